@@ -22,7 +22,7 @@ const rows = [
   ['tarball', packed.size, 610],
   ['hook', sizeOf('dist/hook.js'), 78],
   ['hook, where a workflow runs', sizeOf('dist/workflow.js'), 95],
-  ['CLI', sizeOf('dist/cli'), 706],
+  ['CLI', sizeOf('dist/cli'), 710],
   ['OpenCode plugin', sizeOf('dist/opencode'), 1044],
 ]
 

@@ -10,12 +10,12 @@ import type { Recorded } from '../project/journal-entry.ts'
 import { type TaskFolder, taskWord } from '../project/task-folder.ts'
 import { type AgentStop, judgeAgentStop } from '../run/machine/agent-stop.ts'
 import { awaitsApproval, fileToApprove } from '../run/machine/approval.ts'
-import { type DuePrompt, type DueWork, promptRecord } from '../run/machine/prompt.ts'
-import { PROMPT_TEXT, RUN_RECORDS, WORKFLOW_TEXT } from '../run/run-messages.ts'
+import type { DuePrompt, DueWork } from '../run/machine/prompt.ts'
+import { PROMPT_TEXT, WORKFLOW_TEXT } from '../run/run-messages.ts'
 import { findActiveRuns, type UnusableRun } from '../run/store/active-runs.ts'
 import { settleAnnouncedWait } from '../run/store/run-wait.ts'
 import { stateDisplayPath } from '../run/store/state-store.ts'
-import { type Turn, takeTurn } from '../run/store/turn.ts'
+import { type Turn, takeTurn, turnEntry } from '../run/store/turn.ts'
 import { REASON_LIMIT } from '../stop/answer.ts'
 import type { RunReport } from '../stop/answer-for.ts'
 import { ALERT_TEXT, unsettledRunsNotice, waitNotNoted } from '../stop/stop-messages.ts'
@@ -92,7 +92,6 @@ export function driveRuns(roots: readonly string[], stop: WorkflowStop): DrivenR
     const command = (word: string): string =>
       commandLine(['workflow', word, taskWord(folder)], rootOptionFor(stop.reader, folder.root))
     const stopNow = stopNowLine(taskWord(folder), rootOptionFor(stop.reader, folder.root))
-    const entry = { event: 'workflow', task: folder.task, hostSession: stop.session } as const
     try {
       const isNext = stop.returned && !stop.held && prompt === undefined
       const turn = takeTurn(
@@ -129,8 +128,8 @@ export function driveRuns(roots: readonly string[], stop: WorkflowStop): DrivenR
         )
       }
       alerts.push(...alertsOf(folder, turn, stop))
-      const detail = detailOf(turn)
-      if (detail !== undefined) recorded.push({ root: folder.root, entry: { ...entry, detail } })
+      const entry = turnEntry(folder, turn)
+      if (entry !== undefined) recorded.push({ root: folder.root, entry })
     } catch (error) {
       const { root, task } = folder
       cannotContinue({ root, path: stateDisplayPath(folder), task, detail: errorText(error) })
@@ -165,12 +164,6 @@ function agentStop({ payload, sinceMs }: WorkflowStop, standing: Pick<AgentStop,
 function askText(folder: TaskFolder, { payload, reader }: WorkflowStop): string {
   const wait = `${commandLine(['wait', taskWord(folder)], rootOptionFor(reader, folder.root))} --for`
   return PROMPT_TEXT.askToWait(folder.task, payload.shells, wait)
-}
-
-function detailOf({ command, due, state, hears }: Turn): string | undefined {
-  if (due !== undefined) return promptRecord(due, state.repeats > 0)
-  if (hears === true) return RUN_RECORDS.heard
-  return command === 'finish' ? (state.outcome ?? undefined) : undefined
 }
 
 /** The block's reason for a prompt. A prompt that is too long for a reason is written to a file, and each of several to its own. */

@@ -200,6 +200,7 @@ export const GRAPH_TEXT = {
 
 /** What the journal says of a run. */
 export const RUN_RECORDS = {
+  started: (name: string): string => `started: ${name}`,
   heard: 'interrupted: the stop was allowed',
   prompt: (phase: string, steps: string | undefined, attempt: number | undefined, isRepeated: boolean): string =>
     `prompt${isRepeated ? ' again' : ''}: ${[phase, steps, attempt && `attempt ${attempt}`].filter(Boolean).join(', ')}`,

@@ -80,6 +80,7 @@ describe('the stop hook drives a workflow', () => {
     expect(project.has('specs/.postflight/running/007_flow')).toBe(false)
     expect((await asked(project)).answer).toEqual({})
     expect(project.journal().map(({ event, detail }) => `${event} ${detail}`)).toEqual([
+      'workflow started: flow',
       'workflow prompt: list, attempt 1',
       'workflow prompt: work, step 1 of 2: one, attempt 1',
       'workflow prompt: work, step 2 of 2: two, attempt 1',

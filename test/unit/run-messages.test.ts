@@ -379,6 +379,7 @@ describe('the labels of a diagram', () => {
 
 describe('what the journal says of a run', () => {
   itSays(RUN_RECORDS, {
+    started: [['flow', 'started: flow']],
     prompt: [
       ['make', undefined, 1, false, 'prompt: make, attempt 1'],
       ['make', 'step 2 of 5: test', 3, true, 'prompt again: make, step 2 of 5: test, attempt 3'],

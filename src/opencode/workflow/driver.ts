@@ -7,20 +7,20 @@ import { PostflightError } from '../../kernel/errors.ts'
 import type { Wait } from '../../marker/wait.ts'
 import type { Reporter } from '../../opencode-hooks/reporter.ts'
 import { findTaskFolder, taskFolderAt } from '../../project/find-task-folder.ts'
-import { appendRecorded } from '../../project/journal.ts'
 import { parseTaskName, parseTaskReference, type TaskFolder, taskFolderName } from '../../project/task-folder.ts'
 import { type GivenInput, inputValues } from '../../run/definition/inputs.ts'
 import { awaitsApproval } from '../../run/machine/approval.ts'
 import { isResumable } from '../../run/machine/control.ts'
 import type { WorkflowState } from '../../run/machine/state.ts'
 import { findDefinition } from '../../run/store/find-definition.ts'
-import { interruptRun, startRun } from '../../run/store/run.ts'
+import { startRun } from '../../run/store/run.ts'
 import { requireState } from '../../run/store/state-store.ts'
 import { requireTrust, trustRun } from '../../run/store/trust.ts'
+import { startEntry, turnEntry } from '../../run/store/turn.ts'
 import { callerManner } from './caller.ts'
 import { checkPhase, trusterOf } from './phase-check.ts'
 import { type PhasePorts, PhaseRunner } from './phase-runner.ts'
-import { nextTurn, standingWait, takePassed, takeUp, turnEntry } from './turn.ts'
+import { haltRun, nextTurn, record, standingWait, takePassed, takeUp } from './turn.ts'
 
 /**
  * Drives workflows on OpenCode (docs/design.md, "Workflows"): each phase in a child session of its own, prompted as long
@@ -125,6 +125,7 @@ export class WorkflowDriver {
       startRun(folder, ready, runner, { nowMs: Date.now(), fresh: false, inputs }),
     )
     trustRun(state, trusterOf(root))
+    record(folder, startEntry(folder.task, state))
   }
 
   async #drive(
@@ -148,22 +149,19 @@ export class WorkflowDriver {
       if (wait !== undefined) return WORKFLOW_TOOL_TEXT.waitsFor(folder.task, wait.for)
       await checkPhase(folder, caller.root, signal)
       if (signal?.aborted === true) {
-        const halted = await retryWhileLocked(() =>
-          interruptRun(folder, caller.root, OPENCODE_TEXT.interrupted, Date.now()),
-        )
+        const halted = await haltRun(folder, caller.root, OPENCODE_TEXT.interrupted)
         return this.#summary(folder, halted, phases)
       }
       const turn = await nextTurn(folder, caller.root, returned)
       if (turn === undefined) return OPENCODE_TEXT.takenOver(folder.task)
-      const entry = turnEntry(folder, caller.root, turn)
-      if (entry !== undefined) appendRecorded([{ root: folder.root, entry }], Date.now())
+      record(folder, turnEntry(folder, turn))
       if (turn.command === 'finish') return this.#summary(folder, turn.state, phases)
       if (awaitsApproval(turn.state)) return WORKFLOW_TOOL_TEXT.awaitsApproval(folder.task, turn.state.phase)
       // A prompt is out already, and its session is not waited for: the next turn counts it as returned.
       if (turn.due === undefined) continue
       const why = await phases.give(turn.due, turn.state, () => takePassed(folder, caller.root))
       if (why === undefined) continue
-      const state = await retryWhileLocked(() => interruptRun(folder, caller.root, why, Date.now()))
+      const state = await haltRun(folder, caller.root, why)
       return this.#summary(folder, state, phases)
     }
   }

@@ -5,8 +5,9 @@ import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { awaitsApproval } from '../../run/machine/approval.ts'
 import { findActiveRuns } from '../../run/store/active-runs.ts'
 import { settleRunWait } from '../../run/store/run-wait.ts'
-import { takeTurn } from '../../run/store/turn.ts'
+import { takeTurn, turnEntry } from '../../run/store/turn.ts'
 import type { Agent } from '../sessions.ts'
+import { record } from './turn.ts'
 
 /**
  * Finds runs that a conversation started with the CLI and that have no driver: on Claude Code the prompts come when the
@@ -70,9 +71,10 @@ export class IdleRuns {
 
 /** Judges the work that a run's last prompt left. No further prompt goes out, so the run is then over. */
 function endStopping(folder: TaskFolder, session: string, sinceMs: number): void {
-  takeTurn(folder, { sinceMs, patience: 'command' }, ({ hostSession, stopRequestedMs }) =>
+  const turn = takeTurn(folder, { sinceMs, patience: 'command' }, ({ hostSession, stopRequestedMs }) =>
     hostSession === session && stopRequestedMs !== undefined
       ? { looking: { returned: true, mayPrompt: true } }
       : undefined,
   )
+  if (turn.command !== 'none') record(folder, turnEntry(folder, turn))
 }

@@ -33,18 +33,18 @@ export interface JudgedStop {
   readonly hears: boolean
 }
 
-const LOOKS_ONLY = {
-  looking: { returned: false, takes: 'passing', mayPrompt: false },
-  ...{ asks: false, hears: false },
-} as const
+/** Passing results count, nothing else does, and no prompt goes out. */
+export const LOOKS_ONLY = { returned: false, takes: 'passing', mayPrompt: false } as const
+
+const ONLY_LOOKED_AT = { looking: LOOKS_ONLY, asks: false, hears: false } as const
 
 /** Judges a stop, before the results are observed. */
 export function judgeAgentStop(start: WorkflowState, stop: AgentStop, nowMs: number): JudgedStop {
-  if (!stop.isMain || !start.active) return { state: start, ...LOOKS_ONLY }
+  if (!stop.isMain || !start.active) return { state: start, ...ONLY_LOOKED_AT }
   const { promptId, shells } = stop
   const { state: settled, isWaiting } = settleWait(start, { prompt: promptId, startMs: stop.startMs }, nowMs)
   const state = noteStop(settled, stop)
-  if (isWaiting || !stop.isNext) return { state, ...LOOKS_ONLY }
+  if (isWaiting || !stop.isNext) return { state, ...ONLY_LOOKED_AT }
   const canGoOn = { mayPrompt: true, promptId, shells }
   const isStopping = state.stopRequestedMs !== undefined
   const isAnswered = state.prompted && wasInterrupted(state, stop)

@@ -5,15 +5,14 @@ import { currentPhase, stepResultFile } from '../machine/position.ts'
 import { reconcile } from '../machine/reconcile.ts'
 import type { WorkflowState } from '../machine/state.ts'
 import { withHandOut } from '../machine/work.ts'
-import { observe } from './observe-run.ts'
+import { type Looking, observe } from './observe-run.ts'
 import { dueOf, type Turn } from './turn.ts'
 
 /** Predicts a turn of a run. Nothing is written, so no lock is needed. */
 
 /** The turn that `workflow next` would take now. Files that it would archive count as archived. */
-export function peekTurn(folder: TaskFolder, start: WorkflowState, nowMs: number): Turn {
+export function peekTurn(folder: TaskFolder, start: WorkflowState, looking: Looking): Turn {
   const archived = new Map<string, string>()
-  const looking = { nowMs, returned: true, mayPrompt: true }
   const { state, command, unfinished } = reconcile(start, {
     observe: (state) => without(archived, state, observe(folder.path, state, looking)),
     apply: (effect) => {

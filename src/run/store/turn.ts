@@ -1,10 +1,12 @@
 import { isPast } from '../../disk/age.ts'
 import { COMMAND_PATIENCE_MS, HOOK_PATIENCE_MS } from '../../disk/lock.ts'
+import type { JournalEntry } from '../../project/journal-entry.ts'
 import type { TaskFolder } from '../../project/task-folder.ts'
 import { hadAskedBefore, repeatPrompt } from '../machine/control.ts'
-import { type DuePrompt, duePrompt } from '../machine/prompt.ts'
+import { type DuePrompt, duePrompt, promptRecord } from '../machine/prompt.ts'
 import { type Reconciled, reconcile } from '../machine/reconcile.ts'
 import type { WorkflowState } from '../machine/state.ts'
+import { RUN_RECORDS } from '../run-messages.ts'
 import { applyEffect, type Looking, observe } from './observe-run.ts'
 import { checkCommand } from './receipts.ts'
 import { putRunFile, removeRunFile } from './run-file.ts'
@@ -25,6 +27,8 @@ export interface Turn {
   readonly asksToWait?: boolean
   /** True if the stop is allowed because the person interrupted the prompt that is out. */
   readonly hears?: boolean
+  /** True if the run ended in this turn, and not before. */
+  readonly ends?: boolean
 }
 
 /** The result if the run was left unchanged. */
@@ -121,7 +125,8 @@ export function turnUnderLock(folder: TaskFolder, start: WorkflowState, looking:
     },
   })
   removeIfEnded(folder, state)
-  return { state, command, unfinished, due: command === 'prompt' ? dueOf(folder, state) : undefined }
+  const due = command === 'prompt' ? dueOf(folder, state) : undefined
+  return { state, command, unfinished, due, ends: start.active && !state.active }
 }
 
 /**
@@ -132,4 +137,22 @@ export function removeIfEnded(folder: TaskFolder, { id, active }: WorkflowState)
   if (id === undefined || active) return
   removeCopy(folder.root, id)
   removeRunFile(folder, id)
+}
+
+/** The journal's entry for a turn, whoever drives the run; undefined for a turn without a prompt or an end. */
+export function turnEntry({ task }: TaskFolder, { due, state, hears, ends }: Turn): JournalEntry | undefined {
+  const entry = { event: 'workflow', task, hostSession: state.hostSession } as const
+  if (due !== undefined) return { ...entry, detail: promptRecord(due, state.repeats > 0) }
+  if (hears === true) return { ...entry, detail: RUN_RECORDS.heard }
+  return ends === true ? endEntry(task, state) : undefined
+}
+
+/** The journal's entry for the start of a run. */
+export function startEntry(task: string, { name, hostSession }: WorkflowState): JournalEntry {
+  return { event: 'workflow', task, hostSession, detail: RUN_RECORDS.started(name) }
+}
+
+/** The journal's entry for the end of a run. */
+export function endEntry(task: string, { hostSession, outcome }: WorkflowState): JournalEntry {
+  return { event: 'workflow', task, hostSession, detail: outcome }
 }

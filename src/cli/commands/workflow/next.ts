@@ -1,8 +1,9 @@
 import { shellIdentity } from '../../../hosts/index.ts'
 import { commandLine } from '../../../kernel/command-line.ts'
 import { since } from '../../../marker/check-messages.ts'
-import type { CommandContext, CommandResult } from '../../../project/command-context.ts'
+import { type CommandContext, type CommandResult, recordInJournal } from '../../../project/command-context.ts'
 import { type TaskFolder, taskWord } from '../../../project/task-folder.ts'
+import { LOOKS_ONLY, settleWait } from '../../../run/machine/agent-stop.ts'
 import { awaitsApproval, fileToApprove } from '../../../run/machine/approval.ts'
 import { isResumable } from '../../../run/machine/control.ts'
 import { currentPhase } from '../../../run/machine/position.ts'
@@ -13,7 +14,7 @@ import { peekTurn } from '../../../run/store/peek.ts'
 import { checkStanding, runPhaseCheck } from '../../../run/store/phase-check.ts'
 import { requireState } from '../../../run/store/state-store.ts'
 import { requireTrust } from '../../../run/store/trust.ts'
-import { type NoTurn, type Turn, takeTurn } from '../../../run/store/turn.ts'
+import { type Look, type NoTurn, type Turn, takeTurn, turnEntry } from '../../../run/store/turn.ts'
 import type { NextDocument } from '../../../views/documents/workflow/next.ts'
 import { exitCodeOf } from '../../../views/run-view.ts'
 import { NEXT_TEXT, PHASE_CHECK_TEXT } from '../../../views/run-view-messages.ts'
@@ -43,15 +44,20 @@ export async function next(
   const asking = { sinceMs: context.findStart(), patience: 'command' } as const
   const isElsewhere = ({ active, hostSession }: WorkflowState): boolean =>
     active && hostSession !== undefined && hostSession !== caller
+  // A shell does not know the host's id of the prompt, so a wait lasts as on a host without such ids.
+  const event = { prompt: undefined, startMs: asking.sinceMs }
   const before = requireState(folder)
-  if (!options.peek && !isElsewhere(before)) {
+  if (!options.peek && !isElsewhere(before) && !settleWait(before, event, context.nowMs).isWaiting) {
     const waits = await checkFirst(context, folder, before, options.timeout)
     if (waits !== undefined) return waits
   }
-  const look = { looking: { returned: true, mayPrompt: true } }
-  const turn = options.peek
-    ? peek(folder, isElsewhere, context.nowMs)
-    : takeTurn(folder, asking, (state) => (isElsewhere(state) ? undefined : look))
+  const look = (start: WorkflowState): Look | undefined => {
+    if (isElsewhere(start)) return undefined
+    if (!start.active) return { looking: GOES_ON }
+    const { state: noted, isWaiting } = settleWait(start, event, context.nowMs)
+    return { noted, looking: isWaiting ? LOOKS_ONLY : GOES_ON }
+  }
+  const turn = options.peek ? peek(folder, look, context.nowMs) : takeTurn(folder, asking, look)
   const resume = commandLine(['workflow', 'resume', taskWord(folder)], context.rootOption)
   if (turn.command === 'none') {
     const why = DRIVER_TEXT.isElsewhere(turn.state.hostSession ?? '', resume, caller !== undefined)
@@ -62,6 +68,9 @@ export async function next(
     }
   }
   const { state } = turn
+  const entry = options.peek ? undefined : turnEntry(folder, turn)
+  if (entry !== undefined) recordInJournal(context, folder.root, [entry])
+  if (turn.command === 'wait' && state.wait !== undefined) return wait(STATUS_TEXT.waits(state.wait.for), 0)
   if (awaitsApproval(state)) {
     const [approve, reject] = ['approve', 'reject'].map((word) =>
       commandLine(['workflow', word, taskWord(folder)], context.rootOption),
@@ -100,10 +109,16 @@ function wait(why: string, exitCode: 0 | 1): CommandResult<NextDocument> {
   return { exitCode, data: { command: 'wait', ...NOTHING, why }, lines, essential: lines }
 }
 
-function peek(folder: TaskFolder, isElsewhere: (state: WorkflowState) => boolean, nowMs: number): Turn | NoTurn {
+function peek(folder: TaskFolder, look: (state: WorkflowState) => Look | undefined, nowMs: number): Turn | NoTurn {
   const state = requireState(folder)
-  return isElsewhere(state) ? { state, command: 'none' } : peekTurn(folder, state, nowMs)
+  const looked = look(state)
+  return looked === undefined
+    ? { state, command: 'none' }
+    : peekTurn(folder, looked.noted ?? state, { ...looked.looking, nowMs })
 }
+
+/** The work of the last prompt is over, and the next one may go out. */
+const GOES_ON = { returned: true, mayPrompt: true } as const
 
 const NOTHING = {
   phase: null,

@@ -8,7 +8,7 @@ import type { Painter } from '../../../views/painter.ts'
 import { trustedLine } from '../../../views/run-view-messages.ts'
 import { driverLines } from '../../workflow/driver-check.ts'
 import { restoreRunFolder } from '../../workflow/run-folder.ts'
-import { runResult } from '../../workflow/run-result.ts'
+import { recordEnd, runResult } from '../../workflow/run-result.ts'
 import { type RunnerOptions, runnerOf, trusterOf } from '../../workflow/runner.ts'
 
 export interface ResumeOptions extends RunnerOptions {
@@ -34,6 +34,8 @@ export function resume(
   if (!options.trust) requireTrust(folder, requireState(folder), truster)
   const { state, takenFrom } = resumeRun(folder, runner, context.nowMs, options.from)
   trustRun(state, truster)
+  // Resuming takes in the results that are there, which may be all of them.
+  recordEnd(context, folder, true, state)
   const { exitCode, data, lines } = runResult(context, paint, folder, state)
   return {
     exitCode,

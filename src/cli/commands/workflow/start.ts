@@ -1,6 +1,11 @@
 import { commandLine } from '../../../kernel/command-line.ts'
 import { inLine, shellWord } from '../../../kernel/text.ts'
-import { type CommandContext, type CommandResult, displayPath } from '../../../project/command-context.ts'
+import {
+  type CommandContext,
+  type CommandResult,
+  displayPath,
+  recordInJournal,
+} from '../../../project/command-context.ts'
 import { inTaskFolder } from '../../../project/new-task-folder.ts'
 import { stepCount } from '../../../run/definition/bound.ts'
 import { inputValues } from '../../../run/definition/inputs.ts'
@@ -10,6 +15,7 @@ import { listedIn } from '../../../run/store/listed-steps.ts'
 import { requireDefinition } from '../../../run/store/load-definition.ts'
 import { startRun } from '../../../run/store/run.ts'
 import { trustRun } from '../../../run/store/trust.ts'
+import { startEntry } from '../../../run/store/turn.ts'
 import type { RunDocument } from '../../../views/documents/workflow/run.ts'
 import { runData } from '../../../views/run-view.ts'
 import { setAsideLine, startedLine } from '../../../views/run-view-messages.ts'
@@ -50,6 +56,7 @@ export function start(
     }),
   )
   trustRun(state, trusterOf(context, runner.hostSession))
+  recordInJournal(context, folder.root, [startEntry(folder.task, state)])
   const data = runData(folder, state, context.nowMs)
   const steps = stepCount(definition, listedIn(folder))
   const size = definitionSize(definition.phases.length, steps, data.prompt_bound ?? 0)

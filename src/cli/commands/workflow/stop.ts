@@ -4,7 +4,7 @@ import { stopRun, stopRunNow } from '../../../run/store/run.ts'
 import type { RunDocument } from '../../../views/documents/workflow/run.ts'
 import type { Painter } from '../../../views/painter.ts'
 import { requireRunFolder } from '../../workflow/run-folder.ts'
-import { runResult } from '../../workflow/run-result.ts'
+import { recordEnd, runResult } from '../../workflow/run-result.ts'
 
 export interface StopOptions {
   /** True to stop it at once. */
@@ -20,6 +20,7 @@ export function stop(
 ): CommandResult<RunDocument> {
   const folder = requireRunFolder(context, task)
   const { state, wasOver } = now ? stopRunNow(folder, context.nowMs) : stopRun(folder, context.nowMs)
+  recordEnd(context, folder, !wasOver, state)
   const result = runResult(context, paint, folder, state)
   return wasOver ? { ...result, lines: [...result.lines, `  ${STATUS_TEXT.wasOver(state.outcome ?? '')}`] } : result
 }
