@@ -6,7 +6,7 @@
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import type { PluginInput, PluginTool } from '../../src/hosts/opencode/plugin-api.ts'
+import type { PluginInput, PluginTool } from '../../src/hosts/opencode/api.ts'
 import { SESSION, stop } from '../support/payloads.ts'
 import { PACKAGE } from '../support/process.ts'
 import { createProject, type Project } from '../support/project.ts'
