@@ -44,7 +44,6 @@ export const FILE_DETAILS = {
   linkOutside: 'a link that leads out of the project',
   relativeFolder: 'the variable that names its folder must be an absolute path',
   incompleteWrite: 'incomplete write',
-  notUtf8: 'its name is not UTF-8',
   kindOf: (name: string, kind: PathKind): string => `${name} is ${KIND_NAMES[kind]}`,
 } as const
 

@@ -1,7 +1,6 @@
 import path from 'node:path'
 import { kindAt } from '../disk/path-kind.ts'
 import { PostflightError } from '../kernel/errors.ts'
-import { FILE_DETAILS } from '../kernel/file-messages.ts'
 import {
   ABANDONED_FILE,
   CLAIMS_FOLDER,
@@ -31,14 +30,12 @@ export function taskFolderAt(root: string, name: string): TaskFolder {
 
 /**
  * Every folder that `reference` matches, in path order.
- * @throws {PostflightError} `cannot-write` when `specs/` cannot be listed, `file-unreadable` when the folder's name is not
- * UTF-8: a folder that exists would be created again.
+ * @throws {PostflightError} `cannot-write` when `specs/` cannot be listed: a folder that exists would be created again.
  */
 export function matchingFolders(root: string, reference: TaskReference): TaskFolder[] {
   const { folders, problems } = listTaskFolders(root)
   const specs = problems.find((problem) => problem.path === path.join(root, SPECS_FOLDER))
   if (specs !== undefined) throw new PostflightError('cannot-write', { ...specs })
-  refuseUnsearched(problems.filter((problem) => isUndecodable(problem, reference)))
   return folders.filter((folder) => isMeant(folder, reference))
 }
 
@@ -68,17 +65,10 @@ export function findTaskFolder(root: string, task: string): TaskFolder | undefin
   // Without a listing, the folder may exist all the same.
   if (matching.length === 0) {
     const specs = path.join(root, SPECS_FOLDER)
-    refuseUnsearched(problems.filter((problem) => problem.path === specs || isUndecodable(problem, reference)))
+    refuseUnsearched(problems.filter((problem) => problem.path === specs))
   }
   if (matching.length <= 1) return matching[0]
   throw new PostflightError('task-ambiguous', { task, folders: matching.map((folder) => folder.relative).join(', ') })
-}
-
-/** True for a folder that `reference` matches but that cannot be used, because its name is not UTF-8. */
-function isUndecodable({ path: folder, detail }: SearchProblem, reference: TaskReference | undefined): boolean {
-  return (
-    detail === FILE_DETAILS.notUtf8 && reference !== undefined && isMeant({ task: path.basename(folder) }, reference)
-  )
 }
 
 /** Refuses an incomplete search. @throws {PostflightError} `file-unreadable` for the first folder that could not be searched. */

@@ -2,10 +2,8 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { errorCode, isAbsent } from '../disk/file-errors.ts'
 import { type Environment, variable } from '../kernel/environment.ts'
-import { FILE_DETAILS } from '../kernel/file-messages.ts'
 import { SPECS_FOLDER } from '../kernel/files.ts'
 import type { SearchProblem } from './task-folder.ts'
-import { isDoubtful } from './undecodable-folders.ts'
 
 /** The one root resolver (docs/design.md, "Roots"). `hooks/postflight-hook` walks up in the same way; a test compares them. */
 
@@ -123,8 +121,6 @@ function walkUp(start: string, accept: (folder: string) => boolean, problems: Se
   } catch (error) {
     // The folder may still hold `specs/`. A walk that went on from here could end in another project.
     if (!isAbsent(error)) problems.push({ path: folder, detail: errorCode(error) })
-    // A removed folder leads to no root, but this one may be there, under another name.
-    else if (isDoubtful(start)) problems.push({ path: start, detail: FILE_DETAILS.notUtf8 })
     return undefined
   }
 }

@@ -3,38 +3,55 @@ import path from 'node:path'
 import { errorCode, isAbsent } from '../disk/file-errors.ts'
 import { SPECS_FOLDER } from '../kernel/files.ts'
 import { beginsWithDigit, type SearchProblem, SPECS_ITSELF, type TaskFolder } from './task-folder.ts'
-import { decodableFolders, isDoubtful } from './undecodable-folders.ts'
 
 /**
  * The one search (docs/design.md, "Task folders"): `specs/` itself, every folder below it, and one level deeper below
  * folders whose name does not begin with a digit. Links are not followed. `hooks/postflight-hook` searches the same places.
  */
 
-/** Every folder of a root that may hold a marker, in path order, and the folders that could not be searched. */
-export function listTaskFolders(root: string): { folders: TaskFolder[]; problems: SearchProblem[] } {
+/** Node decodes a name that is not UTF-8 into one with this character, which is no folder's name, or another one's. */
+const REPLACEMENT_CHARACTER = '\ufffd'
+
+/** The folders of a root that a search looks into. */
+interface TaskFolders {
+  /** Every folder that may hold a marker, in path order. */
+  readonly folders: TaskFolder[]
+  /** The folders that could not be searched. */
+  readonly problems: SearchProblem[]
+  /** The paths of the folders that are passed over because of their names, as Node decodes them. */
+  readonly undecodable: string[]
+}
+
+export function listTaskFolders(root: string): TaskFolders {
   const problems: SearchProblem[] = []
+  const undecodable: string[] = []
   const specs = path.join(root, SPECS_FOLDER)
   const folders: TaskFolder[] = [{ root, path: specs, task: SPECS_ITSELF, relative: SPECS_FOLDER }]
-  for (const name of subfolders(specs, true, problems)) {
+  for (const name of subfolders(specs, problems, undecodable)) {
     const folder = path.join(specs, name)
     const relative = `${SPECS_FOLDER}/${name}`
     folders.push({ root, path: folder, task: name, relative })
     if (beginsWithDigit(name)) continue
-    for (const child of subfolders(folder, false, problems)) {
+    for (const child of subfolders(folder, problems, undecodable)) {
       folders.push({ root, path: path.join(folder, child), task: child, relative: `${relative}/${child}` })
     }
   }
-  return { folders, problems }
+  return { folders, problems, undecodable }
 }
 
-/** The names of the folders in `folder`, which is `specs/` itself where `isTop` is true. */
-function subfolders(folder: string, isTop: boolean, problems: SearchProblem[]): string[] {
+/** The names of the folders in `folder`. */
+function subfolders(folder: string, problems: SearchProblem[], undecodable: string[]): string[] {
   try {
     const names = fs
       .readdirSync(folder, { withFileTypes: true })
       .filter((entry) => entry.isDirectory())
       .map((entry) => entry.name)
-    return (names.some(isDoubtful) ? decodableFolders(folder, isTop, problems) : names).sort()
+      .sort()
+    return names.filter((name) => {
+      const isDecoded = !name.includes(REPLACEMENT_CHARACTER)
+      if (!isDecoded) undecodable.push(path.join(folder, name))
+      return isDecoded
+    })
   } catch (error) {
     // A folder that was removed in the meantime is not a problem.
     if (!isAbsent(error)) problems.push({ path: folder, detail: errorCode(error) })

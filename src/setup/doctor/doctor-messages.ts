@@ -102,6 +102,7 @@ export const MARKER_FINDINGS = {
   bypassed: (name: string): string => `${name}: bypassed, the next stop removes it`,
   old: (name: string, age: string): string => `${name}: pending for ${age}`,
   stray: (name: string): string => `${name} lies where the hook does not look`,
+  notUtf8: 'its name is not UTF-8, or has the character U+FFFD',
   fixFolder: 'fix its permissions or its name, or move it away',
   removeByHand: 'look at it and remove it by hand',
   unparsed: (name: string, problems: readonly string[]): string => `${name} ${unparsedMarker(problems)}`,

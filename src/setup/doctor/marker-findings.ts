@@ -20,7 +20,11 @@ const LONG_MS = 24 * HOUR_MS
 /** Checks every marker of a root. Reports unreadable folders too. */
 export function checkMarkers(context: CommandContext, root: string): DoctorFinding[] {
   const { markers, problems } = viewMarkers(root, context.nowMs)
-  const unsearched = problems.map((problem) =>
+  const undecodable = listTaskFolders(root).undecodable.map((folder) => ({
+    path: folder,
+    detail: MARKER_FINDINGS.notUtf8,
+  }))
+  const unsearched = [...problems, ...undecodable].map((problem) =>
     bad('marker', unsearchable(problem.path, problem.detail), MARKER_FINDINGS.fixFolder),
   )
   const found = markers.map((view) => {
