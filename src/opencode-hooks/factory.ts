@@ -1,10 +1,18 @@
-import type { Hooks, HostClient, ToolOutput } from '../hosts/opencode/api.ts'
+import {
+  type Hooks,
+  type HostClient,
+  type HostEvent,
+  need,
+  type SessionInfo,
+  type ToolOutput,
+  type UserMessage,
+} from '../hosts/opencode/api.ts'
 import { PRODUCT } from '../hosts/opencode/opencode-messages.ts'
 import { screenOf } from '../hosts/opencode/process-arguments.ts'
 import { findRoots, startFolders } from '../project/root.ts'
 import { createReporter, type Reporter } from './reporter.ts'
 
-/** What the hook factories share: their surroundings, their public form, and what they do with errors and results. */
+/** What the hook factories share: surroundings, public form, errors, results, and the sessions they have seen. */
 
 /** The beginning of each text for agents, so that a reader knows its author. */
 export const TEXT_TAG = `[${PRODUCT}]`
@@ -139,4 +147,48 @@ export function addToResult(result: ToolOutput, text: string): boolean {
   else if (Array.isArray(result.content)) result.content.push({ type: 'text', text })
   else return false
   return true
+}
+
+/** The sessions that a factory has seen: tool hooks name neither the agent nor the parent of a session. */
+export class KnownSessions {
+  readonly #client: HostClient
+  readonly #agents = new Map<string, string>()
+  readonly #parents = new Map<string, string | undefined>()
+
+  constructor(client: HostClient) {
+    this.#client = client
+  }
+
+  /** Notes the agent of a message's session. For `chat.message`. */
+  noteMessage({ sessionID, agent }: Pick<UserMessage, 'sessionID' | 'agent'>): void {
+    this.#agents.set(sessionID, agent)
+  }
+
+  /** Notes a created session, and forgets a deleted one. For `event`. Returns the id of a deleted session. */
+  noteEvent({ type, properties = {} }: HostEvent): string | undefined {
+    const { info } = properties
+    if (info === undefined) return undefined
+    if (type === 'session.created') this.#note(info)
+    if (type !== 'session.deleted') return undefined
+    this.#agents.delete(info.id)
+    this.#parents.delete(info.id)
+    return info.id
+  }
+
+  /** The agent that a session runs; undefined until a message named it. */
+  agentOf(session: string): string | undefined {
+    return this.#agents.get(session)
+  }
+
+  /** True for a conversation that no other session started. @throws {Error} when OpenCode does not answer. */
+  async isMain(session: string): Promise<boolean> {
+    if (!this.#parents.has(session)) {
+      this.#note(need(await this.#client.session.get({ path: { id: session } }), 'session.get', session))
+    }
+    return this.#parents.get(session) === undefined
+  }
+
+  #note({ id, parentID }: SessionInfo): void {
+    this.#parents.set(id, parentID)
+  }
 }

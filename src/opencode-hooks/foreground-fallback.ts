@@ -2,8 +2,7 @@ import * as z from 'zod/mini'
 import type { HostConfig, HostEvent, ProviderConfig, UserMessage } from '../hosts/opencode/api.ts'
 import { modelName, parseModel } from '../hosts/opencode/catalogue.ts'
 import { isOneShot } from '../hosts/opencode/process-arguments.ts'
-import { factory } from './factory.ts'
-import { KnownSessions } from './known-sessions.ts'
+import { factory, KnownSessions } from './factory.ts'
 import {
   FALLBACK_TEXT,
   ModelSwitch,
@@ -82,7 +81,6 @@ export const createForegroundFallbackHook = factory(
 const SESSION_HEADER = 'x-session-id'
 const PARENT_HEADER = 'x-parent-session-id'
 
-/** The conversation of a process. */
 interface Conversation {
   readonly agent: string
   /** The model of OpenCode's request, by name. */
@@ -92,7 +90,6 @@ interface Conversation {
   readonly tried: Set<string>
 }
 
-/** A call of `fetch`. */
 type Fetch = (input: unknown, init?: RequestInit) => Promise<Response>
 
 /**

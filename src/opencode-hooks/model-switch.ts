@@ -3,7 +3,7 @@ import { knownModel, modelName } from '../hosts/opencode/catalogue.ts'
 import { readLastMessages, sendPrompt } from '../hosts/opencode/conversation.ts'
 import { PRODUCT } from '../hosts/opencode/opencode-messages.ts'
 import { oneLine } from '../kernel/text.ts'
-import type { KnownSessions } from './known-sessions.ts'
+import type { KnownSessions } from './factory.ts'
 import type { Reporter } from './reporter.ts'
 
 /**
@@ -26,7 +26,6 @@ const WORDS: readonly RegExp[] = [
 /** The status of an answer that says the same without words. */
 export const TOO_MANY_REQUESTS = 429
 
-/** True for the text of a rate limit. */
 export type RateLimitTest = (text: string | undefined) => boolean
 
 /** The test of a text. `further`: regular expressions of the user. */
@@ -74,7 +73,6 @@ const LOOK_AGAIN_MS = 50
 /** The parts of a message that can be sent again. */
 const SENDABLE = ['text', 'file', 'agent', 'subtask']
 
-/** A conversation that may have to switch. */
 interface Conversation {
   /** The models that this message was sent to. */
   readonly tried: Set<string>
@@ -120,7 +118,6 @@ export class ModelSwitch {
     })
   }
 
-  /** Forgets a session that was deleted. */
   forget(session: string): void {
     this.#conversations.delete(session)
   }

@@ -92,13 +92,11 @@ interface RunPlace {
   /** The numbers of the steps in progress, from 1; none for the phase itself. */
   readonly steps: readonly number[]
   readonly totalSteps: number
-  /** The paths of the files that are due. */
   readonly due: readonly string[]
   /** What to do; undefined for the usual advice. */
   readonly advice: string | undefined
 }
 
-/** The reminder, as the agent reads it. */
 export function reminderText({ workflow, task, phase, steps, totalSteps, due, advice }: RunPlace): string {
   const numbers = `step${steps.length === 1 ? '' : 's'} ${steps.join(', ')} of ${totalSteps}`
   const place = `phase "${oneLine(phase, 80)}"${steps.length === 0 ? '' : `, ${numbers}`}`

@@ -1,6 +1,5 @@
 import * as z from 'zod/mini'
-import { addToResult, factory, TEXT_TAG } from './factory.ts'
-import { KnownSessions } from './known-sessions.ts'
+import { addToResult, factory, KnownSessions, TEXT_TAG } from './factory.ts'
 
 /** Options of the post-read nudge. */
 export interface PostReadNudgeOptions {

@@ -6,7 +6,6 @@ import { appendRecorded } from '../project/journal.ts'
 
 /** Tells the user, OpenCode's log and the journal of errors and notices. */
 
-/** Reports errors and notices. */
 export interface Reporter {
   /**
    * Reports an error to OpenCode's log and to the journal: as an internal one, unless OpenCode refused what cannot be
@@ -53,7 +52,6 @@ export function createReporter(client: HostClient, findRoots: () => readonly str
   return reporter
 }
 
-/** Runs an action whose failure does not matter. */
 function quietly(action: () => unknown): void {
   try {
     Promise.resolve(action()).catch(() => {})

@@ -10,7 +10,6 @@ import { DEFAULT_TIMEOUT_MS, LONGEST_TIMEOUT_MS } from '../setup/reactive/reacti
  * minutes (1.18.34), so one request is enough.
  */
 
-/** The agent that runs where the caller names none. */
 const DEFAULT_AGENT = 'general'
 
 /** How often a sub-agent that does not end is interrupted, and the time (ms) between two interruptions. */
@@ -49,7 +48,6 @@ export interface SpawnRequest {
 /** The last text of the sub-agent, or the reason that it has none. */
 export type SpawnAnswer = { readonly text: string } | { readonly why: string }
 
-/** The session of a sub-agent, once it exists. */
 interface Child {
   session: string | undefined
   isOver: boolean
@@ -216,7 +214,6 @@ async function unlisted(client: HostClient, allowed: readonly string[]): Promise
 // and other plugins may each have a copy of this module.
 const KEY = Symbol.for('postflight-guard.opencode.spawned')
 
-/** The number of sessions that are remembered. */
 const MEMORY = 1_000
 
 type Holder = { [KEY]?: Set<string> }

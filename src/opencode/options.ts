@@ -43,7 +43,6 @@ function withOptionalOptions<T extends object>(schema: z.ZodMiniType<T>, create:
   }
 }
 
-/** A factory without options. */
 function withoutOptions(create: (context: HookContext) => Hooks): Factory {
   return withOptions(z.boolean(), create)
 }
@@ -68,7 +67,6 @@ const DEFAULTS: Readonly<Record<string, unknown>> = { phaseReminder: true }
 /** The options that switch parts of the plugin itself. */
 const SWITCHES = ['guard', 'workflow'] as const
 
-/** The plugin's options, read. */
 export interface PluginOptions {
   readonly guard: boolean
   readonly workflow: boolean
@@ -78,7 +76,6 @@ export interface PluginOptions {
   readonly problems: readonly string[]
 }
 
-/** Reads the plugin's options. */
 export function readOptions(given: Readonly<Record<string, unknown>> = {}): PluginOptions {
   const known = [...SWITCHES, ...Object.keys(FACTORIES)]
   const problems = Object.keys(given)

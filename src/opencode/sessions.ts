@@ -12,7 +12,6 @@ import { notedRoots, ROOTS_FILE_VARIABLE } from '../project/roots-file.ts'
  * every other host, and the same rules apply.
  */
 
-/** An agent of OpenCode. */
 export interface Agent {
   /** The session it runs in. */
   readonly session: string
@@ -66,7 +65,6 @@ export class Sessions {
     return this.#prompts.get(session)
   }
 
-  /** Notes which agent a session runs. */
   noteType(session: string, type: string): void {
     this.#types.set(session, type)
   }
@@ -83,7 +81,6 @@ export class Sessions {
     return [...(this.#folders.get(root) ?? []), ...this.#rootsFiles.rootsOf(root).slice(0, MAX_FOLDERS)]
   }
 
-  /** Forgets a session that was deleted. */
   forget(session: string): void {
     for (const known of [this.#parents, this.#types, this.#births, this.#folders, this.#prompts]) known.delete(session)
     this.#rootsFiles.forget(session)
@@ -131,7 +128,6 @@ export class Sessions {
  */
 export class RootsFiles {
   readonly #files = new Map<string, Promise<string | undefined>>()
-  /** The files that exist. */
   readonly #known = new Map<string, string>()
   #folder: Promise<string> | undefined
   #made = 0
@@ -162,7 +158,6 @@ export class RootsFiles {
     return file === undefined ? [] : notedRoots(file)
   }
 
-  /** Forgets a conversation that was deleted. */
   forget(root: string): void {
     const file = this.#known.get(root)
     if (file !== undefined) tryRemoveFile(file)
@@ -170,7 +165,6 @@ export class RootsFiles {
     this.#files.delete(root)
   }
 
-  /** Removes all files. */
   async remove(): Promise<void> {
     try {
       if (this.#folder !== undefined) await rm(await this.#folder, { recursive: true, force: true })

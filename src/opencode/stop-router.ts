@@ -8,7 +8,6 @@ import type { Agent, Sessions } from './sessions.ts'
 
 /** Routes OpenCode's events and hooks to the guards: the one place that knows the four ways in which an agent is held. */
 
-/** The parts that the router calls. */
 export interface StopRouterParts {
   readonly sessions: Sessions
   readonly turns: Turns
@@ -25,7 +24,6 @@ function mayBeOurs(command: unknown): boolean {
   return typeof command === 'string' && command.includes('postflight')
 }
 
-/** Routes events and hooks. */
 export class StopRouter {
   readonly #parts: StopRouterParts
   /** Sub-agents whose caller does not wait for them. */
@@ -43,7 +41,6 @@ export class StopRouter {
     return agent.agent === MAIN_AGENT ? this.#parts.oneShot : this.#background.has(agent.session)
   }
 
-  /** Handles an event. */
   async onEvent({ type, properties = {} }: HostEvent): Promise<void> {
     const { sessionID, info, part, error } = properties
     const { sessions, inLoop, subAgents } = this.#parts

@@ -32,7 +32,6 @@ export interface UserMessage {
   readonly format?: unknown
 }
 
-/** A message of the model. */
 export interface AssistantMessage {
   readonly id: string
   readonly role: 'assistant'
@@ -61,7 +60,6 @@ export interface Part {
   readonly state?: ToolState
 }
 
-/** The state of a tool call. */
 export interface ToolState {
   readonly status?: string
   readonly input?: Readonly<Record<string, unknown>>
@@ -70,7 +68,6 @@ export interface ToolState {
   readonly metadata?: Readonly<Record<string, unknown>>
 }
 
-/** A message with its parts. */
 export interface Message {
   readonly info: UserMessage | AssistantMessage
   readonly parts: Part[]
@@ -86,14 +83,12 @@ export interface SessionInfo {
   readonly time?: { readonly created: number }
 }
 
-/** A permission rule of a session. */
 export interface PermissionRule {
   readonly permission: string
   readonly pattern: string
   readonly action: 'allow' | 'deny' | 'ask'
 }
 
-/** The body of a prompt. */
 export interface PromptBody {
   readonly agent?: string
   readonly model?: ModelName
@@ -111,7 +106,6 @@ interface OfSession {
   readonly path: { readonly id: string }
 }
 
-/** An agent that OpenCode knows. */
 export interface AgentInfo {
   readonly name: string
   readonly mode?: string
@@ -125,7 +119,6 @@ export interface SessionStatus {
   readonly message?: string
 }
 
-/** A provider of models. */
 export interface ProviderInfo {
   readonly id: string
   readonly models: Readonly<Record<string, unknown>>
@@ -167,7 +160,6 @@ export interface HostClient {
     ids(): Reply<readonly string[]>
   }
   readonly mcp: {
-    /** The MCP servers by name. */
     status(): Reply<Readonly<Record<string, unknown>>>
   }
   readonly tui: {
@@ -202,7 +194,6 @@ export interface HostEvent {
   }
 }
 
-/** A tool call that has ended. */
 export interface ToolCall {
   readonly tool: string
   readonly sessionID: string
@@ -210,7 +201,6 @@ export interface ToolCall {
   readonly args?: Readonly<Record<string, unknown>>
 }
 
-/** The result of a tool call. */
 export interface ToolOutput {
   title?: string
   output: string
@@ -219,7 +209,6 @@ export interface ToolOutput {
   readonly content?: { readonly type: string; readonly text?: string }[]
 }
 
-/** The context of a call of one of the plugin's tools. */
 export interface ToolContext {
   readonly sessionID: string
   readonly messageID: string
@@ -241,7 +230,6 @@ export interface HostConfig {
   provider?: Record<string, ProviderConfig>
 }
 
-/** The configuration of a provider. */
 export interface ProviderConfig {
   /** The package that talks to it, for a provider that OpenCode does not know. */
   npm?: string
@@ -337,7 +325,6 @@ export function need<T>(
   return reply.data
 }
 
-/** The error for a refused request. */
 export function refused(call: string, error: unknown, session: string | undefined = undefined): HostRefusal {
   const { name, data, message } = (error ?? {}) as { name?: string; data?: { message?: string }; message?: string }
   const words = OPENCODE_TEXT.refused(call, data?.message ?? message ?? name ?? OPENCODE_TEXT.noReply)

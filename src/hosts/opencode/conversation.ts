@@ -27,7 +27,6 @@ export interface Manner {
   readonly system?: string
 }
 
-/** The last turn of a session. */
 export interface LastTurn {
   /** From the last user message. */
   readonly manner: Manner | undefined
@@ -67,7 +66,6 @@ export function mannerOf({ agent, model, system }: UserMessage): Manner {
   }
 }
 
-/** The last text of a message, which a sub-agent's caller gets. */
 function lastText(message: Message): string {
   return message.parts.findLast((part) => part.type === 'text')?.text ?? ''
 }

@@ -32,7 +32,6 @@ export const OPENCODE_TEXT = {
   takenOver: (task: string): string => `The workflow of task ${quote(task, 80)} now belongs to another session.`,
 } as const
 
-/** The texts of the workflow's tool and command. */
 export const WORKFLOW_TOOL_TEXT = {
   description:
     'Runs the postflight workflow of a task to its end: phases gated by artifacts, each in a sub-agent of its own, one after another. Returns when the workflow is completed, stopped or stuck. Call it once and wait.',
@@ -49,7 +48,6 @@ export const WORKFLOW_TOOL_TEXT = {
     `Workflow: ${phase}${step === 0 ? '' : `, step ${step}`}${visit > 1 ? ` (visit ${visit})` : ''}`,
   ownChild: 'A phase of a workflow cannot run a workflow: do what the prompt says, then end your turn.',
   drivenHere: (task: string): string => `The workflow of task ${quote(task, 80)} is already running: wait for it.`,
-  /** `advises`: says how the run continues. */
   ended: (task: string, outcome: string, why: string | undefined, isResumable: boolean): string => {
     const result = `The workflow of task ${quote(task, 80)} is ${outcome}${why === undefined ? '' : `: ${quote(why)}`}.`
     return isResumable ? `${result} Call workflow_run again, with an empty definition, to continue it.` : result

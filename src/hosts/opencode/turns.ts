@@ -17,7 +17,6 @@ const LOOK_SOON_MS = 50
 /** The time (ms) after which an idle session without an answer counts as failed. */
 const IDLE_LIMIT_MS = 10_000
 
-/** The result of a prompt. */
 export type TurnAnswer =
   | { readonly kind: 'answered'; readonly text: string }
   | { readonly kind: 'failed'; readonly why: string }
@@ -32,7 +31,6 @@ interface Bell {
   stop(): void
 }
 
-/** Prompts sessions and waits for their answers. */
 export class Turns {
   readonly #client: HostClient
   readonly #waiting = new Map<string, Set<Bell>>()
@@ -41,7 +39,6 @@ export class Turns {
     this.#client = client
   }
 
-  /** Notes that a session became idle. */
   noteIdle(session: string): void {
     for (const bell of this.#waiting.get(session) ?? []) bell.ring()
   }

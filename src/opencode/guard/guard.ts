@@ -25,7 +25,6 @@ import type { IdleRun, IdleRuns } from '../workflow/idle-runs.ts'
 
 /** Plans and commits the stops of OpenCode's agents, with the same rules as the hook (docs/design.md, "Stops"). */
 
-/** The surroundings of a guard. */
 export interface GuardPlace {
   /** The project folder of this OpenCode. */
   readonly folder: string
@@ -37,7 +36,6 @@ export interface GuardPlace {
 
 const NO_RUN: IdleRun = { reason: undefined, note: () => {} }
 
-/** Answers stops. */
 export class Guard {
   readonly #place: GuardPlace
   readonly #sessions: Sessions

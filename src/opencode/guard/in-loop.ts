@@ -22,14 +22,12 @@ import type { Guard } from './guard.ts'
  * after it was counted on disk.
  */
 
-/** A session's current step. */
 interface Step {
   /** The number of tool calls of this step so far. */
   tools: number
   provisional: MessagePlace | undefined
 }
 
-/** Holds sessions in their loops. */
 export class InLoopGuard {
   readonly #client: HostClient
   readonly #guard: Guard

@@ -34,7 +34,6 @@ export class IdleGuard {
     if (reason !== undefined) await sendPrompt(this.#client, session, { ...manner, parts: [ownText(reason)] })
   }
 
-  /** Forgets a session that was deleted. */
   forget(session: string): void {
     this.#seen.delete(session)
   }
@@ -58,7 +57,6 @@ export class SubAgentGuard {
   readonly #sessions: Sessions
   readonly #guard: Guard
   readonly #turns: Turns
-  /** The sessions that are being held. */
   readonly #held = new Set<string>()
   readonly #interrupted = new Set<string>()
 
