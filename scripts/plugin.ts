@@ -1,8 +1,7 @@
 import { chmodSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { claudeEntries } from '../src/hosts/hook-entries.ts'
-import { addEntries } from '../src/setup/claude-hooks.ts'
-import { isOurHook } from '../src/setup/hook-groups.ts'
+import { addEntries, isOurHook } from '../src/setup/claude-hooks.ts'
 
 /**
  * Lays out the plugin for Claude Code: one folder that holds everything it runs, because a marketplace copies it without

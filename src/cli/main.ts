@@ -1,6 +1,5 @@
 import { asPostflightError } from '../kernel/error-messages.ts'
-import { type Output, printError } from '../views/print.ts'
-import { cleanOutput } from '../views/printable.ts'
+import { cleanOutput, type Output, printError } from '../views/print.ts'
 import type { Program } from './program/bare-program.ts'
 import { buildProgram } from './program/program.ts'
 import { asUsageError } from './program/usage-error.ts'

@@ -2,8 +2,7 @@ import fs from 'node:fs'
 import { errorCode } from '../disk/file-errors.ts'
 import { isTerminal, writeAll } from '../disk/process-output.ts'
 import type { Terminal } from '../project/command-context.ts'
-import { wrapped } from '../views/print.ts'
-import { printable } from '../views/printable.ts'
+import { printable, wrapped } from '../views/print.ts'
 import { standardOutput } from './output.ts'
 
 /** The person at the terminal of this process; undefined if there is none. */

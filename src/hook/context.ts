@@ -1,4 +1,4 @@
-import type { Payload } from '../hosts/payload.ts'
+import type { Payload } from '../hosts/host.ts'
 import type { CommandReader } from '../kernel/command-line.ts'
 import type { Environment } from '../kernel/environment.ts'
 import type { Recorded } from '../project/journal-entry.ts'

@@ -1,7 +1,7 @@
 import { isPast } from '../disk/age.ts'
 import { errorText } from '../disk/file-errors.ts'
+import type { Payload } from '../hosts/host.ts'
 import { MAIN_AGENT } from '../hosts/host.ts'
-import type { Payload } from '../hosts/payload.ts'
 import type { Marker } from '../marker/marker.ts'
 import { changeMarker } from '../marker/marker-store.ts'
 import {

@@ -1,7 +1,6 @@
 import { type Environment, variable } from '../kernel/environment.ts'
 import { isJsonObject } from '../kernel/json-object.ts'
-import type { HostDifference, PayloadFields } from './host.ts'
-import type { Payload } from './payload.ts'
+import type { HostDifference, Payload, PayloadFields } from './host.ts'
 
 /** Claude Code (measured with 2.1.329). */
 export const claudeCode: HostDifference = {

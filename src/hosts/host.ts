@@ -1,5 +1,4 @@
 import { type Environment, variable } from '../kernel/environment.ts'
-import type { Payload } from './payload.ts'
 
 /** The session and the agent, as a host names them in the environment of its shell tool. */
 export interface ShellIdentity {
@@ -60,3 +59,64 @@ export function hasVariable(name: string): (payload: Payload, environment: Envir
 
 /** The agent id of a host's main conversation. */
 export const MAIN_AGENT = 'main'
+
+/** The content of a payload. An absent field is unknown. */
+export interface Payload {
+  /** `SubagentStop`, `Stop`, `PostToolUse`, `SessionStart`, or the host's name of an event that the hook answers with `{}`. */
+  readonly event: string
+  /** The tool by whose call the agent ends its turn: the event is a stop then, and a block refuses the call. */
+  readonly endingTool?: string
+  /** The host's id of the conversation. */
+  readonly session?: string
+  /** `main`, or the sub-agent's id. */
+  readonly agent?: string
+  /** Empty for an agent of Claude Code's own, such as its compaction (2.1.329). */
+  readonly agentType?: string
+  /** Only Copilot sends it, with each event of a sub-agent. */
+  readonly parentAgent?: string
+  /** In a sub-agent of droid: the session that started it. */
+  readonly caller?: string
+  /** Kimi Code's name for itself. */
+  readonly client?: string
+  readonly cwd?: string
+  /** The path of the file in which the host keeps the conversation. */
+  readonly transcript?: string
+  /** Codex's id of the turn. */
+  readonly turn?: string
+  /**
+   * The id of the prompt that is answered: it stays the same through a chain of blocks, and changes when the person
+   * writes or background work wakes the agent (Claude Code 2.1.329). On Codex the id of the turn.
+   */
+  readonly prompt?: string
+  /**
+   * The number of things that will wake the agent by themselves: running tasks in the background that end with a result, and
+   * wake-ups that are scheduled once. Above 0, the agent is waiting, and its stop comes again.
+   */
+  readonly wakeUps: number
+  /** The shells that run in the background: their descriptions or commands. They may never end. */
+  readonly shells: readonly string[]
+  /** Their ids, if there are any. */
+  readonly shellIds?: readonly string[]
+  /** True if this stop follows a block in the same chain. It decides nothing about promises. */
+  readonly followsBlock?: boolean
+  /** The command of a shell tool. */
+  readonly command?: string
+  /** The whole output of that command. */
+  readonly output?: string
+  /** How long that command ran, in ms. */
+  readonly durationMs?: number
+  /** The last message of an agent that stops (Claude Code 2.1.329). */
+  readonly lastMessage?: string
+  /** True for a `SessionStart` after a compaction: the agent works on (`source`, as Claude Code documents it). */
+  readonly isCompacted?: boolean
+  /** The sub-agent whose caller has just got its last message as a tool's result (Claude Code 2.1.329). */
+  readonly returned?: ReturnedAgent
+}
+
+/** A sub-agent that returned to its caller. */
+export interface ReturnedAgent {
+  readonly agent: string
+  readonly agentType?: string
+  /** The message that its caller got. */
+  readonly message: string
+}

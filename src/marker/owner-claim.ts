@@ -1,5 +1,5 @@
+import type { Payload } from '../hosts/host.ts'
 import { MAIN_AGENT } from '../hosts/host.ts'
-import type { Payload } from '../hosts/payload.ts'
 import { isMarkerId } from '../project/task-folder.ts'
 import { type Marker, NO_SESSION, OWNER_FROM_ENVIRONMENT } from './marker.ts'
 import { type FileTimes, isFromBefore, isUnowned } from './stored-marker.ts'

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import type { SettingsEntry } from '../hosts/hook-entries.ts'
-import { hooksOf, type IsOurs, isOnlyOurs } from './hook-groups.ts'
+import { isOurCommand } from '../hosts/hook-entries.ts'
 import { readDocument, type SettingsFile } from './json-document.ts'
 import { appendToList, removeFromList } from './list-editor.ts'
 
@@ -103,4 +103,24 @@ function ourGroups(text: string, path: string, isOurs: IsOurs, only?: string): O
     .flatMap(([event, groups]) =>
       groups.map((group, index) => ({ event, index, group })).filter(({ group }) => hooksOf(group).some(isOurs)),
     )
+}
+
+/** Tells our hooks from the user's; there are two kinds of ours, which are added and removed independently. */
+export type IsOurs = (hook: unknown) => boolean
+
+/** The hooks of a group; none for anything else. */
+function hooksOf(group: unknown): unknown[] {
+  const hooks = (group as { hooks?: unknown } | null)?.hooks
+  return Array.isArray(hooks) ? hooks : []
+}
+
+/** True for a hook whose command has the form of ours. Whether it starts our package, only the disk knows. */
+export function isOurHook(hook: unknown): hook is { command: string } {
+  return isOurCommand((hook as { command?: unknown } | null)?.command)
+}
+
+/** True for a group that has only our hooks, so that it is removed with them. */
+function isOnlyOurs(group: unknown, isOurs: IsOurs): boolean {
+  const hooks = hooksOf(group)
+  return hooks.length > 0 && hooks.every(isOurs)
 }

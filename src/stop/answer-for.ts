@@ -1,4 +1,4 @@
-import type { Payload } from '../hosts/payload.ts'
+import type { Payload } from '../hosts/host.ts'
 import { type CommandReader, commandLine, rootOptionFor } from '../kernel/command-line.ts'
 import { ABANDONED_FILE } from '../kernel/files.ts'
 import type { Marker } from '../marker/marker.ts'

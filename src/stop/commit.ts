@@ -1,18 +1,22 @@
 import { isPast } from '../disk/age.ts'
 import { errorText, isAbsent } from '../disk/file-errors.ts'
 import { LockBusy, retryWhileLocked } from '../disk/lock.ts'
+import type { Payload } from '../hosts/host.ts'
 import { claimContinuation } from '../marker/count/claim.ts'
 import { noteExpired } from '../marker/count/claim-files.ts'
 import { isSpent } from '../marker/loop-guard.ts'
+import type { Marker } from '../marker/marker.ts'
 import { readMarker } from '../marker/marker-file.ts'
-import { abandonMarker, endMarker } from '../marker/marker-store.ts'
+import { abandonMarker, changeMarker, endMarker } from '../marker/marker-store.ts'
 import type { StoredMarker } from '../marker/stored-marker.ts'
+import { endedWait, stampedWait } from '../marker/wait.ts'
 import type { Recorded } from '../project/journal-entry.ts'
+import type { TaskFolder } from '../project/task-folder.ts'
 import { countContinuations } from './observe-stop.ts'
 import { type JudgedMarker, ownershipOf, type PlannedMarker, planMarker, type StopPlan, stampsWait } from './plan.ts'
 import { type Stop, waitState } from './rules.ts'
 import type { StopOutcome } from './stop-outcome.ts'
-import { endWait, stampWait } from './waits.ts'
+import { waitEndRecord } from './stop-outcome.ts'
 
 /** Carries out a stop's plan on disk, marker by marker (docs/design.md, "Plan and commit"). */
 
@@ -20,7 +24,7 @@ import { endWait, stampWait } from './waits.ts'
 const MAX_NEW_PLANS = 4
 
 /** The outcomes of a stop. */
-export interface Committed {
+interface Committed {
   readonly outcomes: readonly StopOutcome[]
   /** The number of markers for which there was no time. */
   readonly unchecked: number
@@ -134,4 +138,40 @@ function block(stored: StoredMarker, stop: Stop, checkingSinceMs: number | undef
 
 function isOwed(stored: StoredMarker, stop: Stop): boolean {
   return ownershipOf(stored, stop) === 'owed'
+}
+
+/**
+ * Stamps the marker's wait with the stop's prompt, unless another process did.
+ * @throws the errors of `changeMarker`.
+ */
+export function stampWait(folder: TaskFolder, stop: Stop): void {
+  changeMarker(
+    folder,
+    (marker) =>
+      marker.wait !== undefined && waitState(marker, stop) === 'begins'
+        ? { fields: stampedWait(marker.wait, stop.payload.prompt, Date.now()) }
+        : undefined,
+    { patience: 'hook' },
+  )
+}
+
+/**
+ * Removes the marker's wait if `isOver` is true for the marker under the lock.
+ * @returns the journal's record of it; none where there was nothing to remove.
+ * @throws the errors of `changeMarker`.
+ */
+export function endWait(
+  folder: TaskFolder,
+  payload: Payload,
+  isOver: (marker: Marker) => boolean,
+): readonly Recorded[] {
+  const { plan, marker } = changeMarker(
+    folder,
+    (present) =>
+      present.wait !== undefined && isOver(present)
+        ? { fields: endedWait(present.wait), purpose: present.wait.for }
+        : undefined,
+    { patience: 'hook' },
+  )
+  return plan === undefined ? [] : [waitEndRecord(folder, marker, payload, plan.purpose)]
 }

@@ -1,7 +1,9 @@
 import { isPast, partWay } from '../disk/age.ts'
 import { errorText } from '../disk/file-errors.ts'
-import { placeIdentity } from '../disk/file-identity.ts'
-import type { Payload } from '../hosts/payload.ts'
+import { birthMs, placeIdentity } from '../disk/file-identity.ts'
+import type { Payload } from '../hosts/host.ts'
+import { sessionTranscript } from '../hosts/index.ts'
+import type { Environment } from '../kernel/environment.ts'
 import { ABANDONED_FILE, MARKER_FILE } from '../kernel/files.ts'
 import { checkingSince } from '../marker/checking.ts'
 import { readLoopGuard } from '../marker/count/loop-guard-file.ts'
@@ -23,7 +25,7 @@ import type { Stop } from './rules.ts'
 /** Reads the markers under some roots. Writes nothing. */
 
 /** The markers of some roots, in the roots' order and path order. */
-export interface FoundMarkers {
+interface FoundMarkers {
   readonly markers: readonly (StoredMarker | UnreadableMarker)[]
   /** Folders that could not be searched. */
   readonly problems: readonly SearchProblem[]
@@ -77,7 +79,7 @@ function isNew(problem: SearchProblem, known: readonly SearchProblem[]): boolean
 }
 
 /** The event for which markers are observed. */
-export interface Occasion {
+interface Occasion {
   readonly payload: Payload
   /** ms since the epoch. */
   readonly nowMs: number
@@ -156,4 +158,10 @@ export function observeUnfinished(
       }))
   })
   return { unfinished, problems }
+}
+
+/** The time at which the payload's session began, in ms since the epoch; undefined if it is unknown. */
+export function sessionBirthMs(payload: Payload, environment: Environment): number | undefined {
+  const transcript = sessionTranscript(payload, environment)
+  return transcript === undefined ? undefined : birthMs(transcript)
 }

@@ -1,4 +1,4 @@
-import type { Payload } from '../hosts/payload.ts'
+import type { Payload } from '../hosts/host.ts'
 import { isSpent } from '../marker/loop-guard.ts'
 import type { StoredMarker, UnreadableMarker } from '../marker/stored-marker.ts'
 import type { SearchProblem, TaskFolder } from '../project/task-folder.ts'

@@ -1,5 +1,5 @@
+import type { Payload } from '../hosts/host.ts'
 import { MAIN_AGENT } from '../hosts/host.ts'
-import type { Payload } from '../hosts/payload.ts'
 import type { Marker } from '../marker/marker.ts'
 import { type FileTimes, isExpired, isFromBefore, isUnowned } from '../marker/stored-marker.ts'
 import { type WaitState, waitStateAt } from '../marker/wait.ts'

@@ -1,4 +1,4 @@
-import type { Payload } from '../hosts/payload.ts'
+import type { Payload } from '../hosts/host.ts'
 import { CONTINUATION_LIMIT } from '../marker/loop-guard.ts'
 import { type Marker, mayHaveChecks } from '../marker/marker.ts'
 import type { JournalEntry, Recorded } from '../project/journal-entry.ts'

@@ -1,5 +1,6 @@
 import { messageOf } from '../kernel/error-messages.ts'
 import type { PostflightError } from '../kernel/errors.ts'
+import { stripControl } from '../kernel/text.ts'
 import type { CommandResult } from '../project/command-context.ts'
 import type { ErrorDocument } from './documents/error.ts'
 import { wrap } from './layout.ts'
@@ -62,4 +63,75 @@ export function printError(error: PostflightError, json: boolean, stdout: Output
     // The line on stderr says everything.
   }
   return error.exitCode
+}
+
+/** The ways to highlight a word. */
+export interface Painter {
+  readonly bold: (text: string) => string
+  readonly dim: (text: string) => string
+  readonly green: (text: string) => string
+  readonly yellow: (text: string) => string
+  readonly red: (text: string) => string
+}
+
+const plain = (text: string): string => text
+const NO_COLOURS: Painter = { bold: plain, dim: plain, green: plain, yellow: plain, red: plain }
+
+/** Colours on a terminal without NO_COLOR; none otherwise. The library is loaded only where it is needed. */
+export async function painterFor(output: Pick<Output, 'isTTY'>, noColor: string | undefined): Promise<Painter> {
+  if (noColor || output.isTTY !== true) return NO_COLOURS
+  return (await import('picocolors')).default.createColors(true)
+}
+
+/** The sequences of the painter, and the one that ends a wrapped row. */
+const COLOURS = /(\u001b\[(?:0|1|2|22|31|32|33|39)m)/
+
+/** The text without control characters; on a terminal the painter's colours stay. */
+export function printable(text: string, isTerminal: boolean): string {
+  if (!isTerminal) return stripControl(text)
+  return text
+    .split(COLOURS)
+    .map((part, index) => (index % 2 === 1 ? part : stripControl(part)))
+    .join('')
+}
+
+/**
+ * The output, which prints clean text only. Names of folders, and what files hold, may come from a hostile repository, and a
+ * terminal would obey their escape sequences.
+ */
+export function cleanOutput(output: Output): Output {
+  return {
+    write: (text) => output.write(printable(text, output.isTTY === true)),
+    get isTTY() {
+      return output.isTTY === true
+    },
+    get columns() {
+      return output.columns
+    },
+  }
+}
+
+/** Output that goes on. */
+export interface Screen {
+  /** Prints. Returns false when the reader is gone. */
+  readonly print: (text: string) => boolean
+  /** Waits. Returns false when Ctrl-C was pressed meanwhile. */
+  readonly pause: (ms: number) => Promise<boolean>
+}
+
+/** The screen of this process. Ctrl-C is the normal end of such a command. */
+export function processScreen(output: Output, isJson: boolean): Screen {
+  const stopped = new Promise<false>((resolve) => process.once('SIGINT', () => resolve(false)))
+  return {
+    print: (text) => output.write(isJson ? text : wrapped(text, output)) !== false,
+    async pause(ms) {
+      let timer: NodeJS.Timeout | undefined
+      const passed = new Promise<true>((resolve) => {
+        timer = setTimeout(() => resolve(true), ms)
+      })
+      const goesOn = await Promise.race([stopped, passed])
+      clearTimeout(timer)
+      return goesOn
+    },
+  }
 }

@@ -16,7 +16,7 @@ import { progress, stepsInWork } from '../run/run-standing.ts'
 import { listedIn } from '../run/store/listed-steps.ts'
 import { runFileOf } from '../run/store/run-file.ts'
 import type { RunDocument } from './documents/workflow/run.ts'
-import type { Painter } from './painter.ts'
+import type { Painter } from './print.ts'
 import { HISTORY_TEXT } from './run-view-messages.ts'
 
 /** A run as `status` and `history` print it. */

@@ -4,9 +4,15 @@ import { claudeEntries, type SettingsEntry } from '../../src/hosts/hook-entries.
 import { PostflightError } from '../../src/kernel/errors.ts'
 import { shellWord } from '../../src/kernel/text.ts'
 import type { CommandContext } from '../../src/project/command-context.ts'
-import { addEntries, findCommands, findEntries, isInstalled, removeEntries } from '../../src/setup/claude-hooks.ts'
-import { isOurHook } from '../../src/setup/hook-groups.ts'
-import { hookCommand } from '../../src/setup/install/host-entry.ts'
+import {
+  addEntries,
+  findCommands,
+  findEntries,
+  isInstalled,
+  isOurHook,
+  removeEntries,
+} from '../../src/setup/claude-hooks.ts'
+import { hookCommand } from '../../src/setup/install/target.ts'
 import { isReactiveHook, reactiveEntries } from '../../src/setup/reactive/reactive-hooks.ts'
 import { anyUnits, hostileText } from './arbitraries.ts'
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { CommandName } from '../../src/cli/invocation.ts'
-import { cleanOutput, printable } from '../../src/views/printable.ts'
+import { cleanOutput, printable } from '../../src/views/print.ts'
 import { createSourceProject } from '../support/project.ts'
 
 /** What a terminal would obey, and what changes the direction of text. */

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type Payload, parsePayload } from '../../src/hosts/payload.ts'
+import type { Payload } from '../../src/hosts/host.ts'
+import { parsePayload } from '../../src/hosts/payload.ts'
 import { errorMessage } from '../../src/kernel/error-messages.ts'
 import { PostflightError } from '../../src/kernel/errors.ts'
 import { anyJson, anyUnits, hostileText, payloadFields } from './arbitraries.ts'

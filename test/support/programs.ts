@@ -10,7 +10,7 @@ import { main } from '../../src/cli/main.ts'
 import { processAgeMs } from '../../src/disk/age.ts'
 import { runHook } from '../../src/hook/run.ts'
 import type { Terminal } from '../../src/project/command-context.ts'
-import { sessionBirthMs } from '../../src/stop/session-birth.ts'
+import { sessionBirthMs } from '../../src/stop/observe-stop.ts'
 import { CLI, LAUNCHER, PACKAGE, type ProcessOptions, type ProcessResult, runProcess } from './process.ts'
 
 /** How to run a program. `env` is its whole environment. */

@@ -1,4 +1,5 @@
-import { type Payload, parsePayload } from '../../src/hosts/payload.ts'
+import type { Payload } from '../../src/hosts/host.ts'
+import { parsePayload } from '../../src/hosts/payload.ts'
 import { type Marker, parseMarker } from '../../src/marker/marker.ts'
 import type { FileTimes } from '../../src/marker/stored-marker.ts'
 import type { TaskFolder } from '../../src/project/task-folder.ts'

@@ -12,9 +12,9 @@ import {
   findEntries,
   findPlaces,
   isInstalled,
+  isOurHook,
   removeEntries,
 } from '../../src/setup/claude-hooks.ts'
-import { isOurHook } from '../../src/setup/hook-groups.ts'
 import { thrownBy } from './builders.ts'
 
 const COMMAND = '"/opt/postflight-guard/hooks/postflight-hook"'

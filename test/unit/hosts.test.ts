@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { ShellIdentity } from '../../src/hosts/host.ts'
+import type { Payload, ShellIdentity } from '../../src/hosts/host.ts'
 import {
   exemptionOf,
   handsOverReports,
@@ -12,7 +12,7 @@ import {
   takesContextOfBlock,
   writesSequences,
 } from '../../src/hosts/index.ts'
-import { EMPTY_PAYLOAD, type Payload } from '../../src/hosts/payload.ts'
+import { EMPTY_PAYLOAD } from '../../src/hosts/payload.ts'
 import type { Environment } from '../../src/kernel/environment.ts'
 import { PROJECT_VARIABLES } from '../../src/project/root.ts'
 import { mainStop, payload, subagentStop } from './builders.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { terminalSequence } from '../../src/stop/notification.ts'
+import { terminalSequence } from '../../src/stop/answer.ts'
 
 const ALERT = 'task 259 stopped without its postflight'
 const TEXT = `postflight: ${ALERT}`

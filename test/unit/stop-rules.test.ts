@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { EMPTY_PAYLOAD, type Payload } from '../../src/hosts/payload.ts'
+import type { Payload } from '../../src/hosts/host.ts'
+import { EMPTY_PAYLOAD } from '../../src/hosts/payload.ts'
 import { HOUR_MS, toIso } from '../../src/kernel/time.ts'
 import { CONTINUATION_LIMIT } from '../../src/marker/loop-guard.ts'
 import { parseMarker } from '../../src/marker/marker.ts'

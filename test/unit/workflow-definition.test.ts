@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
 import { promptBound } from '../../src/run/definition/bound.ts'
-import { checkDefinition } from '../../src/run/definition/check-definition.ts'
 import { DEFINITION_FIELDS, readDefinition } from '../../src/run/definition/definition.ts'
 import {
   isArtifactPath,
@@ -10,7 +9,7 @@ import {
   MAX_PHASE_STEPS,
   MAX_PHASES,
 } from '../../src/run/definition/definition-limits.ts'
-import { checkRules } from '../../src/run/definition/definition-rules.ts'
+import { checkDefinition, checkRules } from '../../src/run/definition/definition-rules.ts'
 import { checkShape } from '../../src/run/definition/definition-schema.ts'
 import { CHECK_FIELDS, PHASE_FIELDS } from '../../src/run/definition/phase-fields.ts'
 import { snapshotOf } from '../../src/run/definition/snapshot.ts'

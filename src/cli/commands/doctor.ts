@@ -1,19 +1,19 @@
 import { inLine } from '../../kernel/text.ts'
 import { type CommandContext, type CommandResult, findCommandRoot } from '../../project/command-context.ts'
-import { checkSettings } from '../../setup/doctor/claude-settings.ts'
+import { checkReach, checkSettings, needsNpx } from '../../setup/doctor/claude-findings.ts'
 import { REACH_FINDINGS } from '../../setup/doctor/doctor-messages.ts'
-import { checkGit } from '../../setup/doctor/git-finding.ts'
-import { checkHook } from '../../setup/doctor/hook-finding.ts'
-import { checkHookHosts, checkUnsupportedHosts } from '../../setup/doctor/hook-host-findings.ts'
-import { checkMarkers, checkStrays } from '../../setup/doctor/marker-findings.ts'
-import { checkOpenCode } from '../../setup/doctor/opencode-finding.ts'
-import { checkReach, needsNpx } from '../../setup/doctor/reach.ts'
-import { checkReactive } from '../../setup/doctor/reactive-finding.ts'
-import { checkRoot } from '../../setup/doctor/root-finding.ts'
+import {
+  checkHook,
+  checkHookHosts,
+  checkOpenCode,
+  checkReactive,
+  checkShellHook,
+  checkUnsupportedHosts,
+} from '../../setup/doctor/host-findings.ts'
+import { checkGit, checkMarkers, checkRoot, checkStrays } from '../../setup/doctor/project-findings.ts'
 import { checkLostRuns, checkRuns } from '../../setup/doctor/run-findings.ts'
-import { checkShellHook } from '../../setup/doctor/shell-hook-finding.ts'
 import type { DoctorDocument } from '../../views/documents/doctor.ts'
-import type { Painter } from '../../views/painter.ts'
+import type { Painter } from '../../views/print.ts'
 
 /**
  * `postflight doctor`: checks the installation, and looks for markers that will never be cleared. It runs the checks of

@@ -14,7 +14,7 @@ import {
   requireTaskFolder,
 } from '../../project/command-context.ts'
 import type { InspectDocument } from '../../views/documents/inspect.ts'
-import type { Painter } from '../../views/painter.ts'
+import type { Painter } from '../../views/print.ts'
 
 /** `postflight inspect`: lists every marker with its owner, its state and its problems. */
 

@@ -1,12 +1,20 @@
 import { hookHost } from '../../hosts/hook-hosts.ts'
 import { shellWord } from '../../kernel/text.ts'
 import { type CommandContext, type CommandResult, displayPath } from '../../project/command-context.ts'
-import { projectFolder } from '../../setup/install/host-entry.ts'
-import { type ProjectRemoval, projectRemovals } from '../../setup/install/project-files.ts'
-import { reactiveTarget } from '../../setup/install/reactive-target.ts'
-import { refuseOtherScope, refuseSecond } from '../../setup/install/refuse-second.ts'
+import { type ProjectRemoval, projectRemovals } from '../../setup/install/init-parts.ts'
 import { carryOut, type Removal, removalsFrom } from '../../setup/install/removal.ts'
-import { HOSTS, holdsOurRules, holdsReactive, placeOf, type Target, targetOf } from '../../setup/install/target.ts'
+import {
+  HOSTS,
+  holdsOurRules,
+  holdsReactive,
+  placeOf,
+  projectFolder,
+  reactiveTarget,
+  refuseOtherScope,
+  refuseSecond,
+  type Target,
+  targetOf,
+} from '../../setup/install/target.ts'
 import { settingsPlaces } from '../../setup/install/wiring.ts'
 import { countRules } from '../../setup/permission-rules.ts'
 import { listBackups } from '../../setup/settings-backups.ts'

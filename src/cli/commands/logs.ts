@@ -3,8 +3,8 @@ import { type CommandContext, type CommandResult, requireRoot } from '../../proj
 import { allEntries, entriesAfter } from '../../project/journal-entries.ts'
 import type { JournalLine } from '../../project/journal-entry.ts'
 import type { LogsDocument } from '../../views/documents/logs.ts'
+import type { Screen } from '../../views/print.ts'
 import { jsonText } from '../../views/print.ts'
-import type { Screen } from '../../views/screen.ts'
 import { LOGS_TEXT } from '../command-messages.ts'
 
 /** `postflight logs`: prints the journal for people. */

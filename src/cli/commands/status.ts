@@ -15,12 +15,18 @@ import { parseTaskReference } from '../../project/task-folder.ts'
 import { foldersHolding, listTaskFolders } from '../../project/task-folders.ts'
 import { lostRuns } from '../../run/store/lost-run.ts'
 import type { ProjectStatusDocument } from '../../views/documents/status.ts'
-import type { Painter } from '../../views/painter.ts'
-import { annotation } from '../../views/status/github.ts'
+import type { Painter } from '../../views/print.ts'
 import { journalAt, lookTwice, lostMarkers } from '../../views/status/lost-markers.ts'
-import { isSessionUnseen, lostMarkerItem, markerItem } from '../../views/status/marker-item.ts'
-import { type CompletedRun, lostRunItem, runItem } from '../../views/status/run-item.ts'
-import type { StatusItem } from '../../views/status/status-item.ts'
+import type { StatusItem } from '../../views/status/status-items.ts'
+import {
+  annotation,
+  type CompletedRun,
+  isSessionUnseen,
+  lostMarkerItem,
+  lostRunItem,
+  markerItem,
+  runItem,
+} from '../../views/status/status-items.ts'
 import { PROJECT_STATUS_TEXT } from '../../views/status-messages.ts'
 import { VERDICT_TEXT } from '../../views/verdict-messages.ts'
 import { checkIds } from '../option-values.ts'

@@ -11,8 +11,7 @@ import type { WorkflowState } from '../../run/machine/state.ts'
 import { findRunFiles } from '../../run/store/run-file.ts'
 import { readState } from '../../run/store/state-store.ts'
 import type { StatusLineDocument } from '../../views/documents/statusline.ts'
-import { type LineItem, statusLine } from '../../views/status-line.ts'
-import { STATUS_LINE_TEXT as TEXT } from '../../views/status-line-messages.ts'
+import { type LineItem, statusLine, STATUS_LINE_TEXT as TEXT } from '../../views/status-line.ts'
 
 /**
  * `postflight statusline`: one line for a host's status line. It only reads. `hooks/postflight-hook StatusLine` answers

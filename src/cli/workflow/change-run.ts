@@ -3,7 +3,7 @@ import type { TaskFolder } from '../../project/task-folder.ts'
 import type { WorkflowState } from '../../run/machine/state.ts'
 import { requireState } from '../../run/store/state-store.ts'
 import type { RunDocument } from '../../views/documents/workflow/run.ts'
-import type { Painter } from '../../views/painter.ts'
+import type { Painter } from '../../views/print.ts'
 import { requireRunFolder } from './run-folder.ts'
 import { recordEnd, runResult } from './run-result.ts'
 

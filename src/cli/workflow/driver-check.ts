@@ -9,7 +9,7 @@ import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { awaitsApproval } from '../../run/machine/approval.ts'
 import type { WorkflowState } from '../../run/machine/state.ts'
 import { DRIVER_TEXT } from '../../run/run-messages.ts'
-import { checkSettings } from '../../setup/doctor/claude-settings.ts'
+import { checkSettings } from '../../setup/doctor/claude-findings.ts'
 import { unwiredNote } from '../../setup/install/unwired.ts'
 
 /** Tells the caller of a command that starts or continues a run how its prompts will arrive, or why they will not. */

@@ -1,5 +1,5 @@
 import { PostflightError } from '../../kernel/errors.ts'
-import type { GivenInput } from '../../run/definition/inputs.ts'
+import type { GivenInput } from '../../run/definition/snapshot.ts'
 import { OPTION_EXPECTATIONS } from '../usage-messages.ts'
 
 /** The inputs that `--set NAME=VALUE` gives. @throws {PostflightError} `value-invalid` without an equals sign. */

@@ -3,7 +3,7 @@ import type { TaskFolder } from '../../project/task-folder.ts'
 import type { WorkflowState } from '../../run/machine/state.ts'
 import { endEntry } from '../../run/store/turn.ts'
 import type { RunDocument } from '../../views/documents/workflow/run.ts'
-import type { Painter } from '../../views/painter.ts'
+import type { Painter } from '../../views/print.ts'
 import { runData, runLines } from '../../views/run-view.ts'
 
 /** Writes the end of a run to the journal, if the command ended it. `wasActive`: the run before the command. */

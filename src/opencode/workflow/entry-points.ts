@@ -2,7 +2,7 @@ import type { HostConfig, Part, PluginTool } from '../../hosts/opencode/api.ts'
 import { WORKFLOW_COMMAND } from '../../hosts/opencode/catalogue.ts'
 import { ownText } from '../../hosts/opencode/conversation.ts'
 import { WORKFLOW_TOOL_TEXT } from '../../hosts/opencode/opencode-messages.ts'
-import type { GivenInput } from '../../run/definition/inputs.ts'
+import type { GivenInput } from '../../run/definition/snapshot.ts'
 import type { RunRequest, WorkflowDriver } from './driver.ts'
 
 /** The two ways to run a workflow on OpenCode: a tool for agents, and a command for people. */

@@ -4,7 +4,7 @@ import { MAX_INPUT_LENGTH } from '../../kernel/limits.ts'
 import { SCHEMA_KEYWORDS } from './artifact-schema.ts'
 import { END, MAX_BUDGET, MAX_FAULTS, MAX_PARALLEL, MAX_PHASE_STEPS, MAX_PHASES } from './definition-limits.ts'
 import { SHAPE_TEXT } from './definition-messages.ts'
-import { POINTER } from './pointer.ts'
+import { POINTER } from './step.ts'
 
 /**
  * The definition as people write it. `workflow validate` checks this schema, and `schema/workflow.schema.json` is

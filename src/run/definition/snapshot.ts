@@ -1,3 +1,6 @@
+import { type ErrorArguments, PostflightError } from '../../kernel/errors.ts'
+import { MAX_INPUT_LENGTH } from '../../kernel/limits.ts'
+import type { Definition } from './definition.ts'
 import { DEFINITION_FIELDS } from './definition.ts'
 import type { DefinitionFile } from './definition-schema.ts'
 import { followers, nextOf, phasesOnLoops } from './graph.ts'
@@ -20,4 +23,24 @@ function fieldsFrom<Source>(
   source: Source,
 ): object {
   return Object.fromEntries(Object.values(table).map(({ key, write }) => [key, write(source)]))
+}
+
+/** An input and its value, as `NAME=VALUE` gives it. */
+export type GivenInput = readonly [name: string, value: string]
+
+/** The values of all inputs. Of an input that was given twice, the last value counts. @throws {PostflightError} `workflow-input`. */
+export function inputValues({ inputs }: Definition, given: readonly GivenInput[]): Readonly<Record<string, string>> {
+  const refused = (problem: ErrorArguments['workflow-input']['problem'], name: string): PostflightError =>
+    new PostflightError('workflow-input', { problem, name, known: [...inputs.keys()].join(', ') })
+  for (const [name, value] of given) {
+    if (!inputs.has(name)) throw refused('unknown', name)
+    if (value.length > MAX_INPUT_LENGTH) throw refused('too-long', name)
+  }
+  const values = new Map(given)
+  for (const [name, { default: standard, required }] of inputs) {
+    if (values.has(name)) continue
+    if (required === true) throw refused('missing', name)
+    values.set(name, standard ?? '')
+  }
+  return Object.fromEntries(values)
 }

@@ -9,7 +9,7 @@ import { lostRuns } from '../../run/store/lost-run.ts'
 import { runFileOf } from '../../run/store/run-file.ts'
 import { RUN_FINDINGS } from './doctor-messages.ts'
 import { bad, type DoctorFinding, good } from './finding.ts'
-import { findUnwritable } from './writable.ts'
+import { findUnwritable } from './project-findings.ts'
 
 /** Checks workflows: finds runs without their run file, runs that do not move, and runs that have stalled. */
 

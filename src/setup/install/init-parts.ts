@@ -1,16 +1,19 @@
+import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import fs from 'node:fs'
+import path from 'node:path'
 import { claudeEntries } from '../../hosts/hook-entries.ts'
 import { type CommandContext, findCommandRepository } from '../../project/command-context.ts'
-import { addIgnored } from '../ignored-files.ts'
+import { addIgnored, removeIgnored } from '../ignored-files.ts'
 import { addRules, rulesOf } from '../permission-rules.ts'
 import { INIT_TEXT } from '../settings-messages.ts'
-import { distinctFiles, linkOutside } from '../settings-paths.ts'
+import { claudeFolder, distinctFiles, linkOutside, type Scope } from '../settings-paths.ts'
 import { readSettingsFile } from '../settings-read.ts'
-import { ownFilesNotIgnored } from './git.ts'
-import { ignoreFile } from './project-files.ts'
-import { hasMark, isAsWritten, protocolSkill, protocolSkillFile, skillSource } from './protocol-skill.ts'
-import { recordOf, recordRules } from './rules-record.ts'
-import { removeShellHook, type ShellHookPlace, shellHookPlaces } from './shell-hook.ts'
+import { removeSettingsFile, replaceSettingsFile } from '../settings-replace.ts'
+import { recordOf, recordRules } from './our-hooks.ts'
+import { removeEmptyFolders } from './removal.ts'
 import { placeOf, type Target } from './target.ts'
+import { removeShellHook, type ShellHookPlace, settingsPlaces, shellHookPlaces } from './wiring.ts'
 
 /** The parts of `init`: each is an edit of one file. */
 
@@ -132,4 +135,131 @@ function skillPart(context: CommandContext, { scope, project }: Target): InitPar
 function stateOf(file: string, add: (text: string) => string): 'missing' | 'done' {
   const text = readSettingsFile(file) ?? ''
   return add(text) === text ? 'done' : 'missing'
+}
+
+/** The `.gitignore` that gets our lines: the one beside `specs/`. */
+function ignoreFile(project: string): string {
+  return path.join(project, '.gitignore')
+}
+
+/** A file beside the settings, and its text without our part. */
+export interface ProjectRemoval {
+  readonly file: string
+  /** Undefined: the file is removed. */
+  readonly after: string | undefined
+  /** True for a skill that people changed: it stays. */
+  readonly kept: boolean
+  readonly carryOut: () => void
+}
+
+/** The files that `uninstall` removes beside the settings; none while another scope of the project has the hook. */
+export function projectRemovals(context: CommandContext, target: Target): ProjectRemoval[] {
+  const { project, scope, files } = target
+  const others = settingsPlaces(context, project).filter(
+    (place) => place.scope !== 'user' && !files.includes(place.file) && place.commands.length > 0,
+  )
+  if (others.length > 0) return []
+  return [...(scope === 'user' ? [] : ignoreRemoval(project)), ...skillRemoval(context, target)]
+}
+
+function ignoreRemoval(project: string): ProjectRemoval[] {
+  const file = ignoreFile(project)
+  const before = isOfProject(file, project) ? readSettingsFile(file) : undefined
+  const rest = before === undefined ? undefined : removeIgnored(before)
+  if (before === undefined || rest === undefined || rest === before) return []
+  const after = rest === '' ? undefined : rest
+  const carryOut = (): void =>
+    after === undefined ? removeSettingsFile(file) : void replaceSettingsFile(file, after, undefined)
+  return [{ file, after, kept: false, carryOut }]
+}
+
+/** True for a file that exists, and that no link leads out of the project. */
+function isOfProject(file: string, project: string): boolean {
+  return fs.existsSync(file) && linkOutside(file, project) === undefined
+}
+
+function skillRemoval(context: CommandContext, { scope, project }: Target): ProjectRemoval[] {
+  const file = protocolSkillFile(context, scope, project)
+  const text = (scope === 'user' ? fs.existsSync(file) : isOfProject(file, project))
+    ? readSettingsFile(file)
+    : undefined
+  if (text === undefined || !hasMark(text)) return []
+  const carryOut = (): void => {
+    if (!isAsWritten(text)) return
+    removeSettingsFile(file)
+    removeEmptyFolders(path.dirname(file), scope === 'user' ? path.dirname(path.dirname(path.dirname(file))) : project)
+  }
+  return [{ file, after: undefined, kept: !isAsWritten(text), carryOut }]
+}
+
+/** The skill's file: beside the user's settings, or in the project. */
+function protocolSkillFile(context: CommandContext, scope: Scope, project: string): string {
+  const folder =
+    scope === 'user' ? claudeFolder(context.findHome(), context.environment) : path.join(project, '.claude')
+  return path.join(folder, 'skills', 'postflight', 'SKILL.md')
+}
+
+/** The file of the package that holds the skill's text. */
+function skillSource({ packageFolder }: CommandContext): string {
+  return path.join(packageFolder, 'plugin', 'skills', 'postflight', 'SKILL.md')
+}
+
+/** The text of the skill. @throws {PostflightError} `file-unreadable` where the package is not complete. */
+function protocolSkill(context: CommandContext): string {
+  const text = readSettingsFile(skillSource(context)) ?? ''
+  const body = `${text.trimEnd()}\n\n${INIT_TEXT.skillWithoutPath}\n\n`
+  return `${body}${INIT_TEXT.skillMark(checksum(body))}\n`
+}
+
+/** True for a skill that `init` of any version wrote, and that was not changed since. */
+function isAsWritten(text: string): boolean {
+  const last = text.trimEnd().split('\n').at(-1) ?? ''
+  const body = text.slice(0, text.lastIndexOf(last))
+  return last === INIT_TEXT.skillMark(checksum(body))
+}
+
+/** True for a text that holds the line by which `init` marks its skill. */
+function hasMark(text: string): boolean {
+  return text.includes(INIT_TEXT.skillMark('').split('(')[0] as string)
+}
+
+function checksum(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 12)
+}
+
+/** A repository's configuration may name programs. These are the ones that the commands below would start. */
+const SAFE = ['-c', 'core.fsmonitor=false', '-c', 'core.untrackedCache=false']
+
+/** git's answer; undefined if git is missing, or the folder is not in a working tree. */
+function askGit(folder: string, words: readonly string[], input?: string): string | undefined {
+  const run = spawnSync('git', [...SAFE, ...words], {
+    cwd: folder,
+    encoding: 'utf8',
+    timeout: 10_000,
+    input: input ?? '',
+  })
+  // 1: `check-ignore` found none.
+  return run.status === 0 || run.status === 1 ? run.stdout : undefined
+}
+
+/** Files of ours, one of each kind, that git should ignore, relative to the root. */
+const OWN_FILES = [
+  'specs/.postflight-pending',
+  'specs/259_x/.postflight-pending',
+  'specs/.postflight/journal.jsonl',
+  '.claude/settings.json.postflight-backup',
+]
+
+/** Those of our files that git does not ignore in a project; undefined if git gives no answer. */
+export function ownFilesNotIgnored(project: string): string[] | undefined {
+  const ignored = askGit(project, ['check-ignore', '--no-index', '--stdin', '-z'], `${OWN_FILES.join('\0')}\0`)
+  if (ignored === undefined) return undefined
+  const names = ignored.split('\0')
+  return OWN_FILES.filter((one) => !names.includes(one))
+}
+
+/** The files that git tracks below `folder` and that match one of the patterns, relative to it. */
+export function trackedFiles(folder: string, patterns: readonly string[]): string[] {
+  const listed = askGit(folder, ['ls-files', '-z', '--cached', '--', ...patterns.map((one) => `:(glob)${one}`)])
+  return (listed ?? '').split('\0').filter((name) => name !== '')
 }

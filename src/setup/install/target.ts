@@ -1,16 +1,28 @@
+import fs from 'node:fs'
 import path from 'node:path'
-import { claudeEntries } from '../../hosts/hook-entries.ts'
+import { pathToFileURL } from 'node:url'
+import { readSmallFile } from '../../disk/read.ts'
+import { claudeEntries, guardedCommand, guardedNodeCommand } from '../../hosts/hook-entries.ts'
 import { HOST_TITLES, type HookHost, hookHost } from '../../hosts/hook-hosts.ts'
-import { PostflightError } from '../../kernel/errors.ts'
+import { type ErrorArguments, PostflightError } from '../../kernel/errors.ts'
 import { FILE_DETAILS } from '../../kernel/file-messages.ts'
-import type { CommandContext } from '../../project/command-context.ts'
+import {
+  type CommandContext,
+  displayPath,
+  findCommandRepository,
+  findCommandRoot,
+  startOf,
+} from '../../project/command-context.ts'
 import { addEntries, findCommands, findEntries, removeEntries } from '../claude-hooks.ts'
-import { addPlugin, findPlugins, removePlugin } from '../opencode-plugins.ts'
+import { addPlugin, findPlugins, PLUGIN_FILE, removePlugin } from '../opencode-plugins.ts'
 import { removeRules } from '../permission-rules.ts'
-import { isReactiveHook } from '../reactive/reactive-hooks.ts'
+import { claudeTool, isReactiveHook, omissionsOf, reactiveEntries, TOOL_NAMES } from '../reactive/reactive-hooks.ts'
+import { RULES_TEXT } from '../reactive/reactive-messages.ts'
+import { type ReactiveRule, readRules } from '../reactive/reactive-rule.ts'
 import { INSTALL_TEXT } from '../settings-messages.ts'
 import {
   claudeSettingsPath,
+  distinctFiles,
   hookHostSettingsPath,
   openCodeConfigPaths,
   requireInside,
@@ -18,9 +30,9 @@ import {
   type Scope,
 } from '../settings-paths.ts'
 import { readSettingsFile } from '../settings-read.ts'
-import { hookCommand, openCodePlugin, projectFolder } from './host-entry.ts'
-import { ourHooks, ourPlugins } from './our-hooks.ts'
-import { recordedRules } from './rules-record.ts'
+import { dependencyIn } from './dependency.ts'
+import { ourHooks, ourPlugins, recordedRules } from './our-hooks.ts'
+import { enabledPlugin, hookHostPlaces, type SettingsPlace, settingsPlaces } from './wiring.ts'
 
 /** The settings files of a host's scope, and how our entries are added to them and removed. */
 
@@ -99,7 +111,7 @@ export function holdsOurRules(text: string, file: string): boolean {
 }
 
 /** The text of Claude Code's settings without reactive rules. @throws {PostflightError} as `removeEntries`. */
-export function removeReactive(text: string, file: string): string {
+function removeReactive(text: string, file: string): string {
   return removeEntries(text, file, isReactiveHook)
 }
 
@@ -140,4 +152,147 @@ function openCodeTarget(context: CommandContext, scope: Scope, project: string):
   const holds = (text: string, file: string): boolean => findPlugins(text, file, ourPlugins(file)).length > 0
   const remove = (text: string, file: string): string => removePlugin(text, file, ourPlugins(file))
   return { ...PLUGIN, scope, project, files, entry: plugin, portable, holds, add, remove }
+}
+
+/** The project whose settings are changed: the root, or the repository, or the current folder. */
+export function projectFolder(context: CommandContext): string {
+  const start = startOf(context)
+  return findCommandRoot(context) ?? (start.explicit ? undefined : findCommandRepository(start.path)) ?? start.path
+}
+
+/**
+ * The command that a host starts. Its path is relative to the project if the package is a dependency of the project, and
+ * absolute otherwise. It is never npx, which would resolve the package at every stop.
+ */
+export function hookCommand(
+  { packageFolder, platform }: CommandContext,
+  scope: Scope,
+  project: string,
+  { tellsProject }: { readonly tellsProject: boolean } = { tellsProject: true },
+): { command: string; portable: boolean } {
+  const dependency = scope === 'user' || !tellsProject ? undefined : dependencyIn(project, packageFolder)
+  const portable = dependency !== undefined
+  const isWindows = platform === 'win32'
+  const name = isWindows ? 'dist/hook.js' : 'hooks/postflight-hook'
+  const location = portable ? `$CLAUDE_PROJECT_DIR/${dependency}/${name}` : path.join(packageFolder, name)
+  const file = doubleQuoted(location, portable)
+  return { command: isWindows ? guardedNodeCommand(file) : guardedCommand(file), portable }
+}
+
+/**
+ * The plugin's entry in OpenCode's configuration: its file, relative to the configuration if the package is in the
+ * project's node_modules. It is never the package's name, which OpenCode would fetch from a registry.
+ */
+export function openCodePlugin(
+  { packageFolder }: CommandContext,
+  scope: Scope,
+  project: string,
+): { plugin: string; portable: boolean } {
+  const dependency = scope === 'user' ? undefined : dependencyIn(project, packageFolder)
+  const plugin =
+    dependency === undefined
+      ? pathToFileURL(path.join(packageFolder, PLUGIN_FILE)).href
+      : `./${dependency}/${PLUGIN_FILE}`
+  return { plugin, portable: dependency !== undefined }
+}
+
+/** Quotes a path for the shell, so that spaces are kept and our own `$CLAUDE_PROJECT_DIR` is still expanded. */
+function doubleQuoted(location: string, portable: boolean): string {
+  const escaped = portable
+    ? location.replace(/["`\\]/g, '\\$&')
+    : location
+        .split(path.sep)
+        .join('/')
+        .replace(/["`$\\]/g, '\\$&')
+  return `"${escaped}"`
+}
+
+/**
+ * Refuses to wire the hook twice: hosts run each entry, and each stop would count twice.
+ * @throws {PostflightError} `already-wired`, which names the other place and the command that removes it there.
+ */
+export function refuseSecond(context: CommandContext, { project, files, entry }: Target): void {
+  const places = settingsPlaces(context, project)
+  const plugin = enabledPlugin(places)?.name ?? ownPlugin(context)
+  if (plugin !== undefined) refuse('plugin', plugin, `claude plugin uninstall ${plugin}`)
+  const wired = places.filter(({ commands }) => commands.length > 0)
+  const isWished = ({ file }: SettingsPlace): boolean => files.some((one) => distinctFiles([file, one]).length === 1)
+  for (const place of wired.filter((one) => !isWished(one))) {
+    // Claude Code runs the same command once if settings list it twice (2.1.329); other hosts run both.
+    const isSame = place.commands.every(({ command }) => command.startsWith(entry))
+    if (isSame && wired.some(isWished)) continue
+    const where = displayPath(context, place.file)
+    refuse(isSame ? 'same-command' : 'settings', where, `postflight uninstall --scope ${place.scope}`)
+  }
+}
+
+/** Refuses a second scope of another host, which would run both hooks. @throws {PostflightError} `already-wired`. */
+export function refuseOtherScope(context: CommandContext, name: string, { files, project }: Target): void {
+  const host = hookHost(name)
+  if (host === undefined) return
+  const places = hookHostPlaces(context, host, project)
+  const other = places.find(({ file, commands }) => !files.includes(file) && commands.length > 0)
+  if (other === undefined) return
+  refuse('scope', displayPath(context, other.file), `postflight uninstall --host ${name} --scope ${other.scope}`)
+}
+
+/** The name of the plugin whose own CLI this is: `--plugin-dir` is recorded in no settings. */
+function ownPlugin({ packageFolder }: CommandContext): string | undefined {
+  return fs.existsSync(path.join(packageFolder, '.claude-plugin', 'plugin.json')) ? 'postflight-guard' : undefined
+}
+
+function refuse(wiredBy: ErrorArguments['already-wired']['wiredBy'], where: string, command: string): never {
+  throw new PostflightError('already-wired', { where, wiredBy, command })
+}
+
+/** The size of the largest file of rules that is read, in bytes. */
+const RULES_LIMIT = 1_048_576
+
+/**
+ * The settings of a scope for the rules in `file`. They replace the rules that are there.
+ * @throws {PostflightError} `rules-invalid`, `rules-not-of-host`, `file-unreadable`; as `targetOf`.
+ */
+export function reactiveTarget(
+  context: CommandContext,
+  { host, scope, file }: { readonly host: string; readonly scope: string; readonly file: string },
+): Target {
+  const target = targetOf(context, host, scope)
+  if (host !== 'claude') throw new PostflightError('rules-not-of-host', { host })
+  const rules = loadRules(path.resolve(context.cwd, file), file)
+  const entries = reactiveEntries(rules)
+  const add = (text: string, settings: string): string => addEntries(text, entries, settings, isReactiveHook)
+  return {
+    ...target,
+    ...{ what: 'reactive rules', key: 'rules', entry: file, portable: true },
+    ...{ add, remove: removeReactive, holds: holdsReactive },
+    notes: omissionsOf(rules).map(({ rule, field, value }) => RULES_TEXT.omitted[field](rule, value)),
+  }
+}
+
+function loadRules(file: string, shown: string): readonly ReactiveRule[] {
+  const read = readSmallFile(file, RULES_LIMIT)
+  if (read.kind !== 'text' || !read.whole) {
+    const detail = read.kind === 'absent' ? 'ENOENT' : read.kind === 'text' ? FILE_DETAILS.tooLarge : read.detail
+    throw new PostflightError('file-unreadable', { path: shown, detail })
+  }
+  const refuse = (rule: number | undefined, field: string, detail: string): never => {
+    throw new PostflightError('rules-invalid', { path: shown, place: RULES_TEXT.place(rule, field), detail })
+  }
+  const rules = readRules(parse(read.text, (detail) => refuse(undefined, '', detail)))
+  if ('detail' in rules) return refuse(rules.rule, rules.field, rules.detail)
+  for (const [index, { tool, tools = [] }] of rules.entries()) {
+    const unknown = [tool, ...tools].find((name) => claudeTool(name) === undefined)
+    if (unknown !== undefined) {
+      refuse(index + 1, unknown === tool ? 'tool' : 'tools', RULES_TEXT.tool(unknown, TOOL_NAMES))
+    }
+  }
+  return rules
+}
+
+function parse(text: string, refuse: (detail: string) => never): unknown {
+  try {
+    return JSON.parse(text.replace(/^\ufeff/, ''))
+  } catch (error) {
+    return refuse((error as Error).message)
+  }
 }

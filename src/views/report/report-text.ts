@@ -1,5 +1,5 @@
 import { inLine } from '../../kernel/text.ts'
-import { clock, duration, runTimes } from './page/scale.ts'
+import { clock, duration, runTimes } from './page/track.ts'
 import type { PromiseStory, Report, RunStory, StoryEvent } from './report.ts'
 import { STANDING_WORDS, REPORT_TEXT as TEXT } from './report-messages.ts'
 

@@ -1,11 +1,10 @@
 import { messageOf } from '../../kernel/error-messages.ts'
+import { counted, quote } from '../../kernel/phrases.ts'
 import type { CommandResult } from '../../project/command-context.ts'
+import type { Size } from '../layout.ts'
 import { fill } from '../layout.ts'
-import type { Painter } from '../painter.ts'
-import type { Output } from '../print.ts'
-import { printable } from '../printable.ts'
-import { WATCH_TEXT } from '../view-messages.ts'
-import { openLiveScreen } from './live-screen.ts'
+import type { Output, Painter } from '../print.ts'
+import { printable } from '../print.ts'
 
 /** Keeps the result of a command on the screen, until `q` or Ctrl-C. */
 
@@ -68,3 +67,129 @@ function lookAgain({ look, paint }: View, before: CommandResult): CommandResult 
     return { ...before, lines: [`${paint.red('✗')} ${messageOf(error)}`] }
   }
 }
+
+/** A terminal that one view uses alone. */
+interface LiveScreen {
+  readonly size: () => Size
+  /** Shows these rows. Returns false when the terminal is gone. */
+  readonly paint: (rows: readonly string[]) => boolean
+  /** Waits; a new size ends the wait. Returns false when `q` or Ctrl-C was pressed. */
+  readonly pause: (ms: number) => Promise<boolean>
+  /** Gives the terminal back. */
+  readonly close: () => void
+}
+
+/** The alternate screen, an invisible cursor, and no wrapping of long rows. */
+const ENTER = '\u001b[?1049h\u001b[?25l\u001b[?7l\u001b[2J'
+const LEAVE = '\u001b[?7h\u001b[?25h\u001b[?1049l'
+/** A terminal that knows these shows the text between them at once. Others ignore them. */
+const [BEGIN, END] = ['\u001b[?2026h', '\u001b[?2026l']
+
+const QUIT = /[qQ\u0003\u0004]/
+const SUSPEND = '\u001a'
+
+/** Where the terminal does not tell its size. */
+const USUAL_SIZE: Size = { columns: 80, rows: 24 }
+
+const ENDING_SIGNALS = ['SIGTERM', 'SIGHUP'] as const
+
+/** Opens the screen of this process. */
+function openLiveScreen(output: Output): LiveScreen {
+  const { stdin, stdout } = process
+  let painted: readonly string[] = []
+  let wake: () => void = () => {}
+  let isOver = false
+
+  const enter = (): void => {
+    painted = []
+    output.write(ENTER)
+    if (stdin.isTTY) stdin.setRawMode(true).resume()
+  }
+  const leave = (): void => {
+    output.write(LEAVE)
+    if (stdin.isTTY) stdin.setRawMode(false).pause()
+  }
+  const quit = (): void => {
+    isOver = true
+    wake()
+  }
+  const repaint = (): void => {
+    painted = []
+    output.write('\u001b[2J')
+    wake()
+  }
+  const typed = (keys: Buffer): void => {
+    const text = keys.toString('latin1')
+    if (QUIT.test(text)) quit()
+    else if (text.includes(SUSPEND) && process.platform !== 'win32') {
+      leave()
+      process.kill(process.pid, 'SIGTSTP')
+    }
+  }
+  const continued = (): void => {
+    enter()
+    wake()
+  }
+  const ended = (signal: NodeJS.Signals): void => {
+    close()
+    process.kill(process.pid, signal)
+  }
+  const close = (): void => {
+    for (const signal of ENDING_SIGNALS) process.off(signal, ended)
+    process.off('SIGINT', quit).off('SIGCONT', continued).off('exit', leave)
+    stdin.off('data', typed)
+    stdout.off('resize', repaint)
+    leave()
+  }
+
+  for (const signal of ENDING_SIGNALS) process.on(signal, ended)
+  process.on('SIGINT', quit).on('SIGCONT', continued).on('exit', leave)
+  stdout.on('resize', repaint)
+  if (stdin.isTTY) stdin.on('data', typed)
+  enter()
+
+  return {
+    size: () => ({ columns: stdout.columns || USUAL_SIZE.columns, rows: stdout.rows || USUAL_SIZE.rows }),
+    paint(rows) {
+      // The rest of a row is erased first: after a row that fills the line, that would erase its last character.
+      const changes = rows.flatMap((row, index) =>
+        row === painted[index]
+          ? []
+          : [`\u001b[${index + 1};1H\u001b[K${row}${row.includes('\u001b') ? '\u001b[0m' : ''}`],
+      )
+      const isShorter = rows.length < painted.length
+      painted = rows
+      if (changes.length === 0 && !isShorter) return true
+      return (
+        output.write(`${BEGIN}${changes.join('')}${isShorter ? `\u001b[${rows.length + 1};1H\u001b[J` : ''}${END}`) !==
+        false
+      )
+    },
+    async pause(ms) {
+      if (!isOver) {
+        await new Promise<void>((resolve) => {
+          const timer = setTimeout(resolve, ms)
+          wake = () => {
+            clearTimeout(timer)
+            resolve()
+          }
+        })
+      }
+      return !isOver
+    },
+    close,
+  }
+}
+
+/** The words of the views that stay open. */
+export const WATCH_TEXT = {
+  title: (command: string, root: string | undefined): string =>
+    `postflight ${command}${root === undefined ? '' : `  ${quote(root, 200)}`}`,
+  foot: (changedAt: string): string => `last change ${changedAt} · q quits`,
+  waits: (task: string | undefined): string =>
+    task === undefined
+      ? 'no workflows here yet'
+      : `no workflow of task ${quote(task, 80)} yet: waiting until it starts`,
+  more: (count: number): string => `… ${counted(count, 'more row')}: make the window taller`,
+  notATerminal: 'postflight: --watch needs a terminal, so this was printed once',
+} as const

@@ -2,7 +2,7 @@ import type { CommandContext, CommandResult } from '../../../project/command-con
 import { abortRun } from '../../../run/store/run.ts'
 import { requireState } from '../../../run/store/state-store.ts'
 import type { RunDocument } from '../../../views/documents/workflow/run.ts'
-import type { Painter } from '../../../views/painter.ts'
+import type { Painter } from '../../../views/print.ts'
 import { restoreRunFolder } from '../../workflow/run-folder.ts'
 import { recordEnd, runResult } from '../../workflow/run-result.ts'
 

@@ -1,7 +1,7 @@
 import type { CommandContext, CommandResult } from '../../../project/command-context.ts'
 import { retryRunStep, skipRunStep } from '../../../run/store/steer.ts'
 import type { RunDocument } from '../../../views/documents/workflow/run.ts'
-import type { Painter } from '../../../views/painter.ts'
+import type { Painter } from '../../../views/print.ts'
 import { changeRun } from '../../workflow/change-run.ts'
 
 export interface RunStepOptions {

@@ -8,7 +8,7 @@ import {
 } from '../../../project/command-context.ts'
 import { inTaskFolder } from '../../../project/new-task-folder.ts'
 import { stepCount } from '../../../run/definition/bound.ts'
-import { inputValues } from '../../../run/definition/inputs.ts'
+import { inputValues } from '../../../run/definition/snapshot.ts'
 import { definitionSize } from '../../../run/run-messages.ts'
 import { findDefinition } from '../../../run/store/find-definition.ts'
 import { listedIn } from '../../../run/store/listed-steps.ts'

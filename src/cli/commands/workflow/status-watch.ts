@@ -1,10 +1,9 @@
 import { asPostflightError } from '../../../kernel/error-messages.ts'
 import type { CommandContext, CommandResult } from '../../../project/command-context.ts'
 import type { StatusDocument } from '../../../views/documents/workflow/status.ts'
-import type { Painter } from '../../../views/painter.ts'
+import type { Painter, Screen } from '../../../views/print.ts'
 import { jsonText, type PrintOptions } from '../../../views/print.ts'
-import type { Screen } from '../../../views/screen.ts'
-import { WATCH_TEXT } from '../../../views/view-messages.ts'
+import { WATCH_TEXT } from '../../../views/watch/watch.ts'
 import { status } from './status.ts'
 
 /**

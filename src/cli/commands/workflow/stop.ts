@@ -2,7 +2,7 @@ import type { CommandContext, CommandResult } from '../../../project/command-con
 import { STATUS_TEXT } from '../../../run/run-messages.ts'
 import { stopRun, stopRunNow } from '../../../run/store/run.ts'
 import type { RunDocument } from '../../../views/documents/workflow/run.ts'
-import type { Painter } from '../../../views/painter.ts'
+import type { Painter } from '../../../views/print.ts'
 import { requireRunFolder } from '../../workflow/run-folder.ts'
 import { recordEnd, runResult } from '../../workflow/run-result.ts'
 

@@ -6,7 +6,7 @@ import { definitionSize } from '../../../run/run-messages.ts'
 import { findDefinition } from '../../../run/store/find-definition.ts'
 import { loadDefinition, type PlacedFinding } from '../../../run/store/load-definition.ts'
 import type { ValidateDocument } from '../../../views/documents/workflow/validate.ts'
-import type { Painter } from '../../../views/painter.ts'
+import type { Painter } from '../../../views/print.ts'
 import { VALIDATE_TEXT } from '../../../views/run-view-messages.ts'
 
 /** `postflight workflow validate`: prints every fault and warning of a definition. Exit code 1 if it has faults. */

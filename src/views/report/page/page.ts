@@ -1,11 +1,22 @@
 import { oneLine } from '../../../kernel/text.ts'
-import type { Report } from '../report.ts'
+import { around } from '../compose.ts'
+import type {
+  PhaseStory,
+  PromiseStory,
+  Report,
+  RunStory,
+  StepStory,
+  StoryEvent,
+  TaskStory,
+  Tone,
+  VisitSteps,
+  VisitStory,
+} from '../report.ts'
 import { REPORT_TEXT as TEXT } from '../report-messages.ts'
+import { graph } from './graph-picture.ts'
 import { type Html, html, Html as Raw } from './html.ts'
-import { overview } from './overview.ts'
-import { clock } from './scale.ts'
 import { STYLE } from './style.ts'
-import { taskCard } from './task-card.ts'
+import { badge, bar, clock, duration, key, marks, pause, runTimes, type Scale, scaleOf, toneOf } from './track.ts'
 
 /** The report as one page of HTML: no script, no network, one style for light and dark. Pure. */
 
@@ -39,4 +50,217 @@ function othersCard(others: Report['others']): Html {
     ({ timeMs, tone, words, task }) =>
       html`<li class="${tone}"><time>${clock(timeMs, true)}</time><span>${task !== undefined && `${task}: `}${words}</span></li>`,
   )}</ol></div>`
+}
+
+/** Labels of the time axis stand at least this far apart, in percent. */
+const LABEL_ROOM = 16
+
+/** The minimum length of a bar, in percent. A shorter one would be hidden by its marks. */
+const ROOM_FOR_MARKS = 1
+
+/** The overview. */
+export function overview({ tasks }: Report): Html {
+  const promises = tasks.flatMap((task) => task.promises)
+  const runs = tasks.flatMap((task) => task.runs)
+  const urgent = tasks.flatMap((task, index) => attention(task, index))
+  const scale = scaleOf([...promises, ...runs])
+  return html`<div class="tiles">${figures(promises, runs)}</div>
+    ${urgent.length > 0 && html`<h2>${TEXT.attention}</h2><div class="card">${folded(urgent, 8, (part) => html`<ul class="list">${part}</ul>`)}</div>`}
+    <h2>${TEXT.timeline}</h2><div class="card"${gaps(scale)}><div class="row"><span></span><div class="axis">${labels(scale, around([...promises, ...runs]))}</div></div>
+    ${folded(
+      tasks.map((task, index) => row(task, index, scale)),
+      30,
+      (part) => html`<div class="rows">${part}</div>`,
+    )}${key(promises, runs)}</div>`
+}
+
+/** The first items, and the rest in a part that a reader can open. */
+function folded(items: readonly Html[], first: number, list: (part: readonly Html[]) => Html): Html {
+  const others = items.slice(first)
+  return html`${list(items.slice(0, first))}${others.length > 0 && html`<details class="more"><summary>${TEXT.others(others.length)}</summary>${list(others)}</details>`}`
+}
+
+function figures(promises: readonly PromiseStory[], runs: readonly RunStory[]): Html[] {
+  const cleared = promises.filter(({ standing }) => standing === 'cleared').length
+  const blocks = promises.reduce((sum, promise) => sum + promise.blocks, 0)
+  const waits = promises.reduce((sum, promise) => sum + promise.waits.length, 0)
+  const completed = runs.filter(({ standing }) => standing === 'completed' || standing === 'skipped').length
+  const abandoned = promises.filter(({ standing }) => toneOf(standing) === 'bad').length
+  return [
+    ...(promises.length === 0
+      ? []
+      : [tile(`${cleared} / ${promises.length}`, TEXT.figures.cleared, cleared === promises.length ? 'good' : '')]),
+    tile(abandoned, TEXT.figures.givenUp, abandoned > 0 ? 'bad' : ''),
+    tile(blocks, TEXT.figures.blocked, ''),
+    tile(waits, TEXT.figures.waits, ''),
+    ...(runs.length === 0
+      ? []
+      : [tile(`${completed} / ${runs.length}`, TEXT.figures.completed, completed === runs.length ? 'good' : '')]),
+  ]
+}
+
+function tile(figure: string | number, words: string, tone: string): Html {
+  return html`<div class="tile ${tone}"><b>${figure}</b><span>${words}</span></div>`
+}
+
+/** The promises and runs of a task that a person should look at. */
+function attention(task: TaskStory, index: number): Html[] {
+  const stories = [...task.promises, ...task.runs].filter(
+    ({ standing }) => toneOf(standing) === 'bad' || standing === 'waiting',
+  )
+  return stories.map((story) => {
+    const words = 'phases' in story ? toldOf(story) : story.events.findLast(({ tone }) => tone !== 'plain')?.words
+    return html`<li>${badge(story.standing)}<a href="#t${index + 1}">${task.task}</a>${words !== undefined && html`<span class="soft">${words}</span>`}</li>`
+  })
+}
+
+function row({ task, promises, runs }: TaskStory, index: number, scale: Scale): Html {
+  const two = promises.length > 0 && runs.length > 0 ? ' two' : ''
+  return html`<div class="row"><a href="#t${index + 1}">${task}</a><div class="track${two}">
+    ${promises.map((one) => bar(scale, one, `p ${toneOf(one.standing)}`, one.operation))}
+    ${runs.map((one) => bar(scale, one, `${two === '' ? '' : 'r '}${toneOf(one.standing)}`, one.name))}
+${promises.filter((one) => scale.at(one.endMs) - scale.at(one.startMs) >= ROOM_FOR_MARKS).flatMap((one) => [...one.waits.map((wait) => pause(scale, wait)), ...marks(scale, one)])}</div></div>`
+}
+
+/** Cuts the tracks where a long time is drawn short. */
+function gaps({ pauses }: Scale): Html | false {
+  const stops = pauses.map(({ from, to }) => `transparent ${from + 0.5}%,var(--card) 0 ${to - 0.5}%,transparent 0`)
+  return stops.length > 0 && html` style="--gaps:linear-gradient(90deg,${stops.join(',')})"`
+}
+
+function labels({ ticks }: Scale, { startMs, endMs }: { readonly startMs: number; readonly endMs: number }): Html[] {
+  const isOneDay = clock(startMs, true).slice(0, 10) === clock(endMs, true).slice(0, 10)
+  let last = Number.NEGATIVE_INFINITY
+  return ticks.flatMap(({ at, timeMs }) => {
+    if (at - last < LABEL_ROOM || at > 100 - LABEL_ROOM / 2) return []
+    last = at
+    return [html`<span style="left:${at}%">${clock(timeMs, !isOneDay).slice(0, isOneDay ? 5 : 16)}</span>`]
+  })
+}
+
+/** The card of a task. `index` counts from 0. */
+export function taskCard({ task, promises, runs, endMs }: TaskStory, index: number, isOpen: boolean): Html {
+  const standings = [...new Set([...promises, ...runs].map(({ standing }) => standing))]
+  return html`<details class="card task" id="t${index + 1}"${isOpen && html` open`}><summary><h3>${oneLine(task, 120)}</h3>
+    ${standings.map(badge)}<small>${clock(endMs, true)}</small></summary>
+    ${promises.map(promiseCard)}${runs.map(runCard)}</details>`
+}
+
+function promiseCard(promise: PromiseStory): Html {
+  const { standing, startMs, endMs, blocks, waits, events, steps, checks } = promise
+  const scale = scaleOf([{ startMs, endMs }])
+  const title = promise.operation ?? promise.id ?? TEXT.promise
+  const facts = [
+    ...(promise.skill === undefined ? [] : [promise.skill]),
+    duration(endMs - startMs),
+    ...(blocks === 0 ? [] : [TEXT.blocks(blocks)]),
+    ...(waits.length === 0 ? [] : [TEXT.waitCount(waits.length)]),
+    ...(promise.agent === undefined ? [] : [TEXT.agent(promise.agent)]),
+  ]
+  return html`<section class="story"><div class="head"><span class="kind">${TEXT.promise}</span><b>${oneLine(title, 80)}</b>${badge(standing)}<small>${facts.join(' · ')}</small></div>
+    <div class="track">${bar(scale, promise, toneOf(standing))}${waits.map((wait) => pause(scale, wait))}
+    ${marks(scale, promise)}</div>
+    ${
+      (steps.length > 0 || checks.length > 0) &&
+      html`<ul class="steps">${steps.map(
+        ({ name, done }) => html`<li class="${done ? 'done' : 'open'}">${oneLine(name, 200)}</li>`,
+      )}${checks.map(({ run, failed }) => html`<li class="${failed === undefined ? 'open' : 'failed'}">${TEXT.check(oneLine(run, 200), failed)}</li>`)}</ul>`
+    }
+    ${eventList(events)}</section>`
+}
+
+const VISIT_TONES: Readonly<Record<VisitStory['result'], Tone>> = {
+  passed: 'good',
+  failed: 'warn',
+  running: 'warn',
+  stuck: 'bad',
+}
+
+/** Steps beyond this number are counted, not listed. */
+const MAX_STEPS = 60
+
+/** The card of a run. */
+export function runCard(run: RunStory): Html {
+  const { standing, phases, visits, startMs, endMs } = run
+  const scale = scaleOf([{ startMs, endMs }])
+  const facts = [
+    ...runTimes(run),
+    TEXT.prompts(run.prompts),
+    ...(run.skips === 0 ? [] : [TEXT.skips(run.skips)]),
+    ...(run.session === undefined ? [] : [TEXT.session(run.session)]),
+  ]
+  const told = toldOf(run)
+  return html`<section class="story"><div class="head"><span class="kind">${TEXT.run}</span><b>${run.name}</b>${badge(standing)}<small>${facts.join(' · ')}</small></div>
+    ${told !== undefined && html`<p>${told}</p>`}
+    <div class="rows">${phases
+      .filter(({ id }) => visits.some(({ phase }) => phase === id))
+      .map(
+        ({ id }) =>
+          html`<div class="row"><span>${id}</span><div class="track">${visits
+            .filter(({ phase }) => phase === id)
+            .map((visit) => bar(scale, visit, VISIT_TONES[visit.result]))}</div></div>`,
+      )}</div>
+    <div class="run">${graph(run)}<table><tr>${TEXT.columns.map((column, index) => html`<th${index > 1 && html` class="n"`}>${column}</th>`)}</tr>${phases.map(phaseRow)}</table></div>
+    ${eventList(run.events)}</section>`
+}
+
+/** What a run waits for, or why it ended. */
+function toldOf({ waitsFor, why }: RunStory): string | undefined {
+  return waitsFor === undefined ? why : TEXT.waitsFor(waitsFor)
+}
+
+function phaseRow({ id, standing, visits, prompts, workedMs, steps, check }: PhaseStory): Html {
+  const under = [
+    ...(check === undefined ? [] : [html`<p><small>${TEXT.check(check, undefined)}</small></p>`]),
+    ...steps.map((one) => stepList(one, visits > 1)),
+  ]
+  return html`<tr><td><b>${id}</b>${visits > 1 && html` <small>${TEXT.visits(visits)}</small>`}</td>
+    <td>${phaseBadge(standing)}</td><td class="n">${prompts}</td><td class="n">${visits > 0 && duration(workedMs)}</td></tr>
+    ${under.length > 0 && html`<tr class="under"><td colspan="4">${under}</td></tr>`}`
+}
+
+function stepList({ visit, steps }: VisitSteps, isOneOfSeveral: boolean): Html {
+  const done = steps.filter(({ result }) => result === 'done').length
+  const count = TEXT.stepsDone(done, steps.length)
+  return html`<p><small>${isOneOfSeveral ? TEXT.ofVisit(visit, count) : count}</small></p><ul class="steps">${steps.slice(0, MAX_STEPS).map(stepRow)}</ul>`
+}
+
+const PHASE_TONES: Readonly<Record<PhaseStory['standing'], Tone>> = {
+  done: 'good',
+  running: 'warn',
+  failed: 'bad',
+  skipped: 'warn',
+  waiting: 'plain',
+}
+
+function phaseBadge(standing: PhaseStory['standing']): Html {
+  return html`<span class="badge ${PHASE_TONES[standing]}">${TEXT.phaseStandings[standing]}</span>`
+}
+
+function stepRow({ number, name, attempts, result, durationMs }: StepStory): Html {
+  const facts = [
+    ...(attempts > 1 ? [TEXT.attempts(attempts)] : []),
+    ...(durationMs === undefined || result === 'open' ? [] : [duration(durationMs)]),
+  ]
+  return html`<li class="${result}">${TEXT.step(number, name)}${facts.length > 0 && ` (${facts.join(', ')})`}</li>`
+}
+
+/** The maximum number of events in a list. The earliest ones are left out. */
+const MAX_EVENTS = 150
+
+/** The events of a promise or a run, folded. */
+export function eventList(events: readonly StoryEvent[]): Html | undefined {
+  if (events.length === 0) return undefined
+  const shown = events.slice(-MAX_EVENTS)
+  const left = events.length - shown.length
+  const [first] = shown
+  let day = ''
+  return html`<details class="more"><summary>${TEXT.events(events.length)}${first !== undefined && `, ${clock(first.timeMs, true).slice(0, 10)}`}</summary><ol class="events">
+    ${left > 0 && html`<li>${TEXT.earlier(left)}</li>`}${shown.map(({ timeMs, tone, words }) => {
+      const time = clock(timeMs, true)
+      const isNewDay = day !== '' && time.slice(0, 10) !== day
+      day = time.slice(0, 10)
+      const kind = tone === 'plain' ? undefined : html` class="${tone}"`
+      return html`<li${kind}><time>${isNewDay ? time : time.slice(11)}</time><span>${words}</span></li>`
+    })}</ol></details>`
 }

@@ -1,8 +1,7 @@
-import type { PromiseStory, RunStory, Span, StoryEvent } from '../report.ts'
-import { REPORT_TEXT as TEXT } from '../report-messages.ts'
+import { toIso } from '../../../kernel/time.ts'
+import type { PromiseStanding, PromiseStory, RunStory, Span, StoryEvent, Tone } from '../report.ts'
+import { STANDING_WORDS, REPORT_TEXT as TEXT } from '../report-messages.ts'
 import { type Html, html } from './html.ts'
-import { clock, duration, type Scale } from './scale.ts'
-import { toneOf } from './tones.ts'
 
 /** Bars and marks on a line of time. */
 
@@ -48,4 +47,132 @@ export function key(promises: readonly PromiseStory[], runs: readonly RunStory[]
     [events.has('bad'), html`<u class="bad"></u>`, KEY.failure],
   ]
   return html`<div class="key">${entries.filter(([isDrawn]) => isDrawn).map(([, sign, words]) => html`<span>${sign}${words}</span>`)}</div>`
+}
+
+/** Where a time lies, in percent of the line. */
+export interface Scale {
+  readonly at: (timeMs: number) => number
+  /** The long times in which nothing happened, in percent of the line. */
+  readonly pauses: readonly { readonly from: number; readonly to: number }[]
+  /** The beginnings of the times in which something happened. */
+  readonly ticks: readonly { readonly at: number; readonly timeMs: number }[]
+}
+
+/** A time without activity that is longer than this (ms), and than a share of the whole, is drawn short. */
+const LONG_PAUSE_MS = 20 * 60_000
+const LONG_SHARE = 0.08
+/** The width of such a pause, in percent. */
+const PAUSE_WIDTH = 3
+/** With more pauses than this, the pauses alone would fill the line, so all times are drawn to scale. */
+const MAX_PAUSES = 12
+
+/** The scale for some spans of time. */
+export function scaleOf(spans: readonly Span[]): Scale {
+  const busy = merged(spans)
+  const [first, last] = [busy[0], busy.at(-1)]
+  if (first === undefined || last === undefined) return { at: () => 0, pauses: [], ticks: [] }
+  const isFew = busy.length - 1 <= MAX_PAUSES
+  const stretches = isFew ? busy : [{ startMs: first.startMs, endMs: last.endMs }]
+  const total = stretches.reduce((sum, { startMs, endMs }) => sum + endMs - startMs, 0) || 1
+  const room = 100 - PAUSE_WIDTH * (stretches.length - 1)
+  // Half of the room is divided evenly, so that a short stretch beside a long one can still be seen.
+  const widths = stretches.map(
+    ({ startMs, endMs }) => room * (0.5 / stretches.length + (0.5 * (endMs - startMs)) / total),
+  )
+  let left = 0
+  const placed = stretches.map((stretch, index) => {
+    const place = { ...stretch, left, width: widths[index] ?? 0 }
+    left += place.width + PAUSE_WIDTH
+    return place
+  })
+  return {
+    at: (timeMs) => {
+      const place = placed.findLast(({ startMs }) => startMs <= timeMs) ?? placed[0]
+      if (place === undefined || timeMs <= place.startMs) return round(place?.left ?? 0)
+      const share = (Math.min(timeMs, place.endMs) - place.startMs) / (place.endMs - place.startMs || 1)
+      return round(place.left + place.width * share)
+    },
+    pauses: placed.slice(1).map(({ left: to }) => ({ from: round(to - PAUSE_WIDTH), to: round(to) })),
+    ticks: placed.map(({ startMs, left: at }) => ({ at: round(at), timeMs: startMs })),
+  }
+}
+
+function merged(spans: readonly Span[]): Span[] {
+  const sorted = [...spans].sort((one, other) => one.startMs - other.startMs)
+  const whole = Math.max(0, ...sorted.map(({ endMs }) => endMs)) - (sorted[0]?.startMs ?? 0)
+  const pause = Math.max(LONG_PAUSE_MS, whole * LONG_SHARE)
+  const found: { startMs: number; endMs: number }[] = []
+  for (const { startMs, endMs } of sorted) {
+    const last = found.at(-1)
+    if (last !== undefined && startMs - last.endMs <= pause) last.endMs = Math.max(last.endMs, endMs)
+    else found.push({ startMs, endMs: Math.max(endMs, startMs) })
+  }
+  return found
+}
+
+function round(percent: number): number {
+  return Math.round(Math.max(0, Math.min(100, percent)) * 100) / 100
+}
+
+/** A time of day, with the date where `withDate` is set: `2026-11-22 14:03:22`. */
+export function clock(timeMs: number, withDate: boolean): string {
+  const iso = toIso(timeMs)
+  return withDate ? `${iso.slice(0, 10)} ${iso.slice(11, 19)}` : iso.slice(11, 19)
+}
+
+/** A length of time in at most two units: `850 ms`, `12 s`, `5 min 3 s`, `2 h 5 min`, `3 days 4 h`. */
+export function duration(ms: number): string {
+  if (ms < 1000) return `${Math.max(0, Math.round(ms))} ms`
+  const seconds = Math.round(ms / 1000)
+  const units = [
+    [86_400, 'days'],
+    [3600, 'h'],
+    [60, 'min'],
+    [1, 's'],
+  ] as const
+  const at = units.findIndex(([size]) => seconds >= size)
+  const [size, name] = units[at] ?? [1, 's']
+  const whole = Math.floor(seconds / size)
+  const [smaller, smallerName] = units[at + 1] ?? [1, '']
+  const rest = smallerName === '' ? 0 : Math.floor((seconds % size) / smaller)
+  return `${whole} ${name === 'days' && whole === 1 ? 'day' : name}${rest === 0 ? '' : ` ${rest} ${smallerName}`}`
+}
+
+/** The time of a run from its start to its end, and how long of it the run worked, where that is another time. */
+export function runTimes({ startMs, endMs, workedMs }: Pick<RunStory, 'startMs' | 'endMs' | 'workedMs'>): string[] {
+  const whole = duration(endMs - startMs)
+  const worked = duration(workedMs)
+  return whole === worked ? [whole] : [whole, TEXT.worked(worked)]
+}
+
+type Standing = PromiseStanding | RunStory['standing']
+
+const TONES: Readonly<Record<Standing, Tone>> = {
+  pending: 'warn',
+  waiting: 'wait',
+  cleared: 'good',
+  unchecked: 'bad',
+  abandoned: 'bad',
+  bypassed: 'plain',
+  expired: 'plain',
+  replaced: 'plain',
+  removed: 'plain',
+  unreadable: 'bad',
+  running: 'warn',
+  completed: 'good',
+  skipped: 'warn',
+  stopped: 'plain',
+  stalled: 'bad',
+  failed: 'bad',
+  aborted: 'plain',
+}
+
+/** The colour of a standing. */
+export function toneOf(standing: Standing): Tone {
+  return TONES[standing]
+}
+
+/** A standing as a badge. */
+export function badge(standing: Standing): Html {
+  return html`<span class="badge ${toneOf(standing)}">${STANDING_WORDS[standing]}</span>`
 }

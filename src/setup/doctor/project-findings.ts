@@ -1,18 +1,78 @@
 import path from 'node:path'
 import fastGlob from 'fast-glob'
+import { kindAt, unwritableBecause } from '../../disk/path-kind.ts'
 import { commandLine } from '../../kernel/command-line.ts'
-import { unsearchable } from '../../kernel/file-messages.ts'
+import { PostflightError } from '../../kernel/errors.ts'
+import { inPlaceOfFolder, unsearchable, unwritable } from '../../kernel/file-messages.ts'
 import { CLAIMS_FOLDER, MARKER_FILE, SPECS_FOLDER } from '../../kernel/files.ts'
+import { shellWord } from '../../kernel/text.ts'
 import { formatAge, HOUR_MS } from '../../kernel/time.ts'
 import { INSPECT_TEXT } from '../../marker/check-messages.ts'
 import { type MarkerView, unparsedFaults, viewMarkers } from '../../marker/marker-view.ts'
-import type { CommandContext } from '../../project/command-context.ts'
+import { type CommandContext, startOf } from '../../project/command-context.ts'
+import { placeOfNewRoot } from '../../project/new-task-folder.ts'
+import type { TaskFolder } from '../../project/task-folder.ts'
 import { listTaskFolders } from '../../project/task-folders.ts'
-import { MARKER_FINDINGS } from './doctor-messages.ts'
+import { ownFilesNotIgnored, trackedFiles } from '../install/init-parts.ts'
+import { GIT_FINDINGS, MARKER_FINDINGS, ROOT_FINDINGS } from './doctor-messages.ts'
 import { bad, type DoctorFinding, good } from './finding.ts'
-import { findUnwritable } from './writable.ts'
 
-/** Checks markers: finds those that will never be cleared, and those that never block a stop. */
+/** Checks that there is a root, or that `create` can make one. */
+export function checkRoot(context: CommandContext, root: string | undefined): DoctorFinding {
+  if (root !== undefined) return good('root', ROOT_FINDINGS.root(root))
+  const start = startOf(context).path
+  let place: string
+  try {
+    place = placeOfNewRoot(context)
+  } catch (error) {
+    if (error instanceof PostflightError && error.code === 'root-unlikely') {
+      return good('root', ROOT_FINDINGS.notProject(SPECS_FOLDER, start))
+    }
+    throw error
+  }
+  const specs = path.join(place, SPECS_FOLDER)
+  const kind = kindAt(specs)
+  return kind === undefined
+    ? good('root', ROOT_FINDINGS.none(SPECS_FOLDER, start))
+    : bad('root', inPlaceOfFolder(specs, kind), ROOT_FINDINGS.moveAway)
+}
+
+/** The first folder that cannot be written, with its fix; or undefined. `own` names our folders in the task folder. */
+export function findUnwritable(
+  { path: folder, relative }: Pick<TaskFolder, 'path' | 'relative'>,
+  own: readonly string[],
+): { readonly what: string; readonly fix: string } | undefined {
+  for (const name of ['', ...own]) {
+    const target = path.join(folder, name)
+    const detail = unwritableBecause(target)
+    if (detail === undefined) continue
+    return {
+      what: unwritable(name === '' ? relative : `${relative}/${name}`, detail),
+      fix: MARKER_FINDINGS.allowWriting(shellWord(target)),
+    }
+  }
+  return undefined
+}
+
+/** The files that git must not track, relative to the root. */
+const PATTERNS = ['specs/**/.postflight-*', 'specs/**/.postflight-*/**', 'specs/.postflight/**']
+
+/** The command that adds our lines to `.gitignore`, and nothing else. */
+const ADD_LINES = 'postflight init --yes --skip hook --skip permissions --skip skill'
+
+/** At most this many tracked files are named in a fix. */
+const MAX_NAMED = 20
+
+/** Checks the root's repository. Without one, and without git, there is nothing to find. */
+export function checkGit(root: string): DoctorFinding[] {
+  const missing = ownFilesNotIgnored(root) ?? []
+  const tracked = trackedFiles(root, PATTERNS)
+  const named = tracked.slice(0, MAX_NAMED).map(shellWord).join(' ')
+  return [
+    ...(missing.length === 0 ? [] : [bad('git', GIT_FINDINGS.notIgnored(missing[0] as string), ADD_LINES)]),
+    ...(tracked.length === 0 ? [] : [bad('git', GIT_FINDINGS.tracked(tracked), `git rm -q --cached ${named}`)]),
+  ]
+}
 
 /** A marker that is pending for longer than this (ms) was forgotten. */
 const LONG_MS = 24 * HOUR_MS

@@ -1,0 +1,258 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { findCommandForm } from '../../disk/command-form.ts'
+import type { SettingsEntry } from '../../hosts/hook-entries.ts'
+import { claudeEntries, fileOfCommand } from '../../hosts/hook-entries.ts'
+import type { CommandForm } from '../../kernel/command-line.ts'
+import { errorFault } from '../../kernel/error-messages.ts'
+import { oneLine, shellWord } from '../../kernel/text.ts'
+import type { CommandContext } from '../../project/command-context.ts'
+import { isInstalled } from '../claude-hooks.ts'
+import { ourHooks } from '../install/our-hooks.ts'
+import { hookCommand, projectFolder } from '../install/target.ts'
+import {
+  enabledPlugin,
+  guardDisabledIn,
+  hooksDisabledIn,
+  type SettingsPlace,
+  settingsPlaces,
+} from '../install/wiring.ts'
+import type { Scope } from '../settings-paths.ts'
+import { HOOK_FINDINGS, REACH_FINDINGS } from './doctor-messages.ts'
+import { bad, type DoctorFinding, good } from './finding.ts'
+
+/**
+ * Checks that Claude Code starts the hook exactly once, and that nothing switches it off. With `elsewhere`, another
+ * host has the hook, so Claude Code does not need it.
+ */
+export function checkSettings(context: CommandContext, elsewhere: boolean): DoctorFinding[] {
+  const project = projectFolder(context)
+  const places = settingsPlaces(context, project)
+  const off = switchedOff(context, places)
+  // A hook that is switched off is not reported as one that works.
+  const inForce = (wired: Wired): Wired =>
+    off.length > 0 ? { ...wired, findings: wired.findings.filter(({ ok }) => !ok) } : wired
+  const wired = [...places.flatMap((place) => wiredBySettings(context, place, project)), ...wiredByPlugin(places)].map(
+    inForce,
+  )
+  const faults = places.flatMap(({ fault }) =>
+    fault === undefined ? [] : [bad('settings', errorFault(fault.code, fault.args), HOOK_FINDINGS.repairSettings)],
+  )
+  const findings = [...off, ...faults, ...checkOnce(wired)]
+  if (findings.length > 0 || elsewhere) return findings
+  const { portable } = hookCommand(context, 'project', project)
+  return [bad('settings', HOOK_FINDINGS.notInstalled, `postflight install${portable ? '' : ' --scope local'}`)]
+}
+
+/** A place that wires the hook. */
+interface Wired {
+  readonly where: string
+  /** The command that removes the hook there. */
+  readonly removal: string
+  /** The commands that run at stops. */
+  readonly stops: readonly string[]
+  readonly findings: readonly DoctorFinding[]
+  /** Of several places, the one with the lowest rank stays. */
+  readonly rank: number
+}
+
+const STOPS: readonly string[] = ['SubagentStop', 'Stop']
+
+const CLAUDE_CODE: WiredHost = { tellsProject: true, entries: claudeEntries, install: 'postflight install' }
+
+/** The scope whose entries stay if several have them: first the one for all projects, last the one that is not shared. */
+const RANKS: Readonly<Record<Scope, number>> = { user: 3, project: 4, local: 5 }
+
+function switchedOff(context: CommandContext, places: readonly SettingsPlace[]): DoctorFinding[] {
+  const hooksOff = hooksDisabledIn(places)
+  const guardOff = guardDisabledIn(context, places)
+  return [
+    ...(hooksOff === undefined
+      ? []
+      : [bad('settings', HOOK_FINDINGS.hooksDisabled(hooksOff), HOOK_FINDINGS.enableHooks)]),
+    ...(guardOff === undefined
+      ? []
+      : [
+          bad(
+            'settings',
+            HOOK_FINDINGS.guardDisabled(guardOff.file),
+            guardOff.file === undefined ? 'unset POSTFLIGHT_DISABLE' : HOOK_FINDINGS.enableGuard,
+          ),
+        ]),
+  ]
+}
+
+/** Checks that only one place has the hook. Claude Code 2.1.329 runs a command once, however many settings list it. */
+function checkOnce(wired: readonly Wired[]): DoctorFinding[] {
+  const [only, ...others] = [...wired].sort(
+    (one, other) => Number(isBroken(one)) - Number(isBroken(other)) || one.rank - other.rank,
+  )
+  if (only === undefined) return []
+  if (others.length === 0) return [...only.findings]
+  const commands = new Set(wired.flatMap(({ stops }) => stops))
+  const cost = commands.size === 1 ? HOOK_FINDINGS.sameCommand : HOOK_FINDINGS.differentCommands
+  const places = [only, ...others].map(({ where }) => where)
+  const removals = others.map(({ removal }) => removal).join(' && ')
+  // The problems of a place that should be removed need no separate fix.
+  const kept = [...only.findings, ...others.flatMap(({ findings }) => findings.filter(({ ok }) => ok))]
+  return [...kept, bad('settings', HOOK_FINDINGS.installedTwice(places, cost), removals)]
+}
+
+function isBroken({ findings }: Wired): boolean {
+  return findings.some(({ ok }) => !ok)
+}
+
+function wiredBySettings(context: CommandContext, place: SettingsPlace, project: string): Wired[] {
+  const { scope, file, commands } = place
+  if (commands.length === 0) return []
+  const copy = findWiredCopy(commands, project)
+  const finding = checkEntries(context, place, project, CLAUDE_CODE)
+  return [
+    {
+      where: file,
+      removal: `postflight uninstall --scope ${scope}`,
+      stops: commands.flatMap(({ event, command }) => (STOPS.includes(event) ? [command] : [])),
+      findings: [finding],
+      // An entry that a team shares comes before one for this machine.
+      rank: copy.portable && scope === 'project' ? 1 : RANKS[scope],
+    },
+  ]
+}
+
+function wiredByPlugin(places: readonly SettingsPlace[]): Wired[] {
+  const plugin = enabledPlugin(places)
+  if (plugin === undefined) return []
+  const findings = [good('settings', HOOK_FINDINGS.plugin(plugin.name, plugin.file))]
+  const removal = `claude plugin disable ${shellWord(plugin.name)}`
+  return [{ where: HOOK_FINDINGS.pluginPlace(plugin.name), removal, stops: [plugin.name], findings, rank: 2 }]
+}
+
+/** A host whose settings have our entries. */
+interface WiredHost {
+  readonly tellsProject: boolean
+  readonly entries: (command: string) => SettingsEntry[]
+  /** The command that installs the hook there, without the scope. */
+  readonly install: string
+}
+
+/** Checks that a settings file has the entries of this package, or those of the project's own copy. */
+export function checkEntries(
+  context: CommandContext,
+  { scope, file, text, commands }: SettingsPlace,
+  project: string,
+  host: WiredHost,
+): DoctorFinding {
+  const copy = findWiredCopy(commands, project)
+  const { command, portable } = hookCommand(context, scope, project, host)
+  const isOurs = ourHooks(context, project)
+  if (isInstalled(text ?? '', host.entries(command), file, isOurs))
+    return good('settings', HOOK_FINDINGS.installed(file))
+  // The project's own entry is never replaced by a path of this machine: its own copy repairs it.
+  const isTheirs = copy.portable && !portable
+  const fix = `${isTheirs ? 'npx --no-install ' : ''}${host.install} --scope ${scope}`
+  if (isTheirs) {
+    if (copy.problem !== undefined) return bad('settings', HOOK_FINDINGS.copyMissing(file, copy.problem), copy.repair)
+    if (isInstalled(text ?? '', host.entries(copy.command), file, isOurs)) {
+      return good('settings', HOOK_FINDINGS.installedByProject(file))
+    }
+  }
+  const strange = isTheirs ? undefined : commands.find((one) => !one.command.startsWith(command))
+  const isDoubled = new Set(commands.map((one) => `${one.event} ${one.command}`)).size < commands.length
+  const what =
+    strange !== undefined
+      ? copy.file === findWiredCopy([{ event: '', command }], project).file
+        ? HOOK_FINDINGS.otherCommand(file)
+        : HOOK_FINDINGS.anotherCopy(file, oneLine(strange.command, 200))
+      : isDoubled
+        ? HOOK_FINDINGS.listedTwice(file)
+        : HOOK_FINDINGS.incomplete(file)
+  return bad('settings', what, fix)
+}
+
+const PROJECT = '$CLAUDE_PROJECT_DIR/'
+
+/** The copy of the package that settings name. */
+interface WiredCopy {
+  /** The command of the entry for stops. */
+  readonly command: string
+  /** The file that it starts; undefined if that is not known. */
+  readonly file: string | undefined
+  /** True for a path relative to the project. */
+  readonly portable: boolean
+  /** Why the copy does not work, if that can be seen. */
+  readonly problem: string | undefined
+  readonly repair: string
+}
+
+/** The copy that these commands of one settings file start. */
+function findWiredCopy(commands: readonly { event: string; command: string }[], project: string): WiredCopy {
+  const { command = '' } = commands.find(({ event }) => event === 'Stop') ?? commands[0] ?? {}
+  const named = fileOfCommand(command)
+  const portable = named?.startsWith(PROJECT) ?? false
+  const file = portable ? path.join(project, (named ?? '').slice(PROJECT.length)) : named
+  const repair = installCommand(project)
+  return { command, file, portable, problem: file === undefined ? undefined : problemOf(file), repair }
+}
+
+function problemOf(file: string): string | undefined {
+  const bundle = file.endsWith('hook.js') ? file : path.join(path.dirname(file), '..', 'dist', 'hook.js')
+  for (const each of [file, bundle]) if (!fs.existsSync(each)) return HOOK_FINDINGS.missing(each)
+  try {
+    if (file !== bundle) fs.accessSync(file, fs.constants.X_OK)
+    return undefined
+  } catch {
+    return HOOK_FINDINGS.notExecutable(file)
+  }
+}
+
+/** The files by which package managers are known, and the command that installs what the project depends on. */
+const MANAGERS: readonly (readonly [file: string, command: string])[] = [
+  ['pnpm-lock.yaml', 'pnpm install'],
+  ['yarn.lock', 'yarn install'],
+  ['package-lock.json', 'npm ci'],
+]
+
+function installCommand(project: string): string {
+  return MANAGERS.find(([file]) => fs.existsSync(path.join(project, file)))?.[1] ?? 'npm install'
+}
+
+/**
+ * Checks that the agent's shell finds `postflight`: on the PATH, in the plugin, through the hook at the start of a session
+ * (on Claude Code it adds the package's folder to the PATH), or by npx.
+ */
+export function checkReach(context: CommandContext): DoctorFinding {
+  const { packageFolder, platform } = context
+  const project = projectFolder(context)
+  const { onPath, byNpx } = formOf(context)
+  const places = settingsPlaces(context, project)
+  if (onPath) return good('cli', REACH_FINDINGS.onPath)
+  if (enabledPlugin(places) !== undefined) return good('cli', REACH_FINDINGS.byPlugin)
+  if (platform !== 'win32' && places.some(({ commands }) => sharesItself(commands, project))) {
+    return good('cli', REACH_FINDINGS.byHook)
+  }
+  if (byNpx) return good('cli', REACH_FINDINGS.byNpx)
+  return bad('cli', REACH_FINDINGS.unreachable, `npm install --global ${shellWord(packageFolder)}`)
+}
+
+/** True if a person here starts the CLI by npx, because it is not on the PATH. */
+export function needsNpx(context: CommandContext): boolean {
+  return formOf(context).byNpx
+}
+
+/** How a shell starts the CLI. npx and its like put the project's commands on the PATH of what they run, and only there. */
+function formOf(context: CommandContext): CommandForm {
+  const { environment, packageFolder } = context
+  const script = path.join(packageFolder, 'bin', 'postflight.js')
+  const folders = (environment.PATH ?? environment.Path ?? '').split(path.delimiter)
+  const own = folders.filter((folder) => path.basename(folder) !== '.bin')
+  const isRunByNpm = environment.npm_config_user_agent !== undefined
+  const PATH = (isRunByNpm ? own : folders).join(path.delimiter)
+  return findCommandForm({ ...environment, PATH }, script, projectFolder(context))
+}
+
+/** True if the entries start a hook when a session starts, whose package has the command. */
+function sharesItself(commands: readonly { event: string; command: string }[], project: string): boolean {
+  const starts = commands.filter(({ event }) => event === 'SessionStart')
+  const { file } = findWiredCopy(starts, project)
+  return file?.endsWith('postflight-hook') === true && fs.existsSync(path.join(file, '..', '..', 'bin', 'postflight'))
+}

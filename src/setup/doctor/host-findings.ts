@@ -1,0 +1,216 @@
+import { spawnSync } from 'node:child_process'
+import fs from 'node:fs'
+import path from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { readSmallFile } from '../../disk/read.ts'
+import { HOOK_HOSTS, type HookHost } from '../../hosts/hook-hosts.ts'
+import { errorFault } from '../../kernel/error-messages.ts'
+import { PostflightError } from '../../kernel/errors.ts'
+import { oneLine, shellWord } from '../../kernel/text.ts'
+import type { CommandContext } from '../../project/command-context.ts'
+import { findEntries, findPlaces } from '../claude-hooks.ts'
+import { ourHooks, ourPlugins } from '../install/our-hooks.ts'
+import { openCodePlugin, projectFolder } from '../install/target.ts'
+import {
+  hookHostPlaces,
+  hooksDisabledIn,
+  removeCommand,
+  type SettingsPlace,
+  settingsPlaces,
+  shellHookPlaces,
+} from '../install/wiring.ts'
+import { findPlugins, PLUGIN_FILE } from '../opencode-plugins.ts'
+import { isReactiveHook } from '../reactive/reactive-hooks.ts'
+import { hookHostFolder, openCodeConfigPaths, requireInside } from '../settings-paths.ts'
+import { readSettingsFile } from '../settings-read.ts'
+import { checkEntries } from './claude-findings.ts'
+import { HOOK_FINDINGS, HOST_FINDINGS, PLUGIN_FINDINGS } from './doctor-messages.ts'
+import { bad, type DoctorFinding, good } from './finding.ts'
+
+/** Checks that the hook is built and executable, and that it answers: starts it with an event that it ignores. */
+export function checkHook({ packageFolder, platform }: CommandContext): DoctorFinding[] {
+  const bundle = path.join(packageFolder, 'dist', 'hook.js')
+  const launcher = path.join(packageFolder, 'hooks', 'postflight-hook')
+  if (!fs.existsSync(bundle)) return [bad('hook', HOOK_FINDINGS.missing(bundle), HOOK_FINDINGS.rebuild)]
+  const findings: DoctorFinding[] = []
+  if (platform !== 'win32') {
+    try {
+      fs.accessSync(launcher, fs.constants.X_OK)
+    } catch {
+      findings.push(bad('hook', HOOK_FINDINGS.notExecutable(launcher), `chmod +x ${shellWord(launcher)}`))
+    }
+  }
+  // The bundle itself, because the launcher hides a broken bundle.
+  const run = spawnSync(process.execPath, [bundle, '--root', packageFolder], {
+    // Not a stop, which would be counted in every root that this environment leads to.
+    input: '{"hook_event_name":"doctor"}',
+    encoding: 'utf8',
+    timeout: 10_000,
+    cwd: packageFolder,
+  })
+  const answer = run.stdout.trim()
+  const isAnswer = run.status === 0 && answer !== ''
+  findings.push(
+    isAnswer
+      ? good('hook', HOOK_FINDINGS.answers(answer.slice(0, 80)))
+      : bad('hook', HOOK_FINDINGS.noAnswer(run.error?.message ?? run.stderr.trim()), HOOK_FINDINGS.checkNode),
+  )
+  return findings
+}
+
+/**
+ * Checks the hook in the settings of the hosts besides Claude Code. They are optional: where they do not have it, there is
+ * nothing to report.
+ */
+export function checkHookHosts(context: CommandContext): DoctorFinding[] {
+  const project = projectFolder(context)
+  const hosts: [string, HookHost][] = Object.entries(HOOK_HOSTS)
+  return hosts.flatMap(([name, host]) => checkHost(context, name, host, project))
+}
+
+function checkHost(context: CommandContext, name: string, host: HookHost, project: string): DoctorFinding[] {
+  const places = hookHostPlaces(context, host, project)
+  const own = places.filter((place) => !place.isClaudes)
+  // A file without the hook is not checked: some hosts allow comments in theirs.
+  const faults = own.flatMap(({ fault, file }) =>
+    fault === undefined || !namesHook(file)
+      ? []
+      : [bad('settings', errorFault(fault.code, fault.args), HOST_FINDINGS.repair(host.title))],
+  )
+  const wired = places.filter(({ commands }) => commands.length > 0)
+  const entries = own
+    .filter((place) => wired.includes(place))
+    .flatMap((place) => [
+      checkEntries(context, place, project, { ...host, install: `postflight install --host ${name}` }),
+      ...(host.trust === 'hooks' ? checkTrust(context, host, place) : []),
+    ])
+  // Entries that are only in Claude Code's settings are checked with those.
+  if (entries.length === 0 || wired.length === 1) return [...faults, ...entries]
+  const removals = wired
+    .slice(1)
+    .map(({ scope }) => `postflight uninstall --host ${name} --scope ${scope}`)
+    .join(' && ')
+  const files = wired.map(({ file }) => file)
+  return [...faults, ...entries, bad('settings', HOST_FINDINGS.installedTwice(host.title, files), removals)]
+}
+
+/** The size of the largest configuration that is searched, in bytes. */
+const CONFIGURATION_LIMIT = 4_194_304
+
+/**
+ * Codex 0.169.0 keeps its user's trust in `config.toml`, by file, event and indices, each hook on its own. Whether the
+ * trusted hook is the present one is known to Codex alone.
+ */
+function checkTrust(context: CommandContext, host: HookHost, { file, text = '' }: SettingsPlace): DoctorFinding[] {
+  const { environment, findHome } = context
+  const configuration = textOf(path.join(hookHostFolder(host, findHome(), environment), 'config.toml'))
+  const untrusted = findPlaces(text, file, ourHooks(context, projectFolder(context))).filter(
+    ({ event, group, hook }) => {
+      const label = event.replace(/(?<=[a-z])(?=[A-Z])/g, '_').toLowerCase()
+      // A TOML key has JSON's escapes, or none.
+      const key = `${file}:${label}:${group}:${hook}`
+      return !configuration.includes(JSON.stringify(key)) && !configuration.includes(`'${key}'`)
+    },
+  )
+  const events = untrusted.map(({ event }) => event)
+  return events.length === 0 ? [] : [bad('settings', HOST_FINDINGS.untrusted(file, events), HOST_FINDINGS.trust)]
+}
+
+/** The folders of hosts where the hook does not work, with the file in which people may have put it. */
+const UNSUPPORTED = [
+  { folder: '.gemini', file: 'settings.json', isInProjects: true, what: HOST_FINDINGS.gemini },
+  { folder: '.kimi-code', file: 'config.toml', isInProjects: false, what: HOST_FINDINGS.kimi },
+] as const
+
+/** Warns about hosts where the hook does not work, if their settings have it. */
+export function checkUnsupportedHosts(context: CommandContext): DoctorFinding[] {
+  const project = projectFolder(context)
+  return UNSUPPORTED.flatMap(({ folder, file, isInProjects, what }) => {
+    const places = new Set([...(isInProjects ? [project] : []), context.findHome()])
+    return [...places]
+      .map((place) => path.join(place, folder, file))
+      .filter(namesHook)
+      .map((each) => bad('settings', what(each), HOST_FINDINGS.removeEntry))
+  })
+}
+
+function namesHook(file: string): boolean {
+  return textOf(file).includes('postflight-hook')
+}
+
+function textOf(file: string): string {
+  const read = readSmallFile(file, CONFIGURATION_LIMIT)
+  return read.kind === 'text' ? read.text : ''
+}
+
+/** Checks that the plugin loads and is listed once. OpenCode is optional: without an entry it reports nothing. */
+export function checkOpenCode(context: CommandContext): DoctorFinding[] {
+  const project = projectFolder(context)
+  const findings = (['project', 'user'] as const).flatMap((scope) => checkOpenCodeScope(context, scope, project))
+  return findings.some(({ ok }) => ok) ? [...findings, checkPlugin(context)] : findings
+}
+
+function checkOpenCodeScope(context: CommandContext, scope: 'project' | 'user', project: string): DoctorFinding[] {
+  const fix = `postflight install --host opencode --scope ${scope}`
+  const { plugin: expected } = openCodePlugin(context, scope, project)
+  try {
+    const files = openCodeConfigPaths(scope, project, context.findHome(), context.environment)
+    const listed = files.flatMap((file) => pluginsIn(file, scope, project).map((plugin) => ({ file, plugin })))
+    const [first] = listed
+    if (first === undefined) return []
+    const strange = listed.find(({ plugin }) => plugin !== expected)
+    const findings =
+      strange === undefined
+        ? []
+        : [bad('plugin', PLUGIN_FINDINGS.anotherCopy(strange.file, oneLine(strange.plugin, 200)), fix)]
+    const holders = [...new Set(listed.map(({ file }) => file))]
+    if (holders.length > 1) findings.push(bad('plugin', PLUGIN_FINDINGS.inSeveralFiles(holders), fix))
+    else if (listed.length > 1) findings.push(bad('plugin', PLUGIN_FINDINGS.listedTwice(first.file), fix))
+    return findings.length > 0 ? findings : [good('plugin', PLUGIN_FINDINGS.listed(first.file))]
+  } catch (error) {
+    if (!(error instanceof PostflightError)) throw error
+    return [bad('plugin', errorFault(error.code, error.args), PLUGIN_FINDINGS.repairConfiguration)]
+  }
+}
+
+/** Our entries in a configuration file. */
+function pluginsIn(file: string, scope: 'project' | 'user', project: string): string[] {
+  if (scope === 'project') requireInside(file, project)
+  const text = readSettingsFile(file)
+  return text === undefined ? [] : findPlugins(text, file, ourPlugins(file))
+}
+
+/** Loads the plugin as OpenCode does: an ES module whose default export names it. */
+function checkPlugin({ packageFolder }: CommandContext): DoctorFinding {
+  const file = path.join(packageFolder, PLUGIN_FILE)
+  const load = `import(${JSON.stringify(pathToFileURL(file).href)}).then((plugin) => console.log(plugin.default.id))`
+  const run = spawnSync(process.execPath, ['--input-type=module', '--eval', load], {
+    encoding: 'utf8',
+    timeout: 10_000,
+    cwd: packageFolder,
+  })
+  if (run.stdout.trim() === 'postflight-guard') return good('plugin', PLUGIN_FINDINGS.loads)
+  const detail = run.error?.message ?? /^\w*Error.*$/m.exec(run.stderr)?.[0] ?? run.stderr.trim()
+  return bad('plugin', PLUGIN_FINDINGS.doesNotLoad(oneLine(detail, 200)), PLUGIN_FINDINGS.rebuild)
+}
+
+/**
+ * Lists the reactive rules in Claude Code's settings. They do not depend on the hook, so they do not show whether it
+ * works.
+ */
+export function checkReactive(context: CommandContext): DoctorFinding[] {
+  const places = settingsPlaces(context, projectFolder(context))
+  if (hooksDisabledIn(places) !== undefined) return []
+  return places.flatMap(({ text, file, fault }) => {
+    if (text === undefined || fault !== undefined) return []
+    const count = findEntries(text, file, isReactiveHook).length
+    return count === 0 ? [] : [good('settings', HOOK_FINDINGS.reactive(count, file))]
+  })
+}
+
+/** Finds the entries of a shell hook that looks for the same markers. */
+export function checkShellHook(context: CommandContext): DoctorFinding[] {
+  return shellHookPlaces(context, projectFolder(context)).map((place) =>
+    bad('settings', HOOK_FINDINGS.shellHook(place.commands[0], place.file), removeCommand(place)),
+  )
+}

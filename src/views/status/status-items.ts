@@ -1,0 +1,231 @@
+import { commandLine } from '../../kernel/command-line.ts'
+import { messageOf } from '../../kernel/error-messages.ts'
+import { unparsedMarker } from '../../kernel/phrases.ts'
+import { inLine, oneLine } from '../../kernel/text.ts'
+import { formatAge } from '../../kernel/time.ts'
+import { type MarkerView, unparsedFaults } from '../../marker/marker-view.ts'
+import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
+import { awaitsApproval, fileToApprove } from '../../run/machine/approval.ts'
+import type { WorkflowState } from '../../run/machine/state.ts'
+import { isApprovalDue } from '../../run/machine/steering.ts'
+import { placeText } from '../../run/run-standing.ts'
+import type { LostRun } from '../../run/store/state-copy.ts'
+import { readState } from '../../run/store/state-store.ts'
+import type { ProjectStatusDocument } from '../documents/status.ts'
+import { type StatusKind, PROJECT_STATUS_TEXT as TEXT } from '../status-messages.ts'
+import { type MarkerKind, VERDICT_TEXT } from '../verdict-messages.ts'
+import type { LostMarker } from './lost-markers.ts'
+
+/** Something unfinished, as `postflight status` shows it. */
+export type StatusItem = ProjectStatusDocument['items'][number]
+
+/** A session makes its first stop within this time (ms), or it works on. */
+const FIRST_STOP_MS = 600_000
+
+/**
+ * True for a pending marker of which no stop was seen, although its session seems to have ended: it is not that of the
+ * caller's shell, and some minutes are over. `seen`: the sessions that the journal knows from the hook.
+ */
+export function isSessionUnseen(
+  { state, wait, continuations, age_ms: age, owner }: MarkerView,
+  seen: ReadonlySet<unknown> | undefined,
+  caller: string | undefined,
+): boolean {
+  const session = owner.host_session
+  const isOfOther = session !== null && session !== caller
+  const isIdle =
+    state === 'pending' && wait === null && continuations.spent === 0 && age !== null && age > FIRST_STOP_MS
+  return isOfOther && isIdle && seen?.has(session) === false
+}
+
+/** The item of a marker. `rootOption` is the `--root` that printed commands need. */
+export function markerItem(view: MarkerView, rootOption: string | undefined, isUnseen: boolean): StatusItem {
+  const { spent, limit } = view.continuations
+  const clear = commandLine(['clear', view.task], rootOption)
+  const adopt = commandLine(['adopt', view.task], rootOption)
+  const kind = markerKindOf(view)
+  const left = view.steps.filter(({ done }) => !done).map(({ name }) => name)
+  const red = view.checks.find(({ failed }) => failed !== null)
+  const faults = unparsedFaults(view)
+  const problem = faults === undefined ? view.problems[0] : unparsedMarker(faults)
+  const facts = [
+    view.state === 'unreadable' ? problem : undefined,
+    view.operation === null ? undefined : oneLine(view.operation, 60),
+    kind === 'unchecked' ? TEXT.unchecked : undefined,
+    kind === 'abandoned' ? TEXT.gaveUp(limit) : undefined,
+    view.wait === null ? undefined : TEXT.waitsFor(view.wait.for),
+    view.age_ms === null ? undefined : TEXT.age(formatAge(view.age_ms)),
+    (kind === 'pending' || kind === 'unreadable') && spent !== null && spent > 0
+      ? TEXT.blocked(spent, limit)
+      : undefined,
+    left.length === 0 ? undefined : TEXT.steps(left.length),
+    red?.failed == null ? undefined : TEXT.failedCheck(red.run, red.failed),
+    view.state === 'unreadable' ? undefined : TEXT.session(view.owner.host_session),
+    isUnseen ? TEXT.unseen : undefined,
+  ]
+  return {
+    kind,
+    task: view.task,
+    path: view.relative_path,
+    host_session: view.owner.host_session,
+    message: TEXT.item(
+      kind,
+      inLine(view.relative_path),
+      facts.filter((fact) => fact !== undefined),
+    ),
+    sentence: VERDICT_TEXT.marker(view.task, kind, {
+      blocked: spent,
+      waitsFor: view.wait?.for,
+      problem,
+      checks: view.checks.map(({ run }) => run),
+      failed: red?.failed == null ? undefined : { run: red.run, failure: red.failed },
+      steps: left,
+    }),
+    fix: markerFixFor(view, kind, adopt, clear),
+  }
+}
+
+function markerFixFor(view: MarkerView, kind: MarkerKind, adopt: string, clear: string): string {
+  if (kind === 'unreadable')
+    return unparsedFaults(view) === undefined ? TEXT.fixes.unreadable : TEXT.fixes.unparsed(clear)
+  if (kind === 'bypassed') return TEXT.fixes.bypassed
+  return kind === 'abandoned' || kind === 'unchecked'
+    ? TEXT.fixes.abandoned(adopt, clear)
+    : TEXT.fixes.pending(clear, adopt)
+}
+
+/** The item of a marker without a file. */
+export function lostMarkerItem(lost: LostMarker, nowMs: number, rootOption: string | undefined): StatusItem {
+  const { kind, task, relative, record, unproven } = lost
+  const path = inLine(relative)
+  const sessions = [...(record?.sessions ?? [])]
+  const facts = [
+    kind === 'unchecked' ? TEXT.unchecked : undefined,
+    kind === 'removed' ? undefined : TEXT.fileGone,
+    record === undefined ? undefined : TEXT.lastSeen(formatAge(Math.max(0, nowMs - record.lastMs))),
+    unproven.length === 0 ? undefined : TEXT.unproven(unproven),
+    record === undefined ? undefined : TEXT.session(sessions.at(-1) ?? null),
+  ]
+  return {
+    kind,
+    task,
+    path,
+    host_session: sessions.at(-1) ?? null,
+    message: TEXT.item(
+      kind,
+      path,
+      facts.filter((fact) => fact !== undefined),
+    ),
+    sentence: kind === 'removed' ? VERDICT_TEXT.removed(task, unproven) : VERDICT_TEXT.fileGone(task, kind, unproven),
+    fix: TEXT.fixes.lost(commandLine(['clear', inLine(task)], rootOption)),
+  }
+}
+
+function markerKindOf({ state, outcome, wait }: MarkerView): MarkerKind {
+  if (state === 'abandoned') return outcome === 'unchecked' ? 'unchecked' : 'abandoned'
+  return state === 'pending' && wait !== null ? 'waiting' : state
+}
+
+/** A run that was completed without gaps. */
+export interface CompletedRun {
+  readonly kind: 'completed'
+  readonly task: string
+  readonly host_session: string | null
+}
+
+/** A folder's run: an item, or one that was completed without gaps; undefined for one that was settled, or where there is none. */
+export function runItem(
+  folder: TaskFolder,
+  nowMs: number,
+  rootOption: string | undefined,
+): StatusItem | CompletedRun | undefined {
+  const base = { task: folder.task, path: inLine(folder.relative) }
+  try {
+    const state = readState(folder)
+    if (state === undefined || (!state.active && state.settled)) return undefined
+    const kind = runKindOf(state)
+    return kind === undefined
+      ? { kind: 'completed', task: folder.task, host_session: state.hostSession ?? null }
+      : itemOf(kind, folder, state, nowMs, rootOption)
+  } catch (error) {
+    const message = messageOf(error)
+    const sentence = VERDICT_TEXT.problem(folder.task, message)
+    return { ...base, kind: 'unusable', host_session: null, message, sentence, fix: null }
+  }
+}
+
+/** A run whose state was removed, of which a copy is left. */
+export function lostRunItem({ folder, state }: LostRun, nowMs: number, rootOption: string | undefined): StatusItem {
+  return itemOf('lost', folder, state, nowMs, rootOption)
+}
+
+function itemOf(
+  kind: StatusKind,
+  folder: TaskFolder,
+  state: WorkflowState,
+  nowMs: number,
+  rootOption: string | undefined,
+): StatusItem {
+  const path = inLine(folder.relative)
+  const facts = [
+    oneLine(state.name, 80),
+    ...(state.active ? [placeText(state)] : []),
+    ...(state.active && state.stopRequestedMs !== undefined ? [TEXT.stopping] : []),
+    ...(state.wait === undefined ? [] : [TEXT.waitsFor(state.wait.for)]),
+    ...(isApprovalDue(state) ? [TEXT.waitsForApproval] : []),
+    ...(state.why === undefined ? [] : [oneLine(state.why, 300)]),
+    TEXT.lastChange(formatAge(Math.max(0, nowMs - state.updatedMs))),
+    TEXT.session(state.hostSession ?? null),
+  ]
+  return {
+    ...{ task: folder.task, path, kind, host_session: state.hostSession ?? null },
+    message: TEXT.item(kind, path, facts),
+    sentence: sentenceOf(kind, folder.task, state),
+    fix: runFixFor(kind, state, path, (...words) => commandLine([...words, taskWord(folder)], rootOption)),
+  }
+}
+
+function sentenceOf(kind: StatusKind, task: string, state: WorkflowState): string {
+  if (kind === 'waiting') {
+    const what = state.wait === undefined ? TEXT.waitsForApproval : TEXT.waitsFor(state.wait.for)
+    return VERDICT_TEXT.runWaits(task, state.name, what)
+  }
+  return VERDICT_TEXT.run(task, kind, state.name, state.active ? placeText(state) : state.why)
+}
+
+/** The kind of a run's item; undefined for a run that was completed without gaps. */
+function runKindOf(state: WorkflowState): StatusKind | undefined {
+  const { active, outcome, skips, wait } = state
+  if (active) return wait === undefined && !awaitsApproval(state) ? 'running' : 'waiting'
+  if (outcome === 'completed') return skips > 0 ? 'skipped' : undefined
+  return outcome ?? 'stopped'
+}
+
+function runFixFor(
+  kind: StatusKind,
+  state: WorkflowState,
+  path: string,
+  command: (...words: string[]) => string,
+): string {
+  const ofRun = (word: string): string => command('workflow', word)
+  if (awaitsApproval(state)) return TEXT.fixes.approval(fileToApprove(state, path), ofRun('approve'), ofRun('reject'))
+  if (kind === 'running' || kind === 'waiting') return TEXT.fixes.running(ofRun('status'), ofRun('resume'))
+  if (kind === 'lost') return TEXT.fixes.restore(ofRun('resume'))
+  const clear = command('clear')
+  if (kind === 'skipped') return TEXT.fixes.skipped(ofRun('history'), clear)
+  if (kind === 'aborted') return TEXT.fixes.aborted(ofRun('history'), clear)
+  return TEXT.fixes.over(ofRun('resume'), clear)
+}
+
+/** The annotation of an item. */
+export function annotation({ kind, path, sentence }: StatusItem): string {
+  return `::error title=${property(`postflight ${kind}`)},file=${property(path)}::${escaped(sentence)}`
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A')
+}
+
+function property(text: string): string {
+  return escaped(text).replaceAll(':', '%3A').replaceAll(',', '%2C')
+}
