@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { pauseClock, settleClock, workedMs } from '../../src/run/machine/clock.ts'
 import type { WorkflowState } from '../../src/run/machine/state.ts'
+import { pauseClock, settleClock, workedMs } from '../../src/run/machine/state.ts'
 
 /** The clock of a run, which reads the system's: that one may be set by hours at any time. */
 

@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { pauseClock, phaseMs, workedMs } from '../../src/run/machine/clock.ts'
-import { enter, type WorkflowState, withTransition } from '../../src/run/machine/state.ts'
+import {
+  enter,
+  pauseClock,
+  phaseMs,
+  type WorkflowState,
+  withTransition,
+  workedMs,
+} from '../../src/run/machine/state.ts'
 import { reportPage } from '../../src/views/report/page/page.ts'
 import type { RunStory } from '../../src/views/report/report.ts'
 import { storyLines } from '../../src/views/report/report-text.ts'

@@ -6,14 +6,20 @@ import { verdictOf } from '../../src/run/definition/next.ts'
 import { inputValues } from '../../src/run/definition/snapshot.ts'
 import { namedByStep, stepAsText, stepField } from '../../src/run/definition/step.ts'
 import { askForApproval } from '../../src/run/machine/approval.ts'
-import { pauseClock, phaseMs, settleClock, workedMs } from '../../src/run/machine/clock.ts'
 import { requestStop, resumeState } from '../../src/run/machine/control.ts'
 import { advance } from '../../src/run/machine/machine.ts'
 import { mermaidLines } from '../../src/run/machine/mermaid.ts'
 import type { Observation } from '../../src/run/machine/observation.ts'
 import { duePrompt } from '../../src/run/machine/prompt.ts'
 import { type Script, simulate } from '../../src/run/machine/simulate.ts'
-import { newState, type WorkflowState } from '../../src/run/machine/state.ts'
+import {
+  newState,
+  pauseClock,
+  phaseMs,
+  settleClock,
+  type WorkflowState,
+  workedMs,
+} from '../../src/run/machine/state.ts'
 import { approveState } from '../../src/run/machine/steering.ts'
 import { ready } from '../property/workflow-arbitraries.ts'
 import { begin, NO_SESSIONS, NOW, seeing } from './workflow-builders.ts'

@@ -1,6 +1,5 @@
-import { pauseClock } from './clock.ts'
 import { currentPhase, where } from './position.ts'
-import { visitsOf, type WorkflowState, withTransition } from './state.ts'
+import { pauseClock, visitsOf, type WorkflowState, withTransition } from './state.ts'
 
 /** The approval of an artifact by a person: while a run waits for it, nothing is counted and no prompt goes out. */
 

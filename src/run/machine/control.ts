@@ -2,11 +2,10 @@ import { END } from '../definition/definition-limits.ts'
 import { isFailing } from '../definition/next.ts'
 import type { Phase } from '../definition/phase-fields.ts'
 import { awaitsApproval } from './approval.ts'
-import { pauseClock } from './clock.ts'
 import type { ArtifactSeen } from './observation.ts'
 import { currentPhase } from './position.ts'
 import { isResumableOutcome } from './run-outcome.ts'
-import { enter, type WorkflowState, withTransition } from './state.ts'
+import { enter, pauseClock, type WorkflowState, withTransition } from './state.ts'
 import { isSpent, withWork } from './work.ts'
 
 /** The commands of a person to a run: stop, resume, abort, settle. Pure. */

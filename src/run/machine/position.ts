@@ -4,7 +4,7 @@ import type { Phase } from '../definition/phase-fields.ts'
 import { type Step, stepAsText } from '../definition/step.ts'
 import type { Transition } from './history.ts'
 import { visitsOf, type WorkflowState } from './state.ts'
-import type { StepInWork } from './work.ts'
+import type { StepInWork } from './state-fields.ts'
 
 /** The position of a run in its definition: the current phase, step and attempt. */
 

@@ -6,7 +6,8 @@ import { MAX_STEP_LENGTH, namedByStep, stepAsText, stepField } from '../definiti
 import { PROMPT_TEXT, RUN_RECORDS, stepWords } from '../run-messages.ts'
 import { currentPhase, isFromBefore, isInStep, stepAt, stepLine, stepResultFile } from './position.ts'
 import { visitsOf, type WorkflowState } from './state.ts'
-import { type StepInWork, stepsOut, withHandOut } from './work.ts'
+import type { StepInWork } from './state-fields.ts'
+import { stepsOut, withHandOut } from './work.ts'
 
 /** The prompts: a template of the definition, followed by what to write to which file and what happens next. */
 

@@ -2,12 +2,12 @@ import { MAX_INTERRUPTIONS } from '../definition/bound.ts'
 import type { Phase } from '../definition/phase-fields.ts'
 import { WORKFLOW_TEXT } from '../run-messages.ts'
 import { tellsPrevious } from './approval.ts'
-import { pauseClock, workedMs } from './clock.ts'
 import type { Effect, Observation } from './observation.ts'
 import { isInStep, stepLine, where } from './position.ts'
 import type { RunOutcome } from './run-outcome.ts'
-import { type WorkflowState, withTransition } from './state.ts'
-import { promptsLeft, type StepInWork, withWork } from './work.ts'
+import { pauseClock, type WorkflowState, withTransition, workedMs } from './state.ts'
+import type { StepInWork } from './state-fields.ts'
+import { promptsLeft, withWork } from './work.ts'
 
 /** The parts of the machine that phases and steps share: giving out prompts, and ending a run. */
 

@@ -3,17 +3,57 @@ import { fromIso, toIso } from '../../kernel/time.ts'
 import { parseWait, type Wait } from '../../marker/wait.ts'
 import { type Definition, readDefinition } from '../definition/definition.ts'
 import { MAX_PHASE_STEPS } from '../definition/definition-limits.ts'
-import { count, flag, listOf, objectOf, oneOf, optional, type Reader, text, WRONG } from '../definition/fields.ts'
+import {
+  count,
+  flag,
+  listOf,
+  objectOf,
+  oneOf,
+  optional,
+  type Reader,
+  text,
+  type Values,
+  WRONG,
+} from '../definition/fields.ts'
 import type { Phase } from '../definition/phase-fields.ts'
 import { readStep } from '../definition/step.ts'
 import { type HistoryEntry, historyFields, readHistoryEntry } from './history.ts'
 import { RUN_OUTCOMES } from './run-outcome.ts'
-import { ENDED_FIELDS, readEndedStep, readStepInWork, WORK_FIELDS } from './work.ts'
 
 /**
  * The fields of a run's state: for each one its name in the code, its key in the state file, its kind and its first value.
  * The type of the state, the file, a new run and a new visit of a phase follow from this table.
  */
+
+/** A step in progress: from its first prompt until it is done or given up. */
+export const WORK_FIELDS = {
+  step: { key: 'step', read: count },
+  /** The failed attempts. */
+  attempts: { key: 'attempts', read: count },
+  /** Grows with a resume after the attempts were spent. */
+  maxAttempts: { key: 'max_attempts', read: count },
+  /** True while its prompt is out. */
+  out: { key: 'out', read: flag },
+  /** What was wrong with its last result. */
+  failure: { key: 'failure', read: optional(text) },
+}
+
+/** A step in progress. */
+export interface StepInWork extends Values<typeof WORK_FIELDS> {}
+
+export const readStepInWork = objectOf(WORK_FIELDS)
+
+/** A step that has ended, with the number of its attempts. */
+export const ENDED_FIELDS = {
+  step: { key: 'step', read: count },
+  attempts: { key: 'attempts', read: count },
+  outcome: { key: 'outcome', read: oneOf('done', 'skipped') },
+}
+
+/** A step that has ended. */
+export interface EndedStep extends Values<typeof ENDED_FIELDS> {}
+
+export const readEndedStep = objectOf(ENDED_FIELDS)
 
 /** Reads and writes a field of the state file. */
 interface Kind<T> {

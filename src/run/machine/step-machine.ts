@@ -5,7 +5,8 @@ import type { Effect, Observation, StepResultSeen } from './observation.ts'
 import { isInStep, stepArchiveName, stepAt, stepResultFile, where } from './position.ts'
 import { type Advance, end, goesOutAgain, only, orWait, prompt, promptOnceMore } from './prompting.ts'
 import { visitsOf, type WorkflowState, withTransition } from './state.ts'
-import { isSpent, type StepInWork, withHandOut, withStepEnded, withStepInWork } from './work.ts'
+import type { StepInWork } from './state-fields.ts'
+import { isSpent, withHandOut, withStepEnded, withStepInWork } from './work.ts'
 
 /**
  * The machine's part for steps. A prompt hands out one step, or up to `parallel`. Each transition takes one result, or

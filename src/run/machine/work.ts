@@ -1,41 +1,11 @@
-import { count, flag, objectOf, oneOf, optional, text, type Values } from '../definition/fields.ts'
 import type { Phase } from '../definition/phase-fields.ts'
 import type { WorkflowState } from './state.ts'
+import type { EndedStep, StepInWork } from './state-fields.ts'
 
 /**
  * The steps of a visit: those that are in progress, and those that have ended. A hand-out is what one prompt asks for:
  * one step, or up to `parallel`. Steps and attempts count from 0.
  */
-
-/** A step in progress: from its first prompt until it is done or given up. */
-export const WORK_FIELDS = {
-  step: { key: 'step', read: count },
-  /** The failed attempts. */
-  attempts: { key: 'attempts', read: count },
-  /** Grows with a resume after the attempts were spent. */
-  maxAttempts: { key: 'max_attempts', read: count },
-  /** True while its prompt is out. */
-  out: { key: 'out', read: flag },
-  /** What was wrong with its last result. */
-  failure: { key: 'failure', read: optional(text) },
-}
-
-/** A step in progress. */
-export interface StepInWork extends Values<typeof WORK_FIELDS> {}
-
-export const readStepInWork = objectOf(WORK_FIELDS)
-
-/** A step that has ended, with the number of its attempts. */
-export const ENDED_FIELDS = {
-  step: { key: 'step', read: count },
-  attempts: { key: 'attempts', read: count },
-  outcome: { key: 'outcome', read: oneOf('done', 'skipped') },
-}
-
-/** A step that has ended. */
-export interface EndedStep extends Values<typeof ENDED_FIELDS> {}
-
-export const readEndedStep = objectOf(ENDED_FIELDS)
 
 /** The state with other steps in progress, or other ended ones. The fields that follow from them are worked out here only. */
 export function withWork(

@@ -1,7 +1,6 @@
 import { formatAge, toIso } from '../../../kernel/time.ts'
 import type { CommandContext, CommandResult } from '../../../project/command-context.ts'
-import { phaseMs } from '../../../run/machine/clock.ts'
-import { visitsOf } from '../../../run/machine/state.ts'
+import { phaseMs, visitsOf } from '../../../run/machine/state.ts'
 import { readHistory, requireState } from '../../../run/store/state-store.ts'
 import type { HistoryDocument } from '../../../views/documents/workflow/history.ts'
 import { historyLine } from '../../../views/run-view.ts'
