@@ -10,8 +10,6 @@ export interface HookContext {
   readonly environment: Environment
   /** Every distinct root, in the resolver's order. */
   readonly roots: readonly string[]
-  /** Every distinct repository that the hook is started in. */
-  readonly findRepositories: () => readonly string[]
   /** How the agent's commands find the root and the CLI. */
   readonly reader: CommandReader
   /** ms since the epoch. */

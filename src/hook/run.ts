@@ -124,14 +124,12 @@ function answerPayload(payload: Payload, hook: HookProcess): Pick<Spoken, 'answe
   const cwd = currentFolder(hook)
   const place = findHookPlace({ option, payloadCwd: payload.cwd, environment, cwd })
   const reader = { foundRoot: place.foundRoot, findForm: () => findCommandForm(environment, cli, cwd) }
-  const { roots, findRepositories } = place
   const findSessionBirth = () => hook.findSessionBirth(payload, environment)
   const nowMs = Date.now()
   const result = handle({
     payload,
     environment,
-    roots,
-    findRepositories,
+    roots: place.roots,
     reader,
     nowMs,
     deadline,

@@ -16,7 +16,7 @@ import { loadWorkflowDriver } from './load-workflow.ts'
  * but not after a compaction.
  */
 export function handleSessionStart(context: HookContext): HookResult {
-  const { payload, environment, roots, findRepositories, nowMs, deadline } = context
+  const { payload, environment, roots, nowMs, deadline } = context
   if (startsSubagent(payload, environment)) return NOTHING_DONE
   const { unfinished, problems } = observeUnfinished(roots, { nowMs, deadline })
   const recorded: Recorded[] = []
@@ -34,7 +34,7 @@ export function handleSessionStart(context: HookContext): HookResult {
   let unfinishedRuns: readonly UnfinishedRun[] = []
   try {
     const driver = loadWorkflowDriver()
-    unfinishedRuns = driver.listUnfinishedRuns({ roots, repositories: findRepositories() }, { nowMs, deadline })
+    unfinishedRuns = driver.listUnfinishedRuns(roots, { nowMs, deadline })
     if (isStart) recorded.push(...driver.noteSessionStarts(unfinishedRuns, payload.session))
   } catch (error) {
     complaints.push(runsNotListed(errorText(error)))

@@ -187,8 +187,6 @@ const ERROR_SENTENCES: { readonly [Code in ErrorCode]: (args: ErrorArguments[Cod
   },
   'workflow-none': (a) =>
     `task ${a.task} has no workflow: \`postflight workflow start <task> --definition <file>\` starts one.`,
-  'workflow-lost': (a) =>
-    `the state of task ${a.task}'s workflow "${a.name}" was removed, perhaps by \`git clean -x\`: \`${commandLine(['workflow', 'resume', a.task], a.rootOption)}\` restores it from its copy in .git and continues it.`,
   'workflow-there': (a) =>
     a.outcome === 'running'
       ? `task ${a.task} is already running the workflow "${a.name}": \`${workflowCommand('status', a.task)}\` shows it. Start another one after it has ended.`
@@ -209,7 +207,7 @@ const ERROR_SENTENCES: { readonly [Code in ErrorCode]: (args: ErrorArguments[Cod
   'workflow-over': (a) =>
     `the workflow of task ${a.task} has ended (${a.outcome}): \`${workflowCommand('start', a.task)} --definition FILE --fresh\` starts a new run.`,
   'workflow-state': (a) =>
-    `${a.path} ${STATE_PROBLEMS[a.problem](a.detail)}, so it was left unchanged. Fix it, or move it away: \`postflight workflow resume\` then restores its copy from .git if that is undamaged; otherwise start again (existing artifacts count as done).`,
+    `${a.path} ${STATE_PROBLEMS[a.problem](a.detail)}, so it was left unchanged. Fix it, or move it away and start again (existing artifacts count as done).`,
   'host-unknown': (a) => `unknown host "${a.host}": use one of ${a.known}.`,
   'scope-unknown': (a) => `unknown scope "${a.scope}": use user, project or local.`,
   'scope-not-of-host': (a) => `${a.host} has no settings for the scope "${a.scope}": use user or project.`,

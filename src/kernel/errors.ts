@@ -110,7 +110,6 @@ export interface ErrorArguments {
     readonly known: string
   }
   'workflow-none': { readonly task: string }
-  'workflow-lost': { readonly task: string; readonly name: string; readonly rootOption: string | undefined }
   /** `outcome`: "running", or the outcome of the run. */
   'workflow-there': {
     readonly task: string
@@ -208,7 +207,6 @@ export const EXIT_CODES = {
   'workflow-definition': EXIT.data,
   'workflow-input': EXIT.usage,
   'workflow-none': EXIT.no,
-  'workflow-lost': EXIT.no,
   'workflow-there': EXIT.no,
   'workflow-over': EXIT.no,
   'approval-none': EXIT.no,

@@ -75,8 +75,6 @@ export interface HookPlace {
   readonly roots: readonly string[]
   /** The root that the agent's commands find without `--root`. */
   readonly foundRoot: string | undefined
-  /** Every distinct repository that the start folders lie in. */
-  readonly findRepositories: () => readonly string[]
   /** Folders at which a search failed. */
   readonly problems: readonly SearchProblem[]
 }
@@ -86,7 +84,7 @@ export function findHookPlace(sources: RootSources): HookPlace {
   const problems: SearchProblem[] = []
   const starts = startFolders(sources)
   const roots = findRoots(starts, problems)
-  return { roots, foundRoot: findAgentRoot(sources), findRepositories: () => findRepositories(starts), problems }
+  return { roots, foundRoot: findAgentRoot(sources), problems }
 }
 
 /**
@@ -95,11 +93,6 @@ export function findHookPlace(sources: RootSources): HookPlace {
  */
 function findRoot(start: string, problems: SearchProblem[] = []): string | undefined {
   return walkUp(start, (folder) => isRealFolder(path.join(folder, SPECS_FOLDER)), problems)
-}
-
-/** Every distinct repository that the start folders lie in, in their order. */
-function findRepositories(starts: readonly StartFolder[]): string[] {
-  return [...new Set(starts.flatMap((start) => findRepository(start.path) ?? []))]
 }
 
 /** The nearest folder at or above `start` that holds a `.git` entry. */

@@ -27,10 +27,9 @@ export interface UnfinishedPostflight extends Placed {
 }
 
 /**
- * How an unfinished run stands. `approval`: a person must approve a result. `lost`: it is active, but its run file is gone, so that no hook finds it. `removed`: its state
- * is gone too, and a copy is left.
+ * How an unfinished run stands. `approval`: a person must approve a result. `lost`: it is active, but its run file is gone, so that no hook finds it.
  */
-export type UnfinishedStanding = 'running' | 'approval' | 'lost' | 'removed' | 'stalled'
+export type UnfinishedStanding = 'running' | 'approval' | 'lost' | 'stalled'
 
 /** One unfinished run of a workflow. */
 export interface UnfinishedWorkflow extends Placed {

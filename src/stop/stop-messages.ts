@@ -52,8 +52,6 @@ export const RECOVERY_TEXT = {
       `a workflow that waits until a person approves a result in their own terminal; \`${command}\` continues it here`,
     lost: (command: string): string =>
       `a running workflow that no hook finds, because its run file is gone: \`${command}\` puts it back and continues it here`,
-    removed: (command: string): string =>
-      `a running workflow whose state was removed, perhaps by \`git clean -x\`: \`${command}\` restores it from its copy in .git and continues it here`,
     stalled: (command: string): string =>
       `a workflow that stalled, which \`${command}\` continues here with new attempts`,
   },

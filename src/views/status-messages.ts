@@ -16,7 +16,6 @@ export const STATUS_KINDS = {
   removed: 'removed by hand',
   expected: 'expected',
   running: 'running',
-  lost: 'state removed',
   stopped: 'stopped',
   stalled: 'stalled',
   failed: 'failed',
@@ -87,7 +86,6 @@ export const PROJECT_STATUS_TEXT = {
     running: (status: string, resume: string): string => `${status}; to continue it in another session: ${resume}`,
     approval: (file: string, approve: string, reject: string): string =>
       `read ${quote(file)}, then ${approve}, or ${reject} --reason TEXT`,
-    restore: (resume: string): string => `to continue it: ${resume}`,
     over: (resume: string, clear: string): string => `to continue it: ${resume}; if it is no longer wanted: ${clear}`,
     lost: (clear: string): string => `if its postflight is done or no longer wanted: ${clear}`,
     aborted: (history: string, clear: string): string =>

@@ -48,7 +48,6 @@ function runs(checks: readonly string[]): string {
 /** The outcomes of runs, after the name of the workflow. */
 const RUN_ENDS: Partial<Record<StatusKind, string>> = {
   running: 'is still running',
-  lost: 'has lost its state',
   stopped: 'was stopped',
   stalled: 'stalled',
   failed: 'failed',

@@ -3,7 +3,7 @@
  * and a promise do not affect each other.
  */
 
-import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { OTHER_SESSION, SESSION, sessionStart, shellRan, stop, subagentStop } from '../support/payloads.ts'
@@ -34,20 +34,16 @@ async function started(make = (): Project => createProject()): Promise<Project> 
   return project
 }
 
-/** A running workflow in a real repository, whose top is `top`, relative to the project. */
-async function startedInGit(top = '.'): Promise<Project> {
+/** A running workflow in a real repository. */
+async function startedInGit(): Promise<Project> {
   const project = createProject({ git: false })
-  await git(project, `init -q ${top}`)
+  await git(project, 'init -q .')
   project.write('flow.json', FLOW)
   await git(project, 'add flow.json', 'commit -qm flow')
   const run = await project.cli(['workflow', 'start', '7', 'flow', '--definition', 'flow.json'], { env: ENV })
   expect(run.status, run.stderr).toBe(0)
   return project
 }
-
-/** The copies of states in the repository's `.git`. */
-const copies = (project: Project): string[] =>
-  project.has('.git/postflight-guard') ? readdirSync(project.at('.git/postflight-guard')) : []
 
 const stopped = (project: Project, payload = stop()): Promise<HookRun> =>
   project.hook(payload, { env: claudeHookEnv(project, SESSION) })
@@ -143,101 +139,29 @@ describe.concurrent('a run file', () => {
   })
 })
 
-it('workflow status says that there is no run where its state is gone without a copy', async () => {
-  const project = await started()
-  rmSync(project.at(STATE))
-  rmSync(project.at('.git/postflight-guard'), { recursive: true })
-  expect((await stopped(project)).answer).toEqual({})
-  expect((await project.cli(['workflow', 'status'])).stdout).toBe('no workflows here\n')
-})
-
-describe.concurrent('the copy of a state in .git', () => {
-  it('is gone when the run has ended', async ({ expect }) => {
+describe.concurrent('a run whose state is gone is over, and nothing is kept of it in .git:', () => {
+  it.each<[string, (project: Project) => unknown]>([
+    ['git clean -fdx', (project) => git(project, 'add -A', 'commit -qm x --allow-empty', 'clean -qfdx')],
+    ['git clean -fdx of the task folder too', (project) => git(project, 'clean -qfdx')],
+    ['its state alone was deleted', (project) => rmSync(project.at(STATE))],
+    ['its task folder was deleted', (project) => rmSync(project.at(IN_TASK), { recursive: true })],
+  ])('%s', async (_what, remove) => {
     const project = await startedInGit()
-    expect(copies(project)).toEqual([expect.stringMatching(/^wf_\w+\.specs%007_flow\.json$/)])
-    await project.cli(['workflow', 'abort', '7'])
-    expect(copies(project)).toEqual([])
-  })
-
-  it('ends with a lost run that is aborted, and is replaced by that of a new run', async ({ expect }) => {
-    const project = await startedInGit()
-    await git(project, 'clean -qfdx specs')
-    expect((await project.cli(['workflow', 'abort', '7'])).stdout).toContain('aborted')
-    expect(copies(project)).toEqual([])
-    expect((await project.cli(['workflow', 'status', '7'])).stdout).toContain('aborted')
-
-    const another = await startedInGit()
-    const [first] = copies(another)
-    await git(another, 'clean -qfdx specs')
-    await another.cli(['workflow', 'start', '7', 'flow', '--definition', 'flow.json'], { env: ENV })
-    expect(copies(another)).toEqual([expect.not.stringContaining(first ?? '')])
-  })
-
-  it('is not needed where the folder was renamed, and goes where a person removed the folder', async ({ expect }) => {
-    const project = await startedInGit()
-    renameSync(project.at(IN_TASK), project.at('specs/008_flow'))
-    expect((await findings(project)).map(([ok]) => ok)).toEqual([true])
     expect(await promptOf(project)).toContain('attempt 1 of 3')
-    expect(copies(project)).toEqual([expect.stringContaining('%008_flow.json')])
-    rmSync(project.at('specs/008_flow'), { recursive: true })
+    project.write(`${IN_TASK}/work.txt`, 'of the agent')
+    await remove(project)
     expect((await stopped(project)).answer).toEqual({})
-    expect(copies(project)).toEqual([])
-  })
+    expect(runFiles(project)).toEqual([])
 
-  it.each([
-    ['a name that leads out of the project', 'wf_000000000000.specs%..%..%x.json'],
-    ['a name that is not ours', 'x.json'],
-    ['a text that is not a state', 'wf_000000000000.specs%009_x.json'],
-  ])('is passed over: %s', async (_what, name) => {
-    const project = await startedInGit()
-    project.write(`.git/postflight-guard/${name}`, '{}')
-    expect((await project.cli(['workflow', 'status', '--json'])).json().workflows).toHaveLength(1)
-  })
-
-  it.each([
-    ['its task folder', IN_TASK],
-    ['its workflow folder', `${IN_TASK}/workflow`],
-    ['specs/', 'specs'],
-  ])('is not restored through a link in the place of %s', async (_what, place) => {
-    const project = await startedInGit()
-    await git(project, 'clean -qfdx specs')
-    const outside = join(project.base, 'outside')
-    mkdirSync(outside)
-    mkdirSync(join(project.at(place), '..'), { recursive: true })
-    symlinkSync(outside, project.at(place))
-    const run = await project.cli(['workflow', 'resume', '7'], { env: ENV })
-    expect(run).toMatchObject({ status: 73, stderr: expect.stringContaining('is a link') })
-    expect(readdirSync(outside)).toEqual([])
-  })
-
-  it('is that of another root in the repository: a task of that number is meant here, and the list says where', async ({
-    expect,
-  }) => {
-    const project = await startedInGit('..')
-    const other = join(project.base, 'other')
-    mkdirSync(join(other, 'specs'), { recursive: true })
-    const there = { env: ENV, cwd: other }
-    const definition = project.at('flow.json')
-    await project.cli(['workflow', 'start', '7', 'lost', '--definition', definition], there)
-    rmSync(join(other, 'specs'), { recursive: true })
-
-    expect((await project.cli(['workflow', 'status', '7'], { env: ENV })).stdout).toContain('007_flow')
-    expect((await project.cli(['workflow', 'resume', '7'], { env: ENV })).stdout).toContain('007_flow')
-    expect(existsSync(join(other, 'specs'))).toBe(false)
-    const resume = `postflight workflow resume 007_lost --root ${other}`
-    expect((await project.cli(['workflow', 'status'])).stdout).toContain(`\`${resume}\``)
-    expect((await findings(project)).map(([, , fix]) => fix)).toContainEqual(expect.stringContaining(resume))
-    const run = await project.cli(['workflow', 'resume', '007_lost', '--root', other], { env: ENV })
-    expect(run).toMatchObject({ status: 0, stdout: expect.stringContaining('007_lost') })
-  })
-
-  it('does not decide whether a run goes on: it may be impossible to write', async ({ expect }) => {
-    const project = createProject()
-    project.write('.git/postflight-guard', 'a file')
-    project.write('flow.json', FLOW)
-    const run = await project.cli(['workflow', 'start', '7', 'flow', '--definition', 'flow.json'], { env: ENV })
-    expect(run.status, run.stderr).toBe(0)
-    expect(await promptOf(project)).toContain('do it')
+    const { answer } = await project.hook(sessionStart('startup'), { words: ['SessionStart'] })
+    expect(answer).toEqual({})
+    expect(await findings(project)).toEqual([])
+    const resume = await project.cli(['workflow', 'resume', '7'], { env: ENV })
+    expect(resume).toMatchObject({ status: 1, stdout: '' })
+    const start = await project.cli(['workflow', 'start', '7', 'flow', '--definition', 'flow.json'], { env: ENV })
+    expect(start.status, start.stderr).toBe(0)
+    expect(await promptOf(project)).toContain('attempt 1 of 3')
+    expect(project.has('.git/postflight-guard')).toBe(false)
   })
 })
 
@@ -335,107 +259,6 @@ describe.concurrent('the run goes on after', () => {
       expect(runFiles(project)).toEqual([])
     },
   )
-
-  it.each([
-    ['the task folder stays', 'add -A'],
-    ['the task folder goes too', 'add flow.json'],
-  ])('git clean -fdx where git ignores its state: it is restored from its copy, %s', async (_what, add) => {
-    const project = await startedInGit()
-    expect(await promptOf(project)).toContain('attempt 1 of 3')
-    project.write(`${IN_TASK}/work.txt`, 'of the agent')
-    await git(project, add, 'commit -qm x --allow-empty', 'clean -qfdx')
-    expect(project.has(STATE)).toBe(false)
-    expect((await stopped(project)).answer).toEqual({})
-
-    const RESUME = '`postflight workflow resume 007_flow`'
-    const { answer } = await project.hook(sessionStart('startup'), { words: ['SessionStart'] })
-    expect(answer.hookSpecificOutput?.additionalContext).toMatch(
-      /`postflight workflow resume 007_flow( --root \S+)?` restores it from its copy in \.git/,
-    )
-    for (const words of [['status'], ['next'], ['next', '--peek'], ['stop'], ['history']]) {
-      const run = await project.cli(['workflow', ...words, '7'])
-      expect(run, words.join(' ')).toMatchObject({ status: 1, stderr: expect.stringContaining(RESUME) })
-    }
-    expect((await project.cli(['workflow', 'status'])).stdout).toContain(RESUME)
-    const all = await project.cli(['status', '--exit-code'])
-    expect(all).toMatchObject({ status: 1, stdout: expect.stringContaining('postflight workflow resume 007_flow') })
-    expect((await findings(project)).map(([ok, , fix]) => [ok, fix])).toEqual([
-      [false, 'postflight workflow resume 007_flow, or postflight workflow abort 007_flow'],
-    ])
-
-    expect((await project.cli(['workflow', 'resume', '7'], { env: ENV })).status).toBe(0)
-    expect(project.read(`${IN_TASK}/workflow/.gitignore`), 'git ignores the state again').toBe('*\n')
-    expect(await promptOf(project)).toContain('attempt 1 of 3')
-    project.write(`${IN_TASK}/out.txt`, 'done')
-    expect((await stopped(project)).answer.systemMessage).toContain('completed')
-    expect(copies(project)).toEqual([])
-  })
-
-  it.each<[string, (project: Project) => unknown]>([
-    ['deleted by hand', (project) => rmSync(project.at(STATE))],
-    [
-      'replaced by half of it, and then moved away',
-      async (project) => {
-        const text = project.read(STATE)
-        rmSync(project.at(STATE))
-        project.write(STATE, text.slice(0, text.length / 2))
-        const { systemMessage } = (await stopped(project)).answer
-        expect(systemMessage).toContain('move it away: `postflight workflow resume` then restores its copy')
-        renameSync(project.at(STATE), project.at('old.json'))
-      },
-    ],
-  ])(
-    'its state alone was %s: a stop, a new session, status and doctor say so, and resume restores it',
-    async (_what, remove) => {
-      const project = await startedInGit()
-      expect(await promptOf(project)).toContain('attempt 1 of 3')
-      await remove(project)
-
-      for (let count = 1; count <= 2; count++) {
-        const { decision, systemMessage } = (await stopped(project)).answer
-        expect(decision).toBeUndefined()
-        expect(systemMessage).toContain('`postflight workflow resume 007_flow` restores it from its copy in .git')
-      }
-      expect(copies(project)).toHaveLength(1)
-      const { answer } = await project.hook(sessionStart('startup'), { words: ['SessionStart'] })
-      expect(answer.hookSpecificOutput?.additionalContext).toContain('restores it from its copy in .git')
-      for (const words of [['status'], ['status', '7'], ['next', '7']]) {
-        const { status, stdout, stderr } = await project.cli(['workflow', ...words])
-        expect([status, stdout + stderr]).toEqual([1, expect.stringContaining('`postflight workflow resume 007_flow`')])
-      }
-      expect((await project.cli(['status'])).stdout).toContain('postflight workflow resume 007_flow')
-      expect((await findings(project)).map(([ok, , fix]) => [ok, fix])).toEqual([
-        [false, 'postflight workflow resume 007_flow, or postflight workflow abort 007_flow'],
-      ])
-
-      expect((await project.cli(['workflow', 'resume', '7'], { env: ENV })).status).toBe(0)
-      expect(await promptOf(project)).toContain('attempt 1 of 3')
-      project.write(`${IN_TASK}/out.txt`, 'done')
-      expect((await stopped(project)).answer.systemMessage).toContain('completed')
-      expect([runFiles(project), copies(project)]).toEqual([[], []])
-    },
-  )
-
-  it('its state alone was deleted, and another run was started there: the copy goes with the first run', async ({
-    expect,
-  }) => {
-    const project = await startedInGit()
-    const [first = ''] = copies(project)
-    rmSync(project.at(STATE))
-    const run = await project.cli(['workflow', 'start', '7', '--definition', 'flow.json'], { env: ENV })
-    expect(run.status, run.stderr).toBe(0)
-    expect(copies(project)).toEqual([expect.not.stringContaining(first)])
-    expect(await promptOf(project)).toContain('attempt 1 of 3')
-    expect(runFiles(project)).toEqual(['007_flow'])
-  })
-
-  it('git clean -fdx in a project below the top of its repository', async ({ expect }) => {
-    const project = await startedInGit('..')
-    await git(project, 'clean -qfdx .')
-    const run = await project.cli(['workflow', 'resume', '7'], { env: ENV })
-    expect(run.status, run.stderr).toBe(0)
-    expect(await promptOf(project)).toContain('attempt 1 of 3')
-  })
 
   it('its id was removed: the run file still leads to it', async ({ expect }) => {
     const project = await started()
@@ -768,8 +591,6 @@ describe('a command that is killed at any write', () => {
         const files = existsSync(running) ? readdirSync(running).filter((name) => !name.startsWith('.')) : []
         // An active run is found by its file and goes on; without an active run the file is gone.
         expect(files, `call ${call}: ${run.stderr}`).toEqual(isActive ? ['007_flow'] : [])
-        const kept = join(folder, '.git/postflight-guard')
-        expect(existsSync(kept) ? readdirSync(kept) : [], `call ${call}`).toHaveLength(isActive ? 1 : 0)
         expect(run.answer.decision, `call ${call}`).toBe(isActive ? 'block' : undefined)
         return true
       }

@@ -210,12 +210,6 @@ describe('findings about runs', () => {
       ],
     ],
     idle: [['workflow "flow" in specs/7_x', '3 days', 'workflow "flow" in specs/7_x, and has not moved for 3 days']],
-    removed: [
-      [
-        'specs/7_x\n',
-        'the state of the workflow specs/7_x was removed (perhaps by git clean -x); a copy is left in .git',
-      ],
-    ],
     stalled: [
       ['workflow "flow" in specs/7_x', undefined, 'workflow "flow" in specs/7_x'],
       [

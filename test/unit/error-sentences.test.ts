@@ -342,16 +342,6 @@ describe('each error says what is wrong and what to do about it', () => {
     'workflow-none': [
       [{ task: '7' }, 'task 7 has no workflow: `postflight workflow start <task> --definition <file>` starts one.'],
     ],
-    'workflow-lost': [
-      [
-        { task: '7', name: 'flow', rootOption: undefined },
-        'the state of task 7\'s workflow "flow" was removed, perhaps by `git clean -x`: `postflight workflow resume 7` restores it from its copy in .git and continues it.',
-      ],
-      [
-        { task: '7', name: 'flow', rootOption: '/my p' },
-        "the state of task 7's workflow \"flow\" was removed, perhaps by `git clean -x`: `postflight workflow resume 7 --root '/my p'` restores it from its copy in .git and continues it.",
-      ],
-    ],
     'workflow-there': [
       [
         { task: '7', name: 'flow', outcome: 'running', resumable: true },
@@ -433,19 +423,19 @@ describe('each error says what is wrong and what to do about it', () => {
     'workflow-state': [
       [
         { path: '/s', problem: 'not-json', detail: 'DETAIL' },
-        '/s is not complete JSON (DETAIL), so it was left unchanged. Fix it, or move it away: `postflight workflow resume` then restores its copy from .git if that is undamaged; otherwise start again (existing artifacts count as done).',
+        '/s is not complete JSON (DETAIL), so it was left unchanged. Fix it, or move it away and start again (existing artifacts count as done).',
       ],
       [
         { path: '/s', problem: 'version', detail: 'DETAIL' },
-        '/s has version DETAIL, which this postflight-guard does not support, so it was left unchanged. Fix it, or move it away: `postflight workflow resume` then restores its copy from .git if that is undamaged; otherwise start again (existing artifacts count as done).',
+        '/s has version DETAIL, which this postflight-guard does not support, so it was left unchanged. Fix it, or move it away and start again (existing artifacts count as done).',
       ],
       [
         { path: '/s', problem: 'shape', detail: 'DETAIL' },
-        '/s is not a valid workflow state (invalid: DETAIL), so it was left unchanged. Fix it, or move it away: `postflight workflow resume` then restores its copy from .git if that is undamaged; otherwise start again (existing artifacts count as done).',
+        '/s is not a valid workflow state (invalid: DETAIL), so it was left unchanged. Fix it, or move it away and start again (existing artifacts count as done).',
       ],
       [
         { path: '/s', problem: 'unreadable', detail: 'DETAIL' },
-        '/s cannot be read (DETAIL), so it was left unchanged. Fix it, or move it away: `postflight workflow resume` then restores its copy from .git if that is undamaged; otherwise start again (existing artifacts count as done).',
+        '/s cannot be read (DETAIL), so it was left unchanged. Fix it, or move it away and start again (existing artifacts count as done).',
       ],
     ],
     'host-unknown': [[{ host: 'vim', known: 'claude, codex' }, 'unknown host "vim": use one of claude, codex.']],

@@ -165,12 +165,6 @@ describe('a workflow that a starting session is told of', () => {
         'a running workflow that no hook finds, because its run file is gone: `postflight workflow resume 7` puts it back and continues it here',
       ],
     ],
-    removed: [
-      [
-        'postflight workflow resume 7',
-        'a running workflow whose state was removed, perhaps by `git clean -x`: `postflight workflow resume 7` restores it from its copy in .git and continues it here',
-      ],
-    ],
     stalled: [
       [
         'postflight workflow resume 7',

@@ -117,7 +117,7 @@ describe('what status says', () => {
     unproven: [[['npm\ntest', 'true'], 'not passed since: npm test, true']],
     item: [
       ['pending', 'specs/7_x/.postflight-pending', [], 'pending: specs/7_x/.postflight-pending'],
-      ['lost', 'specs/7_x', ['2 h old', 'session s1'], 'state removed: specs/7_x · 2 h old · session s1'],
+      ['stalled', 'specs/7_x', ['2 h old', 'session s1'], 'stalled: specs/7_x · 2 h old · session s1'],
     ],
     fix: [['postflight clear 7', '  → postflight clear 7']],
     waitsFor: [['the\nanswer', 'waits for the answer']],
@@ -170,7 +170,6 @@ describe('the fixes that status names', () => {
         'read specs/7_x/plan.md, then postflight workflow approve 7, or postflight workflow reject 7 --reason TEXT',
       ],
     ],
-    restore: [['postflight workflow resume 7', 'to continue it: postflight workflow resume 7']],
     over: [
       [
         'postflight workflow resume 7',

@@ -11,7 +11,7 @@ import {
   checkUnsupportedHosts,
 } from '../../setup/doctor/host-findings.ts'
 import { checkGit, checkMarkers, checkRoot, checkStrays } from '../../setup/doctor/project-findings.ts'
-import { checkLostRuns, checkRuns } from '../../setup/doctor/run-findings.ts'
+import { checkRuns } from '../../setup/doctor/run-findings.ts'
 import type { DoctorDocument } from '../../views/documents/doctor.ts'
 import type { Painter } from '../../views/print.ts'
 
@@ -45,7 +45,6 @@ export async function doctor(context: CommandContext, paint: Painter): Promise<C
           ...checkRuns(root, context.nowMs),
           ...(await checkStrays(root)),
         ]),
-    ...checkLostRuns(context),
   ]
   const wrong = findings.filter((finding) => !finding.ok)
   return {

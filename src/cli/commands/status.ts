@@ -13,7 +13,6 @@ import { journalPaths } from '../../project/journal.ts'
 import { sessionsOfHook } from '../../project/journal-entry.ts'
 import { parseTaskReference } from '../../project/task-folder.ts'
 import { foldersHolding, listTaskFolders } from '../../project/task-folders.ts'
-import { lostRuns } from '../../run/store/lost-run.ts'
 import type { ProjectStatusDocument } from '../../views/documents/status.ts'
 import type { Painter } from '../../views/print.ts'
 import { journalAt, lookTwice, lostMarkers } from '../../views/status/lost-markers.ts'
@@ -23,7 +22,6 @@ import {
   type CompletedRun,
   isSessionUnseen,
   lostMarkerItem,
-  lostRunItem,
   markerItem,
   runItem,
 } from '../../views/status/status-items.ts'
@@ -53,9 +51,7 @@ export function projectStatus(
   checkIds([['--session', session]])
   for (const task of expect) parseTaskReference(task)
   const root = findCommandRoot(context)
-  const { items: found, ended, completed, records } = root === undefined ? NOTHING : lookAt(context, root, session)
-  const lost = lostRuns(context).map((run) => lostRunItem(run, context.nowMs, context.rootOption))
-  const unfinished = [...found, ...lost.filter((item) => isOf(item, session))]
+  const { items: unfinished, ended, completed, records } = root === undefined ? NOTHING : lookAt(context, root, session)
   const place = root ?? context.cwd
   const items = [...unfinished, ...expectedItems(expect, { place, records, completed, session, unfinished })]
   const clean = items.length === 0

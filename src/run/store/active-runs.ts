@@ -9,7 +9,7 @@ import { PostflightError } from '../../kernel/errors.ts'
 import { FILE_DETAILS } from '../../kernel/file-messages.ts'
 import { RUN_STATE_FILE, WORKFLOW_FOLDER } from '../../kernel/files.ts'
 import type { Recorded } from '../../project/journal-entry.ts'
-import { type SearchProblem, type TaskFolder, taskWord } from '../../project/task-folder.ts'
+import type { SearchProblem, TaskFolder } from '../../project/task-folder.ts'
 import { foldersHolding, listTaskFolders } from '../../project/task-folders.ts'
 import type { UnfinishedRun } from '../../stop/answer-for.ts'
 import type { UnfinishedStanding } from '../../stop/recovery.ts'
@@ -18,7 +18,6 @@ import { awaitsApproval } from '../machine/approval.ts'
 import type { WorkflowState } from '../machine/state.ts'
 import { findRunFiles, type RunFile, removeRunFile, runFileOf } from './run-file.ts'
 import { noteSessionStart } from './run-wait.ts'
-import { copiedState, findLostRuns, removeCopy } from './state-copy.ts'
 import { readState, stateDisplayPath, withRunLock } from './state-store.ts'
 
 /** Finds the runs that are active, and those that are unfinished. */
@@ -60,7 +59,7 @@ export function findActiveRuns(roots: readonly string[]): {
     try {
       const state = folder === undefined ? undefined : readState(folder)
       if (folder === undefined || state?.active !== true || (id !== undefined && state.id !== id)) {
-        settleRunFile(root, file)
+        settleRunFile(file)
         continue
       }
       // Two roots may lead to one folder.
@@ -78,47 +77,32 @@ export function findActiveRuns(roots: readonly string[]): {
 
 /**
  * Removes a run file whose run is not active: a process was killed before the run began or after it ended.
- * @throws {PostflightError} `locked`, `workflow-state`, `workflow-lost`; file-system errors.
+ * @throws {PostflightError} `locked`, `workflow-state`; file-system errors.
  */
-function settleRunFile(root: string, { path: file, id, folder, isSearched }: RunFile): void {
+function settleRunFile({ path: file, id, folder, isSearched }: RunFile): void {
   if (folder === undefined || kindAt(path.join(folder.path, WORKFLOW_FOLDER)) === undefined) {
-    if (isSearched) {
-      // `git clean -x` removes the run file too: a person removed the task's folder.
-      if (id !== undefined) removeCopy(root, id)
-      removeFile(file)
-    } else throw new PostflightError('file-unreadable', { path: file, detail: FILE_DETAILS.runNotFound })
+    if (isSearched) removeFile(file)
+    else throw new PostflightError('file-unreadable', { path: file, detail: FILE_DETAILS.runNotFound })
     return
   }
   withRunLock(folder, HOOK_PATIENCE_MS, () => {
     const state = readState(folder)
     if (state?.active === true && state.id === id) return
-    // The state alone is gone: `workflow resume` restores it.
-    const lost = state === undefined && id !== undefined ? copiedState(folder, id) : undefined
-    if (lost !== undefined) {
-      throw new PostflightError('workflow-lost', { task: taskWord(folder), name: lost.name, rootOption: undefined })
-    }
-    if (state?.active !== true && id !== undefined) {
-      removeCopy(root, id)
-      removeRunFile(folder, id)
-    }
+    if (state?.active !== true && id !== undefined) removeRunFile(folder, id)
     removeFile(file)
   })
 }
 
 /**
  * The runs of some roots that are active or have stalled, for a session that starts. It looks at every state, because a
- * run may have lost its run file and its id. Runs of the repositories whose state is gone are included. Never throws.
+ * run may have lost its run file and its id. Never throws.
  */
 export function listUnfinishedRuns(
-  { roots, repositories }: { readonly roots: readonly string[]; readonly repositories: readonly string[] },
+  roots: readonly string[],
   { nowMs, deadline }: { readonly nowMs: number; readonly deadline?: number | undefined },
 ): UnfinishedRun[] {
-  const removed = repositories.flatMap(findLostRuns).map(({ folder, state }): UnfinishedRun => {
-    const { name, hostSession, updatedMs } = state
-    return { folder, name, hostSession, standing: 'removed', ageMs: nowMs - updatedMs, awaitsStart: false }
-  })
   const folders = roots.flatMap((root) => foldersHolding(listTaskFolders(root).folders, RUN_STATE_FILE))
-  const present = folders.flatMap((folder) => {
+  return folders.flatMap((folder) => {
     const state = isPast(deadline) ? undefined : tryReadState(folder)
     const standing = state === undefined ? undefined : standingOf(folder, state)
     if (state === undefined || standing === undefined) return []
@@ -126,14 +110,11 @@ export function listUnfinishedRuns(
     const awaitsStart = active && afterSessionStart(state) !== state
     return [{ folder, name, hostSession, standing, ageMs: nowMs - updatedMs, awaitsStart }]
   })
-  return [...present, ...removed]
 }
 
 /** The active runs of a root, also those without a run file. Never throws. */
 export function listActiveRuns(root: string, nowMs: number): UnfinishedRun[] {
-  return listUnfinishedRuns({ roots: [root], repositories: [] }, { nowMs }).filter(
-    ({ standing }) => standing !== 'stalled',
-  )
+  return listUnfinishedRuns([root], { nowMs }).filter(({ standing }) => standing !== 'stalled')
 }
 
 function standingOf(folder: TaskFolder, state: WorkflowState): UnfinishedStanding | undefined {

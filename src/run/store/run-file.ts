@@ -23,7 +23,7 @@ import { listTaskFolders } from '../../project/task-folders.ts'
 const RUN_FILE_MAX_BYTES = 8_192
 
 /** The longest name of a file, in bytes. */
-export const NAME_MAX_BYTES = 255
+const NAME_MAX_BYTES = 255
 
 /** A run file. */
 export interface RunFile {
@@ -69,11 +69,6 @@ function idIn(folder: TaskFolder): HeldId {
   const read = readSmallFile(idFile(folder), RUN_FILE_MAX_BYTES)
   if (read.kind === 'unreadable') return 'unread'
   return read.kind === 'text' && read.text.trim() !== '' ? { id: read.text.trim() } : undefined
-}
-
-/** True if another task folder holds that id. */
-export function isHeldElsewhere({ root, relative }: TaskFolder, id: string): boolean {
-  return listTaskFolders(root).folders.some((other) => other.relative !== relative && holdsId(idIn(other), id))
 }
 
 function holdsId(held: HeldId, id: string): boolean {

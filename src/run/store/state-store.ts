@@ -14,7 +14,6 @@ import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { type HistoryEntry, historyFields, readHistoryEntry } from '../machine/history.ts'
 import type { WorkflowState } from '../machine/state.ts'
 import { formatState, isState, parseState, STATE_MAX_BYTES, type StateProblem } from '../machine/state-file.ts'
-import { keepCopy } from './state-copy.ts'
 
 /** Reads and writes a run's state, which one writer at a time replaces as a whole, and its history, one line a transition. */
 
@@ -82,7 +81,6 @@ export function writeState(folder: TaskFolder, state: WorkflowState, previous: W
   recordHistory(folder, state, previous)
   removeLitter(folder)
   replaceFile(path.join(folder.path, RUN_STATE_FILE), formatState(state))
-  if (state.active && state.id !== undefined) keepCopy(folder, state.id)
 }
 
 /** Writes a state unless it is the one that lies there. */

@@ -10,7 +10,6 @@ import { RUN_RECORDS } from '../run-messages.ts'
 import { applyEffect, type Looking, observe } from './observe-run.ts'
 import { checkCommand } from './receipts.ts'
 import { putRunFile, removeRunFile } from './run-file.ts'
-import { removeCopy } from './state-copy.ts'
 import { recordHistory, withRun, writeChanged, writeState } from './state-store.ts'
 
 /** Takes the turns of a run: the agent's results move it on, and the next prompt goes out. */
@@ -129,14 +128,9 @@ export function turnUnderLock(folder: TaskFolder, start: WorkflowState, looking:
   return { state, command, unfinished, due, ends: start.active && !state.active }
 }
 
-/**
- * Removes the copy and the run file of a run that has ended. The run file goes last: the next process that finds it removes
- * what a killed one left. The caller holds the run's lock.
- */
+/** Removes the run file of a run that has ended. The caller holds the run's lock. */
 export function removeIfEnded(folder: TaskFolder, { id, active }: WorkflowState): void {
-  if (id === undefined || active) return
-  removeCopy(folder.root, id)
-  removeRunFile(folder, id)
+  if (id !== undefined && !active) removeRunFile(folder, id)
 }
 
 /** The journal's entry for a turn, whoever drives the run; undefined for a turn without a prompt or an end. */

@@ -120,8 +120,6 @@ export const RUN_FINDINGS = {
   noRunFile: (run: string): string => `${run}, but its run file is missing, so no hook finds it`,
   blocked: (run: string, why: string): string => `${run}, but ${why}, so it cannot continue`,
   idle: (run: string, age: string): string => `${run}, and has not moved for ${age}`,
-  removed: (name: string): string =>
-    `the state of the workflow ${quote(name, 100)} was removed (perhaps by git clean -x); a copy is left in .git`,
   stalled: (run: string, why: string | undefined): string => (why === undefined ? run : `${run}: ${quote(why)}`),
   repairState: 'repair that file by hand, or move it away',
   resumeOrAbort: (resume: string, abort: string): string => `${resume}, or ${abort}`,

@@ -1,11 +1,9 @@
 import { commandLine } from '../../kernel/command-line.ts'
 import { WORKFLOW_FOLDER } from '../../kernel/files.ts'
 import { formatAge, HOUR_MS } from '../../kernel/time.ts'
-import type { CommandContext } from '../../project/command-context.ts'
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { listTaskFolders } from '../../project/task-folders.ts'
 import { runStanding } from '../../run/run-standing.ts'
-import { lostRuns } from '../../run/store/lost-run.ts'
 import { runFileOf } from '../../run/store/run-file.ts'
 import { RUN_FINDINGS } from './doctor-messages.ts'
 import { bad, type DoctorFinding, good } from './finding.ts'
@@ -19,20 +17,6 @@ const PATIENCE_MS = 24 * HOUR_MS
 /** Checks every workflow of a root. */
 export function checkRuns(root: string, nowMs: number): DoctorFinding[] {
   return listTaskFolders(root).folders.flatMap((folder) => findingFor(folder, nowMs) ?? [])
-}
-
-/** Finds runs whose state was removed. */
-export function checkLostRuns(context: CommandContext): DoctorFinding[] {
-  return lostRuns(context).map(({ folder, state, rootOption }) =>
-    bad(
-      'workflow',
-      RUN_FINDINGS.about(folder.relative, RUN_FINDINGS.removed(state.name)),
-      RUN_FINDINGS.resumeOrAbort(
-        commandLine(['workflow', 'resume', taskWord(folder)], rootOption),
-        commandLine(['workflow', 'abort', taskWord(folder)], rootOption),
-      ),
-    ),
-  )
 }
 
 function findingFor(folder: TaskFolder, nowMs: number): DoctorFinding | undefined {

@@ -9,7 +9,6 @@ import { awaitsApproval, fileToApprove } from '../../run/machine/approval.ts'
 import type { WorkflowState } from '../../run/machine/state.ts'
 import { isApprovalDue } from '../../run/machine/steering.ts'
 import { placeText } from '../../run/run-standing.ts'
-import type { LostRun } from '../../run/store/state-copy.ts'
 import { readState } from '../../run/store/state-store.ts'
 import type { ProjectStatusDocument } from '../documents/status.ts'
 import { type StatusKind, PROJECT_STATUS_TEXT as TEXT } from '../status-messages.ts'
@@ -154,11 +153,6 @@ export function runItem(
   }
 }
 
-/** A run whose state was removed, of which a copy is left. */
-export function lostRunItem({ folder, state }: LostRun, nowMs: number, rootOption: string | undefined): StatusItem {
-  return itemOf('lost', folder, state, nowMs, rootOption)
-}
-
 function itemOf(
   kind: StatusKind,
   folder: TaskFolder,
@@ -210,7 +204,6 @@ function runFixFor(
   const ofRun = (word: string): string => command('workflow', word)
   if (awaitsApproval(state)) return TEXT.fixes.approval(fileToApprove(state, path), ofRun('approve'), ofRun('reject'))
   if (kind === 'running' || kind === 'waiting') return TEXT.fixes.running(ofRun('status'), ofRun('resume'))
-  if (kind === 'lost') return TEXT.fixes.restore(ofRun('resume'))
   const clear = command('clear')
   if (kind === 'skipped') return TEXT.fixes.skipped(ofRun('history'), clear)
   if (kind === 'aborted') return TEXT.fixes.aborted(ofRun('history'), clear)

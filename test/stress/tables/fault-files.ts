@@ -11,17 +11,12 @@ import { ABANDONED, CLAIMS, GUARD, LOCK, MARKER } from '../support/contention.ts
 /** Texts by path relative to a folder; the paths of folders end in `/`. */
 export type Files = Readonly<Record<string, string>>
 
-/** The folder of copies of states. */
-const COPIES = '.git/postflight-guard'
-
 /** The files and folders below a folder. */
 export function filesBelow(folder: string): Record<string, string> {
   const found: Record<string, string> = {}
   const look = (relative: string): void => {
     for (const entry of fs.readdirSync(path.join(folder, relative), { withFileTypes: true })) {
       const name = relative === '' ? entry.name : `${relative}/${entry.name}`
-      // No run depends on the copies of states there, which are links to them.
-      if (name === COPIES) continue
       if (entry.isDirectory()) {
         found[`${name}/`] = ''
         look(name)
@@ -31,11 +26,6 @@ export function filesBelow(folder: string): Record<string, string> {
   }
   look('')
   return found
-}
-
-/** The files without the copies of states, as `filesBelow` lists them. */
-export function withoutCopies(files: Files): Files {
-  return Object.fromEntries(Object.entries(files).filter(([name]) => !name.startsWith(COPIES)))
 }
 
 /** Makes these the only files of a folder. */

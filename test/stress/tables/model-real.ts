@@ -149,7 +149,6 @@ export function inProcess(root: string): Real {
     payload: parsePayload(payload, nowMs()),
     environment: {},
     roots: [root],
-    findRepositories: () => [],
     reader: { foundRoot: root, findForm: () => ({ onPath: true, byNpx: false, script: '/postflight.js' }) },
     nowMs: nowMs(),
     deadline: Number.POSITIVE_INFINITY,

@@ -19,16 +19,7 @@ import {
   stopUntilGone,
   type Tally,
 } from './fault-cases.ts'
-import {
-  essentials,
-  type Files,
-  filesBelow,
-  findCutFlaws,
-  isRunFile,
-  letTimePass,
-  putFiles,
-  withoutCopies,
-} from './fault-files.ts'
+import { essentials, type Files, filesBelow, findCutFlaws, isRunFile, letTimePass, putFiles } from './fault-files.ts'
 import { OTHERS_ON_A_MARKER, STOP } from './fault-programs.ts'
 
 const CONTENTS: readonly Content[] = ['none', 'half', 'zeros', 'before', 'all']
@@ -72,7 +63,7 @@ function* cuts(measured: Measured, room: Room, how: Thoroughness, seed: number, 
     if (!hasEnded && due % how.callEvery !== 0) continue
     for (const fate of fates(disk.pending, how.random, random)) {
       const remains = disk.cut(fate)
-      const left = withoutCopies(remains.texts)
+      const left = remains.texts
       tally.cuts += 1
       const key = `${hasEnded} ${hasAnswered} ${JSON.stringify(remains.texts)}`
       if (seen.has(key)) continue

@@ -3,12 +3,12 @@ import { abortRun } from '../../../run/store/run.ts'
 import { requireState } from '../../../run/store/state-store.ts'
 import type { RunDocument } from '../../../views/documents/workflow/run.ts'
 import type { Painter } from '../../../views/print.ts'
-import { restoreRunFolder } from '../../workflow/run-folder.ts'
+import { requireRunFolder } from '../../workflow/run-folder.ts'
 import { recordEnd, runResult } from '../../workflow/run-result.ts'
 
 /** `postflight workflow abort`: ends a run at once. */
 export function abort(context: CommandContext, paint: Painter, task: string): CommandResult<RunDocument> {
-  const folder = restoreRunFolder(context, task)
+  const folder = requireRunFolder(context, task)
   const { active } = requireState(folder)
   const state = abortRun(folder, context.nowMs)
   recordEnd(context, folder, active, state)

@@ -7,7 +7,7 @@ import type { ResumeDocument } from '../../../views/documents/workflow/resume.ts
 import type { Painter } from '../../../views/print.ts'
 import { trustedLine } from '../../../views/run-view-messages.ts'
 import { driverLines } from '../../workflow/driver-check.ts'
-import { restoreRunFolder } from '../../workflow/run-folder.ts'
+import { requireRunFolder } from '../../workflow/run-folder.ts'
 import { recordEnd, runResult } from '../../workflow/run-result.ts'
 import { type RunnerOptions, runnerOf, trusterOf } from '../../workflow/runner.ts'
 
@@ -29,7 +29,7 @@ export function resume(
   options: ResumeOptions,
 ): CommandResult<ResumeDocument> {
   const runner = runnerOf(context, options)
-  const folder = restoreRunFolder(context, task)
+  const folder = requireRunFolder(context, task)
   const truster = trusterOf(context)
   if (!options.trust) requireTrust(folder, requireState(folder), truster)
   const { state, takenFrom } = resumeRun(folder, runner, context.nowMs, options.from)

@@ -1,15 +1,9 @@
 import { asPostflightError, errorMessage } from '../../../kernel/error-messages.ts'
 import { WORKFLOW_FOLDER } from '../../../kernel/files.ts'
-import {
-  type CommandContext,
-  type CommandResult,
-  findCommandRoot,
-  requireRoot,
-} from '../../../project/command-context.ts'
+import { type CommandContext, type CommandResult, requireRoot } from '../../../project/command-context.ts'
 import type { TaskFolder } from '../../../project/task-folder.ts'
 import { foldersHolding, listTaskFolders } from '../../../project/task-folders.ts'
 import { STATUS_TEXT } from '../../../run/run-messages.ts'
-import { lostError, lostRuns } from '../../../run/store/lost-run.ts'
 import { readState, requireState } from '../../../run/store/state-store.ts'
 import type { RunsDocument, StatusDocument } from '../../../views/documents/workflow/status.ts'
 import type { Painter } from '../../../views/print.ts'
@@ -28,13 +22,8 @@ export function status(
     const state = requireState(folder)
     return { ...runResult(context, paint, folder, state), exitCode: exitCodeOf(state) }
   }
-  const lost = lostRuns(context)
-  const root = lost.length === 0 ? requireRoot(context) : findCommandRoot(context)
-  const folders = root === undefined ? [] : foldersHolding(listTaskFolders(root).folders, WORKFLOW_FOLDER)
-  const views = [
-    ...folders.map((folder) => viewOf(folder, context, paint)),
-    ...lost.map((run) => failedView(run.folder, lostError(run), paint)),
-  ]
+  const folders = foldersHolding(listTaskFolders(requireRoot(context)).folders, WORKFLOW_FOLDER)
+  const views = folders.map((folder) => viewOf(folder, context, paint))
   const lines = views.flatMap((view) => view.lines)
   return {
     exitCode: views.some(({ exitCode }) => exitCode !== 0) ? 1 : 0,
@@ -61,12 +50,9 @@ function viewOf(folder: TaskFolder, context: CommandContext, paint: Painter): Li
       lines: runLines(folder, state, context.nowMs, paint),
     }
   } catch (error) {
-    return failedView(folder, error, paint)
+    const { code, args } = asPostflightError(error)
+    const message = errorMessage(code, args)
+    const data = [{ task: folder.task, error: { code, message } }]
+    return { exitCode: 1, data, lines: [`${paint.red('✗')} ${message}`] }
   }
-}
-
-function failedView({ task }: TaskFolder, error: unknown, paint: Painter): ListedRun {
-  const { code, args } = asPostflightError(error)
-  const message = errorMessage(code, args)
-  return { exitCode: 1, data: [{ task, error: { code, message } }], lines: [`${paint.red('✗')} ${message}`] }
 }
