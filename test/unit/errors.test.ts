@@ -11,7 +11,6 @@ const EVERY_ARGUMENT: { readonly [Name in NameOf<ErrorArguments[ErrorCode]>]: st
   ...{ task: '259_TASK', slug: 'SLUG', folder: 'specs/FOLDER', folders: 'FOLDER_A, FOLDER_B', specs: '/p/specs' },
   ...{ command: 'postflight create 7 my_slug', seconds: 3579 },
   ...{
-    rootOption: '/ROOT_OPTION',
     wanted: 'workflow',
     path: 'PATH',
     detail: 'DETAIL',
