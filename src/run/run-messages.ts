@@ -1,7 +1,8 @@
 import { approval, counted, listed, quote } from '../kernel/phrases.ts'
 import type { CheckFailure } from '../marker/check.ts'
-import { failureWords } from '../marker/check-messages.ts'
+import { failureWords, seconds } from '../marker/check-messages.ts'
 import { MAX_PHASE_STEPS } from './definition/definition-limits.ts'
+import type { NotBound } from './machine/receipt.ts'
 import { isResumableOutcome } from './machine/run-outcome.ts'
 
 /** The sentences about runs of workflows. The hook loads them only for a workflow. */
@@ -234,4 +235,24 @@ export const STATUS_TEXT = {
   waits: (purpose: string): string => `waits for: ${quote(purpose, 500)}`,
   resumes: (resume: string): string => `\`${resume}\` continues it`,
   noRunFile: (resume: string): string => `its run file is missing, so no hook finds it: \`${resume}\` puts it back`,
+} as const
+
+/** What `check` prints. */
+export const PHASE_CHECK_TEXT = {
+  passed: (run: string, durationMs: number): string =>
+    `the check \`${quote(run, 200)}\` passed (${seconds(durationMs)})`,
+  alreadyPassed: (run: string): string =>
+    `the check \`${quote(run, 200)}\` has passed for these files, so it was not run again`,
+  failed: (run: string, failure: string, durationMs: number): string =>
+    `the check \`${quote(run, 200)}\` failed (${failure}; ${seconds(durationMs)}). The end of its output:`,
+  running: (run: string, since: string): string =>
+    `the check \`${quote(run, 200)}\` has been running since ${since}: wait for it to end, then try again`,
+  tooEarly: (run: string, why: string): string =>
+    `the check \`${quote(run, 200)}\` was not run, because the phase has no valid result yet: ${quote(why)}`,
+  interrupted: (run: string): string => `the check \`${quote(run, 200)}\` was interrupted, so nothing was counted`,
+  notBound: (files: readonly NotBound[]): string =>
+    `its result is not bound to ${listed(files.slice(0, 5).map(({ path, why }) => `${quote(path, 200)}${why === 'link' ? ' (a link)' : ' (node_modules)'}`))}${files.length > 5 ? ` and ${counted(files.length - 5, 'other')}` : ''}: a change there does not make it void`,
+  /** For the journal. */
+  record: (run: string, failure: string | undefined, durationMs: number): string =>
+    `check ${failure === undefined ? 'passed' : 'failed'}: ${quote(run, 200)} (${failure === undefined ? '' : `${failure}; `}${seconds(durationMs)})`,
 } as const

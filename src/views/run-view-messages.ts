@@ -1,7 +1,5 @@
 import { approval, counted, listed, quote } from '../kernel/phrases.ts'
 import { inLine } from '../kernel/text.ts'
-import { seconds } from '../marker/check-messages.ts'
-import type { NotBound } from '../run/machine/receipt.ts'
 
 /** What the commands about workflows print. */
 
@@ -34,26 +32,6 @@ export const NEXT_TEXT = {
 export const SIMULATE_TEXT = {
   path: (name: string, phases: readonly string[], outcome: string | undefined, why: string | undefined): string =>
     `${name}: ${[...phases, outcome ?? '…'].join(' → ')}${why === undefined ? '' : ` (${quote(why, 500)})`}`,
-} as const
-
-/** What `check` prints. */
-export const PHASE_CHECK_TEXT = {
-  passed: (run: string, durationMs: number): string =>
-    `the check \`${quote(run, 200)}\` passed (${seconds(durationMs)})`,
-  alreadyPassed: (run: string): string =>
-    `the check \`${quote(run, 200)}\` has passed for these files, so it was not run again`,
-  failed: (run: string, failure: string, durationMs: number): string =>
-    `the check \`${quote(run, 200)}\` failed (${failure}; ${seconds(durationMs)}). The end of its output:`,
-  running: (run: string, since: string): string =>
-    `the check \`${quote(run, 200)}\` has been running since ${since}: wait for it to end, then try again`,
-  tooEarly: (run: string, why: string): string =>
-    `the check \`${quote(run, 200)}\` was not run, because the phase has no valid result yet: ${quote(why)}`,
-  interrupted: (run: string): string => `the check \`${quote(run, 200)}\` was interrupted, so nothing was counted`,
-  notBound: (files: readonly NotBound[]): string =>
-    `its result is not bound to ${listed(files.slice(0, 5).map(({ path, why }) => `${quote(path, 200)}${why === 'link' ? ' (a link)' : ' (node_modules)'}`))}${files.length > 5 ? ` and ${counted(files.length - 5, 'other')}` : ''}: a change there does not make it void`,
-  /** For the journal. */
-  record: (run: string, failure: string | undefined, durationMs: number): string =>
-    `check ${failure === undefined ? 'passed' : 'failed'}: ${quote(run, 200)} (${failure === undefined ? '' : `${failure}; `}${seconds(durationMs)})`,
 } as const
 
 /** What `resume --trust` prints for each command. */

@@ -218,11 +218,14 @@ function comparable(project: Project): object {
     .split('\n')
     .map((line) => JSON.parse(line))
   return {
-    journal: project
-      .journal()
-      // The hook's agent runs the check as a command, which has a line of its own.
-      .filter(({ detail }) => !/^check (?:passed|failed)/.test(String(detail)))
-      .map(({ event, task, outcome, count, detail }) => ({ event, task, outcome, count, detail })),
+    journal: project.journal().map(({ event, task, outcome, count, detail }) => ({
+      event,
+      task,
+      outcome,
+      count,
+      // How long a check took differs.
+      detail: typeof detail === 'string' ? detail.replace(/[\d.]+ s\)$/, 'N s)') : undefined,
+    })),
     history: history
       // On OpenCode each call of the tool for a run that has begun resumes it.
       .filter(({ event }) => event !== 'resume')

@@ -1,9 +1,8 @@
 import { describe } from 'vitest'
-import { STATUS_TEXT } from '../../src/run/run-messages.ts'
+import { PHASE_CHECK_TEXT, STATUS_TEXT } from '../../src/run/run-messages.ts'
 import {
   HISTORY_TEXT,
   NEXT_TEXT,
-  PHASE_CHECK_TEXT,
   SIMULATE_TEXT,
   startedLine,
   trustedLine,

@@ -4,6 +4,7 @@ import type { TaskFolder } from '../../project/task-folder.ts'
 import { checkStanding, runPhaseCheck } from '../../run/store/phase-check.ts'
 import { requireState } from '../../run/store/state-store.ts'
 import { requireTrust, type Truster } from '../../run/store/trust.ts'
+import { record } from './turn.ts'
 
 /** Runs the checks of phases for the driver, as child processes: the server goes on meanwhile. */
 
@@ -26,8 +27,9 @@ export async function checkPhase(folder: TaskFolder, session: string, signal: Ab
     if (state.hostSession !== session || checkStanding(folder, state).kind !== 'due') return
     requireTrust(folder, state, trusterOf(session))
     const place = { limitMs: CHECK_LIMIT_MS, obeysSignals: false, signal }
-    const { kind } = await runPhaseCheck(folder, state, place)
-    if (kind !== 'busy' || signal?.aborted === true) return
+    const done = await runPhaseCheck(folder, state, place)
+    if (done.kind === 'ran') record(folder, done.entry)
+    if (done.kind !== 'busy' || signal?.aborted === true) return
     await new Promise((resolve) => setTimeout(resolve, POLL_MS))
   }
 }

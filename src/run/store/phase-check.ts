@@ -7,7 +7,9 @@ import { replaceFile } from '../../disk/write.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { SPECS_FOLDER } from '../../kernel/files.ts'
 import { whileChecking } from '../../marker/check-lock.ts'
+import { failureWords } from '../../marker/check-messages.ts'
 import { type CheckPlace, type RunCheck, runChecks } from '../../marker/run-checks.ts'
+import type { JournalEntry } from '../../project/journal-entry.ts'
 import { beginsWithDigit, SPECS_ITSELF, type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { isReserved } from '../definition/definition-limits.ts'
 import { expandPatterns } from '../definition/definition-rules.ts'
@@ -24,7 +26,7 @@ import {
   type NotBound,
 } from '../machine/receipt.ts'
 import type { WorkflowState } from '../machine/state.ts'
-import { WORKFLOW_TEXT } from '../run-messages.ts'
+import { PHASE_CHECK_TEXT, WORKFLOW_TEXT } from '../run-messages.ts'
 import { observe } from './observe-run.ts'
 import { boundArtifact, boundFile, checkBreach, receiptPlace } from './receipts.ts'
 
@@ -38,6 +40,8 @@ export type PhaseCheck =
       readonly kind: 'ran'
       readonly check: RunCheck
       readonly receipt: string
+      /** For the journal. Not the event of a marker's check: the report would make a marker of it. */
+      readonly entry: JournalEntry
       /** What `check.files` names and the result is not bound to. */
       readonly notBound: readonly NotBound[]
     }
@@ -94,7 +98,10 @@ export async function runPhaseCheck(
       const text = formatReceipt({ run: state.id, command, failure, durationMs, output, ...bound }, Date.now())
       replaceFile(path.join(makeFoldersInside(folder.path, where), name), text)
     }
-    return { kind: 'ran', check: result, receipt, notBound }
+    const words = failure === undefined ? undefined : failureWords(failure)
+    const detail = PHASE_CHECK_TEXT.record(command, words, durationMs)
+    const entry = { event: 'workflow', task: folder.task, hostSession: state.hostSession, detail } as const
+    return { kind: 'ran', check: result, receipt, entry, notBound }
   })
   return done.kind === 'busy' ? done : done.result
 }

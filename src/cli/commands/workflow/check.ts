@@ -1,4 +1,3 @@
-import { shellIdentity } from '../../../hosts/index.ts'
 import { PostflightError } from '../../../kernel/errors.ts'
 import { CHECK_TEXT, failureWords, since } from '../../../marker/check-messages.ts'
 import {
@@ -11,11 +10,11 @@ import {
 import { type TaskFolder, taskWord } from '../../../project/task-folder.ts'
 import { currentPhase } from '../../../run/machine/position.ts'
 import type { WorkflowState } from '../../../run/machine/state.ts'
+import { PHASE_CHECK_TEXT } from '../../../run/run-messages.ts'
 import { checkStanding, runPhaseCheck } from '../../../run/store/phase-check.ts'
 import { requireState } from '../../../run/store/state-store.ts'
 import { requireTrust } from '../../../run/store/trust.ts'
 import type { PhaseCheckDocument } from '../../../views/documents/workflow/check.ts'
-import { PHASE_CHECK_TEXT } from '../../../views/run-view-messages.ts'
 import { failedCheckData } from '../../clear/check-view.ts'
 import { trusterOf } from '../../workflow/runner.ts'
 
@@ -52,15 +51,7 @@ export async function check(
   const words = failure === undefined ? undefined : failureWords(failure)
   const line =
     words === undefined ? PHASE_CHECK_TEXT.passed(run, durationMs) : PHASE_CHECK_TEXT.failed(run, words, durationMs)
-  recordInJournal(context, folder.root, [
-    {
-      // Not the event of a promise's check: the report would make a promise of it.
-      event: 'workflow',
-      task: folder.task,
-      hostSession: shellIdentity(context.environment)?.session,
-      detail: PHASE_CHECK_TEXT.record(run, words, durationMs),
-    },
-  ])
+  recordInJournal(context, folder.root, [done.entry])
   const outcome = resultOf(
     folder,
     state,

@@ -9,7 +9,7 @@ import { isResumable } from '../../../run/machine/control.ts'
 import { currentPhase } from '../../../run/machine/position.ts'
 import { stepsOf } from '../../../run/machine/prompt.ts'
 import type { WorkflowState } from '../../../run/machine/state.ts'
-import { DRIVER_TEXT, STATUS_TEXT } from '../../../run/run-messages.ts'
+import { DRIVER_TEXT, PHASE_CHECK_TEXT, STATUS_TEXT } from '../../../run/run-messages.ts'
 import { peekTurn } from '../../../run/store/peek.ts'
 import { checkStanding, runPhaseCheck } from '../../../run/store/phase-check.ts'
 import { requireState } from '../../../run/store/state-store.ts'
@@ -17,7 +17,7 @@ import { requireTrust } from '../../../run/store/trust.ts'
 import { type Look, type NoTurn, type Turn, takeTurn, turnEntry } from '../../../run/store/turn.ts'
 import type { NextDocument } from '../../../views/documents/workflow/next.ts'
 import { exitCodeOf } from '../../../views/run-view.ts'
-import { NEXT_TEXT, PHASE_CHECK_TEXT } from '../../../views/run-view-messages.ts'
+import { NEXT_TEXT } from '../../../views/run-view-messages.ts'
 import { dueData } from '../../workflow/due-data.ts'
 import { requireRunFolder } from '../../workflow/run-folder.ts'
 import { trusterOf } from '../../workflow/runner.ts'
@@ -99,6 +99,7 @@ async function checkFirst(
   requireTrust(folder, state, trusterOf(context))
   const done = await runPhaseCheck(folder, state, { limitMs, obeysSignals: true })
   if (done.kind === 'busy') return wait(PHASE_CHECK_TEXT.running(run, since(done.sinceMs, context.nowMs)), 0)
+  if (done.kind === 'ran') recordInJournal(context, folder.root, [done.entry])
   return done.kind === 'ran' && done.check.failure?.kind === 'interrupted'
     ? wait(PHASE_CHECK_TEXT.interrupted(run), 1)
     : undefined
