@@ -7,8 +7,9 @@ import {
   findCommandRepository,
 } from '../../project/command-context.ts'
 import { dependencyOutside } from '../../setup/install/dependency.ts'
+import { hookCommand, projectFolder } from '../../setup/install/host-entry.ts'
 import { type InitPart, initParts, otherShellHooks, PART_NAMES } from '../../setup/install/init-parts.ts'
-import { hookCommand, projectFolder, refuseSecond, type Target, targetOf } from '../../setup/install/target.ts'
+import { refuseSecond, type Target, targetOf } from '../../setup/install/target.ts'
 import { removeCommand, settingsPlaces } from '../../setup/install/wiring.ts'
 import { INIT_TEXT, INSTALL_TEXT } from '../../setup/settings-messages.ts'
 import { readSettingsFile } from '../../setup/settings-read.ts'

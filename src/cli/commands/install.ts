@@ -1,6 +1,7 @@
 import { hookHost } from '../../hosts/hook-hosts.ts'
 import { shellWord } from '../../kernel/text.ts'
 import { type CommandContext, type CommandResult, displayPath } from '../../project/command-context.ts'
+import { projectFolder } from '../../setup/install/host-entry.ts'
 import { type ProjectRemoval, projectRemovals } from '../../setup/install/init-parts.ts'
 import { carryOut, type Removal, removalsFrom } from '../../setup/install/removal.ts'
 import {
@@ -8,7 +9,6 @@ import {
   holdsOurRules,
   holdsReactive,
   placeOf,
-  projectFolder,
   reactiveTarget,
   refuseOtherScope,
   refuseSecond,

@@ -12,7 +12,7 @@ import { type CheckPlace, type RunCheck, runChecks } from '../../marker/run-chec
 import type { JournalEntry } from '../../project/journal-entry.ts'
 import { beginsWithDigit, SPECS_ITSELF, type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { isReserved } from '../definition/definition-limits.ts'
-import { expandPatterns } from '../definition/definition-rules.ts'
+import { expandPatterns } from '../definition/file-pattern.ts'
 import type { Phase } from '../definition/phase-fields.ts'
 import { ARTIFACTS_FOLDER } from '../machine/archive.ts'
 import type { ArtifactSeen } from '../machine/observation.ts'

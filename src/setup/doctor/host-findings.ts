@@ -9,8 +9,8 @@ import { PostflightError } from '../../kernel/errors.ts'
 import { oneLine, shellWord } from '../../kernel/text.ts'
 import type { CommandContext } from '../../project/command-context.ts'
 import { findEntries, findPlaces } from '../claude-hooks.ts'
+import { openCodePlugin, projectFolder } from '../install/host-entry.ts'
 import { ourHooks, ourPlugins } from '../install/our-hooks.ts'
-import { openCodePlugin, projectFolder } from '../install/target.ts'
 import {
   hookHostPlaces,
   hooksDisabledIn,

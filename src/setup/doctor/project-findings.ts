@@ -13,7 +13,7 @@ import { type CommandContext, startOf } from '../../project/command-context.ts'
 import { placeOfNewRoot } from '../../project/new-task-folder.ts'
 import type { TaskFolder } from '../../project/task-folder.ts'
 import { listTaskFolders } from '../../project/task-folders.ts'
-import { ownFilesNotIgnored, trackedFiles } from '../install/init-parts.ts'
+import { ownFilesNotIgnored, trackedFiles } from '../install/git.ts'
 import { GIT_FINDINGS, MARKER_FINDINGS, ROOT_FINDINGS } from './doctor-messages.ts'
 import { bad, type DoctorFinding, good } from './finding.ts'
 

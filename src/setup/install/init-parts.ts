@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
@@ -10,8 +9,9 @@ import { INIT_TEXT } from '../settings-messages.ts'
 import { claudeFolder, distinctFiles, linkOutside, type Scope } from '../settings-paths.ts'
 import { readSettingsFile } from '../settings-read.ts'
 import { removeSettingsFile, replaceSettingsFile } from '../settings-replace.ts'
-import { recordOf, recordRules } from './our-hooks.ts'
+import { ownFilesNotIgnored } from './git.ts'
 import { removeEmptyFolders } from './removal.ts'
+import { recordOf, recordRules } from './rules-record.ts'
 import { placeOf, type Target } from './target.ts'
 import { removeShellHook, type ShellHookPlace, settingsPlaces, shellHookPlaces } from './wiring.ts'
 
@@ -225,41 +225,4 @@ function hasMark(text: string): boolean {
 
 function checksum(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 12)
-}
-
-/** A repository's configuration may name programs. These are the ones that the commands below would start. */
-const SAFE = ['-c', 'core.fsmonitor=false', '-c', 'core.untrackedCache=false']
-
-/** git's answer; undefined if git is missing, or the folder is not in a working tree. */
-function askGit(folder: string, words: readonly string[], input?: string): string | undefined {
-  const run = spawnSync('git', [...SAFE, ...words], {
-    cwd: folder,
-    encoding: 'utf8',
-    timeout: 10_000,
-    input: input ?? '',
-  })
-  // 1: `check-ignore` found none.
-  return run.status === 0 || run.status === 1 ? run.stdout : undefined
-}
-
-/** Files of ours, one of each kind, that git should ignore, relative to the root. */
-const OWN_FILES = [
-  'specs/.postflight-pending',
-  'specs/259_x/.postflight-pending',
-  'specs/.postflight/journal.jsonl',
-  '.claude/settings.json.postflight-backup',
-]
-
-/** Those of our files that git does not ignore in a project; undefined if git gives no answer. */
-export function ownFilesNotIgnored(project: string): string[] | undefined {
-  const ignored = askGit(project, ['check-ignore', '--no-index', '--stdin', '-z'], `${OWN_FILES.join('\0')}\0`)
-  if (ignored === undefined) return undefined
-  const names = ignored.split('\0')
-  return OWN_FILES.filter((one) => !names.includes(one))
-}
-
-/** The files that git tracks below `folder` and that match one of the patterns, relative to it. */
-export function trackedFiles(folder: string, patterns: readonly string[]): string[] {
-  const listed = askGit(folder, ['ls-files', '-z', '--cached', '--', ...patterns.map((one) => `:(glob)${one}`)])
-  return (listed ?? '').split('\0').filter((name) => name !== '')
 }

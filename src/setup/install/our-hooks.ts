@@ -1,14 +1,10 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { readSmallFile } from '../../disk/read.ts'
 import { isGuardedCommand, programOf } from '../../hosts/hook-entries.ts'
-import { isJsonObject } from '../../kernel/json-object.ts'
 import type { CommandContext } from '../../project/command-context.ts'
 import { type IsOurs, isOurHook } from '../claude-hooks.ts'
 import { type IsOurs as IsOurPlugin, isOurPlugin, specOf } from '../opencode-plugins.ts'
-import { missingRules } from '../permission-rules.ts'
-import { removeSettingsFile, replaceSettingsFile } from '../settings-replace.ts'
 import { isOurPackage } from './dependency.ts'
 
 /**
@@ -81,41 +77,4 @@ function realFile(file: string | undefined): string | undefined {
   } catch {
     return undefined
   }
-}
-
-/**
- * The record of the permission rules that `init` added to a settings file: a rule that the user had before looks the same, and
- * stays.
- */
-export function recordOf(settings: string): string {
-  return `${settings}.postflight-rules`
-}
-
-/** The size of the largest record that is read, in bytes. */
-const RECORD_LIMIT = 65_536
-
-/** The rules that the record names; none where it is missing or unusable. */
-export function recordedRules(settings: string): readonly string[] {
-  const read = readSmallFile(recordOf(settings), RECORD_LIMIT)
-  if (read.kind !== 'text') return []
-  try {
-    const record: unknown = JSON.parse(read.text)
-    const rules = isJsonObject(record) ? record.added_rules : undefined
-    return Array.isArray(rules) ? rules.filter((rule) => typeof rule === 'string') : []
-  } catch {
-    return []
-  }
-}
-
-/** Records the rules that `init` is about to add to the settings, whose text is `before`, with those that it added earlier. */
-export function recordRules(settings: string, before: string, isDependency: boolean): void {
-  const added = [...recordedRules(settings), ...missingRules(before, settings, isDependency)]
-  const record = JSON.stringify({ added_rules: [...new Set(added)] }, null, 2)
-  replaceSettingsFile(recordOf(settings), `${record}\n`, undefined)
-}
-
-/** Removes the record, if there is one. */
-export function removeRecord(settings: string): void {
-  const record = recordOf(settings)
-  if (readSmallFile(record, RECORD_LIMIT).kind === 'text') removeSettingsFile(record)
 }

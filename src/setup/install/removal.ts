@@ -4,7 +4,7 @@ import { kindAt } from '../../disk/path-kind.ts'
 import { listBackups } from '../settings-backups.ts'
 import { readSettingsFile } from '../settings-read.ts'
 import { removeSettingsFile, replaceSettingsFile } from '../settings-replace.ts'
-import { removeRecord } from './our-hooks.ts'
+import { removeRecord } from './rules-record.ts'
 import type { Target } from './target.ts'
 
 /** Takes our entries out of settings files. */

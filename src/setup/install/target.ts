@@ -1,20 +1,13 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { pathToFileURL } from 'node:url'
 import { readSmallFile } from '../../disk/read.ts'
-import { claudeEntries, guardedCommand, guardedNodeCommand } from '../../hosts/hook-entries.ts'
+import { claudeEntries } from '../../hosts/hook-entries.ts'
 import { HOST_TITLES, type HookHost, hookHost } from '../../hosts/hook-hosts.ts'
 import { type ErrorArguments, PostflightError } from '../../kernel/errors.ts'
 import { FILE_DETAILS } from '../../kernel/file-messages.ts'
-import {
-  type CommandContext,
-  displayPath,
-  findCommandRepository,
-  findCommandRoot,
-  startOf,
-} from '../../project/command-context.ts'
+import { type CommandContext, displayPath } from '../../project/command-context.ts'
 import { addEntries, findCommands, findEntries, removeEntries } from '../claude-hooks.ts'
-import { addPlugin, findPlugins, PLUGIN_FILE, removePlugin } from '../opencode-plugins.ts'
+import { addPlugin, findPlugins, removePlugin } from '../opencode-plugins.ts'
 import { removeRules } from '../permission-rules.ts'
 import { claudeTool, isReactiveHook, omissionsOf, reactiveEntries, TOOL_NAMES } from '../reactive/reactive-hooks.ts'
 import { RULES_TEXT } from '../reactive/reactive-messages.ts'
@@ -30,8 +23,9 @@ import {
   type Scope,
 } from '../settings-paths.ts'
 import { readSettingsFile } from '../settings-read.ts'
-import { dependencyIn } from './dependency.ts'
-import { ourHooks, ourPlugins, recordedRules } from './our-hooks.ts'
+import { hookCommand, openCodePlugin, projectFolder } from './host-entry.ts'
+import { ourHooks, ourPlugins } from './our-hooks.ts'
+import { recordedRules } from './rules-record.ts'
 import { enabledPlugin, hookHostPlaces, type SettingsPlace, settingsPlaces } from './wiring.ts'
 
 /** The settings files of a host's scope, and how our entries are added to them and removed. */
@@ -152,59 +146,6 @@ function openCodeTarget(context: CommandContext, scope: Scope, project: string):
   const holds = (text: string, file: string): boolean => findPlugins(text, file, ourPlugins(file)).length > 0
   const remove = (text: string, file: string): string => removePlugin(text, file, ourPlugins(file))
   return { ...PLUGIN, scope, project, files, entry: plugin, portable, holds, add, remove }
-}
-
-/** The project whose settings are changed: the root, or the repository, or the current folder. */
-export function projectFolder(context: CommandContext): string {
-  const start = startOf(context)
-  return findCommandRoot(context) ?? (start.explicit ? undefined : findCommandRepository(start.path)) ?? start.path
-}
-
-/**
- * The command that a host starts. Its path is relative to the project if the package is a dependency of the project, and
- * absolute otherwise. It is never npx, which would resolve the package at every stop.
- */
-export function hookCommand(
-  { packageFolder, platform }: CommandContext,
-  scope: Scope,
-  project: string,
-  { tellsProject }: { readonly tellsProject: boolean } = { tellsProject: true },
-): { command: string; portable: boolean } {
-  const dependency = scope === 'user' || !tellsProject ? undefined : dependencyIn(project, packageFolder)
-  const portable = dependency !== undefined
-  const isWindows = platform === 'win32'
-  const name = isWindows ? 'dist/hook.js' : 'hooks/postflight-hook'
-  const location = portable ? `$CLAUDE_PROJECT_DIR/${dependency}/${name}` : path.join(packageFolder, name)
-  const file = doubleQuoted(location, portable)
-  return { command: isWindows ? guardedNodeCommand(file) : guardedCommand(file), portable }
-}
-
-/**
- * The plugin's entry in OpenCode's configuration: its file, relative to the configuration if the package is in the
- * project's node_modules. It is never the package's name, which OpenCode would fetch from a registry.
- */
-export function openCodePlugin(
-  { packageFolder }: CommandContext,
-  scope: Scope,
-  project: string,
-): { plugin: string; portable: boolean } {
-  const dependency = scope === 'user' ? undefined : dependencyIn(project, packageFolder)
-  const plugin =
-    dependency === undefined
-      ? pathToFileURL(path.join(packageFolder, PLUGIN_FILE)).href
-      : `./${dependency}/${PLUGIN_FILE}`
-  return { plugin, portable: dependency !== undefined }
-}
-
-/** Quotes a path for the shell, so that spaces are kept and our own `$CLAUDE_PROJECT_DIR` is still expanded. */
-function doubleQuoted(location: string, portable: boolean): string {
-  const escaped = portable
-    ? location.replace(/["`\\]/g, '\\$&')
-    : location
-        .split(path.sep)
-        .join('/')
-        .replace(/["`$\\]/g, '\\$&')
-  return `"${escaped}"`
 }
 
 /**

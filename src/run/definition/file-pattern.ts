@@ -1,0 +1,46 @@
+/**
+ * The patterns of `check.files`. They may come with a repository, so the work of matching them is bounded. Apart from the rules
+ * of a definition, which load zod.
+ */
+
+/** The maximum number of patterns after their alternatives (`{a,b}`) are written out. */
+export const MAX_ALTERNATIVES = 300
+
+/**
+ * The maximum number of `*` in one name, and of `**` in a pattern. A matcher tries all ways to share the characters among the
+ * stars: that grows with the length of the name to the power of their number.
+ */
+export const MAX_STARS = 3
+
+/** The innermost braces, without those that were found to hold no list: these have a backslash. */
+const BRACES = /(?<!\\)\{((?:[^{}\\]|\\.)*)(?<!\\)\}/
+
+/**
+ * The patterns with their alternatives written out, and with everything escaped that a matcher might read as a regular
+ * expression. Undefined if there are too many, for a range (`{1..9}`), for too many stars, and for `..`.
+ */
+export function expandPatterns(patterns: readonly string[]): string[] | undefined {
+  const open = patterns.map((pattern) => pattern.replace(/[()|+]/g, '\\$&'))
+  const expanded = new Set<string>()
+  for (let pattern = open.pop(); pattern !== undefined; pattern = open.pop()) {
+    const found = BRACES.exec(pattern)
+    const [whole = '', inner = ''] = found ?? []
+    if (found === null) expanded.add(pattern)
+    else if (inner.includes(',')) {
+      const [before, after] = [pattern.slice(0, found.index), pattern.slice(found.index + whole.length)]
+      open.push(...inner.split(',').map((one) => before + one + after))
+    } else if (inner.includes('..')) return undefined
+    else open.push(pattern.replace(whole, () => `\\{${inner}\\}`))
+    if (open.length + expanded.size > MAX_ALTERNATIVES) return undefined
+  }
+  const result = [...expanded]
+  return result.every(isBounded) ? result : undefined
+}
+
+function isBounded(pattern: string): boolean {
+  const names = pattern.split('/')
+  const stars = names.map((name) => (name.match(/\*+/g) ?? []).length)
+  // Alternatives may join two dots to a way out of the root.
+  if (names.includes('..')) return false
+  return stars.every((count) => count <= MAX_STARS) && names.filter((name) => name === '**').length <= MAX_STARS
+}
