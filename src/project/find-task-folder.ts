@@ -82,8 +82,8 @@ function isNamed({ task, relative }: TaskFolder, name: string): boolean {
   return names.some((one) => one === name || stripControl(one) === name)
 }
 
-/** The reference in `task`; undefined where it is not valid but names an existing folder. */
-function readReference(task: string, isThere: boolean): TaskReference | undefined {
+/** The reference in `task`; undefined if it is not valid but names an existing folder. @throws {PostflightError} `task-invalid`. */
+export function readReference(task: string, isThere: boolean): TaskReference | undefined {
   try {
     return parseTaskReference(task)
   } catch (error) {

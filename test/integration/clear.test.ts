@@ -136,6 +136,16 @@ describe.concurrent('clear', () => {
     expect(project.has('specs/259_x/.postflight-pending')).toBe(true)
   })
 
+  it('clears a folder that exists and whose number no new folder could have', async () => {
+    const project = createSourceProject()
+    project.write('specs/20260118/.postflight-pending', '')
+
+    const run = await project.cli(['clear', '20260118'])
+
+    expect(run).toMatchObject({ status: 0, stderr: '' })
+    expect(project.has('specs/20260118/.postflight-pending')).toBe(false)
+  })
+
   it('keeps the text of a marker that does not parse', async () => {
     const project = createSourceProject()
     project.marker('259_x', 'session=abc\ntask=259\n')

@@ -6,8 +6,7 @@ import { MARKER_FILE } from '../../kernel/files.ts'
 import { checkList } from '../../marker/check-messages.ts'
 import { forgetGivenUp } from '../../marker/given-up.ts'
 import { type CommandContext, recordInJournal } from '../../project/command-context.ts'
-import { isMeant } from '../../project/find-task-folder.ts'
-import { isSafeName, parseTaskReference, SPECS_ITSELF } from '../../project/task-folder.ts'
+import { isMeant, readReference } from '../../project/find-task-folder.ts'
 import type { ClearDocument } from '../../views/documents/clear.ts'
 import { findLostMarkers, type LostMarker } from '../../views/status/lost-markers.ts'
 import { CLEAR_TEXT, JOURNAL_DETAILS } from '../command-messages.ts'
@@ -82,8 +81,8 @@ export function settleLost(
 /** The lost markers of the task; none where the journal cannot be read. */
 function lostOf(context: CommandContext, root: string, task: string | undefined): readonly LostMarker[] {
   const name = task?.slice(task.lastIndexOf('/') + 1)
-  const reference =
-    name !== undefined && (name === SPECS_ITSELF || isSafeName(name)) ? parseTaskReference(name) : undefined
+  // Its folder may have a name that no new folder could have.
+  const reference = name === undefined ? undefined : readReference(name, true)
   const isOfTask = (one: LostMarker): boolean =>
     name === undefined || one.task === name || (reference !== undefined && isMeant(one, reference))
   try {
