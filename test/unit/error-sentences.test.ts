@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { errorFault } from '../../src/kernel/error-messages.ts'
-import type { ErrorArguments, ErrorCode } from '../../src/kernel/errors.ts'
+import { asPostflightError, errorFault } from '../../src/kernel/error-messages.ts'
+import { type ErrorArguments, type ErrorCode, PostflightError } from '../../src/kernel/errors.ts'
 
 /** The sentence of each code for some arguments. tsc asks for missing codes. */
 type Sentences = {
@@ -491,4 +491,33 @@ describe('each error says what is wrong and what to do about it', () => {
       expect(errorFault(code, given)).toBe(sentence)
     },
   )
+})
+
+describe('an error of another kind', () => {
+  const systemError = (fields: object): Error => Object.assign(new Error('boom'), fields)
+
+  it.each([
+    [
+      'of the file system names its file',
+      systemError({ code: 'ENOSPC', path: '/p' }),
+      'cannot-write',
+      { path: '/p', detail: 'ENOSPC' },
+    ],
+    [
+      'of the file system without a path',
+      systemError({ code: 'EIO' }),
+      'cannot-write',
+      { path: 'a file', detail: 'EIO' },
+    ],
+    ['of another system', systemError({ code: 'ERR_INVALID_ARG_TYPE' }), 'internal', { detail: 'boom' }],
+    ['of our own code', new TypeError('boom'), 'internal', { detail: 'boom' }],
+    ['that is none', 'boom', 'internal', { detail: 'boom' }],
+  ])('%s', (_, error, code, args) => {
+    expect(asPostflightError(error)).toMatchObject({ code, args })
+  })
+
+  it('that is ours stays', () => {
+    const ours = new PostflightError('internal', { detail: 'boom' })
+    expect(asPostflightError(ours)).toBe(ours)
+  })
 })
