@@ -9,7 +9,7 @@ export const FOUR_PHASES = readFileSync(new URL('../../examples/four-phases.yaml
 
 /** The place of a prompt in the run: `plan 1`, `execute step 2 1`; undefined for other texts. */
 export function placeOf(text: string): string | undefined {
-  const found = /^Workflow "four phases".*phase "(\w+)"(?:, step (\d+) of \d+)?, attempt (\d+) of/.exec(text)
+  const found = /^Workflow "four phases".*phase "(\w+)"(?:, step (\d+) of \d+(?:: .*)?)?, attempt (\d+) of/.exec(text)
   if (found === null) return undefined
   const [, phase, step, attempt] = found
   return `${phase}${step === undefined ? '' : ` step ${step}`} ${attempt}`

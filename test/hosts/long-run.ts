@@ -37,7 +37,7 @@ const LIST = ['# Tasks', '', ...TASKS.map((task) => `- [ ] ${task}`), ''].join('
 
 /** The place of a prompt: `list 1`, `work step 5 2`; undefined for other texts, and for the prompt of several steps. */
 export function placeOf(text: string): string | undefined {
-  const found = /^Workflow "long run".*phase "(\w+)"(?:, step (\d+) of \d+)?, attempt (\d+) of/m.exec(text)
+  const found = /^Workflow "long run".*phase "(\w+)"(?:, step (\d+) of \d+(?:: .*)?)?, attempt (\d+) of/m.exec(text)
   if (found === null) return undefined
   const [, phase, step, attempt] = found
   return `${phase}${step === undefined ? '' : ` step ${step}`} ${attempt}`

@@ -42,7 +42,7 @@ function replyTo(reason: string): Reply {
 /** The attempts of the prompts in this agent's context, as `phase attempt`. */
 export function attemptsIn(turn: Turn | undefined): string[] {
   return reasonsIn(turn).flatMap((reason) => {
-    const found = /^Workflow .* phase "(\w+)"(?:, step (\d+) of \d+)?, attempt (\d+) of/.exec(reason)
+    const found = /^Workflow .* phase "(\w+)"(?:, step (\d+) of \d+(?:: .*)?)?, attempt (\d+) of/.exec(reason)
     return found === null ? [] : [found.slice(1).filter(Boolean).join(' ')]
   })
 }
