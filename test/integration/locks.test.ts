@@ -3,7 +3,7 @@
 import { rmSync } from 'node:fs'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { retryWhileLocked, withLock } from '../../src/disk/lock.ts'
-import { commitStopAsync } from '../../src/stop/commit.ts'
+import { commitStop, commitStopAsync } from '../../src/stop/commit.ts'
 import { observeStop } from '../../src/stop/observe-stop.ts'
 import { planStop } from '../../src/stop/plan.ts'
 import { createProject, makeOld } from '../support/project.ts'
@@ -97,6 +97,21 @@ describe('an asynchronous wait for a lock', () => {
     })
     expect(withLock(folder, 2_000, () => 'done')).toBe('done')
     expect(sleep).toHaveBeenCalledOnce()
+  })
+
+  it('of a stop that was in vain reports nothing where the marker is gone by then, and an error where it still lies there', () => {
+    const { project } = locked()
+    const payload = { event: 'Stop', session: 'one', agent: 'main', wakeUps: 0, shells: [] } as const
+    const occasion = { payload, nowMs: Date.now(), findSessionBirth: () => undefined, findStart: () => 0 }
+    const plan = planStop(observeStop([project.dir], occasion), payload, occasion.nowMs)
+
+    expect(commitStop(plan).outcomes).toEqual([expect.objectContaining({ kind: 'failed' })])
+    // Another process holds the lock while it removes the marker.
+    vi.spyOn(Atomics, 'wait').mockImplementation(() => {
+      rmSync(project.at('specs/259_x/.postflight-pending'), { force: true })
+      return 'timed-out'
+    })
+    expect(commitStop(plan).outcomes).toEqual([expect.objectContaining({ kind: 'let-go' })])
   })
 
   it('of a stop delays the marker whose lock is held, and counts no other one twice', async () => {

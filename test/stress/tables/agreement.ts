@@ -92,9 +92,9 @@ export async function compareAll(pack: PackageCopy, cases: readonly AgreementCas
   return { differences, rules }
 }
 
-/** The text without ages in seconds, which may differ because the two processes run one after the other. */
-function withoutSeconds(text: string): string {
-  return text.replace(/\b\d+ s old\b/g, 'seconds old')
+/** The text without ages, which may differ by one because the two processes run one after the other. */
+function withoutAges(text: string): string {
+  return text.replace(/\b\d+ (s|min|h|d) old\b/g, 'some $1 old')
 }
 
 /** Runs both for one case. Returns the differences, and the rules that `explain` named. */
@@ -108,10 +108,10 @@ async function compare(
     const input = payloadOf(sandbox, one)
     const env = { CLAUDE_PROJECT_DIR: sandbox.project, ...(one.claude && { CLAUDECODE: '1' }) }
     const words = [pack.cli, 'explain', '--payload', '-', '--json']
-    const explained = JSON.parse(withoutSeconds((await sandbox.run(process.execPath, words, { input, env })).stdout))
+    const explained = JSON.parse(withoutAges((await sandbox.run(process.execPath, words, { input, env })).stdout))
     // Not the launcher: it searches from the process's folder, which hosts set to the payload's cwd.
     const run = await sandbox.run(process.execPath, [join(pack.folder, 'dist', 'hook.js')], { input, env })
-    const answer = JSON.parse(withoutSeconds(run.stdout))
+    const answer = JSON.parse(withoutAges(run.stdout))
     const differences: string[] = []
     if (JSON.stringify(explained.answer) !== JSON.stringify(answer)) {
       differences.push(`answers: ${JSON.stringify(explained.answer)} and ${run.stdout}`)
