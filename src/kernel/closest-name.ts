@@ -1,4 +1,16 @@
+import { quote } from './phrases.ts'
+
 /** Suggests a known name for a mistyped one. */
+
+/** The name that was probably meant, as the end of a sentence; empty if no known name is close. */
+export function suggestion(
+  name: string,
+  known: readonly string[],
+  shown = (one: string): string => `"${one}"`,
+): string {
+  const closest = closestName(name, known)
+  return closest === undefined ? '' : ` (did you mean ${shown(quote(closest, 80))}?)`
+}
 
 /** The known name that is closest to `name`; undefined if none is close: one edit for every three characters. */
 export function closestName(name: string, known: readonly string[]): string | undefined {

@@ -1,5 +1,6 @@
 import { describe } from 'vitest'
-import { RULE_TEXT, SHAPE_TEXT, SYNTAX_TEXT } from '../../src/run/definition/definition-messages.ts'
+import { SYNTAX_TEXT } from '../../src/kernel/yaml-text.ts'
+import { RULE_TEXT, SHAPE_TEXT } from '../../src/run/definition/definition-messages.ts'
 import { itSays } from './sentences.ts'
 
 describe('the broken rules of a definition', () => {

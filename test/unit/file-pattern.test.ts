@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { expandPatterns, MAX_ALTERNATIVES } from '../../src/run/definition/file-pattern.ts'
+import { expandPatterns, MAX_ALTERNATIVES } from '../../src/kernel/file-pattern.ts'
 
 describe('the patterns of files', () => {
   it.each<[string, string[]]>([

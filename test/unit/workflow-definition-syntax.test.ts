@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest'
 import { LineCounter, parseDocument } from 'yaml'
-import { jsonFault, yamlFault } from '../../src/run/definition/definition-syntax.ts'
+import { jsonFault, yamlFault } from '../../src/kernel/yaml-text.ts'
 
 function ofYaml(text: string): string | undefined {
   const lineCounter = new LineCounter()

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
+import { isInsidePattern } from '../../src/kernel/file-pattern.ts'
 import { promptBound } from '../../src/run/definition/bound.ts'
 import { DEFINITION_FIELDS, readDefinition } from '../../src/run/definition/definition.ts'
 import {
   isArtifactPath,
   isInsidePath,
-  isInsidePattern,
   isPhaseId,
   MAX_PHASE_STEPS,
   MAX_PHASES,

@@ -70,9 +70,3 @@ export function isReserved(value: string): boolean {
 export function isArtifactPath(value: string): boolean {
   return isInsidePath(value) && !isReserved(value)
 }
-
-/** True for a pattern of files that stays inside the root. */
-export function isInsidePattern(value: string): boolean {
-  if (/[\\\u0000-\u001f\u007f-\u009f]/.test(value) || /^(?:[/!]|[A-Za-z]:)/.test(value)) return false
-  return value.split(/[/{},]/).every((part) => part !== '..')
-}

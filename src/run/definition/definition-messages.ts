@@ -1,15 +1,9 @@
-import { closestName } from '../../kernel/closest-name.ts'
-import { counted, jsonFaultWords, quote } from '../../kernel/phrases.ts'
+import { suggestion } from '../../kernel/closest-name.ts'
+import { counted, quote } from '../../kernel/phrases.ts'
 import { MAX_ENUM_VALUES, SCHEMA_KEYWORDS, SCHEMA_TYPES, type ValueKind } from './artifact-schema.ts'
 import { PLACEHOLDERS } from './placeholders.ts'
 
 /** The faults and warnings of a workflow's definition. */
-
-/** The name that was probably meant, as the end of a sentence; empty if no known name is close. */
-function suggestion(name: string, known: readonly string[], shown = (one: string): string => `"${one}"`): string {
-  const closest = closestName(name, known)
-  return closest === undefined ? '' : ` (did you mean ${shown(quote(closest, 80))}?)`
-}
 
 const inBraces = (name: string): string => `{{${name}}}`
 
@@ -116,36 +110,3 @@ function sizeOf(bound: string, size: number | bigint, origin: string): string {
   if (origin === 'string') return `be ${bound} ${counted(size, 'character')} long`
   return origin === 'array' ? `have ${bound} ${counted(size, 'entry', 'entries')}` : `be ${bound} ${size}`
 }
-
-/** What to do about a fault of the JSON parser. A fault that explains itself has no hint. */
-const JSON_HINTS: Readonly<Record<string, string>> = {
-  InvalidSymbol: 'names and strings need double quotes',
-  UnexpectedEndOfString: 'the string that begins here has no closing quote',
-  PropertyNameExpected: 'check for an extra comma before this',
-  ValueExpected: 'check for an extra comma before this',
-  InvalidCommentToken: 'JSON does not allow comments; YAML does',
-}
-
-/** What to do about a fault of the YAML parser. */
-const YAML_HINTS: readonly (readonly [says: RegExp, hint: string])[] = [
-  [/^Nested mappings/, 'a string that contains ": " needs quotes'],
-  [/^Plain value cannot start|cannot be an empty string/, 'a string that begins with this character needs quotes'],
-  [/scalar at node end/, 'quote the whole string, with the kind of quote that it does not contain'],
-  [/^Missing ,/, 'check for a missing comma or quote before this'],
-  [/^Implicit /, 'check for a missing ": " after the name of a field'],
-  [/sufficiently indented/, 'check for a missing bracket or quote before this'],
-  [/same column|without - indicator/, 'entries of one list or object must begin at the same column'],
-  [/^Tabs/, 'use spaces'],
-]
-
-const hinted = (fault: string, hint: string | undefined): string => (hint === undefined ? fault : `${fault} (${hint})`)
-
-/** The faults of syntax in a definition's file, each with a hint. */
-export const SYNTAX_TEXT = {
-  json: (code: string): string => hinted(`invalid JSON: ${jsonFaultWords(code)}`, JSON_HINTS[code]),
-  yaml: (says: string): string => hinted(says, YAML_HINTS.find(([pattern]) => pattern.test(says))?.[1]),
-  openQuote: (quote: string): string => `the string that begins here has no closing quote: end it with ${quote}`,
-  severalDocuments: 'the file contains several documents: put each definition in its own file',
-  tooDeep: 'nested too deeply to be read',
-  tooManyValues: 'too many values to be read, counting those of aliases',
-} as const

@@ -1,10 +1,11 @@
+import { expandPatterns, isInsidePattern, MAX_ALTERNATIVES, MAX_STARS } from '../../kernel/file-pattern.ts'
+import type { FaultPath } from '../../kernel/yaml-text.ts'
 import { MAX_SCHEMA_DEPTH, type SchemaFault, schemaFaults } from './artifact-schema.ts'
 import {
   END,
   isArtifactPath,
   isInputName,
   isInsidePath,
-  isInsidePattern,
   isPhaseId,
   MAX_CASE_LENGTH,
   MAX_CASES,
@@ -12,9 +13,8 @@ import {
   MAX_INPUTS,
 } from './definition-limits.ts'
 import { RULE_TEXT } from './definition-messages.ts'
-import type { FaultPath, PhaseFile } from './definition-schema.ts'
+import type { PhaseFile } from './definition-schema.ts'
 import { checkShape, type DefinitionFile } from './definition-schema.ts'
-import { expandPatterns, MAX_ALTERNATIVES, MAX_STARS } from './file-pattern.ts'
 import { endless, followers, leadsTo, phasesOnLoops, reachable } from './graph.ts'
 import { type KnownNames, unknownPlaceholders } from './placeholders.ts'
 

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini'
 import { valueAt } from '../../kernel/json-object.ts'
 import { MAX_INPUT_LENGTH } from '../../kernel/limits.ts'
+import type { FaultPath } from '../../kernel/yaml-text.ts'
 import { SCHEMA_KEYWORDS } from './artifact-schema.ts'
 import { END, MAX_BUDGET, MAX_FAULTS, MAX_PARALLEL, MAX_PHASE_STEPS, MAX_PHASES } from './definition-limits.ts'
 import { SHAPE_TEXT } from './definition-messages.ts'
@@ -179,9 +180,6 @@ export const DEFINITION_SCHEMA = z.strictObject({
 /** A definition as it was written, of the right shape; `definition-rules.ts` checks its sense. */
 export type DefinitionFile = z.infer<typeof DEFINITION_SCHEMA>
 export type PhaseFile = DefinitionFile['phases'][number]
-
-/** A place in a definition, from its top. */
-export type FaultPath = readonly (string | number)[]
 
 /** A fault of the shape, with its place. */
 export interface ShapeFault {

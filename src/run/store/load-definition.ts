@@ -1,16 +1,14 @@
 import path from 'node:path'
-import { isMap, isNode, isPair, isScalar, LineCounter, parseDocument } from 'yaml'
 import { lookForNamed, readInside } from '../../disk/inside.ts'
 import { readSmallFile } from '../../disk/read.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { FILE_DETAILS } from '../../kernel/file-messages.ts'
-import { cut, inLine } from '../../kernel/text.ts'
+import { type PlacedFinding, readYamlText } from '../../kernel/yaml-text.ts'
 import { type Definition, readDefinition } from '../definition/definition.ts'
 import { isInsidePath } from '../definition/definition-limits.ts'
-import { RULE_TEXT, SYNTAX_TEXT } from '../definition/definition-messages.ts'
+import { RULE_TEXT } from '../definition/definition-messages.ts'
 import { checkDefinition, type DefinitionFinding, namesIn } from '../definition/definition-rules.ts'
-import { type DefinitionFile, type FaultPath, MAX_PROMPT_LENGTH } from '../definition/definition-schema.ts'
-import { jsonFault, twinKey, yamlFault } from '../definition/definition-syntax.ts'
+import { type DefinitionFile, MAX_PROMPT_LENGTH } from '../definition/definition-schema.ts'
 import { unknownPlaceholders } from '../definition/placeholders.ts'
 import { snapshotOf } from '../definition/snapshot.ts'
 
@@ -21,14 +19,6 @@ const DEFINITION_LIMIT = 8_388_608
 
 /** The size of the largest snapshot. A state file may be twice as large: it also holds the steps taken from an artifact. */
 const SNAPSHOT_MEBIBYTES = 16
-
-/** A fault or a warning with its place in the file; lines and columns count from 1. */
-export interface PlacedFinding {
-  readonly line: number
-  readonly column: number
-  readonly where: string
-  readonly detail: string
-}
 
 /** The findings in a definition file, and its definition. */
 export interface LoadedDefinition {
@@ -45,52 +35,15 @@ export function loadDefinition(file: string): LoadedDefinition {
     const detail = read.kind === 'absent' ? 'ENOENT' : read.kind === 'text' ? FILE_DETAILS.tooLarge : read.detail
     throw new PostflightError('file-unreadable', { path: file, detail })
   }
-  try {
-    return checkText(file, read.text.replace(/^\ufeff/, ''))
-  } catch (error) {
-    // The parsers are recursive: deep nesting exhausts the stack.
-    if (!(error instanceof RangeError)) throw error
-    const tooDeep = { line: 1, column: 1, where: '', detail: SYNTAX_TEXT.tooDeep }
-    return { faults: [tooDeep], warnings: [], definition: undefined }
-  }
+  return checkText(file, read.text)
 }
 
 function checkText(file: string, text: string): LoadedDefinition {
-  const lines = new LineCounter()
-  // YAML 1.2 includes JSON, so one parser gives places for both. Its warnings would go to stderr.
-  const options = {
-    lineCounter: lines,
-    prettyErrors: false,
-    merge: true,
-    logLevel: 'error',
-    uniqueKeys: false,
-  } as const
-  const document = parseDocument(text, options)
-  const placeAt = (offset: number): { line: number; column: number } => {
-    const { line, col } = lines.linePos(offset)
-    return { line: Math.max(1, line), column: Math.max(1, col) }
-  }
-  const syntax = (/\.json$/i.test(file) ? jsonFault(text) : undefined) ?? yamlFault(document) ?? twinKey(document)
-  if (syntax !== undefined) {
-    const fault = { ...placeAt(syntax.offset), where: '', detail: inLine(cut(syntax.detail, 300)) }
-    return { faults: [fault], warnings: [], definition: undefined }
-  }
-  const place = ({ path: at, detail }: DefinitionFinding): PlacedFinding => ({
-    ...placeAt(offsetOf(document.contents, at)),
-    where: inLine(at.join('.')),
-    detail: inLine(detail),
-  })
+  const read = readYamlText(text, /\.json$/i.test(file))
+  if (read.kind === 'fault') return { faults: [read.fault], warnings: [], definition: undefined }
+  const { value, place } = read
   const inOrder = (findings: readonly DefinitionFinding[]): PlacedFinding[] =>
     findings.map(place).sort((one, other) => one.line - other.line || one.column - other.column)
-  let value: unknown
-  try {
-    value = document.toJS({ maxAliasCount: 100 })
-  } catch (error) {
-    return { faults: [place({ path: [], detail: (error as Error).message })], warnings: [], definition: undefined }
-  }
-  const unbounded = boundFault(value)
-  if (unbounded !== undefined)
-    return { faults: [place({ path: [], detail: unbounded })], warnings: [], definition: undefined }
   const checked = checkDefinition(value)
   if (checked.file === undefined) return { faults: inOrder(checked.faults), warnings: [], definition: undefined }
   const prompts = readPromptFiles(checked.file, path.dirname(file))
@@ -101,26 +54,6 @@ function checkText(file: string, text: string): LoadedDefinition {
   return definition === undefined
     ? { faults: [place({ path: [], detail: RULE_TEXT.definitionTooLong(SNAPSHOT_MEBIBYTES) })], warnings, definition }
     : { faults, warnings, definition }
-}
-
-/** The maximum number of values in a definition, and of levels. Aliases may repeat values, and lead in a circle. */
-const MAX_VALUES = 1_000_000
-const MAX_LEVELS = 100
-
-/** Why a value is too much to be checked. */
-function boundFault(top: unknown): string | undefined {
-  const open: (readonly [value: unknown, level: number])[] = [[top, 0]]
-  let count = 0
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    const [value, level] = next
-    if (typeof value !== 'object' || value === null) continue
-    if (level === MAX_LEVELS) return SYNTAX_TEXT.tooDeep
-    const parts = Object.values(value)
-    count += parts.length
-    if (count > MAX_VALUES) return SYNTAX_TEXT.tooManyValues
-    for (const part of parts) open.push([part, level + 1])
-  }
-  return undefined
 }
 
 /**
@@ -177,28 +110,4 @@ function readPromptFiles(
     }
   }
   return { texts, faults }
-}
-
-/** The offset of the last part of a path that exists: the key of a pair, or an entry of a list. */
-function offsetOf(contents: unknown, at: FaultPath): number {
-  let node = contents
-  let offset = startOf(node)
-  for (const part of at) {
-    if (isMap(node)) {
-      const pair = node.items.find((one) => isPair(one) && isScalar(one.key) && one.key.value === part)
-      if (pair === undefined) return offset
-      offset = startOf(pair.key)
-      node = pair.value
-      continue
-    }
-    const items: unknown = (node as { items?: unknown } | null)?.items
-    if (!Array.isArray(items)) return offset
-    node = items[Number(part)]
-    offset = startOf(node)
-  }
-  return offset
-}
-
-function startOf(node: unknown): number {
-  return isNode(node) ? (node.range?.[0] ?? 0) : 0
 }

@@ -1,6 +1,5 @@
 /**
- * The patterns of `check.files`. They may come with a repository, so the work of matching them is bounded. Apart from the rules
- * of a definition, which load zod.
+ * Patterns of files that people write. They may come with a repository, so the work of matching them is bounded.
  */
 
 /** The maximum number of patterns after their alternatives (`{a,b}`) are written out. */
@@ -43,4 +42,10 @@ function isBounded(pattern: string): boolean {
   // Alternatives may join two dots to a way out of the root.
   if (names.includes('..')) return false
   return stars.every((count) => count <= MAX_STARS) && names.filter((name) => name === '**').length <= MAX_STARS
+}
+
+/** True for a pattern of files that stays inside the root. */
+export function isInsidePattern(value: string): boolean {
+  if (/[\\\u0000-\u001f\u007f-\u009f]/.test(value) || /^(?:[/!]|[A-Za-z]:)/.test(value)) return false
+  return value.split(/[/{},]/).every((part) => part !== '..')
 }

@@ -1,0 +1,228 @@
+import { type ParseError, parse, printParseErrorCode } from 'jsonc-parser'
+import {
+  type Document,
+  isMap,
+  isNode,
+  isPair,
+  isScalar,
+  LineCounter,
+  parseDocument,
+  type Scalar,
+  visit,
+  type YAMLMap,
+} from 'yaml'
+import { jsonFaultWords } from './phrases.ts'
+import { cut, inLine } from './text.ts'
+
+/**
+ * Reads files that people write, YAML or JSON, as a value whose parts have places. Of faults of syntax only the first one is
+ * reported, with a hint: most others follow from it (one missing quote causes dozens).
+ */
+
+/** A place in a file, from its top. */
+export type FaultPath = readonly (string | number)[]
+
+/** A fault or a warning with its place in the file; lines and columns count from 1. */
+export interface PlacedFinding {
+  readonly line: number
+  readonly column: number
+  readonly where: string
+  readonly detail: string
+}
+
+/** A text as a value, or its first fault of syntax. */
+export type YamlText =
+  | {
+      readonly kind: 'value'
+      readonly value: unknown
+      /** Gives a finding the place of the last part of its path that exists. */
+      readonly place: (finding: { readonly path: FaultPath; readonly detail: string }) => PlacedFinding
+    }
+  | { readonly kind: 'fault'; readonly fault: PlacedFinding }
+
+/** Reads a text. Never throws. `isJson`: YAML 1.2 includes JSON, so one parser gives places for both. */
+export function readYamlText(text: string, isJson: boolean): YamlText {
+  try {
+    return readBounded(text.replace(/^\ufeff/, ''), isJson)
+  } catch (error) {
+    // The parsers are recursive: deep nesting exhausts the stack.
+    if (!(error instanceof RangeError)) throw error
+    return { kind: 'fault', fault: { line: 1, column: 1, where: '', detail: SYNTAX_TEXT.tooDeep } }
+  }
+}
+
+function readBounded(text: string, isJson: boolean): YamlText {
+  const lines = new LineCounter()
+  // The library's warnings would go to stderr.
+  const options = {
+    lineCounter: lines,
+    prettyErrors: false,
+    merge: true,
+    logLevel: 'error',
+    uniqueKeys: false,
+  } as const
+  const document = parseDocument(text, options)
+  const placeAt = (offset: number): { line: number; column: number } => {
+    const { line, col } = lines.linePos(offset)
+    return { line: Math.max(1, line), column: Math.max(1, col) }
+  }
+  const syntax = (isJson ? jsonFault(text) : undefined) ?? yamlFault(document) ?? twinKey(document)
+  if (syntax !== undefined) {
+    const fault = { ...placeAt(syntax.offset), where: '', detail: inLine(cut(syntax.detail, 300)) }
+    return { kind: 'fault', fault }
+  }
+  const place = ({ path: at, detail }: { readonly path: FaultPath; readonly detail: string }): PlacedFinding => ({
+    ...placeAt(offsetOf(document.contents, at)),
+    where: inLine(at.join('.')),
+    detail: inLine(detail),
+  })
+  let value: unknown
+  try {
+    value = document.toJS({ maxAliasCount: 100 })
+  } catch (error) {
+    return { kind: 'fault', fault: place({ path: [], detail: (error as Error).message }) }
+  }
+  const unbounded = boundFault(value)
+  return unbounded === undefined
+    ? { kind: 'value', value, place }
+    : { kind: 'fault', fault: place({ path: [], detail: unbounded }) }
+}
+
+/** The maximum number of values in a file, and of levels. Aliases may repeat values, and lead in a circle. */
+const MAX_VALUES = 1_000_000
+const MAX_LEVELS = 100
+
+/** Why a value is too much to be checked. */
+function boundFault(top: unknown): string | undefined {
+  const open: (readonly [value: unknown, level: number])[] = [[top, 0]]
+  let count = 0
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const [value, level] = next
+    if (typeof value !== 'object' || value === null) continue
+    if (level === MAX_LEVELS) return SYNTAX_TEXT.tooDeep
+    const parts = Object.values(value)
+    count += parts.length
+    if (count > MAX_VALUES) return SYNTAX_TEXT.tooManyValues
+    for (const part of parts) open.push([part, level + 1])
+  }
+  return undefined
+}
+
+/** A fault of syntax with its place in the text. */
+export interface SyntaxFault {
+  readonly offset: number
+  readonly detail: string
+}
+
+/** The first fault of a JSON text; undefined for a text without one. */
+export function jsonFault(text: string): SyntaxFault | undefined {
+  const errors: ParseError[] = []
+  parse(text, errors, { allowTrailingComma: false, disallowComments: true })
+  const [first] = errors
+  return first && { offset: first.offset, detail: SYNTAX_TEXT.json(printParseErrorCode(first.error)) }
+}
+
+/** The first fault of a YAML document; undefined for a document without one. */
+export function yamlFault(document: Document.Parsed): SyntaxFault | undefined {
+  const [first] = document.errors
+  if (first === undefined) return undefined
+  const { code, message } = first
+  const [offset] = first.pos
+  if (code === 'MULTIPLE_DOCS') return { offset, detail: SYNTAX_TEXT.severalDocuments }
+  if (code === 'RESOURCE_EXHAUSTION') return { offset, detail: SYNTAX_TEXT.tooDeep }
+  const quote = /^Missing closing (.)quote/.exec(message)?.[1]
+  return quote === undefined
+    ? { offset, detail: SYNTAX_TEXT.yaml(message) }
+    : { offset: startOfText(document, offset), detail: SYNTAX_TEXT.openQuote(quote) }
+}
+
+/** The first key that an object has twice. The YAML library compares each key with all others, so it is not asked to. */
+export function twinKey(document: Document.Parsed): SyntaxFault | undefined {
+  let found: SyntaxFault | undefined
+  visit(document, {
+    Map: (_key, { items }: YAMLMap) => {
+      const seen = new Set<unknown>()
+      for (const { key } of items) {
+        // A merge key may stand several times.
+        if (!isScalar(key) || key.value === '<<') continue
+        if (seen.has(key.value)) {
+          found = { offset: key.range?.[0] ?? 0, detail: SYNTAX_TEXT.yaml('Map keys must be unique') }
+          return visit.BREAK
+        }
+        seen.add(key.value)
+      }
+      return undefined
+    },
+  })
+  return found
+}
+
+/** The start of the string that ends at `end`. Without its closing quote it may go on to the end of the file. */
+function startOfText(document: Document.Parsed, end: number): number {
+  let start = end
+  visit(document, {
+    Scalar: (_key, { range }: Scalar) => {
+      if (range?.[1] !== end) return undefined
+      start = range[0]
+      return visit.BREAK
+    },
+  })
+  return start
+}
+
+/** The offset of the last part of a path that exists: the key of a pair, or an entry of a list. */
+function offsetOf(contents: unknown, at: FaultPath): number {
+  let node = contents
+  let offset = startOf(node)
+  for (const part of at) {
+    if (isMap(node)) {
+      const pair = node.items.find((one) => isPair(one) && isScalar(one.key) && one.key.value === part)
+      if (pair === undefined) return offset
+      offset = startOf(pair.key)
+      node = pair.value
+      continue
+    }
+    const items: unknown = (node as { items?: unknown } | null)?.items
+    if (!Array.isArray(items)) return offset
+    node = items[Number(part)]
+    offset = startOf(node)
+  }
+  return offset
+}
+
+function startOf(node: unknown): number {
+  return isNode(node) ? (node.range?.[0] ?? 0) : 0
+}
+
+/** What to do about a fault of the JSON parser. A fault that explains itself has no hint. */
+const JSON_HINTS: Readonly<Record<string, string>> = {
+  InvalidSymbol: 'names and strings need double quotes',
+  UnexpectedEndOfString: 'the string that begins here has no closing quote',
+  PropertyNameExpected: 'check for an extra comma before this',
+  ValueExpected: 'check for an extra comma before this',
+  InvalidCommentToken: 'JSON does not allow comments; YAML does',
+}
+
+/** What to do about a fault of the YAML parser. */
+const YAML_HINTS: readonly (readonly [says: RegExp, hint: string])[] = [
+  [/^Nested mappings/, 'a string that contains ": " needs quotes'],
+  [/^Plain value cannot start|cannot be an empty string/, 'a string that begins with this character needs quotes'],
+  [/scalar at node end/, 'quote the whole string, with the kind of quote that it does not contain'],
+  [/^Missing ,/, 'check for a missing comma or quote before this'],
+  [/^Implicit /, 'check for a missing ": " after the name of a field'],
+  [/sufficiently indented/, 'check for a missing bracket or quote before this'],
+  [/same column|without - indicator/, 'entries of one list or object must begin at the same column'],
+  [/^Tabs/, 'use spaces'],
+]
+
+const hinted = (fault: string, hint: string | undefined): string => (hint === undefined ? fault : `${fault} (${hint})`)
+
+/** The faults of syntax, each with a hint. */
+export const SYNTAX_TEXT = {
+  json: (code: string): string => hinted(`invalid JSON: ${jsonFaultWords(code)}`, JSON_HINTS[code]),
+  yaml: (says: string): string => hinted(says, YAML_HINTS.find(([pattern]) => pattern.test(says))?.[1]),
+  openQuote: (quote: string): string => `the string that begins here has no closing quote: end it with ${quote}`,
+  severalDocuments: 'the file contains several documents: put each definition in its own file',
+  tooDeep: 'nested too deeply to be read',
+  tooManyValues: 'too many values to be read, counting those of aliases',
+} as const
