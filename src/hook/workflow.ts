@@ -8,14 +8,13 @@ import { WORKFLOW_FOLDER } from '../kernel/files.ts'
 import type { ToolUse } from '../marker/owner-claim.ts'
 import type { Recorded } from '../project/journal-entry.ts'
 import { type TaskFolder, taskWord } from '../project/task-folder.ts'
-import { type AgentStop, judgeAgentStop } from '../run/machine/agent-stop.ts'
+import { type Occasion, type Turn, takeTurn } from '../run/drive.ts'
 import { awaitsApproval, fileToApprove } from '../run/machine/approval.ts'
 import type { DuePrompt, DueWork } from '../run/machine/prompt.ts'
 import { PROMPT_TEXT, WORKFLOW_TEXT } from '../run/run-messages.ts'
 import { findActiveRuns, type UnusableRun } from '../run/store/active-runs.ts'
 import { settleAnnouncedWait } from '../run/store/run-wait.ts'
 import { stateDisplayPath } from '../run/store/state-store.ts'
-import { type Turn, takeTurn, turnEntry } from '../run/store/turn.ts'
 import { REASON_LIMIT } from '../stop/answer.ts'
 import type { RunReport } from '../stop/answer-for.ts'
 import { ALERT_TEXT, unsettledRunsNotice, waitNotNoted } from '../stop/stop-messages.ts'
@@ -93,21 +92,10 @@ export function driveRuns(roots: readonly string[], stop: WorkflowStop): DrivenR
       commandLine(['workflow', word, taskWord(folder)], rootOptionFor(stop.reader, folder.root))
     const stopNow = stopNowLine(taskWord(folder), rootOptionFor(stop.reader, folder.root))
     try {
-      const isNext = stop.returned && !stop.held && prompt === undefined
-      const turn = takeTurn(
-        folder,
-        { sinceMs: stop.sinceMs, patience: 'hook', deadline: stop.deadline },
-        // Another session may have taken it over in the meantime.
-        (state) => {
-          if (state.active && state.hostSession !== stop.session) return undefined
-          const isBlocked = stop.held || prompt !== undefined
-          const { state: noted, ...look } = judgeAgentStop(state, agentStop(stop, { isNext, isBlocked }), stop.nowMs)
-          return { ...look, noted }
-        },
-      )
+      const turn = takeTurn(folder, occasionOf(stop, stop.held || prompt !== undefined))
       if (turn.command === 'none') continue
       if (turn.unfinished) notices.push(WORKFLOW_TEXT.unfinished(folder.task))
-      if (turn.asksToWait === true) prompt = askText(folder, stop)
+      if (turn.asksToWait) prompt = askText(folder, stop)
       if (turn.due !== undefined) {
         prompt = promptFor(folder, turn.due)
         promptLine = PROMPT_TEXT.follows(turn.due.line, stopNow)
@@ -115,7 +103,7 @@ export function driveRuns(roots: readonly string[], stop: WorkflowStop): DrivenR
       if (turn.command === 'finish') {
         notices.push(WORKFLOW_TEXT.ended(folder.task, turn.state.outcome ?? '', turn.state.why, command('resume')))
       }
-      if (turn.hears === true) notices.push(WORKFLOW_TEXT.heard(folder.task, stopNow))
+      if (turn.hears) notices.push(WORKFLOW_TEXT.heard(folder.task, stopNow))
       // Only at stops of the main conversation: the user does not see a notice at a sub-agent's stop.
       if (awaitsApproval(turn.state) && stop.payload.event === 'Stop') {
         notices.push(
@@ -128,8 +116,7 @@ export function driveRuns(roots: readonly string[], stop: WorkflowStop): DrivenR
         )
       }
       alerts.push(...alertsOf(folder, turn, stop))
-      const entry = turnEntry(folder, turn)
-      if (entry !== undefined) recorded.push({ root: folder.root, entry })
+      recorded.push(...turn.entries.map((entry) => ({ root: folder.root, entry })))
     } catch (error) {
       const { root, task } = folder
       cannotContinue({ root, path: stateDisplayPath(folder), task, detail: errorText(error) })
@@ -139,25 +126,32 @@ export function driveRuns(roots: readonly string[], stop: WorkflowStop): DrivenR
 }
 
 /** Alerts for a person who is looking elsewhere: the run needs them, or waits for them. */
-function alertsOf(folder: TaskFolder, { command, state }: Turn, { payload }: WorkflowStop): string[] {
+function alertsOf(folder: TaskFolder, { command, state, wait }: Turn, { payload }: WorkflowStop): string[] {
   const task = taskWord(folder)
-  const { outcome, wait } = state
+  const { outcome } = state
   if (command === 'finish') {
     return outcome === 'stalled' || outcome === 'failed' ? [ALERT_TEXT.runEnded(task, outcome)] : []
   }
   if (payload.event !== 'Stop') return []
   if (awaitsApproval(state)) return [ALERT_TEXT.needsApproval(task, state.phase)]
-  return command === 'wait' && wait !== undefined ? [ALERT_TEXT.waits(task, wait.for)] : []
+  return wait !== undefined ? [ALERT_TEXT.waits(task, wait.for)] : []
 }
 
-function agentStop({ payload, sinceMs }: WorkflowStop, standing: Pick<AgentStop, 'isNext' | 'isBlocked'>): AgentStop {
+/** `isBlocked`: something else blocks this stop. */
+function occasionOf(stop: WorkflowStop, isBlocked: boolean): Occasion {
+  const { payload, session, sinceMs, deadline } = stop
   return {
     isMain: payload.event === 'Stop',
-    ...standing,
+    isNext: stop.returned && !isBlocked,
+    isBlocked,
     promptId: payload.prompt,
     followsBlock: payload.followsBlock,
     shells: payload.shellIds ?? [],
     startMs: sinceMs,
+    // Another session may have taken it over in the meantime.
+    drives: ({ hostSession }) => hostSession === session,
+    patience: 'hook',
+    deadline,
   }
 }
 

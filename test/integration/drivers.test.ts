@@ -76,6 +76,20 @@ const STORIES: Readonly<Record<string, Story>> = {
     work: [says('wait', '7', '--for', 'an answer'), writes('made.md')],
     rests: [writes('plan.md')],
   },
+  'a wait beside a result': {
+    phases: PHASES,
+    work: [both(writes('plan.md'), says('wait', '7', '--for', 'an answer')), writes('made.md')],
+    rests: [nothing],
+  },
+  'a wait beside the last result': {
+    phases: PHASES.slice(0, 1),
+    work: [both(says('wait', '7', '--for', 'an answer'), writes('plan.md'))],
+  },
+  'a wait that ends without a result': {
+    phases: PHASES,
+    work: [says('wait', '7', '--for', 'an answer'), writes('plan.md'), writes('made.md')],
+    rests: [nothing],
+  },
   'an approval': {
     phases: PHASES.map((phase, index) => ({ ...phase, ...(index === 0 && { approve: true }) })),
     work: [writes('plan.md'), writes('made.md')],
@@ -226,10 +240,9 @@ function comparable(project: Project): object {
       // How long a check took differs.
       detail: typeof detail === 'string' ? detail.replace(/[\d.]+ s\)$/, 'N s)') : undefined,
     })),
-    history: history
-      // On OpenCode each call of the tool for a run that has begun resumes it.
-      .filter(({ event }) => event !== 'resume')
-      .map(({ event, phase, visit, step, attempt, outcome }) => ({ event, phase, visit, step, attempt, outcome })),
+    history: history.map(({ event, phase, visit, step, attempt, outcome }) => ({
+      ...{ event, phase, visit, step, attempt, outcome },
+    })),
     outcome: [state.active, state.outcome, state.prompts, state.skips],
   }
 }

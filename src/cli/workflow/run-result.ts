@@ -1,7 +1,7 @@
 import { type CommandContext, type CommandResult, recordInJournal } from '../../project/command-context.ts'
 import type { TaskFolder } from '../../project/task-folder.ts'
+import { endEntry } from '../../run/drive.ts'
 import type { WorkflowState } from '../../run/machine/state.ts'
-import { endEntry } from '../../run/store/turn.ts'
 import type { RunDocument } from '../../views/documents/workflow/run.ts'
 import type { Painter } from '../../views/print.ts'
 import { runData, runLines } from '../../views/run-view.ts'

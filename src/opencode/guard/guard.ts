@@ -202,7 +202,7 @@ async function stampWaits(roots: readonly string[], payload: Payload): Promise<r
   const { runs } = await retryWhileLocked(() => findActiveRuns(roots))
   for (const { folder, state } of runs) {
     if (state.wait === undefined || state.hostSession !== session) continue
-    await attempt(() => settleRunWait(folder, session, { prompt, startMs: nowMs }))
+    recorded.push(...((await attempt(() => settleRunWait(folder, session, { prompt, startMs: nowMs }))) ?? []))
   }
   return recorded
 }

@@ -4,23 +4,24 @@ import { makeOwnFolder } from '../../disk/own-folder.ts'
 import { OPENCODE_TEXT, WORKFLOW_TOOL_TEXT } from '../../hosts/opencode/opencode-messages.ts'
 import { errorMessage } from '../../kernel/error-messages.ts'
 import { PostflightError } from '../../kernel/errors.ts'
-import type { Wait } from '../../marker/wait.ts'
+import { CHECK_LIMIT_MS } from '../../marker/run-checks.ts'
 import type { Reporter } from '../../opencode-hooks/reporter.ts'
 import { findTaskFolder, taskFolderAt } from '../../project/find-task-folder.ts'
+import { homeFolder } from '../../project/home-folder.ts'
+import { appendJournal } from '../../project/journal.ts'
+import type { JournalEntry } from '../../project/journal-entry.ts'
 import { parseTaskName, parseTaskReference, type TaskFolder, taskFolderName } from '../../project/task-folder.ts'
 import { type GivenInput, inputValues } from '../../run/definition/snapshot.ts'
+import { CAME_BACK, driveRun, endEntry, startEntry } from '../../run/drive.ts'
 import { awaitsApproval } from '../../run/machine/approval.ts'
 import { isResumable } from '../../run/machine/control.ts'
 import type { WorkflowState } from '../../run/machine/state.ts'
 import { findDefinition } from '../../run/store/find-definition.ts'
-import { startRun } from '../../run/store/run.ts'
+import { interruptRun, resumeRun, startRun } from '../../run/store/run.ts'
 import { requireState } from '../../run/store/state-store.ts'
-import { requireTrust, trustRun } from '../../run/store/trust.ts'
-import { startEntry, turnEntry } from '../../run/store/turn.ts'
+import { requireTrust, type Truster, trustRun } from '../../run/store/trust.ts'
 import { callerManner } from './caller.ts'
-import { checkPhase, trusterOf } from './phase-check.ts'
 import { type PhasePorts, PhaseRunner } from './phase-runner.ts'
-import { haltRun, nextTurn, record, standingWait, takePassed, takeUp } from './turn.ts'
 
 /**
  * Drives workflows on OpenCode (docs/design.md, "Workflows"): each phase in a child session of its own, prompted as long
@@ -125,7 +126,7 @@ export class WorkflowDriver {
       startRun(folder, ready, runner, { nowMs: Date.now(), fresh: false, inputs }),
     )
     trustRun(state, trusterOf(root))
-    record(folder, startEntry(folder.task, state))
+    record(folder, [startEntry(folder.task, state)])
   }
 
   async #drive(
@@ -134,36 +135,36 @@ export class WorkflowDriver {
     signal: AbortSignal | undefined,
   ): Promise<string> {
     const { client, sessions } = this.#ports
-    const findWait = (): Promise<Wait | undefined> =>
-      standingWait(folder, { root: caller.root, prompt: sessions.promptOf(caller.root) })
-    // This must come before the run is taken up, which ends a wait.
-    let wait = await findWait()
-    if (wait !== undefined) return WORKFLOW_TOOL_TEXT.waitsFor(folder.task, wait.for)
-    requireTrust(folder, requireState(folder), trusterOf(caller.root))
-    await takeUp(folder, caller.root)
-    trustRun(requireState(folder), trusterOf(caller.root))
+    const { root } = caller
+    requireTrust(folder, requireState(folder), trusterOf(root))
+    await takeUp(folder, root)
+    trustRun(requireState(folder), trusterOf(root))
     const manner = await callerManner(client, caller.session)
     const phases = new PhaseRunner(this.#ports, { ...caller, manner, folder, signal }, this.#children)
-    for (let returned = false; ; returned = true) {
-      if (returned) wait = await findWait()
-      if (wait !== undefined) return WORKFLOW_TOOL_TEXT.waitsFor(folder.task, wait.for)
-      await checkPhase(folder, caller.root, signal)
-      if (signal?.aborted === true) {
-        const halted = await haltRun(folder, caller.root, OPENCODE_TEXT.interrupted)
-        return this.#summary(folder, halted, phases)
-      }
-      const turn = await nextTurn(folder, caller.root, returned)
-      if (turn === undefined) return OPENCODE_TEXT.takenOver(folder.task)
-      record(folder, turnEntry(folder, turn))
-      if (turn.command === 'finish') return this.#summary(folder, turn.state, phases)
-      if (awaitsApproval(turn.state)) return WORKFLOW_TOOL_TEXT.awaitsApproval(folder.task, turn.state.phase)
-      // A prompt is out already, and its session is not waited for: the next turn counts it as returned.
-      if (turn.due === undefined) continue
-      const why = await phases.give(turn.due, turn.state, () => takePassed(folder, caller.root))
-      if (why === undefined) continue
-      const state = await haltRun(folder, caller.root, why)
-      return this.#summary(folder, state, phases)
+    const rest = await driveRun(folder, {
+      findOccasion: () => ({
+        ...CAME_BACK,
+        promptId: sessions.promptOf(root),
+        startMs: Date.now(),
+        // A prompt from before this call has no session of a phase.
+        isLost: phases.given === 0,
+        drives: ({ hostSession }) => hostSession === root,
+      }),
+      truster: trusterOf(root),
+      check: { limitMs: CHECK_LIMIT_MS, obeysSignals: false, signal },
+      awaitsCheck: true,
+      record: (entries) => record(folder, entries),
+      give: (due, state, takePassed) => phases.give(due, state, takePassed),
+    })
+    if (rest.command === 'none' || rest.command === 'checking') return OPENCODE_TEXT.takenOver(folder.task)
+    if (rest.command === 'interrupted') {
+      return this.#summary(folder, await haltRun(folder, root, rest.why ?? OPENCODE_TEXT.interrupted), phases)
     }
+    if (awaitsApproval(rest.state)) return WORKFLOW_TOOL_TEXT.awaitsApproval(folder.task, rest.state.phase)
+    if (rest.command === 'wait' && rest.wait !== undefined) {
+      return WORKFLOW_TOOL_TEXT.waitsFor(folder.task, rest.wait.for)
+    }
+    return this.#summary(folder, rest.state, phases)
   }
 
   #summary(folder: TaskFolder, state: WorkflowState, { given, notes, isConversationGone }: PhaseRunner): string {
@@ -174,4 +175,35 @@ export class WorkflowDriver {
       ...new Set(notes),
     ].join('\n')
   }
+}
+
+/** The user of this server, and the session that drives the run. */
+function trusterOf(session: string): Truster {
+  return { environment: process.env, findHome: homeFolder, session }
+}
+
+/** Writes entries to the journal of the run's root. */
+function record({ root }: TaskFolder, entries: readonly JournalEntry[]): void {
+  appendJournal(root, entries, Date.now())
+}
+
+/**
+ * Takes a run over for this session, unless it is this session's and goes on.
+ * @throws {PostflightError} `workflow-none`, `workflow-over`, `workflow-state`.
+ */
+async function takeUp(folder: TaskFolder, session: string): Promise<void> {
+  const { active, hostSession, stopRequestedMs } = requireState(folder)
+  if (active && hostSession === session && stopRequestedMs === undefined) return
+  const { state } = await retryWhileLocked(() =>
+    resumeRun(folder, { hostSession: session, parentSession: session }, Date.now()),
+  )
+  if (!state.active) record(folder, [endEntry(folder.task, state)])
+}
+
+/** Stops the run at once, if it is still this session's. */
+async function haltRun(folder: TaskFolder, session: string, why: string): Promise<WorkflowState> {
+  const { active } = requireState(folder)
+  const state = await retryWhileLocked(() => interruptRun(folder, session, why, Date.now()))
+  if (active && !state.active) record(folder, [endEntry(folder.task, state)])
+  return state
 }

@@ -1,13 +1,13 @@
 import { MAIN_AGENT } from '../../hosts/host.ts'
 import { WORKFLOW_TOOL_TEXT } from '../../hosts/opencode/opencode-messages.ts'
 import { waitStateAt } from '../../marker/wait.ts'
+import { appendJournal, appendRecorded } from '../../project/journal.ts'
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
+import { CAME_BACK, takeTurn } from '../../run/drive.ts'
 import { awaitsApproval } from '../../run/machine/approval.ts'
 import { findActiveRuns } from '../../run/store/active-runs.ts'
 import { settleRunWait } from '../../run/store/run-wait.ts'
-import { takeTurn, turnEntry } from '../../run/store/turn.ts'
 import type { Agent } from '../sessions.ts'
-import { record } from './turn.ts'
 
 /**
  * Finds runs that a conversation started with the CLI and that have no driver: on Claude Code the prompts come when the
@@ -61,7 +61,7 @@ export class IdleRuns {
     return {
       reason,
       note: () => {
-        for (const folder of waiting) settleRunWait(folder, agent.root, event)
+        for (const folder of waiting) appendRecorded(settleRunWait(folder, agent.root, event), Date.now())
         for (const folder of stopping) endStopping(folder, agent.root, event.startMs)
         told()
       },
@@ -70,11 +70,10 @@ export class IdleRuns {
 }
 
 /** Judges the work that a run's last prompt left. No further prompt goes out, so the run is then over. */
-function endStopping(folder: TaskFolder, session: string, sinceMs: number): void {
-  const turn = takeTurn(folder, { sinceMs, patience: 'command' }, ({ hostSession, stopRequestedMs }) =>
-    hostSession === session && stopRequestedMs !== undefined
-      ? { looking: { returned: true, mayPrompt: true } }
-      : undefined,
-  )
-  if (turn.command !== 'none') record(folder, turnEntry(folder, turn))
+function endStopping(folder: TaskFolder, session: string, startMs: number): void {
+  const turn = takeTurn(folder, {
+    ...{ ...CAME_BACK, promptId: undefined, startMs },
+    drives: ({ hostSession, stopRequestedMs }) => hostSession === session && stopRequestedMs !== undefined,
+  })
+  if (turn.command !== 'none') appendJournal(folder.root, turn.entries, Date.now())
 }

@@ -8,10 +8,10 @@ import type { TaskFolder } from '../../project/task-folder.ts'
 import { currentPhase } from '../../run/machine/position.ts'
 import type { DuePrompt, DueWork } from '../../run/machine/prompt.ts'
 import { visitsOf, type WorkflowState } from '../../run/machine/state.ts'
+import { readState } from '../../run/store/state-store.ts'
 import type { SubAgentGuard } from '../guard/prompt-guards.ts'
 import type { Sessions } from '../sessions.ts'
 import { phaseManner } from './caller.ts'
-import { isLost } from './turn.ts'
 
 /**
  * Sends the prompts of one run: each phase in a child session of its own, and each of the steps that are in progress at
@@ -187,4 +187,10 @@ export class PhaseRunner {
     }
     return false
   }
+}
+
+/** True when this session no longer drives the run, so that waiting for its prompt is pointless. */
+function isLost(folder: TaskFolder, session: string): boolean {
+  const state = readState(folder)
+  return state === undefined || !state.active || state.hostSession !== session
 }

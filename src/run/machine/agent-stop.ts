@@ -1,6 +1,6 @@
 import { endedWait, parseWait, stampedWait, type Wait, type WaitEvent, waitStateAt } from '../../marker/wait.ts'
 import type { Observation } from './observation.ts'
-import type { WorkflowState } from './state.ts'
+import { pauseClock, type WorkflowState } from './state.ts'
 
 /** Judges what a stop of the session means for the prompt that is out (docs/design.md, "Workflows"). Pure. */
 
@@ -18,8 +18,10 @@ export interface AgentStop {
   readonly followsBlock: boolean | undefined
   /** The ids of the shells that run in the background. */
   readonly shells: readonly string[]
-  /** The start of the hook (ms since the epoch). */
+  /** The start of the hook, or the time of the event (ms since the epoch). */
   readonly startMs: number
+  /** True if nobody works on the prompt that is out, unless its agent has stopped: its client has ended. */
+  readonly isLost?: boolean
 }
 
 /** How to observe a stop. */
@@ -31,12 +33,15 @@ export interface JudgedStop {
   readonly asks: boolean
   /** True if the person interrupted the prompt that is out: this stop is allowed, unless a result is there. */
   readonly hears: boolean
+  /** The wait that allows this stop. */
+  readonly wait: Wait | undefined
 }
 
 /** Passing results count, nothing else does, and no prompt goes out. */
-export const LOOKS_ONLY = { returned: false, takes: 'passing', mayPrompt: false } as const
-
-const ONLY_LOOKED_AT = { looking: LOOKS_ONLY, asks: false, hears: false } as const
+const ONLY_LOOKED_AT = {
+  ...{ asks: false, hears: false, wait: undefined },
+  looking: { returned: false, takes: 'passing', mayPrompt: false },
+} as const
 
 /** Judges a stop, before the results are observed. */
 export function judgeAgentStop(start: WorkflowState, stop: AgentStop, nowMs: number): JudgedStop {
@@ -44,21 +49,28 @@ export function judgeAgentStop(start: WorkflowState, stop: AgentStop, nowMs: num
   const { promptId, shells } = stop
   const { state: settled, isWaiting } = settleWait(start, { prompt: promptId, startMs: stop.startMs }, nowMs)
   const state = noteStop(settled, stop)
-  if (isWaiting || !stop.isNext) return { state, ...ONLY_LOOKED_AT }
+  if (isWaiting || !stop.isNext) return { ...ONLY_LOOKED_AT, state, wait: isWaiting ? state.wait : undefined }
+  const plain = { state, asks: false, hears: false, wait: undefined }
   const canGoOn = { mayPrompt: true, promptId, shells }
   const isStopping = state.stopRequestedMs !== undefined
   const isAnswered = state.prompted && wasInterrupted(state, stop)
   if (isAnswered && promptId === state.heardPromptId && !isStopping) {
-    return { state, looking: { ...canGoOn, returned: false, takes: 'complete' }, asks: false, hears: true }
+    return { ...plain, looking: { ...canGoOn, returned: false, takes: 'complete' }, hears: true }
   }
   const isBuilding = state.prompted && shells.some((id) => !state.shells.includes(id))
   if (isBuilding && !isStopping) {
     // An agent that was asked and goes on has finished its result: a shell that runs a server would never end.
     const takes = state.askedToWait ? 'complete' : 'passing'
-    return { state, looking: { ...canGoOn, returned: false, takes }, asks: !state.askedToWait, hears: false }
+    return { ...plain, looking: { ...canGoOn, returned: false, takes }, asks: !state.askedToWait }
   }
-  const looking = { ...canGoOn, returned: true, interrupted: isAnswered || isBuilding }
-  return { state, looking, asks: false, hears: false }
+  const isLost = stop.isLost === true && state.prompted && !start.cameBack
+  const looking = { ...canGoOn, returned: true, interrupted: isAnswered || isBuilding || isLost }
+  return { ...plain, state: isLost ? withoutIdleTime(state, nowMs) : state, looking }
+}
+
+/** The state of a run that lost its client: only the time until its last transition counts as work. */
+export function withoutIdleTime(state: WorkflowState, nowMs: number): WorkflowState {
+  return { ...pauseClock(state, state.updatedMs), clockSinceMs: nowMs }
 }
 
 /**
@@ -68,7 +80,7 @@ export function judgeAgentStop(start: WorkflowState, stop: AgentStop, nowMs: num
  * its end wakes the agent when they may be away.
  */
 function noteStop(state: WorkflowState, stop: AgentStop): WorkflowState {
-  if (!state.prompted || state.cameBack) return state
+  if (!state.prompted || state.cameBack || stop.promptId === undefined) return state
   const isHeard = state.heardPromptId === undefined && stop.followsBlock === false && (stop.isNext || stop.isBlocked)
   const isOther = state.promptId !== undefined && stop.promptId !== undefined && stop.promptId !== state.promptId
   return { ...state, cameBack: true, ...(isHeard && isOther && { heardPromptId: stop.promptId }) }
@@ -95,6 +107,14 @@ export function afterSessionStart(state: WorkflowState): WorkflowState {
  */
 export function isIdle({ prompted, wait, heardPromptId, promptId }: WorkflowState): boolean {
   return !prompted || wait !== undefined || (heardPromptId !== undefined && heardPromptId !== promptId)
+}
+
+/** True if the run waits at an event of its session. */
+export function isWaitingAt(
+  { wait }: WorkflowState,
+  { promptId, startMs }: Pick<AgentStop, 'promptId' | 'startMs'>,
+): boolean {
+  return ['begins', 'stands'].includes(waitStateAt(wait, { prompt: promptId, startMs }))
 }
 
 /** The state at an event of its session, with its wait stamped, or removed where it is over. */

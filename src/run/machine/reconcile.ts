@@ -32,15 +32,16 @@ export interface Reconciled {
 }
 
 /**
- * Runs until there is a prompt to give out, nothing to do, or an end. When it returns, the state is on disk. A state is
+ * Runs until there is a prompt to give out, nothing to do, or an end. `onDisk`: the state on disk, if it is not `start`.
+ * When it returns, the state is on disk. A state is
  * written before the effects of the next transition, so that a crash at any point leaves a state that leads to the same
  * result. A state keeps only its last transitions, so they are recorded before that many have been added. (A state may be
  * large, and a run may have many finished phases to catch up with: writing each of these states would take too long.)
  */
-export function reconcile(start: WorkflowState, ports: WorkflowPorts): Reconciled {
+export function reconcile(start: WorkflowState, ports: WorkflowPorts, onDisk = start): Reconciled {
   let state = start
-  let written = start
-  let recorded = start.sequence
+  let written = onDisk
+  let recorded = onDisk.sequence
   const flush = (): void => {
     if (state === written) return
     ports.write(state)

@@ -3,7 +3,7 @@ import { MAIN_AGENT } from '../../hosts/host.ts'
 import { type ErrorArguments, PostflightError } from '../../kernel/errors.ts'
 import { announcesWait, type ToolUse, waitingIds } from '../../marker/owner-claim.ts'
 import { announcedWait, parseWait, type Wait, type WaitEvent, type WaitsLeft, waitsLeft } from '../../marker/wait.ts'
-import type { Recorded } from '../../project/journal-entry.ts'
+import type { JournalEntry, Recorded } from '../../project/journal-entry.ts'
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { afterCommand, afterSessionStart, settleWait } from '../machine/agent-stop.ts'
 import type { WorkflowState } from '../machine/state.ts'
@@ -44,7 +44,7 @@ export function announceRunWait(
 
 /** Notes in a run of this session that the session starts again. Returns the journal's record of a wait that ended. */
 export function noteSessionStart(folder: TaskFolder, session: string | undefined): Recorded[] {
-  return changeRun(folder, session, afterSessionStart).recorded
+  return changeRun(folder, session, afterSessionStart)
 }
 
 /**
@@ -58,34 +58,38 @@ export function settleAnnouncedWait(folder: TaskFolder, use: ToolUse): Recorded[
     const written = { id: state.id, changedMs: stateWrittenMs(folder) }
     const announces = announcesWait(written, use, waitingIds(output))
     return afterCommand(state, { isMain: agent === MAIN_AGENT, announces, promptId: prompt }, Date.now())
-  }).recorded
+  })
 }
 
 /**
- * Stamps the wait of a run at an event of its session, or ends it where its prompt is over. Returns the wait that stands.
+ * Stamps the wait of a run at an event of its session, or ends it where its prompt is over. Returns the journal's record of
+ * the end.
  * @throws {PostflightError} `locked`, `workflow-state`; file-system errors.
  */
-export function settleRunWait(folder: TaskFolder, session: string, event: WaitEvent): Wait | undefined {
+export function settleRunWait(folder: TaskFolder, session: string, event: WaitEvent): Recorded[] {
   // Most runs do not wait, and then no lock is needed.
-  if (readState(folder)?.wait === undefined) return undefined
-  return changeRun(folder, session, (state) => settleWait(state, event, Date.now()).state, COMMAND_PATIENCE_MS).wait
+  if (readState(folder)?.wait === undefined) return []
+  return changeRun(folder, session, (state) => settleWait(state, event, Date.now()).state, COMMAND_PATIENCE_MS)
 }
 
-/** Changes the state of an active run of this session. `wait` is the remaining wait, and `recorded` tells of one that ended. */
+/** Changes the state of an active run of this session. Returns the journal's record of a wait that ended. */
 function changeRun(
   folder: TaskFolder,
   session: string | undefined,
   change: (state: WorkflowState) => WorkflowState,
   patienceMs = HOOK_PATIENCE_MS,
-): { readonly wait: Wait | undefined; readonly recorded: Recorded[] } {
+): Recorded[] {
   return withRunLock(folder, patienceMs, () => {
     const state = readState(folder)
-    const isOurs = state?.active === true && state.hostSession === session
-    if (!isOurs) return { wait: undefined, recorded: [] }
+    if (state?.active !== true || state.hostSession !== session) return []
     const changed = change(state)
     writeChanged(folder, changed, state)
-    if (state.wait === undefined || changed.wait !== undefined) return { wait: changed.wait, recorded: [] }
-    const entry = { event: 'wait-end', task: folder.task, hostSession: session, detail: state.wait.for } as const
-    return { wait: undefined, recorded: [{ root: folder.root, entry }] }
+    return waitEnd(folder.task, state, changed).map((entry) => ({ root: folder.root, entry }))
   })
+}
+
+/** The journal's entry for a wait that ended between two states. */
+export function waitEnd(task: string, { wait, hostSession }: WorkflowState, after: WorkflowState): JournalEntry[] {
+  if (wait === undefined || after.wait !== undefined) return []
+  return [{ event: 'wait-end', task, hostSession, detail: wait.for }]
 }

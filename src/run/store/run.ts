@@ -15,8 +15,17 @@ import {
   resumeState,
   settleState,
 } from '../machine/control.ts'
+import { currentPhase } from '../machine/position.ts'
 import { newState, visitsOf, type WorkflowState } from '../machine/state.ts'
-import { enterFrom } from '../machine/steering.ts'
+import {
+  approveState,
+  enterFrom,
+  isApprovalDue,
+  rejectState,
+  retryStep,
+  type Steered,
+  skipStep,
+} from '../machine/steering.ts'
 import { WORKFLOW_TEXT } from '../run-messages.ts'
 import { observe } from './observe-run.ts'
 import { putAside } from './put-aside.ts'
@@ -24,7 +33,7 @@ import { idToResume, putRunFile, removeRunFile } from './run-file.ts'
 import { readState, withRun, withRunLock, writeChanged, writeState } from './state-store.ts'
 import { removeIfEnded, turnUnderLock } from './turn.ts'
 
-/** Starts, resumes and ends runs. Each call holds the run's lock and writes the run's state. */
+/** Starts, resumes, steers and ends runs. Each call holds the run's lock and writes the run's state. */
 
 /** The sessions that a run belongs to. */
 export interface Runner {
@@ -95,16 +104,10 @@ export function stopRun(folder: TaskFolder, nowMs: number): Stopping {
   return withRun(folder, COMMAND_PATIENCE_MS, (state) => {
     if (!state.active) return { state, wasOver: true }
     const asked = requestStop(state, nowMs)
-    writeChanged(folder, asked, state)
+    if (isIdle(asked)) return { state: takePassing(folder, asked, state, nowMs), wasOver: false }
     // What a working agent has left so far may be half of it, so its next stop judges that.
-    if (!isIdle(asked)) return { state: asked, wasOver: false }
-    const { state: seen } = turnUnderLock(folder, asked, {
-      nowMs,
-      returned: false,
-      takes: 'passing',
-      mayPrompt: false,
-    })
-    return { state: seen, wasOver: false }
+    writeChanged(folder, asked, state)
+    return { state: asked, wasOver: false }
   })
 }
 
@@ -145,8 +148,7 @@ export function resumeRun(folder: TaskFolder, runner: Runner, nowMs: number, fro
     const begun = from === undefined ? resumed : enteredFrom(folder, state, resumed, from, nowMs)
     const takenFrom = state.active && state.hostSession !== begun.hostSession ? state.hostSession : undefined
     putRunFile(folder, id)
-    writeChanged(folder, begun, state)
-    const { state: seen } = turnUnderLock(folder, begun, looking)
+    const { state: seen } = turnUnderLock(folder, begun, looking, { onDisk: state })
     if (!seen.active) return { state: seen, takenFrom }
     const again = seen.prompted ? promptAgain(seen) : seen
     writeChanged(folder, again, seen)
@@ -197,8 +199,76 @@ export function interruptRun(folder: TaskFolder, session: string, why: string, n
   )
 }
 
+/** Writes a changed state, and takes in the results that pass, which may end the run. */
+function takePassing(folder: TaskFolder, changed: WorkflowState, onDisk: WorkflowState, nowMs: number): WorkflowState {
+  const looking = { nowMs, returned: false, takes: 'passing', mayPrompt: false } as const
+  return turnUnderLock(folder, changed, looking, { onDisk }).state
+}
+
 function finish(folder: TaskFolder, ended: WorkflowState, previous: WorkflowState): WorkflowState {
   writeChanged(folder, ended, previous)
   removeIfEnded(folder, ended)
   return ended
+}
+
+/**
+ * Approves the artifact that the run waits for.
+ * @throws {PostflightError} `approval-none`; `approval-artifact` if the artifact has become invalid.
+ */
+export function approveRun(folder: TaskFolder, note: string | undefined, nowMs: number): WorkflowState {
+  return steer(folder, nowMs, (state) => {
+    requireApproval(folder, state)
+    const { artifact } = observe(folder.path, state, { nowMs, returned: false, mayPrompt: false })
+    if (artifact.kind !== 'valid') {
+      const { artifact: name = '' } = currentPhase(state)
+      const why = artifact.kind === 'invalid' ? artifact.why : WORKFLOW_TEXT.noArtifact(name)
+      throw new PostflightError('approval-artifact', { task: taskWord(folder), detail: why })
+    }
+    return approveState(state, note, nowMs)
+  })
+}
+
+/** Rejects it: another attempt, with the reason in the prompt. @throws {PostflightError} `approval-none`. */
+export function rejectRun(folder: TaskFolder, reason: string, nowMs: number): WorkflowState {
+  return steer(folder, nowMs, (state) => {
+    requireApproval(folder, state)
+    return rejectState(state, reason, nowMs)
+  })
+}
+
+function requireApproval(folder: TaskFolder, state: WorkflowState): void {
+  if (!isApprovalDue(state)) throw new PostflightError('approval-none', { task: taskWord(folder), phase: state.phase })
+}
+
+/**
+ * Tries a step of the current phase again, with all its attempts. Steps count from 1.
+ * @throws {PostflightError} `run-step`; `workflow-over` when the run was completed or aborted.
+ */
+export function retryRunStep(folder: TaskFolder, step: number, nowMs: number): WorkflowState {
+  return steer(folder, nowMs, (state) => stepped(folder, state, step, retryStep(state, step - 1, nowMs)))
+}
+
+/** Gives up a step of the current phase. Steps count from 1. @throws {PostflightError} as `retryRunStep`. */
+export function skipRunStep(folder: TaskFolder, step: number, nowMs: number): WorkflowState {
+  return steer(folder, nowMs, (state) => stepped(folder, state, step, skipStep(state, step - 1, nowMs)))
+}
+
+function stepped(folder: TaskFolder, state: WorkflowState, step: number, steered: Steered): WorkflowState {
+  // A resume would not do the step.
+  if (!isResumable(state)) {
+    throw new PostflightError('workflow-over', { task: taskWord(folder), outcome: state.outcome ?? '' })
+  }
+  if ('state' in steered) return steered.state
+  const { phase, totalSteps } = state
+  throw new PostflightError('run-step', {
+    ...{ task: taskWord(folder), phase, step: String(step), count: totalSteps, standing: steered.refusal },
+  })
+}
+
+/** Changes the state, and takes in the results on disk. */
+function steer(folder: TaskFolder, nowMs: number, change: (state: WorkflowState) => WorkflowState): WorkflowState {
+  return withRun(folder, COMMAND_PATIENCE_MS, (state) => {
+    const changed = change(state)
+    return changed.active ? takePassing(folder, changed, state, nowMs) : finish(folder, changed, state)
+  })
 }

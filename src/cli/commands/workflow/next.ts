@@ -2,19 +2,12 @@ import { shellIdentity } from '../../../hosts/index.ts'
 import { commandLine } from '../../../kernel/command-line.ts'
 import { since } from '../../../marker/check-messages.ts'
 import { type CommandContext, type CommandResult, recordInJournal } from '../../../project/command-context.ts'
-import { type TaskFolder, taskWord } from '../../../project/task-folder.ts'
-import { LOOKS_ONLY, settleWait } from '../../../run/machine/agent-stop.ts'
+import { taskWord } from '../../../project/task-folder.ts'
+import { CAME_BACK, driveRun, type Occasion, peekTurn, type Turn } from '../../../run/drive.ts'
 import { awaitsApproval, fileToApprove } from '../../../run/machine/approval.ts'
 import { isResumable } from '../../../run/machine/control.ts'
-import { currentPhase } from '../../../run/machine/position.ts'
 import { stepsOf } from '../../../run/machine/prompt.ts'
-import type { WorkflowState } from '../../../run/machine/state.ts'
 import { DRIVER_TEXT, PHASE_CHECK_TEXT, STATUS_TEXT } from '../../../run/run-messages.ts'
-import { peekTurn } from '../../../run/store/peek.ts'
-import { checkStanding, runPhaseCheck } from '../../../run/store/phase-check.ts'
-import { requireState } from '../../../run/store/state-store.ts'
-import { requireTrust } from '../../../run/store/trust.ts'
-import { type Look, type NoTurn, type Turn, takeTurn, turnEntry } from '../../../run/store/turn.ts'
 import type { NextDocument } from '../../../views/documents/workflow/next.ts'
 import { exitCodeOf } from '../../../views/run-view.ts'
 import { NEXT_TEXT } from '../../../views/run-view-messages.ts'
@@ -41,23 +34,26 @@ export async function next(
 ): Promise<CommandResult<NextDocument>> {
   const folder = requireRunFolder(context, task)
   const caller = shellIdentity(context.environment)?.session
-  const asking = { sinceMs: context.findStart(), patience: 'command' } as const
-  const isElsewhere = ({ active, hostSession }: WorkflowState): boolean =>
-    active && hostSession !== undefined && hostSession !== caller
   // A shell does not know the host's id of the prompt, so a wait lasts as on a host without such ids.
-  const event = { prompt: undefined, startMs: asking.sinceMs }
-  const before = requireState(folder)
-  if (!options.peek && !isElsewhere(before) && !settleWait(before, event, context.nowMs).isWaiting) {
-    const waits = await checkFirst(context, folder, before, options.timeout)
-    if (waits !== undefined) return waits
+  const occasion: Occasion = {
+    ...CAME_BACK,
+    promptId: undefined,
+    startMs: context.findStart(),
+    drives: ({ hostSession }) => hostSession === undefined || hostSession === caller,
   }
-  const look = (start: WorkflowState): Look | undefined => {
-    if (isElsewhere(start)) return undefined
-    if (!start.active) return { looking: GOES_ON }
-    const { state: noted, isWaiting } = settleWait(start, event, context.nowMs)
-    return { noted, looking: isWaiting ? LOOKS_ONLY : GOES_ON }
+  const turn = options.peek
+    ? peekTurn(folder, occasion, context.nowMs)
+    : await driveRun(folder, {
+        findOccasion: () => occasion,
+        truster: trusterOf(context),
+        check: { limitMs: options.timeout, obeysSignals: true },
+        awaitsCheck: false,
+        record: (entries) => recordInJournal(context, folder.root, entries),
+      })
+  if (turn.command === 'checking') {
+    return wait(PHASE_CHECK_TEXT.running(turn.run, since(turn.sinceMs, context.nowMs)), 0)
   }
-  const turn = options.peek ? peek(folder, look, context.nowMs) : takeTurn(folder, asking, look)
+  if (turn.command === 'interrupted') return wait(PHASE_CHECK_TEXT.interrupted(turn.run ?? ''), 1)
   const resume = commandLine(['workflow', 'resume', taskWord(folder)], context.rootOption)
   if (turn.command === 'none') {
     const why = DRIVER_TEXT.isElsewhere(turn.state.hostSession ?? '', resume, caller !== undefined)
@@ -68,9 +64,6 @@ export async function next(
     }
   }
   const { state } = turn
-  const entry = options.peek ? undefined : turnEntry(folder, turn)
-  if (entry !== undefined) recordInJournal(context, folder.root, [entry])
-  if (turn.command === 'wait' && state.wait !== undefined) return wait(STATUS_TEXT.waits(state.wait.for), 0)
   if (awaitsApproval(state)) {
     const [approve, reject] = ['approve', 'reject'].map((word) =>
       commandLine(['workflow', word, taskWord(folder)], context.rootOption),
@@ -80,6 +73,7 @@ export async function next(
       0,
     )
   }
+  if (turn.command === 'wait' && turn.wait !== undefined) return wait(STATUS_TEXT.waits(turn.wait.for), 0)
   const lines = [
     ...turnLines(turn),
     ...(turn.command === 'finish' && isResumable(state) ? [STATUS_TEXT.resumes(resume)] : []),
@@ -87,39 +81,10 @@ export async function next(
   return { exitCode: exitCodeOf(turn.state), data: turnData(turn), lines, essential: lines }
 }
 
-/** Runs the check of the phase if it is due. Returns the answer where nothing can be decided now. */
-async function checkFirst(
-  context: CommandContext,
-  folder: TaskFolder,
-  state: WorkflowState,
-  limitMs: number,
-): Promise<CommandResult<NextDocument> | undefined> {
-  const { run } = currentPhase(state).check
-  if (run === undefined || checkStanding(folder, state).kind !== 'due') return undefined
-  requireTrust(folder, state, trusterOf(context))
-  const done = await runPhaseCheck(folder, state, { limitMs, obeysSignals: true })
-  if (done.kind === 'busy') return wait(PHASE_CHECK_TEXT.running(run, since(done.sinceMs, context.nowMs)), 0)
-  if (done.kind === 'ran') recordInJournal(context, folder.root, [done.entry])
-  return done.kind === 'ran' && done.check.failure?.kind === 'interrupted'
-    ? wait(PHASE_CHECK_TEXT.interrupted(run), 1)
-    : undefined
-}
-
 function wait(why: string, exitCode: 0 | 1): CommandResult<NextDocument> {
   const lines = [NEXT_TEXT.wait(why)]
   return { exitCode, data: { command: 'wait', ...NOTHING, why }, lines, essential: lines }
 }
-
-function peek(folder: TaskFolder, look: (state: WorkflowState) => Look | undefined, nowMs: number): Turn | NoTurn {
-  const state = requireState(folder)
-  const looked = look(state)
-  return looked === undefined
-    ? { state, command: 'none' }
-    : peekTurn(folder, looked.noted ?? state, { ...looked.looking, nowMs })
-}
-
-/** The work of the last prompt is over, and the next one may go out. */
-const GOES_ON = { returned: true, mayPrompt: true } as const
 
 const NOTHING = {
   phase: null,

@@ -1,5 +1,5 @@
 import type { CommandContext, CommandResult } from '../../../project/command-context.ts'
-import { retryRunStep, skipRunStep } from '../../../run/store/steer.ts'
+import { retryRunStep, skipRunStep } from '../../../run/store/run.ts'
 import type { RunDocument } from '../../../views/documents/workflow/run.ts'
 import type { Painter } from '../../../views/print.ts'
 import { changeRun } from '../../workflow/change-run.ts'

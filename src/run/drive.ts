@@ -1,0 +1,192 @@
+import { COMMAND_PATIENCE_MS, HOOK_PATIENCE_MS, retryWhileLocked } from '../disk/lock.ts'
+import type { CheckPlace } from '../marker/run-checks.ts'
+import type { Wait } from '../marker/wait.ts'
+import type { JournalEntry } from '../project/journal-entry.ts'
+import type { TaskFolder } from '../project/task-folder.ts'
+import { type AgentStop, isWaitingAt, judgeAgentStop } from './machine/agent-stop.ts'
+import { hadAskedBefore, repeatPrompt } from './machine/control.ts'
+import { currentPhase } from './machine/position.ts'
+import { type DuePrompt, promptRecord } from './machine/prompt.ts'
+import type { WorkflowState } from './machine/state.ts'
+import { RUN_RECORDS } from './run-messages.ts'
+import type { Looking } from './store/observe-run.ts'
+import { checkStanding, runPhaseCheck } from './store/phase-check.ts'
+import { waitEnd } from './store/run-wait.ts'
+import { requireState, withRun, writeChanged } from './store/state-store.ts'
+import { requireTrust, type Truster } from './store/trust.ts'
+import { dueOf, foreseenTurn, type TurnTaken, turnUnderLock } from './store/turn.ts'
+
+/**
+ * Drives a run, for every driver: the stop hook, `workflow next` and OpenCode's plugin only translate their events into an
+ * `Occasion`, and the result into their output. The order: the wait, the check, the results on disk, the next prompt, the
+ * journal.
+ */
+
+/** A stop of an agent of the session that drives a run. */
+export interface Occasion extends AgentStop {
+  /** False for an active run that somebody else drives: it stays as it is. */
+  readonly drives: (state: WorkflowState) => boolean
+  readonly patience: 'command' | 'hook'
+  /** The age of this process (ms) at which it must answer; undefined for a command, which has time. */
+  readonly deadline?: number | undefined
+}
+
+/** A stop of which no more is known than that the agent's work is over. */
+export const CAME_BACK = {
+  ...{ isMain: true, isNext: true, isBlocked: false, followsBlock: undefined, shells: [] },
+  patience: 'command',
+} as const
+
+/** The result of a turn. */
+export interface Turn extends TurnTaken {
+  /** The wait that allows this stop. */
+  readonly wait: Wait | undefined
+  /** True if the agent must be asked whether it is waiting for shells in the background. */
+  readonly asksToWait: boolean
+  /** True if the stop is allowed because the person interrupted the prompt that is out. */
+  readonly hears: boolean
+  /** What the caller must write to the journal. */
+  readonly entries: readonly JournalEntry[]
+}
+
+/** The result if somebody else drives the run. */
+export interface NoTurn {
+  readonly state: WorkflowState
+  readonly command: 'none'
+}
+
+/**
+ * Observes, moves the run on as far as possible, and sends the next prompt if one is due and allowed. Of two requests at
+ * once, such as from a hook that is wired twice, the second gets the same prompt as the first, as the same attempt.
+ * @throws {PostflightError} `workflow-none`, `workflow-state`, `locked`; file-system errors.
+ */
+export function takeTurn(folder: TaskFolder, occasion: Occasion): Turn | NoTurn {
+  return withRun(folder, occasion.patience === 'hook' ? HOOK_PATIENCE_MS : COMMAND_PATIENCE_MS, (state) => {
+    if (state.active && !occasion.drives(state)) return { state, command: 'none' }
+    // Taken under the lock, so that a prompt's time is later than the start of every process that waited for the lock.
+    const nowMs = Date.now()
+    const { state: noted, looking, asks, hears, wait } = judgeAgentStop(state, occasion, nowMs)
+    const turnOf = (start: WorkflowState, how: Omit<Looking, 'nowMs'>, onDisk = start): TurnTaken =>
+      turnUnderLock(folder, start, { ...how, nowMs }, { onDisk, deadline: occasion.deadline })
+    const done = (taken: TurnTaken, said: Partial<Pick<Turn, 'asksToWait' | 'hears'>> = {}): Turn => {
+      const turn = { asksToWait: false, hears: false, ...said, ...taken, wait }
+      return { ...turn, entries: entriesOf(folder, state, turn) }
+    }
+    const isEarlier = hadAskedBefore(state, occasion.startMs)
+    if (!looking.mayPrompt || !isEarlier) {
+      const turn = turnOf(isEarlier ? state : noted, looking, state)
+      const isOut = turn.command === 'wait' && !turn.unfinished && turn.state.prompted
+      if (!isOut || !asks) return done(turn, { hears: isOut && hears })
+      // Once in each visit of a phase.
+      const asked = { ...turn.state, askedToWait: true }
+      writeChanged(folder, asked, turn.state)
+      return done({ ...turn, state: asked }, { asksToWait: true })
+    }
+    const turn = turnOf(state, { returned: false, mayPrompt: false })
+    if (turn.command !== 'wait' || turn.unfinished) return done(turn)
+    // The last prompt's work is done, so the next one is due: a clock that was set back must not end the chain of prompts.
+    if (!turn.state.prompted) return done(turnOf(turn.state, looking))
+    const repeated = repeatPrompt(turn.state)
+    writeChanged(folder, repeated, turn.state)
+    return done({ ...turn, state: repeated, command: 'prompt', due: dueOf(folder, repeated) })
+  })
+}
+
+/** The turn that `takeTurn` would take now. Nothing is written. @throws {PostflightError} as `takeTurn`. */
+export function peekTurn(folder: TaskFolder, occasion: Occasion, nowMs: number): Turn | NoTurn {
+  const state = requireState(folder)
+  if (state.active && !occasion.drives(state)) return { state, command: 'none' }
+  const { state: noted, looking, wait } = judgeAgentStop(state, occasion, nowMs)
+  const taken = foreseenTurn(folder, noted, { ...looking, nowMs })
+  return { ...taken, wait, asksToWait: false, hears: false, entries: [] }
+}
+
+/** The journal's entries for a turn: a wait that ended, then a prompt or an end. */
+function entriesOf(
+  { task }: TaskFolder,
+  before: WorkflowState,
+  { due, state, hears, ends }: Omit<Turn, 'entries'>,
+): JournalEntry[] {
+  const entry = { event: 'workflow', task, hostSession: state.hostSession } as const
+  const ended = waitEnd(task, before, state)
+  if (due !== undefined) return [...ended, { ...entry, detail: promptRecord(due, state.repeats > 0) }]
+  if (hears) return [...ended, { ...entry, detail: RUN_RECORDS.heard }]
+  return ends ? [...ended, endEntry(task, state)] : ended
+}
+
+/** The journal's entry for the start of a run. */
+export function startEntry(task: string, { name, hostSession }: WorkflowState): JournalEntry {
+  return { event: 'workflow', task, hostSession, detail: RUN_RECORDS.started(name) }
+}
+
+/** The journal's entry for the end of a run. */
+export function endEntry(task: string, { hostSession, outcome }: WorkflowState): JournalEntry {
+  return { event: 'workflow', task, hostSession, detail: outcome }
+}
+
+/** A driver that has time: it runs checks, and may give out prompts itself. */
+export interface Driver {
+  readonly findOccasion: () => Occasion
+  readonly truster: Truster
+  readonly check: Omit<CheckPlace, 'cwd'>
+  /** True if it waits for the end of a check that another process runs. */
+  readonly awaitsCheck: boolean
+  readonly record: (entries: readonly JournalEntry[]) => void
+  /**
+   * Gives a prompt to agents, and returns when they have stopped, with the reason if the run must end here. `takePassed`
+   * takes in the results that pass while some of them still work. Without it, `driveRun` returns the prompt.
+   */
+  readonly give?: (due: DuePrompt, state: WorkflowState, takePassed: () => Promise<void>) => Promise<string | undefined>
+}
+
+/** The result if nothing can be decided now: another process runs the check, or the driver was interrupted. */
+export type Pause =
+  | { readonly command: 'checking'; readonly run: string; readonly sinceMs: number }
+  | { readonly command: 'interrupted'; readonly run?: string; readonly why?: string }
+
+/** The time (ms) between two looks at a check that another process runs. */
+const POLL_MS = 500
+
+/**
+ * Takes turns until there is nothing to do now.
+ * @throws {PostflightError} as `takeTurn`; `commands-untrusted`, `shell-missing`, `check-files`.
+ */
+export async function driveRun(folder: TaskFolder, driver: Driver): Promise<Turn | NoTurn | Pause> {
+  const turnAt = async (occasion: Occasion): Promise<Turn | NoTurn> => {
+    const turn = await retryWhileLocked(() => takeTurn(folder, occasion))
+    if (turn.command !== 'none') driver.record(turn.entries)
+    return turn
+  }
+  for (;;) {
+    const occasion = driver.findOccasion()
+    const pause = await checkPhase(folder, occasion, driver)
+    if (pause !== undefined) return pause
+    const turn = await turnAt(occasion)
+    if (turn.command !== 'prompt' || turn.due === undefined || driver.give === undefined) return turn
+    const why = await driver.give(turn.due, turn.state, async () => {
+      await turnAt({ ...driver.findOccasion(), isMain: false })
+    })
+    if (why !== undefined) return { command: 'interrupted', why }
+  }
+}
+
+/** Runs the check of the current phase if it is due, so that the turn finds its receipt. */
+async function checkPhase(folder: TaskFolder, occasion: Occasion, driver: Driver): Promise<Pause | undefined> {
+  const isInterrupted = (): boolean => driver.check.signal?.aborted === true
+  while (!isInterrupted()) {
+    const state = requireState(folder)
+    const { run } = currentPhase(state).check
+    if (run === undefined || !occasion.drives(state) || isWaitingAt(state, occasion)) return undefined
+    if (checkStanding(folder, state).kind !== 'due') return undefined
+    requireTrust(folder, state, driver.truster)
+    const done = await runPhaseCheck(folder, state, driver.check)
+    if (done.kind === 'ran') {
+      driver.record([done.entry])
+      return done.check.failure?.kind === 'interrupted' ? { command: 'interrupted', run } : undefined
+    }
+    if (done.kind === 'none') return undefined
+    if (!driver.awaitsCheck) return { command: 'checking', run, sinceMs: done.sinceMs }
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+  }
+  return { command: 'interrupted' }
+}
