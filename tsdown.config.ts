@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
+import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { defineConfig, type Rolldown, type UserConfig } from 'tsdown'
 import { writesNotices } from './scripts/third-party-notices.ts'
@@ -80,10 +82,31 @@ const bundlesEverything: Rolldown.Plugin = {
   },
 }
 
+const source = (file: string): string => fileURLToPath(new URL(`src/cli/${file}`, import.meta.url))
+const COMMANDS = source('commands/index.ts')
+const DECLARATION = '?declaration'
+
+/**
+ * The list of commands imports the declaration of each from the file that also does its work. Here it gets a copy of that
+ * file, of which nothing but the declaration is used, so that the start of the CLI and its help load no work.
+ */
+const declarationsAlone: Rolldown.Plugin = {
+  name: 'declarations-alone',
+  resolveId: {
+    order: 'pre',
+    async handler(file, importer, { kind }) {
+      if (importer !== COMMANDS || kind === 'dynamic-import' || dirname(file) !== '.') return null
+      const found = await this.resolve(file, importer, { kind, skipSelf: true })
+      return found && { id: `${found.id}${DECLARATION}`, moduleSideEffects: false }
+    },
+  },
+  load: (id) =>
+    id.endsWith(DECLARATION) ? { code: readFileSync(id.slice(0, -DECLARATION.length), 'utf8'), moduleType: 'ts' } : null,
+}
+
 /** The plugins of every build. */
 const everywhere: readonly Rolldown.Plugin[] = [bundlesEverything, writesNotices]
 
-const source = (file: string): string => fileURLToPath(new URL(`src/cli/${file}`, import.meta.url))
 
 /**
  * The modules that become one chunk each, together with their imports: every file takes a third of a millisecond to find
@@ -91,19 +114,28 @@ const source = (file: string): string => fileURLToPath(new URL(`src/cli/${file}`
  */
 const CHUNKS: readonly (readonly [entry: string, chunk: string])[] = [
   [source('index.ts'), 'cli'],
-  [source('commands/marker-commands.ts'), 'markers'],
-  [source('commands/workflow/run-commands.ts'), 'runs'],
+  ...commandFiles('markers', ['create', 'clear', 'step', 'inspect', 'adopt', 'bypass', 'wait', 'logs']),
+  ...commandFiles('runs', ['next', 'status', 'stop', 'abort', 'history'].map((name) => `workflow-${name}`)),
 ]
+
+function commandFiles(chunk: string, names: readonly string[]): [entry: string, chunk: string][] {
+  return names.map((name) => [source(`commands/${name}.ts`), chunk])
+}
 
 /** Every module that `entry` loads at its start, itself included: its imports, and theirs. */
 function loadedBy(entry: string, graph: Pick<Rolldown.ChunkingContext, 'getModuleInfo'>): Set<string> {
   const loaded = new Set([entry])
-  for (const id of loaded) for (const imported of graph.getModuleInfo(id)?.importedIds ?? []) loaded.add(imported)
+  for (const id of loaded) {
+    if (id.endsWith(DECLARATION)) continue
+    for (const imported of graph.getModuleInfo(id)?.importedIds ?? []) loaded.add(imported)
+  }
   return loaded
 }
 
 const byEntry: Rolldown.CodeSplittingGroup = {
-  name: (id, graph) => CHUNKS.find(([entry]) => loadedBy(entry, graph).has(id))?.[1] ?? null,
+  // The files of commands import zod for their schemas, which no command uses.
+  name: (id, graph) =>
+    id.includes('/zod/') ? 'zod' : (CHUNKS.find(([entry]) => loadedBy(entry, graph).has(id))?.[1] ?? null),
 }
 
 export default defineConfig([
@@ -131,7 +163,9 @@ export default defineConfig([
     ...shared,
     entry: { cli: 'src/cli/index.ts' },
     outDir: `${output}/cli`,
-    plugins: [plainBuiltins, lazyChildProcess, ...everywhere],
+    plugins: [plainBuiltins, lazyChildProcess, declarationsAlone, ...everywhere],
+    // Only what is used counts: schemas and the work of other commands are imported and not used.
+    treeshake: { moduleSideEffects: false },
     minify: true,
     outputOptions: {
       chunkFileNames: '[name].js',

@@ -1,9 +1,11 @@
+import { Command } from 'commander'
 import { asPostflightError } from '../kernel/error-messages.ts'
 import { cleanOutput, type Output, printError } from '../views/print.ts'
-import type { Program } from './program/bare-program.ts'
-import { buildProgram } from './program/program.ts'
-import { asUsageError } from './program/usage-error.ts'
+import type { BareCommand } from './command.ts'
+import { COMMANDS, commandIn } from './commands/index.ts'
+import { buildProgram, type ProgramPorts } from './program.ts'
 import { runCommand, type World } from './run-command.ts'
+import { asUsageError } from './usage-error.ts'
 
 /** The CLI without a process of its own. The only `catch` turns errors into exit codes. */
 
@@ -21,26 +23,32 @@ export async function main(words: readonly string[], cli: CliProcess): Promise<v
   const stdout = cleanOutput(cli.stdout)
   const stderr = cleanOutput(cli.stderr)
   const world = { contextNow: cli.contextNow, stdout, terminalOutput: cli.stdout }
-  const program = buildProgram({
+  const ports: ProgramPorts = {
     version,
     stdout,
-    run: async (invocation, options) => endWith(await runCommand(invocation, options, world)),
-  })
+    run: async (invocation, options, program) => endWith(await runCommand(invocation, options, program, world)),
+  }
+  const line = meansStatus(words) ? ['status', ...words] : words
+  // To declare all commands takes 3 ms, so only help, completion and errors in a command's name do.
+  const named = commandIn(line)
+  const program = buildProgram(ports, named === 'complete' ? undefined : named)
   try {
-    await program.parseAsync(meansStatus(words, program) ? ['status', ...words] : words, { from: 'user' })
+    await program.parseAsync(line, { from: 'user' })
   } catch (error) {
-    const usage = asUsageError(error, program, words)
+    const usage = asUsageError(error, program, line)
     if (usage !== 'done')
       endWith(printError(usage ?? asPostflightError(error), words.includes('--json'), stdout, stderr))
   }
 }
 
-/** True for `postflight` without a command: with global options alone, or followed by an option of `status`. */
-function meansStatus(words: readonly string[], program: Program): boolean {
+/** Whether the line has no command: global options alone, or options of `status`. */
+function meansStatus(words: readonly string[]): boolean {
   const first = words.find((word, index) => {
     const isGlobal = ['--json', '--quiet', '--root'].includes(word) || word.startsWith('--root=')
     return !isGlobal && words[index - 1] !== '--root'
   })
-  const status = program.commands.find((command) => command.name() === 'status')
-  return first === undefined || status?.options.some(({ long }) => long === first.replace(/=.*/s, '')) === true
+  if (first === undefined) return true
+  if (!first.startsWith('--')) return false
+  const status = COMMANDS.status.declaration.declare(new Command('status') as unknown as BareCommand)
+  return status.options.some(({ long }) => long === first.replace(/=.*/s, ''))
 }

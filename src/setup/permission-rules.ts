@@ -11,11 +11,7 @@ import { appendToList, removeFromList } from './list-editor.ts'
 
 type List = 'allow' | 'ask'
 
-/** The commands of the protocol: an agent may use them without asking. */
-const PROTOCOL = [
-  ...['create', 'step', 'wait', 'clear', 'status', 'inspect', 'explain', 'doctor', 'logs'],
-  ...['workflow status', 'workflow next', 'workflow check', 'workflow validate', 'workflow history', 'workflow graph'],
-]
+export type Rules = Readonly<Record<List, readonly string[]>>
 
 /** How an agent starts the CLI where the project depends on the package, besides by its name. */
 const NPX = 'npx --no-install postflight'
@@ -32,11 +28,13 @@ const STARTS_COMMANDS = [
 
 const LISTS: readonly List[] = ['allow', 'ask']
 
-/** Our rules of one list. Rules for npx are needed only in a project that depends on the package. */
-export function rulesOf(list: List, isDependency = true): string[] {
-  if (list === 'ask') return STARTS_COMMANDS.map((words) => `Bash(*postflight ${words})`)
+/** Our rules. Those for npx are needed only in a project that depends on the package. */
+export function rulesOf(freeCommands: readonly string[], isDependency: boolean): Rules {
   const starts = isDependency ? ['postflight', NPX] : ['postflight']
-  return starts.flatMap((start) => PROTOCOL.map((words) => `Bash(${start} ${words} *)`))
+  return {
+    allow: starts.flatMap((start) => freeCommands.map((words) => `Bash(${start} ${words} *)`)),
+    ask: STARTS_COMMANDS.map((words) => `Bash(*postflight ${words})`),
+  }
 }
 
 const SHAPE = z.looseObject({ allow: z.optional(z.array(z.unknown())), ask: z.optional(z.array(z.unknown())) })
@@ -49,11 +47,11 @@ function settingsAt(path: string): SettingsFile<z.output<typeof SHAPE>> {
  * The text with each of our rules that a project needs. The same text if they are there already.
  * @throws {PostflightError} `settings-not-json`, `settings-too-deep`, `settings-wrong-shape`.
  */
-export function addRules(text: string, path: string, isDependency: boolean): string {
+export function addRules(text: string, path: string, rules: Rules): string {
   const { held } = readDocument(text, settingsAt(path))
   return LISTS.reduce(
     (changed, list) =>
-      rulesOf(list, isDependency)
+      rules[list]
         .filter((rule) => !held?.[list]?.includes(rule))
         .reduce((next, rule) => appendToList(next, settingsAt(path), ['permissions', list], rule), changed),
     text,
@@ -61,9 +59,9 @@ export function addRules(text: string, path: string, isDependency: boolean): str
 }
 
 /** Our rules that the settings lack. @throws {PostflightError} as `addRules`. */
-export function missingRules(text: string, path: string, isDependency: boolean): string[] {
+export function missingRules(text: string, path: string, rules: Rules): string[] {
   const { held } = readDocument(text, settingsAt(path))
-  return LISTS.flatMap((list) => rulesOf(list, isDependency).filter((rule) => !held?.[list]?.includes(rule)))
+  return LISTS.flatMap((list) => rules[list].filter((rule) => !held?.[list]?.includes(rule)))
 }
 
 const ABOUT_US = /^Bash\(.*postflight/

@@ -2,7 +2,7 @@ import { messageOf } from '../kernel/error-messages.ts'
 import type { PostflightError } from '../kernel/errors.ts'
 import { stripControl } from '../kernel/text.ts'
 import type { CommandResult } from '../project/command-context.ts'
-import type { ErrorDocument } from './documents/error.ts'
+import type { ErrorDocument } from './documents.ts'
 import { wrap } from './layout.ts'
 
 /** Prints the results of commands and errors. */

@@ -1,3 +1,4 @@
+import * as z from 'zod/mini'
 import { commandLine, stopNowLine } from '../kernel/command-line.ts'
 import { inLine, oneLine } from '../kernel/text.ts'
 import { formatAge, toIso } from '../kernel/time.ts'
@@ -8,17 +9,77 @@ import { isResumable } from '../run/machine/control.ts'
 import type { HistoryEntry } from '../run/machine/history.ts'
 import { type PhaseStanding, phaseStandings } from '../run/machine/picture.ts'
 import { isFromBefore, isInStep } from '../run/machine/position.ts'
+import { RUN_OUTCOMES } from '../run/machine/run-outcome.ts'
 import { phaseMs, visitsOf, type WorkflowState } from '../run/machine/state.ts'
 import { isApprovalDue } from '../run/machine/steering.ts'
 import { DRIVER_TEXT, STATUS_TEXT } from '../run/run-messages.ts'
 import { progress, stepsInWork } from '../run/run-standing.ts'
 import { listedIn } from '../run/store/listed-steps.ts'
 import { runFileOf } from '../run/store/run-file.ts'
-import type { RunDocument } from './documents/workflow/run.ts'
+import type { DocumentOf } from './documents.ts'
+import * as field from './documents.ts'
 import type { Painter } from './print.ts'
 import { HISTORY_TEXT } from './run-view-messages.ts'
 
 /** A run as `status` and `history` print it. */
+
+/** `postflight workflow start`, `stop` and `abort --json`: the run as it stands after the command. */
+export const runDocument = () => {
+  const phase = z.strictObject({
+    id: field.text("The phase's id."),
+    state: z.enum(['done', 'running', 'failed', 'skipped', 'waiting']),
+    visits: field.count('The number of times it was entered.'),
+    max_visits: field.count('The number of times it may be entered.'),
+    artifact: field.optionalText('The file that it must produce, as a path in the task folder.'),
+    gate: z.enum(['strict', 'advisory']),
+    duration_ms: field.count('The time for which the run worked on it.'),
+  })
+  return z.strictObject({
+    task: field.task,
+    name: field.text('Name of the workflow.'),
+    active: field.flag('True while it runs.'),
+    outcome: z.nullable(z.enum(RUN_OUTCOMES)),
+    why: field.optionalText('Why it ended as it did, in words.'),
+    phase: field.text('The current phase.'),
+    step: field.optionalCount('The current step, from 1; null between steps.'),
+    in_work: z.array(field.count('From 1.')).register(z.globalRegistry, {
+      description: 'The steps that were handed out and have not ended: one, or several at once.',
+    }),
+    total_steps: field.count('The number of steps of this phase.'),
+    attempt: field.count('The current attempt, from 1.'),
+    last_failure: field.optionalText('Why the last attempt failed.'),
+    stop_requested: field.flag('True if no further prompt goes out: it stops when its agent ends its turn.'),
+    wait: z
+      .nullable(
+        z.strictObject({
+          for: field.text('What the agent waits for.'),
+          count: field.count('The number of waits so far.'),
+        }),
+      )
+      .register(z.globalRegistry, { description: 'The wait that the agent announced.' }),
+    approval: z
+      .nullable(
+        z.strictObject({
+          standing: z.enum(['asked', 'approved', 'rejected']),
+          note: field.optionalText('The note of an approval, or the reason for a rejection.'),
+        }),
+      )
+      .register(z.globalRegistry, { description: 'The approval by a person that this phase needs.' }),
+    host_session: field.optionalText('The session that drives it.'),
+    parent_session_id: field.optionalText('The session that its prompts belong to.'),
+    prompts: field.count('The number of prompts sent so far.'),
+    prompt_bound: field.optionalCount(
+      'The maximum number of its prompts, those sent included; null once it has ended.',
+    ),
+    started_at: field.text('ISO 8601.'),
+    updated_at: field.text('ISO 8601.'),
+    age_ms: z.int().register(z.globalRegistry, { description: 'Time since the last change.' }),
+    run_file: field.flag("True if the run's file exists in specs/.postflight/running/, by which the hook finds it."),
+    phases: z.array(phase),
+  })
+}
+
+export type RunDocument = DocumentOf<typeof runDocument>
 
 /** The exit code for a run: 0 while it runs and after it was completed, 1 for every other outcome. */
 export function exitCodeOf({ active, outcome }: Pick<WorkflowState, 'active' | 'outcome'>): 0 | 1 {

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { CommanderError } from 'commander'
-import { buildProgram } from '../../src/cli/program/program.ts'
+import { buildProgram } from '../../src/cli/program.ts'
 import { PostflightError } from '../../src/kernel/errors.ts'
 import { PACKAGE } from '../support/process.ts'
 

@@ -2,8 +2,8 @@
 
 import fastGlob from 'fast-glob'
 import { expect, it } from 'vitest'
-import { DOCUMENTS } from '../../src/cli/documents.ts'
 import { HOST_TITLES } from '../../src/hosts/hook-hosts.ts'
+import { DOCUMENTS } from '../support/command-documents.ts'
 import { PACKAGE } from '../support/process.ts'
 import { readPage } from './pages.ts'
 

@@ -3,8 +3,8 @@
 import { mkdirSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod/mini'
-import { DOCUMENTS } from '../../src/cli/documents.ts'
-import { JOURNAL_ENTRY_DOCUMENT } from '../../src/views/documents/logs.ts'
+import { journalEntryDocument } from '../../src/cli/commands/logs.ts'
+import { DOCUMENTS } from '../support/command-documents.ts'
 import { commandIn } from '../support/documents.ts'
 import { OTHER_SESSION, SESSION, sessionStart, stop, subagentStop } from '../support/payloads.ts'
 import { startCli } from '../support/process.ts'
@@ -267,6 +267,6 @@ describe.concurrent('a document with --json', () => {
       .trimEnd()
       .split('\n')
       .map((line) => JSON.parse(line) as unknown)
-    expect(entries.map((entry) => JOURNAL_ENTRY_DOCUMENT.safeParse(entry).success)).toEqual([true, true])
+    expect(entries.map((entry) => journalEntryDocument().safeParse(entry).success)).toEqual([true, true])
   })
 })

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { DOCUMENTS } from '../../src/cli/documents.ts'
+import { DOCUMENTS } from '../support/command-documents.ts'
 import { commandIn } from '../support/documents.ts'
 import {
   agentReturned,

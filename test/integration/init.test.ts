@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { freeCommands } from '../../src/cli/commands/index.ts'
 import { rulesOf } from '../../src/setup/permission-rules.ts'
 import { SESSION, stop } from '../support/payloads.ts'
 import { CLI, type ProcessResult } from '../support/process.ts'
@@ -14,6 +15,10 @@ import {
   type RunOptions,
 } from '../support/project.ts'
 import { HAS_TERMINAL, startInTerminal } from '../support/pseudo-terminal.ts'
+
+const RULES = rulesOf(freeCommands(), true)
+/** Those of a project that does not depend on the package. */
+const ALONE = rulesOf(freeCommands(), false)
 
 const WIDE = { columns: 80, rows: 60 }
 const patient = { timeout: 15_000 }
@@ -44,7 +49,7 @@ describe.concurrent('init', () => {
     expect(run.stdout.trimEnd().split('\n').at(-1)).toMatch(/^Try it now: /)
     const settings = JSON.parse(project.read(SETTINGS))
     expect(Object.keys(settings.hooks)).toEqual(['SubagentStop', 'Stop', 'SessionStart', 'PostToolUse', 'PreToolUse'])
-    expect(settings.permissions).toEqual({ allow: rulesOf('allow'), ask: rulesOf('ask') })
+    expect(settings.permissions).toEqual({ allow: RULES.allow, ask: RULES.ask })
     expect(project.read('.gitignore')).toContain('specs/**/.postflight-*\n')
     expect(project.read(SKILL)).toMatch(
       /^---\nname: postflight\n[\s\S]*npx --no-install postflight[\s\S]*If that fails too, tell the user at once to install the packages of the project/,
@@ -120,7 +125,7 @@ describe.concurrent('init', () => {
     const all = filesOf(project)
 
     const none = await cli('uninstall')
-    const count = rulesOf('allow').length + rulesOf('ask').length
+    const count = RULES.allow.length + RULES.ask.length
     const keptRules = (what: string, it: string): string =>
       `Kept ${what} about postflight in ${SETTINGS}, because no record says that \`postflight init\` added ${it}\n`
     expect(none.stdout).toBe(`The hook is not in ${SETTINGS}\n${keptRules(`${count} permission rules`, 'them')}`)
@@ -160,7 +165,7 @@ describe.concurrent('init', () => {
     const run = await cli('init --dry-run')
 
     expect(run.status).toBe(0)
-    for (const rule of [...rulesOf('allow'), ...rulesOf('ask')]) expect(run.stdout).toContain(rule)
+    for (const rule of [...RULES.allow, ...RULES.ask]) expect(run.stdout).toContain(rule)
     expect(filesOf(project)).toEqual(before)
   })
 
@@ -583,7 +588,7 @@ describe.skipIf(!HAS_TERMINAL).concurrent('init on a terminal that stays open', 
     ]) {
       expect(asked[0]).toContain(entry)
     }
-    for (const rule of [...rulesOf('allow', false), ...rulesOf('ask')]) expect(asked[1]).toContain(rule)
+    for (const rule of [...ALONE.allow, ...RULES.ask]) expect(asked[1]).toContain(rule)
     expect(asked[2]).toContain('  specs/**/.postflight-*')
     expect(asked[3]).toContain('plugin/skills/postflight/SKILL.md')
   })

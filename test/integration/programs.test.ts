@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { DOCUMENTS } from '../../src/cli/documents.ts'
+import { DOCUMENTS } from '../support/command-documents.ts'
 import { commandIn } from '../support/documents.ts'
 import {
   agentReturned,

@@ -1,9 +1,9 @@
 /** Checks the documents that commands print with `--json` against the schemas of `src/views/documents/` and `schema/`. */
 
 import { expect } from 'vitest'
-import { DOCUMENTS } from '../../src/cli/documents.ts'
-import type { CommandName } from '../../src/cli/invocation.ts'
-import { ERROR_DOCUMENT } from '../../src/views/documents/error.ts'
+import type { CommandName } from '../../src/cli/commands/index.ts'
+import { ERROR_DOCUMENT } from '../../src/views/documents.ts'
+import { DOCUMENTS } from './command-documents.ts'
 import { outputSchemaFile, schemaFaults } from './json-schemas.ts'
 
 /** The one document of a command line; fails where it fits neither the command's schema nor that of errors. */

@@ -4,12 +4,12 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import * as z from 'zod/mini'
-import { DOCUMENTS } from '../../src/cli/documents.ts'
+import { journalEntryDocument } from '../../src/cli/commands/logs.ts'
 import { MARKER_SCHEMA } from '../../src/marker/marker-schema.ts'
 import { DEFINITION_SCHEMA } from '../../src/run/definition/definition-schema.ts'
 import { STATE_SCHEMA } from '../../src/run/machine/state-schema.ts'
-import { ERROR_DOCUMENT } from '../../src/views/documents/error.ts'
-import { JOURNAL_ENTRY_DOCUMENT } from '../../src/views/documents/logs.ts'
+import { ERROR_DOCUMENT } from '../../src/views/documents.ts'
+import { DOCUMENTS } from './command-documents.ts'
 import { PACKAGE } from './process.ts'
 
 const FOLDER = join(PACKAGE, 'schema')
@@ -24,7 +24,7 @@ const SOURCES: Readonly<Record<string, readonly [schema: z.core.$ZodType, title:
   'workflow.schema.json': [DEFINITION_SCHEMA, 'postflight-guard workflow'],
   'state.schema.json': [STATE_SCHEMA, 'postflight-guard: workflow/state.json'],
   'marker.schema.json': [MARKER_SCHEMA, 'postflight-guard: .postflight-pending'],
-  'journal-entry.schema.json': [JOURNAL_ENTRY_DOCUMENT, 'postflight-guard: a line of .postflight/journal.jsonl'],
+  'journal-entry.schema.json': [journalEntryDocument(), 'postflight-guard: a line of .postflight/journal.jsonl'],
   [outputSchemaFile('error')]: [ERROR_DOCUMENT, 'postflight --json: an error'],
   ...Object.fromEntries(
     Object.entries(DOCUMENTS).map(([name, schema]) => [outputSchemaFile(name), [schema, `postflight ${name} --json`]]),

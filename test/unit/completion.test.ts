@@ -2,7 +2,7 @@ import type { CommandUnknownOpts } from '@commander-js/extra-typings'
 import { Command } from 'commander'
 import { describe, expect, it } from 'vitest'
 import { type CompletionRequest, completionRequest } from '../../src/cli/completion/request.ts'
-import { buildProgram } from '../../src/cli/program/program.ts'
+import { buildProgram } from '../../src/cli/program.ts'
 import { HOSTS } from '../../src/setup/install/target.ts'
 
 const program = buildProgram({ version: '1.0.0', stdout: { write: () => true }, run: async () => {} })

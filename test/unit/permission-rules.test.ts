@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { buildProgram } from '../../src/cli/program/program.ts'
+import { freeCommands } from '../../src/cli/commands/index.ts'
+import { buildProgram } from '../../src/cli/program.ts'
 import { addRules, missingRules, removeRules, rulesOf } from '../../src/setup/permission-rules.ts'
 import { thrownBy } from './builders.ts'
+
+const RULES = rulesOf(freeCommands(), true)
+/** Those of a project that does not depend on the package. */
+const ALONE = rulesOf(freeCommands(), false)
 
 const PATH = '/p/.claude/settings.json'
 
@@ -27,14 +32,21 @@ async function isTaken(words: readonly string[], plain: readonly string[]): Prom
 describe('our permission rules', () => {
   it('are one for each command of the protocol and each way to start it, and one for what starts commands', () => {
     const protocol = [
-      ...['create', 'step', 'wait', 'clear', 'status', 'inspect', 'explain', 'doctor', 'logs', 'workflow status'],
-      ...['workflow next', 'workflow check', 'workflow validate', 'workflow history', 'workflow graph'],
+      ...['create', 'clear', 'status', 'inspect', 'step', 'wait', 'explain', 'logs', 'doctor'],
+      ...[
+        'workflow validate',
+        'workflow status',
+        'workflow next',
+        'workflow check',
+        'workflow history',
+        'workflow graph',
+      ],
     ]
-    expect(rulesOf('allow')).toEqual([
+    expect(RULES.allow).toEqual([
       ...protocol.map((words) => `Bash(postflight ${words} *)`),
       ...protocol.map((words) => `Bash(npx --no-install postflight ${words} *)`),
     ])
-    expect(rulesOf('ask')).toEqual([
+    expect(RULES.ask).toEqual([
       ...['Bash(*postflight *--check*)', 'Bash(*postflight *--step-check*)', 'Bash(*postflight *--run-checks*)'],
       ...['Bash(*postflight *--trust*)', 'Bash(*postflight install*)', 'Bash(*postflight -*install*)'],
       ...['Bash(*postflight workflow start*)', 'Bash(*postflight -*workflow*start*)'],
@@ -44,35 +56,35 @@ describe('our permission rules', () => {
   })
 
   it('name npx only for a project that depends on the package', () => {
-    const { permissions } = JSON.parse(addRules('', PATH, false))
+    const { permissions } = JSON.parse(addRules('', PATH, ALONE))
 
-    expect(permissions).toEqual({ allow: rulesOf('allow', false), ask: rulesOf('ask') })
-    expect(permissions.allow).toEqual(rulesOf('allow').filter((rule) => !rule.includes('npx')))
-    expect(JSON.parse(removeRules(addRules('', PATH, true), PATH, missingRules('', PATH, true)))).toEqual({})
+    expect(permissions).toEqual({ allow: ALONE.allow, ask: RULES.ask })
+    expect(permissions.allow).toEqual(RULES.allow.filter((rule) => !rule.includes('npx')))
+    expect(JSON.parse(removeRules(addRules('', PATH, RULES), PATH, missingRules('', PATH, RULES)))).toEqual({})
   })
 
   it('are completed where some are missing, and those of people stay in their place', () => {
-    const [first, second] = rulesOf('allow')
-    const text = JSON.stringify({ permissions: { allow: ['Bash(ls)', second, 7], ask: rulesOf('ask'), deny: ['x'] } })
-    const { permissions } = JSON.parse(addRules(text, PATH, true))
-    const missing = rulesOf('allow').filter((rule) => rule !== second)
+    const [first, second] = RULES.allow
+    const text = JSON.stringify({ permissions: { allow: ['Bash(ls)', second, 7], ask: RULES.ask, deny: ['x'] } })
+    const { permissions } = JSON.parse(addRules(text, PATH, RULES))
+    const missing = RULES.allow.filter((rule) => rule !== second)
     expect(missing[0]).toBe(first)
-    expect(permissions).toEqual({ allow: ['Bash(ls)', second, 7, ...missing], ask: rulesOf('ask'), deny: ['x'] })
-    expect(missingRules(text, PATH, true)).toEqual(missing)
-    expect(removeRules(addRules(text, PATH, true), PATH, missing)).toBe(text)
+    expect(permissions).toEqual({ allow: ['Bash(ls)', second, 7, ...missing], ask: RULES.ask, deny: ['x'] })
+    expect(missingRules(text, PATH, RULES)).toEqual(missing)
+    expect(removeRules(addRules(text, PATH, RULES), PATH, missing)).toBe(text)
   })
 
   it.each([
-    ['{}', [...rulesOf('allow'), ...rulesOf('ask')]],
-    [`{"permissions": {"allow": ["${rulesOf('ask')[0]}"]}}`, [...rulesOf('allow'), ...rulesOf('ask')]],
-    [`{"permissions": {"ask": ["${rulesOf('ask')[0]}"]}}`, [...rulesOf('allow'), ...rulesOf('ask').slice(1)]],
-    [addRules('', PATH, true), []],
+    ['{}', [...RULES.allow, ...RULES.ask]],
+    [`{"permissions": {"allow": ["${RULES.ask[0]}"]}}`, [...RULES.allow, ...RULES.ask]],
+    [`{"permissions": {"ask": ["${RULES.ask[0]}"]}}`, [...RULES.allow, ...RULES.ask.slice(1)]],
+    [addRules('', PATH, RULES), []],
   ])('are missing in %s', (text, missing) => {
-    expect(missingRules(text, PATH, true)).toEqual(missing)
+    expect(missingRules(text, PATH, RULES)).toEqual(missing)
   })
 
   it('are removed only as far as a record names them, and a record removes no other rule', () => {
-    const [first = '', second = ''] = rulesOf('allow')
+    const [first = '', second = ''] = RULES.allow
     const text = JSON.stringify({ permissions: { allow: [first, second, 'Bash(ls)'], deny: ['Bash(rm *)'] } })
 
     expect(removeRules(text, PATH, [])).toBe(text)
@@ -92,8 +104,8 @@ describe('our permission rules', () => {
     'npx --no-install postflight clear 259',
     'npx --no-install postflight workflow next 259 --json',
   ])('allow the protocol: %s', (command) => {
-    expect(rulesOf('allow').some((rule) => matches(rule, command))).toBe(true)
-    expect(rulesOf('ask').some((rule) => matches(rule, command))).toBe(false)
+    expect(RULES.allow.some((rule) => matches(rule, command))).toBe(true)
+    expect(RULES.ask.some((rule) => matches(rule, command))).toBe(false)
   })
 
   it.each([
@@ -108,7 +120,7 @@ describe('our permission rules', () => {
     'npx --no-install postflight create 259 --check ls',
     'npx postflight workflow start 259 --definition x',
   ])('ask for what can start a command: %s', (command) => {
-    expect(rulesOf('ask').some((rule) => matches(rule, command))).toBe(true)
+    expect(RULES.ask.some((rule) => matches(rule, command))).toBe(true)
   })
 
   it('ask for what can start a command wherever the command line takes an option', async () => {
@@ -128,7 +140,7 @@ describe('our permission rules', () => {
           if (!(await isTaken(spelled, words))) continue
           taken += 1
           const command = ['postflight', ...spelled].join(' ')
-          if (!rulesOf('ask').some((rule) => matches(rule, command))) missed.push(command)
+          if (!RULES.ask.some((rule) => matches(rule, command))) missed.push(command)
         }
       }
     }
@@ -145,13 +157,13 @@ describe('our permission rules', () => {
     'postflight --version',
     'postflight --root . status',
   ])('do not ask for the protocol, whatever its words are: %s', (command) => {
-    expect(rulesOf('ask').some((rule) => matches(rule, command))).toBe(false)
+    expect(RULES.ask.some((rule) => matches(rule, command))).toBe(false)
   })
 
   it.each(['postflight uninstall', 'postflight bypass 259', 'postflight-other', 'postflight creates', 'rm -rf specs'])(
     'leave the rest to the host: %s',
     (command) => {
-      expect([...rulesOf('allow'), ...rulesOf('ask')].some((rule) => matches(rule, command))).toBe(false)
+      expect([...RULES.allow, ...RULES.ask].some((rule) => matches(rule, command))).toBe(false)
     },
   )
 
@@ -162,14 +174,14 @@ describe('our permission rules', () => {
     '{"permissions":{"ask":["Bash(git push *)"]},"hooks":{}}',
     '{"permissions": {"allow": []}}',
   ])('are added to %j once, and taking them out restores what it says', (text) => {
-    const added = addRules(text, PATH, true)
+    const added = addRules(text, PATH, RULES)
     const { permissions } = JSON.parse(added)
 
-    expect(permissions.allow).toEqual(expect.arrayContaining(rulesOf('allow')))
-    expect(permissions.ask).toEqual(expect.arrayContaining(rulesOf('ask')))
-    expect(addRules(added, PATH, true)).toBe(added)
+    expect(permissions.allow).toEqual(expect.arrayContaining([...RULES.allow]))
+    expect(permissions.ask).toEqual(expect.arrayContaining([...RULES.ask]))
+    expect(addRules(added, PATH, RULES)).toBe(added)
     const before = JSON.parse(text === '' ? '{}' : text)
-    const after = JSON.parse(removeRules(added, PATH, missingRules(text, PATH, true)))
+    const after = JSON.parse(removeRules(added, PATH, missingRules(text, PATH, RULES)))
     // An empty list had no effect.
     expect(after).toEqual(text.includes('"allow": []') ? {} : before)
   })
@@ -177,8 +189,8 @@ describe('our permission rules', () => {
   it.each(['{"permissions": []}', '{"permissions": {"allow": {}}}', '{"permissions": {"ask": "x"}}'])(
     'are refused for settings of another shape: %s',
     (text) => {
-      expect(thrownBy(() => addRules(text, PATH, true))).toMatchObject({ code: 'settings-wrong-shape' })
-      expect(thrownBy(() => removeRules(text, PATH, rulesOf('ask')))).toMatchObject({ code: 'settings-wrong-shape' })
+      expect(thrownBy(() => addRules(text, PATH, RULES))).toMatchObject({ code: 'settings-wrong-shape' })
+      expect(thrownBy(() => removeRules(text, PATH, RULES.ask))).toMatchObject({ code: 'settings-wrong-shape' })
     },
   )
 })

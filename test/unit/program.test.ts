@@ -1,7 +1,8 @@
 import { CommanderError } from 'commander'
 import { describe, expect, it } from 'vitest'
-import type { GlobalOptions, Invocation } from '../../src/cli/invocation.ts'
-import { buildProgram } from '../../src/cli/program/program.ts'
+import type { GlobalOptions } from '../../src/cli/command.ts'
+import type { Invocation } from '../../src/cli/commands/index.ts'
+import { buildProgram } from '../../src/cli/program.ts'
 import { PostflightError } from '../../src/kernel/errors.ts'
 
 /** The result of a command line: the command that it would run, and the printed text. */
@@ -41,8 +42,8 @@ const CLEAR = {
 }
 const STEP = { undo: false, runChecks: false, timeout: 600_000 }
 const INSTALL = { host: 'claude', scope: 'project', dryRun: false, force: false }
-const UNINSTALL = { host: 'claude', scope: undefined, dryRun: false }
-const INIT = { scope: undefined, skip: [], yes: false, dryRun: false, force: false }
+const UNINSTALL = { host: 'claude', dryRun: false }
+const INIT = { skip: [], yes: false, dryRun: false, force: false }
 
 /** Every command with every argument and option: the words, and the invocation. */
 const COMMAND_LINES: readonly (readonly [words: readonly string[], invocation: Invocation])[] = [
@@ -129,7 +130,7 @@ const COMMAND_LINES: readonly (readonly [words: readonly string[], invocation: I
     ['complete', 'clear', ''],
     {
       command: 'complete',
-      arguments: [{ candidates: [], wants: ['task'], task: undefined, root: undefined, current: '', prefix: '' }],
+      arguments: [['clear', '']],
       options: {},
     },
   ],

@@ -14,8 +14,8 @@ import type { RunCheck } from '../../marker/run-checks.ts'
 import { markerDisplayPath, type StoredMarker, type UnreadableMarker } from '../../marker/stored-marker.ts'
 import { type CommandContext, recordInJournal } from '../../project/command-context.ts'
 import type { TaskFolder } from '../../project/task-folder.ts'
-import type { ClearDocument } from '../../views/documents/clear.ts'
 import { CLEAR_TEXT, JOURNAL_DETAILS } from '../command-messages.ts'
+import type { ClearDocument } from './clear-view.ts'
 
 /** Clears one task folder, after its checks. */
 
@@ -81,7 +81,7 @@ export async function clearOne(
       return refused(folder, before, 'running', commands, since(proof.sinceMs, context.nowMs))
     }
     if (proof.failed !== undefined) {
-      const { failedCheckData, failedCheckLines } = await import('./check-view.ts')
+      const { failedCheckData, failedCheckLines } = await import('./clear-view.ts')
       const { run, failure, durationMs, output } = proof.failed
       const message = CHECK_TEXT.failed(pathOf(folder, before, run), run, failureWords(failure), durationMs)
       const data = { ...keptData(folder, before, commands), why: 'failed' as const, message }

@@ -7,9 +7,9 @@ import { checkList } from '../../marker/check-messages.ts'
 import { forgetGivenUp } from '../../marker/given-up.ts'
 import { type CommandContext, recordInJournal } from '../../project/command-context.ts'
 import { isMeant, readReference } from '../../project/find-task-folder.ts'
-import type { ClearDocument } from '../../views/documents/clear.ts'
 import { findLostMarkers, type LostMarker } from '../../views/status/lost-markers.ts'
 import { CLEAR_TEXT, JOURNAL_DETAILS } from '../command-messages.ts'
+import type { ClearDocument } from './clear-view.ts'
 
 /** Settles markers that were removed by hand, so that the verdict of `status` no longer counts them. */
 

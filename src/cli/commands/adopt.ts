@@ -1,4 +1,5 @@
 import path from 'node:path'
+import * as z from 'zod/mini'
 import { newMarkerId } from '../../disk/random-id.ts'
 import { callerOf } from '../../hosts/caller.ts'
 import { shellIdentity } from '../../hosts/index.ts'
@@ -23,18 +24,55 @@ import {
 } from '../../project/command-context.ts'
 import type { TaskFolder } from '../../project/task-folder.ts'
 import { isMarkerId } from '../../project/task-folder.ts'
-import type { AdoptDocument } from '../../views/documents/adopt.ts'
+import type { DocumentOf } from '../../views/documents.ts'
+import * as field from '../../views/documents.ts'
+import {
+  type ArgumentsOf,
+  type BareCommand,
+  type Declaration,
+  example,
+  HOST_SESSION,
+  type OptionsOf,
+  TASK,
+} from '../command.ts'
 import { JOURNAL_DETAILS } from '../command-messages.ts'
 import { checkIds } from '../option-values.ts'
 
 /** `postflight adopt`: gives a marker to the current host session. An abandoned marker becomes a new one. */
 
-export interface AdoptOptions {
-  readonly hostSession?: string
-  readonly agent?: string
-}
+export const declaration = {
+  declare: (command: BareCommand) =>
+    command
+      .description("take over another session's marker, or an abandoned one")
+      .argument(...TASK)
+      .option(...HOST_SESSION)
+      .option('--agent <id>', '"main" or the id of the sub-agent')
+      .addHelpText('after', example('adopt 259', 'adopt 259 --host-session 5f0c1f2e-…')),
+} satisfies Declaration
 
-export function adopt(context: CommandContext, task: string, options: AdoptOptions): CommandResult<AdoptDocument> {
+/** `postflight adopt --json`. */
+export const document = () =>
+  z.strictObject({
+    id: field.text("The marker's id."),
+    path: field.text("The marker's absolute path."),
+    task: field.task,
+    revived: field.flag('True if it was abandoned; it is a new marker now.'),
+    owner: z.strictObject({
+      host_session: field.text("The host's id of the conversation."),
+      agent: field.optionalText('"main" or the id of a sub-agent; null: not known.'),
+    }),
+    dropped_checks: z.array(field.text('A check that the marker had, which was not written by this session.')),
+  })
+
+type AdoptDocument = DocumentOf<typeof document>
+
+type AdoptOptions = OptionsOf<typeof declaration>
+
+export function run(
+  context: CommandContext,
+  [task]: ArgumentsOf<typeof declaration>,
+  options: AdoptOptions,
+): CommandResult<AdoptDocument> {
   checkIds([
     ['--host-session', options.hostSession],
     ['--agent', options.agent],

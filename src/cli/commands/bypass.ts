@@ -1,3 +1,4 @@
+import * as z from 'zod/mini'
 import { errorCode, isFull } from '../../disk/file-errors.ts'
 import { commandLine } from '../../kernel/command-line.ts'
 import { PostflightError } from '../../kernel/errors.ts'
@@ -15,7 +16,9 @@ import {
 import { findTaskFolder, refuseUnsearched } from '../../project/find-task-folder.ts'
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { foldersHolding, listTaskFolders } from '../../project/task-folders.ts'
-import type { BypassDocument } from '../../views/documents/bypass.ts'
+import type { DocumentOf } from '../../views/documents.ts'
+import * as field from '../../views/documents.ts'
+import { type ArgumentsOf, type BareCommand, type Declaration, example, type OptionsOf } from '../command.ts'
 import { BYPASS_TEXT } from '../command-messages.ts'
 import { refuseOptionAsTask, requireOneTarget } from '../option-values.ts'
 
@@ -24,13 +27,41 @@ import { refuseOptionAsTask, requireOneTarget } from '../option-values.ts'
  * a run would block that stop with its next prompt.
  */
 
-export interface BypassOptions {
-  readonly all: boolean
-}
+export const declaration = {
+  declare: (command: BareCommand) =>
+    command
+      .description('allow the next stop of any agent (emergency)')
+      .argument('[task]', 'task number or folder name; "." for specs/ itself')
+      .option('--all', 'every marker', false)
+      .addHelpText('after', example('bypass 259', 'bypass --all')),
+} satisfies Declaration
 
-export async function bypass(
+/** `postflight bypass --json`. */
+export const document = () =>
+  z.strictObject({
+    bypassed: z.array(
+      z.strictObject({
+        task: field.task,
+        path: field.text("The marker's path, relative to the root."),
+        marker_id: field.optionalText("The marker's id."),
+      }),
+    ),
+    stopped: z.array(
+      z.strictObject({
+        task: field.task,
+        path: field.text('The task folder of a workflow that was stopped, relative to the root.'),
+        resume: field.text('The command that continues it.'),
+      }),
+    ),
+  })
+
+type BypassDocument = DocumentOf<typeof document>
+
+type BypassOptions = OptionsOf<typeof declaration>
+
+export async function run(
   context: CommandContext,
-  task: string | undefined,
+  [task]: ArgumentsOf<typeof declaration>,
   options: BypassOptions,
 ): Promise<CommandResult<BypassDocument>> {
   requireOneTarget(task, { all: options.all })

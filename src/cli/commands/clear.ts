@@ -18,9 +18,17 @@ import { type CommandContext, type CommandResult, displayPath, findCommandRoot }
 import { findTaskFolder, refuseUnsearched } from '../../project/find-task-folder.ts'
 import { parseTaskReference, type SearchProblem, type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { listTaskFolders } from '../../project/task-folders.ts'
-import type { ClearDocument } from '../../views/documents/clear.ts'
 import { clearOne } from '../clear/clear-folder.ts'
+import type { ClearDocument } from '../clear/clear-view.ts'
 import { settleLost } from '../clear/settle-lost.ts'
+import {
+  type ArgumentsOf,
+  type BareCommand,
+  type Declaration,
+  example,
+  type OptionsOf,
+  timeoutOption,
+} from '../command.ts'
 import { CLEAR_TEXT } from '../command-messages.ts'
 import { refuseOptionAsTask, requireOneTarget } from '../option-values.ts'
 import type { SettledRun } from '../workflow/settle-ended.ts'
@@ -30,20 +38,29 @@ import type { SettledRun } from '../workflow/settle-ended.ts'
  * named it also settles the run that has ended. It succeeds if there is nothing to clear.
  */
 
-export interface ClearOptions {
-  readonly all: boolean
-  readonly orphaned: boolean
-  readonly returnMeta: boolean
-  readonly dryRun: boolean
-  readonly runChecks: boolean
-  readonly unchecked: boolean
-  /** The time (ms) that each check may take. */
-  readonly timeout: number
-}
+export const declaration = {
+  free: true,
+  declare: (command: BareCommand) =>
+    command
+      .description('remove the marker: its postflight is done or no longer wanted; settle a workflow that has ended')
+      .argument('[task]', 'task number or folder name; "." for specs/ itself')
+      .option('--all', 'every task', false)
+      .option('--orphaned', 'every task that no session will come back for: abandoned, expired, left behind', false)
+      .option('--return-meta', 'also remove .return-meta.json', false)
+      .option('--run-checks', 'also run checks that another session set; they are printed first', false)
+      .option('--unchecked', 'do not run the checks; a marker with checks is kept as abandoned', false)
+      .addOption(timeoutOption('the time that each check may take'))
+      .option('--dry-run', 'only print what would be removed', false)
+      .addHelpText('after', example('clear 259', 'clear 259 --timeout 1800', 'clear --orphaned --dry-run')),
+} satisfies Declaration
 
-export async function clear(
+export { clearDocument as document } from '../clear/clear-view.ts'
+
+type ClearOptions = OptionsOf<typeof declaration>
+
+export async function run(
   context: CommandContext,
-  task: string | undefined,
+  [task]: ArgumentsOf<typeof declaration>,
   options: ClearOptions,
 ): Promise<CommandResult<ClearDocument>> {
   requireOneTarget(task, { all: options.all, orphaned: options.orphaned })

@@ -1,4 +1,5 @@
 import path from 'node:path'
+import * as z from 'zod/mini'
 import { newMarkerId, randomCharacters } from '../../disk/random-id.ts'
 import type { Identity } from '../../hosts/caller.ts'
 import { MAIN_AGENT } from '../../hosts/host.ts'
@@ -28,25 +29,84 @@ import { type CommandContext, type CommandResult, displayPath, recordInJournal }
 import { inTaskFolder } from '../../project/new-task-folder.ts'
 import { isMarkerId, type TaskFolder, taskNumberOf } from '../../project/task-folder.ts'
 import { unwiredNote } from '../../setup/install/unwired.ts'
-import type { CreateDocument } from '../../views/documents/create.ts'
+import type { DocumentOf } from '../../views/documents.ts'
+import * as field from '../../views/documents.ts'
+import {
+  type ArgumentsOf,
+  type BareCommand,
+  collect,
+  type Declaration,
+  example,
+  HOST_SESSION,
+  type OptionsOf,
+  TASK,
+} from '../command.ts'
 import { CREATE_NOTES, JOURNAL_DETAILS } from '../command-messages.ts'
 import { checkIds, checkOneLine } from '../option-values.ts'
-import { conflictWith, isForOperation, isOwnerLost, newOwnerOf, type OwnerOptions } from '../promise-owner.ts'
+import { conflictWith, isForOperation, isOwnerLost, newOwnerOf } from '../promise-owner.ts'
 import { OPTION_EXPECTATIONS, USAGE_TEXT } from '../usage-messages.ts'
 
 /** `postflight create`: makes the task folder, writes the marker, and starts its count. */
 
-export interface CreateOptions extends OwnerOptions {
-  readonly check: readonly string[]
-  /** Each is `NAME=CMD`. */
-  readonly stepCheck: readonly string[]
-  readonly force: boolean
-}
+export const declaration = {
+  free: true,
+  declare: (command: BareCommand) =>
+    command
+      .description('create the marker of a pending postflight')
+      .argument(...TASK)
+      .argument('[slug]', 'name for a new task folder')
+      .option('--skill <name>', 'name of the skill')
+      .option('--operation <name>', 'name of the operation: research, plan, implement, …')
+      .option('--reason <text>', 'the message to the agent when it stops too early')
+      .option('--step <name>', 'a step of the checklist (repeatable)', collect, [])
+      .option('--session-id <id>', "the skill's own session id (default: generated)")
+      .option(...HOST_SESSION)
+      .option(
+        '--agent <id>',
+        '"main" or the id of the sub-agent (default: from the environment, or recorded by the hook)',
+      )
+      .option('--agent-type <type>', 'block only sub-agents of this type')
+      .option('--check <command>', 'a shell command that must succeed before `clear` (repeatable)', collect, [])
+      .option(
+        '--step-check <name=command>',
+        'a shell command that must succeed before this step can be ticked (repeatable)',
+        collect,
+        [],
+      )
+      .option('--force', "replace another session's or another agent's marker", false)
+      .addHelpText(
+        'after',
+        example(
+          'create 259 prove_completeness --skill skill-lean-research --operation research',
+          'create 259 --step "update status" --step "git commit" --agent main',
+          "create 259 --operation implement --check 'npm test'",
+          'create 259 --operation plan --force',
+        ),
+      ),
+} satisfies Declaration
 
-export function create(
+/** `postflight create --json`. */
+export const document = () =>
+  z.strictObject({
+    id: field.text("The marker's id."),
+    path: field.text("The marker's absolute path."),
+    task: field.task,
+    renewed: field.flag('True if the same marker was pending already; it keeps its id and its count.'),
+    replaced: z.nullable(z.union([z.string(), z.literal(true)])).register(z.globalRegistry, {
+      description: 'The id of the replaced marker; true if that had no id; null if no marker was replaced.',
+    }),
+    dropped_steps: z.array(field.text('Name of a ticked step of the previous marker that is not ticked in this one.')),
+    kept_unchecked: field.flag('True if a marker with checks was replaced, which is kept as abandoned.'),
+    owner: field.owner,
+  })
+
+type CreateDocument = DocumentOf<typeof document>
+
+type CreateOptions = OptionsOf<typeof declaration>
+
+export function run(
   context: CommandContext,
-  task: string,
-  slug: string | undefined,
+  [task, slug]: ArgumentsOf<typeof declaration>,
   options: CreateOptions,
 ): CommandResult<CreateDocument> {
   checkValues(options)

@@ -1,3 +1,4 @@
+import * as z from 'zod/mini'
 import { inLine } from '../../kernel/text.ts'
 import { type CommandContext, type CommandResult, findCommandRoot } from '../../project/command-context.ts'
 import { checkReach, checkSettings, needsNpx } from '../../setup/doctor/claude-findings.ts'
@@ -12,15 +13,45 @@ import {
 } from '../../setup/doctor/host-findings.ts'
 import { checkGit, checkMarkers, checkRoot, checkStrays } from '../../setup/doctor/project-findings.ts'
 import { checkRuns } from '../../setup/doctor/run-findings.ts'
-import type { DoctorDocument } from '../../views/documents/doctor.ts'
-import type { Painter } from '../../views/print.ts'
+import type { DocumentOf } from '../../views/documents.ts'
+import * as field from '../../views/documents.ts'
+import { type BareCommand, type Declaration, example, type Surroundings } from '../command.ts'
 
 /**
  * `postflight doctor`: checks the installation, and looks for markers that will never be cleared. It runs the checks of
  * `../doctor/` and prints their findings.
  */
 
-export async function doctor(context: CommandContext, paint: Painter): Promise<CommandResult<DoctorDocument>> {
+export const declaration = {
+  free: true,
+  declare: (command: BareCommand) =>
+    command
+      .description('check the installation and the markers; every problem comes with its fix')
+      .addHelpText('after', example('doctor', 'doctor --json')),
+} satisfies Declaration
+
+/** `postflight doctor --json`. */
+export const document = () =>
+  z.strictObject({
+    root: field.optionalText('The folder that holds specs/; null if there is none.'),
+    findings: z.array(
+      z.strictObject({
+        check: z.enum(['settings', 'hook', 'plugin', 'cli', 'root', 'git', 'marker', 'workflow']),
+        ok: field.flag('False for a problem.'),
+        what: field.text('The finding.'),
+        fix: field.optionalText('How to fix it: a command, or what to do by hand.'),
+      }),
+    ),
+  })
+
+type DoctorDocument = DocumentOf<typeof document>
+
+export async function run(
+  context: CommandContext,
+  _given: unknown,
+  _options: unknown,
+  { paint }: Surroundings,
+): Promise<CommandResult<DoctorDocument>> {
   const root = findCommandRoot(context)
   const openCode = checkOpenCode(context)
   const hookHosts = checkHookHosts(context)

@@ -1,5 +1,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
+import * as z from 'zod/mini'
 import { findCommandForm } from '../../disk/command-form.ts'
 import { errorCode } from '../../disk/file-errors.ts'
 import type { Payload } from '../../hosts/host.ts'
@@ -17,22 +18,97 @@ import { formatAnswer } from '../../stop/answer.ts'
 import { answerFor, NOTHING_TO_REPORT, type Report } from '../../stop/answer-for.ts'
 import { observeStop, observeUnfinished, sessionBirthMs } from '../../stop/observe-stop.ts'
 import { type PlannedMarker, planStop } from '../../stop/plan.ts'
-import { RULES } from '../../stop/rules.ts'
+import { RULES, type Rule } from '../../stop/rules.ts'
 import { predictOutcomes } from '../../stop/stop-outcome.ts'
-import type { ExplainDocument } from '../../views/documents/explain.ts'
-import type { Painter } from '../../views/print.ts'
+import type { DocumentOf } from '../../views/documents.ts'
+import * as field from '../../views/documents.ts'
+import { type BareCommand, type Declaration, example, type OptionsOf, type Surroundings } from '../command.ts'
 import { EXPLAIN_TEXT, RULE_SENTENCES, WORKFLOW_RULES } from '../command-messages.ts'
 
 /** `postflight explain`: predicts the hook's answer to a payload, with its reasons. Writes nothing. */
 
-export interface ExplainOptions {
-  readonly payload?: string
+export const declaration = {
+  free: true,
+  declare: (command: BareCommand) =>
+    command
+      .description("show the hook's answer to a payload, and why; writes nothing")
+      .option('--payload <file>', 'the payload file, "-" for stdin (default: an empty payload)')
+      .addHelpText(
+        'after',
+        example(
+          `explain --payload - <<< '{"hook_event_name":"Stop","session_id":"5f0c1f2e-…"}'`,
+          'explain --payload payload.json --json',
+        ),
+      ),
+} satisfies Declaration
+
+/** `postflight explain --json`. */
+export const document = () => {
+  const marker = z.strictObject({
+    path: field.text("The marker's path, relative to its root."),
+    rule: z.nullable(z.enum(Object.keys(RULES) as Rule[])).register(z.globalRegistry, {
+      description: 'The rule that decides; null if the marker cannot be read.',
+    }),
+    row: z
+      .nullable(z.union([z.number(), z.enum(['4a', '6a'])]))
+      .register(z.globalRegistry, { description: "The rule's row in the table." }),
+    answer: z.enum(['allow', 'block']),
+    why: field.text('The rule in words.'),
+    continuations_spent: field.optionalCount(
+      'The number of stops that it has blocked; null if the marker cannot be read.',
+    ),
+  })
+
+  const run = z.strictObject({
+    path: field.text('The task folder, relative to its root.'),
+    answer: z.enum(['allow', 'driver']).register(z.globalRegistry, {
+      description: '"driver": the answer comes from the driver of the workflow.',
+    }),
+    why: field.text('The reason in words.'),
+  })
+
+  const answer = z.union([
+    z.strictObject({}),
+    z.strictObject({ decision: z.literal('block'), reason: field.text('The message to the agent.') }),
+    z.strictObject({
+      hookSpecificOutput: z.strictObject({
+        hookEventName: z.literal('PreToolUse'),
+        permissionDecision: z.literal('deny'),
+        permissionDecisionReason: field.text('The message to the agent.'),
+      }),
+    }),
+    z.strictObject({ systemMessage: field.text('The message to the user.') }),
+    z.strictObject({
+      hookSpecificOutput: z.strictObject({
+        hookEventName: field.text('The event.'),
+        additionalContext: field.text('The message to the agent.'),
+      }),
+    }),
+  ])
+  return z.strictObject({
+    payload: z.strictObject({
+      event: field.text('The event that the payload names.'),
+      host_session: field.optionalText("The host's id of the conversation."),
+      agent: field.optionalText('The sub-agent that stops; null: the main conversation, or not known.'),
+    }),
+    roots: z.array(field.text('A folder that holds specs/.')),
+    why: field.optionalText('Why no marker is judged; null if markers are judged.'),
+    markers: z.array(marker),
+    runs: z.array(run),
+    problems: z.array(field.searchProblem),
+    answer: answer.register(z.globalRegistry, { description: 'What the hook would print.' }),
+  })
 }
 
-export function explain(
+type ExplainDocument = DocumentOf<typeof document>
+
+type ExplainOptions = OptionsOf<typeof declaration>
+
+export function run(
   context: CommandContext,
-  paint: Painter,
+  _given: unknown,
   options: ExplainOptions,
+  { paint }: Surroundings,
 ): CommandResult<ExplainDocument> {
   const payload =
     options.payload === undefined

@@ -1,3 +1,4 @@
+import * as z from 'zod/mini'
 import { asPostflightError, errorFault } from '../../kernel/error-messages.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import {
@@ -14,28 +15,65 @@ import { removeCommand, settingsPlaces } from '../../setup/install/wiring.ts'
 import { INIT_TEXT, INSTALL_TEXT } from '../../setup/settings-messages.ts'
 import { readSettingsFile } from '../../setup/settings-read.ts'
 import { replaceSettingsFile } from '../../setup/settings-replace.ts'
-import type { InitDocument } from '../../views/documents/init.ts'
+import type { DocumentOf } from '../../views/documents.ts'
+import * as field from '../../views/documents.ts'
+import { type BareCommand, collect, type Declaration, example, type OptionsOf, type Surroundings } from '../command.ts'
 import { OPTION_EXPECTATIONS } from '../usage-messages.ts'
 
 /** `postflight init`: sets up everything that a project needs. It shows each part first, and each can be declined. */
 
-export interface InitOptions {
-  /** Undefined: the project's shared settings if it depends on this package, otherwise those of this user in the project. */
-  readonly scope: string | undefined
-  readonly skip: readonly string[]
-  readonly yes: boolean
-  readonly dryRun: boolean
-  readonly force: boolean
-}
+const OTHER_HOSTS = `
+For another host: \`postflight install --host opencode\`, then \`postflight init --skip hook --skip permissions\`.`
 
-export function init(context: CommandContext, options: InitOptions): CommandResult<InitDocument> {
+export const declaration = {
+  declare: (command: BareCommand) =>
+    command
+      .description('set a project up for Claude Code: hook, permission rules, .gitignore and a skill; asks first')
+      .option(
+        '--scope <scope>',
+        'project, local or user (default: project if it depends on postflight-guard, else local)',
+      )
+      .option('--skip <part>', 'leave out hook, shell-hook, permissions, gitignore or skill (repeatable)', collect, [])
+      .option('--yes', 'do not ask', false)
+      .option('--dry-run', 'only print what would be written', false)
+      .option('--force', 'even if the hook is installed in another place', false)
+      .addHelpText('after', `${example('init', 'init --yes --skip skill', 'init --dry-run')}\n${OTHER_HOSTS}`),
+} satisfies Declaration
+
+/** `postflight init --json`. */
+export const document = () =>
+  z.strictObject({
+    scope: field.text('The scope of the settings: project, local or user.'),
+    changed: field.flag('False if nothing had to change.'),
+    dry_run: field.flag('True if nothing was written: this is what would be written.'),
+    backups: z.array(field.text('The backup of a file.')),
+    warnings: z.array(field.text('What keeps the guard from working, here or on another machine.')),
+    parts: z.array(
+      z.strictObject({
+        name: z.enum(['hook', 'shell-hook', 'permissions', 'gitignore', 'skill']),
+        file: field.text('The file that the part is in.'),
+        state: z.enum(['written', 'planned', 'declined', 'done', 'kept', 'needless', 'outside']),
+      }),
+    ),
+  })
+
+type InitDocument = DocumentOf<typeof document>
+
+type InitOptions = OptionsOf<typeof declaration>
+
+export function run(
+  context: CommandContext,
+  _given: unknown,
+  options: InitOptions,
+  { freeCommands }: Surroundings,
+): CommandResult<InitDocument> {
   checkNames(options.skip)
   const scope = options.scope ?? likelyScope(context)
   const target = targetOf(context, 'claude', scope)
   if (!options.force && !options.skip.includes('hook')) {
     refuseSecond(context, target)
   }
-  const parts = initParts(context, target, options.skip)
+  const parts = initParts(context, target, freeCommands, options.skip)
   const missing = parts.filter(({ state }) => state === 'missing')
   const accepted = options.dryRun || options.yes ? missing : ask(context, missing)
   const backups = options.dryRun ? [] : write(context, accepted)

@@ -1,4 +1,5 @@
 import path from 'node:path'
+import * as z from 'zod/mini'
 import { commandLine } from '../../kernel/command-line.ts'
 import { unsearchable } from '../../kernel/file-messages.ts'
 import { SPECS_FOLDER } from '../../kernel/files.ts'
@@ -13,20 +14,103 @@ import {
   findCommandRoot,
   requireTaskFolder,
 } from '../../project/command-context.ts'
-import type { InspectDocument } from '../../views/documents/inspect.ts'
+import type { DocumentOf } from '../../views/documents.ts'
+import * as field from '../../views/documents.ts'
 import type { Painter } from '../../views/print.ts'
+import {
+  type ArgumentsOf,
+  type BareCommand,
+  type Declaration,
+  example,
+  type OptionsOf,
+  type Surroundings,
+  WATCH,
+} from '../command.ts'
 
 /** `postflight inspect`: lists every marker with its owner, its state and its problems. */
 
-export interface InspectOptions {
-  readonly exitCode: boolean
+export const declaration = {
+  free: true,
+  declare: (command: BareCommand) =>
+    command
+      .description('list every marker: state, owner, age, count, checklist and problems')
+      .argument('[task]', 'only this task')
+      .option('--exit-code', 'exit with 1 if any marker is pending or abandoned', false)
+      .option(...WATCH)
+      .addHelpText('after', example('inspect', 'inspect --watch', 'inspect 259 --json', 'inspect --exit-code --quiet')),
+} satisfies Declaration
+
+/** `postflight inspect --json`. */
+export const document = () => {
+  const marker = z.strictObject({
+    state: z.enum(['pending', 'bypassed', 'expired', 'abandoned', 'unreadable']),
+    outcome: z.nullable(z.enum(['capped', 'expired', 'unchecked'])),
+    task: field.task,
+    path: field.text("The marker's absolute path."),
+    relative_path: field.text('The same, relative to the root.'),
+    id: field.optionalText("The marker's id."),
+    skill: field.optionalText('The skill that made the marker.'),
+    operation: field.optionalText('The operation, such as "research".'),
+    reason: field.optionalText('The message to the agent.'),
+    owner: z.extend(field.owner, { agent_type: field.optionalText('Only sub-agents of this type.') }),
+    promised_at: field.optionalText('When the marker was made (ISO 8601).'),
+    age_ms: z.nullable(z.int()),
+    continuations: z.strictObject({
+      spent: field.optionalCount('The number of stops that were blocked; null if that cannot be read.'),
+      limit: field.count('The number of stops that may be blocked.'),
+    }),
+    steps: z.array(z.strictObject({ name: field.text('A line of the checklist.'), done: z.boolean() })),
+    checks: z.array(
+      z.strictObject({
+        run: field.text('A shell command that must succeed before `clear`.'),
+        step: field.optionalText('The step that it belongs to.'),
+        failed: field.optionalText('How it failed the last time.'),
+      }),
+    ),
+    wait: z
+      .nullable(
+        z.strictObject({
+          for: field.text('What the agent waits for.'),
+          count: field.count('The number of waits so far.'),
+        }),
+      )
+      .register(z.globalRegistry, { description: 'The wait that the agent announced.' }),
+    problems: z.array(field.text('What is wrong with the marker.')),
+  })
+  return z.strictObject({
+    root: field.optionalText('The folder that holds specs/; null if there is none.'),
+    pending: field.count('The number of markers that are pending or cannot be read.'),
+    abandoned: field.count('The number of markers that are abandoned.'),
+    markers: z.array(marker),
+    problems: z.array(field.searchProblem),
+  })
 }
 
-export function inspect(
+type InspectDocument = DocumentOf<typeof document>
+
+type InspectOptions = OptionsOf<typeof declaration>
+
+export async function run(
   context: CommandContext,
-  paint: Painter,
+  [task]: ArgumentsOf<typeof declaration>,
+  options: InspectOptions,
+  surroundings: Surroundings,
+): Promise<CommandResult<InspectDocument> | 0 | 1> {
+  const { contextNow, paint } = surroundings
+  if (options.watch) {
+    const look = () => markersOf(contextNow(), task, options, paint)
+    const { watchOrNote } = await import('../watch.ts')
+    const exitCode = await watchOrNote(surroundings, ['inspect', task], look)
+    if (exitCode !== undefined) return exitCode
+  }
+  return markersOf(context, task, options, paint)
+}
+
+function markersOf(
+  context: CommandContext,
   task: string | undefined,
   options: InspectOptions,
+  paint: Painter,
 ): CommandResult<InspectDocument> {
   const root = findCommandRoot(context)
   const only = root === undefined || task === undefined ? undefined : requireTaskFolder(root, task)

@@ -1,11 +1,8 @@
+import * as z from 'zod/mini'
 import { hookHost } from '../../hosts/hook-hosts.ts'
-import { shellWord } from '../../kernel/text.ts'
 import { type CommandContext, type CommandResult, displayPath } from '../../project/command-context.ts'
-import { projectFolder } from '../../setup/install/host-entry.ts'
-import { type ProjectRemoval, projectRemovals } from '../../setup/install/init-parts.ts'
 import { carryOut, type Removal, removalsFrom } from '../../setup/install/removal.ts'
 import {
-  HOSTS,
   holdsOurRules,
   holdsReactive,
   placeOf,
@@ -15,34 +12,72 @@ import {
   type Target,
   targetOf,
 } from '../../setup/install/target.ts'
-import { settingsPlaces } from '../../setup/install/wiring.ts'
-import { countRules } from '../../setup/permission-rules.ts'
-import { listBackups } from '../../setup/settings-backups.ts'
 import { INSTALL_TEXT } from '../../setup/settings-messages.ts'
-import { SCOPES, type Scope } from '../../setup/settings-paths.ts'
+import type { Scope } from '../../setup/settings-paths.ts'
 import { readSettingsFile } from '../../setup/settings-read.ts'
 import { replaceSettingsFile } from '../../setup/settings-replace.ts'
-import type { InstallDocument, UninstallDocument } from '../../views/documents/install.ts'
+import type { DocumentOf } from '../../views/documents.ts'
+import * as field from '../../views/documents.ts'
+import { type BareCommand, type Declaration, example, HOST, type OptionsOf, SCOPE } from '../command.ts'
 
 /** `postflight install` and `uninstall`: adds our entries to a host's settings, and removes them. */
 
-export interface InstallOptions {
-  readonly host: string
-  readonly scope: string
-  /** A file of reactive rules. */
-  readonly reactive?: string | undefined
-  readonly dryRun: boolean
-  readonly force: boolean
+export const declaration = {
+  declare: (command: BareCommand) =>
+    command
+      .description("add the hook (or the plugin) to a host's settings")
+      .option(...HOST)
+      .option('--scope <scope>', SCOPE, 'project')
+      .option(
+        '--reactive <file>',
+        'write the reactive rules of a JSON file as hooks of Claude Code instead; they replace the rules that are there',
+      )
+      .option('--dry-run', 'only print what would be written', false)
+      .option('--force', 'even if the hook is installed in another place', false)
+      .addHelpText(
+        'after',
+        example(
+          'install --scope local',
+          'install --scope user --dry-run',
+          'install --reactive reactive.json --dry-run',
+          'install --host codex',
+          'install --host opencode --scope user',
+        ),
+      ),
+} satisfies Declaration
+
+/** `postflight install --json`. */
+export const document = () => {
+  const installed = z.strictObject({
+    ...settingsFields(),
+    backup: field.optionalText('The backup of the file.'),
+    portable: field.flag('False if the entry holds a path on this machine.'),
+    taken_out_of: takenOutOf(),
+  })
+  return z.union([
+    z.extend(installed, { command: field.text('The command that the host starts.') }),
+    z.extend(installed, { plugin: field.text('Where the host finds the plugin.') }),
+    z.extend(installed, {
+      rules: field.text('The file of the reactive rules.'),
+      notes: z.array(field.text('A part of a rule that a hook of Claude Code cannot have.')),
+    }),
+  ])
 }
 
-export interface UninstallOptions {
-  readonly host: string
-  /** Undefined: the scope of the project that holds our entries. */
-  readonly scope: string | undefined
-  readonly dryRun: boolean
-}
+type InstallDocument = DocumentOf<typeof document>
 
-export function install(context: CommandContext, options: InstallOptions): CommandResult<InstallDocument> {
+/** The fields of the documents of `install` and `uninstall`. */
+export const settingsFields = () => ({
+  file: field.text('The settings file.'),
+  changed: field.flag('False if nothing had to change.'),
+  dry_run: field.flag('True if nothing was written: this is what would be written.'),
+})
+
+export const takenOutOf = () => z.array(field.text('Another file, from which our entries were removed.'))
+
+type InstallOptions = OptionsOf<typeof declaration>
+
+export function run(context: CommandContext, _given: unknown, options: InstallOptions): CommandResult<InstallDocument> {
   const { host, scope, reactive, dryRun, force } = options
   const target =
     reactive === undefined ? targetOf(context, host, scope) : reactiveTarget(context, { host, scope, file: reactive })
@@ -91,98 +126,12 @@ function entryOf({ key, entry, notes = [] }: Target) {
   return key === 'command' ? { command: entry } : { plugin: entry }
 }
 
-export function uninstall(context: CommandContext, options: UninstallOptions): CommandResult<UninstallDocument> {
-  const { host, dryRun } = options
-  const target = targetOf(context, host, options.scope ?? scopeThatHolds(context, host))
-  const removals = removalsFrom(target, target.files)
-  const ofProject = host === 'claude' ? projectRemovals(context, target) : []
-  const lines = removals.map((removal) => removalLine(context, target, removal, dryRun))
-  const left = [
-    ...(isOfClaude(host, target.scope) ? keptRules(context, target, removals) : []),
-    ...stillWired(context, host, target),
-  ]
-  const isShared = host !== 'claude' && isOfClaude(host, target.scope)
-  if (isShared && removals.length > 0) lines.push(INSTALL_TEXT.removedForBoth)
-  lines.push(...ofProject.map((removal) => projectLine(context, removal, dryRun)))
-  if (!dryRun) {
-    for (const removal of removals) carryOut(target, removal)
-    for (const { carryOut: remove } of ofProject) remove()
-    const kept = removals.flatMap(({ file }) => listBackups(file))
-    lines.push(...kept.map((backup) => INSTALL_TEXT.keptBackup(displayPath(context, backup))))
-  }
-  const done = [...removals, ...ofProject.filter(({ kept }) => !kept)]
-  const [first] = done
-  const noneThere = INSTALL_TEXT.notInstalled(
-    target.what,
-    target.files.map((file) => displayPath(context, file)),
-  )
-  return {
-    exitCode: 0,
-    data: {
-      ...{ file: first?.file ?? (target.files.at(-1) as string), changed: first !== undefined, dry_run: dryRun },
-      ...{ removed_file: first !== undefined && first.after === undefined, taken_out_of: done.map(({ file }) => file) },
-    },
-    lines: [...(lines.length > 0 ? lines : [noneThere]), ...left],
-  }
-}
-
-/** A line for each file of Claude Code's settings in which rules about our commands stay: the user may have written them. */
-function keptRules(context: CommandContext, target: Target, removals: readonly Removal[]): string[] {
-  return target.files.flatMap((file) => {
-    const removal = removals.find((one) => one.file === file)
-    const text = removal === undefined ? readSettingsFile(file) : removal.after
-    const count = text === undefined ? 0 : countRules(text, file)
-    return count === 0 ? [] : [INSTALL_TEXT.keptRules(displayPath(context, file), count)]
-  })
-}
-
-/**
- * A line for each other place that still has our entries: the other scopes of this host, and, where the project's own
- * settings of Claude Code were changed, the other hosts of the project.
- */
-function stillWired(context: CommandContext, host: string, done: Target): string[] {
-  const scopes = SCOPES.map((scope) => ({ host, scope }))
-  const isOfProject = host === 'claude' && done.scope !== 'user'
-  const hosts = HOSTS.filter((one) => !isOfClaude(one, 'project')).map((one) => ({
-    host: one,
-    scope: 'project' as const,
-  }))
-  const listed = new Set(done.files)
-  return [...scopes, ...(isOfProject ? hosts : [])].flatMap((other) => {
-    try {
-      const target = targetOf(context, other.host, other.scope)
-      const file = placeOf(target)
-      const text = readSettingsFile(file)
-      if (listed.has(file) || text === undefined || target.remove(text, file) === text) return []
-      listed.add(file)
-      const isDefault = other.scope === 'project' && other.host !== host
-      const scope = isDefault ? '' : ` --scope ${other.scope}`
-      const command = `postflight uninstall${other.host === 'claude' ? '' : ` --host ${other.host}`}${scope}`
-      return [INSTALL_TEXT.stillIn(target.what, displayPath(context, file), command)]
-    } catch {
-      // The host does not have this scope, or the file does not parse or leads out of the project: `doctor` reports that.
-      return []
-    }
-  })
-}
-
 /** True if the entries go into Claude Code's settings, also because the host reads them. */
-function isOfClaude(host: string, scope: Scope): boolean {
+export function isOfClaude(host: string, scope: Scope): boolean {
   return host === 'claude' || (hookHost(host)?.readsClaudeSettings === true && scope !== 'user')
 }
 
-/** The scope of the project that holds entries of ours; `project` where none does. */
-function scopeThatHolds(context: CommandContext, host: string): string {
-  if (!isOfClaude(host, 'project')) return 'project'
-  const project = projectFolder(context)
-  const holds = settingsPlaces(context, project).find(
-    ({ scope, text, file }) =>
-      scope !== 'user' && text !== undefined && targetOf(context, host, scope).remove(text, file) !== text,
-  )
-  return holds?.scope ?? 'project'
-}
-
-function removalLine(
+export function removalLine(
   context: CommandContext,
   target: Target,
   { file, before, after }: Removal,
@@ -197,10 +146,4 @@ function removalLine(
     permissions: ofClaude && holdsOurRules(before, file),
   }
   return INSTALL_TEXT.removed(target.what, held, shown, dryRun)
-}
-
-function projectLine(context: CommandContext, { file, after, kept }: ProjectRemoval, dryRun: boolean): string {
-  const shown = displayPath(context, file)
-  if (kept) return INSTALL_TEXT.keptSkill(shown, shellWord(shown))
-  return after === undefined ? INSTALL_TEXT.removedWhole(shown, dryRun) : INSTALL_TEXT.removedLines(shown, dryRun)
 }

@@ -1,22 +1,75 @@
+import * as z from 'zod/mini'
+import { PostflightError } from '../../kernel/errors.ts'
 import { oneLine } from '../../kernel/text.ts'
 import { type CommandContext, type CommandResult, requireRoot } from '../../project/command-context.ts'
 import { allEntries, entriesAfter } from '../../project/journal-entries.ts'
 import type { JournalLine } from '../../project/journal-entry.ts'
-import type { LogsDocument } from '../../views/documents/logs.ts'
-import type { Screen } from '../../views/print.ts'
-import { jsonText } from '../../views/print.ts'
+import type { DocumentOf } from '../../views/documents.ts'
+import * as field from '../../views/documents.ts'
+import { jsonText, processScreen, type Screen } from '../../views/print.ts'
+import { type BareCommand, type Declaration, example, type OptionsOf, type Surroundings } from '../command.ts'
 import { LOGS_TEXT } from '../command-messages.ts'
+import { OPTION_EXPECTATIONS } from '../usage-messages.ts'
 
 /** `postflight logs`: prints the journal for people. */
 
-export interface LogsOptions {
-  /** The number of last entries to print. */
-  readonly count: number
-}
+export const declaration = {
+  free: true,
+  declare: (command: BareCommand) =>
+    command
+      .description('print the journal')
+      .option('-n, --count <number>', 'number of entries to print, from the end', entryCount, 20)
+      .option('--follow', 'keep printing new entries until Ctrl-C', false)
+      .addHelpText('after', example('logs -n 50', 'logs --follow')),
+} satisfies Declaration
+
+/** A field of our own lines. A line that another program wrote may hold anything in it. */
+const known = (description: string) => z.optional(z.unknown().register(z.globalRegistry, { description }))
+
+/** A line of the journal, as it is in the file. With `--follow`, each line is a document of its own. */
+export const journalEntryDocument = () =>
+  z.looseObject({
+    time: known('When it was written (ISO 8601).'),
+    event: field.text('What happened.'),
+    outcome: known('How the marker ended.'),
+    marker_id: known("The marker's id."),
+    replaces: known('The id of the marker that it replaces.'),
+    keeps: known('The id of the marker that is kept as abandoned, because its checks were not run.'),
+    settles: known('The ids of the abandoned markers that were removed (clear, adopt).'),
+    task: known('Name of the task folder.'),
+    host_session: known("The host's id of the conversation."),
+    agent: known('"main" or the id of a sub-agent.'),
+    count: known('The number of blocked stops, this one included.'),
+    checks: known('The commands of its checks: those that it has (create), or those that passed (clear).'),
+    detail: known('Details in words.'),
+  })
+
+/** `postflight logs --json`. */
+export const document = () => z.strictObject({ entries: z.array(journalEntryDocument()) })
+
+type LogsDocument = DocumentOf<typeof document>
+
+type LogsOptions = OptionsOf<typeof declaration>
 
 const FOLLOW_INTERVAL_MS = 500
 
-export function logs(context: CommandContext, options: LogsOptions): CommandResult<LogsDocument> {
+function entryCount(value: string): number {
+  if (!/^\d+$/.test(value)) {
+    throw new PostflightError('value-invalid', { option: '-n', value, expected: OPTION_EXPECTATIONS.wholeNumber })
+  }
+  return Number(value)
+}
+
+export async function run(
+  context: CommandContext,
+  _given: unknown,
+  options: LogsOptions,
+  { stdout, json }: Surroundings,
+): Promise<CommandResult<LogsDocument> | 0> {
+  if (options.follow) {
+    await followLogs(context, options, processScreen(stdout, json), json)
+    return 0
+  }
   const { last, isEmpty } = lastEntries(context, options)
   return {
     exitCode: 0,
@@ -38,12 +91,7 @@ function lastEntries(
  * Prints the last entries and then each new one, until it is stopped or the reader is gone. After a rotation it first
  * reads the rest of the old file.
  */
-export async function followLogs(
-  context: CommandContext,
-  options: LogsOptions,
-  screen: Screen,
-  json: boolean,
-): Promise<void> {
+async function followLogs(context: CommandContext, options: LogsOptions, screen: Screen, json: boolean): Promise<void> {
   const { last, end } = lastEntries(context, options)
   const root = requireRoot(context)
   let position = end

@@ -1,5 +1,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
+import * as z from 'zod/mini'
 import { kindAt } from '../../disk/path-kind.ts'
 import { withVerifiedFile } from '../../disk/verified-write.ts'
 import { messageOf } from '../../kernel/error-messages.ts'
@@ -21,28 +22,88 @@ import type { TaskFolder } from '../../project/task-folder.ts'
 import { foldersHolding, listTaskFolders } from '../../project/task-folders.ts'
 import { readHistory, readState } from '../../run/store/state-store.ts'
 import { linkOutside } from '../../setup/settings-paths.ts'
-import type { ReportDocument } from '../../views/documents/report.ts'
-import type { Painter } from '../../views/print.ts'
+import type { DocumentOf } from '../../views/documents.ts'
+import * as field from '../../views/documents.ts'
 import { composeReport } from '../../views/report/compose.ts'
 import { reportPage } from '../../views/report/page/page.ts'
 import type { Report, ReportMarker, ReportRun } from '../../views/report/report.ts'
-import { REPORT_TEXT as TEXT } from '../../views/report/report-messages.ts'
+import { STANDING_WORDS, REPORT_TEXT as TEXT } from '../../views/report/report-messages.ts'
 import { storyLines } from '../../views/report/report-text.ts'
+import {
+  type ArgumentsOf,
+  type BareCommand,
+  type Declaration,
+  example,
+  type OptionsOf,
+  type Surroundings,
+} from '../command.ts'
 
 /** `postflight report`: the story of markers and runs, as text or as a single HTML page. */
 
-export interface ReportOptions {
-  readonly html?: string
+export const declaration = {
+  declare: (command: BareCommand) =>
+    command
+      .description('tell the story of markers and runs, as text or as a single HTML page')
+      .argument('[task]', 'only this task')
+      .option('--html <file>', 'write the page to this file; "-" for stdout')
+      .addHelpText('after', example('report --html report.html', 'report 259', 'report 259 --json')),
+} satisfies Declaration
+
+/** `postflight report --json`. */
+export const document = () => {
+  const standing = z.enum(Object.keys(STANDING_WORDS) as (keyof typeof STANDING_WORDS)[])
+  const events = z.array(z.strictObject({ time: field.text('ISO 8601.'), words: field.text('What happened.') }))
+  const span = {
+    standing,
+    started_at: field.text('ISO 8601.'),
+    ended_at: field.text('ISO 8601. The time of the report if it has not ended.'),
+  }
+
+  const promise = z.strictObject({
+    id: field.optionalText("The marker's id."),
+    ...span,
+    blocks: field.count('The number of stops that it blocked.'),
+    waits: field.count('The number of times that its agent waited.'),
+    events,
+  })
+
+  const run = z.strictObject({
+    name: field.text('Name of the workflow.'),
+    ...span,
+    prompts: field.count('The number of prompts sent.'),
+    phases: z.array(
+      z.strictObject({
+        id: field.text("The phase's id."),
+        standing: z.enum(['done', 'running', 'failed', 'skipped', 'waiting']),
+        visits: field.count('The number of times it was entered.'),
+        prompts: field.count('The number of prompts sent in it.'),
+        duration_ms: field.count(
+          'The time that the run worked on it, in ms: not while it is stopped or waits for approval.',
+        ),
+        steps: field.count('The number of steps of its last visit.'),
+      }),
+    ),
+    events,
+  })
+  return z.strictObject({
+    root: field.text('The folder that holds specs/.'),
+    file: field.optionalText('The page that was written.'),
+    tasks: z.array(z.strictObject({ task: field.task, promises: z.array(promise), runs: z.array(run) })),
+  })
 }
+
+type ReportDocument = DocumentOf<typeof document>
+
+type ReportOptions = OptionsOf<typeof declaration>
 
 /** `--html -`: the page goes to stdout. */
 const STDOUT = '-'
 
-export function report(
+export function run(
   context: CommandContext,
-  paint: Painter,
-  task: string | undefined,
+  [task]: ArgumentsOf<typeof declaration>,
   { html }: ReportOptions,
+  { paint }: Surroundings,
 ): CommandResult<ReportDocument> {
   const root = requireRoot(context)
   const only = task === undefined ? undefined : requireTaskFolder(root, task, 'story')

@@ -1,4 +1,5 @@
 import path from 'node:path'
+import * as z from 'zod/mini'
 import { shellIdentity } from '../../hosts/index.ts'
 import { messageOf } from '../../kernel/error-messages.ts'
 import { PostflightError } from '../../kernel/errors.ts'
@@ -13,7 +14,8 @@ import { journalPaths } from '../../project/journal.ts'
 import { sessionsOfHook } from '../../project/journal-entry.ts'
 import { parseTaskReference } from '../../project/task-folder.ts'
 import { foldersHolding, listTaskFolders } from '../../project/task-folders.ts'
-import type { ProjectStatusDocument } from '../../views/documents/status.ts'
+import type { DocumentOf } from '../../views/documents.ts'
+import * as field from '../../views/documents.ts'
 import type { Painter } from '../../views/print.ts'
 import { journalAt, lookTwice, lostMarkers } from '../../views/status/lost-markers.ts'
 import type { StatusItem } from '../../views/status/status-items.ts'
@@ -24,9 +26,19 @@ import {
   lostMarkerItem,
   markerItem,
   runItem,
+  statusItemDocument,
 } from '../../views/status/status-items.ts'
 import { PROJECT_STATUS_TEXT } from '../../views/status-messages.ts'
 import { VERDICT_TEXT } from '../../views/verdict-messages.ts'
+import {
+  type BareCommand,
+  collect,
+  type Declaration,
+  example,
+  type OptionsOf,
+  type Surroundings,
+  WATCH,
+} from '../command.ts'
 import { checkIds } from '../option-values.ts'
 
 /**
@@ -34,18 +46,71 @@ import { checkIds } from '../option-values.ts'
  * `--exit-code` it is a verdict for CI.
  */
 
-export interface ProjectStatusOptions {
-  readonly exitCode: boolean
-  readonly github: boolean
-  readonly session?: string
-  /** Tasks whose markers must have been made and cleared, or whose workflow must be completed. */
-  readonly expect: readonly string[]
+export const declaration = {
+  free: true,
+  declare: (command: BareCommand) =>
+    command
+      .description('show what is unfinished in the project, and what to do (the same as `postflight` alone)')
+      .option('--exit-code', 'exit with 1 unless everything is done (for CI)', false)
+      .option('--session <id>', 'only what belongs to this session of the host')
+      .option(
+        '--expect <task>',
+        'also exit with 1 unless a marker of this task was made and cleared, or its workflow completed (repeatable)',
+        collect,
+        [],
+      )
+      .option('--github', 'print annotations for GitHub Actions', false)
+      .option(...WATCH)
+      .addHelpText(
+        'after',
+        example('status', 'status --watch', 'status --exit-code --github --expect 259', 'status --json'),
+      ),
+} satisfies Declaration
+
+/** `postflight status --json`. */
+export const document = () => {
+  const item = statusItemDocument()
+  return z.strictObject({
+    root: field.optionalText('The folder that holds specs/; null if there is none.'),
+    clean: field.flag(
+      'True if nothing is pending, abandoned or unfinished. With --exit-code, the exit code is 1 if not.',
+    ),
+    cleared: field.count(
+      'The number of markers that were cleared, by the journal: those of --session, or those of the last 24 hours.',
+    ),
+    checks_passed: z.array(field.text('A check that passed for one of them.')),
+    completed: field.count('The number of workflows that were completed without skips.'),
+    items: z.array(item),
+    ended: z.array(item).register(z.globalRegistry, {
+      description: 'The runs that a person aborted, and has not settled. They do not count.',
+    }),
+  })
 }
 
-export function projectStatus(
+type ProjectStatusDocument = DocumentOf<typeof document>
+
+type ProjectStatusOptions = OptionsOf<typeof declaration>
+
+export async function run(
   context: CommandContext,
-  paint: Painter,
+  _given: unknown,
   options: ProjectStatusOptions,
+  surroundings: Surroundings,
+): Promise<CommandResult<ProjectStatusDocument> | 0 | 1> {
+  const { contextNow, paint } = surroundings
+  if (options.watch) {
+    const look = () => projectStatus(contextNow(), options, paint)
+    const { watchOrNote } = await import('../watch.ts')
+    const exitCode = await watchOrNote(surroundings, ['status'], look)
+    if (exitCode !== undefined) return exitCode
+  }
+  return projectStatus(context, options, paint)
+}
+
+function projectStatus(
+  context: CommandContext,
+  options: ProjectStatusOptions,
+  paint: Painter,
 ): CommandResult<ProjectStatusDocument> {
   const { session, expect } = options
   checkIds([['--session', session]])

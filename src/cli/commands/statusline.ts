@@ -1,3 +1,4 @@
+import * as z from 'zod/mini'
 import type { StdinRead } from '../../disk/stdin.ts'
 import { MAX_ID_LENGTH } from '../../hosts/payload.ts'
 import { isJsonObject } from '../../kernel/json-object.ts'
@@ -10,13 +11,37 @@ import { isInStep } from '../../run/machine/position.ts'
 import type { WorkflowState } from '../../run/machine/state.ts'
 import { findRunFiles } from '../../run/store/run-file.ts'
 import { readState } from '../../run/store/state-store.ts'
-import type { StatusLineDocument } from '../../views/documents/statusline.ts'
+import type { DocumentOf } from '../../views/documents.ts'
+import * as field from '../../views/documents.ts'
 import { type LineItem, statusLine, STATUS_LINE_TEXT as TEXT } from '../../views/status-line.ts'
+import { type BareCommand, type Declaration, example } from '../command.ts'
 
 /**
  * `postflight statusline`: one line for a host's status line. It only reads. `hooks/postflight-hook StatusLine` answers
  * without Node where there is nothing to show.
  */
+
+export const declaration = {
+  declare: (command: BareCommand) =>
+    command
+      .description("print one short line for a host's status line, from its JSON on stdin")
+      .addHelpText(
+        'after',
+        `${example('statusline < status.json')}\n\n\`postflight-hook StatusLine\` prints the same line, and does not start Node if there is nothing to show.`,
+      ),
+} satisfies Declaration
+
+/** `postflight statusline --json`. */
+export const document = () =>
+  z.strictObject({
+    text: field.text('The line; empty if there is nothing to show.'),
+    pending: field.count('The number of pending markers, those of other sessions included.'),
+    waiting: field.count('The number of markers and runs that wait.'),
+    running: field.count('The number of running workflows that do not wait.'),
+    abandoned: field.count('The number of abandoned markers.'),
+  })
+
+type StatusLineDocument = DocumentOf<typeof document>
 
 /** A host sends its JSON at once. A terminal, or a program that sends nothing, must not delay the line (ms). */
 const PATIENCE_MS = 300
@@ -27,7 +52,7 @@ interface HostState {
   readonly folders: readonly string[]
 }
 
-export async function statusline(context: CommandContext): Promise<CommandResult<StatusLineDocument>> {
+export async function run(context: CommandContext): Promise<CommandResult<StatusLineDocument>> {
   if (context.environment.POSTFLIGHT_DISABLE === '1') return resultOf([])
   const { session, folders } = hostState(await context.readInput?.(PATIENCE_MS))
   const roots = rootsOf(context, folders)

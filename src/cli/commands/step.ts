@@ -1,3 +1,4 @@
+import * as z from 'zod/mini'
 import { shellIdentity } from '../../hosts/index.ts'
 import { type ErrorArguments, PostflightError } from '../../kernel/errors.ts'
 import { oneLine } from '../../kernel/text.ts'
@@ -16,22 +17,54 @@ import {
   requireTaskFolder,
 } from '../../project/command-context.ts'
 import type { TaskFolder } from '../../project/task-folder.ts'
-import type { StepDocument } from '../../views/documents/step.ts'
+import type { DocumentOf } from '../../views/documents.ts'
+import * as field from '../../views/documents.ts'
+import {
+  type ArgumentsOf,
+  type BareCommand,
+  type Declaration,
+  example,
+  type OptionsOf,
+  TASK,
+  timeoutOption,
+} from '../command.ts'
 import { JOURNAL_DETAILS, STEP_TEXT } from '../command-messages.ts'
 
 /** `postflight step`: ticks a step of the checklist, after its checks. */
 
-export interface StepOptions {
-  readonly undo: boolean
-  readonly runChecks: boolean
-  /** The time (ms) that each check may take. */
-  readonly timeout: number
-}
+export const declaration = {
+  free: true,
+  declare: (command: BareCommand) =>
+    command
+      .description('tick a step of the checklist')
+      .argument(...TASK)
+      .argument('<step>', 'its number or its name')
+      .option('--undo', 'remove the tick', false)
+      .option('--run-checks', "also run the step's checks if another session set them; they are printed first", false)
+      .addOption(timeoutOption('the time that each check may take'))
+      .addHelpText('after', example('step 259 2', 'step 259 "git commit"', 'step 259 2 --undo')),
+} satisfies Declaration
 
-export async function step(
+/** `postflight step --json`. */
+export const document = () =>
+  z.strictObject({
+    task: field.task,
+    step: z.strictObject({
+      number: field.count('Its place in the checklist, from 1.'),
+      name: field.text('The line of the checklist.'),
+      done: field.flag('False after --undo, and if its check failed.'),
+    }),
+    remaining: field.count('The number of steps that remain.'),
+    failed: z.nullable(field.failedCheck).register(z.globalRegistry, { description: 'Its check that failed.' }),
+  })
+
+type StepDocument = DocumentOf<typeof document>
+
+type StepOptions = OptionsOf<typeof declaration>
+
+export async function run(
   context: CommandContext,
-  task: string,
-  wanted: string,
+  [task, wanted]: ArgumentsOf<typeof declaration>,
   options: StepOptions,
 ): Promise<CommandResult<StepDocument>> {
   const root = requireRoot(context)
@@ -96,7 +129,7 @@ async function proveStep(
   })
   if (proof.kind === 'busy') throw refusal(folder, 'running', checks, since(proof.sinceMs, context.nowMs))
   if (proof.failed === undefined) return undefined
-  const { failedCheckData, failedCheckLines } = await import('../clear/check-view.ts')
+  const { failedCheckData, failedCheckLines } = await import('../clear/clear-view.ts')
   const { run, failure, durationMs, output } = proof.failed
   const name = nameOf(marker, index)
   const lines = failedCheckLines(CHECK_TEXT.failedStep(name, run, failureWords(failure), durationMs), output)

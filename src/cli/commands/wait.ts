@@ -1,4 +1,5 @@
 import path from 'node:path'
+import * as z from 'zod/mini'
 import { kindAt } from '../../disk/path-kind.ts'
 import { callerOf, type Identity } from '../../hosts/caller.ts'
 import { MAIN_AGENT } from '../../hosts/host.ts'
@@ -19,27 +20,55 @@ import {
 } from '../../project/command-context.ts'
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import type { announceRunWait } from '../../run/store/run-wait.ts'
-import type { WaitDocument } from '../../views/documents/wait.ts'
+import type { DocumentOf } from '../../views/documents.ts'
+import * as field from '../../views/documents.ts'
+import {
+  type ArgumentsOf,
+  type BareCommand,
+  type Declaration,
+  example,
+  HOST_SESSION,
+  type OptionsOf,
+  TASK,
+} from '../command.ts'
 import { WAIT_TEXT } from '../command-messages.ts'
 import { checkIds, checkOneLine } from '../option-values.ts'
 
 /** `postflight wait`: announces that the main conversation stops to wait (docs/design.md, "Waiting"). */
 
-export interface WaitOptions {
-  readonly for: string
-  readonly hostSession?: string
-}
+export const declaration = {
+  free: true,
+  declare: (command: BareCommand) =>
+    command
+      .description('announce that you stop to wait: for a person, or for work in the background')
+      .argument(...TASK)
+      .requiredOption('--for <text>', 'what you wait for')
+      .option(...HOST_SESSION)
+      .addHelpText('after', example('wait 259 --for "go-ahead to deploy"', 'wait 259 --for "the build to finish"')),
+} satisfies Declaration
+
+/** `postflight wait --json`. */
+export const document = () =>
+  z.strictObject({
+    id: field.optionalText("The marker's id; the run's if only a run waits."),
+    path: field.text("The absolute path of the marker, or of the run's state."),
+    task: field.task,
+    for: field.text('What the agent waits for.'),
+    count: field.count('The number of prompts at which the marker has waited, this one included.'),
+  })
+
+type WaitDocument = DocumentOf<typeof document>
+
+type WaitOptions = OptionsOf<typeof declaration>
 
 /** The longest text (characters) of what an agent waits for. */
 const PURPOSE_LIMIT = 500
 
-/** `announceRun` announces the wait of a run, whose code other commands about markers do not load. */
-export function wait(
+export async function run(
   context: CommandContext,
-  task: string,
+  [task]: ArgumentsOf<typeof declaration>,
   options: WaitOptions,
-  announceRun: typeof announceRunWait,
-): CommandResult<WaitDocument> {
+): Promise<CommandResult<WaitDocument>> {
   checkOneLine([['--for', options.for]], PURPOSE_LIMIT)
   checkIds([['--host-session', options.hostSession]])
   const root = requireRoot(context)
@@ -49,7 +78,11 @@ export function wait(
   const hasRun = kindAt(path.join(folder.path, RUN_ID_FILE)) !== undefined
   const promise =
     hasRun && requireReadable(readMarker(folder)) === undefined ? undefined : waitOfPromise(folder, options.for, caller)
-  const run = hasRun ? waitOfRun(folder, announceRun(folder, caller, options.for)) : undefined
+  // The code of runs is loaded only for a run.
+  const announced = hasRun
+    ? (await import('../../run/store/run-wait.ts')).announceRunWait(folder, caller, options.for)
+    : undefined
+  const run = hasRun ? waitOfRun(folder, announced) : undefined
   const waits = [promise, run].filter((one) => one !== undefined)
   const [first] = waits
   if (first === undefined) throw new PostflightError('marker-none', { folder: folder.relative })

@@ -1,12 +1,36 @@
+import * as z from 'zod/mini'
 import type { DuePrompt, DueWork } from '../../run/machine/prompt.ts'
-import type { NextDocument, NextWork } from '../../views/documents/workflow/next.ts'
+import type { DocumentOf } from '../../views/documents.ts'
+import * as field from '../../views/documents.ts'
 
 /** A prompt in the output of `--json`. */
+
+const workFields = () => ({
+  step: field.optionalCount('Its step, from 1.'),
+  attempt: field.optionalCount('Its attempt, from 1.'),
+  prompt: field.optionalText('The text for the agent.'),
+  agent: field.optionalText('The type of the agent to run it.'),
+  model: field.optionalText('The model to run it.'),
+  artifact: field.optionalText('The file that the agent must write, as a path in the task folder.'),
+})
+
+/** The fields of a prompt that is due. */
+export const dueFields = () => ({
+  phase: field.optionalText('The phase of the prompt.'),
+  ...workFields(),
+  batch: z.nullable(z.array(z.strictObject(workFields()))).register(z.globalRegistry, {
+    description:
+      'The prompts of several steps at once: each for an agent of its own. Then `prompt` contains all of them.',
+  }),
+})
+
+type NextWork = DocumentOf<() => z.ZodMiniObject<ReturnType<typeof workFields>, z.core.$strict>>
+type DueData = DocumentOf<() => z.ZodMiniObject<ReturnType<typeof dueFields>, z.core.$strict>>
 
 const NO_WORK: NextWork = { step: null, attempt: null, prompt: null, agent: null, model: null, artifact: null }
 
 /** A prompt that is due. Of several at once, each has its own fields, and the outer ones do not apply. */
-export function dueData(due: DuePrompt): Pick<NextDocument, 'phase' | 'batch' | keyof NextWork> {
+export function dueData(due: DuePrompt): DueData {
   const { phase, batch, prompt } = due
   return batch === undefined
     ? { phase, ...workData(due), batch: null }

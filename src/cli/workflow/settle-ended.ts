@@ -5,7 +5,7 @@ import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { isResumable, settleState } from '../../run/machine/control.ts'
 import { runStanding } from '../../run/run-standing.ts'
 import { settleRun } from '../../run/store/run.ts'
-import type { ClearDocument } from '../../views/documents/clear.ts'
+import type { ClearDocument } from '../clear/clear-view.ts'
 import { CLEAR_TEXT, JOURNAL_DETAILS } from '../command-messages.ts'
 
 /** Settles runs that have ended, so that `status` no longer counts them. Their files stay. */

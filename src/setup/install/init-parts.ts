@@ -38,11 +38,16 @@ export interface InitPart {
 }
 
 /** Every part but the skipped ones, in the order in which people are asked. Nothing is written, and no file of a skipped part is read. */
-export function initParts(context: CommandContext, target: Target, skip: readonly string[]): InitPart[] {
+export function initParts(
+  context: CommandContext,
+  target: Target,
+  freeCommands: readonly string[],
+  skip: readonly string[],
+): InitPart[] {
   const build: Record<InitPart['name'], () => InitPart[]> = {
     hook: () => [hookPart(target)],
     'shell-hook': () => shellHookParts(context, target),
-    permissions: () => [rulesPart(target)],
+    permissions: () => [rulesPart(target, freeCommands)],
     gitignore: () => [ignorePart(target)],
     skill: () => [skillPart(context, target)],
   }
@@ -87,16 +92,14 @@ function isOwn({ file }: ShellHookPlace, target: Target): boolean {
   return distinctFiles([placeOf(target), file]).length === 1
 }
 
-function rulesPart(target: Target): InitPart {
+function rulesPart(target: Target, freeCommands: readonly string[]): InitPart {
   const file = placeOf(target)
-  const add = (text: string): string => addRules(text, file, target.portable)
+  const rules = rulesOf(freeCommands, target.portable)
+  const add = (text: string): string => addRules(text, file, rules)
   const isOutside = target.scope !== 'user' && linkOutside(recordOf(file), target.project) !== undefined
   const state = isOutside ? 'outside' : stateOf(file, add)
-  const record = (before: string): void => recordRules(file, before, target.portable)
-  const preview = [
-    ...rulesOf('allow', target.portable).map((rule) => `  allow  ${rule}`),
-    ...rulesOf('ask').map((rule) => `  ask    ${rule}`),
-  ]
+  const record = (before: string): void => recordRules(file, before, rules)
+  const preview = [...rules.allow.map((rule) => `  allow  ${rule}`), ...rules.ask.map((rule) => `  ask    ${rule}`)]
   return {
     name: 'permissions',
     file: isOutside ? recordOf(file) : file,

@@ -1,6 +1,6 @@
 import { readSmallFile } from '../../disk/read.ts'
 import { isJsonObject } from '../../kernel/json-object.ts'
-import { missingRules } from '../permission-rules.ts'
+import { missingRules, type Rules } from '../permission-rules.ts'
 import { removeSettingsFile, replaceSettingsFile } from '../settings-replace.ts'
 
 /**
@@ -30,8 +30,8 @@ export function recordedRules(settings: string): readonly string[] {
 }
 
 /** Records the rules that `init` is about to add to the settings, whose text is `before`, with those that it added earlier. */
-export function recordRules(settings: string, before: string, isDependency: boolean): void {
-  const added = [...recordedRules(settings), ...missingRules(before, settings, isDependency)]
+export function recordRules(settings: string, before: string, rules: Rules): void {
+  const added = [...recordedRules(settings), ...missingRules(before, settings, rules)]
   const record = JSON.stringify({ added_rules: [...new Set(added)] }, null, 2)
   replaceSettingsFile(recordOf(settings), `${record}\n`, undefined)
 }

@@ -1,3 +1,4 @@
+import * as z from 'zod/mini'
 import { commandLine } from '../../kernel/command-line.ts'
 import { messageOf } from '../../kernel/error-messages.ts'
 import { unparsedMarker } from '../../kernel/phrases.ts'
@@ -10,13 +11,25 @@ import type { WorkflowState } from '../../run/machine/state.ts'
 import { isApprovalDue } from '../../run/machine/steering.ts'
 import { placeText } from '../../run/run-standing.ts'
 import { readState } from '../../run/store/state-store.ts'
-import type { ProjectStatusDocument } from '../documents/status.ts'
-import { type StatusKind, PROJECT_STATUS_TEXT as TEXT } from '../status-messages.ts'
+import type { DocumentOf } from '../documents.ts'
+import * as field from '../documents.ts'
+import { STATUS_KINDS, type StatusKind, PROJECT_STATUS_TEXT as TEXT } from '../status-messages.ts'
 import { type MarkerKind, VERDICT_TEXT } from '../verdict-messages.ts'
 import type { LostMarker } from './lost-markers.ts'
 
-/** Something unfinished, as `postflight status` shows it. */
-export type StatusItem = ProjectStatusDocument['items'][number]
+/** Something unfinished, as `postflight status --json` prints it. */
+export const statusItemDocument = () =>
+  z.strictObject({
+    kind: z.enum(Object.keys(STATUS_KINDS) as StatusKind[]),
+    task: z.nullable(field.task),
+    path: field.text('The file or folder, relative to the root.'),
+    host_session: field.optionalText("The host's id of the conversation that it belongs to."),
+    message: field.text('The unfinished thing, in one line.'),
+    sentence: field.text('The same as a sentence, as --github prints it.'),
+    fix: field.optionalText('What to do about it.'),
+  })
+
+export type StatusItem = DocumentOf<typeof statusItemDocument>
 
 /** A session makes its first stop within this time (ms), or it works on. */
 const FIRST_STOP_MS = 600_000

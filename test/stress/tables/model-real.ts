@@ -3,22 +3,22 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { adopt } from '../../../src/cli/commands/adopt.ts'
-import { bypass } from '../../../src/cli/commands/bypass.ts'
-import { clear } from '../../../src/cli/commands/clear.ts'
-import { create } from '../../../src/cli/commands/create.ts'
-import { explain } from '../../../src/cli/commands/explain.ts'
-import { inspect } from '../../../src/cli/commands/inspect.ts'
-import { step } from '../../../src/cli/commands/step.ts'
-import { wait } from '../../../src/cli/commands/wait.ts'
+import type { Outcome, Surroundings } from '../../../src/cli/command.ts'
+import { run as adopt } from '../../../src/cli/commands/adopt.ts'
+import { run as bypass } from '../../../src/cli/commands/bypass.ts'
+import { run as clear } from '../../../src/cli/commands/clear.ts'
+import { run as create } from '../../../src/cli/commands/create.ts'
+import { run as explain } from '../../../src/cli/commands/explain.ts'
+import { run as inspect } from '../../../src/cli/commands/inspect.ts'
+import { run as step } from '../../../src/cli/commands/step.ts'
+import { run as wait } from '../../../src/cli/commands/wait.ts'
 import type { HookContext } from '../../../src/hook/context.ts'
 import { handleSessionStart } from '../../../src/hook/session-start.ts'
 import { handleStop } from '../../../src/hook/stop.ts'
 import { handleToolUse } from '../../../src/hook/tool-use.ts'
 import { parsePayload } from '../../../src/hosts/payload.ts'
 import { PostflightError } from '../../../src/kernel/errors.ts'
-import type { CommandResult as Answer, CommandContext } from '../../../src/project/command-context.ts'
-import { announceRunWait } from '../../../src/run/store/run-wait.ts'
+import type { CommandContext } from '../../../src/project/command-context.ts'
 import { answerFor } from '../../../src/stop/answer-for.ts'
 import type { Painter } from '../../../src/views/print.ts'
 import { CLI, HOOK_BUNDLE, LAUNCHER, runProcess } from '../../support/process.ts'
@@ -191,6 +191,7 @@ export function inProcess(root: string): Real {
         const result = await attemptCommand(planned, () => runCommand(root, nowMs(), words, identity))
         killed(result)
         if (result === 'killed') return 'killed'
+        if (typeof result === 'number') throw new Error(`${words[0]} printed everything itself`)
         return { code: 'done', id: (result.data as { id?: string }).id }
       } catch (error) {
         if (error instanceof PostflightError) return { code: error.code, id: undefined }
@@ -202,13 +203,15 @@ export function inProcess(root: string): Real {
 
 const plain = (text: string): string => text
 const PLAIN: Painter = { bold: plain, dim: plain, green: plain, yellow: plain, red: plain }
+/** The commands that the model uses need nothing else. */
+const SURROUNDINGS = { paint: PLAIN } as Surroundings
 
 function runCommand(
   root: string,
   nowMs: number,
   words: readonly string[],
   { session, agent }: Identity,
-): Answer | Promise<Answer> {
+): Outcome | Promise<Outcome> {
   const context: CommandContext = {
     environment: { POSTFLIGHT_HOST_SESSION: session, ...(agent !== undefined && { POSTFLIGHT_AGENT: agent }) },
     cwd: root,
@@ -229,7 +232,7 @@ function runCommand(
   switch (name) {
     case 'create': {
       const step = option('--step')
-      return create(context, task, undefined, {
+      return create(context, [task, undefined], {
         operation: option('--operation') ?? '',
         reason: option('--reason') ?? '',
         step: step === undefined ? [] : [step],
@@ -239,22 +242,22 @@ function runCommand(
       })
     }
     case 'clear':
-      return clear(context, task, {
+      return clear(context, [task], {
         ...{ all: false, orphaned: false, returnMeta: false, dryRun: false },
         ...{ runChecks: false, unchecked: false, timeout: 1_000 },
       })
     case 'step':
-      return step(context, task, third, { undo: false, runChecks: false, timeout: 1_000 })
+      return step(context, [task, third], { undo: false, runChecks: false, timeout: 1_000 })
     case 'bypass':
-      return bypass(context, task, { all: false })
+      return bypass(context, [task], { all: false })
     case 'wait':
-      return wait(context, task, { for: option('--for') ?? '' }, announceRunWait)
+      return wait(context, [task], { for: option('--for') ?? '' })
     case 'adopt':
-      return adopt(context, task, {})
+      return adopt(context, [task], {})
     case 'inspect':
-      return inspect(context, PLAIN, task, { exitCode: false })
+      return inspect(context, [task], { exitCode: false, watch: false }, SURROUNDINGS)
     default:
-      return explain(context, PLAIN, {})
+      return explain(context, [], {}, SURROUNDINGS)
   }
 }
 

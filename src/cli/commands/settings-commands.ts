@@ -1,2 +1,0 @@
-export { init } from './init.ts'
-export { install, uninstall } from './install.ts'

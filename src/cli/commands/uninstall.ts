@@ -1,0 +1,136 @@
+import * as z from 'zod/mini'
+import { shellWord } from '../../kernel/text.ts'
+import { type CommandContext, type CommandResult, displayPath } from '../../project/command-context.ts'
+import { projectFolder } from '../../setup/install/host-entry.ts'
+import { type ProjectRemoval, projectRemovals } from '../../setup/install/init-parts.ts'
+import { carryOut, type Removal, removalsFrom } from '../../setup/install/removal.ts'
+import { HOSTS, placeOf, type Target, targetOf } from '../../setup/install/target.ts'
+import { settingsPlaces } from '../../setup/install/wiring.ts'
+import { countRules } from '../../setup/permission-rules.ts'
+import { listBackups } from '../../setup/settings-backups.ts'
+import { INSTALL_TEXT } from '../../setup/settings-messages.ts'
+import { SCOPES } from '../../setup/settings-paths.ts'
+import { readSettingsFile } from '../../setup/settings-read.ts'
+import type { DocumentOf } from '../../views/documents.ts'
+import * as field from '../../views/documents.ts'
+import { type BareCommand, type Declaration, example, HOST, type OptionsOf, SCOPE } from '../command.ts'
+
+import { isOfClaude, removalLine, settingsFields, takenOutOf } from './install.ts'
+
+/** `postflight uninstall`: removes our entries from a host's settings. */
+
+export const declaration = {
+  declare: (command: BareCommand) =>
+    command
+      .description('undo install and init')
+      .option(...HOST)
+      .option('--scope <scope>', `${SCOPE} (default: the scope in the project that has it)`)
+      .option('--dry-run', 'only print what would be written', false)
+      .addHelpText('after', example('uninstall', 'uninstall --scope user --dry-run', 'uninstall --host opencode')),
+} satisfies Declaration
+
+/** `postflight uninstall --json`. */
+export const document = () =>
+  z.strictObject({
+    ...settingsFields(),
+    removed_file: field.flag('True if the file was removed because it held nothing else.'),
+    taken_out_of: takenOutOf(),
+  })
+
+type UninstallDocument = DocumentOf<typeof document>
+
+export function run(
+  context: CommandContext,
+  _given: unknown,
+  options: OptionsOf<typeof declaration>,
+): CommandResult<UninstallDocument> {
+  const { host, dryRun } = options
+  const target = targetOf(context, host, options.scope ?? scopeThatHolds(context, host))
+  const removals = removalsFrom(target, target.files)
+  const ofProject = host === 'claude' ? projectRemovals(context, target) : []
+  const lines = removals.map((removal) => removalLine(context, target, removal, dryRun))
+  const left = [
+    ...(isOfClaude(host, target.scope) ? keptRules(context, target, removals) : []),
+    ...stillWired(context, host, target),
+  ]
+  const isShared = host !== 'claude' && isOfClaude(host, target.scope)
+  if (isShared && removals.length > 0) lines.push(INSTALL_TEXT.removedForBoth)
+  lines.push(...ofProject.map((removal) => projectLine(context, removal, dryRun)))
+  if (!dryRun) {
+    for (const removal of removals) carryOut(target, removal)
+    for (const { carryOut: remove } of ofProject) remove()
+    const kept = removals.flatMap(({ file }) => listBackups(file))
+    lines.push(...kept.map((backup) => INSTALL_TEXT.keptBackup(displayPath(context, backup))))
+  }
+  const done = [...removals, ...ofProject.filter(({ kept }) => !kept)]
+  const [first] = done
+  const noneThere = INSTALL_TEXT.notInstalled(
+    target.what,
+    target.files.map((file) => displayPath(context, file)),
+  )
+  return {
+    exitCode: 0,
+    data: {
+      ...{ file: first?.file ?? (target.files.at(-1) as string), changed: first !== undefined, dry_run: dryRun },
+      ...{ removed_file: first !== undefined && first.after === undefined, taken_out_of: done.map(({ file }) => file) },
+    },
+    lines: [...(lines.length > 0 ? lines : [noneThere]), ...left],
+  }
+}
+
+/** A line for each file of Claude Code's settings in which rules about our commands stay: the user may have written them. */
+function keptRules(context: CommandContext, target: Target, removals: readonly Removal[]): string[] {
+  return target.files.flatMap((file) => {
+    const removal = removals.find((one) => one.file === file)
+    const text = removal === undefined ? readSettingsFile(file) : removal.after
+    const count = text === undefined ? 0 : countRules(text, file)
+    return count === 0 ? [] : [INSTALL_TEXT.keptRules(displayPath(context, file), count)]
+  })
+}
+
+/**
+ * A line for each other place that still has our entries: the other scopes of this host, and, where the project's own
+ * settings of Claude Code were changed, the other hosts of the project.
+ */
+function stillWired(context: CommandContext, host: string, done: Target): string[] {
+  const scopes = SCOPES.map((scope) => ({ host, scope }))
+  const isOfProject = host === 'claude' && done.scope !== 'user'
+  const hosts = HOSTS.filter((one) => !isOfClaude(one, 'project')).map((one) => ({
+    host: one,
+    scope: 'project' as const,
+  }))
+  const listed = new Set(done.files)
+  return [...scopes, ...(isOfProject ? hosts : [])].flatMap((other) => {
+    try {
+      const target = targetOf(context, other.host, other.scope)
+      const file = placeOf(target)
+      const text = readSettingsFile(file)
+      if (listed.has(file) || text === undefined || target.remove(text, file) === text) return []
+      listed.add(file)
+      const isDefault = other.scope === 'project' && other.host !== host
+      const scope = isDefault ? '' : ` --scope ${other.scope}`
+      const command = `postflight uninstall${other.host === 'claude' ? '' : ` --host ${other.host}`}${scope}`
+      return [INSTALL_TEXT.stillIn(target.what, displayPath(context, file), command)]
+    } catch {
+      // The host does not have this scope, or the file does not parse or leads out of the project: `doctor` reports that.
+      return []
+    }
+  })
+}
+
+/** The scope of the project that holds entries of ours; `project` where none does. */
+function scopeThatHolds(context: CommandContext, host: string): string {
+  if (!isOfClaude(host, 'project')) return 'project'
+  const project = projectFolder(context)
+  const holds = settingsPlaces(context, project).find(
+    ({ scope, text, file }) =>
+      scope !== 'user' && text !== undefined && targetOf(context, host, scope).remove(text, file) !== text,
+  )
+  return holds?.scope ?? 'project'
+}
+
+function projectLine(context: CommandContext, { file, after, kept }: ProjectRemoval, dryRun: boolean): string {
+  const shown = displayPath(context, file)
+  if (kept) return INSTALL_TEXT.keptSkill(shown, shellWord(shown))
+  return after === undefined ? INSTALL_TEXT.removedWhole(shown, dryRun) : INSTALL_TEXT.removedLines(shown, dryRun)
+}

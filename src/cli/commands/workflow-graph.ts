@@ -1,0 +1,72 @@
+import path from 'node:path'
+import * as z from 'zod/mini'
+import { kindAt } from '../../disk/path-kind.ts'
+import {
+  type CommandContext,
+  type CommandResult,
+  displayPath,
+  findCommandRoot,
+  requireRoot,
+  requireTaskFolder,
+} from '../../project/command-context.ts'
+import { findTaskFolder } from '../../project/find-task-folder.ts'
+import type { Definition } from '../../run/definition/definition.ts'
+import { mermaidLines } from '../../run/machine/mermaid.ts'
+import type { WorkflowState } from '../../run/machine/state.ts'
+import { findDefinition, listExamples } from '../../run/store/find-definition.ts'
+import { requireDefinition } from '../../run/store/load-definition.ts'
+import { readState, requireState } from '../../run/store/state-store.ts'
+import type { DocumentOf } from '../../views/documents.ts'
+import * as field from '../../views/documents.ts'
+import { type ArgumentsOf, type BareCommand, type Declaration, example } from '../command.ts'
+
+export const declaration = {
+  free: true,
+  declare: (command: BareCommand) =>
+    command
+      .description('print a Mermaid diagram of a definition, or of a run, coloured by its state')
+      .argument(
+        '<definition-or-task>',
+        'a task number or folder name, a definition file, or the name of a shipped example',
+      )
+      .addHelpText(
+        'after',
+        example('workflow graph flow.yaml', 'workflow graph spec-kit', 'workflow graph 259 > run.mmd'),
+      ),
+} satisfies Declaration
+
+/** `postflight workflow graph --json`. */
+export const document = () => z.strictObject({ mermaid: field.text('The diagram, as Mermaid reads it.') })
+
+type GraphDocument = DocumentOf<typeof document>
+
+/** `postflight workflow graph`: prints a Mermaid diagram of a definition, or of a run, coloured by its state. */
+export function run(context: CommandContext, [target]: ArgumentsOf<typeof declaration>): CommandResult<GraphDocument> {
+  const state = isFile(context, target) || isExample(context, target) ? undefined : stateOf(context, target)
+  const definition = state?.definition ?? definitionAt(context, target)
+  const lines = mermaidLines(definition, state)
+  return { exitCode: 0, data: { mermaid: lines.join('\n') }, lines, essential: lines }
+}
+
+/** Whether the target is a file. A name that looks like a file's is read as one, even if the file does not exist. */
+function isFile({ cwd }: CommandContext, target: string): boolean {
+  if (/\.(?:ya?ml|json)$/i.test(target)) return true
+  return /[./\\]/.test(target) && kindAt(path.resolve(cwd, target)) === 'file'
+}
+
+/** Whether the target is a shipped example, and no task of that name has a run. */
+function isExample(context: CommandContext, target: string): boolean {
+  if (!listExamples(context.packageFolder).some(({ name }) => name === target)) return false
+  const root = findCommandRoot(context)
+  const folder = root === undefined ? undefined : findTaskFolder(root, target)
+  return folder === undefined || readState(folder) === undefined
+}
+
+function stateOf(context: CommandContext, task: string): WorkflowState {
+  return requireState(requireTaskFolder(requireRoot(context), task, 'workflow'))
+}
+
+function definitionAt(context: CommandContext, named: string): Definition {
+  const file = findDefinition(context, named)
+  return requireDefinition(file, displayPath(context, file))
+}

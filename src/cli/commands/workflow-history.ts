@@ -1,0 +1,79 @@
+import * as z from 'zod/mini'
+import { formatAge, toIso } from '../../kernel/time.ts'
+import type { CommandContext, CommandResult } from '../../project/command-context.ts'
+import { RUN_OUTCOMES } from '../../run/machine/run-outcome.ts'
+import { phaseMs, visitsOf } from '../../run/machine/state.ts'
+import { readHistory, requireState } from '../../run/store/state-store.ts'
+import type { DocumentOf } from '../../views/documents.ts'
+import * as field from '../../views/documents.ts'
+import { historyLine } from '../../views/run-view.ts'
+import { HISTORY_TEXT } from '../../views/run-view-messages.ts'
+import { type ArgumentsOf, type BareCommand, type Declaration, example, TASK } from '../command.ts'
+import { requireRunFolder } from '../runs.ts'
+
+export const declaration = {
+  free: true,
+  declare: (command: BareCommand) =>
+    command
+      .description('list every transition of a run')
+      .argument(...TASK)
+      .addHelpText('after', example('workflow history 259', 'workflow history 259 --json')),
+} satisfies Declaration
+
+/** `postflight workflow history --json`. */
+export const document = () => {
+  const entry = z.strictObject({
+    n: field.count('Its number, from 1.'),
+    time: field.text('ISO 8601.'),
+    event: z.enum([
+      ...(['start', 'enter', 'prompt', 'retry', 'step-done', 'step-failed', 'step-skipped'] as const),
+      ...([
+        'pass',
+        'fail',
+        'warn',
+        'stop-request',
+        'resume',
+        'end',
+        'approval',
+        'approved',
+        'rejected',
+        'step-again',
+        'phase-skipped',
+      ] as const),
+    ]),
+    phase: field.text('The phase that it happened in.'),
+    visit: z.optional(field.count('The visit of that phase, from 1.')),
+    step: z.optional(field.count('From 1.')),
+    attempt: z.optional(field.count('From 1.')),
+    outcome: z.optional(z.enum(RUN_OUTCOMES)),
+    verdict: z.optional(field.text('The case that decided the way.')),
+    detail: z.optional(field.text('Details in words.')),
+  })
+  return z.strictObject({
+    task: field.task,
+    history: z.array(entry),
+    durations: z
+      .record(z.string(), z.int())
+      .register(z.globalRegistry, { description: 'The time (ms) for which the run worked on each phase.' }),
+  })
+}
+
+type HistoryDocument = DocumentOf<typeof document>
+
+/** `postflight workflow history`: prints every transition of a run. */
+export function run(context: CommandContext, [task]: ArgumentsOf<typeof declaration>): CommandResult<HistoryDocument> {
+  const folder = requireRunFolder(context, task)
+  const state = requireState(folder)
+  const entries = readHistory(folder, state)
+  const entered = state.definition.phases.filter(({ id }) => visitsOf(state, id) > 0)
+  const durations = entered.map(({ id }) => [id, phaseMs(state, id, context.nowMs)] as const)
+  return {
+    exitCode: 0,
+    data: {
+      task: folder.task,
+      history: entries.map(({ n, timeMs, ...transition }) => ({ n, time: toIso(timeMs), ...transition })),
+      durations: Object.fromEntries(durations),
+    },
+    lines: [...entries.map(historyLine), ...durations.map(([id, ms]) => HISTORY_TEXT.duration(id, formatAge(ms)))],
+  }
+}

@@ -1,0 +1,159 @@
+import * as z from 'zod/mini'
+import { shellIdentity } from '../../hosts/index.ts'
+import { commandLine } from '../../kernel/command-line.ts'
+import { since } from '../../marker/check-messages.ts'
+import { type CommandContext, type CommandResult, recordInJournal } from '../../project/command-context.ts'
+import { taskWord } from '../../project/task-folder.ts'
+import { CAME_BACK, driveRun, type Occasion, peekTurn, type Turn } from '../../run/drive.ts'
+import { awaitsApproval, fileToApprove } from '../../run/machine/approval.ts'
+import { isResumable } from '../../run/machine/control.ts'
+import { stepsOf } from '../../run/machine/prompt.ts'
+import { RUN_OUTCOMES } from '../../run/machine/run-outcome.ts'
+import { DRIVER_TEXT, PHASE_CHECK_TEXT, STATUS_TEXT } from '../../run/run-messages.ts'
+import type { DocumentOf } from '../../views/documents.ts'
+import * as field from '../../views/documents.ts'
+import { exitCodeOf } from '../../views/run-view.ts'
+import { NEXT_TEXT } from '../../views/run-view-messages.ts'
+import {
+  type ArgumentsOf,
+  type BareCommand,
+  type Declaration,
+  example,
+  type OptionsOf,
+  RUN_EXIT_CODES,
+  TASK,
+  timeoutOption,
+} from '../command.ts'
+import { requireRunFolder, trusterOf } from '../runs.ts'
+import { dueData, dueFields } from '../workflow/due-data.ts'
+
+/** `postflight workflow next`: drives a run without hooks. */
+
+const NOTE = `
+For the agent that does the work: if the last prompt left no result, this counts an attempt. To look at a run, use
+\`postflight workflow status\`.`
+
+export const declaration = {
+  free: true,
+  declare: (command: BareCommand) =>
+    command
+      .description('check the results of the last prompt, and print the next one')
+      .argument(...TASK)
+      .option('--peek', 'only print the prompt that is due now; counts no attempt and writes nothing', false)
+      .addOption(timeoutOption('the time that the check of a phase may take'))
+      .addHelpText('after', example('workflow next 259 --json', 'workflow next 259 --peek'))
+      .addHelpText('after', NOTE)
+      .addHelpText('after', RUN_EXIT_CODES),
+} satisfies Declaration
+
+/** `postflight workflow next --json`. Every field is always present, and null if it does not apply. */
+export const document = () =>
+  z.strictObject({
+    command: z.enum(['prompt', 'wait', 'finish']).register(z.globalRegistry, {
+      description: 'What to do: give the prompt to an agent and ask again, ask again later, or end.',
+    }),
+    ...dueFields(),
+    outcome: z.nullable(z.enum(RUN_OUTCOMES)).register(z.globalRegistry, { description: 'How the run ended.' }),
+    why: field.optionalText('Why it ended, or why to wait, in words.'),
+  })
+
+type NextDocument = DocumentOf<typeof document>
+
+type NextOptions = OptionsOf<typeof declaration>
+
+/**
+ * Looks at the results of the last prompt and prints the next one. Only its own session drives a run: for others the
+ * answer is `wait`, and nothing is counted.
+ */
+export async function run(
+  context: CommandContext,
+  [task]: ArgumentsOf<typeof declaration>,
+  options: NextOptions,
+): Promise<CommandResult<NextDocument>> {
+  const folder = requireRunFolder(context, task)
+  const caller = shellIdentity(context.environment)?.session
+  // A shell does not know the host's id of the prompt, so a wait lasts as on a host without such ids.
+  const occasion: Occasion = {
+    ...CAME_BACK,
+    promptId: undefined,
+    startMs: context.findStart(),
+    drives: ({ hostSession }) => hostSession === undefined || hostSession === caller,
+  }
+  const turn = options.peek
+    ? peekTurn(folder, occasion, context.nowMs)
+    : await driveRun(folder, {
+        findOccasion: () => occasion,
+        truster: trusterOf(context),
+        check: { limitMs: options.timeout, obeysSignals: true },
+        awaitsCheck: false,
+        record: (entries) => recordInJournal(context, folder.root, entries),
+      })
+  if (turn.command === 'checking') {
+    return wait(PHASE_CHECK_TEXT.running(turn.run, since(turn.sinceMs, context.nowMs)), 0)
+  }
+  if (turn.command === 'interrupted') return wait(PHASE_CHECK_TEXT.interrupted(turn.run ?? ''), 1)
+  const resume = commandLine(['workflow', 'resume', taskWord(folder)], context.rootOption)
+  if (turn.command === 'none') {
+    const why = DRIVER_TEXT.isElsewhere(turn.state.hostSession ?? '', resume, caller !== undefined)
+    return {
+      exitCode: 0,
+      data: { command: 'wait', ...NOTHING, why },
+      lines: [NEXT_TEXT.wait(why)],
+    }
+  }
+  const { state } = turn
+  if (awaitsApproval(state)) {
+    const [approve, reject] = ['approve', 'reject'].map((word) =>
+      commandLine(['workflow', word, taskWord(folder)], context.rootOption),
+    )
+    return wait(
+      NEXT_TEXT.awaitsApproval(state.phase, fileToApprove(state, folder.relative), approve ?? '', reject ?? ''),
+      0,
+    )
+  }
+  if (turn.command === 'wait' && turn.wait !== undefined) return wait(STATUS_TEXT.waits(turn.wait.for), 0)
+  const lines = [
+    ...turnLines(turn),
+    ...(turn.command === 'finish' && isResumable(state) ? [STATUS_TEXT.resumes(resume)] : []),
+  ]
+  return { exitCode: exitCodeOf(turn.state), data: turnData(turn), lines, essential: lines }
+}
+
+function wait(why: string, exitCode: 0 | 1): CommandResult<NextDocument> {
+  const lines = [NEXT_TEXT.wait(why)]
+  return { exitCode, data: { command: 'wait', ...NOTHING, why }, lines, essential: lines }
+}
+
+const NOTHING = {
+  phase: null,
+  step: null,
+  attempt: null,
+  prompt: null,
+  agent: null,
+  model: null,
+  artifact: null,
+  batch: null,
+  outcome: null,
+  why: null,
+}
+
+function turnData({ command, due, state }: Turn): NextDocument {
+  if (due === undefined) return { command, ...NOTHING, outcome: state.outcome ?? null, why: state.why ?? null }
+  return { command, ...NOTHING, ...dueData(due) }
+}
+
+function turnLines({ command, due, state }: Turn): string[] {
+  if (due === undefined) {
+    return command === 'finish'
+      ? [NEXT_TEXT.finish(state.outcome ?? '', state.why)]
+      : [NEXT_TEXT.wait(NEXT_TEXT.nothingToDo)]
+  }
+  if (due.batch !== undefined) return [NEXT_TEXT.batch(due.phase, stepsOf(due)), '', due.prompt]
+  return [
+    NEXT_TEXT.prompt(due.phase, due.step, due.attempt),
+    ...(due.agent === undefined ? [] : [NEXT_TEXT.agent(due.agent)]),
+    ...(due.model === undefined ? [] : [NEXT_TEXT.model(due.model)]),
+    '',
+    due.prompt,
+  ]
+}

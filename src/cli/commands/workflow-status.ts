@@ -1,0 +1,179 @@
+import * as z from 'zod/mini'
+import { asPostflightError, errorMessage } from '../../kernel/error-messages.ts'
+import { WORKFLOW_FOLDER } from '../../kernel/files.ts'
+import { type CommandContext, type CommandResult, requireRoot } from '../../project/command-context.ts'
+import type { TaskFolder } from '../../project/task-folder.ts'
+import { foldersHolding, listTaskFolders } from '../../project/task-folders.ts'
+import { STATUS_TEXT } from '../../run/run-messages.ts'
+import { readState, requireState } from '../../run/store/state-store.ts'
+import type { DocumentOf } from '../../views/documents.ts'
+import * as field from '../../views/documents.ts'
+import type { Painter } from '../../views/print.ts'
+import { jsonText, processScreen, type Screen } from '../../views/print.ts'
+import { exitCodeOf, runData, runDocument, runLines } from '../../views/run-view.ts'
+import { WATCH_TEXT } from '../../views/watch/watch.ts'
+import {
+  type ArgumentsOf,
+  type BareCommand,
+  type Declaration,
+  example,
+  type OptionsOf,
+  RUN_EXIT_CODES,
+  type Surroundings,
+} from '../command.ts'
+import { requireRunFolder, runResult } from '../runs.ts'
+
+export const declaration = {
+  free: true,
+  declare: (command: BareCommand) =>
+    command
+      .description('show a run, or every run')
+      .argument('[task]', 'only this task')
+      .option('--watch', 'keep the output on the screen, up to date, until the run has ended (or q, Ctrl-C)', false)
+      .addHelpText(
+        'after',
+        example(
+          'workflow status',
+          'workflow status 259 --watch',
+          'workflow status 259 --watch --quiet && echo it was completed',
+        ),
+      )
+      .addHelpText(
+        'after',
+        `${RUN_EXIT_CODES}\nWith several runs: 1 if that is true of any of them, or if one cannot be read.`,
+      ),
+} satisfies Declaration
+
+const runsDocument = () =>
+  z.strictObject({
+    workflows: z.array(z.union([runDocument(), z.strictObject({ task: field.task, error: field.errorDetail })])),
+  })
+
+/** `postflight workflow status --json`: one run, or every run. With `--watch`, a document whenever it changes. */
+export const document = () => z.union([runDocument(), runsDocument()])
+
+type StatusDocument = DocumentOf<typeof document>
+type RunsDocument = DocumentOf<typeof runsDocument>
+
+/** `postflight workflow status`: shows one run, or every run of the project. */
+export async function run(
+  context: CommandContext,
+  [task]: ArgumentsOf<typeof declaration>,
+  { watch }: OptionsOf<typeof declaration>,
+  surroundings: Surroundings,
+): Promise<CommandResult<StatusDocument> | 0 | 1> {
+  const { contextNow, paint } = surroundings
+  if (!watch) return status(context, paint, task)
+  const look = (): CommandResult<StatusDocument> => statusOrWait(contextNow(), paint, task)
+  const { watchOnTerminal } = await import('../watch.ts')
+  const over = (result: CommandResult<StatusDocument>): boolean => task !== undefined && isOver(result)
+  return (
+    (await watchOnTerminal(surroundings, ['workflow status', task], look, over)) ??
+    (await printChanges(look, surroundings))
+  )
+}
+
+function status(context: CommandContext, paint: Painter, task: string | undefined): CommandResult<StatusDocument> {
+  if (task !== undefined) {
+    const folder = requireRunFolder(context, task)
+    const state = requireState(folder)
+    return { ...runResult(context, paint, folder, state), exitCode: exitCodeOf(state) }
+  }
+  const folders = foldersHolding(listTaskFolders(requireRoot(context)).folders, WORKFLOW_FOLDER)
+  const views = folders.map((folder) => viewOf(folder, context, paint))
+  const lines = views.flatMap((view) => view.lines)
+  return {
+    exitCode: views.some(({ exitCode }) => exitCode !== 0) ? 1 : 0,
+    data: { workflows: views.flatMap((view) => view.data) },
+    lines: lines.length === 0 ? [STATUS_TEXT.noRuns] : lines,
+  }
+}
+
+/** A run in the list of all runs. */
+interface ListedRun {
+  readonly exitCode: 0 | 1
+  readonly data: RunsDocument['workflows']
+  readonly lines: readonly string[]
+}
+
+/** The view of a folder's run. One that cannot be read shows its error, so that it does not hide the others. */
+function viewOf(folder: TaskFolder, context: CommandContext, paint: Painter): ListedRun {
+  try {
+    const state = readState(folder)
+    if (state === undefined) return { exitCode: 0, data: [], lines: [] }
+    return {
+      exitCode: exitCodeOf(state),
+      data: [runData(folder, state, context.nowMs)],
+      lines: runLines(folder, state, context.nowMs, paint),
+    }
+  } catch (error) {
+    const { code, args } = asPostflightError(error)
+    const message = errorMessage(code, args)
+    const data = [{ task: folder.task, error: { code, message } }]
+    return { exitCode: 1, data, lines: [`${paint.red('✗')} ${message}`] }
+  }
+}
+
+const INTERVAL_MS = 500
+
+/**
+ * Without a terminal: prints the picture whenever it changes, until every run in it has ended, it is stopped, or the
+ * reader is gone. Returns the last exit code of `status`.
+ */
+async function printChanges(look: () => CommandResult<StatusDocument>, surroundings: Surroundings): Promise<0 | 1> {
+  const screen = processScreen(surroundings.stdout, surroundings.json)
+  let shown: string | undefined
+  let result: CommandResult<StatusDocument>
+  do {
+    result = look()
+    const picture = withoutTimes(result)
+    if (picture !== shown) {
+      if (!show(result, surroundings, screen, shown === undefined)) return result.exitCode
+      shown = picture
+    }
+    if (isOver(result)) return result.exitCode
+  } while (await screen.pause(INTERVAL_MS))
+  return result.exitCode
+}
+
+/** The errors of a run that has not begun. */
+const NOT_BEGUN: readonly string[] = ['root-none', 'task-unknown', 'workflow-none']
+
+/** The result of `status`; without a run, that it is waited for: it may begin yet. */
+function statusOrWait(
+  context: CommandContext,
+  paint: Painter,
+  task: string | undefined,
+): CommandResult<StatusDocument> {
+  try {
+    return status(context, paint, task)
+  } catch (error) {
+    if (!NOT_BEGUN.includes(asPostflightError(error).code)) throw error
+    return { exitCode: 0, data: { workflows: [] }, lines: [WATCH_TEXT.waits(task)] }
+  }
+}
+
+/** Prints one document a line with --json, and nothing with --quiet, which only waits. */
+function show(
+  result: CommandResult,
+  options: Pick<Surroundings, 'json' | 'quiet'>,
+  screen: Screen,
+  isFirst: boolean,
+): boolean {
+  if (options.json) return screen.print(`${jsonText(result.data)}\n`)
+  return options.quiet || screen.print(`${isFirst ? '' : '\n'}${result.lines.join('\n')}\n`)
+}
+
+/** The fields that grow with each second. */
+const GROWING: readonly string[] = ['age_ms', 'duration_ms']
+
+/** The result without ages and durations: a change in those alone is not printed. */
+function withoutTimes(result: CommandResult): string {
+  return JSON.stringify(result.data, (name, value: unknown) => (GROWING.includes(name) ? undefined : value))
+}
+
+/** True when every run shown has ended, and there is one. A run that cannot be read counts as ended. */
+function isOver({ data }: CommandResult<StatusDocument>): boolean {
+  const runs = 'workflows' in data ? data.workflows : [data]
+  return runs.length > 0 && runs.every((run) => !('active' in run) || !run.active)
+}

@@ -1,0 +1,84 @@
+import * as z from 'zod/mini'
+import { inLine } from '../../kernel/text.ts'
+import type { PlacedFinding } from '../../kernel/yaml-text.ts'
+import { type CommandContext, type CommandResult, displayPath } from '../../project/command-context.ts'
+import { promptBound, stepCount } from '../../run/definition/bound.ts'
+import type { Definition } from '../../run/definition/definition.ts'
+import { definitionSize } from '../../run/run-messages.ts'
+import { findDefinition } from '../../run/store/find-definition.ts'
+import { loadDefinition } from '../../run/store/load-definition.ts'
+import type { DocumentOf } from '../../views/documents.ts'
+import * as field from '../../views/documents.ts'
+import { VALIDATE_TEXT } from '../../views/run-view-messages.ts'
+import {
+  type ArgumentsOf,
+  type BareCommand,
+  DEFINITION,
+  type Declaration,
+  example,
+  type Surroundings,
+} from '../command.ts'
+
+export const declaration = {
+  free: true,
+  declare: (command: BareCommand) =>
+    command
+      .description('check a definition: print every fault and warning, with line and column')
+      .argument('<definition>', DEFINITION)
+      .addHelpText('after', example('workflow validate flow.yaml', 'workflow validate spec-kit --json')),
+} satisfies Declaration
+
+/** `postflight workflow validate --json`. */
+export const document = () => {
+  const finding = z.strictObject({
+    line: field.count('From 1.'),
+    column: field.count('From 1.'),
+    where: field.text('The place in the definition, such as "phases.0.next"; empty for the whole file.'),
+    detail: field.text('The fault or the warning.'),
+  })
+  return z.strictObject({
+    file: field.text("The definition's absolute path."),
+    valid: field.flag('True if it has no faults.'),
+    faults: z.array(finding),
+    warnings: z.array(finding),
+    phases: field.optionalCount('The number of phases; null if it has faults.'),
+    prompt_bound: field.optionalCount('The maximum number of prompts of a run; null if it has faults.'),
+  })
+}
+
+type ValidateDocument = DocumentOf<typeof document>
+
+/** `postflight workflow validate`: prints every fault and warning of a definition. Exit code 1 if it has faults. */
+export function run(
+  context: CommandContext,
+  [file]: ArgumentsOf<typeof declaration>,
+  _options: unknown,
+  { paint }: Surroundings,
+): CommandResult<ValidateDocument> {
+  const target = findDefinition(context, file)
+  const { faults, warnings, definition } = loadDefinition(target)
+  const shown = displayPath(context, target)
+  const line = (finding: PlacedFinding, sign: string): string =>
+    `${sign} ${shown}:${finding.line}:${finding.column}  ${finding.where === '' ? '' : `${finding.where}: `}${finding.detail}`
+  return {
+    exitCode: faults.length > 0 ? 1 : 0,
+    data: {
+      file: target,
+      valid: faults.length === 0,
+      faults,
+      warnings,
+      phases: definition?.phases.length ?? null,
+      prompt_bound: definition === undefined ? null : promptBound(definition),
+    },
+    lines: [
+      ...faults.map((finding) => line(finding, paint.red('✗'))),
+      ...warnings.map((finding) => line(finding, paint.yellow('!'))),
+      definition === undefined ? VALIDATE_TEXT.faults(faults.length) : `${paint.green('✓')} ${validLine(definition)}`,
+    ],
+  }
+}
+
+function validLine(definition: Definition): string {
+  const size = definitionSize(definition.phases.length, stepCount(definition), promptBound(definition))
+  return VALIDATE_TEXT.valid(inLine(definition.name), size)
+}

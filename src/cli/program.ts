@@ -1,0 +1,143 @@
+import type { CommandUnknownOpts, Command as TypedCommand } from '@commander-js/extra-typings'
+import { Command } from 'commander'
+import { PostflightError } from '../kernel/errors.ts'
+import type { Output } from '../views/print.ts'
+import { type BareCommand, type Declaration, example, type GlobalOptions } from './command.ts'
+import { COMMANDS, type CommandName, type Invocation } from './commands/index.ts'
+import { USAGE_TEXT } from './usage-messages.ts'
+
+/** Declares the commands, and turns a command line into an invocation. It never ends the process. */
+
+/** The dependencies of the program. */
+export interface ProgramPorts {
+  readonly version: string
+  readonly stdout: Output
+  /** Runs the invocation of a command line. */
+  readonly run: (invocation: Invocation, options: GlobalOptions, program: Program) => Promise<void>
+}
+
+/** The program. Its options are those that every command takes. */
+export type Program = ReturnType<typeof bareProgram>
+
+/** commander's class with stricter types. Only types of that package are used, so it costs nothing at the start. */
+const StrictCommand = Command as unknown as typeof TypedCommand
+
+const EXAMPLES = `
+Examples:
+  $ postflight create 259 prove_completeness --skill skill-lean-research --operation research
+  $ postflight create 259 --operation implement --step "update status" --step "git commit"
+  $ postflight step 259 "git commit"
+  $ postflight clear 259
+  $ postflight inspect
+  $ postflight init
+
+Exit codes: 0 success, 1 negative result, 64 usage error, 65 invalid data, 70 internal error, 73 cannot write.`
+
+/** The width of help without a terminal, in characters. */
+const HELP_WIDTH = 80
+
+/** The program without its commands: its name, its help, and the options that every command takes. */
+function bareProgram(version: string, stdout: Output) {
+  return new StrictCommand('postflight')
+    .description('Keeps AI coding agents going until their postflight is done.')
+    .version(version, '-V, --version', 'print the version')
+    .option('--root <folder>', 'the project: the folder that holds specs/ (default: found from the current folder)')
+    .option('--json', 'print one JSON document')
+    .option('--quiet', 'print only errors, and what scripts need (the id from create)')
+    .helpOption('-h, --help', 'show help')
+    .configureHelp({
+      showGlobalOptions: true,
+      // The default of a flag (off) or a list (empty) needs no mention.
+      optionDescription: ({ description, defaultValue, defaultValueDescription = defaultValue }) =>
+        typeof defaultValueDescription === 'string'
+          ? `${description} (default: ${defaultValueDescription})`
+          : description,
+    })
+    .addHelpText('after', EXAMPLES)
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => stdout.write(text),
+      // The catch in main.ts prints usage errors.
+      writeErr: () => {},
+      // commander would ask process.stdout, which takes Node 2 ms to make. The help has no colours.
+      getOutHasColors: () => false,
+      getErrHasColors: () => false,
+      getOutHelpWidth: () => stdout.columns ?? HELP_WIDTH,
+      getErrHelpWidth: () => HELP_WIDTH,
+    })
+}
+
+const FIRST_STEPS = `
+First steps:
+  $ postflight workflow validate flow.yaml
+  $ postflight workflow start 259 --definition flow.yaml
+  $ postflight workflow status 259 --watch
+
+With the stop hook installed, the agent that ran \`start\` ends its turn and gets one prompt after another.
+On OpenCode, the agent calls the tool \`workflow_run\`.
+Without either, the agent asks for each prompt: \`postflight workflow next 259 --json\`.
+To look at a run, use \`status\`: \`next\` counts an attempt if the last prompt left no result.`
+
+const WORKFLOW = 'workflow '
+
+/** The program with the named commands, or with all of them. */
+export function buildProgram(ports: ProgramPorts, only?: CommandName): Program {
+  const program = bareProgram(ports.version, ports.stdout)
+  const names = only === undefined ? (Object.keys(COMMANDS) as CommandName[]) : [only]
+  const ofRuns = names.filter((name) => name.startsWith(WORKFLOW)).map((name) => name.slice(WORKFLOW.length))
+  const plain = names.filter((name) => !name.startsWith(WORKFLOW))
+  const add = (parent: CommandUnknownOpts, word: string, name: CommandName): void =>
+    addCommand(parent, word, COMMANDS[name].declaration, (given, options) => {
+      const { root, json = false, quiet = false } = program.opts()
+      const invocation = { command: name, arguments: given, options } as unknown as Invocation
+      return ports.run(invocation, { root, json, quiet }, program)
+    })
+  for (const name of plain) {
+    // The help lists it beside the command that explains it.
+    if (name === 'logs') addHook(program)
+    add(program, name, name)
+  }
+  if (only === undefined) return addWorkflow()
+  if (ofRuns.length > 0) addWorkflow()
+  return program
+
+  function addWorkflow(): Program {
+    const workflow = program.command('workflow').addHelpText('after', FIRST_STEPS)
+    workflow.description(`run a workflow of phases and steps: ${ofRuns.join(', ')}`)
+    for (const word of ofRuns) add(workflow, word, `${WORKFLOW}${word}` as CommandName)
+    return program
+  }
+}
+
+function addCommand(
+  parent: CommandUnknownOpts,
+  word: string,
+  { declare, hidden = false }: Declaration,
+  run: (given: readonly unknown[], options: object) => Promise<void>,
+): void {
+  const command = declare(parent.command(word, { hidden }) as unknown as BareCommand)
+  // commander complains about a missing option before it complains about an option that it does not know: with
+  // `--definiton` that would be the wrong complaint.
+  const required = command.options.filter(({ mandatory }) => mandatory)
+  for (const option of required) option.makeOptionMandatory(false)
+  command.action(async () => {
+    const options = command.opts()
+    const missing = required.find((option) => options[option.attributeName()] === undefined)
+    if (missing !== undefined) {
+      const help = `postflight ${parent.name() === 'postflight' ? '' : `${parent.name()} `}${word} --help`
+      throw new PostflightError('usage', { detail: USAGE_TEXT.missingOption(missing.flags, help) })
+    }
+    await run(command.processedArgs, options)
+  })
+}
+
+/** bin/postflight.js starts the hook's bundle without loading this program. */
+function addHook(program: Program): void {
+  program
+    .command('hook')
+    .description('run the hook: payload on stdin, answer on stdout')
+    .addHelpText('after', example('hook < payload.json'))
+    .action(() => {
+      throw new PostflightError('usage', { detail: USAGE_TEXT.hookAlone })
+    })
+}

@@ -1,0 +1,34 @@
+import type { CommandResult } from '../project/command-context.ts'
+import { findCommandRoot } from '../project/command-context.ts'
+import { WATCH_TEXT } from '../views/watch/watch.ts'
+import type { Surroundings } from './command.ts'
+
+/**
+ * Shows a command with `--watch` until the user ends it, or `isOver` is true for its result; undefined where stdout is no
+ * terminal, or --json or --quiet asks for another output. `words`: the command line, for the title.
+ */
+export async function watchOnTerminal<Result extends CommandResult>(
+  { stdout, json, quiet, paint, contextNow, terminalOutput }: Surroundings,
+  words: readonly (string | undefined)[],
+  look: () => Result,
+  isOver?: (result: Result) => boolean,
+): Promise<0 | 1 | undefined> {
+  const context = contextNow()
+  if (stdout.isTTY !== true || context.environment.TERM === 'dumb' || json || quiet) return undefined
+  const { watchView } = await import('../views/watch/watch.ts')
+  const title = WATCH_TEXT.title(words.filter((word) => word !== undefined).join(' '), findCommandRoot(context))
+  // In local time, like the person's other clocks.
+  const clock = (): string => new Date(contextNow().nowMs).toTimeString().slice(0, 8)
+  return watchView({ title, paint, clock, look, isOver: isOver as (result: CommandResult) => boolean }, terminalOutput)
+}
+
+/** The same; where stdout is no such terminal, the caller prints the command once, and a note says so. */
+export async function watchOrNote(
+  surroundings: Surroundings,
+  words: readonly (string | undefined)[],
+  look: () => CommandResult,
+): Promise<0 | 1 | undefined> {
+  const exitCode = await watchOnTerminal(surroundings, words, look)
+  if (exitCode === undefined) surroundings.contextNow().note(WATCH_TEXT.notATerminal)
+  return exitCode
+}
