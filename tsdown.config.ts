@@ -101,12 +101,13 @@ const declarationsAlone: Rolldown.Plugin = {
     },
   },
   load: (id) =>
-    id.endsWith(DECLARATION) ? { code: readFileSync(id.slice(0, -DECLARATION.length), 'utf8'), moduleType: 'ts' } : null,
+    id.endsWith(DECLARATION)
+      ? { code: readFileSync(id.slice(0, -DECLARATION.length), 'utf8'), moduleType: 'ts' }
+      : null,
 }
 
 /** The plugins of every build. */
 const everywhere: readonly Rolldown.Plugin[] = [bundlesEverything, writesNotices]
-
 
 /**
  * The modules that become one chunk each, together with their imports: every file takes a third of a millisecond to find
@@ -115,7 +116,7 @@ const everywhere: readonly Rolldown.Plugin[] = [bundlesEverything, writesNotices
 const CHUNKS: readonly (readonly [entry: string, chunk: string])[] = [
   [source('index.ts'), 'cli'],
   ...commandFiles('markers', ['create', 'clear', 'step', 'inspect', 'adopt', 'bypass', 'wait', 'logs']),
-  ...commandFiles('runs', ['next', 'status', 'stop', 'abort', 'history'].map((name) => `workflow-${name}`)),
+  ...commandFiles('runs', ['workflow-next', 'workflow-status', 'workflow-stop', 'workflow-abort', 'workflow-history']),
 ]
 
 function commandFiles(chunk: string, names: readonly string[]): [entry: string, chunk: string][] {
