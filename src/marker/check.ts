@@ -14,10 +14,19 @@ export type CheckFailure =
   | { readonly kind: 'killed'; readonly signal: string }
   | { readonly kind: 'timed-out'; readonly limitMs: number }
 
-/** The last failure of a check, with the end of its output. */
-export interface LastFailure {
-  readonly failure: CheckFailure
+/** The result of a check. */
+export interface CheckResult {
+  /** The shell command. */
+  readonly run: string
+  /** Undefined if it succeeded. */
+  readonly failure: CheckFailure | undefined
+  readonly durationMs: number
   readonly output: string
+}
+
+/** The last failure of a check, with the end of its output. */
+export interface LastFailure extends Pick<CheckResult, 'output'> {
+  readonly failure: CheckFailure
 }
 
 /** A check of a promise. */

@@ -3,12 +3,11 @@ import { PostflightError } from '../kernel/errors.ts'
 import { type CommandContext, recordInJournal } from '../project/command-context.ts'
 import type { TaskFolder } from '../project/task-folder.ts'
 import { failedField, sameChecks } from './check.ts'
-import { whileChecking } from './check-lock.ts'
 import { CHECK_RECORDS, CHECK_TEXT, failureWords } from './check-messages.ts'
 import type { Marker } from './marker.ts'
 import { changeMarker } from './marker-store.ts'
 import { promiseKey } from './promise-key.ts'
-import { failedOf, type RunCheck, runChecks } from './run-checks.ts'
+import { failedOf, type RunCheck, whileChecking } from './run-checks.ts'
 
 /** Runs the checks of a promise for `clear` and `step`. Loaded only where a promise has checks. */
 
@@ -35,9 +34,7 @@ export type Proof =
 export async function prove(context: CommandContext, wanted: ChecksToRun): Promise<Proof> {
   const { folder, marker, commands, areForeign, limitMs } = wanted
   if (areForeign) for (const command of commands) context.note(CHECK_TEXT.runs(command))
-  const run = await whileChecking(folder.path, () =>
-    runChecks(commands, { cwd: folder.root, limitMs, obeysSignals: true }),
-  )
+  const run = await whileChecking(folder, { limitMs, obeysSignals: true }, (runAll) => runAll(commands))
   if (run.kind === 'busy') return run
   const done = run.result
   const failed = failedOf(done)

@@ -1,5 +1,5 @@
 import { COMMAND_PATIENCE_MS, HOOK_PATIENCE_MS, retryWhileLocked } from '../disk/lock.ts'
-import type { CheckPlace } from '../marker/run-checks.ts'
+import type { CheckLimits } from '../marker/run-checks.ts'
 import type { Wait } from '../marker/wait.ts'
 import type { JournalEntry } from '../project/journal-entry.ts'
 import type { TaskFolder } from '../project/task-folder.ts'
@@ -128,7 +128,7 @@ export function endEntry(task: string, { hostSession, outcome }: WorkflowState):
 export interface Driver {
   readonly findOccasion: () => Occasion
   readonly truster: Truster
-  readonly check: Omit<CheckPlace, 'cwd'>
+  readonly check: CheckLimits
   /** True if it waits for the end of a check that another process runs. */
   readonly awaitsCheck: boolean
   readonly record: (entries: readonly JournalEntry[]) => void

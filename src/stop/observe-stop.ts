@@ -5,10 +5,10 @@ import type { Payload } from '../hosts/host.ts'
 import { sessionTranscript } from '../hosts/index.ts'
 import type { Environment } from '../kernel/environment.ts'
 import { ABANDONED_FILE, MARKER_FILE } from '../kernel/files.ts'
-import { checkingSince } from '../marker/checking.ts'
 import { readLoopGuard } from '../marker/count/loop-guard-file.ts'
 import { spentOf } from '../marker/given-up.ts'
 import { readMarker } from '../marker/marker-file.ts'
+import { checkingSince } from '../marker/run-checks.ts'
 import {
   isUnowned,
   markerDisplayPath,

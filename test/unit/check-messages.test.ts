@@ -46,8 +46,8 @@ describe('the receipt of a check', () => {
     const least = { command: 'npm test', artifact: 'a', exit_code: 0 }
     expect(parseReceipt(JSON.stringify(least))).toEqual({
       ...{
-        run: undefined,
-        command: 'npm test',
+        runId: undefined,
+        run: 'npm test',
         failure: undefined,
         durationMs: 0,
         output: '',
@@ -57,7 +57,7 @@ describe('the receipt of a check', () => {
     })
     const whole = { ...least, run: 'wf_1', seconds: 2, output: 'ok', files: [{ path: 'f', size: 1, mtime_ms: 2 }] }
     expect(parseReceipt(JSON.stringify(whole))).toMatchObject({
-      ...{ run: 'wf_1', durationMs: 2000, output: 'ok', files: [{ path: 'f', size: 1, mtimeMs: 2 }] },
+      ...{ runId: 'wf_1', durationMs: 2000, output: 'ok', files: [{ path: 'f', size: 1, mtimeMs: 2 }] },
     })
     for (const file of [null, { path: 'f', size: 1 }, { path: 'f', size: '1', mtime_ms: 2 }]) {
       expect(parseReceipt(JSON.stringify({ ...least, files: [file] }))).toBeUndefined()

@@ -3,8 +3,8 @@ import { formatReceipt, MAX_BOUND_FILES, parseReceipt, type Receipt } from '../.
 import { NOW } from './workflow-builders.ts'
 
 const GREEN: Receipt = {
-  run: 'wf_1',
-  command: 'npm test',
+  runId: 'wf_1',
+  run: 'npm test',
   failure: undefined,
   durationMs: 1500,
   output: 'ok\n',
@@ -67,7 +67,7 @@ describe('a receipt', () => {
     expect(parseReceipt(fieldsOf({ files }))?.files).toHaveLength(MAX_BOUND_FILES)
     expect(parseReceipt(fieldsOf({ run: 3, seconds: '2', output: 4, files: {} }))).toEqual({
       ...GREEN,
-      ...{ run: undefined, durationMs: 0, output: '', files: [] },
+      ...{ runId: undefined, durationMs: 0, output: '', files: [] },
     })
   })
 })

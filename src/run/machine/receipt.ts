@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../kernel/json-object.ts'
 import { toIso } from '../../kernel/time.ts'
-import { type CheckFailure, failedField, parseFailure } from '../../marker/check.ts'
+import { type CheckResult, failedField, parseFailure } from '../../marker/check.ts'
 
 /**
  * Receipts of a phase's check (docs/design.md, "Checks"): its result, and the files that it is bound to. The machine passes
@@ -43,15 +43,10 @@ export interface NotBound {
   readonly why: 'link' | 'node_modules'
 }
 
-/** The result of a check. */
-export interface Receipt {
-  /** The id of the run: a receipt that came with a repository is another run's. */
-  readonly run: string | undefined
-  readonly command: string
-  /** Undefined for a green one. */
-  readonly failure: CheckFailure | undefined
-  readonly durationMs: number
-  readonly output: string
+/** The result of a check, and what it is bound to. */
+export interface Receipt extends CheckResult {
+  /** A receipt that came with a repository is another run's. */
+  readonly runId: string | undefined
   /** The hash of the artifact's content; empty for a large one. */
   readonly artifact: string
   /** Undefined if the artifact could not be looked at. */
@@ -61,10 +56,10 @@ export interface Receipt {
 
 /** The text of a receipt's file. */
 export function formatReceipt(receipt: Receipt, nowMs: number): string {
-  const { run, command, failure, durationMs, output, artifact, artifactTimes: times, files } = receipt
+  const { runId, run: command, failure, durationMs, output, artifact, artifactTimes: times, files } = receipt
   return `${JSON.stringify(
     {
-      ...{ run, command, time: toIso(nowMs), seconds: durationMs / 1000 },
+      ...{ run: runId, command, time: toIso(nowMs), seconds: durationMs / 1000 },
       ...(failure === undefined ? { exit_code: 0, output } : { ...failedField({ failure, output }), output }),
       artifact,
       artifact_file: times && { size: times.size, mtime_ms: times.modifiedMs, ctime_ms: times.changedMs },
@@ -90,8 +85,8 @@ export function parseReceipt(text: string): Receipt | undefined {
   const files = Array.isArray(value.files) ? value.files.slice(0, MAX_BOUND_FILES + 1).map(parseBound) : []
   if (files.length > MAX_BOUND_FILES || files.includes(undefined)) return undefined
   return {
-    run: typeof value.run === 'string' ? value.run : undefined,
-    command: value.command,
+    runId: typeof value.run === 'string' ? value.run : undefined,
+    run: value.command,
     failure,
     durationMs: typeof value.seconds === 'number' ? value.seconds * 1000 : 0,
     output: typeof value.output === 'string' ? value.output : '',

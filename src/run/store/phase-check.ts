@@ -7,9 +7,8 @@ import { replaceFile } from '../../disk/write.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { expandPatterns } from '../../kernel/file-pattern.ts'
 import { SPECS_FOLDER } from '../../kernel/files.ts'
-import { whileChecking } from '../../marker/check-lock.ts'
 import { failureWords } from '../../marker/check-messages.ts'
-import { type CheckPlace, type RunCheck, runChecks } from '../../marker/run-checks.ts'
+import { type CheckLimits, type RunCheck, whileChecking } from '../../marker/run-checks.ts'
 import type { JournalEntry } from '../../project/journal-entry.ts'
 import { beginsWithDigit, SPECS_ITSELF, type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { isReserved } from '../definition/definition-limits.ts'
@@ -80,22 +79,22 @@ function observeUnchecked(folder: TaskFolder, state: WorkflowState): ArtifactSee
 export async function runPhaseCheck(
   folder: TaskFolder,
   state: WorkflowState,
-  place: Omit<CheckPlace, 'cwd'>,
+  limits: CheckLimits,
 ): Promise<PhaseCheck> {
   const { id, check, artifact = '' } = currentPhase(state)
   const { run: command, files: patterns } = check
   if (command === undefined) return { kind: 'none' }
-  const done = await whileChecking(folder.path, async (): Promise<PhaseCheck> => {
+  const done = await whileChecking(folder, limits, async (run): Promise<PhaseCheck> => {
     // Taken before the check: an edit while it runs was not checked.
     const { files, notBound } = await filesOf(folder, id, patterns ?? [])
     const bound = { ...boundArtifact(folder.path, artifact), files }
-    const [result] = await runChecks([command], { ...place, cwd: folder.root })
+    const [result] = await run([command])
     if (result === undefined) return { kind: 'none' }
-    const { failure, durationMs, output } = result
+    const { failure, durationMs } = result
     const { folder: where, name } = receiptPlace(state)
     const receipt = `${where}/${name}`
     if (failure?.kind !== 'interrupted') {
-      const text = formatReceipt({ run: state.id, command, failure, durationMs, output, ...bound }, Date.now())
+      const text = formatReceipt({ ...result, failure, runId: state.id, ...bound }, Date.now())
       replaceFile(path.join(makeFoldersInside(folder.path, where), name), text)
     }
     const words = failure === undefined ? undefined : failureWords(failure)

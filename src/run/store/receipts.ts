@@ -43,7 +43,7 @@ export function checkBreach(
 ): string | undefined {
   if (check.run === undefined) return undefined
   const receipt = lastReceipt(folder, state)
-  if (receipt === undefined || receipt.command !== check.run) return WORKFLOW_TEXT.checkNotRun(check.run, command)
+  if (receipt === undefined || receipt.run !== check.run) return WORKFLOW_TEXT.checkNotRun(check.run, command)
   const changed = isUnchanged(folder, artifact, receipt) ? changedFile(folder, receipt.files) : artifact
   if (changed !== undefined) return WORKFLOW_TEXT.checkVoid(check.run, changed, command)
   return receipt.failure === undefined
@@ -73,7 +73,7 @@ function lastReceipt(folder: string, state: WorkflowState): Receipt | undefined 
     const read = readInside(folder, `${place}/${visit}-${attempt}.json`, RECEIPT_LIMIT)
     if (read.kind !== 'text' || !read.whole) continue
     const receipt = parseReceipt(read.text)
-    return receipt?.run === state.id ? receipt : undefined
+    return receipt?.runId === state.id ? receipt : undefined
   }
   return undefined
 }
