@@ -9,7 +9,7 @@ import type { ToolUse } from '../marker/owner-claim.ts'
 import type { Recorded } from '../project/journal-entry.ts'
 import { type TaskFolder, taskWord } from '../project/task-folder.ts'
 import { type Occasion, type Turn, takeTurn } from '../run/drive.ts'
-import { awaitsApproval, fileToApprove } from '../run/machine/approval.ts'
+import { needOf } from '../run/machine/need.ts'
 import type { DuePrompt, DueWork } from '../run/machine/prompt.ts'
 import { PROMPT_TEXT, WORKFLOW_TEXT } from '../run/run-messages.ts'
 import { findActiveRuns, type UnusableRun } from '../run/store/active-runs.ts'
@@ -105,11 +105,12 @@ export function driveRuns(roots: readonly string[], stop: WorkflowStop): DrivenR
       }
       if (turn.hears) notices.push(WORKFLOW_TEXT.heard(folder.task, stopNow))
       // Only at stops of the main conversation: the user does not see a notice at a sub-agent's stop.
-      if (awaitsApproval(turn.state) && stop.payload.event === 'Stop') {
+      const need = needOf(turn.state)
+      if (need.kind === 'approval' && stop.payload.event === 'Stop') {
         notices.push(
           WORKFLOW_TEXT.awaitsApproval(
             folder.task,
-            fileToApprove(turn.state, folder.relative),
+            `${folder.relative}/${need.artifact}`,
             command('approve'),
             command('reject'),
           ),
@@ -133,7 +134,8 @@ function alertsOf(folder: TaskFolder, { command, state, wait }: Turn, { payload 
     return outcome === 'stalled' || outcome === 'failed' ? [ALERT_TEXT.runEnded(task, outcome)] : []
   }
   if (payload.event !== 'Stop') return []
-  if (awaitsApproval(state)) return [ALERT_TEXT.needsApproval(task, state.phase)]
+  const need = needOf(state)
+  if (need.kind === 'approval') return [ALERT_TEXT.needsApproval(task, need.phase)]
   return wait !== undefined ? [ALERT_TEXT.waits(task, wait.for)] : []
 }
 

@@ -4,11 +4,10 @@ import { inLine, oneLine } from '../kernel/text.ts'
 import { formatAge, toIso } from '../kernel/time.ts'
 import { type TaskFolder, taskWord } from '../project/task-folder.ts'
 import { runBound } from '../run/definition/bound.ts'
-import { awaitsApproval, fileToApprove } from '../run/machine/approval.ts'
-import { isResumable } from '../run/machine/control.ts'
 import type { HistoryEntry } from '../run/machine/history.ts'
+import { needOf } from '../run/machine/need.ts'
 import { type PhaseStanding, phaseStandings } from '../run/machine/picture.ts'
-import { isFromBefore, isInStep } from '../run/machine/position.ts'
+import { currentPhase, isFromBefore, isInStep } from '../run/machine/position.ts'
 import { RUN_OUTCOMES } from '../run/machine/run-outcome.ts'
 import { phaseMs, visitsOf, type WorkflowState } from '../run/machine/state.ts'
 import { isApprovalDue } from '../run/machine/steering.ts'
@@ -164,14 +163,14 @@ export function runLines(folder: TaskFolder, state: WorkflowState, nowMs: number
     ...(state.active && state.hostSession !== undefined ? [`  ${DRIVER_TEXT.drives(state.hostSession)}`] : []),
     ...(isApprovalDue(state)
       ? [
-          `  ${paint.yellow('→')} ${STATUS_TEXT.awaitsApproval(fileToApprove(state, folder.relative), command('approve'), command('reject'))}`,
+          `  ${paint.yellow('→')} ${STATUS_TEXT.awaitsApproval(`${folder.relative}/${currentPhase(state).artifact ?? ''}`, command('approve'), command('reject'))}`,
         ]
       : []),
     ...(state.active && state.stopRequestedMs !== undefined
       ? [`  → ${STATUS_TEXT.stopsAfter(stopNowLine(taskWord(folder), undefined))}`]
       : []),
     ...(state.active && state.wait !== undefined ? [`  ${STATUS_TEXT.waits(state.wait.for)}`] : []),
-    ...(!state.active && isResumable(state) ? [`  → ${STATUS_TEXT.resumes(resume)}`] : []),
+    ...(needOf(state).kind === 'resume' ? [`  → ${STATUS_TEXT.resumes(resume)}`] : []),
     ...(state.active && !isFindable(folder, state) ? [`  ${paint.yellow('!')} ${STATUS_TEXT.noRunFile(resume)}`] : []),
   ]
 }
@@ -179,7 +178,7 @@ export function runLines(folder: TaskFolder, state: WorkflowState, nowMs: number
 function standingText(state: WorkflowState): string {
   if (!state.active) return state.outcome ?? ''
   if (state.stopRequestedMs !== undefined) return STATUS_TEXT.stopping
-  return state.wait !== undefined || awaitsApproval(state) ? STATUS_TEXT.waiting : STATUS_TEXT.running
+  return needOf(state).kind === 'prompt' ? STATUS_TEXT.running : STATUS_TEXT.waiting
 }
 
 function sign(standing: PhaseStanding, paint: Painter): string {

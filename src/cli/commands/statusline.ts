@@ -6,7 +6,7 @@ import { type MarkerView, viewMarkers } from '../../marker/marker-view.ts'
 import type { CommandContext, CommandResult } from '../../project/command-context.ts'
 import { findRoots, startFolders } from '../../project/root.ts'
 import { SPECS_ITSELF, type TaskFolder, taskNumberOf } from '../../project/task-folder.ts'
-import { awaitsApproval } from '../../run/machine/approval.ts'
+import { needOf } from '../../run/machine/need.ts'
 import { isInStep } from '../../run/machine/position.ts'
 import type { WorkflowState } from '../../run/machine/state.ts'
 import { findRunFiles } from '../../run/store/run-file.ts'
@@ -131,10 +131,11 @@ function runItems(folder: TaskFolder, session: string | undefined): LineItem[] {
   try {
     const state = readState(folder)
     if (state?.active !== true) return []
-    const { hostSession, wait, phase } = state
+    const { hostSession } = state
     const isOurs = hostSession === undefined || session === undefined || hostSession === session
-    if (awaitsApproval(state)) return [{ kind: 'waiting', isOurs, text: TEXT.approval(task, phase) }]
-    if (wait !== undefined) return [{ kind: 'waiting', isOurs, text: TEXT.waits(task, wait.for) }]
+    const need = needOf(state)
+    if (need.kind === 'approval') return [{ kind: 'waiting', isOurs, text: TEXT.approval(task, need.phase) }]
+    if (need.kind === 'wait') return [{ kind: 'waiting', isOurs, text: TEXT.waits(task, need.wait.for) }]
     return [{ kind: 'running', isOurs, text: runText(task, state) }]
   } catch {
     return [{ kind: 'unusable', isOurs: true, text: TEXT.unusable(task) }]

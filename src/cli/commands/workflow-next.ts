@@ -5,8 +5,7 @@ import { since } from '../../marker/check-messages.ts'
 import { type CommandContext, type CommandResult, recordInJournal } from '../../project/command-context.ts'
 import { taskWord } from '../../project/task-folder.ts'
 import { CAME_BACK, driveRun, type Occasion, peekTurn, type Turn } from '../../run/drive.ts'
-import { awaitsApproval, fileToApprove } from '../../run/machine/approval.ts'
-import { isResumable } from '../../run/machine/control.ts'
+import { needOf } from '../../run/machine/need.ts'
 import { stepsOf } from '../../run/machine/prompt.ts'
 import { RUN_OUTCOMES } from '../../run/machine/run-outcome.ts'
 import { DRIVER_TEXT, PHASE_CHECK_TEXT, STATUS_TEXT } from '../../run/run-messages.ts'
@@ -102,20 +101,18 @@ export async function run(
     }
   }
   const { state } = turn
-  if (awaitsApproval(state)) {
+  const need = needOf(state)
+  if (need.kind === 'approval') {
     const [approve, reject] = ['approve', 'reject'].map((word) =>
       commandLine(['workflow', word, taskWord(folder)], context.rootOption),
     )
     return wait(
-      NEXT_TEXT.awaitsApproval(state.phase, fileToApprove(state, folder.relative), approve ?? '', reject ?? ''),
+      NEXT_TEXT.awaitsApproval(need.phase, `${folder.relative}/${need.artifact}`, approve ?? '', reject ?? ''),
       0,
     )
   }
   if (turn.command === 'wait' && turn.wait !== undefined) return wait(STATUS_TEXT.waits(turn.wait.for), 0)
-  const lines = [
-    ...turnLines(turn),
-    ...(turn.command === 'finish' && isResumable(state) ? [STATUS_TEXT.resumes(resume)] : []),
-  ]
+  const lines = [...turnLines(turn), ...(need.kind === 'resume' ? [STATUS_TEXT.resumes(resume)] : [])]
   return { exitCode: exitCodeOf(turn.state), data: turnData(turn), lines, essential: lines }
 }
 

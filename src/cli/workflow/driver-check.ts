@@ -6,7 +6,7 @@ import { shellIdentity } from '../../hosts/index.ts'
 import { commandLine } from '../../kernel/command-line.ts'
 import { type CommandContext, findCommandRepository } from '../../project/command-context.ts'
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
-import { awaitsApproval } from '../../run/machine/approval.ts'
+import { needOf } from '../../run/machine/need.ts'
 import type { WorkflowState } from '../../run/machine/state.ts'
 import { DRIVER_TEXT } from '../../run/run-messages.ts'
 import { checkSettings } from '../../setup/doctor/claude-findings.ts'
@@ -35,7 +35,9 @@ export function driverLines(
     ...(main === undefined ? [] : [DRIVER_TEXT.inWorktree(main)]),
     ...(hostSession === undefined ? [DRIVER_TEXT.noSession(command('resume')), DRIVER_TEXT.askForEach(next)] : []),
     ...(hostSession !== undefined && caller !== undefined ? [promptsOf(context, folder.root, caller, next)] : []),
-    ...(hostSession !== undefined && caller === undefined && !awaitsApproval(state) ? [DRIVER_TEXT.tellAgent] : []),
+    ...(hostSession !== undefined && caller === undefined && needOf(state).kind !== 'approval'
+      ? [DRIVER_TEXT.tellAgent]
+      : []),
   ]
 }
 

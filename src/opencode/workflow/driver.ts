@@ -13,8 +13,7 @@ import type { JournalEntry } from '../../project/journal-entry.ts'
 import { parseTaskName, parseTaskReference, type TaskFolder, taskFolderName } from '../../project/task-folder.ts'
 import { type GivenInput, inputValues } from '../../run/definition/snapshot.ts'
 import { CAME_BACK, driveRun, endEntry, startEntry } from '../../run/drive.ts'
-import { awaitsApproval } from '../../run/machine/approval.ts'
-import { isResumable } from '../../run/machine/control.ts'
+import { needOf } from '../../run/machine/need.ts'
 import type { WorkflowState } from '../../run/machine/state.ts'
 import { findDefinition } from '../../run/store/find-definition.ts'
 import { interruptRun, resumeRun, startRun } from '../../run/store/run.ts'
@@ -160,7 +159,8 @@ export class WorkflowDriver {
     if (rest.command === 'interrupted') {
       return this.#summary(folder, await haltRun(folder, root, rest.why ?? OPENCODE_TEXT.interrupted), phases)
     }
-    if (awaitsApproval(rest.state)) return WORKFLOW_TOOL_TEXT.awaitsApproval(folder.task, rest.state.phase)
+    const need = needOf(rest.state)
+    if (need.kind === 'approval') return WORKFLOW_TOOL_TEXT.awaitsApproval(folder.task, need.phase)
     if (rest.command === 'wait' && rest.wait !== undefined) {
       return WORKFLOW_TOOL_TEXT.waitsFor(folder.task, rest.wait.for)
     }
@@ -170,7 +170,12 @@ export class WorkflowDriver {
   #summary(folder: TaskFolder, state: WorkflowState, { given, notes, isConversationGone }: PhaseRunner): string {
     const outcome = state.outcome ?? requireState(folder).phase
     return [
-      WORKFLOW_TOOL_TEXT.ended(folder.task, outcome, state.why, !isConversationGone && isResumable(state)),
+      WORKFLOW_TOOL_TEXT.ended(
+        folder.task,
+        outcome,
+        state.why,
+        !isConversationGone && needOf(state).kind !== 'nothing',
+      ),
       WORKFLOW_TOOL_TEXT.prompts(given),
       ...new Set(notes),
     ].join('\n')

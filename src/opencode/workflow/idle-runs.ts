@@ -4,7 +4,7 @@ import { waitStateAt } from '../../marker/wait.ts'
 import { appendJournal, appendRecorded } from '../../project/journal.ts'
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { CAME_BACK, takeTurn } from '../../run/drive.ts'
-import { awaitsApproval } from '../../run/machine/approval.ts'
+import { needOf } from '../../run/machine/need.ts'
 import { findActiveRuns } from '../../run/store/active-runs.ts'
 import { settleRunWait } from '../../run/store/run-wait.ts'
 import type { Agent } from '../sessions.ts'
@@ -46,7 +46,7 @@ export class IdleRuns {
     const { runs } = agent.agent === MAIN_AGENT ? findActiveRuns(roots) : { runs: [] }
     for (const { folder, state } of runs) {
       if (state.hostSession !== agent.root || this.#driven.has(folder.path)) continue
-      if (awaitsApproval(state)) continue
+      if (needOf(state).kind === 'approval') continue
       if (state.stopRequestedMs !== undefined) {
         stopping.push(folder)
         continue

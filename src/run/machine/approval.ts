@@ -1,12 +1,7 @@
-import { currentPhase, where } from './position.ts'
+import { where } from './position.ts'
 import { pauseClock, visitsOf, type WorkflowState, withTransition } from './state.ts'
 
 /** The approval of an artifact by a person: while a run waits for it, nothing is counted and no prompt goes out. */
-
-/** The file that a person is to read, in the task folder with the path `folder`. */
-export function fileToApprove(state: WorkflowState, folder: string): string {
-  return `${folder}/${currentPhase(state).artifact ?? ''}`
-}
 
 /** True while the run waits for a person. */
 export function awaitsApproval({ active, approval }: Pick<WorkflowState, 'active' | 'approval'>): boolean {

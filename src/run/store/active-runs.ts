@@ -14,7 +14,7 @@ import { foldersHolding, listTaskFolders } from '../../project/task-folders.ts'
 import type { UnfinishedRun } from '../../stop/answer-for.ts'
 import type { UnfinishedStanding } from '../../stop/recovery.ts'
 import { afterSessionStart } from '../machine/agent-stop.ts'
-import { awaitsApproval } from '../machine/approval.ts'
+import { needOf } from '../machine/need.ts'
 import type { WorkflowState } from '../machine/state.ts'
 import { findRunFiles, type RunFile, removeRunFile, runFileOf } from './run-file.ts'
 import { noteSessionStart } from './run-wait.ts'
@@ -121,7 +121,7 @@ function standingOf(folder: TaskFolder, state: WorkflowState): UnfinishedStandin
   const { active, outcome, settled, id } = state
   if (!active) return outcome === 'stalled' && !settled ? 'stalled' : undefined
   if (runFileOf(folder, id) === undefined) return 'lost'
-  return awaitsApproval(state) ? 'approval' : 'running'
+  return needOf(state).kind === 'approval' ? 'approval' : 'running'
 }
 
 /**

@@ -1,8 +1,8 @@
 import { oneLine } from '../../kernel/text.ts'
 import type { Phase } from '../../run/definition/phase-fields.ts'
 import { stepAsText } from '../../run/definition/step.ts'
-import { awaitsApproval } from '../../run/machine/approval.ts'
 import type { HistoryEntry, TransitionEvent } from '../../run/machine/history.ts'
+import { needOf } from '../../run/machine/need.ts'
 import { phaseStandings } from '../../run/machine/picture.ts'
 import type { RunOutcome } from '../../run/machine/run-outcome.ts'
 import { phaseMs, visitsOf, type WorkflowState, workedMs } from '../../run/machine/state.ts'
@@ -60,8 +60,9 @@ export function runStory({ state, history }: ReportRun, nowMs: number): RunStory
 }
 
 function waitsFor(state: WorkflowState): string | undefined {
-  if (awaitsApproval(state)) return REPORT_TEXT.approval(oneLine(state.phase, 60))
-  return state.active && state.wait !== undefined ? oneLine(state.wait.for, 300) : undefined
+  const need = needOf(state)
+  if (need.kind === 'approval') return REPORT_TEXT.approval(oneLine(need.phase, 60))
+  return need.kind === 'wait' ? oneLine(need.wait.for, 300) : undefined
 }
 
 function standingOf(state: WorkflowState): RunStory['standing'] {

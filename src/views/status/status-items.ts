@@ -6,7 +6,7 @@ import { inLine, oneLine } from '../../kernel/text.ts'
 import { formatAge } from '../../kernel/time.ts'
 import { type MarkerView, unparsedFaults } from '../../marker/marker-view.ts'
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
-import { awaitsApproval, fileToApprove } from '../../run/machine/approval.ts'
+import { needOf } from '../../run/machine/need.ts'
 import type { WorkflowState } from '../../run/machine/state.ts'
 import { isApprovalDue } from '../../run/machine/steering.ts'
 import { placeText } from '../../run/run-standing.ts'
@@ -194,7 +194,8 @@ function itemOf(
 
 function sentenceOf(kind: StatusKind, task: string, state: WorkflowState): string {
   if (kind === 'waiting') {
-    const what = state.wait === undefined ? TEXT.waitsForApproval : TEXT.waitsFor(state.wait.for)
+    const need = needOf(state)
+    const what = need.kind === 'wait' ? TEXT.waitsFor(need.wait.for) : TEXT.waitsForApproval
     return VERDICT_TEXT.runWaits(task, state.name, what)
   }
   return VERDICT_TEXT.run(task, kind, state.name, state.active ? placeText(state) : state.why)
@@ -202,8 +203,8 @@ function sentenceOf(kind: StatusKind, task: string, state: WorkflowState): strin
 
 /** The kind of a run's item; undefined for a run that was completed without gaps. */
 function runKindOf(state: WorkflowState): StatusKind | undefined {
-  const { active, outcome, skips, wait } = state
-  if (active) return wait === undefined && !awaitsApproval(state) ? 'running' : 'waiting'
+  const { active, outcome, skips } = state
+  if (active) return ['approval', 'wait'].includes(needOf(state).kind) ? 'waiting' : 'running'
   if (outcome === 'completed') return skips > 0 ? 'skipped' : undefined
   return outcome ?? 'stopped'
 }
@@ -215,7 +216,10 @@ function runFixFor(
   command: (...words: string[]) => string,
 ): string {
   const ofRun = (word: string): string => command('workflow', word)
-  if (awaitsApproval(state)) return TEXT.fixes.approval(fileToApprove(state, path), ofRun('approve'), ofRun('reject'))
+  const need = needOf(state)
+  if (need.kind === 'approval') {
+    return TEXT.fixes.approval(`${path}/${need.artifact}`, ofRun('approve'), ofRun('reject'))
+  }
   if (kind === 'running' || kind === 'waiting') return TEXT.fixes.running(ofRun('status'), ofRun('resume'))
   const clear = command('clear')
   if (kind === 'skipped') return TEXT.fixes.skipped(ofRun('history'), clear)
