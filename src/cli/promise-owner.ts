@@ -8,7 +8,6 @@ import { markerDisplayPath, type StoredMarker } from '../marker/stored-marker.ts
 import type { CommandContext } from '../project/command-context.ts'
 import type { TaskFolder } from '../project/task-folder.ts'
 import { findMarkers } from '../stop/observe-stop.ts'
-import { CONFLICTING_OWNERS } from './command-messages.ts'
 
 /** Whose promise `create` makes, and which promises it must not replace (docs/design.md, "Ownership"). */
 
@@ -108,3 +107,12 @@ export function isOwnerLost(context: CommandContext, folder: TaskFolder, { sessi
       one.times.changedMs > context.nowMs - ONE_CALL_MS,
   )
 }
+
+/** Whose marker is in the way of `create`: the end of "the marker is …". */
+export const CONFLICTING_OWNERS = {
+  hostSession: (session: string): string => `pending for host session ${session}`,
+  skillSession: (session: string): string => `pending for session ${session}`,
+  unowned: (session: string | undefined): string =>
+    `pending without a host session${session === undefined ? '' : ` (${session})`}`,
+  unparsed: 'a marker of unknown origin',
+} as const

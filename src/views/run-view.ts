@@ -15,10 +15,8 @@ import { DRIVER_TEXT, STATUS_TEXT } from '../run/run-messages.ts'
 import { progress, stepsInWork } from '../run/run-standing.ts'
 import { listedIn } from '../run/store/listed-steps.ts'
 import { runFileOf } from '../run/store/run-file.ts'
-import type { DocumentOf } from './documents.ts'
 import * as field from './documents.ts'
 import type { Painter } from './print.ts'
-import { HISTORY_TEXT } from './run-view-messages.ts'
 
 /** A run as `status` and `history` print it. */
 
@@ -78,7 +76,7 @@ export const runDocument = () => {
   })
 }
 
-export type RunDocument = DocumentOf<typeof runDocument>
+export type RunDocument = field.DocumentOf<typeof runDocument>
 
 /** The exit code for a run: 0 while it runs and after it was completed, 1 for every other outcome. */
 export function exitCodeOf({ active, outcome }: Pick<WorkflowState, 'active' | 'outcome'>): 0 | 1 {
@@ -209,3 +207,12 @@ export function historyLine(entry: HistoryEntry): string {
   const rest = facts.filter((fact) => fact !== '').join(', ')
   return inLine(`${toIso(entry.timeMs)}  ${entry.event.padEnd(12)} ${entry.phase}${rest === '' ? '' : `  ${rest}`}`)
 }
+
+/** A transition, as `history` prints it. */
+export const HISTORY_TEXT = {
+  visit: (visit: number): string => `visit ${visit}`,
+  step: (step: number): string => `step ${step}`,
+  attempt: (attempt: number): string => `attempt ${attempt}`,
+  verdict: (verdict: string): string => `verdict ${verdict}`,
+  duration: (phase: string, time: string): string => `worked on ${phase}: ${time}`,
+} as const

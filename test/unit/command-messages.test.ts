@@ -1,14 +1,11 @@
 import { describe } from 'vitest'
-import {
-  BYPASS_TEXT,
-  CLEAR_TEXT,
-  CONFLICTING_OWNERS,
-  CREATE_NOTES,
-  EXPLAIN_TEXT,
-  JOURNAL_DETAILS,
-  LOGS_TEXT,
-  STEP_TEXT,
-} from '../../src/cli/command-messages.ts'
+import { CLEAR_DETAILS, CLEAR_TEXT } from '../../src/cli/clear/clear-view.ts'
+import { EXPLAIN_TEXT } from '../../src/cli/command-messages.ts'
+import { BYPASS_TEXT } from '../../src/cli/commands/bypass.ts'
+import { CREATE_NOTES } from '../../src/cli/commands/create.ts'
+import { LOGS_TEXT } from '../../src/cli/commands/logs.ts'
+import { STEP_TEXT } from '../../src/cli/commands/step.ts'
+import { CONFLICTING_OWNERS } from '../../src/cli/promise-owner.ts'
 import { OPTION_EXPECTATIONS, USAGE_TEXT } from '../../src/cli/usage-messages.ts'
 import { INSPECT_TEXT } from '../../src/marker/check-messages.ts'
 import { notInJournal } from '../../src/project/journal-entry.ts'
@@ -89,17 +86,9 @@ describe('the owner of a marker in the way', () => {
 })
 
 describe('the details of journal lines', () => {
-  itSays(JOURNAL_DETAILS, {
-    replaced: [
-      ['pf_1', 'replaced pf_1'],
-      [undefined, 'replaced an older marker'],
-    ],
+  itSays(CLEAR_DETAILS, {
     settledRun: [['f\nlow', 'failed', 'settled the workflow "f low" (failed)']],
     leftSteps: [[['commit', 'push'], 'steps not ticked: "commit", "push"']],
-    step: [
-      ['git commit', true, 'done: git commit'],
-      ['git commit', false, 'undone: git commit'],
-    ],
   })
 })
 

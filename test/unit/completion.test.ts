@@ -1,7 +1,7 @@
 import type { CommandUnknownOpts } from '@commander-js/extra-typings'
 import { Command } from 'commander'
 import { describe, expect, it } from 'vitest'
-import { type CompletionRequest, completionRequest } from '../../src/cli/completion/request.ts'
+import { type CompletionRequest, completionRequest } from '../../src/cli/commands/complete.ts'
 import { buildProgram } from '../../src/cli/program.ts'
 import { HOSTS } from '../../src/setup/install/target.ts'
 

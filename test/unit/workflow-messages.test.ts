@@ -1,13 +1,11 @@
 import { describe } from 'vitest'
+import { trustedLine } from '../../src/cli/commands/workflow-resume.ts'
+import { SIMULATE_TEXT } from '../../src/cli/commands/workflow-simulate.ts'
+import { startedLine } from '../../src/cli/commands/workflow-start.ts'
+import { VALIDATE_TEXT } from '../../src/cli/commands/workflow-validate.ts'
+import { NEXT_TEXT } from '../../src/cli/workflow/due-prompt.ts'
 import { PHASE_CHECK_TEXT, STATUS_TEXT } from '../../src/run/run-messages.ts'
-import {
-  HISTORY_TEXT,
-  NEXT_TEXT,
-  SIMULATE_TEXT,
-  startedLine,
-  trustedLine,
-  VALIDATE_TEXT,
-} from '../../src/views/run-view-messages.ts'
+import { HISTORY_TEXT } from '../../src/views/run-view.ts'
 import { itSays } from './sentences.ts'
 
 describe('what status says of a run', () => {

@@ -14,8 +14,8 @@ import type { RunCheck } from '../../marker/run-checks.ts'
 import { markerDisplayPath, type StoredMarker, type UnreadableMarker } from '../../marker/stored-marker.ts'
 import { type CommandContext, recordInJournal } from '../../project/command-context.ts'
 import type { TaskFolder } from '../../project/task-folder.ts'
-import { CLEAR_TEXT, JOURNAL_DETAILS } from '../command-messages.ts'
 import type { ClearDocument } from './clear-view.ts'
+import { CLEAR_DETAILS, CLEAR_TEXT } from './clear-view.ts'
 
 /** Clears one task folder, after its checks. */
 
@@ -217,9 +217,9 @@ function record(
   done: readonly RunCheck[],
 ): void {
   const details = [
-    ...(marker !== undefined ? [] : [settles.length > 0 ? JOURNAL_DETAILS.abandonedCleared : JOURNAL_DETAILS.noMarker]),
+    ...(marker !== undefined ? [] : [settles.length > 0 ? CLEAR_DETAILS.abandonedCleared : CLEAR_DETAILS.noMarker]),
     ...(done.length === 0 ? [] : [CHECK_TEXT.passed(done)]),
-    ...(left.length === 0 ? [] : [JOURNAL_DETAILS.leftSteps(left)]),
+    ...(left.length === 0 ? [] : [CLEAR_DETAILS.leftSteps(left)]),
   ]
   recordInJournal(context, folder.root, [
     {

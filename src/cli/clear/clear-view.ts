@@ -1,8 +1,8 @@
 import * as z from 'zod/mini'
-import { stripControl } from '../../kernel/text.ts'
+import { quote, quotedNames } from '../../kernel/phrases.ts'
+import { inLine, oneLine, stripControl } from '../../kernel/text.ts'
 import { CHECK_TEXT } from '../../marker/check-messages.ts'
 import type { failedOf } from '../../marker/run-checks.ts'
-import type { DocumentOf } from '../../views/documents.ts'
 import * as field from '../../views/documents.ts'
 
 /** What `clear` prints with `--json`, and how it and `step` show a check that failed. */
@@ -56,7 +56,7 @@ export const clearDocument = () =>
     ),
   })
 
-export type ClearDocument = DocumentOf<typeof clearDocument>
+export type ClearDocument = field.DocumentOf<typeof clearDocument>
 
 type FailedCheck = NonNullable<ClearDocument['kept'][number]['failed']>
 
@@ -77,3 +77,40 @@ export function failedCheckData(failed: NonNullable<ReturnType<typeof failedOf>>
 export function failedCheckLines(first: string, output: string): string[] {
   return [first, ...CHECK_TEXT.output(output)]
 }
+
+/** What happened to a marker without a file. */
+const LOST = {
+  removed: 'was removed by hand',
+  abandoned: 'was given up',
+  unchecked: 'ended without its checks',
+} as const
+
+export const CLEAR_TEXT = {
+  nothing: 'nothing to clear',
+  noSpecs: 'nothing to clear: no specs/ folder here',
+  noFolder: (task: string, root: string): string => inLine(`nothing to clear: no folder for task ${task} in ${root}`),
+  cleared: (path: string, files: readonly string[], notes: readonly string[], isDryRun: boolean): string =>
+    `${isDryRun ? 'would clear' : 'cleared'} ${path}: ${files.join(', ')}${notes.map((note) => ` (${note})`).join('')}`,
+  leftSteps: (names: readonly string[]): string => `not ticked: ${quotedNames(names)}`,
+  keptTexts: (names: readonly string[], isDryRun: boolean): string =>
+    `its text does not parse and ${isDryRun ? 'would be' : 'is'} kept as ${names.join(', ')}`,
+  ofOtherSession: (session: string): string => `it belonged to session ${oneLine(session, 80)}`,
+  settled: (path: string, kind: keyof typeof LOST, isDryRun: boolean): string =>
+    `${isDryRun ? 'would settle' : 'settled'} ${inLine(path)}: its marker ${LOST[kind]}, and its file is gone`,
+  settledRun: (path: string, name: string, outcome: string, resume: string | null, isDryRun: boolean): string =>
+    `${isDryRun ? 'would settle' : 'settled'} ${inLine(path)}: status no longer lists its workflow "${quote(name, 80)}" (${outcome})${resume === null ? '' : `; to continue it: ${resume}`}`,
+  ownRun: (path: string, name: string, outcome: string, clear: string): string =>
+    `${inLine(path)}: status still lists its workflow "${quote(name, 80)}" (${outcome}), because the session that ran it cannot settle it. In a terminal: ${clear}`,
+  runGoesOn: (path: string, stop: string): string => `${path}: the workflow goes on; to stop it: ${stop}`,
+  notCleared: (path: string, detail: string): string =>
+    `postflight: ${path} cannot be read (${detail}), so it was not cleared`,
+} as const
+
+/** The details that `clear` adds to its lines of the journal. */
+export const CLEAR_DETAILS = {
+  noMarker: 'no marker was pending',
+  abandonedCleared: 'the abandoned marker was cleared',
+  fileGone: 'its file was gone',
+  settledRun: (name: string, outcome: string): string => `settled the workflow "${quote(name, 80)}" (${outcome})`,
+  leftSteps: (names: readonly string[]): string => `steps not ticked: ${quotedNames(names)}`,
+} as const

@@ -8,8 +8,8 @@ import { forgetGivenUp } from '../../marker/given-up.ts'
 import { type CommandContext, recordInJournal } from '../../project/command-context.ts'
 import { isMeant, readReference } from '../../project/find-task-folder.ts'
 import { findLostMarkers, type LostMarker } from '../../views/status/lost-markers.ts'
-import { CLEAR_TEXT, JOURNAL_DETAILS } from '../command-messages.ts'
 import type { ClearDocument } from './clear-view.ts'
+import { CLEAR_DETAILS, CLEAR_TEXT } from './clear-view.ts'
 
 /** Settles markers that were removed by hand, so that the verdict of `status` no longer counts them. */
 
@@ -66,7 +66,7 @@ export function settleLost(
           settles: [],
           task: lost.task,
           hostSession: session,
-          detail: JOURNAL_DETAILS.fileGone,
+          detail: CLEAR_DETAILS.fileGone,
         },
       ])
     }

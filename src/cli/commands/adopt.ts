@@ -24,7 +24,6 @@ import {
 } from '../../project/command-context.ts'
 import type { TaskFolder } from '../../project/task-folder.ts'
 import { isMarkerId } from '../../project/task-folder.ts'
-import type { DocumentOf } from '../../views/documents.ts'
 import * as field from '../../views/documents.ts'
 import {
   type ArgumentsOf,
@@ -35,7 +34,6 @@ import {
   type OptionsOf,
   TASK,
 } from '../command.ts'
-import { JOURNAL_DETAILS } from '../command-messages.ts'
 import { checkIds } from '../option-values.ts'
 
 /** `postflight adopt`: gives a marker to the current host session. An abandoned marker becomes a new one. */
@@ -64,7 +62,7 @@ export const document = () =>
     dropped_checks: z.array(field.text('A check that the marker had, which was not written by this session.')),
   })
 
-type AdoptDocument = DocumentOf<typeof document>
+type AdoptDocument = field.DocumentOf<typeof document>
 
 type AdoptOptions = OptionsOf<typeof declaration>
 
@@ -111,7 +109,7 @@ export function run(
       agent,
       detail:
         [
-          ...(revived === undefined ? [] : [JOURNAL_DETAILS.wasAbandoned]),
+          ...(revived === undefined ? [] : ['was abandoned']),
           ...(dropped.length === 0 ? [] : [CHECK_RECORDS.dropped(dropped)]),
         ].join('; ') || undefined,
     },

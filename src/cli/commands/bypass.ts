@@ -16,10 +16,9 @@ import {
 import { findTaskFolder, refuseUnsearched } from '../../project/find-task-folder.ts'
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { foldersHolding, listTaskFolders } from '../../project/task-folders.ts'
-import type { DocumentOf } from '../../views/documents.ts'
 import * as field from '../../views/documents.ts'
 import { type ArgumentsOf, type BareCommand, type Declaration, example, type OptionsOf } from '../command.ts'
-import { BYPASS_TEXT } from '../command-messages.ts'
+
 import { refuseOptionAsTask, requireOneTarget } from '../option-values.ts'
 
 /**
@@ -55,7 +54,7 @@ export const document = () =>
     ),
   })
 
-type BypassDocument = DocumentOf<typeof document>
+type BypassDocument = field.DocumentOf<typeof document>
 
 type BypassOptions = OptionsOf<typeof declaration>
 
@@ -149,3 +148,10 @@ function everyMarker(root: string) {
   const { folders, problems } = listTaskFolders(root)
   return { folders: foldersHolding(folders, MARKER_FILE, problems), problems }
 }
+
+/** What `bypass` prints. */
+export const BYPASS_TEXT = {
+  none: 'nothing to bypass: no markers and no active workflows',
+  nextStop: (path: string): string => `${path}: the next stop goes through and removes it`,
+  stopped: (path: string, resume: string): string => `${path}: the workflow was stopped; to continue it: ${resume}`,
+} as const

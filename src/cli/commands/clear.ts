@@ -20,6 +20,7 @@ import { parseTaskReference, type SearchProblem, type TaskFolder, taskWord } fro
 import { listTaskFolders } from '../../project/task-folders.ts'
 import { clearOne } from '../clear/clear-folder.ts'
 import type { ClearDocument } from '../clear/clear-view.ts'
+import { CLEAR_TEXT } from '../clear/clear-view.ts'
 import { settleLost } from '../clear/settle-lost.ts'
 import {
   type ArgumentsOf,
@@ -29,7 +30,6 @@ import {
   type OptionsOf,
   timeoutOption,
 } from '../command.ts'
-import { CLEAR_TEXT } from '../command-messages.ts'
 import { refuseOptionAsTask, requireOneTarget } from '../option-values.ts'
 import type { SettledRun } from '../workflow/settle-ended.ts'
 

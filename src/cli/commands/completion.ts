@@ -1,10 +1,8 @@
 import * as z from 'zod/mini'
 import { PostflightError } from '../../kernel/errors.ts'
 import type { CommandContext, CommandResult } from '../../project/command-context.ts'
-import type { DocumentOf } from '../../views/documents.ts'
 import * as field from '../../views/documents.ts'
 import { type ArgumentsOf, type BareCommand, type Declaration, example } from '../command.ts'
-import { COMPLETION_SCRIPTS } from '../completion/scripts.ts'
 import { OPTION_EXPECTATIONS } from '../usage-messages.ts'
 
 /** `postflight completion`: prints the completion script of a shell. */
@@ -27,7 +25,7 @@ export const declaration = {
 /** `postflight completion --json`. */
 export const document = () => z.strictObject({ script: field.text('The script that the shell reads.') })
 
-type CompletionDocument = DocumentOf<typeof document>
+type CompletionDocument = field.DocumentOf<typeof document>
 
 /** @throws {PostflightError} `value-invalid`. */
 export function run(
@@ -43,3 +41,62 @@ export function run(
   const lines = script.trimEnd().split('\n')
   return { exitCode: 0, data: { script }, lines, essential: lines }
 }
+
+const BASH = `# bash completion for postflight: eval "$(postflight completion bash)"
+_postflight() {
+  local line word current=\${COMP_WORDS[COMP_CWORD]}
+  COMPREPLY=()
+  while IFS= read -r line; do
+    if [ "$line" = :files ]; then
+      compopt -o filenames 2>/dev/null
+      while IFS= read -r word; do COMPREPLY+=("$word"); done < <(compgen -f -- "$current")
+    else
+      printf -v word %q "\${line%%$'\\t'*}"
+      COMPREPLY+=("$word")
+    fi
+  done < <("$1" complete -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+}
+complete -F _postflight postflight
+`
+
+const ZSH = `#compdef postflight
+# zsh completion for postflight: source <(postflight completion zsh), after compinit
+_postflight() {
+  local line value
+  local -a found
+  local -i files=0
+  while IFS= read -r line; do
+    if [[ $line == :files ]]; then
+      files=1
+    else
+      value=\${line%%$'\\t'*}
+      found+=("\${\${value//\\\\/\\\\\\\\}//:/\\\\:}:\${line#*$'\\t'}")
+    fi
+  done < <("\${(Q)words[1]}" complete -- "\${(@Q)words[2,CURRENT]}" 2>/dev/null)
+  (( \${#found} )) && _describe postflight found
+  (( files )) && _files
+}
+if [[ \${funcstack[1]} == _postflight ]]; then
+  _postflight "$@"
+else
+  compdef _postflight postflight
+fi
+`
+
+const FISH = `# fish completion for postflight: postflight completion fish | source
+function __postflight_complete
+    set -l words (commandline -opc)
+    set -l current (commandline -ct)
+    for line in ($words[1] complete -- $words[2..-1] "$current" 2>/dev/null)
+        if test "$line" = :files
+            __fish_complete_path "$current"
+        else
+            printf '%s\\n' "$line"
+        end
+    end
+end
+complete -c postflight -f -a '(__postflight_complete)'
+`
+
+/** The script of each shell. */
+export const COMPLETION_SCRIPTS = { bash: BASH, zsh: ZSH, fish: FISH } as const

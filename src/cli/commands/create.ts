@@ -7,6 +7,8 @@ import { commandLine } from '../../kernel/command-line.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { ABANDONED_FILE, MARKER_FILE } from '../../kernel/files.ts'
 import { MAX_CHECKS } from '../../kernel/limits.ts'
+import { QUOTE_LIMIT, quotedNames } from '../../kernel/phrases.ts'
+import { oneLine } from '../../kernel/text.ts'
 import { type MarkerCheck, parseCheck } from '../../marker/check.ts'
 import { CHECK_TEXT } from '../../marker/check-messages.ts'
 import { wasGivenUp } from '../../marker/given-up.ts'
@@ -29,7 +31,6 @@ import { type CommandContext, type CommandResult, displayPath, recordInJournal }
 import { inTaskFolder } from '../../project/new-task-folder.ts'
 import { isMarkerId, type TaskFolder, taskNumberOf } from '../../project/task-folder.ts'
 import { unwiredNote } from '../../setup/install/unwired.ts'
-import type { DocumentOf } from '../../views/documents.ts'
 import * as field from '../../views/documents.ts'
 import {
   type ArgumentsOf,
@@ -41,7 +42,7 @@ import {
   type OptionsOf,
   TASK,
 } from '../command.ts'
-import { CREATE_NOTES, JOURNAL_DETAILS } from '../command-messages.ts'
+
 import { checkIds, checkOneLine } from '../option-values.ts'
 import { conflictWith, isForOperation, isOwnerLost, newOwnerOf } from '../promise-owner.ts'
 import { OPTION_EXPECTATIONS, USAGE_TEXT } from '../usage-messages.ts'
@@ -100,7 +101,7 @@ export const document = () =>
     owner: field.owner,
   })
 
-type CreateDocument = DocumentOf<typeof document>
+type CreateDocument = field.DocumentOf<typeof document>
 
 type CreateOptions = OptionsOf<typeof declaration>
 
@@ -134,11 +135,7 @@ export function run(
       keeps: isKept ? previous.id : undefined,
       checks: runsOf(fields.checks),
       detail:
-        previous === undefined
-          ? undefined
-          : keepsCount
-            ? JOURNAL_DETAILS.renewed
-            : JOURNAL_DETAILS.replaced(previous.id),
+        previous === undefined ? undefined : keepsCount ? 'renewed' : `replaced ${previous.id ?? 'an older marker'}`,
     },
   ])
   if (isOwnerLost(context, folder, owner)) context.note(CREATE_NOTES.ownerLost)
@@ -327,3 +324,16 @@ function isFromEnvironment({ hostSession, agent }: CreateOptions, { session }: I
 function newSessionId(nowMs: number): string {
   return `sess_${Math.floor(nowMs / 1000)}_${randomCharacters(6)}`
 }
+
+/** What `create` tells people besides its first line. */
+export const CREATE_NOTES = {
+  newRoot: (root: string): string => `made specs/ in ${oneLine(root, QUOTE_LIMIT)}`,
+  unowned:
+    'Not run by an agent, so this marker will not block your conversation; it blocks only sub-agents (--host-session names a session)',
+  ownerLost:
+    'postflight: the output of this command does not reach the hook, so the hook cannot learn the owner from it, and the marker may block any agent of the session. Add `--agent main`, or `--agent` with the id of the sub-agent.',
+  droppedSteps: (names: readonly string[]): string =>
+    `ticked in the previous marker, but not in this one: ${quotedNames(names)}`,
+  blocksNothing:
+    'Not run by an agent, so this marker will not block your conversation (--host-session names a session)',
+} as const

@@ -13,7 +13,6 @@ import {
 } from '../../setup/doctor/host-findings.ts'
 import { checkGit, checkMarkers, checkRoot, checkStrays } from '../../setup/doctor/project-findings.ts'
 import { checkRuns } from '../../setup/doctor/run-findings.ts'
-import type { DocumentOf } from '../../views/documents.ts'
 import * as field from '../../views/documents.ts'
 import { type BareCommand, type Declaration, example, type Surroundings } from '../command.ts'
 
@@ -44,7 +43,7 @@ export const document = () =>
     ),
   })
 
-type DoctorDocument = DocumentOf<typeof document>
+type DoctorDocument = field.DocumentOf<typeof document>
 
 export async function run(
   context: CommandContext,

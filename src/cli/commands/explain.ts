@@ -20,7 +20,6 @@ import { observeStop, observeUnfinished, sessionBirthMs } from '../../stop/obser
 import { type PlannedMarker, planStop } from '../../stop/plan.ts'
 import { RULES, type Rule } from '../../stop/rules.ts'
 import { predictOutcomes } from '../../stop/stop-outcome.ts'
-import type { DocumentOf } from '../../views/documents.ts'
 import * as field from '../../views/documents.ts'
 import { type BareCommand, type Declaration, example, type OptionsOf, type Surroundings } from '../command.ts'
 import { EXPLAIN_TEXT, RULE_SENTENCES, WORKFLOW_RULES } from '../command-messages.ts'
@@ -100,7 +99,7 @@ export const document = () => {
   })
 }
 
-type ExplainDocument = DocumentOf<typeof document>
+type ExplainDocument = field.DocumentOf<typeof document>
 
 type ExplainOptions = OptionsOf<typeof declaration>
 

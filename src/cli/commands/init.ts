@@ -15,7 +15,6 @@ import { removeCommand, settingsPlaces } from '../../setup/install/wiring.ts'
 import { INIT_TEXT, INSTALL_TEXT } from '../../setup/settings-messages.ts'
 import { readSettingsFile } from '../../setup/settings-read.ts'
 import { replaceSettingsFile } from '../../setup/settings-replace.ts'
-import type { DocumentOf } from '../../views/documents.ts'
 import * as field from '../../views/documents.ts'
 import { type BareCommand, collect, type Declaration, example, type OptionsOf, type Surroundings } from '../command.ts'
 import { OPTION_EXPECTATIONS } from '../usage-messages.ts'
@@ -57,7 +56,7 @@ export const document = () =>
     ),
   })
 
-type InitDocument = DocumentOf<typeof document>
+type InitDocument = field.DocumentOf<typeof document>
 
 type InitOptions = OptionsOf<typeof declaration>
 

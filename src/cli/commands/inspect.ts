@@ -14,7 +14,6 @@ import {
   findCommandRoot,
   requireTaskFolder,
 } from '../../project/command-context.ts'
-import type { DocumentOf } from '../../views/documents.ts'
 import * as field from '../../views/documents.ts'
 import type { Painter } from '../../views/print.ts'
 import {
@@ -86,7 +85,7 @@ export const document = () => {
   })
 }
 
-type InspectDocument = DocumentOf<typeof document>
+type InspectDocument = field.DocumentOf<typeof document>
 
 type InspectOptions = OptionsOf<typeof declaration>
 

@@ -16,7 +16,6 @@ import { INSTALL_TEXT } from '../../setup/settings-messages.ts'
 import type { Scope } from '../../setup/settings-paths.ts'
 import { readSettingsFile } from '../../setup/settings-read.ts'
 import { replaceSettingsFile } from '../../setup/settings-replace.ts'
-import type { DocumentOf } from '../../views/documents.ts'
 import * as field from '../../views/documents.ts'
 import { type BareCommand, type Declaration, example, HOST, type OptionsOf, SCOPE } from '../command.ts'
 
@@ -64,7 +63,7 @@ export const document = () => {
   ])
 }
 
-type InstallDocument = DocumentOf<typeof document>
+type InstallDocument = field.DocumentOf<typeof document>
 
 /** The fields of the documents of `install` and `uninstall`. */
 export const settingsFields = () => ({

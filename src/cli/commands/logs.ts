@@ -4,11 +4,10 @@ import { oneLine } from '../../kernel/text.ts'
 import { type CommandContext, type CommandResult, requireRoot } from '../../project/command-context.ts'
 import { allEntries, entriesAfter } from '../../project/journal-entries.ts'
 import type { JournalLine } from '../../project/journal-entry.ts'
-import type { DocumentOf } from '../../views/documents.ts'
 import * as field from '../../views/documents.ts'
 import { jsonText, processScreen, type Screen } from '../../views/print.ts'
 import { type BareCommand, type Declaration, example, type OptionsOf, type Surroundings } from '../command.ts'
-import { LOGS_TEXT } from '../command-messages.ts'
+
 import { OPTION_EXPECTATIONS } from '../usage-messages.ts'
 
 /** `postflight logs`: prints the journal for people. */
@@ -47,7 +46,7 @@ export const journalEntryDocument = () =>
 /** `postflight logs --json`. */
 export const document = () => z.strictObject({ entries: z.array(journalEntryDocument()) })
 
-type LogsDocument = DocumentOf<typeof document>
+type LogsDocument = field.DocumentOf<typeof document>
 
 type LogsOptions = OptionsOf<typeof declaration>
 
@@ -126,3 +125,11 @@ function describeEntry(entry: JournalLine): string {
   const name = (value('event') ?? '').padEnd(14)
   return `${value('time') ?? ''}  ${name} ${facts.filter((fact) => fact !== undefined).join(' · ')}`
 }
+
+/** What `logs` prints. */
+export const LOGS_TEXT = {
+  empty: 'the journal is empty',
+  continuation: (count: string): string => `blocked stop ${count}`,
+  session: (session: string): string => `session ${session}`,
+  agent: (agent: string): string => `agent ${agent}`,
+} as const

@@ -22,7 +22,6 @@ import type { TaskFolder } from '../../project/task-folder.ts'
 import { foldersHolding, listTaskFolders } from '../../project/task-folders.ts'
 import { readHistory, readState } from '../../run/store/state-store.ts'
 import { linkOutside } from '../../setup/settings-paths.ts'
-import type { DocumentOf } from '../../views/documents.ts'
 import * as field from '../../views/documents.ts'
 import { composeReport } from '../../views/report/compose.ts'
 import { reportPage } from '../../views/report/page/page.ts'
@@ -92,7 +91,7 @@ export const document = () => {
   })
 }
 
-type ReportDocument = DocumentOf<typeof document>
+type ReportDocument = field.DocumentOf<typeof document>
 
 type ReportOptions = OptionsOf<typeof declaration>
 

@@ -14,7 +14,6 @@ import { journalPaths } from '../../project/journal.ts'
 import { sessionsOfHook } from '../../project/journal-entry.ts'
 import { parseTaskReference } from '../../project/task-folder.ts'
 import { foldersHolding, listTaskFolders } from '../../project/task-folders.ts'
-import type { DocumentOf } from '../../views/documents.ts'
 import * as field from '../../views/documents.ts'
 import type { Painter } from '../../views/print.ts'
 import { journalAt, lookTwice, lostMarkers } from '../../views/status/lost-markers.ts'
@@ -87,7 +86,7 @@ export const document = () => {
   })
 }
 
-type ProjectStatusDocument = DocumentOf<typeof document>
+type ProjectStatusDocument = field.DocumentOf<typeof document>
 
 type ProjectStatusOptions = OptionsOf<typeof declaration>
 

@@ -11,7 +11,6 @@ import { isInStep } from '../../run/machine/position.ts'
 import type { WorkflowState } from '../../run/machine/state.ts'
 import { findRunFiles } from '../../run/store/run-file.ts'
 import { readState } from '../../run/store/state-store.ts'
-import type { DocumentOf } from '../../views/documents.ts'
 import * as field from '../../views/documents.ts'
 import { type LineItem, statusLine, STATUS_LINE_TEXT as TEXT } from '../../views/status-line.ts'
 import { type BareCommand, type Declaration, example } from '../command.ts'
@@ -41,7 +40,7 @@ export const document = () =>
     abandoned: field.count('The number of abandoned markers.'),
   })
 
-type StatusLineDocument = DocumentOf<typeof document>
+type StatusLineDocument = field.DocumentOf<typeof document>
 
 /** A host sends its JSON at once. A terminal, or a program that sends nothing, must not delay the line (ms). */
 const PATIENCE_MS = 300

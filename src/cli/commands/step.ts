@@ -17,7 +17,6 @@ import {
   requireTaskFolder,
 } from '../../project/command-context.ts'
 import type { TaskFolder } from '../../project/task-folder.ts'
-import type { DocumentOf } from '../../views/documents.ts'
 import * as field from '../../views/documents.ts'
 import {
   type ArgumentsOf,
@@ -28,7 +27,6 @@ import {
   TASK,
   timeoutOption,
 } from '../command.ts'
-import { JOURNAL_DETAILS, STEP_TEXT } from '../command-messages.ts'
 
 /** `postflight step`: ticks a step of the checklist, after its checks. */
 
@@ -58,7 +56,7 @@ export const document = () =>
     failed: z.nullable(field.failedCheck).register(z.globalRegistry, { description: 'Its check that failed.' }),
   })
 
-type StepDocument = DocumentOf<typeof document>
+type StepDocument = field.DocumentOf<typeof document>
 
 type StepOptions = OptionsOf<typeof declaration>
 
@@ -91,7 +89,7 @@ export async function run(
       event: 'step',
       markerId: marker.id,
       task: folder.task,
-      detail: JOURNAL_DETAILS.step(name, !options.undo),
+      detail: `${options.undo ? 'undone' : 'done'}: ${name}`,
     },
   ])
   return {
@@ -194,3 +192,9 @@ function isStep(item: unknown): boolean {
 function withDone(item: unknown, done: boolean): object {
   return typeof item === 'string' ? { name: item, done } : { ...(item as object), done }
 }
+
+/** What `step` prints. */
+export const STEP_TEXT = {
+  line: (number: number, name: string, done: boolean, remaining: number): string =>
+    `${done ? '✓' : '·'} ${number}. ${name} (${remaining === 0 ? 'all done: clear the marker' : `${remaining} to go`})`,
+} as const

@@ -11,7 +11,6 @@ import { listBackups } from '../../setup/settings-backups.ts'
 import { INSTALL_TEXT } from '../../setup/settings-messages.ts'
 import { SCOPES } from '../../setup/settings-paths.ts'
 import { readSettingsFile } from '../../setup/settings-read.ts'
-import type { DocumentOf } from '../../views/documents.ts'
 import * as field from '../../views/documents.ts'
 import { type BareCommand, type Declaration, example, HOST, type OptionsOf, SCOPE } from '../command.ts'
 
@@ -37,7 +36,7 @@ export const document = () =>
     taken_out_of: takenOutOf(),
   })
 
-type UninstallDocument = DocumentOf<typeof document>
+type UninstallDocument = field.DocumentOf<typeof document>
 
 export function run(
   context: CommandContext,

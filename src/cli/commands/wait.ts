@@ -20,7 +20,6 @@ import {
 } from '../../project/command-context.ts'
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import type { announceRunWait } from '../../run/store/run-wait.ts'
-import type { DocumentOf } from '../../views/documents.ts'
 import * as field from '../../views/documents.ts'
 import {
   type ArgumentsOf,
@@ -31,7 +30,7 @@ import {
   type OptionsOf,
   TASK,
 } from '../command.ts'
-import { WAIT_TEXT } from '../command-messages.ts'
+
 import { checkIds, checkOneLine } from '../option-values.ts'
 
 /** `postflight wait`: announces that the main conversation stops to wait (docs/design.md, "Waiting"). */
@@ -57,7 +56,7 @@ export const document = () =>
     count: field.count('The number of prompts at which the marker has waited, this one included.'),
   })
 
-type WaitDocument = DocumentOf<typeof document>
+type WaitDocument = field.DocumentOf<typeof document>
 
 type WaitOptions = OptionsOf<typeof declaration>
 
@@ -148,3 +147,9 @@ function whyRefused(marker: Marker, { session, agent }: Identity): ErrorArgument
   if (isSubAgents) return 'sub-agent'
   return waitsLeft(marker.wait, marker.waits ?? 0) === 'no' ? 'limit' : undefined
 }
+
+/** What `wait` prints besides its first line. */
+export const WAIT_TEXT = {
+  hereOnly: 'that was the tenth wait, the limit: it allows stops only at the prompt where the tenth wait began',
+  until: 'the stops of this prompt are allowed; the wait ends with the next message, or when the background work ends',
+} as const

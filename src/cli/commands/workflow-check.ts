@@ -15,7 +15,6 @@ import { PHASE_CHECK_TEXT } from '../../run/run-messages.ts'
 import { checkStanding, runPhaseCheck } from '../../run/store/phase-check.ts'
 import { requireState } from '../../run/store/state-store.ts'
 import { requireTrust } from '../../run/store/trust.ts'
-import type { DocumentOf } from '../../views/documents.ts'
 import * as field from '../../views/documents.ts'
 import { failedCheckData } from '../clear/clear-view.ts'
 import {
@@ -57,7 +56,7 @@ export const document = () =>
     failed: z.nullable(field.failedCheck).register(z.globalRegistry, { description: 'The check, if it failed.' }),
   })
 
-type PhaseCheckDocument = DocumentOf<typeof document>
+type PhaseCheckDocument = field.DocumentOf<typeof document>
 
 type PhaseCheckOptions = OptionsOf<typeof declaration>
 

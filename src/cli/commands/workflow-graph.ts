@@ -16,7 +16,6 @@ import type { WorkflowState } from '../../run/machine/state.ts'
 import { findDefinition, listExamples } from '../../run/store/find-definition.ts'
 import { requireDefinition } from '../../run/store/load-definition.ts'
 import { readState, requireState } from '../../run/store/state-store.ts'
-import type { DocumentOf } from '../../views/documents.ts'
 import * as field from '../../views/documents.ts'
 import { type ArgumentsOf, type BareCommand, type Declaration, example } from '../command.ts'
 
@@ -38,7 +37,7 @@ export const declaration = {
 /** `postflight workflow graph --json`. */
 export const document = () => z.strictObject({ mermaid: field.text('The diagram, as Mermaid reads it.') })
 
-type GraphDocument = DocumentOf<typeof document>
+type GraphDocument = field.DocumentOf<typeof document>
 
 /** `postflight workflow graph`: prints a Mermaid diagram of a definition, or of a run, coloured by its state. */
 export function run(context: CommandContext, [target]: ArgumentsOf<typeof declaration>): CommandResult<GraphDocument> {

@@ -4,10 +4,8 @@ import type { CommandContext, CommandResult } from '../../project/command-contex
 import { RUN_OUTCOMES } from '../../run/machine/run-outcome.ts'
 import { phaseMs, visitsOf } from '../../run/machine/state.ts'
 import { readHistory, requireState } from '../../run/store/state-store.ts'
-import type { DocumentOf } from '../../views/documents.ts'
 import * as field from '../../views/documents.ts'
-import { historyLine } from '../../views/run-view.ts'
-import { HISTORY_TEXT } from '../../views/run-view-messages.ts'
+import { HISTORY_TEXT, historyLine } from '../../views/run-view.ts'
 import { type ArgumentsOf, type BareCommand, type Declaration, example, TASK } from '../command.ts'
 import { requireRunFolder } from '../runs.ts'
 
@@ -58,7 +56,7 @@ export const document = () => {
   })
 }
 
-type HistoryDocument = DocumentOf<typeof document>
+type HistoryDocument = field.DocumentOf<typeof document>
 
 /** `postflight workflow history`: prints every transition of a run. */
 export function run(context: CommandContext, [task]: ArgumentsOf<typeof declaration>): CommandResult<HistoryDocument> {

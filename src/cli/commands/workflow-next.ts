@@ -9,10 +9,8 @@ import { needOf } from '../../run/machine/need.ts'
 import { stepsOf } from '../../run/machine/prompt.ts'
 import { RUN_OUTCOMES } from '../../run/machine/run-outcome.ts'
 import { DRIVER_TEXT, PHASE_CHECK_TEXT, STATUS_TEXT } from '../../run/run-messages.ts'
-import type { DocumentOf } from '../../views/documents.ts'
 import * as field from '../../views/documents.ts'
 import { exitCodeOf } from '../../views/run-view.ts'
-import { NEXT_TEXT } from '../../views/run-view-messages.ts'
 import {
   type ArgumentsOf,
   type BareCommand,
@@ -24,7 +22,7 @@ import {
   timeoutOption,
 } from '../command.ts'
 import { requireRunFolder, trusterOf } from '../runs.ts'
-import { dueData, dueFields } from '../workflow/due-data.ts'
+import { dueData, dueFields, NEXT_TEXT } from '../workflow/due-prompt.ts'
 
 /** `postflight workflow next`: drives a run without hooks. */
 
@@ -56,7 +54,7 @@ export const document = () =>
     why: field.optionalText('Why it ended, or why to wait, in words.'),
   })
 
-type NextDocument = DocumentOf<typeof document>
+type NextDocument = field.DocumentOf<typeof document>
 
 type NextOptions = OptionsOf<typeof declaration>
 

@@ -1,13 +1,13 @@
 import * as z from 'zod/mini'
+import { inLine } from '../../kernel/text.ts'
 import type { CommandContext, CommandResult } from '../../project/command-context.ts'
 import { DRIVER_TEXT } from '../../run/run-messages.ts'
 import { resumeRun } from '../../run/store/run.ts'
 import { requireState } from '../../run/store/state-store.ts'
 import { commandsOfRun, requireTrust, trustRun } from '../../run/store/trust.ts'
-import type { DocumentOf } from '../../views/documents.ts'
 import * as field from '../../views/documents.ts'
 import { runDocument } from '../../views/run-view.ts'
-import { trustedLine } from '../../views/run-view-messages.ts'
+
 import {
   type ArgumentsOf,
   type BareCommand,
@@ -43,7 +43,7 @@ export const document = () =>
     taken_over_from: field.optionalText('The other session in which it was running until now.'),
   })
 
-type ResumeDocument = DocumentOf<typeof document>
+type ResumeDocument = field.DocumentOf<typeof document>
 
 type ResumeOptions = OptionsOf<typeof declaration>
 
@@ -76,4 +76,9 @@ export function run(
       ...(state.active ? driverLines(context, folder, state, runner.hostSession) : []),
     ],
   }
+}
+
+/** What `resume --trust` prints for each command. */
+export function trustedLine(run: string): string {
+  return `  trusted from now on: ${inLine(run)}`
 }

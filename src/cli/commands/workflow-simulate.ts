@@ -1,18 +1,21 @@
 import * as z from 'zod/mini'
 import { commandLine } from '../../kernel/command-line.ts'
+import { PostflightError } from '../../kernel/errors.ts'
+import { quote } from '../../kernel/phrases.ts'
 import { inLine } from '../../kernel/text.ts'
 import { type CommandContext, type CommandResult, displayPath } from '../../project/command-context.ts'
 import { promptBound } from '../../run/definition/bound.ts'
+import { type Definition, findPhase } from '../../run/definition/definition.ts'
+import { MAX_PHASE_STEPS } from '../../run/definition/definition-limits.ts'
+import type { Phase } from '../../run/definition/phase-fields.ts'
 import { inputValues } from '../../run/definition/snapshot.ts'
 import { type DuePrompt, stepsOf } from '../../run/machine/prompt.ts'
 import { RUN_OUTCOMES } from '../../run/machine/run-outcome.ts'
-import { simulate as walk } from '../../run/machine/simulate.ts'
+import { type Script, simulatedStepCount, simulate as walk } from '../../run/machine/simulate.ts'
 import { STATUS_TEXT } from '../../run/run-messages.ts'
 import { findDefinition } from '../../run/store/find-definition.ts'
 import { requireDefinition } from '../../run/store/load-definition.ts'
-import type { DocumentOf } from '../../views/documents.ts'
 import * as field from '../../views/documents.ts'
-import { NEXT_TEXT, SIMULATE_TEXT } from '../../views/run-view-messages.ts'
 import {
   type ArgumentsOf,
   type BareCommand,
@@ -24,8 +27,8 @@ import {
   SET,
 } from '../command.ts'
 import { givenInputs } from '../runs.ts'
-import { dueData, dueFields } from '../workflow/due-data.ts'
-import { scriptFrom } from '../workflow/script-options.ts'
+import { OPTION_EXPECTATIONS } from '../usage-messages.ts'
+import { dueData, dueFields, NEXT_TEXT } from '../workflow/due-prompt.ts'
 
 /** `postflight workflow simulate`: walks through a definition with given outcomes. Nothing is written. */
 
@@ -78,7 +81,7 @@ export const document = () => {
   })
 }
 
-type SimulateDocument = DocumentOf<typeof document>
+type SimulateDocument = field.DocumentOf<typeof document>
 
 type SimulateOptions = OptionsOf<typeof declaration>
 
@@ -129,4 +132,64 @@ function headOf(due: DuePrompt): string {
   return due.batch === undefined
     ? NEXT_TEXT.prompt(due.phase, due.step, due.attempt)
     : NEXT_TEXT.batch(due.phase, stepsOf(due))
+}
+
+/** What `simulate` prints. */
+export const SIMULATE_TEXT = {
+  path: (name: string, phases: readonly string[], outcome: string | undefined, why: string | undefined): string =>
+    `${name}: ${[...phases, outcome ?? '…'].join(' → ')}${why === undefined ? '' : ` (${quote(why, 500)})`}`,
+} as const
+
+export interface ScriptOptions {
+  /** PHASE[:COUNT] or PHASE/STEP[:COUNT]. */
+  readonly fail: readonly string[]
+  /** PHASE=CASE. */
+  readonly case: readonly string[]
+  /** PHASE=COUNT. */
+  readonly steps: readonly string[]
+}
+
+/** The script of the options. @throws {PostflightError} `value-invalid`, with the names that the option takes. */
+export function scriptFrom(definition: Definition, options: ScriptOptions): Script {
+  const steps = new Map(options.steps.map((value) => stepCountOf(definition, value)))
+  const cases = new Map(options.case.map((value) => caseOf(definition, value)))
+  const failures = new Map(options.fail.map((value) => failureOf(definition, value, { steps })))
+  return { failures, cases, steps }
+}
+
+function stepCountOf(definition: Definition, value: string): [string, number] {
+  const isCounted = ({ steps }: Phase): boolean => steps !== undefined && steps.kind !== 'list'
+  const [, name = '', count = ''] = /^([^=]+)=(\d{1,4})$/.exec(value) ?? []
+  const phase = findPhase(definition, name)
+  if (phase !== undefined && isCounted(phase) && Number(count) <= MAX_PHASE_STEPS) return [name, Number(count)]
+  const names = definition.phases.filter(isCounted).map(({ id }) => id)
+  return refuse('--steps', value, OPTION_EXPECTATIONS.phaseSteps(names, MAX_PHASE_STEPS))
+}
+
+function caseOf(definition: Definition, value: string): [string, string] {
+  const [, name = '', chosen = ''] = /^([^=]+)=(.*)$/s.exec(value) ?? []
+  const { cases, otherwise } = findPhase(definition, name)?.next ?? {}
+  if (cases !== undefined && (Object.hasOwn(cases, chosen) || otherwise !== undefined)) return [name, chosen]
+  const names = definition.phases.flatMap(({ id, next }) => Object.keys(next.cases ?? {}).map((one) => `${id}=${one}`))
+  return refuse('--case', value, OPTION_EXPECTATIONS.phaseCase(names))
+}
+
+/** A phase fails by its artifact, a step by its result: only those that the simulation asks for can fail. */
+function failureOf(definition: Definition, value: string, script: Pick<Script, 'steps'>): [string, number] {
+  const [, name = '', step, count = '1'] = /^([^/:]+)(?:\/([1-9]\d{0,3}))?(?::(\d{1,4}))?$/.exec(value) ?? []
+  const phase = findPhase(definition, name)
+  if (phase?.artifact !== undefined && step === undefined) return [name, Number(count)]
+  if (phase !== undefined && step !== undefined && Number(step) <= simulatedStepCount(script, phase)) {
+    return [`${name}/${step}`, Number(count)]
+  }
+  const names = definition.phases.flatMap((one) => {
+    const steps = simulatedStepCount(script, one)
+    const ofSteps = steps > 1 ? [`${one.id}/1 to ${one.id}/${steps}`] : steps === 1 ? [`${one.id}/1`] : []
+    return one.artifact === undefined ? ofSteps : [one.id, ...ofSteps]
+  })
+  return refuse('--fail', value, OPTION_EXPECTATIONS.failures(names))
+}
+
+function refuse(option: string, value: string, expected: string): never {
+  throw new PostflightError('value-invalid', { option, value, expected })
 }

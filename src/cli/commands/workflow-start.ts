@@ -13,7 +13,7 @@ import { startRun } from '../../run/store/run.ts'
 import { trustRun } from '../../run/store/trust.ts'
 import type { RunDocument } from '../../views/run-view.ts'
 import { runData } from '../../views/run-view.ts'
-import { setAsideLine, startedLine } from '../../views/run-view-messages.ts'
+
 import {
   type ArgumentsOf,
   type BareCommand,
@@ -94,4 +94,14 @@ export function run(
       ...driverLines(context, folder, state, runner.hostSession),
     ],
   }
+}
+
+/** What `start` prints. */
+export function startedLine(name: string, folder: string, size: string): string {
+  return `started "${name}" in ${folder}: ${size}`
+}
+
+/** What `start` prints when an earlier run left files. */
+export function setAsideLine(folder: string): string {
+  return `  files of an earlier run are now in ${folder}: they do not count for this one`
 }

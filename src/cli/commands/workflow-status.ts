@@ -6,7 +6,6 @@ import type { TaskFolder } from '../../project/task-folder.ts'
 import { foldersHolding, listTaskFolders } from '../../project/task-folders.ts'
 import { STATUS_TEXT } from '../../run/run-messages.ts'
 import { readState, requireState } from '../../run/store/state-store.ts'
-import type { DocumentOf } from '../../views/documents.ts'
 import * as field from '../../views/documents.ts'
 import type { Painter } from '../../views/print.ts'
 import { jsonText, processScreen, type Screen } from '../../views/print.ts'
@@ -52,8 +51,8 @@ const runsDocument = () =>
 /** `postflight workflow status --json`: one run, or every run. With `--watch`, a document whenever it changes. */
 export const document = () => z.union([runDocument(), runsDocument()])
 
-type StatusDocument = DocumentOf<typeof document>
-type RunsDocument = DocumentOf<typeof runsDocument>
+type StatusDocument = field.DocumentOf<typeof document>
+type RunsDocument = field.DocumentOf<typeof runsDocument>
 
 /** `postflight workflow status`: shows one run, or every run of the project. */
 export async function run(

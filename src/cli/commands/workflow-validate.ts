@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { counted } from '../../kernel/phrases.ts'
 import { inLine } from '../../kernel/text.ts'
 import type { PlacedFinding } from '../../kernel/yaml-text.ts'
 import { type CommandContext, type CommandResult, displayPath } from '../../project/command-context.ts'
@@ -7,9 +8,8 @@ import type { Definition } from '../../run/definition/definition.ts'
 import { definitionSize } from '../../run/run-messages.ts'
 import { findDefinition } from '../../run/store/find-definition.ts'
 import { loadDefinition } from '../../run/store/load-definition.ts'
-import type { DocumentOf } from '../../views/documents.ts'
 import * as field from '../../views/documents.ts'
-import { VALIDATE_TEXT } from '../../views/run-view-messages.ts'
+
 import {
   type ArgumentsOf,
   type BareCommand,
@@ -46,7 +46,7 @@ export const document = () => {
   })
 }
 
-type ValidateDocument = DocumentOf<typeof document>
+type ValidateDocument = field.DocumentOf<typeof document>
 
 /** `postflight workflow validate`: prints every fault and warning of a definition. Exit code 1 if it has faults. */
 export function run(
@@ -82,3 +82,9 @@ function validLine(definition: Definition): string {
   const size = definitionSize(definition.phases.length, stepCount(definition), promptBound(definition))
   return VALIDATE_TEXT.valid(inLine(definition.name), size)
 }
+
+/** What `validate` prints below its findings. */
+export const VALIDATE_TEXT = {
+  faults: (count: number): string => counted(count, 'fault'),
+  valid: (name: string, size: string): string => `${name}: ${size}`,
+} as const

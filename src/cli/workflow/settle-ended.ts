@@ -6,7 +6,7 @@ import { isResumable, settleState } from '../../run/machine/control.ts'
 import { runStanding } from '../../run/run-standing.ts'
 import { settleRun } from '../../run/store/run.ts'
 import type { ClearDocument } from '../clear/clear-view.ts'
-import { CLEAR_TEXT, JOURNAL_DETAILS } from '../command-messages.ts'
+import { CLEAR_DETAILS, CLEAR_TEXT } from '../clear/clear-view.ts'
 
 /** Settles runs that have ended, so that `status` no longer counts them. Their files stay. */
 
@@ -32,7 +32,7 @@ export function settleEnded(context: CommandContext, folder: TaskFolder, isDryRu
   }
   if (!isDryRun) {
     settleRun(folder)
-    const detail = JOURNAL_DETAILS.settledRun(name, outcome)
+    const detail = CLEAR_DETAILS.settledRun(name, outcome)
     recordInJournal(context, folder.root, [{ event: 'clear', task, hostSession: session, settles: [], detail }])
   }
   const resume = isResumable(state) ? command('workflow', 'resume') : null

@@ -11,7 +11,6 @@ import type { WorkflowState } from '../../run/machine/state.ts'
 import { isApprovalDue } from '../../run/machine/steering.ts'
 import { placeText } from '../../run/run-standing.ts'
 import { readState } from '../../run/store/state-store.ts'
-import type { DocumentOf } from '../documents.ts'
 import * as field from '../documents.ts'
 import { STATUS_KINDS, type StatusKind, PROJECT_STATUS_TEXT as TEXT } from '../status-messages.ts'
 import { type MarkerKind, VERDICT_TEXT } from '../verdict-messages.ts'
@@ -29,7 +28,7 @@ export const statusItemDocument = () =>
     fix: field.optionalText('What to do about it.'),
   })
 
-export type StatusItem = DocumentOf<typeof statusItemDocument>
+export type StatusItem = field.DocumentOf<typeof statusItemDocument>
 
 /** A session makes its first stop within this time (ms), or it works on. */
 const FIRST_STOP_MS = 600_000

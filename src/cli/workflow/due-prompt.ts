@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
+import { approval, listed, quote } from '../../kernel/phrases.ts'
 import type { DuePrompt, DueWork } from '../../run/machine/prompt.ts'
-import type { DocumentOf } from '../../views/documents.ts'
 import * as field from '../../views/documents.ts'
 
 /** A prompt in the output of `--json`. */
@@ -24,8 +24,8 @@ export const dueFields = () => ({
   }),
 })
 
-type NextWork = DocumentOf<() => z.ZodMiniObject<ReturnType<typeof workFields>, z.core.$strict>>
-type DueData = DocumentOf<() => z.ZodMiniObject<ReturnType<typeof dueFields>, z.core.$strict>>
+type NextWork = field.DocumentOf<() => z.ZodMiniObject<ReturnType<typeof workFields>, z.core.$strict>>
+type DueData = field.DocumentOf<() => z.ZodMiniObject<ReturnType<typeof dueFields>, z.core.$strict>>
 
 const NO_WORK: NextWork = { step: null, attempt: null, prompt: null, agent: null, model: null, artifact: null }
 
@@ -41,3 +41,19 @@ export function dueData(due: DuePrompt): DueData {
 function workData({ step, attempt, prompt, agent, model, artifact }: DueWork): NextWork {
   return { step: step ?? null, attempt, prompt, agent: agent ?? null, model: model ?? null, artifact }
 }
+
+/** What `next` prints before the prompt, or in its place. */
+export const NEXT_TEXT = {
+  prompt: (phase: string, step: number | undefined, attempt: number): string =>
+    `prompt: phase ${phase}${step === undefined ? '' : `, step ${step}`}, attempt ${attempt}`,
+  batch: (phase: string, steps: readonly number[]): string =>
+    `prompt: phase ${phase}, steps ${listed(steps)} at the same time`,
+  agent: (agent: string): string => `agent: ${quote(agent, 200)}`,
+  model: (model: string): string => `model: ${quote(model, 200)}`,
+  wait: (why: string): string => `wait: ${why}`,
+  nothingToDo: 'nothing to do now',
+  awaitsApproval: (phase: string, file: string, approve: string, reject: string): string =>
+    `a person must approve the result of phase ${phase}: ${approval(file, approve, reject)}`,
+  finish: (outcome: string, why: string | undefined): string =>
+    `finish: ${outcome}${why === undefined ? '' : ` (${quote(why, 500)})`}`,
+} as const
