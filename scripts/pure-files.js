@@ -8,7 +8,7 @@ export const PURE_FILES = [
   '!src/hosts/caller.ts',
   'src/project/{journal-entry,task-folder}.ts',
   'src/marker/{marker,marker-record,marker-schema,marker-text,check,check-messages,wait,owner-claim,promise-key,loop-guard,stored-marker}.ts',
-  'src/stop/{answer,answer-for,notification,plan,reason,recovery,rules,stop-messages,stop-outcome}.ts',
+  'src/stop/{answer,answer-for,plan,reason,recovery,rules,stop-messages,stop-outcome}.ts',
   'src/run/run-messages.ts',
   'src/run/{definition,machine}/**/*.ts',
   'src/setup/{claude-hooks,hook-groups,ignored-files,json-document,list-editor,opencode-plugins,permission-rules,settings-messages}.ts',

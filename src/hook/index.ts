@@ -1,6 +1,6 @@
 import { writeAll } from '../disk/process-output.ts'
 import { allowedComplaint } from '../stop/stop-messages.ts'
-import { runHook } from './run.ts'
+import { runHook } from './run-hook.ts'
 
 /** The hook's entry point: `node dist/hook.js`, the launcher and `postflight hook` start this file. */
 

@@ -1,32 +1,32 @@
 import { isPast } from '../disk/age.ts'
 import { errorText } from '../disk/file-errors.ts'
 import { startsSubagent } from '../hosts/index.ts'
-import type { Marker } from '../marker/marker.ts'
-import { isUnowned, markerDisplayPath } from '../marker/stored-marker.ts'
+import type { Occasion } from '../hosts/occasion.ts'
+import { markerDisplayPath } from '../marker/stored-marker.ts'
 import type { Recorded } from '../project/journal-entry.ts'
-import { NOTHING_TO_REPORT, type UnfinishedRun } from '../stop/answer-for.ts'
-import { endWait } from '../stop/commit.ts'
+import { type Answered, answerToStart, NOTHING_DONE, type UnfinishedRun } from '../stop/answer-for.ts'
+import { updateWait } from '../stop/commit.ts'
 import { observeUnfinished } from '../stop/observe-stop.ts'
+import { waitVerdict } from '../stop/rules.ts'
 import { runsNotListed, unlistedComplaint, waitNotNoted } from '../stop/stop-messages.ts'
-import { type HookContext, type HookResult, NOTHING_DONE } from './context.ts'
 import { loadWorkflowDriver } from './load-workflow.ts'
 
 /**
  * Handles `SessionStart`: the session gets a list of unfinished postflights (docs/design.md, "Recovery"), and its waits end,
  * but not after a compaction.
  */
-export function handleSessionStart(context: HookContext): HookResult {
-  const { payload, environment, roots, nowMs, deadline } = context
+export function handleSessionStart(occasion: Occasion): Answered {
+  const { payload, environment, roots, nowMs, deadline } = occasion
   if (startsSubagent(payload, environment)) return NOTHING_DONE
-  const { unfinished, problems } = observeUnfinished(roots, { nowMs, deadline })
+  const { unfinished, problems } = observeUnfinished(occasion)
   const recorded: Recorded[] = []
   const complaints: string[] = []
   const isStart = payload.isCompacted !== true
-  const isOurs = (marker: Marker): boolean => !isUnowned(marker) && marker.hostSession === payload.session
   for (const { folder, marker, state } of isStart ? unfinished : []) {
-    if (state !== 'pending' || marker.wait === undefined || !isOurs(marker) || isPast(deadline)) continue
+    const isWaiting = state === 'pending' && waitVerdict(marker, occasion, 'session-start') !== undefined
+    if (!isWaiting || isPast(deadline)) continue
     try {
-      recorded.push(...endWait(folder, payload, isOurs))
+      recorded.push(...updateWait(folder, occasion, 'session-start'))
     } catch (error) {
       complaints.push(waitNotNoted(markerDisplayPath(folder), errorText(error)))
     }
@@ -40,7 +40,8 @@ export function handleSessionStart(context: HookContext): HookResult {
     complaints.push(runsNotListed(errorText(error)))
   }
   return {
-    report: { ...NOTHING_TO_REPORT, unfinished, unfinishedRuns },
+    ...NOTHING_DONE,
+    answer: answerToStart(occasion, unfinished, unfinishedRuns),
     recorded,
     complaints: [...complaints, ...problems.map(({ path, detail }) => unlistedComplaint(path, detail))],
   }

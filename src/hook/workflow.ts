@@ -2,21 +2,21 @@ import path from 'node:path'
 import { isPast } from '../disk/age.ts'
 import { errorText } from '../disk/file-errors.ts'
 import { replaceFile } from '../disk/write.ts'
-import type { Payload } from '../hosts/host.ts'
-import { type CommandReader, commandLine, rootOptionFor, stopNowLine } from '../kernel/command-line.ts'
+import type { Occasion } from '../hosts/occasion.ts'
+import { commandLine, rootOptionFor, stopNowLine } from '../kernel/command-line.ts'
 import { WORKFLOW_FOLDER } from '../kernel/files.ts'
-import type { ToolUse } from '../marker/owner-claim.ts'
 import type { Recorded } from '../project/journal-entry.ts'
 import { type TaskFolder, taskWord } from '../project/task-folder.ts'
-import { type Occasion, type Turn, takeTurn } from '../run/drive.ts'
+import { type RunStop, type Turn, takeTurn } from '../run/drive.ts'
 import { needOf } from '../run/machine/need.ts'
 import type { DuePrompt, DueWork } from '../run/machine/prompt.ts'
 import { PROMPT_TEXT, WORKFLOW_TEXT } from '../run/run-messages.ts'
 import { findActiveRuns, type UnusableRun } from '../run/store/active-runs.ts'
-import { settleAnnouncedWait } from '../run/store/run-wait.ts'
+import { updateAnnouncedWait } from '../run/store/run-wait.ts'
 import { stateDisplayPath } from '../run/store/state-store.ts'
 import { REASON_LIMIT } from '../stop/answer.ts'
-import type { RunReport } from '../stop/answer-for.ts'
+import type { Answered } from '../stop/answer-for.ts'
+import type { StopOfRuns } from '../stop/answer-stop.ts'
 import { ALERT_TEXT, unsettledRunsNotice, waitNotNoted } from '../stop/stop-messages.ts'
 
 /**
@@ -27,17 +27,17 @@ import { ALERT_TEXT, unsettledRunsNotice, waitNotNoted } from '../stop/stop-mess
 export { listUnfinishedRuns, noteSessionStarts } from '../run/store/active-runs.ts'
 
 /** Stamps or ends the waits of the session's runs after a shell command that may have announced one. Never throws. */
-export function settleWaits(
+export function updateRunWaits(
   roots: readonly string[],
-  use: ToolUse,
-): { readonly recorded: readonly Recorded[]; readonly complaints: readonly string[] } {
+  occasion: Occasion,
+): Pick<Answered, 'recorded' | 'complaints'> {
   const recorded: Recorded[] = []
   const complaints: string[] = []
-  const { session } = use.payload
+  const { session } = occasion.payload
   for (const { folder, state } of findActiveRuns(roots).runs) {
     if (state.wait === undefined || state.hostSession !== session) continue
     try {
-      recorded.push(...settleAnnouncedWait(folder, use))
+      recorded.push(...updateAnnouncedWait(folder, occasion))
     } catch (error) {
       complaints.push(waitNotNoted(stateDisplayPath(folder), errorText(error)))
     }
@@ -45,31 +45,8 @@ export function settleWaits(
   return { recorded, complaints }
 }
 
-/** The stop at which runs are driven. */
-export interface WorkflowStop {
-  readonly session: string
-  readonly payload: Payload
-  /** How the agent's commands find the root. */
-  readonly reader: CommandReader
-  /** True for a stop of the main conversation without running sub-agents: the work of the last prompt is over. */
-  readonly returned: boolean
-  /** True when a marker blocks this stop already: then no prompt is given out. */
-  readonly held: boolean
-  readonly nowMs: number
-  /** The start of this process (ms since the epoch), which is later than the agent's stop. */
-  readonly sinceMs: number
-  /** The age of this process (ms) at which no further run is driven. */
-  readonly deadline?: number | undefined
-}
-
-/** The result of driving the runs. */
-export interface DrivenRuns {
-  readonly report: RunReport
-  readonly recorded: readonly Recorded[]
-}
-
 /** Moves every run of this session on. Only one of them may send a prompt: the first in path order. Never throws. */
-export function driveRuns(roots: readonly string[], stop: WorkflowStop): DrivenRuns {
+export function driveRuns(roots: readonly string[], occasion: Occasion, isHeld: boolean): Omit<StopOfRuns, 'problems'> {
   let prompt: string | undefined
   let promptLine: string | undefined
   const notices: string[] = []
@@ -81,21 +58,21 @@ export function driveRuns(roots: readonly string[], stop: WorkflowStop): DrivenR
     recorded.push({ root, entry: { event: 'error', task, detail } })
   }
   for (const problem of problems) cannotContinue(problem)
-  const mine = runs.filter(({ state }) => state.hostSession === stop.session)
+  const mine = runs.filter(({ state }) => state.hostSession === occasion.payload.session)
   for (const [index, { folder }] of mine.entries()) {
     // A run whose lock another process holds takes a second, and the answer has a time limit.
-    if (isPast(stop.deadline)) {
+    if (isPast(occasion.deadline)) {
       notices.push(unsettledRunsNotice(mine.length - index))
       break
     }
     const command = (word: string): string =>
-      commandLine(['workflow', word, taskWord(folder)], rootOptionFor(stop.reader, folder.root))
-    const stopNow = stopNowLine(taskWord(folder), rootOptionFor(stop.reader, folder.root))
+      commandLine(['workflow', word, taskWord(folder)], rootOptionFor(occasion.reader, folder.root))
+    const stopNow = stopNowLine(taskWord(folder), rootOptionFor(occasion.reader, folder.root))
     try {
-      const turn = takeTurn(folder, occasionOf(stop, stop.held || prompt !== undefined))
+      const turn = takeTurn(folder, runStopOf(occasion, isHeld || prompt !== undefined))
       if (turn.command === 'none') continue
       if (turn.unfinished) notices.push(WORKFLOW_TEXT.unfinished(folder.task))
-      if (turn.asksToWait) prompt = askText(folder, stop)
+      if (turn.asksToWait) prompt = askText(folder, occasion)
       if (turn.due !== undefined) {
         prompt = promptFor(folder, turn.due)
         promptLine = PROMPT_TEXT.follows(turn.due.line, stopNow)
@@ -106,7 +83,7 @@ export function driveRuns(roots: readonly string[], stop: WorkflowStop): DrivenR
       if (turn.hears) notices.push(WORKFLOW_TEXT.heard(folder.task, stopNow))
       // Only at stops of the main conversation: the user does not see a notice at a sub-agent's stop.
       const need = needOf(turn.state)
-      if (need.kind === 'approval' && stop.payload.event === 'Stop') {
+      if (need.kind === 'approval' && occasion.payload.event === 'Stop') {
         notices.push(
           WORKFLOW_TEXT.awaitsApproval(
             folder.task,
@@ -116,7 +93,7 @@ export function driveRuns(roots: readonly string[], stop: WorkflowStop): DrivenR
           ),
         )
       }
-      alerts.push(...alertsOf(folder, turn, stop))
+      alerts.push(...alertsOf(folder, turn, occasion))
       recorded.push(...turn.entries.map((entry) => ({ root: folder.root, entry })))
     } catch (error) {
       const { root, task } = folder
@@ -127,7 +104,7 @@ export function driveRuns(roots: readonly string[], stop: WorkflowStop): DrivenR
 }
 
 /** Alerts for a person who is looking elsewhere: the run needs them, or waits for them. */
-function alertsOf(folder: TaskFolder, { command, state, wait }: Turn, { payload }: WorkflowStop): string[] {
+function alertsOf(folder: TaskFolder, { command, state, wait }: Turn, { payload }: Occasion): string[] {
   const task = taskWord(folder)
   const { outcome } = state
   if (command === 'finish') {
@@ -140,24 +117,25 @@ function alertsOf(folder: TaskFolder, { command, state, wait }: Turn, { payload 
 }
 
 /** `isBlocked`: something else blocks this stop. */
-function occasionOf(stop: WorkflowStop, isBlocked: boolean): Occasion {
-  const { payload, session, sinceMs, deadline } = stop
+function runStopOf({ payload, startMs, deadline }: Occasion, isBlocked: boolean): RunStop {
+  const isMain = payload.event === 'Stop'
   return {
-    isMain: payload.event === 'Stop',
-    isNext: stop.returned && !isBlocked,
+    isMain,
+    // Not while sub-agents of the main conversation still work on the last prompt.
+    isNext: isMain && payload.wakeUps === 0 && !isBlocked,
     isBlocked,
     promptId: payload.prompt,
     followsBlock: payload.followsBlock,
     shells: payload.shellIds ?? [],
-    startMs: sinceMs,
+    startMs,
     // Another session may have taken it over in the meantime.
-    drives: ({ hostSession }) => hostSession === session,
+    drives: ({ hostSession }) => hostSession === payload.session,
     patience: 'hook',
     deadline,
   }
 }
 
-function askText(folder: TaskFolder, { payload, reader }: WorkflowStop): string {
+function askText(folder: TaskFolder, { payload, reader }: Occasion): string {
   const wait = `${commandLine(['wait', taskWord(folder)], rootOptionFor(reader, folder.root))} --for`
   return PROMPT_TEXT.askToWait(folder.task, payload.shells, wait)
 }

@@ -3,7 +3,9 @@ import { readSmallFile } from '../disk/read.ts'
 import { PostflightError } from '../kernel/errors.ts'
 import { MARKER_FILE } from '../kernel/files.ts'
 import type { TaskFolder } from '../project/task-folder.ts'
+
 import { MARKER_MAX_BYTES, parseMarker, unparsed } from './marker.ts'
+import { checkingSince } from './run-checks.ts'
 import { markerDisplayPath, type StoredMarker, type UnreadableMarker } from './stored-marker.ts'
 
 /** Reads marker files. Readers need no lock. */
@@ -29,6 +31,7 @@ export function readMarker(
     whole: read.whole,
     identity: { id: marker.id, file: read.identity },
     times: { modifiedMs: read.modifiedMs, changedMs: read.changedMs },
+    ...(marker.checks.length > 0 && { checkingSinceMs: checkingSince(folder.path) }),
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Payload } from '../hosts/host.ts'
 import { MAIN_AGENT } from '../hosts/host.ts'
+import type { Moment } from '../hosts/occasion.ts'
 import { isMarkerId } from '../project/task-folder.ts'
 import { type Marker, NO_SESSION, OWNER_FROM_ENVIRONMENT } from './marker.ts'
 import { type FileTimes, isFromBefore, isUnowned } from './stored-marker.ts'
@@ -8,14 +9,6 @@ import { type FileTimes, isFromBefore, isUnowned } from './stored-marker.ts'
  * Which promises belong to the agent whose shell command has just ended (docs/design.md, "Ownership"). Hosts do not always
  * tell a command which agent runs it, but they tell the hook.
  */
-
-/** The end of a shell command. */
-export interface ToolUse {
-  readonly payload: Payload
-  /** When the command ended, in ms since the epoch. */
-  readonly endMs: number
-  readonly sessionBornMs?: number | undefined
-}
 
 /** How far (ms) a file's time may lie before the command that wrote it: clocks round, and the hook starts later. */
 const PRINTED_TOLERANCE_MS = 3_000
@@ -56,7 +49,7 @@ function idsIn(output: string | undefined, pattern: RegExp): ReadonlySet<string>
 export function isClaimedByOutput(
   marker: Marker,
   times: FileTimes,
-  use: ToolUse,
+  use: Moment,
   claimed: ReadonlySet<string>,
 ): boolean {
   const { payload } = use
@@ -81,16 +74,16 @@ function mayMake({ command = '' }: Payload): boolean {
  * True if the promise was made while the command ran, or shortly before now by such a command, if the host does not say
  * how long it ran.
  */
-function isMadeAt(marker: Marker, times: FileTimes, use: ToolUse): boolean {
+function isMadeAt(marker: Marker, times: FileTimes, use: Moment): boolean {
   if (use.payload.durationMs !== undefined) return !wroteBefore(madeAtMs(marker, times), use, PRINTED_TOLERANCE_MS)
-  return mayMake(use.payload) && madeAtMs(marker, times) >= use.endMs - ONE_CALL_MS
+  return mayMake(use.payload) && madeAtMs(marker, times) >= use.startMs - ONE_CALL_MS
 }
 
 /**
  * True if the promise was made while the command ran, and the command may have made it: its output was caught or thrown
  * away. Two such promises may be those of two agents, so the caller must not claim more than one.
  */
-export function isMadeByCommand(marker: Marker, times: FileTimes, use: ToolUse): boolean {
+export function isMadeByCommand(marker: Marker, times: FileTimes, use: Moment): boolean {
   const { payload } = use
   if (payload.durationMs === undefined || !mayMake(payload)) return false
   if (marker.agent !== undefined || marker.hostSession !== payload.session || !isClaimable(marker, times, use))
@@ -109,7 +102,7 @@ export function mayAnnounceWait({ command = '' }: Payload): boolean {
  */
 export function announcesWait(
   { id, changedMs }: { readonly id: string | undefined; readonly changedMs: number },
-  use: ToolUse,
+  use: Moment,
   waiting: ReadonlySet<string>,
 ): boolean {
   if (id !== undefined && waiting.has(id)) return !wroteBefore(changedMs, use, PRINTED_TOLERANCE_MS)
@@ -138,15 +131,16 @@ export function claimedOwner(
 }
 
 /** False for a promise that no command of this agent can have made. */
-function isClaimable(marker: Marker, times: FileTimes, { payload, sessionBornMs }: ToolUse): boolean {
+function isClaimable(marker: Marker, times: FileTimes, use: Moment): boolean {
+  const { payload } = use
   if (payload.session === undefined) return false
   // A command may also print the id of a marker that came with a clone.
-  if (isFromBefore(sessionBornMs, marker, times)) return false
+  if (isFromBefore(marker, times, use)) return false
   // A promise for agents of one type does not belong to the agent of another type that made it.
   return marker.agentType === undefined || marker.agentType === payload.agentType
 }
 
 /** True if a time lies before the beginning of the command. False if the host does not tell how long it ran. */
-function wroteBefore(timeMs: number, { payload, endMs }: ToolUse, toleranceMs: number): boolean {
-  return payload.durationMs !== undefined && timeMs < endMs - payload.durationMs - toleranceMs
+function wroteBefore(timeMs: number, { payload, startMs }: Moment, toleranceMs: number): boolean {
+  return payload.durationMs !== undefined && timeMs < startMs - payload.durationMs - toleranceMs
 }

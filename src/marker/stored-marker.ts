@@ -1,3 +1,4 @@
+import type { Moment } from '../hosts/occasion.ts'
 import { MARKER_FILE } from '../kernel/files.ts'
 import { inLine } from '../kernel/text.ts'
 import { HOUR_MS } from '../kernel/time.ts'
@@ -17,6 +18,8 @@ export interface StoredMarker {
   readonly whole: boolean
   readonly identity: MarkerIdentity
   readonly times: FileTimes
+  /** Since when a process is running its checks (ms since the epoch), if one is. */
+  readonly checkingSinceMs?: number | undefined
 }
 
 /** A marker that cannot be read: a link, a folder, or a file without permission. */
@@ -66,7 +69,7 @@ export function isExpired(marker: Marker, times: FileTimes, nowMs: number): bool
  * True for an unowned marker from before the session: the earlier of `created` and the last change of its file decides.
  * It came from a clone, an archive or a crash, and is not a promise of this session.
  */
-export function isFromBefore(sessionBornMs: number | undefined, marker: Marker, { changedMs }: FileTimes): boolean {
-  if (sessionBornMs === undefined || !isUnowned(marker)) return false
-  return Math.min(marker.createdMs ?? changedMs, changedMs) < sessionBornMs - SESSION_TOLERANCE_MS
+export function isFromBefore(marker: Marker, { changedMs }: FileTimes, moment: Pick<Moment, 'sessionBornMs'>): boolean {
+  if (!isUnowned(marker) || moment.sessionBornMs === undefined) return false
+  return Math.min(marker.createdMs ?? changedMs, changedMs) < moment.sessionBornMs - SESSION_TOLERANCE_MS
 }

@@ -23,16 +23,27 @@ export interface Wait {
   readonly stoppedMs?: number
 }
 
-/** The part of an event that decides about a wait. */
-export interface WaitEvent {
+/** An event of the wait's session, as far as it decides about the wait. */
+export type SessionEvent = { readonly kind: 'session-start' } | WaitMoment
+
+interface WaitMoment {
+  /** `command`: the end of a shell command; `announcement`: of the one that announced the wait. */
+  readonly kind: 'stop' | 'command' | 'announcement'
+  /** True for an event of the main conversation. */
+  readonly isMain: boolean
   /** The host's id of the prompt; undefined on a host without one. */
   readonly prompt: string | undefined
   /** The start of the hook in ms since the epoch: two hooks of one stop start before either has answered. */
-  readonly startMs: number | undefined
+  readonly startMs: number
 }
 
-/** `begins`: the wait is not stamped yet. `over`: its prompt has ended, so it must be removed. */
-export type WaitState = 'none' | 'begins' | 'stands' | 'over'
+/** What becomes of a wait at an event: it stays as it is, is stamped, or ends with the number of waits so far. */
+export type WaitVerdict =
+  | { readonly kind: 'stays' }
+  | { readonly kind: 'begins'; readonly wait: Wait }
+  | { readonly kind: 'ends'; readonly waits: number }
+
+const STAYS = { kind: 'stays' } as const
 
 /** Reads the `wait` of a marker; undefined for anything else. */
 export function parseWait(value: unknown): Wait | undefined {
@@ -54,16 +65,55 @@ export function isCount(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
 }
 
-/** The state of a wait at an event. */
-export function waitStateAt(wait: Wait | undefined, { prompt, startMs }: WaitEvent): WaitState {
-  if (wait === undefined) return 'none'
+/** The only rule of waits, for markers and runs. At a stop of the main conversation, a wait that does not end allows it. */
+export function judgeWait(wait: Wait, event: SessionEvent, nowMs: number): WaitVerdict {
+  if (event.kind === 'session-start') return endOf(wait)
+  const { kind, isMain, prompt } = event
+  const state = stateAt(wait, event)
+  // Only the main conversation waits, and a sub-agent may have prompts of its own: in Codex 0.169.0, turns.
+  if (state === 'over') return isMain ? endOf(wait) : STAYS
+  if (state === 'stamped' || kind === 'command') return STAYS
+  if (!isMain) return kind === 'announcement' ? endOf(wait) : STAYS
+  // A command names no prompt on a host without ids: there, the next stop is the one that is allowed.
+  if (kind === 'announcement' && prompt === undefined) return STAYS
+  const stamp = prompt === undefined ? { stoppedMs: nowMs } : { promptId: prompt }
+  return { kind: 'begins', wait: { for: wait.for, ...stamp, count: countAt(wait, prompt) } }
+}
+
+function stateAt(wait: Wait, event: WaitMoment): 'unstamped' | 'stamped' | 'over' {
+  const { prompt } = event
   // An event that names no prompt says nothing about it.
-  if (wait.promptId !== undefined) return prompt === undefined || prompt === wait.promptId ? 'stands' : 'over'
+  if (wait.promptId !== undefined) return prompt === undefined || prompt === wait.promptId ? 'stamped' : 'over'
   if (wait.stoppedMs !== undefined) {
-    const beforeMs = prompt === undefined && startMs !== undefined ? wait.stoppedMs - startMs : -1
-    return beforeMs >= 0 && beforeMs < SAME_STOP_MS ? 'stands' : 'over'
+    const beforeMs = prompt === undefined ? wait.stoppedMs - event.startMs : -1
+    return beforeMs >= 0 && beforeMs < SAME_STOP_MS ? 'stamped' : 'over'
   }
-  return isTooMany(countAt(wait, prompt)) ? 'over' : 'begins'
+  return isTooMany(countAt(wait, prompt)) ? 'over' : 'unstamped'
+}
+
+/** The number of waits stays, but for one that was never stamped: it was not used. */
+function endOf({ count, promptId, stoppedMs, lastPromptId }: Wait): WaitVerdict {
+  const wasUsed = promptId !== undefined || stoppedMs !== undefined || lastPromptId !== undefined
+  return { kind: 'ends', waits: wasUsed ? count : count - 1 }
+}
+
+/** The fields of a marker that carry out the verdict; undefined if nothing changes. */
+export function waitFields(verdict: WaitVerdict): Readonly<Record<string, unknown>> | undefined {
+  if (verdict.kind === 'stays') return undefined
+  return verdict.kind === 'begins'
+    ? { wait: formatWait(verdict.wait) }
+    : { wait: undefined, waits: verdict.waits || undefined }
+}
+
+/** A wait as a marker and a run's state hold it. */
+export function formatWait(wait: Wait): Readonly<Record<string, unknown>> {
+  return known({
+    for: wait.for,
+    count: wait.count,
+    prompt_id: wait.promptId,
+    last_prompt_id: wait.lastPromptId,
+    stopped_ms: wait.stoppedMs,
+  })
 }
 
 function countAt({ count, lastPromptId }: Wait, prompt: string | undefined): number {
@@ -115,17 +165,4 @@ function isSpentStop(wait: Wait | undefined): boolean {
 
 function isTooMany(count: number): boolean {
   return count > WAIT_LIMIT
-}
-
-/** The marker fields that stamp a wait. */
-export function stampedWait(wait: Wait, prompt: string | undefined, nowMs: number): Record<string, unknown> {
-  const stamp = prompt === undefined ? { stopped_ms: nowMs } : { prompt_id: prompt }
-  return { wait: { for: wait.for, ...stamp, count: countAt(wait, prompt) } }
-}
-
-/** The marker fields that end a wait. The number of waits stays. */
-export function endedWait({ count, promptId, stoppedMs, lastPromptId }: Wait): Record<string, unknown> {
-  // A wait that was never stamped was not used.
-  const wasUsed = promptId !== undefined || stoppedMs !== undefined || lastPromptId !== undefined
-  return { wait: undefined, waits: wasUsed ? count : count - 1 || undefined }
 }

@@ -3,7 +3,7 @@ import type { CheckLimits } from '../marker/run-checks.ts'
 import type { Wait } from '../marker/wait.ts'
 import type { JournalEntry } from '../project/journal-entry.ts'
 import type { TaskFolder } from '../project/task-folder.ts'
-import { type AgentStop, isWaitingAt, judgeAgentStop } from './machine/agent-stop.ts'
+import { type AgentStop, afterWaitEvent, judgeAgentStop, stopEvent } from './machine/agent-stop.ts'
 import { hadAskedBefore, repeatPrompt } from './machine/control.ts'
 import { currentPhase } from './machine/position.ts'
 import { type DuePrompt, promptRecord } from './machine/prompt.ts'
@@ -18,12 +18,12 @@ import { dueOf, foreseenTurn, type TurnTaken, turnUnderLock } from './store/turn
 
 /**
  * Drives a run, for every driver: the stop hook, `workflow next` and OpenCode's plugin only translate their events into an
- * `Occasion`, and the result into their output. The order: the wait, the check, the results on disk, the next prompt, the
+ * `RunStop`, and the result into their output. The order: the wait, the check, the results on disk, the next prompt, the
  * journal.
  */
 
 /** A stop of an agent of the session that drives a run. */
-export interface Occasion extends AgentStop {
+export interface RunStop extends AgentStop {
   /** False for an active run that somebody else drives: it stays as it is. */
   readonly drives: (state: WorkflowState) => boolean
   readonly patience: 'command' | 'hook'
@@ -60,7 +60,7 @@ export interface NoTurn {
  * once, such as from a hook that is wired twice, the second gets the same prompt as the first, as the same attempt.
  * @throws {PostflightError} `workflow-none`, `workflow-state`, `locked`; file-system errors.
  */
-export function takeTurn(folder: TaskFolder, occasion: Occasion): Turn | NoTurn {
+export function takeTurn(folder: TaskFolder, occasion: RunStop): Turn | NoTurn {
   return withRun(folder, occasion.patience === 'hook' ? HOOK_PATIENCE_MS : COMMAND_PATIENCE_MS, (state) => {
     if (state.active && !occasion.drives(state)) return { state, command: 'none' }
     // Taken under the lock, so that a prompt's time is later than the start of every process that waited for the lock.
@@ -93,7 +93,7 @@ export function takeTurn(folder: TaskFolder, occasion: Occasion): Turn | NoTurn 
 }
 
 /** The turn that `takeTurn` would take now. Nothing is written. @throws {PostflightError} as `takeTurn`. */
-export function peekTurn(folder: TaskFolder, occasion: Occasion, nowMs: number): Turn | NoTurn {
+export function peekTurn(folder: TaskFolder, occasion: RunStop, nowMs: number): Turn | NoTurn {
   const state = requireState(folder)
   if (state.active && !occasion.drives(state)) return { state, command: 'none' }
   const { state: noted, looking, wait } = judgeAgentStop(state, occasion, nowMs)
@@ -126,7 +126,7 @@ export function endEntry(task: string, { hostSession, outcome }: WorkflowState):
 
 /** A driver that has time: it runs checks, and may give out prompts itself. */
 export interface Driver {
-  readonly findOccasion: () => Occasion
+  readonly findOccasion: () => RunStop
   readonly truster: Truster
   readonly check: CheckLimits
   /** True if it waits for the end of a check that another process runs. */
@@ -152,7 +152,7 @@ const POLL_MS = 500
  * @throws {PostflightError} as `takeTurn`; `commands-untrusted`, `shell-missing`, `check-files`.
  */
 export async function driveRun(folder: TaskFolder, driver: Driver): Promise<Turn | NoTurn | Pause> {
-  const turnAt = async (occasion: Occasion): Promise<Turn | NoTurn> => {
+  const turnAt = async (occasion: RunStop): Promise<Turn | NoTurn> => {
     const turn = await retryWhileLocked(() => takeTurn(folder, occasion))
     if (turn.command !== 'none') driver.record(turn.entries)
     return turn
@@ -171,12 +171,13 @@ export async function driveRun(folder: TaskFolder, driver: Driver): Promise<Turn
 }
 
 /** Runs the check of the current phase if it is due, so that the turn finds its receipt. */
-async function checkPhase(folder: TaskFolder, occasion: Occasion, driver: Driver): Promise<Pause | undefined> {
+async function checkPhase(folder: TaskFolder, occasion: RunStop, driver: Driver): Promise<Pause | undefined> {
   const isInterrupted = (): boolean => driver.check.signal?.aborted === true
   while (!isInterrupted()) {
     const state = requireState(folder)
     const { run } = currentPhase(state).check
-    if (run === undefined || !occasion.drives(state) || isWaitingAt(state, occasion)) return undefined
+    if (run === undefined || !occasion.drives(state)) return undefined
+    if (afterWaitEvent(state, stopEvent(occasion), 0).wait !== undefined) return undefined
     if (checkStanding(folder, state).kind !== 'due') return undefined
     requireTrust(folder, state, driver.truster)
     const done = await runPhaseCheck(folder, state, driver.check)

@@ -3,24 +3,18 @@ import { errorText } from '../disk/file-errors.ts'
 import { birthMs, placeIdentity } from '../disk/file-identity.ts'
 import type { Payload } from '../hosts/host.ts'
 import { sessionTranscript } from '../hosts/index.ts'
+import type { Moment, Occasion } from '../hosts/occasion.ts'
 import type { Environment } from '../kernel/environment.ts'
 import { ABANDONED_FILE, MARKER_FILE } from '../kernel/files.ts'
 import { readLoopGuard } from '../marker/count/loop-guard-file.ts'
 import { spentOf } from '../marker/given-up.ts'
 import { readMarker } from '../marker/marker-file.ts'
-import { checkingSince } from '../marker/run-checks.ts'
-import {
-  isUnowned,
-  markerDisplayPath,
-  promisedAtMs,
-  type StoredMarker,
-  type UnreadableMarker,
-} from '../marker/stored-marker.ts'
+import { markerDisplayPath, promisedAtMs, type StoredMarker, type UnreadableMarker } from '../marker/stored-marker.ts'
 import type { SearchProblem, TaskFolder } from '../project/task-folder.ts'
 import { foldersHolding, listTaskFolders } from '../project/task-folders.ts'
 import type { Unfinished } from './answer-for.ts'
-import { type ObservedStop, ownershipOf, type SeenMarker, stampsWait } from './plan.ts'
-import type { Stop } from './rules.ts'
+import { type ObservedStop, type SeenMarker, stampsWait } from './plan.ts'
+import { judgeOwnership } from './rules.ts'
 
 /** Reads the markers under some roots. Writes nothing. */
 
@@ -78,56 +72,39 @@ function isNew(problem: SearchProblem, known: readonly SearchProblem[]): boolean
   return known.every(({ path }) => path !== problem.path)
 }
 
-/** The event for which markers are observed. */
-interface Occasion {
-  readonly payload: Payload
-  /** ms since the epoch. */
-  readonly nowMs: number
-  /** Finds when the session began (ms since the epoch). Called only if there is an unowned marker. */
-  readonly findSessionBirth: () => number | undefined
-  /** Finds when the hook was started (ms since the epoch). Called only where a marker waits and the host gives no prompt. */
-  readonly findStart: () => number
-  /** The age of this process (ms) at which observing ends; undefined for no limit. */
-  readonly deadline?: number | undefined
-}
+/** The share of a stop's time in which markers are observed; the rest is for acting on those that were seen. */
+const OBSERVING_SHARE = 0.6
 
 /** The share of the time for observing in which markers are read; in the rest their counts are read. */
 const READING_SHARE = 0.5
 
 /** Observes every marker under the roots. */
-export function observeStop(roots: readonly string[], occasion: Occasion): ObservedStop {
-  const { deadline } = occasion
-  const readingEnds = deadline === undefined ? undefined : partWay(deadline, READING_SHARE)
+export function observeStop(occasion: Occasion): ObservedStop {
+  const { roots, deadline } = occasion
+  const observingEnds = deadline === undefined ? undefined : partWay(deadline, OBSERVING_SHARE)
+  const readingEnds = observingEnds === undefined ? undefined : partWay(observingEnds, READING_SHARE)
   const { markers, problems, unread } = findMarkers(roots, MARKER_FILE, readingEnds)
-  const hasUnowned = markers.some((read) => read.kind === 'marker' && isUnowned(read.marker))
-  const sessionBornMs = hasUnowned ? occasion.findSessionBirth() : undefined
-  const isStartNeeded =
-    occasion.payload.prompt === undefined &&
-    markers.some((read) => read.kind === 'marker' && read.marker.wait !== undefined)
-  const startMs = isStartNeeded ? occasion.findStart() : undefined
   const seen: SeenMarker[] = []
   for (const read of markers) {
-    if (isPast(deadline)) break
-    seen.push(countContinuations(read, { ...occasion, sessionBornMs, startMs }))
+    if (isPast(observingEnds)) break
+    seen.push(countContinuations(read, occasion))
   }
-  return { markers: seen, problems, unchecked: unread + markers.length - seen.length, sessionBornMs, startMs }
+  return { markers: seen, problems, unchecked: unread + markers.length - seen.length }
 }
 
 /** The marker with its count, which is read only where it matters. */
-export function countContinuations(read: StoredMarker | UnreadableMarker, stop: Stop): SeenMarker {
-  if (read.kind === 'unreadable') return read
-  const checkingSinceMs = read.marker.checks.length === 0 ? undefined : checkingSince(read.folder.path)
-  return { ...read, spent: spentAt(read, stop), checkingSinceMs }
+export function countContinuations(read: StoredMarker | UnreadableMarker, moment: Moment): SeenMarker {
+  return read.kind === 'unreadable' ? read : { ...read, spent: spentAt(read, moment) }
 }
 
 /** The continuations spent, as far as the stop needs them; 0 where it does not. */
-function spentAt(stored: StoredMarker, stop: Stop): number | { readonly unknown: string } {
+function spentAt(stored: StoredMarker, moment: Moment): number | { readonly unknown: string } {
   try {
-    const ownership = ownershipOf(stored, stop)
+    const ownership = judgeOwnership(stored, moment)
     if (ownership === 'owed') return spentOf(stored)
     // Ending or rewriting the marker needs no count, but it needs a loop guard that is a file: any other kind fails
     // here.
-    if (ownership === 'bypassed' || stampsWait(stored, stop)) readLoopGuard(stored.folder.path)
+    if (ownership === 'bypassed' || stampsWait(stored, moment)) readLoopGuard(stored.folder.path)
     return 0
   } catch (error) {
     return { unknown: errorText(error) }
@@ -135,10 +112,10 @@ function spentAt(stored: StoredMarker, stop: Stop): number | { readonly unknown:
 }
 
 /** The unfinished postflights under the roots, and the files and folders that could not be read. */
-export function observeUnfinished(
-  roots: readonly string[],
-  { nowMs, deadline }: Pick<Occasion, 'nowMs' | 'deadline'>,
-): { readonly unfinished: readonly Unfinished[]; readonly problems: readonly SearchProblem[] } {
+export function observeUnfinished({ roots, nowMs, deadline }: Pick<Occasion, 'roots' | 'nowMs' | 'deadline'>): {
+  readonly unfinished: readonly Unfinished[]
+  readonly problems: readonly SearchProblem[]
+} {
   const problems: SearchProblem[] = []
   const unfinished = [MARKER_FILE, ABANDONED_FILE].flatMap((fileName) => {
     const found = findMarkers(roots, fileName, deadline)

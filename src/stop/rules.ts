@@ -1,8 +1,9 @@
 import type { Payload } from '../hosts/host.ts'
 import { MAIN_AGENT } from '../hosts/host.ts'
+import type { Moment } from '../hosts/occasion.ts'
 import type { Marker } from '../marker/marker.ts'
-import { type FileTimes, isExpired, isFromBefore, isUnowned } from '../marker/stored-marker.ts'
-import { type WaitState, waitStateAt } from '../marker/wait.ts'
+import { isExpired, isFromBefore, isUnowned, type StoredMarker } from '../marker/stored-marker.ts'
+import { judgeWait, type SessionEvent, type WaitVerdict } from '../marker/wait.ts'
 
 /** The rules that decide whether a marker blocks a stop: the table of docs/design.md, "Stops", row by row. */
 
@@ -25,42 +26,34 @@ export type Rule = keyof typeof RULES
 /** The result of the rules that do not need the count (rows 1 to 6a). For `owed`, row 7 or 8 applies. */
 export type Ownership = Exclude<Rule, 'capped' | 'block'> | 'owed'
 
-/** A stop to judge. */
-export interface Stop {
-  readonly payload: Payload
-  /** The time of the stop in ms since the epoch. */
-  readonly nowMs: number
-  /** The beginning of the payload's session in ms since the epoch; undefined if unknown. */
-  readonly sessionBornMs: number | undefined
-  /** The start of the hook in ms since the epoch; undefined if it does not matter. */
-  readonly startMs: number | undefined
-}
+/** The part of a stored marker that the rules decide by. */
+type Judgeable = Pick<StoredMarker, 'marker' | 'times'>
 
 /** The result of rows 1 to 6a. The first row that fits decides. */
-export function judgeOwnership(marker: Marker, times: FileTimes, stop: Stop): Ownership {
-  const { payload, nowMs, sessionBornMs } = stop
+export function judgeOwnership({ marker, times }: Judgeable, moment: Moment): Ownership {
+  const { payload, nowMs } = moment
   if (marker.bypassed) return 'bypassed'
   if (!isUnowned(marker) && marker.hostSession !== payload.session) return 'other-session'
   if (isUnowned(marker) && payload.event === 'Stop') return 'unowned-stop'
   if (isExpired(marker, times, nowMs)) return 'expired'
-  if (isFromBefore(sessionBornMs, marker, times)) return 'before-session'
+  if (isFromBefore(marker, times, moment)) return 'before-session'
   if (!isAgentOf(marker, payload)) return 'other-agent'
   if (payload.event === 'Stop' && payload.wakeUps > 0) return 'background'
-  if (payload.event === 'Stop' && isWaiting(waitState(marker, stop))) return 'waiting'
+  if (payload.event === 'Stop' && (waitVerdict(marker, moment)?.kind ?? 'ends') !== 'ends') return 'waiting'
   return 'owed'
 }
 
-/** The state of the marker's wait at this event; `none` in another session. */
-export function waitState(marker: Marker, { payload, startMs }: Pick<Stop, 'payload' | 'startMs'>): WaitState {
-  if (marker.hostSession !== payload.session) return 'none'
-  const state = waitStateAt(marker.wait, { prompt: payload.prompt, startMs })
-  // Only the main conversation waits, and a sub-agent may have prompts of its own: in Codex 0.169.0, turns.
-  const isMains = payload.agent === MAIN_AGENT || payload.event === 'Stop'
-  return state === 'over' && !isMains ? 'stands' : state
-}
-
-function isWaiting(state: WaitState): boolean {
-  return state === 'begins' || state === 'stands'
+/** What becomes of the marker's wait at an event of its session; undefined if it has none, or in another session. */
+export function waitVerdict(
+  marker: Marker,
+  moment: Moment,
+  kind: SessionEvent['kind'] = 'stop',
+  nowMs = moment.nowMs,
+): WaitVerdict | undefined {
+  const { payload } = moment
+  if (marker.wait === undefined || isUnowned(marker) || marker.hostSession !== payload.session) return undefined
+  const isMain = payload.agent === MAIN_AGENT || payload.event === 'Stop'
+  return judgeWait(marker.wait, { kind, isMain, prompt: payload.prompt, startMs: moment.startMs }, nowMs)
 }
 
 /** Row 5: true if the agent may be the marker's owner. An absent owner may be any agent of the session. */

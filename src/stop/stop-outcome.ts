@@ -1,10 +1,11 @@
 import type { Payload } from '../hosts/host.ts'
 import { CONTINUATION_LIMIT } from '../marker/loop-guard.ts'
 import { type Marker, mayHaveChecks } from '../marker/marker.ts'
+import type { StoredMarker } from '../marker/stored-marker.ts'
 import type { JournalEntry, Recorded } from '../project/journal-entry.ts'
 import type { TaskFolder } from '../project/task-folder.ts'
 import { isMarkerId } from '../project/task-folder.ts'
-import type { PlannedMarker, StopPlan } from './plan.ts'
+import type { PlannedMarker } from './plan.ts'
 
 /** The outcome of a stop for each marker. */
 
@@ -13,43 +14,32 @@ export type StopOutcome =
   /** The marker does not block, and nothing is reported. `waitsFor`: its agent stops to wait for that. */
   | { readonly kind: 'let-go'; readonly folder: TaskFolder; readonly waitsFor?: string | undefined }
   /** The marker blocks. `count` includes this continuation. */
-  | Blocked
-  /** Its continuations are spent, so it is kept as abandoned. */
-  | { readonly kind: 'capped'; readonly folder: TaskFolder; readonly marker: Marker }
-  /** It was bypassed, so it is removed. */
-  | { readonly kind: 'bypassed'; readonly folder: TaskFolder; readonly marker: Marker }
-  /** It is unowned and too old, for the first time. */
-  | { readonly kind: 'expired'; readonly folder: TaskFolder; readonly marker: Marker }
+  | { readonly kind: 'blocked'; readonly stored: StoredMarker; readonly count: number }
+  /**
+   * `capped`: its continuations are spent, so it is kept as abandoned. `bypassed`: it is removed. `expired`: it is unowned
+   * and too old, for the first time.
+   */
+  | { readonly kind: 'capped' | 'bypassed' | 'expired'; readonly stored: StoredMarker }
   /** It could not be judged or counted. */
   | { readonly kind: 'failed'; readonly folder: TaskFolder; readonly detail: string }
 
-interface Blocked {
-  readonly kind: 'blocked'
-  readonly folder: TaskFolder
-  readonly marker: Marker
-  readonly count: number
-  /** Since when its checks are running (ms since the epoch), if they are. */
-  readonly checkingSinceMs?: number | undefined
-}
-
 /** The outcomes that a plan leads to if nothing changes in the meantime. */
-export function predictOutcomes({ markers }: StopPlan): StopOutcome[] {
-  return markers.map(predictOutcome)
+export function predictOutcomes(plan: readonly PlannedMarker[]): StopOutcome[] {
+  return plan.map(predictOutcome)
 }
 
 function predictOutcome(planned: PlannedMarker): StopOutcome {
   if (planned.kind === 'unjudged') return { kind: 'failed', folder: planned.folder, detail: planned.detail }
-  const { rule, spent, stored, checkingSinceMs } = planned
-  const { folder, marker } = stored
+  const { rule, spent, stored } = planned
   switch (rule) {
     case 'block':
-      return { kind: 'blocked', folder, marker, count: spent + 1, checkingSinceMs }
+      return { kind: 'blocked', stored, count: spent + 1 }
     case 'capped':
     case 'bypassed':
     case 'expired':
-      return { kind: rule, folder, marker }
+      return { kind: rule, stored }
     default:
-      return { kind: 'let-go', folder }
+      return { kind: 'let-go', folder: stored.folder }
   }
 }
 
@@ -57,33 +47,31 @@ function predictOutcome(planned: PlannedMarker): StopOutcome {
 export function recordsOf(outcomes: readonly StopOutcome[], payload: Payload): Recorded[] {
   return outcomes.flatMap((outcome) => {
     const entry = entryOf(outcome, payload)
-    return entry === undefined ? [] : [{ root: outcome.folder.root, entry }]
+    return entry === undefined ? [] : [{ root: folderOf(outcome).root, entry }]
   })
 }
 
+/** The task folder of an outcome's marker. */
+export function folderOf(outcome: StopOutcome): TaskFolder {
+  return 'stored' in outcome ? outcome.stored.folder : outcome.folder
+}
+
 function entryOf(outcome: StopOutcome, payload: Payload): JournalEntry | undefined {
-  const { folder } = outcome
+  if (outcome.kind === 'let-go') return undefined
+  if (outcome.kind === 'failed') return { event: 'error', task: outcome.folder.task, detail: outcome.detail }
+  const { folder, marker } = outcome.stored
+  const about = aboutMarker(folder, marker, payload)
   switch (outcome.kind) {
-    case 'let-go':
-      return undefined
-    case 'failed':
-      return { event: 'error', task: folder.task, detail: outcome.detail }
     case 'blocked':
-      return { event: 'block', count: outcome.count, ...aboutMarker(folder, outcome.marker, payload) }
+      return { event: 'block', count: outcome.count, ...about }
     case 'capped':
-      return {
-        event: 'cap',
-        outcome: 'capped',
-        count: CONTINUATION_LIMIT,
-        ...aboutMarker(folder, outcome.marker, payload),
-      }
+      return { event: 'cap', outcome: 'capped', count: CONTINUATION_LIMIT, ...about }
     case 'bypassed': {
-      const about = aboutMarker(folder, outcome.marker, payload)
-      const keeps = mayHaveChecks(outcome.marker) ? about.markerId : undefined
+      const keeps = mayHaveChecks(marker) ? about.markerId : undefined
       return { event: 'bypass', outcome: 'bypassed', keeps, ...about }
     }
     case 'expired':
-      return { event: 'expire', outcome: 'expired', ...aboutMarker(folder, outcome.marker, payload) }
+      return { event: 'expire', outcome: 'expired', ...about }
   }
 }
 

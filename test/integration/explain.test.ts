@@ -114,6 +114,22 @@ describe.concurrent('explain', () => {
     expect(explained.json().answer).toEqual(run.answer)
   })
 
+  it('predicts exactly the text for a session that starts, with its markers and runs', async () => {
+    const project = everyRow()
+    project.write('flow.json', JSON.stringify({ name: 'flow', phases: [{ id: 'a', prompt: 'p', artifact: 'a.txt' }] }))
+    const started = await project.cli(['workflow', 'start', '9', 'flow', '--definition', 'flow.json'])
+    expect(started.status, started.stderr).toBe(0)
+    const contextOf = ({ hookSpecificOutput }: JsonDocument): string =>
+      // The age of the run may differ.
+      hookSpecificOutput.additionalContext.replace(/(009_flow.*), \d+ \w+ old/, '$1')
+
+    const explained = await explainPayload(project, sessionStart('startup', { cwd: project.dir }))
+    const run = await project.hook(sessionStart('startup'))
+
+    expect(contextOf(explained.json().answer)).toContain('009_flow, flow: a running workflow')
+    expect(contextOf(explained.json().answer)).toBe(contextOf(run.answer))
+  })
+
   it.each([
     ['a marker without continuations left', '007_spent', '3\n'],
     ['a marker that cannot be counted', '007_spent', undefined],

@@ -3,10 +3,19 @@
 import { rmSync } from 'node:fs'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { retryWhileLocked, withLock } from '../../src/disk/lock.ts'
+import type { Payload } from '../../src/hosts/host.ts'
+import type { Occasion } from '../../src/hosts/occasion.ts'
 import { commitStop, commitStopAsync } from '../../src/stop/commit.ts'
 import { observeStop } from '../../src/stop/observe-stop.ts'
 import { planStop } from '../../src/stop/plan.ts'
 import { createProject, makeOld } from '../support/project.ts'
+
+function occasionAt(root: string, payload: Payload): Occasion {
+  const nowMs = Date.now()
+  const reader = { foundRoot: root, findForm: () => ({ onPath: true, byNpx: false, script: '/postflight.js' }) }
+  const times = { nowMs, startMs: nowMs, sessionBornMs: undefined, deadline: undefined }
+  return { payload, environment: {}, roots: [root], reader, ...times }
+}
 
 const LOCK = 'specs/259_x/.postflight-lock'
 
@@ -102,28 +111,28 @@ describe('an asynchronous wait for a lock', () => {
   it('of a stop that was in vain reports nothing where the marker is gone by then, and an error where it still lies there', () => {
     const { project } = locked()
     const payload = { event: 'Stop', session: 'one', agent: 'main', wakeUps: 0, shells: [] } as const
-    const occasion = { payload, nowMs: Date.now(), findSessionBirth: () => undefined, findStart: () => 0 }
-    const plan = planStop(observeStop([project.dir], occasion), payload, occasion.nowMs)
+    const occasion = occasionAt(project.dir, payload)
+    const plan = planStop(observeStop(occasion), occasion)
 
-    expect(commitStop(plan).outcomes).toEqual([expect.objectContaining({ kind: 'failed' })])
+    expect(commitStop(plan, occasion).outcomes).toEqual([expect.objectContaining({ kind: 'failed' })])
     // Another process holds the lock while it removes the marker.
     vi.spyOn(Atomics, 'wait').mockImplementation(() => {
       rmSync(project.at('specs/259_x/.postflight-pending'), { force: true })
       return 'timed-out'
     })
-    expect(commitStop(plan).outcomes).toEqual([expect.objectContaining({ kind: 'let-go' })])
+    expect(commitStop(plan, occasion).outcomes).toEqual([expect.objectContaining({ kind: 'let-go' })])
   })
 
   it('of a stop delays the marker whose lock is held, and counts no other one twice', async () => {
     const { project } = locked()
     project.marker('001_first', { cc_session_id: 'one', agent_id: 'main' })
     const payload = { event: 'Stop', session: 'one', agent: 'main', wakeUps: 0, shells: [] } as const
-    const occasion = { payload, nowMs: Date.now(), findSessionBirth: () => undefined, findStart: () => 0 }
-    const plan = planStop(observeStop([project.dir], occasion), payload, occasion.nowMs)
+    const occasion = occasionAt(project.dir, payload)
+    const plan = planStop(observeStop(occasion), occasion)
     const sleep = vi.spyOn(Atomics, 'wait')
     setTimeout(() => rmSync(project.at(LOCK)), 100)
 
-    const { outcomes } = await commitStopAsync(plan)
+    const { outcomes } = await commitStopAsync(plan, occasion)
 
     expect(outcomes.map(({ kind }) => kind)).toEqual(['blocked', 'bypassed'])
     expect(project.read('specs/001_first/.postflight-loop-guard').trim()).toBe('1')

@@ -1,10 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import type { Moment } from '../../src/hosts/occasion.ts'
 import { parsePayload } from '../../src/hosts/payload.ts'
 import { HOUR_MS } from '../../src/kernel/time.ts'
 import { type Marker, parseMarker } from '../../src/marker/marker.ts'
 import { type FileTimes, UNOWNED_LIFETIME_MS } from '../../src/marker/stored-marker.ts'
-import { judgeOwnership, type Ownership, type Stop } from '../../src/stop/rules.ts'
+import { judgeOwnership, type Ownership } from '../../src/stop/rules.ts'
 import { expectReached } from '../support/reached.ts'
 import { anyJson, hostileText, markerFields, payloadFields } from './arbitraries.ts'
 
@@ -48,12 +49,12 @@ const anyTimes = fc.record({
 const anyStop = fc.record({
   payload: anyPayload,
   nowMs: fc.constant(NOW_MS),
-  startMs: fc.option(fc.integer({ min: NOW_MS - HOUR_MS, max: NOW_MS }), { nil: undefined }),
+  startMs: fc.integer({ min: NOW_MS - HOUR_MS, max: NOW_MS }),
   sessionBornMs: fc.option(fc.integer({ min: NOW_MS - 2 * UNOWNED_LIFETIME_MS, max: NOW_MS }), { nil: undefined }),
 })
 
 /** The table of docs/design.md, with each row written independently. */
-function rowsThatFit(marker: Marker, times: FileTimes, { payload, sessionBornMs, startMs }: Stop): Ownership[] {
+function rowsThatFit(marker: Marker, times: FileTimes, { payload, sessionBornMs, startMs }: Moment): Ownership[] {
   const isUnowned = marker.hostSession === undefined
   const isStop = payload.event === 'Stop'
   const { createdMs } = marker
@@ -83,13 +84,13 @@ function rowsThatFit(marker: Marker, times: FileTimes, { payload, sessionBornMs,
 }
 
 /** Row 6a. */
-function waits({ wait }: Marker, prompt: string | undefined, startMs: number | undefined): boolean {
+function waits({ wait }: Marker, prompt: string | undefined, startMs: number): boolean {
   if (wait === undefined) return false
   const { promptId, stoppedMs, lastPromptId, count } = wait
   if (promptId !== undefined) return prompt === undefined || promptId === prompt
   if (stoppedMs !== undefined) {
     // A start much earlier than that means that the clock was set back.
-    return prompt === undefined && startMs !== undefined && startMs <= stoppedMs && startMs > stoppedMs - 60_000
+    return prompt === undefined && startMs <= stoppedMs && startMs > stoppedMs - 60_000
   }
   return count + (lastPromptId === undefined || lastPromptId === prompt ? 0 : 1) <= 10
 }
@@ -99,7 +100,7 @@ describe('the decision', () => {
     const reached = new Set<Ownership>()
     fc.assert(
       fc.property(anyMarker, anyTimes, anyStop, (marker, times, stop) => {
-        const ownership = judgeOwnership(marker, times, stop)
+        const ownership = judgeOwnership({ marker, times }, stop)
         reached.add(ownership)
         expect(ownership).toBe(rowsThatFit(marker, times, stop)[0])
       }),
@@ -121,8 +122,8 @@ describe('the decision', () => {
   it('is the same when it is asked again', () => {
     fc.assert(
       fc.property(anyMarker, anyTimes, anyStop, (marker, times, stop) => {
-        const first = judgeOwnership(marker, times, stop)
-        expect(judgeOwnership(structuredClone(marker), times, structuredClone(stop))).toBe(first)
+        const first = judgeOwnership({ marker, times }, stop)
+        expect(judgeOwnership(structuredClone({ marker, times }), structuredClone(stop))).toBe(first)
       }),
     )
   })
@@ -131,7 +132,10 @@ describe('the decision', () => {
     fc.assert(
       fc.property(anyMarker, anyTimes, anyStop, payloadFields, anyJson, (marker, times, stop, fields, value) => {
         const judge = (more: object): Ownership =>
-          judgeOwnership(marker, times, { ...stop, payload: parsePayload(JSON.stringify({ ...fields, ...more }), 0) })
+          judgeOwnership(
+            { marker, times },
+            { ...stop, payload: parsePayload(JSON.stringify({ ...fields, ...more }), 0) },
+          )
         const plain = judge({ stop_hook_active: undefined })
         expect(judge({ stop_hook_active: true })).toBe(plain)
         expect(judge({ stop_hook_active: false })).toBe(plain)
@@ -143,7 +147,7 @@ describe('the decision', () => {
   it('a marker with an owner never blocks another agent', () => {
     fc.assert(
       fc.property(anyMarker, anyTimes, anyStop, (marker, times, stop) => {
-        if (judgeOwnership(marker, times, stop) !== 'owed') return
+        if (judgeOwnership({ marker, times }, stop) !== 'owed') return
         const { payload } = stop
         if (marker.hostSession !== undefined) expect(payload.session).toBe(marker.hostSession)
         if (marker.agent !== undefined) expect(payload.agent).toBe(marker.agent)

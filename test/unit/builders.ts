@@ -1,11 +1,11 @@
 import type { Payload } from '../../src/hosts/host.ts'
+import type { Moment } from '../../src/hosts/occasion.ts'
 import { parsePayload } from '../../src/hosts/payload.ts'
 import { type Marker, parseMarker } from '../../src/marker/marker.ts'
 import type { FileTimes } from '../../src/marker/stored-marker.ts'
 import type { TaskFolder } from '../../src/project/task-folder.ts'
 import type { SeenMarker } from '../../src/stop/plan.ts'
 import type { BlockedMarker } from '../../src/stop/reason.ts'
-import type { Stop } from '../../src/stop/rules.ts'
 
 /** Markers and payloads for tests, made by the parsers and never by hand. */
 
@@ -76,7 +76,7 @@ export function changedAt(timeMs: number): FileTimes {
 }
 
 /** The stop of a payload at NOW_MS. */
-export function stopOf(payload: Payload, sessionBornMs?: number): Stop {
+export function stopOf(payload: Payload, sessionBornMs?: number): Moment {
   return { payload, nowMs: NOW_MS, sessionBornMs, startMs: NOW_MS }
 }
 

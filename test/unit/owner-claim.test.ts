@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
+import type { Moment } from '../../src/hosts/occasion.ts'
 import {
   announcesWait,
   claimedIds,
   claimedOwner,
   isClaimedByOutput,
   isMadeByCommand,
-  type ToolUse,
   waitingIds,
 } from '../../src/marker/owner-claim.ts'
 import { changedAt, marker, NOW_MS } from './builders.ts'
@@ -16,7 +16,7 @@ const OURS = { id: ID, cc_session_id: 's1', created: new Date(NOW_MS - 2_000).to
 const MADE = changedAt(NOW_MS - 2_000)
 
 /** The end of a command of the agent a1 in the session s1, which ran for 5 s. */
-function use(command: string, payload: object = {}, sessionBornMs?: number): ToolUse {
+function use(command: string, payload: object = {}, sessionBornMs?: number): Moment {
   const base = {
     event: 'PostToolUse',
     session: 's1',
@@ -26,7 +26,7 @@ function use(command: string, payload: object = {}, sessionBornMs?: number): Too
     command,
     durationMs: 5_000,
   }
-  return { payload: { ...base, ...payload }, endMs: NOW_MS, sessionBornMs }
+  return { payload: { ...base, ...payload }, nowMs: NOW_MS, startMs: NOW_MS, sessionBornMs }
 }
 
 describe('a promise is named as made by', () => {
@@ -58,7 +58,7 @@ describe('a promise is named as made by', () => {
 })
 
 describe('the line of a promise', () => {
-  const claims = (fields: object, one: ToolUse, times = MADE): boolean =>
+  const claims = (fields: object, one: Moment, times = MADE): boolean =>
     isClaimedByOutput(marker({ ...OURS, ...fields }), times, one, claimedIds(LINE))
 
   it('gives it to the agent that printed it', () => {
@@ -66,7 +66,7 @@ describe('the line of a promise', () => {
     expect(claims({ cc_session_id: undefined }, use('postflight create 7'))).toBe(true)
   })
 
-  it.each<[string, object, ToolUse, typeof MADE?]>([
+  it.each<[string, object, Moment, typeof MADE?]>([
     ['whose owner is known', { agent_id: 'main' }, use('create')],
     ['of another id', { id: 'pf_000000000000' }, use('create')],
     ['without an id', { id: undefined }, use('create')],
@@ -206,7 +206,7 @@ describe('the time of a promise', () => {
     expect(performance.now() - begin).toBeLessThan(2_000)
   })
 
-  it.each<[string, object, ToolUse, typeof MADE?]>([
+  it.each<[string, object, Moment, typeof MADE?]>([
     ['whose owner is known', { agent_id: 'main' }, use('create')],
     ['of another session', { cc_session_id: 's2' }, use('create')],
     ['without a session', { cc_session_id: undefined }, use('create')],
@@ -233,7 +233,7 @@ describe('the time of a promise', () => {
 describe('a command announces a wait', () => {
   const waiting = waitingIds(`waiting x  ${ID}`)
 
-  it.each<[string, boolean, ToolUse, ReadonlySet<string>, typeof MADE?]>([
+  it.each<[string, boolean, Moment, ReadonlySet<string>, typeof MADE?]>([
     ['that it printed', true, use('sh x.sh'), waiting],
     ['that it printed, from before the command', false, use('cat build.log'), waiting, changedAt(NOW_MS - 9_000)],
     ['that it did not print, while it ran', true, use('postflight wait 7 --for x --quiet'), new Set()],

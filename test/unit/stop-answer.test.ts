@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import type { CommandReader } from '../../src/kernel/command-line.ts'
 import { HOUR_MS } from '../../src/kernel/time.ts'
-import { answerFor, NOTHING_TO_REPORT, type Report, type Spoken } from '../../src/stop/answer-for.ts'
+import type { StoredMarker } from '../../src/marker/stored-marker.ts'
+import { type Answered, answerToStart, answerToStop, type StopReport } from '../../src/stop/answer-for.ts'
 import type { StopOutcome } from '../../src/stop/stop-outcome.ts'
-import { mainStop, marker, NOW_MS, payload, subagentStop, taskFolder } from './builders.ts'
+import { mainStop, marker, NOW_MS, payload, seen, subagentStop, taskFolder } from './builders.ts'
 
 const FOLDER = taskFolder('259_x')
 
@@ -13,13 +14,19 @@ const READER: CommandReader = {
   findForm: () => ({ onPath: true, byNpx: false, script: '/opt/postflight.js' }),
 }
 
-function speak(report: Partial<Report>, event = mainStop()): Spoken {
-  return answerFor(event, { ...NOTHING_TO_REPORT, ...report }, READER)
+type Spoken = Pick<Answered, 'answer' | 'notices' | 'alerts'>
+
+function speak(report: Partial<StopReport>, event = mainStop()): Spoken {
+  const runs = { prompt: undefined, notices: [] }
+  return answerToStop({ payload: event, reader: READER }, { outcomes: [], problems: [], unchecked: 0, runs, ...report })
 }
 
-function blocked(fields: object = {}, more: object = {}): StopOutcome {
-  const own = marker({ reason: 'commit', cc_session_id: 's1', ...fields })
-  return { kind: 'blocked', folder: FOLDER, marker: own, count: 1, ...more }
+function stored(fields: object = {}, more: Partial<StoredMarker> = {}): StoredMarker {
+  return { ...(seen({ ...fields }) as StoredMarker), folder: FOLDER, ...more }
+}
+
+function blocked(fields: object = {}, more: Partial<StoredMarker> = {}, count = 1): StopOutcome {
+  return { kind: 'blocked', stored: stored({ reason: 'commit', cc_session_id: 's1', ...fields }, more), count }
 }
 
 /** The reason of a block, line by line. */
@@ -27,7 +34,7 @@ function linesOf({ answer }: Spoken): string[] {
   return answer.kind === 'block' ? answer.reason.split('\n') : [answer.kind]
 }
 
-const CAPPED: StopOutcome = { kind: 'capped', folder: FOLDER, marker: marker() }
+const CAPPED: StopOutcome = { kind: 'capped', stored: stored() }
 const CAPPED_NOTICE =
   "postflight-guard: task 259_x stopped without its postflight after 3 blocked stops. Its marker is kept as specs/259_x/.postflight-abandoned; to finish it, in an agent's shell: postflight adopt 259_x; if it is done or no longer wanted: postflight clear 259_x"
 const CAPPED_ALERT = 'task 259_x stopped without its postflight'
@@ -36,11 +43,10 @@ describe('the answer to a stop', () => {
   it('is an empty allow if nothing happened', () => {
     const nothing = { answer: { kind: 'allow' }, notices: [], alerts: [] }
     expect(speak({})).toEqual(nothing)
-    const marked = marker()
     const silent: StopOutcome[] = [
       { kind: 'let-go', folder: FOLDER },
-      { kind: 'bypassed', folder: FOLDER, marker: marked },
-      { kind: 'expired', folder: FOLDER, marker: marked },
+      { kind: 'bypassed', stored: stored() },
+      { kind: 'expired', stored: stored() },
     ]
     expect(speak({ outcomes: silent })).toEqual(nothing)
   })
@@ -62,7 +68,7 @@ describe('the answer to a stop', () => {
   })
 
   it('names the root of a marker that the agent would not find', () => {
-    const far = { ...blocked({}, { count: 3 }), folder: taskFolder('7_y', '/worktree') } as StopOutcome
+    const far = blocked({}, { folder: taskFolder('7_y', '/worktree') }, 3)
     expect(linesOf(speak({ outcomes: [far] })).slice(1)).toEqual([
       'Task 7_y: its postflight is still pending. Marker: specs/7_y/.postflight-pending',
       'When everything is done, clear the marker: postflight clear 7_y --root /worktree',
@@ -185,7 +191,7 @@ describe('a session that starts', () => {
       standing: 'running',
       awaitsStart: false,
     } as const
-    const { answer, notices } = speak({ unfinished, unfinishedRuns: [{ folder, ...run }], unchecked: 1 }, event)
+    const answer = answerToStart({ payload: event, reader: READER }, unfinished, [{ folder, ...run }])
     expect(answer).toEqual({
       kind: 'context',
       event: 'SessionStart',
@@ -199,17 +205,5 @@ describe('a session that starts', () => {
         'To see the state of a workflow: postflight workflow status --root /worktree <task>. To continue it here: postflight workflow resume --root /worktree <task>. If unsure, ask the user.',
       ].join('\n'),
     })
-    expect(notices).toHaveLength(1)
-  })
-})
-
-describe('the caller of a sub-agent that returned', () => {
-  it('gets the whole report, however long it is', () => {
-    const text = 'x'.repeat(9000)
-    const event = payload({ hook_event_name: 'PostToolUse', session_id: 's1' })
-    const { answer } = speak({ heldReport: { agent: 'a1', agentType: 'worker', text } }, event)
-    const context = expect.stringMatching(/^postflight-guard: .* sub-agent a1 \(worker\), .*\n\n {2}x{9000}$/)
-    expect(answer).toEqual({ kind: 'context', event: 'PostToolUse', context, limit: expect.any(Number) })
-    expect(answer.kind === 'context' && answer.limit === answer.context.length).toBe(true)
   })
 })

@@ -3,10 +3,10 @@ import type { StoredMarker } from '../../src/marker/stored-marker.ts'
 import type { PlannedMarker } from '../../src/stop/plan.ts'
 import type { Rule } from '../../src/stop/rules.ts'
 import { predictOutcomes, recordsOf, type StopOutcome, waitEndRecord } from '../../src/stop/stop-outcome.ts'
-import { marker, NOW_MS, seen, stopOf, subagentStop, taskFolder } from './builders.ts'
+import { seen, subagentStop, taskFolder } from './builders.ts'
 
 const FOLDER = taskFolder()
-const OWN = marker({ id: 'pf_abcdefghijkl', cc_session_id: 's1' })
+const OWN = seen({ id: 'pf_abcdefghijkl', cc_session_id: 's1' }) as StoredMarker
 const PAYLOAD = subagentStop()
 
 /** The part of a record that says whose marker it was. */
@@ -15,25 +15,22 @@ const ABOUT = { markerId: 'pf_abcdefghijkl', task: '259_prove_completeness', hos
 describe('the outcome that a rule leads to', () => {
   const stored = seen({ cc_session_id: 's1' }) as StoredMarker
   const planned = (rule: Rule): PlannedMarker => {
-    return { kind: 'judged', stored, rule, spent: 1, endsWait: false, checkingSinceMs: NOW_MS }
+    return { kind: 'judged', stored, rule, spent: 1, endsWait: false }
   }
-  const outcomesOf = (...markers: PlannedMarker[]): StopOutcome[] => predictOutcomes({ stop: stopOf(PAYLOAD), markers })
-  const { folder } = stored
+  const outcomesOf = (...markers: PlannedMarker[]): StopOutcome[] => predictOutcomes(markers)
 
   it('a block counts one more continuation', () => {
-    expect(outcomesOf(planned('block'))).toEqual([
-      { kind: 'blocked', folder, marker: stored.marker, count: 2, checkingSinceMs: NOW_MS },
-    ])
+    expect(outcomesOf(planned('block'))).toEqual([{ kind: 'blocked', stored, count: 2 }])
   })
 
   it.each(['capped', 'bypassed', 'expired'] as const)('%s ends the marker', (rule) => {
-    expect(outcomesOf(planned(rule))).toEqual([{ kind: rule, folder, marker: stored.marker }])
+    expect(outcomesOf(planned(rule))).toEqual([{ kind: rule, stored }])
   })
 
   it.each(['other-session', 'unowned-stop', 'before-session', 'other-agent', 'background', 'waiting'] as const)(
     '%s lets the agent go',
     (rule) => {
-      expect(outcomesOf(planned(rule))).toEqual([{ kind: 'let-go', folder }])
+      expect(outcomesOf(planned(rule))).toEqual([{ kind: 'let-go', folder: stored.folder }])
     },
   )
 
@@ -47,19 +44,19 @@ describe('the outcome that a rule leads to', () => {
 describe('the journal', () => {
   it.each<[StopOutcome, object]>([
     [
-      { kind: 'blocked', folder: FOLDER, marker: OWN, count: 2, checkingSinceMs: NOW_MS },
+      { kind: 'blocked', stored: OWN, count: 2 },
       { event: 'block', count: 2, ...ABOUT },
     ],
     [
-      { kind: 'capped', folder: FOLDER, marker: OWN },
+      { kind: 'capped', stored: OWN },
       { event: 'cap', outcome: 'capped', count: 3, ...ABOUT },
     ],
     [
-      { kind: 'bypassed', folder: FOLDER, marker: OWN },
+      { kind: 'bypassed', stored: OWN },
       { event: 'bypass', outcome: 'bypassed', ...ABOUT },
     ],
     [
-      { kind: 'expired', folder: FOLDER, marker: OWN },
+      { kind: 'expired', stored: OWN },
       { event: 'expire', outcome: 'expired', ...ABOUT },
     ],
     [
@@ -74,8 +71,8 @@ describe('the journal', () => {
     const other = taskFolder('7_x', '/worktree')
     const outcomes: StopOutcome[] = [
       { kind: 'let-go', folder: FOLDER, waitsFor: 'go-ahead' },
-      { kind: 'expired', folder: other, marker: OWN },
-      { kind: 'expired', folder: FOLDER, marker: OWN },
+      { kind: 'expired', stored: { ...OWN, folder: other } },
+      { kind: 'expired', stored: OWN },
     ]
     expect(recordsOf(outcomes, PAYLOAD).map(({ root, entry }) => [root, entry.task])).toEqual([
       ['/worktree', '7_x'],
@@ -84,12 +81,12 @@ describe('the journal', () => {
   })
 
   it('has no id of a marker whose id is not one of ours', () => {
-    const [record] = recordsOf([{ kind: 'expired', folder: FOLDER, marker: marker({ id: 'mine' }) }], PAYLOAD)
+    const [record] = recordsOf([{ kind: 'expired', stored: seen({ id: 'mine' }) as StoredMarker }], PAYLOAD)
     expect(record?.entry.markerId).toBeUndefined()
   })
 
   it('says what an agent waited for when the wait ends', () => {
-    expect(waitEndRecord(FOLDER, OWN, PAYLOAD, 'go-ahead')).toEqual({
+    expect(waitEndRecord(FOLDER, OWN.marker, PAYLOAD, 'go-ahead')).toEqual({
       root: '/home/me/p',
       entry: { event: 'wait-end', detail: 'go-ahead', ...ABOUT },
     })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { StoredMarker } from '../../src/marker/stored-marker.ts'
 import { planStop, type SeenMarker, stampsWait } from '../../src/stop/plan.ts'
-import { mainStop, NOW_MS, seen, stopOf, subagentStop, taskFolder } from './builders.ts'
+import { mainStop, seen, stopOf, subagentStop, taskFolder } from './builders.ts'
 
 const OWN = { cc_session_id: 's1' }
 const RUNNING = [{ id: 'b1', type: 'subagent', status: 'running' }]
@@ -12,29 +12,22 @@ function waitAt(prompt_id?: string): object {
 }
 
 describe('the plan for a stop', () => {
-  const plan = (markers: readonly SeenMarker[], payload = subagentStop()) =>
-    planStop({ markers, problems: [], unchecked: 0, sessionBornMs: 5, startMs: 7 }, payload, NOW_MS)
+  const plan = (markers: readonly SeenMarker[], payload = subagentStop()) => planStop({ markers }, stopOf(payload))
 
-  it('has a rule for each marker, in their order, and the stop that they were judged at', () => {
-    const owed = seen(OWN, { spent: 1, checkingSinceMs: NOW_MS })
+  it('has a rule for each marker, in their order', () => {
+    const owed = seen(OWN, { spent: 1 })
     const spent = seen(OWN, { spent: 3 })
-    const foreign = seen({ cc_session_id: 's2' }, { checkingSinceMs: NOW_MS })
-    const payload = subagentStop()
-    expect(plan([owed, spent, foreign], payload)).toEqual({
-      stop: { payload, nowMs: NOW_MS, sessionBornMs: 5, startMs: 7 },
-      markers: [
-        { kind: 'judged', stored: owed, rule: 'block', spent: 1, endsWait: false, checkingSinceMs: NOW_MS },
-        { kind: 'judged', stored: spent, rule: 'capped', spent: 3, endsWait: false },
-        { kind: 'judged', stored: foreign, rule: 'other-session', spent: 0, endsWait: false, checkingSinceMs: NOW_MS },
-      ],
-    })
+    const foreign = seen({ cc_session_id: 's2' })
+    expect(plan([owed, spent, foreign])).toEqual([
+      { kind: 'judged', stored: owed, rule: 'block', spent: 1, endsWait: false },
+      { kind: 'judged', stored: spent, rule: 'capped', spent: 3, endsWait: false },
+      { kind: 'judged', stored: foreign, rule: 'other-session', spent: 0, endsWait: false },
+    ])
   })
 
   it('does not judge a marker that cannot be read or counted', () => {
     const folder = taskFolder()
-    expect(
-      plan([{ kind: 'unreadable', folder, detail: 'EACCES' }, seen(OWN, { spent: { unknown: 'EIO' } })]).markers,
-    ).toEqual([
+    expect(plan([{ kind: 'unreadable', folder, detail: 'EACCES' }, seen(OWN, { spent: { unknown: 'EIO' } })])).toEqual([
       { kind: 'unjudged', folder, detail: 'EACCES' },
       { kind: 'unjudged', folder, detail: 'EIO' },
     ])
@@ -47,13 +40,13 @@ describe('the plan for a stop', () => {
     ['its prompt has ended', waitAt('p0'), 'block', true],
     ['another session announced it', { ...waitAt('p0'), cc_session_id: 's2' }, 'other-session', false],
   ])('blocks again once a wait is over: %s', (_, fields, rule, endsWait) => {
-    const [planned] = plan([seen({ ...OWN, ...fields })], mainStop({ prompt_id: 'p1' })).markers
+    const [planned] = plan([seen({ ...OWN, ...fields })], mainStop({ prompt_id: 'p1' }))
     expect(planned).toMatchObject({ rule, endsWait })
   })
 
   it('ends a wait also where another rule allows the stop', () => {
     const stop = mainStop({ prompt_id: 'p1', background_tasks: RUNNING })
-    expect(plan([seen({ ...OWN, ...waitAt('p0') })], stop).markers).toMatchObject([
+    expect(plan([seen({ ...OWN, ...waitAt('p0') })], stop)).toMatchObject([
       { rule: 'background', spent: 0, endsWait: true },
     ])
   })

@@ -6,7 +6,7 @@ import { CONTINUATION_LIMIT } from '../../src/marker/loop-guard.ts'
 import { parseMarker } from '../../src/marker/marker.ts'
 import { isExpired, isUnowned, promisedAtMs, UNOWNED_LIFETIME_MS } from '../../src/marker/stored-marker.ts'
 import { planMarker } from '../../src/stop/plan.ts'
-import { judgeOwnership, type Ownership, RULES, waitState } from '../../src/stop/rules.ts'
+import { judgeOwnership, type Ownership, RULES, waitVerdict } from '../../src/stop/rules.ts'
 import {
   changedAt,
   mainStop,
@@ -24,7 +24,7 @@ const DAY_MS = 24 * HOUR_MS
 
 /** Applies the rules to a marker whose file is `ageMs` old. */
 function judge(fields: Readonly<Record<string, unknown>>, stop: Payload, ageMs = HOUR_MS): Ownership {
-  return judgeOwnership(marker(fields), changedAt(NOW_MS - ageMs), stopOf(stop))
+  return judgeOwnership({ marker: marker(fields), times: changedAt(NOW_MS - ageMs) }, stopOf(stop))
 }
 
 const RUNNING = [{ id: 'b1', type: 'subagent', status: 'running' }]
@@ -98,13 +98,15 @@ describe('row 3: unowned markers block only sub-agents', () => {
     for (const text of ['', 'sess_1', PATTERN_MARKER_QUOTED, '[]', 'null']) {
       const unowned = parseMarker(text)
       expect(isUnowned(unowned)).toBe(true)
-      expect(judgeOwnership(unowned, changedAt(NOW_MS), stopOf(mainStop()))).toBe('unowned-stop')
-      expect(judgeOwnership(unowned, changedAt(NOW_MS), stopOf(subagentStop()))).toBe('owed')
+      expect(judgeOwnership({ marker: unowned, times: changedAt(NOW_MS) }, stopOf(mainStop()))).toBe('unowned-stop')
+      expect(judgeOwnership({ marker: unowned, times: changedAt(NOW_MS) }, stopOf(subagentStop()))).toBe('owed')
     }
   })
 
   it("the marker of the original pattern blocks an empty payload: that pattern's hook never reads its stdin", () => {
-    expect(judgeOwnership(parseMarker(PATTERN_MARKER), changedAt(NOW_MS), stopOf(EMPTY_PAYLOAD))).toBe('owed')
+    expect(
+      judgeOwnership({ marker: parseMarker(PATTERN_MARKER), times: changedAt(NOW_MS) }, stopOf(EMPTY_PAYLOAD)),
+    ).toBe('owed')
   })
 })
 
@@ -127,7 +129,9 @@ describe('row 4: an unowned marker older than 24 h does not block (OMC PR 246)',
     for (const fields of [{}, { created: '' }, { created: 'yesterday' }, { created: 5 }]) {
       expect(judge(fields, subagentStop(), ageMs)).toBe(expected)
     }
-    expect(judgeOwnership(parseMarker(''), changedAt(NOW_MS - ageMs), stopOf(subagentStop()))).toBe(expected)
+    expect(judgeOwnership({ marker: parseMarker(''), times: changedAt(NOW_MS - ageMs) }, stopOf(subagentStop()))).toBe(
+      expected,
+    )
   })
 
   it('`created` counts before the time of the file', () => {
@@ -234,12 +238,12 @@ describe('row 6a: the agent waits (docs/design.md, "Waiting")', () => {
 
   it.each([
     ['that is not stamped yet', waitOf({}), 'begins', 'waiting'],
-    ['of this prompt', waitOf({ prompt_id: 'p1' }), 'stands', 'waiting'],
-    ['of an earlier prompt', waitOf({ prompt_id: 'p0' }), 'over', 'owed'],
-    ['of another session', waitOf({ prompt_id: 'p1' }, 's2'), 'none', 'other-session'],
-    ['of another session that is not stamped yet', waitOf({}, 's2'), 'none', 'other-session'],
-  ])('a wait %s', (_, fields, state, expected) => {
-    expect(waitState(marker(fields), stopOf(stop))).toBe(state)
+    ['of this prompt', waitOf({ prompt_id: 'p1' }), 'stays', 'waiting'],
+    ['of an earlier prompt', waitOf({ prompt_id: 'p0' }), 'ends', 'owed'],
+    ['of another session', waitOf({ prompt_id: 'p1' }, 's2'), undefined, 'other-session'],
+    ['of another session that is not stamped yet', waitOf({}, 's2'), undefined, 'other-session'],
+  ])('a wait %s', (_, fields, verdict, expected) => {
+    expect(waitVerdict(marker(fields), stopOf(stop))?.kind).toBe(verdict)
     expect(judge(fields, stop)).toBe(expected)
   })
 
@@ -251,7 +255,7 @@ describe('row 6a: the agent waits (docs/design.md, "Waiting")', () => {
 describe('row 4a: an unowned marker from before this session', () => {
   const BORN_MS = NOW_MS - HOUR_MS
   const judgeAged = (fields: Readonly<Record<string, unknown>>, changedMs: number, stop = subagentStop()): Ownership =>
-    judgeOwnership(marker(fields), { modifiedMs: changedMs, changedMs }, stopOf(stop, BORN_MS))
+    judgeOwnership({ marker: marker(fields), times: changedAt(changedMs) }, stopOf(stop, BORN_MS))
 
   it.each([
     ['10 s before it: clocks and file systems round', BORN_MS - 10_000, 'owed'],
@@ -274,14 +278,16 @@ describe('row 4a: an unowned marker from before this session', () => {
   it('is judged by the change of the file, not of its content: archives set the time of the content', () => {
     const unpacked = { modifiedMs: BORN_MS - HOUR_MS, changedMs: NOW_MS }
     const stop = stopOf(subagentStop(), BORN_MS)
-    expect(judgeOwnership(parseMarker(''), unpacked, stop)).toBe('owed')
-    expect(judgeOwnership(parseMarker(''), { ...unpacked, changedMs: BORN_MS - HOUR_MS }, stop)).toBe('before-session')
+    expect(judgeOwnership({ marker: parseMarker(''), times: unpacked }, stop)).toBe('owed')
+    expect(
+      judgeOwnership({ marker: parseMarker(''), times: { ...unpacked, changedMs: BORN_MS - HOUR_MS } }, stop),
+    ).toBe('before-session')
   })
 
   it('does not matter for a marker with a session, or if the birth of the session is unknown', () => {
     const old = BORN_MS - 2 * HOUR_MS
     expect(judgeAged({ cc_session_id: 's1' }, old)).toBe('owed')
-    expect(judgeOwnership(marker({}), changedAt(old), stopOf(subagentStop()))).toBe('owed')
+    expect(judgeOwnership({ marker: marker({}), times: changedAt(old) }, stopOf(subagentStop()))).toBe('owed')
   })
 
   it('is expired if it is older than 24 h', () => {

@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import {
   announcedWait,
-  endedWait,
+  formatWait,
+  judgeWait,
   parseWait,
-  stampedWait,
+  type SessionEvent,
   type Wait,
-  waitStateAt,
+  waitFields,
   waitsLeft,
 } from '../../src/marker/wait.ts'
 
@@ -16,7 +17,9 @@ const ONE_STOP: Wait = { for: 'x', count: 2, stoppedMs: 1_000 }
 describe('a wait is read from', () => {
   it('what the commands and the hook write', () => {
     const fields = { for: 'x', count: 3, prompt_id: 'p2', last_prompt_id: 'p1', stopped_ms: 5 }
-    expect(parseWait(fields)).toEqual({ for: 'x', count: 3, promptId: 'p2', lastPromptId: 'p1', stoppedMs: 5 })
+    const wait = { for: 'x', count: 3, promptId: 'p2', lastPromptId: 'p1', stoppedMs: 5 }
+    expect(parseWait(fields)).toEqual(wait)
+    expect(formatWait(wait)).toEqual(fields)
   })
 
   it.each([
@@ -42,26 +45,67 @@ describe('a wait is read from', () => {
   })
 })
 
-describe('at an event, a wait', () => {
-  it.each<[string, Wait | undefined, string | undefined, number | undefined, string]>([
-    ['that was not announced', undefined, 'p1', 0, 'none'],
-    ['that is stamped with this prompt', STAMPED, 'p1', 0, 'stands'],
-    ['that is stamped with another prompt', STAMPED, 'p2', 0, 'over'],
-    ['that is stamped, where the prompt is not known', STAMPED, undefined, 0, 'stands'],
+/** A stop of the main conversation, or another event. */
+function event(
+  prompt: string | undefined,
+  more: Partial<Extract<SessionEvent, { isMain: boolean }>> = {},
+): SessionEvent {
+  return { kind: 'stop', isMain: true, prompt, startMs: 0, ...more }
+}
+
+const kindAt = (wait: Wait, at: SessionEvent): string => judgeWait(wait, at, 7).kind
+
+describe('at a stop of the main conversation, a wait', () => {
+  it.each<[string, Wait, string | undefined, number, string]>([
+    ['that is stamped with this prompt', STAMPED, 'p1', 0, 'stays'],
+    ['that is stamped with another prompt', STAMPED, 'p2', 0, 'ends'],
+    ['that is stamped, where the prompt is not known', STAMPED, undefined, 0, 'stays'],
     ['that is not stamped', UNSTAMPED, 'p1', 0, 'begins'],
     ['that is not stamped, where the host has no prompts', UNSTAMPED, undefined, 0, 'begins'],
-    ['whose one stop was answered while this hook ran', ONE_STOP, undefined, 999, 'stands'],
-    ['whose one stop was answered before this hook started', ONE_STOP, undefined, 1_001, 'over'],
-    ['whose one stop is over, where the start is not known', ONE_STOP, undefined, undefined, 'over'],
-    ['whose one stop is over, on a host that now has prompts', ONE_STOP, 'p1', 0, 'over'],
+    ['whose one stop was answered while this hook ran', ONE_STOP, undefined, 999, 'stays'],
+    ['whose one stop was answered before this hook started', ONE_STOP, undefined, 1_001, 'ends'],
+    ['whose one stop is over, on a host that now has prompts', ONE_STOP, 'p1', 0, 'ends'],
     ['that is the tenth', { for: 'x', count: 10 }, 'p1', 0, 'begins'],
-    ['that is the eleventh', { for: 'x', count: 11 }, 'p1', 0, 'over'],
+    ['that is the eleventh', { for: 'x', count: 11 }, 'p1', 0, 'ends'],
     ['that was announced again at the tenth prompt', { for: 'x', count: 10, lastPromptId: 'p1' }, 'p1', 0, 'begins'],
-    ['whose stop was allowed before the clock was set back', { ...ONE_STOP, stoppedMs: 60_001 }, undefined, 1, 'over'],
-    ['whose stop was allowed a moment ago', { ...ONE_STOP, stoppedMs: 60_000 }, undefined, 1, 'stands'],
-    ['that was announced at the eleventh prompt', { for: 'x', count: 10, lastPromptId: 'p1' }, 'p2', 0, 'over'],
-  ])('%s: %s %s %s is %s', (_what, wait, prompt, startMs, expected) => {
-    expect(waitStateAt(wait, { prompt, startMs })).toBe(expected)
+    ['whose stop was allowed before the clock was set back', { ...ONE_STOP, stoppedMs: 60_001 }, undefined, 1, 'ends'],
+    ['whose stop was allowed a moment ago', { ...ONE_STOP, stoppedMs: 60_000 }, undefined, 1, 'stays'],
+    ['that was announced at the eleventh prompt', { for: 'x', count: 10, lastPromptId: 'p1' }, 'p2', 0, 'ends'],
+  ])('%s: %s %s %s %s', (_what, wait, prompt, startMs, expected) => {
+    expect(kindAt(wait, event(prompt, { startMs }))).toBe(expected)
+  })
+})
+
+describe('at another event, a wait', () => {
+  const announcement = { kind: 'announcement' } as const
+  const command = { kind: 'command' } as const
+  const byHelper = { isMain: false } as const
+
+  it.each<[string, Wait, SessionEvent, string]>([
+    ['begins at the command that announced it', UNSTAMPED, event('p1', announcement), 'begins'],
+    ['but not on a host without prompts: the next stop is allowed', UNSTAMPED, event(undefined, announcement), 'stays'],
+    ['is dropped where a sub-agent announced it', UNSTAMPED, event('p1', { ...announcement, ...byHelper }), 'ends'],
+    ['is not stamped by any other command', UNSTAMPED, event('p1', command), 'stays'],
+    ['nor by one of a sub-agent', UNSTAMPED, event('p1', { ...command, ...byHelper }), 'stays'],
+    ['stays at a command of its prompt', STAMPED, event('p1', command), 'stays'],
+    ['ends at a command of a later prompt', STAMPED, event('p2', command), 'ends'],
+    ['whatever it announced', STAMPED, event('p2', announcement), 'ends'],
+    [
+      'but not at one of a sub-agent, which may have its own prompts',
+      STAMPED,
+      event('p2', { ...command, ...byHelper }),
+      'stays',
+    ],
+    ["nor at a sub-agent's stop", STAMPED, event('p2', byHelper), 'stays'],
+    ["and is not stamped by a sub-agent's stop", UNSTAMPED, event('p1', byHelper), 'stays'],
+    ['ends when its session starts again', STAMPED, { kind: 'session-start' }, 'ends'],
+    ['also where it was never stamped', UNSTAMPED, { kind: 'session-start' }, 'ends'],
+  ])('%s', (_what, wait, at, expected) => {
+    expect(kindAt(wait, at)).toBe(expected)
+  })
+
+  it('changes nothing in the marker if it stays', () => {
+    expect(waitFields(judgeWait(STAMPED, event('p1'), 7))).toBeUndefined()
   })
 })
 
@@ -98,7 +142,7 @@ describe('the number of a wait', () => {
     ['at the prompt of the wait before', { ...UNSTAMPED, lastPromptId: 'p1' }, 'p1', { prompt_id: 'p1', count: 2 }],
     ['at a later prompt, which counts', { ...UNSTAMPED, lastPromptId: 'p1' }, 'p2', { prompt_id: 'p2', count: 3 }],
   ])('is stamped %s', (_where, wait, prompt, expected) => {
-    expect(stampedWait(wait, prompt, 7)).toEqual({ wait: { for: 'x', ...expected } })
+    expect(waitFields(judgeWait(wait, event(prompt), 7))).toEqual({ wait: { for: 'x', ...expected } })
   })
 
   it.each<[string, Wait, number | undefined]>([
@@ -108,6 +152,6 @@ describe('the number of a wait', () => {
     ['does not count a wait that was never stamped', UNSTAMPED, 1],
     ['is absent after a first wait that was never stamped', { for: 'x', count: 1 }, undefined],
   ])('%s', (_what, wait, waits) => {
-    expect(endedWait(wait)).toEqual({ wait: undefined, waits })
+    expect(waitFields(judgeWait(wait, { kind: 'session-start' }, 7))).toEqual({ wait: undefined, waits })
   })
 })

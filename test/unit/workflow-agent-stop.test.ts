@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { type AgentStop, afterCommand, afterSessionStart, judgeAgentStop } from '../../src/run/machine/agent-stop.ts'
+import type { SessionEvent } from '../../src/marker/wait.ts'
+import { type AgentStop, afterSessionStart, afterWaitEvent, judgeAgentStop } from '../../src/run/machine/agent-stop.ts'
 import { abortState, promptAgain, requestStop, resumeState } from '../../src/run/machine/control.ts'
 import { advance } from '../../src/run/machine/machine.ts'
 import type { WorkflowState } from '../../src/run/machine/state.ts'
@@ -228,7 +229,7 @@ describe('a stop while shells run in the background', () => {
   })
 })
 
-const MAIN = { isMain: true, announces: true, promptId: 'p1' }
+const ANNOUNCES = { kind: 'announcement', isMain: true, prompt: 'p1', startMs: NOW } as const
 
 describe('a run that waits', () => {
   const waiting = (): WorkflowState => ({ ...asked(), wait: { for: 'an answer', count: 1 } })
@@ -256,37 +257,25 @@ describe('a run that waits', () => {
     expect(afterStop(promptAgain(resumed)).command).toBe('prompt')
   })
 
-  it.each<[string, Parameters<typeof afterCommand>[1], object]>([
-    ['begins at the prompt of the command that announced it', MAIN, { wait: { promptId: 'p1' }, waits: 0 }],
-    ['ends where a sub-agent announced it', { ...MAIN, isMain: false }, { wait: undefined, waits: 0 }],
-  ])('%s', (_what, command, expected) => {
-    expect(afterCommand(waiting(), command, NOW)).toMatchObject(expected)
+  it.each<[string, SessionEvent, object]>([
+    ['begins at the prompt of the command that announced it', ANNOUNCES, { wait: { promptId: 'p1' }, waits: 0 }],
+    ['ends where a sub-agent announced it', { ...ANNOUNCES, isMain: false }, { wait: undefined, waits: 0 }],
+  ])('%s', (_what, event, expected) => {
+    expect(afterWaitEvent(waiting(), event, NOW)).toMatchObject(expected)
   })
 
-  it.each([
-    ['any other command', { ...MAIN, announces: false }],
-    ['any other command of a sub-agent', { ...MAIN, announces: false, isMain: false }],
-    ['a command on a host without ids of prompts', { ...MAIN, promptId: undefined }],
-  ])('stays as it is after %s', (_what, command) => {
-    const state = waiting()
-    expect(afterCommand(state, command, NOW)).toBe(state)
-  })
-
-  it('is not begun by a command if the state has none', () => {
-    const state = asked()
-    expect(afterCommand(state, MAIN, NOW)).toBe(state)
+  it('stays as it is after any other command, and is not begun if the state has none', () => {
+    for (const state of [waiting(), asked()]) {
+      expect(afterWaitEvent(state, { ...ANNOUNCES, kind: 'command' }, NOW)).toBe(state)
+    }
+    const none = asked()
+    expect(afterWaitEvent(none, ANNOUNCES, NOW)).toBe(none)
   })
 
   it('ends after a command of a later prompt', () => {
-    const stamped = afterCommand(waiting(), MAIN, NOW)
-    expect(afterCommand(stamped, MAIN, NOW)).toBe(stamped)
-    expect(afterCommand(stamped, { ...MAIN, promptId: 'p2' }, NOW)).toMatchObject({ wait: undefined, waits: 1 })
-  })
-
-  it('does not end after a command of a sub-agent, whose prompts may have ids of their own, or without an id', () => {
-    const stamped = afterCommand(waiting(), MAIN, NOW)
-    expect(afterCommand(stamped, { isMain: false, announces: false, promptId: 'own' }, NOW)).toBe(stamped)
-    expect(afterCommand(stamped, { ...MAIN, announces: false, promptId: undefined }, NOW)).toBe(stamped)
+    const stamped = afterWaitEvent(waiting(), ANNOUNCES, NOW)
+    expect(afterWaitEvent(stamped, ANNOUNCES, NOW)).toBe(stamped)
+    expect(afterWaitEvent(stamped, { ...ANNOUNCES, prompt: 'p2' }, NOW)).toMatchObject({ wait: undefined, waits: 1 })
   })
 
   it('does not wait at the stop of a sub-agent', () => {

@@ -5,6 +5,7 @@ import { findCommandForm } from '../../disk/command-form.ts'
 import { errorCode } from '../../disk/file-errors.ts'
 import type { Payload } from '../../hosts/host.ts'
 import { exemptionOf, showsNotice, startsSubagent, takesContextAtTop } from '../../hosts/index.ts'
+import { type Occasion, occasionOf } from '../../hosts/occasion.ts'
 import { EMPTY_PAYLOAD, parsePayload } from '../../hosts/payload.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { unsearchable } from '../../kernel/file-messages.ts'
@@ -12,14 +13,16 @@ import { inLine, stripControl } from '../../kernel/text.ts'
 import { markerDisplayPath } from '../../marker/stored-marker.ts'
 import type { CommandContext, CommandResult } from '../../project/command-context.ts'
 import { findHookPlace } from '../../project/root.ts'
+import type { SearchProblem } from '../../project/task-folder.ts'
 import { runStanding } from '../../run/run-standing.ts'
+import { listUnfinishedRuns } from '../../run/store/active-runs.ts'
 import { findRunFiles, runFileNames } from '../../run/store/run-file.ts'
-import { formatAnswer } from '../../stop/answer.ts'
-import { answerFor, NOTHING_TO_REPORT, type Report } from '../../stop/answer-for.ts'
-import { observeStop, observeUnfinished, sessionBirthMs } from '../../stop/observe-stop.ts'
-import { type PlannedMarker, planStop } from '../../stop/plan.ts'
+import { formatAnswer, type HookAnswer } from '../../stop/answer.ts'
+import { answerToStart, NOTHING_DONE } from '../../stop/answer-for.ts'
+import { NO_RUNS, predictStop } from '../../stop/answer-stop.ts'
+import { observeUnfinished, sessionBirthMs } from '../../stop/observe-stop.ts'
+import type { PlannedMarker } from '../../stop/plan.ts'
 import { RULES, type Rule } from '../../stop/rules.ts'
-import { predictOutcomes } from '../../stop/stop-outcome.ts'
 import * as field from '../../views/documents.ts'
 import { type BareCommand, type Declaration, example, type OptionsOf, type Surroundings } from '../command.ts'
 import { EXPLAIN_TEXT, RULE_SENTENCES, WORKFLOW_RULES } from '../command-messages.ts'
@@ -116,15 +119,19 @@ export function run(
   const { environment, cwd, rootOption } = context
   const place = findHookPlace({ option: rootOption, payloadCwd: payload.cwd, environment, cwd })
   const why = whyNotJudged(context, payload)
-  const { planned, report } = why === undefined ? predictStop(context, payload, place.roots) : NOTHING_PREDICTED
-  const unfinished =
-    payload.event === 'SessionStart' && environment.POSTFLIGHT_DISABLE !== '1' && !startsSubagent(payload, environment)
-      ? observeUnfinished(place.roots, context).unfinished
-      : []
   const findForm = () => findCommandForm(environment, path.join(context.packageFolder, 'bin', 'postflight.js'), cwd)
-  const { answer, notices } = answerFor(payload, { ...report, unfinished }, { foundRoot: place.foundRoot, findForm })
-  const markers = planned.map(describe)
-  const problems = [...place.problems, ...report.problems]
+  const { roots, foundRoot } = place
+  const occasion = occasionOf(
+    { payload, environment, roots, reader: { foundRoot, findForm }, nowMs: context.nowMs, deadline: undefined },
+    { startMs: context.findStart, sessionBornMs: () => sessionBirthMs(payload, environment) },
+  )
+  const isStart =
+    payload.event === 'SessionStart' && environment.POSTFLIGHT_DISABLE !== '1' && !startsSubagent(payload, environment)
+  const { answer, notices, plan, problems } =
+    why === undefined
+      ? predictStop(occasion, { ...NO_RUNS, problems: unlistedRuns(roots) })
+      : { ...NOTHING_DONE, ...(isStart && { answer: predictStart(occasion) }), plan: [], problems: [] }
+  const markers = plan.map(describe)
   const told = showsNotice(payload, environment)
   const runs = why === undefined ? describeRuns(place.roots, payload, answer.kind === 'block') : []
   const isOpen = runs.some((one) => one.answer === 'driver')
@@ -136,7 +143,7 @@ export function run(
       why: why ?? null,
       markers,
       runs,
-      problems,
+      problems: [...place.problems, ...problems],
       answer: JSON.parse(
         formatAnswer(answer, told, {
           refusesCall: payload.endingTool !== undefined,
@@ -145,14 +152,14 @@ export function run(
       ),
     },
     lines: [
-      ...(options.payload === undefined ? [EXPLAIN_TEXT.noPayload(sessionOf(planned)), ''] : []),
+      ...(options.payload === undefined ? [EXPLAIN_TEXT.noPayload(sessionOf(plan)), ''] : []),
       `${paint.bold(inLine(payload.event))} ${EXPLAIN_TEXT.whose(payload.session, payload.agent)}`,
       place.roots.length === 0 ? EXPLAIN_TEXT.noRoot : EXPLAIN_TEXT.roots(place.roots),
       ...(why === undefined ? [] : [inLine(why)]),
       ...(why === undefined && markers.length === 0 ? [EXPLAIN_TEXT.noMarkers] : []),
       ...markers.map((one) => EXPLAIN_TEXT.marker(one.path, one.row, one.rule, one.why)),
       ...runs.map((one) => EXPLAIN_TEXT.run(one.path, one.why)),
-      ...problems.map((problem) => inLine(unsearchable(problem.path, problem.detail))),
+      ...[...place.problems, ...problems].map((problem) => inLine(unsearchable(problem.path, problem.detail))),
       `${EXPLAIN_TEXT.answer} ${paint.bold(answer.kind)}${isOpen ? `, ${WORKFLOW_RULES.unless}` : ''}`,
       ...(answer.kind === 'block' ? [stripControl(answer.reason)] : []),
       ...(answer.kind === 'context' ? [stripControl(answer.context)] : []),
@@ -169,21 +176,16 @@ function whyNotJudged({ environment }: CommandContext, payload: Payload): string
   return exemption && EXPLAIN_TEXT[exemption.why](exemption.host)
 }
 
-interface Prediction {
-  readonly planned: readonly PlannedMarker[]
-  readonly report: Report
+/** The roots whose run files cannot be listed. */
+function unlistedRuns(roots: readonly string[]): readonly SearchProblem[] {
+  const problems: SearchProblem[] = []
+  for (const root of roots) runFileNames(root, problems)
+  return problems
 }
 
-const NOTHING_PREDICTED: Prediction = { planned: [], report: NOTHING_TO_REPORT }
-
-function predictStop(context: CommandContext, payload: Payload, roots: readonly string[]): Prediction {
-  const { environment, nowMs, findStart } = context
-  const occasion = { payload, nowMs, findStart, findSessionBirth: () => sessionBirthMs(payload, environment) }
-  const observed = observeStop(roots, occasion)
-  const plan = planStop(observed, payload, nowMs)
-  const problems = [...observed.problems]
-  for (const root of roots) runFileNames(root, problems)
-  return { planned: plan.markers, report: { ...NOTHING_TO_REPORT, outcomes: predictOutcomes(plan), problems } }
+function predictStart(occasion: Occasion): HookAnswer {
+  const { unfinished } = observeUnfinished(occasion)
+  return answerToStart(occasion, unfinished, listUnfinishedRuns(occasion.roots, occasion))
 }
 
 /** The session of the first marker that has one. */

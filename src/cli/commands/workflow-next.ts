@@ -4,7 +4,7 @@ import { commandLine } from '../../kernel/command-line.ts'
 import { since } from '../../marker/check-messages.ts'
 import { type CommandContext, type CommandResult, recordInJournal } from '../../project/command-context.ts'
 import { taskWord } from '../../project/task-folder.ts'
-import { CAME_BACK, driveRun, type Occasion, peekTurn, type Turn } from '../../run/drive.ts'
+import { CAME_BACK, driveRun, peekTurn, type RunStop, type Turn } from '../../run/drive.ts'
 import { needOf } from '../../run/machine/need.ts'
 import { stepsOf } from '../../run/machine/prompt.ts'
 import { RUN_OUTCOMES } from '../../run/machine/run-outcome.ts'
@@ -70,7 +70,7 @@ export async function run(
   const folder = requireRunFolder(context, task)
   const caller = shellIdentity(context.environment)?.session
   // A shell does not know the host's id of the prompt, so a wait lasts as on a host without such ids.
-  const occasion: Occasion = {
+  const occasion: RunStop = {
     ...CAME_BACK,
     promptId: undefined,
     startMs: context.findStart(),

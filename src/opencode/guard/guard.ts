@@ -1,9 +1,10 @@
 import path from 'node:path'
+import { errorText } from '../../disk/file-errors.ts'
 import { retryWhileLocked } from '../../disk/lock.ts'
-import type { Payload } from '../../hosts/host.ts'
 import { MAIN_AGENT } from '../../hosts/host.ts'
+import type { Occasion } from '../../hosts/occasion.ts'
 import { OPENCODE_TEXT } from '../../hosts/opencode/opencode-messages.ts'
-import type { CommandForm, CommandReader } from '../../kernel/command-line.ts'
+import type { CommandForm } from '../../kernel/command-line.ts'
 import type { Environment } from '../../kernel/environment.ts'
 import type { Reporter } from '../../opencode-hooks/reporter.ts'
 import { appendRecorded } from '../../project/journal.ts'
@@ -11,14 +12,19 @@ import type { Recorded } from '../../project/journal-entry.ts'
 import { findRoots, startFolders } from '../../project/root.ts'
 import { taskWord } from '../../project/task-folder.ts'
 import { findActiveRuns } from '../../run/store/active-runs.ts'
-import { settleRunWait } from '../../run/store/run-wait.ts'
-import { answerFor, NOTHING_TO_REPORT, type Report, type RunReport } from '../../stop/answer-for.ts'
-import { commitStopAsync, endWait, stampWait } from '../../stop/commit.ts'
-import { findMarkers, observeStop } from '../../stop/observe-stop.ts'
-import { type ObservedStop, planStop, type StopPlan } from '../../stop/plan.ts'
-import { waitState } from '../../stop/rules.ts'
-import { journalComplaint } from '../../stop/stop-messages.ts'
-import { predictOutcomes, recordsOf, type StopOutcome } from '../../stop/stop-outcome.ts'
+import { updateWaitAtStop } from '../../run/store/run-wait.ts'
+import {
+  type AnsweredStop,
+  answerStopAsync,
+  endStop,
+  NO_RUNS,
+  predictStop,
+  type StopOfRuns,
+} from '../../stop/answer-stop.ts'
+import { updateWait } from '../../stop/commit.ts'
+import { findMarkers } from '../../stop/observe-stop.ts'
+import { waitVerdict } from '../../stop/rules.ts'
+import { journalComplaint, unreadableNotice } from '../../stop/stop-messages.ts'
 import type { Agent, Sessions } from '../sessions.ts'
 import type { IdleRun, IdleRuns } from '../workflow/idle-runs.ts'
 
@@ -69,11 +75,9 @@ export class Guard {
    * nothing: the count in the reason is the next one.
    */
   async preview(agent: Agent): Promise<string | undefined> {
-    const payload = this.#payloadFor(agent, 0)
-    const { plan } = this.#plan(agent, payload)
-    const outcomes = predictOutcomes(plan)
-    const { reason } = await this.#look(agent)
-    return this.#speak(payload, { ...NOTHING_TO_REPORT, outcomes, runs: promptOf(reason) }).reason
+    const occasion = this.#occasionOf(agent, 0)
+    const { reason } = await this.#look(agent, occasion)
+    return reasonOf(predictStop(occasion, stopOfRuns(reason)))
   }
 
   /**
@@ -83,17 +87,20 @@ export class Guard {
   async stop(
     agent: Agent,
     runningSubagents: number,
-  ): Promise<{ readonly reason: string | undefined; readonly notices: string[] }> {
-    const payload = this.#payloadFor(agent, runningSubagents)
-    const { observed, plan } = this.#plan(agent, payload)
-    const outcomes = await this.#commit(plan)
-    const isHeld = outcomes.some(({ kind }) => kind === 'blocked')
-    const idle = isHeld || runningSubagents > 0 ? undefined : await this.#look(agent)
-    if (idle !== undefined) await retryWhileLocked(idle.note)
-    const { problems } = observed
-    const said = this.#speak(payload, { ...NOTHING_TO_REPORT, outcomes, problems, runs: promptOf(idle?.reason) })
-    for (const notice of said.notices) this.#reporter.notice(notice)
-    return said
+  ): Promise<{ readonly reason: string | undefined; readonly notices: readonly string[] }> {
+    const occasion = this.#occasionOf(agent, runningSubagents)
+    const stop = await answerStopAsync(occasion, async (isBlocked) => {
+      if (isBlocked || runningSubagents > 0) return NO_RUNS
+      try {
+        const idle = await this.#look(agent, occasion)
+        await retryWhileLocked(idle.note)
+        return stopOfRuns(idle.reason)
+      } catch (error) {
+        return stopOfRuns(undefined, [unreadableNotice(this.#place.folder, errorText(error))])
+      }
+    })
+    this.#tell(stop, occasion)
+    return { reason: reasonOf(stop), notices: stop.notices }
   }
 
   /**
@@ -101,83 +108,76 @@ export class Guard {
    * user gets a notice about markers that would have blocked (the turn failed, or OpenCode called no hook).
    */
   async stopped(agent: Agent): Promise<void> {
-    const payload = this.#payloadFor(agent, 0)
-    const { plan } = this.#plan(agent, payload)
-    const unblocked = plan.markers.filter((one) => one.kind === 'judged' && one.rule !== 'block')
-    const outcomes = await this.#commit({ ...plan, markers: unblocked })
-    const { notices } = this.#speak(payload, { ...NOTHING_TO_REPORT, outcomes })
-    for (const notice of notices) this.#reporter.notice(notice)
-    for (const one of plan.markers) {
-      if (one.kind !== 'judged' || one.rule !== 'block') continue
-      const { folder, identity } = one.stored
+    const occasion = this.#occasionOf(agent, 0)
+    const { stop, unblocked } = await endStop(occasion)
+    this.#tell(stop, occasion)
+    for (const { stored } of unblocked) {
       // After an error OpenCode sends the idle event twice (1.18.34).
-      if (this.#told.has(identity.file)) continue
-      this.#told.add(identity.file)
-      this.#reporter.notice(OPENCODE_TEXT.notBlocked(taskWord(folder)))
+      if (this.#told.has(stored.identity.file)) continue
+      this.#told.add(stored.identity.file)
+      this.#reporter.notice(OPENCODE_TEXT.notBlocked(taskWord(stored.folder)))
     }
   }
 
   /** Handles a command of the main conversation that may have announced a wait: it gets the prompt that is answered now. */
   async commandEnded(agent: Agent): Promise<void> {
     if (agent.agent !== MAIN_AGENT) return
-    const payload = this.#payloadFor(agent, 0)
-    this.#record(await stampWaits(this.rootsFor(agent.root), payload), Date.now())
+    const occasion = this.#occasionOf(agent, 0, this.rootsFor(agent.root))
+    this.#record(await updateWaits(occasion), occasion)
   }
 
   /** The runs of the agent that have no driver; none where the user switched workflows off. */
-  async #look(agent: Agent): Promise<IdleRun> {
+  async #look(agent: Agent, occasion: Occasion): Promise<IdleRun> {
     const runs = this.#runs
     if (runs === undefined) return NO_RUN
     const roots = this.rootsFor(agent.root)
-    return retryWhileLocked(() => runs.look(agent, roots, this.#sessions.promptOf(agent.root)))
+    return retryWhileLocked(() => runs.look(occasion, roots))
   }
 
-  /** The payload that a stop hook would get for this stop. */
-  #payloadFor(agent: Agent, runningSubagents: number): Payload {
+  /** The occasion that a stop hook would get for this stop. */
+  #occasionOf(
+    agent: Agent,
+    runningSubagents: number,
+    roots = this.#place.looksForMarkers ? this.rootsFor(agent.root) : [],
+  ): Occasion {
     const prompt = this.#sessions.promptOf(agent.root)
+    const nowMs = Date.now()
     return {
-      event: agent.agent === MAIN_AGENT ? 'Stop' : 'SubagentStop',
-      session: agent.root,
-      agent: agent.agent,
-      wakeUps: runningSubagents,
-      shells: [],
-      ...(prompt !== undefined && { prompt }),
-      ...(agent.type !== undefined && { agentType: agent.type }),
+      payload: {
+        event: agent.agent === MAIN_AGENT ? 'Stop' : 'SubagentStop',
+        session: agent.root,
+        agent: agent.agent,
+        wakeUps: runningSubagents,
+        shells: [],
+        ...(prompt !== undefined && { prompt }),
+        ...(agent.type !== undefined && { agentType: agent.type }),
+      },
+      environment: this.#place.environment,
+      roots,
+      reader: { foundRoot: findRoots(this.#starts())[0], findForm: this.#place.findForm },
+      nowMs,
+      startMs: nowMs,
+      sessionBornMs: this.#sessions.bornMs(agent.root),
+      deadline: undefined,
     }
   }
 
-  #plan(agent: Agent, payload: Payload): { readonly observed: ObservedStop; readonly plan: StopPlan } {
-    const nowMs = Date.now()
-    const findSessionBirth = (): number | undefined => this.#sessions.bornMs(agent.root)
-    const findStart = (): number => nowMs
-    const roots = this.#place.looksForMarkers ? this.rootsFor(agent.root) : []
-    const observed = observeStop(roots, { payload, nowMs, findSessionBirth, findStart })
-    return { observed, plan: planStop(observed, payload, nowMs) }
+  #tell(stop: AnsweredStop, occasion: Occasion): void {
+    this.#record(stop.recorded, occasion)
+    for (const notice of stop.notices) this.#reporter.notice(notice)
   }
 
-  async #commit(plan: StopPlan): Promise<readonly StopOutcome[]> {
-    const { outcomes, recorded } = await commitStopAsync(plan)
-    const { payload, nowMs } = plan.stop
-    this.#record([...recorded, ...recordsOf(outcomes, payload)], nowMs)
-    return outcomes
-  }
-
-  #record(recorded: readonly Recorded[], nowMs: number): void {
+  #record(recorded: readonly Recorded[], { nowMs }: Occasion): void {
     for (const problem of appendRecorded(recorded, nowMs)) this.#reporter.notice(journalComplaint(problem))
-  }
-
-  #speak(payload: Payload, report: Report): { readonly reason: string | undefined; readonly notices: string[] } {
-    const { answer, notices } = answerFor(payload, report, this.#reader())
-    return { reason: answer.kind === 'block' ? answer.reason : undefined, notices: [...notices] }
-  }
-
-  #reader(): CommandReader {
-    return { foundRoot: findRoots(this.#starts())[0], findForm: this.#place.findForm }
   }
 }
 
-function promptOf(prompt: string | undefined): RunReport {
-  return { prompt, notices: [] }
+function stopOfRuns(prompt: string | undefined, notices: readonly string[] = []): StopOfRuns {
+  return { ...NO_RUNS, report: { prompt, notices } }
+}
+
+function reasonOf({ answer }: AnsweredStop): string | undefined {
+  return answer.kind === 'block' ? answer.reason : undefined
 }
 
 /**
@@ -185,24 +185,19 @@ function promptOf(prompt: string | undefined): RunReport {
  * other hosts (docs/design.md, "Waiting"): a wait whose turn is interrupted must not allow the stop of a later one. Waits
  * of an earlier prompt are over. Returns the journal's records of those.
  */
-async function stampWaits(roots: readonly string[], payload: Payload): Promise<readonly Recorded[]> {
+async function updateWaits(occasion: Occasion): Promise<readonly Recorded[]> {
+  const { payload, roots } = occasion
   const { session, prompt } = payload
   if (session === undefined || prompt === undefined) return []
-  const nowMs = Date.now()
-  const stop = { payload, nowMs, sessionBornMs: undefined, startMs: nowMs }
   const recorded: Recorded[] = []
   for (const read of findMarkers(roots).markers) {
-    if (read.kind !== 'marker') continue
-    const state = waitState(read.marker, stop)
-    if (state === 'begins') await attempt(() => stampWait(read.folder, stop))
-    if (state !== 'over') continue
-    const ended = await attempt(() => endWait(read.folder, payload, (one) => waitState(one, stop) === 'over'))
-    recorded.push(...(ended ?? []))
+    if (read.kind !== 'marker' || (waitVerdict(read.marker, occasion)?.kind ?? 'stays') === 'stays') continue
+    recorded.push(...((await attempt(() => updateWait(read.folder, occasion, 'stop'))) ?? []))
   }
   const { runs } = await retryWhileLocked(() => findActiveRuns(roots))
   for (const { folder, state } of runs) {
     if (state.wait === undefined || state.hostSession !== session) continue
-    recorded.push(...((await attempt(() => settleRunWait(folder, session, { prompt, startMs: nowMs }))) ?? []))
+    recorded.push(...((await attempt(() => updateWaitAtStop(folder, occasion))) ?? []))
   }
   return recorded
 }

@@ -1,13 +1,12 @@
-import { MAIN_AGENT } from '../../hosts/host.ts'
+import type { Moment } from '../../hosts/occasion.ts'
 import { WORKFLOW_TOOL_TEXT } from '../../hosts/opencode/opencode-messages.ts'
-import { waitStateAt } from '../../marker/wait.ts'
 import { appendJournal, appendRecorded } from '../../project/journal.ts'
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { CAME_BACK, takeTurn } from '../../run/drive.ts'
+import { afterWaitEvent, stopEvent } from '../../run/machine/agent-stop.ts'
 import { needOf } from '../../run/machine/need.ts'
 import { findActiveRuns } from '../../run/store/active-runs.ts'
-import { settleRunWait } from '../../run/store/run-wait.ts'
-import type { Agent } from '../sessions.ts'
+import { updateWaitAtStop } from '../../run/store/run-wait.ts'
 
 /**
  * Finds runs that a conversation started with the CLI and that have no driver: on Claude Code the prompts come when the
@@ -36,33 +35,33 @@ export class IdleRuns {
   }
 
   /** Looks at the conversation's runs at a stop, and names the first one without a driver, in path order. Writes nothing. */
-  look(agent: Agent, roots: readonly string[], prompt: string | undefined): IdleRun {
-    const event = { prompt, startMs: Date.now() }
+  look(occasion: Moment, roots: readonly string[]): IdleRun {
+    const { payload, startMs } = occasion
     const waiting: TaskFolder[] = []
     const stopping: TaskFolder[] = []
     let reason: string | undefined
     let told = (): void => {}
     // Unusable runs are left out: the tool, `status` and `doctor` report them, and a stop need not fail.
-    const { runs } = agent.agent === MAIN_AGENT ? findActiveRuns(roots) : { runs: [] }
+    const { runs } = payload.event === 'Stop' ? findActiveRuns(roots) : { runs: [] }
     for (const { folder, state } of runs) {
-      if (state.hostSession !== agent.root || this.#driven.has(folder.path)) continue
+      if (state.hostSession !== payload.session || this.#driven.has(folder.path)) continue
       if (needOf(state).kind === 'approval') continue
       if (state.stopRequestedMs !== undefined) {
         stopping.push(folder)
         continue
       }
       if (state.wait !== undefined) waiting.push(folder)
-      const wait = waitStateAt(state.wait, event)
-      if (wait === 'begins' || wait === 'stands' || reason !== undefined) continue
-      if (wait === 'none' && this.#told.get(folder.path) === state.sequence) continue
+      const { wait } = afterWaitEvent(state, stopEvent({ promptId: payload.prompt, startMs }), startMs)
+      if (wait !== undefined || reason !== undefined) continue
+      if (state.wait === undefined && this.#told.get(folder.path) === state.sequence) continue
       reason = WORKFLOW_TOOL_TEXT.waits(taskWord(folder), state.name)
       told = () => this.#told.set(folder.path, state.sequence)
     }
     return {
       reason,
       note: () => {
-        for (const folder of waiting) appendRecorded(settleRunWait(folder, agent.root, event), Date.now())
-        for (const folder of stopping) endStopping(folder, agent.root, event.startMs)
+        for (const folder of waiting) appendRecorded(updateWaitAtStop(folder, occasion), Date.now())
+        for (const folder of stopping) endStopping(folder, occasion)
         told()
       },
     }
@@ -70,10 +69,10 @@ export class IdleRuns {
 }
 
 /** Judges the work that a run's last prompt left. No further prompt goes out, so the run is then over. */
-function endStopping(folder: TaskFolder, session: string, startMs: number): void {
+function endStopping(folder: TaskFolder, { payload, startMs }: Moment): void {
   const turn = takeTurn(folder, {
     ...{ ...CAME_BACK, promptId: undefined, startMs },
-    drives: ({ hostSession, stopRequestedMs }) => hostSession === session && stopRequestedMs !== undefined,
+    drives: ({ hostSession, stopRequestedMs }) => hostSession === payload.session && stopRequestedMs !== undefined,
   })
   if (turn.command !== 'none') appendJournal(folder.root, turn.entries, Date.now())
 }

@@ -1,4 +1,4 @@
-import { endedWait, parseWait, stampedWait, type Wait, type WaitEvent, waitStateAt } from '../../marker/wait.ts'
+import { judgeWait, type SessionEvent, type Wait } from '../../marker/wait.ts'
 import type { Observation } from './observation.ts'
 import { pauseClock, type WorkflowState } from './state.ts'
 
@@ -47,9 +47,8 @@ const ONLY_LOOKED_AT = {
 export function judgeAgentStop(start: WorkflowState, stop: AgentStop, nowMs: number): JudgedStop {
   if (!stop.isMain || !start.active) return { state: start, ...ONLY_LOOKED_AT }
   const { promptId, shells } = stop
-  const { state: settled, isWaiting } = settleWait(start, { prompt: promptId, startMs: stop.startMs }, nowMs)
-  const state = noteStop(settled, stop)
-  if (isWaiting || !stop.isNext) return { ...ONLY_LOOKED_AT, state, wait: isWaiting ? state.wait : undefined }
+  const state = noteStop(afterWaitEvent(start, stopEvent(stop), nowMs), stop)
+  if (state.wait !== undefined || !stop.isNext) return { ...ONLY_LOOKED_AT, state, wait: state.wait }
   const plain = { state, asks: false, hears: false, wait: undefined }
   const canGoOn = { mayPrompt: true, promptId, shells }
   const isStopping = state.stopRequestedMs !== undefined
@@ -96,7 +95,7 @@ function wasInterrupted({ heardPromptId, promptId }: WorkflowState, stop: AgentS
  * of another prompt. That may be nobody's: a restart must not let a run rest until the person writes.
  */
 export function afterSessionStart(state: WorkflowState): WorkflowState {
-  const awake = state.wait === undefined ? state : endWaitOf(state, state.wait)
+  const awake = afterWaitEvent(state, { kind: 'session-start' }, 0)
   const { prompted, cameBack, heardPromptId, promptId } = awake
   return prompted && !cameBack && heardPromptId !== promptId ? { ...awake, heardPromptId: promptId } : awake
 }
@@ -109,55 +108,16 @@ export function isIdle({ prompted, wait, heardPromptId, promptId }: WorkflowStat
   return !prompted || wait !== undefined || (heardPromptId !== undefined && heardPromptId !== promptId)
 }
 
-/** True if the run waits at an event of its session. */
-export function isWaitingAt(
-  { wait }: WorkflowState,
-  { promptId, startMs }: Pick<AgentStop, 'promptId' | 'startMs'>,
-): boolean {
-  return ['begins', 'stands'].includes(waitStateAt(wait, { prompt: promptId, startMs }))
+/** The state after an event of its session: its wait stamped, or removed where it is over. */
+export function afterWaitEvent(state: WorkflowState, event: SessionEvent, nowMs: number): WorkflowState {
+  const verdict = state.wait && judgeWait(state.wait, event, nowMs)
+  if (verdict === undefined || verdict.kind === 'stays') return state
+  return verdict.kind === 'begins'
+    ? { ...state, wait: verdict.wait }
+    : { ...state, wait: undefined, waits: verdict.waits }
 }
 
-/** The state at an event of its session, with its wait stamped, or removed where it is over. */
-export function settleWait(
-  state: WorkflowState,
-  event: WaitEvent,
-  nowMs: number,
-): { readonly state: WorkflowState; readonly isWaiting: boolean } {
-  const { wait } = state
-  if (wait === undefined) return { state, isWaiting: false }
-  const standing = waitStateAt(wait, event)
-  if (standing === 'stands') return { state, isWaiting: true }
-  if (standing === 'begins') return { state: stampedRunWait(state, wait, event.prompt, nowMs), isWaiting: true }
-  return { state: endWaitOf(state, wait), isWaiting: false }
-}
-
-/**
- * The state after a shell command of the run's session: a wait that the command announced begins at the command's prompt. A
- * sub-agent's announcement is dropped, because its stop ends it.
- */
-export function afterCommand(
-  state: WorkflowState,
-  {
-    isMain,
-    announces,
-    promptId,
-  }: { readonly isMain: boolean; readonly announces: boolean; readonly promptId: string | undefined },
-  nowMs: number,
-): WorkflowState {
-  const { wait } = state
-  const standing = waitStateAt(wait, { prompt: promptId, startMs: undefined })
-  if (wait === undefined || standing === 'stands') return state
-  if (standing === 'over' ? isMain : announces && !isMain) return endWaitOf(state, wait)
-  if (standing === 'over') return state
-  return announces && promptId !== undefined ? stampedRunWait(state, wait, promptId, nowMs) : state
-}
-
-function stampedRunWait(state: WorkflowState, wait: Wait, promptId: string | undefined, nowMs: number): WorkflowState {
-  return { ...state, wait: parseWait(stampedWait(wait, promptId, nowMs).wait) }
-}
-
-/** The state without its wait, which is over. */
-export function endWaitOf(state: WorkflowState, wait: Wait): WorkflowState {
-  const { waits } = endedWait(wait) as { readonly waits: number | undefined }
-  return { ...state, wait: undefined, waits: waits ?? 0 }
+/** A stop of the main conversation, as the rule of waits reads it. */
+export function stopEvent({ promptId, startMs }: Pick<AgentStop, 'promptId' | 'startMs'>): SessionEvent {
+  return { kind: 'stop', isMain: true, prompt: promptId, startMs }
 }

@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../kernel/json-object.ts'
 import { fromIso, toIso } from '../../kernel/time.ts'
-import { parseWait, type Wait } from '../../marker/wait.ts'
+import { formatWait, parseWait, type Wait } from '../../marker/wait.ts'
 import { type Definition, readDefinition } from '../definition/definition.ts'
 import { MAX_PHASE_STEPS } from '../definition/definition-limits.ts'
 import {
@@ -151,14 +151,7 @@ const APPROVAL = plain(
 /** An announced wait. An unreadable one counts as none. */
 const WAIT = orNull<Wait | undefined>({
   read: (held) => (held === undefined ? WRONG : parseWait(held)),
-  write: (wait) =>
-    wait && {
-      for: wait.for,
-      count: wait.count,
-      ...(wait.promptId !== undefined && { prompt_id: wait.promptId }),
-      ...(wait.lastPromptId !== undefined && { last_prompt_id: wait.lastPromptId }),
-      ...(wait.stoppedMs !== undefined && { stopped_ms: wait.stoppedMs }),
-    },
+  write: (wait) => wait && formatWait(wait),
 })
 
 const LED_BY = plain(

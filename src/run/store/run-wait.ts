@@ -1,11 +1,12 @@
 import { COMMAND_PATIENCE_MS, HOOK_PATIENCE_MS } from '../../disk/lock.ts'
 import { MAIN_AGENT } from '../../hosts/host.ts'
+import type { Moment } from '../../hosts/occasion.ts'
 import { type ErrorArguments, PostflightError } from '../../kernel/errors.ts'
-import { announcesWait, type ToolUse, waitingIds } from '../../marker/owner-claim.ts'
-import { announcedWait, parseWait, type Wait, type WaitEvent, type WaitsLeft, waitsLeft } from '../../marker/wait.ts'
+import { announcesWait, waitingIds } from '../../marker/owner-claim.ts'
+import { announcedWait, parseWait, type Wait, type WaitsLeft, waitsLeft } from '../../marker/wait.ts'
 import type { JournalEntry, Recorded } from '../../project/journal-entry.ts'
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
-import { afterCommand, afterSessionStart, settleWait } from '../machine/agent-stop.ts'
+import { afterSessionStart, afterWaitEvent, stopEvent } from '../machine/agent-stop.ts'
 import type { WorkflowState } from '../machine/state.ts'
 import { readState, stateDisplayPath, stateWrittenMs, withRunLock, writeChanged, writeState } from './state-store.ts'
 
@@ -48,28 +49,30 @@ export function noteSessionStart(folder: TaskFolder, session: string | undefined
 }
 
 /**
- * Stamps the wait of a run of this session that the command announced, or ends one that a sub-agent announced. Returns the
- * journal's record of the end.
+ * Stamps the wait of a run of this session that the command announced, or ends a wait that is over. Returns the journal's
+ * record of the end.
  * @throws {PostflightError} `locked`; file-system errors.
  */
-export function settleAnnouncedWait(folder: TaskFolder, use: ToolUse): Recorded[] {
-  const { session, agent = MAIN_AGENT, prompt, output } = use.payload
+export function updateAnnouncedWait(folder: TaskFolder, moment: Moment): Recorded[] {
+  const { session, agent = MAIN_AGENT, prompt, output } = moment.payload
   return changeRun(folder, session, (state) => {
     const written = { id: state.id, changedMs: stateWrittenMs(folder) }
-    const announces = announcesWait(written, use, waitingIds(output))
-    return afterCommand(state, { isMain: agent === MAIN_AGENT, announces, promptId: prompt }, Date.now())
+    const kind = announcesWait(written, moment, waitingIds(output)) ? 'announcement' : 'command'
+    const event = { kind, isMain: agent === MAIN_AGENT, prompt, startMs: moment.startMs } as const
+    return afterWaitEvent(state, event, Date.now())
   })
 }
 
 /**
- * Stamps the wait of a run at an event of its session, or ends it where its prompt is over. Returns the journal's record of
+ * Stamps the wait of a run at a stop of the main conversation, or ends it if it is over. Returns the journal's record of
  * the end.
  * @throws {PostflightError} `locked`, `workflow-state`; file-system errors.
  */
-export function settleRunWait(folder: TaskFolder, session: string, event: WaitEvent): Recorded[] {
+export function updateWaitAtStop(folder: TaskFolder, { payload, startMs }: Moment): Recorded[] {
   // Most runs do not wait, and then no lock is needed.
   if (readState(folder)?.wait === undefined) return []
-  return changeRun(folder, session, (state) => settleWait(state, event, Date.now()).state, COMMAND_PATIENCE_MS)
+  const event = stopEvent({ promptId: payload.prompt, startMs })
+  return changeRun(folder, payload.session, (state) => afterWaitEvent(state, event, Date.now()), COMMAND_PATIENCE_MS)
 }
 
 /** Changes the state of an active run of this session. Returns the journal's record of a wait that ended. */

@@ -263,7 +263,7 @@ function isFolder(file: string): boolean {
 }
 
 async function runHookProgram(job: Job): Promise<void> {
-  const { runHook } = await import('../../../src/hook/run.ts')
+  const { runHook } = await import('../../../src/hook/run-hook.ts')
   Object.defineProperty(process, 'stdin', {
     value: Readable.from([Buffer.from(job.payload ?? '')]),
     configurable: true,

@@ -13,7 +13,7 @@ import { parseMarker } from '../../../src/marker/marker.ts'
 import { formatMarker } from '../../../src/marker/marker-text.ts'
 import { formatJournalEntry } from '../../../src/project/journal-entry.ts'
 import { ALLOW, formatAnswer, REASON_LIMIT } from '../../../src/stop/answer.ts'
-import { answerFor, NOTHING_TO_REPORT } from '../../../src/stop/answer-for.ts'
+import { answerToStart, answerToStop } from '../../../src/stop/answer-for.ts'
 import { planStop, type SeenMarker } from '../../../src/stop/plan.ts'
 import { predictOutcomes, recordsOf } from '../../../src/stop/stop-outcome.ts'
 import { anyJson, anyUnits, hostileText, longText, markerFields, payloadFields } from '../../property/arbitraries.ts'
@@ -127,9 +127,10 @@ export function decide({ payload: text, markers, root, onPath, sessionAgeMs }: D
   }
   const seen = markers.map(seenOf)
   const sessionBornMs = sessionAgeMs === undefined ? undefined : NOW_MS - sessionAgeMs
-  const plan = planStop({ markers: seen, problems: [], unchecked: 0, sessionBornMs, startMs: NOW_MS }, payload, NOW_MS)
-  const outcomes = predictOutcomes(plan)
-  const { answer } = answerFor(payload, { ...NOTHING_TO_REPORT, outcomes }, reader)
+  const occasion = { payload, reader, nowMs: NOW_MS, startMs: NOW_MS, sessionBornMs }
+  const outcomes = predictOutcomes(planStop({ markers: seen }, occasion))
+  const report = { outcomes, problems: [], unchecked: 0, runs: { prompt: undefined, notices: [] } }
+  const { answer } = answerToStop(occasion, report)
   const unfinished = seen.flatMap((one) =>
     one.kind === 'marker'
       ? [
@@ -142,8 +143,8 @@ export function decide({ payload: text, markers, root, onPath, sessionAgeMs }: D
       : [],
   )
   const others = [
-    answerFor(payload, { ...NOTHING_TO_REPORT, unfinished }, reader).answer,
-    answerFor(payload, { ...NOTHING_TO_REPORT, problems: [{ path: text, detail: text }], unchecked: 3 }, reader).answer,
+    answerToStart(occasion, unfinished, []),
+    answerToStop(occasion, { ...report, outcomes: [], problems: [{ path: text, detail: text }], unchecked: 3 }).answer,
   ]
   for (const other of others) {
     const problem = lineProblem(formatAnswer(other, true))

@@ -12,14 +12,13 @@ import { run as explain } from '../../../src/cli/commands/explain.ts'
 import { run as inspect } from '../../../src/cli/commands/inspect.ts'
 import { run as step } from '../../../src/cli/commands/step.ts'
 import { run as wait } from '../../../src/cli/commands/wait.ts'
-import type { HookContext } from '../../../src/hook/context.ts'
 import { handleSessionStart } from '../../../src/hook/session-start.ts'
 import { handleStop } from '../../../src/hook/stop.ts'
 import { handleToolUse } from '../../../src/hook/tool-use.ts'
+import type { Occasion } from '../../../src/hosts/occasion.ts'
 import { parsePayload } from '../../../src/hosts/payload.ts'
 import { PostflightError } from '../../../src/kernel/errors.ts'
 import type { CommandContext } from '../../../src/project/command-context.ts'
-import { answerFor } from '../../../src/stop/answer-for.ts'
 import type { Painter } from '../../../src/views/print.ts'
 import { CLI, HOOK_BUNDLE, LAUNCHER, runProcess } from '../../support/process.ts'
 import { halfOf, instrument } from '../support/instrument.ts'
@@ -145,15 +144,15 @@ async function attemptCommand<T>(planned: Kill | undefined, action: () => T | Pr
 export function inProcess(root: string): Real {
   let passedMs = 0
   const nowMs = (): number => Date.now() + passedMs
-  const context = (payload: string): HookContext => ({
+  const occasion = (payload: string): Occasion => ({
     payload: parsePayload(payload, nowMs()),
     environment: {},
     roots: [root],
     reader: { foundRoot: root, findForm: () => ({ onPath: true, byNpx: false, script: '/postflight.js' }) },
     nowMs: nowMs(),
     deadline: Number.POSITIVE_INFINITY,
-    findStart: nowMs,
-    findSessionBirth: () => undefined,
+    startMs: nowMs(),
+    sessionBornMs: undefined,
   })
   const count: Record<string, number> = {}
   const killed = (result: unknown): void => {
@@ -167,22 +166,22 @@ export function inProcess(root: string): Real {
       passedMs += ms
     },
     async stop(stop, planned): Promise<StopResult> {
-      const result = attempt(planned, () => handleStop(context(payloadOf(stop, root))))
+      const result = attempt(planned, () => handleStop(occasion(payloadOf(stop, root))))
       killed(result)
       if (result === 'killed') return 'killed'
       const blocks = result.recorded.flatMap(({ entry }) =>
         entry.event === 'block' ? [[entry.task, entry.count]] : [],
       )
-      const said = answerFor(context(payloadOf(stop, root)).payload, result.report, context('').reader)
-      if ((said.answer.kind === 'block') !== blocks.length > 0) throw new Error('the answer does not match the journal')
+      if ((result.answer.kind === 'block') !== blocks.length > 0)
+        throw new Error('the answer does not match the journal')
       count.blocked = (count.blocked ?? 0) + blocks.length
       return { blocks: Object.fromEntries(blocks) as Partial<Record<Task, number>> }
     },
     async sessionStart(session) {
-      handleSessionStart(context(JSON.stringify({ hook_event_name: 'SessionStart', session_id: session, cwd: root })))
+      handleSessionStart(occasion(JSON.stringify({ hook_event_name: 'SessionStart', session_id: session, cwd: root })))
     },
     async toolUse(use, identity, planned) {
-      const result = attempt(planned, () => handleToolUse(context(toolPayload(use, identity, root))))
+      const result = attempt(planned, () => handleToolUse(occasion(toolPayload(use, identity, root))))
       killed(result)
       return result === 'killed' ? 'killed' : 'done'
     },

@@ -5,6 +5,7 @@ import { writeAll } from '../disk/process-output.ts'
 import { readStdin, type StdinRead } from '../disk/stdin.ts'
 import type { Payload } from '../hosts/host.ts'
 import { showsNotice, takesContextAtTop, takesContextOfBlock, writesSequences } from '../hosts/index.ts'
+import { type Occasion, occasionOf } from '../hosts/occasion.ts'
 import { EMPTY_PAYLOAD, parsePayload } from '../hosts/payload.ts'
 import type { Environment } from '../kernel/environment.ts'
 import { errorMessage } from '../kernel/error-messages.ts'
@@ -12,14 +13,12 @@ import { PostflightError } from '../kernel/errors.ts'
 import { stripControl } from '../kernel/text.ts'
 import { appendRecorded } from '../project/journal.ts'
 import { findHookPlace } from '../project/root.ts'
-import { ALLOW, formatAnswer, type HookAnswer, NOTIFY_VARIABLE, terminalSequence } from '../stop/answer.ts'
-import { answerFor, type Spoken } from '../stop/answer-for.ts'
+import { formatAnswer, NOTIFY_VARIABLE, terminalSequence } from '../stop/answer.ts'
+import { type Answered, NOTHING_DONE } from '../stop/answer-for.ts'
 import { sessionBirthMs } from '../stop/observe-stop.ts'
 import { allowedComplaint, journalComplaint, stdinComplaint, unreadableNotice } from '../stop/stop-messages.ts'
-import type { HookContext, HookResult } from './context.ts'
-import { handleReturn } from './reports.ts'
 import { handleSessionStart } from './session-start.ts'
-import { handleStop } from './stop.ts'
+import { handleReturn, handleStop } from './stop.ts'
 import { handleToolUse } from './tool-use.ts'
 
 /**
@@ -69,26 +68,20 @@ function thisProcess(): HookProcess {
 export async function runHook(hook: HookProcess = thisProcess()): Promise<void> {
   const { environment, write } = hook
   let payload: Payload | undefined
-  let answer: HookAnswer = ALLOW
-  let alerts: readonly string[] = []
+  let answered = NOTHING_DONE
   try {
     if (environment.POSTFLIGHT_DISABLE !== '1') {
       payload = await readPayload(hook)
-      if (payload !== undefined) ({ answer, alerts } = answerPayload(payload, hook))
+      if (payload !== undefined) answered = answerPayload(payload, hook)
     }
   } catch (error) {
     complain(hook, allowedComplaint(describe(error)))
   }
-  write(1, printed(answer, alerts, payload, environment))
+  write(1, printed(answered, payload, environment))
 }
 
 /** The answer as this payload's host reads it. */
-function printed(
-  answer: HookAnswer,
-  alerts: readonly string[],
-  payload: Payload | undefined,
-  environment: Environment,
-): string {
+function printed({ answer, alerts }: Answered, payload: Payload | undefined, environment: Environment): string {
   if (payload === undefined) return formatAnswer(answer, false)
   const place = {
     refusesCall: payload.endingTool !== undefined,
@@ -109,38 +102,28 @@ async function readPayload(hook: HookProcess): Promise<Payload | undefined> {
 }
 
 /** The handler of each event that the hook answers. */
-const HANDLERS: Readonly<Record<string, (context: HookContext) => HookResult>> = {
+const HANDLERS: Readonly<Record<string, (occasion: Occasion) => Answered>> = {
   SubagentStop: handleStop,
   Stop: handleStop,
-  PostToolUse: (context) => (context.payload.returned === undefined ? handleToolUse : handleReturn)(context),
+  PostToolUse: (occasion) => (occasion.payload.returned === undefined ? handleToolUse : handleReturn)(occasion),
   SessionStart: handleSessionStart,
 }
 
-function answerPayload(payload: Payload, hook: HookProcess): Pick<Spoken, 'answer' | 'alerts'> {
+function answerPayload(payload: Payload, hook: HookProcess): Answered {
   const handle = Object.hasOwn(HANDLERS, payload.event) ? HANDLERS[payload.event] : undefined
-  if (handle === undefined) return { answer: ALLOW, alerts: [] }
-  const { environment, words, cli, deadline, findStart } = hook
-  const option = optionValue(words, '--root')
+  if (handle === undefined) return NOTHING_DONE
+  const { environment, words, cli, deadline } = hook
   const cwd = currentFolder(hook)
-  const place = findHookPlace({ option, payloadCwd: payload.cwd, environment, cwd })
-  const reader = { foundRoot: place.foundRoot, findForm: () => findCommandForm(environment, cli, cwd) }
-  const findSessionBirth = () => hook.findSessionBirth(payload, environment)
-  const nowMs = Date.now()
-  const result = handle({
-    payload,
-    environment,
-    roots: place.roots,
-    reader,
-    nowMs,
-    deadline,
-    findStart,
-    findSessionBirth,
-  })
-  const { answer, notices, alerts } = answerFor(payload, result.report, reader)
-  for (const { path: folder, detail } of place.problems) complain(hook, unreadableNotice(folder, detail))
-  for (const complaint of [...notices, ...result.complaints].slice(0, MAX_COMPLAINTS)) complain(hook, complaint)
-  for (const problem of appendRecorded(result.recorded, Date.now())) complain(hook, journalComplaint(problem))
-  return { answer, alerts }
+  const place = findHookPlace({ option: optionValue(words, '--root'), payloadCwd: payload.cwd, environment, cwd })
+  const { roots, foundRoot, problems } = place
+  const reader = { foundRoot, findForm: () => findCommandForm(environment, cli, cwd) }
+  const find = { startMs: hook.findStart, sessionBornMs: () => hook.findSessionBirth(payload, environment) }
+  const answered = handle(occasionOf({ payload, environment, roots, reader, nowMs: Date.now(), deadline }, find))
+  for (const { path: folder, detail } of problems) complain(hook, unreadableNotice(folder, detail))
+  const complaints = [...answered.notices, ...answered.complaints]
+  for (const complaint of complaints.slice(0, MAX_COMPLAINTS)) complain(hook, complaint)
+  for (const problem of appendRecorded(answered.recorded, Date.now())) complain(hook, journalComplaint(problem))
+  return answered
 }
 
 /** The current folder; where it was removed, the file system's top, so that the other start folders still count. */
