@@ -2,8 +2,8 @@ import { approval, counted, listed, quote } from '../kernel/phrases.ts'
 import type { CheckFailure } from '../marker/check.ts'
 import { failureWords, seconds } from '../marker/check-messages.ts'
 import { MAX_PHASE_STEPS } from './definition/definition-limits.ts'
+import { isResumableOutcome } from './machine/history.ts'
 import type { NotBound } from './machine/receipt.ts'
-import { isResumableOutcome } from './machine/run-outcome.ts'
 
 /** The sentences about runs of workflows. The hook loads them only for a workflow. */
 

@@ -1,6 +1,6 @@
 import path from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { tickTask } from '../../src/run/store/checklist-file.ts'
+import { tickTask } from '../../src/run/store/task-files.ts'
 import { SESSION } from '../stress/support/contention.ts'
 import { createThreadRunner, type FaultRunner } from '../stress/support/fault-runner.ts'
 import { instrument } from '../stress/support/instrument.ts'

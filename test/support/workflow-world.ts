@@ -3,15 +3,21 @@
 import { announcedWait, parseWait, waitsLeft } from '../../src/marker/wait.ts'
 import type { Definition } from '../../src/run/definition/definition.ts'
 import { type AgentStop, afterSessionStart, judgeAgentStop } from '../../src/run/machine/agent-stop.ts'
-import { awaitsApproval } from '../../src/run/machine/approval.ts'
 import { promptAgain, resumeState } from '../../src/run/machine/control.ts'
+import { reconcile } from '../../src/run/machine/machine.ts'
+import { awaitsApproval } from '../../src/run/machine/need.ts'
 import type { Effect, Observation, StepResultSeen } from '../../src/run/machine/observation.ts'
-import { currentPhase, isInStep, stepArchiveName, stepResultFile } from '../../src/run/machine/position.ts'
-import { reconcile } from '../../src/run/machine/reconcile.ts'
+import {
+  currentPhase,
+  isInStep,
+  stepArchiveName,
+  stepResultFile,
+  stepsOut,
+  withHandOut,
+} from '../../src/run/machine/position.ts'
 import { newState, visitsOf, type WorkflowState } from '../../src/run/machine/state.ts'
 import { formatState, isState, parseState } from '../../src/run/machine/state-file.ts'
 import { approveState } from '../../src/run/machine/steering.ts'
-import { stepsOut, withHandOut } from '../../src/run/machine/work.ts'
 import { schemaFaults } from './json-schemas.ts'
 
 /** The result of an agent's work on a prompt. */

@@ -4,10 +4,9 @@ import { describe, expect, it } from 'vitest'
 import type { HostClient } from '../../src/hosts/opencode/api.ts'
 import { type PhasePorts, PhaseRunner } from '../../src/opencode/workflow/phase-runner.ts'
 import { advance } from '../../src/run/machine/machine.ts'
-import { currentPhase } from '../../src/run/machine/position.ts'
+import { currentPhase, withHandOut } from '../../src/run/machine/position.ts'
 import { duePrompt } from '../../src/run/machine/prompt.ts'
 import type { WorkflowState } from '../../src/run/machine/state.ts'
-import { withHandOut } from '../../src/run/machine/work.ts'
 import { begin, seeing } from './workflow-builders.ts'
 
 const FOLDER = { root: '/p', path: '/p/specs/007_flow', task: '007_flow', relative: 'specs/007_flow' }

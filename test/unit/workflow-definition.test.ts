@@ -13,7 +13,7 @@ import { checkDefinition, checkRules } from '../../src/run/definition/definition
 import { checkShape } from '../../src/run/definition/definition-schema.ts'
 import { CHECK_FIELDS, PHASE_FIELDS } from '../../src/run/definition/phase-fields.ts'
 import { snapshotOf } from '../../src/run/definition/snapshot.ts'
-import { mermaidLines } from '../../src/run/machine/mermaid.ts'
+import { mermaidLines } from '../../src/run/machine/picture.ts'
 import { ready } from '../property/workflow-arbitraries.ts'
 import { readSchema } from '../support/json-schemas.ts'
 

@@ -5,7 +5,6 @@ import {
   abortState,
   hadAskedBefore,
   haltState,
-  isResumable,
   MAX_REPEATS,
   promptAgain,
   repeatPrompt,
@@ -13,8 +12,8 @@ import {
   resumeState,
 } from '../../src/run/machine/control.ts'
 import { advance } from '../../src/run/machine/machine.ts'
-import { mermaidLines } from '../../src/run/machine/mermaid.ts'
-import { phaseStandings } from '../../src/run/machine/picture.ts'
+import { isResumable } from '../../src/run/machine/need.ts'
+import { mermaidLines, phaseStandings } from '../../src/run/machine/picture.ts'
 import { currentPhase } from '../../src/run/machine/position.ts'
 import { duePrompt, PROMPT_LIMIT } from '../../src/run/machine/prompt.ts'
 import type { WorkflowState } from '../../src/run/machine/state.ts'

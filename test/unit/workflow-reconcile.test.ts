@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { reconcile, type WorkflowPorts } from '../../src/run/machine/machine.ts'
 import type { Observation } from '../../src/run/machine/observation.ts'
-import { reconcile, type WorkflowPorts } from '../../src/run/machine/reconcile.ts'
 import type { WorkflowState } from '../../src/run/machine/state.ts'
 import { begin, seeing } from './workflow-builders.ts'
 

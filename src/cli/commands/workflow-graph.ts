@@ -11,7 +11,7 @@ import {
 } from '../../project/command-context.ts'
 import { findTaskFolder } from '../../project/find-task-folder.ts'
 import type { Definition } from '../../run/definition/definition.ts'
-import { mermaidLines } from '../../run/machine/mermaid.ts'
+import { mermaidLines } from '../../run/machine/picture.ts'
 import type { WorkflowState } from '../../run/machine/state.ts'
 import { findDefinition, listExamples } from '../../run/store/find-definition.ts'
 import { requireDefinition } from '../../run/store/load-definition.ts'

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { formatAge, toIso } from '../../kernel/time.ts'
 import type { CommandContext, CommandResult } from '../../project/command-context.ts'
-import { RUN_OUTCOMES } from '../../run/machine/run-outcome.ts'
+import { RUN_OUTCOMES } from '../../run/machine/history.ts'
 import { phaseMs, visitsOf } from '../../run/machine/state.ts'
 import { readHistory, requireState } from '../../run/store/state-store.ts'
 import * as field from '../../views/documents.ts'

@@ -19,8 +19,7 @@ import { findDefinition } from '../../run/store/find-definition.ts'
 import { interruptRun, resumeRun, startRun } from '../../run/store/run.ts'
 import { requireState } from '../../run/store/state-store.ts'
 import { requireTrust, type Truster, trustRun } from '../../run/store/trust.ts'
-import { callerManner } from './caller.ts'
-import { type PhasePorts, PhaseRunner } from './phase-runner.ts'
+import { callerManner, type PhasePorts, PhaseRunner } from './phase-runner.ts'
 
 /**
  * Drives workflows on OpenCode (docs/design.md, "Workflows"): each phase in a child session of its own, prompted as long

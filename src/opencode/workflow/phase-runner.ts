@@ -1,7 +1,7 @@
 import { MAIN_AGENT } from '../../hosts/host.ts'
 import { type HostClient, isGone, need, type PermissionRule } from '../../hosts/opencode/api.ts'
-import { WORKFLOW_TOOL } from '../../hosts/opencode/catalogue.ts'
-import { createChild, type Manner } from '../../hosts/opencode/conversation.ts'
+import { knownAgents, knownModel, modelName, parseModel, WORKFLOW_TOOL } from '../../hosts/opencode/catalogue.ts'
+import { createChild, lastManner, type Manner } from '../../hosts/opencode/conversation.ts'
 import { OPENCODE_TEXT, WORKFLOW_TOOL_TEXT } from '../../hosts/opencode/opencode-messages.ts'
 import type { Turns } from '../../hosts/opencode/turns.ts'
 import type { TaskFolder } from '../../project/task-folder.ts'
@@ -11,7 +11,6 @@ import { visitsOf, type WorkflowState } from '../../run/machine/state.ts'
 import { readState } from '../../run/store/state-store.ts'
 import type { SubAgentGuard } from '../guard/prompt-guards.ts'
 import type { Sessions } from '../sessions.ts'
-import { phaseManner } from './caller.ts'
 
 /**
  * Sends the prompts of one run: each phase in a child session of its own, and each of the steps that are in progress at
@@ -193,4 +192,45 @@ export class PhaseRunner {
 function isLost(folder: TaskFolder, session: string): boolean {
   const state = readState(folder)
   return state === undefined || !state.active || state.hostSession !== session
+}
+
+/** The settings of a phase's turns, and a sentence for each agent or model that was replaced. */
+interface ChosenManner {
+  readonly manner: Manner
+  readonly substitutes: readonly string[]
+}
+
+/** The settings of a conversation's turns; OpenCode's configuration where the conversation has no message that can be read. */
+export async function callerManner(client: HostClient, session: string): Promise<Manner> {
+  const manner = await lastManner(client, session)
+  if (manner !== undefined) return manner
+  const agents = await knownAgents(client)
+  const agent = agents.find(({ mode, hidden }) => mode !== 'subagent' && hidden !== true)?.name ?? 'build'
+  const model = parseModel((await client.config.get()).data?.model)
+  return { agent, ...(model !== undefined && { model }) }
+}
+
+/**
+ * The settings of a phase's turns. A run that began on another host may name an agent or a model that OpenCode does not
+ * have; then the conversation's own is used, and `substitutes` reports it.
+ */
+async function phaseManner(client: HostClient, due: DueWork, caller: Manner): Promise<ChosenManner> {
+  const substitutes: string[] = []
+  const agent = due.agent === undefined ? undefined : (await knownAgents(client)).find(({ name }) => name === due.agent)
+  if (due.agent !== undefined && agent === undefined) {
+    substitutes.push(WORKFLOW_TOOL_TEXT.substitute('agent', due.agent))
+  }
+  const named = due.model ?? (agent?.model === undefined ? undefined : modelName(agent.model))
+  const own = await knownModel(client, named)
+  if (named !== undefined && own === undefined) substitutes.push(WORKFLOW_TOOL_TEXT.substitute('model', named))
+  const { model, variant } = caller
+  return {
+    manner: {
+      agent: agent?.name ?? caller.agent,
+      ...(own === undefined
+        ? { ...(model !== undefined && { model }), ...(variant !== undefined && { variant }) }
+        : { model: own }),
+    },
+    substitutes,
+  }
 }

@@ -1,12 +1,10 @@
 import { END } from '../definition/definition-limits.ts'
 import { isFailing } from '../definition/next.ts'
 import type { Phase } from '../definition/phase-fields.ts'
-import { awaitsApproval } from './approval.ts'
+import { awaitsApproval, isResumable } from './need.ts'
 import type { ArtifactSeen } from './observation.ts'
-import { currentPhase } from './position.ts'
-import { isResumableOutcome } from './run-outcome.ts'
+import { currentPhase, isSpent, withWork } from './position.ts'
 import { enter, pauseClock, type WorkflowState, withTransition } from './state.ts'
-import { isSpent, withWork } from './work.ts'
 
 /** The commands of a person to a run: stop, resume, abort, settle. Pure. */
 
@@ -46,11 +44,6 @@ export function haltState(state: WorkflowState, why: string, nowMs: number): Wor
   const stopped = { event: 'end', phase: state.phase, outcome: 'stopped', detail: why } as const
   const ended = withTransition(pauseClock(state, nowMs), stopped, nowMs)
   return { ...ended, active: false, outcome: 'stopped', why, stopRequestedMs: undefined }
-}
-
-/** True for a run that can be resumed. */
-export function isResumable(state: WorkflowState): boolean {
-  return state.active || isResumableOutcome(state.outcome)
 }
 
 /** The sessions that resume a run; undefined if unknown. */

@@ -1,9 +1,21 @@
 import { fromIso, toIso } from '../../kernel/time.ts'
 import { MAX_PHASE_STEPS } from '../definition/definition-limits.ts'
 import { count, objectOf, oneOf, optional, type Reader, text, type Values, WRONG } from '../definition/fields.ts'
-import { RUN_OUTCOMES } from './run-outcome.ts'
 
-/** The history of a run: its transitions, and their form in a file. */
+/** How a run ended, and its history: its transitions, and their form in a file. */
+
+export const RUN_OUTCOMES = ['completed', 'stopped', 'stalled', 'failed', 'aborted'] as const
+
+/** The outcome of a run. */
+export type RunOutcome = (typeof RUN_OUTCOMES)[number]
+
+/** The outcomes after which a run can be resumed. */
+const RESUMABLE: readonly (string | undefined)[] = ['stopped', 'stalled', 'failed'] satisfies RunOutcome[]
+
+/** True for an outcome after which a run can be resumed. */
+export function isResumableOutcome(outcome: string | undefined): boolean {
+  return RESUMABLE.includes(outcome)
+}
 
 /** The kinds of transition. */
 const TRANSITION_EVENTS = [

@@ -1,9 +1,11 @@
+import type { Definition } from '../definition/definition.ts'
+import { END } from '../definition/definition-limits.ts'
 import type { Next } from '../definition/next.ts'
 import type { Phase, StepSource } from '../definition/phase-fields.ts'
 import { GRAPH_TEXT } from '../run-messages.ts'
 import { visitsOf, type WorkflowState } from './state.ts'
 
-/** The parts of every picture of a workflow: a Mermaid diagram, the report's drawing, the lines of `workflow status`. */
+/** The parts of every picture of a workflow (the report's drawing, the lines of `workflow status`), and the Mermaid diagram. */
 
 /** The standing of a phase in a run. */
 export type PhaseStanding = 'done' | 'running' | 'failed' | 'skipped' | 'waiting'
@@ -45,4 +47,44 @@ export function waysOf({ verdict, pass, fail, cases, otherwise }: Next): [string
     ]
   const ways = Object.entries(cases).map(([name, target]): [string, string] => [name, target])
   return otherwise === undefined ? ways : [...ways, [GRAPH_TEXT.otherwise, otherwise]]
+}
+
+const COLOURS: Readonly<Record<PhaseStanding, string>> = {
+  done: 'fill:#d3f9d8,stroke:#2b8a3e',
+  running: 'fill:#fff3bf,stroke:#e67700',
+  failed: 'fill:#ffe3e3,stroke:#c92a2a',
+  skipped: 'fill:#ffffff,stroke:#e67700,stroke-dasharray:4',
+  waiting: 'fill:#f1f3f5,stroke:#868e96',
+}
+
+/** The lines of the diagram. With a state, the phases have the colours of their standing. */
+export function mermaidLines(definition: Definition, state?: WorkflowState): string[] {
+  const { phases } = definition
+  // Two hyphens would begin an arrow, so such a phase is named by its number. No id begins with a digit.
+  const node = (id: string): string =>
+    id === END ? 'finish' : `p_${id.includes('--') ? phases.findIndex((phase) => phase.id === id) + 1 : id}`
+  const lines = ['flowchart TD', `  start(( )) --> ${node(definition.phases[0].id)}`]
+  for (const phase of definition.phases) {
+    const { id } = phase
+    lines.push(`  ${node(id)}["${[id, ...phaseDetails(phase)].map(asLabel).join('<br/>')}"]`)
+    for (const [label, target] of waysOf(phase.next)) {
+      lines.push(`  ${node(id)} ${label === undefined ? '-->' : `-- ${arrowLabel(label)} -->`} ${node(target)}`)
+    }
+  }
+  lines.push(`  finish(("${state?.outcome ?? END}"))`)
+  if (state === undefined) return lines
+  const standings = phaseStandings(state)
+  for (const [name, style] of Object.entries(COLOURS)) lines.push(`  classDef ${name} ${style}`)
+  for (const [index, phase] of definition.phases.entries()) lines.push(`  class ${node(phase.id)} ${standings[index]}`)
+  return lines
+}
+
+/** The text with Mermaid's escapes, so that it cannot end a label. */
+function asLabel(text: string): string {
+  return text.replace(/[^\w ./-]/gu, (character) => `#${Number(character.codePointAt(0))};`)
+}
+
+/** The label of an arrow. Two plain words need no quotes. */
+function arrowLabel(label: string): string {
+  return label === 'pass' || label === 'fail' ? label : `"${asLabel(label)}"`
 }

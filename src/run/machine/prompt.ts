@@ -4,10 +4,18 @@ import type { Phase } from '../definition/phase-fields.ts'
 import { ARTIFACT_OF, fill, INPUT_OF, type PLACEHOLDERS, STEP_FIELD } from '../definition/placeholders.ts'
 import { MAX_STEP_LENGTH, namedByStep, stepAsText, stepField } from '../definition/step.ts'
 import { PROMPT_TEXT, RUN_RECORDS, stepWords } from '../run-messages.ts'
-import { currentPhase, isFromBefore, isInStep, stepAt, stepLine, stepResultFile } from './position.ts'
+import {
+  currentPhase,
+  isFromBefore,
+  isInStep,
+  stepAt,
+  stepLine,
+  stepResultFile,
+  stepsOut,
+  withHandOut,
+} from './position.ts'
 import { visitsOf, type WorkflowState } from './state.ts'
 import type { StepInWork } from './state-fields.ts'
-import { stepsOut, withHandOut } from './work.ts'
 
 /** The prompts: a template of the definition, followed by what to write to which file and what happens next. */
 

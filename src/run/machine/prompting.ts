@@ -1,13 +1,12 @@
 import { MAX_INTERRUPTIONS } from '../definition/bound.ts'
 import type { Phase } from '../definition/phase-fields.ts'
 import { WORKFLOW_TEXT } from '../run-messages.ts'
-import { tellsPrevious } from './approval.ts'
+import type { RunOutcome } from './history.ts'
+import { tellsPrevious } from './need.ts'
 import type { Effect, Observation } from './observation.ts'
-import { isInStep, stepLine, where } from './position.ts'
-import type { RunOutcome } from './run-outcome.ts'
+import { isInStep, promptsLeft, stepLine, where, withWork } from './position.ts'
 import { pauseClock, type WorkflowState, withTransition, workedMs } from './state.ts'
 import type { StepInWork } from './state-fields.ts'
-import { promptsLeft, withWork } from './work.ts'
 
 /** The parts of the machine that phases and steps share: giving out prompts, and ending a run. */
 

@@ -17,8 +17,7 @@ import {
 } from '../definition/fields.ts'
 import type { Phase } from '../definition/phase-fields.ts'
 import { readStep } from '../definition/step.ts'
-import { type HistoryEntry, historyFields, readHistoryEntry } from './history.ts'
-import { RUN_OUTCOMES } from './run-outcome.ts'
+import { type HistoryEntry, historyFields, RUN_OUTCOMES, readHistoryEntry } from './history.ts'
 
 /**
  * The fields of a run's state: for each one its name in the code, its key in the state file, its kind and its first value.

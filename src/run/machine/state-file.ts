@@ -2,9 +2,9 @@ import { isJsonObject } from '../../kernel/json-object.ts'
 import { findPhase } from '../definition/definition.ts'
 import { objectOf, WRONG, wrongKeys } from '../definition/fields.ts'
 import type { Phase } from '../definition/phase-fields.ts'
+import { withWork } from './position.ts'
 import { visitsOf, type WorkflowState } from './state.ts'
 import { STATE_FIELDS } from './state-fields.ts'
-import { withWork } from './work.ts'
 
 /** The state file of a run: one format for every driver, with snake_case keys. */
 

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { RUN_OUTCOMES } from './run-outcome.ts'
+import { RUN_OUTCOMES } from './history.ts'
 
 /**
  * The state of a run as `workflow/state.json` holds it. `schema/state.schema.json` is generated from this, for programs that

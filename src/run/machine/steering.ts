@@ -4,12 +4,11 @@ import { END } from '../definition/definition-limits.ts'
 import { targetsOf } from '../definition/next.ts'
 import type { Phase } from '../definition/phase-fields.ts'
 import { WORKFLOW_TEXT } from '../run-messages.ts'
-import { isResumable } from './control.ts'
-import { currentPhase, where } from './position.ts'
+import { isResumable } from './need.ts'
+import { currentPhase, where, withWork } from './position.ts'
 import { end } from './prompting.ts'
 import { enter, settleClock, visitsOf, type WorkflowState, withTransition } from './state.ts'
 import type { EndedStep, StepInWork } from './state-fields.ts'
-import { withWork } from './work.ts'
 
 /** What a person does to a run that goes on or can be resumed: approve, reject, retry a step, skip a step. Pure. */
 

@@ -2,11 +2,20 @@ import type { Phase } from '../definition/phase-fields.ts'
 import { isChecklistItem } from '../definition/step.ts'
 import { WORKFLOW_TEXT } from '../run-messages.ts'
 import type { Effect, Observation, StepResultSeen } from './observation.ts'
-import { isInStep, stepArchiveName, stepAt, stepResultFile, where } from './position.ts'
+import {
+  isInStep,
+  isSpent,
+  stepArchiveName,
+  stepAt,
+  stepResultFile,
+  where,
+  withHandOut,
+  withStepEnded,
+  withStepInWork,
+} from './position.ts'
 import { type Advance, end, goesOutAgain, only, orWait, prompt, promptOnceMore } from './prompting.ts'
 import { visitsOf, type WorkflowState, withTransition } from './state.ts'
 import type { StepInWork } from './state-fields.ts'
-import { isSpent, withHandOut, withStepEnded, withStepInWork } from './work.ts'
 
 /**
  * The machine's part for steps. A prompt hands out one step, or up to `parallel`. Each transition takes one result, or

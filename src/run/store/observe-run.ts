@@ -1,23 +1,23 @@
 import path from 'node:path'
 import { lastNamed, lookForNamed, lookInside, makeFoldersInside, moveToFree } from '../../disk/inside.ts'
 import { isJsonObject } from '../../kernel/json-object.ts'
+import type { TaskFolder } from '../../project/task-folder.ts'
 import { findBreach, MAX_SCHEMA_STEPS } from '../definition/artifact-schema.ts'
+import type { ListedSteps } from '../definition/bound.ts'
 import { MAX_PHASE_STEPS } from '../definition/definition-limits.ts'
 import { verdictOf } from '../definition/next.ts'
 import { type Phase, reasonText, type StepSource } from '../definition/phase-fields.ts'
 import { MAX_STEP_LENGTH, resolvePointer, type Step, stepAsText } from '../definition/step.ts'
-import { tellsPrevious, visitPutAside } from '../machine/approval.ts'
-import { ARTIFACTS_FOLDER, archivedName, archivePlace, stepFolder } from '../machine/archive.ts'
+import { tellsPrevious, visitPutAside } from '../machine/need.ts'
 import type { ArtifactSeen, Effect, Observation, StepResultSeen, StepsSeen } from '../machine/observation.ts'
-import { currentPhase, isInStep, stepArchiveName, stepResultFile } from '../machine/position.ts'
+import { ARTIFACTS_FOLDER, archivedName, archivePlace, stepFolder } from '../machine/observation.ts'
+import { currentPhase, isInStep, stepArchiveName, stepResultFile, withHandOut } from '../machine/position.ts'
 import { visitsOf, type WorkflowState } from '../machine/state.ts'
 import type { StepInWork } from '../machine/state-fields.ts'
-import { withHandOut } from '../machine/work.ts'
 import { WORKFLOW_TEXT } from '../run-messages.ts'
-import { seeTasks, tickTask } from './checklist-file.ts'
-import { readJson } from './read-json.ts'
+import { stepResultFiles } from './put-aside.ts'
 import { checkBreach, checkCommand } from './receipts.ts'
-import { stepResultFiles } from './step-files.ts'
+import { readJson, seeTasks, tickTask } from './task-files.ts'
 
 /** Observes a task folder for the workflow machine, and carries out the machine's effects there. */
 
@@ -152,7 +152,7 @@ function strayResults(folder: string, phase: Phase, inWork: readonly StepInWork[
 }
 
 /** The steps that a phase takes from a file; undefined for listed ones. @throws {PostflightError} `file-unreadable`. */
-export function seeSteps(folder: string, source: StepSource): StepsSeen | undefined {
+function seeSteps(folder: string, source: StepSource): StepsSeen | undefined {
   if (source.kind === 'list') return undefined
   const { artifact: name } = source
   if (source.kind === 'checklist') return seeTasks(folder, name)
@@ -193,4 +193,29 @@ export function applyEffect(folder: string, effect: Effect): void {
   if (found.kind === 'absent' || found.kind === 'elsewhere') return
   const { folder: place, name } = archivePlace(effect)
   moveToFree(path.join(folder, source), makeFoldersInside(folder, place), name)
+}
+
+/** Lists beyond these are not read: each may be as large as an artifact, and `status` reads them every time. */
+const MAX_LISTS = 20
+
+/** The lengths of the lists that phases take their steps from, as they are in a task folder now. Each is read once. */
+export function listedIn({ path }: TaskFolder): ListedSteps {
+  const known = new Map<string, number | undefined>()
+  return ({ steps }) => {
+    if (steps === undefined || steps.kind === 'list') return undefined
+    const name = JSON.stringify(steps)
+    const isNew = !known.has(name) && known.size < MAX_LISTS
+    if (isNew) known.set(name, lengthOf(path, steps))
+    return known.get(name)
+  }
+}
+
+/** The length of a list; undefined for one that is missing, wrong or unreadable: the run itself says so. */
+function lengthOf(folder: string, source: StepSource): number | undefined {
+  try {
+    const seen = seeSteps(folder, source)
+    return seen?.kind === 'list' ? seen.steps.length : undefined
+  } catch {
+    return undefined
+  }
 }

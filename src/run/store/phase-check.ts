@@ -13,8 +13,8 @@ import type { JournalEntry } from '../../project/journal-entry.ts'
 import { beginsWithDigit, SPECS_ITSELF, type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { isReserved } from '../definition/definition-limits.ts'
 import type { Phase } from '../definition/phase-fields.ts'
-import { ARTIFACTS_FOLDER } from '../machine/archive.ts'
 import type { ArtifactSeen } from '../machine/observation.ts'
+import { ARTIFACTS_FOLDER } from '../machine/observation.ts'
 import { currentPhase, isInStep } from '../machine/position.ts'
 import {
   type BoundFile,

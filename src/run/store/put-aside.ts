@@ -7,10 +7,9 @@ import { removeFile, sync } from '../../disk/write.ts'
 import { RUN_HISTORY_FILE, RUN_STATE_FILE, WORKFLOW_FOLDER } from '../../kernel/files.ts'
 import type { TaskFolder } from '../../project/task-folder.ts'
 import type { Definition } from '../definition/definition.ts'
-import { ARTIFACTS_FOLDER, isArchivedName, STEP_RESULTS_FOLDER } from '../machine/archive.ts'
+import { ARTIFACTS_FOLDER, isArchivedName, STEP_RESULTS_FOLDER } from '../machine/observation.ts'
 import { CHECKS_FOLDER, isReceiptName } from '../machine/receipt.ts'
 import type { WorkflowState } from '../machine/state.ts'
-import { promptFiles, stepResultFiles } from './step-files.ts'
 
 /** The folder of the runs that were put aside. */
 const RUNS_FOLDER = 'workflow-runs'
@@ -89,4 +88,26 @@ function removeIfEmpty(target: string): void {
   try {
     fs.rmdirSync(target)
   } catch {}
+}
+
+/** The result files of steps in a task folder: `step-result.json`, and one for each step where several are in work. */
+export function stepResultFiles(folder: string): string[] {
+  return namesLike(folder, /^step-result(?:-\d+)?\.json$/)
+}
+
+/** The files with prompts that are too long for a reason, beside the state. */
+function promptFiles(folder: string): string[] {
+  return namesLike(folder, /^prompt(?:-\d+)?\.md$/)
+}
+
+/** In a fixed order; none where the folder cannot be listed. */
+function namesLike(folder: string, pattern: RegExp): string[] {
+  try {
+    return fs
+      .readdirSync(folder)
+      .filter((name) => pattern.test(name))
+      .sort()
+  } catch {
+    return []
+  }
 }

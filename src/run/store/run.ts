@@ -6,15 +6,8 @@ import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { type Definition, findPhase } from '../definition/definition.ts'
 import type { Phase } from '../definition/phase-fields.ts'
 import { isIdle } from '../machine/agent-stop.ts'
-import {
-  abortState,
-  haltState,
-  isResumable,
-  promptAgain,
-  requestStop,
-  resumeState,
-  settleState,
-} from '../machine/control.ts'
+import { abortState, haltState, promptAgain, requestStop, resumeState, settleState } from '../machine/control.ts'
+import { isResumable } from '../machine/need.ts'
 import { currentPhase } from '../machine/position.ts'
 import { newState, visitsOf, type WorkflowState } from '../machine/state.ts'
 import {
