@@ -1,5 +1,5 @@
-import fs from 'node:fs'
 import path from 'node:path'
+import description from '../../package.json' with { type: 'json' }
 import { processStartMs } from '../disk/age.ts'
 import { isCaught } from '../disk/process-output.ts'
 import { homeFolder } from '../project/home-folder.ts'
@@ -15,7 +15,7 @@ import { processTerminal } from './terminal.ts'
 const packageFolder = path.resolve(import.meta.dirname, '..', '..')
 
 void main(process.argv.slice(2), {
-  version: JSON.parse(fs.readFileSync(path.join(packageFolder, 'package.json'), 'utf8')).version,
+  version: description.version,
   stdout: standardOutput,
   stderr: standardError,
   contextNow: (rootOption) => ({
@@ -32,11 +32,8 @@ void main(process.argv.slice(2), {
       return processTerminal()
     },
     async readInput(patienceMs) {
-      const { readStdin } = await import('../disk/stdin.ts')
-      const read = await readStdin(patienceMs)
-      // A host that keeps it open must not keep this process alive.
-      process.stdin.destroy()
-      return read
+      const { readStdinOnce } = await import('../disk/stdin.ts')
+      return readStdinOnce(patienceMs)
     },
     note: (text) => cleanOutput(standardError).write(wrapped(`${text}\n`, standardError)),
   }),

@@ -33,6 +33,17 @@ export async function readStdin(
   return readDirectly(collected, patienceMs) ?? readStream(process.stdin, collected, patienceMs)
 }
 
+/** The same, for the last time: a host that keeps stdin open does not keep this process alive. */
+export async function readStdinOnce(patienceMs: number): Promise<StdinRead> {
+  const collected = new Collected(STDIN_MAX_BYTES)
+  const direct = readDirectly(collected, patienceMs)
+  if (direct !== undefined) return direct
+  // Node takes 4 ms to make the stream, so it is made and ended only here.
+  const read = await readStream(process.stdin, collected, patienceMs)
+  process.stdin.destroy()
+  return read
+}
+
 /** The chunks that were read so far. */
 class Collected {
   readonly #chunks: Buffer[] = []

@@ -43,6 +43,8 @@ export function checkSlug(slug: string): string {
 }
 
 /** Letters, digits, `_`, `-` and `.`: names that need no quotes, neither in a shell nor in a message. */
+/** Most names: a class of Unicode takes Node 0.5 ms at its first use. */
+const ASCII_NAME = /^[\w.-]+$/
 const PLAIN = /^[\p{L}\p{M}\p{N}_.-]+$/u
 
 /**
@@ -51,7 +53,7 @@ const PLAIN = /^[\p{L}\p{M}\p{N}_.-]+$/u
  */
 export function checkNewSlug(slug: string): void {
   checkSlug(slug)
-  if (!PLAIN.test(slug)) throw new PostflightError('slug-invalid', { slug })
+  if (!ASCII_NAME.test(slug) && !PLAIN.test(slug)) throw new PostflightError('slug-invalid', { slug })
 }
 
 /** The error for a name that is safe, but not that of a task folder. */
