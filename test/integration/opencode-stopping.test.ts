@@ -67,6 +67,24 @@ describe.each(['session.stopping', 'experimental.session.stopping'] as const)('%
     expect(calls).not.toContain('promptAsync')
   })
 
+  it('records what became of the markers also where a run cannot be used', async () => {
+    const project = createProject()
+    project.write('flow.json', JSON.stringify({ name: 'flow', phases: [{ id: 'a', prompt: 'p', artifact: 'a.txt' }] }))
+    const env = { POSTFLIGHT_HOST_SESSION: 'ses_main', POSTFLIGHT_AGENT: 'main' }
+    await project.cli(['workflow', 'start', '7', 'flow', '--definition', 'flow.json'], { env })
+    await project.cli(['wait', '7', '--for', 'go-ahead'], { env })
+    project.write('specs/007_flow/workflow/.postflight-lock/x', '')
+    project.marker('259_x', { cc_session_id: 'ses_main', agent_id: 'main', stop_hook_active: true })
+    const hooks = await load(project, hostWith({}).client)
+
+    const output: StoppingOutput = { stop: true }
+    await hooks[name]?.({ sessionID: 'ses_main' }, output)
+
+    expect(output).toEqual({ stop: true })
+    const entries = project.read('specs/.postflight/journal.jsonl').trim().split('\n')
+    expect(entries.map((line) => JSON.parse(line).event).slice(-2)).toEqual(['error', 'bypass'])
+  })
+
   it('allows the stops of sessions without a marker, and of sub-agents whose caller waits for them', async () => {
     const project = createProject()
     project.marker('259_x', { cc_session_id: 'ses_main', agent_id: 'ses_child' })

@@ -1,5 +1,4 @@
 import path from 'node:path'
-import { errorText } from '../../disk/file-errors.ts'
 import { retryWhileLocked } from '../../disk/lock.ts'
 import { MAIN_AGENT } from '../../hosts/host.ts'
 import type { Occasion } from '../../hosts/occasion.ts'
@@ -24,7 +23,7 @@ import {
 import { updateWait } from '../../stop/commit.ts'
 import { findMarkers } from '../../stop/observe-stop.ts'
 import { waitVerdict } from '../../stop/rules.ts'
-import { journalComplaint, unreadableNotice } from '../../stop/stop-messages.ts'
+import { journalComplaint } from '../../stop/stop-messages.ts'
 import type { Agent, Sessions } from '../sessions.ts'
 import type { IdleRun, IdleRuns } from '../workflow/idle-runs.ts'
 
@@ -96,7 +95,9 @@ export class Guard {
         await retryWhileLocked(idle.note)
         return stopOfRuns(idle.reason)
       } catch (error) {
-        return stopOfRuns(undefined, [unreadableNotice(this.#place.folder, errorText(error))])
+        // The markers are committed already, so their part of the stop is answered and recorded.
+        this.#reporter.fault('runs', error)
+        return NO_RUNS
       }
     })
     this.#tell(stop, occasion)
@@ -172,8 +173,8 @@ export class Guard {
   }
 }
 
-function stopOfRuns(prompt: string | undefined, notices: readonly string[] = []): StopOfRuns {
-  return { ...NO_RUNS, report: { prompt, notices } }
+function stopOfRuns(prompt: string | undefined): StopOfRuns {
+  return { ...NO_RUNS, report: { prompt, notices: [] } }
 }
 
 function reasonOf({ answer }: AnsweredStop): string | undefined {
