@@ -4,10 +4,8 @@ import { processStartMs } from '../disk/age.ts'
 import { isCaught } from '../disk/process-output.ts'
 import { homeFolder } from '../project/home-folder.ts'
 import { cleanOutput, wrapped } from '../views/print.ts'
-import { currentFolder } from './current-folder.ts'
+import { currentFolder, processTerminal, standardError, standardOutput } from './cli-process.ts'
 import { main } from './main.ts'
-import { standardError, standardOutput } from './output.ts'
-import { processTerminal } from './terminal.ts'
 
 /** Starts the CLI in this process. */
 

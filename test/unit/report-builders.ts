@@ -1,6 +1,6 @@
 import { formatJournalEntry, type JournalEntry, parseJournalLine } from '../../src/project/journal-entry.ts'
 import { composeReport } from '../../src/views/report/compose.ts'
-import type { Report, ReportMarker, ReportRun } from '../../src/views/report/report.ts'
+import type { Report, ReportMarker, ReportRun } from '../../src/views/report/story.ts'
 
 /** Reports for tests, made from entries of the journal, markers and runs. */
 

@@ -5,7 +5,7 @@ import { graph } from '../../src/views/report/page/graph-picture.ts'
 import { type Html, html } from '../../src/views/report/page/html.ts'
 import { eventList, overview, reportPage, runCard, taskCard } from '../../src/views/report/page/page.ts'
 import { scaleOf } from '../../src/views/report/page/track.ts'
-import type { RunStory, TaskStory } from '../../src/views/report/report.ts'
+import type { RunStory, TaskStory } from '../../src/views/report/story.ts'
 import { reportRun } from '../support/report-project.ts'
 import { type Entry, journalAt, MINUTE, reportMarker as marker, NOW, reportOf, TASK, WORK } from './report-builders.ts'
 

@@ -8,8 +8,8 @@ import {
   workedMs,
 } from '../../src/run/machine/state.ts'
 import { reportPage } from '../../src/views/report/page/page.ts'
-import type { RunStory } from '../../src/views/report/report.ts'
 import { storyLines } from '../../src/views/report/report-text.ts'
+import type { RunStory } from '../../src/views/report/story.ts'
 import { reportRun } from '../support/report-project.ts'
 import { journalAt, MINUTE, reportMarker as marker, NOW, reportOf, TASK } from './report-builders.ts'
 import { begin } from './workflow-builders.ts'

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { WATCH_TEXT } from '../../src/views/live-view.ts'
 import { eventWords, REPORT_TEXT, transitionWords } from '../../src/views/report/report-messages.ts'
 import { STATUS_LINE_TEXT } from '../../src/views/status-line.ts'
 import { PROJECT_STATUS_TEXT } from '../../src/views/status-messages.ts'
-import { WATCH_TEXT } from '../../src/views/watch/watch.ts'
 import { itSays } from './sentences.ts'
 
 describe('an entry of the journal in words', () => {

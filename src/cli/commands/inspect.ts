@@ -98,7 +98,7 @@ export async function run(
   const { contextNow, paint } = surroundings
   if (options.watch) {
     const look = () => markersOf(contextNow(), task, options, paint)
-    const { watchOrNote } = await import('../watch.ts')
+    const { watchOrNote } = await import('../watch-option.ts')
     const exitCode = await watchOrNote(surroundings, ['inspect', task], look)
     if (exitCode !== undefined) return exitCode
   }

@@ -25,9 +25,9 @@ import { linkOutside } from '../../setup/settings-paths.ts'
 import * as field from '../../views/documents.ts'
 import { composeReport } from '../../views/report/compose.ts'
 import { reportPage } from '../../views/report/page/page.ts'
-import type { Report, ReportMarker, ReportRun } from '../../views/report/report.ts'
 import { STANDING_WORDS, REPORT_TEXT as TEXT } from '../../views/report/report-messages.ts'
 import { storyLines } from '../../views/report/report-text.ts'
+import type { Report, ReportMarker, ReportRun } from '../../views/report/story.ts'
 import {
   type ArgumentsOf,
   type BareCommand,

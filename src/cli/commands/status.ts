@@ -99,7 +99,7 @@ export async function run(
   const { contextNow, paint } = surroundings
   if (options.watch) {
     const look = () => projectStatus(contextNow(), options, paint)
-    const { watchOrNote } = await import('../watch.ts')
+    const { watchOrNote } = await import('../watch-option.ts')
     const exitCode = await watchOrNote(surroundings, ['status'], look)
     if (exitCode !== undefined) return exitCode
   }

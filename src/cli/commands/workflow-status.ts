@@ -7,10 +7,10 @@ import { foldersHolding, listTaskFolders } from '../../project/task-folders.ts'
 import { STATUS_TEXT } from '../../run/run-messages.ts'
 import { readState, requireState } from '../../run/store/state-store.ts'
 import * as field from '../../views/documents.ts'
+import { WATCH_TEXT } from '../../views/live-view.ts'
 import type { Painter } from '../../views/print.ts'
 import { jsonText, processScreen, type Screen } from '../../views/print.ts'
 import { exitCodeOf, runData, runDocument, runLines } from '../../views/run-view.ts'
-import { WATCH_TEXT } from '../../views/watch/watch.ts'
 import {
   type ArgumentsOf,
   type BareCommand,
@@ -64,7 +64,7 @@ export async function run(
   const { contextNow, paint } = surroundings
   if (!watch) return status(context, paint, task)
   const look = (): CommandResult<StatusDocument> => statusOrWait(contextNow(), paint, task)
-  const { watchOnTerminal } = await import('../watch.ts')
+  const { watchOnTerminal } = await import('../watch-option.ts')
   const over = (result: CommandResult<StatusDocument>): boolean => task !== undefined && isOver(result)
   return (
     (await watchOnTerminal(surroundings, ['workflow status', task], look, over)) ??

@@ -1,6 +1,6 @@
 import { isOfPromise, promiseStories, storyEvent, type TimedLine, textOf, timeOf } from './promise-stories.ts'
-import type { Report, ReportSource, Span, TaskStory } from './report.ts'
 import { runStory } from './run-story.ts'
+import type { Report, ReportSource, Span, TaskStory } from './story.ts'
 
 /** Puts the report together from its sources. Pure. */
 

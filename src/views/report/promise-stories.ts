@@ -1,8 +1,8 @@
 import { oneLine } from '../../kernel/text.ts'
 import { fromIso } from '../../kernel/time.ts'
 import type { JournalLine } from '../../project/journal-entry.ts'
-import type { PromiseStanding, PromiseStory, ReportMarker, Span, StoryEvent, Tone } from './report.ts'
 import { eventWords } from './report-messages.ts'
+import type { PromiseStanding, PromiseStory, ReportMarker, Span, StoryEvent, Tone } from './story.ts'
 
 /** Makes the stories of a task's promises from the journal and from the markers that lie there now. Pure. */
 

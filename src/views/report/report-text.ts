@@ -1,7 +1,7 @@
 import { inLine } from '../../kernel/text.ts'
 import { clock, duration, runTimes } from './page/track.ts'
-import type { PromiseStory, Report, RunStory, StoryEvent } from './report.ts'
 import { STANDING_WORDS, REPORT_TEXT as TEXT } from './report-messages.ts'
+import type { PromiseStory, Report, RunStory, StoryEvent } from './story.ts'
 
 /** The report as lines for a terminal. Pure. */
 

@@ -5,8 +5,8 @@ import type { HistoryEntry, RunOutcome, TransitionEvent } from '../../run/machin
 import { needOf } from '../../run/machine/need.ts'
 import { phaseStandings } from '../../run/machine/picture.ts'
 import { phaseMs, visitsOf, type WorkflowState, workedMs } from '../../run/machine/state.ts'
-import type { PhaseStory, ReportRun, RunStory, StepStory, StoryEvent, Tone, VisitSteps, VisitStory } from './report.ts'
 import { REPORT_TEXT, transitionWords } from './report-messages.ts'
+import type { PhaseStory, ReportRun, RunStory, StepStory, StoryEvent, Tone, VisitSteps, VisitStory } from './story.ts'
 
 /** Makes the story of a run from its state and its history. Pure. */
 

@@ -2,8 +2,8 @@ import { cut, oneLine } from '../../../kernel/text.ts'
 import { END } from '../../../run/definition/definition-limits.ts'
 import type { Phase } from '../../../run/definition/phase-fields.ts'
 import { phaseDetails, waysOf } from '../../../run/machine/picture.ts'
-import type { PhaseStory, RunStory } from '../report.ts'
 import { REPORT_TEXT as TEXT } from '../report-messages.ts'
+import type { PhaseStory, RunStory } from '../story.ts'
 import { type Html, html } from './html.ts'
 
 /** The phases of a run as a drawing: one below the other, with arrows to the phases that may follow. */

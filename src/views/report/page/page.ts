@@ -1,5 +1,6 @@
 import { oneLine } from '../../../kernel/text.ts'
 import { around } from '../compose.ts'
+import { REPORT_TEXT as TEXT } from '../report-messages.ts'
 import type {
   PhaseStory,
   PromiseStory,
@@ -11,8 +12,7 @@ import type {
   Tone,
   VisitSteps,
   VisitStory,
-} from '../report.ts'
-import { REPORT_TEXT as TEXT } from '../report-messages.ts'
+} from '../story.ts'
 import { graph } from './graph-picture.ts'
 import { type Html, html, Html as Raw } from './html.ts'
 import { STYLE } from './style.ts'

@@ -1,6 +1,6 @@
 import { toIso } from '../../../kernel/time.ts'
-import type { PromiseStanding, PromiseStory, RunStory, Span, StoryEvent, Tone } from '../report.ts'
 import { STANDING_WORDS, REPORT_TEXT as TEXT } from '../report-messages.ts'
+import type { PromiseStanding, PromiseStory, RunStory, Span, StoryEvent, Tone } from '../story.ts'
 import { type Html, html } from './html.ts'
 
 /** Bars and marks on a line of time. */

@@ -1,6 +1,6 @@
 import type { CommandResult } from '../project/command-context.ts'
 import { findCommandRoot } from '../project/command-context.ts'
-import { WATCH_TEXT } from '../views/watch/watch.ts'
+import { WATCH_TEXT } from '../views/live-view.ts'
 import type { Surroundings } from './command.ts'
 
 /**
@@ -15,7 +15,7 @@ export async function watchOnTerminal<Result extends CommandResult>(
 ): Promise<0 | 1 | undefined> {
   const context = contextNow()
   if (stdout.isTTY !== true || context.environment.TERM === 'dumb' || json || quiet) return undefined
-  const { watchView } = await import('../views/watch/watch.ts')
+  const { watchView } = await import('../views/live-view.ts')
   const title = WATCH_TEXT.title(words.filter((word) => word !== undefined).join(' '), findCommandRoot(context))
   // In local time, like the person's other clocks.
   const clock = (): string => new Date(contextNow().nowMs).toTimeString().slice(0, 8)

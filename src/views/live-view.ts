@@ -1,10 +1,10 @@
-import { messageOf } from '../../kernel/error-messages.ts'
-import { counted, quote } from '../../kernel/phrases.ts'
-import type { CommandResult } from '../../project/command-context.ts'
-import type { Size } from '../layout.ts'
-import { fill } from '../layout.ts'
-import type { Output, Painter } from '../print.ts'
-import { printable } from '../print.ts'
+import { messageOf } from '../kernel/error-messages.ts'
+import { counted, quote } from '../kernel/phrases.ts'
+import type { CommandResult } from '../project/command-context.ts'
+import type { Size } from './layout.ts'
+import { fill } from './layout.ts'
+import type { Output, Painter } from './print.ts'
+import { printable } from './print.ts'
 
 /** Keeps the result of a command on the screen, until `q` or Ctrl-C. */
 
