@@ -13,7 +13,7 @@ const SAME_STOP_MS = 60_000
 export interface Wait {
   /** What the agent waits for. */
   readonly for: string
-  /** The number of this prompt among those that the promise has waited at, from 1. */
+  /** How many prompts it has waited at, including this one. */
   readonly count: number
   /** The prompt whose stops are allowed; undefined until the wait is stamped. */
   readonly promptId?: string
@@ -29,7 +29,6 @@ export type SessionEvent = { readonly kind: 'session-start' } | WaitMoment
 interface WaitMoment {
   /** `command`: the end of a shell command; `announcement`: of the one that announced the wait. */
   readonly kind: 'stop' | 'command' | 'announcement'
-  /** True for an event of the main conversation. */
   readonly isMain: boolean
   /** The host's id of the prompt; undefined on a host without one. */
   readonly prompt: string | undefined
@@ -60,7 +59,6 @@ export function parseWait(value: unknown): Wait | undefined {
   }
 }
 
-/** True for a valid number of waits. */
 export function isCount(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
 }
@@ -145,7 +143,6 @@ interface AnnouncedWait {
 /** `here-only`: at the prompt of the tenth wait, but at no other one. */
 export type WaitsLeft = 'yes' | 'here-only' | 'no'
 
-/** Whether the promise may wait once more. */
 export function waitsLeft(present: Wait | undefined, used: number): WaitsLeft {
   const count = nextCount(present, used)
   if (isTooMany(count)) return 'no'

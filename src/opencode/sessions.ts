@@ -13,7 +13,6 @@ import { notedRoots, ROOTS_FILE_VARIABLE } from '../project/roots-file.ts'
  */
 
 export interface Agent {
-  /** The session it runs in. */
   readonly session: string
   /** The session at the root: the marker's `cc_session_id`. */
   readonly root: string
@@ -29,7 +28,6 @@ const MAX_FOLDERS = 20
 /** The largest depth of sub-agents: the bound of every walk to the root. */
 const MAX_DEPTH = 50
 
-/** The known sessions of one project folder. */
 export class Sessions {
   readonly #client: HostClient
   readonly #rootsFiles: RootsFiles
@@ -44,7 +42,6 @@ export class Sessions {
     this.#rootsFiles = rootsFiles
   }
 
-  /** Notes a session's parent and its time of creation. */
   note({ id, parentID, time }: SessionInfo): void {
     this.#parents.set(id, parentID)
     if (time !== undefined) this.#births.set(id, time.created)

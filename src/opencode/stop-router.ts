@@ -86,7 +86,6 @@ export class StopRouter {
     if (!this.#background.has(session)) await this.#parts.subAgents.taskEnded(session, output)
   }
 
-  /** Handles the end of a text, which may be the last of the model's turn. */
   async onTextCompleted(session: string, messageId: string): Promise<void> {
     const agent = await this.#parts.sessions.identify(session)
     if (this.#isHeldInLoop(agent)) await this.#parts.inLoop.textCompleted(agent, messageId)

@@ -18,17 +18,14 @@ import { folderOf, type StopOutcome } from './stop-outcome.ts'
 /** The answer to an event, and what is to be told and written besides. */
 export interface Answered {
   readonly answer: HookAnswer
-  /** Notices for the user. */
   readonly notices: readonly string[]
   /** Alerts for a person who is looking elsewhere: a few words each. */
   readonly alerts: readonly string[]
-  /** For the journal. */
   readonly recorded: readonly Recorded[]
   /** For stderr alone. */
   readonly complaints: readonly string[]
 }
 
-/** The answer to an event that needs nothing. */
 export const NOTHING_DONE: Answered = { answer: ALLOW, notices: [], alerts: [], recorded: [], complaints: [] }
 
 /** What an answer to a stop is about: outcomes that were committed, or predicted. */
@@ -51,7 +48,6 @@ export interface RunReport {
   readonly alerts?: readonly string[]
 }
 
-/** An unfinished postflight. */
 export interface Unfinished {
   readonly state: 'pending' | 'abandoned'
   readonly folder: TaskFolder
@@ -70,7 +66,6 @@ export interface UnfinishedRun {
   readonly awaitsStart: boolean
 }
 
-/** The part of an occasion that answers depend on. */
 type Asker = Pick<Occasion, 'payload' | 'reader'>
 
 /** The answer to a stop. Blocked markers precede a workflow's prompt; an allow contains the notices. */

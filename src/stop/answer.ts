@@ -5,7 +5,6 @@ import { cut, stripControl } from '../kernel/text.ts'
 /** The maximum length of a reason or a notice, in characters. */
 export const REASON_LIMIT = 4000
 
-/** An answer of the hook, before it is printed. */
 export type HookAnswer =
   | { readonly kind: 'allow'; readonly notice?: string }
   | Block
@@ -30,7 +29,6 @@ interface AnswerPlace {
   readonly atTop?: boolean
 }
 
-/** The allow without a notice. */
 export const ALLOW: HookAnswer = { kind: 'allow' }
 
 /**
@@ -106,7 +104,6 @@ const FORMS: Readonly<Record<string, (text: string) => string>> = {
   bell: () => BELL,
 }
 
-/** The longest notification, in characters. */
 const TEXT_LIMIT = 200
 
 /** The sequence that notifies of the alerts; undefined if there are none, or if notifications were not asked for. */

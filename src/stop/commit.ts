@@ -18,10 +18,9 @@ import { type StopOutcome, waitEndRecord } from './stop-outcome.ts'
 
 /** Carries out a stop's plan on disk, marker by marker (docs/design.md, "Plan and commit"). */
 
-/** A marker that changes in the meantime is observed and planned again, at most this often; then it does not block. */
+/** If a marker changes meanwhile, it is observed and planned again, at most this often; then it does not block. */
 const MAX_NEW_PLANS = 4
 
-/** What a stop did. */
 export interface CommittedStop {
   readonly outcomes: readonly StopOutcome[]
   /** The number of markers for which there was no time. */
@@ -51,7 +50,7 @@ export async function commitStopAsync(plan: readonly PlannedMarker[], moment: Mo
   return { outcomes, unchecked: 0, recorded }
 }
 
-/** The outcome for one marker. A marker that fails must not stop the others: this throws `LockBusy` only, before anything is counted. */
+/** A marker that fails must not stop the others: this throws `LockBusy` only, before anything is counted. */
 function commitMarker(planned: PlannedMarker, moment: Moment, recorded: Recorded[]): StopOutcome {
   const folder = planned.kind === 'judged' ? planned.stored.folder : planned.folder
   let current = planned
@@ -73,7 +72,7 @@ function commitMarker(planned: PlannedMarker, moment: Moment, recorded: Recorded
   }
 }
 
-/** The outcome; undefined when the marker changed in the meantime. */
+/** Undefined if the marker changed meanwhile. */
 function tryCommit(judged: JudgedMarker, moment: Moment, recorded: Recorded[]): StopOutcome | undefined {
   try {
     return commit(judged, moment, recorded)
@@ -84,7 +83,7 @@ function tryCommit(judged: JudgedMarker, moment: Moment, recorded: Recorded[]): 
   }
 }
 
-/** Removes a wait that is over, so that the marker is planned again. If that fails, the plan is carried out with it. */
+/** Removes an expired wait and replans the marker. If the write fails, falls back to the original plan. */
 function removeWait(judged: JudgedMarker, moment: Moment, recorded: Recorded[]): StopOutcome | undefined {
   try {
     recorded.push(...updateWait(judged.stored.folder, moment, 'stop'))
@@ -120,7 +119,7 @@ function commit({ stored, rule }: JudgedMarker, moment: Moment, recorded: Record
   }
 }
 
-/** Counts a continuation, durably. A marker that is only rewritten in the meantime (a step, an owner) still blocks. */
+/** Counts a continuation, durably. A marker that is only rewritten meanwhile (a step, an owner) still blocks. */
 function block(stored: StoredMarker, moment: Moment): StopOutcome | undefined {
   const { folder } = stored
   let current = stored

@@ -54,10 +54,7 @@ export function findMarkers(
   return { markers, problems, unread }
 }
 
-/**
- * A test that is true for a folder unless it was true for another path to the same folder. The folder is compared, and
- * not the marker in it, which may be replaced between two looks.
- */
+/** Compares folders, and not the markers in them, which may be replaced between two calls. */
 function firstOfItsPlace(): (folder: TaskFolder) => boolean {
   const seen = new Set<string>()
   return ({ path }) => {
@@ -78,7 +75,6 @@ const OBSERVING_SHARE = 0.6
 /** The share of the time for observing in which markers are read; in the rest their counts are read. */
 const READING_SHARE = 0.5
 
-/** Observes every marker under the roots. */
 export function observeStop(occasion: Occasion): ObservedStop {
   const { roots, deadline } = occasion
   const observingEnds = deadline === undefined ? undefined : partWay(deadline, OBSERVING_SHARE)
@@ -102,8 +98,7 @@ function spentAt(stored: StoredMarker, moment: Moment): number | { readonly unkn
   try {
     const ownership = judgeOwnership(stored, moment)
     if (ownership === 'owed') return spentOf(stored)
-    // Ending or rewriting the marker needs no count, but it needs a loop guard that is a file: any other kind fails
-    // here.
+    // Ending or rewriting the marker needs no count, but a loop guard that is a file: any other kind fails here.
     if (ownership === 'bypassed' || stampsWait(stored, moment)) readLoopGuard(stored.folder.path)
     return 0
   } catch (error) {

@@ -9,7 +9,6 @@ import { judgeOwnership, type Rule, waitVerdict } from './rules.ts'
  * on it marker by marker, and the count on disk decides (docs/design.md, "Plan and commit").
  */
 
-/** The observation of a stop. */
 export interface ObservedStop {
   /** The markers, in the order of the roots and of their paths. */
   readonly markers: readonly SeenMarker[]
@@ -19,7 +18,6 @@ export interface ObservedStop {
   readonly unchecked: number
 }
 
-/** The observation of a marker. */
 export type SeenMarker = SeenWithCount | UnreadableMarker
 
 interface SeenWithCount extends StoredMarker {
@@ -32,7 +30,6 @@ export interface JudgedMarker {
   readonly kind: 'judged'
   readonly stored: StoredMarker
   readonly rule: Rule
-  /** The continuations spent. */
   readonly spent: number
   /** True if the marker's wait is over and must be removed. */
   readonly endsWait: boolean
@@ -47,12 +44,10 @@ export interface UnjudgedMarker {
 
 export type PlannedMarker = JudgedMarker | UnjudgedMarker
 
-/** The plan for all observed markers, in their order. */
 export function planStop({ markers }: Pick<ObservedStop, 'markers'>, moment: Moment): readonly PlannedMarker[] {
   return markers.map((marker) => planMarker(marker, moment))
 }
 
-/** The plan for one marker. */
 export function planMarker(seen: SeenMarker, moment: Moment): PlannedMarker {
   if (seen.kind === 'unreadable') return { kind: 'unjudged', folder: seen.folder, detail: seen.detail }
   const { folder, spent } = seen

@@ -40,9 +40,7 @@ export interface BlockedMarker {
   readonly shells?: readonly string[] | undefined
   /** Since when its checks are running (ms since the epoch), if they are. */
   readonly checkingSinceMs?: number | undefined
-  /** True if the agent may wait. */
   readonly mayWait?: boolean | undefined
-  /** The tool whose call is refused. */
   readonly endingTool?: string | undefined
 }
 

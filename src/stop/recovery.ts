@@ -15,12 +15,10 @@ const NAME_LIMIT = 80
 interface Placed {
   readonly task: string
   readonly root: string
-  /** The `--root` that the agent's commands need, if any. */
   readonly rootOption?: string | undefined
   readonly ageMs: number
 }
 
-/** One unfinished postflight. */
 export interface UnfinishedPostflight extends Placed {
   readonly state: 'pending' | 'abandoned'
   readonly marker: Marker
@@ -31,7 +29,6 @@ export interface UnfinishedPostflight extends Placed {
  */
 export type UnfinishedStanding = 'running' | 'approval' | 'lost' | 'stalled'
 
-/** One unfinished run of a workflow. */
 export interface UnfinishedWorkflow extends Placed {
   readonly name: string
   readonly hostSession: string | undefined

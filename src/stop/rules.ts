@@ -7,7 +7,6 @@ import { judgeWait, type SessionEvent, type WaitVerdict } from '../marker/wait.t
 
 /** The rules that decide whether a marker blocks a stop: the table of docs/design.md, "Stops", row by row. */
 
-/** The rules with their rows in the table. */
 export const RULES = {
   bypassed: { row: 1, answer: 'allow' },
   'other-session': { row: 2, answer: 'allow' },
@@ -26,7 +25,6 @@ export type Rule = keyof typeof RULES
 /** The result of the rules that do not need the count (rows 1 to 6a). For `owed`, row 7 or 8 applies. */
 export type Ownership = Exclude<Rule, 'capped' | 'block'> | 'owed'
 
-/** The part of a stored marker that the rules decide by. */
 type Judgeable = Pick<StoredMarker, 'marker' | 'times'>
 
 /** The result of rows 1 to 6a. The first row that fits decides. */

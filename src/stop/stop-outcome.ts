@@ -9,7 +9,6 @@ import type { PlannedMarker } from './plan.ts'
 
 /** The outcome of a stop for each marker. */
 
-/** The outcome of a stop for one marker. */
 export type StopOutcome =
   /** The marker does not block, and nothing is reported. `waitsFor`: its agent stops to wait for that. */
   | { readonly kind: 'let-go'; readonly folder: TaskFolder; readonly waitsFor?: string | undefined }
@@ -51,7 +50,6 @@ export function recordsOf(outcomes: readonly StopOutcome[], payload: Payload): R
   })
 }
 
-/** The task folder of an outcome's marker. */
 export function folderOf(outcome: StopOutcome): TaskFolder {
   return 'stored' in outcome ? outcome.stored.folder : outcome.folder
 }

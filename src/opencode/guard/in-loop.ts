@@ -61,7 +61,6 @@ export class InLoopGuard {
     if (step.tools > 0) await this.#withdraw(session, step)
   }
 
-  /** Handles the start of a tool call: withdraws the provisional message. */
   async toolStarts(session: string): Promise<void> {
     const step = this.#stepOf(session)
     step.tools += 1
@@ -95,7 +94,6 @@ export class InLoopGuard {
     await this.#withdraw(session, this.#stepOf(session))
   }
 
-  /** Handles an idle session: withdraws and removes messages. */
   async idle(session: string): Promise<void> {
     await this.failed(session)
     this.#steps.delete(session)

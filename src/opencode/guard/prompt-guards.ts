@@ -117,7 +117,6 @@ export class SubAgentGuard {
   }
 }
 
-/** Joins two reports: a text that the other one contains is not repeated. */
 export function joinReports(earlier: string, later: string): string {
   const [one, other] = [earlier.trim(), later.trim()]
   if (one === '' || other.includes(one)) return later
