@@ -56,8 +56,8 @@ function driveRuns(occasion: Occasion, isBlocked: boolean): StopOfRuns {
 /** Keeps the last message of a sub-agent whose stop is blocked. Returns the complaints: the block stands in any case. */
 function keepReports({ payload, environment, roots, nowMs }: Occasion, outcomes: readonly StopOutcome[]): string[] {
   const { event, agent, lastMessage } = payload
-  const isHeld = event === 'SubagentStop' && outcomes.some(({ kind }) => kind === 'blocked')
-  if (!isHeld || agent === undefined || lastMessage === undefined) return []
+  const isBlocked = event === 'SubagentStop' && outcomes.some(({ kind }) => kind === 'blocked')
+  if (!isBlocked || agent === undefined || lastMessage === undefined) return []
   if (!handsOverReports(payload, environment)) return []
   // A sub-agent in a worktree has its own root besides the project's, and its caller's hook does not find that one.
   return roots.flatMap((root) => {

@@ -46,7 +46,11 @@ export function updateRunWaits(
 }
 
 /** Moves every run of this session on. Only one of them may send a prompt: the first in path order. Never throws. */
-export function driveRuns(roots: readonly string[], occasion: Occasion, isHeld: boolean): Omit<StopOfRuns, 'problems'> {
+export function driveRuns(
+  roots: readonly string[],
+  occasion: Occasion,
+  isBlocked: boolean,
+): Omit<StopOfRuns, 'problems'> {
   let prompt: string | undefined
   let promptLine: string | undefined
   const notices: string[] = []
@@ -69,7 +73,7 @@ export function driveRuns(roots: readonly string[], occasion: Occasion, isHeld: 
       commandLine(['workflow', word, taskWord(folder)], rootOptionFor(occasion.reader, folder.root))
     const stopNow = stopNowLine(taskWord(folder), rootOptionFor(occasion.reader, folder.root))
     try {
-      const turn = takeTurn(folder, runStopOf(occasion, isHeld || prompt !== undefined))
+      const turn = takeTurn(folder, runStopOf(occasion, isBlocked || prompt !== undefined))
       if (turn.command === 'none') continue
       if (turn.unfinished) notices.push(WORKFLOW_TEXT.unfinished(folder.task))
       if (turn.asksToWait) prompt = askText(folder, occasion)

@@ -2,14 +2,13 @@ import type { Payload } from '../hosts/host.ts'
 import type { Occasion } from '../hosts/occasion.ts'
 import { type CommandReader, commandLine, rootOptionFor } from '../kernel/command-line.ts'
 import { ABANDONED_FILE } from '../kernel/files.ts'
-import type { Marker } from '../marker/marker.ts'
 import { isUnowned, markerDisplayPath } from '../marker/stored-marker.ts'
 import { waitsLeft } from '../marker/wait.ts'
 import type { Recorded } from '../project/journal-entry.ts'
 import { type SearchProblem, type TaskFolder, taskWord } from '../project/task-folder.ts'
 import { ALLOW, type HookAnswer } from './answer.ts'
 import { type BlockedMarker, composeReason } from './reason.ts'
-import { composeRecovery, type UnfinishedStanding } from './recovery.ts'
+import { composeRecovery, type UnfinishedPostflight, type UnfinishedWorkflow } from './recovery.ts'
 import { ALERT_TEXT, cappedNotice, unreadableNotice, unsettledNotice } from './stop-messages.ts'
 import { folderOf, type StopOutcome } from './stop-outcome.ts'
 
@@ -48,23 +47,12 @@ export interface RunReport {
   readonly alerts?: readonly string[]
 }
 
-export interface Unfinished {
-  readonly state: 'pending' | 'abandoned'
-  readonly folder: TaskFolder
-  readonly marker: Marker
-  readonly ageMs: number
-}
+type InFolder<Item> = Omit<Item, 'task' | 'root' | 'rootOption'> & { readonly folder: TaskFolder }
 
-/** A run of a workflow that is active, or has stalled. */
-export interface UnfinishedRun {
-  readonly folder: TaskFolder
-  readonly name: string
-  readonly hostSession: string | undefined
-  readonly ageMs: number
-  readonly standing: UnfinishedStanding
-  /** True if its state depends on when its session starts again. */
-  readonly awaitsStart: boolean
-}
+export type Unfinished = InFolder<UnfinishedPostflight>
+
+/** A run that is active, or has stalled. `awaitsStart`: its state depends on when its session starts again. */
+export type UnfinishedRun = InFolder<UnfinishedWorkflow> & { readonly awaitsStart: boolean }
 
 type Asker = Pick<Occasion, 'payload' | 'reader'>
 
@@ -74,21 +62,20 @@ export function answerToStop(
   report: StopReport,
 ): Pick<Answered, 'answer' | 'notices' | 'alerts'> {
   const notices = noticesOf(report, reader)
+  const alerts = alertsOf(report)
   const { prompt, promptLine: line, notices: ended } = report.runs
-  // The end of one run must not be hidden by the prompt of another.
-  const notice = ended.length > 0 ? { notice: ended.join('\n') } : {}
   const blocked = report.outcomes.flatMap((outcome) => blockedMarkerOf(outcome, payload, reader) ?? [])
-  const blockFor = (): HookAnswer | undefined => {
-    if (blocked.length > 0) {
-      const reason = composeReason(blocked, reader.findForm(), payload.event === 'SubagentStop')
-      return { kind: 'block', reason, ...notice }
-    }
-    return prompt === undefined
-      ? undefined
-      : { kind: 'block', reason: prompt, ...(line !== undefined && { line }), ...notice }
+  if (blocked.length === 0 && prompt === undefined) {
+    const answer: HookAnswer = notices.length === 0 ? ALLOW : { kind: 'allow', notice: notices.join('\n') }
+    return { answer, notices, alerts }
   }
-  const allow: HookAnswer = notices.length === 0 ? ALLOW : { kind: 'allow', notice: notices.join('\n') }
-  return { answer: blockFor() ?? allow, notices, alerts: alertsOf(report) }
+  const block =
+    blocked.length > 0 || prompt === undefined
+      ? { reason: composeReason(blocked, reader.findForm(), payload.event === 'SubagentStop') }
+      : { reason: prompt, ...(line !== undefined && { line }) }
+  // The end of one run must not be hidden by the prompt of another.
+  const answer: HookAnswer = { kind: 'block', ...block, ...(ended.length > 0 && { notice: ended.join('\n') }) }
+  return { answer, notices, alerts }
 }
 
 /** The answer to a session that starts. */
