@@ -12,7 +12,7 @@ import { needOf } from '../run/machine/need.ts'
 import type { DuePrompt, DueWork } from '../run/machine/prompt.ts'
 import { PROMPT_TEXT, WORKFLOW_TEXT } from '../run/run-messages.ts'
 import { findActiveRuns, type UnusableRun } from '../run/store/active-runs.ts'
-import { updateAnnouncedWait } from '../run/store/run-wait.ts'
+import { updateRunWait } from '../run/store/run-wait.ts'
 import { stateDisplayPath } from '../run/store/state-store.ts'
 import { REASON_LIMIT } from '../stop/answer.ts'
 import type { Answered } from '../stop/answer-for.ts'
@@ -37,7 +37,7 @@ export function updateRunWaits(
   for (const { folder, state } of findActiveRuns(roots).runs) {
     if (state.wait === undefined || state.hostSession !== session) continue
     try {
-      recorded.push(...updateAnnouncedWait(folder, occasion))
+      recorded.push(...updateRunWait(folder, occasion, 'command'))
     } catch (error) {
       complaints.push(waitNotNoted(stateDisplayPath(folder), errorText(error)))
     }

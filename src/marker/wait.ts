@@ -1,3 +1,5 @@
+import { MAIN_AGENT } from '../hosts/host.ts'
+import type { Moment } from '../hosts/occasion.ts'
 import { isJsonObject, known } from '../kernel/json-object.ts'
 import { WAIT_LIMIT } from '../kernel/limits.ts'
 
@@ -43,6 +45,12 @@ export type WaitVerdict =
   | { readonly kind: 'ends'; readonly waits: number }
 
 const STAYS = { kind: 'stays' } as const
+
+/** The event of an occasion. */
+export function sessionEvent({ payload, startMs }: Moment, kind: SessionEvent['kind']): SessionEvent {
+  const isMain = payload.agent === MAIN_AGENT || payload.event === 'Stop'
+  return { kind, isMain, prompt: payload.prompt, startMs }
+}
 
 /** Reads the `wait` of a marker; undefined for anything else. */
 export function parseWait(value: unknown): Wait | undefined {

@@ -3,7 +3,7 @@ import { MAIN_AGENT } from '../hosts/host.ts'
 import type { Moment } from '../hosts/occasion.ts'
 import type { Marker } from '../marker/marker.ts'
 import { isExpired, isFromBefore, isUnowned, type StoredMarker } from '../marker/stored-marker.ts'
-import { judgeWait, type SessionEvent, type WaitVerdict } from '../marker/wait.ts'
+import { judgeWait, type SessionEvent, sessionEvent, type WaitVerdict } from '../marker/wait.ts'
 
 /** The rules that decide whether a marker blocks a stop: the table of docs/design.md, "Stops", row by row. */
 
@@ -50,8 +50,7 @@ export function waitVerdict(
 ): WaitVerdict | undefined {
   const { payload } = moment
   if (marker.wait === undefined || isUnowned(marker) || marker.hostSession !== payload.session) return undefined
-  const isMain = payload.agent === MAIN_AGENT || payload.event === 'Stop'
-  return judgeWait(marker.wait, { kind, isMain, prompt: payload.prompt, startMs: moment.startMs }, nowMs)
+  return judgeWait(marker.wait, sessionEvent(moment, kind), nowMs)
 }
 
 /** Row 5: true if the agent may be the marker's owner. An absent owner may be any agent of the session. */

@@ -11,7 +11,7 @@ import type { Recorded } from '../../project/journal-entry.ts'
 import { findRoots, startFolders } from '../../project/root.ts'
 import { taskWord } from '../../project/task-folder.ts'
 import { findActiveRuns } from '../../run/store/active-runs.ts'
-import { updateWaitAtStop } from '../../run/store/run-wait.ts'
+import { updateRunWait } from '../../run/store/run-wait.ts'
 import {
   type AnsweredStop,
   answerStopAsync,
@@ -198,7 +198,7 @@ async function updateWaits(occasion: Occasion): Promise<readonly Recorded[]> {
   const { runs } = await retryWhileLocked(() => findActiveRuns(roots))
   for (const { folder, state } of runs) {
     if (state.wait === undefined || state.hostSession !== session) continue
-    recorded.push(...((await attempt(() => updateWaitAtStop(folder, occasion))) ?? []))
+    recorded.push(...((await attempt(() => updateRunWait(folder, occasion, 'stop'))) ?? []))
   }
   return recorded
 }

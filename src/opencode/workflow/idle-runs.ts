@@ -1,12 +1,13 @@
 import type { Moment } from '../../hosts/occasion.ts'
 import { WORKFLOW_TOOL_TEXT } from '../../hosts/opencode/opencode-messages.ts'
+import { sessionEvent } from '../../marker/wait.ts'
 import { appendJournal, appendRecorded } from '../../project/journal.ts'
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { CAME_BACK, takeTurn } from '../../run/drive.ts'
-import { afterWaitEvent, stopEvent } from '../../run/machine/agent-stop.ts'
+import { afterWaitEvent } from '../../run/machine/agent-stop.ts'
 import { needOf } from '../../run/machine/need.ts'
 import { findActiveRuns } from '../../run/store/active-runs.ts'
-import { updateWaitAtStop } from '../../run/store/run-wait.ts'
+import { updateRunWait } from '../../run/store/run-wait.ts'
 
 /**
  * Finds runs that a conversation started with the CLI and that have no driver: on Claude Code the prompts come when the
@@ -36,7 +37,7 @@ export class IdleRuns {
 
   /** Looks at the conversation's runs at a stop, and names the first one without a driver, in path order. Writes nothing. */
   look(occasion: Moment, roots: readonly string[]): IdleRun {
-    const { payload, startMs } = occasion
+    const { payload } = occasion
     const waiting: TaskFolder[] = []
     const stopping: TaskFolder[] = []
     let reason: string | undefined
@@ -51,7 +52,7 @@ export class IdleRuns {
         continue
       }
       if (state.wait !== undefined) waiting.push(folder)
-      const { wait } = afterWaitEvent(state, stopEvent({ promptId: payload.prompt, startMs }), startMs)
+      const { wait } = afterWaitEvent(state, sessionEvent(occasion, 'stop'), occasion.startMs)
       if (wait !== undefined || reason !== undefined) continue
       if (state.wait === undefined && this.#told.get(folder.path) === state.sequence) continue
       reason = WORKFLOW_TOOL_TEXT.waits(taskWord(folder), state.name)
@@ -60,7 +61,7 @@ export class IdleRuns {
     return {
       reason,
       note: () => {
-        for (const folder of waiting) appendRecorded(updateWaitAtStop(folder, occasion), Date.now())
+        for (const folder of waiting) appendRecorded(updateRunWait(folder, occasion, 'stop'), Date.now())
         for (const folder of stopping) endStopping(folder, occasion)
         told()
       },

@@ -3,10 +3,10 @@ import { MAIN_AGENT } from '../../hosts/host.ts'
 import type { Moment } from '../../hosts/occasion.ts'
 import { type ErrorArguments, PostflightError } from '../../kernel/errors.ts'
 import { announcesWait, waitingIds } from '../../marker/owner-claim.ts'
-import { announcedWait, parseWait, type Wait, type WaitsLeft, waitsLeft } from '../../marker/wait.ts'
+import { announcedWait, parseWait, sessionEvent, type Wait, type WaitsLeft, waitsLeft } from '../../marker/wait.ts'
 import type { JournalEntry, Recorded } from '../../project/journal-entry.ts'
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
-import { afterSessionStart, afterWaitEvent, stopEvent } from '../machine/agent-stop.ts'
+import { afterSessionStart, afterWaitEvent } from '../machine/agent-stop.ts'
 import type { WorkflowState } from '../machine/state.ts'
 import { readState, stateDisplayPath, stateWrittenMs, withRunLock, writeChanged, writeState } from './state-store.ts'
 
@@ -49,30 +49,19 @@ export function noteSessionStart(folder: TaskFolder, session: string | undefined
 }
 
 /**
- * Stamps the wait of a run of this session that the command announced, or ends a wait that is over. Returns the journal's
- * record of the end.
- * @throws {PostflightError} `locked`; file-system errors.
- */
-export function updateAnnouncedWait(folder: TaskFolder, moment: Moment): Recorded[] {
-  const { session, agent = MAIN_AGENT, prompt, output } = moment.payload
-  return changeRun(folder, session, (state) => {
-    const written = { id: state.id, changedMs: stateWrittenMs(folder) }
-    const kind = announcesWait(written, moment, waitingIds(output)) ? 'announcement' : 'command'
-    const event = { kind, isMain: agent === MAIN_AGENT, prompt, startMs: moment.startMs } as const
-    return afterWaitEvent(state, event, Date.now())
-  })
-}
-
-/**
- * Stamps the wait of a run at a stop of the main conversation, or ends it if it is over. Returns the journal's record of
- * the end.
+ * Stamps the wait of a run of this session, or ends it if it is over. Returns the journal's record of the end.
  * @throws {PostflightError} `locked`, `workflow-state`; file-system errors.
  */
-export function updateWaitAtStop(folder: TaskFolder, { payload, startMs }: Moment): Recorded[] {
+export function updateRunWait(folder: TaskFolder, moment: Moment, kind: 'stop' | 'command'): Recorded[] {
   // Most runs do not wait, and then no lock is needed.
   if (readState(folder)?.wait === undefined) return []
-  const event = stopEvent({ promptId: payload.prompt, startMs })
-  return changeRun(folder, payload.session, (state) => afterWaitEvent(state, event, Date.now()), COMMAND_PATIENCE_MS)
+  const { session, output } = moment.payload
+  const change = (state: WorkflowState): WorkflowState => {
+    const written = { id: state.id, changedMs: stateWrittenMs(folder) }
+    const announces = kind === 'command' && announcesWait(written, moment, waitingIds(output))
+    return afterWaitEvent(state, sessionEvent(moment, announces ? 'announcement' : kind), Date.now())
+  }
+  return changeRun(folder, session, change, kind === 'stop' ? COMMAND_PATIENCE_MS : HOOK_PATIENCE_MS)
 }
 
 /** Changes the state of an active run of this session. Returns the journal's record of a wait that ended. */
