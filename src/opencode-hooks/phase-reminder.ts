@@ -4,7 +4,7 @@ import type { HostClient, Message } from '../hosts/opencode/api.ts'
 import { isOwnMessage, ownText } from '../hosts/opencode/conversation.ts'
 import { oneLine } from '../kernel/text.ts'
 import { type TaskFolder, taskWord } from '../project/task-folder.ts'
-import { currentPhase, isInStep, stepResultFile } from '../run/machine/position.ts'
+import { currentPhase, currentWork, isInStep, stepResultFile } from '../run/machine/position.ts'
 import type { WorkflowState } from '../run/machine/state.ts'
 import { findActiveRuns } from '../run/store/active-runs.ts'
 import { factory, TEXT_TAG } from './factory.ts'
@@ -82,7 +82,7 @@ export function placeInRun(folder: TaskFolder, state: WorkflowState, advice: str
 /** The steps that were handed out, or the one that comes next; none while the run works on the phase's artifact. */
 function stepsInWork(state: WorkflowState): number[] {
   if (!isInStep(state)) return []
-  return state.inWork.length > 0 ? state.inWork.map(({ step }) => step) : [state.currentStep]
+  return state.inWork.length > 0 ? state.inWork.map(({ step }) => step) : [currentWork(state).step]
 }
 
 interface RunPlace {

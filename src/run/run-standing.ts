@@ -1,7 +1,7 @@
 import { messageOf } from '../kernel/error-messages.ts'
 import { oneLine } from '../kernel/text.ts'
 import type { TaskFolder } from '../project/task-folder.ts'
-import { isInStep, stepLine } from './machine/position.ts'
+import { currentWork, isInStep, stepLine } from './machine/position.ts'
 import type { WorkflowState } from './machine/state.ts'
 import { STATUS_TEXT, WORKFLOW_TEXT } from './run-messages.ts'
 import { readState } from './store/state-store.ts'
@@ -47,14 +47,9 @@ export function progress(state: WorkflowState): string {
       const texts = state.inWork.map(({ step }) => stepLine(state, step))
       return STATUS_TEXT.steps(stepsInWork(state), state.totalSteps, texts)
     }
-    const attempt = Math.min(state.stepAttempts + 1, state.maxStepAttempts)
-    return STATUS_TEXT.step(
-      state.currentStep + 1,
-      state.totalSteps,
-      stepLine(state, state.currentStep),
-      attempt,
-      state.maxStepAttempts,
-    )
+    const { step, attempts, maxAttempts } = currentWork(state)
+    const attempt = Math.min(attempts + 1, maxAttempts)
+    return STATUS_TEXT.step(step + 1, state.totalSteps, stepLine(state, step), attempt, maxAttempts)
   }
   return STATUS_TEXT.attempt(Math.min(state.phaseAttempts + 1, state.maxPhaseAttempts), state.maxPhaseAttempts)
 }

@@ -8,7 +8,7 @@ import type { HistoryEntry } from '../run/machine/history.ts'
 import { RUN_OUTCOMES } from '../run/machine/history.ts'
 import { needOf } from '../run/machine/need.ts'
 import { type PhaseStanding, phaseStandings } from '../run/machine/picture.ts'
-import { currentPhase, isFromBefore, isInStep } from '../run/machine/position.ts'
+import { currentPhase, currentWork, isFromBefore, isInStep } from '../run/machine/position.ts'
 import { phaseMs, visitsOf, type WorkflowState } from '../run/machine/state.ts'
 import { isApprovalDue } from '../run/machine/steering.ts'
 import { DRIVER_TEXT, STATUS_TEXT } from '../run/run-messages.ts'
@@ -93,10 +93,10 @@ export function runData(folder: TaskFolder, state: WorkflowState, nowMs: number)
     outcome: state.outcome ?? null,
     why: state.why ?? null,
     phase: state.phase,
-    step: isInStep(state) ? state.currentStep + 1 : null,
+    step: isInStep(state) ? currentWork(state).step + 1 : null,
     in_work: stepsInWork(state),
     total_steps: state.totalSteps,
-    attempt: (isInStep(state) ? state.stepAttempts : state.phaseAttempts) + 1,
+    attempt: (isInStep(state) ? currentWork(state).attempts : state.phaseAttempts) + 1,
     last_failure: state.lastFailure ?? null,
     stop_requested: state.stopRequestedMs !== undefined,
     wait: state.wait === undefined ? null : { for: oneLine(state.wait.for, 500), count: state.wait.count },

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { currentPhase } from '../../src/run/machine/position.ts'
+import { currentPhase, currentWork } from '../../src/run/machine/position.ts'
 import { visitsOf } from '../../src/run/machine/state.ts'
 import { runWorld, startWorld, type Work, type World } from '../support/workflow-world.ts'
 import { anyWorld } from './workflow-arbitraries.ts'
@@ -14,7 +14,7 @@ function trace({ state, archive, artifacts }: World): object {
     outcome: state.outcome,
     phase: state.phase,
     visits: state.visits,
-    attempts: isAnyOrder ? [] : [state.phaseAttempts, state.currentStep, state.stepAttempts],
+    attempts: isAnyOrder ? [] : [state.phaseAttempts, currentWork(state).step, currentWork(state).attempts],
     archive: [...archive].filter(([name]) => !isAnyOrder || !name.startsWith(ofLastVisit)).sort(),
     artifacts: [...artifacts].sort(),
   }

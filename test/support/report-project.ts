@@ -68,7 +68,11 @@ export function reportRun(
           note({ event: 'prompt', phase: phase.id, visit: 1, step: step + 1, attempt: 2 }, 0.1)
         }
         note({ event: 'step-done', phase: phase.id, visit: 1, step: step + 1, attempt: 1 }, 5 + step)
-        state = { ...state, currentStep: step + 1, totalSteps: phase.steps.steps.length }
+        state = {
+          ...state,
+          totalSteps: phase.steps.steps.length,
+          endedSteps: [...state.endedSteps, { step, attempts: 1, outcome: 'done' }],
+        }
       }
       if (outcome === undefined) return state
     } else {

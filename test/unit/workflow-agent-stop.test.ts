@@ -3,6 +3,7 @@ import type { SessionEvent } from '../../src/marker/wait.ts'
 import { type AgentStop, afterSessionStart, afterWaitEvent, judgeAgentStop } from '../../src/run/machine/agent-stop.ts'
 import { abortState, promptAgain, requestStop, resumeState } from '../../src/run/machine/control.ts'
 import { advance } from '../../src/run/machine/machine.ts'
+import { currentWork } from '../../src/run/machine/position.ts'
 import type { WorkflowState } from '../../src/run/machine/state.ts'
 import { begin, NOW, seeing } from './workflow-builders.ts'
 
@@ -28,11 +29,12 @@ const ANOTHER = { promptId: 'p2', followsBlock: false } as const
 function afterStop(
   state: WorkflowState,
   more: Partial<AgentStop> = {},
-): { state: WorkflowState; command: string; hears: boolean } {
+): { state: WorkflowState; command: string; hears: boolean; attempts: number } {
   const judged = judgeAgentStop(state, stop(more), NOW)
   let { state: next, command } = advance(judged.state, seeing(judged.looking))
   while (command.kind === 'observe') ({ state: next, command } = advance(next, seeing(judged.looking)))
-  return { state: next, command: command.kind, hears: judged.hears }
+  const attempts = next.phaseAttempts + currentWork(next).attempts
+  return { state: next, command: command.kind, hears: judged.hears, attempts }
 }
 
 describe('a prompt that the host threw away or the person interrupted', () => {
@@ -46,21 +48,21 @@ describe('a prompt that the host threw away or the person interrupted', () => {
       for (let count = 1; count <= 3; count++) {
         const heard = afterStop(state, { promptId: `q${count}`, followsBlock: false })
         expect(heard).toMatchObject({
-          ...{ command: 'wait', hears: true },
-          state: { phaseAttempts: 0, stepAttempts: 0, interruptions: count - 1, heardPromptId: `q${count}` },
+          ...{ command: 'wait', hears: true, attempts: 0 },
+          state: { interruptions: count - 1, heardPromptId: `q${count}` },
         })
         const again = afterStop(heard.state, { promptId: `r${count}`, followsBlock: false })
         expect(again).toMatchObject({
-          ...{ command: 'prompt', hears: false },
-          state: { phaseAttempts: 0, stepAttempts: 0, interruptions: count, promptId: `r${count}`, cameBack: false },
+          ...{ command: 'prompt', hears: false, attempts: 0 },
+          state: { interruptions: count, promptId: `r${count}`, cameBack: false },
         })
         expect(again.state.heardPromptId).toBeUndefined()
         state = again.state
       }
       const last = afterStop(state, { promptId: 'q4', followsBlock: false })
       expect(last).toMatchObject({ command: 'wait', hears: true })
-      const counted = afterStop(last.state, { promptId: 'r4', followsBlock: false }).state
-      expect(counted.phaseAttempts + counted.stepAttempts).toBe(1)
+      const counted = afterStop(last.state, { promptId: 'r4', followsBlock: false })
+      expect(counted.attempts).toBe(1)
     },
   )
 
@@ -144,7 +146,7 @@ describe('a prompt that the host threw away or the person interrupted', () => {
     const ended = afterStop(requestStop(asked(phase), NOW), ANOTHER)
     expect(ended).toMatchObject({
       ...{ command: 'finish', hears: false },
-      state: { outcome: 'stopped', phaseAttempts: 0, stepAttempts: 0, prompts: 1 },
+      state: { outcome: 'stopped', prompts: 1 },
     })
   })
 

@@ -14,7 +14,7 @@ import {
 import { advance } from '../../src/run/machine/machine.ts'
 import { isResumable } from '../../src/run/machine/need.ts'
 import { mermaidLines, phaseStandings } from '../../src/run/machine/picture.ts'
-import { currentPhase } from '../../src/run/machine/position.ts'
+import { currentPhase, currentWork } from '../../src/run/machine/position.ts'
 import { duePrompt, PROMPT_LIMIT } from '../../src/run/machine/prompt.ts'
 import type { WorkflowState } from '../../src/run/machine/state.ts'
 import { definitionSize, PROMPT_TEXT, WORKFLOW_TEXT } from '../../src/run/run-messages.ts'
@@ -173,7 +173,7 @@ describe('an ended run', () => {
       seeing({ stepResults: [{ kind: 'result', success: false, summary: 'no', archived: false }] }),
     ).state
     expect(state).toMatchObject({ outcome: 'failed', why: 'step 1 failed once: no' })
-    expect(resumeState(state, NO_SESSIONS, seeing())).toMatchObject({ stepAttempts: 1, maxStepAttempts: 2 })
+    expect(currentWork(resumeState(state, NO_SESSIONS, seeing()))).toMatchObject({ attempts: 1, maxAttempts: 2 })
   })
 })
 

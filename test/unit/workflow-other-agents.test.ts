@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { advance } from '../../src/run/machine/machine.ts'
+import { currentWork } from '../../src/run/machine/position.ts'
 import { begin, seeing } from './workflow-builders.ts'
 
 const CHECK = { id: 'a', prompt: 'p', artifact: 'a.json', next: { pass: 'end', fail: 'end', verdict: '/ok' } }
@@ -29,16 +30,16 @@ describe('at the stop of an agent without the prompt', () => {
       state: asked,
       command: { kind: 'wait' },
     })
-    expect(advance(asked, seeing({ ...HELPER, stepResults: [stepResult], takes: undefined })).state.stepAttempts).toBe(
-      1,
-    )
+    expect(
+      currentWork(advance(asked, seeing({ ...HELPER, stepResults: [stepResult], takes: undefined })).state).attempts,
+    ).toBe(1)
   })
 
   it('after the agent with the prompt went on, a result that is complete is judged, and a half-written one is not', () => {
     const asked = advance(advance(begin(WORK), seeing()).state, seeing()).state
     const seen = seeing({ returned: false, mayPrompt: true, takes: 'complete' })
     const failed = { kind: 'result', success: false, archived: false } as const
-    expect(advance(asked, { ...seen, stepResults: [failed] }).state.stepAttempts).toBe(1)
+    expect(currentWork(advance(asked, { ...seen, stepResults: [failed] }).state).attempts).toBe(1)
     const half = { kind: 'invalid', why: 'not JSON', archived: false } as const
     expect(advance(asked, { ...seen, stepResults: [half] })).toMatchObject({ state: asked, command: { kind: 'wait' } })
     expect(advance(asked, seen)).toMatchObject({ state: asked, command: { kind: 'wait' } })
@@ -49,8 +50,8 @@ describe('at the stop of an agent without the prompt', () => {
   it('a step’s result that passes, or that is in the archive already, is taken', () => {
     const asked = advance(advance(begin(WORK), seeing()).state, seeing()).state
     const passes = { kind: 'result', success: true, archived: false } as const
-    expect(advance(asked, seeing({ ...HELPER, stepResults: [passes] })).state.currentStep).toBe(1)
+    expect(currentWork(advance(asked, seeing({ ...HELPER, stepResults: [passes] })).state).step).toBe(1)
     const archived = { kind: 'result', success: false, archived: true } as const
-    expect(advance(asked, seeing({ ...HELPER, stepResults: [archived] })).state.stepAttempts).toBe(1)
+    expect(currentWork(advance(asked, seeing({ ...HELPER, stepResults: [archived] })).state).attempts).toBe(1)
   })
 })

@@ -3,7 +3,7 @@ import { promptBound } from '../../src/run/definition/bound.ts'
 import { haltState, promptAgain, requestStop, resumeState } from '../../src/run/machine/control.ts'
 import { advance } from '../../src/run/machine/machine.ts'
 import type { Observation, StepResultSeen } from '../../src/run/machine/observation.ts'
-import { currentPhase, withHandOut } from '../../src/run/machine/position.ts'
+import { currentPhase, currentWork, withHandOut } from '../../src/run/machine/position.ts'
 import { duePrompt, promptRecord, stepsOf } from '../../src/run/machine/prompt.ts'
 import type { WorkflowState } from '../../src/run/machine/state.ts'
 import { ready } from '../property/workflow-arbitraries.ts'
@@ -53,7 +53,8 @@ const out = hand(begin(FIVE))
 describe('a hand-out', () => {
   it('has as many steps as may be in progress at once, each counted as a prompt', () => {
     expect(workOf(out)).toEqual(['1: 0 *', '2: 0 *', '3: 0 *'])
-    expect(out).toMatchObject({ prompted: true, prompts: 3, currentStep: 0 })
+    expect(out).toMatchObject({ prompted: true, prompts: 3 })
+    expect(currentWork(out).step).toBe(0)
     expect(lastEvents(out, 3)).toEqual(['prompt 1 1', 'prompt 2 1', 'prompt 3 1'])
     expect(promptBound(out.definition)).toBe(5 * 2 + 3 * 3)
   })
@@ -62,10 +63,10 @@ describe('a hand-out', () => {
     const helper = { returned: false, takes: 'passing' } as const
     const some = back(out, { 2: DONE, 3: FAILED }, helper)
     expect([workOf(some), endedOf(some)]).toEqual([['1: 0 *', '3: 0 *'], ['2: done after 1']])
-    expect(some).toMatchObject({ prompted: true, currentStep: 0 })
+    expect([some.prompted, currentWork(some).step]).toEqual([true, 0])
     const over = back(some, { 1: DONE, 3: FAILED })
     expect([workOf(over), endedOf(over)]).toEqual([['3: 1'], ['2: done after 1', '1: done after 1']])
-    expect(over).toMatchObject({ prompted: false, currentStep: 2 })
+    expect([over.prompted, currentWork(over).step]).toEqual([false, 2])
     // Failed steps go out again, with the next ones.
     const again = hand(over)
     expect(workOf(again)).toEqual(['3: 1 *', '4: 0 *', '5: 0 *'])
@@ -126,7 +127,7 @@ describe('a hand-out', () => {
     expect(ended).toMatchObject({ outcome: 'failed', why: 'step 1 failed 2 times, most recently: no luck' })
     // A resumed run tries it again; the others are done.
     const resumed = resumeState(ended, NO_SESSIONS, seeing())
-    expect(resumed).toMatchObject({ stepAttempts: 2, maxStepAttempts: 4 })
+    expect(currentWork(resumed)).toMatchObject({ attempts: 2, maxAttempts: 4 })
     expect(workOf(hand(resumed))).toEqual(['1: 2 *'])
   })
 

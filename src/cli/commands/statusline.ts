@@ -7,7 +7,7 @@ import type { CommandContext, CommandResult } from '../../project/command-contex
 import { findRoots, startFolders } from '../../project/root.ts'
 import { SPECS_ITSELF, type TaskFolder, taskNumberOf } from '../../project/task-folder.ts'
 import { needOf } from '../../run/machine/need.ts'
-import { isInStep } from '../../run/machine/position.ts'
+import { currentWork, isInStep } from '../../run/machine/position.ts'
 import type { WorkflowState } from '../../run/machine/state.ts'
 import { findRunFiles } from '../../run/store/run-file.ts'
 import { readState } from '../../run/store/state-store.ts'
@@ -143,11 +143,10 @@ function runItems(folder: TaskFolder, session: string | undefined): LineItem[] {
 
 function runText(task: string, state: WorkflowState): string {
   const inStep = isInStep(state)
-  const [spent, limit] = inStep
-    ? [state.stepAttempts, state.maxStepAttempts]
-    : [state.phaseAttempts, state.maxPhaseAttempts]
+  const work = currentWork(state)
+  const [spent, limit] = inStep ? [work.attempts, work.maxAttempts] : [state.phaseAttempts, state.maxPhaseAttempts]
   return [
-    `${TEXT.running(task, state.phase)}${inStep ? ` ${TEXT.step(state.currentStep + 1, state.totalSteps)}` : ''}`,
+    `${TEXT.running(task, state.phase)}${inStep ? ` ${TEXT.step(work.step + 1, state.totalSteps)}` : ''}`,
     ...(state.inWork.length > 1
       ? [TEXT.atOnce(state.inWork.length)]
       : spent > 0

@@ -3,7 +3,7 @@ import { isFailing } from '../definition/next.ts'
 import type { Phase } from '../definition/phase-fields.ts'
 import { awaitsApproval, isResumable } from './need.ts'
 import type { ArtifactSeen } from './observation.ts'
-import { currentPhase, isSpent, withWork } from './position.ts'
+import { currentPhase, isSpent } from './position.ts'
 import { enter, pauseClock, type WorkflowState, withTransition } from './state.ts'
 
 /** The commands of a person to a run: stop, resume, abort, settle. Pure. */
@@ -86,8 +86,8 @@ export function resumeState(
   )
   const phaseSpent = state.phaseAttempts >= state.maxPhaseAttempts
   return {
-    ...withWork(resumed, phase, { inWork }),
-    prompted: state.prompted,
+    ...resumed,
+    inWork,
     maxPhaseAttempts: state.maxPhaseAttempts + (phaseSpent ? phase.maxAttempts : 0),
   }
 }

@@ -98,10 +98,10 @@ function advancePhase(state: WorkflowState, phase: Phase, seen: Observation): Ad
   const why = seen.artifact.kind === 'invalid' ? seen.artifact.why : WORKFLOW_TEXT.noArtifact(phase.artifact)
   if (!state.prompted) {
     const known = seen.artifact.kind === 'invalid' && state.lastFailure === undefined ? why : state.lastFailure
-    return orWait(state, prompt({ ...state, lastFailure: known }, phase, seen, {}))
+    return orWait(state, prompt({ ...state, lastFailure: known }, seen, {}))
   }
   if (!seen.returned) return only(state, 'wait')
-  if (isNothingLeft(state, seen) && goesOutAgain(state, seen)) return promptOnceMore(state, phase, seen)
+  if (isNothingLeft(state, seen) && goesOutAgain(state, seen)) return promptOnceMore(state, seen)
   const attempts = state.phaseAttempts + 1
   const failed = withTransition(state, { event: 'retry', ...where(state), detail: why }, seen.nowMs)
   const counted = { ...failed, phaseAttempts: attempts, prompted: false, lastFailure: why }

@@ -54,7 +54,7 @@ export function stepLine(state: WorkflowState, index: number): string {
 /** The position of the state: phase and visit, step and attempt from 1. `step`: the one that is meant, among several. */
 export function where(
   state: WorkflowState,
-  step: Pick<StepInWork, 'step' | 'attempts'> = { step: state.currentStep, attempts: state.stepAttempts },
+  step: Pick<StepInWork, 'step' | 'attempts'> = currentWork(state),
 ): Omit<Transition, 'event'> {
   const visit = visitsOf(state, state.phase)
   return isInStep(state)
@@ -62,44 +62,40 @@ export function where(
     : { phase: state.phase, visit, attempt: state.phaseAttempts + 1 }
 }
 
-/** The state with other steps in progress, or other ended ones. The fields that follow from them are worked out here only. */
-export function withWork(
-  state: WorkflowState,
-  phase: Phase,
-  { inWork = state.inWork, endedSteps = state.endedSteps }: Partial<Pick<WorkflowState, 'inWork' | 'endedSteps'>>,
-): WorkflowState {
-  const currentStep = firstUnended(endedSteps)
-  const current = inWork.find(({ step }) => step === currentStep)
-  return {
-    ...{ ...state, inWork, endedSteps, currentStep, prompted: inWork.some(({ out }) => out) },
-    stepAttempts: current?.attempts ?? 0,
-    maxStepAttempts: current?.maxAttempts ?? phase.maxStepAttempts,
-  }
+/** The first step that has not ended. */
+export function currentWork(state: WorkflowState): Omit<StepInWork, 'out' | 'failure'> {
+  const ended = new Set(state.endedSteps.map((one) => one.step))
+  let step = 0
+  while (ended.has(step)) step += 1
+  const { maxStepAttempts } = currentPhase(state)
+  return state.inWork.find((one) => one.step === step) ?? { step, attempts: 0, maxAttempts: maxStepAttempts }
 }
 
-function firstUnended(ended: readonly EndedStep[]): number {
-  const steps = new Set(ended.map(({ step }) => step))
-  let first = 0
-  while (steps.has(first)) first += 1
-  return first
+/** The state with other steps in progress, or other ended ones. */
+export function withWork(
+  state: WorkflowState,
+  inWork: readonly StepInWork[],
+  endedSteps: readonly EndedStep[] = state.endedSteps,
+): WorkflowState {
+  return { ...state, inWork, endedSteps, prompted: inWork.some(({ out }) => out) }
 }
 
 /** The state with one of its steps in progress changed. */
-export function withStepInWork(state: WorkflowState, phase: Phase, changed: StepInWork): WorkflowState {
-  return withWork(state, phase, { inWork: state.inWork.map((one) => (one.step === changed.step ? changed : one)) })
+export function withStepInWork(state: WorkflowState, changed: StepInWork): WorkflowState {
+  return withWork(
+    state,
+    state.inWork.map((one) => (one.step === changed.step ? changed : one)),
+  )
 }
 
 /** The state after a step in progress has ended. */
 export function withStepEnded(
   state: WorkflowState,
-  phase: Phase,
-  { step, attempts }: StepInWork,
+  { step, attempts }: Pick<StepInWork, 'step' | 'attempts'>,
   outcome: EndedStep['outcome'],
 ): WorkflowState {
-  return withWork(state, phase, {
-    inWork: state.inWork.filter((one) => one.step !== step),
-    endedSteps: [...state.endedSteps, { step, attempts, outcome }],
-  })
+  const inWork = state.inWork.filter((one) => one.step !== step)
+  return withWork(state, inWork, [...state.endedSteps, { step, attempts, outcome }])
 }
 
 /**
@@ -116,7 +112,10 @@ export function withHandOut(state: WorkflowState, phase: Phase): WorkflowState {
     joining.push({ step, attempts: 0, maxAttempts: phase.maxStepAttempts, out: false, failure: undefined })
   }
   if (joining.length === 0) return state
-  return withWork(state, phase, { inWork: [...state.inWork, ...joining].sort((one, other) => one.step - other.step) })
+  return withWork(
+    state,
+    [...state.inWork, ...joining].sort((one, other) => one.step - other.step),
+  )
 }
 
 /** The number of prompts that the budget leaves. */

@@ -1,10 +1,9 @@
 import { MAX_INTERRUPTIONS } from '../definition/bound.ts'
-import type { Phase } from '../definition/phase-fields.ts'
 import { WORKFLOW_TEXT } from '../run-messages.ts'
 import type { RunOutcome } from './history.ts'
 import { tellsPrevious } from './need.ts'
 import type { Effect, Observation } from './observation.ts'
-import { isInStep, promptsLeft, stepLine, where, withWork } from './position.ts'
+import { isInStep, promptsLeft, stepLine, where } from './position.ts'
 import { pauseClock, type WorkflowState, withTransition, workedMs } from './state.ts'
 import type { StepInWork } from './state-fields.ts'
 
@@ -53,7 +52,7 @@ export interface Asked {
 }
 
 /** Gives out a prompt; or stops, if that was requested; or stalls, if the budget is spent. */
-export function prompt(state: WorkflowState, phase: Phase, seen: Observation, { steps, effects = [] }: Asked): Advance {
+export function prompt(state: WorkflowState, seen: Observation, { steps, effects = [] }: Asked): Advance {
   if (state.stopRequestedMs !== undefined) return only(end(state, 'stopped', seen.nowMs), 'finish')
   if (!seen.mayPrompt) return only(state, 'wait')
   const size = Math.max(1, steps?.length ?? 1)
@@ -73,7 +72,7 @@ export function prompt(state: WorkflowState, phase: Phase, seen: Observation, { 
   const inWork = asked.inWork.map((one) => ({ ...one, out: numbers.has(one.step) }))
   return {
     state: {
-      ...withWork(asked, phase, { inWork }),
+      ...{ ...asked, inWork },
       ...{ prompted: true, promptedMs: seen.nowMs, repeats: 0, begun: true, prompts: state.prompts + size },
       ...{ promptId: seen.promptId, shells: seen.shells ?? [], cameBack: false, heardPromptId: undefined },
       approval: undefined,
@@ -99,8 +98,8 @@ export function goesOutAgain({ interruptions }: WorkflowState, { interrupted }: 
 }
 
 /** Gives the prompt out once more, as the same attempt. */
-export function promptOnceMore(state: WorkflowState, phase: Phase, seen: Observation): Advance {
+export function promptOnceMore(state: WorkflowState, seen: Observation): Advance {
   const again = { ...state, interruptions: state.interruptions + 1 }
   const steps = isInStep(state) ? state.inWork.filter(({ out }) => out) : undefined
-  return prompt(again, phase, seen, steps === undefined ? {} : { steps })
+  return prompt(again, seen, steps === undefined ? {} : { steps })
 }

@@ -188,11 +188,7 @@ export const STATE_FIELDS = {
   phaseAttempts: ofVisit('phase_attempts', COUNT, () => 0),
   /** Grows with each resume after the attempts were spent, because no count ever goes back. */
   maxPhaseAttempts: ofVisit('max_phase_attempts', COUNT, (phase) => phase.maxAttempts),
-  /** The first step that has not ended, and its attempts: they follow from the fields after them. */
-  currentStep: ofVisit('current_step', COUNT, () => 0),
   totalSteps: ofVisit('total_steps', STEP_COUNT, () => 0),
-  stepAttempts: ofVisit('step_attempts', COUNT, () => 0),
-  maxStepAttempts: ofVisit('max_step_attempts', COUNT, (phase) => phase.maxStepAttempts),
   /** The steps that were handed out and have not ended, by number: one, or up to `parallel`. */
   inWork: ofVisit('in_work', objects(WORK_FIELDS, readStepInWork), () => []),
   /** The names in the archive of the results that are being moved there: no other file there is a result of this attempt. */

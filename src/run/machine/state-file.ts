@@ -2,7 +2,7 @@ import { isJsonObject } from '../../kernel/json-object.ts'
 import { findPhase } from '../definition/definition.ts'
 import { objectOf, WRONG, wrongKeys } from '../definition/fields.ts'
 import type { Phase } from '../definition/phase-fields.ts'
-import { withWork } from './position.ts'
+import { currentWork } from './position.ts'
 import { visitsOf, type WorkflowState } from './state.ts'
 import { STATE_FIELDS } from './state-fields.ts'
 
@@ -22,9 +22,18 @@ interface Written {
 
 /** The text of a state file. */
 export function formatState(state: WorkflowState): string {
-  const fields = Object.entries<Written>(STATE_FIELDS).map(([name, { key, write }]) => [
-    key,
-    write(state[name as keyof WorkflowState]),
+  const { step, attempts, maxAttempts } = currentWork(state)
+  // For people and programs that read states. They follow from the steps in progress and the ended ones, and are not read.
+  const following: Readonly<Record<string, readonly (readonly [string, number])[]>> = {
+    maxPhaseAttempts: [['current_step', step]],
+    totalSteps: [
+      ['step_attempts', attempts],
+      ['max_step_attempts', maxAttempts],
+    ],
+  }
+  const fields = Object.entries<Written>(STATE_FIELDS).flatMap(([name, { key, write }]) => [
+    [key, write(state[name as keyof WorkflowState])],
+    ...(following[name] ?? []),
   ])
   return `${JSON.stringify({ version: STATE_VERSION, ...Object.fromEntries(fields) })}\n`
 }
@@ -71,8 +80,8 @@ function clamped(state: WorkflowState, phase: Phase): WorkflowState {
     maxAttempts: Math.min(step.maxAttempts, step.attempts + phase.maxStepAttempts),
   }))
   return {
-    ...withWork(state, phase, { inWork }),
-    prompted: state.prompted,
+    ...state,
+    inWork,
     maxPhaseAttempts: Math.min(state.maxPhaseAttempts, state.phaseAttempts + phase.maxAttempts),
     visitsGranted: Math.min(state.visitsGranted, Math.max(0, 1 + Math.max(...beyond))),
   }

@@ -5,7 +5,7 @@ import { targetsOf } from '../definition/next.ts'
 import type { Phase } from '../definition/phase-fields.ts'
 import { WORKFLOW_TEXT } from '../run-messages.ts'
 import { isResumable } from './need.ts'
-import { currentPhase, where, withWork } from './position.ts'
+import { currentPhase, where, withStepEnded, withWork } from './position.ts'
 import { end } from './prompting.ts'
 import { enter, settleClock, visitsOf, type WorkflowState, withTransition } from './state.ts'
 import type { EndedStep, StepInWork } from './state-fields.ts'
@@ -67,7 +67,8 @@ export function retryStep(state: WorkflowState, step: number, nowMs: number): St
     return spent === undefined ? { refusal: 'not-ended' } : { state: again(state, phase, spent, nowMs) }
   }
   if (ended.outcome === 'done') return { refusal: 'done' }
-  const reopened = withWork(state, phase, { endedSteps: state.endedSteps.filter((one) => one !== ended) })
+  const others = state.endedSteps.filter((one) => one !== ended)
+  const reopened = withWork(state, state.inWork, others)
   const counted = { ...reopened, skips: Math.max(0, state.skips - 1), phaseSkips: Math.max(0, state.phaseSkips - 1) }
   return { state: again(counted, phase, { ...ended, maxAttempts: 0, out: false, failure: undefined }, nowMs) }
 }
@@ -82,12 +83,11 @@ function again(
   const others = state.inWork.filter((one) => one.step !== step)
   const inWork = [...others, granted].sort((one, other) => one.step - other.step)
   const noted = withTransition(state, { event: 'step-again', ...where(state, granted) }, nowMs)
-  return withWork(noted, phase, { inWork })
+  return withWork(noted, inWork)
 }
 
 /** The state in which a step is given up at once. A result that its agent still writes does not count. */
 export function skipStep(state: WorkflowState, step: number, nowMs: number): Steered {
-  const phase = currentPhase(state)
   const refusal = refusalOf(state, step)
   if (refusal !== undefined) return { refusal }
   const ended = endedAt(state, step)
@@ -95,10 +95,7 @@ export function skipStep(state: WorkflowState, step: number, nowMs: number): Ste
   const { attempts } = state.inWork.find((one) => one.step === step) ?? { attempts: 0 }
   const detail = WORKFLOW_TEXT.skippedByPerson
   const noted = withTransition(state, { event: 'step-skipped', ...where(state, { step, attempts }), detail }, nowMs)
-  const skipped = withWork(noted, phase, {
-    inWork: state.inWork.filter((one) => one.step !== step),
-    endedSteps: [...state.endedSteps, { step, attempts, outcome: 'skipped' }],
-  })
+  const skipped = withStepEnded(noted, { step, attempts }, 'skipped')
   return { state: { ...skipped, skips: state.skips + 1, phaseSkips: state.phaseSkips + 1 } }
 }
 

@@ -30,7 +30,7 @@ export function advanceSteps(state: WorkflowState, phase: Phase, seen: Observati
     const result = seen.stepResults[index]
     if (step.out && isThere(result) && !isEarly(result, seen)) return takeResult(state, phase, step, result, seen)
   }
-  if (goesOutAgain(state, seen)) return promptOnceMore(state, phase, seen)
+  if (goesOutAgain(state, seen)) return promptOnceMore(state, seen)
   const missing = state.inWork.find(({ out }) => out)
   if (!seen.returned || missing === undefined) return only(state, 'wait')
   return stepFailed(state, phase, missing, WORKFLOW_TEXT.noStepResult(stepResultFile(phase, missing.step)), seen, [])
@@ -58,7 +58,7 @@ function betweenHandOuts(state: WorkflowState, phase: Phase, seen: Observation):
   // A step whose attempts are spent waits for the end of this hand-out too: after a crash others may go out again. And a step
   // that a person retries may be one more than the phase allows at once.
   const steps = filled.inWork.filter((step) => !isSpent(step)).slice(0, phase.parallel)
-  const given = prompt(filled, phase, seen, { steps, effects: [...strays(state, seen), ...early] })
+  const given = prompt(filled, seen, { steps, effects: [...strays(state, seen), ...early] })
   // After a stop or a spent budget, no later prompt archives unrequested results.
   return given.command.kind === 'finish' ? { ...given, effects: strays(state, seen) } : orWait(state, given)
 }
@@ -84,7 +84,7 @@ function takeResult(
     return stepFailed(state, phase, step, result.summary ?? WORKFLOW_TEXT.stepSaysFailed(file), seen, effects)
   }
   const done = withTransition(state, { event: 'step-done', ...where(state, step) }, seen.nowMs)
-  const ended = withStepEnded(done, phase, { ...step, attempts: step.attempts + 1 }, 'done')
+  const ended = withStepEnded(done, { ...step, attempts: step.attempts + 1 }, 'done')
   return settle({ ...ended, lastFailure: undefined }, phase, seen, [...effects, ...tick(state, phase, step)])
 }
 
@@ -113,7 +113,7 @@ function stepFailed(
 ): Advance {
   const failed = withTransition(state, { event: 'step-failed', ...where(state, step), detail: why }, seen.nowMs)
   const changed = { ...step, attempts: step.attempts + 1, out: false, failure: why }
-  return settle({ ...withStepInWork(failed, phase, changed), lastFailure: why }, phase, seen, effects)
+  return settle({ ...withStepInWork(failed, changed), lastFailure: why }, phase, seen, effects)
 }
 
 /** Goes on after a result was taken. When the hand-out is over, the steps whose attempts are spent are given up. */
@@ -130,7 +130,7 @@ function settle(state: WorkflowState, phase: Phase, seen: Observation, effects: 
     }
     const attempt = { step: spent.step, attempts: spent.attempts - 1 }
     const skipped = withTransition(next, { event: 'step-skipped', ...where(next, attempt), detail: why }, seen.nowMs)
-    const ended = withStepEnded(skipped, phase, spent, 'skipped')
+    const ended = withStepEnded(skipped, spent, 'skipped')
     next = {
       ...{ ...ended, skips: next.skips + 1, phaseSkips: next.phaseSkips + 1 },
       // The next step starts without a failure; only the phase's own prompt shows the last one.
