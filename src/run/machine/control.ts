@@ -114,13 +114,13 @@ export function promptAgain(state: WorkflowState): WorkflowState {
 export const MAX_REPEATS = 3
 
 /**
- * True for a request, made at `askedMs`, from before the current prompt went out: it cannot bring a result of that prompt.
+ * True for a request, made at `startMs`, from before the current prompt went out: it cannot bring a result of that prompt.
  * This happens if a host runs the hook twice for one stop. No tolerance in seconds is needed, because an agent that was
  * given the prompt stops after it. A clock that was set back could make that stop look earlier, hence the limit.
  */
-export function hadAskedBefore(state: WorkflowState, askedMs: number): boolean {
+export function hadAskedBefore(state: WorkflowState, startMs: number): boolean {
   const { active, prompted, promptedMs, repeats } = state
-  return active && prompted && promptedMs !== undefined && askedMs < promptedMs && repeats < MAX_REPEATS
+  return active && prompted && promptedMs !== undefined && startMs < promptedMs && repeats < MAX_REPEATS
 }
 
 /** The state after the current prompt was repeated. It is the same attempt. */
