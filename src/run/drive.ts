@@ -17,7 +17,7 @@ import { requireTrust, type Truster } from './store/trust.ts'
 import { dueOf, foreseenTurn, type TurnTaken, turnUnderLock } from './store/turn.ts'
 
 /**
- * Drives a run, for every driver: the stop hook, `workflow next` and OpenCode's plugin only translate their events into an
+ * Drives a run, for every driver: the stop hook, `workflow next` and OpenCode's plugin only translate their events into a
  * `RunStop`, and the result into their output. The order: the wait, the check, the results on disk, the next prompt, the
  * journal.
  */

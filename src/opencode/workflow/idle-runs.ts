@@ -46,15 +46,13 @@ export class IdleRuns {
     const { runs } = payload.event === 'Stop' ? findActiveRuns(roots) : { runs: [] }
     for (const { folder, state } of runs) {
       if (state.hostSession !== payload.session || this.#driven.has(folder.path)) continue
-      if (needOf(state).kind === 'approval') continue
-      if (state.stopRequestedMs !== undefined) {
-        stopping.push(folder)
-        continue
-      }
-      if (state.wait !== undefined) waiting.push(folder)
+      const need = needOf(state)
+      if (need.kind === 'wait') waiting.push(folder)
+      if (need.kind === 'stop') stopping.push(folder)
+      if (need.kind === 'approval' || need.kind === 'stop') continue
       const { wait } = afterWaitEvent(state, sessionEvent(occasion, 'stop'), occasion.startMs)
       if (wait !== undefined || reason !== undefined) continue
-      if (state.wait === undefined && this.#told.get(folder.path) === state.sequence) continue
+      if (need.kind === 'prompt' && this.#told.get(folder.path) === state.sequence) continue
       reason = WORKFLOW_TOOL_TEXT.waits(taskWord(folder), state.name)
       told = () => this.#told.set(folder.path, state.sequence)
     }

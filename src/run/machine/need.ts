@@ -9,10 +9,10 @@ import { pauseClock, visitsOf, type WorkflowState, withTransition } from './stat
 type Need =
   /** A person must approve the artifact, a path in the task folder. */
   | { readonly kind: 'approval'; readonly phase: string; readonly artifact: string }
+  /** It was asked to stop: its agent's next stop judges the work, and ends it, also while it waits. */
+  | { readonly kind: 'stop' }
   /** What its agent announced that it waits for. */
   | { readonly kind: 'wait'; readonly wait: Wait }
-  /** It was asked to stop: its agent's next stop judges the work, and ends it. */
-  | { readonly kind: 'stop' }
   /** Its agent's work, and the next prompt after that. */
   | { readonly kind: 'prompt' }
   /** It has ended, and can be resumed. */
@@ -24,8 +24,8 @@ export function needOf(state: WorkflowState): Need {
   if (!state.active) return { kind: isResumable(state) ? 'resume' : 'nothing' }
   const { phase, wait, stopRequestedMs } = state
   if (awaitsApproval(state)) return { kind: 'approval', phase, artifact: currentPhase(state).artifact ?? '' }
-  if (wait !== undefined) return { kind: 'wait', wait }
-  return { kind: stopRequestedMs === undefined ? 'prompt' : 'stop' }
+  if (stopRequestedMs !== undefined) return { kind: 'stop' }
+  return wait === undefined ? { kind: 'prompt' } : { kind: 'wait', wait }
 }
 
 /** True for a run that can be resumed. */
