@@ -1,4 +1,4 @@
-import type { CommandUnknownOpts, Command as TypedCommand } from '@commander-js/extra-typings'
+import type { CommandUnknownOpts, Command as TypedCommand, Option as TypedOption } from '@commander-js/extra-typings'
 import { Option } from 'commander'
 import { HOST_TITLES } from '../hosts/hook-hosts.ts'
 import { PostflightError } from '../kernel/errors.ts'
@@ -66,17 +66,15 @@ export function collect(value: string, previous: readonly string[]): string[] {
   return [...previous, value]
 }
 
+/** commander's class with stricter types, of which only the types are used. */
+const StrictOption = Option as unknown as typeof TypedOption
+
 /** The largest value of `--timeout`: 11 days. */
 const MAX_SECONDS = 999_999
 
 /** `--timeout`, in ms, of a command that runs checks. */
 export function timeoutOption(description: string) {
-  return new (Option as unknown as typeof import('@commander-js/extra-typings').Option)(
-    '--timeout <seconds>',
-    description,
-  )
-    .argParser(timeoutMs)
-    .default(600_000, '600')
+  return new StrictOption('--timeout <seconds>', description).argParser(timeoutMs).default(600_000, '600')
 }
 
 function timeoutMs(value: string): number {

@@ -114,13 +114,19 @@ describe('a marker that is kept as abandoned', () => {
 describe('the records of a journal', () => {
   it('take time in proportion to its length', () => {
     const idOf = (at: number): string => `pf_${String(at).padStart(12, '0')}`
-    const entries = Array.from({ length: 10_000 }, (_, at): JournalEntry[] => [
-      { ...MADE, markerId: idOf(at) },
-      { ...CLEARED, markerId: idOf(at), settles: [] },
-    ]).flat()
-    const startMs = performance.now()
-    expect(recordsOf(...entries)).toHaveLength(10_000)
-    expect(performance.now() - startMs).toBeLessThan(2_000)
+    const cpuMs = (count: number): number => {
+      const entries = Array.from({ length: count }, (_, at): JournalEntry[] => [
+        { ...MADE, markerId: idOf(at) },
+        { ...CLEARED, markerId: idOf(at), settles: [] },
+      ]).flat()
+      const before = process.cpuUsage()
+      expect(recordsOf(...entries)).toHaveLength(count)
+      const { user, system } = process.cpuUsage(before)
+      return (user + system) / 1_000
+    }
+    cpuMs(1_000)
+    // Eight times as many take about eight times as long, not sixty-four times.
+    expect(cpuMs(16_000)).toBeLessThan(24 * Math.max(cpuMs(2_000), 10))
   })
 
   it('leave out lines and fields that are not as we write them', () => {
