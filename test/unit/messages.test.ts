@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { RULE_SENTENCES } from '../../src/cli/command-messages.ts'
+import { RULE_SENTENCES } from '../../src/cli/commands/explain.ts'
 import { FILE_DETAILS, inPlaceOfFolder, journalCut, unsearchable, unwritable } from '../../src/kernel/file-messages.ts'
 import { counted, jsonFaultWords, listed, quote, quotedNames } from '../../src/kernel/phrases.ts'
 import { markerProblem } from '../../src/marker/check-messages.ts'
