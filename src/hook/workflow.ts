@@ -7,7 +7,7 @@ import { commandLine, rootOptionFor, stopNowLine } from '../kernel/command-line.
 import { WORKFLOW_FOLDER } from '../kernel/files.ts'
 import type { Recorded } from '../project/journal-entry.ts'
 import { type TaskFolder, taskWord } from '../project/task-folder.ts'
-import { type RunStop, type Turn, takeTurn } from '../run/drive.ts'
+import { type RunStop, takeTurn } from '../run/drive.ts'
 import { needOf } from '../run/machine/need.ts'
 import type { DuePrompt, DueWork } from '../run/machine/prompt.ts'
 import { PROMPT_TEXT, WORKFLOW_TEXT } from '../run/run-messages.ts'
@@ -54,6 +54,7 @@ export function driveRuns(
   let prompt: string | undefined
   let promptLine: string | undefined
   const notices: string[] = []
+  /** For a person who is looking elsewhere: the run needs them, or waits for them. */
   const alerts: string[] = []
   const recorded: Recorded[] = []
   const { runs, problems } = findActiveRuns(roots)
@@ -81,23 +82,18 @@ export function driveRuns(
         prompt = promptFor(folder, turn.due)
         promptLine = PROMPT_TEXT.follows(turn.due.line, stopNow)
       }
-      if (turn.command === 'finish') {
-        notices.push(WORKFLOW_TEXT.ended(folder.task, turn.state.outcome ?? '', turn.state.why, command('resume')))
-      }
       if (turn.hears) notices.push(WORKFLOW_TEXT.heard(folder.task, stopNow))
-      // Only at stops of the main conversation: the user does not see a notice at a sub-agent's stop.
+      const { outcome = '', why } = turn.state
       const need = needOf(turn.state)
-      if (need.kind === 'approval' && occasion.payload.event === 'Stop') {
-        notices.push(
-          WORKFLOW_TEXT.awaitsApproval(
-            folder.task,
-            `${folder.relative}/${need.artifact}`,
-            command('approve'),
-            command('reject'),
-          ),
-        )
-      }
-      alerts.push(...alertsOf(folder, turn, occasion))
+      if (turn.command === 'finish') {
+        notices.push(WORKFLOW_TEXT.ended(folder.task, outcome, why, command('resume')))
+        if (outcome === 'stalled' || outcome === 'failed') alerts.push(ALERT_TEXT.runEnded(taskWord(folder), outcome))
+        // The user does not see a notice at a sub-agent's stop.
+      } else if (need.kind === 'approval' && occasion.payload.event === 'Stop') {
+        const file = `${folder.relative}/${need.artifact}`
+        notices.push(WORKFLOW_TEXT.awaitsApproval(folder.task, file, command('approve'), command('reject')))
+        alerts.push(ALERT_TEXT.needsApproval(taskWord(folder), need.phase))
+      } else if (turn.wait !== undefined) alerts.push(ALERT_TEXT.waits(taskWord(folder), turn.wait.for))
       recorded.push(...turn.entries.map((entry) => ({ root: folder.root, entry })))
     } catch (error) {
       const { root, task } = folder
@@ -105,19 +101,6 @@ export function driveRuns(
     }
   }
   return { report: { prompt, promptLine, notices, alerts }, recorded }
-}
-
-/** Alerts for a person who is looking elsewhere: the run needs them, or waits for them. */
-function alertsOf(folder: TaskFolder, { command, state, wait }: Turn, { payload }: Occasion): string[] {
-  const task = taskWord(folder)
-  const { outcome } = state
-  if (command === 'finish') {
-    return outcome === 'stalled' || outcome === 'failed' ? [ALERT_TEXT.runEnded(task, outcome)] : []
-  }
-  if (payload.event !== 'Stop') return []
-  const need = needOf(state)
-  if (need.kind === 'approval') return [ALERT_TEXT.needsApproval(task, need.phase)]
-  return wait !== undefined ? [ALERT_TEXT.waits(task, wait.for)] : []
 }
 
 /** `isBlocked`: something else blocks this stop. */
