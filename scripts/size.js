@@ -19,10 +19,11 @@ const [packed] = JSON.parse(
 
 /** The measured part, its size in bytes, and its limit in kB. */
 const rows = [
-  ['tarball', packed.size, 610],
+  ['tarball', packed.size, 650],
   ['hook', sizeOf('dist/hook.js'), 78],
   ['hook, where a workflow runs', sizeOf('dist/workflow.js'), 95],
-  ['CLI', sizeOf('dist/cli'), 710],
+  ['hook, with a specs/done.yaml', sizeOf('dist/done.js'), 132],
+  ['CLI', sizeOf('dist/cli'), 735],
   ['OpenCode plugin', sizeOf('dist/opencode'), 1044],
 ]
 

@@ -1,5 +1,6 @@
 import { isPast } from '../disk/age.ts'
 import { errorText } from '../disk/file-errors.ts'
+import { hasDoneFile } from '../done/done-file.ts'
 import { startsSubagent } from '../hosts/index.ts'
 import type { Occasion } from '../hosts/occasion.ts'
 import { markerDisplayPath } from '../marker/stored-marker.ts'
@@ -9,7 +10,7 @@ import { updateWait } from '../stop/commit.ts'
 import { observeUnfinished } from '../stop/observe-stop.ts'
 import { waitVerdict } from '../stop/rules.ts'
 import { runsNotListed, unlistedComplaint, waitNotNoted } from '../stop/stop-messages.ts'
-import { loadWorkflowDriver } from './load-workflow.ts'
+import { loadDone, loadWorkflowDriver } from './load-workflow.ts'
 
 /**
  * Handles `SessionStart`: the session gets a list of unfinished postflights (docs/design.md, "Recovery"), and its waits end,
@@ -39,9 +40,11 @@ export function handleSessionStart(occasion: Occasion): Answered {
   } catch (error) {
     complaints.push(runsNotListed(errorText(error)))
   }
+  const withDone = roots.filter(hasDoneFile)
+  const told = withDone.length > 0 ? loadDone().startAll(withDone, occasion) : []
   return {
     ...NOTHING_DONE,
-    answer: answerToStart(occasion, unfinished, unfinishedRuns),
+    answer: answerToStart(occasion, unfinished, unfinishedRuns, told),
     recorded,
     complaints: [...complaints, ...problems.map(({ path, detail }) => unlistedComplaint(path, detail))],
   }

@@ -4,6 +4,7 @@ import { errorText } from '../disk/file-errors.ts'
 import { readInside } from '../disk/inside.ts'
 import { hideFromGit, makeOwnFolder } from '../disk/own-folder.ts'
 import { removeFile, replaceFile, tryRemoveFile } from '../disk/write.ts'
+import { hasDoneFile } from '../done/done-file.ts'
 import { exemptionOf, handsOverReports } from '../hosts/index.ts'
 import type { Occasion } from '../hosts/occasion.ts'
 import { PostflightError } from '../kernel/errors.ts'
@@ -12,10 +13,10 @@ import { stripControl } from '../kernel/text.ts'
 import type { SearchProblem } from '../project/task-folder.ts'
 import { runFileNames } from '../run/store/run-file.ts'
 import { type Answered, NOTHING_DONE } from '../stop/answer-for.ts'
-import { answerStop, NO_RUNS, type StopOfRuns } from '../stop/answer-stop.ts'
+import { answerStop, type DonePart, NO_RUNS, type StopOfRuns } from '../stop/answer-stop.ts'
 import { heldReport, reportNotHandedOver, reportNotKept, unreadableNotice } from '../stop/stop-messages.ts'
 import type { StopOutcome } from '../stop/stop-outcome.ts'
-import { loadWorkflowDriver } from './load-workflow.ts'
+import { loadDone, loadWorkflowDriver } from './load-workflow.ts'
 
 /**
  * Handles `SubagentStop` and `Stop`, and the return of a sub-agent to its caller. The report of a sub-agent whose stop is
@@ -35,8 +36,15 @@ const MAX_LOOKED_AT = 100
 /** Answers a stop. */
 export function handleStop(occasion: Occasion): Answered {
   if (exemptionOf(occasion.payload, occasion.environment) !== undefined) return NOTHING_DONE
-  const stop = answerStop(occasion, (isBlocked) => driveRuns(occasion, isBlocked))
+  const stop = answerStop(occasion, (isBlocked) => driveRuns(occasion, isBlocked), doneAt(occasion))
   return { ...stop, complaints: keepReports(occasion, stop.outcomes) }
+}
+
+/** The definition of done at a stop; undefined where there is none. */
+function doneAt(occasion: Occasion): DonePart | undefined {
+  const { payload, roots } = occasion
+  const withDone = payload.event === 'Stop' ? roots.filter(hasDoneFile) : []
+  return withDone.length === 0 ? undefined : loadDone().doneAtStop(withDone, occasion, loadWorkflowDriver)
 }
 
 /** Moves the running workflows of this session on. Their driver is loaded only if run files lie in a root. */

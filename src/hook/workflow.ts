@@ -45,6 +45,11 @@ export function updateRunWaits(
   return { recorded, complaints }
 }
 
+/** Whether a run of a session is active. */
+export function hasRunOf(roots: readonly string[], session: string | undefined): boolean {
+  return findActiveRuns(roots).runs.some(({ state }) => state.active && state.hostSession === session)
+}
+
 /** Moves every run of this session on. Only one of them may send a prompt: the first in path order. Never throws. */
 export function driveRuns(
   roots: readonly string[],

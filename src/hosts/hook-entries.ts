@@ -23,6 +23,11 @@ interface HookCommand {
 /** In seconds, Claude Code's unit. The hook answers within 5. */
 const TIMEOUT_SECONDS = 10
 
+/** The command at the end of a main agent's work: the launcher looks for a definition of done too. */
+function stopCommand(command: string): string {
+  return `${command} Stop`
+}
+
 /**
  * The entries that `install` writes for Claude Code. `PostToolUse` of shell commands is for ownership; its `if` saves a
  * process for every other command (measured with 2.1.329: it filters compound commands too). `PostToolUse` of the tool
@@ -33,11 +38,17 @@ export function claudeEntries(command: string): SettingsEntry[] {
   const hook = { type: 'command', command, timeout: TIMEOUT_SECONDS } as const
   return [
     { event: 'SubagentStop', group: { hooks: [hook] } },
-    { event: 'Stop', group: { hooks: [hook] } },
+    { event: 'Stop', group: { hooks: [{ ...hook, command: stopCommand(command) }] } },
     { event: 'SessionStart', group: { hooks: [{ ...hook, command: `${command} SessionStart` }] } },
     { event: 'PostToolUse', group: { matcher: 'Bash', hooks: [{ ...hook, if: 'Bash(*postflight*)' }] } },
     { event: 'PostToolUse', group: { matcher: 'Agent', hooks: [{ ...hook, command: `${command} Agent` }] } },
-    { event: 'PreToolUse', group: { matcher: 'StructuredOutput|SubagentHandback|task_complete', hooks: [hook] } },
+    {
+      event: 'PreToolUse',
+      group: {
+        matcher: 'StructuredOutput|SubagentHandback|task_complete',
+        hooks: [{ ...hook, command: stopCommand(command) }],
+      },
+    },
   ]
 }
 
@@ -54,10 +65,20 @@ export function eventEntries(
 ): SettingsEntry[] {
   const hook = { type: 'command', command, timeout: TIMEOUT_SECONDS } as const
   return [
-    ...stops.map((event) => ({ event, group: { hooks: [hook] } })),
+    ...stops.map((event) => ({
+      event,
+      group: { hooks: [event === 'SubagentStop' ? hook : { ...hook, command: stopCommand(command) }] },
+    })),
     { event: 'SessionStart', group: { hooks: [{ ...hook, command: `${command} SessionStart` }] } },
     { event: 'PostToolUse', group: { matcher: shellTool, hooks: [hook] } },
-    ...(endingTool === undefined ? [] : [{ event: 'PreToolUse', group: { matcher: endingTool, hooks: [hook] } }]),
+    ...(endingTool === undefined
+      ? []
+      : [
+          {
+            event: 'PreToolUse',
+            group: { matcher: endingTool, hooks: [{ ...hook, command: stopCommand(command) }] },
+          },
+        ]),
   ]
 }
 
@@ -90,7 +111,7 @@ const BUNDLE = named('dist[/\\\\]hook\\.js')
 const OWN_BUNDLE = named('postflight[^/\\\\]*[/\\\\]dist[/\\\\]hook\\.js')
 
 /** The words by which entries tell the launcher what to look for. */
-const EVENT_WORDS: readonly string[] = ['SessionStart', 'Agent']
+const EVENT_WORDS: readonly string[] = ['Stop', 'SessionStart', 'Agent']
 
 /**
  * True for a command in the form of ours, from any copy of this package: the launcher, the hook's bundle or `postflight
@@ -108,6 +129,12 @@ export function isOurCommand(command: unknown): command is string {
   if (BUNDLE.test(file) && further.join(' ') === 'postflight-hook') return true
   if (CLI.test(file) && further.join(' ') === 'hook') return true
   return further.length === 0 && (LAUNCHER.test(file) || OWN_BUNDLE.test(file))
+}
+
+/** A command of ours without the word for its event. */
+export function withoutEventWord(command: string): string {
+  const word = EVENT_WORDS.find((one) => command.endsWith(` ${one}`))
+  return word === undefined ? command : command.slice(0, -word.length - 1)
 }
 
 /** The words without Node and its option to load a file only where it exists. */

@@ -109,6 +109,8 @@ export interface Payload {
   readonly lastMessage?: string
   /** True for a `SessionStart` after a compaction: the agent works on (`source`, as Claude Code documents it). */
   readonly isCompacted?: boolean
+  /** True in plan mode, where an agent changes nothing (`permission_mode`, Claude Code 2.1.329). */
+  readonly isPlanning?: boolean
   /** The sub-agent whose caller has just got its last message as a tool's result (Claude Code 2.1.329). */
   readonly returned?: ReturnedAgent
 }

@@ -71,6 +71,7 @@ function fromFields(fields: Fields, nowMs: number): Payload {
     durationMs: isDuration(durationMs) ? durationMs : undefined,
     lastMessage: text(fields, 'last_assistant_message'),
     isCompacted: (event === 'SessionStart' && own(fields, 'source') === 'compact') || undefined,
+    isPlanning: text(fields, 'permission_mode') === 'plan' || undefined,
     returned: event === 'PostToolUse' ? returnedAgent(own(fields, 'tool_response')) : undefined,
   })
 }

@@ -178,6 +178,14 @@ const ERROR_SENTENCES: { readonly [Code in ErrorCode]: (args: ErrorArguments[Cod
     `${a.path} does not exist: check the path${a.examples === '' ? '' : `, or name one of the shipped examples: ${a.examples}`}.`,
   'workflow-definition': (a) =>
     `${a.path}${a.place}: ${a.detail}${a.more === 0 ? '.' : ` (and ${a.more} more: \`postflight workflow validate\` lists them).`}`,
+  'done-invalid': (a) =>
+    `${a.path}${a.place}: ${a.detail}${a.more === 0 ? '.' : ` (and ${counted(a.more, 'more fault')}).`}`,
+  'done-none': (a) => `${a.path} does not exist: write it first (docs/done.md shows how).`,
+  'done-untrusted': (a) =>
+    `${a.path} is not trusted on this machine: read it, then run \`${a.trust}\` in your own terminal.`,
+  'done-running': (a) => `the checks have been running since ${a.since}: wait for them to end.`,
+  'trust-agent': () => 'only a person may trust: run this in your own terminal.',
+  'trust-needs-answer': () => 'this is not a terminal: read the file, then give --yes.',
   'workflow-input': (a) => {
     const inputs = a.known === '' ? 'it has none' : `its inputs are ${a.known}`
     if (a.problem === 'missing') return `the workflow needs a value for its input "${a.name}": --set '${a.name}=VALUE'.`

@@ -103,6 +103,15 @@ export interface ErrorArguments {
     readonly detail: string
     readonly more: number
   }
+  /** `place`: line and column, as they follow the path. `more`: the number of other faults. */
+  'done-invalid': { readonly path: string; readonly place: string; readonly detail: string; readonly more: number }
+  'done-none': { readonly path: string }
+  /** `trust`: the command that a person runs. */
+  'done-untrusted': { readonly path: string; readonly trust: string }
+  /** `since`: since when another process runs the checks. */
+  'done-running': { readonly since: string }
+  'trust-agent': NoArguments
+  'trust-needs-answer': NoArguments
   /** An input of `workflow start --set`; `known`: the names of the inputs. */
   'workflow-input': {
     readonly problem: 'unknown' | 'missing' | 'too-long'
@@ -205,6 +214,12 @@ export const EXIT_CODES = {
   'rules-invalid': EXIT.data,
   'rules-not-of-host': EXIT.usage,
   'workflow-definition': EXIT.data,
+  'done-invalid': EXIT.data,
+  'done-none': EXIT.no,
+  'done-untrusted': EXIT.no,
+  'done-running': EXIT.no,
+  'trust-agent': EXIT.no,
+  'trust-needs-answer': EXIT.usage,
   'workflow-input': EXIT.usage,
   'workflow-none': EXIT.no,
   'workflow-there': EXIT.no,

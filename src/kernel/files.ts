@@ -60,3 +60,12 @@ export const REPORTS_FOLDER = 'reports'
 
 /** What lies at a path, links not followed; `other` is a device or a socket. */
 export type PathKind = 'file' | 'folder' | 'link' | 'pipe' | 'other'
+
+/** The definition of done, in `specs/`. */
+export const DONE_FILE = 'done.yaml'
+
+/** What the names of the folders of sessions begin with, beside the journal. */
+export const DONE_FOLDER_PREFIX = 'done-'
+
+/** The receipts of green checks of a definition of done, beside the journal. */
+export const DONE_RECEIPTS_FILE = 'done-receipts.json'

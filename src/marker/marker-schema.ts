@@ -64,6 +64,14 @@ export const MARKER_SCHEMA = z.looseObject({
   ),
   checks_session: text('The session that wrote the checks, if the marker belongs to another one now.'),
   outcome: text('"unchecked" in an abandoned marker that was ended without its checks.'),
+  done: z.optional(
+    z
+      .looseObject({
+        prompt_id: text('The prompt of the last stop.'),
+        paths: z.optional(z.record(z.string(), z.string())),
+      })
+      .register(z.globalRegistry, { description: 'In a marker that the hook made for a definition of done.' }),
+  ),
   wait: z.optional(wait.register(z.globalRegistry, { description: 'The wait that the agent announced.' })),
   waits: z.optional(count(0, 'The number of prompts at which the marker has waited, apart from `wait`.')),
 })

@@ -53,8 +53,9 @@ export interface NewMarkerPlan extends MarkerPlan {
 export function writeNewMarker<Plan extends NewMarkerPlan>(
   folder: TaskFolder,
   plan: (present: StoredMarker | undefined) => Plan,
+  options: Pick<ChangeOptions, 'patience'> = {},
 ): Plan {
-  return withLock(folder.path, COMMAND_PATIENCE_MS, () => {
+  return withLock(folder.path, patienceOf(options), () => {
     const present = requireReadable(readMarker(folder))
     const planned = plan(present)
     const target = path.join(folder.path, MARKER_FILE)
@@ -104,6 +105,10 @@ export interface ChangeOptions {
   readonly replaceUnparsed?: boolean
 }
 
+function patienceOf({ patience }: Pick<ChangeOptions, 'patience'>): number {
+  return patience === 'hook' ? HOOK_PATIENCE_MS : COMMAND_PATIENCE_MS
+}
+
 /** A marker after its plan was carried out; the plan is undefined where the marker was left alone. */
 export interface ChangedMarker<Plan extends MarkerPlan | undefined> {
   readonly plan: Plan
@@ -120,8 +125,7 @@ export function changeMarker<Plan extends MarkerPlan | undefined>(
   plan: (marker: Marker) => Plan,
   options: ChangeOptions = {},
 ): ChangedMarker<Plan> {
-  const patienceMs = options.patience === 'hook' ? HOOK_PATIENCE_MS : COMMAND_PATIENCE_MS
-  return withLock(folder.path, patienceMs, () => {
+  return withLock(folder.path, patienceOf(options), () => {
     const present = requireReadable(readMarker(folder))
     if (present === undefined) throw new PostflightError('marker-none', { folder: folder.relative })
     const planned = plan(present.marker)

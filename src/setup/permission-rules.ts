@@ -22,7 +22,7 @@ const NPX = 'npx --no-install postflight'
  */
 const STARTS_COMMANDS = [
   ...['*--check*', '*--step-check*', '*--run-checks*', '*--trust*'],
-  ...['install*', '-*install*'],
+  ...['install*', '-*install*', 'trust*', '-*trust*'],
   ...['start', 'resume'].flatMap((word) => [`workflow ${word}*`, `-*workflow*${word}*`, `workflow -*${word}*`]),
 ]
 

@@ -1,3 +1,4 @@
+import { DONE_WORD, isSessionFolder } from '../done/folder-name.ts'
 import type { Payload } from '../hosts/host.ts'
 import type { Occasion } from '../hosts/occasion.ts'
 import { type CommandReader, commandLine, rootOptionFor } from '../kernel/command-line.ts'
@@ -9,7 +10,7 @@ import { type SearchProblem, type TaskFolder, taskWord } from '../project/task-f
 import { ALLOW, type HookAnswer } from './answer.ts'
 import { type BlockedMarker, composeReason } from './reason.ts'
 import { composeRecovery, type UnfinishedPostflight, type UnfinishedWorkflow } from './recovery.ts'
-import { ALERT_TEXT, cappedNotice, unreadableNotice, unsettledNotice } from './stop-messages.ts'
+import { ALERT_TEXT, cappedNotice, doneGivenUp, unreadableNotice, unsettledNotice } from './stop-messages.ts'
 import { folderOf, type StopOutcome } from './stop-outcome.ts'
 
 /** Composes the answer to an event. */
@@ -83,12 +84,15 @@ export function answerToStart(
   { payload, reader }: Asker,
   unfinished: readonly Unfinished[],
   unfinishedRuns: readonly UnfinishedRun[],
+  /** What the person must know. */
+  told: readonly string[] = [],
 ): HookAnswer {
   const placed = <Item extends { readonly folder: TaskFolder }>({ folder, ...item }: Item) => {
     const { root } = folder
     return { ...item, task: taskWord(folder), root, rootOption: rootOptionFor(reader, root) }
   }
   const context = composeRecovery(unfinished.map(placed), payload.session, unfinishedRuns.map(placed))
+  if (told.length > 0) return { kind: 'start', event: payload.event, context, told: told.join('\n') }
   return context === undefined ? ALLOW : { kind: 'context', event: payload.event, context }
 }
 
@@ -112,7 +116,8 @@ function blockedMarkerOf(outcome: StopOutcome, payload: Payload, reader: Command
   const shells = mayWait ? payload.shells : []
   return {
     marker,
-    task: taskWord(folder),
+    task: isSessionFolder(folder) ? DONE_WORD : taskWord(folder),
+    isDone: isSessionFolder(folder),
     path: markerDisplayPath(folder),
     count,
     root,
@@ -136,6 +141,9 @@ function noticeOf(outcome: StopOutcome, reader: CommandReader): string | undefin
   const folder = folderOf(outcome)
   if (outcome.kind === 'failed') return unreadableNotice(markerDisplayPath(folder), outcome.detail)
   if (outcome.kind !== 'capped') return undefined
+  if (isSessionFolder(folder)) {
+    return doneGivenUp(commandLine([DONE_WORD], rootOptionFor(reader, folder.root)))
+  }
   const task = taskWord(folder)
   const command = (word: string): string => commandLine([word, task], rootOptionFor(reader, folder.root))
   return cappedNotice(task, markerDisplayPath(folder, ABANDONED_FILE), command('adopt'), command('clear'))

@@ -1,6 +1,6 @@
 import type { Occasion } from '../hosts/occasion.ts'
 import type { Recorded } from '../project/journal-entry.ts'
-import type { SearchProblem } from '../project/task-folder.ts'
+import type { SearchProblem, TaskFolder } from '../project/task-folder.ts'
 import { type Answered, answerToStop, type RunReport } from './answer-for.ts'
 import { type CommittedStop, commitStop, commitStopAsync } from './commit.ts'
 import { observeStop } from './observe-stop.ts'
@@ -26,6 +26,19 @@ export type DriveRuns<Result> = (isBlocked: boolean) => Result
 
 export const NO_RUNS: StopOfRuns = { report: { prompt: undefined, notices: [] }, problems: [], recorded: [] }
 
+/** The part of a definition of done in a stop. None of its functions throws. */
+export interface DonePart {
+  /** Makes or updates the session's marker, which is then judged like any other. */
+  readonly arm: () => void
+  /** Counts blocks for the prompt, before they are printed. */
+  readonly count: (outcomes: readonly StopOutcome[]) => readonly StopOutcome[]
+  /** Makes the marker only now, because the session's run ended at this stop. Whether it tried. */
+  readonly armAfterRuns: () => boolean
+  readonly isOwn: (folder: TaskFolder) => boolean
+  readonly recorded: readonly Recorded[]
+  readonly notices: readonly string[]
+}
+
 /** The answer to a stop. */
 export interface AnsweredStop extends Answered {
   readonly plan: readonly PlannedMarker[]
@@ -35,10 +48,20 @@ export interface AnsweredStop extends Answered {
 }
 
 /** Answers a stop. Never throws, unless `driveRuns` does. */
-export function answerStop(occasion: Occasion, driveRuns: DriveRuns<StopOfRuns>): AnsweredStop {
+export function answerStop(occasion: Occasion, driveRuns: DriveRuns<StopOfRuns>, done?: DonePart): AnsweredStop {
+  done?.arm()
   const { observed, plan } = observeAndPlan(occasion)
   const committed = commitStop(plan, occasion)
-  return answerOf(occasion, observed, plan, committed, driveRuns(blocks(committed)))
+  if (done === undefined) return answerOf(occasion, observed, plan, committed, driveRuns(blocks(committed)))
+  let outcomes = done.count(committed.outcomes)
+  const runs = driveRuns(blocks({ outcomes }))
+  if (done.armAfterRuns()) {
+    const made = observeAndPlan(occasion).plan.filter((one) => one.kind === 'judged' && done.isOwn(one.stored.folder))
+    outcomes = [...outcomes, ...done.count(commitStop(made, occasion).outcomes)]
+  }
+  const recorded = [...done.recorded, ...committed.recorded]
+  const report = { ...runs.report, notices: [...done.notices, ...runs.report.notices] }
+  return answerOf(occasion, observed, plan, { ...committed, outcomes, recorded }, { ...runs, report })
 }
 
 /** The same without blocking the event loop while another process holds a lock. */
@@ -80,7 +103,7 @@ function observeAndPlan(occasion: Occasion): {
   return { observed, plan: planStop(observed, occasion) }
 }
 
-function blocks({ outcomes }: CommittedStop): boolean {
+function blocks({ outcomes }: Pick<CommittedStop, 'outcomes'>): boolean {
   return outcomes.some(({ kind }) => kind === 'blocked')
 }
 

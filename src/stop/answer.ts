@@ -10,6 +10,8 @@ export type HookAnswer =
   | Block
   /** `limit`: the maximum length of the context, if that is not `REASON_LIMIT`. */
   | { readonly kind: 'context'; readonly event: string; readonly context: string; readonly limit?: number }
+  /** A session starts. `told`: what the person must know; where the host shows no notices, the agent can pass it on. */
+  | { readonly kind: 'start'; readonly event: string; readonly context: string | undefined; readonly told: string }
 
 interface Block {
   readonly kind: 'block'
@@ -52,6 +54,12 @@ export function formatAnswer(
       })
     case 'context':
       return printed(context(answer.event, answer.context, answer.limit, place.atTop))
+    case 'start': {
+      const { event, context: text, told } = answer
+      if (!noticeShown)
+        return printed(context(event, [text, told].filter(Boolean).join('\n\n'), undefined, place.atTop))
+      return printed({ ...(text !== undefined && context(event, text, undefined, place.atTop)), ...shown(told, true) })
+    }
     case 'allow':
       return printed({ ...shown(answer.notice, noticeShown), ...terminal })
   }

@@ -41,6 +41,8 @@ export interface BlockedMarker {
   /** Since when its checks are running (ms since the epoch), if they are. */
   readonly checkingSinceMs?: number | undefined
   readonly mayWait?: boolean | undefined
+  /** Whether the hook made it: for a definition of done. */
+  readonly isDone?: boolean | undefined
   readonly endingTool?: string | undefined
 }
 
@@ -99,20 +101,24 @@ function describe(item: BlockedMarker, form: CommandForm, isWhole: boolean): str
   const name = task === SPECS_ITSELF ? REASON_TEXT.specsItself : oneLine(task, NAME_LIMIT)
   const named = (fallback: string, text = ''): string | undefined =>
     text === fallback ? undefined : oneLine(text, STEP_NAME_LIMIT) || undefined
-  const clear = ['clear', task]
+  const clear = item.isDone === true ? [task] : ['clear', task]
   const fallback = isWhole ? fallbackLine(form, clear, root) : undefined
   return [
-    REASON_TEXT.where(
-      name,
-      oneLine(path, NAME_LIMIT * 2),
-      named(DEFAULT_OPERATION, marker.operation),
-      named(DEFAULT_SKILL, marker.skill),
-    ),
+    ...(item.isDone === true
+      ? []
+      : [
+          REASON_TEXT.where(
+            name,
+            oneLine(path, NAME_LIMIT * 2),
+            named(DEFAULT_OPERATION, marker.operation),
+            named(DEFAULT_SKILL, marker.skill),
+          ),
+        ]),
     ...(isWhole ? checklist(marker, task, root) : []),
     ...(isWhole ? running(item, shells) : []),
     ...(isWhole ? checks(item) : []),
     ...(isWhole && marker.hostSession === undefined ? [REASON_TEXT.unowned] : []),
-    REASON_TEXT.clear(commandLine(clear, root)),
+    (item.isDone === true ? REASON_TEXT.runChecks : REASON_TEXT.clear)(commandLine(clear, root)),
     ...(fallback === undefined ? [] : [REASON_TEXT.fallback(fallback)]),
     REASON_TEXT.count(count),
   ].join('\n')

@@ -17,6 +17,7 @@ export const REASON_TEXT = {
   tick: (command: string): string => `Tick each one when it is done: ${command}`,
   unowned: 'It has no owner, so it blocks any sub-agent. `postflight create` gives it one.',
   clear: (command: string): string => `When everything is done, clear the marker: ${command}`,
+  runChecks: (command: string): string => `Run the checks: ${command}`,
   fallback: (command: string): string => `(where \`postflight\` is not on the PATH: ${command})`,
   shells: (names: readonly string[], more: number, command: string): string =>
     `Running in the background: ${names.map((name) => `"${name}"`).join(', ')}${more > 0 ? ` and ${more} more` : ''}. If you are waiting for that, or for an answer: ${command} "<what>"`,
@@ -71,6 +72,11 @@ export const RECOVERY_TEXT = {
 /** The notice about a marker that has blocked its last stop. */
 export function cappedNotice(task: string, path: string, adopt: string, clear: string): string {
   return `postflight-guard: task ${oneLine(task, 80)} stopped without its postflight after ${CONTINUATION_LIMIT} blocked stops. Its marker is kept as ${oneLine(path, QUOTE_LIMIT)}; ${abandonedFix(adopt, clear)}`
+}
+
+/** The notice about a definition of done that has blocked its last stop. */
+export function doneGivenUp(run: string): string {
+  return `postflight-guard: stopped without the checks of specs/done.yaml, after ${CONTINUATION_LIMIT} blocked stops. To run them: \`${run}\``
 }
 
 /** A notification of the terminal: a few words, which must not begin with a digit (OSC 9). */

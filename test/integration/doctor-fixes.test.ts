@@ -165,6 +165,11 @@ const WIRING: readonly Row[] = [
     /some of its events only/,
   ],
   [
+    'an entry for Stop from before it looked for a definition of done',
+    ({ project }) => project.write(SETTINGS, project.read(SETTINGS).replaceAll(' Stop"', '"')),
+    /has an entry for Stop of an earlier version/,
+  ],
+  [
     'an entry with another command',
     ({ project }) => project.write(SETTINGS, project.read(SETTINGS).replace(/\[ ! -f [^\]]* \] \|\| exec /g, '')),
     /starts the hook by another command/,

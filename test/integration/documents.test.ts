@@ -57,6 +57,14 @@ const withCheck = async (project: Project): Promise<void> => {
   await after('workflow start 7 x --definition flow.json')(project)
 }
 
+const withDone = (project: Project): string =>
+  project.write('specs/done.yaml', 'done: [{ when: "specs/done.yaml", check: "true" }]')
+
+const trusted = async (project: Project): Promise<void> => {
+  withDone(project)
+  expect((await project.cli(['trust', '--yes'])).status).toBe(0)
+}
+
 const aborted = async (project: Project): Promise<void> => {
   await running(project)
   await after('workflow abort 7')(project)
@@ -119,6 +127,12 @@ const ROWS: readonly Row[] = [
     holds: { bypassed: [], stopped: [{ task: TASK, resume: 'postflight workflow resume 007_x' }] },
     ready: running,
   },
+
+  { words: ['trust', '--yes'], holds: { error: { code: 'trust-agent' } }, ready: withDone },
+  { words: ['done'], holds: { error: { code: 'done-none' } } },
+  { words: ['done', '--list'], holds: { error: { code: 'done-untrusted' } }, ready: withDone },
+  { words: ['done', '--list'], holds: { rules: [{ due: true }], checks: [] }, ready: trusted },
+  { words: ['done', '--all'], holds: { rules: [{ green: true }], checks: [{ run: 'true' }] }, ready: trusted },
 
   { words: ['adopt', '7'], holds: { revived: false, owner: { agent: 'main' } }, ready: withMarker(FOREIGN) },
   { words: ['adopt', '7'], holds: { revived: true }, ready: withAbandoned },

@@ -49,6 +49,7 @@ async function hostileProject(): Promise<Hostile> {
   })
   const spent = { id: abandoned, created, cc_session_id: OTHER_SESSION, outcome: 'capped' }
   project.write('specs/004_abandoned/.postflight-abandoned', JSON.stringify({ ...spent, ...both('abandoned') }))
+  project.write('specs/done.yaml', `done: [{ when: "**", check: ${JSON.stringify(touch('done').run)} }]`)
   const check = { ...touch('flow'), files: ['**'] }
   const phases = [{ id: 'build', prompt: 'Build.', artifact: 'report.md', check }]
   project.write('flow.json', JSON.stringify({ name: 'flow', phases }))
@@ -86,6 +87,7 @@ const COMMANDS: readonly string[] = [
     'clear --orphaned',
   ],
   ...['clear --all --unchecked', 'clear --all --dry-run', 'bypass --all'],
+  ...['done', 'done --list', 'done --all', 'trust'],
   ...['001', '002', '003', '004'].flatMap((task) => [
     ...[`create ${task} --session-id sess_1`, `create ${task} --operation work`, `create ${task} --force`],
     ...[`clear ${task}`, `step ${task} one`, `step ${task} one --undo`, `wait ${task} --for x`, `bypass ${task}`],

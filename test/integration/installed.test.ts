@@ -26,6 +26,8 @@ const LINES: Readonly<Record<CommandName, string>> = {
   bypass: 'bypass 259',
   clear: 'clear 259',
   logs: 'logs',
+  trust: 'trust --yes',
+  done: 'done --all',
   'workflow validate': 'workflow validate flow.json',
   'workflow graph': 'workflow graph flow.json',
   'workflow simulate': 'workflow simulate spec-kit',
@@ -70,13 +72,14 @@ const BEFORE: Readonly<Partial<Record<string, readonly string[]>>> = {
 }
 
 /** The commands that are refused in an agent's shell. */
-const FOR_PEOPLE: readonly string[] = ['workflow approve', 'workflow reject']
+const FOR_PEOPLE: readonly string[] = ['workflow approve', 'workflow reject', 'trust']
 
 /** Runs every command with `--json`, one after the other. */
 async function runEveryCommand(project: Project, cli: string): Promise<void> {
   project.write('flow.json', FLOW)
   project.write('approval.json', APPROVAL)
   project.write('steps.json', STEPS)
+  project.write('specs/done.yaml', 'done:\n  - when: src/**\n    check: "true"\n')
   for (const task of ['008', '009']) project.write(`specs/${task}_flow/plan.md`, 'A plan.\n')
   const agent = { ...project.env, POSTFLIGHT_HOST_SESSION: SESSION, POSTFLIGHT_AGENT: 'main' }
   for (const [name, line] of Object.entries(LINES)) {

@@ -406,14 +406,33 @@ describe('the launcher', () => {
     expect(stdout).toBe(NODE_STARTED)
   })
 
-  it.each(['{}', 'SessionStart x', '--root /nowhere', 'Stop'])('starts Node with the words %j', (words) => {
+  it.each([
+    ['Stop', true],
+    ['SessionStart', true],
+    ['', false],
+    ['Agent', false],
+    ['StatusLine', false],
+  ])('with the word %j and a definition of done: Node starts is %j', (word, starts) => {
     const built = emptyPlan()
-    const given = words.split(' ')
+    mkdirSync(join(built.cwd, 'specs'), { recursive: true })
+    writeFileSync(join(built.cwd, 'specs', 'done.yaml'), '')
 
-    const answer = launch(shell, built, {}, given)
+    const answer = launch(shell, built, {}, word === '' ? [] : [word])
 
-    expect(answer).toBe(given[0] === 'SessionStart' ? '{}\n' : NODE_STARTED)
+    expect(answer === NODE_STARTED).toBe(starts)
   })
+
+  it.each(['{}', 'SessionStart x', '--root /nowhere', 'Stop', 'SubagentStop'])(
+    'starts Node with the words %j',
+    (words) => {
+      const built = emptyPlan()
+      const given = words.split(' ')
+
+      const answer = launch(shell, built, {}, given)
+
+      expect(answer).toBe(['SessionStart', 'Stop'].includes(given[0] ?? '') ? '{}\n' : NODE_STARTED)
+    },
+  )
 
   it.each([
     ['CDPATH', '/'],

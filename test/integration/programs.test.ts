@@ -49,6 +49,8 @@ const LINES: readonly Line[] = [
   { hook: { hook_event_name: 'PreCompact' } },
   'step 259 one',
   'wait 259 --for answers',
+  'trust --yes',
+  'done --list',
   'create 260 y --agent main',
   'wait 260 --for answers',
   { hook: stop() },

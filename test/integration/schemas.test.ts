@@ -1,6 +1,7 @@
 /** The schemas that the package publishes, compared with the files that the hook and the CLI write. */
 
 import { describe, expect, it } from 'vitest'
+import { sessionFolder } from '../../src/done/session-folder.ts'
 import { STATE_FIELDS } from '../../src/run/machine/state-fields.ts'
 import { generatedSchemas, publishedSchemas, readSchema, schemaFaults } from '../support/json-schemas.ts'
 import { SESSION, shellRan, stop } from '../support/payloads.ts'
@@ -77,6 +78,12 @@ describe.concurrent('a published schema', () => {
       marker()
     }
     await project.hook(stop({ prompt_id: 'prompt-3' }))
+    project.write('specs/done.yaml', 'done: [{ when: "src/**", check: "true" }]')
+    await project.cli(['trust', '--yes'])
+    await project.hook(stop({ transcript_path: project.write('transcript', ''), prompt_id: 'prompt-3' }))
+    project.write('src/b', '')
+    await project.hook(stop({ transcript_path: project.at('transcript'), prompt_id: 'prompt-3' }))
+    marker(`.postflight/${sessionFolder(project.dir, SESSION).task}`)
     marker()
     await run('wait', '7', '--for', 'a build')
     await project.hook(stop({ prompt_id: undefined }))

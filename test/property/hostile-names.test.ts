@@ -50,6 +50,8 @@ const LINES: Readonly<Record<CommandName, readonly (readonly string[])[]>> = {
   step: [['step', 'T', 'N']],
   wait: [['wait', 'T', '--for', 'N']],
   explain: [['explain']],
+  done: [['done', '--list']],
+  trust: [['trust', '--yes']],
   logs: [['logs']],
   init: [['init', '--dry-run']],
   install: [['install', '--scope', 'local', '--dry-run']],

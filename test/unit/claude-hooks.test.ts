@@ -28,6 +28,7 @@ const GROUPS = Object.fromEntries(
 
 const FOREIGN = { type: 'command', command: 'echo foreign', timeout: 5 }
 const OURS = { type: 'command', command: COMMAND, timeout: 10 }
+const OURS_AT_STOP = { ...OURS, command: `${COMMAND} Stop` }
 const OURS_OF_OLD = { type: 'command', command: '"/old/place/hooks/postflight-hook"', timeout: 60 }
 
 const add = (text: string): string => addEntries(text, ENTRIES, PATH, isOurHook)
@@ -48,14 +49,14 @@ describe('the entries for Claude Code', () => {
   it('name the tools by which an agent ends its turn', () => {
     expect(ENTRIES[5]).toEqual({
       event: 'PreToolUse',
-      group: { matcher: 'StructuredOutput|SubagentHandback|task_complete', hooks: [OURS] },
+      group: { matcher: 'StructuredOutput|SubagentHandback|task_complete', hooks: [OURS_AT_STOP] },
     })
   })
 
   it('run the launcher at every stop, without a matcher', () => {
-    for (const event of ['SubagentStop', 'Stop']) {
-      expect(ENTRIES.find((entry) => entry.event === event)?.group).toEqual({ hooks: [OURS] })
-    }
+    const groupOf = (event: string) => ENTRIES.find((entry) => entry.event === event)?.group
+    expect(groupOf('SubagentStop')).toEqual({ hooks: [OURS] })
+    expect(groupOf('Stop')).toEqual({ hooks: [OURS_AT_STOP] })
   })
 
   it('name the event of a starting session in the command', () => {
@@ -145,7 +146,7 @@ describe('a command of ours', () => {
     '/x/hooks/postflight-hook --root /x',
     '/x/hooks/postflight-hook SessionStart SessionStart',
     '/x/hooks/postflight-hook SessionStart Agent',
-    '/x/hooks/postflight-hook Stop',
+    '/x/hooks/postflight-hook SubagentStop',
     '# /x/hooks/postflight-hook',
     '#/x/hooks/postflight-hook',
     'HOOK=/x/hooks/postflight-hook',
@@ -224,7 +225,7 @@ describe('adding our entries', () => {
       hooks: {
         ...GROUPS,
         PreCompact: [1],
-        Stop: [{ hooks: [FOREIGN] }, { hooks: [OURS] }],
+        Stop: [{ hooks: [FOREIGN] }, { hooks: [OURS_AT_STOP] }],
       },
     })
     expect(Object.keys(after)).toEqual(['model', 'hooks', 'last'])
@@ -232,7 +233,7 @@ describe('adding our entries', () => {
 
   it('leaves invalid groups unchanged', () => {
     const odd = [null, 5, 'x', [], {}, { hooks: null }, { hooks: 'x' }, { hooks: [null, 5, { command: 5 }] }]
-    expect(hooksOf(add(json({ hooks: { Stop: odd } }))).Stop).toEqual([...odd, { hooks: [OURS] }])
+    expect(hooksOf(add(json({ hooks: { Stop: odd } }))).Stop).toEqual([...odd, { hooks: [OURS_AT_STOP] }])
   })
 
   it('is idempotent, to the byte', () => {
@@ -274,7 +275,7 @@ describe('adding our entries', () => {
       },
     }
     const hooks = hooksOf(add(json(before)))
-    expect(hooks.Stop).toEqual([{ matcher: 'm', hooks: [FOREIGN] }, { hooks: [OURS] }])
+    expect(hooks.Stop).toEqual([{ matcher: 'm', hooks: [FOREIGN] }, { hooks: [OURS_AT_STOP] }])
     expect(hooks.PreCompact).toBeUndefined()
     expect(
       findCommands(add(json(before)), PATH, isOurHook)
@@ -376,7 +377,7 @@ describe('two kinds of our hooks', () => {
 
   it('are added, found and removed independently', () => {
     const both = addEntries(add(''), others('new'), PATH, isOther)
-    expect(hooksOf(both).Stop).toEqual([{ hooks: [OURS] }, { matcher: 'Bash', hooks: [agent('new')] }])
+    expect(hooksOf(both).Stop).toEqual([{ hooks: [OURS_AT_STOP] }, { matcher: 'Bash', hooks: [agent('new')] }])
     expect(findEntries(both, PATH, isOther)).toEqual(others('new'))
     expect([isInstalled(both, others('new'), PATH, isOther), isInstalled(both, ENTRIES, PATH, isOurHook)]).toEqual([
       true,
@@ -480,7 +481,7 @@ describe('a file of another shape is refused', () => {
   it('equal keys elsewhere in the file are accepted', () => {
     const text = '{"a": {"hooks": 1, "hooks": 2}, "b": 1, "b": 2, "c": "{\\"hooks\\": 1, \\"hooks\\": 2}"}'
     expect(add(text).startsWith(text.slice(0, -1))).toBe(true)
-    expect(hooksOf(add(text)).Stop).toEqual([{ hooks: [OURS] }])
+    expect(hooksOf(add(text)).Stop).toEqual([{ hooks: [OURS_AT_STOP] }])
   })
 })
 

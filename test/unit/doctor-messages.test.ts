@@ -64,6 +64,12 @@ describe('findings about the hook', () => {
       [1, '.claude/settings.json', '1 reactive rule in .claude/settings.json'],
       [2, '.claude/settings.json', '2 reactive rules in .claude/settings.json'],
     ],
+    withoutWord: [
+      [
+        '.claude/settings.json',
+        '.claude/settings.json has an entry for Stop of an earlier version, which does not look for specs/done.yaml',
+      ],
+    ],
     incomplete: [['.claude/settings.json', '.claude/settings.json lists the hook for some of its events only']],
     missing: [['dist/hook.js', 'dist/hook.js is missing']],
     notExecutable: [['hooks/postflight-hook', 'hooks/postflight-hook is not executable']],

@@ -324,6 +324,33 @@ describe('each error says what is wrong and what to do about it', () => {
         'flow.yaml:3:5: no phase (and 2 more: `postflight workflow validate` lists them).',
       ],
     ],
+    'done-invalid': [
+      [
+        { path: 'specs/done.yaml', place: ':3:5', detail: 'unknown field "whne"', more: 0 },
+        'specs/done.yaml:3:5: unknown field "whne".',
+      ],
+      [
+        { path: 'specs/done.yaml', place: ':3:5', detail: 'is missing', more: 2 },
+        'specs/done.yaml:3:5: is missing (and 2 more faults).',
+      ],
+    ],
+    'done-none': [
+      [{ path: 'specs/done.yaml' }, 'specs/done.yaml does not exist: write it first (docs/done.md shows how).'],
+    ],
+    'done-untrusted': [
+      [
+        { path: 'specs/done.yaml', trust: 'postflight trust' },
+        'specs/done.yaml is not trusted on this machine: read it, then run `postflight trust` in your own terminal.',
+      ],
+    ],
+    'done-running': [
+      [
+        { since: '2026-11-20T12:00:00Z (3 min)' },
+        'the checks have been running since 2026-11-20T12:00:00Z (3 min): wait for them to end.',
+      ],
+    ],
+    'trust-agent': [[{}, 'only a person may trust: run this in your own terminal.']],
+    'trust-needs-answer': [[{}, 'this is not a terminal: read the file, then give --yes.']],
     'workflow-input': [
       [
         { problem: 'missing', name: 'who', known: '' },

@@ -15,6 +15,7 @@ const EVERY_ARGUMENT: { readonly [Name in NameOf<ErrorArguments[ErrorCode]>]: st
     path: 'PATH',
     detail: 'DETAIL',
     place: ':3:5',
+    trust: 'postflight trust',
     more: 17,
     start: 'START',
     from: 'FROM',
@@ -118,6 +119,8 @@ describe('the sentences of errors', () => {
       'session-unknown',
       'payload-not-object',
       'needs-answer',
+      'trust-agent',
+      'trust-needs-answer',
       'home-unknown',
     ])
   })

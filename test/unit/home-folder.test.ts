@@ -5,11 +5,14 @@ import type { CommandContext } from '../../src/project/command-context.ts'
 import { homeFolder } from '../../src/project/home-folder.ts'
 import { unwiredNote } from '../../src/setup/install/unwired.ts'
 
-afterEach(() => vi.restoreAllMocks())
+afterEach(() => {
+  vi.restoreAllMocks()
+  vi.unstubAllEnvs()
+})
 
 describe('the home folder of a user whom the user database does not know', () => {
   it.each(['', 'home'])('is an error that names HOME, where HOME is %j', (home) => {
-    vi.spyOn(os, 'homedir').mockReturnValue(home)
+    vi.stubEnv('HOME', home)
     vi.spyOn(os, 'userInfo').mockImplementation(() => {
       throw new Error('uv_os_get_passwd returned ENOENT')
     })
@@ -28,7 +31,7 @@ describe('the home folder of a user whom the user database does not know', () =>
   })
 
   it('is HOME where that is a full path', () => {
-    vi.spyOn(os, 'homedir').mockReturnValue('/somewhere')
+    vi.stubEnv('HOME', '/somewhere')
 
     expect(homeFolder()).toBe('/somewhere')
   })

@@ -16,10 +16,12 @@ describe('the hosts whose settings take the hook', () => {
       expect(hookHost(name)).toBe(HOOK_HOSTS[name])
       expect(hookHost(name)?.title).toBe(title)
       expect(hookHost(name)?.entries('HOOK')).toEqual([
-        ...stops.map((event) => ({ event, group: hook('HOOK') })),
+        ...stops.map((event) => ({ event, group: hook(event === 'Stop' ? 'HOOK Stop' : 'HOOK') })),
         { event: 'SessionStart', group: hook('HOOK SessionStart') },
         { event: 'PostToolUse', group: { matcher: shellTool, ...hook('HOOK') } },
-        ...(endingTool === undefined ? [] : [{ event: 'PreToolUse', group: { matcher: endingTool, ...hook('HOOK') } }]),
+        ...(endingTool === undefined
+          ? []
+          : [{ event: 'PreToolUse', group: { matcher: endingTool, ...hook('HOOK Stop') } }]),
       ])
     },
   )

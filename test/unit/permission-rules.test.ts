@@ -32,7 +32,7 @@ async function isTaken(words: readonly string[], plain: readonly string[]): Prom
 describe('our permission rules', () => {
   it('are one for each command of the protocol and each way to start it, and one for what starts commands', () => {
     const protocol = [
-      ...['create', 'clear', 'status', 'inspect', 'step', 'wait', 'explain', 'logs', 'doctor'],
+      ...['create', 'clear', 'status', 'inspect', 'step', 'wait', 'done', 'explain', 'logs', 'doctor'],
       ...[
         'workflow validate',
         'workflow status',
@@ -49,6 +49,7 @@ describe('our permission rules', () => {
     expect(RULES.ask).toEqual([
       ...['Bash(*postflight *--check*)', 'Bash(*postflight *--step-check*)', 'Bash(*postflight *--run-checks*)'],
       ...['Bash(*postflight *--trust*)', 'Bash(*postflight install*)', 'Bash(*postflight -*install*)'],
+      ...['Bash(*postflight trust*)', 'Bash(*postflight -*trust*)'],
       ...['Bash(*postflight workflow start*)', 'Bash(*postflight -*workflow*start*)'],
       ...['Bash(*postflight workflow -*start*)', 'Bash(*postflight workflow resume*)'],
       ...['Bash(*postflight -*workflow*resume*)', 'Bash(*postflight workflow -*resume*)'],

@@ -150,6 +150,10 @@ const COMMAND_LINES: readonly (readonly [words: readonly string[], invocation: I
   [['bypass', '7'], { command: 'bypass', arguments: ['7'], options: { all: false } }],
   [['bypass', '--all'], { command: 'bypass', arguments: [undefined], options: { all: true } }],
 
+  [['done'], { command: 'done', arguments: [], options: { all: false, list: false } }],
+  [['done', '--all', '--list'], { command: 'done', arguments: [], options: { all: true, list: true } }],
+  [['trust', '--yes'], { command: 'trust', arguments: [], options: { yes: true } }],
+
   [['adopt', '7'], { command: 'adopt', arguments: ['7'], options: {} }],
   [
     ['adopt', '7', '--host-session', 'h', '--agent=a'],

@@ -23,6 +23,7 @@ import { itSays } from './sentences.ts'
 
 describe("the parts of a block's reason", () => {
   itSays(REASON_TEXT, {
+    runChecks: [['postflight done', 'Run the checks: postflight done']],
     mayWait: [
       [
         'postflight wait 259_x --for',

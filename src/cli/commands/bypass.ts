@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
 import { errorCode, isFull } from '../../disk/file-errors.ts'
+import { bypassDone, sessionFolders } from '../../done/session-folder.ts'
 import { commandLine } from '../../kernel/command-line.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { MARKER_FILE } from '../../kernel/files.ts'
@@ -77,6 +78,7 @@ export async function run(
     recordInJournal(context, root, [{ event: 'bypass-request', markerId: marker.id, task: folder.task }])
     return { task: folder.task, path: markerDisplayPath(folder), marker_id: marker.id ?? null }
   }).filter((one) => one !== undefined)
+  if (task === undefined) forEveryOne(sessionFolders(root), failures, bypassDone)
   const stopped = task === undefined ? await stopRuns(context, root, failures) : []
   if (failures.length > 0) throw failures[0]
   refuseUnsearched(problems)

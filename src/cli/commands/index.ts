@@ -7,6 +7,7 @@ import { declaration as complete } from './complete.ts'
 import { declaration as completion } from './completion.ts'
 import { declaration as create } from './create.ts'
 import { declaration as doctor } from './doctor.ts'
+import { declaration as done } from './done.ts'
 import { declaration as explain } from './explain.ts'
 import { declaration as init } from './init.ts'
 import { declaration as inspect } from './inspect.ts'
@@ -16,6 +17,7 @@ import { declaration as report } from './report.ts'
 import { declaration as status } from './status.ts'
 import { declaration as statusline } from './statusline.ts'
 import { declaration as step } from './step.ts'
+import { declaration as trust } from './trust.ts'
 import { declaration as uninstall } from './uninstall.ts'
 import { declaration as wait } from './wait.ts'
 import { declaration as abort } from './workflow-abort.ts'
@@ -47,6 +49,8 @@ export const COMMANDS = {
   step: { declaration: step, load: async () => (await import('./step.ts')).run },
   wait: { declaration: wait, load: async () => (await import('./wait.ts')).run },
   bypass: { declaration: bypass, load: async () => (await import('./bypass.ts')).run },
+  done: { declaration: done, load: async () => (await import('./done.ts')).run },
+  trust: { declaration: trust, load: async () => (await import('./trust.ts')).run },
   adopt: { declaration: adopt, load: async () => (await import('./adopt.ts')).run },
   explain: { declaration: explain, load: async () => (await import('./explain.ts')).run },
   logs: { declaration: logs, load: async () => (await import('./logs.ts')).run },

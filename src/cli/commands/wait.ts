@@ -1,6 +1,7 @@
 import path from 'node:path'
 import * as z from 'zod/mini'
 import { kindAt } from '../../disk/path-kind.ts'
+import { ownFolder } from '../../done/session-folder.ts'
 import { callerOf, type Identity } from '../../hosts/caller.ts'
 import { MAIN_AGENT } from '../../hosts/host.ts'
 import { type ErrorArguments, PostflightError } from '../../kernel/errors.ts'
@@ -71,9 +72,9 @@ export async function run(
   checkOneLine([['--for', options.for]], PURPOSE_LIMIT)
   checkIds([['--host-session', options.hostSession]])
   const root = requireRoot(context)
-  const folder = requireTaskFolder(root, task)
   const caller = callerOf(context, options)
   if (caller.session === undefined) throw new PostflightError('session-unknown')
+  const folder = ownFolder(root, task, caller.session) ?? requireTaskFolder(root, task)
   const hasRun = kindAt(path.join(folder.path, RUN_ID_FILE)) !== undefined
   const promise =
     hasRun && requireReadable(readMarker(folder)) === undefined ? undefined : waitOfPromise(folder, options.for, caller)

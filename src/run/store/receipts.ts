@@ -1,5 +1,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
+import { sha256 } from '../../disk/hash.ts'
 import { lookInside, readInside } from '../../disk/inside.ts'
 import { readSmallBytes } from '../../disk/read.ts'
 import { commandLine } from '../../kernel/command-line.ts'
@@ -112,7 +113,7 @@ function hashOf(folder: string, artifact: string): string {
     if (found.kind !== 'file' || found.size > HASH_LIMIT) return ''
     const read = readSmallBytes(found.path, HASH_LIMIT)
     if (read.kind !== 'bytes' || !read.whole) return ''
-    return process.getBuiltinModule('node:crypto').createHash('sha256').update(read.bytes).digest('hex')
+    return sha256(read.bytes)
   } catch {
     return ''
   }

@@ -1,11 +1,13 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { isAbsent } from '../../disk/file-errors.ts'
+import { sha256 } from '../../disk/hash.ts'
 import { makeFolders } from '../../disk/own-folder.ts'
 import { kindAt } from '../../disk/path-kind.ts'
 import type { Environment } from '../../kernel/environment.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { checkList } from '../../marker/check-messages.ts'
+import { stateFolder } from '../../project/home-folder.ts'
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import type { WorkflowState } from '../machine/state.ts'
 
@@ -66,11 +68,7 @@ export function requireTrust(folder: TaskFolder, state: WorkflowState, truster: 
 /** The file of a run: its name is the hash of the run's id and of all that its checks consist of. */
 function trustFile({ id, definition }: WorkflowState, { environment, findHome }: Truster): string {
   const checks = definition.phases.map(({ id: phase, check }) => [phase, check.run, check.files])
-  const hash = process.getBuiltinModule('node:crypto').createHash('sha256')
-  const name = hash.update(JSON.stringify([id, checks])).digest('hex')
-  const { XDG_STATE_HOME: state } = environment
-  const store = state !== undefined && path.isAbsolute(state) ? state : path.join(findHome(), '.local', 'state')
-  return path.join(store, 'postflight-guard', 'trusted', name)
+  return path.join(stateFolder(environment, findHome), 'trusted', sha256(JSON.stringify([id, checks])))
 }
 
 /** True if a folder can be written, or made. */

@@ -2,7 +2,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { findCommandForm } from '../../disk/command-form.ts'
 import type { SettingsEntry } from '../../hosts/hook-entries.ts'
-import { claudeEntries, fileOfCommand } from '../../hosts/hook-entries.ts'
+import { claudeEntries, fileOfCommand, withoutEventWord } from '../../hosts/hook-entries.ts'
 import type { CommandForm } from '../../kernel/command-line.ts'
 import { errorFault } from '../../kernel/error-messages.ts'
 import { oneLine, shellWord } from '../../kernel/text.ts'
@@ -111,7 +111,7 @@ function wiredBySettings(context: CommandContext, place: SettingsPlace, project:
     {
       where: file,
       removal: `postflight uninstall --scope ${scope}`,
-      stops: commands.flatMap(({ event, command }) => (STOPS.includes(event) ? [command] : [])),
+      stops: commands.flatMap(({ event, command }) => (STOPS.includes(event) ? [withoutEventWord(command)] : [])),
       findings: [finding],
       // An entry that a team shares comes before one for this machine.
       rank: copy.portable && scope === 'project' ? 1 : RANKS[scope],
@@ -165,7 +165,9 @@ export function checkEntries(
         : HOOK_FINDINGS.anotherCopy(file, oneLine(strange.command, 200))
       : isDoubled
         ? HOOK_FINDINGS.listedTwice(file)
-        : HOOK_FINDINGS.incomplete(file)
+        : commands.some((one) => one.event === 'Stop' && withoutEventWord(one.command) === one.command)
+          ? HOOK_FINDINGS.withoutWord(file)
+          : HOOK_FINDINGS.incomplete(file)
   return bad('settings', what, fix)
 }
 
@@ -186,7 +188,8 @@ interface WiredCopy {
 
 /** The copy that these commands of one settings file start. */
 function findWiredCopy(commands: readonly { event: string; command: string }[], project: string): WiredCopy {
-  const { command = '' } = commands.find(({ event }) => event === 'Stop') ?? commands[0] ?? {}
+  const { command: entry = '' } = commands.find(({ event }) => event === 'Stop') ?? commands[0] ?? {}
+  const command = withoutEventWord(entry)
   const named = fileOfCommand(command)
   const portable = named?.startsWith(PROJECT) ?? false
   const file = portable ? path.join(project, (named ?? '').slice(PROJECT.length)) : named

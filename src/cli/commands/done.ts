@@ -1,0 +1,152 @@
+import * as z from 'zod/mini'
+import { readDoneFile } from '../../done/done-file.ts'
+import { requireRules } from '../../done/done-yaml.ts'
+import type { RuleState } from '../../done/due.ts'
+import { clearUndue, type DoneProof, proveDone, statesFor } from '../../done/prove-done.ts'
+import { type DoneRule, ruleName } from '../../done/rules.ts'
+import { readTrusted } from '../../done/trust-store.ts'
+import { commandLine } from '../../kernel/command-line.ts'
+import { PostflightError } from '../../kernel/errors.ts'
+import { DONE_FILE, SPECS_FOLDER } from '../../kernel/files.ts'
+import { quotedNames } from '../../kernel/phrases.ts'
+import { oneLine } from '../../kernel/text.ts'
+import { toIso } from '../../kernel/time.ts'
+import { CHECK_TEXT, failureWords, seconds, since } from '../../marker/check-messages.ts'
+import { type CommandContext, type CommandResult, requireRoot } from '../../project/command-context.ts'
+import type { TaskFolder } from '../../project/task-folder.ts'
+import type { DocumentOf } from '../../views/documents.ts'
+import * as field from '../../views/documents.ts'
+import { failedCheckData, failedCheckLines } from '../clear/clear-view.ts'
+import { type ArgumentsOf, type BareCommand, type Declaration, example, type OptionsOf } from '../command.ts'
+
+/** `postflight done`: runs the checks that changed files call for (docs/design.md, "Definition of done"). */
+
+export const declaration = {
+  free: true,
+  declare: (command: BareCommand) =>
+    command
+      .description('run the checks of specs/done.yaml that changed files call for')
+      .option('--all', 'the checks of every rule', false)
+      .option('--list', 'only list which rules are due, and why', false)
+      .addHelpText('after', example('done', 'done --list', 'done --all')),
+} satisfies Declaration
+
+const DONE_TEXT = {
+  noRules: 'specs/done.yaml is gone, so nothing is asked',
+  nothingDue: 'nothing is due: no file that a rule names changed since it was last proven (--all runs every rule)',
+  due: (name: string, checks: readonly string[], changed: readonly string[]): string =>
+    `due      ${oneLine(name, 80)}: ${checks.map((check) => oneLine(check, 120)).join('; ')} (${changed.length === 0 ? 'files came or went' : changed.map((file) => oneLine(file, 120)).join(', ')})`,
+  notDue: (name: string, proven: string | undefined): string =>
+    `not due  ${oneLine(name, 80)}${proven === undefined ? '' : ` (proven ${proven})`}`,
+  unsearched: (name: string): string =>
+    `?        ${oneLine(name, 80)}: too many files to be searched; narrow its \`when\``,
+  failed: (run: string, failure: string, durationMs: number): string =>
+    `the check \`${oneLine(run, 200)}\` failed (${failure}; ${seconds(durationMs)}), so the work is not done. The end of its output:`,
+  ownOutput: (files: readonly string[]): string =>
+    `the checks write files themselves, whose changes make nothing due: ${quotedNames(files)}. Add them to \`unless\` in specs/done.yaml`,
+} as const
+
+const checkRun = () =>
+  z.strictObject({ run: field.text('The shell command.'), duration_ms: field.count('How long it ran.') })
+
+/** `postflight done --json`. */
+export const document = () =>
+  z.strictObject({
+    path: field.text('The definition of done, relative to the root.'),
+    rules: z.array(
+      z.strictObject({
+        name: field.text("The rule's name, or its patterns."),
+        due: field.flag('Whether its files changed since it was last proven; before the checks ran.'),
+        changed: z.array(field.text('A changed file, relative to the root; at most five.')),
+        searched: field.flag('False if its files are too many to be searched.'),
+        green: field.flag('Whether its checks succeeded now.'),
+        proven: field.optionalText('When its checks succeeded last, in ISO 8601.'),
+        own_output: z.array(field.text('A file that the checks write themselves.')),
+      }),
+    ),
+    checks: z.array(checkRun()),
+    failed: z.nullable(field.failedCheck),
+    cleared: z.array(field.text('The folder of a session whose marker was removed, relative to the root.')),
+  })
+
+type DoneDocument = DocumentOf<typeof document>
+
+/** @throws {PostflightError} `done-none`, `done-invalid`, `done-untrusted`, `done-running`, `shell-missing`. */
+export async function run(
+  context: CommandContext,
+  _arguments: ArgumentsOf<typeof declaration>,
+  { all, list }: OptionsOf<typeof declaration>,
+): Promise<CommandResult<DoneDocument>> {
+  const root = requireRoot(context)
+  const rules = trustedRules(context, root)
+  const states = statesFor(context, root, rules)
+  const wanted = states.filter(({ isDue }) => all || isDue).map(({ rule }) => rule)
+  if (list) return resultOf(states, undefined, [], states.map(listLine))
+  if (wanted.length === 0) {
+    const cleared = clearUndue(context, root, rules)
+    return resultOf(states, undefined, cleared, [rules.length === 0 ? DONE_TEXT.noRules : DONE_TEXT.nothingDue])
+  }
+  const proof = await proveDone(context, root, rules, wanted)
+  if (proof.kind === 'busy') throw new PostflightError('done-running', { since: since(proof.sinceMs, context.nowMs) })
+  return resultOf(states, proof, proof.cleared, linesOf(proof))
+}
+
+/** The rules that a person trusted; none if the file is gone. */
+function trustedRules(context: CommandContext, root: string): readonly DoneRule[] {
+  const path = `${SPECS_FOLDER}/${DONE_FILE}`
+  const file = readDoneFile(root)
+  const copy = readTrusted(root, context)
+  if (copy !== undefined) return file.kind === 'absent' ? [] : copy.rules
+  if (file.kind === 'absent') throw new PostflightError('done-none', { path })
+  if (file.kind === 'unreadable') throw new PostflightError('file-unreadable', { path, detail: file.detail })
+  requireRules(file.text)
+  throw new PostflightError('done-untrusted', { path, trust: commandLine(['trust'], context.rootOption) })
+}
+
+function resultOf(
+  states: readonly RuleState[],
+  proof: Extract<DoneProof, { kind: 'ran' }> | undefined,
+  cleared: readonly TaskFolder[],
+  lines: readonly string[],
+): CommandResult<DoneDocument> {
+  const failed = proof?.failed
+  return {
+    exitCode: failed === undefined ? 0 : 1,
+    data: {
+      path: `${SPECS_FOLDER}/${DONE_FILE}`,
+      rules: states.map(({ rule, isDue, changed, paths, receipt: before }) => {
+        const now = proof?.green.find((one) => one.rule === rule)?.receipt
+        const receipt = now ?? before
+        return {
+          ...{ name: ruleName(rule), due: isDue, changed, searched: paths !== undefined, green: now !== undefined },
+          proven: receipt === undefined ? null : toIso(receipt.atMs),
+          own_output: receipt?.ownOutput ?? [],
+        }
+      }),
+      checks: (proof?.done ?? []).map(({ run, durationMs }) => ({ run, duration_ms: durationMs })),
+      failed: failed?.failure === undefined ? null : failedCheckData({ ...failed, failure: failed.failure }),
+      cleared: cleared.map(({ relative }) => relative),
+    },
+    lines,
+  }
+}
+
+function listLine({ rule, isDue, changed, paths, receipt }: RuleState): string {
+  const proven = receipt === undefined ? undefined : toIso(receipt.atMs)
+  return paths === undefined
+    ? DONE_TEXT.unsearched(ruleName(rule))
+    : isDue
+      ? DONE_TEXT.due(ruleName(rule), rule.checks, changed)
+      : DONE_TEXT.notDue(ruleName(rule), proven)
+}
+
+function linesOf({ done, failed, green }: Extract<DoneProof, { kind: 'ran' }>): string[] {
+  const own = [...new Set(green.flatMap(({ receipt }) => receipt.ownOutput))]
+  if (failed?.failure !== undefined) {
+    return failedCheckLines(
+      DONE_TEXT.failed(failed.run, failureWords(failed.failure), failed.durationMs),
+      failed.output,
+    )
+  }
+  return [CHECK_TEXT.passed(done), ...(own.length === 0 ? [] : [DONE_TEXT.ownOutput(own)])]
+}

@@ -1,0 +1,94 @@
+import * as z from 'zod/mini'
+import { readDoneFile } from '../../done/done-file.ts'
+import { requireRules } from '../../done/done-yaml.ts'
+import { ruleName } from '../../done/rules.ts'
+import { keepTrusted, readTrusted } from '../../done/trust-store.ts'
+import { isAgentShell } from '../../hosts/index.ts'
+import { PostflightError } from '../../kernel/errors.ts'
+import { DONE_FILE, SPECS_FOLDER } from '../../kernel/files.ts'
+import { quotedNames } from '../../kernel/phrases.ts'
+import { stripControl } from '../../kernel/text.ts'
+import { type CommandContext, type CommandResult, requireRoot } from '../../project/command-context.ts'
+import type { DocumentOf } from '../../views/documents.ts'
+import * as field from '../../views/documents.ts'
+import { type ArgumentsOf, type BareCommand, type Declaration, example, type OptionsOf } from '../command.ts'
+
+/** `postflight trust`: a person lets the definition of done take effect on this machine (docs/design.md, "Definition of done"). */
+
+export const declaration = {
+  declare: (command: BareCommand) =>
+    command
+      .description('let specs/done.yaml take effect on this machine, after you have read it')
+      .option('--yes', 'do not ask', false)
+      .addHelpText('after', example('trust', 'trust --yes'))
+      .addHelpText(
+        'after',
+        `
+Its commands then run in your agents' shells (\`postflight done\`), and hooks name them. What counts is the copy that is kept
+outside of the repository: a later change of the file has no effect before you trust it again. Only a person can do this:
+the command refuses to run in an agent's shell.`,
+      ),
+} satisfies Declaration
+
+/** `postflight trust --json`. */
+export const document = () =>
+  z.strictObject({
+    path: field.text('The definition of done, relative to the root.'),
+    trusted: field.flag('Whether its rules count now.'),
+    changed: field.flag('Whether the file differs from the one that was trusted before.'),
+    rules: z.array(
+      z.strictObject({
+        name: field.text("The rule's name, or its patterns."),
+        when: z.array(field.text('A pattern of files.')),
+        unless: z.array(field.text('A pattern of files.')),
+        checks: z.array(field.text('A shell command.')),
+      }),
+    ),
+  })
+
+const TRUST_TEXT = {
+  question: 'Trust these rules on this machine? [y/N] ',
+  trusted: (path: string, names: readonly string[]): string => `trusted ${path}: ${quotedNames(names)}`,
+  same: (path: string): string => `${path} is trusted already`,
+  declined: (path: string): string => `${path} was not trusted; nothing has changed`,
+} as const
+
+type TrustDocument = DocumentOf<typeof document>
+
+/** @throws {PostflightError} `trust-agent`, `done-none`, `done-invalid`, `file-unreadable`, `trust-needs-answer`. */
+export function run(
+  context: CommandContext,
+  _arguments: ArgumentsOf<typeof declaration>,
+  { yes }: OptionsOf<typeof declaration>,
+): CommandResult<TrustDocument> {
+  if (isAgentShell(context.environment)) throw new PostflightError('trust-agent')
+  const root = requireRoot(context)
+  const path = `${SPECS_FOLDER}/${DONE_FILE}`
+  const file = readDoneFile(root)
+  if (file.kind === 'absent') throw new PostflightError('done-none', { path })
+  if (file.kind === 'unreadable') throw new PostflightError('file-unreadable', { path, detail: file.detail })
+  const rules = requireRules(file.text)
+  const changed = readTrusted(root, context)?.fileHash !== file.hash
+  const isAccepted = yes || !changed || isAnsweredYes(context, path, file.text)
+  if (isAccepted && changed) keepTrusted(root, { rules, fileHash: file.hash }, context, context.nowMs)
+  const names = rules.map(ruleName)
+  return {
+    exitCode: isAccepted ? 0 : 1,
+    data: {
+      ...{ path, trusted: isAccepted, changed },
+      rules: rules.map((rule) => ({
+        name: ruleName(rule),
+        ...{ when: rule.when, unless: rule.unless, checks: rule.checks },
+      })),
+    },
+    lines: [
+      !isAccepted ? TRUST_TEXT.declined(path) : changed ? TRUST_TEXT.trusted(path, names) : TRUST_TEXT.same(path),
+    ],
+  }
+}
+
+function isAnsweredYes({ terminal }: CommandContext, path: string, text: string): boolean {
+  if (terminal === undefined) throw new PostflightError('trust-needs-answer')
+  terminal.print(`${path}:\n\n${stripControl(text).trimEnd()}\n`)
+  return /^(?:y|yes)$/i.test(terminal.ask(TRUST_TEXT.question)?.trim() ?? '')
+}

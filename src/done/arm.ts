@@ -1,0 +1,233 @@
+import { isPast } from '../disk/age.ts'
+import { HOOK_PATIENCE_MS, withLock } from '../disk/lock.ts'
+import { kindAt } from '../disk/path-kind.ts'
+import { newMarkerId } from '../disk/random-id.ts'
+import { MAIN_AGENT, type Payload } from '../hosts/host.ts'
+import type { Occasion } from '../hosts/occasion.ts'
+import { commandLine, rootOptionFor } from '../kernel/command-line.ts'
+import { ABANDONED_FILE } from '../kernel/files.ts'
+import { isJsonObject } from '../kernel/json-object.ts'
+import { commandsOf } from '../marker/check.ts'
+import { prepareClaims } from '../marker/count/claim-files.ts'
+import { readSpent } from '../marker/count/count.ts'
+import { showCount } from '../marker/count/loop-guard-file.ts'
+import { CONTINUATION_LIMIT, isSpent } from '../marker/loop-guard.ts'
+import type { Marker } from '../marker/marker.ts'
+import { readMarker } from '../marker/marker-file.ts'
+import { changeMarker, removeMarker, writeNewMarker } from '../marker/marker-store.ts'
+import { newMarkerFields } from '../marker/marker-text.ts'
+import type { StoredMarker } from '../marker/stored-marker.ts'
+import type { Recorded } from '../project/journal-entry.ts'
+import type { TaskFolder } from '../project/task-folder.ts'
+import { askedOften, DONE_REASON, DONE_RECORDS, searchEnded } from './done-messages.ts'
+import { isSearched, judgeRules, type RuleState } from './due.ts'
+import { DONE_WORD } from './folder-name.ts'
+import { readReceipts } from './receipts.ts'
+import { ruleName } from './rules.ts'
+import { FileSearch, MAX_CHANGED, MAX_ENTRIES, SEARCH_MS, searchDeadline } from './search.ts'
+import {
+  askedAt,
+  type Baseline,
+  isToldFirst,
+  makeSessionFolder,
+  promptOf,
+  readBaseline,
+  readBypass,
+  readPaths,
+  sessionFolder,
+  settleBypass,
+  touchFolder,
+} from './session-folder.ts'
+import { type Person, readTrusted } from './trust-store.ts'
+
+/**
+ * Makes the marker of a definition of done at a stop of the main conversation. The stop is then judged like any other: the
+ * marker has the checks of all rules that are due, and belongs to the session's main agent.
+ */
+
+/** What was done, for the journal and the user. */
+export interface Armed {
+  readonly recorded: readonly Recorded[]
+  readonly notices: readonly string[]
+}
+
+const NOTHING: Armed = { recorded: [], notices: [] }
+
+/** Whether the definition of done is judged at an event: where the agent's work ends, and nothing will wake it. */
+export function isJudged({ event, session, wakeUps, isPlanning }: Payload): boolean {
+  return event === 'Stop' && session !== undefined && wakeUps === 0 && isPlanning !== true
+}
+
+/**
+ * Makes, changes or removes the session's marker, as the files call for. The caller looked at `isJudged`.
+ * @throws {PostflightError} `locked`, `not-a-folder`; file-system errors.
+ */
+export function armAtStop(root: string, stop: Occasion, person: Person): Armed {
+  const { payload, nowMs, deadline } = stop
+  const copy = readTrusted(root, person)
+  if (copy === undefined || payload.session === undefined || isPast(deadline)) return NOTHING
+  const folder = sessionFolder(root, payload.session)
+  const read = readMarker(folder)
+  const pending = read?.kind === 'marker' ? read : undefined
+  // An unreadable one is judged, and one that is bypassed ends, by the rules for all markers.
+  if (read?.kind === 'unreadable' || pending?.marker.bypassed === true) return NOTHING
+  // Every stop leaves the folder. If it is gone after a block, so is the count of this prompt's blocks.
+  if (payload.followsBlock === true && kindAt(folder.path) === undefined) return NOTHING
+  const baseline = baselineOf(folder, stop)
+  if (baseline === undefined) return NOTHING
+  makeSessionFolder(folder)
+  touchFolder(folder)
+  const search = new FileSearch(root, searchDeadline(deadline))
+  const bypass = readBypass(folder)
+  const ends = [abandonedBaseline(folder), bypass].filter((one) => one !== undefined)
+  const states = judgeRules(copy.rules, search, [baseline, ...ends], readReceipts(root, nowMs))
+  const prompt = promptOf(payload)
+  const notices = states
+    .filter((state) => !isSearched(state) && isToldFirst(folder, `search ${state.key}`))
+    .map(({ rule }) => searchEnded(ruleName(rule), MAX_ENTRIES, SEARCH_MS / 1000))
+  if (bypass !== undefined && bypass.prompt === undefined) {
+    // The first stop after the bypass: from here on, changes count again, but not before another prompt.
+    settleBypass(folder, pathsOf(states), prompt)
+    return { recorded: [], notices }
+  }
+  const due = states.filter(({ isDue }) => isDue)
+  const marker = { folder, due, states, prompt, stop }
+  const recorded: Recorded[] = []
+  if (pending !== undefined) recorded.push(...refresh(pending, marker))
+  else if (due.length > 0 && ends.every((end) => end.prompt !== prompt)) {
+    if (isSpent(askedAt(folder, prompt))) {
+      if (isToldFirst(folder, `asked ${prompt}`)) notices.push(askedOften(CONTINUATION_LIMIT))
+    } else recorded.push(...arm(marker))
+  }
+  return { recorded, notices }
+}
+
+/** From when the session's changes count; undefined if that is not known. */
+function baselineOf(folder: TaskFolder, stop: Occasion): Baseline | undefined {
+  const written = readBaseline(folder)
+  if (written !== undefined) return written
+  const bornMs = stop.sessionBornMs
+  return bornMs === undefined ? undefined : { sinceMs: bornMs, paths: {} }
+}
+
+/** A marker that was given up, bypassed or cleared without its checks: that time is a new baseline. */
+function abandonedBaseline(folder: TaskFolder): Baseline | undefined {
+  const read = readMarker(folder, ABANDONED_FILE)
+  if (read?.kind !== 'marker') return undefined
+  const about = aboutOf(read.marker)
+  // The rename that abandons a marker changes its status.
+  return { sinceMs: read.times.changedMs, paths: about.paths, prompt: about.prompt }
+}
+
+/** The field `done` of a marker: the prompt of the last stop, and the hashes of the paths at that time. */
+function aboutOf({ fields }: Marker): { readonly prompt: string | undefined; readonly paths: Record<string, string> } {
+  const held = isJsonObject(fields?.done) ? fields.done : {}
+  return { prompt: typeof held.prompt_id === 'string' ? held.prompt_id : undefined, paths: readPaths(held.paths) }
+}
+
+function pathsOf(states: readonly RuleState[]): Record<string, string> {
+  return Object.fromEntries(states.flatMap(({ key, paths }) => (paths === undefined ? [] : [[key, paths]])))
+}
+
+interface Wanted {
+  readonly folder: TaskFolder
+  readonly due: readonly RuleState[]
+  readonly states: readonly RuleState[]
+  readonly prompt: string
+  readonly stop: Occasion
+}
+
+/** Makes the marker. Another process of the same stop may have been first. */
+function arm({ folder, due, states, prompt, stop }: Wanted): Recorded[] {
+  const { payload, nowMs } = stop
+  const checks = checksOf(due)
+  const id = newMarkerId()
+  const fields = {
+    ...newMarkerFields({
+      ...{ id, sessionId: `done_${payload.session}`, skill: DONE_WORD, taskNumber: 0 },
+      ...{ operation: 'definition of done', reason: reasonFor(folder.root, due, stop), createdMs: nowMs },
+      ...{ hostSession: payload.session, agent: MAIN_AGENT, checks: checks.map((run) => ({ run })) },
+    }),
+    done: { prompt_id: prompt, paths: pathsOf(states) },
+  }
+  const plan = (present: StoredMarker | undefined) =>
+    present === undefined
+      ? { fields, keepsCount: false, isNew: true }
+      : { fields: present.marker.fields ?? fields, keepsCount: true, isNew: false }
+  const { isNew } = writeNewMarker(folder, plan, { patience: 'hook' })
+  showAsked(folder, prompt)
+  if (!isNew) return []
+  const about = { markerId: id, task: folder.task, hostSession: payload.session, agent: MAIN_AGENT }
+  return [{ root: folder.root, entry: { event: 'create', ...about, checks } }]
+}
+
+/** Brings a pending marker up to date, or removes it where nothing is due any more. */
+function refresh(pending: StoredMarker, { folder, due, states, prompt, stop }: Wanted): Recorded[] {
+  if (due.length === 0 && states.every(isSearched)) return removeProven(pending)
+  showAsked(folder, prompt)
+  const checks = checksOf(due)
+  const isSame = checks.join('\0') === commandsOf(pending.marker.checks).join('\0')
+  if (due.length === 0 || (isSame && aboutOf(pending.marker).prompt === prompt)) return []
+  changeMarker(
+    folder,
+    (present) => {
+      if (present.id !== pending.marker.id || present.fields === undefined) return undefined
+      const items = Array.isArray(present.fields.checks) ? present.fields.checks.filter(isJsonObject) : []
+      return {
+        fields: {
+          reason: reasonFor(folder.root, due, stop),
+          checks: checks.map((run) => items.find((item) => item.run === run) ?? { run }),
+          done: { prompt_id: prompt, paths: pathsOf(states) },
+        },
+      }
+    },
+    { patience: 'hook' },
+  )
+  return []
+}
+
+/** Removes a marker whose rules were proven elsewhere: by another session, or by a person. */
+function removeProven({ folder, identity, marker }: StoredMarker): Recorded[] {
+  const isRemoved = withLock(folder.path, HOOK_PATIENCE_MS, () => {
+    const present = readMarker(folder)
+    if (present?.kind !== 'marker' || present.identity.file !== identity.file) return false
+    removeMarker(folder, present)
+    return true
+  })
+  if (!isRemoved) return []
+  const about = { markerId: marker.id, task: folder.task, hostSession: marker.hostSession, agent: MAIN_AGENT }
+  return [
+    {
+      root: folder.root,
+      entry: { event: 'clear', outcome: 'cleared', settles: [], ...about, detail: DONE_RECORDS.proven },
+    },
+  ]
+}
+
+/** Lets the marker's count begin with the stops that were already blocked for this prompt. */
+function showAsked(folder: TaskFolder, prompt: string): void {
+  const asked = askedAt(folder, prompt)
+  const read = readMarker(folder)
+  if (asked === 0 || read?.kind !== 'marker' || readSpent(folder.path, read.identity) >= asked) return
+  prepareClaims(folder.path)
+  showCount(folder.path, asked)
+}
+
+function checksOf(due: readonly RuleState[]): string[] {
+  return [...new Set(due.flatMap(({ rule }) => rule.checks))]
+}
+
+const MAX_LISTED_RULES = 5
+
+function reasonFor(root: string, due: readonly RuleState[], { reader }: Occasion): string {
+  const wait = `${commandLine(['wait', DONE_WORD], rootOptionFor(reader, root))} --for`
+  const more = due.length - MAX_LISTED_RULES
+  return [
+    DONE_REASON.intro,
+    ...due
+      .slice(0, MAX_LISTED_RULES)
+      .map(({ rule, changed }) => DONE_REASON.rule(ruleName(rule), changed, changed.length === MAX_CHANGED)),
+    ...(more > 0 ? [DONE_REASON.more(more)] : []),
+    DONE_REASON.notYours(wait),
+  ].join('\n')
+}

@@ -1,0 +1,38 @@
+import path from 'node:path'
+import { sha256 } from '../disk/hash.ts'
+import { kindAt } from '../disk/path-kind.ts'
+import { readSmallFile } from '../disk/read.ts'
+import { FILE_DETAILS } from '../kernel/file-messages.ts'
+import { DONE_FILE, SPECS_FOLDER } from '../kernel/files.ts'
+
+/** `specs/done.yaml` as bytes. The hook compares them with the trusted ones, and parses no YAML. */
+
+/** The largest file that is read, in bytes. */
+const DONE_FILE_LIMIT = 1_048_576
+
+/** The file as it was read. */
+export type DoneFile =
+  | { readonly kind: 'absent' }
+  | { readonly kind: 'unreadable'; readonly detail: string }
+  | { readonly kind: 'text'; readonly text: string; readonly hash: string }
+
+export function doneFilePath(root: string): string {
+  return path.join(root, SPECS_FOLDER, DONE_FILE)
+}
+
+/** Whether the root has a definition of done. Never throws. */
+export function hasDoneFile(root: string): boolean {
+  try {
+    return kindAt(doneFilePath(root)) !== undefined
+  } catch {
+    return false
+  }
+}
+
+/** Reads the file of a root. Never throws, never follows a link. */
+export function readDoneFile(root: string): DoneFile {
+  const read = readSmallFile(doneFilePath(root), DONE_FILE_LIMIT)
+  if (read.kind !== 'text') return read
+  if (!read.whole) return { kind: 'unreadable', detail: FILE_DETAILS.tooLarge }
+  return { kind: 'text', text: read.text, hash: sha256(read.text) }
+}

@@ -1,0 +1,31 @@
+import { PostflightError } from '../kernel/errors.ts'
+import { DONE_FILE, SPECS_FOLDER } from '../kernel/files.ts'
+import { type PlacedFinding, readYamlText } from '../kernel/yaml-text.ts'
+import { type DoneRule, readRules } from './rules.ts'
+
+/** Parses `specs/done.yaml`. The hook never loads this: it reads the copy that a person trusted. */
+
+/** The rules in a text, or every fault with its place. */
+export function parseDoneFile(
+  text: string,
+): { readonly rules: readonly DoneRule[] } | { readonly faults: readonly PlacedFinding[] } {
+  const read = readYamlText(text, false)
+  if (read.kind === 'fault') return { faults: [read.fault] }
+  const result = readRules(read.value)
+  if ('rules' in result) return result
+  const placed = result.faults.map(read.place)
+  return { faults: placed.sort((one, other) => one.line - other.line || one.column - other.column) }
+}
+
+/** The rules in a text. @throws {PostflightError} `done-invalid` with the first fault. */
+export function requireRules(text: string): readonly DoneRule[] {
+  const parsed = parseDoneFile(text)
+  if ('rules' in parsed) return parsed.rules
+  const [{ line, column, where, detail }, ...others] = parsed.faults as readonly [PlacedFinding, ...PlacedFinding[]]
+  throw new PostflightError('done-invalid', {
+    path: `${SPECS_FOLDER}/${DONE_FILE}`,
+    place: `:${line}:${column}`,
+    detail: where === '' ? detail : `${where}: ${detail}`,
+    more: others.length,
+  })
+}

@@ -1,0 +1,189 @@
+import { hideFromGit, makeOwnFolder } from '../disk/own-folder.ts'
+import { kindAt } from '../disk/path-kind.ts'
+import { shellIdentity } from '../hosts/index.ts'
+import { JOURNAL_FOLDER, SPECS_FOLDER } from '../kernel/files.ts'
+import { clearFolder } from '../marker/clear-files.ts'
+import { readMarker } from '../marker/marker-file.ts'
+import { prove } from '../marker/prove.ts'
+import { CHECK_LIMIT_MS, type RunCheck } from '../marker/run-checks.ts'
+import { type CommandContext, recordInJournal } from '../project/command-context.ts'
+import { journalPaths } from '../project/journal.ts'
+import type { TaskFolder } from '../project/task-folder.ts'
+import { judgeRules, type RuleState } from './due.ts'
+import { type DoneReceipt, keepReceipt, readReceipts } from './receipts.ts'
+import type { DoneRule } from './rules.ts'
+import { FileSearch, hashOfPaths } from './search.ts'
+import { fileSystemNow, makeSessionFolder, readBaseline, sessionFolder, sessionFolders } from './session-folder.ts'
+
+/** Runs the checks that changed files call for, in the caller's own shell, and keeps receipts of those that are green. */
+
+/** At most this many files of the checks' own output are listed in a receipt. */
+const MAX_OWN_OUTPUT = 200
+
+/** The result: another process runs the checks, or they ran. */
+export type DoneProof =
+  | { readonly kind: 'busy'; readonly sinceMs: number }
+  | {
+      readonly kind: 'ran'
+      readonly done: readonly RunCheck[]
+      /** The check that failed, if any. */
+      readonly failed: RunCheck | undefined
+      readonly green: readonly { readonly rule: DoneRule; readonly receipt: DoneReceipt }[]
+      /** The folders whose markers were removed. */
+      readonly cleared: readonly TaskFolder[]
+    }
+
+/** The sessions that a caller proves: its own, or in a plain terminal all of them. */
+function foldersOf(context: CommandContext, root: string): readonly TaskFolder[] {
+  const session = shellIdentity(context.environment)?.session
+  return session === undefined ? sessionFolders(root) : [sessionFolder(root, session)]
+}
+
+/** The states of the rules for the caller. A rule is due if it is due for one of its sessions. */
+export function statesFor(context: CommandContext, root: string, rules: readonly DoneRule[]): readonly RuleState[] {
+  const search = new FileSearch(root)
+  const receipts = readReceipts(root, Date.now())
+  const folders = foldersOf(context, root)
+  const [first, ...others] = folders.map((folder) => statesOf(folder, rules, search, receipts))
+  if (first === undefined)
+    return judgeRules(rules, search, [{ sinceMs: Number.POSITIVE_INFINITY, paths: {} }], receipts)
+  return first.map((state, index) => others.map((states) => states[index]).find((one) => one?.isDue) ?? state)
+}
+
+/** What was given up or let go counts here: it is not proven. */
+function statesOf(
+  folder: TaskFolder,
+  rules: readonly DoneRule[],
+  search: FileSearch,
+  receipts: ReturnType<typeof readReceipts>,
+): RuleState[] {
+  const baseline = readBaseline(folder)
+  return judgeRules(rules, search, baseline === undefined ? [] : [baseline], receipts)
+}
+
+/**
+ * Runs the checks of `wanted` until one fails. Files that change meanwhile make their rule's checks run once more; what changes
+ * then too is the checks' own output.
+ * @throws {PostflightError} `shell-missing`; file-system errors.
+ */
+export async function proveDone(
+  context: CommandContext,
+  root: string,
+  rules: readonly DoneRule[],
+  wanted: readonly DoneRule[],
+): Promise<DoneProof> {
+  const place = placeOf(context, root)
+  const all: RunCheck[] = []
+  const green: { readonly rule: DoneRule; readonly receipt: DoneReceipt }[] = []
+  let open = wanted
+  let failed: RunCheck | undefined
+  for (const isLast of [false, true]) {
+    const sinceMs = fileSystemNow(place.path)
+    const before = new FileSearch(root)
+    const hashes = new Map(open.map((rule) => [rule, before.pathsOf(rule)?.join('\0')]))
+    const pass = await runPass(context, place, open)
+    if (pass.kind === 'busy') return pass
+    all.push(...pass.done)
+    failed = pass.failed
+    const atMs = fileSystemNow(place.path)
+    const after = new FileSearch(root)
+    const again: DoneRule[] = []
+    for (const { rule, durationMs } of pass.green) {
+      const paths = after.pathsOf(rule) ?? []
+      const changed = after.changedSince(paths, sinceMs, MAX_OWN_OUTPUT) ?? []
+      const isChanged = changed.length > 0 || hashes.get(rule) !== paths.join('\0')
+      if (isChanged && !isLast) again.push(rule)
+      else {
+        const own = new Set(changed)
+        const hash = hashOfPaths(paths.filter((name) => !own.has(name)))
+        const receipt = { atMs, paths: hash, ownOutput: changed, durationMs }
+        keepReceipt(root, rule, receipt, rules)
+        green.push({ rule, receipt })
+      }
+    }
+    open = again
+    if (failed !== undefined || again.length === 0) break
+  }
+  const cleared = failed === undefined ? clearProven(context, root, rules, all) : []
+  return { kind: 'ran', done: all, failed, green, cleared }
+}
+
+/** Where checks run and fail: in the session's folder, or in a plain terminal beside all of them. */
+function placeOf(context: CommandContext, root: string): TaskFolder {
+  const session = shellIdentity(context.environment)?.session
+  if (session !== undefined) {
+    const folder = sessionFolder(root, session)
+    makeSessionFolder(folder)
+    return folder
+  }
+  const { folder } = journalPaths(root)
+  if (makeOwnFolder(folder)) hideFromGit(folder)
+  return { root, path: folder, task: JOURNAL_FOLDER, relative: `${SPECS_FOLDER}/${JOURNAL_FOLDER}` }
+}
+
+type Pass =
+  | { readonly kind: 'busy'; readonly sinceMs: number }
+  | {
+      readonly kind: 'ran'
+      readonly done: readonly RunCheck[]
+      readonly failed: RunCheck | undefined
+      readonly green: readonly { readonly rule: DoneRule; readonly durationMs: number }[]
+    }
+
+/** Runs the checks of some rules, each command once. */
+async function runPass(context: CommandContext, place: TaskFolder, rules: readonly DoneRule[]): Promise<Pass> {
+  const done: RunCheck[] = []
+  const green: { rule: DoneRule; durationMs: number }[] = []
+  for (const rule of rules) {
+    const commands = rule.checks.filter((command) => done.every(({ run }) => run !== command))
+    const read = readMarker(place)
+    const proof = await prove(context, {
+      folder: place,
+      marker: read?.kind === 'marker' ? read.marker : undefined,
+      commands,
+      areForeign: false,
+      limitMs: rule.timeoutMs ?? CHECK_LIMIT_MS,
+    })
+    if (proof.kind === 'busy') return proof
+    done.push(...proof.done)
+    if (proof.failed !== undefined) return { kind: 'ran', done, failed: proof.failed, green }
+    const own = done.filter(({ run }) => rule.checks.includes(run))
+    green.push({ rule, durationMs: own.reduce((sum, { durationMs }) => sum + durationMs, 0) })
+  }
+  return { kind: 'ran', done, failed: undefined, green }
+}
+
+/** Removes the markers of the caller's sessions for which no rule is due any more, also abandoned ones. */
+function clearProven(
+  context: CommandContext,
+  root: string,
+  rules: readonly DoneRule[],
+  done: readonly RunCheck[],
+): TaskFolder[] {
+  const search = new FileSearch(root)
+  const receipts = readReceipts(root, Date.now())
+  return foldersOf(context, root).filter((folder) => {
+    if (kindAt(folder.path) !== 'folder') return false
+    const states = statesOf(folder, rules, search, receipts)
+    if (states.some(({ isDue, paths }) => isDue || paths === undefined)) return false
+    const result = clearFolder(folder, { returnMeta: false, keepsUnchecked: false, still: () => true })
+    if (result === undefined || (result.marker === undefined && result.abandoned.length === 0)) return false
+    recordInJournal(context, root, [
+      {
+        event: 'clear',
+        outcome: result.marker === undefined ? undefined : 'cleared',
+        markerId: result.marker?.marker.id,
+        settles: result.abandoned.map(({ marker }) => marker.id),
+        task: folder.task,
+        hostSession: shellIdentity(context.environment)?.session,
+        checks: done.map(({ run }) => run),
+      },
+    ])
+    return true
+  })
+}
+
+/** Ends the markers for which no rule is due, although nothing was run: another session's checks were green. */
+export function clearUndue(context: CommandContext, root: string, rules: readonly DoneRule[]): readonly TaskFolder[] {
+  return clearProven(context, root, rules, [])
+}

@@ -1,0 +1,90 @@
+import path from 'node:path'
+import { sha256 } from '../disk/hash.ts'
+import { COMMAND_PATIENCE_MS, withLock } from '../disk/lock.ts'
+import { hideFromGit, makeOwnFolder } from '../disk/own-folder.ts'
+import { readSmallFile } from '../disk/read.ts'
+import { replaceFile } from '../disk/write.ts'
+import { DONE_RECEIPTS_FILE } from '../kernel/files.ts'
+import { isJsonObject } from '../kernel/json-object.ts'
+import { journalPaths } from '../project/journal.ts'
+import { type DoneRule, ruleText } from './rules.ts'
+
+/**
+ * The receipts of a checkout: which rules were green last, when, and with which files. They belong to no session, because a
+ * green check proves the files, whoever ran it.
+ */
+
+/** The last green run of a rule's checks. */
+export interface DoneReceipt {
+  /** When it ended (ms since the epoch, of the file system's clock). */
+  readonly atMs: number
+  /** The hash of the rule's paths. */
+  readonly paths: string
+  /** The files that the checks write themselves: their changes make nothing due. */
+  readonly ownOutput: readonly string[]
+  /** How long the checks took. */
+  readonly durationMs: number
+}
+
+/** The receipts by the rules' keys. */
+export type DoneReceipts = Readonly<Record<string, DoneReceipt>>
+
+/** The largest file that is read, in bytes. */
+const RECEIPTS_LIMIT = 4_194_304
+
+/** A receipt from further than this (ms) in the future came with a repository: it would prove files that do not exist yet. */
+const CLOCK_TOLERANCE_MS = 60_000
+
+/** What identifies a rule in files: its text may be long. */
+export function ruleKey(rule: DoneRule): string {
+  return sha256(ruleText(rule)).slice(0, 16)
+}
+
+function receiptsPath(root: string): string {
+  return path.join(journalPaths(root).folder, DONE_RECEIPTS_FILE)
+}
+
+/** The receipts of a checkout. Never throws: none where they cannot be read. */
+export function readReceipts(root: string, nowMs: number): DoneReceipts {
+  const receipts: Record<string, DoneReceipt> = {}
+  for (const [key, one] of Object.entries(readEntries(root))) {
+    if (!isJsonObject(one)) continue
+    const { at_ms: atMs, paths, own_output: ownOutput, duration_ms: durationMs } = one
+    if (typeof atMs !== 'number' || typeof paths !== 'string' || atMs > nowMs + CLOCK_TOLERANCE_MS) continue
+    receipts[key] = {
+      atMs,
+      paths,
+      ownOutput: Array.isArray(ownOutput) ? ownOutput.filter((name) => typeof name === 'string') : [],
+      durationMs: typeof durationMs === 'number' ? durationMs : 0,
+    }
+  }
+  return receipts
+}
+
+function readEntries(root: string): Readonly<Record<string, unknown>> {
+  const read = readSmallFile(receiptsPath(root), RECEIPTS_LIMIT)
+  if (read.kind !== 'text' || !read.whole) return {}
+  try {
+    const held: unknown = JSON.parse(read.text)
+    return isJsonObject(held) && isJsonObject(held.receipts) ? held.receipts : {}
+  } catch {
+    return {}
+  }
+}
+
+/** Keeps the receipt of a rule, and drops those of rules that are no longer there. @throws file-system errors, `locked`. */
+export function keepReceipt(root: string, rule: DoneRule, receipt: DoneReceipt, rules: readonly DoneRule[]): void {
+  const { folder } = journalPaths(root)
+  if (makeOwnFolder(folder)) hideFromGit(folder)
+  const keys = new Set(rules.map(ruleKey))
+  withLock(folder, COMMAND_PATIENCE_MS, () => {
+    const others = Object.entries(readEntries(root)).filter(([key]) => keys.has(key) && key !== ruleKey(rule))
+    const { when, unless, checks } = rule
+    const own = {
+      ...{ when, unless, check: checks, at_ms: receipt.atMs, duration_ms: receipt.durationMs },
+      ...{ paths: receipt.paths, own_output: receipt.ownOutput },
+    }
+    const receipts = { ...Object.fromEntries(others), [ruleKey(rule)]: own }
+    replaceFile(receiptsPath(root), `${JSON.stringify({ receipts }, null, 2)}\n`)
+  })
+}

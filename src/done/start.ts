@@ -1,0 +1,35 @@
+import type { Occasion } from '../hosts/occasion.ts'
+import { commandLine, rootOptionFor } from '../kernel/command-line.ts'
+import { readDoneFile } from './done-file.ts'
+import { DONE_START } from './done-messages.ts'
+import { judgeRules } from './due.ts'
+import { readReceipts } from './receipts.ts'
+import { FileSearch, searchDeadline } from './search.ts'
+import { readBaseline, removeOldFolders, sessionFolder, touchFolder, writeBaseline } from './session-folder.ts'
+import { type Person, readTrusted } from './trust-store.ts'
+
+/**
+ * Writes the session's baseline, and removes the folders of sessions that ended long ago. Returns what the person must know;
+ * nothing of the file's text, which may have come with a clone.
+ * @throws {PostflightError} `not-a-folder`; file-system errors.
+ */
+export function startDone(root: string, occasion: Occasion, person: Person): readonly string[] {
+  const { payload, reader, nowMs, deadline } = occasion
+  const trust = commandLine(['trust'], rootOptionFor(reader, root))
+  const isTold = payload.isCompacted !== true
+  const copy = readTrusted(root, person)
+  if (copy === undefined) return isTold ? [DONE_START.untrusted(trust)] : []
+  if (payload.session !== undefined) {
+    const folder = sessionFolder(root, payload.session)
+    if (readBaseline(folder) === undefined) {
+      const search = new FileSearch(root, searchDeadline(deadline))
+      const states = judgeRules(copy.rules, search, [], readReceipts(root, nowMs))
+      writeBaseline(folder, Object.fromEntries(states.flatMap(({ key, paths }) => (paths ? [[key, paths]] : []))))
+    }
+    touchFolder(folder)
+  }
+  removeOldFolders(root, nowMs)
+  const file = readDoneFile(root)
+  const isSame = file.kind === 'absent' || (file.kind === 'text' && file.hash === copy.fileHash)
+  return isSame || !isTold ? [] : [DONE_START.changed(trust)]
+}
