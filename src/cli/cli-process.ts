@@ -1,6 +1,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { errorCode } from '../disk/file-errors.ts'
+import { errorCode } from '../disk/file-facts.ts'
 import { isTerminal, writeAll } from '../disk/process-output.ts'
 import { type Environment, variable } from '../kernel/environment.ts'
 import { PostflightError } from '../kernel/errors.ts'

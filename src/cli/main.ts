@@ -1,11 +1,15 @@
-import { Command } from 'commander'
+import type { CommandUnknownOpts } from '@commander-js/extra-typings'
+import { Command, CommanderError } from 'commander'
+import { closestName } from '../kernel/closest-name.ts'
 import { asPostflightError } from '../kernel/error-messages.ts'
-import { cleanOutput, type Output, printError } from '../views/print.ts'
-import type { BareCommand } from './command.ts'
-import { COMMANDS, commandIn } from './commands/index.ts'
+import { PostflightError } from '../kernel/errors.ts'
+import type { CommandContext } from '../project/command-context.ts'
+import { cleanOutput, type Output, painterFor, printError, printResult } from '../views/print.ts'
+import type { BareCommand, GlobalOptions } from './command.ts'
+import { COMMANDS, commandIn, freeCommands, type Invocation, type RunCommand } from './commands/index.ts'
+import type { Program } from './program.ts'
 import { buildProgram, type ProgramPorts } from './program.ts'
-import { runCommand, type World } from './run-command.ts'
-import { asUsageError } from './usage-error.ts'
+import { USAGE_TEXT } from './usage-messages.ts'
 
 /** The CLI without a process of its own. The only `catch` turns errors into exit codes. */
 
@@ -51,4 +55,101 @@ function meansStatus(words: readonly string[]): boolean {
   if (!first.startsWith('--')) return false
   const status = COMMANDS.status.declaration.declare(new Command('status') as unknown as BareCommand)
   return status.options.some(({ long }) => long === first.replace(/=.*/s, ''))
+}
+
+/** What commands see of the process. */
+export interface World {
+  /** A command's context, with the current time. */
+  readonly contextNow: (rootOption: string | undefined) => CommandContext
+  readonly stdout: Output
+  /** Where a view that stays open moves the cursor. What it shows it cleans itself. */
+  readonly terminalOutput: Output
+}
+
+/** Loads and runs a command, prints its result, and returns the exit code. */
+export async function runCommand(
+  invocation: Invocation,
+  options: GlobalOptions,
+  program: Program,
+  { contextNow, stdout, terminalOutput }: World,
+): Promise<0 | 1> {
+  const run = (await COMMANDS[invocation.command].load()) as RunCommand
+  const { json, quiet } = options
+  const now = (root = options.root): CommandContext => {
+    const context = contextNow(root)
+    // A question would end up in the middle of the document.
+    return json ? { ...context, terminal: undefined } : context
+  }
+  const context = now()
+  const paint = await painterFor(stdout, context.environment.NO_COLOR)
+  const surroundings = {
+    ...{ json, quiet, paint, stdout, terminalOutput, contextNow: now, program },
+    freeCommands: freeCommands(),
+  }
+  const outcome = await run(context, invocation.arguments as never, invocation.options as never, surroundings)
+  if (typeof outcome === 'number') return outcome
+  printResult(outcome, options, stdout)
+  return outcome.exitCode
+}
+
+/**
+ * An error of commander as one of ours: `done` after help and version, a usage error otherwise. `words` is the command
+ * line; it decides which command's help the error names.
+ */
+export function asUsageError(
+  error: unknown,
+  program: CommandUnknownOpts,
+  words: readonly string[],
+): PostflightError | undefined | 'done' {
+  if (!(error instanceof CommanderError)) return undefined
+  if (error.exitCode === 0) return 'done'
+  const selected = selectedCommands(program, words)
+  const help = `${selected.map((command) => command.name()).join(' ')} --help`
+  if (error.code === 'commander.help') {
+    // `help nonsense`
+    const unknown = words.includes('help') ? words[words.indexOf('help') + 1] : undefined
+    if (unknown !== undefined) {
+      return new PostflightError('usage', { detail: USAGE_TEXT.parserSays(`unknown command '${unknown}'`, help) })
+    }
+    return new PostflightError('usage', { detail: USAGE_TEXT.missingCommand(help) })
+  }
+  const what = withOurGuess(error, selected)
+    .replace(/^error: /, '')
+    .replace(/\s*\n\s*/g, ' ')
+    .trim()
+  return new PostflightError('usage', { detail: USAGE_TEXT.parserSays(what, help) })
+}
+
+/**
+ * commander's message, with a guess where commander has none or a worse one: it prefers `start` to `status` for `stat`,
+ * and does not separate `--option=value`.
+ */
+function withOurGuess({ code, message }: CommanderError, selected: readonly CommandUnknownOpts[]): string {
+  const [, word = ''] = /^error: unknown (?:command|option) '(.*)'(?:\n|$)/s.exec(message) ?? []
+  const guesses = code === 'commander.unknownCommand' ? commandsLike(word, selected) : optionsLike(word, selected)
+  return guesses.length === 0 ? message : `${message.split('\n(Did')[0]} ${USAGE_TEXT.didYouMean(guesses)}`
+}
+
+function commandsLike(word: string, selected: readonly CommandUnknownOpts[]): string[] {
+  const names = selected.at(-1)?.commands.map((command) => command.name()) ?? []
+  return word.length < 2 ? [] : names.filter((name) => name.startsWith(word))
+}
+
+function optionsLike(word: string, selected: readonly CommandUnknownOpts[]): string[] {
+  const [, name] = /^(--[^=]+)=/.exec(word) ?? []
+  const known = selected.flatMap((command) => command.options.flatMap((option) => option.long ?? []))
+  const closest = name === undefined ? undefined : closestName(name, known)
+  return closest === undefined ? [] : [closest]
+}
+
+/** The program, and the command that the words select. */
+function selectedCommands(program: CommandUnknownOpts, words: readonly string[]): CommandUnknownOpts[] {
+  const selected = [program]
+  for (const [index, word] of words.entries()) {
+    if (word.startsWith('-') || words[index - 1] === '--root') continue
+    const found = selected.at(-1)?.commands.find((one) => one.name() === word)
+    if (found === undefined) break
+    selected.push(found)
+  }
+  return selected
 }

@@ -1,7 +1,7 @@
 import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process'
 import type { Readable } from 'node:stream'
 import { processAgeMs } from './age.ts'
-import { errorCode } from './file-errors.ts'
+import { errorCode } from './file-facts.ts'
 
 /**
  * Runs a shell command within bounds: its time, the memory for its output, and its processes are limited. It gets no

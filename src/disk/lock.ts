@@ -4,10 +4,16 @@ import { PostflightError } from '../kernel/errors.ts'
 import { KIND_NAMES } from '../kernel/file-messages.ts'
 import { LOCK_FILE } from '../kernel/files.ts'
 import { processAgeMs } from './age.ts'
-import { closeQuietly, named } from './descriptors.ts'
-import { errorCode, isFull } from './file-errors.ts'
-import { type FileIdentity, fileIdentity, identityOfStats } from './file-identity.ts'
-import { kindAt } from './path-kind.ts'
+import {
+  closeQuietly,
+  errorCode,
+  type FileIdentity,
+  fileIdentity,
+  identityOfStats,
+  isFull,
+  kindAt,
+  named,
+} from './file-facts.ts'
 import { tryRemoveFile } from './write.ts'
 
 /**

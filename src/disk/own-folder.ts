@@ -1,8 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { PostflightError } from '../kernel/errors.ts'
-import { errorCode } from './file-errors.ts'
-import { kindAt } from './path-kind.ts'
+import { errorCode, kindAt } from './file-facts.ts'
 import { createFile, sync } from './write.ts'
 
 /** Creates folders, mostly postflight-guard's own. */

@@ -1,6 +1,6 @@
 import fs from 'node:fs'
 import { processAgeMs } from './age.ts'
-import { errorCode } from './file-errors.ts'
+import { errorCode } from './file-facts.ts'
 
 /**
  * Writes to stdout and stderr synchronously and completely. Node's streams take about 2 ms to load, may lose text when

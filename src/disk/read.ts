@@ -1,9 +1,14 @@
 import fs from 'node:fs'
 import { KIND_NAMES } from '../kernel/file-messages.ts'
-import { closeQuietly, READING } from './descriptors.ts'
-import { errorCode, isAbsent } from './file-errors.ts'
-import { type FileIdentity, identityOfStats } from './file-identity.ts'
-import { kindOfStats } from './path-kind.ts'
+import {
+  closeQuietly,
+  errorCode,
+  type FileIdentity,
+  identityOfStats,
+  isAbsent,
+  kindOfStats,
+  READING,
+} from './file-facts.ts'
 
 /**
  * Reads small files in folders that a cloned repository may have filled: never through a link, never a pipe or a device,

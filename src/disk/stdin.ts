@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import { STDIN_DETAILS } from '../kernel/file-messages.ts'
 import { processAgeMs } from './age.ts'
-import { errorCode } from './file-errors.ts'
+import { errorCode } from './file-facts.ts'
 
 /** Reads a payload from stdin, of any kind, within limits of time and size. */
 

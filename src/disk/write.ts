@@ -1,7 +1,6 @@
 import fs from 'node:fs'
 import nodePath from 'node:path'
-import { closeQuietly, named, writeWhole } from './descriptors.ts'
-import { errorCode, isAbsent } from './file-errors.ts'
+import { closeQuietly, errorCode, isAbsent, named, writeWhole } from './file-facts.ts'
 
 /**
  * Creates, replaces and removes our own files: a reader sees the old file or the new one, never half of it, also after a

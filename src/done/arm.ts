@@ -1,6 +1,6 @@
 import { isPast } from '../disk/age.ts'
+import { kindAt } from '../disk/file-facts.ts'
 import { HOOK_PATIENCE_MS, withLock } from '../disk/lock.ts'
-import { kindAt } from '../disk/path-kind.ts'
 import { newMarkerId } from '../disk/random-id.ts'
 import { MAIN_AGENT, type Payload } from '../hosts/host.ts'
 import type { Occasion } from '../hosts/occasion.ts'

@@ -1,5 +1,5 @@
+import { kindAt } from '../disk/file-facts.ts'
 import { hideFromGit, makeOwnFolder } from '../disk/own-folder.ts'
-import { kindAt } from '../disk/path-kind.ts'
 import { shellIdentity } from '../hosts/index.ts'
 import { JOURNAL_FOLDER, SPECS_FOLDER } from '../kernel/files.ts'
 import { clearFolder } from '../marker/clear-files.ts'

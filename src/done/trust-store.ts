@@ -1,7 +1,7 @@
 import path from 'node:path'
+import { kindAt, realPath } from '../disk/file-facts.ts'
 import { sha256 } from '../disk/hash.ts'
 import { makeFolders } from '../disk/own-folder.ts'
-import { kindAt, realPath } from '../disk/path-kind.ts'
 import { readSmallFile } from '../disk/read.ts'
 import { replaceFile } from '../disk/write.ts'
 import type { Environment } from '../kernel/environment.ts'

@@ -1,4 +1,4 @@
-import { errorText } from '../disk/file-errors.ts'
+import { errorText } from '../disk/file-facts.ts'
 import { armAtStop, isJudged } from '../done/arm.ts'
 import { doneNotJudged } from '../done/done-messages.ts'
 import { isSessionFolder } from '../done/folder-name.ts'

@@ -1,5 +1,5 @@
 import { isPast } from '../disk/age.ts'
-import { errorText } from '../disk/file-errors.ts'
+import { errorText } from '../disk/file-facts.ts'
 import { hasDoneFile } from '../done/done-file.ts'
 import { startsSubagent } from '../hosts/index.ts'
 import type { Occasion } from '../hosts/occasion.ts'

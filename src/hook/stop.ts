@@ -1,6 +1,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { errorText } from '../disk/file-errors.ts'
+import { errorText } from '../disk/file-facts.ts'
 import { readInside } from '../disk/inside.ts'
 import { hideFromGit, makeOwnFolder } from '../disk/own-folder.ts'
 import { removeFile, replaceFile, tryRemoveFile } from '../disk/write.ts'

@@ -1,5 +1,5 @@
 import { isPast } from '../disk/age.ts'
-import { errorText } from '../disk/file-errors.ts'
+import { errorText } from '../disk/file-facts.ts'
 import type { Occasion } from '../hosts/occasion.ts'
 import type { Marker } from '../marker/marker.ts'
 import { changeMarker } from '../marker/marker-store.ts'

@@ -1,6 +1,6 @@
 import path from 'node:path'
 import { isPast } from '../disk/age.ts'
-import { errorText } from '../disk/file-errors.ts'
+import { errorText } from '../disk/file-facts.ts'
 import { replaceFile } from '../disk/write.ts'
 import type { Occasion } from '../hosts/occasion.ts'
 import { commandLine, rootOptionFor, stopNowLine } from '../kernel/command-line.ts'

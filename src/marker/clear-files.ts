@@ -6,10 +6,9 @@ import type { TaskFolder } from '../project/task-folder.ts'
 import { clearableFiles, isAbandonedName } from './clearable-files.ts'
 import { endContinuations } from './count/lifecycle.ts'
 import { forgetGivenUp } from './given-up.ts'
-import { abandonUnchecked, mustBeKept } from './keep-unchecked.ts'
 import { readMarker, requireReadable } from './marker-file.ts'
 import { removeMarker } from './marker-store.ts'
-import { removeOrKeep } from './quarantine.ts'
+import { abandonUnchecked, mustBeKept, removeOrKeep } from './quarantine.ts'
 import type { StoredMarker } from './stored-marker.ts'
 
 /** Removes a task folder's files for `clear`. */

@@ -1,6 +1,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { kindAt } from '../disk/path-kind.ts'
+import { kindAt } from '../disk/file-facts.ts'
 import { ABANDONED_FILE, CLAIMS_FOLDER, RETURN_META_FILE } from '../kernel/files.ts'
 import type { TaskFolder } from '../project/task-folder.ts'
 

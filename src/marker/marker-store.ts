@@ -1,8 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { fileIdentity } from '../disk/file-identity.ts'
+import { fileIdentity, kindAt } from '../disk/file-facts.ts'
 import { COMMAND_PATIENCE_MS, HOOK_PATIENCE_MS, withLock } from '../disk/lock.ts'
-import { kindAt } from '../disk/path-kind.ts'
 import {
   createFile,
   createWhole,
@@ -19,11 +18,19 @@ import { markerProblem } from './check-messages.ts'
 import { hasClaimsUnderway } from './count/claim-files.ts'
 import { carryCount, endContinuations } from './count/lifecycle.ts'
 import { forgetGivenUp, noteGivenUp, spentOf } from './given-up.ts'
-import { abandonUnchecked, copyUnchecked, mustBeKept, uncheckedText } from './keep-unchecked.ts'
 import { type Marker, parseMarker } from './marker.ts'
 import { readMarker, requireReadable } from './marker-file.ts'
 import { formatMarker, withFields } from './marker-text.ts'
-import { keepEarlierAbandoned, keepText, keepUnparsed, removeOrKeep } from './quarantine.ts'
+import {
+  abandonUnchecked,
+  copyUnchecked,
+  keepEarlierAbandoned,
+  keepText,
+  keepUnparsed,
+  mustBeKept,
+  removeOrKeep,
+  uncheckedText,
+} from './quarantine.ts'
 import { markerDisplayPath, type StoredMarker } from './stored-marker.ts'
 
 /**

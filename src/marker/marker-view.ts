@@ -1,6 +1,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { errorText } from '../disk/file-errors.ts'
+import { errorText } from '../disk/file-facts.ts'
 import { ABANDONED_FILE, MARKER_FILE } from '../kernel/files.ts'
 import { oneLine } from '../kernel/text.ts'
 import { toIso } from '../kernel/time.ts'

@@ -1,5 +1,5 @@
 import path from 'node:path'
-import { kindAt } from '../disk/path-kind.ts'
+import { kindAt } from '../disk/file-facts.ts'
 import type { StdinRead } from '../disk/stdin.ts'
 import type { Environment } from '../kernel/environment.ts'
 import { type ErrorArguments, PostflightError } from '../kernel/errors.ts'

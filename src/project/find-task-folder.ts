@@ -1,5 +1,5 @@
 import path from 'node:path'
-import { kindAt } from '../disk/path-kind.ts'
+import { kindAt } from '../disk/file-facts.ts'
 import { PostflightError } from '../kernel/errors.ts'
 import {
   ABANDONED_FILE,

@@ -1,5 +1,5 @@
 import fs from 'node:fs'
-import { closeQuietly } from '../disk/descriptors.ts'
+import { closeQuietly } from '../disk/file-facts.ts'
 import { readSmallFile } from '../disk/read.ts'
 
 /**

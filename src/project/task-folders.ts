@@ -1,6 +1,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { errorCode, isAbsent } from '../disk/file-errors.ts'
+import { errorCode, isAbsent } from '../disk/file-facts.ts'
 import { SPECS_FOLDER } from '../kernel/files.ts'
 import { beginsWithDigit, type SearchProblem, SPECS_ITSELF, type TaskFolder } from './task-folder.ts'
 

@@ -1,6 +1,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { errorCode, isAbsent } from '../disk/file-errors.ts'
+import { errorCode, isAbsent } from '../disk/file-facts.ts'
 import { withVerifiedFile } from '../disk/verified-write.ts'
 import { placeNew } from '../disk/write.ts'
 import { readSettingsFile } from './settings-read.ts'

@@ -1,7 +1,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { errorCode, isAbsent } from '../disk/file-errors.ts'
-import { kindAt } from '../disk/path-kind.ts'
+import { errorCode, isAbsent, kindAt } from '../disk/file-facts.ts'
 import type { HookHost } from '../hosts/hook-hosts.ts'
 import { type Environment, variable } from '../kernel/environment.ts'
 import { PostflightError } from '../kernel/errors.ts'

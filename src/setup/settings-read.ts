@@ -1,6 +1,5 @@
 import fs from 'node:fs'
-import { errorCode, isAbsent } from '../disk/file-errors.ts'
-import { kindAt, kindOfStats } from '../disk/path-kind.ts'
+import { errorCode, isAbsent, kindAt, kindOfStats } from '../disk/file-facts.ts'
 import { PostflightError } from '../kernel/errors.ts'
 import { FILE_DETAILS, KIND_NAMES } from '../kernel/file-messages.ts'
 

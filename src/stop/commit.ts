@@ -1,5 +1,5 @@
 import { isPast } from '../disk/age.ts'
-import { errorText, isAbsent } from '../disk/file-errors.ts'
+import { errorText, isAbsent } from '../disk/file-facts.ts'
 import { LockBusy, retryWhileLocked } from '../disk/lock.ts'
 import type { Moment, Occasion } from '../hosts/occasion.ts'
 import { claimContinuation } from '../marker/count/claim.ts'

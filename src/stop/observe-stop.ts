@@ -1,6 +1,5 @@
 import { isPast, partWay } from '../disk/age.ts'
-import { errorText } from '../disk/file-errors.ts'
-import { birthMs, placeIdentity } from '../disk/file-identity.ts'
+import { birthMs, errorText, placeIdentity } from '../disk/file-facts.ts'
 import type { Payload } from '../hosts/host.ts'
 import { sessionTranscript } from '../hosts/index.ts'
 import type { Moment, Occasion } from '../hosts/occasion.ts'

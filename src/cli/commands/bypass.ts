@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { errorCode, isFull } from '../../disk/file-errors.ts'
+import { errorCode, isFull } from '../../disk/file-facts.ts'
 import { bypassDone, sessionFolders } from '../../done/session-folder.ts'
 import { commandLine } from '../../kernel/command-line.ts'
 import { PostflightError } from '../../kernel/errors.ts'

@@ -1,5 +1,5 @@
 import path from 'node:path'
-import { kindAt } from '../../disk/path-kind.ts'
+import { kindAt } from '../../disk/file-facts.ts'
 import { shellIdentity } from '../../hosts/index.ts'
 import { stopNowLine } from '../../kernel/command-line.ts'
 import { RUN_STATE_FILE } from '../../kernel/files.ts'

@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import * as z from 'zod/mini'
-import { kindAt } from '../../disk/path-kind.ts'
+import { kindAt } from '../../disk/file-facts.ts'
 import { withVerifiedFile } from '../../disk/verified-write.ts'
 import { messageOf } from '../../kernel/error-messages.ts'
 import { PostflightError } from '../../kernel/errors.ts'

@@ -1,6 +1,6 @@
 import path from 'node:path'
 import * as z from 'zod/mini'
-import { kindAt } from '../../disk/path-kind.ts'
+import { kindAt } from '../../disk/file-facts.ts'
 import {
   type CommandContext,
   type CommandResult,

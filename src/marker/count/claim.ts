@@ -1,7 +1,5 @@
 import path from 'node:path'
-import { isAbsent } from '../../disk/file-errors.ts'
-import { fileIdentity } from '../../disk/file-identity.ts'
-import { kindAt } from '../../disk/path-kind.ts'
+import { fileIdentity, isAbsent, kindAt } from '../../disk/file-facts.ts'
 import { tryRemoveFile } from '../../disk/write.ts'
 import { LOOP_GUARD_FILE, MARKER_FILE } from '../../kernel/files.ts'
 import { type Claim, claimKey, isSpent, type MarkerIdentity } from '../loop-guard.ts'

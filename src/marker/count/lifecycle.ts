@@ -1,5 +1,5 @@
 import path from 'node:path'
-import { kindAt } from '../../disk/path-kind.ts'
+import { kindAt } from '../../disk/file-facts.ts'
 import { removeFile, sync, tryRemoveFile } from '../../disk/write.ts'
 import { CLAIMS_FOLDER, LOOP_GUARD_FILE } from '../../kernel/files.ts'
 import { claimKey, type MarkerIdentity } from '../loop-guard.ts'

@@ -1,7 +1,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { isAbsent } from '../../disk/file-errors.ts'
-import { kindAt } from '../../disk/path-kind.ts'
+import { isAbsent, kindAt } from '../../disk/file-facts.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import type { PathKind } from '../../kernel/files.ts'
 

@@ -1,6 +1,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { CHANGING, closeQuietly } from '../../disk/descriptors.ts'
+import { CHANGING, closeQuietly } from '../../disk/file-facts.ts'
 import { lookForNamed, lookInside, readInside } from '../../disk/inside.ts'
 import { readSmallBytes } from '../../disk/read.ts'
 import { PostflightError } from '../../kernel/errors.ts'

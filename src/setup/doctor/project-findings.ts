@@ -1,6 +1,6 @@
 import path from 'node:path'
 import fastGlob from 'fast-glob'
-import { kindAt, unwritableBecause } from '../../disk/path-kind.ts'
+import { kindAt, unwritableBecause } from '../../disk/file-facts.ts'
 import { commandLine } from '../../kernel/command-line.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { inPlaceOfFolder, unsearchable, unwritable } from '../../kernel/file-messages.ts'

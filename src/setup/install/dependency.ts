@@ -1,5 +1,5 @@
 import path from 'node:path'
-import { realPath } from '../../disk/path-kind.ts'
+import { realPath } from '../../disk/file-facts.ts'
 import { readSmallFile } from '../../disk/read.ts'
 import { isJsonObject } from '../../kernel/json-object.ts'
 

@@ -1,6 +1,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { kindAt } from '../../disk/path-kind.ts'
+import { kindAt } from '../../disk/file-facts.ts'
 import { listBackups } from '../settings-backups.ts'
 import { readSettingsFile } from '../settings-read.ts'
 import { removeSettingsFile, replaceSettingsFile } from '../settings-replace.ts'

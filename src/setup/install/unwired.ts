@@ -1,5 +1,5 @@
 import path from 'node:path'
-import { kindAt } from '../../disk/path-kind.ts'
+import { kindAt } from '../../disk/file-facts.ts'
 import { type FileRead, readSmallFile } from '../../disk/read.ts'
 import { claudeCode } from '../../hosts/claude-code.ts'
 import { codex } from '../../hosts/codex.ts'

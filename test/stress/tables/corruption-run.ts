@@ -13,7 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { fileIdentity } from '../../../src/disk/file-identity.ts'
+import { fileIdentity } from '../../../src/disk/file-facts.ts'
 import { SESSION, sessionStart, shellRan, subagentStop } from '../../support/payloads.ts'
 import type { ProcessResult } from '../../support/process.ts'
 import { COMMANDS, type Command, type Corruption, STOPS, SUBJECTS, type Subject } from './corruption.ts'

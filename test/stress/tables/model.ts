@@ -19,7 +19,7 @@ import {
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
-import { fileIdentity } from '../../../src/disk/file-identity.ts'
+import { fileIdentity } from '../../../src/disk/file-facts.ts'
 
 export const TASKS = ['007_x', '008_y'] as const
 export type Task = (typeof TASKS)[number]
