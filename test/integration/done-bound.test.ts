@@ -79,6 +79,13 @@ it('blocks at most three stops of one prompt', async () => {
       }
       expect(blocks).toBeLessThanOrEqual(3)
     }),
-    { numRuns: 12 },
+    {
+      numRuns: 14,
+      // Green checks, and a marker that is removed with its loop guard, end the marker's own count.
+      examples: [
+        [Array(5).fill(['done']), true, true],
+        [Array(5).fill(['remove marker and loop guard']), true, false],
+      ],
+    },
   )
 }, 300_000)
