@@ -55,7 +55,7 @@ export const INSTALL_TEXT = {
 } as const
 
 /** The parts of `init`, by their names. */
-type Part = 'hook' | 'shell-hook' | 'permissions' | 'gitignore' | 'skill'
+type Part = 'hook' | 'shell-hook' | 'permissions' | 'gitignore' | 'skill' | 'done'
 
 const PART_TITLES: Record<Part, string> = {
   hook: 'the hook',
@@ -63,6 +63,7 @@ const PART_TITLES: Record<Part, string> = {
   permissions: 'permission rules',
   gitignore: 'lines for git',
   skill: 'a skill',
+  done: 'a definition of done',
 }
 
 const PART_STATES = {
@@ -97,6 +98,8 @@ export const INIT_TEXT = {
       `Lines in ${file}, so that git ignores markers, the journal and the backups of settings.`,
     skill: (file: string): string =>
       `A skill, ${file}: it teaches agents how to create, tick and clear a marker, how to wait, and what a block means.`,
+    done: (file: string): string =>
+      `A definition of done, ${file}: when an agent changed these files, its stop is blocked until the checks have succeeded. It has no effect before you run \`postflight trust\`.`,
   } satisfies Record<Part, (file: string) => string>,
   question: (part: Part): string => `   ${part === 'shell-hook' ? 'Take this out' : 'Write this'}? [Y/n] `,
   line: (part: Part, state: keyof typeof PART_STATES, file: string): string => {
@@ -114,6 +117,8 @@ export const INIT_TEXT = {
   tryIt: `Try it now: \`claude 'Run "postflight create 1 try", and stop.'\` Its stop is blocked until it has cleared that marker. Afterwards: \`rmdir specs/001_try\``,
   noHook: (install: string): string => `Without the hook, no stop is blocked. To add it: ${install}`,
   shellHookKept: '`postflight uninstall` does not put the entry of the shell hook back: the backup keeps it.',
+  trust: (isDependency: boolean): string =>
+    `Read specs/done.yaml, then let it take effect: ${isDependency ? 'npx ' : ''}postflight trust`,
   undo: (scope: string, isDependency: boolean): string =>
     `To undo all of it: ${isDependency ? 'npx ' : ''}postflight uninstall --scope ${scope}`,
   skillWithoutPath:

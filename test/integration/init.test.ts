@@ -221,7 +221,7 @@ describe.concurrent('init', () => {
 }
 `
     const script = '#!/bin/bash\nmarker=$(find specs -name .postflight-pending | head -1)\n'
-    const REST = ['--skip', 'hook', '--skip', 'permissions', '--skip', 'gitignore', '--skip', 'skill']
+    const REST = ['--skip', 'hook', '--skip', 'permissions', '--skip', 'gitignore', '--skip', 'skill', '--skip', 'done']
 
     function withShellHook(name: string, entry = ENTRY) {
       const { project, cli } = withPackage()
@@ -335,6 +335,71 @@ describe.concurrent('init', () => {
     expect((await project.shell('rmdir specs/001_try')).stderr).toBe('')
   })
 
+  describe('the definition of done', () => {
+    const DONE = 'specs/done.yaml'
+
+    it.each([
+      [
+        'package.json',
+        { 'package.json': '{"scripts":{"test":"vitest","lint":"biome"}}' },
+        ['npm run lint', 'npm test'],
+      ],
+      ['pnpm', { 'package.json': '{"scripts":{"test":"vitest"}}', 'pnpm-lock.yaml': '' }, ['pnpm run test']],
+      ['pytest', { 'pyproject.toml': '[tool.pytest.ini_options]\n', 'uv.lock': '' }, ['uv run pytest']],
+      ['two languages', { 'Cargo.toml': '', 'go.mod': '', Makefile: 'test:\n' }, ['cargo test', 'go test ./...']],
+      ['a Makefile', { Makefile: 'all: test\ntest: all\n\ttrue\n' }, ['make test']],
+    ])('is proposed from what the project shows, and can be trusted: %s', async (_what, files, checks) => {
+      const { project, cli } = withPackage()
+      for (const [name, text] of Object.entries(files)) project.write(name, text)
+
+      const run = await cli('init --yes')
+      const trusted = JSON.parse((await cli('trust --yes --json')).stdout)
+
+      expect(run.stdout).toContain('Read specs/done.yaml, then let it take effect: npx postflight trust\n')
+      expect(trusted.rules.flatMap((rule: { checks: string[] }) => rule.checks)).toEqual(checks)
+    })
+
+    it.each([
+      [
+        'nothing that is tested',
+        { 'package.json': '{"scripts":{"test":"echo \\"Error: no test specified\\" && exit 1"}}' },
+      ],
+      ['a package.json that cannot be parsed', { 'package.json': '{' }],
+      ['a variable of that name', { Makefile: 'test := 1\n' }],
+    ])('is no question without such a sign: %s', async (_what, files) => {
+      const { project, cli } = withPackage()
+      for (const [name, text] of Object.entries(files)) project.write(name, text)
+
+      expect((await cli('init --yes')).stdout).not.toContain('done')
+      expect(project.has(DONE)).toBe(false)
+    })
+
+    it('is shown before it is asked for, and not written where the answer is no', async () => {
+      const { project, cli } = withPackage()
+      project.write('go.mod', '')
+
+      const run = await cli('init', { answers: ['n', 'n', 'n', 'n', 'n'] })
+
+      expect(run.stdout).toContain('check: ["go test ./..."]')
+      expect(run.stdout).toContain(`· a definition of done: ${DONE} (not written)`)
+      expect(project.has(DONE)).toBe(false)
+    })
+
+    it('is left out with --skip done; a file that is there stays, also an empty one', async () => {
+      const { project, cli } = withPackage()
+      project.write('go.mod', '')
+      await cli('init --yes --skip done')
+      expect(project.has(DONE)).toBe(false)
+      for (const text of ['', 'done: [broken']) {
+        project.write(DONE, text)
+        const run = await cli('init --yes')
+        expect(run.stdout).toContain(`· a definition of done: ${DONE} (kept`)
+        expect(run.stdout).not.toContain('postflight trust')
+        expect(project.read(DONE)).toBe(text)
+      }
+    })
+  })
+
   it('refuses to go on without a terminal and without --yes, and with an unknown part', async () => {
     const { project, cli } = withPackage()
     const before = filesOf(project)
@@ -343,7 +408,7 @@ describe.concurrent('init', () => {
     expect(await cli('init --json', { answers: ['y', 'y', 'y', 'y'] })).toMatchObject({ status: 64 })
     expect(await cli('init --yes --skip hooks')).toMatchObject({
       status: 64,
-      stderr: 'postflight: --skip must be one of hook, shell-hook, permissions, gitignore, skill, not "hooks".\n',
+      stderr: 'postflight: --skip must be one of hook, shell-hook, permissions, gitignore, skill, done, not "hooks".\n',
     })
     expect(filesOf(project)).toEqual(before)
   })

@@ -174,6 +174,10 @@ describe('what init says', () => {
       ],
     ],
     skillSource: [['/p/SKILL.md', '  the text of /p/SKILL.md']],
+    trust: [
+      [true, 'Read specs/done.yaml, then let it take effect: npx postflight trust'],
+      [false, 'Read specs/done.yaml, then let it take effect: postflight trust'],
+    ],
     undo: [
       ['project', true, 'To undo all of it: npx postflight uninstall --scope project'],
       ['user', false, 'To undo all of it: postflight uninstall --scope user'],
@@ -209,6 +213,12 @@ describe('the parts of init', () => {
       [
         'SKILL.md',
         'A skill, SKILL.md: it teaches agents how to create, tick and clear a marker, how to wait, and what a block means.',
+      ],
+    ],
+    done: [
+      [
+        'specs/done.yaml',
+        'A definition of done, specs/done.yaml: when an agent changed these files, its stop is blocked until the checks have succeeded. It has no effect before you run `postflight trust`.',
       ],
     ],
   })

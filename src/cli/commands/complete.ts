@@ -253,6 +253,7 @@ export const COMPLETION_VALUES: Readonly<Record<string, readonly { value: string
     { value: 'permissions', description: 'the permission rules' },
     { value: 'gitignore', description: 'the lines of .gitignore' },
     { value: 'skill', description: 'the skill that teaches the protocol' },
+    { value: 'done', description: 'the definition of done' },
   ],
   '--agent': [{ value: 'main', description: 'the main conversation' }],
   '<shell>': [

@@ -27,12 +27,19 @@ For another host: \`postflight install --host opencode\`, then \`postflight init
 export const declaration = {
   declare: (command: BareCommand) =>
     command
-      .description('set a project up for Claude Code: hook, permission rules, .gitignore and a skill; asks first')
+      .description(
+        'set a project up for Claude Code: hook, permission rules, .gitignore, a skill and a definition of done; asks first',
+      )
       .option(
         '--scope <scope>',
         'project, local or user (default: project if it depends on postflight-guard, else local)',
       )
-      .option('--skip <part>', 'leave out hook, shell-hook, permissions, gitignore or skill (repeatable)', collect, [])
+      .option(
+        '--skip <part>',
+        'leave out hook, shell-hook, permissions, gitignore, skill or done (repeatable)',
+        collect,
+        [],
+      )
       .option('--yes', 'do not ask', false)
       .option('--dry-run', 'only print what would be written', false)
       .option('--force', 'even if the hook is installed in another place', false)
@@ -49,7 +56,7 @@ export const document = () =>
     warnings: z.array(field.text('What keeps the guard from working, here or on another machine.')),
     parts: z.array(
       z.strictObject({
-        name: z.enum(['hook', 'shell-hook', 'permissions', 'gitignore', 'skill']),
+        name: z.enum(['hook', 'shell-hook', 'permissions', 'gitignore', 'skill', 'done']),
         file: field.text('The file that the part is in.'),
         state: z.enum(['written', 'planned', 'declined', 'done', 'kept', 'needless', 'outside']),
       }),
@@ -88,6 +95,7 @@ export function run(
   if (isAccepted('hook') && scope === 'project' && !target.portable) {
     lines.push(INSTALL_TEXT.notPortable(target.personalScope))
   }
+  if (isWritten && isAccepted('done')) lines.push(INIT_TEXT.trust(target.portable))
   lines.push(...warnings)
   const hook = parts.find(({ name }) => name === 'hook')
   const hookState = hook === undefined ? undefined : stateOf(hook)

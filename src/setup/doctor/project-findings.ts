@@ -58,7 +58,7 @@ export function findUnwritable(
 const PATTERNS = ['specs/**/.postflight-*', 'specs/**/.postflight-*/**', 'specs/.postflight/**']
 
 /** The command that adds our lines to `.gitignore`, and nothing else. */
-const ADD_LINES = 'postflight init --yes --skip hook --skip permissions --skip skill'
+const ADD_LINES = 'postflight init --yes --skip hook --skip permissions --skip skill --skip done'
 
 /** At most this many tracked files are named in a fix. */
 const MAX_NAMED = 20

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
+import { doneFilePath, readDoneFile } from '../../done/done-file.ts'
 import { claudeEntries } from '../../hosts/hook-entries.ts'
 import { type CommandContext, findCommandRepository } from '../../project/command-context.ts'
 import { addIgnored, removeIgnored } from '../ignored-files.ts'
@@ -9,6 +10,7 @@ import { INIT_TEXT } from '../settings-messages.ts'
 import { claudeFolder, distinctFiles, linkOutside, type Scope } from '../settings-paths.ts'
 import { readSettingsFile } from '../settings-read.ts'
 import { removeSettingsFile, replaceSettingsFile } from '../settings-replace.ts'
+import { proposedDone } from './done-proposal.ts'
 import { ownFilesNotIgnored } from './git.ts'
 import { removeEmptyFolders } from './removal.ts'
 import { recordOf, recordRules } from './rules-record.ts'
@@ -17,7 +19,7 @@ import { removeShellHook, type ShellHookPlace, settingsPlaces, shellHookPlaces }
 
 /** The parts of `init`: each is an edit of one file. */
 
-export const PART_NAMES = ['hook', 'shell-hook', 'permissions', 'gitignore', 'skill'] as const
+export const PART_NAMES = ['hook', 'shell-hook', 'permissions', 'gitignore', 'skill', 'done'] as const
 
 export interface InitPart {
   readonly name: (typeof PART_NAMES)[number]
@@ -50,6 +52,7 @@ export function initParts(
     permissions: () => [rulesPart(target, freeCommands)],
     gitignore: () => [ignorePart(target)],
     skill: () => [skillPart(context, target)],
+    done: () => donePart(target),
   }
   return PART_NAMES.filter((name) => !skip.includes(name)).flatMap((name) => build[name]())
 }
@@ -133,6 +136,22 @@ function skillPart(context: CommandContext, { scope, project }: Target): InitPar
   const present = readSettingsFile(file)
   const isOurs = present === undefined || (hasMark(present) && isAsWritten(present))
   return { ...part, state: !isOurs ? 'kept' : present === text ? 'done' : 'missing' }
+}
+
+/** The rules for `specs/done.yaml`, if the project shows how it is tested. A file that is there is never changed. */
+function donePart({ project }: Target): InitPart[] {
+  const text = proposedDone(project)
+  if (text === undefined) return []
+  const file = doneFilePath(project)
+  const preview = text
+    .trimEnd()
+    .split('\n')
+    .map((line) => `  ${line}`)
+  const part = { name: 'done', file, add: (present: string) => present || text, keepsBackup: false, preview } as const
+  if (linkOutside(file, project) !== undefined) return [{ ...part, state: 'outside' }]
+  const present = readDoneFile(project)
+  if (present.kind === 'absent') return [{ ...part, state: 'missing' }]
+  return [{ ...part, state: present.kind === 'text' && present.text === text ? 'done' : 'kept' }]
 }
 
 function stateOf(file: string, add: (text: string) => string): 'missing' | 'done' {

@@ -157,7 +157,7 @@ export function shellHookPlaces(context: CommandContext, project: string): Shell
 
 /** The command that asks about the entries of that place alone. */
 export function removeCommand({ scope }: ShellHookPlace): string {
-  return `postflight init --scope ${scope} --skip hook --skip permissions --skip gitignore --skip skill`
+  return `postflight init --scope ${scope} --skip hook --skip permissions --skip gitignore --skip skill --skip done`
 }
 
 /** The text of settings without these commands. Other events keep theirs: they do not count a stop. */

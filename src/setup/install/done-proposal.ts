@@ -1,0 +1,104 @@
+import path from 'node:path'
+import { kindAt } from '../../disk/file-facts.ts'
+import { readSmallFile } from '../../disk/read.ts'
+import { isJsonObject } from '../../kernel/json-object.ts'
+
+/** The rules that `init` proposes for `specs/done.yaml`, from what a project says about its tests. No command of it is run. */
+
+/** The largest file that is read, in bytes. */
+const READ_LIMIT = 1_048_576
+
+interface Proposal {
+  readonly name: string
+  readonly when: readonly string[]
+  readonly unless: readonly string[]
+  readonly check: readonly string[]
+}
+
+/** The text of a definition of done; undefined if nothing shows how the project is tested. */
+export function proposedDone(project: string): string | undefined {
+  const languages = [packageRule, pythonRule, rustRule, goRule].flatMap((propose) => propose(project) ?? [])
+  // A Makefile usually calls the tools of the languages, so it counts only without them.
+  const rules = languages.length > 0 ? languages : [makeRule(project) ?? []].flat()
+  if (rules.length === 0) return undefined
+  return `# When files that \`when\` names change, the agent is not done before \`check\` succeeds.\ndone:\n${rules.map(ruleText).join('')}`
+}
+
+function ruleText({ name, when, unless, check }: Proposal): string {
+  return `  - name: ${name}\n    when: ${listText(when)}\n    unless: ${listText(unless)}\n    check: ${listText(check)}\n`
+}
+
+/** A list of YAML; JSON is valid YAML. */
+function listText(values: readonly string[]): string {
+  return `[${values.map((value) => JSON.stringify(value)).join(', ')}]`
+}
+
+function packageRule(project: string): Proposal | undefined {
+  const scripts = scriptsOf(textOf(project, 'package.json'))
+  const tool = packageTool(project)
+  const check = [
+    ...(isScript(scripts.lint) ? [`${tool} run lint`] : []),
+    ...(isScript(scripts.test) ? [tool === 'npm' ? 'npm test' : `${tool} run test`] : []),
+  ]
+  if (check.length === 0) return undefined
+  const when = ['**/*.{js,mjs,cjs,jsx,ts,mts,cts,tsx,vue,svelte}', 'package.json']
+  return { name: 'JavaScript', when, unless: ['{dist,build,out,coverage}/**'], check }
+}
+
+/** The scripts in a package.json; none if it cannot be parsed. */
+function scriptsOf(text: string | undefined): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text ?? '')
+    return isJsonObject(value) && isJsonObject(value.scripts) ? value.scripts : {}
+  } catch {
+    return {}
+  }
+}
+
+/** Whether a script does something: `npm init` writes one that only says that there are no tests. */
+function isScript(script: unknown): boolean {
+  return typeof script === 'string' && script.trim() !== '' && !script.includes('no test specified')
+}
+
+/** The package manager whose lock file lies there. */
+function packageTool(project: string): string {
+  const tools = { 'pnpm-lock.yaml': 'pnpm', 'yarn.lock': 'yarn', 'bun.lock': 'bun', 'bun.lockb': 'bun' }
+  return Object.entries(tools).find(([file]) => isFile(project, file))?.[1] ?? 'npm'
+}
+
+function pythonRule(project: string): Proposal | undefined {
+  const named = ['pyproject.toml', 'setup.cfg', 'tox.ini'].some((file) => textOf(project, file)?.includes('pytest'))
+  if (!named && !isFile(project, 'pytest.ini')) return undefined
+  const starter = isFile(project, 'uv.lock') ? 'uv run ' : isFile(project, 'poetry.lock') ? 'poetry run ' : ''
+  return {
+    name: 'Python',
+    when: ['**/*.py', 'pyproject.toml'],
+    unless: ['{venv,build,dist}/**'],
+    check: [`${starter}pytest`],
+  }
+}
+
+function rustRule(project: string): Proposal | undefined {
+  if (!isFile(project, 'Cargo.toml')) return undefined
+  return { name: 'Rust', when: ['**/*.rs', '**/Cargo.toml'], unless: ['target/**'], check: ['cargo test'] }
+}
+
+function goRule(project: string): Proposal | undefined {
+  if (!isFile(project, 'go.mod')) return undefined
+  return { name: 'Go', when: ['**/*.go', 'go.mod', 'go.sum'], unless: ['vendor/**'], check: ['go test ./...'] }
+}
+
+function makeRule(project: string): Proposal | undefined {
+  const text = ['GNUmakefile', 'makefile', 'Makefile'].flatMap((file) => textOf(project, file) ?? [])[0]
+  if (text === undefined || !/^test\s*:(?!=)/m.test(text)) return undefined
+  return { name: 'make', when: ['**'], unless: ['{build,dist,out}/**', '**/*.md'], check: ['make test'] }
+}
+
+function isFile(project: string, name: string): boolean {
+  return kindAt(path.join(project, name)) === 'file'
+}
+
+function textOf(project: string, name: string): string | undefined {
+  const read = readSmallFile(path.join(project, name), READ_LIMIT)
+  return read.kind === 'text' && read.whole ? read.text : undefined
+}
