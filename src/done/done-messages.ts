@@ -41,7 +41,7 @@ export const DONE_RECORDS = {
 /** What the person is told when a session starts. */
 export const DONE_START = {
   untrusted: (trust: string): string =>
-    `postflight-guard: specs/done.yaml says when work is done here, but nobody has trusted it on this machine, so it has no effect. Read it, then run \`${trust}\` in your own terminal.`,
+    `postflight-guard: specs/done.yaml says when work is done here, but it is not trusted on this machine, so it has no effect. Read it, then run \`${trust}\` in your own terminal.`,
   changed: (trust: string): string =>
     `postflight-guard: specs/done.yaml is not the text that was trusted on this machine; the trusted rules stay in force. Read it, then run \`${trust}\` in your own terminal.`,
 } as const

@@ -34,7 +34,7 @@ export interface TrustedCopy {
 /** The largest copy that is read, in bytes. The file may be 1 MiB, and JSON writes some characters longer. */
 const COPY_LIMIT = 8_388_608
 
-/** The copy for a root; undefined if nobody trusted one, or if it cannot be read. Never throws. */
+/** The copy for a root; undefined if there is none, or if it cannot be read. Never throws. */
 export function readTrusted(root: string, person: Person): TrustedCopy | undefined {
   try {
     const read = readSmallFile(trustFile(root, person), COPY_LIMIT)

@@ -68,13 +68,18 @@ function prepare(sandbox: Sandbox, pack: PackageCopy, subject: Subject, corrupti
         model: 'x',
         hooks: {
           SubagentStop: [{ hooks: [hook] }],
-          Stop: [{ hooks: [hook] }],
+          Stop: [{ hooks: [{ ...hook, command: `${hook.command} Stop` }] }],
           SessionStart: [{ hooks: [{ ...hook, command: `${hook.command} SessionStart` }] }],
           PostToolUse: [
             { matcher: 'Bash', hooks: [{ ...hook, if: 'Bash(*postflight*)' }] },
             { matcher: 'Agent', hooks: [{ ...hook, command: `${hook.command} Agent` }] },
           ],
-          PreToolUse: [{ matcher: 'StructuredOutput|SubagentHandback|task_complete', hooks: [hook] }],
+          PreToolUse: [
+            {
+              matcher: 'StructuredOutput|SubagentHandback|task_complete',
+              hooks: [{ ...hook, command: `${hook.command} Stop` }],
+            },
+          ],
         },
       },
       null,
