@@ -269,7 +269,7 @@ describe('trust', () => {
     const project = createSourceProject()
     project.write('specs/done.yaml', RULES)
     const { answer } = await project.hook(sessionStart('startup'), { env: claudeHookEnv(project, SESSION) })
-    expect(JSON.stringify(answer)).toContain('nobody has trusted it on this machine')
+    expect(JSON.stringify(answer)).toContain('it is not trusted on this machine')
     expect(JSON.stringify(answer)).not.toContain('broken')
     const transcript = project.transcript()
     await edit(project, 'src/b.ts')
