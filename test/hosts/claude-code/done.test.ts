@@ -143,15 +143,14 @@ describe.skipIf(hostsSkipped())('nobody is blocked', () => {
     expect(reasonsIn(model.turns('main').at(-1))).toHaveLength(1)
   })
 
-  it('by rules that no person has trusted, and the person is told once', async () => {
+  it('by rules that no person has trusted, and the person is told at the start', async () => {
     const guarded = projectWithRules(false)
 
-    const { ran } = await guarded.run({ main: [EDIT, say('Done.')] })
-    const again = await guarded.run({ main: [EDIT, say('Done.')] }, { args: ['--resume', ran.sessionId ?? ''] })
+    const { ran } = await guarded.run({ main: [EDIT, say('Done.')] }, { args: ['--include-hook-events'] })
 
     expect(guarded.story()).toEqual([])
     expect(guarded.read('runs')).toBe(undefined)
-    const told = [...ran.notices, ...again.ran.notices].filter((text) => text.includes('postflight trust'))
-    expect(told).toHaveLength(1)
+    const told = ran.hooks.filter(({ stdout }) => stdout.includes('postflight trust'))
+    expect(told.map(({ event }) => event)).toEqual(['SessionStart'])
   })
 })
