@@ -2,6 +2,7 @@ import { isPast } from '../disk/age.ts'
 import { errorText, isAbsent } from '../disk/file-facts.ts'
 import { LockBusy, retryWhileLocked } from '../disk/lock.ts'
 import type { Moment, Occasion } from '../hosts/occasion.ts'
+import { PostflightError } from '../kernel/errors.ts'
 import { claimContinuation } from '../marker/count/claim.ts'
 import { noteExpired } from '../marker/count/claim-files.ts'
 import { isSpent } from '../marker/loop-guard.ts'
@@ -67,7 +68,8 @@ function commitMarker(planned: PlannedMarker, moment: Moment, recorded: Recorded
   } catch (error) {
     if (error instanceof LockBusy) throw error
     // Of many stops at once, one abandons the marker and the others may wait for its lock in vain: nothing failed.
-    if (readMarker(folder) === undefined) return { kind: 'let-go', folder }
+    const wasLocked = error instanceof PostflightError && error.code === 'locked'
+    if (wasLocked && readMarker(folder) === undefined) return { kind: 'let-go', folder }
     return { kind: 'failed', folder, detail: errorText(error) }
   }
 }

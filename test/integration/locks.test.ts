@@ -3,19 +3,11 @@
 import { rmSync } from 'node:fs'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { retryWhileLocked, withLock } from '../../src/disk/lock.ts'
-import type { Payload } from '../../src/hosts/host.ts'
 import type { Occasion } from '../../src/hosts/occasion.ts'
 import { commitStop, commitStopAsync } from '../../src/stop/commit.ts'
 import { observeStop } from '../../src/stop/observe-stop.ts'
 import { planStop } from '../../src/stop/plan.ts'
-import { createProject, makeOld } from '../support/project.ts'
-
-function occasionAt(root: string, payload: Payload): Occasion {
-  const nowMs = Date.now()
-  const reader = { foundRoot: root, findForm: () => ({ onPath: true, byNpx: false, script: '/postflight.js' }) }
-  const times = { nowMs, startMs: nowMs, sessionBornMs: undefined, deadline: undefined }
-  return { payload, environment: {}, roots: [root], reader, ...times }
-}
+import { createProject, makeOld, type Project } from '../support/project.ts'
 
 const LOCK = 'specs/259_x/.postflight-lock'
 
@@ -28,6 +20,22 @@ function locked() {
   project.marker('259_x', { cc_session_id: 'one', agent_id: 'main', stop_hook_active: true })
   project.write(LOCK, '')
   return { project, folder: project.at('specs/259_x') }
+}
+
+/** The plan for a stop of the markers' owner. */
+function planOfStop({ dir }: Project) {
+  const nowMs = Date.now()
+  const occasion: Occasion = {
+    payload: { event: 'Stop', session: 'one', agent: 'main', wakeUps: 0, shells: [] },
+    environment: {},
+    roots: [dir],
+    reader: { foundRoot: dir, findForm: () => ({ onPath: true, byNpx: false, script: '/postflight.js' }) },
+    nowMs,
+    startMs: nowMs,
+    sessionBornMs: undefined,
+    deadline: undefined,
+  }
+  return { plan: planStop(observeStop(occasion), occasion), occasion }
 }
 
 describe('an asynchronous wait for a lock', () => {
@@ -110,9 +118,7 @@ describe('an asynchronous wait for a lock', () => {
 
   it('of a stop that was in vain reports nothing where the marker is gone by then, and an error where it still lies there', () => {
     const { project } = locked()
-    const payload = { event: 'Stop', session: 'one', agent: 'main', wakeUps: 0, shells: [] } as const
-    const occasion = occasionAt(project.dir, payload)
-    const plan = planStop(observeStop(occasion), occasion)
+    const { plan, occasion } = planOfStop(project)
 
     expect(commitStop(plan, occasion).outcomes).toEqual([expect.objectContaining({ kind: 'failed' })])
     // Another process holds the lock while it removes the marker.
@@ -126,9 +132,7 @@ describe('an asynchronous wait for a lock', () => {
   it('of a stop delays the marker whose lock is held, and counts no other one twice', async () => {
     const { project } = locked()
     project.marker('001_first', { cc_session_id: 'one', agent_id: 'main' })
-    const payload = { event: 'Stop', session: 'one', agent: 'main', wakeUps: 0, shells: [] } as const
-    const occasion = occasionAt(project.dir, payload)
-    const plan = planStop(observeStop(occasion), occasion)
+    const { plan, occasion } = planOfStop(project)
     const sleep = vi.spyOn(Atomics, 'wait')
     setTimeout(() => rmSync(project.at(LOCK)), 100)
 
