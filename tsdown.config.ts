@@ -162,6 +162,7 @@ export default defineConfig([
     entry: { 'postflight-guard': 'src/opencode/index.ts', hooks: 'src/opencode-hooks/index.ts' },
     format: 'esm',
     plugins: [...everywhere],
+    minify: true,
     dts: true,
     outDir: `${output}/opencode`,
     outExtensions: () => ({ js: '.mjs', dts: '.d.mts' }),

@@ -62,7 +62,12 @@ export function isJudged({ event, session, wakeUps, isPlanning }: Payload): bool
  * Makes, changes or removes the session's marker, as the files call for. The caller looked at `isJudged`.
  * @throws {PostflightError} `locked`, `not-a-folder`; file-system errors.
  */
-export function armAtStop(root: string, stop: Occasion, person: Person): Armed {
+export function armAtStop(
+  root: string,
+  stop: Occasion,
+  person: Person,
+  search = new FileSearch(root, searchDeadline(stop.deadline)),
+): Armed {
   const { payload, nowMs, deadline } = stop
   const copy = readTrusted(root, person)
   if (copy === undefined || payload.session === undefined || isPast(deadline)) return NOTHING
@@ -77,7 +82,6 @@ export function armAtStop(root: string, stop: Occasion, person: Person): Armed {
   if (baseline === undefined) return NOTHING
   makeSessionFolder(folder)
   touchFolder(folder)
-  const search = new FileSearch(root, searchDeadline(deadline))
   const bypass = readBypass(folder)
   const ends = [abandonedBaseline(folder), bypass].filter((one) => one !== undefined)
   const states = judgeRules(copy.rules, search, [baseline, ...ends], readReceipts(root, nowMs))

@@ -21,6 +21,10 @@ export const SEARCH_MS = 2_000
 /** A rule's look at its files ends at this many changed ones. */
 export const MAX_CHANGED = 5
 
+/** Prepared in one go, which takes some 5 ms each: the times of this many files, and the order of this many paths. */
+const TIMES_AT_ONCE = 1_000
+const SORTED_AT_ONCE = 10_000
+
 /** The depth to which folders are searched. */
 const SEARCH_DEPTH = 50
 
@@ -53,6 +57,8 @@ export class FileSearch {
   #isOver = false
   readonly #folders = new Map<string, fs.Dirent[]>()
   readonly #times = new Map<string, number>()
+  /** The paths that `prepare` found, by rule. */
+  readonly #found = new Map<string, readonly string[]>()
 
   /** `deadline`: the age of this process (ms) at which the search ends at the latest. */
   constructor(root: string, deadline = Number.POSITIVE_INFINITY, maxEntries = MAX_ENTRIES) {
@@ -61,19 +67,30 @@ export class FileSearch {
     this.#deadline = Math.min(deadline, processAgeMs() + SEARCH_MS)
   }
 
+  /**
+   * Finds the paths of the rules and the times of their files before they are asked for, and lets other work of this process
+   * run meanwhile.
+   */
+  async prepare(rules: readonly SearchedRule[]): Promise<void> {
+    for (const rule of rules) {
+      const found: string[] = []
+      for (const { patterns, ignore } of searchesOf(rule)) {
+        if (!this.#isPast()) found.push(...(await fastGlob.async(patterns, this.#options(ignore))))
+      }
+      const paths = await orderedInSlices(found)
+      this.#found.set(searchKey(rule), paths)
+      for (const part of slices(paths, TIMES_AT_ONCE)) {
+        if (this.#isPast()) return
+        for (const name of part) this.#timeOf(name)
+        await nextTurn()
+      }
+    }
+  }
+
   /** The paths that a rule names, relative to the root, with `/`, in order; undefined if the search came to its bounds. */
-  pathsOf({ when, unless }: Pick<DoneRule, 'when' | 'unless'>): readonly string[] | undefined {
-    const patterns = expandPatterns(when) ?? []
-    const ignored = [...NEVER, ...OURS, ...(expandPatterns(unless) ?? [])]
-    const isInSpecs = (pattern: string): boolean => pattern.split('/')[0] === SPECS_FOLDER
-    const found = [
-      ...this.#glob(patterns.filter(isInSpecs), ignored),
-      ...this.#glob(
-        patterns.filter((pattern) => !isInSpecs(pattern)),
-        [...ignored, `${SPECS_FOLDER}/**`],
-      ),
-    ]
-    return this.#isOver ? undefined : [...new Set(found)].sort()
+  pathsOf(rule: SearchedRule): readonly string[] | undefined {
+    const paths = this.#found.get(searchKey(rule)) ?? ordered(searchesOf(rule).flatMap((search) => this.#glob(search)))
+    return this.#isOver ? undefined : paths
   }
 
   /** The first paths whose file changed later than `sinceMs`, at most `most`; undefined if the search came to its bounds. */
@@ -87,9 +104,12 @@ export class FileSearch {
     return changed
   }
 
-  #glob(patterns: string[], ignore: string[]): string[] {
-    if (patterns.length === 0 || this.#isPast()) return []
-    return fastGlob.sync(patterns, {
+  #glob({ patterns, ignore }: OneSearch): string[] {
+    return this.#isPast() ? [] : fastGlob.sync(patterns, this.#options(ignore))
+  }
+
+  #options(ignore: string[]): fastGlob.Options {
+    return {
       cwd: this.#root,
       ignore,
       braceExpansion: false,
@@ -97,16 +117,32 @@ export class FileSearch {
       extglob: false,
       followSymbolicLinks: false,
       suppressErrors: true,
-      fs: { readdirSync: ((folder: string) => this.#entriesOf(folder)) as unknown as typeof fs.readdirSync },
-    })
+      fs: {
+        readdirSync: ((folder: string) => this.#entriesOf(folder)) as unknown as typeof fs.readdirSync,
+        readdir: ((folder: string, _options: unknown, done: EntriesCallback) =>
+          this.#readEntries(folder, done)) as unknown as typeof fs.readdir,
+      },
+    }
   }
 
   /** The entries of a folder; none when the search is over, so that it ends soon. */
   #entriesOf(folder: string): fs.Dirent[] {
     const known = this.#folders.get(folder)
     if (known !== undefined) return known
-    if (this.#isPast()) return []
-    const entries = fs.readdirSync(folder, { withFileTypes: true })
+    return this.#isPast() ? [] : this.#counted(folder, fs.readdirSync(folder, { withFileTypes: true }))
+  }
+
+  #readEntries(folder: string, done: EntriesCallback): void {
+    const known = this.#isPast() ? [] : this.#folders.get(folder)
+    if (known !== undefined) setImmediate(done, null, known)
+    else {
+      fs.readdir(folder, { withFileTypes: true }, (error, entries) =>
+        done(error, error === null ? this.#counted(folder, entries) : []),
+      )
+    }
+  }
+
+  #counted(folder: string, entries: fs.Dirent[]): fs.Dirent[] {
     this.#entries += entries.length
     if (this.#entries > this.#maxEntries) this.#isOver = true
     this.#folders.set(folder, entries)
@@ -132,6 +168,61 @@ export class FileSearch {
     this.#times.set(name, time)
     return time
   }
+}
+
+/** A search that found the files of some rules already. */
+export async function preparedSearch(root: string, rules: readonly DoneRule[]): Promise<FileSearch> {
+  const search = new FileSearch(root)
+  await search.prepare(rules)
+  return search
+}
+
+/** A search of fast-glob. */
+interface OneSearch {
+  readonly patterns: string[]
+  readonly ignore: string[]
+}
+
+type SearchedRule = Pick<DoneRule, 'when' | 'unless'>
+
+function searchKey({ when, unless }: SearchedRule): string {
+  return JSON.stringify([when, unless])
+}
+
+type EntriesCallback = (error: Error | null, entries: fs.Dirent[]) => void
+
+/** The searches for a rule's files: `specs/` is searched only for the patterns that name it. */
+function searchesOf({ when, unless }: SearchedRule): OneSearch[] {
+  const patterns = expandPatterns(when) ?? []
+  const ignore = [...NEVER, ...OURS, ...(expandPatterns(unless) ?? [])]
+  const isInSpecs = (pattern: string): boolean => pattern.split('/')[0] === SPECS_FOLDER
+  return [
+    { patterns: patterns.filter(isInSpecs), ignore },
+    { patterns: patterns.filter((pattern) => !isInSpecs(pattern)), ignore: [...ignore, `${SPECS_FOLDER}/**`] },
+  ].filter((search) => search.patterns.length > 0)
+}
+
+function ordered(paths: readonly string[]): string[] {
+  return [...new Set(paths)].sort()
+}
+
+/** The same in slices. The last sort only merges, so none takes more than some 20 ms for the largest search. */
+async function orderedInSlices(paths: readonly string[]): Promise<string[]> {
+  const sorted: string[] = []
+  for (const part of slices([...new Set(paths)], SORTED_AT_ONCE)) {
+    sorted.push(...part.sort())
+    await nextTurn()
+  }
+  return sorted.sort()
+}
+
+function* slices<T>(list: readonly T[], size: number): Generator<T[]> {
+  for (let start = 0; start < list.length; start += size) yield list.slice(start, start + size)
+}
+
+/** Lets the other work of this process run. */
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
 }
 
 /** Identifies a set of paths. */

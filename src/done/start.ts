@@ -13,8 +13,13 @@ import { type Person, readTrusted } from './trust-store.ts'
  * nothing of the file's text, which may have come with a clone.
  * @throws {PostflightError} `not-a-folder`; file-system errors.
  */
-export function startDone(root: string, occasion: Occasion, person: Person): readonly string[] {
-  const { payload, reader, nowMs, deadline } = occasion
+export function startDone(
+  root: string,
+  occasion: Occasion,
+  person: Person,
+  search = new FileSearch(root, searchDeadline(occasion.deadline)),
+): readonly string[] {
+  const { payload, reader, nowMs } = occasion
   const trust = commandLine(['trust'], rootOptionFor(reader, root))
   const isTold = payload.isCompacted !== true
   const copy = readTrusted(root, person)
@@ -22,7 +27,6 @@ export function startDone(root: string, occasion: Occasion, person: Person): rea
   if (payload.session !== undefined) {
     const folder = sessionFolder(root, payload.session)
     if (readBaseline(folder) === undefined) {
-      const search = new FileSearch(root, searchDeadline(deadline))
       const states = judgeRules(copy.rules, search, [], readReceipts(root, nowMs))
       writeBaseline(folder, Object.fromEntries(states.flatMap(({ key, paths }) => (paths ? [[key, paths]] : []))))
     }
@@ -32,4 +36,9 @@ export function startDone(root: string, occasion: Occasion, person: Person): rea
   const file = readDoneFile(root)
   const isSame = file.kind === 'absent' || (file.kind === 'text' && file.hash === copy.fileHash)
   return isSame || !isTold ? [] : [DONE_START.changed(trust)]
+}
+
+/** Whether the session has its baseline. */
+export function isStarted(root: string, { payload: { session } }: Occasion): boolean {
+  return session !== undefined && readBaseline(sessionFolder(root, session)) !== undefined
 }

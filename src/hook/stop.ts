@@ -44,7 +44,11 @@ export function handleStop(occasion: Occasion): Answered {
 function doneAt(occasion: Occasion): DonePart | undefined {
   const { payload, roots } = occasion
   const withDone = payload.event === 'Stop' ? roots.filter(hasDoneFile) : []
-  return withDone.length === 0 ? undefined : loadDone().doneAtStop(withDone, occasion, loadWorkflowDriver)
+  if (withDone.length === 0) return undefined
+  return loadDone().doneAtStop(withDone, occasion, () => {
+    const busy = roots.filter((root) => runFileNames(root).length > 0)
+    return busy.length > 0 && loadWorkflowDriver().hasRunOf(busy, payload.session)
+  })
 }
 
 /** Moves the running workflows of this session on. Their driver is loaded only if run files lie in a root. */

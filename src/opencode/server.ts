@@ -76,9 +76,11 @@ export async function server(
 
   const own: Hooks = {
     event: safely('event', ({ event }) => router.onEvent(event)),
-    'chat.message': safely('chat.message', (_input, { message, parts }) => {
+    'chat.message': safely('chat.message', async (_input, { message, parts }) => {
       sessions.noteType(message.sessionID, message.agent)
-      if (!isOwnMessage(parts)) sessions.notePrompt(message.sessionID, message.id)
+      if (isOwnMessage(parts)) return
+      sessions.notePrompt(message.sessionID, message.id)
+      await guard.begins(await sessions.identify(message.sessionID))
     }),
     'shell.env': safely('shell.env', async ({ sessionID, cwd }, { env }) => {
       if (sessionID === undefined) return

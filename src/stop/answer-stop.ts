@@ -26,17 +26,21 @@ export type DriveRuns<Result> = (isBlocked: boolean) => Result
 
 export const NO_RUNS: StopOfRuns = { report: { prompt: undefined, notices: [] }, problems: [], recorded: [] }
 
+/** The part of a definition of done in a stop whose marker is already made or updated. */
+export interface CountedPart {
+  /** Counts blocks for the prompt, before they are printed. Never throws. */
+  readonly count: (outcomes: readonly StopOutcome[]) => readonly StopOutcome[]
+  readonly recorded: readonly Recorded[]
+  readonly notices: readonly string[]
+}
+
 /** The part of a definition of done in a stop. None of its functions throws. */
-export interface DonePart {
+export interface DonePart extends CountedPart {
   /** Makes or updates the session's marker, which is then judged like any other. */
   readonly arm: () => void
-  /** Counts blocks for the prompt, before they are printed. */
-  readonly count: (outcomes: readonly StopOutcome[]) => readonly StopOutcome[]
   /** Makes the marker only now, because the session's run ended at this stop. Whether it tried. */
   readonly armAfterRuns: () => boolean
   readonly isOwn: (folder: TaskFolder) => boolean
-  readonly recorded: readonly Recorded[]
-  readonly notices: readonly string[]
 }
 
 /** The answer to a stop. */
@@ -47,31 +51,33 @@ export interface AnsweredStop extends Answered {
   readonly problems: readonly SearchProblem[]
 }
 
+export const NOTHING_ARMED: CountedPart = { count: (outcomes) => outcomes, recorded: [], notices: [] }
+
 /** Answers a stop. Never throws, unless `driveRuns` does. */
 export function answerStop(occasion: Occasion, driveRuns: DriveRuns<StopOfRuns>, done?: DonePart): AnsweredStop {
   done?.arm()
+  const { count } = done ?? NOTHING_ARMED
   const { observed, plan } = observeAndPlan(occasion)
   const committed = commitStop(plan, occasion)
-  if (done === undefined) return answerOf(occasion, observed, plan, committed, driveRuns(blocks(committed)))
-  let outcomes = done.count(committed.outcomes)
-  const runs = driveRuns(blocks({ outcomes }))
-  if (done.armAfterRuns()) {
+  let outcomes = count(committed.outcomes)
+  const runs = driveRuns(blocks(outcomes))
+  if (done?.armAfterRuns()) {
     const made = observeAndPlan(occasion).plan.filter((one) => one.kind === 'judged' && done.isOwn(one.stored.folder))
-    outcomes = [...outcomes, ...done.count(commitStop(made, occasion).outcomes)]
+    outcomes = [...outcomes, ...count(commitStop(made, occasion).outcomes)]
   }
-  const recorded = [...done.recorded, ...committed.recorded]
-  const report = { ...runs.report, notices: [...done.notices, ...runs.report.notices] }
-  return answerOf(occasion, observed, plan, { ...committed, outcomes, recorded }, { ...runs, report })
+  return answerOf(occasion, observed, plan, { ...committed, outcomes }, runs, done)
 }
 
 /** The same without blocking the event loop while another process holds a lock. */
 export async function answerStopAsync(
   occasion: Occasion,
   driveRuns: DriveRuns<Promise<StopOfRuns>>,
+  done: CountedPart = NOTHING_ARMED,
 ): Promise<AnsweredStop> {
   const { observed, plan } = observeAndPlan(occasion)
   const committed = await commitStopAsync(plan, occasion)
-  return answerOf(occasion, observed, plan, committed, await driveRuns(blocks(committed)))
+  const outcomes = done.count(committed.outcomes)
+  return answerOf(occasion, observed, plan, { ...committed, outcomes }, await driveRuns(blocks(outcomes)), done)
 }
 
 /** The answer to a stop at this moment, if nothing changes until then. Writes nothing. */
@@ -103,7 +109,7 @@ function observeAndPlan(occasion: Occasion): {
   return { observed, plan: planStop(observed, occasion) }
 }
 
-function blocks({ outcomes }: Pick<CommittedStop, 'outcomes'>): boolean {
+function blocks(outcomes: readonly StopOutcome[]): boolean {
   return outcomes.some(({ kind }) => kind === 'blocked')
 }
 
@@ -113,12 +119,14 @@ function answerOf(
   plan: readonly PlannedMarker[],
   { outcomes, unchecked, recorded }: CommittedStop,
   runs: StopOfRuns,
+  done: CountedPart = NOTHING_ARMED,
 ): AnsweredStop {
   const problems = [...observed.problems, ...runs.problems]
-  const report = { outcomes, problems, unchecked: observed.unchecked + unchecked, runs: runs.report }
+  const told = { ...runs.report, notices: [...done.notices, ...runs.report.notices] }
+  const report = { outcomes, problems, unchecked: observed.unchecked + unchecked, runs: told }
   return {
     ...answerToStop(occasion, report),
-    recorded: [...recorded, ...recordsOf(outcomes, occasion.payload), ...runs.recorded],
+    recorded: [...done.recorded, ...recorded, ...recordsOf(outcomes, occasion.payload), ...runs.recorded],
     complaints: [],
     plan,
     outcomes,

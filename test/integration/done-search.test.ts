@@ -46,8 +46,12 @@ describe('the files of a rule', () => {
     ['node_modules/**', [], []],
     ['src/.*', [], []],
     ['.git/**', [], []],
-  ])('of %j unless %j are found', (when, unless, expected) => {
-    expect(new FileSearch(project.dir).pathsOf({ when: [when], unless })).toEqual(expected)
+  ])('of %j unless %j are found, at once and beside other work', async (when, unless, expected) => {
+    const rule = { when: [when], unless }
+    expect(new FileSearch(project.dir).pathsOf(rule)).toEqual(expected)
+    const search = new FileSearch(project.dir)
+    await search.prepare([rule, { when: ['**'], unless: [] }])
+    expect(search.pathsOf(rule)).toEqual(expected)
   })
 })
 
@@ -88,6 +92,33 @@ describe('a search', () => {
       ['one/1', 'one/2'],
     ])
     expect(search.pathsOf({ when: ['two/*'], unless: [] })).toBeUndefined()
+  })
+
+  it('that is prepared lets other work run, reads nothing afterwards, and has the same bounds', async () => {
+    const project = createSourceProject()
+    const rule = { when: ['src/**'], unless: [] }
+    put(project, ...Array.from({ length: 3_000 }, (_, index) => `src/${index % 30}/${index}`))
+    const expected = new FileSearch(project.dir).pathsOf(rule)
+    let turns = 0
+    const count = (): void => {
+      turns += 1
+      timer = setImmediate(count)
+    }
+    let timer = setImmediate(count)
+
+    const search = new FileSearch(project.dir)
+    await search.prepare([rule])
+    clearImmediate(timer)
+    put(project, 'src/later')
+
+    // One for each folder, each thousand times and the order.
+    expect(turns).toBeGreaterThan(20)
+    expect(expected).toHaveLength(3_000)
+    expect(search.pathsOf(rule)).toEqual(expected)
+    expect(search.changedSince(expected ?? [], 0)).toHaveLength(5)
+    const bounded = new FileSearch(project.dir, Number.POSITIVE_INFINITY, 100)
+    await bounded.prepare([rule])
+    expect(bounded.pathsOf(rule)).toBeUndefined()
   })
 
   it('tells sets of paths apart', () => {

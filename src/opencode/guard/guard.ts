@@ -26,6 +26,7 @@ import { waitVerdict } from '../../stop/rules.ts'
 import { journalComplaint } from '../../stop/stop-messages.ts'
 import type { Agent, Sessions } from '../sessions.ts'
 import type { IdleRun, IdleRuns } from '../workflow/idle-runs.ts'
+import { DefinitionOfDone } from './definition-of-done.ts'
 
 /** Plans and commits the stops of OpenCode's agents, with the same rules as the hook (docs/design.md, "Stops"). */
 
@@ -38,6 +39,9 @@ export interface GuardPlace {
   readonly looksForMarkers: boolean
 }
 
+/** OpenCode's own agent that only plans (1.18.34). */
+const PLAN_AGENT = 'plan'
+
 const NO_RUN: IdleRun = { reason: undefined, note: () => {} }
 
 export class Guard {
@@ -45,6 +49,7 @@ export class Guard {
   readonly #sessions: Sessions
   readonly #reporter: Reporter
   readonly #runs: IdleRuns | undefined
+  readonly #done = new DefinitionOfDone()
   /** The markers whose user already has a notice that the stop was not blocked. */
   readonly #told = new Set<string>()
 
@@ -69,12 +74,20 @@ export class Guard {
     return startFolders({ environment: { POSTFLIGHT_ROOT: environment.POSTFLIGHT_ROOT }, cwd: folder })
   }
 
+  /** Handles a message to a main conversation, before its agent works: the definition of done gets its baseline. */
+  async begins(agent: Agent): Promise<void> {
+    if (agent.agent !== MAIN_AGENT) return
+    for (const notice of await this.#done.start(this.#occasionOf(agent, 0))) this.#reporter.notice(notice)
+  }
+
   /**
-   * The reason of the block that the agent would get if it stopped now; undefined where it would not be blocked. Writes
+   * The reason of the block that the agent would get if it stopped now; undefined where it would not be blocked. Counts
    * nothing: the count in the reason is the next one.
    */
   async preview(agent: Agent): Promise<string | undefined> {
     const occasion = this.#occasionOf(agent, 0)
+    const { recorded } = await this.#done.arm(occasion)
+    this.#record(recorded, occasion)
     const { reason } = await this.#look(agent, occasion)
     return reasonOf(predictStop(occasion, stopOfRuns(reason)))
   }
@@ -88,7 +101,7 @@ export class Guard {
     runningSubagents: number,
   ): Promise<{ readonly reason: string | undefined; readonly notices: readonly string[] }> {
     const occasion = this.#occasionOf(agent, runningSubagents)
-    const stop = await answerStopAsync(occasion, async (isBlocked) => {
+    const driveRuns = async (isBlocked: boolean): Promise<StopOfRuns> => {
       if (isBlocked || runningSubagents > 0) return NO_RUNS
       try {
         const idle = await this.#look(agent, occasion)
@@ -99,7 +112,8 @@ export class Guard {
         this.#reporter.fault('runs', error)
         return NO_RUNS
       }
-    })
+    }
+    const stop = await answerStopAsync(occasion, driveRuns, await this.#done.arm(occasion))
     this.#tell(stop, occasion)
     return { reason: reasonOf(stop), notices: stop.notices }
   }
@@ -149,6 +163,7 @@ export class Guard {
         session: agent.root,
         agent: agent.agent,
         wakeUps: runningSubagents,
+        isPlanning: agent.type === PLAN_AGENT,
         shells: [],
         ...(prompt !== undefined && { prompt }),
         ...(agent.type !== undefined && { agentType: agent.type }),

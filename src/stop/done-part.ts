@@ -1,0 +1,126 @@
+import { errorText } from '../disk/file-facts.ts'
+import { retryWhileLocked } from '../disk/lock.ts'
+import { type Armed, armAtStop, isJudged } from '../done/arm.ts'
+import { doneNotJudged } from '../done/done-messages.ts'
+import { isSessionFolder } from '../done/folder-name.ts'
+import { preparedSearch } from '../done/search.ts'
+import { claimAsking, promptOf } from '../done/session-folder.ts'
+import { isStarted, startDone } from '../done/start.ts'
+import { readTrusted } from '../done/trust-store.ts'
+import type { Occasion } from '../hosts/occasion.ts'
+import { homeFolder } from '../project/home-folder.ts'
+import type { Recorded } from '../project/journal-entry.ts'
+import type { CountedPart, DonePart } from './answer-stop.ts'
+import type { StopOutcome } from './stop-outcome.ts'
+
+/** The part of a definition of done in stops and at the start of sessions, for hooks and for a server that must not wait. */
+
+/** The definition of done at a stop. While a run of the session is active (`hasRun`), nothing is armed. */
+export function doneAtStop(roots: readonly string[], occasion: Occasion, hasRun: () => boolean): DonePart {
+  const { payload } = occasion
+  const part = emptyPart(occasion)
+  let waitsForRun = false
+  const armAll = (): void => {
+    for (const root of roots) {
+      try {
+        add(part, armAtStop(root, occasion, personAt(occasion)))
+      } catch (error) {
+        part.notices.push(doneNotJudged(root, errorText(error)))
+      }
+    }
+  }
+  return {
+    ...part,
+    isOwn: isSessionFolder,
+    arm() {
+      if (!isJudged(payload)) return
+      waitsForRun = hasRun()
+      if (!waitsForRun) armAll()
+    },
+    armAfterRuns() {
+      if (!waitsForRun || hasRun()) return false
+      armAll()
+      return true
+    },
+  }
+}
+
+/** Arms the definition of done at a stop and lets other work of this process run meanwhile. Never throws. */
+export async function armDone(
+  roots: readonly string[],
+  occasion: Occasion,
+  hasRun: () => boolean,
+): Promise<CountedPart> {
+  const part = emptyPart(occasion)
+  if (!isJudged(occasion.payload) || hasRun()) return part
+  const person = personAt(occasion)
+  for (const root of roots) {
+    try {
+      const copy = readTrusted(root, person)
+      if (copy === undefined) continue
+      const search = await preparedSearch(root, copy.rules)
+      add(part, await retryWhileLocked(() => armAtStop(root, occasion, person, search)))
+    } catch (error) {
+      part.notices.push(doneNotJudged(root, errorText(error)))
+    }
+  }
+  return part
+}
+
+interface Collected extends CountedPart {
+  readonly recorded: Recorded[]
+  readonly notices: string[]
+}
+
+function emptyPart(occasion: Occasion): Collected {
+  return { recorded: [], notices: [], count: (outcomes) => countForPrompt(outcomes, occasion) }
+}
+
+function add(part: Collected, { recorded, notices }: Armed): void {
+  part.recorded.push(...recorded)
+  part.notices.push(...notices)
+}
+
+/** A marker does not block if the prompt's blocks are used up, whatever its own count says. */
+function countForPrompt(outcomes: readonly StopOutcome[], { payload }: Occasion): readonly StopOutcome[] {
+  return outcomes.map((outcome) => {
+    if (outcome.kind !== 'blocked' || !isSessionFolder(outcome.stored.folder)) return outcome
+    const { folder } = outcome.stored
+    try {
+      return claimAsking(folder, promptOf(payload)) ? outcome : { kind: 'let-go', folder }
+    } catch (error) {
+      return { kind: 'failed', folder, detail: errorText(error) }
+    }
+  })
+}
+
+/** What the person must know when a session starts. Never throws. */
+export function startAll(roots: readonly string[], occasion: Occasion): readonly string[] {
+  return roots.flatMap((root) => {
+    try {
+      return startDone(root, occasion, personAt(occasion))
+    } catch (error) {
+      return [doneNotJudged(root, errorText(error))]
+    }
+  })
+}
+
+/** The same, letting other work of this process run meanwhile. */
+export async function startAllAsync(roots: readonly string[], occasion: Occasion): Promise<readonly string[]> {
+  const person = personAt(occasion)
+  const told: string[] = []
+  for (const root of roots) {
+    try {
+      const copy = isStarted(root, occasion) ? undefined : readTrusted(root, person)
+      const search = copy && (await preparedSearch(root, copy.rules))
+      told.push(...startDone(root, occasion, person, search))
+    } catch (error) {
+      told.push(doneNotJudged(root, errorText(error)))
+    }
+  }
+  return told
+}
+
+function personAt({ environment }: Occasion) {
+  return { environment, findHome: () => homeFolder(environment) }
+}

@@ -1,0 +1,123 @@
+/** A definition of done on OpenCode: what a repository says once blocks the main conversation's stops until it is proven. */
+
+import { describe, expect, it } from 'vitest'
+import { hostsSkipped } from '../client-cache.ts'
+import { bash, delegate, reasonsIn, say } from './agents.ts'
+import { type GuardedProject, guardedProject } from './guarded.ts'
+
+const RULES = `done:
+  - when: ["src/**"]
+    check: echo ran >> runs; echo "test 7 of 9 failed"; test ! -e red
+  - when: ["docs/**"]
+    check: test -d docs
+    name: pages
+`
+const EDIT = bash('echo "$$ $(date +%N)" > src/a.ts')
+const DONE = bash('postflight done')
+
+/** A project that says when work is done. A person has trusted that, unless `isTrusted` is false. */
+function projectWithRules(isTrusted = true): GuardedProject {
+  const guarded = guardedProject()
+  guarded.project.write('specs/done.yaml', RULES)
+  guarded.project.write('src/a.ts', 'one\n')
+  guarded.project.write('docs/a.md', 'one\n')
+  if (isTrusted) expect(guarded.postflight('trust', '--yes')).toMatchObject({ status: 0 })
+  return guarded
+}
+
+/** The story without the events that the events around them imply. */
+function storyOf(guarded: GuardedProject): string[] {
+  return guarded.story().filter((event) => event !== 'claim' && event !== 'check')
+}
+
+describe.skipIf(hostsSkipped())('opencode run: an agent that changed files which a rule names', () => {
+  it('is blocked, learns which test is red, mends it, and ends', async () => {
+    const guarded = projectWithRules()
+
+    const { ran, model } = await guarded.run({
+      main: [
+        bash('echo two > src/a.ts; touch red'),
+        say('Done.'),
+        DONE,
+        say('Done?'),
+        bash('rm red; postflight done'),
+        say('Really done.'),
+      ],
+    })
+
+    const [first, second, ...others] = reasonsIn(model.turns('main').at(-1))
+    expect(first).toContain('  - src/**: src/a.ts\n')
+    expect(first).toContain('postflight done')
+    expect(second).toContain('failed the last time (exit code 1)\nThe end of its output:\n  | test 7 of 9 failed\n')
+    expect(others).toEqual([])
+    expect(ran.texts.at(-1)).toBe('Really done.')
+    expect(storyOf(guarded)).toEqual(['create', 'block 1', 'block 2', 'clear'])
+    expect(guarded.read('runs')).toBe('ran\nran\n')
+    expect(guarded.postflight('status', '--exit-code')).toMatchObject({ status: 0 })
+  })
+
+  it('is blocked three times at most, and not again before another message and a further change', async () => {
+    const guarded = projectWithRules()
+
+    const { ran } = await guarded.run({ main: [EDIT, say('1'), say('2'), say('3'), say('I give up.')] })
+
+    expect(ran.texts.at(-1)).toBe('I give up.')
+    expect(storyOf(guarded)).toEqual(['create', 'block 1', 'block 2', 'block 3', 'cap 3'])
+    const again = { words: ['--session', String(ran.sessionId)] }
+    const next = await guarded.run({ main: [say('Nothing.')] }, again)
+    expect(next.ran.texts.at(-1)).toBe('Nothing.')
+    const last = await guarded.run({ main: [EDIT, say('Done.'), DONE, say('Proven.')] }, again)
+    expect(reasonsIn(last.model.turns('main').at(-1))).toHaveLength(4)
+    expect(guarded.postflight('status', '--exit-code')).toMatchObject({ status: 0 })
+  })
+
+  it('is held by the trusted rules, although it weakened the file', async () => {
+    const guarded = projectWithRules()
+
+    const { model } = await guarded.run({
+      main: [bash('echo "done: []" > specs/done.yaml; echo two > src/a.ts'), say('Done.'), DONE, say('Done.')],
+    })
+
+    expect(reasonsIn(model.turns('main').at(-1))[0]).toContain('src/a.ts')
+  })
+
+  it('is not asked if it changed nothing, or plans only', async () => {
+    const guarded = projectWithRules()
+
+    const { model } = await guarded.run({ main: [bash('cat src/a.ts'), say('It says one.')] })
+    const planned = await guarded.run({ main: [EDIT, say('My plan.')] }, { words: ['--agent', 'plan'] })
+
+    expect(model.turns('main')).toHaveLength(2)
+    expect(reasonsIn(planned.model.turns('main').at(-1))).toEqual([])
+    expect(guarded.story()).toEqual([])
+  })
+
+  it('is not asked by rules that no person has trusted, and the person is told', async () => {
+    const guarded = projectWithRules(false)
+
+    const { ran } = await guarded.run({ main: [EDIT, say('Done.')] })
+
+    expect(guarded.story()).toEqual([])
+    expect(guarded.read('runs')).toBe(undefined)
+    expect(ran.stderr.match(/trust/g)).not.toBe(null)
+  })
+})
+
+describe.skipIf(hostsSkipped())('opencode serve: a main conversation that changed files which a rule names', () => {
+  it('is prompted until the checks are green; its sub-agents are never blocked', async () => {
+    const guarded = projectWithRules()
+    const { server, model } = await guarded.serve({
+      main: [delegate('helper'), say('Done.'), DONE, say('Proven.')],
+      helper: [EDIT, say('I changed it.')],
+    })
+    const session = await server.createSession()
+
+    await server.prompt(session, 'go')
+    await model.arrived('main', 3)
+    await server.settled()
+
+    expect(model.turns('helper')).toHaveLength(2)
+    expect(reasonsIn(model.turns('main').at(-1))).toHaveLength(1)
+    expect(storyOf(guarded)).toEqual(['create', 'block 1', 'clear'])
+  })
+})
