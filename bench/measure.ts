@@ -62,7 +62,7 @@ export function timeOnce(subject: Subject): number {
   const ms = Number(process.hrtime.bigint() - started) / 1e6
   if (run.status !== 0 || (subject.expects !== undefined && !run.stdout.includes(subject.expects))) {
     throw new Error(
-      `${subject.name} did not do its work (${run.status}): ${run.stdout} ${run.stderr} ${run.error ?? ''}`,
+      `${subject.name} did not do its work (${run.status}): ${run.stdout.slice(0, 1000)} ${run.stderr.slice(0, 1000)} ${run.error ?? ''}`,
     )
   }
   return ms

@@ -3,7 +3,7 @@ import { defineConfig } from 'tsdown'
 /** Builds the programs of the repository's own that import sources: the benchmark and the build of the plugin. */
 export default defineConfig({
   cwd: '..',
-  entry: { bench: 'bench/bench.ts', 'build-plugin': 'scripts/build-plugin.ts' },
+  entry: { bench: 'bench/bench.ts', 'bench-done': 'bench/done.ts', 'build-plugin': 'scripts/build-plugin.ts' },
   outDir: '.cache/programs',
   outExtensions: () => ({ js: '.mjs' }),
   format: 'esm',
