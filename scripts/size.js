@@ -23,7 +23,7 @@ const rows = [
   ['hook', sizeOf('dist/hook.js'), 78],
   ['hook, where a workflow runs', sizeOf('dist/workflow.js'), 95],
   ['hook, with a specs/done.yaml', sizeOf('dist/done.js'), 132],
-  ['CLI', sizeOf('dist/cli'), 735],
+  ['CLI', sizeOf('dist/cli'), 750],
   ['OpenCode plugin', sizeOf('dist/opencode'), 510],
 ]
 

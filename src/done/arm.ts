@@ -17,11 +17,11 @@ import { readMarker } from '../marker/marker-file.ts'
 import { changeMarker, removeMarker, writeNewMarker } from '../marker/marker-store.ts'
 import { newMarkerFields } from '../marker/marker-text.ts'
 import type { StoredMarker } from '../marker/stored-marker.ts'
+import { DONE_WORD } from '../project/done-folder.ts'
 import type { Recorded } from '../project/journal-entry.ts'
 import type { TaskFolder } from '../project/task-folder.ts'
 import { askedOften, DONE_REASON, DONE_RECORDS, searchEnded } from './done-messages.ts'
 import { isSearched, judgeRules, type RuleState } from './due.ts'
-import { DONE_WORD } from './folder-name.ts'
 import { readReceipts } from './receipts.ts'
 import { ruleName } from './rules.ts'
 import { FileSearch, MAX_CHANGED, MAX_ENTRIES, SEARCH_MS, searchDeadline } from './search.ts'
@@ -58,52 +58,91 @@ export function isJudged({ event, session, wakeUps, isPlanning }: Payload): bool
   return event === 'Stop' && session !== undefined && wakeUps === 0 && isPlanning !== true
 }
 
+/** The rules at a stop of a session, before anything is written. */
+export interface JudgedDone {
+  readonly folder: TaskFolder
+  readonly pending: StoredMarker | undefined
+  readonly states: readonly RuleState[]
+  readonly due: readonly RuleState[]
+  /** The session was let go before there was a marker, and this is its first stop since. */
+  readonly isBypassed: boolean
+  /** Whether rules that are due are asked at this prompt: not where they were given up or bypassed at it. */
+  readonly isAsked: boolean
+  /** How many stops were blocked for this prompt. */
+  readonly asked: number
+  readonly prompt: string
+  readonly stop: Occasion
+}
+
+/** Why the rules are not judged at a stop. */
+export type NotJudged = 'untrusted' | 'no-session' | 'no-time' | 'marker-decides' | 'folder-gone' | 'no-baseline'
+
 /**
- * Makes, changes or removes the session's marker, as the files call for. The caller looked at `isJudged`.
- * @throws {PostflightError} `locked`, `not-a-folder`; file-system errors.
+ * Judges the rules at a stop, and writes nothing. The caller looked at `isJudged`.
+ * @throws file-system errors.
  */
-export function armAtStop(
+export function judgeDone(
   root: string,
   stop: Occasion,
   person: Person,
   search = new FileSearch(root, searchDeadline(stop.deadline)),
-): Armed {
+): JudgedDone | NotJudged {
   const { payload, nowMs, deadline } = stop
   const copy = readTrusted(root, person)
-  if (copy === undefined || payload.session === undefined || isPast(deadline)) return NOTHING
+  if (copy === undefined) return 'untrusted'
+  if (payload.session === undefined) return 'no-session'
+  if (isPast(deadline)) return 'no-time'
   const folder = sessionFolder(root, payload.session)
   const read = readMarker(folder)
   const pending = read?.kind === 'marker' ? read : undefined
   // An unreadable one is judged, and one that is bypassed ends, by the rules for all markers.
-  if (read?.kind === 'unreadable' || pending?.marker.bypassed === true) return NOTHING
+  if (read?.kind === 'unreadable' || pending?.marker.bypassed === true) return 'marker-decides'
   // Every stop leaves the folder. If it is gone after a block, so is the count of this prompt's blocks.
-  if (payload.followsBlock === true && kindAt(folder.path) === undefined) return NOTHING
+  if (payload.followsBlock === true && kindAt(folder.path) === undefined) return 'folder-gone'
   const baseline = baselineOf(folder, stop)
-  if (baseline === undefined) return NOTHING
-  makeSessionFolder(folder)
-  touchFolder(folder)
+  if (baseline === undefined) return 'no-baseline'
   const bypass = readBypass(folder)
   const ends = [abandonedBaseline(folder), bypass].filter((one) => one !== undefined)
   const states = judgeRules(copy.rules, search, [baseline, ...ends], readReceipts(root, nowMs))
   const prompt = promptOf(payload)
+  return {
+    ...{ folder, pending, states, due: states.filter(({ isDue }) => isDue), prompt, stop },
+    isBypassed: bypass !== undefined && bypass.prompt === undefined,
+    isAsked: ends.every((end) => end.prompt !== prompt),
+    asked: askedAt(folder, prompt),
+  }
+}
+
+/**
+ * Makes, changes or removes the session's marker, as the files call for. The caller looked at `isJudged`.
+ * @throws {PostflightError} `locked`, `not-a-folder`; file-system errors.
+ */
+export function armAtStop(root: string, stop: Occasion, person: Person, search?: FileSearch): Armed {
+  const judged = judgeDone(root, stop, person, search)
+  if (typeof judged === 'string') return NOTHING
+  const { folder, states, prompt } = judged
+  makeSessionFolder(folder)
+  touchFolder(folder)
   const notices = states
     .filter((state) => !isSearched(state) && isToldFirst(folder, `search ${state.key}`))
     .map(({ rule }) => searchEnded(ruleName(rule), MAX_ENTRIES, SEARCH_MS / 1000))
-  if (bypass !== undefined && bypass.prompt === undefined) {
-    // The first stop after the bypass: from here on, changes count again, but not before another prompt.
+  if (judged.isBypassed) {
+    // From here on, changes count again, but not before another prompt.
     settleBypass(folder, pathsOf(states), prompt)
     return { recorded: [], notices }
   }
-  const due = states.filter(({ isDue }) => isDue)
-  const marker = { folder, due, states, prompt, stop }
-  const recorded: Recorded[] = []
-  if (pending !== undefined) recorded.push(...refresh(pending, marker))
-  else if (due.length > 0 && ends.every((end) => end.prompt !== prompt)) {
-    if (isSpent(askedAt(folder, prompt))) {
-      if (isToldFirst(folder, `asked ${prompt}`)) notices.push(askedOften(CONTINUATION_LIMIT))
-    } else recorded.push(...arm(marker))
-  }
-  return { recorded, notices }
+  if (judged.pending !== undefined) return { recorded: refresh(judged.pending, judged), notices }
+  if (judged.due.length === 0 || !judged.isAsked) return { recorded: [], notices }
+  if (!isSpent(judged.asked)) return { recorded: arm(judged), notices }
+  if (isToldFirst(folder, `asked ${prompt}`)) notices.push(askedOften(CONTINUATION_LIMIT))
+  return { recorded: [], notices }
+}
+
+/** What a stop would be told for rules that are due and have no marker yet; undefined if it would not be blocked. */
+export function predictedReason(judged: JudgedDone): string | undefined {
+  const { pending, due, isBypassed, isAsked, asked, folder, stop } = judged
+  const isArmed = pending === undefined && due.length > 0 && !isBypassed && isAsked && !isSpent(asked)
+  return isArmed ? reasonFor(folder.root, due, stop) : undefined
 }
 
 /** From when the session's changes count; undefined if that is not known. */
@@ -133,16 +172,8 @@ function pathsOf(states: readonly RuleState[]): Record<string, string> {
   return Object.fromEntries(states.flatMap(({ key, paths }) => (paths === undefined ? [] : [[key, paths]])))
 }
 
-interface Wanted {
-  readonly folder: TaskFolder
-  readonly due: readonly RuleState[]
-  readonly states: readonly RuleState[]
-  readonly prompt: string
-  readonly stop: Occasion
-}
-
 /** Makes the marker. Another process of the same stop may have been first. */
-function arm({ folder, due, states, prompt, stop }: Wanted): Recorded[] {
+function arm({ folder, due, states, prompt, stop }: JudgedDone): Recorded[] {
   const { payload, nowMs } = stop
   const checks = checksOf(due)
   const id = newMarkerId()
@@ -166,7 +197,7 @@ function arm({ folder, due, states, prompt, stop }: Wanted): Recorded[] {
 }
 
 /** Brings a pending marker up to date, or removes it where nothing is due any more. */
-function refresh(pending: StoredMarker, { folder, due, states, prompt, stop }: Wanted): Recorded[] {
+function refresh(pending: StoredMarker, { folder, due, states, prompt, stop }: JudgedDone): Recorded[] {
   if (due.length === 0 && states.every(isSearched)) return removeProven(pending)
   showAsked(folder, prompt)
   const checks = checksOf(due)

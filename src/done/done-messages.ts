@@ -38,13 +38,21 @@ export const DONE_RECORDS = {
   proven: 'no rule is due any more',
 } as const
 
-/** What the person is told when a session starts. */
-export const DONE_START = {
-  untrusted: (trust: string): string =>
-    `postflight-guard: specs/done.yaml says when work is done here, but it is not trusted on this machine, so it has no effect. Read it, then run \`${trust}\` in your own terminal.`,
-  changed: (trust: string): string =>
-    `postflight-guard: specs/done.yaml is not the text that was trusted on this machine; the trusted rules stay in force. Read it, then run \`${trust}\` in your own terminal.`,
+/** Whether a definition of done has effect on this machine, as `status`, `doctor` and the start of a session name it. */
+export const DONE_STANDING = {
+  trusted: 'specs/done.yaml is trusted on this machine',
+  untrusted: 'specs/done.yaml says when work is done here, but it is not trusted on this machine, so it has no effect',
+  changed: 'specs/done.yaml is not the text that was trusted on this machine; the trusted rules stay in force',
+  unreadable: 'specs/done.yaml cannot be read; the rules that were trusted on this machine stay in force',
+  missing: 'specs/done.yaml is gone, so its rules, which are trusted on this machine, have no effect',
 } as const
+
+export type DoneStanding = keyof typeof DONE_STANDING
+
+/** What the person is told when a session starts. */
+export function doneAtStart(standing: DoneStanding, trust: string): string {
+  return `postflight-guard: ${DONE_STANDING[standing]}. Read it, then run \`${trust}\` in your own terminal.`
+}
 
 /** The notice about a rule whose files could not be searched in time. */
 export function searchEnded(rule: string, entries: number, seconds: number): string {

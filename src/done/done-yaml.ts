@@ -1,3 +1,4 @@
+import { messageOf } from '../kernel/error-messages.ts'
 import { PostflightError } from '../kernel/errors.ts'
 import { DONE_FILE, SPECS_FOLDER } from '../kernel/files.ts'
 import { type PlacedFinding, readYamlText } from '../kernel/yaml-text.ts'
@@ -21,8 +22,17 @@ export function parseDoneFile(
 export function requireRules(text: string): readonly DoneRule[] {
   const parsed = parseDoneFile(text)
   if ('rules' in parsed) return parsed.rules
-  const [{ line, column, where, detail }, ...others] = parsed.faults as readonly [PlacedFinding, ...PlacedFinding[]]
-  throw new PostflightError('done-invalid', {
+  throw faultError(parsed.faults)
+}
+
+/** The first fault as a sentence, with its place. */
+export function doneFault(faults: readonly PlacedFinding[]): string {
+  return messageOf(faultError(faults)).replace(/\.$/, '')
+}
+
+function faultError(faults: readonly PlacedFinding[]): PostflightError {
+  const [{ line, column, where, detail }, ...others] = faults as readonly [PlacedFinding, ...PlacedFinding[]]
+  return new PostflightError('done-invalid', {
     path: `${SPECS_FOLDER}/${DONE_FILE}`,
     place: `:${line}:${column}`,
     detail: where === '' ? detail : `${where}: ${detail}`,

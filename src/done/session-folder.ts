@@ -6,12 +6,12 @@ import { hideFromGit, makeLastingFolder, makeOwnFolder } from '../disk/own-folde
 import { readSmallFile } from '../disk/read.ts'
 import { createFile, createWhole, replaceFile, sync, temporaryBeside, tryRemoveFile } from '../disk/write.ts'
 import type { Payload } from '../hosts/host.ts'
-import { ABANDONED_FILE, DONE_FOLDER_PREFIX, MARKER_FILE } from '../kernel/files.ts'
+import { ABANDONED_FILE, MARKER_FILE } from '../kernel/files.ts'
 import { isJsonObject } from '../kernel/json-object.ts'
 import { CONTINUATION_LIMIT } from '../marker/loop-guard.ts'
+import { isSessionFolderName, sessionFolderName, sessionFolderPath } from '../project/done-folder.ts'
 import { journalPaths } from '../project/journal.ts'
 import type { TaskFolder } from '../project/task-folder.ts'
-import { DONE_WORD, isSessionFolderName, sessionFolderPath } from './folder-name.ts'
 
 /**
  * The folder of a session in `specs/.postflight/`: its baseline, its marker, and how often it was asked. All times come from
@@ -20,18 +20,11 @@ import { DONE_WORD, isSessionFolderName, sessionFolderPath } from './folder-name
 
 /** The folder of a session; it need not exist. */
 export function sessionFolder(root: string, session: string): TaskFolder {
-  return folderNamed(root, `${DONE_FOLDER_PREFIX}${sha256(session).slice(0, 16)}`)
+  return folderNamed(root, sessionFolderName(session))
 }
 
 function folderNamed(root: string, name: string): TaskFolder {
   return { root, path: path.join(journalPaths(root).folder, name), task: name, relative: sessionFolderPath(name) }
-}
-
-/** The session's own folder for its word; undefined for any other task, or if it holds no marker. */
-export function ownFolder(root: string, task: string, session: string | undefined): TaskFolder | undefined {
-  if (task !== DONE_WORD || session === undefined) return undefined
-  const folder = sessionFolder(root, session)
-  return kindAt(path.join(folder.path, MARKER_FILE)) === undefined ? undefined : folder
 }
 
 /** The folders of all sessions. Never throws: none where they cannot be listed. */

@@ -1,11 +1,11 @@
 import type { Occasion } from '../hosts/occasion.ts'
 import { commandLine, rootOptionFor } from '../kernel/command-line.ts'
-import { readDoneFile } from './done-file.ts'
-import { DONE_START } from './done-messages.ts'
+import { doneAtStart } from './done-messages.ts'
 import { judgeRules } from './due.ts'
 import { readReceipts } from './receipts.ts'
 import { FileSearch, searchDeadline } from './search.ts'
 import { readBaseline, removeOldFolders, sessionFolder, touchFolder, writeBaseline } from './session-folder.ts'
+import { doneStanding } from './standing.ts'
 import { type Person, readTrusted } from './trust-store.ts'
 
 /**
@@ -21,10 +21,9 @@ export function startDone(
 ): readonly string[] {
   const { payload, reader, nowMs } = occasion
   const trust = commandLine(['trust'], rootOptionFor(reader, root))
-  const isTold = payload.isCompacted !== true
+  const standing = doneStanding(root, person)
   const copy = readTrusted(root, person)
-  if (copy === undefined) return isTold ? [DONE_START.untrusted(trust)] : []
-  if (payload.session !== undefined) {
+  if (copy !== undefined && payload.session !== undefined) {
     const folder = sessionFolder(root, payload.session)
     if (readBaseline(folder) === undefined) {
       const states = judgeRules(copy.rules, search, [], readReceipts(root, nowMs))
@@ -32,10 +31,9 @@ export function startDone(
     }
     touchFolder(folder)
   }
-  removeOldFolders(root, nowMs)
-  const file = readDoneFile(root)
-  const isSame = file.kind === 'absent' || (file.kind === 'text' && file.hash === copy.fileHash)
-  return isSame || !isTold ? [] : [DONE_START.changed(trust)]
+  if (copy !== undefined) removeOldFolders(root, nowMs)
+  const isTold = standing === 'untrusted' || standing === 'changed' || standing === 'unreadable'
+  return isTold && payload.isCompacted !== true ? [doneAtStart(standing, trust)] : []
 }
 
 /** Whether the session has its baseline. */

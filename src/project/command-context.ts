@@ -102,15 +102,16 @@ export function requireRoot(context: CommandContext): string {
 }
 
 /**
- * The folder of a task, by its number or name. `wanted` is what the command needs in it.
+ * The folder of a task, by its number or name. `wanted` is what the command needs in it, `session` the caller's.
  * @throws {PostflightError} `task-unknown`, `task-ambiguous`, `task-invalid`.
  */
 export function requireTaskFolder(
   root: string,
   task: string,
   wanted: ErrorArguments['task-unknown']['wanted'] = 'marker',
+  session?: string,
 ): TaskFolder {
-  const folder = findTaskFolder(root, task)
+  const folder = findTaskFolder(root, task, session)
   if (folder === undefined) throw new PostflightError('task-unknown', { task, specs: path.join(root, 'specs'), wanted })
   return folder
 }

@@ -11,6 +11,7 @@ import {
 } from '../kernel/files.ts'
 import { stripControl } from '../kernel/text.ts'
 
+import { DONE_WORD, isSessionFolder, sessionFolderName } from './done-folder.ts'
 import {
   parseTaskReference,
   type SearchProblem,
@@ -48,12 +49,12 @@ export function isMeant(folder: Pick<TaskFolder, 'task'>, reference: TaskReferen
 /**
  * The folder of `task`; undefined where there is none. Of several, the one that holds a file of ours. An existing folder
  * may be named exactly, or as it was printed, even where a new folder could not have such a name: its marker must be
- * clearable.
+ * clearable. \`done\` is the folder of the definition of done of \`session\`, or of the only session that has one.
  * @throws {PostflightError} `task-invalid`, `task-ambiguous`, `file-unreadable`.
  */
-export function findTaskFolder(root: string, task: string): TaskFolder | undefined {
+export function findTaskFolder(root: string, task: string, session?: string): TaskFolder | undefined {
   const { folders, problems } = listTaskFolders(root)
-  const named = folders.filter((folder) => isNamed(folder, task))
+  const named = foldersNamed(folders, task, session)
   const reference = readReference(task, named.length > 0)
   const matching = folders.filter(
     (folder) => named.includes(folder) || (reference !== undefined && isMeant(folder, reference)),
@@ -74,6 +75,14 @@ export function findTaskFolder(root: string, task: string): TaskFolder | undefin
 /** Refuses an incomplete search. @throws {PostflightError} `file-unreadable` for the first folder that could not be searched. */
 export function refuseUnsearched([problem]: readonly SearchProblem[]): void {
   if (problem !== undefined) throw new PostflightError('file-unreadable', { ...problem })
+}
+
+function foldersNamed(folders: readonly TaskFolder[], task: string, session: string | undefined): TaskFolder[] {
+  const named = folders.filter((folder) => isNamed(folder, task))
+  if (named.length > 0 || task !== DONE_WORD) return named
+  const ofSessions = folders.filter(isSessionFolder)
+  const own = ofSessions.filter((folder) => session !== undefined && folder.task === sessionFolderName(session))
+  return own.some(holdsOurs) ? own : ofSessions
 }
 
 /** True when `name` is the folder's name or its path below `specs/`, exactly or as it was printed. */

@@ -2,6 +2,7 @@ import { counted, QUOTE_LIMIT, quote, quotedNames } from '../kernel/phrases.ts'
 import { oneLine } from '../kernel/text.ts'
 import { checkCommand } from '../marker/check-messages.ts'
 import type { ExpectedFault } from '../marker/marker-record.ts'
+import { isSessionFolderName } from '../project/done-folder.ts'
 import { SPECS_ITSELF, taskNumberOf } from '../project/task-folder.ts'
 import type { StatusKind } from './status-messages.ts'
 
@@ -57,6 +58,7 @@ const RUN_ENDS: Partial<Record<StatusKind, string>> = {
 
 export const VERDICT_TEXT = {
   task: (task: string): string => {
+    if (isSessionFolderName(task)) return 'The definition of done'
     if (task === SPECS_ITSELF) return 'specs/'
     const number = taskNumberOf(task)
     return number === undefined ? `Task "${oneLine(task, 120)}"` : `Task ${number}`

@@ -3,39 +3,10 @@
 import { chmodSync, readdirSync, rmSync, symlinkSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { agentShell, begun, edit, later, RULES } from '../support/done-project.ts'
 import { OTHER_SESSION, SESSION, sessionStart, stop, structuredAnswer, subagentStop } from '../support/payloads.ts'
 import { claudeHookEnv, createSourceProject, type HookRun, type Project } from '../support/project.ts'
 
-const RULES = `done:
-  - when: ["src/**", package.json]
-    check: test ! -f broken
-  - when: docs/**
-    unless: docs/drafts/**
-    check: ["true", "echo docs"]
-    name: docs
-`
-
-/** A project whose definition of done is trusted, in a session that has begun. */
-async function begun(rules = RULES): Promise<Project> {
-  const project = createSourceProject()
-  project.write('specs/done.yaml', rules)
-  project.write('src/a.ts', 'a')
-  project.write('docs/a.md', 'a')
-  expect((await project.cli(['trust', '--yes'])).status).toBe(0)
-  await project.hook(sessionStart('startup'))
-  await later()
-  return project
-}
-
-/** The file system's clock ticks every few ms: what is written now is later than what was written before. */
-const later = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 12))
-
-async function edit(project: Project, name: string): Promise<void> {
-  await later()
-  project.write(name, String(Math.random()))
-}
-
-const agentShell = (session = SESSION) => ({ env: { CLAUDECODE: '1', CLAUDE_CODE_SESSION_ID: session } })
 const stops = (project: Project, more: object = {}): Promise<HookRun> => project.hook(stop({ ...more }))
 const reasonOf = async (run: Promise<HookRun>): Promise<string | undefined> => (await run).answer.reason
 const done = (project: Project, ...words: string[]) => project.cli(['done', ...words], agentShell())

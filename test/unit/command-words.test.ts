@@ -45,6 +45,10 @@ describe('the words of explain', () => {
       ['specs/7_x/.postflight-pending', null, null, 'it is old', 'specs/7_x/.postflight-pending: it is old'],
     ],
     run: [['specs/7_x/.postflight-workflow.json', 'it continues', 'specs/7_x/.postflight-workflow.json: it continues']],
+    rule: [
+      ['docs', true, ['docs/a.md', 'docs/b.md'], '  due: docs (docs/a.md, docs/b.md)'],
+      ['docs', false, [], '  not due: docs'],
+    ],
     unreadable: [['EACCES', 'cannot be read (EACCES), so the stop is allowed']],
     told: [['the stop\nwas allowed', 'notice to the user: the stop was allowed']],
     notAStop: [['PostToolUse', '"PostToolUse" is not a stop event, so nothing is blocked']],

@@ -154,6 +154,13 @@ describe('the fixes that status names', () => {
         "to finish it, in an agent's shell: postflight adopt 7; if it is done or no longer wanted: postflight clear 7",
       ],
     ],
+    done: [
+      [
+        'postflight done',
+        'postflight clear done --unchecked',
+        'postflight done runs the checks; if it is no longer wanted: postflight clear done --unchecked',
+      ],
+    ],
     lost: [['postflight clear 7', 'if its postflight is done or no longer wanted: postflight clear 7']],
     running: [
       [

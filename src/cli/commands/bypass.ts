@@ -1,6 +1,7 @@
 import * as z from 'zod/mini'
 import { errorCode, isFull } from '../../disk/file-facts.ts'
 import { bypassDone, sessionFolders } from '../../done/session-folder.ts'
+import { shellIdentity } from '../../hosts/index.ts'
 import { commandLine } from '../../kernel/command-line.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { MARKER_FILE } from '../../kernel/files.ts'
@@ -67,7 +68,7 @@ export async function run(
   requireOneTarget(task, { all: options.all })
   const root = requireRoot(context)
   const { folders, problems } =
-    task === undefined ? everyMarker(root) : { folders: [taskFolderOf(root, task)], problems: [] }
+    task === undefined ? everyMarker(root) : { folders: [taskFolderOf(context, root, task)], problems: [] }
   const failures: unknown[] = []
   const done = forEveryOne(folders, failures, (folder) => {
     const marker = bypassMarker(context, folder)
@@ -125,9 +126,10 @@ async function stopRuns(
   })
 }
 
-function taskFolderOf(root: string, task: string): TaskFolder {
-  if (findTaskFolder(root, task) === undefined) refuseOptionAsTask(task, ['all'])
-  return requireTaskFolder(root, task)
+function taskFolderOf(context: CommandContext, root: string, task: string): TaskFolder {
+  const session = shellIdentity(context.environment)?.session
+  if (findTaskFolder(root, task, session) === undefined) refuseOptionAsTask(task, ['all'])
+  return requireTaskFolder(root, task, 'marker', session)
 }
 
 /** Sets the marker's bypass, and returns the marker; undefined where there is none. */

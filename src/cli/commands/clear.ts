@@ -165,7 +165,7 @@ function foldersToClear(
   options: ClearOptions,
 ): { readonly folders: readonly TaskFolder[]; readonly problems: readonly SearchProblem[] } {
   if (task !== undefined) {
-    const folder = findTaskFolder(root, task)
+    const folder = findTaskFolder(root, task, shellIdentity(context.environment)?.session)
     return { folders: folder === undefined ? [] : [folder], problems: [] }
   }
   const { folders, problems } = listTaskFolders(root)

@@ -11,7 +11,7 @@ import {
   checkShellHook,
   checkUnsupportedHosts,
 } from '../../setup/doctor/host-findings.ts'
-import { checkGit, checkMarkers, checkRoot, checkStrays } from '../../setup/doctor/project-findings.ts'
+import { checkDone, checkGit, checkMarkers, checkRoot, checkStrays } from '../../setup/doctor/project-findings.ts'
 import { checkRuns } from '../../setup/doctor/run-findings.ts'
 import * as field from '../../views/documents.ts'
 import { type BareCommand, type Declaration, example, type Surroundings } from '../command.ts'
@@ -35,7 +35,7 @@ export const document = () =>
     root: field.optionalText('The folder that holds specs/; null if there is none.'),
     findings: z.array(
       z.strictObject({
-        check: z.enum(['settings', 'hook', 'plugin', 'cli', 'root', 'git', 'marker', 'workflow']),
+        check: z.enum(['settings', 'hook', 'plugin', 'cli', 'root', 'git', 'marker', 'done', 'workflow']),
         ok: field.flag('False for a problem.'),
         what: field.text('The finding.'),
         fix: field.optionalText('How to fix it: a command, or what to do by hand.'),
@@ -71,6 +71,7 @@ export async function run(
       ? []
       : [
           ...checkGit(root),
+          ...checkDone(context, root),
           ...checkMarkers(context, root),
           ...checkRuns(root, context.nowMs),
           ...(await checkStrays(root)),

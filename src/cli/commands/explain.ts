@@ -3,12 +3,16 @@ import path from 'node:path'
 import * as z from 'zod/mini'
 import { findCommandForm } from '../../disk/command-form.ts'
 import { errorCode } from '../../disk/file-facts.ts'
+import { hasDoneFile } from '../../done/done-file.ts'
+import { ruleName } from '../../done/rules.ts'
+import type { Person } from '../../done/trust-store.ts'
 import type { Payload } from '../../hosts/host.ts'
 import { exemptionOf, showsNotice, startsSubagent, takesContextAtTop } from '../../hosts/index.ts'
 import { type Occasion, occasionOf } from '../../hosts/occasion.ts'
 import { EMPTY_PAYLOAD, parsePayload } from '../../hosts/payload.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { unsearchable } from '../../kernel/file-messages.ts'
+import { DONE_FILE, SPECS_FOLDER } from '../../kernel/files.ts'
 import { inLine, stripControl } from '../../kernel/text.ts'
 import { CONTINUATION_LIMIT } from '../../marker/loop-guard.ts'
 import { markerDisplayPath } from '../../marker/stored-marker.ts'
@@ -16,7 +20,7 @@ import type { CommandContext, CommandResult } from '../../project/command-contex
 import { findHookPlace } from '../../project/root.ts'
 import type { SearchProblem } from '../../project/task-folder.ts'
 import { runStanding } from '../../run/run-standing.ts'
-import { listUnfinishedRuns } from '../../run/store/active-runs.ts'
+import { findActiveRuns, listUnfinishedRuns } from '../../run/store/active-runs.ts'
 import { findRunFiles, runFileNames } from '../../run/store/run-file.ts'
 import { formatAnswer, type HookAnswer } from '../../stop/answer.ts'
 import { answerToStart, NOTHING_DONE } from '../../stop/answer-for.ts'
@@ -87,6 +91,11 @@ export const document = () => {
       }),
     }),
   ])
+  const rule = z.strictObject({
+    name: field.text("The rule's name, or its patterns."),
+    due: field.flag('Whether files changed since the session began and since the rule was last proven.'),
+    changed: z.array(field.text('A changed file, relative to the root; at most five.')),
+  })
   return z.strictObject({
     payload: z.strictObject({
       event: field.text('The event that the payload names.'),
@@ -96,6 +105,15 @@ export const document = () => {
     roots: z.array(field.text('A folder that holds specs/.')),
     why: field.optionalText('Why no marker is judged; null if markers are judged.'),
     markers: z.array(marker),
+    done: z
+      .array(
+        z.strictObject({
+          path: field.text('The definition of done, relative to its root.'),
+          why: field.text('What the hook does about it.'),
+          rules: z.array(rule),
+        }),
+      )
+      .register(z.globalRegistry, { description: 'The definitions of done of the roots.' }),
     runs: z.array(run),
     problems: z.array(field.searchProblem),
     answer: answer.register(z.globalRegistry, { description: 'What the hook would print.' }),
@@ -106,12 +124,12 @@ type ExplainDocument = field.DocumentOf<typeof document>
 
 type ExplainOptions = OptionsOf<typeof declaration>
 
-export function run(
+export async function run(
   context: CommandContext,
   _given: unknown,
   options: ExplainOptions,
   { paint }: Surroundings,
-): CommandResult<ExplainDocument> {
+): Promise<CommandResult<ExplainDocument>> {
   const payload =
     options.payload === undefined
       ? EMPTY_PAYLOAD
@@ -127,10 +145,16 @@ export function run(
   )
   const isStart =
     payload.event === 'SessionStart' && environment.POSTFLIGHT_DISABLE !== '1' && !startsSubagent(payload, environment)
-  const { answer, notices, plan, problems } =
+  const predicted =
     why === undefined
       ? predictStop(occasion, { ...NO_RUNS, problems: unlistedRuns(roots) })
       : { ...NOTHING_DONE, ...(isStart && { answer: predictStart(occasion) }), plan: [], problems: [] }
+  const { notices, plan, problems } = predicted
+  const withDone = why === undefined ? roots.filter(hasDoneFile) : []
+  const done = await Promise.all(withDone.map((root) => describeDone(root, occasion, context)))
+  const reason = done.find((one) => one.reason !== undefined)?.reason
+  const answer: HookAnswer =
+    predicted.answer.kind === 'block' || reason === undefined ? predicted.answer : { kind: 'block', reason }
   const markers = plan.map(describe)
   const told = showsNotice(payload, environment)
   const runs = why === undefined ? describeRuns(place.roots, payload, answer.kind === 'block') : []
@@ -142,6 +166,7 @@ export function run(
       roots: place.roots,
       why: why ?? null,
       markers,
+      done: done.map(({ path, why, rules }) => ({ path, why, rules })),
       runs,
       problems: [...place.problems, ...problems],
       answer: JSON.parse(
@@ -156,6 +181,10 @@ export function run(
       `${paint.bold(inLine(payload.event))} ${EXPLAIN_TEXT.whose(payload.session, payload.agent)}`,
       place.roots.length === 0 ? EXPLAIN_TEXT.noRoot : EXPLAIN_TEXT.roots(place.roots),
       ...(why === undefined ? [] : [inLine(why)]),
+      ...done.flatMap(({ path, why, rules }) => [
+        EXPLAIN_TEXT.run(path, why),
+        ...rules.map(({ name, due, changed }) => EXPLAIN_TEXT.rule(name, due, changed)),
+      ]),
       ...(why === undefined && markers.length === 0 ? [EXPLAIN_TEXT.noMarkers] : []),
       ...markers.map((one) => EXPLAIN_TEXT.marker(one.path, one.row, one.rule, one.why)),
       ...runs.map((one) => EXPLAIN_TEXT.run(one.path, one.why)),
@@ -230,6 +259,44 @@ function describeRuns(roots: readonly string[], payload: Payload, isHeld: boolea
     })
 }
 
+interface ExplainedDone {
+  readonly path: string
+  readonly why: string
+  readonly rules: ExplainDocument['done'][number]['rules']
+  /** The reason of the block that the hook would make of it; undefined for none. */
+  readonly reason: string | undefined
+}
+
+/** What the hook does about a root's definition of done. */
+async function describeDone(root: string, occasion: Occasion, person: Person): Promise<ExplainedDone> {
+  const path = `${SPECS_FOLDER}/${DONE_FILE}`
+  const nothing = (why: string): ExplainedDone => ({ path, why, rules: [], reason: undefined })
+  // The search for files is loaded only for a definition of done.
+  const { isJudged, judgeDone, predictedReason } = await import('../../done/arm.ts')
+  if (!isJudged(occasion.payload)) return nothing(DONE_RULES.notJudged)
+  const { session } = occasion.payload
+  if (findActiveRuns(occasion.roots).runs.some(({ state }) => state.active && state.hostSession === session)) {
+    return nothing(DONE_RULES.run)
+  }
+  const judged = judgeDone(root, occasion, person)
+  if (typeof judged === 'string') return nothing(DONE_RULES[judged])
+  const reason = predictedReason(judged)
+  const why =
+    reason !== undefined
+      ? DONE_RULES.makes
+      : judged.pending !== undefined
+        ? DONE_RULES.pending
+        : judged.due.length === 0
+          ? DONE_RULES.nothingDue
+          : DONE_RULES.askedBefore
+  const rules = judged.states.map(({ rule, isDue, changed }) => ({
+    name: ruleName(rule),
+    due: isDue,
+    changed: [...changed],
+  }))
+  return { path, why, rules, reason }
+}
+
 function readPayloadFile(context: CommandContext, file: string): string {
   try {
     return fs.readFileSync(file === '-' ? 0 : path.resolve(context.cwd, file), 'utf8')
@@ -253,6 +320,23 @@ export const RULE_SENTENCES: Record<Rule, string> = {
   capped: `it has blocked ${CONTINUATION_LIMIT} stops, so this one is allowed, and the marker is kept as abandoned`,
   block: 'the postflight is pending',
 }
+
+/** What the hook does about a definition of done. */
+export const DONE_RULES = {
+  notJudged:
+    'only the stops of the main conversation are judged, not in plan mode, and not while work will wake the agent',
+  run: 'a workflow of this session is active, so nothing is asked',
+  untrusted: 'not trusted on this machine (`postflight trust`), so nothing is asked',
+  'no-session': 'the payload names no session, so nothing is asked',
+  'no-time': 'there was no time to judge it, so nothing is asked',
+  'marker-decides': 'its marker is bypassed or unreadable, and decides',
+  'folder-gone': "the session's folder is gone after a block, so nothing is asked",
+  'no-baseline': 'it is not known when this session began, so nothing is asked',
+  makes: 'rules are due: the hook makes a marker, and blocks the stop',
+  pending: 'its marker is pending',
+  nothingDue: 'no rule is due',
+  askedBefore: 'rules are due, but were given up, bypassed or asked three times at this prompt',
+} as const
 
 /** What the driver of a running workflow does at a stop, as the end of a sentence. */
 export const WORKFLOW_RULES = {
@@ -279,6 +363,8 @@ export const EXPLAIN_TEXT = {
   marker: (path: string, row: number | string | null, rule: string | null, why: string): string =>
     `${path}: ${rule === null ? '' : `row ${row}, ${rule}: `}${why}`,
   run: (path: string, why: string): string => `${path}: ${why}`,
+  rule: (name: string, isDue: boolean, files: readonly string[]): string =>
+    inLine(`  ${isDue ? 'due' : 'not due'}: ${name}${files.length === 0 ? '' : ` (${files.join(', ')})`}`),
   unreadable: (detail: string): string => `cannot be read (${detail}), so the stop is allowed`,
   answer: 'answer:',
   told: (notice: string): string => `notice to the user: ${inLine(notice)}`,

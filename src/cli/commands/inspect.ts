@@ -1,5 +1,6 @@
 import path from 'node:path'
 import * as z from 'zod/mini'
+import { shellIdentity } from '../../hosts/index.ts'
 import { commandLine } from '../../kernel/command-line.ts'
 import { unsearchable } from '../../kernel/file-messages.ts'
 import { SPECS_FOLDER } from '../../kernel/files.ts'
@@ -112,7 +113,10 @@ function markersOf(
   paint: Painter,
 ): CommandResult<InspectDocument> {
   const root = findCommandRoot(context)
-  const only = root === undefined || task === undefined ? undefined : requireTaskFolder(root, task)
+  const only =
+    root === undefined || task === undefined
+      ? undefined
+      : requireTaskFolder(root, task, 'marker', shellIdentity(context.environment)?.session)
   const { markers, problems } =
     root === undefined ? { markers: [], problems: [] } : viewMarkers(root, context.nowMs, only)
   const pending = markers.filter((view) => view.state === 'pending' || view.state === 'unreadable').length

@@ -3,6 +3,7 @@ import path from 'node:path'
 import * as z from 'zod/mini'
 import { kindAt } from '../../disk/file-facts.ts'
 import { withVerifiedFile } from '../../disk/verified-write.ts'
+import { shellIdentity } from '../../hosts/index.ts'
 import { messageOf } from '../../kernel/error-messages.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { KIND_NAMES } from '../../kernel/file-messages.ts'
@@ -105,7 +106,8 @@ export function run(
   { paint }: Surroundings,
 ): CommandResult<ReportDocument> {
   const root = requireRoot(context)
-  const only = task === undefined ? undefined : requireTaskFolder(root, task, 'story')
+  const only =
+    task === undefined ? undefined : requireTaskFolder(root, task, 'story', shellIdentity(context.environment)?.session)
   const story = composeReport(sourceOf(context, root, only))
   if (html === STDOUT) {
     const page = reportPage(story)

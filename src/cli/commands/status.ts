@@ -1,6 +1,9 @@
 import path from 'node:path'
 import * as z from 'zod/mini'
+import { DONE_STANDING } from '../../done/done-messages.ts'
+import { doneStanding } from '../../done/standing.ts'
 import { shellIdentity } from '../../hosts/index.ts'
+import { commandLine } from '../../kernel/command-line.ts'
 import { messageOf } from '../../kernel/error-messages.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { unsearchable } from '../../kernel/file-messages.ts'
@@ -80,6 +83,18 @@ export const document = () => {
     checks_passed: z.array(field.text('A check that passed for one of them.')),
     completed: field.count('The number of workflows that were completed without skips.'),
     items: z.array(item),
+    done: z
+      .nullable(
+        z.strictObject({
+          standing: z.enum(['trusted', 'untrusted', 'changed', 'unreadable', 'missing']),
+          message: field.text('The standing as a sentence.'),
+          fix: field.optionalText('The command that changes it.'),
+        }),
+      )
+      .register(z.globalRegistry, {
+        description:
+          'Whether specs/done.yaml has effect on this machine; null if there is none. It is not in the verdict.',
+      }),
     ended: z.array(item).register(z.globalRegistry, {
       description: 'The runs that a person aborted, and has not settled. They do not count.',
     }),
@@ -119,6 +134,7 @@ function projectStatus(
   const place = root ?? context.cwd
   const items = [...unfinished, ...expectedItems(expect, { place, records, completed, session, unfinished })]
   const clean = items.length === 0
+  const done = root === undefined ? null : doneOf(context, root)
   const cleared = records.filter(({ end }) => end === 'cleared')
   const checks = [...new Set(cleared.flatMap(({ passed }) => passed))]
   const isVerdict = options.exitCode || expect.length > 0
@@ -138,16 +154,31 @@ function projectStatus(
       checks_passed: checks,
       completed: completed.length,
       items,
+      done,
       ended,
     },
     lines: [
       ...(clean
         ? [root === undefined ? PROJECT_STATUS_TEXT.noSpecs : PROJECT_STATUS_TEXT.clean({ root, ...proven })]
         : linesOf(items, options.github, paint)),
+      ...(options.github || done === null || done.fix === null
+        ? []
+        : [`${paint.yellow('!')} ${done.message}`, PROJECT_STATUS_TEXT.fix(done.fix)]),
       ...(options.github || ended.length === 0 ? [] : [PROJECT_STATUS_TEXT.ended, ...linesOf(ended, false, paint)]),
     ],
     // An annotation is for a program.
     essential: options.github && !clean ? linesOf(items, true, paint) : [],
+  }
+}
+
+function doneOf(context: CommandContext, root: string): ProjectStatusDocument['done'] {
+  const standing = doneStanding(root, context)
+  if (standing === undefined) return null
+  const fix = standing === 'trusted' ? null : commandLine(['trust'], context.rootOption)
+  return {
+    standing,
+    message: DONE_STANDING[standing],
+    fix: standing === 'missing' ? PROJECT_STATUS_TEXT.fixes.missing : fix,
   }
 }
 

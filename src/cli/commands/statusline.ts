@@ -4,6 +4,7 @@ import { MAX_ID_LENGTH } from '../../hosts/payload.ts'
 import { isJsonObject } from '../../kernel/json-object.ts'
 import { type MarkerView, viewMarkers } from '../../marker/marker-view.ts'
 import type { CommandContext, CommandResult } from '../../project/command-context.ts'
+import { DONE_WORD, isSessionFolderName } from '../../project/done-folder.ts'
 import { findRoots, startFolders } from '../../project/root.ts'
 import { SPECS_ITSELF, type TaskFolder, taskNumberOf } from '../../project/task-folder.ts'
 import { needOf } from '../../run/machine/need.ts'
@@ -118,7 +119,7 @@ function markerItem(view: MarkerView, session: string | undefined): LineItem {
   const { spent, limit } = view.continuations
   const done = view.steps.filter((step) => step.done).length
   const facts = [
-    TEXT.pending(task, view.operation),
+    TEXT.pending(task, task === DONE_WORD ? null : view.operation),
     ...(view.steps.length === 0 ? [] : [TEXT.steps(done, view.steps.length)]),
     ...(spent === null || spent === 0 ? [] : [TEXT.blocked(spent, limit)]),
   ]
@@ -157,5 +158,6 @@ function runText(task: string, state: WorkflowState): string {
 
 /** The number of a task, or its folder's name. */
 function shortName(task: string): string {
+  if (isSessionFolderName(task)) return DONE_WORD
   return task === SPECS_ITSELF ? 'specs' : String(taskNumberOf(task) ?? task)
 }

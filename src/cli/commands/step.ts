@@ -66,7 +66,7 @@ export async function run(
   options: StepOptions,
 ): Promise<CommandResult<StepDocument>> {
   const root = requireRoot(context)
-  const folder = requireTaskFolder(root, task)
+  const folder = requireTaskFolder(root, task, 'marker', shellIdentity(context.environment)?.session)
   const before = options.undo ? undefined : requireReadable(readMarker(folder))?.marker
   const index = before === undefined ? undefined : findStep(folder, before, wanted)
   const checks = before === undefined || index === undefined ? [] : checksOfStep(before, index)

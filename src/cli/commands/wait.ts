@@ -1,7 +1,6 @@
 import path from 'node:path'
 import * as z from 'zod/mini'
 import { kindAt } from '../../disk/file-facts.ts'
-import { ownFolder } from '../../done/session-folder.ts'
 import { callerOf, type Identity } from '../../hosts/caller.ts'
 import { MAIN_AGENT } from '../../hosts/host.ts'
 import { type ErrorArguments, PostflightError } from '../../kernel/errors.ts'
@@ -74,7 +73,7 @@ export async function run(
   const root = requireRoot(context)
   const caller = callerOf(context, options)
   if (caller.session === undefined) throw new PostflightError('session-unknown')
-  const folder = ownFolder(root, task, caller.session) ?? requireTaskFolder(root, task)
+  const folder = requireTaskFolder(root, task, 'marker', caller.session)
   const hasRun = kindAt(path.join(folder.path, RUN_ID_FILE)) !== undefined
   const promise =
     hasRun && requireReadable(readMarker(folder)) === undefined ? undefined : waitOfPromise(folder, options.for, caller)

@@ -1,6 +1,6 @@
 /** What `doctor` finds, and what to do about it. */
 
-import { counted, listed, quote, repairOrClear, unparsedMarker } from '../../kernel/phrases.ts'
+import { counted, listed, quote, quotedNames, repairOrClear, unparsedMarker } from '../../kernel/phrases.ts'
 
 /** About the hook, and about Claude Code's settings that start it. */
 export const HOOK_FINDINGS = {
@@ -94,6 +94,13 @@ export const ROOT_FINDINGS = {
 } as const
 
 /** About a marker; `name` is its path. */
+export const DONE_FINDINGS = {
+  trusted: (names: readonly string[]): string => `specs/done.yaml is trusted on this machine: ${quotedNames(names)}`,
+  invalid: (fault: string, isTrusted: boolean): string =>
+    `${fault}; ${isTrusted ? 'the rules that were trusted stay in force' : 'it has no effect'}`,
+  repair: (trust: string): string => `repair the file, then run ${trust}`,
+} as const
+
 export const MARKER_FINDINGS = {
   pending: (name: string, problems: readonly string[]): string => [`${name}: pending`, ...problems].join('; it '),
   unreadable: (name: string, problems: readonly string[]): string => `${name} ${problems.join(', ')}`,

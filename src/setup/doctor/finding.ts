@@ -2,7 +2,7 @@
 
 /** A finding. With `ok` it says what was checked. `fix` is a command, or what to do by hand. */
 export interface DoctorFinding {
-  readonly check: 'settings' | 'hook' | 'plugin' | 'cli' | 'root' | 'git' | 'marker' | 'workflow'
+  readonly check: 'settings' | 'hook' | 'plugin' | 'cli' | 'root' | 'git' | 'marker' | 'done' | 'workflow'
   readonly ok: boolean
   readonly what: string
   readonly fix: string | null

@@ -1,6 +1,12 @@
 import path from 'node:path'
 import fastGlob from 'fast-glob'
 import { kindAt, unwritableBecause } from '../../disk/file-facts.ts'
+import { readDoneFile } from '../../done/done-file.ts'
+import { DONE_STANDING } from '../../done/done-messages.ts'
+import { doneFault, parseDoneFile } from '../../done/done-yaml.ts'
+import { ruleName } from '../../done/rules.ts'
+import { doneStanding } from '../../done/standing.ts'
+import { readTrusted } from '../../done/trust-store.ts'
 import { commandLine } from '../../kernel/command-line.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { inPlaceOfFolder, unsearchable, unwritable } from '../../kernel/file-messages.ts'
@@ -14,7 +20,7 @@ import { placeOfNewRoot } from '../../project/new-task-folder.ts'
 import type { TaskFolder } from '../../project/task-folder.ts'
 import { listTaskFolders } from '../../project/task-folders.ts'
 import { ownFilesNotIgnored, trackedFiles } from '../install/git.ts'
-import { GIT_FINDINGS, MARKER_FINDINGS, ROOT_FINDINGS } from './doctor-messages.ts'
+import { DONE_FINDINGS, GIT_FINDINGS, MARKER_FINDINGS, ROOT_FINDINGS } from './doctor-messages.ts'
 import { bad, type DoctorFinding, good } from './finding.ts'
 
 /** Checks that there is a root, or that `create` can make one. */
@@ -72,6 +78,22 @@ export function checkGit(root: string): DoctorFinding[] {
     ...(missing.length === 0 ? [] : [bad('git', GIT_FINDINGS.notIgnored(missing[0] as string), ADD_LINES)]),
     ...(tracked.length === 0 ? [] : [bad('git', GIT_FINDINGS.tracked(tracked), `git rm -q --cached ${named}`)]),
   ]
+}
+
+/** Checks the root's definition of done: whether it is valid, and has effect on this machine. */
+export function checkDone(context: CommandContext, root: string): DoctorFinding[] {
+  const standing = doneStanding(root, context)
+  if (standing === undefined) return []
+  if (standing === 'missing') return [good('done', DONE_STANDING.missing)]
+  const trust = commandLine(['trust'], context.rootOption)
+  const file = readDoneFile(root)
+  const parsed = file.kind === 'text' ? parseDoneFile(file.text) : undefined
+  if (parsed !== undefined && 'faults' in parsed) {
+    const fault = doneFault(parsed.faults)
+    return [bad('done', DONE_FINDINGS.invalid(fault, standing !== 'untrusted'), DONE_FINDINGS.repair(trust))]
+  }
+  if (standing !== 'trusted') return [bad('done', DONE_STANDING[standing], trust)]
+  return [good('done', DONE_FINDINGS.trusted((readTrusted(root, context)?.rules ?? []).map(ruleName)))]
 }
 
 /** A marker that is pending for longer than this (ms) was forgotten. */

@@ -1,7 +1,13 @@
 import { counted } from '../../kernel/phrases.ts'
+import { isSessionFolderName } from '../../project/done-folder.ts'
 import type { TransitionEvent } from '../../run/machine/history.ts'
 
 /** The words of `postflight report`. */
+
+/** The heading of a task. */
+export function taskTitle(task: string): string {
+  return isSessionFolderName(task) ? `definition of done (${task})` : task
+}
 
 /** The facts of a journal entry. */
 interface EventFacts {

@@ -1,6 +1,6 @@
 import { inLine } from '../../kernel/text.ts'
 import { clock, duration, runTimes } from './page/track.ts'
-import { STANDING_WORDS, REPORT_TEXT as TEXT } from './report-messages.ts'
+import { STANDING_WORDS, REPORT_TEXT as TEXT, taskTitle } from './report-messages.ts'
 import type { PromiseStory, Report, RunStory, StoryEvent } from './story.ts'
 
 /** The report as lines for a terminal. Pure. */
@@ -15,7 +15,7 @@ export function storyLines({ tasks, others, leftOut }: Report, paint: Highlighte
   if (tasks.length === 0 && others.length === 0) return [TEXT.nothing]
   return [
     ...tasks.flatMap(({ task, promises, runs }) => [
-      paint.bold(inLine(task)),
+      paint.bold(inLine(taskTitle(task))),
       ...promises.flatMap(promiseLines),
       ...runs.flatMap(runLines),
     ]),

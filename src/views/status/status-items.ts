@@ -5,6 +5,7 @@ import { unparsedMarker } from '../../kernel/phrases.ts'
 import { inLine, oneLine } from '../../kernel/text.ts'
 import { formatAge } from '../../kernel/time.ts'
 import { type MarkerView, unparsedFaults } from '../../marker/marker-view.ts'
+import { DONE_WORD, isSessionFolderName } from '../../project/done-folder.ts'
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { needOf } from '../../run/machine/need.ts'
 import type { WorkflowState } from '../../run/machine/state.ts'
@@ -52,8 +53,6 @@ export function isSessionUnseen(
 /** The item of a marker. `rootOption` is the `--root` that printed commands need. */
 export function markerItem(view: MarkerView, rootOption: string | undefined, isUnseen: boolean): StatusItem {
   const { spent, limit } = view.continuations
-  const clear = commandLine(['clear', view.task], rootOption)
-  const adopt = commandLine(['adopt', view.task], rootOption)
   const kind = markerKindOf(view)
   const left = view.steps.filter(({ done }) => !done).map(({ name }) => name)
   const red = view.checks.find(({ failed }) => failed !== null)
@@ -92,14 +91,19 @@ export function markerItem(view: MarkerView, rootOption: string | undefined, isU
       failed: red?.failed == null ? undefined : { run: red.run, failure: red.failed },
       steps: left,
     }),
-    fix: markerFixFor(view, kind, adopt, clear),
+    fix: markerFixFor(view, kind, rootOption),
   }
 }
 
-function markerFixFor(view: MarkerView, kind: MarkerKind, adopt: string, clear: string): string {
+function markerFixFor(view: MarkerView, kind: MarkerKind, rootOption: string | undefined): string {
+  const clear = commandLine(['clear', view.task], rootOption)
+  const adopt = commandLine(['adopt', view.task], rootOption)
   if (kind === 'unreadable')
     return unparsedFaults(view) === undefined ? TEXT.fixes.unreadable : TEXT.fixes.unparsed(clear)
   if (kind === 'bypassed') return TEXT.fixes.bypassed
+  if (isSessionFolderName(view.task)) {
+    return TEXT.fixes.done(commandLine([DONE_WORD], rootOption), `${clear} --unchecked`)
+  }
   return kind === 'abandoned' || kind === 'unchecked'
     ? TEXT.fixes.abandoned(adopt, clear)
     : TEXT.fixes.pending(clear, adopt)

@@ -1,6 +1,6 @@
 import { oneLine } from '../../../kernel/text.ts'
 import { around } from '../compose.ts'
-import { REPORT_TEXT as TEXT } from '../report-messages.ts'
+import { REPORT_TEXT as TEXT, taskTitle } from '../report-messages.ts'
 import type {
   PhaseStory,
   PromiseStory,
@@ -141,7 +141,7 @@ function labels({ ticks }: Scale, { startMs, endMs }: { readonly startMs: number
 /** The card of a task. `index` counts from 0. */
 export function taskCard({ task, promises, runs, endMs }: TaskStory, index: number, isOpen: boolean): Html {
   const standings = [...new Set([...promises, ...runs].map(({ standing }) => standing))]
-  return html`<details class="card task" id="t${index + 1}"${isOpen && html` open`}><summary><h3>${oneLine(task, 120)}</h3>
+  return html`<details class="card task" id="t${index + 1}"${isOpen && html` open`}><summary><h3>${oneLine(taskTitle(task), 120)}</h3>
     ${standings.map(badge)}<small>${clock(endMs, true)}</small></summary>
     ${promises.map(promiseCard)}${runs.map(runCard)}</details>`
 }

@@ -1,5 +1,6 @@
+import { sha256 } from '../disk/hash.ts'
 import { DONE_FOLDER_PREFIX, JOURNAL_FOLDER, SPECS_FOLDER } from '../kernel/files.ts'
-import type { TaskFolder } from '../project/task-folder.ts'
+import type { TaskFolder } from './task-folder.ts'
 
 /** The names of the folders in which sessions keep what they know of the definition of done. */
 
@@ -7,6 +8,11 @@ import type { TaskFolder } from '../project/task-folder.ts'
 export const DONE_WORD = 'done'
 
 const FOLDER_NAME = new RegExp(`^${DONE_FOLDER_PREFIX}[0-9a-f]{16}$`)
+
+/** The name of a session's folder. */
+export function sessionFolderName(session: string): string {
+  return `${DONE_FOLDER_PREFIX}${sha256(session).slice(0, 16)}`
+}
 
 /** Whether a name is that of a session's folder. */
 export function isSessionFolderName(name: string): boolean {
