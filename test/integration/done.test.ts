@@ -263,6 +263,14 @@ describe('trust', () => {
     const project = createSourceProject()
     project.write('specs/done.yaml', RULES)
     expect((await project.cli(['trust'])).status).toBe(64)
+    for (const answers of [[], [''], ['n'], ['yess']]) {
+      const asked = await project.cli(['trust'], { answers })
+      expect([asked.status, asked.stdout], answers[0]).toEqual([1, expect.stringContaining('nothing has changed')])
+      expect(asked.stdout).toContain('test ! -f broken')
+    }
+    expect((await done(project)).stderr).toContain('not trusted')
+    expect((await project.cli(['trust'], { answers: ['Yes'] })).stdout).toContain('trusted specs/done.yaml')
+    project.write('specs/done.yaml', `${RULES}# changed\n`)
     const run = await project.cli(['trust', '--yes', '--json'])
     expect(run.json()).toMatchObject({ trusted: true, changed: true, rules: [{ checks: ['test ! -f broken'] }, {}] })
     expect((await project.cli(['trust', '--json'])).json()).toMatchObject({ trusted: true, changed: false })
