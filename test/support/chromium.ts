@@ -1,7 +1,8 @@
 /** Drives a headless Chromium over a pipe: opens pages as a reader would, measures them and takes pictures. */
 
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
@@ -60,7 +61,8 @@ export function startChromium(program: string): Browser {
       ...['--headless=new', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--hide-scrollbars'],
       ...['--no-first-run', '--disable-background-networking', `--user-data-dir=${profile}`, '--remote-debugging-pipe'],
     ],
-    { stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'] },
+    // A process group of its own, so that the processes that it starts end with it.
+    { stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'], detached: true },
   )
   const ended = new Promise<void>((resolve) => child.once('close', () => resolve()))
   const { call, listen } = connect(child)
@@ -108,10 +110,10 @@ export function startChromium(program: string): Browser {
   return {
     open,
     close: async () => {
-      child.kill('SIGKILL')
+      if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
       await ended
-      // Its other processes end later, and write until then.
-      rmSync(profile, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 })
+      // Processes that were killed may still end a write.
+      await rm(profile, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 })
     },
   }
 }
