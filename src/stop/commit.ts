@@ -2,6 +2,7 @@ import { isPast } from '../disk/age.ts'
 import { errorText, isAbsent } from '../disk/file-errors.ts'
 import { LockBusy, retryWhileLocked } from '../disk/lock.ts'
 import type { Payload } from '../hosts/host.ts'
+import { PostflightError } from '../kernel/errors.ts'
 import { claimContinuation } from '../marker/count/claim.ts'
 import { noteExpired } from '../marker/count/claim-files.ts'
 import { isSpent } from '../marker/loop-guard.ts'
@@ -70,7 +71,8 @@ function commitMarker(planned: PlannedMarker, stop: Stop, recorded: Recorded[]):
   } catch (error) {
     if (error instanceof LockBusy) throw error
     // Of many stops at once, one abandons the marker and the others may wait for its lock in vain: nothing failed.
-    if (readMarker(folder) === undefined) return { kind: 'let-go', folder }
+    const wasLocked = error instanceof PostflightError && error.code === 'locked'
+    if (wasLocked && readMarker(folder) === undefined) return { kind: 'let-go', folder }
     return { kind: 'failed', folder, detail: errorText(error) }
   }
 }

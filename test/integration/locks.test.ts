@@ -6,7 +6,7 @@ import { retryWhileLocked, withLock } from '../../src/disk/lock.ts'
 import { commitStop, commitStopAsync } from '../../src/stop/commit.ts'
 import { observeStop } from '../../src/stop/observe-stop.ts'
 import { planStop } from '../../src/stop/plan.ts'
-import { createProject, makeOld } from '../support/project.ts'
+import { createProject, makeOld, type Project } from '../support/project.ts'
 
 const LOCK = 'specs/259_x/.postflight-lock'
 
@@ -19,6 +19,13 @@ function locked() {
   project.marker('259_x', { cc_session_id: 'one', agent_id: 'main', stop_hook_active: true })
   project.write(LOCK, '')
   return { project, folder: project.at('specs/259_x') }
+}
+
+/** The plan for a stop of the markers' owner. */
+function planOfStop({ dir }: Project) {
+  const payload = { event: 'Stop', session: 'one', agent: 'main', wakeUps: 0, shells: [] } as const
+  const occasion = { payload, nowMs: Date.now(), findSessionBirth: () => undefined, findStart: () => 0 }
+  return planStop(observeStop([dir], occasion), payload, occasion.nowMs)
 }
 
 describe('an asynchronous wait for a lock', () => {
@@ -101,9 +108,7 @@ describe('an asynchronous wait for a lock', () => {
 
   it('of a stop that was in vain reports nothing where the marker is gone by then, and an error where it still lies there', () => {
     const { project } = locked()
-    const payload = { event: 'Stop', session: 'one', agent: 'main', wakeUps: 0, shells: [] } as const
-    const occasion = { payload, nowMs: Date.now(), findSessionBirth: () => undefined, findStart: () => 0 }
-    const plan = planStop(observeStop([project.dir], occasion), payload, occasion.nowMs)
+    const plan = planOfStop(project)
 
     expect(commitStop(plan).outcomes).toEqual([expect.objectContaining({ kind: 'failed' })])
     // Another process holds the lock while it removes the marker.
@@ -117,9 +122,7 @@ describe('an asynchronous wait for a lock', () => {
   it('of a stop delays the marker whose lock is held, and counts no other one twice', async () => {
     const { project } = locked()
     project.marker('001_first', { cc_session_id: 'one', agent_id: 'main' })
-    const payload = { event: 'Stop', session: 'one', agent: 'main', wakeUps: 0, shells: [] } as const
-    const occasion = { payload, nowMs: Date.now(), findSessionBirth: () => undefined, findStart: () => 0 }
-    const plan = planStop(observeStop([project.dir], occasion), payload, occasion.nowMs)
+    const plan = planOfStop(project)
     const sleep = vi.spyOn(Atomics, 'wait')
     setTimeout(() => rmSync(project.at(LOCK)), 100)
 
