@@ -2,6 +2,17 @@
 
 import type { Reply, Script, Turn } from './model.ts'
 
+/** The place in the first line of a workflow's prompt, for a pattern: its phase, its step if it has one, and its attempt. */
+export const PROMPT_PLACE = String.raw`phase "(\w+)"(?:, step (\d+) of \d+(?:: .*)?)?, attempt (\d+) of`
+
+/** The place of a workflow's prompt as text: `plan 1`, `execute step 2 1`; undefined for other texts. */
+export function promptPlace(text: string, workflow: string, flags = ''): string | undefined {
+  const found = new RegExp(`^Workflow "${workflow}".*${PROMPT_PLACE}`, flags).exec(text)
+  if (found === null) return undefined
+  const [, phase, step, attempt] = found
+  return `${phase}${step === undefined ? '' : ` step ${step}`} ${attempt}`
+}
+
 /** A turn in which the agent says something. Without a tool call in the same turn it stops. */
 export function say(text: string): Reply {
   return { text }

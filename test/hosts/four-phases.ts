@@ -1,6 +1,7 @@
 /** Helpers for `examples/four-phases.yaml` on a real client: the place of each prompt, and the work that it asks for. */
 
 import { readFileSync } from 'node:fs'
+import { promptPlace } from './agents.ts'
 
 export const TASK = '007_flow'
 export const IN_TASK = `specs/${TASK}`
@@ -9,10 +10,7 @@ export const FOUR_PHASES = readFileSync(new URL('../../examples/four-phases.yaml
 
 /** The place of a prompt in the run: `plan 1`, `execute step 2 1`; undefined for other texts. */
 export function placeOf(text: string): string | undefined {
-  const found = /^Workflow "four phases".*phase "(\w+)"(?:, step (\d+) of \d+(?:: .*)?)?, attempt (\d+) of/.exec(text)
-  if (found === null) return undefined
-  const [, phase, step, attempt] = found
-  return `${phase}${step === undefined ? '' : ` step ${step}`} ${attempt}`
+  return promptPlace(text, 'four phases')
 }
 
 /** The command that writes a file into the task folder. */

@@ -3,6 +3,8 @@
  * and a budget. Its prompts say everything that the scripted agents need.
  */
 
+import { promptPlace } from './agents.ts'
+
 export const TASK = '007_flow'
 export const IN_TASK = `specs/${TASK}`
 
@@ -37,10 +39,7 @@ const LIST = ['# Tasks', '', ...TASKS.map((task) => `- [ ] ${task}`), ''].join('
 
 /** The place of a prompt: `list 1`, `work step 5 2`; undefined for other texts, and for the prompt of several steps. */
 export function placeOf(text: string): string | undefined {
-  const found = /^Workflow "long run".*phase "(\w+)"(?:, step (\d+) of \d+(?:: .*)?)?, attempt (\d+) of/m.exec(text)
-  if (found === null) return undefined
-  const [, phase, step, attempt] = found
-  return `${phase}${step === undefined ? '' : ` step ${step}`} ${attempt}`
+  return promptPlace(text, 'long run', 'm')
 }
 
 /** The parts of a prompt for several steps at once; the prompt itself if it is for one. */

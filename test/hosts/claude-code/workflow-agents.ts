@@ -1,5 +1,6 @@
 /** Helpers for workflows on the real client: an agent that follows prompts, and the state of the run. */
 
+import { PROMPT_PLACE } from '../agents.ts'
 import { IN_TASK, placeOf, WORK } from '../four-phases.ts'
 import type { Reply, Script, Turn } from '../model.ts'
 import { bash, reasonsIn, say } from './agents.ts'
@@ -42,7 +43,7 @@ function replyTo(reason: string): Reply {
 /** The attempts of the prompts in this agent's context, as `phase attempt`. */
 export function attemptsIn(turn: Turn | undefined): string[] {
   return reasonsIn(turn).flatMap((reason) => {
-    const found = /^Workflow .* phase "(\w+)"(?:, step (\d+) of \d+(?:: .*)?)?, attempt (\d+) of/.exec(reason)
+    const found = new RegExp(`^Workflow .* ${PROMPT_PLACE}`).exec(reason)
     return found === null ? [] : [found.slice(1).filter(Boolean).join(' ')]
   })
 }
