@@ -241,6 +241,13 @@ function launch(shell: readonly string[], built: Built, locale: Record<string, s
   return stdout
 }
 
+/** A folder with a program `node` that does this. */
+function fakeNode(script: string): string {
+  const bin = mkdtempSync(join(base, 'node-'))
+  writeFileSync(join(bin, 'node'), `#!/bin/sh\n${script}\n`, { mode: 0o755 })
+  return bin
+}
+
 // The shells are found on the PATH of the test, and then get only ours.
 const SHELL_PATHS = SHELLS.map(([program = '', ...words]) => [
   spawnSync('sh', ['-c', `command -v ${program}`], { encoding: 'utf8' }).stdout.trim(),
@@ -531,6 +538,75 @@ describe('the launcher', () => {
       expect(ratios[2]).toBeLessThan(2)
     },
   )
+
+  const DONE = 'specs/done.yaml'
+  const MARKER = `specs/001_x/${MARKER_FILE}`
+  const RUN = 'specs/.postflight/running/001_x'
+  it.each<[string, string[], string[], string[], boolean]>([
+    ['a marker alone', ['Stop'], [MARKER], [], true],
+    ['a marker alone', [], [MARKER], [], true],
+    ['a run', ['Stop'], [RUN], [], false],
+    ['a marker and a run', [], [MARKER, RUN], [], false],
+    ['a marker here and a run in the project', ['Stop'], [MARKER], [RUN], false],
+    ['a definition of done', ['Stop'], [MARKER, DONE], [], false],
+    ['a marker here and a definition of done in the project', ['Stop'], [MARKER], [DONE], false],
+    ['a marker at the start of a session', ['SessionStart'], [MARKER], [], false],
+    ['a marker and an option of the hook', ['--root', '.'], [MARKER], [], false],
+  ])(
+    'lets Node start with a known hash seed only where nothing large is read: %s, %j',
+    (_name, words, here, there, quick) => {
+      const built = emptyPlan()
+      const project = `${built.cwd}-project`
+      for (const [folder, names] of [
+        [built.cwd, here],
+        [project, there],
+      ] as const) {
+        for (const name of names) {
+          mkdirSync(dirname(join(folder, name)), { recursive: true })
+          writeFileSync(join(folder, name), '')
+        }
+      }
+      mkdirSync(project, { recursive: true })
+      const bin = fakeNode('printf "%s " "$@"')
+
+      const { stdout } = spawnSync(shell[0] as string, [LAUNCHER_COPY, ...words], {
+        cwd: built.cwd,
+        env: { PATH: bin, CLAUDE_PROJECT_DIR: project },
+        encoding: 'utf8',
+      })
+
+      expect(stdout.startsWith('--no-rehash-snapshot ')).toBe(quick)
+      expect(stdout).toContain('hook.js')
+    },
+  )
+
+  it.each(['a file', 'a pipe'])('starts a Node without that option once more, with the whole payload in %s', (kind) => {
+    const built = emptyPlan()
+    mkdirSync(dirname(join(built.cwd, MARKER)), { recursive: true })
+    writeFileSync(join(built.cwd, MARKER), '')
+    const payload = join(built.cwd, 'payload')
+    writeFileSync(payload, `{"x":"${'y'.repeat(100_000)}"}`)
+    const refuses = 'case $1 in --no-*) echo "node: bad option: $1" >&2; exit 9 ;; esac'
+    const bin = fakeNode(
+      `${refuses}\necho "a complaint of the hook" >&2\nwhile read -r line || [ -n "$line" ]; do printf '%s' "\${#line}"; line=; done`,
+    )
+    const line =
+      kind === 'a file'
+        ? '. "$0" Stop < payload'
+        : '(while read -r l || [ -n "$l" ]; do echo "$l"; l=; done < payload) | . "$0" Stop'
+
+    const { stdout, stderr, status } = spawnSync(
+      shell[0] as string,
+      ['-c', line.replace('. "$0"', `"${LAUNCHER_COPY}"`)],
+      {
+        cwd: built.cwd,
+        env: { PATH: `${bin}:${dirname(process.execPath)}:/usr/bin:/bin` },
+        encoding: 'utf8',
+      },
+    )
+
+    expect({ stdout, stderr, status }).toEqual({ stdout: '100008\n', stderr: 'a complaint of the hook\n', status: 0 })
+  })
 
   it('answers without Node in a project with hundreds of tasks', () => {
     const built = emptyPlan()
