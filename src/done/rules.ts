@@ -30,12 +30,18 @@ export interface RuleFault {
 const TOP_FIELDS = ['done']
 const RULE_FIELDS = ['when', 'unless', 'check', 'timeout', 'name']
 
-const MAX_NAME = 80
-const MAX_COMMAND = 2000
-const MAX_PATTERN = 200
+export const MAX_NAME = 80
+export const MAX_COMMAND = 2000
+export const MAX_PATTERN = 200
 
 /** The longest time (ms) of a check: a day. */
-const MAX_TIMEOUT_MS = 86_400_000
+export const MAX_TIMEOUT_MS = 86_400_000
+
+/** A text that says something, on one line. */
+export const TEXT = /^(?=\s*\S)[^\u0000-\u001f\u007f-\u009f]+$/
+
+/** A time: `90s`, `5m`, `1h`, or a number of seconds. */
+export const TIMEOUT = /^(\d{1,6})\s*([smh])?$/
 
 /** The maximum number of faults that are told. */
 const MAX_FAULTS = 100
@@ -101,16 +107,15 @@ function readRule(value: unknown, at: FaultPath, fault: Fault): DoneRule {
   }
 }
 
-/** True for a text that says something, on one line. */
 function isText(value: unknown): value is string {
-  return typeof value === 'string' && value.trim() !== '' && !/[\u0000-\u001f\u007f-\u009f]/.test(value)
+  return typeof value === 'string' && TEXT.test(value)
 }
 
 const UNITS_MS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000 }
 
-/** `90s`, `5m`, `1h`, or a number of seconds, in ms; undefined for anything else. */
+/** A time in ms; undefined for anything else. */
 function durationMs(value: unknown): number | undefined {
-  const [, digits, unit = 's'] = /^(\d{1,6})\s*([smh])?$/.exec(String(value)) ?? []
+  const [, digits, unit = 's'] = TIMEOUT.exec(String(value)) ?? []
   const ms = Number(digits) * (UNITS_MS[unit] ?? 0)
   return ms > 0 && ms <= MAX_TIMEOUT_MS ? ms : undefined
 }

@@ -59,7 +59,7 @@ async function shapeFaults(value: unknown, block: Block): Promise<string[]> {
   const has = (...keys: string[]): boolean =>
     typeof value === 'object' && value !== null && keys.some((key) => key in value)
   if (has('phases')) return [...schemaFaults('workflow.schema.json', value), ...(await workflowFaults(block))]
-  if (has('done')) return doneFaults(value)
+  if (has('done')) return [...schemaFaults('done.schema.json', value), ...doneFaults(value)]
   if (has('jobs')) return gitHubFaults(block.text)
   if (has('hooks', 'permissions', 'statusLine')) return faultsBy(claudeSettings, value)
   if (has('plugin')) return [...faultsBy(openCodeConfig, value), ...pluginFaults(value)]

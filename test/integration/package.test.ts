@@ -186,7 +186,7 @@ describe.concurrent('the package', () => {
 
   it('exports its schemas', async () => {
     const project = installPacked()
-    const names = ['workflow.schema.json', 'state.schema.json', 'marker.schema.json', 'output/create.schema.json']
+    const names = ['workflow.schema.json', 'done.schema.json', 'marker.schema.json', 'output/create.schema.json']
     const script = `console.log(JSON.stringify(process.argv.slice(1).map((name) => require('postflight-guard/schema/' + name).type)))`
 
     const run = await runProcess(process.execPath, ['-e', script, ...names], { cwd: project.dir, env: project.env })

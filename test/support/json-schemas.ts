@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import * as z from 'zod/mini'
 import { journalEntryDocument } from '../../src/cli/commands/logs.ts'
+import { RULES_SCHEMA } from '../../src/done/rules-schema.ts'
 import { MARKER_SCHEMA } from '../../src/marker/marker-schema.ts'
 import { DEFINITION_SCHEMA } from '../../src/run/definition/definition-schema.ts'
 import { STATE_SCHEMA } from '../../src/run/machine/state-schema.ts'
@@ -22,6 +23,7 @@ export function outputSchemaFile(command: string): string {
 /** The zod schema and the title of every file in `schema/`. */
 const SOURCES: Readonly<Record<string, readonly [schema: z.core.$ZodType, title: string]>> = {
   'workflow.schema.json': [DEFINITION_SCHEMA, 'postflight-guard workflow'],
+  'done.schema.json': [RULES_SCHEMA, 'postflight-guard: specs/done.yaml'],
   'state.schema.json': [STATE_SCHEMA, 'postflight-guard: workflow/state.json'],
   'marker.schema.json': [MARKER_SCHEMA, 'postflight-guard: .postflight-pending'],
   'journal-entry.schema.json': [journalEntryDocument(), 'postflight-guard: a line of .postflight/journal.jsonl'],

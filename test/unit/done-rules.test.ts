@@ -3,6 +3,7 @@
 import { describe, expect, it } from 'vitest'
 import { parseDoneFile } from '../../src/done/done-yaml.ts'
 import { readRules, ruleName, rulesFile, ruleText } from '../../src/done/rules.ts'
+import { readSchema, schemaFaults } from '../support/json-schemas.ts'
 
 const RULE = { when: 'src/**', check: 'npm test' }
 
@@ -132,5 +133,40 @@ describe('the file of a definition of done', () => {
       places.some((place) => place.startsWith(expected)),
       places.join('\n'),
     ).toBe(true)
+  })
+})
+
+describe('the schema for editors', () => {
+  const isValid = (value: unknown): boolean => schemaFaults('done.schema.json', value).length === 0
+
+  it.each<[string, object]>([
+    ['one rule', RULE],
+    ['lists', { ...RULE, when: ['a', '**/{b,c}.ts'], unless: ['d'], check: ['e', 'f'], name: 'all' }],
+    ['a time in seconds', { ...RULE, timeout: 86_400 }],
+    ['a time with a unit', { ...RULE, timeout: '90 s' }],
+    ['an unknown field', { ...RULE, checks: 'x' }],
+    ['no check', { when: 'x' }],
+    ['an empty list', { ...RULE, when: [] }],
+    ['a blank command', { ...RULE, check: ' ' }],
+    ['a command of two lines', { ...RULE, check: 'a\nb' }],
+    ['a long command', { ...RULE, check: 'x'.repeat(2001) }],
+    ['a long pattern', { ...RULE, unless: 'x'.repeat(201) }],
+    ['a long name', { ...RULE, name: 'x'.repeat(81) }],
+    ['a number for a command', { ...RULE, check: 3 }],
+    ['a time that is none', { ...RULE, timeout: 'soon' }],
+    ['a time of two days', { ...RULE, timeout: 172_800 }],
+  ])('agrees with what is accepted: %s', (_what, rule) => {
+    expect(isValid({ done: [rule] })).toBe('rules' in readRules({ done: [rule] }))
+  })
+
+  it('agrees about the whole file', () => {
+    for (const file of [{ done: [] }, {}, [], { done: 'x' }, { done: [], more: 1 }, { done: Array(21).fill(RULE) }]) {
+      expect(isValid(file), JSON.stringify(file).slice(0, 40)).toBe('rules' in readRules(file))
+    }
+  })
+
+  it('describes every field', () => {
+    const { properties } = readSchema('done.schema.json') as { properties: { done: { items: { properties: object } } } }
+    for (const field of Object.values(properties.done.items.properties)) expect(field).toHaveProperty('description')
   })
 })
