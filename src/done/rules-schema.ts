@@ -29,10 +29,7 @@ const rule = z.strictObject({
 
 /** A definition of done. */
 export const RULES_SCHEMA = z.strictObject({
-  done: z
-    .array(rule)
-    .check(z.maxLength(MAX_CHECKS))
-    .register(z.globalRegistry, {
-      description: 'The rules. An agent is not done before the checks of each that is due succeed.',
-    }),
+  done: z.array(rule).check(z.maxLength(MAX_CHECKS)).register(z.globalRegistry, {
+    description: 'The rules. An agent is not done before the checks of each that is due succeed.',
+  }),
 })

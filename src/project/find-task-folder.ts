@@ -49,7 +49,7 @@ export function isMeant(folder: Pick<TaskFolder, 'task'>, reference: TaskReferen
 /**
  * The folder of `task`; undefined where there is none. Of several, the one that holds a file of ours. An existing folder
  * may be named exactly, or as it was printed, even where a new folder could not have such a name: its marker must be
- * clearable. \`done\` is the folder of the definition of done of \`session\`, or of the only session that has one.
+ * clearable. `done` is the folder of the definition of done of `session`, or of the only session that has one.
  * @throws {PostflightError} `task-invalid`, `task-ambiguous`, `file-unreadable`.
  */
 export function findTaskFolder(root: string, task: string, session?: string): TaskFolder | undefined {

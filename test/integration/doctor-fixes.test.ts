@@ -170,6 +170,11 @@ const WIRING: readonly Row[] = [
     /has an entry for Stop of an earlier version/,
   ],
   [
+    'an entry for SessionStart from before it looked for a definition of done',
+    ({ project }) => project.write(SETTINGS, project.read(SETTINGS).replaceAll(' SessionStart"', '"')),
+    /has an entry for SessionStart of an earlier version/,
+  ],
+  [
     'an entry with another command',
     ({ project }) => project.write(SETTINGS, project.read(SETTINGS).replace(/\[ ! -f [^\]]* \] \|\| exec /g, '')),
     /starts the hook by another command/,

@@ -67,6 +67,7 @@ describe('findings about the hook', () => {
     withoutWord: [
       [
         '.claude/settings.json',
+        'Stop',
         '.claude/settings.json has an entry for Stop of an earlier version, which does not look for specs/done.yaml',
       ],
     ],

@@ -58,6 +58,9 @@ interface Wired {
 
 const STOPS: readonly string[] = ['SubagentStop', 'Stop']
 
+/** The events at which the launcher looks for a definition of done, if its entry has their word. */
+const DONE_EVENTS: readonly string[] = ['Stop', 'SessionStart', 'PreToolUse']
+
 const CLAUDE_CODE: WiredHost = { tellsProject: true, entries: claudeEntries, install: 'postflight install' }
 
 /** The scope whose entries stay if several have them: first the one for all projects, last the one that is not shared. */
@@ -157,6 +160,9 @@ export function checkEntries(
     }
   }
   const strange = isTheirs ? undefined : commands.find((one) => !one.command.startsWith(command))
+  const wordless = commands.find(
+    (one) => DONE_EVENTS.includes(one.event) && withoutEventWord(one.command) === one.command,
+  )
   const isDoubled = new Set(commands.map((one) => `${one.event} ${one.command}`)).size < commands.length
   const what =
     strange !== undefined
@@ -165,8 +171,8 @@ export function checkEntries(
         : HOOK_FINDINGS.anotherCopy(file, oneLine(strange.command, 200))
       : isDoubled
         ? HOOK_FINDINGS.listedTwice(file)
-        : commands.some((one) => one.event === 'Stop' && withoutEventWord(one.command) === one.command)
-          ? HOOK_FINDINGS.withoutWord(file)
+        : wordless !== undefined
+          ? HOOK_FINDINGS.withoutWord(file, wordless.event)
           : HOOK_FINDINGS.incomplete(file)
   return bad('settings', what, fix)
 }

@@ -27,8 +27,8 @@ export const HOOK_FINDINGS = {
   shellHook: (command: string, file: string): string =>
     `the hook "${quote(command, 120)}" in ${file} looks for the same markers, so one stop of a sub-agent counts twice`,
   reactive: (count: number, file: string): string => `${counted(count, 'reactive rule')} in ${file}`,
-  withoutWord: (file: string): string =>
-    `${file} has an entry for Stop of an earlier version, which does not look for specs/done.yaml`,
+  withoutWord: (file: string, event: string): string =>
+    `${file} has an entry for ${event} of an earlier version, which does not look for specs/done.yaml`,
   incomplete: (file: string): string => `${file} lists the hook for some of its events only`,
   repairSettings: 'repair the file by hand: until then Claude Code ignores all of it',
   missing: (file: string): string => `${file} is missing`,
