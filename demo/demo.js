@@ -25,15 +25,20 @@ const environment = { PATH: process.env.PATH, HOME: project, CLAUDE_CODE_SESSION
 
 /** Runs a `postflight` command as an agent's Bash tool does, and shows it. */
 function postflight(...words) {
+  const { status, printed } = run(words, environment)
+  if (status !== 0) fail(`postflight ${words[0]} ended with ${status}`)
+  return printed
+}
+
+function run(words, env) {
   say(`${colours.dim('$')} postflight ${words.map((word) => (/\s/.test(word) ? `"${word}"` : word)).join(' ')}`)
-  const run = spawnSync(process.execPath, [path.join(packageFolder, 'bin', 'postflight.js'), ...words], {
-    cwd: project,
-    env: environment,
-    encoding: 'utf8',
-  })
-  show(run.stdout + run.stderr)
-  if (run.status !== 0) fail(`postflight ${words[0]} ended with ${run.status}`)
-  return run.stdout
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    [path.join(packageFolder, 'bin', 'postflight.js'), ...words],
+    { cwd: project, env, encoding: 'utf8' },
+  )
+  show(stdout + stderr)
+  return { status, printed: stdout }
 }
 
 /** Installs the hook in the project's settings, where `workflow start` looks for it. It shows nothing. */
@@ -47,7 +52,11 @@ function install() {
 function hook(payload, who) {
   const full = { session_id: SESSION, cwd: project, permission_mode: 'default', ...payload }
   const launcher = path.join(packageFolder, 'hooks', 'postflight-hook')
-  const [program, ...words] = onWindows ? [process.execPath, path.join(packageFolder, 'dist', 'hook.js')] : [launcher]
+  // The entries of these two events name them, so that the launcher looks for a definition of done.
+  const word = ['Stop', 'SessionStart'].filter((event) => event === payload.hook_event_name)
+  const [program, ...words] = onWindows
+    ? [process.execPath, path.join(packageFolder, 'dist', 'hook.js')]
+    : [launcher, ...word]
   const run = spawnSync(program, words, {
     cwd: project,
     env: { ...environment, CLAUDE_PROJECT_DIR: project },
@@ -100,10 +109,43 @@ function chapter(title, ...text) {
 }
 
 install()
-console.log(colours.bold('postflight-guard: an agent that owes a postflight does not stop before it is done.'))
+console.log(colours.bold('postflight-guard: an agent does not stop before its work is done.'))
 say(`(a throw-away project: ${project})`)
 
-chapter('1. A skill starts task 259. Before it hands the work to a sub-agent, it creates a marker.')
+const write = (name, text) => {
+  fs.mkdirSync(path.dirname(path.join(project, name)), { recursive: true })
+  fs.writeFileSync(path.join(project, name), text)
+}
+write('src/sum.js', 'module.exports = (a, b) => a + b\n')
+write(
+  'test.js',
+  "const sum = require('./src/sum.js')(1, 2)\nif (sum !== 3) {\n  console.log('sum(1, 2) is', sum)\n  process.exit(1)\n}\n",
+)
+
+chapter('1. A repository says once when work is done, and a person trusts that on this machine.')
+write('specs/done.yaml', 'done:\n  - when: ["src/**"]\n    check: node test.js\n')
+say(`${colours.dim('$')} cat specs/done.yaml`)
+show(fs.readFileSync(path.join(project, 'specs', 'done.yaml'), 'utf8'))
+const { CLAUDECODE: _agent, CLAUDE_CODE_SESSION_ID: _session, ...person } = environment
+expect(run(['trust', '--yes'], person).status === 0, 'the trust')
+
+chapter('2. An agent changes a source, and believes that it is done.')
+hook({ hook_event_name: 'SessionStart', source: 'startup' })
+say('The agent writes src/sum.js.')
+write('src/sum.js', 'module.exports = (a, b) => a - b\n')
+const notDone = hook(stop(), 'main')
+expect(notDone.decision === 'block', 'a block')
+say('The agent is told:')
+show(notDone.reason, '    │ ')
+
+chapter('3. It runs the checks, mends what they find, and stops.')
+expect(run(['done'], environment).status === 1, 'a red check')
+say('The agent mends src/sum.js.')
+write('src/sum.js', 'module.exports = (a, b) => b + a\n')
+postflight('done')
+expect(hook(stop(), 'main').decision === undefined, 'main to be free')
+
+chapter('4. Part two: markers. A skill starts task 259. Before it hands the work to a sub-agent, it creates a marker.')
 const created = postflight(
   ...['create', '259', 'prove_completeness', '--skill', 'skill-lean-research', '--operation', 'research'],
   ...['--reason', 'Postflight pending: status update, artifact linking, git commit'],
@@ -118,11 +160,11 @@ hook({
 })
 postflight('inspect', '259')
 
-chapter('2. Sub-agents come and go. The marker is not theirs, so their stops are allowed.')
+chapter('5. Sub-agents come and go. The marker is not theirs, so their stops are allowed.')
 expect(hook(subagentStop(WORKER), 'the sub-agent of task 259').decision === undefined, 'the worker to be free')
 expect(hook(subagentStop(OTHER), 'a sub-agent of another task').decision === undefined, 'the other one to be free')
 
-chapter('3. The main conversation believes that it is done. It is not.')
+chapter('6. The main conversation believes that it is done. It is not.')
 const first = hook(stop(), 'main')
 expect(first.decision === 'block', 'a block')
 say('The agent is told:')
@@ -135,7 +177,7 @@ say(
   `The loop guard says ${fs.readFileSync(path.join(project, 'specs', '259_prove_completeness', '.postflight-loop-guard'), 'utf8').trim()} of 3. The next stop would be allowed.`,
 )
 
-chapter('4. The agent does its postflight, ticks the checklist, and clears the marker.')
+chapter('7. The agent does its postflight, ticks the checklist, and clears the marker.')
 postflight('step', '259', 'update status')
 postflight('step', '259', 'link artifacts')
 postflight('step', '259', '3')
@@ -143,7 +185,7 @@ postflight('clear', '259')
 expect(hook(stop(), 'main').decision === undefined, 'main to be free')
 
 chapter(
-  '5. The agent never does the postflight of task 260. It is not trapped: after three blocks its stop is allowed.',
+  '8. The agent never does the postflight of task 260. It is not trapped: after three blocks its stop is allowed.',
 )
 postflight('create', '260', 'never_finished', '--operation', 'implement', '--agent', 'main')
 for (let attempt = 1; attempt <= 3; attempt++) expect(hook(stop(), 'main').decision === 'block', 'a block')
@@ -154,16 +196,16 @@ show(notice.systemMessage ?? '', '    │ ')
 say('The abandoned marker stays, for a later session to adopt or clear:')
 postflight('inspect')
 
-chapter('6. In an emergency, the next stop can be allowed at once.')
+chapter('9. In an emergency, the next stop can be allowed at once.')
 postflight('create', '261', 'stuck', '--operation', 'plan', '--agent', 'main')
 expect(hook(stop(), 'main').decision === 'block', 'a block')
 postflight('bypass', '261')
 expect(hook(stop(), 'main').decision === undefined, 'the bypass')
 
-chapter('7. The journal lists all of this.')
+chapter('10. The journal lists all of this.')
 postflight('logs')
 chapter(
-  '8. Part two: a workflow. It has four phases, each gated by a file that it must write; the third is a list of steps.',
+  '11. Part three: a workflow. It has four phases, each gated by a file that it must write; the third is a list of steps.',
 )
 const flow = path.join(packageFolder, 'examples', 'four-phases.yaml')
 postflight('workflow', 'validate', flow)

@@ -6,11 +6,14 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { replaceFile } from '../../src/disk/write.ts'
+import { readState } from '../../src/run/store/state-store.ts'
 import { OTHER_SESSION, SESSION, sessionStart, shellRan, stop, subagentStop } from '../support/payloads.ts'
 import { PACKAGE } from '../support/process.ts'
 import {
   claudeHookEnv,
   createProject,
+  createSourceProject,
   type HookRun,
   type JsonDocument,
   makeOld,
@@ -601,4 +604,20 @@ describe('a command that is killed at any write', () => {
     },
     300_000,
   )
+})
+
+describe('the state of a run', () => {
+  it('is parsed once while it lies there unchanged, and again after it was replaced, even by one of the same size', async () => {
+    const project = await started(createSourceProject)
+    const folder = { root: project.dir, path: project.at(IN_TASK), task: '007_flow', relative: IN_TASK }
+    const first = readState(folder)
+    expect(first?.name).toBe('flow')
+    expect(readState(folder)).toBe(first)
+
+    replaceFile(project.at(STATE), project.read(STATE).replace('"name":"flow"', '"name":"wolf"'))
+
+    expect(readState(folder)?.name).toBe('wolf')
+    rmSync(project.at(STATE))
+    expect(readState(folder)).toBeUndefined()
+  })
 })

@@ -33,12 +33,30 @@ export function readState(folder: TaskFolder): WorkflowState | undefined {
   const unusable = (problem: StateProblem['code'] | 'unreadable', detail: string): PostflightError =>
     new PostflightError('workflow-state', { path: stateDisplayPath(folder), problem, detail })
   if (kind !== 'folder') throw unusable('unreadable', FILE_DETAILS.kindOf(WORKFLOW_FOLDER, kind))
-  const read = readSmallFile(path.join(folder.path, RUN_STATE_FILE), STATE_MAX_BYTES)
+  const file = path.join(folder.path, RUN_STATE_FILE)
+  const version = versionOf(file)
+  if (version !== undefined && lastRead?.version === version) return lastRead.state
+  const read = readSmallFile(file, STATE_MAX_BYTES, version !== undefined)
   if (read.kind === 'absent') return undefined
   if (read.kind === 'unreadable') throw unusable('unreadable', read.detail)
   const state = parseState(read.text)
   if (!isState(state)) throw unusable(state.code, state.detail)
+  // Before it was read: if the file was replaced since then, this version does not lie there again.
+  if (version !== undefined) lastRead = { version, state }
   return state
+}
+
+/** The state that was read last: it is looked at before its lock is taken, and again under the lock. */
+let lastRead: { readonly version: string; readonly state: WorkflowState } | undefined
+
+/** Identifies the file and its content, which is always replaced as a whole; undefined if there is none. Never throws. */
+function versionOf(file: string): string | undefined {
+  try {
+    const { dev, ino, size, mtimeNs, ctimeNs } = fs.lstatSync(file, { bigint: true })
+    return [file, dev, ino, size, mtimeNs, ctimeNs].join(' ')
+  } catch {
+    return undefined
+  }
 }
 
 /** When the state was last written, in ms since the epoch. @throws file-system errors. */

@@ -1,4 +1,4 @@
-/** A new user who has only a clone, the README and Claude Code: two commands, and the first stop is blocked. */
+/** A new user who has only a clone, the README and Claude Code: three commands, and the first stop is blocked. */
 
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
@@ -57,10 +57,12 @@ function newMachine(): { project: Project; clone: string; env: Record<string, st
 }
 
 describe.skipIf(hostsSkipped())('a new user', () => {
-  it('gets from nothing to the first blocked stop with the two commands of the README', async () => {
+  it('gets from nothing to the first blocked stop with the three commands of the README', async () => {
     const binary = await ensureClaudeCode()
     const { project, clone, env } = newMachine()
-    const [first = '', second = ''] = blockBelow('## Install').trim().split('\n')
+    const [first = '', second = '', third = ''] = blockBelow('## Install').trim().split('\n')
+    project.write('package.json', '{ "scripts": { "test": "test ! -e red" } }\n')
+    project.write('src/a.js', 'module.exports = 1\n')
     const started = performance.now()
     const start = (command: string): TerminalCommand =>
       startCommandInTerminal(command, clone, { ...env, SHELL: '/bin/bash' }, onTestFinished)
@@ -68,31 +70,44 @@ describe.skipIf(hostsSkipped())('a new user', () => {
     expect(await start(first).ended).toBe(0)
     const installed = performance.now()
     const init = start(second)
-    // Enter at each question, once it is asked: entries, rules, ignored files, skill.
-    for (const asked of [1, 2, 3, 4]) {
+    // Enter at each question, once it is asked: entries, rules, ignored files, skill, definition of done.
+    for (const asked of [1, 2, 3, 4, 5]) {
       await expect
         .poll(() => init.output().split(INIT_TEXT.question('hook')), { timeout: 20_000 })
         .toHaveLength(asked + 1)
       init.type('\r')
     }
     expect(await init.ended, init.output()).toBe(0)
+    const trust = start(`cd ~/my-project && ${third}`)
+    await expect.poll(() => trust.output(), { timeout: 20_000 }).toContain('[y/N]')
+    trust.type('y\r')
+    expect(await trust.ended, trust.output()).toBe(0)
     const setUp = performance.now()
+
+    const changes = await startModel({
+      actors: {
+        main: [
+          bash('echo "module.exports = 2" > src/a.js'),
+          say('Done.'),
+          bash('postflight done'),
+          say('Really done.'),
+        ],
+      },
+    })
+    onTestFinished(() => changes.close())
+    const client = { binary, project: project.dir, home: project.home, path: env.PATH as string, prompt: 'go' }
+    expectCleanEnd(changes, await runClaude({ ...client, model: changes }))
+    const held = changes.requests.find(({ turn }) => reasonsIn(turn).length > 0)
+    const ended = performance.now()
+    expect(reasonsIn(held?.turn)).toEqual([expect.stringContaining('src/a.js\n')])
 
     const skill = blockBelow('## In a skill').split(/\n(?=# Stage)/)[0] as string
     const model = await startModel({
       actors: { main: dutiful(bash(skill), delegate('worker'), say('Main is done.')), worker: [say('The report.')] },
     })
     onTestFinished(() => model.close())
-    const ran = await runClaude({
-      binary,
-      project: project.dir,
-      home: project.home,
-      path: env.PATH as string,
-      model,
-      prompt: 'go',
-    })
+    const ran = await runClaude({ ...client, model })
     const blocked = model.requests.find(({ turn }) => reasonsIn(turn).length > 0)
-    const ended = performance.now()
 
     expectCleanEnd(model, ran)
     expect(commandsIn(reasonsIn(blocked?.turn)[0] as string)).toHaveLength(4)
@@ -100,7 +115,7 @@ describe.skipIf(hostsSkipped())('a new user', () => {
     expect(readdirSync(join(project.dir, 'specs/259_prove_completeness'))).toEqual([])
     const seconds = [installed - started, setUp - installed, ended - setUp].map((ms) => (ms / 1000).toFixed(1))
     console.log(
-      `new user: first command ${seconds[0]} s, second ${seconds[1]} s, Claude Code to its end ${seconds[2]} s`,
+      `new user: first command ${seconds[0]} s, the others ${seconds[1]} s, Claude Code to its end ${seconds[2]} s`,
     )
     // The first command is mostly a download. Everything after it is ours.
     expect(ended - installed).toBeLessThan(20_000)
