@@ -55,7 +55,7 @@ export class FileSearch {
   readonly #maxEntries: number
   #entries = 0
   #isOver = false
-  readonly #folders = new Map<string, fs.Dirent[]>()
+  readonly #folders = new Map<string, SearchedEntry[]>()
   readonly #times = new Map<string, number>()
   /** The paths that `prepare` found, by rule. */
   readonly #found = new Map<string, readonly string[]>()
@@ -126,7 +126,7 @@ export class FileSearch {
   }
 
   /** The entries of a folder; none when the search is over, so that it ends soon. */
-  #entriesOf(folder: string): fs.Dirent[] {
+  #entriesOf(folder: string): SearchedEntry[] {
     const known = this.#folders.get(folder)
     if (known !== undefined) return known
     return this.#isPast() ? [] : this.#counted(folder, fs.readdirSync(folder, { withFileTypes: true }))
@@ -142,9 +142,10 @@ export class FileSearch {
     }
   }
 
-  #counted(folder: string, entries: fs.Dirent[]): fs.Dirent[] {
-    this.#entries += entries.length
+  #counted(folder: string, found: readonly fs.Dirent[]): SearchedEntry[] {
+    this.#entries += found.length
     if (this.#entries > this.#maxEntries) this.#isOver = true
+    const entries = found.map((entry) => new SearchedEntry(entry, () => this.#isPast()))
     this.#folders.set(folder, entries)
     return this.#isOver ? [] : entries
   }
@@ -189,7 +190,35 @@ function searchKey({ when, unless }: SearchedRule): string {
   return JSON.stringify([when, unless])
 }
 
-type EntriesCallback = (error: Error | null, entries: fs.Dirent[]) => void
+type EntriesCallback = (error: Error | null, entries: SearchedEntry[]) => void
+
+/**
+ * An entry of a folder for fast-glob, which asks for its kind before it matches its path: after the search's end it is of no
+ * kind. A long name may take some ms, and a folder may have thousands.
+ */
+class SearchedEntry {
+  readonly name: string
+  readonly #entry: fs.Dirent
+  readonly #isOver: () => boolean
+
+  constructor(entry: fs.Dirent, isOver: () => boolean) {
+    this.name = entry.name
+    this.#entry = entry
+    this.#isOver = isOver
+  }
+
+  isFile(): boolean {
+    return this.#entry.isFile() && !this.#isOver()
+  }
+
+  isDirectory(): boolean {
+    return this.#entry.isDirectory() && !this.#isOver()
+  }
+
+  isSymbolicLink(): boolean {
+    return this.#entry.isSymbolicLink()
+  }
+}
 
 /** The searches for a rule's files: `specs/` is searched only for the patterns that name it. */
 function searchesOf({ when, unless }: SearchedRule): OneSearch[] {

@@ -6,10 +6,14 @@
 export const MAX_ALTERNATIVES = 300
 
 /**
- * The maximum number of `*` in one name, and of `**` in a pattern. A matcher tries all ways to share the characters among the
- * stars: that grows with the length of the name to the power of their number.
+ * The maximum number of choices that the stars of a pattern leave to a matcher: each `**`, and each `*` of a name after its
+ * first. It tries all ways to share the folders and characters among them, so its time grows with their length to the power
+ * of this number (measured with a path of 14 folders of 240 characters: 3 take 40 ms, 4 more than 20 s).
  */
 export const MAX_STARS = 3
+
+/** At most this many of them are a `*`: a name has more characters than a path has folders. */
+const MAX_STARS_IN_NAMES = 2
 
 /** The innermost braces, without those that were found to hold no list: these have a backslash. */
 const BRACES = /(?<!\\)\{((?:[^{}\\]|\\.)*)(?<!\\)\}/
@@ -38,10 +42,12 @@ export function expandPatterns(patterns: readonly string[]): string[] | undefine
 
 function isBounded(pattern: string): boolean {
   const names = pattern.split('/')
-  const stars = names.map((name) => (name.match(/\*+/g) ?? []).length)
   // Alternatives may join two dots to a way out of the root.
   if (names.includes('..')) return false
-  return stars.every((count) => count <= MAX_STARS) && names.filter((name) => name === '**').length <= MAX_STARS
+  const folders = names.filter((name) => name === '**').length
+  const stars = names.filter((name) => name !== '**').map((name) => (name.match(/\*/g) ?? []).length)
+  const further = stars.reduce((sum, count) => sum + Math.max(0, count - 1), 0)
+  return further <= MAX_STARS_IN_NAMES && folders + further <= MAX_STARS
 }
 
 /** True for a pattern of files that stays inside the root. */

@@ -3,6 +3,7 @@
 import { mkdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { processAgeMs } from '../../src/disk/age.ts'
 import { FileSearch, hashOfPaths } from '../../src/done/search.ts'
 import { createSourceProject, type Project } from '../support/project.ts'
 
@@ -80,6 +81,24 @@ describe('a search', () => {
     const search = new FileSearch(project.dir, 0)
     expect(search.pathsOf({ when: ['src/**'], unless: [] })).toBeUndefined()
     expect(search.changedSince(['src/a'], 0)).toBeUndefined()
+  })
+
+  it('ends while it matches long names in one folder, each of which takes some ms', () => {
+    const project = createSourceProject()
+    put(project, ...Array.from({ length: 300 }, (_, index) => `${'a'.repeat(240)}${index}`))
+    const search = new FileSearch(project.dir, processAgeMs() + 50)
+    expect(search.pathsOf({ when: ['*a*a*b'], unless: [] })).toBeUndefined()
+  })
+
+  it('ends soon where folders with long names lie in one another', () => {
+    const project = createSourceProject()
+    const deep = Array.from({ length: 12 }, (_, depth) => `${`${'a'.repeat(240)}/`.repeat(depth + 1)}a`)
+    put(project, ...deep)
+    const before = processAgeMs()
+    for (const pattern of ['**/*a*a*b', '**/*a*b/*a*b', '**/a*b/**/*b', '**/*a/**/*a/**/b']) {
+      new FileSearch(project.dir).pathsOf({ when: [pattern], unless: [] })
+    }
+    expect(processAgeMs() - before).toBeLessThan(4 * 3_000)
   })
 
   it('ends without a result after too many entries, which several rules share', () => {

@@ -21,7 +21,7 @@ describe('the broken rules of a definition', () => {
       [
         300,
         3,
-        'the patterns must have at most 300 alternatives ({a,b}) in all, no ranges ({1..9}), and at most 3 "*" in a name and 3 "**" in a pattern',
+        'the patterns must have at most 300 alternatives ({a,b}) in all, no ranges ({1..9}), and at most 3 stars that multiply: a "**", and a "*" after the first of its name (two of these)',
       ],
     ],
     promptPath: [

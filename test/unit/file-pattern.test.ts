@@ -11,6 +11,8 @@ describe('the patterns of files', () => {
     ['a{,b}', ['a', 'ab']],
     ['a{b', ['a{b']],
     ['a}b,c', ['a}b,c']],
+    ['**/__tests__/**/*.test.*', ['**/__tests__/**/*.test.*']],
+    ['packages/*/*/src/**/*_*_*.py', ['packages/*/*/src/**/*_*_*.py']],
     ['app/(auth)/*.tsx', ['app/\\(auth\\)/*.tsx']],
     ['a+(b|c)', ['a\\+\\(b\\|c\\)']],
   ])('%s is written out', (pattern, expected) => {
@@ -31,6 +33,10 @@ describe('the patterns of files', () => {
     ['four stars in a name', ['src/*a*b*c*']],
     ['two dots from alternatives', ['{.,a}{.,b}/c']],
     ['four globstars', ['**/a/**/b/**/c/**/d']],
+    ['stars that multiply', ['**/*a*a*b/**/*a*a*b']],
+    ['further stars in several names', ['*a*b/*a*b/*a*b']],
+    ['two globstars and two further stars', ['**/*a*/**/*b*']],
+    ['three stars in a row', ['a***b*']],
   ])('%s is refused', (_, patterns) => {
     const before = process.cpuUsage()
     expect(expandPatterns(patterns)).toBeUndefined()

@@ -144,7 +144,7 @@ describe('the rules of a definition', () => {
     ],
     [
       { ...PHASE, check: { run: 'make', files: ['{a,b}'.repeat(40)] } },
-      'check.files: the patterns must have at most 300 alternatives ({a,b}) in all, no ranges ({1..9}), and at most 3 "*" in a name and 3 "**" in a pattern',
+      'check.files: the patterns must have at most 300 alternatives ({a,b}) in all, no ranges ({1..9}), and at most 3 stars that multiply: a "**", and a "*" after the first of its name (two of these)',
     ],
     [{ ...PHASE, check: { json_schema: { minimum: 'x' } } }, 'check.json_schema.minimum: minimum must be a number'],
     [{ ...PHASE, steps: { from: '../x', pointer: '' } }, `steps.from: invalid path "../x": ${must.path}`],
