@@ -40,6 +40,21 @@ export interface SettingsDocument<T> {
  * @throws {PostflightError} `settings-not-json`, `settings-too-deep`, `settings-wrong-shape`.
  */
 export function readDocument<T>(text: string, file: SettingsFile<T>): SettingsDocument<T> {
+  const last = lastDocument
+  if (last?.text === text && last.file.path === file.path && last.file.shape === file.shape) {
+    return last.document as SettingsDocument<T>
+  }
+  const document = parsedDocument(text, file)
+  lastDocument = { text, file, document }
+  return document
+}
+
+/** The document that was read last: each list of the same text is looked at in turn. */
+let lastDocument:
+  | { readonly text: string; readonly file: SettingsFile<unknown>; readonly document: SettingsDocument<unknown> }
+  | undefined
+
+function parsedDocument<T>(text: string, file: SettingsFile<T>): SettingsDocument<T> {
   const { path, comments, property } = file
   const { mark, body } = splitMark(text)
   if (body.trim() === '') return { mark, body: '', root: undefined, held: undefined }

@@ -86,7 +86,8 @@ describe('a stop', () => {
         project.write(`${IN_TASK}/step-result.json`, '{"success": true}')
       }
     }
-    const [few, many] = projects.map(({ times }) => times.sort((one, other) => one - other)[7] ?? 0)
+    // The fastest: whatever else the machine does makes a stop only slower.
+    const [few, many] = projects.map(({ times }) => Math.min(...times))
     console.log(`a stop with 10 phases ${few?.toFixed(0)} ms, with 1,000 ${many?.toFixed(0)} ms`)
     expect(many).toBeLessThan(2 * (few ?? 0))
   }, 60_000)
