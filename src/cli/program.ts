@@ -3,7 +3,7 @@ import { Command } from 'commander'
 import { PostflightError } from '../kernel/errors.ts'
 import type { Output } from '../views/print.ts'
 import { type BareCommand, type Declaration, example, type GlobalOptions } from './command.ts'
-import { COMMANDS, type CommandName, type Invocation } from './commands/index.ts'
+import { COMMANDS, type CommandName, type Invocation } from './commands/command-list.ts'
 import { USAGE_TEXT } from './usage-messages.ts'
 
 /** Declares the commands, and turns a command line into an invocation. It never ends the process. */

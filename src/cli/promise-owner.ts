@@ -1,6 +1,6 @@
+import { shellIdentity } from '../hosts/all-hosts.ts'
 import { callerOf, type Identity } from '../hosts/caller.ts'
 import { MAIN_AGENT } from '../hosts/host.ts'
-import { shellIdentity } from '../hosts/index.ts'
 import { PostflightError } from '../kernel/errors.ts'
 import type { Marker } from '../marker/marker.ts'
 import { ONE_CALL_MS } from '../marker/owner-claim.ts'

@@ -1,5 +1,5 @@
+import { shellIdentity } from '../hosts/all-hosts.ts'
 import { callerOf } from '../hosts/caller.ts'
-import { shellIdentity } from '../hosts/index.ts'
 import { PostflightError } from '../kernel/errors.ts'
 import {
   type CommandContext,
@@ -13,8 +13,8 @@ import type { GivenInput } from '../run/definition/snapshot.ts'
 import { endEntry } from '../run/drive.ts'
 import type { WorkflowState } from '../run/machine/state.ts'
 import type { Runner } from '../run/store/run.ts'
+import type { Truster } from '../run/store/run-trust.ts'
 import { requireState } from '../run/store/state-store.ts'
-import type { Truster } from '../run/store/trust.ts'
 import type { Painter } from '../views/print.ts'
 import type { RunDocument } from '../views/run-view.ts'
 import { runData, runLines } from '../views/run-view.ts'

@@ -21,9 +21,9 @@ import { DONE_WORD } from '../project/done-folder.ts'
 import type { Recorded } from '../project/journal-entry.ts'
 import type { TaskFolder } from '../project/task-folder.ts'
 import { askedOften, DONE_REASON, DONE_RECORDS, searchEnded } from './done-messages.ts'
+import { readReceipts } from './done-receipts.ts'
+import { ruleName } from './done-rules.ts'
 import { isSearched, judgeRules, type RuleState } from './due.ts'
-import { readReceipts } from './receipts.ts'
-import { ruleName } from './rules.ts'
 import { FileSearch, MAX_CHANGED, MAX_ENTRIES, SEARCH_MS, searchDeadline } from './search.ts'
 import {
   askedAt,

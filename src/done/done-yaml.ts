@@ -2,7 +2,7 @@ import { messageOf } from '../kernel/error-messages.ts'
 import { PostflightError } from '../kernel/errors.ts'
 import { DONE_FILE, SPECS_FOLDER } from '../kernel/files.ts'
 import { type PlacedFinding, readYamlText } from '../kernel/yaml-text.ts'
-import { type DoneRule, readRules } from './rules.ts'
+import { type DoneRule, readRules } from './done-rules.ts'
 
 /** Parses `specs/done.yaml`. The hook never loads this: it reads the copy that a person trusted. */
 

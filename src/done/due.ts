@@ -1,6 +1,6 @@
-import type { DoneReceipt, DoneReceipts } from './receipts.ts'
-import { ruleKey } from './receipts.ts'
-import type { DoneRule } from './rules.ts'
+import type { DoneReceipt, DoneReceipts } from './done-receipts.ts'
+import { ruleKey } from './done-receipts.ts'
+import type { DoneRule } from './done-rules.ts'
 import { type FileSearch, hashOfPaths } from './search.ts'
 import type { Baseline } from './session-folder.ts'
 

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { MAX_ALTERNATIVES } from '../kernel/file-pattern.ts'
 import { MAX_CHECKS } from '../kernel/limits.ts'
-import { MAX_COMMAND, MAX_NAME, MAX_PATTERN, MAX_TIMEOUT_MS, TEXT, TIMEOUT } from './rules.ts'
+import { MAX_COMMAND, MAX_NAME, MAX_PATTERN, MAX_TIMEOUT_MS, TEXT, TIMEOUT } from './done-rules.ts'
 
 /**
  * `specs/done.yaml` as people write it. `schema/done.schema.json` is generated from this, for editors. What they accept may

@@ -5,7 +5,7 @@ import { isPast, partWay, processAgeMs } from '../disk/age.ts'
 import { sha256 } from '../disk/hash.ts'
 import { expandPatterns } from '../kernel/file-pattern.ts'
 import { SPECS_FOLDER } from '../kernel/files.ts'
-import type { DoneRule } from './rules.ts'
+import type { DoneRule } from './done-rules.ts'
 
 /**
  * Finds the files that the rules name, without git and within bounds. Links are not followed. Each folder is read once for all

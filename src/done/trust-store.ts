@@ -9,7 +9,7 @@ import { isJsonObject } from '../kernel/json-object.ts'
 import { toIsoSeconds } from '../kernel/time.ts'
 import { stateFolder } from '../project/home-folder.ts'
 import { findRepository } from '../project/root.ts'
-import { type DoneRule, readRules, rulesFile } from './rules.ts'
+import { type DoneRule, readRules, rulesFile } from './done-rules.ts'
 
 /**
  * The rules that a person trusted on this machine. They lie outside of the repository, because everything inside may have

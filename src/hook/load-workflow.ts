@@ -9,6 +9,6 @@ export function loadWorkflowDriver(): typeof import('./workflow.ts') {
 }
 
 /** The definition of done. @throws {Error} when its file is missing. */
-export function loadDone(): typeof import('./done.ts') {
+export function loadDone(): typeof import('./done-hook.ts') {
   return module.require('./done.js')
 }

@@ -1,7 +1,7 @@
 import { isPast } from '../disk/age.ts'
 import { errorText } from '../disk/file-facts.ts'
 import { hasDoneFile } from '../done/done-file.ts'
-import { startsSubagent } from '../hosts/index.ts'
+import { startsSubagent } from '../hosts/all-hosts.ts'
 import type { Occasion } from '../hosts/occasion.ts'
 import { markerDisplayPath } from '../marker/stored-marker.ts'
 import type { Recorded } from '../project/journal-entry.ts'

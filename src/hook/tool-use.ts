@@ -3,6 +3,7 @@ import { errorText } from '../disk/file-facts.ts'
 import type { Occasion } from '../hosts/occasion.ts'
 import type { Marker } from '../marker/marker.ts'
 import { changeMarker } from '../marker/marker-store.ts'
+import { waitFields } from '../marker/marker-wait.ts'
 import {
   announcesWait,
   claimedIds,
@@ -13,7 +14,6 @@ import {
   waitingIds,
 } from '../marker/owner-claim.ts'
 import { markerDisplayPath, type StoredMarker } from '../marker/stored-marker.ts'
-import { waitFields } from '../marker/wait.ts'
 import type { Recorded } from '../project/journal-entry.ts'
 import { runFileNames } from '../run/store/run-file.ts'
 import { type Answered, NOTHING_DONE } from '../stop/answer-for.ts'

@@ -1,5 +1,5 @@
 import type { CommandContext } from '../project/command-context.ts'
-import { shellIdentity } from './index.ts'
+import { shellIdentity } from './all-hosts.ts'
 
 /** The session and the agent that make a promise. Undefined means not known. */
 export interface Identity {

@@ -1,7 +1,7 @@
 import { PostflightError } from '../kernel/errors.ts'
 import { isJsonObject, known } from '../kernel/json-object.ts'
+import { ENDING_TOOLS, readFields } from './all-hosts.ts'
 import { MAIN_AGENT, type Payload, type ReturnedAgent } from './host.ts'
-import { ENDING_TOOLS, readFields } from './index.ts'
 
 /** The payload that a host writes to the hook's stdin. A field that it omits is unknown, not wrong. */
 

@@ -1,7 +1,7 @@
 import { MAX_CHECKS } from '../kernel/limits.ts'
 import { fromIso } from '../kernel/time.ts'
 import { type MarkerCheck, parseCheck } from './check.ts'
-import { isCount, parseWait, type Wait } from './wait.ts'
+import { isCount, parseWait, type Wait } from './marker-wait.ts'
 
 /**
  * The meaning of a marker's text (docs/design.md, "Markers"). Any file of that name is a marker, whatever its content,

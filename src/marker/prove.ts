@@ -1,4 +1,4 @@
-import { shellIdentity } from '../hosts/index.ts'
+import { shellIdentity } from '../hosts/all-hosts.ts'
 import { PostflightError } from '../kernel/errors.ts'
 import { type CommandContext, recordInJournal } from '../project/command-context.ts'
 import type { TaskFolder } from '../project/task-folder.ts'

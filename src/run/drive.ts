@@ -1,6 +1,6 @@
 import { COMMAND_PATIENCE_MS, HOOK_PATIENCE_MS, retryWhileLocked } from '../disk/lock.ts'
+import type { Wait } from '../marker/marker-wait.ts'
 import type { CheckLimits } from '../marker/run-checks.ts'
-import type { Wait } from '../marker/wait.ts'
 import type { JournalEntry } from '../project/journal-entry.ts'
 import type { TaskFolder } from '../project/task-folder.ts'
 import { type AgentStop, afterWaitEvent, judgeAgentStop, stopEvent } from './machine/agent-stop.ts'
@@ -11,9 +11,9 @@ import type { WorkflowState } from './machine/state.ts'
 import { RUN_RECORDS } from './run-messages.ts'
 import type { Looking } from './store/observe-run.ts'
 import { checkStanding, runPhaseCheck } from './store/phase-check.ts'
+import { requireTrust, type Truster } from './store/run-trust.ts'
 import { waitEnd } from './store/run-wait.ts'
 import { requireState, withRun, writeChanged } from './store/state-store.ts'
-import { requireTrust, type Truster } from './store/trust.ts'
 import { dueOf, foreseenTurn, type TurnTaken, turnUnderLock } from './store/turn.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { isPast, partWay } from '../disk/age.ts'
 import { birthMs, errorText, placeIdentity } from '../disk/file-facts.ts'
+import { sessionTranscript } from '../hosts/all-hosts.ts'
 import type { Payload } from '../hosts/host.ts'
-import { sessionTranscript } from '../hosts/index.ts'
 import type { Moment, Occasion } from '../hosts/occasion.ts'
 import type { Environment } from '../kernel/environment.ts'
 import { ABANDONED_FILE, MARKER_FILE } from '../kernel/files.ts'

@@ -2,8 +2,8 @@ import type { Payload } from '../hosts/host.ts'
 import { MAIN_AGENT } from '../hosts/host.ts'
 import type { Moment } from '../hosts/occasion.ts'
 import type { Marker } from '../marker/marker.ts'
+import { judgeWait, type SessionEvent, sessionEvent, type WaitVerdict } from '../marker/marker-wait.ts'
 import { isExpired, isFromBefore, isUnowned, type StoredMarker } from '../marker/stored-marker.ts'
-import { judgeWait, type SessionEvent, sessionEvent, type WaitVerdict } from '../marker/wait.ts'
 
 /** The rules that decide whether a marker blocks a stop: the table of docs/design.md, "Stops", row by row. */
 

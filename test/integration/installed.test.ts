@@ -3,7 +3,7 @@
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import type { CommandName } from '../../src/cli/commands/index.ts'
+import type { CommandName } from '../../src/cli/commands/command-list.ts'
 import { readDocument } from '../support/documents.ts'
 import { extract, packInto } from '../support/packed.ts'
 import { SESSION, stop } from '../support/payloads.ts'

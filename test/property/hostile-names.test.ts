@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { CommandName } from '../../src/cli/commands/index.ts'
+import type { CommandName } from '../../src/cli/commands/command-list.ts'
 import { cleanOutput, printable } from '../../src/views/print.ts'
 import { createSourceProject } from '../support/project.ts'
 

@@ -1,5 +1,5 @@
 import type * as z from 'zod/mini'
-import { COMMANDS, type CommandName } from '../../src/cli/commands/index.ts'
+import { COMMANDS, type CommandName } from '../../src/cli/commands/command-list.ts'
 
 /** The schema of each command's `--json` document, from the command's own file. */
 export const DOCUMENTS = Object.fromEntries(

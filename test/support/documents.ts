@@ -1,7 +1,7 @@
 /** Checks the documents that commands print with `--json` against the schemas of `src/views/documents/` and `schema/`. */
 
 import { expect } from 'vitest'
-import type { CommandName } from '../../src/cli/commands/index.ts'
+import type { CommandName } from '../../src/cli/commands/command-list.ts'
 import { ERROR_DOCUMENT } from '../../src/views/documents.ts'
 import { DOCUMENTS } from './command-documents.ts'
 import { outputSchemaFile, schemaFaults } from './json-schemas.ts'

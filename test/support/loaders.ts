@@ -1,6 +1,6 @@
 /** Replaces `src/hook/load-workflow.ts`, which loads bundles, as `vitest.config.ts` says. The sources have no bundles. */
 
-import * as done from '../../src/hook/done.ts'
+import * as done from '../../src/hook/done-hook.ts'
 import * as driver from '../../src/hook/workflow.ts'
 
 export const loadWorkflowDriver = (): typeof driver => driver

@@ -1,6 +1,6 @@
 /** A world in memory for the workflow machine: a disk on which any write can fail, and an agent whose work depends on the attempt. */
 
-import { announcedWait, parseWait, waitsLeft } from '../../src/marker/wait.ts'
+import { announcedWait, parseWait, waitsLeft } from '../../src/marker/marker-wait.ts'
 import type { Definition } from '../../src/run/definition/definition.ts'
 import { type AgentStop, afterSessionStart, judgeAgentStop } from '../../src/run/machine/agent-stop.ts'
 import { promptAgain, resumeState } from '../../src/run/machine/control.ts'

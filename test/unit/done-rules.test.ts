@@ -1,8 +1,8 @@
 /** The rules of `specs/done.yaml`: what is accepted, and what a person is told of the rest. */
 
 import { describe, expect, it } from 'vitest'
+import { readRules, ruleName, rulesFile, ruleText } from '../../src/done/done-rules.ts'
 import { parseDoneFile } from '../../src/done/done-yaml.ts'
-import { readRules, ruleName, rulesFile, ruleText } from '../../src/done/rules.ts'
 import { readSchema, schemaFaults } from '../support/json-schemas.ts'
 
 const RULE = { when: 'src/**', check: 'npm test' }

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import type { Payload, ShellIdentity } from '../../src/hosts/host.ts'
 import {
   exemptionOf,
   handsOverReports,
@@ -11,7 +10,8 @@ import {
   takesContextAtTop,
   takesContextOfBlock,
   writesSequences,
-} from '../../src/hosts/index.ts'
+} from '../../src/hosts/all-hosts.ts'
+import type { Payload, ShellIdentity } from '../../src/hosts/host.ts'
 import { EMPTY_PAYLOAD } from '../../src/hosts/payload.ts'
 import type { Environment } from '../../src/kernel/environment.ts'
 import { PROJECT_VARIABLES } from '../../src/project/root.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { freeCommands } from '../../src/cli/commands/index.ts'
+import { freeCommands } from '../../src/cli/commands/command-list.ts'
 import { buildProgram } from '../../src/cli/program.ts'
 import { addRules, missingRules, removeRules, rulesOf } from '../../src/setup/permission-rules.ts'
 import { thrownBy } from './builders.ts'

@@ -1,7 +1,7 @@
 import { CommanderError } from 'commander'
 import { describe, expect, it } from 'vitest'
 import type { GlobalOptions } from '../../src/cli/command.ts'
-import type { Invocation } from '../../src/cli/commands/index.ts'
+import type { Invocation } from '../../src/cli/commands/command-list.ts'
 import { buildProgram } from '../../src/cli/program.ts'
 import { PostflightError } from '../../src/kernel/errors.ts'
 

@@ -8,7 +8,7 @@ import {
   type Wait,
   waitFields,
   waitsLeft,
-} from '../../src/marker/wait.ts'
+} from '../../src/marker/marker-wait.ts'
 
 const STAMPED: Wait = { for: 'x', count: 2, promptId: 'p1' }
 const UNSTAMPED: Wait = { for: 'x', count: 2 }

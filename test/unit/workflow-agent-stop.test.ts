@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { SessionEvent } from '../../src/marker/wait.ts'
+import type { SessionEvent } from '../../src/marker/marker-wait.ts'
 import { type AgentStop, afterSessionStart, afterWaitEvent, judgeAgentStop } from '../../src/run/machine/agent-stop.ts'
 import { abortState, promptAgain, requestStop, resumeState } from '../../src/run/machine/control.ts'
 import { advance } from '../../src/run/machine/machine.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { findBreach, MAX_SCHEMA_DEPTH, schemaFaults } from '../../src/run/definition/artifact-schema.ts'
-import { POINTER, resolvePointer } from '../../src/run/definition/step.ts'
+import { POINTER, resolvePointer } from '../../src/run/definition/steps.ts'
 
 describe('the supported subset of JSON Schema', () => {
   it.each<[unknown, unknown, string | undefined]>([

@@ -1,5 +1,5 @@
 import path from 'node:path'
-import { isAgentShell, shellIdentity } from '../../hosts/index.ts'
+import { isAgentShell, shellIdentity } from '../../hosts/all-hosts.ts'
 import { errorMessage } from '../../kernel/error-messages.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { MARKER_FILE } from '../../kernel/files.ts'

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { errorCode, isFull } from '../../disk/file-facts.ts'
 import { bypassDone, sessionFolders } from '../../done/session-folder.ts'
-import { shellIdentity } from '../../hosts/index.ts'
+import { shellIdentity } from '../../hosts/all-hosts.ts'
 import { commandLine } from '../../kernel/command-line.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { MARKER_FILE } from '../../kernel/files.ts'

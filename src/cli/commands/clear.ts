@@ -1,6 +1,6 @@
 import path from 'node:path'
 import { kindAt } from '../../disk/file-facts.ts'
-import { shellIdentity } from '../../hosts/index.ts'
+import { shellIdentity } from '../../hosts/all-hosts.ts'
 import { stopNowLine } from '../../kernel/command-line.ts'
 import { RUN_STATE_FILE } from '../../kernel/files.ts'
 import { clearableFiles, isAbandonedName } from '../../marker/clearable-files.ts'

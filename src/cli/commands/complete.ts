@@ -7,7 +7,7 @@ import { type CommandContext, type CommandResult, findCommandRoot } from '../../
 import { findTaskFolder } from '../../project/find-task-folder.ts'
 import { SPECS_ITSELF, type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { listTaskFolders } from '../../project/task-folders.ts'
-import { stepAsText } from '../../run/definition/step.ts'
+import { stepAsText } from '../../run/definition/steps.ts'
 import { stepAt } from '../../run/machine/position.ts'
 import { listExamples } from '../../run/store/find-definition.ts'
 import { readState } from '../../run/store/state-store.ts'

@@ -1,6 +1,6 @@
 import path from 'node:path'
 import * as z from 'zod/mini'
-import { shellIdentity } from '../../hosts/index.ts'
+import { shellIdentity } from '../../hosts/all-hosts.ts'
 import { commandLine } from '../../kernel/command-line.ts'
 import { unsearchable } from '../../kernel/file-messages.ts'
 import { SPECS_FOLDER } from '../../kernel/files.ts'

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { shellIdentity } from '../../hosts/index.ts'
+import { shellIdentity } from '../../hosts/all-hosts.ts'
 import { type ErrorArguments, PostflightError } from '../../kernel/errors.ts'
 import { oneLine } from '../../kernel/text.ts'
 import { commandsOf, type MarkerCheck } from '../../marker/check.ts'

@@ -8,8 +8,8 @@ import { MARKER_FILE, RUN_ID_FILE, RUN_STATE_FILE } from '../../kernel/files.ts'
 import type { Marker } from '../../marker/marker.ts'
 import { readMarker, requireReadable } from '../../marker/marker-file.ts'
 import { changeMarker } from '../../marker/marker-store.ts'
+import { announcedWait, type WaitsLeft, waitsLeft } from '../../marker/marker-wait.ts'
 import { isUnowned, markerDisplayPath } from '../../marker/stored-marker.ts'
-import { announcedWait, type WaitsLeft, waitsLeft } from '../../marker/wait.ts'
 import {
   type CommandContext,
   type CommandResult,

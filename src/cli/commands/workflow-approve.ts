@@ -1,4 +1,4 @@
-import { isAgentShell } from '../../hosts/index.ts'
+import { isAgentShell } from '../../hosts/all-hosts.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import type { CommandContext, CommandResult } from '../../project/command-context.ts'
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { shellIdentity } from '../../hosts/index.ts'
+import { shellIdentity } from '../../hosts/all-hosts.ts'
 import { commandLine } from '../../kernel/command-line.ts'
 import { since } from '../../marker/check-messages.ts'
 import { type CommandContext, type CommandResult, recordInJournal } from '../../project/command-context.ts'

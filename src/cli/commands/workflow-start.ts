@@ -10,7 +10,7 @@ import { findDefinition } from '../../run/store/find-definition.ts'
 import { requireDefinition } from '../../run/store/load-definition.ts'
 import { listedIn } from '../../run/store/observe-run.ts'
 import { startRun } from '../../run/store/run.ts'
-import { trustRun } from '../../run/store/trust.ts'
+import { trustRun } from '../../run/store/run-trust.ts'
 import type { RunDocument } from '../../views/run-view.ts'
 import { runData } from '../../views/run-view.ts'
 

@@ -1,4 +1,4 @@
-import { shellIdentity } from '../../hosts/index.ts'
+import { shellIdentity } from '../../hosts/all-hosts.ts'
 import { commandLine } from '../../kernel/command-line.ts'
 import { type CommandContext, recordInJournal } from '../../project/command-context.ts'
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'

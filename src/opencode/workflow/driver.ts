@@ -17,8 +17,8 @@ import { needOf } from '../../run/machine/need.ts'
 import type { WorkflowState } from '../../run/machine/state.ts'
 import { findDefinition } from '../../run/store/find-definition.ts'
 import { interruptRun, resumeRun, startRun } from '../../run/store/run.ts'
+import { requireTrust, type Truster, trustRun } from '../../run/store/run-trust.ts'
 import { requireState } from '../../run/store/state-store.ts'
-import { requireTrust, type Truster, trustRun } from '../../run/store/trust.ts'
 import { callerManner, type PhasePorts, PhaseRunner } from './phase-runner.ts'
 
 /**

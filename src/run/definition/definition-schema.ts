@@ -5,7 +5,7 @@ import type { FaultPath } from '../../kernel/yaml-text.ts'
 import { SCHEMA_KEYWORDS } from './artifact-schema.ts'
 import { END, MAX_BUDGET, MAX_FAULTS, MAX_PARALLEL, MAX_PHASE_STEPS, MAX_PHASES } from './definition-limits.ts'
 import { SHAPE_TEXT } from './definition-messages.ts'
-import { POINTER } from './step.ts'
+import { POINTER } from './steps.ts'
 
 /**
  * The definition as people write it. `workflow validate` checks this schema, and `schema/workflow.schema.json` is

@@ -5,7 +5,7 @@ import { isArtifactPath, isPhaseId, MAX_PARALLEL, MAX_PHASE_STEPS } from './defi
 import type { PhaseFile } from './definition-schema.ts'
 import { count, flag, listOf, objectOf, oneOf, optional, type Reader, text, type Values, WRONG } from './fields.ts'
 import { readNext } from './next.ts'
-import { readStep, type Step, stepAsText } from './step.ts'
+import { readStep, type Step, stepAsText } from './steps.ts'
 
 /**
  * The fields of a phase: for each one its name in the code, its key in the snapshot of a run, its reader, and its value in

@@ -1,4 +1,4 @@
-import { judgeWait, type SessionEvent, type Wait } from '../../marker/wait.ts'
+import { judgeWait, type SessionEvent, type Wait } from '../../marker/marker-wait.ts'
 import type { Observation } from './observation.ts'
 import { pauseClock, type WorkflowState } from './state.ts'
 

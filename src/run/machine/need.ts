@@ -1,4 +1,4 @@
-import type { Wait } from '../../marker/wait.ts'
+import type { Wait } from '../../marker/marker-wait.ts'
 import { isResumableOutcome } from './history.ts'
 import { currentPhase, where } from './position.ts'
 import { pauseClock, visitsOf, type WorkflowState, withTransition } from './state.ts'

@@ -1,4 +1,4 @@
-import type { ChecklistItem, Step } from '../definition/step.ts'
+import type { ChecklistItem, Step } from '../definition/steps.ts'
 
 /** The observations of a driver in a task folder, its effects there, and the names in its archive, as data for the machine. */
 

@@ -1,7 +1,7 @@
 import { oneLine } from '../../kernel/text.ts'
 import { findPhase } from '../definition/definition.ts'
 import type { Phase } from '../definition/phase-fields.ts'
-import { type Step, stepAsText } from '../definition/step.ts'
+import { type Step, stepAsText } from '../definition/steps.ts'
 import type { Transition } from './history.ts'
 import { visitsOf, type WorkflowState } from './state.ts'
 import type { EndedStep, StepInWork } from './state-fields.ts'

@@ -1,6 +1,6 @@
 import type { Definition } from '../definition/definition.ts'
 import type { Phase } from '../definition/phase-fields.ts'
-import type { Step } from '../definition/step.ts'
+import type { Step } from '../definition/steps.ts'
 import { WORKFLOW_TEXT } from '../run-messages.ts'
 import type { HistoryEntry } from './history.ts'
 import { reconcile } from './machine.ts'

@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../kernel/json-object.ts'
 import { fromIso, toIso } from '../../kernel/time.ts'
-import { formatWait, parseWait, type Wait } from '../../marker/wait.ts'
+import { formatWait, parseWait, type Wait } from '../../marker/marker-wait.ts'
 import { type Definition, readDefinition } from '../definition/definition.ts'
 import { MAX_PHASE_STEPS } from '../definition/definition-limits.ts'
 import {
@@ -16,7 +16,7 @@ import {
   WRONG,
 } from '../definition/fields.ts'
 import type { Phase } from '../definition/phase-fields.ts'
-import { readStep } from '../definition/step.ts'
+import { readStep } from '../definition/steps.ts'
 import { type HistoryEntry, historyFields, RUN_OUTCOMES, readHistoryEntry } from './history.ts'
 
 /**

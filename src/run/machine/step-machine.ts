@@ -1,5 +1,5 @@
 import type { Phase } from '../definition/phase-fields.ts'
-import { isChecklistItem } from '../definition/step.ts'
+import { isChecklistItem } from '../definition/steps.ts'
 import { WORKFLOW_TEXT } from '../run-messages.ts'
 import type { Effect, Observation, StepResultSeen } from './observation.ts'
 import {

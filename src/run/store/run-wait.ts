@@ -2,8 +2,15 @@ import { COMMAND_PATIENCE_MS, HOOK_PATIENCE_MS } from '../../disk/lock.ts'
 import { MAIN_AGENT } from '../../hosts/host.ts'
 import type { Moment } from '../../hosts/occasion.ts'
 import { type ErrorArguments, PostflightError } from '../../kernel/errors.ts'
+import {
+  announcedWait,
+  parseWait,
+  sessionEvent,
+  type Wait,
+  type WaitsLeft,
+  waitsLeft,
+} from '../../marker/marker-wait.ts'
 import { announcesWait, waitingIds } from '../../marker/owner-claim.ts'
-import { announcedWait, parseWait, sessionEvent, type Wait, type WaitsLeft, waitsLeft } from '../../marker/wait.ts'
 import type { JournalEntry, Recorded } from '../../project/journal-entry.ts'
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { afterSessionStart, afterWaitEvent } from '../machine/agent-stop.ts'

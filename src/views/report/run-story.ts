@@ -1,6 +1,6 @@
 import { oneLine } from '../../kernel/text.ts'
 import type { Phase } from '../../run/definition/phase-fields.ts'
-import { stepAsText } from '../../run/definition/step.ts'
+import { stepAsText } from '../../run/definition/steps.ts'
 import type { HistoryEntry, RunOutcome, TransitionEvent } from '../../run/machine/history.ts'
 import { needOf } from '../../run/machine/need.ts'
 import { phaseStandings } from '../../run/machine/picture.ts'

@@ -7,7 +7,7 @@ import { replaceFile } from '../disk/write.ts'
 import { DONE_RECEIPTS_FILE } from '../kernel/files.ts'
 import { isJsonObject } from '../kernel/json-object.ts'
 import { journalPaths } from '../project/journal.ts'
-import { type DoneRule, ruleText } from './rules.ts'
+import { type DoneRule, ruleText } from './done-rules.ts'
 
 /**
  * The receipts of a checkout: which rules were green last, when, and with which files. They belong to no session, because a
