@@ -607,12 +607,10 @@ describe('a command that is killed at any write', () => {
 })
 
 describe('the state of a run', () => {
-  it('is parsed once while it lies there unchanged, and again after it was replaced, even by one of the same size', async () => {
+  it('is read again after it was replaced, even by one of the same size', async () => {
     const project = await started(createSourceProject)
     const folder = { root: project.dir, path: project.at(IN_TASK), task: '007_flow', relative: IN_TASK }
-    const first = readState(folder)
-    expect(first?.name).toBe('flow')
-    expect(readState(folder)).toBe(first)
+    expect(readState(folder)?.name).toBe('flow')
 
     replaceFile(project.at(STATE), project.read(STATE).replace('"name":"flow"', '"name":"wolf"'))
 

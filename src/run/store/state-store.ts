@@ -35,24 +35,32 @@ export function readState(folder: TaskFolder): WorkflowState | undefined {
   if (kind !== 'folder') throw unusable('unreadable', FILE_DETAILS.kindOf(WORKFLOW_FOLDER, kind))
   const file = path.join(folder.path, RUN_STATE_FILE)
   const version = versionOf(file)
-  if (version !== undefined && lastRead?.version === version) return lastRead.state
+  const before = version !== undefined && lastRead?.version === version ? lastRead.state.deref() : undefined
+  if (before !== undefined) return before
   const read = readSmallFile(file, STATE_MAX_BYTES, version !== undefined)
   if (read.kind === 'absent') return undefined
   if (read.kind === 'unreadable') throw unusable('unreadable', read.detail)
   const state = parseState(read.text)
   if (!isState(state)) throw unusable(state.code, state.detail)
   // Before it was read: if the file was replaced since then, this version does not lie there again.
-  if (version !== undefined) lastRead = { version, state }
+  if (version !== undefined) lastRead = { version, state: new WeakRef(state) }
   return state
 }
 
-/** The state that was read last: it is looked at before its lock is taken, and again under the lock. */
-let lastRead: { readonly version: string; readonly state: WorkflowState } | undefined
+/**
+ * The state that was read last: it is looked at before its lock is taken, and again under the lock. A state may have 32 MB,
+ * so a server does not keep it.
+ */
+let lastRead: { readonly version: string; readonly state: WeakRef<WorkflowState> } | undefined
 
-/** Identifies the file and its content, which is always replaced as a whole; undefined if there is none. Never throws. */
+/** The clocks of file systems advance in steps (ms), and inodes are used again: two writes within a step may look like one. */
+const CLOCK_STEP_MS = 1000
+
+/** Identifies the file and its content; undefined if there is none, or if it changed just now. Never throws. */
 function versionOf(file: string): string | undefined {
   try {
-    const { dev, ino, size, mtimeNs, ctimeNs } = fs.lstatSync(file, { bigint: true })
+    const { dev, ino, size, mtimeNs, ctimeMs, ctimeNs } = fs.lstatSync(file, { bigint: true })
+    if (Date.now() - Number(ctimeMs) < CLOCK_STEP_MS) return undefined
     return [file, dev, ino, size, mtimeNs, ctimeNs].join(' ')
   } catch {
     return undefined
