@@ -1,3 +1,4 @@
+import { closestName } from '../kernel/closest-name.ts'
 import { expandPatterns, isInsidePattern, MAX_ALTERNATIVES, MAX_STARS } from '../kernel/file-pattern.ts'
 import { isJsonObject } from '../kernel/json-object.ts'
 import { MAX_CHECKS } from '../kernel/limits.ts'
@@ -73,15 +74,16 @@ type Fault = (path: FaultPath, detail: string) => void
 function readRule(value: unknown, at: FaultPath, fault: Fault): DoneRule {
   const fields = isJsonObject(value) ? value : {}
   if (!isJsonObject(value)) fault(at, RULES_TEXT.notObject)
-  for (const name of Object.keys(fields)) {
-    if (!RULE_FIELDS.includes(name)) fault([...at, name], RULES_TEXT.unknownField(name, RULE_FIELDS))
-  }
+  const unknown = Object.keys(fields).filter((name) => !RULE_FIELDS.includes(name))
+  for (const name of unknown) fault([...at, name], RULES_TEXT.unknownField(name, RULE_FIELDS))
   const texts = (name: string, longest: number): string[] => {
     const held = fields[name]
     const list = Array.isArray(held) ? held : [held]
     const isGiven = held !== undefined && list.length > 0
     if (!isGiven || list.length > MAX_ALTERNATIVES || !list.every(isText)) {
-      fault([...at, name], RULES_TEXT.texts(held === undefined))
+      // A mistyped name is one fault, which names this field.
+      const isMistyped = held === undefined && unknown.some((one) => closestName(one, RULE_FIELDS) === name)
+      if (!isMistyped) fault([...at, name], RULES_TEXT.texts(held === undefined))
       return []
     }
     if (list.some((text) => text.length > longest)) fault([...at, name], RULES_TEXT.tooLong(longest))

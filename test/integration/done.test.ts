@@ -409,6 +409,80 @@ describe('a hostile or broken project', () => {
     if (_what.includes('cannot be written')) chmodSync(project.at('specs/.postflight'), 0o700)
   })
 
+  it.each<[string, string, string]>([
+    ['an unknown field', 'done: [{ whne: a, check: b }]', 'done.0.whne: unknown field "whne" (did you mean "when"?)'],
+    ['a pattern that would take for ever', 'done: [{ when: "**/*a*a*a*/**/*a*b", check: b }]', 'stars that multiply'],
+    ['a mebibyte of rules', `done:\n${'  - { when: a, check: b }\n'.repeat(40_000)}`, 'at most 20 rules'],
+    ['many brackets', `done: ${'['.repeat(50_000)}`, 'specs/done.yaml:1:'],
+    [
+      'aliases that multiply',
+      `a: &a [x]\n${Array.from({ length: 60 }, (_, n) => `b${n}: &b${n} [*${n === 0 ? 'a' : `b${n - 1}`}, *${n === 0 ? 'a' : `b${n - 1}`}]\n`).join('')}done: *b59`,
+      'specs/done.yaml:',
+    ],
+  ])('where the file has %s: it is refused, and nothing is run', async (_what, text, fault) => {
+    const project = createSourceProject()
+    project.write('specs/done.yaml', text)
+    for (const words of [['trust', '--yes'], ['done']]) {
+      const run = await project.cli(words)
+      expect([run.status, run.stderr], words[0]).toEqual([65, expect.stringContaining(fault)])
+    }
+    const { answer } = await project.hook(sessionStart('startup'), { env: claudeHookEnv(project, SESSION) })
+    expect(JSON.stringify(answer)).toContain('is not trusted on this machine')
+  })
+
+  it('is held by the trusted rules where a check edits the file', async () => {
+    const project = await begun('done: [{ when: "src/**", check: "echo \'done: []\' > specs/done.yaml" }]')
+    await edit(project, 'src/b.ts')
+    expect((await done(project)).status).toBe(0)
+    expect(project.read('specs/done.yaml')).toBe('done: []\n')
+    expect((await stops(project)).answer).toEqual({})
+    await edit(project, 'src/b.ts')
+    expect(await reasonOf(stops(project))).toContain('src/b.ts')
+  })
+
+  it('is proven by two sessions at once, each for itself', async () => {
+    const project = await begun('done: [{ when: "src/**", check: "sleep 0.3" }]')
+    await project.hook(sessionStart('startup', { session_id: OTHER_SESSION }))
+    await edit(project, 'src/b.ts')
+    for (const session of [SESSION, OTHER_SESSION]) {
+      expect(await reasonOf(stops(project, { session_id: session })), session).toContain('src/b.ts')
+    }
+    const runs = await Promise.all(
+      [SESSION, OTHER_SESSION].map((session) => project.cli(['done', '--json'], agentShell(session))),
+    )
+    expect(runs.map(({ status }) => status)).toEqual([0, 0])
+    for (const session of [SESSION, OTHER_SESSION]) {
+      expect((await stops(project, { session_id: session })).answer, session).toEqual({})
+    }
+    expect(Object.keys(JSON.parse(project.read('specs/.postflight/done-receipts.json')).receipts)).toHaveLength(1)
+  })
+
+  it('asks in a linked worktree too, for its own files', async () => {
+    const project = createSourceProject({ git: false })
+    project.write('specs/done.yaml', RULES)
+    const made = await project.shell(
+      'git init -q . && git add specs && git -c user.name=a -c user.email=a@b commit -qm x && git worktree add -q tree',
+    )
+    expect(made.status, made.stderr).toBe(0)
+    expect((await project.cli(['trust', '--yes'])).status).toBe(0)
+    const cwd = project.at('tree')
+    await project.hook(sessionStart('startup', { cwd }), { cwd })
+    await edit(project, 'src/elsewhere.ts')
+    expect((await project.hook(stop({ cwd }), { cwd })).answer).toEqual({})
+    await edit(project, 'tree/src/b.ts')
+    expect(await reasonOf(project.hook(stop({ cwd }), { cwd }))).toContain('src/b.ts')
+    expect((await project.cli(['done'], { ...agentShell(), cwd })).status).toBe(0)
+    expect((await project.hook(stop({ cwd }), { cwd })).answer).toEqual({})
+  })
+
+  it('is not asked for what editors, systems and interpreters leave beside sources', async () => {
+    const project = await begun()
+    for (const name of ['.a.ts.swp', '.DS_Store', '__pycache__/a.pyc', 'a.ts~', '#a.ts#', '.#a.ts']) {
+      await edit(project, `src/${name}`)
+    }
+    expect((await stops(project)).answer).toEqual({})
+  })
+
   it('folders of sessions that ended go after seven days', async () => {
     const project = await begun()
     const old = project.write('specs/.postflight/done-0123456789abcdef/baseline.json', '{}')
