@@ -1,5 +1,6 @@
 import { variable } from '../kernel/environment.ts'
 import { known } from '../kernel/json-object.ts'
+import { BOTH_STOPS, eventEntries, type HookHost } from './hook-entries.ts'
 import type { HostDifference } from './host.ts'
 
 /** Codex CLI (measured with 0.169.0). Its shell names root session and thread; a sub-agent has its own thread. */
@@ -12,3 +13,14 @@ export const codex: HostDifference = {
     return known({ session, agent: thread === session ? 'main' : thread })
   },
 }
+
+/** Codex 0.169.0 gives its hooks no variable of its own. */
+export const codexSettings = {
+  title: 'Codex CLI',
+  folder: '.codex',
+  folderVariable: 'CODEX_HOME',
+  file: 'hooks.json',
+  tellsProject: false,
+  entries: (command) => eventEntries(command, BOTH_STOPS, 'Bash'),
+  trust: 'hooks',
+} as const satisfies HookHost

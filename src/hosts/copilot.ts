@@ -1,5 +1,6 @@
 import { variable } from '../kernel/environment.ts'
 import { isJsonObject } from '../kernel/json-object.ts'
+import { BOTH_STOPS, eventEntries, type HookHost } from './hook-entries.ts'
 import { type HostDifference, hasVariable, type PayloadFields } from './host.ts'
 
 const isHook = hasVariable('COPILOT_PROJECT_DIR')
@@ -36,3 +37,15 @@ function sessionOfSubagent({ parent_agent_id: parent }: PayloadFields): PayloadF
 function responseOfTool({ tool_response: response, tool_result: result }: PayloadFields): PayloadFields {
   return response === undefined && isJsonObject(result) ? { tool_response: result.text_result_for_llm } : {}
 }
+
+/** Copilot 1.0.102 reads Claude Code's settings in a trusted folder, but not those of the user. */
+export const copilotSettings = {
+  title: 'Copilot CLI',
+  folder: '.copilot',
+  folderVariable: 'COPILOT_HOME',
+  file: 'hooks/postflight-guard.json',
+  readsClaudeSettings: true,
+  tellsProject: true,
+  entries: (command) => eventEntries(command, BOTH_STOPS, 'Bash', 'task_complete'),
+  trust: 'folder',
+} as const satisfies HookHost

@@ -1,3 +1,4 @@
+import { eventEntries, type HookHost } from './hook-entries.ts'
 import { type HostDifference, hasVariable } from './host.ts'
 
 const isHook = hasVariable('FACTORY_PROJECT_DIR')
@@ -12,3 +13,12 @@ export const droid: HostDifference = {
       ? { host: 'droid', why: 'answer-ignored' }
       : undefined,
 }
+
+/** In droid 0.225.2 a sub-agent is a session that stops with `Stop`, and the answer to `SubagentStop` is ignored. */
+export const droidSettings = {
+  title: 'Factory droid',
+  folder: '.factory',
+  file: 'settings.json',
+  tellsProject: true,
+  entries: (command) => eventEntries(command, ['Stop'], 'Execute'),
+} as const satisfies HookHost

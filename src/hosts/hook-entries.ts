@@ -159,3 +159,32 @@ export function fileOfCommand(command: string): string | undefined {
 export function isGuardedCommand(command: string): boolean {
   return GUARDED.test(command.trim()) || command.includes(LOAD_IF_THERE)
 }
+
+/**
+ * The settings of a host, besides Claude Code, which take our hook. They have the shape of Claude Code's: each event has a list of
+ * groups, and each group a list of commands.
+ */
+export interface HookHost {
+  readonly title: string
+  /** The folder of the settings, in the project and in the user's home. */
+  readonly folder: string
+  /** The variable that names the user's folder instead. */
+  readonly folderVariable?: string
+  readonly file: string
+  /** True for a host that reads Claude Code's settings in a project. Sentences name Copilot CLI, the only one. */
+  readonly readsClaudeSettings?: true
+  /**
+   * True for a host that sets CLAUDE_PROJECT_DIR for its hooks: entries that are shared find the project by it. Otherwise
+   * they name a path of this machine, whatever variable of its own the host has.
+   */
+  readonly tellsProject: boolean
+  readonly entries: (command: string) => SettingsEntry[]
+  /**
+   * What the user must do before the host runs the hook: in Codex's way, which `doctor` checks, or in Copilot's. The
+   * sentences name these two.
+   */
+  readonly trust?: 'hooks' | 'folder'
+}
+
+/** The events of both kinds of stops. */
+export const BOTH_STOPS = ['SubagentStop', 'Stop']

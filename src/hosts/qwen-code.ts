@@ -1,5 +1,6 @@
 import { variable } from '../kernel/environment.ts'
 import { isJsonObject, known } from '../kernel/json-object.ts'
+import { BOTH_STOPS, eventEntries, type HookHost } from './hook-entries.ts'
 import { type HostDifference, hasVariable, MAIN_AGENT, type PayloadFields } from './host.ts'
 
 /** Qwen Code (measured with 0.24.4). Its shell names the same ids as its payloads. */
@@ -22,3 +23,12 @@ function scheduledWakeUps({ session_crons: scheduled, crons }: PayloadFields): P
   if (scheduled !== undefined || !Array.isArray(crons)) return {}
   return { session_crons: crons.filter((cron) => !isJsonObject(cron) || cron.enabled !== false) }
 }
+
+/** In Qwen Code 0.24.4 `Bash` matches the shell tool. */
+export const qwenCodeSettings = {
+  title: 'Qwen Code',
+  folder: '.qwen',
+  file: 'settings.json',
+  tellsProject: true,
+  entries: (command) => eventEntries(command, BOTH_STOPS, 'Bash', 'structured_output'),
+} as const satisfies HookHost

@@ -1,5 +1,5 @@
 import { readSmallFile } from '../../disk/read.ts'
-import type { HookHost } from '../../hosts/hook-hosts.ts'
+import type { HookHost } from '../../hosts/hook-entries.ts'
 import { variable } from '../../kernel/environment.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { MARKER_FILE } from '../../kernel/files.ts'
