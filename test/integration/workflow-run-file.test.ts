@@ -29,6 +29,9 @@ const RUN_FILE = `${RUNNING}/007_flow`
 const ENV = { CLAUDE_CODE_SESSION_ID: SESSION }
 const FLOW = JSON.stringify({ name: 'flow', phases: [{ id: 'only', prompt: 'do it', artifact: 'out.txt' }] })
 
+/** The first row of a table starts the processes that a host starts; the other rows run the sources. */
+const makerOf = (isFirst: boolean): (() => Project) => (isFirst ? createProject : createSourceProject)
+
 async function started(make = (): Project => createProject()): Promise<Project> {
   const project = make()
   const file = project.write('flow.json', FLOW)
@@ -89,7 +92,7 @@ describe.concurrent('a run file', () => {
   })
 
   it.each([['stop'], ['abort']])('is removed by workflow %s, and resume puts it back', async (command) => {
-    const project = await started()
+    const project = await started(makerOf(command === 'stop'))
     await project.cli(['workflow', command, '7'])
     expect(runFiles(project)).toEqual([])
     expect((await stopped(project)).answer).toEqual({})
@@ -126,8 +129,8 @@ describe.concurrent('a run file', () => {
     ['garbled', '{"id'],
     ['that leads out of specs/', '{"id": "wf_1", "path": "../../etc"}'],
     ['that leads nowhere', '{"id": "wf_1", "path": "a/b/c"}'],
-  ])('%s does no harm', async (_what, text) => {
-    const project = createProject()
+  ])('%s does no harm', async (what, text) => {
+    const project = makerOf(what === 'garbled')()
     project.write(`${RUNNING}/x`, text)
     expect((await stopped(project)).answer).toEqual({})
     expect(runFiles(project)).toEqual([])
@@ -191,8 +194,8 @@ describe.concurrent('the run goes on after', () => {
     ['renamed', 'specs/007_better_name'],
     ['renumbered', 'specs/012_flow'],
     ['archived', 'specs/archive/007_flow'],
-  ])('its folder was %s', async (_what, place) => {
-    const project = await started()
+  ])('its folder was %s', async (what, place) => {
+    const project = await started(makerOf(what === 'renamed'))
     expect(await promptOf(project)).toContain('attempt 1 of 3')
     mkdirSync(project.at('specs/archive'))
     renameSync(project.at(IN_TASK), project.at(place))
@@ -303,7 +306,7 @@ describe.concurrent('the run goes on after', () => {
 
 describe.concurrent('a run that has stalled', () => {
   it('is named by status, by next and to a new session, with the command that goes on', async ({ expect }) => {
-    const project = await started()
+    const project = await started(createSourceProject)
     for (let attempt = 0; attempt < 4; attempt++) await stopped(project)
     const resume = '`postflight workflow resume 007_flow`'
 
@@ -328,7 +331,7 @@ describe.concurrent('a run that has stalled', () => {
 
 describe.concurrent('what an agent reads in mid-phase', () => {
   it('never offers to end its run', async ({ expect }) => {
-    const project = await started()
+    const project = await started(createSourceProject)
     const texts: string[] = [(await stopped(project)).stdout]
     const other = { CLAUDE_CODE_SESSION_ID: OTHER_SESSION }
     const start = ['workflow', 'start', '7', '--definition', 'flow.json']
@@ -379,7 +382,7 @@ describe.concurrent('a promise in the folder of a run', () => {
   })
 
   it('is not cleared, adopted or bypassed with the run', async ({ expect }) => {
-    const project = await started()
+    const project = await started(createSourceProject)
     const run = project.snapshot(`${IN_TASK}/workflow`)
     expect((await project.cli(['clear', '7'], { env: ENV })).stdout).toBe('nothing to clear\n')
     expect((await project.cli(['clear', '--all'], { env: ENV })).stdout).toMatch(
@@ -392,7 +395,7 @@ describe.concurrent('a promise in the folder of a run', () => {
   })
 
   it('that is kept until its continuations are spent lets the prompt out', async ({ expect }) => {
-    const project = await started()
+    const project = await started(createSourceProject)
     project.marker('007_flow', { cc_session_id: SESSION, agent_id: 'main', reason: 'Commit it.' })
     for (let count = 1; count <= 3; count++) expect(await promptOf(project)).toContain('Commit it.')
     expect(await promptOf(project)).toContain('attempt 1 of 3')
@@ -416,7 +419,7 @@ describe.concurrent('a run that waits', () => {
   })
 
   it('ends its wait when the session starts again', async ({ expect }) => {
-    const project = await started()
+    const project = await started(createSourceProject)
     await promptOf(project)
     await project.cli(WAIT, { env: ENV })
     await project.hook(sessionStart('resume'), { words: ['SessionStart'], env: claudeHookEnv(project, SESSION) })
@@ -425,7 +428,7 @@ describe.concurrent('a run that waits', () => {
   })
 
   it('waits on after a compaction', async ({ expect }) => {
-    const project = await started()
+    const project = await started(createSourceProject)
     await promptOf(project)
     await project.cli(WAIT, { env: ENV })
     await project.hook(sessionStart('compact'), { words: ['SessionStart'], env: claudeHookEnv(project, SESSION) })
@@ -433,7 +436,7 @@ describe.concurrent('a run that waits', () => {
   })
 
   it('waits at the prompt at which main announced it, although it first stops at a later one', async ({ expect }) => {
-    const project = await started()
+    const project = await started(createSourceProject)
     await promptOf(project)
     const { stdout } = await project.cli(WAIT, { env: ENV })
     await stopped(project, shellRan(WAIT.join(' '), stdout))
@@ -447,7 +450,7 @@ describe.concurrent('a run that waits', () => {
     ['that printed its line', ''],
     ['whose output was thrown away', ' >/dev/null'],
   ])('does not wait for a sub-agent, whose stop ends its wait: a command %s', async (_which, end) => {
-    const project = await started()
+    const project = await started(makerOf(end === ''))
     await promptOf(project)
     const { stdout } = await project.cli(WAIT, { env: ENV })
     const ran = { agent_id: 'a1', agent_type: 'general', duration_ms: 4_000 }
@@ -457,7 +460,7 @@ describe.concurrent('a run that waits', () => {
   })
 
   it('waits together with the promise of its task', async ({ expect }) => {
-    const project = await started()
+    const project = await started(createSourceProject)
     await promptOf(project)
     await project.cli(['create', '7', '--agent', 'main'], { env: ENV })
     const run = await project.cli(WAIT, { env: ENV })
@@ -466,7 +469,7 @@ describe.concurrent('a run that waits', () => {
   })
 
   it('is refused to another session, to a sub-agent, and after ten prompts', async ({ expect }) => {
-    const project = await started()
+    const project = await started(createSourceProject)
     const helper = await project.cli(WAIT, { env: { ...ENV, POSTFLIGHT_HOST_SESSION: SESSION, POSTFLIGHT_AGENT: 'a' } })
     expect(helper).toMatchObject({ status: 1, stderr: expect.stringContaining('only the main conversation') })
     const other = await project.cli(WAIT, { env: { CLAUDE_CODE_SESSION_ID: OTHER_SESSION } })
@@ -487,8 +490,8 @@ describe.concurrent('explain', () => {
       /and allows the stop/,
     ],
     ['another session', stop({ session_id: OTHER_SESSION }), 'allow', /this session does not drive it/],
-  ])('says for %s what the driver would do, and writes nothing', async (_who, payload, answer, why) => {
-    const project = await started()
+  ])('says for %s what the driver would do, and writes nothing', async (who, payload, answer, why) => {
+    const project = await started(makerOf(who === 'its own session'))
     project.write('payload.json', JSON.stringify({ cwd: project.dir, ...payload }))
     const before = project.snapshot()
     const explained = await project.cli(['explain', '--payload', 'payload.json', '--json'])
@@ -532,13 +535,13 @@ describe.concurrent('doctor', () => {
       'repair that file by hand, or move it away',
     ],
   ])('finds %s, with its fix', async (_what, change, what, fix) => {
-    const project = await started()
+    const project = await started(createSourceProject)
     await change(project)
     expect(await findings(project)).toEqual([[false, expect.stringContaining(what), fix]])
   })
 
   it('ignores a folder named workflow that is not ours', async ({ expect }) => {
-    const project = createProject()
+    const project = createSourceProject()
     mkdirSync(project.at(IN_TASK, 'workflow'), { recursive: true })
     expect(await findings(project)).toEqual([])
   })
