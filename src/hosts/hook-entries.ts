@@ -101,14 +101,12 @@ const LOAD_IF_THERE = "require('fs').existsSync(process.argv[1])&&require(proces
 /** The words of `guardedCommand`, with the event's name behind them. */
 const GUARDED = /^\[ ! -f ([\s\S]+) \] \|\| exec \1(| [A-Za-z]+)$/
 
-/** Matches a path whose last part is `name`. */
-const named = (name: string): RegExp => new RegExp(`(?:^|[/\\\\])${name}$`)
-
-const NODE = named('node(?:\\.exe)?')
-const LAUNCHER = named('postflight-hook')
-const CLI = named('postflight(?:\\.js|\\.cmd)?')
-const BUNDLE = named('dist[/\\\\]hook\\.js')
-const OWN_BUNDLE = named('postflight[^/\\\\]*[/\\\\]dist[/\\\\]hook\\.js')
+// What the last part of a command's path may be. Literals, so that a bundle that does not use them leaves them out.
+const NODE = /(?:^|[/\\])node(?:\.exe)?$/
+const LAUNCHER = /(?:^|[/\\])postflight-hook$/
+const CLI = /(?:^|[/\\])postflight(?:\.js|\.cmd)?$/
+const BUNDLE = /(?:^|[/\\])dist[/\\]hook\.js$/
+const OWN_BUNDLE = /(?:^|[/\\])postflight[^/\\]*[/\\]dist[/\\]hook\.js$/
 
 /** The words by which entries tell the launcher what to look for. */
 const EVENT_WORDS: readonly string[] = ['Stop', 'SessionStart', 'Agent']
