@@ -80,9 +80,9 @@ export function refuseUnsearched([problem]: readonly SearchProblem[]): void {
 function foldersNamed(folders: readonly TaskFolder[], task: string, session: string | undefined): TaskFolder[] {
   const named = folders.filter((folder) => isNamed(folder, task))
   if (named.length > 0 || task !== DONE_WORD) return named
-  const ofSessions = folders.filter(isSessionFolder)
-  const own = ofSessions.filter((folder) => session !== undefined && folder.task === sessionFolderName(session))
-  return own.some(holdsOurs) ? own : ofSessions
+  // An agent's word is never for another session's marker.
+  const own = session === undefined ? undefined : sessionFolderName(session)
+  return folders.filter((folder) => isSessionFolder(folder) && (own === undefined || folder.task === own))
 }
 
 /** True when `name` is the folder's name or its path below `specs/`, exactly or as it was printed. */

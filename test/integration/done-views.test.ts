@@ -40,6 +40,19 @@ describe('a pending marker of the definition of done', () => {
       expect.objectContaining({ host_session: SESSION }),
     ])
     expect((await project.cli(['inspect', folders[0]])).status).toBe(0)
+    const third = agentShell('9f0c1f2e-0000-4000-8000-000000000000')
+    for (const words of [
+      ['clear', 'done', '--unchecked'],
+      ['wait', 'done', '--for', 'x'],
+      ['bypass', 'done'],
+    ]) {
+      const run = await project.cli(words, third)
+      expect([run.status === 0, run.stdout.includes('cleared')], run.stdout + run.stderr).toEqual([
+        words[0] === 'clear',
+        false,
+      ])
+    }
+    expect((await json(project, 'inspect')).markers).toHaveLength(2)
   })
 
   it('is an item of status, with the command that proves it, and makes the verdict red', async () => {

@@ -194,6 +194,13 @@ describe('findings about markers', () => {
       ],
     ],
     repairOrClear: [['postflight clear 7', 'postflight clear 7 (its text is kept), or repair it by hand']],
+    proveOrClear: [
+      [
+        'postflight done',
+        'postflight clear done',
+        'postflight done runs its checks; if it is no longer wanted: postflight clear done --unchecked',
+      ],
+    ],
     adoptOrClear: [['postflight adopt 7', 'postflight clear 7', 'postflight adopt 7, or postflight clear 7']],
     moveStray: [['specs', 'move it to specs/NNN_slug/, or remove it']],
     allowWriting: [['specs/7_x', 'let the user who runs the agent write there, for example: chmod u+wx specs/7_x']],

@@ -16,6 +16,7 @@ import { formatAge, HOUR_MS } from '../../kernel/time.ts'
 import { INSPECT_TEXT } from '../../marker/check-messages.ts'
 import { type MarkerView, unparsedFaults, viewMarkers } from '../../marker/marker-view.ts'
 import { type CommandContext, startOf } from '../../project/command-context.ts'
+import { DONE_WORD, isSessionFolderName } from '../../project/done-folder.ts'
 import { placeOfNewRoot } from '../../project/new-task-folder.ts'
 import type { TaskFolder } from '../../project/task-folder.ts'
 import { listTaskFolders } from '../../project/task-folders.ts'
@@ -112,7 +113,9 @@ export function checkMarkers(context: CommandContext, root: string): DoctorFindi
   const found = markers.map((view) => {
     const name = view.relative_path
     const clear = commandLine(['clear', view.task], undefined)
-    const adoptOrClear = MARKER_FINDINGS.adoptOrClear(commandLine(['adopt', view.task], undefined), clear)
+    const adoptOrClear = isSessionFolderName(view.task)
+      ? MARKER_FINDINGS.proveOrClear(commandLine([DONE_WORD], undefined), clear)
+      : MARKER_FINDINGS.adoptOrClear(commandLine(['adopt', view.task], undefined), clear)
     const age = formatAge(view.age_ms ?? 0)
     const unreadable = MARKER_FINDINGS.unreadable(name, view.problems)
     const isBroken = unparsedFaults(view) !== undefined
