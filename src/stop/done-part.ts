@@ -52,7 +52,7 @@ export async function armDone(
   hasRun: () => boolean,
 ): Promise<CountedPart> {
   const part = emptyPart(occasion)
-  if (!isJudged(occasion.payload) || hasRun()) return part
+  if (!isJudged(occasion.payload) || (await retryWhileLocked(hasRun))) return part
   const person = personAt(occasion)
   for (const root of roots) {
     try {
