@@ -24,7 +24,7 @@ const COPIED: Readonly<Record<string, string>> = {
   'dist/hook.js': 'dist/hook.js',
   'dist/package.json': 'dist/package.json',
   'dist/workflow.js': 'dist/workflow.js',
-  'dist/done.js': 'dist/done.js',
+  'dist/done-hook.js': 'dist/done-hook.js',
   examples: 'examples',
   'hooks/postflight-hook': 'hooks/postflight-hook',
   LICENSE: 'LICENSE',

@@ -22,7 +22,7 @@ const rows = [
   ['tarball', packed.size, 570],
   ['hook', sizeOf('dist/hook.js'), 78],
   ['hook, where a workflow runs', sizeOf('dist/workflow.js'), 95],
-  ['hook, with a specs/done.yaml', sizeOf('dist/done.js'), 132],
+  ['hook, with a specs/done.yaml', sizeOf('dist/done-hook.js'), 132],
   ['CLI', sizeOf('dist/cli'), 750],
   ['OpenCode plugin', sizeOf('dist/opencode'), 510],
 ]

@@ -49,7 +49,7 @@ function withoutOptions(create: (context: HookContext) => Hooks): Factory {
 
 /**
  * The factories by the name of their option, in the order in which they act where several of them have the same hook
- * (docs/opencode.md, "The order of the texts"). The guard and the workflow act before them.
+ * (docs/opencode-hooks.md, "The order of the texts"). The guard and the workflow act before them.
  */
 const FACTORIES: Readonly<Record<string, Factory>> = {
   reactive: withOptions(REACTIVE_RULES, createReactiveAgentHook),

@@ -54,7 +54,7 @@ describe('a team', () => {
     const tarball = packInto(project)
     mkdirSync(join(project.base, 'postflight-guard'))
     renameSync(tarball, join(project.base, 'postflight-guard', basename(tarball)))
-    project.write('package.json', '{ "name": "app", "private": true }\n')
+    project.write('package.json', '{ "name": "app", "private": true, "scripts": { "test": "node --version" } }\n')
     project.write('.gitignore', 'node_modules/\n*.tgz\n')
     const lead = person(project.base, 'lead')
     const set = await lead(`git init --quiet --initial-branch main\n${commandsOfPage()}`, project.dir)
