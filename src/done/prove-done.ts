@@ -77,10 +77,12 @@ export async function proveDone(
   const green: { readonly rule: DoneRule; readonly receipt: DoneReceipt }[] = []
   let open = wanted
   let failed: RunCheck | undefined
+  /** What changed while the checks of a rule ran for the first time. */
+  const first = new Map<DoneRule, { readonly changed: ReadonlySet<string>; readonly paths: ReadonlySet<string> }>()
   for (const isLast of [false, true]) {
     const sinceMs = fileSystemNow(place.path)
     const before = new FileSearch(root)
-    const hashes = new Map(open.map((rule) => [rule, before.pathsOf(rule)?.join('\0')]))
+    const lists = new Map(open.map((rule) => [rule, before.pathsOf(rule) ?? []]))
     const pass = await runPass(context, place, open)
     if (pass.kind === 'busy') return pass
     all.push(...pass.done)
@@ -91,15 +93,25 @@ export async function proveDone(
     for (const { rule, durationMs } of pass.green) {
       const paths = after.pathsOf(rule) ?? []
       const changed = after.changedSince(paths, sinceMs, MAX_OWN_OUTPUT) ?? []
-      const isChanged = changed.length > 0 || hashes.get(rule) !== paths.join('\0')
-      if (isChanged && !isLast) again.push(rule)
-      else {
-        const own = new Set(changed)
-        const hash = hashOfPaths(paths.filter((name) => !own.has(name)))
-        const receipt = { atMs, paths: hash, ownOutput: changed, durationMs }
-        keepReceipt(root, rule, receipt, rules)
-        green.push({ rule, receipt })
+      const old = new Set(lists.get(rule))
+      const isChanged = changed.length > 0 || paths.length !== old.size || paths.some((name) => !old.has(name))
+      if (isChanged && !isLast) {
+        again.push(rule)
+        first.set(rule, { changed: new Set(changed), paths: old })
+        continue
       }
+      const known = first.get(rule)
+      const makesFiles = [...(known?.changed ?? [])].some((name) => known?.paths.has(name) === false)
+      const ownOutput = changed.filter((name) => known?.changed.has(name) || (makesFiles && !old.has(name)))
+      const own = new Set(ownOutput)
+      const receipt = {
+        // Somebody else changed the other files: they are due since then.
+        atMs: own.size === changed.length ? atMs : sinceMs,
+        paths: hashOfPaths(paths.filter((name) => !own.has(name))),
+        ...{ ownOutput, durationMs },
+      }
+      keepReceipt(root, rule, receipt, rules)
+      green.push({ rule, receipt })
     }
     open = again
     if (failed !== undefined || again.length === 0) break
