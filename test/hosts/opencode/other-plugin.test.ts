@@ -1,4 +1,4 @@
-/** Another plugin, which is the example of docs/opencode.md: it uses two factories and `spawnAgent`. */
+/** Another plugin, which is the example of docs/opencode-hooks.md: it uses two factories and `spawnAgent`. */
 
 import { mkdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import { hostsSkipped } from '../client-cache.ts'
 import { say } from './agents.ts'
 import { type GuardedProject, guardedProject } from './guarded.ts'
 
-const PAGE = readFileSync(new URL('../../../docs/opencode.md', import.meta.url), 'utf8')
+const PAGE = readFileSync(new URL('../../../docs/opencode-hooks.md', import.meta.url), 'utf8')
 const EXAMPLE =
   [...PAGE.matchAll(/```js\n([\s\S]*?)```/g)].find(([text]) => text.includes('createPostReadNudgeHook'))?.[1] ?? ''
 
