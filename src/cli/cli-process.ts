@@ -8,7 +8,7 @@ import type { Terminal } from '../project/command-context.ts'
 import type { Output } from '../views/print.ts'
 import { printable, wrapped } from '../views/print.ts'
 
-/** What the CLI sees of its process: stdout and stderr, the person at its terminal, its folder. */
+/** What the CLI sees of its process. */
 
 /** A reader that stops reading (`| head -1`) has what it wants. On a full disk the result would be lost. */
 const READER_GONE: readonly string[] = ['EPIPE', 'EAGAIN']
@@ -36,7 +36,6 @@ export const standardError: Output = {
   },
 }
 
-/** The person at the terminal of this process; undefined if there is none. */
 export function processTerminal(): Terminal | undefined {
   if (!isTerminal(0) || !isTerminal(1)) return undefined
   return {
@@ -56,8 +55,8 @@ const POLL_MS = 20
 
 /**
  * Reads one line that a person types; undefined at the end of the input. A terminal hands out one line a read, so lines
- * that are typed ahead wait there. It reads synchronously, because an open stream or a `readline` interface on stdin keeps
- * the process alive after its last line.
+ * that are typed ahead wait there. It reads synchronously, because an open stream or a `readline` interface on stdin
+ * keeps the process alive after its last line.
  */
 function readLine(): string | undefined {
   const bytes = Buffer.alloc(LINE_BYTES)
@@ -73,11 +72,7 @@ function readLine(): string | undefined {
   }
 }
 
-/**
- * The current folder. Where it was removed, or its name is not UTF-8, an absolute `--root` (or `POSTFLIGHT_ROOT`) takes
- * its place.
- * @throws {PostflightError} `current-folder-lost` where there is none either.
- */
+/** If the folder was removed, or its name is not UTF-8, an absolute `--root` or `POSTFLIGHT_ROOT` takes its place. */
 export function currentFolder(rootOption: string | undefined, environment: Environment): string {
   const folder = usableFolder()
   if (folder !== undefined) return folder
@@ -95,7 +90,6 @@ export function currentFolder(rootOption: string | undefined, environment: Envir
   return process.cwd()
 }
 
-/** The current folder; undefined where its path does not lead to it. */
 function usableFolder(): string | undefined {
   try {
     const folder = process.cwd()

@@ -7,9 +7,6 @@ import { cleanOutput, wrapped } from '../views/print.ts'
 import { currentFolder, processTerminal, standardError, standardOutput } from './cli-process.ts'
 import { main } from './main.ts'
 
-/** Starts the CLI in this process. */
-
-/** The package's folder: dist/cli/cli.js lies two folders below it. */
 const packageFolder = path.resolve(import.meta.dirname, '..', '..')
 
 void main(process.argv.slice(2), {

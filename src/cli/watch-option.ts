@@ -3,10 +3,7 @@ import { findCommandRoot } from '../project/command-context.ts'
 import { WATCH_TEXT } from '../views/live-view.ts'
 import type { Surroundings } from './command.ts'
 
-/**
- * Shows a command with `--watch` until the user ends it, or `isOver` is true for its result; undefined where stdout is no
- * terminal, or --json or --quiet asks for another output. `words`: the command line, for the title.
- */
+/** Undefined if stdout is no terminal, or --json or --quiet asks for another output. */
 export async function watchOnTerminal<Result extends CommandResult>(
   { stdout, json, quiet, paint, contextNow, terminalOutput }: Surroundings,
   words: readonly (string | undefined)[],
@@ -22,7 +19,7 @@ export async function watchOnTerminal<Result extends CommandResult>(
   return watchView({ title, paint, clock, look, isOver: isOver as (result: CommandResult) => boolean }, terminalOutput)
 }
 
-/** The same; where stdout is no such terminal, the caller prints the command once, and a note says so. */
+/** Otherwise the caller prints the command once, and a note says so. */
 export async function watchOrNote(
   surroundings: Surroundings,
   words: readonly (string | undefined)[],

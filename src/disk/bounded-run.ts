@@ -3,61 +3,48 @@ import type { Readable } from 'node:stream'
 import { processAgeMs } from './age.ts'
 import { errorCode } from './file-facts.ts'
 
-/**
- * Runs a shell command within bounds: its time, the memory for its output, and its processes are limited. It gets no
- * stdin and a process group of its own, which ends when the time is used up or a signal ends this process.
- */
+/** Limits a shell command's time, output and processes. */
 
-/** The number of bytes of the output that are kept, from the end. */
 const KEPT_BYTES = 4_096
 
-/** After the command has ended, its output is read for this time (ms): a process that it left may hold the pipe for ever. */
+/** A process that the command left may hold the pipe forever. */
 const DRAIN_MS = 200
 
-/** A group that does not end within this time (ms) after SIGTERM is killed. */
 const GRACE_MS = 2_000
 
 const POLL_MS = 50
 
-/** After each piece of output of this size (bytes) the garbage is collected: 500 MB cost 18 MB of memory instead of 43. */
+/** Bytes. 500 MB of output cost 18 MB of memory instead of 43. */
 const COLLECT_EVERY = 4_194_304
 
-/** The signals that end this process, and the command with it. */
 const ENDING_SIGNALS: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP']
 
-/** A command and its bounds. */
 export interface BoundedCommand {
   readonly command: string
   readonly cwd: string
   readonly limitMs: number
-  /** Ends the command when it is raised. */
   readonly signal?: AbortSignal | undefined
-  /** True if a signal that ends this process also ends the command. False in a process that is not ours alone. */
   readonly obeysSignals: boolean
 }
 
-/** How a command ended. */
 export type CommandEnd =
   | { readonly kind: 'exited'; readonly exitCode: number }
   | { readonly kind: 'killed'; readonly signal: string }
   | { readonly kind: 'timed-out'; readonly limitMs: number }
   | { readonly kind: 'interrupted'; readonly by: string }
-  /** The shell could not be started. */
   | { readonly kind: 'not-started'; readonly detail: string }
 
-/** The result of a command. */
 export interface CommandRun {
   readonly end: CommandEnd
   readonly durationMs: number
-  /** The last part of what it printed, stdout and stderr in the order in which they arrived. */
   readonly output: string
 }
 
-/** Runs a command with `sh -c` to its end, or to its bounds. Never rejects. */
+/** Never rejects. */
 export async function runBounded(bounded: BoundedCommand): Promise<CommandRun> {
   const startedMs = processAgeMs()
   const tail = new OutputTail()
-  // Before the command starts: a signal must not end this process alone.
+  // Before the start: a signal must not end this process alone.
   const bounds = watchBounds(bounded)
   const child = start(bounded)
   if (typeof child === 'string') {
@@ -76,7 +63,6 @@ export async function runBounded(bounded: BoundedCommand): Promise<CommandRun> {
   return { end, durationMs: Math.round(processAgeMs() - startedMs), output: tail.text() }
 }
 
-/** Starts the command, or returns why that failed. */
 function start({ command, cwd }: BoundedCommand): ChildProcessByStdio<null, Readable, Readable> | string {
   try {
     return spawn('sh', ['-c', command], {
@@ -86,12 +72,10 @@ function start({ command, cwd }: BoundedCommand): ChildProcessByStdio<null, Read
       windowsHide: true,
     })
   } catch (error) {
-    // A command with a NUL character, or no memory for a process.
     return errorCode(error)
   }
 }
 
-/** The result of a command that ends by itself. */
 function endOf(child: ChildProcess): Promise<CommandEnd> {
   return new Promise((resolve) => {
     child.once('error', (error) => resolve({ kind: 'not-started', detail: errorCode(error) }))
@@ -101,7 +85,6 @@ function endOf(child: ChildProcess): Promise<CommandEnd> {
   })
 }
 
-/** Watches for the bounds of a command, until `unwatch` is called. */
 function watchBounds({ limitMs, signal, obeysSignals }: BoundedCommand): {
   readonly reached: Promise<CommandEnd>
   readonly unwatch: () => void
@@ -124,7 +107,6 @@ function watchBounds({ limitMs, signal, obeysSignals }: BoundedCommand): {
   return { reached, unwatch }
 }
 
-/** Ends the command's process group: first with SIGTERM, then with SIGKILL. */
 async function endGroup(child: ChildProcess): Promise<void> {
   if (child.pid === undefined) return
   if (process.platform === 'win32') {
@@ -140,7 +122,6 @@ async function endGroup(child: ChildProcess): Promise<void> {
   tellGroup(child.pid, 'SIGKILL')
 }
 
-/** Sends a signal to a process group; false when it has no process. */
 function tellGroup(leader: number, signal: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(-leader, signal)
@@ -149,7 +130,6 @@ function tellGroup(leader: number, signal: NodeJS.Signals | 0): boolean {
   }
 }
 
-/** Waits until both streams have ended, but not for long. */
 async function drained(child: ChildProcess): Promise<void> {
   const closed = [child.stdout, child.stderr].map(
     (stream) => stream?.readableEnded === true || new Promise((resolve) => stream?.once('close', resolve)),
@@ -169,7 +149,6 @@ function pause(ms: number, signal?: AbortSignal): Promise<void> {
   })
 }
 
-/** The last bytes of a stream. */
 class OutputTail {
   #kept = Buffer.alloc(0)
   #isCut = false
@@ -178,7 +157,7 @@ class OutputTail {
   add(chunk: Buffer): void {
     const joined = chunk.length >= KEPT_BYTES ? chunk : Buffer.concat([this.#kept, chunk])
     this.#isCut ||= joined.length > KEPT_BYTES || (chunk.length >= KEPT_BYTES && this.#kept.length > 0)
-    // A copy, so that the chunk itself can be freed.
+    // A copy, so that the chunk can be freed.
     this.#kept = Buffer.from(joined.subarray(-KEPT_BYTES))
     this.#sinceCollection += chunk.length
     if (this.#sinceCollection < COLLECT_EVERY) return
@@ -188,14 +167,14 @@ class OutputTail {
 
   text(): string {
     const text = this.#kept.toString('utf8')
-    // The cut may lie within a character.
+    // The cut may split a character.
     return this.#isCut ? `…${text.replace(/^\ufffd{1,3}/, '')}` : text
   }
 }
 
 let collect: ((options: { readonly type: 'minor' }) => void) | undefined
 
-/** Frees the chunks that were read. V8 would let 40 MB of them gather. Does nothing on another engine. */
+/** V8 would keep 40 MB of read chunks. */
 function collectGarbage(): void {
   try {
     if (collect === undefined) {

@@ -3,11 +3,7 @@ import path from 'node:path'
 import type { CommandForm } from '../kernel/command-line.ts'
 import type { Environment } from '../kernel/environment.ts'
 
-/**
- * The ways to start the CLI in the folder `cwd` of the agent's shell: `script` is its file, and the PATH is searched for
- * `postflight`. Claude Code adds `bin/` of a plugin to the PATH of that shell, but not to the PATH of the plugin's hooks
- * (measured with 2.1.330).
- */
+/** Claude Code adds a plugin's `bin/` to the PATH of the agent's shell, but not of hooks (2.1.330). */
 export function findCommandForm(environment: Environment, script: string, cwd: string): CommandForm {
   const names = process.platform === 'win32' ? ['postflight.cmd', 'postflight.exe'] : ['postflight']
   const folders = (environment.PATH ?? environment.Path ?? '').split(path.delimiter).filter((folder) => folder !== '')
@@ -17,7 +13,6 @@ export function findCommandForm(environment: Environment, script: string, cwd: s
   return { onPath, byNpx: !onPath && isInProjectOf(script, cwd), script }
 }
 
-/** True if the package of `script` is installed in a project that holds `cwd`, with a link for npx. */
 function isInProjectOf(script: string, cwd: string): boolean {
   const modules = `${path.sep}node_modules${path.sep}`
   const [project = ''] = script.split(modules)

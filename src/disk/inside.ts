@@ -7,9 +7,8 @@ import { makeLastingFolder } from './own-folder.ts'
 import { type FileRead, readSmallFile } from './read.ts'
 import { sync } from './write.ts'
 
-/** Files below a task folder, which an agent or a cloned repository may have filled. */
+/** An agent or a cloned repository may have filled the task folder. */
 
-/** The result of looking at a path inside a folder; `what` describes it for people. */
 export type Inside =
   | { readonly kind: 'absent' }
   | {
@@ -17,18 +16,13 @@ export type Inside =
       readonly path: string
       readonly size: number
       readonly modifiedMs: number
-      /** ctime. */
+      /** `ctime`. */
       readonly changedMs: number
     }
-  /** Something other than a file. */
   | { readonly kind: 'other'; readonly what: string }
-  /** The path leads through something other than a folder, or through a folder that cannot be searched. */
   | { readonly kind: 'elsewhere'; readonly what: string }
 
-/**
- * Looks at `relative` (with `/`, without `..`) below `folder`, through real folders only.
- * @throws file-system errors.
- */
+/** Through real folders only. `relative` has `/` and no `..`. */
 export function lookInside(folder: string, relative: string): Inside {
   const parts = relative.split('/')
   let current = folder
@@ -48,10 +42,6 @@ function obstacle(kind: PathKind): string {
   return kind === 'file' ? FILE_DETAILS.belowFile : FILE_DETAILS.behind(kind)
 }
 
-/**
- * The same for a path that a definition names. A folder without rights, or a name that is too long, is a result and not
- * an error: the definition's author can correct it.
- */
 export function lookForNamed(folder: string, relative: string): Inside {
   try {
     return lookInside(folder, relative)
@@ -62,14 +52,12 @@ export function lookForNamed(folder: string, relative: string): Inside {
   }
 }
 
-/** Reads a file below a folder, at most `limit` bytes. `look` finds it. */
 export function readInside(folder: string, relative: string, limit: number, look = lookInside): FileRead {
   const found = look(folder, relative)
   if (found.kind === 'absent') return found
   return found.kind === 'file' ? readSmallFile(found.path, limit) : { kind: 'unreadable', detail: found.what }
 }
 
-/** Creates the folder `relative` below `folder`, durably, and returns its path. @throws {PostflightError} `not-a-folder`. */
 export function makeFoldersInside(folder: string, relative: string): string {
   let current = folder
   for (const part of relative.split('/')) {
@@ -79,7 +67,7 @@ export function makeFoldersInside(folder: string, relative: string): string {
   return current
 }
 
-/** Moves a file to `name` in `folder`, durably, or to the next free name like it: no file is overwritten. */
+/** Durable; overwrites no file. */
 export function moveToFree(source: string, folder: string, name: string): void {
   let number = 1
   while (kindAt(path.join(folder, numbered(name, number))) !== undefined) number += 1
@@ -87,7 +75,6 @@ export function moveToFree(source: string, folder: string, name: string): void {
   sync(folder)
 }
 
-/** The name of the last file that `moveToFree` moved to `name` in `folder`; undefined if there is none. */
 export function lastNamed(folder: string, name: string): string | undefined {
   let number = 0
   while (kindAt(path.join(folder, numbered(name, number + 1))) !== undefined) number += 1

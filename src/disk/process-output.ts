@@ -2,15 +2,12 @@ import fs from 'node:fs'
 import { processAgeMs } from './age.ts'
 import { errorCode } from './file-facts.ts'
 
-/**
- * Writes to stdout and stderr synchronously and completely. Node's streams take about 2 ms to load, may lose text when
- * the process ends, and turn a closed pipe into an exit code.
- */
+/** Node's streams take 2 ms to load, may lose text at the end, and turn a closed pipe into an exit code. */
 
 const EAGAIN_PATIENCE_MS = 1_000
 const POLL_MS = 5
 
-/** Writes all of `text`. Returns the error code if a part of it could not be written; `EPIPE`: the other end is closed. */
+/** `EPIPE`: the other end is closed. */
 export function writeAll(descriptor: 1 | 2, text: string): string | undefined {
   const bytes = Buffer.from(text)
   const deadline = processAgeMs() + EAGAIN_PATIENCE_MS
@@ -27,7 +24,7 @@ export function writeAll(descriptor: 1 | 2, text: string): string | undefined {
   return undefined
 }
 
-/** True when a person is at the other end. Loads `node:tty`, which takes 3 ms, only for a character device. */
+/** Loads `node:tty` (3 ms) only for a character device. */
 export function isTerminal(descriptor: 0 | 1 | 2): boolean {
   try {
     const stats = fs.fstatSync(descriptor)
@@ -38,10 +35,7 @@ export function isTerminal(descriptor: 0 | 1 | 2): boolean {
   }
 }
 
-/**
- * True if a descriptor leads into a pipe or to the null device: a program may read its output, but no person does. With
- * `isPiped`, the host itself reads from a pipe, so that a pipe says nothing.
- */
+/** `isPiped`: the host itself reads a pipe, so a pipe says nothing. */
 export function isCaught(descriptor: number, { isPiped }: { readonly isPiped: boolean }): boolean {
   try {
     const stats = fs.fstatSync(descriptor)

@@ -3,28 +3,20 @@ import { STDIN_DETAILS } from '../kernel/file-messages.ts'
 import { processAgeMs } from './age.ts'
 import { errorCode } from './file-facts.ts'
 
-/** Reads a payload from stdin, of any kind, within limits of time and size. */
-
-/** After this time (ms) reading ends: the hook must answer within 5 s. */
+/** The hook must answer within 5 s. */
 const STDIN_PATIENCE_MS = 3_000
 
-/** A payload longer than this (bytes) is not read to its end. */
 const STDIN_MAX_BYTES = 33_554_432
 
-/** A text longer than this (bytes) is read to its end before it is parsed: parsing after each chunk is slow. */
+/** Bytes. Parsing a longer text after each chunk is slow. */
 const EARLY_LIMIT = 262_144
 
-/** The result of reading stdin. */
 export type StdinRead =
   | { readonly kind: 'text'; readonly text: string }
-  /** Nothing was ever sent: a terminal, a closed pipe, or a pipe that stays open and silent. */
   | { readonly kind: 'nothing' }
   | { readonly kind: 'failed'; readonly detail: string }
 
-/**
- * Reads stdin to its end, to the end of a JSON object (some hosts keep the pipe open), or until the time or the size is
- * used up. Never rejects.
- */
+/** Stops after a JSON object too: some hosts keep the pipe open. Never rejects. */
 export async function readStdin(
   patienceMs: number = STDIN_PATIENCE_MS,
   maxBytes: number = STDIN_MAX_BYTES,
@@ -33,18 +25,17 @@ export async function readStdin(
   return readDirectly(collected, patienceMs) ?? readStream(process.stdin, collected, patienceMs)
 }
 
-/** The same, for the last time: a host that keeps stdin open does not keep this process alive. */
+/** Lets the process end although the host keeps stdin open. */
 export async function readStdinOnce(patienceMs: number): Promise<StdinRead> {
   const collected = new Collected(STDIN_MAX_BYTES)
   const direct = readDirectly(collected, patienceMs)
   if (direct !== undefined) return direct
-  // Node takes 4 ms to make the stream, so it is made and ended only here.
+  // Node takes 4 ms to make the stream.
   const read = await readStream(process.stdin, collected, patienceMs)
   process.stdin.destroy()
   return read
 }
 
-/** The chunks that were read so far. */
 class Collected {
   readonly #chunks: Buffer[] = []
   readonly #maxBytes: number
@@ -54,7 +45,6 @@ class Collected {
     this.#maxBytes = maxBytes
   }
 
-  /** Adds a chunk; returns the result when the text is complete or too long. */
   add(chunk: Buffer): StdinRead | undefined {
     this.#chunks.push(chunk)
     this.#length += chunk.length
@@ -67,10 +57,6 @@ class Collected {
     return this.#length === 0 ? { kind: 'nothing' } : { kind: 'text', text: this.#text() }
   }
 
-  /**
-   * The result when the time is used up: half a payload is an error, and a pipe that stays open and silent counts as no
-   * stdin.
-   */
   timedOut(patienceMs: number): StdinRead {
     return this.#length === 0 ? { kind: 'nothing' } : { kind: 'failed', detail: STDIN_DETAILS.noEnd(patienceMs) }
   }
@@ -81,9 +67,8 @@ class Collected {
 }
 
 /**
- * Reads a file, or a pipe on Linux, without Node's streams, which take about 4 ms to load. A pipe is opened again in
- * non-blocking mode: a plain read of a pipe that the host keeps open would never return. Undefined where stdin is
- * something else (Claude Code 2.1.329 passes a socket) or cannot be opened again.
+ * Node's streams take 4 ms to load. Reopens a Linux pipe as non-blocking: reading one that the host keeps open would
+ * never return. Claude Code 2.1.329 passes a socket.
  */
 function readDirectly(collected: Collected, patienceMs: number): StdinRead | undefined {
   const source = openDirectly()
@@ -97,7 +82,7 @@ function readDirectly(collected: Collected, patienceMs: number): StdinRead | und
       const result = collected.add(buffer.subarray(0, count))
       if (result !== undefined) return result
     } catch (error) {
-      // EINTR: a signal interrupted the read, which is not the end.
+      // EINTR: a signal interrupted the read.
       if (!['EAGAIN', 'EINTR'].includes(errorCode(error))) return { kind: 'failed', detail: errorCode(error) }
       if (processAgeMs() >= deadline) return collected.timedOut(patienceMs)
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1)

@@ -40,12 +40,6 @@ import {
 } from './session-folder.ts'
 import { type Person, readTrusted } from './trust-store.ts'
 
-/**
- * Makes the marker of a definition of done at a stop of the main conversation. The stop is then judged like any other: the
- * marker has the checks of all rules that are due, and belongs to the session's main agent.
- */
-
-/** What was done, for the journal and the user. */
 export interface Armed {
   readonly recorded: readonly Recorded[]
   readonly notices: readonly string[]
@@ -53,34 +47,24 @@ export interface Armed {
 
 const NOTHING: Armed = { recorded: [], notices: [] }
 
-/** Whether the definition of done is judged at an event: where the agent's work ends, and nothing will wake it. */
 export function isJudged({ event, session, wakeUps, isPlanning }: Payload): boolean {
   return event === 'Stop' && session !== undefined && wakeUps === 0 && isPlanning !== true
 }
 
-/** The rules at a stop of a session, before anything is written. */
 export interface JudgedDone {
   readonly folder: TaskFolder
   readonly pending: StoredMarker | undefined
   readonly states: readonly RuleState[]
   readonly due: readonly RuleState[]
-  /** The session was let go before there was a marker, and this is its first stop since. */
   readonly isBypassed: boolean
-  /** Whether rules that are due are asked at this prompt: not where they were given up or bypassed at it. */
   readonly isAsked: boolean
-  /** How many stops were blocked for this prompt. */
   readonly asked: number
   readonly prompt: string
   readonly stop: Occasion
 }
 
-/** Why the rules are not judged at a stop. */
 export type NotJudged = 'untrusted' | 'no-session' | 'no-time' | 'marker-decides' | 'folder-gone' | 'no-baseline'
 
-/**
- * Judges the rules at a stop, and writes nothing. The caller looked at `isJudged`.
- * @throws file-system errors.
- */
 export function judgeDone(
   root: string,
   stop: Occasion,
@@ -113,10 +97,6 @@ export function judgeDone(
   }
 }
 
-/**
- * Makes, changes or removes the session's marker, as the files call for. The caller looked at `isJudged`.
- * @throws {PostflightError} `locked`, `not-a-folder`; file-system errors.
- */
 export function armAtStop(root: string, stop: Occasion, person: Person, search?: FileSearch): Armed {
   const judged = judgeDone(root, stop, person, search)
   if (typeof judged === 'string') return NOTHING
@@ -138,14 +118,12 @@ export function armAtStop(root: string, stop: Occasion, person: Person, search?:
   return { recorded: [], notices }
 }
 
-/** What a stop would be told for rules that are due and have no marker yet; undefined if it would not be blocked. */
 export function predictedReason(judged: JudgedDone): string | undefined {
   const { pending, due, isBypassed, isAsked, asked, folder, stop } = judged
   const isArmed = pending === undefined && due.length > 0 && !isBypassed && isAsked && !isSpent(asked)
   return isArmed ? reasonFor(folder.root, due, stop) : undefined
 }
 
-/** From when the session's changes count; undefined if that is not known. */
 function baselineOf(folder: TaskFolder, stop: Occasion): Baseline | undefined {
   const written = readBaseline(folder)
   if (written !== undefined) return written
@@ -153,7 +131,6 @@ function baselineOf(folder: TaskFolder, stop: Occasion): Baseline | undefined {
   return bornMs === undefined ? undefined : { sinceMs: bornMs, paths: {} }
 }
 
-/** A marker that was given up, bypassed or cleared without its checks: that time is a new baseline. */
 function abandonedBaseline(folder: TaskFolder): Baseline | undefined {
   const read = readMarker(folder, ABANDONED_FILE)
   if (read?.kind !== 'marker') return undefined
@@ -162,7 +139,6 @@ function abandonedBaseline(folder: TaskFolder): Baseline | undefined {
   return { sinceMs: read.times.changedMs, paths: about.paths, prompt: about.prompt }
 }
 
-/** The field `done` of a marker: the prompt of the last stop, and the hashes of the paths at that time. */
 function aboutOf({ fields }: Marker): { readonly prompt: string | undefined; readonly paths: Record<string, string> } {
   const held = isJsonObject(fields?.done) ? fields.done : {}
   return { prompt: typeof held.prompt_id === 'string' ? held.prompt_id : undefined, paths: readPaths(held.paths) }
@@ -172,7 +148,6 @@ function pathsOf(states: readonly RuleState[]): Record<string, string> {
   return Object.fromEntries(states.flatMap(({ key, paths }) => (paths === undefined ? [] : [[key, paths]])))
 }
 
-/** Makes the marker. Another process of the same stop may have been first. */
 function arm({ folder, due, states, prompt, stop }: JudgedDone): Recorded[] {
   const { payload, nowMs } = stop
   const checks = checksOf(due)
@@ -196,7 +171,6 @@ function arm({ folder, due, states, prompt, stop }: JudgedDone): Recorded[] {
   return [{ root: folder.root, entry: { event: 'create', ...about, checks } }]
 }
 
-/** Brings a pending marker up to date, or removes it where nothing is due any more. */
 function refresh(pending: StoredMarker, { folder, due, states, prompt, stop }: JudgedDone): Recorded[] {
   if (due.length === 0 && states.every(isSearched)) return removeProven(pending)
   showAsked(folder, prompt)
@@ -221,7 +195,6 @@ function refresh(pending: StoredMarker, { folder, due, states, prompt, stop }: J
   return []
 }
 
-/** Removes a marker whose rules were proven elsewhere: by another session, or by a person. */
 function removeProven({ folder, identity, marker }: StoredMarker): Recorded[] {
   const isRemoved = withLock(folder.path, HOOK_PATIENCE_MS, () => {
     const present = readMarker(folder)
@@ -239,7 +212,6 @@ function removeProven({ folder, identity, marker }: StoredMarker): Recorded[] {
   ]
 }
 
-/** Lets the marker's count begin with the stops that were already blocked for this prompt. */
 function showAsked(folder: TaskFolder, prompt: string): void {
   const asked = askedAt(folder, prompt)
   const read = readMarker(folder)

@@ -7,10 +7,9 @@ import { DONE_FILE, SPECS_FOLDER } from '../kernel/files.ts'
 
 /** `specs/done.yaml` as bytes. The hook compares them with the trusted ones, and parses no YAML. */
 
-/** The largest file that is read, in bytes. */
+/** In bytes. */
 const DONE_FILE_LIMIT = 1_048_576
 
-/** The file as it was read. */
 export type DoneFile =
   | { readonly kind: 'absent' }
   | { readonly kind: 'unreadable'; readonly detail: string }
@@ -20,7 +19,7 @@ export function doneFilePath(root: string): string {
   return path.join(root, SPECS_FOLDER, DONE_FILE)
 }
 
-/** Whether the root has a definition of done. Never throws. */
+/** Never throws. */
 export function hasDoneFile(root: string): boolean {
   try {
     return kindAt(doneFilePath(root)) !== undefined
@@ -29,7 +28,7 @@ export function hasDoneFile(root: string): boolean {
   }
 }
 
-/** Reads the file of a root. Never throws, never follows a link. */
+/** Never throws, never follows a link. */
 export function readDoneFile(root: string): DoneFile {
   const read = readSmallFile(doneFilePath(root), DONE_FILE_LIMIT)
   if (read.kind !== 'text') return read

@@ -2,9 +2,6 @@ import { suggestion } from '../kernel/closest-name.ts'
 import { counted, QUOTE_LIMIT, quote } from '../kernel/phrases.ts'
 import { oneLine } from '../kernel/text.ts'
 
-/** The sentences of a definition of done. */
-
-/** The faults of `specs/done.yaml`. */
 export const RULES_TEXT = {
   notObject: 'must be an object',
   notList: 'must be a list of rules',
@@ -23,7 +20,6 @@ export const RULES_TEXT = {
   timeout: 'must be a time such as 90s, 5m or 1h, at most 24h',
 } as const
 
-/** Parts of the reason of a marker that the hook makes. */
 export const DONE_REASON = {
   intro: 'This repository says when work is done (specs/done.yaml). Files changed since these rules were last proven:',
   rule: (name: string, files: readonly string[], hasMore: boolean): string =>
@@ -33,12 +29,10 @@ export const DONE_REASON = {
     `They changed during this session, by you or by somebody else. If they are not yours: ${wait} "<whose>"`,
 } as const
 
-/** The details of journal entries. */
 export const DONE_RECORDS = {
   proven: 'no rule is due any more',
 } as const
 
-/** Whether a definition of done has effect on this machine, as `status`, `doctor` and the start of a session name it. */
 export const DONE_STANDING = {
   trusted: 'specs/done.yaml is trusted on this machine',
   untrusted: 'specs/done.yaml says when work is done here, but it is not trusted on this machine, so it has no effect',
@@ -49,22 +43,18 @@ export const DONE_STANDING = {
 
 export type DoneStanding = keyof typeof DONE_STANDING
 
-/** What the person is told when a session starts. */
 export function doneAtStart(standing: DoneStanding, trust: string): string {
   return `postflight-guard: ${DONE_STANDING[standing]}. Read it, then run \`${trust}\` in your own terminal.`
 }
 
-/** The notice about a rule whose files could not be searched in time. */
 export function searchEnded(rule: string, entries: number, seconds: number): string {
   return `postflight-guard: the files of the rule "${oneLine(rule, 80)}" in specs/done.yaml are too many (the search ends after ${entries} entries or ${seconds} s), so the stop was allowed. Narrow its \`when\`.`
 }
 
-/** The notice about files that changed again after three blocked stops of one prompt. */
 export function askedOften(most: number): string {
   return `postflight-guard: files of specs/done.yaml changed again, but ${most} stops were blocked since your last message, so this one was allowed.`
 }
 
-/** The notice about a definition of done that could not be judged. */
 export function doneNotJudged(path: string, detail: string): string {
   return `postflight-guard: specs/done.yaml in ${oneLine(path, QUOTE_LIMIT)} could not be judged (${oneLine(detail, QUOTE_LIMIT)}), so the stop was allowed.`
 }

@@ -9,33 +9,23 @@ import { isJsonObject } from '../kernel/json-object.ts'
 import { journalPaths } from '../project/journal.ts'
 import { type DoneRule, ruleText } from './done-rules.ts'
 
-/**
- * The receipts of a checkout: which rules were green last, when, and with which files. They belong to no session, because a
- * green check proves the files, whoever ran it.
- */
+/** Which rules were green last, when, and with which files. A green check proves the files for every session. */
 
-/** The last green run of a rule's checks. */
 export interface DoneReceipt {
-  /** When it ended (ms since the epoch, of the file system's clock). */
   readonly atMs: number
-  /** The hash of the rule's paths. */
   readonly paths: string
-  /** The files that the checks write themselves: their changes make nothing due. */
   readonly ownOutput: readonly string[]
-  /** How long the checks took. */
   readonly durationMs: number
 }
 
-/** The receipts by the rules' keys. */
 export type DoneReceipts = Readonly<Record<string, DoneReceipt>>
 
-/** The largest file that is read, in bytes. */
+/** In bytes. */
 const RECEIPTS_LIMIT = 4_194_304
 
-/** A receipt from further than this (ms) in the future came with a repository: it would prove files that do not exist yet. */
+/** In ms. A receipt from the future came with a repository: it would prove files that do not exist yet. */
 const CLOCK_TOLERANCE_MS = 60_000
 
-/** What identifies a rule in files: its text may be long. */
 export function ruleKey(rule: DoneRule): string {
   return sha256(ruleText(rule)).slice(0, 16)
 }
@@ -44,7 +34,7 @@ function receiptsPath(root: string): string {
   return path.join(journalPaths(root).folder, DONE_RECEIPTS_FILE)
 }
 
-/** The receipts of a checkout. Never throws: none where they cannot be read. */
+/** Never throws. */
 export function readReceipts(root: string, nowMs: number): DoneReceipts {
   const receipts: Record<string, DoneReceipt> = {}
   for (const [key, one] of Object.entries(readEntries(root))) {
@@ -72,7 +62,6 @@ function readEntries(root: string): Readonly<Record<string, unknown>> {
   }
 }
 
-/** Keeps the receipt of a rule, and drops those of rules that are no longer there. @throws file-system errors, `locked`. */
 export function keepReceipt(root: string, rule: DoneRule, receipt: DoneReceipt, rules: readonly DoneRule[]): void {
   const { folder } = journalPaths(root)
   if (makeOwnFolder(folder)) hideFromGit(folder)

@@ -5,24 +5,16 @@ import { MAX_CHECKS } from '../kernel/limits.ts'
 import type { FaultPath } from '../kernel/yaml-text.ts'
 import { RULES_TEXT } from './done-messages.ts'
 
-/**
- * The rules of `specs/done.yaml` as data (docs/design.md, "Definition of done"). The same reader serves the file, as people
- * write it, and the copy of it that a person trusted.
- */
+/** docs/design.md, "Definition of done". The same reader serves the file and the trusted copy of it. */
 
-/** When these files changed, these checks must pass. */
 export interface DoneRule {
   readonly name: string | undefined
-  /** Patterns of files, relative to the root. */
   readonly when: readonly string[]
   readonly unless: readonly string[]
-  /** Shell commands. */
   readonly checks: readonly string[]
-  /** The time (ms) that each check may take; undefined for the usual one. */
   readonly timeoutMs: number | undefined
 }
 
-/** A fault of the rules, with its place. */
 export interface RuleFault {
   readonly path: FaultPath
   readonly detail: string
@@ -35,19 +27,15 @@ export const MAX_NAME = 80
 export const MAX_COMMAND = 2000
 export const MAX_PATTERN = 200
 
-/** The longest time (ms) of a check: a day. */
 export const MAX_TIMEOUT_MS = 86_400_000
 
-/** A text that says something, on one line. */
 export const TEXT = /^(?=\s*\S)[^\u0000-\u001f\u007f-\u009f]+$/
 
-/** A time: `90s`, `5m`, `1h`, or a number of seconds. */
 export const TIMEOUT = /^(\d{1,6})\s*([smh])?$/
 
-/** The maximum number of faults that are told. */
 const MAX_FAULTS = 100
 
-/** The rules, or every fault. Never throws. */
+/** Never throws. */
 export function readRules(value: unknown): { readonly rules: readonly DoneRule[] } | { readonly faults: RuleFault[] } {
   const faults: RuleFault[] = []
   const fault = (path: FaultPath, detail: string): void => {
@@ -115,14 +103,12 @@ function isText(value: unknown): value is string {
 
 const UNITS_MS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000 }
 
-/** A time in ms; undefined for anything else. */
 function durationMs(value: unknown): number | undefined {
   const [, digits, unit = 's'] = TIMEOUT.exec(String(value)) ?? []
   const ms = Number(digits) * (UNITS_MS[unit] ?? 0)
   return ms > 0 && ms <= MAX_TIMEOUT_MS ? ms : undefined
 }
 
-/** The rules as a file holds them, which `readRules` reads back. */
 export function rulesFile(rules: readonly DoneRule[]): { readonly done: readonly object[] } {
   return {
     done: rules.map(({ name, when, unless, checks, timeoutMs }) => ({
@@ -135,12 +121,10 @@ export function rulesFile(rules: readonly DoneRule[]): { readonly done: readonly
   }
 }
 
-/** The text of a rule that tells it from others: a green check of another text proves nothing. */
 export function ruleText({ when, unless, checks }: DoneRule): string {
   return JSON.stringify({ when, unless, check: checks })
 }
 
-/** A rule's name for people. */
 export function ruleName({ name, when }: DoneRule): string {
   return name ?? when.join(', ')
 }

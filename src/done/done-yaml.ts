@@ -6,7 +6,6 @@ import { type DoneRule, readRules } from './done-rules.ts'
 
 /** Parses `specs/done.yaml`. The hook never loads this: it reads the copy that a person trusted. */
 
-/** The rules in a text, or every fault with its place. */
 export function parseDoneFile(
   text: string,
 ): { readonly rules: readonly DoneRule[] } | { readonly faults: readonly PlacedFinding[] } {
@@ -18,14 +17,12 @@ export function parseDoneFile(
   return { faults: placed.sort((one, other) => one.line - other.line || one.column - other.column) }
 }
 
-/** The rules in a text. @throws {PostflightError} `done-invalid` with the first fault. */
 export function requireRules(text: string): readonly DoneRule[] {
   const parsed = parseDoneFile(text)
   if ('rules' in parsed) return parsed.rules
   throw faultError(parsed.faults)
 }
 
-/** The first fault as a sentence, with its place. */
 export function doneFault(faults: readonly PlacedFinding[]): string {
   return messageOf(faultError(faults)).replace(/\.$/, '')
 }

@@ -4,29 +4,19 @@ import type { DoneRule } from './done-rules.ts'
 import { type FileSearch, hashOfPaths } from './search.ts'
 import type { Baseline } from './session-folder.ts'
 
-/** Which rules are due: their files changed since they were last proven, or since the session began. */
-
-/** The state of a rule. */
 export interface RuleState {
   readonly rule: DoneRule
   readonly key: string
   readonly isDue: boolean
-  /** The first changed files, at most five; none if files are only gone or new. */
   readonly changed: readonly string[]
-  /** The hash of its paths; undefined if the search came to its bounds. */
   readonly paths: string | undefined
   readonly receipt: DoneReceipt | undefined
 }
 
-/** Whether the search found all files of a rule. */
 export function isSearched({ paths }: RuleState): boolean {
   return paths !== undefined
 }
 
-/**
- * The states of the rules. `baselines`: from when the session's changes count; the last of them and of the rule's receipt
- * decides. Without any, every file counts that has no receipt.
- */
 export function judgeRules(
   rules: readonly DoneRule[],
   search: FileSearch,

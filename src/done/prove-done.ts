@@ -15,31 +15,26 @@ import { judgeRules, type RuleState } from './due.ts'
 import { FileSearch, hashOfPaths } from './search.ts'
 import { fileSystemNow, makeSessionFolder, readBaseline, sessionFolder, sessionFolders } from './session-folder.ts'
 
-/** Runs the checks that changed files call for, in the caller's own shell, and keeps receipts of those that are green. */
+/** Runs the checks in the caller's own shell, and keeps receipts of those that are green. */
 
-/** At most this many files of the checks' own output are listed in a receipt. */
 const MAX_OWN_OUTPUT = 200
 
-/** The result: another process runs the checks, or they ran. */
 export type DoneProof =
   | { readonly kind: 'busy'; readonly sinceMs: number }
   | {
       readonly kind: 'ran'
       readonly done: readonly RunCheck[]
-      /** The check that failed, if any. */
       readonly failed: RunCheck | undefined
       readonly green: readonly { readonly rule: DoneRule; readonly receipt: DoneReceipt }[]
-      /** The folders whose markers were removed. */
       readonly cleared: readonly TaskFolder[]
     }
 
-/** The sessions that a caller proves: its own, or in a plain terminal all of them. */
+/** Its own, or in a plain terminal all of them. */
 function foldersOf(context: CommandContext, root: string): readonly TaskFolder[] {
   const session = shellIdentity(context.environment)?.session
   return session === undefined ? sessionFolders(root) : [sessionFolder(root, session)]
 }
 
-/** The states of the rules for the caller. A rule is due if it is due for one of its sessions. */
 export function statesFor(context: CommandContext, root: string, rules: readonly DoneRule[]): readonly RuleState[] {
   const search = new FileSearch(root)
   const receipts = readReceipts(root, Date.now())
@@ -50,7 +45,6 @@ export function statesFor(context: CommandContext, root: string, rules: readonly
   return first.map((state, index) => others.map((states) => states[index]).find((one) => one?.isDue) ?? state)
 }
 
-/** What was given up or let go counts here: it is not proven. */
 function statesOf(
   folder: TaskFolder,
   rules: readonly DoneRule[],
@@ -61,11 +55,6 @@ function statesOf(
   return judgeRules(rules, search, baseline === undefined ? [] : [baseline], receipts)
 }
 
-/**
- * Runs the checks of `wanted` until one fails. Files that change meanwhile make their rule's checks run once more; what changes
- * then too is the checks' own output.
- * @throws {PostflightError} `shell-missing`; file-system errors.
- */
 export async function proveDone(
   context: CommandContext,
   root: string,
@@ -77,7 +66,6 @@ export async function proveDone(
   const green: { readonly rule: DoneRule; readonly receipt: DoneReceipt }[] = []
   let open = wanted
   let failed: RunCheck | undefined
-  /** What changed while the checks of a rule ran for the first time. */
   const first = new Map<DoneRule, { readonly changed: ReadonlySet<string>; readonly paths: ReadonlySet<string> }>()
   for (const isLast of [false, true]) {
     const sinceMs = fileSystemNow(place.path)
@@ -120,7 +108,7 @@ export async function proveDone(
   return { kind: 'ran', done: all, failed, green, cleared }
 }
 
-/** Where checks run and fail: in the session's folder, or in a plain terminal beside all of them. */
+/** In the session's folder, or in a plain terminal beside all of them. */
 function placeOf(context: CommandContext, root: string): TaskFolder {
   const session = shellIdentity(context.environment)?.session
   if (session !== undefined) {
@@ -142,7 +130,6 @@ type Pass =
       readonly green: readonly { readonly rule: DoneRule; readonly durationMs: number }[]
     }
 
-/** Runs the checks of some rules, each command once. */
 async function runPass(context: CommandContext, place: TaskFolder, rules: readonly DoneRule[]): Promise<Pass> {
   const done: RunCheck[] = []
   const green: { rule: DoneRule; durationMs: number }[] = []
@@ -165,7 +152,6 @@ async function runPass(context: CommandContext, place: TaskFolder, rules: readon
   return { kind: 'ran', done, failed: undefined, green }
 }
 
-/** Removes the markers of the caller's sessions for which no rule is due any more, also abandoned ones. */
 function clearProven(
   context: CommandContext,
   root: string,
@@ -195,7 +181,6 @@ function clearProven(
   })
 }
 
-/** Ends the markers for which no rule is due, although nothing was run: another session's checks were green. */
 export function clearUndue(context: CommandContext, root: string, rules: readonly DoneRule[]): readonly TaskFolder[] {
   return clearProven(context, root, rules, [])
 }

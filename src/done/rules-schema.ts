@@ -3,11 +3,6 @@ import { MAX_ALTERNATIVES } from '../kernel/file-pattern.ts'
 import { MAX_CHECKS } from '../kernel/limits.ts'
 import { MAX_COMMAND, MAX_NAME, MAX_PATTERN, MAX_TIMEOUT_MS, TEXT, TIMEOUT } from './done-rules.ts'
 
-/**
- * `specs/done.yaml` as people write it. `schema/done.schema.json` is generated from this, for editors. What they accept may
- * still be refused: `rules.ts` also knows which patterns stay inside the root and take bounded work.
- */
-
 const one = (longest: number) => z.string().check(z.regex(TEXT), z.maxLength(longest))
 
 const oneOrMore = (longest: number, description: string) =>
@@ -27,7 +22,6 @@ const rule = z.strictObject({
   ),
 })
 
-/** A definition of done. */
 export const RULES_SCHEMA = z.strictObject({
   done: z.array(rule).check(z.maxLength(MAX_CHECKS)).register(z.globalRegistry, {
     description: 'The rules. An agent is not done before the checks of each that is due succeed.',

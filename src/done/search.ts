@@ -7,25 +7,15 @@ import { expandPatterns } from '../kernel/file-pattern.ts'
 import { SPECS_FOLDER } from '../kernel/files.ts'
 import type { DoneRule } from './done-rules.ts'
 
-/**
- * Finds the files that the rules name, without git and within bounds. Links are not followed. Each folder is read once for all
- * rules.
- */
-
-/** At most this many entries of folders are looked at. */
 export const MAX_ENTRIES = 100_000
 
-/** The longest search (ms). */
 export const SEARCH_MS = 2_000
 
-/** A rule's look at its files ends at this many changed ones. */
 export const MAX_CHANGED = 5
 
-/** Prepared in one go, which takes some 5 ms each: the times of this many files, and the order of this many paths. */
 const TIMES_AT_ONCE = 1_000
 const SORTED_AT_ONCE = 10_000
 
-/** The depth to which folders are searched. */
 const SEARCH_DEPTH = 50
 
 /** Never the work of an agent: packages, git's own files, and what editors and interpreters leave beside sources. */
@@ -34,21 +24,18 @@ const NEVER = [
   ...['**/__pycache__/**', '**/*~', '**/.*.sw?', '**/.#*', '**/#*#', '**/.DS_Store'],
 ]
 
-/** Our own files in `specs/`. */
 const OURS = [
   ...['specs/**/.postflight*', 'specs/**/.postflight*/**', 'specs/**/.return-meta.json'],
   ...['specs/**/workflow/**', 'specs/**/workflow-runs/**', 'specs/**/step-results/**', 'specs/**/step-result*.json'],
 ]
 
-/** The share of an event's time in which files are searched. */
 const SEARCHING_SHARE = 0.6
 
-/** The age of this process (ms) at which a search ends, for an event that must be answered at `deadline`. */
+/** The age of this process (ms) at which a search ends. */
 export function searchDeadline(deadline: number | undefined): number | undefined {
   return deadline === undefined ? undefined : partWay(deadline, SEARCHING_SHARE)
 }
 
-/** A search of the files below a root. */
 export class FileSearch {
   readonly #root: string
   readonly #deadline: number
@@ -57,20 +44,15 @@ export class FileSearch {
   #isOver = false
   readonly #folders = new Map<string, SearchedEntry[]>()
   readonly #times = new Map<string, number>()
-  /** The paths that `prepare` found, by rule. */
   readonly #found = new Map<string, readonly string[]>()
 
-  /** `deadline`: the age of this process (ms) at which the search ends at the latest. */
+  /** In ms. */
   constructor(root: string, deadline = Number.POSITIVE_INFINITY, maxEntries = MAX_ENTRIES) {
     this.#root = root
     this.#maxEntries = maxEntries
     this.#deadline = Math.min(deadline, processAgeMs() + SEARCH_MS)
   }
 
-  /**
-   * Finds the paths of the rules and the times of their files before they are asked for, and lets other work of this process
-   * run meanwhile.
-   */
   async prepare(rules: readonly SearchedRule[]): Promise<void> {
     for (const rule of rules) {
       const found: string[] = []
@@ -87,13 +69,11 @@ export class FileSearch {
     }
   }
 
-  /** The paths that a rule names, relative to the root, with `/`, in order; undefined if the search came to its bounds. */
   pathsOf(rule: SearchedRule): readonly string[] | undefined {
     const paths = this.#found.get(searchKey(rule)) ?? ordered(searchesOf(rule).flatMap((search) => this.#glob(search)))
     return this.#isOver ? undefined : paths
   }
 
-  /** The first paths whose file changed later than `sinceMs`, at most `most`; undefined if the search came to its bounds. */
   changedSince(paths: readonly string[], sinceMs: number, most = MAX_CHANGED): readonly string[] | undefined {
     const changed: string[] = []
     for (const name of paths) {
@@ -125,7 +105,6 @@ export class FileSearch {
     }
   }
 
-  /** The entries of a folder; none when the search is over, so that it ends soon. */
   #entriesOf(folder: string): SearchedEntry[] {
     const known = this.#folders.get(folder)
     if (known !== undefined) return known
@@ -155,7 +134,6 @@ export class FileSearch {
     return this.#isOver
   }
 
-  /** The last change of a file, of its content or of its status; a file that is gone never changed. */
   #timeOf(name: string): number {
     const known = this.#times.get(name)
     if (known !== undefined) return known
@@ -171,14 +149,12 @@ export class FileSearch {
   }
 }
 
-/** A search that found the files of some rules already. */
 export async function preparedSearch(root: string, rules: readonly DoneRule[]): Promise<FileSearch> {
   const search = new FileSearch(root)
   await search.prepare(rules)
   return search
 }
 
-/** A search of fast-glob. */
 interface OneSearch {
   readonly patterns: string[]
   readonly ignore: string[]
@@ -192,10 +168,6 @@ function searchKey({ when, unless }: SearchedRule): string {
 
 type EntriesCallback = (error: Error | null, entries: SearchedEntry[]) => void
 
-/**
- * An entry of a folder for fast-glob, which asks for its kind before it matches its path: after the search's end it is of no
- * kind. A long name may take some ms, and a folder may have thousands.
- */
 class SearchedEntry {
   readonly name: string
   readonly #entry: fs.Dirent
@@ -220,7 +192,6 @@ class SearchedEntry {
   }
 }
 
-/** The searches for a rule's files: `specs/` is searched only for the patterns that name it. */
 function searchesOf({ when, unless }: SearchedRule): OneSearch[] {
   const patterns = expandPatterns(when) ?? []
   const ignore = [...NEVER, ...OURS, ...(expandPatterns(unless) ?? [])]
@@ -235,7 +206,7 @@ function ordered(paths: readonly string[]): string[] {
   return [...new Set(paths)].sort()
 }
 
-/** The same in slices. The last sort only merges, so none takes more than some 20 ms for the largest search. */
+/** The last sort only merges, so none takes more than 20 ms for the largest search. */
 async function orderedInSlices(paths: readonly string[]): Promise<string[]> {
   const sorted: string[] = []
   for (const part of slices([...new Set(paths)], SORTED_AT_ONCE)) {
@@ -249,12 +220,10 @@ function* slices<T>(list: readonly T[], size: number): Generator<T[]> {
   for (let start = 0; start < list.length; start += size) yield list.slice(start, start + size)
 }
 
-/** Lets the other work of this process run. */
 function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }
 
-/** Identifies a set of paths. */
 export function hashOfPaths(paths: readonly string[]): string {
   return sha256(paths.join('\0')).slice(0, 32)
 }

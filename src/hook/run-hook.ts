@@ -21,32 +21,24 @@ import { handleSessionStart } from './session-start.ts'
 import { handleReturn, handleStop } from './stop.ts'
 import { handleToolUse } from './tool-use.ts'
 
-/**
- * The hook in any process: payload in, one line of JSON out, exit code 0 whatever happens (docs/design.md, "Fail open").
- */
+/** Always exits with 0 (docs/design.md, "Fail open"). */
 
-/** The maximum number of complaints that are printed: a hostile folder may hold very many markers. */
+/** A hostile folder may hold very many markers. */
 const MAX_COMPLAINTS = 20
 
-/** The age (ms) of this process after which no further marker is judged: one may take a second, and the hook has 5 s. */
+/** Process age: one marker may take a second, and the hook has 5 s. */
 const DEADLINE_MS = 3_500
 
-/** The process that the hook runs in. A test brings its own. */
 export interface HookProcess {
   readonly environment: Environment
-  /** The words after the program's name. */
   readonly words: readonly string[]
-  /** @throws {Error} if that folder was removed. */
+  /** @throws {Error} if the folder was removed. */
   readonly currentFolder: () => string
   readonly readInput: () => Promise<StdinRead>
   readonly write: (descriptor: 1 | 2, text: string) => void
-  /** The CLI's file, for the commands that are printed. */
   readonly cli: string
-  /** The age (ms) of this process after which no further marker is judged. */
   readonly deadline: number
-  /** When the hook was started (ms since the epoch). */
   readonly findStart: () => number
-  /** When the payload's session began (ms since the epoch); undefined if that is not known. */
   readonly findSessionBirth: (payload: Payload, environment: Environment) => number | undefined
 }
 
@@ -64,7 +56,7 @@ function thisProcess(): HookProcess {
   }
 }
 
-/** Runs the hook from start to end. Never rejects. */
+/** Never rejects. */
 export async function runHook(hook: HookProcess = thisProcess()): Promise<void> {
   const { environment, write } = hook
   let payload: Payload | undefined
@@ -80,7 +72,6 @@ export async function runHook(hook: HookProcess = thisProcess()): Promise<void> 
   write(1, printed(answered, payload, environment))
 }
 
-/** The answer as this payload's host reads it. */
 function printed({ answer, alerts }: Answered, payload: Payload | undefined, environment: Environment): string {
   if (payload === undefined) return formatAnswer(answer, false)
   const place = {
@@ -101,7 +92,6 @@ async function readPayload(hook: HookProcess): Promise<Payload | undefined> {
   return undefined
 }
 
-/** The handler of each event that the hook answers. */
 const HANDLERS: Readonly<Record<string, (occasion: Occasion) => Answered>> = {
   SubagentStop: handleStop,
   Stop: handleStop,
@@ -126,7 +116,7 @@ function answerPayload(payload: Payload, hook: HookProcess): Answered {
   return answered
 }
 
-/** The current folder; where it was removed, the file system's top, so that the other start folders still count. */
+/** Falls back to the top: the other start folders still count. */
 function currentFolder(hook: HookProcess): string {
   try {
     return hook.currentFolder()
@@ -149,6 +139,6 @@ function describe(error: unknown): string {
 }
 
 function complain({ write }: HookProcess, text: string): void {
-  // The name of a folder may hold escape sequences.
+  // A folder's name may hold escape sequences.
   write(2, `${stripControl(text)}\n`)
 }

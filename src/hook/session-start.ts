@@ -12,10 +12,7 @@ import { waitVerdict } from '../stop/rules.ts'
 import { runsNotListed, unlistedComplaint, waitNotNoted } from '../stop/stop-messages.ts'
 import { loadDone, loadWorkflowDriver } from './load-workflow.ts'
 
-/**
- * Handles `SessionStart`: the session gets a list of unfinished postflights (docs/design.md, "Recovery"), and its waits end,
- * but not after a compaction.
- */
+/** Ends waits, but not after a compaction (docs/design.md, "Recovery"). */
 export function handleSessionStart(occasion: Occasion): Answered {
   const { payload, environment, roots, nowMs, deadline } = occasion
   if (startsSubagent(payload, environment)) return NOTHING_DONE

@@ -19,28 +19,24 @@ import type { StopOutcome } from '../stop/stop-outcome.ts'
 import { loadDone, loadWorkflowDriver } from './load-workflow.ts'
 
 /**
- * Handles `SubagentStop` and `Stop`, and the return of a sub-agent to its caller. The report of a sub-agent whose stop is
- * blocked is kept until then (docs/design.md, "A sub-agent's report"): a host hands only the last message to the caller,
- * and after a block that may be "Done."
+ * Keeps a blocked sub-agent's report: a host gives its caller only the last message, which may be "Done."
+ * (docs/design.md, "A sub-agent's report").
  */
 
-/** A longer report is cut (bytes). */
 const MAX_BYTES = 65_536
 
-/** A report older than this (ms) belongs to an agent that never returned. */
+/** The agent of an older report never returned. */
 const LIFETIME_MS = 86_400_000
 
-/** The maximum number of files that one call examines to remove old ones: a cloned repository may hold very many. */
+/** A cloned repository may hold very many files. */
 const MAX_LOOKED_AT = 100
 
-/** Answers a stop. */
 export function handleStop(occasion: Occasion): Answered {
   if (exemptionOf(occasion.payload, occasion.environment) !== undefined) return NOTHING_DONE
   const stop = answerStop(occasion, (isBlocked) => driveRuns(occasion, isBlocked), doneAt(occasion))
   return { ...stop, complaints: keepReports(occasion, stop.outcomes) }
 }
 
-/** The definition of done at a stop; undefined where there is none. */
 function doneAt(occasion: Occasion): DonePart | undefined {
   const { payload, roots } = occasion
   const withDone = payload.event === 'Stop' ? roots.filter(hasDoneFile) : []
@@ -51,7 +47,6 @@ function doneAt(occasion: Occasion): DonePart | undefined {
   })
 }
 
-/** Moves the running workflows of this session on. Their driver is loaded only if run files lie in a root. */
 function driveRuns(occasion: Occasion, isBlocked: boolean): StopOfRuns {
   const { session } = occasion.payload
   const problems: SearchProblem[] = []
@@ -65,13 +60,12 @@ function driveRuns(occasion: Occasion, isBlocked: boolean): StopOfRuns {
   }
 }
 
-/** Keeps the last message of a sub-agent whose stop is blocked. Returns the complaints: the block stands in any case. */
 function keepReports({ payload, environment, roots, nowMs }: Occasion, outcomes: readonly StopOutcome[]): string[] {
   const { event, agent, lastMessage } = payload
   const isBlocked = event === 'SubagentStop' && outcomes.some(({ kind }) => kind === 'blocked')
   if (!isBlocked || agent === undefined || lastMessage === undefined) return []
   if (!handsOverReports(payload, environment)) return []
-  // A sub-agent in a worktree has its own root besides the project's, and its caller's hook does not find that one.
+  // The caller's hook does not find a root in the sub-agent's worktree.
   return roots.flatMap((root) => {
     try {
       keepReport(root, agent, lastMessage, nowMs)
@@ -82,12 +76,11 @@ function keepReports({ payload, environment, roots, nowMs }: Occasion, outcomes:
   })
 }
 
-/** Handles the return of a sub-agent. Its caller gets the kept report if the agent's last message lacks it. */
 export function handleReturn({ payload, roots }: Occasion): Answered {
   const { event, returned } = payload
   if (returned === undefined) return NOTHING_DONE
   const complaints: string[] = []
-  // An agent that changed its folder may have reports in several roots: all of them go, and the longest is handed over.
+  // An agent that changed folders may have several reports.
   const kept = roots.flatMap((root) => {
     try {
       return takeReport(root, returned.agent) ?? []
@@ -104,12 +97,10 @@ export function handleReturn({ payload, roots }: Occasion): Answered {
   return { ...NOTHING_DONE, answer: { kind: 'context', event, context, limit: context.length }, complaints }
 }
 
-/** A text as it is printed, trimmed. */
 function comparable(text: string): string {
   return stripControl(text).replaceAll('\r\n', '\n').trim()
 }
 
-/** Keeps the report of an agent, unless a longer one of it is kept already. @throws file-system errors. */
 function keepReport(root: string, agent: string, report: string, nowMs: number): void {
   const own = path.join(root, SPECS_FOLDER, JOURNAL_FOLDER)
   if (makeOwnFolder(own)) hideFromGit(own)
@@ -118,14 +109,11 @@ function keepReport(root: string, agent: string, report: string, nowMs: number):
   const bytes = beginningOf(Buffer.from(report))
   const kept = readInside(folder, fileNameOf(agent), MAX_BYTES)
   if (kept.kind === 'text' && Buffer.byteLength(kept.text) >= bytes.length) return
-  // The count of the block is durable; a report that a power cut loses costs no promise.
+  // A power cut loses a report, but no marker.
   replaceFile(path.join(folder, fileNameOf(agent)), bytes.toString('utf8'), undefined, false)
 }
 
-/**
- * Removes the kept report of an agent and returns it; undefined where there is none, or another hook has just taken it.
- * @throws {PostflightError} `file-unreadable` for anything but a file; file-system errors.
- */
+/** Returns undefined if another hook has just taken it. */
 function takeReport(root: string, agent: string): string | undefined {
   const relative = `${JOURNAL_FOLDER}/${REPORTS_FOLDER}/${fileNameOf(agent)}`
   const specs = path.join(root, SPECS_FOLDER)
@@ -136,13 +124,11 @@ function takeReport(root: string, agent: string): string | undefined {
   return removeFile(file) ? kept.text : undefined
 }
 
-/** The name of an agent's file: its id, or a hash of an id that could be anything else than a plain name. */
 function fileNameOf(agent: string): string {
   if (/^[\w-]{1,100}$/.test(agent)) return agent
   return `sha256-${process.getBuiltinModule('node:crypto').createHash('sha256').update(agent).digest('hex')}`
 }
 
-/** At most `MAX_BYTES` of the text, which end with a whole character. */
 function beginningOf(bytes: Buffer): Buffer {
   let end = Math.min(bytes.length, MAX_BYTES)
   while (end < bytes.length && ((bytes[end] as number) & 0xc0) === 0x80) end -= 1

@@ -19,14 +19,11 @@ import type { Answered } from '../stop/answer-for.ts'
 import type { StopOfRuns } from '../stop/answer-stop.ts'
 import { ALERT_TEXT, unsettledRunsNotice, waitNotNoted } from '../stop/stop-messages.ts'
 
-/**
- * Drives workflows on hosts with stop hooks: a bundle of its own, loaded only if there is a run file. `SubagentStop`
- * only observes. `Stop` observes too, because a SubagentStop can be missing, and sends the next prompt.
- */
+/** Loaded only if there is a run file. `Stop` observes too: a SubagentStop can be missing. */
 
 export { listUnfinishedRuns, noteSessionStarts } from '../run/store/active-runs.ts'
 
-/** Stamps or ends the waits of the session's runs after a shell command that may have announced one. Never throws. */
+/** Never throws. */
 export function updateRunWaits(
   roots: readonly string[],
   occasion: Occasion,
@@ -45,12 +42,11 @@ export function updateRunWaits(
   return { recorded, complaints }
 }
 
-/** Whether a run of a session is active. */
 export function hasRunOf(roots: readonly string[], session: string | undefined): boolean {
   return findActiveRuns(roots).runs.some(({ state }) => state.active && state.hostSession === session)
 }
 
-/** Moves every run of this session on. Only one of them may send a prompt: the first in path order. Never throws. */
+/** Only the first run may send a prompt. Never throws. */
 export function driveRuns(
   roots: readonly string[],
   occasion: Occasion,
@@ -59,7 +55,6 @@ export function driveRuns(
   let prompt: string | undefined
   let promptLine: string | undefined
   const notices: string[] = []
-  /** For a person who is looking elsewhere: the run needs them, or waits for them. */
   const alerts: string[] = []
   const recorded: Recorded[] = []
   const { runs, problems } = findActiveRuns(roots)
@@ -70,7 +65,6 @@ export function driveRuns(
   for (const problem of problems) cannotContinue(problem)
   const mine = runs.filter(({ state }) => state.hostSession === occasion.payload.session)
   for (const [index, { folder }] of mine.entries()) {
-    // A run whose lock another process holds takes a second, and the answer has a time limit.
     if (isPast(occasion.deadline)) {
       notices.push(unsettledRunsNotice(mine.length - index))
       break
@@ -108,19 +102,18 @@ export function driveRuns(
   return { report: { prompt, promptLine, notices, alerts }, recorded }
 }
 
-/** `isBlocked`: something else blocks this stop. */
 function runStopOf({ payload, startMs, deadline }: Occasion, isBlocked: boolean): RunStop {
   const isMain = payload.event === 'Stop'
   return {
     isMain,
-    // Not while sub-agents of the main conversation still work on the last prompt.
+    // Not while sub-agents still work.
     isNext: isMain && payload.wakeUps === 0 && !isBlocked,
     isBlocked,
     promptId: payload.prompt,
     followsBlock: payload.followsBlock,
     shells: payload.shellIds ?? [],
     startMs,
-    // Another session may have taken it over in the meantime.
+    // Another session may have taken it over.
     drives: ({ hostSession }) => hostSession === payload.session,
     patience: 'hook',
     deadline,
@@ -132,7 +125,6 @@ function askText(folder: TaskFolder, { payload, reader }: Occasion): string {
   return PROMPT_TEXT.askToWait(folder.task, payload.shells, wait)
 }
 
-/** The block's reason for a prompt. A prompt that is too long for a reason is written to a file, and each of several to its own. */
 function promptFor(folder: TaskFolder, due: DuePrompt): string {
   if (due.prompt.length <= REASON_LIMIT && due.batch !== undefined) return due.prompt
   if (due.batch !== undefined) {
@@ -146,10 +138,9 @@ function promptFor(folder: TaskFolder, due: DuePrompt): string {
   return isHandedOn ? `${PROMPT_TEXT.dispatch(due.agent, due.model)}\n\n${told}` : told
 }
 
-/** Writes a prompt to a file beside the state, and says where. */
 function inFile(folder: TaskFolder, name: string, { prompt }: DueWork): string {
   const file = path.join(folder.path, WORKFLOW_FOLDER, name)
-  // After a power cut the prompt goes out again.
+  // After a power cut the prompt is sent again.
   replaceFile(file, `${prompt}\n`, undefined, false)
   return PROMPT_TEXT.inFile(file)
 }

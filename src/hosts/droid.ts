@@ -7,14 +7,13 @@ const isHook = hasVariable('FACTORY_PROJECT_DIR')
 export const droid: HostDifference = {
   recognizes: isHook,
   startsSubagent: (payload, environment) => payload.caller !== undefined && isHook(payload, environment),
-  // A sub-agent has its own session and stops with `Stop`. The SubagentStop that follows is only a notification.
+  // A sub-agent stops with `Stop`; the SubagentStop after it is only a notification.
   exempts: (payload, environment) =>
     payload.event === 'SubagentStop' && isHook(payload, environment)
       ? { host: 'droid', why: 'answer-ignored' }
       : undefined,
 }
 
-/** In droid 0.225.2 a sub-agent is a session that stops with `Stop`, and the answer to `SubagentStop` is ignored. */
 export const droidSettings = {
   title: 'Factory droid',
   folder: '.factory',

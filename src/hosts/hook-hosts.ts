@@ -4,7 +4,6 @@ import { droidSettings } from './droid.ts'
 import type { HookHost } from './hook-entries.ts'
 import { qwenCodeSettings } from './qwen-code.ts'
 
-/** The hosts, besides Claude Code, whose settings take our hook, by their names in `--host`. */
 export const HOOK_HOSTS = {
   codex: codexSettings,
   copilot: copilotSettings,
@@ -14,14 +13,12 @@ export const HOOK_HOSTS = {
 
 export type HookHostName = keyof typeof HOOK_HOSTS
 
-/** The title of every host that `--host` takes, by its name there. */
 export const HOST_TITLES: Readonly<Record<string, string>> = {
   claude: 'Claude Code',
   opencode: 'OpenCode',
   ...Object.fromEntries(Object.entries(HOOK_HOSTS).map(([name, { title }]) => [name, title])),
 }
 
-/** The host of that name; undefined for Claude Code, OpenCode and unknown ones. */
 export function hookHost(name: string): HookHost | undefined {
   return Object.hasOwn(HOOK_HOSTS, name) ? HOOK_HOSTS[name as HookHostName] : undefined
 }

@@ -3,21 +3,14 @@ import { isJsonObject, known } from '../kernel/json-object.ts'
 import { ENDING_TOOLS, readFields } from './all-hosts.ts'
 import { MAIN_AGENT, type Payload, type ReturnedAgent } from './host.ts'
 
-/** The payload that a host writes to the hook's stdin. A field that it omits is unknown, not wrong. */
-
-/** The maximum length of an id. No host has longer ones, and ids get into files and sentences. */
+/** No host has longer ids, and ids get into files. */
 export const MAX_ID_LENGTH = 256
 
-/** A day, in ms. */
 const DAY_MS = 86_400_000
 
-/** The payload of an empty stdin: a sub-agent stops. Hooks that never read their stdin assume the same. */
+/** Hooks that never read their stdin assume the same. */
 export const EMPTY_PAYLOAD: Payload = { event: 'SubagentStop', wakeUps: 0, shells: [] }
 
-/**
- * Reads the hook's stdin. Wake-ups are judged by the date, in the time zone of the process.
- * @throws {PostflightError} `payload-not-json`, `payload-not-object`.
- */
 export function parsePayload(text: string, nowMs: number): Payload {
   const body = text.replace(/^\ufeff/, '').trim()
   if (body === '') return EMPTY_PAYLOAD
@@ -76,30 +69,26 @@ function fromFields(fields: Fields, nowMs: number): Payload {
   })
 }
 
-/** The sub-agent in the response of the tool that started it; one that was started in the background has no message yet. */
 function returnedAgent(response: unknown): ReturnedAgent | undefined {
   if (!isJsonObject(response)) return undefined
   const agent = identifier(response, 'agentId')
   const content = own(response, 'content')
   if (agent === undefined || (typeof content !== 'string' && !Array.isArray(content))) return undefined
   const agentType = identifier(response, 'agentType')
-  // A report by SubagentHandback comes beside the content (Claude Code 2.1.330).
+  // SubagentHandback's report comes beside the content (Claude Code 2.1.330).
   const report = own(response, 'handbackReport')
   const message = outputText(report === undefined ? content : [outputText(content), report])
   return known({ agent, message, agentType })
 }
 
-/**
- * The agent of an event. Without an agent id, a `SubagentStop` comes from an unknown sub-agent (older clients), and any
- * other event from the main conversation (Claude Code 2.1.329 gives an id only inside sub-agents).
- */
+/** Older clients send no id; others only for sub-agents (Claude Code 2.1.329). */
 function agentOf(event: string, session: string | undefined, agentId: string | undefined): string | undefined {
-  // In Codex, the agent id of the root conversation is the session's id.
+  // In Codex, the root's agent id is the session's.
   if (agentId !== undefined && !(event !== 'SubagentStop' && agentId === session)) return agentId
   return event === 'SubagentStop' ? undefined : MAIN_AGENT
 }
 
-/** The running tasks in `background_tasks`: `{ id, type, status, description, command }` (Claude Code 2.1.329). */
+/** `{ id, type, status, description, command }` (Claude Code 2.1.329). */
 function runningTasks(tasks: unknown): Fields[] {
   if (!Array.isArray(tasks)) return []
   return tasks.filter(isJsonObject).filter((task) => {
@@ -109,9 +98,8 @@ function runningTasks(tasks: unknown): Fields[] {
 }
 
 /**
- * True for a task whose end wakes the agent with a result: a sub-agent (Qwen Code 0.24.4 has its own name for it, older
- * clients give no type), a dynamic workflow, an MCP task, a cloud session. The end of a shell wakes the agent too
- * (Claude Code 2.1.329), but a shell, a monitor or a teammate may never end.
+ * Qwen Code 0.24.4 names sub-agents differently; older clients send no type. A shell's end wakes the agent too (Claude
+ * Code 2.1.329), but it may never end.
  */
 function wakesAgent(task: Fields): boolean {
   const type = text(task, 'type')
@@ -119,16 +107,15 @@ function wakesAgent(task: Fields): boolean {
 }
 
 /**
- * The number of wake-ups in `session_crons` that come once, today or tomorrow: `{ id, schedule, recurring, prompt }` (Claude
- * Code 2.1.330, for ScheduleWakeup and for CronCreate). An agent that waits for a recurring one, or for one in some months,
- * would never be asked.
+ * From ScheduleWakeup and CronCreate (Claude Code 2.1.330). An agent that waits for a recurring or distant one would
+ * never be asked.
  */
 function countScheduledOnce(crons: unknown, nowMs: number): number {
   if (!Array.isArray(crons)) return 0
   return crons.filter((cron) => isJsonObject(cron) && own(cron, 'recurring') === false && comesSoon(cron, nowMs)).length
 }
 
-/** Whether the `schedule` (minute, hour, day, month, day of the week) allows today or tomorrow, as one without a date does. */
+/** Minute, hour, day, month, weekday. */
 function comesSoon(cron: Fields, nowMs: number): boolean {
   const [, , day = '*', month = '*'] = (text(cron, 'schedule') ?? '').split(' ')
   return [nowMs, nowMs + DAY_MS].some((ms) => {
@@ -151,7 +138,6 @@ function isDuration(value: unknown): value is number {
   return typeof value === 'number' && value >= 0
 }
 
-/** The text of a tool's response in any host's shape: `{ stdout, stderr }`, a string, or a list of parts. */
 function outputText(response: unknown): string {
   if (typeof response === 'string') return response
   const parts = Array.isArray(response) ? response : isJsonObject(response) ? Object.values(response) : []

@@ -2,7 +2,6 @@ import { variable } from '../kernel/environment.ts'
 import { known } from '../kernel/json-object.ts'
 import type { HostDifference } from './host.ts'
 
-/** Any host or person that sets our own variables. */
 export const postflight: HostDifference = {
   shellIdentity(environment) {
     const session = variable(environment, 'POSTFLIGHT_HOST_SESSION')

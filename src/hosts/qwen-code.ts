@@ -3,22 +3,21 @@ import { isJsonObject, known } from '../kernel/json-object.ts'
 import { BOTH_STOPS, eventEntries, type HookHost } from './hook-entries.ts'
 import { type HostDifference, hasVariable, MAIN_AGENT, type PayloadFields } from './host.ts'
 
-/** Qwen Code (measured with 0.24.4). Its shell names the same ids as its payloads. */
+/** Qwen Code (measured with 0.24.4). Shell and payloads name the same ids. */
 export const qwenCode: HostDifference = {
   recognizes: hasVariable('QWEN_PROJECT_DIR'),
-  // The answer to `--json-schema` ends the session, and no stop hook is asked.
+  // It ends the session without a stop hook.
   endingTools: ['structured_output'],
   readFields: (fields) => ({ ...fields, ...scheduledWakeUps(fields) }),
   shellIdentity(environment) {
     const session = variable(environment, 'QWEN_CODE_SESSION_ID')
     if (session === undefined) return undefined
     const agent = environment.QWEN_CODE_AGENT_ID
-    // The variable is empty in the main conversation.
+    // Empty in the main conversation.
     return known({ session, agent: agent === '' ? MAIN_AGENT : agent })
   },
 }
 
-/** Its wake-ups, which may be switched off, have a name of their own. */
 function scheduledWakeUps({ session_crons: scheduled, crons }: PayloadFields): PayloadFields {
   if (scheduled !== undefined || !Array.isArray(crons)) return {}
   return { session_crons: crons.filter((cron) => !isJsonObject(cron) || cron.enabled !== false) }

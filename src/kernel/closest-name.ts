@@ -1,8 +1,5 @@
 import { quote } from './phrases.ts'
 
-/** Suggests a known name for a mistyped one. */
-
-/** The name that was probably meant, as the end of a sentence; empty if no known name is close. */
 export function suggestion(
   name: string,
   known: readonly string[],
@@ -12,7 +9,6 @@ export function suggestion(
   return closest === undefined ? '' : ` (did you mean ${shown(quote(closest, 80))}?)`
 }
 
-/** The known name that is closest to `name`; undefined if none is close: one edit for every three characters. */
 export function closestName(name: string, known: readonly string[]): string | undefined {
   const [closest] = known
     .filter((one) => Math.abs(one.length - name.length) * 3 <= one.length)
@@ -22,7 +18,6 @@ export function closestName(name: string, known: readonly string[]): string | un
   return closest?.one
 }
 
-/** The edits that turn one text into another: characters inserted, removed or replaced, or two neighbours swapped. */
 function editsBetween(from: string, to: string): number {
   let beforeLast: readonly number[] = []
   let last: readonly number[] = [...Array(to.length + 1).keys()]

@@ -1,28 +1,21 @@
 import type { PathKind } from './files.ts'
 
-/** Sentences about files and folders. */
-
-/** A folder that cannot be searched for markers. */
 export function unsearchable(path: string, detail: string): string {
   return `${path} cannot be searched (${detail}): a marker in it would block nothing`
 }
 
-/** A folder in which no file can be created, so that no stop can be counted there. */
 export function unwritable(path: string, detail: string): string {
   return `${path} cannot be written to (${detail})`
 }
 
-/** Something that has the name of a folder which postflight-guard needs. */
 export function inPlaceOfFolder(path: string, kind: PathKind): string {
   return `${path} is ${KIND_NAMES[kind]}, but must be a real folder`
 }
 
-/** A journal that is so long that only its end was read. */
 export function journalCut(bytes: number): string {
   return `the journal is very long: only its last ${bytes / 1_048_576} MiB were read`
 }
 
-/** What lies at a path, by its kind. */
 export const KIND_NAMES: Readonly<Record<PathKind, string>> = {
   file: 'a file',
   folder: 'a folder',
@@ -31,7 +24,7 @@ export const KIND_NAMES: Readonly<Record<PathKind, string>> = {
   other: 'a device or a socket',
 }
 
-/** Why a file cannot be used; each stands in parentheses or after "is". */
+/** For parentheses, or after "is". */
 export const FILE_DETAILS = {
   runNotFound: 'its task folder could not be found',
   missing: 'no such file',
@@ -47,7 +40,7 @@ export const FILE_DETAILS = {
   kindOf: (name: string, kind: PathKind): string => `${name} is ${KIND_NAMES[kind]}`,
 } as const
 
-/** Why a payload could not be read; each stands in parentheses. */
+/** For parentheses. */
 export const STDIN_DETAILS = {
   tooLong: (bytes: number): string => `longer than ${bytes} bytes`,
   noEnd: (ms: number): string => `no end after ${ms} ms`,

@@ -1,27 +1,18 @@
-/**
- * Patterns of files that people write. They may come with a repository, so the work of matching them is bounded.
- */
+/** Patterns of files that people write. They may come with a repository, so the work of matching them is bounded. */
 
-/** The maximum number of patterns after their alternatives (`{a,b}`) are written out. */
 export const MAX_ALTERNATIVES = 300
 
 /**
- * The maximum number of choices that the stars of a pattern leave to a matcher: each `**`, and each `*` of a name after its
- * first. It tries all ways to share the folders and characters among them, so its time grows with their length to the power
- * of this number (measured with a path of 14 folders of 240 characters: 3 take 40 ms, 4 more than 20 s).
+ * The maximum number of choices that the stars of a pattern leave to a matcher: each `**`, and each `*` of a name after
+ * its first. It tries all ways to share the folders and characters among them, so its time grows with their length to
+ * the power of this number (measured with a path of 14 folders of 240 characters: 3 take 40 ms, 4 more than 20 s).
  */
 export const MAX_STARS = 3
 
-/** At most this many of them are a `*`: a name has more characters than a path has folders. */
 const MAX_STARS_IN_NAMES = 2
 
-/** The innermost braces, without those that were found to hold no list: these have a backslash. */
 const BRACES = /(?<!\\)\{((?:[^{}\\]|\\.)*)(?<!\\)\}/
 
-/**
- * The patterns with their alternatives written out, and with everything escaped that a matcher might read as a regular
- * expression. Undefined if there are too many, for a range (`{1..9}`), for too many stars, and for `..`.
- */
 export function expandPatterns(patterns: readonly string[]): string[] | undefined {
   const open = patterns.map((pattern) => pattern.replace(/[()|+]/g, '\\$&'))
   const expanded = new Set<string>()
@@ -50,7 +41,6 @@ function isBounded(pattern: string): boolean {
   return further <= MAX_STARS_IN_NAMES && folders + further <= MAX_STARS
 }
 
-/** True for a pattern of files that stays inside the root. */
 export function isInsidePattern(value: string): boolean {
   if (/[\\\u0000-\u001f\u007f-\u009f]/.test(value) || /^(?:[/!]|[A-Za-z]:)/.test(value)) return false
   return value.split(/[/{},]/).every((part) => part !== '..')

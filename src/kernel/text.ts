@@ -3,25 +3,20 @@
  * megabytes, half of a surrogate pair.
  */
 
-/** C0 except newline and tab, DEL, C1, and the characters that change the direction of text. */
 const CONTROL_CHARACTERS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g
 
-/** Half of a surrogate pair. With the flag `u`, whole pairs do not match. */
 const LONE_SURROGATES = /\p{Surrogate}/gu
 
 /** Most text. Node compiles a class of Unicode at its first use, which takes 0.5 ms. */
 const ASCII = /^[\0-\x7f]*$/
 
-/**
- * The text without control characters (newline and tab stay), characters that change the direction of text, and halves
- * of surrogate pairs. Strict JSON readers refuse the escape of such a half, and with it the whole answer.
- */
+/** Keeps newline and tab; removes control characters, changes of direction, and halves of surrogate pairs. */
 export function stripControl(text: string): string {
   const printable = text.replace(CONTROL_CHARACTERS, '')
   return ASCII.test(printable) ? printable : printable.replace(LONE_SURROGATES, '')
 }
 
-/** At most `limit` UTF-16 units of the text, ending in `…` if it was cut. A surrogate pair is never split. */
+/** A surrogate pair is never split. */
 export function cut(text: string, limit: number): string {
   if (text.length <= limit) return text
   let end = Math.max(0, limit - 1)
@@ -30,7 +25,6 @@ export function cut(text: string, limit: number): string {
   return `${text.slice(0, end)}…`
 }
 
-/** The text on one line, without control characters, cut at `limit` UTF-16 units: for values inside a sentence. */
 export function oneLine(text: string, limit: number): string {
   // Cut before cleaning too, so that a huge value costs little.
   return cut(
@@ -41,26 +35,18 @@ export function oneLine(text: string, limit: number): string {
   )
 }
 
-/** A path or a name on one line, without control characters: a terminal would obey them. */
+/** A terminal would obey control characters. */
 export function inLine(text: string): string {
   return stripControl(text).replace(/[\n\t]/g, ' ')
 }
 
-/** A word for a POSIX shell: unchanged if that is safe, otherwise in single quotes. */
 export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
 }
 
-/**
- * The pieces of one shell command: blanks, single quotes, double quotes, an escape, plain characters. Operators,
- * redirections, substitutions, patterns and comments do not match.
- */
 const SHELL_PIECES = /[ \t]+|'([^']*)'|"((?:[^"\\`$]|\\[\s\S]|\$(?!\())*)"|\\([^\n])|([^\s'"\\`|&;<>()*?[\]#!]+)/gy
 
-/**
- * The words of a command line without their quotes and escapes; undefined for a line that is more than one command and
- * its words. Variables stay unchanged. A backslash before a letter or a digit belongs to a Windows path.
- */
+/** A backslash before a letter or a digit belongs to a Windows path. */
 export function shellWords(line: string): string[] | undefined {
   const text = line.trim()
   // A line that sets a variable for its command is more than words.

@@ -1,14 +1,11 @@
-/** Times as data: milliseconds since the epoch in, ISO 8601 text out. Core has no clock. */
+/** Milliseconds since the epoch in, ISO 8601 out. */
 
-/** One hour in ms. */
 export const HOUR_MS = 3_600_000
 
-/** ISO 8601 in UTC without a fraction, as `date -u +%Y-%m-%dT%H:%M:%SZ` writes it. */
 export function toIsoSeconds(timeMs: number): string {
   return `${toIso(timeMs).slice(0, 19)}Z`
 }
 
-/** ISO 8601 in UTC with milliseconds. A time outside the range of dates becomes the epoch. */
 export function toIso(timeMs: number): string {
   // biome-ignore lint/style/noRestrictedGlobals: a conversion of what was passed in, not a clock
   const date = new Date(timeMs)
@@ -17,10 +14,6 @@ export function toIso(timeMs: number): string {
 
 const ISO_TIME = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(Z|[+-]\d\d:?\d\d)?)?$/
 
-/**
- * Milliseconds since the epoch; undefined if the text is not an ISO 8601 time. A time without a zone is UTC. `Date.parse`
- * alone reads "task 12" as a day of 2001, and a time without a zone as local time.
- */
 export function fromIso(text: string): number | undefined {
   const match = ISO_TIME.exec(text)
   if (match === null) return undefined
@@ -30,7 +23,6 @@ export function fromIso(text: string): number | undefined {
   return Number.isNaN(timeMs) ? undefined : timeMs
 }
 
-/** An age for people: `12 s`, `5 min`, `3 h`, `16 days`; `in the future` if it is negative. */
 export function formatAge(ageMs: number): string {
   if (ageMs < 0) return 'in the future'
   const seconds = Math.floor(ageMs / 1000)

@@ -14,15 +14,8 @@ import {
 import { jsonFaultWords } from './phrases.ts'
 import { cut, inLine } from './text.ts'
 
-/**
- * Reads files that people write, YAML or JSON, as a value whose parts have places. Of faults of syntax only the first one is
- * reported, with a hint: most others follow from it (one missing quote causes dozens).
- */
-
-/** A place in a file, from its top. */
 export type FaultPath = readonly (string | number)[]
 
-/** A fault or a warning with its place in the file; lines and columns count from 1. */
 export interface PlacedFinding {
   readonly line: number
   readonly column: number
@@ -30,17 +23,15 @@ export interface PlacedFinding {
   readonly detail: string
 }
 
-/** A text as a value, or its first fault of syntax. */
 export type YamlText =
   | {
       readonly kind: 'value'
       readonly value: unknown
-      /** Gives a finding the place of the last part of its path that exists. */
       readonly place: (finding: { readonly path: FaultPath; readonly detail: string }) => PlacedFinding
     }
   | { readonly kind: 'fault'; readonly fault: PlacedFinding }
 
-/** Reads a text. Never throws. `isJson`: YAML 1.2 includes JSON, so one parser gives places for both. */
+/** Never throws. `isJson`: YAML 1.2 includes JSON, so one parser gives places for both. */
 export function readYamlText(text: string, isJson: boolean): YamlText {
   try {
     return readBounded(text.replace(/^\ufeff/, ''), isJson)
@@ -88,11 +79,9 @@ function readBounded(text: string, isJson: boolean): YamlText {
     : { kind: 'fault', fault: place({ path: [], detail: unbounded }) }
 }
 
-/** The maximum number of values in a file, and of levels. Aliases may repeat values, and lead in a circle. */
 const MAX_VALUES = 1_000_000
 const MAX_LEVELS = 100
 
-/** Why a value is too much to be checked. */
 function boundFault(top: unknown): string | undefined {
   const open: (readonly [value: unknown, level: number])[] = [[top, 0]]
   let count = 0
@@ -108,13 +97,11 @@ function boundFault(top: unknown): string | undefined {
   return undefined
 }
 
-/** A fault of syntax with its place in the text. */
 export interface SyntaxFault {
   readonly offset: number
   readonly detail: string
 }
 
-/** The first fault of a JSON text; undefined for a text without one. */
 export function jsonFault(text: string): SyntaxFault | undefined {
   const errors: ParseError[] = []
   parse(text, errors, { allowTrailingComma: false, disallowComments: true })
@@ -122,7 +109,6 @@ export function jsonFault(text: string): SyntaxFault | undefined {
   return first && { offset: first.offset, detail: SYNTAX_TEXT.json(printParseErrorCode(first.error)) }
 }
 
-/** The first fault of a YAML document; undefined for a document without one. */
 export function yamlFault(document: Document.Parsed): SyntaxFault | undefined {
   const [first] = document.errors
   if (first === undefined) return undefined
@@ -136,14 +122,14 @@ export function yamlFault(document: Document.Parsed): SyntaxFault | undefined {
     : { offset: startOfText(document, offset), detail: SYNTAX_TEXT.openQuote(quote) }
 }
 
-/** The first key that an object has twice. The YAML library compares each key with all others, so it is not asked to. */
+/** The YAML library compares each key with all others, so it is not asked to. */
 export function twinKey(document: Document.Parsed): SyntaxFault | undefined {
   let found: SyntaxFault | undefined
   visit(document, {
     Map: (_key, { items }: YAMLMap) => {
       const seen = new Set<unknown>()
       for (const { key } of items) {
-        // A merge key may stand several times.
+        // A merge key may occur several times.
         if (!isScalar(key) || key.value === '<<') continue
         if (seen.has(key.value)) {
           found = { offset: key.range?.[0] ?? 0, detail: SYNTAX_TEXT.yaml('Map keys must be unique') }
@@ -157,7 +143,6 @@ export function twinKey(document: Document.Parsed): SyntaxFault | undefined {
   return found
 }
 
-/** The start of the string that ends at `end`. Without its closing quote it may go on to the end of the file. */
 function startOfText(document: Document.Parsed, end: number): number {
   let start = end
   visit(document, {
@@ -170,7 +155,6 @@ function startOfText(document: Document.Parsed, end: number): number {
   return start
 }
 
-/** The offset of the last part of a path that exists: the key of a pair, or an entry of a list. */
 function offsetOf(contents: unknown, at: FaultPath): number {
   let node = contents
   let offset = startOf(node)
@@ -194,7 +178,6 @@ function startOf(node: unknown): number {
   return isNode(node) ? (node.range?.[0] ?? 0) : 0
 }
 
-/** What to do about a fault of the JSON parser. A fault that explains itself has no hint. */
 const JSON_HINTS: Readonly<Record<string, string>> = {
   InvalidSymbol: 'names and strings need double quotes',
   UnexpectedEndOfString: 'the string that begins here has no closing quote',
@@ -203,7 +186,6 @@ const JSON_HINTS: Readonly<Record<string, string>> = {
   InvalidCommentToken: 'JSON does not allow comments; YAML does',
 }
 
-/** What to do about a fault of the YAML parser. */
 const YAML_HINTS: readonly (readonly [says: RegExp, hint: string])[] = [
   [/^Nested mappings/, 'a string that contains ": " needs quotes'],
   [/^Plain value cannot start|cannot be an empty string/, 'a string that begins with this character needs quotes'],
@@ -217,7 +199,6 @@ const YAML_HINTS: readonly (readonly [says: RegExp, hint: string])[] = [
 
 const hinted = (fault: string, hint: string | undefined): string => (hint === undefined ? fault : `${fault} (${hint})`)
 
-/** The faults of syntax, each with a hint. */
 export const SYNTAX_TEXT = {
   json: (code: string): string => hinted(`invalid JSON: ${jsonFaultWords(code)}`, JSON_HINTS[code]),
   yaml: (says: string): string => hinted(says, YAML_HINTS.find(([pattern]) => pattern.test(says))?.[1]),

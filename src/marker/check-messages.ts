@@ -4,12 +4,8 @@ import { formatAge, toIsoSeconds } from '../kernel/time.ts'
 import type { CheckFailure } from './check.ts'
 import type { FieldKind, MarkerProblem } from './marker.ts'
 
-/** Sentences about checks. */
-
-/** The longest command that is shown, in characters. */
 const COMMAND_LIMIT = 200
 
-/** The meaning of some exit codes of a shell. */
 const EXIT_CODE_HINTS: Readonly<Record<number, string>> = {
   126: 'not executable',
   127: 'command not found',
@@ -18,12 +14,10 @@ const EXIT_CODE_HINTS: Readonly<Record<number, string>> = {
   143: 'killed by SIGTERM',
 }
 
-/** A command inside a sentence. */
 export function checkCommand(run: string): string {
   return oneLine(run, COMMAND_LIMIT)
 }
 
-/** How a check failed, in a few words. */
 export function failureWords(failure: CheckFailure | { readonly kind: 'interrupted'; readonly by: string }): string {
   switch (failure.kind) {
     case 'exited': {
@@ -39,17 +33,14 @@ export function failureWords(failure: CheckFailure | { readonly kind: 'interrupt
   }
 }
 
-/** A duration, such as `0.4 s` or `12 s`. */
 export function seconds(ms: number): string {
   return ms < 10_000 ? `${(ms / 1000).toFixed(1)} s` : `${Math.round(ms / 1000)} s`
 }
 
-/** A time at which something began, and how long ago that was. */
 export function since(sinceMs: number, nowMs: number): string {
   return `${toIsoSeconds(sinceMs)} (${formatAge(Math.max(0, nowMs - sinceMs))})`
 }
 
-/** What `clear` and `step` print about checks. */
 export const CHECK_TEXT = {
   failed: (path: string, run: string, failure: string, durationMs: number): string =>
     `${path}: the check \`${checkCommand(run)}\` failed (${failure}; ${seconds(durationMs)}), so the marker stays. The end of its output:`,
@@ -75,10 +66,8 @@ function list(commands: readonly string[]): string {
   return commands.map((run) => `\`${checkCommand(run)}\``).join(', ')
 }
 
-/** The commands of checks, inside a sentence. */
 export { list as checkList }
 
-/** What the journal says of checks. */
 export const CHECK_RECORDS = {
   failed: (run: string, failure: string, durationMs: number): string =>
     `failed: ${checkCommand(run)} (${failure}; ${seconds(durationMs)})`,
@@ -97,7 +86,6 @@ const FIELD_KINDS: Record<FieldKind, string> = {
   count: 'a whole number from 0',
 }
 
-/** A problem of a marker's text, as the end of "the file …". */
 export function markerProblem(problem: MarkerProblem): string {
   switch (problem.code) {
     case 'empty':
@@ -115,7 +103,6 @@ export function markerProblem(problem: MarkerProblem): string {
   }
 }
 
-/** What `inspect` prints, and what is wrong with a marker beside its text: the end of "the marker …". */
 export const INSPECT_TEXT = {
   noSpecs: 'no specs/ folder here',
   noMarkers: (folder: string): string => inLine(`no markers in ${folder}`),

@@ -1,16 +1,11 @@
 import { commandsOf } from './check.ts'
 import { checksSessionOf, hasUnreadableChecks, type Marker } from './marker.ts'
 
-/** Whether the checks of a promise are run for a caller (docs/design.md, "Checks"). Pure. */
-
-/** The caller of a command, and how it deals with checks that are not its own. */
 export interface CheckCaller {
   readonly session: string | undefined
-  /** True to run the checks of another session too. */
   readonly runChecks: boolean
 }
 
-/** `free`: there are no checks to run. */
 export type CheckDecision =
   | { readonly kind: 'free' }
   | { readonly kind: 'run'; readonly commands: readonly string[]; readonly areForeign: boolean }
@@ -20,12 +15,10 @@ export type CheckDecision =
       readonly commands: readonly string[]
     }
 
-/** True if the session wrote the marker's checks. */
 export function isOwnChecks(marker: Marker, session: string | undefined): boolean {
   return session !== undefined && marker.hostSession !== undefined && checksSessionOf(marker) === session
 }
 
-/** The decision for checks of `marker`; `checks` are all of them, or those of a step. */
 export function decideChecks(marker: Marker, caller: CheckCaller, checks = marker.checks): CheckDecision {
   const commands = commandsOf(checks)
   if (hasUnreadableChecks(marker)) return { kind: 'refused', why: 'unreadable', commands }
@@ -37,10 +30,7 @@ export function decideChecks(marker: Marker, caller: CheckCaller, checks = marke
     : { kind: 'refused', why: 'other-session', commands }
 }
 
-/**
- * The decision for all promises of a task folder. The caller's own abandoned promises must pass too, because their
- * checks were not run. Abandoned ones of others are only removed.
- */
+/** Includes the caller's abandoned markers: their checks were not run. */
 export function decideFolder(
   pending: Marker | undefined,
   abandoned: readonly Marker[],

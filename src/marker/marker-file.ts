@@ -8,12 +8,9 @@ import { MARKER_MAX_BYTES, parseMarker, unparsed } from './marker.ts'
 import { checkingSince } from './run-checks.ts'
 import { markerDisplayPath, type StoredMarker, type UnreadableMarker } from './stored-marker.ts'
 
-/** Reads marker files. Readers need no lock. */
+/** Readers need no lock. */
 
-/**
- * Reads the marker of a folder, or its abandoned marker; undefined where there is none. Never throws. `likely`: the
- * caller has just seen that something lies there.
- */
+/** Never throws. `likely`: the caller has just seen the file. */
 export function readMarker(
   folder: TaskFolder,
   fileName: string = MARKER_FILE,
@@ -35,10 +32,6 @@ export function readMarker(
   }
 }
 
-/**
- * The marker that was read from the file `fileName`; undefined where there is none.
- * @throws {PostflightError} `marker-unreadable` when its file cannot be read or is something else.
- */
 export function requireReadable(
   read: StoredMarker | UnreadableMarker | undefined,
   fileName: string = MARKER_FILE,

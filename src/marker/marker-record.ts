@@ -3,42 +3,32 @@ import { fromIso, HOUR_MS } from '../kernel/time.ts'
 import { type JournalLine, VALUE_LIMIT } from '../project/journal-entry.ts'
 import { isMarkerId } from '../project/task-folder.ts'
 
-/**
- * What the journal says about markers, for the verdict of `status`. Any program may have written its lines, so a field
- * that is not as we write it does not count. Pure.
- */
+/** Reads markers from the journal. Any program may write its lines, so invalid fields do not count. */
 
-/** Without a session, the verdict looks at markers that the journal names within this time (ms). */
+/** In ms, if there is no session. */
 const VERDICT_MS = 24 * HOUR_MS
 
-/** At most this many markers that were removed by hand are named: a journal may be full of them. */
+/** A journal may be full of them. */
 const MAX_REMOVED = 100
 
-/** `replaced`: another marker took its place. `settled`: it was removed by hand, and `clear` accepted that. */
+/** `settled`: removed by hand, which `clear` accepted. */
 const ENDS = ['cleared', 'unchecked', 'capped', 'bypassed', 'expired', 'replaced', 'settled'] as const
 
 export type RecordedEnd = (typeof ENDS)[number]
 
-/** Why a marker is kept as abandoned. */
 export type KeptAs = 'capped' | 'unchecked'
 
-/** One marker in the journal. */
 export interface MarkerRecord {
   readonly id: string
-  /** The name of its task folder. */
   readonly task: string
-  /** True if `create` wrote it, or if `adopt` gave a new id to one that `create` wrote. */
+  /** Whether `create` wrote it or its predecessor. */
   readonly isMade: boolean
-  /** Every host session that it belonged to. */
   readonly sessions: ReadonlySet<string>
-  /** The commands of all checks that `create` gave it. */
   readonly checks: ReadonlySet<string>
-  /** The commands that passed when it was cleared. */
   readonly passed: readonly string[]
   readonly end: RecordedEnd | undefined
-  /** Set while an abandoned marker must lie in its folder. */
+  /** Set while its abandoned marker must exist. */
   readonly kept: KeptAs | undefined
-  /** The time of its last line (ms since the epoch). */
   readonly lastMs: number
 }
 
@@ -52,10 +42,8 @@ interface Draft extends MarkerRecord {
   lastMs: number
 }
 
-/** The markers that the lines name, in the order of their first lines. */
 export function markerRecords(lines: readonly JournalLine[]): MarkerRecord[] {
   const drafts = new Map<string, Draft>()
-  // Those that may be kept: few of the thousands that a journal names.
   const kept = new Set<Draft>()
   for (const line of lines) read(drafts, kept, line)
   return [...drafts.values()]
@@ -98,7 +86,7 @@ function read(drafts: Map<string, Draft>, kept: Set<Draft>, line: JournalLine): 
         draft.kept = draft.end
         kept.add(draft)
       }
-      // git may bring a marker that was given up back, and its checks may pass then.
+      // git may restore a marker that was given up, and its checks may pass then.
       else if (draft.end === 'settled' || isProven(draft)) draft.kept = undefined
   }
 }
@@ -107,7 +95,6 @@ function isProven({ end, checks, passed }: Draft): boolean {
   return end === 'cleared' && [...checks].every((run) => passed.includes(run))
 }
 
-/** Settles the abandoned markers that the line names as removed. */
 function settle(kept: Set<Draft>, { settles }: JournalLine): void {
   const named = new Set<unknown>(Array.isArray(settles) ? settles : [])
   for (const draft of kept) {
@@ -133,27 +120,20 @@ function textsOf(value: unknown): string[] {
   return Array.isArray(value) ? value.slice(0, MAX_CHECKS).filter(isText) : []
 }
 
-/** True for a text as the journal holds it. */
 function isText(value: unknown): value is string {
   return typeof value === 'string' && value !== '' && value.length <= VALUE_LIMIT
 }
 
-/** True for a marker that the verdict looks at: of the session, or, without one, of the last 24 hours. */
 export function isInVerdict({ sessions, lastMs }: MarkerRecord, session: string | undefined, nowMs: number): boolean {
   return session === undefined ? Math.abs(nowMs - lastMs) <= VERDICT_MS : sessions.has(session)
 }
 
-/** A marker file that was found. */
 interface FoundMarker {
   readonly task: string
   readonly id: string | null
 }
 
-/**
- * The markers that were removed by hand: no file has their id, in any folder, although `create` wrote them and neither a
- * command nor the hook ended them, or although they were kept as abandoned and nothing settled them. A file without an id in
- * their folder may be theirs, written anew.
- */
+/** Finds markers that need a file and have none. A file without an id in their folder may be theirs. */
 export function removedByHand(records: readonly MarkerRecord[], found: readonly FoundMarker[]): MarkerRecord[] {
   const ids = new Set(found.map(({ id }) => id))
   const tasksWithoutId = new Set(found.filter(({ id }) => !isMarkerId(id)).map(({ task }) => task))
@@ -162,18 +142,15 @@ export function removedByHand(records: readonly MarkerRecord[], found: readonly 
     .slice(-MAX_REMOVED)
 }
 
-/** True if a pending or an abandoned marker must lie in some folder. */
 export function needsFile({ isMade, end, kept }: MarkerRecord): boolean {
   return kept !== undefined || (isMade && end === undefined)
 }
 
-/** Why the verdict does not accept a task: no marker was made, or none was cleared, or not after all of its checks. */
 export type ExpectedFault =
   | { readonly kind: 'not-made' }
   | { readonly kind: 'not-cleared' }
   | { readonly kind: 'not-checked'; readonly checks: readonly string[] }
 
-/** What is missing for "made and cleared", from the records of one task; undefined if nothing is. */
 export function expectedFault(records: readonly MarkerRecord[]): ExpectedFault | undefined {
   if (records.length === 0) return { kind: 'not-made' }
   const isAllOver = records.every(({ end }) => end === 'cleared' || end === 'replaced' || end === 'settled')
@@ -182,7 +159,6 @@ export function expectedFault(records: readonly MarkerRecord[]): ExpectedFault |
   return checks.length === 0 ? undefined : { kind: 'not-checked', checks }
 }
 
-/** The checks of `some` records that did not pass when one of `cleared` was cleared. */
 export function unprovenChecks(some: readonly MarkerRecord[], cleared: readonly MarkerRecord[]): string[] {
   const passed = new Set(cleared.filter(({ end }) => end === 'cleared').flatMap((record) => record.passed))
   return [...new Set(some.flatMap(({ checks }) => [...checks]))].filter((run) => !passed.has(run))

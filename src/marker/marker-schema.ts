@@ -1,10 +1,7 @@
 import * as z from 'zod/mini'
 import { MAX_CHECKS } from '../kernel/limits.ts'
 
-/**
- * The fields of a marker as its file holds them. `schema/marker.schema.json` is generated from this, for programs that read
- * or write markers. It is not part of the hook's bundle: `marker.ts` reads markers of any content.
- */
+/** For other programs: `marker.ts` reads any content. */
 
 const text = (description: string) => z.optional(z.string().register(z.globalRegistry, { description }))
 const flag = (description: string) => z.optional(z.boolean().register(z.globalRegistry, { description }))
@@ -39,7 +36,6 @@ const check = z.looseObject({
   ),
 })
 
-/** A marker. Fields of other programs are kept. */
 export const MARKER_SCHEMA = z.looseObject({
   id: text('"pf_" and 12 letters or digits, given by `postflight create`.'),
   session_id: text("The skill's own session id."),

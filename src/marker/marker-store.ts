@@ -33,30 +33,20 @@ import {
 } from './quarantine.ts'
 import { markerDisplayPath, type StoredMarker } from './stored-marker.ts'
 
-/**
- * The one marker store: it changes and removes markers, always under the folder's lock, and never loses a text that it
- * could not parse.
- */
+/** Changes markers under the folder's lock, and never loses a text that it could not parse. */
 
-/** A caller's plan for a marker, made under the lock. The store returns it, so it may carry the caller's own results. */
+/** Made under the lock; may carry the caller's own results. */
 export interface MarkerPlan {
-  /** The fields to write, or to change in the marker that is there; undefined removes a field. */
+  /** Undefined removes a field. */
   readonly fields: Readonly<Record<string, unknown>>
-  /** True to keep the old marker, if it has checks, as abandoned: they were not run. */
+  /** Whether to keep a marker with checks as abandoned. */
   readonly keepsUnchecked?: boolean
 }
 
-/** The plan for a new marker. */
 export interface NewMarkerPlan extends MarkerPlan {
-  /** True when the same promise goes on: its continuations stay counted. */
   readonly keepsCount: boolean
 }
 
-/**
- * Writes a marker. `plan` is called under the lock with the present marker and decides, or throws.
- * @returns the plan.
- * @throws {PostflightError} `marker-unreadable` when something other than a file has the marker's name.
- */
 export function writeNewMarker<Plan extends NewMarkerPlan>(
   folder: TaskFolder,
   plan: (present: StoredMarker | undefined) => Plan,
@@ -82,10 +72,6 @@ export function writeNewMarker<Plan extends NewMarkerPlan>(
   })
 }
 
-/**
- * Replaces a marker's text. Its continuations stay counted, also where its identity changes.
- * @throws {PostflightError} `marker-vanished` when it was removed or replaced in the meantime.
- */
 function rewriteMarker(present: StoredMarker, text: string): void {
   const { folder, identity } = present
   const target = path.join(folder.path, MARKER_FILE)
@@ -93,7 +79,7 @@ function rewriteMarker(present: StoredMarker, text: string): void {
   createFile(temporary, text)
   try {
     carryCount(folder.path, identity, { id: parseMarker(text).id, file: fileIdentity(temporary) ?? identity.file })
-    // Plain `rm` takes no lock: a marker that it removed a moment ago must not be restored.
+    // Plain `rm` takes no lock: a marker that it has just removed must not be restored.
     if (fileIdentity(target) !== identity.file) {
       throw new PostflightError('marker-vanished', { path: markerDisplayPath(folder) })
     }
@@ -105,10 +91,8 @@ function rewriteMarker(present: StoredMarker, text: string): void {
   }
 }
 
-/** Options of `changeMarker`. */
 export interface ChangeOptions {
   readonly patience?: 'command' | 'hook'
-  /** True to replace a text that does not parse; a copy is kept beside the marker. */
   readonly replaceUnparsed?: boolean
 }
 
@@ -116,17 +100,12 @@ function patienceOf({ patience }: Pick<ChangeOptions, 'patience'>): number {
   return patience === 'hook' ? HOOK_PATIENCE_MS : COMMAND_PATIENCE_MS
 }
 
-/** A marker after its plan was carried out; the plan is undefined where the marker was left alone. */
 export interface ChangedMarker<Plan extends MarkerPlan | undefined> {
   readonly plan: Plan
   readonly marker: Marker
 }
 
-/**
- * Changes fields of a marker. `plan` is called under the lock with the present marker, and returns undefined to leave it
- * alone. Unknown fields and the count stay.
- * @throws {PostflightError} `marker-none`, `marker-unreadable`, `marker-unparsed`, `marker-vanished`, `locked`.
- */
+/** `plan` returns undefined to leave the marker alone. */
 export function changeMarker<Plan extends MarkerPlan | undefined>(
   folder: TaskFolder,
   plan: (marker: Marker) => Plan,
@@ -157,7 +136,7 @@ export function changeMarker<Plan extends MarkerPlan | undefined>(
   })
 }
 
-/** The marker's new text. One that would be too large is replaced by the changes alone; a copy of the old text is kept. */
+/** Replaces a text that would be too large by the changes alone. */
 function formatOrReplace(present: StoredMarker, changes: Readonly<Record<string, unknown>>): string {
   try {
     return formatMarker(withFields(present.marker.fields ?? {}, changes))
@@ -169,12 +148,7 @@ function formatOrReplace(present: StoredMarker, changes: Readonly<Record<string,
   }
 }
 
-/**
- * Removes a marker with loop guard and claims, if `still` is true for it under the lock. One with checks is kept as
- * abandoned.
- * @returns the marker that was removed; undefined when another process was first.
- * @throws {PostflightError} `marker-unreadable`.
- */
+/** Calls `still` under the lock. Keeps a marker with checks as abandoned. */
 export function endMarker(folder: TaskFolder, still: (marker: StoredMarker) => boolean): StoredMarker | undefined {
   return withLock(folder.path, HOOK_PATIENCE_MS, () => {
     const present = requireReadable(readMarker(folder))
@@ -185,11 +159,6 @@ export function endMarker(folder: TaskFolder, still: (marker: StoredMarker) => b
   })
 }
 
-/**
- * Abandons a marker whose continuations are spent: renames it to `.postflight-abandoned` and removes the loop guard, if
- * `still` is true for it under the lock.
- * @returns the marker that was abandoned, or undefined.
- */
 export function abandonMarker(
   folder: TaskFolder,
   still: (marker: StoredMarker, spent: number) => boolean,
@@ -210,10 +179,7 @@ export function abandonMarker(
   })
 }
 
-/**
- * Turns an abandoned marker into a pending one: a new promise with a count of its own.
- * @returns the plan; undefined when the abandoned marker is missing, or a pending one lies beside it.
- */
+/** Returns undefined if there is none, or a pending one exists. */
 export function reviveAbandoned<Plan extends MarkerPlan>(
   folder: TaskFolder,
   plan: (marker: Marker) => Plan,
@@ -237,7 +203,7 @@ export function reviveAbandoned<Plan extends MarkerPlan>(
   })
 }
 
-/** Removes the marker, if there is one, with loop guard and claims. The caller holds the folder's lock. */
+/** The caller holds the folder's lock. */
 export function removeMarker(folder: TaskFolder, marker: StoredMarker | undefined): void {
   endContinuations(folder.path, marker?.identity, () => {
     // Plain bash takes no lock: a marker that it has just written was not judged.

@@ -3,44 +3,34 @@ import { fromIso } from '../kernel/time.ts'
 import { type MarkerCheck, parseCheck } from './check.ts'
 import { isCount, parseWait, type Wait } from './marker-wait.ts'
 
-/**
- * The meaning of a marker's text (docs/design.md, "Markers"). Any file of that name is a marker, whatever its content,
- * so reading never fails: invalid content is a problem of the marker, not an error.
- */
+/** Reading a marker never fails: invalid content is one of its problems (docs/design.md, "Markers"). */
 
-/** The reason of a marker that has none. */
 export const DEFAULT_REASON = 'Postflight operations pending'
 
-/** What `create` writes where no skill and no operation is named. Messages leave them out. */
+/** Messages omit these defaults. */
 export const DEFAULT_SKILL = 'manual'
 export const DEFAULT_OPERATION = 'work'
 
-/** The maximum size of a marker that is parsed, in bytes. */
+/** In bytes. */
 export const MARKER_MAX_BYTES = 65_536
 
-/** The maximum number of checklist steps that are read. */
 export const MAX_CHECKLIST_STEPS = 100
 
-/** One step of the checklist. */
 export interface MarkerStep {
   readonly name: string
   readonly done: boolean
 }
 
-/** The kinds of values that fields of a marker have. */
 export type FieldKind = 'text' | 'flag' | 'number' | 'time' | 'list' | 'steps' | 'checks' | 'wait' | 'count'
 
-/** A problem of a marker's text. With a `field` problem, the rest of the marker stays usable. */
+/** With a `field` problem, the rest stays usable. */
 export type MarkerProblem =
   | { readonly code: 'empty' | 'too-large' | 'not-object' }
   | { readonly code: 'not-json'; readonly detail: string }
-  /** `variable`: a variable of the shell that stands in the text as it was typed. */
   | { readonly code: 'unfilled'; readonly variable: string }
   | { readonly code: 'field'; readonly field: string; readonly expected: FieldKind }
 
-/** The content of a marker. An absent field is unknown. */
 export interface Marker {
-  /** The JSON object with all its fields; undefined if the text is not one. */
   readonly fields: Readonly<Record<string, unknown>> | undefined
   readonly problems: readonly MarkerProblem[]
   readonly id?: string
@@ -49,34 +39,27 @@ export interface Marker {
   readonly taskNumber?: number
   readonly operation?: string
   readonly reason?: string
-  /** `created` in ms since the epoch. */
   readonly createdMs?: number
-  /** The marker's own `stop_hook_active`. */
   readonly bypassed: boolean
-  /** `cc_session_id`. Without it the marker is unowned. */
+  /** Without it the marker is unowned. */
   readonly hostSession?: string
-  /** The owner: `main` or a sub-agent's id. */
+  /** `main` or a sub-agent's id. */
   readonly agent?: string
   readonly agentType?: string
   readonly steps: readonly MarkerStep[]
-  /** The commands that must succeed before it may be cleared. */
   readonly checks: readonly MarkerCheck[]
-  /** `checks_session`: the session that wrote the checks, if the hook has given the marker to another one since. */
+  /** Set if another session wrote the checks. */
   readonly checksSession?: string
-  /** `outcome`: how an abandoned marker ended. */
   readonly outcome?: string
-  /** The stops that the agent announced. */
   readonly wait?: Wait
-  /** `waits`: the number of prompts at which the promise has waited, apart from `wait`. */
   readonly waits?: number
-  /** `owner_from`. "environment": session and agent come from the environment of `create`, maybe an outer host's. */
   readonly ownerFrom?: string
 }
 
-/** The value of `owner_from` for an owner that `create` read from its environment. */
+/** `create` read them from its environment, perhaps an outer host's. */
 export const OWNER_FROM_ENVIRONMENT = 'environment'
 
-/** Reads a marker's text. Never throws. */
+/** Never throws. */
 export function parseMarker(text: string): Marker {
   // Some editors and Windows shells write a byte-order mark, which JSON forbids.
   const body = text.replace(/^\ufeff/, '')
@@ -95,10 +78,10 @@ export function parseMarker(text: string): Marker {
   return fromFields(value as Record<string, unknown>)
 }
 
-/** A variable or a command of the shell: where a heredoc's delimiter is quoted, the shell leaves them as they are. */
+/** Shells leave these as they are if the heredoc's delimiter is quoted. */
 const VARIABLE = /\$(?:[A-Za-z_]\w*|\{[A-Za-z_]\w*\}?|\()/
 
-/** The fields whose values a script fills in. A reason may speak of variables. */
+/** A reason may mention variables. */
 const FILLED = ['session_id', 'cc_session_id', 'agent_id', 'agent_type', 'created', 'skill', 'operation']
 
 function unfilledVariable(own: (field: string) => unknown): string | undefined {
@@ -110,7 +93,6 @@ function unfilledVariable(own: (field: string) => unknown): string | undefined {
   return undefined
 }
 
-/** A marker whose text could not be understood. */
 export function unparsed(problem: MarkerProblem): Marker {
   return { fields: undefined, problems: [problem], bypassed: false, steps: [], checks: [] }
 }
@@ -121,7 +103,7 @@ function fromFields(fields: Record<string, unknown>): Marker {
     problems.push({ code: 'field', field, expected })
     return undefined
   }
-  // Own properties only: objects inherit `constructor` and others.
+  // Objects inherit `constructor` and others.
   const own = (field: string): unknown => (Object.hasOwn(fields, field) ? (fields[field] ?? undefined) : undefined)
   const string = (field: string): string | undefined => {
     const value = own(field)
@@ -147,7 +129,7 @@ function fromFields(fields: Record<string, unknown>): Marker {
     steps: readSteps(own('steps'), wrong),
     checks: readChecks(own('checks'), wrong),
   }
-  // Written out field by field: the hook may read a hundred markers before this code is optimised.
+  // The hook may read a hundred markers before this code is optimised.
   const id = string('id')
   if (id !== undefined) marker.id = id
   const sessionId = string('session_id')
@@ -210,28 +192,24 @@ function readChecks(value: unknown, wrong: (field: string, expected: FieldKind) 
   return checks.filter((check) => check !== undefined)
 }
 
-/** True if the marker has a field `checks` that cannot be read, so that nothing can prove it. */
+/** If so, nothing can prove the marker. */
 export function hasUnreadableChecks({ problems }: Marker): boolean {
   return problems.some((problem) => problem.code === 'field' && problem.field === 'checks')
 }
 
-/** True if the marker has checks, also ones that cannot be read. */
 export function mayHaveChecks(marker: Marker): boolean {
   return marker.checks.length > 0 || hasUnreadableChecks(marker)
 }
 
-/** The steps that are still to do. */
 export function remainingSteps(marker: Marker): MarkerStep[] {
   return marker.steps.filter((step) => !step.done)
 }
 
-/** The value of `checks_session` for checks of a marker that had no session. */
 export const NO_SESSION = 'none'
 
-/** The session that wrote the marker's checks; undefined if it is not known. Only that one may run them. */
+/** Only this session may run them. */
 export function checksSessionOf({ checksSession, hostSession }: Marker): string | undefined {
   return checksSession === undefined ? hostSession : checksSession === NO_SESSION ? undefined : checksSession
 }
 
-/** The `outcome` of a marker that was ended without its checks. */
 export const UNCHECKED = 'unchecked'

@@ -9,21 +9,13 @@ import { mayHaveChecks, UNCHECKED } from './marker.ts'
 import { formatMarker, withFields } from './marker-text.ts'
 import type { StoredMarker } from './stored-marker.ts'
 
-/**
- * Keeps copies before a marker is overwritten or removed: of a text that could not be parsed (docs/design.md, "Markers"),
- * and of an earlier abandoned marker. Each copy gets a free name. A copy that fails throws the file-system error, so that
- * the caller removes nothing.
- */
+/** Keeps unparsed and abandoned texts. If that fails, it throws, so that the caller removes nothing. */
 
-/** Copies the file `fileName` if its marker did not parse. An empty file needs no copy. */
 export function keepUnparsed(read: StoredMarker | undefined, fileName: string): void {
   if (read !== undefined && read.marker.fields === undefined && read.text !== '') keepText(read, fileName)
 }
 
-/**
- * Removes the file `fileName` that a marker was read from. A text that did not parse gets the name of a copy instead, which
- * needs no room on the disk.
- */
+/** Renames a text that did not parse: this needs no disk space. */
 export function removeOrKeep(read: StoredMarker, fileName: string): void {
   const { folder, marker, text } = read
   const source = path.join(folder.path, fileName)
@@ -39,7 +31,6 @@ export function removeOrKeep(read: StoredMarker, fileName: string): void {
   }
 }
 
-/** Copies the file `fileName` that a marker was read from. */
 export function keepText(read: StoredMarker, fileName: string): void {
   const source = path.join(read.folder.path, fileName)
   const temporary = temporaryBeside(path.join(read.folder.path, MARKER_FILE))
@@ -55,16 +46,14 @@ export function keepText(read: StoredMarker, fileName: string): void {
   sync(read.folder.path)
 }
 
-/** Renames an earlier abandoned marker to a free name with a number: it is evidence too. */
 export function keepEarlierAbandoned(folder: TaskFolder): void {
   const target = path.join(folder.path, ABANDONED_FILE)
   if (kindAt(target) === undefined) return
   fs.renameSync(target, freeName(`${target}.1`))
-  // Before another file gets its name.
+  // Before another file takes its name.
   sync(folder.path)
 }
 
-/** The path itself, or the first `path.N` that is free. */
 function freeName(target: string): string {
   const base = target.replace(/\.\d+$/, '')
   let name = target
@@ -72,19 +61,16 @@ function freeName(target: string): string {
   return name
 }
 
-/** True for a marker that must not vanish without its checks. */
 export function mustBeKept(stored: StoredMarker | undefined): stored is StoredMarker {
   return stored !== undefined && mayHaveChecks(stored.marker)
 }
 
-/** Copies a marker to `.postflight-abandoned`, with its outcome. The caller holds the folder's lock. */
 export function copyUnchecked(stored: StoredMarker): void {
   keepEarlierAbandoned(stored.folder)
   createWhole(path.join(stored.folder.path, ABANDONED_FILE), uncheckedText(stored))
   sync(stored.folder.path)
 }
 
-/** The marker's text with its outcome, or as it is if there is no room for that. */
 export function uncheckedText({ marker, text }: StoredMarker): string {
   try {
     return formatMarker(withFields(marker.fields ?? {}, { outcome: UNCHECKED }))
@@ -94,14 +80,14 @@ export function uncheckedText({ marker, text }: StoredMarker): string {
   }
 }
 
-/** Makes a marker abandoned, with its outcome. The caller holds the folder's lock and ends the marker's continuations. */
+/** The caller holds the folder's lock and ends the count. */
 export function abandonUnchecked(stored: StoredMarker): void {
   const source = path.join(stored.folder.path, MARKER_FILE)
   try {
     copyUnchecked(stored)
     removeFile(source)
   } catch (error) {
-    // A full disk has no room for a new text, but it has room for a new name. The outcome is then the usual one.
+    // A full disk still allows a rename.
     if (!isFull(error)) throw error
     fs.renameSync(source, path.join(stored.folder.path, ABANDONED_FILE))
   }

@@ -11,52 +11,43 @@ import type { TaskFolder } from '../project/task-folder.ts'
 import type { CheckFailure, CheckResult } from './check.ts'
 
 /**
- * Runs the checks of a folder (docs/design.md, "Checks"): one process at a time, one check after another. The lock is one of
- * its own, because checks take minutes and the lock of the marker is held for milliseconds. It is touched while the checks
- * run, so that one of a killed process is known.
+ * Checks take minutes, so they have their own lock: the marker's is held for ms. Touching it shows that its process is
+ * alive.
  */
 
-/** The time (ms) that a check may take unless another limit is given. */
+/** In ms. */
 export const CHECK_LIMIT_MS = 600_000
 
-/** A lock that was not touched for this time (ms) was left behind by a process that was killed. */
+/** In ms; a killed process's lock is untouched for longer. */
 const SILENT_MS = 15_000
 
-/** The time (ms) between two touches of the lock. */
+/** In ms. */
 const TOUCH_EVERY_MS = 2_000
 
-/** A check that was run. One that was interrupted has no result. */
 export interface RunCheck extends Omit<CheckResult, 'failure'> {
   readonly failure: CheckFailure | { readonly kind: 'interrupted'; readonly by: string } | undefined
 }
 
-/** The check that failed; undefined if all succeeded. */
 export function failedOf(done: readonly RunCheck[]): (RunCheck & { readonly failure: object }) | undefined {
   const last = done.at(-1)
   return last?.failure === undefined ? undefined : { ...last, failure: last.failure }
 }
 
-/** The limits of checks. */
 export interface CheckLimits {
   readonly limitMs: number
   readonly signal?: AbortSignal | undefined
-  /** True if a signal that ends this process also ends the checks. */
+  /** Whether a signal that ends this process also ends the checks. */
   readonly obeysSignals: boolean
 }
 
-/** The result of `whileChecking`: another process runs the checks since that time (ms since the epoch), or the result. */
+/** In ms since the epoch. */
 export type Checking<T> =
   | { readonly kind: 'busy'; readonly sinceMs: number }
   | { readonly kind: 'done'; readonly result: T }
 
-/** Runs commands at the root until one fails. The last entry of the result is the failed one, if any. */
+/** Stops at the first failure. */
 type RunChecks = (commands: readonly string[]) => Promise<RunCheck[]>
 
-/**
- * Runs `action`, which gets what runs checks, while holding the lock of the folder's checks.
- * @throws {PostflightError} `shell-missing` when the shell cannot be started; `file-unreadable` when something other than a
- * file has the lock's name; file-system errors.
- */
 export async function whileChecking<T>(
   folder: TaskFolder,
   limits: CheckLimits,
@@ -91,10 +82,7 @@ async function runInOrder(
   return done
 }
 
-/**
- * Takes the lock. Returns since when another process holds it; undefined where the disk has no room for it: `clear` works
- * there too.
- */
+/** Undefined if the disk is full: `clear` must still work. */
 function take(folder: string, lock: string): FileIdentity | number | undefined {
   return withLockIfRoom(folder, COMMAND_PATIENCE_MS, () => {
     const sinceMs = checkingSince(folder)
@@ -122,7 +110,7 @@ function create(lock: string): FileIdentity {
   }
 }
 
-/** Touches our lock. Returns its identity, which changes where the file system has no birth times. */
+/** Returns the identity, which changes on file systems without birth times. */
 function touch(lock: string, held: FileIdentity | undefined): FileIdentity | undefined {
   try {
     if (held === undefined || fileIdentity(lock) !== held) return undefined
@@ -130,12 +118,12 @@ function touch(lock: string, held: FileIdentity | undefined): FileIdentity | und
     fs.utimesSync(lock, now, now)
     return fileIdentity(lock)
   } catch {
-    // It was removed by hand. The checks go on.
+    // Removed by hand. The checks continue.
     return undefined
   }
 }
 
-/** Removes our lock; another process may have taken it over if this one slept. */
+/** Another process may have taken it over if this one slept. */
 function release(lock: string, held: FileIdentity | undefined): void {
   try {
     if (held !== undefined && fileIdentity(lock) === held) tryRemoveFile(lock)
@@ -144,24 +132,23 @@ function release(lock: string, held: FileIdentity | undefined): void {
   }
 }
 
-/** The path of the lock in a task folder. */
 function checkingPath(folder: string): string {
   return path.join(folder, CHECKING_FILE)
 }
 
-/** Since when a process has been running the folder's checks (ms since the epoch); undefined if none does. Never throws. */
+/** In ms since the epoch. Never throws. */
 export function checkingSince(folder: string): number | undefined {
   try {
     const stats = fs.lstatSync(checkingPath(folder), { throwIfNoEntry: false })
     if (!stats?.isFile() || isLeftBehind(stats)) return undefined
-    // If the birth time is unknown, the last touch has to do.
+    // Some file systems have no birth time.
     return stats.birthtimeMs > 0 ? stats.birthtimeMs : stats.mtimeMs
   } catch {
     return undefined
   }
 }
 
-/** True for a lock whose process was killed. A time in the future (the clock was set back) counts too. */
+/** The future counts too: the clock was set back. */
 function isLeftBehind({ mtimeMs }: { readonly mtimeMs: number }): boolean {
   return Math.abs(Date.now() - mtimeMs) > SILENT_MS
 }

@@ -1,21 +1,16 @@
 import { isOwnMessage } from '../hosts/opencode/conversation.ts'
 import { factory } from './factory.ts'
 
-/** The provider that reads the header. Its npm package may be any. */
 const COPILOT = 'github-copilot'
 
-/** The largest number of messages that are remembered. */
 const MAX_KNOWN = 1000
 
 /**
- * The hooks that mark the requests that answer a message of this plugin with `x-initiator: agent`, so that GitHub Copilot
- * does not charge them as the user's. Titles are left alone. OpenCode 1.18.34 itself marks child sessions and compactions.
+ * The hooks that mark the requests that answer a message of this plugin with `x-initiator: agent`, so that GitHub
+ * Copilot does not charge them as the user's. Titles are left alone. OpenCode 1.18.34 itself marks child sessions and
+ * compactions.
  */
 export const createChatHeadersHook = factory('chat headers', ({ client }) => {
-  /**
-   * Whether a message is the plugin's, by its id. Each message is fetched only once, because every step of its turn
-   * comes here.
-   */
   const known = new Map<string, boolean>()
   const isOwn = async (session: string, messageID: string): Promise<boolean> => {
     const seen = known.get(messageID)

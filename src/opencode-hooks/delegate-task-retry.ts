@@ -2,17 +2,13 @@ import type { HostClient, Message, Part } from '../hosts/opencode/api.ts'
 import { oneLine } from '../kernel/text.ts'
 import { addToResult, factory, resultText, TEXT_TAG } from './factory.ts'
 
-/** The tool that hands work to a sub-agent, and similar tools of other plugins. */
 const TASK = 'task'
 const OTHER_TOOLS = ['delegate_task', 'delegate', 'call_agent', 'call_omo_agent', 'background_task']
 
-/** The beginning of an error in the output of a tool that does not fail. */
 const LOOKS_FAILED = /^\W{0,4}(?:\w+ ){0,3}(?:error|failed|invalid|unknown|missing|cannot)\b/i
 
-/** The length of an output above which it is a report. */
 const MAX_ERROR_LENGTH = 2_000
 
-/** The largest number of failures whose fix is remembered. */
 const MAX_KNOWN = 1_000
 
 /**
@@ -21,7 +17,7 @@ const MAX_KNOWN = 1_000
  * stored.
  */
 export const createDelegateTaskRetryHook = factory('delegate-task retry', ({ client }) => {
-  /** The fix by the id of the failed part. The same words in each request keep the provider's cache valid. */
+  /** The same words in each request keep the provider's cache valid. */
   const fixes = new Map<string, string>()
 
   const fixOf = async (error: string): Promise<string | undefined> => {
@@ -64,7 +60,6 @@ async function subAgentsOf(client: HostClient): Promise<string[]> {
   return data.filter(({ mode, hidden }) => mode !== 'primary' && hidden !== true).map(({ name }) => name)
 }
 
-/** A failure, with the parts of the error that its fix names. */
 interface DelegationFailure {
   readonly kind:
     | 'missing-argument'
@@ -79,13 +74,11 @@ interface DelegationFailure {
     | 'depth'
     | 'refused'
     | 'model'
-  /** The argument, or the name that is not known. */
   readonly name: string
-  /** The names that the error itself offers. */
   readonly offered: string | undefined
 }
 
-/** The failures, as OpenCode 1.18.34 and common plugins word them. The first group is the name. */
+/** As OpenCode 1.18.34 and common plugins word them. */
 const PATTERNS: readonly (readonly [DelegationFailure['kind'], RegExp])[] = [
   ['missing-argument', /missing key\s+at \["(\w+)"\]/i],
   ['wrong-argument', /expected .{1,80}, got .{0,200}?\s+at \["(\w+)"\]/is],
@@ -117,13 +110,10 @@ const PATTERNS: readonly (readonly [DelegationFailure['kind'], RegExp])[] = [
   ['wrong-argument', /invalid (?:arguments?|parameters?|input)(?:.{0,80}["'`](\w+)["'`])?/is],
 ]
 
-/** The words in errors before the names that may be used instead. */
 const OFFERED = /(?:available|valid|known|allowed)[^:\n]{0,40}:\s*([^\n]{1,500})/i
 
-/** Only so many characters of an error are examined, because the report of a sub-agent may be long. */
 const LOOKED_AT = 2_000
 
-/** The failure that an error reports; undefined for one that a better call would not avoid. */
 export function delegationFailureIn(text: string): DelegationFailure | undefined {
   const error = text.slice(0, LOOKED_AT)
   for (const [kind, pattern] of PATTERNS) {
@@ -134,7 +124,6 @@ export function delegationFailureIn(text: string): DelegationFailure | undefined
   return undefined
 }
 
-/** What the agent reads. `agents`: those that work can be handed to. */
 export function delegationFix({ kind, name, offered }: DelegationFailure, agents: readonly string[]): string {
   return `${TEXT_TAG} ${DELEGATION_FIXES[kind](oneLine(name, 80), oneLine(offered ?? '', 500), agents.join(', '))}`
 }
@@ -142,7 +131,6 @@ export function delegationFix({ kind, name, offered }: DelegationFailure, agents
 const AGAIN = 'Call the task tool again'
 const ARGUMENTS = 'description (three to five words), prompt (the whole task) and subagent_type'
 
-/** The fix of each failure; `offered` and `agents` may be empty. */
 const DELEGATION_FIXES: Readonly<
   Record<DelegationFailure['kind'], (name: string, offered: string, agents: string) => string>
 > = {

@@ -12,9 +12,6 @@ import { screenOf } from '../hosts/opencode/process-arguments.ts'
 import { findRoots, startFolders } from '../project/root.ts'
 import { createReporter, type Reporter } from './reporter.ts'
 
-/** What the hook factories share: surroundings, public form, errors, results, and the sessions they have seen. */
-
-/** The beginning of each text for agents, so that a reader knows its author. */
 export const TEXT_TAG = `[${PRODUCT}]`
 
 /** What a factory needs: the input that OpenCode gives to every plugin. */
@@ -25,18 +22,14 @@ export interface HookContext {
   readonly directory: string
 }
 
-/** The parts that factories use. The plugin hands over its own; for another plugin they are made from its input. */
 interface FactoryPorts {
   readonly client: HostClient
   readonly directory: string
   readonly reporter: Reporter
-  /** True while the hooks of this plugin's instance should act. */
   readonly isActing: () => boolean
-  /** The roots in which runs of a conversation may lie. */
   readonly findRoots: (conversation: string) => readonly string[]
 }
 
-/** The ports for a plugin's input: those that it has, and new ones for the rest. */
 function portsOf(context: HookContext & Partial<Omit<FactoryPorts, 'client'>>): FactoryPorts {
   const { directory } = context
   const client = context.client as HostClient
@@ -51,21 +44,16 @@ function portsOf(context: HookContext & Partial<Omit<FactoryPorts, 'client'>>): 
 }
 
 /**
- * The hooks of a factory, as other plugins see them. OpenCode's own types of the parameters differ from version to version,
- * and a plugin's author has one of them, so they are left open here.
+ * The hooks of a factory, as other plugins see them. OpenCode's own types of the parameters differ from version to
+ * version, and a plugin's author has one of them, so they are left open here.
  */
 export type FactoryHooks<H> = {
   // biome-ignore lint/suspicious/noExplicitAny: only `any` fits the parameters of every version.
   readonly [Point in keyof H]: (...words: any[]) => Promise<void>
 }
 
-/** The options of a factory, which may be left out where it has a default for all of them. */
 type Given<O> = undefined extends O ? [options?: O] : [options: O]
 
-/**
- * The public form of a factory: `create` gets its ports, and the hooks that it returns never throw anything but a
- * `RefusedCall`. `name` stands in reports of errors.
- */
 export function factory<O, H extends Hooks>(
   name: string,
   create: (ports: FactoryPorts, options: O) => H,
@@ -80,13 +68,9 @@ export function factory<O, H extends Hooks>(
   }
 }
 
-/** A tool call that a hook refuses: the one error that a hook may throw on purpose. The agent reads the message. */
 export class RefusedCall extends Error {}
 
-/**
- * The same hook made safe: it runs only while `isActing` is true, its errors are reported, and it throws nothing but a
- * `RefusedCall`. In OpenCode 1.18.34 an error in a hook breaks the turn, and an error in the event handler breaks the server.
- */
+/** In OpenCode 1.18.34 an error in a hook breaks the turn, in the event handler the server. */
 export function safeHook<A extends unknown[]>(
   where: string,
   reporter: Pick<Reporter, 'fault'>,
@@ -105,11 +89,7 @@ export function safeHook<A extends unknown[]>(
 
 type AnyHook = (...words: unknown[]) => Promise<void>
 
-/**
- * The hooks of all parts as one object. At each point the parts act one after another, in their order; events are given
- * to all of them at once, because OpenCode does not wait for an answer. If a part throws (see `RefusedCall`), the later
- * ones do not act.
- */
+/** OpenCode does not wait for events, so they run at once. */
 export function composeHooks(parts: readonly Hooks[]): Hooks {
   const byPoint = new Map<string, AnyHook[]>()
   for (const { tool: _tool, ...hooks } of parts) {
@@ -133,7 +113,7 @@ function inTurn(hooks: readonly AnyHook[]): AnyHook {
   }
 }
 
-/** The text of a result; undefined for one without text. The tools of MCP servers have a list, all others a text. */
+/** MCP tools return a list, all others a text. */
 export function resultText({ output, content }: ToolOutput): string | undefined {
   if (typeof output === 'string') return output
   if (!Array.isArray(content)) return undefined
@@ -141,7 +121,6 @@ export function resultText({ output, content }: ToolOutput): string | undefined 
   return texts.length === 0 ? undefined : texts.join('\n')
 }
 
-/** Adds a paragraph to a result. False where the result has no place for it. */
 export function addToResult(result: ToolOutput, text: string): boolean {
   if (typeof result.output === 'string') result.output += `\n\n${text}`
   else if (Array.isArray(result.content)) result.content.push({ type: 'text', text })
@@ -149,7 +128,7 @@ export function addToResult(result: ToolOutput, text: string): boolean {
   return true
 }
 
-/** The sessions that a factory has seen: tool hooks name neither the agent nor the parent of a session. */
+/** Tool hooks name neither agent nor parent. */
 export class KnownSessions {
   readonly #client: HostClient
   readonly #agents = new Map<string, string>()
@@ -159,12 +138,10 @@ export class KnownSessions {
     this.#client = client
   }
 
-  /** Notes the agent of a message's session. For `chat.message`. */
   noteMessage({ sessionID, agent }: Pick<UserMessage, 'sessionID' | 'agent'>): void {
     this.#agents.set(sessionID, agent)
   }
 
-  /** Notes a created session, and forgets a deleted one. For `event`. Returns the id of a deleted session. */
   noteEvent({ type, properties = {} }: HostEvent): string | undefined {
     const { info } = properties
     if (info === undefined) return undefined
@@ -175,12 +152,10 @@ export class KnownSessions {
     return info.id
   }
 
-  /** The agent that a session runs; undefined until a message named it. */
   agentOf(session: string): string | undefined {
     return this.#agents.get(session)
   }
 
-  /** True for a conversation that no other session started. @throws {Error} when OpenCode does not answer. */
   async isMain(session: string): Promise<boolean> {
     if (!this.#parents.has(session)) {
       this.#note(need(await this.#client.session.get({ path: { id: session } }), 'session.get', session))

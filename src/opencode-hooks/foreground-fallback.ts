@@ -39,8 +39,8 @@ function isRegularExpression(text: string): boolean {
 }
 
 /**
- * The hooks that continue a rate-limited main conversation with the next model of its agent's chain. Each model is tried
- * once for each message; after the last one OpenCode's own retries and its error follow.
+ * The hooks that continue a rate-limited main conversation with the next model of its agent's chain. Each model is
+ * tried once for each message; after the last one OpenCode's own retries and its error follow.
  */
 export const createForegroundFallbackHook = factory(
   'foreground fallback',
@@ -77,25 +77,20 @@ export const createForegroundFallbackHook = factory(
   },
 )
 
-/** The header of a request that names its session, and the one that names a sub-agent's caller (1.18.34). */
+/** Headers of OpenCode 1.18.34. */
 const SESSION_HEADER = 'x-session-id'
 const PARENT_HEADER = 'x-parent-session-id'
 
 interface Conversation {
   readonly agent: string
-  /** The model of OpenCode's request, by name. */
   readonly asked: string
-  /** The model that requests are sent to. */
   current: string
   readonly tried: Set<string>
 }
 
 type Fetch = (input: unknown, init?: RequestInit) => Promise<Response>
 
-/**
- * Switches models inside `opencode run`, whose process an abort would end: a provider's `fetch` sends a request that was
- * answered with 429 again, with the next model of the chain. So only models of one provider can follow each other.
- */
+/** An abort would end `opencode run`, so `fetch` itself repeats a request. */
 class ProviderFetch {
   readonly #chains: Readonly<Record<string, readonly string[]>>
   readonly #reporter: Reporter
@@ -106,7 +101,6 @@ class ProviderFetch {
     this.#reporter = reporter
   }
 
-  /** Notes a message: every model may be tried again, beginning with the one that answered last. */
   noteMessage({ sessionID, agent, model }: UserMessage): void {
     const asked = modelName(model)
     const before = this.#conversations.get(sessionID)
@@ -114,15 +108,11 @@ class ProviderFetch {
     this.#conversations.set(sessionID, { agent, asked, current, tried: new Set([current]) })
   }
 
-  /** The models that a session's message was sent to. */
   triedBy(session: string): ReadonlySet<string> {
     return this.#conversations.get(session)?.tried ?? new Set()
   }
 
-  /**
-   * Gives the providers of the chains their `fetch`. Only those that the configuration itself describes: a provider that
-   * OpenCode signs in to by a plugin has a `fetch` of its own, which this one would replace.
-   */
+  /** OpenCode's sign-in plugins set a `fetch`, which ours would replace. */
   install(config: HostConfig): void {
     for (const [id, provider] of Object.entries(config.provider ?? {})) {
       const isInChain = Object.values(this.#chains)
@@ -149,7 +139,7 @@ class ProviderFetch {
       const { modelID = name } = parseModel(name) ?? {}
       return provider.models?.[modelID]?.id ?? modelID
     }
-    // Titles are written by another model; a sub-agent's turn belongs to its caller's.
+    // Titles use another model; sub-agents belong to their caller's turn.
     if (
       conversation === undefined ||
       body === undefined ||
@@ -177,7 +167,6 @@ class ProviderFetch {
   }
 }
 
-/** The body of a request that names a model; undefined for any other. */
 function bodyOf(init: RequestInit | undefined): { readonly model: unknown } | undefined {
   if (typeof init?.body !== 'string') return undefined
   try {
@@ -193,11 +182,9 @@ interface NoticePorts {
   readonly sessions: KnownSessions
   readonly chains: Readonly<Record<string, readonly string[]>>
   readonly isRateLimit: RateLimitTest
-  /** The models that a session's message was sent to. */
   readonly triedBy: (session: string) => ReadonlySet<string>
 }
 
-/** Tells the user of `opencode run` once that a rate limit cannot be answered with the rest of the chain. */
 class OneShotNotice {
   readonly #ports: NoticePorts
   readonly #told = new Set<string>()

@@ -13,18 +13,17 @@ export const JSON_ERROR_RECOVERY: z.ZodMiniType<JsonErrorRecoveryOptions> = z.st
   except: z.optional(z.array(z.string())),
 })
 
-/** Tools whose output may hold any error text, because it comes from files, commands or agents. */
 const NEVER_LOOKED_AT: readonly string[] = [
   ...['bash', 'read', 'glob', 'grep', 'list', 'webfetch', 'websearch', 'codesearch', 'lsp', 'edit', 'write', 'patch'],
   ...['apply_patch', 'multiedit', 'task', 'skill', 'todowrite', 'todoread', 'question', WORKFLOW_TOOL],
 ]
 
-/** The tool that OpenCode calls instead of one whose call cannot be read (1.18.34). */
+/** OpenCode calls it for an unreadable call (1.18.34). */
 const UNREADABLE_CALL = 'invalid'
 
 /**
- * The hooks that tell an agent how to repeat a tool call whose arguments were not JSON. OpenCode answers such a call with
- * its tool `invalid`; tools of MCP servers and of other plugins may answer with the same errors.
+ * The hooks that tell an agent how to repeat a tool call whose arguments were not JSON. OpenCode answers such a call
+ * with its tool `invalid`; tools of MCP servers and of other plugins may answer with the same errors.
  */
 export const createJsonErrorRecoveryHook = factory(
   'JSON error recovery',
@@ -56,7 +55,7 @@ type JsonFault =
   | 'word'
   | 'other'
 
-/** The errors of JSON parsers, the most specific first: OpenCode's (JavaScriptCore), Node's (V8), other tools'. */
+/** Most specific first: OpenCode's (JavaScriptCore), Node's (V8), others. */
 const PATTERNS: readonly (readonly [JsonFault, RegExp])[] = [
   ['unterminated', /unterminated string/i],
   ['cut-off', /unexpected (?:EOF|end of (?:JSON )?(?:input|data|file))/i],
@@ -71,27 +70,22 @@ const PATTERNS: readonly (readonly [JsonFault, RegExp])[] = [
   ['word', /unexpected (?:identifier|token)|unrecognized token|is not valid JSON|expecting value/i],
 ]
 
-/** The sign that an error is about JSON at all. */
 const ABOUT_JSON =
   /JSON ?parse error|JSON parsing failed|JSONDecodeError|SyntaxError.{0,200}JSON|(?:invalid|malformed|not valid) JSON/is
 
-/** The words before the arguments, and before the parser's own message, in the error of OpenCode's tool `invalid`. */
+/** From OpenCode's tool `invalid`. */
 const BEFORE_ARGUMENTS = 'JSON parsing failed: Text: '
 const BEFORE_MESSAGE = '\nError message: '
 
-/** The length above which a text is not taken for an error message. */
 const MAX_LENGTH = 2_000
 
-/** How the JSON of a call was broken; undefined for an output that is not such an error. */
 export function jsonFaultIn(output: string): JsonFault | undefined {
-  // The arguments themselves may hold any text.
   const start = output.includes(BEFORE_ARGUMENTS) ? output.lastIndexOf(BEFORE_MESSAGE) : -1
   const said = start === -1 ? output : output.slice(start)
   if (said.length > MAX_LENGTH || !ABOUT_JSON.test(said)) return undefined
   return PATTERNS.find(([, pattern]) => pattern.test(said))?.[0] ?? 'other'
 }
 
-/** What the agent reads. `wanted`: the tool of a call that no tool got; undefined where a tool itself gave the error. */
 function brokenJsonText(fault: JsonFault, wanted: string | undefined): string {
   return [
     wanted === undefined

@@ -30,7 +30,6 @@ export const PHASE_REMINDER: z.ZodMiniType<PhaseReminderOptions> = z.strictObjec
 export const createPhaseReminderHook = factory(
   'phase reminder',
   ({ client, findRoots }, { agents, text }: PhaseReminderOptions | undefined = {}) => {
-    /** Sessions whose next request is for a compaction, which must not repeat the reminder in its summary. */
     const compacting = new Set<string>()
     const titles = new TitleWait(client)
     return {
@@ -61,7 +60,6 @@ export const createPhaseReminderHook = factory(
   },
 )
 
-/** The place of a run in words: its phase, its steps, and the files that are due. `advice` replaces the usual one. */
 export function placeInRun(folder: TaskFolder, state: WorkflowState, advice: string | undefined): string {
   const phase = currentPhase(state)
   const { id, artifact } = phase
@@ -79,7 +77,6 @@ export function placeInRun(folder: TaskFolder, state: WorkflowState, advice: str
   })
 }
 
-/** The steps that were handed out, or the one that comes next; none while the run works on the phase's artifact. */
 function stepsInWork(state: WorkflowState): number[] {
   if (!isInStep(state)) return []
   return state.inWork.length > 0 ? state.inWork.map(({ step }) => step) : [currentWork(state).step]
@@ -89,11 +86,9 @@ interface RunPlace {
   readonly workflow: string
   readonly task: string
   readonly phase: string
-  /** The numbers of the steps in progress, from 1; none for the phase itself. */
   readonly steps: readonly number[]
   readonly totalSteps: number
   readonly due: readonly string[]
-  /** What to do; undefined for the usual advice. */
   readonly advice: string | undefined
 }
 
@@ -104,20 +99,13 @@ export function reminderText({ workflow, task, phase, steps, totalSteps, due, ad
   return `${TEXT_TAG} The workflow "${oneLine(workflow, 100)}" of task ${oneLine(task, 80)} is in ${place}.${files} ${advice ?? 'Do not work ahead of this phase, and do not skip it.'}`
 }
 
-/** The longest time (ms) that a title is waited for. */
 const LONGEST_WAIT_MS = 1_000
 
-/** A title that OpenCode gives to a session before the model does. */
 const DEFAULT_TITLE = /^New session - \d/
 
-/** The number of sessions whose title is remembered. */
 const MEMORY = 1_000
 
-/**
- * Waits for the request of a session's title. OpenCode 1.18.34 begins it beside the first request of a conversation and
- * takes its messages from the same list, at an unpredictable moment: text that is added to the list too early also
- * reaches the title.
- */
+/** OpenCode 1.18.34 makes the title from the same list: text that is added too early also reaches the title. */
 class TitleWait {
   readonly #client: HostClient
   readonly #asked = new Set<string>()
@@ -127,7 +115,6 @@ class TitleWait {
     this.#client = client
   }
 
-  /** Notes the request of a session's title, whose messages are complete then. */
   noteTitle(session: string): void {
     this.#waiting.get(session)?.()
     this.#asked.add(session)
@@ -135,7 +122,6 @@ class TitleWait {
     if (this.#asked.size > MEMORY && oldest !== undefined) this.#asked.delete(oldest)
   }
 
-  /** Resolves when these messages of a session's request may be changed. */
   async settled(session: string, messages: readonly Message[]): Promise<void> {
     if (this.#asked.has(session) || messages.some(({ info }) => info.role === 'assistant')) return
     const { data } = await this.#client.session.get({ path: { id: session } })

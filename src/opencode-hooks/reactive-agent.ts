@@ -8,10 +8,8 @@ import { isSpawned, type SpawnAnswer, spawnAgent } from './spawn-agent.ts'
 /** Options of the reactive sub-agents: the rules, in their order. */
 export type ReactiveAgentOptions = readonly ReactiveRule[]
 
-/** The word at the beginning of an analysis that refuses the call. Models like to put it in bold type. */
 const REFUSES = /^\W*BLOCK(?:ED)?\b/
 
-/** The maximum length, in characters, of the arguments in a sub-agent's prompt, and of an analysis. */
 const ARGUMENTS_LIMIT = 20_000
 const ANALYSIS_LIMIT = 20_000
 
@@ -80,19 +78,14 @@ function analysisOf({ tool, command, answer }: ReactiveRule, given: SpawnAnswer)
   return { text: refuses ? REACTIVE_TEXT.refusal(rule, text) : REACTIVE_TEXT.analysis(rule, text), refuses }
 }
 
-/** The largest depth of sub-agents: the bound of the walk to the root. */
 const MAX_DEPTH = 50
 
 interface WaitingCall {
-  /** Its session and those above it; first only its own. */
   lineage: readonly string[]
   readonly controller: AbortController
 }
 
-/**
- * The tool calls that wait for analyses. When the user interrupts a conversation, OpenCode 1.18.34 makes it idle at once, but
- * neither the hook nor a session of its own ends, and the tool could still run afterwards.
- */
+/** After an interruption OpenCode 1.18.34 makes the conversation idle at once, but the tool could still run. */
 export class WaitingCalls {
   readonly #client: HostClient
   readonly #calls = new Set<WaitingCall>()
@@ -101,10 +94,6 @@ export class WaitingCalls {
     this.#client = client
   }
 
-  /**
-   * Runs `work` for a call of a session. `signal` is raised when the user interrupts the session or one above it, or
-   * deletes it; `lineage` are these sessions, itself first.
-   */
   async hold<T>(
     session: string,
     work: (signal: AbortSignal, lineage: readonly string[]) => Promise<T>,
@@ -127,7 +116,6 @@ export class WaitingCalls {
     for (const { lineage, controller } of this.#calls) if (lineage.includes(ended)) controller.abort()
   }
 
-  /** The session and those above it; only those that OpenCode could name. */
   async #lineageOf(session: string): Promise<string[]> {
     const lineage = [session]
     try {
@@ -141,7 +129,7 @@ export class WaitingCalls {
     return lineage
   }
 
-  /** True for a session that is idle although a call of it waits: its interruption came before the call was noted. */
+  /** Whether it was interrupted before we noted the call. */
   async #isIdle(session: string): Promise<boolean> {
     try {
       const { data } = await this.#client.session.status()
@@ -152,13 +140,9 @@ export class WaitingCalls {
   }
 }
 
-/** The number of texts that are kept for calls that have not ended, or that failed. */
 const MEMORY = 1_000
 
-/**
- * Hands texts about tool calls to the agent that made the calls. Some models number their calls from 0 in each
- * conversation, or in each answer.
- */
+/** Some models number their calls from 0 in each answer. */
 export class Findings {
   readonly #texts = new Map<string, string>()
 
@@ -168,7 +152,6 @@ export class Findings {
     if (this.#texts.size > MEMORY && oldest !== undefined) this.#texts.delete(oldest)
   }
 
-  /** Forgets the text of an earlier call with the same id. */
   forget(session: string, callID: string): void {
     this.#texts.delete(keyOf(session, callID))
   }
@@ -178,7 +161,7 @@ export class Findings {
     if (text !== undefined && addToResult(output, text)) this.forget(session, callID)
   }
 
-  /** Adds the texts of failed calls, whose result reaches no other hook, to the messages of a request to the model. */
+  /** A failed call's result reaches no other hook. */
   addToErrors(messages: readonly Message[]): void {
     if (this.#texts.size === 0) return
     for (const { info, parts } of messages) {

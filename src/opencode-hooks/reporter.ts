@@ -4,19 +4,12 @@ import { OPENCODE_TEXT, PRODUCT } from '../hosts/opencode/opencode-messages.ts'
 import type { Screen } from '../hosts/opencode/process-arguments.ts'
 import { appendRecorded } from '../project/journal.ts'
 
-/** Tells the user, OpenCode's log and the journal of errors and notices. */
-
 export interface Reporter {
-  /**
-   * Reports an error to OpenCode's log and to the journal: as an internal one, unless OpenCode refused what cannot be
-   * otherwise. A session that was deleted is not reported, and a conversation that cannot be read is reported once.
-   */
   fault(where: string, error: unknown): void
-  /** Tells the user something, on the screen where there is one, and in the log. */
   notice(text: string): void
 }
 
-/** Creates a reporter to the screen, to OpenCode's log, and to the journal of the first root. The reporter never throws. */
+/** The reporter never throws. */
 export function createReporter(client: HostClient, findRoots: () => readonly string[], screen: Screen): Reporter {
   const unreadable = new Set<string | undefined>()
   const log = (level: 'warn' | 'error', message: string): void => {

@@ -5,18 +5,13 @@ import { OPENCODE_TEXT } from '../hosts/opencode/opencode-messages.ts'
 import { oneLine } from '../kernel/text.ts'
 import { DEFAULT_TIMEOUT_MS, LONGEST_TIMEOUT_MS } from '../setup/reactive/reactive-rule.ts'
 
-/**
- * Starts a sub-agent from a hook and waits for its answer. In the process of OpenCode a request may take longer than five
- * minutes (1.18.34), so one request is enough.
- */
+/** In OpenCode's process a request may exceed five minutes (1.18.34). */
 
 const DEFAULT_AGENT = 'general'
 
-/** How often a sub-agent that does not end is interrupted, and the time (ms) between two interruptions. */
 const MAX_INTERRUPTIONS = 20
 const INTERRUPT_AGAIN_MS = 250
 
-/** Why a sub-agent of `spawnAgent` gave no answer, and its title. */
 const SPAWN_TEXT = {
   title: (prompt: string): string => `Sub-agent: ${oneLine(prompt, 60)}`,
   interrupted: 'it was interrupted',
@@ -94,7 +89,7 @@ async function converse(client: HostClient, request: SpawnRequest, child: Child)
   return answerOf(need(await client.session.prompt({ path: { id }, body }), 'session.prompt'))
 }
 
-/** Agent and model of the sub-agent's turn. An unknown name is refused, because OpenCode would not answer. */
+/** OpenCode would not answer an unknown name. */
 async function chooseManner(
   client: HostClient,
   { parentID, agent, model }: SpawnRequest,
@@ -116,7 +111,7 @@ async function chooseManner(
   return {
     ...(name !== undefined && { agent: name }),
     ...(named !== undefined && { model: named }),
-    // OpenCode itself would take its default model here, not the parent's (1.18.34).
+    // OpenCode would take its default model, not the parent's (1.18.34).
     ...(named === undefined &&
       found?.model === undefined &&
       parent?.model !== undefined && {
@@ -133,17 +128,13 @@ function answerOf({ info, parts }: Message): SpawnAnswer {
   return last?.text === undefined ? { why: SPAWN_TEXT.empty } : { text: last.text }
 }
 
-/** Why the model of a session was asked again, if it was. */
 async function retryOf(client: HostClient, session: string | undefined): Promise<string | undefined> {
   if (session === undefined) return undefined
   const status = (await client.session.status()).data?.[session]
   return status?.type === 'retry' ? status.message : undefined
 }
 
-/**
- * Interrupts a session until its turn has ended: a session that was prompted just now is not busy yet, and would go on.
- * A refusal does not matter: the session has ended or was deleted.
- */
+/** A session that was just prompted is not busy yet, so we repeat it. */
 async function interrupt(client: HostClient, session: string, turn: Promise<unknown>): Promise<void> {
   let isOver = false
   const end = (): void => {
@@ -156,7 +147,6 @@ async function interrupt(client: HostClient, session: string, turn: Promise<unkn
   }
 }
 
-/** Resolves at the time limit or when the signal is raised. */
 function endAfter(limitMs: number, signal: AbortSignal | undefined) {
   let reached: 'late' | 'interrupted' | undefined
   let timer: NodeJS.Timeout | undefined
@@ -181,16 +171,13 @@ function endAfter(limitMs: number, signal: AbortSignal | undefined) {
   }
 }
 
-/** With these, a person would have to answer, or the sub-agent would start others that its time limit does not end. */
+/** Nested sub-agents would outlive the time limit. */
 const ALWAYS = ['question', 'task', WORKFLOW_TOOL]
 
-/** Tools that OpenCode allows and denies together, by the name of the first (1.18.34). */
+/** OpenCode allows and denies these together (1.18.34). */
 const EDITING = ['edit', 'write', 'apply_patch']
 
-/**
- * The tools to switch off so that only `allowed` are left; without it, only those that no sub-agent may use. Nothing is
- * switched on: that would also allow what the user denied (1.18.34). @throws {HostRefusal} when OpenCode does not answer.
- */
+/** Enabling a tool would override the user's denial (1.18.34). */
 export async function deniedTools(
   client: HostClient,
   allowed: readonly string[] | undefined,
@@ -205,13 +192,12 @@ async function unlisted(client: HostClient, allowed: readonly string[]): Promise
   const servers = Object.keys(need(await client.mcp.status(), 'mcp.status')).map((name) => name.replace(/[^\w-]/g, '_'))
   return [
     ...known.filter((name) => (EDITING.includes(name) ? !edits : !allowed.includes(name))),
-    // A server's tools are not listed anywhere: their names begin with the server's. So they come together.
+    // A server's tools are not listed, but begin with its name.
     ...servers.filter((name) => !allowed.some((tool) => tool.startsWith(`${name}_`))).map((name) => `${name}_*`),
   ]
 }
 
-// The sessions that `spawnAgent` created: no rule may start another agent for them. On the global object, because the plugin
-// and other plugins may each have a copy of this module.
+// No rule may start another agent for these. Plugins may have their own copies of this module, so it is global.
 const KEY = Symbol.for('postflight-guard.opencode.spawned')
 
 const MEMORY = 1_000

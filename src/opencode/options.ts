@@ -13,16 +13,12 @@ import { createPostReadNudgeHook, POST_READ_NUDGE } from '../opencode-hooks/post
 import { createReactiveAgentHook } from '../opencode-hooks/reactive-agent.ts'
 import { REACTIVE_RULES } from '../setup/reactive/reactive-rule.ts'
 
-/** The plugin's options, and the hooks that they switch on. */
-
 type Create<T> = (context: HookContext, value: T) => Hooks
 
-/** A factory: reads the value of its option, and creates its hooks. */
 interface Factory {
   readonly read: (value: unknown) => ((context: HookContext) => Hooks) | OptionFault
 }
 
-/** A factory whose option has a value of its own. */
 function withOptions<T>(schema: z.ZodMiniType<T>, create: Create<T>): Factory {
   return {
     read(value) {
@@ -32,7 +28,6 @@ function withOptions<T>(schema: z.ZodMiniType<T>, create: Create<T>): Factory {
   }
 }
 
-/** A factory whose option is `true`, or an object whose fields may all be left out. */
 function withOptionalOptions<T extends object>(schema: z.ZodMiniType<T>, create: Create<T>): Factory {
   const { read } = withOptions(schema, create)
   return {
@@ -48,8 +43,8 @@ function withoutOptions(create: (context: HookContext) => Hooks): Factory {
 }
 
 /**
- * The factories by the name of their option, in the order in which they act where several of them have the same hook
- * (docs/opencode-hooks.md, "The order of the texts"). The guard and the workflow act before them.
+ * In the order in which they act on the same hook (docs/opencode-hooks.md, "The order of the texts"), after guard and
+ * workflow.
  */
 const FACTORIES: Readonly<Record<string, Factory>> = {
   reactive: withOptions(REACTIVE_RULES, createReactiveAgentHook),
@@ -61,18 +56,16 @@ const FACTORIES: Readonly<Record<string, Factory>> = {
   foregroundFallback: withOptions(FOREGROUND_FALLBACK, createForegroundFallbackHook),
 }
 
-/** The factories that are on without an option, with the value that they get. */
+/** On without an option, with this value. */
 const DEFAULTS: Readonly<Record<string, unknown>> = { phaseReminder: true }
 
-/** The options that switch parts of the plugin itself. */
 const SWITCHES = ['guard', 'workflow'] as const
 
 export interface PluginOptions {
   readonly guard: boolean
   readonly workflow: boolean
-  /** Creates the hooks of the factories that are on, in their order. */
   readonly createHooks: (context: HookContext) => Hooks[]
-  /** A sentence for each option that cannot be used: a switch keeps its default, a factory stays off. */
+  /** A bad switch keeps its default, a bad factory stays off. */
   readonly problems: readonly string[]
 }
 
@@ -99,9 +92,7 @@ export function readOptions(given: Readonly<Record<string, unknown>> = {}): Plug
   return { ...switches, createHooks: (context) => created.map((create) => create(context)), problems }
 }
 
-/** The first fault of an option, as data. */
 interface OptionFault {
-  /** The place in the option. */
   readonly path: readonly string[]
   readonly fault:
     | { readonly kind: 'unknown'; readonly name: string }
@@ -111,7 +102,6 @@ interface OptionFault {
     | { readonly kind: 'other'; readonly text: string }
 }
 
-/** The first fault that zod found. */
 function optionFault({ issues }: z.core.$ZodError): OptionFault {
   const [issue] = issues
   const path = (issue?.path ?? []).map(String)

@@ -6,7 +6,7 @@ import type { InLoopGuard } from './guard/in-loop.ts'
 import type { IdleGuard, SubAgentGuard } from './guard/prompt-guards.ts'
 import type { Agent, Sessions } from './sessions.ts'
 
-/** Routes OpenCode's events and hooks to the guards: the one place that knows the four ways in which an agent is held. */
+/** The one place that knows the four ways to block an agent. */
 
 export interface StopRouterParts {
   readonly sessions: Sessions
@@ -15,27 +15,25 @@ export interface StopRouterParts {
   readonly idle: IdleGuard
   readonly inLoop: InLoopGuard
   readonly subAgents: SubAgentGuard
-  /** True if the process ends when the main conversation is first idle. */
+  /** Whether the process ends at the first idle. */
   readonly oneShot: boolean
 }
 
-/** True for a shell command that may be ours, such as `postflight wait`; a model may send anything as its text. */
+/** A model may send anything. */
 function mayBeOurs(command: unknown): boolean {
   return typeof command === 'string' && command.includes('postflight')
 }
 
 export class StopRouter {
   readonly #parts: StopRouterParts
-  /** Sub-agents whose caller does not wait for them. */
   readonly #background = new Set<string>()
-  /** True once this OpenCode has asked before a session stops: then the other ways are not needed. */
+  /** Whether this OpenCode asks before a session stops. */
   #asksBeforeStop = false
 
   constructor(parts: StopRouterParts) {
     this.#parts = parts
   }
 
-  /** True for an agent that has to be held inside its loop: a prompt that is sent later would come too late. */
   #isHeldInLoop(agent: Agent): boolean {
     if (this.#asksBeforeStop) return false
     return agent.agent === MAIN_AGENT ? this.#parts.oneShot : this.#background.has(agent.session)
@@ -70,13 +68,12 @@ export class StopRouter {
     turns.noteIdle(session)
     const agent = await sessions.identify(session)
     const wasHeldInLoop = this.#isHeldInLoop(agent)
-    // A one-shot process is about to end, so the synchronous work comes first.
+    // A one-shot process is about to end: synchronous work first.
     if (wasHeldInLoop) await guard.stopped(agent)
     await inLoop.idle(session)
     if (agent.agent === MAIN_AGENT && !wasHeldInLoop && !this.#asksBeforeStop) await idle.answer(agent)
   }
 
-  /** Handles the end of a tool call. The output of a `task` waits until its sub-agent may stop. */
   async onToolEnded({ tool, sessionID, args }: ToolCall, output: ToolOutput): Promise<void> {
     const { sessions, guard } = this.#parts
     if (tool === 'bash' && mayBeOurs(args?.command)) await guard.commandEnded(await sessions.identify(sessionID))
@@ -91,13 +88,13 @@ export class StopRouter {
     if (this.#isHeldInLoop(agent)) await this.#parts.inLoop.textCompleted(agent, messageId)
   }
 
-  /** Handles the hook of an OpenCode that asks before a session stops, as is proposed upstream. */
+  /** For a hook that is proposed upstream. */
   async onStopping(session: string, output: StoppingOutput): Promise<void> {
     const { sessions, guard, oneShot } = this.#parts
     this.#asksBeforeStop = true
     const agent = await sessions.identify(session)
     const isMain = agent.agent === MAIN_AGENT
-    // Any other sub-agent is held at the end of its `task`, where its caller waits.
+    // Other sub-agents are blocked at the end of their `task`.
     if (!isMain && !this.#background.has(session)) return
     const { reason } = await guard.stop(agent, isMain && !oneShot ? await sessions.countBusyBelow(session) : 0)
     if (reason !== undefined) Object.assign(output, { stop: false, continue: true, message: reason })

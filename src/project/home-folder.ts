@@ -3,10 +3,7 @@ import path from 'node:path'
 import type { Environment } from '../kernel/environment.ts'
 import { PostflightError } from '../kernel/errors.ts'
 
-/**
- * The user's home folder. An empty or relative HOME would lead into the current folder, so the user database counts then.
- * @throws {PostflightError} `home-unknown`: a container may run with a user id that the database does not have.
- */
+/** An empty or relative HOME would mean the current folder. The user database may lack a container's user id. */
 export function homeFolder(environment: Environment = process.env): string {
   const home = process.platform === 'win32' ? os.homedir() : environment.HOME
   if (home !== undefined && path.isAbsolute(home)) return home
@@ -17,7 +14,7 @@ export function homeFolder(environment: Environment = process.env): string {
   }
 }
 
-/** Our folder below the user's state folder: what is trusted on this machine lies outside of every repository. */
+/** Trusted data must be outside of every repository. */
 export function stateFolder(environment: Environment, findHome: () => string): string {
   const { XDG_STATE_HOME: state } = environment
   const store = state !== undefined && path.isAbsolute(state) ? state : path.join(findHome(), '.local', 'state')

@@ -7,15 +7,11 @@ import type { CommandContext } from './command-context.ts'
 import { journalPaths } from './journal.ts'
 import { HOOK_EVENTS, type JournalLine, parseJournalLine } from './journal-entry.ts'
 
-/** The journal of a root, for the commands that show it. */
-
-/** Entries, and the position after them (in bytes). */
 interface Entries {
   readonly entries: readonly JournalLine[]
   readonly end: number
 }
 
-/** The whole journal. Of a journal that is too long, the last part. @throws {PostflightError} `file-unreadable`. */
 export function allEntries(context: CommandContext, root: string): Entries {
   const { old, current } = readableJournal(root)
   const before = readJournal(old, 0)
@@ -24,10 +20,7 @@ export function allEntries(context: CommandContext, root: string): Entries {
   return { entries: [...before.entries, ...now.entries], end: now.end }
 }
 
-/**
- * The entries about markers and the hook in the last `limit` bytes of each journal file, and whether there are more bytes.
- * @throws as `allEntries`.
- */
+/** `cut`: whether there is more. */
 export function lastMarkerEntries(root: string, limit: number): { entries: readonly JournalLine[]; cut: boolean } {
   const { old, current } = readableJournal(root)
   const before = readJournal(old, 0, { limit, isWanted: mayConcernMarker })
@@ -35,7 +28,6 @@ export function lastMarkerEntries(root: string, limit: number): { entries: reado
   return { entries: [...before.entries, ...now.entries], cut: before.cut || now.cut }
 }
 
-/** The entries after a position. After a rotation, the rest of the old file comes first. @throws as `allEntries`. */
 export function entriesAfter(root: string, position: number): Entries {
   const { old, current } = readableJournal(root)
   const isRotated = sizeOf(current) < position
@@ -44,7 +36,7 @@ export function entriesAfter(root: string, position: number): Entries {
   return { entries: [...before, ...entries], end }
 }
 
-/** The journal's files. Their folder must not be a link, which may lead out of the project. */
+/** A link may lead out of the project. */
 function readableJournal(root: string): ReturnType<typeof journalPaths> {
   const paths = journalPaths(root)
   const kind = kindAt(paths.folder)
@@ -57,15 +49,13 @@ function sizeOf(file: string): number {
   return stats?.isFile() ? stats.size : 0
 }
 
-/** Which entries to read. */
 interface Part {
-  /** At most this many bytes, from the end. */
+  /** Bytes, from the end. */
   readonly limit?: number
-  /** Judges a line by its text: most of the time goes into parsing. */
+  /** Judges a line before parsing, which takes most of the time. */
   readonly isWanted?: (line: string) => boolean
 }
 
-/** The entries of a journal file from `start` (bytes) on. */
 function readJournal(file: string, start: number, { limit, isWanted = () => true }: Part = {}) {
   const part = readJournalPart(file, start, limit)
   if (part.kind === 'unreadable') return refuse(file, part.detail)
@@ -77,33 +67,26 @@ function refuse(file: string, detail: string): never {
   throw new PostflightError('file-unreadable', { path: file, detail })
 }
 
-/** Each line about a marker has its id, or, where the marker has none, one of these events. */
+/** Lines about markers without an id have one of these events. */
 const ABOUT_MARKER = new RegExp(`"pf_|"(?:clear|adopt|${HOOK_EVENTS.join('|')})"`)
 
-/** False for a line that says nothing of a marker or of the hook, by its text: a run's lines need not be parsed for those. */
 export function mayConcernMarker(line: string): boolean {
   return ABOUT_MARKER.test(line)
 }
 
-/**
- * The maximum number of bytes that are read at once. The journal is rotated at 1 MiB, so other programs wrote to a
- * longer one.
- */
+/** Bytes. The journal is rotated at 1 MiB: other programs wrote to a longer one. */
 const JOURNAL_PART_BYTES = 16_777_216
 
-/** Whole lines of a journal file. */
 type JournalPart =
   | {
       readonly kind: 'lines'
       readonly lines: readonly string[]
-      /** The offset at which the next line will begin, in bytes. */
+      /** In bytes. */
       readonly end: number
-      /** True when the part begins later than asked for, because the journal is too long. */
       readonly cut: boolean
     }
   | { readonly kind: 'unreadable'; readonly detail: string }
 
-/** Reads whole lines from `start` (bytes) on: the last ones, if there are more than `limit` bytes; none where the file does not exist. */
 function readJournalPart(file: string, start: number, limit = JOURNAL_PART_BYTES): JournalPart {
   let descriptor: number | undefined
   try {
@@ -113,7 +96,7 @@ function readJournalPart(file: string, start: number, limit = JOURNAL_PART_BYTES
     const from = Math.max(start, stats.size - limit)
     const bytes = readFrom(descriptor, from, stats.size)
     const cut = from > start
-    // The cut falls inside a line.
+    // The cut may be inside a line.
     const first = cut ? bytes.indexOf(0x0a) + 1 : 0
     const last = bytes.lastIndexOf(0x0a) + 1
     const lines = bytes.subarray(first, last).toString('utf8').split('\n').slice(0, -1)

@@ -7,17 +7,16 @@ import { KIND_NAMES, unwritable } from '../kernel/file-messages.ts'
 import { JOURNAL_FILE, JOURNAL_FOLDER, OLD_JOURNAL_FILE, SPECS_FOLDER } from '../kernel/files.ts'
 import { formatJournalEntry, type JournalEntry, type JournalProblem, type Recorded } from './journal-entry.ts'
 
-/** Writes the journal (docs/design.md, "Journal"): appended in one write, rotated at 1 MiB, one old file kept. */
+/** Appended in one write, rotated at 1 MiB, one old file (docs/design.md, "Journal"). */
 
 const ROTATE_BYTES = 1_048_576
 
-/** The paths of a root's journal. */
 export function journalPaths(root: string): { folder: string; old: string; current: string } {
   const folder = path.join(root, SPECS_FOLDER, JOURNAL_FOLDER)
   return { folder, old: path.join(folder, OLD_JOURNAL_FILE), current: path.join(folder, JOURNAL_FILE) }
 }
 
-/** Appends entries in one write, or in several where the disk takes only a part. Never throws. */
+/** Never throws. */
 export function appendJournal(
   root: string,
   entries: readonly JournalEntry[],
@@ -45,7 +44,6 @@ function notRecorded(file: string, detail: string): JournalProblem {
   return { kind: 'not-recorded', detail: unwritable(file, detail) }
 }
 
-/** Appends to the journal of each root. */
 export function appendRecorded(recorded: readonly Recorded[], nowMs: number): JournalProblem[] {
   const roots = [...new Set(recorded.map((one) => one.root))]
   return roots.flatMap((root) => {
@@ -54,13 +52,13 @@ export function appendRecorded(recorded: readonly Recorded[], nowMs: number): Jo
   })
 }
 
-/** True when the last line is incomplete (a full disk, a kill): text appended to it would be lost with it. */
+/** Text after an incomplete line (full disk, kill) would be lost. */
 function endsWithinLine(descriptor: number, size: number): boolean {
   const last = Buffer.alloc(1)
   return size > 0 && fs.readSync(descriptor, last, 0, 1, size - 1) === 1 && last[0] !== 0x0a
 }
 
-/** Rotates under a lock, and only if the journal is still large: two processes at once must not discard a full file. */
+/** Two processes must not discard a full file. */
 function rotate(root: string): JournalProblem | undefined {
   const { folder, old, current } = journalPaths(root)
   try {
@@ -69,7 +67,7 @@ function rotate(root: string): JournalProblem | undefined {
     })
     return undefined
   } catch {
-    // Another process rotates it, or the next entry will; but a folder with the old file's name would stay.
+    // Another process will rotate it, unless a folder has the old file's name.
     return isFolder(old) ? { kind: 'not-rotated', detail: unwritable(old, KIND_NAMES.folder) } : undefined
   }
 }

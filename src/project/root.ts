@@ -5,12 +5,9 @@ import { type Environment, variable } from '../kernel/environment.ts'
 import { SPECS_FOLDER } from '../kernel/files.ts'
 import type { SearchProblem } from './task-folder.ts'
 
-/** The one root resolver (docs/design.md, "Roots"). `hooks/postflight-hook` walks up in the same way; a test compares them. */
+/** The one resolver (docs/design.md, "Roots"). `hooks/postflight-hook` does the same; a test compares them. */
 
-/**
- * The variables of hosts that may name the project's folder, in the order in which they are read. The launcher reads the same
- * ones.
- */
+/** In reading order. The launcher reads the same. */
 export const PROJECT_VARIABLES: readonly string[] = [
   'CLAUDE_PROJECT_DIR',
   'QWEN_PROJECT_DIR',
@@ -18,14 +15,11 @@ export const PROJECT_VARIABLES: readonly string[] = [
   'FACTORY_PROJECT_DIR',
 ]
 
-/** A folder to start from. */
 export interface StartFolder {
-  /** The option or variable that names it, or a code for any other source. */
   readonly from: string
   readonly path: string
 }
 
-/** The sources of the start folders. */
 export interface RootSources {
   readonly option?: string | undefined
   readonly payloadCwd?: string | undefined
@@ -33,7 +27,6 @@ export interface RootSources {
   readonly cwd: string
 }
 
-/** The start folders in their order, one for each source that is set. */
 export function startFolders({ option, payloadCwd, environment, cwd }: RootSources): StartFolder[] {
   const candidates: [string, string | undefined][] = [
     ['--root', option],
@@ -47,7 +40,6 @@ export function startFolders({ option, payloadCwd, environment, cwd }: RootSourc
   )
 }
 
-/** Every distinct root that the start folders lead to, in their order. Failed searches are added to `problems`. */
 export function findRoots(starts: readonly StartFolder[], problems: SearchProblem[] = []): string[] {
   const roots = new Set<string>()
   const seen = new Set<string>()
@@ -60,26 +52,18 @@ export function findRoots(starts: readonly StartFolder[], problems: SearchProble
   return [...roots]
 }
 
-/**
- * The root that a command finds without `--root` in the agent's shell, which has its current folder and
- * `POSTFLIGHT_ROOT`, but not the host's project variable. A printed command must name any other root.
- */
+/** The agent's shell lacks the host's project variable. Printed commands must name any other root. */
 function findAgentRoot({ payloadCwd, environment, cwd }: RootSources): string | undefined {
   const { POSTFLIGHT_ROOT } = environment
   return findRoots(startFolders({ environment: { POSTFLIGHT_ROOT }, cwd: payloadCwd ?? cwd }))[0]
 }
 
-/** The roots of a hook, and the root that the agent's commands find. */
 export interface HookPlace {
-  /** Every distinct root, in the resolver's order. */
   readonly roots: readonly string[]
-  /** The root that the agent's commands find without `--root`. */
   readonly foundRoot: string | undefined
-  /** Folders at which a search failed. */
   readonly problems: readonly SearchProblem[]
 }
 
-/** The place of a hook with these sources. */
 export function findHookPlace(sources: RootSources): HookPlace {
   const problems: SearchProblem[] = []
   const starts = startFolders(sources)
@@ -87,15 +71,11 @@ export function findHookPlace(sources: RootSources): HookPlace {
   return { roots, foundRoot: findAgentRoot(sources), problems }
 }
 
-/**
- * The nearest folder at or above `start` that holds a real `specs/` folder; undefined where a repository's top or the
- * file system's comes first. Links in `start` itself are resolved first, so that each project has one path.
- */
+/** Resolves links in `start`, so that each project has one path. */
 function findRoot(start: string, problems: SearchProblem[] = []): string | undefined {
   return walkUp(start, (folder) => isRealFolder(path.join(folder, SPECS_FOLDER)), problems)
 }
 
-/** The nearest folder at or above `start` that holds a `.git` entry. */
 export function findRepository(start: string, problems: SearchProblem[] = []): string | undefined {
   return walkUp(start, hasGitEntry, problems)
 }
@@ -107,12 +87,12 @@ function walkUp(start: string, accept: (folder: string) => boolean, problems: Se
     for (;;) {
       if (accept(folder)) return folder
       const parent = path.dirname(folder)
-      // A specs/ folder may be a repository of its own; then the project is the folder above it.
+      // A specs/ folder may be a repository of its own.
       if (parent === folder || (path.basename(folder) !== SPECS_FOLDER && hasGitEntry(folder))) return undefined
       folder = parent
     }
   } catch (error) {
-    // The folder may still hold `specs/`. A walk that went on from here could end in another project.
+    // The folder may hold `specs/`: walking further could end in another project.
     if (!isAbsent(error)) problems.push({ path: folder, detail: errorCode(error) })
     return undefined
   }

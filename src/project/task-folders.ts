@@ -4,21 +4,16 @@ import { errorCode, isAbsent } from '../disk/file-facts.ts'
 import { SPECS_FOLDER } from '../kernel/files.ts'
 import { beginsWithDigit, type SearchProblem, SPECS_ITSELF, type TaskFolder } from './task-folder.ts'
 
-/**
- * The one search (docs/design.md, "Task folders"): `specs/` itself, every folder below it, and one level deeper below
- * folders whose name does not begin with a digit. Links are not followed. `hooks/postflight-hook` searches the same places.
- */
+/** Follows no links (docs/design.md, "Task folders"). `hooks/postflight-hook` searches the same places. */
 
-/** Node decodes a name that is not UTF-8 into one with this character, which is no folder's name, or another one's. */
+/** Node decodes invalid UTF-8 in a name to this character. */
 const REPLACEMENT_CHARACTER = '\ufffd'
 
-/** The folders of a root that a search looks into. */
 interface TaskFolders {
-  /** Every folder that may hold a marker, in path order. */
+  /** In path order. */
   readonly folders: TaskFolder[]
-  /** The folders that could not be searched. */
   readonly problems: SearchProblem[]
-  /** The paths of the folders that are passed over because of their names, as Node decodes them. */
+  /** As Node decodes them. */
   readonly undecodable: string[]
 }
 
@@ -39,7 +34,6 @@ export function listTaskFolders(root: string): TaskFolders {
   return { folders, problems, undecodable }
 }
 
-/** The names of the folders in `folder`. */
 function subfolders(folder: string, problems: SearchProblem[], undecodable: string[]): string[] {
   try {
     const names = fs
@@ -53,16 +47,13 @@ function subfolders(folder: string, problems: SearchProblem[], undecodable: stri
       return isDecoded
     })
   } catch (error) {
-    // A folder that was removed in the meantime is not a problem.
+    // Removed in the meantime.
     if (!isAbsent(error)) problems.push({ path: folder, detail: errorCode(error) })
     return []
   }
 }
 
-/**
- * The folders among `folders` in which something has that name. Folders that cannot be searched are added to `problems`:
- * their markers, if any, cannot be judged.
- */
+/** Folders in `problems` may hold markers that cannot be judged. */
 export function foldersHolding(
   folders: readonly TaskFolder[],
   fileName: string,

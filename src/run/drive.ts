@@ -16,54 +16,39 @@ import { waitEnd } from './store/run-wait.ts'
 import { requireState, withRun, writeChanged } from './store/state-store.ts'
 import { dueOf, foreseenTurn, type TurnTaken, turnUnderLock } from './store/turn.ts'
 
-/**
- * Drives a run, for every driver: the stop hook, `workflow next` and OpenCode's plugin only translate their events into a
- * `RunStop`, and the result into their output. The order: the wait, the check, the results on disk, the next prompt, the
- * journal.
- */
+/** Drives a run for the stop hook, `workflow next` and OpenCode's plugin, which only translate events and results. */
 
-/** A stop of an agent of the session that drives a run. */
 export interface RunStop extends AgentStop {
-  /** False for an active run that somebody else drives: it stays as it is. */
+  /** Whether this stop may advance the run. */
   readonly drives: (state: WorkflowState) => boolean
   readonly patience: 'command' | 'hook'
-  /** The age of this process (ms) at which it must answer; undefined for a command, which has time. */
+  /** Age of the process (ms) at which it must answer; undefined for a command. */
   readonly deadline?: number | undefined
 }
 
-/** A stop of which no more is known than that the agent's work is over. */
 export const CAME_BACK = {
   ...{ isMain: true, isNext: true, isBlocked: false, followsBlock: undefined, shells: [] },
   patience: 'command',
 } as const
 
-/** The result of a turn. */
 export interface Turn extends TurnTaken {
-  /** The wait that allows this stop. */
   readonly wait: Wait | undefined
-  /** True if the agent must be asked whether it is waiting for shells in the background. */
   readonly asksToWait: boolean
-  /** True if the stop is allowed because the person interrupted the prompt that is out. */
+  /** Whether the person interrupted the current prompt. */
   readonly hears: boolean
-  /** What the caller must write to the journal. */
   readonly entries: readonly JournalEntry[]
 }
 
-/** The result if somebody else drives the run. */
 export interface NoTurn {
   readonly state: WorkflowState
   readonly command: 'none'
 }
 
-/**
- * Observes, moves the run on as far as possible, and sends the next prompt if one is due and allowed. Of two requests at
- * once, such as from a hook that is wired twice, the second gets the same prompt as the first, as the same attempt.
- * @throws {PostflightError} `workflow-none`, `workflow-state`, `locked`; file-system errors.
- */
+/** Takes results, sends the next prompt. A second request, as from a hook wired twice, repeats the same attempt. */
 export function takeTurn(folder: TaskFolder, occasion: RunStop): Turn | NoTurn {
   return withRun(folder, occasion.patience === 'hook' ? HOOK_PATIENCE_MS : COMMAND_PATIENCE_MS, (state) => {
     if (state.active && !occasion.drives(state)) return { state, command: 'none' }
-    // Taken under the lock, so that a prompt's time is later than the start of every process that waited for the lock.
+    // Inside the lock: a prompt must be later than the start of every process that waited for the lock.
     const nowMs = Date.now()
     const { state: noted, looking, asks, hears, wait } = judgeAgentStop(state, occasion, nowMs)
     const turnOf = (start: WorkflowState, how: Omit<Looking, 'nowMs'>, onDisk = start): TurnTaken =>
@@ -77,14 +62,13 @@ export function takeTurn(folder: TaskFolder, occasion: RunStop): Turn | NoTurn {
       const turn = turnOf(isEarlier ? state : noted, looking, state)
       const isOut = turn.command === 'wait' && !turn.unfinished && turn.state.prompted
       if (!isOut || !asks) return done(turn, { hears: isOut && hears })
-      // Once in each visit of a phase.
       const asked = { ...turn.state, askedToWait: true }
       writeChanged(folder, asked, turn.state)
       return done({ ...turn, state: asked }, { asksToWait: true })
     }
     const turn = turnOf(state, { returned: false, mayPrompt: false })
     if (turn.command !== 'wait' || turn.unfinished) return done(turn)
-    // The last prompt's work is done, so the next one is due: a clock that was set back must not end the chain of prompts.
+    // A clock that was set back must not end the chain of prompts.
     if (!turn.state.prompted) return done(turnOf(turn.state, looking))
     const repeated = repeatPrompt(turn.state)
     writeChanged(folder, repeated, turn.state)
@@ -92,7 +76,6 @@ export function takeTurn(folder: TaskFolder, occasion: RunStop): Turn | NoTurn {
   })
 }
 
-/** The turn that `takeTurn` would take now. Nothing is written. @throws {PostflightError} as `takeTurn`. */
 export function peekTurn(folder: TaskFolder, occasion: RunStop, nowMs: number): Turn | NoTurn {
   const state = requireState(folder)
   if (state.active && !occasion.drives(state)) return { state, command: 'none' }
@@ -101,7 +84,6 @@ export function peekTurn(folder: TaskFolder, occasion: RunStop, nowMs: number): 
   return { ...taken, wait, asksToWait: false, hears: false, entries: [] }
 }
 
-/** The journal's entries for a turn: a wait that ended, then a prompt or an end. */
 function entriesOf(
   { task }: TaskFolder,
   before: WorkflowState,
@@ -114,43 +96,31 @@ function entriesOf(
   return ends ? [...ended, endEntry(task, state)] : ended
 }
 
-/** The journal's entry for the start of a run. */
 export function startEntry(task: string, { name, hostSession }: WorkflowState): JournalEntry {
   return { event: 'workflow', task, hostSession, detail: RUN_RECORDS.started(name) }
 }
 
-/** The journal's entry for the end of a run. */
 export function endEntry(task: string, { hostSession, outcome }: WorkflowState): JournalEntry {
   return { event: 'workflow', task, hostSession, detail: outcome }
 }
 
-/** A driver that has time: it runs checks, and may give out prompts itself. */
 export interface Driver {
   readonly findOccasion: () => RunStop
   readonly truster: Truster
   readonly check: CheckLimits
-  /** True if it waits for the end of a check that another process runs. */
   readonly awaitsCheck: boolean
   readonly record: (entries: readonly JournalEntry[]) => void
-  /**
-   * Gives a prompt to agents, and returns when they have stopped, with the reason if the run must end here. `takePassed`
-   * takes in the results that pass while some of them still work. Without it, `driveRun` returns the prompt.
-   */
+  /** Returns when the agents have stopped, with a reason if the run must end. `takePassed` takes results before. */
   readonly give?: (due: DuePrompt, state: WorkflowState, takePassed: () => Promise<void>) => Promise<string | undefined>
 }
 
-/** The result if nothing can be decided now: another process runs the check, or the driver was interrupted. */
+/** Nothing can be decided now. */
 export type Pause =
   | { readonly command: 'checking'; readonly run: string; readonly sinceMs: number }
   | { readonly command: 'interrupted'; readonly run?: string; readonly why?: string }
 
-/** The time (ms) between two looks at a check that another process runs. */
 const POLL_MS = 500
 
-/**
- * Takes turns until there is nothing to do now.
- * @throws {PostflightError} as `takeTurn`; `commands-untrusted`, `shell-missing`, `check-files`.
- */
 export async function driveRun(folder: TaskFolder, driver: Driver): Promise<Turn | NoTurn | Pause> {
   const turnAt = async (occasion: RunStop): Promise<Turn | NoTurn> => {
     const turn = await retryWhileLocked(() => takeTurn(folder, occasion))
@@ -170,7 +140,6 @@ export async function driveRun(folder: TaskFolder, driver: Driver): Promise<Turn
   }
 }
 
-/** Runs the check of the current phase if it is due, so that the turn finds its receipt. */
 async function checkPhase(folder: TaskFolder, occasion: RunStop, driver: Driver): Promise<Pause | undefined> {
   const isInterrupted = (): boolean => driver.check.signal?.aborted === true
   while (!isInterrupted()) {

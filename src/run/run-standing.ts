@@ -6,18 +6,14 @@ import type { WorkflowState } from './machine/state.ts'
 import { STATUS_TEXT, WORKFLOW_TEXT } from './run-messages.ts'
 import { readState } from './store/state-store.ts'
 
-/** How the run of a task folder stands, in words. */
-
-/** How the run stands. */
 export interface RunStanding {
   /** `unusable`: the state cannot be read. */
   readonly standing: 'running' | 'over' | 'unusable'
-  /** The same in words. */
   readonly note: string
   readonly state: WorkflowState | undefined
 }
 
-/** Looks for the run of a folder; undefined where there is none. Never throws. */
+/** Never throws. */
 export function runStanding(folder: TaskFolder): RunStanding | undefined {
   try {
     const state = readState(folder)
@@ -31,12 +27,11 @@ export function runStanding(folder: TaskFolder): RunStanding | undefined {
   }
 }
 
-/** Where a run is, in words. */
 export function placeText(state: WorkflowState): string {
   return STATUS_TEXT.place(state.phase, progress(state))
 }
 
-/** The steps in progress, from 1. */
+/** Counts from 1. */
 export function stepsInWork({ inWork }: WorkflowState): number[] {
   return inWork.map(({ step }) => step + 1)
 }

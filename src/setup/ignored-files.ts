@@ -1,11 +1,6 @@
-/** Our lines in a project's `.gitignore`. Taking them out restores the text from before, to the byte. */
-
 const TITLE = '# postflight-guard'
 
-/**
- * The files that git must not track, relative to the root: markers, the journal, backups of settings, and the record of
- * the rules in settings that are not shared.
- */
+/** Markers, the journal, backups of settings, and the record of rules in settings that are not shared. */
 export const IGNORED = [
   'specs/**/.postflight-*',
   'specs/.postflight/',
@@ -13,7 +8,7 @@ export const IGNORED = [
   '.claude/settings.local.json.postflight-rules',
 ]
 
-/** The text with our lines at its end. The same text if it has all of them. */
+/** The same text if it has all of them. */
 export function addIgnored(text: string): string {
   const present = linesOf(text).map((line) => line.trim())
   const missing = IGNORED.filter((line) => !present.includes(line))
@@ -25,7 +20,6 @@ export function addIgnored(text: string): string {
   return text.endsWith('\n') ? text + lineEnd + block + lineEnd : text + lineEnd + lineEnd + block
 }
 
-/** The text without our title, the lines of ours below it, and the empty line above it. */
 export function removeIgnored(text: string): string {
   const lines = linesOf(text)
   const start = lines.findIndex((line) => line.trim() === TITLE)
@@ -39,7 +33,6 @@ export function removeIgnored(text: string): string {
   return after === '' && !text.endsWith('\n') ? before.replace(/\r?\n$/, '') : before + after
 }
 
-/** The lines of a text, each with its end. */
 function linesOf(text: string): string[] {
   return text.match(/[^\n]*\n|[^\n]+$/g) ?? []
 }

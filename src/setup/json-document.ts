@@ -9,36 +9,20 @@ import {
 import type * as z from 'zod/mini'
 import { PostflightError } from '../kernel/errors.ts'
 
-/** A settings file as a tree over its text. A text that is invalid or ambiguous is refused. */
-
-/** A host's settings file, and the conditions for editing it. */
 export interface SettingsFile<T> {
-  /** The path that messages show. */
   readonly path: string
-  /** True if the host reads JSON with comments and trailing commas. */
   readonly comments: boolean
-  /** The property that holds our entries. All other properties belong to the user and the host. */
   readonly property: string
-  /** The shape of the property's value. */
   readonly shape: z.ZodMiniType<T>
 }
 
-/** A settings file that can be edited. */
 export interface SettingsDocument<T> {
-  /** The byte-order mark; empty for a file without one. */
   readonly mark: string
-  /** The text after it. */
   readonly body: string
-  /** The file's object; undefined if the file has only blanks and comments. */
   readonly root: Node | undefined
-  /** The value of the property; undefined if the file does not have it. */
   readonly held: T | undefined
 }
 
-/**
- * Reads the text of a settings file.
- * @throws {PostflightError} `settings-not-json`, `settings-too-deep`, `settings-wrong-shape`.
- */
 export function readDocument<T>(text: string, file: SettingsFile<T>): SettingsDocument<T> {
   const last = lastDocument
   if (last?.text === text && last.file.path === file.path && last.file.shape === file.shape) {
@@ -49,7 +33,7 @@ export function readDocument<T>(text: string, file: SettingsFile<T>): SettingsDo
   return document
 }
 
-/** The document that was read last: each list of the same text is looked at in turn. */
+/** Each list of the same text is looked at in turn. */
 let lastDocument:
   | { readonly text: string; readonly file: SettingsFile<unknown>; readonly document: SettingsDocument<unknown> }
   | undefined
@@ -79,15 +63,12 @@ function parsedDocument<T>(text: string, file: SettingsFile<T>): SettingsDocumen
   throw wrong([property, ...issue.path].join('.'), issue.expected === 'array' ? 'list' : 'object')
 }
 
-/** The deepest nesting that is read: far below the depth at which a recursive parser runs out of stack. */
 const MAX_DEPTH = 500
 
-/** The scanner's tokens that open and close a list or an object. */
 const OPENING: readonly SyntaxKind[] = [1, 3]
 const CLOSING: readonly SyntaxKind[] = [2, 4]
 const END: SyntaxKind = 17
 
-/** True for a text whose lists and objects are nested more deeply than `MAX_DEPTH`. */
 function isTooDeep(body: string): boolean {
   const scanner = createScanner(body, true)
   let depth = 0
@@ -99,25 +80,21 @@ function isTooDeep(body: string): boolean {
   return false
 }
 
-/** The properties of an object, or the values of a list. */
 export function childrenOf(container: Node): readonly Node[] {
   return container.children ?? []
 }
 
-/** The value of a node. The library's own function sets the prototype for a key "__proto__". */
 export function plainValue(node: Node): unknown {
   if (node.type === 'array') return childrenOf(node).map(plainValue)
   if (node.type !== 'object') return node.value
   return Object.fromEntries(propertiesOf(node).map(({ name, value }) => [name, plainValue(value)]))
 }
 
-/** The text without its byte-order mark, and the mark. */
 export function splitMark(text: string): { mark: string; body: string } {
   const mark = text.startsWith('\ufeff') ? '\ufeff' : ''
   return { mark, body: text.slice(mark.length) }
 }
 
-/** The properties of an object, in the order of the text; none for another node. */
 function propertiesOf(node: Node): { name: string; value: Node }[] {
   if (node.type !== 'object') return []
   return childrenOf(node).map(({ children }) => {
@@ -126,7 +103,6 @@ function propertiesOf(node: Node): { name: string; value: Node }[] {
   })
 }
 
-/** A name that occurs twice in one object, in the node or below it. */
 function findTwin(node: Node): string | undefined {
   const seen = new Set<string>()
   for (const { name } of propertiesOf(node)) {
@@ -140,7 +116,6 @@ function findTwin(node: Node): string | undefined {
   return undefined
 }
 
-/** The place of a parser's fault, counted from 1, and its name. */
 function faultAt(body: string, { offset, error }: ParseError): { line: number; column: number; fault: string } {
   const before = body.slice(0, offset)
   const fault = printParseErrorCode(error)

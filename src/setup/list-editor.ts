@@ -1,16 +1,8 @@
 import { findNodeAtLocation, type JSONPath, type Node, stripComments } from 'jsonc-parser'
 import { childrenOf, plainValue, readDocument, type SettingsFile } from './json-document.ts'
 
-/**
- * Adds values to lists of a settings file and removes them, as edits of its text. Everything else stays the same to the
- * byte, comments included.
- */
+/** Edits the text, so that everything else stays the same to the byte. */
 
-/**
- * The text with `value` at the end of the list at `keys`. A missing list is created, and so are missing objects on the
- * way to it.
- * @throws {PostflightError} `settings-not-json`, `settings-wrong-shape`.
- */
 export function appendToList<T>(text: string, file: SettingsFile<T>, keys: readonly string[], value: unknown): string {
   const { mark, body, root } = readDocument(text, file)
   if (root === undefined) return appendToList(mark + withObject(body), file, keys, value)
@@ -24,11 +16,6 @@ export function appendToList<T>(text: string, file: SettingsFile<T>, keys: reado
   return mark + append(body, container, name === undefined ? json(value) : `${json(name)}: ${json(list)}`, layout)
 }
 
-/**
- * The text without our values in the list at `keys`. A list or an object that held nothing else, not even a comment, is
- * removed too.
- * @throws {PostflightError} `settings-not-json`, `settings-wrong-shape`.
- */
 export function removeFromList<T>(
   text: string,
   file: SettingsFile<T>,
@@ -44,13 +31,9 @@ export function removeFromList<T>(
   }
 }
 
-/** The layout of the values in a list or an object. */
 interface Layout {
-  /** Of one level; empty if everything is on one line. */
   readonly indent: string
-  /** The blanks before a value. */
   readonly margin: string
-  /** The blanks before the closing bracket. */
   readonly ending: string
 }
 
@@ -66,7 +49,6 @@ function layoutOf(body: string, root: Node, container: Node, depth: number, comm
   return { indent, margin: ending + indent, ending }
 }
 
-/** A text of comments only, followed by an empty object. */
 function withObject(body: string): string {
   const lineEnd = lineEndOf(body)
   return `${body}${body === '' || body.endsWith('\n') ? '' : lineEnd}{}${lineEnd}`
@@ -76,7 +58,6 @@ function lineEndOf(body: string): string {
   return body.includes('\r\n') ? '\r\n' : '\n'
 }
 
-/** Adds an item at the end of a list or an object. A comment after the last item stays with that item. */
 function append(body: string, container: Node, item: string, layout: Layout): string {
   const last = childrenOf(container).at(-1)
   const start = last === undefined ? container.offset + 1 : endOf(last)
@@ -92,7 +73,6 @@ function append(body: string, container: Node, item: string, layout: Layout): st
   return body.slice(0, start) + separator + tail.slice(0, at) + before + item + ending + body.slice(start + at)
 }
 
-/** The node, or the outermost list or object around it that holds nothing else. */
 function outermost(body: string, node: Node): Node {
   const container = node.parent as Node
   const whole = container.parent?.type === 'property' ? container.parent : container
@@ -101,7 +81,6 @@ function outermost(body: string, node: Node): Node {
   return isKept ? node : outermost(body, whole)
 }
 
-/** Removes one item with its comma, its blanks and its line; every comment stays. */
 function takeOut(body: string, node: Node): string {
   const container = node.parent as Node
   const siblings = childrenOf(container)
@@ -119,13 +98,11 @@ function takeOut(body: string, node: Node): string {
   return body.slice(0, from) + (isEmpty ? '' : rest) + body.slice(to)
 }
 
-/** The text between two values, without the comma. */
 function withoutComma(text: string): string {
   const comma = piecesOf(text).find(isComma)
   return comma === undefined ? text : text.slice(0, comma.index) + text.slice(comma.index + 1)
 }
 
-/** The text between two values without blanks: comments, line breaks and the comma. */
 function piecesOf(text: string): RegExpExecArray[] {
   return [...text.matchAll(/\/\/[^\r\n]*|\/\*[\s\S]*?\*\/|\n|,/g)]
 }

@@ -3,23 +3,19 @@ import { readDocument, type SettingsFile } from './json-document.ts'
 import { appendToList, removeFromList } from './list-editor.ts'
 
 /**
- * Our permission rules in Claude Code's settings. Claude Code takes the first match of deny, ask and allow, in this order,
- * and matches each part of a compound command by itself (measured with 2.1.329). `X *` matches X without arguments too.
- * Before it matches, it removes quotes and backslashes and asks about variables and braces, but not about file name
- * patterns (2.1.330).
+ * Our permission rules in Claude Code's settings. Claude Code takes the first match of deny, ask and allow, in this
+ * order, and matches each part of a compound command by itself (measured with 2.1.329). `X *` matches X without
+ * arguments too. Before it matches, it removes quotes and backslashes and asks about variables and braces, but not
+ * about file name patterns (2.1.330).
  */
 
 type List = 'allow' | 'ask'
 
 export type Rules = Readonly<Record<List, readonly string[]>>
 
-/** How an agent starts the CLI where the project depends on the package, besides by its name. */
 const NPX = 'npx --no-install postflight'
 
-/**
- * The commands that can start a command of the agent's choice, with options before each word too (`--root . install`). The
- * star in front covers every way to start the CLI.
- */
+/** With options before each word too (`--root . install`); the star in front covers every way to start the CLI. */
 const STARTS_COMMANDS = [
   ...['*--check*', '*--step-check*', '*--run-checks*', '*--trust*'],
   ...['install*', '-*install*', 'trust*', '-*trust*'],
@@ -28,7 +24,6 @@ const STARTS_COMMANDS = [
 
 const LISTS: readonly List[] = ['allow', 'ask']
 
-/** Our rules. Those for npx are needed only in a project that depends on the package. */
 export function rulesOf(freeCommands: readonly string[], isDependency: boolean): Rules {
   const starts = isDependency ? ['postflight', NPX] : ['postflight']
   return {
@@ -43,10 +38,7 @@ function settingsAt(path: string): SettingsFile<z.output<typeof SHAPE>> {
   return { path, comments: false, property: 'permissions', shape: SHAPE }
 }
 
-/**
- * The text with each of our rules that a project needs. The same text if they are there already.
- * @throws {PostflightError} `settings-not-json`, `settings-too-deep`, `settings-wrong-shape`.
- */
+/** The same text if they are there already. */
 export function addRules(text: string, path: string, rules: Rules): string {
   const { held } = readDocument(text, settingsAt(path))
   return LISTS.reduce(
@@ -58,7 +50,6 @@ export function addRules(text: string, path: string, rules: Rules): string {
   )
 }
 
-/** Our rules that the settings lack. @throws {PostflightError} as `addRules`. */
 export function missingRules(text: string, path: string, rules: Rules): string[] {
   const { held } = readDocument(text, settingsAt(path))
   return LISTS.flatMap((list) => rules[list].filter((rule) => !held?.[list]?.includes(rule)))
@@ -66,18 +57,13 @@ export function missingRules(text: string, path: string, rules: Rules): string[]
 
 const ABOUT_US = /^Bash\(.*postflight/
 
-/** The number of rules about our commands in the settings, whoever wrote them. @throws {PostflightError} as `addRules`. */
 export function countRules(text: string, path: string): number {
   const { held } = readDocument(text, settingsAt(path))
   const isAboutUs = (rule: unknown): boolean => typeof rule === 'string' && ABOUT_US.test(rule)
   return LISTS.reduce((sum, list) => sum + (held?.[list]?.filter(isAboutUs).length ?? 0), 0)
 }
 
-/**
- * The text without the rules that `init` added. Lists and `permissions` that held nothing else are removed too. The
- * record of these may come with a clone, so only rules about our commands are removed.
- * @throws {PostflightError} as `addRules`.
- */
+/** The record of these may come with a clone, so only rules about our commands are removed. */
 export function removeRules(text: string, path: string, added: readonly string[]): string {
   const ours = added.filter((rule) => ABOUT_US.test(rule))
   return LISTS.reduce(

@@ -1,11 +1,7 @@
 import { counted, listed, quote } from '../kernel/phrases.ts'
 
-/** What `install`, `uninstall` and `init` print. */
-
-/** The hook, the plugin for OpenCode, or reactive rules for Claude Code. */
 type Installed = 'hook' | 'plugin' | 'reactive rules'
 
-/** Which parts of ours a settings file holds. */
 interface HeldParts {
   readonly entry: boolean
   readonly reactive: boolean
@@ -54,7 +50,6 @@ export const INSTALL_TEXT = {
   notInstalled: (what: Installed, files: readonly string[]): string => `The ${what} is not in ${files.join(' or ')}`,
 } as const
 
-/** The parts of `init`, by their names. */
 type Part = 'hook' | 'shell-hook' | 'permissions' | 'gitignore' | 'skill' | 'done'
 
 const PART_TITLES: Record<Part, string> = {
@@ -76,7 +71,6 @@ const PART_STATES = {
   outside: 'not written: a link leads this file out of the project, or to nothing',
 } as const
 
-/** The states of the part that takes something out. */
 const REMOVAL_STATES: Partial<Record<keyof typeof PART_STATES, string>> = {
   written: 'taken out',
   planned: 'would be taken out',
@@ -127,7 +121,6 @@ export const INIT_TEXT = {
     `<!-- postflight init wrote this file (${checksum}), and \`postflight uninstall\` removes it. -->`,
 } as const
 
-/** For stderr: the host of this session does not start the hook. */
 export function unwired(host: string): string {
   return `postflight: no settings file of ${host} starts the hook, so it will probably not hold this session. \`postflight init\` sets it up.`
 }

@@ -12,12 +12,10 @@ export const SCOPES = ['project', 'local', 'user'] as const
 
 export type Scope = (typeof SCOPES)[number]
 
-/** Claude Code's folder of the user. */
 export function claudeFolder(home: string, environment: Environment): string {
   return variable(environment, 'CLAUDE_CONFIG_DIR') ?? path.join(home, '.claude')
 }
 
-/** Claude Code's settings file of a scope. */
 export function claudeSettingsPath(scope: Scope, project: string, home: string, environment: Environment): string {
   switch (scope) {
     case 'user':
@@ -29,7 +27,6 @@ export function claudeSettingsPath(scope: Scope, project: string, home: string, 
   }
 }
 
-/** The settings file of another host with hooks. */
 export function hookHostSettingsPath(
   host: HookHost,
   scope: Exclude<Scope, 'local'>,
@@ -41,7 +38,6 @@ export function hookHostSettingsPath(
   return path.join(hookHostFolder(host, home, environment), host.file)
 }
 
-/** The user's folder of another host with hooks. */
 export function hookHostFolder({ folder, folderVariable }: HookHost, home: string, environment: Environment): string {
   const named = folderVariable === undefined ? undefined : variable(environment, folderVariable)
   return named ?? path.join(home, folder)
@@ -50,10 +46,7 @@ export function hookHostFolder({ folder, folderVariable }: HookHost, home: strin
 /** The names of OpenCode's configuration files, in the order in which it reads them; it reads both (1.18.34). */
 const OPENCODE_CONFIGS = ['opencode.json', 'opencode.jsonc']
 
-/**
- * OpenCode's configuration files of a scope: those that exist, in its order, otherwise the one that `install` creates. A
- * file that has both names, through a link, is listed once.
- */
+/** The existing ones, in its order, otherwise the one that `install` creates. */
 export function openCodeConfigPaths(
   scope: Exclude<Scope, 'local'>,
   project: string,
@@ -69,7 +62,6 @@ export function openCodeConfigPaths(
   return there.length === 0 ? [main] : distinctFiles(there)
 }
 
-/** The files without duplicates: of several links to one file, the first. */
 export function distinctFiles(files: readonly string[]): string[] {
   const real = files.map((file) => {
     try {
@@ -84,18 +76,13 @@ export function distinctFiles(files: readonly string[]): string[] {
 
 /**
  * Refuses settings that are a link out of the project: a cloned repository could link them to any of the user's files.
- * @throws {PostflightError} `not-a-folder`, `file-unreadable`.
  */
 export function requireInside(file: string, project: string): void {
   const outside = linkOutside(file, project)
   if (outside !== undefined) throw new PostflightError('file-unreadable', outside)
 }
 
-/**
- * The file, or the first folder above it that exists, if a link leads it out of the project: what is created below such a
- * folder lies outside too. A link to nothing counts, because what is created there may lie outside.
- * @throws {PostflightError} `file-unreadable` where that cannot be told.
- */
+/** A link to nothing counts, because what is created there may lie outside. */
 export function linkOutside(file: string, project: string): { path: string; detail: string } | undefined {
   for (let target = file; target !== path.dirname(target); target = path.dirname(target)) {
     const real = realTarget(target)
@@ -110,7 +97,6 @@ export function linkOutside(file: string, project: string): { path: string; deta
   return undefined
 }
 
-/** The path with all links resolved; undefined where nothing lies there. */
 function realTarget(target: string): string | undefined {
   try {
     return fs.realpathSync(target)

@@ -3,15 +3,10 @@ import { errorCode, isAbsent, kindAt, kindOfStats } from '../disk/file-facts.ts'
 import { PostflightError } from '../kernel/errors.ts'
 import { FILE_DETAILS, KIND_NAMES } from '../kernel/file-messages.ts'
 
-/** Reads settings files. */
-
-/** The size of the largest settings file that is read, in bytes. */
+/** In bytes. */
 const MAX_BYTES = 8_388_608
 
-/**
- * The file's text; undefined where there is none. Links are followed, because people link their settings from elsewhere.
- * @throws {PostflightError} `file-unreadable`, also for anything but a file, a file that is too large, or invalid UTF-8.
- */
+/** Links are followed, because people link their settings from elsewhere. */
 export function readSettingsFile(file: string): string | undefined {
   const refuse = (detail: string, cause?: unknown): never => {
     throw new PostflightError('file-unreadable', { path: file, detail }, cause)

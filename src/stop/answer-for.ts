@@ -13,13 +13,10 @@ import { composeRecovery, type UnfinishedPostflight, type UnfinishedWorkflow } f
 import { ALERT_TEXT, cappedNotice, doneGivenUp, unreadableNotice, unsettledNotice } from './stop-messages.ts'
 import { folderOf, type StopOutcome } from './stop-outcome.ts'
 
-/** Composes the answer to an event. */
-
-/** The answer to an event, and what is to be told and written besides. */
 export interface Answered {
   readonly answer: HookAnswer
   readonly notices: readonly string[]
-  /** Alerts for a person who is looking elsewhere: a few words each. */
+  /** A few words each, for a person who is looking elsewhere. */
   readonly alerts: readonly string[]
   readonly recorded: readonly Recorded[]
   /** For stderr alone. */
@@ -28,21 +25,16 @@ export interface Answered {
 
 export const NOTHING_DONE: Answered = { answer: ALLOW, notices: [], alerts: [], recorded: [], complaints: [] }
 
-/** What an answer to a stop is about: outcomes that were committed, or predicted. */
 export interface StopReport {
   readonly outcomes: readonly StopOutcome[]
-  /** The folders that could not be searched. */
   readonly problems: readonly SearchProblem[]
-  /** The number of markers that there was no time to judge. */
   readonly unchecked: number
   readonly runs: RunReport
 }
 
-/** The report of the drivers of running workflows at a stop. */
 export interface RunReport {
-  /** The next prompt, which counts as given out. */
+  /** Counts as sent. */
   readonly prompt: string | undefined
-  /** The prompt's place in one line. */
   readonly promptLine?: string | undefined
   readonly notices: readonly string[]
   readonly alerts?: readonly string[]
@@ -52,12 +44,11 @@ type InFolder<Item> = Omit<Item, 'task' | 'root' | 'rootOption'> & { readonly fo
 
 export type Unfinished = InFolder<UnfinishedPostflight>
 
-/** A run that is active, or has stalled. `awaitsStart`: its state depends on when its session starts again. */
 export type UnfinishedRun = InFolder<UnfinishedWorkflow> & { readonly awaitsStart: boolean }
 
 type Asker = Pick<Occasion, 'payload' | 'reader'>
 
-/** The answer to a stop. Blocked markers precede a workflow's prompt; an allow contains the notices. */
+/** Blocked markers precede a workflow's prompt. */
 export function answerToStop(
   { payload, reader }: Asker,
   report: StopReport,
@@ -74,17 +65,15 @@ export function answerToStop(
     blocked.length > 0 || prompt === undefined
       ? { reason: composeReason(blocked, reader.findForm(), payload.event === 'SubagentStop') }
       : { reason: prompt, ...(line !== undefined && { line }) }
-  // The end of one run must not be hidden by the prompt of another.
+  // One run's prompt must not hide another's end.
   const answer: HookAnswer = { kind: 'block', ...block, ...(ended.length > 0 && { notice: ended.join('\n') }) }
   return { answer, notices, alerts }
 }
 
-/** The answer to a session that starts. */
 export function answerToStart(
   { payload, reader }: Asker,
   unfinished: readonly Unfinished[],
   unfinishedRuns: readonly UnfinishedRun[],
-  /** What the person must know. */
   told: readonly string[] = [],
 ): HookAnswer {
   const placed = <Item extends { readonly folder: TaskFolder }>({ folder, ...item }: Item) => {
@@ -102,7 +91,7 @@ function alertsOf({ outcomes, runs }: StopReport): string[] {
     if (outcome.kind === 'capped') return [ALERT_TEXT.abandoned(task)]
     return outcome.kind === 'let-go' && outcome.waitsFor !== undefined ? [ALERT_TEXT.waits(task, outcome.waitsFor)] : []
   })
-  // A task's promise and its run may wait for the same thing.
+  // A task's marker and run may wait for the same thing.
   return [...new Set([...ofMarkers, ...(runs.alerts ?? [])])]
 }
 

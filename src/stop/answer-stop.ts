@@ -7,53 +7,42 @@ import { observeStop } from './observe-stop.ts'
 import { type JudgedMarker, type ObservedStop, type PlannedMarker, planStop } from './plan.ts'
 import { predictOutcomes, recordsOf, type StopOutcome } from './stop-outcome.ts'
 
-/**
- * A stop, from top to bottom (docs/design.md, "Plan and commit"): the markers are observed, the plan has a rule for each,
- * the plan is committed or its outcomes are predicted, the runs go on, and the answer speaks of what came of it. The hook,
- * OpenCode's plugin and `explain` all answer stops by this file.
- */
+/** Answers a stop (docs/design.md, "Plan and commit") for the hook, OpenCode's plugin and `explain`. */
 
-/** The part of the runs in a stop. */
 export interface StopOfRuns {
   readonly report: RunReport
-  /** The folders that could not be searched. */
   readonly problems: readonly SearchProblem[]
   readonly recorded: readonly Recorded[]
 }
 
-/** Moves the runs on, after the markers. `isBlocked`: a marker blocks this stop, so no prompt may go out. */
+/** `isBlocked`: no prompt may be sent. */
 export type DriveRuns<Result> = (isBlocked: boolean) => Result
 
 export const NO_RUNS: StopOfRuns = { report: { prompt: undefined, notices: [] }, problems: [], recorded: [] }
 
-/** The part of a definition of done in a stop whose marker is already made or updated. */
 export interface CountedPart {
-  /** Counts blocks for the prompt, before they are printed. Never throws. */
   readonly count: (outcomes: readonly StopOutcome[]) => readonly StopOutcome[]
   readonly recorded: readonly Recorded[]
   readonly notices: readonly string[]
 }
 
-/** The part of a definition of done in a stop. None of its functions throws. */
+/** None of its functions throws. */
 export interface DonePart extends CountedPart {
-  /** Makes or updates the session's marker, which is then judged like any other. */
   readonly arm: () => void
-  /** Makes the marker only now, because the session's run ended at this stop. Whether it tried. */
+  /** Arms if the session's run ended at this stop. Returns whether it tried. */
   readonly armAfterRuns: () => boolean
   readonly isOwn: (folder: TaskFolder) => boolean
 }
 
-/** The answer to a stop. */
 export interface AnsweredStop extends Answered {
   readonly plan: readonly PlannedMarker[]
   readonly outcomes: readonly StopOutcome[]
-  /** The folders that could not be searched. */
   readonly problems: readonly SearchProblem[]
 }
 
 export const NOTHING_ARMED: CountedPart = { count: (outcomes) => outcomes, recorded: [], notices: [] }
 
-/** Answers a stop. Never throws, unless `driveRuns` does. */
+/** Throws only if `driveRuns` does. */
 export function answerStop(occasion: Occasion, driveRuns: DriveRuns<StopOfRuns>, done?: DonePart): AnsweredStop {
   done?.arm()
   const { count } = done ?? NOTHING_ARMED
@@ -68,7 +57,7 @@ export function answerStop(occasion: Occasion, driveRuns: DriveRuns<StopOfRuns>,
   return answerOf(occasion, observed, plan, { ...committed, outcomes }, runs, done)
 }
 
-/** The same without blocking the event loop while another process holds a lock. */
+/** Does not block the event loop while another process holds a lock. */
 export async function answerStopAsync(
   occasion: Occasion,
   driveRuns: DriveRuns<Promise<StopOfRuns>>,
@@ -80,17 +69,14 @@ export async function answerStopAsync(
   return answerOf(occasion, observed, plan, { ...committed, outcomes }, await driveRuns(blocks(outcomes)), done)
 }
 
-/** The answer to a stop at this moment, if nothing changes until then. Writes nothing. */
+/** Writes nothing. */
 export function predictStop(occasion: Occasion, runs: StopOfRuns = NO_RUNS): AnsweredStop {
   const { observed, plan } = observeAndPlan(occasion)
   const predicted = { outcomes: predictOutcomes(plan), unchecked: 0, recorded: [] }
   return { ...answerOf(occasion, observed, plan, predicted, runs), recorded: [] }
 }
 
-/**
- * Handles an agent that has stopped and can no longer be blocked: only rules that do not block are carried out. `unblocked`:
- * the markers that would have blocked.
- */
+/** `unblocked`: markers that can no longer block the stop. */
 export async function endStop(
   occasion: Occasion,
 ): Promise<{ readonly stop: AnsweredStop; readonly unblocked: readonly JudgedMarker[] }> {

@@ -1,42 +1,38 @@
 import { cut, stripControl } from '../kernel/text.ts'
 
-/** The hook's answers: one line of JSON each (docs/design.md, "Answers"). */
+/** One line of JSON each (docs/design.md, "Answers"). */
 
-/** The maximum length of a reason or a notice, in characters. */
+/** In characters. */
 export const REASON_LIMIT = 4000
 
 export type HookAnswer =
   | { readonly kind: 'allow'; readonly notice?: string }
   | Block
-  /** `limit`: the maximum length of the context, if that is not `REASON_LIMIT`. */
   | { readonly kind: 'context'; readonly event: string; readonly context: string; readonly limit?: number }
-  /** A session starts. `told`: what the person must know; where the host shows no notices, the agent can pass it on. */
+  /** `told`: for the person; the agent gets it if the host shows no notices. */
   | { readonly kind: 'start'; readonly event: string; readonly context: string | undefined; readonly told: string }
 
 interface Block {
   readonly kind: 'block'
   readonly reason: string
-  /** The reason in one line, for a host that takes the whole one as context beside it. */
+  /** In one line, for a host that takes the whole reason as context. */
   readonly line?: string
   readonly notice?: string
 }
 
-/** Where a host reads the parts of an answer. */
 interface AnswerPlace {
-  /** True if the event is the call of a tool: a block refuses it. */
   readonly refusesCall?: boolean
-  /** True if it gives the model the context of a block once, and its reason twice. */
+  /** Whether the model gets a block's reason twice, but its context once. */
   readonly besideBlock?: boolean
-  /** True if it reads it only at the top, and not in `hookSpecificOutput`. */
+  /** Whether context goes at the top, not in `hookSpecificOutput`. */
   readonly atTop?: boolean
 }
 
 export const ALLOW: HookAnswer = { kind: 'allow' }
 
 /**
- * The line for stdout. A block has exactly `decision` and `reason`, because Codex 0.169.0 voids an answer with any further
- * key; only a host that shows notices gets one beside them. If the host does not show notices, an allow is `{}`. `sequence`:
- * what the host is to write to the user's terminal.
+ * Codex 0.169.0 voids a block with keys other than `decision` and `reason`, so only hosts that show notices get one.
+ * `sequence`: for the user's terminal.
  */
 export function formatAnswer(
   answer: HookAnswer,
@@ -98,13 +94,13 @@ function printed(value: object): string {
   return `${JSON.stringify(value)}\n`
 }
 
-/** The variable that asks for notifications. Its value is a form; any other text stands for the first form. */
+/** Unknown values mean the first form. */
 export const NOTIFY_VARIABLE = 'POSTFLIGHT_NOTIFY'
 
 const ESCAPE = '\u001b'
 const BELL = '\u0007'
 
-/** The sequence of each form. Terminals differ in which they know. */
+/** Terminals differ in which they support. */
 const FORMS: Readonly<Record<string, (text: string) => string>> = {
   osc9: (text) => `${ESCAPE}]9;${text}${BELL}`,
   osc99: (text) => `${ESCAPE}]99;;${text}${ESCAPE}\\`,
@@ -114,7 +110,6 @@ const FORMS: Readonly<Record<string, (text: string) => string>> = {
 
 const TEXT_LIMIT = 200
 
-/** The sequence that notifies of the alerts; undefined if there are none, or if notifications were not asked for. */
 export function terminalSequence(form: string | undefined, alerts: readonly string[]): string | undefined {
   if (form === undefined || form === '' || form === '0' || alerts.length === 0) return undefined
   const text = cut(stripControl(`postflight: ${alerts.join(' · ')}`).replace(/[\s;]+/g, ' '), TEXT_LIMIT)

@@ -17,20 +17,16 @@ import { type JudgedMarker, type PlannedMarker, planMarker, stampsWait } from '.
 import { judgeOwnership, waitVerdict } from './rules.ts'
 import { type StopOutcome, waitEndRecord } from './stop-outcome.ts'
 
-/** Carries out a stop's plan on disk, marker by marker (docs/design.md, "Plan and commit"). */
-
-/** If a marker changes meanwhile, it is observed and planned again, at most this often; then it does not block. */
+/** If a marker changes meanwhile, we observe and plan it again, up to this often, and then allow the stop. */
 const MAX_NEW_PLANS = 4
 
 export interface CommittedStop {
   readonly outcomes: readonly StopOutcome[]
-  /** The number of markers for which there was no time. */
   readonly unchecked: number
-  /** The waits that ended. */
   readonly recorded: readonly Recorded[]
 }
 
-/** Carries the plan out, in its order, until the deadline. Never throws. */
+/** Never throws. */
 export function commitStop(plan: readonly PlannedMarker[], occasion: Occasion): CommittedStop {
   const outcomes: StopOutcome[] = []
   const recorded: Recorded[] = []
@@ -41,7 +37,7 @@ export function commitStop(plan: readonly PlannedMarker[], occasion: Occasion): 
   return { outcomes, unchecked: plan.length - outcomes.length, recorded }
 }
 
-/** The same without blocking the event loop while another process holds a marker's lock, and without a deadline. */
+/** Does not block the event loop on locks. */
 export async function commitStopAsync(plan: readonly PlannedMarker[], moment: Moment): Promise<CommittedStop> {
   const outcomes: StopOutcome[] = []
   const recorded: Recorded[] = []
@@ -51,7 +47,7 @@ export async function commitStopAsync(plan: readonly PlannedMarker[], moment: Mo
   return { outcomes, unchecked: 0, recorded }
 }
 
-/** A marker that fails must not stop the others: this throws `LockBusy` only, before anything is counted. */
+/** A marker that fails must not stop the others: throws only `LockBusy`, before counting. */
 function commitMarker(planned: PlannedMarker, moment: Moment, recorded: Recorded[]): StopOutcome {
   const folder = planned.kind === 'judged' ? planned.stored.folder : planned.folder
   let current = planned
@@ -67,7 +63,7 @@ function commitMarker(planned: PlannedMarker, moment: Moment, recorded: Recorded
     return { kind: 'let-go', folder }
   } catch (error) {
     if (error instanceof LockBusy) throw error
-    // Of many stops at once, one abandons the marker and the others may wait for its lock in vain: nothing failed.
+    // Another stop abandoned the marker while this one waited for its lock.
     const wasLocked = error instanceof PostflightError && error.code === 'locked'
     if (wasLocked && readMarker(folder) === undefined) return { kind: 'let-go', folder }
     return { kind: 'failed', folder, detail: errorText(error) }
@@ -79,13 +75,13 @@ function tryCommit(judged: JudgedMarker, moment: Moment, recorded: Recorded[]): 
   try {
     return commit(judged, moment, recorded)
   } catch (error) {
-    // Plain `rm` takes no lock: it may remove a file between two of our calls.
+    // Plain `rm` takes no lock and may remove a file between two calls.
     if (!isAbsent(error)) throw error
     return undefined
   }
 }
 
-/** Removes an expired wait and replans the marker. If the write fails, falls back to the original plan. */
+/** If the write fails, falls back to the original plan. */
 function removeWait(judged: JudgedMarker, moment: Moment, recorded: Recorded[]): StopOutcome | undefined {
   try {
     recorded.push(...updateWait(judged.stored.folder, moment, 'stop'))
@@ -121,7 +117,7 @@ function commit({ stored, rule }: JudgedMarker, moment: Moment, recorded: Record
   }
 }
 
-/** Counts a continuation, durably. A marker that is only rewritten meanwhile (a step, an owner) still blocks. */
+/** A marker that is only rewritten meanwhile still blocks. */
 function block(stored: StoredMarker, moment: Moment): StopOutcome | undefined {
   const { folder } = stored
   let current = stored
@@ -139,11 +135,7 @@ function isOwed(stored: StoredMarker, moment: Moment): boolean {
   return judgeOwnership(stored, moment) === 'owed'
 }
 
-/**
- * Stamps or ends the marker's wait, as the rule of waits says of the marker under the lock.
- * @returns the journal's record of a wait that ended.
- * @throws the errors of `changeMarker`.
- */
+/** Returns the record of a wait that ended. */
 export function updateWait(folder: TaskFolder, moment: Moment, kind: SessionEvent['kind']): readonly Recorded[] {
   const { plan, marker } = changeMarker(
     folder,

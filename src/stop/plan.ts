@@ -4,38 +4,29 @@ import type { StoredMarker, UnreadableMarker } from '../marker/stored-marker.ts'
 import type { SearchProblem, TaskFolder } from '../project/task-folder.ts'
 import { judgeOwnership, type Rule, waitVerdict } from './rules.ts'
 
-/**
- * The plan for a stop: the rule for each marker, from the observation of it. It is a prediction: `stop/commit.ts` acts
- * on it marker by marker, and the count on disk decides (docs/design.md, "Plan and commit").
- */
+/** Predicts a rule for each marker; the count on disk decides (docs/design.md, "Plan and commit"). */
 
 export interface ObservedStop {
-  /** The markers, in the order of the roots and of their paths. */
   readonly markers: readonly SeenMarker[]
-  /** The folders that could not be searched. */
   readonly problems: readonly SearchProblem[]
-  /** The number of markers that there was no time to read. */
   readonly unchecked: number
 }
 
 export type SeenMarker = SeenWithCount | UnreadableMarker
 
 interface SeenWithCount extends StoredMarker {
-  /** The continuations spent, or why they are unknown; 0 if the rule does not need them. */
+  /** 0 if the rule does not need it. */
   readonly spent: number | { readonly unknown: string }
 }
 
-/** A marker and its rule. */
 export interface JudgedMarker {
   readonly kind: 'judged'
   readonly stored: StoredMarker
   readonly rule: Rule
   readonly spent: number
-  /** True if the marker's wait is over and must be removed. */
   readonly endsWait: boolean
 }
 
-/** A marker that could not be judged. The stop is allowed, and the user is told. */
 export interface UnjudgedMarker {
   readonly kind: 'unjudged'
   readonly folder: TaskFolder
@@ -58,10 +49,10 @@ export function planMarker(seen: SeenMarker, moment: Moment): PlannedMarker {
   return { kind: 'judged', stored: seen, rule: isSpent(spent) ? 'capped' : 'block', spent, endsWait }
 }
 
-/** True if this stop is the first one of the marker's wait, which must be stamped before the stop is allowed. */
+/** Whether to stamp the marker's wait before allowing this stop. */
 export function stampsWait(stored: StoredMarker, moment: Moment): boolean {
   const ownership = judgeOwnership(stored, moment)
-  // A stop that background work allows is a stop of the wait's prompt too.
+  // A stop that background work allows belongs to the wait's prompt too.
   return (
     (ownership === 'waiting' || ownership === 'background') && waitVerdict(stored.marker, moment)?.kind === 'begins'
   )

@@ -14,39 +14,32 @@ import { SPECS_ITSELF } from '../project/task-folder.ts'
 import { REASON_LIMIT } from './answer.ts'
 import { REASON_TEXT } from './stop-messages.ts'
 
-/** The reason of a block: everything that the agent needs to finish its postflight (docs/design.md, "Answers"). */
-
 const MAX_LISTED_STEPS = 8
 const MAX_NAMED_SHELLS = 3
 const MAX_LISTED_CHECKS = 5
-/** The characters of a failed check's output that are shown. */
+/** In characters. */
 const OUTPUT_LIMIT = 500
 const STEP_NAME_LIMIT = 80
 const NAME_LIMIT = 120
-/** The characters that a marker's own reason keeps at least when several markers share one answer. */
+/** In characters, if several markers share an answer. */
 const LEAST_OWN_REASON = 80
 
-/** A marker that blocks, with the number of its continuation. */
 export interface BlockedMarker {
   readonly marker: Marker
-  /** The task folder's name, or `.` for `specs/` itself. */
+  /** A folder name, or `.` for `specs/` itself. */
   readonly task: string
-  /** The marker's path for people, relative to the root. */
   readonly path: string
   readonly count: number
-  /** The `--root` that the agent's commands need, if any. */
   readonly root?: string | undefined
-  /** The shells in the background that the agent may wait for. */
   readonly shells?: readonly string[] | undefined
-  /** Since when its checks are running (ms since the epoch), if they are. */
+  /** In ms since the epoch. */
   readonly checkingSinceMs?: number | undefined
   readonly mayWait?: boolean | undefined
-  /** Whether the hook made it: for a definition of done. */
   readonly isDone?: boolean | undefined
   readonly endingTool?: string | undefined
 }
 
-/** The reason for one or more markers, in their order: at most 4,000 characters, with the first command never cut. */
+/** At most 4,000 characters; the first command is never cut. */
 export function composeReason(blocked: readonly BlockedMarker[], form: CommandForm, subagent: boolean): string {
   const endingTool = blocked[0]?.endingTool
   const last = endingTool === undefined ? (subagent ? REASON_TEXT.report : '') : REASON_TEXT.callAgain(endingTool)
@@ -56,13 +49,12 @@ export function composeReason(blocked: readonly BlockedMarker[], form: CommandFo
   for (const [index, item] of blocked.entries()) {
     const left = blocked.length - index
     const separator = index === 0 ? 0 : 2
-    // This marker must leave room to count the rest.
     const next = blocked[index + 1]
     const reserve = next === undefined ? 0 : 2 + countRest(left - 1, next).length
     const leastWith = (details: string): number =>
       separator + ownReason(item, LEAST_OWN_REASON).length + 1 + details.length
     let details = describe(item, form, true)
-    // With very long paths there is room only for the command, not for what explains it.
+    // Very long paths leave room only for the command.
     if (index === 0 && leastWith(details) + reserve > room) details = describe(item, form, false)
     if (leastWith(details) + reserve > room) {
       sections.push(index === 0 ? cut(`${ownReason(item, LEAST_OWN_REASON)}\n${details}`, room) : countRest(left, item))
@@ -76,12 +68,10 @@ export function composeReason(blocked: readonly BlockedMarker[], form: CommandFo
   return sections.join('\n\n') + ending
 }
 
-/** The sentence about `count` markers, from `first` on, that are not described. */
 function countRest(count: number, first: BlockedMarker): string {
   return REASON_TEXT.more(count, commandLine(['inspect'], first.root))
 }
 
-/** The marker's own reason without control characters, or a default for a marker that has none. */
 function ownReason({ marker, path }: BlockedMarker, limit: number): string {
   const problem = marker.problems[0]
   if (marker.fields === undefined && problem !== undefined) {
@@ -91,11 +81,10 @@ function ownReason({ marker, path }: BlockedMarker, limit: number): string {
     )
   }
   const own = stripControl(marker.reason ?? '').trim()
-  // Without the empty line, what follows a list would read as part of its last item.
+  // Otherwise the next line would seem part of a list's last item.
   return own.includes('\n') ? `${cut(own, limit - 1)}\n` : cut(own === '' ? DEFAULT_REASON : own, limit)
 }
 
-/** The task, the commands and the count; with `isWhole` also the checklist and the fallback command. */
 function describe(item: BlockedMarker, form: CommandForm, isWhole: boolean): string {
   const { marker, task, path, count, root, shells = [] } = item
   const name = task === SPECS_ITSELF ? REASON_TEXT.specsItself : oneLine(task, NAME_LIMIT)
@@ -126,16 +115,13 @@ function describe(item: BlockedMarker, form: CommandForm, isWhole: boolean): str
 
 function running({ task, root, mayWait, endingTool }: BlockedMarker, shells: readonly string[]): string[] {
   const wait = `${commandLine(['wait', task], root)} --for`
-  // At the call of a tool, hosts do not tell what runs in the background.
+  // At a tool call, hosts do not say what runs in the background.
   if (shells.length === 0) return mayWait === true && endingTool !== undefined ? [REASON_TEXT.mayWait(wait)] : []
   const named = shells.slice(0, MAX_NAMED_SHELLS).map((shell) => oneLine(shell, STEP_NAME_LIMIT).replaceAll('"', "'"))
   return [REASON_TEXT.shells(named, shells.length - named.length, wait)]
 }
 
-/**
- * The checks of a promise, the last failure, and whether they are running. Those that another session wrote are not named:
- * an agent might run them by hand, and they may have come with a repository.
- */
+/** Leaves out other sessions' checks: an agent might run them by hand, and they may come from a repository. */
 function checks({ marker, task, root, checkingSinceMs, mayWait }: BlockedMarker): string[] {
   if (marker.hostSession === undefined || checksSessionOf(marker) !== marker.hostSession) return []
   if (marker.checks.length === 0) return []
@@ -157,7 +143,6 @@ function checks({ marker, task, root, checkingSinceMs, mayWait }: BlockedMarker)
   ]
 }
 
-/** The end of a failed check's output, in whole lines. */
 function lastOutput(output: string): string[] {
   const lines = stripControl(output).trimEnd().split('\n')
   let room = OUTPUT_LIMIT

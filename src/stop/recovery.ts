@@ -3,15 +3,11 @@ import { oneLine } from '../kernel/text.ts'
 import { type Marker, UNCHECKED } from '../marker/marker.ts'
 import { RECOVERY_TEXT } from './stop-messages.ts'
 
-/**
- * The text for a session that starts where postflights are unfinished (docs/design.md, "Recovery"). It leaves out the
- * markers' own reasons, which may have come with a cloned repository.
- */
+/** Leaves out the markers' own reasons: they may come from a cloned repository. */
 
 const MAX_LISTED = 10
 const NAME_LIMIT = 80
 
-/** The place of something unfinished. */
 interface Placed {
   readonly task: string
   readonly root: string
@@ -24,9 +20,7 @@ export interface UnfinishedPostflight extends Placed {
   readonly marker: Marker
 }
 
-/**
- * How an unfinished run stands. `approval`: a person must approve a result. `lost`: it is active, but its run file is gone, so that no hook finds it.
- */
+/** `approval`: by a person. `lost`: active, but without a run file, so no hook finds it. */
 export type UnfinishedStanding = 'running' | 'approval' | 'lost' | 'stalled'
 
 export interface UnfinishedWorkflow extends Placed {
@@ -35,7 +29,6 @@ export interface UnfinishedWorkflow extends Placed {
   readonly standing: UnfinishedStanding
 }
 
-/** The text; undefined if nothing is unfinished. */
 export function composeRecovery(
   postflights: readonly UnfinishedPostflight[],
   session: string | undefined,
@@ -52,7 +45,6 @@ export function composeRecovery(
   return parts.length === 0 ? undefined : parts.join('\n\n')
 }
 
-/** The text for one root, with its own commands. */
 function composeForRoot(
   postflights: readonly UnfinishedPostflight[],
   runs: readonly UnfinishedWorkflow[],

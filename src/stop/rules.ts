@@ -5,7 +5,7 @@ import type { Marker } from '../marker/marker.ts'
 import { judgeWait, type SessionEvent, sessionEvent, type WaitVerdict } from '../marker/marker-wait.ts'
 import { isExpired, isFromBefore, isUnowned, type StoredMarker } from '../marker/stored-marker.ts'
 
-/** The rules that decide whether a marker blocks a stop: the table of docs/design.md, "Stops", row by row. */
+/** The table of docs/design.md, "Stops". */
 
 export const RULES = {
   bypassed: { row: 1, answer: 'allow' },
@@ -22,12 +22,11 @@ export const RULES = {
 
 export type Rule = keyof typeof RULES
 
-/** The result of the rules that do not need the count (rows 1 to 6a). For `owed`, row 7 or 8 applies. */
+/** Rows 1 to 6a; `owed` means row 7 or 8. */
 export type Ownership = Exclude<Rule, 'capped' | 'block'> | 'owed'
 
 type Judgeable = Pick<StoredMarker, 'marker' | 'times'>
 
-/** The result of rows 1 to 6a. The first row that fits decides. */
 export function judgeOwnership({ marker, times }: Judgeable, moment: Moment): Ownership {
   const { payload, nowMs } = moment
   if (marker.bypassed) return 'bypassed'
@@ -41,7 +40,6 @@ export function judgeOwnership({ marker, times }: Judgeable, moment: Moment): Ow
   return 'owed'
 }
 
-/** What becomes of the marker's wait at an event of its session; undefined if it has none, or in another session. */
 export function waitVerdict(
   marker: Marker,
   moment: Moment,
@@ -53,7 +51,7 @@ export function waitVerdict(
   return judgeWait(marker.wait, sessionEvent(moment, kind), nowMs)
 }
 
-/** Row 5: true if the agent may be the marker's owner. An absent owner may be any agent of the session. */
+/** Row 5. An absent owner may be any agent of the session. */
 function isAgentOf(marker: Marker, payload: Payload): boolean {
   if (marker.agent === MAIN_AGENT && payload.event === 'SubagentStop') return false
   if (marker.agent !== undefined && marker.agent !== payload.agent) return false

@@ -7,22 +7,14 @@ import type { TaskFolder } from '../project/task-folder.ts'
 import { isMarkerId } from '../project/task-folder.ts'
 import type { PlannedMarker } from './plan.ts'
 
-/** The outcome of a stop for each marker. */
-
 export type StopOutcome =
-  /** The marker does not block, and nothing is reported. `waitsFor`: its agent stops to wait for that. */
   | { readonly kind: 'let-go'; readonly folder: TaskFolder; readonly waitsFor?: string | undefined }
-  /** The marker blocks. `count` includes this continuation. */
+  /** `count` includes this continuation. */
   | { readonly kind: 'blocked'; readonly stored: StoredMarker; readonly count: number }
-  /**
-   * `capped`: its continuations are spent, so it is kept as abandoned. `bypassed`: it is removed. `expired`: it is unowned
-   * and too old, for the first time.
-   */
+  /** `expired`: for the first time. */
   | { readonly kind: 'capped' | 'bypassed' | 'expired'; readonly stored: StoredMarker }
-  /** It could not be judged or counted. */
   | { readonly kind: 'failed'; readonly folder: TaskFolder; readonly detail: string }
 
-/** The outcomes that a plan leads to if nothing changes in the meantime. */
 export function predictOutcomes(plan: readonly PlannedMarker[]): StopOutcome[] {
   return plan.map(predictOutcome)
 }
@@ -42,7 +34,6 @@ function predictOutcome(planned: PlannedMarker): StopOutcome {
   }
 }
 
-/** The journal entries for the outcomes. */
 export function recordsOf(outcomes: readonly StopOutcome[], payload: Payload): Recorded[] {
   return outcomes.flatMap((outcome) => {
     const entry = entryOf(outcome, payload)
@@ -73,13 +64,11 @@ function entryOf(outcome: StopOutcome, payload: Payload): JournalEntry | undefin
   }
 }
 
-/** The journal's record of a wait that ended; `purpose`: what the agent waited for. */
 export function waitEndRecord(folder: TaskFolder, marker: Marker, payload: Payload, purpose: string): Recorded {
   const entry: JournalEntry = { event: 'wait-end', detail: purpose, ...aboutMarker(folder, marker, payload) }
   return { root: folder.root, entry }
 }
 
-/** The part of a journal entry that identifies the marker and its agent. */
 export function aboutMarker(folder: TaskFolder, marker: Marker, payload: Payload): Omit<JournalEntry, 'event'> {
   return {
     markerId: isMarkerId(marker.id) ? marker.id : undefined,

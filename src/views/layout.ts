@@ -1,26 +1,21 @@
-/** Fits coloured lines into a terminal: wraps them, and cuts what has no room. Pure. */
+/** Wraps coloured lines and cuts what has no room. Pure. */
 
-/** The size of a terminal, in characters. */
 export interface Size {
   readonly columns: number
   readonly rows: number
 }
 
-/** A colour sequence, a run of spaces, or a word. */
 const PIECES = /\u001b\[[\d;]*m| +|[^ \u001b]+/g
 
-/** The same, where a word is also what stands between two backticks: a command, which people copy. */
 const PIECES_TO_COPY = /\u001b\[[\d;]*m| +|(?:`[^`\u001b]*`|[^ \u001b])+/g
 
-/** The sequences that end a colour. */
 const ENDS = /^\u001b\[(?:0|22|39)?m$/
 
 const RESET = '\u001b[0m'
 
 /**
- * The line in rows of at most `columns` characters. Words stay whole where they fit; the rows after the first one are
- * indented. A colour that goes on in the next row begins there again, so that each row can be painted by itself. With
- * `keepsWords`, a word that is longer than a row stays in one piece, so that the terminal wraps it and a copy is whole.
+ * Each row begins with the colours that are in force, so that it can be painted by itself. With `keepsWords` a long
+ * word stays whole, so that a copy from the terminal is whole.
  */
 export function wrap(line: string, columns: number, keepsWords = false): string[] {
   const leading = /^ */.exec(line)?.[0].length ?? 0
@@ -66,21 +61,19 @@ export function wrap(line: string, columns: number, keepsWords = false): string[
   return rows
 }
 
-/** Characters that take no room: combining marks, joiners, variation selectors. */
+/** Combining marks, joiners, variation selectors. */
 const NO_ROOM = /\p{M}|[\u200b-\u200f]|\p{Variation_Selector}/u
 
-/** Characters that take the room of two: those of East Asia, and emoji. */
+/** East Asian characters and emoji. */
 const DOUBLE =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/u
 
-/** The room that a text without sequences takes, in characters. */
 export function widthOf(text: string): number {
   let width = 0
   for (const character of text) width += NO_ROOM.test(character) ? 0 : DOUBLE.test(character) ? 2 : 1
   return width
 }
 
-/** The rows of a whole screen: a head, the lines as far as there is room, and a foot in the last row. */
 export function fill({ columns, rows }: Size, { head, lines, foot, more }: Picture): string[] {
   const top = [...wrap(head, columns), '']
   const bottom = wrap(foot, columns)
@@ -92,11 +85,9 @@ export function fill({ columns, rows }: Size, { head, lines, foot, more }: Pictu
   return [...top, ...shown, ...blank, ...bottom].slice(0, rows)
 }
 
-/** What a view shows. */
 export interface Picture {
   readonly head: string
   readonly lines: readonly string[]
   readonly foot: string
-  /** The words for rows that have no room. */
   readonly more: (count: number) => string
 }

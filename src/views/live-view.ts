@@ -6,27 +6,20 @@ import { fill } from './layout.ts'
 import type { Output, Painter } from './print.ts'
 import { printable } from './print.ts'
 
-/** Keeps the result of a command on the screen, until `q` or Ctrl-C. */
+/** Keeps a command's result on the screen until `q` or Ctrl-C. */
 
 const INTERVAL_MS = 500
 
-/** A command whose result is watched. */
 export interface View {
-  /** The first row: the command and its project. */
   readonly title: string
-  /** Runs the command. */
   readonly look: () => CommandResult
-  /** True when nothing more can change; the last picture then stays on the screen. */
+  /** Whether it is final: then the last frame stays. */
   readonly isOver?: (result: CommandResult) => boolean
   readonly paint: Painter
-  /** The time as people read it. */
   readonly clock: () => string
 }
 
-/**
- * Shows the view until the user ends it, which is exit code 0, or until it is over.
- * @throws what the first look throws. A later failure is shown, because it may pass.
- */
+/** A later failure is shown, because it may pass. */
 export async function watchView(view: View, stdout: Output): Promise<0 | 1> {
   let result = view.look()
   if (view.isOver?.(result) !== true) {
@@ -55,7 +48,7 @@ export async function watchView(view: View, stdout: Output): Promise<0 | 1> {
   return result.exitCode
 }
 
-/** The lines as one text. A higher age or duration is not a change. */
+/** A higher age or duration is not a change. */
 function withoutTimes(lines: readonly string[]): string {
   return lines.join('\n').replace(/\d+ (?:s|min|h|days)\b/g, '')
 }
@@ -68,32 +61,28 @@ function lookAgain({ look, paint }: View, before: CommandResult): CommandResult 
   }
 }
 
-/** A terminal that one view uses alone. */
 interface LiveScreen {
   readonly size: () => Size
-  /** Shows these rows. Returns false when the terminal is gone. */
+  /** Returns false if the terminal is gone. */
   readonly paint: (rows: readonly string[]) => boolean
-  /** Waits; a new size ends the wait. Returns false when `q` or Ctrl-C was pressed. */
+  /** Returns false if `q` or Ctrl-C was pressed. */
   readonly pause: (ms: number) => Promise<boolean>
-  /** Gives the terminal back. */
   readonly close: () => void
 }
 
-/** The alternate screen, an invisible cursor, and no wrapping of long rows. */
+/** The alternate screen, an invisible cursor, and no wrapping. */
 const ENTER = '\u001b[?1049h\u001b[?25l\u001b[?7l\u001b[2J'
 const LEAVE = '\u001b[?7h\u001b[?25h\u001b[?1049l'
-/** A terminal that knows these shows the text between them at once. Others ignore them. */
+/** Terminals that know these show the text between them at once. */
 const [BEGIN, END] = ['\u001b[?2026h', '\u001b[?2026l']
 
 const QUIT = /[qQ\u0003\u0004]/
 const SUSPEND = '\u001a'
 
-/** Where the terminal does not tell its size. */
 const USUAL_SIZE: Size = { columns: 80, rows: 24 }
 
 const ENDING_SIGNALS = ['SIGTERM', 'SIGHUP'] as const
 
-/** Opens the screen of this process. */
 function openLiveScreen(output: Output): LiveScreen {
   const { stdin, stdout } = process
   let painted: readonly string[] = []
@@ -181,7 +170,6 @@ function openLiveScreen(output: Output): LiveScreen {
   }
 }
 
-/** The words of the views that stay open. */
 export const WATCH_TEXT = {
   title: (command: string, root: string | undefined): string =>
     `postflight ${command}${root === undefined ? '' : `  ${quote(root, 200)}`}`,

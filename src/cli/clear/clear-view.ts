@@ -5,9 +5,8 @@ import { CHECK_TEXT } from '../../marker/check-messages.ts'
 import type { failedOf } from '../../marker/run-checks.ts'
 import * as field from '../../views/documents.ts'
 
-/** What `clear` prints with `--json`, and how it and `step` show a check that failed. */
+/** Also how `step` shows a check that failed. */
 
-/** `postflight clear --json`. */
 export const clearDocument = () =>
   z.strictObject({
     root: field.optionalText('The folder that holds specs/; null if there is none.'),
@@ -60,7 +59,6 @@ export type ClearDocument = field.DocumentOf<typeof clearDocument>
 
 type FailedCheck = NonNullable<ClearDocument['kept'][number]['failed']>
 
-/** A failed check for `--json`. */
 export function failedCheckData(failed: NonNullable<ReturnType<typeof failedOf>>): FailedCheck {
   const { failure, run, durationMs, output } = failed
   return {
@@ -73,12 +71,10 @@ export function failedCheckData(failed: NonNullable<ReturnType<typeof failedOf>>
   }
 }
 
-/** The lines of a failed check below a first one. */
 export function failedCheckLines(first: string, output: string): string[] {
   return [first, ...CHECK_TEXT.output(output)]
 }
 
-/** What happened to a marker without a file. */
 const LOST = {
   removed: 'was removed by hand',
   abandoned: 'was given up',
@@ -106,7 +102,6 @@ export const CLEAR_TEXT = {
     `postflight: ${path} cannot be read (${detail}), so it was not cleared`,
 } as const
 
-/** The details that `clear` adds to its lines of the journal. */
 export const CLEAR_DETAILS = {
   noMarker: 'no marker was pending',
   abandonedCleared: 'the abandoned marker was cleared',

@@ -11,26 +11,23 @@ import { findLostMarkers, type LostMarker } from '../../views/status/lost-marker
 import type { ClearDocument } from './clear-view.ts'
 import { CLEAR_DETAILS, CLEAR_TEXT } from './clear-view.ts'
 
-/** Settles markers that were removed by hand, so that the verdict of `status` no longer counts them. */
+/** The verdict of `status` then no longer counts them. */
 
-/** How to settle. */
 interface Settling {
   readonly isDryRun: boolean
-  /** True to settle markers of other sessions without their checks. */
   readonly unchecked: boolean
-  /** The ids of the markers that were cleared a moment ago: a full disk may have kept that out of the journal. */
+  /** A full disk may have kept their end out of the journal. */
   readonly cleared: ReadonlySet<string | null | undefined>
 }
 
-/** The result for a marker. */
 type Settled =
   | { readonly kind: 'cleared'; readonly data: ClearDocument['cleared'][number]; readonly lines: readonly string[] }
   | { readonly kind: 'kept'; readonly data: ClearDocument['kept'][number]; readonly lines: readonly string[] }
 
 /**
- * Settles the lost markers of a task, or of all tasks. Removing the file must not be the way around its checks: without them
- * a session never settles its own marker, and only `--unchecked`, or a person at a terminal who names the task, settles
- * another one.
+ * Settles the lost markers of a task, or of all tasks. Removing the file must not be the way around its checks: without
+ * them a session never accepts its own marker as done, and only `--unchecked`, or a person at a terminal who names the
+ * task, accepts another one.
  */
 export function settleLost(
   context: CommandContext,
@@ -78,7 +75,6 @@ export function settleLost(
   })
 }
 
-/** The lost markers of the task; none where the journal cannot be read. */
 function lostOf(context: CommandContext, root: string, task: string | undefined): readonly LostMarker[] {
   const name = task?.slice(task.lastIndexOf('/') + 1)
   // Its folder may have a name that no new folder could have.

@@ -12,15 +12,10 @@ import { DRIVER_TEXT } from '../../run/run-messages.ts'
 import { checkSettings } from '../../setup/doctor/claude-findings.ts'
 import { unwiredNote } from '../../setup/install/unwired.ts'
 
-/** Tells the caller of a command that starts or continues a run how its prompts will arrive, or why they will not. */
-
-/** The size of a `.git` file is that of one path. */
+/** In bytes. A `.git` file holds one path. */
 const GIT_FILE_LIMIT = 8192
 
-/**
- * How the prompts of an active run will arrive, and what to do if no hook would bring them. `caller`: the session that
- * gave the command. A caller without one, in a plain terminal, gets no prompt of a session's run, but can tell its agent.
- */
+/** A caller in a plain terminal gets no prompt of a session's run, but can tell its agent. */
 export function driverLines(
   context: CommandContext,
   folder: TaskFolder,
@@ -41,7 +36,7 @@ export function driverLines(
   ]
 }
 
-/** Whether a hook that is there works is checked for Claude Code alone. */
+/** Only checked for Claude Code. */
 function promptsOf(context: CommandContext, root: string, session: string, next: string): string {
   const isOfShell = shellIdentity(context.environment)?.session === session
   const unwired = isOfShell ? unwiredNote(context, root) : undefined
@@ -56,7 +51,7 @@ function promptsOf(context: CommandContext, root: string, session: string, next:
   return DRIVER_TEXT.noHook(wrong.what, wrong.fix ?? '', next)
 }
 
-/** The main folder of the repository, if `root` lies in a linked worktree of it. */
+/** Returns the main folder of the repository if `root` is in a linked git worktree. */
 function mainOfWorktree(root: string): string | undefined {
   const repository = findCommandRepository(root)
   const file = repository === undefined ? undefined : path.join(repository, '.git')

@@ -3,8 +3,6 @@ import { approval, listed, quote } from '../../kernel/phrases.ts'
 import type { DuePrompt, DueWork } from '../../run/machine/prompt.ts'
 import * as field from '../../views/documents.ts'
 
-/** A prompt in the output of `--json`. */
-
 const workFields = () => ({
   step: field.optionalCount('Its step, from 1.'),
   attempt: field.optionalCount('Its attempt, from 1.'),
@@ -14,7 +12,6 @@ const workFields = () => ({
   artifact: field.optionalText('The file that the agent must write, as a path in the task folder.'),
 })
 
-/** The fields of a prompt that is due. */
 export const dueFields = () => ({
   phase: field.optionalText('The phase of the prompt.'),
   ...workFields(),
@@ -29,7 +26,6 @@ type DueData = field.DocumentOf<() => z.ZodMiniObject<ReturnType<typeof dueField
 
 const NO_WORK: NextWork = { step: null, attempt: null, prompt: null, agent: null, model: null, artifact: null }
 
-/** A prompt that is due. Of several at once, each has its own fields, and the outer ones do not apply. */
 export function dueData(due: DuePrompt): DueData {
   const { phase, batch, prompt } = due
   return batch === undefined
@@ -37,12 +33,10 @@ export function dueData(due: DuePrompt): DueData {
     : { phase, ...NO_WORK, prompt, batch: batch.map(workData) }
 }
 
-/** The prompt for one agent. */
 function workData({ step, attempt, prompt, agent, model, artifact }: DueWork): NextWork {
   return { step: step ?? null, attempt, prompt, agent: agent ?? null, model: model ?? null, artifact }
 }
 
-/** What `next` prints before the prompt, or in its place. */
 export const NEXT_TEXT = {
   prompt: (phase: string, step: number | undefined, attempt: number): string =>
     `prompt: phase ${phase}${step === undefined ? '' : `, step ${step}`}, attempt ${attempt}`,

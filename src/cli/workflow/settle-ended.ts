@@ -9,17 +9,15 @@ import { settleRun } from '../../run/store/run.ts'
 import type { ClearDocument } from '../clear/clear-view.ts'
 import { CLEAR_DETAILS, CLEAR_TEXT } from '../clear/clear-view.ts'
 
-/** Settles runs that have ended, so that `status` no longer counts them. Their files stay. */
-
-/** The result for a folder. `data` is undefined for a run that stays as it is. */
 export interface SettledRun {
   readonly data: ClearDocument['settled'][number] | undefined
   readonly line: string
 }
 
 /**
- * Settles the ended run of a folder; undefined if there is nothing to settle. The session that ran it cannot: an agent that
- * clears its marker would settle its own failure. An aborted run counts no longer anyway. A state that cannot be read stays, and `status` reports it.
+ * Settles the ended run of a folder; undefined if there is nothing to settle. The session that ran it cannot: an agent
+ * that clears its marker would settle its own failure. An aborted run counts no longer anyway. A state that cannot be
+ * read stays, and `status` reports it.
  */
 export function settleEnded(context: CommandContext, folder: TaskFolder, isDryRun: boolean): SettledRun | undefined {
   const state = runStanding(folder)?.state

@@ -13,49 +13,39 @@ import {
 } from './api.ts'
 import { OPENCODE_TEXT } from './opencode-messages.ts'
 
-/** Reads and writes the messages of a session. */
-
-/** The number of messages that are read to find the last turn. Each step is a message, so a turn may have many more. */
+/** Each step of a turn is a message. */
 const LAST_MESSAGES = 20
 
-/** The settings of a session's turns, which a prompt of ours must keep. */
 export interface Manner {
   readonly agent: string
-  /** Absent where no message names one yet: then OpenCode chooses. */
+  /** If absent, OpenCode chooses. */
   readonly model?: ModelName
   readonly variant?: string
   readonly system?: string
 }
 
 export interface LastTurn {
-  /** From the last user message. */
   readonly manner: Manner | undefined
-  /** The model's last message; undefined where there is none. */
   readonly answer: { readonly id: string; readonly text: string } | undefined
   /**
-   * `open`: the end is not on disk yet. `failed`: an error, an interruption, a refused tool, a prompt without an answer, the
-   * summary of a compaction (1.18.34 makes the session idle after it, also when the user asked for it with `/compact`).
-   * `well`: the model itself stopped, the only end that a guard may answer.
+   * `failed`: also after a compaction (1.18.34: the session becomes idle). `well`: the only end that a guard may
+   * answer.
    */
   readonly ended: 'open' | 'failed' | 'well'
   readonly error: string | undefined
 }
 
-/** The metadata key that marks our own prompts. */
 const TAG = 'postflight-guard'
 
-/** A text that the plugin adds to a session, marked as not written by the user. */
 export function ownText(text: string): Part {
   return { type: 'text', text, synthetic: true, metadata: { [TAG]: true } }
 }
 
-/** True for a message whose texts are all the plugin's. */
 export function isOwnMessage(parts: readonly Part[]): boolean {
   const texts = parts.filter(({ type }) => type === 'text')
   return texts.length > 0 && texts.every(({ metadata }) => metadata?.[TAG] === true)
 }
 
-/** The settings of the turn that answers a user message. */
 export function mannerOf({ agent, model, system }: UserMessage): Manner {
   const { providerID, modelID, variant } = model
   return {
@@ -70,7 +60,6 @@ function lastText(message: Message): string {
   return message.parts.findLast((part) => part.type === 'text')?.text ?? ''
 }
 
-/** Reads the last turn of a session. @throws {Error} when OpenCode does not answer. */
 export async function readLastTurn(client: HostClient, session: string): Promise<LastTurn> {
   const { asked, said } = await readLastMessages(client, session)
   const user = asked?.info as UserMessage | undefined
@@ -86,7 +75,6 @@ export async function readLastTurn(client: HostClient, session: string): Promise
   }
 }
 
-/** Reads the last message of the user, or of a plugin, and the last one of the model. @throws as `readLastTurn`. */
 export async function readLastMessages(
   client: HostClient,
   session: string,
@@ -96,12 +84,11 @@ export async function readLastMessages(
   const asked = messages.findLast(({ info }) => info.role === 'user')
   const said = messages.findLast(({ info }) => info.role === 'assistant')
   if (asked !== undefined || said?.info.role !== 'assistant') return { asked, said }
-  // The steps of a long turn fill the messages that were read, and each names the message that it answers.
+  // The steps of a long turn may fill the list.
   const { data } = await client.session.message({ path: { id: session, messageID: said.info.parentID } })
   return { asked: data, said }
 }
 
-/** The settings of a session's last turn; undefined where it has no message that can be read. */
 export async function lastManner(client: HostClient, session: string): Promise<Manner | undefined> {
   try {
     return (await readLastTurn(client, session)).manner
@@ -114,21 +101,16 @@ export async function lastManner(client: HostClient, session: string): Promise<M
 function endOf(answer: AssistantMessage | undefined, user: UserMessage | undefined): LastTurn['ended'] {
   if (answer === undefined || answer.error !== undefined || answer.parentID !== user?.id) return 'failed'
   if (answer.summary === true) return 'failed'
-  // After an error, the event and the idle session come before the error is on disk.
+  // After an error, the event comes before the error is on disk.
   if (answer.time.completed === undefined) return 'open'
   return answer.finish === undefined || answer.finish === 'tool-calls' ? 'failed' : 'well'
 }
 
-/** Sends a prompt without waiting for the answer. @throws {Error} when OpenCode refuses it. */
 export async function sendPrompt(client: HostClient, session: string, body: PromptBody): Promise<void> {
   const { error } = await client.session.promptAsync({ path: { id: session }, body })
   if (error !== undefined) throw refused('session.promptAsync', error)
 }
 
-/**
- * Adds a message at the end of a running session, which its loop will answer. Returns the message's place.
- * @throws {Error} when OpenCode refuses it.
- */
 export async function appendMessage(client: HostClient, session: string, body: PromptBody): Promise<MessagePlace> {
   const { info, parts } = need(
     await client.session.prompt({ path: { id: session }, body: { ...body, noReply: true } }),
@@ -137,14 +119,13 @@ export async function appendMessage(client: HostClient, session: string, body: P
   return { session, message: info.id, parts: parts.flatMap((part) => part.id ?? []) }
 }
 
-/** The place of a message of ours. */
 export interface MessagePlace {
   readonly session: string
   readonly message: string
   readonly parts: readonly string[]
 }
 
-/** Empties a message, which cannot be removed while the session is busy (1.18.34). */
+/** OpenCode cannot remove a busy session's message (1.18.34). */
 export async function emptyMessage(client: HostClient, place: MessagePlace): Promise<void> {
   for (const part of place.parts) {
     const { error } = await client._client.delete({ url: `${urlOf(place)}/part/${part}` })
@@ -152,7 +133,6 @@ export async function emptyMessage(client: HostClient, place: MessagePlace): Pro
   }
 }
 
-/** Changes the text of a message that has one part. */
 export async function rewriteMessage(client: HostClient, place: MessagePlace, text: string): Promise<void> {
   const [id] = place.parts
   const body = { id, sessionID: place.session, messageID: place.message, ...ownText(text) }
@@ -160,7 +140,7 @@ export async function rewriteMessage(client: HostClient, place: MessagePlace, te
   if (error !== undefined) throw refused('part.update', error)
 }
 
-/** Removes a message from an idle session. */
+/** The session must be idle. */
 export async function removeMessage(client: HostClient, place: MessagePlace): Promise<void> {
   await client._client.delete({ url: urlOf(place) })
 }
@@ -169,7 +149,6 @@ function urlOf({ session, message }: MessagePlace): string {
   return `/session/${session}/message/${message}`
 }
 
-/** Creates a session below another one and returns its id. @throws {Error} when OpenCode refuses it. */
 export async function createChild(
   client: HostClient,
   child: {

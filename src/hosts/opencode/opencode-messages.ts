@@ -1,7 +1,5 @@
 import { oneLine } from '../../kernel/text.ts'
 
-/** The plugin's sentences for the user, for OpenCode's log and for its agents. */
-
 const quote = (text: string, limit = 300): string => oneLine(text, limit)
 
 export const PRODUCT = 'postflight-guard'
@@ -18,7 +16,6 @@ export const OPENCODE_TEXT = {
   notBlocked: (task: string): string =>
     `${PRODUCT}: task ${quote(task, 80)} stopped without its postflight and could not be blocked. The marker is still pending: \`postflight inspect\` shows it.`,
   settled: 'Nothing is pending any more. Repeat your last message, then end your turn.',
-  /** A toast has the product's name as its title, so its text does not repeat it. */
   toast: (text: string): { readonly title: string; readonly message: string; readonly variant: 'warning' } => ({
     title: PRODUCT,
     message: text.startsWith(`${PRODUCT}: `) ? text.slice(PRODUCT.length + 2) : text,
@@ -43,7 +40,6 @@ export const WORKFLOW_TOOL_TEXT = {
   commandDescription: 'Run or continue a postflight workflow: <task> [definition] [--set NAME=VALUE]',
   commandTemplate: 'The workflow of task $ARGUMENTS was run.',
   usage: 'Usage: /postflight-workflow <task> [definition file] [--set NAME=VALUE]…',
-  /** `step`: 0 for the session of the whole phase. */
   title: (phase: string, visit: number, step: number): string =>
     `Workflow: ${phase}${step === 0 ? '' : `, step ${step}`}${visit > 1 ? ` (visit ${visit})` : ''}`,
   ownChild: 'A phase of a workflow cannot run a workflow: do what the prompt says, then end your turn.',

@@ -2,19 +2,13 @@ import { type HostClient, HostRefusal } from './api.ts'
 import { type Manner, ownText, readLastTurn, sendPrompt } from './conversation.ts'
 import { OPENCODE_TEXT } from './opencode-messages.ts'
 
-/**
- * Prompts a session of ours and waits for its answer. One long request is not possible: OpenCode's server and client
- * both end a request after five minutes (1.18.34). The session's events say when to look; an occasional look covers a
- * missed event.
- */
+/** OpenCode ends a request after five minutes (1.18.34), so we wait for events. Polling covers missed ones. */
 
-/** The time (ms) between two looks at a session while no event comes. */
 const LOOK_AGAIN_MS = 2_000
 
-/** The same time (ms) after an idle event: OpenCode writes the end of the turn a moment later. */
+/** OpenCode writes the end of the turn after the idle event. */
 const LOOK_SOON_MS = 50
 
-/** The time (ms) after which an idle session without an answer counts as failed. */
 const IDLE_LIMIT_MS = 10_000
 
 export type TurnAnswer =
@@ -22,11 +16,10 @@ export type TurnAnswer =
   | { readonly kind: 'failed'; readonly why: string }
   | { readonly kind: 'given-up' }
 
-/** A bell that rings at the events of a session whose answer is awaited. */
 interface Bell {
   isDeleted: boolean
   ring(): void
-  /** Waits for the next ring (true), or for some ms (false). */
+  /** Resolves to whether it rang in time. */
   next(patienceMs: number): Promise<boolean>
   stop(): void
 }
@@ -43,7 +36,7 @@ export class Turns {
     for (const bell of this.#waiting.get(session) ?? []) bell.ring()
   }
 
-  /** Notes that a session was deleted. It may be listed as busy for ever, and sends no idle event (1.18.34). */
+  /** A deleted session may stay busy forever, and sends no idle event (1.18.34). */
   noteDeleted(session: string): void {
     for (const bell of this.#waiting.get(session) ?? []) {
       bell.isDeleted = true
@@ -51,10 +44,6 @@ export class Turns {
     }
   }
 
-  /**
-   * Sends a text and waits for the answer. When `givesUp` (called at every look) is true, the session is interrupted.
-   * @throws {HostRefusal} when OpenCode refuses a request, or the session is deleted meanwhile.
-   */
   async prompt(session: string, text: string, manner: Manner, givesUp: () => boolean): Promise<TurnAnswer> {
     const before = (await readLastTurn(this.#client, session)).answer?.id
     const bell = this.#ring(session)
@@ -70,7 +59,7 @@ export class Turns {
           await this.#client.session.abort({ path: { id: session } })
           return { kind: 'given-up' }
         }
-        // After its idle event a session is listed as busy for a moment longer (1.18.34).
+        // A session stays busy for a moment after its idle event (1.18.34).
         const isBusy = await this.#isBusy(session)
         if (isBusy && !idle) continue
         const { answer, ended, error } = await readLastTurn(this.#client, session)

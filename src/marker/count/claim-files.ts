@@ -8,29 +8,20 @@ import { PostflightError } from '../../kernel/errors.ts'
 import { CLAIMS_FOLDER } from '../../kernel/files.ts'
 import { type Claim, claimKey, claimName, type MarkerIdentity, parseClaimName } from '../loop-guard.ts'
 
-/**
- * Reads and writes the claims' folder: one file per claim, and one per marker that was noted as expired. The claims that
- * count for a marker: see `marker/loop-guard.ts`.
- */
-
 const CLAIM_MAX_BYTES = 200
 
-/** A claim younger than this (ms) may be underway. The process of an older one was killed: the hook answers sooner. */
+/** In ms. Hooks answer sooner, so an older claim's process was killed. */
 const UNDERWAY_MS = 5_000
 
 /**
- * A claim's name counts, so its name is synced and not its text: that is one wait for the disk and not two. Windows and some
- * other file systems cannot sync names; there the text is synced, with which a file system with a journal writes the name.
+ * A claim's name holds the count, so we sync only that. Windows and some other file systems cannot; there we sync the
+ * text, and a journaling file system then writes the name too.
  */
 const SYNCS_NAMES = process.platform !== 'win32'
 
-/** The file time (s since the epoch) of a confirmed claim: long ago. */
+/** In seconds since the epoch: long ago. */
 const CONFIRMED_TIME = 946_684_800
 
-/**
- * Every claim in a task folder, for any marker; none where the claims' folder is missing. Other files are ignored.
- * @throws {PostflightError} `not-a-folder` when something else has the claims' folder's name; file-system errors.
- */
 export function readClaims(folder: string): Claim[] {
   const claims = path.join(folder, CLAIMS_FOLDER)
   let names: string[]
@@ -44,45 +35,39 @@ export function readClaims(folder: string): Claim[] {
   return names.map(parseClaimName).filter((claim) => claim !== undefined)
 }
 
-/** Refuses anything other than a folder: a link would redirect our writes. */
+/** Links would redirect our writes. */
 function requireOwnFolder(folder: string): void {
   const kind = kindAt(folder)
   if (kind !== undefined && kind !== 'folder') throw new PostflightError('not-a-folder', { path: folder, kind })
 }
 
-/** The highest slot among claims; 0 where there are none. */
 export function highestSlot(claims: readonly Claim[]): number {
   return Math.max(0, ...claims.map((claim) => claim.slot))
 }
 
-/** The identity of the marker file that a claim was made on; undefined where the claim cannot be read. Never throws. */
 export function readClaimedFile(folder: string, claim: Claim): string | undefined {
   const read = readSmallFile(claimPath(folder, claim), CLAIM_MAX_BYTES)
   return read.kind === 'text' ? read.text.trim() : undefined
 }
 
-/** The path of a claim. */
 export function claimPath(folder: string, claim: Claim): string {
   return path.join(folder, CLAIMS_FOLDER, claimName(claim.key, claim.slot))
 }
 
-/**
- * Claims a slot for a marker, durably; false when another process has the slot.
- * @throws {PostflightError} `not-a-folder` when something else has the claims' folder's name; file-system errors.
- */
+/** Returns false if another process has the slot. */
 export function createClaim(folder: string, claim: Claim, marker: MarkerIdentity): boolean {
   const isNew = prepareClaims(folder)
   const target = claimPath(folder, claim)
   try {
     createFile(target, `${marker.file}\n`, !SYNCS_NAMES)
   } catch (error) {
-    // Absent: the folder was removed between the two calls, as `clear` does.
+    // `clear` removed the folder meanwhile.
     if (errorCode(error) === 'EEXIST' || isAbsent(error)) return false
     throw error
   }
   try {
     if (!sync(path.dirname(target))) sync(target)
-    // With the first claim too: a process that made the folder may have been killed before it got here.
+    // The process that made the folder may have been killed before this.
     if (isNew || claim.slot === 1) sync(folder)
   } catch (error) {
     tryRemoveFile(target)
@@ -91,7 +76,6 @@ export function createClaim(folder: string, claim: Claim, marker: MarkerIdentity
   return true
 }
 
-/** Makes the claims' folder; false where it is there already. @throws file-system errors. */
 export function prepareClaims(folder: string): boolean {
   const claims = path.join(folder, CLAIMS_FOLDER)
   const isNew = makeOwnFolder(claims)
@@ -99,19 +83,16 @@ export function prepareClaims(folder: string): boolean {
   return isNew
 }
 
-/** Marks a claim as confirmed: its process has finished with it, so it is not underway. Never throws. */
+/** Never throws. */
 export function confirmClaim(folder: string, claim: Claim): void {
   try {
     fs.lutimesSync(claimPath(folder, claim), CONFIRMED_TIME, CONFIRMED_TIME)
   } catch {
-    // The claim counts as underway for a few seconds, which only delays abandoning the marker.
+    // This only delays abandoning the marker.
   }
 }
 
-/**
- * True while another process may be between its claim and its block. If the marker were abandoned now, that process's
- * continuation would be spent without a block, and it could leave a loop guard behind.
- */
+/** Whether a process may be between its claim and its block. Abandoning the marker now would lose that block. */
 export function hasClaimsUnderway(folder: string, nowMs: number): boolean {
   return readClaims(folder).some((claim) => {
     const stats = fs.lstatSync(claimPath(folder, claim), { throwIfNoEntry: false })
@@ -120,7 +101,7 @@ export function hasClaimsUnderway(folder: string, nowMs: number): boolean {
   })
 }
 
-/** Notes that a marker expired; false when that was noted before, or cannot be noted. Never throws. */
+/** Returns false if noted before, or on failure. */
 export function noteExpired(folder: string, marker: MarkerIdentity): boolean {
   try {
     prepareClaims(folder)
@@ -131,7 +112,6 @@ export function noteExpired(folder: string, marker: MarkerIdentity): boolean {
   }
 }
 
-/** The names in the claims' folder; undefined where there is none. @throws file-system errors. */
 export function listClaimFiles(folder: string): string[] | undefined {
   const claims = path.join(folder, CLAIMS_FOLDER)
   try {
@@ -142,9 +122,7 @@ export function listClaimFiles(folder: string): string[] | undefined {
   }
 }
 
-/**
- * Removes the files of ours among `names`, all files under `key`, and the folder if nothing else is in it. Never throws.
- */
+/** Never throws. */
 export function removeClaimFiles(folder: string, names: readonly string[], key: string | undefined): void {
   try {
     const later = listClaimFiles(folder)?.filter((name) => key !== undefined && name.startsWith(`${key}.`)) ?? []
@@ -155,14 +133,10 @@ export function removeClaimFiles(folder: string, names: readonly string[], key: 
     }
     tidyClaims(folder)
   } catch {
-    // These claims do not count any more.
+    // These claims no longer count.
   }
 }
 
-/**
- * Removes the claims' folder if it holds only our `.gitignore`.
- * @throws file-system errors.
- */
 export function tidyClaims(folder: string): void {
   const claims = path.join(folder, CLAIMS_FOLDER)
   if (listClaimFiles(folder)?.every((name) => name === '.gitignore') !== true) return
@@ -170,7 +144,6 @@ export function tidyClaims(folder: string): void {
   try {
     fs.rmdirSync(claims)
   } catch {
-    // Another process made a claim in the meantime.
     if (kindAt(claims) === 'folder') hideFromGit(claims)
   }
 }

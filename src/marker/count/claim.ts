@@ -8,28 +8,21 @@ import { readCount } from './count.ts'
 import { showCount } from './loop-guard-file.ts'
 
 /**
- * Counts a continuation (docs/design.md, "Counting blocked stops"). It is claimed by creating a file exclusively, one per
- * slot. So any number of processes may try at once, none waits for another, and a kill at any instant leaves at most a
- * slot that is spent without a block. The loop guard file is written after the claim and shows the number to `cat`.
+ * Counts a continuation by exclusively creating a file per slot (docs/design.md, "Counting blocked stops"): no process
+ * waits, and a kill wastes at most one slot.
  */
 
-/** Each retry means that another process made progress; contention alone does not cause more retries than this. */
+/** Contention alone needs fewer: each retry means that another process made progress. */
 const MAX_ATTEMPTS = 20
 
-/** The result of trying to claim one continuation. */
 export type ClaimResult =
-  /** The count is on disk: a block may be printed. */
+  /** On disk: a block may be printed. */
   | { readonly kind: 'claimed'; readonly count: number }
-  /** All continuations are spent. */
   | { readonly kind: 'spent' }
-  /** The marker was replaced or removed in the meantime and nothing is counted: judge it again. */
+  /** Nothing was counted: judge the marker again. */
   | { readonly kind: 'changed' }
 
-/**
- * Counts one continuation, durably, if one is left. `reread` returns the marker as it lies there now, if it still holds
- * the same agent: a marker that was only rewritten (a step ticked, an owner noted) still blocks.
- * @throws when the count cannot be written to disk; then nothing is counted.
- */
+/** `reread` returns the present marker if it still blocks the agent. */
 export function claimContinuation(
   folder: string,
   marker: MarkerIdentity,
@@ -38,7 +31,7 @@ export function claimContinuation(
   try {
     return tryClaim(folder, marker, reread)
   } catch (error) {
-    // The claims' folder or the task folder was removed between two calls, as `clear` does.
+    // `clear` removed a folder meanwhile.
     if (isAbsent(error)) return { kind: 'changed' }
     throw error
   }
@@ -49,9 +42,8 @@ function tryClaim(folder: string, marker: MarkerIdentity, reread: () => MarkerId
     const { spent, stale, floor } = readCount(folder, marker)
     if (isSpent(spent)) return { kind: 'spent' }
     if (stale.length > 0) {
-      // To a process that judged a marker which was then replaced, the new marker's claims look stale.
+      // If the marker was replaced, the new one's claims look stale to us.
       if (!isPending(folder, marker)) return { kind: 'changed' }
-      // Left by a marker that was removed together with its loop guard: they do not count any more.
       for (const claim of stale) tryRemoveFile(claimPath(folder, claim))
     }
     const claim = { key: claimKey(marker), slot: spent + 1 }
@@ -67,9 +59,8 @@ function tryClaim(folder: string, marker: MarkerIdentity, reread: () => MarkerId
 }
 
 /**
- * Decides whether the claim, which is on disk, stands. It stands if, after the loop guard shows it, the marker is still
- * the one that was judged, or that marker rewritten: a marker that replaces it later is judged by a process that sees the
- * loop guard. Otherwise the claim must be given back, and so must the loop guard where it shows the claim already.
+ * Confirms a claim if the marker is unchanged (or only rewritten) after the loop guard shows the claim. A process that
+ * judges a later marker sees the guard.
  */
 function confirm(
   folder: string,
@@ -81,7 +72,7 @@ function confirm(
   let outcome: 'shown' | 'not-shown' = 'not-shown'
   try {
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-      // Checked before as well, so that usually nothing is shown for a marker that is gone.
+      // Usually avoids showing a count for a removed marker.
       if (isPending(folder, marker)) {
         outcome = 'shown'
         const claims = showCount(folder, claim.slot)
@@ -96,26 +87,21 @@ function confirm(
     }
     return outcome
   } catch (error) {
-    // The claims' folder was removed between two writes of the loop guard, as `clear` does: the first one may have left it.
+    // `clear` removed the claims' folder; the loop guard may remain.
     if (isAbsent(error)) return outcome
     tryRemoveFile(claimPath(folder, claim))
     throw error
   }
 }
 
-/** True while the marker in the folder is the one that was judged. */
 function isPending(folder: string, marker: MarkerIdentity): boolean {
   return fileIdentity(path.join(folder, MARKER_FILE)) === marker.file
 }
 
-/**
- * Corrects the loop guard after a claim was given back: it shows the remaining claims or the number that it had without
- * claims, or is removed. It is always removed where the marker is gone: a loop guard that stayed would count for the next
- * promise here.
- */
+/** Corrects the loop guard after a withdrawn claim. If the marker is gone, the guard would count for the next one. */
 function settleLoopGuard(folder: string, floor: number): void {
   let shown: number | undefined
-  // Read again after each change, because the number just written or removed may be one that another process had shown.
+  // We may have replaced a number that another process had shown.
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const count = isGone(folder) ? 0 : Math.max(floor, highestSlot(readClaims(folder)))
     if (count === shown) break
@@ -125,7 +111,6 @@ function settleLoopGuard(folder: string, floor: number): void {
   }
 }
 
-/** True where nothing has the marker's name. */
 function isGone(folder: string): boolean {
   return kindAt(path.join(folder, MARKER_FILE)) === undefined
 }

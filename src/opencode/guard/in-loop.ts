@@ -13,17 +13,12 @@ import type { Agent } from '../sessions.ts'
 import type { Guard } from './guard.ts'
 
 /**
- * Holds sessions inside their own loops, where a prompt on idle would come too late (`opencode run`, a background
- * sub-agent whose caller gets the result at once). When the model has finished a text, OpenCode 1.18.34 waits for this
- * plugin. A message that is added then is newer than the model's, so the loop goes on instead of ending.
- *
- * At that moment it is not known whether the model ends its turn: a tool call may follow the text. So the message is
- * provisional. A tool call withdraws it. Nothing is counted until the loop reaches the message, and the model sees it only
- * after it was counted on disk.
+ * Blocks agents that a prompt on idle would reach too late (`opencode run`, a background sub-agent): OpenCode 1.18.34
+ * waits for this plugin after a text, and a message added then continues the loop. A tool call may still follow, which
+ * withdraws it.
  */
 
 interface Step {
-  /** The number of tool calls of this step so far. */
   tools: number
   provisional: MessagePlace | undefined
 }
@@ -32,7 +27,6 @@ export class InLoopGuard {
   readonly #client: HostClient
   readonly #guard: Guard
   readonly #steps = new Map<string, Step>()
-  /** Emptied messages, which are removed when their session is idle. */
   readonly #leftovers = new Map<string, MessagePlace[]>()
 
   constructor(client: HostClient, guard: Guard) {
@@ -40,7 +34,6 @@ export class InLoopGuard {
     this.#guard = guard
   }
 
-  /** Handles the end of a text: adds a provisional message where a stop would be blocked. */
   async textCompleted(agent: Agent, messageId: string): Promise<void> {
     const { session } = agent
     const step = this.#stepOf(session)
@@ -57,7 +50,7 @@ export class InLoopGuard {
       ...(format !== undefined && { format }),
       parts: [ownText(reason)],
     })
-    // The model's stream goes on while OpenCode waits for the plugin.
+    // OpenCode waits for the plugin, but the model's stream continues.
     if (step.tools > 0) await this.#withdraw(session, step)
   }
 
@@ -67,20 +60,17 @@ export class InLoopGuard {
     await this.#withdraw(session, step)
   }
 
-  /**
-   * Handles the beginning of a step, with the messages of the next request. If the loop has reached the provisional
-   * message, the continuation is counted now, and the message shows that count.
-   */
+  /** Counts the continuation before the model sees it. */
   async stepBegins(agent: Agent, messages: readonly Message[]): Promise<void> {
     const { session } = agent
     const step = this.#stepOf(session)
     const { provisional } = step
     const asked = messages.findLast(({ info }) => info.role === 'user')
-    // A compaction's request: the step that it makes room for comes later.
+    // A compaction's request: the actual step comes later.
     if (asked === undefined || asked.parts.some(({ type }) => type === 'compaction')) return
     this.#steps.set(session, { tools: 0, provisional: undefined })
     if (provisional === undefined) return
-    // Another message came after it (a compaction continues with its own message): the next stop is judged again.
+    // A compaction adds its own message: the next stop is judged again.
     if (asked.info.id !== provisional.message) return this.#withdraw(session, step)
     const text = (await this.#guard.stop(agent, 0)).reason ?? OPENCODE_TEXT.settled
     const part = asked.parts.find((one) => one.type === 'text')
@@ -89,7 +79,7 @@ export class InLoopGuard {
     await rewriteMessage(this.#client, provisional, text)
   }
 
-  /** Handles an error or an interruption: a message that the loop has not reached must not start the next turn. */
+  /** The message must not start the next turn. */
   async failed(session: string): Promise<void> {
     await this.#withdraw(session, this.#stepOf(session))
   }
@@ -115,7 +105,7 @@ export class InLoopGuard {
     try {
       await emptyMessage(this.#client, provisional)
     } catch (error) {
-      // The message stays, so the loop will reach it, and it is counted as any other.
+      // The loop will reach it and count it.
       step.provisional = provisional
       throw error
     }

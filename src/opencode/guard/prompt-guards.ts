@@ -4,17 +4,12 @@ import type { Turns } from '../../hosts/opencode/turns.ts'
 import type { Agent, Sessions } from '../sessions.ts'
 import type { Guard } from './guard.ts'
 
-/** The guards that prompt a session which has stopped again: an idle main conversation, and a sub-agent of `task`. */
-
-/**
- * Holds main conversations where the process goes on (`opencode serve`, the terminal interface): an idle conversation is
- * prompted again.
- */
+/** For `opencode serve` and the terminal interface. */
 export class IdleGuard {
   readonly #client: HostClient
   readonly #sessions: Sessions
   readonly #guard: Guard
-  /** The last message that was handled, by session: after an error OpenCode sends the idle event twice (1.18.34). */
+  /** After an error OpenCode sends the idle event twice (1.18.34). */
   readonly #seen = new Map<string, string>()
 
   constructor(client: HostClient, sessions: Sessions, guard: Guard) {
@@ -23,7 +18,7 @@ export class IdleGuard {
     this.#guard = guard
   }
 
-  /** Handles an idle conversation. Errors, interruptions, refused tools and compactions are left to the user. */
+  /** Leaves errors, interruptions, refused tools and compactions to the user. */
   async answer(agent: Agent): Promise<void> {
     const { session } = agent
     const { manner, answer, ended } = await readLastTurn(this.#client, session)
@@ -39,7 +34,7 @@ export class IdleGuard {
   }
 }
 
-/** The report in the output of a `task` (1.18.34). */
+/** In the output of a `task` (1.18.34). */
 const TASK_RESULT = /(<task_result>\n)([\s\S]*)(\n<\/task_result>)/
 
 interface Report {
@@ -48,9 +43,8 @@ interface Report {
 }
 
 /**
- * Holds sub-agents of the `task` tool: their result is held back until their postflights are done. OpenCode 1.18.34 waits
- * for the plugin between the end of a tool and the moment at which the caller sees the result. A prompt on the sub-agent's
- * own idle event would not make the caller wait.
+ * OpenCode 1.18.34 waits for the plugin before the caller sees a `task` result, but not for a prompt on the sub-agent's
+ * idle event.
  */
 export class SubAgentGuard {
   readonly #client: HostClient
@@ -67,7 +61,6 @@ export class SubAgentGuard {
     this.#turns = turns
   }
 
-  /** Handles the end of a `task`: its output waits until its sub-agent may stop. */
   async taskEnded(session: string, output: ToolOutput): Promise<void> {
     const agent = await this.#sessions.identify(session)
     const found = TASK_RESULT.exec(output.output)
@@ -79,10 +72,7 @@ export class SubAgentGuard {
       found === null ? report : output.output.replace(TASK_RESULT, (_all, open, _text, close) => open + report + close)
   }
 
-  /**
-   * Prompts an agent that has stopped as long as one of its markers blocks; at most three times for each. `text` is its
-   * report so far. Later texts are added to it, because a sub-agent that was held often ends with a mere "Done."
-   */
+  /** A blocked sub-agent's last text is often "Done.": joins its texts. */
   async hold(agent: Agent, text: string): Promise<Report> {
     const { session } = agent
     const notices: string[] = []
@@ -96,7 +86,6 @@ export class SubAgentGuard {
         const { manner } = await readLastTurn(this.#client, session)
         if (manner === undefined) break
         const answer = await this.#turns.prompt(session, stop.reason, manner, () => this.#interrupted.has(session))
-        // An error or an interruption is left to the user.
         if (answer.kind !== 'answered') break
         report = joinReports(report, answer.text)
       }
@@ -107,7 +96,6 @@ export class SubAgentGuard {
     return { text: report, notices }
   }
 
-  /** Handles an interruption by the user: sub-agents below the session that are being held are interrupted too. */
   async interrupted(session: string): Promise<void> {
     for (const held of this.#held) {
       if (!this.#sessions.isBelow(held, session)) continue

@@ -21,47 +21,32 @@ import { requireTrust, type Truster, trustRun } from '../../run/store/run-trust.
 import { requireState } from '../../run/store/state-store.ts'
 import { callerManner, type PhasePorts, PhaseRunner } from './phase-runner.ts'
 
-/**
- * Drives workflows on OpenCode (docs/design.md, "Workflows"): each phase in a child session of its own, prompted as long
- * as the machine asks. All of this happens inside one call of a tool or a command, for which OpenCode waits.
- */
+/** Works inside one tool or command call, for which OpenCode waits (docs/design.md, "Workflows"). */
 
-/** A request to run a workflow. */
 export interface RunRequest {
-  /** A task's number, or its folder's name. */
   readonly task: string
-  /** The path of a definition, or the name of a shipped example, to start a new run with; an empty string to continue the existing run. */
+  /** A path or a shipped example; empty to continue. */
   readonly definition: string
-  /** The values of its inputs. */
   readonly inputs: readonly GivenInput[]
 }
 
-/** The parts that a driver uses. */
 export interface DriverPorts extends PhasePorts {
   readonly reporter: Reporter
-  /** The project's folder; a definition's path is relative to it. */
   readonly folder: string
-  /** This package's folder, which holds examples/. */
   readonly packageFolder: string
   readonly findRoot: () => string | undefined
-  /** The task folders whose run is being driven; the driver fills this set. */
   readonly driven: Set<string>
 }
 
-/** Runs workflows. */
 export class WorkflowDriver {
   readonly #ports: DriverPorts
-  /** Sessions of phases. */
   readonly #children = new Set<string>()
 
   constructor(ports: DriverPorts) {
     this.#ports = ports
   }
 
-  /**
-   * Runs a workflow until it ends or `signal` is raised. Returns the result in words. An error is returned in words too:
-   * thrown, it would be shown to the agent as an internal error of the tool.
-   */
+  /** OpenCode would show a thrown error as an internal error of the tool. */
   async run(session: string, request: RunRequest, signal: AbortSignal | undefined): Promise<string> {
     try {
       return await this.#run(session, request, signal)
@@ -102,22 +87,21 @@ export class WorkflowDriver {
     }
     if (reference.kind === 'name' && parseTaskName(reference.name) !== undefined) {
       const folder = taskFolderAt(root, reference.name)
-      // The folder of a run that is being started appears a moment later.
+      // The folder of a starting run appears a moment later.
       if (definition !== '' || this.#ports.driven.has(folder.path)) return folder
     }
     throw new PostflightError('task-unknown', { task, specs: path.join(root, 'specs'), wanted: 'workflow' })
   }
 
   async #start(folder: TaskFolder, { definition, inputs: given }: RunRequest, root: string): Promise<void> {
-    // Loaded only to start a run, because the parsers are large.
+    // On demand: the parsers are large.
     const { requireDefinition } = await import('../../run/store/load-definition.ts')
-    // The first use of the parsers takes about 25 ms, like loading them, so other work of the server may run in
-    // between.
+    // Their first use takes about 25 ms: other work of the server may run in between.
     await new Promise((resolve) => setTimeout(resolve, 0))
     const { folder: cwd, packageFolder } = this.#ports
     const ready = requireDefinition(findDefinition({ cwd, packageFolder }, definition), definition)
     const inputs = inputValues(ready, given)
-    // Not before all of that is right: a refused start leaves no empty folder.
+    // Last: a refused start leaves no empty folder.
     makeOwnFolder(folder.path)
     const runner = { hostSession: root, parentSession: root }
     const { state } = await retryWhileLocked(() =>
@@ -144,7 +128,7 @@ export class WorkflowDriver {
         ...CAME_BACK,
         promptId: sessions.promptOf(root),
         startMs: Date.now(),
-        // A prompt from before this call has no session of a phase.
+        // A prompt from before this call has no session.
         isLost: phases.given === 0,
         drives: ({ hostSession }) => hostSession === root,
       }),
@@ -181,20 +165,14 @@ export class WorkflowDriver {
   }
 }
 
-/** The user of this server, and the session that drives the run. */
 function trusterOf(session: string): Truster {
   return { environment: process.env, findHome: homeFolder, session }
 }
 
-/** Writes entries to the journal of the run's root. */
 function record({ root }: TaskFolder, entries: readonly JournalEntry[]): void {
   appendJournal(root, entries, Date.now())
 }
 
-/**
- * Takes a run over for this session, unless it is this session's and goes on.
- * @throws {PostflightError} `workflow-none`, `workflow-over`, `workflow-state`.
- */
 async function takeUp(folder: TaskFolder, session: string): Promise<void> {
   const { active, hostSession, stopRequestedMs } = requireState(folder)
   if (active && hostSession === session && stopRequestedMs === undefined) return
@@ -204,7 +182,6 @@ async function takeUp(folder: TaskFolder, session: string): Promise<void> {
   if (!state.active) record(folder, [endEntry(folder.task, state)])
 }
 
-/** Stops the run at once, if it is still this session's. */
 async function haltRun(folder: TaskFolder, session: string, why: string): Promise<WorkflowState> {
   const { active } = requireState(folder)
   const state = await retryWhileLocked(() => interruptRun(folder, session, why, Date.now()))

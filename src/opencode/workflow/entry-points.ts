@@ -5,9 +5,6 @@ import { WORKFLOW_TOOL_TEXT } from '../../hosts/opencode/opencode-messages.ts'
 import type { GivenInput } from '../../run/definition/snapshot.ts'
 import type { RunRequest, WorkflowDriver } from './driver.ts'
 
-/** The two ways to run a workflow on OpenCode: a tool for agents, and a command for people. */
-
-/** The tool. `findDriver` returns the driver of the active instance. */
 export function workflowTool(findDriver: () => WorkflowDriver): PluginTool {
   return {
     description: WORKFLOW_TOOL_TEXT.description,
@@ -26,12 +23,11 @@ export function workflowTool(findDriver: () => WorkflowDriver): PluginTool {
   }
 }
 
-/** An argument as text: a model may send anything. */
+/** A model may send anything. */
 function textOf(value: unknown): string {
   return typeof value === 'string' || typeof value === 'number' ? String(value).trim() : ''
 }
 
-/** Adds the command to OpenCode's configuration if its name is free; true when the command of that name is ours. */
 export function addWorkflowCommand(config: HostConfig): boolean {
   const template = WORKFLOW_TOOL_TEXT.commandTemplate
   config.command ??= {}
@@ -39,7 +35,6 @@ export function addWorkflowCommand(config: HostConfig): boolean {
   return config.command[WORKFLOW_COMMAND].template === template
 }
 
-/** Runs the workflow before the command's own turn, which then only reports the result. */
 export async function runWorkflowCommand(
   driver: WorkflowDriver,
   session: string,
@@ -51,7 +46,7 @@ export async function runWorkflowCommand(
   parts.splice(0, parts.length, ownText(WORKFLOW_TOOL_TEXT.report(outcome)))
 }
 
-/** The request in the words of the command: `<task> [definition] [--set NAME=VALUE]…`. */
+/** `<task> [definition] [--set NAME=VALUE]…` */
 function commandRequest(line: string): RunRequest {
   const [task = '', ...rest] = commandWords(line)
   const end = rest.indexOf('--set')
@@ -60,16 +55,12 @@ function commandRequest(line: string): RunRequest {
   return { task, definition, inputs: values.map(inputOf) }
 }
 
-/** The input in `NAME=VALUE`. Without a value it is refused as unknown, or empty. */
 function inputOf(text: string): GivenInput {
   const [name = '', ...value] = text.split('=')
   return [name.trim(), value.join('=')]
 }
 
-/**
- * The words of a command line, without their quotes. `opencode run --command NAME "a b"` hands over `"a b"`, with the quotes
- * and with any quotes inside escaped (1.18.34): then the words are those of the text inside.
- */
+/** `opencode run --command NAME "a b"` passes the quotes too and escapes inner ones (1.18.34). */
 export function commandWords(line: string): string[] {
   const words = [...line.matchAll(/"((?:[^"\\]|\\.)*)"|'([^']*)'|(\S+)/g)].map(
     ([, double, single, plain]) => double?.replaceAll('\\"', '"') ?? single ?? plain ?? '',

@@ -10,39 +10,31 @@ import { findActiveRuns } from '../../run/store/active-runs.ts'
 import { updateRunWait } from '../../run/store/run-wait.ts'
 
 /**
- * Finds runs that a conversation started with the CLI and that have no driver: on Claude Code the prompts come when the
- * turn ends, here the agent must call a tool. Its stop is blocked with that request, once for each state of the run: a
- * second time without progress would be the beginning of a loop. A run that waits at this prompt is skipped, and one that
- * was asked to stop ends at this stop.
+ * On Claude Code the prompts come when the turn ends; here the agent must call a tool. Requested once per state:
+ * repeating it without progress would begin a loop.
  */
 
-/** The runs without a driver at a stop. */
 export interface IdleRun {
-  /** The reason of the block; undefined where no run needs the agent. */
   readonly reason: string | undefined
-  /** Notes that the agent got the request, and that runs wait. Takes the locks of runs. */
+  /** Takes the locks of runs. */
   readonly note: () => void
 }
 
-/** Runs without a driver. */
 export class IdleRuns {
   readonly #driven: ReadonlySet<string>
-  /** The last transition at which the agent got the request, by task folder. */
+  /** The last transition at which the agent got the request. */
   readonly #told = new Map<string, number>()
 
-  /** `driven`: the task folders whose run is being driven. */
   constructor(driven: ReadonlySet<string>) {
     this.#driven = driven
   }
 
-  /** Looks at the conversation's runs at a stop, and names the first one without a driver, in path order. Writes nothing. */
   look(occasion: Moment, roots: readonly string[]): IdleRun {
     const { payload } = occasion
     const waiting: TaskFolder[] = []
     const stopping: TaskFolder[] = []
     let reason: string | undefined
     let told = (): void => {}
-    // Unusable runs are left out: the tool, `status` and `doctor` report them, and a stop need not fail.
     const { runs } = payload.event === 'Stop' ? findActiveRuns(roots) : { runs: [] }
     for (const { folder, state } of runs) {
       if (state.hostSession !== payload.session || this.#driven.has(folder.path)) continue
@@ -67,7 +59,7 @@ export class IdleRuns {
   }
 }
 
-/** Judges the work that a run's last prompt left. No further prompt goes out, so the run is then over. */
+/** No further prompt follows. */
 function endStopping(folder: TaskFolder, { payload, startMs }: Moment): void {
   const turn = takeTurn(folder, {
     ...{ ...CAME_BACK, promptId: undefined, startMs },

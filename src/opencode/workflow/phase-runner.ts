@@ -12,21 +12,15 @@ import { readState } from '../../run/store/state-store.ts'
 import type { SubAgentGuard } from '../guard/prompt-guards.ts'
 import type { Sessions } from '../sessions.ts'
 
-/**
- * Sends the prompts of one run: each phase in a child session of its own, and each of the steps that are in progress at
- * once.
- */
-
-/** The permissions of a phase's session: no person can answer a question there, and a run inside a run would not end. */
+/** No person can answer a question there, and a run inside a run would not end. */
 const PERMISSION: readonly PermissionRule[] = [
   { permission: 'question', pattern: '*', action: 'deny' },
   { permission: WORKFLOW_TOOL, pattern: '*', action: 'deny' },
 ]
 
-/** The time (ms) after which a conversation is looked for again: OpenCode deletes the sessions below it first. */
+/** OpenCode deletes the sessions below a conversation first. */
 const LOOK_AGAIN_MS = 100
 
-/** The parts that a phase runner uses. */
 export interface PhasePorts {
   readonly client: HostClient
   readonly sessions: Sessions
@@ -34,60 +28,49 @@ export interface PhasePorts {
   readonly subAgents: SubAgentGuard
 }
 
-/** The conversation that runs the workflow. */
 interface Caller {
   readonly session: string
   readonly root: string
   readonly manner: Manner
   readonly folder: TaskFolder
-  /** Raised when the user interrupts the conversation. */
+  /** Raised if the user interrupts. */
   readonly signal: AbortSignal | undefined
 }
 
-/** The session of a phase, or of a step. */
 interface Child {
   readonly session: string
   readonly manner: Manner
 }
 
-/** Sends prompts. */
 export class PhaseRunner {
   readonly #ports: PhasePorts
   readonly #caller: Caller
   readonly #children: Set<string>
   readonly #notes: string[] = []
-  /** The sessions of the current visit, by step, agent and model. */
   #sessions = new Map<string, Promise<Child>>()
   #visit = ''
   #given = 0
   #isConversationGone = false
 
-  /** `children`: gets the ids of the sessions that are created. */
   constructor(ports: PhasePorts, caller: Caller, children: Set<string>) {
     this.#ports = ports
     this.#caller = caller
     this.#children = children
   }
 
-  /** The number of prompts so far. */
   get given(): number {
     return this.#given
   }
 
-  /** A sentence for each agent or model that was replaced. */
   get notes(): readonly string[] {
     return this.#notes
   }
 
-  /** True once the conversation was found deleted. */
   get isConversationGone(): boolean {
     return this.#isConversationGone
   }
 
-  /**
-   * Sends a prompt, or the prompts of several steps at once, and waits for all answers. Returns the reason why the run
-   * must end here, if it must. `onAnswer` is called after each of several answers but the last.
-   */
+  /** Returns the reason if the run must end. Calls `onAnswer` after every answer except the last. */
   async give(due: DuePrompt, state: WorkflowState, onAnswer: () => Promise<void>): Promise<string | undefined> {
     const { phase, batch = [due] } = due
     this.#enter(`${phase} ${visitsOf(state, phase)}`)
@@ -101,7 +84,7 @@ export class PhaseRunner {
         return why
       }),
     )
-    // Thrown only now: while the other sessions work, the run must not look as if it had ended.
+    // While other sessions work, the run must not look ended.
     for (const answer of answers) if (answer.status === 'rejected') throw answer.reason
     return answers.flatMap((answer) => (answer.status === 'fulfilled' ? (answer.value ?? []) : []))[0]
   }
@@ -140,16 +123,11 @@ export class PhaseRunner {
     }
   }
 
-  /** Notes which visit of which phase is in progress: another one gets new sessions. */
   #enter(visit: string): void {
     if (this.#visit !== visit) this.#sessions = new Map()
     this.#visit = visit
   }
 
-  /**
-   * The session of a prompt: of its phase, or of its step where several are in progress at once. A retry gets the same
-   * one, and a step that names another agent or model one of its own.
-   */
   #childFor(work: DueWork, state: WorkflowState): Promise<Child> {
     const step = currentPhase(state).parallel === 1 ? 0 : (work.step ?? 0)
     const key = JSON.stringify([step, work.agent, work.model])
@@ -172,7 +150,6 @@ export class PhaseRunner {
     return { session, manner }
   }
 
-  /** True if the conversation was deleted. */
   async #wasConversationDeleted(): Promise<boolean> {
     const { client } = this.#ports
     for (const pauseMs of [0, LOOK_AGAIN_MS]) {
@@ -188,19 +165,17 @@ export class PhaseRunner {
   }
 }
 
-/** True when this session no longer drives the run, so that waiting for its prompt is pointless. */
 function isLost(folder: TaskFolder, session: string): boolean {
   const state = readState(folder)
   return state === undefined || !state.active || state.hostSession !== session
 }
 
-/** The settings of a phase's turns, and a sentence for each agent or model that was replaced. */
 interface ChosenManner {
   readonly manner: Manner
   readonly substitutes: readonly string[]
 }
 
-/** The settings of a conversation's turns; OpenCode's configuration where the conversation has no message that can be read. */
+/** Falls back to OpenCode's configuration. */
 export async function callerManner(client: HostClient, session: string): Promise<Manner> {
   const manner = await lastManner(client, session)
   if (manner !== undefined) return manner
@@ -210,10 +185,7 @@ export async function callerManner(client: HostClient, session: string): Promise
   return { agent, ...(model !== undefined && { model }) }
 }
 
-/**
- * The settings of a phase's turns. A run that began on another host may name an agent or a model that OpenCode does not
- * have; then the conversation's own is used, and `substitutes` reports it.
- */
+/** OpenCode may lack an agent or model of a run from another host: then uses the conversation's. */
 async function phaseManner(client: HostClient, due: DueWork, caller: Manner): Promise<ChosenManner> {
   const substitutes: string[] = []
   const agent = due.agent === undefined ? undefined : (await knownAgents(client)).find(({ name }) => name === due.agent)

@@ -2,24 +2,19 @@ import { isJsonObject } from '../../kernel/json-object.ts'
 
 /**
  * The subset of JSON Schema that a `check` may use. A definition may come with a cloned repository and is checked in a
- * stop hook, so the subset has no references, no regular expressions and no code made of text, and a check takes a bounded
- * number of steps. Any other keyword is a fault of the definition; none is ignored.
+ * stop hook, so the subset has no references, no regular expressions and no code made of text, and a check takes a
+ * bounded number of steps. Any other keyword is a fault of the definition; none is ignored.
  */
 
-/** The names that `type` may use. */
 export const SCHEMA_TYPES: readonly string[] = ['object', 'array', 'string', 'number', 'integer', 'boolean', 'null']
 
 const ANNOTATIONS = ['$schema', '$id', '$comment', 'title', 'description', 'default', 'examples']
-/** The maximum number of values in an `enum`. */
 export const MAX_ENUM_VALUES = 200
 
-/** The maximum depth of a schema: `properties`, `items` and `additionalProperties` count. */
 export const MAX_SCHEMA_DEPTH = 20
 
-/** The kinds of values that keywords take. */
 export type ValueKind = 'types' | 'values' | 'schemas' | 'names' | 'number'
 
-/** True for a value of the kind. */
 const IS_OF_KIND: Record<ValueKind, (value: unknown) => boolean> = {
   types: (value) => {
     const types = Array.isArray(value) ? value : [value]
@@ -31,7 +26,6 @@ const IS_OF_KIND: Record<ValueKind, (value: unknown) => boolean> = {
   number: Number.isFinite,
 }
 
-/** The kind of each keyword's value. Without one, a keyword takes any value, or a schema that is checked in its turn. */
 const KEYWORDS: Readonly<Record<string, ValueKind | undefined>> = {
   type: 'types',
   enum: 'values',
@@ -48,19 +42,13 @@ const KEYWORDS: Readonly<Record<string, ValueKind | undefined>> = {
   maxItems: 'number',
 }
 
-/** The keywords that are checked. */
 export const SCHEMA_KEYWORDS: readonly string[] = Object.keys(KEYWORDS)
 
-/** A fault of a schema itself. `path` leads to it from the schema's top. */
 export type SchemaFault =
-  /** A keyword outside the subset. */
   | { readonly path: readonly string[]; readonly reason: 'unknown'; readonly keyword: string }
-  /** A keyword with a value of the wrong kind. */
   | { readonly path: readonly string[]; readonly reason: 'kind'; readonly keyword: string; readonly kind: ValueKind }
-  /** Neither an object nor a boolean, or nested too deeply. */
   | { readonly path: readonly string[]; readonly reason: 'not-schema' }
 
-/** The faults of a schema; empty for one that can be used. */
 export function schemaFaults(schema: unknown, path: readonly string[] = [], depth = 0): SchemaFault[] {
   if (typeof schema === 'boolean') return []
   if (!isJsonObject(schema) || depth > MAX_SCHEMA_DEPTH) return [{ path, reason: 'not-schema' }]
@@ -77,23 +65,17 @@ export function schemaFaults(schema: unknown, path: readonly string[] = [], dept
   })
 }
 
-/** A place where a value breaks its schema. */
 export interface Breach {
-  /** A JSON pointer into the value. */
   readonly at: string
-  /** The keyword that the value breaks, or `false` for the schema that allows no value. */
   readonly keyword: string
-  /** The keyword's value in the schema, as JSON; empty for `false`. */
   readonly expected: string
 }
 
-/** The maximum number of steps of one check. They take about 50 ms, for which OpenCode's server is blocked. */
+/** Steps of one check take about 50 ms, for which OpenCode's server is blocked. */
 export const MAX_SCHEMA_STEPS = 250_000
 
-/** Thrown inside a check that needs more steps. */
 const TOO_LONG = Symbol('too long')
 
-/** The first place where `value` breaks `schema`, or undefined. The schema must be one without faults. */
 export function findBreach(schema: unknown, value: unknown): Breach | 'too-long' | undefined {
   try {
     return new SchemaCheck().find(schema, value, '')
@@ -105,7 +87,6 @@ export function findBreach(schema: unknown, value: unknown): Breach | 'too-long'
 
 type Keywords = Readonly<Record<string, unknown>>
 
-/** One check of a value, with its budget of steps. */
 class SchemaCheck {
   #stepsLeft = MAX_SCHEMA_STEPS
 
@@ -128,7 +109,6 @@ class SchemaCheck {
     return undefined
   }
 
-  /** Whether the value satisfies a keyword; for a keyword about its parts, the breach in one of them. */
   #findBy(keyword: string, schema: Keywords, value: unknown, at: string): boolean | Breach {
     const rule = schema[keyword]
     switch (keyword) {
@@ -180,7 +160,6 @@ class SchemaCheck {
     return Object.hasOwn(value, name)
   }
 
-  /** True for values that are equal as JSON, whatever the order of their keys. */
   #isSame(one: unknown, other: unknown): boolean {
     // The characters of equally long texts are compared, about a hundred of them in the time of a step.
     this.#spend(typeof one === 'string' && one.length === (other as string | null)?.length ? 1 + one.length / 100 : 1)
@@ -207,7 +186,6 @@ function textOf(rule: unknown): string {
   return typeof rule === 'object' ? JSON.stringify(rule) : String(rule)
 }
 
-/** The length of a text in code points. */
 function lengthOf(text: string): number {
   let length = 0
   for (let at = 0; at < text.length; at += Number(text.codePointAt(at)) > 0xffff ? 2 : 1) length += 1

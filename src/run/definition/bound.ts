@@ -6,20 +6,12 @@ import { reachedFrom } from './graph.ts'
 import { targetsOf } from './next.ts'
 import type { Phase } from './phase-fields.ts'
 
-/**
- * The maximum number of prompts of a run. Every prompt is one attempt at a step, or at the phase, in one visit, or repeats an
- * attempt that was interrupted. A prompt that hands out several steps counts once for each of them.
- */
-
-/** The maximum number of times in one visit that a prompt goes out again because it was interrupted. */
 export const MAX_INTERRUPTIONS = 3
 
-/** The number of steps that a phase takes from a file now; undefined without such a list. */
 export type ListedSteps = (phase: Phase) => number | undefined
 
 const NO_LISTS: ListedSteps = () => undefined
 
-/** The number of steps of all phases; undefined if a list does not exist yet. */
 export function stepCount({ phases }: Definition, listed: ListedSteps = NO_LISTS): number | undefined {
   const counts = phases.map((phase) => stepsOf(phase, listed))
   return counts.reduce<number | undefined>(
@@ -33,17 +25,12 @@ function stepsOf(phase: Phase, listed: ListedSteps): number | undefined {
   return phase.steps.kind === 'list' ? phase.steps.steps.length : listed(phase)
 }
 
-/** The maximum number of prompts between the start of a run and its end. Each `resume` may cost as many again. */
 export function promptBound(definition: Definition, listed: ListedSteps = NO_LISTS): number {
   const [first] = definition.phases
   const left = (phase: Phase): number => phase.maxVisits - (phase === first ? 1 : 0)
   return capped(definition, visitBound(first, listed) + laterBound(definition, first, left, listed))
 }
 
-/**
- * The maximum number of prompts of a run that goes on: those so far, and those that can still follow. Undefined for one that
- * has ended. A list that grows later, and a person who resumes or retries, raise it.
- */
 export function runBound(state: WorkflowState, listed: ListedSteps): number | undefined {
   if (!state.active) return undefined
   const { definition, prompts } = state
@@ -56,7 +43,6 @@ function capped({ maxPrompts }: Definition, bound: number): number {
   return Math.min(bound, maxPrompts ?? bound)
 }
 
-/** The prompts of all later visits. `left`: the number of times that a phase may still be entered. */
 function laterBound(definition: Definition, from: Phase, left: (phase: Phase) => number, listed: ListedSteps): number {
   const { phases } = definition
   const indexes = new Map(phases.map(({ id }, index) => [id, index]))
@@ -68,19 +54,16 @@ function laterBound(definition: Definition, from: Phase, left: (phase: Phase) =>
   }, 0)
 }
 
-/** The maximum number of prompts in one visit of a phase. Steps that are not known yet count as the maximum. */
 function visitBound(phase: Phase, listed: ListedSteps): number {
   const own = phase.artifact === undefined ? 0 : phase.maxAttempts
   return newSteps(phase, listed) * phase.maxStepAttempts + own + MAX_INTERRUPTIONS * phase.parallel
 }
 
-/** The steps of a visit that is to come. One to a checklist without open tasks has one step: the reason for it. */
 function newSteps(phase: Phase, listed: ListedSteps): number {
   const steps = stepsOf(phase, listed) ?? MAX_PHASE_STEPS
   return phase.steps?.kind === 'checklist' ? Math.max(1, steps) : steps
 }
 
-/** The prompts that can still go out in the visit in progress. */
 function restOfVisit(state: WorkflowState, phase: Phase, listed: ListedSteps): number {
   // An artifact that waits for a person, or was approved, is the result of this attempt.
   const isJudged = state.approval !== undefined && state.approval.standing !== 'rejected'

@@ -1,25 +1,19 @@
 /**
- * Reads the task lists of a Markdown text (GFM): `- [ ] text` at any depth, also in quotes, but not in code. Only the blocks of
- * CommonMark are parsed, line by line, and each line is read once for each block that is open: a repository cannot make a
- * stop slow by its lists. Pure.
+ * Reads the task lists of a Markdown text (GFM): `- [ ] text` at any depth, also in quotes, but not in code. Only the
+ * blocks of CommonMark are parsed, line by line, and each line is read once for each block that is open: a repository
+ * cannot make a stop slow by its lists. Pure.
  */
 
-/** A task of a list. */
 export interface ChecklistTask {
-  /** The task's own paragraph on one line, without the box. */
   readonly text: string
   readonly done: boolean
-  /** The offset of the character in the box, in UTF-16 units. */
   readonly box: number
 }
 
-/** The maximum number of lists and quotes that are open at once: it bounds the work for a line. */
 const MAX_DEPTH = 100
 
-/** The columns of a tab, and of the indentation that makes code. */
 const TAB = 4
 
-/** The tasks of a text, in its order; undefined for a text that is nested too deeply. */
 export function readChecklist(text: string): ChecklistTask[] | undefined {
   const parser = new BlockParser()
   let start = text.startsWith('\ufeff') ? 1 : 0
@@ -30,7 +24,6 @@ export function readChecklist(text: string): ChecklistTask[] | undefined {
   return parser.finish()
 }
 
-/** Each line without its end, with its start and the start of the next one. */
 function* lines(text: string, from: number): Generator<readonly [line: string, start: number, next: number]> {
   const ends = /\r\n|\n|\r/g
   ends.lastIndex = from
@@ -42,13 +35,8 @@ function* lines(text: string, from: number): Generator<readonly [line: string, s
   if (start < text.length) yield [text.slice(start), start, text.length]
 }
 
-/** An open list item or quote. */
-type Container =
-  | { readonly kind: 'quote' }
-  /** `indent`: the columns that its lines begin with. `isEmpty` as long as nothing but its marker was read. */
-  | { readonly kind: 'item'; readonly indent: number; isEmpty: boolean }
+type Container = { readonly kind: 'quote' } | { readonly kind: 'item'; readonly indent: number; isEmpty: boolean }
 
-/** The open block that is no container. */
 type Leaf =
   | { readonly kind: 'paragraph'; readonly lines: string[]; readonly box: Box | undefined }
   | { readonly kind: 'fence'; readonly mark: string; readonly length: number }
@@ -59,11 +47,9 @@ interface Box {
   readonly at: number
 }
 
-/** The tags that begin an HTML block, which ends at an empty line. */
 const BLOCK_TAGS =
   'address|article|aside|base|basefont|blockquote|body|caption|center|col|colgroup|dd|details|dialog|dir|div|dl|dt|fieldset|figcaption|figure|footer|form|frame|frameset|h[1-6]|head|header|hr|html|iframe|legend|li|link|main|menu|menuitem|nav|noframes|ol|optgroup|option|p|param|search|section|summary|table|tbody|td|tfoot|th|thead|title|tr|track|ul'
 
-/** How the kinds of HTML blocks begin and end; those without an end do so at an empty line. */
 const HTML: readonly (readonly [start: RegExp, end?: RegExp])[] = [
   [/^<(?:script|pre|textarea|style)(?:\s|>|$)/i, /<\/(?:script|pre|textarea|style)>/i],
   [/^<!--/, /-->/],
@@ -73,7 +59,6 @@ const HTML: readonly (readonly [start: RegExp, end?: RegExp])[] = [
   [new RegExp(`^</?(?:${BLOCK_TAGS})(?:\\s|/?>|$)`, 'i')],
 ]
 
-/** A line with one whole tag, which begins an HTML block where no paragraph is open. */
 const WHOLE_TAG =
   /^(?:<[A-Za-z][A-Za-z0-9-]*(?:\s+[A-Za-z_:][\w:.-]*(?:\s*=\s*(?:[^\s"'=<>`]+|'[^']*'|"[^"]*"))?)*\s*\/?>|<\/[A-Za-z][A-Za-z0-9-]*\s*>)\s*$/
 
@@ -85,12 +70,11 @@ const FENCE = /^(?:`{3,}|~{3,})/
 const FENCE_END = /^(?:`{3,}|~{3,})(?=[ \t]*$)/
 const BOX = /^\[([ \txX])\](?=[ \t]|$)/
 
-/** A place in a line. A tab may be consumed in part, so columns count apart from characters. */
+/** A tab may be consumed in part, so columns count apart from characters. */
 class Cursor {
   readonly #line: string
   #at = 0
   #column = 0
-  /** The columns of blanks before the next character, that character's place, and the line from there. */
   indent = 0
   next = 0
   rest = ''
@@ -104,7 +88,6 @@ class Cursor {
     return this.rest === ''
   }
 
-  /** Whether the rest is indented like code. */
   get isIndented(): boolean {
     return this.indent >= TAB
   }
@@ -122,7 +105,6 @@ class Cursor {
     this.rest = this.#line.slice(this.next)
   }
 
-  /** Passes over blanks of that many columns, or as many as there are. */
   skipColumns(count: number): void {
     let left = Math.min(count, this.indent)
     while (left > 0) {
@@ -134,7 +116,6 @@ class Cursor {
     this.#look()
   }
 
-  /** Passes over the blanks and that many further characters. */
   skipMark(length: number): void {
     this.#column += this.indent + length
     this.#at = this.next + length
@@ -142,7 +123,6 @@ class Cursor {
   }
 }
 
-/** The block structure of a text, as far as tasks need it. */
 class BlockParser {
   readonly #tasks: ChecklistTask[] = []
   readonly #open: Container[] = []
@@ -154,7 +134,6 @@ class BlockParser {
     return this.#tasks
   }
 
-  /** Reads a line, which begins at `start`. Returns false where it is nested too deeply. */
   read(line: string, start: number): boolean {
     const cursor = new Cursor(line)
     // After an empty line another one changes nothing, however many lists are open.
@@ -192,7 +171,6 @@ class BlockParser {
     return true
   }
 
-  /** The number of containers that go on in this line, whose marks are then passed over. */
   #continued(cursor: Cursor): number {
     let depth = 0
     for (const container of this.#open) {
@@ -208,7 +186,6 @@ class BlockParser {
     return depth
   }
 
-  /** Whether the line belongs to the open fence or HTML block. */
   #continueLeaf(cursor: Cursor): boolean {
     const leaf = this.#leaf
     if (leaf?.kind === 'fence') {
@@ -222,7 +199,6 @@ class BlockParser {
     return true
   }
 
-  /** Starts a block that is no paragraph and no container, if one begins here. */
   #startLeaf({ rest }: Cursor, depth: number, interrupts: boolean, isLazy: boolean): boolean {
     const begin = (leaf?: Leaf): true => {
       this.#closeTo(depth)
@@ -252,7 +228,6 @@ class BlockParser {
     this.#leaf = { kind: 'paragraph', lines: [cursor.rest.slice(whole.length)], box }
   }
 
-  /** Notes that the innermost container has content. Returns true for the first one of a list item. */
   #fillItem(): boolean {
     const container = this.#open.at(-1)
     if (container?.kind !== 'item' || !container.isEmpty) return false
@@ -284,7 +259,6 @@ function skipQuote(cursor: Cursor): void {
   cursor.skipColumns(1)
 }
 
-/** The container that begins here, whose mark is then passed over. */
 function startContainer(cursor: Cursor, interrupts: boolean): Container | undefined {
   const { rest, indent } = cursor
   if (rest.startsWith('>')) {
@@ -302,16 +276,11 @@ function startContainer(cursor: Cursor, interrupts: boolean): Container | undefi
   return { kind: 'item', indent: indent + mark.length + blanks, isEmpty: true }
 }
 
-/** A task as a run remembers it: its text, and its number among all tasks of the file, from 0. */
 export interface KnownTask {
   readonly text: string
   readonly item: number
 }
 
-/**
- * The task of a list that a run remembers; undefined if its text is gone. Of several with that text it is the nearest to its
- * old number: the list may have been edited.
- */
 export function findTask(tasks: readonly ChecklistTask[], { text, item }: KnownTask): ChecklistTask | undefined {
   const same = tasks.flatMap((task, at) => (task.text === text ? [{ task, distance: Math.abs(at - item) }] : []))
   const nearest = Math.min(...same.map(({ distance }) => distance))

@@ -3,8 +3,6 @@ import { counted, quote } from '../../kernel/phrases.ts'
 import { MAX_ENUM_VALUES, SCHEMA_KEYWORDS, SCHEMA_TYPES, type ValueKind } from './artifact-schema.ts'
 import { PLACEHOLDERS } from './placeholders.ts'
 
-/** The faults and warnings of a workflow's definition. */
-
 const inBraces = (name: string): string => `{{${name}}}`
 
 const VALUE_KINDS: Record<ValueKind, string> = {
@@ -15,7 +13,6 @@ const VALUE_KINDS: Record<ValueKind, string> = {
   number: 'a number',
 }
 
-/** The broken rules of a definition, and the warnings. */
 export const RULE_TEXT = {
   id: (id: string): string =>
     `invalid id "${quote(id, 80)}": begin with a letter, then use letters, digits, "_" and "-"; "end" is reserved`,
@@ -82,7 +79,6 @@ export const RULE_TEXT = {
   promptTooLong: (limit: number): string => `larger than ${limit} bytes`,
 } as const
 
-/** The faults of a definition's shape: unknown fields, and values of the wrong kind or size. */
 export const SHAPE_TEXT = {
   unknownField: (name: string, known: readonly string[]): string =>
     `unknown field "${quote(name, 80)}"${suggestion(name, known)}`,
@@ -94,7 +90,6 @@ export const SHAPE_TEXT = {
   pointer: 'must be a JSON pointer, such as "/steps" or "/result/passed"',
 } as const
 
-/** Plain names for kinds of values, where the schema library uses other ones. */
 const KIND_NAMES: Readonly<Record<string, string>> = {
   array: 'a list',
   int: 'a whole number',

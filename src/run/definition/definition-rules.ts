@@ -18,21 +18,16 @@ import { checkShape, type DefinitionFile } from './definition-schema.ts'
 import { endless, followers, leadsTo, phasesOnLoops, reachable } from './graph.ts'
 import { type KnownNames, unknownPlaceholders } from './placeholders.ts'
 
-/** The rules for a definition of the right shape, and the warnings about one that keeps to them. */
-
-/** A fault or a warning, with its place. */
 export interface DefinitionFinding {
   readonly path: FaultPath
   readonly detail: string
 }
 
-/** The fields that only a phase with steps may have. */
 const STEP_FIELDS = [
   ...(['step_prompt', 'step_prompt_file', 'step_check', 'parallel'] as const),
   ...(['max_step_attempts', 'max_skips', 'on_exhausted'] as const),
 ]
 
-/** Every broken rule and every warning. */
 export function checkRules(file: DefinitionFile): { faults: DefinitionFinding[]; warnings: DefinitionFinding[] } {
   const ids = new Set([END, ...file.phases.map(({ id }) => id)])
   const names = namesIn(file)
@@ -47,7 +42,6 @@ export function checkRules(file: DefinitionFile): { faults: DefinitionFinding[];
   return { faults: faults.slice(0, MAX_FAULTS), warnings: warningsOf(file, isGraph).slice(0, MAX_FAULTS) }
 }
 
-/** The names that the placeholders of a phase's prompts may have, by phase. */
 export function namesIn({ phases, inputs = {} }: DefinitionFile): (phase: PhaseFile) => KnownNames {
   const makers = new Set(phases.flatMap(({ id, artifact }) => (artifact === undefined ? [] : [id])))
   const known = { makers, inputs: new Set(Object.keys(inputs)) }
@@ -156,7 +150,6 @@ function phaseFaults(
   return found
 }
 
-/** The targets of a `next`, with their places in it. */
 function waysOf(next: Exclude<PhaseFile['next'], string | undefined>): [FaultPath, string][] {
   if ('pass' in next)
     return [
@@ -178,7 +171,6 @@ function schemaFaultText(fault: SchemaFault): string {
   }
 }
 
-/** Ids and artifacts that occur twice. Upper and lower case count as the same, as on some file systems. */
 function twins(file: DefinitionFile): DefinitionFinding[] {
   const seen = new Set<string>()
   const found: DefinitionFinding[] = []
@@ -195,7 +187,6 @@ function twins(file: DefinitionFile): DefinitionFinding[] {
   return found
 }
 
-/** Artifacts below another artifact, which is a file and not a folder. */
 function artifactsBelowArtifacts(file: DefinitionFile): DefinitionFinding[] {
   const artifacts = new Set(file.phases.map(({ artifact }) => artifact?.toLowerCase()))
   return file.phases.flatMap(({ artifact = '' }, index) => {
@@ -208,7 +199,6 @@ function artifactsBelowArtifacts(file: DefinitionFile): DefinitionFinding[] {
   })
 }
 
-/** `isGraph`: the graph of the phases is known. */
 function warningsOf(file: DefinitionFile, isGraph: boolean): DefinitionFinding[] {
   const edges = followers(file)
   const reached = reachable(edges)
@@ -253,15 +243,13 @@ function warningsOf(file: DefinitionFile, isGraph: boolean): DefinitionFinding[]
   })
 }
 
-/** The result of checking a definition. */
 interface Checked {
   readonly faults: readonly DefinitionFinding[]
   readonly warnings: readonly DefinitionFinding[]
-  /** The definition; undefined if its shape is wrong. */
   readonly file: DefinitionFile | undefined
 }
 
-/** Checks a definition. Its sense can be judged only if the shape is right, so the shape comes first. */
+/** The sense can be judged only if the shape is right. */
 export function checkDefinition(value: unknown): Checked {
   const shape = checkShape(value)
   if ('faults' in shape) return { faults: shape.faults, warnings: [], file: undefined }

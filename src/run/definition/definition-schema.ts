@@ -7,12 +7,6 @@ import { END, MAX_BUDGET, MAX_FAULTS, MAX_PARALLEL, MAX_PHASE_STEPS, MAX_PHASES 
 import { SHAPE_TEXT } from './definition-messages.ts'
 import { POINTER } from './steps.ts'
 
-/**
- * The definition as people write it. `workflow validate` checks this schema, and `schema/workflow.schema.json` is
- * generated from it. It is not part of the hook's bundle.
- */
-
-/** The maximum length of a prompt, in characters. */
 export const MAX_PROMPT_LENGTH = 50_000
 
 const limit = (description: string) =>
@@ -159,7 +153,6 @@ const phase = z.strictObject({
   ),
 })
 
-/** A definition of the right shape. */
 export const DEFINITION_SCHEMA = z.strictObject({
   $schema: z.optional(z.string()),
   name: text('Name of the workflow.', 100),
@@ -177,17 +170,14 @@ export const DEFINITION_SCHEMA = z.strictObject({
   phases: z.array(phase).check(z.minLength(1), z.maxLength(MAX_PHASES)),
 })
 
-/** A definition as it was written, of the right shape; `definition-rules.ts` checks its sense. */
 export type DefinitionFile = z.infer<typeof DEFINITION_SCHEMA>
 export type PhaseFile = DefinitionFile['phases'][number]
 
-/** A fault of the shape, with its place. */
 export interface ShapeFault {
   readonly path: FaultPath
   readonly detail: string
 }
 
-/** The definition, or every fault of its shape. */
 export function checkShape(value: unknown): { file: DefinitionFile } | { faults: ShapeFault[] } {
   const parsed = DEFINITION_SCHEMA.safeParse(value)
   if (parsed.success) return { file: parsed.data }
@@ -223,12 +213,10 @@ function shapeFaults(whole: unknown, issue: z.core.$ZodIssue, base: FaultPath): 
   }
 }
 
-/** True for a field of the definition that is not there at all. */
 function isMissing(whole: unknown, path: FaultPath): boolean {
   return path.length > 0 && valueAt(whole, path) === undefined
 }
 
-/** The names of the fields that the object at `path` may have. */
 function fieldsAt(path: FaultPath): string[] {
   const name = path.findLast((part) => typeof part === 'string')
   const objects: Readonly<Record<string, readonly { shape: object }[]>> = {
@@ -239,7 +227,6 @@ function fieldsAt(path: FaultPath): string[] {
   return [...new Set(known.flatMap(({ shape }) => Object.keys(shape)))]
 }
 
-/** The faults of the nearest form: of those whose own type was right, the one that knows most of its keys. */
 function unionFaults(whole: unknown, issue: z.core.$ZodIssueInvalidUnion, path: FaultPath): ShapeFault[] {
   const unknownKeys = (issues: readonly z.core.$ZodIssue[]): number =>
     issues.reduce((sum, inner) => sum + (inner.code === 'unrecognized_keys' ? inner.keys.length : 0), 0)

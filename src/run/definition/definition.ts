@@ -5,14 +5,10 @@ import { count, flag, listOf, objectOf, optional, type Reader, text, type Values
 import { targetsOf } from './next.ts'
 import { type Phase, readPhase } from './phase-fields.ts'
 
-/**
- * A workflow's definition as the machine sees it (docs/design.md, "Workflows"): every default filled in, every prompt as
- * text. On disk it is the snapshot in the state file, in snake_case.
- */
+/** docs/design.md, "Workflows". On disk it is the snapshot in the state file, in snake_case. */
 
 const readList = listOf(readPhase, MAX_PHASES)
 
-/** At least one phase, with unique ids, and every `next` with a known target. */
 const phases: Reader<readonly [Phase, ...Phase[]]> = (held) => {
   const read = readList(held)
   if (read === WRONG) return WRONG
@@ -23,17 +19,14 @@ const phases: Reader<readonly [Phase, ...Phase[]]> = (held) => {
   return first !== undefined && isSound ? [first, ...others] : WRONG
 }
 
-/** A value that `start` takes, and prompts show. */
 const readInput = objectOf({
   description: { key: 'description', read: optional(text) },
   default: { key: 'default', read: optional(text) },
   required: { key: 'required', read: optional(flag) },
 })
 
-/** An input of a definition. */
 export interface Input extends Exclude<ReturnType<typeof readInput>, typeof WRONG> {}
 
-/** The inputs by name. A definition may have none. */
 const inputs: Reader<ReadonlyMap<string, Input>> = (held) => {
   const entries = isJsonObject(held ?? {}) ? Object.entries(held ?? {}) : undefined
   if (entries === undefined || entries.length > MAX_INPUTS) return WRONG
@@ -46,13 +39,11 @@ const inputs: Reader<ReadonlyMap<string, Input>> = (held) => {
   return read
 }
 
-/** The source of a definition's snapshot. */
 interface DefinitionSource {
   readonly written: DefinitionFile
   readonly phases: readonly object[]
 }
 
-/** The inputs with their defaults as text, as prompts show them. */
 function inputsOf({ inputs }: DefinitionFile): object | undefined {
   if (inputs === undefined) return undefined
   const entries = Object.entries(inputs).map(([name, { default: value, ...rest }]) => [
@@ -62,11 +53,9 @@ function inputsOf({ inputs }: DefinitionFile): object | undefined {
   return Object.fromEntries(entries)
 }
 
-/** The fields of a definition, in the order of the snapshot. Those of its phases are in `phase-fields.ts`. */
 export const DEFINITION_FIELDS = {
   name: { key: 'name', read: text, write: ({ written }: DefinitionSource) => written.name },
   inputs: { key: 'inputs', read: inputs, write: ({ written }: DefinitionSource) => inputsOf(written) },
-  /** The number of prompts, and of minutes of work, that a run may cost, with all its resumes. */
   maxPrompts: {
     key: 'max_prompts',
     read: optional(count),
@@ -82,19 +71,15 @@ export const DEFINITION_FIELDS = {
 
 const readFields = objectOf(DEFINITION_FIELDS)
 
-/** A definition that can be run. */
 export interface Definition extends Values<typeof DEFINITION_FIELDS> {
-  /** The definition as the state file holds it. It is written back unchanged. */
   readonly snapshot: object
 }
 
-/** Reads a snapshot; undefined if it does not have the shape that `start` writes. */
 export function readDefinition(snapshot: unknown): Definition | undefined {
   const read = readFields(snapshot)
   return read === WRONG ? undefined : { ...read, snapshot: snapshot as object }
 }
 
-/** The phase with an id, or undefined. */
 export function findPhase(definition: Definition, id: string): Phase | undefined {
   return definition.phases.find((one) => one.id === id)
 }

@@ -2,12 +2,8 @@ import { END } from './definition-limits.ts'
 import type { DefinitionFile, PhaseFile } from './definition-schema.ts'
 import { type Next, readNext, targetsOf } from './next.ts'
 
-/** The phases as a graph of their indexes. The end is not part of it. */
-
-/** The indexes of the phases that may follow each phase. */
 export type Edges = readonly (readonly number[])[]
 
-/** The `next` of a phase, with the defaults filled in, as the snapshot of a run holds it. */
 export function nextOf({ next }: PhaseFile, following: PhaseFile | undefined): object {
   if (typeof next !== 'object') {
     const target = next ?? following?.id ?? END
@@ -20,33 +16,27 @@ export function nextOf({ next }: PhaseFile, following: PhaseFile | undefined): o
   return { pass: target, fail: target, verdict, reason, cases: next.cases, default: next.default }
 }
 
-/** The targets of each phase's `next`, with the defaults filled in: ids, or `end`. */
 function targetsIn({ phases }: DefinitionFile): string[][] {
   return phases.map((phase, index) => targetsOf(readNext(nextOf(phase, phases[index + 1])) as Next))
 }
 
-/** The edges of a definition. Unknown targets are left out. */
 export function followers(file: DefinitionFile): Edges {
   const indexes = new Map(file.phases.map((phase, index) => [phase.id, index]))
   return targetsIn(file).map((targets) => targets.flatMap((id) => indexes.get(id) ?? []))
 }
 
-/** The phases that can be reached from the first one. */
 export function reachable(edges: Edges): Set<number> {
   return reachedFrom(edges, 0).add(0)
 }
 
-/** True if a path of at least one edge leads from one phase to another, or back to itself. */
 export function leadsTo(edges: Edges, from: number, to: number): boolean {
   return reachedFrom(edges, from).has(to)
 }
 
-/** The phases on a loop: those that can be reached from themselves. */
 export function phasesOnLoops(edges: Edges): Set<number> {
   return new Set([...edges.keys()].filter((index) => leadsTo(edges, index, index)))
 }
 
-/** The phases that a path of at least one edge reaches. */
 export function reachedFrom(edges: Edges, start: number): Set<number> {
   const reached = new Set<number>()
   const open = [start]
@@ -59,7 +49,6 @@ export function reachedFrom(edges: Edges, start: number): Set<number> {
   return reached
 }
 
-/** The reachable phases from which no path leads to the end: of those that follow each other, the first. */
 export function endless(file: DefinitionFile, edges: Edges): number[] {
   const leading: number[][] = file.phases.map(() => [])
   for (const [index, targets] of edges.entries()) for (const target of targets) leading[target]?.push(index)

@@ -7,26 +7,19 @@ import { count, flag, listOf, objectOf, oneOf, optional, type Reader, text, type
 import { readNext } from './next.ts'
 import { readStep, type Step, stepAsText } from './steps.ts'
 
-/**
- * The fields of a phase: for each one its name in the code, its key in the snapshot of a run, its reader, and its value in
- * the snapshot of a written definition. A definition is checked when a run starts, so the readers check only the shape.
- * They do it by hand: the hook's bundle has no schema library.
- */
+/** A definition is checked when a run starts, so the readers check only the shape. */
 
 const DEFAULT_ATTEMPTS = { strict: 3, advisory: 1 } as const
 const DEFAULT_STEP_ATTEMPTS = 3
 const DEFAULT_LOOP_VISITS = 3
 
-/** The source of a phase's snapshot. */
 export interface PhaseSource {
   readonly written: PhaseFile
-  /** Its `next`, with the defaults filled in. */
   readonly next: object
   readonly isOnLoop: boolean
   readonly promptText: (file: string) => string | undefined
 }
 
-/** A field of a phase. Without `write`, the snapshot holds the written value. */
 function field<T>(
   key: keyof PhaseFile,
   read: Reader<T>,
@@ -45,9 +38,7 @@ const limit: Reader<number> = (held) =>
 
 const artifactPath: Reader<string> = (held) => (typeof held === 'string' && isArtifactPath(held) ? held : WRONG)
 
-/** The conditions for a valid artifact, besides being a file. A condition of the wrong kind is ignored. */
 export const CHECK_FIELDS = {
-  /** A shell command that must succeed, and patterns of the files that its result is bound to. */
   run: { key: 'run', read: (held: unknown) => (typeof held === 'string' && held.trim() !== '' ? held : undefined) },
   files: {
     key: 'files',
@@ -59,25 +50,21 @@ export const CHECK_FIELDS = {
     read: (held: unknown) => (typeof held === 'number' ? held : undefined),
   },
   json: { key: 'json', read: (held: unknown) => held === true || undefined },
-  /** A schema in the subset of `artifact-schema.ts`. Any other could make the check throw, or take long. */
   jsonSchema: { key: 'json_schema', read: (held: unknown): unknown => schema(held) },
 }
 
 const readCheck = objectOf(CHECK_FIELDS)
 
-/** A schema that artifacts and results are checked against. One with faults could make the check throw, or take long. */
+/** A schema with faults could make the check throw, or take long. */
 const schema: Reader<unknown> = (held) => (held !== undefined && schemaFaults(held).length > 0 ? WRONG : held)
 
-/** The conditions for a valid step result, besides its own. */
 const STEP_CHECK_FIELDS = { jsonSchema: { key: 'json_schema', read: schema } }
 
 const readStepCheck = objectOf(STEP_CHECK_FIELDS)
 
-/** The steps of a phase: listed in the definition, or taken from an earlier artifact. */
 export type StepSource =
   | { readonly kind: 'list'; readonly steps: readonly Step[] }
   | { readonly kind: 'from'; readonly artifact: string; readonly pointer: string }
-  /** The items of a Markdown task list that are not ticked. */
   | { readonly kind: 'checklist'; readonly artifact: string }
 
 const readStepList = listOf(readStep, MAX_PHASE_STEPS)
@@ -97,7 +84,6 @@ const steps: Reader<StepSource> = (held) => {
   return pointer === undefined ? WRONG : { kind: 'from', artifact, pointer }
 }
 
-/** A field that may be left out. */
 function withDefault<T>(read: Reader<T>, missing: NoInfer<T>): Reader<T> {
   return (held) => (held === undefined ? missing : read(held))
 }
@@ -107,14 +93,11 @@ const parallel: Reader<number> = (held) => {
   return read !== WRONG && read > MAX_PARALLEL ? WRONG : read
 }
 
-/** The fields of a phase, in the order of the snapshot. */
 export const PHASE_FIELDS = {
   id: field('id', (held) => (isPhaseId(held) ? held : WRONG)),
   prompt: field('prompt', optional(text), (source) => promptOf(source, 'prompt')),
-  /** A path in the task folder, with `/`. */
   artifact: field('artifact', optional(artifactPath)),
   check: field('check', (held) => readCheck(isJsonObject(held) ? held : {})),
-  /** True if a person must approve the artifact before the next phase. */
   approve: field('approve', withDefault(flag, false)),
   gate: field('gate', oneOf('strict', 'advisory'), ({ written }) => written.gate ?? 'strict'),
   maxAttempts: field(
@@ -133,33 +116,28 @@ export const PHASE_FIELDS = {
   steps: field('steps', optional(steps)),
   stepPrompt: field('step_prompt', optional(text), (source) => promptOf(source, 'step_prompt')),
   stepCheck: field('step_check', withDefault(readStepCheck, { jsonSchema: undefined })),
-  /** The number of steps that may be in progress at once. */
   parallel: field('parallel', withDefault(parallel, 1)),
   maxStepAttempts: field(
     'max_step_attempts',
     limit,
     ({ written }) => written.max_step_attempts ?? DEFAULT_STEP_ATTEMPTS,
   ),
-  /** The number of steps that may be given up in one visit; undefined for all but one. */
   maxSkips: field('max_skips', optional(count)),
   onExhausted: field('on_exhausted', oneOf('skip', 'stop'), ({ written }) => written.on_exhausted ?? 'skip'),
 }
 
-/** A phase with every default filled in. */
 export interface Phase extends Values<typeof PHASE_FIELDS> {}
 
 const readFields = objectOf(PHASE_FIELDS)
 
-/** Reads the snapshot of a phase. One with neither an artifact nor steps would never be done. */
+/** A phase with neither an artifact nor steps would never be done. */
 export const readPhase: Reader<Phase> = (held) => {
   const read = readFields(held)
   return read === WRONG || (read.artifact === undefined && read.steps === undefined) ? WRONG : read
 }
 
-/** The maximum length of the reason for a verdict, in characters. */
 const REASON_LENGTH = 2000
 
-/** The reason for a verdict as a prompt shows it; undefined for an empty one. A list has one line for each entry. */
 export function reasonText(reason: unknown): string | undefined {
   if (reason === undefined || reason === null) return undefined
   const lines = Array.isArray(reason) ? reason.map((one) => `- ${stepAsText(one)}`) : [stepAsText(reason)]

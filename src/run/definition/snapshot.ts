@@ -6,9 +6,8 @@ import type { DefinitionFile } from './definition-schema.ts'
 import { followers, nextOf, phasesOnLoops } from './graph.ts'
 import { PHASE_FIELDS } from './phase-fields.ts'
 
-/** Turns a written definition into the snapshot that a run keeps: every default filled in, every prompt as text. */
+/** Fills in every default, and every prompt as text. */
 
-/** The snapshot of a definition without faults. `promptText` returns the text of a `prompt_file`. */
 export function snapshotOf(file: DefinitionFile, promptText: (name: string) => string | undefined): object {
   const looping = phasesOnLoops(followers(file))
   const phases = file.phases.map((written, index) => {
@@ -25,10 +24,8 @@ function fieldsFrom<Source>(
   return Object.fromEntries(Object.values(table).map(({ key, write }) => [key, write(source)]))
 }
 
-/** An input and its value, as `NAME=VALUE` gives it. */
 export type GivenInput = readonly [name: string, value: string]
 
-/** The values of all inputs. Of an input that was given twice, the last value counts. @throws {PostflightError} `workflow-input`. */
 export function inputValues({ inputs }: Definition, given: readonly GivenInput[]): Readonly<Record<string, string>> {
   const refused = (problem: ErrorArguments['workflow-input']['problem'], name: string): PostflightError =>
     new PostflightError('workflow-input', { problem, name, known: [...inputs.keys()].join(', ') })

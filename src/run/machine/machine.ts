@@ -14,19 +14,12 @@ import { enter, HISTORY_KEPT, visitsOf, type WorkflowState, withTransition } fro
 import { advanceSteps, strays } from './step-machine.ts'
 
 /**
- * The machine: `(state, observation) → (state, command, effects)`. It is pure: the files on disk come in as data, and the
- * moves of files go out as data. A driver observes, calls `advance`, performs the effects, writes the state, and only then
- * acts on the command. For `observe` it begins again, with the phase that was entered.
- *
- * Effects precede the state that follows from them, and each can be repeated, so that the same observation leads to the
- * same state after a crash between the two. For this reason a step's result that is already in the archive under the
- * current attempt's name counts as the result of this attempt.
+ * The machine: `(state, observation) → (state, command, effects)`, without disk access. Effects precede their state and
+ * can be repeated. So after a crash between them, the same observation leads to the same state, and an archived step
+ * result with the current attempt's name counts.
  */
 
-/**
- * Performs one transition, or none. It never throws for a state that `parseState` returned. A run that was asked to stop
- * does not wait for an agent that has nothing to do.
- */
+/** Never throws for a state from `parseState`. A run that was asked to stop does not wait for an idle agent. */
 export function advance(state: WorkflowState, seen: Observation): Advance {
   if (!state.active) return only(state, 'finish')
   const advanced = advanceActive(state, seen)
@@ -40,7 +33,7 @@ function advanceActive(state: WorkflowState, seen: Observation): Advance {
   if (state.clearing) return clearArtifact(state, phase)
   if (state.stopRequestedMs !== undefined && !state.begun) return only(end(state, 'stopped', seen.nowMs), 'finish')
   if (awaitsApproval(state)) return only(state, 'wait')
-  // An artifact from before the phase was entered counts: so a run continues after a crash.
+  // An older artifact counts: so a run continues after a crash.
   if (!state.begun && phase.artifact !== undefined && seen.artifact.kind === 'valid' && !isTooEarly(seen)) {
     return pass(state, phase, seen.artifact, seen)
   }
@@ -50,8 +43,8 @@ function advanceActive(state: WorkflowState, seen: Observation): Advance {
 }
 
 /**
- * Archives the old artifact of a phase that is entered again, or a rejected one, so that it does not count as a new one. The state on disk
- * already says that the phase was entered: in a phase that leads to itself, this artifact is what led here.
+ * Archives the old or rejected artifact. On disk the phase is already entered: in a phase that leads to itself, this
+ * artifact led here.
  */
 function clearArtifact(state: WorkflowState, phase: Phase): Advance {
   const visit = visitPutAside(state)
@@ -64,7 +57,6 @@ function learnSteps(state: WorkflowState, phase: Phase, seen: Observation): Adva
   if (phase.steps?.kind === 'list') {
     return only({ ...state, stepsKnown: true, totalSteps: phase.steps.steps.length }, 'observe')
   }
-  // This observation did not include the steps.
   if (seen.steps === undefined) return only(state, 'wait')
   if (seen.steps.kind === 'none') return only(end(state, 'stalled', seen.nowMs, seen.steps.why), 'finish')
   const isDone = phase.steps?.kind === 'checklist' && seen.steps.steps.length === 0
@@ -72,10 +64,7 @@ function learnSteps(state: WorkflowState, phase: Phase, seen: Observation): Adva
   return only({ ...state, stepsKnown: true, totalSteps: steps.length, takenSteps: steps }, 'observe')
 }
 
-/**
- * The one step of a visit to a checklist without open tasks: the reason why the phase was entered. None if nothing is
- * wrong: at a first visit, or after a verdict that passes and gives no reason.
- */
+/** Without open tasks, the one step is the reason for the visit. */
 function reasonAsStep({ ledBy, phase, visits }: WorkflowState): Step[] {
   if (ledBy === undefined) return []
   const { verdict = 'pass', reason } = ledBy
@@ -84,14 +73,13 @@ function reasonAsStep({ ledBy, phase, visits }: WorkflowState): Step[] {
   return isSentBack ? [WORKFLOW_TEXT.sentBack(ledBy.phase, verdict)] : []
 }
 
-/** True without an artifact, and with an invalid one from before the prompt that asks to fix it. */
+/** An invalid artifact from before the prompt counts as none. */
 function isNothingLeft({ promptedMs }: WorkflowState, { artifact }: Observation): boolean {
   if (artifact.kind !== 'invalid') return artifact.kind === 'absent'
   return artifact.changedMs !== undefined && promptedMs !== undefined && artifact.changedMs < promptedMs
 }
 
 function advancePhase(state: WorkflowState, phase: Phase, seen: Observation): Advance {
-  // Without an artifact the phase is done after its steps.
   if (phase.artifact === undefined) return pass(state, phase, {}, seen)
   if (isTooEarly(seen)) return only(state, 'wait')
   if (seen.artifact.kind === 'valid') return pass(state, phase, seen.artifact, seen)
@@ -111,18 +99,16 @@ function advancePhase(state: WorkflowState, phase: Phase, seen: Observation): Ad
   }
   const goingOn = { ...counted, skips: state.skips + 1 }
   const warned = withTransition(goingOn, { event: 'warn', ...where(state), detail: why }, seen.nowMs)
-  // A missing or invalid artifact has no verdict, which counts as a failing one.
+  // A missing or invalid artifact counts as a failing verdict.
   const hasVerdict = phase.next.verdict !== undefined && phase.next.cases === undefined
   return pass(warned, phase, hasVerdict ? { verdict: 'fail', reason: why } : {}, seen)
 }
 
-/** The verdict of a phase that is over, and the reason for it. */
 interface Judged {
   readonly verdict?: string | undefined
   readonly reason?: string | undefined
 }
 
-/** Leaves a phase that is over, unless a person must approve its artifact first. */
 function pass(state: WorkflowState, phase: Phase, { verdict, reason }: Judged, seen: Observation): Advance {
   const { nowMs } = seen
   if (phase.approve && state.approval?.standing !== 'approved') return only(askForApproval(state, nowMs), 'wait')
@@ -158,7 +144,6 @@ function pass(state: WorkflowState, phase: Phase, { verdict, reason }: Judged, s
   )
 }
 
-/** The state at the end, where the phases that `resume --from` left open count as skipped. */
 function withOpenSkipped(state: WorkflowState, nowMs: number): WorkflowState {
   const open = Object.keys(state.unfinished).filter((id) => state.unfinished[id] === 'open')
   return open.reduce((one, id) => {
@@ -167,37 +152,30 @@ function withOpenSkipped(state: WorkflowState, nowMs: number): WorkflowState {
   }, state)
 }
 
-/** The access to the disk that the loop needs. */
 export interface WorkflowPorts {
-  /** Observes the files of the current phase. */
   observe(state: WorkflowState): Observation
-  /** Performs an effect. Repeating it changes nothing. */
+  /** Must be repeatable. */
   apply(effect: Effect): void
-  /** Adds a state's newest transitions to the history on disk. The state itself is not written. */
+  /** Writes only the newest transitions. */
   record(state: WorkflowState): void
-  /** Writes the whole state to disk, and its newest transitions before it. */
+  /** Writes the newest transitions, then the state. */
   write(state: WorkflowState): void
-  /** True when the driver must answer now: a stop hook has a time limit. */
+  /** A stop hook has a time limit. */
   isOutOfTime(): boolean
 }
 
-/** One transition adds fewer entries to the history than this, plus one for each further step of a hand-out. */
+/** Maximum per transition, plus one for each further step of a hand-out. */
 const ENTRIES_AT_ONCE = 8
 
-/** The result of the loop. */
 export interface Reconciled {
   readonly state: WorkflowState
   readonly command: Exclude<Command['kind'], 'observe'>
-  /** True if there was no time to go on. The command is then `wait`, and the next turn continues. */
   readonly unfinished: boolean
 }
 
 /**
- * Runs until there is a prompt to give out, nothing to do, or an end. `onDisk`: the state on disk, if it is not `start`.
- * When it returns, the state is on disk. A state is
- * written before the effects of the next transition, so that a crash at any point leaves a state that leads to the same
- * result. A state keeps only its last transitions, so they are recorded before that many have been added. (A state may be
- * large, and a run may have many finished phases to catch up with: writing each of these states would take too long.)
+ * Leaves the state on disk. Writes it before the next effects, so that a crash anywhere leads to the same result.
+ * Writing every state would take too long, so transitions are recorded before the state drops them.
  */
 export function reconcile(start: WorkflowState, ports: WorkflowPorts, onDisk = start): Reconciled {
   let state = start

@@ -17,46 +17,36 @@ import {
 import { visitsOf, type WorkflowState } from './state.ts'
 import type { StepInWork } from './state-fields.ts'
 
-/** The prompts: a template of the definition, followed by what to write to which file and what happens next. */
-
-/** The maximum length of a prompt, in characters. */
+/** In characters. */
 export const PROMPT_LIMIT = 60_000
 
-/** The prompt for one agent. Steps and attempts count from 1. */
+/** Steps and attempts count from 1. */
 export interface DueWork {
   readonly step: number | undefined
-  /** The step with its text, for people: "step 3 of 8: add the route". */
+  /** For people: "step 3 of 8: add the route". */
   readonly words: string | undefined
-  /** The first line for people, with that text. */
   readonly line: string
   readonly attempt: number
   readonly prompt: string
   readonly agent: string | undefined
   readonly model: string | undefined
-  /** The file that the agent must write: a path in the task folder. */
+  /** Path in the task folder. */
   readonly artifact: string
 }
 
-/** A prompt that is due. */
 export interface DuePrompt extends DueWork {
   readonly phase: string
-  /**
-   * The prompts of several steps at once. Then `prompt` contains all of them, and the other fields are those of the
-   * first.
-   */
+  /** Several steps at once: `prompt` contains all; the other fields are the first one's. */
   readonly batch: readonly DueWork[] | undefined
 }
 
-/** A task and its folder. */
 export interface TaskPlace {
   readonly task: string
-  /** The absolute path of the folder: an agent may have left the project's folder. */
+  /** Absolute: an agent may have left the project's folder. */
   readonly folder: string
-  /** The command that runs the check of a phase. */
   readonly checkCommand?: string
 }
 
-/** The current prompt of a state. */
 export function duePrompt(state: WorkflowState, place: TaskPlace): DuePrompt {
   const phase = currentPhase(state)
   const steps = isInStep(state) ? stepsOut(withHandOut(state, phase)) : []
@@ -71,7 +61,6 @@ export function duePrompt(state: WorkflowState, place: TaskPlace): DuePrompt {
   return { phase: phase.id, ...first, words, line: titled(words), prompt, batch }
 }
 
-/** The numbers of the steps that a prompt hands out at once. */
 export function stepsOf({ batch = [] }: Pick<DuePrompt, 'batch'>): number[] {
   return batch.map(({ step }) => step ?? 0)
 }
@@ -123,12 +112,11 @@ function dueStep(state: WorkflowState, phase: Phase, work: StepInWork, place: Ta
   }
 }
 
-/** The names of the workflow and the task, as a prompt's first line shows them. */
 function namesOf(state: WorkflowState, place: TaskPlace): [workflow: string, task: string] {
   return [oneLine(state.name, 200), oneLine(place.task, 200)]
 }
 
-/** The title, the template and the rest of a prompt. Only the template is cut: the rest says which file decides. */
+/** Cuts only the template: the rest says which file decides. */
 function joined(title: string, template: string, rest: readonly string[]): string {
   const [before, after] = [`${title}\n\n`, `\n\n${rest.join('\n\n')}`].map(stripControl)
   return cut(`${before}${cut(stripControl(template), PROMPT_LIMIT - `${before}${after}`.length)}${after}`, PROMPT_LIMIT)
@@ -139,7 +127,6 @@ function failureText(failure: string | undefined, isBefore = false): string[] {
   return [PROMPT_TEXT[isBefore ? 'before' : 'failure'](cut(stripControl(failure).trim(), 3000))]
 }
 
-/** The template of a step, or of the phase's own prompt, with its values. */
 function filled(state: WorkflowState, phase: Phase, place: TaskPlace, work: StepInWork | undefined): string {
   const step = work === undefined ? undefined : stepAt(state, work.step)
   const values: Record<(typeof PLACEHOLDERS)[number], string> = {
@@ -169,7 +156,6 @@ function filled(state: WorkflowState, phase: Phase, place: TaskPlace, work: Step
   ).trim()
 }
 
-/** Why the phase was entered again, and where its last artifact lies now. The first visit shows a reason too. */
 function entryReasons(state: WorkflowState, place: TaskPlace): string[] {
   const { ledBy, previousArtifact } = state
   const visit = visitsOf(state, state.phase)
@@ -199,7 +185,6 @@ function verdictDemand(pointer: string, { cases, otherwise }: Next): string {
     : PROMPT_TEXT.caseVerdict(pointer, Object.keys(cases), otherwise !== undefined)
 }
 
-/** What the journal says of a prompt. */
 export function promptRecord(due: DuePrompt, isRepeated: boolean): string {
   return RUN_RECORDS.prompt(due.phase, due.words, due.batch === undefined ? due.attempt : undefined, isRepeated)
 }

@@ -7,33 +7,27 @@ import { isInStep, promptsLeft, stepLine, where } from './position.ts'
 import { pauseClock, type WorkflowState, withTransition, workedMs } from './state.ts'
 import type { StepInWork } from './state-fields.ts'
 
-/** The parts of the machine that phases and steps share: giving out prompts, and ending a run. */
-
-/** The next action of the driver. `observe`: it observes again and calls `advance` once more. */
+/** `observe`: observe and call `advance` again. */
 export type Command =
   | { readonly kind: 'prompt' }
   | { readonly kind: 'wait' }
   | { readonly kind: 'finish' }
   | { readonly kind: 'observe' }
 
-/** The result of `advance`. */
 export interface Advance {
   readonly state: WorkflowState
   readonly command: Command
   readonly effects: readonly Effect[]
 }
 
-/** A transition without effects. */
 export function only(state: WorkflowState, kind: Command['kind']): Advance {
   return { state, command: { kind }, effects: [] }
 }
 
-/** The result of giving out a prompt; if it cannot go out now, the state stays as it is. */
 export function orWait(state: WorkflowState, given: Advance): Advance {
   return given.command.kind === 'wait' ? only(state, 'wait') : given
 }
 
-/** The state of a run that has ended. */
 export function end(state: WorkflowState, outcome: RunOutcome, nowMs: number, why?: string): WorkflowState {
   const detail = why === undefined ? {} : { detail: why }
   const ended = withTransition(
@@ -44,14 +38,12 @@ export function end(state: WorkflowState, outcome: RunOutcome, nowMs: number, wh
   return { ...ended, active: false, outcome, why, stopRequestedMs: undefined }
 }
 
-/** What a prompt asks for. */
 export interface Asked {
-  /** The steps in progress that it hands out; undefined for the phase's own prompt. */
+  /** Undefined for the phase's own prompt. */
   readonly steps?: readonly StepInWork[]
   readonly effects?: readonly Effect[]
 }
 
-/** Gives out a prompt; or stops, if that was requested; or stalls, if the budget is spent. */
 export function prompt(state: WorkflowState, seen: Observation, { steps, effects = [] }: Asked): Advance {
   if (state.stopRequestedMs !== undefined) return only(end(state, 'stopped', seen.nowMs), 'finish')
   if (!seen.mayPrompt) return only(state, 'wait')
@@ -82,7 +74,6 @@ export function prompt(state: WorkflowState, seen: Observation, { steps, effects
   }
 }
 
-/** Why the budget does not allow `size` more prompts; undefined if it does. */
 function spentBudget(state: WorkflowState, size: number, nowMs: number): string | undefined {
   const { maxPrompts, maxMinutes } = state.definition
   if (maxPrompts !== undefined && size > promptsLeft(state)) {
@@ -92,12 +83,11 @@ function spentBudget(state: WorkflowState, size: number, nowMs: number): string 
   return isLate ? WORKFLOW_TEXT.minutesSpent(maxMinutes) : undefined
 }
 
-/** True for a prompt that was interrupted. It is the same attempt, so the number of times is limited. */
+/** Limited, because it is the same attempt. */
 export function goesOutAgain({ interruptions }: WorkflowState, { interrupted }: Observation): boolean {
   return interrupted === true && interruptions < MAX_INTERRUPTIONS
 }
 
-/** Gives the prompt out once more, as the same attempt. */
 export function promptOnceMore(state: WorkflowState, seen: Observation): Advance {
   const again = { ...state, interruptions: state.interruptions + 1 }
   const steps = isInStep(state) ? state.inWork.filter(({ out }) => out) : undefined

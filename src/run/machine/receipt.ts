@@ -2,25 +2,18 @@ import { isJsonObject } from '../../kernel/json-object.ts'
 import { toIso } from '../../kernel/time.ts'
 import { type CheckResult, failedField, parseFailure } from '../../marker/check.ts'
 
-/**
- * Receipts of a phase's check (docs/design.md, "Checks"): its result, and the files that it is bound to. The machine passes
- * the phase only with a green receipt whose files are as they were.
- */
+/** Receipts of checks (docs/design.md, "Checks"). A phase passes only with a green one whose files are unchanged. */
 
-/** The folder of receipts in the task folder. */
 export const CHECKS_FOLDER = 'checks'
 
 const RECEIPT_NAME = /^\d+-\d+\.json$/
 
-/** True for the name of a receipt in the folder of its phase: its visit and its attempt. */
 export function isReceiptName(name: string): boolean {
   return RECEIPT_NAME.test(name)
 }
 
-/** The largest number of files that a receipt is bound to. */
 export const MAX_BOUND_FILES = 2_000
 
-/** A file as it was when the check began. */
 export interface BoundFile {
   /** Relative to the task folder, with `/`. */
   readonly path: string
@@ -28,7 +21,7 @@ export interface BoundFile {
   readonly mtimeMs: number
 }
 
-/** The size and the times of an artifact when the check began. No program can set ctime on a POSIX system. */
+/** As they were when the check began. No program can set ctime on a POSIX system. */
 export interface ArtifactTimes {
   readonly size: number
   readonly modifiedMs: number
@@ -36,25 +29,22 @@ export interface ArtifactTimes {
   readonly changedMs: number
 }
 
-/** A file, or a pattern, that a check names and that its result is not bound to. */
+/** A change here does not void the check. */
 export interface NotBound {
   /** Relative to the root. */
   readonly path: string
   readonly why: 'link' | 'node_modules'
 }
 
-/** The result of a check, and what it is bound to. */
 export interface Receipt extends CheckResult {
-  /** A receipt that came with a repository is another run's. */
+  /** A receipt that came with a repository has another run's id. */
   readonly runId: string | undefined
-  /** The hash of the artifact's content; empty for a large one. */
+  /** Hash of the content; empty if large. */
   readonly artifact: string
-  /** Undefined if the artifact could not be looked at. */
   readonly artifactTimes: ArtifactTimes | undefined
   readonly files: readonly BoundFile[]
 }
 
-/** The text of a receipt's file. */
 export function formatReceipt(receipt: Receipt, nowMs: number): string {
   const { runId, run: command, failure, durationMs, output, artifact, artifactTimes: times, files } = receipt
   return `${JSON.stringify(
@@ -70,7 +60,6 @@ export function formatReceipt(receipt: Receipt, nowMs: number): string {
   )}\n`
 }
 
-/** Reads a receipt; undefined for anything else. */
 export function parseReceipt(text: string): Receipt | undefined {
   let value: unknown
   try {

@@ -12,36 +12,28 @@ import { type DuePrompt, type DueWork, duePrompt, type TaskPlace } from './promp
 import { newState, type WorkflowState } from './state.ts'
 import { approveState } from './steering.ts'
 
-/** Walks through a definition with scripted outcomes, as a run without hooks would go. Pure: nothing is written. */
+/** Runs a definition with scripted outcomes, without files. */
 
-/** The scripted outcomes. Anything that they do not name passes. */
 export interface Script {
-  /** How many first attempts fail: of a phase by its id, of a step by `id/3`. Where a phase has a verdict, that is "fail". */
+  /** How many first attempts fail, by phase id or `id/3` for a step. */
   readonly failures: ReadonlyMap<string, number>
-  /** The verdict of phases with cases; the first case where it is not named. */
+  /** Default: the first case. */
   readonly cases: ReadonlyMap<string, string>
-  /** The number of steps that a phase takes from a file. */
   readonly steps: ReadonlyMap<string, number>
 }
 
-/** The number of steps from a file, if the script does not say. */
 const STEPS_FROM_FILE = 3
 
-/** A simulation ends after so many prompts. */
 const MAX_SIMULATED = 10_000
 
-/** A simulated run. */
 export interface Simulation {
-  /** The state at its end; still active after too many prompts. */
   readonly state: WorkflowState
   readonly prompts: readonly DuePrompt[]
   readonly history: readonly HistoryEntry[]
 }
 
-/** The answer to a prompt: the agent leaves nothing, or a file with this verdict. */
 export type Answer = 'nothing' | { readonly verdict: string }
 
-/** The answers of a script, to each prompt in turn. */
 export function answering(script: Script): (phase: Phase, work: Pick<DueWork, 'step'>) => Answer {
   const asked = new Map<string, number>()
   return (phase, { step }) => {
@@ -58,13 +50,11 @@ export function answering(script: Script): (phase: Phase, work: Pick<DueWork, 's
   }
 }
 
-/** The number of steps that a phase has; 0 for a phase without steps. */
 export function simulatedStepCount(script: Pick<Script, 'steps'>, { id, steps }: Phase): number {
   if (steps?.kind === 'list') return steps.steps.length
   return steps === undefined ? 0 : (script.steps.get(id) ?? STEPS_FROM_FILE)
 }
 
-/** The steps that a phase takes from a file. */
 export function simulatedSteps(script: Script, phase: Phase): Step[] {
   const length = simulatedStepCount(script, phase)
   return Array.from({ length }, (_, item) =>
@@ -72,7 +62,6 @@ export function simulatedSteps(script: Script, phase: Phase): Step[] {
   )
 }
 
-/** Runs a definition to its end, or until `most` prompts went out. Approvals are given at once. */
 export function simulate(
   definition: Definition,
   script: Script,
@@ -112,13 +101,11 @@ export function simulate(
   return { state, prompts, history }
 }
 
-/** The files of a simulated task folder, with the verdict of each. */
 class SimulatedFolder {
   readonly #files = new Map<string, string>()
   readonly #script: Script
-  /** The numbers of the ticked tasks of each checklist. */
   readonly #ticked = new Map<string, Set<number>>()
-  /** The artifacts that phases make: steps can be read from one only after it was made. */
+  /** Steps can be read only after these were made. */
   readonly #made: ReadonlySet<string>
   #previous: string | undefined
 
@@ -127,21 +114,18 @@ class SimulatedFolder {
     this.#made = new Set(phases.flatMap(({ artifact }) => artifact ?? []))
   }
 
-  /** Leaves the file of an answer. */
   leave(file: string, answer: Answer): void {
     if (answer === 'nothing') return
     this.#files.set(file, answer.verdict)
-    // A checklist that is written anew has new tasks.
+    // A rewritten checklist has new tasks.
     this.#ticked.delete(file)
   }
 
-  /** Ticks a task. */
   tick({ artifact, item }: Extract<Effect, { readonly kind: 'tick' }>): void {
     const ticked = this.#ticked.get(artifact) ?? new Set()
     this.#ticked.set(artifact, ticked.add(item.item))
   }
 
-  /** Moves a file away. */
   archive(effect: Parameters<typeof archivePlace>[0]): void {
     const file = effect.kind === 'archive-step' ? effect.file : effect.artifact
     if (!this.#files.delete(file) || effect.kind === 'archive-step') return
@@ -149,7 +133,6 @@ class SimulatedFolder {
     this.#previous = `${folder}/${name}`
   }
 
-  /** Observes the folder after the agent with the prompt came back. */
   observe(state: WorkflowState, nowMs: number): Observation {
     const phase = currentPhase(state)
     const verdict = phase.artifact === undefined ? undefined : this.#files.get(phase.artifact)

@@ -6,24 +6,19 @@ import { currentWork } from './position.ts'
 import { visitsOf, type WorkflowState } from './state.ts'
 import { STATE_FIELDS } from './state-fields.ts'
 
-/** The state file of a run: one format for every driver, with snake_case keys. */
-
-/** The version of the format that this code reads and writes. */
 const STATE_VERSION = 1
 
-/** The maximum size of a state that is read, in bytes. */
+/** In bytes. */
 export const STATE_MAX_BYTES = 33_554_432
 
-/** The form of a field in the file. */
 interface Written {
   readonly key: string
   write(value: unknown): unknown
 }
 
-/** The text of a state file. */
 export function formatState(state: WorkflowState): string {
   const { step, attempts, maxAttempts } = currentWork(state)
-  // For people and programs that read states. They follow from the steps in progress and the ended ones, and are not read.
+  // For other readers; we do not read them back.
   const following: Readonly<Record<string, readonly (readonly [string, number])[]>> = {
     maxPhaseAttempts: [['current_step', step]],
     totalSteps: [
@@ -38,7 +33,6 @@ export function formatState(state: WorkflowState): string {
   return `${JSON.stringify({ version: STATE_VERSION, ...Object.fromEntries(fields) })}\n`
 }
 
-/** The reason why a state file cannot be used. */
 export interface StateProblem {
   readonly code: 'not-json' | 'version' | 'shape'
   readonly detail: string
@@ -46,7 +40,7 @@ export interface StateProblem {
 
 const readState = objectOf(STATE_FIELDS)
 
-/** Reads the text of a state file. It never throws: it returns the problem of an unusable text. */
+/** Never throws. */
 export function parseState(text: string): WorkflowState | StateProblem {
   let value: unknown
   try {
@@ -63,16 +57,12 @@ export function parseState(text: string): WorkflowState | StateProblem {
   return isWorkSound(state) ? clamped(state, phase) : { code: 'shape', detail: 'in_work, ended_steps' }
 }
 
-/** True if the steps in progress and the ended ones are steps of the phase, each one once. */
 function isWorkSound({ inWork, endedSteps, totalSteps }: WorkflowState): boolean {
   const steps = [...inWork, ...endedSteps].map(({ step }) => step)
   return new Set(steps).size === steps.length && steps.every((step) => step < totalSteps)
 }
 
-/**
- * The state with limits that follow from its definition, in case the file was edited by hand. A resume adds the
- * definition's limit to the attempts that were spent, so no limit is ever larger than that.
- */
+/** Corrects a hand-edited file: no resume grants more than this. */
 function clamped(state: WorkflowState, phase: Phase): WorkflowState {
   const beyond = state.definition.phases.map(({ id, maxVisits }) => visitsOf(state, id) - maxVisits)
   const inWork = state.inWork.map((step) => ({
@@ -87,7 +77,6 @@ function clamped(state: WorkflowState, phase: Phase): WorkflowState {
   }
 }
 
-/** True if `parseState` returned a state. */
 export function isState(read: WorkflowState | StateProblem): read is WorkflowState {
   return !('code' in read)
 }

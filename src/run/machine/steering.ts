@@ -10,23 +10,19 @@ import { end } from './prompting.ts'
 import { enter, settleClock, visitsOf, type WorkflowState, withTransition } from './state.ts'
 import type { EndedStep, StepInWork } from './state-fields.ts'
 
-/** What a person does to a run that goes on or can be resumed: approve, reject, retry a step, skip a step. Pure. */
+/** What a person does to a run: approve, reject, retry a step, skip a step. Pure. */
 
-/** True while the artifact of the current phase waits for a person, also in a run that was stopped meanwhile. */
+/** Whether a person must approve, even if the run was stopped since. */
 export function isApprovalDue(state: WorkflowState): boolean {
   return isResumable(state) && state.approval?.standing === 'asked'
 }
 
-/** The state after the artifact was approved. The next turn goes on to the next phase. */
 export function approveState(state: WorkflowState, note: string | undefined, nowMs: number): WorkflowState {
   const approved = judged(state, 'approved', note, nowMs)
   return { ...approved, approval: { standing: 'approved', note } }
 }
 
-/**
- * The state after the artifact was rejected, which is an attempt: the next turn puts it aside and asks for another one, with
- * the reason. After the last attempt the run stalls.
- */
+/** Counts as an attempt. The next turn archives the artifact and asks again. */
 export function rejectState(state: WorkflowState, reason: string, nowMs: number): WorkflowState {
   const phaseAttempts = state.phaseAttempts + 1
   const why = WORKFLOW_TEXT.rejected(reason)
@@ -46,17 +42,12 @@ function judged(
 ): WorkflowState {
   const detail = note === undefined ? {} : { detail: note }
   const noted = withTransition(state, { event, ...where(state), ...detail }, nowMs)
-  // The clock was stopped while the run waited.
   return state.active ? settleClock(noted, nowMs) : noted
 }
 
-/** A changed state, or why it was not changed. */
 export type Steered = { readonly state: WorkflowState } | { readonly refusal: StepRefusal }
 
-/**
- * The state in which a step that was given up is tried again, with all its attempts. Attempts stay counted, so no
- * result is overwritten.
- */
+/** Grants all attempts again, but keeps their count, so that no result is overwritten. */
 export function retryStep(state: WorkflowState, step: number, nowMs: number): Steered {
   const phase = currentPhase(state)
   const refusal = refusalOf(state, step)
@@ -86,7 +77,7 @@ function again(
   return withWork(noted, inWork)
 }
 
-/** The state in which a step is given up at once. A result that its agent still writes does not count. */
+/** A result that the agent still writes does not count. */
 export function skipStep(state: WorkflowState, step: number, nowMs: number): Steered {
   const refusal = refusalOf(state, step)
   if (refusal !== undefined) return { refusal }
@@ -108,14 +99,10 @@ function endedAt({ endedSteps }: WorkflowState, step: number): EndedStep | undef
   return endedSteps.find((one) => one.step === step)
 }
 
-/** Why a resumed run cannot go on from a phase: it was never entered, or this would pass over the approval of `phase`. */
+/** With `approval`, `phase` awaits one that this would bypass. */
 export type FromRefusal = { readonly kind: 'not-entered' } | { readonly kind: 'approval'; readonly phase: string }
 
-/**
- * The state of a resumed run that goes on from a phase that was entered before. The phase is entered again, and so may be each
- * phase that follows it, once more than its limit. Unfinished phases that this passes over count as skipped. An approval is
- * never passed over.
- */
+/** Enters an earlier phase again, and allows each phase one more visit. Bypassed phases count as skipped. */
 export function enterFrom(
   state: WorkflowState,
   phase: Phase,
@@ -149,10 +136,9 @@ export function enterFrom(
   return { state: enter({ ...noted, unfinished, skips: state.skips + skipped.length }, phase, nowMs) }
 }
 
-/** The phases that may follow each phase, or the end. */
 type Ways = ReadonlyMap<string, readonly string[]>
 
-/** The ways on: without a failing verdict that ends the run, or that leads back in a loop. */
+/** Leaves out failing verdicts that end the run or form a loop. */
 function forwardWays({ phases }: Definition): Ways {
   const passing: Ways = new Map(
     phases.map(({ id, next }) => [id, next.cases === undefined ? [next.pass] : targetsOf(next)]),
@@ -166,15 +152,11 @@ function forwardWays({ phases }: Definition): Ways {
   )
 }
 
-/** True for a phase through which every way from a phase to the end leads. */
+/** Whether every way to the end leads through the phase. */
 function isCertain(ways: Ways, from: string, id: string): boolean {
   return id === from || wayTo(ways, from, END, id) === undefined
 }
 
-/**
- * The shortest way between two phases: the ids from the first on, without the last; undefined if there is none. `without`: a
- * phase that it must not lead through.
- */
 function wayTo(ways: Ways, from: string, to: string, without?: string): readonly string[] | undefined {
   const found: (readonly [string, readonly string[]])[] = [[from, []]]
   const seen = new Set([from, without])

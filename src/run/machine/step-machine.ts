@@ -18,12 +18,10 @@ import { visitsOf, type WorkflowState, withTransition } from './state.ts'
 import type { StepInWork } from './state-fields.ts'
 
 /**
- * The machine's part for steps. A prompt hands out one step, or up to `parallel`. Each transition takes one result, or
- * gives out the next hand-out: the steps that failed, and the first ones that have not begun. Steps are given up only when
- * their hand-out is over.
+ * The machine's part for steps. A transition takes one result, or gives out a hand-out. Steps are given up only at its
+ * end.
  */
 
-/** Performs one transition of a phase that is in its steps. */
 export function advanceSteps(state: WorkflowState, phase: Phase, seen: Observation): Advance {
   if (!state.prompted) return betweenHandOuts(state, phase, seen)
   for (const [index, step] of state.inWork.entries()) {
@@ -36,14 +34,12 @@ export function advanceSteps(state: WorkflowState, phase: Phase, seen: Observati
   return stepFailed(state, phase, missing, WORKFLOW_TEXT.noStepResult(stepResultFile(phase, missing.step)), seen, [])
 }
 
-/** A result that an agent wrote. */
 type ResultThere = Exclude<StepResultSeen, { readonly kind: 'absent' }>
 
 function isThere(result: StepResultSeen | undefined): result is ResultThere {
   return result !== undefined && result.kind !== 'absent'
 }
 
-/** Takes what is in the archive already, and gives out the next hand-out. */
 function betweenHandOuts(state: WorkflowState, phase: Phase, seen: Observation): Advance {
   if (state.inWork.length > 0 && state.inWork.every(isSpent)) return settle(state, phase, seen, [])
   const filled = withHandOut(state, phase)
@@ -51,19 +47,17 @@ function betweenHandOuts(state: WorkflowState, phase: Phase, seen: Observation):
   for (const [index, step] of filled.inWork.entries()) {
     const result = seen.stepResults[index]
     if (!isThere(result)) continue
-    // No prompt has asked for this result. One in the archive belongs to this attempt, from before a resume.
+    // No prompt asked for this result, unless it is archived: then it is from before a resume.
     if (result.archived) return takeResult(filled, phase, step, result, seen)
     early.push(archiveStep(state, stepResultFile(phase, step.step), `early-${stepArchiveName(step)}`))
   }
-  // A step whose attempts are spent waits for the end of this hand-out too: after a crash others may go out again. And a step
-  // that a person retries may be one more than the phase allows at once.
+  // After a crash, others may be given out again. A retry by a person may exceed `parallel`.
   const steps = filled.inWork.filter((step) => !isSpent(step)).slice(0, phase.parallel)
   const given = prompt(filled, seen, { steps, effects: [...strays(state, seen), ...early] })
-  // After a stop or a spent budget, no later prompt archives unrequested results.
+  // No later prompt would archive unrequested results.
   return given.command.kind === 'finish' ? { ...given, effects: strays(state, seen) } : orWait(state, given)
 }
 
-/** True for a result that may be a draft at this stop. */
 function isEarly(result: ResultThere, { takes }: Observation): boolean {
   if (result.archived) return false
   if (takes === 'passing') return result.kind !== 'result' || !result.success
@@ -88,7 +82,6 @@ function takeResult(
   return settle({ ...ended, lastFailure: undefined }, phase, seen, [...effects, ...tick(state, phase, step)])
 }
 
-/** Ticks the step in the checklist that it was taken from. */
 function tick(state: WorkflowState, { steps }: Phase, { step }: StepInWork): Effect[] {
   const item = stepAt(state, step)
   return steps?.kind === 'checklist' && isChecklistItem(item) ? [{ kind: 'tick', artifact: steps.artifact, item }] : []
@@ -98,7 +91,6 @@ function archiveStep(state: WorkflowState, file: string, name: string): Effect {
   return { kind: 'archive-step', phase: state.phase, visit: visitsOf(state, state.phase), file, name }
 }
 
-/** Archives the results that no prompt asked for. They do not count. */
 export function strays(state: WorkflowState, { strayResults = [] }: Observation): Effect[] {
   return strayResults.map((file) => archiveStep(state, file, `stray-${file}`))
 }
@@ -116,7 +108,6 @@ function stepFailed(
   return settle({ ...withStepInWork(failed, changed), lastFailure: why }, phase, seen, effects)
 }
 
-/** Goes on after a result was taken. When the hand-out is over, the steps whose attempts are spent are given up. */
 function settle(state: WorkflowState, phase: Phase, seen: Observation, effects: readonly Effect[]): Advance {
   let next = state
   for (const spent of state.prompted ? [] : state.inWork.filter(isSpent)) {
@@ -133,16 +124,13 @@ function settle(state: WorkflowState, phase: Phase, seen: Observation, effects: 
     const ended = withStepEnded(skipped, spent, 'skipped')
     next = {
       ...{ ...ended, skips: next.skips + 1, phaseSkips: next.phaseSkips + 1 },
-      // The next step starts without a failure; only the phase's own prompt shows the last one.
       lastFailure: isInStep(ended) ? undefined : why,
     }
   }
-  // After the last step no prompt archives unrequested results.
   const last = isInStep(next) ? [] : strays(state, seen)
   return { state: next, command: { kind: 'observe' }, effects: [...effects, ...last] }
 }
 
-/** True if the phase would give up more steps than it may, or all of them: then none of its work was done. */
 function givesUpTooMany({ phaseSkips, totalSteps }: WorkflowState, { maxSkips }: Phase): boolean {
   return phaseSkips + 1 === totalSteps || (maxSkips !== undefined && phaseSkips >= maxSkips)
 }

@@ -18,27 +18,19 @@ import { findRunFiles, type RunFile, removeRunFile, runFileOf } from './run-file
 import { noteSessionStart } from './run-wait.ts'
 import { readState, stateDisplayPath, withRunLock } from './state-store.ts'
 
-/** Finds the runs that are active, and those that are unfinished. */
-
-/** An active run. */
 interface ActiveRun {
   readonly folder: TaskFolder
   readonly state: WorkflowState
 }
 
-/** A run that cannot be used. */
 export interface UnusableRun {
   readonly root: string
-  /** The path of its state, or of its run file where the task folder is not found, for people. */
   readonly path: string
   readonly task: string | undefined
   readonly detail: string
 }
 
-/**
- * The runs that the run files of some roots lead to, in the roots' order and path order. A run file without an active run
- * is removed. Throws nothing but `LockBusy`.
- */
+/** Throws only `LockBusy`. */
 export function findActiveRuns(roots: readonly string[]): {
   readonly runs: readonly ActiveRun[]
   readonly problems: readonly UnusableRun[]
@@ -60,7 +52,7 @@ export function findActiveRuns(roots: readonly string[]): {
         settleRunFile(file)
         continue
       }
-      // Two roots may lead to one folder.
+      // Two roots may lead to the same folder.
       const place = placeIdentity(folder.path) ?? folder.path
       if (!seen.has(place)) runs.push({ folder, state })
       seen.add(place)
@@ -73,10 +65,7 @@ export function findActiveRuns(roots: readonly string[]): {
   return { runs, problems }
 }
 
-/**
- * Removes a run file whose run is not active: a process was killed before the run began or after it ended.
- * @throws {PostflightError} `locked`, `workflow-state`; file-system errors.
- */
+/** Removes the file of a killed process, whose run never began or has ended. */
 function settleRunFile({ path: file, id, folder, isSearched }: RunFile): void {
   if (folder === undefined || kindAt(path.join(folder.path, WORKFLOW_FOLDER)) === undefined) {
     if (isSearched) removeFile(file)
@@ -91,10 +80,7 @@ function settleRunFile({ path: file, id, folder, isSearched }: RunFile): void {
   })
 }
 
-/**
- * The runs of some roots that are active or have stalled, for a session that starts. It looks at every state, because a
- * run may have lost its run file and its id. Never throws.
- */
+/** Looks at every state: a run may have lost its run file and its id. Never throws. */
 export function listUnfinishedRuns(
   roots: readonly string[],
   { nowMs, deadline }: { readonly nowMs: number; readonly deadline?: number | undefined },
@@ -110,7 +96,6 @@ export function listUnfinishedRuns(
   })
 }
 
-/** The active runs of a root, also those without a run file. Never throws. */
 export function listActiveRuns(root: string, nowMs: number): UnfinishedRun[] {
   return listUnfinishedRuns([root], { nowMs }).filter(({ standing }) => standing !== 'stalled')
 }
@@ -122,20 +107,16 @@ function standingOf(folder: TaskFolder, state: WorkflowState): UnfinishedStandin
   return needOf(state).kind === 'approval' ? 'approval' : 'running'
 }
 
-/**
- * Notes in a session's runs that the session starts again. Returns the journal's records.
- * @throws {PostflightError} `locked`; file-system errors.
- */
 export function noteSessionStarts(runs: readonly UnfinishedRun[], session: string | undefined): Recorded[] {
   const mine = runs.filter(({ awaitsStart, hostSession }) => awaitsStart && hostSession === session)
   return mine.flatMap(({ folder }) => noteSessionStart(folder, session))
 }
 
-/** The state; undefined where it cannot be used, which `status` and `doctor` report. */
 function tryReadState(folder: TaskFolder): WorkflowState | undefined {
   try {
     return readState(folder)
   } catch {
+    // `status` and `doctor` report unusable states.
     return undefined
   }
 }

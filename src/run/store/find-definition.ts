@@ -4,26 +4,17 @@ import { isAbsent, kindAt } from '../../disk/file-facts.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import type { PathKind } from '../../kernel/files.ts'
 
-/** Finds the file of a definition by its path, or by the name of a shipped example. */
-
-/** A definition in `examples/` of the package. */
 export interface ShippedExample {
-  /** The file's name without its extension. */
   readonly name: string
   readonly file: string
 }
 
-/** The folders that definitions are searched in. */
 export interface DefinitionFolders {
   readonly cwd: string
   readonly packageFolder: string
 }
 
-/**
- * The file that `named` means: a path, or the name of an example where no such file exists. The name never becomes part
- * of a path.
- * @throws {PostflightError} `definition-missing`.
- */
+/** Finds a file by its path, else a shipped example by its name, which never becomes part of a path. */
 export function findDefinition({ cwd, packageFolder }: DefinitionFolders, named: string): string {
   const file = path.resolve(cwd, named)
   const kind = kindOrOther(file)
@@ -35,7 +26,6 @@ export function findDefinition({ cwd, packageFolder }: DefinitionFolders, named:
   throw new PostflightError('definition-missing', { path: file, examples: examples.map(({ name }) => name).join(', ') })
 }
 
-/** The shipped examples, sorted by name. None if the package lacks its folder. */
 export function listExamples(packageFolder: string): ShippedExample[] {
   const folder = path.join(packageFolder, 'examples')
   let names: string[] = []
@@ -49,11 +39,11 @@ export function listExamples(packageFolder: string): ShippedExample[] {
   return definitions.map((parsed) => ({ name: parsed.name, file: path.format(parsed) }))
 }
 
-/** The kind of a path. "other" if the system cannot tell: the reader reports why. */
 function kindOrOther(file: string): PathKind | undefined {
   try {
     return kindAt(file)
   } catch {
+    // The reader reports why.
     return 'other'
   }
 }

@@ -12,23 +12,18 @@ import { type DefinitionFile, MAX_PROMPT_LENGTH } from '../definition/definition
 import { unknownPlaceholders } from '../definition/placeholders.ts'
 import { snapshotOf } from '../definition/snapshot.ts'
 
-/** Reads and checks definition files, JSON or YAML; every finding has a line and a column. */
-
-/** The size of the largest definition file that is read, in bytes. */
+/** In bytes. */
 const DEFINITION_LIMIT = 8_388_608
 
-/** The size of the largest snapshot. A state file may be twice as large: it also holds the steps taken from an artifact. */
+/** A state file may be twice as large: it also holds steps from artifacts. */
 const SNAPSHOT_MEBIBYTES = 16
 
-/** The findings in a definition file, and its definition. */
 export interface LoadedDefinition {
   readonly faults: readonly PlacedFinding[]
   readonly warnings: readonly PlacedFinding[]
-  /** The definition, ready to run; undefined where there are faults. */
   readonly definition: Definition | undefined
 }
 
-/** Reads and checks a definition. @throws {PostflightError} `file-unreadable` when the file cannot be read. */
 export function loadDefinition(file: string): LoadedDefinition {
   const read = readSmallFile(file, DEFINITION_LIMIT)
   if (read.kind !== 'text' || !read.whole) {
@@ -56,10 +51,6 @@ function checkText(file: string, text: string): LoadedDefinition {
     : { faults, warnings, definition }
 }
 
-/**
- * The definition, ready to run.
- * @throws {PostflightError} `workflow-definition` with the first fault, `file-unreadable`.
- */
 export function requireDefinition(file: string, shown: string): Definition {
   const { definition, faults } = loadDefinition(file)
   if (definition !== undefined) return definition
@@ -72,11 +63,11 @@ export function requireDefinition(file: string, shown: string): Definition {
   })
 }
 
-/** The definition, ready to run; undefined when it is too large for a state file. */
+/** Returns undefined if it would not fit into a state file. */
 function makeReady(file: DefinitionFile, texts: ReadonlyMap<string, string>): Definition | undefined {
   const text = JSON.stringify(snapshotOf(file, (name) => texts.get(name)))
   if (Buffer.byteLength(text) > SNAPSHOT_MEBIBYTES * 1_048_576) return undefined
-  // The same reading as from the state file.
+  // Read as from a state file.
   const definition = readDefinition(JSON.parse(text))
   if (definition === undefined) throw new Error('the snapshot of a checked definition is invalid')
   return definition
@@ -92,7 +83,7 @@ function readPromptFiles(
   for (const [index, phase] of file.phases.entries()) {
     for (const key of ['prompt_file', 'step_prompt_file'] as const) {
       const name = phase[key]
-      // A path that leads outside is reported by the rules, and not followed here.
+      // The rules report a path that leads outside.
       if (name === undefined || !isInsidePath(name)) continue
       const at = ['phases', index, key]
       const read = readInside(folder, name, MAX_PROMPT_LENGTH, lookForNamed)

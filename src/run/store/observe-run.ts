@@ -19,23 +19,15 @@ import { stepResultFiles } from './put-aside.ts'
 import { checkBreach, checkCommand } from './receipts.ts'
 import { readJson, seeTasks, tickTask } from './task-files.ts'
 
-/** Observes a task folder for the workflow machine, and carries out the machine's effects there. */
-
-/** The size of the largest artifact that is parsed, in bytes. */
+/** In bytes. */
 const ARTIFACT_LIMIT = 4_194_304
 
-/** The size of the largest step result that is parsed, in bytes. */
+/** In bytes. */
 const STEP_RESULT_LIMIT = 1_048_576
 
-/** A driver's circumstances when it observes; see `Observation`. */
 export type Looking = Omit<Observation, 'artifact' | 'stepResults' | 'strayResults' | 'steps' | 'previousArtifact'>
 
-/**
- * Observes the files that the state's phase depends on. Wrong contents of a task folder are part of the result, not
- * errors.
- * @throws {PostflightError} `file-unreadable` when the system cannot read a file now: finished work must not count as
- * failed.
- */
+/** Throws `file-unreadable` if the system fails: finished work must not count as failed. */
 export function observe(folder: string, state: WorkflowState, looking: Looking): Observation {
   const phase = currentPhase(state)
   const inWork = isInStep(state) ? withHandOut(state, phase).inWork : []
@@ -56,14 +48,13 @@ export function observe(folder: string, state: WorkflowState, looking: Looking):
   }
 }
 
-/** The archived artifact of the phase's last visit, or the rejected one. Its name may have a number: no file is overwritten. */
+/** The name may have a number: archiving overwrites no file. */
 function previousArtifact(folder: string, state: WorkflowState, artifact: string): string | undefined {
   const name = archivedName(visitPutAside(state), artifact)
   const last = lastNamed(path.join(folder, ARTIFACTS_FOLDER, state.phase), name)
   return last === undefined ? undefined : `${ARTIFACTS_FOLDER}/${state.phase}/${last}`
 }
 
-/** The artifact, which is valid only if the phase's check has passed for it. */
 function seeCheckedArtifact(folder: string, name: string, phase: Phase, state: WorkflowState): ArtifactSeen {
   const seen = seeArtifact(folder, name, phase)
   if (seen.kind !== 'valid' || phase.check.run === undefined) return seen
@@ -97,7 +88,6 @@ function seeArtifact(folder: string, name: string, { check, next }: Phase): Arti
   )
 }
 
-/** Why a file's value does not match its schema. */
 function schemaBreach(name: string, schema: unknown, value: unknown): string | undefined {
   const breach = schema === undefined ? undefined : findBreach(schema, value)
   if (breach === 'too-long') return WORKFLOW_TEXT.checkTooLong(name, MAX_SCHEMA_STEPS)
@@ -127,31 +117,24 @@ function seeStepResult(folder: string, state: WorkflowState, phase: Phase, step:
   }
 }
 
-/**
- * The result of a step that was archived before a crash, and is not in the state yet; undefined if there is none. A file of
- * another run, or one that came with git, has a place in the archive too, but is not the one that was being moved there.
- */
+/** Finds a result that a crash kept out of the state. Other files there may be another run's, or from git. */
 function archivedResult(folder: string, state: WorkflowState, step: StepInWork): string | undefined {
   const name = stepArchiveName(step)
   if (!state.archiving.includes(name)) return undefined
   const place = stepFolder(state.phase, visitsOf(state, state.phase))
-  // Where something else has the archive's name, nothing was archived; archiving will report it.
+  // If something else has that name, archiving will report it.
   const { kind } = lookInside(folder, `${place}/${name}`)
   if (kind !== 'file' && kind !== 'other') return undefined
   return `${place}/${lastNamed(path.join(folder, place), name) ?? name}`
 }
 
-/**
- * The step results in the task folder that belong to no step in progress: of a step that has ended, or without a
- * number. They are searched only in a phase with several steps at once: elsewhere there is only one such file.
- */
 function strayResults(folder: string, phase: Phase, inWork: readonly StepInWork[]): string[] {
+  // Without parallel steps there is only one result file.
   if (phase.parallel === 1) return []
   const wanted = new Set(inWork.map(({ step }) => stepResultFile(phase, step)))
   return stepResultFiles(folder).filter((name) => !wanted.has(name))
 }
 
-/** The steps that a phase takes from a file; undefined for listed ones. @throws {PostflightError} `file-unreadable`. */
 function seeSteps(folder: string, source: StepSource): StepsSeen | undefined {
   if (source.kind === 'list') return undefined
   const { artifact: name } = source
@@ -165,7 +148,6 @@ function seeSteps(folder: string, source: StepSource): StepsSeen | undefined {
   return { kind: 'list', steps: list.map(takenStep) }
 }
 
-/** A step from an artifact: an object keeps its fields, anything else is a text. */
 function takenStep(step: unknown): Step {
   return isJsonObject(step) ? step : stepAsText(step).slice(0, MAX_STEP_LENGTH)
 }
@@ -178,10 +160,7 @@ function invalid(why: string, changedMs?: number): ArtifactSeen {
   return { kind: 'invalid', why, changedMs }
 }
 
-/**
- * Carries out an effect. Repeating it changes nothing.
- * @throws {PostflightError} `not-a-folder`; file-system errors.
- */
+/** Repeating it changes nothing. */
 export function applyEffect(folder: string, effect: Effect): void {
   if (effect.kind === 'tick') {
     tickTask(folder, effect.artifact, effect.item)
@@ -189,16 +168,15 @@ export function applyEffect(folder: string, effect: Effect): void {
   }
   const source = effect.kind === 'archive-step' ? effect.file : effect.artifact
   const found = lookInside(folder, source)
-  // A folder or a link of that name is moved too: it must not count as the next result either.
+  // A folder or link is moved too: it must not count as the next result.
   if (found.kind === 'absent' || found.kind === 'elsewhere') return
   const { folder: place, name } = archivePlace(effect)
   moveToFree(path.join(folder, source), makeFoldersInside(folder, place), name)
 }
 
-/** Lists beyond these are not read: each may be as large as an artifact, and `status` reads them every time. */
+/** Each may be as large as an artifact, and `status` always reads them. */
 const MAX_LISTS = 20
 
-/** The lengths of the lists that phases take their steps from, as they are in a task folder now. Each is read once. */
 export function listedIn({ path }: TaskFolder): ListedSteps {
   const known = new Map<string, number | undefined>()
   return ({ steps }) => {
@@ -210,12 +188,12 @@ export function listedIn({ path }: TaskFolder): ListedSteps {
   }
 }
 
-/** The length of a list; undefined for one that is missing, wrong or unreadable: the run itself says so. */
 function lengthOf(folder: string, source: StepSource): number | undefined {
   try {
     const seen = seeSteps(folder, source)
     return seen?.kind === 'list' ? seen.steps.length : undefined
   } catch {
+    // The run itself reports faults.
     return undefined
   }
 }

@@ -29,9 +29,6 @@ import { PHASE_CHECK_TEXT, WORKFLOW_TEXT } from '../run-messages.ts'
 import { observe } from './observe-run.ts'
 import { boundArtifact, boundFile, checkBreach, receiptPlace } from './receipts.ts'
 
-/** Runs the check of a run's current phase, and leaves its receipt. */
-
-/** The result: no check is due, another process runs it, or it ran. */
 export type PhaseCheck =
   | { readonly kind: 'none' }
   | { readonly kind: 'busy'; readonly sinceMs: number }
@@ -39,30 +36,28 @@ export type PhaseCheck =
       readonly kind: 'ran'
       readonly check: RunCheck
       readonly receipt: string
-      /** For the journal. Not the event of a marker's check: the report would make a marker of it. */
+      /** Not the event of a marker's check: the report would list a marker. */
       readonly entry: JournalEntry
-      /** What `check.files` names and the result is not bound to. */
+      /** Named by `check.files`, but not bound. */
       readonly notBound: readonly NotBound[]
     }
 
-/** Whether the check of the current phase is due; `why`: why it is too early. */
 export type CheckStanding =
   | { readonly kind: 'none' | 'due' | 'passed' }
   | { readonly kind: 'too-early'; readonly why: string }
 
-/** The standing of the current phase's check: it is due when the artifact is valid apart from it. */
 export function checkStanding(folder: TaskFolder, state: WorkflowState): CheckStanding {
   const phase = currentPhase(state)
   const { check, artifact = '' } = phase
   if (!state.active || check.run === undefined) return { kind: 'none' }
   if (state.clearing || isInStep(state)) return { kind: 'too-early', why: WORKFLOW_TEXT.noArtifact(artifact) }
+  // The check is due if the artifact is otherwise valid.
   const seen = observeUnchecked(folder, state)
   if (seen.kind === 'invalid') return { kind: 'too-early', why: seen.why }
   if (seen.kind === 'absent') return { kind: 'too-early', why: WORKFLOW_TEXT.noArtifact(artifact) }
   return { kind: checkBreach(folder.path, state, phase, '') === undefined ? 'passed' : 'due' }
 }
 
-/** The artifact of the current phase, judged without its check. */
 function observeUnchecked(folder: TaskFolder, state: WorkflowState): ArtifactSeen {
   const withoutCheck = (phase: Phase): Phase =>
     phase.id === state.phase ? { ...phase, check: { ...phase.check, run: undefined } } : phase
@@ -72,10 +67,7 @@ function observeUnchecked(folder: TaskFolder, state: WorkflowState): ArtifactSee
   return observe(folder.path, unchecked, { nowMs: 0, returned: false, mayPrompt: false }).artifact
 }
 
-/**
- * Runs the check of the current phase at the root. The state is not changed: the next turn of the run reads the receipt.
- * @throws {PostflightError} `shell-missing`, `check-files`, `check-patterns`; file-system errors.
- */
+/** Leaves a receipt for the next turn. */
 export async function runPhaseCheck(
   folder: TaskFolder,
   state: WorkflowState,
@@ -85,7 +77,7 @@ export async function runPhaseCheck(
   const { run: command, files: patterns } = check
   if (command === undefined) return { kind: 'none' }
   const done = await whileChecking(folder, limits, async (run): Promise<PhaseCheck> => {
-    // Taken before the check: an edit while it runs was not checked.
+    // Before the check: an edit during it was not checked.
     const { files, notBound } = await filesOf(folder, id, patterns ?? [])
     const bound = { ...boundArtifact(folder.path, artifact), files }
     const [result] = await run([command])
@@ -105,19 +97,13 @@ export async function runPhaseCheck(
   return done.kind === 'busy' ? done : done.result
 }
 
-/** The folder of packages, which is never searched: it has too many files. */
+/** Never searched: it has too many files. */
 const MODULES = 'node_modules'
 
-/** The time (ms) in which the files must be found. */
 const SEARCH_LIMIT_MS = 10_000
 
-/** The depth to which folders are searched. */
 const SEARCH_DEPTH = 50
 
-/**
- * The files that match the patterns, as they are now.
- * @throws {PostflightError} `check-patterns`; `check-files` for too many, or where the search takes too long.
- */
 async function filesOf(
   folder: TaskFolder,
   phase: string,
@@ -126,7 +112,7 @@ async function filesOf(
   if (patterns.length === 0) return { files: [], notBound: [] }
   const tooMuch = new PostflightError('check-files', { limit: MAX_BOUND_FILES, seconds: SEARCH_LIMIT_MS / 1000 })
   const expanded = expandPatterns(patterns)
-  // The state was edited by hand, or begun by a version that allowed more.
+  // Edited by hand, or from a version that allowed more.
   if (expanded === undefined) throw new PostflightError('check-patterns', { task: taskWord(folder), phase })
   const { default: fastGlob } = await import('fast-glob')
   const stream = fastGlob.stream(expanded, {
@@ -173,11 +159,8 @@ async function filesOf(
   }
 }
 
-/**
- * True for a file of ours in a task folder: the lock of the check itself is one, and others change at every stop. A task
- * folder lies in `specs/`, or in a folder there whose name begins with no digit.
- */
 function isOurs(folder: TaskFolder, name: string): boolean {
+  // These change at every stop, and one is the check's own lock.
   const [specs, ...parts] = name.split('/')
   if (specs !== SPECS_FOLDER) return false
   const below = (depth: number): string => parts.slice(depth).join('/')
@@ -189,8 +172,8 @@ function isOurs(folder: TaskFolder, name: string): boolean {
   )
 }
 
-/** True for such a path in a task folder. People have folders `checks` and `artifacts` too: there only our names are ours. */
 function isOwnFile(value: string): boolean {
+  // People may have such folders too, so only our file names count.
   const [place, , name = ''] = value.split('/')
   if (place === CHECKS_FOLDER) return isReceiptName(name.replace(/(?<=\.json)\..*\.tmp$/, ''))
   return place === ARTIFACTS_FOLDER ? /^\d+-/.test(name) : isReserved(value)

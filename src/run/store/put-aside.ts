@@ -11,15 +11,11 @@ import { ARTIFACTS_FOLDER, isArchivedName, STEP_RESULTS_FOLDER } from '../machin
 import { CHECKS_FOLDER, isReceiptName } from '../machine/receipt.ts'
 import type { WorkflowState } from '../machine/state.ts'
 
-/** The folder of the runs that were put aside. */
 const RUNS_FOLDER = 'workflow-runs'
 
 /**
- * Moves what earlier runs left to a new folder, `workflow-runs/N`, and returns its path in the task folder; undefined if
- * there was nothing. Nothing of it counts for the next run, which has the phases of `definition`. `ended`: the state of the
- * run before it, whose artifacts are moved too. Without that state, artifacts stay: they may be a person's, as is every file
- * of a name that no run gives. The caller holds the run's lock. After a failure the next call moves the rest.
- * @throws {PostflightError} `not-a-folder`; file-system errors.
+ * Moves files of earlier runs to `workflow-runs/N`. Without `ended`, artifacts stay: they may be a person's. Needs the
+ * run's lock. After a failure the next call moves the rest.
  */
 export function putAside(
   folder: TaskFolder,
@@ -36,12 +32,12 @@ export function putAside(
     ]),
   )
   const state = ended === undefined ? [] : [RUN_HISTORY_FILE, RUN_STATE_FILE]
-  // The state last: as long as it is there, the next call moves the rest too.
+  // Last: while it exists, the next call moves the rest.
   const names = [...left, ...archives, STEP_RESULTS_FOLDER, ...stepResultFiles(folder.path), ...state].filter((name) =>
     isThere(folder.path, name),
   )
   if (names.length === 0) return undefined
-  // Git must ignore it, like the state that it will hold.
+  // Git must ignore it, like the state.
   if (makeLastingFolder(path.join(folder.path, RUNS_FOLDER))) hideFromGit(path.join(folder.path, RUNS_FOLDER))
   let number = 1
   while (kindAt(path.join(folder.path, RUNS_FOLDER, String(number))) !== undefined) number += 1
@@ -52,7 +48,7 @@ export function putAside(
     for (const each of filled) sync(each)
   }
   for (const name of names) {
-    // Before the state goes: a power cut must not bring back what it led to.
+    // Before the state: a power cut must not undo these moves and keep that one.
     if (name === RUN_STATE_FILE) syncMoves()
     const target = path.join(aside, ...name.split('/'))
     fs.mkdirSync(path.dirname(target), { recursive: true })
@@ -67,10 +63,10 @@ export function putAside(
   return place
 }
 
-/** The paths of our files in `place`; `place` itself if no run could use it as a folder. */
 function namesIn(folder: string, place: string, isOurs: (name: string) => boolean): string[] {
   const target = path.join(folder, ...place.split('/'))
   if (!isThere(folder, place)) return []
+  // No run could use it as a folder.
   if (kindAt(target) !== 'folder') return [place]
   return fs
     .readdirSync(target)
@@ -83,24 +79,21 @@ function isThere(folder: string, relative: string): boolean {
   return kind !== 'absent' && kind !== 'elsewhere'
 }
 
-/** Removes a folder, unless it holds something else, or is none. */
 function removeIfEmpty(target: string): void {
   try {
     fs.rmdirSync(target)
   } catch {}
 }
 
-/** The result files of steps in a task folder: `step-result.json`, and one for each step where several are in work. */
 export function stepResultFiles(folder: string): string[] {
   return namesLike(folder, /^step-result(?:-\d+)?\.json$/)
 }
 
-/** The files with prompts that are too long for a reason, beside the state. */
+/** Prompts too long for a block reason. */
 function promptFiles(folder: string): string[] {
   return namesLike(folder, /^prompt(?:-\d+)?\.md$/)
 }
 
-/** In a fixed order; none where the folder cannot be listed. */
 function namesLike(folder: string, pattern: RegExp): string[] {
   try {
     return fs

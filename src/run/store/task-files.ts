@@ -9,15 +9,13 @@ import { MAX_PHASE_STEPS } from '../definition/definition-limits.ts'
 import type { StepsSeen } from '../machine/observation.ts'
 import { WORKFLOW_TEXT } from '../run-messages.ts'
 
-/** Reads the files that agents write in a task folder, and ticks tasks there. A fault in one is a result, which the agent can correct. */
+/** Faults in agents' files are results, which agents can correct. */
 
-/** The value of a JSON file, or its fault in words. */
 type JsonRead =
   | { readonly kind: 'absent' }
   | { readonly kind: 'wrong'; readonly why: string }
   | { readonly kind: 'json'; readonly value: unknown }
 
-/** Reads a JSON file in a task folder. @throws {PostflightError} `file-unreadable` for an error of the system. */
 export function readJson(folder: string, name: string, limit: number, look = lookInside): JsonRead {
   const read = readInside(folder, name, limit, look)
   if (read.kind === 'absent') return read
@@ -30,7 +28,6 @@ export function readJson(folder: string, name: string, limit: number, look = loo
   }
 }
 
-/** Why a file cannot be read. @throws {PostflightError} `file-unreadable` for an error of the system. */
 function unreadable(folder: string, name: string, detail: string): string {
   if (isNoFaultOfFile(detail)) {
     throw new PostflightError('file-unreadable', { path: path.join(folder, name), detail })
@@ -38,21 +35,19 @@ function unreadable(folder: string, name: string, detail: string): string {
   return WORKFLOW_TEXT.unreadable(name, detail)
 }
 
-/** True for an error of the system (EIO, EMFILE). The agent can correct a file of the wrong kind or without rights. */
 function isNoFaultOfFile(detail: string): boolean {
+  // Agents can correct kinds and permissions, but not system errors such as EIO.
   return /^E[A-Z0-9]+$/.test(detail) && detail !== 'EACCES' && detail !== 'EPERM'
 }
 
-/** The size of the largest file that is read, in bytes. It is parsed in about 50 ms. */
+/** In bytes; parsed in about 50 ms. */
 const CHECKLIST_LIMIT = 131_072
 
-/** The text of a file, or why there is none. */
 type TextRead =
   | { readonly kind: 'absent' | 'too-large' | 'not-utf8' }
   | { readonly kind: 'unreadable'; readonly detail: string }
   | { readonly kind: 'text'; readonly text: string }
 
-/** Reads `name` (with `/`) in a task folder. */
 function readChecklistFile(folder: string, name: string): TextRead {
   const found = lookForNamed(folder, name)
   if (found.kind === 'absent') return found
@@ -64,7 +59,6 @@ function readChecklistFile(folder: string, name: string): TextRead {
   return Buffer.from(text).equals(read.bytes) ? { kind: 'text', text } : { kind: 'not-utf8' }
 }
 
-/** The open tasks of a file, as steps. @throws {PostflightError} `file-unreadable` for an error of the system. */
 export function seeTasks(folder: string, name: string): StepsSeen {
   const read = readChecklistFile(folder, name)
   if (read.kind === 'absent') return { kind: 'none', why: WORKFLOW_TEXT.noStepsFile(name) }
@@ -87,11 +81,7 @@ function noSteps(why: string): StepsSeen {
   return { kind: 'none', why: WORKFLOW_TEXT.mendSteps(why) }
 }
 
-/**
- * Ticks a task: one byte of the file is replaced in its place, so that nothing else changes. A task that is ticked
- * already, or that the file no longer has, stays as it is. Repeating it changes nothing.
- * @throws file-system errors.
- */
+/** Replaces one byte in place, so that nothing else changes. Repeating it changes nothing. */
 export function tickTask(folder: string, name: string, known: KnownTask): void {
   const read = readChecklistFile(folder, name)
   if (read.kind !== 'text') return
@@ -101,12 +91,12 @@ export function tickTask(folder: string, name: string, known: KnownTask): void {
   const at = Buffer.byteLength(read.text.slice(0, task.box))
   const descriptor = fs.openSync(found.path, CHANGING)
   try {
-    // An editor may have saved the file meanwhile: then the next reader of the list finds the task open.
+    // An editor may have saved meanwhile: then the task stays open.
     const box = Buffer.alloc(3)
     fs.readSync(descriptor, box, 0, 3, at - 1)
     if (/^\[[ \t]\]$/.test(box.toString('latin1'))) {
       fs.writeSync(descriptor, 'x', at)
-      // The state that follows counts the step as done.
+      // Must be durable before the state counts the step as done.
       fs.fsyncSync(descriptor)
     }
   } finally {

@@ -11,33 +11,29 @@ import { checkCommand } from './receipts.ts'
 import { putRunFile, removeRunFile } from './run-file.ts'
 import { recordHistory, writeState } from './state-store.ts'
 
-/** Takes a turn of a run, or foresees one: the agent's results move it on, and the next prompt is due. */
+/** Takes or predicts a turn of a run. */
 
-/** The result of a turn. */
 export interface TurnTaken {
   readonly state: WorkflowState
   readonly command: Reconciled['command']
-  /** True if there was no time for all finished phases. The next turn continues. */
+  /** Whether time ran out; the next turn continues. */
   readonly unfinished: boolean
-  /** Set when the command is `prompt`. */
   readonly due: DuePrompt | undefined
-  /** True if the run ended in this turn, and not before. */
   readonly ends: boolean
 }
 
-/** The prompt that is due in a state. */
 export function dueOf(folder: TaskFolder, state: WorkflowState): DuePrompt {
   return duePrompt(state, { task: folder.task, folder: folder.path, checkCommand: checkCommand(folder.path) })
 }
 
-/** A turn of a run whose lock the caller holds. `onDisk`: the state on disk, if it is not `start`. */
+/** Needs the run's lock. `onDisk`: the state on disk, if not `start`. */
 export function turnUnderLock(
   folder: TaskFolder,
   start: WorkflowState,
   looking: Looking,
   { onDisk = start, deadline }: { readonly onDisk?: WorkflowState; readonly deadline?: number | undefined } = {},
 ): TurnTaken {
-  // Before a prompt is counted: where the file cannot be written, nothing has happened yet.
+  // First: if the file cannot be written, no prompt is counted.
   if (start.active) putRunFile(folder, start.id)
   let recorded = onDisk
   const ports = {
@@ -59,12 +55,11 @@ export function turnUnderLock(
   return { state, command, unfinished, due, ends: start.active && !state.active }
 }
 
-/** Removes the run file of a run that has ended. The caller holds the run's lock. */
 export function removeIfEnded(folder: TaskFolder, { id, active }: WorkflowState): void {
   if (!active) removeRunFile(folder, id)
 }
 
-/** The turn that `turnUnderLock` would take now. Nothing is written. Files that it would archive count as archived. */
+/** Predicts `turnUnderLock` without writing. */
 export function foreseenTurn(folder: TaskFolder, start: WorkflowState, looking: Looking): TurnTaken {
   const archived = new Map<string, string>()
   const { state, command, unfinished } = reconcile(start, {
@@ -82,7 +77,6 @@ export function foreseenTurn(folder: TaskFolder, start: WorkflowState, looking: 
   return { state, command, unfinished, due, ends: start.active && !state.active }
 }
 
-/** The observation as it would be after the archiving. */
 function without(archived: ReadonlyMap<string, string>, state: WorkflowState, seen: Observation): Observation {
   const { artifact, stepResults, strayResults } = seen
   const phase = currentPhase(state)

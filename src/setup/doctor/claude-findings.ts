@@ -21,10 +21,7 @@ import type { Scope } from '../settings-paths.ts'
 import { HOOK_FINDINGS, REACH_FINDINGS } from './doctor-messages.ts'
 import { bad, type DoctorFinding, good } from './finding.ts'
 
-/**
- * Checks that Claude Code starts the hook exactly once, and that nothing switches it off. With `elsewhere`, another
- * host has the hook, so Claude Code does not need it.
- */
+/** With `elsewhere`, another host has the hook, so Claude Code does not need it. */
 export function checkSettings(context: CommandContext, elsewhere: boolean): DoctorFinding[] {
   const project = projectFolder(context)
   const places = settingsPlaces(context, project)
@@ -44,26 +41,20 @@ export function checkSettings(context: CommandContext, elsewhere: boolean): Doct
   return [bad('settings', HOOK_FINDINGS.notInstalled, `postflight install${portable ? '' : ' --scope local'}`)]
 }
 
-/** A place that wires the hook. */
 interface Wired {
   readonly where: string
-  /** The command that removes the hook there. */
   readonly removal: string
-  /** The commands that run at stops. */
   readonly stops: readonly string[]
   readonly findings: readonly DoctorFinding[]
-  /** Of several places, the one with the lowest rank stays. */
   readonly rank: number
 }
 
 const STOPS: readonly string[] = ['SubagentStop', 'Stop']
 
-/** The events at which the launcher looks for a definition of done, if its entry has their word. */
 const DONE_EVENTS: readonly string[] = ['Stop', 'SessionStart', 'PreToolUse']
 
 const CLAUDE_CODE: WiredHost = { tellsProject: true, entries: claudeEntries, install: 'postflight install' }
 
-/** The scope whose entries stay if several have them: first the one for all projects, last the one that is not shared. */
 const RANKS: Readonly<Record<Scope, number>> = { user: 3, project: 4, local: 5 }
 
 function switchedOff(context: CommandContext, places: readonly SettingsPlace[]): DoctorFinding[] {
@@ -85,7 +76,7 @@ function switchedOff(context: CommandContext, places: readonly SettingsPlace[]):
   ]
 }
 
-/** Checks that only one place has the hook. Claude Code 2.1.329 runs a command once, however many settings list it. */
+/** Claude Code 2.1.329 runs a command once, however many settings list it. */
 function checkOnce(wired: readonly Wired[]): DoctorFinding[] {
   const [only, ...others] = [...wired].sort(
     (one, other) => Number(isBroken(one)) - Number(isBroken(other)) || one.rank - other.rank,
@@ -130,15 +121,12 @@ function wiredByPlugin(places: readonly SettingsPlace[]): Wired[] {
   return [{ where: HOOK_FINDINGS.pluginPlace(plugin.name), removal, stops: [plugin.name], findings, rank: 2 }]
 }
 
-/** A host whose settings have our entries. */
 interface WiredHost {
   readonly tellsProject: boolean
   readonly entries: (command: string) => SettingsEntry[]
-  /** The command that installs the hook there, without the scope. */
   readonly install: string
 }
 
-/** Checks that a settings file has the entries of this package, or those of the project's own copy. */
 export function checkEntries(
   context: CommandContext,
   { scope, file, text, commands }: SettingsPlace,
@@ -179,20 +167,14 @@ export function checkEntries(
 
 const PROJECT = '$CLAUDE_PROJECT_DIR/'
 
-/** The copy of the package that settings name. */
 interface WiredCopy {
-  /** The command of the entry for stops. */
   readonly command: string
-  /** The file that it starts; undefined if that is not known. */
   readonly file: string | undefined
-  /** True for a path relative to the project. */
   readonly portable: boolean
-  /** Why the copy does not work, if that can be seen. */
   readonly problem: string | undefined
   readonly repair: string
 }
 
-/** The copy that these commands of one settings file start. */
 function findWiredCopy(commands: readonly { event: string; command: string }[], project: string): WiredCopy {
   const { command: entry = '' } = commands.find(({ event }) => event === 'Stop') ?? commands[0] ?? {}
   const command = withoutEventWord(entry)
@@ -214,7 +196,6 @@ function problemOf(file: string): string | undefined {
   }
 }
 
-/** The files by which package managers are known, and the command that installs what the project depends on. */
 const MANAGERS: readonly (readonly [file: string, command: string])[] = [
   ['pnpm-lock.yaml', 'pnpm install'],
   ['yarn.lock', 'yarn install'],
@@ -225,10 +206,7 @@ function installCommand(project: string): string {
   return MANAGERS.find(([file]) => fs.existsSync(path.join(project, file)))?.[1] ?? 'npm install'
 }
 
-/**
- * Checks that the agent's shell finds `postflight`: on the PATH, in the plugin, through the hook at the start of a session
- * (on Claude Code it adds the package's folder to the PATH), or by npx.
- */
+/** On Claude Code the hook adds the package's folder to the PATH when a session starts. */
 export function checkReach(context: CommandContext): DoctorFinding {
   const { packageFolder, platform } = context
   const project = projectFolder(context)
@@ -243,12 +221,10 @@ export function checkReach(context: CommandContext): DoctorFinding {
   return bad('cli', REACH_FINDINGS.unreachable, `npm install --global ${shellWord(packageFolder)}`)
 }
 
-/** True if a person here starts the CLI by npx, because it is not on the PATH. */
 export function needsNpx(context: CommandContext): boolean {
   return formOf(context).byNpx
 }
 
-/** How a shell starts the CLI. npx and its like put the project's commands on the PATH of what they run, and only there. */
 function formOf(context: CommandContext): CommandForm {
   const { environment, packageFolder } = context
   const script = path.join(packageFolder, 'bin', 'postflight.js')
@@ -259,7 +235,6 @@ function formOf(context: CommandContext): CommandForm {
   return findCommandForm({ ...environment, PATH }, script, projectFolder(context))
 }
 
-/** True if the entries start a hook when a session starts, whose package has the command. */
 function sharesItself(commands: readonly { event: string; command: string }[], project: string): boolean {
   const starts = commands.filter(({ event }) => event === 'SessionStart')
   const { file } = findWiredCopy(starts, project)

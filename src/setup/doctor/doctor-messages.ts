@@ -1,8 +1,5 @@
-/** What `doctor` finds, and what to do about it. */
-
 import { counted, listed, quote, quotedNames, repairOrClear, unparsedMarker } from '../../kernel/phrases.ts'
 
-/** About the hook, and about Claude Code's settings that start it. */
 export const HOOK_FINDINGS = {
   installed: (file: string): string => `the hook is installed in ${file}`,
   notInstalled: 'the hook is not installed in any settings file of Claude Code',
@@ -39,7 +36,6 @@ export const HOOK_FINDINGS = {
   checkNode: "check that `node` is on your agent's PATH",
 } as const
 
-/** About the hook in the settings of other hosts. */
 export const HOST_FINDINGS = {
   repair: (host: string): string => `repair the file by hand: until then ${host} may ignore all of it`,
   installedTwice: (host: string, files: readonly string[]): string =>
@@ -54,7 +50,6 @@ export const HOST_FINDINGS = {
   removeEntry: 'remove the entry from that file',
 } as const
 
-/** About OpenCode's plugin. */
 export const PLUGIN_FINDINGS = {
   listed: (file: string): string => `the plugin is listed in ${file}`,
   anotherCopy: (file: string, plugin: string): string => `${file} lists another copy: ${plugin}`,
@@ -66,25 +61,21 @@ export const PLUGIN_FINDINGS = {
   rebuild: HOOK_FINDINGS.rebuild,
 } as const
 
-/** About the agent's shell. */
 export const REACH_FINDINGS = {
   onPath: '`postflight` is on the PATH',
   byPlugin: "the plugin adds `postflight` to the PATH of the agent's shell",
   byHook: "the hook adds `postflight` to the PATH of the agent's shell when a session starts",
   byNpx: "the agent's shell finds the command as `npx --no-install postflight`",
   unreachable: "the agent's shell does not find `postflight`, so skills cannot create markers",
-  /** Beneath findings whose fixes begin with `postflight`. */
   typeNpx: 'Type `npx postflight` instead of `postflight`, which is not on the PATH here.',
 } as const
 
-/** About git. */
 export const GIT_FINDINGS = {
   notIgnored: (example: string): string => `git does not ignore the files of postflight-guard, such as ${example}`,
   tracked: (names: readonly string[]): string =>
     `git tracks ${names.slice(0, 3).join(', ')}${names.length > 3 ? ` and ${names.length - 3} more` : ''}, but such files belong to one machine`,
 } as const
 
-/** About the root. */
 export const ROOT_FINDINGS = {
   root: (root: string): string => `the root is ${root}`,
   none: (specs: string, start: string): string =>
@@ -93,7 +84,6 @@ export const ROOT_FINDINGS = {
   moveAway: 'remove or rename it: until then markers are neither written nor found there',
 } as const
 
-/** About a marker; `name` is its path. */
 export const DONE_FINDINGS = {
   trusted: (names: readonly string[]): string => `specs/done.yaml is trusted on this machine: ${quotedNames(names)}`,
   invalid: (fault: string, isTrusted: boolean): string =>
@@ -125,7 +115,6 @@ export const MARKER_FINDINGS = {
     `let the user who runs the agent write there, for example: chmod u+wx ${folder}`,
 } as const
 
-/** About a run of a workflow; `run` says what it is and where it stands. */
 export const RUN_FINDINGS = {
   about: (folder: string, what: string): string => `${folder}: ${what}`,
   noRunFile: (run: string): string => `${run}, but its run file is missing, so no hook finds it`,

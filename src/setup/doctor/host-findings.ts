@@ -28,7 +28,6 @@ import { checkEntries } from './claude-findings.ts'
 import { HOOK_FINDINGS, HOST_FINDINGS, PLUGIN_FINDINGS } from './doctor-messages.ts'
 import { bad, type DoctorFinding, good } from './finding.ts'
 
-/** Checks that the hook is built and executable, and that it answers: starts it with an event that it ignores. */
 export function checkHook({ packageFolder, platform }: CommandContext): DoctorFinding[] {
   const bundle = path.join(packageFolder, 'dist', 'hook.js')
   const launcher = path.join(packageFolder, 'hooks', 'postflight-hook')
@@ -59,10 +58,6 @@ export function checkHook({ packageFolder, platform }: CommandContext): DoctorFi
   return findings
 }
 
-/**
- * Checks the hook in the settings of the hosts besides Claude Code. They are optional: where they do not have it, there is
- * nothing to report.
- */
 export function checkHookHosts(context: CommandContext): DoctorFinding[] {
   const project = projectFolder(context)
   const hosts: [string, HookHost][] = Object.entries(HOOK_HOSTS)
@@ -95,7 +90,7 @@ function checkHost(context: CommandContext, name: string, host: HookHost, projec
   return [...faults, ...entries, bad('settings', HOST_FINDINGS.installedTwice(host.title, files), removals)]
 }
 
-/** The size of the largest configuration that is searched, in bytes. */
+/** In bytes. */
 const CONFIGURATION_LIMIT = 4_194_304
 
 /**
@@ -117,13 +112,11 @@ function checkTrust(context: CommandContext, host: HookHost, { file, text = '' }
   return events.length === 0 ? [] : [bad('settings', HOST_FINDINGS.untrusted(file, events), HOST_FINDINGS.trust)]
 }
 
-/** The folders of hosts where the hook does not work, with the file in which people may have put it. */
 const UNSUPPORTED = [
   { folder: '.gemini', file: 'settings.json', isInProjects: true, what: HOST_FINDINGS.gemini },
   { folder: '.kimi-code', file: 'config.toml', isInProjects: false, what: HOST_FINDINGS.kimi },
 ] as const
 
-/** Warns about hosts where the hook does not work, if their settings have it. */
 export function checkUnsupportedHosts(context: CommandContext): DoctorFinding[] {
   const project = projectFolder(context)
   return UNSUPPORTED.flatMap(({ folder, file, isInProjects, what }) => {
@@ -144,7 +137,7 @@ function textOf(file: string): string {
   return read.kind === 'text' ? read.text : ''
 }
 
-/** Checks that the plugin loads and is listed once. OpenCode is optional: without an entry it reports nothing. */
+/** OpenCode is optional: without an entry it reports nothing. */
 export function checkOpenCode(context: CommandContext): DoctorFinding[] {
   const project = projectFolder(context)
   const findings = (['project', 'user'] as const).flatMap((scope) => checkOpenCodeScope(context, scope, project))
@@ -174,7 +167,6 @@ function checkOpenCodeScope(context: CommandContext, scope: 'project' | 'user', 
   }
 }
 
-/** Our entries in a configuration file. */
 function pluginsIn(file: string, scope: 'project' | 'user', project: string): string[] {
   if (scope === 'project') requireInside(file, project)
   const text = readSettingsFile(file)
@@ -209,7 +201,6 @@ export function checkReactive(context: CommandContext): DoctorFinding[] {
   })
 }
 
-/** Finds the entries of a shell hook that looks for the same markers. */
 export function checkShellHook(context: CommandContext): DoctorFinding[] {
   return shellHookPlaces(context, projectFolder(context)).map((place) =>
     bad('settings', HOOK_FINDINGS.shellHook(place.commands[0], place.file), removeCommand(place)),

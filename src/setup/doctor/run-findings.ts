@@ -9,12 +9,10 @@ import { RUN_FINDINGS } from './doctor-messages.ts'
 import { bad, type DoctorFinding, good } from './finding.ts'
 import { findUnwritable } from './project-findings.ts'
 
-/** Checks workflows: finds runs without their run file, runs that do not move, and runs that have stalled. */
+/** Finds runs without a run file, runs that do not move, and stalled ones. */
 
-/** A run that has not moved for longer than this (ms) has lost its driver. */
 const PATIENCE_MS = 24 * HOUR_MS
 
-/** Checks every workflow of a root. */
 export function checkRuns(root: string, nowMs: number): DoctorFinding[] {
   return listTaskFolders(root).folders.flatMap((folder) => findingFor(folder, nowMs) ?? [])
 }

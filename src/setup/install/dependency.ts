@@ -3,15 +3,11 @@ import { realPath } from '../../disk/file-facts.ts'
 import { readSmallFile } from '../../disk/read.ts'
 import { isJsonObject } from '../../kernel/json-object.ts'
 
-/** Finds this package among the dependencies of a project. */
-
-/** The place of this package in a project that depends on it. */
 const DEPENDENCY_FOLDER = 'node_modules/postflight-guard'
 
 /**
- * The path of this package, relative to a project that depends on it; undefined for another project. pnpm and yarn link
- * the package from a store, whose paths hold its version, so the link counts. A link that only this machine has
- * (`npm link`) does not: it leads out of `node_modules`, and no `package.json` names it.
+ * pnpm and yarn link the package from a store, whose paths hold its version, so the link counts. `npm link` does not:
+ * it leads out of `node_modules`, and no `package.json` names it.
  */
 export function dependencyIn(project: string, packageFolder: string): string | undefined {
   const folder = realPath(packageFolder)
@@ -22,15 +18,11 @@ export function dependencyIn(project: string, packageFolder: string): string | u
   return isInside ? relative : undefined
 }
 
-/** True if the project's `package.json` names this package. */
 function dependsOnUs(project: string): boolean {
   return specifierIn(project) !== undefined
 }
 
-/**
- * The path by which the project's `package.json` names this package, if it leads out of `repository`: a clone of the
- * repository, or CI, does not have that file, so installing the packages fails there.
- */
+/** Outside of `repository`, a clone or CI lacks the file, so installing the packages fails there. */
 export function dependencyOutside(project: string, repository: string): string | undefined {
   const specifier = specifierIn(project)
   const named = /^(?:(?:file|link|portal):)?((?:\.{1,2}|~)?\/.*|\.{1,2})$/.exec(specifier ?? '')?.[1]
@@ -44,7 +36,6 @@ function isBelow(file: string, folder: string): boolean {
   return relative !== '..' && !relative.startsWith(`..${path.sep}`) && !path.isAbsolute(relative)
 }
 
-/** The version, path or address by which the project's `package.json` names this package. */
 function specifierIn(project: string): string | undefined {
   const manifest = readManifest(path.join(project, 'package.json'))
   const specifiers = LISTS.map((list) => {
@@ -54,14 +45,12 @@ function specifierIn(project: string): string | undefined {
   return specifiers.find((specifier) => typeof specifier === 'string')
 }
 
-/** True for the folder of a copy of this package, or of its plugin for Claude Code. */
 export function isOurPackage(folder: string): boolean {
   return MANIFESTS.some((file) => readManifest(path.join(folder, file)).name === 'postflight-guard')
 }
 
 const MANIFESTS = ['package.json', '.claude-plugin/plugin.json']
 
-/** The fields of a manifest; none where it is missing or unusable. */
 function readManifest(file: string): Record<string, unknown> {
   const read = readSmallFile(file, MANIFEST_LIMIT)
   if (read.kind !== 'text') return {}
@@ -73,7 +62,7 @@ function readManifest(file: string): Record<string, unknown> {
   }
 }
 
-/** The size of the largest manifest that is read, in bytes. */
+/** In bytes. */
 const MANIFEST_LIMIT = 1_048_576
 
 const LISTS = ['dependencies', 'devDependencies', 'optionalDependencies']

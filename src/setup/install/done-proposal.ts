@@ -3,9 +3,7 @@ import { kindAt } from '../../disk/file-facts.ts'
 import { readSmallFile } from '../../disk/read.ts'
 import { isJsonObject } from '../../kernel/json-object.ts'
 
-/** The rules that `init` proposes for `specs/done.yaml`, from what a project says about its tests. No command of it is run. */
-
-/** The largest file that is read, in bytes. */
+/** In bytes. */
 const READ_LIMIT = 1_048_576
 
 interface Proposal {
@@ -15,7 +13,6 @@ interface Proposal {
   readonly check: readonly string[]
 }
 
-/** The text of a definition of done; undefined if nothing shows how the project is tested. */
 export function proposedDone(project: string): string | undefined {
   const languages = [packageRule, pythonRule, rustRule, goRule].flatMap((propose) => propose(project) ?? [])
   // A Makefile usually calls the tools of the languages, so it counts only without them.
@@ -28,7 +25,7 @@ function ruleText({ name, when, unless, check }: Proposal): string {
   return `  - name: ${name}\n    when: ${listText(when)}\n    unless: ${listText(unless)}\n    check: ${listText(check)}\n`
 }
 
-/** A list of YAML; JSON is valid YAML. */
+/** JSON is valid YAML. */
 function listText(values: readonly string[]): string {
   return `[${values.map((value) => JSON.stringify(value)).join(', ')}]`
 }
@@ -45,7 +42,6 @@ function packageRule(project: string): Proposal | undefined {
   return { name: 'JavaScript', when, unless: ['{dist,build,out,coverage}/**'], check }
 }
 
-/** The scripts in a package.json; none if it cannot be parsed. */
 function scriptsOf(text: string | undefined): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(text ?? '')
@@ -55,12 +51,10 @@ function scriptsOf(text: string | undefined): Record<string, unknown> {
   }
 }
 
-/** Whether a script does something: `npm init` writes one that only says that there are no tests. */
 function isScript(script: unknown): boolean {
   return typeof script === 'string' && script.trim() !== '' && !script.includes('no test specified')
 }
 
-/** The package manager whose lock file lies there. */
 function packageTool(project: string): string {
   const tools = { 'pnpm-lock.yaml': 'pnpm', 'yarn.lock': 'yarn', 'bun.lock': 'bun', 'bun.lockb': 'bun' }
   return Object.entries(tools).find(([file]) => isFile(project, file))?.[1] ?? 'npm'

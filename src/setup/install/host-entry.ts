@@ -6,20 +6,14 @@ import { PLUGIN_FILE } from '../opencode-plugins.ts'
 import type { Scope } from '../settings-paths.ts'
 import { dependencyIn } from './dependency.ts'
 
-/**
- * The entries for this package in a host's settings: `install` writes them and `doctor` expects them, without what writes files.
- */
+/** `install` writes these entries and `doctor` expects them. */
 
-/** The project whose settings are changed: the root, or the repository, or the current folder. */
 export function projectFolder(context: CommandContext): string {
   const start = startOf(context)
   return findCommandRoot(context) ?? (start.explicit ? undefined : findCommandRepository(start.path)) ?? start.path
 }
 
-/**
- * The command that a host starts. Its path is relative to the project if the package is a dependency of the project, and
- * absolute otherwise. It is never npx, which would resolve the package at every stop.
- */
+/** Never npx, which would resolve the package at every stop. */
 export function hookCommand(
   { packageFolder, platform }: CommandContext,
   scope: Scope,
@@ -35,10 +29,7 @@ export function hookCommand(
   return { command: isWindows ? guardedNodeCommand(file) : guardedCommand(file), portable }
 }
 
-/**
- * The plugin's entry in OpenCode's configuration: its file, relative to the configuration if the package is in the
- * project's node_modules. It is never the package's name, which OpenCode would fetch from a registry.
- */
+/** Never the package's name, which OpenCode would fetch from a registry. */
 export function openCodePlugin(
   { packageFolder }: CommandContext,
   scope: Scope,
@@ -52,7 +43,7 @@ export function openCodePlugin(
   return { plugin, portable: dependency !== undefined }
 }
 
-/** Quotes a path for the shell, so that spaces are kept and our own `$CLAUDE_PROJECT_DIR` is still expanded. */
+/** Keeps spaces, and still expands our own `$CLAUDE_PROJECT_DIR`. */
 function doubleQuoted(location: string, portable: boolean): string {
   const escaped = portable
     ? location.replace(/["`\\]/g, '\\$&')

@@ -17,29 +17,19 @@ import { recordOf, recordRules } from './rules-record.ts'
 import { placeOf, type Target } from './target.ts'
 import { removeShellHook, type ShellHookPlace, settingsPlaces, shellHookPlaces } from './wiring.ts'
 
-/** The parts of `init`: each is an edit of one file. */
-
 export const PART_NAMES = ['hook', 'shell-hook', 'permissions', 'gitignore', 'skill', 'done'] as const
 
 export interface InitPart {
   readonly name: (typeof PART_NAMES)[number]
   readonly file: string
-  /**
-   * `kept`: the file is the user's own, and stays. `needless`: the project does not need this part. `outside`: a link leads
-   * the file out of the project.
-   */
   readonly state: 'missing' | 'done' | 'kept' | 'needless' | 'outside'
-  /** The text of the file with this part; without the entry of a shell hook. */
   readonly add: (text: string) => string
-  /** True for a file whose text from before is kept beside it. The other edits can be undone to the byte without that. */
   readonly keepsBackup: boolean
   /** Records what is added to a file with this text, so that `uninstall` can tell it from what was there. */
   readonly record?: (before: string) => void
-  /** The added text, for people. */
   readonly preview: readonly string[]
 }
 
-/** Every part but the skipped ones, in the order in which people are asked. Nothing is written, and no file of a skipped part is read. */
 export function initParts(
   context: CommandContext,
   target: Target,
@@ -63,14 +53,12 @@ function hookPart(target: Target): InitPart {
   return { name: 'hook', file, state: stateOf(file, add), add, keepsBackup: true, preview: entriesOf(target) }
 }
 
-/** The entries of the hook, one a line. */
 function entriesOf({ entry }: Target): string[] {
   return claudeEntries(entry).flatMap(({ event, group: { matcher, hooks } }) =>
     hooks.map((hook) => `  ${[event, matcher, hook.if].filter((one) => one !== undefined).join(' ')}: ${hook.command}`),
   )
 }
 
-/** The entry in the file that `init` writes. Other files are of other people, or of other projects. */
 function shellHookParts(context: CommandContext, target: Target): InitPart[] {
   return shellHookPlaces(context, target.project)
     .filter((place) => isOwn(place, target))
@@ -86,7 +74,6 @@ function shellHookParts(context: CommandContext, target: Target): InitPart[] {
     }))
 }
 
-/** The settings files with such an entry that `init` does not write. */
 export function otherShellHooks(context: CommandContext, target: Target): ShellHookPlace[] {
   return shellHookPlaces(context, target.project).filter((place) => !isOwn(place, target))
 }
@@ -138,7 +125,7 @@ function skillPart(context: CommandContext, { scope, project }: Target): InitPar
   return { ...part, state: !isOurs ? 'kept' : present === text ? 'done' : 'missing' }
 }
 
-/** The rules for `specs/done.yaml`, if the project shows how it is tested. A file that is there is never changed. */
+/** A file that is there is never changed. */
 function donePart({ project }: Target): InitPart[] {
   const text = proposedDone(project)
   if (text === undefined) return []
@@ -159,22 +146,18 @@ function stateOf(file: string, add: (text: string) => string): 'missing' | 'done
   return add(text) === text ? 'done' : 'missing'
 }
 
-/** The `.gitignore` that gets our lines: the one beside `specs/`. */
 function ignoreFile(project: string): string {
   return path.join(project, '.gitignore')
 }
 
-/** A file beside the settings, and its text without our part. */
 export interface ProjectRemoval {
   readonly file: string
-  /** Undefined: the file is removed. */
   readonly after: string | undefined
-  /** True for a skill that people changed: it stays. */
+  /** People changed it, so it stays. */
   readonly kept: boolean
   readonly carryOut: () => void
 }
 
-/** The files that `uninstall` removes beside the settings; none while another scope of the project has the hook. */
 export function projectRemovals(context: CommandContext, target: Target): ProjectRemoval[] {
   const { project, scope, files } = target
   const others = settingsPlaces(context, project).filter(
@@ -195,7 +178,6 @@ function ignoreRemoval(project: string): ProjectRemoval[] {
   return [{ file, after, kept: false, carryOut }]
 }
 
-/** True for a file that exists, and that no link leads out of the project. */
 function isOfProject(file: string, project: string): boolean {
   return fs.existsSync(file) && linkOutside(file, project) === undefined
 }
@@ -214,33 +196,28 @@ function skillRemoval(context: CommandContext, { scope, project }: Target): Proj
   return [{ file, after: undefined, kept: !isAsWritten(text), carryOut }]
 }
 
-/** The skill's file: beside the user's settings, or in the project. */
 function protocolSkillFile(context: CommandContext, scope: Scope, project: string): string {
   const folder =
     scope === 'user' ? claudeFolder(context.findHome(), context.environment) : path.join(project, '.claude')
   return path.join(folder, 'skills', 'postflight', 'SKILL.md')
 }
 
-/** The file of the package that holds the skill's text. */
 function skillSource({ packageFolder }: CommandContext): string {
   return path.join(packageFolder, 'plugin', 'skills', 'postflight', 'SKILL.md')
 }
 
-/** The text of the skill. @throws {PostflightError} `file-unreadable` where the package is not complete. */
 function protocolSkill(context: CommandContext): string {
   const text = readSettingsFile(skillSource(context)) ?? ''
   const body = `${text.trimEnd()}\n\n${INIT_TEXT.skillWithoutPath}\n\n`
   return `${body}${INIT_TEXT.skillMark(checksum(body))}\n`
 }
 
-/** True for a skill that `init` of any version wrote, and that was not changed since. */
 function isAsWritten(text: string): boolean {
   const last = text.trimEnd().split('\n').at(-1) ?? ''
   const body = text.slice(0, text.lastIndexOf(last))
   return last === INIT_TEXT.skillMark(checksum(body))
 }
 
-/** True for a text that holds the line by which `init` marks its skill. */
 function hasMark(text: string): boolean {
   return text.includes(INIT_TEXT.skillMark('').split('(')[0] as string)
 }

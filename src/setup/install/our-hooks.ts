@@ -7,10 +7,6 @@ import { type IsOurs, isOurHook } from '../claude-hooks.ts'
 import { type IsOurs as IsOurPlugin, isOurPlugin, specOf } from '../opencode-plugins.ts'
 import { isOurPackage } from './dependency.ts'
 
-/**
- * Tells our hooks in a host's settings from the user's: the command has the form of ours, and starts a file of a copy of
- * this package. A script of the user's own may have the name of our launcher.
- */
 export function ourHooks(context: CommandContext, project: string): IsOurs {
   return (hook) => isOurHook(hook) && startsOurPackage(context, project, hook.command)
 }
@@ -27,10 +23,9 @@ function startsOurPackage(context: CommandContext, project: string, command: str
   )
 }
 
-/** Matches the folder in which a package manager puts a script, not a link, for each program of a package (pnpm, Windows). */
+/** Package managers put scripts there for programs (pnpm, Windows). */
 const IN_BIN = /[/\\]node_modules[/\\]\.bin$/
 
-/** Tells our plugin in a configuration of OpenCode from the user's, in the same way. */
 export function ourPlugins(configuration: string): IsOurPlugin {
   return (entry) => {
     if (!isOurPlugin(entry)) return false
@@ -50,10 +45,8 @@ function pathOf(spec: string): string {
   }
 }
 
-/** Matches a path through a folder with the name of our package. pnpm and yarn add its version. */
 const IN_OUR_FOLDER = /(?:^|[/\\])postflight-guard(?:@[^/\\]*)?[/\\]/
 
-/** A path with the variables and the `~` that the shell of a hook would replace. */
 export function expanded({ findHome }: CommandContext, project: string, program: string): string {
   const named = program
     .replace(/^\$(?:CLAUDE_PROJECT_DIR\b|\{CLAUDE_PROJECT_DIR\})/, () => project)
@@ -70,7 +63,6 @@ function onPath({ environment, platform }: CommandContext, name: string): string
     .find((file) => realFile(file) !== undefined)
 }
 
-/** The file with all links resolved; undefined where there is none, or where it cannot be reached. */
 function realFile(file: string | undefined): string | undefined {
   try {
     return file !== undefined && fs.statSync(file).isFile() ? fs.realpathSync(file) : undefined

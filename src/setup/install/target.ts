@@ -29,40 +29,29 @@ import { ourHooks, ourPlugins } from './our-hooks.ts'
 import { recordedRules } from './rules-record.ts'
 import { enabledPlugin, hookHostPlaces, type SettingsPlace, settingsPlaces } from './wiring.ts'
 
-/** The settings files of a host's scope, and how our entries are added to them and removed. */
-
 export const HOSTS: readonly string[] = Object.keys(HOST_TITLES)
 
-/** What is installed in a host's settings. */
 interface Installed {
   readonly what: 'hook' | 'plugin' | 'reactive rules'
-  /** The name of the entry in the document of `--json`. */
   readonly key: 'command' | 'plugin' | 'rules'
-  /** The scope whose settings are not shared. */
   readonly personalScope: 'local' | 'user'
 }
 
 const HOOK: Installed = { what: 'hook', key: 'command', personalScope: 'local' }
 const PLUGIN: Installed = { what: 'plugin', key: 'plugin', personalScope: 'user' }
 
-/** The settings files of a scope, and how they are changed. */
 export interface Target extends Installed {
   readonly scope: Scope
   readonly project: string
-  /** The files that may hold our entries, in the order in which the host reads them. At least one. */
   readonly files: readonly string[]
   readonly entry: string
-  /** False if the entry holds a path on this machine. */
   readonly portable: boolean
   readonly holds: (text: string, file: string) => boolean
   readonly add: (text: string, file: string) => string
-  /** Removes everything of ours: what `init` adds to the same file, too. */
   readonly remove: (text: string, file: string) => string
-  /** Sentences for the user after `install`: what they must do, or what could not be installed. */
   readonly notes?: readonly string[]
 }
 
-/** @throws {PostflightError} `host-unknown`, `scope-unknown`, `scope-not-of-host`; `file-unreadable` for a link outside; `cannot-write`. */
 export function targetOf(context: CommandContext, host: string, scope: string): Target {
   if (!HOSTS.includes(host)) {
     throw new PostflightError('host-unknown', { host, known: HOSTS.join(', ') })
@@ -91,7 +80,7 @@ function findTarget(context: CommandContext, host: string, scope: Scope, project
   return { ...hookTarget(context, other, scope, project), notes }
 }
 
-/** The file for our entries: the one that holds some already, so that they are never in two; or the one read last. */
+/** The file that holds some already, so that they are never in two; or the one read last. */
 export function placeOf({ files, holds }: Target): string {
   const holder = files.findLast((file) => {
     const text = readSettingsFile(file)
@@ -100,17 +89,14 @@ export function placeOf({ files, holds }: Target): string {
   return holder ?? (files.at(-1) as string)
 }
 
-/** True if Claude Code's settings have permission rules that `init` added. @throws {PostflightError} as `removeRules`. */
 export function holdsOurRules(text: string, file: string): boolean {
   return removeRules(text, file, recordedRules(file)) !== text
 }
 
-/** The text of Claude Code's settings without reactive rules. @throws {PostflightError} as `removeEntries`. */
 function removeReactive(text: string, file: string): string {
   return removeEntries(text, file, isReactiveHook)
 }
 
-/** True if Claude Code's settings have reactive rules. @throws {PostflightError} as `removeEntries`. */
 export function holdsReactive(text: string, file: string): boolean {
   return findEntries(text, file, isReactiveHook).length > 0
 }
@@ -149,10 +135,7 @@ function openCodeTarget(context: CommandContext, scope: Scope, project: string):
   return { ...PLUGIN, scope, project, files, entry: plugin, portable, holds, add, remove }
 }
 
-/**
- * Refuses to wire the hook twice: hosts run each entry, and each stop would count twice.
- * @throws {PostflightError} `already-wired`, which names the other place and the command that removes it there.
- */
+/** Hosts run each entry, so each stop would count twice. */
 export function refuseSecond(context: CommandContext, { project, files, entry }: Target): void {
   const places = settingsPlaces(context, project)
   const plugin = enabledPlugin(places)?.name ?? ownPlugin(context)
@@ -168,7 +151,7 @@ export function refuseSecond(context: CommandContext, { project, files, entry }:
   }
 }
 
-/** Refuses a second scope of another host, which would run both hooks. @throws {PostflightError} `already-wired`. */
+/** Another host would run both hooks. */
 export function refuseOtherScope(context: CommandContext, name: string, { files, project }: Target): void {
   const host = hookHost(name)
   if (host === undefined) return
@@ -178,7 +161,6 @@ export function refuseOtherScope(context: CommandContext, name: string, { files,
   refuse('scope', displayPath(context, other.file), `postflight uninstall --host ${name} --scope ${other.scope}`)
 }
 
-/** The name of the plugin whose own CLI this is: `--plugin-dir` is recorded in no settings. */
 function ownPlugin({ packageFolder }: CommandContext): string | undefined {
   return fs.existsSync(path.join(packageFolder, '.claude-plugin', 'plugin.json')) ? 'postflight-guard' : undefined
 }
@@ -187,13 +169,9 @@ function refuse(wiredBy: ErrorArguments['already-wired']['wiredBy'], where: stri
   throw new PostflightError('already-wired', { where, wiredBy, command })
 }
 
-/** The size of the largest file of rules that is read, in bytes. */
+/** In bytes. */
 const RULES_LIMIT = 1_048_576
 
-/**
- * The settings of a scope for the rules in `file`. They replace the rules that are there.
- * @throws {PostflightError} `rules-invalid`, `rules-not-of-host`, `file-unreadable`; as `targetOf`.
- */
 export function reactiveTarget(
   context: CommandContext,
   { host, scope, file }: { readonly host: string; readonly scope: string; readonly file: string },

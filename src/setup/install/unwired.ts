@@ -13,12 +13,8 @@ import { sessionsOfHook } from '../../project/journal-entry.ts'
 import { unwired } from '../settings-messages.ts'
 import { claudeSettingsPath, hookHostSettingsPath, SCOPES } from '../settings-paths.ts'
 
-/**
- * Finds out whether the host of a session starts the hook at all. It searches the settings for text, because `create` must
- * not take the time to parse them. `doctor` looks precisely.
- */
+/** Searches the settings for text: `create` must not take the time to parse them. */
 
-/** The hosts that name their session in the shell, and whose settings are known. */
 const HOST_NAMES = new Map([
   [claudeCode, 'claude'],
   [codex, 'codex'],
@@ -26,20 +22,16 @@ const HOST_NAMES = new Map([
   [copilot, 'copilot'],
 ])
 
-/** In bytes. Larger settings are not searched. */
 const SETTINGS_LIMIT = 1_048_576
 
-/** The part of the journal that is searched, in bytes. */
+/** In bytes. */
 const JOURNAL_LIMIT = 65_536
 
 /** Each command of ours has one of these, and so does our plugin unless it is switched off. */
 const STARTS_HOOK =
   /postflight-hook|[/\\]dist[/\\]{1,2}hook\.js|postflight(?:\.js|\.cmd)?[\\"']{0,3} hook|postflight-guard@[^"]{0,100}"\s{0,100}:(?!\s{0,100}false)/
 
-/**
- * The note for a session whose host does not start the hook. Undefined where it does, outside a session, and where it cannot
- * be told.
- */
+/** Undefined if it does, outside a session, and if it is not known. */
 export function unwiredNote(context: CommandContext, root: string): string | undefined {
   const { environment } = context
   const host = hostOfShell(environment)
@@ -54,7 +46,6 @@ export function unwiredNote(context: CommandContext, root: string): string | und
   return unwired(HOST_TITLES[name] as string)
 }
 
-/** The settings of the user, and of the folders in which the session may have begun: the root, and all from the current one up. */
 function settingsFiles(context: CommandContext, name: string, root: string, home: string): Set<string> {
   const { environment } = context
   const projects = new Set<string>()
@@ -86,7 +77,6 @@ function mayStartHook(read: FileRead): boolean {
   return read.kind === 'unreadable' || (read.kind === 'text' && (!read.whole || STARTS_HOOK.test(read.text)))
 }
 
-/** True if the journal has something that the hook did in this session: settings may be given on the command line. */
 function wasSeen(root: string, session: string | undefined): boolean {
   try {
     return sessionsOfHook(lastMarkerEntries(root, JOURNAL_LIMIT).entries).has(session)

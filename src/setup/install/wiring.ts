@@ -19,32 +19,23 @@ import {
 import { readSettingsFile } from '../settings-read.ts'
 import { expanded, ourHooks } from './our-hooks.ts'
 
-/** Finds the places that wire our hooks into Claude Code: its settings files, a plugin. */
-
-/** A settings file of Claude Code. */
 export interface SettingsPlace {
   readonly scope: Scope
   readonly file: string
-  /** Undefined where there is none, or where it cannot be used. */
   readonly text: string | undefined
-  /** Our commands in it. */
   readonly commands: readonly { readonly event: string; readonly command: string }[]
-  /** Why the file cannot be used. */
   readonly fault: PostflightError | undefined
 }
 
-/** A settings file of another host, which may be one of Claude Code's. */
 interface HookHostPlace extends SettingsPlace {
   readonly isClaudes: boolean
 }
 
-/** Claude Code's settings files, each once: a project that is the home folder shares its settings with the user's. */
 export function settingsPlaces(context: CommandContext, project: string): SettingsPlace[] {
   const files = SCOPES.map((scope) => claudeSettingsPath(scope, project, context.findHome(), context.environment))
   return distinctFiles(files).map((file) => placeOf(context, SCOPES[files.indexOf(file)] as Scope, file, project))
 }
 
-/** The settings files that another host reads in a project and of the user. */
 export function hookHostPlaces(context: CommandContext, host: HookHost, project: string): HookHostPlace[] {
   const { environment } = context
   const shared = host.readsClaudeSettings === true ? settingsPlaces(context, project) : []
@@ -71,10 +62,9 @@ function placeOf(context: CommandContext, scope: Scope, file: string, project: s
   }
 }
 
-/** The order in which Claude Code reads its settings: the last file that sets a value decides. */
+/** Claude Code's order: the last file that sets a value decides. */
 const READ_ORDER: readonly Scope[] = ['user', 'project', 'local']
 
-/** The value that Claude Code uses, and the file that sets it. */
 function effective<T>(
   places: readonly SettingsPlace[],
   pick: (settings: Record<string, unknown>) => T | undefined,
@@ -96,16 +86,12 @@ function parsed(text: string | undefined): Record<string, unknown> {
   }
 }
 
-/** The settings file that sets `disableAllHooks`, if it counts. */
 export function hooksDisabledIn(places: readonly SettingsPlace[]): string | undefined {
   const found = effective(places, ({ disableAllHooks }) => disableAllHooks)
   return found?.value === true ? found.file : undefined
 }
 
-/**
- * The source of `POSTFLIGHT_DISABLE=1`: a settings file, or the environment. Claude Code's settings come before its
- * environment.
- */
+/** Claude Code's settings come before its environment. */
 export function guardDisabledIn(
   context: CommandContext,
   places: readonly SettingsPlace[],
@@ -115,10 +101,9 @@ export function guardDisabledIn(
   return variable(context.environment, 'POSTFLIGHT_DISABLE') === '1' ? { file: undefined } : undefined
 }
 
-/** Our plugin's name in Claude Code's settings; a marketplace follows it. */
+/** A marketplace follows it. */
 const PLUGIN = /^postflight-guard@/
 
-/** The name of our plugin, with its marketplace, if it is switched on; and the file that does it. */
 export function enabledPlugin(places: readonly SettingsPlace[]): { name: string; file: string } | undefined {
   const listed = ({ enabledPlugins }: Record<string, unknown>) => (isJsonObject(enabledPlugins) ? enabledPlugins : {})
   const names = places.flatMap(({ text }) => Object.keys(listed(parsed(text)))).filter((name) => PLUGIN.test(name))
@@ -131,18 +116,15 @@ export function enabledPlugin(places: readonly SettingsPlace[]): { name: string;
 
 const EVENT = 'SubagentStop'
 
-/** The size of the largest script that is searched, in bytes. */
+/** In bytes. */
 const SCRIPT_LIMIT = 65_536
 
-/** A settings file with entries of a shell hook. */
 export interface ShellHookPlace {
   readonly scope: Scope
   readonly file: string
-  /** Its commands. At least one. */
   readonly commands: readonly [string, ...string[]]
 }
 
-/** The settings files that start a shell hook for the same markers: with ours beside it, one stop counts twice. Runs nothing. */
 export function shellHookPlaces(context: CommandContext, project: string): ShellHookPlace[] {
   const isOurs = ourHooks(context, project)
   const isShellHook = (hook: unknown): boolean => {
@@ -155,18 +137,15 @@ export function shellHookPlaces(context: CommandContext, project: string): Shell
   })
 }
 
-/** The command that asks about the entries of that place alone. */
 export function removeCommand({ scope }: ShellHookPlace): string {
   return `postflight init --scope ${scope} --skip hook --skip permissions --skip gitignore --skip skill --skip done`
 }
 
-/** The text of settings without these commands. Other events keep theirs: they do not count a stop. */
 export function removeShellHook(text: string, { file, commands }: ShellHookPlace): string {
   const isShellHook = (hook: unknown): boolean => commands.includes((hook as { command: string } | null)?.command ?? '')
   return removeEntries(text, file, isShellHook, EVENT)
 }
 
-/** True if the command names markers, or a script that it starts does. */
 function namesMarkers(context: CommandContext, project: string, command: string): boolean {
   if (command.includes(MARKER_FILE)) return true
   const words = shellWords(command) ?? command.replace(/["']/g, '').split(/[\s;|&<>()]+/)

@@ -9,7 +9,6 @@ import { DEFAULT_TIMEOUT_MS, type ReactiveRule } from './reactive-rule.ts'
  * which stays.
  */
 
-/** A hook of type `agent`. */
 export interface AgentHook {
   readonly type: 'agent'
   readonly prompt: string
@@ -17,11 +16,10 @@ export interface AgentHook {
   readonly model?: string
   /** In seconds. */
   readonly timeout: number
-  /** Shown while the hook runs. Its beginning identifies our hooks. */
+  /** Its beginning identifies our hooks. */
   readonly statusMessage: string
 }
 
-/** Claude Code's names of OpenCode's tools. */
 const TOOLS: Readonly<Record<string, string>> = {
   bash: 'Bash',
   read: 'Read',
@@ -36,24 +34,20 @@ const TOOLS: Readonly<Record<string, string>> = {
   todowrite: 'TodoWrite',
 }
 
-/** The name of a tool on Claude Code; undefined for one that Claude Code does not have. Its own names stay as they are. */
 export function claudeTool(tool: string): string | undefined {
   if (/^[A-Z]|^mcp__/.test(tool)) return tool
   return Object.hasOwn(TOOLS, tool) ? TOOLS[tool] : undefined
 }
 
-/** The names of tools that a rule may have. */
 export const TOOL_NAMES: readonly string[] = Object.keys(TOOLS)
 
-/** A field of a rule that a hook of Claude Code cannot have. */
 export interface Omission {
-  /** The rule's number, from 1. */
   readonly rule: number
   readonly field: 'agent' | 'model' | 'tools'
   readonly value: string
 }
 
-/** The entries of the rules. Their tools must be known (see `claudeTool`). */
+/** Their tools must be known (see `claudeTool`). */
 export function reactiveEntries(rules: readonly ReactiveRule[]): SettingsEntry<AgentHook>[] {
   return rules.map((rule) => {
     const { tool, command, prompt, model, tools, timeoutMs = DEFAULT_TIMEOUT_MS, answer = 'context' } = rule
@@ -66,7 +60,7 @@ export function reactiveEntries(rules: readonly ReactiveRule[]): SettingsEntry<A
         answer,
         tools?.map((one) => claudeTool(one) ?? one),
       )}\n\n$ARGUMENTS`,
-      // Only a star stands for other characters there.
+      // Only a star matches other characters there.
       ...(command !== undefined && { if: `${matcher}(${command.replaceAll('?', '*')})` }),
       ...(name !== undefined && { model: name }),
       timeout: Math.ceil(timeoutMs / 1000),
@@ -76,7 +70,7 @@ export function reactiveEntries(rules: readonly ReactiveRule[]): SettingsEntry<A
   })
 }
 
-/** The fields that the entries leave out. `tools` becomes a request in the prompt, which limits nothing. */
+/** `tools` becomes a request in the prompt, which limits nothing. */
 export function omissionsOf(rules: readonly ReactiveRule[]): Omission[] {
   return rules.flatMap(({ agent, model, tools }, index) => {
     const rule = index + 1
@@ -90,12 +84,10 @@ export function omissionsOf(rules: readonly ReactiveRule[]): Omission[] {
   })
 }
 
-/** The name of a model without its provider; undefined for another provider's model. */
 function claudeModel(model: string | undefined): string | undefined {
   return /^anthropic\/(\S+)$/.exec(model ?? '')?.[1]
 }
 
-/** True for a hook that `reactiveEntries` made. */
 export function isReactiveHook(hook: unknown): boolean {
   const { type, statusMessage } = (hook ?? {}) as { readonly type?: unknown; readonly statusMessage?: unknown }
   return (

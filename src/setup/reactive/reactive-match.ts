@@ -2,7 +2,7 @@ import type { ReactiveRule } from './reactive-rule.ts'
 
 /** Decides which rules apply to a tool call. Apart from the reading of rules, which loads zod. */
 
-/** The rules that apply to a call, in their order. `args` may be anything: OpenCode checks them later. */
+/** `args` may be anything: OpenCode checks them later. */
 export function rulesFor(rules: readonly ReactiveRule[], tool: string, args: unknown): ReactiveRule[] {
   const of = rules.filter((rule) => rule.tool === tool)
   if (of.length === 0) return []
@@ -11,10 +11,7 @@ export function rulesFor(rules: readonly ReactiveRule[], tool: string, args: unk
   return of.filter(({ command: glob }) => glob === undefined || parts.some((part) => matchesGlob(part, glob)))
 }
 
-/**
- * The parts of a shell command between `&&`, `||`, `;`, `|` and line ends. An operator inside quotes or behind a backslash
- * belongs to its part.
- */
+/** An operator inside quotes or behind a backslash belongs to its part. */
 export function commandParts(command: string): string[] {
   const parts: string[] = []
   let part = ''
@@ -30,13 +27,12 @@ export function commandParts(command: string): string[] {
 const OPERATORS = ['&&', '||', '|', ';', '\n']
 
 /**
- * True if the whole text matches: `*` stands for any characters, `?` for one. The number of steps is at most the
- * product of both lengths, so a hostile command cannot block the server, as a regular expression with many stars could.
+ * The number of steps is at most the product of both lengths, so a hostile command cannot block the server, as a
+ * regular expression with many stars could.
  */
 export function matchesGlob(text: string, glob: string): boolean {
   let at = 0
   let pattern = 0
-  /** The last star, and the end of the text that it stands for. */
   let star = -1
   let starEnd = 0
   while (at < text.length) {

@@ -2,11 +2,8 @@ import { closestName } from '../../kernel/closest-name.ts'
 import { quote } from '../../kernel/phrases.ts'
 import { oneLine } from '../../kernel/text.ts'
 
-/** The sentences about reactive rules, and the prompts of the Claude Code hooks that are made from them. */
-
-/** The texts of Claude Code's hooks. */
 export const REACTIVE_HOOK_TEXT = {
-  /** Shown while the hook runs; its beginning marks the hook as ours. */
+  /** Its beginning identifies our hooks. */
   status: (rule: string): string => `postflight-guard, reactive rule: ${oneLine(rule, 80)}`,
   task: (answer: 'context' | 'block', tools: readonly string[] | undefined): string =>
     [
@@ -18,7 +15,6 @@ export const REACTIVE_HOOK_TEXT = {
     ].join(' '),
 } as const
 
-/** Values by zod's names of their types. */
 const TYPES: Readonly<Record<string, string>> = {
   string: 'a string',
   array: 'a list',
@@ -27,9 +23,7 @@ const TYPES: Readonly<Record<string, string>> = {
   int: 'a whole number',
 }
 
-/** What is wrong with a file of rules. */
 export const RULES_TEXT = {
-  /** A place in the file, as it follows the path. */
   place: (rule: number | undefined, field: string): string =>
     rule === undefined ? '' : `, rule ${rule}${field === '' ? '' : `, ${quote(field, 80)}`}`,
   unknownField: (field: string, known: readonly string[]): string => {

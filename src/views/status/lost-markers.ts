@@ -16,29 +16,25 @@ import { lastMarkerEntries } from '../../project/journal-entries.ts'
 import type { JournalLine } from '../../project/journal-entry.ts'
 import { SPECS_ITSELF } from '../../project/task-folder.ts'
 
-/** Markers that have no file, though nothing cleared them: the verdict of `status` names them, and `clear` settles them. */
+/** Markers without a file that nothing cleared. */
 
 /** The journal is rotated at 1 MiB, and one entry takes at most 15 KB. */
 const MAX_JOURNAL_BYTES = 2_097_152
 
-/** A marker without a file. */
 export interface LostMarker {
-  /** `removed`: while it was pending. `abandoned`, `unchecked`: it was given up, or ended without its checks, and its abandoned file was removed. */
+  /**
+   * `removed`: while it was pending. `abandoned`, `unchecked`: it was given up, or ended without its checks, and its
+   * abandoned file was removed.
+   */
   readonly kind: 'removed' | 'abandoned' | 'unchecked'
   readonly task: string
-  /** The path of its task folder for people. The folder may be gone. */
+  /** The folder may be gone. */
   readonly relative: string
-  /** What the journal says about it, if anything. */
   readonly record: MarkerRecord | undefined
-  /** The commands of its checks that have not passed for any other marker of its task since. */
   readonly unproven: readonly string[]
 }
 
-/**
- * The journal of a root.
- * @throws {PostflightError} `file-unreadable`, also for a journal that is longer than ours can be: the added lines may hide
- * its beginning.
- */
+/** Refuses a journal that is longer than ours can be: added lines may hide its beginning. */
 export function journalAt(root: string): readonly JournalLine[] {
   const { entries, cut } = lastMarkerEntries(root, MAX_JOURNAL_BYTES)
   if (cut) {
@@ -48,7 +44,6 @@ export function journalAt(root: string): readonly JournalLine[] {
   return entries
 }
 
-/** The markers without a file, from the journal and the markers that were found; those that only a note knows come first. */
 export function lostMarkers(
   root: string,
   records: readonly MarkerRecord[],
@@ -74,7 +69,6 @@ export function lostMarkers(
   return [...noted, ...recorded]
 }
 
-/** The wanted markers of a root without a file, for a command that has not looked at its markers. @throws as `journalAt`. */
 export function findLostMarkers(
   context: CommandContext,
   root: string,
@@ -87,13 +81,9 @@ export function findLostMarkers(
   }).lost
 }
 
-/** A command or a hook takes less time (ms) between a marker's file and its line in the journal. */
 const BETWEEN_MS = 100
 
-/**
- * What `look` found. Another process may just have written or removed a marker whose line is not in the journal yet, or the
- * other way around, so a marker is lost only if it is so at a second look.
- */
+/** Another process may just have changed a marker or its line in the journal, so only a second look counts. */
 export function lookTwice<Found extends { readonly lost: readonly LostMarker[] }>(look: () => Found): Found {
   const first = look()
   if (first.lost.length === 0) return first

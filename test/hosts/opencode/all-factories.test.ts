@@ -1,4 +1,4 @@
-/** All hook factories together with the guard and a workflow: the order of their texts, as docs/opencode.md lists it. */
+/** All hook factories together with the guard and a workflow: the order of their texts, as docs/opencode-hooks.md lists it. */
 
 import { describe, expect, it } from 'vitest'
 import { commandsIn, whenHeld } from '../agents.ts'

@@ -6,31 +6,24 @@ import { REPORT_TEXT as TEXT } from '../report-messages.ts'
 import type { PhaseStory, RunStory } from '../story.ts'
 import { type Html, html } from './html.ts'
 
-/** The phases of a run as a drawing: one below the other, with arrows to the phases that may follow. */
-
-/** The maximum number of phases that are drawn. */
 const MAX_DRAWN = 40
 
 const NODE = { width: 190, height: 42, gap: 26, textLength: 24 } as const
 const TOP = 34
 const LANE = 18
-/** The longest label of an arrow, and the width of one of its characters. */
 const LABEL_LENGTH = 18
 const LABEL_CHARACTER = 6.5
 
-/** An arrow between places: the phases from 0, and after them the end. */
 interface Arrow {
   readonly from: number
   readonly to: number
   readonly label: string | undefined
 }
 
-/** An arrow that does not lead to the next place: it runs beside the phases, in a lane. */
 interface Bypass extends Arrow {
   readonly lane: number
 }
 
-/** The measures of a drawing. */
 interface Frame {
   readonly left: number
   readonly middle: number
@@ -38,7 +31,6 @@ interface Frame {
   readonly y: (at: number) => number
 }
 
-/** The drawing. */
 export function graph({ name, phases, definition, standing }: RunStory): Html {
   const drawn = phases.slice(0, MAX_DRAWN)
   const hidden = phases.length - drawn.length
@@ -68,7 +60,6 @@ export function graph({ name, phases, definition, standing }: RunStory): Html {
   </svg>`
 }
 
-/** The room that an arrow beside the phases takes, with its label. */
 function roomOf({ lane, label }: Bypass): number {
   return Math.ceil((lane + 1) * LANE + (label === undefined ? 8 : 8 + label.length * LABEL_CHARACTER))
 }
@@ -88,7 +79,6 @@ function arrowsOf(phases: readonly Phase[]): Arrow[] {
   })
 }
 
-/** The arrows with their lanes: short ones inside, and one lane for all arrows to one place. */
 function inLanes(arrows: readonly Arrow[]): Bypass[] {
   const length = ({ from, to }: Arrow): number => Math.abs(to - from)
   const sorted = [...arrows].sort((one, other) => length(one) - length(other))
@@ -100,13 +90,11 @@ function line(x: number, from: number, to: number): Html {
   return html`<path class="edge" d="M${x} ${from}V${to - 5}"/>${head(x, to, 'down')}`
 }
 
-/** The head of an arrow, drawn each time: an SVG marker needs an id, and the page has many drawings. */
 function head(x: number, y: number, way: 'down' | 'left' | 'right'): Html {
   const shape = way === 'down' ? 'l-4-7h8z' : way === 'left' ? 'l7-4v8z' : 'l-7-4v8z'
   return html`<path class="head" d="M${x} ${y}${shape}"/>`
 }
 
-/** An arrow in its lane, on the right (1) or on the left (-1). */
 function bypass({ from, to, label, lane }: Bypass, side: 1 | -1, { left, middle, end, y }: Frame) {
   const x = side === 1 ? left + NODE.width : left
   const far = x + side * (LANE * (lane + 1) - 4)

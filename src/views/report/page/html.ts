@@ -1,8 +1,7 @@
 import { stripControl } from '../../../kernel/text.ts'
 
-/** Builds HTML that its values cannot break: every value is escaped, unless it is HTML already. */
+/** Builds HTML that its values cannot break: every value is escaped. */
 
-/** A piece of HTML. */
 export class Html {
   readonly text: string
 
@@ -11,10 +10,8 @@ export class Html {
   }
 }
 
-/** A value in a template. False and undefined produce no text. */
 type Value = Html | string | number | false | undefined | readonly Html[]
 
-/** A template of HTML. Line breaks in the template, with the blanks around them, are left out. */
 export function html(parts: TemplateStringsArray, ...values: readonly Value[]): Html {
   return new Html(
     parts.reduce((text, part, index) => text + textOf(values[index - 1]) + part.replace(/\s*\n\s*/g, ''), ''),
@@ -35,7 +32,6 @@ const ESCAPES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 }
 
-/** A text for an element or a quoted attribute, without control characters and those that change its direction. */
 function escaped(text: string): string {
   return stripControl(text).replace(/[&<>"']/g, (character) => ESCAPES[character] ?? '')
 }

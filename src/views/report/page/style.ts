@@ -1,4 +1,3 @@
-/** The style of the page. Light and dark, and one column on a narrow screen. */
 export const STYLE = `
 :root{color-scheme:light dark;--bg:#f6f7f9;--card:#fff;--ink:#1c2430;--soft:#5b6675;--line:#dfe3e9;--track:#eceff3;
 --good:#1a7f45;--good-bg:#dcf5e5;--warn:#9a5b00;--warn-bg:#fdeecb;--bad:#b3261e;--bad-bg:#fde3e1;--wait:#1f5fbf;--wait-bg:#dfeafc;--plain:#56606d;--plain-bg:#e9ecf0;
