@@ -71,6 +71,15 @@ const lazyChildProcess: Rolldown.Plugin = {
       : null,
 }
 
+/** Leaves the two files beside the hook's where they are: it requires them on demand. */
+const bundlesBeside: Rolldown.Plugin = {
+  name: 'bundles-beside',
+  resolveId: {
+    order: 'pre',
+    handler: (source) => (/^\.\/(?:workflow|done-hook)\.js$/.test(source) ? { id: source, external: true } : null),
+  },
+}
+
 /**
  * Fails the build for a package that is not installed, as after a pull without `npm ci`. The bundler would leave its import
  * in the output, where nothing finds it.
@@ -120,7 +129,11 @@ const everywhere: readonly Rolldown.Plugin[] = [bundlesEverything, writesNotices
  */
 const CHUNKS: readonly (readonly [entry: string, chunk: string])[] = [
   [source('index.ts'), 'cli'],
+  // What says whether there are runs, and what reads no more than the definition of done.
+  [source('../run/store/run-file.ts'), 'markers'],
+  [source('../kernel/file-pattern.ts'), 'markers'],
   ...commandFiles('markers', ['create', 'clear', 'step', 'inspect', 'adopt', 'bypass', 'wait', 'logs']),
+  [source('../done/trust-store.ts'), 'done'],
   ...commandFiles('runs', ['workflow-next', 'workflow-status', 'workflow-stop', 'workflow-abort', 'workflow-history']),
 ]
 
@@ -149,7 +162,7 @@ export default defineConfig([
   {
     ...shared,
     entry: { hook: 'src/hook/index.ts' },
-    plugins: [plainBuiltins, saysCommonJs, ...everywhere],
+    plugins: [plainBuiltins, bundlesBeside, saysCommonJs, ...everywhere],
     minify: true,
   },
   // The hook loads it only where a workflow runs.

@@ -4,8 +4,11 @@ const words = process.argv.slice(2)
 const command = words.find((word, index) => !word.startsWith('-') && words[index - 1] !== '--root')
 const wantsHelp = words.includes('--help') || words.includes('-h')
 const isHook = command === 'hook' && !wantsHelp
-// Node 22 and later keep the compiled code of the CLI. The hook loads one small file, for which that costs more than it saves.
-if (!isHook) process.getBuiltinModule?.('node:module').enableCompileCache?.()
+// Node 22 and later keep the compiled code of the CLI; in Node 20 the module has no cache, and takes 1 ms to load. The hook
+// loads one small file, for which a cache costs more than it saves.
+if (!isHook && Number.parseInt(process.versions.node, 10) >= 22) {
+  process.getBuiltinModule?.('node:module').enableCompileCache?.()
+}
 try {
   require(isHook ? '../dist/hook.js' : '../dist/cli/cli.js')
 } catch (error) {

@@ -7,7 +7,7 @@ export const PURE_FILES = [
   'src/hosts/*.ts',
   '!src/hosts/caller.ts',
   'src/project/{journal-entry,task-folder}.ts',
-  'src/marker/{marker,marker-record,marker-schema,marker-text,check,check-messages,marker-wait,owner-claim,promise-key,loop-guard,stored-marker}.ts',
+  'src/marker/{marker,marker-record,marker-schema,marker-text,check,check-messages,marker-wait,recorded-owner,loop-guard,stored-marker}.ts',
   'src/stop/{answer,answer-for,plan,reason,recovery,rules,stop-messages,stop-outcome}.ts',
   'src/run/run-messages.ts',
   'src/run/{definition,machine}/**/*.ts',

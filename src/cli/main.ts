@@ -1,7 +1,8 @@
 import type { CommandUnknownOpts } from '@commander-js/extra-typings'
 import { Command, CommanderError } from 'commander'
 import { closestName } from '../kernel/closest-name.ts'
-import { asPostflightError } from '../kernel/error-messages.ts'
+import { COMMAND_SENTENCES } from '../kernel/command-errors.ts'
+import { addSentences, asPostflightError } from '../kernel/error-messages.ts'
 import { PostflightError } from '../kernel/errors.ts'
 import type { CommandContext } from '../project/command-context.ts'
 import { cleanOutput, type Output, painterFor, printError, printResult } from '../views/print.ts'
@@ -11,18 +12,16 @@ import type { Program } from './program.ts'
 import { buildProgram, type ProgramPorts } from './program.ts'
 import { USAGE_TEXT } from './usage-messages.ts'
 
-/** The CLI without a process of its own. The only `catch` turns errors into exit codes. */
+/** The CLI without a process of its own. */
 
-/** The process that the CLI runs in. */
 export interface CliProcess extends Omit<World, 'terminalOutput'> {
   readonly version: string
   readonly stderr: Output
-  /** Sets the exit code of the process. */
   readonly endWith: (exitCode: number) => void
 }
 
-/** Runs a command line, and prints its result or its error. */
 export async function main(words: readonly string[], cli: CliProcess): Promise<void> {
+  addSentences(COMMAND_SENTENCES)
   const { version, endWith } = cli
   const stdout = cleanOutput(cli.stdout)
   const stderr = cleanOutput(cli.stderr)
@@ -45,7 +44,6 @@ export async function main(words: readonly string[], cli: CliProcess): Promise<v
   }
 }
 
-/** Whether the line has no command: global options alone, or options of `status`. */
 function meansStatus(words: readonly string[]): boolean {
   const first = words.find((word, index) => {
     const isGlobal = ['--json', '--quiet', '--root'].includes(word) || word.startsWith('--root=')
@@ -57,16 +55,12 @@ function meansStatus(words: readonly string[]): boolean {
   return status.options.some(({ long }) => long === first.replace(/=.*/s, ''))
 }
 
-/** What commands see of the process. */
 export interface World {
-  /** A command's context, with the current time. */
   readonly contextNow: (rootOption: string | undefined) => CommandContext
   readonly stdout: Output
-  /** Where a view that stays open moves the cursor. What it shows it cleans itself. */
   readonly terminalOutput: Output
 }
 
-/** Loads and runs a command, prints its result, and returns the exit code. */
 export async function runCommand(
   invocation: Invocation,
   options: GlobalOptions,
@@ -92,10 +86,7 @@ export async function runCommand(
   return outcome.exitCode
 }
 
-/**
- * An error of commander as one of ours: `done` after help and version, a usage error otherwise. `words` is the command
- * line; it decides which command's help the error names.
- */
+/** `done` after help and version, a usage error otherwise. */
 export function asUsageError(
   error: unknown,
   program: CommandUnknownOpts,
@@ -120,10 +111,7 @@ export function asUsageError(
   return new PostflightError('usage', { detail: USAGE_TEXT.parserSays(what, help) })
 }
 
-/**
- * commander's message, with a guess where commander has none or a worse one: it prefers `start` to `status` for `stat`,
- * and does not separate `--option=value`.
- */
+/** commander prefers `start` to `status` for `stat`, and does not separate `--option=value`. */
 function withOurGuess({ code, message }: CommanderError, selected: readonly CommandUnknownOpts[]): string {
   const [, word = ''] = /^error: unknown (?:command|option) '(.*)'(?:\n|$)/s.exec(message) ?? []
   const guesses = code === 'commander.unknownCommand' ? commandsLike(word, selected) : optionsLike(word, selected)
@@ -142,7 +130,6 @@ function optionsLike(word: string, selected: readonly CommandUnknownOpts[]): str
   return closest === undefined ? [] : [closest]
 }
 
-/** The program, and the command that the words select. */
 function selectedCommands(program: CommandUnknownOpts, words: readonly string[]): CommandUnknownOpts[] {
   const selected = [program]
   for (const [index, word] of words.entries()) {

@@ -6,20 +6,17 @@ import { type BareCommand, type Declaration, example, type GlobalOptions } from 
 import { COMMANDS, type CommandName, type Invocation } from './commands/command-list.ts'
 import { USAGE_TEXT } from './usage-messages.ts'
 
-/** Declares the commands, and turns a command line into an invocation. It never ends the process. */
+/** It never ends the process. */
 
-/** The dependencies of the program. */
 export interface ProgramPorts {
   readonly version: string
   readonly stdout: Output
-  /** Runs the invocation of a command line. */
   readonly run: (invocation: Invocation, options: GlobalOptions, program: Program) => Promise<void>
 }
 
-/** The program. Its options are those that every command takes. */
 export type Program = ReturnType<typeof bareProgram>
 
-/** commander's class with stricter types. Only types of that package are used, so it costs nothing at the start. */
+/** Only types of that package are used, so it costs nothing at the start. */
 const StrictCommand = Command as unknown as typeof TypedCommand
 
 const EXAMPLES = `
@@ -31,12 +28,12 @@ Examples:
   $ postflight inspect
   $ postflight init
 
-Exit codes: 0 success, 1 negative result, 64 usage error, 65 invalid data, 70 internal error, 73 cannot write.`
+Exit codes: 0 success, 1 negative result, 64 usage error, 65 invalid data,
+70 internal error, 73 cannot write.`
 
-/** The width of help without a terminal, in characters. */
+/** In characters, without a terminal. */
 const HELP_WIDTH = 80
 
-/** The program without its commands: its name, its help, and the options that every command takes. */
 function bareProgram(version: string, stdout: Output) {
   return new StrictCommand('postflight')
     .description('Keeps AI coding agents going until their postflight is done.')
@@ -70,7 +67,7 @@ function bareProgram(version: string, stdout: Output) {
 const FIRST_STEPS = `
 First steps:
   $ postflight workflow validate flow.yaml
-  $ postflight workflow start 259 --definition flow.yaml
+  $ postflight workflow start 259 my_slug --definition flow.yaml
   $ postflight workflow status 259 --watch
 
 With the stop hook installed, the agent that ran \`start\` ends its turn and gets one prompt after another.
@@ -80,7 +77,6 @@ To look at a run, use \`status\`: \`next\` counts an attempt if the last prompt 
 
 const WORKFLOW = 'workflow '
 
-/** The program with the named commands, or with all of them. */
 export function buildProgram(ports: ProgramPorts, only?: CommandName): Program {
   const program = bareProgram(ports.version, ports.stdout)
   const names = only === undefined ? (Object.keys(COMMANDS) as CommandName[]) : [only]
@@ -116,8 +112,7 @@ function addCommand(
   run: (given: readonly unknown[], options: object) => Promise<void>,
 ): void {
   const command = declare(parent.command(word, { hidden }) as unknown as BareCommand)
-  // commander complains about a missing option before it complains about an option that it does not know: with
-  // `--definiton` that would be the wrong complaint.
+  // commander reports a missing option before an unknown one: for the typo `--definiton` that would be the wrong error.
   const required = command.options.filter(({ mandatory }) => mandatory)
   for (const option of required) option.makeOptionMandatory(false)
   command.action(async () => {

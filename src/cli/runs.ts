@@ -20,10 +20,8 @@ import type { RunDocument } from '../views/run-view.ts'
 import { runData, runLines } from '../views/run-view.ts'
 import { checkIds } from './option-values.ts'
 import { OPTION_EXPECTATIONS } from './usage-messages.ts'
+import { publishChange } from './workflow/publish-change.ts'
 
-/** What the commands about runs share. */
-
-/** The task folder of a run, for the commands about runs. @throws as `requireRoot` and `requireTaskFolder`. */
 export function requireRunFolder(context: CommandContext, task: string): TaskFolder {
   return requireTaskFolder(requireRoot(context), task, 'workflow')
 }
@@ -33,16 +31,11 @@ export interface RunnerOptions {
   readonly parentSession?: string
 }
 
-/** The caller, for the trust in a run's commands. */
 export function trusterOf(context: CommandContext, session = shellIdentity(context.environment)?.session): Truster {
   const { environment, findHome } = context
   return { environment, findHome, session }
 }
 
-/**
- * The sessions from the options, or from the environment.
- * @throws {PostflightError} `value-invalid`: an empty session (an unset variable) could not drive a run.
- */
 export function runnerOf(context: CommandContext, options: RunnerOptions): Runner {
   const { hostSession, parentSession } = options
   checkIds([
@@ -53,27 +46,22 @@ export function runnerOf(context: CommandContext, options: RunnerOptions): Runne
   return { hostSession: session, parentSession: parentSession ?? session }
 }
 
-/**
- * Changes the run of a task, and returns how it stands then. `furtherLines` makes lines below those of the run.
- *
- * @throws {PostflightError} where the task has no run.
- */
-export function changeRun(
+export async function changeRun(
   context: CommandContext,
   paint: Painter,
   task: string,
   change: (folder: TaskFolder) => WorkflowState,
   furtherLines: (folder: TaskFolder, state: WorkflowState) => readonly string[] = () => [],
-): CommandResult<RunDocument> {
+): Promise<CommandResult<RunDocument>> {
   const folder = requireRunFolder(context, task)
   const { active } = requireState(folder)
   const state = change(folder)
   recordEnd(context, folder, active, state)
+  await publishChange(context, folder)
   const result = runResult(context, paint, folder, state)
   return { ...result, lines: [...result.lines, ...furtherLines(folder, state)] }
 }
 
-/** Writes the end of a run to the journal, if the command ended it. `wasActive`: the run before the command. */
 export function recordEnd(
   context: CommandContext,
   { root, task }: TaskFolder,
@@ -83,7 +71,6 @@ export function recordEnd(
   if (wasActive && !state.active) recordInJournal(context, root, [endEntry(task, state)])
 }
 
-/** The result of a command that changed a run: how the run stands now. */
 export function runResult(
   context: CommandContext,
   paint: Painter,
@@ -97,7 +84,6 @@ export function runResult(
   }
 }
 
-/** The inputs that `--set NAME=VALUE` gives. @throws {PostflightError} `value-invalid` without an equals sign. */
 export function givenInputs(values: readonly string[] = []): GivenInput[] {
   return values.map((value) => {
     const at = value.indexOf('=')

@@ -1,16 +1,11 @@
 import { counted, QUOTE_LIMIT } from '../kernel/phrases.ts'
 import { cut, oneLine } from '../kernel/text.ts'
 
-/** What is wrong with a command line. */
-
-/** Whole sentences for errors of usage; `help` is the command that prints the right help text. */
 export const USAGE_TEXT = {
   missingCommand: (help: string): string => `Missing command: \`${help}\` lists the commands.`,
   missingOption: (option: string, help: string): string => `Missing option ${option}. See \`${help}\`.`,
-  /** What the parser of the command line says, which begins with a small letter. */
   parserSays: (says: string, help: string): string =>
     `${says.charAt(0).toUpperCase()}${says.slice(1).replace(/[.]$/, '')}. See \`${help}\`.`,
-  /** A word that was given as a task and names none, but resembles an option. */
   meantOption: (word: string, option: string): string =>
     `Task "${oneLine(word, QUOTE_LIMIT)}" does not exist: did you mean ${option}?`,
   didYouMean: (names: readonly string[]): string =>
@@ -20,7 +15,7 @@ export const USAGE_TEXT = {
   hookAlone: 'Start the hook as `postflight hook`, without another command.',
 } as const
 
-/** What the value of an option must be: the middle of `--option …, not "value".` */
+/** The middle of `--option …, not "value".` */
 export const OPTION_EXPECTATIONS = {
   oneLine: 'must be one line of text',
   atMostCharacters: (limit: number): string => `must have at most ${limit} characters`,
@@ -29,20 +24,17 @@ export const OPTION_EXPECTATIONS = {
     `can add at most ${counted(limit - present, 'check')} to this marker, which has ${present} (the limit is ${limit})`,
   oneOf: (names: readonly string[]): string => `must be one of ${names.join(', ')}`,
   wholeNumber: 'takes a whole number',
+  remote: 'takes the name of a git remote (write the task before it)',
   stepNumber: 'takes the number of a step, from 1',
   seconds: (largest: number): string => `takes a number of seconds from 1 to ${largest}`,
-  /** `names`: the phases that have an artifact, and the steps, as `work/1 to work/3`. */
   failures: (names: readonly string[]): string => `takes PHASE:COUNT or PHASE/STEP:COUNT (${among(names)})`,
-  /** `names`: each case that the workflow names, as `phase=case`. */
   phaseCase: (names: readonly string[]): string => `takes PHASE=CASE (${among(names)})`,
-  /** `names`: the phases that take their steps from a file. */
   phaseSteps: (names: readonly string[], limit: number): string =>
     `takes PHASE=COUNT with at most ${limit} steps (${among(names)})`,
   input: 'takes NAME=VALUE, with the name of an input of the workflow',
   stepCheck: 'takes NAME=COMMAND, with the name of a step of the checklist',
 } as const
 
-/** The names that an option of `workflow simulate` takes, inside parentheses. */
 function among(names: readonly string[]): string {
   return names.length === 0 ? 'this workflow has no such phase' : cut(names.join(', '), 500)
 }

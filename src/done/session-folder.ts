@@ -13,12 +13,6 @@ import { isSessionFolderName, sessionFolderName, sessionFolderPath } from '../pr
 import { journalPaths } from '../project/journal.ts'
 import type { TaskFolder } from '../project/task-folder.ts'
 
-/**
- * The folder of a session in `specs/.postflight/`: its baseline, its marker, and how often it was asked. All times come from
- * the file system's clock, as those of the files do that are compared with them.
- */
-
-/** The folder of a session; it need not exist. */
 export function sessionFolder(root: string, session: string): TaskFolder {
   return folderNamed(root, sessionFolderName(session))
 }
@@ -27,7 +21,7 @@ function folderNamed(root: string, name: string): TaskFolder {
   return { root, path: path.join(journalPaths(root).folder, name), task: name, relative: sessionFolderPath(name) }
 }
 
-/** The folders of all sessions. Never throws: none where they cannot be listed. */
+/** Never throws. */
 export function sessionFolders(root: string): TaskFolder[] {
   const above = journalPaths(root).folder
   try {
@@ -41,36 +35,29 @@ export function sessionFolders(root: string): TaskFolder[] {
   }
 }
 
-/** Makes the folder. @throws {PostflightError} `not-a-folder`; file-system errors. */
 export function makeSessionFolder({ root, path: folder }: TaskFolder): void {
   const above = journalPaths(root).folder
   if (makeOwnFolder(above)) hideFromGit(above)
   makeLastingFolder(folder)
 }
 
-/** A time since when files count as changed, and the paths that there were. */
 export interface Baseline {
   readonly sinceMs: number
-  /** The hash of each rule's paths, by the rule's key. */
   readonly paths: Readonly<Record<string, string>>
-  /** The prompt at which nothing more is asked; undefined for none. */
   readonly prompt?: string | undefined
 }
 
 const BASELINE_FILE = 'baseline.json'
 
-/** Written when the person let the session go before there was a marker. */
 const BYPASSED_FILE = 'bypassed.json'
 
-/** The largest baseline that is read, in bytes: it has a hash for each rule. */
+/** In bytes. */
 const BASELINE_LIMIT = 65_536
 
-/** The baseline that the session's start wrote; undefined if there is none. */
 export function readBaseline(folder: TaskFolder): Baseline | undefined {
   return readBaselineFile(folder, BASELINE_FILE)
 }
 
-/** The baseline of a bypass without a marker; undefined if there was none. `prompt` is missing before its first stop. */
 export function readBypass(folder: TaskFolder): Baseline | undefined {
   return readBaselineFile(folder, BYPASSED_FILE)
 }
@@ -89,7 +76,6 @@ function readBaselineFile({ path: folder }: TaskFolder, name: string): Baseline 
   return { sinceMs: read.modifiedMs, paths: readPaths(fields.paths), prompt }
 }
 
-/** The hashes by the rules' keys. */
 export function readPaths(value: unknown): Record<string, string> {
   if (!isJsonObject(value)) return {}
   return Object.fromEntries(
@@ -97,7 +83,7 @@ export function readPaths(value: unknown): Record<string, string> {
   )
 }
 
-/** Writes the baseline of a session, unless it has one: it stays when the session is resumed. @throws file-system errors. */
+/** A resumed session keeps its baseline. */
 export function writeBaseline(folder: TaskFolder, paths: Readonly<Record<string, string>>): void {
   makeSessionFolder(folder)
   try {
@@ -108,21 +94,17 @@ export function writeBaseline(folder: TaskFolder, paths: Readonly<Record<string,
   }
 }
 
-/** Lets a session go that has no marker yet: its next stop is allowed, and is a new baseline. @throws file-system errors. */
 export function bypassDone(folder: TaskFolder): void {
   if (kindAt(path.join(folder.path, MARKER_FILE)) !== undefined) return
   replaceFile(path.join(folder.path, BYPASSED_FILE), '{}\n')
 }
 
-/** Notes the first stop after a bypass. @throws file-system errors. */
 export function settleBypass(folder: TaskFolder, paths: Readonly<Record<string, string>>, prompt: string): void {
   replaceFile(path.join(folder.path, BYPASSED_FILE), `${JSON.stringify({ paths, prompt_id: prompt })}\n`)
 }
 
-/** Stands for the prompt on a host without ids of prompts: nothing is asked again before the next session. */
 const WHOLE_SESSION = 'session'
 
-/** The prompt that a stop belongs to. */
 export function promptOf({ prompt }: Payload): string {
   return prompt ?? WHOLE_SESSION
 }
@@ -133,17 +115,11 @@ function slotPath({ path: folder }: TaskFolder, prompt: string, slot: number): s
 
 const SLOTS = Array.from({ length: CONTINUATION_LIMIT }, (_, index) => index + 1)
 
-/** How many stops were blocked for a prompt, whatever became of the markers. @throws file-system errors. */
 export function askedAt(folder: TaskFolder, prompt: string): number {
   return SLOTS.filter((slot) => kindAt(slotPath(folder, prompt, slot)) !== undefined).length
 }
 
-/**
- * Counts a blocked stop for a prompt, durably, by creating a file exclusively: any number of processes may try at once.
- * @returns whether one was left.
- * @throws file-system errors; then nothing may be blocked.
- */
-export function claimAsking(folder: TaskFolder, prompt: string): boolean {
+export function countAsking(folder: TaskFolder, prompt: string): boolean {
   return SLOTS.some((slot) => {
     try {
       createFile(slotPath(folder, prompt, slot), '')
@@ -156,7 +132,7 @@ export function claimAsking(folder: TaskFolder, prompt: string): boolean {
   })
 }
 
-/** Notes that the user was told something once in this session. Returns whether that is new. Never throws. */
+/** Never throws. */
 export function isToldFirst(folder: TaskFolder, what: string): boolean {
   try {
     makeSessionFolder(folder)
@@ -167,7 +143,7 @@ export function isToldFirst(folder: TaskFolder, what: string): boolean {
   }
 }
 
-/** The file system's present time, in ms since the epoch. @throws file-system errors. */
+/** In ms. */
 export function fileSystemNow(folder: string): number {
   const file = temporaryBeside(path.join(folder, 'now'))
   try {
@@ -178,10 +154,9 @@ export function fileSystemNow(folder: string): number {
   }
 }
 
-/** The folder of a session that was not used for this time (ms) goes. */
 const LIFETIME_MS = 7 * 86_400_000
 
-/** Notes that a session is still used. Never throws. */
+/** Never throws. */
 export function touchFolder({ path: folder }: TaskFolder): void {
   try {
     const now = new Date()
@@ -191,7 +166,7 @@ export function touchFolder({ path: folder }: TaskFolder): void {
   }
 }
 
-/** Removes the folders of sessions that have ended long ago. Those of markers that do not parse stay. Never throws. */
+/** Never throws. */
 export function removeOldFolders(root: string, nowMs: number): void {
   for (const folder of sessionFolders(root)) {
     try {

@@ -5,14 +5,9 @@ import { readReceipts } from './done-receipts.ts'
 import { judgeRules } from './due.ts'
 import { FileSearch, searchDeadline } from './search.ts'
 import { readBaseline, removeOldFolders, sessionFolder, touchFolder, writeBaseline } from './session-folder.ts'
-import { doneStanding } from './standing.ts'
-import { type Person, readTrusted } from './trust-store.ts'
+import { doneStanding, type Person, readTrusted } from './trust-store.ts'
 
-/**
- * Writes the session's baseline, and removes the folders of sessions that ended long ago. Returns what the person must know;
- * nothing of the file's text, which may have come with a clone.
- * @throws {PostflightError} `not-a-folder`; file-system errors.
- */
+/** The answer has nothing of the file's text, which may have come with a clone. */
 export function startDone(
   root: string,
   occasion: Occasion,
@@ -36,7 +31,6 @@ export function startDone(
   return isTold && payload.isCompacted !== true ? [doneAtStart(standing, trust)] : []
 }
 
-/** Whether the session has its baseline. */
 export function isStarted(root: string, { payload: { session } }: Occasion): boolean {
   return session !== undefined && readBaseline(sessionFolder(root, session)) !== undefined
 }

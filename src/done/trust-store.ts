@@ -9,34 +9,32 @@ import { isJsonObject } from '../kernel/json-object.ts'
 import { toIsoSeconds } from '../kernel/time.ts'
 import { stateFolder } from '../project/home-folder.ts'
 import { findRepository } from '../project/root.ts'
+import { readDoneFile } from './done-file.ts'
+import type { DoneStanding } from './done-messages.ts'
 import { type DoneRule, readRules, rulesFile } from './done-rules.ts'
 
-/**
- * The rules that a person trusted on this machine. They lie outside of the repository, because everything inside may have
- * come with a clone, or been changed by an agent.
- */
+/** Outside of the repository: everything inside may come with a clone, or from an agent. */
 
-/** The person at this machine. */
 export interface Person {
   readonly environment: Environment
   readonly findHome: () => string
 }
 
-/** The copy of a definition of done. */
-export interface TrustedCopy {
+interface TrustedCopy {
   readonly rules: readonly DoneRule[]
-  /** The SHA-256 of the file that was trusted. */
   readonly fileHash: string
-  /** When it was trusted, in ISO 8601. */
+  /** ISO 8601. */
   readonly trusted: string
 }
 
-/** The largest copy that is read, in bytes. The file may be 1 MiB, and JSON writes some characters longer. */
+/** In bytes. */
 const COPY_LIMIT = 8_388_608
 
-/** The copy for a root; undefined if there is none, or if it cannot be read. Never throws. */
+/** Never throws. */
 export function readTrusted(root: string, person: Person): TrustedCopy | undefined {
   try {
+    // Where nothing was ever trusted, nothing is hashed: `node:crypto` takes 3 ms to load.
+    if (kindAt(trustFolder(person)) === undefined) return undefined
     const read = readSmallFile(trustFile(root, person), COPY_LIMIT)
     if (read.kind !== 'text' || !read.whole) return undefined
     const held: unknown = JSON.parse(read.text)
@@ -50,7 +48,6 @@ export function readTrusted(root: string, person: Person): TrustedCopy | undefin
   }
 }
 
-/** Keeps a copy of the rules for a root, durably. @throws file-system errors, `home-unknown`. */
 export function keepTrusted(
   root: string,
   { rules, fileHash }: Pick<TrustedCopy, 'rules' | 'fileHash'>,
@@ -63,17 +60,18 @@ export function keepTrusted(
   replaceFile(file, `${JSON.stringify(copy, null, 2)}\n`)
 }
 
-function trustFile(root: string, { environment, findHome }: Person): string {
-  return path.join(stateFolder(environment, findHome), 'done', `${sha256(trustedRoot(root))}.json`)
+function trustFile(root: string, person: Person): string {
+  return path.join(trustFolder(person), `${sha256(trustedRoot(root))}.json`)
 }
 
-/** The largest file of git's that is read, in bytes: each holds one path. */
+function trustFolder({ environment, findHome }: Person): string {
+  return path.join(stateFolder(environment, findHome), 'done')
+}
+
+/** In bytes: each holds one path. */
 const GIT_FILE_LIMIT = 8_192
 
-/**
- * The root whose copy counts for a root: in a linked worktree, that of its main checkout. Git's two files must name each other,
- * so that no folder can pass for a worktree of somebody else's checkout.
- */
+/** Git's two files must name each other, so that no folder can pass for a worktree of another checkout. */
 export function trustedRoot(root: string): string {
   const top = findRepository(root)
   const main = top === undefined ? undefined : mainCheckout(top)
@@ -98,8 +96,17 @@ function mainCheckout(top: string): string | undefined {
   }
 }
 
-/** The one line of a file of git's; undefined for anything else. */
 function lineIn(file: string): string | undefined {
   const read = readSmallFile(file, GIT_FILE_LIMIT)
   return read.kind === 'text' && read.whole ? read.text.replace(/\r?\n$/, '') : undefined
+}
+
+/** Never throws. */
+export function doneStanding(root: string, person: Person): DoneStanding | undefined {
+  const file = readDoneFile(root)
+  const copy = readTrusted(root, person)
+  if (file.kind === 'absent') return copy === undefined ? undefined : 'missing'
+  if (copy === undefined) return 'untrusted'
+  if (file.kind === 'unreadable') return 'unreadable'
+  return file.hash === copy.fileHash ? 'trusted' : 'changed'
 }

@@ -6,13 +6,13 @@ import { changeMarker } from '../marker/marker-store.ts'
 import { waitFields } from '../marker/marker-wait.ts'
 import {
   announcesWait,
-  claimedIds,
-  claimedOwner,
-  isClaimedByOutput,
   isMadeByCommand,
+  isNamedInOutput,
   mayAnnounceWait,
+  ownerFields,
+  printedIds,
   waitingIds,
-} from '../marker/owner-claim.ts'
+} from '../marker/recorded-owner.ts'
 import { markerDisplayPath, type StoredMarker } from '../marker/stored-marker.ts'
 import type { Recorded } from '../project/journal-entry.ts'
 import { runFileNames } from '../run/store/run-file.ts'
@@ -23,20 +23,14 @@ import { NO_TIME_LEFT, ownerNotNoted, waitNotNoted } from '../stop/stop-messages
 import { aboutMarker, waitEndRecord } from '../stop/stop-outcome.ts'
 import { loadWorkflowDriver } from './load-workflow.ts'
 
-/**
- * Handles `PostToolUse` of a shell command (docs/design.md, "Ownership" and "Waiting"): the agent owns the promises that
- * its command made, and a wait gets the prompt at which the agent announced it.
- */
+/** The agent owns the markers of its command (docs/design.md, "Ownership", "Waiting"). */
 
-/** The changes of one marker after a command. */
 interface Changes {
   readonly fields: Readonly<Record<string, unknown>>
-  readonly claims: boolean
-  /** What the agent waited for, if its wait is over. */
+  readonly owns: boolean
   readonly ended: string | undefined
 }
 
-/** Notes the owner of the markers that the payload's command made, and stamps or ends waits. */
 export function handleToolUse(occasion: Occasion): Answered {
   const { payload, deadline } = occasion
   if (payload.command === undefined || payload.session === undefined) return NOTHING_DONE
@@ -61,7 +55,7 @@ export function handleToolUse(occasion: Occasion): Answered {
     }
     const intended = decide(stored, stored.marker)
     if (intended === undefined) continue
-    // A marker whose lock another process holds takes a second, and the answer has a time limit.
+    // A held lock costs a second, and the answer has a time limit.
     if (isPast(deadline)) {
       complain(markerDisplayPath(folder), NO_TIME_LEFT)
       break
@@ -69,12 +63,12 @@ export function handleToolUse(occasion: Occasion): Answered {
     try {
       const { plan, marker } = changeMarker(folder, (present) => decide(stored, present), { patience: 'hook' })
       if (plan === undefined) continue
-      if (plan.claims) {
+      if (plan.owns) {
         recorded.push({ root: folder.root, entry: { event: 'claim', ...aboutMarker(folder, marker, payload) } })
       }
       if (plan.ended !== undefined) recorded.push(waitEndRecord(folder, marker, payload, plan.ended))
     } catch (error) {
-      const note = intended.claims ? ownerNotNoted : waitNotNoted
+      const note = intended.owns ? ownerNotNoted : waitNotNoted
       complaints.push(note(markerDisplayPath(folder), errorText(error)))
     }
   }
@@ -86,7 +80,6 @@ export function handleToolUse(occasion: Occasion): Answered {
   }
 }
 
-/** Stamps or ends the waits of runs, if the command may have announced one and a run is active. */
 function updateRunWaits(occasion: Occasion): Pick<Answered, 'recorded' | 'complaints'> {
   const busy = mayAnnounceWait(occasion.payload) ? occasion.roots.filter((root) => runFileNames(root).length > 0) : []
   if (busy.length === 0) return NOTHING_DONE
@@ -97,25 +90,24 @@ function updateRunWaits(occasion: Occasion): Pick<Answered, 'recorded' | 'compla
   }
 }
 
-/** The changes of a marker, from its file as it was found and its content as it is now. */
 type Decide = (stored: StoredMarker, present: Marker) => Changes | undefined
 
 function decisionFor(occasion: Occasion, markers: readonly StoredMarker[]): Decide {
   const { payload } = occasion
-  const claimed = claimedIds(payload.output)
+  const printed = printedIds(payload.output)
   const waiting = waitingIds(payload.output)
-  // A command that printed one line has printed all of them: other markers from that time belong to another agent.
-  const made = claimed.size > 0 ? [] : markers.filter(({ marker, times }) => isMadeByCommand(marker, times, occasion))
+  // A command that printed one line printed all: other markers are another agent's.
+  const made = printed.size > 0 ? [] : markers.filter(({ marker, times }) => isMadeByCommand(marker, times, occasion))
   return (stored, present) => {
-    const claims =
-      isClaimedByOutput(present, stored.times, occasion, claimed) ||
+    const owns =
+      isNamedInOutput(present, stored.times, occasion, printed) ||
       (made.length === 1 && made[0] === stored && isMadeByCommand(present, stored.times, occasion))
-    const owned = claims ? { ...present, hostSession: payload.session as string } : present
+    const owned = owns ? { ...present, hostSession: payload.session as string } : present
     const announces = announcesWait({ id: present.id, changedMs: stored.times.changedMs }, occasion, waiting)
     const verdict = waitVerdict(owned, occasion, announces ? 'announcement' : 'command', Date.now())
     const changes = verdict && waitFields(verdict)
-    if (!claims && changes === undefined) return undefined
+    if (!owns && changes === undefined) return undefined
     const ended = verdict?.kind === 'ends' ? present.wait?.for : undefined
-    return { fields: { ...(claims && claimedOwner(present, payload)), ...changes }, claims, ended }
+    return { fields: { ...(owns && ownerFields(present, payload)), ...changes }, owns, ended }
   }
 }

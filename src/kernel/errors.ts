@@ -1,19 +1,16 @@
 /**
  * Errors carry a code and arguments. `error-messages.ts` turns them into sentences, `EXIT_CODES` into exit codes
- * (docs/design.md, "Commands"). None is 2: hosts read that exit code of a hook as *block*.
+ * (docs/design.md, "Commands").
  */
 
 import type { PathKind } from './files.ts'
 
-/** Exit codes of the CLI. */
 export const EXIT = { done: 0, no: 1, usage: 64, data: 65, internal: 70, write: 73 } as const
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
 
-/** The arguments of each error code. Texts are cleaned and cut when they are printed. */
 export interface ErrorArguments {
   usage: { readonly detail: string }
-  /** `longest` or `largest` is set if only the length or the number is wrong. */
   'task-invalid': { readonly task: string; readonly longest?: number; readonly largest?: number }
   'slug-invalid': { readonly slug: string; readonly longest?: number }
   'slug-missing': { readonly task: string; readonly specs: string; readonly command: string }
@@ -29,7 +26,6 @@ export interface ErrorArguments {
   'root-unlikely': { readonly start: string }
   'marker-none': { readonly folder: string }
   'bypass-none': { readonly folder: string }
-  /** `clear`: the command that removes the marker. */
   'bypass-no-room': { readonly path: string; readonly detail: string; readonly clear: string }
   'marker-of-other-session': { readonly path: string; readonly whose: string; readonly task: string }
   'marker-of-other-agent': { readonly path: string; readonly agent: string; readonly operation: string | undefined }
@@ -46,7 +42,6 @@ export interface ErrorArguments {
       | 'run-by-sub-agent'
       | 'run-limit'
   }
-  /** `commands`: the checks, as a sentence names them. `unchecked`: true if `--unchecked` is an option of the command. */
   'checks-refused': {
     readonly path: string
     readonly refusal: 'other-session' | 'unowned' | 'running' | 'replaced' | 'unreadable' | 'removed'
@@ -54,7 +49,7 @@ export interface ErrorArguments {
     readonly since?: string
     readonly unchecked: boolean
   }
-  'commands-untrusted': { readonly task: string; readonly commands: string }
+  'commands-untrusted': { readonly task: string; readonly commands: string; readonly from?: string }
   'check-files': { readonly limit: number; readonly seconds: number }
   'check-patterns': { readonly task: string; readonly phase: string }
   'check-none': { readonly task: string; readonly phase: string }
@@ -74,52 +69,42 @@ export interface ErrorArguments {
     readonly path: string
     readonly line: number
     readonly column: number
-    /** The JSON parser's name of the fault. */
     readonly fault: string
   }
   'settings-too-deep': { readonly path: string; readonly limit: number }
-  /** `property` is undefined for the whole file. */
   'settings-wrong-shape': {
     readonly path: string
     readonly property: string | undefined
     readonly expected: 'object' | 'list' | 'unique'
   }
-  /** The hook is wired already: `where` names the place, `command` removes it there. */
   'already-wired': {
     readonly where: string
     readonly wiredBy: 'settings' | 'same-command' | 'scope' | 'plugin'
     readonly command: string
   }
   'needs-answer': NoArguments
-  /** `place`: the rule and its field, as they follow the path. */
   'rules-invalid': { readonly path: string; readonly place: string; readonly detail: string }
   'rules-not-of-host': { readonly host: string }
-  /** `examples`: the names of the shipped examples; empty if there are none. */
   'definition-missing': { readonly path: string; readonly examples: string }
-  /** `place`: line and column, as they follow the path. `more`: the number of other faults. */
   'workflow-definition': {
     readonly path: string
     readonly place: string
     readonly detail: string
     readonly more: number
   }
-  /** `place`: line and column, as they follow the path. `more`: the number of other faults. */
   'done-invalid': { readonly path: string; readonly place: string; readonly detail: string; readonly more: number }
   'done-none': { readonly path: string }
   /** `trust`: the command that a person runs. */
   'done-untrusted': { readonly path: string; readonly trust: string }
-  /** `since`: since when another process runs the checks. */
   'done-running': { readonly since: string }
   'trust-agent': NoArguments
   'trust-needs-answer': NoArguments
-  /** An input of `workflow start --set`; `known`: the names of the inputs. */
   'workflow-input': {
     readonly problem: 'unknown' | 'missing' | 'too-long'
     readonly name: string
     readonly known: string
   }
   'workflow-none': { readonly task: string }
-  /** `outcome`: "running", or the outcome of the run. */
   'workflow-there': {
     readonly task: string
     readonly name: string
@@ -127,15 +112,12 @@ export interface ErrorArguments {
     readonly resumable: boolean
   }
   'workflow-over': { readonly task: string; readonly outcome: string }
-  /** The run does not wait for an approval; it is in `phase`. */
   'approval-none': { readonly task: string; readonly phase: string }
   'approval-agent': { readonly task: string }
   'approval-artifact': { readonly task: string; readonly detail: string }
-  /** `known`: the phases of the workflow. */
   'phase-not-entered': { readonly task: string; readonly phase: string; readonly known: string }
   'phase-approval': { readonly task: string; readonly phase: string }
   'phase-unknown': { readonly task: string; readonly phase: string; readonly known: string }
-  /** A step of a run that cannot be retried or skipped; `count`: the steps of the phase. */
   'run-step': {
     readonly task: string
     readonly phase: string
@@ -148,13 +130,41 @@ export interface ErrorArguments {
     readonly problem: 'not-json' | 'version' | 'shape' | 'unreadable'
     readonly detail: string
   }
+  'shared-run-id': { readonly run: string }
+  'shared-tree': { readonly detail: string }
+  'shared-many': { readonly remote: string; readonly limit: number }
+  'share-unreadable': { readonly path: string }
+  'shared-too-large': { readonly files: number; readonly megabytes: number }
+  'shared-differs': { readonly folder: string; readonly files: string }
+  'shared-elsewhere': { readonly task: string; readonly remote: string }
+  'shared-none': { readonly remote: string; readonly task: string }
+  'shared-ambiguous': { readonly task: string; readonly runs: string }
+  'shared-held': {
+    readonly run: string
+    readonly remote: string
+    readonly machine: string
+    readonly session: string | undefined
+    readonly age: string
+  }
+  'workflow-in-way': { readonly task: string; readonly name: string; readonly run: string }
+  'not-shared': { readonly task: string }
+  'not-published': { readonly task: string; readonly remote: string; readonly detail: string }
+  /** `isRefused`: it was certainly not taken. */
+  'not-taken': { readonly run: string; readonly remote: string; readonly detail: string; readonly isRefused: boolean }
+  'take-agent': { readonly run: string }
+  'take-alone': NoArguments
+  'shared-alone': { readonly option: string }
+  'prompts-untrusted': { readonly run: string; readonly remote: string; readonly commit: string }
+  'workflow-moved': { readonly task: string; readonly remote: string; readonly why: string }
+  'git-failed': { readonly command: string; readonly detail: string }
+  'remote-unreachable': { readonly remote: string; readonly detail: string }
+  'remote-unknown': { readonly remote: string }
   'host-unknown': { readonly host: string; readonly known: string }
   'scope-unknown': { readonly scope: string }
   'scope-not-of-host': { readonly scope: string; readonly host: string }
   'home-unknown': NoArguments
   'not-a-folder': { readonly path: string; readonly kind: PathKind }
   'cannot-write': { readonly path: string; readonly detail: string }
-  /** `written`: the files. `fault`: the sentence of the error that stopped it. */
   'init-unfinished': { readonly written: string; readonly fault: string }
   'output-unwritable': { readonly detail: string }
   internal: { readonly detail: string }
@@ -166,7 +176,6 @@ const NO_ARGUMENTS: NoArguments = {}
 
 export type ErrorCode = keyof ErrorArguments
 
-/** The exit code of each error code. */
 export const EXIT_CODES = {
   usage: EXIT.usage,
   'task-invalid': EXIT.usage,
@@ -232,6 +241,28 @@ export const EXIT_CODES = {
   'phase-approval': EXIT.no,
   'run-step': EXIT.no,
   'workflow-state': EXIT.data,
+  'shared-run-id': EXIT.usage,
+  'shared-tree': EXIT.data,
+  'shared-many': EXIT.data,
+  'share-unreadable': EXIT.data,
+  'shared-too-large': EXIT.data,
+  'shared-differs': EXIT.no,
+  'shared-elsewhere': EXIT.usage,
+  'shared-none': EXIT.no,
+  'shared-ambiguous': EXIT.usage,
+  'shared-held': EXIT.no,
+  'workflow-in-way': EXIT.no,
+  'not-shared': EXIT.no,
+  'not-published': EXIT.no,
+  'not-taken': EXIT.no,
+  'take-agent': EXIT.no,
+  'take-alone': EXIT.usage,
+  'shared-alone': EXIT.usage,
+  'prompts-untrusted': EXIT.no,
+  'workflow-moved': EXIT.no,
+  'git-failed': EXIT.no,
+  'remote-unreachable': EXIT.no,
+  'remote-unknown': EXIT.usage,
   'host-unknown': EXIT.usage,
   'scope-unknown': EXIT.usage,
   'scope-not-of-host': EXIT.usage,
@@ -243,17 +274,14 @@ export const EXIT_CODES = {
   internal: EXIT.internal,
 } as const satisfies Record<ErrorCode, ExitCode>
 
-/** A code, its arguments (optional for a code without any), and the error that caused this one. */
 type ErrorParameters = {
   [Code in ErrorCode]: ErrorArguments[Code] extends NoArguments
     ? [code: Code, args?: NoArguments | undefined, cause?: unknown]
     : [code: Code, args: ErrorArguments[Code], cause?: unknown]
 }[ErrorCode]
 
-/** The error class of the project. Its `message` is the code; the sentence for people is made when it is printed. */
 export class PostflightError extends Error {
   readonly code: ErrorCode
-  /** The arguments of `code`. */
   readonly args: ErrorArguments[ErrorCode]
 
   constructor(...[code, args = NO_ARGUMENTS, cause]: ErrorParameters) {
@@ -262,11 +290,6 @@ export class PostflightError extends Error {
     this.code = code
     this.args = args
   }
-
-  get exitCode(): ExitCode {
-    return EXIT_CODES[this.code]
-  }
 }
 
-/** Why a step of the current phase cannot be retried or skipped. */
 export type StepRefusal = 'no-steps' | 'unknown' | 'done' | 'not-ended'

@@ -9,10 +9,10 @@ export const SPECS_FOLDER = 'specs'
 /** The marker of a pending postflight, in a task folder or in `specs/` itself (the old global place). */
 export const MARKER_FILE = '.postflight-pending'
 
-/** One integer, for `cat`: the continuations spent. It mirrors the claims, and the count never falls below it. */
+/** One integer, for `cat`: the used continuations. It mirrors the claims, and the count never falls below it. */
 export const LOOP_GUARD_FILE = '.postflight-loop-guard'
 
-/** The new name of a marker whose continuations are spent. */
+/** The new name of a marker whose continuations are used up. */
 export const ABANDONED_FILE = '.postflight-abandoned'
 
 /** The folder of claims: one exclusively created file for each continuation. No stop is blocked without its claim. */
@@ -33,7 +33,7 @@ export const RETURN_META_FILE = '.return-meta.json'
 /** The folder of the journal, in `specs/`. */
 export const JOURNAL_FOLDER = '.postflight'
 
-/** The folder in it with a note for each task folder whose promise was given up. */
+/** The folder in it with a note for each task folder whose marker was given up. */
 export const GIVEN_UP_FOLDER = 'given-up'
 
 /** The folder in it with the run file of each running workflow. */
@@ -48,6 +48,9 @@ export const RUN_ID_FILE = 'workflow/id'
 /** The state of a run, in its task folder. */
 export const RUN_STATE_FILE = 'workflow/state.json'
 
+/** The remote to which a run is published, and the last commit there, in its task folder. */
+export const RUN_SHARE_FILE = 'workflow/shared.json'
+
 /** Every transition of a run, in its task folder. */
 export const RUN_HISTORY_FILE = 'workflow/history.jsonl'
 
@@ -58,7 +61,7 @@ export const OLD_JOURNAL_FILE = 'journal.old.jsonl'
 /** The folder of the reports of sub-agents that were blocked, beside the journal. */
 export const REPORTS_FOLDER = 'reports'
 
-/** What lies at a path, links not followed; `other` is a device or a socket. */
+/** Links are not followed; `other` is a device or a socket. */
 export type PathKind = 'file' | 'folder' | 'link' | 'pipe' | 'other'
 
 /** The definition of done, in `specs/`. */
@@ -67,5 +70,4 @@ export const DONE_FILE = 'done.yaml'
 /** What the names of the folders of sessions begin with, beside the journal. */
 export const DONE_FOLDER_PREFIX = 'done-'
 
-/** The receipts of green checks of a definition of done, beside the journal. */
 export const DONE_RECEIPTS_FILE = 'done-receipts.json'

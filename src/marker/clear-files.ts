@@ -1,9 +1,10 @@
+import fs from 'node:fs'
 import path from 'node:path'
+import { kindAt } from '../disk/file-facts.ts'
 import { COMMAND_PATIENCE_MS, withLockIfRoom } from '../disk/lock.ts'
 import { removeFile, sync } from '../disk/write.ts'
-import { LOOP_GUARD_FILE, MARKER_FILE, RETURN_META_FILE } from '../kernel/files.ts'
+import { ABANDONED_FILE, CLAIMS_FOLDER, LOOP_GUARD_FILE, MARKER_FILE, RETURN_META_FILE } from '../kernel/files.ts'
 import type { TaskFolder } from '../project/task-folder.ts'
-import { clearableFiles, isAbandonedName } from './clearable-files.ts'
 import { endContinuations } from './count/lifecycle.ts'
 import { forgetGivenUp } from './given-up.ts'
 import { readMarker, requireReadable } from './marker-file.ts'
@@ -11,34 +12,20 @@ import { removeMarker } from './marker-store.ts'
 import { abandonUnchecked, mustBeKept, removeOrKeep } from './quarantine.ts'
 import type { StoredMarker } from './stored-marker.ts'
 
-/** Removes a task folder's files for `clear`. */
-
-/** The marker and the files that `clearFolder` removed. */
 export interface Cleared {
   readonly marker: StoredMarker | undefined
   readonly files: readonly string[]
-  /** The abandoned markers that it removed. */
   readonly abandoned: readonly StoredMarker[]
-  /** True if the marker had checks that were not run, and is kept as abandoned. */
   readonly isUnchecked: boolean
 }
 
-/** How to clear a folder. */
-export interface FolderClearing {
-  /** True to remove `.return-meta.json` too. */
+interface FolderClearing {
   readonly returnMeta: boolean
-  /** True to keep markers that have checks as abandoned, because they were not run. */
   readonly keepsUnchecked: boolean
-  /** Decides under the lock, for the present marker. */
   readonly still: (present: StoredMarker | undefined) => boolean
 }
 
-/**
- * Removes marker, loop guard, claims and abandoned markers of a folder. A marker that does not parse is renamed
- * instead. The lock is the only file that it creates, so this works on a full disk.
- * @returns the marker and the files that were removed; undefined where `still` is false.
- * @throws {PostflightError} `marker-unreadable` when a marker or an abandoned one is not a file; nothing is removed then.
- */
+/** Creates only the lock, so it works on a full disk. Returns undefined if `still` is false. */
 export function clearFolder(
   folder: TaskFolder,
   { returnMeta, keepsUnchecked, still }: FolderClearing,
@@ -56,7 +43,7 @@ export function clearFolder(
     }
     const isUnchecked = keepsUnchecked && mustBeKept(marker)
     if (isUnchecked) {
-      // This comes first, because the marker gets the name of an abandoned one.
+      // First, because the marker takes an abandoned name.
       removeAbandoned()
       endContinuations(folder.path, marker.identity, () => abandonUnchecked(marker))
     } else {
@@ -71,4 +58,20 @@ export function clearFolder(
     const removed = abandoned.flatMap(({ name, read }) => (read === undefined || kept.includes(name) ? [] : read))
     return { marker, files: files.filter((name) => !kept.includes(name)), abandoned: removed, isUnchecked }
   })
+}
+
+const CLEARABLE = /^\.postflight-(?:pending|loop-guard|abandoned(?:\.\d+)?|claims|(?:pending|lock)\.[\w-]+\.tmp)$/
+
+const ABANDONED = new RegExp(`^\\${ABANDONED_FILE}(?:\\.\\d+)?$`)
+
+export function clearableFiles(folder: TaskFolder, returnMeta: boolean): string[] {
+  return fs
+    .readdirSync(folder.path)
+    .filter((name) => CLEARABLE.test(name) || (returnMeta && name === RETURN_META_FILE))
+    .filter((name) => name !== CLAIMS_FOLDER || kindAt(path.join(folder.path, name)) === 'folder')
+    .sort()
+}
+
+export function isAbandonedName(name: string): boolean {
+  return ABANDONED.test(name)
 }

@@ -7,14 +7,13 @@ import { toIso } from '../kernel/time.ts'
 import type { SearchProblem, TaskFolder } from '../project/task-folder.ts'
 import { foldersHolding, listTaskFolders } from '../project/task-folders.ts'
 import { failureWords, INSPECT_TEXT, markerProblem } from './check-messages.ts'
-import { isAbandonedName } from './clearable-files.ts'
+import { isAbandonedName } from './clear-files.ts'
 import { spentOf } from './given-up.ts'
 import { CONTINUATION_LIMIT } from './loop-guard.ts'
 import { UNCHECKED } from './marker.ts'
 import { readMarker } from './marker-file.ts'
-import { isExpired, isUnowned, markerDisplayPath, promisedAtMs } from './stored-marker.ts'
+import { isExpired, isUnowned, madeAtMs, markerDisplayPath } from './stored-marker.ts'
 
-/** A marker as `inspect --json` and `doctor` show it: its fields are those of the document. */
 export interface MarkerView {
   state: 'pending' | 'bypassed' | 'expired' | 'abandoned' | 'unreadable'
   outcome: 'capped' | 'expired' | 'unchecked' | null
@@ -35,20 +34,15 @@ export interface MarkerView {
   problems: string[]
 }
 
-/**
- * What is wrong with a marker whose text cannot be understood. It blocks stops all the same; one whose file cannot be opened
- * does not, and has no time.
- */
-export function unparsedFaults({ state, promised_at: promisedAt, problems }: MarkerView): string[] | undefined {
-  if (state !== 'unreadable' || promisedAt === null) return undefined
+/** Such a marker still blocks stops; one whose file cannot be opened does not. */
+export function unparsedFaults({ state, promised_at: madeAt, problems }: MarkerView): string[] | undefined {
+  if (state !== 'unreadable' || madeAt === null) return undefined
   return problems.filter((problem) => problem !== INSPECT_TEXT.unowned)
 }
 
 const TEXT_LIMIT = 4000
-/** At most this many abandoned markers of one folder are listed. */
 const MAX_ABANDONED = 20
 
-/** Every marker of a root, pending ones first, and the folders that could not be searched; or those of `only`. */
 export function viewMarkers(
   root: string,
   nowMs: number,
@@ -64,7 +58,6 @@ export function viewMarkers(
   return { markers: [...pending, ...abandoned], problems }
 }
 
-/** The names of a folder's abandoned markers: an earlier one, whose name ends with a number, may be the only one. */
 function abandonedNames(folder: TaskFolder): string[] {
   try {
     const number = (name: string): number => Number(name.slice(ABANDONED_FILE.length + 1))
@@ -74,7 +67,6 @@ function abandonedNames(folder: TaskFolder): string[] {
       .sort((one, other) => number(one) - number(other))
       .slice(0, MAX_ABANDONED)
   } catch {
-    // `foldersHolding` reports a folder that cannot be searched.
     return []
   }
 }
@@ -92,14 +84,14 @@ function viewMarker(folder: TaskFolder, fileName: string, nowMs: number): Marker
   const abandoned = fileName !== MARKER_FILE
   const isUnchecked = marker.outcome === UNCHECKED
   const expired = isExpired(marker, times, nowMs)
-  const promisedMs = promisedAtMs(marker, times, nowMs)
+  const madeMs = madeAtMs(marker, times, nowMs)
   const problems = marker.problems.map(markerProblem)
   if (isUnowned(marker) && !abandoned && !expired) {
     problems.push(INSPECT_TEXT.unowned)
   }
   let spent: number | null = null
   try {
-    // The file does not say how many stops it had blocked when it was cleared without its checks.
+    // Not known from the file.
     spent = abandoned ? (isUnchecked ? null : CONTINUATION_LIMIT) : spentOf(read)
   } catch (error) {
     problems.push(INSPECT_TEXT.noCount(errorText(error)))
@@ -126,8 +118,8 @@ function viewMarker(folder: TaskFolder, fileName: string, nowMs: number): Marker
       agent: quoted(marker.agent),
       agent_type: quoted(marker.agentType),
     },
-    promised_at: toIso(promisedMs),
-    age_ms: Math.round(nowMs - promisedMs),
+    promised_at: toIso(madeMs),
+    age_ms: Math.round(nowMs - madeMs),
     continuations: { spent, limit: CONTINUATION_LIMIT },
     steps: marker.steps.map((step) => ({ name: oneLine(step.name, TEXT_LIMIT), done: step.done })),
     checks: marker.checks.map(({ run, step, failed }) => ({
@@ -140,7 +132,6 @@ function viewMarker(folder: TaskFolder, fileName: string, nowMs: number): Marker
   }
 }
 
-/** A text of several lines on one line: the items of a list with "; " between them. */
 function listInLine(text: string): string {
   const lines = text.split('\n').map((line) => line.trim())
   return lines.length === 1 ? text : lines.flatMap((line) => line.replace(/^[-*•] +/, '') || []).join('; ')

@@ -5,6 +5,8 @@ import { WORKFLOW_COMMAND, WORKFLOW_TOOL } from '../hosts/opencode/catalogue.ts'
 import { isOwnMessage } from '../hosts/opencode/conversation.ts'
 import { isOneShot, screenOf } from '../hosts/opencode/process-arguments.ts'
 import { Turns } from '../hosts/opencode/turns.ts'
+import { COMMAND_SENTENCES } from '../kernel/command-errors.ts'
+import { addSentences } from '../kernel/error-messages.ts'
 import { composeHooks, safeHook } from '../opencode-hooks/factory.ts'
 import { createReporter } from '../opencode-hooks/reporter.ts'
 import { Guard } from './guard/guard.ts'
@@ -16,23 +18,21 @@ import { WorkflowDriver } from './workflow/driver.ts'
 import { addWorkflowCommand, runWorkflowCommand, workflowTool } from './workflow/entry-points.ts'
 import { IdleRuns } from './workflow/idle-runs.ts'
 
-/** The plugin of one project folder: creates its parts and connects OpenCode's hooks to them. */
-
-/** The time (ms) that the end of OpenCode waits for events that are still being answered. */
 const DISPOSE_PATIENCE_MS = 1_000
 
 const PACKAGE = path.join(import.meta.dirname, '..', '..')
 const CLI = path.join(PACKAGE, 'bin', 'postflight.js')
 
-/** Creates the hooks. OpenCode calls this once for each project folder, with the options of its configuration. */
+/** OpenCode calls this once per project folder. */
 export async function server(
   { client, directory }: PluginInput,
   given?: Readonly<Record<string, unknown>>,
 ): Promise<Hooks> {
   const environment = process.env
   if (environment.POSTFLIGHT_DISABLE === '1') return {}
+  addSentences(COMMAND_SENTENCES)
 
-  // Loaded on demand: zod, which checks the options, writes to the global object when it is loaded.
+  // zod writes to the global object when loaded.
   const { readOptions } = await import('./options.ts')
   const options = readOptions(given)
   const oneShot = isOneShot(process.argv)
@@ -102,12 +102,12 @@ export async function server(
     config: safely('config', (config) => {
       ownsCommand = options.workflow && addWorkflowCommand(config)
     }),
-    // The tool of a replaced instance passes the call to the active one.
+    // A replaced instance's tool calls the active one.
     tool: options.workflow
       ? { [WORKFLOW_TOOL]: workflowTool(() => (actingIn(directory) as typeof instance | undefined)?.driver ?? driver) }
       : {},
     'command.execute.before': safely('command.execute.before', async (input, { parts }) => {
-      // The command counts as the user's last message; the message that it creates is the plugin's.
+      // The command counts as the user's last message.
       sessions.notePrompt(input.sessionID, `command-${Date.now()}`)
       if (!ownsCommand || input.command !== WORKFLOW_COMMAND) return
       await runWorkflowCommand(driver, input.sessionID, input.arguments, parts)
@@ -116,7 +116,7 @@ export async function server(
   const isCurrent = (): boolean => isActing(directory, instance)
   const context = { client, directory, reporter, isActing: isCurrent, findRoots: guard.rootsFor.bind(guard) }
   const { event: answerEvent, ...hooks } = composeHooks([own, ...options.createHooks(context)])
-  /** Events that are being answered: OpenCode does not wait for them, but before it ends it waits for `dispose`. */
+  /** Before it ends, OpenCode waits for `dispose`, but not for events. */
   const answering = new Set<Promise<void> | undefined>()
   return {
     ...hooks,
@@ -135,9 +135,8 @@ export async function server(
 }
 
 /*
- * One active instance of the plugin for each project folder. A plugin may be listed twice under different names; OpenCode
- * then loads it twice (the same file once, 1.18.34). It also loads it again after a folder was disposed. Only the newest
- * instance acts, so that no stop is answered twice. On the global object, because two copies of the plugin are two modules.
+ * Only the newest instance acts: OpenCode loads a plugin twice if it is listed under two names (the same file once,
+ * 1.18.34), and again after a folder was disposed. On the global object: two copies are two modules.
  */
 const KEY = Symbol.for('postflight-guard.opencode.acting')
 
@@ -157,12 +156,10 @@ export function takeOver(folder: string, instance: object): void {
   acting().set(folder, instance)
 }
 
-/** True while no newer instance has replaced this one in the folder. */
 export function isActing(folder: string, instance: object): boolean {
   return acting().get(folder) === instance
 }
 
-/** Leaves the folder without an active instance, if this is still the active one. */
 export function leave(folder: string, instance: object): void {
   if (isActing(folder, instance)) acting().delete(folder)
 }

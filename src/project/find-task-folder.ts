@@ -22,17 +22,18 @@ import {
 } from './task-folder.ts'
 import { listTaskFolders } from './task-folders.ts'
 
-/** Finds the folder of a task by the name that a person typed. */
-
-/** The task folder of that name directly below `specs/`; it need not exist. */
+/** It need not exist. */
 export function taskFolderAt(root: string, name: string): TaskFolder {
   return { root, path: path.join(root, SPECS_FOLDER, name), task: name, relative: `${SPECS_FOLDER}/${name}` }
 }
 
-/**
- * Every folder that `reference` matches, in path order.
- * @throws {PostflightError} `cannot-write` when `specs/` cannot be listed: a folder that exists would be created again.
- */
+export function taskFolderBelow(root: string, below: string): TaskFolder {
+  const names = below.split('/')
+  const task = names.at(-1) ?? below
+  return { root, path: path.join(root, SPECS_FOLDER, ...names), task, relative: `${SPECS_FOLDER}/${below}` }
+}
+
+/** Throws without a listing: an existing folder would be created again. */
 export function matchingFolders(root: string, reference: TaskReference): TaskFolder[] {
   const { folders, problems } = listTaskFolders(root)
   const specs = problems.find((problem) => problem.path === path.join(root, SPECS_FOLDER))
@@ -40,17 +41,14 @@ export function matchingFolders(root: string, reference: TaskReference): TaskFol
   return folders.filter((folder) => isMeant(folder, reference))
 }
 
-/** True for a folder that `reference` matches. */
 export function isMeant(folder: Pick<TaskFolder, 'task'>, reference: TaskReference): boolean {
   if (reference.kind === 'specs') return folder.task === SPECS_ITSELF
   return reference.kind === 'name' ? folder.task === reference.name : taskNumberOf(folder.task) === reference.number
 }
 
 /**
- * The folder of `task`; undefined where there is none. Of several, the one that holds a file of ours. An existing folder
- * may be named exactly, or as it was printed, even where a new folder could not have such a name: its marker must be
- * clearable. `done` is the folder of the definition of done of `session`, or of the only session that has one.
- * @throws {PostflightError} `task-invalid`, `task-ambiguous`, `file-unreadable`.
+ * Of several, prefers the one that holds a file of ours. An existing folder may have a name that a new one may not: its
+ * marker must be clearable.
  */
 export function findTaskFolder(root: string, task: string, session?: string): TaskFolder | undefined {
   const { folders, problems } = listTaskFolders(root)
@@ -63,7 +61,6 @@ export function findTaskFolder(root: string, task: string, session?: string): Ta
     const [inUse, another] = candidates.filter(holdsOurs)
     if (inUse !== undefined && another === undefined) return inUse
   }
-  // Without a listing, the folder may exist all the same.
   if (matching.length === 0) {
     const specs = path.join(root, SPECS_FOLDER)
     refuseUnsearched(problems.filter((problem) => problem.path === specs))
@@ -72,7 +69,6 @@ export function findTaskFolder(root: string, task: string, session?: string): Ta
   throw new PostflightError('task-ambiguous', { task, folders: matching.map((folder) => folder.relative).join(', ') })
 }
 
-/** Refuses an incomplete search. @throws {PostflightError} `file-unreadable` for the first folder that could not be searched. */
 export function refuseUnsearched([problem]: readonly SearchProblem[]): void {
   if (problem !== undefined) throw new PostflightError('file-unreadable', { ...problem })
 }
@@ -80,18 +76,17 @@ export function refuseUnsearched([problem]: readonly SearchProblem[]): void {
 function foldersNamed(folders: readonly TaskFolder[], task: string, session: string | undefined): TaskFolder[] {
   const named = folders.filter((folder) => isNamed(folder, task))
   if (named.length > 0 || task !== DONE_WORD) return named
-  // An agent's word is never for another session's marker.
+  // An agent must not name another session's marker.
   const own = session === undefined ? undefined : sessionFolderName(session)
   return folders.filter((folder) => isSessionFolder(folder) && (own === undefined || folder.task === own))
 }
 
-/** True when `name` is the folder's name or its path below `specs/`, exactly or as it was printed. */
+/** Exactly or as printed. */
 function isNamed({ task, relative }: TaskFolder, name: string): boolean {
   const names = [task, ...(relative.includes('/') ? [relative, relative.slice(SPECS_FOLDER.length + 1)] : [])]
   return names.some((one) => one === name || stripControl(one) === name)
 }
 
-/** The reference in `task`; undefined if it is not valid but names an existing folder. @throws {PostflightError} `task-invalid`. */
 export function readReference(task: string, isThere: boolean): TaskReference | undefined {
   try {
     return parseTaskReference(task)
@@ -101,7 +96,6 @@ export function readReference(task: string, isThere: boolean): TaskReference | u
   }
 }
 
-/** True for a folder with a marker, an abandoned marker, a loop guard, claims or a running workflow. */
 function holdsOurs(folder: TaskFolder): boolean {
   return (
     kindAt(path.join(folder.path, MARKER_FILE)) !== undefined ||
@@ -111,7 +105,6 @@ function holdsOurs(folder: TaskFolder): boolean {
   )
 }
 
-/** True when the folder has a loop guard or claims. */
 export function hasContinuations(folder: string): boolean {
   return kindAt(path.join(folder, LOOP_GUARD_FILE)) === 'file' || kindAt(path.join(folder, CLAIMS_FOLDER)) === 'folder'
 }

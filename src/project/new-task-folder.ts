@@ -23,20 +23,14 @@ import {
 } from './task-folder.ts'
 import { listTaskFolders } from './task-folders.ts'
 
-/** Finds the task folder of a command, and makes it if it does not exist yet. */
-
-/** The task folder of a command, and its root. `found` is undefined for a root that was made. */
+/** `found`: undefined for a new root. */
 interface PreparedFolder {
   readonly root: string
   readonly found: string | undefined
   readonly folder: TaskFolder
 }
 
-/**
- * Works in the task's folder, which is made if it does not exist, and so is its root. Work that is refused leaves neither.
- * `commandWith`: the command as it should have been typed, if the slug is missing.
- * @throws {PostflightError} where `task` and `slug` do not name exactly one folder, or it cannot be made; as `work`.
- */
+/** Removes new folders if the work is refused. `commandWith`: what to suggest without a slug. */
 export function inTaskFolder<Result>(
   context: CommandContext,
   task: string,
@@ -57,19 +51,27 @@ export function inTaskFolder<Result>(
   }
 }
 
+/** Keeps what the work leaves in the folder. */
+export async function inFolder<Result>(folder: TaskFolder, work: () => Promise<Result>): Promise<Result> {
+  const made: string[] = []
+  try {
+    makeTaskFolder(folder, made)
+    return await work()
+  } catch (error) {
+    for (const each of made.reverse()) removeIfEmpty(each)
+    throw error
+  }
+}
+
 function removeIfEmpty(folder: string): void {
   try {
     fs.rmdirSync(folder)
   } catch {
-    // It holds something by now.
+    // No longer empty.
   }
 }
 
-/**
- * The folder where a new `specs/` belongs: the named folder, or beside the nearest `.git`, or the current folder; but
- * never a folder that is itself named `specs` (a link, for example), because then the one above it is meant.
- * @throws {PostflightError} `root-unlikely`; `file-unreadable` where the search cannot read a folder.
- */
+/** Never a folder that is itself named `specs` (a link, for example), but the one above. */
 export function placeOfNewRoot(context: CommandContext): string {
   const place = placeByStart(context)
   return path.basename(place) === SPECS_FOLDER ? path.dirname(place) : place
@@ -80,7 +82,7 @@ function placeByStart(context: CommandContext): string {
   if (start.explicit) return start.path
   const repository = findCommandRepository(start.path)
   if (repository !== undefined) return repository
-  // A specs/ there would be the root of every project below it without a specs/ of its own.
+  // A specs/ there would be the root of every project below.
   if ([path.parse(start.path).root, context.findHome()].includes(start.path)) {
     throw new PostflightError('root-unlikely', { start: start.path })
   }
@@ -99,7 +101,7 @@ function taskFolderFor(
   const here = existing(root, reference)
   if (reference.kind === 'name') {
     const parts = parseTaskName(reference.name)
-    // spec-kit can number by time: `20260319-143022-albums`. Such a folder is a task by its name only.
+    // spec-kit can number by time (`20260319-143022-albums`): a task by its name only.
     if (slug === undefined && here[0] !== undefined && beginsWithDigit(reference.name)) return here[0]
     if (slug !== undefined || parts === undefined) throw noTaskName(reference.name)
     if (here[0] !== undefined) return here[0]
@@ -117,10 +119,6 @@ function taskFolderFor(
   return first
 }
 
-/**
- * The folder of a number and a slug. A new one gets `separator`, or the one that the project's other folders have.
- * @throws {PostflightError} `slug-invalid`; `task-has-other-folder` where the number's folder has another slug.
- */
 function slugFolder(
   root: string,
   task: string,
@@ -144,7 +142,7 @@ function slugFolder(
   return taskFolderAt(root, taskFolderName({ number: reference.number, separator: used, slug }))
 }
 
-/** Task folders directly below `specs/`: a number does not reopen an archived task. */
+/** A number does not reopen an archived task. */
 function existing(root: string, reference: TaskReference): TaskFolder[] {
   return matchingFolders(root, reference).filter(isTop(root))
 }
@@ -153,9 +151,9 @@ function isTop(root: string): (folder: TaskFolder) => boolean {
   return (folder) => path.dirname(folder.path) === path.join(root, SPECS_FOLDER)
 }
 
-/** Makes the folder and the one above it. The folders that it makes are added to `made`. */
 function makeTaskFolder(folder: TaskFolder, made: string[]): void {
-  for (const target of [path.dirname(folder.path), folder.path]) {
+  const specs = path.join(folder.root, SPECS_FOLDER)
+  for (const target of new Set([specs, path.dirname(folder.path), folder.path])) {
     try {
       makeFolder(target)
       made.push(target)

@@ -5,7 +5,7 @@ import { MAX_PHASE_STEPS } from './definition/definition-limits.ts'
 import { isResumableOutcome } from './machine/history.ts'
 import type { NotBound } from './machine/receipt.ts'
 
-/** The sentences about runs of workflows. The hook loads them only for a workflow. */
+/** Sentences about runs; the hook loads them only for a workflow. */
 
 const times = (count: number): string => (count === 1 ? 'once' : `${count} times`)
 
@@ -14,20 +14,19 @@ const ofTask = (task: string): string => `postflight-guard: the workflow of task
 const NOT_RENEWED =
   '. A resume does not renew it: `postflight workflow start <task> --definition FILE --fresh` begins a new run'
 
-/** The size of a definition, and of a run of it. `steps`: undefined if a list of steps does not exist yet. */
+/** `steps`: undefined if the list does not exist yet. */
 export function definitionSize(phases: number, steps: number | undefined, prompts: number): string {
   const known = steps === 0 || steps === undefined ? '' : `, ${counted(steps, 'step')}`
   const assumed = steps === undefined ? ` (steps not known yet count as ${MAX_PHASE_STEPS})` : ''
   return `${counted(phases, 'phase')}${known}, at most ${counted(prompts, 'prompt')}${assumed}`
 }
 
-/** Steps of a phase: "step 3 of 8: add the route". */
 export function stepWords(steps: readonly number[], total: number, texts: readonly string[] = []): string {
   const told = quote(texts.filter(Boolean).join('; '))
   return `step${steps.length === 1 ? '' : 's'} ${listed(steps)} of ${total}${told && `: ${told}`}`
 }
 
-/** The reasons for the state of a run: kept in the state, shown by `status`, and repeated in the next attempt's prompt. */
+/** Kept in the state, repeated in the next prompt. */
 export const WORKFLOW_TEXT = {
   noArtifact: (artifact: string): string => `${quote(artifact)} is missing`,
   noStepResult: (file: string): string => `${file} is missing`,
@@ -39,9 +38,9 @@ export const WORKFLOW_TEXT = {
       ? last
       : `${failed === total ? 'all' : `${failed} of`} ${total} steps failed${failed === total ? '' : ', more than max_skips allows'}; ${last}`,
   promptsSpent: (given: number, size: number, limit: number): string =>
-    `the budget is spent: ${counted(given, 'prompt')} of at most ${limit} (max_prompts)${size === 1 ? '' : `, and ${size} more were due`}${NOT_RENEWED}`,
+    `the budget is used up: ${counted(given, 'prompt')} of at most ${limit} (max_prompts)${size === 1 ? '' : `, and ${size} more were due`}${NOT_RENEWED}`,
   minutesSpent: (limit: number): string =>
-    `the budget is spent: ${counted(limit, 'minute')} of work (max_minutes)${NOT_RENEWED}`,
+    `the budget is used up: ${counted(limit, 'minute')} of work (max_minutes)${NOT_RENEWED}`,
   exhausted: (attempts: number, why: string): string =>
     `${counted(attempts, 'attempt')} failed${attempts === 1 ? '' : ', most recently'}: ${quote(why)}`,
   visitsSpent: (phase: string, visits: number): string =>
@@ -66,7 +65,7 @@ export const WORKFLOW_TEXT = {
   unusable: (path: string, detail: string): string =>
     `postflight-guard: the workflow in ${quote(path)} could not continue (${quote(detail, 600)}), so the stop was allowed.`,
   unfinished: (task: string): string =>
-    `${ofTask(task)} has more finished phases than one stop has time to check, so the stop was allowed. It continues at the next stop.`,
+    `${ofTask(task)} could not check all finished phases in time, so the stop was allowed. It continues at the next stop.`,
   checkNotRun: (run: string, command: string): string =>
     `the check \`${quote(run, 200)}\` was not run: \`${command}\` runs it`,
   checkVoid: (run: string, changed: string, command: string): string =>
@@ -91,7 +90,7 @@ export const WORKFLOW_TEXT = {
     `${quote(name)} has no verdict at "${quote(pointer, 100)}": it must be one of ${quote(cases, 400)}`,
   noStepsFile: (name: string): string =>
     `${quote(name)}, which lists the steps, is missing: create it, then run \`postflight workflow resume <task>\``,
-  /** For a run that stalls because its list of steps is unusable: no prompt asks for the list again. */
+  /** For a stalled run: no prompt asks for the list again. */
   mendSteps: (why: string): string => `${why}: fix the file, then run \`postflight workflow resume <task>\``,
   noSteps: (name: string, pointer: string): string => `${quote(name)} has no list of steps at "${quote(pointer, 100)}"`,
   noTasks: (name: string): string => `${quote(name)} has no task list (lines such as "- [ ] a task")`,
@@ -101,7 +100,6 @@ export const WORKFLOW_TEXT = {
     `${quote(name)} lists ${count} steps, more than the maximum of ${limit}`,
 } as const
 
-/** The sentences about who drives a run and how its prompts arrive. */
 export const DRIVER_TEXT = {
   drives: (session: string): string => `session ${quote(session, 120)} drives it`,
   noSession: (resume: string): string =>
@@ -122,7 +120,6 @@ export const DRIVER_TEXT = {
     `session ${quote(session, 80)} drives this workflow; \`postflight workflow status\` shows how far it is. ${asksInSession ? `\`${resume}\` takes it over.` : `To take it over, run \`${resume}\` in the agent's shell, or set POSTFLIGHT_HOST_SESSION for both commands.`}`,
 } as const
 
-/** Parts of a prompt; `workflow/prompt.ts` puts them together. */
 export const PROMPT_TEXT = {
   standard: (inStep: boolean): string =>
     inStep ? 'Do this step of the work: {{step}}' : 'All steps of this phase have ended. Write down their results.',
@@ -190,7 +187,6 @@ export const PROMPT_TEXT = {
     `Read ${file} and do exactly what it says. It is the next prompt of a running workflow, and too long to be shown here.`,
 } as const
 
-/** Labels in the diagram of a workflow. */
 export const GRAPH_TEXT = {
   steps: (count: number): string => counted(count, 'step'),
   stepsFrom: (artifact: string): string => `steps from ${artifact}`,
@@ -199,7 +195,6 @@ export const GRAPH_TEXT = {
   otherwise: 'any other',
 } as const
 
-/** What the journal says of a run. */
 export const RUN_RECORDS = {
   started: (name: string): string => `started: ${name}`,
   heard: 'interrupted: the stop was allowed',
@@ -207,7 +202,6 @@ export const RUN_RECORDS = {
     `prompt${isRepeated ? ' again' : ''}: ${[phase, steps, attempt && `attempt ${attempt}`].filter(Boolean).join(', ')}`,
 } as const
 
-/** The picture of a run, as `status` prints it. */
 export const STATUS_TEXT = {
   noRuns: 'no workflows here',
   running: 'running',
@@ -234,10 +228,14 @@ export const STATUS_TEXT = {
     `waits for approval: ${approval(file, approve, reject)}`,
   waits: (purpose: string): string => `waits for: ${quote(purpose, 500)}`,
   resumes: (resume: string): string => `\`${resume}\` continues it`,
-  noRunFile: (resume: string): string => `its run file is missing, so no hook finds it: \`${resume}\` puts it back`,
+  shared: (remote: string, age: string | undefined, hasChanged: boolean): string =>
+    `shared with ${remote}: ${age === undefined ? 'not published yet' : `published ${age} ago${hasChanged ? ', changed since' : ''}`}`,
+  notPublished: (problem: string, publish: string): string =>
+    `not published: ${quote(problem)}. The next command of the run tries again, or \`${publish}\``,
+  movedTo: (resume: string): string => `\`${resume}\` goes on with it here`,
+  noRunFile: (resume: string): string => `its run file is missing, so hooks ignore it; \`${resume}\` restores it`,
 } as const
 
-/** What `check` prints. */
 export const PHASE_CHECK_TEXT = {
   passed: (run: string, durationMs: number): string =>
     `the check \`${quote(run, 200)}\` passed (${seconds(durationMs)})`,
@@ -252,7 +250,6 @@ export const PHASE_CHECK_TEXT = {
   interrupted: (run: string): string => `the check \`${quote(run, 200)}\` was interrupted, so nothing was counted`,
   notBound: (files: readonly NotBound[]): string =>
     `its result is not bound to ${listed(files.slice(0, 5).map(({ path, why }) => `${quote(path, 200)}${why === 'link' ? ' (a link)' : ' (node_modules)'}`))}${files.length > 5 ? ` and ${counted(files.length - 5, 'other')}` : ''}: a change there does not make it void`,
-  /** For the journal. */
   record: (run: string, failure: string | undefined, durationMs: number): string =>
     `check ${failure === undefined ? 'passed' : 'failed'}: ${quote(run, 200)} (${failure === undefined ? '' : `${failure}; `}${seconds(durationMs)})`,
 } as const

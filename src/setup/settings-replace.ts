@@ -1,17 +1,54 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { errorCode, realPath } from '../disk/file-facts.ts'
+import { errorCode, isAbsent, realPath } from '../disk/file-facts.ts'
 import { makeFolders } from '../disk/own-folder.ts'
 import { withVerifiedFile } from '../disk/verified-write.ts'
-import { sync } from '../disk/write.ts'
-import { keepBackup } from './settings-backups.ts'
-
-/** Replaces and removes settings files. */
+import { placeNew, sync } from '../disk/write.ts'
+import { readSettingsFile } from './settings-read.ts'
 
 /**
- * Replaces the file by a rename, once the new text is on disk and verified. First it writes a backup of `previous`, the
- * present text, and returns the backup's path.
+ * Replaces settings files and keeps backups beside them. Apart from reading, because only writing loads write-file-
+ * atomic.
  */
+
+const BACKUP = '.postflight-backup'
+
+export function listBackups(file: string): string[] {
+  const folder = path.dirname(file)
+  const prefix = path.basename(file) + BACKUP
+  let names: string[]
+  try {
+    // A link or a pipe of such a name is not our backup.
+    names = fs.readdirSync(folder, { withFileTypes: true }).flatMap((entry) => (entry.isFile() ? entry.name : []))
+  } catch (error) {
+    if (isAbsent(error)) return []
+    throw error
+  }
+  const numberOf = (name: string): number => Number(name.slice(prefix.length + 1) || 0)
+  return names
+    .filter((name) => name === prefix || (name.startsWith(`${prefix}.`) && Number.isInteger(numberOf(name))))
+    .sort((one, other) => numberOf(other) - numberOf(one))
+    .map((name) => path.join(folder, name))
+}
+
+/** Does nothing if the newest backup holds that text. */
+function keepBackup(file: string, text: string): string {
+  const backups = listBackups(file)
+  const [newest] = backups
+  if (newest !== undefined && readSettingsFile(newest) === text) return newest
+  const { mode } = fs.statSync(file)
+  for (let number = backups.length; ; number++) {
+    const backup = number === 0 ? file + BACKUP : `${file}${BACKUP}.${number}`
+    try {
+      withVerifiedFile(backup, text, mode, (temporary) => placeNew(temporary, backup, text, mode))
+      return backup
+    } catch (error) {
+      if (errorCode(error) !== 'EEXIST') throw error
+    }
+  }
+}
+
+/** Renames once the new text is on disk and verified. */
 export function replaceSettingsFile(file: string, text: string, previous: string | undefined): string | undefined {
   makeFolders(path.dirname(file))
   const backup = previous === undefined ? undefined : keepBackup(file, previous)
@@ -34,7 +71,6 @@ function keepOwner(temporary: string, { uid, gid }: fs.Stats): void {
   }
 }
 
-/** Removes a settings file that `install` created and that holds only our entries. */
 export function removeSettingsFile(file: string): void {
   fs.rmSync(file)
   sync(path.dirname(file))

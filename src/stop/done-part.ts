@@ -3,7 +3,7 @@ import { retryWhileLocked } from '../disk/lock.ts'
 import { type Armed, armAtStop, isJudged } from '../done/arm.ts'
 import { doneNotJudged } from '../done/done-messages.ts'
 import { preparedSearch } from '../done/search.ts'
-import { claimAsking, promptOf } from '../done/session-folder.ts'
+import { countAsking, promptOf } from '../done/session-folder.ts'
 import { isStarted, startDone } from '../done/start.ts'
 import { readTrusted } from '../done/trust-store.ts'
 import type { Occasion } from '../hosts/occasion.ts'
@@ -13,9 +13,7 @@ import type { Recorded } from '../project/journal-entry.ts'
 import type { CountedPart, DonePart } from './answer-stop.ts'
 import type { StopOutcome } from './stop-outcome.ts'
 
-/** The part of a definition of done in stops and at the start of sessions, for hooks and for a server that must not wait. */
-
-/** The definition of done at a stop. While a run of the session is active (`hasRun`), nothing is armed. */
+/** Arms nothing while a run of the session is active (`hasRun`). */
 export function doneAtStop(roots: readonly string[], occasion: Occasion, hasRun: () => boolean): DonePart {
   const { payload } = occasion
   const part = emptyPart(occasion)
@@ -45,7 +43,7 @@ export function doneAtStop(roots: readonly string[], occasion: Occasion, hasRun:
   }
 }
 
-/** Arms the definition of done at a stop and lets other work of this process run meanwhile. Never throws. */
+/** Never throws. */
 export async function armDone(
   roots: readonly string[],
   occasion: Occasion,
@@ -81,20 +79,20 @@ function add(part: Collected, { recorded, notices }: Armed): void {
   part.notices.push(...notices)
 }
 
-/** A marker does not block if the prompt's blocks are used up, whatever its own count says. */
+/** A prompt has its own limit of blocks. */
 function countForPrompt(outcomes: readonly StopOutcome[], { payload }: Occasion): readonly StopOutcome[] {
   return outcomes.map((outcome) => {
     if (outcome.kind !== 'blocked' || !isSessionFolder(outcome.stored.folder)) return outcome
     const { folder } = outcome.stored
     try {
-      return claimAsking(folder, promptOf(payload)) ? outcome : { kind: 'let-go', folder }
+      return countAsking(folder, promptOf(payload)) ? outcome : { kind: 'let-go', folder }
     } catch (error) {
       return { kind: 'failed', folder, detail: errorText(error) }
     }
   })
 }
 
-/** What the person must know when a session starts. Never throws. */
+/** Never throws. */
 export function startAll(roots: readonly string[], occasion: Occasion): readonly string[] {
   return roots.flatMap((root) => {
     try {
@@ -105,7 +103,6 @@ export function startAll(roots: readonly string[], occasion: Occasion): readonly
   })
 }
 
-/** The same, letting other work of this process run meanwhile. */
 export async function startAllAsync(roots: readonly string[], occasion: Occasion): Promise<readonly string[]> {
   const person = personAt(occasion)
   const told: string[] = []

@@ -8,28 +8,22 @@ import { ABANDONED_FILE, MARKER_FILE } from '../kernel/files.ts'
 import { readLoopGuard } from '../marker/count/loop-guard-file.ts'
 import { spentOf } from '../marker/given-up.ts'
 import { readMarker } from '../marker/marker-file.ts'
-import { markerDisplayPath, promisedAtMs, type StoredMarker, type UnreadableMarker } from '../marker/stored-marker.ts'
+import { madeAtMs, markerDisplayPath, type StoredMarker, type UnreadableMarker } from '../marker/stored-marker.ts'
 import type { SearchProblem, TaskFolder } from '../project/task-folder.ts'
 import { foldersHolding, listTaskFolders } from '../project/task-folders.ts'
 import type { Unfinished } from './answer-for.ts'
 import { type ObservedStop, type SeenMarker, stampsWait } from './plan.ts'
 import { judgeOwnership } from './rules.ts'
 
-/** Reads the markers under some roots. Writes nothing. */
+/** Writes nothing. */
 
-/** The markers of some roots, in the roots' order and path order. */
 interface FoundMarkers {
   readonly markers: readonly (StoredMarker | UnreadableMarker)[]
-  /** Folders that could not be searched. */
   readonly problems: readonly SearchProblem[]
-  /** The number of markers that there was no time to read. */
   readonly unread: number
 }
 
-/**
- * Reads every file of that name under the roots, until this process is `deadline` ms old. A folder that two roots lead to
- * counts once, for the first root.
- */
+/** Reads until this process is `deadline` ms old. A folder under two roots counts once. */
 export function findMarkers(
   roots: readonly string[],
   fileName: string = MARKER_FILE,
@@ -53,7 +47,7 @@ export function findMarkers(
   return { markers, problems, unread }
 }
 
-/** Compares folders, and not the markers in them, which may be replaced between two calls. */
+/** Markers may be replaced between two calls, so this compares folders. */
 function firstOfItsPlace(): (folder: TaskFolder) => boolean {
   const seen = new Set<string>()
   return ({ path }) => {
@@ -68,10 +62,10 @@ function isNew(problem: SearchProblem, known: readonly SearchProblem[]): boolean
   return known.every(({ path }) => path !== problem.path)
 }
 
-/** The share of a stop's time in which markers are observed; the rest is for acting on those that were seen. */
+/** The rest is for acting. */
 const OBSERVING_SHARE = 0.6
 
-/** The share of the time for observing in which markers are read; in the rest their counts are read. */
+/** The rest is for counts. */
 const READING_SHARE = 0.5
 
 export function observeStop(occasion: Occasion): ObservedStop {
@@ -87,17 +81,15 @@ export function observeStop(occasion: Occasion): ObservedStop {
   return { markers: seen, problems, unchecked: unread + markers.length - seen.length }
 }
 
-/** The marker with its count, which is read only where it matters. */
 export function countContinuations(read: StoredMarker | UnreadableMarker, moment: Moment): SeenMarker {
   return read.kind === 'unreadable' ? read : { ...read, spent: spentAt(read, moment) }
 }
 
-/** The continuations spent, as far as the stop needs them; 0 where it does not. */
 function spentAt(stored: StoredMarker, moment: Moment): number | { readonly unknown: string } {
   try {
     const ownership = judgeOwnership(stored, moment)
     if (ownership === 'owed') return spentOf(stored)
-    // Ending or rewriting the marker needs no count, but a loop guard that is a file: any other kind fails here.
+    // Fails if the loop guard is not a file.
     if (ownership === 'bypassed' || stampsWait(stored, moment)) readLoopGuard(stored.folder.path)
     return 0
   } catch (error) {
@@ -105,7 +97,6 @@ function spentAt(stored: StoredMarker, moment: Moment): number | { readonly unkn
   }
 }
 
-/** The unfinished postflights under the roots, and the files and folders that could not be read. */
 export function observeUnfinished({ roots, nowMs, deadline }: Pick<Occasion, 'roots' | 'nowMs' | 'deadline'>): {
   readonly unfinished: readonly Unfinished[]
   readonly problems: readonly SearchProblem[]
@@ -125,13 +116,13 @@ export function observeUnfinished({ roots, nowMs, deadline }: Pick<Occasion, 'ro
         state,
         folder,
         marker,
-        ageMs: nowMs - promisedAtMs(marker, times, nowMs),
+        ageMs: nowMs - madeAtMs(marker, times, nowMs),
       }))
   })
   return { unfinished, problems }
 }
 
-/** The time at which the payload's session began, in ms since the epoch; undefined if it is unknown. */
+/** In ms since the epoch. */
 export function sessionBirthMs(payload: Payload, environment: Environment): number | undefined {
   const transcript = sessionTranscript(payload, environment)
   return transcript === undefined ? undefined : birthMs(transcript)

@@ -1,28 +1,22 @@
 import { messageOf } from '../kernel/error-messages.ts'
-import type { PostflightError } from '../kernel/errors.ts'
+import { EXIT_CODES, type PostflightError } from '../kernel/errors.ts'
 import { stripControl } from '../kernel/text.ts'
 import type { CommandResult } from '../project/command-context.ts'
 import type { ErrorDocument } from './documents.ts'
 import { wrap } from './layout.ts'
 
-/** Prints the results of commands and errors. */
-
-/** How to print. */
 export interface PrintOptions {
   readonly json: boolean
   readonly quiet: boolean
 }
 
-/** Something with `write`: a stream, or a test's recorder. */
 export interface Output {
   write(text: string): unknown
-  /** True for a terminal. */
   readonly isTTY?: boolean
-  /** The terminal's width in characters; undefined without a terminal. */
+  /** In characters. */
   readonly columns?: number | undefined
 }
 
-/** Prints a result: one JSON document, or lines, or with --quiet only the essential lines. */
 export function printResult(result: CommandResult, options: PrintOptions, stdout: Output): void {
   if (options.json) {
     stdout.write(`${jsonText(result.data, 2)}\n`)
@@ -35,7 +29,6 @@ export function printResult(result: CommandResult, options: PrintOptions, stdout
   stdout.write(lines === result.essential ? text : wrapped(text, stdout))
 }
 
-/** The text with its lines wrapped at words to the width of a terminal; unchanged for anything else. */
 export function wrapped(text: string, { columns }: Pick<Output, 'columns'>): string {
   if (!columns) return text
   return text
@@ -52,7 +45,7 @@ export function jsonText(value: object, indent?: number): string {
   )
 }
 
-/** Prints an error as one line on stderr, with --json also as a document on stdout if that works. Returns the exit code. */
+/** With --json also as a document on stdout, if that works. */
 export function printError(error: PostflightError, json: boolean, stdout: Output, stderr: Output): number {
   const message = messageOf(error)
   stderr.write(wrapped(`postflight: ${message}\n`, stderr))
@@ -62,10 +55,9 @@ export function printError(error: PostflightError, json: boolean, stdout: Output
   } catch {
     // The line on stderr says everything.
   }
-  return error.exitCode
+  return EXIT_CODES[error.code]
 }
 
-/** The ways to highlight a word. */
 export interface Painter {
   readonly bold: (text: string) => string
   readonly dim: (text: string) => string
@@ -77,16 +69,14 @@ export interface Painter {
 const plain = (text: string): string => text
 const NO_COLOURS: Painter = { bold: plain, dim: plain, green: plain, yellow: plain, red: plain }
 
-/** Colours on a terminal without NO_COLOR; none otherwise. The library is loaded only where it is needed. */
 export async function painterFor(output: Pick<Output, 'isTTY'>, noColor: string | undefined): Promise<Painter> {
   if (noColor || output.isTTY !== true) return NO_COLOURS
   return (await import('picocolors')).default.createColors(true)
 }
 
-/** The sequences of the painter, and the one that ends a wrapped row. */
 const COLOURS = /(\u001b\[(?:0|1|2|22|31|32|33|39)m)/
 
-/** The text without control characters; on a terminal the painter's colours stay. */
+/** On a terminal the painter's colours stay. */
 export function printable(text: string, isTerminal: boolean): string {
   if (!isTerminal) return stripControl(text)
   return text
@@ -96,8 +86,8 @@ export function printable(text: string, isTerminal: boolean): string {
 }
 
 /**
- * The output, which prints clean text only. Names of folders, and what files hold, may come from a hostile repository, and a
- * terminal would obey their escape sequences.
+ * The output, which prints clean text only. Names of folders, and what files hold, may come from a hostile repository,
+ * and a terminal would obey their escape sequences.
  */
 export function cleanOutput(output: Output): Output {
   return {
@@ -111,15 +101,11 @@ export function cleanOutput(output: Output): Output {
   }
 }
 
-/** Output that goes on. */
 export interface Screen {
-  /** Prints. Returns false when the reader is gone. */
   readonly print: (text: string) => boolean
-  /** Waits. Returns false when Ctrl-C was pressed meanwhile. */
   readonly pause: (ms: number) => Promise<boolean>
 }
 
-/** The screen of this process. Ctrl-C is the normal end of such a command. */
 export function processScreen(output: Output, isJson: boolean): Screen {
   const stopped = new Promise<false>((resolve) => process.once('SIGINT', () => resolve(false)))
   return {

@@ -13,14 +13,12 @@ import { phaseMs, visitsOf, type WorkflowState } from '../run/machine/state.ts'
 import { isApprovalDue } from '../run/machine/steering.ts'
 import { DRIVER_TEXT, STATUS_TEXT } from '../run/run-messages.ts'
 import { progress, stepsInWork } from '../run/run-standing.ts'
+import { shareOf } from '../run/shared/share-record.ts'
 import { listedIn } from '../run/store/observe-run.ts'
 import { runFileOf } from '../run/store/run-file.ts'
 import * as field from './documents.ts'
 import type { Painter } from './print.ts'
 
-/** A run as `status` and `history` print it. */
-
-/** `postflight workflow start`, `stop` and `abort --json`: the run as it stands after the command. */
 export const runDocument = () => {
   const phase = z.strictObject({
     id: field.text("The phase's id."),
@@ -32,6 +30,7 @@ export const runDocument = () => {
     duration_ms: field.count('The time for which the run worked on it.'),
   })
   return z.strictObject({
+    id: field.text('The id of the run.'),
     task: field.task,
     name: field.text('Name of the workflow.'),
     active: field.flag('True while it runs.'),
@@ -72,21 +71,31 @@ export const runDocument = () => {
     updated_at: field.text('ISO 8601.'),
     age_ms: z.int().register(z.globalRegistry, { description: 'Time since the last change.' }),
     run_file: field.flag("True if the run's file exists in specs/.postflight/running/, by which the hook finds it."),
+    shared: z
+      .nullable(
+        z.strictObject({
+          remote: field.text('The git remote.'),
+          published_at: field.optionalText('ISO 8601; null before the first publish.'),
+          is_published: field.flag('False if the run has changed since, or was never published.'),
+          problem: field.optionalText('Why the last publish failed.'),
+        }),
+      )
+      .register(z.globalRegistry, { description: 'The remote that the run is shared with.' }),
     phases: z.array(phase),
   })
 }
 
 export type RunDocument = field.DocumentOf<typeof runDocument>
 
-/** The exit code for a run: 0 while it runs and after it was completed, 1 for every other outcome. */
+/** 0 while it runs and after it was completed, 1 for every other outcome. */
 export function exitCodeOf({ active, outcome }: Pick<WorkflowState, 'active' | 'outcome'>): 0 | 1 {
   return active || outcome === 'completed' ? 0 : 1
 }
 
-/** The run as the document of `--json`. */
 export function runData(folder: TaskFolder, state: WorkflowState, nowMs: number): RunDocument {
   const standings = phaseStandings(state)
   return {
+    id: state.id,
     task: folder.task,
     name: state.name,
     active: state.active,
@@ -110,6 +119,7 @@ export function runData(folder: TaskFolder, state: WorkflowState, nowMs: number)
     updated_at: toIso(state.updatedMs),
     age_ms: Math.round(nowMs - state.updatedMs),
     run_file: isFindable(folder, state),
+    shared: sharedData(folder, state),
     phases: state.definition.phases.map((phase, index) => ({
       id: phase.id,
       state: standings[index] ?? 'waiting',
@@ -122,12 +132,37 @@ export function runData(folder: TaskFolder, state: WorkflowState, nowMs: number)
   }
 }
 
-/** True when the run has its run file, by which the hook finds it. */
+function sharedData(folder: TaskFolder, { id, sequence }: WorkflowState): RunDocument['shared'] {
+  const share = shareOf(folder, id)
+  if (share === undefined) return null
+  const { remote, publishedMs, problem } = share
+  return {
+    remote,
+    published_at: publishedMs === undefined ? null : toIso(publishedMs),
+    is_published: publishedMs !== undefined && problem === undefined && share.sequence >= sequence,
+    problem: problem ?? null,
+  }
+}
+
+function sharedLines(folder: TaskFolder, state: WorkflowState, nowMs: number, paint: Painter): string[] {
+  const share = shareOf(folder, state.id)
+  if (share === undefined) return []
+  const { remote, publishedMs, problem } = share
+  const command = (word: string): string => commandLine(['workflow', word, taskWord(folder)], undefined)
+  if (state.outcome === 'moved') return [`  → ${STATUS_TEXT.movedTo(`${command('resume')} --shared ${remote}`)}`]
+  const age = publishedMs === undefined ? undefined : formatAge(Math.max(0, nowMs - publishedMs))
+  return [
+    `  ${STATUS_TEXT.shared(remote, age, share.sequence < state.sequence)}`,
+    ...(problem === undefined
+      ? []
+      : [`  ${paint.yellow('!')} ${STATUS_TEXT.notPublished(problem, command('publish'))}`]),
+  ]
+}
+
 function isFindable(folder: TaskFolder, { id }: WorkflowState): boolean {
   return runFileOf(folder, id) !== undefined
 }
 
-/** The picture: a line for the run, one for each phase, and its problems. */
 export function runLines(folder: TaskFolder, state: WorkflowState, nowMs: number, paint: Painter): string[] {
   const name = (text: string): string => oneLine(text, 120)
   const standings = phaseStandings(state)
@@ -169,6 +204,7 @@ export function runLines(folder: TaskFolder, state: WorkflowState, nowMs: number
       : []),
     ...(state.active && state.wait !== undefined ? [`  ${STATUS_TEXT.waits(state.wait.for)}`] : []),
     ...(needOf(state).kind === 'resume' ? [`  → ${STATUS_TEXT.resumes(resume)}`] : []),
+    ...sharedLines(folder, state, nowMs, paint),
     ...(state.active && !isFindable(folder, state) ? [`  ${paint.yellow('!')} ${STATUS_TEXT.noRunFile(resume)}`] : []),
   ]
 }
@@ -194,7 +230,6 @@ function sign(standing: PhaseStanding, paint: Painter): string {
   }
 }
 
-/** A transition on one line. */
 export function historyLine(entry: HistoryEntry): string {
   const facts = [
     entry.visit === undefined || entry.visit === 1 ? '' : HISTORY_TEXT.visit(entry.visit),
@@ -208,7 +243,6 @@ export function historyLine(entry: HistoryEntry): string {
   return inLine(`${toIso(entry.timeMs)}  ${entry.event.padEnd(12)} ${entry.phase}${rest === '' ? '' : `  ${rest}`}`)
 }
 
-/** A transition, as `history` prints it. */
 export const HISTORY_TEXT = {
   visit: (visit: number): string => `visit ${visit}`,
   step: (step: number): string => `step ${step}`,

@@ -2,9 +2,6 @@ import { abandonedFix, counted, quote, repairOrClear } from '../kernel/phrases.t
 import { oneLine } from '../kernel/text.ts'
 import { checkCommand } from '../marker/check-messages.ts'
 
-/** What `postflight status` prints. */
-
-/** The kinds of unfinished things, each with its words. */
 export const STATUS_KINDS = {
   pending: 'pending',
   waiting: 'waiting',
@@ -20,6 +17,7 @@ export const STATUS_KINDS = {
   stalled: 'stalled',
   failed: 'failed',
   aborted: 'aborted',
+  moved: 'goes on elsewhere',
   skipped: 'completed with skips',
   unusable: 'unusable',
   unsearched: 'not searched',
@@ -27,16 +25,12 @@ export const STATUS_KINDS = {
 
 export type StatusKind = keyof typeof STATUS_KINDS
 
-/** What a green verdict has proven. */
 export interface Proven {
   readonly root: string
   readonly session: string | undefined
-  /** The number of markers that were cleared. */
   readonly cleared: number
-  /** The commands that passed for them. */
   readonly checks: readonly string[]
   readonly completed: number
-  /** True if the journal names any marker. */
   readonly hasMarkers: boolean
 }
 
@@ -57,7 +51,6 @@ export const PROJECT_STATUS_TEXT = {
   item: (kind: StatusKind, path: string, facts: readonly string[]): string =>
     `${STATUS_KINDS[kind]}: ${path}${facts.length === 0 ? '' : ` · ${facts.join(' · ')}`}`,
   expected: (sentence: string): string => `expected: ${sentence}`,
-  /** The heading of the runs that a person ended. */
   ended: 'ended',
   fix: (fix: string): string => `  → ${fix}`,
   waitsFor: (purpose: string): string => `waits for ${quote(purpose)}`,
@@ -93,6 +86,8 @@ export const PROJECT_STATUS_TEXT = {
     lost: (clear: string): string => `if its postflight is done or no longer wanted: ${clear}`,
     aborted: (history: string, clear: string): string =>
       `${history} shows what was done; \`postflight workflow start <task> --definition FILE --fresh\` starts a new run. To list it no longer: ${clear}`,
+    moved: (resume: string, clear: string): string =>
+      `to go on with it here: ${resume}. To list it no longer: ${clear}`,
     skipped: (history: string, clear: string): string =>
       `${history} shows what was skipped. If that is all right: ${clear}`,
   },

@@ -6,28 +6,22 @@ import { isSessionFolderName } from '../project/done-folder.ts'
 import { SPECS_ITSELF, taskNumberOf } from '../project/task-folder.ts'
 import type { StatusKind } from './status-messages.ts'
 
-/** The unfinished things of `postflight status` as sentences, for people who read the log of a CI job. */
+/** Sentences for people who read the log of a CI job. */
 
-/** The facts about a marker that its sentences name. */
 export interface MarkerFacts {
-  /** The number of stops that it has blocked; null if it is not known. */
   readonly blocked: number | null
   readonly waitsFor: string | undefined
   readonly problem: string | undefined
-  /** The commands of its checks. */
   readonly checks: readonly string[]
   readonly failed: { readonly run: string; readonly failure: string } | undefined
-  /** The names of the steps that are not ticked. */
   readonly steps: readonly string[]
 }
 
-/** The kinds of a marker that has a file. */
 export type MarkerKind = Extract<
   StatusKind,
   'pending' | 'waiting' | 'bypassed' | 'expired' | 'unreadable' | 'abandoned' | 'unchecked'
 >
 
-/** What happened to a marker, after the name of its task. */
 const MARKER_SENTENCES: Readonly<Record<MarkerKind, (facts: MarkerFacts) => string>> = {
   pending: ({ blocked }) => `its postflight is still pending${after(blocked)}.`,
   waiting: ({ waitsFor = '' }) => `its postflight is still pending: the agent waits for ${quote(waitsFor)}.`,
@@ -46,13 +40,13 @@ function runs(checks: readonly string[]): string {
   return checks.map((run) => `"${checkCommand(run)}"`).join(', ')
 }
 
-/** The outcomes of runs, after the name of the workflow. */
 const RUN_ENDS: Partial<Record<StatusKind, string>> = {
   running: 'is still running',
   stopped: 'was stopped',
   stalled: 'stalled',
   failed: 'failed',
   aborted: 'was aborted',
+  moved: 'goes on elsewhere',
   skipped: 'was completed with skips',
 }
 
@@ -71,7 +65,6 @@ export const VERDICT_TEXT = {
       ...(steps.length === 0 ? [] : [`Not ticked: ${quotedNames(steps)}.`]),
     ].join(' ')
   },
-  /** `failure`: how it failed, as `inspect` says it. */
   failedCheck: (run: string, failure: string): string =>
     `Check "${checkCommand(run)}" failed (${failure.replace(/^exit code /, 'exit ')}).`,
   removed: (task: string, unproven: readonly string[]): string =>

@@ -492,7 +492,7 @@ describe.concurrent('help and version', () => {
       expect(stdout).toMatch(new RegExp(`^ {2}${name} ${below === undefined ? '' : `[^.]*?\\b${below}\\b`}`, 'm'))
     }
     expect(stdout).toContain(
-      'Exit codes: 0 success, 1 negative result, 64 usage error, 65 invalid data, 70 internal error, 73 cannot write.',
+      'Exit codes: 0 success, 1 negative result, 64 usage error, 65 invalid data,\n70 internal error, 73 cannot write.',
     )
   })
 

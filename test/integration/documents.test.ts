@@ -6,6 +6,7 @@ import * as z from 'zod/mini'
 import { journalEntryDocument } from '../../src/cli/commands/logs.ts'
 import { DOCUMENTS } from '../support/command-documents.ts'
 import { commandIn } from '../support/documents.ts'
+import { makeRepository } from '../support/machines.ts'
 import { OTHER_SESSION, SESSION, sessionStart, stop, subagentStop } from '../support/payloads.ts'
 import { startCli } from '../support/process.ts'
 import { createSourceProject, type Project } from '../support/project.ts'
@@ -49,6 +50,16 @@ const withFlow = (project: Project): string => project.write('flow.json', JSON.s
 const running = async (project: Project): Promise<void> => {
   withFlow(project)
   await after('workflow start 7 x --definition flow.json')(project)
+}
+
+const cloned = async (project: Project): Promise<void> => {
+  makeRepository(project)
+  await running(project)
+}
+
+const shared = async (project: Project): Promise<void> => {
+  await cloned(project)
+  await after('workflow share 7')(project)
 }
 
 const withCheck = async (project: Project): Promise<void> => {
@@ -229,6 +240,11 @@ const ROWS: readonly Row[] = [
   },
   { words: ['workflow', 'retry', '7', '--step', '1'], holds: { error: { code: 'run-step' } }, ready: running },
   { words: ['workflow', 'skip', '7', '--step', '1'], holds: { error: { code: 'run-step' } }, ready: running },
+  { words: ['workflow', 'share', '7'], holds: { shared: { remote: 'origin', is_published: true } }, ready: cloned },
+  { words: ['workflow', 'share', '7', 'up'], holds: { error: { code: 'remote-unknown' } }, ready: cloned },
+  { words: ['workflow', 'publish', '7'], holds: { shared: { problem: null } }, ready: shared },
+  { words: ['workflow', 'release', '7'], holds: { active: false, outcome: 'moved' }, ready: shared },
+  { words: ['status', '--shared'], holds: { runs: [{ here: true, needs: 'prompt' }] }, ready: shared },
   { words: ['workflow', 'graph', '7'], holds: { mermaid: expect.stringContaining('flowchart') }, ready: running },
 ]
 

@@ -96,7 +96,7 @@ const COMMANDS: readonly string[] = [
   ...['005', '006'].flatMap((task) =>
     [
       ...['check', 'next', 'status', 'approve', 'reject --reason x', 'retry --step 1', 'skip --step 1'],
-      ...['stop', 'stop --now', 'resume', 'abort', 'history', 'graph'],
+      ...['stop', 'stop --now', 'resume', 'abort', 'history', 'graph', 'share', 'publish', 'release'],
     ].map((words) => `workflow ${words} ${task}`),
   ),
   ...['workflow validate flow.json', 'workflow simulate flow.json', 'workflow start 9 new --definition flow.json'],

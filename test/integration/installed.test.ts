@@ -5,6 +5,7 @@ import { delimiter, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { CommandName } from '../../src/cli/commands/command-list.ts'
 import { readDocument } from '../support/documents.ts'
+import { makeRepository } from '../support/machines.ts'
 import { extract, packInto } from '../support/packed.ts'
 import { SESSION, stop } from '../support/payloads.ts'
 import { PACKAGE, type ProcessResult, runProcess } from '../support/process.ts'
@@ -39,6 +40,9 @@ const LINES: Readonly<Record<CommandName, string>> = {
   'workflow reject': 'workflow reject 9 --reason no',
   'workflow retry': 'workflow retry 10 --step 1',
   'workflow skip': 'workflow skip 10 --step 2',
+  'workflow share': 'workflow share 10',
+  'workflow publish': 'workflow publish 10',
+  'workflow release': 'workflow release 10',
   'workflow status': 'workflow status 7',
   'workflow resume': 'workflow resume 7',
   'workflow abort': 'workflow abort 7',
@@ -76,6 +80,7 @@ const FOR_PEOPLE: readonly string[] = ['workflow approve', 'workflow reject', 't
 
 /** Runs every command with `--json`, one after the other. */
 async function runEveryCommand(project: Project, cli: string): Promise<void> {
+  makeRepository(project)
   project.write('flow.json', FLOW)
   project.write('approval.json', APPROVAL)
   project.write('steps.json', STEPS)

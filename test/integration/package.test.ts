@@ -1,12 +1,26 @@
 import { accessSync, constants, readFileSync, statSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { HOOK_SENTENCES } from '../../src/kernel/error-messages.ts'
+import { EXIT_CODES } from '../../src/kernel/errors.ts'
 import { installPacked, pack } from '../support/packed.ts'
 import { SESSION, subagentStop } from '../support/payloads.ts'
 import { CLI, PACKAGE, runProcess } from '../support/process.ts'
 import { claudeHookEnv, createProject } from '../support/project.ts'
 
 describe.concurrent('the package', () => {
+  it.each(['hook.js', 'workflow.js', 'done-hook.js'])(
+    '%s has the sentence of every error that it can throw',
+    (name) => {
+      const text = readFileSync(join(PACKAGE, 'dist', name), 'utf8')
+      // As a value; a key of a table is followed by a colon.
+      const thrown = Object.keys(EXIT_CODES).filter((code) => new RegExp(`[\`"']${code}[\`"'](?!:)`).test(text))
+
+      expect(thrown.length).toBeGreaterThan(3)
+      expect(thrown.filter((code) => !(code in HOOK_SENTENCES))).toEqual([])
+    },
+  )
+
   it('holds every file that is started, and no other large file', () => {
     const project = createProject()
 

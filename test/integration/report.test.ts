@@ -8,7 +8,7 @@ import { type Browser, CHROMIUM, startChromium } from '../support/chromium.ts'
 import { SESSION, stop } from '../support/payloads.ts'
 import { skipNote } from '../support/process.ts'
 import { createSourceProject, type Project } from '../support/project.ts'
-import { promiseLines, reportDefinition, reportRun, writeMarker, writeRun } from '../support/report-project.ts'
+import { markerLines, reportDefinition, reportRun, writeMarker, writeRun } from '../support/report-project.ts'
 
 const HOUR = 3_600_000
 /** Where a person finds the pictures of the last run. */
@@ -44,12 +44,12 @@ function eventfulProject(): Project {
   project.write(
     'specs/.postflight/journal.jsonl',
     [
-      promiseLines('257_parser', before(30), 'cleared'),
-      promiseLines('257_parser', before(29), 'waited'),
-      promiseLines('258_deploy', before(28), 'capped'),
-      promiseLines('259_prove_completeness', before(5), 'cleared'),
-      promiseLines('259_prove_completeness', before(0.4), 'open'),
-      promiseLines('260_release_notes', before(3), 'waited'),
+      markerLines('257_parser', before(30), 'cleared'),
+      markerLines('257_parser', before(29), 'waited'),
+      markerLines('258_deploy', before(28), 'capped'),
+      markerLines('259_prove_completeness', before(5), 'cleared'),
+      markerLines('259_prove_completeness', before(0.4), 'open'),
+      markerLines('260_release_notes', before(3), 'waited'),
     ].join(''),
   )
   return project
@@ -73,7 +73,7 @@ function hostileProject(): Project {
   project.write(
     'specs/.postflight/journal.jsonl',
     [
-      promiseLines(task, nowMs, 'open'),
+      markerLines(task, nowMs, 'open'),
       `${JSON.stringify({ event: 'error', time: new Date(nowMs).toISOString(), task: HOSTILE, detail: HOSTILE })}\n`,
       `${JSON.stringify({ event: HOSTILE, time: new Date(nowMs).toISOString(), task })}\n`,
       'not JSON\n{"event":"create"}\n{"event":"create","time":7,"task":[]}\n',
@@ -231,7 +231,7 @@ describe.skipIf(CHROMIUM === undefined)(
       for (let number = 1; number <= 100; number++) {
         const task = `${String(number).padStart(3, '0')}_task_of_a_usual_name`
         const startMs = Date.now() - number * 5 * HOUR
-        lines.push(promiseLines(task, startMs, 'cleared'), promiseLines(task, startMs + HOUR, 'waited'))
+        lines.push(markerLines(task, startMs, 'cleared'), markerLines(task, startMs + HOUR, 'waited'))
         writeRun(project, task, reportRun(startMs + 2 * HOUR, number % 5 === 0 ? 'stalled' : 'completed'))
       }
       project.write('specs/.postflight/journal.jsonl', lines.join(''))

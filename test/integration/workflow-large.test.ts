@@ -39,7 +39,7 @@ describe('a stop', () => {
     expect(ms).toBeLessThan(LIMIT_MS)
     // A busy machine may need further stops, each in time.
     for (let more = 0; answer.decision === undefined && more < 5; more += 1) {
-      expect(answer.systemMessage).toContain('more finished phases than one stop has time to check')
+      expect(answer.systemMessage).toContain('could not check all finished phases in time')
       ;({ answer, ms } = await timed(project))
       expect(ms).toBeLessThan(LIMIT_MS)
     }
@@ -55,42 +55,12 @@ describe('a stop', () => {
     const { answer, ms } = await timed(project)
     expect(ms).toBeLessThan(LIMIT_MS)
     expect(answer.decision).toBeUndefined()
-    expect(answer.systemMessage).toContain('more finished phases than one stop has time to check')
+    expect(answer.systemMessage).toContain('could not check all finished phases in time')
     const place = async () => Number((await statusOf(project)).phase.slice(1))
     const reached = await place()
     expect(reached).toBeGreaterThan(0)
     expect((await timed(project)).ms).toBeLessThan(LIMIT_MS)
     expect(await place()).toBeGreaterThan(reached)
-  }, 60_000)
-
-  it('of a run with 1,000 phases of 10 steps takes at most twice as long as with 10 phases', async () => {
-    const steps = Array.from({ length: 10 }, (_, at) => `do part ${at + 1} of this phase`)
-    const projects = await Promise.all(
-      [10, 1000].map(async (count) => {
-        const project = createProject()
-        const phases = Array.from({ length: count }, (_, at) => ({ id: `p${at}`, steps }))
-        const file = project.write('flow.json', JSON.stringify({ name: 'many', phases }))
-        const env = { CLAUDE_CODE_SESSION_ID: SESSION }
-        const started = await project.cli(['workflow', 'start', '7', 'flow', '--definition', file], { env })
-        expect(started.status, started.stderr).toBe(0)
-        return { project, times: [] as number[] }
-      }),
-    )
-    for (let round = 0; round < 15; round++) {
-      for (const { project, times } of projects) {
-        const { answer, ms } = await timed(project)
-        expect(answer).toMatchObject({
-          decision: 'block',
-          reason: expect.stringContaining(`step ${(round % 10) + 1} of 10`),
-        })
-        times.push(ms)
-        project.write(`${IN_TASK}/step-result.json`, '{"success": true}')
-      }
-    }
-    // The fastest: whatever else the machine does makes a stop only slower.
-    const [few, many] = projects.map(({ times }) => Math.min(...times))
-    console.log(`a stop with 10 phases ${few?.toFixed(0)} ms, with 1,000 ${many?.toFixed(0)} ms`)
-    expect(many).toBeLessThan(2 * (few ?? 0))
   }, 60_000)
 })
 

@@ -58,12 +58,12 @@ function rowsThatFit(marker: Marker, times: FileTimes, { payload, sessionBornMs,
   const isUnowned = marker.hostSession === undefined
   const isStop = payload.event === 'Stop'
   const { createdMs } = marker
-  const promisedMs = createdMs === undefined || createdMs > NOW_MS + HOUR_MS ? times.modifiedMs : createdMs
+  const madeMs = createdMs === undefined || createdMs > NOW_MS + HOUR_MS ? times.modifiedMs : createdMs
   const rows: [Ownership, boolean][] = [
     ['bypassed', marker.bypassed],
     ['other-session', !isUnowned && marker.hostSession !== payload.session],
     ['unowned-stop', isUnowned && isStop],
-    ['expired', isUnowned && NOW_MS - promisedMs > 24 * HOUR_MS],
+    ['expired', isUnowned && NOW_MS - madeMs > 24 * HOUR_MS],
     [
       'before-session',
       isUnowned &&

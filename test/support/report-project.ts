@@ -91,7 +91,7 @@ export function reportRun(
 }
 
 /** The lines of the journal for a promise that began at `startMs`. */
-export function promiseLines(task: string, startMs: number, kind: 'cleared' | 'capped' | 'waited' | 'open'): string {
+export function markerLines(task: string, startMs: number, kind: 'cleared' | 'capped' | 'waited' | 'open'): string {
   const markerId = `pf_${String(startMs).slice(-12).padStart(12, '0')}`
   const of = { task, markerId, hostSession: 'session-of-a-host', agent: 'main' }
   const at = (minutes: number, entry: Omit<JournalEntry, 'task'>): string =>

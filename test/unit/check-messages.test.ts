@@ -67,63 +67,29 @@ describe('the receipt of a check', () => {
 
 describe('what clear and step print about checks', () => {
   itSays(CHECK_TEXT, {
-    failed: [
-      [
-        'specs/7_x/.postflight-pending',
-        'npm  test',
-        'exit code 1',
-        12000,
-        'specs/7_x/.postflight-pending: the check `npm test` failed (exit code 1; 12 s), so the marker stays. The end of its output:',
-      ],
-    ],
-    failedStep: [
-      [
-        'build it',
-        'npm run build',
-        'killed by SIGKILL',
-        1500,
-        'the step "build it" was not ticked: its check `npm run build` failed (killed by SIGKILL; 1.5 s). The end of its output:',
-      ],
-    ],
-    output: [
-      ['one\r\n\u001b[2Jtwo\n\n', ['  one', '  [2Jtwo']],
-      ['', ['  (it printed nothing)']],
-      [' \n', ['  (it printed nothing)']],
-    ],
+    failed: [['specs/7_x/.postflight-pending', 'npm  test', 'exit code 1', 12000]],
+    failedStep: [['build it', 'npm run build', 'killed by SIGKILL', 1500]],
+    output: [['one\r\n\u001b[2Jtwo\n\n'], [''], [' \n']],
     passed: [
-      [[{ run: 'npm test', durationMs: 1200 }], '1 check passed: npm test (1.2 s)'],
+      [[{ run: 'npm test', durationMs: 1200 }]],
       [
         [
           { run: 'npm test', durationMs: 1200 },
           { run: 'npm run lint', durationMs: 34000 },
         ],
-        '2 checks passed: npm test (1.2 s), npm run lint (34 s)',
       ],
     ],
-    wouldRun: [
-      [['npm test'], 'after `npm test`'],
-      [['npm test', 'npm run lint'], 'after `npm test`, `npm run lint`'],
-    ],
-    runs: [['npm test\u001b[2J', 'postflight: running the check: npm test[2J']],
-    droppedByAdopt: [
-      [
-        ['npm test', 'npm run lint'],
-        'dropped the checks of its previous session: `npm test`, `npm run lint`. `create --check` adds your own.',
-      ],
-    ],
-    keptUnchecked: [
-      [
-        'specs/7_x/.postflight-abandoned',
-        'the previous marker had checks that were not run, so it is kept as specs/7_x/.postflight-abandoned',
-      ],
-    ],
+    wouldRun: [[['npm test']], [['npm test', 'npm run lint']]],
+    runs: [['npm test\u001b[2J']],
+    droppedByAdopt: [[['npm test', 'npm run lint']]],
+    keptUnchecked: [['specs/7_x/.postflight-abandoned']],
   })
 })
 
 describe('what the journal says of checks', () => {
   itSays(CHECK_RECORDS, {
-    failed: [['npm test', 'exit code 1', 9000, 'failed: npm test (exit code 1; 9.0 s)']],
-    dropped: [[['npm test', 'npm run lint'], 'checks dropped: `npm test`, `npm run lint`']],
+    failed: [['npm test', 'exit code 1', 9000]],
+    dropped: [[['npm test', 'npm run lint']]],
   })
 })
 
@@ -131,15 +97,10 @@ describe('times', () => {
   itSays(
     { seconds, since },
     {
-      seconds: [
-        [400, '0.4 s'],
-        [9_949, '9.9 s'],
-        [10_000, '10 s'],
-        [10_500, '11 s'],
-      ],
+      seconds: [[400], [9_949], [10_000], [10_500]],
       since: [
-        [1_768_737_600_000, 1_768_737_660_000, '2026-01-18T12:00:00Z (1 min)'],
-        [1_768_737_600_000, 1_768_737_599_000, '2026-01-18T12:00:00Z (0 s)'],
+        [1_768_737_600_000, 1_768_737_660_000],
+        [1_768_737_600_000, 1_768_737_599_000],
       ],
     },
   )

@@ -9,6 +9,8 @@ type NameOf<Arguments> = Arguments extends Readonly<Record<string, never>> ? nev
 /** The arguments of all codes together. Except for `wanted`, no value occurs in the sentences without its argument. */
 const EVERY_ARGUMENT: { readonly [Name in NameOf<ErrorArguments[ErrorCode]>]: string | number | boolean } = {
   ...{ task: '259_TASK', slug: 'SLUG', folder: 'specs/FOLDER', folders: 'FOLDER_A, FOLDER_B', specs: '/p/specs' },
+  ...{ run: 'RUN', remote: 'REMOTE', files: 'FILES', megabytes: 7_654, runs: 'RUNS', machine: 'MACHINE' },
+  ...{ session: 'THE_SESSION', age: 'AGE', commit: 'COMMIT' },
   ...{ command: 'postflight create 7 my_slug', seconds: 3579 },
   ...{
     wanted: 'workflow',
@@ -38,6 +40,7 @@ const EVERY_ARGUMENT: { readonly [Name in NameOf<ErrorArguments[ErrorCode]>]: st
     commands: 'COMMANDS',
     since: 'SINCE',
     unchecked: true,
+    isRefused: true,
     refusal: 'running',
     standing: 'no-steps',
     count: 2_345,
@@ -65,7 +68,7 @@ describe('exit codes', () => {
     [new PostflightError('marker-none', { folder: 'specs/259_a' }), 1],
     [new PostflightError('internal', { detail: 'boom' }), 70],
   ])('an error has that of its code: %s', (error, exitCode) => {
-    expect(error.exitCode).toBe(exitCode)
+    expect(EXIT_CODES[error.code]).toBe(exitCode)
   })
 })
 
@@ -108,7 +111,14 @@ describe('the sentences of errors', () => {
   it('each argument occurs in one of them, or chooses its words', () => {
     const said = CODES.map((code) => sentenceOf(code)).join('\n')
     const unsaid = Object.entries(EVERY_ARGUMENT).filter(([, value]) => !said.includes(String(value)))
-    expect(unsaid.map(([name]) => name)).toEqual(['resumable', 'problem', 'unchecked', 'standing', 'count'])
+    expect(unsaid.map(([name]) => name)).toEqual([
+      'resumable',
+      'problem',
+      'unchecked',
+      'isRefused',
+      'standing',
+      'count',
+    ])
   })
 
   it('each has a value of an argument, unless its code has no arguments', () => {
@@ -121,6 +131,7 @@ describe('the sentences of errors', () => {
       'needs-answer',
       'trust-agent',
       'trust-needs-answer',
+      'take-alone',
       'home-unknown',
     ])
   })

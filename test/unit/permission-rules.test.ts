@@ -38,6 +38,7 @@ describe('our permission rules', () => {
         'workflow status',
         'workflow next',
         'workflow check',
+        'workflow publish',
         'workflow history',
         'workflow graph',
       ],

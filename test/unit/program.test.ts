@@ -116,6 +116,14 @@ const COMMAND_LINES: readonly (readonly [words: readonly string[], invocation: I
     ['status', '--watch'],
     { command: 'status', arguments: [], options: { exitCode: false, github: false, expect: [], watch: true } },
   ],
+  [
+    ['status', '--shared', 'up'],
+    {
+      command: 'status',
+      arguments: [],
+      options: { exitCode: false, github: false, expect: [], watch: false, shared: 'up' },
+    },
+  ],
   [['inspect'], { command: 'inspect', arguments: [undefined], options: { exitCode: false, watch: false } }],
   [
     ['inspect', '7', '--exit-code', '--watch'],
@@ -209,6 +217,14 @@ const COMMAND_LINES: readonly (readonly [words: readonly string[], invocation: I
     },
   ],
   [
+    ['workflow', 'start', '7', '--definition', 'f.yaml', '--share'],
+    {
+      command: 'workflow start',
+      arguments: ['7', undefined],
+      options: { definition: 'f.yaml', fresh: false, set: [], share: 'origin' },
+    },
+  ],
+  [
     [
       ...['workflow', 'start', '7', 'a_slug', '--definition', 'f.yaml', '--host-session', 'h'],
       ...['--parent-session', 'p', '--fresh', '--set', 'issue=42', '--set', 'a=b=c'],
@@ -230,7 +246,10 @@ const COMMAND_LINES: readonly (readonly [words: readonly string[], invocation: I
     { command: 'workflow next', arguments: ['7'], options: { peek: true, timeout: 600_000 } },
   ],
   [['workflow', 'check', '7'], { command: 'workflow check', arguments: ['7'], options: { timeout: 600_000 } }],
-  [['workflow', 'resume', '7', '--trust'], { command: 'workflow resume', arguments: ['7'], options: { trust: true } }],
+  [
+    ['workflow', 'resume', '7', '--trust'],
+    { command: 'workflow resume', arguments: ['7'], options: { take: false, trust: true } },
+  ],
   [['workflow', 'stop', '7'], { command: 'workflow stop', arguments: ['7'], options: { now: false } }],
   [['workflow', 'stop', '7', '--now'], { command: 'workflow stop', arguments: ['7'], options: { now: true } }],
   [['workflow', 'approve', '7'], { command: 'workflow approve', arguments: ['7'], options: {} }],
@@ -246,13 +265,28 @@ const COMMAND_LINES: readonly (readonly [words: readonly string[], invocation: I
   [['workflow', 'skip', '7', '--step', '12'], { command: 'workflow skip', arguments: ['7'], options: { step: 12 } }],
   [
     ['workflow', 'resume', '7', '--from', 'plan'],
-    { command: 'workflow resume', arguments: ['7'], options: { trust: false, from: 'plan' } },
+    { command: 'workflow resume', arguments: ['7'], options: { take: false, trust: false, from: 'plan' } },
   ],
-  [['workflow', 'resume', '7'], { command: 'workflow resume', arguments: ['7'], options: { trust: false } }],
+  [
+    ['workflow', 'resume', '7'],
+    { command: 'workflow resume', arguments: ['7'], options: { take: false, trust: false } },
+  ],
   [
     ['workflow', 'resume', '7', '--host-session', 'h', '--parent-session', 'p'],
-    { command: 'workflow resume', arguments: ['7'], options: { trust: false, hostSession: 'h', parentSession: 'p' } },
+    {
+      command: 'workflow resume',
+      arguments: ['7'],
+      options: { take: false, trust: false, hostSession: 'h', parentSession: 'p' },
+    },
   ],
+  [
+    ['workflow', 'resume', '7', '--shared', '--take'],
+    { command: 'workflow resume', arguments: ['7'], options: { take: true, trust: false, shared: 'origin' } },
+  ],
+  [['workflow', 'share', '7'], { command: 'workflow share', arguments: ['7', undefined], options: {} }],
+  [['workflow', 'share', '7', 'up'], { command: 'workflow share', arguments: ['7', 'up'], options: {} }],
+  [['workflow', 'publish', '7'], { command: 'workflow publish', arguments: ['7'], options: {} }],
+  [['workflow', 'release', '7'], { command: 'workflow release', arguments: ['7'], options: {} }],
   [['workflow', 'abort', '7'], { command: 'workflow abort', arguments: ['7'], options: {} }],
   [['workflow', 'history', '7'], { command: 'workflow history', arguments: ['7'], options: {} }],
   [['workflow', 'graph', 'f.yaml'], { command: 'workflow graph', arguments: ['f.yaml'], options: {} }],
@@ -396,6 +430,15 @@ describe('a wrong command line runs nothing', () => {
     expect(ran).toEqual([])
     expect(error).toBeInstanceOf(PostflightError)
     expect(error).toMatchObject({ code: 'value-invalid', args: { option: '-n', value } })
+  })
+
+  it.each([
+    [['workflow', 'resume', '--shared', '7'], '--shared'],
+    [['workflow', 'start', '--definition', 'f.yaml', '--share', '7'], '--share'],
+  ])('a task in the place of a remote: %j', async (words, option) => {
+    const { ran, error } = await read(words)
+    expect(ran).toEqual([])
+    expect(error).toMatchObject({ code: 'value-invalid', args: { option, value: '7' } })
   })
 
   it('the hook, which is started before this program', async () => {

@@ -32,7 +32,7 @@ export function reportOf(
 export function reportMarker(more: Partial<ReportMarker> = {}): ReportMarker {
   return {
     ...{ task: TASK, id: 'pf_1', state: 'pending', operation: 'research', skill: undefined },
-    ...{ promisedMs: journalAt(0), waitsFor: undefined, steps: [], checks: [], ...more },
+    ...{ madeMs: journalAt(0), waitsFor: undefined, steps: [], checks: [], ...more },
   }
 }
 

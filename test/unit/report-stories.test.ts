@@ -16,18 +16,18 @@ import { begin } from './workflow-builders.ts'
 
 /** Whole stories, as data and as the lines of a terminal. `report.test.ts` has the rules one by one. */
 
-const promisesOf = (...given: Parameters<typeof reportOf>) => reportOf(...given).tasks[0]?.promises ?? []
+const storiesOf = (...given: Parameters<typeof reportOf>) => reportOf(...given).tasks[0]?.markers ?? []
 const runOf = (state: WorkflowState, history = state.history): RunStory => {
   const [run] = reportOf([], [], [{ task: TASK, state, history }]).tasks[0]?.runs ?? []
   if (run === undefined) throw new Error('no run')
   return run
 }
 
-describe('the story of a promise', () => {
+describe('the story of a marker', () => {
   it('has everything that the journal and the marker know', () => {
     const steps = [{ name: 'one', done: true }]
     const checks = [{ run: 'npm test', failed: 'exit code 1' }]
-    const [promise, ...others] = promisesOf(
+    const [story, ...others] = storiesOf(
       [
         { at: 0, event: 'create', markerId: 'pf_1', hostSession: 's1' },
         { at: 1, event: 'block', count: 1, hostSession: 's2', agent: 'a1' },
@@ -35,10 +35,10 @@ describe('the story of a promise', () => {
         { at: 5, event: 'wait-end', detail: 'an answer' },
         { at: 30, event: 'wait', detail: 'the go-ahead', agent: 'a2' },
       ],
-      [marker({ waitsFor: 'the go-ahead', skill: 'skill-x', steps, checks, promisedMs: NOW - 90 * MINUTE })],
+      [marker({ waitsFor: 'the go-ahead', skill: 'skill-x', steps, checks, madeMs: NOW - 90 * MINUTE })],
     )
     expect(others).toEqual([])
-    expect(promise).toEqual({
+    expect(story).toEqual({
       ...{ id: 'pf_1', operation: 'research', skill: 'skill-x', session: 's1', agent: 'a2', standing: 'waiting' },
       ...{ startMs: NOW - 90 * MINUTE, endMs: NOW, blocks: 1, steps, checks },
       waits: [
@@ -56,7 +56,7 @@ describe('the story of a promise', () => {
   })
 
   it('has only what its marker says where the journal knows nothing', () => {
-    expect(promisesOf([], [marker({ promisedMs: NOW - 5 * MINUTE, operation: undefined })])).toEqual([
+    expect(storiesOf([], [marker({ madeMs: NOW - 5 * MINUTE, operation: undefined })])).toEqual([
       {
         ...{ id: 'pf_1', operation: undefined, skill: undefined, session: undefined, agent: undefined },
         ...{ standing: 'pending', startMs: NOW - 5 * MINUTE, endMs: NOW, blocks: 0 },
@@ -79,49 +79,49 @@ describe('the story of a promise', () => {
     ['claim', 'plain'],
     ['step', 'plain'],
   ] as const)('has the tone of the event %s: %s', (event, tone) => {
-    expect(promisesOf([{ at: 0, event }])[0]?.events.map((one) => one.tone)).toEqual([tone])
+    expect(storiesOf([{ at: 0, event }])[0]?.events.map((one) => one.tone)).toEqual([tone])
   })
 
   it('ends with its last event, not with the report, if it is over or its marker was removed', () => {
     const created = { at: 0, event: 'create', markerId: 'pf_1' } as const
-    const ends = (last: 'clear' | 'block', at: number) => promisesOf([created, { at, event: last }])[0]
+    const ends = (last: 'clear' | 'block', at: number) => storiesOf([created, { at, event: last }])[0]
     expect(ends('clear', 7)).toMatchObject({ standing: 'cleared', startMs: journalAt(0), endMs: journalAt(7) })
     expect(ends('block', 9)).toMatchObject({ standing: 'removed', startMs: journalAt(0), endMs: journalAt(9) })
   })
 
   it('ends its wait with itself', () => {
-    const [promise] = promisesOf([
+    const [story] = storiesOf([
       { at: 0, event: 'create' },
       { at: 3, event: 'wait' },
       { at: 8, event: 'clear' },
       { at: 9, event: 'wait-end' },
     ])
-    expect(promise).toMatchObject({ standing: 'cleared', waits: [{ startMs: journalAt(3), endMs: journalAt(8) }] })
+    expect(story).toMatchObject({ standing: 'cleared', waits: [{ startMs: journalAt(3), endMs: journalAt(8) }] })
   })
 
   it('waits since its last event if the journal does not tell since when', () => {
-    const [promise] = promisesOf([{ at: 4, event: 'create' }], [marker({ waitsFor: 'x' })])
-    expect(promise?.waits).toEqual([{ startMs: journalAt(4), endMs: NOW }])
+    const [story] = storiesOf([{ at: 4, event: 'create' }], [marker({ waitsFor: 'x' })])
+    expect(story?.waits).toEqual([{ startMs: journalAt(4), endMs: NOW }])
   })
 
   it.each([
-    ['a later block starts another promise', { event: 'block', at: 5 }, ['cleared', 'removed']],
+    ['a later block starts another marker', { event: 'block', at: 5 }, ['cleared', 'removed']],
     ['so does one of the same marker', { event: 'block', at: 5, markerId: 'pf_1' }, ['cleared', 'removed']],
     ['and a new marker of the same id', { event: 'create', at: 5, markerId: 'pf_1' }, ['cleared', 'removed']],
     ['a second clear too', { event: 'clear', at: 5 }, ['cleared', 'cleared']],
   ] as const)('after its end %s', (_what, entry, standings) => {
     const entries = [{ at: 0, event: 'create', markerId: 'pf_1' } as const, { at: 1, event: 'clear' } as const, entry]
-    expect(promisesOf(entries).map(({ standing }) => standing)).toEqual(standings)
+    expect(storiesOf(entries).map(({ standing }) => standing)).toEqual(standings)
   })
 
   it('of another marker is told apart by the id, and an event without one belongs to the last that is open', () => {
-    const promises = promisesOf([
+    const markers = storiesOf([
       { at: 0, event: 'block', markerId: 'pf_1' },
       { at: 1, event: 'block', markerId: 'pf_2' },
       { at: 2, event: 'check', markerId: 'pf_1' },
       { at: 3, event: 'step' },
     ])
-    expect(promises.map(({ id, events }) => [id, ...events.map(({ words }) => words)])).toEqual([
+    expect(markers.map(({ id, events }) => [id, ...events.map(({ words }) => words)])).toEqual([
       ['pf_1', 'stop blocked', 'check'],
       ['pf_2', 'stop blocked', 'step'],
     ])
@@ -132,7 +132,7 @@ describe('the story of a promise', () => {
       { at: 0, event: 'block', markerId: 'pf_1' },
       { at: 1, event: 'block', markerId: 'pf_2' },
     ] as const
-    const standings = promisesOf(entries, [marker({ id: undefined })]).map(({ id, standing }) => [id, standing])
+    const standings = storiesOf(entries, [marker({ id: undefined })]).map(({ id, standing }) => [id, standing])
     expect(standings).toEqual([
       ['pf_1', 'removed'],
       ['pf_2', 'pending'],
@@ -144,9 +144,9 @@ describe('the story of a promise', () => {
       { at: 0, event: 'create', markerId: 'pf_1' },
       { at: 1, event: 'cap', markerId: 'pf_1' },
     ] as const
-    const standings = (...given: Parameters<typeof promisesOf>) => promisesOf(...given).map(({ standing }) => standing)
-    expect(standings(capped, [marker({ promisedMs: NOW })])).toEqual(['abandoned', 'pending'])
-    expect(standings(capped.slice(0, 1), [marker({ state: 'abandoned', promisedMs: NOW })])).toEqual([
+    const standings = (...given: Parameters<typeof storiesOf>) => storiesOf(...given).map(({ standing }) => standing)
+    expect(standings(capped, [marker({ madeMs: NOW })])).toEqual(['abandoned', 'pending'])
+    expect(standings(capped.slice(0, 1), [marker({ state: 'abandoned', madeMs: NOW })])).toEqual([
       'removed',
       'abandoned',
     ])
@@ -312,7 +312,7 @@ describe('the story of a run', () => {
 describe('the report in a terminal', () => {
   const paint = { bold: (text: string): string => `*${text}*` }
 
-  it('has each task with its promises and runs, and then what belongs to none', () => {
+  it('has each task with its markers and runs, and then what belongs to none', () => {
     const state = { ...reportRun(NOW - 60 * MINUTE, 'stalled') }
     const report = reportOf(
       [

@@ -11,9 +11,9 @@ import { reportDefinition, reportRun } from '../support/report-project.ts'
 import { type Entry, MINUTE, reportMarker as marker, NOW, reportOf, TASK, WORK } from './report-builders.ts'
 
 const standings = ({ tasks }: Report): string[] =>
-  tasks.flatMap(({ promises }) => promises.map(({ standing }) => standing))
+  tasks.flatMap(({ markers }) => markers.map(({ standing }) => standing))
 
-describe('the story of a promise', () => {
+describe('the story of a marker', () => {
   it.each<[string, readonly Entry[], readonly ReportMarker[], readonly string[]]>([
     [
       'created and cleared',
@@ -72,10 +72,10 @@ describe('the story of a promise', () => {
       ['waiting'],
     ],
     ['waiting, as only the marker says', [], [marker({ waitsFor: 'x' })], ['waiting']],
-    ['expired', [], [marker({ state: 'expired', promisedMs: undefined })], ['expired']],
+    ['expired', [], [marker({ state: 'expired', madeMs: undefined })], ['expired']],
     ['removed by hand: neither an end nor a marker', [{ at: 0, event: 'create', markerId: 'pf_1' }], [], ['removed']],
     [
-      'replaced by another promise',
+      'replaced by another marker',
       [
         { at: 0, event: 'create', markerId: 'pf_1' },
         { at: 1, event: 'create', markerId: 'pf_2' },
@@ -84,7 +84,7 @@ describe('the story of a promise', () => {
       ['replaced', 'pending'],
     ],
     [
-      'renewed: the same promise',
+      'renewed: the same marker',
       [
         { at: 0, event: 'create', markerId: 'pf_1' },
         { at: 1, event: 'create', markerId: 'pf_1' },
@@ -124,10 +124,10 @@ describe('the story of a promise', () => {
       ],
       [],
     ).tasks as [TaskStory]
-    const [promise] = task.promises
-    expect(promise).toMatchObject({ blocks: 2, agent: 'main', session: 's', operation: undefined })
-    expect(promise?.waits).toEqual([{ startMs: NOW - 57 * MINUTE, endMs: NOW - 51 * MINUTE }])
-    expect(promise?.events.map(({ words }) => words)).toEqual([
+    const [marker] = task.markers
+    expect(marker).toMatchObject({ blocks: 2, agent: 'main', session: 's', operation: undefined })
+    expect(marker?.waits).toEqual([{ startMs: NOW - 57 * MINUTE, endMs: NOW - 51 * MINUTE }])
+    expect(marker?.events.map(({ words }) => words)).toEqual([
       'marker created',
       'stop blocked: 1 of 3',
       'stop blocked',
@@ -149,14 +149,14 @@ describe('the story of a promise', () => {
       ],
       [marker({ id: undefined })],
     ).tasks
-    expect(task?.promises.map(({ standing, events }) => ({ standing, events }))).toEqual([
+    expect(task?.markers.map(({ standing, events }) => ({ standing, events }))).toEqual([
       { standing: 'pending', events: [] },
     ])
   })
 
   it('begins when the marker says, where the journal knows only a part', () => {
     const [task] = reportOf([{ at: 30, event: 'block', count: 1 }], [marker({ id: undefined })]).tasks
-    expect(task?.promises[0]?.startMs).toBe(NOW - 60 * MINUTE)
+    expect(task?.markers[0]?.startMs).toBe(NOW - 60 * MINUTE)
   })
 })
 
@@ -373,7 +373,7 @@ describe('the story of a run', () => {
 })
 
 describe('the page', () => {
-  it('has what a promise and a run need', () => {
+  it('has what a marker and a run need', () => {
     const state = reportRun(NOW - 50 * MINUTE, 'stalled')
     const report = reportOf(
       [

@@ -1,21 +1,28 @@
 import { expect, it } from 'vitest'
 
-/** Rows for each function of a catalogue: its arguments, and the whole text that it must return. tsc asks for missing ones. */
+/** Arguments for each function of a catalogue, once per form of its sentence. tsc asks for missing functions. */
 export type Sentences<Catalogue> = {
   readonly [Name in keyof Catalogue as Catalogue[Name] extends Says ? Name : never]: Catalogue[Name] extends Says
-    ? readonly (readonly [...given: Parameters<Catalogue[Name]>, text: ReturnType<Catalogue[Name]>])[]
+    ? readonly Parameters<Catalogue[Name]>[]
     : never
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: only `any` stands for every function, and it is used nowhere else.
 type Says = (...given: any[]) => string | readonly string[]
 
-/** Tests each function of a catalogue by its rows. It is called inside the tests: mutation tests do not see calls outside. */
-export function itSays<Catalogue extends object>(catalogue: Catalogue, sentences: Sentences<Catalogue>): void {
-  const rows = Object.entries<readonly (readonly unknown[])[]>(sentences).flatMap(([name, cases]) =>
-    cases.map((row) => [name, row.slice(0, -1), row.at(-1)] as const),
-  )
-  it.each(rows)('%s %j', (name, given, text) => {
-    expect((catalogue as Readonly<Record<string, Says>>)[name]?.(...given)).toEqual(text)
+/** Compares a whole catalogue with its snapshot, which a person reads when a sentence changes. */
+export function itSays<Catalogue extends object>(catalogue: Catalogue, given: Sentences<Catalogue>): void {
+  it('is as its snapshot', () => {
+    const says = catalogue as Readonly<Record<string, Says>>
+    const rows = Object.entries<readonly (readonly unknown[])[]>(given)
+    expect(
+      rows.flatMap(([name, cases]) => cases.map((one) => entry(name, one, says[name]?.(...one)))).join('\n'),
+    ).toMatchSnapshot()
   })
+}
+
+/** The call, and its text below it. */
+export function entry(name: string, given: readonly unknown[], text: string | readonly string[] | undefined): string {
+  const call = `${name}(${given.map((one) => String(JSON.stringify(one))).join(', ')})`
+  return [call, ...[text].flat().flatMap((line) => String(line).split('\n'))].join('\n  ')
 }

@@ -4,7 +4,7 @@ import { EMPTY_PAYLOAD } from '../../src/hosts/payload.ts'
 import { HOUR_MS, toIso } from '../../src/kernel/time.ts'
 import { CONTINUATION_LIMIT } from '../../src/marker/loop-guard.ts'
 import { parseMarker } from '../../src/marker/marker.ts'
-import { isExpired, isUnowned, promisedAtMs, UNOWNED_LIFETIME_MS } from '../../src/marker/stored-marker.ts'
+import { isExpired, isUnowned, madeAtMs, UNOWNED_LIFETIME_MS } from '../../src/marker/stored-marker.ts'
 import { planMarker } from '../../src/stop/plan.ts'
 import { judgeOwnership, type Ownership, RULES, waitVerdict } from '../../src/stop/rules.ts'
 import {
@@ -146,8 +146,8 @@ describe('row 4: an unowned marker older than 24 h does not block (OMC PR 246)',
 
   it('a clock may be up to an hour ahead', () => {
     const fileTimeMs = NOW_MS - 2 * DAY_MS
-    expect(promisedAtMs(marker(createdAgo(-HOUR_MS) as never), changedAt(fileTimeMs), NOW_MS)).toBe(NOW_MS + HOUR_MS)
-    expect(promisedAtMs(marker(createdAgo(-HOUR_MS - 1) as never), changedAt(fileTimeMs), NOW_MS)).toBe(fileTimeMs)
+    expect(madeAtMs(marker(createdAgo(-HOUR_MS) as never), changedAt(fileTimeMs), NOW_MS)).toBe(NOW_MS + HOUR_MS)
+    expect(madeAtMs(marker(createdAgo(-HOUR_MS - 1) as never), changedAt(fileTimeMs), NOW_MS)).toBe(fileTimeMs)
   })
 
   it('only unowned markers expire', () => {

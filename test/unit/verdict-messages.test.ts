@@ -33,55 +33,30 @@ describe('the sentence of a marker', () => {
 describe('the sentences of the verdict', () => {
   const { marker: _, ...others } = VERDICT_TEXT
   itSays(others, {
-    task: [
-      ['.', 'specs/'],
-      ['259_x', 'Task 259'],
-      ['my\nnotes', 'Task "my notes"'],
-    ],
-    failedCheck: [['a\nb', 'killed by SIGKILL', 'Check "a b" failed (killed by SIGKILL).']],
+    task: [['.'], ['259_x'], ['my\nnotes']],
+    failedCheck: [['a\nb', 'killed by SIGKILL']],
     removed: [
-      ['7_x', [], 'Task 7: its marker was removed by hand, not cleared.'],
-      [
-        '7_x',
-        ['npm test'],
-        'Task 7: its marker was removed by hand, not cleared, and its checks have not passed since ("npm test").',
-      ],
+      ['7_x', []],
+      ['7_x', ['npm test']],
     ],
     fileGone: [
-      ['7_x', 'abandoned', [], 'Task 7: the agent gave up, and the abandoned marker was removed by hand.'],
-      [
-        '7_x',
-        'unchecked',
-        ['npm test'],
-        'Task 7: its marker ended without its checks, and the abandoned marker was removed by hand. Its checks have not passed since ("npm test").',
-      ],
+      ['7_x', 'abandoned', []],
+      ['7_x', 'unchecked', ['npm test']],
     ],
     run: [
-      ['7_x', 'stalled', 'flow', 'plan.md is missing', 'Task 7: its workflow "flow" stalled (plan.md is missing).'],
-      ['7_x', 'skipped', 'fl\now', undefined, 'Task 7: its workflow "fl ow" was completed with skips.'],
+      ['7_x', 'stalled', 'flow', 'plan.md is missing'],
+      ['7_x', 'skipped', 'fl\now', undefined],
     ],
-    runWaits: [['7_x', 'flow', 'waits for approval', 'Task 7: its workflow "flow" waits for approval.']],
+    runWaits: [['7_x', 'flow', 'waits for approval']],
     problem: [
-      [null, 'specs/x cannot be read', 'specs/x cannot be read.'],
-      ['7_x', 'the state is broken.', 'Task 7: the state is broken.'],
+      [null, 'specs/x cannot be read'],
+      ['7_x', 'the state is broken.'],
     ],
     expected: [
-      ['007', { kind: 'not-made' }, undefined, '/p', 'Task 7: no marker was made, and no workflow completed, in /p.'],
-      [
-        '7_x',
-        { kind: 'not-made' },
-        's\n1',
-        '/p',
-        'Task "7_x": no marker was made by session s 1, and no workflow completed, in /p.',
-      ],
-      ['7', { kind: 'not-cleared' }, 's1', '/p', 'Task 7: its marker was not cleared.'],
-      [
-        '7',
-        { kind: 'not-checked', checks: ['npm\ntest'] },
-        undefined,
-        '/p',
-        'Task 7: its marker was cleared, but without its checks ("npm test").',
-      ],
+      ['007', { kind: 'not-made' }, undefined, '/p'],
+      ['7_x', { kind: 'not-made' }, 's\n1', '/p'],
+      ['7', { kind: 'not-cleared' }, 's1', '/p'],
+      ['7', { kind: 'not-checked', checks: ['npm\ntest'] }, undefined, '/p'],
     ],
   })
 })

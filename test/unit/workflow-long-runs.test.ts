@@ -267,7 +267,7 @@ describe('a budget', () => {
     expect(spent).toMatchObject({
       outcome: 'stalled',
       prompts: 1,
-      why: 'the budget is spent: 1 prompt of at most 1 (max_prompts). A resume does not renew it: `postflight workflow start <task> --definition FILE --fresh` begins a new run',
+      why: 'the budget is used up: 1 prompt of at most 1 (max_prompts). A resume does not renew it: `postflight workflow start <task> --definition FILE --fresh` begins a new run',
     })
     expect(played(resumeState(spent, NO_SESSIONS, seeing()), {})).toMatchObject({ outcome: 'stalled', prompts: 1 })
     expect(played(limited({ max_prompts: 1 }, A), {}, MADE)).toMatchObject({ outcome: 'completed' })
@@ -278,7 +278,7 @@ describe('a budget', () => {
     const late = played(start, { nowMs: NOW + HOUR })
     expect(late).toMatchObject({
       outcome: 'stalled',
-      why: 'the budget is spent: 60 minutes of work (max_minutes). A resume does not renew it: `postflight workflow start <task> --definition FILE --fresh` begins a new run',
+      why: 'the budget is used up: 60 minutes of work (max_minutes). A resume does not renew it: `postflight workflow start <task> --definition FILE --fresh` begins a new run',
     })
     expect(played(start, { nowMs: NOW + HOUR - 1 })).toMatchObject({ active: true, prompted: true })
     // A run that was stopped for a day goes on.

@@ -181,7 +181,7 @@ describe('a hand-out', () => {
     const short = hand(back(hand(budget(4)), { 1: FAILED, 2: FAILED, 3: FAILED }))
     expect(short).toMatchObject({
       outcome: 'stalled',
-      why: 'the budget is spent: 3 prompts of at most 4 (max_prompts), and 3 more were due. A resume does not renew it: `postflight workflow start <task> --definition FILE --fresh` begins a new run',
+      why: 'the budget is used up: 3 prompts of at most 4 (max_prompts), and 3 more were due. A resume does not renew it: `postflight workflow start <task> --definition FILE --fresh` begins a new run',
     })
   })
 })

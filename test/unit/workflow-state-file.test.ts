@@ -138,6 +138,7 @@ describe('a state file', () => {
           { n: 1, time, event: 'start', phase: 'a' },
           { n: 2, time, event: 'enter', phase: 'a', visit: 1 },
         ],
+        definition_file: null,
         definition: { name: 'flow', phases: [{ ...phase, ...rest }] },
       })}\n`,
     )

@@ -4,22 +4,17 @@ import { errorMessage } from '../../kernel/error-messages.ts'
 import { type ErrorArguments, PostflightError } from '../../kernel/errors.ts'
 import { ABANDONED_FILE, MARKER_FILE, RETURN_META_FILE, UNPARSED_FILE } from '../../kernel/files.ts'
 import { CHECK_TEXT, checkList, failureWords, since } from '../../marker/check-messages.ts'
-import { type Cleared, clearFolder } from '../../marker/clear-files.ts'
-import { clearableFiles, isAbandonedName } from '../../marker/clearable-files.ts'
+import { type Cleared, clearableFiles, clearFolder, isAbandonedName } from '../../marker/clear-files.ts'
 import { type CheckCaller, type CheckDecision, decideFolder } from '../../marker/decision.ts'
 import { type Marker, mayHaveChecks, remainingSteps } from '../../marker/marker.ts'
 import { readMarker } from '../../marker/marker-file.ts'
-import { promiseKey } from '../../marker/promise-key.ts'
 import type { RunCheck } from '../../marker/run-checks.ts'
-import { markerDisplayPath, type StoredMarker, type UnreadableMarker } from '../../marker/stored-marker.ts'
+import { markerDisplayPath, markerKey, type StoredMarker, type UnreadableMarker } from '../../marker/stored-marker.ts'
 import { type CommandContext, recordInJournal } from '../../project/command-context.ts'
 import type { TaskFolder } from '../../project/task-folder.ts'
 import type { ClearDocument } from './clear-view.ts'
 import { CLEAR_DETAILS, CLEAR_TEXT } from './clear-view.ts'
 
-/** Clears one task folder, after its checks. */
-
-/** How to clear. */
 interface Clearing {
   readonly returnMeta: boolean
   readonly dryRun: boolean
@@ -27,32 +22,25 @@ interface Clearing {
   readonly unchecked: boolean
   readonly orphaned: boolean
   readonly timeout: number
-  /** True if the task was named, so that its `.return-meta.json` goes without other files of ours. */
+  /** Then its `.return-meta.json` goes without other files of ours. */
   readonly isNamed: boolean
   readonly isOrphaned: (present: StoredMarker | undefined) => boolean
 }
 
-/** The result for a folder. */
 type Result =
   | {
       readonly kind: 'cleared'
       readonly data: ClearDocument['cleared'][number]
       readonly notes: readonly string[]
-      /** The ids of the abandoned markers that were removed. */
       readonly settles: readonly (string | undefined)[]
     }
   | { readonly kind: 'kept'; readonly data: ClearDocument['kept'][number]; readonly lines: readonly string[] }
 
-/** The promises in a folder. */
-interface Promises {
+interface Markers {
   readonly pending: Marker | undefined
   readonly abandoned: readonly Marker[]
 }
 
-/**
- * Clears a folder, or returns why its marker stays; undefined if it holds nothing of ours, or if a marker was made
- * since the search.
- */
 export async function clearOne(
   context: CommandContext,
   folder: TaskFolder,
@@ -63,7 +51,7 @@ export async function clearOne(
   if (!files.some((name) => clearing.isNamed || name !== RETURN_META_FILE)) return undefined
   const session = shellIdentity(context.environment)?.session
   const caller = { session, runChecks: clearing.runChecks }
-  const before = promisesIn(folder, files)
+  const before = markersIn(folder, files)
   const skipsChecks = clearing.unchecked || clearing.orphaned
   const decision: CheckDecision = skipsChecks
     ? { kind: 'free' }
@@ -148,13 +136,11 @@ function wouldClear(folder: TaskFolder, files: readonly string[], commands: read
   }
 }
 
-/** The copies of texts that did not parse. */
 function unparsedNames({ path: folder }: TaskFolder): string[] {
   return fs.readdirSync(folder).filter((name) => name.startsWith(UNPARSED_FILE))
 }
 
-/** The promises of a folder, as far as they can be read. */
-function promisesIn(folder: TaskFolder, files: readonly string[]): Promises {
+function markersIn(folder: TaskFolder, files: readonly string[]): Markers {
   const markerOf = (name: string): readonly Marker[] => {
     const read = readMarker(folder, name)
     return read?.kind === 'marker' ? [read.marker] : []
@@ -163,17 +149,15 @@ function promisesIn(folder: TaskFolder, files: readonly string[]): Promises {
   return { pending, abandoned: files.filter(isAbandonedName).flatMap(markerOf) }
 }
 
-/** The file of the marker that has the check: the pending one, or else the abandoned one. */
-function pathOf(folder: TaskFolder, { pending, abandoned }: Promises, run: string | undefined): string {
+function pathOf(folder: TaskFolder, { pending, abandoned }: Markers, run: string | undefined): string {
   const isPending = pending?.checks.some((check) => check.run === run) ?? abandoned.length === 0
   return markerDisplayPath(folder, isPending || abandoned.length === 0 ? MARKER_FILE : ABANDONED_FILE)
 }
 
-function hasChecks({ pending }: Promises): boolean {
+function hasChecks({ pending }: Markers): boolean {
   return pending !== undefined && mayHaveChecks(pending)
 }
 
-/** True if the folder, looked at under the lock, needs no checks other than those that have passed. */
 function isProven(
   folder: TaskFolder,
   present: StoredMarker | undefined,
@@ -181,18 +165,18 @@ function isProven(
   caller: CheckCaller,
   done: readonly RunCheck[],
 ): boolean {
-  const { abandoned } = promisesIn(folder, clearableFiles(folder, false))
+  const { abandoned } = markersIn(folder, clearableFiles(folder, false))
   const needed = decideFolder(present?.marker, abandoned, caller)
   if (needed.kind === 'refused') return false
   if (done.length === 0) return needed.kind === 'free'
-  const isOther = present !== undefined && (before === undefined || promiseKey(before) !== promiseKey(present.marker))
+  const isOther = present !== undefined && (before === undefined || markerKey(before) !== markerKey(present.marker))
   const passed = new Set(done.map(({ run }) => run))
   return !isOther && (needed.kind === 'free' || needed.commands.every((run) => passed.has(run)))
 }
 
 function refused(
   folder: TaskFolder,
-  before: Promises,
+  before: Markers,
   why: ErrorArguments['checks-refused']['refusal'],
   commands: readonly string[],
   sinceWhen?: string,
@@ -205,7 +189,7 @@ function refused(
   return { kind: 'kept', data: { ...keptData(folder, before, commands), why, message, failed: null }, lines: [message] }
 }
 
-function keptData(folder: TaskFolder, { pending }: Promises, commands: readonly string[]) {
+function keptData(folder: TaskFolder, { pending }: Markers, commands: readonly string[]) {
   return { task: folder.task, path: folder.path, marker_id: pending?.id ?? null, checks: commands }
 }
 
@@ -235,12 +219,10 @@ function record(
   ])
 }
 
-/** The names of the steps of a marker that were not ticked. */
 function leftSteps(read: StoredMarker | UnreadableMarker | undefined): string[] {
   return read?.kind === 'marker' ? remainingSteps(read.marker).map(({ name }) => name) : []
 }
 
-/** The owner of a marker if that is another session. */
 function otherOwner(session: string | undefined, owner: string | undefined): string | undefined {
   return owner === session ? undefined : owner
 }

@@ -14,29 +14,12 @@ import type { Marker } from '../../marker/marker.ts'
 import { readMarker, requireReadable } from '../../marker/marker-file.ts'
 import { changeMarker, reviveAbandoned, writeNewMarker } from '../../marker/marker-store.ts'
 import { withFields } from '../../marker/marker-text.ts'
-import {
-  type CommandContext,
-  type CommandResult,
-  displayPath,
-  recordInJournal,
-  requireRoot,
-  requireTaskFolder,
-} from '../../project/command-context.ts'
+import { displayPath, recordInJournal, requireRoot, requireTaskFolder } from '../../project/command-context.ts'
 import type { TaskFolder } from '../../project/task-folder.ts'
 import { isMarkerId } from '../../project/task-folder.ts'
 import * as field from '../../views/documents.ts'
-import {
-  type ArgumentsOf,
-  type BareCommand,
-  type Declaration,
-  example,
-  HOST_SESSION,
-  type OptionsOf,
-  TASK,
-} from '../command.ts'
+import { type BareCommand, type Declaration, example, HOST_SESSION, type Run, TASK } from '../command.ts'
 import { checkIds } from '../option-values.ts'
-
-/** `postflight adopt`: gives a marker to the current host session. An abandoned marker becomes a new one. */
 
 export const declaration = {
   declare: (command: BareCommand) =>
@@ -48,7 +31,6 @@ export const declaration = {
       .addHelpText('after', example('adopt 259', 'adopt 259 --host-session 5f0c1f2e-…')),
 } satisfies Declaration
 
-/** `postflight adopt --json`. */
 export const document = () =>
   z.strictObject({
     id: field.text("The marker's id."),
@@ -64,13 +46,7 @@ export const document = () =>
 
 type AdoptDocument = field.DocumentOf<typeof document>
 
-type AdoptOptions = OptionsOf<typeof declaration>
-
-export function run(
-  context: CommandContext,
-  [task]: ArgumentsOf<typeof declaration>,
-  options: AdoptOptions,
-): CommandResult<AdoptDocument> {
+export const run: Run<typeof declaration, AdoptDocument> = (context, [task], options) => {
   checkIds([
     ['--host-session', options.hostSession],
     ['--agent', options.agent],
@@ -88,7 +64,7 @@ export function run(
     wait: undefined,
   }
   const caller = shellIdentity(context.environment)?.session
-  // An abandoned marker becomes a new promise, so it gets a new id.
+  // An abandoned marker becomes a new one, so it gets a new id.
   const revived = reviveAbandoned(folder, (marker) => {
     const { fields, dropped, keepsUnchecked } = ownerAndChecks(marker, owner, caller)
     const fresh = { created: toIsoSeconds(context.nowMs), id: newMarkerId(), waits: undefined, outcome: undefined }
@@ -136,25 +112,20 @@ export function run(
   }
 }
 
-/** The owner of an adopted promise, as its marker's fields. */
 interface NewOwner {
   readonly cc_session_id: string
 }
 
-/** The plan of an adoption: the fields of the marker, and the checks that it loses. */
 interface Adoption {
   readonly fields: Readonly<Record<string, unknown>> & { readonly id: string }
   readonly dropped: readonly string[]
-  /** True to keep the marker as abandoned too: the caller's own checks are dropped, and they were not run. */
   readonly keepsUnchecked: boolean
-  /** The id that it had before, if it gets a new one. */
   readonly replaces?: string | undefined
 }
 
-/** Gives a pending marker a new owner. It keeps its id, from which the hook learns the agent. */
 function takeOver(folder: TaskFolder, owner: NewOwner, caller: string | undefined): Adoption {
   const present = requireReadable(readMarker(folder))
-  if (present !== undefined && wasGivenUp(present)) return promiseAnew(folder, owner, caller)
+  if (present !== undefined && wasGivenUp(present)) return markerAnew(folder, owner, caller)
   const { plan } = changeMarker(
     folder,
     (marker): Adoption => {
@@ -167,8 +138,7 @@ function takeOver(folder: TaskFolder, owner: NewOwner, caller: string | undefine
   return plan
 }
 
-/** Makes a new promise from one that was given up: it gets its own id and count. */
-function promiseAnew(folder: TaskFolder, owner: NewOwner, caller: string | undefined): Adoption {
+function markerAnew(folder: TaskFolder, owner: NewOwner, caller: string | undefined): Adoption {
   return writeNewMarker(folder, (present): Adoption & { keepsCount: boolean } => {
     if (present === undefined) throw new PostflightError('marker-none', { folder: folder.relative })
     const { fields, dropped, keepsUnchecked } = ownerAndChecks(present.marker, owner, caller)
@@ -182,7 +152,6 @@ function promiseAnew(folder: TaskFolder, owner: NewOwner, caller: string | undef
   })
 }
 
-/** The owner's fields. Checks that another session wrote are dropped: nothing that came with a repository may run. */
 function ownerAndChecks(
   marker: Marker,
   owner: NewOwner,

@@ -8,18 +8,12 @@ import { MARKER_FILE } from '../../kernel/files.ts'
 import { DEFAULT_REASON, type Marker } from '../../marker/marker.ts'
 import { changeMarker } from '../../marker/marker-store.ts'
 import { markerDisplayPath } from '../../marker/stored-marker.ts'
-import {
-  type CommandContext,
-  type CommandResult,
-  recordInJournal,
-  requireRoot,
-  requireTaskFolder,
-} from '../../project/command-context.ts'
+import { type CommandContext, recordInJournal, requireRoot, requireTaskFolder } from '../../project/command-context.ts'
 import { findTaskFolder, refuseUnsearched } from '../../project/find-task-folder.ts'
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { foldersHolding, listTaskFolders } from '../../project/task-folders.ts'
 import * as field from '../../views/documents.ts'
-import { type ArgumentsOf, type BareCommand, type Declaration, example, type OptionsOf } from '../command.ts'
+import { type BareCommand, type Declaration, example, type Run } from '../command.ts'
 
 import { refuseOptionAsTask, requireOneTarget } from '../option-values.ts'
 
@@ -33,11 +27,10 @@ export const declaration = {
     command
       .description('allow the next stop of any agent (emergency)')
       .argument('[task]', 'task number or folder name; "." for specs/ itself')
-      .option('--all', 'every marker', false)
+      .option('--all', 'every marker; also stop every workflow, which `workflow resume` continues', false)
       .addHelpText('after', example('bypass 259', 'bypass --all')),
 } satisfies Declaration
 
-/** `postflight bypass --json`. */
 export const document = () =>
   z.strictObject({
     bypassed: z.array(
@@ -58,13 +51,7 @@ export const document = () =>
 
 type BypassDocument = field.DocumentOf<typeof document>
 
-type BypassOptions = OptionsOf<typeof declaration>
-
-export async function run(
-  context: CommandContext,
-  [task]: ArgumentsOf<typeof declaration>,
-  options: BypassOptions,
-): Promise<CommandResult<BypassDocument>> {
+export const run: Run<typeof declaration, BypassDocument> = async (context, [task], options) => {
   requireOneTarget(task, { all: options.all })
   const root = requireRoot(context)
   const { folders, problems } =
@@ -95,8 +82,8 @@ export async function run(
 }
 
 /**
- * Does `action` for every item, even if it fails for one of them: an emergency command must not stop at a broken
- * marker or run. Adds the errors to `failures`.
+ * Does `action` for every item, even if it fails for one of them: an emergency command must not stop at a broken marker
+ * or run.
  */
 function forEveryOne<T, R>(items: readonly T[], failures: unknown[], action: (item: T) => R): R[] {
   return items.flatMap((item) => {
@@ -109,7 +96,6 @@ function forEveryOne<T, R>(items: readonly T[], failures: unknown[], action: (it
   })
 }
 
-/** Stops every active run at once. Each can be resumed. */
 async function stopRuns(
   context: CommandContext,
   root: string,
@@ -132,7 +118,6 @@ function taskFolderOf(context: CommandContext, root: string, task: string): Task
   return requireTaskFolder(root, task, 'marker', session)
 }
 
-/** Sets the marker's bypass, and returns the marker; undefined where there is none. */
 function bypassMarker(context: CommandContext, folder: TaskFolder): Marker | undefined {
   try {
     return changeMarker(
@@ -153,7 +138,6 @@ function everyMarker(root: string) {
   return { folders: foldersHolding(folders, MARKER_FILE, problems), problems }
 }
 
-/** What `bypass` prints. */
 export const BYPASS_TEXT = {
   none: 'nothing to bypass: no markers and no active workflows',
   nextStop: (path: string): string => `${path}: the next stop goes through and removes it`,

@@ -3,18 +3,18 @@ import { kindAt } from '../../disk/file-facts.ts'
 import { shellIdentity } from '../../hosts/all-hosts.ts'
 import { stopNowLine } from '../../kernel/command-line.ts'
 import { RUN_STATE_FILE } from '../../kernel/files.ts'
-import { clearableFiles, isAbandonedName } from '../../marker/clearable-files.ts'
+import { clearableFiles, isAbandonedName } from '../../marker/clear-files.ts'
 import { checksSessionOf } from '../../marker/marker.ts'
 import { readMarker } from '../../marker/marker-file.ts'
 import {
   isExpired,
   isUnowned,
+  madeAtMs,
   markerDisplayPath,
-  promisedAtMs,
   type StoredMarker,
   UNOWNED_LIFETIME_MS,
 } from '../../marker/stored-marker.ts'
-import { type CommandContext, type CommandResult, displayPath, findCommandRoot } from '../../project/command-context.ts'
+import { type CommandContext, displayPath, findCommandRoot } from '../../project/command-context.ts'
 import { findTaskFolder, refuseUnsearched } from '../../project/find-task-folder.ts'
 import { parseTaskReference, type SearchProblem, type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { listTaskFolders } from '../../project/task-folders.ts'
@@ -22,21 +22,9 @@ import { clearOne } from '../clear/clear-folder.ts'
 import type { ClearDocument } from '../clear/clear-view.ts'
 import { CLEAR_TEXT } from '../clear/clear-view.ts'
 import { settleLost } from '../clear/settle-lost.ts'
-import {
-  type ArgumentsOf,
-  type BareCommand,
-  type Declaration,
-  example,
-  type OptionsOf,
-  timeoutOption,
-} from '../command.ts'
+import { type BareCommand, type Declaration, example, type OptionsOf, type Run, timeoutOption } from '../command.ts'
 import { refuseOptionAsTask, requireOneTarget } from '../option-values.ts'
 import type { SettledRun } from '../workflow/settle-ended.ts'
-
-/**
- * `postflight clear`: removes markers whose postflight is done or no longer wanted, after their checks. Of a task that is
- * named it also settles the run that has ended. It succeeds if there is nothing to clear.
- */
 
 export const declaration = {
   free: true,
@@ -58,11 +46,7 @@ export { clearDocument as document } from '../clear/clear-view.ts'
 
 type ClearOptions = OptionsOf<typeof declaration>
 
-export async function run(
-  context: CommandContext,
-  [task]: ArgumentsOf<typeof declaration>,
-  options: ClearOptions,
-): Promise<CommandResult<ClearDocument>> {
+export const run: Run<typeof declaration, ClearDocument> = async (context, [task], options) => {
   requireOneTarget(task, { all: options.all, orphaned: options.orphaned })
   const root = findCommandRoot(context)
   // A malformed task is a usage error, with or without a root.
@@ -128,7 +112,6 @@ export async function run(
   }
 }
 
-/** Settles the ended runs of the folders. Most folders have none, and need nothing loaded. */
 async function settleRuns(
   context: CommandContext,
   folders: readonly TaskFolder[],
@@ -140,7 +123,6 @@ async function settleRuns(
   return withRun.flatMap((folder) => settleEnded(context, folder, isDryRun) ?? [])
 }
 
-/** The active runs, which `clear` leaves alone. */
 async function runningRuns({ nowMs, rootOption }: CommandContext, root: string): Promise<ClearDocument['running']> {
   const { listActiveRuns } = await import('../../run/store/active-runs.ts')
   return listActiveRuns(root, nowMs).map(({ folder }) => ({
@@ -152,7 +134,6 @@ async function runningRuns({ nowMs, rootOption }: CommandContext, root: string):
 
 type Cleared = ClearDocument['cleared'][number]
 
-/** The line for a `clear` that found nothing. It names an unknown task, which may be a typo. */
 function nothing(root: string | undefined, task: string | undefined, folders: readonly TaskFolder[]): string {
   if (root === undefined) return CLEAR_TEXT.noSpecs
   return task !== undefined && folders.length === 0 ? CLEAR_TEXT.noFolder(task, root) : CLEAR_TEXT.nothing
@@ -177,7 +158,6 @@ function foldersToClear(
   }
 }
 
-/** True where the folder's files are orphaned, as far as a look without the lock can tell. */
 function looksOrphaned(context: CommandContext, folder: TaskFolder): boolean {
   const read = readMarker(folder)
   if (read?.kind !== 'unreadable') return isOrphaned(context, folder, read)
@@ -185,10 +165,6 @@ function looksOrphaned(context: CommandContext, folder: TaskFolder): boolean {
   return false
 }
 
-/**
- * True for a folder that no session will come back for: each of its markers is left behind. An unowned abandoned one
- * blocks no stop, and no session can have its checks run. A folder without any marker holds only leftovers.
- */
 function isOrphaned(context: CommandContext, folder: TaskFolder, present: StoredMarker | undefined): boolean {
   const abandoned = clearableFiles(folder, false)
     .filter(isAbandonedName)
@@ -200,12 +176,9 @@ function isOrphaned(context: CommandContext, folder: TaskFolder, present: Stored
   )
 }
 
-/**
- * True for an expired unowned marker, and one of another session that is older than 24 h. Never for this session's own: it
- * can still run their checks.
- */
+/** Whether the marker is too old to be in use. This session's own never are: it can still run their checks. */
 function isLeftBehind({ environment, nowMs }: CommandContext, { marker, times }: StoredMarker): boolean {
   if (isUnowned(marker)) return isExpired(marker, times, nowMs)
-  const old = nowMs - promisedAtMs(marker, times, nowMs) > UNOWNED_LIFETIME_MS
+  const old = nowMs - madeAtMs(marker, times, nowMs) > UNOWNED_LIFETIME_MS
   return old && ![marker.hostSession, checksSessionOf(marker)].includes(shellIdentity(environment)?.session)
 }

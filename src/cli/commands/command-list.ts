@@ -26,9 +26,12 @@ import { declaration as check } from './workflow-check.ts'
 import { declaration as graph } from './workflow-graph.ts'
 import { declaration as history } from './workflow-history.ts'
 import { declaration as next } from './workflow-next.ts'
+import { declaration as publish } from './workflow-publish.ts'
 import { declaration as reject } from './workflow-reject.ts'
+import { declaration as release } from './workflow-release.ts'
 import { declaration as resume } from './workflow-resume.ts'
 import { declaration as retry } from './workflow-retry.ts'
+import { declaration as share } from './workflow-share.ts'
 import { declaration as simulate } from './workflow-simulate.ts'
 import { declaration as skip } from './workflow-skip.ts'
 import { declaration as start } from './workflow-start.ts'
@@ -36,11 +39,6 @@ import { declaration as workflowStatus } from './workflow-status.ts'
 import { declaration as stop } from './workflow-stop.ts'
 import { declaration as validate } from './workflow-validate.ts'
 
-/**
- * The commands, in the order of the help. Everything that knows all of them reads this list: the program, completion, the
- * permission rules, and the tests of schemas and pages. The build takes the declarations alone from the files that it
- * imports here (tsdown.config.ts), and what runs only with the command that runs.
- */
 export const COMMANDS = {
   create: { declaration: create, load: async () => (await import('./create.ts')).run },
   clear: { declaration: clear, load: async () => (await import('./clear.ts')).run },
@@ -74,6 +72,9 @@ export const COMMANDS = {
   'workflow reject': { declaration: reject, load: async () => (await import('./workflow-reject.ts')).run },
   'workflow retry': { declaration: retry, load: async () => (await import('./workflow-retry.ts')).run },
   'workflow skip': { declaration: skip, load: async () => (await import('./workflow-skip.ts')).run },
+  'workflow share': { declaration: share, load: async () => (await import('./workflow-share.ts')).run },
+  'workflow publish': { declaration: publish, load: async () => (await import('./workflow-publish.ts')).run },
+  'workflow release': { declaration: release, load: async () => (await import('./workflow-release.ts')).run },
   'workflow history': { declaration: history, load: async () => (await import('./workflow-history.ts')).run },
   'workflow simulate': { declaration: simulate, load: async () => (await import('./workflow-simulate.ts')).run },
   'workflow graph': { declaration: graph, load: async () => (await import('./workflow-graph.ts')).run },
@@ -84,7 +85,6 @@ interface ListedCommand {
   readonly load: () => Promise<RunCommand>
 }
 
-/** Runs a command with the arguments and options of its declaration. */
 export type RunCommand = (
   context: CommandContext,
   given: never,
@@ -94,7 +94,6 @@ export type RunCommand = (
 
 export type CommandName = keyof typeof COMMANDS
 
-/** A parsed command line: the command, with its arguments and options. */
 export type Invocation = {
   [Name in CommandName]: {
     readonly command: Name
@@ -103,14 +102,12 @@ export type Invocation = {
   }
 }[CommandName]
 
-/** The commands that an agent may run without asking. */
 export function freeCommands(): string[] {
   return Object.entries(COMMANDS).flatMap(([name, { declaration }]: [string, ListedCommand]) =>
     declaration.free === true ? name : [],
   )
 }
 
-/** The command that the words name: undefined where they name none, or only a group of commands. */
 export function commandIn(words: readonly string[]): CommandName | undefined {
   const named = words.filter((word, at) => !word.startsWith('-') && words[at - 1] !== '--root')
   return [named.slice(0, 1), named.slice(0, 2)]

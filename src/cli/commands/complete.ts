@@ -3,7 +3,7 @@ import * as z from 'zod/mini'
 import { HOST_TITLES } from '../../hosts/hook-hosts.ts'
 import { oneLine, stripControl } from '../../kernel/text.ts'
 import { readMarker } from '../../marker/marker-file.ts'
-import { type CommandContext, type CommandResult, findCommandRoot } from '../../project/command-context.ts'
+import { type CommandContext, findCommandRoot } from '../../project/command-context.ts'
 import { findTaskFolder } from '../../project/find-task-folder.ts'
 import { SPECS_ITSELF, type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { listTaskFolders } from '../../project/task-folders.ts'
@@ -12,9 +12,9 @@ import { stepAt } from '../../run/machine/position.ts'
 import { listExamples } from '../../run/store/find-definition.ts'
 import { readState } from '../../run/store/state-store.ts'
 import * as field from '../../views/documents.ts'
-import { type ArgumentsOf, type BareCommand, type Declaration, example, type Surroundings } from '../command.ts'
+import { type BareCommand, type Declaration, example, type Run } from '../command.ts'
 
-/** `postflight complete`: answers the questions of the scripts of `completion`. */
+/** Answers the questions of the scripts of `completion`. */
 
 export const declaration = {
   hidden: true,
@@ -25,7 +25,6 @@ export const declaration = {
       .addHelpText('after', example('complete -- workflow st')),
 } satisfies Declaration
 
-/** `postflight complete --json`. */
 export const document = () =>
   z.strictObject({
     words: z.array(
@@ -36,13 +35,12 @@ export const document = () =>
 
 type CompleteDocument = field.DocumentOf<typeof document>
 
-/** The words that may follow on an unfinished command line; outside a project, those that do not need one. */
-export function run(
-  _context: CommandContext,
-  [words]: ArgumentsOf<typeof declaration>,
-  _options: unknown,
-  { program, contextNow }: Surroundings,
-): CommandResult<CompleteDocument> {
+export const run: Run<typeof declaration, CompleteDocument> = (
+  _context,
+  [words],
+  _options,
+  { program, contextNow },
+) => {
   const request = completionRequest(program, words)
   const context = contextNow(request.root)
   const { candidates, wants, current, prefix } = request
@@ -84,7 +82,6 @@ function tasks(root: string): Candidate[] {
   return below.map((folder) => ({ value: taskWord(folder), description: folder.relative }))
 }
 
-/** The facts about a task that are on the disk. */
 const FINDERS: Readonly<Record<Exclude<Wanted, 'task' | 'example' | 'file'>, (folder: TaskFolder) => Candidate[]>> = {
   phase: phases,
   step: steps,
@@ -102,7 +99,6 @@ function steps(folder: TaskFolder): Candidate[] {
   return list.map(({ name, done }) => ({ value: name, description: done ? 'done' : '' }))
 }
 
-/** The steps of a run's current phase, by their numbers. */
 function stepNumbers(folder: TaskFolder): Candidate[] {
   const state = readState(folder)
   if (state?.stepsKnown !== true) return []
@@ -112,30 +108,22 @@ function stepNumbers(folder: TaskFolder): Candidate[] {
   }))
 }
 
-/** A word that may follow, and what it means. */
 export interface Candidate {
   readonly value: string
   readonly description: string
 }
 
-/** Values that must be looked up on the disk. */
 export type Wanted = 'task' | 'step' | 'step-number' | 'phase' | 'example' | 'file'
 
-/** What may follow. */
 export interface CompletionRequest {
   readonly candidates: readonly Candidate[]
   readonly wants: readonly Wanted[]
-  /** The task on the line, if it names one already. */
   readonly task: string | undefined
-  /** The value of `--root` on the line. */
   readonly root: string | undefined
-  /** The word to complete. Only candidates that begin with it count. */
   readonly current: string
-  /** `--option=`, if the word to complete holds the option too. */
   readonly prefix: string
 }
 
-/** The meaning of `<file>` and similar names in arguments and options. `<number>` may count anything. */
 const WANTED: Readonly<Record<string, readonly Wanted[]>> = {
   task: ['task'],
   step: ['step'],
@@ -148,7 +136,6 @@ const WANTED: Readonly<Record<string, readonly Wanted[]>> = {
   'definition-or-task': ['task', 'example', 'file'],
 }
 
-/** The candidates after the words; the last word is the one to complete, and may be empty. */
 export function completionRequest(program: CommandUnknownOpts, typed: readonly string[]): CompletionRequest {
   // bash treats each equals sign as a word.
   const words = typed.at(-1) === '=' ? [...typed.slice(0, -1), ''] : typed
@@ -181,11 +168,9 @@ function found(
   return { candidates: candidates.filter(({ value }) => value.startsWith(current)), wants, task, root, current, prefix }
 }
 
-/** The part of a line that is finished. */
 interface Line {
   readonly command: CommandUnknownOpts
   readonly positional: readonly string[]
-  /** The option whose value follows. */
   readonly pending: Option | undefined
   readonly task: string | undefined
   readonly root: string | undefined
@@ -223,7 +208,6 @@ function takesValue({ required, optional }: Option): boolean {
   return required || optional
 }
 
-/** The name in `--option <name>`. */
 function valueName({ flags }: Option): string {
   return /<([\w-]+)/.exec(flags)?.[1] ?? ''
 }
@@ -239,7 +223,6 @@ function commandsOf(command: CommandUnknownOpts): Candidate[] {
   return visible.map((one) => ({ value: one.name(), description: one.description() }))
 }
 
-/** The values of options and arguments that take one of a few values. Arguments are in angle brackets. */
 export const COMPLETION_VALUES: Readonly<Record<string, readonly { value: string; description: string }[]>> = {
   '--scope': [
     { value: 'project', description: 'shared with everyone who works on the project' },

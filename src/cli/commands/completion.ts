@@ -1,11 +1,8 @@
 import * as z from 'zod/mini'
 import { PostflightError } from '../../kernel/errors.ts'
-import type { CommandContext, CommandResult } from '../../project/command-context.ts'
 import * as field from '../../views/documents.ts'
-import { type ArgumentsOf, type BareCommand, type Declaration, example } from '../command.ts'
+import { type BareCommand, type Declaration, example, type Run } from '../command.ts'
 import { OPTION_EXPECTATIONS } from '../usage-messages.ts'
-
-/** `postflight completion`: prints the completion script of a shell. */
 
 const WHERE = `
 Put one line into the file that your shell reads at its start:
@@ -22,16 +19,11 @@ export const declaration = {
       .addHelpText('after', WHERE),
 } satisfies Declaration
 
-/** `postflight completion --json`. */
 export const document = () => z.strictObject({ script: field.text('The script that the shell reads.') })
 
 type CompletionDocument = field.DocumentOf<typeof document>
 
-/** @throws {PostflightError} `value-invalid`. */
-export function run(
-  _context: CommandContext,
-  [shell]: ArgumentsOf<typeof declaration>,
-): CommandResult<CompletionDocument> {
+export const run: Run<typeof declaration, CompletionDocument> = (_context, [shell]) => {
   const names = Object.keys(COMPLETION_SCRIPTS)
   if (!Object.hasOwn(COMPLETION_SCRIPTS, shell)) {
     const expected = OPTION_EXPECTATIONS.oneOf(names)
@@ -98,5 +90,4 @@ end
 complete -c postflight -f -a '(__postflight_complete)'
 `
 
-/** The script of each shell. */
 export const COMPLETION_SCRIPTS = { bash: BASH, zsh: ZSH, fish: FISH } as const

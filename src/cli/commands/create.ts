@@ -27,27 +27,24 @@ import {
 import { writeNewMarker } from '../../marker/marker-store.ts'
 import { newMarkerFields, withFields } from '../../marker/marker-text.ts'
 import { markerDisplayPath } from '../../marker/stored-marker.ts'
-import { type CommandContext, type CommandResult, displayPath, recordInJournal } from '../../project/command-context.ts'
+import { type CommandContext, displayPath, recordInJournal } from '../../project/command-context.ts'
 import { inTaskFolder } from '../../project/new-task-folder.ts'
 import { isMarkerId, type TaskFolder, taskNumberOf } from '../../project/task-folder.ts'
 import { unwiredNote } from '../../setup/install/unwired.ts'
 import * as field from '../../views/documents.ts'
 import {
-  type ArgumentsOf,
   type BareCommand,
   collect,
   type Declaration,
   example,
   HOST_SESSION,
   type OptionsOf,
+  type Run,
   TASK,
 } from '../command.ts'
-
+import { conflictWith, isForOperation, isOwnerLost, newOwnerOf } from '../marker-owner.ts'
 import { checkIds, checkOneLine } from '../option-values.ts'
-import { conflictWith, isForOperation, isOwnerLost, newOwnerOf } from '../promise-owner.ts'
 import { OPTION_EXPECTATIONS, USAGE_TEXT } from '../usage-messages.ts'
-
-/** `postflight create`: makes the task folder, writes the marker, and starts its count. */
 
 export const declaration = {
   free: true,
@@ -86,7 +83,6 @@ export const declaration = {
       ),
 } satisfies Declaration
 
-/** `postflight create --json`. */
 export const document = () =>
   z.strictObject({
     id: field.text("The marker's id."),
@@ -105,11 +101,7 @@ type CreateDocument = field.DocumentOf<typeof document>
 
 type CreateOptions = OptionsOf<typeof declaration>
 
-export function run(
-  context: CommandContext,
-  [task, slug]: ArgumentsOf<typeof declaration>,
-  options: CreateOptions,
-): CommandResult<CreateDocument> {
+export const run: Run<typeof declaration, CreateDocument> = (context, [task, slug], options) => {
   checkValues(options)
   const identity = newOwnerOf(context, options)
   const { root, found, folder, fields, keepsCount, previous } = inTaskFolder(
@@ -179,7 +171,7 @@ function writeMarker(context: CommandContext, folder: TaskFolder, identity: Iden
       const path = markerDisplayPath(folder)
       throw new PostflightError('checks-refused', { path, refusal: 'unreadable', commands: '', unchecked: false })
     }
-    // A promise that was given up becomes a new one, and checks of another session do not become this session's.
+    // A marker that was given up becomes a new one, and checks of another session do not become this session's.
     const keepsCount =
       present !== undefined &&
       conflict === undefined &&
@@ -195,7 +187,6 @@ function writeMarker(context: CommandContext, folder: TaskFolder, identity: Iden
   })
 }
 
-/** The note for a marker without a session, which never blocks a main conversation. */
 function unownedNote({ agent }: Identity): string {
   return agent === MAIN_AGENT ? CREATE_NOTES.blocksNothing : CREATE_NOTES.unowned
 }
@@ -259,7 +250,6 @@ function fieldsFor(
   return { ...withFields(renewed?.fields ?? {}, fresh), id, agent_id: agent }
 }
 
-/** The checks of the new marker: those of the options, after those of the marker that is renewed. */
 function newChecks(
   { check, stepCheck }: CreateOptions,
   steps: readonly MarkerStep[],
@@ -281,12 +271,10 @@ function newChecks(
   return [...((renewed?.fields?.checks ?? []) as object[]), ...fresh]
 }
 
-/** The commands of checks as the file holds them. */
 function runsOf(checks: unknown): string[] {
   return Array.isArray(checks) ? checks.flatMap((check) => parseCheck(check)?.run ?? []) : []
 }
 
-/** @throws {PostflightError} `value-invalid` unless the value is `NAME=CMD` for a step of the checklist. */
 function stepCheckOf(value: string, steps: readonly MarkerStep[]): MarkerCheck {
   // The longest name that fits: `a=b=CMD` is the check of a step "a=b", if there is one.
   const [step] = steps
@@ -304,19 +292,16 @@ function stepCheckOf(value: string, steps: readonly MarkerStep[]): MarkerCheck {
   return { run, step }
 }
 
-/** True if a marker has checks that this session did not write. */
 function hasOtherChecks(marker: Marker, session: string | undefined): boolean {
   return mayHaveChecks(marker) && checksSessionOf(marker) !== session
 }
 
-/** The names of the ticked steps that the new marker does not have as done. */
 function droppedSteps(previous: Marker | undefined, isRenewed: boolean, steps: readonly string[]): string[] {
   const ticked = previous?.steps.flatMap(({ name, done }) => (done ? name : [])) ?? []
   if (!isRenewed) return ticked
   return steps.length === 0 ? [] : ticked.filter((name) => !steps.includes(name))
 }
 
-/** True if no option says whose promise it is. */
 function isFromEnvironment({ hostSession, agent }: CreateOptions, { session }: Identity): boolean {
   return session !== undefined && hostSession === undefined && agent === undefined
 }
@@ -325,7 +310,6 @@ function newSessionId(nowMs: number): string {
   return `sess_${Math.floor(nowMs / 1000)}_${randomCharacters(6)}`
 }
 
-/** What `create` tells people besides its first line. */
 export const CREATE_NOTES = {
   newRoot: (root: string): string => `made specs/ in ${oneLine(root, QUOTE_LIMIT)}`,
   unowned:

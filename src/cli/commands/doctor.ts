@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { inLine } from '../../kernel/text.ts'
-import { type CommandContext, type CommandResult, findCommandRoot } from '../../project/command-context.ts'
+import { findCommandRoot } from '../../project/command-context.ts'
 import { checkReach, checkSettings, needsNpx } from '../../setup/doctor/claude-findings.ts'
 import { REACH_FINDINGS } from '../../setup/doctor/doctor-messages.ts'
 import {
@@ -14,12 +14,7 @@ import {
 import { checkDone, checkGit, checkMarkers, checkRoot, checkStrays } from '../../setup/doctor/project-findings.ts'
 import { checkRuns } from '../../setup/doctor/run-findings.ts'
 import * as field from '../../views/documents.ts'
-import { type BareCommand, type Declaration, example, type Surroundings } from '../command.ts'
-
-/**
- * `postflight doctor`: checks the installation, and looks for markers that will never be cleared. It runs the checks of
- * `../doctor/` and prints their findings.
- */
+import { type BareCommand, type Declaration, example, type Run } from '../command.ts'
 
 export const declaration = {
   free: true,
@@ -29,7 +24,6 @@ export const declaration = {
       .addHelpText('after', example('doctor', 'doctor --json')),
 } satisfies Declaration
 
-/** `postflight doctor --json`. */
 export const document = () =>
   z.strictObject({
     root: field.optionalText('The folder that holds specs/; null if there is none.'),
@@ -45,12 +39,7 @@ export const document = () =>
 
 type DoctorDocument = field.DocumentOf<typeof document>
 
-export async function run(
-  context: CommandContext,
-  _given: unknown,
-  _options: unknown,
-  { paint }: Surroundings,
-): Promise<CommandResult<DoctorDocument>> {
+export const run: Run<typeof declaration, DoctorDocument> = async (context, _given, _options, { paint }) => {
   const root = findCommandRoot(context)
   const openCode = checkOpenCode(context)
   const hookHosts = checkHookHosts(context)

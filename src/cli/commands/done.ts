@@ -17,9 +17,9 @@ import type { TaskFolder } from '../../project/task-folder.ts'
 import type { DocumentOf } from '../../views/documents.ts'
 import * as field from '../../views/documents.ts'
 import { failedCheckData, failedCheckLines } from '../clear/clear-view.ts'
-import { type ArgumentsOf, type BareCommand, type Declaration, example, type OptionsOf } from '../command.ts'
+import { type BareCommand, type Declaration, example, type Run } from '../command.ts'
 
-/** `postflight done`: runs the checks that changed files call for (docs/design.md, "Definition of done"). */
+/** docs/design.md, "Definition of done". */
 
 export const declaration = {
   free: true,
@@ -49,7 +49,6 @@ const DONE_TEXT = {
 const checkRun = () =>
   z.strictObject({ run: field.text('The shell command.'), duration_ms: field.count('How long it ran.') })
 
-/** `postflight done --json`. */
 export const document = () =>
   z.strictObject({
     path: field.text('The definition of done, relative to the root.'),
@@ -71,12 +70,7 @@ export const document = () =>
 
 type DoneDocument = DocumentOf<typeof document>
 
-/** @throws {PostflightError} `done-none`, `done-invalid`, `done-untrusted`, `done-running`, `shell-missing`. */
-export async function run(
-  context: CommandContext,
-  _arguments: ArgumentsOf<typeof declaration>,
-  { all, list }: OptionsOf<typeof declaration>,
-): Promise<CommandResult<DoneDocument>> {
+export const run: Run<typeof declaration, DoneDocument> = async (context, _arguments, { all, list }) => {
   const root = requireRoot(context)
   const rules = trustedRules(context, root)
   const states = statesFor(context, root, rules)
@@ -91,7 +85,6 @@ export async function run(
   return resultOf(states, proof, proof.cleared, linesOf(proof))
 }
 
-/** The rules that a person trusted; none if the file is gone. */
 function trustedRules(context: CommandContext, root: string): readonly DoneRule[] {
   const path = `${SPECS_FOLDER}/${DONE_FILE}`
   const file = readDoneFile(root)

@@ -16,11 +16,9 @@ import { DONE_FILE, SPECS_FOLDER } from '../../kernel/files.ts'
 import { inLine, stripControl } from '../../kernel/text.ts'
 import { CONTINUATION_LIMIT } from '../../marker/loop-guard.ts'
 import { markerDisplayPath } from '../../marker/stored-marker.ts'
-import type { CommandContext, CommandResult } from '../../project/command-context.ts'
+import type { CommandContext } from '../../project/command-context.ts'
 import { findHookPlace } from '../../project/root.ts'
 import type { SearchProblem } from '../../project/task-folder.ts'
-import { runStanding } from '../../run/run-standing.ts'
-import { findActiveRuns, listUnfinishedRuns } from '../../run/store/active-runs.ts'
 import { findRunFiles, runFileNames } from '../../run/store/run-file.ts'
 import { formatAnswer, type HookAnswer } from '../../stop/answer.ts'
 import { answerToStart, NOTHING_DONE } from '../../stop/answer-for.ts'
@@ -29,9 +27,9 @@ import { observeUnfinished, sessionBirthMs } from '../../stop/observe-stop.ts'
 import type { PlannedMarker } from '../../stop/plan.ts'
 import { RULES, type Rule } from '../../stop/rules.ts'
 import * as field from '../../views/documents.ts'
-import { type BareCommand, type Declaration, example, type OptionsOf, type Surroundings } from '../command.ts'
+import { type BareCommand, type Declaration, example, type Run } from '../command.ts'
 
-/** `postflight explain`: predicts the hook's answer to a payload, with its reasons. Writes nothing. */
+/** Writes nothing. */
 
 export const declaration = {
   free: true,
@@ -48,7 +46,6 @@ export const declaration = {
       ),
 } satisfies Declaration
 
-/** `postflight explain --json`. */
 export const document = () => {
   const marker = z.strictObject({
     path: field.text("The marker's path, relative to its root."),
@@ -122,14 +119,7 @@ export const document = () => {
 
 type ExplainDocument = field.DocumentOf<typeof document>
 
-type ExplainOptions = OptionsOf<typeof declaration>
-
-export async function run(
-  context: CommandContext,
-  _given: unknown,
-  options: ExplainOptions,
-  { paint }: Surroundings,
-): Promise<CommandResult<ExplainDocument>> {
+export const run: Run<typeof declaration, ExplainDocument> = async (context, _given, options, { paint }) => {
   const payload =
     options.payload === undefined
       ? EMPTY_PAYLOAD
@@ -148,7 +138,7 @@ export async function run(
   const predicted =
     why === undefined
       ? predictStop(occasion, { ...NO_RUNS, problems: unlistedRuns(roots) })
-      : { ...NOTHING_DONE, ...(isStart && { answer: predictStart(occasion) }), plan: [], problems: [] }
+      : { ...NOTHING_DONE, ...(isStart && { answer: await predictStart(occasion) }), plan: [], problems: [] }
   const { notices, plan, problems } = predicted
   const withDone = why === undefined ? roots.filter(hasDoneFile) : []
   const done = await Promise.all(withDone.map((root) => describeDone(root, occasion, context)))
@@ -157,7 +147,7 @@ export async function run(
     predicted.answer.kind === 'block' || reason === undefined ? predicted.answer : { kind: 'block', reason }
   const markers = plan.map(describe)
   const told = showsNotice(payload, environment)
-  const runs = why === undefined ? describeRuns(place.roots, payload, answer.kind === 'block') : []
+  const runs = why === undefined ? await describeRuns(place.roots, payload, answer.kind === 'block') : []
   const isOpen = runs.some((one) => one.answer === 'driver')
   return {
     exitCode: 0,
@@ -197,7 +187,6 @@ export async function run(
   }
 }
 
-/** The reason why the hook looks at no marker; undefined for a stop that it judges. */
 function whyNotJudged({ environment }: CommandContext, payload: Payload): string | undefined {
   if (environment.POSTFLIGHT_DISABLE === '1') return EXPLAIN_TEXT.disabled
   if (payload.event !== 'Stop' && payload.event !== 'SubagentStop') return EXPLAIN_TEXT.notAStop(payload.event)
@@ -205,19 +194,18 @@ function whyNotJudged({ environment }: CommandContext, payload: Payload): string
   return exemption && EXPLAIN_TEXT[exemption.why](exemption.host)
 }
 
-/** The roots whose run files cannot be listed. */
 function unlistedRuns(roots: readonly string[]): readonly SearchProblem[] {
   const problems: SearchProblem[] = []
   for (const root of roots) runFileNames(root, problems)
   return problems
 }
 
-function predictStart(occasion: Occasion): HookAnswer {
+async function predictStart(occasion: Occasion): Promise<HookAnswer> {
   const { unfinished } = observeUnfinished(occasion)
+  const { listUnfinishedRuns } = await import('../../run/store/active-runs.ts')
   return answerToStart(occasion, unfinished, listUnfinishedRuns(occasion.roots, occasion))
 }
 
-/** The session of the first marker that has one. */
 function sessionOf(planned: readonly PlannedMarker[]): string | undefined {
   for (const one of planned) {
     const session = one.kind === 'unjudged' ? undefined : one.stored.marker.hostSession
@@ -226,7 +214,6 @@ function sessionOf(planned: readonly PlannedMarker[]): string | undefined {
   return undefined
 }
 
-/** A marker with the rule that fits it, as `--json` prints it. */
 function describe(planned: PlannedMarker): ExplainDocument['markers'][number] {
   if (planned.kind === 'unjudged') {
     const why = EXPLAIN_TEXT.unreadable(planned.detail)
@@ -239,35 +226,39 @@ function describe(planned: PlannedMarker): ExplainDocument['markers'][number] {
   return { path, rule, row, answer, why: RULE_SENTENCES[rule], continuations_spent: spent }
 }
 
-/** The active runs of the roots. The driver's own answer cannot be predicted, because it moves files to decide. */
-function describeRuns(roots: readonly string[], payload: Payload, isHeld: boolean): ExplainDocument['runs'] {
-  return roots
-    .flatMap((root) => findRunFiles(root))
-    .flatMap(({ folder }) => {
-      const run = folder && runStanding(folder)
-      if (folder === undefined || run === undefined || run.standing === 'over') return []
-      const about = { path: inLine(folder.relative) }
-      const isMine = payload.session !== undefined && run.state?.hostSession === payload.session
-      if (!isMine) {
-        const why = run.standing === 'running' ? `${run.note}: ${WORKFLOW_RULES.other}` : run.note
-        return { ...about, answer: 'allow' as const, why }
-      }
-      const isAsked = payload.event === 'Stop' && payload.wakeUps === 0 && !isHeld
-      return isAsked
-        ? { ...about, answer: 'driver' as const, why: `${run.note}: ${WORKFLOW_RULES.asked}` }
-        : { ...about, answer: 'allow' as const, why: `${run.note}: ${WORKFLOW_RULES.looks}` }
-    })
+/** Cannot predict the driver's own answer: it moves files to decide. */
+async function describeRuns(
+  roots: readonly string[],
+  payload: Payload,
+  isHeld: boolean,
+): Promise<ExplainDocument['runs']> {
+  const folders = roots.flatMap((root) => findRunFiles(root)).flatMap(({ folder }) => folder ?? [])
+  if (folders.length === 0) return []
+  // What reads runs takes 5 ms to load.
+  const { runStanding } = await import('../../run/run-standing.ts')
+  return folders.flatMap((folder) => {
+    const run = runStanding(folder)
+    if (run === undefined || run.standing === 'over') return []
+    const about = { path: inLine(folder.relative) }
+    const isMine = payload.session !== undefined && run.state?.hostSession === payload.session
+    if (!isMine) {
+      const why = run.standing === 'running' ? `${run.note}: ${WORKFLOW_RULES.other}` : run.note
+      return { ...about, answer: 'allow' as const, why }
+    }
+    const isAsked = payload.event === 'Stop' && payload.wakeUps === 0 && !isHeld
+    return isAsked
+      ? { ...about, answer: 'driver' as const, why: `${run.note}: ${WORKFLOW_RULES.asked}` }
+      : { ...about, answer: 'allow' as const, why: `${run.note}: ${WORKFLOW_RULES.looks}` }
+  })
 }
 
 interface ExplainedDone {
   readonly path: string
   readonly why: string
   readonly rules: ExplainDocument['done'][number]['rules']
-  /** The reason of the block that the hook would make of it; undefined for none. */
   readonly reason: string | undefined
 }
 
-/** What the hook does about a root's definition of done. */
 async function describeDone(root: string, occasion: Occasion, person: Person): Promise<ExplainedDone> {
   const path = `${SPECS_FOLDER}/${DONE_FILE}`
   const nothing = (why: string): ExplainedDone => ({ path, why, rules: [], reason: undefined })
@@ -275,6 +266,7 @@ async function describeDone(root: string, occasion: Occasion, person: Person): P
   const { isJudged, judgeDone, predictedReason } = await import('../../done/arm.ts')
   if (!isJudged(occasion.payload)) return nothing(DONE_RULES.notJudged)
   const { session } = occasion.payload
+  const { findActiveRuns } = await import('../../run/store/active-runs.ts')
   if (findActiveRuns(occasion.roots).runs.some(({ state }) => state.active && state.hostSession === session)) {
     return nothing(DONE_RULES.run)
   }
@@ -305,7 +297,7 @@ function readPayloadFile(context: CommandContext, file: string): string {
   }
 }
 
-/** What each rule of docs/design.md, "Stops", means for a marker. */
+/** docs/design.md, "Stops". */
 export const RULE_SENTENCES: Record<Rule, string> = {
   bypassed: 'stop_hook_active is true in the marker: the stop is allowed, and marker and loop guard are removed',
   'other-session': 'it belongs to another host session',
@@ -321,7 +313,6 @@ export const RULE_SENTENCES: Record<Rule, string> = {
   block: 'the postflight is pending',
 }
 
-/** What the hook does about a definition of done. */
 export const DONE_RULES = {
   notJudged:
     'only the stops of the main conversation are judged, not in plan mode, and not while work will wake the agent',
@@ -338,7 +329,6 @@ export const DONE_RULES = {
   askedBefore: 'rules are due, but were given up, bypassed or asked three times at this prompt',
 } as const
 
-/** What the driver of a running workflow does at a stop, as the end of a sentence. */
 export const WORKFLOW_RULES = {
   other: 'this session does not drive it',
   asked: 'the driver checks the results, then sends the next prompt, or allows the stop if the run has ended',
@@ -346,14 +336,12 @@ export const WORKFLOW_RULES = {
   unless: "unless the workflow's driver sends a prompt",
 } as const
 
-/** The sentences of `explain` besides those of the rules. */
 export const EXPLAIN_TEXT = {
-  /** `session`: that of a marker here, if there is one. */
   noPayload: (session: string | undefined): string =>
     [
       'To explain a stop, pipe what the host gives its hook on stdin (or name a file: --payload FILE). For example:',
       `  echo '{"hook_event_name":"Stop","session_id":"${/^[\w-]{1,120}$/.test(session ?? '') ? session : 'ID'}"}' | postflight explain --payload -`,
-      'Without a payload, the hook knows nothing of the stop, and takes it for this one:',
+      'Without a payload, the hook cannot identify the stop. It assumes this one:',
     ].join('\n'),
   whose: (session: string | undefined, agent: string | undefined): string =>
     `of session ${inLine(session ?? '(unknown)')}, agent ${inLine(agent ?? '(unknown)')}`,

@@ -1,12 +1,7 @@
 import * as z from 'zod/mini'
 import { asPostflightError, errorFault } from '../../kernel/error-messages.ts'
 import { PostflightError } from '../../kernel/errors.ts'
-import {
-  type CommandContext,
-  type CommandResult,
-  displayPath,
-  findCommandRepository,
-} from '../../project/command-context.ts'
+import { type CommandContext, displayPath, findCommandRepository } from '../../project/command-context.ts'
 import { dependencyOutside } from '../../setup/install/dependency.ts'
 import { hookCommand, projectFolder } from '../../setup/install/host-entry.ts'
 import { type InitPart, initParts, otherShellHooks, PART_NAMES } from '../../setup/install/init-parts.ts'
@@ -16,13 +11,13 @@ import { INIT_TEXT, INSTALL_TEXT } from '../../setup/settings-messages.ts'
 import { readSettingsFile } from '../../setup/settings-read.ts'
 import { replaceSettingsFile } from '../../setup/settings-replace.ts'
 import * as field from '../../views/documents.ts'
-import { type BareCommand, collect, type Declaration, example, type OptionsOf, type Surroundings } from '../command.ts'
+import { type BareCommand, collect, type Declaration, example, type Run } from '../command.ts'
 import { OPTION_EXPECTATIONS } from '../usage-messages.ts'
 
-/** `postflight init`: sets up everything that a project needs. It shows each part first, and each can be declined. */
-
 const OTHER_HOSTS = `
-For another host: \`postflight install --host opencode\`, then \`postflight init --skip hook --skip permissions\`.`
+For another host:
+  $ postflight install --host opencode
+  $ postflight init --skip hook --skip permissions`
 
 export const declaration = {
   declare: (command: BareCommand) =>
@@ -46,7 +41,6 @@ export const declaration = {
       .addHelpText('after', `${example('init', 'init --yes --skip skill', 'init --dry-run')}\n${OTHER_HOSTS}`),
 } satisfies Declaration
 
-/** `postflight init --json`. */
 export const document = () =>
   z.strictObject({
     scope: field.text('The scope of the settings: project, local or user.'),
@@ -65,14 +59,7 @@ export const document = () =>
 
 type InitDocument = field.DocumentOf<typeof document>
 
-type InitOptions = OptionsOf<typeof declaration>
-
-export function run(
-  context: CommandContext,
-  _given: unknown,
-  options: InitOptions,
-  { freeCommands }: Surroundings,
-): CommandResult<InitDocument> {
+export const run: Run<typeof declaration, InitDocument> = (context, _given, options, { freeCommands }) => {
   checkNames(options.skip)
   const scope = options.scope ?? likelyScope(context)
   const target = targetOf(context, 'claude', scope)
@@ -117,7 +104,7 @@ export function run(
   }
 }
 
-/** What would keep the guard from working: settings that Claude Code ignores, and a package that others do not have. */
+/** Includes the settings that Claude Code ignores. */
 function findWarnings(context: CommandContext, target: Target, skip: readonly string[]): string[] {
   const { project, portable } = target
   const faults = settingsPlaces(context, project).flatMap(({ fault }) => fault ?? [])
@@ -132,7 +119,7 @@ function findWarnings(context: CommandContext, target: Target, skip: readonly st
   ]
 }
 
-/** A path of this machine does not belong in settings that are shared. */
+/** A path of this machine does not belong in shared settings. */
 function likelyScope(context: CommandContext): string {
   return hookCommand(context, 'project', projectFolder(context)).portable ? 'project' : 'local'
 }
@@ -144,7 +131,6 @@ function checkNames(names: readonly string[]): void {
   throw new PostflightError('value-invalid', { option: '--skip', expected, value: unknown })
 }
 
-/** Asks about each part before anything is written. @throws {PostflightError} `needs-answer` without a terminal. */
 function ask({ terminal, ...context }: CommandContext, parts: readonly InitPart[]): InitPart[] {
   if (parts.length === 0) return []
   if (terminal === undefined) throw new PostflightError('needs-answer')
@@ -162,15 +148,10 @@ function ask({ terminal, ...context }: CommandContext, parts: readonly InitPart[
   return accepted
 }
 
-/** What a part does, and the text that it adds. */
 function shown(context: Omit<CommandContext, 'terminal'>, part: InitPart): string[] {
   return [INIT_TEXT.part[part.name](displayPath(context, part.file)), ...part.preview]
 }
 
-/**
- * Writes the parts, each file once. Returns the backups.
- * @throws {PostflightError} `init-unfinished` if some files were written; file-system errors.
- */
 function write(context: CommandContext, parts: readonly InitPart[]): string[] {
   const files = [...new Set(parts.map(({ file }) => file))]
   const texts = files.map((file) => {

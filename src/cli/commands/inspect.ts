@@ -17,17 +17,7 @@ import {
 } from '../../project/command-context.ts'
 import * as field from '../../views/documents.ts'
 import type { Painter } from '../../views/print.ts'
-import {
-  type ArgumentsOf,
-  type BareCommand,
-  type Declaration,
-  example,
-  type OptionsOf,
-  type Surroundings,
-  WATCH,
-} from '../command.ts'
-
-/** `postflight inspect`: lists every marker with its owner, its state and its problems. */
+import { type BareCommand, type Declaration, example, type OptionsOf, type Run, WATCH } from '../command.ts'
 
 export const declaration = {
   free: true,
@@ -40,7 +30,6 @@ export const declaration = {
       .addHelpText('after', example('inspect', 'inspect --watch', 'inspect 259 --json', 'inspect --exit-code --quiet')),
 } satisfies Declaration
 
-/** `postflight inspect --json`. */
 export const document = () => {
   const marker = z.strictObject({
     state: z.enum(['pending', 'bypassed', 'expired', 'abandoned', 'unreadable']),
@@ -90,12 +79,7 @@ type InspectDocument = field.DocumentOf<typeof document>
 
 type InspectOptions = OptionsOf<typeof declaration>
 
-export async function run(
-  context: CommandContext,
-  [task]: ArgumentsOf<typeof declaration>,
-  options: InspectOptions,
-  surroundings: Surroundings,
-): Promise<CommandResult<InspectDocument> | 0 | 1> {
+export const run: Run<typeof declaration, InspectDocument> = async (context, [task], options, surroundings) => {
   const { contextNow, paint } = surroundings
   if (options.watch) {
     const look = () => markersOf(contextNow(), task, options, paint)
@@ -137,7 +121,6 @@ function markersOf(
   }
 }
 
-/** The lines that describe a marker. */
 function describeMarker(view: MarkerView, paint: Painter, rootOption: string | undefined): string[] {
   const { spent, limit } = view.continuations
   const state =

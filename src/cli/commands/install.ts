@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { hookHost } from '../../hosts/hook-hosts.ts'
-import { type CommandContext, type CommandResult, displayPath } from '../../project/command-context.ts'
+import { type CommandContext, displayPath } from '../../project/command-context.ts'
 import { carryOut, type Removal, removalsFrom } from '../../setup/install/removal.ts'
 import {
   holdsOurRules,
@@ -17,9 +17,7 @@ import type { Scope } from '../../setup/settings-paths.ts'
 import { readSettingsFile } from '../../setup/settings-read.ts'
 import { replaceSettingsFile } from '../../setup/settings-replace.ts'
 import * as field from '../../views/documents.ts'
-import { type BareCommand, type Declaration, example, HOST, type OptionsOf, SCOPE } from '../command.ts'
-
-/** `postflight install` and `uninstall`: adds our entries to a host's settings, and removes them. */
+import { type BareCommand, type Declaration, example, HOST, type Run, SCOPE } from '../command.ts'
 
 export const declaration = {
   declare: (command: BareCommand) =>
@@ -45,7 +43,6 @@ export const declaration = {
       ),
 } satisfies Declaration
 
-/** `postflight install --json`. */
 export const document = () => {
   const installed = z.strictObject({
     ...settingsFields(),
@@ -65,7 +62,6 @@ export const document = () => {
 
 type InstallDocument = field.DocumentOf<typeof document>
 
-/** The fields of the documents of `install` and `uninstall`. */
 export const settingsFields = () => ({
   file: field.text('The settings file.'),
   changed: field.flag('False if nothing had to change.'),
@@ -74,9 +70,7 @@ export const settingsFields = () => ({
 
 export const takenOutOf = () => z.array(field.text('Another file, from which our entries were removed.'))
 
-type InstallOptions = OptionsOf<typeof declaration>
-
-export function run(context: CommandContext, _given: unknown, options: InstallOptions): CommandResult<InstallDocument> {
+export const run: Run<typeof declaration, InstallDocument> = (context, _given, options) => {
   const { host, scope, reactive, dryRun, force } = options
   const target =
     reactive === undefined ? targetOf(context, host, scope) : reactiveTarget(context, { host, scope, file: reactive })
@@ -125,7 +119,7 @@ function entryOf({ key, entry, notes = [] }: Target) {
   return key === 'command' ? { command: entry } : { plugin: entry }
 }
 
-/** True if the entries go into Claude Code's settings, also because the host reads them. */
+/** Whether the entries go into Claude Code's settings, also because another host reads these. */
 export function isOfClaude(host: string, scope: Scope): boolean {
   return host === 'claude' || (hookHost(host)?.readsClaudeSettings === true && scope !== 'user')
 }

@@ -1,16 +1,14 @@
 import * as z from 'zod/mini'
 import { PostflightError } from '../../kernel/errors.ts'
 import { oneLine } from '../../kernel/text.ts'
-import { type CommandContext, type CommandResult, requireRoot } from '../../project/command-context.ts'
+import { type CommandContext, requireRoot } from '../../project/command-context.ts'
 import { allEntries, entriesAfter } from '../../project/journal-entries.ts'
 import type { JournalLine } from '../../project/journal-entry.ts'
 import * as field from '../../views/documents.ts'
 import { jsonText, processScreen, type Screen } from '../../views/print.ts'
-import { type BareCommand, type Declaration, example, type OptionsOf, type Surroundings } from '../command.ts'
+import { type BareCommand, type Declaration, example, type OptionsOf, type Run } from '../command.ts'
 
 import { OPTION_EXPECTATIONS } from '../usage-messages.ts'
-
-/** `postflight logs`: prints the journal for people. */
 
 export const declaration = {
   free: true,
@@ -22,10 +20,8 @@ export const declaration = {
       .addHelpText('after', example('logs -n 50', 'logs --follow')),
 } satisfies Declaration
 
-/** A field of our own lines. A line that another program wrote may hold anything in it. */
 const known = (description: string) => z.optional(z.unknown().register(z.globalRegistry, { description }))
 
-/** A line of the journal, as it is in the file. With `--follow`, each line is a document of its own. */
 export const journalEntryDocument = () =>
   z.looseObject({
     time: known('When it was written (ISO 8601).'),
@@ -43,7 +39,6 @@ export const journalEntryDocument = () =>
     detail: known('Details in words.'),
   })
 
-/** `postflight logs --json`. */
 export const document = () => z.strictObject({ entries: z.array(journalEntryDocument()) })
 
 type LogsDocument = field.DocumentOf<typeof document>
@@ -59,12 +54,7 @@ function entryCount(value: string): number {
   return Number(value)
 }
 
-export async function run(
-  context: CommandContext,
-  _given: unknown,
-  options: LogsOptions,
-  { stdout, json }: Surroundings,
-): Promise<CommandResult<LogsDocument> | 0> {
+export const run: Run<typeof declaration, LogsDocument> = async (context, _given, options, { stdout, json }) => {
   if (options.follow) {
     await followLogs(context, options, processScreen(stdout, json), json)
     return 0
@@ -77,7 +67,7 @@ export async function run(
   }
 }
 
-/** The last entries, and the position after them (in bytes). */
+/** `end` is in bytes. */
 function lastEntries(
   context: CommandContext,
   { count }: LogsOptions,
@@ -86,10 +76,6 @@ function lastEntries(
   return { last: count === 0 ? [] : entries.slice(-count), isEmpty: entries.length === 0, end }
 }
 
-/**
- * Prints the last entries and then each new one, until it is stopped or the reader is gone. After a rotation it first
- * reads the rest of the old file.
- */
 async function followLogs(context: CommandContext, options: LogsOptions, screen: Screen, json: boolean): Promise<void> {
   const { last, end } = lastEntries(context, options)
   const root = requireRoot(context)
@@ -126,7 +112,6 @@ function describeEntry(entry: JournalLine): string {
   return `${value('time') ?? ''}  ${name} ${facts.filter((fact) => fact !== undefined).join(' · ')}`
 }
 
-/** What `logs` prints. */
 export const LOGS_TEXT = {
   empty: 'the journal is empty',
   continuation: (count: string): string => `blocked stop ${count}`,

@@ -10,13 +10,7 @@ import { KIND_NAMES } from '../../kernel/file-messages.ts'
 import { WORKFLOW_FOLDER } from '../../kernel/files.ts'
 import { fromIso, toIso } from '../../kernel/time.ts'
 import { type MarkerView, viewMarkers } from '../../marker/marker-view.ts'
-import {
-  type CommandContext,
-  type CommandResult,
-  displayPath,
-  requireRoot,
-  requireTaskFolder,
-} from '../../project/command-context.ts'
+import { type CommandContext, displayPath, requireRoot, requireTaskFolder } from '../../project/command-context.ts'
 import { allEntries } from '../../project/journal-entries.ts'
 import type { JournalLine } from '../../project/journal-entry.ts'
 import type { TaskFolder } from '../../project/task-folder.ts'
@@ -29,27 +23,17 @@ import { reportPage } from '../../views/report/page/page.ts'
 import { STANDING_WORDS, REPORT_TEXT as TEXT } from '../../views/report/report-messages.ts'
 import { storyLines } from '../../views/report/report-text.ts'
 import type { Report, ReportMarker, ReportRun } from '../../views/report/story.ts'
-import {
-  type ArgumentsOf,
-  type BareCommand,
-  type Declaration,
-  example,
-  type OptionsOf,
-  type Surroundings,
-} from '../command.ts'
-
-/** `postflight report`: the story of markers and runs, as text or as a single HTML page. */
+import { type BareCommand, type Declaration, example, type Run } from '../command.ts'
 
 export const declaration = {
   declare: (command: BareCommand) =>
     command
-      .description('tell the story of markers and runs, as text or as a single HTML page')
+      .description('show what became of markers and runs, as text or as a single HTML page')
       .argument('[task]', 'only this task')
       .option('--html <file>', 'write the page to this file; "-" for stdout')
       .addHelpText('after', example('report --html report.html', 'report 259', 'report 259 --json')),
 } satisfies Declaration
 
-/** `postflight report --json`. */
 export const document = () => {
   const standing = z.enum(Object.keys(STANDING_WORDS) as (keyof typeof STANDING_WORDS)[])
   const events = z.array(z.strictObject({ time: field.text('ISO 8601.'), words: field.text('What happened.') }))
@@ -59,7 +43,7 @@ export const document = () => {
     ended_at: field.text('ISO 8601. The time of the report if it has not ended.'),
   }
 
-  const promise = z.strictObject({
+  const marker = z.strictObject({
     id: field.optionalText("The marker's id."),
     ...span,
     blocks: field.count('The number of stops that it blocked.'),
@@ -88,23 +72,15 @@ export const document = () => {
   return z.strictObject({
     root: field.text('The folder that holds specs/.'),
     file: field.optionalText('The page that was written.'),
-    tasks: z.array(z.strictObject({ task: field.task, promises: z.array(promise), runs: z.array(run) })),
+    tasks: z.array(z.strictObject({ task: field.task, promises: z.array(marker), runs: z.array(run) })),
   })
 }
 
 type ReportDocument = field.DocumentOf<typeof document>
 
-type ReportOptions = OptionsOf<typeof declaration>
-
-/** `--html -`: the page goes to stdout. */
 const STDOUT = '-'
 
-export function run(
-  context: CommandContext,
-  [task]: ArgumentsOf<typeof declaration>,
-  { html }: ReportOptions,
-  { paint }: Surroundings,
-): CommandResult<ReportDocument> {
+export const run: Run<typeof declaration, ReportDocument> = (context, [task], { html }, { paint }) => {
   const root = requireRoot(context)
   const only =
     task === undefined ? undefined : requireTaskFolder(root, task, 'story', shellIdentity(context.environment)?.session)
@@ -154,17 +130,14 @@ function markerOf(view: MarkerView): ReportMarker {
     state: view.outcome === 'unchecked' ? 'unchecked' : view.state,
     operation: view.operation ?? undefined,
     skill: view.skill ?? undefined,
-    promisedMs: view.promised_at === null ? undefined : fromIso(view.promised_at),
+    madeMs: view.promised_at === null ? undefined : fromIso(view.promised_at),
     waitsFor: view.wait?.for,
     steps: view.steps,
     checks: view.checks.map(({ run, failed }) => ({ run, failed: failed ?? undefined })),
   }
 }
 
-/**
- * @throws {PostflightError} `cannot-write` when something else than a file lies there, or when the path leads through a
- * link of the project out of it, which may have come with a clone; file-system errors.
- */
+/** Refuses a path that leaves the project through a link: the link may have come with a clone. */
 function write(file: string, root: string, page: string): void {
   const outside = file.startsWith(root + path.sep) ? linkOutside(file, root) : undefined
   if (outside !== undefined) throw new PostflightError('cannot-write', outside)
@@ -183,9 +156,9 @@ function documentOf({ root, tasks }: Report, file: string | null): ReportDocumen
   return {
     root,
     file,
-    tasks: tasks.map(({ task, promises, runs }) => ({
+    tasks: tasks.map(({ task, markers, runs }) => ({
       task,
-      promises: promises.map((one) => ({
+      promises: markers.map((one) => ({
         id: one.id ?? null,
         standing: one.standing,
         started_at: toIso(one.startMs),

@@ -1,7 +1,7 @@
 import path from 'node:path'
 import * as z from 'zod/mini'
 import { DONE_STANDING } from '../../done/done-messages.ts'
-import { doneStanding } from '../../done/standing.ts'
+import { doneStanding } from '../../done/trust-store.ts'
 import { shellIdentity } from '../../hosts/all-hosts.ts'
 import { commandLine } from '../../kernel/command-line.ts'
 import { messageOf } from '../../kernel/error-messages.ts'
@@ -15,19 +15,18 @@ import { type CommandContext, type CommandResult, findCommandRoot } from '../../
 import { isMeant } from '../../project/find-task-folder.ts'
 import { journalPaths } from '../../project/journal.ts'
 import { sessionsOfHook } from '../../project/journal-entry.ts'
-import { parseTaskReference } from '../../project/task-folder.ts'
+import { parseTaskReference, type TaskFolder } from '../../project/task-folder.ts'
 import { foldersHolding, listTaskFolders } from '../../project/task-folders.ts'
 import * as field from '../../views/documents.ts'
 import type { Painter } from '../../views/print.ts'
 import { journalAt, lookTwice, lostMarkers } from '../../views/status/lost-markers.ts'
+import type { CompletedRun, runItem as RunItem } from '../../views/status/run-items.ts'
 import type { StatusItem } from '../../views/status/status-items.ts'
 import {
   annotation,
-  type CompletedRun,
   isSessionUnseen,
   lostMarkerItem,
   markerItem,
-  runItem,
   statusItemDocument,
 } from '../../views/status/status-items.ts'
 import { PROJECT_STATUS_TEXT } from '../../views/status-messages.ts'
@@ -38,15 +37,14 @@ import {
   type Declaration,
   example,
   type OptionsOf,
-  type Surroundings,
+  type Run,
+  remoteOption,
   WATCH,
 } from '../command.ts'
 import { checkIds } from '../option-values.ts'
+import { sharedDocument } from '../workflow/shared-status.ts'
 
-/**
- * `postflight status`, and `postflight` alone: shows what is unfinished in the project, and what to do about it. With
- * `--exit-code` it is a verdict for CI.
- */
+/** With `--exit-code` it is a verdict for CI. */
 
 export const declaration = {
   free: true,
@@ -61,16 +59,24 @@ export const declaration = {
         collect,
         [],
       )
+      .addOption(remoteOption('--shared [remote]', 'show the shared runs in a git remote instead (default: origin)'))
       .option('--github', 'print annotations for GitHub Actions', false)
       .option(...WATCH)
       .addHelpText(
         'after',
-        example('status', 'status --watch', 'status --exit-code --github --expect 259', 'status --json'),
+        example(
+          'status',
+          'status --watch',
+          'status --exit-code --github --expect 259',
+          'status --shared --exit-code',
+          'status --json',
+        ),
       ),
 } satisfies Declaration
 
-/** `postflight status --json`. */
-export const document = () => {
+export const document = () => z.union([projectDocument(), sharedDocument()])
+
+const projectDocument = () => {
   const item = statusItemDocument()
   return z.strictObject({
     root: field.optionalText('The folder that holds specs/; null if there is none.'),
@@ -96,41 +102,66 @@ export const document = () => {
           'Whether specs/done.yaml has effect on this machine; null if there is none. It is not in the verdict.',
       }),
     ended: z.array(item).register(z.globalRegistry, {
-      description: 'The runs that a person aborted, and has not settled. They do not count.',
+      description:
+        'The runs that a person aborted, and those that go on elsewhere, until they are settled. They do not count.',
     }),
   })
 }
 
-type ProjectStatusDocument = field.DocumentOf<typeof document>
+type ProjectStatusDocument = field.DocumentOf<typeof projectDocument>
 
+type StatusDocument = field.DocumentOf<typeof document>
 type ProjectStatusOptions = OptionsOf<typeof declaration>
 
-export async function run(
-  context: CommandContext,
-  _given: unknown,
-  options: ProjectStatusOptions,
-  surroundings: Surroundings,
-): Promise<CommandResult<ProjectStatusDocument> | 0 | 1> {
+export const run: Run<typeof declaration, StatusDocument> = async (context, _given, options, surroundings) => {
   const { contextNow, paint } = surroundings
+  if (options.shared !== undefined) {
+    const { shared, exitCode, github, ...others } = options
+    const other = Object.entries(others).find(([, value]) => (Array.isArray(value) ? value.length > 0 : value))
+    if (other !== undefined || github)
+      throw new PostflightError('shared-alone', { option: `--${other?.[0] ?? 'github'}` })
+    const { sharedStatus } = await import('../workflow/shared-status.ts')
+    return sharedStatus(context, shared, exitCode, paint)
+  }
+  const findItem = await runItemOf(context, options.watch)
   if (options.watch) {
-    const look = () => projectStatus(contextNow(), options, paint)
+    const look = () => projectStatus(contextNow(), options, paint, findItem)
     const { watchOrNote } = await import('../watch-option.ts')
     const exitCode = await watchOrNote(surroundings, ['status'], look)
     if (exitCode !== undefined) return exitCode
   }
-  return projectStatus(context, options, paint)
+  return projectStatus(context, options, paint, findItem)
+}
+
+type FindRunItem = typeof RunItem
+
+/** Loads the code of runs (5 ms) only if there are any, or for an open view, which must see new ones. */
+async function runItemOf(context: CommandContext, staysOpen: boolean): Promise<FindRunItem> {
+  const root = findCommandRoot(context)
+  if (!staysOpen && (root === undefined || foldersWithRun(root).length === 0)) return () => undefined
+  return (await import('../../views/status/run-items.ts')).runItem
+}
+
+function foldersWithRun(root: string): readonly TaskFolder[] {
+  return foldersHolding(listTaskFolders(root).folders, WORKFLOW_FOLDER)
 }
 
 function projectStatus(
   context: CommandContext,
   options: ProjectStatusOptions,
   paint: Painter,
+  findItem: FindRunItem,
 ): CommandResult<ProjectStatusDocument> {
   const { session, expect } = options
   checkIds([['--session', session]])
   for (const task of expect) parseTaskReference(task)
   const root = findCommandRoot(context)
-  const { items: unfinished, ended, completed, records } = root === undefined ? NOTHING : lookAt(context, root, session)
+  const {
+    items: unfinished,
+    ended,
+    completed,
+    records,
+  } = root === undefined ? NOTHING : lookAt(context, root, session, findItem)
   const place = root ?? context.cwd
   const items = [...unfinished, ...expectedItems(expect, { place, records, completed, session, unfinished })]
   const clean = items.length === 0
@@ -182,20 +213,16 @@ function doneOf(context: CommandContext, root: string): ProjectStatusDocument['d
   }
 }
 
-/** What was found in a root. */
 interface Found {
   readonly items: readonly StatusItem[]
-  /** The runs that a person aborted: a decision, not a fault. */
   readonly ended: readonly StatusItem[]
-  /** The workflows that were completed without skips. */
   readonly completed: readonly CompletedRun[]
-  /** The markers in the journal that the verdict looks at. */
   readonly records: readonly MarkerRecord[]
 }
 
 const NOTHING: Found = { items: [], ended: [], completed: [], records: [] }
 
-function lookAt(context: CommandContext, root: string, session: string | undefined): Found {
+function lookAt(context: CommandContext, root: string, session: string | undefined, findItem: FindRunItem): Found {
   const { rootOption, nowMs } = context
   const isRecent = (record: MarkerRecord): boolean => isInVerdict(record, session, nowMs)
   const { markers, problems, journal, lost } = lookTwice(() => {
@@ -207,11 +234,9 @@ function lookAt(context: CommandContext, root: string, session: string | undefin
     )
     return { ...view, journal, lost }
   })
-  const runs = foldersHolding(listTaskFolders(root).folders, WORKFLOW_FOLDER).flatMap(
-    (folder) => runItem(folder, nowMs, rootOption) ?? [],
-  )
+  const runs = foldersWithRun(root).flatMap((folder) => findItem(folder, nowMs, rootOption) ?? [])
   const runItems = runs.filter((run) => run.kind !== 'completed')
-  const unfinishedRuns = runItems.filter(({ kind }) => kind !== 'aborted')
+  const unfinishedRuns = runItems.filter((item) => !isDecided(item))
   const isUnseen = (view: MarkerView): boolean =>
     isSessionUnseen(view, journal.sessions, shellIdentity(context.environment)?.session)
   const items = [...markers.map((view) => markerItem(view, rootOption, isUnseen(view))), ...unfinishedRuns]
@@ -222,19 +247,21 @@ function lookAt(context: CommandContext, root: string, session: string | undefin
       ...problems.map((problem) => unsearched(root, problem.path, unsearchable(problem.path, problem.detail))),
       ...journal.items,
     ],
-    ended: runItems.filter((item) => item.kind === 'aborted' && isOf(item, session)),
+    ended: runItems.filter((item) => isDecided(item) && isOf(item, session)),
     completed: runs.filter((run) => run.kind === 'completed'),
     records: journal.records.filter(isRecent),
   }
 }
 
-/** What the journal says. */
+function isDecided({ kind }: StatusItem): boolean {
+  return kind === 'aborted' || kind === 'moved'
+}
+
 interface Journal extends Pick<Found, 'items' | 'records'> {
-  /** The sessions in which the hook did something; undefined where the journal cannot be read. */
   readonly sessions: ReadonlySet<unknown> | undefined
 }
 
-/** The markers in the journal. A journal that cannot be read is an item: it may say that a marker was removed by hand. */
+/** A journal that cannot be read is an item: it may say that a marker was removed by hand. */
 function readRecords(root: string): Journal {
   try {
     const lines = journalAt(root)
@@ -252,12 +279,10 @@ function unsearched(root: string, place: string, what: string): StatusItem {
   return { kind: 'unsearched', task: null, path: relative, host_session: null, message, sentence, fix: null }
 }
 
-/** True for an item of the session, and for an unreadable one, which may belong to any session. */
 function isOf({ kind, host_session }: StatusItem, session: string | undefined): boolean {
   return session === undefined || host_session === session || kind === 'unreadable' || kind === 'unusable'
 }
 
-/** What is known when the expected tasks are judged. */
 interface Known {
   readonly place: string
   readonly records: readonly MarkerRecord[]
@@ -266,10 +291,6 @@ interface Known {
   readonly completed: readonly CompletedRun[]
 }
 
-/**
- * An item for each expected task whose marker was not made and cleared, unless another item says why. Where no marker was
- * made, a completed workflow will do.
- */
 function expectedItems(tasks: readonly string[], known: Known): StatusItem[] {
   const { place, records, session, unfinished } = known
   const completed = known.completed.filter(({ host_session: of }) => session === undefined || of === session)
@@ -296,6 +317,6 @@ function linesOf(items: readonly StatusItem[], isForGithub: boolean, paint: Pain
 }
 
 function markOf(kind: StatusItem['kind'], paint: Painter): string {
-  if (kind === 'aborted') return paint.dim('○')
+  if (kind === 'aborted' || kind === 'moved') return paint.dim('○')
   return GOES_ON.includes(kind) ? paint.yellow('●') : paint.red('✗')
 }

@@ -6,19 +6,15 @@ import { type MarkerView, viewMarkers } from '../../marker/marker-view.ts'
 import type { CommandContext, CommandResult } from '../../project/command-context.ts'
 import { DONE_WORD, isSessionFolderName } from '../../project/done-folder.ts'
 import { findRoots, startFolders } from '../../project/root.ts'
-import { SPECS_ITSELF, type TaskFolder, taskNumberOf } from '../../project/task-folder.ts'
-import { needOf } from '../../run/machine/need.ts'
-import { currentWork, isInStep } from '../../run/machine/position.ts'
-import type { WorkflowState } from '../../run/machine/state.ts'
+import { SPECS_ITSELF, taskNumberOf } from '../../project/task-folder.ts'
 import { findRunFiles } from '../../run/store/run-file.ts'
-import { readState } from '../../run/store/state-store.ts'
 import * as field from '../../views/documents.ts'
 import { type LineItem, statusLine, STATUS_LINE_TEXT as TEXT } from '../../views/status-line.ts'
-import { type BareCommand, type Declaration, example } from '../command.ts'
+import { type BareCommand, type Declaration, example, type Run } from '../command.ts'
 
 /**
- * `postflight statusline`: one line for a host's status line. It only reads. `hooks/postflight-hook StatusLine` answers
- * without Node where there is nothing to show.
+ * `postflight statusline`: one line for a host's status line. `hooks/postflight-hook StatusLine` answers without Node
+ * if there is nothing to show.
  */
 
 export const declaration = {
@@ -27,11 +23,10 @@ export const declaration = {
       .description("print one short line for a host's status line, from its JSON on stdin")
       .addHelpText(
         'after',
-        `${example('statusline < status.json')}\n\n\`postflight-hook StatusLine\` prints the same line, and does not start Node if there is nothing to show.`,
+        `${example('statusline < status.json')}\n\n\`postflight-hook StatusLine\` prints the same line, and does not start Node\nif there is nothing to show.`,
       ),
 } satisfies Declaration
 
-/** `postflight statusline --json`. */
 export const document = () =>
   z.strictObject({
     text: field.text('The line; empty if there is nothing to show.'),
@@ -43,20 +38,20 @@ export const document = () =>
 
 type StatusLineDocument = field.DocumentOf<typeof document>
 
-/** A host sends its JSON at once. A terminal, or a program that sends nothing, must not delay the line (ms). */
+/** In ms. A host sends its JSON at once. A terminal, or a program that sends nothing, must not delay the line. */
 const PATIENCE_MS = 300
 
-/** The part of the host's JSON that matters. */
 interface HostState {
   readonly session: string | undefined
   readonly folders: readonly string[]
 }
 
-export async function run(context: CommandContext): Promise<CommandResult<StatusLineDocument>> {
+export const run: Run<typeof declaration, StatusLineDocument> = async (context) => {
   if (context.environment.POSTFLIGHT_DISABLE === '1') return resultOf([])
   const { session, folders } = hostState(await context.readInput?.(PATIENCE_MS))
   const roots = rootsOf(context, folders)
-  return resultOf(roots.flatMap((root) => itemsOf(root, session, context.nowMs)))
+  const items = await Promise.all(roots.map((root) => itemsOf(root, session, context.nowMs)))
+  return resultOf(items.flat())
 }
 
 function resultOf(items: readonly LineItem[]): CommandResult<StatusLineDocument> {
@@ -92,21 +87,22 @@ function hostState(read: StdinRead | undefined): HostState {
   }
 }
 
-/** Every distinct root, as a hook of the same session finds them. */
 function rootsOf({ rootOption, environment, cwd }: CommandContext, folders: readonly string[]): string[] {
   if (rootOption !== undefined) return findRoots(startFolders({ option: rootOption, environment: {}, cwd }).slice(0, 1))
   const named = folders.map((path) => ({ from: 'payload-cwd', path }))
   return findRoots([...named, ...startFolders({ environment, cwd })])
 }
 
-function itemsOf(root: string, session: string | undefined, nowMs: number): LineItem[] {
+async function itemsOf(root: string, session: string | undefined, nowMs: number): Promise<LineItem[]> {
   const { markers } = viewMarkers(root, nowMs)
   // A marker that was left behind or bypassed needs no attention.
   const current = markers.filter(({ state }) => state !== 'expired' && state !== 'bypassed')
-  return [
-    ...current.map((view) => markerItem(view, session)),
-    ...findRunFiles(root, []).flatMap(({ folder }) => (folder === undefined ? [] : runItems(folder, session))),
-  ]
+  const items = current.map((view) => markerItem(view, session))
+  const runs = findRunFiles(root, []).flatMap(({ folder }) => folder ?? [])
+  if (runs.length === 0) return items
+  // What reads runs takes 5 ms to load.
+  const { runLineItems } = await import('../../views/status/run-line.ts')
+  return [...items, ...runs.flatMap((folder) => runLineItems(folder, shortName(folder.task), session))]
 }
 
 function markerItem(view: MarkerView, session: string | undefined): LineItem {
@@ -126,37 +122,6 @@ function markerItem(view: MarkerView, session: string | undefined): LineItem {
   return { kind: 'pending', isOurs, text: facts.join(', ') }
 }
 
-function runItems(folder: TaskFolder, session: string | undefined): LineItem[] {
-  const task = shortName(folder.task)
-  try {
-    const state = readState(folder)
-    if (state?.active !== true) return []
-    const { hostSession } = state
-    const isOurs = hostSession === undefined || session === undefined || hostSession === session
-    const need = needOf(state)
-    if (need.kind === 'approval') return [{ kind: 'waiting', isOurs, text: TEXT.approval(task, need.phase) }]
-    if (need.kind === 'wait') return [{ kind: 'waiting', isOurs, text: TEXT.waits(task, need.wait.for) }]
-    return [{ kind: 'running', isOurs, text: runText(task, state) }]
-  } catch {
-    return [{ kind: 'unusable', isOurs: true, text: TEXT.unusable(task) }]
-  }
-}
-
-function runText(task: string, state: WorkflowState): string {
-  const inStep = isInStep(state)
-  const work = currentWork(state)
-  const [spent, limit] = inStep ? [work.attempts, work.maxAttempts] : [state.phaseAttempts, state.maxPhaseAttempts]
-  return [
-    `${TEXT.running(task, state.phase)}${inStep ? ` ${TEXT.step(work.step + 1, state.totalSteps)}` : ''}`,
-    ...(state.inWork.length > 1
-      ? [TEXT.atOnce(state.inWork.length)]
-      : spent > 0
-        ? [TEXT.attempt(Math.min(spent + 1, limit), limit)]
-        : []),
-  ].join(', ')
-}
-
-/** The number of a task, or its folder's name. */
 function shortName(task: string): string {
   if (isSessionFolderName(task)) return DONE_WORD
   return task === SPECS_ITSELF ? 'specs' : String(taskNumberOf(task) ?? task)

@@ -19,16 +19,14 @@ import {
 import type { TaskFolder } from '../../project/task-folder.ts'
 import * as field from '../../views/documents.ts'
 import {
-  type ArgumentsOf,
   type BareCommand,
   type Declaration,
   example,
   type OptionsOf,
+  type Run,
   TASK,
   timeoutOption,
 } from '../command.ts'
-
-/** `postflight step`: ticks a step of the checklist, after its checks. */
 
 export const declaration = {
   free: true,
@@ -43,7 +41,6 @@ export const declaration = {
       .addHelpText('after', example('step 259 2', 'step 259 "git commit"', 'step 259 2 --undo')),
 } satisfies Declaration
 
-/** `postflight step --json`. */
 export const document = () =>
   z.strictObject({
     task: field.task,
@@ -60,11 +57,7 @@ type StepDocument = field.DocumentOf<typeof document>
 
 type StepOptions = OptionsOf<typeof declaration>
 
-export async function run(
-  context: CommandContext,
-  [task, wanted]: ArgumentsOf<typeof declaration>,
-  options: StepOptions,
-): Promise<CommandResult<StepDocument>> {
+export const run: Run<typeof declaration, StepDocument> = async (context, [task, wanted], options) => {
   const root = requireRoot(context)
   const folder = requireTaskFolder(root, task, 'marker', shellIdentity(context.environment)?.session)
   const before = options.undo ? undefined : requireReadable(readMarker(folder))?.marker
@@ -99,7 +92,6 @@ export async function run(
   }
 }
 
-/** A step whose checks must succeed first. */
 interface CheckedStep {
   readonly folder: TaskFolder
   readonly marker: Marker
@@ -108,10 +100,6 @@ interface CheckedStep {
   readonly options: StepOptions
 }
 
-/**
- * Runs the checks of a step. Returns the command's result if one failed.
- * @throws {PostflightError} `checks-refused`, `shell-missing`.
- */
 async function proveStep(
   context: CommandContext,
   { folder, marker, checks, index, options }: CheckedStep,
@@ -157,7 +145,6 @@ function nameOf(marker: Marker, index: number): string {
   return oneLine(marker.steps[index]?.name ?? '', 200)
 }
 
-/** The index of a step that is named by its number (from 1) or its name. */
 function findStep(folder: TaskFolder, marker: Marker, wanted: string): number {
   const path = markerDisplayPath(folder)
   const [problem] = marker.problems
@@ -175,7 +162,6 @@ function findStep(folder: TaskFolder, marker: Marker, wanted: string): number {
   throw new PostflightError('step-unknown', { step: wanted, path, steps })
 }
 
-/** The list as it is in the file, with only one step changed. `index` counts valid steps only. */
 function withStep(marker: Marker, index: number, done: boolean): unknown[] {
   const items: unknown = marker.fields?.steps
   let at = -1
@@ -193,7 +179,6 @@ function withDone(item: unknown, done: boolean): object {
   return typeof item === 'string' ? { name: item, done } : { ...(item as object), done }
 }
 
-/** What `step` prints. */
 export const STEP_TEXT = {
   line: (number: number, name: string, done: boolean, remaining: number): string =>
     `${done ? '✓' : '·'} ${number}. ${name} (${remaining === 0 ? 'all done: clear the marker' : `${remaining} to go`})`,

@@ -8,12 +8,12 @@ import { PostflightError } from '../../kernel/errors.ts'
 import { DONE_FILE, SPECS_FOLDER } from '../../kernel/files.ts'
 import { quotedNames } from '../../kernel/phrases.ts'
 import { stripControl } from '../../kernel/text.ts'
-import { type CommandContext, type CommandResult, requireRoot } from '../../project/command-context.ts'
+import { type CommandContext, requireRoot } from '../../project/command-context.ts'
 import type { DocumentOf } from '../../views/documents.ts'
 import * as field from '../../views/documents.ts'
-import { type ArgumentsOf, type BareCommand, type Declaration, example, type OptionsOf } from '../command.ts'
+import { type BareCommand, type Declaration, example, type Run } from '../command.ts'
 
-/** `postflight trust`: a person lets the definition of done take effect on this machine (docs/design.md, "Definition of done"). */
+/** docs/design.md, "Definition of done". */
 
 export const declaration = {
   declare: (command: BareCommand) =>
@@ -24,13 +24,13 @@ export const declaration = {
       .addHelpText(
         'after',
         `
-Its commands then run in your agents' shells (\`postflight done\`), and hooks name them. What counts is the copy that is kept
-outside of the repository: a later change of the file has no effect before you trust it again. Only a person can do this:
-the command refuses to run in an agent's shell.`,
+Its commands then run in your agents' shells (\`postflight done\`), and hooks name
+them. What counts is the copy that is kept outside of the repository: a later
+change of the file has no effect before you trust it again. Only a person can do
+this: the command refuses to run in an agent's shell.`,
       ),
 } satisfies Declaration
 
-/** `postflight trust --json`. */
 export const document = () =>
   z.strictObject({
     path: field.text('The definition of done, relative to the root.'),
@@ -55,12 +55,7 @@ const TRUST_TEXT = {
 
 type TrustDocument = DocumentOf<typeof document>
 
-/** @throws {PostflightError} `trust-agent`, `done-none`, `done-invalid`, `file-unreadable`, `trust-needs-answer`. */
-export function run(
-  context: CommandContext,
-  _arguments: ArgumentsOf<typeof declaration>,
-  { yes }: OptionsOf<typeof declaration>,
-): CommandResult<TrustDocument> {
+export const run: Run<typeof declaration, TrustDocument> = (context, _arguments, { yes }) => {
   if (isAgentShell(context.environment)) throw new PostflightError('trust-agent')
   const root = requireRoot(context)
   const path = `${SPECS_FOLDER}/${DONE_FILE}`

@@ -1,22 +1,20 @@
 import * as z from 'zod/mini'
 import { shellWord } from '../../kernel/text.ts'
-import { type CommandContext, type CommandResult, displayPath } from '../../project/command-context.ts'
+import { type CommandContext, displayPath } from '../../project/command-context.ts'
 import { projectFolder } from '../../setup/install/host-entry.ts'
 import { type ProjectRemoval, projectRemovals } from '../../setup/install/init-parts.ts'
 import { carryOut, type Removal, removalsFrom } from '../../setup/install/removal.ts'
 import { HOSTS, placeOf, type Target, targetOf } from '../../setup/install/target.ts'
 import { settingsPlaces } from '../../setup/install/wiring.ts'
 import { countRules } from '../../setup/permission-rules.ts'
-import { listBackups } from '../../setup/settings-backups.ts'
 import { INSTALL_TEXT } from '../../setup/settings-messages.ts'
 import { SCOPES } from '../../setup/settings-paths.ts'
 import { readSettingsFile } from '../../setup/settings-read.ts'
+import { listBackups } from '../../setup/settings-replace.ts'
 import * as field from '../../views/documents.ts'
-import { type BareCommand, type Declaration, example, HOST, type OptionsOf, SCOPE } from '../command.ts'
+import { type BareCommand, type Declaration, example, HOST, type Run, SCOPE } from '../command.ts'
 
 import { isOfClaude, removalLine, settingsFields, takenOutOf } from './install.ts'
-
-/** `postflight uninstall`: removes our entries from a host's settings. */
 
 export const declaration = {
   declare: (command: BareCommand) =>
@@ -28,7 +26,6 @@ export const declaration = {
       .addHelpText('after', example('uninstall', 'uninstall --scope user --dry-run', 'uninstall --host opencode')),
 } satisfies Declaration
 
-/** `postflight uninstall --json`. */
 export const document = () =>
   z.strictObject({
     ...settingsFields(),
@@ -38,11 +35,7 @@ export const document = () =>
 
 type UninstallDocument = field.DocumentOf<typeof document>
 
-export function run(
-  context: CommandContext,
-  _given: unknown,
-  options: OptionsOf<typeof declaration>,
-): CommandResult<UninstallDocument> {
+export const run: Run<typeof declaration, UninstallDocument> = (context, _given, options) => {
   const { host, dryRun } = options
   const target = targetOf(context, host, options.scope ?? scopeThatHolds(context, host))
   const removals = removalsFrom(target, target.files)
@@ -77,7 +70,7 @@ export function run(
   }
 }
 
-/** A line for each file of Claude Code's settings in which rules about our commands stay: the user may have written them. */
+/** Rules about our commands stay in Claude Code's settings: the user may have written them. */
 function keptRules(context: CommandContext, target: Target, removals: readonly Removal[]): string[] {
   return target.files.flatMap((file) => {
     const removal = removals.find((one) => one.file === file)
@@ -87,10 +80,6 @@ function keptRules(context: CommandContext, target: Target, removals: readonly R
   })
 }
 
-/**
- * A line for each other place that still has our entries: the other scopes of this host, and, where the project's own
- * settings of Claude Code were changed, the other hosts of the project.
- */
 function stillWired(context: CommandContext, host: string, done: Target): string[] {
   const scopes = SCOPES.map((scope) => ({ host, scope }))
   const isOfProject = host === 'claude' && done.scope !== 'user'
@@ -111,13 +100,12 @@ function stillWired(context: CommandContext, host: string, done: Target): string
       const command = `postflight uninstall${other.host === 'claude' ? '' : ` --host ${other.host}`}${scope}`
       return [INSTALL_TEXT.stillIn(target.what, displayPath(context, file), command)]
     } catch {
-      // The host does not have this scope, or the file does not parse or leads out of the project: `doctor` reports that.
+      // The host lacks this scope, or the file does not parse or leads out of the project: `doctor` reports that.
       return []
     }
   })
 }
 
-/** The scope of the project that holds entries of ours; `project` where none does. */
 function scopeThatHolds(context: CommandContext, host: string): string {
   if (!isOfClaude(host, 'project')) return 'project'
   const project = projectFolder(context)

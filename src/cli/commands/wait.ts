@@ -10,30 +10,15 @@ import { readMarker, requireReadable } from '../../marker/marker-file.ts'
 import { changeMarker } from '../../marker/marker-store.ts'
 import { announcedWait, type WaitsLeft, waitsLeft } from '../../marker/marker-wait.ts'
 import { isUnowned, markerDisplayPath } from '../../marker/stored-marker.ts'
-import {
-  type CommandContext,
-  type CommandResult,
-  displayPath,
-  recordInJournal,
-  requireRoot,
-  requireTaskFolder,
-} from '../../project/command-context.ts'
+import { displayPath, recordInJournal, requireRoot, requireTaskFolder } from '../../project/command-context.ts'
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import type { announceRunWait } from '../../run/store/run-wait.ts'
 import * as field from '../../views/documents.ts'
-import {
-  type ArgumentsOf,
-  type BareCommand,
-  type Declaration,
-  example,
-  HOST_SESSION,
-  type OptionsOf,
-  TASK,
-} from '../command.ts'
+import { type BareCommand, type Declaration, example, HOST_SESSION, type Run, TASK } from '../command.ts'
 
 import { checkIds, checkOneLine } from '../option-values.ts'
 
-/** `postflight wait`: announces that the main conversation stops to wait (docs/design.md, "Waiting"). */
+/** docs/design.md, "Waiting". */
 
 export const declaration = {
   free: true,
@@ -46,7 +31,6 @@ export const declaration = {
       .addHelpText('after', example('wait 259 --for "go-ahead to deploy"', 'wait 259 --for "the build to finish"')),
 } satisfies Declaration
 
-/** `postflight wait --json`. */
 export const document = () =>
   z.strictObject({
     id: field.optionalText("The marker's id; the run's if only a run waits."),
@@ -58,16 +42,9 @@ export const document = () =>
 
 type WaitDocument = field.DocumentOf<typeof document>
 
-type WaitOptions = OptionsOf<typeof declaration>
-
-/** The longest text (characters) of what an agent waits for. */
 const PURPOSE_LIMIT = 500
 
-export async function run(
-  context: CommandContext,
-  [task]: ArgumentsOf<typeof declaration>,
-  options: WaitOptions,
-): Promise<CommandResult<WaitDocument>> {
+export const run: Run<typeof declaration, WaitDocument> = async (context, [task], options) => {
   checkOneLine([['--for', options.for]], PURPOSE_LIMIT)
   checkIds([['--host-session', options.hostSession]])
   const root = requireRoot(context)
@@ -75,14 +52,14 @@ export async function run(
   if (caller.session === undefined) throw new PostflightError('session-unknown')
   const folder = requireTaskFolder(root, task, 'marker', caller.session)
   const hasRun = kindAt(path.join(folder.path, RUN_ID_FILE)) !== undefined
-  const promise =
-    hasRun && requireReadable(readMarker(folder)) === undefined ? undefined : waitOfPromise(folder, options.for, caller)
+  const marker =
+    hasRun && requireReadable(readMarker(folder)) === undefined ? undefined : waitOfMarker(folder, options.for, caller)
   // The code of runs is loaded only for a run.
   const announced = hasRun
     ? (await import('../../run/store/run-wait.ts')).announceRunWait(folder, caller, options.for)
     : undefined
   const run = hasRun ? waitOfRun(folder, announced) : undefined
-  const waits = [promise, run].filter((one) => one !== undefined)
+  const waits = [marker, run].filter((one) => one !== undefined)
   const [first] = waits
   if (first === undefined) throw new PostflightError('marker-none', { folder: folder.relative })
   recordInJournal(context, root, [
@@ -106,7 +83,6 @@ export async function run(
   }
 }
 
-/** A wait that was announced. */
 interface Announced {
   readonly id: string | null
   readonly path: string
@@ -114,7 +90,7 @@ interface Announced {
   readonly left: WaitsLeft
 }
 
-function waitOfPromise(folder: TaskFolder, purpose: string, caller: Identity): Announced {
+function waitOfMarker(folder: TaskFolder, purpose: string, caller: Identity): Announced {
   const { plan, marker } = changeMarker(folder, (present) => {
     const why = whyRefused(present, caller)
     if (why !== undefined) {
@@ -138,7 +114,6 @@ function waitOfRun(folder: TaskFolder, announced: ReturnType<typeof announceRunW
   )
 }
 
-/** Why this promise may not wait; undefined if it may. */
 function whyRefused(marker: Marker, { session, agent }: Identity): ErrorArguments['wait-refused']['why'] | undefined {
   if (isUnowned(marker)) return 'unowned'
   if (marker.hostSession !== session) return 'other-session'
@@ -148,7 +123,6 @@ function whyRefused(marker: Marker, { session, agent }: Identity): ErrorArgument
   return waitsLeft(marker.wait, marker.waits ?? 0) === 'no' ? 'limit' : undefined
 }
 
-/** What `wait` prints besides its first line. */
 export const WAIT_TEXT = {
   hereOnly: 'that was the tenth wait, the limit: it allows stops only at the prompt where the tenth wait began',
   until: 'the stops of this prompt are allowed; the wait ends with the next message, or when the background work ends',

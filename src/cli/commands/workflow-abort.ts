@@ -1,9 +1,9 @@
-import type { CommandContext, CommandResult } from '../../project/command-context.ts'
 import { abortRun } from '../../run/store/run.ts'
 import { requireState } from '../../run/store/state-store.ts'
 import type { RunDocument } from '../../views/run-view.ts'
-import { type ArgumentsOf, type BareCommand, type Declaration, example, type Surroundings, TASK } from '../command.ts'
+import { type BareCommand, type Declaration, example, type Run, TASK } from '../command.ts'
 import { recordEnd, requireRunFolder, runResult } from '../runs.ts'
+import { publishChange } from '../workflow/publish-change.ts'
 
 export const declaration = {
   declare: (command: BareCommand) =>
@@ -15,16 +15,11 @@ export const declaration = {
 
 export { runDocument as document } from '../../views/run-view.ts'
 
-/** `postflight workflow abort`: ends a run at once. */
-export function run(
-  context: CommandContext,
-  [task]: ArgumentsOf<typeof declaration>,
-  _options: unknown,
-  { paint }: Surroundings,
-): CommandResult<RunDocument> {
+export const run: Run<typeof declaration, RunDocument> = async (context, [task], _options, { paint }) => {
   const folder = requireRunFolder(context, task)
   const { active } = requireState(folder)
   const state = abortRun(folder, context.nowMs)
   recordEnd(context, folder, active, state)
+  await publishChange(context, folder)
   return runResult(context, paint, folder, state)
 }

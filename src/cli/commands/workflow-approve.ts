@@ -6,16 +6,7 @@ import type { WorkflowState } from '../../run/machine/state.ts'
 import { approveRun } from '../../run/store/run.ts'
 import type { Painter } from '../../views/print.ts'
 import type { RunDocument } from '../../views/run-view.ts'
-import {
-  APPROVAL_NOTE,
-  type ArgumentsOf,
-  type BareCommand,
-  type Declaration,
-  example,
-  type OptionsOf,
-  type Surroundings,
-  TASK,
-} from '../command.ts'
+import { APPROVAL_NOTE, type BareCommand, type Declaration, example, type Run, TASK } from '../command.ts'
 import { checkOneLine } from '../option-values.ts'
 import { changeRun } from '../runs.ts'
 import { driverLines } from '../workflow/driver-check.ts'
@@ -32,26 +23,17 @@ export const declaration = {
 
 export { runDocument as document } from '../../views/run-view.ts'
 
-type ApproveOptions = OptionsOf<typeof declaration>
-
-/** `postflight workflow approve`: a person approves the artifact that a run waits for. */
-export function run(
-  context: CommandContext,
-  [task]: ArgumentsOf<typeof declaration>,
-  { note }: ApproveOptions,
-  { paint }: Surroundings,
-): CommandResult<RunDocument> {
+export const run: Run<typeof declaration, RunDocument> = (context, [task], { note }, { paint }) => {
   checkOneLine([['--note', note]])
   return decide(context, paint, task, (folder) => approveRun(folder, note, context.nowMs))
 }
 
-/** Changes the run as the person says, and tells them how it goes on: no prompt comes by itself. */
 export function decide(
   context: CommandContext,
   paint: Painter,
   task: string,
   change: (folder: TaskFolder) => WorkflowState,
-): CommandResult<RunDocument> {
+): Promise<CommandResult<RunDocument>> {
   const changeAsPerson = (folder: TaskFolder): WorkflowState => {
     refuseAgent(context, folder)
     return change(folder)
@@ -61,10 +43,7 @@ export function decide(
   )
 }
 
-/**
- * @throws {PostflightError} `approval-agent` in an agent's shell: a safeguard against haste only, because an agent can
- * leave its shell.
- */
+/** Protects against haste only: an agent can leave its shell. */
 function refuseAgent(context: CommandContext, folder: TaskFolder): void {
   if (isAgentShell(context.environment)) throw new PostflightError('approval-agent', { task: taskWord(folder) })
 }

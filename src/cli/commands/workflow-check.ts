@@ -1,13 +1,7 @@
 import * as z from 'zod/mini'
 import { PostflightError } from '../../kernel/errors.ts'
 import { CHECK_TEXT, failureWords, since } from '../../marker/check-messages.ts'
-import {
-  type CommandContext,
-  type CommandResult,
-  recordInJournal,
-  requireRoot,
-  requireTaskFolder,
-} from '../../project/command-context.ts'
+import { type CommandResult, recordInJournal, requireRoot, requireTaskFolder } from '../../project/command-context.ts'
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { currentPhase } from '../../run/machine/position.ts'
 import type { WorkflowState } from '../../run/machine/state.ts'
@@ -17,18 +11,9 @@ import { requireTrust } from '../../run/store/run-trust.ts'
 import { requireState } from '../../run/store/state-store.ts'
 import * as field from '../../views/documents.ts'
 import { failedCheckData } from '../clear/clear-view.ts'
-import {
-  type ArgumentsOf,
-  type BareCommand,
-  type Declaration,
-  example,
-  type OptionsOf,
-  TASK,
-  timeoutOption,
-} from '../command.ts'
+import { type BareCommand, type Declaration, example, type Run, TASK, timeoutOption } from '../command.ts'
 import { trusterOf } from '../runs.ts'
-
-/** `postflight workflow check`: runs the check of the current phase, and leaves its receipt. */
+import { publishChange } from '../workflow/publish-change.ts'
 
 export const declaration = {
   free: true,
@@ -40,7 +25,6 @@ export const declaration = {
       .addHelpText('after', example('workflow check 259', 'workflow check 259 --timeout 1800')),
 } satisfies Declaration
 
-/** `postflight workflow check --json`. */
 export const document = () =>
   z.strictObject({
     task: field.task,
@@ -58,13 +42,7 @@ export const document = () =>
 
 type PhaseCheckDocument = field.DocumentOf<typeof document>
 
-type PhaseCheckOptions = OptionsOf<typeof declaration>
-
-export async function run(
-  context: CommandContext,
-  [task]: ArgumentsOf<typeof declaration>,
-  options: PhaseCheckOptions,
-): Promise<CommandResult<PhaseCheckDocument>> {
+export const run: Run<typeof declaration, PhaseCheckDocument> = async (context, [task], options) => {
   const folder = requireTaskFolder(requireRoot(context), task, 'workflow')
   const state = requireState(folder)
   const { run } = currentPhase(state).check
@@ -87,6 +65,7 @@ export async function run(
   const line =
     words === undefined ? PHASE_CHECK_TEXT.passed(run, durationMs) : PHASE_CHECK_TEXT.failed(run, words, durationMs)
   recordInJournal(context, folder.root, [done.entry])
+  await publishChange(context, folder)
   const outcome = resultOf(
     folder,
     state,

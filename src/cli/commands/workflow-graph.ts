@@ -3,7 +3,6 @@ import * as z from 'zod/mini'
 import { kindAt } from '../../disk/file-facts.ts'
 import {
   type CommandContext,
-  type CommandResult,
   displayPath,
   findCommandRoot,
   requireRoot,
@@ -17,7 +16,7 @@ import { findDefinition, listExamples } from '../../run/store/find-definition.ts
 import { requireDefinition } from '../../run/store/load-definition.ts'
 import { readState, requireState } from '../../run/store/state-store.ts'
 import * as field from '../../views/documents.ts'
-import { type ArgumentsOf, type BareCommand, type Declaration, example } from '../command.ts'
+import { type BareCommand, type Declaration, example, type Run } from '../command.ts'
 
 export const declaration = {
   free: true,
@@ -34,26 +33,23 @@ export const declaration = {
       ),
 } satisfies Declaration
 
-/** `postflight workflow graph --json`. */
 export const document = () => z.strictObject({ mermaid: field.text('The diagram, as Mermaid reads it.') })
 
 type GraphDocument = field.DocumentOf<typeof document>
 
-/** `postflight workflow graph`: prints a Mermaid diagram of a definition, or of a run, coloured by its state. */
-export function run(context: CommandContext, [target]: ArgumentsOf<typeof declaration>): CommandResult<GraphDocument> {
+export const run: Run<typeof declaration, GraphDocument> = (context, [target]) => {
   const state = isFile(context, target) || isExample(context, target) ? undefined : stateOf(context, target)
   const definition = state?.definition ?? definitionAt(context, target)
   const lines = mermaidLines(definition, state)
   return { exitCode: 0, data: { mermaid: lines.join('\n') }, lines, essential: lines }
 }
 
-/** Whether the target is a file. A name that looks like a file's is read as one, even if the file does not exist. */
+/** A name that looks like a file's is read as one, even if the file does not exist. */
 function isFile({ cwd }: CommandContext, target: string): boolean {
   if (/\.(?:ya?ml|json)$/i.test(target)) return true
   return /[./\\]/.test(target) && kindAt(path.resolve(cwd, target)) === 'file'
 }
 
-/** Whether the target is a shipped example, and no task of that name has a run. */
 function isExample(context: CommandContext, target: string): boolean {
   if (!listExamples(context.packageFolder).some(({ name }) => name === target)) return false
   const root = findCommandRoot(context)

@@ -1,12 +1,11 @@
 import * as z from 'zod/mini'
 import { formatAge, toIso } from '../../kernel/time.ts'
-import type { CommandContext, CommandResult } from '../../project/command-context.ts'
 import { RUN_OUTCOMES } from '../../run/machine/history.ts'
 import { phaseMs, visitsOf } from '../../run/machine/state.ts'
 import { readHistory, requireState } from '../../run/store/state-store.ts'
 import * as field from '../../views/documents.ts'
 import { HISTORY_TEXT, historyLine } from '../../views/run-view.ts'
-import { type ArgumentsOf, type BareCommand, type Declaration, example, TASK } from '../command.ts'
+import { type BareCommand, type Declaration, example, type Run, TASK } from '../command.ts'
 import { requireRunFolder } from '../runs.ts'
 
 export const declaration = {
@@ -18,7 +17,6 @@ export const declaration = {
       .addHelpText('after', example('workflow history 259', 'workflow history 259 --json')),
 } satisfies Declaration
 
-/** `postflight workflow history --json`. */
 export const document = () => {
   const entry = z.strictObject({
     n: field.count('Its number, from 1.'),
@@ -58,8 +56,7 @@ export const document = () => {
 
 type HistoryDocument = field.DocumentOf<typeof document>
 
-/** `postflight workflow history`: prints every transition of a run. */
-export function run(context: CommandContext, [task]: ArgumentsOf<typeof declaration>): CommandResult<HistoryDocument> {
+export const run: Run<typeof declaration, HistoryDocument> = (context, [task]) => {
   const folder = requireRunFolder(context, task)
   const state = requireState(folder)
   const entries = readHistory(folder, state)

@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { shellIdentity } from '../../hosts/all-hosts.ts'
 import { commandLine } from '../../kernel/command-line.ts'
 import { since } from '../../marker/check-messages.ts'
-import { type CommandContext, type CommandResult, recordInJournal } from '../../project/command-context.ts'
+import { type CommandResult, recordInJournal } from '../../project/command-context.ts'
 import { taskWord } from '../../project/task-folder.ts'
 import { CAME_BACK, driveRun, peekTurn, type RunStop, type Turn } from '../../run/drive.ts'
 import { RUN_OUTCOMES } from '../../run/machine/history.ts'
@@ -12,23 +12,23 @@ import { DRIVER_TEXT, PHASE_CHECK_TEXT, STATUS_TEXT } from '../../run/run-messag
 import * as field from '../../views/documents.ts'
 import { exitCodeOf } from '../../views/run-view.ts'
 import {
-  type ArgumentsOf,
   type BareCommand,
   type Declaration,
   example,
-  type OptionsOf,
   RUN_EXIT_CODES,
+  type Run,
   TASK,
   timeoutOption,
 } from '../command.ts'
 import { requireRunFolder, trusterOf } from '../runs.ts'
 import { dueData, dueFields, NEXT_TEXT } from '../workflow/due-prompt.ts'
+import { publishChange } from '../workflow/publish-change.ts'
 
-/** `postflight workflow next`: drives a run without hooks. */
+/** Drives a run without hooks. */
 
 const NOTE = `
-For the agent that does the work: if the last prompt left no result, this counts an attempt. To look at a run, use
-\`postflight workflow status\`.`
+For the agent that does the work: if the last prompt left no result, this counts
+an attempt. To look at a run, use \`postflight workflow status\`.`
 
 export const declaration = {
   free: true,
@@ -43,7 +43,6 @@ export const declaration = {
       .addHelpText('after', RUN_EXIT_CODES),
 } satisfies Declaration
 
-/** `postflight workflow next --json`. Every field is always present, and null if it does not apply. */
 export const document = () =>
   z.strictObject({
     command: z.enum(['prompt', 'wait', 'finish']).register(z.globalRegistry, {
@@ -56,17 +55,7 @@ export const document = () =>
 
 type NextDocument = field.DocumentOf<typeof document>
 
-type NextOptions = OptionsOf<typeof declaration>
-
-/**
- * Looks at the results of the last prompt and prints the next one. Only its own session drives a run: for others the
- * answer is `wait`, and nothing is counted.
- */
-export async function run(
-  context: CommandContext,
-  [task]: ArgumentsOf<typeof declaration>,
-  options: NextOptions,
-): Promise<CommandResult<NextDocument>> {
+export const run: Run<typeof declaration, NextDocument> = async (context, [task], options) => {
   const folder = requireRunFolder(context, task)
   const caller = shellIdentity(context.environment)?.session
   // A shell does not know the host's id of the prompt, so a wait lasts as on a host without such ids.
@@ -85,6 +74,7 @@ export async function run(
         awaitsCheck: false,
         record: (entries) => recordInJournal(context, folder.root, entries),
       })
+  if (!options.peek) await publishChange(context, folder)
   if (turn.command === 'checking') {
     return wait(PHASE_CHECK_TEXT.running(turn.run, since(turn.sinceMs, context.nowMs)), 0)
   }

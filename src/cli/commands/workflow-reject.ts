@@ -1,20 +1,8 @@
-import type { CommandContext, CommandResult } from '../../project/command-context.ts'
 import { rejectRun } from '../../run/store/run.ts'
 import type { RunDocument } from '../../views/run-view.ts'
-import {
-  APPROVAL_NOTE,
-  type ArgumentsOf,
-  type BareCommand,
-  type Declaration,
-  example,
-  type OptionsOf,
-  type Surroundings,
-  TASK,
-} from '../command.ts'
+import { APPROVAL_NOTE, type BareCommand, type Declaration, example, type Run, TASK } from '../command.ts'
 import { checkOneLine } from '../option-values.ts'
 import { decide } from './workflow-approve.ts'
-
-/** `postflight workflow reject`: a person rejects the artifact that a run waits for, and the agent is asked for another one. */
 
 export const declaration = {
   declare: (command: BareCommand) =>
@@ -28,12 +16,7 @@ export const declaration = {
 
 export { runDocument as document } from '../../views/run-view.ts'
 
-export function run(
-  context: CommandContext,
-  [task]: ArgumentsOf<typeof declaration>,
-  { reason }: OptionsOf<typeof declaration>,
-  { paint }: Surroundings,
-): CommandResult<RunDocument> {
+export const run: Run<typeof declaration, RunDocument> = (context, [task], { reason }, { paint }) => {
   checkOneLine([['--reason', reason]])
   return decide(context, paint, task, (folder) => rejectRun(folder, reason, context.nowMs))
 }

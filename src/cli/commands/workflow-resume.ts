@@ -1,6 +1,8 @@
 import * as z from 'zod/mini'
+import { PostflightError } from '../../kernel/errors.ts'
 import { inLine } from '../../kernel/text.ts'
-import type { CommandContext, CommandResult } from '../../project/command-context.ts'
+import type { CommandContext } from '../../project/command-context.ts'
+import type { TaskFolder } from '../../project/task-folder.ts'
 import { DRIVER_TEXT } from '../../run/run-messages.ts'
 import { resumeRun } from '../../run/store/run.ts'
 import { commandsOfRun, requireTrust, trustRun } from '../../run/store/run-trust.ts'
@@ -9,18 +11,24 @@ import * as field from '../../views/documents.ts'
 import { runDocument } from '../../views/run-view.ts'
 
 import {
-  type ArgumentsOf,
   type BareCommand,
   type Declaration,
   example,
   HOST_SESSION,
-  type OptionsOf,
   PARENT_SESSION,
-  type Surroundings,
+  type Run,
+  remoteOption,
   TASK,
 } from '../command.ts'
 import { recordEnd, requireRunFolder, runnerOf, runResult, trusterOf } from '../runs.ts'
 import { driverLines } from '../workflow/driver-check.ts'
+import { publishChange, withRemote } from '../workflow/publish-change.ts'
+import type { Wish } from '../workflow/take-shared.ts'
+
+const SHARED_NOTE = `
+With --shared, <task> may also be the id of the run. Its commands, and prompts
+that are not those of this checkout, need --trust. Only a person can --take a
+run: the command refuses to do it in an agent's shell.`
 
 export const declaration = {
   declare: (command: BareCommand) =>
@@ -33,11 +41,25 @@ export const declaration = {
         '--from <phase>',
         'go back to this phase, which was entered before: it and the phases after it are done again',
       )
-      .option('--trust', 'trust the commands of its checks, although you did not start them on this machine', false)
-      .addHelpText('after', example('workflow resume 259', 'workflow resume 259 --from plan')),
+      .option(
+        '--trust',
+        'trust its commands, and with --shared its prompts, although you did not start the run on this machine',
+        false,
+      )
+      .addOption(
+        remoteOption(
+          '--shared [remote]',
+          `fetch a shared run and go on with it here, from a git remote (default: origin)`,
+        ),
+      )
+      .option('--take', 'with --shared: take it from the machine that holds it; its next command ends it there', false)
+      .addHelpText(
+        'after',
+        example('workflow resume 259', 'workflow resume 259 --from plan', 'workflow resume 259 --shared'),
+      )
+      .addHelpText('after', SHARED_NOTE),
 } satisfies Declaration
 
-/** `postflight workflow resume --json`. */
 export const document = () =>
   z.extend(runDocument(), {
     taken_over_from: field.optionalText('The other session in which it was running until now.'),
@@ -45,26 +67,19 @@ export const document = () =>
 
 type ResumeDocument = field.DocumentOf<typeof document>
 
-type ResumeOptions = OptionsOf<typeof declaration>
-
-/**
- * `postflight workflow resume`: resumes a run for the session of the caller. If that session is unknown, the run keeps
- * its own.
- */
-export function run(
-  context: CommandContext,
-  [task]: ArgumentsOf<typeof declaration>,
-  options: ResumeOptions,
-  { paint }: Surroundings,
-): CommandResult<ResumeDocument> {
+export const run: Run<typeof declaration, ResumeDocument> = async (context, [task], options, { paint }) => {
   const runner = runnerOf(context, options)
-  const folder = requireRunFolder(context, task)
+  if (options.take && options.shared === undefined) throw new PostflightError('take-alone')
+  const { shared: remote } = options
+  const folder =
+    remote === undefined ? requireRunFolder(context, task) : await fetchRun(context, task, { ...options, remote })
   const truster = trusterOf(context)
   if (!options.trust) requireTrust(folder, requireState(folder), truster)
   const { state, takenFrom } = resumeRun(folder, runner, context.nowMs, options.from)
   trustRun(state, truster)
   // Resuming takes in the results that are there, which may be all of them.
   recordEnd(context, folder, true, state)
+  await publishChange(context, folder)
   const { exitCode, data, lines } = runResult(context, paint, folder, state)
   return {
     exitCode,
@@ -78,7 +93,11 @@ export function run(
   }
 }
 
-/** What `resume --trust` prints for each command. */
+async function fetchRun(context: CommandContext, word: string, wish: Wish): Promise<TaskFolder> {
+  const { takeShared } = await import('../workflow/take-shared.ts')
+  return withRemote(context, () => takeShared(context, word, wish))
+}
+
 export function trustedLine(run: string): string {
   return `  trusted from now on: ${inLine(run)}`
 }

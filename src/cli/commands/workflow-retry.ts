@@ -1,16 +1,6 @@
-import type { CommandContext, CommandResult } from '../../project/command-context.ts'
 import { retryRunStep } from '../../run/store/run.ts'
 import type { RunDocument } from '../../views/run-view.ts'
-import {
-  type ArgumentsOf,
-  type BareCommand,
-  type Declaration,
-  example,
-  type OptionsOf,
-  STEP_NUMBER,
-  type Surroundings,
-  TASK,
-} from '../command.ts'
+import { type BareCommand, type Declaration, example, type Run, STEP_NUMBER, TASK } from '../command.ts'
 import { changeRun } from '../runs.ts'
 
 export const declaration = {
@@ -24,14 +14,5 @@ export const declaration = {
 
 export { runDocument as document } from '../../views/run-view.ts'
 
-type RunStepOptions = OptionsOf<typeof declaration>
-
-/** `postflight workflow retry`: tries a step of the current phase again that was given up, with all its attempts. */
-export function run(
-  context: CommandContext,
-  [task]: ArgumentsOf<typeof declaration>,
-  { step }: RunStepOptions,
-  { paint }: Surroundings,
-): CommandResult<RunDocument> {
-  return changeRun(context, paint, task, (folder) => retryRunStep(folder, step, context.nowMs))
-}
+export const run: Run<typeof declaration, RunDocument> = (context, [task], { step }, { paint }) =>
+  changeRun(context, paint, task, (folder) => retryRunStep(folder, step, context.nowMs))

@@ -3,7 +3,7 @@ import { commandLine } from '../../kernel/command-line.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { quote } from '../../kernel/phrases.ts'
 import { inLine } from '../../kernel/text.ts'
-import { type CommandContext, type CommandResult, displayPath } from '../../project/command-context.ts'
+import { displayPath } from '../../project/command-context.ts'
 import { promptBound } from '../../run/definition/bound.ts'
 import { type Definition, findPhase } from '../../run/definition/definition.ts'
 import { MAX_PHASE_STEPS } from '../../run/definition/definition-limits.ts'
@@ -16,21 +16,10 @@ import { STATUS_TEXT } from '../../run/run-messages.ts'
 import { findDefinition } from '../../run/store/find-definition.ts'
 import { requireDefinition } from '../../run/store/load-definition.ts'
 import * as field from '../../views/documents.ts'
-import {
-  type ArgumentsOf,
-  type BareCommand,
-  collect,
-  DEFINITION,
-  type Declaration,
-  example,
-  type OptionsOf,
-  SET,
-} from '../command.ts'
+import { type BareCommand, collect, DEFINITION, type Declaration, example, type Run, SET } from '../command.ts'
 import { givenInputs } from '../runs.ts'
 import { OPTION_EXPECTATIONS } from '../usage-messages.ts'
 import { dueData, dueFields, NEXT_TEXT } from '../workflow/due-prompt.ts'
-
-/** `postflight workflow simulate`: walks through a definition with given outcomes. Nothing is written. */
 
 export const declaration = {
   declare: (command: BareCommand) =>
@@ -64,7 +53,6 @@ export const declaration = {
       ),
 } satisfies Declaration
 
-/** `postflight workflow simulate --json`. */
 export const document = () => {
   const entered = z.strictObject({ phase: field.text("The phase's id."), visit: field.count('Its visit, from 1.') })
   return z.strictObject({
@@ -83,17 +71,9 @@ export const document = () => {
 
 type SimulateDocument = field.DocumentOf<typeof document>
 
-type SimulateOptions = OptionsOf<typeof declaration>
-
-/** The name that stands for the task in a simulated prompt. */
 const TASK = 'TASK'
 
-/** Prints the path through a definition, its number of prompts and their maximum. */
-export function run(
-  context: CommandContext,
-  [target]: ArgumentsOf<typeof declaration>,
-  options: SimulateOptions,
-): CommandResult<SimulateDocument> {
+export const run: Run<typeof declaration, SimulateDocument> = (context, [target], options) => {
   const file = findDefinition(context, target)
   const definition = requireDefinition(file, displayPath(context, file))
   const script = scriptFrom(definition, options)
@@ -134,22 +114,17 @@ function headOf(due: DuePrompt): string {
     : NEXT_TEXT.batch(due.phase, stepsOf(due))
 }
 
-/** What `simulate` prints. */
 export const SIMULATE_TEXT = {
   path: (name: string, phases: readonly string[], outcome: string | undefined, why: string | undefined): string =>
     `${name}: ${[...phases, outcome ?? '…'].join(' → ')}${why === undefined ? '' : ` (${quote(why, 500)})`}`,
 } as const
 
 export interface ScriptOptions {
-  /** PHASE[:COUNT] or PHASE/STEP[:COUNT]. */
   readonly fail: readonly string[]
-  /** PHASE=CASE. */
   readonly case: readonly string[]
-  /** PHASE=COUNT. */
   readonly steps: readonly string[]
 }
 
-/** The script of the options. @throws {PostflightError} `value-invalid`, with the names that the option takes. */
 export function scriptFrom(definition: Definition, options: ScriptOptions): Script {
   const steps = new Map(options.steps.map((value) => stepCountOf(definition, value)))
   const cases = new Map(options.case.map((value) => caseOf(definition, value)))
@@ -174,7 +149,6 @@ function caseOf(definition: Definition, value: string): [string, string] {
   return refuse('--case', value, OPTION_EXPECTATIONS.phaseCase(names))
 }
 
-/** A phase fails by its artifact, a step by its result: only those that the simulation asks for can fail. */
 function failureOf(definition: Definition, value: string, script: Pick<Script, 'steps'>): [string, number] {
   const [, name = '', step, count = '1'] = /^([^/:]+)(?:\/([1-9]\d{0,3}))?(?::(\d{1,4}))?$/.exec(value) ?? []
   const phase = findPhase(definition, name)

@@ -1,11 +1,14 @@
 import { commandLine } from '../../kernel/command-line.ts'
+import { messageOf } from '../../kernel/error-messages.ts'
 import { inLine, shellWord } from '../../kernel/text.ts'
-import { type CommandContext, type CommandResult, displayPath, recordInJournal } from '../../project/command-context.ts'
-import { inTaskFolder } from '../../project/new-task-folder.ts'
+import { type CommandContext, displayPath, findCommandRoot, recordInJournal } from '../../project/command-context.ts'
+import { inTaskFolder, placeOfNewRoot } from '../../project/new-task-folder.ts'
+import type { TaskFolder } from '../../project/task-folder.ts'
 import { stepCount } from '../../run/definition/bound.ts'
 import { inputValues } from '../../run/definition/snapshot.ts'
 import { startEntry } from '../../run/drive.ts'
 import { definitionSize } from '../../run/run-messages.ts'
+import { definitionName } from '../../run/shared/own-definition.ts'
 import { findDefinition } from '../../run/store/find-definition.ts'
 import { requireDefinition } from '../../run/store/load-definition.ts'
 import { listedIn } from '../../run/store/observe-run.ts'
@@ -15,21 +18,21 @@ import type { RunDocument } from '../../views/run-view.ts'
 import { runData } from '../../views/run-view.ts'
 
 import {
-  type ArgumentsOf,
   type BareCommand,
   DEFINITION,
   type Declaration,
   example,
   HOST_SESSION,
-  type OptionsOf,
   PARENT_SESSION,
+  REMOTE,
+  type Run,
+  remoteOption,
   SET,
   TASK,
 } from '../command.ts'
 import { givenInputs, runnerOf, trusterOf } from '../runs.ts'
 import { driverLines } from '../workflow/driver-check.ts'
-
-/** `postflight workflow start`: starts a run in a task's folder. */
+import { publishNow } from '../workflow/publish-change.ts'
 
 export const declaration = {
   declare: (command: BareCommand) =>
@@ -41,6 +44,12 @@ export const declaration = {
       .option(...HOST_SESSION)
       .option(...PARENT_SESSION)
       .option(...SET)
+      .addOption(
+        remoteOption(
+          '--share [remote]',
+          `publish the run to a git remote, so that another machine can go on with it: ${REMOTE}`,
+        ),
+      )
       .option('--fresh', 'first set the ended run aside, with its results', false)
       .addHelpText(
         'after',
@@ -50,25 +59,20 @@ export const declaration = {
           'workflow start 1 --definition spec-kit',
           'workflow start 259 --definition flow.yaml --set issue=42',
           'workflow start 259 --definition flow.yaml --fresh',
+          'workflow start 259 --definition flow.yaml --share',
         ),
       ),
 } satisfies Declaration
 
 export { runDocument as document } from '../../views/run-view.ts'
 
-type StartOptions = OptionsOf<typeof declaration>
-
-/** Starts a run for the host session of the caller. */
-export function run(
-  context: CommandContext,
-  [task, slug]: ArgumentsOf<typeof declaration>,
-  options: StartOptions,
-): CommandResult<RunDocument> {
+export const run: Run<typeof declaration, RunDocument> = async (context, [task, slug], options) => {
   const runner = runnerOf(context, options)
   const file = findDefinition(context, options.definition)
   const definition = requireDefinition(file, displayPath(context, file))
   // This comes before a folder is made for the task.
   const inputs = inputValues(definition, givenInputs(options.set))
+  if (options.share !== undefined) await requireRemoteHere(context, options.share)
   const { folder, state, aside } = inTaskFolder(
     context,
     task,
@@ -77,11 +81,15 @@ export function run(
       `${commandLine(['workflow', 'start', task, missing], context.rootOption)} --definition ${shellWord(options.definition)}`,
     ({ folder }) => ({
       folder,
-      ...startRun(folder, definition, runner, { nowMs: context.nowMs, fresh: options.fresh, inputs }),
+      ...startRun(folder, definition, runner, {
+        ...{ nowMs: context.nowMs, fresh: options.fresh, inputs },
+        definitionFile: definitionName(file, { root: folder.root, packageFolder: context.packageFolder }),
+      }),
     }),
   )
   trustRun(state, trusterOf(context, runner.hostSession))
   recordInJournal(context, folder.root, [startEntry(folder.task, state)])
+  const shared = options.share === undefined ? [] : await shareStarted(context, folder, options.share)
   const data = runData(folder, state, context.nowMs)
   const steps = stepCount(definition, listedIn(folder))
   const size = definitionSize(definition.phases.length, steps, data.prompt_bound ?? 0)
@@ -91,17 +99,32 @@ export function run(
     lines: [
       startedLine(inLine(state.name), inLine(folder.relative), size),
       ...(aside === undefined ? [] : [setAsideLine(`${inLine(folder.relative)}/${aside}`)]),
+      ...shared,
       ...driverLines(context, folder, state, runner.hostSession),
     ],
   }
 }
 
-/** What `start` prints. */
+async function requireRemoteHere(context: CommandContext, remote: string): Promise<void> {
+  const { gitCall } = await import('../../run/shared/publish-run.ts')
+  const { requireRemote } = await import('../../run/shared/ref-store.ts')
+  await requireRemote(gitCall(findCommandRoot(context) ?? placeOfNewRoot(context)), remote)
+}
+
+/** The run has started, so a failure is a note. */
+async function shareStarted(context: CommandContext, folder: TaskFolder, remote: string): Promise<string[]> {
+  try {
+    return await publishNow(context, folder, remote)
+  } catch (error) {
+    context.note(messageOf(error))
+    return []
+  }
+}
+
 export function startedLine(name: string, folder: string, size: string): string {
   return `started "${name}" in ${folder}: ${size}`
 }
 
-/** What `start` prints when an earlier run left files. */
 export function setAsideLine(folder: string): string {
   return `  files of an earlier run are now in ${folder}: they do not count for this one`
 }

@@ -11,15 +11,7 @@ import { WATCH_TEXT } from '../../views/live-view.ts'
 import type { Painter } from '../../views/print.ts'
 import { jsonText, processScreen, type Screen } from '../../views/print.ts'
 import { exitCodeOf, runData, runDocument, runLines } from '../../views/run-view.ts'
-import {
-  type ArgumentsOf,
-  type BareCommand,
-  type Declaration,
-  example,
-  type OptionsOf,
-  RUN_EXIT_CODES,
-  type Surroundings,
-} from '../command.ts'
+import { type BareCommand, type Declaration, example, RUN_EXIT_CODES, type Run, type Surroundings } from '../command.ts'
 import { requireRunFolder, runResult } from '../runs.ts'
 
 export const declaration = {
@@ -48,19 +40,13 @@ const runsDocument = () =>
     workflows: z.array(z.union([runDocument(), z.strictObject({ task: field.task, error: field.errorDetail })])),
   })
 
-/** `postflight workflow status --json`: one run, or every run. With `--watch`, a document whenever it changes. */
+/** With `--watch`, a document whenever it changes. */
 export const document = () => z.union([runDocument(), runsDocument()])
 
 type StatusDocument = field.DocumentOf<typeof document>
 type RunsDocument = field.DocumentOf<typeof runsDocument>
 
-/** `postflight workflow status`: shows one run, or every run of the project. */
-export async function run(
-  context: CommandContext,
-  [task]: ArgumentsOf<typeof declaration>,
-  { watch }: OptionsOf<typeof declaration>,
-  surroundings: Surroundings,
-): Promise<CommandResult<StatusDocument> | 0 | 1> {
+export const run: Run<typeof declaration, StatusDocument> = async (context, [task], { watch }, surroundings) => {
   const { contextNow, paint } = surroundings
   if (!watch) return status(context, paint, task)
   const look = (): CommandResult<StatusDocument> => statusOrWait(contextNow(), paint, task)
@@ -88,14 +74,13 @@ function status(context: CommandContext, paint: Painter, task: string | undefine
   }
 }
 
-/** A run in the list of all runs. */
 interface ListedRun {
   readonly exitCode: 0 | 1
   readonly data: RunsDocument['workflows']
   readonly lines: readonly string[]
 }
 
-/** The view of a folder's run. One that cannot be read shows its error, so that it does not hide the others. */
+/** One that cannot be read shows its error, so that it does not hide the others. */
 function viewOf(folder: TaskFolder, context: CommandContext, paint: Painter): ListedRun {
   try {
     const state = readState(folder)
@@ -117,7 +102,7 @@ const INTERVAL_MS = 500
 
 /**
  * Without a terminal: prints the picture whenever it changes, until every run in it has ended, it is stopped, or the
- * reader is gone. Returns the last exit code of `status`.
+ * reader is gone.
  */
 async function printChanges(look: () => CommandResult<StatusDocument>, surroundings: Surroundings): Promise<0 | 1> {
   const screen = processScreen(surroundings.stdout, surroundings.json)
@@ -135,10 +120,8 @@ async function printChanges(look: () => CommandResult<StatusDocument>, surroundi
   return result.exitCode
 }
 
-/** The errors of a run that has not begun. */
 const NOT_BEGUN: readonly string[] = ['root-none', 'task-unknown', 'workflow-none']
 
-/** The result of `status`; without a run, that it is waited for: it may begin yet. */
 function statusOrWait(
   context: CommandContext,
   paint: Painter,
@@ -152,7 +135,6 @@ function statusOrWait(
   }
 }
 
-/** Prints one document a line with --json, and nothing with --quiet, which only waits. */
 function show(
   result: CommandResult,
   options: Pick<Surroundings, 'json' | 'quiet'>,
@@ -163,15 +145,13 @@ function show(
   return options.quiet || screen.print(`${isFirst ? '' : '\n'}${result.lines.join('\n')}\n`)
 }
 
-/** The fields that grow with each second. */
 const GROWING: readonly string[] = ['age_ms', 'duration_ms']
 
-/** The result without ages and durations: a change in those alone is not printed. */
 function withoutTimes(result: CommandResult): string {
   return JSON.stringify(result.data, (name, value: unknown) => (GROWING.includes(name) ? undefined : value))
 }
 
-/** True when every run shown has ended, and there is one. A run that cannot be read counts as ended. */
+/** A run that cannot be read counts as ended. */
 function isOver({ data }: CommandResult<StatusDocument>): boolean {
   const runs = 'workflows' in data ? data.workflows : [data]
   return runs.length > 0 && runs.every((run) => !('active' in run) || !run.active)

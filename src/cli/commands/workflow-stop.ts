@@ -1,17 +1,9 @@
-import type { CommandContext, CommandResult } from '../../project/command-context.ts'
 import { STATUS_TEXT } from '../../run/run-messages.ts'
 import { stopRun, stopRunNow } from '../../run/store/run.ts'
 import type { RunDocument } from '../../views/run-view.ts'
-import {
-  type ArgumentsOf,
-  type BareCommand,
-  type Declaration,
-  example,
-  type OptionsOf,
-  type Surroundings,
-  TASK,
-} from '../command.ts'
+import { type BareCommand, type Declaration, example, type Run, TASK } from '../command.ts'
 import { recordEnd, requireRunFolder, runResult } from '../runs.ts'
+import { publishChange } from '../workflow/publish-change.ts'
 
 export const declaration = {
   declare: (command: BareCommand) =>
@@ -24,18 +16,11 @@ export const declaration = {
 
 export { runDocument as document } from '../../views/run-view.ts'
 
-type StopOptions = OptionsOf<typeof declaration>
-
-/** `postflight workflow stop`: sends no further prompt of a run, or stops it at once. */
-export function run(
-  context: CommandContext,
-  [task]: ArgumentsOf<typeof declaration>,
-  { now }: StopOptions,
-  { paint }: Surroundings,
-): CommandResult<RunDocument> {
+export const run: Run<typeof declaration, RunDocument> = async (context, [task], { now }, { paint }) => {
   const folder = requireRunFolder(context, task)
   const { state, wasOver } = now ? stopRunNow(folder, context.nowMs) : stopRun(folder, context.nowMs)
   recordEnd(context, folder, !wasOver, state)
+  await publishChange(context, folder)
   const result = runResult(context, paint, folder, state)
   return wasOver ? { ...result, lines: [...result.lines, `  ${STATUS_TEXT.wasOver(state.outcome ?? '')}`] } : result
 }

@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { counted } from '../../kernel/phrases.ts'
 import { inLine } from '../../kernel/text.ts'
 import type { PlacedFinding } from '../../kernel/yaml-text.ts'
-import { type CommandContext, type CommandResult, displayPath } from '../../project/command-context.ts'
+import { displayPath } from '../../project/command-context.ts'
 import { promptBound, stepCount } from '../../run/definition/bound.ts'
 import type { Definition } from '../../run/definition/definition.ts'
 import { definitionSize } from '../../run/run-messages.ts'
@@ -10,14 +10,7 @@ import { findDefinition } from '../../run/store/find-definition.ts'
 import { loadDefinition } from '../../run/store/load-definition.ts'
 import * as field from '../../views/documents.ts'
 
-import {
-  type ArgumentsOf,
-  type BareCommand,
-  DEFINITION,
-  type Declaration,
-  example,
-  type Surroundings,
-} from '../command.ts'
+import { type BareCommand, DEFINITION, type Declaration, example, type Run } from '../command.ts'
 
 export const declaration = {
   free: true,
@@ -28,7 +21,6 @@ export const declaration = {
       .addHelpText('after', example('workflow validate flow.yaml', 'workflow validate spec-kit --json')),
 } satisfies Declaration
 
-/** `postflight workflow validate --json`. */
 export const document = () => {
   const finding = z.strictObject({
     line: field.count('From 1.'),
@@ -48,13 +40,7 @@ export const document = () => {
 
 type ValidateDocument = field.DocumentOf<typeof document>
 
-/** `postflight workflow validate`: prints every fault and warning of a definition. Exit code 1 if it has faults. */
-export function run(
-  context: CommandContext,
-  [file]: ArgumentsOf<typeof declaration>,
-  _options: unknown,
-  { paint }: Surroundings,
-): CommandResult<ValidateDocument> {
+export const run: Run<typeof declaration, ValidateDocument> = (context, [file], _options, { paint }) => {
   const target = findDefinition(context, file)
   const { faults, warnings, definition } = loadDefinition(target)
   const shown = displayPath(context, target)
@@ -83,7 +69,6 @@ function validLine(definition: Definition): string {
   return VALIDATE_TEXT.valid(inLine(definition.name), size)
 }
 
-/** What `validate` prints below its findings. */
 export const VALIDATE_TEXT = {
   faults: (count: number): string => counted(count, 'fault'),
   valid: (name: string, size: string): string => `${name}: ${size}`,

@@ -1,5 +1,6 @@
 import path from 'node:path'
 import { retryWhileLocked } from '../../disk/lock.ts'
+import { hasDoneFile } from '../../done/done-file.ts'
 import { MAIN_AGENT } from '../../hosts/host.ts'
 import type { Occasion } from '../../hosts/occasion.ts'
 import { OPENCODE_TEXT } from '../../hosts/opencode/opencode-messages.ts'
@@ -15,8 +16,10 @@ import { updateRunWait } from '../../run/store/run-wait.ts'
 import {
   type AnsweredStop,
   answerStopAsync,
+  type CountedPart,
   endStop,
   NO_RUNS,
+  NOTHING_ARMED,
   predictStop,
   type StopOfRuns,
 } from '../../stop/answer-stop.ts'
@@ -26,16 +29,13 @@ import { waitVerdict } from '../../stop/rules.ts'
 import { journalComplaint } from '../../stop/stop-messages.ts'
 import type { Agent, Sessions } from '../sessions.ts'
 import type { IdleRun, IdleRuns } from '../workflow/idle-runs.ts'
-import { DefinitionOfDone } from './definition-of-done.ts'
 
-/** Plans and commits the stops of OpenCode's agents, with the same rules as the hook (docs/design.md, "Stops"). */
+/** Applies the hook's rules (docs/design.md, "Stops"). */
 
-export interface GuardPlace {
-  /** The project folder of this OpenCode. */
+interface GuardPlace {
   readonly folder: string
   readonly environment: Environment
   readonly findForm: () => CommandForm
-  /** False if the user switched the guard off: then no marker blocks. */
   readonly looksForMarkers: boolean
 }
 
@@ -50,7 +50,7 @@ export class Guard {
   readonly #reporter: Reporter
   readonly #runs: IdleRuns | undefined
   readonly #done = new DefinitionOfDone()
-  /** The markers whose user already has a notice that the stop was not blocked. */
+  /** Markers with a notice to the user that they did not block. */
   readonly #told = new Set<string>()
 
   constructor(place: GuardPlace, sessions: Sessions, reporter: Reporter, runs: IdleRuns | undefined) {
@@ -60,10 +60,7 @@ export class Guard {
     this.#runs = runs
   }
 
-  /**
-   * Every root in which markers of a conversation may lie: the project's, and those of the folders in which its shells
-   * ran. The process's own folder is left out: a server's folder does not belong to the project.
-   */
+  /** A server's own folder does not belong to the project. */
   rootsFor(root: string | undefined): readonly string[] {
     const folders = root === undefined ? [] : this.#sessions.foldersOf(root)
     return findRoots([...this.#starts(), ...folders.map((folder) => ({ from: 'shell', path: path.resolve(folder) }))])
@@ -74,16 +71,12 @@ export class Guard {
     return startFolders({ environment: { POSTFLIGHT_ROOT: environment.POSTFLIGHT_ROOT }, cwd: folder })
   }
 
-  /** Handles a message to a main conversation, before its agent works: the definition of done gets its baseline. */
   async begins(agent: Agent): Promise<void> {
     if (agent.agent !== MAIN_AGENT) return
     for (const notice of await this.#done.start(this.#occasionOf(agent, 0))) this.#reporter.notice(notice)
   }
 
-  /**
-   * The reason of the block that the agent would get if it stopped now; undefined where it would not be blocked. Counts
-   * nothing: the count in the reason is the next one.
-   */
+  /** Counts nothing. */
   async preview(agent: Agent): Promise<string | undefined> {
     const occasion = this.#occasionOf(agent, 0)
     const { recorded } = await this.#done.arm(occasion)
@@ -92,10 +85,7 @@ export class Guard {
     return reasonOf(predictStop(occasion, stopOfRuns(reason)))
   }
 
-  /**
-   * Handles a stop: every marker is judged, and a block is counted on disk. Returns the block's reason, if it is blocked,
-   * and the notices for the user.
-   */
+  /** Counts a block on disk. */
   async stop(
     agent: Agent,
     runningSubagents: number,
@@ -108,7 +98,6 @@ export class Guard {
         await retryWhileLocked(idle.note)
         return stopOfRuns(idle.reason)
       } catch (error) {
-        // The markers are committed already, so their part of the stop is answered and recorded.
         this.#reporter.fault('runs', error)
         return NO_RUNS
       }
@@ -118,10 +107,7 @@ export class Guard {
     return { reason: reasonOf(stop), notices: stop.notices }
   }
 
-  /**
-   * Handles an agent that has stopped and can no longer be blocked: rules that do not block are carried out, and the
-   * user gets a notice about markers that would have blocked (the turn failed, or OpenCode called no hook).
-   */
+  /** The agent can no longer be blocked: the turn failed, or OpenCode called no hook. */
   async stopped(agent: Agent): Promise<void> {
     const occasion = this.#occasionOf(agent, 0)
     const { stop, unblocked } = await endStop(occasion)
@@ -134,14 +120,12 @@ export class Guard {
     }
   }
 
-  /** Handles a command of the main conversation that may have announced a wait: it gets the prompt that is answered now. */
   async commandEnded(agent: Agent): Promise<void> {
     if (agent.agent !== MAIN_AGENT) return
     const occasion = this.#occasionOf(agent, 0, this.rootsFor(agent.root))
     this.#record(await updateWaits(occasion), occasion)
   }
 
-  /** The runs of the agent that have no driver; none where the user switched workflows off. */
   async #look(agent: Agent, occasion: Occasion): Promise<IdleRun> {
     const runs = this.#runs
     if (runs === undefined) return NO_RUN
@@ -149,7 +133,6 @@ export class Guard {
     return retryWhileLocked(() => runs.look(occasion, roots))
   }
 
-  /** The occasion that a stop hook would get for this stop. */
   #occasionOf(
     agent: Agent,
     runningSubagents: number,
@@ -197,9 +180,8 @@ function reasonOf({ answer }: AnsweredStop): string | undefined {
 }
 
 /**
- * Gives the waits of a conversation their prompt after a command that may have announced one, as `PostToolUse` does on
- * other hosts (docs/design.md, "Waiting"): a wait whose turn is interrupted must not allow the stop of a later one. Waits
- * of an earlier prompt are over. Returns the journal's records of those.
+ * As `PostToolUse` does on other hosts (docs/design.md, "Waiting"): a wait of an interrupted turn must not allow a
+ * later stop.
  */
 async function updateWaits(occasion: Occasion): Promise<readonly Recorded[]> {
   const { payload, roots } = occasion
@@ -218,11 +200,35 @@ async function updateWaits(occasion: Occasion): Promise<readonly Recorded[]> {
   return recorded
 }
 
-/** The result of a change; undefined if it fails: then the stop makes the change, or reports why not. */
+/** On failure, the stop makes the change or reports why not. */
 async function attempt<T>(change: () => T): Promise<T | undefined> {
   try {
     return await retryWhileLocked(change)
   } catch {
     return undefined
+  }
+}
+
+/** Loaded only if a root has a `specs/done.yaml`. */
+class DefinitionOfDone {
+  readonly #informed = new Set<string>()
+
+  async start(occasion: Occasion): Promise<readonly string[]> {
+    const { session } = occasion.payload
+    const roots = occasion.roots.filter((root) => hasDoneFile(root) && !this.#informed.has(`${session} ${root}`))
+    if (roots.length === 0) return []
+    for (const root of roots) this.#informed.add(`${session} ${root}`)
+    const { startAllAsync } = await import('../../stop/done-part.ts')
+    return startAllAsync(roots, occasion)
+  }
+
+  async arm(occasion: Occasion): Promise<CountedPart> {
+    const { payload } = occasion
+    const roots = payload.agent === MAIN_AGENT ? occasion.roots.filter(hasDoneFile) : []
+    if (roots.length === 0) return NOTHING_ARMED
+    const hasRun = (): boolean =>
+      findActiveRuns(occasion.roots).runs.some(({ state }) => state.active && state.hostSession === payload.session)
+    const { armDone } = await import('../../stop/done-part.ts')
+    return armDone(roots, occasion, hasRun)
   }
 }

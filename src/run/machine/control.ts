@@ -6,19 +6,14 @@ import type { ArtifactSeen } from './observation.ts'
 import { currentPhase, isSpent } from './position.ts'
 import { enter, pauseClock, type WorkflowState, withTransition } from './state.ts'
 
-/** The commands of a person to a run: stop, resume, abort, settle. Pure. */
+/** What a person does to a run: stop, resume, abort, settle. Pure. */
 
-/**
- * The state of a run that sends no further prompt, and stops when the work on the last one has been judged. A second
- * request changes nothing.
- */
 export function requestStop(state: WorkflowState, nowMs: number): WorkflowState {
   if (!state.active || state.stopRequestedMs !== undefined) return state
   const asked = withTransition(state, { event: 'stop-request', phase: state.phase }, nowMs)
   return { ...asked, stopRequestedMs: nowMs }
 }
 
-/** The state of a run that ended at once and for good. A run that could have been resumed can be aborted too. */
 export function abortState(state: WorkflowState, nowMs: number): WorkflowState {
   if (!isResumable(state)) return state
   const ended = withTransition(
@@ -29,16 +24,11 @@ export function abortState(state: WorkflowState, nowMs: number): WorkflowState {
   return { ...ended, active: false, outcome: 'aborted', why: undefined, stopRequestedMs: undefined }
 }
 
-/**
- * The state of an ended run that a person has settled: it no longer counts as unfinished. The same state for a run that goes
- * on or was completed without gaps.
- */
 export function settleState(state: WorkflowState): WorkflowState {
   const isDone = state.outcome === 'completed' && state.skips === 0
   return state.active || state.settled || isDone ? state : { ...state, settled: true }
 }
 
-/** The state of a run that ended at once, but can be resumed. */
 export function haltState(state: WorkflowState, why: string, nowMs: number): WorkflowState {
   if (!state.active) return state
   const stopped = { event: 'end', phase: state.phase, outcome: 'stopped', detail: why } as const
@@ -46,16 +36,25 @@ export function haltState(state: WorkflowState, why: string, nowMs: number): Wor
   return { ...ended, active: false, outcome: 'stopped', why, stopRequestedMs: undefined }
 }
 
-/** The sessions that resume a run; undefined if unknown. */
+/** Ends the run here because it continues elsewhere. */
+export function moveState(state: WorkflowState, why: string, nowMs: number): WorkflowState {
+  const moved = { event: 'end', phase: state.phase, outcome: 'moved', detail: why } as const
+  const ended = withTransition(pauseClock(state, nowMs), moved, nowMs)
+  return { ...ended, active: false, outcome: 'moved', why, stopRequestedMs: undefined }
+}
+
+/** Makes a released run resumable here again. */
+export function returnState(state: WorkflowState, why: string, nowMs: number): WorkflowState {
+  const returned = { event: 'end', phase: state.phase, outcome: 'stopped', detail: why } as const
+  return { ...withTransition(state, returned, nowMs), outcome: 'stopped', why }
+}
+
 interface Resumer {
   readonly parentSession: string | undefined
   readonly hostSession: string | undefined
 }
 
-/**
- * The state of a resumed run, for another session or the same one. A stop request and a wait are dropped. Spent attempts and visits
- * stay counted, and the limits grow by those of the definition, so that no archived attempt is overwritten.
- */
+/** Raises limits instead of resetting counts, so that no archived attempt is overwritten. */
 export function resumeState(
   state: WorkflowState,
   who: Resumer,
@@ -63,7 +62,7 @@ export function resumeState(
 ): WorkflowState {
   const phase = currentPhase(state)
   const resumed: WorkflowState = {
-    // If a run lost its client, only the time until its last transition counts as work.
+    // The client may have been gone since the last transition.
     ...withTransition(pauseClock(state, state.updatedMs), { event: 'resume', phase: state.phase }, seen.nowMs),
     ...sessionsAfter(state, who),
     active: true,
@@ -73,10 +72,10 @@ export function resumeState(
     stopRequestedMs: undefined,
     wait: undefined,
     clockSinceMs: awaitsApproval({ ...state, active: true }) ? undefined : seen.nowMs,
-    // After a run that failed because its visits were spent, each phase may be entered once more.
+    // A run that used up its visits may enter each phase once more.
     visitsGranted: state.visitsGranted + (state.outcome === 'failed' ? 1 : 0),
   }
-  // The verdict that ended the run still exists and would end it again, so the phase is entered again.
+  // The verdict still exists and would end the run again.
   if (state.outcome === 'failed' && seen.artifact.kind === 'valid' && endsOn(seen.artifact.verdict, phase)) {
     const { verdict, reason } = seen.artifact
     return enter(resumed, phase, seen.nowMs, { phase: phase.id, verdict, reason })
@@ -92,7 +91,7 @@ export function resumeState(
   }
 }
 
-/** The sessions after a resume. If the new one is unknown, the run keeps its own: no hook drives a run without one. */
+/** No hook drives a run without a session. */
 function sessionsAfter(state: WorkflowState, who: Resumer): Resumer {
   if (who.hostSession !== undefined) return who
   return { hostSession: state.hostSession, parentSession: who.parentSession ?? state.parentSession }
@@ -102,28 +101,22 @@ function endsOn(verdict: string | undefined, { next }: Phase): boolean {
   return isFailing(next, verdict) && next.fail === END
 }
 
-/**
- * The state of a run whose current prompt will be given out again, as the same attempt. This is for a run that another
- * session resumed, after the results of the previous session have been checked.
- */
+/** The same attempt again, for a run that another session resumed. */
 export function promptAgain(state: WorkflowState): WorkflowState {
   return { ...state, prompted: false, inWork: state.inWork.map((step) => ({ ...step, out: false })) }
 }
 
-/** The maximum number of times that one prompt is repeated for requests from before it went out. */
 export const MAX_REPEATS = 3
 
 /**
- * True for a request, made at `startMs`, from before the current prompt went out: it cannot bring a result of that prompt.
- * This happens if a host runs the hook twice for one stop. No tolerance in seconds is needed, because an agent that was
- * given the prompt stops after it. A clock that was set back could make that stop look earlier, hence the limit.
+ * Whether the request is older than the current prompt: a host may run the hook twice for one stop. No tolerance is
+ * needed: the agent stops after it got the prompt. `MAX_REPEATS` protects against a clock that was set back.
  */
 export function hadAskedBefore(state: WorkflowState, startMs: number): boolean {
   const { active, prompted, promptedMs, repeats } = state
   return active && prompted && promptedMs !== undefined && startMs < promptedMs && repeats < MAX_REPEATS
 }
 
-/** The state after the current prompt was repeated. It is the same attempt. */
 export function repeatPrompt(state: WorkflowState): WorkflowState {
   return { ...state, repeats: state.repeats + 1 }
 }

@@ -5,17 +5,14 @@ import type { Phase, StepSource } from '../definition/phase-fields.ts'
 import { GRAPH_TEXT } from '../run-messages.ts'
 import { visitsOf, type WorkflowState } from './state.ts'
 
-/** The parts of every picture of a workflow (the report's drawing, the lines of `workflow status`), and the Mermaid diagram. */
-
-/** The standing of a phase in a run. */
 export type PhaseStanding = 'done' | 'running' | 'failed' | 'skipped' | 'waiting'
 
-/** The standing of each phase, in the order of the definition. */
 export function phaseStandings(state: WorkflowState): PhaseStanding[] {
   return state.definition.phases.map((phase) => {
     if (phase.id === state.phase) {
       if (state.active) return 'running'
-      return state.outcome === 'completed' ? 'done' : state.outcome === 'stopped' ? 'waiting' : 'failed'
+      if (state.outcome === 'completed') return 'done'
+      return state.outcome === 'stopped' || state.outcome === 'moved' ? 'waiting' : 'failed'
     }
     const left = Object.hasOwn(state.unfinished, phase.id) ? state.unfinished[phase.id] : undefined
     if (left !== undefined) return left === 'skipped' ? 'skipped' : 'waiting'
@@ -23,7 +20,6 @@ export function phaseStandings(state: WorkflowState): PhaseStanding[] {
   })
 }
 
-/** What a drawing says about a phase, beside its name. */
 export function phaseDetails({ artifact, steps, parallel, approve }: Phase): string[] {
   return [
     ...(artifact === undefined ? [] : [artifact]),
@@ -37,7 +33,6 @@ function stepsLabel(steps: StepSource): string {
   return steps.kind === 'list' ? GRAPH_TEXT.steps(steps.steps.length) : GRAPH_TEXT.stepsFrom(steps.artifact)
 }
 
-/** The ways out of a phase: a label where there are several, and the target. */
 export function waysOf({ verdict, pass, fail, cases, otherwise }: Next): [string | undefined, string][] {
   if (verdict === undefined) return [[undefined, pass]]
   if (cases === undefined)
@@ -57,10 +52,9 @@ const COLOURS: Readonly<Record<PhaseStanding, string>> = {
   waiting: 'fill:#f1f3f5,stroke:#868e96',
 }
 
-/** The lines of the diagram. With a state, the phases have the colours of their standing. */
 export function mermaidLines(definition: Definition, state?: WorkflowState): string[] {
   const { phases } = definition
-  // Two hyphens would begin an arrow, so such a phase is named by its number. No id begins with a digit.
+  // Two hyphens would begin an arrow, so the phase is named by its number. No id begins with a digit.
   const node = (id: string): string =>
     id === END ? 'finish' : `p_${id.includes('--') ? phases.findIndex((phase) => phase.id === id) + 1 : id}`
   const lines = ['flowchart TD', `  start(( )) --> ${node(definition.phases[0].id)}`]
@@ -79,12 +73,12 @@ export function mermaidLines(definition: Definition, state?: WorkflowState): str
   return lines
 }
 
-/** The text with Mermaid's escapes, so that it cannot end a label. */
+/** Escapes text, so that it cannot end a label. */
 function asLabel(text: string): string {
   return text.replace(/[^\w ./-]/gu, (character) => `#${Number(character.codePointAt(0))};`)
 }
 
-/** The label of an arrow. Two plain words need no quotes. */
+/** Two plain words need no quotes. */
 function arrowLabel(label: string): string {
   return label === 'pass' || label === 'fail' ? label : `"${asLabel(label)}"`
 }

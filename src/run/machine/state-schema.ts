@@ -1,10 +1,7 @@
 import * as z from 'zod/mini'
 import { RUN_OUTCOMES } from './history.ts'
 
-/**
- * The state of a run as `workflow/state.json` holds it. `schema/state.schema.json` is generated from this, for programs that
- * read states. It is not part of the hook's bundle: `state-fields.ts` reads and writes them, and a test compares the two.
- */
+/** Source of `schema/state.schema.json`. Not in the hook's bundle; a test compares it with `state-fields.ts`. */
 
 const described = <Schema extends z.core.$ZodType>(schema: Schema, description: string): Schema => {
   z.globalRegistry.add(schema, { description })
@@ -64,7 +61,7 @@ const transition = z.looseObject({
   detail: z.optional(z.string()),
 })
 
-/** A run's state. Steps and attempts count from 0. */
+/** Steps and attempts count from 0. */
 export const STATE_SCHEMA = z.strictObject({
   version: z.literal(1),
   id: text('The id of the run, which its run file and workflow/id repeat.'),
@@ -130,6 +127,7 @@ export const STATE_SCHEMA = z.strictObject({
     'A copy of the steps that were taken from an artifact.',
   ),
   history: described(z.array(transition), 'The last transitions. workflow/history.jsonl has all of them.'),
+  definition_file: orNull(z.string(), "The definition's file: its path in the project, or `example:` and a name."),
   definition: described(
     z.looseObject({ name: z.string(), phases: z.array(z.looseObject({ id: z.string() })).check(z.minLength(1)) }),
     'A copy of the definition, with every default filled in.',

@@ -9,36 +9,34 @@ import { PostflightError } from '../../kernel/errors.ts'
 import { RUN_ID_FILE, RUNNING_FOLDER, SPECS_FOLDER } from '../../kernel/files.ts'
 import { isJsonObject } from '../../kernel/json-object.ts'
 import { journalPaths } from '../../project/journal.ts'
-import { beginsWithDigit, type SearchProblem, type TaskFolder } from '../../project/task-folder.ts'
+import {
+  beginsWithDigit,
+  fileNameOf,
+  pathOfFileName,
+  type SearchProblem,
+  type TaskFolder,
+} from '../../project/task-folder.ts'
 import { listTaskFolders } from '../../project/task-folders.ts'
 
 /**
- * The run file, by which launcher and hook find a running workflow (docs/design.md, "Workflows"). It lies outside the task
- * folder, in a folder that git ignores. `workflow/id` in the task folder repeats its id, so that a folder that was renamed
- * or archived is found without reading states.
+ * Hooks and the launcher find active runs by run files (docs/design.md, "Workflows"). `workflow/id` in the task folder
+ * repeats the id, because people rename and archive folders.
  */
 
-/** A run file or an id is shorter than this, in bytes. */
 const RUN_FILE_MAX_BYTES = 8_192
 
-/** The longest name of a file, in bytes. */
+/** The limit of most file systems. */
 const NAME_MAX_BYTES = 255
 
-/** A run file. */
 export interface RunFile {
   readonly path: string
-  /** Undefined if the file does not say. */
   readonly id: string | undefined
-  /** The task folder of its run; undefined if there is none. */
   readonly folder: TaskFolder | undefined
-  /** True if every folder that may be the run's could be searched. */
+  /** Whether every folder that may be the run's was searched. */
   readonly isSearched: boolean
 }
 
-/**
- * The names of a root's run files. A stop asks this first: it is one listing of a small folder. A folder that cannot be
- * listed is added to `problems`.
- */
+/** Stops ask this first: it lists one small folder. */
 export function runFileNames(root: string, problems: SearchProblem[] = []): string[] {
   try {
     return fs
@@ -51,17 +49,15 @@ export function runFileNames(root: string, problems: SearchProblem[] = []): stri
   }
 }
 
-/** The run files of a root, in the order of their names. If they cannot be listed, that is added to `problems`. Never throws. */
+/** Never throws. */
 export function findRunFiles(root: string, problems: SearchProblem[] = []): RunFile[] {
   return runFileNames(root, problems).map((name) => locate(root, name))
 }
 
-/** The run file of the run with that id in that folder; undefined if no hook would find it. */
 export function runFileOf(folder: TaskFolder, id: string): RunFile | undefined {
   return findRunFiles(folder.root).find((file) => file.id === id && file.folder?.path === folder.path)
 }
 
-/** The id that a task folder holds; undefined if there is none, `unread` if its file cannot be read. */
 type HeldId = { readonly id: string } | undefined | 'unread'
 
 function idIn(folder: TaskFolder): HeldId {
@@ -78,7 +74,7 @@ function idFile(folder: TaskFolder): string {
   return path.join(folder.path, RUN_ID_FILE)
 }
 
-/** Writes a run's id and its run file where they are missing or name another place. The caller holds the run's lock. */
+/** Needs the run's lock. */
 export function putRunFile(folder: TaskFolder, id: string): void {
   const { root, relative } = folder
   if (!holdsId(idIn(folder), id)) replaceFile(idFile(folder), `${id}\n`)
@@ -90,35 +86,32 @@ export function putRunFile(folder: TaskFolder, id: string): void {
   const { folder: journal } = journalPaths(root)
   if (makeLastingFolder(journal)) hideFromGit(journal)
   if (makeLastingFolder(runningFolder(root))) hideFromGit(runningFolder(root))
-  // A hidden name: what a killed process leaves is not a run file.
+  // Hidden: a killed process must not leave a run file.
   const temporary = path.join(runningFolder(root), `.${id}${temporaryBeside('')}`)
   replaceFile(target, text, temporary)
   removeNamed(root, id, target)
 }
 
-/**
- * Removes the id and the run file of a run that has ended, in this order: the next process that finds the file removes what
- * a killed one left. The caller holds the run's lock.
- */
+/** Needs the run's lock. Removes the id first: the next process removes a leftover file. */
 export function removeRunFile(folder: TaskFolder, id: string): void {
   const held = idIn(folder)
   if (held === 'unread' || holdsId(held, id)) removeFile(idFile(folder))
   removeNamed(folder.root, id, undefined)
 }
 
-/** The id of a run that is resumed: a new one for the copy of a running run. */
+/** Gives the copy of a running run a new id. */
 export function idToResume(folder: TaskFolder, id: string): string {
   const isOther = (file: RunFile): boolean =>
     file.id === id && file.folder !== undefined && file.folder.path !== folder.path
   return findRunFiles(folder.root).some(isOther) ? newRunId() : id
 }
 
-/** Removes every run file with that id, except `kept`: one remains under the old name of a folder that was renamed. */
 function removeNamed(root: string, id: string, kept: string | undefined): void {
   const problems: SearchProblem[] = []
   for (const name of runFileNames(root, problems)) {
     const file = path.join(runningFolder(root), name)
     if (file === kept) continue
+    // A renamed folder leaves a file under its old name.
     const { id: held, unread } = read(file)
     if (unread !== undefined) problems.push({ path: file, detail: unread })
     else if (held === id) removeFile(file)
@@ -131,10 +124,8 @@ function runningFolder(root: string): string {
   return path.join(journalPaths(root).folder, RUNNING_FOLDER)
 }
 
-/** The name of a run file; the id where the folder's path is too long for a name, or another folder has the same name. */
 function nameFor(root: string, below: string, id: string): string {
-  // `%` alone stands for `specs/` itself.
-  const name = below.replaceAll('/', '%') || '%'
+  const name = fileNameOf(below)
   if (Buffer.byteLength(name) > NAME_MAX_BYTES) return id
   const other = runFileNames(root).includes(name) ? locate(root, name) : undefined
   const isTaken = other?.id !== undefined && other.id !== id && other.folder !== undefined
@@ -144,25 +135,23 @@ function nameFor(root: string, below: string, id: string): string {
 function locate(root: string, name: string): RunFile {
   const file = path.join(runningFolder(root), name)
   const { id, path: written, unread } = read(file)
-  const named = folderBelow(root, written ?? name.replaceAll('%', '/'))
+  const named = folderBelow(root, written ?? pathOfFileName(name))
   const found = { path: file, id }
   const held = named === undefined ? undefined : idIn(named)
-  // A file that cannot be read now may not be stale.
+  // A file that is unreadable now may not be stale.
   if (id === undefined || held === 'unread') return { ...found, folder: named, isSearched: unread === undefined }
   if (holdsId(held, id)) return { ...found, folder: named, isSearched: true }
-  // The folder was renamed or archived, and the id moved with it.
   const { folders, problems } = listTaskFolders(root)
   const ids = folders.map(idIn)
   const moved = folders.find((_folder, index) => holdsId(ids[index], id))
   const isSearched = problems.length === 0 && !ids.includes('unread')
-  // Without its id in any folder, the state in the named folder decides.
+  // If no folder has the id, the state in the named folder decides.
   return { ...found, folder: moved ?? (held === undefined ? named : undefined), isSearched }
 }
 
 function read(file: string): {
   readonly id: string | undefined
   readonly path: string | undefined
-  /** Why the file cannot be read. */
   readonly unread: string | undefined
 } {
   const text = readSmallFile(file, RUN_FILE_MAX_BYTES)
@@ -180,7 +169,7 @@ function parse(text: string): Readonly<Record<string, unknown>> | undefined {
   }
 }
 
-/** The task folder at a path below `specs/`, if it is one and exists. The path may come from anywhere. */
+/** `below` is untrusted. */
 function folderBelow(root: string, below: string): TaskFolder | undefined {
   const names = below.split('/')
   const [first = '', second] = names

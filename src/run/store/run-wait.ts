@@ -10,26 +10,21 @@ import {
   type WaitsLeft,
   waitsLeft,
 } from '../../marker/marker-wait.ts'
-import { announcesWait, waitingIds } from '../../marker/owner-claim.ts'
+import { announcesWait, waitingIds } from '../../marker/recorded-owner.ts'
 import type { JournalEntry, Recorded } from '../../project/journal-entry.ts'
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { afterSessionStart, afterWaitEvent } from '../machine/agent-stop.ts'
 import type { WorkflowState } from '../machine/state.ts'
 import { readState, stateDisplayPath, stateWrittenMs, withRunLock, writeChanged, writeState } from './state-store.ts'
 
-/** The wait of a run: the stops of one prompt are allowed (docs/design.md, "Waiting"). */
+/** Announces and ends the wait of a run: docs/design.md, "Waiting". */
 
-/** A wait that was announced. */
 export interface AnnouncedWait {
   readonly id: string
   readonly wait: Wait
   readonly left: WaitsLeft
 }
 
-/**
- * Announces that the run's session waits; undefined where no run is active.
- * @throws {PostflightError} `wait-refused` for a run of another session, to a sub-agent, or after too many waits.
- */
 export function announceRunWait(
   folder: TaskFolder,
   { session, agent }: { readonly session: string | undefined; readonly agent: string | undefined },
@@ -50,17 +45,12 @@ export function announceRunWait(
   })
 }
 
-/** Notes in a run of this session that the session starts again. Returns the journal's record of a wait that ended. */
 export function noteSessionStart(folder: TaskFolder, session: string | undefined): Recorded[] {
   return changeRun(folder, session, afterSessionStart)
 }
 
-/**
- * Stamps the wait of a run of this session, or ends it if it is over. Returns the journal's record of the end.
- * @throws {PostflightError} `locked`, `workflow-state`; file-system errors.
- */
 export function updateRunWait(folder: TaskFolder, moment: Moment, kind: 'stop' | 'command'): Recorded[] {
-  // Most runs do not wait, and then no lock is needed.
+  // Most runs do not wait and need no lock.
   if (readState(folder)?.wait === undefined) return []
   const { session, output } = moment.payload
   const change = (state: WorkflowState): WorkflowState => {
@@ -71,7 +61,6 @@ export function updateRunWait(folder: TaskFolder, moment: Moment, kind: 'stop' |
   return changeRun(folder, session, change, kind === 'stop' ? COMMAND_PATIENCE_MS : HOOK_PATIENCE_MS)
 }
 
-/** Changes the state of an active run of this session. Returns the journal's record of a wait that ended. */
 function changeRun(
   folder: TaskFolder,
   session: string | undefined,
@@ -87,7 +76,6 @@ function changeRun(
   })
 }
 
-/** The journal's entry for a wait that ended between two states. */
 export function waitEnd(task: string, { wait, hostSession }: WorkflowState, after: WorkflowState): JournalEntry[] {
   if (wait === undefined || after.wait !== undefined) return []
   return [{ event: 'wait-end', task, hostSession, detail: wait.for }]

@@ -20,51 +20,51 @@ import {
   skipStep,
 } from '../machine/steering.ts'
 import { WORKFLOW_TEXT } from '../run-messages.ts'
+import { refuseMoved } from '../shared/share-record.ts'
 import { observe } from './observe-run.ts'
 import { putAside } from './put-aside.ts'
 import { idToResume, putRunFile, removeRunFile } from './run-file.ts'
 import { readState, withRun, withRunLock, writeChanged, writeState } from './state-store.ts'
 import { removeIfEnded, turnUnderLock } from './turn.ts'
 
-/** Starts, resumes, steers and ends runs. Each call holds the run's lock and writes the run's state. */
+/** Starts, resumes, steers and ends runs. */
 
-/** The sessions that a run belongs to. */
 export interface Runner {
   readonly parentSession: string | undefined
   readonly hostSession: string | undefined
 }
 
-/** A new run. */
 export interface Started {
   readonly state: WorkflowState
-  /** The folder in the task folder to which files of earlier runs were moved; undefined if there were none. */
+  /** Relative to the task folder. */
   readonly aside: string | undefined
 }
 
-/**
- * Starts a run at its first phase, without a prompt. Step results, receipts and archived artifacts of earlier runs are moved
- * aside, also where such a run's state is gone.
- * @throws {PostflightError} `workflow-there` when the task has a run already (`fresh` moves an ended run aside),
- * `workflow-state`.
- */
+/** Moves files of earlier runs aside, even if their state is gone. */
 export function startRun(
   folder: TaskFolder,
   definition: Definition,
   runner: Runner,
-  options: { readonly nowMs: number; readonly fresh: boolean; readonly inputs: Readonly<Record<string, string>> },
+  options: {
+    readonly nowMs: number
+    readonly fresh: boolean
+    readonly inputs: Readonly<Record<string, string>>
+    readonly definitionFile?: string | undefined
+  },
 ): Started {
+  const { fresh, ...given } = options
   return withRunLock(folder, COMMAND_PATIENCE_MS, () => {
     const present = readState(folder)
-    if (present !== undefined && (present.active || !options.fresh)) {
+    if (present !== undefined && (present.active || !fresh)) {
       const outcome = present.active ? 'running' : (present.outcome ?? '')
       const resumable = isResumable(present)
       throw new PostflightError('workflow-there', { task: taskWord(folder), name: present.name, outcome, resumable })
     }
     const id = newRunId()
-    const state = newState(definition, { ...runner, id, nowMs: options.nowMs, inputs: options.inputs })
+    const state = newState(definition, { ...runner, ...given, id })
     let aside: string | undefined
     try {
-      // Before the state becomes active: no run may be active without its run file.
+      // First: no run may be active without its run file.
       putRunFile(folder, id)
       aside = putAside(folder, definition, present)
       writeState(folder, state, undefined)
@@ -76,7 +76,7 @@ export function startRun(
   })
 }
 
-/** False where the task surely has another run's state, or none. A state that was only not synced is the run's. */
+/** Whether the state may be this run's: a sync can fail after the write. */
 function isWritten(folder: TaskFolder, id: string): boolean {
   try {
     return readState(folder)?.id === id
@@ -85,29 +85,23 @@ function isWritten(folder: TaskFolder, id: string): boolean {
   }
 }
 
-/** The result of asking a run to stop. */
 export interface Stopping {
   readonly state: WorkflowState
-  /** True for a run that had ended before. */
   readonly wasOver: boolean
 }
 
-/** Asks a run to stop at its agent's next stop, which judges the work on the last prompt. If the agent is idle, it stops at once. */
 export function stopRun(folder: TaskFolder, nowMs: number): Stopping {
   return withRun(folder, COMMAND_PATIENCE_MS, (state) => {
     if (!state.active) return { state, wasOver: true }
     const asked = requestStop(state, nowMs)
     if (isIdle(asked)) return { state: takePassing(folder, asked, state, nowMs), wasOver: false }
-    // What a working agent has left so far may be half of it, so its next stop judges that.
+    // A working agent's results may be incomplete: its next stop judges them.
     writeChanged(folder, asked, state)
     return { state: asked, wasOver: false }
   })
 }
 
-/**
- * Stops a run at once, resumable. It does not wait for a prompt that is out; a result of that prompt counts when the
- * run is resumed.
- */
+/** Stops a run at once. The result of a pending prompt counts when it is resumed. */
 export function stopRunNow(folder: TaskFolder, nowMs: number): Stopping {
   return withRun(folder, COMMAND_PATIENCE_MS, (state) =>
     state.active
@@ -116,25 +110,15 @@ export function stopRunNow(folder: TaskFolder, nowMs: number): Stopping {
   )
 }
 
-/** The result of resuming a run. */
 export interface Resumed {
   readonly state: WorkflowState
-  /** The session in which it was running until now, if that is another session. */
   readonly takenFrom: string | undefined
 }
 
-/**
- * Resumes a run for another session, or for its own where no session is known. First it takes in the results of the
- * last prompt, so that finished work is not requested again. A prompt that was out goes out again at the next turn.
- * `from`: the phase to go on with.
- * @throws {PostflightError} `workflow-over` when it was completed or aborted; `phase-unknown`,
- * `phase-not-entered`, `phase-approval` for a `from` that cannot be.
- */
+/** Takes in results first, so that finished work is not requested again. Sends a pending prompt again. */
 export function resumeRun(folder: TaskFolder, runner: Runner, nowMs: number, from?: string): Resumed {
   return withRun(folder, COMMAND_PATIENCE_MS, (state) => {
-    if (!isResumable(state)) {
-      throw new PostflightError('workflow-over', { task: taskWord(folder), outcome: state.outcome ?? '' })
-    }
+    requireResumable(folder, state)
     const looking = { nowMs, returned: false, mayPrompt: false }
     const id = idToResume(folder, state.id)
     const resumed = { ...resumeState(state, runner, observe(folder.path, state, looking)), id }
@@ -147,6 +131,17 @@ export function resumeRun(folder: TaskFolder, runner: Runner, nowMs: number, fro
     writeChanged(folder, again, seen)
     return { state: again, takenFrom }
   })
+}
+
+function requireResumable(folder: TaskFolder, state: WorkflowState): void {
+  refuseMoved(folder, state)
+  if (isResumable(state)) return
+  throw new PostflightError('workflow-over', { task: taskWord(folder), outcome: state.outcome ?? '' })
+}
+
+/** Refuses `--from` before anything is changed. */
+export function requireEntered(folder: TaskFolder, state: WorkflowState, from: string, nowMs: number): void {
+  enteredFrom(folder, state, state, from, nowMs)
 }
 
 function enteredFrom(
@@ -171,12 +166,10 @@ function requirePhase(folder: TaskFolder, { definition }: WorkflowState, id: str
   throw new PostflightError('phase-unknown', { task: taskWord(folder), phase: id, known: cut(known, 500) })
 }
 
-/** Ends a run at once. */
 export function abortRun(folder: TaskFolder, nowMs: number): WorkflowState {
   return withRun(folder, COMMAND_PATIENCE_MS, (state) => finish(folder, abortState(state, nowMs), state))
 }
 
-/** Settles an ended run: see `settleState`. */
 export function settleRun(folder: TaskFolder): WorkflowState {
   return withRun(folder, COMMAND_PATIENCE_MS, (state) => {
     const settled = settleState(state)
@@ -185,14 +178,12 @@ export function settleRun(folder: TaskFolder): WorkflowState {
   })
 }
 
-/** Stops a run at once, resumable, because its driver was interrupted or failed. A run of another session goes on. */
 export function interruptRun(folder: TaskFolder, session: string, why: string, nowMs: number): WorkflowState {
   return withRun(folder, COMMAND_PATIENCE_MS, (state) =>
     state.active && state.hostSession === session ? finish(folder, haltState(state, why, nowMs), state) : state,
   )
 }
 
-/** Writes a changed state, and takes in the results that pass, which may end the run. */
 function takePassing(folder: TaskFolder, changed: WorkflowState, onDisk: WorkflowState, nowMs: number): WorkflowState {
   const looking = { nowMs, returned: false, takes: 'passing', mayPrompt: false } as const
   return turnUnderLock(folder, changed, looking, { onDisk }).state
@@ -204,10 +195,6 @@ function finish(folder: TaskFolder, ended: WorkflowState, previous: WorkflowStat
   return ended
 }
 
-/**
- * Approves the artifact that the run waits for.
- * @throws {PostflightError} `approval-none`; `approval-artifact` if the artifact has become invalid.
- */
 export function approveRun(folder: TaskFolder, note: string | undefined, nowMs: number): WorkflowState {
   return steer(folder, nowMs, (state) => {
     requireApproval(folder, state)
@@ -221,7 +208,6 @@ export function approveRun(folder: TaskFolder, note: string | undefined, nowMs: 
   })
 }
 
-/** Rejects it: another attempt, with the reason in the prompt. @throws {PostflightError} `approval-none`. */
 export function rejectRun(folder: TaskFolder, reason: string, nowMs: number): WorkflowState {
   return steer(folder, nowMs, (state) => {
     requireApproval(folder, state)
@@ -233,24 +219,18 @@ function requireApproval(folder: TaskFolder, state: WorkflowState): void {
   if (!isApprovalDue(state)) throw new PostflightError('approval-none', { task: taskWord(folder), phase: state.phase })
 }
 
-/**
- * Tries a step of the current phase again, with all its attempts. Steps count from 1.
- * @throws {PostflightError} `run-step`; `workflow-over` when the run was completed or aborted.
- */
+/** `step` counts from 1. */
 export function retryRunStep(folder: TaskFolder, step: number, nowMs: number): WorkflowState {
   return steer(folder, nowMs, (state) => stepped(folder, state, step, retryStep(state, step - 1, nowMs)))
 }
 
-/** Gives up a step of the current phase. Steps count from 1. @throws {PostflightError} as `retryRunStep`. */
 export function skipRunStep(folder: TaskFolder, step: number, nowMs: number): WorkflowState {
   return steer(folder, nowMs, (state) => stepped(folder, state, step, skipStep(state, step - 1, nowMs)))
 }
 
 function stepped(folder: TaskFolder, state: WorkflowState, step: number, steered: Steered): WorkflowState {
-  // A resume would not do the step.
-  if (!isResumable(state)) {
-    throw new PostflightError('workflow-over', { task: taskWord(folder), outcome: state.outcome ?? '' })
-  }
+  // An ended run would never do the step.
+  requireResumable(folder, state)
   if ('state' in steered) return steered.state
   const { phase, totalSteps } = state
   throw new PostflightError('run-step', {
@@ -258,7 +238,6 @@ function stepped(folder: TaskFolder, state: WorkflowState, step: number, steered
   })
 }
 
-/** Changes the state, and takes in the results on disk. */
 function steer(folder: TaskFolder, nowMs: number, change: (state: WorkflowState) => WorkflowState): WorkflowState {
   return withRun(folder, COMMAND_PATIENCE_MS, (state) => {
     const changed = change(state)

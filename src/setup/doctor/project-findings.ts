@@ -5,8 +5,7 @@ import { readDoneFile } from '../../done/done-file.ts'
 import { DONE_STANDING } from '../../done/done-messages.ts'
 import { ruleName } from '../../done/done-rules.ts'
 import { doneFault, parseDoneFile } from '../../done/done-yaml.ts'
-import { doneStanding } from '../../done/standing.ts'
-import { readTrusted } from '../../done/trust-store.ts'
+import { doneStanding, readTrusted } from '../../done/trust-store.ts'
 import { commandLine } from '../../kernel/command-line.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { inPlaceOfFolder, unsearchable, unwritable } from '../../kernel/file-messages.ts'
@@ -24,7 +23,6 @@ import { ownFilesNotIgnored, trackedFiles } from '../install/git.ts'
 import { DONE_FINDINGS, GIT_FINDINGS, MARKER_FINDINGS, ROOT_FINDINGS } from './doctor-messages.ts'
 import { bad, type DoctorFinding, good } from './finding.ts'
 
-/** Checks that there is a root, or that `create` can make one. */
 export function checkRoot(context: CommandContext, root: string | undefined): DoctorFinding {
   if (root !== undefined) return good('root', ROOT_FINDINGS.root(root))
   const start = startOf(context).path
@@ -44,7 +42,6 @@ export function checkRoot(context: CommandContext, root: string | undefined): Do
     : bad('root', inPlaceOfFolder(specs, kind), ROOT_FINDINGS.moveAway)
 }
 
-/** The first folder that cannot be written, with its fix; or undefined. `own` names our folders in the task folder. */
 export function findUnwritable(
   { path: folder, relative }: Pick<TaskFolder, 'path' | 'relative'>,
   own: readonly string[],
@@ -61,16 +58,13 @@ export function findUnwritable(
   return undefined
 }
 
-/** The files that git must not track, relative to the root. */
 const PATTERNS = ['specs/**/.postflight-*', 'specs/**/.postflight-*/**', 'specs/.postflight/**']
 
-/** The command that adds our lines to `.gitignore`, and nothing else. */
 const ADD_LINES = 'postflight init --yes --skip hook --skip permissions --skip skill --skip done'
 
-/** At most this many tracked files are named in a fix. */
 const MAX_NAMED = 20
 
-/** Checks the root's repository. Without one, and without git, there is nothing to find. */
+/** Without one, and without git, there is nothing to find. */
 export function checkGit(root: string): DoctorFinding[] {
   const missing = ownFilesNotIgnored(root) ?? []
   const tracked = trackedFiles(root, PATTERNS)
@@ -81,7 +75,6 @@ export function checkGit(root: string): DoctorFinding[] {
   ]
 }
 
-/** Checks the root's definition of done: whether it is valid, and has effect on this machine. */
 export function checkDone(context: CommandContext, root: string): DoctorFinding[] {
   const standing = doneStanding(root, context)
   if (standing === undefined) return []
@@ -97,10 +90,8 @@ export function checkDone(context: CommandContext, root: string): DoctorFinding[
   return [good('done', DONE_FINDINGS.trusted((readTrusted(root, context)?.rules ?? []).map(ruleName)))]
 }
 
-/** A marker that is pending for longer than this (ms) was forgotten. */
 const LONG_MS = 24 * HOUR_MS
 
-/** Checks every marker of a root. Reports unreadable folders too. */
 export function checkMarkers(context: CommandContext, root: string): DoctorFinding[] {
   const { markers, problems } = viewMarkers(root, context.nowMs)
   const undecodable = listTaskFolders(root).undecodable.map((folder) => ({
@@ -142,16 +133,15 @@ export function checkMarkers(context: CommandContext, root: string): DoctorFindi
   return [...unsearched, ...found]
 }
 
-/** The first folder of a marker that cannot be written: a stop is counted there before it is blocked. */
+/** A stop is counted in the marker's folder before it is blocked. */
 function unwritableFor(view: MarkerView): ReturnType<typeof findUnwritable> {
   const folder = { path: path.dirname(view.path), relative: path.posix.dirname(view.relative_path) }
   return findUnwritable(folder, [CLAIMS_FOLDER])
 }
 
-/** At most this many stray markers are listed. */
 const MAX_STRAYS = 20
 
-/** Finds markers where the hook does not look, so that they never block a stop. */
+/** Markers where the hook does not look never block a stop. */
 export async function checkStrays(root: string): Promise<DoctorFinding[]> {
   const searched = new Set(listTaskFolders(root).folders.map((folder) => path.join(folder.path, MARKER_FILE)))
   const found = await fastGlob(`**/${MARKER_FILE}`, {

@@ -1,23 +1,17 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { kindAt } from '../../disk/file-facts.ts'
-import { listBackups } from '../settings-backups.ts'
 import { readSettingsFile } from '../settings-read.ts'
-import { removeSettingsFile, replaceSettingsFile } from '../settings-replace.ts'
+import { listBackups, removeSettingsFile, replaceSettingsFile } from '../settings-replace.ts'
 import { removeRecord } from './rules-record.ts'
 import type { Target } from './target.ts'
 
-/** Takes our entries out of settings files. */
-
-/** A file that holds our entries, and its text without them. */
 export interface Removal {
   readonly file: string
   readonly before: string
-  /** Undefined: the file is removed. */
   readonly after: string | undefined
 }
 
-/** The files that hold entries of ours. Nothing is written. */
 export function removalsFrom(target: Target, files: readonly string[]): Removal[] {
   return files.flatMap((file) => {
     const before = readSettingsFile(file)
@@ -27,7 +21,7 @@ export function removalsFrom(target: Target, files: readonly string[]): Removal[
   })
 }
 
-/** True if `install` or `init` made the file, and nothing else is in it. A link is not removed: its target would stay. */
+/** A link is not removed: its target would stay. */
 function isLeftBehind(target: Target, file: string, rest: string): boolean {
   if (rest.trim() !== '{}' || kindAt(file) === 'link') return false
   // A backup without our entries is of a file that was there before.
@@ -37,7 +31,7 @@ function isLeftBehind(target: Target, file: string, rest: string): boolean {
   })
 }
 
-/** Removes our entries from a file, then the backups that have the same text as the file. */
+/** Then removes the backups that have the same text as the file. */
 export function carryOut(target: Target, { file, after }: Removal): void {
   if (after === undefined) removeSettingsFile(file)
   // No backup: the only loss is entries that `install` can write again.
@@ -55,7 +49,6 @@ function removeNeedlessBackups(target: Target, file: string, text: string): void
   }
 }
 
-/** The text without our entries; the whole text where it does not parse. */
 function withoutOurs(target: Target, file: string, text: string): string {
   try {
     return target.remove(text, file)
@@ -64,7 +57,6 @@ function withoutOurs(target: Target, file: string, text: string): string {
   }
 }
 
-/** Removes `folder` and the folders above it, below `top`, as long as they are empty. */
 export function removeEmptyFolders(folder: string, top: string): void {
   for (let each = folder; each !== top && each.startsWith(top); each = path.dirname(each)) {
     try {

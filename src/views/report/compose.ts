@@ -1,16 +1,14 @@
-import { isOfPromise, promiseStories, storyEvent, type TimedLine, textOf, timeOf } from './promise-stories.ts'
+import { isOfMarker, markerStories, storyEvent, type TimedLine, textOf, timeOf } from './marker-stories.ts'
 import { runStory } from './run-story.ts'
 import type { Report, ReportSource, Span, TaskStory } from './story.ts'
 
-/** Puts the report together from its sources. Pure. */
+/** Pure. */
 
-/** The maximum number of tasks, so that the page stays readable. The oldest ones are left out. */
+/** More would make the page unreadable. */
 export const MAX_TASKS = 200
 
-/** The maximum number of events that belong to no promise. */
 const MAX_OTHERS = 50
 
-/** The report. A line of the journal without a time is left out. */
 export function composeReport({ root, nowMs, journal, markers, runs }: ReportSource): Report {
   const timed = journal
     .flatMap((line): TimedLine[] => {
@@ -18,17 +16,17 @@ export function composeReport({ root, nowMs, journal, markers, runs }: ReportSou
       return timeMs === undefined ? [] : [{ line, timeMs }]
     })
     .sort((one, other) => one.timeMs - other.timeMs)
-  const ofPromises = groupByTask(timed)
-  const names = new Set([...ofPromises.keys(), ...markers.map(({ task }) => task), ...runs.map(({ task }) => task)])
+  const ofMarkers = groupByTask(timed)
+  const names = new Set([...ofMarkers.keys(), ...markers.map(({ task }) => task), ...runs.map(({ task }) => task)])
   const tasks = [...names]
     .map((task): TaskStory => {
-      const promises = promiseStories(
-        ofPromises.get(task) ?? [],
+      const stories = markerStories(
+        ofMarkers.get(task) ?? [],
         markers.filter((marker) => marker.task === task),
         nowMs,
       )
       const own = runs.filter((run) => run.task === task).map((run) => runStory(run, nowMs))
-      return { task, promises, runs: own, ...around([...promises, ...own]) }
+      return { task, markers: stories, runs: own, ...around([...stories, ...own]) }
     })
     .sort((one, other) => other.endMs - one.endMs || (one.task < other.task ? -1 : 1))
   const others = timed
@@ -43,12 +41,11 @@ export function composeReport({ root, nowMs, journal, markers, runs }: ReportSou
   }
 }
 
-/** The entries about promises, by their tasks. */
 function groupByTask(timed: readonly TimedLine[]): Map<string, TimedLine[]> {
   const groups = new Map<string, TimedLine[]>()
   for (const one of timed) {
     const task = textOf(one.line, 'task', 120)
-    if (task === undefined || !isOfPromise(one.line)) continue
+    if (task === undefined || !isOfMarker(one.line)) continue
     const group = groups.get(task)
     if (group === undefined) groups.set(task, [one])
     else group.push(one)
@@ -56,7 +53,6 @@ function groupByTask(timed: readonly TimedLine[]): Map<string, TimedLine[]> {
   return groups
 }
 
-/** The time from the first of some spans to the last. */
 export function around(spans: readonly Span[]): Span {
   return {
     startMs: spans.reduce((least, { startMs }) => Math.min(least, startMs), Number.POSITIVE_INFINITY),

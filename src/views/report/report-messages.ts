@@ -2,14 +2,10 @@ import { counted } from '../../kernel/phrases.ts'
 import { isSessionFolderName } from '../../project/done-folder.ts'
 import type { TransitionEvent } from '../../run/machine/history.ts'
 
-/** The words of `postflight report`. */
-
-/** The heading of a task. */
 export function taskTitle(task: string): string {
   return isSessionFolderName(task) ? `definition of done (${task})` : task
 }
 
-/** The facts of a journal entry. */
 interface EventFacts {
   readonly count: number | undefined
   readonly detail: string | undefined
@@ -33,10 +29,9 @@ const EVENT_WORDS: Readonly<Record<string, string>> = {
   error: 'error',
 }
 
-/** The events whose detail goes on with the sentence: "check failed: npm test". */
+/** "check failed: npm test". */
 const SENTENCES: readonly string[] = ['check', 'step']
 
-/** An entry of the journal in words. */
 export function eventWords(event: string, { count, detail, outcome }: EventFacts): string {
   const words =
     event === 'block'
@@ -69,7 +64,6 @@ const TRANSITION_WORDS: Readonly<Record<TransitionEvent, string>> = {
   end: 'ended',
 }
 
-/** A transition of a run in words. */
 export function transitionWords(
   event: TransitionEvent,
   place: { readonly phase: string; readonly step: number | undefined; readonly attempt: number | undefined },
@@ -84,7 +78,6 @@ export function transitionWords(
   return `${where}: ${TRANSITION_WORDS[event]}${rest === undefined ? '' : ` (${rest})`}`
 }
 
-/** The names of the standings of markers and runs. */
 export const STANDING_WORDS = {
   pending: 'pending',
   waiting: 'waiting',
@@ -103,9 +96,9 @@ export const STANDING_WORDS = {
   stalled: 'stalled',
   failed: 'failed',
   aborted: 'aborted',
+  moved: 'goes on elsewhere',
 } as const
 
-/** Headings and labels of the page, and the lines of the text. */
 export const REPORT_TEXT = {
   title: 'Postflight report',
   made: (time: string): string => `Generated ${time}. All times are UTC.`,
@@ -134,7 +127,7 @@ export const REPORT_TEXT = {
   otherEvents: 'Other events',
   others: (count: number): string => `${count} more`,
   leftOut: (count: number): string => `${counted(count, 'older task')} left out: postflight report <task> shows one`,
-  promise: 'Marker',
+  marker: 'Marker',
   run: 'Run',
   events: (count: number): string => counted(count, 'event'),
   earlier: (count: number): string => `${counted(count, 'earlier event')} left out`,

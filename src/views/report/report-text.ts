@@ -1,22 +1,20 @@
 import { inLine } from '../../kernel/text.ts'
 import { clock, duration, runTimes } from './page/track.ts'
 import { STANDING_WORDS, REPORT_TEXT as TEXT, taskTitle } from './report-messages.ts'
-import type { PromiseStory, Report, RunStory, StoryEvent } from './story.ts'
+import type { MarkerStory, Report, RunStory, StoryEvent } from './story.ts'
 
-/** The report as lines for a terminal. Pure. */
+/** Pure. */
 
-/** How a word is highlighted. */
 interface Highlighter {
   readonly bold: (text: string) => string
 }
 
-/** The lines of the report: each task with its promises and runs, and what happened to them. */
 export function storyLines({ tasks, others, leftOut }: Report, paint: Highlighter): string[] {
   if (tasks.length === 0 && others.length === 0) return [TEXT.nothing]
   return [
-    ...tasks.flatMap(({ task, promises, runs }) => [
+    ...tasks.flatMap(({ task, markers, runs }) => [
       paint.bold(inLine(taskTitle(task))),
-      ...promises.flatMap(promiseLines),
+      ...markers.flatMap(markerLines),
       ...runs.flatMap(runLines),
     ]),
     ...(others.length === 0 ? [] : [paint.bold(TEXT.otherEvents)]),
@@ -25,9 +23,9 @@ export function storyLines({ tasks, others, leftOut }: Report, paint: Highlighte
   ]
 }
 
-function promiseLines({ id, standing, startMs, endMs, blocks, events }: PromiseStory): string[] {
+function markerLines({ id, standing, startMs, endMs, blocks, events }: MarkerStory): string[] {
   const facts = [STANDING_WORDS[standing], duration(endMs - startMs), ...(blocks === 0 ? [] : [TEXT.blocks(blocks)])]
-  return [`  ${TEXT.promise} ${id ?? ''}`.trimEnd().concat(`: ${facts.join(' · ')}`), ...events.map(eventLine)]
+  return [`  ${TEXT.marker} ${id ?? ''}`.trimEnd().concat(`: ${facts.join(' · ')}`), ...events.map(eventLine)]
 }
 
 function runLines(run: RunStory): string[] {

@@ -8,7 +8,7 @@ import { phaseMs, visitsOf, type WorkflowState, workedMs } from '../../run/machi
 import { REPORT_TEXT, transitionWords } from './report-messages.ts'
 import type { PhaseStory, ReportRun, RunStory, StepStory, StoryEvent, Tone, VisitSteps, VisitStory } from './story.ts'
 
-/** Makes the story of a run from its state and its history. Pure. */
+/** Pure. */
 
 const TONES: Partial<Readonly<Record<TransitionEvent, Tone>>> = {
   pass: 'good',
@@ -24,16 +24,15 @@ const TONES: Partial<Readonly<Record<TransitionEvent, Tone>>> = {
   'stop-request': 'wait',
 }
 
-/** The tones of the end of a run. A person stops or aborts one. */
 const END_TONES: Readonly<Record<RunOutcome, Tone>> = {
   completed: 'good',
   stopped: 'plain',
   stalled: 'bad',
   failed: 'bad',
   aborted: 'plain',
+  moved: 'plain',
 }
 
-/** The story of a run. */
 export function runStory({ state, history }: ReportRun, nowMs: number): RunStory {
   const visits = visitStories(history, state, nowMs)
   const standings = phaseStandings(state)
@@ -85,7 +84,6 @@ function eventOf({ timeMs, event, phase, step, attempt, outcome, verdict, detail
   }
 }
 
-/** The visits of phases, in their order. A run that was stopped and resumed goes on in a visit of the same phase. */
 function visitStories(history: readonly HistoryEntry[], state: WorkflowState, nowMs: number): VisitStory[] {
   const visits: VisitStory[] = []
   let open: Omit<VisitStory, 'endMs'> | undefined
@@ -128,7 +126,6 @@ function phaseStory(
   }
 }
 
-/** The steps of each visit of a phase. An entry of the history belongs to the visit that was entered before it. */
 function visitSteps(phase: Phase, state: WorkflowState, history: readonly HistoryEntry[]): VisitSteps[] {
   const visits: { readonly visit: number; readonly entries: HistoryEntry[] }[] = []
   const own = history.filter(({ phase: id }) => id === phase.id)
@@ -158,7 +155,6 @@ function stepStories(phase: Phase, isLast: boolean, state: WorkflowState, own: r
   })
 }
 
-/** The results that transitions of a step lead to. */
 const STEP_RESULTS: Partial<Readonly<Record<TransitionEvent, StepStory['result']>>> = {
   'step-done': 'done',
   'step-skipped': 'skipped',

@@ -1,23 +1,15 @@
 import * as z from 'zod/mini'
 import { commandLine } from '../../kernel/command-line.ts'
-import { messageOf } from '../../kernel/error-messages.ts'
 import { unparsedMarker } from '../../kernel/phrases.ts'
 import { inLine, oneLine } from '../../kernel/text.ts'
 import { formatAge } from '../../kernel/time.ts'
 import { type MarkerView, unparsedFaults } from '../../marker/marker-view.ts'
 import { DONE_WORD, isSessionFolderName } from '../../project/done-folder.ts'
-import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
-import { needOf } from '../../run/machine/need.ts'
-import type { WorkflowState } from '../../run/machine/state.ts'
-import { isApprovalDue } from '../../run/machine/steering.ts'
-import { placeText } from '../../run/run-standing.ts'
-import { readState } from '../../run/store/state-store.ts'
 import * as field from '../documents.ts'
 import { STATUS_KINDS, type StatusKind, PROJECT_STATUS_TEXT as TEXT } from '../status-messages.ts'
 import { type MarkerKind, VERDICT_TEXT } from '../verdict-messages.ts'
 import type { LostMarker } from './lost-markers.ts'
 
-/** Something unfinished, as `postflight status --json` prints it. */
 export const statusItemDocument = () =>
   z.strictObject({
     kind: z.enum(Object.keys(STATUS_KINDS) as StatusKind[]),
@@ -31,13 +23,8 @@ export const statusItemDocument = () =>
 
 export type StatusItem = field.DocumentOf<typeof statusItemDocument>
 
-/** A session makes its first stop within this time (ms), or it works on. */
 const FIRST_STOP_MS = 600_000
 
-/**
- * True for a pending marker of which no stop was seen, although its session seems to have ended: it is not that of the
- * caller's shell, and some minutes are over. `seen`: the sessions that the journal knows from the hook.
- */
 export function isSessionUnseen(
   { state, wait, continuations, age_ms: age, owner }: MarkerView,
   seen: ReadonlySet<unknown> | undefined,
@@ -50,7 +37,6 @@ export function isSessionUnseen(
   return isOfOther && isIdle && seen?.has(session) === false
 }
 
-/** The item of a marker. `rootOption` is the `--root` that printed commands need. */
 export function markerItem(view: MarkerView, rootOption: string | undefined, isUnseen: boolean): StatusItem {
   const { spent, limit } = view.continuations
   const kind = markerKindOf(view)
@@ -109,7 +95,6 @@ function markerFixFor(view: MarkerView, kind: MarkerKind, rootOption: string | u
     : TEXT.fixes.pending(clear, adopt)
 }
 
-/** The item of a marker without a file. */
 export function lostMarkerItem(lost: LostMarker, nowMs: number, rootOption: string | undefined): StatusItem {
   const { kind, task, relative, record, unproven } = lost
   const path = inLine(relative)
@@ -141,96 +126,6 @@ function markerKindOf({ state, outcome, wait }: MarkerView): MarkerKind {
   return state === 'pending' && wait !== null ? 'waiting' : state
 }
 
-/** A run that was completed without gaps. */
-export interface CompletedRun {
-  readonly kind: 'completed'
-  readonly task: string
-  readonly host_session: string | null
-}
-
-/** A folder's run: an item, or one that was completed without gaps; undefined for one that was settled, or where there is none. */
-export function runItem(
-  folder: TaskFolder,
-  nowMs: number,
-  rootOption: string | undefined,
-): StatusItem | CompletedRun | undefined {
-  const base = { task: folder.task, path: inLine(folder.relative) }
-  try {
-    const state = readState(folder)
-    if (state === undefined || (!state.active && state.settled)) return undefined
-    const kind = runKindOf(state)
-    return kind === undefined
-      ? { kind: 'completed', task: folder.task, host_session: state.hostSession ?? null }
-      : itemOf(kind, folder, state, nowMs, rootOption)
-  } catch (error) {
-    const message = messageOf(error)
-    const sentence = VERDICT_TEXT.problem(folder.task, message)
-    return { ...base, kind: 'unusable', host_session: null, message, sentence, fix: null }
-  }
-}
-
-function itemOf(
-  kind: StatusKind,
-  folder: TaskFolder,
-  state: WorkflowState,
-  nowMs: number,
-  rootOption: string | undefined,
-): StatusItem {
-  const path = inLine(folder.relative)
-  const facts = [
-    oneLine(state.name, 80),
-    ...(state.active ? [placeText(state)] : []),
-    ...(state.active && state.stopRequestedMs !== undefined ? [TEXT.stopping] : []),
-    ...(state.wait === undefined ? [] : [TEXT.waitsFor(state.wait.for)]),
-    ...(isApprovalDue(state) ? [TEXT.waitsForApproval] : []),
-    ...(state.why === undefined ? [] : [oneLine(state.why, 300)]),
-    TEXT.lastChange(formatAge(Math.max(0, nowMs - state.updatedMs))),
-    TEXT.session(state.hostSession ?? null),
-  ]
-  return {
-    ...{ task: folder.task, path, kind, host_session: state.hostSession ?? null },
-    message: TEXT.item(kind, path, facts),
-    sentence: sentenceOf(kind, folder.task, state),
-    fix: runFixFor(kind, state, path, (...words) => commandLine([...words, taskWord(folder)], rootOption)),
-  }
-}
-
-function sentenceOf(kind: StatusKind, task: string, state: WorkflowState): string {
-  if (kind === 'waiting') {
-    const need = needOf(state)
-    const what = need.kind === 'wait' ? TEXT.waitsFor(need.wait.for) : TEXT.waitsForApproval
-    return VERDICT_TEXT.runWaits(task, state.name, what)
-  }
-  return VERDICT_TEXT.run(task, kind, state.name, state.active ? placeText(state) : state.why)
-}
-
-/** The kind of a run's item; undefined for a run that was completed without gaps. */
-function runKindOf(state: WorkflowState): StatusKind | undefined {
-  const { active, outcome, skips } = state
-  if (active) return ['approval', 'wait'].includes(needOf(state).kind) ? 'waiting' : 'running'
-  if (outcome === 'completed') return skips > 0 ? 'skipped' : undefined
-  return outcome ?? 'stopped'
-}
-
-function runFixFor(
-  kind: StatusKind,
-  state: WorkflowState,
-  path: string,
-  command: (...words: string[]) => string,
-): string {
-  const ofRun = (word: string): string => command('workflow', word)
-  const need = needOf(state)
-  if (need.kind === 'approval') {
-    return TEXT.fixes.approval(`${path}/${need.artifact}`, ofRun('approve'), ofRun('reject'))
-  }
-  if (kind === 'running' || kind === 'waiting') return TEXT.fixes.running(ofRun('status'), ofRun('resume'))
-  const clear = command('clear')
-  if (kind === 'skipped') return TEXT.fixes.skipped(ofRun('history'), clear)
-  if (kind === 'aborted') return TEXT.fixes.aborted(ofRun('history'), clear)
-  return TEXT.fixes.over(ofRun('resume'), clear)
-}
-
-/** The annotation of an item. */
 export function annotation({ kind, path, sentence }: StatusItem): string {
   return `::error title=${property(`postflight ${kind}`)},file=${property(path)}::${escaped(sentence)}`
 }

@@ -2,8 +2,8 @@ import { oneLine } from '../../../kernel/text.ts'
 import { around } from '../compose.ts'
 import { REPORT_TEXT as TEXT, taskTitle } from '../report-messages.ts'
 import type {
+  MarkerStory,
   PhaseStory,
-  PromiseStory,
   Report,
   RunStory,
   StepStory,
@@ -18,12 +18,10 @@ import { type Html, html, Html as Raw } from './html.ts'
 import { STYLE } from './style.ts'
 import { badge, bar, clock, duration, key, marks, pause, runTimes, type Scale, scaleOf, toneOf } from './track.ts'
 
-/** The report as one page of HTML: no script, no network, one style for light and dark. Pure. */
+/** Pure. */
 
-/** Up to this many tasks are shown open; with more tasks, only the first one is. */
 const OPEN_TASKS = 6
 
-/** The page of a report. */
 export function reportPage(report: Report): string {
   const { root, nowMs, tasks, others, leftOut } = report
   const name = oneLine(root.split(/[\\/]/).findLast((part) => part !== '') ?? root, 120)
@@ -52,44 +50,42 @@ function othersCard(others: Report['others']): Html {
   )}</ol></div>`
 }
 
-/** Labels of the time axis stand at least this far apart, in percent. */
+/** In percent. */
 const LABEL_ROOM = 16
 
-/** The minimum length of a bar, in percent. A shorter one would be hidden by its marks. */
+/** In percent: marks would hide a shorter bar. */
 const ROOM_FOR_MARKS = 1
 
-/** The overview. */
 export function overview({ tasks }: Report): Html {
-  const promises = tasks.flatMap((task) => task.promises)
+  const markers = tasks.flatMap((task) => task.markers)
   const runs = tasks.flatMap((task) => task.runs)
   const urgent = tasks.flatMap((task, index) => attention(task, index))
-  const scale = scaleOf([...promises, ...runs])
-  return html`<div class="tiles">${figures(promises, runs)}</div>
+  const scale = scaleOf([...markers, ...runs])
+  return html`<div class="tiles">${figures(markers, runs)}</div>
     ${urgent.length > 0 && html`<h2>${TEXT.attention}</h2><div class="card">${folded(urgent, 8, (part) => html`<ul class="list">${part}</ul>`)}</div>`}
-    <h2>${TEXT.timeline}</h2><div class="card"${gaps(scale)}><div class="row"><span></span><div class="axis">${labels(scale, around([...promises, ...runs]))}</div></div>
+    <h2>${TEXT.timeline}</h2><div class="card"${gaps(scale)}><div class="row"><span></span><div class="axis">${labels(scale, around([...markers, ...runs]))}</div></div>
     ${folded(
       tasks.map((task, index) => row(task, index, scale)),
       30,
       (part) => html`<div class="rows">${part}</div>`,
-    )}${key(promises, runs)}</div>`
+    )}${key(markers, runs)}</div>`
 }
 
-/** The first items, and the rest in a part that a reader can open. */
 function folded(items: readonly Html[], first: number, list: (part: readonly Html[]) => Html): Html {
   const others = items.slice(first)
   return html`${list(items.slice(0, first))}${others.length > 0 && html`<details class="more"><summary>${TEXT.others(others.length)}</summary>${list(others)}</details>`}`
 }
 
-function figures(promises: readonly PromiseStory[], runs: readonly RunStory[]): Html[] {
-  const cleared = promises.filter(({ standing }) => standing === 'cleared').length
-  const blocks = promises.reduce((sum, promise) => sum + promise.blocks, 0)
-  const waits = promises.reduce((sum, promise) => sum + promise.waits.length, 0)
+function figures(markers: readonly MarkerStory[], runs: readonly RunStory[]): Html[] {
+  const cleared = markers.filter(({ standing }) => standing === 'cleared').length
+  const blocks = markers.reduce((sum, marker) => sum + marker.blocks, 0)
+  const waits = markers.reduce((sum, marker) => sum + marker.waits.length, 0)
   const completed = runs.filter(({ standing }) => standing === 'completed' || standing === 'skipped').length
-  const abandoned = promises.filter(({ standing }) => toneOf(standing) === 'bad').length
+  const abandoned = markers.filter(({ standing }) => toneOf(standing) === 'bad').length
   return [
-    ...(promises.length === 0
+    ...(markers.length === 0
       ? []
-      : [tile(`${cleared} / ${promises.length}`, TEXT.figures.cleared, cleared === promises.length ? 'good' : '')]),
+      : [tile(`${cleared} / ${markers.length}`, TEXT.figures.cleared, cleared === markers.length ? 'good' : '')]),
     tile(abandoned, TEXT.figures.givenUp, abandoned > 0 ? 'bad' : ''),
     tile(blocks, TEXT.figures.blocked, ''),
     tile(waits, TEXT.figures.waits, ''),
@@ -103,9 +99,8 @@ function tile(figure: string | number, words: string, tone: string): Html {
   return html`<div class="tile ${tone}"><b>${figure}</b><span>${words}</span></div>`
 }
 
-/** The promises and runs of a task that a person should look at. */
 function attention(task: TaskStory, index: number): Html[] {
-  const stories = [...task.promises, ...task.runs].filter(
+  const stories = [...task.markers, ...task.runs].filter(
     ({ standing }) => toneOf(standing) === 'bad' || standing === 'waiting',
   )
   return stories.map((story) => {
@@ -114,15 +109,14 @@ function attention(task: TaskStory, index: number): Html[] {
   })
 }
 
-function row({ task, promises, runs }: TaskStory, index: number, scale: Scale): Html {
-  const two = promises.length > 0 && runs.length > 0 ? ' two' : ''
+function row({ task, markers, runs }: TaskStory, index: number, scale: Scale): Html {
+  const two = markers.length > 0 && runs.length > 0 ? ' two' : ''
   return html`<div class="row"><a href="#t${index + 1}">${task}</a><div class="track${two}">
-    ${promises.map((one) => bar(scale, one, `p ${toneOf(one.standing)}`, one.operation))}
+    ${markers.map((one) => bar(scale, one, `p ${toneOf(one.standing)}`, one.operation))}
     ${runs.map((one) => bar(scale, one, `${two === '' ? '' : 'r '}${toneOf(one.standing)}`, one.name))}
-${promises.filter((one) => scale.at(one.endMs) - scale.at(one.startMs) >= ROOM_FOR_MARKS).flatMap((one) => [...one.waits.map((wait) => pause(scale, wait)), ...marks(scale, one)])}</div></div>`
+${markers.filter((one) => scale.at(one.endMs) - scale.at(one.startMs) >= ROOM_FOR_MARKS).flatMap((one) => [...one.waits.map((wait) => pause(scale, wait)), ...marks(scale, one)])}</div></div>`
 }
 
-/** Cuts the tracks where a long time is drawn short. */
 function gaps({ pauses }: Scale): Html | false {
   const stops = pauses.map(({ from, to }) => `transparent ${from + 0.5}%,var(--card) 0 ${to - 0.5}%,transparent 0`)
   return stops.length > 0 && html` style="--gaps:linear-gradient(90deg,${stops.join(',')})"`
@@ -138,28 +132,27 @@ function labels({ ticks }: Scale, { startMs, endMs }: { readonly startMs: number
   })
 }
 
-/** The card of a task. `index` counts from 0. */
-export function taskCard({ task, promises, runs, endMs }: TaskStory, index: number, isOpen: boolean): Html {
-  const standings = [...new Set([...promises, ...runs].map(({ standing }) => standing))]
+export function taskCard({ task, markers, runs, endMs }: TaskStory, index: number, isOpen: boolean): Html {
+  const standings = [...new Set([...markers, ...runs].map(({ standing }) => standing))]
   return html`<details class="card task" id="t${index + 1}"${isOpen && html` open`}><summary><h3>${oneLine(taskTitle(task), 120)}</h3>
     ${standings.map(badge)}<small>${clock(endMs, true)}</small></summary>
-    ${promises.map(promiseCard)}${runs.map(runCard)}</details>`
+    ${markers.map(markerCard)}${runs.map(runCard)}</details>`
 }
 
-function promiseCard(promise: PromiseStory): Html {
-  const { standing, startMs, endMs, blocks, waits, events, steps, checks } = promise
+function markerCard(marker: MarkerStory): Html {
+  const { standing, startMs, endMs, blocks, waits, events, steps, checks } = marker
   const scale = scaleOf([{ startMs, endMs }])
-  const title = promise.operation ?? promise.id ?? TEXT.promise
+  const title = marker.operation ?? marker.id ?? TEXT.marker
   const facts = [
-    ...(promise.skill === undefined ? [] : [promise.skill]),
+    ...(marker.skill === undefined ? [] : [marker.skill]),
     duration(endMs - startMs),
     ...(blocks === 0 ? [] : [TEXT.blocks(blocks)]),
     ...(waits.length === 0 ? [] : [TEXT.waitCount(waits.length)]),
-    ...(promise.agent === undefined ? [] : [TEXT.agent(promise.agent)]),
+    ...(marker.agent === undefined ? [] : [TEXT.agent(marker.agent)]),
   ]
-  return html`<section class="story"><div class="head"><span class="kind">${TEXT.promise}</span><b>${oneLine(title, 80)}</b>${badge(standing)}<small>${facts.join(' · ')}</small></div>
-    <div class="track">${bar(scale, promise, toneOf(standing))}${waits.map((wait) => pause(scale, wait))}
-    ${marks(scale, promise)}</div>
+  return html`<section class="story"><div class="head"><span class="kind">${TEXT.marker}</span><b>${oneLine(title, 80)}</b>${badge(standing)}<small>${facts.join(' · ')}</small></div>
+    <div class="track">${bar(scale, marker, toneOf(standing))}${waits.map((wait) => pause(scale, wait))}
+    ${marks(scale, marker)}</div>
     ${
       (steps.length > 0 || checks.length > 0) &&
       html`<ul class="steps">${steps.map(
@@ -176,10 +169,8 @@ const VISIT_TONES: Readonly<Record<VisitStory['result'], Tone>> = {
   stuck: 'bad',
 }
 
-/** Steps beyond this number are counted, not listed. */
 const MAX_STEPS = 60
 
-/** The card of a run. */
 export function runCard(run: RunStory): Html {
   const { standing, phases, visits, startMs, endMs } = run
   const scale = scaleOf([{ startMs, endMs }])
@@ -204,7 +195,6 @@ export function runCard(run: RunStory): Html {
     ${eventList(run.events)}</section>`
 }
 
-/** What a run waits for, or why it ended. */
 function toldOf({ waitsFor, why }: RunStory): string | undefined {
   return waitsFor === undefined ? why : TEXT.waitsFor(waitsFor)
 }
@@ -245,10 +235,8 @@ function stepRow({ number, name, attempts, result, durationMs }: StepStory): Htm
   return html`<li class="${result}">${TEXT.step(number, name)}${facts.length > 0 && ` (${facts.join(', ')})`}</li>`
 }
 
-/** The maximum number of events in a list. The earliest ones are left out. */
 const MAX_EVENTS = 150
 
-/** The events of a promise or a run, folded. */
 export function eventList(events: readonly StoryEvent[]): Html | undefined {
   if (events.length === 0) return undefined
   const shown = events.slice(-MAX_EVENTS)

@@ -1,11 +1,8 @@
 import { toIso } from '../../../kernel/time.ts'
 import { STANDING_WORDS, REPORT_TEXT as TEXT } from '../report-messages.ts'
-import type { PromiseStanding, PromiseStory, RunStory, Span, StoryEvent, Tone } from '../story.ts'
+import type { MarkerStanding, MarkerStory, RunStory, Span, StoryEvent, Tone } from '../story.ts'
 import { type Html, html } from './html.ts'
 
-/** Bars and marks on a line of time. */
-
-/** A bar from the beginning of a span to its end. */
 export function bar(scale: Scale, { startMs, endMs }: Span, kind: string, name?: string): Html {
   const left = scale.at(startMs)
   const width = Math.round((scale.at(endMs) - left) * 100) / 100
@@ -13,60 +10,54 @@ export function bar(scale: Scale, { startMs, endMs }: Span, kind: string, name?:
   return html`<i class="${kind}" style="left:${left}%;width:${width}%" title="${title}"></i>`
 }
 
-/** A wait. */
 export function pause(scale: Scale, { startMs, endMs }: Span): Html {
   const left = scale.at(startMs)
   return html`<s style="left:${left}%;width:${Math.round((scale.at(endMs) - left) * 100) / 100}%" title="${TEXT.waited(duration(endMs - startMs))}"></s>`
 }
 
-/** The moments of a promise that a person should see: blocked stops, and checks that failed. */
-export function marks(scale: Scale, promise: PromiseStory): Html[] {
-  return marked(promise).map(
+export function marks(scale: Scale, marker: MarkerStory): Html[] {
+  return marked(marker).map(
     ({ timeMs, tone }) => html`<u${tone === 'bad' && html` class="bad"`} style="left:${scale.at(timeMs)}%"></u>`,
   )
 }
 
-function marked({ events }: PromiseStory): StoryEvent[] {
+function marked({ events }: MarkerStory): StoryEvent[] {
   return events.filter(({ tone }) => tone === 'warn' || tone === 'bad')
 }
 
 const { key: KEY } = TEXT
 
-/** What the colours and marks mean that these stories have. */
-export function key(promises: readonly PromiseStory[], runs: readonly RunStory[]): Html {
-  const bars = new Set([...promises, ...runs].map(({ standing }) => toneOf(standing)))
-  const events = new Set(promises.flatMap(marked).map(({ tone }) => tone))
+export function key(markers: readonly MarkerStory[], runs: readonly RunStory[]): Html {
+  const bars = new Set([...markers, ...runs].map(({ standing }) => toneOf(standing)))
+  const events = new Set(markers.flatMap(marked).map(({ tone }) => tone))
   const entries: [boolean, Html, string][] = [
     [bars.has('good'), html`<i class="good"></i>`, KEY.good],
     [bars.has('warn'), html`<i class="warn"></i>`, KEY.goesOn],
     [bars.has('bad'), html`<i class="bad"></i>`, KEY.bad],
     [bars.has('plain'), html`<i></i>`, KEY.other],
     [bars.has('wait'), html`<i class="wait"></i>`, KEY.waitsNow],
-    [promises.some(({ waits }) => waits.length > 0), html`<s></s>`, KEY.wait],
+    [markers.some(({ waits }) => waits.length > 0), html`<s></s>`, KEY.wait],
     [events.has('warn'), html`<u></u>`, KEY.block],
     [events.has('bad'), html`<u class="bad"></u>`, KEY.failure],
   ]
   return html`<div class="key">${entries.filter(([isDrawn]) => isDrawn).map(([, sign, words]) => html`<span>${sign}${words}</span>`)}</div>`
 }
 
-/** Where a time lies, in percent of the line. */
+/** In percent of the line. */
 export interface Scale {
   readonly at: (timeMs: number) => number
-  /** The long times in which nothing happened, in percent of the line. */
+  /** In percent. */
   readonly pauses: readonly { readonly from: number; readonly to: number }[]
-  /** The beginnings of the times in which something happened. */
   readonly ticks: readonly { readonly at: number; readonly timeMs: number }[]
 }
 
 /** A time without activity that is longer than this (ms), and than a share of the whole, is drawn short. */
 const LONG_PAUSE_MS = 20 * 60_000
 const LONG_SHARE = 0.08
-/** The width of such a pause, in percent. */
+/** In percent. */
 const PAUSE_WIDTH = 3
-/** With more pauses than this, the pauses alone would fill the line, so all times are drawn to scale. */
 const MAX_PAUSES = 12
 
-/** The scale for some spans of time. */
 export function scaleOf(spans: readonly Span[]): Scale {
   const busy = merged(spans)
   const [first, last] = [busy[0], busy.at(-1)]
@@ -114,7 +105,7 @@ function round(percent: number): number {
   return Math.round(Math.max(0, Math.min(100, percent)) * 100) / 100
 }
 
-/** A time of day, with the date where `withDate` is set: `2026-11-22 14:03:22`. */
+/** `2026-11-22 14:03:22`, with the date if `withDate` is set. */
 export function clock(timeMs: number, withDate: boolean): string {
   const iso = toIso(timeMs)
   return withDate ? `${iso.slice(0, 10)} ${iso.slice(11, 19)}` : iso.slice(11, 19)
@@ -138,14 +129,13 @@ export function duration(ms: number): string {
   return `${whole} ${name === 'days' && whole === 1 ? 'day' : name}${rest === 0 ? '' : ` ${rest} ${smallerName}`}`
 }
 
-/** The time of a run from its start to its end, and how long of it the run worked, where that is another time. */
 export function runTimes({ startMs, endMs, workedMs }: Pick<RunStory, 'startMs' | 'endMs' | 'workedMs'>): string[] {
   const whole = duration(endMs - startMs)
   const worked = duration(workedMs)
   return whole === worked ? [whole] : [whole, TEXT.worked(worked)]
 }
 
-type Standing = PromiseStanding | RunStory['standing']
+type Standing = MarkerStanding | RunStory['standing']
 
 const TONES: Readonly<Record<Standing, Tone>> = {
   pending: 'warn',
@@ -165,14 +155,13 @@ const TONES: Readonly<Record<Standing, Tone>> = {
   stalled: 'bad',
   failed: 'bad',
   aborted: 'plain',
+  moved: 'plain',
 }
 
-/** The colour of a standing. */
 export function toneOf(standing: Standing): Tone {
   return TONES[standing]
 }
 
-/** A standing as a badge. */
 export function badge(standing: Standing): Html {
   return html`<span class="badge ${toneOf(standing)}">${STANDING_WORDS[standing]}</span>`
 }

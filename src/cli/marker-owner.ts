@@ -3,15 +3,14 @@ import { callerOf, type Identity } from '../hosts/caller.ts'
 import { MAIN_AGENT } from '../hosts/host.ts'
 import { PostflightError } from '../kernel/errors.ts'
 import type { Marker } from '../marker/marker.ts'
-import { ONE_CALL_MS } from '../marker/owner-claim.ts'
+import { ONE_CALL_MS } from '../marker/recorded-owner.ts'
 import { markerDisplayPath, type StoredMarker } from '../marker/stored-marker.ts'
 import type { CommandContext } from '../project/command-context.ts'
 import type { TaskFolder } from '../project/task-folder.ts'
 import { findMarkers } from '../stop/observe-stop.ts'
 
-/** Whose promise `create` makes, and which promises it must not replace (docs/design.md, "Ownership"). */
+/** docs/design.md, "Ownership". */
 
-/** The options of `create` that decide about the owner. */
 export interface OwnerOptions {
   readonly skill?: string
   readonly operation?: string
@@ -23,14 +22,13 @@ export interface OwnerOptions {
   readonly agentType?: string
 }
 
-/** The owner. `--agent-type` names a sub-agent, so the owner is not `main`, even if main's shell runs the command. */
+/** `--agent-type` names a sub-agent, so the owner is not `main`, even if main's shell runs the command. */
 export function newOwnerOf(context: CommandContext, options: OwnerOptions): Identity {
   const identity = callerOf(context, options)
   const isForSubagent = options.agentType !== undefined && identity.agent === MAIN_AGENT
   return isForSubagent ? { ...identity, agent: undefined } : identity
 }
 
-/** The error for a marker that this agent must not replace; undefined if it may. */
 export function conflictWith(
   present: StoredMarker,
   identity: Identity,
@@ -39,10 +37,7 @@ export function conflictWith(
   return foreignOwner(present, identity.session, options.sessionId) ?? otherAgent(present, identity.agent, options)
 }
 
-/**
- * The error for a promise of another agent of the session. If a host's shell does not say which agent runs `create`, a
- * promise with a known owner can be renewed as it is, but not changed or replaced.
- */
+/** If a host's shell does not say which agent runs `create`, a marker with an owner can only be renewed unchanged. */
 function otherAgent(
   { marker, folder }: StoredMarker,
   agent: string | undefined,
@@ -54,14 +49,12 @@ function otherAgent(
   return new PostflightError('marker-of-other-agent', { path, agent: marker.agent, operation: marker.operation })
 }
 
-/** True if the options name the promise's operation, or nothing that would change it. */
 function renewsAsItIs(marker: Marker, { operation, agentType, reason, step, skill }: OwnerOptions): boolean {
   if (agentType !== marker.agentType) return false
   if (operation !== undefined) return isForOperation(marker, operation)
   return reason === undefined && skill === undefined && step.length === 0
 }
 
-/** The error for a marker that this session must not replace: another session's, or one of unknown origin. */
 function foreignOwner(
   present: StoredMarker,
   session: string | undefined,
@@ -84,14 +77,13 @@ function foreignOwner(
   return undefined
 }
 
-/** True when `create` renews a pending marker, which keeps its id and its count: it is for the same operation. */
 export function isForOperation(marker: Marker, operation: string | undefined): boolean {
   return marker.fields !== undefined && (operation === undefined || marker.operation === operation)
 }
 
 /**
- * True if the hook cannot learn which agent made the promise: the output does not reach it, and the time of the shell call
- * is not known, or fits another promise too.
+ * Whether the hook cannot learn which agent made the marker: the output does not reach it, and the time of the shell
+ * call is not known, or fits another marker too.
  */
 export function isOwnerLost(context: CommandContext, folder: TaskFolder, { session, agent }: Identity): boolean {
   if (session === undefined || agent !== undefined) return false
@@ -108,7 +100,6 @@ export function isOwnerLost(context: CommandContext, folder: TaskFolder, { sessi
   )
 }
 
-/** Whose marker is in the way of `create`: the end of "the marker is …". */
 export const CONFLICTING_OWNERS = {
   hostSession: (session: string): string => `pending for host session ${session}`,
   skillSession: (session: string): string => `pending for session ${session}`,

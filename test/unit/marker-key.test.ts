@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { promiseKey } from '../../src/marker/promise-key.ts'
+import { markerKey } from '../../src/marker/stored-marker.ts'
 import { marker } from './builders.ts'
 
 const CREATED = { created: '2026-01-18T10:00:00Z' }
@@ -15,6 +15,6 @@ it.each([
     `1768730400000 "${'x'.repeat(120)}"`,
   ],
   ['nothing, without an id and a time', { session_id: 's1' }, undefined],
-])('a promise is told from others by %s', (_, fields, expected) => {
-  expect(promiseKey(marker(fields))).toBe(expected)
+])('a marker is identified by %s', (_, fields, expected) => {
+  expect(markerKey(marker(fields))).toBe(expected)
 })

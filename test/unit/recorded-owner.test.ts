@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest'
 import type { Moment } from '../../src/hosts/occasion.ts'
 import {
   announcesWait,
-  claimedIds,
-  claimedOwner,
-  isClaimedByOutput,
   isMadeByCommand,
+  isNamedInOutput,
+  ownerFields,
+  printedIds,
   waitingIds,
-} from '../../src/marker/owner-claim.ts'
+} from '../../src/marker/recorded-owner.ts'
 import { changedAt, marker, NOW_MS } from './builders.ts'
 
 const ID = 'pf_abcdefghijkl'
@@ -31,11 +31,11 @@ function use(command: string, payload: object = {}, sessionBornMs?: number): Mom
 
 describe('a promise is named as made by', () => {
   it.each(['created', 'renewed', 'replaced', 'adopted'])('a line that begins with "%s"', (verb) => {
-    expect([...claimedIds(`noise\n${verb} specs/007_x/.postflight-pending  ${ID}\r\nmore`)]).toEqual([ID])
+    expect([...printedIds(`noise\n${verb} specs/007_x/.postflight-pending  ${ID}\r\nmore`)]).toEqual([ID])
   })
 
   it('the bare id of --quiet', () => {
-    expect([...claimedIds(`${ID}\n`)]).toEqual([ID])
+    expect([...printedIds(`${ID}\n`)]).toEqual([ID])
   })
 
   it.each([
@@ -48,7 +48,7 @@ describe('a promise is named as made by', () => {
     `id ${ID}`,
     `created x ${ID}`,
   ])('nothing else: %j', (output) => {
-    expect([...claimedIds(output)]).toEqual([])
+    expect([...printedIds(output)]).toEqual([])
   })
 
   it('but as waiting by its own line alone', () => {
@@ -58,12 +58,12 @@ describe('a promise is named as made by', () => {
 })
 
 describe('the line of a promise', () => {
-  const claims = (fields: object, one: Moment, times = MADE): boolean =>
-    isClaimedByOutput(marker({ ...OURS, ...fields }), times, one, claimedIds(LINE))
+  const owns = (fields: object, one: Moment, times = MADE): boolean =>
+    isNamedInOutput(marker({ ...OURS, ...fields }), times, one, printedIds(LINE))
 
   it('gives it to the agent that printed it', () => {
-    expect(claims({}, use('postflight create 7'))).toBe(true)
-    expect(claims({ cc_session_id: undefined }, use('postflight create 7'))).toBe(true)
+    expect(owns({}, use('postflight create 7'))).toBe(true)
+    expect(owns({ cc_session_id: undefined }, use('postflight create 7'))).toBe(true)
   })
 
   it.each<[string, object, Moment, typeof MADE?]>([
@@ -92,14 +92,14 @@ describe('the line of a promise', () => {
     ['of another agent, which the environment named', { agent_id: 'a2', owner_from: 'environment' }, use('create')],
     ['without a session, from before this one', { cc_session_id: undefined }, use('create', {}, NOW_MS + 60_000)],
   ])('gives nothing of a promise %s', (_what, fields, one, times) => {
-    expect(claims(fields, one, times)).toBe(false)
+    expect(owns(fields, one, times)).toBe(false)
   })
 
   it.each([
     ['3 s before the command began: clocks and file systems round', use('create'), NOW_MS - 8_000, true],
     ['earlier', use('create'), NOW_MS - 8_001, false],
   ])('gives it to the agent of a command if its file was changed %s', (_, one, changedMs, expected) => {
-    expect(claims({}, one, changedAt(changedMs))).toBe(expected)
+    expect(owns({}, one, changedAt(changedMs))).toBe(expected)
   })
 
   it.each([
@@ -107,23 +107,23 @@ describe('the line of a promise', () => {
     ['earlier', NOW_MS - 600_001, false],
   ])('gives it to another session, where the duration is not told, if it was made %s', (_, madeMs, expected) => {
     const inherited = { cc_session_id: 's2', owner_from: 'environment', created: undefined }
-    expect(claims(inherited, use('create', { durationMs: undefined }), changedAt(madeMs))).toBe(expected)
+    expect(owns(inherited, use('create', { durationMs: undefined }), changedAt(madeMs))).toBe(expected)
   })
 
   it('gives it to an agent of its type, and one without a type to an agent of any type', () => {
     const worker = use('create', { agentType: 'worker' })
-    expect(claims({ agent_type: 'worker' }, worker)).toBe(true)
-    expect(claims({}, worker)).toBe(true)
+    expect(owns({ agent_type: 'worker' }, worker)).toBe(true)
+    expect(owns({}, worker)).toBe(true)
   })
 
   it.each(['create', 'make all'])('gives it to the session that ran "%s" inside another host', (command) => {
-    expect(claims({ cc_session_id: 's2', agent_id: 'main', owner_from: 'environment' }, use(command))).toBe(true)
+    expect(owns({ cc_session_id: 's2', agent_id: 'main', owner_from: 'environment' }, use(command))).toBe(true)
   })
 
   it('gives it to that session also where the duration of the command is not told', () => {
     const inherited = { cc_session_id: 's2', agent_id: 'main', owner_from: 'environment' }
-    expect(claims(inherited, use('postflight create 7', { durationMs: undefined }))).toBe(true)
-    expect(claims(inherited, use('sh stage.sh', { command: undefined, durationMs: undefined }))).toBe(false)
+    expect(owns(inherited, use('postflight create 7', { durationMs: undefined }))).toBe(true)
+    expect(owns(inherited, use('sh stage.sh', { command: undefined, durationMs: undefined }))).toBe(false)
   })
 
   it.each([
@@ -133,7 +133,7 @@ describe('the line of a promise', () => {
     'cd specs; cat ../adopt/log',
   ])('gives it to no session that only reads it, where the duration is not told: %s', (command) => {
     const inherited = { cc_session_id: 's2', agent_id: 'main', owner_from: 'environment' }
-    expect(claims(inherited, use(command, { durationMs: undefined }))).toBe(false)
+    expect(owns(inherited, use(command, { durationMs: undefined }))).toBe(false)
   })
 
   it.each([
@@ -144,36 +144,36 @@ describe('the line of a promise', () => {
     'grep -q x create.log || $PF create 7',
   ])('gives it to the session that made it, where the duration is not told: %s', (command) => {
     const inherited = { cc_session_id: 's2', agent_id: 'main', owner_from: 'environment' }
-    expect(claims(inherited, use(command, { durationMs: undefined }))).toBe(true)
+    expect(owns(inherited, use(command, { durationMs: undefined }))).toBe(true)
   })
 
   it('confirms the owner that the environment named', () => {
-    expect(claims({ agent_id: 'a1', owner_from: 'environment' }, use('create'))).toBe(true)
-    expect(claims({ agent_id: 'a1' }, use('create'))).toBe(false)
+    expect(owns({ agent_id: 'a1', owner_from: 'environment' }, use('create'))).toBe(true)
+    expect(owns({ agent_id: 'a1' }, use('create'))).toBe(false)
   })
 
   it('gives nothing where the session is not known', () => {
-    expect(claims({ cc_session_id: undefined }, use('create', { session: undefined }))).toBe(false)
+    expect(owns({ cc_session_id: undefined }, use('create', { session: undefined }))).toBe(false)
   })
 
   it('gives nothing of the time where the host does not tell it', () => {
-    expect(claims({}, use('create', { durationMs: undefined }), changedAt(NOW_MS - 60_000))).toBe(true)
+    expect(owns({}, use('create', { durationMs: undefined }), changedAt(NOW_MS - 60_000))).toBe(true)
   })
 
   it('makes its agent the owner, or main', () => {
     const own = { agent_id: 'a1', cc_session_id: 's1', owner_from: undefined }
-    expect(claimedOwner(marker({}), use('x').payload)).toEqual(own)
+    expect(ownerFields(marker({}), use('x').payload)).toEqual(own)
     const { agent: _agent, ...unnamed } = use('x').payload
-    expect(claimedOwner(marker({}), unnamed)).toMatchObject({ agent_id: 'main' })
+    expect(ownerFields(marker({}), unnamed)).toMatchObject({ agent_id: 'main' })
   })
 
   it('leaves checks with the session that wrote them', () => {
     const checks = [{ run: 'make harm' }]
-    const claimed = (fields: object) => claimedOwner(marker({ checks, ...fields }), use('x').payload)
-    expect(claimed({})).toMatchObject({ cc_session_id: 's1', checks_session: 'none' })
-    expect(claimed({ cc_session_id: 'outer' })).toMatchObject({ cc_session_id: 's1', checks_session: 'outer' })
-    expect(claimed({ cc_session_id: 'x', checks_session: 'y' })).toMatchObject({ checks_session: 'y' })
-    expect(claimed({ cc_session_id: 's1' })).not.toHaveProperty('checks_session')
+    const fieldsOf = (fields: object) => ownerFields(marker({ checks, ...fields }), use('x').payload)
+    expect(fieldsOf({})).toMatchObject({ cc_session_id: 's1', checks_session: 'none' })
+    expect(fieldsOf({ cc_session_id: 'outer' })).toMatchObject({ cc_session_id: 's1', checks_session: 'outer' })
+    expect(fieldsOf({ cc_session_id: 'x', checks_session: 'y' })).toMatchObject({ checks_session: 'y' })
+    expect(fieldsOf({ cc_session_id: 's1' })).not.toHaveProperty('checks_session')
   })
 })
 

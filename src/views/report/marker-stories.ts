@@ -2,24 +2,21 @@ import { oneLine } from '../../kernel/text.ts'
 import { fromIso } from '../../kernel/time.ts'
 import type { JournalLine } from '../../project/journal-entry.ts'
 import { eventWords } from './report-messages.ts'
-import type { PromiseStanding, PromiseStory, ReportMarker, Span, StoryEvent, Tone } from './story.ts'
+import type { MarkerStanding, MarkerStory, ReportMarker, Span, StoryEvent, Tone } from './story.ts'
 
-/** Makes the stories of a task's promises from the journal and from the markers that lie there now. Pure. */
+/** Pure. */
 
-/** An entry of the journal whose time is known. */
 export interface TimedLine {
   readonly timeMs: number
   readonly line: JournalLine
 }
 
-/** The events that belong to a promise. */
-const OF_PROMISES: readonly string[] = [
+const OF_MARKERS: readonly string[] = [
   ...['create', 'block', 'clear', 'check', 'cap', 'bypass', 'bypass-request', 'expire', 'adopt', 'claim', 'step'],
   ...['wait', 'wait-end'],
 ]
 
-/** The standing of a promise after a journal event that ends it. */
-const ENDS: Readonly<Record<string, PromiseStanding>> = {
+const ENDS: Readonly<Record<string, MarkerStanding>> = {
   clear: 'cleared',
   cap: 'abandoned',
   bypass: 'bypassed',
@@ -36,55 +33,49 @@ const TONES: Readonly<Record<string, Tone>> = {
   error: 'bad',
 }
 
-/** A promise while the journal is read. */
 interface Draft {
   id: string | undefined
   session: string | undefined
   agent: string | undefined
   startMs: number
   endMs: number | undefined
-  standing: PromiseStanding | undefined
+  standing: MarkerStanding | undefined
   blocks: number
   waits: Span[]
   waitingSinceMs: number | undefined
   events: StoryEvent[]
 }
 
-/** True for an entry of the journal that belongs to a promise. The waits of a workflow's run have the id of the run. */
-export function isOfPromise(line: JournalLine): boolean {
-  return OF_PROMISES.includes(line.event) && !textOf(line, 'marker_id')?.startsWith('wf_')
+export function isOfMarker(line: JournalLine): boolean {
+  return OF_MARKERS.includes(line.event) && !textOf(line, 'marker_id')?.startsWith('wf_')
 }
 
-/** A text of a journal line, on one line; undefined for anything else. */
 export function textOf(line: JournalLine, field: string, limit = 300): string | undefined {
   const value = line[field]
   return typeof value === 'string' && value !== '' ? oneLine(value, limit) : undefined
 }
 
-/** The time of a journal line; undefined if it has none. */
 export function timeOf(line: JournalLine): number | undefined {
   return typeof line.time === 'string' ? fromIso(line.time) : undefined
 }
 
-/** An entry of the journal as an event of a story. */
 export function storyEvent({ line, timeMs }: TimedLine): StoryEvent {
   const count = typeof line.count === 'number' ? line.count : undefined
   const words = eventWords(line.event, { count, detail: textOf(line, 'detail', 500), outcome: textOf(line, 'outcome') })
   return { timeMs, tone: TONES[line.event] ?? 'plain', words }
 }
 
-/** The stories of one task's promises, in the order of their beginnings. */
-export function promiseStories(
+export function markerStories(
   lines: readonly TimedLine[],
   markers: readonly ReportMarker[],
   nowMs: number,
-): PromiseStory[] {
+): MarkerStory[] {
   const drafts: Draft[] = []
   for (const timed of lines) read(drafts, timed)
   const left = new Set(drafts.filter((one) => one.standing === undefined || isGivenUp(one)))
   const withMarker = new Map<Draft, ReportMarker>()
   for (const marker of markers) {
-    const draft = [...left].reverse().find((one) => isOf(one, marker)) ?? newDraft(marker.promisedMs ?? nowMs)
+    const draft = [...left].reverse().find((one) => isOf(one, marker)) ?? newDraft(marker.madeMs ?? nowMs)
     if (!drafts.includes(draft)) drafts.push(draft)
     left.delete(draft)
     withMarker.set(draft, marker)
@@ -100,7 +91,6 @@ function isOf(draft: Draft, marker: ReportMarker): boolean {
   return marker.id === undefined || draft.id === undefined || marker.id === draft.id
 }
 
-/** True for a promise whose marker was kept as abandoned. */
 function isGivenUp({ standing }: Draft): boolean {
   return standing === 'abandoned' || standing === 'unchecked'
 }
@@ -112,7 +102,6 @@ function newDraft(startMs: number): Draft {
   }
 }
 
-/** Adds an entry of the journal to the promise that it is about. */
 function read(drafts: Draft[], timed: TimedLine): void {
   const { line, timeMs } = timed
   const id = textOf(line, 'marker_id')
@@ -122,7 +111,7 @@ function read(drafts: Draft[], timed: TimedLine): void {
       (one.endMs === undefined || (line.event === 'clear' && isGivenUp(one))) &&
       (id === undefined || one.id === undefined || one.id === id),
   )
-  // The end of a run's wait looks like that of a promise without an id.
+  // The end of a run's wait looks like that of a marker without an id.
   if (draft === undefined && line.event === 'wait-end') return
   if (draft === undefined || (line.event === 'create' && !isRenewed)) {
     // A folder holds one marker, so a new one replaces the last.
@@ -146,13 +135,13 @@ function endWait(draft: Draft, timeMs: number): void {
   draft.waitingSinceMs = undefined
 }
 
-function end(draft: Draft, standing: PromiseStanding, timeMs: number): void {
+function end(draft: Draft, standing: MarkerStanding, timeMs: number): void {
   endWait(draft, timeMs)
   draft.standing = standing
   draft.endMs = timeMs
 }
 
-function storyOf(draft: Draft, marker: ReportMarker | undefined, nowMs: number): PromiseStory {
+function storyOf(draft: Draft, marker: ReportMarker | undefined, nowMs: number): MarkerStory {
   const standing = standingOf(draft, marker)
   const isOpen = standing === 'pending' || standing === 'waiting'
   const lastMs = draft.events.at(-1)?.timeMs ?? draft.startMs
@@ -165,7 +154,7 @@ function storyOf(draft: Draft, marker: ReportMarker | undefined, nowMs: number):
     session: draft.session,
     agent: draft.agent,
     standing,
-    startMs: Math.min(draft.startMs, isOpen ? (marker?.promisedMs ?? draft.startMs) : draft.startMs),
+    startMs: Math.min(draft.startMs, isOpen ? (marker?.madeMs ?? draft.startMs) : draft.startMs),
     endMs,
     blocks: draft.blocks,
     waits: draft.waits,
@@ -175,7 +164,7 @@ function storyOf(draft: Draft, marker: ReportMarker | undefined, nowMs: number):
   }
 }
 
-function standingOf({ standing }: Draft, marker: ReportMarker | undefined): PromiseStanding {
+function standingOf({ standing }: Draft, marker: ReportMarker | undefined): MarkerStanding {
   // An abandoned marker that is gone was cleared or removed by hand after all.
   if (marker === undefined) return standing ?? 'removed'
   if (marker.state === 'pending') return marker.waitsFor === undefined ? 'pending' : 'waiting'

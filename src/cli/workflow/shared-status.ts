@@ -1,0 +1,109 @@
+import * as z from 'zod/mini'
+import { commandLine } from '../../kernel/command-line.ts'
+import { messageOf } from '../../kernel/error-messages.ts'
+import { inLine, oneLine } from '../../kernel/text.ts'
+import { formatAge, toIso } from '../../kernel/time.ts'
+import { type CommandContext, type CommandResult, findCommandRoot } from '../../project/command-context.ts'
+import { taskFolderBelow } from '../../project/find-task-folder.ts'
+import { placeOfNewRoot } from '../../project/new-task-folder.ts'
+import { RUN_OUTCOMES } from '../../run/machine/history.ts'
+import { isResumable, needOf } from '../../run/machine/need.ts'
+import { STATUS_TEXT } from '../../run/run-messages.ts'
+import { placeText } from '../../run/run-standing.ts'
+import { gitCall } from '../../run/shared/publish-run.ts'
+import { requireRemote } from '../../run/shared/ref-store.ts'
+import { shareOf } from '../../run/shared/share-record.ts'
+import { holderWords, SHARED_TEXT } from '../../run/shared/shared-messages.ts'
+import { isHeldBy, type RemoteRun, readRuns, taskOf, type UnreadableRun } from '../../run/shared/take-run.ts'
+import * as field from '../../views/documents.ts'
+import type { Painter } from '../../views/print.ts'
+import { withRemote } from './publish-change.ts'
+
+export async function sharedStatus(
+  context: CommandContext,
+  remote: string,
+  isVerdict: boolean,
+  paint: Painter,
+): Promise<CommandResult<SharedDocument>> {
+  const root = findCommandRoot(context) ?? placeOfNewRoot(context)
+  const call = await requireRemote(gitCall(root), remote)
+  const { runs, lost } = await withRemote(context, () => readRuns(call, remote))
+  const rows = runs.map((run) => rowOf(context, root, remote, run))
+  const clean = runs.every((run) => 'state' in run && !isResumable(run.state))
+  return {
+    exitCode: isVerdict && !clean ? 1 : 0,
+    data: { remote, clean, runs: rows, lost },
+    lines: [
+      ...(rows.length === 0 ? [SHARED_TEXT.none(remote)] : []),
+      ...rows.flatMap(({ message, fix, needs }) => [
+        `${needs === null ? paint.red('✗') : needs === 'nothing' ? paint.green('✓') : paint.yellow('●')} ${message}`,
+        ...(fix === null ? [] : [`  → ${fix}`]),
+      ]),
+      ...lost.map((ref) => `${paint.yellow('!')} ${SHARED_TEXT.lost(ref)}`),
+    ],
+  }
+}
+
+type Row = SharedDocument['runs'][number]
+
+const UNREADABLE = {
+  ...{ task: null, name: null, phase: null, outcome: null, needs: null, machine: null, session: null, since: null },
+  ...{ here: false, updated_at: null, fix: null },
+} as const
+
+function rowOf(context: CommandContext, root: string, remote: string, run: RemoteRun | UnreadableRun): Row {
+  if ('problem' in run) return { ...UNREADABLE, id: run.run, message: `${run.run}: ${messageOf(run.problem)}` }
+  const { holder, state } = run
+  const isHere = isHeldBy(shareOf(taskFolderBelow(root, holder.path), run.run), run)
+  const need = needOf(state)
+  const age = formatAge(Math.max(0, context.nowMs - holder.sinceMs))
+  const facts = [
+    oneLine(state.name, 80),
+    state.active ? placeText(state) : (state.outcome ?? ''),
+    ...(need.kind === 'approval' ? [SHARED_TEXT.needsApproval] : []),
+    ...(need.kind === 'wait' ? [STATUS_TEXT.waits(need.wait.for)] : []),
+    holder.machine === undefined
+      ? SHARED_TEXT.freeSince(age)
+      : isHere
+        ? SHARED_TEXT.heldHere(age)
+        : SHARED_TEXT.held(holderWords(holder), age),
+  ]
+  const isFree = holder.machine === undefined && isResumable(state)
+  const message = [inLine(taskOf(run)), ...facts, run.run].join(' · ')
+  return {
+    ...{ id: run.run, task: taskOf(run), name: state.name, phase: state.phase, outcome: state.outcome ?? null },
+    ...{ needs: need.kind, machine: holder.machine ?? null, session: holder.session ?? null },
+    ...{ since: toIso(holder.sinceMs), here: isHere, updated_at: toIso(state.updatedMs), message },
+    fix: isFree ? `${commandLine(['workflow', 'resume', run.run], context.rootOption)} --shared ${remote}` : null,
+  }
+}
+
+export const sharedDocument = () =>
+  z.strictObject({
+    remote: field.text('The git remote.'),
+    clean: field.flag('True if every run in it is completed or aborted. With --exit-code, the exit code is 1 if not.'),
+    runs: z.array(
+      z.strictObject({
+        id: field.text('The id of the run: its ref is refs/postflight/{id}.'),
+        task: field.optionalText('Name of the task folder; null for a run that cannot be read.'),
+        name: field.optionalText('Name of the workflow.'),
+        phase: field.optionalText('The current phase.'),
+        outcome: z.nullable(z.enum(RUN_OUTCOMES)).register(z.globalRegistry, { description: 'Null while it runs.' }),
+        needs: z
+          .nullable(z.enum(['approval', 'stop', 'wait', 'prompt', 'resume', 'nothing']))
+          .register(z.globalRegistry, { description: 'What it needs to go on.' }),
+        machine: field.optionalText('The machine that holds it; null if it was released.'),
+        session: field.optionalText('The session there.'),
+        since: field.optionalText('Since when it has been held, or released. ISO 8601.'),
+        here: field.flag('True if this project holds it.'),
+        updated_at: field.optionalText('The last change of the run. ISO 8601.'),
+        message: field.text('The same as a sentence, or why it cannot be read.'),
+        fix: field.optionalText('The command that continues it here.'),
+      }),
+    ),
+    lost: z.array(field.text('A ref.')).register(z.globalRegistry, {
+      description: 'Refs that keep what a machine had not published when another one took its run.',
+    }),
+  })
+
+export type SharedDocument = field.DocumentOf<typeof sharedDocument>

@@ -1,0 +1,86 @@
+import { isAgentShell } from '../../hosts/all-hosts.ts'
+import { asPostflightError } from '../../kernel/error-messages.ts'
+import { PostflightError } from '../../kernel/errors.ts'
+import { checkList } from '../../marker/check-messages.ts'
+import { type CommandContext, findCommandRoot } from '../../project/command-context.ts'
+import { taskFolderBelow } from '../../project/find-task-folder.ts'
+import { inFolder, placeOfNewRoot } from '../../project/new-task-folder.ts'
+import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
+import { isResumable } from '../../run/machine/need.ts'
+import type { WorkflowState } from '../../run/machine/state.ts'
+import { hasOwnPrompts } from '../../run/shared/own-definition.ts'
+import { gitCall, type Machine, publishRun } from '../../run/shared/publish-run.ts'
+import { requireRemote } from '../../run/shared/ref-store.ts'
+import { shareOf } from '../../run/shared/share-record.ts'
+import { findRun, heldError, isHeldBy, type RemoteRun, takeRun } from '../../run/shared/take-run.ts'
+import { requireEntered } from '../../run/store/run.ts'
+import { commandsOfRun, isTrusted, trustRun } from '../../run/store/run-trust.ts'
+import { readState } from '../../run/store/state-store.ts'
+import { trusterOf } from '../runs.ts'
+import { machineOf } from './publish-change.ts'
+
+export interface Wish {
+  readonly remote: string
+  readonly take: boolean
+  readonly trust: boolean
+  readonly from?: string | undefined
+}
+
+export async function takeShared(context: CommandContext, word: string, wish: Wish): Promise<TaskFolder> {
+  const root = findCommandRoot(context) ?? placeOfNewRoot(context)
+  const call = await requireRemote(gitCall(root), wish.remote)
+  const found = await findRun(call, wish.remote, word)
+  const folder = taskFolderBelow(root, found.holder.path)
+  const known = knownState(folder, found.run)
+  const share = shareOf(folder, found.run)
+  const isHere = isHeldBy(share, found)
+  // The state here is newer than the ref, unless the files of the claim are not in place yet.
+  if (isHere && share?.claim !== found.commit && known !== undefined && known.outcome !== 'moved') return folder
+  if (!isResumable(found.state)) {
+    throw new PostflightError('workflow-over', { task: taskWord(folder), outcome: found.state.outcome ?? '' })
+  }
+  if (!isHere && found.holder.machine !== undefined) {
+    if (!wish.take) throw await heldError(call, found, context.nowMs)
+    if (isAgentShell(context.environment)) throw new PostflightError('take-agent', { run: found.run })
+  }
+  if (wish.from !== undefined) requireEntered(folder, found.state, wish.from, context.nowMs)
+  if (!wish.trust) requireForeignTrust(context, found, known, root)
+  return inFolder(folder, async () => {
+    if (share !== undefined && known !== undefined) await keepUnpublished(folder, machineOf(context))
+    await takeRun(call, folder, found, machineOf(context))
+    if (wish.trust) trustRun(found.state, trusterOf(context))
+    return folder
+  })
+}
+
+/** Publishes once more: another machine took the run, so what was not published here is kept beside it. */
+async function keepUnpublished(folder: TaskFolder, machine: Machine): Promise<void> {
+  try {
+    await publishRun(folder, machine)
+  } catch (error) {
+    if (asPostflightError(error).code !== 'workflow-moved') throw error
+  }
+}
+
+function knownState(folder: TaskFolder, run: string): WorkflowState | undefined {
+  const state = readState(folder)
+  return state?.id === run ? state : undefined
+}
+
+function requireForeignTrust(
+  context: CommandContext,
+  { run, remote, commit, state }: RemoteRun,
+  known: WorkflowState | undefined,
+  root: string,
+): void {
+  if (!isTrusted(state, trusterOf(context))) {
+    throw new PostflightError('commands-untrusted', {
+      task: run,
+      commands: checkList(commandsOfRun(state)),
+      from: remote,
+    })
+  }
+  if (!hasOwnPrompts(state, known, { root, packageFolder: context.packageFolder })) {
+    throw new PostflightError('prompts-untrusted', { run, remote, commit })
+  }
+}

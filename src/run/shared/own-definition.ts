@@ -1,0 +1,41 @@
+import path from 'node:path'
+import { lookForNamed } from '../../disk/inside.ts'
+import type { Definition } from '../definition/definition.ts'
+import { isInsidePath } from '../definition/definition-limits.ts'
+import type { WorkflowState } from '../machine/state.ts'
+import { listExamples } from '../store/find-definition.ts'
+import { requireDefinition } from '../store/load-definition.ts'
+
+export interface OwnDefinitions {
+  readonly root: string
+  readonly packageFolder: string
+}
+
+/** Whether this checkout or machine already has the run's definition. */
+export function hasOwnPrompts(state: WorkflowState, known: WorkflowState | undefined, own: OwnDefinitions): boolean {
+  const snapshot = JSON.stringify(state.definition.snapshot)
+  const isSame = (definition: Definition | undefined): boolean => JSON.stringify(definition?.snapshot) === snapshot
+  return (known?.id === state.id && isSame(known.definition)) || isSame(ownDefinition(state.definitionFile, own))
+}
+
+function ownDefinition(named: string | undefined, { root, packageFolder }: OwnDefinitions): Definition | undefined {
+  if (named === undefined || !isInsidePath(named.replace(':', ''))) return undefined
+  const example = listExamples(packageFolder).find(({ name }) => named === `${EXAMPLE}${name}`)
+  try {
+    const found = example === undefined ? lookForNamed(root, named) : undefined
+    const file = example?.file ?? (found?.kind === 'file' ? found.path : undefined)
+    return file === undefined ? undefined : requireDefinition(file, named)
+  } catch {
+    // Faulty, so not the run's.
+    return undefined
+  }
+}
+
+const EXAMPLE = 'example:'
+
+export function definitionName(file: string, { root, packageFolder }: OwnDefinitions): string | undefined {
+  const example = listExamples(packageFolder).find((one) => one.file === file)
+  if (example !== undefined) return `${EXAMPLE}${example.name}`
+  const relative = path.relative(root, file).split(path.sep).join('/')
+  return relative.startsWith('../') || path.isAbsolute(relative) ? undefined : relative
+}

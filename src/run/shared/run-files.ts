@@ -1,0 +1,143 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { kindAt } from '../../disk/file-facts.ts'
+import { lookInside, makeFoldersInside } from '../../disk/inside.ts'
+import { readSmallBytes } from '../../disk/read.ts'
+import { removeFile, replaceFile } from '../../disk/write.ts'
+import { PostflightError } from '../../kernel/errors.ts'
+import { RUN_HISTORY_FILE } from '../../kernel/files.ts'
+import type { TaskFolder } from '../../project/task-folder.ts'
+import type { Definition } from '../definition/definition.ts'
+import { ARTIFACTS_FOLDER, isArchivedName, STEP_RESULTS_FOLDER } from '../machine/observation.ts'
+import { CHECKS_FOLDER, isReceiptName } from '../machine/receipt.ts'
+import { stepResultFiles } from '../store/put-aside.ts'
+import { MAX_FILES, MAX_TOTAL_BYTES } from './run-tree.ts'
+
+function isRunFile(definition: Definition, name: string): boolean {
+  const isSteps = definition.phases.some(
+    ({ steps }) => steps !== undefined && steps.kind !== 'list' && name === steps.artifact,
+  )
+  return isSteps || isPutAside(definition, name)
+}
+
+/** Whether `putAside` moves it once its run has ended. */
+function isPutAside(definition: Definition, name: string): boolean {
+  if (name === RUN_HISTORY_FILE || /^step-result(?:-\d+)?\.json$/.test(name)) return true
+  const [first = '', id = '', ...rest] = name.split('/')
+  const file = rest.join('/')
+  return definition.phases.some((phase) => {
+    if (name === phase.artifact) return true
+    if (phase.id !== id) return false
+    if (first === ARTIFACTS_FOLDER) return isArchivedName(file, phase.artifact ?? '')
+    if (first === CHECKS_FOLDER) return isReceiptName(file)
+    return first === STEP_RESULTS_FOLDER && /^(?:visit-\d+\/)?[^/]+\.json$/.test(file)
+  })
+}
+
+/** Receipts describe the machine that ran the check. */
+export function isReceiptPath(name: string): boolean {
+  return name.startsWith(`${CHECKS_FOLDER}/`)
+}
+
+export function readRunFiles(folder: string, definition: Definition): Map<string, Buffer> {
+  const named = definition.phases.flatMap(({ artifact, steps }) => [
+    ...(artifact === undefined ? [] : [artifact]),
+    ...(steps === undefined || steps.kind === 'list' ? [] : [steps.artifact]),
+  ])
+  const names = new Set([RUN_HISTORY_FILE, ...named, ...stepResultFiles(folder)])
+  for (const place of [ARTIFACTS_FOLDER, CHECKS_FOLDER, STEP_RESULTS_FOLDER]) {
+    for (const name of filesBelow(folder, place)) if (isRunFile(definition, name)) names.add(name)
+  }
+  const files = new Map<string, Buffer>()
+  let bytes = 0
+  for (const name of [...names].sort()) {
+    const read = readRunFile(folder, name)
+    if (read instanceof PostflightError) throw read
+    if (!Buffer.isBuffer(read)) continue
+    bytes += read.length
+    if (bytes > MAX_TOTAL_BYTES || files.size >= MAX_FILES) {
+      throw new PostflightError('shared-too-large', { files: MAX_FILES, megabytes: MAX_TOTAL_BYTES / 1_000_000 })
+    }
+    files.set(name, read)
+  }
+  return files
+}
+
+function readRunFile(folder: string, name: string): Buffer | undefined | 'other' | PostflightError {
+  const found = lookInside(folder, name)
+  if (found.kind === 'absent') return undefined
+  if (found.kind !== 'file') return 'other'
+  const read = readSmallBytes(found.path, MAX_TOTAL_BYTES)
+  if (read.kind === 'absent') return undefined
+  if (read.kind === 'unreadable')
+    return new PostflightError('file-unreadable', { path: found.path, detail: read.detail })
+  if (!read.whole)
+    return new PostflightError('shared-too-large', { files: MAX_FILES, megabytes: MAX_TOTAL_BYTES / 1_000_000 })
+  return Buffer.from(read.bytes)
+}
+
+/** Deepest: `step-results/{phase}/visit-2/1-1.json`. */
+const DEPTH = 3
+
+/** Does not follow links. */
+function filesBelow(folder: string, place: string, depth = DEPTH): string[] {
+  const above = path.join(folder, ...place.split('/'))
+  const kind = kindAt(above)
+  if (kind === 'file') return [place]
+  if (kind !== 'folder' || depth === 0) return []
+  return fs.readdirSync(above).flatMap((name) => filesBelow(folder, `${place}/${name}`, depth - 1))
+}
+
+export interface Placing {
+  readonly written: ReadonlyMap<string, Buffer>
+  readonly removed: readonly string[]
+}
+
+/**
+ * Replaces only files that this machine has published or kept (`bases`): nothing is lost. Files of an ended run are put
+ * aside before (`ended`).
+ */
+export function planPlacing(
+  { path: folder, relative }: TaskFolder,
+  definition: Definition,
+  theirs: ReadonlyMap<string, Buffer>,
+  bases: readonly ReadonlyMap<string, Buffer>[],
+  ended: Definition | undefined,
+): Placing {
+  for (const name of theirs.keys()) {
+    if (!isRunFile(definition, name)) {
+      throw new PostflightError('shared-tree', { detail: `"${name}" is not a file of its workflow` })
+    }
+  }
+  const written = new Map<string, Buffer>()
+  const removed: string[] = []
+  const differing: string[] = []
+  const known = bases.flatMap((base) => [...base.keys()])
+  for (const name of new Set([...theirs.keys(), ...known, ...stepResultFiles(folder)])) {
+    if (isReceiptPath(name)) continue
+    const wanted = theirs.get(name)
+    const here = ended !== undefined && isPutAside(ended, name) ? undefined : readRunFile(folder, name)
+    const isWanted = Buffer.isBuffer(here) && wanted?.equals(here) === true
+    if (isWanted) continue
+    // A known run's history has only grown here.
+    const isKnown = Buffer.isBuffer(here) && bases.some((base) => base.get(name)?.equals(here) === true)
+    const mayGo = here === undefined || isKnown || (name === RUN_HISTORY_FILE && bases.length > 0)
+    if (mayGo && wanted !== undefined) written.set(name, wanted)
+    else if (mayGo && here !== undefined) removed.push(name)
+    // A result on disk would count for the step that is due.
+    else if (!mayGo && (wanted !== undefined || stepResultFiles(folder).includes(name))) differing.push(name)
+  }
+  if (differing.length > 0)
+    throw new PostflightError('shared-differs', { folder: relative, files: differing.join(', ') })
+  return { written, removed }
+}
+
+/** Needs the run's lock. */
+export function place(folder: string, { written, removed }: Placing): void {
+  for (const [name, bytes] of written) {
+    const above = path.posix.dirname(name)
+    const parent = above === '.' ? folder : makeFoldersInside(folder, above)
+    replaceFile(path.join(parent, path.posix.basename(name)), bytes)
+  }
+  for (const name of removed) removeFile(path.join(folder, ...name.split('/')))
+}

@@ -1,0 +1,129 @@
+import path from 'node:path'
+import { readSmallFile } from '../../disk/read.ts'
+import { removeFile, replaceFile } from '../../disk/write.ts'
+import { PostflightError } from '../../kernel/errors.ts'
+import { RUN_SHARE_FILE } from '../../kernel/files.ts'
+import { isJsonObject } from '../../kernel/json-object.ts'
+import { oneLine } from '../../kernel/text.ts'
+import { fromIso, toIso } from '../../kernel/time.ts'
+import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
+import { isInsidePath } from '../definition/definition-limits.ts'
+import { count, listOf, objectOf, optional, type Reader, text, type Values, WRONG } from '../definition/fields.ts'
+
+import type { WorkflowState } from '../machine/state.ts'
+
+const HOLDER_BYTES = 8_192
+/** A week without the remote: each publish adds a commit to `sent`. */
+const RECORD_BYTES = 4_194_304
+export const MAX_SENT = 50_000
+
+const line: Reader<string> = (held) => (typeof held === 'string' ? oneLine(held, 300) : WRONG)
+const time: Reader<number> = (held) => (typeof held === 'string' ? (fromIso(held) ?? WRONG) : WRONG)
+const commit: Reader<string> = (held) =>
+  typeof held === 'string' && /^(?:[0-9a-f]{40,64})?$/.test(held) ? held : WRONG
+const nonce: Reader<string> = (held) => (typeof held === 'string' && /^[0-9a-f]{32}$/.test(held) ? held : WRONG)
+/** Below `specs/`. */
+const folderPath: Reader<string> = (held) =>
+  typeof held === 'string' && isInsidePath(held) && !/(?:^|\/)\./.test(held) && held.split('/').length <= 2
+    ? held
+    : WRONG
+
+const HOLDER_FIELDS = {
+  /** Undefined after a release, like the session. */
+  machine: { key: 'machine', read: optional(line) },
+  session: { key: 'session', read: optional(line) },
+  sinceMs: { key: 'since', read: time },
+  /** Counts claims from 1. */
+  generation: { key: 'generation', read: count },
+  /** 128 random bits: two machines never make the same commit. */
+  nonce: { key: 'nonce', read: nonce },
+  path: { key: 'path', read: folderPath },
+}
+
+export interface Holder extends Values<typeof HOLDER_FIELDS> {}
+
+const readFields = objectOf(HOLDER_FIELDS)
+
+export function readHolder(bytes: Buffer | undefined): Holder | undefined {
+  if (bytes === undefined || bytes.length > HOLDER_BYTES) return undefined
+  const read = readFields(parsed(bytes.toString()))
+  return read === WRONG ? undefined : read
+}
+
+export function formatHolder({ sinceMs, ...holder }: Holder): string {
+  return `${JSON.stringify({ ...holder, since: toIso(sinceMs) }, null, 2)}\n`
+}
+
+const RECORD_FIELDS = {
+  run: { key: 'run', read: text },
+  remote: { key: 'remote', read: text },
+  /** The last commit published or taken over here. */
+  commit: { key: 'commit', read: commit },
+  /** Sent later, unanswered: the ref may hold one of them. */
+  sent: { key: 'sent', read: listOf(commit) },
+  /** Sent to take the run over, unanswered: until its files are in place, the state here is older than the ref. */
+  claim: { key: 'claim', read: optional(commit) },
+  /** Not published before a takeover. */
+  kept: { key: 'kept', read: optional(commit) },
+  generation: { key: 'generation', read: count },
+  nonce: { key: 'nonce', read: nonce },
+  sinceMs: { key: 'since', read: time },
+  publishedMs: { key: 'published_at', read: optional(time) },
+  sequence: { key: 'sequence', read: count },
+  problem: { key: 'problem', read: optional(line) },
+}
+
+export interface ShareRecord extends Values<typeof RECORD_FIELDS> {}
+
+const readRecord = objectOf(RECORD_FIELDS)
+
+/** Never throws. */
+export function shareOf(folder: TaskFolder, run: string): ShareRecord | undefined {
+  const record = recordIn(folder)
+  return record === WRONG || record?.run !== run ? undefined : record
+}
+
+/** Throws `share-unreadable` if its file exists, but cannot be read: it must not count as not shared. */
+export function readShare(folder: TaskFolder, run: string): ShareRecord | undefined {
+  if (recordIn(folder) !== WRONG) return shareOf(folder, run)
+  throw new PostflightError('share-unreadable', { path: `${folder.relative}/${RUN_SHARE_FILE}` })
+}
+
+function recordIn(folder: TaskFolder): ShareRecord | undefined | typeof WRONG {
+  const read = readSmallFile(recordFile(folder), RECORD_BYTES)
+  if (read.kind === 'absent') return undefined
+  return read.kind === 'text' ? readRecord(parsed(read.text)) : WRONG
+}
+
+export function refuseMoved(folder: TaskFolder, { outcome, why, id }: WorkflowState): void {
+  if (outcome !== 'moved') return
+  const remote = shareOf(folder, id)?.remote ?? 'origin'
+  throw new PostflightError('workflow-moved', { task: taskWord(folder), remote, why: why ?? '' })
+}
+
+/** Needs the run's lock. */
+export function writeShare(folder: TaskFolder, { sinceMs, publishedMs, sequence, ...record }: ShareRecord): void {
+  const times = { since: toIso(sinceMs), published_at: publishedMs === undefined ? undefined : toIso(publishedMs) }
+  replaceFile(recordFile(folder), `${JSON.stringify({ ...record, ...times, sequence }, null, 2)}\n`)
+}
+
+export function removeShare(folder: TaskFolder): void {
+  removeFile(recordFile(folder))
+}
+
+function recordFile(folder: TaskFolder): string {
+  return path.join(folder.path, RUN_SHARE_FILE)
+}
+
+function parsed(json: string): unknown {
+  try {
+    const value: unknown = JSON.parse(json)
+    return isJsonObject(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+export function newNonce(): string {
+  return process.getBuiltinModule('node:crypto').randomBytes(16).toString('hex')
+}

@@ -1,0 +1,251 @@
+import path from 'node:path'
+import { COMMAND_PATIENCE_MS } from '../../disk/lock.ts'
+import { PostflightError } from '../../kernel/errors.ts'
+import { SPECS_FOLDER } from '../../kernel/files.ts'
+import { formatAge } from '../../kernel/time.ts'
+import { isMeant } from '../../project/find-task-folder.ts'
+import { parseTaskReference, type TaskFolder, taskWord } from '../../project/task-folder.ts'
+import { isResumable } from '../machine/need.ts'
+import type { WorkflowState } from '../machine/state.ts'
+import { isState, parseState } from '../machine/state-file.ts'
+import { putAside } from '../store/put-aside.ts'
+import { readState, withRunLock, writeState } from '../store/state-store.ts'
+import { type GitCall, runGit } from './isolated-git.ts'
+import { BLANK, holderAt, isOurs, type Machine } from './publish-run.ts'
+import { commitOf, fetchRuns, isRunId, listRefs, pushRun } from './ref-store.ts'
+import { type Placing, place, planPlacing } from './run-files.ts'
+import { hasCommit, readBlob, readTree, writeCommit, writeTree } from './run-tree.ts'
+import {
+  formatHolder,
+  type Holder,
+  newNonce,
+  removeShare,
+  type ShareRecord,
+  shareOf,
+  writeShare,
+} from './share-record.ts'
+
+/** Checks all of a run and claims its ref by compare-and-swap before it writes files. */
+
+/** Untrusted. */
+export interface RemoteRun {
+  readonly remote: string
+  readonly run: string
+  readonly commit: string
+  readonly holder: Holder
+  readonly state: WorkflowState
+}
+
+export interface UnreadableRun {
+  readonly run: string
+  readonly problem: PostflightError
+}
+
+export async function readRuns(
+  call: GitCall,
+  remote: string,
+): Promise<{ readonly runs: readonly (RemoteRun | UnreadableRun)[]; readonly lost: readonly string[] }> {
+  const { runs, lost } = await listRefs(call, remote)
+  const missing = await withoutCommit(call, runs)
+  const isFetched = missing.length === 0 || (await canFetch(call, remote, missing))
+  const read: (RemoteRun | UnreadableRun)[] = []
+  for (const [run, commit] of [...runs].sort(([one], [other]) => (one < other ? -1 : 1))) {
+    try {
+      if (!isFetched && missing.includes(run)) await fetchRuns(call, remote, [run])
+      read.push(await readRun(call, remote, run, commit))
+    } catch (problem) {
+      if (!(problem instanceof PostflightError)) throw problem
+      read.push({ run, problem })
+    }
+  }
+  return { runs: read, lost }
+}
+
+/** The runs whose commits are not here yet. */
+async function withoutCommit(call: GitCall, runs: ReadonlyMap<string, string>): Promise<string[]> {
+  if (runs.size === 0) return []
+  const input = [...runs.values()].map((commit) => `${commit}\n`).join('')
+  const { bytes } = await runGit({ ...call, input }, 'cat-file', '--batch-check')
+  const lines = bytes.toString().split('\n')
+  return [...runs.keys()].filter((_, index) => !/ commit \d+$/.test(lines[index] ?? ''))
+}
+
+const AT_ONCE_SHARE = 0.3
+
+/**
+ * Whether all runs were fetched at once. git refuses all of them for one broken object, and keeps nothing of a fetch that
+ * took too long; fetched one by one, each stays for the next try.
+ */
+async function canFetch(call: GitCall, remote: string, runs: readonly string[]): Promise<boolean> {
+  const now = performance.now()
+  try {
+    await fetchRuns({ ...call, until: now + (call.until - now) * AT_ONCE_SHARE }, remote, runs)
+    return true
+  } catch {
+    return false
+  }
+}
+
+export async function findRun(call: GitCall, remote: string, word: string): Promise<RemoteRun> {
+  const commit = isRunId(word) ? await commitOf(call, remote, word) : ''
+  if (commit !== '') {
+    if (!(await hasCommit(call, commit))) await fetchRuns(call, remote, [word])
+    return readRun(call, remote, word, commit)
+  }
+  const reference = parseTaskReference(word)
+  const { runs } = await readRuns(call, remote)
+  const meant = runs.filter((run): run is RemoteRun => 'holder' in run && isMeant({ task: taskOf(run) }, reference))
+  const unfinished = meant.filter(({ state }) => isResumable(state))
+  const [found, another] = unfinished.length > 0 ? unfinished : meant
+  // A run that could not be fetched may be the one.
+  const unknown = runs.find(
+    (run) => 'problem' in run && ['remote-unreachable', 'git-failed'].includes(run.problem.code),
+  )
+  if (found === undefined && unknown !== undefined && 'problem' in unknown) throw unknown.problem
+  if (found === undefined) throw new PostflightError('shared-none', { remote, task: word })
+  if (another === undefined) return found
+  const several = unfinished.length > 0 ? unfinished : meant
+  throw new PostflightError('shared-ambiguous', { task: word, runs: several.map(({ run }) => run).join(', ') })
+}
+
+export function taskOf({ holder }: Pick<RemoteRun, 'holder'>): string {
+  return path.posix.basename(holder.path)
+}
+
+async function readRun(call: GitCall, remote: string, run: string, commit: string): Promise<RemoteRun> {
+  const holder = await holderAt(call, commit)
+  if (holder === undefined) throw refused('its holder.json is not valid')
+  const text = await readBlob(call, commit, 'state.json')
+  const state = text === undefined ? undefined : parseState(text.toString())
+  if (state === undefined) throw refused('it has no state.json')
+  if (!isState(state)) throw refused(`its state.json is not valid (${state.detail})`)
+  if (state.id !== run) throw refused('its state.json is that of another run')
+  return { remote, run, commit, holder, state }
+}
+
+function refused(detail: string): PostflightError {
+  return new PostflightError('shared-tree', { detail })
+}
+
+/** Needs an existing folder; `resumeRun` must follow. */
+export async function takeRun(call: GitCall, folder: TaskFolder, wanted: RemoteRun, machine: Machine): Promise<void> {
+  const { remote, run, commit, state } = wanted
+  const tree = await readTree(call, commit)
+  const before = shareOf(folder, run)
+  const bases = await filesOf(call, [before?.commit, before?.kept])
+  const plan = (): Placing =>
+    planPlacing(folder, state.definition, below('folder', tree), bases, requireFree(folder, run)?.definition)
+  plan()
+  const published = {
+    sent: [],
+    claim: undefined,
+    publishedMs: machine.nowMs,
+    sequence: state.sequence,
+    problem: undefined,
+  }
+  if (before !== undefined && isHeldBy(before, wanted)) {
+    // An earlier claim of this machine was interrupted.
+    const { generation, nonce, sinceMs } = wanted.holder
+    putInPlace(folder, wanted, { ...before, generation, nonce, sinceMs, ...published, commit }, plan)
+    return
+  }
+  const claim = { generation: wanted.holder.generation + 1, nonce: newNonce(), sinceMs: machine.nowMs }
+  const claimed = await writeClaim(call, wanted, tree, {
+    ...claim,
+    ...{ machine: machine.name, session: undefined, path: folder.relative.slice(SPECS_FOLDER.length + 1) },
+  })
+  const record = before ?? { ...BLANK, ...claim, run, remote }
+  withRunLock(folder, COMMAND_PATIENCE_MS, () => writeShare(folder, { ...record, claim: claimed }))
+  const pushed = await pushRun(call, { remote, run, commit: claimed, expected: commit })
+  if (pushed.outcome !== 'published') {
+    const isRefused = pushed.outcome !== 'failed' || pushed.isRefused
+    // If the claim arrives later, repeating the command continues.
+    if (isRefused) {
+      withRunLock(folder, COMMAND_PATIENCE_MS, () =>
+        before === undefined ? removeShare(folder) : writeShare(folder, before),
+      )
+    }
+    if (pushed.outcome !== 'failed') throw await heldError(call, wanted, machine.nowMs)
+    throw new PostflightError('not-taken', { remote, run, detail: pushed.detail, isRefused })
+  }
+  putInPlace(folder, wanted, { ...record, ...claim, remote, ...published, commit: claimed }, plan)
+}
+
+export function isHeldBy(share: ShareRecord | undefined, { commit, holder }: RemoteRun): boolean {
+  // A release has no holder.
+  return holder.machine !== undefined && (isOurs(share, commit) || share?.claim === commit)
+}
+
+function writeClaim(
+  call: GitCall,
+  { run, commit }: RemoteRun,
+  tree: ReadonlyMap<string, Buffer>,
+  holder: Holder,
+): Promise<string> {
+  const files = new Map([...tree, ['holder.json', Buffer.from(formatHolder(holder))] as const])
+  return writeTree(call, files).then((written) =>
+    writeCommit(call, written, commit, `${run}: taken by claim ${holder.generation}`),
+  )
+}
+
+/** Returns another run that is over, to be put aside. */
+function requireFree(folder: TaskFolder, run: string): WorkflowState | undefined {
+  const present = readState(folder)
+  if (present === undefined || (present.id === run && !present.active)) return undefined
+  if (present.id !== run && !isResumable(present)) return present
+  throw new PostflightError('workflow-in-way', { task: taskWord(folder), name: present.name, run })
+}
+
+/** Repeating it is safe. */
+function putInPlace(folder: TaskFolder, { state }: RemoteRun, record: ShareRecord, plan: () => Placing): void {
+  withRunLock(folder, COMMAND_PATIENCE_MS, () => {
+    const planned = plan()
+    const over = requireFree(folder, state.id)
+    if (over !== undefined) putAside(folder, state.definition, over)
+    place(folder.path, planned)
+    const here = { ...state, hostSession: undefined, parentSession: undefined }
+    writeState(folder, here, here)
+    writeShare(folder, record)
+  })
+}
+
+export async function heldError(
+  call: GitCall,
+  { remote, run, ...before }: RemoteRun,
+  nowMs: number,
+): Promise<PostflightError> {
+  const commit = await commitOf(call, remote, run)
+  if (commit !== '') await fetchRuns(call, remote, [run])
+  const holder = (commit === '' ? undefined : await holderAt(call, commit)) ?? before.holder
+  const { machine = '', session, sinceMs } = holder
+  const age = formatAge(Math.max(0, nowMs - sinceMs))
+  return new PostflightError('shared-held', { run, remote, machine, session, age })
+}
+
+async function filesOf(
+  call: GitCall,
+  commits: readonly (string | undefined)[],
+): Promise<ReadonlyMap<string, Buffer>[]> {
+  const read: ReadonlyMap<string, Buffer>[] = []
+  for (const commit of commits) {
+    if (commit === undefined || commit === '') continue
+    try {
+      read.push(below('folder', await readTree(call, commit)))
+    } catch (error) {
+      // Git no longer has the commit.
+      if (!(error instanceof PostflightError)) throw error
+    }
+  }
+  return read
+}
+
+function below(folder: string, tree: ReadonlyMap<string, Buffer>): ReadonlyMap<string, Buffer> {
+  const other = [...tree.keys()].find(
+    (name) => !['state.json', 'holder.json'].includes(name) && !name.startsWith(`${folder}/`),
+  )
+  if (other !== undefined) throw refused(`"${other}" is not a file of a shared run`)
+  const files = [...tree].flatMap(([name, bytes]) =>
+    name.startsWith(`${folder}/`) ? [[name.slice(folder.length + 1), bytes] as const] : [],
+  )
+  return new Map(files)
+}

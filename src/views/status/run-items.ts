@@ -1,0 +1,103 @@
+import { commandLine } from '../../kernel/command-line.ts'
+import { messageOf } from '../../kernel/error-messages.ts'
+import { inLine, oneLine } from '../../kernel/text.ts'
+import { formatAge } from '../../kernel/time.ts'
+import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
+import { needOf } from '../../run/machine/need.ts'
+import type { WorkflowState } from '../../run/machine/state.ts'
+import { isApprovalDue } from '../../run/machine/steering.ts'
+import { placeText } from '../../run/run-standing.ts'
+import { shareOf } from '../../run/shared/share-record.ts'
+import { readState } from '../../run/store/state-store.ts'
+import { type StatusKind, PROJECT_STATUS_TEXT as TEXT } from '../status-messages.ts'
+import { VERDICT_TEXT } from '../verdict-messages.ts'
+import type { StatusItem } from './status-items.ts'
+
+export interface CompletedRun {
+  readonly kind: 'completed'
+  readonly task: string
+  readonly host_session: string | null
+}
+
+export function runItem(
+  folder: TaskFolder,
+  nowMs: number,
+  rootOption: string | undefined,
+): StatusItem | CompletedRun | undefined {
+  const base = { task: folder.task, path: inLine(folder.relative) }
+  try {
+    const state = readState(folder)
+    if (state === undefined || (!state.active && state.settled)) return undefined
+    const kind = runKindOf(state)
+    return kind === undefined
+      ? { kind: 'completed', task: folder.task, host_session: state.hostSession ?? null }
+      : itemOf(kind, folder, state, nowMs, rootOption)
+  } catch (error) {
+    const message = messageOf(error)
+    const sentence = VERDICT_TEXT.problem(folder.task, message)
+    return { ...base, kind: 'unusable', host_session: null, message, sentence, fix: null }
+  }
+}
+
+function itemOf(
+  kind: StatusKind,
+  folder: TaskFolder,
+  state: WorkflowState,
+  nowMs: number,
+  rootOption: string | undefined,
+): StatusItem {
+  const path = inLine(folder.relative)
+  const facts = [
+    oneLine(state.name, 80),
+    ...(state.active ? [placeText(state)] : []),
+    ...(state.active && state.stopRequestedMs !== undefined ? [TEXT.stopping] : []),
+    ...(state.wait === undefined ? [] : [TEXT.waitsFor(state.wait.for)]),
+    ...(isApprovalDue(state) ? [TEXT.waitsForApproval] : []),
+    ...(state.why === undefined ? [] : [oneLine(state.why, 300)]),
+    TEXT.lastChange(formatAge(Math.max(0, nowMs - state.updatedMs))),
+    TEXT.session(state.hostSession ?? null),
+  ]
+  return {
+    ...{ task: folder.task, path, kind, host_session: state.hostSession ?? null },
+    message: TEXT.item(kind, path, facts),
+    sentence: sentenceOf(kind, folder.task, state),
+    fix: runFixFor(kind, state, { path, remote: shareOf(folder, state.id)?.remote ?? 'origin' }, (...words) =>
+      commandLine([...words, taskWord(folder)], rootOption),
+    ),
+  }
+}
+
+function sentenceOf(kind: StatusKind, task: string, state: WorkflowState): string {
+  if (kind === 'waiting') {
+    const need = needOf(state)
+    const what = need.kind === 'wait' ? TEXT.waitsFor(need.wait.for) : TEXT.waitsForApproval
+    return VERDICT_TEXT.runWaits(task, state.name, what)
+  }
+  return VERDICT_TEXT.run(task, kind, state.name, state.active ? placeText(state) : state.why)
+}
+
+function runKindOf(state: WorkflowState): StatusKind | undefined {
+  const { active, outcome, skips } = state
+  if (active) return ['approval', 'wait'].includes(needOf(state).kind) ? 'waiting' : 'running'
+  if (outcome === 'completed') return skips > 0 ? 'skipped' : undefined
+  return outcome ?? 'stopped'
+}
+
+function runFixFor(
+  kind: StatusKind,
+  state: WorkflowState,
+  { path, remote }: { readonly path: string; readonly remote: string },
+  command: (...words: string[]) => string,
+): string {
+  const ofRun = (word: string): string => command('workflow', word)
+  const need = needOf(state)
+  if (need.kind === 'approval') {
+    return TEXT.fixes.approval(`${path}/${need.artifact}`, ofRun('approve'), ofRun('reject'))
+  }
+  if (kind === 'running' || kind === 'waiting') return TEXT.fixes.running(ofRun('status'), ofRun('resume'))
+  const clear = command('clear')
+  if (kind === 'skipped') return TEXT.fixes.skipped(ofRun('history'), clear)
+  if (kind === 'aborted') return TEXT.fixes.aborted(ofRun('history'), clear)
+  if (kind === 'moved') return TEXT.fixes.moved(`${ofRun('resume')} --shared ${remote}`, clear)
+  return TEXT.fixes.over(ofRun('resume'), clear)
+}
