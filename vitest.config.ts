@@ -64,7 +64,15 @@ export default defineConfig({
         },
       },
       // These take minutes: contention, faults at every call, fuzzing. The other projects run smaller versions of them.
-      { test: { name: 'stress', include: ['test/stress/**/*.test.ts'], testTimeout: 900_000, hookTimeout: 300_000 } },
+      {
+        test: {
+          name: 'stress',
+          include: ['test/stress/**/*.test.ts'],
+          setupFiles: [...common.setupFiles, 'test/support/stress-fifth.ts'],
+          testTimeout: 900_000,
+          hookTimeout: 300_000,
+        },
+      },
       // These run the published clients, which are fetched on first use. One run of a client takes about a second.
       {
         test: {

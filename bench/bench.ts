@@ -4,8 +4,8 @@ import os from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
 import { ensureClient, platformSuffix } from '../test/hosts/client-cache.ts'
-import { type Limit, limitsOf } from './limits.ts'
-import { type Subject, type Timing, timeInTurn } from './measure.ts'
+import { EMPTY_MODULE, EMPTY_SCRIPT, type Limit, limitsOf, type Memory } from './limits.ts'
+import { type Clock, type Subject, type Timing, timeInTurn } from './measure.ts'
 import {
   mainStopPayload,
   makeProject,
@@ -19,8 +19,9 @@ import {
 
 /**
  * `npm run bench`: times the hook and the CLI as whole processes, beside the alternatives, in one run. `--compare` ends
- * with exit code 1 when a limit (bench/limits.ts) is exceeded; `--json FILE` saves the figures; `--json -` prints them
- * instead of the table; `--rounds N` sets the number of rounds (default 25); `--quick` leaves out the slow parts.
+ * with exit code 1 when a limit (bench/limits.ts) is exceeded; `--cpu` takes CPU time in place of wall time; `--json FILE`
+ * saves the figures; `--json -` prints them instead of the table; `--rounds N` sets the number of rounds (default 25);
+ * `--quick` leaves out the slow parts and the other versions of Node.
  */
 
 const packageFolder = path.resolve(import.meta.dirname, '..', '..')
@@ -43,6 +44,7 @@ interface Options {
   readonly rounds: number
   readonly quick: boolean
   readonly compare: boolean
+  readonly clock: Clock
   readonly json: string | undefined
 }
 
@@ -51,8 +53,10 @@ const hasTools = ['bash', 'jq', 'find'].every((tool) => spawnSync(tool, ['--vers
 
 const options = readOptions(process.argv.slice(2))
 const emptyFolder = fs.mkdtempSync(path.join(fs.realpathSync(os.tmpdir()), 'postflight-bench-'))
-const emptyModule = path.join(emptyFolder, 'empty.js')
-fs.writeFileSync(emptyModule, '')
+// The limits count from an empty module, as people write one; an empty script is what Node itself takes.
+const emptyModule = path.join(emptyFolder, 'empty.mjs')
+const emptyScript = path.join(emptyFolder, 'empty.cjs')
+for (const file of [emptyModule, emptyScript]) fs.writeFileSync(file, '')
 const memoryProbe = path.join(emptyFolder, 'memory.cjs')
 fs.writeFileSync(
   memoryProbe,
@@ -68,17 +72,20 @@ await main()
 
 async function main(): Promise<void> {
   const groups: Group[] = []
-  const memory: { name: string; node: string; kilobytes: number }[] = []
+  const memory: Memory[] = []
   for (const { version, binary } of await findNodes()) {
     progress(`Node ${version}`)
     const folder = nodeFolder(version, binary)
     groups.push(...markerGroups(version, folder), ...commandGroups(version, folder), ...workflowGroups(version, folder))
     memory.push(...measureMemory(version, binary))
   }
-  progress('no marker')
-  groups.push(...idleGroups())
-  const limits = limitsOf(groups, memory)
-  const document = `${JSON.stringify({ machine: machine(), groups, memory, limits }, null, 2)}\n`
+  // A process of a millisecond is too short for a clock of CPU time in whole ones.
+  if (options.clock === 'wall') {
+    progress('no marker')
+    groups.push(...idleGroups())
+  }
+  const limits = limitsOf(groups, memory, options.clock)
+  const document = `${JSON.stringify({ machine: machine(), clock: options.clock, groups, memory, limits }, null, 2)}\n`
   if (options.json === '-') process.stdout.write(document)
   else {
     report(groups, memory)
@@ -110,92 +117,77 @@ function idleGroups(): Group[] {
 /** Timings with a marker, for which Node starts. */
 function markerGroups(version: string, nodePath: string): Group[] {
   const environment = { PATH: nodePath }
-  const empty: Subject = { name: 'empty Node', command: ['node', emptyModule], cwd: emptyFolder, environment }
   const one = makeProject(1)
   const hundred = makeProject(100)
-  const input = stopPayload(one)
-  const block = (project: string, mine: number, prepare?: () => void): Subject => ({
+  for (let number = 1; number < 100; number++) putMarker(hundred, number, 'another-session')
+  const block = (project: string, mine: number): Subject => ({
     name: 'block',
     command: [launcher],
     cwd: project,
     environment,
     input: stopPayload(project),
     expects: '"block"',
-    prepare: prepare ?? (() => putMarker(project, mine)),
+    prepare: () => putMarker(project, mine),
   })
-  const others = (count: number) => (): void => {
-    for (let number = 1; number < count; number++) putMarker(hundred, number, 'another-session')
-    putMarker(hundred, count)
-  }
-  others(100)()
   const capped = (): void => {
     putMarker(one, 1)
     fs.writeFileSync(path.join(taskFolder(one, 1), '.postflight-loop-guard'), '3\n')
   }
-  const copy = path.join(emptyFolder, 'copy')
-  const cold = {
-    ...block(one, 1),
-    name: 'block, first run of a fresh copy',
-    command: [path.join(copy, 'hooks', 'postflight-hook')] as [string],
-  }
-  return [
+  const directly = { ...block(one, 1), name: 'block, hook.js directly', command: ['node', hook] as [string, string] }
+  const certified = { environment: { ...environment, NODE_EXTRA_CA_CERTS: certificates() } }
+  const groups = [
     time('one marker', version, [
-      empty,
+      ...emptyNodes(environment),
       block(one, 1),
-      { ...block(one, 1), name: 'block, hook.js directly', command: ['node', hook] },
+      directly,
       { ...block(one, 1), name: 'capped', expects: '{', prepare: capped },
       ...usual('usual shell hook', one, '"block"', () => putMarker(one, 1), nodePath),
     ]),
     time('a hundred markers, the last one ours', version, [
       { ...block(one, 1), name: 'one marker' },
-      { ...block(hundred, 100, () => putMarker(hundred, 100)), name: 'a hundred markers' },
+      { ...block(hundred, 100), name: 'a hundred markers' },
       ...usual('usual shell hook, a hundred', hundred, '"block"', () => putMarker(hundred, 100), nodePath),
     ]),
+  ]
+  if (options.quick) return groups
+  return [
+    ...groups,
     time('inherited NODE_EXTRA_CA_CERTS', version, [
-      { ...block(one, 1), name: 'launcher', environment: { ...environment, NODE_EXTRA_CA_CERTS: certificates() } },
-      {
-        ...block(one, 1),
-        name: 'hook.js directly',
-        command: ['node', hook],
-        environment: { ...environment, NODE_EXTRA_CA_CERTS: certificates() },
-      },
-    ]),
-    time('cold and warm', version, [
-      {
-        ...cold,
-        prepare: () => {
-          putMarker(one, 1)
-          fs.rmSync(copy, { recursive: true, force: true })
-          for (const part of ['hooks', 'dist'])
-            fs.cpSync(path.join(packageFolder, part), path.join(copy, part), { recursive: true })
-        },
-      },
-      { ...block(one, 1), name: 'block, warm', input },
+      { ...block(one, 1), ...certified, name: 'launcher' },
+      { ...directly, ...certified, name: 'hook.js directly' },
     ]),
   ]
 }
 
 function commandGroups(version: string, nodePath: string): Group[] {
   const environment = { PATH: nodePath }
-  const small = makeProject(1)
-  const large = makeProject(500)
-  const empty: Subject = { name: 'empty Node', command: ['node', emptyModule], cwd: emptyFolder, environment }
-  const command = (name: string, project: string, words: string[], prepare: () => void = () => {}): Subject => ({
-    name,
-    command: ['node', cli, ...words],
-    cwd: project,
-    environment,
-    prepare,
-  })
+  // A project for each: a marker that one command made and another one's preparation replaced would count as lost.
+  const command = (
+    words: string[],
+    prepare: (project: string) => void = () => {},
+    input: (project: string) => string = () => '',
+  ): Subject => {
+    const project = makeProject(1)
+    return {
+      name: words[0] as string,
+      command: ['node', cli, ...words],
+      cwd: project,
+      environment,
+      prepare: () => prepare(project),
+      input: input(project),
+    }
+  }
+  const mark = (project: string): void => putMarker(project, 1)
   return [
     time('commands', version, [
-      empty,
-      command('--help', small, ['--help']),
-      command('create', small, ['create', '1', '--force']),
-      command('clear', small, ['clear', '1'], () => putMarker(small, 1)),
-      command('inspect', small, ['inspect']),
-      command('create, 500 folders', large, ['create', '1', '--force']),
-      command('inspect, 500 folders', large, ['inspect']),
+      ...emptyNodes(environment),
+      command(['--help']),
+      command(['create', '1', '--force']),
+      command(['clear', '1'], mark),
+      command(['step', '1', '1'], (project) => putMarker(project, 1, SESSION, ['update the status', 'commit'])),
+      command(['status'], mark),
+      command(['statusline'], mark, (cwd) => JSON.stringify({ session_id: SESSION, cwd })),
+      command(['explain', '--payload', '-'], mark, stopPayload),
     ]),
   ]
 }
@@ -203,38 +195,45 @@ function commandGroups(version: string, nodePath: string): Group[] {
 /** Timings of one transition of a workflow, by the CLI and by the hook: a step is done, the next prompt goes out. */
 function workflowGroups(version: string, nodePath: string): Group[] {
   const environment = { PATH: nodePath }
-  const subjects = [10, 1000].flatMap((phases): Subject[] => {
+  const subjects = [10, 100, 1000].flatMap((phases): Subject[] => {
     const run = makeWorkflow(phases, cli)
+    const subject = { cwd: run.project, environment, prepare: run.finishStep }
     return [
       {
-        name: `next, ${phases} phases of 10 steps`,
-        command: ['node', cli, 'workflow', 'next', '1'],
-        cwd: run.project,
-        environment: { ...environment, POSTFLIGHT_HOST_SESSION: SESSION },
-        prepare: run.finishStep,
-        expects: 'attempt 1',
+        ...subject,
+        name: `stop, ${phases} phases`,
+        command: [launcher],
+        input: mainStopPayload(run.project),
+        expects: '"block"',
       },
       {
-        name: `hook, ${phases} phases of 10 steps`,
-        command: [launcher],
-        cwd: run.project,
-        environment,
-        input: mainStopPayload(run.project),
-        prepare: run.finishStep,
-        expects: '"block"',
+        ...subject,
+        name: `next, ${phases} phases`,
+        command: ['node', cli, 'workflow', 'next', '1'],
+        environment: { ...environment, POSTFLIGHT_HOST_SESSION: SESSION },
+        expects: 'attempt 1',
       },
     ]
   })
-  return [time('a transition of a workflow', version, subjects)]
+  return [time('a step done and the next prompt', version, [...emptyNodes(environment), ...subjects])]
 }
 
-/** Peak memory of a block and of an empty Node; each process prints its own at its end. */
-function measureMemory(version: string, binary: string): { name: string; node: string; kilobytes: number }[] {
+/** What Node takes for nothing: the floor of everything that starts it. */
+function emptyNodes(environment: Readonly<Record<string, string>>): Subject[] {
+  const empty = { cwd: emptyFolder, environment }
+  return [
+    { ...empty, name: EMPTY_MODULE, command: ['node', emptyModule] },
+    { ...empty, name: EMPTY_SCRIPT, command: ['node', emptyScript] },
+  ]
+}
+
+/** Peak memory of a block, of `create` and of an empty Node; each process prints its own at its end. */
+function measureMemory(version: string, binary: string): Memory[] {
   const project = makeProject(1)
-  const peak = (name: string, file: string): { name: string; node: string; kilobytes: number } => {
-    const figures = Array.from({ length: 7 }, () => {
+  const peak = (name: string, words: readonly string[]): Memory => {
+    const figures = Array.from({ length: 15 }, () => {
       putMarker(project, 1)
-      const run = spawnSync(binary, ['--require', memoryProbe, file], {
+      const run = spawnSync(binary, ['--require', memoryProbe, ...words], {
         cwd: project,
         input: stopPayload(project),
         env: { PATH: process.env.PATH ?? '' },
@@ -242,9 +241,14 @@ function measureMemory(version: string, binary: string): { name: string; node: s
       })
       return Number(/maxrss (\d+)/.exec(run.stderr)?.[1])
     }).sort((one, other) => one - other)
-    return { name, node: version, kilobytes: figures[3] ?? Number.NaN }
+    return { name, node: version, kilobytes: figures[7] ?? Number.NaN }
   }
-  return [peak('empty Node', emptyModule), peak('block', hook)]
+  return [
+    peak(EMPTY_MODULE, [emptyModule]),
+    peak(EMPTY_SCRIPT, [emptyScript]),
+    peak('block', [hook]),
+    peak('create', [cli, 'create', '1', '--force']),
+  ]
 }
 
 function usual(name: string, project: string, expects: string, prepare?: () => void, nodePath?: string): Subject[] {
@@ -264,7 +268,7 @@ function usual(name: string, project: string, expects: string, prepare?: () => v
 
 function time(name: string, node: string, subjects: readonly Subject[]): Group {
   progress(`  ${name}`)
-  return { name, node, timings: timeInTurn(subjects, options.rounds) }
+  return { name, node, timings: timeInTurn(subjects, options.rounds, options.clock) }
 }
 
 async function findNodes(): Promise<{ version: string; binary: string }[]> {
@@ -300,8 +304,10 @@ function certificates(): string {
   return candidates.find((file) => fs.existsSync(file)) ?? emptyModule
 }
 
-function report(groups: readonly Group[], memory: readonly { name: string; node: string; kilobytes: number }[]): void {
-  console.log(`\n${machine()}; ${options.rounds} rounds each, in turn, after one warm-up; wall ms of whole processes`)
+function report(groups: readonly Group[], memory: readonly Memory[]): void {
+  console.log(
+    `\n${machine()}; ${options.rounds} rounds each, in turn, after one warm-up; ${options.clock === 'cpu' ? 'CPU' : 'wall'} ms of whole processes`,
+  )
   for (const group of groups) {
     console.log(`\n${group.name}${group.node === '-' ? '' : ` (Node ${group.node})`}`)
     const base = group.timings[0]?.medianMs ?? Number.NaN
@@ -340,10 +346,18 @@ function readOptions(words: string[]): Options {
       rounds: { type: 'string', default: '25' },
       quick: { type: 'boolean', default: false },
       compare: { type: 'boolean', default: false },
+      cpu: { type: 'boolean', default: false },
       json: { type: 'string' },
     },
   })
   const rounds = Number(values.rounds)
   if (!Number.isSafeInteger(rounds) || rounds < 1) throw new Error(`--rounds ${values.rounds}: give a whole number`)
-  return { rounds, quick: values.quick, compare: values.compare, json: values.json }
+  if (values.cpu && spawnSync('bash', ['--version']).status !== 0) throw new Error('--cpu: bash is not installed here')
+  return {
+    rounds,
+    quick: values.quick,
+    compare: values.compare,
+    clock: values.cpu ? 'cpu' : 'wall',
+    json: values.json,
+  }
 }

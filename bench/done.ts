@@ -203,7 +203,7 @@ function printSearch(): void {
       },
       { name: 'git status', command: ['git', 'status', '--porcelain'], cwd: folder, environment },
     ]
-    const timings = timeInTurn(subjects, Number(values.rounds))
+    const timings = timeInTurn(subjects, Number(values.rounds), 'wall')
     const runs = fs.readFileSync(path.join(folder, 'runs'), 'utf8')
     const shown = timings.map(({ name, medianMs }) => `${name} ${medianMs.toFixed(0)}`)
     console.log(`${String(files).padStart(6)} files: ${shown.join(', ')}; checks run: ${runs.split('\n').length - 1}`)

@@ -30,7 +30,12 @@ export function taskFolder(project: string, number: number): string {
 }
 
 /** Writes a marker, as `create` does, and removes the count of an earlier run. */
-export function putMarker(project: string, number: number, session: string = SESSION): void {
+export function putMarker(
+  project: string,
+  number: number,
+  session: string = SESSION,
+  steps: readonly string[] = [],
+): void {
   const folder = taskFolder(project, number)
   for (const name of ['.postflight-loop-guard', '.postflight-claims', '.postflight-abandoned']) {
     fs.rmSync(path.join(folder, name), { recursive: true, force: true })
@@ -48,6 +53,7 @@ export function putMarker(project: string, number: number, session: string = SES
     stop_hook_active: false,
     cc_session_id: session,
     agent_id: AGENT,
+    ...(steps.length > 0 && { steps: steps.map((name) => ({ name, done: false })) }),
   }
   fs.writeFileSync(path.join(folder, '.postflight-pending'), `${JSON.stringify(marker, null, 2)}\n`)
 }

@@ -4,7 +4,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { CHECKING_FILE } from '../../../src/kernel/files.ts'
 import { parseMarker } from '../../../src/marker/marker.ts'
-import { promiseKey } from '../../../src/marker/promise-key.ts'
+import { markerKey } from '../../../src/marker/stored-marker.ts'
 import { isState, parseState } from '../../../src/run/machine/state-file.ts'
 import { ABANDONED, CLAIMS, GUARD, LOCK, MARKER } from '../support/contention.ts'
 
@@ -124,7 +124,7 @@ export function findFileFlaws(before: Files, after: Files, left: Files, isSettle
   const notes = [before, after, left]
     .flatMap((files) => Object.entries(files))
     .filter(([name]) => isMarker(name))
-    .map(([, text]) => plain(`${promiseKey(parseMarker(text))}\n`))
+    .map(([, text]) => plain(`${markerKey(parseMarker(text))}\n`))
 
   for (const [name, text] of Object.entries(left)) {
     const allowed = (ok: boolean): void => {

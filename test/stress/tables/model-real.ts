@@ -231,28 +231,38 @@ function runCommand(
   switch (name) {
     case 'create': {
       const step = option('--step')
-      return create(context, [task, undefined], {
-        operation: option('--operation') ?? '',
-        reason: option('--reason') ?? '',
-        step: step === undefined ? [] : [step],
-        check: [],
-        stepCheck: [],
-        force: words.includes('--force'),
-      })
+      return create(
+        context,
+        [task, undefined],
+        {
+          operation: option('--operation') ?? '',
+          reason: option('--reason') ?? '',
+          step: step === undefined ? [] : [step],
+          check: [],
+          stepCheck: [],
+          force: words.includes('--force'),
+        },
+        SURROUNDINGS,
+      )
     }
     case 'clear':
-      return clear(context, [task], {
-        ...{ all: false, orphaned: false, returnMeta: false, dryRun: false },
-        ...{ runChecks: false, unchecked: false, timeout: 1_000 },
-      })
+      return clear(
+        context,
+        [task],
+        {
+          ...{ all: false, orphaned: false, returnMeta: false, dryRun: false },
+          ...{ runChecks: false, unchecked: false, timeout: 1_000 },
+        },
+        SURROUNDINGS,
+      )
     case 'step':
-      return step(context, [task, third], { undo: false, runChecks: false, timeout: 1_000 })
+      return step(context, [task, third], { undo: false, runChecks: false, timeout: 1_000 }, SURROUNDINGS)
     case 'bypass':
-      return bypass(context, [task], { all: false })
+      return bypass(context, [task], { all: false }, SURROUNDINGS)
     case 'wait':
-      return wait(context, [task], { for: option('--for') ?? '' })
+      return wait(context, [task], { for: option('--for') ?? '' }, SURROUNDINGS)
     case 'adopt':
-      return adopt(context, [task], {})
+      return adopt(context, [task], {}, SURROUNDINGS)
     case 'inspect':
       return inspect(context, [task], { exitCode: false, watch: false }, SURROUNDINGS)
     default:

@@ -94,7 +94,7 @@ interface Marker {
   readonly hasSteps: boolean
   /** The identity of its file. */
   readonly file: string
-  readonly promisedMs: number
+  readonly madeMs: number
   /** The whole text, which is evidence. */
   readonly text: string
 }
@@ -154,7 +154,7 @@ function expected(folder: Folder, stop: Stop, nowMs: number): 'bypass' | 'block'
   if (marker.bypassed) return 'bypass'
   if (marker.session !== undefined && marker.session !== stop.session) return 'nothing'
   if (marker.session === undefined && stop.event === 'Stop') return 'nothing'
-  if (marker.session === undefined && nowMs - marker.promisedMs > 24 * HOUR_MS) return 'nothing'
+  if (marker.session === undefined && nowMs - marker.madeMs > 24 * HOUR_MS) return 'nothing'
   const stopping = stop.event === 'Stop' ? 'main' : stop.agent
   if (marker.agent !== undefined && marker.agent !== stopping) return 'nothing'
   if (stop.event === 'Stop' && stop.background) return waitAt(marker, stop) === 'begins' ? 'wait' : 'nothing'
@@ -252,7 +252,7 @@ function readMarker(real: Real, task: Task): Marker | undefined {
     parsed: fields !== undefined,
     hasSteps: Array.isArray(fields?.steps),
     file: fileIdentity(file) ?? 'none',
-    promisedMs: created === undefined ? statSync(file).mtimeMs : Date.parse(created),
+    madeMs: created === undefined ? statSync(file).mtimeMs : Date.parse(created),
     text,
   }
 }
@@ -618,8 +618,8 @@ function mayConfirm({ session, agent, text }: Marker, command: string, identity:
   return isFromEnvironment && command === 'create' && agoMs <= 10 * 60_000
 }
 
-function madeAgoMs(real: Real, task: Task, { promisedMs }: Marker): number {
-  return real.nowMs() - Math.min(promisedMs, statSync(pathOf(real, task, MARKER)).ctimeMs)
+function madeAgoMs(real: Real, task: Task, { madeMs }: Marker): number {
+  return real.nowMs() - Math.min(madeMs, statSync(pathOf(real, task, MARKER)).ctimeMs)
 }
 
 function toolUseAct(task: Task, command: string, identity: Identity, prompt: string, kill: Kill | undefined): Act {
