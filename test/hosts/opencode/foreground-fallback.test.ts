@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { hostsSkipped } from '../client-cache.ts'
 import type { Failure, Model, Reply, Script } from '../model.ts'
 import { bash, delegate, say } from './agents.ts'
-import { type GuardedOptions, guardedProject } from './guarded.ts'
+import { type GuardedOptions, type GuardedProject, guardedProject } from './guarded.ts'
 
 const LATER = { 'retry-after': '20' }
 const SOON = { 'retry-after-ms': '50' }
@@ -20,6 +20,11 @@ function limited(failing: Readonly<Record<string, Failure>>, ...lines: Reply[]):
 /** The models that an actor's requests asked for, in order. */
 function modelsOf(model: Model, actor = 'main'): string[] {
   return model.turns(actor).map(({ request }) => request.model)
+}
+
+/** Waits for a line of OpenCode's log, which OpenCode 1.18.34 writes some time after the event. */
+function logged(guarded: GuardedProject, line: string): Promise<void> {
+  return expect.poll(() => guarded.log(), { timeout: 20_000 }).toContain(line)
 }
 
 function withChains(chains: Readonly<Record<string, readonly string[]>>, config: object = {}): GuardedOptions {
@@ -53,10 +58,8 @@ describe.skipIf(hostsSkipped())('a rate limit under serve', () => {
     expect(messages.at(-1)).toMatchObject({ info: { role: 'assistant' }, parts: expect.arrayContaining([]) })
     expect(JSON.stringify(messages.at(-1))).toContain('Here.')
     expect(await server.asked(session)).toEqual(Array(3).fill({ agent: 'build', isSynthetic: false }))
-    expect(guarded.log()).toContain(
-      'scripted/scripted-2 is rate-limited, so the last message was sent again with other/',
-    )
-    expect(guarded.log()).toContain('OpenCode has no model other/no-such')
+    await logged(guarded, 'scripted/scripted-2 is rate-limited, so the last message was sent again with other/')
+    await logged(guarded, 'OpenCode has no model other/no-such')
     expect(guarded.story()).toEqual([])
 
     // The next message keeps the model that answered.
@@ -82,6 +85,7 @@ describe.skipIf(hostsSkipped())('a rate limit under serve', () => {
       role: 'assistant',
       error: { name: 'APIError', data: { statusCode: 429 } },
     })
+    await logged(guarded, 'no model of the chain is left')
     expect(guarded.log().split('no model of the chain is left')).toHaveLength(2)
   })
 
