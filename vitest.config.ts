@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 import { HOOK_HOSTS } from './src/hosts/hook-hosts.ts'
@@ -34,8 +35,8 @@ const PURE_FILES: string[] = overrides.flatMap((one: { includes: string[]; linte
 /** What each project is for is told in test/README.md. */
 export default defineConfig({
   test: {
-    // The default leaves one processor idle, which is half of a small machine.
-    maxWorkers: '100%',
+    // Tests that wait for a process leave their processor idle.
+    maxWorkers: availableParallelism() + 1,
     reporters: ['./test/support/quiet-reporter.ts'],
     projects: [
       { test: { name: 'unit', include: ['test/unit/**/*.test.ts'], ...common, ...patient } },
@@ -63,12 +64,12 @@ export default defineConfig({
           maxConcurrency: 3,
         },
       },
-      // These take minutes: contention, faults at every call, fuzzing. The other projects run smaller versions of them.
+      // These take minutes: contention, faults at every call, fuzzing.
       {
         test: {
           name: 'stress',
           include: ['test/stress/**/*.test.ts'],
-          setupFiles: [...common.setupFiles, 'test/support/stress-fifth.ts'],
+          setupFiles: [...common.setupFiles, 'test/support/clean-up.ts', 'test/support/stress-fifth.ts'],
           testTimeout: 900_000,
           hookTimeout: 300_000,
         },

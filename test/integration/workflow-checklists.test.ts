@@ -1,7 +1,10 @@
 /** Steps that are the tasks of a Markdown list: which tasks are read, and that a tick changes one character. */
 
 import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { tickTask } from '../../src/run/store/task-files.ts'
+import { instrument } from '../stress/support/instrument.ts'
 import { createProject, createSourceProject, type JsonDocument, type Project } from '../support/project.ts'
 
 const IN_TASK = 'specs/007_flow'
@@ -308,4 +311,21 @@ describe('a loop back to a checklist', () => {
       'leads back to phase "work", whose tasks are all ticked by then: this phase may add open tasks',
     )
   })
+})
+
+it('a ticked task is on the disk before the state that counts it as done', () => {
+  const project = createProject()
+  project.write('specs/259_x/tasks.md', '- [ ] one\n- [ ] two\n')
+  const calls: string[] = []
+  const { end } = instrument([project.dir], (call, run) => {
+    calls.push(`${call.name} ${path.basename(call.file)}`)
+    return run()
+  })
+  try {
+    tickTask(project.at('specs/259_x'), 'tasks.md', { text: 'two', item: 1 })
+  } finally {
+    end()
+  }
+  expect(project.read('specs/259_x/tasks.md')).toBe('- [ ] one\n- [x] two\n')
+  expect(calls.slice(calls.indexOf('writeSync tasks.md'), -1)).toEqual(['writeSync tasks.md', 'fsyncSync tasks.md'])
 })

@@ -9,14 +9,12 @@ import { describe, expect, it } from 'vitest'
 import { replaceFile } from '../../src/disk/write.ts'
 import { readState } from '../../src/run/store/state-store.ts'
 import { OTHER_SESSION, SESSION, sessionStart, shellRan, stop, subagentStop } from '../support/payloads.ts'
-import { PACKAGE } from '../support/process.ts'
 import {
   claudeHookEnv,
   createProject,
   createSourceProject,
   type HookRun,
   type JsonDocument,
-  makeOld,
   type Project,
 } from '../support/project.ts'
 
@@ -545,68 +543,6 @@ describe.concurrent('doctor', () => {
     mkdirSync(project.at(IN_TASK, 'workflow'), { recursive: true })
     expect(await findings(project)).toEqual([])
   })
-})
-
-/** Ends the process before the N-th call that changes a file. */
-const KILLER = `
-const fs = require('node:fs')
-let left = Number(process.env.DIE_AT)
-for (const name of ['openSync', 'writeSync', 'renameSync', 'unlinkSync', 'linkSync', 'mkdirSync']) {
-  const original = fs[name]
-  fs[name] = (...words) => {
-    const changes = name !== 'openSync' || (typeof words[1] === 'string' ? words[1] !== 'r' : (words[1] & 3) !== 0)
-    if (changes && left-- === 0) process.kill(process.pid, 'SIGKILL')
-    return original(...words)
-  }
-}
-`
-
-describe('a command that is killed at any write', () => {
-  it.each([
-    ['start', []],
-    ['stop', [['start']]],
-    ['abort', [['start']]],
-    ['resume', [['start'], ['stop']]],
-  ])(
-    'workflow %s loses no run, and leaves no run file behind',
-    async (command, before) => {
-      const words = (name: string): string[] =>
-        name === 'start' ? ['workflow', 'start', '7', '--definition', 'flow.json'] : ['workflow', name, '7']
-      const template = createProject()
-      template.write('flow.json', FLOW)
-      template.write('killer.cjs', KILLER)
-      mkdirSync(template.at(IN_TASK))
-      for (const [name = ''] of before) await template.cli(words(name), { env: ENV })
-
-      const killedAt = async (call: number): Promise<boolean> => {
-        const folder = join(template.base, `killed-${call}`)
-        cpSync(template.dir, folder, { recursive: true })
-        const killed = await template.shell(
-          `exec node -r ./killer.cjs "${PACKAGE}/bin/postflight.js" ${words(command).join(' ')}`,
-          { cwd: folder, env: { ...ENV, DIE_AT: String(call) } },
-        )
-        if (killed.signal !== 'SIGKILL') return false
-        const lock = join(folder, IN_TASK, 'workflow/.postflight-lock')
-        if (existsSync(lock)) makeOld(lock, 1)
-        const where = { cwd: folder, env: { ...template.env, ...ENV, CLAUDE_PROJECT_DIR: folder } }
-        const run = await template.hook({ ...stop(), cwd: folder }, where)
-        const state = join(folder, STATE)
-        const isActive =
-          existsSync(state) && (await template.cli(['workflow', 'status', '7', '--json'], where)).json().active
-        const running = join(folder, RUNNING)
-        const files = existsSync(running) ? readdirSync(running).filter((name) => !name.startsWith('.')) : []
-        // An active run is found by its file and goes on; without an active run the file is gone.
-        expect(files, `call ${call}: ${run.stderr}`).toEqual(isActive ? ['007_flow'] : [])
-        expect(run.answer.decision, `call ${call}`).toBe(isActive ? 'block' : undefined)
-        return true
-      }
-      let died = 0
-      while (died < 60 && (await killedAt(died))) died += 1
-      expect(died).toBeLessThan(60)
-      expect(died).toBeGreaterThan(4)
-    },
-    300_000,
-  )
 })
 
 describe('the state of a run', () => {

@@ -1,21 +1,22 @@
-/** A run whose process is killed at any write, on a real disk: the next process continues it. */
+/** Processes of a run that are killed at any write, on a real disk: the next process continues the run. */
 
-import { cpSync, existsSync, readdirSync, readFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { SESSION, stop } from '../support/payloads.ts'
 import { PACKAGE } from '../support/process.ts'
 import { createProject, type JsonDocument, makeOld, type Project } from '../support/project.ts'
 
 const IN_TASK = 'specs/007_flow'
 
-/** Ends the process before or after the N-th call that changes a file. */
+/** Ends the process before the N-th call that changes a file. */
 const KILLER = `
 const fs = require('node:fs')
 let left = Number(process.env.DIE_AT)
 for (const name of ['openSync', 'writeSync', 'renameSync', 'unlinkSync', 'linkSync', 'mkdirSync']) {
   const original = fs[name]
   fs[name] = (...words) => {
-    const changes = name !== 'openSync' || (words[1] !== undefined && words[1] !== 'r' && (typeof words[1] === 'string' || (words[1] & 3) !== 0))
+    const changes = name !== 'openSync' || (typeof words[1] === 'string' ? words[1] !== 'r' : (words[1] & 3) !== 0)
     if (changes && left-- === 0) process.kill(process.pid, 'SIGKILL')
     return original(...words)
   }
@@ -109,6 +110,56 @@ describe('a transition that is killed at any write', () => {
     expect(died).toBeLessThan(40)
     expect(died).toBeGreaterThan(8)
   }, 300_000)
+})
+
+const ENV = { CLAUDE_CODE_SESSION_ID: SESSION }
+const ONE_PHASE = JSON.stringify({ name: 'flow', phases: [{ id: 'only', prompt: 'do it', artifact: 'out.txt' }] })
+
+describe('a command that is killed at any write', () => {
+  it.each([
+    ['start', []],
+    ['stop', [['start']]],
+    ['abort', [['start']]],
+    ['resume', [['start'], ['stop']]],
+  ])(
+    'workflow %s loses no run, and leaves no run file behind',
+    async (command, before) => {
+      const words = (name: string): string[] =>
+        name === 'start' ? ['workflow', 'start', '7', '--definition', 'flow.json'] : ['workflow', name, '7']
+      const template = createProject()
+      template.write('flow.json', ONE_PHASE)
+      template.write('killer.cjs', KILLER)
+      mkdirSync(template.at(IN_TASK))
+      for (const [name = ''] of before) await template.cli(words(name), { env: ENV })
+
+      const killedAt = async (call: number): Promise<boolean> => {
+        const folder = copyOf(template, `killed-${call}`)
+        const killed = await template.shell(
+          `exec node -r ./killer.cjs "${PACKAGE}/bin/postflight.js" ${words(command).join(' ')}`,
+          { cwd: folder, env: { ...ENV, DIE_AT: String(call) } },
+        )
+        if (killed.signal !== 'SIGKILL') return false
+        const lock = join(folder, IN_TASK, 'workflow/.postflight-lock')
+        if (existsSync(lock)) makeOld(lock, 1)
+        const where = { cwd: folder, env: { ...template.env, ...ENV, CLAUDE_PROJECT_DIR: folder } }
+        const run = await template.hook({ ...stop(), cwd: folder }, where)
+        const state = join(folder, IN_TASK, 'workflow/state.json')
+        const isActive =
+          existsSync(state) && (await template.cli(['workflow', 'status', '7', '--json'], where)).json().active
+        const running = join(folder, 'specs/.postflight/running')
+        const files = existsSync(running) ? readdirSync(running).filter((name) => !name.startsWith('.')) : []
+        // An active run is found by its file and goes on; without an active run the file is gone.
+        expect(files, `call ${call}: ${run.stderr}`).toEqual(isActive ? ['007_flow'] : [])
+        expect(run.answer.decision, `call ${call}`).toBe(isActive ? 'block' : undefined)
+        return true
+      }
+      let died = 0
+      while (died < 60 && (await killedAt(died))) died += 1
+      expect(died).toBeLessThan(60)
+      expect(died).toBeGreaterThan(4)
+    },
+    300_000,
+  )
 })
 
 function copyOf(project: Project, name: string): string {
