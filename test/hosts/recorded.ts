@@ -14,7 +14,7 @@ export interface RecordedEvent {
   payload: Record<string, unknown>
 }
 
-/** The events of a conversation that makes a promise, and whose sub-agent makes one too. */
+/** The events of a conversation that makes a marker, and whose sub-agent makes one too. */
 export interface Recording {
   /** The markers as `create` wrote them in the agents' shells, by task. */
   markers: Record<string, Record<string, unknown>>

@@ -75,7 +75,7 @@ describe.concurrent('adopt', () => {
     expect((await project.hook(subagentStop({ agent_id: 'agent-b' }))).answer.reason).toContain('Blocked stop 3 of 3')
   })
 
-  it('makes an abandoned marker pending again, as a new promise with its own count', async () => {
+  it('makes an abandoned marker pending again, as a new marker with its own count', async () => {
     const project = createSourceProject()
     project.marker('259_x', { ...OTHERS, cc_session_id: SESSION, agent_id: 'agent-a' })
     for (let index = 0; index < 4; index++) await project.hook(subagentStop())

@@ -278,7 +278,7 @@ describe.concurrent('adopt', () => {
 })
 
 describe.concurrent('create --check', () => {
-  it('stores checks, for the promise and for steps', async () => {
+  it('stores checks, for the marker and for steps', async () => {
     const project = createSourceProject()
 
     await project.cli(['create', '259', 'x', '--check', 'npm test', '--step', 'a=b', '--step-check', 'a=b=make x=1'], {
@@ -301,7 +301,7 @@ describe.concurrent('create --check', () => {
     expect(project.has('specs')).toBe(false)
   })
 
-  it('adds to the checks of a promise that is renewed, so that renewing evades none', async () => {
+  it('adds to the checks of a marker that is renewed, so that renewing evades none', async () => {
     const project = checked([{ run: 'false' }])
 
     const run = await project.cli(['create', '259', '--check', 'true', '--agent', 'main'], { env: ENV })

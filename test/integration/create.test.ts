@@ -447,7 +447,7 @@ describe.concurrent('create where a marker is pending', () => {
     expect((await project.hook(subagentStop())).answer.reason).toContain('Blocked stop 2 of 3')
   })
 
-  it('of the same session for another operation: makes a new promise with its own count', async () => {
+  it('of the same session for another operation: makes a new marker with its own count', async () => {
     const project = createSourceProject()
     await createFor(project, SESSION)
     await project.hook(subagentStop())
@@ -513,7 +513,7 @@ describe.concurrent('create where a marker is pending', () => {
     else expect(said).toContain(`\n  ticked in the previous marker, but not in this one: ${names}\n`)
   })
 
-  it('removes what an earlier promise left behind: loop guard and claims without a marker', async () => {
+  it('removes what an earlier marker left behind: loop guard and claims without a marker', async () => {
     const project = createSourceProject()
     await createFor(project, SESSION)
     await project.hook(subagentStop())

@@ -45,7 +45,7 @@ describe.concurrent('a tracked marker that was given up, and lies beside its aba
   it.each([
     ['create', ['create', '259', '--operation', 'o', '--agent', 'agent-a']],
     ['adopt', ['adopt', '259', '--agent', 'agent-a']],
-  ])('is a new promise after %s: it blocks three stops', async (_what, words) => {
+  ])('is a new marker after %s: it blocks three stops', async (_what, words) => {
     const { project } = await broughtBack()
     expect((await project.cli(words, { env })).status).toBe(0)
 
@@ -142,7 +142,7 @@ describe.concurrent('a tracked marker that was given up', () => {
     expect((await project.hook(subagentStop())).answer.reason).toContain('Blocked stop 1 of 3')
   })
 
-  it('leaves another promise in its folder alone, and one without an id or a time', async () => {
+  it('leaves another marker in its folder alone, and one without an id or a time', async () => {
     for (const content of [
       { ...WITH_ID, id: 'pf_zzzzzzzzzzzz' },
       { ...BARE, session_id: 'sess_2_abc' },

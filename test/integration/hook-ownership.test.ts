@@ -265,7 +265,7 @@ async function createCaught(project: Project, task: string, ...more: string[]): 
 
 const CAUGHT = 'id=$(postflight create 7 x --quiet)'
 
-describe.concurrent('a promise whose creation printed nothing to the host', () => {
+describe.concurrent('a marker whose creation printed nothing to the host', () => {
   it('belongs to the agent whose call it was made in', async () => {
     const project = createProject()
     await createCaught(project, '7')
@@ -316,7 +316,7 @@ describe.concurrent('a promise whose creation printed nothing to the host', () =
     expect(ownerOf(project, 'specs/007_x/.postflight-pending')).toEqual([SESSION, 'main'])
   })
 
-  it('has no known owner if the call printed the line of another promise', async () => {
+  it('has no known owner if the call printed the line of another marker', async () => {
     const project = createProject()
     await createCaught(project, '7')
     const output = await createInShell(project)
@@ -356,7 +356,7 @@ describe.concurrent('create says on stderr that the owner is unknown, and what t
   it.each([
     ['where the host tells no times', 'COPILOT_AGENT_SESSION_ID', '', true],
     ['not where the hook learns it from the time of the call', 'CLAUDE_CODE_SESSION_ID', '', false],
-    ['where the call made two promises', 'CLAUDE_CODE_SESSION_ID', 'postflight create 8 y >/dev/null; ', true],
+    ['where the call made two markers', 'CLAUDE_CODE_SESSION_ID', 'postflight create 8 y >/dev/null; ', true],
   ])('%s', async (_where, variable, before, isSaid) => {
     const project = createProject({ wired: true })
     const script = `postflight() { "${process.execPath}" "${CLI}" "$@"; }; ${before}postflight create 7 x > /dev/null`
@@ -397,7 +397,7 @@ describe.concurrent('a known owner stays', () => {
   })
 })
 
-describe.concurrent('a promise of another agent of the session is not replaced', () => {
+describe.concurrent('a marker of another agent of the session is not replaced', () => {
   const again = ['create', '259', '--operation', 'plan']
   const env = { CLAUDE_CODE_SESSION_ID: SESSION }
 

@@ -21,7 +21,7 @@ const stopAt = (project: Project, prompt: string, more: object = {}): Promise<Ho
 const markerOf = (project: Project): Record<string, unknown> => JSON.parse(project.read(MARKER))
 const isBlock = ({ answer }: HookRun): boolean => answer.decision === 'block'
 
-describe.concurrent('a promise that waits', () => {
+describe.concurrent('a marker that waits', () => {
   it('allows the stops of that prompt, uncounted, and holds again at the next one', async () => {
     const project = withPromise()
     const said = await project.cli(WAIT, { env: ENV })
@@ -48,7 +48,7 @@ describe.concurrent('a promise that waits', () => {
     expect(isBlock(await stopAt(project, 'p8'))).toBe(true)
   })
 
-  it('is stamped in one command with create, whose agent owns the promise', async () => {
+  it('is stamped in one command with create, whose agent owns the marker', async () => {
     const project = createProject()
     const created = await project.cli(['create', '7', 'x'], { env: ENV })
     const waiting = await project.cli(WAIT, { env: ENV })
@@ -211,7 +211,7 @@ describe.concurrent('a wait that its command did not print', () => {
 })
 
 describe.concurrent('a wait ends with its owner', () => {
-  it('when another session adopts the promise', async () => {
+  it('when another session adopts the marker', async () => {
     const project = withPromise()
     await project.cli(WAIT, { env: ENV })
 
@@ -258,7 +258,7 @@ describe.concurrent('a wait of the main conversation does not end', () => {
 })
 
 describe.concurrent('a wait is removed at the end of a command', () => {
-  it('of a sub-agent on the promise of the main conversation', async () => {
+  it('of a sub-agent on the marker of the main conversation', async () => {
     const project = withPromise()
     const { stdout } = await project.cli(WAIT, { env: ENV })
 
@@ -283,9 +283,9 @@ describe.concurrent('a wait is removed at the end of a command', () => {
 describe.concurrent('wait is refused', () => {
   it.each<[string, object, string, Record<string, string>?]>([
     ['for a marker without a session', { id: MAINS.id }, 'has no host session'],
-    ['for the promise of another session', { ...MAINS, cc_session_id: OTHER_SESSION }, 'another host session'],
-    ['for the promise of a sub-agent', { ...MAINS, agent_id: 'agent-a' }, 'is for a sub-agent'],
-    ['for a promise of any agent of a type', { ...MAINS, agent_id: undefined, agent_type: 'w' }, 'is for a sub-agent'],
+    ['for the marker of another session', { ...MAINS, cc_session_id: OTHER_SESSION }, 'another host session'],
+    ['for the marker of a sub-agent', { ...MAINS, agent_id: 'agent-a' }, 'is for a sub-agent'],
+    ['for a marker of any agent of a type', { ...MAINS, agent_id: undefined, agent_type: 'w' }, 'is for a sub-agent'],
     [
       'to a sub-agent',
       MAINS,

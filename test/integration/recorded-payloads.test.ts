@@ -5,7 +5,7 @@ import { parsePayload } from '../../src/hosts/payload.ts'
 import { createProject, createSourceProject, type Project } from '../support/project.ts'
 
 /**
- * What real clients sent to their hooks, replayed: a conversation made a promise, and its sub-agent made another. The host
+ * What real clients sent to their hooks, replayed: a conversation made a marker, and its sub-agent made another. The host
  * tests record it (test/hosts/recorded.ts) and compare it with what the clients send now.
  */
 
@@ -95,7 +95,7 @@ function inShort(stdout: string): string {
 }
 
 describe.each(Object.entries(STORIES))('the recorded conversation on %s', (host, story) => {
-  it('blocks each agent for its own promise alone', async () => {
+  it('blocks each agent for its own marker alone', async () => {
     const project = createSourceProject()
 
     expect(await replay(project, recordingOf(host, project))).toEqual(story)

@@ -89,7 +89,7 @@ async function pageOf(project: Project, ...words: string[]): Promise<string> {
 }
 
 describe('postflight report', () => {
-  it('tells what really happened: a promise, its block and its end', async () => {
+  it('tells what really happened: a marker, its block and its end', async () => {
     const project = createSourceProject()
     const env = { POSTFLIGHT_HOST_SESSION: SESSION }
     await project.cli(['create', '259', 'x', '--operation', 'research', '--agent', 'main', '--step', 'one'], { env })
@@ -225,7 +225,7 @@ describe.skipIf(CHROMIUM === undefined)(
       expect(page.messages).toEqual([])
     })
 
-    it('of a hundred folders with two promises and a run each has under 1.5 MB, and is drawn in under two seconds', async () => {
+    it('of a hundred folders with two markers and a run each has under 1.5 MB, and is drawn in under two seconds', async () => {
       const project = createSourceProject()
       const lines: string[] = []
       for (let number = 1; number <= 100; number++) {

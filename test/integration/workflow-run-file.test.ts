@@ -1,6 +1,6 @@
 /**
  * The run file, by which the hook finds a workflow: it survives changes of people and agents to task folders, and a run
- * and a promise do not affect each other.
+ * and a marker do not affect each other.
  */
 
 import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
@@ -357,13 +357,13 @@ describe.concurrent('what an agent reads in mid-phase', () => {
   })
 })
 
-describe.concurrent('a promise in the folder of a run', () => {
+describe.concurrent('a marker in the folder of a run', () => {
   it('is made, kept and cleared by the CLI, and the run goes on', async ({ expect }) => {
     const project = await started()
     const made = await project.cli(['create', '7', '--reason', 'Commit it.', '--agent', 'main'], { env: ENV })
     expect(made.status, made.stderr).toBe(0)
 
-    // The promise first, then the prompt.
+    // The marker first, then the prompt.
     expect(await promptOf(project)).toMatch(/^Commit it\./)
     expect((await project.cli(['workflow', 'status', '7', '--json'])).json()).toMatchObject({ prompts: 0 })
     expect((await project.cli(['step', '7', '1'])).stderr).toContain('has no checklist')
@@ -457,7 +457,7 @@ describe.concurrent('a run that waits', () => {
     expect(await promptOf(project)).toContain('attempt 2 of 3')
   })
 
-  it('waits together with the promise of its task', async ({ expect }) => {
+  it('waits together with the marker of its task', async ({ expect }) => {
     const project = await started(createSourceProject)
     await promptOf(project)
     await project.cli(['create', '7', '--agent', 'main'], { env: ENV })

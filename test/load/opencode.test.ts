@@ -50,7 +50,7 @@ const FLOW = {
 const rest = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
 /** The command that makes a marker of the agent that runs it, as a skill does in plain bash. */
-function promise(folder: string): Reply {
+function marker(folder: string): Reply {
   const marker = `specs/${folder}/.postflight-pending`
   const fields = `'{"cc_session_id": "%s", "agent_id": "%s"}' "$POSTFLIGHT_HOST_SESSION" "$POSTFLIGHT_AGENT"`
   return bash(`mkdir -p specs/${folder} && printf ${fields} > ${marker}`)
@@ -60,7 +60,7 @@ function keep(folder: string): Reply {
   return bash(`rm -f specs/${folder}/.postflight-pending specs/${folder}/.postflight-loop-guard`)
 }
 
-/** The answers of conversation `index`: in turn, plain work, a promise that is kept late, a sub-agent, a workflow. */
+/** The answers of conversation `index`: in turn, plain work, a marker that is cleared late, a sub-agent, a workflow. */
 function conversation(index: number, hasPlugin: boolean): (turn: Turn) => Promise<Reply> {
   const number = 100 + index
   let round = 0
@@ -74,7 +74,7 @@ function conversation(index: number, hasPlugin: boolean): (turn: Turn) => Promis
       case 1:
         return bash('ls')
       case 2:
-        return promise(`${number}_main`)
+        return marker(`${number}_main`)
       case 3: {
         const input = { description: 'work', prompt: `ACTOR:worker-${index} go`, subagent_type: 'general' }
         return { tools: [{ name: 'task', input }] }
@@ -87,12 +87,12 @@ function conversation(index: number, hasPlugin: boolean): (turn: Turn) => Promis
   }
 }
 
-/** A sub-agent that makes a promise, is held, and keeps it. */
+/** A sub-agent that makes a marker, is held, and clears it. */
 function worker(index: number): (turn: Turn) => Promise<Reply> {
   const folder = `${200 + index}_worker`
   return async (turn) => {
     await rest(THINKING_MS)
-    if (turn.toolResults.length === 0) return promise(folder)
+    if (turn.toolResults.length === 0) return marker(folder)
     return turn.lastToolResult === undefined && reasonsIn(turn).length > 0 ? keep(folder) : say('The report.')
   }
 }

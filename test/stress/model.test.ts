@@ -7,7 +7,7 @@ import { asProcesses, inProcess, instrumentSources, withProject } from './tables
 
 /**
  * Random sequences of stops, commands, plain bash, kills and time, compared with a model of docs/design.md ("Stops" and
- * "Counting blocked stops"): at most three blocks for a promise, none for another agent's, and no evidence is lost.
+ * "Counting blocked stops"): at most three blocks for a marker, none for another agent's, and no evidence is lost.
  */
 
 let compiled: Compiled

@@ -1,4 +1,4 @@
-/** Fills a project with promises and runs of past days, as the journal and the states tell of them. */
+/** Fills a project with markers and runs of past days, as the journal and the states tell of them. */
 
 import { formatJournalEntry, type JournalEntry } from '../../src/project/journal-entry.ts'
 import { type Definition, readDefinition } from '../../src/run/definition/definition.ts'
@@ -90,7 +90,7 @@ export function reportRun(
   return { ...pauseClock(state, nowMs), active: false, outcome: 'completed' }
 }
 
-/** The lines of the journal for a promise that began at `startMs`. */
+/** The lines of the journal for a marker that began at `startMs`. */
 export function markerLines(task: string, startMs: number, kind: 'cleared' | 'capped' | 'waited' | 'open'): string {
   const markerId = `pf_${String(startMs).slice(-12).padStart(12, '0')}`
   const of = { task, markerId, hostSession: 'session-of-a-host', agent: 'main' }

@@ -453,7 +453,7 @@ it('the words that other programs rely on', () => {
 })
 
 describe('checks', () => {
-  it('are commands, each for the promise or for a step, with their last failure', () => {
+  it('are commands, each for the marker or for a step, with their last failure', () => {
     const failed = { exit_code: 3, output: 'red\n' }
     const checks = [
       { run: 'npm test', failed },

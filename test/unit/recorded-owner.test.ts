@@ -29,7 +29,7 @@ function use(command: string, payload: object = {}, sessionBornMs?: number): Mom
   return { payload: { ...base, ...payload }, nowMs: NOW_MS, startMs: NOW_MS, sessionBornMs }
 }
 
-describe('a promise is named as made by', () => {
+describe('a marker is named as made by', () => {
   it.each(['created', 'renewed', 'replaced', 'adopted'])('a line that begins with "%s"', (verb) => {
     expect([...printedIds(`noise\n${verb} specs/007_x/.postflight-pending  ${ID}\r\nmore`)]).toEqual([ID])
   })
@@ -57,7 +57,7 @@ describe('a promise is named as made by', () => {
   })
 })
 
-describe('the line of a promise', () => {
+describe('the line of a marker', () => {
   const owns = (fields: object, one: Moment, times = MADE): boolean =>
     isNamedInOutput(marker({ ...OURS, ...fields }), times, one, printedIds(LINE))
 
@@ -91,7 +91,7 @@ describe('the line of a promise', () => {
     ],
     ['of another agent, which the environment named', { agent_id: 'a2', owner_from: 'environment' }, use('create')],
     ['without a session, from before this one', { cc_session_id: undefined }, use('create', {}, NOW_MS + 60_000)],
-  ])('gives nothing of a promise %s', (_what, fields, one, times) => {
+  ])('gives nothing of a marker %s', (_what, fields, one, times) => {
     expect(owns(fields, one, times)).toBe(false)
   })
 
@@ -177,7 +177,7 @@ describe('the line of a promise', () => {
   })
 })
 
-describe('the time of a promise', () => {
+describe('the time of a marker', () => {
   it.each([
     'id=$(postflight create 7 --quiet)',
     'postflight adopt 7 > /dev/null',
@@ -214,7 +214,7 @@ describe('the time of a promise', () => {
     ['that was made before the command', { created: '2026-01-01T00:00:00Z' }, use('create')],
     ['whose file is from before the command', {}, use('create'), changedAt(NOW_MS - 7_000)],
     ['where the host tells no times', {}, use('create', { durationMs: undefined })],
-  ])('gives nothing of a promise %s', (_what, fields, one, times = MADE) => {
+  ])('gives nothing of a marker %s', (_what, fields, one, times = MADE) => {
     expect(isMadeByCommand(marker({ ...OURS, ...fields }), times, one)).toBe(false)
   })
 

@@ -407,7 +407,7 @@ describe('shells in the background', () => {
   })
 })
 
-describe('the checks of a promise', () => {
+describe('the checks of a marker', () => {
   const checksOf = (checks: readonly object[], more: object = {}): string[] => {
     const fields = { cc_session_id: 's1', checks_session: 's1', checks }
     const lines = linesOf(composeReason([blocked(fields, { ...more })], ON_PATH, false))

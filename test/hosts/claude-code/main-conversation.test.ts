@@ -19,7 +19,7 @@ const LINES = [useSkill('research'), bash(CREATE), delegate('worker'), say('The 
 
 function projectWithSkill(options: { install?: false } = {}): GuardedProject {
   const guarded = guardedProject(options)
-  guarded.project.writeSkill('research', { description: 'Researches a task.' }, 'First promise a postflight.')
+  guarded.project.writeSkill('research', { description: 'Researches a task.' }, 'Begin with a marker.')
   return guarded
 }
 
@@ -31,7 +31,7 @@ describe.skipIf(hostsSkipped())('a skill in the main conversation', () => {
 
     expect(model.turns('worker')).toHaveLength(1)
     const main = model.turns('main')
-    expect(main[1]?.lastUserText).toContain('First promise a postflight.')
+    expect(main[1]?.lastUserText).toContain('Begin with a marker.')
     expect(reportIn(main[3]?.lastToolResult)).toBe(REPORT)
     expect(reasonsIn(main.at(-1))).toEqual([
       [

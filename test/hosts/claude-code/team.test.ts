@@ -101,7 +101,7 @@ describe.skipIf(hostsSkipped())('in a project that depends on the package', () =
     expect(guarded.story()).not.toContain('block 1')
   })
 
-  it('in CI the job promises for the session that it starts, as docs/ci.md says: its agent would be refused', async () => {
+  it('in CI the job makes a marker for the session that it starts, as docs/ci.md says: its agent would be refused', async () => {
     const guarded = teamProject()
     init(guarded)
     const session = randomUUID()

@@ -181,7 +181,7 @@ describe.skipIf(hostsSkipped())('a main conversation that scheduled a wake-up', 
   })
 })
 
-describe.skipIf(hostsSkipped())('a promise whose creation printed nothing', () => {
+describe.skipIf(hostsSkipped())('a marker whose creation printed nothing', () => {
   it.each([
     ['caught', 'id=$(postflight create 7 demo --quiet)'],
     ['thrown away', 'postflight create 7 demo > /dev/null'],
@@ -200,7 +200,7 @@ describe.skipIf(hostsSkipped())('a promise whose creation printed nothing', () =
     expect(ran.result).toMatchObject({ result: 'Main is done.' })
   })
 
-  it('by a sub-agent does not replace the promise of main: the sub-agent sees the conflict', async () => {
+  it('by a sub-agent does not replace the marker of main: the sub-agent sees the conflict', async () => {
     const guarded = guardedProject()
 
     const { model } = await guarded.run({

@@ -91,7 +91,7 @@ describe.skipIf(hostsSkipped())('a workflow on Claude Code', () => {
   it.each([
     ['the CLI', 'postflight clear 7'],
     ['plain rm', `rm -f ${IN_TASK}/.postflight-pending ${IN_TASK}/.postflight-loop-guard`],
-  ])('goes on where a skill inside each phase makes its own promise and removes it by %s', async (_how, remove) => {
+  ])('goes on where a skill inside each phase makes its own marker and removes it by %s', async (_how, remove) => {
     const guarded = projectWithFlow()
     const left: Reply[] = [START, say('Started.')]
     let seen = 0

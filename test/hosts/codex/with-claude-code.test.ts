@@ -1,4 +1,4 @@
-/** One host in the other's shell, which inherits its variables: each promise belongs to the agent that made it. */
+/** One host in the other's shell, which inherits its variables: each marker belongs to the agent that made it. */
 
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { say } from '../agents.ts'
@@ -28,13 +28,13 @@ function heldFor(model: Model, actor: string): string[] {
   return reasonsIn(model.turns(actor).at(-1)).map((reason) => /^Task (\S+):/m.exec(reason)?.[1] ?? reason)
 }
 
-/** The host session of each promise when the hook blocked for it. */
+/** The host session of each marker when the hook blocked for it. */
 function sessions(hooked: HookedProject): Record<string, string> {
   const blocks = hooked.journal().filter(({ event }) => event === 'block')
   return Object.fromEntries(blocks.map(({ task, host_session: session }) => [task, session]))
 }
 
-describe.skipIf(hostsSkipped())('a promise', () => {
+describe.skipIf(hostsSkipped())('a marker', () => {
   it("belongs to Codex in Claude Code's shell, and Claude Code's stays its own", async () => {
     const hooked = await projectOfBoth()
     const { dir, home, path } = hooked.project

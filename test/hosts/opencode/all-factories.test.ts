@@ -31,7 +31,7 @@ function project(): GuardedProject {
   return guarded
 }
 
-/** The conversation does everything that a factory acts on, makes a promise, and stops; then it follows the reason. */
+/** The conversation does everything that a factory acts on, makes a marker, and stops; then it follows the reason. */
 function everything(): Script {
   const phases = worker([])
   const main = whenHeld(

@@ -42,8 +42,8 @@ export interface Scenario {
   readonly oldMs?: Readonly<Record<string, number>>
   readonly programs: (arena: Arena) => Program[]
   readonly check: (run: Run) => (string | false)[]
-  /** The number of promises of the old marker, where it may be abandoned and adopted. */
-  readonly promises?: number
+  /** The number of counts that the old marker may have: one that was abandoned gets a new count when it is adopted. */
+  readonly counts?: number
 }
 
 const text = (fields: object): string => `${JSON.stringify(fields, null, 2)}\n`
@@ -207,14 +207,14 @@ export const SCENARIOS: readonly Scenario[] = [
     name: 'stops and create for the same operation: the count goes on',
     files: OWNED,
     programs: (arena) => [arena.cli('create', '259', '--operation', 'research'), ...hooks(arena, 4)],
-    // If it was abandoned first, `create` makes a new promise with a count of its own.
+    // If it was abandoned first, `create` makes a new marker with a count of its own.
     check: (run) => [exitCode(run, 0) !== 0 && stderr(run, 0), run.caps === 1 && exactlyThree(run)],
   },
   {
     name: 'stops and adopt: the count goes on',
     files: { ...OWNED, ...spentBefore(1) },
     programs: (arena) => [arena.cli('adopt', '259'), ...hooks(arena, 4)],
-    promises: 2,
+    counts: 2,
     check: (run) => [
       ![0, 1].includes(exitCode(run, 0)) && stderr(run, 0),
       run.caps === 1 && run.total.old !== 2 && `${run.total.old} blocks after one`,
@@ -224,11 +224,11 @@ export const SCENARIOS: readonly Scenario[] = [
     name: 'stops and adopt of a marker without an id, two continuations spent by another program',
     files: { ...BARE, [GUARD]: '2\n' },
     programs: (arena) => [arena.cli('adopt', '259'), ...hooks(arena, 3)],
-    promises: 2,
+    counts: 2,
     check: (run) => [run.caps === 1 && run.total.old > 1 && `${run.total.old} blocks after two`],
   },
   {
-    name: 'stops and adopt of an abandoned marker: the new promise has its own count',
+    name: 'stops and adopt of an abandoned marker: the new marker has its own count',
     files: { [ABANDONED]: text(OLD_MARKER) },
     programs: (arena) => [arena.cli('adopt', '259'), ...hooks(arena, 4)],
     check: (run) => [exitCode(run, 0) !== 0 && stderr(run, 0), exactlyThree(run)],
@@ -294,16 +294,16 @@ export const SCENARIOS: readonly Scenario[] = [
     check: (run) => [ours(run.files).length > 0 && `left: ${ours(run.files).join(' ')}`],
   },
   {
-    name: 'clear --orphaned and create beside an abandoned marker: the new promise stays',
+    name: 'clear --orphaned and create beside an abandoned marker: the new marker stays',
     files: { [ABANDONED]: text(OLD_MARKER) },
     programs: (arena) => [arena.cli('clear', '--orphaned'), arena.cli('create', '259', '--reason', NEW_REASON)],
     check: (run) => [
       exitCode(run, 0) + exitCode(run, 1) !== 0 && stderr(run, 0) + stderr(run, 1),
-      run.total.fresh !== 3 && `${run.total.fresh} blocks of the new promise, not three`,
+      run.total.fresh !== 3 && `${run.total.fresh} blocks of the new marker, not three`,
     ],
   },
   {
-    name: 'clear --orphaned and create --force over an expired marker: the new promise stays',
+    name: 'clear --orphaned and create --force over an expired marker: the new marker stays',
     files: { [MARKER]: text({ ...bareFields, created: '2020-01-01T00:00:00Z' }) },
     programs: (arena) => [
       arena.cli('clear', '--orphaned'),
@@ -311,11 +311,11 @@ export const SCENARIOS: readonly Scenario[] = [
     ],
     check: (run) => [
       exitCode(run, 0) + exitCode(run, 1) !== 0 && stderr(run, 0) + stderr(run, 1),
-      run.total.fresh !== 3 && `${run.total.fresh} blocks of the new promise, not three`,
+      run.total.fresh !== 3 && `${run.total.fresh} blocks of the new marker, not three`,
     ],
   },
   {
-    name: 'four creates of one session: one promise, one id',
+    name: 'four creates of one session: one marker, one id',
     files: {},
     programs: (arena) => ['a', 'b', 'c', 'd'].map((step) => arena.cli('create', '259', '--json', '--step', step)),
     check: (run) => {
@@ -377,7 +377,7 @@ export async function findFlaws(
     disturbance !== 'clock' || !/not three$|loop guard|^[01] blocks after one$/.test(String(flaw))
   const isFault = disturbance === 'kill' || disturbance === 'error'
   const flaws = [
-    ...commonFlaws(run, stops, end, scenario.promises ?? 1),
+    ...commonFlaws(run, stops, end, scenario.counts ?? 1),
     // A fault may cost a continuation, a notice or a command, but nothing else.
     ...(isFault ? [] : [...undisturbedFlaws(arena, files, caps), ...scenario.check(run).filter(counts)]),
     ...(disturbance === 'none' ? [] : await flawsAfterwards(arena)),
@@ -389,10 +389,10 @@ function commonFlaws(
   run: Run,
   stops: readonly Outcome[],
   end: Readonly<Record<string, string>>,
-  promises: number,
+  counts: number,
 ): (string | false)[] {
   return [
-    run.total.old > 3 * promises && `the old marker blocked ${run.total.old} times`,
+    run.total.old > 3 * counts && `the old marker blocked ${run.total.old} times`,
     run.total.fresh > 3 && `the new marker blocked ${run.total.fresh} times`,
     MARKER in end && 'no stop ends the marker',
     ...stops.map((stop) => !stop.killed && !isJsonObject(stop.stdout) && `stdout of a stop: ${stop.stdout}`),

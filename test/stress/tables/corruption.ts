@@ -171,7 +171,7 @@ export const TABLE: Readonly<Record<Subject, Section>> = {
     rows: [
       // The claims hold the count.
       { when: ['missing', 'empty', ...UNPARSED, ...UNDERSTOOD], hook: 'c- BBn--', codes: '0 0 0 0 0 0 0' },
-      // Nothing can be counted, so nothing is blocked. A new promise or `clear` may remove a link or a pipe.
+      // Nothing can be counted, so nothing is blocked. A new marker or `clear` may remove a link or a pipe.
       {
         when: ['link out', 'dangling link', 'link to itself', 'pipe', 'unreadable'],
         hook: 'c- nnnnn',

@@ -62,7 +62,7 @@ export const STOP = hook(subagentStop)
 
 const LEARN = hook((more) => shellRan('postflight create 259', OLD_ID, { agent_id: 'agent-a', ...more }))
 
-/** Programs other than stops that keep the marker's promise. */
+/** Programs other than stops that keep the marker. */
 export const OTHERS_ON_A_MARKER = [
   LEARN,
   cli('step', '259', 'second'),
@@ -87,7 +87,7 @@ const ABANDONED_TEXT = json({ ...OLD_MARKER, id: 'pf_earlier00000' })
 const WAITED = { for: 'an answer', count: 1, prompt_id: 'an earlier prompt' }
 const ABANDONED_BEFORE = { [`${IN_TASK}/${ABANDONED}`]: ABANDONED_TEXT }
 const OTHER_TASK = {
-  'specs/007_other/.postflight-pending': json({ ...OLD_MARKER, id: 'pf_other0000000', reason: 'OTHER promise' }),
+  'specs/007_other/.postflight-pending': json({ ...OLD_MARKER, id: 'pf_other0000000', reason: 'OTHER marker' }),
 }
 const LEFT_BY_AGENT = {
   [`${IN_TASK}/.return-meta.json`]: '{"status":"done"}\n',

@@ -194,7 +194,7 @@ function waitChanged(folder: Folder, real: Real, task: Task, to: 'stamped' | 're
   rewritten(folder, now)
 }
 
-/** The text without its wait, which may change while the promise stays the same. */
+/** The text without its wait, which may change while the marker stays the same. */
 function withoutWait(text: string | undefined): string | undefined {
   try {
     const { wait, waits, ...rest } = JSON.parse(text ?? '') as Record<string, unknown>
@@ -358,7 +358,7 @@ function afterKill(model: Model, real: Real, task: Task, what: string, mayCount:
     return
   }
   if (!resets) say('a marker appeared from nowhere')
-  if (after !== 0) say(`a new promise begins with ${after} spent`)
+  if (after !== 0) say(`a new marker begins with ${after} spent`)
   folder.blocks = {}
 }
 
@@ -613,8 +613,8 @@ function mayConfirm({ session, agent, text }: Marker, command: string, identity:
   if (session === identity.session) {
     return agent === undefined || (isFromEnvironment && agent === (identity.agent ?? 'main'))
   }
-  // The model's payloads do not tell how long a command ran: then only a command that makes promises is believed, and only
-  // about a promise that is younger than the longest command.
+  // The model's payloads do not tell how long a command ran: then only a command that makes markers is believed, and only
+  // about a marker that is younger than the longest command.
   return isFromEnvironment && command === 'create' && agoMs <= 10 * 60_000
 }
 
