@@ -23,7 +23,7 @@ export const RULES_TEXT = {
 export const DONE_REASON = {
   intro: 'This repository says when work is done (specs/done.yaml). Files changed since these rules were last proven:',
   rule: (name: string, files: readonly string[], hasMore: boolean): string =>
-    `  - ${oneLine(name, 80)}: ${files.length === 0 ? 'files came or went' : files.map((file) => oneLine(file, 120)).join(', ')}${hasMore ? ', …' : ''}`,
+    `  - ${oneLine(name, 80)}: ${files.length === 0 ? 'files were added or removed' : files.map((file) => oneLine(file, 120)).join(', ')}${hasMore ? ', …' : ''}`,
   more: (count: number): string => `  and ${counted(count, 'more rule')}`,
   notYours: (wait: string): string =>
     `They changed during this session, by you or by somebody else. If they are not yours: ${wait} "<whose>"`,

@@ -81,7 +81,7 @@ describe('a stop of the main agent', () => {
     const project = await begun()
     await later()
     rmSync(project.at('src/a.ts'))
-    expect(await reasonOf(stops(project))).toContain('  - src/**, package.json: files came or went')
+    expect(await reasonOf(stops(project))).toContain('  - src/**, package.json: files were added or removed')
   })
 
   it('shows the output of a red check, and its marker stays', async () => {

@@ -51,7 +51,9 @@ describe('the rules of a definition of done', () => {
   })
 
   const TEXTS = 'must be a string or a list of strings, each on one line and not empty'
+  const LONG = 'must be at most 2000 characters long'
   const PATTERN = 'it must be relative to the root, with "/", without "..", and without "!" (use unless)'
+  const OUTSIDE = `invalid pattern "../x": ${PATTERN}`
   it.each<[string, unknown, (string | number)[], string]>([
     ['no object', [], [], 'must be an object'],
     ['no rules', {}, ['done'], 'must be a list of rules'],
@@ -100,6 +102,51 @@ describe('the rules of a definition of done', () => {
   ])('are refused with %s', (_what, value, path, detail) => {
     const read = readRules(value)
     expect('faults' in read ? read.faults : []).toContainEqual({ path, detail })
+  })
+
+  const MOST = { ...RULE, name: 'x'.repeat(80), when: 'x'.repeat(200), check: 'x'.repeat(2000) }
+  it.each<[string, unknown[]]>([
+    ['twenty rules', Array(20).fill(RULE)],
+    ['twenty commands', [{ ...RULE, check: Array(20).fill('x') }]],
+    ['three hundred patterns of a rule', [{ ...RULE, when: Array.from({ length: 300 }, (_, at) => `a${at}`) }]],
+    ['the longest texts', [MOST]],
+  ])('are accepted with %s', (_what, done) => {
+    expect(readRules({ done })).toHaveProperty('rules')
+  })
+
+  it.each<[string, object, [field: string, detail: string][]]>([
+    ['one of several texts that is none', { ...RULE, check: ['x', 3] }, [['check', TEXTS]]],
+    ['one of several texts that is too long', { ...RULE, check: ['x', 'x'.repeat(2001)] }, [['check', LONG]]],
+    ['a mistyped field, once', { when: 'x', chekc: 'y' }, [['chekc', 'unknown field "chekc" (did you mean "check"?)']]],
+    [
+      'a mistyped field, and another that is missing',
+      { chekc: 'y' },
+      [
+        ['chekc', 'unknown field "chekc" (did you mean "check"?)'],
+        ['when', `is missing, and ${TEXTS}`],
+      ],
+    ],
+    [
+      'a mistyped field beside the right one',
+      { ...RULE, check: 3, chekc: 'y' },
+      [
+        ['chekc', 'unknown field "chekc" (did you mean "check"?)'],
+        ['check', TEXTS],
+      ],
+    ],
+    ['a pattern out of the project, among others', { ...RULE, when: ['x', '../x', '*a*a*a*a*'] }, [['when', OUTSIDE]]],
+    ['301 patterns', { ...RULE, when: Array(301).fill('x') }, [['when', TEXTS]]],
+  ])('are refused with %s', (_what, rule, faults) => {
+    const read = readRules({ done: [rule] })
+    const found = 'faults' in read ? read.faults : []
+    expect(found).toEqual(faults.map(([field, detail]) => ({ path: ['done', 0, field], detail })))
+  })
+
+  it('are kept without the fields that have no value', () => {
+    const read = readRules({ done: [RULE] })
+    expect('rules' in read && rulesFile(read.rules)).toStrictEqual({
+      done: [{ when: ['src/**'], check: ['npm test'] }],
+    })
   })
 
   it('are refused with at most a hundred faults', () => {
