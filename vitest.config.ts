@@ -5,7 +5,7 @@ import { defineConfig } from 'vitest/config'
 import { HOOK_HOSTS } from './src/hosts/hook-hosts.ts'
 
 const common = {
-  setupFiles: ['test/support/seed.ts'],
+  setupFiles: ['test/support/command-sentences.ts', 'test/support/seed.ts'],
   // Node 20 reads this file at every start, which takes 30 ms. No test of these projects uses the network.
   env: { NODE_EXTRA_CA_CERTS: '' },
   // A worker keeps its modules for the next file, so a test must undo what it changes.

@@ -1,0 +1,5 @@
+import { COMMAND_SENTENCES } from '../../src/kernel/command-errors.ts'
+import { addSentences } from '../../src/kernel/error-messages.ts'
+
+// As commands and plugins do when they start.
+addSentences(COMMAND_SENTENCES)
