@@ -9,7 +9,7 @@ import { describe, expect, it } from 'vitest'
 import type { PluginInput, PluginTool } from '../../src/hosts/opencode/api.ts'
 import { SESSION, stop } from '../support/payloads.ts'
 import { PACKAGE } from '../support/process.ts'
-import { createProject, type Project } from '../support/project.ts'
+import { createProject, createSourceProject, type Project } from '../support/project.ts'
 
 const PLUGIN = pathToFileURL(join(PACKAGE, 'dist', 'opencode', 'postflight-guard.mjs')).href
 const ENV = { CLAUDE_CODE_SESSION_ID: SESSION }
@@ -208,8 +208,8 @@ function serverFor(answer: () => Promise<void>) {
 }
 
 /** Plays the story with a driver, and returns what must not depend on it. */
-async function play(driver: Driver, { phases, work, rests = [] }: Story): Promise<object> {
-  const project = createProject()
+async function play(driver: Driver, { phases, work, rests = [] }: Story, make: () => Project): Promise<object> {
+  const project = make()
   project.write('flow.json', JSON.stringify({ name: 'flow', phases }))
   const left = [...work]
   const { run } = await driver(project, async () => {
@@ -247,17 +247,19 @@ function comparable(project: Project): object {
   }
 }
 
-describe.each(Object.entries(STORIES))('%s', (_name, story) => {
-  it.concurrent('is the same run, whoever drives it', { timeout: 120_000 }, async () => {
-    const hook = await play(byHook, story)
-    expect(await play(byNext, story)).toEqual(hook)
-    expect(await play(byOpenCode, story)).toEqual(hook)
+describe.each(Object.entries(STORIES))('%s', (name, story) => {
+  // One story starts the processes that hosts start; the others run the sources.
+  const make = name === 'a step that is done again once, then given up' ? createProject : createSourceProject
+  it.concurrent('is the same run, whichever driver it has', { timeout: 120_000 }, async () => {
+    const hook = await play(byHook, story, make)
+    expect(await play(byNext, story, make)).toEqual(hook)
+    expect(await play(byOpenCode, story, make)).toEqual(hook)
     expect(hook).toMatchSnapshot()
   })
 })
 
 it('next says that the run waits, as status does, counts nothing, and goes on', async () => {
-  const project = createProject()
+  const project = createSourceProject()
   project.write('flow.json', JSON.stringify({ name: 'flow', phases: PHASES }))
   await start(project)
   const next = (...more: string[]) => project.cli(['workflow', 'next', '7', '--json', ...more], { env: ENV })

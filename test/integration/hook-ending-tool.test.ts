@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { agentReturned, SESSION, shellRan, stop, structuredAnswer, subagentStop } from '../support/payloads.ts'
 import { LAUNCHER } from '../support/process.ts'
-import { createProject, type HookRun, type Project } from '../support/project.ts'
+import { createProject, createSourceProject, type HookRun, type Project } from '../support/project.ts'
 
 /** A tool whose call ends the agent's turn: the call is judged as the stop that it is. */
 
@@ -34,7 +34,7 @@ describe.concurrent('a structured answer', () => {
   })
 
   it('is given up after three blocked stops, whatever kind they were, and the stop behind it finds nothing', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     project.marker(TASK, MAIN)
 
     const first = await project.hook(structuredAnswer())
@@ -52,7 +52,7 @@ describe.concurrent('a structured answer', () => {
   })
 
   it('of a sub-agent is judged as its stop', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     project.marker(TASK, OWNED)
 
     const main = await project.hook(structuredAnswer())
@@ -64,7 +64,7 @@ describe.concurrent('a structured answer', () => {
   })
 
   it('that hands a report back is refused, and its report reaches the caller', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     project.marker(TASK, OWNED)
     const env = { CLAUDECODE: '1', CLAUDE_CODE_SESSION_ID: SESSION }
     const worker = { agent_id: 'agent-a', agent_type: 'general-purpose' }
@@ -79,7 +79,7 @@ describe.concurrent('a structured answer', () => {
   })
 
   it('of the agent of a hook is left alone, also by a marker without a session', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     project.marker(TASK, { reason: 'written by bash' })
 
     const asked = await project.hook(structuredAnswer({ agent_id: 'hook-agent-1' }))
@@ -90,7 +90,7 @@ describe.concurrent('a structured answer', () => {
   })
 
   it('is allowed where the marker waits at this prompt', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     project.marker(TASK, { ...MAIN, wait: { for: 'the build', prompt_id: 'prompt-1', count: 1 } })
 
     expect((await project.hook(structuredAnswer())).answer).toEqual({})
@@ -98,7 +98,7 @@ describe.concurrent('a structured answer', () => {
   })
 
   it('starts no Node where nothing is pending, and Node where a marker lies', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     const env = { PATH: '/nonexistent' }
     const idle = await project.hook(structuredAnswer(), { program: ['/bin/sh', LAUNCHER], env })
     project.marker(TASK, MAIN)
@@ -155,7 +155,7 @@ describe.concurrent("a workflow's run at a structured answer", () => {
   })
 
   it('comes behind the marker of the same task', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     project.write('flow.json', JSON.stringify(FLOW))
     const env = { CLAUDE_CODE_SESSION_ID: SESSION, CLAUDECODE: '1' }
     await project.cli(['workflow', 'start', '7', 'demo', '--definition', 'flow.json'], { env })
@@ -167,7 +167,7 @@ describe.concurrent("a workflow's run at a structured answer", () => {
   })
 
   it('tells of no prompt at the call of another tool', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     project.write('flow.json', JSON.stringify(FLOW))
     const env = { CLAUDE_CODE_SESSION_ID: SESSION }
     await project.cli(['workflow', 'start', '7', 'demo', '--definition', 'flow.json'], { env })

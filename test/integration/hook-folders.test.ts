@@ -106,7 +106,7 @@ describe.concurrent('the hook finds the marker', () => {
   })
 
   it.each([...PROJECT_VARIABLES, 'POSTFLIGHT_ROOT'])('by %s, from a folder that leads nowhere', async (name) => {
-    const project = createProject()
+    const project = createSourceProject()
     // droid ignores the answer to a SubagentStop, so here a main conversation stops.
     project.marker('259_x', { ...OWNED, agent_id: 'main' })
 
@@ -116,8 +116,8 @@ describe.concurrent('the hook finds the marker', () => {
   })
 
   it("by the payload's cwd, where the process's own cwd leads to another project", async () => {
-    const project = createProject()
-    const other = createProject()
+    const project = createSourceProject()
+    const other = createSourceProject()
     project.marker('259_x', OWNED)
     other.marker('001_other', { ...OWNED, cc_session_id: 'elsewhere' })
 
@@ -127,7 +127,7 @@ describe.concurrent('the hook finds the marker', () => {
   })
 
   it('once, though three variables and a link name the same project', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     project.marker('259_x', OWNED)
     const link = join(project.base, 'link')
     symlinkSync(project.dir, link)
@@ -154,14 +154,14 @@ describe.concurrent('the hook finds the marker', () => {
     ['a hidden folder below an archive', 'archive/.x'],
     ['a folder whose name begins with two dots', '..x'],
   ])('in %s', async (_where, task) => {
-    const project = createProject()
+    const project = createSourceProject()
     project.marker(task, OWNED)
 
     expect((await project.hook(subagentStop())).answer.decision).toBe('block')
   })
 
   it('above the agent’s folder, where specs/ is a link', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     project.marker('259_x', OWNED)
     mkdirSync(project.at('src'))
     symlinkSync(project.home, project.at('src', 'specs'))
@@ -216,7 +216,7 @@ describe.concurrent('a specs/ that is a repository of its own', () => {
   })
 
   it('does not end the search for a folder of another name', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     project.marker('259_x', OWNED)
     mkdirSync(project.at('my-specs', '.git'), { recursive: true })
 
@@ -260,7 +260,7 @@ describe.concurrent('a marker that two roots lead to', () => {
   })
 
   it('as the marker of specs/ itself is counted once', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     project.marker('feature-y/specs', OWNED)
 
     await project.hook(subagentStop(), { cwd: project.at('specs/feature-y'), env: { CLAUDE_PROJECT_DIR: project.dir } })
@@ -280,7 +280,7 @@ describe.concurrent('a marker that two roots lead to', () => {
   it.runIf(MAY_MOUNT)(
     `by a bind mount is counted once${skipNote(MAY_MOUNT, 'mounting needs rights that are missing here')}`,
     async () => {
-      const project = createProject()
+      const project = createSourceProject()
       project.marker('259_x', OWNED)
       const other = join(project.base, 'mounted')
       mkdirSync(other)
@@ -316,7 +316,7 @@ describe.concurrent('the hook finds nothing', () => {
     ['in a folder of a task folder', '259_x/sub'],
     ['three folders below specs/', 'a/b/c'],
   ])('%s', async (_where, task) => {
-    const project = createProject()
+    const project = createSourceProject()
     project.marker(task, OWNED)
 
     expect((await project.hook(subagentStop())).stdout).toBe('{}\n')
@@ -341,7 +341,7 @@ describe.concurrent('the hook finds nothing', () => {
     ['is empty', ''],
     ['is not a path', '\u0007\n"'],
   ])('by a project variable that %s, and still uses the others', async (_how, value) => {
-    const project = createProject()
+    const project = createSourceProject()
     project.marker('259_x', OWNED)
 
     const run = await project.hook(subagentStop(), {
@@ -353,7 +353,7 @@ describe.concurrent('the hook finds nothing', () => {
   })
 
   it('from a deleted folder, but finds it by the project variable', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     project.marker('259_x', OWNED)
     mkdirSync(project.at('gone'))
     const script = `cd gone && rmdir ../gone && exec "$0"`
@@ -377,7 +377,7 @@ const ORIGINS: readonly [string, () => Project][] = [
   [
     'was left by an earlier session',
     () => {
-      const project = createProject()
+      const project = createSourceProject()
       project.marker('259_x', OLD)
       return project
     },
@@ -387,7 +387,7 @@ const ORIGINS: readonly [string, () => Project][] = [
   [
     'came from an archive',
     () => {
-      const origin = createProject()
+      const origin = createSourceProject()
       origin.marker('259_x', OLD)
       const project = createProject({ specs: false })
       execFileSync('sh', ['-c', `tar -cf - -C '${origin.dir}' specs | tar -xf - -C '${project.dir}'`])
@@ -446,7 +446,7 @@ describe.concurrent('an unowned marker that', () => {
   })
 
   it('was left by an earlier session is announced when a session starts', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     project.marker('259_x', OLD)
 
     const { answer } = await project.hook(sessionStart('startup'), { words: ['SessionStart'] })
@@ -455,13 +455,13 @@ describe.concurrent('an unowned marker that', () => {
   })
 
   it.each([
-    ['names the session', { ...OWNED, created: hoursAgo(2) }],
-    ['was written during the session', { reason: 'pending' }],
-    ['says that it was written during the session', { reason: 'pending', created: hoursAgo(0) }],
-  ])('%s blocks', async (_what, fields) => {
-    const project = createProject()
+    ['names the session', () => ({ ...OWNED, created: hoursAgo(2) })],
+    ['was written during the session', () => ({ reason: 'pending' })],
+    ['says that it was written during the session', () => ({ reason: 'pending', created: hoursAgo(0) })],
+  ])('%s blocks', async (_what, fieldsNow) => {
+    const project = createSourceProject()
     const payload = subagentStop({ transcript_path: project.transcript() })
-    project.marker('259_x', fields)
+    project.marker('259_x', fieldsNow())
 
     expect((await project.hook(payload)).answer.reason).toMatch(/^pending\n/)
   })
@@ -469,7 +469,7 @@ describe.concurrent('an unowned marker that', () => {
   it.runIf(HAS_JQ)(
     `was written during the session and rewritten by jq blocks${skipNote(HAS_JQ, 'jq is not installed')}`,
     async () => {
-      const project = createProject()
+      const project = createSourceProject()
       const payload = subagentStop({ transcript_path: project.transcript() })
       const marker = project.marker('259_x', { created: hoursAgo(0) })
       await project.shell(`jq '.reason = "rewritten"' ${marker} > m.json && mv m.json ${marker}`)
@@ -483,7 +483,7 @@ describe.concurrent('an unowned marker that', () => {
     ['the transcript does not exist', (project: Project) => ({ transcript_path: project.at('nowhere.jsonl') })],
     ['the host is another one', (project: Project) => ({ transcript_path: project.transcript(), turn_id: 'turn-1' })],
   ])('was left by an earlier session blocks where the session’s birth is not known: %s', async (_why, more) => {
-    const project = createProject()
+    const project = createSourceProject()
     project.marker('259_x', OLD)
 
     const { answer } = await project.hook(subagentStop({ transcript_path: undefined, ...more(project) }))
@@ -513,7 +513,7 @@ describe.runIf(process.platform === 'linux')('a task folder whose name is not UT
   })
 
   it('as the current folder leads to no root', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     putUndecodable(project, '259_')
     project.marker('001_other', OWNED)
     const program = ['sh', '-c', `cd "$(printf 'specs/259_\\377')" && exec "$0"`, LAUNCHER] as const

@@ -40,7 +40,7 @@ describe.concurrent('a marker belongs to the agent that created it, as the host 
   })
 
   it('the main conversation, whose tool calls carry no agent', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     const output = await createInShell(project)
 
     await project.hook(shellRan(CREATE, output))
@@ -51,7 +51,7 @@ describe.concurrent('a marker belongs to the agent that created it, as the host 
   })
 
   it('in a compound command, with other output around the id', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     const output = await createInShell(project)
 
     await project.hook(shellRan(`cd /x && ${CREATE} 2>&1 | tee log`, `noise\n${output}more noise`, IN_AGENT_A))
@@ -64,7 +64,7 @@ describe.concurrent('a marker belongs to the agent that created it, as the host 
     ['a list of parts', (text: string) => [{ type: 'text', text }]],
     ['stderr', (text: string) => ({ stdout: '', stderr: text })],
   ])("in a host's own form of the output: %s", async (_form, asResponse) => {
-    const project = createProject()
+    const project = createSourceProject()
     const output = await createInShell(project)
 
     await project.hook(shellRan(CREATE, '', { ...IN_AGENT_A, tool_response: asResponse(output) }))
@@ -73,7 +73,7 @@ describe.concurrent('a marker belongs to the agent that created it, as the host 
   })
 
   it('and keeps unknown fields and its count', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     const output = await createInShell(project)
     await project.hook(subagentStop())
     const fields = JSON.parse(project.read(MARKER)) as object
@@ -86,7 +86,7 @@ describe.concurrent('a marker belongs to the agent that created it, as the host 
   })
 
   it('where the environment is empty: session and agent come from the payload', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     const run = await project.cli(CREATE.split(' ').slice(1))
 
     await project.hook(shellRan(CREATE, run.stdout, IN_AGENT_A))
@@ -95,7 +95,7 @@ describe.concurrent('a marker belongs to the agent that created it, as the host 
   })
 
   it('and stays the same when an agent that its shell does not name renews it', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     await project.hook(shellRan(CREATE, await createInShell(project), IN_AGENT_A))
 
     await project.hook(shellRan(CREATE, await createInShell(project), { agent_id: 'agent-b' }))
@@ -104,7 +104,7 @@ describe.concurrent('a marker belongs to the agent that created it, as the host 
   })
 
   it('of the session of the host that ran create, also inside the shell of another host', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     const output = await createInShell(project)
 
     await project.hook(shellRan(CREATE, output, { ...IN_AGENT_A, session_id: OTHER_SESSION, duration_ms: 5000 }))
@@ -127,7 +127,7 @@ describe.concurrent('a marker does not get a new owner', () => {
   })
 
   it('from an agent that only prints one without a session', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     await project.cli(CREATE.split(' ').slice(1))
     const looked = await project.cli(['inspect', '--json'])
     const before = project.snapshot()
@@ -139,7 +139,7 @@ describe.concurrent('a marker does not get a new owner', () => {
   })
 
   it('from another session', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     const { stdout } = await project.cli([...CREATE.split(' ').slice(1), '--host-session', SESSION])
     const before = project.snapshot()
 
@@ -153,7 +153,7 @@ describe.concurrent('a marker does not get a new owner', () => {
     ['the output is empty', CREATE, ''],
     ['only the command names it', 'ID', ''],
   ])('when %s', async (_when, command, output) => {
-    const project = createProject()
+    const project = createSourceProject()
     await createInShell(project)
     const { id } = JSON.parse(project.read(MARKER)) as { id: string }
     const before = project.snapshot()
@@ -164,7 +164,7 @@ describe.concurrent('a marker does not get a new owner', () => {
   })
 
   it('from a tool that is not a shell', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     const output = await createInShell(project)
     const before = project.snapshot()
 
@@ -174,7 +174,7 @@ describe.concurrent('a marker does not get a new owner', () => {
   })
 
   it('when it does not parse, or has a foreign id', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     project.marker('001_bare', 'pf_aaaaaaaaaaaa')
     project.marker('002_evil', { id: 'pf_../../../etc', cc_session_id: SESSION })
     const before = project.snapshot()
@@ -201,7 +201,7 @@ describe.concurrent('the owner is written', () => {
   })
 
   it('though the agent is in a worktree of its own', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     const worktree = join(project.dir, '.claude', 'worktrees', 'agent-a')
     mkdirSync(join(worktree, 'specs'), { recursive: true })
     writeFileSync(join(worktree, '.git'), 'gitdir: elsewhere')
@@ -218,7 +218,7 @@ describe.concurrent('the owner is written', () => {
   })
 
   it('never to a marker that the same command cleared: it does not come back', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     const output = await createInShell(project)
     await project.cli(['clear', '259'])
 
@@ -229,7 +229,7 @@ describe.concurrent('the owner is written', () => {
   })
 
   it('unless another process holds the lock: after at most a second the hook gives up, and stderr says so', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     const output = await createInShell(project)
     project.write('specs/259_x/.postflight-lock', '1 1\n')
 
@@ -276,7 +276,7 @@ describe.concurrent('a marker whose creation printed nothing to the host', () =>
   })
 
   it('stays with main while a sub-agent looks around, and holds main alone', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     await createCaught(project, '7')
     await project.hook(shellRan(CAUGHT, '', { duration_ms: 5000 }))
     const marker = 'specs/007_x/.postflight-pending'
@@ -294,7 +294,7 @@ describe.concurrent('a marker whose creation printed nothing to the host', () =>
     ['another session made it', '', { duration_ms: 5000, session_id: OTHER_SESSION }],
     ['the host does not tell how long the call took', '', {}],
   ])('has no known owner if %s', async (what, output, more) => {
-    const project = createProject()
+    const project = createSourceProject()
     await createCaught(project, '7')
     if (what.startsWith('two')) await createCaught(project, '8')
 
@@ -308,7 +308,7 @@ describe.concurrent('a marker whose creation printed nothing to the host', () =>
     './postflight-start.sh && sleep 1 && wait',
     'cd x; sh -e run.sh',
   ])('belongs to the agent whose script made it: %s', async (command) => {
-    const project = createProject()
+    const project = createSourceProject()
     await createCaught(project, '7')
 
     await project.hook(shellRan(command, '', { duration_ms: 5000 }))
@@ -317,7 +317,7 @@ describe.concurrent('a marker whose creation printed nothing to the host', () =>
   })
 
   it('has no known owner if the call printed the line of another marker', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     await createCaught(project, '7')
     const output = await createInShell(project)
 
@@ -328,7 +328,7 @@ describe.concurrent('a marker whose creation printed nothing to the host', () =>
   })
 
   it('has no known owner if it was made before the call', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     const created = new Date(Date.now() - 60_000).toISOString()
     project.marker('007_x', { id: 'pf_abcdefghijkl', cc_session_id: SESSION, created })
 
@@ -343,7 +343,7 @@ describe.concurrent('a marker whose creation printed nothing to the host', () =>
     'ls -la specs/*/.postflight-*',
     'npm test; grep -r postflight .',
   ])('has no known owner if the call only read: %s', async (command) => {
-    const project = createProject()
+    const project = createSourceProject()
     await createCaught(project, '7')
 
     await project.hook(shellRan(command, '', { ...IN_AGENT_A, duration_ms: 20_000 }))

@@ -3,7 +3,14 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { OTHER_SESSION, SESSION, sessionStart, subagentStop } from '../support/payloads.ts'
 import { LAUNCHER } from '../support/process.ts'
-import { copyPackage, createProject, type HookRun, hoursAgo, type Project } from '../support/project.ts'
+import {
+  copyPackage,
+  createProject,
+  createSourceProject,
+  type HookRun,
+  hoursAgo,
+  type Project,
+} from '../support/project.ts'
 
 const OWNED = { operation: 'research', cc_session_id: SESSION, agent_id: 'agent-a', reason: 'SECRET ORDER' }
 const LAUNCHED = { words: ['SessionStart'] }
@@ -32,7 +39,7 @@ describe.concurrent('a session that starts', () => {
   )
 
   it('is told of an abandoned postflight, even if nothing is pending', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     project.marker('259_x', OWNED)
     for (let index = 0; index < 4; index++) await project.hook(subagentStop())
 
@@ -42,14 +49,14 @@ describe.concurrent('a session that starts', () => {
   })
 
   it('does not get the markers’ own words, which may have come with the repository', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     project.marker('259_x', OWNED)
 
     expect(contextOf(await project.hook(sessionStart('startup'), LAUNCHED))).not.toContain('SECRET ORDER')
   })
 
   it('gets the owner of each marker', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     project.marker('001_mine', OWNED)
     project.marker('002_other', { ...OWNED, cc_session_id: OTHER_SESSION })
     project.marker('003_nobodys', '')
@@ -66,7 +73,7 @@ describe.concurrent('a session that starts', () => {
   })
 
   it('gets the command with --root where its folder does not lead to the markers', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     project.marker('259_x', OWNED)
     mkdirSync(project.at('../elsewhere/.git'), { recursive: true })
 
@@ -80,7 +87,7 @@ describe.concurrent('a session that starts', () => {
   })
 
   it('gets, if only a workflow runs, the command that continues it, and none that would be refused', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     const phases = [{ id: 'a', prompt: 'p', artifact: 'a.txt' }]
     project.write('flow.json', JSON.stringify({ name: 'flow', phases }))
     await project.cli(['workflow', 'start', '7', 'flow', '--definition', 'flow.json', '--host-session', OTHER_SESSION])
@@ -100,7 +107,7 @@ describe.concurrent('a session that starts', () => {
   })
 
   it('gets no text if nothing is unfinished', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     mkdirSync(project.at('specs/001_a'))
 
     const run = await project.hook(sessionStart('startup'), LAUNCHED)
@@ -109,7 +116,7 @@ describe.concurrent('a session that starts', () => {
   })
 
   it('gets a bounded list of very many markers, without control characters', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     for (let index = 0; index < 40; index++) {
       const number = String(index).padStart(3, '0')
       project.marker(`${number}_\u001b[31m${'long'.repeat(20)}`, { ...OWNED, operation: '\u0007bell\nline' })
@@ -123,7 +130,7 @@ describe.concurrent('a session that starts', () => {
   })
 
   it('gets no text with POSTFLIGHT_DISABLE=1', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     project.marker('259_x', OWNED)
 
     const run = await project.hook(sessionStart('startup'), { ...LAUNCHED, env: { POSTFLIGHT_DISABLE: '1' } })
@@ -132,7 +139,7 @@ describe.concurrent('a session that starts', () => {
   })
 
   it('is told of pending markers even without the launcher’s argument', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     project.marker('259_x', OWNED)
 
     expect(contextOf(await project.hook(sessionStart('startup')))).toContain('259_x')
@@ -171,7 +178,7 @@ describe.concurrent('the agent’s shell, through the file that Claude Code runs
   )
 
   it('keeps the `postflight` that it has, however often a session starts', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     const own = join(project.base, 'bin', 'postflight')
     writeFileSync(own, '#!/bin/sh\necho own\n', { mode: 0o755 })
 
@@ -182,14 +189,14 @@ describe.concurrent('the agent’s shell, through the file that Claude Code runs
   })
 
   it('gets nothing from the hook of a plugin, whose folder the host adds, and nothing where the hook is off', async () => {
-    const project = createProject()
+    const project = createSourceProject()
 
     expect(await shares(project, LAUNCHER, { CLAUDE_PLUGIN_ROOT: '/plugin' })).toBe('')
     expect(await shares(project, LAUNCHER, { POSTFLIGHT_DISABLE: '1' })).toBe('')
   })
 
   it('does without where that file cannot be written', async () => {
-    const project = createProject()
+    const project = createSourceProject()
 
     const run = await project.hook(sessionStart('startup'), {
       ...LAUNCHED,

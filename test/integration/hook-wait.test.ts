@@ -8,7 +8,7 @@ const ENV = { CLAUDE_CODE_SESSION_ID: SESSION }
 const MAINS = { id: 'pf_abcdefghijkl', cc_session_id: SESSION, agent_id: 'main', operation: 'deploy' }
 const WAIT = ['wait', '7', '--for', 'go-ahead to deploy']
 
-function withPromise(fields: object = MAINS, make = createProject): Project {
+function withMarker(fields: object = MAINS, make = createSourceProject): Project {
   const project = make()
   project.marker('007_x', { ...fields })
   return project
@@ -23,7 +23,7 @@ const isBlock = ({ answer }: HookRun): boolean => answer.decision === 'block'
 
 describe.concurrent('a marker that waits', () => {
   it('allows the stops of that prompt, uncounted, and holds again at the next one', async () => {
-    const project = withPromise()
+    const project = withMarker(MAINS, createProject)
     const said = await project.cli(WAIT, { env: ENV })
     expect(said.stdout).toContain(`waiting ${MARKER}  ${MAINS.id}\n`)
 
@@ -39,7 +39,7 @@ describe.concurrent('a marker that waits', () => {
   })
 
   it('is stamped with the prompt of the command that announced it', async () => {
-    const project = withPromise()
+    const project = withMarker()
     const { stdout } = await project.cli(WAIT, { env: ENV })
 
     await project.hook(shellRan(WAIT.join(' '), stdout, { prompt_id: 'p7' }))
@@ -59,7 +59,7 @@ describe.concurrent('a marker that waits', () => {
   })
 
   it('is stamped at the first stop where a script announced it, whose output no hook saw', async () => {
-    const project = withPromise()
+    const project = withMarker()
     await project.cli(WAIT, { env: ENV })
     await project.hook(shellRan('sh postflight.sh', '', { duration_ms: 5000 }))
     expect(markerOf(project).wait).not.toHaveProperty('prompt_id')
@@ -70,7 +70,7 @@ describe.concurrent('a marker that waits', () => {
   })
 
   it('counts once for a prompt at which it is announced twice', async () => {
-    const project = withPromise()
+    const project = withMarker()
     for (const prompt of ['p1', 'p1', 'p2']) {
       await project.cli(WAIT, { env: ENV })
       expect(isBlock(await stopAt(project, prompt))).toBe(false)
@@ -80,7 +80,7 @@ describe.concurrent('a marker that waits', () => {
   })
 
   it('waits at ten prompts at most', async () => {
-    const project = withPromise(MAINS, createSourceProject)
+    const project = withMarker()
     for (let prompt = 1; prompt <= 10; prompt++) {
       expect((await project.cli(WAIT, { env: ENV })).status).toBe(0)
       expect(isBlock(await stopAt(project, `p${prompt}`))).toBe(false)
@@ -95,7 +95,7 @@ describe.concurrent('a marker that waits', () => {
   })
 
   it('holds again after a resume of the session, and not after the start of another one', async () => {
-    const project = withPromise()
+    const project = withMarker()
     await project.cli(WAIT, { env: ENV })
     await stopAt(project, 'p1')
     await project.hook(sessionStart('startup', { session_id: OTHER_SESSION }), { words: ['SessionStart'] })
@@ -107,7 +107,7 @@ describe.concurrent('a marker that waits', () => {
   })
 
   it('waits on after a compaction of the session', async () => {
-    const project = withPromise()
+    const project = withMarker()
     await project.cli(WAIT, { env: ENV })
     await stopAt(project, 'p1')
 
@@ -117,7 +117,7 @@ describe.concurrent('a marker that waits', () => {
   })
 
   it('is left alone by a second session', async () => {
-    const project = withPromise()
+    const project = withMarker()
     await project.cli(WAIT, { env: ENV })
     await stopAt(project, 'p1')
     const before = project.read(MARKER)
@@ -129,7 +129,7 @@ describe.concurrent('a marker that waits', () => {
   })
 
   it('is not abandoned when its continuations are spent', async () => {
-    const project = withPromise()
+    const project = withMarker()
     for (let stops = 0; stops < 3; stops++) expect(isBlock(await stopAt(project, 'p1'))).toBe(true)
     await project.cli(WAIT, { env: ENV })
 
@@ -141,7 +141,7 @@ describe.concurrent('a marker that waits', () => {
   })
 
   it('waits for one stop on a host without ids of prompts; a second hook of that stop sees the same wait', async () => {
-    const project = withPromise()
+    const project = withMarker()
     await project.cli(WAIT, { env: ENV })
 
     const both = await Promise.all([stopAt(project, ''), stopAt(project, '')])
@@ -152,14 +152,14 @@ describe.concurrent('a marker that waits', () => {
   })
 
   it('does not let a sub-agent stop that may be its owner', async () => {
-    const project = withPromise({ ...MAINS, agent_id: undefined })
+    const project = withMarker({ ...MAINS, agent_id: undefined })
     await project.cli(WAIT, { env: ENV })
 
     expect(isBlock(await project.hook(subagentStop()))).toBe(true)
   })
 
   it('is shown by inspect, and predicted by explain', async () => {
-    const project = withPromise(MAINS, createSourceProject)
+    const project = withMarker()
     await project.cli(WAIT, { env: ENV })
 
     expect((await project.cli(['inspect'])).stdout).toContain('waits for: go-ahead to deploy')
@@ -170,7 +170,7 @@ describe.concurrent('a marker that waits', () => {
   })
 
   it('cannot be stamped on a full disk: the stop is allowed, and the user gets a notice', async () => {
-    const project = withPromise()
+    const project = withMarker()
     await project.cli(WAIT, { env: ENV })
     project.write('specs/007_x/.postflight-lock', '1 1\n')
 
@@ -182,7 +182,7 @@ describe.concurrent('a marker that waits', () => {
 
 describe.concurrent('a wait that its command did not print', () => {
   it.each([['--quiet'], ['--json']])('(%s) is stamped at the end of that command', async (...more) => {
-    const project = withPromise()
+    const project = withMarker()
     const { stdout } = await project.cli([...WAIT, ...more], { env: ENV })
 
     await project.hook(shellRan(WAIT.join(' '), stdout, { prompt_id: 'p1', duration_ms: 5000 }))
@@ -192,7 +192,7 @@ describe.concurrent('a wait that its command did not print', () => {
   })
 
   it('is removed at the end of that command if a sub-agent ran it', async () => {
-    const project = withPromise()
+    const project = withMarker()
     await project.cli(WAIT, { env: ENV })
 
     await project.hook(shellRan(`postflight ${WAIT.join(' ')} > /dev/null`, '', { agent_id: 'a', duration_ms: 5000 }))
@@ -201,7 +201,7 @@ describe.concurrent('a wait that its command did not print', () => {
   })
 
   it('is stamped at a stop that background work allows', async () => {
-    const project = withPromise()
+    const project = withMarker()
     await project.cli(WAIT, { env: ENV })
 
     await stopAt(project, 'p1', { background_tasks: [{ id: 'b1', type: 'subagent', status: 'running' }] })
@@ -212,7 +212,7 @@ describe.concurrent('a wait that its command did not print', () => {
 
 describe.concurrent('a wait ends with its owner', () => {
   it('when another session adopts the marker', async () => {
-    const project = withPromise()
+    const project = withMarker()
     await project.cli(WAIT, { env: ENV })
 
     await project.cli(['adopt', '7', '--host-session', OTHER_SESSION, '--agent', 'main'])
@@ -230,7 +230,7 @@ describe.concurrent('a wait of the main conversation does not end', () => {
     ['at a command without the id of a prompt', shellRan('ls', '', { prompt_id: undefined })],
     ['at the stop of a sub-agent without one', subagentStop({ prompt_id: undefined })],
   ])('%s', async (_what, event) => {
-    const project = withPromise()
+    const project = withMarker()
     await project.cli(WAIT, { env: ENV })
     await stopAt(project, 'p1')
 
@@ -259,7 +259,7 @@ describe.concurrent('a wait of the main conversation does not end', () => {
 
 describe.concurrent('a wait is removed at the end of a command', () => {
   it('of a sub-agent on the marker of the main conversation', async () => {
-    const project = withPromise()
+    const project = withMarker()
     const { stdout } = await project.cli(WAIT, { env: ENV })
 
     await project.hook(shellRan(WAIT.join(' '), stdout, { agent_id: 'agent-a' }))
@@ -269,7 +269,7 @@ describe.concurrent('a wait is removed at the end of a command', () => {
   })
 
   it('of a later prompt', async () => {
-    const project = withPromise()
+    const project = withMarker()
     const { stdout } = await project.cli(WAIT, { env: ENV })
     await project.hook(shellRan(WAIT.join(' '), stdout))
 
@@ -293,7 +293,7 @@ describe.concurrent('wait is refused', () => {
       { POSTFLIGHT_HOST_SESSION: SESSION, POSTFLIGHT_AGENT: 'a' },
     ],
   ])('%s', async (_what, fields, why, env = ENV) => {
-    const project = withPromise(fields, createSourceProject)
+    const project = withMarker(fields)
     const before = project.read(MARKER)
 
     const run = await project.cli(WAIT, { env })
@@ -309,7 +309,7 @@ describe.concurrent('wait is refused', () => {
     ['outside a host', ['wait', '7', '--for', 'x'], 'session', {}],
     ['with two lines', ['wait', '7', '--for', 'a\nb'], 'must be one line of text'],
   ])('%s, as a usage error', async (_what, words, why, env = ENV) => {
-    const run = await withPromise(MAINS, createSourceProject).cli(words, { env })
+    const run = await withMarker().cli(words, { env })
 
     expect(run.status).toBe(64)
     expect(run.stderr).toContain(why)
@@ -327,7 +327,7 @@ describe.concurrent('work in the background', () => {
   const shell = (description: string | undefined) => ({ id: 'b1', type: 'shell', status: 'running', description })
 
   it.each(['workflow', 'MCP task', 'cloud session', 'subagent'])('of type %s wakes the agent', async (type) => {
-    const project = withPromise()
+    const project = withMarker()
 
     const run = await stopAt(project, 'p1', { background_tasks: [{ id: 'b1', type, status: 'running' }] })
 
@@ -335,7 +335,7 @@ describe.concurrent('work in the background', () => {
   })
 
   it('in shells holds the agent, and the reason names them and offers wait', async () => {
-    const project = withPromise()
+    const project = withMarker()
     const shells = ['npm run dev', 'npm run build', 'watch', 'tail\u001b[31m'].map(shell)
 
     const { answer } = await stopAt(project, 'p1', { background_tasks: [...shells, shell(undefined)] })
@@ -346,7 +346,7 @@ describe.concurrent('work in the background', () => {
   })
 
   it('is not offered to a sub-agent, which cannot wait', async () => {
-    const project = withPromise({ ...MAINS, agent_id: 'agent-a' })
+    const project = withMarker({ ...MAINS, agent_id: 'agent-a' })
 
     const { answer } = await project.hook(subagentStop({ background_tasks: [shell('npm run dev')] }))
 
@@ -365,7 +365,7 @@ it('whatever the order of waits, prompts and stops: three blocks at most, and no
   )
   await fc.assert(
     fc.asyncProperty(fc.array(act, { maxLength: 25 }), fc.boolean(), async (acts, isWired) => {
-      const project = withPromise(MAINS, createSourceProject)
+      const project = withMarker()
       let prompt = 1
       let blocks = 0
       let waited = 0

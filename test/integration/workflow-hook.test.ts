@@ -24,7 +24,10 @@ const FLOW = {
   ],
 }
 
-async function started(definition: object = FLOW, options: ProjectOptions = {}): Promise<Project> {
+/** For what starts several hooks at once, and once for the whole way. */
+const PROCESSES: ProjectOptions = {}
+
+async function started(definition: object = FLOW, options: ProjectOptions = { sources: true }): Promise<Project> {
   const project = createProject(options)
   const file = project.write('flow.json', JSON.stringify(definition))
   const run = await project.cli(['workflow', 'start', '7', 'flow', '--definition', file], {
@@ -62,7 +65,7 @@ async function statusOf(project: Project): Promise<{ prompts: number; attempt: n
 
 describe('the stop hook drives a workflow', () => {
   it('to its end, prompt by prompt, and tells the user', async () => {
-    const project = await started(FLOW)
+    const project = await started(FLOW, PROCESSES)
     expect((await asked(project)).answer).toMatchObject({
       decision: 'block',
       reason: expect.stringContaining('Make the list.'),
@@ -131,7 +134,7 @@ describe('the stop hook drives a workflow', () => {
   })
 
   it('with the same prompt, as one attempt, where the host runs the hook twice at one stop', async () => {
-    const project = await started(FLOW)
+    const project = await started(FLOW, PROCESSES)
     for (const [wanted, leave] of [
       ['list.json', () => project.write(`${IN_TASK}/list.json`, '{"steps": ["one"]}')],
       ['Do one.', () => {}],
@@ -148,7 +151,7 @@ describe('the stop hook drives a workflow', () => {
   })
 
   it('with the next prompt for a hook that started before the last prompt was given out and done: a clock may be set back', async () => {
-    const project = await started(FLOW)
+    const project = await started(FLOW, PROCESSES)
     const late = startedEarly(project)
     expect((await asked(project)).answer.decision).toBe('block')
     project.write(`${IN_TASK}/list.json`, '{"steps": ["one"]}')
@@ -157,7 +160,7 @@ describe('the stop hook drives a workflow', () => {
   })
 
   it('with one attempt for every fourth of very many hooks at one stop', async () => {
-    const project = await started(FLOW)
+    const project = await started(FLOW, PROCESSES)
     const lates = [1, 2, 3, 4, 5].map(() => startedEarly(project))
     const first = await asked(project)
     const answers = await Promise.all(lates.map((late) => late(stop())))

@@ -30,7 +30,7 @@ const FLOW = JSON.stringify({ name: 'flow', phases: [{ id: 'only', prompt: 'do i
 /** The first row of a table starts the processes that a host starts; the other rows run the sources. */
 const makerOf = (isFirst: boolean): (() => Project) => (isFirst ? createProject : createSourceProject)
 
-async function started(make = (): Project => createProject()): Promise<Project> {
+async function started(make = (): Project => createSourceProject()): Promise<Project> {
   const project = make()
   const file = project.write('flow.json', FLOW)
   const run = await project.cli(['workflow', 'start', '7', 'flow', '--definition', file], { env: ENV })
@@ -75,7 +75,7 @@ const NOTE = 'the workflow "flow" is running: phase only, attempt 1 of 3'
 
 describe.concurrent('a run file', () => {
   it('exists while the run is active, names it, and is hidden from git', async ({ expect }) => {
-    const project = await started()
+    const project = await started(createProject)
     const { id } = JSON.parse(project.read(STATE))
     expect(id).toMatch(/^wf_[a-z0-9]{12}$/)
     expect(JSON.parse(project.read(RUN_FILE))).toEqual({ id, path: '007_flow' })
@@ -304,7 +304,7 @@ describe.concurrent('the run goes on after', () => {
 
 describe.concurrent('a run that has stalled', () => {
   it('is named by status, by next and to a new session, with the command that goes on', async ({ expect }) => {
-    const project = await started(createSourceProject)
+    const project = await started()
     for (let attempt = 0; attempt < 4; attempt++) await stopped(project)
     const resume = '`postflight workflow resume 007_flow`'
 
@@ -329,7 +329,7 @@ describe.concurrent('a run that has stalled', () => {
 
 describe.concurrent('what an agent reads in mid-phase', () => {
   it('never offers to end its run', async ({ expect }) => {
-    const project = await started(createSourceProject)
+    const project = await started()
     const texts: string[] = [(await stopped(project)).stdout]
     const other = { CLAUDE_CODE_SESSION_ID: OTHER_SESSION }
     const start = ['workflow', 'start', '7', '--definition', 'flow.json']
@@ -380,7 +380,7 @@ describe.concurrent('a marker in the folder of a run', () => {
   })
 
   it('is not cleared, adopted or bypassed with the run', async ({ expect }) => {
-    const project = await started(createSourceProject)
+    const project = await started()
     const run = project.snapshot(`${IN_TASK}/workflow`)
     expect((await project.cli(['clear', '7'], { env: ENV })).stdout).toBe('nothing to clear\n')
     expect((await project.cli(['clear', '--all'], { env: ENV })).stdout).toMatch(
@@ -393,7 +393,7 @@ describe.concurrent('a marker in the folder of a run', () => {
   })
 
   it('that is kept until its continuations are spent lets the prompt out', async ({ expect }) => {
-    const project = await started(createSourceProject)
+    const project = await started()
     project.marker('007_flow', { cc_session_id: SESSION, agent_id: 'main', reason: 'Commit it.' })
     for (let count = 1; count <= 3; count++) expect(await promptOf(project)).toContain('Commit it.')
     expect(await promptOf(project)).toContain('attempt 1 of 3')
@@ -417,7 +417,7 @@ describe.concurrent('a run that waits', () => {
   })
 
   it('ends its wait when the session starts again', async ({ expect }) => {
-    const project = await started(createSourceProject)
+    const project = await started()
     await promptOf(project)
     await project.cli(WAIT, { env: ENV })
     await project.hook(sessionStart('resume'), { words: ['SessionStart'], env: claudeHookEnv(project, SESSION) })
@@ -426,7 +426,7 @@ describe.concurrent('a run that waits', () => {
   })
 
   it('waits on after a compaction', async ({ expect }) => {
-    const project = await started(createSourceProject)
+    const project = await started()
     await promptOf(project)
     await project.cli(WAIT, { env: ENV })
     await project.hook(sessionStart('compact'), { words: ['SessionStart'], env: claudeHookEnv(project, SESSION) })
@@ -434,7 +434,7 @@ describe.concurrent('a run that waits', () => {
   })
 
   it('waits at the prompt at which main announced it, although it first stops at a later one', async ({ expect }) => {
-    const project = await started(createSourceProject)
+    const project = await started()
     await promptOf(project)
     const { stdout } = await project.cli(WAIT, { env: ENV })
     await stopped(project, shellRan(WAIT.join(' '), stdout))
@@ -458,7 +458,7 @@ describe.concurrent('a run that waits', () => {
   })
 
   it('waits together with the marker of its task', async ({ expect }) => {
-    const project = await started(createSourceProject)
+    const project = await started()
     await promptOf(project)
     await project.cli(['create', '7', '--agent', 'main'], { env: ENV })
     const run = await project.cli(WAIT, { env: ENV })
@@ -467,7 +467,7 @@ describe.concurrent('a run that waits', () => {
   })
 
   it('is refused to another session, to a sub-agent, and after ten prompts', async ({ expect }) => {
-    const project = await started(createSourceProject)
+    const project = await started()
     const helper = await project.cli(WAIT, { env: { ...ENV, POSTFLIGHT_HOST_SESSION: SESSION, POSTFLIGHT_AGENT: 'a' } })
     expect(helper).toMatchObject({ status: 1, stderr: expect.stringContaining('only the main conversation') })
     const other = await project.cli(WAIT, { env: { CLAUDE_CODE_SESSION_ID: OTHER_SESSION } })
@@ -533,7 +533,7 @@ describe.concurrent('doctor', () => {
       'repair that file by hand, or move it away',
     ],
   ])('finds %s, with its fix', async (_what, change, what, fix) => {
-    const project = await started(createSourceProject)
+    const project = await started()
     await change(project)
     expect(await findings(project)).toEqual([[false, expect.stringContaining(what), fix]])
   })
@@ -547,7 +547,7 @@ describe.concurrent('doctor', () => {
 
 describe('the state of a run', () => {
   it('is read again after it was replaced, even by one of the same size', async () => {
-    const project = await started(createSourceProject)
+    const project = await started()
     const folder = { root: project.dir, path: project.at(IN_TASK), task: '007_flow', relative: IN_TASK }
     expect(readState(folder)?.name).toBe('flow')
 
