@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { asPostflightError, errorFault } from '../../src/kernel/error-messages.ts'
+import { COMMAND_SENTENCES } from '../../src/kernel/command-errors.ts'
+import { addSentences, asPostflightError, errorFault } from '../../src/kernel/error-messages.ts'
 import { type ErrorArguments, type ErrorCode, PostflightError } from '../../src/kernel/errors.ts'
 import { entry } from './sentences.ts'
+
+addSentences(COMMAND_SENTENCES)
 
 describe('each error says what is wrong and what to do about it', () => {
   /** Arguments of each code, once per form of its sentence. tsc asks for missing codes. */
