@@ -64,7 +64,10 @@ describe('each error says what is wrong and what to do about it', () => {
       },
       { path: 'specs/7_x/.postflight-pending', refusal: 'replaced', commands: '`npm test`', unchecked: true },
     ],
-    'commands-untrusted': [{ task: '7', commands: '`npm test`' }],
+    'commands-untrusted': [
+      { task: '7', commands: '`npm test`' },
+      { task: '7', commands: '`npm test`', from: 'up' },
+    ],
     'check-files': [{ limit: 1000, seconds: 10 }],
     'check-patterns': [{ task: '7', phase: 'build' }],
     'check-none': [{ task: '7', phase: 'plan' }],
@@ -158,7 +161,11 @@ describe('each error says what is wrong and what to do about it', () => {
     'shared-elsewhere': [{ task: '7', remote: 'up' }],
     'shared-none': [{ remote: 'up', task: '7' }],
     'shared-ambiguous': [{ task: '7', runs: 'wf_a, wf_b' }],
-    'shared-held': [{ run: 'wf_a', remote: 'up', machine: 'laptop', session: 's1', age: '3 h' }],
+    'shared-held': [
+      { run: 'wf_a', remote: 'up', machine: 'laptop', session: 's1', age: '3 h' },
+      { run: 'wf_a', remote: 'up', machine: 'laptop', session: undefined, age: '3 h' },
+      { run: 'wf_a', remote: 'up', machine: '', session: undefined, age: '' },
+    ],
     'not-shared': [{ task: '7' }],
     'not-published': [{ task: '7', remote: 'up', detail: 'DETAIL' }],
     'not-taken': [
@@ -185,6 +192,7 @@ describe('each error says what is wrong and what to do about it', () => {
       { path: '/p', detail: 'EEXIST' },
       { path: '/p', detail: 'ENOTDIR' },
       { path: '/p', detail: 'EACCES' },
+      { path: '/p', detail: 'ENOENT' },
     ],
     'init-unfinished': [
       { written: '.claude/settings.json, .gitignore', fault: 'cannot write /p (EACCES): check its permissions.' },
