@@ -34,16 +34,14 @@ export function makeFolder(folder: string): void {
 }
 
 export function makeFolders(folder: string): void {
+  const above = path.dirname(folder)
   try {
+    // In /proc, ENOENT also means that nothing can be made in a folder that is there.
+    if (above !== folder && !fs.existsSync(above)) makeFolders(above)
     makeFolder(folder)
-    sync(path.dirname(folder))
+    sync(above)
   } catch (error) {
-    const code = errorCode(error)
-    const above = path.dirname(folder)
-    if (code === 'ENOENT' && above !== folder) {
-      makeFolders(above)
-      makeFolders(folder)
-    } else if (code !== 'EEXIST' || !fs.statSync(folder).isDirectory()) throw error
+    if (errorCode(error) !== 'EEXIST' || !fs.statSync(folder).isDirectory()) throw error
   }
 }
 

@@ -28,6 +28,7 @@ import { FileSearch, MAX_CHANGED, MAX_ENTRIES, SEARCH_MS, searchDeadline } from 
 import {
   askedAt,
   type Baseline,
+  isFuture,
   isToldFirst,
   makeSessionFolder,
   promptOf,
@@ -133,7 +134,7 @@ function baselineOf(folder: TaskFolder, stop: Occasion): Baseline | undefined {
 
 function abandonedBaseline(folder: TaskFolder): Baseline | undefined {
   const read = readMarker(folder, ABANDONED_FILE)
-  if (read?.kind !== 'marker') return undefined
+  if (read?.kind !== 'marker' || isFuture(read.times.changedMs)) return undefined
   const about = aboutOf(read.marker)
   // The rename that abandons a marker changes its status.
   return { sinceMs: read.times.changedMs, paths: about.paths, prompt: about.prompt }

@@ -15,6 +15,8 @@ export interface DoneReceipt {
   readonly atMs: number
   readonly paths: string
   readonly ownOutput: readonly string[]
+  /** Proven files whose time is later than the receipt, with that time (ms): a clock was set back, or an archive unpacked. */
+  readonly ahead: Readonly<Record<string, number>>
   readonly durationMs: number
 }
 
@@ -39,12 +41,17 @@ export function readReceipts(root: string, nowMs: number): DoneReceipts {
   const receipts: Record<string, DoneReceipt> = {}
   for (const [key, one] of Object.entries(readEntries(root))) {
     if (!isJsonObject(one)) continue
-    const { at_ms: atMs, paths, own_output: ownOutput, duration_ms: durationMs } = one
+    const { at_ms: atMs, paths, own_output: ownOutput, duration_ms: durationMs, ahead } = one
     if (typeof atMs !== 'number' || typeof paths !== 'string' || atMs > nowMs + CLOCK_TOLERANCE_MS) continue
     receipts[key] = {
       atMs,
       paths,
       ownOutput: Array.isArray(ownOutput) ? ownOutput.filter((name) => typeof name === 'string') : [],
+      ahead: Object.fromEntries(
+        Object.entries(isJsonObject(ahead) ? ahead : {}).filter(
+          (entry): entry is [string, number] => typeof entry[1] === 'number',
+        ),
+      ),
       durationMs: typeof durationMs === 'number' ? durationMs : 0,
     }
   }
@@ -71,7 +78,7 @@ export function keepReceipt(root: string, rule: DoneRule, receipt: DoneReceipt, 
     const { when, unless, checks } = rule
     const own = {
       ...{ when, unless, check: checks, at_ms: receipt.atMs, duration_ms: receipt.durationMs },
-      ...{ paths: receipt.paths, own_output: receipt.ownOutput },
+      ...{ paths: receipt.paths, own_output: receipt.ownOutput, ahead: receipt.ahead },
     }
     const receipts = { ...Object.fromEntries(others), [ruleKey(rule)]: own }
     replaceFile(receiptsPath(root), `${JSON.stringify({ receipts }, null, 2)}\n`)

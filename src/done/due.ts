@@ -36,7 +36,7 @@ export function judgeRules(
       sinceMs: 0,
       hash: undefined as string | undefined,
     })
-    const changed = paths && search.changedSince(paths, last.sinceMs)
+    const changed = paths && search.changedSince(paths, last.sinceMs, receipt?.ahead)
     if (paths === undefined || changed === undefined) {
       return { rule, key, isDue: false, changed: [], paths: undefined, receipt }
     }

@@ -19,6 +19,8 @@ import { fileSystemNow, makeSessionFolder, readBaseline, sessionFolder, sessionF
 
 const MAX_OWN_OUTPUT = 200
 
+const MAX_AHEAD = 10_000
+
 export type DoneProof =
   | { readonly kind: 'busy'; readonly sinceMs: number }
   | {
@@ -70,33 +72,40 @@ export async function proveDone(
   for (const isLast of [false, true]) {
     const sinceMs = fileSystemNow(place.path)
     const before = new FileSearch(root)
-    const lists = new Map(open.map((rule) => [rule, before.pathsOf(rule) ?? []]))
+    const lists = new Map(open.map((rule) => [rule, before.timesOf(before.pathsOf(rule) ?? [])]))
     const pass = await runPass(context, place, open)
     if (pass.kind === 'busy') return pass
     all.push(...pass.done)
     failed = pass.failed
-    const atMs = fileSystemNow(place.path)
+    // A check may have removed what git ignores, and our folder with it.
+    const atMs = fileSystemNow(placeOf(context, root).path)
     const after = new FileSearch(root)
     const again: DoneRule[] = []
     for (const { rule, durationMs } of pass.green) {
       const paths = after.pathsOf(rule) ?? []
-      const changed = after.changedSince(paths, sinceMs, MAX_OWN_OUTPUT) ?? []
-      const old = new Set(lists.get(rule))
-      const isChanged = changed.length > 0 || paths.length !== old.size || paths.some((name) => !old.has(name))
+      const times = after.timesOf(paths)
+      const old: ReadonlyMap<string, number> = lists.get(rule) ?? new Map()
+      const changed = paths.filter((name) => old.get(name) !== times.get(name))
+      const isChanged = changed.length > 0 || paths.length !== old.size
       if (isChanged && !isLast) {
         again.push(rule)
-        first.set(rule, { changed: new Set(changed), paths: old })
+        first.set(rule, { changed: new Set(changed), paths: new Set(old.keys()) })
         continue
       }
       const known = first.get(rule)
       const makesFiles = [...(known?.changed ?? [])].some((name) => known?.paths.has(name) === false)
       const ownOutput = changed.filter((name) => known?.changed.has(name) || (makesFiles && !old.has(name)))
       const own = new Set(ownOutput)
+      // Somebody else changed the other files: they are due since then.
+      const provenMs = own.size === changed.length ? atMs : sinceMs
+      const listed = ownOutput.slice(0, MAX_OWN_OUTPUT)
+      const ahead = paths.filter((name) => old.get(name) === times.get(name) && Number(times.get(name)) > provenMs)
       const receipt = {
-        // Somebody else changed the other files: they are due since then.
-        atMs: own.size === changed.length ? atMs : sinceMs,
-        paths: hashOfPaths(paths.filter((name) => !own.has(name))),
-        ...{ ownOutput, durationMs },
+        atMs: provenMs,
+        paths: hashOfPaths(paths.filter((name) => !listed.includes(name))),
+        ownOutput: listed,
+        ahead: Object.fromEntries(ahead.slice(0, MAX_AHEAD).map((name) => [name, Number(times.get(name))])),
+        durationMs,
       }
       keepReceipt(root, rule, receipt, rules)
       green.push({ rule, receipt })
@@ -164,12 +173,14 @@ function clearProven(
     if (kindAt(folder.path) !== 'folder') return false
     const states = statesOf(folder, rules, search, receipts)
     if (states.some(({ isDue, paths }) => isDue || paths === undefined)) return false
-    const result = clearFolder(folder, { returnMeta: false, keepsUnchecked: false, still: () => true })
+    // Without rules nothing was proven.
+    const keepsUnchecked = rules.length === 0
+    const result = clearFolder(folder, { returnMeta: false, keepsUnchecked, still: () => true })
     if (result === undefined || (result.marker === undefined && result.abandoned.length === 0)) return false
     recordInJournal(context, root, [
       {
         event: 'clear',
-        outcome: result.marker === undefined ? undefined : 'cleared',
+        outcome: result.marker === undefined ? undefined : result.isUnchecked ? 'unchecked' : 'cleared',
         markerId: result.marker?.marker.id,
         settles: result.abandoned.map(({ marker }) => marker.id),
         task: folder.task,
@@ -177,7 +188,7 @@ function clearProven(
         checks: done.map(({ run }) => run),
       },
     ])
-    return true
+    return !result.isUnchecked
   })
 }
 

@@ -43,6 +43,7 @@ export class FileSearch {
   #entries = 0
   #isOver = false
   readonly #folders = new Map<string, SearchedEntry[]>()
+  readonly #links = new Map<string, boolean>()
   readonly #times = new Map<string, number>()
   readonly #found = new Map<string, readonly string[]>()
 
@@ -57,7 +58,10 @@ export class FileSearch {
     for (const rule of rules) {
       const found: string[] = []
       for (const { patterns, ignore } of searchesOf(rule)) {
-        if (!this.#isPast()) found.push(...(await fastGlob.async(patterns, this.#options(ignore))))
+        if (!this.#isPast()) {
+          const names = await fastGlob.async(patterns, this.#options(ignore))
+          found.push(...names.filter((name) => !this.#isLinked(name)))
+        }
       }
       const paths = await orderedInSlices(found)
       this.#found.set(searchKey(rule), paths)
@@ -74,18 +78,29 @@ export class FileSearch {
     return this.#isOver ? undefined : paths
   }
 
-  changedSince(paths: readonly string[], sinceMs: number, most = MAX_CHANGED): readonly string[] | undefined {
+  /** `known` are times (ms) that do not count, though they are later. */
+  changedSince(
+    paths: readonly string[],
+    sinceMs: number,
+    known: Readonly<Record<string, number>> = {},
+  ): readonly string[] | undefined {
     const changed: string[] = []
     for (const name of paths) {
       if (this.#isPast()) return undefined
-      if (this.#timeOf(name) > sinceMs) changed.push(name)
-      if (changed.length === most) break
+      const time = this.#timeOf(name)
+      if (time > sinceMs && !(Object.hasOwn(known, name) && known[name] === time)) changed.push(name)
+      if (changed.length === MAX_CHANGED) break
     }
     return changed
   }
 
+  /** In ms, of each path. */
+  timesOf(paths: readonly string[]): ReadonlyMap<string, number> {
+    return new Map(paths.map((name) => [name, this.#timeOf(name)]))
+  }
+
   #glob({ patterns, ignore }: OneSearch): string[] {
-    return this.#isPast() ? [] : fastGlob.sync(patterns, this.#options(ignore))
+    return this.#isPast() ? [] : fastGlob.sync(patterns, this.#options(ignore)).filter((name) => !this.#isLinked(name))
   }
 
   #options(ignore: string[]): fastGlob.Options {
@@ -108,17 +123,37 @@ export class FileSearch {
   #entriesOf(folder: string): SearchedEntry[] {
     const known = this.#folders.get(folder)
     if (known !== undefined) return known
-    return this.#isPast() ? [] : this.#counted(folder, fs.readdirSync(folder, { withFileTypes: true }))
+    if (this.#isPast() || this.#leadsAway(folder)) return []
+    return this.#counted(folder, fs.readdirSync(folder, { withFileTypes: true }))
   }
 
   #readEntries(folder: string, done: EntriesCallback): void {
-    const known = this.#isPast() ? [] : this.#folders.get(folder)
+    const known = this.#isPast() || this.#leadsAway(folder) ? [] : this.#folders.get(folder)
     if (known !== undefined) setImmediate(done, null, known)
     else {
       fs.readdir(folder, { withFileTypes: true }, (error, entries) =>
         done(error, error === null ? this.#counted(folder, entries) : []),
       )
     }
+  }
+
+  /** fast-glob reads the fixed beginning of a pattern as it is, and enters no other link. */
+  #leadsAway(folder: string): boolean {
+    const above = path.dirname(folder)
+    if (folder.length <= this.#root.length || this.#folders.has(above)) return false
+    const known = this.#links.get(folder)
+    if (known !== undefined) return known
+    const isLink = fs.lstatSync(folder, { throwIfNoEntry: false })?.isSymbolicLink() === true || this.#leadsAway(above)
+    this.#links.set(folder, isLink)
+    return isLink
+  }
+
+  /** A pattern without stars is looked up, and no folder read for it. */
+  #isLinked(name: string): boolean {
+    const end = name.lastIndexOf('/')
+    if (end === -1) return false
+    const folder = path.join(this.#root, name.slice(0, end))
+    return !this.#folders.has(folder) && this.#leadsAway(folder)
   }
 
   #counted(folder: string, found: readonly fs.Dirent[]): SearchedEntry[] {

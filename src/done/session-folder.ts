@@ -64,7 +64,7 @@ export function readBypass(folder: TaskFolder): Baseline | undefined {
 
 function readBaselineFile({ path: folder }: TaskFolder, name: string): Baseline | undefined {
   const read = readSmallFile(path.join(folder, name), BASELINE_LIMIT)
-  if (read.kind !== 'text') return undefined
+  if (read.kind !== 'text' || isFuture(read.modifiedMs)) return undefined
   let held: unknown
   try {
     held = JSON.parse(read.text)
@@ -74,6 +74,14 @@ function readBaselineFile({ path: folder }: TaskFolder, name: string): Baseline 
   const fields = isJsonObject(held) ? held : {}
   const prompt = typeof fields.prompt_id === 'string' ? fields.prompt_id : undefined
   return { sinceMs: read.modifiedMs, paths: readPaths(fields.paths), prompt }
+}
+
+/** In ms. */
+const CLOCK_TOLERANCE_MS = 60_000
+
+/** A time that is still to come, after a clock was set back, says nothing: no change would ever be later. */
+export function isFuture(timeMs: number): boolean {
+  return timeMs > Date.now() + CLOCK_TOLERANCE_MS
 }
 
 export function readPaths(value: unknown): Record<string, string> {
@@ -170,7 +178,7 @@ export function touchFolder({ path: folder }: TaskFolder): void {
 export function removeOldFolders(root: string, nowMs: number): void {
   for (const folder of sessionFolders(root)) {
     try {
-      if (nowMs - fs.lstatSync(folder.path).mtimeMs <= LIFETIME_MS || holdsUnparsed(folder)) continue
+      if (nowMs - fs.lstatSync(folder.path).mtimeMs <= LIFETIME_MS || holdsMarker(folder)) continue
       fs.rmSync(folder.path, { recursive: true, force: true })
     } catch {
       // The next session tries again.
@@ -178,15 +186,7 @@ export function removeOldFolders(root: string, nowMs: number): void {
   }
 }
 
-function holdsUnparsed({ path: folder }: TaskFolder): boolean {
-  return [MARKER_FILE, ABANDONED_FILE].some((name) => {
-    const read = readSmallFile(path.join(folder, name), BASELINE_LIMIT)
-    if (read.kind === 'absent') return false
-    if (read.kind !== 'text' || !read.whole) return true
-    try {
-      return !isJsonObject(JSON.parse(read.text))
-    } catch {
-      return true
-    }
-  })
+/** It is evidence, which only a command ends. */
+function holdsMarker({ path: folder }: TaskFolder): boolean {
+  return fs.readdirSync(folder).some((name) => name.startsWith(MARKER_FILE) || name.startsWith(ABANDONED_FILE))
 }

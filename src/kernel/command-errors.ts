@@ -210,7 +210,7 @@ export const COMMAND_SENTENCES: Omit<Sentences, keyof typeof HOOK_SENTENCES> = {
   'prompts-untrusted': (a) =>
     `${a.run} has prompts that are not those of this checkout: they may come from anyone who can push to "${a.remote}". Read them (\`git show ${a.commit.slice(0, 12)}:state.json\`), then add --trust.`,
   'workflow-moved': (a) =>
-    `the run of task ${a.task} has ended here: ${a.why}. \`${workflowCommand('resume', a.task)} --shared ${a.remote}\` goes on with it here.`,
+    `the run of task ${a.task} has ended here: ${a.why}. \`${workflowCommand('resume', a.run)} --shared ${a.remote}\` goes on with it here, unless another machine holds it.`,
   'git-failed': (a) => `\`git ${a.command}\` failed: ${a.detail} (shared runs need git, and a repository).`,
   'remote-unreachable': (a) => `the remote "${a.remote}" cannot be read: ${a.detail}.`,
   'remote-unknown': (a) =>

@@ -1,7 +1,7 @@
 import type { ErrorArguments, ErrorCode } from './errors.ts'
 import { PostflightError } from './errors.ts'
 import { inPlaceOfFolder } from './file-messages.ts'
-import { SPECS_FOLDER } from './files.ts'
+import { JOURNAL_FOLDER, SPECS_FOLDER } from './files.ts'
 import { QUOTE_LIMIT, UNNAMED_FILE } from './phrases.ts'
 import { oneLine } from './text.ts'
 
@@ -20,7 +20,9 @@ export const HOOK_SENTENCES = {
   'marker-none': (a) =>
     a.folder === SPECS_FOLDER
       ? `no marker in ${SPECS_FOLDER}/ itself, and new ones are made only in task folders: give a <task>.`
-      : `no marker in ${a.folder}: \`postflight create\` makes one.`,
+      : a.folder.startsWith(`${SPECS_FOLDER}/${JOURNAL_FOLDER}/`)
+        ? `no marker in ${a.folder}: specs/done.yaml has blocked no stop of that session, so nothing has to be ended or waited for.`
+        : `no marker in ${a.folder}: \`postflight create\` makes one.`,
   'marker-unreadable': (a) => `${a.path} cannot be read (${a.detail}): fix or remove it by hand.`,
   'marker-unparsed': (a) =>
     `${a.path} ${a.detail}: fix it by hand, or replace it with \`create --force\` (its text is kept).`,

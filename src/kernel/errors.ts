@@ -155,7 +155,7 @@ export interface ErrorArguments {
   'take-alone': NoArguments
   'shared-alone': { readonly option: string }
   'prompts-untrusted': { readonly run: string; readonly remote: string; readonly commit: string }
-  'workflow-moved': { readonly task: string; readonly remote: string; readonly why: string }
+  'workflow-moved': { readonly task: string; readonly run: string; readonly remote: string; readonly why: string }
   'git-failed': { readonly command: string; readonly detail: string }
   'remote-unreachable': { readonly remote: string; readonly detail: string }
   'remote-unknown': { readonly remote: string }

@@ -14,7 +14,7 @@ const MAX_STARS_IN_NAMES = 2
 const BRACES = /(?<!\\)\{((?:[^{}\\]|\\.)*)(?<!\\)\}/
 
 export function expandPatterns(patterns: readonly string[]): string[] | undefined {
-  const open = patterns.map((pattern) => pattern.replace(/[()|+]/g, '\\$&'))
+  const open = patterns.map((pattern) => pattern.replace(/^(?:\.\/)+/, '').replace(/[()|+]/g, '\\$&'))
   const expanded = new Set<string>()
   for (let pattern = open.pop(); pattern !== undefined; pattern = open.pop()) {
     const found = BRACES.exec(pattern)
@@ -27,7 +27,8 @@ export function expandPatterns(patterns: readonly string[]): string[] | undefine
     else open.push(pattern.replace(whole, () => `\\{${inner}\\}`))
     if (open.length + expanded.size > MAX_ALTERNATIVES) return undefined
   }
-  const result = [...expanded]
+  // An empty alternative names nothing, and fast-glob throws for it.
+  const result = [...expanded].filter((pattern) => pattern !== '')
   return result.every(isBounded) ? result : undefined
 }
 

@@ -149,7 +149,10 @@ function sharedLines(folder: TaskFolder, state: WorkflowState, nowMs: number, pa
   if (share === undefined) return []
   const { remote, publishedMs, problem } = share
   const command = (word: string): string => commandLine(['workflow', word, taskWord(folder)], undefined)
-  if (state.outcome === 'moved') return [`  → ${STATUS_TEXT.movedTo(`${command('resume')} --shared ${remote}`)}`]
+  if (state.outcome === 'moved') {
+    const resume = commandLine(['workflow', 'resume', state.id], undefined)
+    return [`  → ${STATUS_TEXT.movedTo(`${resume} --shared ${remote}`)}`]
+  }
   const age = publishedMs === undefined ? undefined : formatAge(Math.max(0, nowMs - publishedMs))
   return [
     `  ${STATUS_TEXT.shared(remote, age, share.sequence < state.sequence)}`,

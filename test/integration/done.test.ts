@@ -1,11 +1,11 @@
 /** The definition of done, from trusting it to the stop that its checks allow: hook and commands together, on a real disk. */
 
-import { chmodSync, readdirSync, rmSync, symlinkSync, utimesSync } from 'node:fs'
+import { chmodSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { agentShell, begun, edit, later, RULES } from '../support/done-project.ts'
 import { OTHER_SESSION, SESSION, sessionStart, stop, structuredAnswer, subagentStop } from '../support/payloads.ts'
-import { claudeHookEnv, createSourceProject, type HookRun, type Project } from '../support/project.ts'
+import { claudeHookEnv, createSourceProject, type HookRun, makeOld, type Project } from '../support/project.ts'
 
 const stops = (project: Project, more: object = {}): Promise<HookRun> => project.hook(stop({ ...more }))
 const reasonOf = async (run: Promise<HookRun>): Promise<string | undefined> => (await run).answer.reason
@@ -397,6 +397,145 @@ describe('done', () => {
     project.write('specs/.postflight/done-receipts.json', JSON.stringify(receipts))
     await edit(project, 'src/b.ts')
     expect(await reasonOf(stops(project))).toContain('src/b.ts')
+  })
+})
+
+describe('evidence', () => {
+  const status = (project: Project) => project.cli(['status', '--exit-code'])
+
+  it('is not ended by a definition that is gone for a moment', async () => {
+    const project = await begun("done: [{when: 'src/**', check: 'false'}]\n")
+    await edit(project, 'src/b.ts')
+    for (let count = 0; count < 4; count += 1) await stops(project)
+    expect(await status(project)).toMatchObject({ status: 1 })
+
+    rmSync(project.at('specs/done.yaml'))
+    await done(project)
+    project.write('specs/done.yaml', "done: [{when: 'src/**', check: 'false'}]\n")
+
+    expect(await status(project)).toMatchObject({ status: 1 })
+  })
+
+  it('of a block becomes that of a marker without its checks, where the definition is gone', async () => {
+    const project = await begun("done: [{when: 'src/**', check: 'false'}]\n")
+    await edit(project, 'src/b.ts')
+    await stops(project)
+    rmSync(project.at('specs/done.yaml'))
+
+    await done(project)
+
+    expect(filesOf(project)).toContain('.postflight-abandoned')
+    expect(project.journal().at(-1)).toMatchObject({ event: 'clear', outcome: 'unchecked' })
+    expect(await status(project)).toMatchObject({ status: 1 })
+  })
+
+  it('stays in folders of old sessions', async () => {
+    const project = await begun()
+    await edit(project, 'src/b.ts')
+    await stops(project)
+    const [folder = ''] = readdirSync(project.at('specs/.postflight')).filter((name) => /^done-[0-9a-f]+$/.test(name))
+    makeOld(project.at('specs/.postflight', folder), 24 * 8)
+
+    await project.hook(sessionStart('startup', { session_id: OTHER_SESSION }))
+
+    expect(project.has(`specs/.postflight/${folder}/.postflight-pending`)).toBe(true)
+  })
+})
+
+describe('the times of files', () => {
+  const HOUR_MS = 3_600_000
+
+  it('of a file that is later than the clock count once: it is proven, and due after its next change', async () => {
+    const project = await begun()
+    await edit(project, 'src/b.ts')
+    const ahead = new Date(Date.now() + HOUR_MS)
+    utimesSync(project.at('src/b.ts'), ahead, ahead)
+
+    const first = await done(project)
+    const second = await done(project)
+    await edit(project, 'src/b.ts')
+
+    expect(first.stdout).toMatch(/^1 check passed/)
+    expect(first.stdout).not.toContain('write files themselves')
+    expect(second.stdout).toContain('nothing is due')
+    expect(await reasonOf(stops(project))).toContain('src/b.ts')
+  })
+
+  it('of a baseline that is later than the clock do not count', async () => {
+    const project = await begun()
+    const [folder = ''] = readdirSync(project.at('specs/.postflight')).filter((name) => /^done-[0-9a-f]+$/.test(name))
+    const ahead = new Date(Date.now() + HOUR_MS)
+    utimesSync(project.at('specs/.postflight', folder, 'baseline.json'), ahead, ahead)
+    const transcript = project.transcript()
+    await edit(project, 'src/b.ts')
+
+    expect(await reasonOf(stops(project, { transcript_path: transcript }))).toContain('src/b.ts')
+  })
+
+  it('of more files than a receipt lists are compared all: an edit while the checks run is due', async () => {
+    const check = 'sh check.sh'
+    const project = await begun(`done: [{when: ['src/**', 'out/**'], check: '${check}'}]\n`)
+    for (let at = 0; at < 250; at += 1) project.write(`out/${at}`, 'x')
+    // Each run writes all of them. During the second one somebody edits a source.
+    project.write(
+      'check.sh',
+      'for f in out/*; do echo $$ >$f; done; if test -e once; then sleep 0.1; echo y >src/a.ts; fi; touch once',
+    )
+    await edit(project, 'src/b.ts')
+
+    await done(project)
+
+    expect((await done(project, '--list')).stdout).toMatch(/^due /)
+  })
+})
+
+describe('the files of a rule', () => {
+  it('are none behind a link, also where the pattern names the link', async () => {
+    const project = createSourceProject()
+    const outside = join(project.base, 'outside')
+    mkdirSync(outside)
+    writeFileSync(join(outside, 'f.txt'), 'x')
+    symlinkSync(outside, project.at('link'))
+    project.write('specs/done.yaml', "done: [{when: 'link/**', check: 'true'}, {when: 'link/f.txt', check: 'true'}]\n")
+    await project.cli(['trust', '--yes'])
+    await project.hook(sessionStart('startup'))
+    await later()
+    writeFileSync(join(outside, 'f.txt'), 'y')
+
+    expect((await done(project, '--list')).stdout).toBe('not due  link/**\nnot due  link/f.txt\n')
+  })
+
+  it('are due where their folder became a link', async () => {
+    const project = await begun()
+    renameSync(project.at('src'), join(project.base, 'moved'))
+    symlinkSync(join(project.base, 'moved'), project.at('src'))
+
+    expect(await reasonOf(stops(project))).toContain('files were added or removed')
+  })
+
+  it('may be named with an empty alternative, and from the root on', async () => {
+    const project = await begun(
+      "done: [{when: '{src/**,}', check: 'true'}, {when: ['./docs/**', '{,}'], check: 'true'}]\n",
+    )
+    await edit(project, 'src/b.ts')
+    await edit(project, 'docs/b.md')
+
+    expect((await done(project, '--list')).stdout).toMatch(/^due .*src\/b\.ts\)\ndue .*docs\/b\.md\)\n$/)
+  })
+})
+
+describe('checks that remove what git ignores', () => {
+  it('are judged all the same', async () => {
+    const project = await begun("done: [{when: 'src/**', check: 'rm -rf specs/.postflight; test ! -f broken'}]\n")
+    project.write('broken', '')
+    await edit(project, 'src/b.ts')
+
+    const red = await done(project)
+    rmSync(project.at('broken'))
+    const green = await done(project)
+
+    expect([red.status, green.status]).toEqual([1, 0])
+    expect((await done(project, '--list')).stdout).toMatch(/^not due .*\(proven /)
   })
 })
 

@@ -1,11 +1,12 @@
 /** What a remote, a git configuration or a run's files make difficult: the run is refused in time, or goes on all the same. */
 
 import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createMachines, git, type Machine, WALK, WALK_PHASES } from '../support/machines.ts'
-import { PACKAGE } from '../support/process.ts'
+import { SESSION, stop } from '../support/payloads.ts'
+import { LAUNCHER, PACKAGE } from '../support/process.ts'
 import type { ProjectOptions } from '../support/project.ts'
 
 const START = ['start', '7', 'walk', '--definition', 'walk.json', '--share']
@@ -235,7 +236,9 @@ describe("the user's own git", () => {
     const { one, two } = await started()
     git(one.dir, 'remote', 'rename', 'origin', '_team/origin')
 
-    expect((await one.workflow('release', '7')).stderr).toContain('"origin" is not a configured remote')
+    expect((await one.workflow('release', '7')).stderr).toContain(
+      'that remote is gone or renamed: `postflight workflow share 007_walk REMOTE` goes on with another name',
+    )
     const shared = await one.workflow('share', '7', '_team/origin')
 
     expect(shared).toMatchObject({
@@ -247,7 +250,111 @@ describe("the user's own git", () => {
   })
 })
 
+describe('a release during which a hook runs', () => {
+  it('takes with it what a hook changed while it was sent', async () => {
+    const { one, two, remote } = await started(PHASES, { sources: false })
+    await one.workflow('stop', '7')
+    await one.workflow('resume', '7', '--host-session', SESSION)
+    await one.hook(stop())
+    const payload = one.write('payload.json', JSON.stringify({ ...stop({ stop_hook_active: true }), cwd: one.dir }))
+    const hook = `cd '${one.dir}' && printf done >'${WALK}/plan.md' && env -i PATH="$PATH" HOME='${one.home}' '${LAUNCHER}' <'${payload}' >answer.json`
+    // The remote runs it once, before it takes the push.
+    writeFileSync(join(remote, 'hooks/pre-receive'), `#!/bin/sh\nrm "$0"\n${hook}\n`, { mode: 0o755 })
+
+    expect(await one.workflow('release', '7')).toMatchObject({ status: 0 })
+
+    expect(one.read('answer.json')).toContain('Build.')
+    expect(one.state()).toMatchObject({ active: false, outcome: 'moved', phase: 'build' })
+    expect(await two.workflow('resume', '7', '--shared')).toMatchObject({ status: 0 })
+    expect(two.state()).toMatchObject({ active: true, phase: 'build' })
+    expect(two.read(`${WALK}/plan.md`)).toBe('done')
+  })
+})
+
+describe('a folder that was renamed', () => {
+  it('is where its machine goes on with the run, under the same id', async () => {
+    const { one, two, id } = await started()
+    await step(one, 'plan.md')
+    renameSync(one.at(WALK), one.at('specs/007_better'))
+
+    const { stdout } = await one.cli(['status', '--shared'])
+    const taken = await one.workflow('resume', '7', '--shared')
+    await one.workflow('release', '007_better')
+    const again = await one.workflow('resume', id, '--shared')
+
+    expect(stdout).toContain('held here')
+    for (const run of [taken, again]) expect(run).toMatchObject({ status: 0 })
+    expect(one.has(WALK)).toBe(false)
+    expect(JSON.parse(one.read('specs/007_better/workflow/state.json'))).toMatchObject({ id, active: true })
+    expect((await two.workflow('resume', id, '--shared')).stderr).toContain('is held by one')
+  })
+})
+
+describe('a run that goes on elsewhere', () => {
+  it.each([['abort'], ['approve'], ['reject', '--reason', 'x'], ['check'], ['skip', '--step', '1']])(
+    'is not changed here by %s, which says where it goes on',
+    async (command, ...more) => {
+      const { one, id } = await started([{ ...PHASES[0], approve: true }, PHASES[1] ?? {}])
+      await step(one, 'plan.md')
+      await one.workflow('release', '7')
+
+      const { status, stderr } = await one.workflow(command, '7', ...more)
+
+      expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringContaining(`resume ${id} --shared origin`) })
+    },
+  )
+})
+
+describe('a ref that was set back', () => {
+  it('to an older version of the same holder ends nothing, and the next publish continues once it is removed', async () => {
+    const { one, remote, ref } = await started()
+    const older = git(remote, 'rev-parse', ref)
+    await step(one, 'plan.md')
+    git(remote, 'update-ref', ref, older)
+    one.write(`${WALK}/built.md`, 'half')
+
+    const { status, stderr } = await one.workflow('publish', '7')
+
+    expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringContaining(`git push origin :${ref}`) })
+    expect(one.state()).toMatchObject({ active: true })
+    git(remote, 'update-ref', '-d', ref)
+    expect(await one.workflow('share', '7')).toMatchObject({ status: 0 })
+  })
+})
+
 describe('resume --shared', () => {
+  it('by two commands at once is done by one, which keeps the run shared', async () => {
+    const { one, two } = await started(PHASES, { sources: false })
+    await one.workflow('release', '7')
+
+    const both = await Promise.all([1, 2, 3].map(() => two.workflow('resume', '7', '--shared')))
+
+    expect(both.map(({ status }) => status)).toContain(0)
+    expect(two.state()).toMatchObject({ active: true })
+    expect(await two.workflow('publish', '7')).toMatchObject({ status: 0 })
+  })
+
+  it('replaces a file of the run that is as git has it', async () => {
+    const phases = [{ id: 'work', steps: { from: 'tasks.md', checklist: true }, step_prompt: 'Do {{step}}.' }]
+    const { one, two } = createMachines(['one', 'two'])
+    const tasks = '- [ ] one\n- [ ] two\n'
+    for (const machine of [one, two]) {
+      machine.write('walk.json', JSON.stringify({ name: 'walk', phases }))
+      machine.write(`${WALK}/tasks.md`, tasks)
+    }
+    git(two.dir, 'add', '.')
+    git(two.dir, 'commit', '-qm', 'tasks')
+    expect(await one.workflow(...START)).toMatchObject({ status: 0 })
+    await step(one, 'step-result.json', '{"success": true}')
+    await one.workflow('release', '7')
+
+    two.write(`${WALK}/tasks.md`, `${tasks}- [ ] mine\n`)
+    expect((await two.workflow('resume', '7', '--shared')).stderr).toContain('would be overwritten: tasks.md')
+    two.write(`${WALK}/tasks.md`, tasks)
+    expect(await two.workflow('resume', '7', '--shared')).toMatchObject({ status: 0 })
+    expect(two.read(`${WALK}/tasks.md`)).toBe('- [x] one\n- [ ] two\n')
+  })
+
   it('looks at --from before it takes the run', async () => {
     const { one, two, remote, ref } = await started()
     await one.workflow('release', '7')

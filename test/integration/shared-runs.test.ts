@@ -201,7 +201,7 @@ describe('a released run', () => {
     expect(status).toMatchObject({ status: 0 })
     expect(status.stdout).toContain('○ goes on elsewhere: specs/007_walk')
     expect(await refusal(one.workflow('resume', '7'))).toContain(
-      '`postflight workflow resume 007_walk --shared origin`',
+      `\`postflight workflow resume ${one.state().id} --shared origin\``,
     )
     expect(await refusal(one.workflow('release', '7'))).toContain('has ended here: released')
     expect(await one.workflow('next', '7')).toMatchObject({ status: 1 })

@@ -26,7 +26,11 @@ describe('each error says what is wrong and what to do about it', () => {
     'root-missing': [{ path: '/p', from: '--root' }],
     'root-none': [{ start: '/p' }],
     'root-unlikely': [{ start: '/p' }],
-    'marker-none': [{ folder: 'specs' }, { folder: 'specs/7_x' }],
+    'marker-none': [
+      { folder: 'specs' },
+      { folder: 'specs/7_x' },
+      { folder: 'specs/.postflight/done-0123456789abcdef' },
+    ],
     'bypass-no-room': [{ path: 'specs/7_x', detail: 'ENOSPC', clear: 'postflight clear 7' }],
     'bypass-none': [{ folder: 'specs/7_x' }],
     'marker-of-other-session': [
@@ -176,7 +180,7 @@ describe('each error says what is wrong and what to do about it', () => {
     'take-alone': [{}],
     'shared-alone': [{ option: '--watch' }],
     'prompts-untrusted': [{ run: 'wf_a', remote: 'up', commit: '0123456789abcdef' }],
-    'workflow-moved': [{ task: '7', remote: 'up', why: 'it goes on at laptop' }],
+    'workflow-moved': [{ run: 'wf_a', task: '7', remote: 'up', why: 'it goes on at laptop' }],
     'git-failed': [{ command: 'remote', detail: 'DETAIL' }],
     'remote-unreachable': [{ remote: 'up', detail: 'DETAIL' }],
     'remote-unknown': [{ remote: 'up' }],

@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { readDoneFile } from '../../done/done-file.ts'
 import { type DoneRule, ruleName } from '../../done/done-rules.ts'
 import { requireRules } from '../../done/done-yaml.ts'
-import type { RuleState } from '../../done/due.ts'
+import { isSearched, type RuleState } from '../../done/due.ts'
 import { clearUndue, type DoneProof, proveDone, statesFor } from '../../done/prove-done.ts'
 import { readTrusted } from '../../done/trust-store.ts'
 import { commandLine } from '../../kernel/command-line.ts'
@@ -78,7 +78,10 @@ export const run: Run<typeof declaration, DoneDocument> = async (context, _argum
   if (list) return resultOf(states, undefined, [], states.map(listLine))
   if (wanted.length === 0) {
     const cleared = clearUndue(context, root, rules)
-    return resultOf(states, undefined, cleared, [rules.length === 0 ? DONE_TEXT.noRules : DONE_TEXT.nothingDue])
+    const unsearched = states.filter((state) => !isSearched(state)).map(listLine)
+    if (unsearched.length > 0) return { ...resultOf(states, undefined, cleared, unsearched), exitCode: 1 }
+    const isGone = readDoneFile(root).kind === 'absent'
+    return resultOf(states, undefined, cleared, [isGone ? DONE_TEXT.noRules : DONE_TEXT.nothingDue])
   }
   const proof = await proveDone(context, root, rules, wanted)
   if (proof.kind === 'busy') throw new PostflightError('done-running', { since: since(proof.sinceMs, context.nowMs) })

@@ -6,6 +6,7 @@ import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { currentPhase } from '../../run/machine/position.ts'
 import type { WorkflowState } from '../../run/machine/state.ts'
 import { PHASE_CHECK_TEXT } from '../../run/run-messages.ts'
+import { refuseMoved } from '../../run/shared/share-record.ts'
 import { checkStanding, runPhaseCheck } from '../../run/store/phase-check.ts'
 import { requireTrust } from '../../run/store/run-trust.ts'
 import { requireState } from '../../run/store/state-store.ts'
@@ -45,6 +46,7 @@ type PhaseCheckDocument = field.DocumentOf<typeof document>
 export const run: Run<typeof declaration, PhaseCheckDocument> = async (context, [task], options) => {
   const folder = requireTaskFolder(requireRoot(context), task, 'workflow')
   const state = requireState(folder)
+  refuseMoved(folder, state)
   const { run } = currentPhase(state).check
   const standing = checkStanding(folder, state)
   if (standing.kind === 'none' || run === undefined) {

@@ -16,7 +16,7 @@ import { SHARED_TEXT } from '../../run/shared/shared-messages.ts'
 import { requireState } from '../../run/store/state-store.ts'
 
 export function machineOf({ environment, nowMs }: CommandContext): Machine {
-  return { name: oneLine(variable(environment, 'POSTFLIGHT_MACHINE') ?? os.hostname(), 100), nowMs }
+  return { name: oneLine(variable(environment, 'POSTFLIGHT_MACHINE')?.trim() || os.hostname(), 100), nowMs }
 }
 
 const NOTE_AFTER_MS = 5_000
@@ -47,7 +47,7 @@ export async function publishChange(context: CommandContext, folder: TaskFolder)
 export async function publishNow(context: CommandContext, folder: TaskFolder, remote?: string): Promise<string[]> {
   const { publishRun, shareRun } = await import('../../run/shared/publish-run.ts')
   const machine = machineOf(context)
-  if (remote !== undefined) await shareRun(folder, remote, machine)
+  if (remote !== undefined) await withRemote(context, () => shareRun(folder, remote, machine))
   const state = requireState(folder)
   refuseMoved(folder, state)
   const published = await withRemote(context, () => publishRun(folder, machine))

@@ -4,7 +4,6 @@ import { messageOf } from '../../kernel/error-messages.ts'
 import { inLine, oneLine } from '../../kernel/text.ts'
 import { formatAge, toIso } from '../../kernel/time.ts'
 import { type CommandContext, type CommandResult, findCommandRoot } from '../../project/command-context.ts'
-import { taskFolderBelow } from '../../project/find-task-folder.ts'
 import { placeOfNewRoot } from '../../project/new-task-folder.ts'
 import { RUN_OUTCOMES } from '../../run/machine/history.ts'
 import { isResumable, needOf } from '../../run/machine/need.ts'
@@ -12,7 +11,7 @@ import { STATUS_TEXT } from '../../run/run-messages.ts'
 import { placeText } from '../../run/run-standing.ts'
 import { gitCall } from '../../run/shared/publish-run.ts'
 import { requireRemote } from '../../run/shared/ref-store.ts'
-import { shareOf } from '../../run/shared/share-record.ts'
+import { folderOfShare, shareOf } from '../../run/shared/share-record.ts'
 import { holderWords, SHARED_TEXT } from '../../run/shared/shared-messages.ts'
 import { isHeldBy, type RemoteRun, readRuns, taskOf, type UnreadableRun } from '../../run/shared/take-run.ts'
 import * as field from '../../views/documents.ts'
@@ -54,7 +53,7 @@ const UNREADABLE = {
 function rowOf(context: CommandContext, root: string, remote: string, run: RemoteRun | UnreadableRun): Row {
   if ('problem' in run) return { ...UNREADABLE, id: run.run, message: `${run.run}: ${messageOf(run.problem)}` }
   const { holder, state } = run
-  const isHere = isHeldBy(shareOf(taskFolderBelow(root, holder.path), run.run), run)
+  const isHere = isHeldBy(shareOf(folderOfShare(root, holder.path, run.run), run.run), run)
   const need = needOf(state)
   const age = formatAge(Math.max(0, context.nowMs - holder.sinceMs))
   const facts = [

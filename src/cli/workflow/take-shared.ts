@@ -3,7 +3,6 @@ import { asPostflightError } from '../../kernel/error-messages.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { checkList } from '../../marker/check-messages.ts'
 import { type CommandContext, findCommandRoot } from '../../project/command-context.ts'
-import { taskFolderBelow } from '../../project/find-task-folder.ts'
 import { inFolder, placeOfNewRoot } from '../../project/new-task-folder.ts'
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { isResumable } from '../../run/machine/need.ts'
@@ -11,7 +10,7 @@ import type { WorkflowState } from '../../run/machine/state.ts'
 import { hasOwnPrompts } from '../../run/shared/own-definition.ts'
 import { gitCall, type Machine, publishRun } from '../../run/shared/publish-run.ts'
 import { requireRemote } from '../../run/shared/ref-store.ts'
-import { shareOf } from '../../run/shared/share-record.ts'
+import { folderOfShare, shareOf } from '../../run/shared/share-record.ts'
 import { findRun, heldError, isHeldBy, type RemoteRun, takeRun } from '../../run/shared/take-run.ts'
 import { requireEntered } from '../../run/store/run.ts'
 import { commandsOfRun, isTrusted, trustRun } from '../../run/store/run-trust.ts'
@@ -30,7 +29,7 @@ export async function takeShared(context: CommandContext, word: string, wish: Wi
   const root = findCommandRoot(context) ?? placeOfNewRoot(context)
   const call = await requireRemote(gitCall(root), wish.remote)
   const found = await findRun(call, wish.remote, word)
-  const folder = taskFolderBelow(root, found.holder.path)
+  const folder = folderOfShare(root, found.holder.path, found.run)
   const known = knownState(folder, found.run)
   const share = shareOf(folder, found.run)
   const isHere = isHeldBy(share, found)

@@ -120,7 +120,7 @@ async function push(folder: TaskFolder, machine: Machine, releases: boolean): Pr
   for (;;) {
     const { state, share, files } = await takeSnapshot(folder)
     const { remote, run, commit: expected } = share
-    const call = await requireRemote(limit, remote)
+    const call = await remoteCall(limit, folder, share)
     if (files instanceof PostflightError) throw await fencedOr(files, call, folder, machine, share)
     const holder = Buffer.from(formatHolder(holderOf(folder, state, share, machine, releases)))
     const tree = new Map([
@@ -152,24 +152,28 @@ async function push(folder: TaskFolder, machine: Machine, releases: boolean): Pr
     if (pushed.outcome === 'published' && (pushed.there === commit || !isOurs(shareOf(folder, run), pushed.there))) {
       const facts = { publishedMs: machine.nowMs, sequence: state.sequence, problem: undefined }
       await changeShare(folder, (now) => (now.commit === expected ? { ...now, commit, sent: [], ...facts } : now))
-      if (releases) await endHere(folder, machine, SHARED_TEXT.released(remote), { isReleased: true })
-      else if (pushed.there !== commit)
+      if (!releases && pushed.there !== commit)
         throw await lose(call, folder, machine, { ...pushed, commit, share: { ...share, commit } })
-      return
+      if (!releases || (await endReleased(folder, machine, remote, state))) return
+      // A hook changed the run while it was sent.
+      continue
     }
     if (pushed.outcome === 'gone' || pushed.outcome === 'failed') {
       throw notPublished(pushed.outcome === 'gone' ? gone : pushed.detail || SHARED_TEXT.refused)
     }
-    if (!isOurs(shareOf(folder, run), pushed.there))
-      throw await lose(call, folder, machine, { ...pushed, commit, share })
     const there = await holderAt(call, pushed.there)
+    if (!isOurs(shareOf(folder, run), pushed.there)) {
+      // A backup of the remote, or a person, brought an older version of ours back.
+      const isSetBack = there?.machine !== undefined && there.nonce === share.nonce
+      if (isSetBack) throw notPublished(SHARED_TEXT.setBack(`git push ${remote} :${sharedRef(run)}`))
+      throw await lose(call, folder, machine, { ...pushed, commit, share })
+    }
     // An earlier commit of ours arrived late. After a release anyone may have the run; until then it can be released anew.
     if (there?.machine === undefined && !releases) {
       throw await lose(call, folder, machine, { ...pushed, commit, share: { ...share, commit: pushed.there } })
     }
     if (there?.machine === undefined && (await isPublished(call, commit, pushed.there))) {
-      await endHere(folder, machine, SHARED_TEXT.released(remote), { isReleased: true })
-      return
+      if (await endReleased(folder, machine, remote, state)) return
     }
     await changeShare(folder, (now) => ({ ...now, commit: pushed.there }))
   }
@@ -249,28 +253,54 @@ async function changeShare(folder: TaskFolder, change: (share: ShareRecord) => S
   )
 }
 
+/** False if the run went on after its `published` state. */
+async function endReleased(
+  folder: TaskFolder,
+  machine: Machine,
+  remote: string,
+  published: WorkflowState,
+): Promise<boolean> {
+  const facts = { isReleased: true, sequence: published.sequence }
+  return endHere(folder, machine, SHARED_TEXT.released(remote), facts)
+}
+
+async function remoteCall(limit: GitCall, folder: TaskFolder, { remote }: ShareRecord): Promise<GitCall> {
+  try {
+    return await requireRemote(limit, remote)
+  } catch (error) {
+    if (asPostflightError(error).code !== 'remote-unknown') throw error
+    const share = commandLine(['workflow', 'share', taskWord(folder)], undefined)
+    const detail = SHARED_TEXT.noRemote(share)
+    throw new PostflightError('not-published', { task: taskWord(folder), remote, detail }, error)
+  }
+}
+
+/** False if the run went on after `sequence`: then nothing is changed. */
 async function endHere(
   folder: TaskFolder,
   { nowMs }: Machine,
   why: string,
-  { kept, isReleased = false }: { readonly kept?: string | undefined; readonly isReleased?: boolean },
-): Promise<void> {
-  await retryWhileLocked(() =>
+  facts: { readonly kept?: string | undefined; readonly isReleased?: boolean; readonly sequence?: number },
+): Promise<boolean> {
+  const { kept, isReleased = false, sequence } = facts
+  return retryWhileLocked(() =>
     withRun(folder, COMMAND_PATIENCE_MS, (state) => {
+      if (sequence !== undefined && state.outcome !== 'moved' && state.sequence > sequence) return false
       const share = shareOf(folder, state.id)
       const ended = state.outcome === 'moved' ? state : moveState(state, why, nowMs)
       // Only the end itself is not published.
-      const facts = { ...(kept !== undefined && { kept }), ...(isReleased && { sequence: ended.sequence }) }
-      if (share !== undefined) writeShare(folder, { ...share, ...facts })
+      const changes = { ...(kept !== undefined && { kept }), ...(isReleased && { sequence: ended.sequence }) }
+      if (share !== undefined) writeShare(folder, { ...share, ...changes })
       if (ended !== state) writeState(folder, ended, state)
       // Without its run file, the agent's stops are allowed.
       removeRunFile(folder, state.id)
+      return true
     }),
   )
 }
 
-function moved(folder: TaskFolder, remote: string, why: string): PostflightError {
-  return new PostflightError('workflow-moved', { task: taskWord(folder), remote, why })
+function moved(folder: TaskFolder, { run, remote }: ShareRecord, why: string): PostflightError {
+  return new PostflightError('workflow-moved', { task: taskWord(folder), run, remote, why })
 }
 
 async function lose(
@@ -286,7 +316,7 @@ async function lose(
   const freed = isOurs(share, there) ? SHARED_TEXT.released(remote) : SHARED_TEXT.freed(remote)
   const why = `${holder?.machine === undefined ? freed : SHARED_TEXT.taken(remote, holder)}${kept ?? ''}`
   await endHere(folder, machine, why, { kept: kept === undefined ? undefined : commit })
-  return moved(folder, remote, why)
+  return moved(folder, share, why)
 }
 
 async function isPublished(call: GitCall, commit: string, published: string): Promise<boolean> {

@@ -63,7 +63,7 @@ export function readRunFiles(folder: string, definition: Definition): Map<string
   return files
 }
 
-function readRunFile(folder: string, name: string): Buffer | undefined | 'other' | PostflightError {
+export function readRunFile(folder: string, name: string): Buffer | undefined | 'other' | PostflightError {
   const found = lookInside(folder, name)
   if (found.kind === 'absent') return undefined
   if (found.kind !== 'file') return 'other'

@@ -6,7 +6,9 @@ import { RUN_SHARE_FILE } from '../../kernel/files.ts'
 import { isJsonObject } from '../../kernel/json-object.ts'
 import { oneLine } from '../../kernel/text.ts'
 import { fromIso, toIso } from '../../kernel/time.ts'
+import { taskFolderBelow } from '../../project/find-task-folder.ts'
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
+import { listTaskFolders } from '../../project/task-folders.ts'
 import { isInsidePath } from '../definition/definition-limits.ts'
 import { count, listOf, objectOf, optional, type Reader, text, type Values, WRONG } from '../definition/fields.ts'
 
@@ -83,6 +85,13 @@ export function shareOf(folder: TaskFolder, run: string): ShareRecord | undefine
   return record === WRONG || record?.run !== run ? undefined : record
 }
 
+/** The folder that has the run here, which may have been renamed, or else the one of that path. */
+export function folderOfShare(root: string, below: string, run: string): TaskFolder {
+  const named = taskFolderBelow(root, below)
+  if (shareOf(named, run) !== undefined) return named
+  return listTaskFolders(root).folders.find((folder) => shareOf(folder, run) !== undefined) ?? named
+}
+
 /** Throws `share-unreadable` if its file exists, but cannot be read: it must not count as not shared. */
 export function readShare(folder: TaskFolder, run: string): ShareRecord | undefined {
   if (recordIn(folder) !== WRONG) return shareOf(folder, run)
@@ -98,7 +107,7 @@ function recordIn(folder: TaskFolder): ShareRecord | undefined | typeof WRONG {
 export function refuseMoved(folder: TaskFolder, { outcome, why, id }: WorkflowState): void {
   if (outcome !== 'moved') return
   const remote = shareOf(folder, id)?.remote ?? 'origin'
-  throw new PostflightError('workflow-moved', { task: taskWord(folder), remote, why: why ?? '' })
+  throw new PostflightError('workflow-moved', { task: taskWord(folder), run: id, remote, why: why ?? '' })
 }
 
 /** Needs the run's lock. */

@@ -23,6 +23,9 @@ export const SHARED_TEXT = {
   refGone: 'its ref is gone from the remote',
   gone: (share: string): string => `its ref is gone from the remote: \`${share}\` publishes it again`,
   unsafeFolder: 'the name of its task folder is not safe on every machine',
+  setBack: (remove: string): string =>
+    `its ref was set back there to an older version: \`${remove}\` removes it, then publish again`,
+  noRemote: (share: string): string => `that remote is gone or renamed: \`${share} REMOTE\` goes on with another name`,
   refused: 'the remote refused it',
 } as const
 

@@ -13,7 +13,7 @@ import { readState, withRunLock, writeState } from '../store/state-store.ts'
 import { type GitCall, runGit } from './isolated-git.ts'
 import { BLANK, holderAt, isOurs, type Machine } from './publish-run.ts'
 import { commitOf, fetchRuns, isRunId, listRefs, pushRun } from './ref-store.ts'
-import { type Placing, place, planPlacing } from './run-files.ts'
+import { type Placing, place, planPlacing, readRunFile } from './run-files.ts'
 import { hasCommit, readBlob, readTree, writeCommit, writeTree } from './run-tree.ts'
 import {
   formatHolder,
@@ -132,7 +132,7 @@ export async function takeRun(call: GitCall, folder: TaskFolder, wanted: RemoteR
   const { remote, run, commit, state } = wanted
   const tree = await readTree(call, commit)
   const before = shareOf(folder, run)
-  const bases = await filesOf(call, [before?.commit, before?.kept])
+  const bases = [...(await filesOf(call, [before?.commit, before?.kept])), await committedFiles(call, folder, tree)]
   const plan = (): Placing =>
     planPlacing(folder, state.definition, below('folder', tree), bases, requireFree(folder, run)?.definition)
   plan()
@@ -161,9 +161,12 @@ export async function takeRun(call: GitCall, folder: TaskFolder, wanted: RemoteR
     const isRefused = pushed.outcome !== 'failed' || pushed.isRefused
     // If the claim arrives later, repeating the command continues.
     if (isRefused) {
-      withRunLock(folder, COMMAND_PATIENCE_MS, () =>
-        before === undefined ? removeShare(folder) : writeShare(folder, before),
-      )
+      withRunLock(folder, COMMAND_PATIENCE_MS, () => {
+        // Another command here may have taken the run meanwhile.
+        if (shareOf(folder, run)?.claim !== claimed) return
+        if (before === undefined) removeShare(folder)
+        else writeShare(folder, before)
+      })
     }
     if (pushed.outcome !== 'failed') throw await heldError(call, wanted, machine.nowMs)
     throw new PostflightError('not-taken', { remote, run, detail: pushed.detail, isRefused })
@@ -237,6 +240,22 @@ async function filesOf(
     }
   }
   return read
+}
+
+/** Files of the run that are here as git has them in HEAD, such as a committed list of tasks: nothing of them is lost. */
+async function committedFiles(
+  call: GitCall,
+  { path: folder, relative }: TaskFolder,
+  tree: ReadonlyMap<string, Buffer>,
+): Promise<ReadonlyMap<string, Buffer>> {
+  const files = new Map<string, Buffer>()
+  for (const [name, wanted] of below('folder', tree)) {
+    const here = readRunFile(folder, name)
+    if (!Buffer.isBuffer(here) || here.equals(wanted)) continue
+    const { status, bytes } = await runGit(call, 'cat-file', 'blob', `HEAD:./${relative}/${name}`)
+    if (status === 0 && bytes.equals(here)) files.set(name, here)
+  }
+  return files
 }
 
 function below(folder: string, tree: ReadonlyMap<string, Buffer>): ReadonlyMap<string, Buffer> {

@@ -167,7 +167,10 @@ function requirePhase(folder: TaskFolder, { definition }: WorkflowState, id: str
 }
 
 export function abortRun(folder: TaskFolder, nowMs: number): WorkflowState {
-  return withRun(folder, COMMAND_PATIENCE_MS, (state) => finish(folder, abortState(state, nowMs), state))
+  return withRun(folder, COMMAND_PATIENCE_MS, (state) => {
+    refuseMoved(folder, state)
+    return finish(folder, abortState(state, nowMs), state)
+  })
 }
 
 export function settleRun(folder: TaskFolder): WorkflowState {
@@ -216,6 +219,7 @@ export function rejectRun(folder: TaskFolder, reason: string, nowMs: number): Wo
 }
 
 function requireApproval(folder: TaskFolder, state: WorkflowState): void {
+  refuseMoved(folder, state)
   if (!isApprovalDue(state)) throw new PostflightError('approval-none', { task: taskWord(folder), phase: state.phase })
 }
 
