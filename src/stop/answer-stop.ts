@@ -1,4 +1,5 @@
 import type { Occasion } from '../hosts/occasion.ts'
+import { isSessionFolder } from '../project/done-folder.ts'
 import type { Recorded } from '../project/journal-entry.ts'
 import type { SearchProblem, TaskFolder } from '../project/task-folder.ts'
 import { type Answered, answerToStop, type RunReport } from './answer-for.ts'
@@ -21,6 +22,8 @@ export type DriveRuns<Result> = (isBlocked: boolean) => Result
 export const NO_RUNS: StopOfRuns = { report: { prompt: undefined, notices: [] }, problems: [], recorded: [] }
 
 export interface CountedPart {
+  /** Whether a definition of done may hold this stop: not in plan mode, during a run, or without its file. */
+  readonly judges: (root: string) => boolean
   readonly count: (outcomes: readonly StopOutcome[]) => readonly StopOutcome[]
   readonly recorded: readonly Recorded[]
   readonly notices: readonly string[]
@@ -40,18 +43,25 @@ export interface AnsweredStop extends Answered {
   readonly problems: readonly SearchProblem[]
 }
 
-export const NOTHING_ARMED: CountedPart = { count: (outcomes) => outcomes, recorded: [], notices: [] }
+export const NOTHING_ARMED: CountedPart = {
+  judges: () => false,
+  count: (outcomes) => outcomes,
+  recorded: [],
+  notices: [],
+}
 
 /** Throws only if `driveRuns` does. */
 export function answerStop(occasion: Occasion, driveRuns: DriveRuns<StopOfRuns>, done?: DonePart): AnsweredStop {
   done?.arm()
-  const { count } = done ?? NOTHING_ARMED
-  const { observed, plan } = observeAndPlan(occasion)
+  const { count, judges } = done ?? NOTHING_ARMED
+  const { observed, plan } = observeAndPlan(occasion, judges)
   const committed = commitStop(plan, occasion)
   let outcomes = count(committed.outcomes)
   const runs = driveRuns(blocks(outcomes))
   if (done?.armAfterRuns()) {
-    const made = observeAndPlan(occasion).plan.filter((one) => one.kind === 'judged' && done.isOwn(one.stored.folder))
+    const made = observeAndPlan(occasion, judges).plan.filter(
+      (one) => one.kind === 'judged' && done.isOwn(one.stored.folder),
+    )
     outcomes = [...outcomes, ...count(commitStop(made, occasion).outcomes)]
   }
   return answerOf(occasion, observed, plan, { ...committed, outcomes }, runs, done)
@@ -63,15 +73,19 @@ export async function answerStopAsync(
   driveRuns: DriveRuns<Promise<StopOfRuns>>,
   done: CountedPart = NOTHING_ARMED,
 ): Promise<AnsweredStop> {
-  const { observed, plan } = observeAndPlan(occasion)
+  const { observed, plan } = observeAndPlan(occasion, done.judges)
   const committed = await commitStopAsync(plan, occasion)
   const outcomes = done.count(committed.outcomes)
   return answerOf(occasion, observed, plan, { ...committed, outcomes }, await driveRuns(blocks(outcomes)), done)
 }
 
 /** Writes nothing. */
-export function predictStop(occasion: Occasion, runs: StopOfRuns = NO_RUNS): AnsweredStop {
-  const { observed, plan } = observeAndPlan(occasion)
+export function predictStop(
+  occasion: Occasion,
+  runs: StopOfRuns = NO_RUNS,
+  { judges }: Pick<CountedPart, 'judges'> = NOTHING_ARMED,
+): AnsweredStop {
+  const { observed, plan } = observeAndPlan(occasion, judges)
   const predicted = { outcomes: predictOutcomes(plan), unchecked: 0, recorded: [] }
   return { ...answerOf(occasion, observed, plan, predicted, runs), recorded: [] }
 }
@@ -80,19 +94,27 @@ export function predictStop(occasion: Occasion, runs: StopOfRuns = NO_RUNS): Ans
 export async function endStop(
   occasion: Occasion,
 ): Promise<{ readonly stop: AnsweredStop; readonly unblocked: readonly JudgedMarker[] }> {
-  const { observed, plan } = observeAndPlan(occasion)
+  const { observed, plan } = observeAndPlan(occasion, () => true)
   const unblocked = plan.filter((one) => one.kind === 'judged').filter(({ rule }) => rule === 'block')
   const rest = plan.filter((one) => one.kind === 'judged' && one.rule !== 'block')
   const committed = await commitStopAsync(rest, occasion)
   return { stop: answerOf(occasion, { ...observed, problems: [] }, rest, committed, NO_RUNS), unblocked }
 }
 
-function observeAndPlan(occasion: Occasion): {
+function observeAndPlan(
+  occasion: Occasion,
+  judges: CountedPart['judges'],
+): {
   readonly observed: ObservedStop
   readonly plan: readonly PlannedMarker[]
 } {
   const observed = observeStop(occasion)
-  return { observed, plan: planStop(observed, occasion) }
+  const holds = (one: PlannedMarker): boolean => one.kind === 'judged' && ['block', 'capped'].includes(one.rule)
+  const plan = planStop(observed, occasion).filter((one) => {
+    const folder = one.kind === 'judged' ? one.stored.folder : one.folder
+    return !holds(one) || !isSessionFolder(folder) || judges(folder.root)
+  })
+  return { observed, plan }
 }
 
 function blocks(outcomes: readonly StopOutcome[]): boolean {

@@ -30,6 +30,7 @@ export function doneAtStop(roots: readonly string[], occasion: Occasion, hasRun:
   return {
     ...part,
     isOwn: isSessionFolder,
+    judges: (root) => isJudged(payload) && !waitsForRun && roots.includes(root),
     arm() {
       if (!isJudged(payload)) return
       waitsForRun = hasRun()
@@ -37,6 +38,7 @@ export function doneAtStop(roots: readonly string[], occasion: Occasion, hasRun:
     },
     armAfterRuns() {
       if (!waitsForRun || hasRun()) return false
+      waitsForRun = false
       armAll()
       return true
     },
@@ -62,7 +64,7 @@ export async function armDone(
       part.notices.push(doneNotJudged(root, errorText(error)))
     }
   }
-  return part
+  return { ...part, judges: (root) => roots.includes(root) }
 }
 
 interface Collected extends CountedPart {
@@ -71,7 +73,7 @@ interface Collected extends CountedPart {
 }
 
 function emptyPart(occasion: Occasion): Collected {
-  return { recorded: [], notices: [], count: (outcomes) => countForPrompt(outcomes, occasion) }
+  return { judges: () => false, recorded: [], notices: [], count: (outcomes) => countForPrompt(outcomes, occasion) }
 }
 
 function add(part: Collected, { recorded, notices }: Armed): void {

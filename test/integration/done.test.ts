@@ -442,6 +442,36 @@ describe('evidence', () => {
   })
 })
 
+describe('a marker of the definition of done', () => {
+  it.each<[string, object, (project: Project) => unknown]>([
+    ['in plan mode', { permission_mode: 'plan' }, () => undefined],
+    ['while the definition is gone', {}, (project) => rmSync(project.at('specs/done.yaml'))],
+    [
+      'while a workflow of the session runs',
+      {},
+      async (project) => {
+        project.write(
+          'flow.json',
+          JSON.stringify({ name: 'f', phases: [{ id: 'a', prompt: 'Do a.', artifact: 'a.md' }] }),
+        )
+        await project.cli(['workflow', 'start', '7', 'f', '--definition', 'flow.json'], agentShell())
+      },
+    ],
+  ])('holds no stop %s, and the next one all the same', async (_when, more, change) => {
+    const project = await begun()
+    await edit(project, 'src/b.ts')
+    expect(await reasonOf(stops(project))).toContain('Blocked stop 1 of 3')
+
+    await change(project)
+    const reason = await reasonOf(stops(project, { prompt_id: 'p2', ...more }))
+    expect(reason ?? '').not.toContain('postflight done')
+
+    project.write('specs/done.yaml', RULES)
+    await project.cli(['workflow', 'abort', '7'], agentShell())
+    expect(await reasonOf(stops(project, { prompt_id: 'p3' }))).toContain('postflight done')
+  })
+})
+
 describe('the times of files', () => {
   const HOUR_MS = 3_600_000
 

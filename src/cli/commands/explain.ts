@@ -137,7 +137,11 @@ export const run: Run<typeof declaration, ExplainDocument> = async (context, _gi
     payload.event === 'SessionStart' && environment.POSTFLIGHT_DISABLE !== '1' && !startsSubagent(payload, environment)
   const predicted =
     why === undefined
-      ? predictStop(occasion, { ...NO_RUNS, problems: unlistedRuns(roots) })
+      ? predictStop(
+          occasion,
+          { ...NO_RUNS, problems: unlistedRuns(roots) },
+          { judges: (root) => payload.isPlanning !== true && hasDoneFile(root) },
+        )
       : { ...NOTHING_DONE, ...(isStart && { answer: await predictStart(occasion) }), plan: [], problems: [] }
   const { notices, plan, problems } = predicted
   const withDone = why === undefined ? roots.filter(hasDoneFile) : []

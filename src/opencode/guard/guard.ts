@@ -79,10 +79,10 @@ export class Guard {
   /** Counts nothing. */
   async preview(agent: Agent): Promise<string | undefined> {
     const occasion = this.#occasionOf(agent, 0)
-    const { recorded } = await this.#done.arm(occasion)
-    this.#record(recorded, occasion)
+    const armed = await this.#done.arm(occasion)
+    this.#record(armed.recorded, occasion)
     const { reason } = await this.#look(agent, occasion)
-    return reasonOf(predictStop(occasion, stopOfRuns(reason)))
+    return reasonOf(predictStop(occasion, stopOfRuns(reason), armed))
   }
 
   /** Counts a block on disk. */
