@@ -34,6 +34,7 @@ import {
   promptOf,
   readBaseline,
   readBypass,
+  readNewSessionBypass,
   readPaths,
   sessionFolder,
   settleBypass,
@@ -86,7 +87,7 @@ export function judgeDone(
   if (payload.followsBlock === true && kindAt(folder.path) === undefined) return 'folder-gone'
   const baseline = baselineOf(folder, stop)
   if (baseline === undefined) return 'no-baseline'
-  const bypass = readBypass(folder)
+  const bypass = kindAt(folder.path) === undefined ? readNewSessionBypass(root) : readBypass(folder)
   const ends = [abandonedBaseline(folder), bypass].filter((one) => one !== undefined)
   const states = judgeRules(copy.rules, search, [baseline, ...ends], readReceipts(root, nowMs))
   const prompt = promptOf(payload)

@@ -62,7 +62,7 @@ export function readBypass(folder: TaskFolder): Baseline | undefined {
   return readBaselineFile(folder, BYPASSED_FILE)
 }
 
-function readBaselineFile({ path: folder }: TaskFolder, name: string): Baseline | undefined {
+function readBaselineFile({ path: folder }: Pick<TaskFolder, 'path'>, name: string): Baseline | undefined {
   const read = readSmallFile(path.join(folder, name), BASELINE_LIMIT)
   if (read.kind !== 'text' || isFuture(read.modifiedMs)) return undefined
   let held: unknown
@@ -107,8 +107,20 @@ export function bypassDone(folder: TaskFolder): void {
   replaceFile(path.join(folder.path, BYPASSED_FILE), '{}\n')
 }
 
+/** For sessions that have no folder yet: the first stop of one of them uses it up. */
+export function bypassNewSessions(root: string): void {
+  const { folder } = journalPaths(root)
+  if (makeOwnFolder(folder)) hideFromGit(folder)
+  replaceFile(path.join(folder, BYPASSED_FILE), '{}\n')
+}
+
+export function readNewSessionBypass(root: string): Baseline | undefined {
+  return readBaselineFile({ path: journalPaths(root).folder }, BYPASSED_FILE)
+}
+
 export function settleBypass(folder: TaskFolder, paths: Readonly<Record<string, string>>, prompt: string): void {
   replaceFile(path.join(folder.path, BYPASSED_FILE), `${JSON.stringify({ paths, prompt_id: prompt })}\n`)
+  tryRemoveFile(path.join(journalPaths(folder.root).folder, BYPASSED_FILE))
 }
 
 const WHOLE_SESSION = 'session'

@@ -104,6 +104,8 @@ export const COMMAND_SENTENCES: Omit<Sentences, keyof typeof HOOK_SENTENCES> = {
     `${a.start} does not look like a project: change to the project's folder, or give --root ${a.start} to use it anyway.`,
   'bypass-no-room': (a) =>
     `cannot write in ${a.path} (${a.detail}): the disk is full. Stops cannot be counted there, so none is blocked anyway; \`${a.clear}\` removes the marker.`,
+  'adopt-done': (a) =>
+    `${a.folder} belongs to its own session: \`postflight done\` runs the checks of specs/done.yaml for yours.`,
   'bypass-none': (a) => `nothing to bypass: no marker in ${a.folder}.`,
   'marker-of-other-session': (a) =>
     `${a.path} is ${a.whose}: finish or clear it there, take it over with \`${markerCommand('adopt', a.task)}\`, or replace it with \`create --force\`.`,

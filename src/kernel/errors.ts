@@ -25,6 +25,7 @@ export interface ErrorArguments {
   'root-none': { readonly start: string }
   'root-unlikely': { readonly start: string }
   'marker-none': { readonly folder: string }
+  'adopt-done': { readonly folder: string }
   'bypass-none': { readonly folder: string }
   'bypass-no-room': { readonly path: string; readonly detail: string; readonly clear: string }
   'marker-of-other-session': { readonly path: string; readonly whose: string; readonly task: string }
@@ -192,6 +193,7 @@ export const EXIT_CODES = {
   'root-none': EXIT.no,
   'root-unlikely': EXIT.usage,
   'marker-none': EXIT.no,
+  'adopt-done': EXIT.no,
   'bypass-none': EXIT.no,
   'bypass-no-room': EXIT.write,
   'marker-of-other-session': EXIT.no,

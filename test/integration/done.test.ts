@@ -472,6 +472,37 @@ describe('a marker of the definition of done', () => {
   })
 })
 
+describe('an emergency', () => {
+  it('in a session that has no folder yet lets its next stop through, once', async () => {
+    const project = createSourceProject()
+    project.write('specs/done.yaml', RULES)
+    project.write('src/a.ts', 'a')
+    await project.cli(['trust', '--yes'])
+    const transcript = project.transcript()
+    await edit(project, 'src/b.ts')
+
+    const { stdout } = await project.cli(['bypass', '--all'])
+    const first = await stops(project, { transcript_path: transcript, prompt_id: 'p1' })
+    await edit(project, 'src/b.ts')
+    const second = await stops(project, { transcript_path: transcript, prompt_id: 'p2' })
+
+    expect(stdout).toBe('specs/done.yaml: the next stop of each session goes through\n')
+    expect(first.answer).toEqual({})
+    expect(second.answer.reason).toContain('src/b.ts')
+  })
+
+  it('is no reason to adopt the marker of another session', async () => {
+    const project = await begun()
+    await edit(project, 'src/b.ts')
+    await stops(project)
+    const [folder = ''] = readdirSync(project.at('specs/.postflight')).filter((name) => /^done-[0-9a-f]+$/.test(name))
+
+    const { status, stderr } = await project.cli(['adopt', folder], agentShell(OTHER_SESSION))
+
+    expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringContaining('`postflight done` runs') })
+  })
+})
+
 describe('the times of files', () => {
   const HOUR_MS = 3_600_000
 

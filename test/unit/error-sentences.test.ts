@@ -32,6 +32,7 @@ describe('each error says what is wrong and what to do about it', () => {
       { folder: 'specs/.postflight/done-0123456789abcdef' },
     ],
     'bypass-no-room': [{ path: 'specs/7_x', detail: 'ENOSPC', clear: 'postflight clear 7' }],
+    'adopt-done': [{ folder: 'specs/.postflight/done-0123456789abcdef' }],
     'bypass-none': [{ folder: 'specs/7_x' }],
     'marker-of-other-session': [
       { path: 'specs/7_x/.postflight-pending', whose: 'pending for host session s1', task: '7' },

@@ -15,6 +15,7 @@ import { readMarker, requireReadable } from '../../marker/marker-file.ts'
 import { changeMarker, reviveAbandoned, writeNewMarker } from '../../marker/marker-store.ts'
 import { withFields } from '../../marker/marker-text.ts'
 import { displayPath, recordInJournal, requireRoot, requireTaskFolder } from '../../project/command-context.ts'
+import { isSessionFolder } from '../../project/done-folder.ts'
 import type { TaskFolder } from '../../project/task-folder.ts'
 import { isMarkerId } from '../../project/task-folder.ts'
 import * as field from '../../views/documents.ts'
@@ -53,6 +54,7 @@ export const run: Run<typeof declaration, AdoptDocument> = (context, [task], opt
   ])
   const root = requireRoot(context)
   const folder = requireTaskFolder(root, task)
+  if (isSessionFolder(folder)) throw new PostflightError('adopt-done', { folder: folder.relative })
   const { session, agent } = callerOf(context, options)
   if (session === undefined) throw new PostflightError('session-unknown')
   const owner = {

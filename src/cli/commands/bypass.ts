@@ -1,6 +1,7 @@
 import * as z from 'zod/mini'
 import { errorCode, isFull } from '../../disk/file-facts.ts'
-import { bypassDone, sessionFolders } from '../../done/session-folder.ts'
+import { hasDoneFile } from '../../done/done-file.ts'
+import { bypassDone, bypassNewSessions, sessionFolders } from '../../done/session-folder.ts'
 import { shellIdentity } from '../../hosts/all-hosts.ts'
 import { commandLine } from '../../kernel/command-line.ts'
 import { PostflightError } from '../../kernel/errors.ts'
@@ -66,11 +67,14 @@ export const run: Run<typeof declaration, BypassDocument> = async (context, [tas
     recordInJournal(context, root, [{ event: 'bypass-request', markerId: marker.id, task: folder.task }])
     return { task: folder.task, path: markerDisplayPath(folder), marker_id: marker.id ?? null }
   }).filter((one) => one !== undefined)
+  const isDoneBypassed = task === undefined && hasDoneFile(root)
   if (task === undefined) forEveryOne(sessionFolders(root), failures, bypassDone)
+  if (isDoneBypassed) forEveryOne([root], failures, bypassNewSessions)
   const stopped = task === undefined ? await stopRuns(context, root, failures) : []
   if (failures.length > 0) throw failures[0]
   refuseUnsearched(problems)
   const lines = [
+    ...(isDoneBypassed ? [BYPASS_TEXT.definition] : []),
     ...done.map(({ path }) => BYPASS_TEXT.nextStop(path)),
     ...stopped.map(({ path, resume }) => BYPASS_TEXT.stopped(path, resume)),
   ]
@@ -140,6 +144,7 @@ function everyMarker(root: string) {
 
 export const BYPASS_TEXT = {
   none: 'nothing to bypass: no markers and no active workflows',
+  definition: 'specs/done.yaml: the next stop of each session goes through',
   nextStop: (path: string): string => `${path}: the next stop goes through and removes it`,
   stopped: (path: string, resume: string): string => `${path}: the workflow was stopped; to continue it: ${resume}`,
 } as const
