@@ -114,7 +114,7 @@ export const COMMAND_SENTENCES: Omit<Sentences, keyof typeof HOOK_SENTENCES> = {
   'wait-refused': (a) => `${a.path} ${WAIT_REFUSALS[a.why](a.task)}`,
   'checks-refused': (a) => `${a.path} ${CHECK_REFUSALS[a.refusal](a)}`,
   'commands-untrusted': (a) =>
-    `the workflow of task ${a.task} runs commands (${a.commands}) that you have not started on this machine: they may have come with the repository. Read them, then run \`${workflowCommand('resume', a.task)}${a.from === undefined ? '' : ` --shared ${a.from}`} --trust\`.`,
+    `the workflow of task ${a.task} runs commands (${a.commands}) that you have not started on this machine: they may have come with the repository.${a.prompts === undefined ? '' : ` Its prompts are not those of this checkout either (\`git show ${a.prompts.slice(0, 12)}:state.json\`).`} Read them, then run \`${workflowCommand('resume', a.task)}${a.from === undefined ? '' : ` --shared ${a.from}`} --trust\`.`,
   'check-files': (a) =>
     `check.files names more than ${a.limit} files, or takes more than ${a.seconds} s to search: use narrower patterns.`,
   'check-patterns': (a) =>

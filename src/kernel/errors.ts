@@ -50,7 +50,12 @@ export interface ErrorArguments {
     readonly since?: string
     readonly unchecked: boolean
   }
-  'commands-untrusted': { readonly task: string; readonly commands: string; readonly from?: string }
+  'commands-untrusted': {
+    readonly task: string
+    readonly commands: string
+    readonly from?: string
+    readonly prompts?: string
+  }
   'check-files': { readonly limit: number; readonly seconds: number }
   'check-patterns': { readonly task: string; readonly phase: string }
   'check-none': { readonly task: string; readonly phase: string }

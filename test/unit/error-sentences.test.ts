@@ -72,6 +72,7 @@ describe('each error says what is wrong and what to do about it', () => {
     'commands-untrusted': [
       { task: '7', commands: '`npm test`' },
       { task: '7', commands: '`npm test`', from: 'up' },
+      { task: '7', commands: '`npm test`', from: 'up', prompts: '0123456789abcdef' },
     ],
     'check-files': [{ limit: 1000, seconds: 10 }],
     'check-patterns': [{ task: '7', phase: 'build' }],

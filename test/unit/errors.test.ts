@@ -10,7 +10,7 @@ type NameOf<Arguments> = Arguments extends Readonly<Record<string, never>> ? nev
 const EVERY_ARGUMENT: { readonly [Name in NameOf<ErrorArguments[ErrorCode]>]: string | number | boolean } = {
   ...{ task: '259_TASK', slug: 'SLUG', folder: 'specs/FOLDER', folders: 'FOLDER_A, FOLDER_B', specs: '/p/specs' },
   ...{ run: 'RUN', remote: 'REMOTE', files: 'FILES', megabytes: 7_654, runs: 'RUNS', machine: 'MACHINE' },
-  ...{ session: 'THE_SESSION', age: 'AGE', commit: 'COMMIT' },
+  ...{ session: 'THE_SESSION', age: 'AGE', commit: 'COMMIT', prompts: 'PROMPTS' },
   ...{ command: 'postflight create 7 my_slug', seconds: 3579 },
   ...{
     wanted: 'workflow',

@@ -72,14 +72,13 @@ function requireForeignTrust(
   known: WorkflowState | undefined,
   root: string,
 ): void {
+  const isOwn = hasOwnPrompts(state, known, { root, packageFolder: context.packageFolder })
   if (!isTrusted(state, trusterOf(context))) {
+    // --trust is for both.
     throw new PostflightError('commands-untrusted', {
-      task: run,
-      commands: checkList(commandsOfRun(state)),
-      from: remote,
+      ...{ task: run, commands: checkList(commandsOfRun(state)), from: remote },
+      ...(!isOwn && { prompts: commit }),
     })
   }
-  if (!hasOwnPrompts(state, known, { root, packageFolder: context.packageFolder })) {
-    throw new PostflightError('prompts-untrusted', { run, remote, commit })
-  }
+  if (!isOwn) throw new PostflightError('prompts-untrusted', { run, remote, commit })
 }
