@@ -230,15 +230,20 @@ function emptyNodes(environment: Readonly<Record<string, string>>): Subject[] {
 /** Peak memory of a block, of `create` and of an empty Node; each process prints its own at its end. */
 function measureMemory(version: string, binary: string): Memory[] {
   const project = makeProject(1)
+  // A file, because the launcher does not give Node a socket either.
+  const payload = path.join(emptyFolder, 'payload.json')
+  fs.writeFileSync(payload, stopPayload(project))
   const peak = (name: string, words: readonly string[]): Memory => {
     const figures = Array.from({ length: 15 }, () => {
       putMarker(project, 1)
+      const stdin = fs.openSync(payload, 'r')
       const run = spawnSync(binary, ['--require', memoryProbe, ...words], {
         cwd: project,
-        input: stopPayload(project),
+        stdio: [stdin, 'pipe', 'pipe'],
         env: { PATH: process.env.PATH ?? '' },
         encoding: 'utf8',
       })
+      fs.closeSync(stdin)
       return Number(/maxrss (\d+)/.exec(run.stderr)?.[1])
     }).sort((one, other) => one - other)
     return { name, node: version, kilobytes: figures[7] ?? Number.NaN }
@@ -246,7 +251,8 @@ function measureMemory(version: string, binary: string): Memory[] {
   return [
     peak(EMPTY_MODULE, [emptyModule]),
     peak(EMPTY_SCRIPT, [emptyScript]),
-    peak('block', [hook]),
+    // The options of the launcher.
+    peak('block', ['--no-rehash-snapshot', '--no-maglev', hook]),
     peak('create', [cli, 'create', '1', '--force']),
   ]
 }

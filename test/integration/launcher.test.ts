@@ -575,12 +575,13 @@ describe('the launcher', () => {
         encoding: 'utf8',
       })
 
-      expect(stdout.startsWith('--no-rehash-snapshot ')).toBe(quick)
+      expect(stdout.startsWith('--no-rehash-snapshot --no-maglev ')).toBe(quick)
+      expect(stdout.includes('--no-')).toBe(quick)
       expect(stdout).toContain('hook.js')
     },
   )
 
-  it.each(['a file', 'a pipe'])('starts a Node without that option once more, with the whole payload in %s', (kind) => {
+  it.each(['a file', 'a pipe'])('starts a Node without those options once more, with the whole payload in %s', (kind) => {
     const built = emptyPlan()
     mkdirSync(dirname(join(built.cwd, MARKER)), { recursive: true })
     writeFileSync(join(built.cwd, MARKER), '')
