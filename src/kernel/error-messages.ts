@@ -50,10 +50,10 @@ export const HOOK_SENTENCES = {
   internal: (a) => `internal error (${a.detail}). Please report it, with the command that you ran.`,
 } satisfies Partial<Sentences>
 
-let sentences: Partial<Sentences> = HOOK_SENTENCES
+let further: Partial<Sentences> = {}
 
-export function addSentences(further: Partial<Sentences>): void {
-  sentences = { ...HOOK_SENTENCES, ...further }
+export function addSentences(sentences: Partial<Sentences>): void {
+  further = sentences
 }
 
 const NOTHING_WRITTEN = ' Nothing was written: fix the file, then try again.'
@@ -63,7 +63,7 @@ export function errorMessage<Code extends ErrorCode>(code: Code, args: ErrorArgu
 }
 
 export function errorFault<Code extends ErrorCode>(code: Code, args: ErrorArguments[Code]): string {
-  const sentence = sentences[code] as Sentences[Code] | undefined
+  const sentence = (HOOK_SENTENCES as Partial<Sentences>)[code] ?? further[code]
   return sentence === undefined ? `${code} ${JSON.stringify(args)}` : sentence(cleaned(args))
 }
 

@@ -120,7 +120,3 @@ export const INIT_TEXT = {
   skillMark: (checksum: string): string =>
     `<!-- postflight init wrote this file (${checksum}), and \`postflight uninstall\` removes it. -->`,
 } as const
-
-export function unwired(host: string): string {
-  return `postflight: no settings file of ${host} starts the hook, so it will probably not hold this session. \`postflight init\` sets it up.`
-}

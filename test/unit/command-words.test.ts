@@ -9,7 +9,6 @@ import { CONFLICTING_OWNERS } from '../../src/cli/marker-owner.ts'
 import { OPTION_EXPECTATIONS, USAGE_TEXT } from '../../src/cli/usage-messages.ts'
 import { INSPECT_TEXT } from '../../src/marker/check-messages.ts'
 import { notInJournal } from '../../src/project/journal-entry.ts'
-import { unwired } from '../../src/setup/settings-messages.ts'
 import { itSays } from './sentences.ts'
 
 describe('the words of explain', () => {
@@ -43,15 +42,6 @@ describe('the notes of create', () => {
     newRoot: [['/home/me/my\nproject']],
     droppedSteps: [[['commit', 'push']]],
   })
-})
-
-describe('a session without the hook', () => {
-  itSays(
-    { unwired },
-    {
-      unwired: [['Qwen Code']],
-    },
-  )
 })
 
 describe('the owner of a marker in the way', () => {

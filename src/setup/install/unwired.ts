@@ -10,7 +10,6 @@ import { qwenCode } from '../../hosts/qwen-code.ts'
 import type { CommandContext } from '../../project/command-context.ts'
 import { lastMarkerEntries } from '../../project/journal-entries.ts'
 import { sessionsOfHook } from '../../project/journal-entry.ts'
-import { unwired } from '../settings-messages.ts'
 import { claudeSettingsPath, hookHostSettingsPath, SCOPES } from '../settings-paths.ts'
 
 /** Searches the settings for text: `create` must not take the time to parse them. */
@@ -43,7 +42,7 @@ export function unwiredNote(context: CommandContext, root: string): string | und
   if (home === undefined) return undefined
   const read = [...settingsFiles(context, name, root, home)].map((file) => readSmallFile(file, SETTINGS_LIMIT))
   if (read.some(mayStartHook) || wasSeen(root, host?.shellIdentity?.(environment)?.session)) return undefined
-  return unwired(HOST_TITLES[name] as string)
+  return `postflight: no settings file of ${HOST_TITLES[name]} starts the hook, so it will probably not hold this session. \`postflight init\` sets it up.`
 }
 
 function settingsFiles(context: CommandContext, name: string, root: string, home: string): Set<string> {
