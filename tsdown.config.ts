@@ -100,6 +100,19 @@ const source = (file: string): string => fileURLToPath(new URL(`src/cli/${file}`
 const COMMAND_SENTENCES = source('../kernel/command-errors.ts')
 const COMMAND_ERRORS = './command-errors.js'
 
+/** Without that file an error still has its code, its details and its exit code. */
+const LAZY_COMMAND_ERRORS = `let sentences
+export const COMMAND_SENTENCES = new Proxy({}, {
+  get(_, code) {
+    try {
+      sentences ??= require('${COMMAND_ERRORS}').COMMAND_SENTENCES
+    } catch {
+      sentences = {}
+    }
+    return sentences[code]
+  },
+})`
+
 /** Loads the messages of the commands' errors with the first of them: to compile 14 kB takes 0.7 ms at each start. */
 const lazyCommandErrors: Rolldown.Plugin = {
   name: 'lazy-command-errors',
@@ -113,10 +126,7 @@ const lazyCommandErrors: Rolldown.Plugin = {
       return importer === source('main.ts') && file.endsWith('/command-errors.ts') ? '\0lazy-command-errors' : null
     },
   },
-  load: (id) =>
-    id === '\0lazy-command-errors'
-      ? `export const COMMAND_SENTENCES = new Proxy({}, { get: (_, code) => require('${COMMAND_ERRORS}').COMMAND_SENTENCES[code] })`
-      : null,
+  load: (id) => (id === '\0lazy-command-errors' ? LAZY_COMMAND_ERRORS : null),
 }
 
 const COMMANDS = source('commands/command-list.ts')
