@@ -323,7 +323,7 @@ describe('a ref that was set back', () => {
 })
 
 describe('resume --shared', () => {
-  it('by two commands at once is done by one, which keeps the run shared', async () => {
+  it('by several commands at once is done by one, which keeps the run shared', async () => {
     const { one, two } = await started(PHASES, { sources: false })
     await one.workflow('release', '7')
 

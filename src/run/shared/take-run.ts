@@ -127,15 +127,23 @@ function refused(detail: string): PostflightError {
   return new PostflightError('shared-tree', { detail })
 }
 
+/** `over`: another run that is over, to be put aside. */
+interface PlannedRun extends Placing {
+  readonly over: WorkflowState | undefined
+}
+
 /** Needs an existing folder; `resumeRun` must follow. */
 export async function takeRun(call: GitCall, folder: TaskFolder, wanted: RemoteRun, machine: Machine): Promise<void> {
   const { remote, run, commit, state } = wanted
   const tree = await readTree(call, commit)
   const before = shareOf(folder, run)
   const bases = [...(await filesOf(call, [before?.commit, before?.kept])), await committedFiles(call, folder, tree)]
-  const plan = (): Placing =>
-    planPlacing(folder, state.definition, below('folder', tree), bases, requireFree(folder, run)?.definition)
-  plan()
+  // By another command of this machine.
+  const changed = new PostflightError('shared-held', { run, remote, machine: '', session: undefined, age: '' })
+  const plan = (): PlannedRun => {
+    const over = requireFree(folder, run, changed)
+    return { ...planPlacing(folder, state.definition, below('folder', tree), bases, over?.definition), over }
+  }
   const published = {
     sent: [],
     claim: undefined,
@@ -144,18 +152,24 @@ export async function takeRun(call: GitCall, folder: TaskFolder, wanted: RemoteR
     problem: undefined,
   }
   if (before !== undefined && isHeldBy(before, wanted)) {
-    // An earlier claim of this machine was interrupted.
+    // An earlier claim of this machine was interrupted, or is still at work.
     const { generation, nonce, sinceMs } = wanted.holder
-    putInPlace(folder, wanted, { ...before, generation, nonce, sinceMs, ...published, commit }, plan)
+    const record = { ...before, generation, nonce, sinceMs, ...published, commit }
+    putInPlace(folder, wanted, record, plan, before.claim !== undefined)
     return
   }
+  plan()
   const claim = { generation: wanted.holder.generation + 1, nonce: newNonce(), sinceMs: machine.nowMs }
   const claimed = await writeClaim(call, wanted, tree, {
     ...claim,
     ...{ machine: machine.name, session: undefined, path: folder.relative.slice(SPECS_FOLDER.length + 1) },
   })
   const record = before ?? { ...BLANK, ...claim, run, remote }
-  withRunLock(folder, COMMAND_PATIENCE_MS, () => writeShare(folder, { ...record, claim: claimed }))
+  withRunLock(folder, COMMAND_PATIENCE_MS, () => {
+    const now = shareOf(folder, run)
+    if (now?.claim !== before?.claim || now?.commit !== before?.commit) throw changed
+    writeShare(folder, { ...record, claim: claimed })
+  })
   const pushed = await pushRun(call, { remote, run, commit: claimed, expected: commit })
   if (pushed.outcome !== 'published') {
     const isRefused = pushed.outcome !== 'failed' || pushed.isRefused
@@ -171,7 +185,7 @@ export async function takeRun(call: GitCall, folder: TaskFolder, wanted: RemoteR
     if (pushed.outcome !== 'failed') throw await heldError(call, wanted, machine.nowMs)
     throw new PostflightError('not-taken', { remote, run, detail: pushed.detail, isRefused })
   }
-  putInPlace(folder, wanted, { ...record, ...claim, remote, ...published, commit: claimed }, plan)
+  putInPlace(folder, wanted, { ...record, ...claim, remote, ...published, commit: claimed }, plan, true)
 }
 
 export function isHeldBy(share: ShareRecord | undefined, { commit, holder }: RemoteRun): boolean {
@@ -191,20 +205,29 @@ function writeClaim(
   )
 }
 
-/** Returns another run that is over, to be put aside. */
-function requireFree(folder: TaskFolder, run: string): WorkflowState | undefined {
+/** Returns another run that is over. */
+function requireFree(folder: TaskFolder, run: string, changed: PostflightError): WorkflowState | undefined {
   const present = readState(folder)
   if (present === undefined || (present.id === run && !present.active)) return undefined
-  if (present.id !== run && !isResumable(present)) return present
+  if (present.id === run) throw changed
+  if (!isResumable(present)) return present
   throw new PostflightError('workflow-in-way', { task: taskWord(folder), name: present.name, run })
 }
 
-/** Repeating it is safe. */
-function putInPlace(folder: TaskFolder, { state }: RemoteRun, record: ShareRecord, plan: () => Placing): void {
+/** Repeating it is safe. With `isClaimed`, the share has a claim until the files are in place. */
+function putInPlace(
+  folder: TaskFolder,
+  { run, state }: RemoteRun,
+  record: ShareRecord,
+  plan: () => PlannedRun,
+  isClaimed: boolean,
+): void {
   withRunLock(folder, COMMAND_PATIENCE_MS, () => {
+    const now = shareOf(folder, run)
+    // Another command of this machine was faster.
+    if (isClaimed && now !== undefined && now.claim === undefined) return
     const planned = plan()
-    const over = requireFree(folder, state.id)
-    if (over !== undefined) putAside(folder, state.definition, over)
+    if (planned.over !== undefined) putAside(folder, state.definition, planned.over)
     place(folder.path, planned)
     const here = { ...state, hostSession: undefined, parentSession: undefined }
     writeState(folder, here, here)
