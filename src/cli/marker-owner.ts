@@ -1,5 +1,4 @@
 import { shellIdentity } from '../hosts/all-hosts.ts'
-import { callerOf, type Identity } from '../hosts/caller.ts'
 import { MAIN_AGENT } from '../hosts/host.ts'
 import { PostflightError } from '../kernel/errors.ts'
 import type { Marker } from '../marker/marker.ts'
@@ -107,3 +106,21 @@ export const CONFLICTING_OWNERS = {
     `pending without a host session${session === undefined ? '' : ` (${session})`}`,
   unparsed: 'a marker of unknown origin',
 } as const
+
+export interface Identity {
+  readonly session: string | undefined
+  readonly agent: string | undefined
+}
+
+export function callerOf(
+  context: CommandContext,
+  options: { readonly hostSession?: string; readonly agent?: string },
+): Identity {
+  const fromShell = shellIdentity(context.environment)
+  // The environment's agent belongs to its own session.
+  const sameSession = options.hostSession === undefined || options.hostSession === fromShell?.session
+  return {
+    session: options.hostSession ?? fromShell?.session,
+    agent: options.agent ?? (sameSession ? fromShell?.agent : undefined),
+  }
+}

@@ -1,5 +1,4 @@
 import { shellIdentity } from '../hosts/all-hosts.ts'
-import { callerOf } from '../hosts/caller.ts'
 import { PostflightError } from '../kernel/errors.ts'
 import {
   type CommandContext,
@@ -18,6 +17,7 @@ import { requireState } from '../run/store/state-store.ts'
 import type { Painter } from '../views/print.ts'
 import type { RunDocument } from '../views/run-view.ts'
 import { runData, runLines } from '../views/run-view.ts'
+import { callerOf } from './marker-owner.ts'
 import { checkIds } from './option-values.ts'
 import { OPTION_EXPECTATIONS } from './usage-messages.ts'
 import { publishChange } from './workflow/publish-change.ts'

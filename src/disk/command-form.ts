@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import type { CommandForm } from '../kernel/command-line.ts'
-import type { Environment } from '../kernel/environment.ts'
+import type { Environment } from '../kernel/values.ts'
 
 /** Claude Code adds a plugin's `bin/` to the PATH of the agent's shell, but not of hooks (2.1.330). */
 export function findCommandForm(environment: Environment, script: string, cwd: string): CommandForm {

@@ -1,12 +1,12 @@
 import { isPast } from '../disk/age.ts'
 import { kindAt } from '../disk/file-facts.ts'
+import { newMarkerId } from '../disk/ids.ts'
 import { HOOK_PATIENCE_MS, withLock } from '../disk/lock.ts'
-import { newMarkerId } from '../disk/random-id.ts'
 import { MAIN_AGENT, type Payload } from '../hosts/host.ts'
 import type { Occasion } from '../hosts/occasion.ts'
 import { commandLine, rootOptionFor } from '../kernel/command-line.ts'
 import { ABANDONED_FILE } from '../kernel/files.ts'
-import { isJsonObject } from '../kernel/json-object.ts'
+import { isJsonObject } from '../kernel/values.ts'
 import { commandsOf } from '../marker/check.ts'
 import { prepareClaims } from '../marker/count/claim-files.ts'
 import { readSpent } from '../marker/count/count.ts'
@@ -20,7 +20,7 @@ import type { StoredMarker } from '../marker/stored-marker.ts'
 import { DONE_WORD } from '../project/done-folder.ts'
 import type { Recorded } from '../project/journal-entry.ts'
 import type { TaskFolder } from '../project/task-folder.ts'
-import { askedOften, DONE_REASON, DONE_RECORDS, searchEnded } from './done-messages.ts'
+import { askedOften, DONE_REASON, DONE_RECORDS, doneAtStart, searchEnded } from './done-messages.ts'
 import { readReceipts } from './done-receipts.ts'
 import { ruleName } from './done-rules.ts'
 import { isSearched, judgeRules, type RuleState } from './due.ts'
@@ -36,11 +36,13 @@ import {
   readBypass,
   readNewSessionBypass,
   readPaths,
+  removeOldFolders,
   sessionFolder,
   settleBypass,
   touchFolder,
+  writeBaseline,
 } from './session-folder.ts'
-import { type Person, readTrusted } from './trust-store.ts'
+import { doneStanding, type Person, readTrusted } from './trust-store.ts'
 
 export interface Armed {
   readonly recorded: readonly Recorded[]
@@ -239,4 +241,32 @@ function reasonFor(root: string, due: readonly RuleState[], { reader }: Occasion
     ...(more > 0 ? [DONE_REASON.more(more)] : []),
     DONE_REASON.notYours(wait),
   ].join('\n')
+}
+
+/** The answer has nothing of the file's text, which may have come with a clone. */
+export function startDone(
+  root: string,
+  occasion: Occasion,
+  person: Person,
+  search = new FileSearch(root, searchDeadline(occasion.deadline)),
+): readonly string[] {
+  const { payload, reader, nowMs } = occasion
+  const trust = commandLine(['trust'], rootOptionFor(reader, root))
+  const standing = doneStanding(root, person)
+  const copy = readTrusted(root, person)
+  if (copy !== undefined && payload.session !== undefined) {
+    const folder = sessionFolder(root, payload.session)
+    if (readBaseline(folder) === undefined) {
+      const states = judgeRules(copy.rules, search, [], readReceipts(root, nowMs))
+      writeBaseline(folder, Object.fromEntries(states.flatMap(({ key, paths }) => (paths ? [[key, paths]] : []))))
+    }
+    touchFolder(folder)
+  }
+  if (copy !== undefined) removeOldFolders(root, nowMs)
+  const isTold = standing === 'untrusted' || standing === 'changed' || standing === 'unreadable'
+  return isTold && payload.isCompacted !== true ? [doneAtStart(standing, trust)] : []
+}
+
+export function isStarted(root: string, { payload: { session } }: Occasion): boolean {
+  return session !== undefined && readBaseline(sessionFolder(root, session)) !== undefined
 }

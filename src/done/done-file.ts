@@ -1,6 +1,6 @@
 import path from 'node:path'
 import { kindAt } from '../disk/file-facts.ts'
-import { sha256 } from '../disk/hash.ts'
+import { sha256 } from '../disk/ids.ts'
 import { readSmallFile } from '../disk/read.ts'
 import { FILE_DETAILS } from '../kernel/file-messages.ts'
 import { DONE_FILE, SPECS_FOLDER } from '../kernel/files.ts'

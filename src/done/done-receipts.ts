@@ -1,11 +1,11 @@
 import path from 'node:path'
-import { sha256 } from '../disk/hash.ts'
+import { sha256 } from '../disk/ids.ts'
 import { COMMAND_PATIENCE_MS, withLock } from '../disk/lock.ts'
 import { hideFromGit, makeOwnFolder } from '../disk/own-folder.ts'
 import { readSmallFile } from '../disk/read.ts'
 import { replaceFile } from '../disk/write.ts'
 import { DONE_RECEIPTS_FILE } from '../kernel/files.ts'
-import { isJsonObject } from '../kernel/json-object.ts'
+import { isJsonObject } from '../kernel/values.ts'
 import { journalPaths } from '../project/journal.ts'
 import { type DoneRule, ruleText } from './done-rules.ts'
 

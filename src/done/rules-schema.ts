@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
+import { MAX_CHECKS } from '../kernel/errors.ts'
 import { MAX_ALTERNATIVES } from '../kernel/file-pattern.ts'
-import { MAX_CHECKS } from '../kernel/limits.ts'
 import { MAX_COMMAND, MAX_NAME, MAX_PATTERN, MAX_TIMEOUT_MS, TEXT, TIMEOUT } from './done-rules.ts'
 
 const one = (longest: number) => z.string().check(z.regex(TEXT), z.maxLength(longest))

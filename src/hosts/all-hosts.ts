@@ -1,4 +1,4 @@
-import type { Environment } from '../kernel/environment.ts'
+import type { Environment } from '../kernel/values.ts'
 import { claudeCode } from './claude-code.ts'
 import { codex } from './codex.ts'
 import { copilot } from './copilot.ts'

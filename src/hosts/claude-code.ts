@@ -1,5 +1,4 @@
-import { type Environment, variable } from '../kernel/environment.ts'
-import { isJsonObject } from '../kernel/json-object.ts'
+import { type Environment, isJsonObject, variable } from '../kernel/values.ts'
 import type { HostDifference, Payload, PayloadFields } from './host.ts'
 
 /** Claude Code (measured with 2.1.329). */

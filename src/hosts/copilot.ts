@@ -1,5 +1,4 @@
-import { variable } from '../kernel/environment.ts'
-import { isJsonObject } from '../kernel/json-object.ts'
+import { isJsonObject, variable } from '../kernel/values.ts'
 import { BOTH_STOPS, eventEntries, type HookHost } from './hook-entries.ts'
 import { type HostDifference, hasVariable, type PayloadFields } from './host.ts'
 

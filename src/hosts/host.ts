@@ -1,4 +1,4 @@
-import { type Environment, variable } from '../kernel/environment.ts'
+import { type Environment, variable } from '../kernel/values.ts'
 
 export interface ShellIdentity {
   readonly session: string

@@ -1,5 +1,5 @@
 import type { CommandReader } from '../kernel/command-line.ts'
-import type { Environment } from '../kernel/environment.ts'
+import type { Environment } from '../kernel/values.ts'
 import type { Payload } from './host.ts'
 
 export interface Moment {

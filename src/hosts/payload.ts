@@ -1,5 +1,5 @@
 import { PostflightError } from '../kernel/errors.ts'
-import { isJsonObject, known } from '../kernel/json-object.ts'
+import { isJsonObject, known } from '../kernel/values.ts'
 import { ENDING_TOOLS, readFields } from './all-hosts.ts'
 import { MAIN_AGENT, type Payload, type ReturnedAgent } from './host.ts'
 

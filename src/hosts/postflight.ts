@@ -1,5 +1,4 @@
-import { variable } from '../kernel/environment.ts'
-import { known } from '../kernel/json-object.ts'
+import { known, variable } from '../kernel/values.ts'
 import type { HostDifference } from './host.ts'
 
 export const postflight: HostDifference = {

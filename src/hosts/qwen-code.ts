@@ -1,5 +1,4 @@
-import { variable } from '../kernel/environment.ts'
-import { isJsonObject, known } from '../kernel/json-object.ts'
+import { isJsonObject, known, variable } from '../kernel/values.ts'
 import { BOTH_STOPS, eventEntries, type HookHost } from './hook-entries.ts'
 import { type HostDifference, hasVariable, MAIN_AGENT, type PayloadFields } from './host.ts'
 

@@ -300,3 +300,9 @@ export class PostflightError extends Error {
 }
 
 export type StepRefusal = 'no-steps' | 'unknown' | 'done' | 'not-ended'
+
+export const MAX_INPUT_LENGTH = 5000
+
+export const MAX_CHECKS = 20
+
+export const WAIT_LIMIT = 10

@@ -1,4 +1,4 @@
-import { isJsonObject, known } from '../kernel/json-object.ts'
+import { isJsonObject, known } from '../kernel/values.ts'
 
 /** Shell commands that must succeed before a marker may be cleared. Only commands in the agent's own shell run them. */
 

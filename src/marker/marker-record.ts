@@ -1,4 +1,4 @@
-import { MAX_CHECKS } from '../kernel/limits.ts'
+import { MAX_CHECKS } from '../kernel/errors.ts'
 import { fromIso, HOUR_MS } from '../kernel/time.ts'
 import { type JournalLine, VALUE_LIMIT } from '../project/journal-entry.ts'
 import { isMarkerId } from '../project/task-folder.ts'

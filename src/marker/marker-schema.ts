@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { MAX_CHECKS } from '../kernel/limits.ts'
+import { MAX_CHECKS } from '../kernel/errors.ts'
 
 /** For other programs: `marker.ts` reads any content. */
 

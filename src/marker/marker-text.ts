@@ -1,6 +1,6 @@
 import { PostflightError } from '../kernel/errors.ts'
-import { known } from '../kernel/json-object.ts'
 import { toIsoSeconds } from '../kernel/time.ts'
+import { known } from '../kernel/values.ts'
 import { MARKER_MAX_BYTES, type MarkerStep } from './marker.ts'
 
 export interface NewMarker {

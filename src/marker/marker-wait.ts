@@ -1,7 +1,7 @@
 import { MAIN_AGENT } from '../hosts/host.ts'
 import type { Moment } from '../hosts/occasion.ts'
-import { isJsonObject, known } from '../kernel/json-object.ts'
-import { WAIT_LIMIT } from '../kernel/limits.ts'
+import { WAIT_LIMIT } from '../kernel/errors.ts'
+import { isJsonObject, known } from '../kernel/values.ts'
 
 /** Announced stops (docs/design.md, "Waiting"). A stamped wait allows the stops of its prompt. */
 

@@ -1,4 +1,4 @@
-import { MAX_CHECKS } from '../kernel/limits.ts'
+import { MAX_CHECKS } from '../kernel/errors.ts'
 import { fromIso } from '../kernel/time.ts'
 import { type MarkerCheck, parseCheck } from './check.ts'
 import { isCount, parseWait, type Wait } from './marker-wait.ts'

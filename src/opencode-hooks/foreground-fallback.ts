@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import type { HostConfig, HostEvent, ProviderConfig, UserMessage } from '../hosts/opencode/api.ts'
-import { modelName, parseModel } from '../hosts/opencode/catalogue.ts'
+import { modelName, parseModel } from '../hosts/opencode/api.ts'
 import { isOneShot } from '../hosts/opencode/process-arguments.ts'
 import { factory, KnownSessions } from './factory.ts'
 import {

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { WORKFLOW_TOOL } from '../hosts/opencode/catalogue.ts'
+import { WORKFLOW_TOOL } from '../hosts/opencode/api.ts'
 import { oneLine } from '../kernel/text.ts'
 import { addToResult, factory, resultText, TEXT_TAG } from './factory.ts'
 

@@ -1,5 +1,5 @@
 import type { HostClient, HostEvent, ModelName, Part, UserMessage } from '../hosts/opencode/api.ts'
-import { knownModel, modelName } from '../hosts/opencode/catalogue.ts'
+import { knownModel, modelName } from '../hosts/opencode/api.ts'
 import { readLastMessages, sendPrompt } from '../hosts/opencode/conversation.ts'
 import { PRODUCT } from '../hosts/opencode/opencode-messages.ts'
 import { oneLine } from '../kernel/text.ts'

@@ -1,5 +1,12 @@
-import { type HostClient, type Message, need, type PromptBody } from '../hosts/opencode/api.ts'
-import { knownAgents, knownModel, WORKFLOW_TOOL } from '../hosts/opencode/catalogue.ts'
+import {
+  type HostClient,
+  knownAgents,
+  knownModel,
+  type Message,
+  need,
+  type PromptBody,
+  WORKFLOW_TOOL,
+} from '../hosts/opencode/api.ts'
 import { lastManner, ownText } from '../hosts/opencode/conversation.ts'
 import { OPENCODE_TEXT } from '../hosts/opencode/opencode-messages.ts'
 import { oneLine } from '../kernel/text.ts'

@@ -1,7 +1,7 @@
 import path from 'node:path'
 import { findCommandForm } from '../disk/command-form.ts'
 import type { Hooks, PluginInput, StoppingOutput } from '../hosts/opencode/api.ts'
-import { WORKFLOW_COMMAND, WORKFLOW_TOOL } from '../hosts/opencode/catalogue.ts'
+import { WORKFLOW_COMMAND, WORKFLOW_TOOL } from '../hosts/opencode/api.ts'
 import { isOwnMessage } from '../hosts/opencode/conversation.ts'
 import { isOneShot, screenOf } from '../hosts/opencode/process-arguments.ts'
 import { Turns } from '../hosts/opencode/turns.ts'

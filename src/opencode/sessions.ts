@@ -4,7 +4,7 @@ import path from 'node:path'
 import { tryRemoveFile } from '../disk/write.ts'
 import { MAIN_AGENT } from '../hosts/host.ts'
 import { type HostClient, need, type SessionInfo } from '../hosts/opencode/api.ts'
-import { notedRoots, ROOTS_FILE_VARIABLE } from '../project/roots-file.ts'
+import { notedRoots, ROOTS_FILE_VARIABLE } from '../project/command-context.ts'
 
 /** A sub-agent's stop reads as `SubagentStop` of the root conversation, as on every other host. */
 
@@ -105,7 +105,7 @@ export class Sessions {
   }
 }
 
-/** OpenCode reports the folder in which a shell starts, but not a change of folder (`project/roots-file.ts`). */
+/** OpenCode reports the folder in which a shell starts, but not a change of folder (`project/command-context.ts`). */
 export class RootsFiles {
   readonly #files = new Map<string, Promise<string | undefined>>()
   readonly #known = new Map<string, string>()

@@ -1,15 +1,16 @@
+import fs from 'node:fs'
 import path from 'node:path'
-import { kindAt } from '../disk/file-facts.ts'
+import { closeQuietly, kindAt } from '../disk/file-facts.ts'
+import { readSmallFile } from '../disk/read.ts'
 import type { StdinRead } from '../disk/stdin.ts'
-import type { Environment } from '../kernel/environment.ts'
 import { type ErrorArguments, PostflightError } from '../kernel/errors.ts'
 import { inLine } from '../kernel/text.ts'
+import type { Environment } from '../kernel/values.ts'
 import { findTaskFolder, refuseUnsearched } from './find-task-folder.ts'
 import { appendJournal } from './journal.ts'
 import type { JournalEntry } from './journal-entry.ts'
 import { notInJournal } from './journal-entry.ts'
 import { findRepository, findRoots, startFolders } from './root.ts'
-import { noteRoot, ROOTS_FILE_VARIABLE } from './roots-file.ts'
 import type { SearchProblem, TaskFolder } from './task-folder.ts'
 
 export interface CommandContext {
@@ -37,7 +38,7 @@ export interface Terminal {
 /** Data for `--json`, lines for people. */
 export interface CommandResult<Data extends object = object> {
   readonly exitCode: 0 | 1
-  /** In snake_case; its schema is in `documents/`. */
+  /** In snake_case. */
   readonly data: Data
   readonly lines: readonly string[]
   /** Printed with --quiet too: scripts need them. */
@@ -112,4 +113,34 @@ function isFolder(target: string): boolean {
   } catch {
     return false
   }
+}
+
+/**
+ * OpenCode does not report the folder of `cd ../worktree && postflight create …`: its plugin makes a file per
+ * conversation, to which the CLI adds its root.
+ */
+
+export const ROOTS_FILE_VARIABLE = 'POSTFLIGHT_ROOTS_FILE'
+
+const LIMIT = 65_536
+
+/** Never throws. */
+export function noteRoot(file: string | undefined, root: string): void {
+  if (file === undefined || file === '' || root.includes('\n') || notedRoots(file).includes(root)) return
+  try {
+    // Without O_CREAT: only the plugin's own file.
+    const descriptor = fs.openSync(file, fs.constants.O_WRONLY | fs.constants.O_APPEND)
+    try {
+      fs.writeSync(descriptor, `${root}\n`)
+    } finally {
+      closeQuietly(descriptor)
+    }
+  } catch {
+    // The host may still report the root.
+  }
+}
+
+export function notedRoots(file: string): readonly string[] {
+  const read = readSmallFile(file, LIMIT)
+  return read.kind === 'text' ? read.text.split('\n').filter((line) => line !== '') : []
 }

@@ -1,4 +1,4 @@
-import { sha256 } from '../disk/hash.ts'
+import { sha256 } from '../disk/ids.ts'
 import { DONE_FOLDER_PREFIX, JOURNAL_FOLDER, SPECS_FOLDER } from '../kernel/files.ts'
 import type { TaskFolder } from './task-folder.ts'
 

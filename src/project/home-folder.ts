@@ -1,7 +1,7 @@
 import os from 'node:os'
 import path from 'node:path'
-import type { Environment } from '../kernel/environment.ts'
 import { PostflightError } from '../kernel/errors.ts'
+import type { Environment } from '../kernel/values.ts'
 
 /** An empty or relative HOME would mean the current folder. The user database may lack a container's user id. */
 export function homeFolder(environment: Environment = process.env): string {

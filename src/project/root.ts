@@ -1,8 +1,8 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { errorCode, isAbsent } from '../disk/file-facts.ts'
-import { type Environment, variable } from '../kernel/environment.ts'
 import { SPECS_FOLDER } from '../kernel/files.ts'
+import { type Environment, variable } from '../kernel/values.ts'
 import type { SearchProblem } from './task-folder.ts'
 
 /** The one resolver (docs/design.md, "Roots"). `hooks/postflight-hook` does the same; a test compares them. */

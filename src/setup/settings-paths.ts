@@ -2,9 +2,9 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { errorCode, isAbsent, kindAt } from '../disk/file-facts.ts'
 import type { HookHost } from '../hosts/hook-entries.ts'
-import { type Environment, variable } from '../kernel/environment.ts'
 import { PostflightError } from '../kernel/errors.ts'
 import { FILE_DETAILS } from '../kernel/file-messages.ts'
+import { type Environment, variable } from '../kernel/values.ts'
 
 /** Finds the settings files of each host and scope. */
 

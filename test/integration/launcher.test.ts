@@ -581,33 +581,36 @@ describe('the launcher', () => {
     },
   )
 
-  it.each(['a file', 'a pipe'])('starts a Node without those options once more, with the whole payload in %s', (kind) => {
-    const built = emptyPlan()
-    mkdirSync(dirname(join(built.cwd, MARKER)), { recursive: true })
-    writeFileSync(join(built.cwd, MARKER), '')
-    const payload = join(built.cwd, 'payload')
-    writeFileSync(payload, `{"x":"${'y'.repeat(100_000)}"}`)
-    const refuses = 'case $1 in --no-*) echo "node: bad option: $1" >&2; exit 9 ;; esac'
-    const bin = fakeNode(
-      `${refuses}\necho "a complaint of the hook" >&2\nwhile read -r line || [ -n "$line" ]; do printf '%s' "\${#line}"; line=; done`,
-    )
-    const line =
-      kind === 'a file'
-        ? '. "$0" Stop < payload'
-        : '(while read -r l || [ -n "$l" ]; do echo "$l"; l=; done < payload) | . "$0" Stop'
+  it.each(['a file', 'a pipe'])(
+    'starts a Node without those options once more, with the whole payload in %s',
+    (kind) => {
+      const built = emptyPlan()
+      mkdirSync(dirname(join(built.cwd, MARKER)), { recursive: true })
+      writeFileSync(join(built.cwd, MARKER), '')
+      const payload = join(built.cwd, 'payload')
+      writeFileSync(payload, `{"x":"${'y'.repeat(100_000)}"}`)
+      const refuses = 'case $1 in --no-*) echo "node: bad option: $1" >&2; exit 9 ;; esac'
+      const bin = fakeNode(
+        `${refuses}\necho "a complaint of the hook" >&2\nwhile read -r line || [ -n "$line" ]; do printf '%s' "\${#line}"; line=; done`,
+      )
+      const line =
+        kind === 'a file'
+          ? '. "$0" Stop < payload'
+          : '(while read -r l || [ -n "$l" ]; do echo "$l"; l=; done < payload) | . "$0" Stop'
 
-    const { stdout, stderr, status } = spawnSync(
-      shell[0] as string,
-      ['-c', line.replace('. "$0"', `"${LAUNCHER_COPY}"`)],
-      {
-        cwd: built.cwd,
-        env: { PATH: `${bin}:${dirname(process.execPath)}:/usr/bin:/bin` },
-        encoding: 'utf8',
-      },
-    )
+      const { stdout, stderr, status } = spawnSync(
+        shell[0] as string,
+        ['-c', line.replace('. "$0"', `"${LAUNCHER_COPY}"`)],
+        {
+          cwd: built.cwd,
+          env: { PATH: `${bin}:${dirname(process.execPath)}:/usr/bin:/bin` },
+          encoding: 'utf8',
+        },
+      )
 
-    expect({ stdout, stderr, status }).toEqual({ stdout: '100008\n', stderr: 'a complaint of the hook\n', status: 0 })
-  })
+      expect({ stdout, stderr, status }).toEqual({ stdout: '100008\n', stderr: 'a complaint of the hook\n', status: 0 })
+    },
+  )
 
   it('answers without Node in a project with hundreds of tasks', () => {
     const built = emptyPlan()

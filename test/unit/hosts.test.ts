@@ -13,7 +13,7 @@ import {
 } from '../../src/hosts/all-hosts.ts'
 import type { Payload, ShellIdentity } from '../../src/hosts/host.ts'
 import { EMPTY_PAYLOAD } from '../../src/hosts/payload.ts'
-import type { Environment } from '../../src/kernel/environment.ts'
+import type { Environment } from '../../src/kernel/values.ts'
 import { PROJECT_VARIABLES } from '../../src/project/root.ts'
 import { mainStop, payload, subagentStop } from './builders.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { MAIN_AGENT } from '../../src/hosts/host.ts'
-import { known } from '../../src/kernel/json-object.ts'
+import { known } from '../../src/kernel/values.ts'
 import {
   checksSessionOf,
   DEFAULT_REASON,

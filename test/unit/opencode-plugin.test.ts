@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { HostClient, HostConfig } from '../../src/hosts/opencode/api.ts'
-import { WORKFLOW_COMMAND } from '../../src/hosts/opencode/catalogue.ts'
+import { WORKFLOW_COMMAND } from '../../src/hosts/opencode/api.ts'
 import { mannerOf, readLastTurn } from '../../src/hosts/opencode/conversation.ts'
 import { OPENCODE_TEXT } from '../../src/hosts/opencode/opencode-messages.ts'
 import { isOneShot, screenOf } from '../../src/hosts/opencode/process-arguments.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { PLACEHOLDERS, unknownPlaceholders } from '../../src/run/definition/definition-limits.ts'
 import { RULE_TEXT, SHAPE_TEXT } from '../../src/run/definition/definition-messages.ts'
-import { PLACEHOLDERS, unknownPlaceholders } from '../../src/run/definition/placeholders.ts'
 import {
   abortState,
   hadAskedBefore,

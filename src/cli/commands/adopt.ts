@@ -1,8 +1,7 @@
 import path from 'node:path'
 import * as z from 'zod/mini'
-import { newMarkerId } from '../../disk/random-id.ts'
+import { newMarkerId } from '../../disk/ids.ts'
 import { shellIdentity } from '../../hosts/all-hosts.ts'
-import { callerOf } from '../../hosts/caller.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { ABANDONED_FILE, MARKER_FILE } from '../../kernel/files.ts'
 import { toIsoSeconds } from '../../kernel/time.ts'
@@ -20,6 +19,7 @@ import type { TaskFolder } from '../../project/task-folder.ts'
 import { isMarkerId } from '../../project/task-folder.ts'
 import * as field from '../../views/documents.ts'
 import { type BareCommand, type Declaration, example, HOST_SESSION, type Run, TASK } from '../command.ts'
+import { callerOf } from '../marker-owner.ts'
 import { checkIds } from '../option-values.ts'
 
 export const declaration = {

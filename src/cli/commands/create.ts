@@ -1,12 +1,10 @@
 import path from 'node:path'
 import * as z from 'zod/mini'
-import { newMarkerId, randomCharacters } from '../../disk/random-id.ts'
-import type { Identity } from '../../hosts/caller.ts'
+import { newMarkerId, randomCharacters } from '../../disk/ids.ts'
 import { MAIN_AGENT } from '../../hosts/host.ts'
 import { commandLine } from '../../kernel/command-line.ts'
-import { PostflightError } from '../../kernel/errors.ts'
+import { MAX_CHECKS, PostflightError } from '../../kernel/errors.ts'
 import { ABANDONED_FILE, MARKER_FILE } from '../../kernel/files.ts'
-import { MAX_CHECKS } from '../../kernel/limits.ts'
 import { QUOTE_LIMIT, quotedNames } from '../../kernel/phrases.ts'
 import { oneLine } from '../../kernel/text.ts'
 import { type MarkerCheck, parseCheck } from '../../marker/check.ts'
@@ -42,6 +40,7 @@ import {
   type Run,
   TASK,
 } from '../command.ts'
+import type { Identity } from '../marker-owner.ts'
 import { conflictWith, isForOperation, isOwnerLost, newOwnerOf } from '../marker-owner.ts'
 import { checkIds, checkOneLine } from '../option-values.ts'
 import { OPTION_EXPECTATIONS, USAGE_TEXT } from '../usage-messages.ts'

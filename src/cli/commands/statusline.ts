@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import type { StdinRead } from '../../disk/stdin.ts'
 import { MAX_ID_LENGTH } from '../../hosts/payload.ts'
-import { isJsonObject } from '../../kernel/json-object.ts'
+import { isJsonObject } from '../../kernel/values.ts'
 import { type MarkerView, viewMarkers } from '../../marker/marker-view.ts'
 import type { CommandContext, CommandResult } from '../../project/command-context.ts'
 import { DONE_WORD, isSessionFolderName } from '../../project/done-folder.ts'

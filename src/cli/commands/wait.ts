@@ -1,7 +1,6 @@
 import path from 'node:path'
 import * as z from 'zod/mini'
 import { kindAt } from '../../disk/file-facts.ts'
-import { callerOf, type Identity } from '../../hosts/caller.ts'
 import { MAIN_AGENT } from '../../hosts/host.ts'
 import { type ErrorArguments, PostflightError } from '../../kernel/errors.ts'
 import { MARKER_FILE, RUN_ID_FILE, RUN_STATE_FILE } from '../../kernel/files.ts'
@@ -15,6 +14,7 @@ import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import type { announceRunWait } from '../../run/store/run-wait.ts'
 import * as field from '../../views/documents.ts'
 import { type BareCommand, type Declaration, example, HOST_SESSION, type Run, TASK } from '../command.ts'
+import { callerOf, type Identity } from '../marker-owner.ts'
 
 import { checkIds, checkOneLine } from '../option-values.ts'
 

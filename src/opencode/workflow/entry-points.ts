@@ -1,5 +1,5 @@
 import type { HostConfig, Part, PluginTool } from '../../hosts/opencode/api.ts'
-import { WORKFLOW_COMMAND } from '../../hosts/opencode/catalogue.ts'
+import { WORKFLOW_COMMAND } from '../../hosts/opencode/api.ts'
 import { ownText } from '../../hosts/opencode/conversation.ts'
 import { WORKFLOW_TOOL_TEXT } from '../../hosts/opencode/opencode-messages.ts'
 import type { GivenInput } from '../../run/definition/snapshot.ts'

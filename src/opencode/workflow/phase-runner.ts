@@ -1,6 +1,15 @@
 import { MAIN_AGENT } from '../../hosts/host.ts'
-import { type HostClient, isGone, need, type PermissionRule } from '../../hosts/opencode/api.ts'
-import { knownAgents, knownModel, modelName, parseModel, WORKFLOW_TOOL } from '../../hosts/opencode/catalogue.ts'
+import {
+  type HostClient,
+  isGone,
+  knownAgents,
+  knownModel,
+  modelName,
+  need,
+  type PermissionRule,
+  parseModel,
+  WORKFLOW_TOOL,
+} from '../../hosts/opencode/api.ts'
 import { createChild, lastManner, type Manner } from '../../hosts/opencode/conversation.ts'
 import { OPENCODE_TEXT, WORKFLOW_TOOL_TEXT } from '../../hosts/opencode/opencode-messages.ts'
 import type { Turns } from '../../hosts/opencode/turns.ts'

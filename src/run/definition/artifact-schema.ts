@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../kernel/json-object.ts'
+import { isJsonObject } from '../../kernel/values.ts'
 
 /**
  * The subset of JSON Schema that a `check` may use. A definition may come with a cloned repository and is checked in a

@@ -1,7 +1,7 @@
 import { suggestion } from '../../kernel/closest-name.ts'
 import { counted, quote } from '../../kernel/phrases.ts'
 import { MAX_ENUM_VALUES, SCHEMA_KEYWORDS, SCHEMA_TYPES, type ValueKind } from './artifact-schema.ts'
-import { PLACEHOLDERS } from './placeholders.ts'
+import { PLACEHOLDERS } from './definition-limits.ts'
 
 const inBraces = (name: string): string => `{{${name}}}`
 

@@ -7,16 +7,17 @@ import {
   isInputName,
   isInsidePath,
   isPhaseId,
+  type KnownNames,
   MAX_CASE_LENGTH,
   MAX_CASES,
   MAX_FAULTS,
   MAX_INPUTS,
+  unknownPlaceholders,
 } from './definition-limits.ts'
 import { RULE_TEXT } from './definition-messages.ts'
 import type { PhaseFile } from './definition-schema.ts'
 import { checkShape, type DefinitionFile } from './definition-schema.ts'
 import { endless, followers, leadsTo, phasesOnLoops, reachable } from './graph.ts'
-import { type KnownNames, unknownPlaceholders } from './placeholders.ts'
 
 export interface DefinitionFinding {
   readonly path: FaultPath

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
-import { valueAt } from '../../kernel/json-object.ts'
-import { MAX_INPUT_LENGTH } from '../../kernel/limits.ts'
+import { MAX_INPUT_LENGTH } from '../../kernel/errors.ts'
+import { valueAt } from '../../kernel/values.ts'
 import type { FaultPath } from '../../kernel/yaml-text.ts'
 import { SCHEMA_KEYWORDS } from './artifact-schema.ts'
 import { END, MAX_BUDGET, MAX_FAULTS, MAX_PARALLEL, MAX_PHASE_STEPS, MAX_PHASES } from './definition-limits.ts'

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../kernel/json-object.ts'
+import { isJsonObject } from '../../kernel/values.ts'
 import { END, MAX_INPUTS, MAX_PHASES } from './definition-limits.ts'
 import type { DefinitionFile } from './definition-schema.ts'
 import { count, flag, listOf, objectOf, optional, type Reader, text, type Values, WRONG } from './fields.ts'

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../kernel/json-object.ts'
+import { isJsonObject } from '../../kernel/values.ts'
 
 /** The type of the values follows from the table, so each field is listed once. */
 

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../kernel/json-object.ts'
+import { isJsonObject } from '../../kernel/values.ts'
 import { END, MAX_CASE_LENGTH } from './definition-limits.ts'
 import { objectOf, optional, type Reader, text, type Values, WRONG } from './fields.ts'
 

@@ -1,5 +1,5 @@
-import { isJsonObject } from '../../kernel/json-object.ts'
 import { cut, stripControl } from '../../kernel/text.ts'
+import { isJsonObject } from '../../kernel/values.ts'
 import { schemaFaults } from './artifact-schema.ts'
 import { isArtifactPath, isPhaseId, MAX_PARALLEL, MAX_PHASE_STEPS } from './definition-limits.ts'
 import type { PhaseFile } from './definition-schema.ts'

@@ -1,5 +1,4 @@
-import { type ErrorArguments, PostflightError } from '../../kernel/errors.ts'
-import { MAX_INPUT_LENGTH } from '../../kernel/limits.ts'
+import { type ErrorArguments, MAX_INPUT_LENGTH, PostflightError } from '../../kernel/errors.ts'
 import type { Definition } from './definition.ts'
 import { DEFINITION_FIELDS } from './definition.ts'
 import type { DefinitionFile } from './definition-schema.ts'

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../kernel/json-object.ts'
+import { isJsonObject } from '../../kernel/values.ts'
 import { type Reader, WRONG } from './fields.ts'
 
 export type Step = string | Readonly<Record<string, unknown>>

@@ -1,5 +1,5 @@
-import { isJsonObject } from '../../kernel/json-object.ts'
 import { toIso } from '../../kernel/time.ts'
+import { isJsonObject } from '../../kernel/values.ts'
 import { type CheckResult, failedField, parseFailure } from '../../marker/check.ts'
 
 /** Receipts of checks (docs/design.md, "Checks"). A phase passes only with a green one whose files are unchanged. */

@@ -1,5 +1,5 @@
-import { isJsonObject } from '../../kernel/json-object.ts'
 import { fromIso, toIso } from '../../kernel/time.ts'
+import { isJsonObject } from '../../kernel/values.ts'
 import { formatWait, parseWait, type Wait } from '../../marker/marker-wait.ts'
 import { type Definition, readDefinition } from '../definition/definition.ts'
 import { MAX_PHASE_STEPS } from '../definition/definition-limits.ts'

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../kernel/json-object.ts'
+import { isJsonObject } from '../../kernel/values.ts'
 import { findPhase } from '../definition/definition.ts'
 import { objectOf, WRONG, wrongKeys } from '../definition/fields.ts'
 import type { Phase } from '../definition/phase-fields.ts'

@@ -5,11 +5,10 @@ import { PostflightError } from '../../kernel/errors.ts'
 import { FILE_DETAILS } from '../../kernel/file-messages.ts'
 import { type PlacedFinding, readYamlText } from '../../kernel/yaml-text.ts'
 import { type Definition, readDefinition } from '../definition/definition.ts'
-import { isInsidePath } from '../definition/definition-limits.ts'
+import { isInsidePath, unknownPlaceholders } from '../definition/definition-limits.ts'
 import { RULE_TEXT } from '../definition/definition-messages.ts'
 import { checkDefinition, type DefinitionFinding, namesIn } from '../definition/definition-rules.ts'
 import { type DefinitionFile, MAX_PROMPT_LENGTH } from '../definition/definition-schema.ts'
-import { unknownPlaceholders } from '../definition/placeholders.ts'
 import { snapshotOf } from '../definition/snapshot.ts'
 
 /** In bytes. */

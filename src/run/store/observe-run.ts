@@ -1,6 +1,6 @@
 import path from 'node:path'
 import { lastNamed, lookForNamed, lookInside, makeFoldersInside, moveToFree } from '../../disk/inside.ts'
-import { isJsonObject } from '../../kernel/json-object.ts'
+import { isJsonObject } from '../../kernel/values.ts'
 import type { TaskFolder } from '../../project/task-folder.ts'
 import { findBreach, MAX_SCHEMA_STEPS } from '../definition/artifact-schema.ts'
 import type { ListedSteps } from '../definition/bound.ts'

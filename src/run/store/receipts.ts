@@ -1,6 +1,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { sha256 } from '../../disk/hash.ts'
+import { sha256 } from '../../disk/ids.ts'
 import { lookInside, readInside } from '../../disk/inside.ts'
 import { readSmallBytes } from '../../disk/read.ts'
 import { commandLine } from '../../kernel/command-line.ts'

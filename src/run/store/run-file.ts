@@ -1,13 +1,13 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { errorCode, isAbsent, kindAt } from '../../disk/file-facts.ts'
+import { newRunId } from '../../disk/ids.ts'
 import { hideFromGit, makeLastingFolder } from '../../disk/own-folder.ts'
-import { newRunId } from '../../disk/random-id.ts'
 import { readSmallFile } from '../../disk/read.ts'
 import { removeFile, replaceFile, temporaryBeside } from '../../disk/write.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { RUN_ID_FILE, RUNNING_FOLDER, SPECS_FOLDER } from '../../kernel/files.ts'
-import { isJsonObject } from '../../kernel/json-object.ts'
+import { isJsonObject } from '../../kernel/values.ts'
 import { journalPaths } from '../../project/journal.ts'
 import {
   beginsWithDigit,

@@ -1,5 +1,5 @@
+import { newRunId } from '../../disk/ids.ts'
 import { COMMAND_PATIENCE_MS } from '../../disk/lock.ts'
-import { newRunId } from '../../disk/random-id.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { cut } from '../../kernel/text.ts'
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'

@@ -19,7 +19,7 @@ import {
 } from '../install/wiring.ts'
 import type { Scope } from '../settings-paths.ts'
 import { HOOK_FINDINGS, REACH_FINDINGS } from './doctor-messages.ts'
-import { bad, type DoctorFinding, good } from './finding.ts'
+import { bad, type DoctorFinding, good } from './project-findings.ts'
 
 /** With `elsewhere`, another host has the hook, so Claude Code does not need it. */
 export function checkSettings(context: CommandContext, elsewhere: boolean): DoctorFinding[] {

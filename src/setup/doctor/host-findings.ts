@@ -26,7 +26,7 @@ import { hookHostFolder, openCodeConfigPaths, requireInside } from '../settings-
 import { readSettingsFile } from '../settings-read.ts'
 import { checkEntries } from './claude-findings.ts'
 import { HOOK_FINDINGS, HOST_FINDINGS, PLUGIN_FINDINGS } from './doctor-messages.ts'
-import { bad, type DoctorFinding, good } from './finding.ts'
+import { bad, type DoctorFinding, good } from './project-findings.ts'
 
 export function checkHook({ packageFolder, platform }: CommandContext): DoctorFinding[] {
   const bundle = path.join(packageFolder, 'dist', 'hook.js')

@@ -21,8 +21,6 @@ import type { TaskFolder } from '../../project/task-folder.ts'
 import { listTaskFolders } from '../../project/task-folders.ts'
 import { ownFilesNotIgnored, trackedFiles } from '../install/git.ts'
 import { DONE_FINDINGS, GIT_FINDINGS, MARKER_FINDINGS, ROOT_FINDINGS } from './doctor-messages.ts'
-import { bad, type DoctorFinding, good } from './finding.ts'
-
 export function checkRoot(context: CommandContext, root: string | undefined): DoctorFinding {
   if (root !== undefined) return good('root', ROOT_FINDINGS.root(root))
   const start = startOf(context).path
@@ -160,4 +158,19 @@ export async function checkStrays(root: string): Promise<DoctorFinding[]> {
     .map((file) =>
       bad('marker', MARKER_FINDINGS.stray(path.relative(root, file)), MARKER_FINDINGS.moveStray(SPECS_FOLDER)),
     )
+}
+
+export interface DoctorFinding {
+  readonly check: 'settings' | 'hook' | 'plugin' | 'cli' | 'root' | 'git' | 'marker' | 'done' | 'workflow'
+  readonly ok: boolean
+  readonly what: string
+  readonly fix: string | null
+}
+
+export function good(check: DoctorFinding['check'], what: string): DoctorFinding {
+  return { check, ok: true, what, fix: null }
+}
+
+export function bad(check: DoctorFinding['check'], what: string, fix: string): DoctorFinding {
+  return { check, ok: false, what, fix }
 }

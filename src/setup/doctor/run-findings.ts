@@ -6,8 +6,7 @@ import { listTaskFolders } from '../../project/task-folders.ts'
 import { runStanding } from '../../run/run-standing.ts'
 import { runFileOf } from '../../run/store/run-file.ts'
 import { RUN_FINDINGS } from './doctor-messages.ts'
-import { bad, type DoctorFinding, good } from './finding.ts'
-import { findUnwritable } from './project-findings.ts'
+import { bad, type DoctorFinding, findUnwritable, good } from './project-findings.ts'
 
 /** Finds runs without a run file, runs that do not move, and stalled ones. */
 

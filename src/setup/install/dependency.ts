@@ -1,7 +1,7 @@
 import path from 'node:path'
 import { realPath } from '../../disk/file-facts.ts'
 import { readSmallFile } from '../../disk/read.ts'
-import { isJsonObject } from '../../kernel/json-object.ts'
+import { isJsonObject } from '../../kernel/values.ts'
 
 const DEPENDENCY_FOLDER = 'node_modules/postflight-guard'
 

@@ -1,7 +1,7 @@
 import path from 'node:path'
 import { kindAt } from '../../disk/file-facts.ts'
 import { readSmallFile } from '../../disk/read.ts'
-import { isJsonObject } from '../../kernel/json-object.ts'
+import { isJsonObject } from '../../kernel/values.ts'
 
 /** In bytes. */
 const READ_LIMIT = 1_048_576

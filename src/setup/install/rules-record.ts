@@ -1,5 +1,5 @@
 import { readSmallFile } from '../../disk/read.ts'
-import { isJsonObject } from '../../kernel/json-object.ts'
+import { isJsonObject } from '../../kernel/values.ts'
 import { missingRules, type Rules } from '../permission-rules.ts'
 import { removeSettingsFile, replaceSettingsFile } from '../settings-replace.ts'
 

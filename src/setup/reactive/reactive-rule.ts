@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { valueAt } from '../../kernel/json-object.ts'
+import { valueAt } from '../../kernel/values.ts'
 import { RULES_TEXT } from './reactive-messages.ts'
 
 export interface ReactiveRule {

@@ -9,3 +9,9 @@ export function known<T extends object>(fields: T): { [K in keyof T]: Exclude<T[
 export function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
   return path.reduce((held, key) => (held as Record<PropertyKey, unknown> | undefined)?.[key], value)
 }
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+export function variable(environment: Environment, name: string): string | undefined {
+  return environment[name] || undefined
+}
