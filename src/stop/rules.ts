@@ -5,7 +5,7 @@ import type { Marker } from '../marker/marker.ts'
 import { judgeWait, type SessionEvent, sessionEvent, type WaitVerdict } from '../marker/marker-wait.ts'
 import { isExpired, isFromBefore, isUnowned, type StoredMarker } from '../marker/stored-marker.ts'
 
-/** The table of docs/design.md, "Stops". */
+/** The first that applies decides. docs/design.md, "Stops", has the reasons. */
 
 export const RULES = {
   bypassed: { row: 1, answer: 'allow' },

@@ -46,6 +46,8 @@ export const declaration = {
       ),
 } satisfies Declaration
 
+const LETTERED_ROWS = Object.values(RULES).flatMap(({ row }) => (typeof row === 'string' ? row : []))
+
 export const document = () => {
   const marker = z.strictObject({
     path: field.text("The marker's path, relative to its root."),
@@ -53,7 +55,7 @@ export const document = () => {
       description: 'The rule that decides; null if the marker cannot be read.',
     }),
     row: z
-      .nullable(z.union([z.number(), z.enum(['4a', '6a'])]))
+      .nullable(z.union([z.number(), z.enum(LETTERED_ROWS)]))
       .register(z.globalRegistry, { description: "The rule's row in the table." }),
     answer: z.enum(['allow', 'block']),
     why: field.text('The rule in words.'),
