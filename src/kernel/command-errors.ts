@@ -201,9 +201,11 @@ export const COMMAND_SENTENCES: Omit<Sentences, keyof typeof HOOK_SENTENCES> = {
   'not-published': (a) =>
     `the run of task ${a.task} was not published to "${a.remote}": ${a.detail}. It goes on here; \`${workflowCommand('publish', a.task)}\` tries again.`,
   'not-taken': (a) =>
-    a.isRefused
-      ? `${a.run} was not taken over from "${a.remote}": ${a.detail}.`
-      : `it is not known whether ${a.run} was taken over from "${a.remote}" (${a.detail}): run the same command again.`,
+    ({
+      refused: `${a.run} was not taken over from "${a.remote}": ${a.detail}.`,
+      unanswered: `it is not known whether ${a.run} was taken over from "${a.remote}" (${a.detail}): run the same command again.`,
+      unplaced: `${a.run} was taken over from "${a.remote}", but its files could not be written here (${a.detail}): mend that, then run the same command again. Until then no machine goes on with it.`,
+    })[a.claim],
   'take-agent': (a) =>
     `only a person may take ${a.run} from the machine that holds it: run this in your own terminal, not in an agent's shell.`,
   'shared-alone': (a) =>

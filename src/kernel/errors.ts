@@ -156,7 +156,12 @@ export interface ErrorArguments {
   'not-shared': { readonly task: string }
   'not-published': { readonly task: string; readonly remote: string; readonly detail: string }
   /** `isRefused`: it was certainly not taken. */
-  'not-taken': { readonly run: string; readonly remote: string; readonly detail: string; readonly isRefused: boolean }
+  'not-taken': {
+    readonly run: string
+    readonly remote: string
+    readonly detail: string
+    readonly claim: 'refused' | 'unanswered' | 'unplaced'
+  }
   'take-agent': { readonly run: string }
   'take-alone': NoArguments
   'shared-alone': { readonly option: string }

@@ -1,7 +1,7 @@
 /** What a remote, a git configuration or a run's files make difficult: the run is refused in time, or goes on all the same. */
 
 import { execFileSync } from 'node:child_process'
-import { readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createMachines, git, type Machine, WALK, WALK_PHASES } from '../support/machines.ts'
@@ -332,6 +332,23 @@ describe('resume --shared', () => {
     expect(both.map(({ status }) => status)).toContain(0)
     expect(two.state()).toMatchObject({ active: true })
     expect(await two.workflow('publish', '7')).toMatchObject({ status: 0 })
+  })
+
+  it('that cannot write its files says that the run is held here, and goes on when it is repeated', async () => {
+    const { one, two, remote } = await started()
+    await step(one, 'plan.md')
+    await one.workflow('release', '7')
+    const inWay = two.at(`${WALK}/plan.md/x`)
+    writeFileSync(join(remote, 'hooks/post-receive'), `#!/bin/sh\nmkdir -p '${inWay}'\n`, { mode: 0o755 })
+
+    const failed = await two.workflow('resume', '7', '--shared')
+    rmSync(two.at(`${WALK}/plan.md`), { recursive: true })
+    const again = await two.workflow('resume', '7', '--shared')
+
+    expect(failed.status).toBe(1)
+    expect(failed.stderr).toMatch(/was taken over .* run the same command again/)
+    expect(again).toMatchObject({ status: 0 })
+    expect(two.state()).toMatchObject({ active: true, phase: 'build' })
   })
 
   it('replaces a file of the run that is as git has it', async () => {

@@ -175,8 +175,9 @@ describe('each error says what is wrong and what to do about it', () => {
     'not-shared': [{ task: '7' }],
     'not-published': [{ task: '7', remote: 'up', detail: 'DETAIL' }],
     'not-taken': [
-      { run: 'wf_a', remote: 'up', detail: 'DETAIL', isRefused: false },
-      { run: 'wf_a', remote: 'up', detail: 'DETAIL', isRefused: true },
+      { run: 'wf_a', remote: 'up', detail: 'DETAIL', claim: 'refused' },
+      { run: 'wf_a', remote: 'up', detail: 'DETAIL', claim: 'unanswered' },
+      { run: 'wf_a', remote: 'up', detail: 'DETAIL', claim: 'unplaced' },
     ],
     'take-agent': [{ run: 'wf_a' }],
     'take-alone': [{}],

@@ -40,7 +40,7 @@ const EVERY_ARGUMENT: { readonly [Name in NameOf<ErrorArguments[ErrorCode]>]: st
     commands: 'COMMANDS',
     since: 'SINCE',
     unchecked: true,
-    isRefused: true,
+    claim: 'unanswered',
     refusal: 'running',
     standing: 'no-steps',
     count: 2_345,
@@ -115,7 +115,7 @@ describe('the sentences of errors', () => {
       'resumable',
       'problem',
       'unchecked',
-      'isRefused',
+      'claim',
       'standing',
       'count',
     ])

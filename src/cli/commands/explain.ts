@@ -46,16 +46,15 @@ export const declaration = {
       ),
 } satisfies Declaration
 
-const LETTERED_ROWS = Object.values(RULES).flatMap(({ row }) => (typeof row === 'string' ? row : []))
-
 export const document = () => {
+  const letteredRows = Object.values(RULES).flatMap(({ row }) => (typeof row === 'string' ? row : []))
   const marker = z.strictObject({
     path: field.text("The marker's path, relative to its root."),
     rule: z.nullable(z.enum(Object.keys(RULES) as Rule[])).register(z.globalRegistry, {
       description: 'The rule that decides; null if the marker cannot be read.',
     }),
     row: z
-      .nullable(z.union([z.number(), z.enum(LETTERED_ROWS)]))
+      .nullable(z.union([z.number(), z.enum(letteredRows)]))
       .register(z.globalRegistry, { description: "The rule's row in the table." }),
     answer: z.enum(['allow', 'block']),
     why: field.text('The rule in words.'),

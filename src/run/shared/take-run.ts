@@ -1,4 +1,5 @@
 import path from 'node:path'
+import { errorText } from '../../disk/file-facts.ts'
 import { COMMAND_PATIENCE_MS } from '../../disk/lock.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { SPECS_FOLDER } from '../../kernel/files.ts'
@@ -144,6 +145,8 @@ export async function takeRun(call: GitCall, folder: TaskFolder, wanted: RemoteR
     const over = requireFree(folder, run, changed)
     return { ...planPlacing(folder, state.definition, below('folder', tree), bases, over?.definition), over }
   }
+  const notTaken = (detail: string, claim: 'refused' | 'unanswered' | 'unplaced', cause?: unknown): PostflightError =>
+    new PostflightError('not-taken', { remote, run, detail, claim }, cause)
   const published = {
     sent: [],
     claim: undefined,
@@ -183,9 +186,13 @@ export async function takeRun(call: GitCall, folder: TaskFolder, wanted: RemoteR
       })
     }
     if (pushed.outcome !== 'failed') throw await heldError(call, wanted, machine.nowMs)
-    throw new PostflightError('not-taken', { remote, run, detail: pushed.detail, isRefused })
+    throw notTaken(pushed.detail, isRefused ? 'refused' : 'unanswered')
   }
-  putInPlace(folder, wanted, { ...record, ...claim, remote, ...published, commit: claimed }, plan, true)
+  try {
+    putInPlace(folder, wanted, { ...record, ...claim, remote, ...published, commit: claimed }, plan, true)
+  } catch (error) {
+    throw notTaken(errorText(error), 'unplaced', error)
+  }
 }
 
 export function isHeldBy(share: ShareRecord | undefined, { commit, holder }: RemoteRun): boolean {

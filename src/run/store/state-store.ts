@@ -104,11 +104,13 @@ export function writeChanged(folder: TaskFolder, state: WorkflowState, previous:
   if (state !== previous) writeState(folder, state, previous)
 }
 
+/** Of `RUN_STATE_FILE` and `RUN_SHARE_FILE`. */
+const LITTER = /^(?:state|shared)\.json\..*\.tmp$/
+
 function removeLitter(folder: TaskFolder): void {
   // Left by killed processes: under the lock no other process writes.
-  const beginning = `${path.basename(RUN_STATE_FILE)}.`
   for (const name of fs.readdirSync(stateFolder(folder))) {
-    if (name.startsWith(beginning) && name.endsWith('.tmp')) tryRemoveFile(path.join(stateFolder(folder), name))
+    if (LITTER.test(name)) tryRemoveFile(path.join(stateFolder(folder), name))
   }
 }
 
