@@ -17,12 +17,15 @@ import {
   taskFolder,
 } from './projects.ts'
 
-/**
- * `npm run bench`: times the hook and the CLI as whole processes, beside the alternatives, in one run. `--compare` ends
- * with exit code 1 when a limit (bench/limits.ts) is exceeded; `--cpu` takes CPU time in place of wall time; `--json FILE`
- * saves the figures; `--json -` prints them instead of the table; `--rounds N` sets the number of rounds (default 25);
- * `--quick` leaves out the slow parts and the other versions of Node.
- */
+const USAGE = `Usage: npm run bench -- [options]
+
+Times the hook and the CLI as whole processes, beside the alternatives, in one run.
+
+  --quick      without the slow parts and the other versions of Node
+  --cpu        CPU time in place of wall time
+  --compare    exit code 1 if a limit (bench/limits.ts) is exceeded
+  --rounds N   the number of rounds (default: 25)
+  --json FILE  saves the figures; - prints them in place of the table`
 
 const packageFolder = path.resolve(import.meta.dirname, '..', '..')
 const launcher = path.join(packageFolder, 'hooks', 'postflight-hook')
@@ -346,19 +349,11 @@ function progress(text: string): void {
 }
 
 function readOptions(words: string[]): Options {
-  const { values } = parseArgs({
-    args: words,
-    options: {
-      rounds: { type: 'string', default: '25' },
-      quick: { type: 'boolean', default: false },
-      compare: { type: 'boolean', default: false },
-      cpu: { type: 'boolean', default: false },
-      json: { type: 'string' },
-    },
-  })
+  const { values } = parsedOptions(words)
+  if (values.help) end(USAGE, 0)
   const rounds = Number(values.rounds)
-  if (!Number.isSafeInteger(rounds) || rounds < 1) throw new Error(`--rounds ${values.rounds}: give a whole number`)
-  if (values.cpu && spawnSync('bash', ['--version']).status !== 0) throw new Error('--cpu: bash is not installed here')
+  if (!Number.isSafeInteger(rounds) || rounds < 1) end(`--rounds ${values.rounds}: give a whole number`, 64)
+  if (values.cpu && spawnSync('bash', ['--version']).status !== 0) end('--cpu: bash is not installed here', 64)
   return {
     rounds,
     quick: values.quick,
@@ -366,4 +361,28 @@ function readOptions(words: string[]): Options {
     clock: values.cpu ? 'cpu' : 'wall',
     json: values.json,
   }
+}
+
+function parsedOptions(words: string[]) {
+  try {
+    return parseArgs({
+      args: words,
+      options: {
+        rounds: { type: 'string', default: '25' },
+        quick: { type: 'boolean', default: false },
+        compare: { type: 'boolean', default: false },
+        cpu: { type: 'boolean', default: false },
+        json: { type: 'string' },
+        help: { type: 'boolean', short: 'h', default: false },
+      },
+    })
+  } catch (error) {
+    return end(`${(error as Error).message}\n${USAGE}`, 64)
+  }
+}
+
+function end(text: string, exitCode: 0 | 64): never {
+  const stream = exitCode === 0 ? process.stdout : process.stderr
+  stream.write(`${text}\n`)
+  process.exit(exitCode)
 }
