@@ -111,14 +111,7 @@ describe('the sentences of errors', () => {
   it('each argument occurs in one of them, or chooses its words', () => {
     const said = CODES.map((code) => sentenceOf(code)).join('\n')
     const unsaid = Object.entries(EVERY_ARGUMENT).filter(([, value]) => !said.includes(String(value)))
-    expect(unsaid.map(([name]) => name)).toEqual([
-      'resumable',
-      'problem',
-      'unchecked',
-      'claim',
-      'standing',
-      'count',
-    ])
+    expect(unsaid.map(([name]) => name)).toEqual(['resumable', 'problem', 'unchecked', 'claim', 'standing', 'count'])
   })
 
   it('each has a value of an argument, unless its code has no arguments', () => {
