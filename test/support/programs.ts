@@ -1,6 +1,6 @@
 /**
  * Two ways to run the hook and the CLI: the built files as processes, and the sources in the test's own process.
- * `test/integration/programs.test.ts` proves that they do the same.
+ * `test/integration/cli/programs.test.ts` proves that they do the same.
  */
 
 import { readFileSync } from 'node:fs'

@@ -1,0 +1,145 @@
+/** The two ways to wait for a lock: a process of its own sleeps, a server goes on with its other work. */
+
+import { rmSync } from 'node:fs'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { retryWhileLocked, withLock } from '../../../src/disk/lock.ts'
+import type { Occasion } from '../../../src/hosts/occasion.ts'
+import { commitStop, commitStopAsync } from '../../../src/stop/commit.ts'
+import { observeStop } from '../../../src/stop/observe-stop.ts'
+import { planStop } from '../../../src/stop/plan.ts'
+import { createProject, makeOld, type Project } from '../../support/project.ts'
+
+const LOCK = 'specs/259_x/.postflight-lock'
+
+afterEach(() => {
+  vi.restoreAllMocks()
+})
+
+function locked() {
+  const project = createProject()
+  project.marker('259_x', { cc_session_id: 'one', agent_id: 'main', stop_hook_active: true })
+  project.write(LOCK, '')
+  return { project, folder: project.at('specs/259_x') }
+}
+
+/** The plan for a stop of the markers' owner. */
+function planOfStop({ dir }: Project) {
+  const nowMs = Date.now()
+  const occasion: Occasion = {
+    payload: { event: 'Stop', session: 'one', agent: 'main', wakeUps: 0, shells: [] },
+    environment: {},
+    roots: [dir],
+    reader: { foundRoot: dir, findForm: () => ({ onPath: true, byNpx: false, script: '/postflight.js' }) },
+    nowMs,
+    startMs: nowMs,
+    sessionBornMs: undefined,
+    deadline: undefined,
+  }
+  return { plan: planStop(observeStop(occasion), occasion), occasion }
+}
+
+describe('an asynchronous wait for a lock', () => {
+  it('runs the action when the lock is free, and never sleeps meanwhile', async () => {
+    const { project, folder } = locked()
+    const sleep = vi.spyOn(Atomics, 'wait')
+    let ticks = 0
+    const ticking = setInterval(() => {
+      ticks += 1
+    }, 5)
+    setTimeout(() => rmSync(project.at(LOCK)), 150)
+
+    const seen = await retryWhileLocked(() => withLock(folder, 2_000, () => ticks))
+
+    clearInterval(ticking)
+    expect(seen).toBeGreaterThan(3)
+    expect(sleep).not.toHaveBeenCalled()
+    expect(project.has(LOCK)).toBe(false)
+  })
+
+  it('takes over a lock that was left behind', async () => {
+    const { project, folder } = locked()
+    makeOld(project.at(LOCK), 1)
+    expect(await retryWhileLocked(() => withLock(folder, 2_000, () => 'done'))).toBe('done')
+  })
+
+  it.each([3, -3])('leaves the lock of a living process alone when the clock is set by %i hours', async (hours) => {
+    const { project, folder } = locked()
+    const now = Date.now.bind(Date)
+    vi.spyOn(Date, 'now').mockImplementation(() => now() + hours * 3_600_000)
+    let isReleased = false
+    setTimeout(() => {
+      isReleased = true
+      rmSync(project.at(LOCK))
+    }, 50)
+
+    expect(await retryWhileLocked(() => withLock(folder, 2_000, () => isReleased))).toBe(true)
+  })
+
+  it('takes over a lock that was left behind without any patience too: a rotation of the journal has none', async () => {
+    const { project, folder } = locked()
+    makeOld(project.at(LOCK), 1)
+    expect(withLock(folder, 0, () => 'done')).toBe('done')
+  })
+
+  it('ends with the same error as a sleep when the patience of the lock is over', async () => {
+    const { folder } = locked()
+    await expect(retryWhileLocked(() => withLock(folder, 60, () => 'done'))).rejects.toMatchObject({ code: 'locked' })
+    expect(() => withLock(folder, 60, () => 'done')).toThrow(expect.objectContaining({ code: 'locked' }))
+  })
+
+  it('ends when the patience is over where other processes take the lock one after another, and each one looks old', () => {
+    const { project, folder } = locked()
+    const now = Date.now.bind(Date)
+    // The clock of a network disk may differ from this machine's.
+    vi.spyOn(Date, 'now').mockImplementation(() => now() + 3_600_000)
+    const endMs = performance.now() + 3_000
+    vi.spyOn(Atomics, 'wait').mockImplementation(() => {
+      if (performance.now() > endMs) throw new Error('still waiting')
+      rmSync(project.at(LOCK))
+      project.write(LOCK, '')
+      return 'timed-out'
+    })
+    expect(() => withLock(folder, 60, () => 'done')).toThrow(expect.objectContaining({ code: 'locked' }))
+  })
+
+  it('passes on the errors of the action, and the next lock is waited for in the usual way again', async () => {
+    const { project, folder } = locked()
+    const failing = retryWhileLocked(() => {
+      throw new Error('of the action')
+    })
+    await expect(failing).rejects.toThrow('of the action')
+    const sleep = vi.spyOn(Atomics, 'wait').mockImplementation(() => {
+      rmSync(project.at(LOCK))
+      return 'timed-out'
+    })
+    expect(withLock(folder, 2_000, () => 'done')).toBe('done')
+    expect(sleep).toHaveBeenCalledOnce()
+  })
+
+  it('of a stop that was in vain reports nothing where the marker is gone by then, and an error where it still lies there', () => {
+    const { project } = locked()
+    const { plan, occasion } = planOfStop(project)
+
+    expect(commitStop(plan, occasion).outcomes).toEqual([expect.objectContaining({ kind: 'failed' })])
+    // Another process holds the lock while it removes the marker.
+    vi.spyOn(Atomics, 'wait').mockImplementation(() => {
+      rmSync(project.at('specs/259_x/.postflight-pending'), { force: true })
+      return 'timed-out'
+    })
+    expect(commitStop(plan, occasion).outcomes).toEqual([expect.objectContaining({ kind: 'let-go' })])
+  })
+
+  it('of a stop delays the marker whose lock is held, and counts no other one twice', async () => {
+    const { project } = locked()
+    project.marker('001_first', { cc_session_id: 'one', agent_id: 'main' })
+    const { plan, occasion } = planOfStop(project)
+    const sleep = vi.spyOn(Atomics, 'wait')
+    setTimeout(() => rmSync(project.at(LOCK)), 100)
+
+    const { outcomes } = await commitStopAsync(plan, occasion)
+
+    expect(outcomes.map(({ kind }) => kind)).toEqual(['blocked', 'bypassed'])
+    expect(project.read('specs/001_first/.postflight-loop-guard').trim()).toBe('1')
+    expect(sleep).not.toHaveBeenCalled()
+  })
+})

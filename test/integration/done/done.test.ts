@@ -1,0 +1,708 @@
+/** The definition of done, from trusting it to the stop that its checks allow: hook and commands together, on a real disk. */
+
+import { chmodSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { agentShell, begun, edit, later, RULES } from '../../support/done-project.ts'
+import { OTHER_SESSION, SESSION, sessionStart, stop, structuredAnswer, subagentStop } from '../../support/payloads.ts'
+import { claudeHookEnv, createSourceProject, type HookRun, makeOld, type Project } from '../../support/project.ts'
+
+const stops = (project: Project, more: object = {}): Promise<HookRun> => project.hook(stop({ ...more }))
+const reasonOf = async (run: Promise<HookRun>): Promise<string | undefined> => (await run).answer.reason
+const done = (project: Project, ...words: string[]) => project.cli(['done', ...words], agentShell())
+
+/** The files in the session's folder. */
+function filesOf(project: Project): string[] {
+  const [folder = ''] = readdirSync(project.at('specs/.postflight')).filter(
+    (name) => name.startsWith('done-') && !name.endsWith('json'),
+  )
+  return readdirSync(project.at('specs/.postflight', folder))
+}
+
+describe('a stop of the main agent', () => {
+  it('is allowed where nothing changed', async () => {
+    const project = await begun()
+    expect((await stops(project)).answer).toEqual({})
+    expect(filesOf(project)).toEqual(['baseline.json'])
+  })
+
+  it('is blocked where files changed, and names them and the command', async () => {
+    const project = await begun()
+    await edit(project, 'src/b.ts')
+    const { answer } = await stops(project)
+    expect(answer.decision).toBe('block')
+    expect(answer.reason?.replace(/\n\(where `postflight`.*\)/, '')).toBe(
+      [
+        'This repository says when work is done (specs/done.yaml). Files changed since these rules were last proven:',
+        '  - src/**, package.json: src/b.ts',
+        'They changed during this session, by you or by somebody else. If they are not yours: postflight wait done --for "<whose>"',
+        '',
+        'These checks must succeed first. The command below runs them; give that shell call enough time:',
+        '  - test ! -f broken',
+        'Run the checks: postflight done',
+        'Blocked stop 1 of 3. (After the third, you may stop.)',
+      ].join('\n'),
+    )
+    expect(project.journal().map(({ event, agent, host_session: session }) => [event, agent, session])).toEqual([
+      ['create', 'main', SESSION],
+      ['block', 'main', SESSION],
+    ])
+  })
+
+  it('is allowed after the checks were green, until the next change', async () => {
+    const project = await begun()
+    await edit(project, 'src/b.ts')
+    expect(await reasonOf(stops(project))).toContain('src/b.ts')
+    const run = await done(project)
+    expect([run.status, run.stderr]).toEqual([0, ''])
+    expect(run.stdout).toMatch(/^1 check passed: test ! -f broken \(0\.\d s\)\n$/)
+    expect((await stops(project)).answer).toEqual({})
+    await edit(project, 'src/a.ts')
+    expect(await reasonOf(stops(project))).toContain('src/a.ts')
+  })
+
+  it('is never blocked where the agent ran the checks before it', async () => {
+    const project = await begun()
+    await edit(project, 'src/b.ts')
+    expect((await done(project)).status).toBe(0)
+    expect((await stops(project)).answer).toEqual({})
+  })
+
+  it('is blocked by the rules alone whose files changed', async () => {
+    const project = await begun()
+    await edit(project, 'docs/b.md')
+    await edit(project, 'docs/drafts/c.md')
+    const reason = await reasonOf(stops(project))
+    expect(reason).toContain('  - docs: docs/b.md\n')
+    expect(reason).not.toContain('broken')
+  })
+
+  it('is blocked where a file was removed', async () => {
+    const project = await begun()
+    await later()
+    rmSync(project.at('src/a.ts'))
+    expect(await reasonOf(stops(project))).toContain('  - src/**, package.json: files were added or removed')
+  })
+
+  it('shows the output of a red check, and its marker stays', async () => {
+    const project = await begun('done: [{ when: "src/**", check: "echo the fault; exit 3" }]')
+    await edit(project, 'src/b.ts')
+    await stops(project)
+    const run = await done(project)
+    expect(run.status).toBe(1)
+    expect(run.stdout).toContain('failed (exit code 3;')
+    expect(run.stdout).toContain('  the fault')
+    const reason = await reasonOf(stops(project))
+    expect(reason).toContain('failed the last time (exit code 3)')
+    expect(reason).toContain('  | the fault')
+    expect(reason).toContain('Blocked stop 2 of 3.')
+  })
+
+  it('is blocked three times at most, then given up until another prompt and a further change', async () => {
+    const project = await begun()
+    project.write('broken', '')
+    await edit(project, 'src/b.ts')
+    for (const count of [1, 2, 3]) expect(await reasonOf(stops(project))).toContain(`Blocked stop ${count} of 3.`)
+    const { answer, stderr } = await project.hook(stop(), { env: claudeHookEnv(project, SESSION) })
+    expect(answer.decision).toBeUndefined()
+    expect(stderr).toContain('after 3 blocked stops')
+    expect(filesOf(project)).toContain('.postflight-abandoned')
+    expect((await project.cli(['status', '--exit-code'])).status).toBe(1)
+    await edit(project, 'src/b.ts')
+    expect((await stops(project)).answer, 'the same prompt').toEqual({})
+    expect((await stops(project, { prompt_id: 'prompt-2' })).answer.reason, 'another prompt').toContain('src/b.ts')
+    rmSync(project.at('broken'))
+    expect((await done(project)).status).toBe(0)
+    expect(filesOf(project).filter((name) => name.startsWith('.postflight'))).toEqual([])
+    expect((await project.cli(['status', '--exit-code'])).status).toBe(0)
+  })
+
+  it('is not blocked at another prompt without a further change', async () => {
+    const project = await begun()
+    await edit(project, 'src/b.ts')
+    for (let count = 0; count < 4; count += 1) await stops(project)
+    expect((await stops(project, { prompt_id: 'prompt-2' })).answer).toEqual({})
+  })
+
+  it('is blocked three times for one prompt, also where the checks were green in between', async () => {
+    const project = await begun()
+    for (const count of [1, 2, 3]) {
+      await edit(project, 'src/b.ts')
+      expect(await reasonOf(stops(project))).toContain(`Blocked stop ${count} of 3.`)
+      expect((await done(project)).status).toBe(0)
+    }
+    await edit(project, 'src/b.ts')
+    const { answer, stderr } = await stops(project)
+    expect(answer.decision).toBeUndefined()
+    expect(stderr).toContain('3 stops were blocked since your last message')
+    expect(await reasonOf(stops(project, { prompt_id: 'prompt-2' }))).toContain('Blocked stop 1 of 3.')
+  })
+
+  it('is judged at the call that ends the turn too', async () => {
+    const project = await begun()
+    await edit(project, 'src/b.ts')
+    const { answer } = await project.hook(structuredAnswer())
+    expect(answer.hookSpecificOutput?.permissionDecision).toBe('deny')
+    expect(answer.hookSpecificOutput?.permissionDecisionReason).toContain('src/b.ts')
+  })
+
+  it.each([
+    ['in plan mode', { permission_mode: 'plan' }],
+    [
+      'while a sub-agent runs in the background',
+      { background_tasks: [{ id: 'a', type: 'subagent', status: 'running', description: 'x' }] },
+    ],
+  ])('is not judged %s', async (_when, more) => {
+    const project = await begun()
+    await edit(project, 'src/b.ts')
+    expect((await stops(project, more)).answer).toEqual({})
+    expect(await reasonOf(stops(project))).toContain('src/b.ts')
+  })
+
+  it('is not judged while a workflow of the session runs, but the stop that ends it is', async () => {
+    const project = await begun()
+    project.write('flow.json', '{"name":"flow","phases":[{"id":"plan","prompt":"Plan it.","artifact":"plan.md"}]}')
+    await project.cli(['workflow', 'start', '7', 'x', '--definition', 'flow.json'], agentShell())
+    await edit(project, 'src/b.ts')
+    expect(await reasonOf(stops(project))).toContain('Plan it.')
+    expect(project.journal().filter(({ event }) => event === 'create')).toEqual([])
+    project.write('specs/007_x/plan.md', 'A plan.')
+    const reason = await reasonOf(stops(project, { stop_hook_active: true }))
+    expect(reason).toContain('src/b.ts')
+    expect(reason).toContain('Blocked stop 1 of 3.')
+  })
+
+  it('is allowed while the agent waits, and blocked again after that', async () => {
+    const project = await begun()
+    await edit(project, 'src/b.ts')
+    await stops(project)
+    expect((await project.cli(['wait', 'done', '--for', 'the person who edits'], agentShell())).status).toBe(0)
+    expect((await stops(project)).answer).toEqual({})
+    expect(await reasonOf(stops(project, { prompt_id: 'prompt-2' }))).toContain('src/b.ts')
+  })
+
+  it('does not hold a sub-agent', async () => {
+    const project = await begun()
+    await edit(project, 'src/b.ts')
+    expect((await project.hook(subagentStop())).answer).toEqual({})
+    await stops(project)
+    expect((await project.hook(subagentStop())).answer).toEqual({})
+  })
+
+  it('belongs to its session: another one has its own marker, and its green checks count', async () => {
+    const project = await begun()
+    await project.hook(sessionStart('startup', { session_id: OTHER_SESSION }))
+    await edit(project, 'src/b.ts')
+    expect(await reasonOf(stops(project))).toContain('src/b.ts')
+    expect(await reasonOf(stops(project, { session_id: OTHER_SESSION }))).toContain('src/b.ts')
+    expect((await project.cli(['done'], agentShell(OTHER_SESSION))).status).toBe(0)
+    expect((await stops(project, { session_id: OTHER_SESSION })).answer).toEqual({})
+    expect((await stops(project)).answer).toEqual({})
+    expect(project.journal().filter(({ event }) => event === 'clear')).toHaveLength(2)
+  })
+
+  it('counts from the birth of the transcript where the session has no baseline', async () => {
+    const project = createSourceProject()
+    project.write('specs/done.yaml', RULES)
+    await project.cli(['trust', '--yes'])
+    expect((await stops(project)).answer).toEqual({})
+    const transcript = project.transcript()
+    await edit(project, 'src/b.ts')
+    expect(await reasonOf(stops(project, { transcript_path: transcript }))).toContain('src/b.ts')
+  })
+
+  it('is bypassed once, and asked again only at another prompt after a further change', async () => {
+    const project = await begun()
+    await edit(project, 'src/b.ts')
+    await stops(project)
+    await project.cli(['bypass', '--all'])
+    expect((await stops(project)).answer).toEqual({})
+    await edit(project, 'src/c.ts')
+    expect((await stops(project)).answer).toEqual({})
+    expect(await reasonOf(stops(project, { prompt_id: 'prompt-2' }))).toContain('src/c.ts')
+  })
+})
+
+describe('bypass --all', () => {
+  it('lets the next stop go where no marker is yet', async () => {
+    const project = await begun()
+    await edit(project, 'src/b.ts')
+    await project.cli(['bypass', '--all'])
+    expect((await stops(project)).answer).toEqual({})
+    await edit(project, 'src/c.ts')
+    expect((await stops(project)).answer, 'the same prompt').toEqual({})
+    expect(await reasonOf(stops(project, { prompt_id: 'prompt-2' }))).toContain(': src/c.ts\n')
+  })
+})
+
+describe('trust', () => {
+  it('is needed before anything is asked', async () => {
+    const project = createSourceProject()
+    project.write('specs/done.yaml', RULES)
+    const { answer } = await project.hook(sessionStart('startup'), { env: claudeHookEnv(project, SESSION) })
+    expect(JSON.stringify(answer)).toContain('it is not trusted on this machine')
+    expect(JSON.stringify(answer)).not.toContain('broken')
+    const transcript = project.transcript()
+    await edit(project, 'src/b.ts')
+    expect((await stops(project, { transcript_path: transcript })).answer).toEqual({})
+    const run = await done(project)
+    expect([run.status, run.stderr]).toEqual([
+      1,
+      expect.stringContaining('run `postflight trust` in your own terminal'),
+    ])
+  })
+
+  it('is refused in an agent’s shell, with --yes too', async () => {
+    const project = createSourceProject()
+    project.write('specs/done.yaml', RULES)
+    const run = await project.cli(['trust', '--yes'], agentShell())
+    expect([run.status, run.stderr]).toEqual([1, expect.stringContaining('only a person may trust')])
+  })
+
+  it('asks, and takes anything but yes for no', async () => {
+    const project = createSourceProject()
+    project.write('specs/done.yaml', RULES)
+    expect((await project.cli(['trust'])).status).toBe(64)
+    for (const answers of [[], [''], ['n'], ['yess']]) {
+      const asked = await project.cli(['trust'], { answers })
+      expect([asked.status, asked.stdout], answers[0]).toEqual([1, expect.stringContaining('nothing has changed')])
+      expect(asked.stdout).toContain('test ! -f broken')
+    }
+    expect((await done(project)).stderr).toContain('not trusted')
+    expect((await project.cli(['trust'], { answers: ['Yes'] })).stdout).toContain('trusted specs/done.yaml')
+    project.write('specs/done.yaml', `${RULES}# changed\n`)
+    const run = await project.cli(['trust', '--yes', '--json'])
+    expect(run.json()).toMatchObject({ trusted: true, changed: true, rules: [{ checks: ['test ! -f broken'] }, {}] })
+    expect((await project.cli(['trust', '--json'])).json()).toMatchObject({ trusted: true, changed: false })
+  })
+
+  it.each([
+    ['does not parse', 'done: [', 65],
+    ['has an unknown field', 'dnoe: []', 65],
+    ['is missing', undefined, 1],
+  ])('is refused for a file that %s', async (_what, text, status) => {
+    const project = createSourceProject()
+    if (text !== undefined) project.write('specs/done.yaml', text)
+    expect((await project.cli(['trust', '--yes'])).status).toBe(status)
+    expect((await done(project)).status).toBe(status)
+  })
+
+  it('is refused for a link and for a file that is too large', async () => {
+    const project = createSourceProject()
+    symlinkSync('/etc/passwd', project.at('specs/done.yaml'))
+    expect((await project.cli(['trust', '--yes'])).stderr).toContain('specs/done.yaml')
+    rmSync(project.at('specs/done.yaml'))
+    project.write('specs/done.yaml', `# ${'x'.repeat(1_048_576)}\n${RULES}`)
+    expect((await project.cli(['trust', '--yes'])).stderr).toContain('too large')
+  })
+
+  it.each([
+    ['weakened', 'done: []'],
+    ['broken', 'done: ['],
+  ])('stays as it was where the file is %s, and the person is told', async (_what, text) => {
+    const project = await begun()
+    project.write('specs/done.yaml', text)
+    const { answer } = await project.hook(sessionStart('resume'), { env: claudeHookEnv(project, SESSION) })
+    expect(JSON.stringify(answer)).toContain('the trusted rules stay in force')
+    await edit(project, 'src/b.ts')
+    expect(await reasonOf(stops(project))).toContain('test ! -f broken')
+    expect((await done(project)).status).toBe(0)
+  })
+
+  it('has no effect where the file is gone', async () => {
+    const project = await begun()
+    rmSync(project.at('specs/done.yaml'))
+    await edit(project, 'src/b.ts')
+    expect((await stops(project)).answer).toEqual({})
+    expect((await done(project)).stdout).toContain('is gone')
+  })
+})
+
+describe('done', () => {
+  it('lists what is due, and why', async () => {
+    const project = await begun()
+    await edit(project, 'docs/b.md')
+    const { stdout } = await done(project, '--list')
+    expect(stdout).toBe('not due  src/**, package.json\ndue      docs: true; echo docs (docs/b.md)\n')
+    const json = (await done(project, '--list', '--json')).json()
+    expect(json.rules.map(({ due, changed }: { due: boolean; changed: string[] }) => [due, changed])).toEqual([
+      [false, []],
+      [true, ['docs/b.md']],
+    ])
+  })
+
+  it('runs every rule with --all, and each command once', async () => {
+    const project = await begun('done: [{ when: a, check: echo >> ran }, { when: b, check: [echo >> ran, "true"] }]')
+    expect((await done(project, '--all')).status).toBe(0)
+    expect(project.read('ran')).toBe('\n')
+    expect((await done(project)).stdout).toContain('nothing is due')
+  })
+
+  it('runs the checks once more if files changed meanwhile, and takes what changes again for their own output', async () => {
+    const project = await begun(
+      'done: [{ when: "src/**", check: "echo >> ran; sleep 0.02; date +%N > src/generated" }]',
+    )
+    await edit(project, 'src/b.ts')
+    await stops(project)
+    const run = await done(project)
+    expect(run.status).toBe(0)
+    expect(run.stdout).toContain('"src/generated"')
+    expect(run.stdout).toContain('unless')
+    expect(project.read('ran')).toBe('\n\n')
+    expect((await stops(project)).answer).toEqual({})
+    await edit(project, 'src/generated')
+    expect((await stops(project)).answer).toEqual({})
+    await edit(project, 'src/b.ts')
+    expect(await reasonOf(stops(project))).toContain('src/b.ts')
+  })
+
+  it('takes a file that changes only the second time for somebody else’s, which is due', async () => {
+    const project = await begun(
+      'done: [{ when: "src/**", check: "echo >> ran; sleep 0.02; date +%N > src/generated; sh -c \'test $(wc -l < ran) = 1 || { date +%N > src/a.ts; date +%N > src/new; }\'" }]',
+    )
+    await edit(project, 'src/b.ts')
+    const run = await done(project)
+    expect([run.status, run.stdout]).toEqual([0, expect.stringContaining('"src/generated"')])
+    expect(run.stdout).not.toContain('"src/a.ts"')
+    const reason = await reasonOf(stops(project))
+    // The first run made a file too, so another new one is the checks' own.
+    expect(reason).toContain(': src/a.ts\n')
+  })
+
+  it('runs a formatter once more, and is done then', async () => {
+    const project = await begun(
+      'done: [{ when: "src/**", check: "grep -q nice src/b.ts || { sleep 0.02; echo nice > src/b.ts; }" }]',
+    )
+    await edit(project, 'src/b.ts')
+    const run = await done(project)
+    expect([run.status, run.stdout]).toEqual([0, expect.not.stringContaining('unless')])
+    expect((await stops(project)).answer).toEqual({})
+  })
+
+  it('ends every session’s marker in a plain terminal', async () => {
+    const project = await begun()
+    await edit(project, 'src/b.ts')
+    await stops(project)
+    const run = await project.cli(['done', '--json'])
+    expect(run.status).toBe(0)
+    expect(run.json().cleared).toHaveLength(1)
+    expect((await stops(project)).answer).toEqual({})
+  })
+
+  it('is not fooled by a receipt from the future', async () => {
+    const project = await begun()
+    await done(project, '--all')
+    const receipts = JSON.parse(project.read('specs/.postflight/done-receipts.json'))
+    for (const one of Object.values<{ at_ms: number }>(receipts.receipts)) one.at_ms += 1e12
+    project.write('specs/.postflight/done-receipts.json', JSON.stringify(receipts))
+    await edit(project, 'src/b.ts')
+    expect(await reasonOf(stops(project))).toContain('src/b.ts')
+  })
+})
+
+describe('evidence', () => {
+  const status = (project: Project) => project.cli(['status', '--exit-code'])
+
+  it('is not ended by a definition that is gone for a moment', async () => {
+    const project = await begun("done: [{when: 'src/**', check: 'false'}]\n")
+    await edit(project, 'src/b.ts')
+    for (let count = 0; count < 4; count += 1) await stops(project)
+    expect(await status(project)).toMatchObject({ status: 1 })
+
+    rmSync(project.at('specs/done.yaml'))
+    await done(project)
+    project.write('specs/done.yaml', "done: [{when: 'src/**', check: 'false'}]\n")
+
+    expect(await status(project)).toMatchObject({ status: 1 })
+  })
+
+  it('of a block becomes that of a marker without its checks, where the definition is gone', async () => {
+    const project = await begun("done: [{when: 'src/**', check: 'false'}]\n")
+    await edit(project, 'src/b.ts')
+    await stops(project)
+    rmSync(project.at('specs/done.yaml'))
+
+    await done(project)
+
+    expect(filesOf(project)).toContain('.postflight-abandoned')
+    expect(project.journal().at(-1)).toMatchObject({ event: 'clear', outcome: 'unchecked' })
+    expect(await status(project)).toMatchObject({ status: 1 })
+  })
+
+  it('stays in folders of old sessions', async () => {
+    const project = await begun()
+    await edit(project, 'src/b.ts')
+    await stops(project)
+    const [folder = ''] = readdirSync(project.at('specs/.postflight')).filter((name) => /^done-[0-9a-f]+$/.test(name))
+    makeOld(project.at('specs/.postflight', folder), 24 * 8)
+
+    await project.hook(sessionStart('startup', { session_id: OTHER_SESSION }))
+
+    expect(project.has(`specs/.postflight/${folder}/.postflight-pending`)).toBe(true)
+  })
+})
+
+describe('a marker of the definition of done', () => {
+  it.each<[string, object, (project: Project) => unknown]>([
+    ['in plan mode', { permission_mode: 'plan' }, () => undefined],
+    ['while the definition is gone', {}, (project) => rmSync(project.at('specs/done.yaml'))],
+    [
+      'while a workflow of the session runs',
+      {},
+      async (project) => {
+        project.write(
+          'flow.json',
+          JSON.stringify({ name: 'f', phases: [{ id: 'a', prompt: 'Do a.', artifact: 'a.md' }] }),
+        )
+        await project.cli(['workflow', 'start', '7', 'f', '--definition', 'flow.json'], agentShell())
+      },
+    ],
+  ])('holds no stop %s, and the next one all the same', async (_when, more, change) => {
+    const project = await begun()
+    await edit(project, 'src/b.ts')
+    expect(await reasonOf(stops(project))).toContain('Blocked stop 1 of 3')
+
+    await change(project)
+    const reason = await reasonOf(stops(project, { prompt_id: 'p2', ...more }))
+    expect(reason ?? '').not.toContain('postflight done')
+
+    project.write('specs/done.yaml', RULES)
+    await project.cli(['workflow', 'abort', '7'], agentShell())
+    expect(await reasonOf(stops(project, { prompt_id: 'p3' }))).toContain('postflight done')
+  })
+})
+
+describe('an emergency', () => {
+  it('in a session that has no folder yet lets its next stop through, once', async () => {
+    const project = createSourceProject()
+    project.write('specs/done.yaml', RULES)
+    project.write('src/a.ts', 'a')
+    await project.cli(['trust', '--yes'])
+    const transcript = project.transcript()
+    await edit(project, 'src/b.ts')
+
+    const { stdout } = await project.cli(['bypass', '--all'])
+    const first = await stops(project, { transcript_path: transcript, prompt_id: 'p1' })
+    await edit(project, 'src/b.ts')
+    const second = await stops(project, { transcript_path: transcript, prompt_id: 'p2' })
+
+    expect(stdout).toBe('specs/done.yaml: the next stop of each session goes through\n')
+    expect(first.answer).toEqual({})
+    expect(second.answer.reason).toContain('src/b.ts')
+  })
+
+  it('is no reason to adopt the marker of another session', async () => {
+    const project = await begun()
+    await edit(project, 'src/b.ts')
+    await stops(project)
+    const [folder = ''] = readdirSync(project.at('specs/.postflight')).filter((name) => /^done-[0-9a-f]+$/.test(name))
+
+    const { status, stderr } = await project.cli(['adopt', folder], agentShell(OTHER_SESSION))
+
+    expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringContaining('`postflight done` runs') })
+  })
+})
+
+describe('the times of files', () => {
+  const HOUR_MS = 3_600_000
+
+  it('of a file that is later than the clock count once: it is proven, and due after its next change', async () => {
+    const project = await begun()
+    await edit(project, 'src/b.ts')
+    const ahead = new Date(Date.now() + HOUR_MS)
+    utimesSync(project.at('src/b.ts'), ahead, ahead)
+
+    const first = await done(project)
+    const second = await done(project)
+    await edit(project, 'src/b.ts')
+
+    expect(first.stdout).toMatch(/^1 check passed/)
+    expect(first.stdout).not.toContain('write files themselves')
+    expect(second.stdout).toContain('nothing is due')
+    expect(await reasonOf(stops(project))).toContain('src/b.ts')
+  })
+
+  it('of a baseline that is later than the clock do not count', async () => {
+    const project = await begun()
+    const [folder = ''] = readdirSync(project.at('specs/.postflight')).filter((name) => /^done-[0-9a-f]+$/.test(name))
+    const ahead = new Date(Date.now() + HOUR_MS)
+    utimesSync(project.at('specs/.postflight', folder, 'baseline.json'), ahead, ahead)
+    const transcript = project.transcript()
+    await edit(project, 'src/b.ts')
+
+    expect(await reasonOf(stops(project, { transcript_path: transcript }))).toContain('src/b.ts')
+  })
+
+  it('of more files than a receipt lists are compared all: an edit while the checks run is due', async () => {
+    const check = 'sh check.sh'
+    const project = await begun(`done: [{when: ['src/**', 'out/**'], check: '${check}'}]\n`)
+    for (let at = 0; at < 250; at += 1) project.write(`out/${at}`, 'x')
+    // Each run writes all of them. During the second one somebody edits a source.
+    project.write(
+      'check.sh',
+      'for f in out/*; do echo $$ >$f; done; if test -e once; then sleep 0.1; echo y >src/a.ts; fi; touch once',
+    )
+    await edit(project, 'src/b.ts')
+
+    await done(project)
+
+    expect((await done(project, '--list')).stdout).toMatch(/^due /)
+  })
+})
+
+describe('the files of a rule', () => {
+  it('are none behind a link, also where the pattern names the link', async () => {
+    const project = createSourceProject()
+    const outside = join(project.base, 'outside')
+    mkdirSync(outside)
+    writeFileSync(join(outside, 'f.txt'), 'x')
+    symlinkSync(outside, project.at('link'))
+    project.write('specs/done.yaml', "done: [{when: 'link/**', check: 'true'}, {when: 'link/f.txt', check: 'true'}]\n")
+    await project.cli(['trust', '--yes'])
+    await project.hook(sessionStart('startup'))
+    await later()
+    writeFileSync(join(outside, 'f.txt'), 'y')
+
+    expect((await done(project, '--list')).stdout).toBe('not due  link/**\nnot due  link/f.txt\n')
+  })
+
+  it('are due where their folder became a link', async () => {
+    const project = await begun()
+    renameSync(project.at('src'), join(project.base, 'moved'))
+    symlinkSync(join(project.base, 'moved'), project.at('src'))
+
+    expect(await reasonOf(stops(project))).toContain('files were added or removed')
+  })
+
+  it('may be named with an empty alternative, and from the root on', async () => {
+    const project = await begun(
+      "done: [{when: '{src/**,}', check: 'true'}, {when: ['./docs/**', '{,}'], check: 'true'}]\n",
+    )
+    await edit(project, 'src/b.ts')
+    await edit(project, 'docs/b.md')
+
+    expect((await done(project, '--list')).stdout).toMatch(/^due .*src\/b\.ts\)\ndue .*docs\/b\.md\)\n$/)
+  })
+})
+
+describe('checks that remove what git ignores', () => {
+  it('are judged all the same', async () => {
+    const project = await begun("done: [{when: 'src/**', check: 'rm -rf specs/.postflight; test ! -f broken'}]\n")
+    project.write('broken', '')
+    await edit(project, 'src/b.ts')
+
+    const red = await done(project)
+    rmSync(project.at('broken'))
+    const green = await done(project)
+
+    expect([red.status, green.status]).toEqual([1, 0])
+    expect((await done(project, '--list')).stdout).toMatch(/^not due .*\(proven /)
+  })
+})
+
+describe('a hostile or broken project', () => {
+  it.each<[string, (project: Project) => void]>([
+    [
+      'its folder is a link',
+      (project) => {
+        rmSync(project.at('specs/.postflight'), { recursive: true })
+        symlinkSync('/tmp', project.at('specs/.postflight'))
+      },
+    ],
+    ['its receipts do not parse', (project) => project.write('specs/.postflight/done-receipts.json', '{"receipts":[1')],
+    ['its receipts are a folder', (project) => project.write('specs/.postflight/done-receipts.json/x', '')],
+    ['its folder cannot be written', (project) => chmodSync(project.at('specs/.postflight'), 0o500)],
+    ['its folder is gone', (project) => rmSync(project.at('specs/.postflight'), { recursive: true })],
+  ])('where %s: the hook answers, with exit code 0', async (_what, breaks) => {
+    const project = await begun()
+    await edit(project, 'src/b.ts')
+    breaks(project)
+    const { answer } = await stops(project, { transcript_path: project.transcript() })
+    expect(['block', undefined]).toContain(answer.decision)
+    if (_what.includes('cannot be written')) chmodSync(project.at('specs/.postflight'), 0o700)
+  })
+
+  it.each<[string, string, string]>([
+    ['an unknown field', 'done: [{ whne: a, check: b }]', 'done.0.whne: unknown field "whne" (did you mean "when"?)'],
+    ['a pattern that would take for ever', 'done: [{ when: "**/*a*a*a*/**/*a*b", check: b }]', 'stars that multiply'],
+    ['a mebibyte of rules', `done:\n${'  - { when: a, check: b }\n'.repeat(40_000)}`, 'at most 20 rules'],
+    ['many brackets', `done: ${'['.repeat(50_000)}`, 'specs/done.yaml:1:'],
+    [
+      'aliases that multiply',
+      `a: &a [x]\n${Array.from({ length: 60 }, (_, n) => `b${n}: &b${n} [*${n === 0 ? 'a' : `b${n - 1}`}, *${n === 0 ? 'a' : `b${n - 1}`}]\n`).join('')}done: *b59`,
+      'specs/done.yaml:',
+    ],
+  ])('where the file has %s: it is refused, and nothing is run', async (_what, text, fault) => {
+    const project = createSourceProject()
+    project.write('specs/done.yaml', text)
+    for (const words of [['trust', '--yes'], ['done']]) {
+      const run = await project.cli(words)
+      expect([run.status, run.stderr], words[0]).toEqual([65, expect.stringContaining(fault)])
+    }
+    const { answer } = await project.hook(sessionStart('startup'), { env: claudeHookEnv(project, SESSION) })
+    expect(JSON.stringify(answer)).toContain('is not trusted on this machine')
+  })
+
+  it('is held by the trusted rules where a check edits the file', async () => {
+    const project = await begun('done: [{ when: "src/**", check: "echo \'done: []\' > specs/done.yaml" }]')
+    await edit(project, 'src/b.ts')
+    expect((await done(project)).status).toBe(0)
+    expect(project.read('specs/done.yaml')).toBe('done: []\n')
+    expect((await stops(project)).answer).toEqual({})
+    await edit(project, 'src/b.ts')
+    expect(await reasonOf(stops(project))).toContain('src/b.ts')
+  })
+
+  it('is proven by two sessions at once, each for itself', async () => {
+    const project = await begun('done: [{ when: "src/**", check: "sleep 0.3" }]')
+    await project.hook(sessionStart('startup', { session_id: OTHER_SESSION }))
+    await edit(project, 'src/b.ts')
+    for (const session of [SESSION, OTHER_SESSION]) {
+      expect(await reasonOf(stops(project, { session_id: session })), session).toContain('src/b.ts')
+    }
+    const runs = await Promise.all(
+      [SESSION, OTHER_SESSION].map((session) => project.cli(['done', '--json'], agentShell(session))),
+    )
+    expect(runs.map(({ status }) => status)).toEqual([0, 0])
+    for (const session of [SESSION, OTHER_SESSION]) {
+      expect((await stops(project, { session_id: session })).answer, session).toEqual({})
+    }
+    expect(Object.keys(JSON.parse(project.read('specs/.postflight/done-receipts.json')).receipts)).toHaveLength(1)
+  })
+
+  it('asks in a linked worktree too, for its own files', async () => {
+    const project = createSourceProject({ git: false })
+    project.write('specs/done.yaml', RULES)
+    const made = await project.shell(
+      'git init -q . && git add specs && git -c user.name=a -c user.email=a@b commit -qm x && git worktree add -q tree',
+    )
+    expect(made.status, made.stderr).toBe(0)
+    expect((await project.cli(['trust', '--yes'])).status).toBe(0)
+    const cwd = project.at('tree')
+    await project.hook(sessionStart('startup', { cwd }), { cwd })
+    await edit(project, 'src/elsewhere.ts')
+    expect((await project.hook(stop({ cwd }), { cwd })).answer).toEqual({})
+    await edit(project, 'tree/src/b.ts')
+    expect(await reasonOf(project.hook(stop({ cwd }), { cwd }))).toContain('src/b.ts')
+    expect((await project.cli(['done'], { ...agentShell(), cwd })).status).toBe(0)
+    expect((await project.hook(stop({ cwd }), { cwd })).answer).toEqual({})
+  })
+
+  it('is not asked for what editors, systems and interpreters leave beside sources', async () => {
+    const project = await begun()
+    for (const name of ['.a.ts.swp', '.DS_Store', '__pycache__/a.pyc', 'a.ts~', '#a.ts#', '.#a.ts']) {
+      await edit(project, `src/${name}`)
+    }
+    expect((await stops(project)).answer).toEqual({})
+  })
+
+  it('folders of sessions that ended go after seven days', async () => {
+    const project = await begun()
+    const old = project.write('specs/.postflight/done-0123456789abcdef/baseline.json', '{}')
+    const eightDays = new Date(Date.now() - 8 * 86_400_000)
+    utimesSync(join(old, '..'), eightDays, eightDays)
+    await project.hook(sessionStart('startup', { session_id: OTHER_SESSION }))
+    expect(project.has('specs/.postflight/done-0123456789abcdef')).toBe(false)
+    expect(filesOf(project)).toContain('baseline.json')
+  })
+})

@@ -1,0 +1,175 @@
+/** The definition of done in the commands that show, explain, end and let go markers. */
+
+import { rmSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { agentShell, begun, edit } from '../../support/done-project.ts'
+import { OTHER_SESSION, SESSION, sessionStart, stop } from '../../support/payloads.ts'
+import type { Project } from '../../support/project.ts'
+
+/** A project whose session was blocked once by its definition of done. */
+async function blocked(): Promise<Project> {
+  const project = await begun()
+  await edit(project, 'src/b.ts')
+  expect((await project.hook(stop())).answer.decision).toBe('block')
+  return project
+}
+
+const json = async (project: Project, ...words: string[]) =>
+  JSON.parse((await project.cli([...words, '--json'])).stdout)
+
+describe('a pending marker of the definition of done', () => {
+  it('is what `done` names, for people and for the agent of its session', async () => {
+    const project = await blocked()
+    const { markers } = await json(project, 'inspect', 'done')
+    expect(markers).toEqual([expect.objectContaining({ operation: 'definition of done', state: 'pending' })])
+    expect((await project.cli(['inspect', 'done'], agentShell())).stdout).toContain('definition of done')
+  })
+
+  it('is ambiguous to people where two sessions have one, and not to their agents', async () => {
+    const project = await blocked()
+    await project.hook(sessionStart('startup', { session_id: OTHER_SESSION }))
+    await edit(project, 'src/c.ts')
+    expect((await project.hook(stop({ session_id: OTHER_SESSION }))).answer.decision).toBe('block')
+    const folders = (await json(project, 'inspect')).markers.map(({ task }: { task: string }) => task)
+    expect(folders).toHaveLength(2)
+    const several = await project.cli(['inspect', 'done'])
+    expect(several.status).toBe(64)
+    for (const folder of folders) expect(several.stderr).toContain(folder)
+    const own = JSON.parse((await project.cli(['inspect', 'done', '--json'], agentShell())).stdout)
+    expect(own.markers.map(({ owner }: { owner: object }) => owner)).toEqual([
+      expect.objectContaining({ host_session: SESSION }),
+    ])
+    expect((await project.cli(['inspect', folders[0]])).status).toBe(0)
+    const third = agentShell('9f0c1f2e-0000-4000-8000-000000000000')
+    for (const words of [
+      ['clear', 'done', '--unchecked'],
+      ['wait', 'done', '--for', 'x'],
+      ['bypass', 'done'],
+    ]) {
+      const run = await project.cli(words, third)
+      expect([run.status === 0, run.stdout.includes('cleared')], run.stdout + run.stderr).toEqual([
+        words[0] === 'clear',
+        false,
+      ])
+    }
+    expect((await json(project, 'inspect')).markers).toHaveLength(2)
+  })
+
+  it('is an item of status, with the command that proves it, and makes the verdict red', async () => {
+    const project = await blocked()
+    const run = await project.cli(['status', '--exit-code'])
+    expect(run.status).toBe(1)
+    expect(run.stdout).toMatch(/definition of done .* blocked 1 of 3 stops[\s\S]*→ postflight done runs the checks/)
+    expect(await json(project, 'status')).toMatchObject({
+      items: [
+        {
+          kind: 'pending',
+          sentence: expect.stringContaining('The definition of done: its postflight is still pending'),
+        },
+      ],
+      done: { standing: 'trusted', fix: null },
+    })
+  })
+
+  it('is a word in the status line, and a heading in the report', async () => {
+    const project = await blocked()
+    const line = await project.cli(['statusline'], { input: JSON.stringify({ session_id: SESSION }) })
+    expect(line.stdout).toBe('⚑ done, blocked 1/3\n')
+    expect((await project.cli(['report', 'done'])).stdout).toMatch(/^definition of done \(done-[0-9a-f]{16}\)\n/)
+  })
+
+  it.each([
+    ['bypass', ['bypass', 'done']],
+    ['clear --unchecked', ['clear', 'done', '--unchecked']],
+  ])('lets the session go after `%s`, until another message and a further change', async (_name, words) => {
+    const project = await blocked()
+    expect((await project.cli(words)).status).toBe(0)
+    expect((await project.hook(stop())).answer.decision).toBeUndefined()
+    await edit(project, 'src/b.ts')
+    expect((await project.hook(stop())).answer.decision).toBeUndefined()
+    expect((await project.hook(stop({ prompt_id: 'next' }))).answer.decision).toBe('block')
+  })
+
+  it('is not asked again at the next message without a further change', async () => {
+    const project = await blocked()
+    expect((await project.cli(['clear', 'done', '--unchecked'])).status).toBe(0)
+    expect((await project.hook(stop({ prompt_id: 'next' }))).answer.decision).toBeUndefined()
+  })
+})
+
+describe('explain', () => {
+  const explain = async (project: Project, payload: object) =>
+    JSON.parse((await project.cli(['explain', '--payload', '-', '--json'], { input: JSON.stringify(payload) })).stdout)
+
+  it('says before a stop that it would be blocked, and by which rule; it writes nothing', async () => {
+    const project = await begun()
+    await edit(project, 'src/b.ts')
+    const before = project.snapshot('specs')
+    const { done, answer } = await explain(project, stop())
+    expect(done).toEqual([
+      {
+        path: 'specs/done.yaml',
+        why: 'rules are due: the hook makes a marker, and blocks the stop',
+        rules: [
+          { name: 'src/**, package.json', due: true, changed: ['src/b.ts'] },
+          { name: 'docs', due: false, changed: [] },
+        ],
+      },
+    ])
+    expect(answer).toMatchObject({ decision: 'block', reason: expect.stringContaining('src/b.ts') })
+    expect(project.snapshot('specs')).toEqual(before)
+    expect((await project.hook(stop())).answer.reason).toContain(answer.reason)
+  })
+
+  it.each<[string, object, RegExp]>([
+    ['nothing changed', stop(), /no rule is due/],
+    ['the agent plans', stop({ permission_mode: 'plan' }), /not in plan mode/],
+    ['the session began at an unknown time', stop({ session_id: OTHER_SESSION }), /not known when this session began/],
+  ])('says why nothing is asked where %s', async (_name, payload, why) => {
+    const { done, answer } = await explain(await begun(), payload)
+    expect(done).toEqual([{ path: 'specs/done.yaml', why: expect.stringMatching(why), rules: expect.anything() }])
+    expect(answer).toEqual({})
+  })
+})
+
+describe('the standing of the file', () => {
+  const standings: [string, (project: Project) => void, object][] = [
+    [
+      'trusted',
+      () => {},
+      { ok: true, what: 'specs/done.yaml is trusted on this machine: "src/**, package.json", "docs"' },
+    ],
+    ['changed', (project) => project.write('specs/done.yaml', 'done: []\n'), { ok: false, fix: 'postflight trust' }],
+    [
+      'changed',
+      (project) => project.write('specs/done.yaml', 'done: 7\n'),
+      {
+        what: 'specs/done.yaml:1:1: done: must be a list of rules; the rules that were trusted stay in force',
+        fix: 'repair the file, then run postflight trust',
+      },
+    ],
+    [
+      'missing',
+      (project) => rmSync(project.at('specs/done.yaml')),
+      { ok: true, what: expect.stringContaining('is gone') },
+    ],
+  ]
+  it.each(standings)('%s is what status and doctor say', async (standing, change, finding) => {
+    const project = await begun()
+    change(project)
+    expect((await json(project, 'status')).done).toMatchObject({ standing })
+    const { findings } = await json(project, 'doctor')
+    expect(findings.filter(({ check }: { check: string }) => check === 'done')).toEqual([
+      expect.objectContaining(finding),
+    ])
+  })
+
+  it('is untrusted on another machine, and that is not in the verdict', async () => {
+    const project = await begun()
+    const elsewhere = { env: { XDG_STATE_HOME: project.at('elsewhere') } }
+    const run = await project.cli(['status', '--exit-code'], elsewhere)
+    expect([run.status, run.stdout]).toEqual([0, expect.stringContaining('not trusted on this machine')])
+    expect(run.stdout).toContain('→ postflight trust')
+    expect((await project.cli(['doctor'], elsewhere)).stdout).toContain('→ postflight trust')
+  })
+})

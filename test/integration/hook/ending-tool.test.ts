@@ -1,0 +1,178 @@
+import { describe, expect, it } from 'vitest'
+import { agentReturned, SESSION, shellRan, stop, structuredAnswer, subagentStop } from '../../support/payloads.ts'
+import { LAUNCHER } from '../../support/process.ts'
+import { createProject, createSourceProject, type HookRun, type Project } from '../../support/project.ts'
+
+/** A tool whose call ends the agent's turn: the call is judged as the stop that it is. */
+
+const TASK = '259_prove_completeness'
+const MAIN = { id: 'pf_mainmainmain', cc_session_id: SESSION, agent_id: 'main', reason: 'Commit the proof.' }
+const OWNED = { ...MAIN, agent_id: 'agent-a' }
+const WORKER = { agent_id: 'agent-a', agent_type: 'workflow-subagent' }
+
+const reasonOf = (run: HookRun): string | undefined => run.answer.hookSpecificOutput?.permissionDecisionReason
+const storyOf = (project: Project): string[] =>
+  project.journal().map(({ event, count }) => (count === undefined ? String(event) : `${event} ${count}`))
+
+describe.concurrent('a structured answer', () => {
+  it('of the main conversation is refused with the reason, and the answer holds nothing else', async () => {
+    const project = createProject()
+    project.marker(TASK, MAIN)
+
+    const run = await project.hook(structuredAnswer())
+
+    expect(run).toMatchObject({ status: 0, stderr: '' })
+    expect(run.answer).toEqual({
+      hookSpecificOutput: {
+        hookEventName: 'PreToolUse',
+        permissionDecision: 'deny',
+        permissionDecisionReason: expect.stringMatching(/^Commit the proof\.\n[\s\S]*Blocked stop 1 of 3\./),
+      },
+    })
+    expect(reasonOf(run)).toContain('Call it again, with your full answer')
+    expect(project.read(`specs/${TASK}/.postflight-loop-guard`)).toBe('1\n')
+  })
+
+  it('is given up after three blocked stops, whatever kind they were, and the stop behind it finds nothing', async () => {
+    const project = createSourceProject()
+    project.marker(TASK, MAIN)
+
+    const first = await project.hook(structuredAnswer())
+    const second = await project.hook(stop())
+    const third = await project.hook(structuredAnswer())
+    const fourth = await project.hook(structuredAnswer())
+    const discarded = await project.hook(stop({ last_assistant_message: undefined }))
+
+    expect(reasonOf(first)).toContain('Blocked stop 1 of 3')
+    expect(second.answer.reason).toContain('Blocked stop 2 of 3')
+    expect(reasonOf(third)).toContain('Blocked stop 3 of 3')
+    expect([fourth.answer, discarded.answer]).toEqual([{}, {}])
+    expect(storyOf(project)).toEqual(['block 1', 'block 2', 'block 3', 'cap 3'])
+    expect(project.has(`specs/${TASK}/.postflight-abandoned`)).toBe(true)
+  })
+
+  it('of a sub-agent is judged as its stop', async () => {
+    const project = createSourceProject()
+    project.marker(TASK, OWNED)
+
+    const main = await project.hook(structuredAnswer())
+    const worker = await project.hook(structuredAnswer(WORKER))
+
+    expect(main.answer).toEqual({})
+    expect(reasonOf(worker)).toContain('Blocked stop 1 of 3')
+    expect(reasonOf(worker)).not.toContain('full report')
+  })
+
+  it('that hands a report back is refused, and its report reaches the caller', async () => {
+    const project = createSourceProject()
+    project.marker(TASK, OWNED)
+    const env = { CLAUDECODE: '1', CLAUDE_CODE_SESSION_ID: SESSION }
+    const worker = { agent_id: 'agent-a', agent_type: 'general-purpose' }
+    const handBack = { ...worker, tool_name: 'SubagentHandback', tool_input: { message: 'All the findings.' } }
+
+    const refused = await project.hook(structuredAnswer(handBack), { env })
+    const returned = await project.hook(agentReturned('Done.'), { env })
+
+    expect(reasonOf(refused)).toContain('This call of SubagentHandback was refused.')
+    expect(returned.answer.hookSpecificOutput?.additionalContext).toContain('All the findings.')
+    expect(storyOf(project)).toEqual(['block 1'])
+  })
+
+  it('of the agent of a hook is left alone, also by a marker without a session', async () => {
+    const project = createSourceProject()
+    project.marker(TASK, { reason: 'written by bash' })
+
+    const asked = await project.hook(structuredAnswer({ agent_id: 'hook-agent-1' }))
+    const agent = await project.hook(structuredAnswer(WORKER))
+
+    expect(asked.answer).toEqual({})
+    expect(reasonOf(agent)).toContain('written by bash')
+  })
+
+  it('is allowed where the marker waits at this prompt', async () => {
+    const project = createSourceProject()
+    project.marker(TASK, { ...MAIN, wait: { for: 'the build', prompt_id: 'prompt-1', count: 1 } })
+
+    expect((await project.hook(structuredAnswer())).answer).toEqual({})
+    expect(reasonOf(await project.hook(structuredAnswer({ prompt_id: 'prompt-2' })))).toContain('Blocked stop 1 of 3')
+  })
+
+  it('starts no Node where nothing is pending, and Node where a marker lies', async () => {
+    const project = createSourceProject()
+    const env = { PATH: '/nonexistent' }
+    const idle = await project.hook(structuredAnswer(), { program: ['/bin/sh', LAUNCHER], env })
+    project.marker(TASK, MAIN)
+    const busy = await project.hook(structuredAnswer(), { program: ['/bin/sh', LAUNCHER], env })
+
+    expect(idle).toMatchObject({ stdout: '{}\n', stderr: '' })
+    expect(busy.stderr).toContain('node is not on the PATH')
+  })
+})
+
+describe.concurrent('a call that is no stop', () => {
+  it.each([
+    ['of another tool', structuredAnswer({ tool_name: 'Bash', tool_input: { command: 'ls' } })],
+    ['that has ended', structuredAnswer({ hook_event_name: 'PostToolUse', tool_response: 'provided' })],
+  ])('%s is allowed, and counts nothing', async (_, payload) => {
+    const project = createProject()
+    project.marker(TASK, MAIN)
+
+    expect((await project.hook(payload)).answer).toEqual({})
+    expect(project.has('specs/.postflight')).toBe(false)
+  })
+})
+
+describe.concurrent("a workflow's run at a structured answer", () => {
+  const FLOW = {
+    name: 'flow',
+    phases: [
+      { id: 'plan', prompt: 'Write the plan.', artifact: 'plan.md' },
+      { id: 'work', prompt: 'Do the work.', artifact: 'work.md' },
+    ],
+  }
+
+  it('gives its prompts, and lets the answer pass when it has ended', async () => {
+    const project = createProject()
+    project.write('flow.json', JSON.stringify(FLOW))
+    const env = { CLAUDE_CODE_SESSION_ID: SESSION, CLAUDECODE: '1', AI_AGENT: 'claude-code_2-1-330_harness' }
+    await project.cli(['workflow', 'start', '7', 'demo', '--definition', 'flow.json'], { env })
+    const answer = () => project.hook(structuredAnswer(), { env })
+
+    const plan = reasonOf(await answer())
+    project.write('specs/007_demo/plan.md', 'The plan.')
+    const helper = await project.hook(structuredAnswer(WORKER), { env })
+    const work = reasonOf(await answer())
+    project.write('specs/007_demo/work.md', 'The work.')
+    const ended = await answer()
+
+    // The model gets a refusal once, so the whole prompt is its reason.
+    expect(plan).toContain('Write the plan.')
+    expect(helper.answer).toEqual({})
+    expect(work).toContain('Do the work.')
+    expect(ended.answer).toEqual({ systemMessage: expect.stringContaining('completed') })
+    expect((await project.hook(stop(), { env })).answer).toEqual({})
+    expect((await project.hook(subagentStop(), { env })).answer).toEqual({})
+  })
+
+  it('comes behind the marker of the same task', async () => {
+    const project = createSourceProject()
+    project.write('flow.json', JSON.stringify(FLOW))
+    const env = { CLAUDE_CODE_SESSION_ID: SESSION, CLAUDECODE: '1' }
+    await project.cli(['workflow', 'start', '7', 'demo', '--definition', 'flow.json'], { env })
+    project.marker('007_demo', MAIN)
+
+    expect(reasonOf(await project.hook(structuredAnswer(), { env }))).toContain('Commit the proof.')
+    await project.cli(['clear', '7'], { env })
+    expect(reasonOf(await project.hook(structuredAnswer(), { env }))).toContain('Write the plan.')
+  })
+
+  it('tells of no prompt at the call of another tool', async () => {
+    const project = createSourceProject()
+    project.write('flow.json', JSON.stringify(FLOW))
+    const env = { CLAUDE_CODE_SESSION_ID: SESSION }
+    await project.cli(['workflow', 'start', '7', 'demo', '--definition', 'flow.json'], { env })
+    const read = await project.hook(shellRan('ls', ''), { env })
+
+    expect(read.answer).toEqual({})
+  })
+})

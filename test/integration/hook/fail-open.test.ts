@@ -1,0 +1,539 @@
+import { randomBytes } from 'node:crypto'
+import { chmodSync, cpSync, mkdirSync, rmSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { SESSION, stop, subagentStop } from '../../support/payloads.ts'
+import { canRun, HOOK_BUNDLE, LAUNCHER, type ProcessResult, runProcess, skipNote } from '../../support/process.ts'
+import {
+  claudeHookEnv,
+  copyPackage,
+  createProject,
+  type Project,
+  type ProjectOptions,
+  withoutPrivileges,
+} from '../../support/project.ts'
+
+const OWNED = { cc_session_id: SESSION, agent_id: 'agent-a', reason: 'pending' }
+const UNOWNED = { reason: 'pending' }
+const FOLDER = 'specs/259_x'
+const MARKER = `${FOLDER}/.postflight-pending`
+
+/** The hook must answer within this time (ms), whatever happens to its stdin. */
+const LIMIT_MS = 5000
+
+/** A hook that answers within this time (ms) has not waited for its stdin. */
+const AT_ONCE_MS = 2900
+
+/** For the rows of a long table: a few of its rows start the process that a host starts. */
+const SOURCES: ProjectOptions = { sources: true }
+
+function withMarker(fields: Readonly<Record<string, unknown>> | string, options: ProjectOptions = {}): Project {
+  const project = createProject(options)
+  project.marker('259_x', fields)
+  return project
+}
+
+describe.concurrent('an invalid stdin allows the stop, touches nothing, and is reported on stderr', () => {
+  const nested = 20_000
+  it.each<[string, string | Uint8Array, ProjectOptions?]>([
+    ['half an object', JSON.stringify(subagentStop()).slice(0, -20)],
+    ['a brace', '{', SOURCES],
+    ['an array', '[]', SOURCES],
+    ['an array of payloads', JSON.stringify([subagentStop()]), SOURCES],
+    ['null', 'null', SOURCES],
+    ['a number', '7', SOURCES],
+    ['a string', '"SubagentStop"', SOURCES],
+    ['prose', 'SubagentStop please', SOURCES],
+    ['two objects', '{}{}', SOURCES],
+    ['binary', randomBytes(65_536), SOURCES],
+    ['NULs', new Uint8Array(4096), SOURCES],
+    ['10 MB of binary', randomBytes(10_000_000)],
+    ['half of 10 MB', `{"session_id":"${'x'.repeat(10_000_000)}`, SOURCES],
+    ['an array nested 20,000 deep', '['.repeat(nested) + ']'.repeat(nested), SOURCES],
+    ['half an array nested 20,000 deep', '['.repeat(nested)],
+  ])('%s', async (_what, input, options) => {
+    const project = withMarker(UNOWNED, options)
+    const before = project.snapshot()
+
+    const run = await project.hook(undefined, { input })
+
+    expect(run.stdout).toBe('{}\n')
+    expect(run.stderr).toMatch(/^postflight-guard: the stop was allowed: [^\n]+\n$/)
+    expect(run.stderr.length).toBeLessThan(2000)
+    expect(run.durationMs).toBeLessThan(LIMIT_MS)
+    expect(project.snapshot()).toEqual(before)
+  })
+
+  it.each([
+    ['garbage', 'x'.repeat(65_536)],
+    ['spaces', ' '.repeat(65_536)],
+    ['an object that never closes', `{"a":"${'b'.repeat(65_536)}`],
+    ['NULs', '\0'.repeat(65_536)],
+    ['objects', `${JSON.stringify({ session_id: SESSION, x: 'y'.repeat(5000) })}\n`.repeat(20)],
+  ])('endless %s', async (_what, endless) => {
+    const project = withMarker(UNOWNED)
+    const before = project.snapshot()
+
+    const run = await project.hook(undefined, { endless })
+
+    expect(run.stdout).toBe('{}\n')
+    expect(run.stderr).toContain('the stop was allowed')
+    expect(run.durationMs).toBeLessThan(LIMIT_MS)
+    expect(project.snapshot()).toEqual(before)
+  })
+
+  it('half an object on a pipe that stays open', async () => {
+    const project = withMarker(UNOWNED)
+    const before = project.snapshot()
+
+    const run = await project.hook(undefined, { input: '{"session_id":', keepOpen: true })
+
+    expect(run.stdout).toBe('{}\n')
+    expect(run.stderr).toContain('stdin could not be read')
+    expect(run.durationMs).toBeLessThan(LIMIT_MS)
+    expect(project.snapshot()).toEqual(before)
+  })
+})
+
+describe.concurrent('a valid stdin is answered as usual', () => {
+  it.each<[string, string, ProjectOptions?]>([
+    ['10 MB', JSON.stringify(subagentStop({ last_assistant_message: 'x'.repeat(10_000_000) }))],
+    ['after a byte-order mark', `\ufeff${JSON.stringify(subagentStop())}`, SOURCES],
+    ['laid out over many lines', JSON.stringify(subagentStop(), null, 8), SOURCES],
+    [
+      'with a value nested 20,000 deep',
+      `{"x":${'['.repeat(20_000)}${']'.repeat(20_000)},${JSON.stringify(subagentStop()).slice(1)}`,
+      SOURCES,
+    ],
+    [
+      'with fields of the wrong types',
+      JSON.stringify(subagentStop({ cwd: 7, background_tasks: 'x', effort: null })),
+      SOURCES,
+    ],
+    ['with a __proto__', `{"__proto__":{"agent_id":"main"},${JSON.stringify(subagentStop()).slice(1)}`, SOURCES],
+  ])('%s', async (_what, input, options) => {
+    const project = withMarker(OWNED, options)
+
+    expect((await project.hook(undefined, { input })).answer.decision).toBe('block')
+  })
+
+  it('on a pipe that stays open, at once', async () => {
+    const project = withMarker(OWNED)
+
+    const run = await project.hook(subagentStop(), { keepOpen: true })
+
+    expect(run.answer.decision).toBe('block')
+    expect(run.durationMs).toBeLessThan(AT_ONCE_MS)
+  })
+
+  it('with a session id that is too long: no marker belongs to it', async () => {
+    const project = withMarker({ ...OWNED, cc_session_id: 's'.repeat(5000) })
+
+    expect((await project.hook(subagentStop({ session_id: 's'.repeat(5000) }))).stdout).toBe('{}\n')
+  })
+})
+
+describe.concurrent('an empty stdin is the stop of an unknown sub-agent, as for the shell hook that never reads stdin', () => {
+  it.each([
+    ['end of file', '"$HOOK" < /dev/null'],
+    ['closed', '"$HOOK" <&-'],
+    ['a folder', '"$HOOK" < .'],
+    ['white space', 'printf " \\n\\n" | "$HOOK"'],
+    ['a byte-order mark', 'printf "\\357\\273\\277" | "$HOOK"'],
+    ['an empty object', 'echo "{}" | "$HOOK"'],
+  ])('%s', async (_what, script) => {
+    const unowned = withMarker(UNOWNED)
+    const owned = withMarker(OWNED)
+
+    const held = await unowned.shell(script, { env: { HOOK: LAUNCHER } })
+    const notHeld = await owned.shell(script, { env: { HOOK: LAUNCHER } })
+
+    expect(held).toMatchObject({ status: 0, stderr: '' })
+    expect(JSON.parse(held.stdout)).toMatchObject({ decision: 'block' })
+    expect(notHeld).toMatchObject({ status: 0, stdout: '{}\n', stderr: '' })
+  })
+
+  it('open and silent: answered within 5 s', async () => {
+    const project = withMarker(UNOWNED)
+
+    const run = await project.hook(undefined, { input: 'open' })
+
+    expect(run.answer.decision).toBe('block')
+    expect(run.durationMs).toBeLessThan(LIMIT_MS)
+  })
+
+  const hasScript = canRun('script -qec true /dev/null')
+  it.runIf(hasScript)(`a terminal: answered at once${skipNote(hasScript, 'script is not installed')}`, async () => {
+    const project = withMarker(UNOWNED)
+
+    const run = await project.shell(`script -qec '"${LAUNCHER}"' /dev/null`, { input: 'open' })
+
+    expect(JSON.parse(run.stdout)).toMatchObject({ decision: 'block' })
+    expect(run.durationMs).toBeLessThan(AT_ONCE_MS)
+  })
+})
+
+describe.concurrent('without a marker the answer does not wait for stdin', () => {
+  it.each([
+    ['open and silent', 'open'],
+    ['a million characters', 'x'.repeat(1_000_000)],
+  ])('%s', async (_what, input) => {
+    const project = createProject()
+
+    const run = await project.hook(undefined, { input })
+
+    expect(run).toMatchObject({ stdout: '{}\n', stderr: '' })
+    expect(run.durationMs).toBeLessThan(AT_ONCE_MS)
+  })
+})
+
+describe.concurrent('an agent with limited permissions', () => {
+  async function answer(project: Project, env: Record<string, string> = {}) {
+    const user = withoutPrivileges(project)
+    const run = await project.hook(subagentStop(), { ...user, program: [user.launcher], env })
+    expect(run.durationMs).toBeLessThan(LIMIT_MS)
+    return run
+  }
+
+  it.each([
+    ['an unreadable marker', MARKER, 0o000, 'EACCES'],
+    ['a read-only task folder', FOLDER, 0o555, 'EACCES'],
+    ['an unreadable loop guard', `${FOLDER}/.postflight-loop-guard`, 0o000, 'EACCES'],
+    ['a read-only claims folder', `${FOLDER}/.postflight-claims`, 0o555, 'EACCES'],
+    ['an unreadable claims folder', `${FOLDER}/.postflight-claims`, 0o333, 'EACCES'],
+  ])('is not blocked by %s, and the user of Claude Code is told', async (_what, name, mode, detail) => {
+    const project = withMarker(OWNED)
+    if (name.endsWith('loop-guard')) project.write(name, '1\n')
+    if (name.endsWith('claims')) mkdirSync(project.at(name))
+    const before = project.snapshot(FOLDER)
+    chmodSync(project.at(name), mode)
+
+    const run = await answer(project, claudeHookEnv(project, SESSION))
+
+    chmodSync(project.at(name), 0o755)
+    expect(Object.keys(run.answer)).toEqual(['systemMessage'])
+    expect(run.answer.systemMessage).toContain('so the stop was allowed')
+    expect(run.stderr).toContain(detail)
+    expect(project.snapshot(FOLDER)).toEqual(before)
+  })
+
+  it.each([
+    ['specs/', 'specs', 0o000],
+    ['a task folder', FOLDER, 0o000],
+  ])('is not blocked by an unsearchable folder: %s', async (_what, name, mode) => {
+    const project = withMarker(OWNED)
+    const before = project.snapshot()
+    chmodSync(project.at(name), mode)
+
+    const run = await answer(project)
+
+    chmodSync(project.at(name), 0o755)
+    expect(run.stdout).toBe('{}\n')
+    expect(project.snapshot()).toEqual(before)
+  })
+
+  it('is blocked even if the journal cannot be written', async () => {
+    const project = withMarker(OWNED)
+    chmodSync(project.at('specs'), 0o555)
+
+    const run = await answer(project)
+
+    chmodSync(project.at('specs'), 0o755)
+    expect(run.answer.decision).toBe('block')
+    expect(run.stderr).toContain('journal.jsonl cannot be written to (EACCES)')
+  })
+
+  it('is blocked by a marker that can be counted, beside one that cannot', async () => {
+    const project = withMarker(OWNED)
+    project.marker('001_locked', { ...OWNED, reason: 'cannot be counted' })
+    chmodSync(project.at('specs/001_locked'), 0o555)
+
+    const run = await answer(project)
+
+    chmodSync(project.at('specs/001_locked'), 0o755)
+    expect(run.answer.reason).toContain('Task 259_x')
+    expect(run.answer.reason).not.toContain('cannot be counted')
+    expect(run.stderr).toContain('specs/001_locked/.postflight-pending could not be used')
+  })
+
+  it('may stop every time when a spent marker cannot be renamed', async () => {
+    const project = withMarker(OWNED)
+    for (let index = 0; index < 3; index++) await project.hook(subagentStop())
+    chmodSync(project.at(FOLDER), 0o555)
+
+    const first = await answer(project)
+    const second = await answer(project)
+
+    chmodSync(project.at(FOLDER), 0o755)
+    expect([first.stdout, second.stdout]).toEqual(['{}\n', '{}\n'])
+    expect(project.has(MARKER)).toBe(true)
+  })
+
+  it('may stop when a bypassed marker cannot be removed', async () => {
+    const project = withMarker({ ...OWNED, stop_hook_active: true })
+    chmodSync(project.at(FOLDER), 0o555)
+
+    const run = await answer(project)
+
+    chmodSync(project.at(FOLDER), 0o755)
+    expect(run.stdout).toBe('{}\n')
+    expect(run.stderr).toContain('EACCES')
+  })
+})
+
+describe.concurrent('in the place of one of our files', () => {
+  it.each([
+    ['a folder for the marker', MARKER, 'mkdir'],
+    ['a named pipe for the marker', MARKER, 'mkfifo'],
+    ['a link for the marker', MARKER, 'ln -s ../../README'],
+    ['a link to nothing for the marker', MARKER, 'ln -s nowhere'],
+    ['a folder for the loop guard', `${FOLDER}/.postflight-loop-guard`, 'mkdir'],
+    ['a named pipe for the loop guard', `${FOLDER}/.postflight-loop-guard`, 'mkfifo'],
+    ['a link for the loop guard', `${FOLDER}/.postflight-loop-guard`, 'ln -s ../../README'],
+    ['a file for the claims', `${FOLDER}/.postflight-claims`, 'touch'],
+    ['a link for the claims', `${FOLDER}/.postflight-claims`, 'ln -s ../..'],
+    ['a named pipe for the claims', `${FOLDER}/.postflight-claims`, 'mkfifo'],
+  ])('%s allows the stop and stays as it is', async (_what, name, command) => {
+    // Opening a pipe without a writer may wait for ever.
+    const project = withMarker(OWNED, { sources: command !== 'mkfifo' })
+    project.write('README', 'precious')
+    await project.shell(`rm -f "$NAME" && ${command} "$NAME"`, { env: { NAME: project.at(name) } })
+    const before = project.snapshot(FOLDER)
+
+    const run = await project.hook(subagentStop(), { env: claudeHookEnv(project, SESSION) })
+
+    expect(run.answer.systemMessage).toContain('so the stop was allowed')
+    expect(run.durationMs).toBeLessThan(LIMIT_MS)
+    expect(project.snapshot(FOLDER)).toEqual(before)
+    expect(project.read('README')).toBe('precious')
+  })
+
+  it.each([
+    ['a file for the journal’s folder', 'touch specs/.postflight'],
+    ['a link for the journal’s folder', 'ln -s ../src specs/.postflight'],
+    ['a folder for the journal', 'mkdir -p specs/.postflight/journal.jsonl'],
+    ['a link for the journal', 'mkdir specs/.postflight && ln -s ../../README specs/.postflight/journal.jsonl'],
+    ['a named pipe for the journal', 'mkdir specs/.postflight && mkfifo specs/.postflight/journal.jsonl'],
+  ])('%s: the stop is blocked, and stderr says that nothing was recorded', async (_what, command) => {
+    const project = withMarker(OWNED, { sources: !command.includes('mkfifo') })
+    project.write('README', 'precious')
+    mkdirSync(project.at('src'))
+    await project.shell(command)
+
+    const run = await project.hook(subagentStop())
+
+    expect(run.answer.decision).toBe('block')
+    expect(run.stderr).toMatch(/journal\.jsonl/)
+    expect(run.durationMs).toBeLessThan(LIMIT_MS)
+    expect(project.read('README')).toBe('precious')
+    expect(project.snapshot('src')).toEqual({})
+  })
+
+  it('a folder for the abandoned marker: it stays, and the marker gets another name', async () => {
+    const project = withMarker(OWNED)
+    mkdirSync(project.at(`${FOLDER}/.postflight-abandoned`))
+    for (let index = 0; index < 3; index++) await project.hook(subagentStop())
+
+    expect((await project.hook(subagentStop())).stdout).toBe('{}\n')
+    expect(Object.keys(project.snapshot(FOLDER))).toEqual(['.postflight-abandoned', '.postflight-abandoned.1'])
+  })
+
+  it('a folder for the lock: the stop of a spent marker is allowed, and the marker stays', async () => {
+    const project = withMarker(OWNED)
+    for (let index = 0; index < 3; index++) await project.hook(subagentStop())
+    mkdirSync(project.at(`${FOLDER}/.postflight-lock`))
+
+    const run = await project.hook(subagentStop(), { env: claudeHookEnv(project, SESSION) })
+
+    expect(run.answer.systemMessage).toContain('so the stop was allowed')
+    expect(run.durationMs).toBeLessThan(LIMIT_MS)
+    expect(project.has(MARKER)).toBe(true)
+  })
+
+  it('a file for specs/: the stop is allowed', async () => {
+    const project = createProject({ specs: false })
+    project.write('specs', 'no folder')
+
+    expect((await project.hook(subagentStop())).stdout).toBe('{}\n')
+  })
+})
+
+describe.concurrent('a full disk', () => {
+  it('allows the stop, counts nothing, and leaves every file as it was', async () => {
+    const project = withMarker(OWNED)
+    const before = project.snapshot(FOLDER)
+
+    // With a limit of 0 bytes per file every write fails, as on a full disk. Pipes have no limit.
+    const run = await project.hook(subagentStop(), {
+      program: ['sh', '-c', 'trap "" XFSZ; ulimit -f 0; exec "$0"', LAUNCHER],
+      env: claudeHookEnv(project, SESSION),
+    })
+
+    expect(run.answer.systemMessage).toContain('so the stop was allowed')
+    const after = project.snapshot(FOLDER)
+    expect(after['.postflight-pending']).toBe(before['.postflight-pending'])
+    expect(Object.keys(after)).not.toContain('.postflight-loop-guard')
+    expect((await project.hook(subagentStop())).answer.reason).toContain('Blocked stop 1 of 3')
+  })
+})
+
+describe.concurrent('an answer that is not read', () => {
+  it.each([
+    ['pending', 'no JSON', ['stdout']],
+    ['pending', 'no JSON', ['stdout', 'stderr']],
+    ['nothing pending', undefined, ['stdout']],
+    ['nothing pending', undefined, ['stdout', 'stderr']],
+  ] as const)('is not an error: %s, %s, the readers of %j went away', async (_what, text, unread) => {
+    const project = createProject()
+    if (text !== undefined) project.marker('259_x', text)
+
+    const run = await runProcess(LAUNCHER, [], { cwd: project.dir, env: project.env, input: '{', unread })
+
+    expect({ status: run.status, signal: run.signal }).toEqual({ status: 0, signal: null })
+  })
+
+  it('is not an error where the complaint on stderr is lost too', async () => {
+    const project = withMarker(UNOWNED)
+    mkdirSync(project.at('empty'))
+
+    const run = await runProcess('/bin/sh', [LAUNCHER], {
+      cwd: project.dir,
+      env: { PATH: project.at('empty') },
+      unread: ['stderr'],
+    })
+
+    expect(run).toMatchObject({ status: 0, signal: null, stdout: '{}\n' })
+  })
+
+  it.each([
+    ['stdout is closed', '"$HOOK" >&-'],
+    ['stdout is a full device', 'if [ -e /dev/full ]; then "$HOOK" > /dev/full; else "$HOOK" >&-; fi'],
+    ['stderr is closed', '"$HOOK" 2>&- > /dev/null'],
+    ['both are closed', '"$HOOK" >&- 2>&-'],
+    ['all three are closed', '"$HOOK" <&- >&- 2>&-'],
+  ])('is not an error: %s', async (_what, script) => {
+    const pending = withMarker('no JSON')
+    const nothing = createProject()
+
+    const runs = [
+      await pending.shell(script, { env: { HOOK: LAUNCHER } }),
+      await nothing.shell(script, { env: { HOOK: LAUNCHER } }),
+    ]
+
+    expect(runs.map((run: ProcessResult) => [run.status, run.signal])).toEqual([
+      [0, null],
+      [0, null],
+    ])
+    expect(pending.read(MARKER)).toBe('no JSON')
+  })
+})
+
+describe.concurrent('the hook’s surroundings', () => {
+  it('node is not on the PATH: the stop is allowed, and stderr says so', async () => {
+    const project = withMarker(UNOWNED)
+    mkdirSync(project.at('empty'))
+
+    const run = await project.hook(subagentStop(), {
+      program: ['/bin/sh', LAUNCHER],
+      env: { PATH: project.at('empty') },
+    })
+
+    expect(run.stdout).toBe('{}\n')
+    expect(run.stderr).toContain('node is not on the PATH')
+  })
+
+  it('the bundle is missing: the stop is allowed, and stderr says so', async () => {
+    const project = withMarker(UNOWNED)
+    const copy = copyPackage(join(project.base, 'package'))
+    rmSync(join(copy, 'dist'), { recursive: true })
+
+    const run = await project.hook(subagentStop(), { program: [join(copy, 'hooks', 'postflight-hook')] })
+
+    expect(run.stdout).toBe('{}\n')
+    expect(run.stderr).toContain('dist/hook.js is missing')
+  })
+
+  it.each(['node', 'the bundle'])('%s is missing: the user of Claude Code is told', async (what) => {
+    const project = withMarker(UNOWNED)
+    const copy = copyPackage(join(project.base, 'package'))
+    mkdirSync(project.at('empty'))
+    if (what === 'the bundle') rmSync(join(copy, 'dist'), { recursive: true })
+
+    const run = await project.hook(subagentStop(), {
+      program: ['/bin/sh', join(copy, 'hooks', 'postflight-hook')],
+      env: { ...claudeHookEnv(project, SESSION), ...(what === 'node' && { PATH: project.at('empty') }) },
+    })
+
+    expect(Object.keys(run.answer)).toEqual(['systemMessage'])
+    expect(run.answer.systemMessage).toContain(what === 'node' ? 'node is not on the PATH' : 'dist/hook.js is missing')
+  })
+
+  it('no process can be started: the stop is allowed, and stderr says so; the shell alone would end with 2', async () => {
+    const project = withMarker(UNOWNED)
+    const { uid, launcher } = withoutPrivileges(project)
+    const before = project.snapshot()
+
+    const run = await project.hook(subagentStop(), {
+      // The limit is -p in dash, and -u in other shells.
+      program: ['/bin/sh', '-c', '{ ulimit -p 1 || ulimit -u 1; } 2>/dev/null; exec "$0"', launcher],
+      env: claudeHookEnv(project, SESSION),
+      uid,
+    })
+
+    expect(run.status).toBe(0)
+    expect(Object.keys(run.answer)).toEqual(['systemMessage'])
+    expect(run.answer.systemMessage).toContain('no process could be started')
+    expect(project.snapshot()).toEqual(before)
+  })
+
+  it("Node's own variables do not reach the hook", async () => {
+    const project = withMarker(UNOWNED)
+
+    const run = await project.hook(subagentStop(), {
+      env: { NODE_OPTIONS: '--no-such-option', NODE_EXTRA_CA_CERTS: '/nowhere/ca.pem' },
+    })
+
+    expect(run.answer.decision).toBe('block')
+    expect(run.stderr).toBe('')
+  })
+
+  it('the hook runs from a package folder with spaces, and through links to it', async () => {
+    const project = withMarker(UNOWNED)
+    const folder = join(project.base, 'a package')
+    cpSync(copyPackage(join(project.base, 'package')), folder, { recursive: true })
+    symlinkSync(join('..', 'a package', 'hooks', 'postflight-hook'), join(project.base, 'bin', 'first'))
+    symlinkSync('first', join(project.base, 'bin', 'postflight-hook'))
+
+    const run = await project.hook(subagentStop(), { program: [join(project.base, 'bin', 'postflight-hook')] })
+
+    expect(run.answer.decision).toBe('block')
+  })
+})
+
+describe.concurrent('POSTFLIGHT_DISABLE=1', () => {
+  it.each(['launcher', 'bundle'])('allows the stop and touches nothing (%s)', async (what) => {
+    const project = withMarker({ ...UNOWNED, stop_hook_active: true })
+    project.marker('001_owned', OWNED)
+    const before = project.snapshot()
+    const program: readonly [string, ...string[]] =
+      what === 'launcher' ? [LAUNCHER] : [join(project.base, 'bin', 'node'), HOOK_BUNDLE]
+
+    const run = await project.hook(subagentStop(), { program, env: { POSTFLIGHT_DISABLE: '1' }, input: 'open' })
+
+    expect(run).toMatchObject({ stdout: '{}\n', stderr: '' })
+    expect(run.durationMs).toBeLessThan(AT_ONCE_MS)
+    expect(project.snapshot()).toEqual(before)
+  })
+
+  it.each(['', '0', 'false'])('is not the same as the value %j, with which the stop is blocked', async (value) => {
+    const project = withMarker(UNOWNED)
+
+    expect((await project.hook(subagentStop(), { env: { POSTFLIGHT_DISABLE: value } })).answer.decision).toBe('block')
+  })
+
+  it("allows main's Stop too", async () => {
+    const project = withMarker({ ...OWNED, agent_id: 'main' })
+
+    expect((await project.hook(stop(), { env: { POSTFLIGHT_DISABLE: '1' } })).stdout).toBe('{}\n')
+  })
+})

@@ -1,0 +1,534 @@
+import { spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describe, expect, it } from 'vitest'
+import { OTHER_SESSION, SESSION, stop, subagentStop } from '../../support/payloads.ts'
+import { CLI } from '../../support/process.ts'
+import { createProject, createSourceProject, hoursAgo, type Project } from '../../support/project.ts'
+
+const ENV = { CLAUDE_CODE_SESSION_ID: SESSION }
+const OTHER = { CLAUDE_CODE_SESSION_ID: OTHER_SESSION }
+const OWNED = { id: 'pf_abcdefghijkl', cc_session_id: SESSION, agent_id: 'main', created: hoursAgo(0) }
+const MARKER = 'specs/259_x/.postflight-pending'
+const ABANDONED = 'specs/259_x/.postflight-abandoned'
+
+/** A task whose marker has these checks. */
+function checked(
+  checks: readonly object[],
+  fields: object = {},
+  project = createSourceProject({ wired: true }),
+): Project {
+  project.marker('259_x', { ...OWNED, ...fields, checks })
+  return project
+}
+
+const read = (project: Project, name = MARKER) => JSON.parse(project.read(name))
+
+/** A check that notes that it ran. */
+const NOTE = { run: 'echo ran >> ran' }
+
+describe.concurrent('clear with checks', () => {
+  it('runs them at the root, and removes the marker if all succeed; the journal names them', async () => {
+    const project = checked([{ run: 'pwd > where' }, { run: 'test -d specs' }])
+
+    const run = await project.cli(['clear', '259'], { env: ENV, cwd: project.at('specs') })
+
+    expect(run).toMatchObject({ status: 0, stderr: '' })
+    expect(run.stdout).toMatch(/\(2 checks passed: pwd > where \(0\.\d s\), test -d specs \(0\.\d s\)\)/)
+    expect(project.read('where')).toBe(`${project.dir}\n`)
+    expect(project.snapshot('specs/259_x')).toEqual({})
+    expect(project.journal().at(-1)).toMatchObject({
+      event: 'clear',
+      outcome: 'cleared',
+      detail: expect.stringMatching(/^2 checks passed: pwd > where/),
+    })
+  })
+
+  it('keeps the marker if one fails, and prints its exit code and the end of its output', async () => {
+    const project = checked([{ run: 'seq 1 2000; echo "test 7 failed" >&2; exit 3' }, NOTE])
+
+    const run = await project.cli(['clear', '259', '--json'], { env: ENV })
+
+    expect(run.status).toBe(1)
+    const [kept] = run.json().kept
+    expect(kept).toMatchObject({
+      task: '259_x',
+      marker_id: OWNED.id,
+      why: 'failed',
+      checks: [expect.any(String), NOTE.run],
+    })
+    expect(kept.failed).toMatchObject({ exit_code: 3, signal: null, timed_out: false })
+    expect(kept.failed.output).toMatch(/^….*\n[\s\S]*2000\ntest 7 failed\n$/)
+    expect(kept.failed.output.length).toBeLessThanOrEqual(4_097)
+    expect(project.has(MARKER)).toBe(true)
+    // The later check did not run.
+    expect(project.has('ran')).toBe(false)
+    expect(project.journal().at(-1)).toMatchObject({ event: 'check', detail: expect.stringContaining('exit code 3') })
+  })
+
+  it('prints a failure with --quiet too', async () => {
+    const run = await checked([{ run: 'echo boo; false' }]).cli(['clear', '259', '--quiet'], { env: ENV })
+
+    expect(run.status).toBe(1)
+    expect(run.stdout).toMatch(/the check `echo boo; false` failed \(exit code 1; .*\)[\s\S]*\n {2}boo\n$/)
+  })
+
+  it('names a failed check in the reason of the next block, until it has passed', async () => {
+    const project = checked([{ run: 'echo "test 7 failed"; test -e fixed' }, { run: 'test -e other' }])
+    await project.cli(['clear', '259'], { env: ENV })
+
+    const first = (await project.hook(stop())).answer.reason
+    project.write('fixed', '')
+    await project.cli(['clear', '259'], { env: ENV })
+    const second = (await project.hook(stop())).answer.reason
+
+    expect(first).toContain(
+      '  - echo "test 7 failed"; test -e fixed: failed the last time (exit code 1)\n  - test -e other\n',
+    )
+    expect(first).toContain('The end of its output:\n  | test 7 failed\n')
+    expect(second).toContain(
+      '  - echo "test 7 failed"; test -e fixed\n  - test -e other: failed the last time (exit code 1)',
+    )
+    expect(second).not.toContain('The end of its output')
+    expect(read(project)).toMatchObject({ id: OWNED.id })
+  })
+
+  it('runs each command once, also one that belongs to a step as well', async () => {
+    const project = checked([NOTE, { ...NOTE, step: 'one' }], { steps: ['one'] })
+
+    await project.cli(['clear', '259'], { env: ENV })
+
+    expect(project.read('ran')).toBe('ran\n')
+  })
+
+  it('runs none with --dry-run, and names them', async () => {
+    const project = checked([NOTE])
+
+    const run = await project.cli(['clear', '259', '--dry-run'], { env: ENV })
+
+    expect(run.stdout).toContain(`(after \`${NOTE.run}\`)`)
+    expect(project.has('ran')).toBe(false)
+  })
+
+  it.each([
+    ['is not found', 'no-such-program-here', 'exit code 127: command not found'],
+    ['is killed by a signal', 'kill -9 $$', 'killed by SIGKILL'],
+    ['whose program is killed', "sh -c 'kill -9 $$'; exit $?", 'exit code 137: killed by SIGKILL'],
+  ])('says so about a check that %s', async (_, run, words) => {
+    const result = await checked([{ run }]).cli(['clear', '259'], { env: ENV })
+
+    expect(result.status).toBe(1)
+    expect(result.stdout).toContain(`failed (${words}; `)
+  })
+
+  it('has no stdin for them', async () => {
+    const run = await checked([{ run: 'cat; test -z "$(cat)"' }], {}, createProject()).cli(['clear', '259'], {
+      env: ENV,
+      input: 'open',
+    })
+
+    expect(run.status).toBe(0)
+  })
+
+  it('reports a missing shell', async () => {
+    const project = checked([NOTE], {}, createProject())
+
+    const run = await project.cli(['clear', '259'], { env: { ...ENV, PATH: project.at('nothing') } })
+
+    expect(run).toMatchObject({ status: 1, stderr: expect.stringContaining('`sh` could not be started (ENOENT)') })
+    expect(project.has(MARKER)).toBe(true)
+  })
+})
+
+describe.concurrent('checks of others', () => {
+  it.each([
+    ['another session', OTHER],
+    ['a plain terminal', {}],
+  ])('are not run for %s, and the message names both ways out', async (_, env) => {
+    const project = checked([NOTE])
+
+    const run = await project.cli(['clear', '259'], { env })
+
+    expect(run.status).toBe(1)
+    expect(run.stdout).toMatch(/another session \(`echo ran >> ran`\).*`--run-checks`.*`--unchecked`/)
+    expect(project.has('ran')).toBe(false)
+    expect(project.has(MARKER)).toBe(true)
+  })
+
+  it('run with --run-checks, which prints them first', async () => {
+    const project = checked([NOTE])
+
+    const run = await project.cli(['clear', '259', '--run-checks'], { env: OTHER })
+
+    expect(run).toMatchObject({ status: 0, stderr: `postflight: running the check: ${NOTE.run}\n` })
+    expect(project.read('ran')).toBe('ran\n')
+  })
+
+  it('are never run for an unowned marker, not even with --run-checks', async () => {
+    const project = checked([NOTE], { cc_session_id: undefined, agent_id: undefined })
+
+    const run = await project.cli(['clear', '259', '--run-checks', '--json'], { env: ENV })
+
+    expect(run.json().kept).toMatchObject([{ why: 'unowned' }])
+    expect(project.has('ran')).toBe(false)
+    expect((await project.hook(subagentStop())).answer.reason).not.toContain(NOTE.run)
+  })
+
+  it('stay with --all, which clears all the rest and ends with 1', async () => {
+    const project = checked([NOTE])
+    project.marker('260_y', {
+      ...OWNED,
+      id: 'pf_bbbbbbbbbbbb',
+      cc_session_id: OTHER_SESSION,
+      checks: [{ run: 'touch other' }],
+    })
+    project.marker('261_z', { ...OWNED, id: 'pf_cccccccccccc', cc_session_id: OTHER_SESSION })
+
+    const run = await project.cli(['clear', '--all', '--json'], { env: ENV })
+
+    expect(run.status).toBe(1)
+    expect(run.json().cleared.map(({ task }: { task: string }) => task)).toEqual(['259_x', '261_z'])
+    expect(run.json().kept).toMatchObject([{ task: '260_y', why: 'other-session' }])
+    expect(project.read('ran')).toBe('ran\n')
+    expect(project.has('other')).toBe(false)
+  })
+})
+
+describe.concurrent('a marker whose checks are skipped', () => {
+  it.each([
+    ['clear --unchecked', ['clear', '259', '--unchecked'], ENV],
+    ['clear --all --unchecked', ['clear', '--all', '--unchecked'], OTHER],
+    ['create --force', ['create', '259', '--operation', 'plan', '--force'], OTHER],
+    ['a create that replaces it', ['create', '259', '--operation', 'plan', '--agent', 'main'], ENV],
+  ])('is kept as abandoned after %s, and inspect says so', async (_, words, env) => {
+    const project = checked([NOTE])
+
+    const run = await project.cli(words, { env })
+
+    expect(run).toMatchObject({ status: 0, stderr: '' })
+    expect(project.has('ran')).toBe(false)
+    expect(read(project, ABANDONED)).toMatchObject({ id: OWNED.id, outcome: 'unchecked', checks: [NOTE] })
+    const { markers } = (await project.cli(['inspect', '--json'])).json()
+    expect(markers).toContainEqual(expect.objectContaining({ state: 'abandoned', outcome: 'unchecked' }))
+    expect((await project.cli(['inspect', '--exit-code'])).status).toBe(1)
+  })
+
+  it('is kept as abandoned when the stop after a bypass removes it', async () => {
+    const project = checked([NOTE])
+
+    await project.cli(['bypass', '259'], { env: ENV })
+    await project.hook(stop())
+
+    expect(project.has(MARKER)).toBe(false)
+    expect(read(project, ABANDONED)).toMatchObject({ outcome: 'unchecked' })
+  })
+
+  it('is kept as abandoned by --orphaned', async () => {
+    const project = checked([NOTE], { cc_session_id: OTHER_SESSION, created: hoursAgo(30) })
+
+    const run = await project.cli(['clear', '--orphaned'], { env: ENV })
+
+    expect(run.status).toBe(0)
+    expect(read(project, ABANDONED)).toMatchObject({ outcome: 'unchecked' })
+    expect(project.has('ran')).toBe(false)
+  })
+
+  it('is removed by its own session only when its checks pass, and by a person at once', async () => {
+    const project = checked([{ run: 'test -e ok' }])
+    const person = checked([{ run: 'test -e ok' }])
+    for (const one of [project, person]) await one.cli(['clear', '259', '--unchecked'], { env: ENV })
+
+    expect((await project.cli(['clear', '259', '--unchecked'], { env: ENV })).status).toBe(0)
+    expect(project.has(ABANDONED)).toBe(true)
+    expect((await project.cli(['clear', '259'], { env: ENV })).status).toBe(1)
+    expect(project.has(ABANDONED)).toBe(true)
+    project.write('ok', '')
+    expect((await project.cli(['clear', '259'], { env: ENV })).status).toBe(0)
+    expect(project.has(ABANDONED)).toBe(false)
+    expect((await person.cli(['clear', '259'])).status).toBe(0)
+    expect(person.has(ABANDONED)).toBe(false)
+  })
+})
+
+describe.concurrent('adopt', () => {
+  it.each([
+    ['pending', MARKER],
+    ['abandoned', ABANDONED],
+  ])('drops the checks of another session and names them (%s)', async (_, name) => {
+    const project = createSourceProject()
+    project.write(name, JSON.stringify({ ...OWNED, checks: [NOTE], checks_session: OTHER_SESSION }))
+
+    const run = await project.cli(['adopt', '259'], {
+      env: OTHER.CLAUDE_CODE_SESSION_ID === SESSION ? {} : { CLAUDE_CODE_SESSION_ID: 'third' },
+    })
+    await project.cli(['clear', '259'], { env: { CLAUDE_CODE_SESSION_ID: 'third' } })
+
+    expect(run.stdout).toContain(`dropped the checks of its previous session: \`${NOTE.run}\``)
+    expect(project.has('ran')).toBe(false)
+    expect(project.has(MARKER)).toBe(false)
+  })
+
+  it('keeps those of the same session: they could be evaded otherwise', async () => {
+    const project = checked([{ run: 'false' }])
+
+    await project.cli(['adopt', '259'], { env: ENV })
+
+    expect((await project.cli(['clear', '259'], { env: ENV })).status).toBe(1)
+  })
+})
+
+describe.concurrent('create --check', () => {
+  it('stores checks, for the marker and for steps', async () => {
+    const project = createSourceProject()
+
+    await project.cli(['create', '259', 'x', '--check', 'npm test', '--step', 'a=b', '--step-check', 'a=b=make x=1'], {
+      env: ENV,
+    })
+
+    expect(read(project).checks).toEqual([{ run: 'npm test' }, { run: 'make x=1', step: 'a=b' }])
+  })
+
+  it.each([
+    ['without a step of that name', ['--step', 'one', '--step-check', 'two=true']],
+    ['without a command', ['--step', 'one', '--step-check', 'one=']],
+    ['with several lines', ['--check', 'one\ntwo']],
+    ['more than twenty times', Array.from({ length: 21 }, (_, index) => ['--check', `test ${index}`]).flat()],
+  ])('is refused %s', async (_, words) => {
+    const project = createSourceProject({ specs: false })
+    const run = await project.cli(['create', '259', 'x', ...words], { env: ENV })
+
+    expect(run.status).toBe(64)
+    expect(project.has('specs')).toBe(false)
+  })
+
+  it('adds to the checks of a marker that is renewed, so that renewing evades none', async () => {
+    const project = checked([{ run: 'false' }])
+
+    const run = await project.cli(['create', '259', '--check', 'true', '--agent', 'main'], { env: ENV })
+
+    expect(run.stdout).toContain('renewed')
+    expect(read(project).checks).toEqual([{ run: 'false' }, { run: 'true' }])
+  })
+
+  it('says that the checks of a marker without a session are never run', async () => {
+    const run = await createSourceProject().cli(['create', '259', 'x', '--check', 'true'])
+
+    expect(run.stdout).toContain('the checks of this marker are never run')
+  })
+
+  it('makes nothing its own that an unowned marker brought', async () => {
+    const project = checked([NOTE], { cc_session_id: undefined, agent_id: undefined, session_id: 'sess_1' })
+
+    await project.cli(['create', '259', '--session-id', 'sess_1'], { env: ENV })
+    await project.cli(['clear', '259'], { env: ENV })
+
+    expect(project.has('ran')).toBe(false)
+  })
+})
+
+describe.concurrent('step with a check', () => {
+  const STEPS = { steps: ['one', 'two'] }
+
+  it('ticks the step if its check succeeds, and runs no other', async () => {
+    const project = checked([{ ...NOTE, step: 'one' }, { run: 'false' }, { run: 'false', step: 'two' }], STEPS)
+
+    const run = await project.cli(['step', '259', 'one'], { env: ENV })
+
+    expect(run.status).toBe(0)
+    expect(project.read('ran')).toBe('ran\n')
+    expect(read(project).steps).toEqual([{ name: 'one', done: true }, 'two'])
+  })
+
+  it('does not tick it if the check fails', async () => {
+    const project = checked([{ run: 'echo red; false', step: 'one' }], STEPS)
+
+    const run = await project.cli(['step', '259', '1', '--json'], { env: ENV })
+
+    expect(run.status).toBe(1)
+    expect(run.json()).toMatchObject({
+      step: { name: 'one', done: false },
+      remaining: 2,
+      failed: { exit_code: 1, output: 'red\n' },
+    })
+    expect(read(project).steps).toEqual(STEPS.steps)
+  })
+
+  it('refuses another session, names --run-checks, and runs nothing to undo', async () => {
+    const project = checked([{ ...NOTE, step: 'one' }], STEPS)
+
+    const run = await project.cli(['step', '259', 'one'], { env: OTHER })
+    const undone = await project.cli(['step', '259', 'one', '--undo'], { env: OTHER })
+
+    expect(run).toMatchObject({ status: 1, stderr: expect.stringContaining('--run-checks') })
+    expect(run.stderr).not.toContain('--unchecked')
+    expect(undone.status).toBe(0)
+    expect(project.has('ran')).toBe(false)
+  })
+})
+
+/** Starts the CLI and waits until a file that its check makes is there. */
+async function running(project: Project, words: readonly string[], sign = 'started') {
+  const child = spawn(process.execPath, [CLI, ...words], {
+    cwd: project.dir,
+    env: { ...project.env, ...ENV },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let printed = ''
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (text) => {
+      printed += text
+    })
+  const ended = new Promise<{ status: number | null; printed: string }>((resolve) =>
+    child.once('close', (status) => resolve({ status, printed })),
+  )
+  while (!project.has(sign)) await sleep(20)
+  return { child, ended }
+}
+
+const isAlive = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0)
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
+  } catch {
+    return false
+  }
+}
+
+describe('running checks', () => {
+  it('run once for two clears, and a block says that they run and offers wait', async () => {
+    const project = checked(
+      [{ run: 'echo ran >> ran; touch started; until test -e go; do sleep 0.05; done' }],
+      {},
+      createProject(),
+    )
+    const { ended } = await running(project, ['clear', '259'])
+
+    const second = await project.cli(['clear', '259'], { env: ENV })
+    const { reason } = (await project.hook(stop())).answer
+    project.write('go', '')
+
+    expect(second.status).toBe(1)
+    expect(second.stdout).toMatch(
+      /has checks running since \d{4}-\S+Z \(\d+ s\) \(`echo ran.*`\): wait, then try again/,
+    )
+    expect(reason).toMatch(
+      /They have been running since \d{4}-\S+Z\. To wait for them: postflight wait 259_x --for "the checks"/,
+    )
+    expect(await ended).toMatchObject({ status: 0 })
+    expect(project.read('ran')).toBe('ran\n')
+    expect(project.snapshot('specs/259_x')).toEqual({})
+  })
+
+  it('leave a marker that replaced theirs', async () => {
+    const project = checked([{ run: 'touch started; until test -e go; do sleep 0.05; done' }], {}, createProject())
+    const { ended } = await running(project, ['clear', '259'])
+
+    project.marker('259_x', { ...OWNED, id: 'pf_newnewnewnew' })
+    project.write('go', '')
+
+    expect(await ended).toMatchObject({
+      status: 1,
+      printed: expect.stringContaining('was replaced while its checks ran'),
+    })
+    expect(read(project).id).toBe('pf_newnewnewnew')
+  })
+
+  it('clear a marker that reached its limit meanwhile', async () => {
+    const project = checked([{ run: 'touch started; until test -e go; do sleep 0.05; done' }], {}, createProject())
+    const { ended } = await running(project, ['clear', '259'])
+
+    for (let stops = 0; stops < 4; stops++) await project.hook(stop())
+    expect(project.has(ABANDONED)).toBe(true)
+    project.write('go', '')
+
+    expect(await ended).toMatchObject({ status: 0 })
+    expect(project.snapshot('specs/259_x')).toEqual({})
+  })
+
+  it('are killed with all that they started when their time is used up', async () => {
+    const project = checked([{ run: 'echo begun; (sleep 600 & echo $! > child; wait)' }], {}, createProject())
+
+    const run = await project.cli(['clear', '259', '--timeout', '1'], { env: ENV })
+
+    expect(run.status).toBe(1)
+    expect(run.stdout).toMatch(/failed \(still running after 1\.0 s, so it was killed; .*\n {2}begun\n$/)
+    expect(isAlive(Number(project.read('child')))).toBe(false)
+    expect((await project.hook(stop())).answer.reason).toContain('failed the last time (still running after 1.0 s')
+  })
+
+  it('are killed even if they ignore being asked to end', async () => {
+    const project = checked(
+      [{ run: "trap '' TERM; echo $$ > child; while :; do sleep 0.1; done" }],
+      {},
+      createProject(),
+    )
+
+    const run = await project.cli(['clear', '259', '--timeout', '1'], { env: ENV })
+
+    expect(run.status).toBe(1)
+    expect(run.durationMs).toBeLessThan(10_000)
+    expect(isAlive(Number(project.read('child')))).toBe(false)
+  })
+
+  it('do not hang on a process that they leave with their output', async () => {
+    const project = checked([{ run: 'sleep 600 & echo $! > child; echo done; exit 1' }], {}, createProject())
+
+    const run = await project.cli(['clear', '259'], { env: ENV })
+
+    process.kill(Number(project.read('child')), 'SIGKILL')
+    expect(run.stdout).toMatch(/exit code 1.*\n {2}done\n$/)
+    expect(run.durationMs).toBeLessThan(10_000)
+  })
+
+  it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
+    'end with %s: a clear line, no lock, and no process that goes on',
+    async (signal) => {
+      const project = checked([{ run: 'echo $$ > child; touch started; sleep 600' }], {}, createProject())
+      const { child, ended } = await running(project, ['clear', '259'])
+
+      child.kill(signal)
+
+      expect(await ended).toMatchObject({
+        status: 1,
+        printed: expect.stringContaining(`failed (interrupted (${signal}); `),
+      })
+      expect(isAlive(Number(project.read('child')))).toBe(false)
+      expect(project.snapshot('specs/259_x')).toEqual({ '.postflight-pending': expect.any(String) })
+      // An interruption is not a result of the check.
+      expect(read(project).checks[0]).not.toHaveProperty('failed')
+    },
+  )
+
+  it('take over the lock of a process that was killed', async () => {
+    const project = checked([NOTE])
+    project.write('specs/259_x/.postflight-checking', '')
+    expect((await project.cli(['clear', '259'], { env: ENV })).stdout).toContain('has checks running since')
+    const { utimesSync } = await import('node:fs')
+    utimesSync(project.at('specs/259_x/.postflight-checking'), 1, 1)
+
+    expect((await project.cli(['clear', '259'], { env: ENV })).status).toBe(0)
+    expect(project.snapshot('specs/259_x')).toEqual({})
+  })
+
+  it('cost little memory, however much they print', async () => {
+    const project = checked(
+      [{ run: 'head -c 500000000 /dev/zero | tr "\\0" "a"; echo; echo the end; exit 1' }],
+      {},
+      createProject(),
+    )
+    const peak = async (words: readonly string[]) => {
+      const script = `process.on('exit', () => require('fs').writeFileSync('${project.at('peak')}', String(process.resourceUsage().maxRSS)))`
+      project.write('peak.cjs', script)
+      const run = await project.cli(words, { env: { ...ENV, NODE_OPTIONS: `--require ${project.at('peak.cjs')}` } })
+      return { run, megabytes: Number(project.read('peak')) / 1024 }
+    }
+    const empty = await peak(['--version'])
+
+    const { run, megabytes } = await peak(['clear', '259'])
+
+    expect(run.stdout.slice(-200)).toMatch(/a+\n {2}the end\n$/)
+    expect(run.stdout.length).toBeLessThan(5_000)
+    expect(megabytes - empty.megabytes).toBeLessThan(40)
+    console.log(`500 MB of output: ${Math.round(megabytes - empty.megabytes)} MB more than an empty command`)
+  })
+})

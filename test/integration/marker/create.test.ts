@@ -1,0 +1,643 @@
+import { mkdirSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { OTHER_SESSION, SESSION, subagentStop } from '../../support/payloads.ts'
+import { createProject, createSourceProject, type Project, withoutPrivileges } from '../../support/project.ts'
+
+const SEED_WORDS = ['259', 'prove_completeness', '--skill', 'skill-lean-research', '--operation', 'research']
+const SEED_MARKER = 'specs/259_prove_completeness/.postflight-pending'
+const SEED_GUARD = 'specs/259_prove_completeness/.postflight-loop-guard'
+
+function readMarker(project: Project, name = SEED_MARKER): Record<string, unknown> {
+  return JSON.parse(project.read(name)) as Record<string, unknown>
+}
+
+/** Creates the seed's marker for a session. */
+function createFor(project: Project, session: string, ...more: string[]) {
+  return project.cli(['create', ...SEED_WORDS, '--host-session', session, '--json', ...more])
+}
+
+describe.concurrent('create writes the marker', () => {
+  it('with every required field of the protocol, in the task folder', async () => {
+    const project = createSourceProject({ specs: false })
+    const before = Date.now()
+
+    const run = await project.cli(['create', ...SEED_WORDS])
+
+    expect(run).toMatchObject({ status: 0, stderr: '' })
+    const marker = readMarker(project)
+    expect(marker).toEqual({
+      id: expect.stringMatching(/^pf_[a-z0-9]{12}$/),
+      session_id: expect.stringMatching(/^sess_\d{10}_[a-z0-9]{6}$/),
+      skill: 'skill-lean-research',
+      task_number: 259,
+      operation: 'research',
+      reason: 'Postflight operations pending',
+      created: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
+      stop_hook_active: false,
+    })
+    const created = Date.parse(String(marker.created))
+    expect(created).toBeGreaterThanOrEqual(Math.floor(before / 1000) * 1000)
+    expect(created).toBeLessThanOrEqual(Date.now())
+  })
+
+  it('and prints its path and its id', async () => {
+    const project = createSourceProject()
+
+    const run = await project.cli(['create', ...SEED_WORDS])
+
+    const { id } = readMarker(project)
+    const [first, ...notes] = run.stdout.trimEnd().split('\n')
+    expect(first).toBe(`created ${SEED_MARKER}  ${id}`)
+    expect(notes.join()).toContain('Not run by an agent')
+  })
+
+  it('and prints only the id with --quiet, because the hook learns the owner from it', async () => {
+    const project = createSourceProject()
+
+    const run = await project.cli(['create', ...SEED_WORDS, '--quiet'])
+
+    expect(run.stdout).toBe(`${readMarker(project).id}\n`)
+  })
+
+  it('and prints one JSON document with --json', async () => {
+    const project = createSourceProject()
+
+    const run = await createFor(project, SESSION, '--agent', 'agent-a')
+
+    expect(run.json()).toEqual({
+      dropped_steps: [],
+      kept_unchecked: false,
+      id: readMarker(project).id,
+      path: project.at(SEED_MARKER),
+      task: '259_prove_completeness',
+      renewed: false,
+      replaced: null,
+      owner: { host_session: SESSION, agent: 'agent-a' },
+    })
+  })
+
+  it('with the values of all options', async () => {
+    const project = createSourceProject()
+
+    await createFor(
+      project,
+      SESSION,
+      ...['--agent', 'agent-a', '--agent-type', 'planner', '--reason', 'A "quoted" reason\nof two lines'],
+      ...['--session-id', 'sess_1', '--step', 'update status', '--step', 'git commit'],
+    )
+
+    expect(readMarker(project)).toMatchObject({
+      session_id: 'sess_1',
+      reason: 'A "quoted" reason\nof two lines',
+      cc_session_id: SESSION,
+      agent_id: 'agent-a',
+      agent_type: 'planner',
+      steps: [
+        { name: 'update status', done: false },
+        { name: 'git commit', done: false },
+      ],
+    })
+  })
+
+  it('without the agent main for a type of sub-agent, even if main’s shell runs it', async () => {
+    const project = createSourceProject()
+    const env = { CODEX_SESSION_ID: SESSION, CODEX_THREAD_ID: SESSION }
+
+    await project.cli(['create', ...SEED_WORDS, '--agent-type', 'worker'], { env })
+
+    expect(readMarker(project)).toMatchObject({ cc_session_id: SESSION, agent_type: 'worker' })
+    expect(readMarker(project)).not.toHaveProperty('agent_id')
+    expect((await project.hook(subagentStop({ agent_type: 'worker' }))).answer.decision).toBe('block')
+    expect((await project.hook(subagentStop({ agent_type: 'other' }))).answer.decision).toBeUndefined()
+  })
+
+  it('and warns that a marker of main without a session blocks no stop', async () => {
+    const run = await createSourceProject().cli(['create', ...SEED_WORDS, '--agent', 'main'])
+
+    expect(run.stdout).toContain('Not run by an agent, so this marker will not block your conversation')
+  })
+
+  it('and no other file but the journal', async () => {
+    const project = createSourceProject()
+
+    await project.cli(['create', ...SEED_WORDS])
+
+    expect(Object.keys(project.snapshot('specs'))).toEqual([
+      '.postflight',
+      '.postflight/.gitignore',
+      '.postflight/journal.jsonl',
+      '259_prove_completeness',
+      '259_prove_completeness/.postflight-pending',
+    ])
+    expect(project.journal()).toMatchObject([{ event: 'create', task: '259_prove_completeness' }])
+  })
+})
+
+describe.concurrent('create finds or makes the task folder', () => {
+  it('pads the number to three digits', async () => {
+    const project = createSourceProject()
+
+    await project.cli(['create', '7', 'x'])
+
+    expect(readMarker(project, 'specs/007_x/.postflight-pending')).toMatchObject({ task_number: 7 })
+  })
+
+  it('keeps a number of more than three digits as it is', async () => {
+    const project = createSourceProject()
+
+    await project.cli(['create', '12345', 'x'])
+
+    expect(project.has('specs/12345_x/.postflight-pending')).toBe(true)
+  })
+
+  it('finds the folder again by its number and by its name', async () => {
+    const project = createSourceProject()
+    await project.cli(['create', ...SEED_WORDS])
+
+    const byNumber = await project.cli(['create', '259', '--json'])
+    const byName = await project.cli(['create', '259_prove_completeness', '--json'])
+
+    expect(byNumber.json().path).toBe(project.at(SEED_MARKER))
+    expect(byName.json().path).toBe(project.at(SEED_MARKER))
+  })
+
+  it('makes specs/ beside the nearest .git, from a folder below it', async () => {
+    const project = createSourceProject({ specs: false })
+    mkdirSync(project.at('src', 'deep'), { recursive: true })
+
+    await project.cli(['create', '7', 'x'], { cwd: project.at('src', 'deep') })
+
+    expect(project.has('specs/007_x/.postflight-pending')).toBe(true)
+    expect(project.has('src/deep/specs')).toBe(false)
+  })
+
+  it('makes specs/ in the current folder outside any repository', async () => {
+    const project = createSourceProject({ specs: false, git: false })
+
+    await project.cli(['create', '7', 'x'])
+
+    expect(project.has('specs/007_x/.postflight-pending')).toBe(true)
+  })
+
+  it('makes specs/ in the folder that --root names', async () => {
+    const project = createSourceProject({ specs: false })
+    mkdirSync(project.at('elsewhere'))
+
+    await project.cli(['create', '7', 'x', '--root', 'elsewhere'])
+
+    expect(project.has('elsewhere/specs/007_x/.postflight-pending')).toBe(true)
+    expect(project.has('specs')).toBe(false)
+  })
+
+  it('asks for a slug where the task has no folder yet', async () => {
+    const project = createSourceProject()
+
+    const run = await project.cli(['create', '7'])
+
+    expect(run.status).toBe(64)
+    expect(run.stderr).toContain('give a slug')
+    expect(project.snapshot()).toEqual({ specs: 'folder' })
+  })
+
+  it('refuses a second folder for a number', async () => {
+    const project = createSourceProject()
+    await project.cli(['create', ...SEED_WORDS])
+
+    const run = await project.cli(['create', '259', 'another_slug'])
+
+    expect(run.status).toBe(1)
+    expect(run.stderr).toContain('259_prove_completeness')
+    expect(project.has('specs/259_another_slug')).toBe(false)
+  })
+
+  it('reports a number with several folders', async () => {
+    const project = createSourceProject()
+    mkdirSync(project.at('specs/007_a'))
+    mkdirSync(project.at('specs/007_b'))
+
+    const run = await project.cli(['create', '7'])
+
+    expect(run.status).toBe(64)
+    expect(run.stderr).toMatch(/007_a, 007_b/)
+  })
+
+  it('does not reopen an archived task by its number', async () => {
+    const project = createSourceProject()
+    mkdirSync(project.at('specs/archive/012_x'), { recursive: true })
+
+    const run = await project.cli(['create', '12', 'y'])
+
+    expect(run.status).toBe(0)
+    expect(project.has('specs/012_y/.postflight-pending')).toBe(true)
+  })
+})
+
+describe.concurrent('create refuses these, and writes nothing:', () => {
+  const BAD_SLUGS = [
+    'a/b',
+    '/etc',
+    '../x',
+    '..',
+    'a..b',
+    'a\\b',
+    '-x',
+    '--',
+    '.hidden',
+    'line\nbreak',
+    'bell\u0007',
+    '\u001b[31mred',
+    'c1\u009b31m',
+    '',
+    ' ',
+    'x'.repeat(300),
+  ]
+
+  it.each(BAD_SLUGS)('slug %j', async (slug) => {
+    const project = createSourceProject({ specs: false })
+
+    const run = await project.cli(['create', '--skill', 's', '--', '259', slug])
+
+    expect(run.status).toBe(64)
+    expect(run.stdout).toBe('')
+    expect(run.stderr).toMatch(/^postflight: [^\n]+\n$/)
+    expect(run.stderr).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/)
+    expect(project.snapshot()).toEqual({})
+  })
+
+  it('a slug that begins with a dash, without -- before it', async () => {
+    const project = createSourceProject({ specs: false })
+
+    const run = await project.cli(['create', '259', '-x'])
+
+    expect(run.status).toBe(64)
+    expect(project.snapshot()).toEqual({})
+  })
+
+  it.each(['../259_x', '/tmp/259_x', '1.5', '-1', '0x10', '..', '.', 'no_number', '9999999', ''])(
+    'task %j',
+    async (task) => {
+      const project = createSourceProject({ specs: false })
+
+      const run = await project.cli(['create', '--', task, 'slug'])
+
+      expect(run.status).toBe(64)
+      expect(project.snapshot()).toEqual({})
+    },
+  )
+
+  it.each(['--skill', '--operation', '--session-id', '--host-session', '--agent', '--agent-type', '--step'])(
+    'a %s that is empty or has several lines',
+    async (option) => {
+      const project = createSourceProject({ specs: false })
+
+      const lines = await project.cli(['create', '7', 'x', option, 'two\nlines'])
+      const empty = await project.cli(['create', '7', 'x', option, ''])
+
+      expect([lines.status, empty.status]).toEqual([64, 64])
+      expect(lines.stderr).toContain(option)
+      expect(project.snapshot()).toEqual({})
+    },
+  )
+
+  it.each(['--host-session', '--agent', '--agent-type'])('a %s that is longer than any id', async (option) => {
+    const project = createSourceProject({ specs: false })
+
+    const run = await project.cli(['create', '7', 'x', option, 'x'.repeat(257)])
+
+    expect(run.status).toBe(64)
+    expect(run.stderr).toBe(`postflight: ${option} must have at most 256 characters, not "${'x'.repeat(39)}…".\n`)
+    expect(project.snapshot()).toEqual({})
+    expect((await project.cli(['create', '7', 'x', option, 'x'.repeat(256)])).status).toBe(0)
+  })
+
+  it('more steps than a marker can have', async () => {
+    const project = createSourceProject({ specs: false })
+    const steps = (count: number): string[] => Array.from({ length: count }, (_, at) => ['--step', `s${at}`]).flat()
+
+    const run = await project.cli(['create', '7', 'x', ...steps(101)])
+
+    expect(run.status).toBe(64)
+    expect(run.stderr).toBe('postflight: --step can be given at most 100 times, not "101".\n')
+    expect(project.snapshot()).toEqual({})
+    expect((await project.cli(['create', '7', 'x', ...steps(100)])).status).toBe(0)
+  })
+
+  it('specs/ that is a link to elsewhere', async () => {
+    const project = createSourceProject({ specs: false })
+    mkdirSync(join(project.base, 'elsewhere'))
+    symlinkSync(join(project.base, 'elsewhere'), project.at('specs'))
+
+    const run = await project.cli(['create', '7', 'x'])
+
+    expect(run.status).toBe(73)
+    expect(run.stderr).toContain('a link')
+    expect(project.snapshot('../elsewhere')).toEqual({})
+  })
+
+  it('a task folder that is a link to elsewhere', async () => {
+    const project = createSourceProject()
+    mkdirSync(join(project.base, 'elsewhere'))
+    symlinkSync(join(project.base, 'elsewhere'), project.at('specs/007_x'))
+
+    const run = await project.cli(['create', '7', 'x'])
+
+    expect(run.status).toBe(73)
+    expect(project.snapshot('../elsewhere')).toEqual({})
+  })
+
+  it.each(['a link', 'a folder'])('a marker that is %s', async (kind) => {
+    const project = createSourceProject()
+    mkdirSync(project.at('specs/007_x'))
+    if (kind === 'a folder') mkdirSync(project.at('specs/007_x/.postflight-pending'))
+    else symlinkSync(project.write('mine.txt', 'precious'), project.at('specs/007_x/.postflight-pending'))
+
+    const run = await project.cli(['create', '7', 'x'])
+
+    expect(run.status).toBe(65)
+    expect(run.stderr).toContain(kind)
+    if (kind === 'a link') expect(project.read('mine.txt')).toBe('precious')
+  })
+})
+
+describe.concurrent('create learns host session and agent from the environment', () => {
+  it.each([
+    ['nothing', {}, undefined, undefined],
+    ['POSTFLIGHT_HOST_SESSION', { POSTFLIGHT_HOST_SESSION: 's' }, 's', undefined],
+    ['POSTFLIGHT_AGENT', { POSTFLIGHT_HOST_SESSION: 's', POSTFLIGHT_AGENT: 'main' }, 's', 'main'],
+    ['Claude Code', { CLAUDE_CODE_SESSION_ID: 's' }, 's', undefined],
+    ['Codex, main', { CODEX_SESSION_ID: 's', CODEX_THREAD_ID: 's' }, 's', 'main'],
+    ['Codex, a sub-agent', { CODEX_SESSION_ID: 's', CODEX_THREAD_ID: 't' }, 's', 't'],
+    ['Qwen Code', { QWEN_CODE_SESSION_ID: 's', QWEN_CODE_AGENT_ID: 'a' }, 's', 'a'],
+    ['Copilot CLI', { COPILOT_AGENT_SESSION_ID: 's' }, 's', undefined],
+    ['an empty variable', { CLAUDE_CODE_SESSION_ID: '', QWEN_CODE_SESSION_ID: 'q' }, 'q', undefined],
+    ['ours before a host', { POSTFLIGHT_HOST_SESSION: 'p', CLAUDE_CODE_SESSION_ID: 'c' }, 'p', undefined],
+  ] as const)('of %s', async (_name, env, session, agent) => {
+    const project = createSourceProject()
+
+    await project.cli(['create', ...SEED_WORDS], { env })
+
+    const marker = readMarker(project)
+    expect([marker.cc_session_id, marker.agent_id]).toEqual([session, agent])
+  })
+
+  it('options override it, and its agent is not combined with another session', async () => {
+    const project = createSourceProject()
+    const env = { POSTFLIGHT_HOST_SESSION: 's', POSTFLIGHT_AGENT: 'a' }
+
+    await project.cli(['create', ...SEED_WORDS, '--host-session', 'given'], { env })
+
+    const marker = readMarker(project)
+    expect([marker.cc_session_id, marker.agent_id]).toEqual(['given', undefined])
+  })
+})
+
+describe.concurrent('create where a marker is pending', () => {
+  it('of another session: exits with 1, names the session, and changes nothing', async () => {
+    const project = createSourceProject()
+    await createFor(project, SESSION)
+    const before = project.snapshot()
+
+    const run = await createFor(project, OTHER_SESSION)
+
+    expect(run.status).toBe(1)
+    expect(run.stderr).toContain(SESSION)
+    expect(run.stderr).toContain('adopt 259_prove_completeness')
+    expect(run.json().error.code).toBe('marker-of-other-session')
+    expect(project.snapshot()).toEqual(before)
+  })
+
+  it('of another session, with --force: replaces it and restarts the count', async () => {
+    const project = createSourceProject()
+    await createFor(project, SESSION)
+    await project.hook(subagentStop())
+    const former = readMarker(project)
+
+    const run = await createFor(project, OTHER_SESSION, '--force')
+
+    expect(run.json()).toMatchObject({ renewed: false, replaced: former.id })
+    expect(readMarker(project)).toMatchObject({ cc_session_id: OTHER_SESSION })
+    expect(readMarker(project).id).not.toBe(former.id)
+    expect(project.has(SEED_GUARD)).toBe(false)
+    expect((await project.cli(['inspect', '--json'])).json().markers[0].continuations.spent).toBe(0)
+  })
+
+  it('of the same session for the same operation: keeps id, count, ticks and unknown fields', async () => {
+    const project = createSourceProject()
+    await createFor(project, SESSION, '--step', 'one', '--step', 'two')
+    await project.cli(['step', '259', 'one'])
+    await project.hook(subagentStop())
+    project.write(SEED_MARKER, JSON.stringify({ ...readMarker(project), custom: { kept: [1, 2] } }))
+    const former = readMarker(project)
+
+    const run = await createFor(project, SESSION, '--step', 'one', '--step', 'two', '--step', 'three')
+
+    expect(run.json()).toMatchObject({ id: former.id, renewed: true, replaced: null })
+    expect(readMarker(project)).toMatchObject({
+      id: former.id,
+      session_id: former.session_id,
+      custom: { kept: [1, 2] },
+      steps: [
+        { name: 'one', done: true },
+        { name: 'two', done: false },
+        { name: 'three', done: false },
+      ],
+    })
+    expect(project.read(SEED_GUARD)).toBe('1\n')
+    expect((await project.hook(subagentStop())).answer.reason).toContain('Blocked stop 2 of 3')
+  })
+
+  it('of the same session for another operation: makes a new marker with its own count', async () => {
+    const project = createSourceProject()
+    await createFor(project, SESSION)
+    await project.hook(subagentStop())
+    await project.hook(subagentStop())
+    const former = readMarker(project)
+
+    await project.cli(['create', '259', '--operation', 'plan', '--host-session', SESSION])
+
+    expect(readMarker(project)).toMatchObject({ operation: 'plan' })
+    expect(readMarker(project).id).not.toBe(former.id)
+    expect(project.has(SEED_GUARD)).toBe(false)
+    expect((await project.hook(subagentStop())).answer.reason).toContain('Blocked stop 1 of 3')
+  })
+
+  it('of another skill’s session: exits with 1', async () => {
+    const project = createSourceProject()
+    project.marker('259_prove_completeness', { session_id: 'sess_1', operation: 'research' })
+    const before = project.snapshot()
+
+    const bySkillSession = await project.cli(['create', '259', '--session-id', 'sess_2'])
+    const byHostSession = await project.cli(['create', '259', '--host-session', SESSION])
+
+    expect([bySkillSession.status, byHostSession.status]).toEqual([1, 1])
+    expect(bySkillSession.stderr).toContain('sess_1')
+    expect(project.snapshot()).toEqual(before)
+  })
+
+  it('that does not parse: keeps its text', async () => {
+    const project = createSourceProject()
+    project.marker('259_prove_completeness', 'sess_1736700000_abc123')
+
+    const run = await project.cli(['create', ...SEED_WORDS])
+
+    expect(run.status).toBe(0)
+    expect(project.read('specs/259_prove_completeness/.postflight-unparsed')).toBe('sess_1736700000_abc123')
+    expect(readMarker(project)).toMatchObject({ operation: 'research' })
+  })
+
+  it.each([
+    ['renewed with the same steps', ['--step', 'one', '--step', 'two'], []],
+    ['renewed without steps', [], []],
+    ['renewed with other steps', ['--step', 'two', '--step', 'three'], ['one']],
+    ['replaced for another operation', ['--operation', 'plan', '--step', 'one'], ['one', 'two']],
+  ])('names the ticked steps that it drops: %s', async (_what, words, dropped) => {
+    const project = createSourceProject()
+    const env = { CLAUDE_CODE_SESSION_ID: SESSION }
+    const create = (...more: string[]) => project.cli(['create', '259', 'x', ...more], { env })
+    const prepare = async (): Promise<void> => {
+      await project.cli(['clear', '259'])
+      await project.cli(['create', '259_x', '--operation', 'research', '--step', 'one', '--step', 'two'], { env })
+      await project.cli(['step', '259', '1'])
+      await project.cli(['step', '259', '2'])
+    }
+
+    await prepare()
+    const said = (await create(...words)).stdout
+    await prepare()
+    const document = (await create(...words, '--json')).json()
+
+    expect(document.dropped_steps).toEqual(dropped)
+    const names = dropped.map((name) => `"${name}"`).join(', ')
+    if (dropped.length === 0) expect(said).not.toContain('ticked')
+    else expect(said).toContain(`\n  ticked in the previous marker, but not in this one: ${names}\n`)
+  })
+
+  it('removes what an earlier marker left behind: loop guard and claims without a marker', async () => {
+    const project = createSourceProject()
+    await createFor(project, SESSION)
+    await project.hook(subagentStop())
+    await project.hook(subagentStop())
+    await project.shell(`rm -f ${SEED_MARKER}`)
+
+    await createFor(project, SESSION)
+
+    expect(project.has(SEED_GUARD)).toBe(false)
+    expect((await project.hook(subagentStop())).answer.reason).toContain('Blocked stop 1 of 3')
+  })
+
+  it('many at once make one complete marker, and all but the first renew it', async () => {
+    const project = createProject()
+
+    const runs = await Promise.all(Array.from({ length: 8 }, () => createFor(project, SESSION)))
+
+    const documents = runs.map((run) => run.json())
+    expect(runs.map((run) => run.status)).toEqual(Array(8).fill(0))
+    expect(new Set(documents.map((document) => document.id))).toEqual(new Set([readMarker(project).id]))
+    expect(documents.filter((document) => document.renewed)).toHaveLength(7)
+    expect(Object.keys(project.snapshot('specs/259_prove_completeness'))).toEqual(['.postflight-pending'])
+  })
+
+  it('many sessions at once: one wins, the others exit with 1', async () => {
+    const project = createProject()
+
+    const runs = await Promise.all(['s1', 's2', 's3', 's4'].map((session) => createFor(project, session)))
+
+    expect(runs.map((run) => run.status).sort()).toEqual([0, 1, 1, 1])
+    const winner = runs.find((run) => run.status === 0)
+    expect(winner?.json().owner.host_session).toBe(readMarker(project).cc_session_id)
+  })
+})
+
+describe.concurrent('with a umask that takes the right to enter new folders', () => {
+  it('folders can be used all the same, by create, install, and the hook', async () => {
+    const project = createProject({ specs: false })
+    const { uid, cli, launcher } = withoutPrivileges(project)
+    const payload = JSON.stringify(subagentStop())
+
+    const run = await project.shell(
+      `umask 177
+      node '${cli}' create 259 x --host-session ${SESSION} --agent agent-a --root . &&
+      node '${cli}' install --root . &&
+      printf %s '${payload}' | '${launcher}' &&
+      cat specs/259_x/.postflight-loop-guard`,
+      { uid },
+    )
+
+    expect(run).toMatchObject({ status: 0, stderr: '' })
+    expect(run.stdout).toContain('"decision":"block"')
+    expect(run.stdout).toMatch(/\n1\n$/)
+    expect(project.journal().map(({ event }) => event)).toEqual(['create', 'block'])
+  })
+})
+
+const NOTE = (host: string): string =>
+  `postflight: no settings file of ${host} starts the hook, so it will probably not hold this session. \`postflight init\` sets it up.\n`
+
+describe.concurrent('create says on stderr that the host of this session does not start the hook', () => {
+  const created = async (project: Project, env: Record<string, string>, ...words: string[]) => {
+    const run = await project.cli(['create', '259', 'x', '--agent', 'main', ...words], { env })
+    expect(run.status, run.stderr).toBe(0)
+    return run.stderr
+  }
+
+  it.each([
+    ['Claude Code', 'CLAUDE_CODE_SESSION_ID', '.claude/settings.json'],
+    ['Claude Code', 'CLAUDE_CODE_SESSION_ID', '.claude/settings.local.json'],
+    ['Codex CLI', 'CODEX_SESSION_ID', '.codex/hooks.json'],
+    ['Copilot CLI', 'COPILOT_AGENT_SESSION_ID', '.claude/settings.json'],
+    ['Copilot CLI', 'COPILOT_AGENT_SESSION_ID', '.copilot/hooks/postflight-guard.json'],
+    ['Qwen Code', 'QWEN_CODE_SESSION_ID', '.qwen/settings.json'],
+  ])('on %s (%s), unless %s wires it, in the project, above it or of the user', async (host, variable, file) => {
+    const settings = JSON.stringify({ hooks: { Stop: [{ hooks: [{ command: '/x/hooks/postflight-hook' }] }] } })
+    const env = { [variable]: SESSION }
+    const project = createSourceProject()
+    expect(await created(project, env)).toBe(NOTE(host))
+    // Permission rules are not the hook.
+    project.write(file, '{"permissions":{"allow":["Bash(postflight create *)"]}}')
+    expect(await created(project, env)).toBe(NOTE(host))
+
+    project.write(file, settings)
+
+    expect(await created(project, env)).toBe('')
+    const below = createSourceProject({ specs: false })
+    below.write(file, settings)
+    mkdirSync(below.at('packages/a/specs'), { recursive: true })
+    const run = await below.cli(['create', '259', 'x', '--agent', 'main'], { env, cwd: below.at('packages/a') })
+    expect(run).toMatchObject({ status: 0, stderr: '' })
+  })
+
+  it.each([
+    ['installed for the user', { hooks: { Stop: [{ hooks: [{ command: 'postflight hook' }] }] } }, ''],
+    ['installed on Windows', { hooks: { Stop: [{ hooks: [{ command: 'node "C:\\x\\dist\\hook.js"' }] }] } }, ''],
+    [
+      'a script of their own',
+      { hooks: { Stop: [{ hooks: [{ command: 'node my-webhook.js' }] }] } },
+      NOTE('Claude Code'),
+    ],
+    ['a plugin that is on', { enabledPlugins: { 'postflight-guard@here': true } }, ''],
+    ['a plugin that is off', { enabledPlugins: { 'postflight-guard@here': false } }, NOTE('Claude Code')],
+  ])('or not: %s', async (_what, settings, said) => {
+    const project = createSourceProject()
+    project.write('../home/.claude/settings.json', JSON.stringify(settings, null, 2))
+
+    expect(await created(project, { CLAUDE_CODE_SESSION_ID: SESSION })).toBe(said)
+  })
+
+  it('not outside a session, in a session whose settings are unknown, or for another session', async () => {
+    expect(await created(createSourceProject(), {})).toBe('')
+    expect(await created(createSourceProject(), { POSTFLIGHT_HOST_SESSION: SESSION })).toBe('')
+    expect(await created(createSourceProject(), { CLAUDE_CODE_SESSION_ID: 's2' }, '--host-session', SESSION)).toBe('')
+  })
+
+  it('not where the hook was seen in the session, or settings cannot be read', async () => {
+    const env = { CLAUDE_CODE_SESSION_ID: SESSION }
+    const seen = createSourceProject()
+    seen.write('specs/.postflight/journal.jsonl', `${JSON.stringify({ event: 'block', host_session: SESSION })}\n`)
+    const unreadable = createSourceProject()
+    mkdirSync(unreadable.at('.claude/settings.json'), { recursive: true })
+
+    expect(await created(seen, env)).toBe('')
+    expect(await created(unreadable, env)).toBe('')
+  })
+})

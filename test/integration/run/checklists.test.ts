@@ -1,0 +1,331 @@
+/** Steps that are the tasks of a Markdown list: which tasks are read, and that a tick changes one character. */
+
+import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { tickTask } from '../../../src/run/store/task-files.ts'
+import { instrument } from '../../stress/support/instrument.ts'
+import { createProject, createSourceProject, type JsonDocument, type Project } from '../../support/project.ts'
+
+const IN_TASK = 'specs/007_flow'
+const LIST = `${IN_TASK}/tasks.md`
+
+const WORK = {
+  id: 'work',
+  steps: { from: 'tasks.md', checklist: true },
+  step_prompt: 'Do: {{step}}',
+  max_step_attempts: 2,
+}
+
+const TASKS = [
+  '\ufeff# Tasks – größer\r\n',
+  '\r\n',
+  '- [x] was done before\r\n',
+  '- [ ] one\r\n',
+  '  * [ ] two, nested\r\n',
+  '\r\n',
+  '    1) [ ] three, deeper\r\n',
+  '```\r\n- [ ] code\r\n```\r\n',
+  '> - [ ] four, quoted\n',
+  '- [ ] one\n',
+  '\nthe end\t \n\n',
+].join('')
+
+/** A project with a run whose only phase works through `tasks`. */
+async function start(tasks: string | Uint8Array, phase: object = {}, make = createSourceProject): Promise<Project> {
+  const project = make()
+  project.write(LIST, tasks)
+  project.write('flow.json', JSON.stringify({ name: 'flow', phases: [{ ...WORK, ...phase }] }))
+  const run = await project.cli(['workflow', 'start', '7', 'flow', '--definition', 'flow.json'])
+  expect(run.status, run.stderr).toBe(0)
+  return project
+}
+
+async function next(project: Project): Promise<JsonDocument> {
+  return (await project.cli(['workflow', 'next', '7', '--json'])).json()
+}
+
+function leave(project: Project, success: boolean): void {
+  project.write(`${IN_TASK}/step-result.json`, JSON.stringify({ success }))
+}
+
+/** Does every step, and returns their texts in order. */
+async function doAll(project: Project): Promise<string[]> {
+  const done: string[] = []
+  for (;;) {
+    const { command, prompt } = await next(project)
+    if (command !== 'prompt') return done
+    done.push(/^Do: (.*)$/m.exec(prompt)?.[1] ?? '')
+    leave(project, true)
+  }
+}
+
+/** The places in which two texts of the same length differ. */
+function differences(before: string, after: string): [was: string, is: string][] {
+  expect(after).toHaveLength(before.length)
+  return [...before].flatMap((was, at) => {
+    const is = [...after][at] ?? ''
+    return was === is ? [] : [[was, is] as [string, string]]
+  })
+}
+
+describe('a checklist', () => {
+  it('counts in the size of its run: at the start, on the way, and no more at its end', async () => {
+    const project = createSourceProject()
+    const phases = [{ ...WORK, max_step_attempts: 3, max_attempts: 1 }]
+    project.write('flow.json', JSON.stringify({ name: 'flow', phases }))
+    project.write(LIST, `${'- [ ] a task\n'.repeat(6)}- [x] was done before\n`)
+    const status = async (): Promise<[string | undefined, unknown]> => {
+      const text = (await project.cli(['workflow', 'status', '7'])).stdout
+      const data = (await project.cli(['workflow', 'status', '7', '--json'])).json()
+      return [/\d+ prompts?[^·\n]*(?= ·)/.exec(text)?.[0], data.prompt_bound]
+    }
+
+    const started = await project.cli(['workflow', 'start', '7', 'flow', '--definition', 'flow.json'])
+
+    // Each of the six steps may take three attempts, and three prompts may go out again.
+    expect(started.stdout.split('\n')[0]).toBe(`started "flow" in ${IN_TASK}: 1 phase, 6 steps, at most 21 prompts`)
+    expect(await status()).toEqual(['0 prompts, at most 21', 21])
+    await next(project)
+    leave(project, true)
+    await next(project)
+    expect(await status()).toEqual(['2 prompts, at most 19', 19])
+    leave(project, true)
+    await doAll(project)
+    expect(await status()).toEqual(['6 prompts', null])
+  })
+
+  it.each([
+    [20, /: 20 phases, 20 steps, at most 120 prompts\n/],
+    [21, /: 21 phases, at most 3123 prompts \(steps not known yet count as 1000\)\n/],
+  ])('is read for the size only where there are few: %i lists', async (count, said) => {
+    const project = createSourceProject()
+    const lists = Array.from({ length: count }, (_, index) => index)
+    const work = { step_prompt: 'Do: {{step}}', max_step_attempts: 3 }
+    const phases = lists.map((index) => ({ ...work, id: `p${index}`, steps: { from: 'a.json', pointer: `/${index}` } }))
+    project.write('flow.json', JSON.stringify({ name: 'flow', phases }))
+    project.write(`${IN_TASK}/a.json`, JSON.stringify(lists.map((index) => [`step ${index}`])))
+    const started = await project.cli(['workflow', 'start', '7', 'flow', '--definition', 'flow.json'])
+    expect(started.stdout).toMatch(said)
+  })
+
+  it('that does not exist yet counts as 1,000 steps, until it is written', async () => {
+    const project = createSourceProject()
+    const plan = { id: 'plan', prompt: 'Plan.', artifact: 'tasks.md', max_attempts: 2 }
+    project.write('flow.json', JSON.stringify({ name: 'flow', phases: [plan, WORK] }))
+    const started = await project.cli(['workflow', 'start', '7', 'flow', '--definition', 'flow.json'])
+    expect(started.stdout).toMatch(/: 2 phases, at most 2008 prompts \(steps not known yet count as 1000\)\n/)
+    await next(project)
+    project.write(LIST, '- [ ] one\n- [ ] two\n')
+    await next(project)
+    expect((await project.cli(['workflow', 'status', '7'])).stdout).toContain('2 prompts, at most 8 ')
+    const simulated = await project.cli(['workflow', 'simulate', 'flow.json', '--steps', 'work=2'])
+    expect(simulated.stdout.trimEnd()).toMatch(/\n3 prompts, at most 12$/)
+    expect((await project.cli(['workflow', 'validate', 'flow.json'])).stdout).toContain('at most 2008 prompts')
+  })
+
+  it('has one step for each open task at any depth, in its order, and each is ticked when it is done', async () => {
+    const project = await start(TASKS)
+
+    const done = await doAll(project)
+
+    expect(done).toEqual(['one', 'two, nested', 'three, deeper', 'four, quoted', 'one'])
+    const after = project.read(LIST)
+    expect(differences(TASKS, after)).toEqual(done.map(() => [' ', 'x']))
+    expect(after).toContain('- [ ] code')
+    expect(after.match(/\[ \]/g)).toHaveLength(1)
+  })
+
+  it('is read and ticked by the built hook and CLI too', async () => {
+    const project = await start('- [ ] one\n- [ ] two\n', {}, createProject)
+
+    expect(await doAll(project)).toEqual(['one', 'two'])
+    expect(project.read(LIST)).toBe('- [x] one\n- [x] two\n')
+  })
+
+  it('is changed by one byte at a tick: the file stays the same file, with its rights', async () => {
+    const project = await start(TASKS)
+    chmodSync(project.at(LIST), 0o640)
+    const before = statSync(project.at(LIST))
+    const bytes = readFileSync(project.at(LIST))
+    await next(project)
+    leave(project, true)
+
+    await next(project)
+
+    const after = readFileSync(project.at(LIST))
+    const changed = [...after].flatMap((byte, at) => (byte === bytes[at] ? [] : [at]))
+    expect(changed).toEqual([bytes.indexOf('[ ] one') + 1])
+    expect(statSync(project.at(LIST))).toMatchObject({ ino: before.ino, mode: before.mode, size: before.size })
+  })
+
+  it('is not ticked for a step that failed or was given up', async () => {
+    const project = await start('- [ ] one\n- [ ] two\n')
+    await next(project)
+    leave(project, false)
+    await next(project)
+    expect(project.read(LIST)).toBe('- [ ] one\n- [ ] two\n')
+    leave(project, false)
+    await next(project)
+    leave(project, true)
+
+    expect(await next(project)).toMatchObject({ command: 'finish', outcome: 'completed' })
+    expect(project.read(LIST)).toBe('- [ ] one\n- [x] two\n')
+  })
+
+  it('may be edited meanwhile: the task is found by its text, and one that is gone is left', async () => {
+    const project = await start('- [ ] one\n- [ ] two\n- [ ] three\n')
+    await next(project)
+    project.write(LIST, 'Now with a head\n\n- [ ] zero\n- [ ] one\n- [x] two\n- [ ] else\n')
+    for (const _ of ['one', 'two', 'three']) {
+      leave(project, true)
+      await next(project)
+    }
+
+    expect(project.read(LIST)).toBe('Now with a head\n\n- [ ] zero\n- [x] one\n- [x] two\n- [ ] else\n')
+  })
+
+  it('with nothing open is done at once', async () => {
+    const project = await start('- [x] one\n')
+
+    expect(await next(project)).toMatchObject({ command: 'finish', outcome: 'completed' })
+  })
+
+  it.each<[string, string | Uint8Array, string]>([
+    ['no list', '# Tasks\n\n```\n- [ ] code\n```\n', 'has no task list'],
+    ['a text that is not UTF-8', Uint8Array.from([0x2d, 0x20, 0x5b, 0x20, 0x5d, 0x20, 0xff, 0x0a]), 'is not UTF-8'],
+    ['lists a thousand deep', `${'- '.repeat(1000)}[ ] a\n`, 'is nested too deeply'],
+    ['more than 128 KiB', `- [ ] a\n${'a'.repeat(140_000)}`, 'larger than 131072 bytes'],
+    ['more than a thousand open tasks', '- [ ] a\n'.repeat(1001), 'lists 1001 steps'],
+  ])('with %s stalls the run, and is read again after it was repaired', async (_, text, why) => {
+    const project = await start(text)
+
+    const stalled = await next(project)
+
+    expect(stalled).toMatchObject({ command: 'finish', outcome: 'stalled', why: expect.stringContaining(why) })
+    writeFileSync(project.at(LIST), '- [ ] mended\n')
+    await project.cli(['workflow', 'resume', '7'])
+    expect(await doAll(project)).toEqual(['mended'])
+  })
+
+  it('that is missing stalls the run', async () => {
+    const project = createSourceProject()
+    project.write('flow.json', JSON.stringify({ name: 'flow', phases: [WORK] }))
+    await project.cli(['workflow', 'start', '7', 'flow', '--definition', 'flow.json'])
+
+    expect(await next(project)).toMatchObject({ outcome: 'stalled', why: expect.stringContaining('tasks.md') })
+  })
+})
+
+const REVIEW = {
+  id: 'review',
+  prompt: 'Review it.',
+  artifact: 'review.json',
+  next: { pass: 'end', fail: 'work', verdict: '/ok', reason: '/why' },
+}
+
+/** A project with a run that works through `tasks`, and reviews the work. */
+async function startReviewed(tasks: string, review: object = REVIEW): Promise<Project> {
+  const project = createSourceProject()
+  project.write(LIST, tasks)
+  project.write('flow.json', JSON.stringify({ name: 'flow', phases: [WORK, review] }))
+  await project.cli(['workflow', 'start', '7', 'flow', '--definition', 'flow.json'])
+  return project
+}
+
+describe('a loop back to a checklist', () => {
+  /** Plays a run whose first review fails. Returns the place of each prompt, with the text of a step. */
+  async function play(project: Project, verdict: object, meanwhile = (): void => {}): Promise<string[]> {
+    const places: string[] = []
+    for (;;) {
+      const { command, phase, step, prompt } = await next(project)
+      if (command !== 'prompt') return places
+      if (phase === 'work') {
+        places.push(`${phase} ${step}: ${/^Do: (.*)$/m.exec(prompt)?.[1]}`)
+        leave(project, true)
+        continue
+      }
+      const isFirst = !places.includes('review')
+      places.push('review')
+      if (isFirst) meanwhile()
+      project.write(`${IN_TASK}/review.json`, JSON.stringify(isFirst ? verdict : { ok: true }))
+    }
+  }
+
+  it('whose tasks are all ticked has one step: the reason', async () => {
+    const project = await startReviewed('- [ ] one\n')
+
+    const places = await play(project, { ok: false, why: 'the button is red' })
+
+    expect(places).toEqual(['work 1: one', 'review', 'work 1: the button is red', 'review'])
+    expect(project.read(LIST)).toBe('- [x] one\n')
+    expect((await project.cli(['workflow', 'status', '7', '--json'])).json()).toMatchObject({ outcome: 'completed' })
+  })
+
+  it('has one step also if the verdict gives no reason', async () => {
+    const { reason: _reason, ...ways } = REVIEW.next
+    const project = await startReviewed('- [ ] one\n', { ...REVIEW, next: ways })
+
+    expect(await play(project, { ok: false })).toEqual([
+      'work 1: one',
+      'review',
+      'work 1: the verdict of phase "review" was "fail": find out why, and fix it',
+      'review',
+    ])
+  })
+
+  it('has the tasks that the review added, and no other step', async () => {
+    const project = await startReviewed('- [ ] one\n')
+
+    const places = await play(project, { ok: false, why: 'two is missing' }, () =>
+      project.write(LIST, '- [x] one\n- [ ] two\n'),
+    )
+
+    expect(places).toEqual(['work 1: one', 'review', 'work 1: two', 'review'])
+  })
+
+  it('is simulated as it runs', async () => {
+    const project = await startReviewed('- [ ] one\n- [ ] two\n')
+    const real = await play(project, { ok: false, why: 'it failed' })
+
+    const words = ['workflow', 'simulate', 'flow.json', '--fail', 'review:1', '--steps', 'work=2', '--json']
+    const { prompts } = (await project.cli(words)).json()
+
+    const placed = prompts.map(({ phase, step }: JsonDocument) => (step === null ? phase : `${phase} ${step}`))
+    expect(placed).toEqual(real.map((place) => place.replace(/:.*/, '')))
+    expect(placed).toEqual(['work 1', 'work 2', 'review', 'work 1', 'review'])
+  })
+
+  it('has no step at a first visit without open tasks: nothing is wrong', async () => {
+    const project = await startReviewed('- [x] one\n')
+    expect(await next(project)).toMatchObject({ command: 'prompt', phase: 'review' })
+  })
+
+  it('is named by validate, on the phase that leads back', async () => {
+    const project = await startReviewed('- [ ] one\n')
+
+    const { stdout, status } = await project.cli(['workflow', 'validate', 'flow.json'])
+
+    expect(status).toBe(0)
+    expect(stdout).toContain(
+      'leads back to phase "work", whose tasks are all ticked by then: this phase may add open tasks',
+    )
+  })
+})
+
+it('a ticked task is on the disk before the state that counts it as done', () => {
+  const project = createProject()
+  project.write('specs/259_x/tasks.md', '- [ ] one\n- [ ] two\n')
+  const calls: string[] = []
+  const { end } = instrument([project.dir], (call, run) => {
+    calls.push(`${call.name} ${path.basename(call.file)}`)
+    return run()
+  })
+  try {
+    tickTask(project.at('specs/259_x'), 'tasks.md', { text: 'two', item: 1 })
+  } finally {
+    end()
+  }
+  expect(project.read('specs/259_x/tasks.md')).toBe('- [ ] one\n- [x] two\n')
+  expect(calls.slice(calls.indexOf('writeSync tasks.md'), -1)).toEqual(['writeSync tasks.md', 'fsyncSync tasks.md'])
+})

@@ -1,0 +1,104 @@
+/** Who drives a run, as `start`, `resume`, `status` and the hook say it. */
+
+import { describe, expect, it } from 'vitest'
+import { SESSION, stop } from '../../support/payloads.ts'
+import { claudeHookEnv, createProject, type Project, type ProjectOptions } from '../../support/project.ts'
+
+const IN_SESSION = { env: { CLAUDE_CODE_SESSION_ID: SESSION } }
+const ONCE = { name: 'flow', phases: [{ id: 'a', prompt: 'p', artifact: 'a.txt', max_attempts: 1 }] }
+
+function withFlow(options: ProjectOptions = {}): Project {
+  const project = createProject(options)
+  project.write('flow.json', JSON.stringify(ONCE))
+  return project
+}
+
+const start = (project: Project, task = '7', world: object = IN_SESSION) =>
+  project.cli(['workflow', 'start', task, 'flow', '--definition', 'flow.json'], world)
+
+describe('start and resume', () => {
+  it.each([
+    ['Claude Code', 'CLAUDE_CODE_SESSION_ID', 'claude'],
+    ['Codex CLI', 'CODEX_SESSION_ID', 'codex'],
+  ])(
+    'say what to do in a session of %s without the hook, and to end the turn once it is installed',
+    async (title, variable, host) => {
+      const project = withFlow()
+      const session = { env: { [variable]: SESSION } }
+      for (const run of [await start(project, '7', session), await project.cli(['workflow', 'resume', '7'], session)]) {
+        expect(run.stderr).toContain(`no settings file of ${title} starts the hook`)
+        expect(run.stderr).toContain('`postflight init` sets it up')
+        expect(run.stdout).toContain('No prompt will come automatically until the hook is set up')
+      }
+      expect((await project.cli(['install', '--host', host])).status).toBe(0)
+      const resumed = await project.cli(['workflow', 'resume', '7'], session)
+      expect(resumed.stdout).toContain('end your turn now: the prompts come automatically')
+      expect(resumed.stderr).toBe('')
+    },
+  )
+
+  it('say what to do where the hook is there, but its file is missing', async () => {
+    const project = withFlow()
+    const command = '[ ! -f "/gone/hooks/postflight-hook" ] || exec "/gone/hooks/postflight-hook"'
+    project.write(
+      '.claude/settings.json',
+      JSON.stringify({ hooks: { Stop: [{ hooks: [{ type: 'command', command }] }] } }),
+    )
+    const { stdout } = await start(project)
+    expect(stdout).toContain('No prompt will come automatically, because')
+    expect(stdout).toContain('then start a new session and resume there')
+  })
+
+  it('name the main folder in a linked worktree, and only there', async () => {
+    const project = withFlow()
+    const git = 'git -c user.name=t -c user.email=t@t'
+    const made = await project.shell(
+      `git init -q && git add -A && ${git} commit -qm x && git worktree add -q linked && mkdir -p linked/specs`,
+    )
+    expect(made.status, made.stderr).toBe(0)
+    const inside = ['workflow', 'start', '7', 'flow', '--definition', 'flow.json', '--root', project.at('linked')]
+    expect((await project.cli(inside, IN_SESSION)).stdout).toContain(`This is a linked worktree of ${project.dir}: `)
+    expect((await start(project, '8')).stdout).not.toContain('linked worktree')
+  })
+})
+
+describe('a stalled run', () => {
+  it('has the command that continues it in status and next', async () => {
+    const project = withFlow()
+    await start(project, '7', {})
+    await project.cli(['workflow', 'next', '7'])
+    const line = '`postflight workflow resume 007_flow` continues it'
+    expect((await project.cli(['workflow', 'status', '7'])).stdout).not.toContain(line)
+    expect((await project.cli(['workflow', 'next', '7'])).stdout).toContain(line)
+    expect((await project.cli(['workflow', 'status', '7'])).stdout).toContain(line)
+    await project.cli(['workflow', 'abort', '7'])
+    expect((await project.cli(['workflow', 'status', '7'])).stdout).not.toContain(line)
+  })
+
+  it('is told to the user, also while another run of the session prompts', async () => {
+    const project = withFlow()
+    await start(project)
+    const env = claudeHookEnv(project, SESSION)
+    expect((await project.hook(stop(), { env })).answer).toMatchObject({ decision: 'block' })
+    await start(project, '8')
+    const { answer } = await project.hook(stop(), { env })
+    expect(answer).toMatchObject({ decision: 'block', reason: expect.stringContaining('task 008_flow') })
+    expect(answer.systemMessage).toContain('the workflow of task 007_flow has ended (stalled)')
+    expect(Object.keys(answer).sort()).toEqual(['decision', 'reason', 'systemMessage'])
+  })
+})
+
+describe('a refusal in mid-phase', () => {
+  it('does not offer to abort the run', async () => {
+    const project = withFlow()
+    await start(project)
+    for (const words of [
+      ['workflow', 'start', '7', '--definition', 'flow.json'],
+      ['clear', '7'],
+      ['create', '7'],
+    ]) {
+      const run = await project.cli(words, IN_SESSION)
+      expect(run.stderr + run.stdout).not.toContain('abort')
+    }
+  })
+})

@@ -1,0 +1,449 @@
+/** A run that moves between machines by a ref of a git remote. */
+
+import { readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { createMachines, git, type Machine, publishedLog, WALK, WALK_PHASES } from '../../support/machines.ts'
+import { SESSION, stop } from '../../support/payloads.ts'
+import type { JsonDocument } from '../../support/project.ts'
+
+const START = ['start', '7', 'walk', '--definition', 'walk.json']
+
+/** A shared run of machine `one`, whose plan waits for approval. */
+async function waiting() {
+  const machines = createMachines(['one', 'two', 'three'])
+  const { one } = machines
+  expect(await one.workflow(...START, '--share')).toMatchObject({ status: 0 })
+  await one.workflow('next', '7')
+  one.write(`${WALK}/plan.md`, 'the plan')
+  await one.workflow('next', '7')
+  return { ...machines, id: String(one.state().id) }
+}
+
+/** Says what a refused command printed. */
+async function refusal(run: ReturnType<Machine['workflow']>): Promise<string> {
+  const { status, stderr } = await run
+  expect(status).not.toBe(0)
+  return stderr
+}
+
+function treeOf(remote: string, ref: string): string[] {
+  return git(remote, 'ls-tree', '-r', '--name-only', ref).split('\n')
+}
+
+function fileIn(remote: string, ref: string, name: string): string {
+  return git(remote, 'cat-file', 'blob', `${ref}:${name}`)
+}
+
+describe('a run that is started with --share', () => {
+  it('lies in a ref of its own, outside of branches and tags, and says what became readable', async () => {
+    const { one, remote } = createMachines(['one'])
+
+    const started = await one.workflow(...START, '--share')
+
+    const { id } = one.state()
+    expect(git(remote, 'for-each-ref', '--format=%(refname)')).toBe(`refs/postflight/${id}`)
+    expect(treeOf(remote, `refs/postflight/${id}`)).toEqual([
+      'folder/workflow/history.jsonl',
+      'holder.json',
+      'state.json',
+    ])
+    expect(JSON.parse(fileIn(remote, `refs/postflight/${id}`, 'holder.json'))).toEqual({
+      machine: 'one',
+      since: expect.stringMatching(/^\d{4}-.*Z$/),
+      generation: 1,
+      nonce: expect.stringMatching(/^[0-9a-f]{32}$/),
+      path: '007_walk',
+    })
+    expect(started.stdout).toContain(
+      `published to origin as refs/postflight/${id}. Everyone who can read that repository`,
+    )
+    expect(started.stdout).toContain('the name of this machine: one')
+  })
+
+  it('is not started where the remote is unknown, or no repository', async () => {
+    const { one } = createMachines(['one'])
+
+    expect(await refusal(one.workflow(...START, '--share', 'up'))).toContain('"up" is not a configured remote')
+    expect(await refusal(one.workflow(...START, '--share', 'https://example.org/x'))).toContain(
+      'not a configured remote',
+    )
+    expect(one.has(WALK)).toBe(false)
+  })
+
+  it('goes on where the remote cannot be reached: status says so, and the next command publishes', async () => {
+    const { one, remote } = createMachines(['one'])
+    git(one.dir, 'remote', 'set-url', 'origin', `file://${remote}-away`)
+
+    const started = await one.workflow(...START, '--share')
+    const status = await one.workflow('status', '7')
+    const shown = (await one.workflow('status', '7', '--json')).json()
+    const published = await one.workflow('publish', '7')
+    git(one.dir, 'remote', 'set-url', 'origin', `file://${remote}`)
+    const next = await one.workflow('next', '7')
+
+    expect(started.status).toBe(0)
+    expect(started.stderr).toContain('was not published to "origin"')
+    expect(status.stdout).toMatch(/shared with origin: not published yet\n {2}! not published: .*does not/)
+    expect(shown.shared).toMatchObject({ remote: 'origin', published_at: null, is_published: false })
+    expect(published).toMatchObject({ status: 1 })
+    expect(next.stdout).toContain('prompt: phase plan')
+    expect(next.stderr).toBe('')
+    expect((await one.workflow('status', '7', '--json')).json().shared).toMatchObject({
+      is_published: true,
+      problem: null,
+    })
+  })
+})
+
+describe('the commands of a shared run', () => {
+  it('publish each change, also that of hooks before them, with its artifacts', async () => {
+    const { one, remote, id } = await waiting()
+    const ref = `refs/postflight/${id}`
+
+    expect(treeOf(remote, ref)).toContain('folder/plan.md')
+    expect(fileIn(remote, ref, 'state.json')).toContain('"standing":"asked"')
+    await one.workflow('reject', '7', '--reason', 'too short')
+    expect(fileIn(remote, ref, 'state.json')).toContain('too short')
+    await one.workflow('stop', '7', '--now')
+    expect(fileIn(remote, ref, 'state.json')).toContain('"outcome":"stopped"')
+    await one.workflow('resume', '7')
+    await one.workflow('abort', '7')
+    expect(fileIn(remote, ref, 'state.json')).toContain('"outcome":"aborted"')
+    const log = publishedLog(remote, id)
+    expect(new Set(log.map(({ commit }) => commit)).size).toBe(log.length)
+  })
+
+  it('publish nothing where nothing has changed, and still find out who holds the run', async () => {
+    const { one, two, remote, id } = await waiting()
+    const before = publishedLog(remote, id)
+
+    expect(await one.workflow('publish', '7')).toMatchObject({ status: 0 })
+    expect(publishedLog(remote, id)).toEqual(before)
+    await two.workflow('resume', '7', '--shared', '--take')
+
+    expect(await refusal(one.workflow('publish', '7'))).toContain('has ended here: it goes on at two')
+  })
+
+  it('use no git and no network for a run that is not shared, nor does a look at a shared one', async () => {
+    const { one, remote } = createMachines(['one'])
+    await one.workflow(...START)
+    git(one.dir, 'remote', 'set-url', 'origin', `file://${remote}-away`)
+
+    expect(await one.workflow('next', '7')).toMatchObject({ status: 0, stderr: '' })
+    expect(await refusal(one.workflow('publish', '7'))).toContain('is not shared: `postflight workflow share 007_walk`')
+    expect(await refusal(one.workflow('release', '7'))).toContain('is not shared')
+    expect(await one.workflow('next', '7', '--peek')).toMatchObject({ stderr: '' })
+  })
+
+  it('share a run that goes on already, and only with one remote', async () => {
+    const { one, remote } = createMachines(['one'])
+    await one.workflow(...START)
+    git(one.dir, 'remote', 'add', 'up', `file://${remote}`)
+
+    expect(await one.workflow('share', '7', 'up')).toMatchObject({ status: 0 })
+    expect(await one.workflow('share', '7', 'up')).toMatchObject({ status: 0 })
+    expect(await refusal(one.workflow('share', '7'))).toContain('is shared with "up": release it there first')
+  })
+
+  it('tell that the ref is gone, and share publishes it again', async () => {
+    const { one, remote, id } = await waiting()
+    git(remote, 'update-ref', '-d', `refs/postflight/${id}`)
+
+    expect(await refusal(one.workflow('publish', '7'))).toContain('its ref is gone from the remote')
+    expect(await one.workflow('share', '7')).toMatchObject({ status: 0 })
+    expect(git(remote, 'for-each-ref', '--format=%(refname)')).toBe(`refs/postflight/${id}`)
+  })
+})
+
+describe('a released run', () => {
+  it('goes on at another machine where it was, artifacts included, and comes back', async () => {
+    const { one, two, remote, id } = await waiting()
+
+    // A clone that has no task yet.
+    rmSync(two.at('specs'), { recursive: true })
+
+    const released = await one.workflow('release', '7')
+    const resumed = await two.workflow('resume', '7', '--shared')
+    await two.workflow('approve', '7', '--note', 'good')
+    const prompt = await two.workflow('next', '7')
+    await two.workflow('release', '7')
+    const back = await one.workflow('resume', id, '--shared')
+    one.write(`${WALK}/built.md`, 'built')
+    await one.workflow('next', '7')
+
+    expect(released.stdout).toContain('released: anyone may go on with it (origin)')
+    expect(resumed).toMatchObject({ status: 0 })
+    expect(resumed.stdout).toContain('waits for approval')
+    expect(two.read(`${WALK}/plan.md`)).toBe('the plan')
+    expect(prompt.stdout).toContain('prompt: phase build')
+    expect(back.stdout).toContain('▶ build')
+    expect(one.state()).toMatchObject({ active: false, outcome: 'completed' })
+    expect(two.state()).toMatchObject({ active: false, outcome: 'moved' })
+    expect(
+      publishedLog(remote, id)
+        .filter(({ subject }) => /taken/.test(subject))
+        .map(({ subject }) => subject),
+    ).toEqual([`${id}: taken by claim 2`, `${id}: taken by claim 3`])
+  })
+
+  it('is inactive where it was released: stops are allowed, and no verdict counts it', async () => {
+    const { one } = createMachines(['one'])
+    await one.workflow(...START, '--share', '--host-session', SESSION)
+    const before = await one.hook(stop())
+    await one.workflow('release', '7')
+
+    const after = await one.hook(stop({ stop_hook_active: true }))
+    const status = await one.cli(['status', '--exit-code'])
+
+    expect(before.answer.decision).toBe('block')
+    expect(after.answer).toEqual({})
+    expect(status).toMatchObject({ status: 0 })
+    expect(status.stdout).toContain('○ goes on elsewhere: specs/007_walk')
+    expect(await refusal(one.workflow('resume', '7'))).toContain(
+      `\`postflight workflow resume ${one.state().id} --shared origin\``,
+    )
+    expect(await refusal(one.workflow('release', '7'))).toContain('has ended here: released')
+    expect(await one.workflow('next', '7')).toMatchObject({ status: 1 })
+  })
+
+  it('is taken by one of two that want it at once', async () => {
+    const { one, two, three, remote, id } = await waiting()
+    await one.workflow('release', '7')
+
+    const both = await Promise.all([two, three].map((machine) => machine.workflow('resume', '7', '--shared')))
+
+    expect(both.map(({ status }) => status).sort()).toEqual([0, 1])
+    const loser = both.find(({ status }) => status === 1)
+    expect(loser?.stderr).toMatch(/is held by (?:two|three) for/)
+    const holder = JSON.parse(fileIn(remote, `refs/postflight/${id}`, 'holder.json'))
+    expect(holder).toMatchObject({ generation: 2, machine: both[0]?.status === 0 ? 'two' : 'three' })
+    // What was refused leaves nothing behind.
+    const left = both[0]?.status === 0 ? three : two
+    expect(left.has(`${WALK}/plan.md`)).toBe(false)
+  })
+})
+
+describe('a run that another machine holds', () => {
+  it('is refused with machine, session and age, and taken with --take by a person alone', async () => {
+    const { one, two, id } = await waiting()
+
+    const held = await refusal(two.workflow('resume', '7', '--shared'))
+    const agent = await two.cli(['workflow', 'resume', '7', '--shared', '--take'], { env: { CLAUDECODE: '1' } })
+    const taken = await two.workflow('resume', '7', '--shared', '--take')
+
+    expect(held).toMatch(new RegExp(`${id} is held by one for \\d+ s: .*--shared origin --take`))
+    expect(agent.status).toBe(1)
+    expect(agent.stderr).toContain('only a person may take')
+    expect(taken).toMatchObject({ status: 0 })
+    expect(await refusal(two.workflow('resume', '7', '--take'))).toContain('--take needs --shared')
+    expect(one.state()).toMatchObject({ active: true })
+  })
+
+  it('ends where it was at the next command, which keeps what was not published, and allows the stops', async () => {
+    const { one, two, remote, id } = await waiting()
+    await two.workflow('resume', '7', '--shared', '--take')
+    one.write(`${WALK}/plan.md`, 'a better plan')
+
+    const told = await refusal(one.workflow('approve', '7'))
+    const later = await one.workflow('next', '7', '--json')
+
+    const lost = `refs/postflight/${id}-lost-1`
+    expect(told).toContain(`has ended here: it goes on at two, since`)
+    expect(told).toContain(`what was not published is kept at ${lost}`)
+    expect(fileIn(remote, lost, 'folder/plan.md')).toBe('a better plan')
+    expect(git(one.dir, 'rev-parse', lost)).toBe(git(remote, 'rev-parse', lost))
+    expect(one.read(`${WALK}/plan.md`)).toBe('a better plan')
+    expect(later.json()).toMatchObject({ command: 'finish', outcome: 'moved' })
+    expect((await one.hook(stop())).answer).toEqual({})
+    expect(fileIn(remote, `refs/postflight/${id}`, 'folder/plan.md')).toBe('the plan')
+  })
+
+  it('keeps nothing where everything was published', async () => {
+    const { one, two, remote } = await waiting()
+    await two.workflow('resume', '7', '--shared', '--take')
+
+    expect(await refusal(one.workflow('publish', '7'))).not.toContain('is kept at')
+    expect(git(remote, 'for-each-ref', '--format=%(refname)')).not.toContain('-lost-')
+  })
+})
+
+describe('what comes from a remote', () => {
+  it('names a local file that differs, and overwrites nothing', async () => {
+    const { one, two } = await waiting()
+    await one.workflow('release', '7')
+    two.write(`${WALK}/plan.md`, 'my own plan')
+
+    expect(await refusal(two.workflow('resume', '7', '--shared'))).toContain('would be overwritten: plan.md')
+    expect(two.read(`${WALK}/plan.md`)).toBe('my own plan')
+    expect(two.has(`${WALK}/workflow/state.json`)).toBe(false)
+  })
+
+  it('replaces a file that is as this machine published it, and removes what the run has moved away since', async () => {
+    const { one, two } = await waiting()
+    await one.workflow('release', '7')
+    await two.workflow('resume', '7', '--shared')
+    await two.workflow('reject', '7', '--reason', 'too short')
+    await two.workflow('next', '7')
+    await two.workflow('release', '7')
+
+    expect(await one.workflow('resume', '7', '--shared')).toMatchObject({ status: 0 })
+    expect(one.has(`${WALK}/plan.md`)).toBe(false)
+    expect(readdirSync(one.at(WALK, 'artifacts/plan'))).toEqual(['1-plan.md'])
+  })
+
+  it('needs --trust for commands, and for prompts that are not those of the checkout', async () => {
+    const machines = createMachines(['one', 'two', 'three', 'four'])
+    const { one, two, three, four } = machines
+    const checked = [{ id: 'plan', prompt: 'Plan.', artifact: 'plan.md', check: { run: 'true' } }]
+    one.write('walk.json', JSON.stringify({ name: 'walk', phases: checked }))
+    two.write('walk.json', JSON.stringify({ name: 'walk', phases: checked }))
+    await one.workflow(...START, '--share')
+    await one.workflow('start', '8', 'plain', '--definition', 'walk.json')
+    one.write('plain.json', JSON.stringify({ name: 'plain', phases: WALK_PHASES }))
+    await one.workflow('start', '9', 'plain', '--definition', 'plain.json', '--share')
+    three.write('plain.json', JSON.stringify({ name: 'plain', phases: WALK_PHASES }))
+    four.write(
+      'plain.json',
+      JSON.stringify({ name: 'plain', phases: [{ id: 'a', prompt: 'Other.', artifact: 'a.md' }] }),
+    )
+    await one.workflow('release', '7')
+    await one.workflow('release', '9')
+
+    expect(await refusal(two.workflow('resume', '7', '--shared'))).toMatch(
+      /runs commands \(`true`\).*--shared origin --trust/,
+    )
+    expect(await refusal(four.workflow('resume', '9', '--shared'))).toMatch(
+      /prompts that are not those of this checkout.*git show [0-9a-f]{12}:state.json/,
+    )
+    expect(await refusal(two.workflow('resume', '9', '--shared'))).toContain(
+      'prompts that are not those of this checkout',
+    )
+    expect(await three.workflow('resume', '9', '--shared')).toMatchObject({ status: 0 })
+    expect(await two.workflow('resume', '7', '--shared', '--trust')).toMatchObject({ status: 0 })
+  })
+
+  it('counts no receipt of another machine', async () => {
+    const { one, two } = createMachines(['one', 'two'])
+    const phases = [
+      { id: 'plan', prompt: 'Plan.', artifact: 'plan.md', check: { run: 'true' }, approve: true },
+      { id: 'build', prompt: 'Build.', artifact: 'built.md' },
+    ]
+    for (const each of [one, two]) each.write('walk.json', JSON.stringify({ name: 'walk', phases }))
+    await one.workflow(...START, '--share')
+    await one.workflow('next', '7')
+    one.write(`${WALK}/plan.md`, 'the plan')
+    await one.workflow('check', '7')
+    await one.workflow('release', '7')
+
+    await two.workflow('resume', '7', '--shared', '--trust')
+
+    expect(one.has(`${WALK}/checks/plan/1-1.json`)).toBe(true)
+    expect(two.has(`${WALK}/checks`)).toBe(false)
+  })
+
+  it('leads nowhere out of the folder, and is refused as a whole', async () => {
+    const { one, two, remote, id } = await waiting()
+    await one.workflow('release', '7')
+    const head = git(remote, 'rev-parse', `refs/postflight/${id}`)
+    const bad = async (change: (folder: string) => void): Promise<string> => {
+      const folder = join(two.base, 'forge')
+      git(two.base, 'init', '-q', 'forge')
+      git(folder, 'fetch', '-q', `file://${remote}`, head)
+      git(folder, 'checkout', '-q', head)
+      change(folder)
+      git(folder, 'add', '-Af')
+      git(folder, 'commit', '-qm', 'bad')
+      git(folder, 'push', '-qf', `file://${remote}`, `HEAD:refs/postflight/${id}`)
+      git(folder, 'checkout', '-q', '--orphan', 'empty')
+      git(folder, 'rm', '-rqf', '.')
+      const said = await refusal(two.workflow('resume', id, '--shared', '--trust'))
+      expect(two.has(WALK)).toBe(false)
+      return said
+    }
+
+    expect(await bad((folder) => symlinkSync('/etc', join(folder, 'folder/artifacts')))).toContain(
+      'more than plain files',
+    )
+    expect(await bad((folder) => writeFileSync(join(folder, 'folder/.postflight-pending'), '{}'))).toContain(
+      'is not a safe name',
+    )
+    expect(await bad((folder) => writeFileSync(join(folder, 'folder/own.md'), 'x'))).toContain(
+      '"own.md" is not a file of its workflow',
+    )
+    expect(
+      await bad((folder) => {
+        const holder = JSON.parse(fileIn(folder, 'HEAD', 'holder.json'))
+        writeFileSync(join(folder, 'holder.json'), JSON.stringify({ ...holder, path: '../../escape' }))
+      }),
+    ).toContain('its holder.json is not valid')
+    expect(
+      await bad((folder) => {
+        const state = JSON.parse(fileIn(folder, 'HEAD', 'state.json'))
+        writeFileSync(join(folder, 'state.json'), JSON.stringify({ ...state, id: 'wf_other' }))
+      }),
+    ).toContain('that of another run')
+    expect(await bad((folder) => writeFileSync(join(folder, 'state.json'), '{"version":1}'))).toContain(
+      'state.json is not valid',
+    )
+  })
+
+  it('writes no control characters on the screen', async () => {
+    const { one, two } = createMachines(['one', 'two'])
+    const env = { POSTFLIGHT_MACHINE: 'e\u001b[2Jvil' }
+    await one.cli(['workflow', ...START, '--share'], { env })
+
+    const held = await refusal(two.workflow('resume', '7', '--shared'))
+    const status = await two.cli(['status', '--shared'])
+
+    expect(held).toContain('is held by e')
+    for (const text of [held, status.stdout]) expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f]/)
+  })
+})
+
+describe('status --shared', () => {
+  it('shows every run of the remote: who holds it, what it needs, and what was lost', async () => {
+    const { one, two, remote, id } = await waiting()
+    await two.workflow('start', '8', 'other', '--definition', 'walk.json', '--share')
+    await two.workflow('release', '8')
+
+    const here = await one.cli(['status', '--shared'])
+    const there = (await two.cli(['status', '--shared', 'origin', '--json'])).json()
+    await two.workflow('resume', '7', '--shared', '--take')
+    one.write(`${WALK}/plan.md`, 'another')
+    await one.workflow('publish', '7')
+    const lost = await one.cli(['status', '--shared', '--exit-code'])
+
+    expect(here.stdout).toMatch(/● 007_walk · walk · phase plan.* · waits for approval · held here for/)
+    expect(here.stdout).toMatch(/● 008_other · .* · released \d+ s ago/)
+    expect(here.stdout).toMatch(/→ postflight workflow resume wf_\w+ --shared origin/)
+    expect(there.clean).toBe(false)
+    const rows = Object.fromEntries(there.runs.map((run: JsonDocument) => [run.task, run]))
+    expect(rows['007_walk']).toMatchObject({
+      id,
+      machine: 'one',
+      here: false,
+      needs: 'approval',
+      fix: null,
+      phase: 'plan',
+    })
+    expect(rows['008_other']).toMatchObject({ machine: null, needs: 'prompt' })
+    expect(lost.status).toBe(1)
+    expect(lost.stdout).toContain(`refs/postflight/${id}-lost-1 keeps what was not published`)
+    expect(git(remote, 'for-each-ref').split('\n')).toHaveLength(3)
+  })
+
+  it('is clean without runs and with completed ones, and goes with no other option', async () => {
+    const { one } = createMachines(['one'])
+
+    const none = await one.cli(['status', '--shared', '--exit-code'])
+    await one.workflow(...START, '--share')
+    const open = await one.cli(['status', '--shared', '--exit-code'])
+    await one.workflow('abort', '7')
+    const ended = await one.cli(['status', '--shared', '--exit-code'])
+
+    expect([none, open, ended].map(({ status }) => status)).toEqual([0, 1, 0])
+    expect(none.stdout).toBe('no shared runs in origin\n')
+    expect(await one.cli(['status', '--shared', '--watch'])).toMatchObject({ status: 64 })
+  })
+})

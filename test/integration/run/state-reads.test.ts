@@ -1,0 +1,68 @@
+/** The state of a run is read once by a stop, and again if it may have changed before the lock was free. */
+
+import type { BigIntStats } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { type Around, instrument, original } from '../../stress/support/instrument.ts'
+import { OTHER_SESSION, SESSION, stop } from '../../support/payloads.ts'
+import { claudeHookEnv, createSourceProject, type HookRun, type Project } from '../../support/project.ts'
+
+const IN_TASK = 'specs/007_flow'
+
+const phase = (at: number, more: object) => ({ id: `p${at}`, prompt: 'p', artifact: `${at}.json`, ...more })
+
+describe('the state that a stop has read', () => {
+  const STATE = `${IN_TASK}/workflow/state.json`
+
+  /** A stop of a run whose state was written `agoMs` before; `around` sees the calls about files. */
+  async function stopAfter(agoMs: number, around: (project: Project) => Around): Promise<HookRun & { reads: number }> {
+    const project = createSourceProject()
+    const file = project.write('flow.json', JSON.stringify({ name: 'small', phases: [phase(0, {})] }))
+    const env = { CLAUDE_CODE_SESSION_ID: SESSION }
+    await project.cli(['workflow', 'start', '7', 'flow', '--definition', file], { env })
+    let reads = 0
+    const calls = around(project)
+    const { end } = instrument([project.dir], (call, run) => {
+      const isOfState = call.file === project.at(STATE)
+      if (isOfState && call.name === 'openSync') reads += 1
+      const result = calls(call, run)
+      const stats = result as BigIntStats | undefined
+      if (isOfState && call.name === 'lstatSync' && typeof stats?.ctimeMs === 'bigint') {
+        Object.assign(stats, { ctimeMs: stats.ctimeMs - BigInt(agoMs) })
+      }
+      return result
+    })
+    try {
+      return { ...(await project.hook(stop(), { env: claudeHookEnv(project, SESSION) })), reads }
+    } finally {
+      end()
+    }
+  }
+
+  it.each([
+    ['is not read again under the lock', 60_000, 1],
+    ['is read again if it changed less than a second ago: a clock may have stood still', 0, 2],
+  ])('%s', async (_title, agoMs, times) => {
+    const { answer, reads } = await stopAfter(agoMs, () => (_call, run) => run())
+
+    expect(answer).toMatchObject({ decision: 'block' })
+    expect(reads).toBe(times)
+  })
+
+  it('is read again if another process replaced it before the lock was free, by a text of the same length', async () => {
+    let replaced = false
+    const { answer } = await stopAfter(60_000, (project) => (call, run) => {
+      if (!replaced && call.file.startsWith(project.at(IN_TASK, 'workflow')) && call.file.includes('lock')) {
+        replaced = true
+        const text = project.read(STATE)
+        const other = text.replaceAll(SESSION, OTHER_SESSION.padEnd(SESSION.length, 'x').slice(0, SESSION.length))
+        expect(other).not.toBe(text)
+        original.writeFileSync?.(project.at(`${STATE}.new`), other)
+        original.renameSync?.(project.at(`${STATE}.new`), project.at(STATE))
+      }
+      return run()
+    })
+
+    expect(replaced).toBe(true)
+    expect(answer).toEqual({})
+  })
+})

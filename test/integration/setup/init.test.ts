@@ -1,0 +1,776 @@
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { freeCommands } from '../../../src/cli/commands/command-list.ts'
+import { rulesOf } from '../../../src/setup/permission-rules.ts'
+import { SESSION, stop } from '../../support/payloads.ts'
+import { CLI, type ProcessResult } from '../../support/process.ts'
+import {
+  claudeHookEnv,
+  copyPackage,
+  createProject,
+  createSourceProject,
+  type Project,
+  type RunOptions,
+} from '../../support/project.ts'
+import { HAS_TERMINAL, startInTerminal } from '../../support/pseudo-terminal.ts'
+
+const RULES = rulesOf(freeCommands(), true)
+/** Those of a project that does not depend on the package. */
+const ALONE = rulesOf(freeCommands(), false)
+
+const WIDE = { columns: 80, rows: 60 }
+const patient = { timeout: 15_000 }
+const SETTINGS = '.claude/settings.json'
+const LOCAL = '.claude/settings.local.json'
+const SKILL = '.claude/skills/postflight/SKILL.md'
+
+/** A project that depends on the package, and the package's CLI. */
+function withPackage(): { project: Project; cli: (words: string, options?: RunOptions) => Promise<ProcessResult> } {
+  const project = createSourceProject()
+  const packageFolder = copyPackage(project.at('node_modules/postflight-guard'))
+  return { project, cli: (words, options) => project.cli(words.split(' '), { packageFolder, ...options }) }
+}
+
+/** The files in the project besides the package. */
+function filesOf(project: Project): Record<string, string> {
+  return Object.fromEntries(Object.entries(project.snapshot()).filter(([name]) => !name.startsWith('node_modules')))
+}
+
+describe.concurrent('init', () => {
+  it('writes the hook, permission rules, lines for git and a skill, and says how to undo it', async () => {
+    const { project, cli } = withPackage()
+
+    const run = await cli('init --yes')
+
+    expect(run).toMatchObject({ status: 0, stderr: '' })
+    expect(run.stdout).toContain('npx postflight uninstall --scope project')
+    expect(run.stdout.trimEnd().split('\n').at(-1)).toMatch(/^Try it now: /)
+    const settings = JSON.parse(project.read(SETTINGS))
+    expect(Object.keys(settings.hooks)).toEqual(['SubagentStop', 'Stop', 'SessionStart', 'PostToolUse', 'PreToolUse'])
+    expect(settings.permissions).toEqual({ allow: RULES.allow, ask: RULES.ask })
+    expect(project.read('.gitignore')).toContain('specs/**/.postflight-*\n')
+    expect(project.read(SKILL)).toMatch(
+      /^---\nname: postflight\n[\s\S]*npx --no-install postflight[\s\S]*If that fails too, tell the user at once to install the packages of the project/,
+    )
+  })
+
+  it('wires a hook that holds a stop', async () => {
+    const { project, cli } = withPackage()
+    await cli('init --yes')
+    const { hooks } = JSON.parse(project.read(SETTINGS))
+    project.marker('259_x', { cc_session_id: SESSION, agent_id: 'main' })
+
+    const run = await project.hook(stop(), {
+      program: ['sh', '-c', hooks.Stop[0].hooks[0].command],
+      env: claudeHookEnv(project, SESSION),
+    })
+
+    expect(run.answer.decision).toBe('block')
+  })
+
+  it.each([
+    ['nothing before', {}],
+    [
+      'settings, a .gitignore and a skill before',
+      {
+        [SETTINGS]: '{\n    "permissions": {\n        "allow": ["Bash(ls *)"]\n    }\n}',
+        '.gitignore': 'node_modules',
+        '.claude/skills/other/SKILL.md': '---\nname: other\n---\n',
+      },
+    ],
+  ])('writes nothing the second time, and uninstall leaves no trace of it: %s', async (_what, files) => {
+    const { project, cli } = withPackage()
+    for (const [name, text] of Object.entries(files)) project.write(name, text)
+    const before = filesOf(project)
+    await cli('init --yes')
+    const after = filesOf(project)
+
+    const again = await cli('init --yes --json')
+    const same = filesOf(project)
+    await cli('uninstall')
+
+    expect(JSON.parse(again.stdout)).toMatchObject({ changed: false, parts: Array(4).fill({ state: 'done' }) })
+    expect(after).not.toEqual(before)
+    expect(same).toEqual(after)
+    expect(filesOf(project)).toEqual(before)
+  })
+
+  it('leaves no trace either where install came before, or the settings have changed since', async () => {
+    const { project, cli } = withPackage()
+    project.write(SETTINGS, '{"model": "opus"}\n')
+    const before = filesOf(project)
+    await cli('install')
+    await cli('init --yes')
+    await cli('uninstall')
+    expect(filesOf(project)).toEqual(before)
+
+    await cli('init --yes')
+    project.write(SETTINGS, project.read(SETTINGS).replace('"opus"', '"sonnet"'))
+    const run = await cli('uninstall')
+
+    expect(JSON.parse(project.read(SETTINGS))).toEqual({ model: 'sonnet' })
+    // The backup holds the old text, which differs from the present one.
+    expect(run.stdout).toContain(`Kept the backup ${SETTINGS}.postflight-backup`)
+  })
+
+  it('leaves permission rules that were there before, with init and without', async () => {
+    const { project, cli } = withPackage()
+    await cli('init --yes')
+    const { permissions } = JSON.parse(project.read(SETTINGS))
+    await cli('uninstall')
+    const [kept, other] = permissions.allow as [string, string]
+    project.write(SETTINGS, JSON.stringify({ permissions }))
+    const all = filesOf(project)
+
+    const none = await cli('uninstall')
+    const count = RULES.allow.length + RULES.ask.length
+    const keptRules = (what: string, it: string): string =>
+      `Kept ${what} about postflight in ${SETTINGS}, because no record says that \`postflight init\` added ${it}\n`
+    expect(none.stdout).toBe(`The hook is not in ${SETTINGS}\n${keptRules(`${count} permission rules`, 'them')}`)
+    expect(filesOf(project)).toEqual(all)
+    project.write(SETTINGS, JSON.stringify({ permissions: { allow: [kept], ask: ['Bash(git push *)'] } }))
+    const before = filesOf(project)
+    await cli('init --yes')
+    expect(JSON.parse(project.read(SETTINGS)).permissions.allow).toContain(other)
+    expect((await cli('uninstall')).stdout).toContain(keptRules('a permission rule', 'it'))
+    expect(filesOf(project)).toEqual(before)
+
+    await cli('init --yes')
+    await cli('init --yes')
+    project.write(SETTINGS, project.read(SETTINGS).replace('{', '{"model":"opus",'))
+    await cli('uninstall')
+
+    expect(JSON.parse(project.read(SETTINGS))).toEqual({
+      model: 'opus',
+      permissions: { allow: [kept], ask: ['Bash(git push *)'] },
+    })
+    expect(project.has(`${SETTINGS}.postflight-rules`)).toBe(false)
+  })
+
+  it('shares the record of its rules with the settings: a teammate’s uninstall removes them', async () => {
+    const { project, cli } = withPackage()
+    await cli('init --yes')
+    rmSync(project.at(`${SETTINGS}.postflight-backup`), { force: true })
+
+    expect(await cli('uninstall')).toMatchObject({ status: 0, stdout: expect.stringContaining(`Removed ${SETTINGS}`) })
+    expect(project.has('.claude')).toBe(false)
+  })
+
+  it('writes nothing with --dry-run, and shows every rule', async () => {
+    const { project, cli } = withPackage()
+    const before = filesOf(project)
+
+    const run = await cli('init --dry-run')
+
+    expect(run.status).toBe(0)
+    for (const rule of [...RULES.allow, ...RULES.ask]) expect(run.stdout).toContain(rule)
+    expect(filesOf(project)).toEqual(before)
+  })
+
+  it.each([
+    [['n', 'n', 'n', 'n'], []],
+    [
+      ['', 'no', 'N', 'Y'],
+      [SETTINGS, SKILL],
+    ],
+    [
+      ['n', 'yes', '', 'x'],
+      [SETTINGS, '.gitignore'],
+    ],
+    [['y', 'y', 'y'], []],
+  ])('asks about each part, and writes only after the last answer: %j', async (answers, written) => {
+    const { project, cli } = withPackage()
+
+    const run = await cli('init', { answers })
+
+    expect(run.status).toBe(0)
+    expect(run.stdout).toContain('Nothing is written before the last answer')
+    expect([SETTINGS, '.gitignore', SKILL].filter((name) => project.has(name)).sort()).toEqual([...written].sort())
+  })
+
+  it.each(['hook', 'permissions', 'gitignore', 'skill'])('leaves out %s with --skip', async (part) => {
+    const { project, cli } = withPackage()
+
+    await cli(`init --yes --skip ${part}`)
+
+    const settings = JSON.parse(project.read(SETTINGS))
+    expect({
+      hook: settings.hooks !== undefined,
+      permissions: settings.permissions !== undefined,
+      gitignore: project.has('.gitignore'),
+      skill: project.has(SKILL),
+    }).toEqual({ hook: true, permissions: true, gitignore: true, skill: true, [part]: false })
+    await cli('uninstall')
+    expect(filesOf(project)).toEqual({ specs: 'folder' })
+  })
+
+  describe('the entry of a shell hook', () => {
+    const GUARD = '.claude/hooks/guard.sh'
+    const ENTRY =
+      '{ "hooks": [{ "type": "command", "command": "bash .claude/hooks/guard.sh 2>/dev/null || echo {}" }] }'
+    /** Settings with other entries around it, one of which names the same markers without counting a stop. */
+    const settings = (entry: string): string => `{
+  "model": "opus",   "hooks": {
+    "SessionStart": [{ "hooks": [{ "type": "command", "command": "find specs -name .postflight-pending -mtime +7 -delete" }] }],
+    "SubagentStop": [
+      { "hooks": [{ "type": "command", "command": "date >> stops.log" }] }${entry === '' ? '' : `,\n      ${entry}`}
+    ]
+  }
+}
+`
+    const script = '#!/bin/bash\nmarker=$(find specs -name .postflight-pending | head -1)\n'
+    const REST = ['--skip', 'hook', '--skip', 'permissions', '--skip', 'gitignore', '--skip', 'skill', '--skip', 'done']
+
+    function withShellHook(name: string, entry = ENTRY) {
+      const { project, cli } = withPackage()
+      project.write(GUARD, script)
+      project.write(name, settings(entry))
+      return { project, cli }
+    }
+
+    it.each([
+      [SETTINGS, 'project'],
+      [LOCAL, 'local'],
+      [`../home/${SETTINGS}`, 'user'],
+    ])('in %s is shown and taken out, and nothing else', async (name, scope) => {
+      const { project, cli } = withShellHook(name)
+
+      const run = await cli(`init --scope ${scope} ${REST.join(' ')}`, { answers: ['y'] })
+
+      expect(run.status).toBe(0)
+      expect(run.stdout).toContain('in 1 part.')
+      expect(run.stdout).toContain('  SubagentStop: bash .claude/hooks/guard.sh 2>/dev/null || echo {}')
+      expect(project.read(name)).toBe(settings(''))
+      expect(project.read(`${name}.postflight-backup`)).toBe(settings(ENTRY))
+      expect(project.read(GUARD)).toBe(script)
+      expect(JSON.parse((await cli('init --yes --json')).stdout).parts).toHaveLength(4)
+    })
+
+    it('stays where the answer is no, and with --skip shell-hook', async () => {
+      const { project, cli } = withShellHook(LOCAL)
+      const before = filesOf(project)
+
+      const run = await cli(`init --scope local ${REST.join(' ')}`, { answers: ['n'] })
+      await cli(`init --scope local --yes --skip shell-hook ${REST.join(' ')}`)
+
+      expect(run.stdout).toContain(`the entry of a shell hook: ${LOCAL} (left there)`)
+      expect(filesOf(project)).toEqual(before)
+    })
+
+    it.each([
+      [LOCAL, 'local', 'project'],
+      [SETTINGS, 'project', 'local'],
+      [`../home/${SETTINGS}`, 'user', 'project'],
+    ])(
+      'in %s stays where init writes another file, and the command that takes it out is named',
+      async (name, own, scope) => {
+        const { project, cli } = withShellHook(name)
+
+        const run = await cli(`init --yes --scope ${scope}`)
+        const named = /: postflight (init --scope .*)$/m.exec(run.stdout)?.[1] ?? ''
+
+        expect(project.read(name)).toBe(settings(ENTRY))
+        expect(run.stdout).toMatch(
+          /^Warning: "bash \.claude\/hooks\/guard\.sh [^\n]*one stop of a sub-agent counts twice/m,
+        )
+        expect(named).toBe(`init --scope ${own} ${REST.join(' ')}`)
+        await cli(named, { answers: ['y'] })
+        expect(project.read(name)).toBe(settings(''))
+      },
+    )
+
+    it('is no question where no entry of SubagentStop names markers', async () => {
+      const { cli } = withShellHook(LOCAL, '')
+
+      const { stdout } = await cli('init --dry-run --json')
+
+      expect(JSON.parse(stdout).parts.map(({ name }: { name: string }) => name)).not.toContain('shell-hook')
+    })
+
+    it('goes in the same write as our entries, with one backup; uninstall does not bring it back', async () => {
+      const { project, cli } = withShellHook(SETTINGS)
+
+      const run = await cli('init --yes')
+      const written = project.read(SETTINGS)
+      await cli('uninstall')
+
+      expect(run.stdout.match(/Backup: /g)).toHaveLength(1)
+      expect(run.stdout).toContain('does not put the entry of the shell hook back')
+      expect(written).toContain('postflight-hook')
+      expect(written).not.toContain('guard.sh')
+      expect(JSON.parse(project.read(SETTINGS))).toEqual(JSON.parse(settings('')))
+      expect(project.read(`${SETTINGS}.postflight-backup`)).toBe(settings(ENTRY))
+    })
+
+    it('goes in the same write where two scopes share the file through a link', async () => {
+      const { project, cli } = withShellHook(SETTINGS)
+      symlinkSync('settings.json', project.at(LOCAL))
+
+      await cli('init --yes --scope local')
+
+      expect(project.read(SETTINGS)).toContain('postflight-hook')
+      expect(project.read(SETTINGS)).not.toContain('guard.sh')
+    })
+  })
+
+  it('ends with what follows from the answers', async () => {
+    const lastOf = async (...answers: string[]): Promise<string[]> =>
+      (await withPackage().cli('init', { answers })).stdout.trimEnd().split('\n').slice(-3)
+
+    expect((await lastOf('y', 'n', 'n', 'n')).join('\n')).toMatch(
+      /^Restart running sessions to use it\nTo undo .*\nTry it now: .* Afterwards: `rmdir specs\/001_try`$/,
+    )
+    const declined = await lastOf('n', 'y', 'n', 'n')
+    expect(declined.at(-1)).toBe('Without the hook, no stop is blocked. To add it: postflight install --scope project')
+    expect(declined.join('\n')).not.toMatch(/Restart|Try it/)
+  })
+
+  it('the try leaves a folder that the named command removes', async () => {
+    const project = createProject()
+    await project.cli(['create', '1', 'try'])
+    await project.cli(['clear', '1'])
+
+    expect((await project.shell('rmdir specs/001_try')).stderr).toBe('')
+  })
+
+  describe('the definition of done', () => {
+    const DONE = 'specs/done.yaml'
+
+    it.each([
+      [
+        'package.json',
+        { 'package.json': '{"scripts":{"test":"vitest","lint":"biome"}}' },
+        ['npm run lint', 'npm test'],
+      ],
+      ['pnpm', { 'package.json': '{"scripts":{"test":"vitest"}}', 'pnpm-lock.yaml': '' }, ['pnpm run test']],
+      ['pytest', { 'pyproject.toml': '[tool.pytest.ini_options]\n', 'uv.lock': '' }, ['uv run pytest']],
+      ['two languages', { 'Cargo.toml': '', 'go.mod': '', Makefile: 'test:\n' }, ['cargo test', 'go test ./...']],
+      ['a Makefile', { Makefile: 'all: test\ntest: all\n\ttrue\n' }, ['make test']],
+    ])('is proposed from what the project shows, and can be trusted: %s', async (_what, files, checks) => {
+      const { project, cli } = withPackage()
+      for (const [name, text] of Object.entries(files)) project.write(name, text)
+
+      const run = await cli('init --yes')
+      const trusted = JSON.parse((await cli('trust --yes --json')).stdout)
+
+      expect(run.stdout).toContain('Read specs/done.yaml, then let it take effect: npx postflight trust\n')
+      expect(trusted.rules.flatMap((rule: { checks: string[] }) => rule.checks)).toEqual(checks)
+    })
+
+    it.each([
+      [
+        'nothing that is tested',
+        { 'package.json': '{"scripts":{"test":"echo \\"Error: no test specified\\" && exit 1"}}' },
+      ],
+      ['a package.json that cannot be parsed', { 'package.json': '{' }],
+      ['a variable of that name', { Makefile: 'test := 1\n' }],
+    ])('is no question without such a sign: %s', async (_what, files) => {
+      const { project, cli } = withPackage()
+      for (const [name, text] of Object.entries(files)) project.write(name, text)
+
+      expect((await cli('init --yes')).stdout).not.toContain('done')
+      expect(project.has(DONE)).toBe(false)
+    })
+
+    it('is shown before it is asked for, and not written where the answer is no', async () => {
+      const { project, cli } = withPackage()
+      project.write('go.mod', '')
+
+      const run = await cli('init', { answers: ['n', 'n', 'n', 'n', 'n'] })
+
+      expect(run.stdout).toContain('check: ["go test ./..."]')
+      expect(run.stdout).toContain(`· a definition of done: ${DONE} (not written)`)
+      expect(project.has(DONE)).toBe(false)
+    })
+
+    it('is left out with --skip done; a file that is there stays, also an empty one', async () => {
+      const { project, cli } = withPackage()
+      project.write('go.mod', '')
+      await cli('init --yes --skip done')
+      expect(project.has(DONE)).toBe(false)
+      for (const text of ['', 'done: [broken']) {
+        project.write(DONE, text)
+        const run = await cli('init --yes')
+        expect(run.stdout).toContain(`· a definition of done: ${DONE} (kept`)
+        expect(run.stdout).not.toContain('postflight trust')
+        expect(project.read(DONE)).toBe(text)
+      }
+    })
+  })
+
+  it('refuses to go on without a terminal and without --yes, and with an unknown part', async () => {
+    const { project, cli } = withPackage()
+    const before = filesOf(project)
+
+    expect(await cli('init')).toMatchObject({ status: 64, stderr: expect.stringContaining('--yes') })
+    expect(await cli('init --json', { answers: ['y', 'y', 'y', 'y'] })).toMatchObject({ status: 64 })
+    expect(await cli('init --yes --skip hooks')).toMatchObject({
+      status: 64,
+      stderr: 'postflight: --skip must be one of hook, shell-hook, permissions, gitignore, skill, done, not "hooks".\n',
+    })
+    expect(filesOf(project)).toEqual(before)
+  })
+
+  it('writes a path of this machine, and rules without npx, only into settings that are not shared; uninstall finds them', async () => {
+    const project = createSourceProject()
+    const before = project.snapshot()
+
+    const run = await project.cli(['init', '--yes'])
+    const written = [SETTINGS, LOCAL].filter((name) => project.has(name))
+    expect(project.read(LOCAL)).not.toContain('npx')
+    await project.cli(['uninstall'])
+
+    expect(run.stdout).toContain('postflight uninstall --scope local')
+    expect(written).toEqual([LOCAL])
+    expect(project.snapshot()).toEqual(before)
+  })
+
+  it('says which settings Claude Code ignores, also in a file that it does not write to', async () => {
+    const { project, cli } = withPackage()
+    project.write(LOCAL, '{\n  // mine\n  "model": "opus"\n}\n')
+
+    const run = await cli('init --yes')
+    const again = await cli('init --yes --json')
+
+    const warning = `Warning: Claude Code ignores all settings in a file that it cannot read. ${project.at(LOCAL)}:2:3: invalid JSON`
+    expect(run.stdout).toContain(warning)
+    expect(JSON.parse(again.stdout).warnings).toEqual([expect.stringContaining(warning)])
+    expect(project.read(LOCAL)).toContain('// mine')
+  })
+
+  it('puts the skill beside the settings of the user with --scope user', async () => {
+    const project = createSourceProject()
+    await project.cli(['init', '--yes', '--scope', 'user', '--skip', 'gitignore'])
+
+    expect(Object.keys(project.snapshot())).toEqual(['specs'])
+    expect(project.has(`../home/${SKILL}`)).toBe(true)
+    await project.cli(['uninstall', '--scope', 'user'])
+    expect(Object.keys(project.snapshot('../home/.claude'))).toEqual([])
+  })
+
+  it('keeps a skill that people wrote or changed, and says so', async () => {
+    const { project, cli } = withPackage()
+    await cli('init --yes')
+    const changed = project.read(SKILL).replace('# Postflight', '# Our postflight')
+    project.write(SKILL, changed)
+
+    const run = await cli('init --yes --json')
+    const removed = await cli('uninstall')
+
+    expect(JSON.parse(run.stdout).parts[3]).toMatchObject({ name: 'skill', state: 'kept' })
+    expect(removed.stdout).toContain(`Kept ${SKILL}`)
+    expect(project.read(SKILL)).toBe(changed)
+    project.write(SKILL, 'their own')
+    await cli('init --yes')
+    await cli('uninstall')
+    expect(project.read(SKILL)).toBe('their own')
+  })
+
+  it('replaces the skill of an older version', async () => {
+    const { project, cli } = withPackage()
+    const text = project.at('node_modules/postflight-guard/plugin/skills/postflight/SKILL.md')
+    const source = 'node_modules/postflight-guard/plugin/skills/postflight/SKILL.md'
+    const now = project.read(source)
+    project.write(source, `${now}\nOld words.\n`)
+    await cli('init --yes')
+    rmSync(text)
+    project.write(source, now)
+
+    await cli('init --yes')
+
+    expect(project.read(SKILL)).not.toContain('Old words.')
+  })
+
+  it('leaves .gitignore alone outside a repository, and if git ignores these files already', async () => {
+    const outside = createSourceProject({ git: false })
+    const run = await outside.cli(['init', '--yes', '--json'])
+    const project = createSourceProject()
+    rmSync(project.at('.git'), { recursive: true })
+    execFileSync('git', ['init', '--quiet'], { cwd: project.dir, env: project.env })
+    project.write('.gitignore', '.postflight*\n*.postflight-backup\n')
+    await project.cli(['init', '--yes'])
+
+    expect(run.json().parts[2]).toMatchObject({ name: 'gitignore', state: 'needless' })
+    expect(outside.has('.gitignore')).toBe(false)
+    expect(project.read('.gitignore')).toBe('.postflight*\n*.postflight-backup\n')
+  })
+
+  it.each([
+    ['gitignore', '.gitignore', 'file'],
+    ['skill', SKILL, 'file'],
+    ['skill', '.claude/skills', 'folder'],
+    ['permissions', `${SETTINGS}.postflight-rules`, 'file'],
+    ['skill', '.claude/skills', 'nothing'],
+    ['gitignore', '.gitignore', 'nothing'],
+  ] as const)(
+    'leaves out %s where a link leads %s out of the project, says so, and writes the rest',
+    async (part, name, kind) => {
+      const { project, cli } = withPackage()
+      const outside = join(project.base, 'outside')
+      if (kind === 'folder') mkdirSync(outside)
+      if (kind === 'file') writeFileSync(outside, 'theirs')
+      const outsideNow = () => Object.entries(project.snapshot('..')).filter(([file]) => file.startsWith('outside'))
+      const before = outsideNow()
+      mkdirSync(join(project.at(name), '..'), { recursive: true })
+      symlinkSync(outside, project.at(name))
+
+      const planned = await cli('init --dry-run')
+      expect(planned).toMatchObject({
+        status: 0,
+        stdout: expect.stringContaining('not written: a link leads this file out'),
+      })
+      expect(project.has(SETTINGS)).toBe(false)
+      const run = await cli('init --yes --json')
+      const again = await cli(`init --yes --json --skip ${part}`)
+
+      expect(run.status, run.stderr).toBe(0)
+      const states = JSON.parse(run.stdout).parts.map((one: { name: string; state: string }) => [one.name, one.state])
+      expect(Object.fromEntries(states)).toEqual({
+        ...{ hook: 'written', permissions: 'written', gitignore: 'written', skill: 'written' },
+        [part]: 'outside',
+      })
+      expect(JSON.parse(again.stdout)).toMatchObject({ changed: false, parts: Array(3).fill({ state: 'done' }) })
+      expect(outsideNow()).toEqual(before)
+      expect(JSON.parse(project.read(SETTINGS)).permissions === undefined).toBe(part === 'permissions')
+    },
+  )
+
+  it('names what it has written where a later file cannot be written', async () => {
+    const { project, cli } = withPackage()
+    project.write('.claude/skills', 'a file')
+
+    const run = await cli('init --yes')
+
+    expect(run).toMatchObject({
+      status: 73,
+      stderr: expect.stringMatching(/\.claude\/skills.* Already written: \.claude\/settings\.json, \.gitignore\. /),
+    })
+    rmSync(project.at('.claude/skills'))
+    expect((await cli('init --yes')).status).toBe(0)
+    expect(project.has(SKILL)).toBe(true)
+  })
+
+  it('reads no file of a part that is skipped', async () => {
+    const { project, cli } = withPackage()
+    mkdirSync(project.at('.gitignore'))
+
+    expect(await cli('init --yes')).toMatchObject({ status: 65 })
+    expect(await cli('init --yes --skip gitignore')).toMatchObject({ status: 0 })
+    expect(project.has(SKILL)).toBe(true)
+  })
+
+  it('refuses .claude that is a link to an empty folder outside', async () => {
+    const project = createSourceProject()
+    mkdirSync(join(project.base, 'outside'))
+    symlinkSync(join(project.base, 'outside'), project.at('.claude'))
+    const before = project.snapshot('..')
+
+    const run = await project.cli(['init', '--yes'])
+
+    expect(run).toMatchObject({ status: 65, stderr: expect.stringContaining('leads out of the project') })
+    expect(project.snapshot('..')).toEqual(before)
+  })
+
+  it('uninstall removes nothing through a link out of the project', async () => {
+    const { project, cli } = withPackage()
+    await cli('init --yes')
+    renameSync(project.at('.claude/skills'), join(project.base, 'skills'))
+    symlinkSync(join(project.base, 'skills'), project.at('.claude/skills'))
+    renameSync(project.at('.gitignore'), join(project.base, 'ignore'))
+    symlinkSync(join(project.base, 'ignore'), project.at('.gitignore'))
+    const before = [project.snapshot('../skills'), readFileSync(join(project.base, 'ignore'), 'utf8')]
+
+    expect((await cli('uninstall')).status).toBe(0)
+
+    expect([project.snapshot('../skills'), readFileSync(join(project.base, 'ignore'), 'utf8')]).toEqual(before)
+  })
+})
+
+describe.skipIf(!HAS_TERMINAL).concurrent('init on a terminal that stays open', () => {
+  it.for([
+    { what: 'y to all', answers: ['y', 'Y', 'yes', ''], written: [LOCAL, '.gitignore', SKILL] },
+    { what: 'n to all', answers: ['n', 'N', 'no', 'n'], written: [] },
+    { what: 'y to the last one', answers: ['n', 'n', 'n', 'y'], written: [SKILL] },
+  ])(
+    'ends after the last answer, typed one by one: $what',
+    async ({ answers, written }, { expect, onTestFinished }) => {
+      const project = createProject()
+      const run = startInTerminal(project, 'init', WIDE, onTestFinished)
+
+      for (const [index, answer] of answers.entries()) {
+        await expect.poll(() => run.output().split('Write this? [Y/n]'), patient).toHaveLength(index + 2)
+        run.type(`${answer}\r`)
+      }
+
+      expect(await run.ended).toBe(0)
+      expect([LOCAL, '.gitignore', SKILL].filter((name) => project.has(name))).toEqual(written)
+    },
+  )
+
+  it.for([
+    [80, 'init --dry-run'],
+    [60, 'init --dry-run'],
+    [60, 'status'],
+    [60, 'doctor'],
+    [60, 'logs'],
+    [60, 'inspect 404'],
+  ] as const)('wraps at words to %i columns what %s prints', async ([columns, words], { expect, onTestFinished }) => {
+    const project = createProject()
+    const reason = 'Postflight pending: status update, artifact linking, git commit, and all that belongs to it'
+    await project.cli(['create', '259', 'prove_completeness', '--reason', reason])
+    const piped = await project.cli(words.split(' '))
+    const run = startInTerminal(project, words, { columns, rows: 60 }, onTestFinished, { NO_COLOR: '1' })
+    await run.ended
+
+    const printed = run.output().replaceAll('\r', '').split('\n').slice(1, -2)
+    const squeezed = (text: string): string =>
+      text
+        .replace(/\s+/g, ' ')
+        .replace(/\d+ (?:s|min)/g, 'T')
+        .trim()
+    expect(squeezed(printed.join('\n'))).toBe(squeezed(piped.stdout + piped.stderr))
+    expect(printed.length).toBeGreaterThan((piped.stdout + piped.stderr).trimEnd().split('\n').length)
+    for (const row of printed) {
+      // Only a single word or command may be wider than the terminal.
+      if (row.length > columns) expect(row.trim().replace(/`[^`]*`/g, '')).not.toContain(' ')
+    }
+  })
+
+  it('shows the rules and entries before it asks', async ({ expect, onTestFinished }) => {
+    const project = createProject()
+    const run = startInTerminal(project, 'init', { columns: 400, rows: 60 }, onTestFinished)
+    run.type('n\rn\rn\rn\r')
+    await run.ended
+
+    const asked = run.output().split('Write this? [Y/n]')
+    for (const entry of [
+      '  SubagentStop: ',
+      '  Stop: ',
+      '  SessionStart: ',
+      '  PostToolUse Bash Bash(*postflight*): ',
+    ]) {
+      expect(asked[0]).toContain(entry)
+    }
+    for (const rule of [...ALONE.allow, ...RULES.ask]) expect(asked[1]).toContain(rule)
+    expect(asked[2]).toContain('  specs/**/.postflight-*')
+    expect(asked[3]).toContain('plugin/skills/postflight/SKILL.md')
+  })
+
+  it('can be interrupted at a question, and has written nothing then', async ({ expect, onTestFinished }) => {
+    const project = createProject()
+    const run = startInTerminal(project, 'init', WIDE, onTestFinished)
+    await expect.poll(run.output, patient).toContain('Write this? [Y/n]')
+
+    run.type('y\r\u0003')
+
+    expect(await run.ended).not.toBe(0)
+    expect(Object.keys(project.snapshot())).toEqual(['specs'])
+  })
+
+  it('takes answers that are typed ahead, and writes nothing if the input ends before the last one', async ({
+    expect,
+    onTestFinished,
+  }) => {
+    const [ahead, ended] = [createProject(), createProject()]
+    const first = startInTerminal(ahead, 'init', WIDE, onTestFinished)
+    first.type('n\rn\ry\rn\r')
+    const second = startInTerminal(ended, 'init', WIDE, onTestFinished)
+    await expect.poll(second.output, patient).toContain('Write this? [Y/n]')
+    second.type('y\r')
+    second.type('\u0004')
+
+    expect([await first.ended, await second.ended]).toEqual([0, 0])
+    expect(Object.keys(ahead.snapshot()).sort()).toEqual(['.gitignore', 'specs'])
+    expect(Object.keys(ended.snapshot())).toEqual(['specs'])
+  })
+})
+
+describe.concurrent('a second place for the hook', () => {
+  it.each(['install --scope local', 'init --yes --scope local'])(
+    'is refused by %s, which names the first one',
+    async (words) => {
+      const project = createSourceProject()
+      symlinkSync(CLI, join(project.base, 'bin', 'postflight'))
+      project.write(
+        SETTINGS,
+        JSON.stringify({ hooks: { Stop: [{ hooks: [{ type: 'command', command: 'postflight hook' }] }] } }),
+      )
+      const before = project.snapshot()
+
+      const run = await project.cli(words.split(' '))
+
+      expect(run.status).toBe(1)
+      expect(run.stderr).toBe(
+        `postflight: the hook is already in ${SETTINGS}, with another command: each stop would then count twice. Remove that one with \`postflight uninstall --scope project\`, or use --force. Nothing was written.\n`,
+      )
+      expect(project.snapshot()).toEqual(before)
+      expect((await project.cli([...words.split(' '), '--force'])).status).toBe(0)
+    },
+  )
+
+  it.each(['install --scope local', 'init --yes --scope local'])(
+    'with the same command is refused by %s too: doctor would report it',
+    async (words) => {
+      const { project, cli } = withPackage()
+      await cli('install')
+
+      const second = await cli(words)
+
+      expect(second).toMatchObject({
+        status: 1,
+        stderr: expect.stringContaining('postflight uninstall --scope project'),
+      })
+      expect(second.stderr).toContain(`the hook is already in ${SETTINGS}, and some hosts would run it twice: `)
+      expect(project.has(LOCAL)).toBe(false)
+      await cli('uninstall --scope project')
+      expect((await cli(words)).status).toBe(0)
+    },
+  )
+
+  it('is not one that is there already: where both have the same command, either is brought up to date', async () => {
+    const { project, cli } = withPackage()
+    await cli('install')
+    await cli('install --scope local --force')
+    const settings = JSON.parse(project.read(LOCAL))
+    delete settings.hooks.Stop
+    project.write(LOCAL, JSON.stringify(settings))
+
+    expect((await cli('install --scope local')).status).toBe(0)
+    expect(Object.keys(JSON.parse(project.read(LOCAL)).hooks)).toContain('Stop')
+  })
+
+  it('is not a file that two scopes share through a link', async () => {
+    const { project, cli } = withPackage()
+    await cli('install')
+    symlinkSync('settings.json', project.at(LOCAL))
+
+    expect(await cli('install --scope local')).toMatchObject({ status: 0, stdout: expect.stringContaining('already') })
+  })
+
+  it.each([
+    ['the settings of the user', '../home/.claude/settings.json', { 'postflight-guard@somewhere': true }, 1],
+    ['the project', SETTINGS, { 'postflight-guard@postflight-guard': true }, 1],
+    ['no settings: it is switched off', SETTINGS, { 'postflight-guard@postflight-guard': false }, 0],
+    ['another plugin', SETTINGS, { 'postflight-guards@postflight-guard': true }, 0],
+  ])('is refused where %s has the plugin', async (_what, file, enabledPlugins, status) => {
+    const project = createSourceProject()
+    project.write(file, JSON.stringify({ enabledPlugins }))
+
+    const run = await project.cli(['install', '--scope', 'local'])
+
+    expect(run.status).toBe(status)
+    if (status === 1) expect(run.stderr).toContain(`claude plugin uninstall ${Object.keys(enabledPlugins)[0]}`)
+  })
+
+  it('is refused by the CLI of the plugin itself', async () => {
+    const project = createSourceProject()
+    const packageFolder = copyPackage(join(project.base, 'plugin'))
+    project.write('../plugin/.claude-plugin/plugin.json', '{"name":"postflight-guard"}')
+
+    const run = await project.cli(['init', '--yes'], { packageFolder })
+
+    expect(run).toMatchObject({ status: 1, stderr: expect.stringContaining('the plugin postflight-guard') })
+  })
+})

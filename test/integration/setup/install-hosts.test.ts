@@ -1,0 +1,318 @@
+import { chmodSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import type { HookHostName } from '../../../src/hosts/hook-hosts.ts'
+import { copyPackage, createSourceProject, type Project } from '../../support/project.ts'
+
+/** `install`, `uninstall` and `doctor` for Codex CLI, Copilot CLI, Qwen Code and Factory droid. */
+
+const FILES = {
+  codex: { project: '.codex/hooks.json', user: '.codex/hooks.json' },
+  copilot: { project: '.claude/settings.json', user: '.copilot/hooks/postflight-guard.json' },
+  qwen: { project: '.qwen/settings.json', user: '.qwen/settings.json' },
+  droid: { project: '.factory/settings.json', user: '.factory/settings.json' },
+} as const satisfies Record<HookHostName, Record<Scope, string>>
+
+type Scope = 'project' | 'user'
+
+const HOSTS = Object.keys(FILES) as HookHostName[]
+const EVERY = HOSTS.flatMap((host) => [[host, 'project'] as const, [host, 'user'] as const])
+
+function fileOf(project: Project, host: HookHostName, scope: Scope): string {
+  return join(scope === 'project' ? project.dir : project.home, FILES[host][scope])
+}
+
+function read(file: string): string {
+  return readFileSync(file, 'utf8')
+}
+
+/** Events with their matchers: `Stop`, `PostToolUse Bash`. */
+function eventsIn(file: string): string[] {
+  const { hooks } = JSON.parse(read(file)) as { hooks: Record<string, { matcher?: string }[]> }
+  return Object.entries(hooks).flatMap(([event, groups]) =>
+    groups.map(({ matcher }) => (matcher === undefined ? event : `${event} ${matcher}`)),
+  )
+}
+
+function commandIn(file: string): string {
+  const { hooks } = JSON.parse(read(file)) as { hooks: { Stop: { hooks: { command: string }[] }[] } }
+  return hooks.Stop[0]?.hooks[0]?.command ?? ''
+}
+
+async function wrongIn(project: Project, options = {}): Promise<{ what: string; fix: string }[]> {
+  const { findings } = (await project.cli(['doctor', '--json'], options)).json()
+  const ofHook = findings as { check: string; ok: boolean; what: string; fix: string }[]
+  return ofHook.filter(({ ok, check }) => !ok && check === 'settings').map(({ what, fix }) => ({ what, fix }))
+}
+
+/** Writes the trust of Codex's user in hooks of the project: `stop:0:0`. */
+function trustInCodex(project: Project, ...hooks: string[]): void {
+  mkdirSync(join(project.home, '.codex'), { recursive: true })
+  const states = hooks.map(
+    (hook) => `[hooks.state."${fileOf(project, 'codex', 'project')}:${hook}"]\ntrusted_hash = "sha256:0"\n`,
+  )
+  project.write('../home/.codex/config.toml', states.join(''))
+}
+
+describe.concurrent('install --host', () => {
+  it.each(EVERY)('%s --scope %s writes a file that uninstall removes', async (host, scope) => {
+    const project = createSourceProject()
+    const file = fileOf(project, host, scope)
+    const words = ['--host', host, '--scope', scope]
+
+    const installed = await project.cli(['install', ...words, '--json'])
+    const again = await project.cli(['install', ...words, '--json'])
+    const events = eventsIn(file)
+    const removed = await project.cli(['uninstall', ...words, '--json'])
+
+    expect(installed.json()).toMatchObject({ file, changed: true, portable: false })
+    expect(again.json()).toMatchObject({ changed: false })
+    expect(events).toContain('Stop')
+    expect(removed.json()).toMatchObject({ file, changed: true, removed_file: true })
+    expect(() => read(file)).toThrow('ENOENT')
+  })
+
+  it('registers the events and the shell tool of each host', async () => {
+    const project = createSourceProject()
+    for (const host of HOSTS) await project.cli(['install', '--host', host])
+
+    const stops = ['SubagentStop', 'Stop', 'SessionStart', 'PostToolUse Bash']
+    expect(eventsIn(fileOf(project, 'codex', 'project'))).toEqual(stops)
+    expect(eventsIn(fileOf(project, 'qwen', 'project'))).toEqual([...stops, 'PreToolUse structured_output'])
+    // Copilot reads Claude Code's settings, which also have an entry for returning sub-agents.
+    expect(eventsIn(fileOf(project, 'copilot', 'project'))).toEqual([
+      ...stops,
+      'PostToolUse Agent',
+      'PreToolUse StructuredOutput|SubagentHandback|task_complete',
+    ])
+    expect(eventsIn(fileOf(project, 'droid', 'project'))).toEqual(['Stop', 'SessionStart', 'PostToolUse Execute'])
+  })
+
+  it('keeps what the user has in the file', async () => {
+    const project = createSourceProject()
+    const before =
+      '{\n  "hooks": {\n    "Stop": [{ "hooks": [{ "type": "command", "command": "mine" }] }]\n  },\n  "model": "x"\n}\n'
+    project.write('.qwen/settings.json', before)
+
+    await project.cli(['install', '--host', 'qwen'])
+    const installed = JSON.parse(project.read('.qwen/settings.json'))
+    await project.cli(['uninstall', '--host', 'qwen'])
+
+    expect(installed.hooks.Stop).toHaveLength(2)
+    expect(project.read('.qwen/settings.json')).toBe(before)
+  })
+
+  it("names the project's own copy where the host tells hooks the project, and never for Codex", async () => {
+    const project = createSourceProject()
+    const packageFolder = copyPackage(project.at('node_modules/postflight-guard'))
+    for (const host of HOSTS) await project.cli(['install', '--host', host], { packageFolder })
+
+    const ofProject = '"$CLAUDE_PROJECT_DIR/node_modules/postflight-guard/hooks/postflight-hook"'
+    for (const host of ['copilot', 'qwen', 'droid'] as const) {
+      expect(commandIn(fileOf(project, host, 'project'))).toContain(ofProject)
+    }
+    const ofCodex = commandIn(fileOf(project, 'codex', 'project'))
+    expect(ofCodex).toContain(`"${packageFolder}/hooks/postflight-hook"`)
+    expect(ofCodex).not.toContain('$')
+  })
+
+  it('says what the user must trust, and trusts nothing itself', async () => {
+    const project = createSourceProject()
+
+    const codex = await project.cli(['install', '--host', 'codex'])
+    const copilot = await project.cli(['install', '--host', 'copilot'])
+    const qwen = await project.cli(['install', '--host', 'qwen'])
+
+    expect(codex.stdout).toContain('type /hooks, and trust each entry')
+    expect(codex.stdout).toContain('does not tell its hooks where the project is')
+    expect(() => read(join(project.home, '.codex/config.toml'))).toThrow('ENOENT')
+    expect(copilot.stdout).toContain('--trust-folder')
+    expect(copilot.stdout).toContain('Claude Code and Copilot CLI both read this file')
+    expect(qwen.stdout).not.toMatch(/trust/)
+  })
+
+  it('does not mention trust for the hooks of the user in Copilot CLI, which always run', async () => {
+    const project = createSourceProject()
+
+    const { stdout } = await project.cli(['install', '--host', 'copilot', '--scope', 'user'])
+
+    expect(stdout).not.toMatch(/trust/)
+  })
+
+  it("says that Claude Code's hook goes with that of Copilot CLI", async () => {
+    const project = createSourceProject()
+    await project.cli(['install'])
+
+    const { stdout } = await project.cli(['uninstall', '--host', 'copilot'])
+    const again = await project.cli(['uninstall', '--host', 'copilot'])
+
+    expect(stdout).toContain('Claude Code and Copilot CLI both read this file')
+    expect(again.stdout).not.toContain('both read')
+  })
+
+  it.each(['copilot', 'codex', 'opencode'])('--reactive is refused for %s, and nothing is written', async (host) => {
+    const project = createSourceProject()
+    project.write('rules.json', '[]')
+
+    const run = await project.cli(['install', '--host', host, '--reactive', 'rules.json'])
+
+    expect(run.status).toBe(64)
+    expect(run.stderr).toContain(`--reactive is for Claude Code, not for --host ${host}`)
+  })
+
+  it.each(HOSTS)('%s refuses a second scope, which would count each stop twice', async (host) => {
+    const project = createSourceProject()
+    await project.cli(['install', '--host', host])
+
+    const second = await project.cli(['install', '--host', host, '--scope', 'user'])
+    const forced = await project.cli(['install', '--host', host, '--scope', 'user', '--force'])
+    const wrong = await wrongIn(project)
+
+    expect(second.status).toBe(1)
+    expect(second.stderr).toContain(`postflight uninstall --host ${host} --scope project`)
+    expect(forced.status).toBe(0)
+    expect(wrong.map(({ fix }) => fix)).toContain(`postflight uninstall --host ${host} --scope user`)
+  })
+
+  it('copilot refuses to repeat what it reads of Claude Code', async () => {
+    const project = createSourceProject()
+    await project.cli(['install', '--scope', 'local'])
+
+    const run = await project.cli(['install', '--host', 'copilot', '--scope', 'user'])
+
+    expect(run.stderr).toContain('the hook is already in .claude/settings.local.json')
+  })
+
+  it('follows the variables that name the folder of the user', async () => {
+    const project = createSourceProject()
+    const env = { CODEX_HOME: join(project.base, 'codex'), COPILOT_HOME: join(project.base, 'copilot') }
+    for (const host of ['codex', 'copilot']) {
+      await project.cli(['install', '--host', host, '--scope', 'user'], { env })
+    }
+
+    expect(eventsIn(join(env.CODEX_HOME, 'hooks.json'))).toContain('Stop')
+    expect(eventsIn(join(env.COPILOT_HOME, 'hooks/postflight-guard.json'))).toContain('Stop')
+  })
+
+  it.each(['codex', 'qwen', 'droid'])('%s has no scope "local"', async (host) => {
+    const run = await createSourceProject().cli(['install', '--host', host, '--scope', 'local'])
+
+    expect(run).toMatchObject({ status: 64, stderr: expect.stringContaining('use user or project') })
+  })
+
+  it('names every host where the given one is unknown', async () => {
+    const run = await createSourceProject().cli(['install', '--host', 'gemini'])
+
+    expect(run).toMatchObject({ status: 64 })
+    expect(run.stderr).toContain('use one of claude, opencode, codex, copilot, qwen, droid')
+  })
+})
+
+describe.concurrent('doctor finds', () => {
+  it.each(['qwen', 'droid', 'copilot'] as const)('the hook of %s right', async (host) => {
+    const project = createSourceProject()
+    await project.cli(['install', '--host', host])
+
+    expect(await wrongIn(project)).toEqual([])
+  })
+
+  it('entries that are not complete, and install completes them', async () => {
+    const project = createSourceProject()
+    await project.cli(['install', '--host', 'droid'])
+    const settings = JSON.parse(project.read('.factory/settings.json'))
+    delete settings.hooks.PostToolUse
+    project.write('.factory/settings.json', JSON.stringify(settings))
+
+    const [finding] = await wrongIn(project)
+    await project.cli(['install', '--host', 'droid'])
+
+    expect(finding?.fix).toBe('postflight install --host droid --scope project')
+    expect(await wrongIn(project)).toEqual([])
+  })
+
+  it('a file with the hook that does not parse', async () => {
+    const project = createSourceProject()
+    project.write('.qwen/settings.json', '{"hooks": "/x/postflight-hook"')
+    await project.cli(['install'])
+
+    expect((await wrongIn(project))[0]).toMatchObject({
+      what: expect.stringContaining('.qwen/settings.json'),
+      fix: expect.stringContaining('until then Qwen Code may ignore all of it'),
+    })
+  })
+
+  it("nothing wrong in another host's file without the hook, which may have comments", async () => {
+    const project = createSourceProject()
+    project.write('.qwen/settings.json', '{\n  // mine\n  "model": "x"\n}\n')
+    await project.cli(['install'])
+
+    expect(await wrongIn(project)).toEqual([])
+  })
+
+  it('that the hook is not installed where only hosts have it in which it does not work', async () => {
+    const project = createSourceProject()
+    project.write('.gemini/settings.json', '{"hooks": {"AfterAgent": [{"command": "/x/postflight-hook"}]}}')
+
+    expect((await wrongIn(project)).map(({ what }) => what)).toEqual([
+      expect.stringContaining('not installed'),
+      expect.stringContaining('Gemini CLI is not supported'),
+    ])
+  })
+
+  it('hooks that Codex does not trust yet', async () => {
+    const project = createSourceProject()
+    await project.cli(['install', '--host', 'codex'])
+    const untrusted = await wrongIn(project)
+    trustInCodex(project, 'subagent_stop:0:0', 'stop:0:0', 'session_start:0:0', 'post_tool_use:0:0')
+
+    expect(untrusted).toEqual([
+      {
+        what: expect.stringContaining('Codex does not trust the hooks of'),
+        fix: 'open Codex in the project, type /hooks, and trust each entry',
+      },
+    ])
+    expect(await wrongIn(project)).toEqual([])
+  })
+
+  it('hooks that Codex does not trust beside those that it does', async () => {
+    const project = createSourceProject()
+    project.write('.codex/hooks.json', '{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "mine"}]}]}}')
+    trustInCodex(project, 'subagent_stop:0:0', 'stop:0:0', 'session_start:0:0', 'post_tool_use:0:0')
+    await project.cli(['install', '--host', 'codex'])
+
+    const untrusted = await wrongIn(project)
+    trustInCodex(project, 'subagent_stop:0:0', 'stop:1:0', 'session_start:0:0', 'post_tool_use:0:0')
+
+    expect(untrusted.map(({ what }) => what)).toEqual([expect.stringContaining('hooks.json yet (Stop), so')])
+    expect(await wrongIn(project)).toEqual([])
+  })
+
+  it('the hook in hosts where it does not work', async () => {
+    const project = createSourceProject()
+    await project.cli(['install'])
+    project.write('.gemini/settings.json', '{"hooks": {"AfterAgent": [{"command": "/x/postflight-hook"}]}}')
+    project.write('../home/.gemini/settings.json', '{}')
+    project.write('../home/.kimi-code/config.toml', '[[hooks]]\ncommand = "/x/postflight-hook"\n')
+
+    const wrong = await wrongIn(project)
+
+    expect(wrong.map(({ what }) => what)).toEqual([
+      expect.stringContaining('Gemini CLI is not supported'),
+      expect.stringContaining('Kimi Code is not supported'),
+    ])
+    rmSync(project.at('.gemini/settings.json'))
+    rmSync(join(project.home, '.kimi-code/config.toml'))
+    expect(await wrongIn(project)).toEqual([])
+  })
+
+  it("the project's own copy, whatever copy looks", async () => {
+    const project = createSourceProject()
+    const own = copyPackage(project.at('node_modules/postflight-guard'))
+    const packageFolder = copyPackage(join(project.base, 'other'))
+    await project.cli(['install', '--host', 'qwen'], { packageFolder: own })
+
+    expect(await wrongIn(project, { packageFolder })).toEqual([])
+    chmodSync(join(own, 'hooks/postflight-hook'), 0o644)
+    expect((await wrongIn(project, { packageFolder }))[0]?.what).toContain("starts the project's own copy")
+  })
+})

@@ -1,0 +1,516 @@
+import { renameSync, rmSync, symlinkSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { OTHER_SESSION, SESSION, stop } from '../../support/payloads.ts'
+import { CLI, runProcess } from '../../support/process.ts'
+import { createSourceProject, hoursAgo, type Project } from '../../support/project.ts'
+
+/** The verdict of `status --exit-code` where a file is gone, and what a green one says. */
+
+const ENV = { CLAUDE_CODE_SESSION_ID: SESSION }
+const OTHER = { CLAUDE_CODE_SESSION_ID: OTHER_SESSION }
+const MARKER = 'specs/259_x/.postflight-pending'
+const JOURNAL = 'specs/.postflight/journal.jsonl'
+
+/** A project in which `create` wrote the marker of task 259. */
+async function made(...options: string[]): Promise<Project> {
+  const project = createSourceProject()
+  const run = await project.cli(['create', '259', 'x', '--agent', 'main', ...options], { env: ENV })
+  expect(run.status, run.stderr).toBe(0)
+  return project
+}
+
+function remove(project: Project, ...names: string[]): void {
+  for (const name of names) rmSync(project.at(name), { recursive: true })
+}
+
+async function verdict(project: Project, ...words: string[]) {
+  const run = await project.cli(['status', '--exit-code', '--json', ...words])
+  const { items } = run.json()
+  return { status: run.status, kinds: items.map(({ kind }: { kind: string }) => kind), json: run.json() }
+}
+
+const RED = { status: 1, kinds: ['removed'] }
+const GREEN = { status: 0, kinds: [] }
+
+/** Gives the marker of task 259 up: three blocked stops, and one that is let through. */
+async function giveUp(project: Project): Promise<void> {
+  for (let count = 0; count < 4; count++) await project.hook(stop())
+  expect(project.has('specs/259_x/.postflight-abandoned')).toBe(true)
+}
+
+describe.concurrent('a marker that was removed by hand', () => {
+  it('makes the verdict red, until `clear` of its task settles it', async () => {
+    const project = await made('--operation', 'plan')
+    expect(await verdict(project)).toMatchObject({ status: 1, kinds: ['pending'] })
+
+    remove(project, MARKER)
+
+    expect(await verdict(project)).toMatchObject(RED)
+    const human = await project.cli(['status'])
+    expect(human.status).toBe(0)
+    expect(human.stdout).toMatch(/^✗ removed by hand: specs\/259_x · in the journal \d+ s ago · session /)
+    expect(human.stdout).toContain('  → if its postflight is done or no longer wanted: postflight clear 259_x')
+
+    const clear = await project.cli(['clear', '259'])
+    expect(clear).toMatchObject({
+      status: 0,
+      stdout: 'settled specs/259_x: its marker was removed by hand, and its file is gone\n',
+    })
+    expect(await verdict(project)).toMatchObject(GREEN)
+    expect((await project.cli(['clear', '259'])).stdout).toBe('nothing to clear\n')
+  })
+
+  it('blocks no stop: for the hook there is no marker', async () => {
+    const project = await made()
+    remove(project, MARKER)
+
+    expect((await project.hook(stop())).answer).toEqual({})
+    expect((await project.hook(stop({ hook_event_name: 'SessionStart', source: 'startup' }))).answer).toEqual({})
+  })
+
+  it('is one whose whole folder was removed, too, and is settled without it', async () => {
+    const project = await made()
+    remove(project, 'specs/259_x')
+
+    expect(await verdict(project)).toMatchObject(RED)
+    expect((await project.cli(['clear', '259', '--dry-run'])).stdout).toMatch(/^would settle specs\/259_x/)
+    expect(await verdict(project)).toMatchObject(RED)
+    expect((await project.cli(['clear', '259_x'])).status).toBe(0)
+    expect(await verdict(project)).toMatchObject(GREEN)
+  })
+
+  it('is settled by `clear --all`, and not by `clear --orphaned` or by `clear` of another task', async () => {
+    const project = await made()
+    remove(project, MARKER)
+
+    await project.cli(['clear', '300'])
+    await project.cli(['clear', '--orphaned'])
+    expect(await verdict(project)).toMatchObject(RED)
+
+    await project.cli(['clear', '--all'])
+    expect(await verdict(project)).toMatchObject(GREEN)
+  })
+
+  it.each<[string, (project: Project) => Promise<unknown>]>([
+    ['cleared', (project) => project.cli(['clear', '259'], { env: ENV })],
+    ['replaced', (project) => project.cli(['create', '259', '--force', '--operation', 'o2'], { env: OTHER })],
+    ['adopted and cleared', (project) => project.cli(['adopt', '259'], { env: OTHER })],
+  ])('is not one that was %s', async (_what, end) => {
+    const project = await made('--operation', 'o')
+    await end(project)
+    await project.cli(['clear', '259'], { env: OTHER })
+
+    expect(await verdict(project)).toMatchObject(GREEN)
+  })
+
+  it('is not one that was bypassed, which the hook removes', async () => {
+    const project = await made()
+    await project.cli(['bypass', '259'])
+    await project.hook(stop())
+
+    expect(project.has(MARKER)).toBe(false)
+    expect(await verdict(project)).toMatchObject(GREEN)
+  })
+
+  it('is not one whose folder was moved, or whose marker lies in another folder: its id is searched', async () => {
+    const project = await made()
+    project.write('specs/archive/x', '')
+    renameSync(project.at('specs/259_x'), project.at('specs/archive/259_x'))
+
+    expect(await verdict(project)).toMatchObject({ status: 1, kinds: ['pending'] })
+    await project.cli(['clear', '259'], { env: ENV })
+    expect(await verdict(project)).toMatchObject(GREEN)
+  })
+
+  it('is not one that plain bash wrote', async () => {
+    const project = createSourceProject()
+    project.marker('259_x', { id: 'pf_abcdefghijkl', cc_session_id: SESSION, created: hoursAgo(0) })
+    await project.hook(stop())
+    remove(project, MARKER)
+
+    expect(await verdict(project)).toMatchObject(GREEN)
+  })
+
+  it('counts for 24 hours, and with --session for each of its sessions at any time', async () => {
+    const project = await made()
+    remove(project, MARKER)
+    const [line] = project.journal()
+    project.write(JOURNAL, `${JSON.stringify({ ...line, time: hoursAgo(25) })}\n`)
+
+    expect(await verdict(project)).toMatchObject(GREEN)
+    expect(await verdict(project, '--session', SESSION)).toMatchObject(RED)
+    expect(await verdict(project, '--session', OTHER_SESSION)).toMatchObject(GREEN)
+    project.write(JOURNAL, `${JSON.stringify({ ...line, time: hoursAgo(23) })}\n`)
+    expect(await verdict(project)).toMatchObject(RED)
+  })
+
+  it('is remembered in the old journal after a rotation', async () => {
+    const project = await made()
+    remove(project, MARKER)
+    renameSync(project.at(JOURNAL), project.at('specs/.postflight/journal.old.jsonl'))
+
+    expect(await verdict(project)).toMatchObject(RED)
+  })
+
+  it('is one again where `create` makes another marker, until that one passes its checks', async () => {
+    const project = await made('--check', 'test -e done')
+    remove(project, MARKER)
+
+    // Its own session cannot get rid of the checks.
+    for (const words of [['259'], ['--all'], ['259', '--unchecked']]) {
+      const run = await project.cli(['clear', ...words], { env: ENV })
+      expect(run.status, words.join(' ')).toBe(1)
+      expect(run.stdout).toContain('was removed by hand, and its checks (`test -e done`) have not passed since')
+    }
+    await project.cli(['create', '259', '--agent', 'main'], { env: ENV })
+    expect(await project.cli(['clear', '259', '--json'], { env: ENV })).toMatchObject({ status: 1 })
+    expect(await verdict(project)).toMatchObject(RED)
+
+    await project.cli(['create', '259', '--agent', 'main', '--check', 'test -e done'], { env: ENV })
+    project.write('done', '')
+    expect(await project.cli(['clear', '259'], { env: ENV })).toMatchObject({ status: 0 })
+    expect(await verdict(project)).toMatchObject(GREEN)
+  })
+
+  it.each<[string, string[], Record<string, string>, boolean]>([
+    ['`clear --all`', ['--all'], {}, false],
+    ['`clear --all` at a terminal', ['--all'], {}, true],
+    ['`clear 259` of another session', ['259'], OTHER, false],
+    ['`clear 259` of another session at a terminal', ['259'], OTHER, true],
+    ['`clear 259` of a program', ['259'], {}, false],
+    ['`clear 259` in a shell of Claude Code at a terminal', ['259'], { CLAUDECODE: '1' }, true],
+  ])('with checks is not settled by %s, but with --unchecked', async (_what, words, env, atTerminal) => {
+    const project = await made('--check', 'false')
+    remove(project, MARKER)
+    const options = { env, answers: atTerminal ? [] : undefined }
+
+    const run = await project.cli(['clear', ...words], options)
+    expect(run.status).toBe(1)
+    expect(run.stdout).toContain('have not passed since')
+    expect(run.stdout).toContain('`--unchecked` settles it.')
+    expect(await verdict(project)).toMatchObject(RED)
+
+    expect(await project.cli(['clear', ...words, '--unchecked'], options)).toMatchObject({ status: 0 })
+    expect(await verdict(project)).toMatchObject(GREEN)
+  })
+
+  it('with checks is settled by a person who names the task at a terminal', async () => {
+    const project = await made('--check', 'false')
+    remove(project, MARKER)
+
+    expect(await project.cli(['clear', '259'], { answers: [] })).toMatchObject({ status: 0 })
+    expect(await verdict(project)).toMatchObject(GREEN)
+  })
+
+  it('is nothing that `clear` speaks of after it has removed the marker, also where the journal cannot be written', async () => {
+    const project = await made('--check', 'true')
+    const before = project.read(JOURNAL)
+    remove(project, JOURNAL)
+    project.write('journal', before)
+    symlinkSync(project.at('journal'), project.at(JOURNAL))
+
+    const run = await project.cli(['clear', '259'], { env: ENV })
+
+    expect(run.status).toBe(0)
+    expect(run.stderr).toContain('not recorded in the journal')
+    expect(run.stdout).not.toContain('by hand')
+  })
+})
+
+describe('a marker that is made or cleared while the verdict looks', () => {
+  it('is not one that was removed by hand', async () => {
+    const project = await made()
+    const commands =
+      'for _ in 1 2 3 4 5 6 7 8 9 10 11 12; do "$0" "$1" clear 259; "$0" "$1" create 259 --agent main; done'
+    let isOver = false
+    const others = runProcess('sh', ['-c', commands, process.execPath, CLI], {
+      cwd: project.dir,
+      env: { ...project.env, ...ENV },
+    }).finally(() => {
+      isOver = true
+    })
+    const seen = new Set<string>()
+    while (!isOver) for (const kind of (await verdict(project)).kinds) seen.add(kind)
+
+    expect((await others).status).toBe(0)
+    expect([...seen]).toEqual(['pending'])
+  })
+})
+
+describe.concurrent('an abandoned marker that was removed by hand', () => {
+  const ABANDONED = 'specs/259_x/.postflight-abandoned'
+
+  const WAYS: [string, string, (project: Project) => Promise<unknown>][] = [
+    [
+      'cleared without its checks',
+      'unchecked',
+      (project) => project.cli(['clear', '259', '--unchecked'], { env: ENV }),
+    ],
+    ['given up, without its note too', 'abandoned', giveUpWithoutNote],
+    [
+      'bypassed',
+      'unchecked',
+      async (project) => {
+        await project.cli(['bypass', '259'])
+        await project.hook(stop())
+      },
+    ],
+    [
+      'replaced by one without checks',
+      'unchecked',
+      (project) => project.cli(['create', '259', '--force', '--operation', 'o2', '--agent', 'main'], { env: ENV }),
+    ],
+    [
+      'adopted for another session',
+      'unchecked',
+      (project) => project.cli(['adopt', '259', '--host-session', OTHER_SESSION], { env: ENV }),
+    ],
+  ]
+
+  it.each(WAYS)('makes the verdict red until a person settles it: %s', async (_what, kind, end) => {
+    const project = await made('--check', 'false')
+    await end(project)
+    remove(project, ABANDONED)
+    await project.cli(['clear', '259'], { env: ENV })
+
+    expect(project.has(MARKER)).toBe(false)
+    expect(await verdict(project)).toMatchObject({ status: 1, kinds: [kind] })
+    const { stdout } = await project.cli(['status', '--github'])
+    expect(stdout).toContain('the abandoned marker was removed by hand. Its checks have not passed since ("false").')
+
+    expect((await project.cli(['clear', '259'], { answers: [] })).stdout).toMatch(
+      /^settled specs\/259_x: its marker (?:ended|was given up)/,
+    )
+    expect(await verdict(project)).toMatchObject(GREEN)
+  })
+
+  it.each(WAYS)('is not one that `clear` removed after its checks: %s', async (_what, _kind, end) => {
+    const project = await made('--check', 'test -e done')
+    await end(project)
+    expect(project.has(ABANDONED)).toBe(true)
+    project.write('done', '')
+    expect(await project.cli(['clear', '259'], { env: ENV })).toMatchObject({ status: 0 })
+    await project.cli(['clear', '259'])
+
+    expect(project.has(ABANDONED)).toBe(false)
+    expect(await verdict(project)).toMatchObject(GREEN)
+  })
+
+  it('is not one that was adopted and then cleared', async () => {
+    const project = await made('--check', 'test -e done')
+    await giveUpWithoutNote(project)
+    await project.cli(['adopt', '259', '--agent', 'main'], { env: ENV })
+    project.write('done', '')
+    await project.cli(['clear', '259'], { env: ENV })
+
+    expect(await verdict(project)).toMatchObject(GREEN)
+  })
+})
+
+/** The same without the note about it, which `git clean -fdx` removes. */
+async function giveUpWithoutNote(project: Project): Promise<void> {
+  await giveUp(project)
+  remove(project, 'specs/.postflight/given-up')
+}
+
+describe.concurrent('the verdict and a hostile journal', () => {
+  it('is red where the journal cannot be read', async () => {
+    const project = createSourceProject()
+    project.write('elsewhere', '')
+    project.write('specs/.postflight/x', '')
+    symlinkSync(project.at('elsewhere'), project.at(JOURNAL))
+
+    const { status, json } = await verdict(project)
+
+    expect(status).toBe(1)
+    expect(json.items).toMatchObject([{ kind: 'unsearched', path: JOURNAL }])
+  })
+
+  it('never prints what a terminal would obey, and never takes it for another annotation', async () => {
+    const project = await made()
+    remove(project, MARKER)
+    const [line] = project.journal()
+    const hostile = { ...line, task: 'a\u001b[2J\r\n::error::forged\u202e%0A', host_session: 's\u001b[31m' }
+    project.write(JOURNAL, `not json\n[1]\nnull\n${JSON.stringify(hostile)}\n`)
+
+    const human = await project.cli(['status'])
+    const github = await project.cli(['status', '--github'])
+
+    for (const { stdout } of [human, github]) expect(stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/)
+    expect(github.stdout.trimEnd().split('\n')).toHaveLength(1)
+    expect(await project.cli(['clear', '--all'])).toMatchObject({ status: 0 })
+  })
+
+  it('is red where the journal is longer than ours can be: its beginning may have been hidden', async () => {
+    const project = await made()
+    remove(project, MARKER)
+    project.write(JOURNAL, `${project.read(JOURNAL)}${'x'.repeat(2_097_152)}\n`)
+
+    const { status, json } = await verdict(project)
+
+    expect(status).toBe(1)
+    expect(json.items).toMatchObject([{ kind: 'unsearched', message: expect.stringContaining('larger than 2097152') }])
+  })
+
+  it('names at most a hundred markers', async () => {
+    const project = createSourceProject()
+    const lines = Array.from({ length: 150 }, (_, at) =>
+      JSON.stringify({
+        time: hoursAgo(0),
+        event: 'create',
+        marker_id: `pf_${String(at).padStart(12, '0')}`,
+        task: '259_x',
+      }),
+    )
+    project.write(JOURNAL, `${lines.join('\n')}\n`)
+
+    expect((await verdict(project)).kinds).toHaveLength(100)
+  })
+})
+
+describe.concurrent('a green verdict', () => {
+  it('says what was cleared, and which checks passed', async () => {
+    const project = await made('--check', 'true')
+    await project.cli(['clear', '259'], { env: ENV })
+    await project.cli(['create', '7', 'y', '--agent', 'main'], { env: ENV })
+    await project.cli(['clear', '7'], { env: ENV })
+
+    const run = await project.cli(['status', '--exit-code', '--github'])
+    expect(run).toMatchObject({
+      status: 0,
+      stdout: `2 cleared (checks passed: true), none pending in ${project.dir}\n`,
+    })
+    expect((await verdict(project)).json).toMatchObject({ cleared: 2, checks_passed: ['true'] })
+    expect((await project.cli(['status', '--session', SESSION])).stdout).toBe(
+      `2 cleared (checks passed: true), none pending in session ${SESSION}\n`,
+    )
+  })
+
+  it('says that nothing was made', async () => {
+    const project = createSourceProject()
+
+    expect((await project.cli(['status'])).stdout).toBe(
+      `no marker was made by \`postflight create\` in ${project.dir} in the last 24 h, none is pending\n`,
+    )
+    expect((await project.cli(['status', '--session', SESSION])).stdout).toBe(
+      `no marker was made by \`postflight create\` in session ${SESSION}, none is pending\n`,
+    )
+  })
+})
+
+describe.concurrent('status --expect', () => {
+  it('is 0 only after that task’s marker was made and cleared', async () => {
+    const project = await made('--check', 'true')
+    const expected = async () => (await project.cli(['status', '--expect', '259'])).status
+
+    expect(await expected()).toBe(1)
+    await project.cli(['clear', '259'], { env: ENV })
+    expect(await expected()).toBe(0)
+    expect((await project.cli(['status', '--expect', '259_x', '--session', SESSION])).status).toBe(0)
+    expect((await project.cli(['status', '--expect', '259', '--session', OTHER_SESSION])).status).toBe(1)
+    expect((await project.cli(['--expect', '259', '--expect', '260', '--quiet'])).status).toBe(1)
+  })
+
+  it('says what is missing, once for each task', async () => {
+    const project = await made('--check', 'true', '--check', 'false')
+    const run = await project.cli(['status', '--github', '--expect', '259', '--expect', '260', '--expect', '260'])
+
+    expect(run.status).toBe(1)
+    expect(run.stdout.trimEnd().split('\n')).toEqual([
+      '::error title=postflight pending,file=specs/259_x/.postflight-pending::Task 259: its postflight is still pending.',
+      `::error title=postflight expected,file=specs::Task 260: no marker was made, and no workflow completed, in ${project.dir}.`,
+    ])
+    expect((await project.cli(['status', '--expect', '260', '--session', OTHER_SESSION])).stdout).toBe(
+      `✗ expected: Task 260: no marker was made by session ${OTHER_SESSION}, and no workflow completed, in ${project.dir}.\n`,
+    )
+  })
+
+  it('is red in a wrong folder, and where the journal was removed', async () => {
+    const empty = createSourceProject({ specs: false })
+    expect(await empty.cli(['status', '--expect', '259'])).toMatchObject({
+      status: 1,
+      stdout: `✗ expected: Task 259: no marker was made, and no workflow completed, in ${empty.dir}.\n`,
+    })
+    const project = await made()
+    await project.cli(['clear', '259'], { env: ENV })
+    remove(project, JOURNAL)
+    expect((await project.cli(['status', '--expect', '259'])).status).toBe(1)
+  })
+
+  it('is red where the checks were taken out of the marker before it was cleared', async () => {
+    const project = await made('--check', 'false')
+    const { checks: _, ...rest } = JSON.parse(project.read(MARKER))
+    project.marker('259_x', rest)
+    expect((await project.cli(['clear', '259'], { env: ENV })).status).toBe(0)
+
+    expect(await verdict(project)).toMatchObject(GREEN)
+    expect((await project.cli(['status', '--expect', '259'])).stdout).toContain(
+      'Task 259: its marker was cleared, but without its checks ("false").',
+    )
+  })
+
+  it('is 0 for a task whose workflow was completed, and red for every other end of it', async () => {
+    const project = createSourceProject()
+    project.write(
+      'flow.json',
+      JSON.stringify({ name: 'flow', phases: [{ id: 'plan', prompt: 'Plan.', artifact: 'plan.md' }] }),
+    )
+    const expected = async (...words: string[]) => (await project.cli(['status', '--expect', '259', ...words])).status
+    const start = async (task: string) =>
+      expect(
+        (await project.cli(['workflow', 'start', task, 'x', '--definition', 'flow.json'], { env: ENV })).status,
+      ).toBe(0)
+    await start('259')
+    await start('260')
+
+    expect(await expected()).toBe(1)
+    project.write('specs/259_x/plan.md', 'x')
+    await project.cli(['workflow', 'next', '259'], { env: ENV })
+    await project.cli(['workflow', 'abort', '260'], { env: ENV })
+
+    expect(await expected()).toBe(0)
+    expect(await expected('--session', SESSION)).toBe(0)
+    expect(await expected('--session', OTHER_SESSION)).toBe(1)
+    expect((await project.cli(['status', '--expect', '260'])).stdout).toContain(
+      'Task 260: no marker was made, and no workflow',
+    )
+    await project.cli(['create', '259', '--agent', 'main'], { env: ENV })
+    remove(project, MARKER)
+    expect(await expected()).toBe(1)
+  })
+
+  it('refuses what cannot be a task', async () => {
+    const project = createSourceProject()
+    expect((await project.cli(['status', '--expect', '../x'])).status).toBe(64)
+  })
+})
+
+describe.concurrent('an annotation', () => {
+  it('reads like a sentence', async () => {
+    const project = await made('--check', 'exit 1', '--step', 'commit')
+    await project.cli(['clear', '259'], { env: ENV })
+    await giveUp(project)
+
+    expect((await project.cli(['status', '--github'])).stdout).toBe(
+      '::error title=postflight abandoned,file=specs/259_x/.postflight-abandoned::Task 259: the agent gave up after 3 blocked stops. Check "exit 1" failed (exit 1). Not ticked: "commit".\n',
+    )
+  })
+})
+
+describe.concurrent('postflight without a command', () => {
+  it.each([
+    [['--exit-code']],
+    [['--github', '--exit-code']],
+    [['--session', SESSION, '--exit-code']],
+    [['--exit-code', '--json']],
+    [['--quiet', '--exit-code']],
+  ])('takes the options of status: %j', async (words) => {
+    const project = await made()
+
+    const run = await project.cli(words)
+
+    const withoutAges = (text: string): string => text.replace(/\d+(?: s|,)/g, 'some time')
+    expect(run.status, run.stderr).toBe(1)
+    expect(withoutAges(run.stdout)).toBe(withoutAges((await project.cli(['status', ...words])).stdout))
+  })
+})

@@ -1,0 +1,361 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { claudeEntries, type SettingsEntry } from '../../../src/hosts/hook-entries.ts'
+import { PostflightError } from '../../../src/kernel/errors.ts'
+import { shellWord } from '../../../src/kernel/text.ts'
+import type { CommandContext } from '../../../src/project/command-context.ts'
+import {
+  addEntries,
+  findCommands,
+  findEntries,
+  isInstalled,
+  isOurHook,
+  removeEntries,
+} from '../../../src/setup/claude-hooks.ts'
+import { hookCommand } from '../../../src/setup/install/host-entry.ts'
+import { isReactiveHook, reactiveEntries } from '../../../src/setup/reactive/reactive-hooks.ts'
+import { anyUnits, hostileText } from '../arbitraries.ts'
+
+const COMMAND = '"/opt/postflight-guard/hooks/postflight-hook"'
+const ENTRIES = claudeEntries(COMMAND)
+const EVENTS = ENTRIES.map(({ event }) => event)
+
+type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
+
+/** Rebuilds a value through its text, so that "__proto__" is an ordinary key. */
+const fromPairs = (pairs: readonly (readonly [string, unknown])[]): Record<string, unknown> =>
+  JSON.parse(`{${pairs.map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`).join(',')}}`)
+
+const anyKey = fc.oneof(
+  fc.string({ maxLength: 8 }),
+  fc.constantFrom('model', 'permissions', '__proto__', 'constructor', 'Hooks', '{', '"'),
+)
+const anyValue = fc.jsonValue({ depthSize: 'small' })
+
+function anyObject(
+  value: fc.Arbitrary<unknown>,
+  key: fc.Arbitrary<string> = anyKey,
+): fc.Arbitrary<Record<string, unknown>> {
+  return fc.uniqueArray(fc.tuple(key, value), { selector: ([name]) => name, maxLength: 5 }).map(fromPairs)
+}
+
+/** A folder with any name: blanks, quotes, `$`, backslashes, other scripts. */
+const anyFolder = fc
+  .array(fc.oneof(hostileText, fc.constantFrom('a b', "it's", '$HOME', 'back\\slash', '`id`', '"', 'ü', '$(id)')), {
+    maxLength: 4,
+  })
+  .map((names) => ['/nowhere', ...names, 'postflight-guard'].join('/').replaceAll('\0', ''))
+/** A command of ours as `install` writes it on any platform, or as people write it by hand. */
+const anyOurs = fc
+  .tuple(
+    anyFolder,
+    fc.constantFrom<NodeJS.Platform>('linux', 'win32'),
+    fc.constantFrom('', ' SessionStart'),
+    fc.boolean(),
+  )
+  .map(([packageFolder, platform, event, byHand]) => {
+    if (byHand) return shellWord(`${packageFolder}/hooks/postflight-hook`) + event
+    const context = { packageFolder, platform } as CommandContext
+    return hookCommand(context, 'user', '/project').command + event
+  })
+
+const foreignCommand = fc.record({
+  type: fc.constant('command'),
+  command: fc.oneof(
+    hostileText.map((text) => `x ${text}`),
+    fc.constantFrom('echo postflight', 'other-hook "$1"'),
+    // Commands that only name ours, or do more.
+    fc
+      .tuple(fc.constantFrom('echo ', 'timeout 3 ', 'A=b ', '! ', '# '), anyOurs)
+      .map(([before, command]) => before + command),
+    fc
+      .tuple(
+        anyOurs,
+        fc.constantFrom(' | tee -a log', ' && x', '; x', ' > log', ' &', '\nx', ' x', ' --root /x', '"', "'"),
+      )
+      .map(([command, behind]) => command + behind),
+  ),
+})
+const foreignGroup = fc.oneof(
+  {
+    weight: 3,
+    arbitrary: fc.record(
+      { matcher: fc.constantFrom('', 'Bash', '*'), hooks: fc.array(foreignCommand, { maxLength: 3 }) },
+      { requiredKeys: ['hooks'] },
+    ),
+  },
+  anyValue,
+)
+/** A hook of ours. Its timeout tells it from foreign ones. */
+const oldCommand = fc
+  .oneof(anyOurs, fc.constantFrom('/old/postflight-hook', '"/my old/postflight-hook" SessionStart', 'postflight hook'))
+  .map((command) => ({ type: 'command', command, timeout: 61 }))
+/** A group with foreign hooks and perhaps older ones of ours. */
+const mixedGroup = fc
+  .array(fc.oneof(foreignCommand, oldCommand), { minLength: 1, maxLength: 4 })
+  .map((hooks) => ({ hooks }))
+
+const anyEvent = fc.oneof(fc.constantFrom(...EVENTS), anyKey)
+const settingsWith = (group: fc.Arbitrary<unknown>): fc.Arbitrary<Record<string, unknown>> =>
+  fc
+    .tuple(
+      anyObject(
+        anyValue,
+        anyKey.filter((key) => key !== 'hooks'),
+      ),
+      fc.option(anyObject(fc.array(group, { minLength: 1, maxLength: 3 }), anyEvent), { nil: undefined }),
+      anyObject(
+        anyValue,
+        anyKey.map((key) => `z${key}`),
+      ),
+    )
+    .map(([before, hooks, after]) =>
+      fromPairs([
+        ...Object.entries(before),
+        // An empty `hooks` would be removed with our entries: see the unit tests.
+        ...(hooks === undefined || Object.keys(hooks).length === 0 ? [] : [['hooks', hooks] as const]),
+        ...Object.entries(after),
+      ]),
+    )
+
+/** Any layout that JSON allows, with blanks at every possible place. */
+function layOutOddly(value: Json, blanks: readonly string[]): string {
+  let at = 0
+  const gap = (): string => blanks[at++ % blanks.length] ?? ''
+  const write = (part: Json): string => {
+    if (Array.isArray(part)) return `[${gap()}${part.map((item) => write(item) + gap()).join(`,${gap()}`)}]`
+    if (typeof part === 'object' && part !== null) {
+      const members = Object.entries(part).map(
+        ([key, item]) => `${JSON.stringify(key)}${gap()}:${gap()}${write(item)}${gap()}`,
+      )
+      return `{${gap()}${members.join(`,${gap()}`)}}`
+    }
+    return JSON.stringify(part)
+  }
+  return gap() + write(value) + gap()
+}
+
+const layout: fc.Arbitrary<(value: Record<string, unknown>) => string> = fc.oneof(
+  fc
+    .record({
+      indent: fc.constantFrom('', ' ', '  ', '    ', '\t'),
+      eol: fc.constantFrom('\n', '\r\n'),
+      end: fc.constantFrom('', '\n', '\n\n'),
+      mark: fc.constantFrom('', '', '\ufeff'),
+    })
+    .map(
+      ({ indent, eol, end, mark }) =>
+        (value: Record<string, unknown>) =>
+          mark + (JSON.stringify(value, null, indent) + end).replaceAll('\n', eol),
+    ),
+  fc
+    .array(fc.constantFrom('', '', ' ', '\n', '\t', '\r\n', '\n    ', '  \n\n'), { minLength: 1, maxLength: 17 })
+    .map((blanks) => (value: Record<string, unknown>) => layOutOddly(value as Json, blanks)),
+)
+
+const textOf = (group: fc.Arbitrary<unknown>): fc.Arbitrary<{ value: Record<string, unknown>; text: string }> =>
+  fc.tuple(settingsWith(group), layout).map(([value, write]) => ({ value, text: write(value) }))
+
+const read = (text: string): Record<string, unknown> => JSON.parse(text.replace(/^\ufeff/, ''))
+/** Deep equality that also compares the order of keys, with "__proto__" as an ordinary key. */
+const same = (one: unknown, other: unknown): void => expect(JSON.stringify(one)).toBe(JSON.stringify(other))
+const hooksOf = (value: Record<string, unknown>): Record<string, unknown[]> =>
+  (Object.hasOwn(value, 'hooks') ? value.hooks : {}) as Record<string, unknown[]>
+
+/** True if `after` is `before` with one insertion and no other change. */
+function isOneInsertion(before: string, after: string): boolean {
+  let start = 0
+  while (start < before.length && before[start] === after[start]) start += 1
+  return after.length > before.length && after.endsWith(before.slice(start))
+}
+
+describe('adding reactive rules to any settings', () => {
+  const RULES = [
+    { tool: 'bash', command: 'git commit*', prompt: 'docs?' },
+    { tool: 'edit', prompt: 'tests?', answer: 'block' as const },
+  ]
+  const REACTIVE = reactiveEntries(RULES)
+
+  it('keeps everything else, our other hooks too, and is undone to the same value', () => {
+    fc.assert(
+      fc.property(textOf(fc.oneof(foreignGroup, mixedGroup)), ({ text }) => {
+        fc.pre(Object.keys(read(text)).length > 0)
+        const added = addEntries(text, REACTIVE, 's', isReactiveHook)
+        expect(addEntries(added, REACTIVE, 's', isReactiveHook)).toBe(added)
+        expect(findCommands(added, 's', isOurHook)).toEqual(findCommands(text, 's', isOurHook))
+        expect(findEntries(added, 's', isReactiveHook)).toHaveLength(RULES.length)
+        same(read(removeEntries(added, 's', isReactiveHook)), read(text))
+      }),
+    )
+  })
+
+  it('is independent of the order in which rules and hooks are added', () => {
+    fc.assert(
+      fc.property(textOf(foreignGroup), ({ text }) => {
+        const one = addEntries(addEntries(text, REACTIVE, 's', isReactiveHook), ENTRIES, 's', isOurHook)
+        const other = addEntries(addEntries(text, ENTRIES, 's', isOurHook), REACTIVE, 's', isReactiveHook)
+        same(read(removeEntries(one, 's', isOurHook)), read(removeEntries(other, 's', isOurHook)))
+        expect(isInstalled(one, ENTRIES, 's', isOurHook) && isInstalled(other, REACTIVE, 's', isReactiveHook)).toBe(
+          true,
+        )
+      }),
+    )
+  })
+})
+
+describe('adding to any settings', () => {
+  it('adds each entry once, and keeps every other value and its place', () => {
+    fc.assert(
+      fc.property(textOf(foreignGroup), ({ value, text }) => {
+        const after = read(addEntries(text, ENTRIES, 's', isOurHook))
+        const { hooks: had, ...others } = value
+        const { hooks, ...kept } = after
+        same(kept, others)
+        const present = hooksOf(value)
+        for (const event of new Set([...Object.keys(present), ...EVENTS])) {
+          const ours = ENTRIES.filter((entry) => entry.event === event).map(({ group }) => group)
+          const expected = [...(Object.hasOwn(present, event) ? (present[event] ?? []) : []), ...ours]
+          same(Object.getOwnPropertyDescriptor(hooks, event)?.value, expected)
+        }
+      }),
+    )
+  })
+
+  it('is idempotent, to the byte', () => {
+    fc.assert(
+      fc.property(textOf(fc.oneof(foreignGroup, mixedGroup)), ({ text }) => {
+        const once = addEntries(text, ENTRIES, 's', isOurHook)
+        expect(addEntries(once, ENTRIES, 's', isOurHook)).toBe(once)
+        expect(isInstalled(once, ENTRIES, 's', isOurHook)).toBe(true)
+        expect(findCommands(once, 's', isOurHook)).toHaveLength(ENTRIES.length)
+      }),
+    )
+  })
+
+  it('is one insertion for each entry, without any other change', () => {
+    fc.assert(
+      fc.property(textOf(foreignGroup), fc.constantFrom(...ENTRIES), ({ text }, entry) => {
+        const body = read(text)
+        fc.pre(Object.keys(body).length > 0)
+        const after = addEntries(text, [entry], 's', isOurHook)
+        expect(isOneInsertion(text, after)).toBe(true)
+      }),
+    )
+  })
+
+  it('is four insertions for all entries, and without them the text is the same', () => {
+    fc.assert(
+      fc.property(textOf(foreignGroup), ({ text }) => {
+        fc.pre(Object.keys(read(text)).length > 0)
+        const after = addEntries(text, ENTRIES, 's', isOurHook)
+        let at = 0
+        for (const character of after) if (text.startsWith(character, at)) at += character.length
+        expect(at).toBe(text.length)
+        expect(after.startsWith('\ufeff')).toBe(text.startsWith('\ufeff'))
+        // A file of one line stays one line; a file with CRLF gets no bare LF.
+        if (!text.trim().includes('\n') && text.trim() !== '{}') expect(after.trim()).not.toContain('\n')
+        if (!/(?:^|[^\r])\n/.test(text) && text.includes('\n')) expect(after).not.toMatch(/(?:^|[^\r])\n/)
+      }),
+    )
+  })
+
+  it('replaces ours of an old path, and keeps foreign hooks of the same group', () => {
+    fc.assert(
+      fc.property(textOf(fc.oneof(foreignGroup, mixedGroup)), ({ value, text }) => {
+        const foreignOf = (groups: Record<string, unknown[]>): string[] =>
+          Object.entries(groups).flatMap(([event, list]) =>
+            list.flatMap((group) => {
+              const hooks = (group as { hooks?: unknown } | null)?.hooks
+              const commands = Array.isArray(hooks) ? hooks : []
+              return commands
+                .filter((hook) => hook?.timeout !== 61 && !String(hook?.command).startsWith(COMMAND))
+                .map((hook) => `${event} ${JSON.stringify(hook)}`)
+            }),
+          )
+        const after = addEntries(text, ENTRIES, 's', isOurHook)
+        expect(foreignOf(hooksOf(read(after)))).toEqual(foreignOf(hooksOf(value)))
+        expect(findCommands(after, 's', isOurHook).every(({ command }) => command.startsWith(COMMAND))).toBe(true)
+      }),
+    )
+  })
+})
+
+describe('removing from any settings', () => {
+  it('restores the settings from before adding', () => {
+    fc.assert(
+      fc.property(textOf(foreignGroup), ({ value, text }) => {
+        same(read(removeEntries(addEntries(text, ENTRIES, 's', isOurHook), 's', isOurHook)), value)
+      }),
+    )
+  })
+
+  it('removes all of ours, and is idempotent', () => {
+    fc.assert(
+      fc.property(textOf(fc.oneof(foreignGroup, mixedGroup)), ({ text }) => {
+        const removed = removeEntries(text, 's', isOurHook)
+        expect(findCommands(removed, 's', isOurHook)).toEqual([])
+        expect(removeEntries(removed, 's', isOurHook)).toBe(removed)
+      }),
+    )
+  })
+
+  it('changes nothing if there is nothing of ours', () => {
+    fc.assert(
+      fc.property(textOf(foreignGroup), ({ text }) => {
+        expect(removeEntries(text, 's', isOurHook)).toBe(text)
+      }),
+    )
+  })
+})
+
+describe('any text at all', () => {
+  const attempt = (text: string, entries: readonly SettingsEntry[]): string | PostflightError => {
+    try {
+      return addEntries(text, entries, 's', isOurHook)
+    } catch (error) {
+      if (!(error instanceof PostflightError)) throw error
+      return error
+    }
+  }
+
+  it('is refused exactly if it is not JSON, with a place inside it', () => {
+    const damaged = fc
+      .tuple(
+        textOf(foreignGroup),
+        fc.nat(),
+        fc.nat(3),
+        fc.constantFrom('', ',', '"', '}', ']', '//', '\u0001', '0', '\\', 'x', ' '),
+      )
+      .map(([{ text }, at, length, put]) => {
+        const place = at % (text.length + 1)
+        return text.slice(0, place) + put + text.slice(place + length)
+      })
+    fc.assert(
+      fc.property(fc.oneof(damaged, anyUnits, hostileText, fc.json()), (text) => {
+        const body = text.replace(/^\ufeff/, '')
+        const isJson = body.trim() === '' || parses(body)
+        const result = attempt(text, ENTRIES)
+        if (result instanceof PostflightError && result.code === 'settings-not-json') {
+          expect(isJson).toBe(false)
+          const { line, column } = result.args as { line: number; column: number }
+          expect(line).toBeLessThanOrEqual(body.split('\n').length)
+          expect(column).toBeLessThanOrEqual((body.split('\n')[line - 1] ?? '').length + 1)
+        } else {
+          expect(isJson).toBe(true)
+          if (result instanceof PostflightError) expect(result.code).toBe('settings-wrong-shape')
+          else expect(isInstalled(result, ENTRIES, 's', isOurHook)).toBe(true)
+        }
+      }),
+      { numRuns: 500 },
+    )
+  })
+})
+
+function parses(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,178 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { CommandForm } from '../../../src/kernel/command-line.ts'
+import { commandLine } from '../../../src/kernel/command-line.ts'
+import { type Marker, parseMarker } from '../../../src/marker/marker.ts'
+import { formatAnswer, REASON_LIMIT } from '../../../src/stop/answer.ts'
+import { type BlockedMarker, composeReason } from '../../../src/stop/reason.ts'
+import { composeRecovery } from '../../../src/stop/recovery.ts'
+import { hostileText, longText, markerFields } from '../arbitraries.ts'
+
+const REPORT = 'Then repeat your full report as your last message: your caller receives only that message.'
+
+/** A name as a file system allows it: without NUL and slash, not empty, often plain. */
+const anyTask = fc.oneof(
+  fc.stringMatching(/^\d{3}_[a-z_]{1,40}$/),
+  hostileText.map((text) => `7_${text.replaceAll(/[/\u0000]/g, '')}`.slice(0, 200)),
+  fc.constant('.'),
+)
+const anyRoot = fc.oneof(
+  fc.constant(undefined),
+  fc.stringMatching(/^\/[a-z]{1,20}$/),
+  fc
+    .tuple(fc.constantFrom('/my project', "/it's", '/größe', '/d'), fc.integer({ min: 1, max: 60 }))
+    .map(([part, times]) => part.repeat(times)),
+)
+const anyMarker: fc.Arbitrary<Marker> = fc.oneof(
+  markerFields.map((fields) => parseMarker(JSON.stringify(fields))),
+  longText.map((reason) => parseMarker(JSON.stringify({ reason }))),
+  fc
+    .tuple(longText, fc.integer({ min: 0, max: 100 }), hostileText)
+    .map(([reason, count, name]) =>
+      parseMarker(JSON.stringify({ reason, operation: name, steps: Array(count).fill(name) })),
+    ),
+  longText.map(parseMarker),
+)
+const anyBlocked: fc.Arbitrary<BlockedMarker> = fc
+  .record({ marker: anyMarker, task: anyTask, count: fc.integer({ min: 1, max: 3 }), root: anyRoot })
+  .map((item) => ({ ...item, path: `specs/${item.task}/.postflight-pending` }))
+const anyList = fc.oneof(
+  { weight: 3, arbitrary: fc.array(anyBlocked, { minLength: 1, maxLength: 12 }) },
+  fc
+    .tuple(anyBlocked, fc.integer({ min: 1, max: 200 }))
+    .map(([item, count]) => Array(count).fill(item) as BlockedMarker[]),
+)
+const anyForm = fc.record({
+  onPath: fc.boolean(),
+  byNpx: fc.boolean(),
+  script: anyRoot.map((root) => `${root ?? ''}/postflight.js`),
+})
+
+/** The reason as the host reads it. */
+function answered(blocked: readonly BlockedMarker[], form: CommandForm, subagent: boolean): string {
+  const line = formatAnswer({ kind: 'block', reason: composeReason(blocked, form, subagent) }, true)
+  expect(line.indexOf('\n')).toBe(line.length - 1)
+  const answer = JSON.parse(line) as { decision: string; reason: string }
+  expect(Object.keys(answer)).toEqual(['decision', 'reason'])
+  expect(answer.decision).toBe('block')
+  return answer.reason
+}
+
+/** A command as `formatAnswer` prints it: a path may contain characters that are never printed. */
+const printed = (command: string): string =>
+  command
+    .replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, '')
+    .replaceAll(/\p{Surrogate}/gu, '')
+
+describe('the reason of a block', () => {
+  it('is valid, bounded and clean, and never loses the command or the report line', () => {
+    fc.assert(
+      fc.property(anyList, anyForm, fc.boolean(), (blocked, form, subagent) => {
+        const composed = composeReason(blocked, form, subagent)
+        expect(composed.length).toBeLessThanOrEqual(REASON_LIMIT)
+        const reason = answered(blocked, form, subagent)
+        expect(reason).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]|\p{Surrogate}/u)
+        const [first] = blocked
+        const clear = commandLine(['clear', first?.task ?? ''], first?.root)
+        expect(reason).toContain(`clear the marker: ${printed(clear)}\n`)
+        expect(reason.endsWith(`\n\n${REPORT}`)).toBe(subagent)
+        expect(reason.includes(REPORT)).toBe(subagent)
+      }),
+      { numRuns: 200 },
+    )
+  })
+
+  it("begins with the first marker's own words, as many as fit", () => {
+    fc.assert(
+      fc.property(longText, anyForm, fc.boolean(), (text, form, subagent) => {
+        const own = printed(text.slice(0, 60_000)).trim()
+        fc.pre(own !== '')
+        const item = {
+          marker: parseMarker(JSON.stringify({ reason: text.slice(0, 60_000) })),
+          task: '7_x',
+          path: 'p',
+          count: 1,
+        }
+        // JSON escapes may have made the file too large to be parsed.
+        fc.pre(item.marker.fields !== undefined)
+        const reason = answered([item], form, subagent)
+        // Several lines end with an empty one.
+        const shown = reason.slice(0, reason.indexOf('\nTask 7_x: its postflight is still pending')).replace(/\n$/, '')
+        if (shown.endsWith('…')) expect(own.startsWith(shown.slice(0, -1).trimEnd()) || own === shown).toBe(true)
+        else expect(shown).toBe(own)
+        if (own.length < 1000) expect(shown).toBe(own)
+      }),
+      { numRuns: 200 },
+    )
+  })
+
+  it('describes or counts every marker, in order', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 200 }), longText, fc.boolean(), (count, text, subagent) => {
+        const marker = parseMarker(JSON.stringify({ reason: `r${text.replaceAll('Task', '')}` }))
+        const blocked = Array.from({ length: count }, (_, index) => ({
+          marker,
+          task: `${index}_x`,
+          path: 'p',
+          count: 1,
+        }))
+        const reason = composeReason(blocked, { onPath: true, byNpx: false, script: '' }, subagent)
+        const shown = [...reason.matchAll(/^Task (\d+)_x: /gm)].map((match) => Number(match[1]))
+        expect(shown).toEqual(shown.map((_, index) => index))
+        const rest = Number(/^You have (\d+) more pending markers?: /m.exec(reason)?.[1] ?? 0)
+        expect(shown.length + rest).toBe(count)
+      }),
+      { numRuns: 200 },
+    )
+  })
+})
+
+describe('the text for a session that starts', () => {
+  it('is valid and bounded, and contains no reason', () => {
+    const anyUnfinished = fc.record({
+      state: fc.constantFrom('pending' as const, 'abandoned' as const),
+      task: anyTask,
+      root: anyRoot.map((root) => root ?? '/p'),
+      rootOption: anyRoot,
+      marker: fc
+        .tuple(markerFields, longText)
+        .map(([fields, text]) => parseMarker(JSON.stringify({ ...fields, reason: `SECRET${text}` }))),
+      ageMs: fc.integer(),
+    })
+    fc.assert(
+      fc.property(
+        fc.array(anyUnfinished, { minLength: 1, maxLength: 40 }),
+        fc.option(fc.constant('s1'), { nil: undefined }),
+        (list, session) => {
+          const context = composeRecovery(list, session) ?? ''
+          const line = formatAnswer({ kind: 'context', event: 'SessionStart', context }, false)
+          const { additionalContext } = JSON.parse(line).hookSpecificOutput as { additionalContext: string }
+          expect(line.indexOf('\n')).toBe(line.length - 1)
+          expect(additionalContext.length).toBeLessThanOrEqual(REASON_LIMIT)
+          expect(additionalContext).not.toContain('SECRET')
+          expect(additionalContext).toContain('postflight clear')
+        },
+      ),
+      { numRuns: 150 },
+    )
+  })
+})
+
+describe('every answer', () => {
+  it('is one bounded line of valid JSON', () => {
+    fc.assert(
+      fc.property(longText, fc.boolean(), fc.constantFrom('block', 'allow', 'context'), (text, shown, kind) => {
+        const line =
+          kind === 'block'
+            ? formatAnswer({ kind, reason: text }, shown)
+            : kind === 'allow'
+              ? formatAnswer({ kind, notice: text }, shown)
+              : formatAnswer({ kind: 'context', event: 'SessionStart', context: text }, shown)
+        expect(line.indexOf('\n')).toBe(line.length - 1)
+        expect(() => JSON.parse(line)).not.toThrow()
+        expect(line).not.toMatch(/\\ud[89a-f]/i)
+        if (kind === 'allow' && !shown) expect(line).toBe('{}\n')
+      }),
+    )
+  })
+})

@@ -1,0 +1,120 @@
+import { describe } from 'vitest'
+import { trustedLine } from '../../../src/cli/commands/workflow-resume.ts'
+import { SIMULATE_TEXT } from '../../../src/cli/commands/workflow-simulate.ts'
+import { startedLine } from '../../../src/cli/commands/workflow-start.ts'
+import { VALIDATE_TEXT } from '../../../src/cli/commands/workflow-validate.ts'
+import { NEXT_TEXT } from '../../../src/cli/workflow/due-prompt.ts'
+import { PHASE_CHECK_TEXT, STATUS_TEXT } from '../../../src/run/run-messages.ts'
+import { HISTORY_TEXT } from '../../../src/views/run-view.ts'
+import { itSays } from '../sentences.ts'
+
+describe('what status says of a run', () => {
+  itSays(STATUS_TEXT, {
+    stopsAfter: [['stop it']],
+    wasOver: [['stalled']],
+    prompts: [
+      [1, 40],
+      [2, 40],
+      [2, undefined],
+    ],
+    lastChange: [['2 h']],
+    visit: [[1, 3]],
+    attempt: [[1, 3]],
+    step: [
+      [2, 5, 'add the route', 1, 3],
+      [2, 5, '', 1, 3],
+    ],
+    steps: [
+      [[1, 2, 3], 5, []],
+      [[1, 2], 5, ['add the route', 'test it']],
+    ],
+    place: [['plan', 'attempt 1 of 3']],
+    lastFailure: [
+      ['no\nfile', false],
+      ['cut', true],
+    ],
+    awaitsApproval: [['specs/7_x/plan.md', 'postflight workflow approve 7', 'postflight workflow reject 7']],
+    waits: [['the\nanswer']],
+    resumes: [['postflight workflow resume 7']],
+    shared: [
+      ['up', undefined, false],
+      ['up', '3 h', true],
+    ],
+    notPublished: [['no\nway', 'publish it']],
+    movedTo: [['resume it']],
+    noRunFile: [['postflight workflow resume 7']],
+  })
+})
+
+describe('what history says of a transition', () => {
+  itSays(HISTORY_TEXT, {
+    visit: [[2]],
+    step: [[3]],
+    attempt: [[2]],
+    verdict: [['bug']],
+    duration: [['plan', '5 min']],
+  })
+})
+
+describe('what next says', () => {
+  itSays(NEXT_TEXT, {
+    prompt: [
+      ['make', undefined, 1],
+      ['make', 2, 3],
+    ],
+    batch: [['make', [1, 2]]],
+    agent: [['cod\ner']],
+    model: [['hai\nku']],
+    wait: [['it waits']],
+    awaitsApproval: [['plan', 'specs/7_x/plan.md', 'postflight workflow approve 7', 'postflight workflow reject 7']],
+    finish: [
+      ['completed', undefined],
+      ['stalled', 'the budget\nis used up'],
+    ],
+  })
+})
+
+describe('what simulate says', () => {
+  itSays(SIMULATE_TEXT, {
+    path: [
+      ['shortest', ['a', 'b'], 'completed', undefined],
+      ['shortest', ['a'], undefined, 'too many'],
+    ],
+  })
+})
+
+describe('what check says', () => {
+  itSays(PHASE_CHECK_TEXT, {
+    passed: [['npm test', 1200]],
+    alreadyPassed: [['npm test']],
+    failed: [['npm test', 'exit code 1', 12000]],
+    running: [['npm test', '12:00:00Z']],
+    notBound: [
+      [[{ path: 'a', why: 'link' }]],
+      [[1, 2, 3, 4, 5, 6].map((number) => ({ path: `node_modules/${number}`, why: 'node_modules' as const }))],
+    ],
+    tooEarly: [['npm test', 'plan.md is missing']],
+    record: [
+      ['npm test', undefined, 1200],
+      ['npm test', 'exit code 1', 12000],
+    ],
+    interrupted: [['npm test']],
+  })
+})
+
+describe('what validate says', () => {
+  itSays(VALIDATE_TEXT, {
+    faults: [[1], [2]],
+    valid: [['x', '1 phase, at most 3 prompts']],
+  })
+})
+
+describe('what start and resume say', () => {
+  itSays(
+    { trustedLine, startedLine },
+    {
+      trustedLine: [['npm\ntest']],
+      startedLine: [['flow', 'specs/7_x', '1 phase']],
+    },
+  )
+})

@@ -1,0 +1,32 @@
+import { describe, expect, it } from 'vitest'
+import { HOOK_HOSTS, type HookHostName, hookHost } from '../../../src/hosts/hook-hosts.ts'
+
+const hook = (command: string) => ({ hooks: [{ type: 'command', command, timeout: 10 }] })
+
+describe('the hosts whose settings take the hook', () => {
+  it.each<[HookHostName, string, readonly string[], string, string?]>([
+    ['codex', 'Codex CLI', ['SubagentStop', 'Stop'], 'Bash'],
+    ['copilot', 'Copilot CLI', ['SubagentStop', 'Stop'], 'Bash', 'task_complete'],
+    ['qwen', 'Qwen Code', ['SubagentStop', 'Stop'], 'Bash', 'structured_output'],
+    // It ignores the answer to SubagentStop.
+    ['droid', 'Factory droid', ['Stop'], 'Execute'],
+  ])(
+    '%s (%s) starts it at %j, when a session starts, and after a use of %s',
+    (name, title, stops, shellTool, endingTool) => {
+      expect(hookHost(name)).toBe(HOOK_HOSTS[name])
+      expect(hookHost(name)?.title).toBe(title)
+      expect(hookHost(name)?.entries('HOOK')).toEqual([
+        ...stops.map((event) => ({ event, group: hook(event === 'Stop' ? 'HOOK Stop' : 'HOOK') })),
+        { event: 'SessionStart', group: hook('HOOK SessionStart') },
+        { event: 'PostToolUse', group: { matcher: shellTool, ...hook('HOOK') } },
+        ...(endingTool === undefined
+          ? []
+          : [{ event: 'PreToolUse', group: { matcher: endingTool, ...hook('HOOK Stop') } }]),
+      ])
+    },
+  )
+
+  it.each(['claude', 'opencode', 'toString', '__proto__', ''])('do not include %j', (name) => {
+    expect(hookHost(name)).toBeUndefined()
+  })
+})

@@ -1,0 +1,174 @@
+import { describe, expect, it } from 'vitest'
+import { cut, inLine, oneLine, shellWord, shellWords, stripControl } from '../../../src/kernel/text.ts'
+
+describe('control characters', () => {
+  const everyCode = Array.from({ length: 0xd800 }, (_, code) => code)
+  const turnsDirection = (code: number): boolean =>
+    (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069)
+  const isControl = (code: number): boolean =>
+    (code < 0x20 && code !== 0x09 && code !== 0x0a) || (code >= 0x7f && code <= 0x9f) || turnsDirection(code)
+
+  it('C0 except newline and tab, DEL, C1 and direction changes are removed, and nothing else', () => {
+    const removed = everyCode.filter((code) => stripControl(`a${String.fromCharCode(code)}b`) === 'ab')
+    expect(removed).toEqual(everyCode.filter(isControl))
+    const kept = everyCode.filter((code) => !isControl(code)).map((code) => String.fromCharCode(code))
+    expect(stripControl(kept.join(''))).toBe(kept.join(''))
+  })
+
+  it('the rest of a terminal escape is plain text', () => {
+    expect(stripControl('\u001b[31mred\u001b[0m \u009b2J\u001b]0;title\u0007')).toBe('[31mred[0m 2J]0;title')
+  })
+
+  it('CRLF becomes a newline', () => {
+    expect(stripControl('one\r\ntwo')).toBe('one\ntwo')
+  })
+})
+
+describe('surrogates', () => {
+  it.each([
+    ['a high one', 'a\ud83d b', 'a b'],
+    ['a low one', 'a\ude00b', 'ab'],
+    ['two in the wrong order', '\ude00\ud83d', ''],
+    ['one at the end', 'a\ud83d', 'a'],
+    ['one before a pair', '\ud83d\ud83d\ude00', '😀'],
+  ])('%s without its other half is removed: strict JSON readers refuse it', (_, text, expected) => {
+    expect(stripControl(text)).toBe(expected)
+  })
+
+  it('whole pairs stay', () => {
+    expect(stripControl('😀👩‍👩‍👧 𝒳')).toBe('😀👩‍👩‍👧 𝒳')
+  })
+})
+
+describe('cut', () => {
+  it.each([
+    ['abc', 4, 'abc'],
+    ['abc', 3, 'abc'],
+    ['abcd', 3, 'ab…'],
+    ['abc', 1, '…'],
+    ['', 0, ''],
+  ])('%j to %i units is %j', (text, limit, expected) => {
+    expect(cut(text, limit)).toBe(expected)
+  })
+
+  it('never splits a surrogate pair', () => {
+    expect(cut('a😀😀', 3)).toBe('a…')
+    expect(cut('a😀😀', 4)).toBe('a😀…')
+    expect(cut('😀😀', 2)).toBe('…')
+    for (const pair of ['\ud800\udc00', '\udbff\udfff']) expect(cut(`a${pair}b`, 3)).toBe('a…')
+  })
+})
+
+describe('one line', () => {
+  it.each([
+    ['newlines, tabs and runs of spaces become one space', ' a\n\n b\t c  d ', 'a b c d'],
+    ['so do the line separators of Unicode', 'a\u2028b\u2029c\u00a0d', 'a b c d'],
+    ['control characters are removed', 'a\u0000\u001b[1mb\r', 'a[1mb'],
+    ['blanks alone become an empty text', ' \n ', ''],
+  ])('%s', (_, text, expected) => {
+    expect(oneLine(text, 80)).toBe(expected)
+  })
+
+  it('is cut at the limit, after cleaning', () => {
+    expect(oneLine('\u0007\u0007\u0007abc', 3)).toBe('abc')
+    expect(oneLine('abcd', 3)).toBe('ab…')
+  })
+
+  it('has no half of a pair after a huge value was cut before cleaning', () => {
+    // 4 × 2 units are read, and the pair lies across that border.
+    expect(oneLine('\u0000\u0000\u0000\u0000\u0000\u0000\u0000😀', 2)).toBe('')
+  })
+
+  it('reads at most four times the limit, so that a value of megabytes costs little', () => {
+    expect(oneLine(`${'\u0000'.repeat(39)}ab`, 10)).toBe('a')
+    expect(oneLine(`${'\u0000'.repeat(40)}b`, 10)).toBe('')
+  })
+})
+
+describe('a path on one line of a terminal', () => {
+  it('is unchanged, whatever its length', () => {
+    const path = `/my  folder/${'x'.repeat(5000)}/😀`
+    expect(inLine(path)).toBe(path)
+  })
+
+  it('has no newline, no tab and no control character', () => {
+    expect(inLine('/a\nb\tc\r\u001b[2J\u009b\ud83d/d')).toBe('/a b c[2J/d')
+  })
+})
+
+describe('a word for the shell', () => {
+  it.each([
+    'clear',
+    '259_prove_completeness',
+    '--root',
+    '/home/me/a-b/c.d',
+    'a=b',
+    'user@host:1,2',
+    '.',
+    '100%',
+    'a+b',
+  ])('%s is unchanged', (word) => {
+    expect(shellWord(word)).toBe(word)
+  })
+
+  it.each([
+    ['', "''"],
+    ['two words', "'two words'"],
+    ["it's", "'it'\\''s'"],
+    ["'", "''\\'''"],
+    ['$HOME', "'$HOME'"],
+    ['`id`', "'`id`'"],
+    ['$(id)', "'$(id)'"],
+    ['a;b', "'a;b'"],
+    ['a"b', `'a"b'`],
+    ['a\\b', "'a\\b'"],
+    ['~', "'~'"],
+    ['a\nb', "'a\nb'"],
+    ['*', "'*'"],
+    ['ä', "'ä'"],
+    ['!x', "'!x'"],
+    ['#x', "'#x'"],
+  ])('%j is quoted', (word, expected) => {
+    expect(shellWord(word)).toBe(expected)
+  })
+})
+
+describe('the words of a command', () => {
+  it.each([
+    ['clear', ['clear']],
+    ['  clear \t 259  \n', ['clear', '259']],
+    ["echo '' ''", ['echo', '', '']],
+    [`"with space"/'and "more"'/plain`, ['with space/and "more"/plain']],
+    ["'it'\\''s'", ["it's"]],
+    ['"\\"\\\\\\`\\$(id) $HOME $PWD it\'s # |"', ['"\\`$(id) $HOME $PWD it\'s # |']],
+    ['"C:\\Users\\me" C:\\Users\\_x\\.y\\ü', ['C:\\Users\\me', 'C:\\Users\\_x\\.y\\ü']],
+    ['/my\\ folder/a\\&b', ['/my folder/a&b']],
+    ['~/x $HOME/$NAME-y a=b', ['~/x', '$HOME/$NAME-y', 'a=b']],
+    ['\'a\nb\' "a\nb"', ['a\nb', 'a\nb']],
+  ])('%j', (line, words) => {
+    expect(shellWords(line)).toEqual(words)
+  })
+
+  it.each([
+    ...[
+      '',
+      ' ',
+      'a | b',
+      'a && b',
+      'a; b',
+      'a &',
+      'a > b',
+      'a < b',
+      'a 2>&1',
+      'a\nb',
+      'a\\\nb',
+      '(a)',
+      '! a',
+      '# a',
+      'a #b',
+    ],
+    ...['$(a)', 'a $(b)', '"$(a)"', '`a`', '"`a`"', '/x/*', 'a?', '[a]', 'A=b a', '"a', "'a", "it's", 'a\\', '"a\\"'],
+  ])('%j is not exactly one command with its words', (line) => {
+    expect(shellWords(line)).toBeUndefined()
+  })
+})

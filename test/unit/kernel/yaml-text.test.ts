@@ -1,0 +1,77 @@
+/** Texts of YAML and JSON from a hostile or careless hand: what is read of them, and where the fault is said to be. */
+
+import { describe, expect, it } from 'vitest'
+import { readYamlText } from '../../../src/kernel/yaml-text.ts'
+
+function faultOf(text: string): string | undefined {
+  const read = readYamlText(text, false)
+  return read.kind === 'fault' ? `${read.fault.line}:${read.fault.column} ${read.fault.detail}` : undefined
+}
+
+function readValue(text: string): unknown {
+  const read = readYamlText(text, false)
+  return read.kind === 'value' ? read.value : read
+}
+
+/** A list in a list, as often as said. */
+const nested = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels)
+
+describe('a text is read', () => {
+  it.each<[string, string, unknown]>([
+    ['with a byte order mark before it', '\ufeffa: 1\n', { a: 1 }],
+    ['with that character in a string', 'a: "x\ufeffy"\n', { a: 'x\ufeffy' }],
+    [
+      'with merge keys, of which there may be several',
+      'b: &b {x: 1}\nc: &c {y: 2}\na:\n  <<: *b\n  <<: *c\n',
+      {
+        b: { x: 1 },
+        c: { y: 2 },
+        a: { x: 1, y: 2 },
+      },
+    ],
+    ['with a hundred lists in each other', nested(100), JSON.parse(nested(100))],
+  ])('%s', (_what, text, value) => {
+    expect(readValue(text)).toEqual(value)
+  })
+
+  it('of JSON, with its places', () => {
+    const read = readYamlText('{"a": [\n 1, {"b": 2}]}', true)
+    if (read.kind === 'fault') throw new Error(read.fault.detail)
+    const placeOf = (...path: (string | number)[]) => {
+      const { line, column } = read.place({ path, detail: 'x' })
+      return `${line}:${column}`
+    }
+    expect(read.value).toEqual({ a: [1, { b: 2 }] })
+    expect([
+      placeOf(),
+      placeOf('a'),
+      placeOf('a', 0),
+      placeOf('a', 1, 'b'),
+      placeOf('none'),
+      placeOf('a', 0, 'b'),
+    ]).toEqual(['1:1', '1:2', '2:2', '2:6', '1:1', '2:2'])
+  })
+})
+
+describe('a text is refused', () => {
+  const BOMB = ['a0: &a0 [x, x, x, x, x, x, x, x, x, x]']
+  for (let at = 1; at < 9; at += 1)
+    BOMB.push(
+      `a${at}: &a${at} [${Array(10)
+        .fill(`*a${at - 1}`)
+        .join(', ')}]`,
+    )
+
+  it.each<[string, string, RegExp | string]>([
+    ['with 101 lists in each other', nested(101), '1:1 nested too deeply to be read'],
+    ['with more of them than a parser takes', '{a: '.repeat(20_000), /nested too deeply to be read$/],
+    ['with aliases of aliases', BOMB.join('\n'), /^1:1 Excessive alias count/],
+    ['with two keys of one name', 'a: 1\nb: 2\na: 3\n', '3:1 Map keys must be unique'],
+    ['with two keys of one name in a list', '- a: 1\n- b: 1\n  b: 2\n', '3:3 Map keys must be unique'],
+    ['with an alias of nothing', 'a: *b\n', /^1:1 Unresolved alias/],
+    ['with two documents', 'a: 1\n---\nb: 2\n', /^2:1 the file contains several documents/],
+  ])('%s', (_what, text, fault) => {
+    if (typeof fault === 'string') expect(faultOf(text)).toBe(fault)
+    else expect(faultOf(text)).toMatch(fault)
+  })
+})

@@ -1,0 +1,254 @@
+/** `spawnAgent` with a client of the test's own. With the real OpenCode: `hosts/opencode/reactive.test.ts`. */
+
+import { describe, expect, it } from 'vitest'
+import type { HostClient, Message, PromptBody } from '../../../src/hosts/opencode/api.ts'
+import {
+  deniedTools,
+  isSpawned,
+  noteSpawned,
+  type SpawnRequest,
+  spawnAgent,
+} from '../../../src/opencode-hooks/spawn-agent.ts'
+
+const NEVER = new Promise<never>(() => {})
+
+interface Fake {
+  client: HostClient
+  calls: string[]
+  bodies: PromptBody[]
+}
+
+interface FakeOptions {
+  readonly answer?: () => Promise<{ data?: unknown; error?: unknown }>
+  readonly create?: Promise<{ data?: unknown; error?: unknown }>
+  readonly servers?: Record<string, unknown>
+  readonly status?: Record<string, unknown>
+  readonly agents?: readonly object[]
+}
+
+const said =
+  (...texts: string[]) =>
+  () =>
+    Promise.resolve({ data: { info: { role: 'assistant' }, parts: texts.map((text) => ({ type: 'text', text })) } })
+
+function fakeClient(options: FakeOptions = {}): Fake {
+  const calls: string[] = []
+  const bodies: PromptBody[] = []
+  const user = { role: 'user', agent: 'build', model: { providerID: 'p', modelID: 'm', variant: 'high' } }
+  const messages: Message[] = [{ info: { id: 'msg', sessionID: 'ses_main', ...user } as Message['info'], parts: [] }]
+  const client = {
+    app: { agents: async () => ({ data: options.agents ?? [{ name: 'general' }, { name: 'title', hidden: true }] }) },
+    config: { providers: async () => ({ data: { providers: [{ id: 'p', models: { m: {}, other: {} } }] } }) },
+    tool: { ids: async () => ({ data: ['bash', 'read', 'edit', 'write', 'task', 'question', 'webfetch'] }) },
+    mcp: { status: async () => ({ data: options.servers ?? {} }) },
+    session: {
+      create: () => {
+        calls.push('create')
+        return options.create ?? Promise.resolve({ data: { id: 'ses_child' } })
+      },
+      messages: async () => ({ data: messages }),
+      prompt: ({ body }: { body: PromptBody }) => {
+        calls.push('prompt')
+        bodies.push(body)
+        return (options.answer ?? said('fine'))()
+      },
+      abort: async () => {
+        calls.push('abort')
+        return { data: true }
+      },
+      status: async () => ({ data: options.status ?? {} }),
+    },
+  }
+  return { client: client as unknown as HostClient, calls, bodies }
+}
+
+const TEXT = { data: { info: { role: 'assistant' }, parts: [{ type: 'text', text: 'fine' }] } }
+
+const REQUEST: SpawnRequest = { parentID: 'ses_main', prompt: 'Look.' }
+
+describe('spawnAgent', () => {
+  it('returns the last text that is not empty', async () => {
+    const { client, calls } = fakeClient({ answer: said('first', 'second', ' \n') })
+    expect(await spawnAgent(client, REQUEST)).toEqual({ text: 'second' })
+    expect(calls).toEqual(['create', 'prompt'])
+    expect(isSpawned('ses_child')).toBe(true)
+  })
+
+  it("has the parent's model and variant, unless its agent or the request names one", async () => {
+    const plain = fakeClient()
+    await spawnAgent(plain.client, REQUEST)
+    expect(plain.bodies[0]).toMatchObject({ agent: 'general', model: { modelID: 'm' }, variant: 'high' })
+
+    const named = fakeClient()
+    await spawnAgent(named.client, { ...REQUEST, model: 'p/other' })
+    expect(named.bodies[0]).toMatchObject({ agent: 'general', model: { modelID: 'other' } })
+    expect(named.bodies[0]).not.toHaveProperty('variant')
+
+    const ofAgent = fakeClient({ agents: [{ name: 'general', model: { providerID: 'p', modelID: 'own' } }] })
+    await spawnAgent(ofAgent.client, REQUEST)
+    expect(ofAgent.bodies[0]).not.toHaveProperty('model')
+  })
+
+  it("runs the parent's agent where the user has switched `general` off", async () => {
+    const { client, bodies } = fakeClient({ agents: [{ name: 'build' }] })
+    await spawnAgent(client, REQUEST)
+    expect(bodies[0]).toMatchObject({ agent: 'build' })
+  })
+
+  it('does not list hidden agents where the name is unknown', async () => {
+    const { client, calls } = fakeClient()
+    const answer = await spawnAgent(client, { ...REQUEST, agent: 'ghost' })
+    expect(answer).toEqual({ why: 'OpenCode has no agent "ghost" (it has general)' })
+    expect(calls).toEqual([])
+  })
+
+  it.each<[string, FakeOptions, string]>([
+    ['nothing was said', { answer: said() }, 'its last message has no text'],
+    [
+      'the turn failed',
+      {
+        answer: () =>
+          Promise.resolve({
+            data: { info: { role: 'assistant', error: { data: { message: 'Bad' } } }, parts: [] },
+          }),
+      },
+      'Bad',
+    ],
+    [
+      'the turn failed without words',
+      { answer: () => Promise.resolve({ data: { info: { role: 'assistant', error: {} }, parts: [] } }) },
+      'unknown error',
+    ],
+    [
+      'OpenCode refused the prompt',
+      { answer: () => Promise.resolve({ error: { name: 'X' } }) },
+      'refused session.prompt (X)',
+    ],
+    ['OpenCode refused the session', { create: Promise.resolve({ error: {} }) }, 'refused session.create (no answer)'],
+    ['the client threw', { answer: () => Promise.reject(new Error('boom')) }, 'boom'],
+  ])('says why where %s', async (_what, options, why) => {
+    expect(await spawnAgent(fakeClient(options).client, REQUEST)).toEqual({ why: expect.stringContaining(why) })
+  })
+
+  it('interrupts the sub-agent at the time limit', async () => {
+    const { client, calls } = fakeClient({ answer: () => NEVER })
+    const answer = await spawnAgent(client, { ...REQUEST, timeoutMs: 20 })
+    expect(answer).toEqual({ why: 'no answer within 0.02 s' })
+    expect(calls).toEqual(['create', 'prompt', 'abort'])
+  })
+
+  it('interrupts a sub-agent again that was not busy yet', async () => {
+    let end = (_answer: { error: object }): void => {}
+    const answer = new Promise<{ error: object }>((resolve) => {
+      end = resolve
+    })
+    const { client, calls } = fakeClient({ answer: () => answer })
+    await spawnAgent(client, { ...REQUEST, timeoutMs: 20 })
+    const interruptions = (): number => calls.filter((call) => call === 'abort').length
+    await expect.poll(interruptions, { timeout: 5_000 }).toBe(2)
+    end({ error: {} })
+    await new Promise((resolve) => setTimeout(resolve, 600))
+    expect(interruptions()).toBe(2)
+  })
+
+  it('waits at most an hour, whatever the time limit', async () => {
+    const { client } = fakeClient({ answer: () => new Promise((resolve) => setTimeout(() => resolve(TEXT), 50)) })
+    for (const timeoutMs of [Number.POSITIVE_INFINITY, 2 ** 31]) {
+      expect(await spawnAgent(client, { ...REQUEST, timeoutMs })).toEqual({ text: 'fine' })
+    }
+  })
+
+  it('starts nothing when it cannot know the tools of MCP servers', async () => {
+    const { client, calls } = fakeClient()
+    const answer = await spawnAgent(
+      { ...client, mcp: { status: async () => ({ error: {} }) } },
+      { ...REQUEST, tools: ['bash'] },
+    )
+    expect(answer).toEqual({ why: expect.stringContaining('refused mcp.status') })
+    expect(calls).toEqual([])
+  })
+
+  it('says that its model was asked again', async () => {
+    const { client } = fakeClient({
+      answer: () => NEVER,
+      status: { ses_child: { type: 'retry', message: 'Too many' } },
+    })
+    const answer = await spawnAgent(client, { ...REQUEST, timeoutMs: 20 })
+    expect(answer).toEqual({ why: expect.stringContaining('asked again after an error (Too many)') })
+  })
+
+  it('interrupts the sub-agent when the signal is raised', async () => {
+    const { client, calls } = fakeClient({ answer: () => NEVER })
+    const controller = new AbortController()
+    const pending = spawnAgent(client, { ...REQUEST, signal: controller.signal })
+    setTimeout(() => controller.abort(), 20)
+    expect(await pending).toEqual({ why: 'it was interrupted' })
+    expect(calls).toEqual(['create', 'prompt', 'abort'])
+  })
+
+  it('prompts nothing when the signal was raised before', async () => {
+    const { client, calls } = fakeClient()
+    const answer = await spawnAgent(client, { ...REQUEST, signal: AbortSignal.abort() })
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    expect(answer).toEqual({ why: 'it was interrupted' })
+    expect(calls).not.toContain('prompt')
+  })
+
+  it('prompts nothing in a session that was created too late', async () => {
+    const create = new Promise<{ data: object }>((resolve) =>
+      setTimeout(() => resolve({ data: { id: 'ses_late' } }), 60),
+    )
+    const { client, calls } = fakeClient({ create })
+    expect(await spawnAgent(client, { ...REQUEST, timeoutMs: 20 })).toEqual({ why: 'no answer within 0.02 s' })
+    await create
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    expect(calls).toEqual(['create'])
+  })
+})
+
+describe('deniedTools', () => {
+  const denied = async (allowed?: readonly string[], servers: Record<string, unknown> = {}): Promise<string[]> =>
+    Object.keys(await deniedTools(fakeClient({ servers }).client, allowed)).sort()
+
+  it('always denies what would start other agents or ask a person', async () => {
+    expect(await denied()).toEqual(['question', 'task', 'workflow_run'])
+    expect(await denied(['task', 'question', 'bash'])).toEqual(expect.arrayContaining(['question', 'task']))
+  })
+
+  it('denies everything that is not listed', async () => {
+    expect(await denied(['bash', 'read'])).toEqual([
+      'apply_patch',
+      'edit',
+      'question',
+      'task',
+      'webfetch',
+      'workflow_run',
+      'write',
+    ])
+    expect(await denied([])).toContain('bash')
+  })
+
+  it.each(['edit', 'write', 'apply_patch'])('leaves all tools that edit when %s is listed', async (tool) => {
+    const names = await denied([tool])
+    expect(names).not.toEqual(expect.arrayContaining(['edit']))
+    expect(names).not.toEqual(expect.arrayContaining(['write']))
+  })
+
+  it('denies the tools of MCP servers of which none is listed', async () => {
+    const servers = { 'git hub': {}, jira: {} }
+    expect(await denied(['bash'], servers)).toEqual(expect.arrayContaining(['git_hub_*', 'jira_*']))
+    const names = await denied(['jira_search'], servers)
+    expect(names).toContain('git_hub_*')
+    expect(names).not.toContain('jira_*')
+  })
+})
+
+describe('spawned sessions', () => {
+  it('are remembered, the newest 1,000 of them', () => {
+    for (let number = 0; number <= 1_000; number++) noteSpawned(`ses_${number}`)
+    expect(isSpawned('ses_0')).toBe(false)
+    expect(isSpawned('ses_1')).toBe(true)
+    expect(isSpawned('ses_1000')).toBe(true)
+    expect(isSpawned('ses_other')).toBe(false)
+  })
+})

@@ -1,0 +1,170 @@
+import { describe, expect, it } from 'vitest'
+import type { HostClient, HostConfig } from '../../../src/hosts/opencode/api.ts'
+import { WORKFLOW_COMMAND } from '../../../src/hosts/opencode/api.ts'
+import { mannerOf, readLastTurn } from '../../../src/hosts/opencode/conversation.ts'
+import { OPENCODE_TEXT } from '../../../src/hosts/opencode/opencode-messages.ts'
+import { isOneShot, screenOf } from '../../../src/hosts/opencode/process-arguments.ts'
+import { joinReports } from '../../../src/opencode/guard/prompt-guards.ts'
+import { actingIn, isActing, leave, takeOver } from '../../../src/opencode/server.ts'
+import { tellShell } from '../../../src/opencode/sessions.ts'
+import { addWorkflowCommand, commandWords } from '../../../src/opencode/workflow/entry-points.ts'
+
+describe('a process that ends at the first idle', () => {
+  it.each([
+    'run',
+    'run go',
+    '--log-level INFO run go',
+    '--print-logs run',
+    'run --attach',
+    '-m a/b run x',
+    'github run',
+  ])('can be `opencode %s`', (words) => {
+    expect(isOneShot(['bun', '/$bunfs/root/src/index.js', ...words.split(' ')])).toBe(true)
+  })
+
+  it.each(['serve', 'serve --port 0', 'web', 'acp', '', '/home/me/run', '--prompt run', '--continue', '--agent run'])(
+    'cannot be `opencode %s`',
+    (words) => {
+      expect(isOneShot(['bun', '/$bunfs/root/src/index.js', ...words.split(' ').filter((word) => word !== '')])).toBe(
+        false,
+      )
+    },
+  )
+})
+
+describe('two reports of a sub-agent', () => {
+  it.each([
+    ['the same text again', 'Found a.', 'Found a.', 'Found a.'],
+    ['the first report, extended', 'Found a.', 'All done.\nFound a.\nFound b.', 'All done.\nFound a.\nFound b.'],
+    ['a single word', 'Found a.', 'Done.', 'Found a.\n\nDone.'],
+    ['a part of the first report', 'Found a. Found b.', ' Found b.\n', 'Found a. Found b.'],
+    ['an empty second report', 'Found a.', ' \n', 'Found a.'],
+    ['an empty first report', '', 'Found a.', 'Found a.'],
+  ])('%s', (_name, earlier, later, joined) => {
+    expect(joinReports(earlier, later)).toBe(joined)
+  })
+})
+
+describe('of several instances in one folder', () => {
+  it('the newest acts, and only it can release the folder', () => {
+    const [first, second, elsewhere] = [{}, {}, {}]
+    takeOver('/a', first)
+    takeOver('/b', elsewhere)
+    takeOver('/a', second)
+
+    expect([isActing('/a', first), isActing('/a', second), isActing('/b', elsewhere)]).toEqual([false, true, true])
+    leave('/a', first)
+    expect(actingIn('/a')).toBe(second)
+    leave('/a', second)
+    expect(actingIn('/a')).toBeUndefined()
+    expect(isActing('/b', elsewhere)).toBe(true)
+    leave('/b', elsewhere)
+  })
+})
+
+it('a shell gets the root session, main or its own session as the agent, and the file for roots', () => {
+  const agent = { session: 'ses_child', root: 'ses_root', agent: 'ses_child', type: 'general' }
+  const told = { POSTFLIGHT_HOST_SESSION: 'ses_root', POSTFLIGHT_AGENT: 'ses_child' }
+  const [env, withoutFile]: Record<string, string>[] = [{ PATH: '/bin' }, {}]
+  tellShell(env as Record<string, string>, agent, '/tmp/roots')
+  tellShell(withoutFile as Record<string, string>, agent, undefined)
+  expect(env).toEqual({ PATH: '/bin', ...told, POSTFLIGHT_ROOTS_FILE: '/tmp/roots' })
+  expect(withoutFile).toEqual(told)
+})
+
+describe('the words of a command', () => {
+  it.each([
+    ['007_flow flow.json', ['007_flow', 'flow.json']],
+    ['"007_flow flow.json"', ['007_flow', 'flow.json']],
+    ['"7 \\"my flow.json\\""', ['7', 'my flow.json']],
+    ["7 'my flow.json'", ['7', 'my flow.json']],
+    ['7 "my flow.json"', ['7', 'my flow.json']],
+    ['"7"', ['7']],
+    ['7 C:\\flows\\"a b".json', ['7', 'C:\\flows\\"a', 'b".json']],
+    ['', []],
+    ['" "', []],
+    ['"', ['"']],
+  ])('%s', (line, words) => {
+    expect(commandWords(line)).toEqual(words)
+  })
+})
+
+describe('a notice', () => {
+  it.each([
+    ['serve', 'toast'],
+    ['', 'toast'],
+    ['--mini', 'scrollback'],
+    ['--mini --prompt go', 'scrollback'],
+    ['run go', 'stderr'],
+    ['run --mini', 'stderr'],
+  ])('of `opencode %s` goes to %s', (words, screen) => {
+    expect(screenOf(['bun', 'index.js', ...words.split(' ')])).toBe(screen)
+  })
+
+  it('as a toast names the product once, in its title', () => {
+    const text = OPENCODE_TEXT.notBlocked('259_x')
+    expect(text).toMatch(/^postflight-guard: task 259_x/)
+    expect(OPENCODE_TEXT.toast(text)).toMatchObject({
+      title: 'postflight-guard',
+      message: expect.stringMatching(/^task 259_x/),
+    })
+  })
+})
+
+it('a prompt of ours runs in the same way as the user message before it', () => {
+  const model = { providerID: 'p', modelID: 'm' }
+  const message = { id: 'msg_1', role: 'user', sessionID: 'ses_1', agent: 'plan' } as const
+  expect(mannerOf({ ...message, model })).toEqual({ agent: 'plan', model })
+  expect(mannerOf({ ...message, model: { ...model, variant: 'high' }, system: 'Be brief.' })).toEqual({
+    agent: 'plan',
+    model,
+    variant: 'high',
+    system: 'Be brief.',
+  })
+})
+
+describe('the command', () => {
+  it('is added to a configuration with and without other commands, and never replaces one of its name', () => {
+    const empty: HostConfig = {}
+    expect(addWorkflowCommand(empty)).toBe(true)
+    expect(addWorkflowCommand(empty)).toBe(true)
+    expect(Object.keys(empty.command ?? {})).toEqual([WORKFLOW_COMMAND])
+
+    const mine = { template: 'mine' }
+    const full: HostConfig = { command: { other: { template: 'x' }, [WORKFLOW_COMMAND]: mine } }
+    expect(addWorkflowCommand(full)).toBe(false)
+    expect(full.command?.[WORKFLOW_COMMAND]).toBe(mine)
+    expect(full.command?.other).toEqual({ template: 'x' })
+  })
+})
+
+describe('the last turn', () => {
+  const model = { providerID: 'p', modelID: 'm' }
+  const user = { info: { id: 'msg_0', role: 'user', agent: 'build', model }, parts: [] }
+  const step = (number: number, finish: string) => ({
+    info: { id: `msg_${number}`, role: 'assistant', parentID: 'msg_0', finish, time: { completed: 1 } },
+    parts: [{ type: 'text', text: `step ${number}` }],
+  })
+
+  it.each([1, 19, 20, 200])('of %i steps has its end and the settings of its message', async (count) => {
+    const steps = Array.from({ length: count }, (_, index) =>
+      step(index + 1, index + 1 === count ? 'stop' : 'tool-calls'),
+    )
+    const all = [user, ...steps]
+    const client = {
+      session: {
+        messages: async ({ query }: { query: { limit: number } }) => ({ data: all.slice(-query.limit) }),
+        message: async ({ path }: { path: { messageID: string } }) => ({
+          data: all.find(({ info }) => info.id === path.messageID),
+        }),
+      },
+    } as unknown as HostClient
+
+    expect(await readLastTurn(client, 'ses_1')).toEqual({
+      manner: { agent: 'build', model },
+      answer: { id: `msg_${count}`, text: `step ${count}` },
+      ended: 'well',
+      error: undefined,
+    })
+  })
+})

@@ -1,0 +1,210 @@
+import { describe, expect, it } from 'vitest'
+import {
+  expectedFault,
+  isInVerdict,
+  type MarkerRecord,
+  markerRecords,
+  removedByHand,
+  unprovenChecks,
+} from '../../../src/marker/marker-record.ts'
+import { formatJournalEntry, type JournalEntry, parseJournalLine } from '../../../src/project/journal-entry.ts'
+import { NOW_MS } from '../builders.ts'
+
+const X = 'pf_xxxxxxxxxxxx'
+const Y = 'pf_yyyyyyyyyyyy'
+
+/** The records of a journal with these entries, written by our own writer. */
+function recordsOf(...entries: Omit<JournalEntry, 'task'>[]): MarkerRecord[] {
+  return markerRecords(
+    entries.flatMap((entry) => parseJournalLine(formatJournalEntry({ task: '259_x', ...entry }, NOW_MS).trim()) ?? []),
+  )
+}
+
+const MADE: JournalEntry = { event: 'create', markerId: X, hostSession: 's1', checks: ['npm test'] }
+const CLEARED: JournalEntry = { event: 'clear', outcome: 'cleared', markerId: X, checks: ['npm test'] }
+
+describe('a marker that was removed by hand', () => {
+  it.each<[string, Omit<JournalEntry, 'task'>[], string[]]>([
+    ['was created', [MADE], [X]],
+    ['was created, claimed and blocked', [MADE, { event: 'claim', markerId: X }, { event: 'block', markerId: X }], [X]],
+    ['was renewed after its end', [MADE, CLEARED, MADE], [X]],
+    ['took the place of one that `create` wrote', [MADE, { event: 'adopt', markerId: Y, replaces: X }], [Y]],
+  ])('%s', (_what, entries, ids) => {
+    expect(removedByHand(recordsOf(...entries), []).map(({ id }) => id)).toEqual(ids)
+  })
+
+  it.each<[string, Omit<JournalEntry, 'task'>[]]>([
+    ['was cleared', [MADE, CLEARED]],
+    ['was bypassed', [MADE, { event: 'bypass', outcome: 'bypassed', markerId: X }]],
+    ['expired', [MADE, { event: 'expire', outcome: 'expired', markerId: X }]],
+    ['was settled', [MADE, { event: 'clear', markerId: X }]],
+    [
+      'was not written by `create`',
+      [
+        { event: 'adopt', markerId: X },
+        { event: 'block', markerId: X },
+      ],
+    ],
+    ['has no valid id', [{ event: 'create', markerId: '../../x' }]],
+  ])('is not one that %s', (_what, entries) => {
+    expect(removedByHand(recordsOf(...entries), [])).toEqual([])
+  })
+
+  it('is not one that another took the place of', () => {
+    const records = recordsOf(MADE, { event: 'create', markerId: Y, replaces: X }, { ...CLEARED, markerId: Y })
+    expect(records.map(({ end }) => end)).toEqual(['replaced', 'cleared'])
+    expect(removedByHand(records, [])).toEqual([])
+  })
+
+  it('is not one whose id a file has, in any folder, nor one whose folder has a file without an id', () => {
+    const records = recordsOf(MADE)
+    expect(removedByHand(records, [{ task: '300_moved', id: X }])).toEqual([])
+    expect(removedByHand(records, [{ task: '259_x', id: null }])).toEqual([])
+    expect(removedByHand(records, [{ task: '259_x', id: Y }])).toHaveLength(1)
+    expect(removedByHand(records, [{ task: '300_other', id: null }])).toHaveLength(1)
+  })
+
+  it('is one of the last hundred: a hostile journal may be full of them', () => {
+    const ids = Array.from({ length: 150 }, (_, at) => `pf_${String(at).padStart(12, '0')}`)
+    const removed = removedByHand(
+      recordsOf(...ids.map((markerId): JournalEntry => ({ event: 'create', markerId }))),
+      [],
+    )
+    expect(removed.map(({ id }) => id)).toEqual(ids.slice(-100))
+  })
+})
+
+describe('a marker that is kept as abandoned', () => {
+  const CAPPED: JournalEntry = { event: 'cap', outcome: 'capped', markerId: X }
+  const UNCHECKED: JournalEntry = { event: 'clear', outcome: 'unchecked', markerId: X, settles: [] }
+  const OTHER: JournalEntry = { event: 'create', markerId: Y, replaces: X }
+  const OTHER_CLEARED: JournalEntry = { event: 'clear', outcome: 'cleared', markerId: Y, settles: [] }
+
+  it.each<[string, Omit<JournalEntry, 'task'>[]]>([
+    ['given up', [MADE, CAPPED]],
+    ['given up, though plain bash wrote it', [CAPPED]],
+    ['cleared without its checks', [MADE, UNCHECKED]],
+    ['bypassed with checks', [MADE, { event: 'bypass', outcome: 'bypassed', markerId: X, keeps: X }]],
+    ['replaced with checks', [MADE, { ...OTHER, keeps: X }]],
+    ['replaced with checks, and the other one was cleared', [MADE, { ...OTHER, keeps: X }, OTHER_CLEARED]],
+    ['given up, brought back by git and replaced', [MADE, CAPPED, OTHER, OTHER_CLEARED]],
+    [
+      'adopted for another session, and cleared without its checks',
+      [MADE, { event: 'adopt', markerId: X, keeps: X, settles: [] }, { ...CLEARED, checks: [], settles: [] }],
+    ],
+    ['given up, and another abandoned marker was cleared', [MADE, CAPPED, { event: 'clear', settles: [Y] }]],
+  ])('is removed by hand if it has no file: %s', (_what, entries) => {
+    const records = recordsOf(...entries)
+    expect(removedByHand(records, []).map(({ id }) => id)).toContain(X)
+    expect(removedByHand(records, [{ task: '259_x', id: X }]).map(({ id }) => id)).not.toContain(X)
+  })
+
+  it.each<[string, Omit<JournalEntry, 'task'>[]]>([
+    ['given up and cleared', [MADE, CAPPED, { event: 'clear', settles: [X] }]],
+    ['cleared without its checks, and then cleared', [MADE, UNCHECKED, { event: 'clear', settles: [X] }]],
+    ['replaced, and cleared with the other one', [MADE, { ...OTHER, keeps: X }, { ...OTHER_CLEARED, settles: [X] }]],
+    ['adopted', [MADE, CAPPED, { event: 'adopt', markerId: Y, replaces: X, settles: [X] }, OTHER_CLEARED]],
+    ['settled without its file', [MADE, CAPPED, { event: 'clear', markerId: X, settles: [] }]],
+    ['brought back by git and cleared after its checks', [MADE, CAPPED, { ...CLEARED, settles: [] }]],
+  ])('needs no file any more: %s', (_what, entries) => {
+    expect(removedByHand(recordsOf(...entries), [])).toEqual([])
+  })
+})
+
+describe('the records of a journal', () => {
+  it('take time in proportion to its length', () => {
+    const idOf = (at: number): string => `pf_${String(at).padStart(12, '0')}`
+    const cpuMs = (count: number): number => {
+      const entries = Array.from({ length: count }, (_, at): JournalEntry[] => [
+        { ...MADE, markerId: idOf(at) },
+        { ...CLEARED, markerId: idOf(at), settles: [] },
+      ]).flat()
+      const before = process.cpuUsage()
+      expect(recordsOf(...entries)).toHaveLength(count)
+      const { user, system } = process.cpuUsage(before)
+      return (user + system) / 1_000
+    }
+    cpuMs(1_000)
+    // Eight times as many take about eight times as long, not sixty-four times.
+    expect(cpuMs(16_000)).toBeLessThan(24 * Math.max(cpuMs(2_000), 10))
+  })
+
+  it('leave out lines and fields that are not as we write them', () => {
+    const time = new Date(NOW_MS).toISOString()
+    const line = { time, event: 'create', marker_id: X, task: '259_x', host_session: 's1', checks: ['true'] }
+    const long = 'x'.repeat(501)
+
+    for (const wrong of [
+      { ...line, time: 'yesterday' },
+      { ...line, time: 7 },
+      { ...line, marker_id: ['pf'] },
+      { ...line, task: long },
+      { ...line, task: null },
+    ]) {
+      expect(markerRecords([wrong])).toEqual([])
+    }
+    const [record] = markerRecords([{ ...line, host_session: { a: 1 }, checks: ['true', 7, long, null], replaces: {} }])
+    expect(record).toMatchObject({ id: X, sessions: new Set(), checks: new Set(['true']), lastMs: NOW_MS })
+    expect(markerRecords([{ ...line, checks: 'true' }])[0]?.checks).toEqual(new Set())
+    expect(markerRecords([{ ...line, checks: Array.from({ length: 99 }, (_, at) => `${at}`) }])[0]?.checks.size).toBe(
+      20,
+    )
+    expect(markerRecords([{ ...line, replaces: X }])[0]?.end).toBeUndefined()
+  })
+
+  it('know every session of a marker', () => {
+    const [record] = recordsOf(
+      MADE,
+      { event: 'claim', markerId: X, hostSession: 's2' },
+      { event: 'adopt', markerId: X, hostSession: 's3' },
+      { event: 'block', markerId: X, hostSession: 's4' },
+    )
+    expect(record?.sessions).toEqual(new Set(['s1', 's2', 's3']))
+  })
+
+  it('belong to the verdict of each of their sessions, and without a session for 24 hours', () => {
+    const [record] = recordsOf(MADE) as [MarkerRecord]
+    const hours = (count: number): number => NOW_MS + count * 3_600_000
+    expect(isInVerdict(record, 's1', hours(1000))).toBe(true)
+    expect(isInVerdict(record, 's2', NOW_MS)).toBe(false)
+    expect(isInVerdict(record, undefined, hours(24))).toBe(true)
+    expect(isInVerdict(record, undefined, hours(24) + 1)).toBe(false)
+    expect(isInVerdict(record, undefined, hours(-25))).toBe(false)
+  })
+})
+
+describe('a task that is expected', () => {
+  const OTHER: JournalEntry = { event: 'create', markerId: Y }
+
+  it.each<[string, Omit<JournalEntry, 'task'>[], ReturnType<typeof expectedFault>]>([
+    ['is done: made, and cleared after its checks', [MADE, CLEARED], undefined],
+    [
+      'is done: cleared without checks, because it had none',
+      [OTHER, { ...CLEARED, markerId: Y, checks: [] }],
+      undefined,
+    ],
+    ['was never made', [], { kind: 'not-made' }],
+    ['is pending', [MADE], { kind: 'not-cleared' }],
+    ['was given up', [MADE, { event: 'cap', outcome: 'capped', markerId: X }], { kind: 'not-cleared' }],
+    ['was settled only', [MADE, { event: 'clear', markerId: X }], { kind: 'not-cleared' }],
+    ['has another marker that is not cleared', [MADE, CLEARED, OTHER], { kind: 'not-cleared' }],
+    ['lost its checks', [MADE, { ...CLEARED, checks: [] }], { kind: 'not-checked', checks: ['npm test'] }],
+    [
+      'lost the checks of the marker that was replaced',
+      [MADE, { ...OTHER, replaces: X }, { ...CLEARED, markerId: Y, checks: ['true'] }],
+      { kind: 'not-checked', checks: ['npm test'] },
+    ],
+    [
+      'is done: the marker in its place passed its checks',
+      [MADE, { ...OTHER, replaces: X }, { ...CLEARED, markerId: Y }],
+      undefined,
+    ],
+  ])('%s', (_what, entries, fault) => {
+    expect(expectedFault(recordsOf(...entries))).toEqual(fault)
+  })
+
+  it('has only checks of cleared markers as passed', () => {
+    const records = recordsOf(MADE, { event: 'clear', outcome: 'unchecked', markerId: X, checks: ['npm test'] })
+    expect(unprovenChecks(records, records)).toEqual(['npm test'])
+  })
+})

@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest'
+import { type ListedSteps, promptBound, runBound, stepCount } from '../../../src/run/definition/bound.ts'
+import { haltState, resumeState } from '../../../src/run/machine/control.ts'
+import { advance } from '../../../src/run/machine/machine.ts'
+import type { Observation } from '../../../src/run/machine/observation.ts'
+import { simulate } from '../../../src/run/machine/simulate.ts'
+import type { WorkflowState } from '../../../src/run/machine/state.ts'
+import { begin, NO_SESSIONS, NOW, seeing } from './builders.ts'
+
+/** The bound of a run on the way. In each visit three prompts may go out again. */
+
+const listing =
+  (count: number | undefined): ListedSteps =>
+  () =>
+    count
+const CHECKLIST = { id: 'work', steps: { from: 'tasks.md', checklist: true }, step_prompt: '{{step}}' }
+const REVIEW = {
+  ...{ id: 'review', prompt: 'p', artifact: 'review.json', max_attempts: 2 },
+  next: { pass: 'last', fail: 'work', verdict: '/ok' },
+}
+const LAST = { id: 'last', prompt: 'p', artifact: 'last.txt', max_attempts: 1 }
+const LOOP = [{ ...CHECKLIST, max_visits: 2 }, { ...REVIEW, max_visits: 2 }, LAST]
+const VISIT_OF_REVIEW = 2 + 3
+const VISIT_OF_LAST = 1 + 3
+
+function through(state: WorkflowState, ...seen: Partial<Observation>[]): WorkflowState {
+  return seen.reduce((one, more) => advance(one, seeing(more)).state, state)
+}
+
+describe('the bound of a run', () => {
+  it('counts the list that exists, and 1,000 steps without one', () => {
+    const state = begin(CHECKLIST)
+    expect([6, 0, undefined].map((count) => runBound(state, listing(count)))).toEqual([
+      6 * 3 + 3,
+      // A checklist without open tasks may have one step: the reason why its phase was entered.
+      1 * 3 + 3,
+      1000 * 3 + 3,
+    ])
+    expect([6, 0, undefined].map((count) => stepCount(state.definition, listing(count)))).toEqual([6, 0, undefined])
+    expect(
+      stepCount(begin({ id: 'a', steps: ['x', 'y'], step_prompt: 'p' }, CHECKLIST, LAST).definition, listing(3)),
+    ).toBe(5)
+    const taking = { id: 'a', steps: { from: 'a.json', pointer: '' }, step_prompt: 'p' }
+    expect(promptBound(begin(taking).definition, listing(0))).toBe(3)
+  })
+
+  it('stays with the steps that the visit has taken, whatever the file says later', () => {
+    const steps = ['one', 'two'].map((text, item) => ({ text, item }))
+    const known = through(begin(CHECKLIST), { steps: { kind: 'list', steps } })
+    const done = through(known, {}, { stepResults: [{ kind: 'result', success: true, archived: false }] })
+    expect([known, done].map((state) => runBound(state, listing(1)))).toEqual([2 * 3 + 3, 1 + 3 + 3])
+  })
+
+  it('counts the visits that can still follow, and no phase that cannot be reached any more', () => {
+    const start = begin(...LOOP)
+    const work = 4 * 3 + 3
+    expect(runBound(start, listing(4))).toBe(2 * work + 2 * VISIT_OF_REVIEW + VISIT_OF_LAST)
+    expect(runBound(start, listing(4))).toBe(promptBound(start.definition, listing(4)))
+    const none = { steps: { kind: 'list', steps: [] } } as const
+    const review = through(start, none, {})
+    expect(runBound(review, listing(0))).toBe(2 * VISIT_OF_REVIEW + (3 + 3) + VISIT_OF_LAST)
+    const last = through(review, { artifact: { kind: 'valid', verdict: 'pass' } })
+    expect([last.phase, runBound(last, listing(undefined))]).toEqual(['last', VISIT_OF_LAST])
+  })
+
+  it('grows with the visits that a resume grants, stays within the budget, and is over with the run', () => {
+    const last = begin(...LOOP)
+    const failed: WorkflowState = { ...haltState(last, 'why', NOW), outcome: 'failed' }
+    const resumed = resumeState(failed, NO_SESSIONS, seeing())
+    const granted = 3 * (4 * 3 + 3) + 3 * VISIT_OF_REVIEW + 2 * VISIT_OF_LAST
+    expect([failed, resumed].map((state) => runBound(state, listing(4)))).toEqual([undefined, granted])
+    const budgeted = { ...resumed, definition: { ...resumed.definition, maxPrompts: 7 } }
+    expect(runBound(budgeted, listing(4))).toBe(7)
+  })
+
+  it.each([1, 2, 3, 5])('is never smaller than the prompts of a simulated run with %i tasks and a loop', (tasks) => {
+    const { definition } = begin(...LOOP)
+    const place = { task: '7', folder: '/f' }
+    for (const failures of [
+      [],
+      [['review', 1]],
+      [
+        ['work/1', 2],
+        ['review', 9],
+      ],
+    ] as [string, number][][]) {
+      const script = { failures: new Map(failures), cases: new Map(), steps: new Map([['work', tasks]]) }
+      const { prompts, state } = simulate(definition, script, place, {})
+      expect(state.active).toBe(false)
+      expect(prompts.length).toBeLessThanOrEqual(promptBound(definition, listing(tasks)))
+    }
+  })
+})

@@ -1,0 +1,711 @@
+import { describe, expect, it } from 'vitest'
+import { isInsidePattern } from '../../../src/kernel/file-pattern.ts'
+import { promptBound } from '../../../src/run/definition/bound.ts'
+import { DEFINITION_FIELDS, readDefinition } from '../../../src/run/definition/definition.ts'
+import {
+  isArtifactPath,
+  isInsidePath,
+  isPhaseId,
+  MAX_PHASE_STEPS,
+  MAX_PHASES,
+} from '../../../src/run/definition/definition-limits.ts'
+import { checkDefinition, checkRules } from '../../../src/run/definition/definition-rules.ts'
+import { checkShape } from '../../../src/run/definition/definition-schema.ts'
+import { CHECK_FIELDS, PHASE_FIELDS } from '../../../src/run/definition/phase-fields.ts'
+import { snapshotOf } from '../../../src/run/definition/snapshot.ts'
+import { mermaidLines } from '../../../src/run/machine/picture.ts'
+import { ready } from '../../property/run/arbitraries.ts'
+import { readSchema } from '../../support/json-schemas.ts'
+
+const PHASE = { id: 'a', prompt: 'p', artifact: 'a.json' }
+const LISTS = { ...PHASE, check: { json_schema: { type: 'array' } } }
+
+describe('the shape of a definition', () => {
+  it.each([
+    [{ name: 'x' }, 'phases', 'is missing, and must be a list'],
+    [{ name: 'x', phases: 3 }, 'phases', 'must be a list'],
+    [{ name: 'x', phases: [] }, 'phases', 'must have at least 1 entry'],
+    [{ name: '', phases: [PHASE] }, 'name', 'must be at least 1 character long'],
+    [{ name: 'x'.repeat(101), phases: [PHASE] }, 'name', 'must be at most 100 characters long'],
+    [{ name: 'x', phases: [{ ...PHASE, gate: 'loose' }] }, 'phases.0.gate', 'must be one of "strict", "advisory"'],
+    [{ name: 'x', phases: [{ ...PHASE, max_attempts: 0 }] }, 'phases.0.max_attempts', 'must be at least 1'],
+    [{ name: 'x', phases: [{ ...PHASE, max_attempts: 1.5 }] }, 'phases.0.max_attempts', 'must be a whole number'],
+    [{ name: 'x', phases: [{ ...PHASE, next: 3 }] }, 'phases.0.next', 'must be a string or an object'],
+    [
+      { name: 'x', phases: [{ ...PHASE, next: { pass: 'end', fail: 'end', verdict: 'ok' } }] },
+      'phases.0.next.verdict',
+      'must be a JSON pointer, such as "/steps" or "/result/passed"',
+    ],
+    [
+      { name: 'x', phases: [{ ...PHASE, next: { pass: 'end' } }] },
+      'phases.0.next.fail',
+      'is missing, and must be a string',
+    ],
+    [
+      { name: 'x', phases: [{ ...PHASE, next: { pass: 'end', fail: 'end', verdict: '', more: 1 } }] },
+      'phases.0.next.more',
+      'unknown field "more"',
+    ],
+    [{ name: 'x', phases: [{ ...PHASE, more: 1 }] }, 'phases.0.more', 'unknown field "more"'],
+    [{ name: 'x', phase: [PHASE] }, 'phase', 'unknown field "phase" (did you mean "phases"?)'],
+    [
+      { name: 'x', phases: [{ ...PHASE, prompts: 'p' }] },
+      'phases.0.prompts',
+      'unknown field "prompts" (did you mean "prompt"?)',
+    ],
+    [
+      { name: 'x', phases: [{ ...PHASE, check: { min_byte: 1 } }] },
+      'phases.0.check.min_byte',
+      'unknown field "min_byte" (did you mean "min_bytes"?)',
+    ],
+    [{ name: 'x', phases: [{ ...PHASE, check: { phases: 1 } }] }, 'phases.0.check.phases', 'unknown field "phases"'],
+    [
+      { name: 'x', phases: [{ ...PHASE, next: { verdikt: '' } }] },
+      'phases.0.next.verdikt',
+      'unknown field "verdikt" (did you mean "verdict"?)',
+    ],
+    [
+      { name: 'x', phases: [{ ...PHASE, steps: { form: 'a' } }] },
+      'phases.0.steps.form',
+      'unknown field "form" (did you mean "from"?)',
+    ],
+    [{ name: 'x', phases: [{ id: 'a', steps: [3] }] }, 'phases.0.steps.0', 'must be a string or an object'],
+    [
+      { name: 'x', phases: [{ id: 'a', steps: ['x'], step_check: { json_shema: {} } }] },
+      'phases.0.step_check.json_shema',
+      'unknown field "json_shema" (did you mean "json_schema"?)',
+    ],
+  ])('%j has a fault at %s: %s', (value, path, detail) => {
+    const shape = checkShape(value)
+    const faults = 'faults' in shape ? shape.faults : []
+    expect(faults.map((fault) => fault.path.join('.'))).toContain(path)
+    expect(faults.find((fault) => fault.path.join('.') === path)?.detail).toBe(detail)
+  })
+
+  it.each([
+    ['cases', { next: { verdict: '/k', cases: { bug: 'end' }, defalt: 'end' } }, 'next.defalt'],
+    ['a pass and a fail', { next: { verdict: '/k', pass: 'end', fail: 'end', raeson: '/r' } }, 'next.raeson'],
+    ['a list of tasks', { steps: { from: 't.md', checklist: true, item: 1 } }, 'steps.item'],
+    ['a list in an artifact', { steps: { from: 't.json', pointer: '/a', item: 1 } }, 'steps.item'],
+  ])('takes %s for what it resembles most, and reports only the faults of that', (_what, more, path) => {
+    const shape = checkShape({ name: 'x', phases: [{ ...PHASE, ...more }] })
+    expect('faults' in shape && shape.faults.map((fault) => fault.path.join('.'))).toEqual([`phases.0.${path}`])
+  })
+
+  it('reports every fault at once', () => {
+    const shape = checkShape({ name: 1, phases: [{ id: 1 }, { id: 2, foo: 1 }], bar: 1 })
+    expect('faults' in shape && shape.faults).toHaveLength(5)
+  })
+})
+
+describe('the rules of a definition', () => {
+  const faultsOf = (...phases: object[]): string[] => {
+    const shape = checkShape({ name: 'x', phases })
+    if (!('file' in shape)) throw new Error(JSON.stringify(shape.faults))
+    return checkRules(shape.file).faults.map(({ path, detail }) => `${path.join('.')}: ${detail}`)
+  }
+
+  const must = {
+    path: 'it must be relative, with "/", without "..", and not a name that postflight-guard uses itself',
+    promptPath: 'the file must lie beside the definition or below it: relative, with "/", without ".."',
+    id: 'begin with a letter, then use letters, digits, "_" and "-"; "end" is reserved',
+  }
+  it.each([
+    [{ ...PHASE, id: 'end' }, `id: invalid id "end": ${must.id}`],
+    [{ ...PHASE, id: '../x' }, `id: invalid id "../x": ${must.id}`],
+    [{ ...PHASE, prompt_file: 'p.md' }, 'prompt_file: give prompt or prompt_file, not both'],
+    [
+      { ...PHASE, steps: ['x'], step_prompt: 'a', step_prompt_file: 'b' },
+      'step_prompt_file: give step_prompt or step_prompt_file, not both',
+    ],
+    [{ id: 'a', prompt: 'p' }, 'a phase needs an artifact or steps, which show that it is done'],
+    [{ id: 'a', steps: [] }, 'steps: a phase without an artifact needs at least one step'],
+    [{ id: 'a', artifact: 'a' }, 'a phase without steps needs a prompt or a prompt_file'],
+    [{ ...PHASE, on_exhausted: 'stop' }, 'on_exhausted: on_exhausted is allowed only in a phase with steps'],
+    [{ ...PHASE, step_prompt: 'x' }, 'step_prompt: step_prompt is allowed only in a phase with steps'],
+    [{ ...PHASE, artifact: '/etc/passwd' }, `artifact: invalid path "/etc/passwd": ${must.path}`],
+    [{ id: 'a', steps: ['x'], check: { json: true } }, 'check: check needs an artifact'],
+    [{ id: 'a', artifact: 'a', prompt_file: '../p' }, `prompt_file: invalid path "../p": ${must.promptPath}`],
+    [{ id: 'a', steps: ['x'], step_prompt_file: '/p' }, `step_prompt_file: invalid path "/p": ${must.promptPath}`],
+    [{ ...PHASE, prompt: '{{taks}} {{ task }}' }, 'prompt: unknown placeholder {{taks}} (did you mean {{task}}?)'],
+    [{ ...PHASE, steps: ['x'], step_prompt: '{{colour}}' }, 'step_prompt: unknown placeholder {{colour}}'],
+    [
+      { ...PHASE, prompt: '{{artifact:a}} {{ artifact:b }}' },
+      'prompt: {{artifact:b}} does not name a phase that has an artifact',
+    ],
+    [
+      { id: 'a', steps: ['x', { name: 'y' }], step_prompt: '{{step.name}} {{step.length}}' },
+      "step_prompt: {{step.length}} does not name a field of the phase's steps",
+    ],
+    [{ ...PHASE, check: { files: ['src'] } }, 'check.files: check.files is allowed only beside check.run'],
+    [
+      { ...PHASE, check: { run: 'make', files: ['src/**', '../x'] } },
+      'check.files.1: invalid pattern "../x": it must be relative to the root, with "/", without ".."',
+    ],
+    [
+      { ...PHASE, check: { run: 'make', files: ['{a,b}'.repeat(40)] } },
+      'check.files: the patterns must have at most 300 alternatives ({a,b}) in all, no ranges ({1..9}), and at most 3 stars that multiply: a "**", and a "*" after the first of its name (two of these)',
+    ],
+    [{ ...PHASE, check: { json_schema: { minimum: 'x' } } }, 'check.json_schema.minimum: minimum must be a number'],
+    [{ ...PHASE, steps: { from: '../x', pointer: '' } }, `steps.from: invalid path "../x": ${must.path}`],
+    [{ ...PHASE, next: 'nowhere' }, 'next: unknown phase "nowhere"'],
+    [{ ...PHASE, next: 'ende' }, 'next: unknown phase "ende" (did you mean "end"?)'],
+    [
+      { ...PHASE, next: { pass: 'ende', fail: 'end', verdict: '' } },
+      'next.pass: unknown phase "ende" (did you mean "end"?)',
+    ],
+    [
+      { ...PHASE, next: { pass: 'end', fail: 'ende', verdict: '' } },
+      'next.fail: unknown phase "ende" (did you mean "end"?)',
+    ],
+    [{ id: 'a', steps: ['x'], next: { pass: 'a', fail: 'end', verdict: '' } }, 'next: a verdict needs an artifact'],
+  ])('%j has one fault: %s', (phase, fault) => {
+    const isOfPhase = fault.startsWith('a phase')
+    expect(faultsOf(phase)).toEqual([`phases.0${isOfPhase ? ': ' : '.'}${fault}`])
+  })
+
+  it.each([
+    [{ id: 'a', prompt_file: 'p.md', artifact: 'a' }],
+    [{ id: 'a', prompt: 'p', artifact: 'a', steps: ['x'], step_prompt_file: 'p.md' }],
+    [{ id: 'a', steps: ['x'], step_prompt: 'p' }],
+    [{ id: 'a', artifact: 'a', steps: [] }],
+  ])('%j has no fault', (phase) => {
+    expect(faultsOf(phase)).toEqual([])
+  })
+
+  it('ids and artifacts that differ only in case count as the same', () => {
+    expect(faultsOf(PHASE, { ...PHASE, id: 'A', artifact: 'A.json' })).toEqual([
+      'phases.1.id: another phase has the id "A" (upper and lower case count as the same)',
+      'phases.1.artifact: another phase has the artifact "A.json": its file would count as this phase\'s',
+    ])
+  })
+
+  it('artifacts that only their capitals make equal are two', () => {
+    expect(faultsOf({ ...PHASE, artifact: 'Straße.md' }, { ...PHASE, id: 'b', artifact: 'strasse.md' })).toEqual([])
+  })
+
+  it('a prompt may name the artifact of another phase, if that phase has one', () => {
+    const reader = { id: 'c', prompt: '{{artifact:a}} {{artifact:b}}', artifact: 'c.md' }
+    expect(faultsOf(PHASE, { id: 'b', steps: ['x'] }, reader)).toEqual([
+      'phases.2.prompt: {{artifact:b}} does not name a phase that has an artifact',
+    ])
+  })
+
+  it('no artifact lies below another, in any order and case', () => {
+    const leaving = (id: string, artifact: string) => ({ id, prompt: 'p', artifact })
+    expect(faultsOf(leaving('a', 'Out/x/b.txt'), leaving('b', 'out'), leaving('c', 'outer/b.txt'))).toEqual([
+      'phases.0.artifact: "Out/x/b.txt" would lie below "Out", which is a file: the artifact of another phase',
+    ])
+    expect(faultsOf(leaving('a', 'out/x/b.txt'), leaving('b', 'out/x'))).toEqual([
+      'phases.0.artifact: "out/x/b.txt" would lie below "out/x", which is a file: the artifact of another phase',
+    ])
+  })
+})
+
+/** The warning about a phase without a way to the end. */
+const ENDLESS = (at: string, id: string): string =>
+  `${at}.next: no path leads from phase "${id}" to "end": the run can only fail, when a phase has used up its visits`
+
+describe('a definition with faults of shape and of sense', () => {
+  const check = (value: unknown): { faults: string[]; warnings: string[] } => {
+    const { faults, warnings } = checkDefinition(value)
+    return {
+      faults: faults.map(({ path }) => path.join('.')).sort(),
+      warnings: warnings.map(({ path, detail }) => `${path.join('.')}: ${detail}`),
+    }
+  }
+
+  const BOTH = [
+    { ...PHASE, gate: 'loose', next: 'nowhere', foo: 1 },
+    { id: 'A', prompt: '{{taks}}', artifact: '../x', check: { json_schema: { pattern: 'x' } } },
+    { id: 'c' },
+  ]
+
+  it('gets all faults of its shape at once, and no others', () => {
+    expect(check({ name: 3, phases: BOTH })).toEqual({
+      faults: ['name', 'phases.0.foo', 'phases.0.gate'],
+      warnings: [],
+    })
+  })
+
+  it('gets all faults of its sense at once if its shape is right', () => {
+    const { gate: _gate, foo: _foo, ...first } = BOTH[0] as Record<string, unknown>
+    expect(check({ name: 'x', phases: [first, ...BOTH.slice(1)] }).faults).toEqual(
+      [
+        ...['phases.0.next', 'phases.1.artifact', 'phases.1.check.json_schema.pattern'],
+        ...['phases.1.id', 'phases.1.prompt', 'phases.2', 'phases.2'],
+      ].sort(),
+    )
+  })
+
+  it.each([
+    ['a prompt of the wrong type', { ...PHASE, prompt: 3 }, ['phases.0.prompt']],
+    ['an artifact of the wrong type', { id: 'a', prompt: 'p', artifact: 3 }, ['phases.0.artifact']],
+    [
+      'an artifact of the wrong type, with a check and a verdict',
+      { ...PHASE, artifact: 3, check: { json: true }, next: { pass: 'end', fail: 'a', verdict: '/x' } },
+      ['phases.0.artifact'],
+    ],
+    ['steps of the wrong type', { ...PHASE, steps: 3, step_prompt: 'x' }, ['phases.0.steps']],
+    ['one step of the wrong type', { id: 'a', steps: ['x', 3, ''] }, ['phases.0.steps.1', 'phases.0.steps.2']],
+    ['a phase that is a number', 3, ['phases.0']],
+    ['an id that is a number', { prompt: 'p', artifact: 'a', id: 5 }, ['phases.0.id']],
+    ['a missing id', { prompt: 'p', artifact: 'a' }, ['phases.0.id']],
+    ['a missing verdict', { ...PHASE, next: { pass: 'end', fail: 'end' } }, ['phases.0.next.verdict']],
+    ['an incomplete next', { ...PHASE, next: { verdict: '/x' } }, ['phases.0.next.fail', 'phases.0.next.pass']],
+    ['an incomplete source of steps', { id: 'a', steps: {} }, ['phases.0.steps.from', 'phases.0.steps.pointer']],
+    ['a check of the wrong type', { ...PHASE, check: { min_bytes: 'x' } }, ['phases.0.check.min_bytes']],
+    [
+      'a check of the wrong type in a phase without an artifact',
+      { id: 'a', steps: ['x'], check: { min_bytes: 'x' } },
+      ['phases.0.check.min_bytes'],
+    ],
+  ])('gets no faults that only follow from %s', (_what, phase, faults) => {
+    expect(check({ name: 'x', phases: [phase] })).toEqual({ faults, warnings: [] })
+  })
+
+  const TYPO = '{{taks}}'
+  it.each([
+    ['a phase that is a number', { name: 'x', phases: [3, { ...PHASE, prompt: TYPO }] }, ['phases.0']],
+    [
+      'a step that is a number',
+      { name: 'x', phases: [{ ...PHASE, prompt: TYPO, steps: ['x', 3] }] },
+      ['phases.0.steps.1'],
+    ],
+    ['no name', { phases: [{ ...PHASE, prompt: TYPO }] }, ['name']],
+    ['a phase without an id', { name: 'x', phases: [{ ...PHASE, id: undefined, prompt: TYPO }] }, ['phases.0.id']],
+    [
+      'an empty next',
+      { name: 'x', phases: [{ ...PHASE, prompt: TYPO, next: {} }] },
+      ['phases.0.next.fail', 'phases.0.next.pass', 'phases.0.next.verdict'],
+    ],
+    [
+      'an empty source of steps',
+      { name: 'x', phases: [{ ...PHASE, prompt: TYPO, steps: {} }] },
+      ['phases.0.steps.from', 'phases.0.steps.pointer'],
+    ],
+    ['an unknown field', { name: 'x', phases: [{ id: 'a', foo: 1 }] }, ['phases.0.foo']],
+    [
+      'an id that is a number, and a next that names it',
+      {
+        name: 'x',
+        phases: [
+          { ...PHASE, next: '5' },
+          { ...PHASE, id: 5, artifact: 'b' },
+        ],
+      },
+      ['phases.1.id'],
+    ],
+  ])('gets no faults of its sense besides %s', (_what, value, faults) => {
+    expect(check(value)).toEqual({ faults, warnings: [] })
+  })
+
+  it('with too many phases gets only that fault', () => {
+    const phases = Array.from({ length: 2001 }, (_, index) => ({ ...PHASE, id: `p${index}`, gate: 'loose' }))
+    expect(check({ name: 'x', phases }).faults.filter((path) => !path.endsWith('.gate'))).toEqual(['phases'])
+  })
+
+  it.each([3, null, {}, { name: 'x', phases: 3 }, { phases: [] }])('%j cannot be checked further', (value) => {
+    expect(checkDefinition(value).file).toBeUndefined()
+  })
+
+  it('gets the warnings that no fault makes doubtful', () => {
+    const loop = { ...PHASE, next: 'a' }
+    const takes = { id: 'b', steps: { from: 'z.json', pointer: '' } }
+    const warnings = (...phases: object[]): string[] => check({ name: 'x', phases }).warnings
+    expect(warnings(loop, takes)).toEqual([
+      'phases.0.id: phase "a" is on a loop without max_visits: 3 is assumed',
+      ENDLESS('phases.0', 'a'),
+      'phases.1.id: phase "b" cannot be reached',
+      'phases.1.steps.from: no phase has the artifact "z.json"',
+    ])
+    // A fault elsewhere changes no warning. A fault that hides the graph leaves only the warnings that do not need it.
+    expect(warnings({ ...loop, artifact: '../x' }, takes)).toHaveLength(4)
+    expect(warnings({ ...loop, next: 'nowhere' }, takes)).toEqual([
+      'phases.1.steps.from: no phase has the artifact "z.json"',
+    ])
+    // With a wrong shape there are no warnings.
+    expect(warnings({ ...loop, gate: 'loose' }, takes)).toEqual([])
+  })
+
+  it('gets no warnings about a graph that a fault hides: an unknown target, a wrong id, two equal ids', () => {
+    const warnings = (...phases: object[]): string[] => check({ name: 'x', phases }).warnings
+    const B = { ...PHASE, id: 'b', artifact: 'b' }
+    const C = { ...PHASE, id: 'c', artifact: 'c' }
+    expect(warnings({ ...PHASE, next: { pass: 'c', fail: 'c', verdict: '/ok' } }, B, C)).toHaveLength(1)
+    expect(warnings({ ...PHASE, next: { pass: 'c', fail: 'd', verdict: '/ok' } }, B, C)).toEqual([])
+    expect(warnings({ ...PHASE, next: 'c' }, { ...B, id: '5' }, C)).toEqual([])
+    expect(warnings({ ...PHASE, next: 'end' }, { ...B, id: 'A' }, C)).toEqual([])
+  })
+
+  it('gets warnings about long loops as about short ones', () => {
+    const warnings = (...phases: object[]): string[] => check({ name: 'x', phases }).warnings
+    const chain = ['a', 'b', 'c', 'd'].map((id) => ({ id, prompt: 'p', artifact: id }))
+    expect(warnings(...chain)).toEqual([])
+    const back = { pass: 'end', fail: 'b', verdict: '/ok' }
+    expect(warnings(...chain.slice(0, 3), { ...chain[3], next: back })).toEqual(
+      [1, 2, 3].map((index) => {
+        const id = chain[index]?.id
+        return `phases.${index}.id: phase "${id}" is on a loop without max_visits: 3 is assumed`
+      }),
+    )
+  })
+
+  it('gets one warning about each loop without a way to the end', () => {
+    const warnings = (...phases: object[]): string[] => check({ name: 'x', phases }).warnings
+    const to = (id: string, next: unknown): object => ({ id, prompt: 'p', artifact: id, max_visits: 2, next })
+    const judged = (pass: string, fail: string) => ({ pass, fail, verdict: '/ok' })
+    expect(warnings(to('a', 'b'), to('b', 'a'))).toEqual([ENDLESS('phases.0', 'a')])
+    expect(warnings(to('a', 'b'), to('b', judged('end', 'a')))).toEqual([])
+    expect(warnings(to('a', 'b'), to('b', judged('a', 'end')))).toEqual([])
+    // The first phase has a way to the end, and one into each of two loops.
+    const loops = [to('d', 'e'), to('e', 'd'), to('f', 'f')]
+    const first = [to('a', judged('b', 'c')), to('b', judged('end', 'd')), to('c', judged('b', 'f'))]
+    expect(warnings(...first, ...loops)).toEqual([ENDLESS('phases.3', 'd'), ENDLESS('phases.5', 'f')])
+    // A loop that no path leads to has its own warning.
+    expect(warnings(to('a', 'end'), to('b', 'b'))).toEqual(['phases.1.id: phase "b" cannot be reached'])
+  })
+
+  it('gets a warning about artifacts whose names differ only by Unicode form', () => {
+    const named = (...artifacts: string[]) =>
+      check({ name: 'x', phases: artifacts.map((artifact, at) => ({ id: `p${at}`, prompt: 'p', artifact })) })
+    const [composed, decomposed] = ['\u00fcber.md', 'u\u0308ber.md']
+    expect(named(composed, decomposed).warnings).toEqual([
+      `phases.1.artifact: another phase has the artifact "${decomposed}" in another Unicode form: some file systems treat both names as one file`,
+    ])
+    expect(named(composed, 'uber.md').warnings).toEqual([])
+    // Two equal names are a fault, and need no warning.
+    expect(named(composed, composed).warnings).toEqual([])
+  })
+
+  it('gets a warning about steps from the artifact of a later phase', () => {
+    const takes = { id: 'b', steps: { from: 'a.json', pointer: '' } }
+    const warnings = (...phases: object[]): string[] => check({ name: 'x', phases }).warnings
+    expect(warnings(takes, PHASE)).toEqual(['phases.0.steps.from: no phase before "b" has the artifact "a.json"'])
+    expect(warnings({ ...takes, steps: { from: 'a.json', checklist: true } }, PHASE)).toEqual([
+      'phases.0.steps.from: no phase before "b" has the artifact "a.json"',
+    ])
+    expect(warnings(LISTS, takes)).toEqual([])
+    expect(warnings({ ...takes, max_visits: 2 }, { ...LISTS, next: 'b', max_visits: 2 })).toEqual([
+      ENDLESS('phases.0', 'b'),
+    ])
+    // That two phases have the artifact is a fault, but not that one of them comes later.
+    expect(warnings(LISTS, takes, { ...LISTS, id: 'c' })).toEqual([])
+  })
+
+  it.each([
+    ['none', undefined],
+    ['only JSON', { json: true }],
+  ])('gets a warning about steps from an artifact with this check: %s', (_for, made) => {
+    const takes = { id: 'b', steps: { from: 'a.json', pointer: '' } }
+    const { warnings } = check({ name: 'x', phases: [{ ...PHASE, ...(made && { check: made }) }, takes] })
+    expect(warnings).toEqual([expect.stringMatching(/^phases\.1\.steps\.from: .*"a\.json" has no check\.json_schema/)])
+  })
+})
+
+describe('paths and names from a definition', () => {
+  it.each([
+    ...['a', 'a.json', 'reports/a b.md', 'Ä.md', '...x', 'x'.repeat(200), `${'x/'.repeat(99)}xx`],
+    ...['my-workflow', 'reports/artifacts/x', 'workflows/x'],
+  ])('%j stays inside its folder', (path) => {
+    expect(isArtifactPath(path)).toBe(true)
+  })
+
+  it.each([
+    ...[
+      '',
+      '/a',
+      '../a',
+      'a/../b',
+      'a/./b',
+      'a//b',
+      'a/',
+      'C:/x',
+      'a\\b',
+      'a\u0000',
+      'a\n',
+      'x.',
+      ' x',
+      'x'.repeat(201),
+      `${'x/'.repeat(100)}x`,
+      '.',
+      '..',
+      '漢'.repeat(67),
+    ],
+    ...['workflow/state.json', 'Workflow', 'artifacts/x', 'step-results/a', 'step-result.json', '.postflight-pending'],
+  ])('%j is refused as a path', (path) => {
+    expect(isArtifactPath(path)).toBe(false)
+  })
+
+  it('a prompt file may lie in a folder whose name is reserved in a task folder', () => {
+    expect([isInsidePath('workflow/plan.md'), isInsidePath('../plan.md')]).toEqual([true, false])
+  })
+
+  it.each([
+    ['src/**/*.ts', true],
+    ['{src,test}/a..b', true],
+    ['a:/b', false],
+    ['/etc/*', false],
+    ['!src', false],
+    ['src/!x', true],
+    ['src\\x', false],
+    ['a\u0007b', false],
+    ['..', false],
+    ['src/../x', false],
+    ['{src,..}/x', false],
+    ['ab:c/!/x', true],
+  ])('%j is a pattern of files below the root: %s', (pattern, expected) => {
+    expect(isInsidePattern(pattern)).toBe(expected)
+  })
+
+  it.each([
+    ['a', true],
+    ['a-B_9', true],
+    ['end', false],
+    ['END', false],
+    ['9a', false],
+    ['a/b', false],
+    [3, false],
+    [null, false],
+    [true, false],
+  ])('%j as an id: %s', (id, expected) => {
+    expect(isPhaseId(id)).toBe(expected)
+  })
+})
+
+describe('the faults of a schema', () => {
+  it.each([
+    [{ pattern: 'x' }, 'unknown keyword "pattern": the keywords are type, enum, const,'],
+    [{ require: [] }, 'unknown keyword "require" (did you mean "required"?): the keywords are'],
+    [{ type: 'thing' }, 'type must be one of object, array, string, number, integer, boolean, null, or a list of them'],
+    [{ enum: 3 }, 'enum must be a list of at most 200 values'],
+    [{ required: 'a' }, 'required must be a list of names'],
+    [{ properties: 3 }, 'properties must be an object of schemas'],
+    [{ minimum: 'x' }, 'minimum must be a number'],
+    [{ items: 3 }, 'must be an object or a boolean, nested at most 20 levels deep'],
+  ])('%j: %s', (json_schema, text) => {
+    const { faults } = checkDefinition({ name: 'x', phases: [{ ...PHASE, check: { json_schema } }] })
+    expect(faults.map(({ detail }) => detail)).toEqual([expect.stringContaining(text)])
+  })
+})
+
+describe('a snapshot', () => {
+  it('contains the text of prompt files', () => {
+    const phase = { id: 'a', prompt_file: 'p.md', artifact: 'a', steps: ['x'], step_prompt_file: 's.md' }
+    const { file } = checkDefinition({ name: 'x', phases: [phase] })
+    const texts = file === undefined ? undefined : snapshotOf(file, (name) => `text of ${name}`)
+    expect(texts).toMatchObject({ phases: [{ prompt: 'text of p.md', step_prompt: 'text of s.md' }] })
+  })
+
+  const TWO = [PHASE, { id: 'b', steps: ['s', { t: 1 }], artifact: 'b.json' }]
+  const phasesOf = (...written: object[]): Record<string, unknown>[] =>
+    (ready({ name: 'x', phases: written }).definition.snapshot as { phases: Record<string, unknown>[] }).phases
+  const changed = (change: object): unknown => {
+    const [first, ...others] = phasesOf(...TWO)
+    return { name: 'x', phases: [{ ...first, ...change }, ...others] }
+  }
+
+  it('has every default filled in', () => {
+    const [first, second] = phasesOf(...TWO)
+    expect(first).toMatchObject({ gate: 'strict', max_attempts: 3, max_visits: 1, next: { pass: 'b', fail: 'b' } })
+    expect(second).toMatchObject({
+      steps: ['s', { t: 1 }],
+      max_step_attempts: 3,
+      on_exhausted: 'skip',
+      next: { pass: 'end' },
+    })
+    expect(phasesOf({ ...PHASE, gate: 'advisory', next: 'a' })[0]).toMatchObject({ max_attempts: 1, max_visits: 3 })
+  })
+
+  it('keeps the order of its fields, whatever the order in the definition', () => {
+    const [phase] = phasesOf({
+      ...{ on_exhausted: 'stop', max_step_attempts: 2, step_prompt: 's', steps: ['x'], model: 'm', agent: 'g' },
+      ...{ max_visits: 4, next: { verdict: '/ok', fail: 'end', pass: 'end' }, max_attempts: 5, gate: 'advisory' },
+      ...{ check: { json_schema: true, json: true, min_bytes: 2 }, artifact: 'a.json', prompt: 'p', id: 'a' },
+    })
+    const [check, next] = [
+      { min_bytes: 2, json: true, json_schema: true },
+      { pass: 'end', fail: 'end', verdict: '/ok' },
+    ]
+    expect(JSON.stringify(phase)).toBe(
+      JSON.stringify({
+        ...{ id: 'a', prompt: 'p', artifact: 'a.json', check, gate: 'advisory', max_attempts: 5, next, max_visits: 4 },
+        ...{ agent: 'g', model: 'm', steps: ['x'], step_prompt: 's', max_step_attempts: 2, on_exhausted: 'stop' },
+      }),
+    )
+  })
+
+  it('has a field for every field of a definition', () => {
+    interface Schema {
+      readonly properties: Readonly<Record<string, Schema>>
+      readonly items: Schema
+    }
+    const names = (schema: Schema | undefined): string[] => Object.keys(schema?.properties ?? {}).sort()
+    const keys = (table: Readonly<Record<string, { readonly key: string }>>): string[] =>
+      Object.values(table).map(({ key }) => key)
+    const definition = readSchema('workflow.schema.json') as unknown as Schema
+    const phase = definition.properties.phases?.items
+    expect(names(definition)).toEqual([...keys(DEFINITION_FIELDS), '$schema'].sort())
+    // The text of a prompt file becomes the prompt.
+    expect(names(phase)).toEqual([...keys(PHASE_FIELDS), 'prompt_file', 'step_prompt_file'].sort())
+    expect(names(phase?.properties.check)).toEqual(keys(CHECK_FIELDS).sort())
+  })
+
+  it('is read as it was written', () => {
+    const check = { run: 'make', files: ['src/**'], min_bytes: 2, json: true, json_schema: { type: 'object' } }
+    const steps = { from: 'a.json', pointer: '/steps' }
+    const { definition } = ready({
+      name: 'x',
+      phases: [
+        { ...PHASE, check },
+        { id: 'b', artifact: 'b', steps },
+      ],
+    })
+    expect(definition.phases[0].check).toEqual({
+      ...{ run: 'make', files: ['src/**'], minBytes: 2, json: true, jsonSchema: { type: 'object' } },
+    })
+    expect(definition.phases[1]?.check).toEqual({})
+    expect(definition.phases[1]?.steps).toEqual({ kind: 'from', artifact: 'a.json', pointer: '/steps' })
+  })
+
+  it.each([
+    [{ id: '../x' }],
+    [{ gate: 'loose' }],
+    [{ on_exhausted: 3 }],
+    [{ next: 'b' }],
+    [{ next: { pass: 'nowhere', fail: 'b' } }],
+    [{ next: { pass: 'b', fail: 'nowhere' } }],
+    [{ next: { pass: 3, fail: 'b' } }],
+    [{ next: { pass: 'b' } }],
+    [{ next: { pass: 'b', fail: 'b', verdict: 3 } }],
+    [{ prompt: 3 }],
+    [{ max_attempts: 0 }],
+    [{ max_attempts: 1001 }],
+    [{ max_visits: 'x' }],
+    [{ max_step_attempts: 1.5 }],
+    [{ artifact: '../../x' }],
+    [{ artifact: undefined }],
+    [{ steps: [3] }],
+    [{ steps: 'x' }],
+    [{ steps: null }],
+    [{ steps: { from: '../x', pointer: '' } }],
+    [{ steps: { from: 3, pointer: '' } }],
+    [{ steps: { from: 'a.json', pointer: 3 } }],
+    [{ steps: { from: 'a.json' } }],
+    [{ steps: Array(1001).fill('x') }],
+    [{ id: 'b' }],
+    [{ check: { json_schema: { enum: 3 } } }],
+    [{ step_check: 3 }],
+    [{ step_check: { json_schema: { enum: 3 } } }],
+    [{ approve: 'yes' }],
+    [{ parallel: 0 }],
+    [{ max_skips: -1 }],
+    [{ agent: 3 }],
+    [{ model: 3 }],
+    [{ step_prompt: 3 }],
+    [{ steps: { from: 'a.json', pointer: '', checklist: 'yes' } }],
+  ])('that was changed to %j is refused', (change) => {
+    expect(readDefinition(changed(change))).toBeUndefined()
+  })
+
+  it.each([
+    [{ max_attempts: 1000 }],
+    [{ steps: Array(1000).fill('x') }],
+    [{ check: 3 }],
+    [{ check: { min_bytes: '2', json: 'yes', run: ' ', files: 'x' } }],
+    [{ check: { run: 3 } }],
+    [{ parallel: 16, max_skips: 0 }],
+  ])('that was changed to %j can be used', (change) => {
+    const read = readDefinition(changed(change))
+    expect(read).toBeDefined()
+    expect(read?.phases[0].check).toEqual({})
+  })
+
+  it('keeps only the patterns of files that are texts', () => {
+    expect(readDefinition(changed({ check: { run: 'make', files: ['a', 3] } }))?.phases[0].check).toEqual({
+      run: 'make',
+      files: ['a'],
+    })
+  })
+
+  it('of the maximum number of phases is read, but not of more', () => {
+    const many = (count: number): unknown => {
+      const [phase] = phasesOf({ ...PHASE, next: 'end' })
+      return { name: 'x', phases: Array.from({ length: count }, (_, index) => ({ ...phase, id: `p${index}` })) }
+    }
+    expect(readDefinition(many(MAX_PHASES))?.phases).toHaveLength(MAX_PHASES)
+    expect(readDefinition(many(MAX_PHASES + 1))).toBeUndefined()
+  })
+
+  it.each([3, null, {}, { name: 'x' }, { name: 'x', phases: [] }, { name: 'x', phases: [3] }])(
+    '%j is refused',
+    (value) => {
+      expect(readDefinition(value)).toBeUndefined()
+    },
+  )
+
+  it('is refused with a phase that is a number, or without a name', () => {
+    const phases = phasesOf(...TWO)
+    expect(readDefinition({ name: 'x', phases: [...phases, 3] })).toBeUndefined()
+    expect(readDefinition({ name: 3, phases })).toBeUndefined()
+  })
+})
+
+describe('the maximum number of prompts', () => {
+  const boundOf = (...phases: object[]): number => promptBound(ready({ name: 'x', phases }).definition)
+
+  // In each visit three prompts may go out again.
+  it.each([
+    ['the attempts at an artifact', [{ ...PHASE, max_attempts: 4 }], 4 + 3],
+    ['the attempts at steps', [{ id: 'a', steps: ['x', 'y', 'z'], max_step_attempts: 2 }], 6 + 3],
+    ['both together', [{ ...PHASE, max_attempts: 4, steps: ['x', 'y', 'z'], max_step_attempts: 2 }], 10 + 3],
+    ['every visit', [{ ...PHASE, next: 'a', max_visits: 5, max_attempts: 2 }], 5 * (2 + 3)],
+    ['every phase', [PHASE, { ...PHASE, id: 'b', artifact: 'b', max_attempts: 5 }], 8 + 2 * 3],
+    [
+      'unknown steps as the maximum',
+      [PHASE, { id: 'b', steps: { from: 'a.json', pointer: '' }, max_step_attempts: 2 }],
+      3 + MAX_PHASE_STEPS * 2 + 2 * 3,
+    ],
+  ])('counts %s', (_what, phases, bound) => {
+    expect(boundOf(...phases)).toBe(bound)
+  })
+})
+
+describe('a diagram', () => {
+  it('shows edges, verdicts and steps, and escapes the names in labels', () => {
+    const { definition } = ready({
+      name: 'x',
+      phases: [
+        { ...PHASE, artifact: 'a];b.json', next: { pass: 'end', fail: 'b', verdict: '' }, max_visits: 2 },
+        { id: 'b', steps: ['s'], next: 'a', max_visits: 2 },
+      ],
+    })
+    expect(mermaidLines(definition)).toEqual([
+      'flowchart TD',
+      '  start(( )) --> p_a',
+      '  p_a["a<br/>a#93;#59;b.json"]',
+      '  p_a -- pass --> finish',
+      '  p_a -- fail --> p_b',
+      '  p_b["b<br/>1 step"]',
+      '  p_b --> p_a',
+      '  finish(("end"))',
+    ])
+  })
+
+  it('has no node name that Mermaid reads as an arrow', () => {
+    const { definition } = ready({ name: 'x', phases: [PHASE, { ...PHASE, id: 'b--c-', artifact: 'b.json' }] })
+    expect(mermaidLines(definition)).toEqual([
+      ...['flowchart TD', '  start(( )) --> p_a', '  p_a["a<br/>a.json"]', '  p_a --> p_2'],
+      ...['  p_2["b--c-<br/>b.json"]', '  p_2 --> finish', '  finish(("end"))'],
+    ])
+  })
+
+  it('shows the source of steps, or their number', () => {
+    const { definition } = ready({
+      name: 'x',
+      phases: [PHASE, { id: 'b', steps: { from: 'a.json', pointer: '' } }, { id: 'c', steps: ['x', 'y'] }],
+    })
+    expect(mermaidLines(definition)).toContain('  p_b["b<br/>steps from a.json"]')
+    expect(mermaidLines(definition)).toContain('  p_c["c<br/>2 steps"]')
+  })
+})

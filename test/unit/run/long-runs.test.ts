@@ -1,0 +1,462 @@
+import { describe, expect, it } from 'vitest'
+import { promptBound } from '../../../src/run/definition/bound.ts'
+import { readDefinition } from '../../../src/run/definition/definition.ts'
+import { checkDefinition } from '../../../src/run/definition/definition-rules.ts'
+import { verdictOf } from '../../../src/run/definition/next.ts'
+import { inputValues } from '../../../src/run/definition/snapshot.ts'
+import { namedByStep, stepAsText, stepField } from '../../../src/run/definition/steps.ts'
+import { requestStop, resumeState } from '../../../src/run/machine/control.ts'
+import { advance } from '../../../src/run/machine/machine.ts'
+import { askForApproval } from '../../../src/run/machine/need.ts'
+import type { Observation } from '../../../src/run/machine/observation.ts'
+import { mermaidLines } from '../../../src/run/machine/picture.ts'
+import { duePrompt } from '../../../src/run/machine/prompt.ts'
+import { type Script, simulate } from '../../../src/run/machine/simulate.ts'
+import {
+  newState,
+  pauseClock,
+  phaseMs,
+  settleClock,
+  type WorkflowState,
+  workedMs,
+} from '../../../src/run/machine/state.ts'
+import { approveState } from '../../../src/run/machine/steering.ts'
+import { ready } from '../../property/run/arbitraries.ts'
+import { begin, NO_SESSIONS, NOW, seeing } from './builders.ts'
+
+/** Inputs, budgets, cases, approval, the clock, and simulations. */
+
+const PLACE = { task: '7', folder: '/f' }
+const MADE: Partial<Observation> = { artifact: { kind: 'valid' } }
+const HOUR = 3_600_000
+
+const played = (start: WorkflowState, ...seen: Partial<Observation>[]): WorkflowState =>
+  seen.reduce((state, one) => advance(state, seeing(one)).state, start)
+
+const faultsOf = (value: object): string[] =>
+  checkDefinition({ name: 'x', ...value }).faults.map(({ path, detail }) => `${path.join('.')}: ${detail}`)
+
+const A = { id: 'a', prompt: 'p', artifact: 'a.json' }
+const CASES = { verdict: '/kind', cases: { bug: 'fix', idea: 'end' } }
+const LONG_CASE = 'x'.repeat(61)
+const TRIAGE = { id: 'triage', prompt: 'p', artifact: 't.json', next: CASES }
+const FIX = { id: 'fix', prompt: 'p', artifact: 'fix.md' }
+
+describe('a definition', () => {
+  it.each([
+    [{ inputs: { '1x': {} }, phases: [A] }, 'inputs.1x: invalid name "1x"'],
+    [{ inputs: { x: { required: true, default: 'y' } }, phases: [A] }, 'inputs.x.default: the input "x" has a default'],
+    [
+      { inputs: { x: { defualt: 1 } }, phases: [A] },
+      'inputs.x.defualt: unknown field "defualt" (did you mean "default"?)',
+    ],
+    [{ phases: [{ ...A, prompt: '{{input.x}}' }] }, 'phases.0.prompt: {{input.x}} does not name an input'],
+    [
+      { phases: [{ ...A, prompt: '{{step.x}}' }] },
+      "phases.0.prompt: {{step.x}} does not name a field of the phase's steps",
+    ],
+    [{ phases: [{ id: 'a', steps: ['x'], approve: true }] }, 'phases.0.approve: approve needs an artifact'],
+    [
+      { phases: [{ ...A, approve: true, gate: 'advisory' }] },
+      'phases.0.approve: a phase that needs approval cannot be advisory',
+    ],
+    [{ phases: [{ ...A, parallel: 2 }] }, 'phases.0.parallel: parallel is allowed only in a phase with steps'],
+    [{ phases: [{ id: 'a', steps: ['x'], parallel: 17 }] }, 'phases.0.parallel: '],
+    [{ phases: [{ id: 'a', steps: [{ agent: 3 }] }] }, 'phases.0.steps.0.agent: the agent of a step must be a string'],
+    [
+      { phases: [{ id: 'a', steps: ['x'], step_check: { json_schema: { pattern: 'x' } } }] },
+      'phases.0.step_check.json_schema.pattern: unknown keyword',
+    ],
+    [{ phases: [{ ...TRIAGE, next: { ...CASES, cases: {} } }, FIX] }, 'phases.0.next.cases: give at least one case'],
+    [
+      { phases: [{ ...TRIAGE, next: { ...CASES, cases: { [LONG_CASE]: 'fix' } } }, FIX] },
+      `phases.0.next.cases.${LONG_CASE}: a case must have at most 60 characters`,
+    ],
+    [{ phases: [{ ...TRIAGE, gate: 'advisory' }, FIX] }, 'phases.0.next: an advisory phase may end without a verdict'],
+    [
+      { phases: [{ ...TRIAGE, next: { ...CASES, default: 'fx' } }, FIX] },
+      'phases.0.next.default: unknown phase "fx" (did you mean "fix"?)',
+    ],
+    [{ phases: [TRIAGE] }, 'phases.0.next.cases.bug: unknown phase "fix"'],
+    [{ phases: [{ ...TRIAGE, next: { verdict: '/k', casse: {} } }, FIX] }, 'phases.0.next.'],
+  ])('%j has a fault', (value, fault) => {
+    expect(faultsOf(value)[0]).toMatch(new RegExp(`^${fault.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}`))
+  })
+
+  it('may have 50 inputs at most', () => {
+    const inputs = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`i${at}`, {}]))
+    expect(faultsOf({ inputs: inputs(50), phases: [A] })).toEqual([])
+    expect(ready({ name: 'x', inputs: inputs(50), phases: [A] }).definition.inputs.size).toBe(50)
+    expect(faultsOf({ inputs: inputs(51), phases: [A] })).toEqual(['inputs: at most 50 inputs are allowed'])
+  })
+
+  it('may have cases of 60 characters', () => {
+    const next = { ...CASES, cases: { [LONG_CASE.slice(1)]: 'fix' } }
+    expect(faultsOf({ phases: [{ ...TRIAGE, next }, FIX] })).toEqual([])
+  })
+
+  it('has no fault with all of it', () => {
+    const steps = [{ name: 'x', agent: 'g', model: 'm' }, 'y']
+    const phase = { ...FIX, steps, step_prompt: '{{step.name}} {{input.issue}}', parallel: 2, approve: true }
+    const taken = { id: 'c', steps: { from: 'tasks.md', checklist: true }, step_prompt: '{{step.any}}' }
+    const inputs = {
+      issue: { required: true, description: 'its number' },
+      flag: { default: true },
+      count: { default: 3 },
+    }
+    const all = { inputs, max_prompts: 9, max_minutes: 60, phases: [TRIAGE, phase, taken] }
+    const checked = checkDefinition({ name: 'x', ...all })
+    expect(checked).toMatchObject({ faults: [], warnings: [] })
+    const { definition } = ready({ name: 'x', ...all })
+    expect(promptBound(definition)).toBe(9)
+    expect(Object.fromEntries(definition.inputs)).toEqual({
+      issue: { description: 'its number', default: undefined, required: true },
+      flag: { description: undefined, default: 'true', required: undefined },
+      count: { description: undefined, default: '3', required: undefined },
+    })
+    expect(definition.phases[2]?.steps).toEqual({ kind: 'checklist', artifact: 'tasks.md' })
+  })
+
+  it.each([
+    ['inputs that are a list', { inputs: [] }],
+    ['an input that is a text', { inputs: { x: 'y' } }],
+    ['more inputs than allowed', { inputs: Object.fromEntries(Array.from({ length: 51 }, (_, at) => [`i${at}`, {}])) }],
+    ['a budget that is a text', { max_prompts: '3' }],
+  ])('of a snapshot with %s cannot be read', (_what, wrong) => {
+    const snapshot = { ...(ready({ name: 'x', phases: [A] }).definition.snapshot as object) }
+    expect(readDefinition(snapshot)).toBeDefined()
+    expect(readDefinition({ ...snapshot, ...wrong })).toBeUndefined()
+  })
+
+  it.each([
+    ['too many steps at once', { parallel: 17 }],
+    ['steps without a pointer', { steps: { from: 'x.json' } }],
+    ['cases that are a list', { next: { pass: 'end', fail: 'end', cases: [] } }],
+    ['a case without a phase', { next: { pass: 'end', fail: 'end', verdict: '/k', cases: { bug: 'b' } } }],
+    [
+      'a default without a phase',
+      { next: { pass: 'end', fail: 'end', verdict: '/k', cases: { bug: 'end' }, default: 'b' } },
+    ],
+  ])('of a snapshot whose phase has %s cannot be read', (_what, wrong) => {
+    const [phase] = (ready({ name: 'x', phases: [A] }).definition.snapshot as { phases: object[] }).phases
+    expect(readDefinition({ name: 'x', phases: [phase] })).toBeDefined()
+    expect(readDefinition({ name: 'x', phases: [{ ...phase, ...wrong }] })).toBeUndefined()
+  })
+
+  it('shows its ways, its steps at once and its approvals in the diagram', () => {
+    const next = { ...CASES, default: 'triage' }
+    const steps = { ...FIX, steps: ['x'], parallel: 4, approve: true }
+    const lines = mermaidLines(ready({ name: 'x', phases: [{ ...TRIAGE, next }, steps] }).definition)
+    expect(lines).toEqual(
+      expect.arrayContaining([
+        '  p_triage -- "bug" --> p_fix',
+        '  p_triage -- "idea" --> finish',
+        '  p_triage -- "any other" --> p_triage',
+        '  p_fix["fix<br/>fix.md<br/>1 step<br/>4 at once<br/>needs approval"]',
+      ]),
+    )
+    expect(mermaidLines(ready({ name: 'x', phases: [TRIAGE, FIX] }).definition)).not.toContain('any other')
+  })
+})
+
+describe('cases', () => {
+  const seen = (verdict: string): Partial<Observation> => ({
+    artifact: { kind: 'valid', verdict, reason: 'it crashes' },
+  })
+
+  it("lead on by their verdict, which the next phase's prompt contains", () => {
+    const fixing = played(begin(TRIAGE, FIX), {}, seen('bug'))
+    expect(fixing).toMatchObject({ phase: 'fix', ledBy: { phase: 'triage', verdict: 'bug', reason: 'it crashes' } })
+    expect(fixing.history.at(-2)).toMatchObject({ event: 'pass', verdict: 'bug', detail: 'it crashes' })
+    expect(duePrompt(fixing, PLACE).prompt).toContain('the phase "triage", whose verdict was "bug":\nit crashes')
+    expect(played(begin(TRIAGE, FIX), {}, seen('idea'))).toMatchObject({ outcome: 'completed' })
+  })
+
+  it('named "fail" are neither good nor bad', () => {
+    const next = { verdict: '/kind', cases: { fail: 'end', pass: 'fix' } }
+    expect(played(begin({ ...TRIAGE, next }, FIX), {}, seen('fail'))).toMatchObject({ outcome: 'completed' })
+    expect(played(begin({ ...TRIAGE, next }, FIX), {}, seen('pass'))).toMatchObject({ phase: 'fix' })
+  })
+
+  it('have a default for any other verdict, and for none where the phase is advisory', () => {
+    const next = { ...CASES, default: 'fix' }
+    expect(played(begin({ ...TRIAGE, next }, FIX), {}, seen('typo'))).toMatchObject({ phase: 'fix' })
+    const advisory = { ...TRIAGE, next: { ...next, cases: { fail: 'end', bug: 'end' } }, gate: 'advisory' }
+    expect(played(begin(advisory, FIX), {}, {})).toMatchObject({
+      ...{ phase: 'fix', skips: 1, ledBy: { phase: 'triage', verdict: undefined, reason: undefined } },
+    })
+  })
+
+  it.each([
+    [{ bug: 'x' }, undefined, 'bug', 'bug'],
+    [{ true: 'x', 3: 'x' }, undefined, true, 'true'],
+    [{ true: 'x', 3: 'x' }, undefined, 3, '3'],
+    [{ bug: 'x' }, undefined, 'toString', undefined],
+    [{ bug: 'x' }, undefined, null, undefined],
+    [{ bug: 'x' }, 'x', ['bug'], undefined],
+    [{ bug: 'x' }, 'x', 'y'.repeat(100), 'y'.repeat(60)],
+    [undefined, undefined, true, 'pass'],
+    [undefined, undefined, 'pass', 'pass'],
+    [undefined, undefined, false, 'fail'],
+    [undefined, undefined, 'fail', 'fail'],
+    [undefined, undefined, 'bug', undefined],
+  ])('%j with the default %s: the value %j is the verdict %s', (cases, otherwise, value, verdict) => {
+    const next = { pass: 'end', fail: 'end', verdict: '/k', reason: undefined, cases, otherwise }
+    expect(verdictOf(next, value)).toBe(verdict)
+  })
+
+  it('are listed in the prompt', () => {
+    expect(duePrompt(begin(TRIAGE, FIX), PLACE).prompt).toContain(
+      '/kind it must have one of these strings: "bug", "idea"',
+    )
+    const next = { ...CASES, default: 'fix' }
+    expect(duePrompt(begin({ ...TRIAGE, next }, FIX), PLACE).prompt).toContain('a string, such as one of these: "bug"')
+  })
+})
+
+describe('inputs', () => {
+  const { definition } = ready({
+    name: 'x',
+    inputs: { issue: { required: true }, tone: { default: 'dry' }, note: {} },
+    phases: [{ ...A, prompt: '{{input.issue}}, {{input.tone}}, {{input.note}}.' }],
+  })
+
+  it('have the given values, their defaults, or nothing; prompts show them', () => {
+    const inputs = inputValues(definition, [
+      ['issue', '41'],
+      ['issue', '42'],
+    ])
+    expect(inputs).toEqual({ issue: '42', tone: 'dry', note: '' })
+    expect(inputValues(definition, [['issue', 'x'.repeat(5000)]]).issue).toHaveLength(5000)
+    const state = newState(definition, { id: 'x', nowMs: NOW, ...NO_SESSIONS, inputs })
+    expect(duePrompt(state, PLACE).prompt).toContain('\n\n42, dry, .\n\n')
+  })
+
+  it.each([
+    [[['isue', '1']], { problem: 'unknown', name: 'isue', known: 'issue, tone, note' }],
+    [[['issue', 'x'.repeat(5001)]], { problem: 'too-long', name: 'issue' }],
+    [[], { problem: 'missing', name: 'issue' }],
+  ] as const)('%j are refused', (given, args) => {
+    expect(() => inputValues(definition, given)).toThrowError(
+      expect.objectContaining({ code: 'workflow-input', args: expect.objectContaining(args) }),
+    )
+  })
+})
+
+describe('a prompt', () => {
+  it('that is too long loses the end of its template, and never the file that decides', () => {
+    const state = begin({ id: 'a', prompt: '{{verdict}} '.repeat(4000), artifact: 'a.md' })
+    const long = { ...state, ledBy: { phase: 'b', verdict: undefined, reason: 'because '.repeat(200) } }
+
+    const { prompt } = duePrompt(long, PLACE)
+
+    expect(prompt).toHaveLength(60_000)
+    expect(prompt).toContain(`Write the result of this phase to the file ${PLACE.folder}/a.md`)
+    expect(prompt).toMatch(/once that file is valid\.$/)
+  })
+})
+
+describe('a budget', () => {
+  const limited = (limits: object, ...phases: object[]): WorkflowState => {
+    const { definition } = ready({ name: 'x', ...limits, phases })
+    return newState(definition, { id: 'x', nowMs: NOW, ...NO_SESSIONS })
+  }
+
+  it('of prompts stalls the run when one more is due, and again after a resume', () => {
+    const spent = played(limited({ max_prompts: 1 }, A), {}, {}, {})
+    expect(spent).toMatchObject({
+      outcome: 'stalled',
+      prompts: 1,
+      why: 'the budget is used up: 1 prompt of at most 1 (max_prompts). A resume does not renew it: `postflight workflow start <task> --definition FILE --fresh` begins a new run',
+    })
+    expect(played(resumeState(spent, NO_SESSIONS, seeing()), {})).toMatchObject({ outcome: 'stalled', prompts: 1 })
+    expect(played(limited({ max_prompts: 1 }, A), {}, MADE)).toMatchObject({ outcome: 'completed' })
+  })
+
+  it('of minutes counts the time of work only', () => {
+    const start = limited({ max_minutes: 60 }, A, FIX)
+    const late = played(start, { nowMs: NOW + HOUR })
+    expect(late).toMatchObject({
+      outcome: 'stalled',
+      why: 'the budget is used up: 60 minutes of work (max_minutes). A resume does not renew it: `postflight workflow start <task> --definition FILE --fresh` begins a new run',
+    })
+    expect(played(start, { nowMs: NOW + HOUR - 1 })).toMatchObject({ active: true, prompted: true })
+    // A run that was stopped for a day goes on.
+    const stopped = played(requestStop(start, NOW), { nowMs: NOW + 1000 })
+    expect(stopped).toMatchObject({ outcome: 'stopped', durations: { a: 1000 }, clockSinceMs: undefined })
+    const resumed = resumeState(stopped, NO_SESSIONS, seeing({ nowMs: NOW + 24 * HOUR }))
+    expect(played(resumed, { nowMs: NOW + 24 * HOUR + 1000 })).toMatchObject({ active: true, prompted: true })
+    expect(workedMs(resumed, NOW + 24 * HOUR + 1000)).toBe(2000)
+  })
+})
+
+describe('the clock', () => {
+  const state = begin(A, FIX)
+
+  it('counts the time of each phase, over all its visits', () => {
+    const fixing = played(state, { nowMs: NOW + 1000 }, { ...MADE, nowMs: NOW + 5000 })
+    expect(fixing).toMatchObject({ phase: 'fix', durations: { a: 5000 }, clockSinceMs: NOW + 5000 })
+    expect([
+      phaseMs(fixing, 'a', NOW + 7000),
+      phaseMs(fixing, 'fix', NOW + 7000),
+      workedMs(fixing, NOW + 7000),
+    ]).toEqual([5000, 2000, 7000])
+  })
+
+  it('takes nothing away if it was set back, and stands while it is paused', () => {
+    expect(phaseMs(state, 'a', NOW - 1000)).toBe(0)
+    const paused = pauseClock(state, NOW + 1000)
+    expect(paused).toMatchObject({ durations: { a: 1000 }, clockSinceMs: undefined })
+    expect(pauseClock(paused, NOW + 9000)).toBe(paused)
+    expect([phaseMs(paused, 'a', NOW + 9000), workedMs(paused, NOW + 9000)]).toEqual([1000, 1000])
+    expect(settleClock(paused, NOW + 9000)).toMatchObject({ durations: { a: 1000 }, clockSinceMs: NOW + 9000 })
+  })
+
+  it('of a run that lost its client counts until the last transition', () => {
+    const lost = played(state, { nowMs: NOW + 1000 })
+    const resumed = resumeState(lost, NO_SESSIONS, seeing({ nowMs: NOW + HOUR }))
+    expect(resumed).toMatchObject({ durations: { a: 1000 }, clockSinceMs: NOW + HOUR })
+  })
+})
+
+describe('an approval', () => {
+  const asking = played(begin({ ...A, approve: true }, FIX), {}, MADE)
+
+  it('is waited for without counting, until a person gives it', () => {
+    expect(asking).toMatchObject({
+      phase: 'a',
+      approval: { standing: 'asked' },
+      prompted: false,
+      clockSinceMs: undefined,
+    })
+    for (const seen of [{}, MADE, { artifact: { kind: 'invalid', why: 'cut' } as const }]) {
+      expect(advance(asking, seeing(seen))).toMatchObject({ state: asking, command: { kind: 'wait' } })
+    }
+    const approved = approveState(asking, undefined, NOW)
+    expect(played(approved, MADE)).toMatchObject({ phase: 'fix', approval: undefined })
+    // An artifact that has become invalid is requested again, and approved again.
+    expect(played(approved, {})).toMatchObject({ phase: 'a', prompted: true, approval: undefined })
+  })
+
+  it('leaves the run alone, and a stop request ends it at once', () => {
+    const asked = advance(played(begin({ ...A, approve: true }, FIX), {}), seeing(MADE))
+    expect(asked).toEqual({ state: asking, command: { kind: 'wait' }, effects: [] })
+    const stopped = advance(requestStop(asking, NOW), seeing(MADE))
+    expect(stopped).toMatchObject({ state: { outcome: 'stopped' }, command: { kind: 'finish' }, effects: [] })
+  })
+
+  it('is also asked for an artifact that was there before', () => {
+    expect(played(begin({ ...A, approve: true }), MADE)).toMatchObject({ approval: { standing: 'asked' }, prompts: 0 })
+  })
+
+  it('outlasts a stop and a resume, whose clock still stands', () => {
+    const stopped = played(requestStop(asking, NOW), {})
+    expect(stopped).toMatchObject({ outcome: 'stopped', approval: { standing: 'asked' } })
+    const resumed = resumeState(stopped, NO_SESSIONS, seeing({ nowMs: NOW + HOUR }))
+    expect(resumed).toMatchObject({ active: true, approval: { standing: 'asked' }, clockSinceMs: undefined })
+    expect(askForApproval(begin(A), NOW).history.at(-1)).toMatchObject({ event: 'approval', phase: 'a' })
+  })
+})
+
+describe('a step', () => {
+  it('is shown as its text, as a task, or as JSON', () => {
+    expect([stepAsText('x'), stepAsText({ a: 1 }), stepAsText({ text: 'x', item: 2 })]).toEqual(['x', '{"a":1}', 'x'])
+    expect([stepAsText({ text: 'x', item: '2' }), stepAsText({ text: 1, item: 2 }), stepAsText(['x'])]).toEqual([
+      '{"text":"x","item":"2"}',
+      '{"text":1,"item":2}',
+      '["x"]',
+    ])
+  })
+
+  it('has fields, and may name an agent and a model', () => {
+    const step = { name: 'x', list: [1], agent: 'a'.repeat(300), model: '' }
+    expect([stepField(step, 'name'), stepField(step, 'list'), stepField(step, 'toString')]).toEqual(['x', '[1]', ''])
+    expect([namedByStep(step, 'agent'), namedByStep(step, 'model'), namedByStep('x', 'agent')]).toEqual([
+      'a'.repeat(200),
+      undefined,
+      undefined,
+    ])
+  })
+})
+
+describe('a simulation', () => {
+  const script = (more: Partial<Script> = {}): Script => ({
+    ...{ failures: new Map(), cases: new Map(), steps: new Map() },
+    ...more,
+  })
+  const walk = (definition: object, more: Partial<Script> = {}) => {
+    const { prompts, state, history } = simulate(ready(definition).definition, script(more), PLACE, {})
+    const path = history.flatMap(({ event, phase }) => (event === 'enter' ? [phase] : []))
+    return { path, prompts: prompts.map(({ phase, attempt, batch }) => `${phase} ${batch?.length ?? attempt}`), state }
+  }
+
+  it('makes up as many tasks of a list as the script says', () => {
+    const list = { id: 'list', prompt: 'p', artifact: 'tasks.md' }
+    const work = { id: 'work', steps: { from: 'tasks.md', checklist: true }, step_prompt: 'Do {{step}}.' }
+    const { prompts, state } = walk({ name: 'x', phases: [list, work] }, { steps: new Map([['work', 2]]) })
+    expect(prompts).toEqual(['list 1', 'work 1', 'work 1'])
+    expect(state.outcome).toBe('completed')
+  })
+
+  it('lets the first attempts fail that the script names: by a verdict, without an artifact, or in a step', () => {
+    const check = {
+      id: 'check',
+      prompt: 'p',
+      artifact: 'c.json',
+      next: { pass: 'end', fail: 'fix', verdict: '/ok' },
+      max_visits: 3,
+    }
+    const loop = { name: 'x', phases: [check, { ...FIX, next: 'check', max_visits: 3 }] }
+    expect(
+      walk(loop, {
+        failures: new Map([
+          ['check', 1],
+          ['fix', 1],
+        ]),
+      }),
+    ).toMatchObject({
+      path: ['check', 'fix', 'check'],
+      prompts: ['check 1', 'fix 1', 'fix 2', 'check 1'],
+      state: { outcome: 'completed' },
+    })
+    const steps = { name: 'x', phases: [{ id: 's', steps: ['x', 'y'], parallel: 2 }] }
+    expect(walk(steps, { failures: new Map([['s/2', 2]]) })).toMatchObject({ prompts: ['s 2', 's 2', 's 3'] })
+  })
+
+  it('takes the first case, or the one that the script names', () => {
+    const flow = { name: 'x', phases: [{ ...TRIAGE, next: { ...CASES, cases: { idea: 'end', bug: 'fix' } } }, FIX] }
+    expect(walk(flow).path).toEqual(['triage'])
+    expect(walk(flow, { cases: new Map([['triage', 'bug']]) }).path).toEqual(['triage', 'fix'])
+    expect(walk(flow, { failures: new Map([['triage', 9]]) }).state).toMatchObject({ outcome: 'stalled' })
+  })
+
+  it('takes steps from files that exist, also from checklists, and stalls without a file that a phase should have made', () => {
+    const tasks = { id: 't', steps: { from: 'tasks.md', checklist: true }, step_prompt: '{{step}}' }
+    expect(walk({ name: 'x', phases: [tasks] }).prompts).toHaveLength(3)
+    expect(walk({ name: 'x', phases: [tasks] }, { steps: new Map([['t', 1]]) }).prompts).toEqual(['t 1'])
+    const plan = { id: 'plan', gate: 'advisory', prompt: 'p', artifact: 'tasks.md' }
+    expect(walk({ name: 'x', phases: [plan, tasks] }, { failures: new Map([['plan', 1]]) }).state).toMatchObject({
+      outcome: 'stalled',
+      why: expect.stringContaining('tasks.md, which lists the steps, is missing'),
+    })
+  })
+
+  it('gives approvals at once, and keeps the whole history', () => {
+    const phases = Array.from({ length: 60 }, (_, at) => ({
+      id: `p${at}`,
+      prompt: 'p',
+      artifact: `${at}.md`,
+      approve: true,
+    }))
+    const { state, history } = simulate(ready({ name: 'x', phases }).definition, script(), PLACE, {})
+    expect(state.outcome).toBe('completed')
+    expect(history.map(({ n }) => n)).toEqual(Array.from({ length: state.sequence }, (_, at) => at + 1))
+    expect(history.filter(({ event }) => event === 'approved')).toHaveLength(60)
+  })
+
+  it('ends after the maximum number of prompts', () => {
+    const { definition } = ready({ name: 'x', phases: [{ id: 'a', steps: ['x', 'y', 'z'] }] })
+    const { prompts, state } = simulate(definition, script(), PLACE, {}, 2)
+    expect([prompts.length, state.active]).toEqual([2, true])
+  })
+})

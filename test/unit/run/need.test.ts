@@ -1,0 +1,29 @@
+import { describe, expect, it } from 'vitest'
+import { abortState, haltState, requestStop } from '../../../src/run/machine/control.ts'
+import { advance } from '../../../src/run/machine/machine.ts'
+import { needOf } from '../../../src/run/machine/need.ts'
+import type { WorkflowState } from '../../../src/run/machine/state.ts'
+import { begin, NOW, seeing } from './builders.ts'
+
+const PHASE = { id: 'a', prompt: 'p', artifact: 'a.txt', approve: true }
+const asked = (): WorkflowState => advance(begin(PHASE), seeing()).state
+const WAIT = { for: 'an answer', count: 1 }
+
+describe('a run', () => {
+  it.each<[string, WorkflowState, object]>([
+    ['a prompt, from its beginning', begin(PHASE), { kind: 'prompt' }],
+    ['a prompt, while one is out', asked(), { kind: 'prompt' }],
+    ['the end of its wait', { ...asked(), wait: WAIT }, { kind: 'wait', wait: WAIT }],
+    ['its agent’s stop, once it was asked to stop', requestStop(asked(), NOW), { kind: 'stop' }],
+    ['its agent’s stop, also while it waits', { ...requestStop(asked(), NOW), wait: WAIT }, { kind: 'stop' }],
+    [
+      'an approval',
+      advance(asked(), seeing({ artifact: { kind: 'valid' } })).state,
+      { kind: 'approval', phase: 'a', artifact: 'a.txt' },
+    ],
+    ['a resume, when it was stopped', haltState(asked(), 'why', NOW), { kind: 'resume' }],
+    ['nothing, when it was aborted', abortState(asked(), NOW), { kind: 'nothing' }],
+  ])('needs %s', (_what, state, need) => {
+    expect(needOf(state)).toEqual(need)
+  })
+})

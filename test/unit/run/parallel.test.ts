@@ -1,0 +1,246 @@
+import { describe, expect, it } from 'vitest'
+import { promptBound } from '../../../src/run/definition/bound.ts'
+import { haltState, promptAgain, requestStop, resumeState } from '../../../src/run/machine/control.ts'
+import { advance } from '../../../src/run/machine/machine.ts'
+import type { Observation, StepResultSeen } from '../../../src/run/machine/observation.ts'
+import { currentPhase, currentWork, withHandOut } from '../../../src/run/machine/position.ts'
+import { duePrompt, promptRecord, stepsOf } from '../../../src/run/machine/prompt.ts'
+import type { WorkflowState } from '../../../src/run/machine/state.ts'
+import { ready } from '../../property/run/arbitraries.ts'
+import { begin, NO_SESSIONS, seeing } from './builders.ts'
+
+/** Several steps in progress at once. */
+
+const NONE: StepResultSeen = { kind: 'absent' }
+const DONE: StepResultSeen = { kind: 'result', success: true, archived: false }
+const FAILED: StepResultSeen = { kind: 'result', success: false, summary: 'no luck', archived: false }
+const HALF: StepResultSeen = { kind: 'invalid', why: 'no JSON', archived: false }
+
+const PLACE = { task: '7', folder: '/f' }
+const FIVE = { id: 'a', steps: ['s1', 's2', 's3', 's4', 's5'], parallel: 3, max_step_attempts: 2 }
+
+/** The state after the agents came back with results, by step from 1. No prompt goes out unless `more` says so. */
+function back(
+  start: WorkflowState,
+  results: Readonly<Record<number, StepResultSeen>>,
+  more: Partial<Observation> = {},
+): WorkflowState {
+  const left = new Map(Object.entries(results))
+  let state = start
+  for (;;) {
+    const { inWork } = withHandOut(state, currentPhase(state))
+    const stepResults = inWork.map(({ step }) => left.get(String(step + 1)) ?? NONE)
+    const { state: next, command, effects } = advance(state, seeing({ stepResults, mayPrompt: false, ...more }))
+    for (const effect of effects) if ('file' in effect) left.delete(/\d+/.exec(effect.file)?.[0] ?? '')
+    state = next
+    if (command.kind !== 'observe') return state
+  }
+}
+
+/** The state after the next prompt went out. */
+const hand = (state: WorkflowState): WorkflowState => back(state, {}, { mayPrompt: true })
+
+/** The steps in progress, as `step: failed attempts`, with a star where the prompt is out. */
+const workOf = ({ inWork }: WorkflowState): string[] =>
+  inWork.map(({ step, attempts, out }) => `${step + 1}: ${attempts}${out ? ' *' : ''}`)
+const endedOf = ({ endedSteps }: WorkflowState): string[] =>
+  endedSteps.map(({ step, attempts, outcome }) => `${step + 1}: ${outcome} after ${attempts}`)
+const lastEvents = ({ history }: WorkflowState, count: number): string[] =>
+  history.slice(-count).map(({ event, step, attempt }) => `${event} ${step} ${attempt}`)
+
+const out = hand(begin(FIVE))
+
+describe('a hand-out', () => {
+  it('has as many steps as may be in progress at once, each counted as a prompt', () => {
+    expect(workOf(out)).toEqual(['1: 0 *', '2: 0 *', '3: 0 *'])
+    expect(out).toMatchObject({ prompted: true, prompts: 3 })
+    expect(currentWork(out).step).toBe(0)
+    expect(lastEvents(out, 3)).toEqual(['prompt 1 1', 'prompt 2 1', 'prompt 3 1'])
+    expect(promptBound(out.definition)).toBe(5 * 2 + 3 * 3)
+  })
+
+  it('takes results that pass as they come, and goes on when the last step has come back', () => {
+    const helper = { returned: false, takes: 'passing' } as const
+    const some = back(out, { 2: DONE, 3: FAILED }, helper)
+    expect([workOf(some), endedOf(some)]).toEqual([['1: 0 *', '3: 0 *'], ['2: done after 1']])
+    expect([some.prompted, currentWork(some).step]).toEqual([true, 0])
+    const over = back(some, { 1: DONE, 3: FAILED })
+    expect([workOf(over), endedOf(over)]).toEqual([['3: 1'], ['2: done after 1', '1: done after 1']])
+    expect([over.prompted, currentWork(over).step]).toEqual([false, 2])
+    // Failed steps go out again, with the next ones.
+    const again = hand(over)
+    expect(workOf(again)).toEqual(['3: 1 *', '4: 0 *', '5: 0 *'])
+    expect(lastEvents(again, 3)).toEqual(['prompt 3 2', 'prompt 4 1', 'prompt 5 1'])
+  })
+
+  it.each<[string, (state: WorkflowState) => WorkflowState]>([
+    ['a stop that was requested', (state) => requestStop(state, 0)],
+    ['a spent budget', (state) => ({ ...state, definition: { ...state.definition, maxPrompts: state.prompts } })],
+  ])('leaves no stray result behind after %s', (_, changed) => {
+    const between = changed(back(hand(begin(FIVE)), { 1: DONE, 2: DONE, 3: DONE }))
+
+    const ended = advance(between, seeing({ strayResults: ['step-result-1.json'] }))
+
+    expect(ended).toMatchObject({ command: { kind: 'finish' }, effects: [{ name: 'stray-step-result-1.json' }] })
+  })
+
+  it('archives each result under its step and attempt, and unrequested ones as strays', () => {
+    const taken = advance(out, seeing({ stepResults: [NONE, DONE, NONE] }))
+    expect(taken.effects).toEqual([
+      { kind: 'archive-step', phase: 'a', visit: 1, file: 'step-result-2.json', name: '2-1.json' },
+    ])
+    const between = back(out, { 1: DONE, 2: DONE, 3: FAILED })
+    const given = advance(between, seeing({ stepResults: [DONE, NONE, NONE], strayResults: ['step-result.json'] }))
+    expect(given.effects).toMatchObject([
+      { file: 'step-result.json', name: 'stray-step-result.json' },
+      { file: 'step-result-3.json', name: 'early-3-2.json' },
+    ])
+    const last = hand(begin({ ...FIVE, steps: ['one'] }))
+    const done = advance(last, seeing({ stepResults: [DONE], strayResults: ['step-result-9.json'] }))
+    expect(done.effects).toMatchObject([{ name: '1-1.json' }, { name: 'stray-step-result-9.json' }])
+  })
+
+  it('that ends the run archives the last result, and what was not asked for', () => {
+    const last = hand(begin({ ...FIVE, steps: ['one'], max_step_attempts: 1, on_exhausted: 'stop' }))
+    const ended = advance(last, seeing({ stepResults: [FAILED], strayResults: ['step-result-9.json'] }))
+    expect(ended).toMatchObject({
+      ...{ state: { outcome: 'failed' }, command: { kind: 'finish' } },
+      effects: [{ name: '1-1.json' }, { name: 'stray-step-result-9.json' }],
+    })
+  })
+
+  const second = hand(back(out, { 1: FAILED, 2: DONE, 3: DONE }))
+  const spent = back(second, { 1: FAILED }, { returned: false })
+
+  it('gives up steps only when it is over', () => {
+    expect(workOf(second)).toEqual(['1: 1 *', '4: 0 *', '5: 0 *'])
+    expect(workOf(spent)).toEqual(['1: 2', '4: 0 *', '5: 0 *'])
+    expect(back(spent, { 4: DONE, 5: DONE })).toMatchObject({
+      phaseSkips: 1,
+      skips: 1,
+      inWork: [],
+      outcome: 'completed',
+    })
+    const stopping = { ...currentPhase(spent), onExhausted: 'stop' as const }
+    const state = { ...spent, definition: { ...spent.definition, phases: [stopping] as const } }
+    const ended = back(state, { 4: DONE, 5: DONE })
+    expect(ended).toMatchObject({ outcome: 'failed', why: 'step 1 failed 2 times, most recently: no luck' })
+    // A resumed run tries it again; the others are done.
+    const resumed = resumeState(ended, NO_SESSIONS, seeing())
+    expect(currentWork(resumed)).toMatchObject({ attempts: 2, maxAttempts: 4 })
+    expect(workOf(hand(resumed))).toEqual(['1: 2 *'])
+  })
+
+  it('that was resumed while one of its steps was spent gives that step no further attempts', () => {
+    const resumed = promptAgain(resumeState(spent, NO_SESSIONS, seeing()))
+    const given = hand(resumed)
+    expect(workOf(given)).toEqual(['1: 2', '4: 0 *', '5: 0 *'])
+    expect(endedOf(back(given, { 4: DONE, 5: DONE }))).toContain('1: skipped after 2')
+    // Where nothing else is left in progress, it is given up before the next hand-out.
+    const alone = { ...resumed, inWork: resumed.inWork.slice(0, 1), prompted: false }
+    const skipped = advance(alone, seeing())
+    expect(endedOf(skipped.state)).toContain('1: skipped after 2')
+    expect(skipped).toMatchObject({ command: { kind: 'observe' }, effects: [] })
+  })
+
+  it('goes out again as the same attempts if it was interrupted, without those that came back', () => {
+    const some = back(out, { 2: DONE }, { interrupted: true, mayPrompt: true })
+    expect(workOf(some)).toEqual(['1: 0 *', '3: 0 *'])
+    expect(some).toMatchObject({ interruptions: 1, prompts: 5 })
+    expect(lastEvents(some, 2)).toEqual(['prompt 1 1', 'prompt 3 1'])
+    // A step that failed waits for the next hand-out.
+    const failed = back(out, { 2: FAILED }, { returned: false })
+    const again = back(failed, {}, { interrupted: true, mayPrompt: true })
+    expect(workOf(again)).toEqual(['1: 0 *', '2: 1', '3: 0 *'])
+  })
+
+  it('that did not go out again after a resume is not awaited after a stop request', () => {
+    expect(back(requestStop(promptAgain(out), 0), {}, { mayPrompt: true })).toMatchObject({
+      ...{ active: false, outcome: 'stopped', prompts: 3 },
+    })
+  })
+
+  it('is awaited after a stop request; then the run is over: no further attempt, and nothing else begins', () => {
+    const some = back(requestStop(out, 0), { 1: DONE }, { returned: false })
+    expect(some).toMatchObject({ active: true, prompts: 3 })
+    const ended = hand(back(some, { 2: FAILED, 3: DONE }))
+    expect(ended).toMatchObject({ active: false, outcome: 'stopped', prompts: 3, skips: 0 })
+    expect(workOf(ended)).toEqual(['2: 1'])
+  })
+
+  it('keeps half-written results for a stop at which the agent comes back', () => {
+    const some = back(out, { 1: HALF, 2: FAILED }, { returned: false, takes: 'complete' })
+    expect(workOf(some)).toEqual(['1: 0 *', '2: 1', '3: 0 *'])
+    expect(back(some, { 1: HALF }).inWork[0]).toMatchObject({ attempts: 1, failure: 'no JSON' })
+  })
+
+  it('does not exceed the rest of the budget', () => {
+    const state = begin(FIVE)
+    const budget = (maxPrompts: number) => ({ ...state, definition: { ...state.definition, maxPrompts } })
+    expect(workOf(hand(budget(2)))).toEqual(['1: 0 *', '2: 0 *'])
+    const short = hand(back(hand(budget(4)), { 1: FAILED, 2: FAILED, 3: FAILED }))
+    expect(short).toMatchObject({
+      outcome: 'stalled',
+      why: 'the budget is used up: 3 prompts of at most 4 (max_prompts), and 3 more were due. A resume does not renew it: `postflight workflow start <task> --definition FILE --fresh` begins a new run',
+    })
+  })
+})
+
+describe('the prompt of a hand-out', () => {
+  const steps = [{ name: 'one', agent: 'scout', model: 'small' }, { name: 'two' }, 'three']
+  const written = { ...FIVE, steps, step_prompt: '<{{step.name}}> <{{step}}>', agent: 'worker' }
+
+  it('holds a part for each step, with its own file, failure, agent and model', () => {
+    const first = hand(begin(written))
+    const due = duePrompt(first, PLACE)
+    const [one, two, three] = due.batch ?? []
+    expect(due.prompt.split('\n')[0]).toBe(
+      'Workflow "flow", task 7: phase "a", steps 1, 2 and 3 of 3, at the same time.',
+    )
+    expect(due.prompt).toContain('=== step 1, a sub-agent of the type scout, with the model small ===\nWorkflow "flow"')
+    expect([one, two, three]).toMatchObject([
+      { step: 1, attempt: 1, agent: 'scout', model: 'small', artifact: 'step-result-1.json' },
+      { step: 2, attempt: 1, agent: 'worker', model: undefined, artifact: 'step-result-2.json' },
+      { step: 3, artifact: 'step-result-3.json' },
+    ])
+    expect(one?.prompt).toContain('\n\n<one> <{"name":"one","agent":"scout","model":"small"}>\n\n')
+    expect(three?.prompt).toContain('\n\n<> <three>\n\n')
+    expect(two?.prompt).toContain('to the file /f/step-result-2.json.')
+    expect([stepsOf(due), promptRecord(due, true)]).toEqual([
+      [1, 2, 3],
+      expect.stringMatching(/^prompt again: a, steps 1, 2 and 3 of 3: .*; \{"name":"two"\}; three$/),
+    ])
+    const again = hand(back(first, { 1: DONE, 2: FAILED, 3: FAILED }))
+    expect(duePrompt(again, PLACE).batch).toHaveLength(2)
+    expect(duePrompt(again, PLACE).batch?.[0]?.prompt).toContain('attempt 2 of 2.')
+    expect(duePrompt(again, PLACE).batch?.[0]?.prompt).toContain('Problem with the last result: no luck')
+  })
+
+  it('of one step is that of the step', () => {
+    const single = hand(begin({ ...written, steps: [{ name: 'only' }] }))
+    expect(duePrompt(single, PLACE)).toMatchObject({ step: 1, batch: undefined, artifact: 'step-result-1.json' })
+    expect(promptRecord(duePrompt(single, PLACE), false)).toBe('prompt: a, step 1 of 1: {"name":"only"}, attempt 1')
+    expect(stepsOf(duePrompt(single, PLACE))).toEqual([])
+  })
+
+  it('tells each step its own failure', () => {
+    const slow: StepResultSeen = { ...FAILED, summary: 'too slow' }
+    const again = hand(back(hand(begin({ ...FIVE, step_prompt: '<{{failure}}>' })), { 1: FAILED, 2: slow, 3: DONE }))
+    expect(duePrompt(again, PLACE).batch?.map(({ prompt }) => /<.*?>/.exec(prompt)?.[0])).toEqual([
+      ...['<no luck>', '<too slow>', '<>'],
+    ])
+  })
+
+  it('says which schema a result must match', () => {
+    const state = hand(begin({ id: 'a', steps: ['x'], step_check: { json_schema: { required: ['files'] } } }))
+    expect(duePrompt(state, PLACE).prompt).toContain(
+      'If it succeeded, that JSON must match this JSON Schema: {"required":["files"]}',
+    )
+  })
+})
+
+it('a halted run with steps at once resumes with all of them', () => {
+  const halted = haltState(out, 'why', 0)
+  expect(workOf(hand(promptAgain(resumeState(halted, NO_SESSIONS, seeing()))))).toEqual(['1: 0 *', '2: 0 *', '3: 0 *'])
+  expect(ready({ name: 'x', phases: [FIVE] }).definition.phases[0].parallel).toBe(3)
+})

@@ -1,0 +1,164 @@
+import { describe } from 'vitest'
+import { DRIVER_TEXT, GRAPH_TEXT, PROMPT_TEXT, RUN_RECORDS, WORKFLOW_TEXT } from '../../../src/run/run-messages.ts'
+import { itSays } from '../sentences.ts'
+
+describe('the reasons for the state of a run', () => {
+  itSays(WORKFLOW_TEXT, {
+    noArtifact: [['plan.md']],
+    noStepResult: [['step-1.json']],
+    stepSaysFailed: [['step-1.json']],
+    stepExhausted: [
+      [2, 1, 'no file'],
+      [2, 3, 'no file'],
+    ],
+    tooManyFailed: [
+      [1, 1, 'step 1 failed'],
+      [3, 3, 'step 3 failed'],
+      [2, 3, 'step 3 failed'],
+    ],
+    promptsSpent: [
+      [1, 1, 1],
+      [9, 3, 10],
+    ],
+    minutesSpent: [[1], [60]],
+    exhausted: [
+      [1, 'no file'],
+      [3, 'no file'],
+    ],
+    visitsSpent: [
+      ['plan', 1],
+      ['plan', 3],
+    ],
+    endedOnFail: [['review']],
+    sentBack: [['review', 'fail']],
+    wentOnWithout: [[1], [2]],
+    rejected: [['too short']],
+    passedOver: [['c']],
+    awaitsApproval: [['7_x', 'specs/007_x/plan.md', 'postflight workflow approve 7', 'postflight workflow reject 7']],
+    running: [['flow', 'phase plan, attempt 1 of 3']],
+    over: [['flow', 'stalled']],
+    ended: [
+      ['7_x', 'completed', undefined, 'postflight workflow resume 7'],
+      ['7_x', 'stalled', 'no file', 'postflight workflow resume 7'],
+      ['7_x', 'stopped', undefined, 'postflight workflow resume 7'],
+    ],
+    unusable: [['specs/7_x', 'EACCES']],
+    unfinished: [['7_x']],
+    heard: [['7_x', 'postflight workflow stop 7_x --now']],
+    checkNotRun: [['npm test', 'postflight workflow check 7']],
+    checkVoid: [['npm test', 'src/a.ts', 'postflight workflow check 7']],
+    checkFailed: [['npm test', { kind: 'exited', exitCode: 1 }, 'postflight workflow check 7']],
+    kind: [['plan.md', 'a folder']],
+    unreadable: [['plan.md', 'EACCES']],
+    tooSmall: [
+      ['plan.md', 1, 200],
+      ['plan.md', 20, 200],
+    ],
+    tooLarge: [['plan.md', 1048576]],
+    notJson: [['plan.json', 'Unexpected token']],
+    notStepResult: [['step-1.json']],
+    breach: [
+      ['plan.json', '', 'type', 'object'],
+      ['plan.json', '/steps', 'minItems', '1'],
+      ['plan.json', '/x', 'false', ''],
+    ],
+    checkTooLong: [['a.json', 250_000]],
+    noVerdict: [['r.json', '/passed']],
+    noCase: [['r.json', '/kind', '"bug", "idea"']],
+    noStepsFile: [['plan.json']],
+    mendSteps: [['plan.json is missing']],
+    noSteps: [['plan.json', '/steps']],
+    noTasks: [['plan.md']],
+    tooDeep: [['plan.json']],
+    notUtf8: [['plan.json']],
+    tooManySteps: [['plan.json', 300, 200]],
+  })
+})
+
+describe('who drives a run', () => {
+  itSays(DRIVER_TEXT, {
+    drives: [['s1']],
+    noSession: [['postflight workflow resume 7']],
+    askForEach: [['postflight workflow next 7']],
+    endTurn: [['postflight workflow next 7']],
+    noHook: [['the hook is not installed', 'postflight install', 'postflight workflow next 7']],
+    afterInit: [['postflight workflow next 7']],
+    inWorktree: [['/p']],
+    takenFrom: [['s1']],
+    isElsewhere: [
+      ['s1', 'postflight workflow resume 7', true],
+      ['s1', 'postflight workflow resume 7', false],
+    ],
+  })
+})
+
+describe('the parts of a prompt', () => {
+  itSays(PROMPT_TEXT, {
+    standard: [[true], [false]],
+    title: [
+      ['flow', '7_x', 'make', undefined, 1, 3],
+      ['flow', '7_x', 'make', 'step 2 of 5', 2, 3],
+    ],
+    failure: [['no file']],
+    before: [['cut']],
+    ledBy: [
+      ['review', undefined, undefined, 1],
+      ['review', 'fail', undefined, 2],
+      ['review', 'fail', 'too short', 1],
+    ],
+    previousArtifact: [['old/plan.md']],
+    artifact: [
+      ['plan.md', []],
+      ['plan.json', ['it must be JSON', 'it must have at least 2 bytes']],
+    ],
+    minBytes: [[1], [200]],
+    schema: [['{"type":"object"}']],
+    verdict: [['/passed']],
+    caseVerdict: [
+      ['/kind', ['bug', 'idea'], false],
+      ['/kind', ['bug'], true],
+    ],
+    batchTitle: [['flow', '7_x', 'make', 'steps 1, 2 and 3 of 5']],
+    batch: [
+      [
+        [
+          { step: 1, agent: undefined, model: undefined, prompt: 'Do one.' },
+          { step: 2, agent: 'coder', model: 'haiku', prompt: 'Do two.' },
+        ],
+      ],
+    ],
+    stepSchema: [['{"type":"object"}']],
+    stepResult: [['step-1.json']],
+    check: [['npm test', 'postflight workflow check 7']],
+    dispatch: [
+      [undefined, undefined],
+      ['coder', undefined],
+      ['coder', 'haiku'],
+    ],
+    askToWait: [
+      ['7_x', ['npm test'], 'postflight wait 7 --for'],
+      ['7_x', ['a', 'b', 'c', 'd', 'e', 'f'], 'postflight wait 7 --for'],
+    ],
+    follows: [['Workflow "flow".', 'stop it']],
+    inFile: [['specs/7_x/.postflight-prompt.md']],
+  })
+})
+
+describe('the labels of a diagram', () => {
+  itSays(GRAPH_TEXT, {
+    steps: [[1], [2]],
+    stepsFrom: [['plan.json']],
+    atOnce: [[3]],
+  })
+})
+
+describe('what the journal says of a run', () => {
+  itSays(RUN_RECORDS, {
+    started: [['flow']],
+    prompt: [
+      ['make', undefined, 1, false],
+      ['make', 'step 2 of 5: test', 3, true],
+      ['make', 'steps 1, 2 and 5 of 5', undefined, false],
+    ],
+  })
+})

@@ -1,0 +1,166 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { pushRun, requireRemote } from '../../../src/run/shared/ref-store.js'
+import { readTree, writeTree } from '../../../src/run/shared/run-tree.js'
+
+let folder: string
+const git = (root: string, ...args: string[]) =>
+  execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...args], {
+    cwd: root,
+    encoding: 'utf8',
+    input: '',
+  }).trim()
+const commit = (root: string, text: string, ...parents: string[]) =>
+  git(root, 'commit-tree', git(root, 'mktree'), '-m', text, ...parents.flatMap((parent) => ['-p', parent]))
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'shared-'))
+  git(folder, 'init', '-q', '--bare', 'remote')
+  for (const name of ['one', 'two']) {
+    git(folder, 'init', '-q', name)
+    git(join(folder, name), 'remote', 'add', 'origin', `file://${join(folder, 'remote')}`)
+  }
+})
+afterEach(() => vi.unstubAllEnvs())
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+const call = (name: string, limitMs = 30_000) => ({ root: join(folder, name), until: performance.now() + limitMs })
+const push = (commit: string, expected = '') => ({ remote: 'origin', run: 'r1', commit, expected })
+
+test('the first publish wins, another machine that expects no ref finds that the run moved', async () => {
+  const first = commit(join(folder, 'one'), 'first')
+  expect(await pushRun(call('one'), push(first))).toEqual({ outcome: 'published', there: first })
+  const other = commit(join(folder, 'two'), 'other')
+  expect(await pushRun(call('two'), push(other))).toEqual({ outcome: 'moved', there: first })
+  expect(git(join(folder, 'remote'), 'rev-parse', 'refs/postflight/r1')).toBe(first)
+})
+
+test('a commit below the one that the ref holds counts as published', async () => {
+  const one = join(folder, 'one')
+  const first = commit(one, 'first')
+  const second = commit(one, 'second', first)
+  await pushRun(call('one'), push(second))
+  expect(await pushRun(call('one'), push(first))).toEqual({ outcome: 'published', there: second })
+})
+
+test('a ref that somebody removed is gone, and not one that another machine has', async () => {
+  const one = join(folder, 'one')
+  const first = commit(one, 'first')
+  await pushRun(call('one'), push(first))
+  git(join(folder, 'remote'), 'update-ref', '-d', 'refs/postflight/r1')
+  expect(await pushRun(call('one'), push(commit(one, 'second', first), first))).toEqual({ outcome: 'gone' })
+})
+
+test('a remote that refuses is named with its reason', async () => {
+  const hook = join(folder, 'remote/hooks/update')
+  writeFileSync(hook, '#!/bin/sh\necho "only on Mondays" >&2\nexit 1\n', { mode: 0o755 })
+  expect(await pushRun(call('one'), push(commit(join(folder, 'one'), 'first')))).toMatchObject({
+    outcome: 'failed',
+    detail: 'remote: only on Mondays',
+  })
+})
+
+test('a URL is no remote, and a folder without a repository has none', async () => {
+  await expect(requireRemote(call('one'), `file://${folder}/remote`)).rejects.toMatchObject({ code: 'remote-unknown' })
+  await expect(requireRemote(call('one'), 'up')).rejects.toMatchObject({ code: 'remote-unknown' })
+  await expect(requireRemote(call('one'), 'origin')).resolves.not.toHaveProperty('address')
+  await expect(requireRemote(call('.'), 'origin')).rejects.toMatchObject({ code: 'git-failed' })
+})
+
+test('a push runs no hook and ignores GIT_DIR of the environment', async () => {
+  const one = join(folder, 'one')
+  const ran = join(folder, 'ran')
+  for (const hook of ['pre-push', 'reference-transaction'])
+    writeFileSync(join(one, '.git/hooks', hook), `#!/bin/sh\necho ran > '${ran}'\n`, { mode: 0o755 })
+  // The push updates a ref of the clone, which runs the hook `reference-transaction`.
+  git(one, 'config', '--add', 'remote.origin.fetch', '+refs/postflight/*:refs/remotes/origin/postflight/*')
+  const first = commit(one, 'first')
+  rmSync(ran, { force: true })
+  vi.stubEnv('GIT_DIR', join(folder, 'two/.git'))
+  expect(await pushRun(call('one'), push(first))).toMatchObject({ outcome: 'published' })
+  expect(existsSync(ran)).toBe(false)
+})
+
+test('at the time limit the whole process group of git ends', async () => {
+  const one = join(folder, 'one')
+  const first = commit(one, 'first')
+  git(one, 'remote', 'set-url', 'origin', 'ssh://nobody@localhost/x')
+  const pid = join(folder, 'pid')
+  vi.stubEnv('GIT_SSH_COMMAND', `sh -c 'echo $$ > ${pid}; exec sleep 60' x`)
+  expect(await pushRun(call('one', 1_500), push(first))).toMatchObject({ outcome: 'failed' })
+  const left = Number(execFileSync('cat', [pid], { encoding: 'utf8' }))
+  // A process that has ended may stay in the table until the machine's first process collects it.
+  const state = () => spawnSync('ps', ['-o', 'stat=', '-p', String(left)], { encoding: 'utf8' }).stdout.trim()
+  await vi.waitFor(() => expect(state()).toMatch(/^(Z.*)?$/))
+})
+
+test('files come back byte for byte, whatever attributes the repository has', async () => {
+  const one = join(folder, 'one')
+  writeFileSync(join(one, '.gitattributes'), '* text eol=lf filter=bad\n')
+  git(one, 'config', 'filter.bad.clean', 'false')
+  const call = { root: one, until: performance.now() + 30_000 }
+  const files = new Map([
+    ['state.json', Buffer.from('{}\r\n')],
+    ['folder/a/b.bin', Buffer.from([0, 255, 13, 10])],
+  ])
+  expect(await readTree(call, await writeTree(call, files))).toEqual(new Map([...files].reverse()))
+})
+
+test.each([
+  '120000 a',
+  '100755 a',
+  '160000 a',
+  '100644 a\\b',
+  '100644 c:d',
+  '100644 NUL.txt',
+  '100644 .GIT',
+  '100644 ..',
+  '100644 a\nb',
+  '100644 a.',
+])('a tree with %j is refused', async (entry) => {
+  const one = join(folder, 'one')
+  const written = execFileSync('git', ['hash-object', '-w', '--stdin'], {
+    cwd: one,
+    encoding: 'utf8',
+    input: 'x',
+  }).trim()
+  const blob = entry.startsWith('160000') ? '1'.repeat(40) : written
+  const [mode, name] = [entry.slice(0, 6), entry.slice(7)]
+  const line = `${mode} ${mode === '160000' ? 'commit' : 'blob'} ${blob}\t${name}\0`
+  const tree = execFileSync('git', ['mktree', '-z', '--missing'], { cwd: one, encoding: 'utf8', input: line }).trim()
+  const call = { root: one, until: performance.now() + 30_000 }
+  await expect(readTree(call, tree)).rejects.toMatchObject({ code: 'shared-tree' })
+})
+
+test('a tree of too many files, too many bytes, or two names of one file is refused', async () => {
+  const call = { root: join(folder, 'one'), until: performance.now() + 30_000 }
+  const blob = (input: string) =>
+    execFileSync('git', ['hash-object', '-w', '--stdin'], { cwd: call.root, encoding: 'utf8', input }).trim()
+  const tree = (id: string, names: string[]) =>
+    execFileSync('git', ['mktree', '-z'], {
+      cwd: call.root,
+      encoding: 'utf8',
+      input: names.map((name) => `100644 blob ${id}\t${name}\0`).join(''),
+    }).trim()
+  const small = blob('x')
+  const many = Array.from({ length: 1_001 }, (_, index) => `f${index}`)
+  for (const [bad, detail] of [
+    [tree(small, many), 'it has more than 1000 files'],
+    [tree(blob('x'.repeat(20_000_001)), ['big']), 'it is larger than 20 MB'],
+    [tree(small, ['A', 'a']), '"A" and "a" differ only in case'],
+    [
+      await writeTree(
+        call,
+        new Map([
+          ['A', Buffer.from('x')],
+          ['a/b', Buffer.from('x')],
+        ]),
+      ),
+      '"A" and "a" differ only in case',
+    ],
+  ] as const)
+    await expect(readTree(call, bad)).rejects.toMatchObject({ args: { detail } })
+})

@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest'
+import { answering, type Script, simulate, simulatedSteps } from '../../../src/run/machine/simulate.ts'
+import { ready } from '../../property/run/arbitraries.ts'
+
+/** Simulated runs in detail; the walks through whole definitions are in workflow-long-runs.test.ts. */
+
+const PLACE = { task: '7', folder: '/f' }
+const NOTHING: Script = { failures: new Map(), cases: new Map(), steps: new Map() }
+const A = { id: 'a', prompt: 'p', artifact: 'a.json' }
+
+const phaseOf = (phase: object) => ready({ name: 'x', phases: [phase] }).definition.phases[0]
+
+describe('the answers of a script', () => {
+  const verdict = { next: { pass: 'end', fail: 'end', verdict: '/ok' } }
+  const cases = { next: { verdict: '/k', cases: { bug: 'end', idea: 'end' } } }
+  const once = { ...NOTHING, failures: new Map([['a', 1]]) }
+
+  it.each<[string, object, Script, unknown[]]>([
+    ['without a verdict', A, NOTHING, [{ verdict: 'pass' }, { verdict: 'pass' }]],
+    ['without a verdict, failing once', A, once, ['nothing', { verdict: 'pass' }]],
+    ['with a verdict, failing once', { ...A, ...verdict }, once, [{ verdict: 'fail' }, { verdict: 'pass' }]],
+    ['with cases, failing once', { ...A, ...cases }, once, ['nothing', { verdict: 'bug' }]],
+    [
+      'with a case that is named',
+      { ...A, ...cases },
+      { ...NOTHING, cases: new Map([['a', 'idea']]) },
+      [{ verdict: 'idea' }, { verdict: 'idea' }],
+    ],
+  ])('of a phase %s', (_what, phase, script, answers) => {
+    const answer = answering(script)
+    expect(answers.map(() => answer(phaseOf(phase), { step: undefined }))).toEqual(answers)
+  })
+
+  it('of steps count for each step', () => {
+    const answer = answering({ ...NOTHING, failures: new Map([['a/2', 1]]) })
+    const phase = phaseOf({ id: 'a', steps: ['x', 'y'] })
+    expect([1, 2, 2].map((step) => answer(phase, { step }))).toEqual([
+      { verdict: 'pass' },
+      { verdict: 'fail' },
+      { verdict: 'pass' },
+    ])
+  })
+})
+
+it('made-up steps are three texts, or as many tasks of a list as the script says', () => {
+  expect(simulatedSteps(NOTHING, phaseOf({ id: 'a', steps: { from: 'x.json', pointer: '' } }))).toEqual([
+    'step 1',
+    'step 2',
+    'step 3',
+  ])
+  const tasks = phaseOf({ id: 'a', steps: { from: 'x.md', checklist: true } })
+  expect(simulatedSteps({ ...NOTHING, steps: new Map([['a', 2]]) }, tasks)).toEqual([
+    { text: 'step 1', item: 0 },
+    { text: 'step 2', item: 1 },
+  ])
+})
+
+it('a simulated phase that is entered again is told where its own last artifact lies, and no other phase is', () => {
+  const prompt = '<{{previous_artifact}}>'
+  const check = { id: 'check', prompt, artifact: 'c.json', next: { pass: 'end', fail: 'fix', verdict: '/ok' } }
+  const fix = { id: 'fix', prompt, artifact: 'docs/fix.md', next: 'check' }
+  const { definition } = ready({ name: 'x', phases: [check, fix].map((one) => ({ ...one, max_visits: 3 })) })
+  const script = { ...NOTHING, failures: new Map([['check', 2]]) }
+  const { prompts, state } = simulate(definition, script, PLACE, {})
+  expect(prompts.map(({ phase, prompt: said }) => `${phase} ${/<.*>/.exec(said)?.[0]}`)).toEqual([
+    'check <>',
+    'fix <>',
+    'check </f/artifacts/check/1-c.json>',
+    'fix </f/artifacts/fix/1-fix.md>',
+    'check </f/artifacts/check/2-c.json>',
+  ])
+  expect(state).toMatchObject({ outcome: 'completed', id: 'simulated', startedMs: 0, hostSession: undefined })
+})
+
+it('a simulation shows the values of the inputs', () => {
+  const { definition } = ready({ name: 'x', inputs: { issue: {} }, phases: [{ ...A, prompt: 'Do {{input.issue}}.' }] })
+  expect(simulate(definition, NOTHING, PLACE, { issue: '41' }).prompts[0]?.prompt).toContain('Do 41.')
+})

@@ -1,0 +1,264 @@
+/** The text of a state file: it is read as it was written, and problems of other texts are named. */
+
+import { describe, expect, it } from 'vitest'
+import { MAX_PHASE_STEPS } from '../../../src/run/definition/definition-limits.ts'
+import { requestStop } from '../../../src/run/machine/control.ts'
+import { advance } from '../../../src/run/machine/machine.ts'
+import { newState, type WorkflowState } from '../../../src/run/machine/state.ts'
+import { formatState, isState, parseState } from '../../../src/run/machine/state-file.ts'
+import { ready } from '../../property/run/arbitraries.ts'
+
+const NOW = 1_700_000_000_000
+
+/** A run in the middle of things: every optional field is set. */
+function busyState(): WorkflowState {
+  const phases = [{ id: 'constructor', prompt: 'p', artifact: 'a.json', check: { json: true, min_bytes: 2 } }]
+  const { definition } = ready({ name: 'flow', phases })
+  const state = newState(definition, { id: 'wf_1', nowMs: NOW, parentSession: 'parent', hostSession: 'host' })
+  const seen = { nowMs: NOW + 1, steps: undefined, returned: true, mayPrompt: true } as const
+  const prompted = advance(state, { ...seen, artifact: { kind: 'absent' }, stepResults: [] }).state
+  return { ...requestStop(prompted, NOW + 2), takenSteps: ['one'], lastFailure: 'why', repeats: 1 }
+}
+
+/** The first values of the fields that note the stops since a prompt. */
+const STOPS = {
+  ...{ prompt_id: null, shells: [], came_back: false, heard_prompt_id: null, interruptions: 0, asked_to_wait: false },
+  ...{ wait: null, waits: 0 },
+}
+
+/** The version, and the fields that are written for readers only. */
+const UNREAD = ['version', 'current_step', 'step_attempts', 'max_step_attempts']
+
+const SESSIONS = { parentSession: 'parent', hostSession: 'host' }
+
+const entryOf = ({ history }: WorkflowState) => history[0]
+
+const fieldsOf = (state: WorkflowState): Record<string, unknown> => JSON.parse(formatState(state))
+
+describe('a state file', () => {
+  it('is read as it was written', () => {
+    const state = busyState()
+    expect(parseState(formatState(state))).toEqual(state)
+    const ended: WorkflowState = {
+      ...state,
+      active: false,
+      outcome: 'stalled',
+      why: 'spent',
+      stopRequestedMs: undefined,
+    }
+    expect(parseState(formatState(ended))).toEqual(ended)
+    const fresh: WorkflowState = { ...state, promptedMs: undefined, takenSteps: undefined, totalSteps: MAX_PHASE_STEPS }
+    expect(parseState(formatState(fresh))).toEqual(fresh)
+    expect(fieldsOf(fresh)).toMatchObject({ prompted_at: null, taken_steps: null, stop_requested: expect.any(String) })
+  })
+
+  it('is read as it was written with everything that a visit may hold', () => {
+    const phases = [{ id: 'a', steps: ['x', 'y'], parallel: 2, artifact: 'a.json' }]
+    const { definition } = ready({ name: 'flow', inputs: { issue: {} }, phases })
+    const begun = newState(definition, { ...{ id: 'wf_1', nowMs: NOW, inputs: { issue: '41' } }, ...SESSIONS })
+    const work = { step: 1, attempts: 1, maxAttempts: 4, out: true, failure: 'no luck' }
+    const state: WorkflowState = {
+      ...{ ...begun, stepsKnown: true, totalSteps: 2 },
+      ...{ inWork: [work], endedSteps: [{ step: 0, attempts: 2, outcome: 'skipped' }], prompted: true, begun: true },
+      ...{
+        promptId: 'p1',
+        shells: ['s1'],
+        cameBack: true,
+        heardPromptId: 'p2',
+        interruptions: 2,
+        askedToWait: true,
+        waits: 3,
+      },
+      ...{ wait: { for: 'an answer', count: 4, promptId: 'p1', lastPromptId: 'p0' }, clearing: true },
+      ...{ ledBy: { phase: 'b', verdict: 'bug', reason: 'r' }, previousArtifact: 'artifacts/a/1-a.json' },
+      ...{ approval: { standing: 'rejected', note: 'too long' }, durations: { a: 5 }, clockSinceMs: NOW + 3 },
+      ...{ skips: 1, phaseSkips: 1, prompts: 5, visits: { a: 2 }, visitsGranted: 1, updatedMs: NOW + 4 },
+      takenSteps: ['x', { text: 'y' }],
+    }
+    expect(parseState(formatState(state))).toEqual(state)
+  })
+
+  it.each<[string, object]>([
+    ['an unknown event', { event: 'constructor' }],
+    ['a step that no phase has', { step: 1e9 }],
+    ['a step that is a text', { step: '1' }],
+    ['an attempt below 0', { attempt: -1 }],
+    ['an unknown outcome', { outcome: { a: 1 } }],
+    ['a detail that is not a text', { detail: 5 }],
+    ['a verdict that is not a text', { verdict: true }],
+  ])('leaves out an entry of the history that has %s', (_, wrong) => {
+    const fields = fieldsOf(busyState())
+    const [entry] = fields.history as [object]
+    const held = { ...fields, history: [{ ...entry, ...wrong }, entry] }
+    expect(parseState(JSON.stringify(held))).toMatchObject({ history: [entryOf(busyState())] })
+  })
+
+  it('keeps the order of its fields, to the byte', () => {
+    const phases = [{ id: 'a', prompt: 'p', artifact: 'a.json' }]
+    const fresh = newState(ready({ name: 'flow', phases }).definition, {
+      id: 'wf_1',
+      nowMs: NOW,
+      parentSession: undefined,
+      hostSession: 'host',
+    })
+    const [begun, limits] = [
+      { active: true, outcome: null, why: null, settled: false },
+      { step_attempts: 0, max_step_attempts: 3, in_work: [], archiving: [], ended_steps: [] },
+    ]
+    const prompts = { prompted: false, prompted_at: null, repeats: 0, ...STOPS, clearing: false, begun: false }
+    const again = { led_by: null, previous_artifact: null, approval: null }
+    const clock = { inputs: {}, durations: {}, clock_since: '2023-11-14T22:13:20.000Z' }
+    const sessions = {
+      last_failure: null,
+      ...again,
+      stop_requested: null,
+      parent_session_id: null,
+      host_session: 'host',
+    }
+    const time = '2023-11-14T22:13:20.000Z'
+    const phase = { ...{ id: 'a', prompt: 'p', artifact: 'a.json', gate: 'strict', max_attempts: 3 } }
+    const rest = { next: { pass: 'end', fail: 'end' }, max_visits: 1, max_step_attempts: 3, on_exhausted: 'skip' }
+    expect(formatState(fresh)).toBe(
+      `${JSON.stringify({
+        ...{ version: 1, id: 'wf_1', name: 'flow', ...begun, phase: 'a', phase_attempts: 0, max_phase_attempts: 3 },
+        ...{ current_step: 0, total_steps: 0, ...limits, ...prompts, ...sessions, started_at: time, updated_at: time },
+        ...clock,
+        ...{
+          skips: 0,
+          phase_skips: 0,
+          prompts: 0,
+          sequence: 2,
+          visits: { a: 1 },
+          visits_granted: 0,
+          unfinished: {},
+          steps_known: true,
+        },
+        taken_steps: null,
+        history: [
+          { n: 1, time, event: 'start', phase: 'a' },
+          { n: 2, time, event: 'enter', phase: 'a', visit: 1 },
+        ],
+        definition_file: null,
+        definition: { name: 'flow', phases: [{ ...phase, ...rest }] },
+      })}\n`,
+    )
+  })
+
+  it('that was edited by hand cannot raise the limits of its definition', () => {
+    const edited = (more: object) => parseState(JSON.stringify({ ...fieldsOf(busyState()), ...more }))
+    const work = (attempts: number, max_attempts: number) => ({ step: 0, attempts, max_attempts, out: false })
+    const steps = { total_steps: 2, steps_known: true }
+    const raised = { max_phase_attempts: 1e9, in_work: [work(0, 1e9)], ...steps, visits_granted: 1e9 }
+    expect(edited(raised)).toMatchObject({ maxPhaseAttempts: 3, inWork: [{ maxAttempts: 3 }], visitsGranted: 1 })
+    // Attempts and visits that resumes have granted stay.
+    const resumed = { phase_attempts: 4, max_phase_attempts: 6, in_work: [work(3, 6)], ...steps }
+    const granted = { visits: { constructor: 2 }, visits_granted: 2 }
+    expect(edited({ ...resumed, ...granted })).toMatchObject({
+      ...{ maxPhaseAttempts: 6, inWork: [{ maxAttempts: 6 }], visitsGranted: 2 },
+    })
+    expect(edited({ ...resumed, max_phase_attempts: 8, in_work: [work(3, 8)] })).toMatchObject({
+      ...{ maxPhaseAttempts: 7, inWork: [{ maxAttempts: 6 }] },
+    })
+    const twice = [work(0, 3), work(0, 3)]
+    expect(edited({ ...steps, in_work: twice })).toEqual({ code: 'shape', detail: 'in_work, ended_steps' })
+    expect(edited({ ...steps, in_work: [{ ...work(0, 3), step: 2 }] })).toMatchObject({ code: 'shape' })
+  })
+
+  it.each(Object.keys(fieldsOf(busyState())).filter((key) => !UNREAD.includes(key)))('without %s is refused', (key) => {
+    const { [key]: _missing, ...fields } = fieldsOf(busyState())
+    expect(parseState(JSON.stringify(fields))).toEqual({ code: 'shape', detail: key })
+  })
+
+  it('names every key that is missing', () => {
+    const read = parseState('{"version": 1}')
+    const keys = Object.keys(fieldsOf(busyState())).filter((key) => !UNREAD.includes(key))
+    expect(read).toEqual({ code: 'shape', detail: keys.join(', ') })
+  })
+
+  it('keeps a wait', () => {
+    for (const wait of [
+      { for: 'an answer', count: 2 },
+      { for: 'an answer', count: 1, promptId: 'p1' },
+      { for: 'an answer', count: 1, lastPromptId: 'p1' },
+      { for: 'an answer', count: 1, stoppedMs: NOW },
+    ]) {
+      expect(parseState(formatState({ ...busyState(), wait }))).toMatchObject({ wait })
+    }
+  })
+
+  it.each([
+    ['[]', 'shape', 'object'],
+    ['{"version": 1}', 'shape', 'outcome'],
+    ['{"version": "1"}', 'version', '1'],
+    ['{}', 'version', 'undefined'],
+    ['{', 'not-json', ''],
+  ])('%s: %s', (text, code, detail) => {
+    expect(parseState(text)).toMatchObject({ code, detail: expect.stringContaining(detail) })
+  })
+
+  it.each([
+    ['id', 3],
+    ['name', 3],
+    ['active', 'yes'],
+    ['phase', 'unknown'],
+    ['visits', { a: -1, b: 1 }],
+    ['visits', [1]],
+    ['stop_requested', 3],
+    ['last_failure', {}],
+    ['sequence', '1'],
+    ['phase_attempts', 1.5],
+    ['total_steps', 1001],
+    ['taken_steps', [1]],
+    ['prompted', null],
+    ['host_session', 3],
+    ['history', {}],
+    ['definition', {}],
+    ['outcome', 3],
+    ['in_work', [{ step: 0, attempts: 0, max_attempts: 3, out: 'yes' }]],
+    ['ended_steps', [{ step: 0, attempts: 1, outcome: 'failed' }]],
+    ['shells', [1]],
+    ['waits', -1],
+    ['came_back', 'yes'],
+    ['led_by', { phase: 3 }],
+    ['led_by', { phase: 'a', verdict: 3 }],
+    ['approval', { standing: 'maybe' }],
+    ['approval', { standing: 'asked', note: 3 }],
+    ['inputs', { issue: 41 }],
+    ['inputs', ['x']],
+    ['durations', { a: -1 }],
+    ['clock_since', 3],
+    ['updated_at', 3],
+  ])('with a wrong %s is refused, and the key is named', (name, value) => {
+    const read = parseState(JSON.stringify({ ...fieldsOf(busyState()), [name]: value }))
+    expect(isState(read)).toBe(false)
+    expect(read).toMatchObject({ code: 'shape', detail: name === 'phase' ? 'definition' : name })
+  })
+
+  it('with several wrong fields names each of them', () => {
+    const read = parseState(JSON.stringify({ ...fieldsOf(busyState()), name: 3, active: 'yes', definition: {} }))
+    expect(read).toEqual({ code: 'shape', detail: 'name, active, definition' })
+  })
+
+  it('is read without its unreadable times and transitions', () => {
+    const history = [
+      3,
+      null,
+      { n: 'x', event: 'start', phase: 'a' },
+      { n: 1, event: 3, phase: 'a' },
+      { n: 1, event: 'start', phase: 3 },
+      { n: 1, event: 'start', phase: 'a', time: 3 },
+      { n: 1, event: 'start', phase: 'a' },
+      { n: 2, event: 'enter', phase: 'a', time: 'x' },
+    ]
+    const read = parseState(JSON.stringify({ ...fieldsOf(busyState()), history, started_at: null, updated_at: null }))
+    expect(read).toMatchObject({
+      startedMs: 0,
+      updatedMs: 0,
+      history: [
+        { n: 1, timeMs: 0 },
+        { n: 1, timeMs: 0 },
+        { n: 2, timeMs: 0 },
+      ],
+    })
+  })
+})

@@ -1,0 +1,524 @@
+import { describe, expect, it } from 'vitest'
+import {
+  claudeEntries,
+  fileOfCommand,
+  guardedCommand,
+  guardedNodeCommand,
+  isOurCommand,
+} from '../../../src/hosts/hook-entries.ts'
+import {
+  addEntries,
+  findCommands,
+  findEntries,
+  findPlaces,
+  isInstalled,
+  isOurHook,
+  removeEntries,
+} from '../../../src/setup/claude-hooks.ts'
+import { thrownBy } from '../builders.ts'
+
+const COMMAND = '"/opt/postflight-guard/hooks/postflight-hook"'
+const ENTRIES = claudeEntries(COMMAND)
+const PATH = '/home/me/.claude/settings.json'
+const EVENTS = ['SubagentStop', 'Stop', 'SessionStart', 'PostToolUse', 'PreToolUse']
+/** The groups of each event. */
+const GROUPS = Object.fromEntries(
+  EVENTS.map((event) => [event, ENTRIES.filter((entry) => entry.event === event).map(({ group }) => group)]),
+)
+
+const FOREIGN = { type: 'command', command: 'echo foreign', timeout: 5 }
+const OURS = { type: 'command', command: COMMAND, timeout: 10 }
+const OURS_AT_STOP = { ...OURS, command: `${COMMAND} Stop` }
+const OURS_OF_OLD = { type: 'command', command: '"/old/place/hooks/postflight-hook"', timeout: 60 }
+
+const add = (text: string): string => addEntries(text, ENTRIES, PATH, isOurHook)
+const remove = (text: string): string => removeEntries(text, PATH, isOurHook)
+const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`
+const hooksOf = (text: string): Record<string, unknown[]> => JSON.parse(text.replace(/^\ufeff/, '')).hooks
+
+describe('the entries for Claude Code', () => {
+  it('are one for each event, and two for the end of a tool', () => {
+    expect(ENTRIES.map(({ event }) => event).sort()).toEqual([...EVENTS, 'PostToolUse'].sort())
+  })
+
+  it('name the tool that starts sub-agents in the command too', () => {
+    const hook = { ...OURS, command: `${COMMAND} Agent` }
+    expect(ENTRIES[4]?.group).toEqual({ matcher: 'Agent', hooks: [hook] })
+  })
+
+  it('name the tools by which an agent ends its turn', () => {
+    expect(ENTRIES[5]).toEqual({
+      event: 'PreToolUse',
+      group: { matcher: 'StructuredOutput|SubagentHandback|task_complete', hooks: [OURS_AT_STOP] },
+    })
+  })
+
+  it('run the launcher at every stop, without a matcher', () => {
+    const groupOf = (event: string) => ENTRIES.find((entry) => entry.event === event)?.group
+    expect(groupOf('SubagentStop')).toEqual({ hooks: [OURS] })
+    expect(groupOf('Stop')).toEqual({ hooks: [OURS_AT_STOP] })
+  })
+
+  it('name the event of a starting session in the command', () => {
+    expect(ENTRIES[2]?.group.hooks[0]?.command).toBe(`${COMMAND} SessionStart`)
+  })
+
+  it('start a process only for shell commands that name postflight', () => {
+    expect(ENTRIES[3]?.group).toEqual({ matcher: 'Bash', hooks: [{ ...OURS, if: 'Bash(*postflight*)' }] })
+  })
+
+  it('have timeouts in seconds, longer than the 5 s in which the hook answers', () => {
+    for (const { group } of ENTRIES) expect(group.hooks.map((hook) => hook.timeout)).toEqual([10])
+  })
+})
+
+describe('a command that does nothing where its file is missing', () => {
+  it('is a line of the shell', () => {
+    expect(guardedCommand('"/a b/postflight-hook"')).toBe(
+      '[ ! -f "/a b/postflight-hook" ] || exec "/a b/postflight-hook"',
+    )
+  })
+
+  it('is a line for Node on Windows, with the word that marks it as ours', () => {
+    expect(guardedNodeCommand('"C:/a b/dist/hook.js"')).toBe(
+      `node -e "require('fs').existsSync(process.argv[1])&&require(process.argv[1])" "C:/a b/dist/hook.js" postflight-hook`,
+    )
+  })
+})
+
+describe('a command of ours', () => {
+  it.each([
+    COMMAND,
+    `${COMMAND} SessionStart`,
+    `${COMMAND} Agent`,
+    'node "C:/any folder/dist/hook.js" postflight-hook Agent',
+    guardedCommand(COMMAND),
+    `${guardedCommand(COMMAND)} SessionStart`,
+    guardedCommand('"/a \\"b\\" \\$c/ ] || exec x/hooks/postflight-hook"'),
+    guardedNodeCommand('"C:/any folder/dist/hook.js"'),
+    `${guardedNodeCommand('"C:/any folder/dist/hook.js"')} Agent`,
+    'postflight-hook',
+    '/usr/bin/postflight-hook',
+    "'/with space/postflight-hook'",
+    "'/it'\\''s here/postflight-hook' SessionStart",
+    '/it\\ is/hooks/postflight-hook',
+    '"/a \\"b\\" \\$c \\`d\\` \\\\e/ü/hooks/postflight-hook" SessionStart',
+    '"$CLAUDE_PROJECT_DIR"/node_modules/postflight-guard/hooks/postflight-hook',
+    '"$CLAUDE_PROJECT_DIR/node_modules/postflight-guard/hooks/postflight-hook"',
+    'node "C:/Users/me/node_modules/postflight-guard/dist/hook.js"',
+    'node "C:\\Users\\me\\postflight-guard\\dist\\hook.js"',
+    'node C:\\Users\\me\\postflight-guard\\dist\\hook.js',
+    'node "C:/any folder/dist/hook.js" postflight-hook SessionStart',
+    '"/usr/bin/node" "/x/postflight-guard/dist/hook.js"',
+    '"C:\\Program Files\\nodejs\\node.exe" "C:\\x\\postflight-guard\\dist\\hook.js"',
+    'node /x/postflight-guard/dist/hook.js SessionStart',
+    'postflight hook',
+    'postflight  hook',
+    '/usr/local/bin/postflight hook',
+    'node "/x/bin/postflight.js" hook',
+    'postflight hook SessionStart',
+    'C:\\npm\\postflight.cmd hook',
+    ' postflight-hook\n',
+  ])('can be %s', (command) => {
+    expect(isOurCommand(command)).toBe(true)
+  })
+
+  it.each([
+    '[ ! -f /x/hooks/postflight-hook ] || exec /y/hooks/postflight-hook',
+    '[ ! -f /x/hooks/postflight-hook ] || exec /x/hooks/postflight-hook; say done',
+    '[ ! -f /x/hooks/postflight-hook ] || exec /x/hooks/postflight-hook SessionStart x',
+    '[ ! -f /x/hooks/postflight-hook ] || exec /x/hooks/postflight-hooks',
+    '[ ! -f x postflight-hook ] || exec x postflight-hook',
+    '[ ! -f say ] || exec say',
+    'node -e "evil()" "/x/dist/hook.js" postflight-hook',
+    'echo done',
+    "echo 'start of postflight hook' >> ~/log",
+    'grep -q postflight-hook /etc/x && notify-send done',
+    "~/bin/log.sh 'postflight hook'",
+    'timeout 3 /x/hooks/postflight-hook | tee -a log',
+    'timeout 3 /x/hooks/postflight-hook',
+    '/x/hooks/postflight-hook | tee -a log',
+    '/x/hooks/postflight-hook; say done',
+    '/x/hooks/postflight-hook && say done',
+    '/x/hooks/postflight-hook 2> log',
+    '/x/hooks/postflight-hook &',
+    '/x/hooks/postflight-hook\nsay done',
+    '/x/hooks/postflight-hook --root /x',
+    '/x/hooks/postflight-hook SessionStart SessionStart',
+    '/x/hooks/postflight-hook SessionStart Agent',
+    '/x/hooks/postflight-hook SubagentStop',
+    '# /x/hooks/postflight-hook',
+    '#/x/hooks/postflight-hook',
+    'HOOK=/x/hooks/postflight-hook',
+    '"$(find / -name postflight)/postflight-hook"',
+    '"/x/hooks/postflight-hook',
+    '/x/hooks/postflight-hook/log.sh',
+    'echo postflight-hook',
+    'node /x/log.js postflight-hook',
+    'node /x/log.js postflight hook',
+    'node --require /x/log.js /x/hooks/postflight-hook',
+    'node /x/other-tool/dist/hook.js SessionStart',
+    'node /x/my-postflight/dist/hook.js',
+    'node postflight-guard/dist/hook.js.bak',
+    'postflight hook --root .',
+    'postflight hook | cat',
+    'postflight "hook me"',
+    'postflight-hook-of-mine',
+    '/bin/my-postflight-hook',
+    'postflight hooks',
+    'postflight inspect',
+    'my-postflight hook',
+    'node /x/other-tool/dist/hook.js',
+    'node "/home/me/postflight-lab/node_modules/other-tool/dist/hook.js"',
+    'node /x/postflight-guard/dist/cli.js',
+    '',
+    undefined,
+    null,
+    5,
+    ['postflight-hook'],
+  ])('cannot be %j', (command) => {
+    expect(isOurCommand(command)).toBe(false)
+  })
+})
+
+describe('adding our entries', () => {
+  it.each([
+    ['an empty file', '', '{\n  "hooks": {\n    "SubagentStop": ['],
+    ['a blank file', ' \n', '{\n  "hooks": {\n    "SubagentStop": ['],
+    ['an empty object', '{}', '{\n  "hooks": {\n    "SubagentStop": ['],
+    ['an empty object on two lines', '{\n}\n', '{\n  "hooks": {\n    "SubagentStop": ['],
+    [
+      'two spaces',
+      '{\n  "a": 1\n}\n',
+      '{\n  "a": 1,\n  "hooks": {\n    "SubagentStop": [\n      {\n        "hooks": [',
+    ],
+    ['four spaces', '{\n    "a": 1\n}\n', '{\n    "a": 1,\n    "hooks": {\n        "SubagentStop": ['],
+    ['tabs', '{\n\t"a": 1\n}\n', '{\n\t"a": 1,\n\t"hooks": {\n\t\t"SubagentStop": [\n\t\t\t{\n\t\t\t\t"hooks": ['],
+    ['CRLF', '{\r\n  "a": 1\r\n}\r\n', '{\r\n  "a": 1,\r\n  "hooks": {\r\n    "SubagentStop": [\r\n'],
+    ['no final newline', '{\n  "a": 1\n}', '{\n  "a": 1,\n  "hooks": {\n'],
+    ['a byte-order mark', '\ufeff{\n  "a": 1\n}\n', '\ufeff{\n  "a": 1,\n  "hooks": {\n'],
+    ['blanks after the brace', '{ \t\n    "a": 1\n}\n', '{ \t\n    "a": 1,\n    "hooks": {\n'],
+    ['a layout without a clear indent', '{"a": {\n      "b": 1 } }', '{"a": {\n      "b": 1 },\n  "hooks": {\n'],
+    ['one line', '{"a":1}', '{"a":1,"hooks": {"SubagentStop":'],
+  ])('keeps the layout of the file: %s', (_, text, beginning) => {
+    const added = add(text)
+    expect(added.slice(0, beginning.length)).toBe(beginning)
+    expect(added.includes('\r')).toBe(text.includes('\r'))
+    if (text.includes('\r')) expect(added).not.toMatch(/[^\r]\n/)
+    expect(/\s*$/.exec(added)?.[0]).toBe(text.trim() === '' ? '\n' : /\s*$/.exec(text)?.[0])
+    expect(Object.keys(hooksOf(added))).toEqual(EVENTS)
+  })
+
+  it('keeps a file on one line', () => {
+    expect(add('{"a":1,"hooks":{"Stop":[]}}')).not.toContain('\n')
+  })
+
+  it('makes a new file that looks as if a person wrote it', () => {
+    expect(add('')).toBe(json({ hooks: GROUPS }))
+  })
+
+  it('puts them after the entries of others', () => {
+    const before = { model: 'opus', hooks: { PreCompact: [1], Stop: [{ hooks: [FOREIGN] }] }, last: true }
+    const after = JSON.parse(add(json(before)))
+    expect(after).toEqual({
+      ...before,
+      hooks: {
+        ...GROUPS,
+        PreCompact: [1],
+        Stop: [{ hooks: [FOREIGN] }, { hooks: [OURS_AT_STOP] }],
+      },
+    })
+    expect(Object.keys(after)).toEqual(['model', 'hooks', 'last'])
+  })
+
+  it('leaves invalid groups unchanged', () => {
+    const odd = [null, 5, 'x', [], {}, { hooks: null }, { hooks: 'x' }, { hooks: [null, 5, { command: 5 }] }]
+    expect(hooksOf(add(json({ hooks: { Stop: odd } }))).Stop).toEqual([...odd, { hooks: [OURS_AT_STOP] }])
+  })
+
+  it('is idempotent, to the byte', () => {
+    for (const text of ['', '{}', '{"a":1}', '{\r\n\t"a": 1\r\n}', json({ hooks: { Stop: [{ hooks: [FOREIGN] }] } })]) {
+      const once = add(text)
+      expect(add(once)).toBe(once)
+      expect(isInstalled(once, ENTRIES, PATH, isOurHook)).toBe(true)
+      expect(isInstalled(text, ENTRIES, PATH, isOurHook)).toBe(false)
+    }
+  })
+
+  it('keeps the place of ours: entries of others after them stay after them', () => {
+    const text = add('').replace(/( *)\}\n( *)\],\n( *)"Stop"/, '$1},\n$1{ "hooks": [] }\n$2],\n$3"Stop"')
+    expect(hooksOf(text).SubagentStop).toEqual([{ hooks: [OURS] }, { hooks: [] }])
+    expect(add(text)).toBe(text)
+  })
+
+  it('repairs entries that are missing, double or changed', () => {
+    const whole = JSON.parse(add('')) as { hooks: Record<string, unknown[]> }
+    const variants = [
+      { hooks: { ...whole.hooks, Stop: undefined } },
+      { hooks: { ...whole.hooks, Stop: [{ hooks: [OURS] }, { hooks: [OURS] }] } },
+      { hooks: { ...whole.hooks, Stop: [{ hooks: [{ ...OURS, timeout: 1 }] }] } },
+      { hooks: { ...whole.hooks, Stop: [{ matcher: 'x', hooks: [OURS] }] } },
+      { hooks: { ...whole.hooks, PreToolUse: [{ hooks: [OURS] }] } },
+    ]
+    for (const variant of variants) {
+      const text = json(variant)
+      expect(isInstalled(text, ENTRIES, PATH, isOurHook)).toBe(false)
+      expect(JSON.parse(add(text))).toEqual(whole)
+    }
+  })
+
+  it('replaces ours of an old path, and keeps foreign hooks in the same group', () => {
+    const before = {
+      hooks: {
+        Stop: [{ matcher: 'm', hooks: [FOREIGN, OURS_OF_OLD] }, { hooks: [OURS_OF_OLD] }],
+        PreCompact: [{ hooks: [OURS_OF_OLD] }],
+      },
+    }
+    const hooks = hooksOf(add(json(before)))
+    expect(hooks.Stop).toEqual([{ matcher: 'm', hooks: [FOREIGN] }, { hooks: [OURS_AT_STOP] }])
+    expect(hooks.PreCompact).toBeUndefined()
+    expect(
+      findCommands(add(json(before)), PATH, isOurHook)
+        .map(({ event }) => event)
+        .sort(),
+    ).toEqual(ENTRIES.map(({ event }) => event).sort())
+  })
+})
+
+describe('removing our entries', () => {
+  it('leaves a file without them unchanged, to the byte', () => {
+    for (const text of [
+      '',
+      ' \n',
+      '{}',
+      '{ "hooks" : { "Stop" : [ ] } }',
+      json({ hooks: { Stop: [{ hooks: [FOREIGN] }] } }),
+    ]) {
+      expect(remove(text)).toBe(text)
+    }
+  })
+
+  it.each([
+    [
+      'the list of an event that held nothing else',
+      { hooks: { Stop: [{ hooks: [OURS] }], Other: [1] } },
+      { hooks: { Other: [1] } },
+    ],
+    ['hooks that held nothing else', { a: 1, hooks: { Stop: [{ hooks: [OURS] }] } }, { a: 1 }],
+    ['our group, if others stay', { hooks: { Stop: [1, { hooks: [OURS] }, 2] } }, { hooks: { Stop: [1, 2] } }],
+    [
+      'our command, if others stay',
+      { hooks: { Stop: [{ hooks: [OURS, FOREIGN] }] } },
+      { hooks: { Stop: [{ hooks: [FOREIGN] }] } },
+    ],
+    [
+      'a command between others',
+      { hooks: { Stop: [{ hooks: [5, OURS, FOREIGN, OURS_OF_OLD] }] } },
+      { hooks: { Stop: [{ hooks: [5, FOREIGN] }] } },
+    ],
+    ['all of them, in any event', { hooks: { A: [{ hooks: [OURS] }], B: [{ hooks: [OURS] }, { hooks: [OURS] }] } }, {}],
+    [
+      'an event of a prototype’s name',
+      { hooks: { constructor: [{ hooks: [OURS] }], Stop: [1] } },
+      { hooks: { Stop: [1] } },
+    ],
+  ])('removes %s', (_, before, after) => {
+    expect(JSON.parse(remove(json(before)))).toEqual(after)
+    expect(JSON.parse(remove(JSON.stringify(before)))).toEqual(after)
+  })
+
+  it('after adding them restores the file', () => {
+    for (const value of [{}, { a: 1 }, { hooks: { Stop: [{ hooks: [FOREIGN] }] }, z: [1, { b: null }] }]) {
+      expect(JSON.parse(remove(add(json(value))))).toEqual(value)
+    }
+  })
+
+  it('keeps lists that were empty before', () => {
+    const text = json({ a: { hooks: {} }, hooks: { Before: [], Stop: [{ hooks: [OURS] }], Other: [] } })
+    expect(JSON.parse(remove(text))).toEqual({ a: { hooks: {} }, hooks: { Before: [], Other: [] } })
+  })
+
+  it('keeps a byte-order mark', () => {
+    expect(remove(add('\ufeff{"a":1}'))).toMatch(/^\ufeff\{"a":1\s*\}$/)
+  })
+})
+
+describe('finding', () => {
+  it('returns our commands with their events, and no others', () => {
+    const text = json({ hooks: { Stop: [{ hooks: [FOREIGN, OURS] }, null], Other: [{ hooks: [OURS_OF_OLD] }] } })
+    expect(findCommands(text, PATH, isOurHook)).toEqual([
+      { event: 'Stop', command: OURS.command },
+      { event: 'Other', command: OURS_OF_OLD.command },
+    ])
+    expect(findCommands('', PATH, isOurHook)).toEqual([])
+    expect(findCommands('{"a":1}', PATH, isOurHook)).toEqual([])
+  })
+
+  it('returns the places of our hooks: the event, the group in its list, the hook in its group', () => {
+    const text = json({
+      hooks: {
+        Stop: [{ hooks: [FOREIGN] }, { hooks: [FOREIGN, OURS, OURS_OF_OLD] }],
+        Other: [null, { hooks: [OURS] }],
+      },
+    })
+    expect(findPlaces(text, PATH, isOurHook)).toEqual([
+      { event: 'Stop', group: 1, hook: 1 },
+      { event: 'Stop', group: 1, hook: 2 },
+      { event: 'Other', group: 1, hook: 0 },
+    ])
+    expect(findPlaces('', PATH, isOurHook)).toEqual([])
+  })
+})
+
+describe('two kinds of our hooks', () => {
+  const isOther = (hook: unknown): boolean => (hook as { type?: unknown } | null)?.type === 'agent'
+  const agent = (prompt: string) => ({ type: 'agent', prompt })
+  const others = (prompt: string) => [{ event: 'Stop', group: { matcher: 'Bash', hooks: [agent(prompt)] } }]
+
+  it('are added, found and removed independently', () => {
+    const both = addEntries(add(''), others('new'), PATH, isOther)
+    expect(hooksOf(both).Stop).toEqual([{ hooks: [OURS_AT_STOP] }, { matcher: 'Bash', hooks: [agent('new')] }])
+    expect(findEntries(both, PATH, isOther)).toEqual(others('new'))
+    expect([isInstalled(both, others('new'), PATH, isOther), isInstalled(both, ENTRIES, PATH, isOurHook)]).toEqual([
+      true,
+      true,
+    ])
+    expect(isInstalled(both, others('old'), PATH, isOther)).toBe(false)
+    expect(removeEntries(both, PATH, isOther)).toBe(add(''))
+    expect(findEntries(remove(both), PATH, isOther)).toEqual(others('new'))
+  })
+
+  it('in one group are taken out of it, and the group stays for the other kind', () => {
+    const text = json({ hooks: { Stop: [{ hooks: [agent('x'), OURS, FOREIGN] }] } })
+    expect(hooksOf(remove(text)).Stop).toEqual([{ hooks: [agent('x'), FOREIGN] }])
+    expect(hooksOf(removeEntries(text, PATH, isOther)).Stop).toEqual([{ hooks: [OURS, FOREIGN] }])
+  })
+
+  it('of one event are removed alone', () => {
+    const text = json({ hooks: { Stop: [{ hooks: [OURS] }], SubagentStop: [{ hooks: [OURS] }] } })
+    expect(hooksOf(removeEntries(text, PATH, isOurHook, 'SubagentStop'))).toEqual({ Stop: [{ hooks: [OURS] }] })
+  })
+})
+
+describe('a file that is not JSON is refused with line and column', () => {
+  it.each([
+    ['{\n  "a": 1,\n}', 3, 1],
+    ['{\n  "a" 1\n}', 2, 7],
+    ['{\n  // why\n  "a": 1\n}', 2, 3],
+    ['{"a": 1 "b": 2}', 1, 9],
+    ['{\r\n  "a": nul\r\n}', 2, 8],
+    ['{"a": "x\n"}', 1, 7],
+    ['{', 1, 2],
+    ['{}}', 1, 3],
+    ['\ufeff{,}', 1, 2],
+    ['hello', 1, 1],
+  ])('%j at %i:%i', (text, line, column) => {
+    for (const call of [add, remove]) {
+      expect(thrownBy(() => call(text))).toMatchObject({
+        code: 'settings-not-json',
+        args: { path: PATH, line, column, fault: expect.stringMatching(/^[A-Za-z]+$/) },
+      })
+    }
+    expect(thrownBy(() => findCommands(text, PATH, isOurHook))).toMatchObject({ code: 'settings-not-json' })
+    expect(thrownBy(() => isInstalled(text, ENTRIES, PATH, isOurHook))).toMatchObject({ code: 'settings-not-json' })
+  })
+})
+
+it('the fault has the name that the parser gives it', () => {
+  expect(thrownBy(() => add('{"a": 1 "b": 2}'))).toMatchObject({ args: { fault: 'CommaExpected' } })
+})
+
+describe('a file of another shape is refused', () => {
+  it.each([
+    ['[]', undefined, 'object'],
+    ['null', undefined, 'object'],
+    ['5', undefined, 'object'],
+    ['"x"', undefined, 'object'],
+    ['{"hooks": []}', 'hooks', 'object'],
+    ['{"hooks": null}', 'hooks', 'object'],
+    ['{"hooks": "x"}', 'hooks', 'object'],
+    ['{"hooks": {"Stop": {}}}', 'hooks.Stop', 'list'],
+    ['{"hooks": {"Stop": null}}', 'hooks.Stop', 'list'],
+    ['{"hooks": {"Other": "x"}}', 'hooks.Other', 'list'],
+  ])('%s: the property %s must be of the kind %s', (text, property, expected) => {
+    for (const call of [add, remove]) {
+      expect(thrownBy(() => call(text))).toMatchObject({
+        code: 'settings-wrong-shape',
+        args: { path: PATH, property, expected },
+      })
+    }
+  })
+
+  it('nested more than 500 levels deep, and no file above that', () => {
+    const nested = (levels: number): string => `{"a": ${'['.repeat(levels - 1)}"[{"${']'.repeat(levels - 1)}}`
+
+    expect(remove(nested(500))).toBe(nested(500))
+    expect(thrownBy(() => add(nested(501)))).toMatchObject({
+      code: 'settings-too-deep',
+      args: { path: PATH, limit: 500 },
+    })
+    const flat = json({ list: Array(600).fill([{}]) })
+    expect(remove(flat)).toBe(flat)
+  })
+
+  // Of two keys of one name, a host reads the last and an edit finds the first.
+  it.each([
+    ['{"hooks": {}, "hooks": {}}', 'hooks'],
+    ['{"hooks": {"Stop": [1]}, "a": 1, "\\u0068ooks": {}}', 'hooks'],
+    ['{"hooks": {"Stop": [1, 2], "Stop": []}}', 'Stop'],
+    [`{"hooks": {"Stop": [1, 2], "Stop": [{"hooks": [${JSON.stringify(OURS)}]}]}}`, 'Stop'],
+    ['{"hooks": {"Stop": [{"hooks": [], "hooks": []}]}}', 'hooks'],
+    ['{"hooks": {"Stop": [{"hooks": [{"command": "a", "command": "b"}]}]}}', 'command'],
+  ])('two equal keys in %s', (text, property) => {
+    for (const call of [add, remove]) {
+      expect(thrownBy(() => call(text))).toMatchObject({
+        code: 'settings-wrong-shape',
+        args: { property, expected: 'unique' },
+      })
+    }
+  })
+
+  it('equal keys elsewhere in the file are accepted', () => {
+    const text = '{"a": {"hooks": 1, "hooks": 2}, "b": 1, "b": 2, "c": "{\\"hooks\\": 1, \\"hooks\\": 2}"}'
+    expect(add(text).startsWith(text.slice(0, -1))).toBe(true)
+    expect(hooksOf(add(text)).Stop).toEqual([{ hooks: [OURS_AT_STOP] }])
+  })
+})
+
+describe('keys with the names of inherited properties', () => {
+  it.each([
+    '{"__proto__":{"hooks":5}}',
+    '{"__proto__":{"hooks":{"Stop":[1]}}}',
+    '{"hooks":{"__proto__":[1]}}',
+    '{"hooks":{"__proto__":{"Stop":[{"hooks":[]}]}}}',
+    `{"hooks":{"Stop":[{"__proto__":{"hooks":[${JSON.stringify(OURS)}]}}]}}`,
+  ])('stay, and do not change our entries: %s', (text) => {
+    expect(remove(text)).toBe(text)
+    const added = add(text)
+    expect(add(added)).toBe(added)
+    expect(JSON.stringify(JSON.parse(remove(added)))).toBe(text)
+  })
+})
+
+describe('the file of a command of ours', () => {
+  it.each([
+    [
+      guardedCommand('"$CLAUDE_PROJECT_DIR/node_modules/postflight-guard/hooks/postflight-hook"'),
+      '$CLAUDE_PROJECT_DIR/node_modules/postflight-guard/hooks/postflight-hook',
+    ],
+    [`${guardedCommand('"/my place/hooks/postflight-hook"')} SessionStart`, '/my place/hooks/postflight-hook'],
+    [guardedNodeCommand('"C:/x/dist/hook.js"'), 'C:/x/dist/hook.js'],
+    ['/old/hooks/postflight-hook', '/old/hooks/postflight-hook'],
+    ['node "/x/postflight-guard/dist/hook.js" Agent', '/x/postflight-guard/dist/hook.js'],
+    ['postflight hook', undefined],
+    ['postflight-hook', undefined],
+    [' "C:\\\\x\\\\postflight-guard\\\\dist\\\\hook.js" ', 'C:\\x\\postflight-guard\\dist\\hook.js'],
+  ])('%s', (command, file) => {
+    expect(isOurCommand(command)).toBe(true)
+    expect(fileOfCommand(command)).toBe(file)
+  })
+})
+
+it.each(['', '"/unfinished', 'node'])('%j starts no file', (command) => {
+  expect(fileOfCommand(command)).toBeUndefined()
+})

@@ -1,0 +1,116 @@
+import { describe } from 'vitest'
+import {
+  GIT_FINDINGS,
+  HOOK_FINDINGS,
+  HOST_FINDINGS,
+  MARKER_FINDINGS,
+  PLUGIN_FINDINGS,
+  ROOT_FINDINGS,
+  RUN_FINDINGS,
+} from '../../../src/setup/doctor/doctor-messages.ts'
+import { itSays } from '../sentences.ts'
+
+describe('findings about the hook', () => {
+  itSays(HOOK_FINDINGS, {
+    installed: [['.claude/settings.json']],
+    installedTwice: [
+      [['.claude/settings.json', '.claude/settings.local.json'], 'at a cost'],
+      [['.claude/settings.json', '.claude/settings.local.json', '~/.claude/settings.json'], 'at a cost'],
+    ],
+    hooksDisabled: [['.claude/settings.json']],
+    guardDisabled: [[undefined], ['.claude/settings.json']],
+    anotherCopy: [['.claude/settings.json', '/old/hooks/postflight-hook']],
+    listedTwice: [['.claude/settings.json']],
+    otherCommand: [['.claude/settings.json']],
+    copyMissing: [['.claude/settings.json', 'no such file']],
+    installedByProject: [['.claude/settings.json']],
+    plugin: [['postflight-guard', 'hooks.json']],
+    pluginPlace: [['postflight-guard']],
+    shellHook: [['bash guard.sh', '.claude/settings.json']],
+    reactive: [
+      [1, '.claude/settings.json'],
+      [2, '.claude/settings.json'],
+    ],
+    withoutWord: [['.claude/settings.json', 'Stop']],
+    incomplete: [['.claude/settings.json']],
+    missing: [['dist/hook.js']],
+    notExecutable: [['hooks/postflight-hook']],
+    answers: [['{}']],
+    noAnswer: [['exit code 1']],
+  })
+})
+
+describe('findings about other hosts', () => {
+  itSays(HOST_FINDINGS, {
+    repair: [['Codex CLI']],
+    installedTwice: [
+      ['Codex CLI', ['a.json', 'b.json']],
+      ['Codex CLI', ['a.json', 'b.json', 'c.json']],
+    ],
+    untrusted: [['.codex/hooks.json', ['Stop', 'SessionStart']]],
+    gemini: [['.gemini/settings.json']],
+    kimi: [['~/.kimi/config.toml']],
+  })
+})
+
+describe('findings about the plugin for OpenCode', () => {
+  itSays(PLUGIN_FINDINGS, {
+    listed: [['opencode.json']],
+    anotherCopy: [['opencode.json', '/old/postflight-guard.mjs']],
+    inSeveralFiles: [[['a.json', 'b.json']]],
+    listedTwice: [['opencode.json']],
+    doesNotLoad: [['no such file']],
+  })
+})
+
+describe('findings about git', () => {
+  itSays(GIT_FINDINGS, {
+    notIgnored: [['specs/7_x/.postflight-pending']],
+    tracked: [[['a']], [['a', 'b', 'c']], [['a', 'b', 'c', 'd', 'e']]],
+  })
+})
+
+describe('findings about the root', () => {
+  itSays(ROOT_FINDINGS, {
+    root: [['/p']],
+    none: [['specs', '/p']],
+    notProject: [['specs', '/p']],
+  })
+})
+
+describe('findings about markers', () => {
+  itSays(MARKER_FINDINGS, {
+    pending: [
+      ['specs/7_x/.postflight-pending', []],
+      ['specs/7_x/.postflight-pending', ['has no host session', 'is old']],
+    ],
+    unreadable: [['specs/7_x/.postflight-pending', ['is empty', 'is old']]],
+    abandoned: [['specs/7_x/.postflight-pending']],
+    unchecked: [['specs/7_x/.postflight-pending']],
+    expired: [['specs/7_x/.postflight-pending', '2 days']],
+    uncountable: [['specs/7_x/.postflight-pending', 'its folder cannot be written']],
+    bypassed: [['specs/7_x/.postflight-pending']],
+    old: [['specs/7_x/.postflight-pending', '2 days']],
+    stray: [['specs/7_x/.postflight-pending']],
+    unparsed: [['specs/7_x/.postflight-pending', ['is empty', 'is old']]],
+    repairOrClear: [['postflight clear 7']],
+    proveOrClear: [['postflight done', 'postflight clear done']],
+    adoptOrClear: [['postflight adopt 7', 'postflight clear 7']],
+    moveStray: [['specs']],
+    allowWriting: [['specs/7_x']],
+  })
+})
+
+describe('findings about runs', () => {
+  itSays(RUN_FINDINGS, {
+    about: [['specs/7_x', 'is running']],
+    noRunFile: [['workflow "flow" in specs/7_x']],
+    blocked: [['workflow "flow" in specs/7_x', 'its state is too large']],
+    idle: [['workflow "flow" in specs/7_x', '3 days']],
+    stalled: [
+      ['workflow "flow" in specs/7_x', undefined],
+      ['workflow "flow" in specs/7_x', 'phase "make":\n3 attempts failed'],
+    ],
+    resumeOrAbort: [['postflight workflow resume 7', 'postflight workflow stop 7']],
+  })
+})

@@ -1,0 +1,125 @@
+import { describe, expect, it } from 'vitest'
+import * as z from 'zod/mini'
+import type { SettingsFile } from '../../../src/setup/json-document.ts'
+import { appendToList, removeFromList } from '../../../src/setup/list-editor.ts'
+import { thrownBy } from '../builders.ts'
+
+const JSONC: SettingsFile<unknown> = { path: 'x.jsonc', comments: true, property: 'a', shape: z.unknown() }
+const JSON_ALONE: SettingsFile<unknown> = { ...JSONC, path: 'x.json', comments: false }
+
+const isOurs = (value: unknown): boolean => value === 'ours'
+const append = (text: string, keys: string[], file = JSONC): string => appendToList(text, file, keys, 'ours')
+const remove = (text: string, keys: (string | number)[], file = JSONC): string =>
+  removeFromList(text, file, keys, isOurs)
+
+describe('adding a value to a list', () => {
+  it.each([
+    [
+      'makes the list and the objects that lead to it',
+      '{}',
+      ['a', 'b'],
+      '{\n  "a": {\n    "b": [\n      "ours"\n    ]\n  }\n}',
+    ],
+    ['stays on one line', '{"a": {}}', ['a', 'b', 'c'], '{"a": {"b": {"c":["ours"]}}}'],
+    ['goes to the end of a list on one line', '{\n  "a": [1, 2]\n}', ['a'], '{\n  "a": [1, 2, "ours"]\n}'],
+    ['lays out an empty list by lines', '{\n "a": []\n}', ['a'], '{\n "a": [\n  "ours"\n ]\n}'],
+    ['puts the bracket on a line of its own', '{"a": [\n  1]}', ['a'], '{"a": [\n  1,\n    "ours"\n  ]}'],
+    ['keeps the blanks of an empty list', '{\n "a": [\n\n ]\n}', ['a'], '{\n "a": [\n  "ours"\n\n ]\n}'],
+    ['goes after the only comment of a list', '{ "a": [ /* b */ ] }', ['a'], '{ "a": [ /* b */ "ours" ] }'],
+    [
+      'goes after a comment at the end of its line',
+      '{\n "a": [ /* b */ ]\n}',
+      ['a'],
+      '{\n "a": [ /* b */\n  "ours"\n  ]\n}',
+    ],
+    [
+      'leaves a comment with the value before it',
+      '{"a": [\n1 /* 1\n */ // 1\n// end\n]}',
+      ['a'],
+      '{"a": [\n1, /* 1\n */ // 1\n    "ours"\n// end\n]}',
+    ],
+    ['uses a trailing comma on another line', '{"a": [\n1\n, // 1\n]}', ['a'], '{"a": [\n1\n,\n    "ours" // 1\n]}'],
+    [
+      'makes objects with the names of inherited properties',
+      '{"a": {}}',
+      ['a', '__proto__', 'toString'],
+      '{"a": {"__proto__": {"toString":["ours"]}}}',
+    ],
+  ])('%s', (_what, before, keys, after) => {
+    expect(append(before, keys)).toBe(after)
+  })
+
+  it.each([
+    ['// only a comment', '// only a comment\n{\n  "a": [\n    "ours"\n  ]\n}\n'],
+    ['/* only a comment */', '/* only a comment */\n{\n  "a": [\n    "ours"\n  ]\n}\n'],
+    ['// one\r\n', '// one\r\n{\r\n  "a": [\r\n    "ours"\r\n  ]\r\n}\r\n'],
+    ['\ufeff', '\ufeff{\n  "a": [\n    "ours"\n  ]\n}\n'],
+  ])('adds an object to a file without one: %j', (before, after) => {
+    expect(append(before, ['a'])).toBe(after)
+  })
+
+  it('writes no blanks between values of plain JSON on one line', () => {
+    expect(append('{"a":[1]}', ['a'], JSON_ALONE)).toBe('{"a":[1,"ours"]}')
+    expect(append('{"a":[1],\n"b":2}', ['a'], JSON_ALONE)).toBe('{"a":[1, "ours"],\n"b":2}')
+  })
+})
+
+describe('removing values from a list', () => {
+  it.each([
+    [
+      'the list and its holders, where they hold nothing else',
+      '{"a": {"b": {"c": ["ours"]}}, "z": 1}',
+      ['a', 'b', 'c'],
+      '{"z": 1}',
+    ],
+    [
+      'removes only the list, if its object has more',
+      '{"a": {"b": ["ours"], "c": []}}',
+      ['a', 'b'],
+      '{"a": {"c": []}}',
+    ],
+    ['removes an item whose list held nothing else', '{"a": [1, ["ours"]]}', ['a', 1], '{"a": [1]}'],
+    ['removes every one of them', '{"a": ["ours", 1, "ours", "ours"]}', ['a'], '{"a": [1]}'],
+    ['keeps a list with a comment', '{"a": [ "ours" /* b */ ]}', ['a'], '{"a": [ /* b */ ]}'],
+    ['keeps a list whose name has a comment', '{ "a" /* b */ : ["ours"] }', ['a'], '{ "a" /* b */ : [] }'],
+    ['keeps an object with a comment', '{"a": { // b\n "c": ["ours"]}}', ['a', 'c'], '{"a": { // b\n}}'],
+    ['removes its line, and no other', '{"a": [\n  1, // 1  \n\n  "ours"\n]}', ['a'], '{"a": [\n  1 // 1  \n\n]}'],
+    ['removes the first line', '{"a": [\n  "ours",\n  1\n]}', ['a'], '{"a": [\n  1\n]}'],
+    ['removes the end of a line', '{"a": [1, "ours"\n]}', ['a'], '{"a": [1\n]}'],
+    ['removes a comma on the next line', '{"a": ["ours"\n , 1]}', ['a'], '{"a": [\n  1]}'],
+  ])('%s', (_what, before, keys, after) => {
+    expect(remove(before, keys)).toBe(after)
+  })
+
+  it.each([
+    ['', ['a']],
+    ['{"a": ["theirs"]}', ['a']],
+    ['{"a": {"b": "ours"}}', ['a']],
+    ['{"a": "ours"}', ['a']],
+    ['{"a": [["ours"]]}', ['a']],
+    ['{"__proto__": {"a": ["ours"]}}', ['a']],
+    ['{"b": ["ours"]}', ['a']],
+  ])('leaves %j unchanged', (text, keys) => {
+    expect(remove(text, keys)).toBe(text)
+  })
+})
+
+describe('an ambiguous file is refused', () => {
+  it.each([
+    ['{"a": [], "a": []}', 'a'],
+    ['{"a": [{"b": 1, "b": 1}]}', 'b'],
+    ['{"a": {"__proto__": 1, "\\u005f_proto__": 2}}', '__proto__'],
+  ])('two equal keys in %s', (text, property) => {
+    const args = { path: 'x.jsonc', property, expected: 'unique' }
+    for (const edit of [append, remove]) {
+      expect(thrownBy(() => edit(text, ['a', 'c']))).toMatchObject({ code: 'settings-wrong-shape', args })
+    }
+  })
+
+  it('comments and trailing commas for a host that does not read them', () => {
+    for (const text of ['{"a": [] /* b */}', '{"a": [1,]}', '// b\n']) {
+      expect(thrownBy(() => append(text, ['a'], JSON_ALONE))).toMatchObject({ code: 'settings-not-json' })
+      expect(append(text, ['a'])).toContain('"ours"')
+    }
+  })
+})

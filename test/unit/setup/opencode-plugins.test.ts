@@ -1,0 +1,161 @@
+import { parse } from 'jsonc-parser'
+import { describe, expect, it } from 'vitest'
+import { addPlugin, findPlugins, isOurPlugin, PLUGIN_FILE, removePlugin } from '../../../src/setup/opencode-plugins.ts'
+import { thrownBy } from '../builders.ts'
+
+const SPEC = 'file:///opt/postflight-guard/dist/opencode/postflight-guard.mjs'
+const OLD = 'file:///old/postflight-guard-0.0.1/dist/opencode/postflight-guard.mjs'
+const PATH = '/home/me/.config/opencode/opencode.json'
+
+const add = (text: string): string => addPlugin(text, SPEC, PATH, isOurPlugin)
+const remove = (text: string): string => removePlugin(text, PATH, isOurPlugin)
+
+describe('a plugin of ours', () => {
+  it.each([
+    SPEC,
+    OLD,
+    './node_modules/postflight-guard/dist/opencode/postflight-guard.mjs',
+    'file:///C:/my%20tools/postflight-guard/dist/opencode/postflight-guard.mjs',
+    'postflight-guard',
+    'postflight-guard@0.1.0',
+    'C:\\tools\\dist\\opencode\\postflight-guard.mjs',
+    'file:///home/me/clone/dist/opencode/postflight-guard.mjs',
+    `file:///wherever/this/lies/${PLUGIN_FILE}`,
+    [SPEC, { option: 1 }],
+  ])('can be %j', (entry) => {
+    expect(isOurPlugin(entry)).toBe(true)
+  })
+
+  it.each([
+    './my-plugin.js',
+    'opencode-postflight',
+    'file:///x/dist/opencode/index.mjs',
+    'file:///x/dist/opencode/postflight-guard.mjs.bak',
+    'postflight-guard-x',
+    'my-postflight-guard',
+    './packages/postflight-guard',
+    7,
+    null,
+    [],
+    [[SPEC]],
+  ])('cannot be %j', (entry) => {
+    expect(isOurPlugin(entry)).toBe(false)
+  })
+})
+
+describe('adding the plugin to a configuration', () => {
+  it.each([
+    ['an empty text', '', `{\n  "plugin": [\n    "${SPEC}"\n  ]\n}\n`],
+    ['an empty object', '{}\n', `{\n  "plugin": [\n    "${SPEC}"\n  ]\n}\n`],
+    ['one line', '{"model":"a/b"}', `{"model":"a/b", "plugin": ["${SPEC}"]}`],
+    ['one line with blanks at its ends', '{ "model": "a/b" }', `{ "model": "a/b", "plugin": ["${SPEC}"] }`],
+    ['one line below a comment', '// mine\n{"a": 1}\n', `// mine\n{"a": 1, "plugin": ["${SPEC}"]}\n`],
+    ['an empty list', '{"plugin": []}', `{"plugin": ["${SPEC}"]}`],
+    [
+      'several lines, tabs and CRLF',
+      '{\r\n\t"model": "a/b"\r\n}\r\n',
+      `{\r\n\t"model": "a/b",\r\n\t"plugin": [\r\n\t\t"${SPEC}"\r\n\t]\r\n}\r\n`,
+    ],
+    [
+      'a comment behind the last property',
+      '{\n  // mine\n  "model": "a/b" // not this, {"b"}\n  /* end */\n}\n',
+      `{\n  // mine\n  "model": "a/b", // not this, {"b"}\n  "plugin": [\n    "${SPEC}"\n  ]\n  /* end */\n}\n`,
+    ],
+    ['a trailing comma', '{\n  "model": "a/b",\n}\n', `{\n  "model": "a/b",\n  "plugin": [\n    "${SPEC}"\n  ]\n}\n`],
+    [
+      'other plugins, on one line',
+      '{\n  "plugin": ["./a.js"] // those\n}\n',
+      `{\n  "plugin": ["./a.js", "${SPEC}"] // those\n}\n`,
+    ],
+    [
+      'other plugins, a line each, with a comment behind the last',
+      '{\n  "plugin": [\n    "./a.js", // a\n    "./b.js" // b\n  ]\n}\n',
+      `{\n  "plugin": [\n    "./a.js", // a\n    "./b.js", // b\n    "${SPEC}"\n  ]\n}\n`,
+    ],
+    [
+      'a list that holds only a comment',
+      '{\n  "plugin": [\n    // none yet\n  ]\n}\n',
+      `{\n  "plugin": [\n    // none yet\n    "${SPEC}"\n  ]\n}\n`,
+    ],
+    ['only a comment', '// nothing here\n', `// nothing here\n{\n  "plugin": [\n    "${SPEC}"\n  ]\n}\n`],
+    ['a byte-order mark', '\ufeff{"a": 1}', `\ufeff{"a": 1, "plugin": ["${SPEC}"]}`],
+  ])('%s', (_name, before, after) => {
+    expect(add(before)).toBe(after)
+    expect(add(after)).toBe(after)
+    expect(findPlugins(after, PATH, isOurPlugin)).toEqual([SPEC])
+  })
+
+  it('replaces an entry of another copy of the package', () => {
+    expect(add(`{\n  "plugin": [\n    "${OLD}",\n    "./a.js"\n  ]\n}\n`)).toBe(
+      `{\n  "plugin": [\n    "./a.js",\n    "${SPEC}"\n  ]\n}\n`,
+    )
+  })
+
+  it('refuses a text that is not JSON with line and column', () => {
+    const args = { path: PATH, line: 2, column: 8, fault: 'ValueExpected' }
+    for (const call of [add, remove]) {
+      expect(thrownBy(() => call('{\n  "a": }'))).toMatchObject({ code: 'settings-not-json', args })
+    }
+  })
+
+  it.each([
+    ['[]', undefined, 'object'],
+    ['null', undefined, 'object'],
+    ['"x"', undefined, 'object'],
+    ['{"plugin": "x"}', 'plugin', 'list'],
+    ['{"plugin": null}', 'plugin', 'list'],
+    ['{"plugin": {"0": "x"}}', 'plugin', 'list'],
+    ['{"plugin": [], "a": 1, "\\u0070lugin": []}', 'plugin', 'unique'],
+  ])('refuses %s: the property %s must be of the kind %s', (text, property, expected) => {
+    for (const call of [add, remove]) {
+      expect(thrownBy(() => call(text))).toMatchObject({
+        code: 'settings-wrong-shape',
+        args: { path: PATH, property, expected },
+      })
+    }
+  })
+
+  it.each([
+    '',
+    '// "plugin"\n',
+    '{}',
+    '{"plugin": []}',
+    `{"__proto__": {"plugin": ["${SPEC}"]}}`,
+    `{"mcp": {"plugin": ["${SPEC}"]}}`,
+  ])('finds and removes nothing in %j', (text) => {
+    expect(findPlugins(text, PATH, isOurPlugin)).toEqual([])
+    expect(remove(text)).toBe(text)
+    expect(findPlugins(add(text), PATH, isOurPlugin)).toEqual([SPEC])
+  })
+})
+
+describe('removing the plugin', () => {
+  it.each([
+    ['{}', '{}'],
+    [`{\n  "plugin": [\n    "${SPEC}"\n  ]\n}\n`, '{}\n'],
+    [`{"plugin": ["${SPEC}"]}`, '{}'],
+    [`{"a": 1, "plugin": ["${SPEC}"]}`, '{"a": 1}'],
+    [`{"plugin": ["${SPEC}"], "a": 1}`, '{"a": 1}'],
+    [`{"plugin": ["${SPEC}", "./a.js"]}`, '{"plugin": ["./a.js"]}'],
+    [`{"plugin": ["${SPEC}" , "./a.js"]}`, '{"plugin": ["./a.js"]}'],
+    [`{"plugin": ["${SPEC}", \t "./a.js"]}`, '{"plugin": ["./a.js"]}'],
+    [`{\r\n  "plugin": ["${SPEC}"]\r\n}\r\n`, '{}\r\n'],
+    [`{"plugin": ["./a.js", "${SPEC}"]}`, '{"plugin": ["./a.js"]}'],
+    [`{"plugin": ["./a.js", ["${SPEC}", {"x": [1]}], "./b.js"]}`, '{"plugin": ["./a.js", "./b.js"]}'],
+    [
+      `{\n  "plugin": [\n    "./a.js", // a\n    "${SPEC}" // ours\n  ]\n}\n`,
+      '{\n  "plugin": [\n    "./a.js" // a\n // ours\n  ]\n}\n',
+    ],
+    [`{\n  "plugin": [\n    // why\n    "${SPEC}"]\n}\n`, '{\n  "plugin": [\n    // why\n]\n}\n'],
+    [`{\n  // first\n  "plugin": ["${SPEC}"],\n  "a": 1, // one\n}\n`, '{\n  // first\n  "a": 1, // one\n}\n'],
+  ])('%j', (before, after) => {
+    expect(remove(before)).toBe(after)
+  })
+
+  it('keeps every comment unchanged', () => {
+    const text = `{ // 1\n  "plugin": [ /* 2 */ "./a.js", // 3\n "${SPEC}", /* 4 */ "${OLD}" /* 5 */, // 6\n "./b.js" // 7\n ], // 8\n}\n`
+    const left = remove(text)
+    expect(left.match(/\/\/ \d|\/\* \d \*\//g)).toEqual(text.match(/\/\/ \d|\/\* \d \*\//g))
+    expect(parse(left, [], { allowTrailingComma: true })).toEqual({ plugin: ['./a.js', './b.js'] })
+  })
+})

@@ -1,0 +1,132 @@
+import { describe, expect, it } from 'vitest'
+import { commandParts, matchesGlob, rulesFor } from '../../../src/setup/reactive/reactive-match.ts'
+import { REACTIVE_RULES } from '../../../src/setup/reactive/reactive-rule.ts'
+
+const COMMIT = { tool: 'bash', command: 'git commit*', prompt: 'Look.' }
+
+describe('rulesFor', () => {
+  const matches = (command: unknown): boolean => rulesFor([COMMIT], 'bash', { command }).length > 0
+
+  it.each([
+    'git commit',
+    'git commit -m "one"',
+    '  git commit -m one',
+    'git add . && git commit -m one',
+    'cd x; git commit',
+    'true || git commit',
+    'echo y | git commit -F -',
+    'git add .\ngit commit -m one',
+    'git commit -m "a\nb; c"',
+  ])('finds the rule of %j', (command) => {
+    expect(matches(command)).toBe(true)
+  })
+
+  it.each([
+    'git status',
+    'echo git commit',
+    'echo "x; git commit"',
+    "echo 'x && git commit'",
+    'echo x \\; git commit',
+    'echo "a \\" ; git commit"',
+    'echo "a\\ ; git commit"',
+    'echo a \\\ngit commit',
+    'legit commit',
+    '',
+  ])('does not find the rule of %j', (command) => {
+    expect(matches(command)).toBe(false)
+  })
+
+  it.each([5, ['git commit'], { command: 'git commit' }, null, undefined, true])(
+    'does not match a command that is not a string: %j',
+    (command) => {
+      expect(matches(command)).toBe(false)
+      expect(rulesFor([{ ...COMMIT, command: '*' }], 'bash', { command })).toEqual([])
+    },
+  )
+
+  it('finds a rule that is about several parts together', () => {
+    const both = { ...COMMIT, command: 'git add*git commit*' }
+    expect(rulesFor([both], 'bash', { command: ' git add . && git commit -m one' })).toEqual([both])
+    expect(rulesFor([both], 'bash', { command: 'cd x && git add . && git commit -m one' })).toEqual([])
+  })
+
+  it.each([null, undefined, 'git commit', 7])('reads arguments that are not an object: %j', (args) => {
+    expect(rulesFor([COMMIT], 'bash', args)).toEqual([])
+    expect(rulesFor([{ tool: 'bash', prompt: 'p' }], 'bash', args)).toHaveLength(1)
+  })
+
+  it('finds rules by their tool only, and keeps their order', () => {
+    const any = { tool: 'bash', prompt: 'any' }
+    const other = { tool: 'read', prompt: 'other' }
+    expect(rulesFor([any, other, COMMIT], 'bash', { command: 'git commit' })).toEqual([any, COMMIT])
+    expect(rulesFor([any, other, COMMIT], 'read', { filePath: 'x' })).toEqual([other])
+    expect(rulesFor([any, other, COMMIT], 'write', {})).toEqual([])
+  })
+})
+
+describe('matchesGlob', () => {
+  it.each([
+    ['abc', 'abc', true],
+    ['abc', 'a?c', true],
+    ['abc', 'a?', false],
+    ['abc', '*', true],
+    ['', '*', true],
+    ['', '', true],
+    ['a', '', false],
+    ['abc', '*abc', true],
+    ['abc', 'a*bc', true],
+    ['abcabc', '*abc', true],
+    ['abcabd', '*abc', false],
+    ['git push origin main', 'git push*main', true],
+    ['a.c', 'a.c', true],
+    ['abc', 'a.c', false],
+    ['a\nb', 'a*b', true],
+    ['ab', 'ab**', true],
+    ['ab', 'ab?', false],
+  ])('%j by %j: %s', (text, glob, matches) => {
+    expect(matchesGlob(text, glob)).toBe(matches)
+  })
+
+  it('answers soon for many stars', () => {
+    const started = performance.now()
+    expect(matchesGlob('a'.repeat(5_000), `${'*a'.repeat(30)}*b`)).toBe(false)
+    expect(performance.now() - started).toBeLessThan(500)
+  })
+})
+
+describe('commandParts', () => {
+  it('splits at operators outside quotes, and reads unfinished quotes', () => {
+    expect(commandParts('a && b || c; d | e\nf')).toEqual(['a', 'b', 'c', 'd', 'e', 'f'])
+    expect(commandParts('a "b; c')).toEqual(['a "b; c'])
+    expect(commandParts("a 'b | c")).toEqual(["a 'b | c"])
+    expect(commandParts('a \\')).toEqual(['a \\'])
+    expect(commandParts(' ; ;')).toEqual([])
+  })
+})
+
+describe('REACTIVE_RULES', () => {
+  const problemOf = (rule: object): string | undefined => {
+    const read = REACTIVE_RULES.safeParse([{ tool: 'bash', prompt: 'p', ...rule }])
+    return read.success ? undefined : read.error.issues[0]?.path.join('.')
+  }
+
+  it('takes every field of a rule', () => {
+    const whole = { command: 'x*', agent: 'general', model: 'a/b/c', tools: ['bash'], timeoutMs: 5, answer: 'block' }
+    expect(problemOf(whole)).toBeUndefined()
+    expect(problemOf({})).toBeUndefined()
+  })
+
+  it.each([
+    [{ tool: '' }, '0.tool'],
+    [{ prompt: ' ' }, '0.prompt'],
+    [{ command: 5 }, '0.command'],
+    [{ model: 'haiku' }, '0.model'],
+    [{ tools: 'bash' }, '0.tools'],
+    [{ timeoutMs: 0 }, '0.timeoutMs'],
+    [{ timeoutMs: 1e9 }, '0.timeoutMs'],
+    [{ answer: 'yes' }, '0.answer'],
+    [{ timeout: 5 }, '0'],
+  ])('refuses %j', (rule, path) => {
+    expect(problemOf(rule)).toBe(path)
+  })
+})

@@ -1,0 +1,139 @@
+import { describe } from 'vitest'
+import { STDIN_DETAILS } from '../../../src/kernel/file-messages.ts'
+import {
+  ALERT_TEXT,
+  allowedComplaint,
+  cappedNotice,
+  heldReport,
+  journalComplaint,
+  ownerNotNoted,
+  REASON_TEXT,
+  RECOVERY_TEXT,
+  reportNotHandedOver,
+  reportNotKept,
+  runsNotListed,
+  stdinComplaint,
+  unlistedComplaint,
+  unreadableNotice,
+  unsettledNotice,
+  unsettledRunsNotice,
+  waitNotNoted,
+} from '../../../src/stop/stop-messages.ts'
+import { itSays } from '../sentences.ts'
+
+describe("the parts of a block's reason", () => {
+  itSays(REASON_TEXT, {
+    runChecks: [['postflight done']],
+    mayWait: [['postflight wait 259_x --for']],
+    callAgain: [['StructuredOutput']],
+    where: [
+      ['259_x', 'specs/7_x/.postflight-pending', 'research', 'skill-x'],
+      ['259_x', 'specs/7_x/.postflight-pending', 'research', undefined],
+      ['259_x', 'specs/7_x/.postflight-pending', undefined, 'skill-x'],
+      ['259_x', 'specs/7_x/.postflight-pending', undefined, undefined],
+    ],
+    unparsed: [['specs/7_x/.postflight-pending', 'is empty']],
+    moreSteps: [[4]],
+    tick: [['postflight step 7']],
+    clear: [['postflight clear 7']],
+    fallback: [['npx postflight clear 7']],
+    shells: [
+      [['npm test'], 0, 'postflight wait 7 --for'],
+      [['npm test', 'make'], 2, 'postflight wait 7 --for'],
+    ],
+    check: [
+      ['npm test', undefined, undefined],
+      ['npm test', 'build', undefined],
+      ['npm test', undefined, 'exit code 1'],
+      ['npm test', 'build', 'exit code 1'],
+    ],
+    checking: [
+      ['12:00:00Z', undefined],
+      ['12:00:00Z', 'postflight wait 7'],
+    ],
+    count: [[1], [2], [3]],
+    more: [
+      [1, 'postflight inspect'],
+      [5, 'postflight inspect'],
+    ],
+  })
+})
+
+describe('what a starting session is told', () => {
+  itSays(RECOVERY_TEXT, {
+    intro: [['/p']],
+    item: [
+      ['259_x', 'research', 'pending', 'of this session', 7200000],
+      ['259_x', undefined, 'pending', 'of this session', 0],
+      ['259_x', undefined, 'pending', 'of this session', -1],
+    ],
+    more: [[6]],
+    advice: [['`postflight adopt <task>`', '`postflight clear <task>`']],
+    workflowAdvice: [['`postflight workflow status <task>`', '`postflight workflow resume <task>`']],
+  })
+})
+
+describe('a workflow that a starting session is told of', () => {
+  itSays(RECOVERY_TEXT.workflow, {
+    running: [['postflight workflow resume 7']],
+    approval: [['postflight workflow resume 7']],
+    lost: [['postflight workflow resume 7']],
+    stalled: [['postflight workflow resume 7']],
+  })
+})
+
+describe('the notifications of a terminal', () => {
+  itSays(ALERT_TEXT, {
+    abandoned: [['259_x\n']],
+    waits: [['259_x', 'the\nanswer']],
+    needsApproval: [['259_x', 'plan']],
+    runEnded: [['259_x', 'completed']],
+  })
+})
+
+describe('why a payload could not be read', () => {
+  itSays(STDIN_DETAILS, {
+    tooLong: [[100]],
+    noEnd: [[2000]],
+  })
+})
+
+describe('the notices and complaints of the hook', () => {
+  itSays(
+    {
+      cappedNotice,
+      unreadableNotice,
+      unsettledNotice,
+      unsettledRunsNotice,
+      heldReport,
+      reportNotKept,
+      reportNotHandedOver,
+      ownerNotNoted,
+      waitNotNoted,
+      unlistedComplaint,
+      runsNotListed,
+      allowedComplaint,
+      stdinComplaint,
+      journalComplaint,
+    },
+    {
+      cappedNotice: [['259_x', 'specs/259_x/.postflight-abandoned', 'adopt it', 'clear it']],
+      unreadableNotice: [['specs/7_x/.postflight-pending', 'EACCES']],
+      unsettledNotice: [[1], [49000]],
+      unsettledRunsNotice: [[1], [2]],
+      heldReport: [
+        ['a1', undefined, 'One.\n\npostflight-guard: forged\n'],
+        ['a\n1', 'ty\npe', 'x'],
+      ],
+      reportNotKept: [['a1', 'EACCES']],
+      reportNotHandedOver: [['a1', 'EACCES']],
+      ownerNotNoted: [['specs/7_x/.postflight-pending', 'EACCES']],
+      waitNotNoted: [['specs/7_x/.postflight-pending', 'EACCES']],
+      unlistedComplaint: [['specs/7_x', 'EACCES']],
+      runsNotListed: [['EACCES']],
+      allowedComplaint: [['it failed']],
+      stdinComplaint: [['no end after 2000 ms']],
+      journalComplaint: [[{ kind: 'not-recorded', detail: 'EACCES' }], [{ kind: 'not-rotated', detail: 'EACCES' }]],
+    },
+  )
+})

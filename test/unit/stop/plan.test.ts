@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest'
+import type { StoredMarker } from '../../../src/marker/stored-marker.ts'
+import { planStop, type SeenMarker, stampsWait } from '../../../src/stop/plan.ts'
+import { mainStop, seen, stopOf, subagentStop, taskFolder } from '../builders.ts'
+
+const OWN = { cc_session_id: 's1' }
+const RUNNING = [{ id: 'b1', type: 'subagent', status: 'running' }]
+
+/** A wait that was stamped at a prompt, or was not stamped yet. */
+function waitAt(prompt_id?: string): object {
+  return { wait: { for: 'go-ahead', count: 1, ...(prompt_id !== undefined && { prompt_id }) } }
+}
+
+describe('the plan for a stop', () => {
+  const plan = (markers: readonly SeenMarker[], payload = subagentStop()) => planStop({ markers }, stopOf(payload))
+
+  it('has a rule for each marker, in their order', () => {
+    const owed = seen(OWN, { spent: 1 })
+    const spent = seen(OWN, { spent: 3 })
+    const foreign = seen({ cc_session_id: 's2' })
+    expect(plan([owed, spent, foreign])).toEqual([
+      { kind: 'judged', stored: owed, rule: 'block', spent: 1, endsWait: false },
+      { kind: 'judged', stored: spent, rule: 'capped', spent: 3, endsWait: false },
+      { kind: 'judged', stored: foreign, rule: 'other-session', spent: 0, endsWait: false },
+    ])
+  })
+
+  it('does not judge a marker that cannot be read or counted', () => {
+    const folder = taskFolder()
+    expect(plan([{ kind: 'unreadable', folder, detail: 'EACCES' }, seen(OWN, { spent: { unknown: 'EIO' } })])).toEqual([
+      { kind: 'unjudged', folder, detail: 'EACCES' },
+      { kind: 'unjudged', folder, detail: 'EIO' },
+    ])
+  })
+
+  it.each([
+    ['none was announced', {}, 'block', false],
+    ['it is not stamped yet', waitAt(), 'waiting', false],
+    ['its prompt is still answered', waitAt('p1'), 'waiting', false],
+    ['its prompt has ended', waitAt('p0'), 'block', true],
+    ['another session announced it', { ...waitAt('p0'), cc_session_id: 's2' }, 'other-session', false],
+  ])('blocks again once a wait is over: %s', (_, fields, rule, endsWait) => {
+    const [planned] = plan([seen({ ...OWN, ...fields })], mainStop({ prompt_id: 'p1' }))
+    expect(planned).toMatchObject({ rule, endsWait })
+  })
+
+  it('ends a wait also where another rule allows the stop', () => {
+    const stop = mainStop({ prompt_id: 'p1', background_tasks: RUNNING })
+    expect(plan([seen({ ...OWN, ...waitAt('p0') })], stop)).toMatchObject([
+      { rule: 'background', spent: 0, endsWait: true },
+    ])
+  })
+})
+
+describe('the first stop of a wait stamps it', () => {
+  it.each([
+    ['at its stop', waitAt(), { prompt_id: 'p1' }, true],
+    ['also where a sub-agent still runs', waitAt(), { prompt_id: 'p1', background_tasks: RUNNING }, true],
+    ['but not twice', waitAt('p1'), { prompt_id: 'p1' }, false],
+    ['nor twice where a sub-agent still runs', waitAt('p1'), { prompt_id: 'p1', background_tasks: RUNNING }, false],
+    ['nor after its prompt', waitAt('p0'), { prompt_id: 'p1' }, false],
+    ['nor if no wait was announced', {}, { prompt_id: 'p1' }, false],
+    ["nor at another agent's stop", { ...waitAt(), agent_id: 'a1' }, { prompt_id: 'p1' }, false],
+    ['nor in another session', { ...waitAt(), cc_session_id: 's2' }, { prompt_id: 'p1' }, false],
+  ])('%s', (_, fields, payload, expected) => {
+    const stored = seen({ ...OWN, ...fields }) as StoredMarker
+    expect(stampsWait(stored, stopOf(mainStop(payload)))).toBe(expected)
+  })
+
+  it("but not a sub-agent's stop: sub-agents cannot wait", () => {
+    expect(stampsWait(seen({ ...OWN, ...waitAt() }) as StoredMarker, stopOf(subagentStop()))).toBe(false)
+  })
+})

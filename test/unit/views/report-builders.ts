@@ -1,0 +1,49 @@
+import { formatJournalEntry, type JournalEntry, parseJournalLine } from '../../../src/project/journal-entry.ts'
+import { composeReport } from '../../../src/views/report/compose.ts'
+import type { Report, ReportMarker, ReportRun } from '../../../src/views/report/story.ts'
+
+/** Reports for tests, made from entries of the journal, markers and runs. */
+
+export const MINUTE = 60_000
+export const NOW = Date.UTC(2026, 10, 22, 12, 0, 0)
+export const TASK = '259_x'
+
+export type Entry = Omit<JournalEntry, 'task'> & { readonly task?: string; readonly at: number }
+
+/** The time of an entry: `at` counts minutes from an hour before the report. */
+export function journalAt(at: number): number {
+  return NOW + (at - 60) * MINUTE
+}
+
+/** A report of journal entries, markers and runs. */
+export function reportOf(
+  entries: readonly Entry[],
+  markers: readonly ReportMarker[] = [],
+  runs: readonly ReportRun[] = [],
+): Report {
+  const journal = entries.flatMap(({ at, task = TASK, ...entry }) => {
+    const line = parseJournalLine(formatJournalEntry({ task, ...entry }, journalAt(at)))
+    return line === undefined ? [] : [line]
+  })
+  return composeReport({ root: '/home/me/project', nowMs: NOW, journal, markers, runs })
+}
+
+/** A pending marker that was made an hour before the report. */
+export function reportMarker(more: Partial<ReportMarker> = {}): ReportMarker {
+  return {
+    ...{ task: TASK, id: 'pf_1', state: 'pending', operation: 'research', skill: undefined },
+    ...{ madeMs: journalAt(0), waitsFor: undefined, steps: [], checks: [], ...more },
+  }
+}
+
+/** One step of two is done, and the first of two checks failed. */
+export const WORK: Pick<ReportMarker, 'steps' | 'checks'> = {
+  steps: [
+    { name: 'one', done: true },
+    { name: 'two', done: false },
+  ],
+  checks: [
+    { run: 'npm test', failed: 'exit code 1' },
+    { run: 'npm run lint', failed: undefined },
+  ],
+}

@@ -1,0 +1,379 @@
+import { describe, expect, it } from 'vitest'
+import { readDefinition } from '../../../src/run/definition/definition.ts'
+import { enter, type WorkflowState, withTransition } from '../../../src/run/machine/state.ts'
+import { graph } from '../../../src/views/report/page/graph-picture.ts'
+import { type Html, html } from '../../../src/views/report/page/html.ts'
+import { eventList, overview, reportPage, runCard, taskCard } from '../../../src/views/report/page/page.ts'
+import { scaleOf } from '../../../src/views/report/page/track.ts'
+import type { RunStory, TaskStory } from '../../../src/views/report/story.ts'
+import { reportRun } from '../../support/report-project.ts'
+import { type Entry, journalAt, MINUTE, reportMarker as marker, NOW, reportOf, TASK, WORK } from './report-builders.ts'
+
+/** The parts of the page as a browser gets them. `report.test.ts` has the rules one by one. */
+
+/** The HTML with a line for each tag. */
+const linesOf = ({ text }: Html): string => text.replace(/></g, '>\n<')
+
+const taskOf = (...given: Parameters<typeof reportOf>): TaskStory => {
+  const [task] = reportOf(...given).tasks
+  if (task === undefined) throw new Error('no task')
+  return task
+}
+
+const runOf = (state: WorkflowState): RunStory => {
+  const [run] = taskOf([], [], [{ task: TASK, state, history: state.history }]).runs
+  if (run === undefined) throw new Error('no run')
+  return run
+}
+
+/** A run of two phases that were visited twice, with a step that failed and one that is open. */
+function loopedRun(): WorkflowState {
+  const base = { gate: 'strict', max_attempts: 3, max_visits: 3, max_step_attempts: 3, on_exhausted: 'skip' }
+  const definition = readDefinition({
+    name: 'make & check',
+    phases: [
+      { ...base, id: 'make', steps: ['a <b>', 'c'], step_prompt: 'p', next: { pass: 'check', fail: 'check' } },
+      {
+        ...{ ...base, id: 'check', prompt: 'p', artifact: 'r.json', check: { run: 'npm test' } },
+        next: { pass: 'end', fail: 'make', verdict: '/ok' },
+      },
+    ],
+  })
+  if (definition === undefined) throw new Error('not sound')
+  const [make, check] = definition.phases
+  let state: WorkflowState = {
+    ...reportRun(NOW - 60 * MINUTE, undefined),
+    ...{
+      definition,
+      name: definition.name,
+      history: [],
+      visits: {},
+      hostSession: undefined,
+      durations: {},
+      clockSinceMs: undefined,
+    },
+  }
+  state = enter(state, make, journalAt(0))
+  state = withTransition(state, { event: 'prompt', phase: 'make', visit: 1, step: 1, attempt: 1 }, journalAt(1))
+  if (check === undefined) throw new Error('no such phase')
+  state = enter(state, check, journalAt(10))
+  state = withTransition(state, { event: 'fail', phase: 'check', visit: 1, verdict: 'fail' }, journalAt(20))
+  state = enter(state, make, journalAt(20))
+  for (const attempt of [1, 2]) {
+    const step = { phase: 'make', visit: 2, step: 1, attempt }
+    state = withTransition(state, { ...step, event: 'prompt' }, journalAt(20 + attempt))
+    state = withTransition(state, { ...step, event: 'step-failed' }, journalAt(30 + attempt))
+  }
+  return { ...state, prompts: 1 }
+}
+
+describe('a template of HTML', () => {
+  it('escapes every value, without control characters, and leaves out false and undefined', () => {
+    const given = `&<>"'\u001b\u202e`
+    expect(html`<a href="${given}">${given}${7}${0}${false}${undefined}${''}</a>`.text).toBe(
+      '<a href="&amp;&lt;&gt;&quot;&#39;">&amp;&lt;&gt;&quot;&#39;70</a>',
+    )
+  })
+
+  it('takes HTML as it is, alone and in lists, and leaves out its own line breaks', () => {
+    const items = ['a', 'b'].map((one) => html`<li>${one}</li>`)
+    const list = html`<ul>
+      ${items}
+
+    </ul> <b>x y</b>${html`<i>&amp;</i>`}${[]}`
+    expect(list.text).toBe('<ul><li>a</li><li>b</li></ul> <b>x y</b><i>&amp;</i>')
+  })
+})
+
+describe('the card of a task', () => {
+  it('has its marker, with waits, marks, steps, checks and events', () => {
+    const task = taskOf(
+      [
+        { at: 0, event: 'create', markerId: 'pf_1', agent: 'main' },
+        { at: 1, event: 'block', count: 1 },
+        { at: 3, event: 'wait', detail: 'answers' },
+        { at: 9, event: 'wait-end', detail: 'answers' },
+        { at: 11, event: 'check', detail: 'failed: <red>' },
+        { at: 30, event: 'wait', detail: 'the go-ahead' },
+      ],
+      [
+        marker({
+          ...{ waitsFor: 'the go-ahead', skill: 'skill-x' },
+          ...WORK,
+        }),
+      ],
+    )
+    expect(linesOf(taskCard(task, 1, true))).toMatchSnapshot()
+  })
+
+  it('has only what is known of a marker, and each standing once', () => {
+    const entries: Entry[] = [1, 2, 4].flatMap((at): Entry[] => [
+      { at, event: 'create' },
+      { at: at + 0.5, event: 'clear' },
+    ])
+    const task = taskOf(entries.slice(0, -1))
+    expect(
+      linesOf(taskCard({ ...task, markers: task.markers.map((one) => ({ ...one, events: [] })) }, 0, false)),
+    ).toMatchSnapshot()
+  })
+})
+
+describe('the card of a run', () => {
+  it('has when each phase was in work, what became of it, and its steps', () => {
+    const card = linesOf(runCard(runOf(loopedRun())))
+    const [before, rest] = card.split('<svg ')
+    const [, after] = (rest ?? '').split('</svg>\n')
+    expect([before, after?.split('<details')[0]].join('<svg/>\n')).toMatchSnapshot()
+  })
+
+  it('says what it waits for, what it left out and which session drove it', () => {
+    const state = { ...loopedRun(), skips: 2, hostSession: 's1', wait: { for: 'the build', count: 1 } }
+    const card = linesOf(runCard(runOf(state)))
+    expect(card.split('\n').slice(1, 8)).toEqual([
+      '<div class="head">',
+      '<span class="kind">Run</span>',
+      '<b>make &amp; check</b>',
+      '<span class="badge wait">waiting</span>',
+      '<small>1 h · 1 prompt · 2 skipped · session s1</small>',
+      '</div>',
+      '<p>waits for: the build</p>',
+    ])
+  })
+
+  it('counts the steps that it does not list', () => {
+    const run = runOf(loopedRun())
+    const [phase] = run.phases
+    const step = phase?.steps[0]?.steps[0]
+    if (phase === undefined || step === undefined) throw new Error('no step')
+    const steps = Array.from({ length: 70 }, (_, index) => ({ ...step, number: index + 1, result: 'done' as const }))
+    const card = runCard({ ...run, phases: [{ ...phase, visits: 1, steps: [{ visit: 1, steps }] }] }).text
+    expect(card).toContain('<small>70 of 70 steps</small>')
+    expect(card.match(/<li class="done">/g)).toHaveLength(60)
+  })
+})
+
+describe('the events of a story', () => {
+  const event = (timeMs: number, words: string, tone: 'plain' | 'bad' = 'plain') => ({ timeMs, tone, words })
+
+  it('have the date where a new day begins', () => {
+    const list = eventList([event(NOW, 'one'), event(NOW + 1000, 'two', 'bad'), event(NOW + 86_400_000, 'three')])
+    expect(list && linesOf(list)).toMatchSnapshot()
+    expect(eventList([])).toBeUndefined()
+  })
+
+  it('are the last hundred and fifty', () => {
+    const events = Array.from({ length: 151 }, (_, index) => event(NOW + index * 1000, `event ${index}`))
+    expect(eventList(events.slice(1))?.text).not.toContain('left out')
+    const text = eventList(events)?.text ?? ''
+    expect(text).toContain(
+      '<summary>151 events, 2026-11-22</summary><ol class="events"><li>1 earlier event left out</li>',
+    )
+    expect(text).not.toContain('<span>event 0</span>')
+    expect(text).toContain('<span>event 1</span>')
+    expect(text).toContain('<span>event 150</span>')
+  })
+})
+
+describe('the upper part of the page', () => {
+  /** The part of the overview between two of its tags. */
+  const part = (report: ReturnType<typeof reportOf>, from: string, to: string): string =>
+    linesOf(overview(report)).split(from)[1]?.split(to)[0] ?? ''
+
+  const stalled = reportRun(journalAt(0), 'stalled')
+  const completed = reportRun(journalAt(0), 'completed')
+  const days = reportOf(
+    [
+      { at: -3000, event: 'create', task: '1_a', markerId: 'pf_1' },
+      { at: -2990, event: 'clear', task: '1_a' },
+      { at: -100, event: 'create', task: '2_b', markerId: 'pf_2' },
+      { at: -99, event: 'block', task: '2_b', count: 1 },
+      { at: -90, event: 'wait', task: '2_b' },
+      { at: -70, event: 'wait-end', task: '2_b' },
+      { at: -60, event: 'cap', task: '2_b' },
+    ],
+    [marker({ task: '2_b', id: 'pf_2', state: 'abandoned' }), marker({ task: '4_d', id: 'pf_4', waitsFor: 'x' })],
+    [
+      { task: '2_b', state: stalled, history: stalled.history },
+      { task: '3_c', state: completed, history: completed.history },
+    ],
+  )
+
+  it('has the figures', () => {
+    expect(part(days, '<div class="tiles">', '<h2>')).toMatchSnapshot()
+    const clear = reportOf([
+      { at: 0, event: 'create' },
+      { at: 1, event: 'clear' },
+    ])
+    expect(part(clear, '<div class="tiles">', '<h2>')).toMatchSnapshot()
+    const run = reportOf([], [], [{ task: TASK, state: { ...completed, skips: 1 }, history: completed.history }])
+    expect(part(run, '<div class="tiles">', '<h2>')).toMatchSnapshot()
+  })
+
+  it('has what needs attention, with its last event of note', () => {
+    expect(part(days, '<h2>Needs attention</h2>', '<h2>')).toMatchSnapshot()
+    expect(linesOf(overview(reportOf([{ at: 0, event: 'create' }], [marker()])))).not.toContain('Needs attention')
+  })
+
+  it('has the timeline of all tasks, whose long pauses are cut', () => {
+    expect(part(days, '<h2>Timeline</h2>', '<div class="key">')).toMatchSnapshot()
+  })
+
+  it('leaves out labels of the axis that have no room', () => {
+    const starts = [0, 30, 600, 1200, 2000].flatMap((at): Entry[] => [
+      { at: at - 2000, event: 'create', task: `${at}_x` },
+      { at: at - 2000 + (at === 0 ? 200 : 1), event: 'clear', task: `${at}_x` },
+    ])
+    expect(part(reportOf(starts), '<div class="axis">', '<div class="rows">')).toMatchSnapshot()
+  })
+
+  it('explains the colours and marks that it has, and no others', () => {
+    expect(part(days, '<div class="key">', 'nothing else')).toMatchSnapshot()
+    const two = reportOf([
+      { at: 0, event: 'create' },
+      { at: 9, event: 'clear' },
+    ])
+    expect(part(two, '<div class="key">', 'nothing else')).toMatchSnapshot()
+  })
+})
+
+describe('the drawing of a run', () => {
+  const base = { gate: 'strict', max_attempts: 3, max_visits: 3, max_step_attempts: 3, on_exhausted: 'skip' }
+  const phase = (id: string, next: object, more: object = {}) => ({
+    ...{ ...base, id, prompt: 'p', artifact: `${id}.json`, next: { verdict: '/ok', ...next }, ...more },
+  })
+  const drawingOf = (phases: readonly object[], more: Partial<WorkflowState> = {}): string => {
+    const definition = readDefinition({ name: 'n "x"', phases })
+    if (definition === undefined) throw new Error('not sound')
+    const state = { ...reportRun(NOW, undefined), definition, name: definition.name, history: [], visits: {} }
+    return linesOf(graph(runOf({ ...state, phase: definition.phases[0].id, ...more })))
+  }
+
+  it('has its phases, and arrows that go on, over phases and back', () => {
+    const drawing = drawingOf([
+      phase('one', { pass: 'two', fail: 'end' }),
+      phase('two', { pass: 'four', fail: 'one' }),
+      phase('three', { pass: 'four', fail: 'three' }),
+      phase('four', { pass: 'end', fail: 'one' }),
+    ])
+    expect(drawing).toMatchSnapshot()
+  })
+
+  it('has one arrow for two ways to one place, and cuts what is too long', () => {
+    const long = 'a_phase_with_a_name_that_is_far_too_long'
+    const cases = { 'a very long name of a case': 'last', bug: 'last', another: 'end' }
+    const drawing = drawingOf([
+      phase(long, { pass: 'end', fail: 'end', cases, default: 'mid' }, { artifact: `${long}/of/an/artifact.json` }),
+      { ...base, id: 'mid', steps: ['a'], step_prompt: 'p', next: { pass: 'last', fail: 'last' } },
+      phase('last', { pass: 'end', fail: 'end' }),
+    ])
+    expect(drawing.split('\n').filter((line) => line.startsWith('<text') || line.includes('class="edge"'))).toEqual([
+      '<path class="edge" d="M238 15V29"/>',
+      '<path class="edge" d="M238 76V97"/>',
+      '<path class="edge" d="M238 144V165"/>',
+      '<path class="edge" d="M238 212V233"/>',
+      '<path class="edge" d="M143 61H135Q129 61 129 67V179Q129 185 135 185H137"/>',
+      '<path class="edge" d="M143 61H117Q111 61 111 67V242Q111 248 117 248H222"/>',
+      '<text class="label" x="246" y="93" text-anchor="start">any other</text>',
+      '<text class="label" x="246" y="229" text-anchor="start">pass, fail</text>',
+      '<text class="label" x="124" y="127" text-anchor="end">a very long name …</text>',
+      '<text class="label" x="106" y="158.5" text-anchor="end">another</text>',
+      '<text x="238" y="52" text-anchor="middle">a_phase_with_a_name_tha…</text>',
+      '<text class="sub" x="238" y="67" text-anchor="middle">a_phase_with_a_name_that_is_f…</text>',
+      '<text x="238" y="120" text-anchor="middle">mid</text>',
+      '<text class="sub" x="238" y="135" text-anchor="middle">1 step</text>',
+      '<text x="238" y="188" text-anchor="middle">last</text>',
+      '<text class="sub" x="238" y="203" text-anchor="middle">last.json</text>',
+    ])
+  })
+
+  it('has forty phases and the number of the others, and arrows to those end below', () => {
+    const ids = Array.from({ length: 42 }, (_, index) => `p${index}`)
+    const drawing = drawingOf(
+      ids.map((id, index) =>
+        phase(id, { pass: ids[index + 1] ?? 'end', fail: index === 38 ? 'p41' : (ids[index + 1] ?? 'end') }),
+      ),
+      { active: false, outcome: 'aborted' },
+    )
+    expect(drawing.match(/class="node /g)).toHaveLength(40)
+    expect(drawing.split('\n').slice(0, 1).concat(drawing.split('\n').slice(-8))).toEqual([
+      '<svg class="graph" viewBox="0 0 250 2786" width="250" height="2786" role="img" aria-label="The phases of n &quot;x&quot;">',
+      '<g class="node waiting">',
+      '<rect x="52" y="2686" width="190" height="42" rx="8"/>',
+      '<text x="147" y="2704" text-anchor="middle">p39</text>',
+      '<text class="sub" x="147" y="2719" text-anchor="middle">p39.json</text>',
+      '</g>',
+      '<text class="sub" x="147" y="2746" text-anchor="middle">2 more phases</text>',
+      '<circle class="dot end aborted" cx="147" cy="2764" r="9"/>',
+      '</svg>',
+    ])
+  })
+})
+
+describe('the page', () => {
+  it('shows up to six tasks open, and of more the first one', () => {
+    const pageOf = (count: number): string =>
+      reportPage(
+        reportOf(
+          Array.from({ length: count }, (_, index): Entry => ({ at: index, event: 'create', task: `${index}_x` })),
+        ),
+      )
+    expect(pageOf(6).match(/<details class="card task" id="t\d"( open)?>/g)).toEqual(
+      [1, 2, 3, 4, 5, 6].map((number) => `<details class="card task" id="t${number}" open>`),
+    )
+    expect(pageOf(7).match(/<details class="card task" id="t\d" open>/g)).toEqual([
+      '<details class="card task" id="t1" open>',
+    ])
+  })
+
+  it('has the name of the root, and the events that belong to no marker', () => {
+    const report = reportOf([
+      { at: 0, event: 'error', detail: '<disk>' },
+      { at: 1, event: 'create' },
+    ])
+    const page = reportPage({ ...report, root: 'C:\\my\\pro<ject\\', leftOut: 1 })
+    expect(
+      page
+        .replace(/<style>[\s\S]*?<\/style>/, '<style/>')
+        .replace(/<main>[\s\S]*?<h2>Tasks[\s\S]*?<\/section><\/details>/, '<main/>')
+        .replace(/></g, '>\n<'),
+    ).toMatchSnapshot()
+    expect(page).toMatch(/<style>:root\{color-scheme:light dark;[^<\n]+<\/style>/)
+  })
+})
+
+describe('the scale of a timeline', () => {
+  const span = (from: number, to: number) => ({ startMs: from * MINUTE, endMs: to * MINUTE })
+  const placesOf = (spans: Parameters<typeof scaleOf>[0], minutes: readonly number[]): number[] => {
+    const scale = scaleOf(spans)
+    return minutes.map((minute) => scale.at(minute * MINUTE))
+  }
+
+  it('draws a pause as it is up to twenty minutes, and up to a twelfth of the whole', () => {
+    expect(scaleOf([span(0, 10), span(30, 40)]).pauses).toEqual([])
+    expect(scaleOf([span(0, 10), span(31, 41)]).pauses).toHaveLength(1)
+    expect(scaleOf([span(0, 1000), span(1086, 1086)]).pauses).toEqual([])
+    expect(scaleOf([span(0, 1000), span(1100, 1100)]).pauses).toHaveLength(1)
+  })
+
+  it('gives each stretch a share by its length, and half of the room evenly', () => {
+    const scale = scaleOf([span(0, 30), span(5, 12), span(100, 110)])
+    expect(scale.pauses).toEqual([{ from: 60.63, to: 63.63 }])
+    expect(scale.ticks).toEqual([
+      { at: 0, timeMs: 0 },
+      { at: 63.63, timeMs: 100 * MINUTE },
+    ])
+    expect(placesOf([span(100, 110), span(5, 12), span(0, 30)], [-1, 15, 30, 50, 100, 105, 200])).toEqual([
+      0, 30.31, 60.63, 60.63, 63.63, 81.81, 100,
+    ])
+  })
+
+  it('has at most twelve pauses', () => {
+    const spans = (count: number) => Array.from({ length: count }, (_, index) => span(index * 1000, index * 1000 + 1))
+    expect(scaleOf(spans(13)).pauses).toHaveLength(12)
+    expect(scaleOf(spans(14))).toMatchObject({ pauses: [], ticks: [{ at: 0, timeMs: 0 }] })
+  })
+
+  it('takes a span that ends before it begins as a moment', () => {
+    expect(placesOf([span(10, 5), span(12, 20)], [10, 12, 20])).toEqual([0, 20, 100])
+  })
+})

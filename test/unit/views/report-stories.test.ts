@@ -1,0 +1,344 @@
+import { describe, expect, it } from 'vitest'
+import {
+  enter,
+  pauseClock,
+  phaseMs,
+  type WorkflowState,
+  withTransition,
+  workedMs,
+} from '../../../src/run/machine/state.ts'
+import { reportPage } from '../../../src/views/report/page/page.ts'
+import { storyLines } from '../../../src/views/report/report-text.ts'
+import type { RunStory } from '../../../src/views/report/story.ts'
+import { reportRun } from '../../support/report-project.ts'
+import { begin } from '../run/builders.ts'
+import { journalAt, MINUTE, reportMarker as marker, NOW, reportOf, TASK } from './report-builders.ts'
+
+/** Whole stories, as data and as the lines of a terminal. `report.test.ts` has the rules one by one. */
+
+const storiesOf = (...given: Parameters<typeof reportOf>) => reportOf(...given).tasks[0]?.markers ?? []
+const runOf = (state: WorkflowState, history = state.history): RunStory => {
+  const [run] = reportOf([], [], [{ task: TASK, state, history }]).tasks[0]?.runs ?? []
+  if (run === undefined) throw new Error('no run')
+  return run
+}
+
+describe('the story of a marker', () => {
+  it('has everything that the journal and the marker know', () => {
+    const steps = [{ name: 'one', done: true }]
+    const checks = [{ run: 'npm test', failed: 'exit code 1' }]
+    const [story, ...others] = storiesOf(
+      [
+        { at: 0, event: 'create', markerId: 'pf_1', hostSession: 's1' },
+        { at: 1, event: 'block', count: 1, hostSession: 's2', agent: 'a1' },
+        { at: 2, event: 'wait', detail: 'an answer' },
+        { at: 5, event: 'wait-end', detail: 'an answer' },
+        { at: 30, event: 'wait', detail: 'the go-ahead', agent: 'a2' },
+      ],
+      [marker({ waitsFor: 'the go-ahead', skill: 'skill-x', steps, checks, madeMs: NOW - 90 * MINUTE })],
+    )
+    expect(others).toEqual([])
+    expect(story).toEqual({
+      ...{ id: 'pf_1', operation: 'research', skill: 'skill-x', session: 's1', agent: 'a2', standing: 'waiting' },
+      ...{ startMs: NOW - 90 * MINUTE, endMs: NOW, blocks: 1, steps, checks },
+      waits: [
+        { startMs: journalAt(2), endMs: journalAt(5) },
+        { startMs: journalAt(30), endMs: NOW },
+      ],
+      events: [
+        { timeMs: journalAt(0), tone: 'plain', words: 'marker created' },
+        { timeMs: journalAt(1), tone: 'warn', words: 'stop blocked: 1 of 3' },
+        { timeMs: journalAt(2), tone: 'wait', words: 'waits: an answer' },
+        { timeMs: journalAt(5), tone: 'plain', words: 'the wait ended: an answer' },
+        { timeMs: journalAt(30), tone: 'wait', words: 'waits: the go-ahead' },
+      ],
+    })
+  })
+
+  it('has only what its marker says where the journal knows nothing', () => {
+    expect(storiesOf([], [marker({ madeMs: NOW - 5 * MINUTE, operation: undefined })])).toEqual([
+      {
+        ...{ id: 'pf_1', operation: undefined, skill: undefined, session: undefined, agent: undefined },
+        ...{ standing: 'pending', startMs: NOW - 5 * MINUTE, endMs: NOW, blocks: 0 },
+        ...{ waits: [], events: [], steps: [], checks: [] },
+      },
+    ])
+  })
+
+  it.each([
+    ['create', 'plain'],
+    ['block', 'warn'],
+    ['check', 'bad'],
+    ['cap', 'bad'],
+    ['bypass', 'warn'],
+    ['bypass-request', 'plain'],
+    ['clear', 'good'],
+    ['wait', 'wait'],
+    ['expire', 'warn'],
+    ['adopt', 'plain'],
+    ['claim', 'plain'],
+    ['step', 'plain'],
+  ] as const)('has the tone of the event %s: %s', (event, tone) => {
+    expect(storiesOf([{ at: 0, event }])[0]?.events.map((one) => one.tone)).toEqual([tone])
+  })
+
+  it('ends with its last event, not with the report, if it is over or its marker was removed', () => {
+    const created = { at: 0, event: 'create', markerId: 'pf_1' } as const
+    const ends = (last: 'clear' | 'block', at: number) => storiesOf([created, { at, event: last }])[0]
+    expect(ends('clear', 7)).toMatchObject({ standing: 'cleared', startMs: journalAt(0), endMs: journalAt(7) })
+    expect(ends('block', 9)).toMatchObject({ standing: 'removed', startMs: journalAt(0), endMs: journalAt(9) })
+  })
+
+  it('ends its wait with itself', () => {
+    const [story] = storiesOf([
+      { at: 0, event: 'create' },
+      { at: 3, event: 'wait' },
+      { at: 8, event: 'clear' },
+      { at: 9, event: 'wait-end' },
+    ])
+    expect(story).toMatchObject({ standing: 'cleared', waits: [{ startMs: journalAt(3), endMs: journalAt(8) }] })
+  })
+
+  it('waits since its last event if the journal does not tell since when', () => {
+    const [story] = storiesOf([{ at: 4, event: 'create' }], [marker({ waitsFor: 'x' })])
+    expect(story?.waits).toEqual([{ startMs: journalAt(4), endMs: NOW }])
+  })
+
+  it.each([
+    ['a later block starts another marker', { event: 'block', at: 5 }, ['cleared', 'removed']],
+    ['so does one of the same marker', { event: 'block', at: 5, markerId: 'pf_1' }, ['cleared', 'removed']],
+    ['and a new marker of the same id', { event: 'create', at: 5, markerId: 'pf_1' }, ['cleared', 'removed']],
+    ['a second clear too', { event: 'clear', at: 5 }, ['cleared', 'cleared']],
+  ] as const)('after its end %s', (_what, entry, standings) => {
+    const entries = [{ at: 0, event: 'create', markerId: 'pf_1' } as const, { at: 1, event: 'clear' } as const, entry]
+    expect(storiesOf(entries).map(({ standing }) => standing)).toEqual(standings)
+  })
+
+  it('of another marker is told apart by the id, and an event without one belongs to the last that is open', () => {
+    const markers = storiesOf([
+      { at: 0, event: 'block', markerId: 'pf_1' },
+      { at: 1, event: 'block', markerId: 'pf_2' },
+      { at: 2, event: 'check', markerId: 'pf_1' },
+      { at: 3, event: 'step' },
+    ])
+    expect(markers.map(({ id, events }) => [id, ...events.map(({ words }) => words)])).toEqual([
+      ['pf_1', 'stop blocked', 'check'],
+      ['pf_2', 'stop blocked', 'step'],
+    ])
+  })
+
+  it('takes the newest of its task where a marker has no id', () => {
+    const entries = [
+      { at: 0, event: 'block', markerId: 'pf_1' },
+      { at: 1, event: 'block', markerId: 'pf_2' },
+    ] as const
+    const standings = storiesOf(entries, [marker({ id: undefined })]).map(({ id, standing }) => [id, standing])
+    expect(standings).toEqual([
+      ['pf_1', 'removed'],
+      ['pf_2', 'pending'],
+    ])
+  })
+
+  it('that was given up does not take a pending marker, nor an open one an abandoned marker', () => {
+    const capped = [
+      { at: 0, event: 'create', markerId: 'pf_1' },
+      { at: 1, event: 'cap', markerId: 'pf_1' },
+    ] as const
+    const standings = (...given: Parameters<typeof storiesOf>) => storiesOf(...given).map(({ standing }) => standing)
+    expect(standings(capped, [marker({ madeMs: NOW })])).toEqual(['abandoned', 'pending'])
+    expect(standings(capped.slice(0, 1), [marker({ state: 'abandoned', madeMs: NOW })])).toEqual([
+      'removed',
+      'abandoned',
+    ])
+    expect(standings(capped.slice(0, 1), [marker({ state: 'unreadable', id: undefined })])).toEqual(['unreadable'])
+  })
+})
+
+describe('the story of a run', () => {
+  it('has the whole of a run that stalled', () => {
+    const state = { ...reportRun(NOW - 60 * MINUTE, 'stalled'), skips: 2 }
+    const at = (minutes: number): number => NOW - 60 * MINUTE + Math.round(minutes * MINUTE)
+    const { definition, state: told, events, ...story } = runOf(state)
+    expect([definition, told]).toEqual([state.definition, state])
+    expect(events).toHaveLength(state.history.length)
+    const phase = (id: string, durationMinutes: number, more: object) => ({
+      ...{ id, standing: 'done', artifact: undefined, check: undefined, visits: 1, prompts: 1, steps: [] },
+      ...{ workedMs: Math.round(durationMinutes * MINUTE), ...more },
+    })
+    const step = (number: number, name: string, attempts: number, minutes: number) => ({
+      ...{ number, name, attempts, result: 'done', durationMs: Math.round(minutes * MINUTE) },
+    })
+    const visit = (id: string, from: number, to: number, prompts: number, result: string) => ({
+      ...{ phase: id, visit: 1, startMs: at(from), endMs: at(to), prompts, result },
+    })
+    expect(story).toEqual({
+      ...{ name: 'research to release', standing: 'stalled', why: 'phase "review": 3 attempts failed' },
+      ...{ waitsFor: undefined, session: 'session-of-a-host', startMs: at(0), endMs: at(56.1), prompts: 8, skips: 2 },
+      workedMs: Math.round(56.1 * MINUTE),
+      phases: [
+        phase('research', 9.2, { artifact: 'research.md' }),
+        phase('plan', 9.2, { artifact: 'plan.json' }),
+        phase('implement', 30.6, {
+          prompts: 5,
+          steps: [
+            {
+              visit: 1,
+              steps: [
+                step(1, 'parser', 1, 5),
+                step(2, 'command line', 2, 10.1),
+                step(3, 'documentation', 1, 7),
+                step(4, 'tests', 1, 8),
+              ],
+            },
+          ],
+        }),
+        phase('review', 7.1, { standing: 'failed', artifact: 'review.json', check: 'npm test' }),
+      ],
+      visits: [
+        visit('research', 0, 9.2, 1, 'passed'),
+        visit('plan', 9.2, 18.4, 1, 'passed'),
+        visit('implement', 18.4, 49, 5, 'passed'),
+        visit('review', 49, 56.1, 1, 'stuck'),
+      ],
+    })
+  })
+
+  it('goes on until the time of the report while it runs, and never ends before it began', () => {
+    const state = reportRun(NOW - 60 * MINUTE, undefined)
+    const run = runOf({ ...state, hostSession: undefined })
+    expect(run).toMatchObject({ endMs: NOW, session: undefined, why: undefined, standing: 'running' })
+    expect(run.visits.at(-1)).toMatchObject({ phase: 'implement', endMs: NOW, result: 'running' })
+    expect(runOf(reportRun(NOW + MINUTE, undefined))).toMatchObject({ startMs: NOW + MINUTE, endMs: NOW + MINUTE })
+  })
+
+  it('has worked only while its clock ran, and says so beside the time from its start to its end', () => {
+    const running = reportRun(NOW - 60 * MINUTE, undefined)
+    const stopped: WorkflowState = { ...pauseClock(running, NOW - 15 * MINUTE), active: false, outcome: 'stopped' }
+    const run = runOf({ ...stopped, updatedMs: NOW })
+    expect(run).toMatchObject({ startMs: NOW - 60 * MINUTE, endMs: NOW, workedMs: 45 * MINUTE })
+    const lines = storyLines(reportOf([], [], [{ task: TASK, state: run.state, history: [] }]), {
+      bold: (text) => text,
+    })
+    expect(lines[1]).toBe('  Run research to release: stopped · 1 h · 45 min of it worked · 7 prompts')
+  })
+
+  it('waits for what its agent announced, only while it runs', () => {
+    const state: WorkflowState = { ...reportRun(NOW, undefined), wait: { for: 'the\nbuild', count: 1 } }
+    expect(runOf(state)).toMatchObject({ standing: 'waiting', waitsFor: 'the build' })
+    const over = runOf({ ...state, active: false, outcome: 'failed', why: 'too\nlate' })
+    expect(over).toMatchObject({ standing: 'failed', waitsFor: undefined, why: 'too late' })
+  })
+
+  it.each([
+    ['pass', 'good'],
+    ['step-done', 'good'],
+    ['retry', 'warn'],
+    ['step-failed', 'warn'],
+    ['step-skipped', 'bad'],
+    ['fail', 'warn'],
+    ['warn', 'warn'],
+    ['approval', 'wait'],
+    ['approved', 'good'],
+    ['rejected', 'warn'],
+    ['stop-request', 'wait'],
+    ['enter', 'plain'],
+    ['resume', 'plain'],
+  ] as const)('has the tone of the transition %s: %s', (event, tone) => {
+    const state = withTransition(reportRun(NOW, undefined), { event, phase: 'review' }, NOW)
+    expect(runOf(state).events.at(-1)).toMatchObject({ tone })
+  })
+
+  it.each([
+    ['completed', 'good'],
+    ['stopped', 'plain'],
+    ['stalled', 'bad'],
+    ['failed', 'bad'],
+    ['aborted', 'plain'],
+  ] as const)('has the tone of its outcome %s: %s', (outcome, tone) => {
+    const state = withTransition(reportRun(NOW, undefined), { event: 'end', phase: 'review', outcome }, NOW)
+    expect(runOf(state).events.at(-1)).toEqual({ timeMs: NOW, tone, words: `review: ended (${outcome})` })
+  })
+
+  it('has the texts of steps from a file for past visits too, as far as their prompts went out', () => {
+    const taking = { id: 'a', steps: { from: 'tasks.md', checklist: true }, step_prompt: '{{step}}' }
+    const prompted = { event: 'prompt', phase: 'a', attempt: 1 } as const
+    let state = begin(taking, { id: 'b', prompt: 'p', artifact: 'b.txt' })
+    const [, last] = state.definition.phases
+    if (last === undefined) throw new Error('no such phase')
+    state = withTransition(state, { ...prompted, step: 1, detail: 'add the\u001b\nroute' }, NOW)
+    state = withTransition(state, { event: 'step-done', phase: 'a', step: 1, attempt: 1 }, NOW)
+    // One that a version before this wrote.
+    state = withTransition(state, { ...prompted, step: 2 }, NOW)
+    state = enter(state, last, NOW)
+    const run = runOf(state)
+    expect(run.phases[0]?.steps[0]?.steps.map(({ name }) => name)).toEqual(['add the route', undefined])
+    expect(reportPage(reportOf([], [], [{ task: TASK, state, history: state.history }]))).toContain('1. add the route')
+  })
+
+  it('tells the results of each visit of a phase, and the working time of all as `status` does', () => {
+    let state = reportRun(NOW - 120 * MINUTE, undefined)
+    const [, plan, implement] = state.definition.phases
+    const before = runOf(state).phases[2]?.prompts ?? 0
+    if (plan === undefined || implement === undefined) throw new Error('no such phases')
+    state = enter(state, plan, NOW - 30 * MINUTE)
+    state = withTransition(state, { event: 'fail', phase: 'plan', verdict: 'fail' }, NOW - 20 * MINUTE)
+    state = enter(state, implement, NOW - 20 * MINUTE)
+    state = withTransition(state, { event: 'prompt', phase: 'implement', step: 1, attempt: 1 }, NOW - 19 * MINUTE)
+    const run = runOf(state)
+    expect(run.visits.slice(-2)).toEqual([
+      { phase: 'plan', visit: 2, startMs: NOW - 30 * MINUTE, endMs: NOW - 20 * MINUTE, prompts: 0, result: 'failed' },
+      { phase: 'implement', visit: 2, startMs: NOW - 20 * MINUTE, endMs: NOW, prompts: 1, result: 'running' },
+    ])
+    expect(run.phases[2]).toMatchObject({ visits: 2, prompts: before + 1 })
+    expect(run.phases[2]?.workedMs).toBe(phaseMs(state, 'implement', NOW))
+    expect(run.workedMs).toBe(workedMs(state, NOW))
+    const [first, second, ...others] = run.phases[2]?.steps ?? []
+    expect([first?.visit, second?.visit, others]).toEqual([1, 2, []])
+    expect(first?.steps.map(({ name, result }) => [name, result])).toEqual([
+      ['parser', 'done'],
+      ['command line', 'done'],
+      ['documentation', 'done'],
+      ['tests', 'done'],
+    ])
+    expect(second?.steps.map(({ attempts, result, durationMs }) => [attempts, result, durationMs])).toEqual([
+      [1, 'open', undefined],
+      [0, 'open', undefined],
+      [0, 'open', undefined],
+      [0, 'open', undefined],
+    ])
+  })
+})
+
+describe('the report in a terminal', () => {
+  const paint = { bold: (text: string): string => `*${text}*` }
+
+  it('has each task with its markers and runs, and then what belongs to none', () => {
+    const state = { ...reportRun(NOW - 60 * MINUTE, 'stalled') }
+    const report = reportOf(
+      [
+        { at: 0, event: 'create', markerId: 'pf_1' },
+        { at: 1, event: 'block', count: 1 },
+        { at: 3, event: 'clear' },
+        { at: 4, event: 'block', task: 'a_plain_one' },
+        { at: 5, event: 'error', detail: 'disk full' },
+      ],
+      [],
+      [{ task: TASK, state, history: state.history.slice(-1) }],
+    )
+    expect(storyLines({ ...report, leftOut: 2 }, paint)).toEqual([
+      '*259_x*',
+      '  Marker pf_1: cleared · 3 min · 1 stop blocked',
+      '    2026-11-22 11:00:00  marker created',
+      '    2026-11-22 11:01:00  stop blocked: 1 of 3',
+      '    2026-11-22 11:03:00  cleared',
+      '  Run research to release: stalled · 56 min 6 s · 8 prompts',
+      '    2026-11-22 11:56:06  review: ended (stalled: phase "review": 3 attempts failed)',
+      '*a_plain_one*',
+      '  Marker: removed by hand · 0 ms · 1 stop blocked',
+      '    2026-11-22 11:04:00  stop blocked',
+      '*Other events*',
+      '    2026-11-22 11:05:00  259_x: error: disk full',
+      '2 older tasks left out: postflight report <task> shows one',
+    ])
+  })
+})

@@ -1,0 +1,69 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { fill, widthOf, wrap } from '../../../src/views/layout.ts'
+
+const plain = (row: string): string => row.replace(/\u001b\[[\d;]*m/g, '')
+
+describe('a line that is wrapped', () => {
+  it.each<[string, number, readonly string[]]>([
+    ['', 10, ['']],
+    ['one two', 10, ['one two']],
+    ['one two three', 10, ['one two', '  three']],
+    ['  a bc defghi', 12, ['  a bc', '    defghi']],
+    ['0123456789', 10, ['0123456789']],
+    ['0123456789ab', 10, ['0123456789', '  ab']],
+    ['漢字漢字', 5, ['漢字', ' 漢字']],
+    ['e\u0301e\u0301', 2, ['e\u0301e\u0301']],
+    ['🚀🚀', 3, ['🚀', ' 🚀']],
+  ])('%j in %d columns', (line, columns, expected) => {
+    expect(wrap(line, columns)).toEqual(expected)
+  })
+
+  it.each<[string, number, readonly string[]]>([
+    ['0123456789ab', 10, ['0123456789ab']],
+    ['see /a/long/path/to/it now', 10, ['see', '  /a/long/path/to/it', '  now']],
+    ['Undo: `postflight clear 259` now', 22, ['Undo:', '  `postflight clear 259`', '  now']],
+    ['Undo: (`postflight clear`), now', 30, ['Undo: (`postflight clear`),', '  now']],
+    ["it's a ` alone", 8, ["it's a `", '  alone']],
+  ])('keeps words and commands whole for people who copy them: %j in %d columns', (line, columns, expected) => {
+    expect(wrap(line, columns, true)).toEqual(expected)
+  })
+
+  it('ends a colour in each row, and begins it again in the next', () => {
+    const [bold, off] = ['\u001b[1m', '\u001b[22m']
+    expect(wrap(`${bold}one two${off} x`, 5)).toEqual([`${bold}one\u001b[0m`, ` ${bold}two${off}`, ' x'])
+  })
+
+  it('is never wider than the window, and keeps every character but blanks', () => {
+    const text = fc.array(fc.constantFrom('word', 'a', ' ', '  ', '漢', '🚀', 'a-rather-long-word', 'é'), {
+      maxLength: 30,
+    })
+    fc.assert(
+      fc.property(text, fc.integer({ min: 6, max: 40 }), (parts, columns) => {
+        const line = parts.join('')
+        const rows = wrap(line, columns)
+        for (const row of rows) expect(widthOf(plain(row))).toBeLessThanOrEqual(columns)
+        expect(plain(rows.join('')).replaceAll(' ', '')).toBe(line.replaceAll(' ', ''))
+      }),
+    )
+  })
+})
+
+describe('a screen', () => {
+  const picture = {
+    head: 'head',
+    foot: 'foot',
+    lines: ['one', 'two', 'three'],
+    more: (count: number) => `${count} more`,
+  }
+
+  it.each([
+    [7, ['head', '', 'one', 'two', 'three', '', 'foot']],
+    [6, ['head', '', 'one', 'two', 'three', 'foot']],
+    [5, ['head', '', 'one', '2 more', 'foot']],
+    [4, ['head', '', '3 more', 'foot']],
+    [2, ['head', '']],
+  ])('of %d rows', (rows, expected) => {
+    expect(fill({ columns: 20, rows }, picture)).toEqual(expected)
+  })
+})
