@@ -79,9 +79,9 @@ export function currentFolder(rootOption: string | undefined, environment: Envir
   const root = rootOption ?? variable(environment, 'POSTFLIGHT_ROOT')
   if (root === undefined || !path.isAbsolute(root)) throw new PostflightError('current-folder-lost')
   // The process itself moves there, because libraries ask it for its folder.
-  for (const place of [root, path.parse(root).root]) {
+  for (const location of [root, path.parse(root).root]) {
     try {
-      process.chdir(place)
+      process.chdir(location)
       break
     } catch {
       // The command says that the root does not exist.

@@ -7,7 +7,7 @@ import type { Surroundings } from './command.ts'
 export async function watchOnTerminal<Result extends CommandResult>(
   { stdout, json, quiet, paint, contextNow, terminalOutput }: Surroundings,
   words: readonly (string | undefined)[],
-  look: () => Result,
+  inspect: () => Result,
   isOver?: (result: Result) => boolean,
 ): Promise<0 | 1 | undefined> {
   const context = contextNow()
@@ -16,16 +16,19 @@ export async function watchOnTerminal<Result extends CommandResult>(
   const title = WATCH_TEXT.title(words.filter((word) => word !== undefined).join(' '), findCommandRoot(context))
   // In local time, like the person's other clocks.
   const clock = (): string => new Date(contextNow().nowMs).toTimeString().slice(0, 8)
-  return watchView({ title, paint, clock, look, isOver: isOver as (result: CommandResult) => boolean }, terminalOutput)
+  return watchView(
+    { title, paint, clock, inspect, isOver: isOver as (result: CommandResult) => boolean },
+    terminalOutput,
+  )
 }
 
 /** Otherwise the caller prints the command once, and a note says so. */
 export async function watchOrNote(
   surroundings: Surroundings,
   words: readonly (string | undefined)[],
-  look: () => CommandResult,
+  inspect: () => CommandResult,
 ): Promise<0 | 1 | undefined> {
-  const exitCode = await watchOnTerminal(surroundings, words, look)
+  const exitCode = await watchOnTerminal(surroundings, words, inspect)
   if (exitCode === undefined) surroundings.contextNow().note(WATCH_TEXT.notATerminal)
   return exitCode
 }

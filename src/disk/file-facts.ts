@@ -82,7 +82,7 @@ export function fileIdentity(path: string): FileIdentity | undefined {
 }
 
 /** Equal for two paths to one place (a bind mount). */
-export function placeIdentity(path: string): string | undefined {
+export function locationIdentity(path: string): string | undefined {
   try {
     const stats = fs.lstatSync(path, { bigint: true, throwIfNoEntry: false })
     // Some file systems have no inode numbers.

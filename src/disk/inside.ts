@@ -23,7 +23,7 @@ export type Inside =
   | { readonly kind: 'elsewhere'; readonly what: string }
 
 /** Through real folders only. `relative` has `/` and no `..`. */
-export function lookInside(folder: string, relative: string): Inside {
+export function inspectInside(folder: string, relative: string): Inside {
   const parts = relative.split('/')
   let current = folder
   for (const [index, part] of parts.entries()) {
@@ -42,9 +42,9 @@ function obstacle(kind: PathKind): string {
   return kind === 'file' ? FILE_DETAILS.belowFile : FILE_DETAILS.behind(kind)
 }
 
-export function lookForNamed(folder: string, relative: string): Inside {
+export function inspectNamed(folder: string, relative: string): Inside {
   try {
-    return lookInside(folder, relative)
+    return inspectInside(folder, relative)
   } catch (error) {
     const code = errorCode(error)
     if (code !== 'EACCES' && code !== 'ENAMETOOLONG') throw error
@@ -52,8 +52,8 @@ export function lookForNamed(folder: string, relative: string): Inside {
   }
 }
 
-export function readInside(folder: string, relative: string, limit: number, look = lookInside): FileRead {
-  const found = look(folder, relative)
+export function readInside(folder: string, relative: string, limit: number, inspect = inspectInside): FileRead {
+  const found = inspect(folder, relative)
   if (found.kind === 'absent') return found
   return found.kind === 'file' ? readSmallFile(found.path, limit) : { kind: 'unreadable', detail: found.what }
 }

@@ -106,12 +106,12 @@ function take(lock: string, patienceMs: number): FileIdentity {
     } catch (error) {
       if (errorCode(error) !== 'EEXIST') throw error
     }
-    const standing = takeOverStale(lock)
-    if (standing === 'gone') continue
-    if (standing === 'held') refuseForeign(lock)
+    const status = takeOverStale(lock)
+    if (status === 'gone') continue
+    if (status === 'held') refuseForeign(lock)
     // Watched even without patience, or it would never be removed. If the disk's clock differs, each new lock looks
     // stale.
-    const endMs = standing === 'watched' ? deadline + 2 * WATCH_MS : deadline
+    const endMs = status === 'watched' ? deadline + 2 * WATCH_MS : deadline
     if (processAgeMs() >= endMs) throw new PostflightError('locked', { path: path.dirname(lock), lock })
     if (waitingSinceMs !== undefined) throw new LockBusy()
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, POLL_MS)

@@ -28,6 +28,7 @@ import { FileSearch, MAX_CHANGED, MAX_ENTRIES, SEARCH_MS, searchDeadline } from 
 import {
   askedAt,
   type Baseline,
+  endBypass,
   isFuture,
   isToldFirst,
   makeSessionFolder,
@@ -38,11 +39,10 @@ import {
   readPaths,
   removeOldFolders,
   sessionFolder,
-  settleBypass,
   touchFolder,
   writeBaseline,
 } from './session-folder.ts'
-import { doneStanding, type Person, readTrusted } from './trust-store.ts'
+import { doneStatus, type Person, readTrusted } from './trust-store.ts'
 
 export interface Armed {
   readonly recorded: readonly Recorded[]
@@ -112,7 +112,7 @@ export function armAtStop(root: string, stop: Occasion, person: Person, search?:
     .map(({ rule }) => searchEnded(ruleName(rule), MAX_ENTRIES, SEARCH_MS / 1000))
   if (judged.isBypassed) {
     // From here on, changes count again, but not before another prompt.
-    settleBypass(folder, pathsOf(states), prompt)
+    endBypass(folder, pathsOf(states), prompt)
     return { recorded: [], notices }
   }
   if (judged.pending !== undefined) return { recorded: refresh(judged.pending, judged), notices }
@@ -144,8 +144,8 @@ function abandonedBaseline(folder: TaskFolder): Baseline | undefined {
 }
 
 function aboutOf({ fields }: Marker): { readonly prompt: string | undefined; readonly paths: Record<string, string> } {
-  const held = isJsonObject(fields?.done) ? fields.done : {}
-  return { prompt: typeof held.prompt_id === 'string' ? held.prompt_id : undefined, paths: readPaths(held.paths) }
+  const value = isJsonObject(fields?.done) ? fields.done : {}
+  return { prompt: typeof value.prompt_id === 'string' ? value.prompt_id : undefined, paths: readPaths(value.paths) }
 }
 
 function pathsOf(states: readonly RuleState[]): Record<string, string> {
@@ -252,7 +252,7 @@ export function startDone(
 ): readonly string[] {
   const { payload, reader, nowMs } = occasion
   const trust = commandLine(['trust'], rootOptionFor(reader, root))
-  const standing = doneStanding(root, person)
+  const status = doneStatus(root, person)
   const copy = readTrusted(root, person)
   if (copy !== undefined && payload.session !== undefined) {
     const folder = sessionFolder(root, payload.session)
@@ -263,8 +263,8 @@ export function startDone(
     touchFolder(folder)
   }
   if (copy !== undefined) removeOldFolders(root, nowMs)
-  const isTold = standing === 'untrusted' || standing === 'changed' || standing === 'unreadable'
-  return isTold && payload.isCompacted !== true ? [doneAtStart(standing, trust)] : []
+  const isTold = status === 'untrusted' || status === 'changed' || status === 'unreadable'
+  return isTold && payload.isCompacted !== true ? [doneAtStart(status, trust)] : []
 }
 
 export function isStarted(root: string, { payload: { session } }: Occasion): boolean {

@@ -41,10 +41,10 @@ export const DONE_STANDING = {
   missing: 'specs/done.yaml is gone, so its rules, which are trusted on this machine, have no effect',
 } as const
 
-export type DoneStanding = keyof typeof DONE_STANDING
+export type DoneStatus = keyof typeof DONE_STANDING
 
-export function doneAtStart(standing: DoneStanding, trust: string): string {
-  return `postflight-guard: ${DONE_STANDING[standing]}. Read it, then run \`${trust}\` in your own terminal.`
+export function doneAtStart(status: DoneStatus, trust: string): string {
+  return `postflight-guard: ${DONE_STANDING[status]}. Read it, then run \`${trust}\` in your own terminal.`
 }
 
 export function searchEnded(rule: string, entries: number, seconds: number): string {

@@ -62,8 +62,8 @@ function readEntries(root: string): Readonly<Record<string, unknown>> {
   const read = readSmallFile(receiptsPath(root), RECEIPTS_LIMIT)
   if (read.kind !== 'text' || !read.whole) return {}
   try {
-    const held: unknown = JSON.parse(read.text)
-    return isJsonObject(held) && isJsonObject(held.receipts) ? held.receipts : {}
+    const value: unknown = JSON.parse(read.text)
+    return isJsonObject(value) && isJsonObject(value.receipts) ? value.receipts : {}
   } catch {
     return {}
   }

@@ -13,7 +13,7 @@ export function parseDoneFile(
   if (read.kind === 'fault') return { faults: [read.fault] }
   const result = readRules(read.value)
   if ('rules' in result) return result
-  const placed = result.faults.map(read.place)
+  const placed = result.faults.map(read.location)
   return { faults: placed.sort((one, other) => one.line - other.line || one.column - other.column) }
 }
 
@@ -31,7 +31,7 @@ function faultError(faults: readonly PlacedFinding[]): PostflightError {
   const [{ line, column, where, detail }, ...others] = faults as readonly [PlacedFinding, ...PlacedFinding[]]
   return new PostflightError('done-invalid', {
     path: `${SPECS_FOLDER}/${DONE_FILE}`,
-    place: `:${line}:${column}`,
+    location: `:${line}:${column}`,
     detail: where === '' ? detail : `${where}: ${detail}`,
     more: others.length,
   })

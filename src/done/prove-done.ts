@@ -63,22 +63,22 @@ export async function proveDone(
   rules: readonly DoneRule[],
   wanted: readonly DoneRule[],
 ): Promise<DoneProof> {
-  const place = placeOf(context, root)
+  const location = locationOf(context, root)
   const all: RunCheck[] = []
   const green: { readonly rule: DoneRule; readonly receipt: DoneReceipt }[] = []
   let open = wanted
   let failed: RunCheck | undefined
   const first = new Map<DoneRule, { readonly changed: ReadonlySet<string>; readonly paths: ReadonlySet<string> }>()
   for (const isLast of [false, true]) {
-    const sinceMs = fileSystemNow(place.path)
+    const sinceMs = fileSystemNow(location.path)
     const before = new FileSearch(root)
     const lists = new Map(open.map((rule) => [rule, before.timesOf(before.pathsOf(rule) ?? [])]))
-    const pass = await runPass(context, place, open)
+    const pass = await runPass(context, location, open)
     if (pass.kind === 'busy') return pass
     all.push(...pass.done)
     failed = pass.failed
     // A check may have removed what git ignores, and our folder with it.
-    const atMs = fileSystemNow(placeOf(context, root).path)
+    const atMs = fileSystemNow(locationOf(context, root).path)
     const after = new FileSearch(root)
     const again: DoneRule[] = []
     for (const { rule, durationMs } of pass.green) {
@@ -118,7 +118,7 @@ export async function proveDone(
 }
 
 /** In the session's folder, or in a plain terminal beside all of them. */
-function placeOf(context: CommandContext, root: string): TaskFolder {
+function locationOf(context: CommandContext, root: string): TaskFolder {
   const session = shellIdentity(context.environment)?.session
   if (session !== undefined) {
     const folder = sessionFolder(root, session)
@@ -139,14 +139,14 @@ type Pass =
       readonly green: readonly { readonly rule: DoneRule; readonly durationMs: number }[]
     }
 
-async function runPass(context: CommandContext, place: TaskFolder, rules: readonly DoneRule[]): Promise<Pass> {
+async function runPass(context: CommandContext, location: TaskFolder, rules: readonly DoneRule[]): Promise<Pass> {
   const done: RunCheck[] = []
   const green: { rule: DoneRule; durationMs: number }[] = []
   for (const rule of rules) {
     const commands = rule.checks.filter((command) => done.every(({ run }) => run !== command))
-    const read = readMarker(place)
+    const read = readMarker(location)
     const proof = await prove(context, {
-      folder: place,
+      folder: location,
       marker: read?.kind === 'marker' ? read.marker : undefined,
       commands,
       areForeign: false,

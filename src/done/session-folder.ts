@@ -65,13 +65,13 @@ export function readBypass(folder: TaskFolder): Baseline | undefined {
 function readBaselineFile({ path: folder }: Pick<TaskFolder, 'path'>, name: string): Baseline | undefined {
   const read = readSmallFile(path.join(folder, name), BASELINE_LIMIT)
   if (read.kind !== 'text' || isFuture(read.modifiedMs)) return undefined
-  let held: unknown
+  let value: unknown
   try {
-    held = JSON.parse(read.text)
+    value = JSON.parse(read.text)
   } catch {
     // Its time counts all the same.
   }
-  const fields = isJsonObject(held) ? held : {}
+  const fields = isJsonObject(value) ? value : {}
   const prompt = typeof fields.prompt_id === 'string' ? fields.prompt_id : undefined
   return { sinceMs: read.modifiedMs, paths: readPaths(fields.paths), prompt }
 }
@@ -118,7 +118,7 @@ export function readNewSessionBypass(root: string): Baseline | undefined {
   return readBaselineFile({ path: journalPaths(root).folder }, BYPASSED_FILE)
 }
 
-export function settleBypass(folder: TaskFolder, paths: Readonly<Record<string, string>>, prompt: string): void {
+export function endBypass(folder: TaskFolder, paths: Readonly<Record<string, string>>, prompt: string): void {
   replaceFile(path.join(folder.path, BYPASSED_FILE), `${JSON.stringify({ paths, prompt_id: prompt })}\n`)
   tryRemoveFile(path.join(journalPaths(folder.root).folder, BYPASSED_FILE))
 }

@@ -10,7 +10,7 @@ import { isJsonObject } from '../kernel/values.ts'
 import { stateFolder } from '../project/home-folder.ts'
 import { findRepository } from '../project/root.ts'
 import { readDoneFile } from './done-file.ts'
-import type { DoneStanding } from './done-messages.ts'
+import type { DoneStatus } from './done-messages.ts'
 import { type DoneRule, readRules, rulesFile } from './done-rules.ts'
 
 /** Outside of the repository: everything inside may come with a clone, or from an agent. */
@@ -37,11 +37,11 @@ export function readTrusted(root: string, person: Person): TrustedCopy | undefin
     if (kindAt(trustFolder(person)) === undefined) return undefined
     const read = readSmallFile(trustFile(root, person), COPY_LIMIT)
     if (read.kind !== 'text' || !read.whole) return undefined
-    const held: unknown = JSON.parse(read.text)
-    if (!isJsonObject(held) || typeof held.file_hash !== 'string') return undefined
-    const result = readRules({ done: held.done })
+    const value: unknown = JSON.parse(read.text)
+    if (!isJsonObject(value) || typeof value.file_hash !== 'string') return undefined
+    const result = readRules({ done: value.done })
     return 'rules' in result
-      ? { rules: result.rules, fileHash: held.file_hash, trusted: String(held.trusted) }
+      ? { rules: result.rules, fileHash: value.file_hash, trusted: String(value.trusted) }
       : undefined
   } catch {
     return undefined
@@ -102,7 +102,7 @@ function lineIn(file: string): string | undefined {
 }
 
 /** Never throws. */
-export function doneStanding(root: string, person: Person): DoneStanding | undefined {
+export function doneStatus(root: string, person: Person): DoneStatus | undefined {
   const file = readDoneFile(root)
   const copy = readTrusted(root, person)
   if (file.kind === 'absent') return copy === undefined ? undefined : 'missing'

@@ -12,7 +12,7 @@ import { PostflightError } from '../kernel/errors.ts'
 import { stripControl } from '../kernel/text.ts'
 import type { Environment } from '../kernel/values.ts'
 import { appendRecorded } from '../project/journal.ts'
-import { findHookPlace } from '../project/root.ts'
+import { findHookLocation } from '../project/root.ts'
 import { formatAnswer, NOTIFY_VARIABLE, terminalSequence } from '../stop/answer.ts'
 import { type Answered, NOTHING_DONE } from '../stop/answer-for.ts'
 import { sessionBirthMs } from '../stop/observe-stop.ts'
@@ -74,14 +74,14 @@ export async function runHook(hook: HookProcess = thisProcess()): Promise<void> 
 
 function printed({ answer, alerts }: Answered, payload: Payload | undefined, environment: Environment): string {
   if (payload === undefined) return formatAnswer(answer, false)
-  const place = {
+  const location = {
     refusesCall: payload.endingTool !== undefined,
     besideBlock: takesContextOfBlock(payload, environment),
     atTop: takesContextAtTop(payload, environment),
   }
   const isWritten = alerts.length > 0 && writesSequences(payload, environment)
   const sequence = isWritten ? terminalSequence(environment[NOTIFY_VARIABLE], alerts) : undefined
-  return formatAnswer(answer, showsNotice(payload, environment), place, sequence)
+  return formatAnswer(answer, showsNotice(payload, environment), location, sequence)
 }
 
 async function readPayload(hook: HookProcess): Promise<Payload | undefined> {
@@ -104,8 +104,8 @@ function answerPayload(payload: Payload, hook: HookProcess): Answered {
   if (handle === undefined) return NOTHING_DONE
   const { environment, words, cli, deadline } = hook
   const cwd = currentFolder(hook)
-  const place = findHookPlace({ option: optionValue(words, '--root'), payloadCwd: payload.cwd, environment, cwd })
-  const { roots, foundRoot, problems } = place
+  const location = findHookLocation({ option: optionValue(words, '--root'), payloadCwd: payload.cwd, environment, cwd })
+  const { roots, foundRoot, problems } = location
   const reader = { foundRoot, findForm: () => findCommandForm(environment, cli, cwd) }
   const find = { startMs: hook.findStart, sessionBornMs: () => hook.findSessionBirth(payload, environment) }
   const answered = handle(occasionOf({ payload, environment, roots, reader, nowMs: Date.now(), deadline }, find))

@@ -38,10 +38,10 @@ export function handleSessionStart(occasion: Occasion): Answered {
     complaints.push(runsNotListed(errorText(error)))
   }
   const withDone = roots.filter(hasDoneFile)
-  const told = withDone.length > 0 ? loadDone().startAll(withDone, occasion) : []
+  const notified = withDone.length > 0 ? loadDone().startAll(withDone, occasion) : []
   return {
     ...NOTHING_DONE,
-    answer: answerToStart(occasion, unfinished, unfinishedRuns, told),
+    answer: answerToStart(occasion, unfinished, unfinishedRuns, notified),
     recorded,
     complaints: [...complaints, ...problems.map(({ path, detail }) => unlistedComplaint(path, detail))],
   }

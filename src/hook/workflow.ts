@@ -58,8 +58,8 @@ export function driveRuns(
   const alerts: string[] = []
   const recorded: Recorded[] = []
   const { runs, problems } = findActiveRuns(roots)
-  const cannotContinue = ({ root, path: place, task, detail }: UnusableRun): void => {
-    notices.push(WORKFLOW_TEXT.unusable(place, detail))
+  const cannotContinue = ({ root, path: location, task, detail }: UnusableRun): void => {
+    notices.push(WORKFLOW_TEXT.unusable(location, detail))
     recorded.push({ root, entry: { event: 'error', task, detail } })
   }
   for (const problem of problems) cannotContinue(problem)
@@ -134,8 +134,8 @@ function promptFor(folder: TaskFolder, due: DuePrompt): string {
   const isHandedOn = due.agent !== undefined || due.model !== undefined
   const whole = isHandedOn ? `${PROMPT_TEXT.dispatch(due.agent, due.model)}\n\n${due.prompt}` : due.prompt
   if (whole.length <= REASON_LIMIT) return whole
-  const told = inFile(folder, 'prompt.md', due)
-  return isHandedOn ? `${PROMPT_TEXT.dispatch(due.agent, due.model)}\n\n${told}` : told
+  const prompt = inFile(folder, 'prompt.md', due)
+  return isHandedOn ? `${PROMPT_TEXT.dispatch(due.agent, due.model)}\n\n${prompt}` : prompt
 }
 
 function inFile(folder: TaskFolder, name: string, { prompt }: DueWork): string {

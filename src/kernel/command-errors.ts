@@ -59,7 +59,7 @@ const CHECK_REFUSALS: Record<
     `was removed by hand, and its checks (${commands}) have not passed since: create it again with them and clear it. ${unchecked ? '`--unchecked` settles it.' : 'The user can clear it in a terminal.'}`,
 }
 
-const STEP_REFUSALS: Record<ErrorArguments['run-step']['standing'], (args: ErrorArguments['run-step']) => string> = {
+const STEP_REFUSALS: Record<ErrorArguments['run-step']['status'], (args: ErrorArguments['run-step']) => string> = {
   'no-steps': ({ phase }) => `cannot be changed: phase "${phase}" is not working on steps now`,
   unknown: ({ phase, count }) => `does not exist: phase "${phase}" has ${counted(count, 'step')}`,
   done: () => 'is done',
@@ -132,7 +132,7 @@ export const COMMAND_SENTENCES: Omit<Sentences, keyof typeof HOOK_SENTENCES> = {
     `${a.path}: ${a.property === undefined ? 'the whole file' : `"${a.property}"`} must ${SETTINGS_SHAPES[a.expected]}.`,
   'already-wired': (a) =>
     `${WIRED[a.wiredBy](a.where)}: each stop would then count twice. Remove that one with \`${a.command}\`, or use --force. Nothing was written.`,
-  'rules-invalid': (a) => `${a.path}${a.place}: ${a.detail}. Nothing was written.`,
+  'rules-invalid': (a) => `${a.path}${a.location}: ${a.detail}. Nothing was written.`,
   'rules-not-of-host': (a) =>
     `--reactive is for Claude Code, not for --host ${a.host}. OpenCode's plugin takes the rules as its option "reactive". Nothing was written.`,
   'needs-answer': () =>
@@ -140,9 +140,9 @@ export const COMMAND_SENTENCES: Omit<Sentences, keyof typeof HOOK_SENTENCES> = {
   'definition-missing': (a) =>
     `${a.path} does not exist: check the path${a.examples === '' ? '' : `, or name one of the shipped examples: ${a.examples}`}.`,
   'workflow-definition': (a) =>
-    `${a.path}${a.place}: ${a.detail}${a.more === 0 ? '.' : ` (and ${a.more} more: \`postflight workflow validate\` lists them).`}`,
+    `${a.path}${a.location}: ${a.detail}${a.more === 0 ? '.' : ` (and ${a.more} more: \`postflight workflow validate\` lists them).`}`,
   'done-invalid': (a) =>
-    `${a.path}${a.place}: ${a.detail}${a.more === 0 ? '.' : ` (and ${counted(a.more, 'more fault')}).`}`,
+    `${a.path}${a.location}: ${a.detail}${a.more === 0 ? '.' : ` (and ${counted(a.more, 'more fault')}).`}`,
   'done-none': (a) => `${a.path} does not exist: write it first (docs/done.md shows how).`,
   'done-untrusted': (a) =>
     `${a.path} is not trusted on this machine: read it, then run \`${a.trust}\` in your own terminal.`,
@@ -172,7 +172,7 @@ export const COMMAND_SENTENCES: Omit<Sentences, keyof typeof HOOK_SENTENCES> = {
     `the workflow of task ${a.task} cannot pass over phase "${a.phase}": a person must approve its result first.`,
   'phase-unknown': (a) => `the workflow of task ${a.task} has no phase "${a.phase}": its phases are ${a.known}.`,
   'run-step': (a) =>
-    `step ${a.step} of task ${a.task} ${STEP_REFUSALS[a.standing](a)} (\`${workflowCommand('status', a.task)}\` shows the run).`,
+    `step ${a.step} of task ${a.task} ${STEP_REFUSALS[a.status](a)} (\`${workflowCommand('status', a.task)}\` shows the run).`,
   'workflow-over': (a) =>
     `the workflow of task ${a.task} has ended (${a.outcome}): \`${workflowCommand('start', a.task)} --definition FILE --fresh\` starts a new run.`,
   'shared-run-id': (a) => `"${a.run}" is not the id of a run: \`postflight status --shared\` prints the ids.`,

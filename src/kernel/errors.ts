@@ -89,16 +89,16 @@ export interface ErrorArguments {
     readonly command: string
   }
   'needs-answer': NoArguments
-  'rules-invalid': { readonly path: string; readonly place: string; readonly detail: string }
+  'rules-invalid': { readonly path: string; readonly location: string; readonly detail: string }
   'rules-not-of-host': { readonly host: string }
   'definition-missing': { readonly path: string; readonly examples: string }
   'workflow-definition': {
     readonly path: string
-    readonly place: string
+    readonly location: string
     readonly detail: string
     readonly more: number
   }
-  'done-invalid': { readonly path: string; readonly place: string; readonly detail: string; readonly more: number }
+  'done-invalid': { readonly path: string; readonly location: string; readonly detail: string; readonly more: number }
   'done-none': { readonly path: string }
   /** `trust`: the command that a person runs. */
   'done-untrusted': { readonly path: string; readonly trust: string }
@@ -129,7 +129,7 @@ export interface ErrorArguments {
     readonly phase: string
     readonly step: string
     readonly count: number
-    readonly standing: StepRefusal
+    readonly status: StepRefusal
   }
   'workflow-state': {
     readonly path: string

@@ -27,7 +27,7 @@ export type YamlText =
   | {
       readonly kind: 'value'
       readonly value: unknown
-      readonly place: (finding: { readonly path: FaultPath; readonly detail: string }) => PlacedFinding
+      readonly location: (finding: { readonly path: FaultPath; readonly detail: string }) => PlacedFinding
     }
   | { readonly kind: 'fault'; readonly fault: PlacedFinding }
 
@@ -53,17 +53,17 @@ function readBounded(text: string, isJson: boolean): YamlText {
     uniqueKeys: false,
   } as const
   const document = parseDocument(text, options)
-  const placeAt = (offset: number): { line: number; column: number } => {
+  const locationAt = (offset: number): { line: number; column: number } => {
     const { line, col } = lines.linePos(offset)
     return { line: Math.max(1, line), column: Math.max(1, col) }
   }
   const syntax = (isJson ? jsonFault(text) : undefined) ?? yamlFault(document) ?? twinKey(document)
   if (syntax !== undefined) {
-    const fault = { ...placeAt(syntax.offset), where: '', detail: inLine(cut(syntax.detail, 300)) }
+    const fault = { ...locationAt(syntax.offset), where: '', detail: inLine(cut(syntax.detail, 300)) }
     return { kind: 'fault', fault }
   }
-  const place = ({ path: at, detail }: { readonly path: FaultPath; readonly detail: string }): PlacedFinding => ({
-    ...placeAt(offsetOf(document.contents, at)),
+  const location = ({ path: at, detail }: { readonly path: FaultPath; readonly detail: string }): PlacedFinding => ({
+    ...locationAt(offsetOf(document.contents, at)),
     where: inLine(at.join('.')),
     detail: inLine(detail),
   })
@@ -71,12 +71,12 @@ function readBounded(text: string, isJson: boolean): YamlText {
   try {
     value = document.toJS({ maxAliasCount: 100 })
   } catch (error) {
-    return { kind: 'fault', fault: place({ path: [], detail: (error as Error).message }) }
+    return { kind: 'fault', fault: location({ path: [], detail: (error as Error).message }) }
   }
   const unbounded = boundFault(value)
   return unbounded === undefined
-    ? { kind: 'value', value, place }
-    : { kind: 'fault', fault: place({ path: [], detail: unbounded }) }
+    ? { kind: 'value', value, location }
+    : { kind: 'fault', fault: location({ path: [], detail: unbounded }) }
 }
 
 const MAX_VALUES = 1_000_000

@@ -54,26 +54,26 @@ export async function whileChecking<T>(
   action: (run: RunChecks) => Promise<T>,
 ): Promise<Checking<T>> {
   const lock = checkingPath(folder.path)
-  let held = take(folder.path, lock)
-  if (typeof held === 'number') return { kind: 'busy', sinceMs: held }
+  let value = take(folder.path, lock)
+  if (typeof value === 'number') return { kind: 'busy', sinceMs: value }
   const touching = setInterval(() => {
-    held = touch(lock, held as FileIdentity | undefined)
+    value = touch(lock, value as FileIdentity | undefined)
   }, TOUCH_EVERY_MS)
   try {
     return { kind: 'done', result: await action((commands) => runInOrder(commands, { ...limits, cwd: folder.root })) }
   } finally {
     clearInterval(touching)
-    release(lock, held as FileIdentity | undefined)
+    release(lock, value as FileIdentity | undefined)
   }
 }
 
 async function runInOrder(
   commands: readonly string[],
-  place: CheckLimits & { readonly cwd: string },
+  location: CheckLimits & { readonly cwd: string },
 ): Promise<RunCheck[]> {
   const done: RunCheck[] = []
   for (const run of commands) {
-    const { end, durationMs, output } = await runBounded({ command: run, ...place })
+    const { end, durationMs, output } = await runBounded({ command: run, ...location })
     if (end.kind === 'not-started') throw new PostflightError('shell-missing', { detail: end.detail })
     const failure = end.kind === 'exited' && end.exitCode === 0 ? undefined : end
     done.push({ run, failure, durationMs, output })
@@ -111,9 +111,9 @@ function create(lock: string): FileIdentity {
 }
 
 /** Returns the identity, which changes on file systems without birth times. */
-function touch(lock: string, held: FileIdentity | undefined): FileIdentity | undefined {
+function touch(lock: string, value: FileIdentity | undefined): FileIdentity | undefined {
   try {
-    if (held === undefined || fileIdentity(lock) !== held) return undefined
+    if (value === undefined || fileIdentity(lock) !== value) return undefined
     const now = new Date()
     fs.utimesSync(lock, now, now)
     return fileIdentity(lock)
@@ -124,9 +124,9 @@ function touch(lock: string, held: FileIdentity | undefined): FileIdentity | und
 }
 
 /** Another process may have taken it over if this one slept. */
-function release(lock: string, held: FileIdentity | undefined): void {
+function release(lock: string, value: FileIdentity | undefined): void {
   try {
-    if (held !== undefined && fileIdentity(lock) === held) tryRemoveFile(lock)
+    if (value !== undefined && fileIdentity(lock) === value) tryRemoveFile(lock)
   } catch {
     // It becomes stale.
   }

@@ -42,10 +42,10 @@ export const createDelegateTaskRetryHook = factory('delegate-task retry', ({ cli
       if (fix !== undefined) addToResult(output, fix)
     },
     async 'experimental.chat.messages.transform'(_input, { messages }) {
-      for (const [place, message] of messages.entries()) {
+      for (const [location, message] of messages.entries()) {
         if (!message.parts.some(isFailedDelegation)) continue
         const parts = message.parts.map((part) => (isFailedDelegation(part) ? mended(part) : part))
-        messages[place] = { ...message, parts: await Promise.all(parts) } satisfies Message
+        messages[location] = { ...message, parts: await Promise.all(parts) } satisfies Message
       }
     },
   }

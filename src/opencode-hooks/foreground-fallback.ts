@@ -187,7 +187,7 @@ interface NoticePorts {
 
 class OneShotNotice {
   readonly #ports: NoticePorts
-  readonly #told = new Set<string>()
+  readonly #notified = new Set<string>()
 
   constructor(ports: NoticePorts) {
     this.#ports = ports
@@ -196,10 +196,10 @@ class OneShotNotice {
   async onEvent(event: HostEvent): Promise<void> {
     const { reporter, sessions, chains, isRateLimit, triedBy } = this.#ports
     const sessionID = event.properties?.sessionID
-    if (sessionID === undefined || this.#told.has(sessionID)) return
+    if (sessionID === undefined || this.#notified.has(sessionID)) return
     const chain = chains[sessions.agentOf(sessionID) ?? '']
     if (chain === undefined || rateLimitIn(event, isRateLimit) === undefined) return
-    this.#told.add(sessionID)
+    this.#notified.add(sessionID)
     if (!(await sessions.isMain(sessionID))) return
     const tried = triedBy(sessionID)
     const left = chain.filter((name) => !tried.has(name))

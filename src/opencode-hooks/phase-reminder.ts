@@ -51,16 +51,16 @@ export const createPhaseReminderHook = factory(
         const { runs } = await retryWhileLocked(() => findActiveRuns(findRoots(session)))
         const own = runs.filter(({ state }) => state.hostSession === session)
         if (own.length === 0) return
-        const reminder = own.map(({ folder, state }) => placeInRun(folder, state, text)).join('\n')
+        const reminder = own.map(({ folder, state }) => locationInRun(folder, state, text)).join('\n')
         await titles.settled(session, messages)
-        const place = messages.indexOf(asked)
-        if (place !== -1) messages[place] = { ...asked, parts: [ownText(reminder), ...asked.parts] }
+        const location = messages.indexOf(asked)
+        if (location !== -1) messages[location] = { ...asked, parts: [ownText(reminder), ...asked.parts] }
       },
     }
   },
 )
 
-export function placeInRun(folder: TaskFolder, state: WorkflowState, advice: string | undefined): string {
+export function locationInRun(folder: TaskFolder, state: WorkflowState, advice: string | undefined): string {
   const phase = currentPhase(state)
   const { id, artifact } = phase
   const steps = stepsInWork(state)
@@ -82,7 +82,7 @@ function stepsInWork(state: WorkflowState): number[] {
   return state.inWork.length > 0 ? state.inWork.map(({ step }) => step) : [currentWork(state).step]
 }
 
-interface RunPlace {
+interface RunLocation {
   readonly workflow: string
   readonly task: string
   readonly phase: string
@@ -92,11 +92,11 @@ interface RunPlace {
   readonly advice: string | undefined
 }
 
-export function reminderText({ workflow, task, phase, steps, totalSteps, due, advice }: RunPlace): string {
+export function reminderText({ workflow, task, phase, steps, totalSteps, due, advice }: RunLocation): string {
   const numbers = `step${steps.length === 1 ? '' : 's'} ${steps.join(', ')} of ${totalSteps}`
-  const place = `phase "${oneLine(phase, 80)}"${steps.length === 0 ? '' : `, ${numbers}`}`
+  const location = `phase "${oneLine(phase, 80)}"${steps.length === 0 ? '' : `, ${numbers}`}`
   const files = due.length === 0 ? '' : ` It must produce ${due.map((file) => oneLine(file, 500)).join(', ')}.`
-  return `${TEXT_TAG} The workflow "${oneLine(workflow, 100)}" of task ${oneLine(task, 80)} is in ${place}.${files} ${advice ?? 'Do not work ahead of this phase, and do not skip it.'}`
+  return `${TEXT_TAG} The workflow "${oneLine(workflow, 100)}" of task ${oneLine(task, 80)} is in ${location}.${files} ${advice ?? 'Do not work ahead of this phase, and do not skip it.'}`
 }
 
 const LONGEST_WAIT_MS = 1_000

@@ -42,8 +42,8 @@ export async function server(
   const turns = new Turns(client)
   const reporter = createReporter(client, () => guard.rootsFor(undefined), screenOf(process.argv))
   const findForm = () => findCommandForm(environment, CLI, directory)
-  const place = { folder: directory, environment, findForm, looksForMarkers: options.guard }
-  const guard = new Guard(place, sessions, reporter, options.workflow ? new IdleRuns(driven) : undefined)
+  const location = { folder: directory, environment, findForm, findsMarkers: options.guard }
+  const guard = new Guard(location, sessions, reporter, options.workflow ? new IdleRuns(driven) : undefined)
   const idle = new IdleGuard(client, sessions, guard)
   const inLoop = new InLoopGuard(client, guard)
   const subAgents = new SubAgentGuard(client, sessions, guard, turns)

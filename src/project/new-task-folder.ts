@@ -39,7 +39,7 @@ export function inTaskFolder<Result>(
   work: (prepared: PreparedFolder) => Result,
 ): Result {
   const found = findCommandRoot(context)
-  const root = found ?? placeOfNewRoot(context)
+  const root = found ?? newRootFolder(context)
   const folder = taskFolderFor(root, task, slug, commandWith)
   const made: string[] = []
   try {
@@ -72,9 +72,9 @@ function removeIfEmpty(folder: string): void {
 }
 
 /** Never a folder that is itself named `specs` (a link, for example), but the one above. */
-export function placeOfNewRoot(context: CommandContext): string {
-  const place = placeByStart(context)
-  return path.basename(place) === SPECS_FOLDER ? path.dirname(place) : place
+export function newRootFolder(context: CommandContext): string {
+  const location = placeByStart(context)
+  return path.basename(location) === SPECS_FOLDER ? path.dirname(location) : location
 }
 
 function placeByStart(context: CommandContext): string {

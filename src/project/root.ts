@@ -58,13 +58,13 @@ function findAgentRoot({ payloadCwd, environment, cwd }: RootSources): string | 
   return findRoots(startFolders({ environment: { POSTFLIGHT_ROOT }, cwd: payloadCwd ?? cwd }))[0]
 }
 
-export interface HookPlace {
+export interface HookLocation {
   readonly roots: readonly string[]
   readonly foundRoot: string | undefined
   readonly problems: readonly SearchProblem[]
 }
 
-export function findHookPlace(sources: RootSources): HookPlace {
+export function findHookLocation(sources: RootSources): HookLocation {
   const problems: SearchProblem[] = []
   const starts = startFolders(sources)
   const roots = findRoots(starts, problems)

@@ -9,8 +9,8 @@ import { currentPhase } from './machine/position.ts'
 import { type DuePrompt, promptRecord } from './machine/prompt.ts'
 import type { WorkflowState } from './machine/state.ts'
 import { RUN_RECORDS } from './run-messages.ts'
-import type { Looking } from './store/observe-run.ts'
-import { checkStanding, runPhaseCheck } from './store/phase-check.ts'
+import type { StopCircumstances } from './store/observe-run.ts'
+import { checkStatus, runPhaseCheck } from './store/phase-check.ts'
 import { requireTrust, type Truster } from './store/run-trust.ts'
 import { waitEnd } from './store/run-wait.ts'
 import { requireState, withRun, writeChanged } from './store/state-store.ts'
@@ -50,16 +50,16 @@ export function takeTurn(folder: TaskFolder, occasion: RunStop): Turn | NoTurn {
     if (state.active && !occasion.drives(state)) return { state, command: 'none' }
     // Inside the lock: a prompt must be later than the start of every process that waited for the lock.
     const nowMs = Date.now()
-    const { state: noted, looking, asks, hears, wait } = judgeAgentStop(state, occasion, nowMs)
-    const turnOf = (start: WorkflowState, how: Omit<Looking, 'nowMs'>, onDisk = start): TurnTaken =>
+    const { state: noted, circumstances, asks, hears, wait } = judgeAgentStop(state, occasion, nowMs)
+    const turnOf = (start: WorkflowState, how: Omit<StopCircumstances, 'nowMs'>, onDisk = start): TurnTaken =>
       turnUnderLock(folder, start, { ...how, nowMs }, { onDisk, deadline: occasion.deadline })
     const done = (taken: TurnTaken, said: Partial<Pick<Turn, 'asksToWait' | 'hears'>> = {}): Turn => {
       const turn = { asksToWait: false, hears: false, ...said, ...taken, wait }
       return { ...turn, entries: entriesOf(folder, state, turn) }
     }
     const isEarlier = hadAskedBefore(state, occasion.startMs)
-    if (!looking.mayPrompt || !isEarlier) {
-      const turn = turnOf(isEarlier ? state : noted, looking, state)
+    if (!circumstances.mayPrompt || !isEarlier) {
+      const turn = turnOf(isEarlier ? state : noted, circumstances, state)
       const isOut = turn.command === 'wait' && !turn.unfinished && turn.state.prompted
       if (!isOut || !asks) return done(turn, { hears: isOut && hears })
       const asked = { ...turn.state, askedToWait: true }
@@ -69,7 +69,7 @@ export function takeTurn(folder: TaskFolder, occasion: RunStop): Turn | NoTurn {
     const turn = turnOf(state, { returned: false, mayPrompt: false })
     if (turn.command !== 'wait' || turn.unfinished) return done(turn)
     // A clock that was set back must not end the chain of prompts.
-    if (!turn.state.prompted) return done(turnOf(turn.state, looking))
+    if (!turn.state.prompted) return done(turnOf(turn.state, circumstances))
     const repeated = repeatPrompt(turn.state)
     writeChanged(folder, repeated, turn.state)
     return done({ ...turn, state: repeated, command: 'prompt', due: dueOf(folder, repeated) })
@@ -79,8 +79,8 @@ export function takeTurn(folder: TaskFolder, occasion: RunStop): Turn | NoTurn {
 export function peekTurn(folder: TaskFolder, occasion: RunStop, nowMs: number): Turn | NoTurn {
   const state = requireState(folder)
   if (state.active && !occasion.drives(state)) return { state, command: 'none' }
-  const { state: noted, looking, wait } = judgeAgentStop(state, occasion, nowMs)
-  const taken = foreseenTurn(folder, noted, { ...looking, nowMs })
+  const { state: noted, circumstances, wait } = judgeAgentStop(state, occasion, nowMs)
+  const taken = foreseenTurn(folder, noted, { ...circumstances, nowMs })
   return { ...taken, wait, asksToWait: false, hears: false, entries: [] }
 }
 
@@ -147,7 +147,7 @@ async function checkPhase(folder: TaskFolder, occasion: RunStop, driver: Driver)
     const { run } = currentPhase(state).check
     if (run === undefined || !occasion.drives(state)) return undefined
     if (afterWaitEvent(state, stopEvent(occasion), 0).wait !== undefined) return undefined
-    if (checkStanding(folder, state).kind !== 'due') return undefined
+    if (checkStatus(folder, state).kind !== 'due') return undefined
     requireTrust(folder, state, driver.truster)
     const done = await runPhaseCheck(folder, state, driver.check)
     if (done.kind === 'ran') {

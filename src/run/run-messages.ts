@@ -22,8 +22,8 @@ export function definitionSize(phases: number, steps: number | undefined, prompt
 }
 
 export function stepWords(steps: readonly number[], total: number, texts: readonly string[] = []): string {
-  const told = quote(texts.filter(Boolean).join('; '))
-  return `step${steps.length === 1 ? '' : 's'} ${listed(steps)} of ${total}${told && `: ${told}`}`
+  const quoted = quote(texts.filter(Boolean).join('; '))
+  return `step${steps.length === 1 ? '' : 's'} ${listed(steps)} of ${total}${quoted && `: ${quoted}`}`
 }
 
 /** Kept in the state, repeated in the next prompt. */
@@ -58,7 +58,7 @@ export const WORKFLOW_TEXT = {
     `postflight-guard: you interrupted the workflow of task ${quote(task, 80)}, so this stop was allowed. The workflow goes on after your next message; \`${quote(stopNow)}\` ends it.`,
   awaitsApproval: (task: string, file: string, approve: string, reject: string): string =>
     `${ofTask(task)} needs your approval: ${approval(file, approve, reject)}. Then tell the agent to go on.`,
-  running: (name: string, place: string): string => `the workflow "${quote(name, 100)}" is running: ${place}`,
+  running: (name: string, location: string): string => `the workflow "${quote(name, 100)}" is running: ${location}`,
   over: (name: string, outcome: string): string => `the workflow "${quote(name, 100)}" has ended (${outcome})`,
   ended: (task: string, outcome: string, why: string | undefined, resume: string): string =>
     `${ofTask(task)} has ended (${outcome})${why === undefined ? '' : `: ${quote(why)}`}.${isResumableOutcome(outcome) ? ` \`${quote(resume)}\` continues it.` : ''}`,
@@ -221,7 +221,7 @@ export const STATUS_TEXT = {
     `${stepWords([step], total, [text])}, attempt ${attempt} of ${limit}`,
   steps: (steps: readonly number[], total: number, texts: readonly string[]): string =>
     `in progress: ${stepWords(steps, total, texts)}`,
-  place: (phase: string, progress: string): string => `phase ${phase}, ${progress}`,
+  location: (phase: string, progress: string): string => `phase ${phase}, ${progress}`,
   lastFailure: (why: string, isBefore: boolean): string =>
     `${isBefore ? 'a file from before' : 'last attempt'}: ${quote(why, 500)}`,
   awaitsApproval: (file: string, approve: string, reject: string): string =>

@@ -48,7 +48,7 @@ export function findCommands(
   )
 }
 
-export function findPlaces(
+export function findLocations(
   text: string,
   path: string,
   isOurs: IsOurs,
@@ -83,7 +83,7 @@ interface OurGroup {
 }
 
 function ourGroups(text: string, path: string, isOurs: IsOurs, only?: string): OurGroup[] {
-  return Object.entries(readDocument(text, settingsAt(path)).held ?? {})
+  return Object.entries(readDocument(text, settingsAt(path)).value ?? {})
     .filter(([event]) => only === undefined || event === only)
     .flatMap(([event, groups]) =>
       groups.map((group, index) => ({ event, index, group })).filter(({ group }) => hooksOf(group).some(isOurs)),

@@ -20,7 +20,7 @@ export interface SettingsDocument<T> {
   readonly mark: string
   readonly body: string
   readonly root: Node | undefined
-  readonly held: T | undefined
+  readonly value: T | undefined
 }
 
 export function readDocument<T>(text: string, file: SettingsFile<T>): SettingsDocument<T> {
@@ -41,24 +41,24 @@ let lastDocument:
 function parsedDocument<T>(text: string, file: SettingsFile<T>): SettingsDocument<T> {
   const { path, comments, property } = file
   const { mark, body } = splitMark(text)
-  if (body.trim() === '') return { mark, body: '', root: undefined, held: undefined }
+  if (body.trim() === '') return { mark, body: '', root: undefined, value: undefined }
   if (isTooDeep(body)) throw new PostflightError('settings-too-deep', { path, limit: MAX_DEPTH })
   const errors: ParseError[] = []
   const options = { disallowComments: !comments, allowTrailingComma: comments, allowEmptyContent: true }
   const root = parseTree(body, errors, options)
   const [error] = errors
   if (error !== undefined) throw new PostflightError('settings-not-json', { path, ...faultAt(body, error) })
-  if (root === undefined) return { mark, body, root, held: undefined }
+  if (root === undefined) return { mark, body, root, value: undefined }
   const wrong = (name: string | undefined, expected: 'object' | 'list' | 'unique'): PostflightError =>
     new PostflightError('settings-wrong-shape', { path, property: name, expected })
   if (root.type !== 'object') throw wrong(undefined, 'object')
   const [first, second] = propertiesOf(root).filter(({ name }) => name === property)
-  if (first === undefined) return { mark, body, root, held: undefined }
+  if (first === undefined) return { mark, body, root, value: undefined }
   // If a key occurs twice, a host reads the last one and an edit finds the first, so one value could be lost.
   const twin = second === undefined ? findTwin(first.value) : property
   if (twin !== undefined) throw wrong(twin, 'unique')
   const read = file.shape.safeParse(plainValue(first.value))
-  if (read.success) return { mark, body, root, held: read.data }
+  if (read.success) return { mark, body, root, value: read.data }
   const [issue] = read.error.issues as [z.core.$ZodIssueInvalidType]
   throw wrong([property, ...issue.path].join('.'), issue.expected === 'array' ? 'list' : 'object')
 }

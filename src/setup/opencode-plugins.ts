@@ -23,7 +23,7 @@ export function isOurPlugin(entry: unknown): boolean {
 }
 
 export function findPlugins(text: string, path: string, isOurs: IsOurs): string[] {
-  return (readDocument(text, configAt(path)).held ?? []).filter(isOurs).map((entry) => String(specOf(entry)))
+  return (readDocument(text, configAt(path)).value ?? []).filter(isOurs).map((entry) => String(specOf(entry)))
 }
 
 /** The same text if it is there already. */

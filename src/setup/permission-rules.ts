@@ -40,27 +40,27 @@ function settingsAt(path: string): SettingsFile<z.output<typeof SHAPE>> {
 
 /** The same text if they are there already. */
 export function addRules(text: string, path: string, rules: Rules): string {
-  const { held } = readDocument(text, settingsAt(path))
+  const { value } = readDocument(text, settingsAt(path))
   return LISTS.reduce(
     (changed, list) =>
       rules[list]
-        .filter((rule) => !held?.[list]?.includes(rule))
+        .filter((rule) => !value?.[list]?.includes(rule))
         .reduce((next, rule) => appendToList(next, settingsAt(path), ['permissions', list], rule), changed),
     text,
   )
 }
 
 export function missingRules(text: string, path: string, rules: Rules): string[] {
-  const { held } = readDocument(text, settingsAt(path))
-  return LISTS.flatMap((list) => rules[list].filter((rule) => !held?.[list]?.includes(rule)))
+  const { value } = readDocument(text, settingsAt(path))
+  return LISTS.flatMap((list) => rules[list].filter((rule) => !value?.[list]?.includes(rule)))
 }
 
 const ABOUT_US = /^Bash\(.*postflight/
 
 export function countRules(text: string, path: string): number {
-  const { held } = readDocument(text, settingsAt(path))
+  const { value } = readDocument(text, settingsAt(path))
   const isAboutUs = (rule: unknown): boolean => typeof rule === 'string' && ABOUT_US.test(rule)
-  return LISTS.reduce((sum, list) => sum + (held?.[list]?.filter(isAboutUs).length ?? 0), 0)
+  return LISTS.reduce((sum, list) => sum + (value?.[list]?.filter(isAboutUs).length ?? 0), 0)
 }
 
 /** The record of these may come with a clone, so only rules about our commands are removed. */

@@ -27,12 +27,12 @@ export const INSTALL_TEXT = {
     `This entry names a path on this machine: for shared settings, make postflight-guard a dev dependency of the project, or use --scope ${personalScope}`,
   neverPortable:
     'This entry names a path on this machine, because the host does not tell its hooks where the project is: --scope user keeps it out of shared files',
-  removed: (what: Installed, held: HeldParts, file: string, isDryRun: boolean): string => {
+  removed: (what: Installed, value: HeldParts, file: string, isDryRun: boolean): string => {
     const others = [
-      ...(held.reactive ? ['the reactive rules'] : []),
-      ...(held.permissions ? ['our permission rules'] : []),
+      ...(value.reactive ? ['the reactive rules'] : []),
+      ...(value.permissions ? ['our permission rules'] : []),
     ]
-    const parts = [...(held.entry || others.length === 0 ? [`the ${what}`] : []), ...others]
+    const parts = [...(value.entry || others.length === 0 ? [`the ${what}`] : []), ...others]
     return `${isDryRun ? 'Would remove' : 'Removed'} ${listed(parts)} from ${file}`
   },
   removedLines: (file: string, isDryRun: boolean): string =>

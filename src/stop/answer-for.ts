@@ -74,14 +74,14 @@ export function answerToStart(
   { payload, reader }: Asker,
   unfinished: readonly Unfinished[],
   unfinishedRuns: readonly UnfinishedRun[],
-  told: readonly string[] = [],
+  notified: readonly string[] = [],
 ): HookAnswer {
   const placed = <Item extends { readonly folder: TaskFolder }>({ folder, ...item }: Item) => {
     const { root } = folder
     return { ...item, task: taskWord(folder), root, rootOption: rootOptionFor(reader, root) }
   }
   const context = composeRecovery(unfinished.map(placed), payload.session, unfinishedRuns.map(placed))
-  if (told.length > 0) return { kind: 'start', event: payload.event, context, told: told.join('\n') }
+  if (notified.length > 0) return { kind: 'start', event: payload.event, context, notified: notified.join('\n') }
   return context === undefined ? ALLOW : { kind: 'context', event: payload.event, context }
 }
 

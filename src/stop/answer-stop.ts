@@ -130,8 +130,8 @@ function answerOf(
   done: CountedPart = NOTHING_ARMED,
 ): AnsweredStop {
   const problems = [...observed.problems, ...runs.problems]
-  const told = { ...runs.report, notices: [...done.notices, ...runs.report.notices] }
-  const report = { outcomes, problems, unchecked: observed.unchecked + unchecked, runs: told }
+  const notified = { ...runs.report, notices: [...done.notices, ...runs.report.notices] }
+  const report = { outcomes, problems, unchecked: observed.unchecked + unchecked, runs: notified }
   return {
     ...answerToStop(occasion, report),
     recorded: [...done.recorded, ...recorded, ...recordsOf(outcomes, occasion.payload), ...runs.recorded],

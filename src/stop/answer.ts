@@ -10,7 +10,7 @@ export type HookAnswer =
   | Block
   | { readonly kind: 'context'; readonly event: string; readonly context: string; readonly limit?: number }
   /** `told`: for the person; the agent gets it if the host shows no notices. */
-  | { readonly kind: 'start'; readonly event: string; readonly context: string | undefined; readonly told: string }
+  | { readonly kind: 'start'; readonly event: string; readonly context: string | undefined; readonly notified: string }
 
 interface Block {
   readonly kind: 'block'
@@ -20,7 +20,7 @@ interface Block {
   readonly notice?: string
 }
 
-interface AnswerPlace {
+interface AnswerLocation {
   readonly refusesCall?: boolean
   /** Whether the model gets a block's reason twice, but its context once. */
   readonly besideBlock?: boolean
@@ -37,32 +37,35 @@ export const ALLOW: HookAnswer = { kind: 'allow' }
 export function formatAnswer(
   answer: HookAnswer,
   noticeShown: boolean,
-  place: AnswerPlace = {},
+  location: AnswerLocation = {},
   sequence?: string,
 ): string {
   const terminal = sequence === undefined ? {} : { terminalSequence: sequence }
   switch (answer.kind) {
     case 'block':
       return printed({
-        ...(place.refusesCall === true ? refusal(answer.reason) : blocking(answer, place)),
+        ...(location.refusesCall === true ? refusal(answer.reason) : blocking(answer, location)),
         ...shown(answer.notice, noticeShown),
         ...terminal,
       })
     case 'context':
-      return printed(context(answer.event, answer.context, answer.limit, place.atTop))
+      return printed(context(answer.event, answer.context, answer.limit, location.atTop))
     case 'start': {
-      const { event, context: text, told } = answer
+      const { event, context: text, notified } = answer
       if (!noticeShown)
-        return printed(context(event, [text, told].filter(Boolean).join('\n\n'), undefined, place.atTop))
-      return printed({ ...(text !== undefined && context(event, text, undefined, place.atTop)), ...shown(told, true) })
+        return printed(context(event, [text, notified].filter(Boolean).join('\n\n'), undefined, location.atTop))
+      return printed({
+        ...(text !== undefined && context(event, text, undefined, location.atTop)),
+        ...shown(notified, true),
+      })
     }
     case 'allow':
       return printed({ ...shown(answer.notice, noticeShown), ...terminal })
   }
 }
 
-function blocking({ reason, line }: Block, place: AnswerPlace): object {
-  return place.besideBlock === true && line !== undefined
+function blocking({ reason, line }: Block, location: AnswerLocation): object {
+  return location.besideBlock === true && line !== undefined
     ? { decision: 'block', reason: clean(line), ...context('Stop', reason) }
     : { decision: 'block', reason: clean(reason) }
 }

@@ -106,17 +106,17 @@ export function startAll(roots: readonly string[], occasion: Occasion): readonly
 
 export async function startAllAsync(roots: readonly string[], occasion: Occasion): Promise<readonly string[]> {
   const person = personAt(occasion)
-  const told: string[] = []
+  const notified: string[] = []
   for (const root of roots) {
     try {
       const copy = isStarted(root, occasion) ? undefined : readTrusted(root, person)
       const search = copy && (await preparedSearch(root, copy.rules))
-      told.push(...startDone(root, occasion, person, search))
+      notified.push(...startDone(root, occasion, person, search))
     } catch (error) {
-      told.push(doneNotJudged(root, errorText(error)))
+      notified.push(doneNotJudged(root, errorText(error)))
     }
   }
-  return told
+  return notified
 }
 
 function personAt({ environment }: Occasion) {

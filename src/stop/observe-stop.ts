@@ -1,5 +1,5 @@
 import { isPast, partWay } from '../disk/age.ts'
-import { birthMs, errorText, placeIdentity } from '../disk/file-facts.ts'
+import { birthMs, errorText, locationIdentity } from '../disk/file-facts.ts'
 import { sessionTranscript } from '../hosts/all-hosts.ts'
 import type { Payload } from '../hosts/host.ts'
 import type { Moment, Occasion } from '../hosts/occasion.ts'
@@ -51,9 +51,9 @@ export function findMarkers(
 function firstOfItsPlace(): (folder: TaskFolder) => boolean {
   const seen = new Set<string>()
   return ({ path }) => {
-    const place = placeIdentity(path) ?? path
-    const isFirst = !seen.has(place)
-    seen.add(place)
+    const location = locationIdentity(path) ?? path
+    const isFirst = !seen.has(location)
+    seen.add(location)
     return isFirst
   }
 }

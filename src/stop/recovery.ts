@@ -21,12 +21,12 @@ export interface UnfinishedPostflight extends Placed {
 }
 
 /** `approval`: by a person. `lost`: active, but without a run file, so no hook finds it. */
-export type UnfinishedStanding = 'running' | 'approval' | 'lost' | 'stalled'
+export type UnfinishedStatus = 'running' | 'approval' | 'lost' | 'stalled'
 
 export interface UnfinishedWorkflow extends Placed {
   readonly name: string
   readonly hostSession: string | undefined
-  readonly standing: UnfinishedStanding
+  readonly status: UnfinishedStatus
 }
 
 export function composeRecovery(
@@ -74,17 +74,17 @@ function composeForRoot(
 function describe({ state, task, marker, ageMs }: UnfinishedPostflight, session: string | undefined): string {
   const operation = marker.operation === undefined ? undefined : oneLine(marker.operation, NAME_LIMIT)
   const owner = ownerOf(marker.hostSession, session)
-  const standing = state === 'abandoned' && marker.outcome === UNCHECKED ? 'unchecked' : state
-  return RECOVERY_TEXT.item(oneLine(task, NAME_LIMIT), operation, RECOVERY_TEXT[standing], owner, ageMs)
+  const status = state === 'abandoned' && marker.outcome === UNCHECKED ? 'unchecked' : state
+  return RECOVERY_TEXT.item(oneLine(task, NAME_LIMIT), operation, RECOVERY_TEXT[status], owner, ageMs)
 }
 
 function describeRun(run: UnfinishedWorkflow, session: string | undefined): string {
   const task = oneLine(run.task, NAME_LIMIT)
   const resume = commandLine(['workflow', 'resume', task], run.rootOption)
-  const isMine = run.standing === 'running' && run.hostSession !== undefined && run.hostSession === session
-  const standing = isMine ? RECOVERY_TEXT.workflow.mine : RECOVERY_TEXT.workflow[run.standing](resume)
+  const isMine = run.status === 'running' && run.hostSession !== undefined && run.hostSession === session
+  const status = isMine ? RECOVERY_TEXT.workflow.mine : RECOVERY_TEXT.workflow[run.status](resume)
   const owner = ownerOf(run.hostSession, session)
-  return RECOVERY_TEXT.item(task, oneLine(run.name, NAME_LIMIT), standing, owner, run.ageMs)
+  return RECOVERY_TEXT.item(task, oneLine(run.name, NAME_LIMIT), status, owner, run.ageMs)
 }
 
 function ownerOf(owner: string | undefined, session: string | undefined): string {

@@ -38,8 +38,8 @@ export const REASON_TEXT = {
 export const RECOVERY_TEXT = {
   intro: (root: string): string =>
     `postflight-guard found unfinished postflights in ${root}/specs (according to files there, which may have come with the repository):`,
-  item: (task: string, operation: string | undefined, standing: string, owner: string, ageMs: number): string =>
-    `- ${task}${operation === undefined ? '' : `, ${operation}`}: ${standing}, ${owner}, ${ageMs < 0 ? 'dated in the future' : `${formatAge(ageMs)} old`}`,
+  item: (task: string, operation: string | undefined, status: string, owner: string, ageMs: number): string =>
+    `- ${task}${operation === undefined ? '' : `, ${operation}`}: ${status}, ${owner}, ${ageMs < 0 ? 'dated in the future' : `${formatAge(ageMs)} old`}`,
   pending: 'pending',
   workflow: {
     running: (command: string): string => `a running workflow, which \`${command}\` continues here`,

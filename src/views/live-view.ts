@@ -12,7 +12,7 @@ const INTERVAL_MS = 500
 
 export interface View {
   readonly title: string
-  readonly look: () => CommandResult
+  readonly inspect: () => CommandResult
   /** Whether it is final: then the last frame stays. */
   readonly isOver?: (result: CommandResult) => boolean
   readonly paint: Painter
@@ -21,14 +21,14 @@ export interface View {
 
 /** A later failure is shown, because it may pass. */
 export async function watchView(view: View, stdout: Output): Promise<0 | 1> {
-  let result = view.look()
+  let result = view.inspect()
   if (view.isOver?.(result) !== true) {
     const screen = openLiveScreen(stdout)
     try {
       let changedAt = view.clock()
       let shown = result.lines
       do {
-        result = lookAgain(view, result)
+        result = readAgain(view, result)
         if (withoutTimes(result.lines) !== withoutTimes(shown)) changedAt = view.clock()
         shown = result.lines
         const picture = {
@@ -53,9 +53,9 @@ function withoutTimes(lines: readonly string[]): string {
   return lines.join('\n').replace(/\d+ (?:s|min|h|days)\b/g, '')
 }
 
-function lookAgain({ look, paint }: View, before: CommandResult): CommandResult {
+function readAgain({ inspect, paint }: View, before: CommandResult): CommandResult {
   try {
-    return look()
+    return inspect()
   } catch (error) {
     return { ...before, lines: [`${paint.red('✗')} ${messageOf(error)}`] }
   }

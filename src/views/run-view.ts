@@ -7,12 +7,12 @@ import { runBound } from '../run/definition/bound.ts'
 import type { HistoryEntry } from '../run/machine/history.ts'
 import { RUN_OUTCOMES } from '../run/machine/history.ts'
 import { needOf } from '../run/machine/need.ts'
-import { type PhaseStanding, phaseStandings } from '../run/machine/picture.ts'
+import { type PhaseStatus, phaseStatuses } from '../run/machine/picture.ts'
 import { currentPhase, currentWork, isFromBefore, isInStep } from '../run/machine/position.ts'
 import { phaseMs, visitsOf, type WorkflowState } from '../run/machine/state.ts'
 import { isApprovalDue } from '../run/machine/steering.ts'
 import { DRIVER_TEXT, STATUS_TEXT } from '../run/run-messages.ts'
-import { progress, stepsInWork } from '../run/run-standing.ts'
+import { progress, stepsInWork } from '../run/run-status.ts'
 import { shareOf } from '../run/shared/share-record.ts'
 import { listedIn } from '../run/store/observe-run.ts'
 import { runFileOf } from '../run/store/run-file.ts'
@@ -93,7 +93,7 @@ export function exitCodeOf({ active, outcome }: Pick<WorkflowState, 'active' | '
 }
 
 export function runData(folder: TaskFolder, state: WorkflowState, nowMs: number): RunDocument {
-  const standings = phaseStandings(state)
+  const statuses = phaseStatuses(state)
   return {
     id: state.id,
     task: folder.task,
@@ -122,7 +122,7 @@ export function runData(folder: TaskFolder, state: WorkflowState, nowMs: number)
     shared: sharedData(folder, state),
     phases: state.definition.phases.map((phase, index) => ({
       id: phase.id,
-      state: standings[index] ?? 'waiting',
+      state: statuses[index] ?? 'waiting',
       visits: visitsOf(state, phase.id),
       max_visits: phase.maxVisits + state.visitsGranted,
       artifact: phase.artifact ?? null,
@@ -168,29 +168,29 @@ function isFindable(folder: TaskFolder, { id }: WorkflowState): boolean {
 
 export function runLines(folder: TaskFolder, state: WorkflowState, nowMs: number, paint: Painter): string[] {
   const name = (text: string): string => oneLine(text, 120)
-  const standings = phaseStandings(state)
+  const statuses = phaseStatuses(state)
   const command = (word: string): string => commandLine(['workflow', word, taskWord(folder)], undefined)
   const resume = command('resume')
   const head = [
     `${paint.bold(inLine(folder.relative))}  ${name(state.name)}`,
-    standingText(state),
+    statusText(state),
     STATUS_TEXT.prompts(state.prompts, runBound(state, listedIn(folder))),
     STATUS_TEXT.lastChange(formatAge(Math.max(0, nowMs - state.updatedMs))),
   ]
   return [
     head.join(' · '),
     ...state.definition.phases.map((phase, index) => {
-      const standing = standings[index] ?? 'waiting'
+      const status = statuses[index] ?? 'waiting'
       const visits = visitsOf(state, phase.id)
       const facts = [
         phase.artifact === undefined ? '' : name(phase.artifact),
-        standing === 'skipped' ? STATUS_TEXT.skipped : '',
+        status === 'skipped' ? STATUS_TEXT.skipped : '',
         phase.gate === 'advisory' ? STATUS_TEXT.advisory : '',
         visits > 1 ? STATUS_TEXT.visit(visits, phase.maxVisits + state.visitsGranted) : '',
-        phase.id === state.phase && standing !== 'done' ? progress(state) : '',
+        phase.id === state.phase && status !== 'done' ? progress(state) : '',
         visits === 0 ? '' : formatAge(phaseMs(state, phase.id, nowMs)),
       ]
-      return `  ${sign(standing, paint)} ${phase.id.padEnd(16)} ${facts.filter((fact) => fact !== '').join(' · ')}`.trimEnd()
+      return `  ${sign(status, paint)} ${phase.id.padEnd(16)} ${facts.filter((fact) => fact !== '').join(' · ')}`.trimEnd()
     }),
     ...(state.why === undefined ? [] : [`  ${paint.yellow('!')} ${oneLine(state.why, 500)}`]),
     ...(state.active && state.lastFailure !== undefined
@@ -212,14 +212,14 @@ export function runLines(folder: TaskFolder, state: WorkflowState, nowMs: number
   ]
 }
 
-function standingText(state: WorkflowState): string {
+function statusText(state: WorkflowState): string {
   if (!state.active) return state.outcome ?? ''
   if (state.stopRequestedMs !== undefined) return STATUS_TEXT.stopping
   return needOf(state).kind === 'prompt' ? STATUS_TEXT.running : STATUS_TEXT.waiting
 }
 
-function sign(standing: PhaseStanding, paint: Painter): string {
-  switch (standing) {
+function sign(status: PhaseStatus, paint: Painter): string {
+  switch (status) {
     case 'done':
       return paint.green('✓')
     case 'running':

@@ -37,15 +37,15 @@ export interface Proven {
 export const PROJECT_STATUS_TEXT = {
   noSpecs: 'no marker was made: no specs/ folder here',
   clean: ({ root, session, cleared, checks, completed, hasMarkers }: Proven): string => {
-    const place = session === undefined ? oneLine(root, 300) : `session ${oneLine(session, 120)}`
+    const location = session === undefined ? oneLine(root, 300) : `session ${oneLine(session, 120)}`
     if (!hasMarkers && completed === 0) {
-      return `no marker was made by \`postflight create\` in ${place}${session === undefined ? ' in the last 24 h' : ''}, none is pending`
+      return `no marker was made by \`postflight create\` in ${location}${session === undefined ? ' in the last 24 h' : ''}, none is pending`
     }
     const passed = checks.length === 0 ? '' : ` (checks passed: ${checks.map(checkCommand).join(', ')})`
     return [
       ...(hasMarkers ? [cleared === 0 ? 'nothing was cleared' : `${cleared} cleared${passed}`] : []),
       ...(completed === 0 ? [] : [`${counted(completed, 'workflow')} completed`]),
-      `none pending in ${place}`,
+      `none pending in ${location}`,
     ].join(', ')
   },
   item: (kind: StatusKind, path: string, facts: readonly string[]): string =>

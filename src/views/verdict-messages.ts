@@ -79,11 +79,11 @@ export const VERDICT_TEXT = {
     const text = oneLine(message, QUOTE_LIMIT * 5)
     return `${task === null ? '' : `${VERDICT_TEXT.task(task)}: `}${text}${text.endsWith('.') ? '' : '.'}`
   },
-  expected: (task: string, fault: ExpectedFault, session: string | undefined, place: string): string => {
+  expected: (task: string, fault: ExpectedFault, session: string | undefined, location: string): string => {
     const name = `Task ${/^\d+$/.test(task) ? Number(task) : `"${oneLine(task, 120)}"`}`
     const inSession = session === undefined ? '' : ` by session ${oneLine(session, 120)}`
     if (fault.kind === 'not-made')
-      return `${name}: no marker was made${inSession}, and no workflow completed, in ${oneLine(place, 300)}.`
+      return `${name}: no marker was made${inSession}, and no workflow completed, in ${oneLine(location, 300)}.`
     if (fault.kind === 'not-cleared') return `${name}: its marker was not cleared.`
     return `${name}: its marker was cleared, but without its checks (${runs(fault.checks)}).`
   },

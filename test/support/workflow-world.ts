@@ -13,7 +13,7 @@ import {
   stepArchiveName,
   stepResultFile,
   stepsOut,
-  withHandOut,
+  withBatch,
 } from '../../src/run/machine/position.ts'
 import { newState, visitsOf, type WorkflowState } from '../../src/run/machine/state.ts'
 import { formatState, isState, parseState } from '../../src/run/machine/state-file.ts'
@@ -178,7 +178,11 @@ export function runWithIncidents(
     // A person who was heard writes again.
     if (isInterrupted || world.state.wait !== undefined || world.state.heardPromptId !== undefined) chain += 1
     const isNew = { ...stop, promptId: `p${chain}`, followsBlock: !isInterrupted }
-    const { state: noted, looking, asks } = judgeAgentStop(world.state, incident === 'wait' ? stop : isNew, NOW)
+    const {
+      state: noted,
+      circumstances: looking,
+      asks,
+    } = judgeAgentStop(world.state, incident === 'wait' ? stop : isNew, NOW)
     const { state, command } = reconcile(reread(noted), {
       observe: (seen) => ({ nowMs: NOW, ...looking, ...worksSeen(world, seen, takenSteps) }),
       apply: (effect) => applyTo(world, effect),
@@ -230,7 +234,7 @@ export function worksSeen(
 ): Pick<Observation, 'artifact' | 'stepResults' | 'strayResults' | 'steps'> {
   const phase = currentPhase(state)
   const made = phase.artifact === undefined ? undefined : world.artifacts.get(phase.artifact)
-  const inWork = isInStep(state) ? withHandOut(state, phase).inWork : []
+  const inWork = isInStep(state) ? withBatch(state, phase).inWork : []
   const wanted = inWork.map(({ step }) => stepResultFile(phase, step))
   return {
     artifact:

@@ -17,7 +17,7 @@ import { inLine, stripControl } from '../../kernel/text.ts'
 import { CONTINUATION_LIMIT } from '../../marker/loop-guard.ts'
 import { markerDisplayPath } from '../../marker/stored-marker.ts'
 import type { CommandContext } from '../../project/command-context.ts'
-import { findHookPlace } from '../../project/root.ts'
+import { findHookLocation } from '../../project/root.ts'
 import type { SearchProblem } from '../../project/task-folder.ts'
 import { findRunFiles, runFileNames } from '../../run/store/run-file.ts'
 import { formatAnswer, type HookAnswer } from '../../stop/answer.ts'
@@ -126,10 +126,10 @@ export const run: Run<typeof declaration, ExplainDocument> = async (context, _gi
       ? EMPTY_PAYLOAD
       : parsePayload(readPayloadFile(context, options.payload), context.nowMs)
   const { environment, cwd, rootOption } = context
-  const place = findHookPlace({ option: rootOption, payloadCwd: payload.cwd, environment, cwd })
+  const location = findHookLocation({ option: rootOption, payloadCwd: payload.cwd, environment, cwd })
   const why = whyNotJudged(context, payload)
   const findForm = () => findCommandForm(environment, path.join(context.packageFolder, 'bin', 'postflight.js'), cwd)
-  const { roots, foundRoot } = place
+  const { roots, foundRoot } = location
   const occasion = occasionOf(
     { payload, environment, roots, reader: { foundRoot, findForm }, nowMs: context.nowMs, deadline: undefined },
     { startMs: context.findStart, sessionBornMs: () => sessionBirthMs(payload, environment) },
@@ -151,21 +151,21 @@ export const run: Run<typeof declaration, ExplainDocument> = async (context, _gi
   const answer: HookAnswer =
     predicted.answer.kind === 'block' || reason === undefined ? predicted.answer : { kind: 'block', reason }
   const markers = plan.map(describe)
-  const told = showsNotice(payload, environment)
-  const runs = why === undefined ? await describeRuns(place.roots, payload, answer.kind === 'block') : []
+  const notified = showsNotice(payload, environment)
+  const runs = why === undefined ? await describeRuns(location.roots, payload, answer.kind === 'block') : []
   const isOpen = runs.some((one) => one.answer === 'driver')
   return {
     exitCode: 0,
     data: {
       payload: { event: payload.event, host_session: payload.session ?? null, agent: payload.agent ?? null },
-      roots: place.roots,
+      roots: location.roots,
       why: why ?? null,
       markers,
       done: done.map(({ path, why, rules }) => ({ path, why, rules })),
       runs,
-      problems: [...place.problems, ...problems],
+      problems: [...location.problems, ...problems],
       answer: JSON.parse(
-        formatAnswer(answer, told, {
+        formatAnswer(answer, notified, {
           refusesCall: payload.endingTool !== undefined,
           atTop: takesContextAtTop(payload, environment),
         }),
@@ -174,7 +174,7 @@ export const run: Run<typeof declaration, ExplainDocument> = async (context, _gi
     lines: [
       ...(options.payload === undefined ? [EXPLAIN_TEXT.noPayload(sessionOf(plan)), ''] : []),
       `${paint.bold(inLine(payload.event))} ${EXPLAIN_TEXT.whose(payload.session, payload.agent)}`,
-      place.roots.length === 0 ? EXPLAIN_TEXT.noRoot : EXPLAIN_TEXT.roots(place.roots),
+      location.roots.length === 0 ? EXPLAIN_TEXT.noRoot : EXPLAIN_TEXT.roots(location.roots),
       ...(why === undefined ? [] : [inLine(why)]),
       ...done.flatMap(({ path, why, rules }) => [
         EXPLAIN_TEXT.run(path, why),
@@ -183,11 +183,11 @@ export const run: Run<typeof declaration, ExplainDocument> = async (context, _gi
       ...(why === undefined && markers.length === 0 ? [EXPLAIN_TEXT.noMarkers] : []),
       ...markers.map((one) => EXPLAIN_TEXT.marker(one.path, one.row, one.rule, one.why)),
       ...runs.map((one) => EXPLAIN_TEXT.run(one.path, one.why)),
-      ...[...place.problems, ...problems].map((problem) => inLine(unsearchable(problem.path, problem.detail))),
+      ...[...location.problems, ...problems].map((problem) => inLine(unsearchable(problem.path, problem.detail))),
       `${EXPLAIN_TEXT.answer} ${paint.bold(answer.kind)}${isOpen ? `, ${WORKFLOW_RULES.unless}` : ''}`,
       ...(answer.kind === 'block' ? [stripControl(answer.reason)] : []),
       ...(answer.kind === 'context' ? [stripControl(answer.context)] : []),
-      ...(answer.kind === 'allow' && told ? notices.map((notice) => EXPLAIN_TEXT.told(notice)) : []),
+      ...(answer.kind === 'allow' && notified ? notices.map((notice) => EXPLAIN_TEXT.notified(notice)) : []),
     ],
   }
 }
@@ -240,14 +240,14 @@ async function describeRuns(
   const folders = roots.flatMap((root) => findRunFiles(root)).flatMap(({ folder }) => folder ?? [])
   if (folders.length === 0) return []
   // What reads runs takes 5 ms to load.
-  const { runStanding } = await import('../../run/run-standing.ts')
+  const { runStatus } = await import('../../run/run-status.ts')
   return folders.flatMap((folder) => {
-    const run = runStanding(folder)
-    if (run === undefined || run.standing === 'over') return []
+    const run = runStatus(folder)
+    if (run === undefined || run.status === 'over') return []
     const about = { path: inLine(folder.relative) }
     const isMine = payload.session !== undefined && run.state?.hostSession === payload.session
     if (!isMine) {
-      const why = run.standing === 'running' ? `${run.note}: ${WORKFLOW_RULES.other}` : run.note
+      const why = run.status === 'running' ? `${run.note}: ${WORKFLOW_RULES.other}` : run.note
       return { ...about, answer: 'allow' as const, why }
     }
     const isAsked = payload.event === 'Stop' && payload.wakeUps === 0 && !isHeld
@@ -360,7 +360,7 @@ export const EXPLAIN_TEXT = {
     inLine(`  ${isDue ? 'due' : 'not due'}: ${name}${files.length === 0 ? '' : ` (${files.join(', ')})`}`),
   unreadable: (detail: string): string => `cannot be read (${detail}), so the stop is allowed`,
   answer: 'answer:',
-  told: (notice: string): string => `notice to the user: ${inLine(notice)}`,
+  notified: (notice: string): string => `notice to the user: ${inLine(notice)}`,
   disabled: 'POSTFLIGHT_DISABLE=1: every stop is allowed',
   notAStop: (event: string): string => `"${event}" is not a stop event, so nothing is blocked`,
   'answer-ignored': (host: string): string => `${host} ignores the answer to this stop, so nothing is counted`,

@@ -6,7 +6,7 @@ import { dependencyOutside } from '../../setup/install/dependency.ts'
 import { hookCommand, projectFolder } from '../../setup/install/host-entry.ts'
 import { type InitPart, initParts, otherShellHooks, PART_NAMES } from '../../setup/install/init-parts.ts'
 import { refuseSecond, type Target, targetOf } from '../../setup/install/target.ts'
-import { removeCommand, settingsPlaces } from '../../setup/install/wiring.ts'
+import { removeCommand, settingsLocations } from '../../setup/install/wiring.ts'
 import { INIT_TEXT, INSTALL_TEXT } from '../../setup/settings-messages.ts'
 import { readSettingsFile } from '../../setup/settings-read.ts'
 import { replaceSettingsFile } from '../../setup/settings-replace.ts'
@@ -107,12 +107,12 @@ export const run: Run<typeof declaration, InitDocument> = (context, _given, opti
 /** Includes the settings that Claude Code ignores. */
 function findWarnings(context: CommandContext, target: Target, skip: readonly string[]): string[] {
   const { project, portable } = target
-  const faults = settingsPlaces(context, project).flatMap(({ fault }) => fault ?? [])
+  const faults = settingsLocations(context, project).flatMap(({ fault }) => fault ?? [])
   const outside = portable ? dependencyOutside(project, findCommandRepository(project) ?? project) : undefined
   const others = skip.includes('shell-hook') ? [] : otherShellHooks(context, target)
   return [
-    ...others.map((place) =>
-      INIT_TEXT.shellHookElsewhere(place.commands[0], displayPath(context, place.file), removeCommand(place)),
+    ...others.map((location) =>
+      INIT_TEXT.shellHookElsewhere(location.commands[0], displayPath(context, location.file), removeCommand(location)),
     ),
     ...faults.map(({ code, args }) => INIT_TEXT.ignoredSettings(errorFault(code, args))),
     ...(outside === undefined ? [] : [INIT_TEXT.dependencyOutside(outside)]),

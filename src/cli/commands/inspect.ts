@@ -82,9 +82,9 @@ type InspectOptions = OptionsOf<typeof declaration>
 export const run: Run<typeof declaration, InspectDocument> = async (context, [task], options, surroundings) => {
   const { contextNow, paint } = surroundings
   if (options.watch) {
-    const look = () => markersOf(contextNow(), task, options, paint)
+    const inspect = () => markersOf(contextNow(), task, options, paint)
     const { watchOrNote } = await import('../watch-option.ts')
-    const exitCode = await watchOrNote(surroundings, ['inspect', task], look)
+    const exitCode = await watchOrNote(surroundings, ['inspect', task], inspect)
     if (exitCode !== undefined) return exitCode
   }
   return markersOf(context, task, options, paint)

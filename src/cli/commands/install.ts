@@ -5,7 +5,7 @@ import { carryOut, type Removal, removalsFrom } from '../../setup/install/remova
 import {
   holdsOurRules,
   holdsReactive,
-  placeOf,
+  locationOf,
   reactiveTarget,
   refuseOtherScope,
   refuseSecond,
@@ -78,19 +78,19 @@ export const run: Run<typeof declaration, InstallDocument> = (context, _given, o
     if (isOfClaude(host, target.scope)) refuseSecond(context, target)
     refuseOtherScope(context, host, target)
   }
-  const place = placeOf(target)
-  const before = readSettingsFile(place)
-  const after = target.add(before ?? '', place)
+  const location = locationOf(target)
+  const before = readSettingsFile(location)
+  const after = target.add(before ?? '', location)
   // Everything is planned before anything is written, so that a file that does not parse stops the command.
   const removals = removalsFrom(
     target,
-    target.files.filter((file) => file !== place),
+    target.files.filter((file) => file !== location),
   )
   const added = before !== after
   const changed = added || removals.length > 0
-  const backup = added && !dryRun ? replaceSettingsFile(place, after, before) : undefined
+  const backup = added && !dryRun ? replaceSettingsFile(location, after, before) : undefined
   if (!dryRun) for (const removal of removals) carryOut(target, removal)
-  const shown = displayPath(context, place)
+  const shown = displayPath(context, location)
   const lines = added
     ? [INSTALL_TEXT.installed(target.what, shown, dryRun)]
     : [INSTALL_TEXT.alreadyInstalled(target.what, shown)]
@@ -106,7 +106,7 @@ export const run: Run<typeof declaration, InstallDocument> = (context, _given, o
   return {
     exitCode: 0,
     data: {
-      ...{ file: place, changed, dry_run: dryRun, backup: backup ?? null },
+      ...{ file: location, changed, dry_run: dryRun, backup: backup ?? null },
       ...entryOf(target),
       ...{ portable: target.portable, taken_out_of: removals.map(({ file }) => file) },
     },
@@ -133,10 +133,10 @@ export function removalLine(
   const shown = displayPath(context, file)
   if (after === undefined) return INSTALL_TEXT.removedFile(shown, dryRun)
   const ofClaude = target.what === 'hook'
-  const held = {
+  const value = {
     entry: target.holds(before, file),
     reactive: ofClaude && holdsReactive(before, file),
     permissions: ofClaude && holdsOurRules(before, file),
   }
-  return INSTALL_TEXT.removed(target.what, held, shown, dryRun)
+  return INSTALL_TEXT.removed(target.what, value, shown, dryRun)
 }

@@ -35,10 +35,10 @@ export const declaration = {
 } satisfies Declaration
 
 export const document = () => {
-  const standing = z.enum(Object.keys(STANDING_WORDS) as (keyof typeof STANDING_WORDS)[])
+  const status = z.enum(Object.keys(STANDING_WORDS) as (keyof typeof STANDING_WORDS)[])
   const events = z.array(z.strictObject({ time: field.text('ISO 8601.'), words: field.text('What happened.') }))
   const span = {
-    standing,
+    standing: status,
     started_at: field.text('ISO 8601.'),
     ended_at: field.text('ISO 8601. The time of the report if it has not ended.'),
   }
@@ -160,7 +160,7 @@ function documentOf({ root, tasks }: Report, file: string | null): ReportDocumen
       task,
       promises: markers.map((one) => ({
         id: one.id ?? null,
-        standing: one.standing,
+        standing: one.status,
         started_at: toIso(one.startMs),
         ended_at: toIso(one.endMs),
         blocks: one.blocks,
@@ -169,12 +169,12 @@ function documentOf({ root, tasks }: Report, file: string | null): ReportDocumen
       })),
       runs: runs.map((one) => ({
         name: one.name,
-        standing: one.standing,
+        standing: one.status,
         started_at: toIso(one.startMs),
         ended_at: toIso(one.endMs),
         prompts: one.prompts,
-        phases: one.phases.map(({ id, standing, visits, prompts, workedMs, steps }) => ({
-          ...{ id, standing, visits, prompts, duration_ms: workedMs, steps: steps.at(-1)?.steps.length ?? 0 },
+        phases: one.phases.map(({ id, status, visits, prompts, workedMs, steps }) => ({
+          ...{ id, standing: status, visits, prompts, duration_ms: workedMs, steps: steps.at(-1)?.steps.length ?? 0 },
         })),
         events: one.events.map(event),
       })),

@@ -1,7 +1,7 @@
 import path from 'node:path'
 import * as z from 'zod/mini'
 import { DONE_STANDING } from '../../done/done-messages.ts'
-import { doneStanding } from '../../done/trust-store.ts'
+import { doneStatus } from '../../done/trust-store.ts'
 import { shellIdentity } from '../../hosts/all-hosts.ts'
 import { commandLine } from '../../kernel/command-line.ts'
 import { messageOf } from '../../kernel/error-messages.ts'
@@ -19,7 +19,7 @@ import { parseTaskReference, type TaskFolder } from '../../project/task-folder.t
 import { foldersHolding, listTaskFolders } from '../../project/task-folders.ts'
 import * as field from '../../views/documents.ts'
 import type { Painter } from '../../views/print.ts'
-import { journalAt, lookTwice, lostMarkers } from '../../views/status/lost-markers.ts'
+import { checkTwice, journalAt, lostMarkers } from '../../views/status/lost-markers.ts'
 import type { CompletedRun, runItem as RunItem } from '../../views/status/run-items.ts'
 import type { StatusItem } from '../../views/status/status-items.ts'
 import {
@@ -125,9 +125,9 @@ export const run: Run<typeof declaration, StatusDocument> = async (context, _giv
   }
   const findItem = await runItemOf(context, options.watch)
   if (options.watch) {
-    const look = () => projectStatus(contextNow(), options, paint, findItem)
+    const inspect = () => projectStatus(contextNow(), options, paint, findItem)
     const { watchOrNote } = await import('../watch-option.ts')
-    const exitCode = await watchOrNote(surroundings, ['status'], look)
+    const exitCode = await watchOrNote(surroundings, ['status'], inspect)
     if (exitCode !== undefined) return exitCode
   }
   return projectStatus(context, options, paint, findItem)
@@ -161,9 +161,9 @@ function projectStatus(
     ended,
     completed,
     records,
-  } = root === undefined ? NOTHING : lookAt(context, root, session, findItem)
-  const place = root ?? context.cwd
-  const items = [...unfinished, ...expectedItems(expect, { place, records, completed, session, unfinished })]
+  } = root === undefined ? NOTHING : inspectProject(context, root, session, findItem)
+  const location = root ?? context.cwd
+  const items = [...unfinished, ...expectedItems(expect, { location, records, completed, session, unfinished })]
   const clean = items.length === 0
   const done = root === undefined ? null : doneOf(context, root)
   const cleared = records.filter(({ end }) => end === 'cleared')
@@ -203,13 +203,13 @@ function projectStatus(
 }
 
 function doneOf(context: CommandContext, root: string): ProjectStatusDocument['done'] {
-  const standing = doneStanding(root, context)
-  if (standing === undefined) return null
-  const fix = standing === 'trusted' ? null : commandLine(['trust'], context.rootOption)
+  const status = doneStatus(root, context)
+  if (status === undefined) return null
+  const fix = status === 'trusted' ? null : commandLine(['trust'], context.rootOption)
   return {
-    standing,
-    message: DONE_STANDING[standing],
-    fix: standing === 'missing' ? PROJECT_STATUS_TEXT.fixes.missing : fix,
+    standing: status,
+    message: DONE_STANDING[status],
+    fix: status === 'missing' ? PROJECT_STATUS_TEXT.fixes.missing : fix,
   }
 }
 
@@ -222,10 +222,15 @@ interface Found {
 
 const NOTHING: Found = { items: [], ended: [], completed: [], records: [] }
 
-function lookAt(context: CommandContext, root: string, session: string | undefined, findItem: FindRunItem): Found {
+function inspectProject(
+  context: CommandContext,
+  root: string,
+  session: string | undefined,
+  findItem: FindRunItem,
+): Found {
   const { rootOption, nowMs } = context
   const isRecent = (record: MarkerRecord): boolean => isInVerdict(record, session, nowMs)
-  const { markers, problems, journal, lost } = lookTwice(() => {
+  const { markers, problems, journal, lost } = checkTwice(() => {
     const view = viewMarkers(root, nowMs)
     const journal = readRecords(root)
     // A note about a marker that was given up may be all that is left of it.
@@ -272,9 +277,9 @@ function readRecords(root: string): Journal {
   }
 }
 
-function unsearched(root: string, place: string, what: string): StatusItem {
+function unsearched(root: string, location: string, what: string): StatusItem {
   const message = inLine(what)
-  const relative = inLine(path.relative(root, place))
+  const relative = inLine(path.relative(root, location))
   const sentence = VERDICT_TEXT.problem(null, message)
   return { kind: 'unsearched', task: null, path: relative, host_session: null, message, sentence, fix: null }
 }
@@ -284,7 +289,7 @@ function isOf({ kind, host_session }: StatusItem, session: string | undefined): 
 }
 
 interface Known {
-  readonly place: string
+  readonly location: string
   readonly records: readonly MarkerRecord[]
   readonly session: string | undefined
   readonly unfinished: readonly StatusItem[]
@@ -292,7 +297,7 @@ interface Known {
 }
 
 function expectedItems(tasks: readonly string[], known: Known): StatusItem[] {
-  const { place, records, session, unfinished } = known
+  const { location, records, session, unfinished } = known
   const completed = known.completed.filter(({ host_session: of }) => session === undefined || of === session)
   return [...new Set(tasks)].flatMap((word): StatusItem[] => {
     const reference = parseTaskReference(word)
@@ -300,7 +305,7 @@ function expectedItems(tasks: readonly string[], known: Known): StatusItem[] {
     const fault = expectedFault(records.filter((record) => isMeant(record, reference)))
     if (fault === undefined) return []
     if (fault.kind === 'not-made' && completed.some((run) => isMeant(run, reference))) return []
-    const sentence = VERDICT_TEXT.expected(word, fault, session, place)
+    const sentence = VERDICT_TEXT.expected(word, fault, session, location)
     const message = PROJECT_STATUS_TEXT.expected(sentence)
     return [{ kind: 'expected', task: word, path: SPECS_FOLDER, host_session: null, message, sentence, fix: null }]
   })

@@ -4,8 +4,8 @@ import { type CommandContext, displayPath } from '../../project/command-context.
 import { projectFolder } from '../../setup/install/host-entry.ts'
 import { type ProjectRemoval, projectRemovals } from '../../setup/install/init-parts.ts'
 import { carryOut, type Removal, removalsFrom } from '../../setup/install/removal.ts'
-import { HOSTS, placeOf, type Target, targetOf } from '../../setup/install/target.ts'
-import { settingsPlaces } from '../../setup/install/wiring.ts'
+import { HOSTS, locationOf, type Target, targetOf } from '../../setup/install/target.ts'
+import { settingsLocations } from '../../setup/install/wiring.ts'
 import { countRules } from '../../setup/permission-rules.ts'
 import { INSTALL_TEXT } from '../../setup/settings-messages.ts'
 import { SCOPES } from '../../setup/settings-paths.ts'
@@ -91,7 +91,7 @@ function stillWired(context: CommandContext, host: string, done: Target): string
   return [...scopes, ...(isOfProject ? hosts : [])].flatMap((other) => {
     try {
       const target = targetOf(context, other.host, other.scope)
-      const file = placeOf(target)
+      const file = locationOf(target)
       const text = readSettingsFile(file)
       if (listed.has(file) || text === undefined || target.remove(text, file) === text) return []
       listed.add(file)
@@ -109,7 +109,7 @@ function stillWired(context: CommandContext, host: string, done: Target): string
 function scopeThatHolds(context: CommandContext, host: string): string {
   if (!isOfClaude(host, 'project')) return 'project'
   const project = projectFolder(context)
-  const holds = settingsPlaces(context, project).find(
+  const holds = settingsLocations(context, project).find(
     ({ scope, text, file }) =>
       scope !== 'user' && text !== undefined && targetOf(context, host, scope).remove(text, file) !== text,
   )

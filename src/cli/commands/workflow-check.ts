@@ -7,7 +7,7 @@ import { currentPhase } from '../../run/machine/position.ts'
 import type { WorkflowState } from '../../run/machine/state.ts'
 import { PHASE_CHECK_TEXT } from '../../run/run-messages.ts'
 import { refuseMoved } from '../../run/shared/share-record.ts'
-import { checkStanding, runPhaseCheck } from '../../run/store/phase-check.ts'
+import { checkStatus, runPhaseCheck } from '../../run/store/phase-check.ts'
 import { requireTrust } from '../../run/store/run-trust.ts'
 import { requireState } from '../../run/store/state-store.ts'
 import * as field from '../../views/documents.ts'
@@ -48,13 +48,13 @@ export const run: Run<typeof declaration, PhaseCheckDocument> = async (context, 
   const state = requireState(folder)
   refuseMoved(folder, state)
   const { run } = currentPhase(state).check
-  const standing = checkStanding(folder, state)
-  if (standing.kind === 'none' || run === undefined) {
+  const status = checkStatus(folder, state)
+  if (status.kind === 'none' || run === undefined) {
     throw new PostflightError('check-none', { task: taskWord(folder), phase: state.phase })
   }
-  if (standing.kind === 'passed') return resultOf(folder, state, 'passed', 0, PHASE_CHECK_TEXT.alreadyPassed(run))
-  if (standing.kind === 'too-early') {
-    return resultOf(folder, state, 'too-early', 1, PHASE_CHECK_TEXT.tooEarly(run, standing.why))
+  if (status.kind === 'passed') return resultOf(folder, state, 'passed', 0, PHASE_CHECK_TEXT.alreadyPassed(run))
+  if (status.kind === 'too-early') {
+    return resultOf(folder, state, 'too-early', 1, PHASE_CHECK_TEXT.tooEarly(run, status.why))
   }
   requireTrust(folder, state, trusterOf(context))
   const done = await runPhaseCheck(folder, state, { limitMs: options.timeout, obeysSignals: true })

@@ -77,12 +77,17 @@ export const run: Run<typeof declaration, SimulateDocument> = (context, [target]
   const file = findDefinition(context, target)
   const definition = requireDefinition(file, displayPath(context, file))
   const script = scriptFrom(definition, options)
-  const place = {
+  const location = {
     task: TASK,
     folder: `specs/${TASK}`,
     checkCommand: commandLine(['workflow', 'check', TASK], undefined),
   }
-  const { state, prompts, history } = walk(definition, script, place, inputValues(definition, givenInputs(options.set)))
+  const { state, prompts, history } = walk(
+    definition,
+    script,
+    location,
+    inputValues(definition, givenInputs(options.set)),
+  )
   const bound = promptBound(definition, ({ id }) => script.steps.get(id))
   const entered = history.flatMap(({ event, phase, visit = 1 }) => (event === 'enter' ? [{ phase, visit }] : []))
   const outcome = state.outcome ?? null

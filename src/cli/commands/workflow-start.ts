@@ -2,7 +2,7 @@ import { commandLine } from '../../kernel/command-line.ts'
 import { messageOf } from '../../kernel/error-messages.ts'
 import { inLine, shellWord } from '../../kernel/text.ts'
 import { type CommandContext, displayPath, findCommandRoot, recordInJournal } from '../../project/command-context.ts'
-import { inTaskFolder, placeOfNewRoot } from '../../project/new-task-folder.ts'
+import { inTaskFolder, newRootFolder } from '../../project/new-task-folder.ts'
 import type { TaskFolder } from '../../project/task-folder.ts'
 import { stepCount } from '../../run/definition/bound.ts'
 import { inputValues } from '../../run/definition/snapshot.ts'
@@ -108,7 +108,7 @@ export const run: Run<typeof declaration, RunDocument> = async (context, [task, 
 async function requireRemoteHere(context: CommandContext, remote: string): Promise<void> {
   const { gitCall } = await import('../../run/shared/publish-run.ts')
   const { requireRemote } = await import('../../run/shared/ref-store.ts')
-  await requireRemote(gitCall(findCommandRoot(context) ?? placeOfNewRoot(context)), remote)
+  await requireRemote(gitCall(findCommandRoot(context) ?? newRootFolder(context)), remote)
 }
 
 /** The run has started, so a failure is a note. */

@@ -49,12 +49,12 @@ type RunsDocument = field.DocumentOf<typeof runsDocument>
 export const run: Run<typeof declaration, StatusDocument> = async (context, [task], { watch }, surroundings) => {
   const { contextNow, paint } = surroundings
   if (!watch) return status(context, paint, task)
-  const look = (): CommandResult<StatusDocument> => statusOrWait(contextNow(), paint, task)
+  const inspect = (): CommandResult<StatusDocument> => statusOrWait(contextNow(), paint, task)
   const { watchOnTerminal } = await import('../watch-option.ts')
   const over = (result: CommandResult<StatusDocument>): boolean => task !== undefined && isOver(result)
   return (
-    (await watchOnTerminal(surroundings, ['workflow status', task], look, over)) ??
-    (await printChanges(look, surroundings))
+    (await watchOnTerminal(surroundings, ['workflow status', task], inspect, over)) ??
+    (await printChanges(inspect, surroundings))
   )
 }
 
@@ -104,12 +104,12 @@ const INTERVAL_MS = 500
  * Without a terminal: prints the picture whenever it changes, until every run in it has ended, it is stopped, or the
  * reader is gone.
  */
-async function printChanges(look: () => CommandResult<StatusDocument>, surroundings: Surroundings): Promise<0 | 1> {
+async function printChanges(inspect: () => CommandResult<StatusDocument>, surroundings: Surroundings): Promise<0 | 1> {
   const screen = processScreen(surroundings.stdout, surroundings.json)
   let shown: string | undefined
   let result: CommandResult<StatusDocument>
   do {
-    result = look()
+    result = inspect()
     const picture = withoutTimes(result)
     if (picture !== shown) {
       if (!show(result, surroundings, screen, shown === undefined)) return result.exitCode

@@ -4,7 +4,7 @@ import { type CommandContext, recordInJournal } from '../../project/command-cont
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { settleState } from '../../run/machine/control.ts'
 import { isResumable } from '../../run/machine/need.ts'
-import { runStanding } from '../../run/run-standing.ts'
+import { runStatus } from '../../run/run-status.ts'
 import { settleRun } from '../../run/store/run.ts'
 import type { ClearDocument } from '../clear/clear-view.ts'
 import { CLEAR_DETAILS, CLEAR_TEXT } from '../clear/clear-view.ts'
@@ -20,7 +20,7 @@ export interface SettledRun {
  * read stays, and `status` reports it.
  */
 export function settleEnded(context: CommandContext, folder: TaskFolder, isDryRun: boolean): SettledRun | undefined {
-  const state = runStanding(folder)?.state
+  const state = runStatus(folder)?.state
   if (state === undefined || settleState(state) === state) return undefined
   const session = shellIdentity(context.environment)?.session
   const command = (...words: string[]): string => commandLine([...words, taskWord(folder)], context.rootOption)

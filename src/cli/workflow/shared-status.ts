@@ -4,11 +4,11 @@ import { messageOf } from '../../kernel/error-messages.ts'
 import { inLine, oneLine } from '../../kernel/text.ts'
 import { formatAge, toIso } from '../../kernel/time.ts'
 import { type CommandContext, type CommandResult, findCommandRoot } from '../../project/command-context.ts'
-import { placeOfNewRoot } from '../../project/new-task-folder.ts'
+import { newRootFolder } from '../../project/new-task-folder.ts'
 import { RUN_OUTCOMES } from '../../run/machine/history.ts'
 import { isResumable, needOf } from '../../run/machine/need.ts'
 import { STATUS_TEXT } from '../../run/run-messages.ts'
-import { placeText } from '../../run/run-standing.ts'
+import { locationText } from '../../run/run-status.ts'
 import { gitCall } from '../../run/shared/publish-run.ts'
 import { requireRemote } from '../../run/shared/ref-store.ts'
 import { folderOfShare, shareOf } from '../../run/shared/share-record.ts'
@@ -24,7 +24,7 @@ export async function sharedStatus(
   isVerdict: boolean,
   paint: Painter,
 ): Promise<CommandResult<SharedDocument>> {
-  const root = findCommandRoot(context) ?? placeOfNewRoot(context)
+  const root = findCommandRoot(context) ?? newRootFolder(context)
   const call = await requireRemote(gitCall(root), remote)
   const { runs, lost } = await withRemote(context, () => readRuns(call, remote))
   const rows = runs.map((run) => rowOf(context, root, remote, run))
@@ -58,7 +58,7 @@ function rowOf(context: CommandContext, root: string, remote: string, run: Remot
   const age = formatAge(Math.max(0, context.nowMs - holder.sinceMs))
   const facts = [
     oneLine(state.name, 80),
-    state.active ? placeText(state) : (state.outcome ?? ''),
+    state.active ? locationText(state) : (state.outcome ?? ''),
     ...(need.kind === 'approval' ? [SHARED_TEXT.needsApproval] : []),
     ...(need.kind === 'wait' ? [STATUS_TEXT.waits(need.wait.for)] : []),
     holder.machine === undefined

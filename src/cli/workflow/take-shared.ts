@@ -3,7 +3,7 @@ import { asPostflightError } from '../../kernel/error-messages.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { checkList } from '../../marker/check-messages.ts'
 import { type CommandContext, findCommandRoot } from '../../project/command-context.ts'
-import { inFolder, placeOfNewRoot } from '../../project/new-task-folder.ts'
+import { inFolder, newRootFolder } from '../../project/new-task-folder.ts'
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { isResumable } from '../../run/machine/need.ts'
 import type { WorkflowState } from '../../run/machine/state.ts'
@@ -26,7 +26,7 @@ export interface Wish {
 }
 
 export async function takeShared(context: CommandContext, word: string, wish: Wish): Promise<TaskFolder> {
-  const root = findCommandRoot(context) ?? placeOfNewRoot(context)
+  const root = findCommandRoot(context) ?? newRootFolder(context)
   const call = await requireRemote(gitCall(root), wish.remote)
   const found = await findRun(call, wish.remote, word)
   const folder = folderOfShare(root, found.holder.path, found.run)

@@ -111,7 +111,7 @@ export async function sendPrompt(client: HostClient, session: string, body: Prom
   if (error !== undefined) throw refused('session.promptAsync', error)
 }
 
-export async function appendMessage(client: HostClient, session: string, body: PromptBody): Promise<MessagePlace> {
+export async function appendMessage(client: HostClient, session: string, body: PromptBody): Promise<MessageLocation> {
   const { info, parts } = need(
     await client.session.prompt({ path: { id: session }, body: { ...body, noReply: true } }),
     'session.prompt',
@@ -119,33 +119,33 @@ export async function appendMessage(client: HostClient, session: string, body: P
   return { session, message: info.id, parts: parts.flatMap((part) => part.id ?? []) }
 }
 
-export interface MessagePlace {
+export interface MessageLocation {
   readonly session: string
   readonly message: string
   readonly parts: readonly string[]
 }
 
 /** OpenCode cannot remove a busy session's message (1.18.34). */
-export async function emptyMessage(client: HostClient, place: MessagePlace): Promise<void> {
-  for (const part of place.parts) {
-    const { error } = await client._client.delete({ url: `${urlOf(place)}/part/${part}` })
+export async function emptyMessage(client: HostClient, location: MessageLocation): Promise<void> {
+  for (const part of location.parts) {
+    const { error } = await client._client.delete({ url: `${urlOf(location)}/part/${part}` })
     if (error !== undefined) throw refused('part.delete', error)
   }
 }
 
-export async function rewriteMessage(client: HostClient, place: MessagePlace, text: string): Promise<void> {
-  const [id] = place.parts
-  const body = { id, sessionID: place.session, messageID: place.message, ...ownText(text) }
-  const { error } = await client._client.patch({ url: `${urlOf(place)}/part/${id}`, body })
+export async function rewriteMessage(client: HostClient, location: MessageLocation, text: string): Promise<void> {
+  const [id] = location.parts
+  const body = { id, sessionID: location.session, messageID: location.message, ...ownText(text) }
+  const { error } = await client._client.patch({ url: `${urlOf(location)}/part/${id}`, body })
   if (error !== undefined) throw refused('part.update', error)
 }
 
 /** The session must be idle. */
-export async function removeMessage(client: HostClient, place: MessagePlace): Promise<void> {
-  await client._client.delete({ url: urlOf(place) })
+export async function removeMessage(client: HostClient, location: MessageLocation): Promise<void> {
+  await client._client.delete({ url: urlOf(location) })
 }
 
-function urlOf({ session, message }: MessagePlace): string {
+function urlOf({ session, message }: MessageLocation): string {
   return `/session/${session}/message/${message}`
 }
 

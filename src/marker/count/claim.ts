@@ -51,7 +51,7 @@ function tryClaim(folder: string, marker: MarkerIdentity, reread: () => MarkerId
     const outcome = confirm(folder, marker, claim, reread)
     if (outcome === 'stands') return { kind: 'claimed', count: claim.slot }
     tryRemoveFile(claimPath(folder, claim))
-    if (outcome === 'shown') settleLoopGuard(folder, floor)
+    if (outcome === 'shown') updateLoopGuard(folder, floor)
     if (isGone(folder)) tidyClaims(folder)
     return { kind: 'changed' }
   }
@@ -99,7 +99,7 @@ function isPending(folder: string, marker: MarkerIdentity): boolean {
 }
 
 /** Corrects the loop guard after a withdrawn claim. If the marker is gone, the guard would count for the next one. */
-function settleLoopGuard(folder: string, floor: number): void {
+function updateLoopGuard(folder: string, floor: number): void {
   let shown: number | undefined
   // We may have replaced a number that another process had shown.
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {

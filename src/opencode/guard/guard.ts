@@ -32,11 +32,11 @@ import type { IdleRun, IdleRuns } from '../workflow/idle-runs.ts'
 
 /** Applies the hook's rules (docs/design.md, "Stops"). */
 
-interface GuardPlace {
+interface GuardLocation {
   readonly folder: string
   readonly environment: Environment
   readonly findForm: () => CommandForm
-  readonly looksForMarkers: boolean
+  readonly findsMarkers: boolean
 }
 
 /** OpenCode's own agent that only plans (1.18.34). */
@@ -45,16 +45,16 @@ const PLAN_AGENT = 'plan'
 const NO_RUN: IdleRun = { reason: undefined, note: () => {} }
 
 export class Guard {
-  readonly #place: GuardPlace
+  readonly #location: GuardLocation
   readonly #sessions: Sessions
   readonly #reporter: Reporter
   readonly #runs: IdleRuns | undefined
   readonly #done = new DefinitionOfDone()
   /** Markers with a notice to the user that they did not block. */
-  readonly #told = new Set<string>()
+  readonly #notified = new Set<string>()
 
-  constructor(place: GuardPlace, sessions: Sessions, reporter: Reporter, runs: IdleRuns | undefined) {
-    this.#place = place
+  constructor(location: GuardLocation, sessions: Sessions, reporter: Reporter, runs: IdleRuns | undefined) {
+    this.#location = location
     this.#sessions = sessions
     this.#reporter = reporter
     this.#runs = runs
@@ -67,7 +67,7 @@ export class Guard {
   }
 
   #starts() {
-    const { folder, environment } = this.#place
+    const { folder, environment } = this.#location
     return startFolders({ environment: { POSTFLIGHT_ROOT: environment.POSTFLIGHT_ROOT }, cwd: folder })
   }
 
@@ -81,7 +81,7 @@ export class Guard {
     const occasion = this.#occasionOf(agent, 0)
     const armed = await this.#done.arm(occasion)
     this.#record(armed.recorded, occasion)
-    const { reason } = await this.#look(agent, occasion)
+    const { reason } = await this.#inspect(agent, occasion)
     return reasonOf(predictStop(occasion, stopOfRuns(reason), armed))
   }
 
@@ -94,7 +94,7 @@ export class Guard {
     const driveRuns = async (isBlocked: boolean): Promise<StopOfRuns> => {
       if (isBlocked || runningSubagents > 0) return NO_RUNS
       try {
-        const idle = await this.#look(agent, occasion)
+        const idle = await this.#inspect(agent, occasion)
         await retryWhileLocked(idle.note)
         return stopOfRuns(idle.reason)
       } catch (error) {
@@ -114,8 +114,8 @@ export class Guard {
     this.#tell(stop, occasion)
     for (const { stored } of unblocked) {
       // After an error OpenCode sends the idle event twice (1.18.34).
-      if (this.#told.has(stored.identity.file)) continue
-      this.#told.add(stored.identity.file)
+      if (this.#notified.has(stored.identity.file)) continue
+      this.#notified.add(stored.identity.file)
       this.#reporter.notice(OPENCODE_TEXT.notBlocked(taskWord(stored.folder)))
     }
   }
@@ -126,17 +126,17 @@ export class Guard {
     this.#record(await updateWaits(occasion), occasion)
   }
 
-  async #look(agent: Agent, occasion: Occasion): Promise<IdleRun> {
+  async #inspect(agent: Agent, occasion: Occasion): Promise<IdleRun> {
     const runs = this.#runs
     if (runs === undefined) return NO_RUN
     const roots = this.rootsFor(agent.root)
-    return retryWhileLocked(() => runs.look(occasion, roots))
+    return retryWhileLocked(() => runs.inspect(occasion, roots))
   }
 
   #occasionOf(
     agent: Agent,
     runningSubagents: number,
-    roots = this.#place.looksForMarkers ? this.rootsFor(agent.root) : [],
+    roots = this.#location.findsMarkers ? this.rootsFor(agent.root) : [],
   ): Occasion {
     const prompt = this.#sessions.promptOf(agent.root)
     const nowMs = Date.now()
@@ -151,9 +151,9 @@ export class Guard {
         ...(prompt !== undefined && { prompt }),
         ...(agent.type !== undefined && { agentType: agent.type }),
       },
-      environment: this.#place.environment,
+      environment: this.#location.environment,
       roots,
-      reader: { foundRoot: findRoots(this.#starts())[0], findForm: this.#place.findForm },
+      reader: { foundRoot: findRoots(this.#starts())[0], findForm: this.#location.findForm },
       nowMs,
       startMs: nowMs,
       sessionBornMs: this.#sessions.bornMs(agent.root),

@@ -2,7 +2,7 @@ import { type HostClient, type Message, need } from '../../hosts/opencode/api.ts
 import {
   appendMessage,
   emptyMessage,
-  type MessagePlace,
+  type MessageLocation,
   mannerOf,
   ownText,
   removeMessage,
@@ -20,14 +20,14 @@ import type { Guard } from './guard.ts'
 
 interface Step {
   tools: number
-  provisional: MessagePlace | undefined
+  provisional: MessageLocation | undefined
 }
 
 export class InLoopGuard {
   readonly #client: HostClient
   readonly #guard: Guard
   readonly #steps = new Map<string, Step>()
-  readonly #leftovers = new Map<string, MessagePlace[]>()
+  readonly #leftovers = new Map<string, MessageLocation[]>()
 
   constructor(client: HostClient, guard: Guard) {
     this.#client = client
@@ -89,7 +89,7 @@ export class InLoopGuard {
     this.#steps.delete(session)
     const leftovers = this.#leftovers.get(session) ?? []
     this.#leftovers.delete(session)
-    for (const place of leftovers) await removeMessage(this.#client, place)
+    for (const location of leftovers) await removeMessage(this.#client, location)
   }
 
   #stepOf(session: string): Step {

@@ -97,10 +97,10 @@ export class SubAgentGuard {
   }
 
   async interrupted(session: string): Promise<void> {
-    for (const held of this.#held) {
-      if (!this.#sessions.isBelow(held, session)) continue
-      this.#interrupted.add(held)
-      this.#turns.noteIdle(held)
+    for (const value of this.#held) {
+      if (!this.#sessions.isBelow(value, session)) continue
+      this.#interrupted.add(value)
+      this.#turns.noteIdle(value)
     }
   }
 }

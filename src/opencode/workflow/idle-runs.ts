@@ -23,18 +23,18 @@ export interface IdleRun {
 export class IdleRuns {
   readonly #driven: ReadonlySet<string>
   /** The last transition at which the agent got the request. */
-  readonly #told = new Map<string, number>()
+  readonly #notified = new Map<string, number>()
 
   constructor(driven: ReadonlySet<string>) {
     this.#driven = driven
   }
 
-  look(occasion: Moment, roots: readonly string[]): IdleRun {
+  inspect(occasion: Moment, roots: readonly string[]): IdleRun {
     const { payload } = occasion
     const waiting: TaskFolder[] = []
     const stopping: TaskFolder[] = []
     let reason: string | undefined
-    let told = (): void => {}
+    let notified = (): void => {}
     const { runs } = payload.event === 'Stop' ? findActiveRuns(roots) : { runs: [] }
     for (const { folder, state } of runs) {
       if (state.hostSession !== payload.session || this.#driven.has(folder.path)) continue
@@ -44,16 +44,16 @@ export class IdleRuns {
       if (need.kind === 'approval' || need.kind === 'stop') continue
       const { wait } = afterWaitEvent(state, sessionEvent(occasion, 'stop'), occasion.startMs)
       if (wait !== undefined || reason !== undefined) continue
-      if (need.kind === 'prompt' && this.#told.get(folder.path) === state.sequence) continue
+      if (need.kind === 'prompt' && this.#notified.get(folder.path) === state.sequence) continue
       reason = WORKFLOW_TOOL_TEXT.waits(taskWord(folder), state.name)
-      told = () => this.#told.set(folder.path, state.sequence)
+      notified = () => this.#notified.set(folder.path, state.sequence)
     }
     return {
       reason,
       note: () => {
         for (const folder of waiting) appendRecorded(updateRunWait(folder, occasion, 'stop'), Date.now())
         for (const folder of stopping) endStopping(folder, occasion)
-        told()
+        notified()
       },
     }
   }

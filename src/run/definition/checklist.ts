@@ -81,7 +81,7 @@ class Cursor {
 
   constructor(line: string) {
     this.#line = line
-    this.#look()
+    this.#inspect()
   }
 
   get isBlank(): boolean {
@@ -92,7 +92,7 @@ class Cursor {
     return this.indent >= TAB
   }
 
-  #look(): void {
+  #inspect(): void {
     let column = this.#column
     this.next = this.#at
     for (; this.next < this.#line.length; this.next += 1) {
@@ -113,13 +113,13 @@ class Cursor {
       this.#column += Math.min(width, left)
       left -= width
     }
-    this.#look()
+    this.#inspect()
   }
 
   skipMark(length: number): void {
     this.#column += this.indent + length
     this.#at = this.next + length
-    this.#look()
+    this.#inspect()
   }
 }
 

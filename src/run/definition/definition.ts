@@ -9,8 +9,8 @@ import { type Phase, readPhase } from './phase-fields.ts'
 
 const readList = listOf(readPhase, MAX_PHASES)
 
-const phases: Reader<readonly [Phase, ...Phase[]]> = (held) => {
-  const read = readList(held)
+const phases: Reader<readonly [Phase, ...Phase[]]> = (value) => {
+  const read = readList(value)
   if (read === WRONG) return WRONG
   const [first, ...others] = read
   const ids = new Set(read.map(({ id }) => id))

@@ -4,7 +4,7 @@ import { isJsonObject } from '../../kernel/values.ts'
 
 export const WRONG = Symbol('wrong')
 
-export type Reader<T> = (held: unknown) => T | typeof WRONG
+export type Reader<T> = (value: unknown) => T | typeof WRONG
 
 export interface Field<T> {
   readonly key: string
@@ -31,8 +31,8 @@ export function objectOf<Table extends Fields>(table: Table): Reader<Values<Tabl
   }
 }
 
-export function wrongKeys(table: Fields, held: Readonly<Record<string, unknown>>): string[] {
-  return Object.values(table).flatMap(({ key, read }) => (read(held[key]) === WRONG ? [key] : []))
+export function wrongKeys(table: Fields, value: Readonly<Record<string, unknown>>): string[] {
+  return Object.values(table).flatMap(({ key, read }) => (read(value[key]) === WRONG ? [key] : []))
 }
 
 export function listOf<T>(read: Reader<T>, most = Number.POSITIVE_INFINITY): Reader<readonly T[]> {
@@ -49,15 +49,15 @@ export function listOf<T>(read: Reader<T>, most = Number.POSITIVE_INFINITY): Rea
 }
 
 export function optional<T>(read: Reader<T>): Reader<T | undefined> {
-  return (held) => (held === undefined ? undefined : read(held))
+  return (value) => (value === undefined ? undefined : read(value))
 }
 
 export function oneOf<T extends string>(...texts: readonly T[]): Reader<T> {
-  return (held) => texts.find((one) => one === held) ?? WRONG
+  return (value) => texts.find((one) => one === value) ?? WRONG
 }
 
-export const text: Reader<string> = (held) => (typeof held === 'string' ? held : WRONG)
+export const text: Reader<string> = (value) => (typeof value === 'string' ? value : WRONG)
 
-export const flag: Reader<boolean> = (held) => (typeof held === 'boolean' ? held : WRONG)
+export const flag: Reader<boolean> = (value) => (typeof value === 'boolean' ? value : WRONG)
 
-export const count: Reader<number> = (held) => (Number.isInteger(held) && Number(held) >= 0 ? Number(held) : WRONG)
+export const count: Reader<number> = (value) => (Number.isInteger(value) && Number(value) >= 0 ? Number(value) : WRONG)

@@ -2,9 +2,9 @@ import { isJsonObject } from '../../kernel/values.ts'
 import { END, MAX_CASE_LENGTH } from './definition-limits.ts'
 import { objectOf, optional, type Reader, text, type Values, WRONG } from './fields.ts'
 
-const targets: Reader<Readonly<Record<string, string>>> = (held) =>
-  isJsonObject(held) && Object.values(held).every((one) => typeof one === 'string')
-    ? (held as Readonly<Record<string, string>>)
+const targets: Reader<Readonly<Record<string, string>>> = (value) =>
+  isJsonObject(value) && Object.values(value).every((one) => typeof one === 'string')
+    ? (value as Readonly<Record<string, string>>)
     : WRONG
 
 export const NEXT_FIELDS = {

@@ -33,30 +33,30 @@ function promptOf({ written, promptText }: PhaseSource, name: 'prompt' | 'step_p
   return file === undefined ? written[name] : promptText(file)
 }
 
-const limit: Reader<number> = (held) =>
-  Number.isInteger(held) && Number(held) >= 1 && Number(held) <= 1000 ? Number(held) : WRONG
+const limit: Reader<number> = (value) =>
+  Number.isInteger(value) && Number(value) >= 1 && Number(value) <= 1000 ? Number(value) : WRONG
 
-const artifactPath: Reader<string> = (held) => (typeof held === 'string' && isArtifactPath(held) ? held : WRONG)
+const artifactPath: Reader<string> = (value) => (typeof value === 'string' && isArtifactPath(value) ? value : WRONG)
 
 export const CHECK_FIELDS = {
-  run: { key: 'run', read: (held: unknown) => (typeof held === 'string' && held.trim() !== '' ? held : undefined) },
+  run: { key: 'run', read: (value: unknown) => (typeof value === 'string' && value.trim() !== '' ? value : undefined) },
   files: {
     key: 'files',
-    read: (held: unknown) =>
-      Array.isArray(held) ? held.filter((one): one is string => typeof one === 'string') : undefined,
+    read: (value: unknown) =>
+      Array.isArray(value) ? value.filter((one): one is string => typeof one === 'string') : undefined,
   },
   minBytes: {
     key: 'min_bytes',
-    read: (held: unknown) => (typeof held === 'number' ? held : undefined),
+    read: (value: unknown) => (typeof value === 'number' ? value : undefined),
   },
-  json: { key: 'json', read: (held: unknown) => held === true || undefined },
-  jsonSchema: { key: 'json_schema', read: (held: unknown): unknown => schema(held) },
+  json: { key: 'json', read: (value: unknown) => value === true || undefined },
+  jsonSchema: { key: 'json_schema', read: (value: unknown): unknown => schema(value) },
 }
 
 const readCheck = objectOf(CHECK_FIELDS)
 
 /** A schema with faults could make the check throw, or take long. */
-const schema: Reader<unknown> = (held) => (held !== undefined && schemaFaults(held).length > 0 ? WRONG : held)
+const schema: Reader<unknown> = (value) => (value !== undefined && schemaFaults(value).length > 0 ? WRONG : value)
 
 const STEP_CHECK_FIELDS = { jsonSchema: { key: 'json_schema', read: schema } }
 
@@ -74,10 +74,10 @@ const readStepsFrom = objectOf({
   checklist: { key: 'checklist', read: optional(flag) },
 })
 
-const steps: Reader<StepSource> = (held) => {
-  const list = readStepList(held)
+const steps: Reader<StepSource> = (value) => {
+  const list = readStepList(value)
   if (list !== WRONG) return { kind: 'list', steps: list }
-  const from = readStepsFrom(held)
+  const from = readStepsFrom(value)
   if (from === WRONG) return WRONG
   const { artifact, pointer, checklist } = from
   if (checklist === true) return { kind: 'checklist', artifact }
@@ -85,19 +85,19 @@ const steps: Reader<StepSource> = (held) => {
 }
 
 function withDefault<T>(read: Reader<T>, missing: NoInfer<T>): Reader<T> {
-  return (held) => (held === undefined ? missing : read(held))
+  return (value) => (value === undefined ? missing : read(value))
 }
 
-const parallel: Reader<number> = (held) => {
-  const read = limit(held)
+const parallel: Reader<number> = (value) => {
+  const read = limit(value)
   return read !== WRONG && read > MAX_PARALLEL ? WRONG : read
 }
 
 export const PHASE_FIELDS = {
-  id: field('id', (held) => (isPhaseId(held) ? held : WRONG)),
+  id: field('id', (value) => (isPhaseId(value) ? value : WRONG)),
   prompt: field('prompt', optional(text), (source) => promptOf(source, 'prompt')),
   artifact: field('artifact', optional(artifactPath)),
-  check: field('check', (held) => readCheck(isJsonObject(held) ? held : {})),
+  check: field('check', (value) => readCheck(isJsonObject(value) ? value : {})),
   approve: field('approve', withDefault(flag, false)),
   gate: field('gate', oneOf('strict', 'advisory'), ({ written }) => written.gate ?? 'strict'),
   maxAttempts: field(
@@ -131,8 +131,8 @@ export interface Phase extends Values<typeof PHASE_FIELDS> {}
 const readFields = objectOf(PHASE_FIELDS)
 
 /** A phase with neither an artifact nor steps would never be done. */
-export const readPhase: Reader<Phase> = (held) => {
-  const read = readFields(held)
+export const readPhase: Reader<Phase> = (value) => {
+  const read = readFields(value)
   return read === WRONG || (read.artifact === undefined && read.steps === undefined) ? WRONG : read
 }
 

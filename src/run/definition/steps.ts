@@ -5,7 +5,7 @@ export type Step = string | Readonly<Record<string, unknown>>
 
 export const MAX_STEP_LENGTH = 5000
 
-export const readStep: Reader<Step> = (held) => (typeof held === 'string' || isJsonObject(held) ? held : WRONG)
+export const readStep: Reader<Step> = (value) => (typeof value === 'string' || isJsonObject(value) ? value : WRONG)
 
 export function stepAsText(step: unknown): string {
   if (typeof step === 'string') return step

@@ -21,7 +21,7 @@ export interface AgentStop {
 
 export interface JudgedStop {
   readonly state: WorkflowState
-  readonly looking: Pick<Observation, 'returned' | 'takes' | 'interrupted' | 'promptId' | 'shells' | 'mayPrompt'>
+  readonly circumstances: Pick<Observation, 'returned' | 'takes' | 'interrupted' | 'promptId' | 'shells' | 'mayPrompt'>
   /** Whether to ask the agent if it is waiting, unless its result passes. */
   readonly asks: boolean
   /** Whether the person interrupted the current prompt: allows the stop, unless there is a result. */
@@ -31,7 +31,7 @@ export interface JudgedStop {
 
 const ONLY_LOOKED_AT = {
   ...{ asks: false, hears: false, wait: undefined },
-  looking: { returned: false, takes: 'passing', mayPrompt: false },
+  circumstances: { returned: false, takes: 'passing', mayPrompt: false },
 } as const
 
 export function judgeAgentStop(start: WorkflowState, stop: AgentStop, nowMs: number): JudgedStop {
@@ -44,17 +44,17 @@ export function judgeAgentStop(start: WorkflowState, stop: AgentStop, nowMs: num
   const isStopping = state.stopRequestedMs !== undefined
   const isAnswered = state.prompted && wasInterrupted(state, stop)
   if (isAnswered && promptId === state.heardPromptId && !isStopping) {
-    return { ...plain, looking: { ...canGoOn, returned: false, takes: 'complete' }, hears: true }
+    return { ...plain, circumstances: { ...canGoOn, returned: false, takes: 'complete' }, hears: true }
   }
   const isBuilding = state.prompted && shells.some((id) => !state.shells.includes(id))
   if (isBuilding && !isStopping) {
     // If the agent continues after the question, its result is complete: a shell with a server would never end.
     const takes = state.askedToWait ? 'complete' : 'passing'
-    return { ...plain, looking: { ...canGoOn, returned: false, takes }, asks: !state.askedToWait }
+    return { ...plain, circumstances: { ...canGoOn, returned: false, takes }, asks: !state.askedToWait }
   }
   const isLost = stop.isLost === true && state.prompted && !start.cameBack
-  const looking = { ...canGoOn, returned: true, interrupted: isAnswered || isBuilding || isLost }
-  return { ...plain, state: isLost ? withoutIdleTime(state, nowMs) : state, looking }
+  const circumstances = { ...canGoOn, returned: true, interrupted: isAnswered || isBuilding || isLost }
+  return { ...plain, state: isLost ? withoutIdleTime(state, nowMs) : state, circumstances }
 }
 
 /** Stops counting time at the last transition: after that the client was gone. */

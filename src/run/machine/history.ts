@@ -31,7 +31,7 @@ const TRANSITION_EVENTS = [
 
 export type TransitionEvent = (typeof TRANSITION_EVENTS)[number]
 
-const step: Reader<number> = (held) => (typeof held === 'number' && held > MAX_PHASE_STEPS ? WRONG : count(held))
+const step: Reader<number> = (value) => (typeof value === 'number' && value > MAX_PHASE_STEPS ? WRONG : count(value))
 
 /** `step` and `attempt` count from 1. */
 const TRANSITION_FIELDS = {
@@ -65,7 +65,7 @@ const readEntry = objectOf({
   ...TRANSITION_FIELDS,
   n: { key: 'n', read: count },
   // Keeps an entry without a readable time.
-  timeMs: { key: 'time', read: (held) => (typeof held === 'string' ? fromIso(held) : undefined) ?? 0 },
+  timeMs: { key: 'time', read: (value) => (typeof value === 'string' ? fromIso(value) : undefined) ?? 0 },
 })
 
 export function readHistoryEntry(value: unknown): HistoryEntry | undefined {

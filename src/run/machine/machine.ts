@@ -164,7 +164,7 @@ export interface WorkflowPorts {
   isOutOfTime(): boolean
 }
 
-/** Maximum per transition, plus one for each further step of a hand-out. */
+/** Maximum per transition, plus one for each further step of a batch. */
 const ENTRIES_AT_ONCE = 8
 
 export interface Reconciled {

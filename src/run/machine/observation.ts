@@ -21,7 +21,7 @@ export type StepsSeen =
 export interface Observation {
   readonly nowMs: number
   readonly artifact: ArtifactSeen
-  /** In the order of the steps in progress (`withHandOut`). */
+  /** In the order of the steps in progress (`withBatch`). */
   readonly stepResults: readonly StepResultSeen[]
   readonly strayResults?: readonly string[] | undefined
   /** Undefined if the steps are known. */
@@ -79,7 +79,7 @@ export function isArchivedName(name: string, artifact: string): boolean {
   return [plain, plain.replace(/\.\d+(?=(?:\.[^.]*)?$)/, '')].includes(archivedName(0, artifact))
 }
 
-export function archivePlace(effect: ArchiveEffect): { readonly folder: string; readonly name: string } {
+export function archiveLocation(effect: ArchiveEffect): { readonly folder: string; readonly name: string } {
   return effect.kind === 'archive-step'
     ? { folder: stepFolder(effect.phase, effect.visit), name: effect.name }
     : { folder: `${ARTIFACTS_FOLDER}/${effect.phase}`, name: archivedName(effect.visit, effect.artifact) }

@@ -5,9 +5,9 @@ import type { Phase, StepSource } from '../definition/phase-fields.ts'
 import { GRAPH_TEXT } from '../run-messages.ts'
 import { visitsOf, type WorkflowState } from './state.ts'
 
-export type PhaseStanding = 'done' | 'running' | 'failed' | 'skipped' | 'waiting'
+export type PhaseStatus = 'done' | 'running' | 'failed' | 'skipped' | 'waiting'
 
-export function phaseStandings(state: WorkflowState): PhaseStanding[] {
+export function phaseStatuses(state: WorkflowState): PhaseStatus[] {
   return state.definition.phases.map((phase) => {
     if (phase.id === state.phase) {
       if (state.active) return 'running'
@@ -44,7 +44,7 @@ export function waysOf({ verdict, pass, fail, cases, otherwise }: Next): [string
   return otherwise === undefined ? ways : [...ways, [GRAPH_TEXT.otherwise, otherwise]]
 }
 
-const COLOURS: Readonly<Record<PhaseStanding, string>> = {
+const COLOURS: Readonly<Record<PhaseStatus, string>> = {
   done: 'fill:#d3f9d8,stroke:#2b8a3e',
   running: 'fill:#fff3bf,stroke:#e67700',
   failed: 'fill:#ffe3e3,stroke:#c92a2a',
@@ -67,9 +67,9 @@ export function mermaidLines(definition: Definition, state?: WorkflowState): str
   }
   lines.push(`  finish(("${state?.outcome ?? END}"))`)
   if (state === undefined) return lines
-  const standings = phaseStandings(state)
+  const statuses = phaseStatuses(state)
   for (const [name, style] of Object.entries(COLOURS)) lines.push(`  classDef ${name} ${style}`)
-  for (const [index, phase] of definition.phases.entries()) lines.push(`  class ${node(phase.id)} ${standings[index]}`)
+  for (const [index, phase] of definition.phases.entries()) lines.push(`  class ${node(phase.id)} ${statuses[index]}`)
   return lines
 }
 

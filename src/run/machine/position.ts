@@ -6,7 +6,7 @@ import type { Transition } from './history.ts'
 import { visitsOf, type WorkflowState } from './state.ts'
 import type { EndedStep, StepInWork } from './state-fields.ts'
 
-/** A hand-out is the work of one prompt: one step, or up to `parallel`. Steps and attempts count from 0. */
+/** A batch is the work of one prompt: one step, or up to `parallel`. Steps and attempts count from 0. */
 
 export function currentPhase(state: WorkflowState): Phase {
   return findPhase(state.definition, state.phase) ?? state.definition.phases[0]
@@ -85,7 +85,7 @@ export function withStepEnded(
   return withWork(state, inWork, [...state.endedSteps, { step, attempts, outcome }])
 }
 
-export function withHandOut(state: WorkflowState, phase: Phase): WorkflowState {
+export function withBatch(state: WorkflowState, phase: Phase): WorkflowState {
   if (state.prompted || state.stopRequestedMs !== undefined) return state
   const size = Math.min(phase.parallel, promptsLeft(state))
   const begun = new Set([...state.inWork, ...state.endedSteps].map(({ step }) => step))

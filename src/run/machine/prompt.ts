@@ -12,7 +12,7 @@ import {
   stepLine,
   stepResultFile,
   stepsOut,
-  withHandOut,
+  withBatch,
 } from './position.ts'
 import { visitsOf, type WorkflowState } from './state.ts'
 import type { StepInWork } from './state-fields.ts'
@@ -40,21 +40,21 @@ export interface DuePrompt extends DueWork {
   readonly batch: readonly DueWork[] | undefined
 }
 
-export interface TaskPlace {
+export interface TaskLocation {
   readonly task: string
   /** Absolute: an agent may have left the project's folder. */
   readonly folder: string
   readonly checkCommand?: string
 }
 
-export function duePrompt(state: WorkflowState, place: TaskPlace): DuePrompt {
+export function duePrompt(state: WorkflowState, location: TaskLocation): DuePrompt {
   const phase = currentPhase(state)
-  const steps = isInStep(state) ? stepsOut(withHandOut(state, phase)) : []
-  const [first, ...others] = steps.map((step) => dueStep(state, phase, step, place))
-  if (first === undefined) return { phase: phase.id, ...dueOwn(state, phase, place), batch: undefined }
+  const steps = isInStep(state) ? stepsOut(withBatch(state, phase)) : []
+  const [first, ...others] = steps.map((step) => dueStep(state, phase, step, location))
+  if (first === undefined) return { phase: phase.id, ...dueOwn(state, phase, location), batch: undefined }
   if (others.length === 0) return { phase: phase.id, ...first, batch: undefined }
   const batch = [first, ...others]
-  const titled = (words: string): string => PROMPT_TEXT.batchTitle(...namesOf(state, place), phase.id, words)
+  const titled = (words: string): string => PROMPT_TEXT.batchTitle(...namesOf(state, location), phase.id, words)
   const wordsWith = (texts: string[]): string => stepWords(stepsOf({ batch }), state.totalSteps, texts)
   const words = wordsWith(steps.map(({ step }) => stepLine(state, step)))
   const prompt = `${titled(wordsWith([]))}\n\n${PROMPT_TEXT.batch(batch)}`
@@ -65,17 +65,17 @@ export function stepsOf({ batch = [] }: Pick<DuePrompt, 'batch'>): number[] {
   return batch.map(({ step }) => step ?? 0)
 }
 
-function dueOwn(state: WorkflowState, phase: Phase, place: TaskPlace): DueWork {
+function dueOwn(state: WorkflowState, phase: Phase, location: TaskLocation): DueWork {
   const artifact = phase.artifact ?? ''
   const attempt = state.phaseAttempts + 1
-  const title = PROMPT_TEXT.title(...namesOf(state, place), phase.id, undefined, attempt, state.maxPhaseAttempts)
-  const prompt = joined(title, filled(state, phase, place, undefined), [
-    ...entryReasons(state, place),
+  const title = PROMPT_TEXT.title(...namesOf(state, location), phase.id, undefined, attempt, state.maxPhaseAttempts)
+  const prompt = joined(title, filled(state, phase, location, undefined), [
+    ...entryReasons(state, location),
     ...failureText(state.lastFailure, isFromBefore(state)),
-    PROMPT_TEXT.artifact(`${place.folder}/${artifact}`, demands(phase)),
+    PROMPT_TEXT.artifact(`${location.folder}/${artifact}`, demands(phase)),
     ...(phase.check.run === undefined
       ? [PROMPT_TEXT.next]
-      : [PROMPT_TEXT.check(phase.check.run, place.checkCommand ?? ''), PROMPT_TEXT.nextAfterCheck]),
+      : [PROMPT_TEXT.check(phase.check.run, location.checkCommand ?? ''), PROMPT_TEXT.nextAfterCheck]),
   ])
   return {
     step: undefined,
@@ -89,19 +89,19 @@ function dueOwn(state: WorkflowState, phase: Phase, place: TaskPlace): DueWork {
   }
 }
 
-function dueStep(state: WorkflowState, phase: Phase, work: StepInWork, place: TaskPlace): DueWork {
+function dueStep(state: WorkflowState, phase: Phase, work: StepInWork, location: TaskLocation): DueWork {
   const step = stepAt(state, work.step)
   const artifact = stepResultFile(phase, work.step)
   const [number, attempt] = [work.step + 1, work.attempts + 1]
   const { jsonSchema } = phase.stepCheck
   const titled = (words: string): string =>
-    PROMPT_TEXT.title(...namesOf(state, place), phase.id, words, attempt, work.maxAttempts)
+    PROMPT_TEXT.title(...namesOf(state, location), phase.id, words, attempt, work.maxAttempts)
   const wordsWith = (texts: string[]): string => stepWords([number], state.totalSteps, texts)
   const words = wordsWith([stepLine(state, work.step)])
-  const prompt = joined(titled(wordsWith([])), filled(state, phase, place, work), [
-    ...entryReasons(state, place),
+  const prompt = joined(titled(wordsWith([])), filled(state, phase, location, work), [
+    ...entryReasons(state, location),
     ...failureText(work.failure),
-    PROMPT_TEXT.stepResult(`${place.folder}/${artifact}`),
+    PROMPT_TEXT.stepResult(`${location.folder}/${artifact}`),
     ...(jsonSchema === undefined ? [] : [PROMPT_TEXT.stepSchema(JSON.stringify(jsonSchema))]),
     PROMPT_TEXT.next,
   ])
@@ -112,8 +112,8 @@ function dueStep(state: WorkflowState, phase: Phase, work: StepInWork, place: Ta
   }
 }
 
-function namesOf(state: WorkflowState, place: TaskPlace): [workflow: string, task: string] {
-  return [oneLine(state.name, 200), oneLine(place.task, 200)]
+function namesOf(state: WorkflowState, location: TaskLocation): [workflow: string, task: string] {
+  return [oneLine(state.name, 200), oneLine(location.task, 200)]
 }
 
 /** Cuts only the template: the rest says which file decides. */
@@ -127,18 +127,18 @@ function failureText(failure: string | undefined, isBefore = false): string[] {
   return [PROMPT_TEXT[isBefore ? 'before' : 'failure'](cut(stripControl(failure).trim(), 3000))]
 }
 
-function filled(state: WorkflowState, phase: Phase, place: TaskPlace, work: StepInWork | undefined): string {
+function filled(state: WorkflowState, phase: Phase, location: TaskLocation, work: StepInWork | undefined): string {
   const step = work === undefined ? undefined : stepAt(state, work.step)
   const values: Record<(typeof PLACEHOLDERS)[number], string> = {
     workflow: state.name,
-    task: place.task,
-    task_folder: place.folder,
+    task: location.task,
+    task_folder: location.folder,
     phase: phase.id,
     visit: String(visitsOf(state, phase.id)),
     attempt: String((work?.attempts ?? state.phaseAttempts) + 1),
     max_attempts: String(work?.maxAttempts ?? state.maxPhaseAttempts),
-    artifact: pathOf(place, phase.artifact),
-    previous_artifact: pathOf(place, state.previousArtifact),
+    artifact: pathOf(location, phase.artifact),
+    previous_artifact: pathOf(location, state.previousArtifact),
     verdict: state.ledBy?.reason ?? state.ledBy?.verdict ?? '',
     step: step === undefined ? '' : cut(stepAsText(step), MAX_STEP_LENGTH),
     step_number: work === undefined ? '' : String(work.step + 1),
@@ -146,7 +146,7 @@ function filled(state: WorkflowState, phase: Phase, place: TaskPlace, work: Step
     failure: (work === undefined ? state.lastFailure : work.failure) ?? '',
   }
   const known = new Map<string, string>(Object.entries(values))
-  for (const { id, artifact } of state.definition.phases) known.set(`${ARTIFACT_OF}${id}`, pathOf(place, artifact))
+  for (const { id, artifact } of state.definition.phases) known.set(`${ARTIFACT_OF}${id}`, pathOf(location, artifact))
   for (const [name, value] of Object.entries(state.inputs)) known.set(`${INPUT_OF}${name}`, value)
   const template = (work === undefined ? phase.prompt : phase.stepPrompt) ?? PROMPT_TEXT.standard(work !== undefined)
   return fill(template, (name) =>
@@ -156,17 +156,17 @@ function filled(state: WorkflowState, phase: Phase, place: TaskPlace, work: Step
   ).trim()
 }
 
-function entryReasons(state: WorkflowState, place: TaskPlace): string[] {
+function entryReasons(state: WorkflowState, location: TaskLocation): string[] {
   const { ledBy, previousArtifact } = state
   const visit = visitsOf(state, state.phase)
   const isFirst = visit === 1 && ledBy?.reason === undefined
   return [
     ...(ledBy === undefined || isFirst ? [] : [PROMPT_TEXT.ledBy(ledBy.phase, ledBy.verdict, ledBy.reason, visit)]),
-    ...(previousArtifact === undefined ? [] : [PROMPT_TEXT.previousArtifact(pathOf(place, previousArtifact))]),
+    ...(previousArtifact === undefined ? [] : [PROMPT_TEXT.previousArtifact(pathOf(location, previousArtifact))]),
   ]
 }
 
-function pathOf({ folder }: TaskPlace, artifact: string | undefined): string {
+function pathOf({ folder }: TaskLocation, artifact: string | undefined): string {
   return artifact === undefined ? '' : `${folder}/${artifact}`
 }
 

@@ -6,9 +6,9 @@ import type { HistoryEntry } from './history.ts'
 import { reconcile } from './machine.ts'
 import { awaitsApproval } from './need.ts'
 import type { Effect, Observation, StepsSeen } from './observation.ts'
-import { archivePlace } from './observation.ts'
-import { currentPhase, stepResultFile, withHandOut } from './position.ts'
-import { type DuePrompt, type DueWork, duePrompt, type TaskPlace } from './prompt.ts'
+import { archiveLocation } from './observation.ts'
+import { currentPhase, stepResultFile, withBatch } from './position.ts'
+import { type DuePrompt, type DueWork, duePrompt, type TaskLocation } from './prompt.ts'
 import { newState, type WorkflowState } from './state.ts'
 import { approveState } from './steering.ts'
 
@@ -65,7 +65,7 @@ export function simulatedSteps(script: Script, phase: Phase): Step[] {
 export function simulate(
   definition: Definition,
   script: Script,
-  place: TaskPlace,
+  location: TaskLocation,
   inputs: Readonly<Record<string, string>>,
   most = MAX_SIMULATED,
 ): Simulation {
@@ -90,7 +90,7 @@ export function simulate(
     })
     state = next
     if (command === 'prompt') {
-      const due = duePrompt(state, place)
+      const due = duePrompt(state, location)
       prompts.push(due)
       const phase = currentPhase(state)
       for (const work of due.batch ?? [due]) world.leave(work.artifact, answer(phase, work))
@@ -126,10 +126,10 @@ class SimulatedFolder {
     this.#ticked.set(artifact, ticked.add(item.item))
   }
 
-  archive(effect: Parameters<typeof archivePlace>[0]): void {
+  archive(effect: Parameters<typeof archiveLocation>[0]): void {
     const file = effect.kind === 'archive-step' ? effect.file : effect.artifact
     if (!this.#files.delete(file) || effect.kind === 'archive-step') return
-    const { folder, name } = archivePlace(effect)
+    const { folder, name } = archiveLocation(effect)
     this.#previous = `${folder}/${name}`
   }
 
@@ -142,7 +142,7 @@ class SimulatedFolder {
         verdict === undefined
           ? { kind: 'absent' }
           : { kind: 'valid', verdict: phase.next.verdict === undefined ? undefined : verdict },
-      stepResults: withHandOut(state, phase).inWork.map(({ step }) => {
+      stepResults: withBatch(state, phase).inWork.map(({ step }) => {
         const left = this.#files.get(stepResultFile(phase, step))
         return left === undefined ? { kind: 'absent' } : { kind: 'result', success: left === 'pass', archived: false }
       }),

@@ -78,35 +78,37 @@ const COUNT = plain(count)
 
 /** An unreadable time counts as unknown. */
 const TIME = orNull<number | undefined>({
-  read: (held) => (typeof held === 'string' ? fromIso(held) : WRONG),
+  read: (value) => (typeof value === 'string' ? fromIso(value) : WRONG),
   write: toIso,
 })
 
-const KNOWN_TIME: Kind<number> = { read: (held) => TIME.read(held) ?? 0, write: toIso }
+const KNOWN_TIME: Kind<number> = { read: (value) => TIME.read(value) ?? 0, write: toIso }
 
-const OUTCOME = orNull(plain((held) => (typeof held === 'string' ? RUN_OUTCOMES.find((one) => one === held) : WRONG)))
+const OUTCOME = orNull(
+  plain((value) => (typeof value === 'string' ? RUN_OUTCOMES.find((one) => one === value) : WRONG)),
+)
 
 /** More steps would allow more prompts than the definition. */
-const STEP_COUNT = plain((held) => (typeof held === 'number' && held > MAX_PHASE_STEPS ? WRONG : count(held)))
+const STEP_COUNT = plain((value) => (typeof value === 'number' && value > MAX_PHASE_STEPS ? WRONG : count(value)))
 
-const COUNTS = plain((held) =>
-  isJsonObject(held) && Object.values(held).every((one) => count(one) !== WRONG)
-    ? (held as Readonly<Record<string, number>>)
+const COUNTS = plain((value) =>
+  isJsonObject(value) && Object.values(value).every((one) => count(one) !== WRONG)
+    ? (value as Readonly<Record<string, number>>)
     : WRONG,
 )
 
 const TEXTS = plain(listOf(text))
 const STEPS = plain(listOf(readStep))
 
-const VALUES: Kind<Readonly<Record<string, string>>> = plain((held) =>
-  isJsonObject(held) && Object.values(held).every((one) => typeof one === 'string')
-    ? (held as Readonly<Record<string, string>>)
+const VALUES: Kind<Readonly<Record<string, string>>> = plain((value) =>
+  isJsonObject(value) && Object.values(value).every((one) => typeof one === 'string')
+    ? (value as Readonly<Record<string, string>>)
     : WRONG,
 )
 
-const UNFINISHED = plain((held) =>
-  isJsonObject(held) && Object.values(held).every((one) => one === 'open' || one === 'skipped')
-    ? (held as Readonly<Record<string, 'open' | 'skipped'>>)
+const UNFINISHED = plain((value) =>
+  isJsonObject(value) && Object.values(value).every((one) => one === 'open' || one === 'skipped')
+    ? (value as Readonly<Record<string, 'open' | 'skipped'>>)
     : WRONG,
 )
 
@@ -132,7 +134,7 @@ const APPROVAL = plain(
 
 /** An unreadable wait counts as none. */
 const WAIT = orNull<Wait | undefined>({
-  read: (held) => (held === undefined ? WRONG : parseWait(held)),
+  read: (value) => (value === undefined ? WRONG : parseWait(value)),
   write: (wait) => wait && formatWait(wait),
 })
 
@@ -145,12 +147,12 @@ const LED_BY = plain(
 )
 
 const HISTORY: Kind<readonly HistoryEntry[]> = {
-  read: (held) => (Array.isArray(held) ? held.flatMap((one) => readHistoryEntry(one) ?? []) : WRONG),
+  read: (value) => (Array.isArray(value) ? value.flatMap((one) => readHistoryEntry(one) ?? []) : WRONG),
   write: (entries) => entries.map(historyFields),
 }
 
 const DEFINITION: Kind<Definition> = {
-  read: (held) => readDefinition(held) ?? WRONG,
+  read: (value) => readDefinition(value) ?? WRONG,
   write: ({ snapshot }) => snapshot,
 }
 

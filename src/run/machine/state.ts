@@ -75,7 +75,7 @@ export function enter(
   const visits = { ...state.visits, [phase.id]: visit }
   const { [phase.id]: left, ...unfinished } = state.unfinished
   const skips = left === 'skipped' ? Math.max(0, state.skips - 1) : state.skips
-  const entered = { ...settleClock(state, nowMs), ...visitValues(phase, visit), visits, ledBy, unfinished, skips }
+  const entered = { ...countElapsed(state, nowMs), ...visitValues(phase, visit), visits, ledBy, unfinished, skips }
   return withTransition(entered, { event: 'enter', phase: phase.id, visit }, nowMs)
 }
 
@@ -83,7 +83,7 @@ export function visitsOf(state: WorkflowState, id: string): number {
   return Object.hasOwn(state.visits, id) ? Number(state.visits[id]) : 0
 }
 
-export function settleClock(state: WorkflowState, nowMs: number): WorkflowState {
+export function countElapsed(state: WorkflowState, nowMs: number): WorkflowState {
   const { clockSinceMs, phase, durations } = state
   if (clockSinceMs === undefined) return { ...state, clockSinceMs: nowMs }
   const spent = phaseMs(state, phase, nowMs)
@@ -92,7 +92,7 @@ export function settleClock(state: WorkflowState, nowMs: number): WorkflowState 
 
 export function pauseClock(state: WorkflowState, nowMs: number): WorkflowState {
   if (state.clockSinceMs === undefined) return state
-  return { ...settleClock(state, nowMs), clockSinceMs: undefined }
+  return { ...countElapsed(state, nowMs), clockSinceMs: undefined }
 }
 
 /** In all its visits (ms). */

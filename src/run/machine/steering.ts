@@ -7,7 +7,7 @@ import { WORKFLOW_TEXT } from '../run-messages.ts'
 import { isResumable } from './need.ts'
 import { currentPhase, where, withStepEnded, withWork } from './position.ts'
 import { end } from './prompting.ts'
-import { enter, settleClock, visitsOf, type WorkflowState, withTransition } from './state.ts'
+import { countElapsed, enter, visitsOf, type WorkflowState, withTransition } from './state.ts'
 import type { EndedStep, StepInWork } from './state-fields.ts'
 
 /** What a person does to a run: approve, reject, retry a step, skip a step. Pure. */
@@ -42,7 +42,7 @@ function judged(
 ): WorkflowState {
   const detail = note === undefined ? {} : { detail: note }
   const noted = withTransition(state, { event, ...where(state), ...detail }, nowMs)
-  return state.active ? settleClock(noted, nowMs) : noted
+  return state.active ? countElapsed(noted, nowMs) : noted
 }
 
 export type Steered = { readonly state: WorkflowState } | { readonly refusal: StepRefusal }

@@ -9,7 +9,7 @@ import {
   stepAt,
   stepResultFile,
   where,
-  withHandOut,
+  withBatch,
   withStepEnded,
   withStepInWork,
 } from './position.ts'
@@ -18,12 +18,12 @@ import { visitsOf, type WorkflowState, withTransition } from './state.ts'
 import type { StepInWork } from './state-fields.ts'
 
 /**
- * The machine's part for steps. A transition takes one result, or gives out a hand-out. Steps are given up only at its
+ * The machine's part for steps. A transition takes one result, or gives out a batch. Steps are given up only at its
  * end.
  */
 
 export function advanceSteps(state: WorkflowState, phase: Phase, seen: Observation): Advance {
-  if (!state.prompted) return betweenHandOuts(state, phase, seen)
+  if (!state.prompted) return betweenBatchs(state, phase, seen)
   for (const [index, step] of state.inWork.entries()) {
     const result = seen.stepResults[index]
     if (step.out && isThere(result) && !isEarly(result, seen)) return takeResult(state, phase, step, result, seen)
@@ -40,9 +40,9 @@ function isThere(result: StepResultSeen | undefined): result is ResultThere {
   return result !== undefined && result.kind !== 'absent'
 }
 
-function betweenHandOuts(state: WorkflowState, phase: Phase, seen: Observation): Advance {
+function betweenBatchs(state: WorkflowState, phase: Phase, seen: Observation): Advance {
   if (state.inWork.length > 0 && state.inWork.every(isSpent)) return settle(state, phase, seen, [])
-  const filled = withHandOut(state, phase)
+  const filled = withBatch(state, phase)
   const early: Effect[] = []
   for (const [index, step] of filled.inWork.entries()) {
     const result = seen.stepResults[index]

@@ -1,5 +1,5 @@
 import path from 'node:path'
-import { lookForNamed } from '../../disk/inside.ts'
+import { inspectNamed } from '../../disk/inside.ts'
 import type { Definition } from '../definition/definition.ts'
 import { isInsidePath } from '../definition/definition-limits.ts'
 import type { WorkflowState } from '../machine/state.ts'
@@ -22,7 +22,7 @@ function ownDefinition(named: string | undefined, { root, packageFolder }: OwnDe
   if (named === undefined || !isInsidePath(named.replace(':', ''))) return undefined
   const example = listExamples(packageFolder).find(({ name }) => named === `${EXAMPLE}${name}`)
   try {
-    const found = example === undefined ? lookForNamed(root, named) : undefined
+    const found = example === undefined ? inspectNamed(root, named) : undefined
     const file = example?.file ?? (found?.kind === 'file' ? found.path : undefined)
     return file === undefined ? undefined : requireDefinition(file, named)
   } catch {

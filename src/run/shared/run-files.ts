@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { kindAt } from '../../disk/file-facts.ts'
-import { lookInside, makeFoldersInside } from '../../disk/inside.ts'
+import { inspectInside, makeFoldersInside } from '../../disk/inside.ts'
 import { readSmallBytes } from '../../disk/read.ts'
 import { removeFile, replaceFile } from '../../disk/write.ts'
 import { PostflightError } from '../../kernel/errors.ts'
@@ -45,8 +45,8 @@ export function readRunFiles(folder: string, definition: Definition): Map<string
     ...(steps === undefined || steps.kind === 'list' ? [] : [steps.artifact]),
   ])
   const names = new Set([RUN_HISTORY_FILE, ...named, ...stepResultFiles(folder)])
-  for (const place of [ARTIFACTS_FOLDER, CHECKS_FOLDER, STEP_RESULTS_FOLDER]) {
-    for (const name of filesBelow(folder, place)) if (isRunFile(definition, name)) names.add(name)
+  for (const location of [ARTIFACTS_FOLDER, CHECKS_FOLDER, STEP_RESULTS_FOLDER]) {
+    for (const name of filesBelow(folder, location)) if (isRunFile(definition, name)) names.add(name)
   }
   const files = new Map<string, Buffer>()
   let bytes = 0
@@ -64,7 +64,7 @@ export function readRunFiles(folder: string, definition: Definition): Map<string
 }
 
 export function readRunFile(folder: string, name: string): Buffer | undefined | 'other' | PostflightError {
-  const found = lookInside(folder, name)
+  const found = inspectInside(folder, name)
   if (found.kind === 'absent') return undefined
   if (found.kind !== 'file') return 'other'
   const read = readSmallBytes(found.path, MAX_TOTAL_BYTES)
@@ -80,12 +80,12 @@ export function readRunFile(folder: string, name: string): Buffer | undefined | 
 const DEPTH = 3
 
 /** Does not follow links. */
-function filesBelow(folder: string, place: string, depth = DEPTH): string[] {
-  const above = path.join(folder, ...place.split('/'))
+function filesBelow(folder: string, location: string, depth = DEPTH): string[] {
+  const above = path.join(folder, ...location.split('/'))
   const kind = kindAt(above)
-  if (kind === 'file') return [place]
+  if (kind === 'file') return [location]
   if (kind !== 'folder' || depth === 0) return []
-  return fs.readdirSync(above).flatMap((name) => filesBelow(folder, `${place}/${name}`, depth - 1))
+  return fs.readdirSync(above).flatMap((name) => filesBelow(folder, `${location}/${name}`, depth - 1))
 }
 
 export interface Placing {
@@ -133,7 +133,7 @@ export function planPlacing(
 }
 
 /** Needs the run's lock. */
-export function place(folder: string, { written, removed }: Placing): void {
+export function location(folder: string, { written, removed }: Placing): void {
   for (const [name, bytes] of written) {
     const above = path.posix.dirname(name)
     const parent = above === '.' ? folder : makeFoldersInside(folder, above)

@@ -19,15 +19,15 @@ const HOLDER_BYTES = 8_192
 const RECORD_BYTES = 4_194_304
 export const MAX_SENT = 50_000
 
-const line: Reader<string> = (held) => (typeof held === 'string' ? oneLine(held, 300) : WRONG)
-const time: Reader<number> = (held) => (typeof held === 'string' ? (fromIso(held) ?? WRONG) : WRONG)
-const commit: Reader<string> = (held) =>
-  typeof held === 'string' && /^(?:[0-9a-f]{40,64})?$/.test(held) ? held : WRONG
-const nonce: Reader<string> = (held) => (typeof held === 'string' && /^[0-9a-f]{32}$/.test(held) ? held : WRONG)
+const line: Reader<string> = (value) => (typeof value === 'string' ? oneLine(value, 300) : WRONG)
+const time: Reader<number> = (value) => (typeof value === 'string' ? (fromIso(value) ?? WRONG) : WRONG)
+const commit: Reader<string> = (value) =>
+  typeof value === 'string' && /^(?:[0-9a-f]{40,64})?$/.test(value) ? value : WRONG
+const nonce: Reader<string> = (value) => (typeof value === 'string' && /^[0-9a-f]{32}$/.test(value) ? value : WRONG)
 /** Below `specs/`. */
-const folderPath: Reader<string> = (held) =>
-  typeof held === 'string' && isInsidePath(held) && !/(?:^|\/)\./.test(held) && held.split('/').length <= 2
-    ? held
+const folderPath: Reader<string> = (value) =>
+  typeof value === 'string' && isInsidePath(value) && !/(?:^|\/)\./.test(value) && value.split('/').length <= 2
+    ? value
     : WRONG
 
 const HOLDER_FIELDS = {

@@ -14,7 +14,7 @@ import { readState, withRunLock, writeState } from '../store/state-store.ts'
 import { type GitCall, runGit } from './isolated-git.ts'
 import { BLANK, holderAt, isOurs, type Machine } from './publish-run.ts'
 import { commitOf, fetchRuns, isRunId, listRefs, pushRun } from './ref-store.ts'
-import { type Placing, place, planPlacing, readRunFile } from './run-files.ts'
+import { location, type Placing, planPlacing, readRunFile } from './run-files.ts'
 import { hasCommit, readBlob, readTree, writeCommit, writeTree } from './run-tree.ts'
 import {
   formatHolder,
@@ -235,7 +235,7 @@ function putInPlace(
     if (isClaimed && now !== undefined && now.claim === undefined) return
     const planned = plan()
     if (planned.over !== undefined) putAside(folder, state.definition, planned.over)
-    place(folder.path, planned)
+    location(folder.path, planned)
     const here = { ...state, hostSession: undefined, parentSession: undefined }
     writeState(folder, here, here)
     writeShare(folder, record)

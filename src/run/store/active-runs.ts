@@ -1,6 +1,6 @@
 import path from 'node:path'
 import { isPast } from '../../disk/age.ts'
-import { errorText, kindAt, placeIdentity } from '../../disk/file-facts.ts'
+import { errorText, kindAt, locationIdentity } from '../../disk/file-facts.ts'
 import { HOOK_PATIENCE_MS, LockBusy } from '../../disk/lock.ts'
 import { removeFile } from '../../disk/write.ts'
 import { PostflightError } from '../../kernel/errors.ts'
@@ -10,7 +10,7 @@ import type { Recorded } from '../../project/journal-entry.ts'
 import type { SearchProblem, TaskFolder } from '../../project/task-folder.ts'
 import { foldersHolding, listTaskFolders } from '../../project/task-folders.ts'
 import type { UnfinishedRun } from '../../stop/answer-for.ts'
-import type { UnfinishedStanding } from '../../stop/recovery.ts'
+import type { UnfinishedStatus } from '../../stop/recovery.ts'
 import { afterSessionStart } from '../machine/agent-stop.ts'
 import { needOf } from '../machine/need.ts'
 import type { WorkflowState } from '../machine/state.ts'
@@ -49,13 +49,13 @@ export function findActiveRuns(roots: readonly string[]): {
     try {
       const state = folder === undefined ? undefined : readState(folder)
       if (folder === undefined || state?.active !== true || (id !== undefined && state.id !== id)) {
-        settleRunFile(file)
+        removeEndedRunFile(file)
         continue
       }
       // Two roots may lead to the same folder.
-      const place = placeIdentity(folder.path) ?? folder.path
-      if (!seen.has(place)) runs.push({ folder, state })
-      seen.add(place)
+      const location = locationIdentity(folder.path) ?? folder.path
+      if (!seen.has(location)) runs.push({ folder, state })
+      seen.add(location)
     } catch (error) {
       if (error instanceof LockBusy) throw error
       const place = folder === undefined ? file.path : stateDisplayPath(folder)
@@ -66,7 +66,7 @@ export function findActiveRuns(roots: readonly string[]): {
 }
 
 /** Removes the file of a killed process, whose run never began or has ended. */
-function settleRunFile({ path: file, id, folder, isSearched }: RunFile): void {
+function removeEndedRunFile({ path: file, id, folder, isSearched }: RunFile): void {
   if (folder === undefined || kindAt(path.join(folder.path, WORKFLOW_FOLDER)) === undefined) {
     if (isSearched) removeFile(file)
     else throw new PostflightError('file-unreadable', { path: file, detail: FILE_DETAILS.runNotFound })
@@ -88,19 +88,19 @@ export function listUnfinishedRuns(
   const folders = roots.flatMap((root) => foldersHolding(listTaskFolders(root).folders, RUN_STATE_FILE))
   return folders.flatMap((folder) => {
     const state = isPast(deadline) ? undefined : tryReadState(folder)
-    const standing = state === undefined ? undefined : standingOf(folder, state)
-    if (state === undefined || standing === undefined) return []
+    const status = state === undefined ? undefined : statusOf(folder, state)
+    if (state === undefined || status === undefined) return []
     const { name, hostSession, updatedMs, active } = state
     const awaitsStart = active && afterSessionStart(state) !== state
-    return [{ folder, name, hostSession, standing, ageMs: nowMs - updatedMs, awaitsStart }]
+    return [{ folder, name, hostSession, status, ageMs: nowMs - updatedMs, awaitsStart }]
   })
 }
 
 export function listActiveRuns(root: string, nowMs: number): UnfinishedRun[] {
-  return listUnfinishedRuns([root], { nowMs }).filter(({ standing }) => standing !== 'stalled')
+  return listUnfinishedRuns([root], { nowMs }).filter(({ status }) => status !== 'stalled')
 }
 
-function standingOf(folder: TaskFolder, state: WorkflowState): UnfinishedStanding | undefined {
+function statusOf(folder: TaskFolder, state: WorkflowState): UnfinishedStatus | undefined {
   const { active, outcome, settled, id } = state
   if (!active) return outcome === 'stalled' && !settled ? 'stalled' : undefined
   if (runFileOf(folder, id) === undefined) return 'lost'

@@ -1,5 +1,5 @@
 import path from 'node:path'
-import { lookForNamed, readInside } from '../../disk/inside.ts'
+import { inspectNamed, readInside } from '../../disk/inside.ts'
 import { readSmallFile } from '../../disk/read.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { FILE_DETAILS } from '../../kernel/file-messages.ts'
@@ -35,9 +35,9 @@ export function loadDefinition(file: string): LoadedDefinition {
 function checkText(file: string, text: string): LoadedDefinition {
   const read = readYamlText(text, /\.json$/i.test(file))
   if (read.kind === 'fault') return { faults: [read.fault], warnings: [], definition: undefined }
-  const { value, place } = read
+  const { value, location } = read
   const inOrder = (findings: readonly DefinitionFinding[]): PlacedFinding[] =>
-    findings.map(place).sort((one, other) => one.line - other.line || one.column - other.column)
+    findings.map(location).sort((one, other) => one.line - other.line || one.column - other.column)
   const checked = checkDefinition(value)
   if (checked.file === undefined) return { faults: inOrder(checked.faults), warnings: [], definition: undefined }
   const prompts = readPromptFiles(checked.file, path.dirname(file))
@@ -46,7 +46,11 @@ function checkText(file: string, text: string): LoadedDefinition {
   if (faults.length > 0) return { faults, warnings, definition: undefined }
   const definition = makeReady(checked.file, prompts.texts)
   return definition === undefined
-    ? { faults: [place({ path: [], detail: RULE_TEXT.definitionTooLong(SNAPSHOT_MEBIBYTES) })], warnings, definition }
+    ? {
+        faults: [location({ path: [], detail: RULE_TEXT.definitionTooLong(SNAPSHOT_MEBIBYTES) })],
+        warnings,
+        definition,
+      }
     : { faults, warnings, definition }
 }
 
@@ -56,7 +60,7 @@ export function requireDefinition(file: string, shown: string): Definition {
   const [{ line, column, where, detail }, ...others] = faults as readonly [PlacedFinding, ...PlacedFinding[]]
   throw new PostflightError('workflow-definition', {
     path: shown,
-    place: `:${line}:${column}`,
+    location: `:${line}:${column}`,
     detail: where === '' ? detail : `${where}: ${detail}`,
     more: others.length,
   })
@@ -85,7 +89,7 @@ function readPromptFiles(
       // The rules report a path that leads outside.
       if (name === undefined || !isInsidePath(name)) continue
       const at = ['phases', index, key]
-      const read = readInside(folder, name, MAX_PROMPT_LENGTH, lookForNamed)
+      const read = readInside(folder, name, MAX_PROMPT_LENGTH, inspectNamed)
       if (read.kind !== 'text') {
         const detail = read.kind === 'absent' ? FILE_DETAILS.missing : read.detail
         faults.push({ path: at, detail: RULE_TEXT.promptFile(name, detail) })

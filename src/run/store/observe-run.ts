@@ -1,5 +1,5 @@
 import path from 'node:path'
-import { lastNamed, lookForNamed, lookInside, makeFoldersInside, moveToFree } from '../../disk/inside.ts'
+import { inspectInside, inspectNamed, lastNamed, makeFoldersInside, moveToFree } from '../../disk/inside.ts'
 import { isJsonObject } from '../../kernel/values.ts'
 import type { TaskFolder } from '../../project/task-folder.ts'
 import { findBreach, MAX_SCHEMA_STEPS } from '../definition/artifact-schema.ts'
@@ -10,8 +10,8 @@ import { type Phase, reasonText, type StepSource } from '../definition/phase-fie
 import { MAX_STEP_LENGTH, resolvePointer, type Step, stepAsText } from '../definition/steps.ts'
 import { tellsPrevious, visitPutAside } from '../machine/need.ts'
 import type { ArtifactSeen, Effect, Observation, StepResultSeen, StepsSeen } from '../machine/observation.ts'
-import { ARTIFACTS_FOLDER, archivedName, archivePlace, stepFolder } from '../machine/observation.ts'
-import { currentPhase, isInStep, stepArchiveName, stepResultFile, withHandOut } from '../machine/position.ts'
+import { ARTIFACTS_FOLDER, archivedName, archiveLocation, stepFolder } from '../machine/observation.ts'
+import { currentPhase, isInStep, stepArchiveName, stepResultFile, withBatch } from '../machine/position.ts'
 import { visitsOf, type WorkflowState } from '../machine/state.ts'
 import type { StepInWork } from '../machine/state-fields.ts'
 import { WORKFLOW_TEXT } from '../run-messages.ts'
@@ -25,15 +25,18 @@ const ARTIFACT_LIMIT = 4_194_304
 /** In bytes. */
 const STEP_RESULT_LIMIT = 1_048_576
 
-export type Looking = Omit<Observation, 'artifact' | 'stepResults' | 'strayResults' | 'steps' | 'previousArtifact'>
+export type StopCircumstances = Omit<
+  Observation,
+  'artifact' | 'stepResults' | 'strayResults' | 'steps' | 'previousArtifact'
+>
 
 /** Throws `file-unreadable` if the system fails: finished work must not count as failed. */
-export function observe(folder: string, state: WorkflowState, looking: Looking): Observation {
+export function observe(folder: string, state: WorkflowState, circumstances: StopCircumstances): Observation {
   const phase = currentPhase(state)
-  const inWork = isInStep(state) ? withHandOut(state, phase).inWork : []
+  const inWork = isInStep(state) ? withBatch(state, phase).inWork : []
   const asksArtifact = !state.begun || !isInStep(state)
   return {
-    ...looking,
+    ...circumstances,
     artifact:
       asksArtifact && phase.artifact !== undefined
         ? seeCheckedArtifact(folder, phase.artifact, phase, state)
@@ -63,7 +66,7 @@ function seeCheckedArtifact(folder: string, name: string, phase: Phase, state: W
 }
 
 function seeArtifact(folder: string, name: string, { check, next }: Phase): ArtifactSeen {
-  const found = lookForNamed(folder, name)
+  const found = inspectNamed(folder, name)
   if (found.kind === 'absent') return found
   if (found.kind !== 'file') return invalid(WORKFLOW_TEXT.kind(name, found.what))
   const { changedMs } = found
@@ -97,7 +100,7 @@ function schemaBreach(name: string, schema: unknown, value: unknown): string | u
 function seeStepResult(folder: string, state: WorkflowState, phase: Phase, step: StepInWork): StepResultSeen {
   const file = stepResultFile(phase, step.step)
   const inArchive = archivedResult(folder, state, step)
-  const isArchived = inArchive !== undefined && lookInside(folder, file).kind === 'absent'
+  const isArchived = inArchive !== undefined && inspectInside(folder, file).kind === 'absent'
   const read = readJson(folder, isArchived ? inArchive : file, STEP_RESULT_LIMIT)
   if (read.kind === 'absent') return read
   if (read.kind === 'wrong') return { kind: 'invalid', why: read.why, archived: isArchived }
@@ -121,11 +124,11 @@ function seeStepResult(folder: string, state: WorkflowState, phase: Phase, step:
 function archivedResult(folder: string, state: WorkflowState, step: StepInWork): string | undefined {
   const name = stepArchiveName(step)
   if (!state.archiving.includes(name)) return undefined
-  const place = stepFolder(state.phase, visitsOf(state, state.phase))
+  const location = stepFolder(state.phase, visitsOf(state, state.phase))
   // If something else has that name, archiving will report it.
-  const { kind } = lookInside(folder, `${place}/${name}`)
+  const { kind } = inspectInside(folder, `${location}/${name}`)
   if (kind !== 'file' && kind !== 'other') return undefined
-  return `${place}/${lastNamed(path.join(folder, place), name) ?? name}`
+  return `${location}/${lastNamed(path.join(folder, location), name) ?? name}`
 }
 
 function strayResults(folder: string, phase: Phase, inWork: readonly StepInWork[]): string[] {
@@ -139,7 +142,7 @@ function seeSteps(folder: string, source: StepSource): StepsSeen | undefined {
   if (source.kind === 'list') return undefined
   const { artifact: name } = source
   if (source.kind === 'checklist') return seeTasks(folder, name)
-  const json = readJson(folder, name, ARTIFACT_LIMIT, lookForNamed)
+  const json = readJson(folder, name, ARTIFACT_LIMIT, inspectNamed)
   if (json.kind === 'absent') return { kind: 'none', why: WORKFLOW_TEXT.noStepsFile(name) }
   if (json.kind === 'wrong') return noSteps(json.why)
   const list = resolvePointer(json.value, source.pointer)
@@ -167,11 +170,11 @@ export function applyEffect(folder: string, effect: Effect): void {
     return
   }
   const source = effect.kind === 'archive-step' ? effect.file : effect.artifact
-  const found = lookInside(folder, source)
+  const found = inspectInside(folder, source)
   // A folder or link is moved too: it must not count as the next result.
   if (found.kind === 'absent' || found.kind === 'elsewhere') return
-  const { folder: place, name } = archivePlace(effect)
-  moveToFree(path.join(folder, source), makeFoldersInside(folder, place), name)
+  const { folder: location, name } = archiveLocation(effect)
+  moveToFree(path.join(folder, source), makeFoldersInside(folder, location), name)
 }
 
 /** Each may be as large as an artifact, and `status` always reads them. */

@@ -27,7 +27,7 @@ import {
 import type { WorkflowState } from '../machine/state.ts'
 import { PHASE_CHECK_TEXT, WORKFLOW_TEXT } from '../run-messages.ts'
 import { observe } from './observe-run.ts'
-import { boundArtifact, boundFile, checkBreach, receiptPlace } from './receipts.ts'
+import { boundArtifact, boundFile, checkBreach, receiptLocation } from './receipts.ts'
 
 export type PhaseCheck =
   | { readonly kind: 'none' }
@@ -42,11 +42,11 @@ export type PhaseCheck =
       readonly notBound: readonly NotBound[]
     }
 
-export type CheckStanding =
+export type CheckStatus =
   | { readonly kind: 'none' | 'due' | 'passed' }
   | { readonly kind: 'too-early'; readonly why: string }
 
-export function checkStanding(folder: TaskFolder, state: WorkflowState): CheckStanding {
+export function checkStatus(folder: TaskFolder, state: WorkflowState): CheckStatus {
   const phase = currentPhase(state)
   const { check, artifact = '' } = phase
   if (!state.active || check.run === undefined) return { kind: 'none' }
@@ -83,7 +83,7 @@ export async function runPhaseCheck(
     const [result] = await run([command])
     if (result === undefined) return { kind: 'none' }
     const { failure, durationMs } = result
-    const { folder: where, name } = receiptPlace(state)
+    const { folder: where, name } = receiptLocation(state)
     const receipt = `${where}/${name}`
     if (failure?.kind !== 'interrupted') {
       const text = formatReceipt({ ...result, failure, runId: state.id, ...bound }, Date.now())
@@ -174,7 +174,7 @@ function isOurs(folder: TaskFolder, name: string): boolean {
 
 function isOwnFile(value: string): boolean {
   // People may have such folders too, so only our file names count.
-  const [place, , name = ''] = value.split('/')
-  if (place === CHECKS_FOLDER) return isReceiptName(name.replace(/(?<=\.json)\..*\.tmp$/, ''))
-  return place === ARTIFACTS_FOLDER ? /^\d+-/.test(name) : isReserved(value)
+  const [location, , name = ''] = value.split('/')
+  if (location === CHECKS_FOLDER) return isReceiptName(name.replace(/(?<=\.json)\..*\.tmp$/, ''))
+  return location === ARTIFACTS_FOLDER ? /^\d+-/.test(name) : isReserved(value)
 }

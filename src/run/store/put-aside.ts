@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { kindAt } from '../../disk/file-facts.ts'
-import { lookInside, makeFoldersInside } from '../../disk/inside.ts'
+import { inspectInside, makeFoldersInside } from '../../disk/inside.ts'
 import { hideFromGit, makeLastingFolder } from '../../disk/own-folder.ts'
 import { removeFile, sync } from '../../disk/write.ts'
 import { RUN_HISTORY_FILE, RUN_STATE_FILE, WORKFLOW_FOLDER } from '../../kernel/files.ts'
@@ -41,8 +41,8 @@ export function putAside(
   if (makeLastingFolder(path.join(folder.path, RUNS_FOLDER))) hideFromGit(path.join(folder.path, RUNS_FOLDER))
   let number = 1
   while (kindAt(path.join(folder.path, RUNS_FOLDER, String(number))) !== undefined) number += 1
-  const place = `${RUNS_FOLDER}/${number}`
-  const aside = makeFoldersInside(folder.path, place)
+  const location = `${RUNS_FOLDER}/${number}`
+  const aside = makeFoldersInside(folder.path, location)
   const filled = new Set([aside])
   const syncMoves = (): void => {
     for (const each of filled) sync(each)
@@ -60,22 +60,22 @@ export function putAside(
   for (const name of promptFiles(path.join(folder.path, WORKFLOW_FOLDER))) {
     removeFile(path.join(folder.path, WORKFLOW_FOLDER, name))
   }
-  return place
+  return location
 }
 
-function namesIn(folder: string, place: string, isOurs: (name: string) => boolean): string[] {
-  const target = path.join(folder, ...place.split('/'))
-  if (!isThere(folder, place)) return []
+function namesIn(folder: string, location: string, isOurs: (name: string) => boolean): string[] {
+  const target = path.join(folder, ...location.split('/'))
+  if (!isThere(folder, location)) return []
   // No run could use it as a folder.
-  if (kindAt(target) !== 'folder') return [place]
+  if (kindAt(target) !== 'folder') return [location]
   return fs
     .readdirSync(target)
     .filter(isOurs)
-    .map((name) => `${place}/${name}`)
+    .map((name) => `${location}/${name}`)
 }
 
 function isThere(folder: string, relative: string): boolean {
-  const { kind } = lookInside(folder, relative)
+  const { kind } = inspectInside(folder, relative)
   return kind !== 'absent' && kind !== 'elsewhere'
 }
 

@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { sha256 } from '../../disk/ids.ts'
-import { lookInside, readInside } from '../../disk/inside.ts'
+import { inspectInside, readInside } from '../../disk/inside.ts'
 import { readSmallBytes } from '../../disk/read.ts'
 import { commandLine } from '../../kernel/command-line.ts'
 import { SPECS_FOLDER } from '../../kernel/files.ts'
@@ -55,16 +55,16 @@ function endOf(output: string): string {
   return end === text ? text : `…${end.slice(end.indexOf('\n') + 1)}`
 }
 
-export function receiptPlace(state: WorkflowState): { readonly folder: string; readonly name: string } {
+export function receiptLocation(state: WorkflowState): { readonly folder: string; readonly name: string } {
   const attempt = state.phaseAttempts + 1
   return { folder: `${CHECKS_FOLDER}/${state.phase}`, name: `${visitsOf(state, state.phase)}-${attempt}.json` }
 }
 
 function lastReceipt(folder: string, state: WorkflowState): Receipt | undefined {
   const visit = visitsOf(state, state.phase)
-  const { folder: place } = receiptPlace(state)
+  const { folder: location } = receiptLocation(state)
   for (let attempt = state.phaseAttempts + 1; attempt > 0; attempt--) {
-    const read = readInside(folder, `${place}/${visit}-${attempt}.json`, RECEIPT_LIMIT)
+    const read = readInside(folder, `${location}/${visit}-${attempt}.json`, RECEIPT_LIMIT)
     if (read.kind !== 'text' || !read.whole) continue
     const receipt = parseReceipt(read.text)
     return receipt?.runId === state.id ? receipt : undefined
@@ -89,7 +89,7 @@ function isUnchanged(folder: string, artifact: string, receipt: Receipt): boolea
 
 function timesOf(folder: string, artifact: string): ArtifactTimes | undefined {
   try {
-    const found = lookInside(folder, artifact)
+    const found = inspectInside(folder, artifact)
     if (found.kind !== 'file') return undefined
     const { size, modifiedMs, changedMs } = found
     return { size, modifiedMs, changedMs }
@@ -100,7 +100,7 @@ function timesOf(folder: string, artifact: string): ArtifactTimes | undefined {
 
 function hashOf(folder: string, artifact: string): string {
   try {
-    const found = lookInside(folder, artifact)
+    const found = inspectInside(folder, artifact)
     if (found.kind !== 'file' || found.size > HASH_LIMIT) return ''
     const read = readSmallBytes(found.path, HASH_LIMIT)
     if (read.kind !== 'bytes' || !read.whole) return ''

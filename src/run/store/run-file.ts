@@ -66,8 +66,8 @@ function idIn(folder: TaskFolder): HeldId {
   return read.kind === 'text' && read.text.trim() !== '' ? { id: read.text.trim() } : undefined
 }
 
-function holdsId(held: HeldId, id: string): boolean {
-  return held !== undefined && held !== 'unread' && held.id === id
+function holdsId(value: HeldId, id: string): boolean {
+  return value !== undefined && value !== 'unread' && value.id === id
 }
 
 function idFile(folder: TaskFolder): string {
@@ -94,8 +94,8 @@ export function putRunFile(folder: TaskFolder, id: string): void {
 
 /** Needs the run's lock. Removes the id first: the next process removes a leftover file. */
 export function removeRunFile(folder: TaskFolder, id: string): void {
-  const held = idIn(folder)
-  if (held === 'unread' || holdsId(held, id)) removeFile(idFile(folder))
+  const value = idIn(folder)
+  if (value === 'unread' || holdsId(value, id)) removeFile(idFile(folder))
   removeNamed(folder.root, id, undefined)
 }
 
@@ -112,9 +112,9 @@ function removeNamed(root: string, id: string, kept: string | undefined): void {
     const file = path.join(runningFolder(root), name)
     if (file === kept) continue
     // A renamed folder leaves a file under its old name.
-    const { id: held, unread } = read(file)
+    const { id: value, unread } = read(file)
     if (unread !== undefined) problems.push({ path: file, detail: unread })
-    else if (held === id) removeFile(file)
+    else if (value === id) removeFile(file)
   }
   const [problem] = problems
   if (problem !== undefined) throw new PostflightError('file-unreadable', problem)
@@ -137,16 +137,16 @@ function locate(root: string, name: string): RunFile {
   const { id, path: written, unread } = read(file)
   const named = folderBelow(root, written ?? pathOfFileName(name))
   const found = { path: file, id }
-  const held = named === undefined ? undefined : idIn(named)
+  const value = named === undefined ? undefined : idIn(named)
   // A file that is unreadable now may not be stale.
-  if (id === undefined || held === 'unread') return { ...found, folder: named, isSearched: unread === undefined }
-  if (holdsId(held, id)) return { ...found, folder: named, isSearched: true }
+  if (id === undefined || value === 'unread') return { ...found, folder: named, isSearched: unread === undefined }
+  if (holdsId(value, id)) return { ...found, folder: named, isSearched: true }
   const { folders, problems } = listTaskFolders(root)
   const ids = folders.map(idIn)
   const moved = folders.find((_folder, index) => holdsId(ids[index], id))
   const isSearched = problems.length === 0 && !ids.includes('unread')
   // If no folder has the id, the state in the named folder decides.
-  return { ...found, folder: moved ?? (held === undefined ? named : undefined), isSearched }
+  return { ...found, folder: moved ?? (value === undefined ? named : undefined), isSearched }
 }
 
 function read(file: string): {
@@ -155,8 +155,8 @@ function read(file: string): {
   readonly unread: string | undefined
 } {
   const text = readSmallFile(file, RUN_FILE_MAX_BYTES)
-  const held = text.kind === 'text' ? parse(text.text) : undefined
-  const textIn = (key: string): string | undefined => (typeof held?.[key] === 'string' ? held[key] : undefined)
+  const value = text.kind === 'text' ? parse(text.text) : undefined
+  const textIn = (key: string): string | undefined => (typeof value?.[key] === 'string' ? value[key] : undefined)
   return { id: textIn('id'), path: textIn('path'), unread: text.kind === 'unreadable' ? text.detail : undefined }
 }
 

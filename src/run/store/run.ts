@@ -119,13 +119,13 @@ export interface Resumed {
 export function resumeRun(folder: TaskFolder, runner: Runner, nowMs: number, from?: string): Resumed {
   return withRun(folder, COMMAND_PATIENCE_MS, (state) => {
     requireResumable(folder, state)
-    const looking = { nowMs, returned: false, mayPrompt: false }
+    const circumstances = { nowMs, returned: false, mayPrompt: false }
     const id = idToResume(folder, state.id)
-    const resumed = { ...resumeState(state, runner, observe(folder.path, state, looking)), id }
+    const resumed = { ...resumeState(state, runner, observe(folder.path, state, circumstances)), id }
     const begun = from === undefined ? resumed : enteredFrom(folder, state, resumed, from, nowMs)
     const takenFrom = state.active && state.hostSession !== begun.hostSession ? state.hostSession : undefined
     putRunFile(folder, id)
-    const { state: seen } = turnUnderLock(folder, begun, looking, { onDisk: state })
+    const { state: seen } = turnUnderLock(folder, begun, circumstances, { onDisk: state })
     if (!seen.active) return { state: seen, takenFrom }
     const again = seen.prompted ? promptAgain(seen) : seen
     writeChanged(folder, again, seen)
@@ -188,8 +188,8 @@ export function interruptRun(folder: TaskFolder, session: string, why: string, n
 }
 
 function takePassing(folder: TaskFolder, changed: WorkflowState, onDisk: WorkflowState, nowMs: number): WorkflowState {
-  const looking = { nowMs, returned: false, takes: 'passing', mayPrompt: false } as const
-  return turnUnderLock(folder, changed, looking, { onDisk }).state
+  const circumstances = { nowMs, returned: false, takes: 'passing', mayPrompt: false } as const
+  return turnUnderLock(folder, changed, circumstances, { onDisk }).state
 }
 
 function finish(folder: TaskFolder, ended: WorkflowState, previous: WorkflowState): WorkflowState {
@@ -238,7 +238,7 @@ function stepped(folder: TaskFolder, state: WorkflowState, step: number, steered
   if ('state' in steered) return steered.state
   const { phase, totalSteps } = state
   throw new PostflightError('run-step', {
-    ...{ task: taskWord(folder), phase, step: String(step), count: totalSteps, standing: steered.refusal },
+    ...{ task: taskWord(folder), phase, step: String(step), count: totalSteps, status: steered.refusal },
   })
 }
 

@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { CHANGING, closeQuietly } from '../../disk/file-facts.ts'
-import { lookForNamed, lookInside, readInside } from '../../disk/inside.ts'
+import { inspectInside, inspectNamed, readInside } from '../../disk/inside.ts'
 import { readSmallBytes } from '../../disk/read.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { findTask, type KnownTask, readChecklist } from '../definition/checklist.ts'
@@ -16,8 +16,8 @@ type JsonRead =
   | { readonly kind: 'wrong'; readonly why: string }
   | { readonly kind: 'json'; readonly value: unknown }
 
-export function readJson(folder: string, name: string, limit: number, look = lookInside): JsonRead {
-  const read = readInside(folder, name, limit, look)
+export function readJson(folder: string, name: string, limit: number, inspect = inspectInside): JsonRead {
+  const read = readInside(folder, name, limit, inspect)
   if (read.kind === 'absent') return read
   if (read.kind === 'unreadable') return { kind: 'wrong', why: unreadable(folder, name, read.detail) }
   if (!read.whole) return { kind: 'wrong', why: WORKFLOW_TEXT.tooLarge(name, limit) }
@@ -49,7 +49,7 @@ type TextRead =
   | { readonly kind: 'text'; readonly text: string }
 
 function readChecklistFile(folder: string, name: string): TextRead {
-  const found = lookForNamed(folder, name)
+  const found = inspectNamed(folder, name)
   if (found.kind === 'absent') return found
   if (found.kind !== 'file') return { kind: 'unreadable', detail: found.what }
   const read = readSmallBytes(found.path, CHECKLIST_LIMIT)
@@ -86,7 +86,7 @@ export function tickTask(folder: string, name: string, known: KnownTask): void {
   const read = readChecklistFile(folder, name)
   if (read.kind !== 'text') return
   const task = findTask(readChecklist(read.text) ?? [], known)
-  const found = lookInside(folder, name)
+  const found = inspectInside(folder, name)
   if (task === undefined || task.done || found.kind !== 'file') return
   const at = Buffer.byteLength(read.text.slice(0, task.box))
   const descriptor = fs.openSync(found.path, CHANGING)

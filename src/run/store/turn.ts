@@ -2,11 +2,11 @@ import { isPast } from '../../disk/age.ts'
 import type { TaskFolder } from '../../project/task-folder.ts'
 import { type Reconciled, reconcile } from '../machine/machine.ts'
 import type { Effect, Observation } from '../machine/observation.ts'
-import { archivePlace } from '../machine/observation.ts'
-import { currentPhase, stepResultFile, withHandOut } from '../machine/position.ts'
+import { archiveLocation } from '../machine/observation.ts'
+import { currentPhase, stepResultFile, withBatch } from '../machine/position.ts'
 import { type DuePrompt, duePrompt } from '../machine/prompt.ts'
 import type { WorkflowState } from '../machine/state.ts'
-import { applyEffect, type Looking, observe } from './observe-run.ts'
+import { applyEffect, observe, type StopCircumstances } from './observe-run.ts'
 import { checkCommand } from './receipts.ts'
 import { putRunFile, removeRunFile } from './run-file.ts'
 import { recordHistory, writeState } from './state-store.ts'
@@ -30,7 +30,7 @@ export function dueOf(folder: TaskFolder, state: WorkflowState): DuePrompt {
 export function turnUnderLock(
   folder: TaskFolder,
   start: WorkflowState,
-  looking: Looking,
+  circumstances: StopCircumstances,
   { onDisk = start, deadline }: { readonly onDisk?: WorkflowState; readonly deadline?: number | undefined } = {},
 ): TurnTaken {
   // First: if the file cannot be written, no prompt is counted.
@@ -38,7 +38,7 @@ export function turnUnderLock(
   let recorded = onDisk
   const ports = {
     isOutOfTime: () => isPast(deadline),
-    observe: (seen: WorkflowState) => observe(folder.path, seen, looking),
+    observe: (seen: WorkflowState) => observe(folder.path, seen, circumstances),
     apply: (effect: Effect) => applyEffect(folder.path, effect),
     record: (next: WorkflowState) => {
       recordHistory(folder, next, recorded)
@@ -60,14 +60,14 @@ export function removeIfEnded(folder: TaskFolder, { id, active }: WorkflowState)
 }
 
 /** Predicts `turnUnderLock` without writing. */
-export function foreseenTurn(folder: TaskFolder, start: WorkflowState, looking: Looking): TurnTaken {
+export function foreseenTurn(folder: TaskFolder, start: WorkflowState, circumstances: StopCircumstances): TurnTaken {
   const archived = new Map<string, string>()
   const { state, command, unfinished } = reconcile(start, {
-    observe: (state) => without(archived, state, observe(folder.path, state, looking)),
+    observe: (state) => without(archived, state, observe(folder.path, state, circumstances)),
     apply: (effect) => {
       if (effect.kind === 'tick') return
-      const { folder: place, name } = archivePlace(effect)
-      archived.set(effect.kind === 'archive-step' ? effect.file : effect.artifact, `${place}/${name}`)
+      const { folder: location, name } = archiveLocation(effect)
+      archived.set(effect.kind === 'archive-step' ? effect.file : effect.artifact, `${location}/${name}`)
     },
     record: () => {},
     write: () => {},
@@ -80,16 +80,16 @@ export function foreseenTurn(folder: TaskFolder, start: WorkflowState, looking: 
 function without(archived: ReadonlyMap<string, string>, state: WorkflowState, seen: Observation): Observation {
   const { artifact, stepResults, strayResults } = seen
   const phase = currentPhase(state)
-  const place = archived.get(phase.artifact ?? '')
-  const { inWork } = withHandOut(state, phase)
+  const location = archived.get(phase.artifact ?? '')
+  const { inWork } = withBatch(state, phase)
   return {
     ...seen,
-    artifact: place === undefined ? artifact : { kind: 'absent' },
+    artifact: location === undefined ? artifact : { kind: 'absent' },
     stepResults: stepResults.map((result, index) => {
       const isMoved = archived.has(stepResultFile(phase, inWork[index]?.step ?? 0))
       return isMoved && result.kind !== 'absent' && !result.archived ? { kind: 'absent' } : result
     }),
     strayResults: strayResults?.filter((file) => !archived.has(file)),
-    previousArtifact: place ?? seen.previousArtifact,
+    previousArtifact: location ?? seen.previousArtifact,
   }
 }

@@ -14,8 +14,8 @@ import {
   enabledPlugin,
   guardDisabledIn,
   hooksDisabledIn,
-  type SettingsPlace,
-  settingsPlaces,
+  type SettingsLocation,
+  settingsLocations,
 } from '../install/wiring.ts'
 import type { Scope } from '../settings-paths.ts'
 import { HOOK_FINDINGS, REACH_FINDINGS } from './doctor-messages.ts'
@@ -24,15 +24,16 @@ import { bad, type DoctorFinding, good } from './project-findings.ts'
 /** With `elsewhere`, another host has the hook, so Claude Code does not need it. */
 export function checkSettings(context: CommandContext, elsewhere: boolean): DoctorFinding[] {
   const project = projectFolder(context)
-  const places = settingsPlaces(context, project)
-  const off = switchedOff(context, places)
+  const locations = settingsLocations(context, project)
+  const off = switchedOff(context, locations)
   // A hook that is switched off is not reported as one that works.
   const inForce = (wired: Wired): Wired =>
     off.length > 0 ? { ...wired, findings: wired.findings.filter(({ ok }) => !ok) } : wired
-  const wired = [...places.flatMap((place) => wiredBySettings(context, place, project)), ...wiredByPlugin(places)].map(
-    inForce,
-  )
-  const faults = places.flatMap(({ fault }) =>
+  const wired = [
+    ...locations.flatMap((location) => wiredBySettings(context, location, project)),
+    ...wiredByPlugin(locations),
+  ].map(inForce)
+  const faults = locations.flatMap(({ fault }) =>
     fault === undefined ? [] : [bad('settings', errorFault(fault.code, fault.args), HOOK_FINDINGS.repairSettings)],
   )
   const findings = [...off, ...faults, ...checkOnce(wired)]
@@ -57,9 +58,9 @@ const CLAUDE_CODE: WiredHost = { tellsProject: true, entries: claudeEntries, ins
 
 const RANKS: Readonly<Record<Scope, number>> = { user: 3, project: 4, local: 5 }
 
-function switchedOff(context: CommandContext, places: readonly SettingsPlace[]): DoctorFinding[] {
-  const hooksOff = hooksDisabledIn(places)
-  const guardOff = guardDisabledIn(context, places)
+function switchedOff(context: CommandContext, locations: readonly SettingsLocation[]): DoctorFinding[] {
+  const hooksOff = hooksDisabledIn(locations)
+  const guardOff = guardDisabledIn(context, locations)
   return [
     ...(hooksOff === undefined
       ? []
@@ -85,22 +86,22 @@ function checkOnce(wired: readonly Wired[]): DoctorFinding[] {
   if (others.length === 0) return [...only.findings]
   const commands = new Set(wired.flatMap(({ stops }) => stops))
   const cost = commands.size === 1 ? HOOK_FINDINGS.sameCommand : HOOK_FINDINGS.differentCommands
-  const places = [only, ...others].map(({ where }) => where)
+  const locations = [only, ...others].map(({ where }) => where)
   const removals = others.map(({ removal }) => removal).join(' && ')
   // The problems of a place that should be removed need no separate fix.
   const kept = [...only.findings, ...others.flatMap(({ findings }) => findings.filter(({ ok }) => ok))]
-  return [...kept, bad('settings', HOOK_FINDINGS.installedTwice(places, cost), removals)]
+  return [...kept, bad('settings', HOOK_FINDINGS.installedTwice(locations, cost), removals)]
 }
 
 function isBroken({ findings }: Wired): boolean {
   return findings.some(({ ok }) => !ok)
 }
 
-function wiredBySettings(context: CommandContext, place: SettingsPlace, project: string): Wired[] {
-  const { scope, file, commands } = place
+function wiredBySettings(context: CommandContext, location: SettingsLocation, project: string): Wired[] {
+  const { scope, file, commands } = location
   if (commands.length === 0) return []
   const copy = findWiredCopy(commands, project)
-  const finding = checkEntries(context, place, project, CLAUDE_CODE)
+  const finding = checkEntries(context, location, project, CLAUDE_CODE)
   return [
     {
       where: file,
@@ -113,12 +114,12 @@ function wiredBySettings(context: CommandContext, place: SettingsPlace, project:
   ]
 }
 
-function wiredByPlugin(places: readonly SettingsPlace[]): Wired[] {
-  const plugin = enabledPlugin(places)
+function wiredByPlugin(locations: readonly SettingsLocation[]): Wired[] {
+  const plugin = enabledPlugin(locations)
   if (plugin === undefined) return []
   const findings = [good('settings', HOOK_FINDINGS.plugin(plugin.name, plugin.file))]
   const removal = `claude plugin disable ${shellWord(plugin.name)}`
-  return [{ where: HOOK_FINDINGS.pluginPlace(plugin.name), removal, stops: [plugin.name], findings, rank: 2 }]
+  return [{ where: HOOK_FINDINGS.pluginLocation(plugin.name), removal, stops: [plugin.name], findings, rank: 2 }]
 }
 
 interface WiredHost {
@@ -129,7 +130,7 @@ interface WiredHost {
 
 export function checkEntries(
   context: CommandContext,
-  { scope, file, text, commands }: SettingsPlace,
+  { scope, file, text, commands }: SettingsLocation,
   project: string,
   host: WiredHost,
 ): DoctorFinding {
@@ -211,10 +212,10 @@ export function checkReach(context: CommandContext): DoctorFinding {
   const { packageFolder, platform } = context
   const project = projectFolder(context)
   const { onPath, byNpx } = formOf(context)
-  const places = settingsPlaces(context, project)
+  const locations = settingsLocations(context, project)
   if (onPath) return good('cli', REACH_FINDINGS.onPath)
-  if (enabledPlugin(places) !== undefined) return good('cli', REACH_FINDINGS.byPlugin)
-  if (platform !== 'win32' && places.some(({ commands }) => sharesItself(commands, project))) {
+  if (enabledPlugin(locations) !== undefined) return good('cli', REACH_FINDINGS.byPlugin)
+  if (platform !== 'win32' && locations.some(({ commands }) => sharesItself(commands, project))) {
     return good('cli', REACH_FINDINGS.byHook)
   }
   if (byNpx) return good('cli', REACH_FINDINGS.byNpx)

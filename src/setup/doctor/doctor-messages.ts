@@ -20,7 +20,7 @@ export const HOOK_FINDINGS = {
     `${file} starts the project's own copy, which does not work here: ${problem}`,
   installedByProject: (file: string): string => `the project's own copy of the hook is installed in ${file}`,
   plugin: (name: string, file: string): string => `the plugin ${name} brings the hook (${file})`,
-  pluginPlace: (name: string): string => `the plugin ${name}`,
+  pluginLocation: (name: string): string => `the plugin ${name}`,
   shellHook: (command: string, file: string): string =>
     `the hook "${quote(command, 120)}" in ${file} looks for the same markers, so one stop of a sub-agent counts twice`,
   reactive: (count: number, file: string): string => `${counted(count, 'reactive rule')} in ${file}`,

@@ -9,16 +9,16 @@ import { errorFault } from '../../kernel/error-messages.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { oneLine, shellWord } from '../../kernel/text.ts'
 import type { CommandContext } from '../../project/command-context.ts'
-import { findEntries, findPlaces } from '../claude-hooks.ts'
+import { findEntries, findLocations } from '../claude-hooks.ts'
 import { openCodePlugin, projectFolder } from '../install/host-entry.ts'
 import { ourHooks, ourPlugins } from '../install/our-hooks.ts'
 import {
-  hookHostPlaces,
+  hookHostLocations,
   hooksDisabledIn,
   removeCommand,
-  type SettingsPlace,
-  settingsPlaces,
-  shellHookPlaces,
+  type SettingsLocation,
+  settingsLocations,
+  shellHookLocations,
 } from '../install/wiring.ts'
 import { findPlugins, PLUGIN_FILE } from '../opencode-plugins.ts'
 import { isReactiveHook } from '../reactive/reactive-hooks.ts'
@@ -65,15 +65,15 @@ export function checkHookHosts(context: CommandContext): DoctorFinding[] {
 }
 
 function checkHost(context: CommandContext, name: string, host: HookHost, project: string): DoctorFinding[] {
-  const places = hookHostPlaces(context, host, project)
-  const own = places.filter((place) => !place.isClaudes)
+  const locations = hookHostLocations(context, host, project)
+  const own = locations.filter((location) => !location.isClaudes)
   // A file without the hook is not checked: some hosts allow comments in theirs.
   const faults = own.flatMap(({ fault, file }) =>
     fault === undefined || !namesHook(file)
       ? []
       : [bad('settings', errorFault(fault.code, fault.args), HOST_FINDINGS.repair(host.title))],
   )
-  const wired = places.filter(({ commands }) => commands.length > 0)
+  const wired = locations.filter(({ commands }) => commands.length > 0)
   const entries = own
     .filter((place) => wired.includes(place))
     .flatMap((place) => [
@@ -97,10 +97,10 @@ const CONFIGURATION_LIMIT = 4_194_304
  * Codex 0.169.0 keeps its user's trust in `config.toml`, by file, event and indices, each hook on its own. Whether the
  * trusted hook is the present one is known to Codex alone.
  */
-function checkTrust(context: CommandContext, host: HookHost, { file, text = '' }: SettingsPlace): DoctorFinding[] {
+function checkTrust(context: CommandContext, host: HookHost, { file, text = '' }: SettingsLocation): DoctorFinding[] {
   const { environment, findHome } = context
   const configuration = textOf(path.join(hookHostFolder(host, findHome(), environment), 'config.toml'))
-  const untrusted = findPlaces(text, file, ourHooks(context, projectFolder(context))).filter(
+  const untrusted = findLocations(text, file, ourHooks(context, projectFolder(context))).filter(
     ({ event, group, hook }) => {
       const label = event.replace(/(?<=[a-z])(?=[A-Z])/g, '_').toLowerCase()
       // A TOML key has JSON's escapes, or none.
@@ -120,9 +120,9 @@ const UNSUPPORTED = [
 export function checkUnsupportedHosts(context: CommandContext): DoctorFinding[] {
   const project = projectFolder(context)
   return UNSUPPORTED.flatMap(({ folder, file, isInProjects, what }) => {
-    const places = new Set([...(isInProjects ? [project] : []), context.findHome()])
-    return [...places]
-      .map((place) => path.join(place, folder, file))
+    const locations = new Set([...(isInProjects ? [project] : []), context.findHome()])
+    return [...locations]
+      .map((location) => path.join(location, folder, file))
       .filter(namesHook)
       .map((each) => bad('settings', what(each), HOST_FINDINGS.removeEntry))
   })
@@ -192,9 +192,9 @@ function checkPlugin({ packageFolder }: CommandContext): DoctorFinding {
  * works.
  */
 export function checkReactive(context: CommandContext): DoctorFinding[] {
-  const places = settingsPlaces(context, projectFolder(context))
-  if (hooksDisabledIn(places) !== undefined) return []
-  return places.flatMap(({ text, file, fault }) => {
+  const locations = settingsLocations(context, projectFolder(context))
+  if (hooksDisabledIn(locations) !== undefined) return []
+  return locations.flatMap(({ text, file, fault }) => {
     if (text === undefined || fault !== undefined) return []
     const count = findEntries(text, file, isReactiveHook).length
     return count === 0 ? [] : [good('settings', HOOK_FINDINGS.reactive(count, file))]
@@ -202,7 +202,7 @@ export function checkReactive(context: CommandContext): DoctorFinding[] {
 }
 
 export function checkShellHook(context: CommandContext): DoctorFinding[] {
-  return shellHookPlaces(context, projectFolder(context)).map((place) =>
-    bad('settings', HOOK_FINDINGS.shellHook(place.commands[0], place.file), removeCommand(place)),
+  return shellHookLocations(context, projectFolder(context)).map((location) =>
+    bad('settings', HOOK_FINDINGS.shellHook(location.commands[0], location.file), removeCommand(location)),
   )
 }

@@ -5,7 +5,7 @@ import { readDoneFile } from '../../done/done-file.ts'
 import { DONE_STANDING } from '../../done/done-messages.ts'
 import { ruleName } from '../../done/done-rules.ts'
 import { doneFault, parseDoneFile } from '../../done/done-yaml.ts'
-import { doneStanding, readTrusted } from '../../done/trust-store.ts'
+import { doneStatus, readTrusted } from '../../done/trust-store.ts'
 import { commandLine } from '../../kernel/command-line.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { inPlaceOfFolder, unsearchable, unwritable } from '../../kernel/file-messages.ts'
@@ -16,7 +16,7 @@ import { INSPECT_TEXT } from '../../marker/check-messages.ts'
 import { type MarkerView, unparsedFaults, viewMarkers } from '../../marker/marker-view.ts'
 import { type CommandContext, startOf } from '../../project/command-context.ts'
 import { DONE_WORD, isSessionFolderName } from '../../project/done-folder.ts'
-import { placeOfNewRoot } from '../../project/new-task-folder.ts'
+import { newRootFolder } from '../../project/new-task-folder.ts'
 import type { TaskFolder } from '../../project/task-folder.ts'
 import { listTaskFolders } from '../../project/task-folders.ts'
 import { ownFilesNotIgnored, trackedFiles } from '../install/git.ts'
@@ -24,16 +24,16 @@ import { DONE_FINDINGS, GIT_FINDINGS, MARKER_FINDINGS, ROOT_FINDINGS } from './d
 export function checkRoot(context: CommandContext, root: string | undefined): DoctorFinding {
   if (root !== undefined) return good('root', ROOT_FINDINGS.root(root))
   const start = startOf(context).path
-  let place: string
+  let location: string
   try {
-    place = placeOfNewRoot(context)
+    location = newRootFolder(context)
   } catch (error) {
     if (error instanceof PostflightError && error.code === 'root-unlikely') {
       return good('root', ROOT_FINDINGS.notProject(SPECS_FOLDER, start))
     }
     throw error
   }
-  const specs = path.join(place, SPECS_FOLDER)
+  const specs = path.join(location, SPECS_FOLDER)
   const kind = kindAt(specs)
   return kind === undefined
     ? good('root', ROOT_FINDINGS.none(SPECS_FOLDER, start))
@@ -74,17 +74,17 @@ export function checkGit(root: string): DoctorFinding[] {
 }
 
 export function checkDone(context: CommandContext, root: string): DoctorFinding[] {
-  const standing = doneStanding(root, context)
-  if (standing === undefined) return []
-  if (standing === 'missing') return [good('done', DONE_STANDING.missing)]
+  const status = doneStatus(root, context)
+  if (status === undefined) return []
+  if (status === 'missing') return [good('done', DONE_STANDING.missing)]
   const trust = commandLine(['trust'], context.rootOption)
   const file = readDoneFile(root)
   const parsed = file.kind === 'text' ? parseDoneFile(file.text) : undefined
   if (parsed !== undefined && 'faults' in parsed) {
     const fault = doneFault(parsed.faults)
-    return [bad('done', DONE_FINDINGS.invalid(fault, standing !== 'untrusted'), DONE_FINDINGS.repair(trust))]
+    return [bad('done', DONE_FINDINGS.invalid(fault, status !== 'untrusted'), DONE_FINDINGS.repair(trust))]
   }
-  if (standing !== 'trusted') return [bad('done', DONE_STANDING[standing], trust)]
+  if (status !== 'trusted') return [bad('done', DONE_STANDING[status], trust)]
   return [good('done', DONE_FINDINGS.trusted((readTrusted(root, context)?.rules ?? []).map(ruleName)))]
 }
 

@@ -3,7 +3,7 @@ import { WORKFLOW_FOLDER } from '../../kernel/files.ts'
 import { formatAge, HOUR_MS } from '../../kernel/time.ts'
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { listTaskFolders } from '../../project/task-folders.ts'
-import { runStanding } from '../../run/run-standing.ts'
+import { runStatus } from '../../run/run-status.ts'
 import { runFileOf } from '../../run/store/run-file.ts'
 import { RUN_FINDINGS } from './doctor-messages.ts'
 import { bad, type DoctorFinding, findUnwritable, good } from './project-findings.ts'
@@ -17,18 +17,18 @@ export function checkRuns(root: string, nowMs: number): DoctorFinding[] {
 }
 
 function findingFor(folder: TaskFolder, nowMs: number): DoctorFinding | undefined {
-  const run = runStanding(folder)
+  const run = runStatus(folder)
   if (run === undefined) return undefined
-  const { standing, note, state } = run
+  const { status, note, state } = run
   const command = (...words: string[]): string => commandLine([...words, taskWord(folder)], undefined)
   const resume = command('workflow', 'resume')
   // Doctor is for a person. Text for an agent never offers to end its run.
   const resumeOrAbort = RUN_FINDINGS.resumeOrAbort(resume, command('workflow', 'abort'))
   const wrong = (what: string, fix: string): DoctorFinding =>
     bad('workflow', RUN_FINDINGS.about(folder.relative, what), fix)
-  if (standing === 'unusable') return wrong(note, RUN_FINDINGS.repairState)
+  if (status === 'unusable') return wrong(note, RUN_FINDINGS.repairState)
   if (state?.outcome === 'stalled' && !state.settled) return wrong(RUN_FINDINGS.stalled(note, state.why), resumeOrAbort)
-  if (state === undefined || standing !== 'running') return undefined
+  if (state === undefined || status !== 'running') return undefined
   if (runFileOf(folder, state.id) === undefined) return wrong(RUN_FINDINGS.noRunFile(note), resume)
   const unwritable = findUnwritable(folder, [WORKFLOW_FOLDER])
   if (unwritable !== undefined) return wrong(RUN_FINDINGS.blocked(note, unwritable.what), unwritable.fix)

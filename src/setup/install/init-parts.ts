@@ -14,8 +14,8 @@ import { proposedDone } from './done-proposal.ts'
 import { ownFilesNotIgnored } from './git.ts'
 import { removeEmptyFolders } from './removal.ts'
 import { recordOf, recordRules } from './rules-record.ts'
-import { placeOf, type Target } from './target.ts'
-import { removeShellHook, type ShellHookPlace, settingsPlaces, shellHookPlaces } from './wiring.ts'
+import { locationOf, type Target } from './target.ts'
+import { removeShellHook, type ShellHookLocation, settingsLocations, shellHookLocations } from './wiring.ts'
 
 export const PART_NAMES = ['hook', 'shell-hook', 'permissions', 'gitignore', 'skill', 'done'] as const
 
@@ -48,7 +48,7 @@ export function initParts(
 }
 
 function hookPart(target: Target): InitPart {
-  const file = placeOf(target)
+  const file = locationOf(target)
   const add = (text: string): string => target.add(text, file)
   return { name: 'hook', file, state: stateOf(file, add), add, keepsBackup: true, preview: entriesOf(target) }
 }
@@ -60,13 +60,13 @@ function entriesOf({ entry }: Target): string[] {
 }
 
 function shellHookParts(context: CommandContext, target: Target): InitPart[] {
-  return shellHookPlaces(context, target.project)
-    .filter((place) => isOwn(place, target))
+  return shellHookLocations(context, target.project)
+    .filter((location) => isOwn(location, target))
     .slice(0, 1)
     .map((place) => ({
       name: 'shell-hook',
       // One name for one file, which is written once for all parts.
-      file: placeOf(target),
+      file: locationOf(target),
       state: 'missing',
       add: (text) => removeShellHook(text, place),
       keepsBackup: true,
@@ -74,16 +74,16 @@ function shellHookParts(context: CommandContext, target: Target): InitPart[] {
     }))
 }
 
-export function otherShellHooks(context: CommandContext, target: Target): ShellHookPlace[] {
-  return shellHookPlaces(context, target.project).filter((place) => !isOwn(place, target))
+export function otherShellHooks(context: CommandContext, target: Target): ShellHookLocation[] {
+  return shellHookLocations(context, target.project).filter((location) => !isOwn(location, target))
 }
 
-function isOwn({ file }: ShellHookPlace, target: Target): boolean {
-  return distinctFiles([placeOf(target), file]).length === 1
+function isOwn({ file }: ShellHookLocation, target: Target): boolean {
+  return distinctFiles([locationOf(target), file]).length === 1
 }
 
 function rulesPart(target: Target, freeCommands: readonly string[]): InitPart {
-  const file = placeOf(target)
+  const file = locationOf(target)
   const rules = rulesOf(freeCommands, target.portable)
   const add = (text: string): string => addRules(text, file, rules)
   const isOutside = target.scope !== 'user' && linkOutside(recordOf(file), target.project) !== undefined
@@ -160,8 +160,8 @@ export interface ProjectRemoval {
 
 export function projectRemovals(context: CommandContext, target: Target): ProjectRemoval[] {
   const { project, scope, files } = target
-  const others = settingsPlaces(context, project).filter(
-    (place) => place.scope !== 'user' && !files.includes(place.file) && place.commands.length > 0,
+  const others = settingsLocations(context, project).filter(
+    (location) => location.scope !== 'user' && !files.includes(location.file) && location.commands.length > 0,
   )
   if (others.length > 0) return []
   return [...(scope === 'user' ? [] : ignoreRemoval(project)), ...skillRemoval(context, target)]

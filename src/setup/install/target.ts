@@ -27,7 +27,7 @@ import { readSettingsFile } from '../settings-read.ts'
 import { hookCommand, openCodePlugin, projectFolder } from './host-entry.ts'
 import { ourHooks, ourPlugins } from './our-hooks.ts'
 import { recordedRules } from './rules-record.ts'
-import { enabledPlugin, hookHostPlaces, type SettingsPlace, settingsPlaces } from './wiring.ts'
+import { enabledPlugin, hookHostLocations, type SettingsLocation, settingsLocations } from './wiring.ts'
 
 export const HOSTS: readonly string[] = Object.keys(HOST_TITLES)
 
@@ -81,7 +81,7 @@ function findTarget(context: CommandContext, host: string, scope: Scope, project
 }
 
 /** The file that holds some already, so that they are never in two; or the one read last. */
-export function placeOf({ files, holds }: Target): string {
+export function locationOf({ files, holds }: Target): string {
   const holder = files.findLast((file) => {
     const text = readSettingsFile(file)
     return text !== undefined && holds(text, file)
@@ -137,17 +137,17 @@ function openCodeTarget(context: CommandContext, scope: Scope, project: string):
 
 /** Hosts run each entry, so each stop would count twice. */
 export function refuseSecond(context: CommandContext, { project, files, entry }: Target): void {
-  const places = settingsPlaces(context, project)
-  const plugin = enabledPlugin(places)?.name ?? ownPlugin(context)
+  const locations = settingsLocations(context, project)
+  const plugin = enabledPlugin(locations)?.name ?? ownPlugin(context)
   if (plugin !== undefined) refuse('plugin', plugin, `claude plugin uninstall ${plugin}`)
-  const wired = places.filter(({ commands }) => commands.length > 0)
-  const isWished = ({ file }: SettingsPlace): boolean => files.some((one) => distinctFiles([file, one]).length === 1)
-  for (const place of wired.filter((one) => !isWished(one))) {
+  const wired = locations.filter(({ commands }) => commands.length > 0)
+  const isWished = ({ file }: SettingsLocation): boolean => files.some((one) => distinctFiles([file, one]).length === 1)
+  for (const location of wired.filter((one) => !isWished(one))) {
     // Claude Code runs the same command once if settings list it twice (2.1.329); other hosts run both.
-    const isSame = place.commands.every(({ command }) => command.startsWith(entry))
+    const isSame = location.commands.every(({ command }) => command.startsWith(entry))
     if (isSame && wired.some(isWished)) continue
-    const where = displayPath(context, place.file)
-    refuse(isSame ? 'same-command' : 'settings', where, `postflight uninstall --scope ${place.scope}`)
+    const where = displayPath(context, location.file)
+    refuse(isSame ? 'same-command' : 'settings', where, `postflight uninstall --scope ${location.scope}`)
   }
 }
 
@@ -155,8 +155,8 @@ export function refuseSecond(context: CommandContext, { project, files, entry }:
 export function refuseOtherScope(context: CommandContext, name: string, { files, project }: Target): void {
   const host = hookHost(name)
   if (host === undefined) return
-  const places = hookHostPlaces(context, host, project)
-  const other = places.find(({ file, commands }) => !files.includes(file) && commands.length > 0)
+  const locations = hookHostLocations(context, host, project)
+  const other = locations.find(({ file, commands }) => !files.includes(file) && commands.length > 0)
   if (other === undefined) return
   refuse('scope', displayPath(context, other.file), `postflight uninstall --host ${name} --scope ${other.scope}`)
 }
@@ -196,7 +196,7 @@ function loadRules(file: string, shown: string): readonly ReactiveRule[] {
     throw new PostflightError('file-unreadable', { path: shown, detail })
   }
   const refuse = (rule: number | undefined, field: string, detail: string): never => {
-    throw new PostflightError('rules-invalid', { path: shown, place: RULES_TEXT.place(rule, field), detail })
+    throw new PostflightError('rules-invalid', { path: shown, location: RULES_TEXT.location(rule, field), detail })
   }
   const rules = readRules(parse(read.text, (detail) => refuse(undefined, '', detail)))
   if ('detail' in rules) return refuse(rules.rule, rules.field, rules.detail)

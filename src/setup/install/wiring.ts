@@ -18,7 +18,7 @@ import {
 import { readSettingsFile } from '../settings-read.ts'
 import { expanded, ourHooks } from './our-hooks.ts'
 
-export interface SettingsPlace {
+export interface SettingsLocation {
   readonly scope: Scope
   readonly file: string
   readonly text: string | undefined
@@ -26,30 +26,30 @@ export interface SettingsPlace {
   readonly fault: PostflightError | undefined
 }
 
-interface HookHostPlace extends SettingsPlace {
+interface HookHostLocation extends SettingsLocation {
   readonly isClaudes: boolean
 }
 
-export function settingsPlaces(context: CommandContext, project: string): SettingsPlace[] {
+export function settingsLocations(context: CommandContext, project: string): SettingsLocation[] {
   const files = SCOPES.map((scope) => claudeSettingsPath(scope, project, context.findHome(), context.environment))
-  return distinctFiles(files).map((file) => placeOf(context, SCOPES[files.indexOf(file)] as Scope, file, project))
+  return distinctFiles(files).map((file) => locationOf(context, SCOPES[files.indexOf(file)] as Scope, file, project))
 }
 
-export function hookHostPlaces(context: CommandContext, host: HookHost, project: string): HookHostPlace[] {
+export function hookHostLocations(context: CommandContext, host: HookHost, project: string): HookHostLocation[] {
   const { environment } = context
-  const shared = host.readsClaudeSettings === true ? settingsPlaces(context, project) : []
+  const shared = host.readsClaudeSettings === true ? settingsLocations(context, project) : []
   const scopes = host.readsClaudeSettings === true ? (['user'] as const) : (['project', 'user'] as const)
   const files = scopes.map((scope) => hookHostSettingsPath(host, scope, project, context.findHome(), environment))
   return [
-    ...shared.filter(({ scope }) => scope !== 'user').map((place) => ({ ...place, isClaudes: true })),
+    ...shared.filter(({ scope }) => scope !== 'user').map((location) => ({ ...location, isClaudes: true })),
     ...distinctFiles(files).map((file) => {
       const scope = scopes[files.indexOf(file)] as Scope
-      return { ...placeOf(context, scope, file, project), isClaudes: false }
+      return { ...locationOf(context, scope, file, project), isClaudes: false }
     }),
   ]
 }
 
-function placeOf(context: CommandContext, scope: Scope, file: string, project: string): SettingsPlace {
+function locationOf(context: CommandContext, scope: Scope, file: string, project: string): SettingsLocation {
   try {
     if (scope !== 'user') requireInside(file, project)
     const text = readSettingsFile(file)
@@ -65,10 +65,10 @@ function placeOf(context: CommandContext, scope: Scope, file: string, project: s
 const READ_ORDER: readonly Scope[] = ['user', 'project', 'local']
 
 function effective<T>(
-  places: readonly SettingsPlace[],
+  locations: readonly SettingsLocation[],
   pick: (settings: Record<string, unknown>) => T | undefined,
 ): { readonly value: T; readonly file: string } | undefined {
-  return READ_ORDER.flatMap((scope) => places.filter((place) => place.scope === scope))
+  return READ_ORDER.flatMap((scope) => locations.filter((location) => location.scope === scope))
     .flatMap(({ text, file }) => {
       const value = pick(parsed(text))
       return value === undefined ? [] : [{ value, file }]
@@ -85,17 +85,17 @@ function parsed(text: string | undefined): Record<string, unknown> {
   }
 }
 
-export function hooksDisabledIn(places: readonly SettingsPlace[]): string | undefined {
-  const found = effective(places, ({ disableAllHooks }) => disableAllHooks)
+export function hooksDisabledIn(locations: readonly SettingsLocation[]): string | undefined {
+  const found = effective(locations, ({ disableAllHooks }) => disableAllHooks)
   return found?.value === true ? found.file : undefined
 }
 
 /** Claude Code's settings come before its environment. */
 export function guardDisabledIn(
   context: CommandContext,
-  places: readonly SettingsPlace[],
+  locations: readonly SettingsLocation[],
 ): { readonly file: string | undefined } | undefined {
-  const found = effective(places, ({ env }) => (isJsonObject(env) ? env.POSTFLIGHT_DISABLE : undefined))
+  const found = effective(locations, ({ env }) => (isJsonObject(env) ? env.POSTFLIGHT_DISABLE : undefined))
   if (found !== undefined) return String(found.value) === '1' ? { file: found.file } : undefined
   return variable(context.environment, 'POSTFLIGHT_DISABLE') === '1' ? { file: undefined } : undefined
 }
@@ -103,11 +103,11 @@ export function guardDisabledIn(
 /** A marketplace follows it. */
 const PLUGIN = /^postflight-guard@/
 
-export function enabledPlugin(places: readonly SettingsPlace[]): { name: string; file: string } | undefined {
+export function enabledPlugin(locations: readonly SettingsLocation[]): { name: string; file: string } | undefined {
   const listed = ({ enabledPlugins }: Record<string, unknown>) => (isJsonObject(enabledPlugins) ? enabledPlugins : {})
-  const names = places.flatMap(({ text }) => Object.keys(listed(parsed(text)))).filter((name) => PLUGIN.test(name))
+  const names = locations.flatMap(({ text }) => Object.keys(listed(parsed(text)))).filter((name) => PLUGIN.test(name))
   for (const name of names) {
-    const found = effective(places, (settings) => listed(settings)[name])
+    const found = effective(locations, (settings) => listed(settings)[name])
     if (found !== undefined && found.value !== false) return { name, file: found.file }
   }
   return undefined
@@ -118,29 +118,29 @@ const EVENT = 'SubagentStop'
 /** In bytes. */
 const SCRIPT_LIMIT = 65_536
 
-export interface ShellHookPlace {
+export interface ShellHookLocation {
   readonly scope: Scope
   readonly file: string
   readonly commands: readonly [string, ...string[]]
 }
 
-export function shellHookPlaces(context: CommandContext, project: string): ShellHookPlace[] {
+export function shellHookLocations(context: CommandContext, project: string): ShellHookLocation[] {
   const isOurs = ourHooks(context, project)
   const isShellHook = (hook: unknown): boolean => {
     const command = (hook as { command?: unknown } | null)?.command
     return typeof command === 'string' && !isOurs(hook) && namesMarkers(context, project, command)
   }
-  return settingsPlaces(context, project).flatMap(({ text, file, scope }) => {
+  return settingsLocations(context, project).flatMap(({ text, file, scope }) => {
     const [first, ...others] = findCommands(text ?? '', file, isShellHook, EVENT).map(({ command }) => command)
     return first === undefined ? [] : [{ scope, file, commands: [first, ...others] }]
   })
 }
 
-export function removeCommand({ scope }: ShellHookPlace): string {
+export function removeCommand({ scope }: ShellHookLocation): string {
   return `postflight init --scope ${scope} --skip hook --skip permissions --skip gitignore --skip skill --skip done`
 }
 
-export function removeShellHook(text: string, { file, commands }: ShellHookPlace): string {
+export function removeShellHook(text: string, { file, commands }: ShellHookLocation): string {
   const isShellHook = (hook: unknown): boolean => commands.includes((hook as { command: string } | null)?.command ?? '')
   return removeEntries(text, file, isShellHook, EVENT)
 }

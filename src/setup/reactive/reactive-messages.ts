@@ -24,7 +24,7 @@ const TYPES: Readonly<Record<string, string>> = {
 }
 
 export const RULES_TEXT = {
-  place: (rule: number | undefined, field: string): string =>
+  location: (rule: number | undefined, field: string): string =>
     rule === undefined ? '' : `, rule ${rule}${field === '' ? '' : `, ${quote(field, 80)}`}`,
   unknownField: (field: string, known: readonly string[]): string => {
     const closest = closestName(field, known)

@@ -2,7 +2,7 @@ import { oneLine } from '../../kernel/text.ts'
 import { fromIso } from '../../kernel/time.ts'
 import type { JournalLine } from '../../project/journal-entry.ts'
 import { eventWords } from './report-messages.ts'
-import type { MarkerStanding, MarkerStory, ReportMarker, Span, StoryEvent, Tone } from './story.ts'
+import type { MarkerStatus, MarkerStory, ReportMarker, Span, StoryEvent, Tone } from './story.ts'
 
 /** Pure. */
 
@@ -16,7 +16,7 @@ const OF_MARKERS: readonly string[] = [
   ...['wait', 'wait-end'],
 ]
 
-const ENDS: Readonly<Record<string, MarkerStanding>> = {
+const ENDS: Readonly<Record<string, MarkerStatus>> = {
   clear: 'cleared',
   cap: 'abandoned',
   bypass: 'bypassed',
@@ -39,7 +39,7 @@ interface Draft {
   agent: string | undefined
   startMs: number
   endMs: number | undefined
-  standing: MarkerStanding | undefined
+  status: MarkerStatus | undefined
   blocks: number
   waits: Span[]
   waitingSinceMs: number | undefined
@@ -72,7 +72,7 @@ export function markerStories(
 ): MarkerStory[] {
   const drafts: Draft[] = []
   for (const timed of lines) read(drafts, timed)
-  const left = new Set(drafts.filter((one) => one.standing === undefined || isGivenUp(one)))
+  const left = new Set(drafts.filter((one) => one.status === undefined || isGivenUp(one)))
   const withMarker = new Map<Draft, ReportMarker>()
   for (const marker of markers) {
     const draft = [...left].reverse().find((one) => isOf(one, marker)) ?? newDraft(marker.madeMs ?? nowMs)
@@ -91,13 +91,13 @@ function isOf(draft: Draft, marker: ReportMarker): boolean {
   return marker.id === undefined || draft.id === undefined || marker.id === draft.id
 }
 
-function isGivenUp({ standing }: Draft): boolean {
-  return standing === 'abandoned' || standing === 'unchecked'
+function isGivenUp({ status }: Draft): boolean {
+  return status === 'abandoned' || status === 'unchecked'
 }
 
 function newDraft(startMs: number): Draft {
   return {
-    ...{ id: undefined, session: undefined, agent: undefined, startMs, endMs: undefined, standing: undefined },
+    ...{ id: undefined, session: undefined, agent: undefined, startMs, endMs: undefined, status: undefined },
     ...{ blocks: 0, waits: [], waitingSinceMs: undefined, events: [] },
   }
 }
@@ -126,8 +126,8 @@ function read(drafts: Draft[], timed: TimedLine): void {
   if (line.event === 'block') draft.blocks += 1
   if (line.event === 'wait') draft.waitingSinceMs ??= timeMs
   else if (line.event === 'wait-end') endWait(draft, timeMs)
-  const standing = ENDS[line.event]
-  if (standing !== undefined) end(draft, line.outcome === 'unchecked' ? 'unchecked' : standing, timeMs)
+  const status = ENDS[line.event]
+  if (status !== undefined) end(draft, line.outcome === 'unchecked' ? 'unchecked' : status, timeMs)
 }
 
 function endWait(draft: Draft, timeMs: number): void {
@@ -135,25 +135,25 @@ function endWait(draft: Draft, timeMs: number): void {
   draft.waitingSinceMs = undefined
 }
 
-function end(draft: Draft, standing: MarkerStanding, timeMs: number): void {
+function end(draft: Draft, status: MarkerStatus, timeMs: number): void {
   endWait(draft, timeMs)
-  draft.standing = standing
+  draft.status = status
   draft.endMs = timeMs
 }
 
 function storyOf(draft: Draft, marker: ReportMarker | undefined, nowMs: number): MarkerStory {
-  const standing = standingOf(draft, marker)
-  const isOpen = standing === 'pending' || standing === 'waiting'
+  const status = statusOf(draft, marker)
+  const isOpen = status === 'pending' || status === 'waiting'
   const lastMs = draft.events.at(-1)?.timeMs ?? draft.startMs
   const endMs = draft.endMs ?? (isOpen ? Math.max(nowMs, draft.startMs) : lastMs)
-  if (standing === 'waiting') draft.waits.push({ startMs: draft.waitingSinceMs ?? lastMs, endMs })
+  if (status === 'waiting') draft.waits.push({ startMs: draft.waitingSinceMs ?? lastMs, endMs })
   return {
     id: draft.id ?? marker?.id,
     operation: marker?.operation,
     skill: marker?.skill,
     session: draft.session,
     agent: draft.agent,
-    standing,
+    status,
     startMs: Math.min(draft.startMs, isOpen ? (marker?.madeMs ?? draft.startMs) : draft.startMs),
     endMs,
     blocks: draft.blocks,
@@ -164,9 +164,9 @@ function storyOf(draft: Draft, marker: ReportMarker | undefined, nowMs: number):
   }
 }
 
-function standingOf({ standing }: Draft, marker: ReportMarker | undefined): MarkerStanding {
+function statusOf({ status }: Draft, marker: ReportMarker | undefined): MarkerStatus {
   // An abandoned marker that is gone was cleared or removed by hand after all.
-  if (marker === undefined) return standing ?? 'removed'
+  if (marker === undefined) return status ?? 'removed'
   if (marker.state === 'pending') return marker.waitsFor === undefined ? 'pending' : 'waiting'
   return marker.state
 }

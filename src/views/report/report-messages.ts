@@ -66,10 +66,10 @@ const TRANSITION_WORDS: Readonly<Record<TransitionEvent, string>> = {
 
 export function transitionWords(
   event: TransitionEvent,
-  place: { readonly phase: string; readonly step: number | undefined; readonly attempt: number | undefined },
+  location: { readonly phase: string; readonly step: number | undefined; readonly attempt: number | undefined },
   rest: string | undefined,
 ): string {
-  const { phase, step, attempt } = place
+  const { phase, step, attempt } = location
   const where = [
     phase,
     ...(step === undefined ? [] : [`step ${step}`]),
@@ -148,7 +148,7 @@ export const REPORT_TEXT = {
   step: (number: number, name: string | undefined): string =>
     name === undefined ? `step ${number}` : `${number}. ${name}`,
   columns: ['Phase', 'Result', 'Prompts', 'Worked'],
-  phaseStandings: { done: 'done', running: 'running', failed: 'failed', skipped: 'skipped', waiting: 'not reached' },
+  phaseStatuses: { done: 'done', running: 'running', failed: 'failed', skipped: 'skipped', waiting: 'not reached' },
   check: (run: string, failed: string | undefined): string =>
     failed === undefined ? `check: ${run}` : `check: ${run}, failed the last time (${failed})`,
   graph: (name: string): string => `The phases of ${name}`,

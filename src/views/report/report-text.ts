@@ -23,14 +23,14 @@ export function storyLines({ tasks, others, leftOut }: Report, paint: Highlighte
   ]
 }
 
-function markerLines({ id, standing, startMs, endMs, blocks, events }: MarkerStory): string[] {
-  const facts = [STANDING_WORDS[standing], duration(endMs - startMs), ...(blocks === 0 ? [] : [TEXT.blocks(blocks)])]
+function markerLines({ id, status, startMs, endMs, blocks, events }: MarkerStory): string[] {
+  const facts = [STANDING_WORDS[status], duration(endMs - startMs), ...(blocks === 0 ? [] : [TEXT.blocks(blocks)])]
   return [`  ${TEXT.marker} ${id ?? ''}`.trimEnd().concat(`: ${facts.join(' · ')}`), ...events.map(eventLine)]
 }
 
 function runLines(run: RunStory): string[] {
-  const { name, standing, prompts, events } = run
-  const facts = [STANDING_WORDS[standing], ...runTimes(run), TEXT.prompts(prompts)]
+  const { name, status, prompts, events } = run
+  const facts = [STANDING_WORDS[status], ...runTimes(run), TEXT.prompts(prompts)]
   return [`  ${TEXT.run} ${name}: ${facts.join(' · ')}`, ...events.map(eventLine)]
 }
 

@@ -3,7 +3,7 @@ import type { Phase } from '../../run/definition/phase-fields.ts'
 import { stepAsText } from '../../run/definition/steps.ts'
 import type { HistoryEntry, RunOutcome, TransitionEvent } from '../../run/machine/history.ts'
 import { needOf } from '../../run/machine/need.ts'
-import { phaseStandings } from '../../run/machine/picture.ts'
+import { phaseStatuses } from '../../run/machine/picture.ts'
 import { phaseMs, visitsOf, type WorkflowState, workedMs } from '../../run/machine/state.ts'
 import { REPORT_TEXT, transitionWords } from './report-messages.ts'
 import type { PhaseStory, ReportRun, RunStory, StepStory, StoryEvent, Tone, VisitSteps, VisitStory } from './story.ts'
@@ -35,10 +35,10 @@ const END_TONES: Readonly<Record<RunOutcome, Tone>> = {
 
 export function runStory({ state, history }: ReportRun, nowMs: number): RunStory {
   const visits = visitStories(history, state, nowMs)
-  const standings = phaseStandings(state)
+  const statuses = phaseStatuses(state)
   return {
     name: oneLine(state.name, 120),
-    standing: standingOf(state),
+    status: statusOf(state),
     why: state.why === undefined ? undefined : oneLine(state.why, 500),
     waitsFor: waitsFor(state),
     session: state.hostSession === undefined ? undefined : oneLine(state.hostSession, 80),
@@ -48,7 +48,7 @@ export function runStory({ state, history }: ReportRun, nowMs: number): RunStory
     prompts: state.prompts,
     skips: state.skips,
     phases: state.definition.phases.map((phase, index) =>
-      phaseStory(phase, standings[index] ?? 'waiting', state, history, visits, nowMs),
+      phaseStory(phase, statuses[index] ?? 'waiting', state, history, visits, nowMs),
     ),
     visits,
     events: history.map(eventOf),
@@ -63,7 +63,7 @@ function waitsFor(state: WorkflowState): string | undefined {
   return need.kind === 'wait' ? oneLine(need.wait.for, 300) : undefined
 }
 
-function standingOf(state: WorkflowState): RunStory['standing'] {
+function statusOf(state: WorkflowState): RunStory['status'] {
   const { active, outcome, skips } = state
   if (active) return waitsFor(state) === undefined ? 'running' : 'waiting'
   if (outcome === 'completed') return skips > 0 ? 'skipped' : 'completed'
@@ -107,7 +107,7 @@ function visitStories(history: readonly HistoryEntry[], state: WorkflowState, no
 
 function phaseStory(
   phase: Phase,
-  standing: PhaseStory['standing'],
+  status: PhaseStory['status'],
   state: WorkflowState,
   history: readonly HistoryEntry[],
   visits: readonly VisitStory[],
@@ -116,7 +116,7 @@ function phaseStory(
   const own = visits.filter((visit) => visit.phase === phase.id)
   return {
     id: phase.id,
-    standing,
+    status,
     artifact: phase.artifact === undefined ? undefined : oneLine(phase.artifact, 120),
     check: phase.check.run === undefined ? undefined : oneLine(phase.check.run, 200),
     visits: visitsOf(state, phase.id),

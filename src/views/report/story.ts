@@ -28,7 +28,7 @@ export interface ReportRun {
   readonly history: readonly HistoryEntry[]
 }
 
-export type MarkerStanding =
+export type MarkerStatus =
   | 'pending'
   | 'waiting'
   | 'cleared'
@@ -54,7 +54,7 @@ export interface MarkerStory {
   readonly skill: string | undefined
   readonly session: string | undefined
   readonly agent: string | undefined
-  readonly standing: MarkerStanding
+  readonly status: MarkerStatus
   readonly startMs: number
   readonly endMs: number
   readonly blocks: number
@@ -91,7 +91,7 @@ export interface VisitSteps {
 
 export interface PhaseStory {
   readonly id: string
-  readonly standing: 'done' | 'running' | 'failed' | 'skipped' | 'waiting'
+  readonly status: 'done' | 'running' | 'failed' | 'skipped' | 'waiting'
   readonly artifact: string | undefined
   readonly check: string | undefined
   readonly visits: number
@@ -102,7 +102,7 @@ export interface PhaseStory {
 
 export interface RunStory extends Span {
   readonly name: string
-  readonly standing:
+  readonly status:
     | 'running'
     | 'waiting'
     | 'completed'

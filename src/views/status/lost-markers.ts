@@ -74,7 +74,7 @@ export function findLostMarkers(
   root: string,
   isWanted: (lost: LostMarker) => boolean,
 ): readonly LostMarker[] {
-  return lookTwice(() => {
+  return checkTwice(() => {
     const records = markerRecords(journalAt(root))
     if (!records.some(needsFile) && givenUpNotes(root).length === 0) return { lost: [] }
     return { lost: lostMarkers(root, records, viewMarkers(root, context.nowMs).markers).filter(isWanted) }
@@ -84,11 +84,11 @@ export function findLostMarkers(
 const BETWEEN_MS = 100
 
 /** Another process may just have changed a marker or its line in the journal, so only a second look counts. */
-export function lookTwice<Found extends { readonly lost: readonly LostMarker[] }>(look: () => Found): Found {
-  const first = look()
+export function checkTwice<Found extends { readonly lost: readonly LostMarker[] }>(inspect: () => Found): Found {
+  const first = inspect()
   if (first.lost.length === 0) return first
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, BETWEEN_MS)
-  const again = look()
+  const again = inspect()
   const keyOf = ({ relative, record }: LostMarker): string => record?.id ?? relative
   const keys = new Set(first.lost.map(keyOf))
   return { ...again, lost: again.lost.filter((one) => keys.has(keyOf(one))) }

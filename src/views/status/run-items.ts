@@ -6,7 +6,7 @@ import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { needOf } from '../../run/machine/need.ts'
 import type { WorkflowState } from '../../run/machine/state.ts'
 import { isApprovalDue } from '../../run/machine/steering.ts'
-import { placeText } from '../../run/run-standing.ts'
+import { locationText } from '../../run/run-status.ts'
 import { shareOf } from '../../run/shared/share-record.ts'
 import { readState } from '../../run/store/state-store.ts'
 import { type StatusKind, PROJECT_STATUS_TEXT as TEXT } from '../status-messages.ts'
@@ -49,7 +49,7 @@ function itemOf(
   const path = inLine(folder.relative)
   const facts = [
     oneLine(state.name, 80),
-    ...(state.active ? [placeText(state)] : []),
+    ...(state.active ? [locationText(state)] : []),
     ...(state.active && state.stopRequestedMs !== undefined ? [TEXT.stopping] : []),
     ...(state.wait === undefined ? [] : [TEXT.waitsFor(state.wait.for)]),
     ...(isApprovalDue(state) ? [TEXT.waitsForApproval] : []),
@@ -73,7 +73,7 @@ function sentenceOf(kind: StatusKind, task: string, state: WorkflowState): strin
     const what = need.kind === 'wait' ? TEXT.waitsFor(need.wait.for) : TEXT.waitsForApproval
     return VERDICT_TEXT.runWaits(task, state.name, what)
   }
-  return VERDICT_TEXT.run(task, kind, state.name, state.active ? placeText(state) : state.why)
+  return VERDICT_TEXT.run(task, kind, state.name, state.active ? locationText(state) : state.why)
 }
 
 function runKindOf(state: WorkflowState): StatusKind | undefined {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import type { WorkflowState } from '../../../src/run/machine/state.ts'
-import { pauseClock, settleClock, workedMs } from '../../../src/run/machine/state.ts'
+import { countElapsed, pauseClock, workedMs } from '../../../src/run/machine/state.ts'
 
 /** The clock of a run, which reads the system's: that one may be set by hours at any time. */
 
@@ -18,7 +18,7 @@ it('the time for which a run has worked never falls, and never grows by more tha
       for (const [nowMs, pauses] of times) {
         forward += Math.max(0, nowMs - last)
         last = nowMs
-        state = pauses ? pauseClock(state, nowMs) : settleClock(state, nowMs)
+        state = pauses ? pauseClock(state, nowMs) : countElapsed(state, nowMs)
         const after = workedMs(state, nowMs)
         expect(after).toBeGreaterThanOrEqual(worked)
         expect(after).toBeLessThanOrEqual(forward)

@@ -138,7 +138,7 @@ function happen(world: World, event: Event, agent: Agent, chain: number): boolea
       const promptId = `p${event === 'interrupted' ? chain : 0}`
       const judged = judgeAgentStop(state, { ...stop, followsBlock, promptId }, NOW)
       world.state = reread(judged.state)
-      const command = turn(world, event === 'next' ? NEXT : judged.looking)
+      const command = turn(world, event === 'next' ? NEXT : judged.circumstances)
       if (command === 'prompt') answer(world, agent)
       return false
     }
@@ -170,7 +170,7 @@ function expectSameForBothDrivers(world: World): void {
     const stop = { isMain: true, isNext: true, isBlocked: false, promptId: undefined, followsBlock: true, shells: [] }
     const judged = judgeAgentStop(copy.state, { ...stop, startMs: NOW }, NOW)
     if (looking === undefined) copy.state = judged.state
-    const command = turn(copy, looking ?? judged.looking)
+    const command = turn(copy, looking ?? judged.circumstances)
     const { cameBack: _cameBack, ...state } = copy.state
     return { command, state, results: copy.results, archive: copy.archive, artifacts: copy.artifacts }
   })

@@ -30,7 +30,7 @@ describe('the words of explain', () => {
       ['docs', false, []],
     ],
     unreadable: [['EACCES']],
-    told: [['the stop\nwas allowed']],
+    notified: [['the stop\nwas allowed']],
     notAStop: [['PostToolUse']],
     'answer-ignored': [['Kimi Code']],
     'own-agent': [['OpenCode']],

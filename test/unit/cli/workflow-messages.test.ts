@@ -28,7 +28,7 @@ describe('what status says of a run', () => {
       [[1, 2, 3], 5, []],
       [[1, 2], 5, ['add the route', 'test it']],
     ],
-    place: [['plan', 'attempt 1 of 3']],
+    location: [['plan', 'attempt 1 of 3']],
     lastFailure: [
       ['no\nfile', false],
       ['cut', true],

@@ -16,7 +16,7 @@ const EVERY_ARGUMENT: { readonly [Name in NameOf<ErrorArguments[ErrorCode]>]: st
     wanted: 'workflow',
     path: 'PATH',
     detail: 'DETAIL',
-    place: ':3:5',
+    location: ':3:5',
     trust: 'postflight trust',
     more: 17,
     start: 'START',
@@ -42,7 +42,7 @@ const EVERY_ARGUMENT: { readonly [Name in NameOf<ErrorArguments[ErrorCode]>]: st
     unchecked: true,
     claim: 'unanswered',
     refusal: 'running',
-    standing: 'no-steps',
+    status: 'no-steps',
     count: 2_345,
     phase: 'PHASE',
   },
@@ -111,7 +111,7 @@ describe('the sentences of errors', () => {
   it('each argument occurs in one of them, or chooses its words', () => {
     const said = CODES.map((code) => sentenceOf(code)).join('\n')
     const unsaid = Object.entries(EVERY_ARGUMENT).filter(([, value]) => !said.includes(String(value)))
-    expect(unsaid.map(([name]) => name)).toEqual(['resumable', 'problem', 'unchecked', 'claim', 'standing', 'count'])
+    expect(unsaid.map(([name]) => name)).toEqual(['resumable', 'problem', 'unchecked', 'claim', 'status', 'count'])
   })
 
   it('each has a value of an argument, unless its code has no arguments', () => {

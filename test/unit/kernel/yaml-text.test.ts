@@ -37,18 +37,18 @@ describe('a text is read', () => {
   it('of JSON, with its places', () => {
     const read = readYamlText('{"a": [\n 1, {"b": 2}]}', true)
     if (read.kind === 'fault') throw new Error(read.fault.detail)
-    const placeOf = (...path: (string | number)[]) => {
-      const { line, column } = read.place({ path, detail: 'x' })
+    const locationOf = (...path: (string | number)[]) => {
+      const { line, column } = read.location({ path, detail: 'x' })
       return `${line}:${column}`
     }
     expect(read.value).toEqual({ a: [1, { b: 2 }] })
     expect([
-      placeOf(),
-      placeOf('a'),
-      placeOf('a', 0),
-      placeOf('a', 1, 'b'),
-      placeOf('none'),
-      placeOf('a', 0, 'b'),
+      locationOf(),
+      locationOf('a'),
+      locationOf('a', 0),
+      locationOf('a', 1, 'b'),
+      locationOf('none'),
+      locationOf('a', 0, 'b'),
     ]).toEqual(['1:1', '1:2', '2:2', '2:6', '1:1', '2:2'])
   })
 })

@@ -12,7 +12,7 @@ import {
 } from '../../../src/opencode-hooks/index.ts'
 import { jsonFaultIn } from '../../../src/opencode-hooks/json-error-recovery.ts'
 import { rateLimitTest } from '../../../src/opencode-hooks/model-switch.ts'
-import { placeInRun, reminderText } from '../../../src/opencode-hooks/phase-reminder.ts'
+import { locationInRun, reminderText } from '../../../src/opencode-hooks/phase-reminder.ts'
 import { begin } from '../run/builders.ts'
 
 const directory = '/nowhere'
@@ -101,10 +101,10 @@ describe('the reminder of a phase', () => {
     const state = begin({ id: 'a', steps: ['s1', 's2', 's3', 's4'], parallel: 3, max_step_attempts: 2 })
     const inWork = [1, 3].map((step) => ({ step, attempts: 0, maxAttempts: 2, out: true, failure: undefined }))
     const folder = { path: '/specs/007_x', task: '007_x', relative: 'specs/007_x' } as never
-    expect(placeInRun(folder, { ...state, inWork, stepsKnown: true, totalSteps: 4 }, 'Slowly.')).toContain(
+    expect(locationInRun(folder, { ...state, inWork, stepsKnown: true, totalSteps: 4 }, 'Slowly.')).toContain(
       'phase "a", steps 2, 4 of 4. It must produce /specs/007_x/step-result-2.json, /specs/007_x/step-result-4.json. Slowly.',
     )
-    expect(placeInRun(folder, { ...state, stepsKnown: true, totalSteps: 4 }, undefined)).toContain(
+    expect(locationInRun(folder, { ...state, stepsKnown: true, totalSteps: 4 }, undefined)).toContain(
       'phase "a", step 1 of 4. It must produce /specs/007_x/step-result-1.json. Do not work ahead',
     )
   })

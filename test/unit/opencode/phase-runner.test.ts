@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import type { HostClient } from '../../../src/hosts/opencode/api.ts'
 import { type PhasePorts, PhaseRunner } from '../../../src/opencode/workflow/phase-runner.ts'
 import { advance } from '../../../src/run/machine/machine.ts'
-import { currentPhase, withHandOut } from '../../../src/run/machine/position.ts'
+import { currentPhase, withBatch } from '../../../src/run/machine/position.ts'
 import { duePrompt } from '../../../src/run/machine/prompt.ts'
 import type { WorkflowState } from '../../../src/run/machine/state.ts'
 import { begin, seeing } from '../run/builders.ts'
@@ -45,7 +45,7 @@ function runner() {
 function withNextOut(state: WorkflowState): WorkflowState {
   for (let next = state; ; ) {
     const isDone = next.prompted && next === state
-    const results = withHandOut(next, currentPhase(next)).inWork.map(() =>
+    const results = withBatch(next, currentPhase(next)).inWork.map(() =>
       isDone ? ({ kind: 'result', success: true, archived: false } as const) : ({ kind: 'absent' } as const),
     )
     const taken = advance(next, seeing({ stepResults: results }))

@@ -36,8 +36,8 @@ function afterStop(
   more: Partial<AgentStop> = {},
 ): { state: WorkflowState; command: string; hears: boolean; attempts: number } {
   const judged = judgeAgentStop(state, stop(more), NOW)
-  let { state: next, command } = advance(judged.state, seeing(judged.looking))
-  while (command.kind === 'observe') ({ state: next, command } = advance(next, seeing(judged.looking)))
+  let { state: next, command } = advance(judged.state, seeing(judged.circumstances))
+  while (command.kind === 'observe') ({ state: next, command } = advance(next, seeing(judged.circumstances)))
   const attempts = next.phaseAttempts + currentWork(next).attempts
   return { state: next, command: command.kind, hears: judged.hears, attempts }
 }
@@ -84,9 +84,9 @@ describe('a prompt that the host threw away or the person interrupted', () => {
   })
 
   it('goes on at once where the person’s message left its result', () => {
-    const { state, looking, hears } = judgeAgentStop(asked(), stop(ANOTHER), NOW)
+    const { state, circumstances, hears } = judgeAgentStop(asked(), stop(ANOTHER), NOW)
     expect(hears).toBe(true)
-    expect(advance(state, seeing({ ...looking, artifact: { kind: 'valid' } })).state.outcome).toBe('completed')
+    expect(advance(state, seeing({ ...circumstances, artifact: { kind: 'valid' } })).state.outcome).toBe('completed')
   })
 
   it('goes out again at once after the session has started again: a restart must not let the run rest', () => {
@@ -101,9 +101,9 @@ describe('a prompt that the host threw away or the person interrupted', () => {
   })
 
   it('is still in work after the session has started again: a requested stop waits for it', () => {
-    const looking = { returned: false, mayPrompt: false }
+    const circumstances = { returned: false, mayPrompt: false }
     const stopping = requestStop(afterSessionStart(asked()), NOW)
-    expect(advance(stopping, seeing(looking)).command.kind).toBe('wait')
+    expect(advance(stopping, seeing(circumstances)).command.kind).toBe('wait')
     expect(afterStop(stopping, ANOTHER)).toMatchObject({ command: 'finish', state: { outcome: 'stopped', prompts: 1 } })
   })
 
@@ -158,9 +158,9 @@ describe('a prompt that the host threw away or the person interrupted', () => {
   it('counts where something invalid was left, after the person was heard', () => {
     const artifact = { kind: 'invalid', why: 'empty' } as const
     const heard = judgeAgentStop(asked(), stop(ANOTHER), NOW)
-    expect(advance(heard.state, seeing({ ...heard.looking, artifact })).command.kind).toBe('wait')
-    const { state, looking } = judgeAgentStop(heard.state, stop({ promptId: 'p3', followsBlock: false }), NOW)
-    expect(advance(state, seeing({ ...looking, artifact })).state.phaseAttempts).toBe(1)
+    expect(advance(heard.state, seeing({ ...heard.circumstances, artifact })).command.kind).toBe('wait')
+    const { state, circumstances } = judgeAgentStop(heard.state, stop({ promptId: 'p3', followsBlock: false }), NOW)
+    expect(advance(state, seeing({ ...circumstances, artifact })).state.phaseAttempts).toBe(1)
   })
 
   it.each([
@@ -169,8 +169,8 @@ describe('a prompt that the host threw away or the person interrupted', () => {
     ['from after it is', NOW + 1, 1],
   ])('something invalid %s', (_what, changedMs, attempts) => {
     const restarted = afterSessionStart({ ...asked(), promptedMs: NOW })
-    const { state, looking } = judgeAgentStop(restarted, stop(ANOTHER), NOW)
-    const seen = seeing({ ...looking, artifact: { kind: 'invalid', why: 'empty', changedMs } })
+    const { state, circumstances } = judgeAgentStop(restarted, stop(ANOTHER), NOW)
+    const seen = seeing({ ...circumstances, artifact: { kind: 'invalid', why: 'empty', changedMs } })
     expect(advance(state, seen).state).toMatchObject({ phaseAttempts: attempts, interruptions: 1 - attempts })
   })
 })
@@ -185,15 +185,15 @@ describe('a stop', () => {
       [abortState(asked(), NOW), {}],
     ] as const) {
       const judged = judgeAgentStop(state, stop(more), NOW)
-      expect(judged).toEqual({ state, looking: LOOKS_ONLY, asks: false, hears: false })
+      expect(judged).toEqual({ state, circumstances: LOOKS_ONLY, asks: false, hears: false })
       expect(judged.state).toBe(state)
     }
   })
 
   it('is noted once for each prompt', () => {
     const first = judgeAgentStop(asked(), stop(), NOW)
-    const looking = { ...GOES_ON, returned: true, interrupted: false }
-    expect(first).toEqual({ state: { ...asked(), cameBack: true }, looking, asks: false, hears: false })
+    const circumstances = { ...GOES_ON, returned: true, interrupted: false }
+    expect(first).toEqual({ state: { ...asked(), cameBack: true }, circumstances, asks: false, hears: false })
     expect(judgeAgentStop(first.state, stop(), NOW).state).toBe(first.state)
     const fresh = begin(PHASE)
     expect(judgeAgentStop(fresh, stop(), NOW).state).toBe(fresh)
@@ -201,10 +201,10 @@ describe('a stop', () => {
 
   it('while the run waits, or while a sub-agent runs, may only find that work passes', () => {
     const waiting = judgeAgentStop({ ...asked(), wait: { for: 'an answer', count: 1 } }, stop(), NOW)
-    expect(waiting).toMatchObject({ looking: LOOKS_ONLY, asks: false })
+    expect(waiting).toMatchObject({ circumstances: LOOKS_ONLY, asks: false })
     expect(judgeAgentStop(asked(), stop({ isNext: false }), NOW)).toEqual({
       state: { ...asked(), cameBack: true },
-      looking: LOOKS_ONLY,
+      circumstances: LOOKS_ONLY,
       ...{ asks: false, hears: false },
     })
   })
@@ -213,10 +213,10 @@ describe('a stop', () => {
 describe('a stop while shells run in the background', () => {
   it('asks once in a visit and counts nothing, if they were started since the prompt', () => {
     const judged = judgeAgentStop(asked(), stop({ shells: ['server', 'build'] }), NOW)
-    expect(judged).toMatchObject({ asks: true, looking: { returned: false, takes: 'passing', mayPrompt: true } })
+    expect(judged).toMatchObject({ asks: true, circumstances: { returned: false, takes: 'passing', mayPrompt: true } })
     expect(afterStop(asked(), { shells: ['build'] })).toMatchObject({ command: 'wait', state: { phaseAttempts: 0 } })
     const again = judgeAgentStop({ ...judged.state, askedToWait: true }, stop({ shells: ['build'] }), NOW)
-    expect(again).toMatchObject({ asks: false, looking: { returned: false, takes: 'complete' } })
+    expect(again).toMatchObject({ asks: false, circumstances: { returned: false, takes: 'complete' } })
   })
 
   it('ends a run that was asked to stop, without a question, and counts nothing', () => {
@@ -231,8 +231,8 @@ describe('a stop while shells run in the background', () => {
   })
 
   it('takes results that pass', () => {
-    const { state, looking } = judgeAgentStop(asked(), stop({ shells: ['build'] }), NOW)
-    expect(advance(state, seeing({ ...looking, artifact: { kind: 'valid' } })).state.outcome).toBe('completed')
+    const { state, circumstances } = judgeAgentStop(asked(), stop({ shells: ['build'] }), NOW)
+    expect(advance(state, seeing({ ...circumstances, artifact: { kind: 'valid' } })).state.outcome).toBe('completed')
   })
 })
 

@@ -13,10 +13,10 @@ import { mermaidLines } from '../../../src/run/machine/picture.ts'
 import { duePrompt } from '../../../src/run/machine/prompt.ts'
 import { type Script, simulate } from '../../../src/run/machine/simulate.ts'
 import {
+  countElapsed,
   newState,
   pauseClock,
   phaseMs,
-  settleClock,
   type WorkflowState,
   workedMs,
 } from '../../../src/run/machine/state.ts'
@@ -309,7 +309,7 @@ describe('the clock', () => {
     expect(paused).toMatchObject({ durations: { a: 1000 }, clockSinceMs: undefined })
     expect(pauseClock(paused, NOW + 9000)).toBe(paused)
     expect([phaseMs(paused, 'a', NOW + 9000), workedMs(paused, NOW + 9000)]).toEqual([1000, 1000])
-    expect(settleClock(paused, NOW + 9000)).toMatchObject({ durations: { a: 1000 }, clockSinceMs: NOW + 9000 })
+    expect(countElapsed(paused, NOW + 9000)).toMatchObject({ durations: { a: 1000 }, clockSinceMs: NOW + 9000 })
   })
 
   it('of a run that lost its client counts until the last transition', () => {

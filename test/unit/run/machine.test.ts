@@ -13,7 +13,7 @@ import {
 } from '../../../src/run/machine/control.ts'
 import { advance } from '../../../src/run/machine/machine.ts'
 import { isResumable } from '../../../src/run/machine/need.ts'
-import { mermaidLines, phaseStandings } from '../../../src/run/machine/picture.ts'
+import { mermaidLines, phaseStatuses } from '../../../src/run/machine/picture.ts'
 import { currentPhase, currentWork } from '../../../src/run/machine/position.ts'
 import { duePrompt, PROMPT_LIMIT } from '../../../src/run/machine/prompt.ts'
 import type { WorkflowState } from '../../../src/run/machine/state.ts'
@@ -41,7 +41,7 @@ describe('a stop request', () => {
     expect(command.kind).toBe('finish')
     expect(state).toMatchObject({ active: false, outcome: 'stopped', phase: 'b', stopRequestedMs: undefined })
     // The first phase is done.
-    expect(phaseStandings(state)).toEqual(['done', 'waiting'])
+    expect(phaseStatuses(state)).toEqual(['done', 'waiting'])
     const resumed = advance(resumeState(state, NO_SESSIONS, seeing()), seeing())
     expect(resumed.state).toMatchObject({ active: true, phase: 'b', prompted: true, visits: { a: 1, b: 1 } })
   })
@@ -315,13 +315,13 @@ describe('the standing of phases', () => {
   it('is shown by its colours in the diagram', () => {
     const two = [...ONE, { id: 'b', prompt: 'p', artifact: 'b.md' }]
     const running = begin(...two)
-    expect(phaseStandings(running)).toEqual(['running', 'waiting'])
+    expect(phaseStatuses(running)).toEqual(['running', 'waiting'])
     const entered = advance(running, seeing({ artifact: { kind: 'valid' } })).state
-    expect(phaseStandings(entered)).toEqual(['done', 'running'])
-    expect(phaseStandings(abortState(entered, NOW))).toEqual(['done', 'failed'])
-    expect(phaseStandings(haltState(entered, 'x', NOW))).toEqual(['done', 'waiting'])
+    expect(phaseStatuses(entered)).toEqual(['done', 'running'])
+    expect(phaseStatuses(abortState(entered, NOW))).toEqual(['done', 'failed'])
+    expect(phaseStatuses(haltState(entered, 'x', NOW))).toEqual(['done', 'waiting'])
     const done = advance(entered, seeing({ artifact: { kind: 'valid' } })).state
-    expect(phaseStandings(done)).toEqual(['done', 'done'])
+    expect(phaseStatuses(done)).toEqual(['done', 'done'])
     expect(mermaidLines(running.definition, entered)).toEqual([
       'flowchart TD',
       '  start(( )) --> p_a',

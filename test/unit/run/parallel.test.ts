@@ -3,7 +3,7 @@ import { promptBound } from '../../../src/run/definition/bound.ts'
 import { haltState, promptAgain, requestStop, resumeState } from '../../../src/run/machine/control.ts'
 import { advance } from '../../../src/run/machine/machine.ts'
 import type { Observation, StepResultSeen } from '../../../src/run/machine/observation.ts'
-import { currentPhase, currentWork, withHandOut } from '../../../src/run/machine/position.ts'
+import { currentPhase, currentWork, withBatch } from '../../../src/run/machine/position.ts'
 import { duePrompt, promptRecord, stepsOf } from '../../../src/run/machine/prompt.ts'
 import type { WorkflowState } from '../../../src/run/machine/state.ts'
 import { ready } from '../../property/run/arbitraries.ts'
@@ -28,7 +28,7 @@ function back(
   const left = new Map(Object.entries(results))
   let state = start
   for (;;) {
-    const { inWork } = withHandOut(state, currentPhase(state))
+    const { inWork } = withBatch(state, currentPhase(state))
     const stepResults = inWork.map(({ step }) => left.get(String(step + 1)) ?? NONE)
     const { state: next, command, effects } = advance(state, seeing({ stepResults, mayPrompt: false, ...more }))
     for (const effect of effects) if ('file' in effect) left.delete(/\d+/.exec(effect.file)?.[0] ?? '')
@@ -50,7 +50,7 @@ const lastEvents = ({ history }: WorkflowState, count: number): string[] =>
 
 const out = hand(begin(FIVE))
 
-describe('a hand-out', () => {
+describe('a batch', () => {
   it('has as many steps as may be in progress at once, each counted as a prompt', () => {
     expect(workOf(out)).toEqual(['1: 0 *', '2: 0 *', '3: 0 *'])
     expect(out).toMatchObject({ prompted: true, prompts: 3 })
@@ -136,7 +136,7 @@ describe('a hand-out', () => {
     const given = hand(resumed)
     expect(workOf(given)).toEqual(['1: 2', '4: 0 *', '5: 0 *'])
     expect(endedOf(back(given, { 4: DONE, 5: DONE }))).toContain('1: skipped after 2')
-    // Where nothing else is left in progress, it is given up before the next hand-out.
+    // Where nothing else is left in progress, it is given up before the next batch.
     const alone = { ...resumed, inWork: resumed.inWork.slice(0, 1), prompted: false }
     const skipped = advance(alone, seeing())
     expect(endedOf(skipped.state)).toContain('1: skipped after 2')
@@ -148,7 +148,7 @@ describe('a hand-out', () => {
     expect(workOf(some)).toEqual(['1: 0 *', '3: 0 *'])
     expect(some).toMatchObject({ interruptions: 1, prompts: 5 })
     expect(lastEvents(some, 2)).toEqual(['prompt 1 1', 'prompt 3 1'])
-    // A step that failed waits for the next hand-out.
+    // A step that failed waits for the next batch.
     const failed = back(out, { 2: FAILED }, { returned: false })
     const again = back(failed, {}, { interrupted: true, mayPrompt: true })
     expect(workOf(again)).toEqual(['1: 0 *', '2: 1', '3: 0 *'])
@@ -186,7 +186,7 @@ describe('a hand-out', () => {
   })
 })
 
-describe('the prompt of a hand-out', () => {
+describe('the prompt of a batch', () => {
   const steps = [{ name: 'one', agent: 'scout', model: 'small' }, { name: 'two' }, 'three']
   const written = { ...FIVE, steps, step_prompt: '<{{step.name}}> <{{step}}>', agent: 'worker' }
 

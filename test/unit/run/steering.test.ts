@@ -4,8 +4,8 @@ import { abortState, haltState, promptAgain, resumeState } from '../../../src/ru
 import { advance } from '../../../src/run/machine/machine.ts'
 import { awaitsApproval, visitPutAside } from '../../../src/run/machine/need.ts'
 import type { Observation, StepResultSeen } from '../../../src/run/machine/observation.ts'
-import { archivedName, archivePlace } from '../../../src/run/machine/observation.ts'
-import { phaseStandings } from '../../../src/run/machine/picture.ts'
+import { archivedName, archiveLocation } from '../../../src/run/machine/observation.ts'
+import { phaseStatuses } from '../../../src/run/machine/picture.ts'
 import { duePrompt } from '../../../src/run/machine/prompt.ts'
 import type { WorkflowState } from '../../../src/run/machine/state.ts'
 import { formatState, isState, parseState } from '../../../src/run/machine/state-file.ts'
@@ -175,12 +175,12 @@ describe('a run that goes on from another phase', () => {
   it('counts the unfinished phases that it passes over, until they are entered again', () => {
     const back = backAt(phase('a'), phase('b'), phase('c'))
     expect(back).toMatchObject({ phase: 'a', skips: 0, unfinished: { c: 'open' } })
-    expect(phaseStandings(back)).toEqual(['running', 'done', 'waiting'])
+    expect(phaseStatuses(back)).toEqual(['running', 'done', 'waiting'])
 
     const on = entered(wentFrom(back, 'c'))
 
     expect(on).toMatchObject({ phase: 'c', skips: 2, unfinished: { a: 'skipped', b: 'skipped' } })
-    expect(phaseStandings(on)).toEqual(['skipped', 'skipped', 'running'])
+    expect(phaseStatuses(on)).toEqual(['skipped', 'skipped', 'running'])
     expect(on.history.slice(-3)).toMatchObject([
       { event: 'phase-skipped', phase: 'a', visit: 2, detail: 'resume --from c' },
       { event: 'phase-skipped', phase: 'b', visit: 1 },
@@ -194,7 +194,7 @@ describe('a run that goes on from another phase', () => {
   })
 
   it('shows a phase as done whatever its name', () => {
-    expect(phaseStandings(played(begin(phase('constructor'), phase('b')), MADE))).toEqual(['done', 'running'])
+    expect(phaseStatuses(played(begin(phase('constructor'), phase('b')), MADE))).toEqual(['done', 'running'])
   })
 
   it('counts no phase that will certainly be done again, in a loop too', () => {
@@ -304,7 +304,7 @@ describe('a run that goes on from another phase', () => {
     expect(ended).toMatchObject({ outcome: 'completed', skips: 1, unfinished: { spec: 'skipped' } })
     expect(ended.why).toContain('1 step or artifact was skipped')
     expect(ended.history.at(-2)).toMatchObject({ event: 'phase-skipped', phase: 'spec', visit: 1 })
-    expect(phaseStandings(ended)).toEqual(['done', 'skipped', 'done', 'done'])
+    expect(phaseStatuses(ended)).toEqual(['done', 'skipped', 'done', 'done'])
   })
 })
 
@@ -329,7 +329,7 @@ it.each([
   [{ kind: 'archive-artifact', phase: 'a', visit: 2, artifact: 'docs/x.md' }, 'artifacts/a/2-x.md'],
   [{ kind: 'archive-artifact', phase: 'a', visit: 2, artifact: 'x.md' }, 'artifacts/a/2-x.md'],
 ] as const)('%j moves its file to %s', (effect, place) => {
-  const { folder, name } = archivePlace(effect)
+  const { folder, name } = archiveLocation(effect)
   expect(`${folder}/${name}`).toBe(place)
   expect(archivedName(1, 'a/b/c.txt')).toBe('1-c.txt')
 })

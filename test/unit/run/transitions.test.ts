@@ -3,7 +3,7 @@ import { abortState, haltState, promptAgain, requestStop, resumeState } from '..
 import type { HistoryEntry } from '../../../src/run/machine/history.ts'
 import { advance } from '../../../src/run/machine/machine.ts'
 import type { ArtifactSeen, Effect, Observation, StepResultSeen } from '../../../src/run/machine/observation.ts'
-import { phaseStandings } from '../../../src/run/machine/picture.ts'
+import { phaseStatuses } from '../../../src/run/machine/picture.ts'
 import { currentWork, stepAt } from '../../../src/run/machine/position.ts'
 import { HISTORY_KEPT, type WorkflowState, withTransition } from '../../../src/run/machine/state.ts'
 import { begin, NO_SESSIONS, NOW, seeing } from './builders.ts'
@@ -379,7 +379,7 @@ describe('the commands of a person', () => {
     const phase = { id: 'a', steps: ['x'] }
     const { told, state } = play(requestStop(play(begin(phase, B), {}, {}).state, NOW), DONE, {}, {})
     expect(told.at(-1)).toBe('finish | end b stopped')
-    expect(phaseStandings(state)).toEqual(['done', 'waiting'])
+    expect(phaseStatuses(state)).toEqual(['done', 'waiting'])
   })
 
   it.each<[string, Partial<WorkflowState>]>([

@@ -10,7 +10,7 @@ import {
   addEntries,
   findCommands,
   findEntries,
-  findPlaces,
+  findLocations,
   isInstalled,
   isOurHook,
   removeEntries,
@@ -361,12 +361,12 @@ describe('finding', () => {
         Other: [null, { hooks: [OURS] }],
       },
     })
-    expect(findPlaces(text, PATH, isOurHook)).toEqual([
+    expect(findLocations(text, PATH, isOurHook)).toEqual([
       { event: 'Stop', group: 1, hook: 1 },
       { event: 'Stop', group: 1, hook: 2 },
       { event: 'Other', group: 1, hook: 0 },
     ])
-    expect(findPlaces('', PATH, isOurHook)).toEqual([])
+    expect(findLocations('', PATH, isOurHook)).toEqual([])
   })
 })
 

@@ -25,7 +25,7 @@ describe('findings about the hook', () => {
     copyMissing: [['.claude/settings.json', 'no such file']],
     installedByProject: [['.claude/settings.json']],
     plugin: [['postflight-guard', 'hooks.json']],
-    pluginPlace: [['postflight-guard']],
+    pluginLocation: [['postflight-guard']],
     shellHook: [['bash guard.sh', '.claude/settings.json']],
     reactive: [
       [1, '.claude/settings.json'],

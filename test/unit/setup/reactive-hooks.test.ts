@@ -149,6 +149,6 @@ describe('readRules', () => {
   ])('says where and what is wrong in %j', (value, sentence) => {
     const fault = readRules(value)
     if (!('detail' in fault)) throw new Error('no fault was found')
-    expect(`${RULES_TEXT.place(fault.rule, fault.field)}: ${fault.detail}`).toBe(sentence)
+    expect(`${RULES_TEXT.location(fault.rule, fault.field)}: ${fault.detail}`).toBe(sentence)
   })
 })

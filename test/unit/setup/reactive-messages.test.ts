@@ -15,7 +15,7 @@ describe("the texts of Claude Code's agent hooks", () => {
 
 describe('what is wrong with a file of rules', () => {
   itSays(RULES_TEXT, {
-    place: [
+    location: [
       [undefined, ''],
       [2, ''],
       [2, 'tools.0'],

@@ -11,7 +11,7 @@ function unfinished(
 }
 
 function unfinishedRun(more: Partial<UnfinishedWorkflow> = {}): UnfinishedWorkflow {
-  const run = { task: '259_x', root: '/home/me/p', name: 'flow', hostSession: 's2', standing: 'running' } as const
+  const run = { task: '259_x', root: '/home/me/p', name: 'flow', hostSession: 's2', status: 'running' } as const
   return { ...run, ageMs: 2 * HOUR_MS, ...more }
 }
 
@@ -45,18 +45,18 @@ describe('the text for a session that starts', () => {
       '- 259_x, flow: a running workflow, which sends its next prompt when you end your turn, of this session, 2 h old',
     )
     expect(of(undefined, undefined)).toContain('`postflight workflow resume 259_x` continues here, without a session')
-    const [, lost] = linesOf(composeRecovery([], 's1', [unfinishedRun({ hostSession: 's1', standing: 'lost' })]))
+    const [, lost] = linesOf(composeRecovery([], 's1', [unfinishedRun({ hostSession: 's1', status: 'lost' })]))
     expect(lost).toContain('`postflight workflow resume 259_x` puts it back')
   })
 
   it('says of a workflow without its run file that no hook finds it, and what puts the file back', () => {
-    const [, line] = linesOf(composeRecovery([], 's1', [unfinishedRun({ standing: 'lost' })]))
+    const [, line] = linesOf(composeRecovery([], 's1', [unfinishedRun({ status: 'lost' })]))
     expect(line).toContain('no hook finds, because its run file is gone')
     expect(line).toContain('`postflight workflow resume 259_x` puts it back')
   })
 
   it('says of a workflow that stalled what gives it new attempts, and never offers to end one', () => {
-    const lines = linesOf(composeRecovery([], 's1', [unfinishedRun({ standing: 'stalled' })]))
+    const lines = linesOf(composeRecovery([], 's1', [unfinishedRun({ status: 'stalled' })]))
     expect(lines[1]).toContain('stalled, which `postflight workflow resume 259_x` continues here with new attempts')
     expect(lines.join()).not.toContain('abort')
   })

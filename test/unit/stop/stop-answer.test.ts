@@ -188,7 +188,7 @@ describe('a session that starts', () => {
       name: 'flow',
       hostSession: 's1',
       ageMs: 2 * HOUR_MS,
-      standing: 'running',
+      status: 'running',
       awaitsStart: false,
     } as const
     const answer = answerToStart({ payload: event, reader: READER }, unfinished, [{ folder, ...run }])

@@ -106,7 +106,7 @@ describe('the card of a task', () => {
     expect(linesOf(taskCard(task, 1, true))).toMatchSnapshot()
   })
 
-  it('has only what is known of a marker, and each standing once', () => {
+  it('has only what is known of a marker, and each status once', () => {
     const entries: Entry[] = [1, 2, 4].flatMap((at): Entry[] => [
       { at, event: 'create' },
       { at: at + 0.5, event: 'clear' },

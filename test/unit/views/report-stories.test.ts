@@ -39,7 +39,7 @@ describe('the story of a marker', () => {
     )
     expect(others).toEqual([])
     expect(story).toEqual({
-      ...{ id: 'pf_1', operation: 'research', skill: 'skill-x', session: 's1', agent: 'a2', standing: 'waiting' },
+      ...{ id: 'pf_1', operation: 'research', skill: 'skill-x', session: 's1', agent: 'a2', status: 'waiting' },
       ...{ startMs: NOW - 90 * MINUTE, endMs: NOW, blocks: 1, steps, checks },
       waits: [
         { startMs: journalAt(2), endMs: journalAt(5) },
@@ -59,7 +59,7 @@ describe('the story of a marker', () => {
     expect(storiesOf([], [marker({ madeMs: NOW - 5 * MINUTE, operation: undefined })])).toEqual([
       {
         ...{ id: 'pf_1', operation: undefined, skill: undefined, session: undefined, agent: undefined },
-        ...{ standing: 'pending', startMs: NOW - 5 * MINUTE, endMs: NOW, blocks: 0 },
+        ...{ status: 'pending', startMs: NOW - 5 * MINUTE, endMs: NOW, blocks: 0 },
         ...{ waits: [], events: [], steps: [], checks: [] },
       },
     ])
@@ -85,8 +85,8 @@ describe('the story of a marker', () => {
   it('ends with its last event, not with the report, if it is over or its marker was removed', () => {
     const created = { at: 0, event: 'create', markerId: 'pf_1' } as const
     const ends = (last: 'clear' | 'block', at: number) => storiesOf([created, { at, event: last }])[0]
-    expect(ends('clear', 7)).toMatchObject({ standing: 'cleared', startMs: journalAt(0), endMs: journalAt(7) })
-    expect(ends('block', 9)).toMatchObject({ standing: 'removed', startMs: journalAt(0), endMs: journalAt(9) })
+    expect(ends('clear', 7)).toMatchObject({ status: 'cleared', startMs: journalAt(0), endMs: journalAt(7) })
+    expect(ends('block', 9)).toMatchObject({ status: 'removed', startMs: journalAt(0), endMs: journalAt(9) })
   })
 
   it('ends its wait with itself', () => {
@@ -96,7 +96,7 @@ describe('the story of a marker', () => {
       { at: 8, event: 'clear' },
       { at: 9, event: 'wait-end' },
     ])
-    expect(story).toMatchObject({ standing: 'cleared', waits: [{ startMs: journalAt(3), endMs: journalAt(8) }] })
+    expect(story).toMatchObject({ status: 'cleared', waits: [{ startMs: journalAt(3), endMs: journalAt(8) }] })
   })
 
   it('waits since its last event if the journal does not tell since when', () => {
@@ -109,9 +109,9 @@ describe('the story of a marker', () => {
     ['so does one of the same marker', { event: 'block', at: 5, markerId: 'pf_1' }, ['cleared', 'removed']],
     ['and a new marker of the same id', { event: 'create', at: 5, markerId: 'pf_1' }, ['cleared', 'removed']],
     ['a second clear too', { event: 'clear', at: 5 }, ['cleared', 'cleared']],
-  ] as const)('after its end %s', (_what, entry, standings) => {
+  ] as const)('after its end %s', (_what, entry, statuses) => {
     const entries = [{ at: 0, event: 'create', markerId: 'pf_1' } as const, { at: 1, event: 'clear' } as const, entry]
-    expect(storiesOf(entries).map(({ standing }) => standing)).toEqual(standings)
+    expect(storiesOf(entries).map(({ status }) => status)).toEqual(statuses)
   })
 
   it('of another marker is told apart by the id, and an event without one belongs to the last that is open', () => {
@@ -132,8 +132,8 @@ describe('the story of a marker', () => {
       { at: 0, event: 'block', markerId: 'pf_1' },
       { at: 1, event: 'block', markerId: 'pf_2' },
     ] as const
-    const standings = storiesOf(entries, [marker({ id: undefined })]).map(({ id, standing }) => [id, standing])
-    expect(standings).toEqual([
+    const statuses = storiesOf(entries, [marker({ id: undefined })]).map(({ id, status }) => [id, status])
+    expect(statuses).toEqual([
       ['pf_1', 'removed'],
       ['pf_2', 'pending'],
     ])
@@ -144,13 +144,13 @@ describe('the story of a marker', () => {
       { at: 0, event: 'create', markerId: 'pf_1' },
       { at: 1, event: 'cap', markerId: 'pf_1' },
     ] as const
-    const standings = (...given: Parameters<typeof storiesOf>) => storiesOf(...given).map(({ standing }) => standing)
-    expect(standings(capped, [marker({ madeMs: NOW })])).toEqual(['abandoned', 'pending'])
-    expect(standings(capped.slice(0, 1), [marker({ state: 'abandoned', madeMs: NOW })])).toEqual([
+    const statuses = (...given: Parameters<typeof storiesOf>) => storiesOf(...given).map(({ status }) => status)
+    expect(statuses(capped, [marker({ madeMs: NOW })])).toEqual(['abandoned', 'pending'])
+    expect(statuses(capped.slice(0, 1), [marker({ state: 'abandoned', madeMs: NOW })])).toEqual([
       'removed',
       'abandoned',
     ])
-    expect(standings(capped.slice(0, 1), [marker({ state: 'unreadable', id: undefined })])).toEqual(['unreadable'])
+    expect(statuses(capped.slice(0, 1), [marker({ state: 'unreadable', id: undefined })])).toEqual(['unreadable'])
   })
 })
 
@@ -162,7 +162,7 @@ describe('the story of a run', () => {
     expect([definition, told]).toEqual([state.definition, state])
     expect(events).toHaveLength(state.history.length)
     const phase = (id: string, durationMinutes: number, more: object) => ({
-      ...{ id, standing: 'done', artifact: undefined, check: undefined, visits: 1, prompts: 1, steps: [] },
+      ...{ id, status: 'done', artifact: undefined, check: undefined, visits: 1, prompts: 1, steps: [] },
       ...{ workedMs: Math.round(durationMinutes * MINUTE), ...more },
     })
     const step = (number: number, name: string, attempts: number, minutes: number) => ({
@@ -172,7 +172,7 @@ describe('the story of a run', () => {
       ...{ phase: id, visit: 1, startMs: at(from), endMs: at(to), prompts, result },
     })
     expect(story).toEqual({
-      ...{ name: 'research to release', standing: 'stalled', why: 'phase "review": 3 attempts failed' },
+      ...{ name: 'research to release', status: 'stalled', why: 'phase "review": 3 attempts failed' },
       ...{ waitsFor: undefined, session: 'session-of-a-host', startMs: at(0), endMs: at(56.1), prompts: 8, skips: 2 },
       workedMs: Math.round(56.1 * MINUTE),
       phases: [
@@ -192,7 +192,7 @@ describe('the story of a run', () => {
             },
           ],
         }),
-        phase('review', 7.1, { standing: 'failed', artifact: 'review.json', check: 'npm test' }),
+        phase('review', 7.1, { status: 'failed', artifact: 'review.json', check: 'npm test' }),
       ],
       visits: [
         visit('research', 0, 9.2, 1, 'passed'),
@@ -206,7 +206,7 @@ describe('the story of a run', () => {
   it('goes on until the time of the report while it runs, and never ends before it began', () => {
     const state = reportRun(NOW - 60 * MINUTE, undefined)
     const run = runOf({ ...state, hostSession: undefined })
-    expect(run).toMatchObject({ endMs: NOW, session: undefined, why: undefined, standing: 'running' })
+    expect(run).toMatchObject({ endMs: NOW, session: undefined, why: undefined, status: 'running' })
     expect(run.visits.at(-1)).toMatchObject({ phase: 'implement', endMs: NOW, result: 'running' })
     expect(runOf(reportRun(NOW + MINUTE, undefined))).toMatchObject({ startMs: NOW + MINUTE, endMs: NOW + MINUTE })
   })
@@ -224,9 +224,9 @@ describe('the story of a run', () => {
 
   it('waits for what its agent announced, only while it runs', () => {
     const state: WorkflowState = { ...reportRun(NOW, undefined), wait: { for: 'the\nbuild', count: 1 } }
-    expect(runOf(state)).toMatchObject({ standing: 'waiting', waitsFor: 'the build' })
+    expect(runOf(state)).toMatchObject({ status: 'waiting', waitsFor: 'the build' })
     const over = runOf({ ...state, active: false, outcome: 'failed', why: 'too\nlate' })
-    expect(over).toMatchObject({ standing: 'failed', waitsFor: undefined, why: 'too late' })
+    expect(over).toMatchObject({ status: 'failed', waitsFor: undefined, why: 'too late' })
   })
 
   it.each([

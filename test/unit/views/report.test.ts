@@ -10,8 +10,7 @@ import { statusLine } from '../../../src/views/status-line.ts'
 import { reportDefinition, reportRun } from '../../support/report-project.ts'
 import { type Entry, MINUTE, reportMarker as marker, NOW, reportOf, TASK, WORK } from './report-builders.ts'
 
-const standings = ({ tasks }: Report): string[] =>
-  tasks.flatMap(({ markers }) => markers.map(({ standing }) => standing))
+const statuses = ({ tasks }: Report): string[] => tasks.flatMap(({ markers }) => markers.map(({ status }) => status))
 
 describe('the story of a marker', () => {
   it.each<[string, readonly Entry[], readonly ReportMarker[], readonly string[]]>([
@@ -105,7 +104,7 @@ describe('the story of a marker', () => {
       ['removed', 'pending'],
     ],
   ])('%s', (_, entries, markers, expected) => {
-    expect(standings(reportOf(entries, markers)).sort()).toEqual([...expected].sort())
+    expect(statuses(reportOf(entries, markers)).sort()).toEqual([...expected].sort())
   })
 
   it('counts its blocks and its waits, and says what happened', () => {
@@ -149,9 +148,7 @@ describe('the story of a marker', () => {
       ],
       [marker({ id: undefined })],
     ).tasks
-    expect(task?.markers.map(({ standing, events }) => ({ standing, events }))).toEqual([
-      { standing: 'pending', events: [] },
-    ])
+    expect(task?.markers.map(({ status, events }) => ({ status, events }))).toEqual([{ status: 'pending', events: [] }])
   })
 
   it('begins when the marker says, where the journal knows only a part', () => {
@@ -217,8 +214,8 @@ describe('the story of a run', () => {
 
   it('has the time in each phase, the attempts and the result of each step', () => {
     const run = storyOf(reportRun(NOW - 60 * MINUTE, 'completed'))
-    expect(run).toMatchObject({ standing: 'completed', why: undefined, waitsFor: undefined })
-    expect(run?.phases.map(({ id, standing, prompts }) => [id, standing, prompts])).toEqual([
+    expect(run).toMatchObject({ status: 'completed', why: undefined, waitsFor: undefined })
+    expect(run?.phases.map(({ id, status, prompts }) => [id, status, prompts])).toEqual([
       ['research', 'done', 1],
       ['plan', 'done', 1],
       ['implement', 'done', 5],
@@ -251,7 +248,7 @@ describe('the story of a run', () => {
   ])('that is %s', (_, more, expected) => {
     const state = { ...reportRun(NOW - 60 * MINUTE, undefined), ...more }
     const run = storyOf(state)
-    expect(run?.standing).toBe(expected)
+    expect(run?.status).toBe(expected)
     expect(reportPage(reportOf([], [], [{ task: TASK, state, history: state.history }]))).toContain('class="graph"')
   })
 

@@ -31,7 +31,7 @@ interface Frame {
   readonly y: (at: number) => number
 }
 
-export function graph({ name, phases, definition, standing }: RunStory): Html {
+export function graph({ name, phases, definition, status }: RunStory): Html {
   const drawn = phases.slice(0, MAX_DRAWN)
   const hidden = phases.length - drawn.length
   const end = drawn.length
@@ -56,7 +56,7 @@ export function graph({ name, phases, definition, standing }: RunStory): Html {
     ${sides.flatMap(({ label }) => label)}
     ${drawn.map((phase, at) => node(phase, left, y(at), definition.phases[at]))}
     ${hidden > 0 && html`<text class="sub" x="${middle}" y="${y(end) - 8}" text-anchor="middle">${TEXT.more(hidden)}</text>`}
-    <circle class="dot end ${standing}" cx="${middle}" cy="${y(end) + 10}" r="9"/>
+    <circle class="dot end ${status}" cx="${middle}" cy="${y(end) + 10}" r="9"/>
   </svg>`
 }
 
@@ -67,11 +67,11 @@ function roomOf({ lane, label }: Bypass): number {
 function arrowsOf(phases: readonly Phase[]): Arrow[] {
   const index = new Map(phases.map(({ id }, at) => [id, at]))
   // A phase that is not drawn is placed after the last one, like the end.
-  const place = (id: string): number => (id === END ? undefined : index.get(id)) ?? phases.length
+  const location = (id: string): number => (id === END ? undefined : index.get(id)) ?? phases.length
   return phases.flatMap(({ next }, from) => {
     const labels = new Map<number, string[]>()
     for (const [label, target] of waysOf(next)) {
-      const to = place(target)
+      const to = location(target)
       labels.set(to, [...(labels.get(to) ?? []), ...(label === undefined ? [] : [oneLine(label, LABEL_LENGTH)])])
     }
     // Two ways to one place are one arrow.
@@ -111,11 +111,11 @@ function labelAt(x: number, y: number, label: string | undefined, anchor = 'star
   return [html`<text class="label" x="${x}" y="${y}" text-anchor="${anchor}">${label}</text>`]
 }
 
-function node({ id, standing }: PhaseStory, x: number, y: number, phase: Phase | undefined): Html {
+function node({ id, status }: PhaseStory, x: number, y: number, phase: Phase | undefined): Html {
   const details = oneLine(phase === undefined ? '' : phaseDetails(phase).join(' · '), 120)
   const middle = x + NODE.width / 2
   const textY = details === '' ? y + 26 : y + 18
-  return html`<g class="node ${standing}"><rect x="${x}" y="${y}" width="${NODE.width}" height="${NODE.height}" rx="8"/>
+  return html`<g class="node ${status}"><rect x="${x}" y="${y}" width="${NODE.width}" height="${NODE.height}" rx="8"/>
     <text x="${middle}" y="${textY}" text-anchor="middle">${cut(oneLine(id, 60), NODE.textLength)}</text>
     ${details !== '' && html`<text class="sub" x="${middle}" y="${y + 33}" text-anchor="middle">${cut(details, NODE.textLength + 6)}</text>`}</g>`
 }

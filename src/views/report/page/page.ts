@@ -77,11 +77,11 @@ function folded(items: readonly Html[], first: number, list: (part: readonly Htm
 }
 
 function figures(markers: readonly MarkerStory[], runs: readonly RunStory[]): Html[] {
-  const cleared = markers.filter(({ standing }) => standing === 'cleared').length
+  const cleared = markers.filter(({ status }) => status === 'cleared').length
   const blocks = markers.reduce((sum, marker) => sum + marker.blocks, 0)
   const waits = markers.reduce((sum, marker) => sum + marker.waits.length, 0)
-  const completed = runs.filter(({ standing }) => standing === 'completed' || standing === 'skipped').length
-  const abandoned = markers.filter(({ standing }) => toneOf(standing) === 'bad').length
+  const completed = runs.filter(({ status }) => status === 'completed' || status === 'skipped').length
+  const abandoned = markers.filter(({ status }) => toneOf(status) === 'bad').length
   return [
     ...(markers.length === 0
       ? []
@@ -101,19 +101,20 @@ function tile(figure: string | number, words: string, tone: string): Html {
 
 function attention(task: TaskStory, index: number): Html[] {
   const stories = [...task.markers, ...task.runs].filter(
-    ({ standing }) => toneOf(standing) === 'bad' || standing === 'waiting',
+    ({ status }) => toneOf(status) === 'bad' || status === 'waiting',
   )
   return stories.map((story) => {
-    const words = 'phases' in story ? toldOf(story) : story.events.findLast(({ tone }) => tone !== 'plain')?.words
-    return html`<li>${badge(story.standing)}<a href="#t${index + 1}">${task.task}</a>${words !== undefined && html`<span class="soft">${words}</span>`}</li>`
+    const words =
+      'phases' in story ? explanationOf(story) : story.events.findLast(({ tone }) => tone !== 'plain')?.words
+    return html`<li>${badge(story.status)}<a href="#t${index + 1}">${task.task}</a>${words !== undefined && html`<span class="soft">${words}</span>`}</li>`
   })
 }
 
 function row({ task, markers, runs }: TaskStory, index: number, scale: Scale): Html {
   const two = markers.length > 0 && runs.length > 0 ? ' two' : ''
   return html`<div class="row"><a href="#t${index + 1}">${task}</a><div class="track${two}">
-    ${markers.map((one) => bar(scale, one, `p ${toneOf(one.standing)}`, one.operation))}
-    ${runs.map((one) => bar(scale, one, `${two === '' ? '' : 'r '}${toneOf(one.standing)}`, one.name))}
+    ${markers.map((one) => bar(scale, one, `p ${toneOf(one.status)}`, one.operation))}
+    ${runs.map((one) => bar(scale, one, `${two === '' ? '' : 'r '}${toneOf(one.status)}`, one.name))}
 ${markers.filter((one) => scale.at(one.endMs) - scale.at(one.startMs) >= ROOM_FOR_MARKS).flatMap((one) => [...one.waits.map((wait) => pause(scale, wait)), ...marks(scale, one)])}</div></div>`
 }
 
@@ -133,14 +134,14 @@ function labels({ ticks }: Scale, { startMs, endMs }: { readonly startMs: number
 }
 
 export function taskCard({ task, markers, runs, endMs }: TaskStory, index: number, isOpen: boolean): Html {
-  const standings = [...new Set([...markers, ...runs].map(({ standing }) => standing))]
+  const statuses = [...new Set([...markers, ...runs].map(({ status }) => status))]
   return html`<details class="card task" id="t${index + 1}"${isOpen && html` open`}><summary><h3>${oneLine(taskTitle(task), 120)}</h3>
-    ${standings.map(badge)}<small>${clock(endMs, true)}</small></summary>
+    ${statuses.map(badge)}<small>${clock(endMs, true)}</small></summary>
     ${markers.map(markerCard)}${runs.map(runCard)}</details>`
 }
 
 function markerCard(marker: MarkerStory): Html {
-  const { standing, startMs, endMs, blocks, waits, events, steps, checks } = marker
+  const { status, startMs, endMs, blocks, waits, events, steps, checks } = marker
   const scale = scaleOf([{ startMs, endMs }])
   const title = marker.operation ?? marker.id ?? TEXT.marker
   const facts = [
@@ -150,8 +151,8 @@ function markerCard(marker: MarkerStory): Html {
     ...(waits.length === 0 ? [] : [TEXT.waitCount(waits.length)]),
     ...(marker.agent === undefined ? [] : [TEXT.agent(marker.agent)]),
   ]
-  return html`<section class="story"><div class="head"><span class="kind">${TEXT.marker}</span><b>${oneLine(title, 80)}</b>${badge(standing)}<small>${facts.join(' · ')}</small></div>
-    <div class="track">${bar(scale, marker, toneOf(standing))}${waits.map((wait) => pause(scale, wait))}
+  return html`<section class="story"><div class="head"><span class="kind">${TEXT.marker}</span><b>${oneLine(title, 80)}</b>${badge(status)}<small>${facts.join(' · ')}</small></div>
+    <div class="track">${bar(scale, marker, toneOf(status))}${waits.map((wait) => pause(scale, wait))}
     ${marks(scale, marker)}</div>
     ${
       (steps.length > 0 || checks.length > 0) &&
@@ -172,7 +173,7 @@ const VISIT_TONES: Readonly<Record<VisitStory['result'], Tone>> = {
 const MAX_STEPS = 60
 
 export function runCard(run: RunStory): Html {
-  const { standing, phases, visits, startMs, endMs } = run
+  const { status, phases, visits, startMs, endMs } = run
   const scale = scaleOf([{ startMs, endMs }])
   const facts = [
     ...runTimes(run),
@@ -180,9 +181,9 @@ export function runCard(run: RunStory): Html {
     ...(run.skips === 0 ? [] : [TEXT.skips(run.skips)]),
     ...(run.session === undefined ? [] : [TEXT.session(run.session)]),
   ]
-  const told = toldOf(run)
-  return html`<section class="story"><div class="head"><span class="kind">${TEXT.run}</span><b>${run.name}</b>${badge(standing)}<small>${facts.join(' · ')}</small></div>
-    ${told !== undefined && html`<p>${told}</p>`}
+  const explanation = explanationOf(run)
+  return html`<section class="story"><div class="head"><span class="kind">${TEXT.run}</span><b>${run.name}</b>${badge(status)}<small>${facts.join(' · ')}</small></div>
+    ${explanation !== undefined && html`<p>${explanation}</p>`}
     <div class="rows">${phases
       .filter(({ id }) => visits.some(({ phase }) => phase === id))
       .map(
@@ -195,17 +196,17 @@ export function runCard(run: RunStory): Html {
     ${eventList(run.events)}</section>`
 }
 
-function toldOf({ waitsFor, why }: RunStory): string | undefined {
+function explanationOf({ waitsFor, why }: RunStory): string | undefined {
   return waitsFor === undefined ? why : TEXT.waitsFor(waitsFor)
 }
 
-function phaseRow({ id, standing, visits, prompts, workedMs, steps, check }: PhaseStory): Html {
+function phaseRow({ id, status, visits, prompts, workedMs, steps, check }: PhaseStory): Html {
   const under = [
     ...(check === undefined ? [] : [html`<p><small>${TEXT.check(check, undefined)}</small></p>`]),
     ...steps.map((one) => stepList(one, visits > 1)),
   ]
   return html`<tr><td><b>${id}</b>${visits > 1 && html` <small>${TEXT.visits(visits)}</small>`}</td>
-    <td>${phaseBadge(standing)}</td><td class="n">${prompts}</td><td class="n">${visits > 0 && duration(workedMs)}</td></tr>
+    <td>${phaseBadge(status)}</td><td class="n">${prompts}</td><td class="n">${visits > 0 && duration(workedMs)}</td></tr>
     ${under.length > 0 && html`<tr class="under"><td colspan="4">${under}</td></tr>`}`
 }
 
@@ -215,7 +216,7 @@ function stepList({ visit, steps }: VisitSteps, isOneOfSeveral: boolean): Html {
   return html`<p><small>${isOneOfSeveral ? TEXT.ofVisit(visit, count) : count}</small></p><ul class="steps">${steps.slice(0, MAX_STEPS).map(stepRow)}</ul>`
 }
 
-const PHASE_TONES: Readonly<Record<PhaseStory['standing'], Tone>> = {
+const PHASE_TONES: Readonly<Record<PhaseStory['status'], Tone>> = {
   done: 'good',
   running: 'warn',
   failed: 'bad',
@@ -223,8 +224,8 @@ const PHASE_TONES: Readonly<Record<PhaseStory['standing'], Tone>> = {
   waiting: 'plain',
 }
 
-function phaseBadge(standing: PhaseStory['standing']): Html {
-  return html`<span class="badge ${PHASE_TONES[standing]}">${TEXT.phaseStandings[standing]}</span>`
+function phaseBadge(status: PhaseStory['status']): Html {
+  return html`<span class="badge ${PHASE_TONES[status]}">${TEXT.phaseStatuses[status]}</span>`
 }
 
 function stepRow({ number, name, attempts, result, durationMs }: StepStory): Html {

@@ -1,6 +1,6 @@
 import { toIso } from '../../../kernel/time.ts'
 import { STANDING_WORDS, REPORT_TEXT as TEXT } from '../report-messages.ts'
-import type { MarkerStanding, MarkerStory, RunStory, Span, StoryEvent, Tone } from '../story.ts'
+import type { MarkerStatus, MarkerStory, RunStory, Span, StoryEvent, Tone } from '../story.ts'
 import { type Html, html } from './html.ts'
 
 export function bar(scale: Scale, { startMs, endMs }: Span, kind: string, name?: string): Html {
@@ -28,7 +28,7 @@ function marked({ events }: MarkerStory): StoryEvent[] {
 const { key: KEY } = TEXT
 
 export function key(markers: readonly MarkerStory[], runs: readonly RunStory[]): Html {
-  const bars = new Set([...markers, ...runs].map(({ standing }) => toneOf(standing)))
+  const bars = new Set([...markers, ...runs].map(({ status }) => toneOf(status)))
   const events = new Set(markers.flatMap(marked).map(({ tone }) => tone))
   const entries: [boolean, Html, string][] = [
     [bars.has('good'), html`<i class="good"></i>`, KEY.good],
@@ -72,9 +72,9 @@ export function scaleOf(spans: readonly Span[]): Scale {
   )
   let left = 0
   const placed = stretches.map((stretch, index) => {
-    const place = { ...stretch, left, width: widths[index] ?? 0 }
-    left += place.width + PAUSE_WIDTH
-    return place
+    const location = { ...stretch, left, width: widths[index] ?? 0 }
+    left += location.width + PAUSE_WIDTH
+    return location
   })
   return {
     at: (timeMs) => {
@@ -135,9 +135,9 @@ export function runTimes({ startMs, endMs, workedMs }: Pick<RunStory, 'startMs' 
   return whole === worked ? [whole] : [whole, TEXT.worked(worked)]
 }
 
-type Standing = MarkerStanding | RunStory['standing']
+type Status = MarkerStatus | RunStory['status']
 
-const TONES: Readonly<Record<Standing, Tone>> = {
+const TONES: Readonly<Record<Status, Tone>> = {
   pending: 'warn',
   waiting: 'wait',
   cleared: 'good',
@@ -158,10 +158,10 @@ const TONES: Readonly<Record<Standing, Tone>> = {
   moved: 'plain',
 }
 
-export function toneOf(standing: Standing): Tone {
-  return TONES[standing]
+export function toneOf(status: Status): Tone {
+  return TONES[status]
 }
 
-export function badge(standing: Standing): Html {
-  return html`<span class="badge ${toneOf(standing)}">${STANDING_WORDS[standing]}</span>`
+export function badge(status: Status): Html {
+  return html`<span class="badge ${toneOf(status)}">${STANDING_WORDS[status]}</span>`
 }

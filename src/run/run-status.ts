@@ -6,29 +6,29 @@ import type { WorkflowState } from './machine/state.ts'
 import { STATUS_TEXT, WORKFLOW_TEXT } from './run-messages.ts'
 import { readState } from './store/state-store.ts'
 
-export interface RunStanding {
+export interface RunStatus {
   /** `unusable`: the state cannot be read. */
-  readonly standing: 'running' | 'over' | 'unusable'
+  readonly status: 'running' | 'over' | 'unusable'
   readonly note: string
   readonly state: WorkflowState | undefined
 }
 
 /** Never throws. */
-export function runStanding(folder: TaskFolder): RunStanding | undefined {
+export function runStatus(folder: TaskFolder): RunStatus | undefined {
   try {
     const state = readState(folder)
     if (state === undefined) return undefined
     const name = oneLine(state.name, 100)
     return state.active
-      ? { standing: 'running', note: WORKFLOW_TEXT.running(name, placeText(state)), state }
-      : { standing: 'over', note: WORKFLOW_TEXT.over(name, state.outcome ?? ''), state }
+      ? { status: 'running', note: WORKFLOW_TEXT.running(name, locationText(state)), state }
+      : { status: 'over', note: WORKFLOW_TEXT.over(name, state.outcome ?? ''), state }
   } catch (error) {
-    return { standing: 'unusable', note: messageOf(error), state: undefined }
+    return { status: 'unusable', note: messageOf(error), state: undefined }
   }
 }
 
-export function placeText(state: WorkflowState): string {
-  return STATUS_TEXT.place(state.phase, progress(state))
+export function locationText(state: WorkflowState): string {
+  return STATUS_TEXT.location(state.phase, progress(state))
 }
 
 /** Counts from 1. */
