@@ -3,7 +3,7 @@
 import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { tickTask } from '../../../src/run/store/task-files.ts'
+import { tickTask } from '../../../src/run/store/observe-run.ts'
 import { instrument } from '../../stress/support/instrument.ts'
 import { createProject, createSourceProject, type JsonDocument, type Project } from '../../support/project.ts'
 
