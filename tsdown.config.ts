@@ -220,7 +220,7 @@ export default defineConfig([
   // The hook loads it only where a workflow runs.
   { ...shared, entry: { workflow: 'src/hook/workflow.ts' }, plugins: [plainBuiltins, ...everywhere], minify: true },
   // The hook loads it only where there is a definition of done.
-  { ...shared, entry: { 'done-hook': 'src/hook/done-hook.ts' }, plugins: [plainBuiltins, ...everywhere], minify: true },
+  { ...shared, entry: { 'done-hook': 'src/stop/done-part.ts' }, plugins: [plainBuiltins, ...everywhere], minify: true },
   // OpenCode loads plugins as ES modules, whatever `package.json` says.
   {
     ...shared,

@@ -2,10 +2,10 @@ import type { CommandUnknownOpts, Command as TypedCommand, Option as TypedOption
 import { Option } from 'commander'
 import { HOST_TITLES } from '../hosts/hook-hosts.ts'
 import { PostflightError } from '../kernel/errors.ts'
-import { listed } from '../kernel/phrases.ts'
+import { listed } from '../kernel/text.ts'
 import type { CommandContext, CommandResult } from '../project/command-context.ts'
 import type { Output, Painter } from '../views/print.ts'
-import { OPTION_EXPECTATIONS } from './usage-messages.ts'
+import { OPTION_EXPECTATIONS } from './option-values.ts'
 
 // biome-ignore lint/complexity/noBannedTypes: these are the package's own defaults.
 export type BareCommand = TypedCommand<[], {}, {}>

@@ -1,16 +1,16 @@
 import type { CommandUnknownOpts } from '@commander-js/extra-typings'
 import { Command, CommanderError } from 'commander'
-import { closestName } from '../kernel/closest-name.ts'
 import { COMMAND_SENTENCES } from '../kernel/command-errors.ts'
 import { addSentences, asPostflightError } from '../kernel/error-messages.ts'
 import { PostflightError } from '../kernel/errors.ts'
+import { closestName } from '../kernel/text.ts'
 import type { CommandContext } from '../project/command-context.ts'
 import { cleanOutput, type Output, painterFor, printError, printResult } from '../views/print.ts'
 import type { BareCommand, GlobalOptions } from './command.ts'
 import { COMMANDS, commandIn, freeCommands, type Invocation, type RunCommand } from './commands/command-list.ts'
+import { USAGE_TEXT } from './option-values.ts'
 import type { Program } from './program.ts'
 import { buildProgram, type ProgramPorts } from './program.ts'
-import { USAGE_TEXT } from './usage-messages.ts'
 
 /** The CLI without a process of its own. */
 

@@ -8,7 +8,7 @@ import {
   requireTaskFolder,
 } from '../project/command-context.ts'
 import type { TaskFolder } from '../project/task-folder.ts'
-import type { GivenInput } from '../run/definition/snapshot.ts'
+import type { GivenInput } from '../run/definition/definition.ts'
 import { endEntry } from '../run/drive.ts'
 import type { WorkflowState } from '../run/machine/state.ts'
 import type { Runner } from '../run/store/run.ts'
@@ -18,8 +18,7 @@ import type { Painter } from '../views/print.ts'
 import type { RunDocument } from '../views/run-view.ts'
 import { runData, runLines } from '../views/run-view.ts'
 import { callerOf } from './marker-owner.ts'
-import { checkIds } from './option-values.ts'
-import { OPTION_EXPECTATIONS } from './usage-messages.ts'
+import { checkIds, OPTION_EXPECTATIONS } from './option-values.ts'
 import { publishChange } from './workflow/publish-change.ts'
 
 export function requireRunFolder(context: CommandContext, task: string): TaskFolder {

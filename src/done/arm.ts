@@ -2,15 +2,13 @@ import { isPast } from '../disk/age.ts'
 import { kindAt } from '../disk/file-facts.ts'
 import { newMarkerId } from '../disk/ids.ts'
 import { HOOK_PATIENCE_MS, withLock } from '../disk/lock.ts'
-import { MAIN_AGENT, type Payload } from '../hosts/host.ts'
-import type { Occasion } from '../hosts/occasion.ts'
+import { MAIN_AGENT, type Occasion, type Payload } from '../hosts/host.ts'
 import { commandLine, rootOptionFor } from '../kernel/command-line.ts'
 import { ABANDONED_FILE } from '../kernel/files.ts'
 import { isJsonObject } from '../kernel/values.ts'
 import { commandsOf } from '../marker/check.ts'
 import { prepareClaims } from '../marker/count/claim-files.ts'
-import { readSpent } from '../marker/count/count.ts'
-import { showCount } from '../marker/count/loop-guard-file.ts'
+import { readSpent, showCount } from '../marker/count/count.ts'
 import { CONTINUATION_LIMIT, isSpent } from '../marker/loop-guard.ts'
 import type { Marker } from '../marker/marker.ts'
 import { readMarker } from '../marker/marker-file.ts'
@@ -23,8 +21,16 @@ import type { TaskFolder } from '../project/task-folder.ts'
 import { askedOften, DONE_REASON, DONE_RECORDS, doneAtStart, searchEnded } from './done-messages.ts'
 import { readReceipts } from './done-receipts.ts'
 import { ruleName } from './done-rules.ts'
-import { isSearched, judgeRules, type RuleState } from './due.ts'
-import { FileSearch, MAX_CHANGED, MAX_ENTRIES, SEARCH_MS, searchDeadline } from './search.ts'
+import {
+  FileSearch,
+  isSearched,
+  judgeRules,
+  MAX_CHANGED,
+  MAX_ENTRIES,
+  type RuleState,
+  SEARCH_MS,
+  searchDeadline,
+} from './search.ts'
 import {
   askedAt,
   type Baseline,

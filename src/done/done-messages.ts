@@ -1,6 +1,4 @@
-import { suggestion } from '../kernel/closest-name.ts'
-import { counted, QUOTE_LIMIT, quote } from '../kernel/phrases.ts'
-import { oneLine } from '../kernel/text.ts'
+import { counted, oneLine, QUOTE_LIMIT, quote, suggestion } from '../kernel/text.ts'
 
 export const RULES_TEXT = {
   notObject: 'must be an object',

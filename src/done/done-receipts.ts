@@ -1,7 +1,7 @@
 import path from 'node:path'
+import { hideFromGit, makeOwnFolder } from '../disk/folders.ts'
 import { sha256 } from '../disk/ids.ts'
 import { COMMAND_PATIENCE_MS, withLock } from '../disk/lock.ts'
-import { hideFromGit, makeOwnFolder } from '../disk/own-folder.ts'
 import { readSmallFile } from '../disk/read.ts'
 import { replaceFile } from '../disk/write.ts'
 import { DONE_RECEIPTS_FILE } from '../kernel/files.ts'

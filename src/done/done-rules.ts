@@ -1,6 +1,6 @@
-import { closestName } from '../kernel/closest-name.ts'
 import { MAX_CHECKS } from '../kernel/errors.ts'
 import { expandPatterns, isInsidePattern, MAX_ALTERNATIVES, MAX_STARS } from '../kernel/file-pattern.ts'
+import { closestName } from '../kernel/text.ts'
 import { isJsonObject } from '../kernel/values.ts'
 import type { FaultPath } from '../kernel/yaml-text.ts'
 import { RULES_TEXT } from './done-messages.ts'

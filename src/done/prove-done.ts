@@ -1,5 +1,5 @@
 import { kindAt } from '../disk/file-facts.ts'
-import { hideFromGit, makeOwnFolder } from '../disk/own-folder.ts'
+import { hideFromGit, makeOwnFolder } from '../disk/folders.ts'
 import { shellIdentity } from '../hosts/all-hosts.ts'
 import { JOURNAL_FOLDER, SPECS_FOLDER } from '../kernel/files.ts'
 import { clearFolder } from '../marker/clear-files.ts'
@@ -11,8 +11,7 @@ import { journalPaths } from '../project/journal.ts'
 import type { TaskFolder } from '../project/task-folder.ts'
 import { type DoneReceipt, keepReceipt, readReceipts } from './done-receipts.ts'
 import type { DoneRule } from './done-rules.ts'
-import { judgeRules, type RuleState } from './due.ts'
-import { FileSearch, hashOfPaths } from './search.ts'
+import { FileSearch, hashOfPaths, judgeRules, type RuleState } from './search.ts'
 import { fileSystemNow, makeSessionFolder, readBaseline, sessionFolder, sessionFolders } from './session-folder.ts'
 
 /** Runs the checks in the caller's own shell, and keeps receipts of those that are green. */

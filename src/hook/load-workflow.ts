@@ -8,6 +8,6 @@ export function loadWorkflowDriver(): typeof import('./workflow.ts') {
   return require('./workflow.js') as typeof import('./workflow.ts')
 }
 
-export function loadDone(): typeof import('./done-hook.ts') {
-  return require('./done-hook.js') as typeof import('./done-hook.ts')
+export function loadDone(): typeof import('../stop/done-part.ts') {
+  return require('./done-hook.js') as typeof import('../stop/done-part.ts')
 }

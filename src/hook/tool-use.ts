@@ -1,6 +1,6 @@
 import { isPast } from '../disk/age.ts'
 import { errorText } from '../disk/file-facts.ts'
-import type { Occasion } from '../hosts/occasion.ts'
+import type { Occasion } from '../hosts/host.ts'
 import type { Marker } from '../marker/marker.ts'
 import { changeMarker } from '../marker/marker-store.ts'
 import { waitFields } from '../marker/marker-wait.ts'
@@ -18,9 +18,9 @@ import type { Recorded } from '../project/journal-entry.ts'
 import { runFileNames } from '../run/store/run-file.ts'
 import { type Answered, NOTHING_DONE } from '../stop/answer-for.ts'
 import { findMarkers } from '../stop/observe-stop.ts'
+import { aboutMarker, waitEndRecord } from '../stop/plan.ts'
 import { waitVerdict } from '../stop/rules.ts'
 import { NO_TIME_LEFT, ownerNotNoted, waitNotNoted } from '../stop/stop-messages.ts'
-import { aboutMarker, waitEndRecord } from '../stop/stop-outcome.ts'
 import { loadWorkflowDriver } from './load-workflow.ts'
 
 /** The agent owns the markers of its command (docs/design.md, "Ownership", "Waiting"). */

@@ -1,12 +1,25 @@
-import type { Environment } from '../kernel/values.ts'
+import { type Environment, known, variable } from '../kernel/values.ts'
 import { claudeCode } from './claude-code.ts'
 import { codex } from './codex.ts'
 import { copilot } from './copilot.ts'
 import { droid } from './droid.ts'
 import type { Exemption, HostDifference, Payload, PayloadFields, ShellIdentity } from './host.ts'
-import { kimi } from './kimi.ts'
-import { postflight } from './postflight.ts'
 import { qwenCode } from './qwen-code.ts'
+
+export const postflight: HostDifference = {
+  shellIdentity(environment) {
+    const session = variable(environment, 'POSTFLIGHT_HOST_SESSION')
+    if (session === undefined) return undefined
+    const agent = variable(environment, 'POSTFLIGHT_AGENT')
+    return known({ session, agent })
+  },
+}
+
+/** Kimi Code (measured with 2.1.0) ignores JSON answers. */
+const kimi: HostDifference = {
+  recognizes: (payload) => payload.client === 'kimi_code_cli',
+  exempts: (payload) => (payload.client === 'kimi_code_cli' ? { host: 'Kimi Code', why: 'answer-ignored' } : undefined),
+}
 
 /** In the order in which their variables are read (docs/design.md, "Hosts"). */
 const HOSTS: readonly HostDifference[] = [postflight, claudeCode, codex, qwenCode, copilot, droid, kimi]

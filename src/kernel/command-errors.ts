@@ -2,8 +2,7 @@ import { commandLine } from './command-line.ts'
 import type { HOOK_SENTENCES, Sentences } from './error-messages.ts'
 import type { ErrorArguments } from './errors.ts'
 import { MAX_CHECKS, MAX_INPUT_LENGTH, WAIT_LIMIT } from './errors.ts'
-import { counted, jsonFaultWords } from './phrases.ts'
-import { oneLine } from './text.ts'
+import { counted, jsonFaultWords, oneLine } from './text.ts'
 
 const NAME_QUOTE_LIMIT = 40
 

@@ -2,8 +2,7 @@ import type { ErrorArguments, ErrorCode } from './errors.ts'
 import { PostflightError } from './errors.ts'
 import { inPlaceOfFolder } from './file-messages.ts'
 import { JOURNAL_FOLDER, SPECS_FOLDER } from './files.ts'
-import { QUOTE_LIMIT, UNNAMED_FILE } from './phrases.ts'
-import { oneLine } from './text.ts'
+import { oneLine, QUOTE_LIMIT, UNNAMED_FILE } from './text.ts'
 
 const STATE_PROBLEMS: Record<ErrorArguments['workflow-state']['problem'], (detail: string) => string> = {
   'not-json': (detail) => `is not complete JSON (${detail})`,

@@ -66,3 +66,89 @@ export function shellWords(line: string): string[] | undefined {
 function unescaped(character: string): string {
   return /[\w.]/.test(character) || /[\p{L}\p{N}]/u.test(character) ? `\\${character}` : character
 }
+
+export function suggestion(
+  name: string,
+  known: readonly string[],
+  shown = (one: string): string => `"${one}"`,
+): string {
+  const closest = closestName(name, known)
+  return closest === undefined ? '' : ` (did you mean ${shown(quote(closest, 80))}?)`
+}
+
+export function closestName(name: string, known: readonly string[]): string | undefined {
+  const [closest] = known
+    .filter((one) => Math.abs(one.length - name.length) * 3 <= one.length)
+    .map((one) => ({ one, edits: editsBetween(name, one) }))
+    .filter(({ one, edits }) => edits * 3 <= one.length)
+    .sort((a, b) => a.edits - b.edits)
+  return closest?.one
+}
+
+function editsBetween(from: string, to: string): number {
+  let beforeLast: readonly number[] = []
+  let last: readonly number[] = [...Array(to.length + 1).keys()]
+  for (let i = 0; i < from.length; i += 1) {
+    const row = [i + 1]
+    for (let j = 0; j < to.length; j += 1) {
+      // Before its beginning a text has no character, which equals none of the other.
+      const isSwapped = from[i] === to[j - 1] && from[i - 1] === to[j]
+      row.push(
+        Math.min(
+          Number(row[j]) + 1,
+          Number(last[j + 1]) + 1,
+          Number(last[j]) + (from[i] === to[j] ? 0 : 1),
+          isSwapped ? Number(beforeLast[j - 1]) + 1 : Number.POSITIVE_INFINITY,
+        ),
+      )
+    }
+    beforeLast = last
+    last = row
+  }
+  return Number(last.at(-1))
+}
+
+export const QUOTE_LIMIT = 200
+
+export const UNNAMED_FILE = 'a file'
+
+export function quote(text: string, limit = 300): string {
+  return oneLine(text, limit)
+}
+
+export function approval(file: string, approve: string, reject: string): string {
+  return `read ${quote(file)}, then \`${approve}\` or \`${reject} --reason TEXT\``
+}
+
+export function counted(count: number | bigint, one: string, several = `${one}s`): string {
+  return `${count} ${Number(count) === 1 ? one : several}`
+}
+
+export function listed(parts: readonly (string | number)[], last: 'and' | 'or' = 'and'): string {
+  return parts.length < 2 ? parts.join('') : `${parts.slice(0, -1).join(', ')} ${last} ${parts.at(-1)}`
+}
+
+export function jsonFaultWords(code: string): string {
+  return code.replace(/(?!^)([A-Z])/g, ' $1').toLowerCase()
+}
+
+const MAX_NAMES = 8
+const NAME_LIMIT = 60
+
+export function quotedNames(names: readonly string[]): string {
+  const shown = names.slice(0, MAX_NAMES).map((name) => `"${oneLine(name, NAME_LIMIT)}"`)
+  const others = names.length - shown.length
+  return `${shown.join(', ')}${others === 0 ? '' : ` and ${counted(others, 'other')}`}`
+}
+
+export function abandonedFix(adopt: string, clear: string): string {
+  return `to finish it, in an agent's shell: ${adopt}; if it is done or no longer wanted: ${clear}`
+}
+
+export function unparsedMarker(problems: readonly string[]): string {
+  return `${problems.join(', ')}, so it blocks any sub-agent without saying what remains`
+}
+
+export function repairOrClear(clear: string): string {
+  return `${clear} (its text is kept), or repair it by hand`
+}

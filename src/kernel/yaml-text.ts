@@ -11,8 +11,7 @@ import {
   visit,
   type YAMLMap,
 } from 'yaml'
-import { jsonFaultWords } from './phrases.ts'
-import { cut, inLine } from './text.ts'
+import { cut, inLine, jsonFaultWords } from './text.ts'
 
 export type FaultPath = readonly (string | number)[]
 

@@ -1,5 +1,4 @@
-import { counted, QUOTE_LIMIT } from '../kernel/phrases.ts'
-import { inLine, oneLine, stripControl } from '../kernel/text.ts'
+import { counted, inLine, oneLine, QUOTE_LIMIT, stripControl } from '../kernel/text.ts'
 import { formatAge, toIsoSeconds } from '../kernel/time.ts'
 import type { CheckFailure } from './check.ts'
 import type { FieldKind, MarkerProblem } from './marker.ts'

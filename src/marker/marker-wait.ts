@@ -1,5 +1,4 @@
-import { MAIN_AGENT } from '../hosts/host.ts'
-import type { Moment } from '../hosts/occasion.ts'
+import { MAIN_AGENT, type Moment } from '../hosts/host.ts'
 import { WAIT_LIMIT } from '../kernel/errors.ts'
 import { isJsonObject, known } from '../kernel/values.ts'
 

@@ -1,6 +1,4 @@
-import type { Payload } from '../hosts/host.ts'
-import { MAIN_AGENT } from '../hosts/host.ts'
-import type { Moment } from '../hosts/occasion.ts'
+import { MAIN_AGENT, type Moment, type Payload } from '../hosts/host.ts'
 import { isMarkerId } from '../project/task-folder.ts'
 import { type Marker, NO_SESSION, OWNER_FROM_ENVIRONMENT } from './marker.ts'
 import { type FileTimes, isFromBefore, isUnowned } from './stored-marker.ts'

@@ -1,16 +1,20 @@
+import { writeAll } from '../disk/standard-streams.ts'
 import {
   type Hooks,
   type HostClient,
   type HostEvent,
+  HostRefusal,
+  isGone,
   need,
+  type Screen,
   type SessionInfo,
+  screenOf,
   type ToolOutput,
   type UserMessage,
 } from '../hosts/opencode/api.ts'
-import { PRODUCT } from '../hosts/opencode/opencode-messages.ts'
-import { screenOf } from '../hosts/opencode/process-arguments.ts'
+import { OPENCODE_TEXT, PRODUCT } from '../hosts/opencode/opencode-messages.ts'
+import { appendRecorded } from '../project/journal.ts'
 import { findRoots, startFolders } from '../project/root.ts'
-import { createReporter, type Reporter } from './reporter.ts'
 
 export const TEXT_TAG = `[${PRODUCT}]`
 
@@ -166,4 +170,51 @@ export class KnownSessions {
   #note({ id, parentID }: SessionInfo): void {
     this.#parents.set(id, parentID)
   }
+}
+
+export interface Reporter {
+  fault(where: string, error: unknown): void
+  notice(text: string): void
+}
+
+/** The reporter never throws. */
+export function createReporter(client: HostClient, findRoots: () => readonly string[], screen: Screen): Reporter {
+  const unreadable = new Set<string | undefined>()
+  const log = (level: 'warn' | 'error', message: string): void => {
+    if (screen === 'stderr') writeAll(2, `${message}\n`)
+    quietly(() => client.app.log({ body: { service: PRODUCT, level, message } }))
+  }
+  const record = (detail: string): void => {
+    quietly(() => {
+      const [root] = findRoots()
+      if (root !== undefined) appendRecorded([{ root, entry: { event: 'error', detail } }], Date.now())
+    })
+  }
+  const reporter: Reporter = {
+    fault(where, error) {
+      if (isGone(error)) return
+      const detail = error instanceof Error ? error.message : String(error)
+      if (error instanceof HostRefusal && error.kind === 'unreadable') {
+        if (unreadable.has(error.session)) return
+        unreadable.add(error.session)
+        reporter.notice(OPENCODE_TEXT.unreadable(detail))
+        record(OPENCODE_TEXT.unreadable(detail))
+        return
+      }
+      log('error', OPENCODE_TEXT.fault(where, detail))
+      record(OPENCODE_TEXT.fault(where, detail))
+    },
+    notice(text) {
+      log('warn', text)
+      if (screen === 'scrollback') quietly(() => process.stdout.write(`\n${text}\n`))
+      if (screen === 'toast') quietly(() => client.tui.showToast({ body: OPENCODE_TEXT.toast(text) }))
+    },
+  }
+  return reporter
+}
+
+function quietly(action: () => unknown): void {
+  try {
+    Promise.resolve(action()).catch(() => {})
+  } catch {}
 }

@@ -1,8 +1,14 @@
 import * as z from 'zod/mini'
-import type { HostConfig, HostEvent, ProviderConfig, UserMessage } from '../hosts/opencode/api.ts'
-import { modelName, parseModel } from '../hosts/opencode/api.ts'
-import { isOneShot } from '../hosts/opencode/process-arguments.ts'
-import { factory, KnownSessions } from './factory.ts'
+import {
+  type HostConfig,
+  type HostEvent,
+  isOneShot,
+  modelName,
+  type ProviderConfig,
+  parseModel,
+  type UserMessage,
+} from '../hosts/opencode/api.ts'
+import { factory, KnownSessions, type Reporter } from './factory.ts'
 import {
   FALLBACK_TEXT,
   ModelSwitch,
@@ -11,7 +17,6 @@ import {
   rateLimitTest,
   TOO_MANY_REQUESTS,
 } from './model-switch.ts'
-import type { Reporter } from './reporter.ts'
 
 /** Options of the foreground fallback. */
 export interface ForegroundFallbackOptions {

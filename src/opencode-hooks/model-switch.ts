@@ -3,8 +3,7 @@ import { knownModel, modelName } from '../hosts/opencode/api.ts'
 import { readLastMessages, sendPrompt } from '../hosts/opencode/conversation.ts'
 import { PRODUCT } from '../hosts/opencode/opencode-messages.ts'
 import { oneLine } from '../kernel/text.ts'
-import type { KnownSessions } from './factory.ts'
-import type { Reporter } from './reporter.ts'
+import type { KnownSessions, Reporter } from './factory.ts'
 
 /** The process must outlive the abort (`opencode serve`, the terminal interface). */
 

@@ -1,7 +1,6 @@
 import { type HostClient, type HostEvent, type Message, need, type ToolOutput } from '../hosts/opencode/api.ts'
 import { cut, oneLine } from '../kernel/text.ts'
-import { rulesFor } from '../setup/reactive/reactive-match.ts'
-import { DEFAULT_TIMEOUT_MS, type ReactiveRule } from '../setup/reactive/reactive-rule.ts'
+import { DEFAULT_TIMEOUT_MS, type ReactiveRule, rulesFor } from '../setup/reactive/reactive-rule.ts'
 import { addToResult, factory, RefusedCall, TEXT_TAG } from './factory.ts'
 import { isSpawned, type SpawnAnswer, spawnAgent } from './spawn-agent.ts'
 

@@ -1,21 +1,25 @@
 import path from 'node:path'
 import { findCommandForm } from '../disk/command-form.ts'
-import type { Hooks, PluginInput, StoppingOutput } from '../hosts/opencode/api.ts'
-import { WORKFLOW_COMMAND, WORKFLOW_TOOL } from '../hosts/opencode/api.ts'
+import {
+  type Hooks,
+  isOneShot,
+  type PluginInput,
+  type StoppingOutput,
+  screenOf,
+  WORKFLOW_COMMAND,
+  WORKFLOW_TOOL,
+} from '../hosts/opencode/api.ts'
 import { isOwnMessage } from '../hosts/opencode/conversation.ts'
-import { isOneShot, screenOf } from '../hosts/opencode/process-arguments.ts'
 import { Turns } from '../hosts/opencode/turns.ts'
 import { COMMAND_SENTENCES } from '../kernel/command-errors.ts'
 import { addSentences } from '../kernel/error-messages.ts'
-import { composeHooks, safeHook } from '../opencode-hooks/factory.ts'
-import { createReporter } from '../opencode-hooks/reporter.ts'
+import { composeHooks, createReporter, safeHook } from '../opencode-hooks/factory.ts'
 import { Guard } from './guard/guard.ts'
 import { InLoopGuard } from './guard/in-loop.ts'
 import { IdleGuard, SubAgentGuard } from './guard/prompt-guards.ts'
 import { RootsFiles, Sessions, tellShell } from './sessions.ts'
 import { StopRouter } from './stop-router.ts'
-import { WorkflowDriver } from './workflow/driver.ts'
-import { addWorkflowCommand, runWorkflowCommand, workflowTool } from './workflow/entry-points.ts'
+import { addWorkflowCommand, runWorkflowCommand, WorkflowDriver, workflowTool } from './workflow/driver.ts'
 import { IdleRuns } from './workflow/idle-runs.ts'
 
 const DISPOSE_PATIENCE_MS = 1_000

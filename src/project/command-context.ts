@@ -2,16 +2,16 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { closeQuietly, kindAt } from '../disk/file-facts.ts'
 import { readSmallFile } from '../disk/read.ts'
-import type { StdinRead } from '../disk/stdin.ts'
+import type { StdinRead } from '../disk/standard-streams.ts'
 import { type ErrorArguments, PostflightError } from '../kernel/errors.ts'
 import { inLine } from '../kernel/text.ts'
 import type { Environment } from '../kernel/values.ts'
-import { findTaskFolder, refuseUnsearched } from './find-task-folder.ts'
 import { appendJournal } from './journal.ts'
 import type { JournalEntry } from './journal-entry.ts'
 import { notInJournal } from './journal-entry.ts'
 import { findRepository, findRoots, startFolders } from './root.ts'
 import type { SearchProblem, TaskFolder } from './task-folder.ts'
+import { findTaskFolder, refuseUnsearched } from './task-folders.ts'
 
 export interface CommandContext {
   readonly environment: Environment

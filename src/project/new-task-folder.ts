@@ -1,12 +1,11 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { errorCode, kindAt } from '../disk/file-facts.ts'
-import { makeFolder } from '../disk/own-folder.ts'
+import { makeFolder } from '../disk/folders.ts'
 import { sync } from '../disk/write.ts'
 import { PostflightError } from '../kernel/errors.ts'
 import { SPECS_FOLDER } from '../kernel/files.ts'
 import { type CommandContext, findCommandRepository, findCommandRoot, startOf } from './command-context.ts'
-import { matchingFolders, taskFolderAt } from './find-task-folder.ts'
 import {
   beginsWithDigit,
   checkNewSlug,
@@ -21,7 +20,7 @@ import {
   taskFolderName,
   usualSeparator,
 } from './task-folder.ts'
-import { listTaskFolders } from './task-folders.ts'
+import { listTaskFolders, matchingFolders, taskFolderAt } from './task-folders.ts'
 
 /** `found`: undefined for a new root. */
 interface PreparedFolder {

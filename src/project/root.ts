@@ -1,6 +1,8 @@
 import fs from 'node:fs'
+import os from 'node:os'
 import path from 'node:path'
 import { errorCode, isAbsent } from '../disk/file-facts.ts'
+import { PostflightError } from '../kernel/errors.ts'
 import { SPECS_FOLDER } from '../kernel/files.ts'
 import { type Environment, variable } from '../kernel/values.ts'
 import type { SearchProblem } from './task-folder.ts'
@@ -15,12 +17,12 @@ export const PROJECT_VARIABLES: readonly string[] = [
   'FACTORY_PROJECT_DIR',
 ]
 
-export interface StartFolder {
+interface StartFolder {
   readonly from: string
   readonly path: string
 }
 
-export interface RootSources {
+interface RootSources {
   readonly option?: string | undefined
   readonly payloadCwd?: string | undefined
   readonly environment: Environment
@@ -58,7 +60,7 @@ function findAgentRoot({ payloadCwd, environment, cwd }: RootSources): string | 
   return findRoots(startFolders({ environment: { POSTFLIGHT_ROOT }, cwd: payloadCwd ?? cwd }))[0]
 }
 
-export interface HookLocation {
+interface HookLocation {
   readonly roots: readonly string[]
   readonly foundRoot: string | undefined
   readonly problems: readonly SearchProblem[]
@@ -113,4 +115,22 @@ function lstat(target: string): fs.Stats | undefined {
     if (isAbsent(error)) return undefined
     throw error
   }
+}
+
+/** An empty or relative HOME would mean the current folder. The user database may lack a container's user id. */
+export function homeFolder(environment: Environment = process.env): string {
+  const home = process.platform === 'win32' ? os.homedir() : environment.HOME
+  if (home !== undefined && path.isAbsolute(home)) return home
+  try {
+    return os.userInfo().homedir
+  } catch (error) {
+    throw new PostflightError('home-unknown', {}, error)
+  }
+}
+
+/** Trusted data must be outside of every repository. */
+export function stateFolder(environment: Environment, findHome: () => string): string {
+  const { XDG_STATE_HOME: state } = environment
+  const store = state !== undefined && path.isAbsolute(state) ? state : path.join(findHome(), '.local', 'state')
+  return path.join(store, 'postflight-guard')
 }

@@ -1,8 +1,26 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { errorCode, isAbsent } from '../disk/file-facts.ts'
-import { SPECS_FOLDER } from '../kernel/files.ts'
-import { beginsWithDigit, type SearchProblem, SPECS_ITSELF, type TaskFolder } from './task-folder.ts'
+import { errorCode, isAbsent, kindAt } from '../disk/file-facts.ts'
+import { PostflightError } from '../kernel/errors.ts'
+import {
+  ABANDONED_FILE,
+  CLAIMS_FOLDER,
+  LOOP_GUARD_FILE,
+  MARKER_FILE,
+  RUN_ID_FILE,
+  SPECS_FOLDER,
+} from '../kernel/files.ts'
+import { stripControl } from '../kernel/text.ts'
+import { DONE_WORD, isSessionFolder, sessionFolderName } from './done-folder.ts'
+import {
+  beginsWithDigit,
+  parseTaskReference,
+  type SearchProblem,
+  SPECS_ITSELF,
+  type TaskFolder,
+  type TaskReference,
+  taskNumberOf,
+} from './task-folder.ts'
 
 /** Follows no links (docs/design.md, "Task folders"). `hooks/postflight-hook` searches the same places. */
 
@@ -69,4 +87,91 @@ export function foldersHolding(
       return false
     }
   })
+}
+
+/** It need not exist. */
+export function taskFolderAt(root: string, name: string): TaskFolder {
+  return { root, path: path.join(root, SPECS_FOLDER, name), task: name, relative: `${SPECS_FOLDER}/${name}` }
+}
+
+export function taskFolderBelow(root: string, below: string): TaskFolder {
+  const names = below.split('/')
+  const task = names.at(-1) ?? below
+  return { root, path: path.join(root, SPECS_FOLDER, ...names), task, relative: `${SPECS_FOLDER}/${below}` }
+}
+
+/** Throws without a listing: an existing folder would be created again. */
+export function matchingFolders(root: string, reference: TaskReference): TaskFolder[] {
+  const { folders, problems } = listTaskFolders(root)
+  const specs = problems.find((problem) => problem.path === path.join(root, SPECS_FOLDER))
+  if (specs !== undefined) throw new PostflightError('cannot-write', { ...specs })
+  return folders.filter((folder) => isMeant(folder, reference))
+}
+
+export function isMeant(folder: Pick<TaskFolder, 'task'>, reference: TaskReference): boolean {
+  if (reference.kind === 'specs') return folder.task === SPECS_ITSELF
+  return reference.kind === 'name' ? folder.task === reference.name : taskNumberOf(folder.task) === reference.number
+}
+
+/**
+ * Of several, prefers the one that holds a file of ours. An existing folder may have a name that a new one may not: its
+ * marker must be clearable.
+ */
+export function findTaskFolder(root: string, task: string, session?: string): TaskFolder | undefined {
+  const { folders, problems } = listTaskFolders(root)
+  const named = foldersNamed(folders, task, session)
+  const reference = readReference(task, named.length > 0)
+  const matching = folders.filter(
+    (folder) => named.includes(folder) || (reference !== undefined && isMeant(folder, reference)),
+  )
+  for (const candidates of [named, matching]) {
+    const [inUse, another] = candidates.filter(holdsOurs)
+    if (inUse !== undefined && another === undefined) return inUse
+  }
+  if (matching.length === 0) {
+    const specs = path.join(root, SPECS_FOLDER)
+    refuseUnsearched(problems.filter((problem) => problem.path === specs))
+  }
+  if (matching.length <= 1) return matching[0]
+  throw new PostflightError('task-ambiguous', { task, folders: matching.map((folder) => folder.relative).join(', ') })
+}
+
+export function refuseUnsearched([problem]: readonly SearchProblem[]): void {
+  if (problem !== undefined) throw new PostflightError('file-unreadable', { ...problem })
+}
+
+function foldersNamed(folders: readonly TaskFolder[], task: string, session: string | undefined): TaskFolder[] {
+  const named = folders.filter((folder) => isNamed(folder, task))
+  if (named.length > 0 || task !== DONE_WORD) return named
+  // An agent must not name another session's marker.
+  const own = session === undefined ? undefined : sessionFolderName(session)
+  return folders.filter((folder) => isSessionFolder(folder) && (own === undefined || folder.task === own))
+}
+
+/** Exactly or as printed. */
+function isNamed({ task, relative }: TaskFolder, name: string): boolean {
+  const names = [task, ...(relative.includes('/') ? [relative, relative.slice(SPECS_FOLDER.length + 1)] : [])]
+  return names.some((one) => one === name || stripControl(one) === name)
+}
+
+export function readReference(task: string, isThere: boolean): TaskReference | undefined {
+  try {
+    return parseTaskReference(task)
+  } catch (error) {
+    if (isThere) return undefined
+    throw error
+  }
+}
+
+function holdsOurs(folder: TaskFolder): boolean {
+  return (
+    kindAt(path.join(folder.path, MARKER_FILE)) !== undefined ||
+    kindAt(path.join(folder.path, ABANDONED_FILE)) !== undefined ||
+    kindAt(path.join(folder.path, RUN_ID_FILE)) !== undefined ||
+    hasContinuations(folder.path)
+  )
+}
+
+function hasContinuations(folder: string): boolean {
+  return kindAt(path.join(folder, LOOP_GUARD_FILE)) === 'file' || kindAt(path.join(folder, CLAIMS_FOLDER)) === 'folder'
 }

@@ -1,4 +1,4 @@
-import { approval, counted, listed, quote } from '../kernel/phrases.ts'
+import { approval, counted, listed, quote } from '../kernel/text.ts'
 import type { CheckFailure } from '../marker/check.ts'
 import { failureWords, seconds } from '../marker/check-messages.ts'
 import { MAX_PHASE_STEPS } from './definition/definition-limits.ts'

@@ -1,4 +1,4 @@
-import { counted, listed, quote } from '../kernel/phrases.ts'
+import { counted, listed, quote } from '../kernel/text.ts'
 
 type Installed = 'hook' | 'plugin' | 'reactive rules'
 

@@ -1,9 +1,9 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { errorCode, isAbsent, kindAt } from '../disk/file-facts.ts'
+import { errorCode, isAbsent, kindAt, kindOfStats } from '../disk/file-facts.ts'
 import type { HookHost } from '../hosts/hook-entries.ts'
 import { PostflightError } from '../kernel/errors.ts'
-import { FILE_DETAILS } from '../kernel/file-messages.ts'
+import { FILE_DETAILS, KIND_NAMES } from '../kernel/file-messages.ts'
 import { type Environment, variable } from '../kernel/values.ts'
 
 /** Finds the settings files of each host and scope. */
@@ -109,4 +109,25 @@ function realTarget(target: string): string | undefined {
 function leadsOut(project: string, real: string): boolean {
   const relative = path.relative(project, real)
   return relative === '..' || relative.startsWith(`..${path.sep}`) || path.isAbsolute(relative)
+}
+
+/** In bytes. */
+const MAX_BYTES = 8_388_608
+
+/** Links are followed, because people link their settings from elsewhere. */
+export function readSettingsFile(file: string): string | undefined {
+  const refuse = (detail: string, cause?: unknown): never => {
+    throw new PostflightError('file-unreadable', { path: file, detail }, cause)
+  }
+  try {
+    const stats = fs.statSync(file, { throwIfNoEntry: false })
+    if (stats === undefined) return kindAt(file) === undefined ? undefined : refuse(FILE_DETAILS.brokenLink)
+    if (!stats.isFile()) return refuse(KIND_NAMES[kindOfStats(stats)])
+    if (stats.size > MAX_BYTES) return refuse(FILE_DETAILS.largerThan(MAX_BYTES))
+    // Invalid UTF-8 would be lost when the file is written again.
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(fs.readFileSync(file))
+  } catch (error) {
+    if (error instanceof PostflightError) throw error
+    return isAbsent(error) ? undefined : refuse(errorCode(error), error)
+  }
 }

@@ -1,10 +1,10 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { errorCode, isAbsent, realPath } from '../disk/file-facts.ts'
-import { makeFolders } from '../disk/own-folder.ts'
+import { makeFolders } from '../disk/folders.ts'
 import { withVerifiedFile } from '../disk/verified-write.ts'
 import { placeNew, sync } from '../disk/write.ts'
-import { readSettingsFile } from './settings-read.ts'
+import { readSettingsFile } from './settings-paths.ts'
 
 /**
  * Replaces settings files and keeps backups beside them. Apart from reading, because only writing loads write-file-

@@ -1,5 +1,4 @@
-import type { Payload } from '../hosts/host.ts'
-import type { Occasion } from '../hosts/occasion.ts'
+import type { Occasion, Payload } from '../hosts/host.ts'
 import { type CommandReader, commandLine, rootOptionFor } from '../kernel/command-line.ts'
 import { ABANDONED_FILE } from '../kernel/files.ts'
 import { waitsLeft } from '../marker/marker-wait.ts'
@@ -8,10 +7,10 @@ import { DONE_WORD, isSessionFolder } from '../project/done-folder.ts'
 import type { Recorded } from '../project/journal-entry.ts'
 import { type SearchProblem, type TaskFolder, taskWord } from '../project/task-folder.ts'
 import { ALLOW, type HookAnswer } from './answer.ts'
+import { folderOf, type StopOutcome } from './plan.ts'
 import { type BlockedMarker, composeReason } from './reason.ts'
 import { composeRecovery, type UnfinishedPostflight, type UnfinishedWorkflow } from './recovery.ts'
 import { ALERT_TEXT, cappedNotice, doneGivenUp, unreadableNotice, unsettledNotice } from './stop-messages.ts'
-import { folderOf, type StopOutcome } from './stop-outcome.ts'
 
 export interface Answered {
   readonly answer: HookAnswer

@@ -1,12 +1,19 @@
-import type { Occasion } from '../hosts/occasion.ts'
+import type { Occasion } from '../hosts/host.ts'
 import { isSessionFolder } from '../project/done-folder.ts'
 import type { Recorded } from '../project/journal-entry.ts'
 import type { SearchProblem, TaskFolder } from '../project/task-folder.ts'
 import { type Answered, answerToStop, type RunReport } from './answer-for.ts'
 import { type CommittedStop, commitStop, commitStopAsync } from './commit.ts'
 import { observeStop } from './observe-stop.ts'
-import { type JudgedMarker, type ObservedStop, type PlannedMarker, planStop } from './plan.ts'
-import { predictOutcomes, recordsOf, type StopOutcome } from './stop-outcome.ts'
+import {
+  type JudgedMarker,
+  type ObservedStop,
+  type PlannedMarker,
+  planStop,
+  predictOutcomes,
+  recordsOf,
+  type StopOutcome,
+} from './plan.ts'
 
 /** Answers a stop (docs/design.md, "Plan and commit") for the hook, OpenCode's plugin and `explain`. */
 

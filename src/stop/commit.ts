@@ -1,7 +1,7 @@
 import { isPast } from '../disk/age.ts'
 import { errorText, isAbsent } from '../disk/file-facts.ts'
 import { LockBusy, retryWhileLocked } from '../disk/lock.ts'
-import type { Moment, Occasion } from '../hosts/occasion.ts'
+import type { Moment, Occasion } from '../hosts/host.ts'
 import { PostflightError } from '../kernel/errors.ts'
 import { claimContinuation } from '../marker/count/claim.ts'
 import { noteExpired } from '../marker/count/claim-files.ts'
@@ -13,9 +13,15 @@ import type { StoredMarker } from '../marker/stored-marker.ts'
 import type { Recorded } from '../project/journal-entry.ts'
 import type { TaskFolder } from '../project/task-folder.ts'
 import { countContinuations } from './observe-stop.ts'
-import { type JudgedMarker, type PlannedMarker, planMarker, stampsWait } from './plan.ts'
+import {
+  type JudgedMarker,
+  type PlannedMarker,
+  planMarker,
+  type StopOutcome,
+  stampsWait,
+  waitEndRecord,
+} from './plan.ts'
 import { judgeOwnership, waitVerdict } from './rules.ts'
-import { type StopOutcome, waitEndRecord } from './stop-outcome.ts'
 
 /** If a marker changes meanwhile, we observe and plan it again, up to this often, and then allow the stop. */
 const MAX_NEW_PLANS = 4

@@ -5,12 +5,12 @@ import { doneNotJudged } from '../done/done-messages.ts'
 import { preparedSearch } from '../done/search.ts'
 import { countAsking, promptOf } from '../done/session-folder.ts'
 import { readTrusted } from '../done/trust-store.ts'
-import type { Occasion } from '../hosts/occasion.ts'
+import type { Occasion } from '../hosts/host.ts'
 import { isSessionFolder } from '../project/done-folder.ts'
-import { homeFolder } from '../project/home-folder.ts'
 import type { Recorded } from '../project/journal-entry.ts'
+import { homeFolder } from '../project/root.ts'
 import type { CountedPart, DonePart } from './answer-stop.ts'
-import type { StopOutcome } from './stop-outcome.ts'
+import type { StopOutcome } from './plan.ts'
 
 /** Arms nothing while a run of the session is active (`hasRun`). */
 export function doneAtStop(roots: readonly string[], occasion: Occasion, hasRun: () => boolean): DonePart {

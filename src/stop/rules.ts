@@ -1,6 +1,4 @@
-import type { Payload } from '../hosts/host.ts'
-import { MAIN_AGENT } from '../hosts/host.ts'
-import type { Moment } from '../hosts/occasion.ts'
+import { MAIN_AGENT, type Moment, type Payload } from '../hosts/host.ts'
 import type { Marker } from '../marker/marker.ts'
 import { judgeWait, type SessionEvent, sessionEvent, type WaitVerdict } from '../marker/marker-wait.ts'
 import { isExpired, isFromBefore, isUnowned, type StoredMarker } from '../marker/stored-marker.ts'

@@ -1,5 +1,4 @@
-import { abandonedFix, counted, QUOTE_LIMIT } from '../kernel/phrases.ts'
-import { inLine, oneLine } from '../kernel/text.ts'
+import { abandonedFix, counted, inLine, oneLine, QUOTE_LIMIT } from '../kernel/text.ts'
 import { formatAge } from '../kernel/time.ts'
 import { CONTINUATION_LIMIT, isSpent } from '../marker/loop-guard.ts'
 import type { JournalProblem } from '../project/journal-entry.ts'

@@ -1,5 +1,5 @@
 import { messageOf } from '../kernel/error-messages.ts'
-import { counted, quote } from '../kernel/phrases.ts'
+import { counted, quote } from '../kernel/text.ts'
 import type { CommandResult } from '../project/command-context.ts'
 import type { Size } from './layout.ts'
 import { fill } from './layout.ts'

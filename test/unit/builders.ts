@@ -1,5 +1,4 @@
-import type { Payload } from '../../src/hosts/host.ts'
-import type { Moment } from '../../src/hosts/occasion.ts'
+import type { Moment, Payload } from '../../src/hosts/host.ts'
 import { parsePayload } from '../../src/hosts/payload.ts'
 import { type Marker, parseMarker } from '../../src/marker/marker.ts'
 import type { FileTimes } from '../../src/marker/stored-marker.ts'

@@ -1,6 +1,5 @@
 import * as z from 'zod/mini'
-import { quote, quotedNames } from '../../kernel/phrases.ts'
-import { inLine, oneLine, stripControl } from '../../kernel/text.ts'
+import { inLine, oneLine, quote, quotedNames, stripControl } from '../../kernel/text.ts'
 import { CHECK_TEXT } from '../../marker/check-messages.ts'
 import type { failedOf } from '../../marker/run-checks.ts'
 import * as field from '../../views/documents.ts'

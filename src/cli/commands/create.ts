@@ -5,8 +5,7 @@ import { MAIN_AGENT } from '../../hosts/host.ts'
 import { commandLine } from '../../kernel/command-line.ts'
 import { MAX_CHECKS, PostflightError } from '../../kernel/errors.ts'
 import { ABANDONED_FILE, MARKER_FILE } from '../../kernel/files.ts'
-import { QUOTE_LIMIT, quotedNames } from '../../kernel/phrases.ts'
-import { oneLine } from '../../kernel/text.ts'
+import { oneLine, QUOTE_LIMIT, quotedNames } from '../../kernel/text.ts'
 import { type MarkerCheck, parseCheck } from '../../marker/check.ts'
 import { CHECK_TEXT } from '../../marker/check-messages.ts'
 import { wasGivenUp } from '../../marker/given-up.ts'
@@ -42,8 +41,7 @@ import {
 } from '../command.ts'
 import type { Identity } from '../marker-owner.ts'
 import { conflictWith, isForOperation, isOwnerLost, newOwnerOf } from '../marker-owner.ts'
-import { checkIds, checkOneLine } from '../option-values.ts'
-import { OPTION_EXPECTATIONS, USAGE_TEXT } from '../usage-messages.ts'
+import { checkIds, checkOneLine, OPTION_EXPECTATIONS, USAGE_TEXT } from '../option-values.ts'
 
 export const declaration = {
   free: true,

@@ -11,8 +11,14 @@ import {
   checkShellHook,
   checkUnsupportedHosts,
 } from '../../setup/doctor/host-findings.ts'
-import { checkDone, checkGit, checkMarkers, checkRoot, checkStrays } from '../../setup/doctor/project-findings.ts'
-import { checkRuns } from '../../setup/doctor/run-findings.ts'
+import {
+  checkDone,
+  checkGit,
+  checkMarkers,
+  checkRoot,
+  checkRuns,
+  checkStrays,
+} from '../../setup/doctor/project-findings.ts'
 import * as field from '../../views/documents.ts'
 import { type BareCommand, type Declaration, example, type Run } from '../command.ts'
 

@@ -8,11 +8,11 @@ import { type InitPart, initParts, otherShellHooks, PART_NAMES } from '../../set
 import { refuseSecond, type Target, targetOf } from '../../setup/install/target.ts'
 import { removeCommand, settingsLocations } from '../../setup/install/wiring.ts'
 import { INIT_TEXT, INSTALL_TEXT } from '../../setup/settings-messages.ts'
-import { readSettingsFile } from '../../setup/settings-read.ts'
+import { readSettingsFile } from '../../setup/settings-paths.ts'
 import { replaceSettingsFile } from '../../setup/settings-replace.ts'
 import * as field from '../../views/documents.ts'
 import { type BareCommand, collect, type Declaration, example, type Run } from '../command.ts'
-import { OPTION_EXPECTATIONS } from '../usage-messages.ts'
+import { OPTION_EXPECTATIONS } from '../option-values.ts'
 
 const OTHER_HOSTS = `
 For another host:

@@ -13,8 +13,7 @@ import {
   targetOf,
 } from '../../setup/install/target.ts'
 import { INSTALL_TEXT } from '../../setup/settings-messages.ts'
-import type { Scope } from '../../setup/settings-paths.ts'
-import { readSettingsFile } from '../../setup/settings-read.ts'
+import { readSettingsFile, type Scope } from '../../setup/settings-paths.ts'
 import { replaceSettingsFile } from '../../setup/settings-replace.ts'
 import * as field from '../../views/documents.ts'
 import { type BareCommand, type Declaration, example, HOST, type Run, SCOPE } from '../command.ts'

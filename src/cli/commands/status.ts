@@ -12,11 +12,10 @@ import { inLine } from '../../kernel/text.ts'
 import { expectedFault, isInVerdict, type MarkerRecord, markerRecords } from '../../marker/marker-record.ts'
 import { type MarkerView, viewMarkers } from '../../marker/marker-view.ts'
 import { type CommandContext, type CommandResult, findCommandRoot } from '../../project/command-context.ts'
-import { isMeant } from '../../project/find-task-folder.ts'
 import { journalPaths } from '../../project/journal.ts'
 import { sessionsOfHook } from '../../project/journal-entry.ts'
 import { parseTaskReference, type TaskFolder } from '../../project/task-folder.ts'
-import { foldersHolding, listTaskFolders } from '../../project/task-folders.ts'
+import { foldersHolding, isMeant, listTaskFolders } from '../../project/task-folders.ts'
 import * as field from '../../views/documents.ts'
 import type { Painter } from '../../views/print.ts'
 import { checkTwice, journalAt, lostMarkers } from '../../views/status/lost-markers.ts'
@@ -29,8 +28,7 @@ import {
   markerItem,
   statusItemDocument,
 } from '../../views/status/status-items.ts'
-import { PROJECT_STATUS_TEXT } from '../../views/status-messages.ts'
-import { VERDICT_TEXT } from '../../views/verdict-messages.ts'
+import { PROJECT_STATUS_TEXT, VERDICT_TEXT } from '../../views/status-messages.ts'
 import {
   type BareCommand,
   collect,

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import type { StdinRead } from '../../disk/stdin.ts'
+import type { StdinRead } from '../../disk/standard-streams.ts'
 import { MAX_ID_LENGTH } from '../../hosts/payload.ts'
 import { isJsonObject } from '../../kernel/values.ts'
 import { type MarkerView, viewMarkers } from '../../marker/marker-view.ts'

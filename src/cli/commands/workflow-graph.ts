@@ -8,7 +8,7 @@ import {
   requireRoot,
   requireTaskFolder,
 } from '../../project/command-context.ts'
-import { findTaskFolder } from '../../project/find-task-folder.ts'
+import { findTaskFolder } from '../../project/task-folders.ts'
 import type { Definition } from '../../run/definition/definition.ts'
 import { mermaidLines } from '../../run/machine/picture.ts'
 import type { WorkflowState } from '../../run/machine/state.ts'

@@ -5,7 +5,7 @@ import { type CommandContext, displayPath, findCommandRoot, recordInJournal } fr
 import { inTaskFolder, newRootFolder } from '../../project/new-task-folder.ts'
 import type { TaskFolder } from '../../project/task-folder.ts'
 import { stepCount } from '../../run/definition/bound.ts'
-import { inputValues } from '../../run/definition/snapshot.ts'
+import { inputValues } from '../../run/definition/definition.ts'
 import { startEntry } from '../../run/drive.ts'
 import { definitionSize } from '../../run/run-messages.ts'
 import { definitionName } from '../../run/shared/own-definition.ts'

@@ -1,6 +1,5 @@
 import * as z from 'zod/mini'
-import { counted } from '../../kernel/phrases.ts'
-import { inLine } from '../../kernel/text.ts'
+import { counted, inLine } from '../../kernel/text.ts'
 import type { PlacedFinding } from '../../kernel/yaml-text.ts'
 import { displayPath } from '../../project/command-context.ts'
 import { promptBound, stepCount } from '../../run/definition/bound.ts'

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { approval, listed, quote } from '../../kernel/phrases.ts'
+import { approval, listed, quote } from '../../kernel/text.ts'
 import type { DuePrompt, DueWork } from '../../run/machine/prompt.ts'
 import * as field from '../../views/documents.ts'
 

@@ -11,8 +11,7 @@ import type { CommandContext } from '../../project/command-context.ts'
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { STATUS_TEXT } from '../../run/run-messages.ts'
 import type { Machine } from '../../run/shared/publish-run.ts'
-import { refuseMoved } from '../../run/shared/share-record.ts'
-import { SHARED_TEXT } from '../../run/shared/shared-messages.ts'
+import { refuseMoved, SHARED_TEXT } from '../../run/shared/share-record.ts'
 import { requireState } from '../../run/store/state-store.ts'
 
 export function machineOf({ environment, nowMs }: CommandContext): Machine {

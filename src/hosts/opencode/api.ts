@@ -3,14 +3,14 @@ import { OPENCODE_TEXT } from './opencode-messages.ts'
 /** Own types (1.18.34), because `@opencode-ai/plugin` may not be installed. */
 
 /** The client never throws for an answer of the server. */
-export type Reply<T> = Promise<{ readonly data?: T; readonly error?: unknown }>
+type Reply<T> = Promise<{ readonly data?: T; readonly error?: unknown }>
 
 export interface ModelName {
   readonly providerID: string
   readonly modelID: string
 }
 
-export interface HostError {
+interface HostError {
   readonly name?: string
   readonly data?: { readonly message?: string; readonly statusCode?: number }
 }
@@ -49,7 +49,7 @@ export interface Part {
   readonly state?: ToolState
 }
 
-export interface ToolState {
+interface ToolState {
   readonly status?: string
   readonly input?: Readonly<Record<string, unknown>>
   error?: string
@@ -92,19 +92,19 @@ interface OfSession {
   readonly path: { readonly id: string }
 }
 
-export interface AgentInfo {
+interface AgentInfo {
   readonly name: string
   readonly mode?: string
   readonly hidden?: boolean
   readonly model?: ModelName
 }
 
-export interface SessionStatus {
+interface SessionStatus {
   readonly type: 'idle' | 'busy' | 'retry'
   readonly message?: string
 }
 
-export interface ProviderInfo {
+interface ProviderInfo {
   readonly id: string
   readonly models: Readonly<Record<string, unknown>>
 }
@@ -189,7 +189,7 @@ export interface ToolOutput {
   readonly content?: { readonly type: string; readonly text?: string }[]
 }
 
-export interface ToolContext {
+interface ToolContext {
   readonly sessionID: string
   readonly messageID: string
   readonly agent: string
@@ -326,3 +326,29 @@ export function modelName({ providerID, modelID }: ModelName): string {
 export const WORKFLOW_TOOL = 'workflow_run'
 
 export const WORKFLOW_COMMAND = 'postflight-workflow'
+
+const ONE_SHOT = ['run', 'github']
+
+/** Their value is the next word (`opencode --help`, 1.18.34). */
+const WITH_VALUE = [
+  ...['--log-level', '--port', '--hostname', '--mdns-domain', '--cors', '--model', '-m', '--session', '-s'],
+  ...['--prompt', '--agent'],
+]
+
+/** `opencode run` ends when the main session is first idle (1.18.34). */
+export function isOneShot(argv: readonly string[]): boolean {
+  const words = argv.slice(2)
+  const command = words.find((word, index) => !word.startsWith('-') && !WITH_VALUE.includes(words[index - 1] ?? ''))
+  return command !== undefined && ONE_SHOT.includes(command)
+}
+
+/**
+ * `opencode run` has no screen and ends before its log is written; `opencode --mini` shows no toasts, but prints stdout
+ * above its prompt (1.18.34).
+ */
+export type Screen = 'stderr' | 'scrollback' | 'toast'
+
+export function screenOf(argv: readonly string[]): Screen {
+  if (isOneShot(argv)) return 'stderr'
+  return argv.slice(2).includes('--mini') ? 'scrollback' : 'toast'
+}

@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { errorCode, isAbsent, kindAt } from '../../disk/file-facts.ts'
-import { hideFromGit, makeOwnFolder } from '../../disk/own-folder.ts'
+import { hideFromGit, makeOwnFolder } from '../../disk/folders.ts'
 import { readSmallFile } from '../../disk/read.ts'
 import { createFile, sync, tryRemoveFile } from '../../disk/write.ts'
 import { PostflightError } from '../../kernel/errors.ts'

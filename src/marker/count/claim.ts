@@ -4,8 +4,7 @@ import { tryRemoveFile } from '../../disk/write.ts'
 import { LOOP_GUARD_FILE, MARKER_FILE } from '../../kernel/files.ts'
 import { type Claim, claimKey, isSpent, type MarkerIdentity } from '../loop-guard.ts'
 import { claimPath, confirmClaim, createClaim, highestSlot, readClaims, tidyClaims } from './claim-files.ts'
-import { readCount } from './count.ts'
-import { showCount } from './loop-guard-file.ts'
+import { readCount, showCount } from './count.ts'
 
 /**
  * Counts a continuation by exclusively creating a file per slot (docs/design.md, "Counting blocked stops"): no process

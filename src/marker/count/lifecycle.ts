@@ -11,8 +11,7 @@ import {
   readClaims,
   removeClaimFiles,
 } from './claim-files.ts'
-import { readCount } from './count.ts'
-import { readLoopGuard, showCount } from './loop-guard-file.ts'
+import { readCount, readLoopGuard, showCount } from './count.ts'
 
 /** Callers hold the folder's lock, but hooks claim without it. */
 

@@ -1,17 +1,19 @@
 import path from 'node:path'
+import { makeOwnFolder } from '../../disk/folders.ts'
 import { retryWhileLocked } from '../../disk/lock.ts'
-import { makeOwnFolder } from '../../disk/own-folder.ts'
+import { type HostConfig, type Part, type PluginTool, WORKFLOW_COMMAND } from '../../hosts/opencode/api.ts'
+import { ownText } from '../../hosts/opencode/conversation.ts'
 import { OPENCODE_TEXT, WORKFLOW_TOOL_TEXT } from '../../hosts/opencode/opencode-messages.ts'
 import { errorMessage } from '../../kernel/error-messages.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { CHECK_LIMIT_MS } from '../../marker/run-checks.ts'
-import type { Reporter } from '../../opencode-hooks/reporter.ts'
-import { findTaskFolder, taskFolderAt } from '../../project/find-task-folder.ts'
-import { homeFolder } from '../../project/home-folder.ts'
+import type { Reporter } from '../../opencode-hooks/factory.ts'
 import { appendJournal } from '../../project/journal.ts'
 import type { JournalEntry } from '../../project/journal-entry.ts'
+import { homeFolder } from '../../project/root.ts'
 import { parseTaskName, parseTaskReference, type TaskFolder, taskFolderName } from '../../project/task-folder.ts'
-import { type GivenInput, inputValues } from '../../run/definition/snapshot.ts'
+import { findTaskFolder, taskFolderAt } from '../../project/task-folders.ts'
+import { type GivenInput, inputValues } from '../../run/definition/definition.ts'
 import { CAME_BACK, driveRun, endEntry, startEntry } from '../../run/drive.ts'
 import { needOf } from '../../run/machine/need.ts'
 import type { WorkflowState } from '../../run/machine/state.ts'
@@ -23,14 +25,14 @@ import { callerManner, type PhasePorts, PhaseRunner } from './phase-runner.ts'
 
 /** Works inside one tool or command call, for which OpenCode waits (docs/design.md, "Workflows"). */
 
-export interface RunRequest {
+interface RunRequest {
   readonly task: string
   /** A path or a shipped example; empty to continue. */
   readonly definition: string
   readonly inputs: readonly GivenInput[]
 }
 
-export interface DriverPorts extends PhasePorts {
+interface DriverPorts extends PhasePorts {
   readonly reporter: Reporter
   readonly folder: string
   readonly packageFolder: string
@@ -187,4 +189,68 @@ async function haltRun(folder: TaskFolder, session: string, why: string): Promis
   const state = await retryWhileLocked(() => interruptRun(folder, session, why, Date.now()))
   if (active && !state.active) record(folder, [endEntry(folder.task, state)])
   return state
+}
+
+export function workflowTool(findDriver: () => WorkflowDriver): PluginTool {
+  return {
+    description: WORKFLOW_TOOL_TEXT.description,
+    args: {
+      task: { type: 'string', description: WORKFLOW_TOOL_TEXT.task },
+      definition: { type: 'string', description: WORKFLOW_TOOL_TEXT.definition },
+      inputs: { type: 'string', description: WORKFLOW_TOOL_TEXT.inputs },
+    },
+    execute: ({ task, definition, inputs }, { sessionID, abort }) => {
+      const given = textOf(inputs)
+        .split('\n')
+        .filter((line) => line.trim() !== '')
+      const request = { task: textOf(task), definition: textOf(definition), inputs: given.map(inputOf) }
+      return findDriver().run(sessionID, request, abort)
+    },
+  }
+}
+
+/** A model may send anything. */
+function textOf(value: unknown): string {
+  return typeof value === 'string' || typeof value === 'number' ? String(value).trim() : ''
+}
+
+export function addWorkflowCommand(config: HostConfig): boolean {
+  const template = WORKFLOW_TOOL_TEXT.commandTemplate
+  config.command ??= {}
+  config.command[WORKFLOW_COMMAND] ??= { template, description: WORKFLOW_TOOL_TEXT.commandDescription }
+  return config.command[WORKFLOW_COMMAND].template === template
+}
+
+export async function runWorkflowCommand(
+  driver: WorkflowDriver,
+  session: string,
+  words: string,
+  parts: Part[],
+): Promise<void> {
+  const request = commandRequest(words)
+  const outcome = request.task === '' ? WORKFLOW_TOOL_TEXT.usage : await driver.run(session, request, undefined)
+  parts.splice(0, parts.length, ownText(WORKFLOW_TOOL_TEXT.report(outcome)))
+}
+
+/** `<task> [definition] [--set NAME=VALUE]…` */
+function commandRequest(line: string): RunRequest {
+  const [task = '', ...rest] = commandWords(line)
+  const end = rest.indexOf('--set')
+  const definition = (end === -1 ? rest : rest.slice(0, end)).join(' ')
+  const values = end === -1 ? [] : rest.slice(end).filter((word) => word !== '--set')
+  return { task, definition, inputs: values.map(inputOf) }
+}
+
+function inputOf(text: string): GivenInput {
+  const [name = '', ...value] = text.split('=')
+  return [name.trim(), value.join('=')]
+}
+
+/** `opencode run --command NAME "a b"` passes the quotes too and escapes inner ones (1.18.34). */
+export function commandWords(line: string): string[] {
+  const words = [...line.matchAll(/"((?:[^"\\]|\\.)*)"|'([^']*)'|(\S+)/g)].map(
+    ([, double, single, plain]) => double?.replaceAll('\\"', '"') ?? single ?? plain ?? '',
+  )
+  const [only = ''] = words
+  return words.length === 1 && /\s/.test(only) ? commandWords(only) : words
 }

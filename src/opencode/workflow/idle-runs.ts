@@ -1,4 +1,4 @@
-import type { Moment } from '../../hosts/occasion.ts'
+import type { Moment } from '../../hosts/host.ts'
 import { WORKFLOW_TOOL_TEXT } from '../../hosts/opencode/opencode-messages.ts'
 import { sessionEvent } from '../../marker/marker-wait.ts'
 import { appendJournal, appendRecorded } from '../../project/journal.ts'

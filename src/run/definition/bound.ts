@@ -3,8 +3,7 @@ import { visitsOf, type WorkflowState } from '../machine/state.ts'
 import type { Definition } from './definition.ts'
 import { MAX_PHASE_STEPS } from './definition-limits.ts'
 import { reachedFrom } from './graph.ts'
-import { targetsOf } from './next.ts'
-import type { Phase } from './phase-fields.ts'
+import { type Phase, targetsOf } from './phase-fields.ts'
 
 export const MAX_INTERRUPTIONS = 3
 

@@ -1,5 +1,4 @@
-import { suggestion } from '../../kernel/closest-name.ts'
-import { counted, quote } from '../../kernel/phrases.ts'
+import { counted, quote, suggestion } from '../../kernel/text.ts'
 import { MAX_ENUM_VALUES, SCHEMA_KEYWORDS, SCHEMA_TYPES, type ValueKind } from './artifact-schema.ts'
 import { PLACEHOLDERS } from './definition-limits.ts'
 

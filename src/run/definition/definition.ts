@@ -1,9 +1,10 @@
+import { type ErrorArguments, MAX_INPUT_LENGTH, PostflightError } from '../../kernel/errors.ts'
 import { isJsonObject } from '../../kernel/values.ts'
 import { END, MAX_INPUTS, MAX_PHASES } from './definition-limits.ts'
 import type { DefinitionFile } from './definition-schema.ts'
 import { count, flag, listOf, objectOf, optional, type Reader, text, type Values, WRONG } from './fields.ts'
-import { targetsOf } from './next.ts'
-import { type Phase, readPhase } from './phase-fields.ts'
+import { followers, nextOf, phasesOnLoops } from './graph.ts'
+import { PHASE_FIELDS, type Phase, readPhase, targetsOf } from './phase-fields.ts'
 
 /** docs/design.md, "Workflows". On disk it is the snapshot in the state file, in snake_case. */
 
@@ -25,7 +26,7 @@ const readInput = objectOf({
   required: { key: 'required', read: optional(flag) },
 })
 
-export interface Input extends Exclude<ReturnType<typeof readInput>, typeof WRONG> {}
+interface Input extends Exclude<ReturnType<typeof readInput>, typeof WRONG> {}
 
 const inputs: Reader<ReadonlyMap<string, Input>> = (held) => {
   const entries = isJsonObject(held ?? {}) ? Object.entries(held ?? {}) : undefined
@@ -82,4 +83,40 @@ export function readDefinition(snapshot: unknown): Definition | undefined {
 
 export function findPhase(definition: Definition, id: string): Phase | undefined {
   return definition.phases.find((one) => one.id === id)
+}
+
+/** Fills in every default, and every prompt as text. */
+
+export function snapshotOf(file: DefinitionFile, promptText: (name: string) => string | undefined): object {
+  const looping = phasesOnLoops(followers(file))
+  const phases = file.phases.map((written, index) => {
+    const next = nextOf(written, file.phases[index + 1])
+    return fieldsFrom(PHASE_FIELDS, { written, next, isOnLoop: looping.has(index), promptText })
+  })
+  return fieldsFrom(DEFINITION_FIELDS, { written: file, phases })
+}
+
+function fieldsFrom<Source>(
+  table: Readonly<Record<string, { readonly key: string; readonly write: (source: Source) => unknown }>>,
+  source: Source,
+): object {
+  return Object.fromEntries(Object.values(table).map(({ key, write }) => [key, write(source)]))
+}
+
+export type GivenInput = readonly [name: string, value: string]
+
+export function inputValues({ inputs }: Definition, given: readonly GivenInput[]): Readonly<Record<string, string>> {
+  const refused = (problem: ErrorArguments['workflow-input']['problem'], name: string): PostflightError =>
+    new PostflightError('workflow-input', { problem, name, known: [...inputs.keys()].join(', ') })
+  for (const [name, value] of given) {
+    if (!inputs.has(name)) throw refused('unknown', name)
+    if (value.length > MAX_INPUT_LENGTH) throw refused('too-long', name)
+  }
+  const values = new Map(given)
+  for (const [name, { default: standard, required }] of inputs) {
+    if (values.has(name)) continue
+    if (required === true) throw refused('missing', name)
+    values.set(name, standard ?? '')
+  }
+  return Object.fromEntries(values)
 }

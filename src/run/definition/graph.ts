@@ -1,6 +1,6 @@
 import { END } from './definition-limits.ts'
 import type { DefinitionFile, PhaseFile } from './definition-schema.ts'
-import { type Next, readNext, targetsOf } from './next.ts'
+import { type Next, readNext, targetsOf } from './phase-fields.ts'
 
 export type Edges = readonly (readonly number[])[]
 

@@ -1,11 +1,54 @@
 import { cut, stripControl } from '../../kernel/text.ts'
 import { isJsonObject } from '../../kernel/values.ts'
 import { schemaFaults } from './artifact-schema.ts'
-import { isArtifactPath, isPhaseId, MAX_PARALLEL, MAX_PHASE_STEPS } from './definition-limits.ts'
+import { END, isArtifactPath, isPhaseId, MAX_CASE_LENGTH, MAX_PARALLEL, MAX_PHASE_STEPS } from './definition-limits.ts'
 import type { PhaseFile } from './definition-schema.ts'
 import { count, flag, listOf, objectOf, oneOf, optional, type Reader, text, type Values, WRONG } from './fields.ts'
-import { readNext } from './next.ts'
 import { readStep, type Step, stepAsText } from './steps.ts'
+
+const targets: Reader<Readonly<Record<string, string>>> = (value) =>
+  isJsonObject(value) && Object.values(value).every((one) => typeof one === 'string')
+    ? (value as Readonly<Record<string, string>>)
+    : WRONG
+
+const NEXT_FIELDS = {
+  pass: { key: 'pass', read: text },
+  fail: { key: 'fail', read: text },
+  verdict: { key: 'verdict', read: optional(text) },
+  reason: { key: 'reason', read: optional(text) },
+  cases: { key: 'cases', read: optional(targets) },
+  otherwise: { key: 'default', read: optional(text) },
+}
+
+export interface Next extends Values<typeof NEXT_FIELDS> {}
+
+export const readNext = objectOf(NEXT_FIELDS)
+
+export function targetsOf({ pass, fail, cases, otherwise }: Next): string[] {
+  const all =
+    cases === undefined ? [pass, fail] : [...Object.values(cases), ...(otherwise === undefined ? [] : [otherwise])]
+  return [...new Set(all)]
+}
+
+export function targetAfter({ pass, fail, cases, otherwise }: Next, verdict: string | undefined): string {
+  if (cases === undefined) return verdict === 'fail' ? fail : pass
+  const chosen = verdict !== undefined && Object.hasOwn(cases, verdict) ? cases[verdict] : otherwise
+  return chosen ?? END
+}
+
+export function isFailing({ cases }: Next, verdict: string | undefined): boolean {
+  return cases === undefined && verdict === 'fail'
+}
+
+export function verdictOf({ cases, otherwise }: Next, value: unknown): string | undefined {
+  if (cases === undefined) {
+    if (value === true || value === 'pass') return 'pass'
+    return value === false || value === 'fail' ? 'fail' : undefined
+  }
+  if (!['string', 'number', 'boolean'].includes(typeof value)) return undefined
+  const name = String(value).slice(0, MAX_CASE_LENGTH)
+  return Object.hasOwn(cases, name) || otherwise !== undefined ? name : undefined
+}
 
 /** A definition is checked when a run starts, so the readers check only the shape. */
 
@@ -13,7 +56,7 @@ const DEFAULT_ATTEMPTS = { strict: 3, advisory: 1 } as const
 const DEFAULT_STEP_ATTEMPTS = 3
 const DEFAULT_LOOP_VISITS = 3
 
-export interface PhaseSource {
+interface PhaseSource {
   readonly written: PhaseFile
   readonly next: object
   readonly isOnLoop: boolean

@@ -1,6 +1,5 @@
 import { END } from '../definition/definition-limits.ts'
-import { isFailing } from '../definition/next.ts'
-import type { Phase } from '../definition/phase-fields.ts'
+import { isFailing, type Phase } from '../definition/phase-fields.ts'
 import { awaitsApproval, isResumable } from './need.ts'
 import type { ArtifactSeen } from './observation.ts'
 import { currentPhase, isSpent } from './position.ts'

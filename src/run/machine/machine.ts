@@ -1,7 +1,6 @@
 import { findPhase } from '../definition/definition.ts'
 import { END } from '../definition/definition-limits.ts'
-import { isFailing, targetAfter } from '../definition/next.ts'
-import type { Phase } from '../definition/phase-fields.ts'
+import { isFailing, type Phase, targetAfter } from '../definition/phase-fields.ts'
 import { MAX_STEP_LENGTH, type Step } from '../definition/steps.ts'
 import { WORKFLOW_TEXT } from '../run-messages.ts'
 import { isIdle } from './agent-stop.ts'

@@ -1,7 +1,6 @@
 import type { Definition } from '../definition/definition.ts'
 import { END } from '../definition/definition-limits.ts'
-import type { Next } from '../definition/next.ts'
-import type { Phase, StepSource } from '../definition/phase-fields.ts'
+import type { Next, Phase, StepSource } from '../definition/phase-fields.ts'
 import { GRAPH_TEXT } from '../run-messages.ts'
 import { visitsOf, type WorkflowState } from './state.ts'
 

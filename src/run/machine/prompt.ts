@@ -1,7 +1,6 @@
 import { cut, oneLine, stripControl } from '../../kernel/text.ts'
 import { ARTIFACT_OF, fill, INPUT_OF, type PLACEHOLDERS, STEP_FIELD } from '../definition/definition-limits.ts'
-import type { Next } from '../definition/next.ts'
-import type { Phase } from '../definition/phase-fields.ts'
+import type { Next, Phase } from '../definition/phase-fields.ts'
 import { MAX_STEP_LENGTH, namedByStep, stepAsText, stepField } from '../definition/steps.ts'
 import { PROMPT_TEXT, RUN_RECORDS, stepWords } from '../run-messages.ts'
 import {

@@ -1,5 +1,5 @@
 import path from 'node:path'
-import { inspectNamed } from '../../disk/inside.ts'
+import { inspectNamed } from '../../disk/folders.ts'
 import type { Definition } from '../definition/definition.ts'
 import { isInsidePath } from '../definition/definition-limits.ts'
 import type { WorkflowState } from '../machine/state.ts'

@@ -22,11 +22,11 @@ import {
   readHolder,
   readShare,
   refuseMoved,
+  SHARED_TEXT,
   type ShareRecord,
   shareOf,
   writeShare,
 } from './share-record.ts'
-import { SHARED_TEXT } from './shared-messages.ts'
 
 /** For all git commands together. */
 const PUBLISH_MS = 30_000

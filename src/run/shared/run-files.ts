@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { kindAt } from '../../disk/file-facts.ts'
-import { inspectInside, makeFoldersInside } from '../../disk/inside.ts'
+import { inspectInside, makeFoldersInside } from '../../disk/folders.ts'
 import { readSmallBytes } from '../../disk/read.ts'
 import { removeFile, replaceFile } from '../../disk/write.ts'
 import { PostflightError } from '../../kernel/errors.ts'

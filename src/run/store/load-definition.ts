@@ -1,15 +1,14 @@
 import path from 'node:path'
-import { inspectNamed, readInside } from '../../disk/inside.ts'
+import { inspectNamed, readInside } from '../../disk/folders.ts'
 import { readSmallFile } from '../../disk/read.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { FILE_DETAILS } from '../../kernel/file-messages.ts'
 import { type PlacedFinding, readYamlText } from '../../kernel/yaml-text.ts'
-import { type Definition, readDefinition } from '../definition/definition.ts'
+import { type Definition, readDefinition, snapshotOf } from '../definition/definition.ts'
 import { isInsidePath, unknownPlaceholders } from '../definition/definition-limits.ts'
 import { RULE_TEXT } from '../definition/definition-messages.ts'
 import { checkDefinition, type DefinitionFinding, namesIn } from '../definition/definition-rules.ts'
 import { type DefinitionFile, MAX_PROMPT_LENGTH } from '../definition/definition-schema.ts'
-import { snapshotOf } from '../definition/snapshot.ts'
 
 /** In bytes. */
 const DEFINITION_LIMIT = 8_388_608

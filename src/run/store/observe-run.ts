@@ -1,7 +1,14 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { CHANGING, closeQuietly } from '../../disk/file-facts.ts'
-import { inspectInside, inspectNamed, lastNamed, makeFoldersInside, moveToFree, readInside } from '../../disk/inside.ts'
+import {
+  inspectInside,
+  inspectNamed,
+  lastNamed,
+  makeFoldersInside,
+  moveToFree,
+  readInside,
+} from '../../disk/folders.ts'
 import { readSmallBytes } from '../../disk/read.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { isJsonObject } from '../../kernel/values.ts'
@@ -10,8 +17,7 @@ import { findBreach, MAX_SCHEMA_STEPS } from '../definition/artifact-schema.ts'
 import type { ListedSteps } from '../definition/bound.ts'
 import { findTask, type KnownTask, readChecklist } from '../definition/checklist.ts'
 import { MAX_PHASE_STEPS } from '../definition/definition-limits.ts'
-import { verdictOf } from '../definition/next.ts'
-import { type Phase, reasonText, type StepSource } from '../definition/phase-fields.ts'
+import { type Phase, reasonText, type StepSource, verdictOf } from '../definition/phase-fields.ts'
 import { MAX_STEP_LENGTH, resolvePointer, type Step, stepAsText } from '../definition/steps.ts'
 import { tellsPrevious, visitPutAside } from '../machine/need.ts'
 import {

@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
+import { inspectInside, readInside } from '../../disk/folders.ts'
 import { sha256 } from '../../disk/ids.ts'
-import { inspectInside, readInside } from '../../disk/inside.ts'
 import { readSmallBytes } from '../../disk/read.ts'
 import { commandLine } from '../../kernel/command-line.ts'
 import { SPECS_FOLDER } from '../../kernel/files.ts'

@@ -1,6 +1,5 @@
 import { COMMAND_PATIENCE_MS, HOOK_PATIENCE_MS } from '../../disk/lock.ts'
-import { MAIN_AGENT } from '../../hosts/host.ts'
-import type { Moment } from '../../hosts/occasion.ts'
+import { MAIN_AGENT, type Moment } from '../../hosts/host.ts'
 import { type ErrorArguments, PostflightError } from '../../kernel/errors.ts'
 import {
   announcedWait,

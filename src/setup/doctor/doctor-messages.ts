@@ -1,4 +1,4 @@
-import { counted, listed, quote, quotedNames, repairOrClear, unparsedMarker } from '../../kernel/phrases.ts'
+import { counted, listed, quote, quotedNames, repairOrClear, unparsedMarker } from '../../kernel/text.ts'
 
 export const HOOK_FINDINGS = {
   installed: (file: string): string => `the hook is installed in ${file}`,

@@ -9,7 +9,7 @@ import { doneStatus, readTrusted } from '../../done/trust-store.ts'
 import { commandLine } from '../../kernel/command-line.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { inPlaceOfFolder, unsearchable, unwritable } from '../../kernel/file-messages.ts'
-import { CLAIMS_FOLDER, MARKER_FILE, SPECS_FOLDER } from '../../kernel/files.ts'
+import { CLAIMS_FOLDER, MARKER_FILE, SPECS_FOLDER, WORKFLOW_FOLDER } from '../../kernel/files.ts'
 import { shellWord } from '../../kernel/text.ts'
 import { formatAge, HOUR_MS } from '../../kernel/time.ts'
 import { INSPECT_TEXT } from '../../marker/check-messages.ts'
@@ -17,10 +17,13 @@ import { type MarkerView, unparsedFaults, viewMarkers } from '../../marker/marke
 import { type CommandContext, startOf } from '../../project/command-context.ts'
 import { DONE_WORD, isSessionFolderName } from '../../project/done-folder.ts'
 import { newRootFolder } from '../../project/new-task-folder.ts'
-import type { TaskFolder } from '../../project/task-folder.ts'
+import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { listTaskFolders } from '../../project/task-folders.ts'
+import { runStatus } from '../../run/run-status.ts'
+import { runFileOf } from '../../run/store/run-file.ts'
 import { ownFilesNotIgnored, trackedFiles } from '../install/git.ts'
-import { DONE_FINDINGS, GIT_FINDINGS, MARKER_FINDINGS, ROOT_FINDINGS } from './doctor-messages.ts'
+import { DONE_FINDINGS, GIT_FINDINGS, MARKER_FINDINGS, ROOT_FINDINGS, RUN_FINDINGS } from './doctor-messages.ts'
+
 export function checkRoot(context: CommandContext, root: string | undefined): DoctorFinding {
   if (root !== undefined) return good('root', ROOT_FINDINGS.root(root))
   const start = startOf(context).path
@@ -40,7 +43,7 @@ export function checkRoot(context: CommandContext, root: string | undefined): Do
     : bad('root', inPlaceOfFolder(specs, kind), ROOT_FINDINGS.moveAway)
 }
 
-export function findUnwritable(
+function findUnwritable(
   { path: folder, relative }: Pick<TaskFolder, 'path' | 'relative'>,
   own: readonly string[],
 ): { readonly what: string; readonly fix: string } | undefined {
@@ -173,4 +176,34 @@ export function good(check: DoctorFinding['check'], what: string): DoctorFinding
 
 export function bad(check: DoctorFinding['check'], what: string, fix: string): DoctorFinding {
   return { check, ok: false, what, fix }
+}
+
+/** Finds runs without a run file, runs that do not move, and stalled ones. */
+
+const PATIENCE_MS = 24 * HOUR_MS
+
+export function checkRuns(root: string, nowMs: number): DoctorFinding[] {
+  return listTaskFolders(root).folders.flatMap((folder) => findingFor(folder, nowMs) ?? [])
+}
+
+function findingFor(folder: TaskFolder, nowMs: number): DoctorFinding | undefined {
+  const run = runStatus(folder)
+  if (run === undefined) return undefined
+  const { status, note, state } = run
+  const command = (...words: string[]): string => commandLine([...words, taskWord(folder)], undefined)
+  const resume = command('workflow', 'resume')
+  // Doctor is for a person. Text for an agent never offers to end its run.
+  const resumeOrAbort = RUN_FINDINGS.resumeOrAbort(resume, command('workflow', 'abort'))
+  const wrong = (what: string, fix: string): DoctorFinding =>
+    bad('workflow', RUN_FINDINGS.about(folder.relative, what), fix)
+  if (status === 'unusable') return wrong(note, RUN_FINDINGS.repairState)
+  if (state?.outcome === 'stalled' && !state.settled) return wrong(RUN_FINDINGS.stalled(note, state.why), resumeOrAbort)
+  if (state === undefined || status !== 'running') return undefined
+  if (runFileOf(folder, state.id) === undefined) return wrong(RUN_FINDINGS.noRunFile(note), resume)
+  const unwritable = findUnwritable(folder, [WORKFLOW_FOLDER])
+  if (unwritable !== undefined) return wrong(RUN_FINDINGS.blocked(note, unwritable.what), unwritable.fix)
+  const age = nowMs - state.updatedMs
+  return age > PATIENCE_MS
+    ? wrong(RUN_FINDINGS.idle(note, formatAge(age)), resumeOrAbort)
+    : good('workflow', RUN_FINDINGS.about(folder.relative, note))
 }

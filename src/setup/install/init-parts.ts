@@ -7,14 +7,12 @@ import { type CommandContext, findCommandRepository } from '../../project/comman
 import { addIgnored, removeIgnored } from '../ignored-files.ts'
 import { addRules, rulesOf } from '../permission-rules.ts'
 import { INIT_TEXT } from '../settings-messages.ts'
-import { claudeFolder, distinctFiles, linkOutside, type Scope } from '../settings-paths.ts'
-import { readSettingsFile } from '../settings-read.ts'
+import { claudeFolder, distinctFiles, linkOutside, readSettingsFile, type Scope } from '../settings-paths.ts'
 import { removeSettingsFile, replaceSettingsFile } from '../settings-replace.ts'
 import { proposedDone } from './done-proposal.ts'
 import { ownFilesNotIgnored } from './git.ts'
 import { removeEmptyFolders } from './removal.ts'
-import { recordOf, recordRules } from './rules-record.ts'
-import { locationOf, type Target } from './target.ts'
+import { locationOf, recordOf, recordRules, type Target } from './target.ts'
 import { removeShellHook, type ShellHookLocation, settingsLocations, shellHookLocations } from './wiring.ts'
 
 export const PART_NAMES = ['hook', 'shell-hook', 'permissions', 'gitignore', 'skill', 'done'] as const

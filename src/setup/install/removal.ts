@@ -1,10 +1,9 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { kindAt } from '../../disk/file-facts.ts'
-import { readSettingsFile } from '../settings-read.ts'
+import { readSettingsFile } from '../settings-paths.ts'
 import { listBackups, removeSettingsFile, replaceSettingsFile } from '../settings-replace.ts'
-import { removeRecord } from './rules-record.ts'
-import type { Target } from './target.ts'
+import { removeRecord, type Target } from './target.ts'
 
 export interface Removal {
   readonly file: string

@@ -1,32 +1,31 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { readSmallFile } from '../../disk/read.ts'
-import type { HookHost } from '../../hosts/hook-entries.ts'
-import { claudeEntries } from '../../hosts/hook-entries.ts'
+import { claudeEntries, type HookHost } from '../../hosts/hook-entries.ts'
 import { HOST_TITLES, hookHost } from '../../hosts/hook-hosts.ts'
 import { type ErrorArguments, PostflightError } from '../../kernel/errors.ts'
 import { FILE_DETAILS } from '../../kernel/file-messages.ts'
+import { isJsonObject } from '../../kernel/values.ts'
 import { type CommandContext, displayPath } from '../../project/command-context.ts'
 import { addEntries, findCommands, findEntries, removeEntries } from '../claude-hooks.ts'
 import { addPlugin, findPlugins, removePlugin } from '../opencode-plugins.ts'
-import { removeRules } from '../permission-rules.ts'
+import { missingRules, type Rules, removeRules } from '../permission-rules.ts'
 import { claudeTool, isReactiveHook, omissionsOf, reactiveEntries, TOOL_NAMES } from '../reactive/reactive-hooks.ts'
-import { RULES_TEXT } from '../reactive/reactive-messages.ts'
-import { type ReactiveRule, readRules } from '../reactive/reactive-rule.ts'
+import { type ReactiveRule, RULES_TEXT, readRules } from '../reactive/reactive-rule.ts'
 import { INSTALL_TEXT } from '../settings-messages.ts'
 import {
   claudeSettingsPath,
   distinctFiles,
   hookHostSettingsPath,
   openCodeConfigPaths,
+  readSettingsFile,
   requireInside,
   SCOPES,
   type Scope,
 } from '../settings-paths.ts'
-import { readSettingsFile } from '../settings-read.ts'
+import { removeSettingsFile, replaceSettingsFile } from '../settings-replace.ts'
 import { hookCommand, openCodePlugin, projectFolder } from './host-entry.ts'
 import { ourHooks, ourPlugins } from './our-hooks.ts'
-import { recordedRules } from './rules-record.ts'
 import { enabledPlugin, hookHostLocations, type SettingsLocation, settingsLocations } from './wiring.ts'
 
 export const HOSTS: readonly string[] = Object.keys(HOST_TITLES)
@@ -215,4 +214,36 @@ function parse(text: string, refuse: (detail: string) => never): unknown {
   } catch (error) {
     return refuse((error as Error).message)
   }
+}
+
+/** Tells rules that `init` added from those that the user had before. */
+
+export function recordOf(settings: string): string {
+  return `${settings}.postflight-rules`
+}
+
+/** In bytes. */
+const RECORD_LIMIT = 65_536
+
+function recordedRules(settings: string): readonly string[] {
+  const read = readSmallFile(recordOf(settings), RECORD_LIMIT)
+  if (read.kind !== 'text') return []
+  try {
+    const record: unknown = JSON.parse(read.text)
+    const rules = isJsonObject(record) ? record.added_rules : undefined
+    return Array.isArray(rules) ? rules.filter((rule) => typeof rule === 'string') : []
+  } catch {
+    return []
+  }
+}
+
+export function recordRules(settings: string, before: string, rules: Rules): void {
+  const added = [...recordedRules(settings), ...missingRules(before, settings, rules)]
+  const record = JSON.stringify({ added_rules: [...new Set(added)] }, null, 2)
+  replaceSettingsFile(recordOf(settings), `${record}\n`, undefined)
+}
+
+export function removeRecord(settings: string): void {
+  const record = recordOf(settings)
+  if (readSmallFile(record, RECORD_LIMIT).kind === 'text') removeSettingsFile(record)
 }

@@ -11,11 +11,11 @@ import {
   claudeSettingsPath,
   distinctFiles,
   hookHostSettingsPath,
+  readSettingsFile,
   requireInside,
   SCOPES,
   type Scope,
 } from '../settings-paths.ts'
-import { readSettingsFile } from '../settings-read.ts'
 import { expanded, ourHooks } from './our-hooks.ts'
 
 export interface SettingsLocation {

@@ -1,6 +1,5 @@
 import type { SettingsEntry } from '../../hosts/hook-entries.ts'
-import { REACTIVE_HOOK_TEXT } from './reactive-messages.ts'
-import { DEFAULT_TIMEOUT_MS, type ReactiveRule } from './reactive-rule.ts'
+import { DEFAULT_TIMEOUT_MS, REACTIVE_HOOK_TEXT, type ReactiveRule } from './reactive-rule.ts'
 
 /**
  * Reactive rules as Claude Code's own hooks of type `agent`. Measured with 2.1.329: such a hook is an agent with the

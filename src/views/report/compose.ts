@@ -1,6 +1,9 @@
+import { inLine } from '../../kernel/text.ts'
 import { isOfMarker, markerStories, storyEvent, type TimedLine, textOf, timeOf } from './marker-stories.ts'
+import { clock, duration, runTimes } from './page/track.ts'
+import { STANDING_WORDS, REPORT_TEXT as TEXT, taskTitle } from './report-messages.ts'
 import { runStory } from './run-story.ts'
-import type { Report, ReportSource, Span, TaskStory } from './story.ts'
+import type { MarkerStory, Report, ReportSource, RunStory, Span, StoryEvent, TaskStory } from './story.ts'
 
 /** Pure. */
 
@@ -58,4 +61,39 @@ export function around(spans: readonly Span[]): Span {
     startMs: spans.reduce((least, { startMs }) => Math.min(least, startMs), Number.POSITIVE_INFINITY),
     endMs: spans.reduce((most, { endMs }) => Math.max(most, endMs), Number.NEGATIVE_INFINITY),
   }
+}
+
+/** Pure. */
+
+interface Highlighter {
+  readonly bold: (text: string) => string
+}
+
+export function storyLines({ tasks, others, leftOut }: Report, paint: Highlighter): string[] {
+  if (tasks.length === 0 && others.length === 0) return [TEXT.nothing]
+  return [
+    ...tasks.flatMap(({ task, markers, runs }) => [
+      paint.bold(inLine(taskTitle(task))),
+      ...markers.flatMap(markerLines),
+      ...runs.flatMap(runLines),
+    ]),
+    ...(others.length === 0 ? [] : [paint.bold(TEXT.otherEvents)]),
+    ...others.map((event) => eventLine({ ...event, words: [event.task, event.words].filter(Boolean).join(': ') })),
+    ...(leftOut > 0 ? [TEXT.leftOut(leftOut)] : []),
+  ]
+}
+
+function markerLines({ id, status, startMs, endMs, blocks, events }: MarkerStory): string[] {
+  const facts = [STANDING_WORDS[status], duration(endMs - startMs), ...(blocks === 0 ? [] : [TEXT.blocks(blocks)])]
+  return [`  ${TEXT.marker} ${id ?? ''}`.trimEnd().concat(`: ${facts.join(' · ')}`), ...events.map(eventLine)]
+}
+
+function runLines(run: RunStory): string[] {
+  const { name, status, prompts, events } = run
+  const facts = [STANDING_WORDS[status], ...runTimes(run), TEXT.prompts(prompts)]
+  return [`  ${TEXT.run} ${name}: ${facts.join(' · ')}`, ...events.map(eventLine)]
+}
+
+function eventLine({ timeMs, words }: StoryEvent): string {
+  return `    ${clock(timeMs, true)}  ${words}`
 }

@@ -1,4 +1,4 @@
-import { counted } from '../../kernel/phrases.ts'
+import { counted } from '../../kernel/text.ts'
 import { isSessionFolderName } from '../../project/done-folder.ts'
 import type { TransitionEvent } from '../../run/machine/history.ts'
 

@@ -9,8 +9,7 @@ import { isApprovalDue } from '../../run/machine/steering.ts'
 import { locationText } from '../../run/run-status.ts'
 import { shareOf } from '../../run/shared/share-record.ts'
 import { readState } from '../../run/store/state-store.ts'
-import { type StatusKind, PROJECT_STATUS_TEXT as TEXT } from '../status-messages.ts'
-import { VERDICT_TEXT } from '../verdict-messages.ts'
+import { type StatusKind, PROJECT_STATUS_TEXT as TEXT, VERDICT_TEXT } from '../status-messages.ts'
 import type { StatusItem } from './status-items.ts'
 
 export interface CompletedRun {

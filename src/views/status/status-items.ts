@@ -1,13 +1,17 @@
 import * as z from 'zod/mini'
 import { commandLine } from '../../kernel/command-line.ts'
-import { unparsedMarker } from '../../kernel/phrases.ts'
-import { inLine, oneLine } from '../../kernel/text.ts'
+import { inLine, oneLine, unparsedMarker } from '../../kernel/text.ts'
 import { formatAge } from '../../kernel/time.ts'
 import { type MarkerView, unparsedFaults } from '../../marker/marker-view.ts'
 import { DONE_WORD, isSessionFolderName } from '../../project/done-folder.ts'
 import * as field from '../documents.ts'
-import { STATUS_KINDS, type StatusKind, PROJECT_STATUS_TEXT as TEXT } from '../status-messages.ts'
-import { type MarkerKind, VERDICT_TEXT } from '../verdict-messages.ts'
+import {
+  type MarkerKind,
+  STATUS_KINDS,
+  type StatusKind,
+  PROJECT_STATUS_TEXT as TEXT,
+  VERDICT_TEXT,
+} from '../status-messages.ts'
 import type { LostMarker } from './lost-markers.ts'
 
 export const statusItemDocument = () =>

@@ -3,7 +3,7 @@
 import { rmSync } from 'node:fs'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { retryWhileLocked, withLock } from '../../../src/disk/lock.ts'
-import type { Occasion } from '../../../src/hosts/occasion.ts'
+import type { Occasion } from '../../../src/hosts/host.ts'
 import { commitStop, commitStopAsync } from '../../../src/stop/commit.ts'
 import { observeStop } from '../../../src/stop/observe-stop.ts'
 import { planStop } from '../../../src/stop/plan.ts'

@@ -1,8 +1,7 @@
 import fc from 'fast-check'
-import { type Definition, readDefinition } from '../../../src/run/definition/definition.ts'
+import { type Definition, readDefinition, snapshotOf } from '../../../src/run/definition/definition.ts'
 import { checkRules } from '../../../src/run/definition/definition-rules.ts'
 import { checkShape, type DefinitionFile } from '../../../src/run/definition/definition-schema.ts'
-import { snapshotOf } from '../../../src/run/definition/snapshot.ts'
 import type { Agent, Work } from '../../support/workflow-world.ts'
 
 /** Random valid definitions, small enough for loops to occur. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Moment } from '../../../src/hosts/occasion.ts'
+import type { Moment } from '../../../src/hosts/host.ts'
 import { parsePayload } from '../../../src/hosts/payload.ts'
 import { HOUR_MS } from '../../../src/kernel/time.ts'
 import { type Marker, parseMarker } from '../../../src/marker/marker.ts'

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { closestName } from '../../../src/kernel/closest-name.ts'
+import { closestName } from '../../../src/kernel/text.ts'
 
 const KNOWN = ['id', 'name', 'prompt', 'prompt_file', 'step_prompt', 'steps', 'from']
 

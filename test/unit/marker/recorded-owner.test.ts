@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Moment } from '../../../src/hosts/occasion.ts'
+import type { Moment } from '../../../src/hosts/host.ts'
 import {
   announcesWait,
   isMadeByCommand,

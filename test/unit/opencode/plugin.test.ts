@@ -1,13 +1,17 @@
 import { describe, expect, it } from 'vitest'
-import type { HostClient, HostConfig } from '../../../src/hosts/opencode/api.ts'
-import { WORKFLOW_COMMAND } from '../../../src/hosts/opencode/api.ts'
+import {
+  type HostClient,
+  type HostConfig,
+  isOneShot,
+  screenOf,
+  WORKFLOW_COMMAND,
+} from '../../../src/hosts/opencode/api.ts'
 import { mannerOf, readLastTurn } from '../../../src/hosts/opencode/conversation.ts'
 import { OPENCODE_TEXT } from '../../../src/hosts/opencode/opencode-messages.ts'
-import { isOneShot, screenOf } from '../../../src/hosts/opencode/process-arguments.ts'
 import { joinReports } from '../../../src/opencode/guard/prompt-guards.ts'
 import { actingIn, isActing, leave, takeOver } from '../../../src/opencode/server.ts'
 import { tellShell } from '../../../src/opencode/sessions.ts'
-import { addWorkflowCommand, commandWords } from '../../../src/opencode/workflow/entry-points.ts'
+import { addWorkflowCommand, commandWords } from '../../../src/opencode/workflow/driver.ts'
 
 describe('a process that ends at the first idle', () => {
   it.each([

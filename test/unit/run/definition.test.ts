@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { isInsidePattern } from '../../../src/kernel/file-pattern.ts'
 import { promptBound } from '../../../src/run/definition/bound.ts'
-import { DEFINITION_FIELDS, readDefinition } from '../../../src/run/definition/definition.ts'
+import { DEFINITION_FIELDS, readDefinition, snapshotOf } from '../../../src/run/definition/definition.ts'
 import {
   isArtifactPath,
   isInsidePath,
@@ -12,7 +12,6 @@ import {
 import { checkDefinition, checkRules } from '../../../src/run/definition/definition-rules.ts'
 import { checkShape } from '../../../src/run/definition/definition-schema.ts'
 import { CHECK_FIELDS, PHASE_FIELDS } from '../../../src/run/definition/phase-fields.ts'
-import { snapshotOf } from '../../../src/run/definition/snapshot.ts'
 import { mermaidLines } from '../../../src/run/machine/picture.ts'
 import { ready } from '../../property/run/arbitraries.ts'
 import { readSchema } from '../../support/json-schemas.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { WRONG } from '../../../src/run/definition/fields.ts'
-import { type Next, readNext, targetAfter, targetsOf } from '../../../src/run/definition/next.ts'
+import { type Next, readNext, targetAfter, targetsOf } from '../../../src/run/definition/phase-fields.ts'
 
 /** The `next` of a phase with these cases. */
 function withCases(cases: Readonly<Record<string, string>>, otherwise?: string): Next {

@@ -6,8 +6,12 @@ import {
   reactiveEntries,
   TOOL_NAMES,
 } from '../../../src/setup/reactive/reactive-hooks.ts'
-import { REACTIVE_HOOK_TEXT, RULES_TEXT } from '../../../src/setup/reactive/reactive-messages.ts'
-import { type ReactiveRule, readRules } from '../../../src/setup/reactive/reactive-rule.ts'
+import {
+  REACTIVE_HOOK_TEXT,
+  type ReactiveRule,
+  RULES_TEXT,
+  readRules,
+} from '../../../src/setup/reactive/reactive-rule.ts'
 
 const RULE: ReactiveRule = { tool: 'bash', prompt: 'Look.' }
 

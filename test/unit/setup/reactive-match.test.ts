@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { commandParts, matchesGlob, rulesFor } from '../../../src/setup/reactive/reactive-match.ts'
-import { REACTIVE_RULES } from '../../../src/setup/reactive/reactive-rule.ts'
+import { commandParts, matchesGlob, REACTIVE_RULES, rulesFor } from '../../../src/setup/reactive/reactive-rule.ts'
 
 const COMMIT = { tool: 'bash', command: 'git commit*', prompt: 'Look.' }
 

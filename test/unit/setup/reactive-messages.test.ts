@@ -1,5 +1,5 @@
 import { describe } from 'vitest'
-import { REACTIVE_HOOK_TEXT, RULES_TEXT } from '../../../src/setup/reactive/reactive-messages.ts'
+import { REACTIVE_HOOK_TEXT, RULES_TEXT } from '../../../src/setup/reactive/reactive-rule.ts'
 import { itSays } from '../sentences.ts'
 
 describe("the texts of Claude Code's agent hooks", () => {

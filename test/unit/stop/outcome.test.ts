@@ -1,8 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import type { StoredMarker } from '../../../src/marker/stored-marker.ts'
-import type { PlannedMarker } from '../../../src/stop/plan.ts'
+import {
+  type PlannedMarker,
+  predictOutcomes,
+  recordsOf,
+  type StopOutcome,
+  waitEndRecord,
+} from '../../../src/stop/plan.ts'
 import type { Rule } from '../../../src/stop/rules.ts'
-import { predictOutcomes, recordsOf, type StopOutcome, waitEndRecord } from '../../../src/stop/stop-outcome.ts'
 import { seen, subagentStop, taskFolder } from '../builders.ts'
 
 const FOLDER = taskFolder()

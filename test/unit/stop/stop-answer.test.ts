@@ -3,7 +3,7 @@ import type { CommandReader } from '../../../src/kernel/command-line.ts'
 import { HOUR_MS } from '../../../src/kernel/time.ts'
 import type { StoredMarker } from '../../../src/marker/stored-marker.ts'
 import { type Answered, answerToStart, answerToStop, type StopReport } from '../../../src/stop/answer-for.ts'
-import type { StopOutcome } from '../../../src/stop/stop-outcome.ts'
+import type { StopOutcome } from '../../../src/stop/plan.ts'
 import { mainStop, marker, NOW_MS, payload, seen, subagentStop, taskFolder } from '../builders.ts'
 
 const FOLDER = taskFolder('259_x')

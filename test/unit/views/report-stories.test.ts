@@ -7,8 +7,8 @@ import {
   withTransition,
   workedMs,
 } from '../../../src/run/machine/state.ts'
+import { storyLines } from '../../../src/views/report/compose.ts'
 import { reportPage } from '../../../src/views/report/page/page.ts'
-import { storyLines } from '../../../src/views/report/report-text.ts'
 import type { RunStory } from '../../../src/views/report/story.ts'
 import { reportRun } from '../../support/report-project.ts'
 import { begin } from '../run/builders.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type MarkerFacts, type MarkerKind, VERDICT_TEXT } from '../../../src/views/verdict-messages.ts'
+import { type MarkerFacts, type MarkerKind, VERDICT_TEXT } from '../../../src/views/status-messages.ts'
 import { itSays } from '../sentences.ts'
 
 const FACTS: MarkerFacts = {

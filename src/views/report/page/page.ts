@@ -14,8 +14,7 @@ import type {
   VisitStory,
 } from '../story.ts'
 import { graph } from './graph-picture.ts'
-import { type Html, html, Html as Raw } from './html.ts'
-import { STYLE } from './style.ts'
+import { type Html, html, Html as Raw, STYLE } from './html.ts'
 import { badge, bar, clock, duration, key, marks, pause, runTimes, type Scale, scaleOf, toneOf } from './track.ts'
 
 /** Pure. */
