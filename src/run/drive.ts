@@ -7,7 +7,7 @@ import { type AgentStop, afterWaitEvent, judgeAgentStop, stopEvent } from './mac
 import { hadAskedBefore, repeatPrompt } from './machine/control.ts'
 import { currentPhase } from './machine/position.ts'
 import { type DuePrompt, promptRecord } from './machine/prompt.ts'
-import type { WorkflowState } from './machine/state.ts'
+import { isPrompted, type WorkflowState } from './machine/state.ts'
 import { RUN_RECORDS } from './run-messages.ts'
 import type { StopCircumstances } from './store/observe-run.ts'
 import { checkStatus, runPhaseCheck } from './store/phase-check.ts'
@@ -60,7 +60,7 @@ export function takeTurn(folder: TaskFolder, occasion: RunStop): Turn | NoTurn {
     const isEarlier = hadAskedBefore(state, occasion.startMs)
     if (!circumstances.mayPrompt || !isEarlier) {
       const turn = turnOf(isEarlier ? state : noted, circumstances, state)
-      const isOut = turn.command === 'wait' && !turn.unfinished && turn.state.prompted
+      const isOut = turn.command === 'wait' && !turn.unfinished && isPrompted(turn.state)
       if (!isOut || !asks) return done(turn, { hears: isOut && hears })
       const asked = { ...turn.state, askedToWait: true }
       writeChanged(folder, asked, turn.state)
@@ -69,7 +69,7 @@ export function takeTurn(folder: TaskFolder, occasion: RunStop): Turn | NoTurn {
     const turn = turnOf(state, { returned: false, mayPrompt: false })
     if (turn.command !== 'wait' || turn.unfinished) return done(turn)
     // A clock that was set back must not end the chain of prompts.
-    if (!turn.state.prompted) return done(turnOf(turn.state, circumstances))
+    if (!isPrompted(turn.state)) return done(turnOf(turn.state, circumstances))
     const repeated = repeatPrompt(turn.state)
     writeChanged(folder, repeated, turn.state)
     return done({ ...turn, state: repeated, command: 'prompt', due: dueOf(folder, repeated) })

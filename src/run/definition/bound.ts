@@ -1,5 +1,5 @@
 import { currentPhase, isInStep } from '../machine/position.ts'
-import { visitsOf, type WorkflowState } from '../machine/state.ts'
+import { isPrompted, visitsOf, type WorkflowState } from '../machine/state.ts'
 import type { Definition } from './definition.ts'
 import { MAX_PHASE_STEPS } from './definition-limits.ts'
 import { reachedFrom } from './graph.ts'
@@ -66,7 +66,7 @@ function newSteps(phase: Phase, listed: ListedSteps): number {
 function restOfVisit(state: WorkflowState, phase: Phase, listed: ListedSteps): number {
   // An artifact that waits for a person, or was approved, is the result of this attempt.
   const isJudged = state.approval !== undefined && state.approval.standing !== 'rejected'
-  const isOwnOut = isJudged || (state.prompted && !isInStep(state))
+  const isOwnOut = isJudged || (isPrompted(state) && !isInStep(state))
   const own = phase.artifact === undefined ? 0 : state.maxPhaseAttempts - state.phaseAttempts - (isOwnOut ? 1 : 0)
   const repeats = (MAX_INTERRUPTIONS - state.interruptions) * phase.parallel
   return Math.max(0, restOfSteps(state, phase, listed)) + Math.max(0, own) + Math.max(0, repeats)

@@ -1,6 +1,6 @@
 import { judgeWait, type SessionEvent, type Wait } from '../../marker/marker-wait.ts'
 import type { Observation } from './observation.ts'
-import { pauseClock, type WorkflowState } from './state.ts'
+import { isPrompted, pauseClock, type WorkflowState } from './state.ts'
 
 /** Judges a stop of the session (docs/design.md, "Workflows"). Pure. */
 
@@ -42,17 +42,17 @@ export function judgeAgentStop(start: WorkflowState, stop: AgentStop, nowMs: num
   const plain = { state, asks: false, hears: false, wait: undefined }
   const canGoOn = { mayPrompt: true, promptId, shells }
   const isStopping = state.stopRequestedMs !== undefined
-  const isAnswered = state.prompted && wasInterrupted(state, stop)
+  const isAnswered = isPrompted(state) && wasInterrupted(state, stop)
   if (isAnswered && promptId === state.heardPromptId && !isStopping) {
     return { ...plain, circumstances: { ...canGoOn, returned: false, takes: 'complete' }, hears: true }
   }
-  const isBuilding = state.prompted && shells.some((id) => !state.shells.includes(id))
+  const isBuilding = isPrompted(state) && shells.some((id) => !state.shells.includes(id))
   if (isBuilding && !isStopping) {
     // If the agent continues after the question, its result is complete: a shell with a server would never end.
     const takes = state.askedToWait ? 'complete' : 'passing'
     return { ...plain, circumstances: { ...canGoOn, returned: false, takes }, asks: !state.askedToWait }
   }
-  const isLost = stop.isLost === true && state.prompted && !start.cameBack
+  const isLost = stop.isLost === true && start.stage === 'prompted'
   const circumstances = { ...canGoOn, returned: true, interrupted: isAnswered || isBuilding || isLost }
   return { ...plain, state: isLost ? withoutIdleTime(state, nowMs) : state, circumstances }
 }
@@ -67,10 +67,10 @@ export function withoutIdleTime(state: WorkflowState, nowMs: number): WorkflowSt
  * without prompt ids. Background work does not count: its end wakes the agent when the person may be away.
  */
 function noteStop(state: WorkflowState, stop: AgentStop): WorkflowState {
-  if (!state.prompted || state.cameBack || stop.promptId === undefined) return state
+  if (state.stage !== 'prompted' || stop.promptId === undefined) return state
   const isHeard = state.heardPromptId === undefined && stop.followsBlock === false && (stop.isNext || stop.isBlocked)
   const isOther = state.promptId !== undefined && stop.promptId !== undefined && stop.promptId !== state.promptId
-  return { ...state, cameBack: true, ...(isHeard && isOther && { heardPromptId: stop.promptId }) }
+  return { ...state, stage: 'came-back', ...(isHeard && isOther && { heardPromptId: stop.promptId }) }
 }
 
 function wasInterrupted({ heardPromptId, promptId }: WorkflowState, stop: AgentStop): boolean {
@@ -80,13 +80,14 @@ function wasInterrupted({ heardPromptId, promptId }: WorkflowState, stop: AgentS
 /** The next stop of another prompt repeats the current one: after a restart, a run must not wait for the person. */
 export function afterSessionStart(state: WorkflowState): WorkflowState {
   const awake = afterWaitEvent(state, { kind: 'session-start' }, 0)
-  const { prompted, cameBack, heardPromptId, promptId } = awake
-  return prompted && !cameBack && heardPromptId !== promptId ? { ...awake, heardPromptId: promptId } : awake
+  const { stage, heardPromptId, promptId } = awake
+  return stage === 'prompted' && heardPromptId !== promptId ? { ...awake, heardPromptId: promptId } : awake
 }
 
 /** Unknown after a session start: the client may repeat the turn. */
-export function isIdle({ prompted, wait, heardPromptId, promptId }: WorkflowState): boolean {
-  return !prompted || wait !== undefined || (heardPromptId !== undefined && heardPromptId !== promptId)
+export function isIdle(state: WorkflowState): boolean {
+  const { wait, heardPromptId, promptId } = state
+  return !isPrompted(state) || wait !== undefined || (heardPromptId !== undefined && heardPromptId !== promptId)
 }
 
 export function afterWaitEvent(state: WorkflowState, event: SessionEvent, nowMs: number): WorkflowState {

@@ -3,7 +3,7 @@ import { isFailing, type Phase } from '../definition/phase-fields.ts'
 import { awaitsApproval, isResumable } from './need.ts'
 import type { ArtifactSeen } from './observation.ts'
 import { currentPhase, isSpent } from './position.ts'
-import { enter, pauseClock, type WorkflowState, withTransition } from './state.ts'
+import { enter, isPrompted, pauseClock, type WorkflowState, withdrawn, withTransition } from './state.ts'
 
 /** What a person does to a run: stop, resume, abort, settle. Pure. */
 
@@ -102,7 +102,7 @@ function endsOn(verdict: string | undefined, { next }: Phase): boolean {
 
 /** The same attempt again, for a run that another session resumed. */
 export function promptAgain(state: WorkflowState): WorkflowState {
-  return { ...state, prompted: false, inWork: state.inWork.map((step) => ({ ...step, out: false })) }
+  return { ...state, stage: withdrawn(state), inWork: state.inWork.map((step) => ({ ...step, out: false })) }
 }
 
 export const MAX_REPEATS = 3
@@ -112,8 +112,8 @@ export const MAX_REPEATS = 3
  * needed: the agent stops after it got the prompt. `MAX_REPEATS` protects against a clock that was set back.
  */
 export function hadAskedBefore(state: WorkflowState, startMs: number): boolean {
-  const { active, prompted, promptedMs, repeats } = state
-  return active && prompted && promptedMs !== undefined && startMs < promptedMs && repeats < MAX_REPEATS
+  const { active, promptedMs, repeats } = state
+  return active && isPrompted(state) && promptedMs !== undefined && startMs < promptedMs && repeats < MAX_REPEATS
 }
 
 export function repeatPrompt(state: WorkflowState): WorkflowState {

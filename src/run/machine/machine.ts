@@ -9,7 +9,17 @@ import { type Effect, isTooEarly, type Observation } from './observation.ts'
 import { currentPhase, isInStep, where } from './position.ts'
 import type { Command } from './prompting.ts'
 import { type Advance, end, goesOutAgain, only, orWait, prompt, promptOnceMore } from './prompting.ts'
-import { enter, HISTORY_KEPT, visitsOf, type WorkflowState, withTransition } from './state.ts'
+import {
+  enter,
+  HISTORY_KEPT,
+  hasBegun,
+  isArchiving,
+  isPrompted,
+  visitsOf,
+  type WorkflowState,
+  withdrawn,
+  withTransition,
+} from './state.ts'
 import { advanceSteps, strays } from './step-machine.ts'
 
 /**
@@ -29,11 +39,11 @@ export function advance(state: WorkflowState, seen: Observation): Advance {
 
 function advanceActive(state: WorkflowState, seen: Observation): Advance {
   const phase = currentPhase(state)
-  if (state.clearing) return clearArtifact(state, phase)
-  if (state.stopRequestedMs !== undefined && !state.begun) return only(end(state, 'stopped', seen.nowMs), 'finish')
+  if (isArchiving(state)) return clearArtifact(state, phase)
+  if (state.stopRequestedMs !== undefined && !hasBegun(state)) return only(end(state, 'stopped', seen.nowMs), 'finish')
   if (awaitsApproval(state)) return only(state, 'wait')
   // An older artifact counts: so a run continues after a crash.
-  if (!state.begun && phase.artifact !== undefined && seen.artifact.kind === 'valid' && !isTooEarly(seen)) {
+  if (!hasBegun(state) && phase.artifact !== undefined && seen.artifact.kind === 'valid' && !isTooEarly(seen)) {
     return pass(state, phase, seen.artifact, seen)
   }
   if (!state.stepsKnown) return learnSteps(state, phase, seen)
@@ -49,7 +59,11 @@ function clearArtifact(state: WorkflowState, phase: Phase): Advance {
   const visit = visitPutAside(state)
   const effects: Effect[] =
     phase.artifact === undefined ? [] : [{ kind: 'archive-artifact', phase: phase.id, visit, artifact: phase.artifact }]
-  return { state: { ...state, clearing: false }, command: { kind: 'observe' }, effects }
+  return {
+    state: { ...state, stage: hasBegun(state) ? 'between-prompts' : 'entered' },
+    command: { kind: 'observe' },
+    effects,
+  }
 }
 
 function learnSteps(state: WorkflowState, phase: Phase, seen: Observation): Advance {
@@ -83,7 +97,7 @@ function advancePhase(state: WorkflowState, phase: Phase, seen: Observation): Ad
   if (isTooEarly(seen)) return only(state, 'wait')
   if (seen.artifact.kind === 'valid') return pass(state, phase, seen.artifact, seen)
   const why = seen.artifact.kind === 'invalid' ? seen.artifact.why : WORKFLOW_TEXT.noArtifact(phase.artifact)
-  if (!state.prompted) {
+  if (!isPrompted(state)) {
     const known = seen.artifact.kind === 'invalid' && state.lastFailure === undefined ? why : state.lastFailure
     return orWait(state, prompt({ ...state, lastFailure: known }, seen, {}))
   }
@@ -91,7 +105,7 @@ function advancePhase(state: WorkflowState, phase: Phase, seen: Observation): Ad
   if (isNothingLeft(state, seen) && goesOutAgain(state, seen)) return promptOnceMore(state, seen)
   const attempts = state.phaseAttempts + 1
   const failed = withTransition(state, { event: 'retry', ...where(state), detail: why }, seen.nowMs)
-  const counted = { ...failed, phaseAttempts: attempts, prompted: false, lastFailure: why }
+  const counted = { ...failed, phaseAttempts: attempts, stage: withdrawn(failed), lastFailure: why }
   if (attempts < state.maxPhaseAttempts) return only(counted, 'observe')
   if (phase.gate === 'strict') {
     return only(end(counted, 'stalled', seen.nowMs, WORKFLOW_TEXT.exhausted(attempts, why)), 'finish')

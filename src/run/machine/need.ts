@@ -1,7 +1,7 @@
 import type { Wait } from '../../marker/marker-wait.ts'
 import { isResumableOutcome } from './history.ts'
 import { currentPhase, where } from './position.ts'
-import { pauseClock, visitsOf, type WorkflowState, withTransition } from './state.ts'
+import { hasBegun, pauseClock, visitsOf, type WorkflowState, withdrawn, withTransition } from './state.ts'
 
 /** What a run needs. While a person must approve, nothing is counted and no prompt is sent. */
 
@@ -36,7 +36,7 @@ function isRejected({ approval }: WorkflowState): boolean {
 }
 
 export function tellsPrevious(state: WorkflowState): boolean {
-  return !state.begun || isRejected(state)
+  return !hasBegun(state) || isRejected(state)
 }
 
 /** The visit in the archived name of the previous artifact. */
@@ -46,5 +46,5 @@ export function visitPutAside(state: WorkflowState): number {
 
 export function askForApproval(state: WorkflowState, nowMs: number): WorkflowState {
   const asked = withTransition(pauseClock(state, nowMs), { event: 'approval', ...where(state) }, nowMs)
-  return { ...asked, prompted: false, approval: { standing: 'asked', note: undefined } }
+  return { ...asked, stage: withdrawn(state), approval: { standing: 'asked', note: undefined } }
 }

@@ -3,7 +3,7 @@ import { findPhase } from '../definition/definition.ts'
 import type { Phase } from '../definition/phase-fields.ts'
 import { type Step, stepAsText } from '../definition/steps.ts'
 import type { Transition } from './history.ts'
-import { visitsOf, type WorkflowState } from './state.ts'
+import { isPrompted, visitsOf, type WorkflowState, withdrawn } from './state.ts'
 import type { EndedStep, StepInWork } from './state-fields.ts'
 
 /** A batch is the work of one prompt: one step, or up to `parallel`. Steps and attempts count from 0. */
@@ -66,7 +66,7 @@ export function withWork(
   inWork: readonly StepInWork[],
   endedSteps: readonly EndedStep[] = state.endedSteps,
 ): WorkflowState {
-  return { ...state, inWork, endedSteps, prompted: inWork.some(({ out }) => out) }
+  return { ...state, inWork, endedSteps, stage: inWork.some(({ out }) => out) ? state.stage : withdrawn(state) }
 }
 
 export function withStepInWork(state: WorkflowState, changed: StepInWork): WorkflowState {
@@ -86,7 +86,7 @@ export function withStepEnded(
 }
 
 export function withBatch(state: WorkflowState, phase: Phase): WorkflowState {
-  if (state.prompted || state.stopRequestedMs !== undefined) return state
+  if (isPrompted(state) || state.stopRequestedMs !== undefined) return state
   const size = Math.min(phase.parallel, promptsLeft(state))
   const begun = new Set([...state.inWork, ...state.endedSteps].map(({ step }) => step))
   const joining: StepInWork[] = []

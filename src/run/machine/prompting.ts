@@ -65,8 +65,8 @@ export function prompt(state: WorkflowState, seen: Observation, { steps, effects
   return {
     state: {
       ...{ ...asked, inWork },
-      ...{ prompted: true, promptedMs: seen.nowMs, repeats: 0, begun: true, prompts: state.prompts + size },
-      ...{ promptId: seen.promptId, shells: seen.shells ?? [], cameBack: false, heardPromptId: undefined },
+      ...{ stage: 'prompted', promptedMs: seen.nowMs, repeats: 0, prompts: state.prompts + size },
+      ...{ promptId: seen.promptId, shells: seen.shells ?? [], heardPromptId: undefined },
       approval: undefined,
     },
     command: { kind: 'prompt' },

@@ -19,6 +19,20 @@ import type { Phase } from '../definition/phase-fields.ts'
 import { readStep } from '../definition/steps.ts'
 import { type HistoryEntry, historyFields, RUN_OUTCOMES, readHistoryEntry } from './history.ts'
 
+/**
+ * How far a visit of a phase has come. A second visit begins with `archiving` the old artifact. From the first prompt on a
+ * visit is `prompted`, `came-back` (the main conversation has stopped since) or `between-prompts`; a rejection by a person
+ * leads to `archiving-rejected`. The stage of an ended run says where a resume continues.
+ */
+export const STAGES = [
+  'archiving',
+  'entered',
+  'prompted',
+  'came-back',
+  'between-prompts',
+  'archiving-rejected',
+] as const
+
 /** The state's type, its file, a new run and a new visit follow from this table. */
 
 export const WORK_FIELDS = {
@@ -167,6 +181,7 @@ export const STATE_FIELDS = {
   /** Set by a person: the run no longer counts as unfinished. */
   settled: ofRun('settled', FLAG, false),
   phase: ofVisit('phase', TEXT, ({ id }) => id),
+  stage: ofVisit('stage', plain(oneOf(...STAGES)), (_phase, visit) => (visit > 1 ? 'archiving' : 'entered')),
   phaseAttempts: ofVisit('phase_attempts', COUNT, () => 0),
   /** Grows with a resume: counts never decrease. */
   maxPhaseAttempts: ofVisit('max_phase_attempts', COUNT, (phase) => phase.maxAttempts),
@@ -175,15 +190,12 @@ export const STATE_FIELDS = {
   /** No other archived file counts for this attempt. */
   archiving: ofVisit('archiving', TEXTS, () => []),
   endedSteps: ofVisit('ended_steps', objects(ENDED_FIELDS, readEndedStep), () => []),
-  prompted: ofVisit('prompted', FLAG, () => false),
   promptedMs: ofRun('prompted_at', TIME, undefined),
   /** For requests from before the prompt was sent. */
   repeats: ofRun('repeats', COUNT, 0),
   /** The host's id of the prompt in whose chain of stops ours was sent. */
   promptId: ofVisit('prompt_id', orNull(TEXT), () => undefined),
   shells: ofVisit('shells', TEXTS, () => []),
-  /** Whether the main conversation has stopped since the prompt. */
-  cameBack: ofVisit('came_back', FLAG, () => false),
   /**
    * The host's id of the prompt with which the person interrupted: its stops are allowed, the first stop of another
    * prompt repeats ours. After a restart it equals `prompt_id`: no stop is allowed first.
@@ -193,9 +205,6 @@ export const STATE_FIELDS = {
   askedToWait: ofVisit('asked_to_wait', FLAG, () => false),
   wait: ofVisit('wait', WAIT, () => undefined),
   waits: ofVisit('waits', COUNT, () => 0),
-  /** Until the old artifact is archived. */
-  clearing: ofVisit('clearing', FLAG, (_phase, visit) => visit > 1),
-  begun: ofVisit('begun', FLAG, () => false),
   lastFailure: ofVisit('last_failure', orNull(TEXT), () => undefined),
   /** Undefined for the first phase. */
   ledBy: ofVisit('led_by', orNull(LED_BY), () => undefined),

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
 import { RUN_OUTCOMES } from './history.ts'
+import { STAGES } from './state-fields.ts'
 
 /** Source of `schema/state.schema.json`. Not in the hook's bundle; a test compares it with `state-fields.ts`. */
 
@@ -71,6 +72,10 @@ export const STATE_SCHEMA = z.strictObject({
   why: orNull(z.string(), 'The reason for the outcome.'),
   settled: flag('True once a person has settled the ended run, so that it no longer counts as unfinished.'),
   phase: text('The phase in progress.'),
+  stage: described(
+    z.enum(STAGES),
+    'How far the visit of the phase has come: its old artifact is archived; nothing was prompted yet; a prompt is out; the main conversation has stopped since; no prompt is out; a rejected artifact is archived.',
+  ),
   phase_attempts: count("The failed attempts at the phase's own prompt in this visit."),
   max_phase_attempts: count('Their limit. It grows with each resume.'),
   current_step: count('The first step that has not ended.'),
@@ -80,12 +85,10 @@ export const STATE_SCHEMA = z.strictObject({
   in_work: described(z.array(inWork), 'The steps that were handed out and have not ended: one, or up to `parallel`.'),
   archiving: described(z.array(z.string()), 'The names in the archive of the results that are being moved there.'),
   ended_steps: described(z.array(endedStep), 'The steps of this visit that have ended.'),
-  prompted: flag('True after the prompt for the current attempt went out.'),
   prompted_at: orNull(time(), 'When the last prompt went out.'),
   repeats: count('How often the prompt was repeated for requests from before it went out.'),
   prompt_id: orNull(z.string(), "The host's id of the prompt in whose chain of stops the prompt went out."),
   shells: described(z.array(z.string()), 'The ids of the shells that ran in the background then.'),
-  came_back: flag('True once the main conversation has stopped after the prompt went out.'),
   heard_prompt_id: orNull(
     z.string(),
     'The prompt with which the person interrupted the run; its stops are allowed. After a restart of the session, the value of prompt_id.',
@@ -94,8 +97,6 @@ export const STATE_SCHEMA = z.strictObject({
   asked_to_wait: flag('True once the agent was asked whether it waits for shells in the background.'),
   wait: orNull(wait, 'What the agent announced that it waits for.'),
   waits: count('The number of waits that are over.'),
-  clearing: flag('True in a phase that was entered again, until its old artifact is archived.'),
-  begun: flag('True after the first prompt of this visit.'),
   last_failure: orNull(z.string(), 'What was wrong the last time.'),
   led_by: orNull(ledBy, 'The phase that led here, with its verdict and the reason for it.'),
   previous_artifact: orNull(z.string(), "Where the artifact of the phase's last visit is now."),

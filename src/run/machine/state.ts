@@ -79,6 +79,25 @@ export function enter(
   return withTransition(entered, { event: 'enter', phase: phase.id, visit }, nowMs)
 }
 
+/** Whether a prompt is out. */
+export function isPrompted({ stage }: WorkflowState): boolean {
+  return stage === 'prompted' || stage === 'came-back'
+}
+
+/** Whether the visit had its first prompt. */
+export function hasBegun({ stage }: WorkflowState): boolean {
+  return stage !== 'archiving' && stage !== 'entered'
+}
+
+export function isArchiving({ stage }: WorkflowState): boolean {
+  return stage === 'archiving' || stage === 'archiving-rejected'
+}
+
+/** The stage without a prompt that is out. */
+export function withdrawn(state: WorkflowState): WorkflowState['stage'] {
+  return isPrompted(state) ? 'between-prompts' : state.stage
+}
+
 export function visitsOf(state: WorkflowState, id: string): number {
   return Object.hasOwn(state.visits, id) ? Number(state.visits[id]) : 0
 }

@@ -6,7 +6,7 @@ import { WORKFLOW_TEXT } from '../run-messages.ts'
 import { isResumable } from './need.ts'
 import { currentPhase, where, withStepEnded, withWork } from './position.ts'
 import { end } from './prompting.ts'
-import { countElapsed, enter, visitsOf, type WorkflowState, withTransition } from './state.ts'
+import { countElapsed, enter, hasBegun, visitsOf, type WorkflowState, withTransition } from './state.ts'
 import type { EndedStep, StepInWork } from './state-fields.ts'
 
 /** What a person does to a run: approve, reject, retry a step, skip a step. Pure. */
@@ -27,7 +27,8 @@ export function rejectState(state: WorkflowState, reason: string, nowMs: number)
   const why = WORKFLOW_TEXT.rejected(reason)
   const rejected: WorkflowState = {
     ...judged(state, 'rejected', reason, nowMs),
-    ...{ approval: { standing: 'rejected', note: reason }, phaseAttempts, lastFailure: why, clearing: true },
+    ...{ approval: { standing: 'rejected', note: reason }, phaseAttempts, lastFailure: why },
+    stage: hasBegun(state) ? 'archiving-rejected' : 'archiving',
   }
   const isSpent = state.active && phaseAttempts >= state.maxPhaseAttempts
   return isSpent ? end(rejected, 'stalled', nowMs, WORKFLOW_TEXT.exhausted(phaseAttempts, why)) : rejected

@@ -14,7 +14,7 @@ import {
   withStepInWork,
 } from './position.ts'
 import { type Advance, end, goesOutAgain, only, orWait, prompt, promptOnceMore } from './prompting.ts'
-import { visitsOf, type WorkflowState, withTransition } from './state.ts'
+import { isPrompted, visitsOf, type WorkflowState, withTransition } from './state.ts'
 import type { StepInWork } from './state-fields.ts'
 
 /**
@@ -23,7 +23,7 @@ import type { StepInWork } from './state-fields.ts'
  */
 
 export function advanceSteps(state: WorkflowState, phase: Phase, seen: Observation): Advance {
-  if (!state.prompted) return betweenBatchs(state, phase, seen)
+  if (!isPrompted(state)) return betweenBatches(state, phase, seen)
   for (const [index, step] of state.inWork.entries()) {
     const result = seen.stepResults[index]
     if (step.out && isThere(result) && !isEarly(result, seen)) return takeResult(state, phase, step, result, seen)
@@ -40,7 +40,7 @@ function isThere(result: StepResultSeen | undefined): result is ResultThere {
   return result !== undefined && result.kind !== 'absent'
 }
 
-function betweenBatchs(state: WorkflowState, phase: Phase, seen: Observation): Advance {
+function betweenBatches(state: WorkflowState, phase: Phase, seen: Observation): Advance {
   if (state.inWork.length > 0 && state.inWork.every(isSpent)) return settle(state, phase, seen, [])
   const filled = withBatch(state, phase)
   const early: Effect[] = []
@@ -110,7 +110,7 @@ function stepFailed(
 
 function settle(state: WorkflowState, phase: Phase, seen: Observation, effects: readonly Effect[]): Advance {
   let next = state
-  for (const spent of state.prompted ? [] : state.inWork.filter(isSpent)) {
+  for (const spent of isPrompted(state) ? [] : state.inWork.filter(isSpent)) {
     const why = spent.failure ?? ''
     const isTooMany = givesUpTooMany(next, phase)
     if (phase.onExhausted === 'stop' || isTooMany) {

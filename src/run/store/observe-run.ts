@@ -32,7 +32,7 @@ import {
   stepFolder,
 } from '../machine/observation.ts'
 import { currentPhase, isInStep, stepArchiveName, stepResultFile, withBatch } from '../machine/position.ts'
-import { visitsOf, type WorkflowState } from '../machine/state.ts'
+import { hasBegun, visitsOf, type WorkflowState } from '../machine/state.ts'
 import type { StepInWork } from '../machine/state-fields.ts'
 import { WORKFLOW_TEXT } from '../run-messages.ts'
 import { stepResultFiles } from './put-aside.ts'
@@ -53,7 +53,7 @@ export type StopCircumstances = Omit<
 export function observe(folder: string, state: WorkflowState, circumstances: StopCircumstances): Observation {
   const phase = currentPhase(state)
   const inWork = isInStep(state) ? withBatch(state, phase).inWork : []
-  const asksArtifact = !state.begun || !isInStep(state)
+  const asksArtifact = !hasBegun(state) || !isInStep(state)
   return {
     ...circumstances,
     artifact:

@@ -24,7 +24,7 @@ import {
   MAX_BOUND_FILES,
   type NotBound,
 } from '../machine/receipt.ts'
-import type { WorkflowState } from '../machine/state.ts'
+import { isArchiving, type WorkflowState } from '../machine/state.ts'
 import { PHASE_CHECK_TEXT, WORKFLOW_TEXT } from '../run-messages.ts'
 import { observe } from './observe-run.ts'
 import { boundArtifact, boundFile, checkBreach, receiptLocation } from './receipts.ts'
@@ -50,7 +50,7 @@ export function checkStatus(folder: TaskFolder, state: WorkflowState): CheckStat
   const phase = currentPhase(state)
   const { check, artifact = '' } = phase
   if (!state.active || check.run === undefined) return { kind: 'none' }
-  if (state.clearing || isInStep(state)) return { kind: 'too-early', why: WORKFLOW_TEXT.noArtifact(artifact) }
+  if (isArchiving(state) || isInStep(state)) return { kind: 'too-early', why: WORKFLOW_TEXT.noArtifact(artifact) }
   // The check is due if the artifact is otherwise valid.
   const seen = observeUnchecked(folder, state)
   if (seen.kind === 'invalid') return { kind: 'too-early', why: seen.why }

@@ -9,7 +9,7 @@ import { isIdle } from '../machine/agent-stop.ts'
 import { abortState, haltState, promptAgain, requestStop, resumeState, settleState } from '../machine/control.ts'
 import { isResumable } from '../machine/need.ts'
 import { currentPhase } from '../machine/position.ts'
-import { newState, visitsOf, type WorkflowState } from '../machine/state.ts'
+import { isPrompted, newState, visitsOf, type WorkflowState } from '../machine/state.ts'
 import {
   approveState,
   enterFrom,
@@ -127,7 +127,7 @@ export function resumeRun(folder: TaskFolder, runner: Runner, nowMs: number, fro
     putRunFile(folder, id)
     const { state: seen } = turnUnderLock(folder, begun, circumstances, { onDisk: state })
     if (!seen.active) return { state: seen, takenFrom }
-    const again = seen.prompted ? promptAgain(seen) : seen
+    const again = isPrompted(seen) ? promptAgain(seen) : seen
     writeChanged(folder, again, seen)
     return { state: again, takenFrom }
   })

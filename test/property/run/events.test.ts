@@ -6,7 +6,7 @@ import { promptAgain, requestStop, resumeState } from '../../../src/run/machine/
 import { reconcile } from '../../../src/run/machine/machine.ts'
 import { awaitsApproval } from '../../../src/run/machine/need.ts'
 import type { Observation } from '../../../src/run/machine/observation.ts'
-import { visitsOf, type WorkflowState } from '../../../src/run/machine/state.ts'
+import { isPrompted, visitsOf, type WorkflowState } from '../../../src/run/machine/state.ts'
 import { formatState, parseState } from '../../../src/run/machine/state-file.ts'
 import { rejectState, retryStep, type Steered, skipStep } from '../../../src/run/machine/steering.ts'
 import { expectReached } from '../../support/reached.ts'
@@ -83,7 +83,7 @@ function resume(world: World): void {
   const { artifact } = worksSeen(world, world.state, TAKEN)
   world.state = reread(resumeState(world.state, SESSIONS, { nowMs: NOW, artifact }))
   turn(world, LOOKS)
-  if (world.state.active && world.state.prompted) world.state = reread(promptAgain(world.state))
+  if (world.state.active && isPrompted(world.state)) world.state = reread(promptAgain(world.state))
 }
 
 function steer(world: World, steered: Steered): boolean {
@@ -171,7 +171,7 @@ function expectSameForBothDrivers(world: World): void {
     const judged = judgeAgentStop(copy.state, { ...stop, startMs: NOW }, NOW)
     if (looking === undefined) copy.state = judged.state
     const command = turn(copy, looking ?? judged.circumstances)
-    const { cameBack: _cameBack, ...state } = copy.state
+    const state = isPrompted(copy.state) ? { ...copy.state, stage: 'prompted' } : copy.state
     return { command, state, results: copy.results, archive: copy.archive, artifacts: copy.artifacts }
   })
   expect(copies[0]).toEqual(copies[1])

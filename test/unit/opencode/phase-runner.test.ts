@@ -6,7 +6,7 @@ import { type PhasePorts, PhaseRunner } from '../../../src/opencode/workflow/pha
 import { advance } from '../../../src/run/machine/machine.ts'
 import { currentPhase, withBatch } from '../../../src/run/machine/position.ts'
 import { duePrompt } from '../../../src/run/machine/prompt.ts'
-import type { WorkflowState } from '../../../src/run/machine/state.ts'
+import { isPrompted, type WorkflowState } from '../../../src/run/machine/state.ts'
 import { begin, seeing } from '../run/builders.ts'
 
 const FOLDER = { root: '/p', path: '/p/specs/007_flow', task: '007_flow', relative: 'specs/007_flow' }
@@ -44,7 +44,7 @@ function runner() {
 /** The state in which the prompt of the next step is out, after the last one was done. */
 function withNextOut(state: WorkflowState): WorkflowState {
   for (let next = state; ; ) {
-    const isDone = next.prompted && next === state
+    const isDone = isPrompted(next) && next === state
     const results = withBatch(next, currentPhase(next)).inWork.map(() =>
       isDone ? ({ kind: 'result', success: true, archived: false } as const) : ({ kind: 'absent' } as const),
     )

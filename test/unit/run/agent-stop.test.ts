@@ -9,7 +9,7 @@ import {
 import { abortState, promptAgain, requestStop, resumeState } from '../../../src/run/machine/control.ts'
 import { advance } from '../../../src/run/machine/machine.ts'
 import { currentWork } from '../../../src/run/machine/position.ts'
-import type { WorkflowState } from '../../../src/run/machine/state.ts'
+import { isPrompted, type WorkflowState } from '../../../src/run/machine/state.ts'
 import { begin, NOW, seeing } from './builders.ts'
 
 const PHASE = { id: 'a', prompt: 'p', artifact: 'a.txt', max_attempts: 2 }
@@ -18,7 +18,7 @@ const WORK = { id: 'a', steps: ['one'], max_step_attempts: 2 }
 /** A run whose prompt went out in the chain of the user's prompt p1, while the shell `server` ran. */
 function asked(phase: object = PHASE): WorkflowState {
   let { state } = advance(begin(phase), seeing({ promptId: 'p1', shells: ['server'] }))
-  if (!state.prompted) state = advance(state, seeing({ promptId: 'p1', shells: ['server'] })).state
+  if (!isPrompted(state)) state = advance(state, seeing({ promptId: 'p1', shells: ['server'] })).state
   return state
 }
 
@@ -59,7 +59,7 @@ describe('a prompt that the host threw away or the person interrupted', () => {
         const again = afterStop(heard.state, { promptId: `r${count}`, followsBlock: false })
         expect(again).toMatchObject({
           ...{ command: 'prompt', hears: false, attempts: 0 },
-          state: { interruptions: count, promptId: `r${count}`, cameBack: false },
+          state: { interruptions: count, promptId: `r${count}`, stage: 'prompted' },
         })
         expect(again.state.heardPromptId).toBeUndefined()
         state = again.state
@@ -109,7 +109,7 @@ describe('a prompt that the host threw away or the person interrupted', () => {
 
   it.each<[string, WorkflowState]>([
     ['a run without a prompt that is out', begin(PHASE)],
-    ['a run whose agent has stopped since', { ...asked(), cameBack: true }],
+    ['a run whose agent has stopped since', { ...asked(), stage: 'came-back' }],
     ['a prompt that went out without an id', { ...asked(), promptId: undefined }],
   ])('a start of the session changes nothing in %s', (_what, state) => {
     expect(afterSessionStart(state)).toBe(state)
@@ -129,7 +129,7 @@ describe('a prompt that the host threw away or the person interrupted', () => {
     ['of another prompt', { isNext: false, ...ANOTHER }],
   ])('is not one after which the agent has stopped: %s', (_why, more) => {
     const { state } = afterStop(asked(), more)
-    expect(state).toMatchObject({ cameBack: true, phaseAttempts: 0 })
+    expect(state).toMatchObject({ stage: 'came-back', phaseAttempts: 0 })
     expect(afterStop(state, { promptId: 'p3', followsBlock: false }).state.phaseAttempts).toBe(1)
   })
 
@@ -140,7 +140,7 @@ describe('a prompt that the host threw away or the person interrupted', () => {
 
   it('is known after the stop of a sub-agent', () => {
     const { state } = afterStop(asked(), { isMain: false, isNext: false })
-    expect(state.cameBack).toBe(false)
+    expect(state.stage).toBe('prompted')
     expect(afterStop(state, ANOTHER).hears).toBe(true)
   })
 
@@ -193,7 +193,7 @@ describe('a stop', () => {
   it('is noted once for each prompt', () => {
     const first = judgeAgentStop(asked(), stop(), NOW)
     const circumstances = { ...GOES_ON, returned: true, interrupted: false }
-    expect(first).toEqual({ state: { ...asked(), cameBack: true }, circumstances, asks: false, hears: false })
+    expect(first).toEqual({ state: { ...asked(), stage: 'came-back' }, circumstances, asks: false, hears: false })
     expect(judgeAgentStop(first.state, stop(), NOW).state).toBe(first.state)
     const fresh = begin(PHASE)
     expect(judgeAgentStop(fresh, stop(), NOW).state).toBe(fresh)
@@ -203,7 +203,7 @@ describe('a stop', () => {
     const waiting = judgeAgentStop({ ...asked(), wait: { for: 'an answer', count: 1 } }, stop(), NOW)
     expect(waiting).toMatchObject({ circumstances: LOOKS_ONLY, asks: false })
     expect(judgeAgentStop(asked(), stop({ isNext: false }), NOW)).toEqual({
-      state: { ...asked(), cameBack: true },
+      state: { ...asked(), stage: 'came-back' },
       circumstances: LOOKS_ONLY,
       ...{ asks: false, hears: false },
     })

@@ -279,12 +279,12 @@ describe('a budget', () => {
       outcome: 'stalled',
       why: 'the budget is used up: 60 minutes of work (max_minutes). A resume does not renew it: `postflight workflow start <task> --definition FILE --fresh` begins a new run',
     })
-    expect(played(start, { nowMs: NOW + HOUR - 1 })).toMatchObject({ active: true, prompted: true })
+    expect(played(start, { nowMs: NOW + HOUR - 1 })).toMatchObject({ active: true, stage: 'prompted' })
     // A run that was stopped for a day goes on.
     const stopped = played(requestStop(start, NOW), { nowMs: NOW + 1000 })
     expect(stopped).toMatchObject({ outcome: 'stopped', durations: { a: 1000 }, clockSinceMs: undefined })
     const resumed = resumeState(stopped, NO_SESSIONS, seeing({ nowMs: NOW + 24 * HOUR }))
-    expect(played(resumed, { nowMs: NOW + 24 * HOUR + 1000 })).toMatchObject({ active: true, prompted: true })
+    expect(played(resumed, { nowMs: NOW + 24 * HOUR + 1000 })).toMatchObject({ active: true, stage: 'prompted' })
     expect(workedMs(resumed, NOW + 24 * HOUR + 1000)).toBe(2000)
   })
 })
@@ -325,7 +325,7 @@ describe('an approval', () => {
     expect(asking).toMatchObject({
       phase: 'a',
       approval: { standing: 'asked' },
-      prompted: false,
+      stage: 'between-prompts',
       clockSinceMs: undefined,
     })
     for (const seen of [{}, MADE, { artifact: { kind: 'invalid', why: 'cut' } as const }]) {
@@ -334,7 +334,7 @@ describe('an approval', () => {
     const approved = approveState(asking, undefined, NOW)
     expect(played(approved, MADE)).toMatchObject({ phase: 'fix', approval: undefined })
     // An artifact that has become invalid is requested again, and approved again.
-    expect(played(approved, {})).toMatchObject({ phase: 'a', prompted: true, approval: undefined })
+    expect(played(approved, {})).toMatchObject({ phase: 'a', stage: 'prompted', approval: undefined })
   })
 
   it('leaves the run alone, and a stop request ends it at once', () => {

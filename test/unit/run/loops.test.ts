@@ -43,7 +43,7 @@ describe('a phase of a loop', () => {
 
   it('learns at its second visit what led back to it, and where its last artifact is', () => {
     const again = played(fixing, MADE, {}, { previousArtifact: ARCHIVED })
-    expect(again).toMatchObject({ phase: 'check', prompted: true, previousArtifact: ARCHIVED })
+    expect(again).toMatchObject({ phase: 'check', stage: 'prompted', previousArtifact: ARCHIVED })
     expect(promptOf(again)).toContain(`\n\n<> </f/${ARCHIVED}> `)
     expect(promptOf(again)).toContain('\n\nThis is visit 2 of this phase. It follows the phase "fix".\n\n')
     expect(promptOf(again)).toContain(`\n\nThe previous result is now in the file /f/${ARCHIVED}.\n\n`)

@@ -16,7 +16,7 @@ import { isResumable } from '../../../src/run/machine/need.ts'
 import { mermaidLines, phaseStatuses } from '../../../src/run/machine/picture.ts'
 import { currentPhase, currentWork } from '../../../src/run/machine/position.ts'
 import { duePrompt, PROMPT_LIMIT } from '../../../src/run/machine/prompt.ts'
-import type { WorkflowState } from '../../../src/run/machine/state.ts'
+import { isPrompted, type WorkflowState } from '../../../src/run/machine/state.ts'
 import { definitionSize, PROMPT_TEXT, WORKFLOW_TEXT } from '../../../src/run/run-messages.ts'
 import { begin, NO_SESSIONS, NOW, seeing } from './builders.ts'
 
@@ -43,7 +43,7 @@ describe('a stop request', () => {
     // The first phase is done.
     expect(phaseStatuses(state)).toEqual(['done', 'waiting'])
     const resumed = advance(resumeState(state, NO_SESSIONS, seeing()), seeing())
-    expect(resumed.state).toMatchObject({ active: true, phase: 'b', prompted: true, visits: { a: 1, b: 1 } })
+    expect(resumed.state).toMatchObject({ active: true, phase: 'b', stage: 'prompted', visits: { a: 1, b: 1 } })
   })
 })
 
@@ -136,7 +136,7 @@ describe('an ended run', () => {
     const { state: failed } = advance(advance(begin(...loop), seeing()).state, seeing({ artifact: { kind: 'valid' } }))
     expect(failed).toMatchObject({ outcome: 'failed', why: expect.stringContaining('max_visits') })
     const again = advance(resumeState(failed, NO_SESSIONS, seeing()), seeing({ artifact: { kind: 'valid' } }))
-    expect(again.state).toMatchObject({ active: true, clearing: true, visits: { a: 2 } })
+    expect(again.state).toMatchObject({ active: true, stage: 'archiving', visits: { a: 2 } })
   })
 
   it('that a verdict ended enters the phase again after resume, unless the verdict has changed', () => {
@@ -145,8 +145,7 @@ describe('an ended run', () => {
     const { state: failed } = advance(advance(begin(...judged), seeing()).state, failing)
     expect(failed).toMatchObject({ active: false, outcome: 'failed', why: expect.stringContaining('"fail"') })
     expect(resumeState(failed, NO_SESSIONS, failing)).toMatchObject({
-      clearing: true,
-      prompted: false,
+      stage: 'archiving',
       visits: { a: 2 },
     })
     const passing = seeing({ artifact: { kind: 'valid', verdict: 'pass' } })
@@ -159,7 +158,7 @@ describe('an ended run', () => {
     const { state: failed } = advance(advance(begin(...loop), seeing()).state, failing)
     expect(failed.why).toContain('max_visits')
     const resumed = resumeState(failed, NO_SESSIONS, failing)
-    expect(resumed).toMatchObject({ clearing: false, visits: { a: 1 }, visitsGranted: 1 })
+    expect(resumed).toMatchObject({ stage: 'prompted', visits: { a: 1 }, visitsGranted: 1 })
     expect(advance(resumed, failing).state.visits).toEqual({ a: 2 })
   })
 
@@ -167,7 +166,7 @@ describe('an ended run', () => {
     expect(isResumable(haltState(begin(...ONE), 'why', NOW))).toBe(true)
     const steps = [{ id: 'a', steps: ['x'], max_step_attempts: 1, on_exhausted: 'stop' }]
     let state = advance(advance(begin(...steps), seeing()).state, seeing()).state
-    expect(state.prompted).toBe(true)
+    expect(isPrompted(state)).toBe(true)
     state = advance(
       state,
       seeing({ stepResults: [{ kind: 'result', success: false, summary: 'no', archived: false }] }),
@@ -183,7 +182,11 @@ describe('steps', () => {
     const early = advance(state, seeing({ stepResults: [{ kind: 'result', success: true, archived: false }] }))
     expect(early).toMatchObject({ command: { kind: 'prompt' }, effects: [{ name: 'early-1-1.json' }] })
     const again = promptAgain(early.state)
-    expect(again).toEqual({ ...early.state, prompted: false, inWork: [{ ...early.state.inWork[0], out: false }] })
+    expect(again).toEqual({
+      ...early.state,
+      stage: 'between-prompts',
+      inWork: [{ ...early.state.inWork[0], out: false }],
+    })
     expect(advance(again, seeing({ mayPrompt: false })).command.kind).toBe('wait')
   })
 

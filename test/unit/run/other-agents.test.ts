@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { advance } from '../../../src/run/machine/machine.ts'
 import { currentWork } from '../../../src/run/machine/position.ts'
+import { isPrompted } from '../../../src/run/machine/state.ts'
 import { begin, seeing } from './builders.ts'
 
 const CHECK = { id: 'a', prompt: 'p', artifact: 'a.json', next: { pass: 'end', fail: 'end', verdict: '/ok' } }
@@ -25,7 +26,7 @@ describe('at the stop of an agent without the prompt', () => {
     ['a half-written one', { kind: 'invalid', why: 'not JSON', archived: false }],
   ] as const)('%s is not judged', (_what, stepResult) => {
     const asked = advance(advance(begin(WORK), seeing()).state, seeing()).state
-    expect(asked.prompted).toBe(true)
+    expect(isPrompted(asked)).toBe(true)
     expect(advance(asked, seeing({ ...HELPER, stepResults: [stepResult] }))).toMatchObject({
       state: asked,
       command: { kind: 'wait' },

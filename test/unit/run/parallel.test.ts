@@ -5,7 +5,7 @@ import { advance } from '../../../src/run/machine/machine.ts'
 import type { Observation, StepResultSeen } from '../../../src/run/machine/observation.ts'
 import { currentPhase, currentWork, withBatch } from '../../../src/run/machine/position.ts'
 import { duePrompt, promptRecord, stepsOf } from '../../../src/run/machine/prompt.ts'
-import type { WorkflowState } from '../../../src/run/machine/state.ts'
+import { isPrompted, type WorkflowState } from '../../../src/run/machine/state.ts'
 import { ready } from '../../property/run/arbitraries.ts'
 import { begin, NO_SESSIONS, seeing } from './builders.ts'
 
@@ -53,7 +53,7 @@ const out = hand(begin(FIVE))
 describe('a batch', () => {
   it('has as many steps as may be in progress at once, each counted as a prompt', () => {
     expect(workOf(out)).toEqual(['1: 0 *', '2: 0 *', '3: 0 *'])
-    expect(out).toMatchObject({ prompted: true, prompts: 3 })
+    expect(out).toMatchObject({ stage: 'prompted', prompts: 3 })
     expect(currentWork(out).step).toBe(0)
     expect(lastEvents(out, 3)).toEqual(['prompt 1 1', 'prompt 2 1', 'prompt 3 1'])
     expect(promptBound(out.definition)).toBe(5 * 2 + 3 * 3)
@@ -63,10 +63,10 @@ describe('a batch', () => {
     const helper = { returned: false, takes: 'passing' } as const
     const some = back(out, { 2: DONE, 3: FAILED }, helper)
     expect([workOf(some), endedOf(some)]).toEqual([['1: 0 *', '3: 0 *'], ['2: done after 1']])
-    expect([some.prompted, currentWork(some).step]).toEqual([true, 0])
+    expect([isPrompted(some), currentWork(some).step]).toEqual([true, 0])
     const over = back(some, { 1: DONE, 3: FAILED })
     expect([workOf(over), endedOf(over)]).toEqual([['3: 1'], ['2: done after 1', '1: done after 1']])
-    expect([over.prompted, currentWork(over).step]).toEqual([false, 2])
+    expect([isPrompted(over), currentWork(over).step]).toEqual([false, 2])
     // Failed steps go out again, with the next ones.
     const again = hand(over)
     expect(workOf(again)).toEqual(['3: 1 *', '4: 0 *', '5: 0 *'])
@@ -137,7 +137,7 @@ describe('a batch', () => {
     expect(workOf(given)).toEqual(['1: 2', '4: 0 *', '5: 0 *'])
     expect(endedOf(back(given, { 4: DONE, 5: DONE }))).toContain('1: skipped after 2')
     // Where nothing else is left in progress, it is given up before the next batch.
-    const alone = { ...resumed, inWork: resumed.inWork.slice(0, 1), prompted: false }
+    const alone = { ...resumed, inWork: resumed.inWork.slice(0, 1), stage: 'between-prompts' } as const
     const skipped = advance(alone, seeing())
     expect(endedOf(skipped.state)).toContain('1: skipped after 2')
     expect(skipped).toMatchObject({ command: { kind: 'observe' }, effects: [] })

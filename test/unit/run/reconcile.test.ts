@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { reconcile, type WorkflowPorts } from '../../../src/run/machine/machine.ts'
 import type { Observation } from '../../../src/run/machine/observation.ts'
-import type { WorkflowState } from '../../../src/run/machine/state.ts'
+import { isPrompted, type WorkflowState } from '../../../src/run/machine/state.ts'
 import { begin, seeing } from './builders.ts'
 
 /** Ports that note every action in order. `see` returns the observation. */
@@ -25,7 +25,7 @@ describe('the loop of every driver', () => {
     const ports = noting(() => ({}))
     const { state, command } = reconcile(begin(...chain(1)), ports)
     expect(command).toBe('prompt')
-    expect(state.prompted).toBe(true)
+    expect(isPrompted(state)).toBe(true)
     expect(ports.noted).toEqual(['write p0#1 at 3'])
   })
 
@@ -58,8 +58,8 @@ describe('the loop of every driver', () => {
   })
 
   it('names the results in the state before it archives them', () => {
-    const ports = noting(({ prompted }) => ({
-      stepResults: prompted ? [{ kind: 'result', success: true, archived: false }] : [],
+    const ports = noting((now) => ({
+      stepResults: isPrompted(now) ? [{ kind: 'result', success: true, archived: false }] : [],
     }))
     const written: (readonly string[])[] = []
     const noted = { ...ports, write: ({ archiving }: WorkflowState) => written.push(archiving) }

@@ -22,7 +22,7 @@ function busyState(): WorkflowState {
 
 /** The first values of the fields that note the stops since a prompt. */
 const STOPS = {
-  ...{ prompt_id: null, shells: [], came_back: false, heard_prompt_id: null, interruptions: 0, asked_to_wait: false },
+  ...{ prompt_id: null, shells: [], heard_prompt_id: null, interruptions: 0, asked_to_wait: false },
   ...{ wait: null, waits: 0 },
 }
 
@@ -59,17 +59,16 @@ describe('a state file', () => {
     const work = { step: 1, attempts: 1, maxAttempts: 4, out: true, failure: 'no luck' }
     const state: WorkflowState = {
       ...{ ...begun, stepsKnown: true, totalSteps: 2 },
-      ...{ inWork: [work], endedSteps: [{ step: 0, attempts: 2, outcome: 'skipped' }], prompted: true, begun: true },
+      ...{ inWork: [work], endedSteps: [{ step: 0, attempts: 2, outcome: 'skipped' }] },
       ...{
         promptId: 'p1',
         shells: ['s1'],
-        cameBack: true,
         heardPromptId: 'p2',
         interruptions: 2,
         askedToWait: true,
         waits: 3,
       },
-      ...{ wait: { for: 'an answer', count: 4, promptId: 'p1', lastPromptId: 'p0' }, clearing: true },
+      ...{ wait: { for: 'an answer', count: 4, promptId: 'p1', lastPromptId: 'p0' }, stage: 'archiving-rejected' },
       ...{ ledBy: { phase: 'b', verdict: 'bug', reason: 'r' }, previousArtifact: 'artifacts/a/1-a.json' },
       ...{ approval: { standing: 'rejected', note: 'too long' }, durations: { a: 5 }, clockSinceMs: NOW + 3 },
       ...{ skips: 1, phaseSkips: 1, prompts: 5, visits: { a: 2 }, visitsGranted: 1, updatedMs: NOW + 4 },
@@ -105,7 +104,7 @@ describe('a state file', () => {
       { active: true, outcome: null, why: null, settled: false },
       { step_attempts: 0, max_step_attempts: 3, in_work: [], archiving: [], ended_steps: [] },
     ]
-    const prompts = { prompted: false, prompted_at: null, repeats: 0, ...STOPS, clearing: false, begun: false }
+    const prompts = { prompted_at: null, repeats: 0, ...STOPS }
     const again = { led_by: null, previous_artifact: null, approval: null }
     const clock = { inputs: {}, durations: {}, clock_since: '2023-11-14T22:13:20.000Z' }
     const sessions = {
@@ -120,7 +119,16 @@ describe('a state file', () => {
     const rest = { next: { pass: 'end', fail: 'end' }, max_visits: 1, max_step_attempts: 3, on_exhausted: 'skip' }
     expect(formatState(fresh)).toBe(
       `${JSON.stringify({
-        ...{ version: 1, id: 'wf_1', name: 'flow', ...begun, phase: 'a', phase_attempts: 0, max_phase_attempts: 3 },
+        ...{
+          version: 1,
+          id: 'wf_1',
+          name: 'flow',
+          ...begun,
+          phase: 'a',
+          stage: 'entered',
+          phase_attempts: 0,
+          max_phase_attempts: 3,
+        },
         ...{ current_step: 0, total_steps: 0, ...limits, ...prompts, ...sessions, started_at: time, updated_at: time },
         ...clock,
         ...{
@@ -209,7 +217,7 @@ describe('a state file', () => {
     ['phase_attempts', 1.5],
     ['total_steps', 1001],
     ['taken_steps', [1]],
-    ['prompted', null],
+    ['stage', 'prompting'],
     ['host_session', 3],
     ['history', {}],
     ['definition', {}],
@@ -218,7 +226,6 @@ describe('a state file', () => {
     ['ended_steps', [{ step: 0, attempts: 1, outcome: 'failed' }]],
     ['shells', [1]],
     ['waits', -1],
-    ['came_back', 'yes'],
     ['led_by', { phase: 3 }],
     ['led_by', { phase: 'a', verdict: 3 }],
     ['approval', { standing: 'maybe' }],

@@ -44,7 +44,7 @@ describe('a rejection', () => {
     const rejected = rejectState(asking, 'too long', NOW + 5000)
     expect(rejected).toMatchObject({
       phaseAttempts: 1,
-      clearing: true,
+      stage: 'archiving-rejected',
       approval: { standing: 'rejected', note: 'too long' },
     })
     expect(rejected.clockSinceMs).toBe(NOW + 5000)
@@ -52,7 +52,11 @@ describe('a rejection', () => {
     const cleared = advance(rejected, seeing(MADE))
     expect(cleared.effects).toEqual([{ kind: 'archive-artifact', phase: 'plan', visit: 1, artifact: 'docs/plan.md' }])
     const asked = advance(cleared.state, seeing({ previousArtifact: 'artifacts/plan/1-plan.md' })).state
-    expect(asked).toMatchObject({ prompted: true, approval: undefined, previousArtifact: 'artifacts/plan/1-plan.md' })
+    expect(asked).toMatchObject({
+      stage: 'prompted',
+      approval: undefined,
+      previousArtifact: 'artifacts/plan/1-plan.md',
+    })
     expect(asked.lastFailure).toContain('too long')
     expect(asked.history.map(({ event }) => event).slice(-4)).toEqual(['prompt', 'approval', 'rejected', 'prompt'])
   })
@@ -64,7 +68,7 @@ describe('a rejection', () => {
     expect(spent).toMatchObject({ outcome: 'stalled', why: expect.stringContaining('still too long') })
     // A resumed run has attempts again.
     expect(played(resumeState(spent, NO_SESSIONS, seeing()), {}, {})).toMatchObject({
-      prompted: true,
+      stage: 'prompted',
       maxPhaseAttempts: 4,
     })
     const halted = haltState(again, 'why', NOW)
@@ -92,7 +96,7 @@ describe('a step', () => {
 
   it('that is in progress is skipped at once, and the next one goes out', () => {
     const skipped = steered(skipStep(first, 0, NOW))
-    expect(skipped).toMatchObject({ prompted: false, inWork: [], skips: 1, phaseSkips: 1 })
+    expect(skipped).toMatchObject({ stage: 'between-prompts', inWork: [], skips: 1, phaseSkips: 1 })
     expect(skipped.endedSteps).toEqual([{ step: 0, attempts: 0, outcome: 'skipped' }])
     expect(skipped.history.at(-1)).toEqual({
       ...{ n: skipped.sequence, timeMs: NOW, event: 'step-skipped', phase: 'work', visit: 1, step: 1, attempt: 1 },
@@ -311,7 +315,7 @@ describe('a run that goes on from another phase', () => {
 it('a run that goes on from a phase enters it again, once more than its limit', () => {
   const later = played(begin({ ...NEXT, id: 'first', artifact: 'f.md' }, NEXT), MADE)
   const again = entered(wentFrom(later, 'first'))
-  expect(again).toMatchObject({ phase: 'first', clearing: true, visits: { first: 2, next: 1 }, visitsGranted: 1 })
+  expect(again).toMatchObject({ phase: 'first', stage: 'archiving', visits: { first: 2, next: 1 }, visitsGranted: 1 })
   // The state file keeps the granted attempts and visits.
   expect(parseState(formatState(again))).toMatchObject({ visitsGranted: 1 })
   expect(played(again, {}, MADE)).toMatchObject({ phase: 'next', visits: { next: 2 } })

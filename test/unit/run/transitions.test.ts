@@ -44,7 +44,7 @@ describe('a new run', () => {
   it('is in its first phase, without a prompt or a step', () => {
     const state = begin(A)
     expect(state).toMatchObject({ active: true, phase: 'a', visits: { a: 1 }, totalSteps: 0, stepsKnown: true })
-    expect(state).toMatchObject({ prompted: false, begun: false, clearing: false, prompts: 0, skips: 0 })
+    expect(state).toMatchObject({ stage: 'entered', prompts: 0, skips: 0 })
     expect(state.history.map(historyLine)).toEqual(['start a', 'enter a 1'])
     expect(begin({ id: 'a', steps: ['x'] }).stepsKnown).toBe(false)
   })
@@ -78,7 +78,7 @@ describe('a phase with an artifact', () => {
   it('passes at once with an existing one; if that is invalid, the first prompt says why', () => {
     expect(play(begin(A, B), VALID, {}).told).toEqual(['observe | pass a | enter b 1', 'prompt | prompt b 1 1'])
     const { state } = play(begin(A), artifact({ kind: 'invalid', why: 'cut' }))
-    expect(state).toMatchObject({ prompted: true, lastFailure: 'cut' })
+    expect(state).toMatchObject({ stage: 'prompted', lastFailure: 'cut' })
     expect(play(begin(A), {}).state.lastFailure).toBeUndefined()
   })
 
@@ -98,7 +98,7 @@ describe('a phase with an artifact', () => {
       'finish | retry a 1 2 a.json is missing | end a stalled 2 attempts failed, most recently: a.json is missing',
       'finish',
     ])
-    expect(state).toMatchObject({ outcome: 'stalled', phaseAttempts: 2, skips: 0, prompted: false })
+    expect(state).toMatchObject({ outcome: 'stalled', phaseAttempts: 2, skips: 0, stage: 'between-prompts' })
   })
 
   it('with an advisory gate, is skipped with a warning after its last attempt', () => {
@@ -242,7 +242,7 @@ describe('steps listed in the definition', () => {
       'finish | step-failed a 1 1 2 step-result.json is missing | end a failed step 1 failed 2 times, most recently: step-result.json is missing',
     ])
     expect(currentWork(state)).toMatchObject({ step: 0, attempts: 2 })
-    expect(state).toMatchObject({ prompted: false, skips: 0 })
+    expect(state).toMatchObject({ stage: 'between-prompts', skips: 0 })
   })
 
   it('begin without the failure of the previous step; only the prompt after the last step tells it', () => {
@@ -251,7 +251,7 @@ describe('steps listed in the definition', () => {
     expect([currentWork(first).step, first.lastFailure]).toEqual([2, undefined])
     const second = play(first, {}, {}).state
     expect([currentWork(second).step, second.lastFailure]).toEqual([3, 'step-result.json is missing'])
-    expect(play(second, {}).state).toMatchObject({ prompted: true, lastFailure: 'step-result.json is missing' })
+    expect(play(second, {}).state).toMatchObject({ stage: 'prompted', lastFailure: 'step-result.json is missing' })
   })
 
   it('come before the artifact of the phase, unless that exists before the first prompt', () => {
@@ -384,8 +384,8 @@ describe('the commands of a person', () => {
 
   it.each<[string, Partial<WorkflowState>]>([
     ['has announced that it waits', { wait: { for: 'an answer', count: 1 } }],
-    ['was interrupted by the person', { cameBack: true, heardPromptId: 'p2' }],
-    ['got no prompt yet', { prompted: false }],
+    ['was interrupted by the person', { stage: 'came-back', heardPromptId: 'p2' }],
+    ['got no prompt yet', { stage: 'between-prompts' }],
   ])('stop the run at once if its agent is idle: it %s', (_why, more) => {
     const idle = { ...play(begin(A, B), {}).state, ...more }
     expect(play(idle, { returned: false, mayPrompt: false }).told).toEqual(['wait'])
@@ -401,7 +401,7 @@ describe('the commands of a person', () => {
     expect(resumeState(spent, NO_SESSIONS, seeing())).toMatchObject({
       visitsGranted: 0,
       maxPhaseAttempts: 2,
-      clearing: false,
+      stage: 'between-prompts',
     })
     const stopped = haltState(play(begin(A), {}).state, 'x', NOW)
     expect(resumeState(stopped, NO_SESSIONS, seeing())).toMatchObject({ visitsGranted: 0, maxPhaseAttempts: 3 })
