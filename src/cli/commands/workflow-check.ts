@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { PostflightError } from '../../kernel/errors.ts'
 import { CHECK_TEXT, failureWords, since } from '../../marker/check-messages.ts'
-import { type CommandResult, recordInJournal, requireRoot, requireTaskFolder } from '../../project/command-context.ts'
+import { type CommandResult, recordInJournal } from '../../project/command-context.ts'
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { currentPhase } from '../../run/machine/position.ts'
 import type { WorkflowState } from '../../run/machine/state.ts'
@@ -13,8 +13,7 @@ import { requireState } from '../../run/store/state-store.ts'
 import * as field from '../../views/documents.ts'
 import { failedCheckData } from '../clear/clear-view.ts'
 import { type BareCommand, type Declaration, example, type Run, TASK, timeoutOption } from '../command.ts'
-import { trusterOf } from '../runs.ts'
-import { publishChange } from '../workflow/publish-change.ts'
+import { publishChange, requireRunFolder, trusterOf } from '../runs.ts'
 
 export const declaration = {
   free: true,
@@ -44,7 +43,7 @@ export const document = () =>
 type PhaseCheckDocument = field.DocumentOf<typeof document>
 
 export const run: Run<typeof declaration, PhaseCheckDocument> = async (context, [task], options) => {
-  const folder = requireTaskFolder(requireRoot(context), task, 'workflow')
+  const folder = requireRunFolder(context, task)
   const state = requireState(folder)
   refuseMoved(folder, state)
   const { run } = currentPhase(state).check

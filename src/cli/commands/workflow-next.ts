@@ -1,13 +1,14 @@
 import * as z from 'zod/mini'
 import { shellIdentity } from '../../hosts/all-hosts.ts'
 import { commandLine } from '../../kernel/command-line.ts'
+import { approval, listed, quote } from '../../kernel/phrases.ts'
 import { since } from '../../marker/check-messages.ts'
 import { type CommandResult, recordInJournal } from '../../project/command-context.ts'
 import { taskWord } from '../../project/task-folder.ts'
 import { CAME_BACK, driveRun, peekTurn, type RunStop, type Turn } from '../../run/drive.ts'
 import { RUN_OUTCOMES } from '../../run/machine/history.ts'
 import { needOf } from '../../run/machine/need.ts'
-import { stepsOf } from '../../run/machine/prompt.ts'
+import { type DuePrompt, type DueWork, stepsOf } from '../../run/machine/prompt.ts'
 import { DRIVER_TEXT, PHASE_CHECK_TEXT, STATUS_TEXT } from '../../run/run-messages.ts'
 import * as field from '../../views/documents.ts'
 import { exitCodeOf } from '../../views/run-view.ts'
@@ -20,9 +21,7 @@ import {
   TASK,
   timeoutOption,
 } from '../command.ts'
-import { requireRunFolder, trusterOf } from '../runs.ts'
-import { dueData, dueFields, NEXT_TEXT } from '../workflow/due-prompt.ts'
-import { publishChange } from '../workflow/publish-change.ts'
+import { publishChange, requireRunFolder, trusterOf } from '../runs.ts'
 
 /** Drives a run without hooks. */
 
@@ -42,6 +41,40 @@ export const declaration = {
       .addHelpText('after', NOTE)
       .addHelpText('after', RUN_EXIT_CODES),
 } satisfies Declaration
+
+const workFields = () => ({
+  step: field.optionalCount('Its step, from 1.'),
+  attempt: field.optionalCount('Its attempt, from 1.'),
+  prompt: field.optionalText('The text for the agent.'),
+  agent: field.optionalText('The type of the agent to run it.'),
+  model: field.optionalText('The model to run it.'),
+  artifact: field.optionalText('The file that the agent must write, as a path in the task folder.'),
+})
+
+export const dueFields = () => ({
+  phase: field.optionalText('The phase of the prompt.'),
+  ...workFields(),
+  batch: z.nullable(z.array(z.strictObject(workFields()))).register(z.globalRegistry, {
+    description:
+      'The prompts of several steps at once: each for an agent of its own. Then `prompt` contains all of them.',
+  }),
+})
+
+type NextWork = field.DocumentOf<() => z.ZodMiniObject<ReturnType<typeof workFields>, z.core.$strict>>
+type DueData = field.DocumentOf<() => z.ZodMiniObject<ReturnType<typeof dueFields>, z.core.$strict>>
+
+const NO_WORK: NextWork = { step: null, attempt: null, prompt: null, agent: null, model: null, artifact: null }
+
+export function dueData(due: DuePrompt): DueData {
+  const { phase, batch, prompt } = due
+  return batch === undefined
+    ? { phase, ...workData(due), batch: null }
+    : { phase, ...NO_WORK, prompt, batch: batch.map(workData) }
+}
+
+function workData({ step, attempt, prompt, agent, model, artifact }: DueWork): NextWork {
+  return { step: step ?? null, attempt, prompt, agent: agent ?? null, model: model ?? null, artifact }
+}
 
 export const document = () =>
   z.strictObject({
@@ -142,3 +175,18 @@ function turnLines({ command, due, state }: Turn): string[] {
     due.prompt,
   ]
 }
+
+export const NEXT_TEXT = {
+  prompt: (phase: string, step: number | undefined, attempt: number): string =>
+    `prompt: phase ${phase}${step === undefined ? '' : `, step ${step}`}, attempt ${attempt}`,
+  batch: (phase: string, steps: readonly number[]): string =>
+    `prompt: phase ${phase}, steps ${listed(steps)} at the same time`,
+  agent: (agent: string): string => `agent: ${quote(agent, 200)}`,
+  model: (model: string): string => `model: ${quote(model, 200)}`,
+  wait: (why: string): string => `wait: ${why}`,
+  nothingToDo: 'nothing to do now',
+  awaitsApproval: (phase: string, file: string, approve: string, reject: string): string =>
+    `a person must approve the result of phase ${phase}: ${approval(file, approve, reject)}`,
+  finish: (outcome: string, why: string | undefined): string =>
+    `finish: ${outcome}${why === undefined ? '' : ` (${quote(why, 500)})`}`,
+} as const

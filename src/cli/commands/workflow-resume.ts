@@ -15,15 +15,14 @@ import {
   type Declaration,
   example,
   HOST_SESSION,
+  type OptionsOf,
   PARENT_SESSION,
   type Run,
   remoteOption,
   TASK,
 } from '../command.ts'
-import { recordEnd, requireRunFolder, runnerOf, runResult, trusterOf } from '../runs.ts'
+import { publishChange, recordEnd, requireRunFolder, runnerOf, runResult, trusterOf, withRemote } from '../runs.ts'
 import { driverLines } from '../workflow/driver-check.ts'
-import { publishChange, withRemote } from '../workflow/publish-change.ts'
-import type { Wish } from '../workflow/take-shared.ts'
 
 const SHARED_NOTE = `
 With --shared, <task> may also be the id of the run. Its commands, and prompts
@@ -70,9 +69,10 @@ type ResumeDocument = field.DocumentOf<typeof document>
 export const run: Run<typeof declaration, ResumeDocument> = async (context, [task], options, { paint }) => {
   const runner = runnerOf(context, options)
   if (options.take && options.shared === undefined) throw new PostflightError('take-alone')
-  const { shared: remote } = options
   const folder =
-    remote === undefined ? requireRunFolder(context, task) : await fetchRun(context, task, { ...options, remote })
+    options.shared === undefined
+      ? requireRunFolder(context, task)
+      : await fetchRun(context, task, options.shared, options)
   const truster = trusterOf(context)
   if (!options.trust) requireTrust(folder, requireState(folder), truster)
   const { state, takenFrom } = resumeRun(folder, runner, context.nowMs, options.from)
@@ -93,9 +93,14 @@ export const run: Run<typeof declaration, ResumeDocument> = async (context, [tas
   }
 }
 
-async function fetchRun(context: CommandContext, word: string, wish: Wish): Promise<TaskFolder> {
+async function fetchRun(
+  context: CommandContext,
+  task: string,
+  remote: string,
+  options: OptionsOf<typeof declaration>,
+): Promise<TaskFolder> {
   const { takeShared } = await import('../workflow/take-shared.ts')
-  return withRemote(context, () => takeShared(context, word, wish))
+  return withRemote(context, () => takeShared(context, task, remote, options))
 }
 
 export function trustedLine(run: string): string {

@@ -19,7 +19,7 @@ import * as field from '../../views/documents.ts'
 import { type BareCommand, collect, DEFINITION, type Declaration, example, type Run, SET } from '../command.ts'
 import { givenInputs } from '../runs.ts'
 import { OPTION_EXPECTATIONS } from '../usage-messages.ts'
-import { dueData, dueFields, NEXT_TEXT } from '../workflow/due-prompt.ts'
+import { dueData, dueFields, NEXT_TEXT } from './workflow-next.ts'
 
 export const declaration = {
   declare: (command: BareCommand) =>

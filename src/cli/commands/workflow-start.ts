@@ -30,9 +30,8 @@ import {
   SET,
   TASK,
 } from '../command.ts'
-import { givenInputs, runnerOf, trusterOf } from '../runs.ts'
+import { givenInputs, publishNow, runnerOf, trusterOf } from '../runs.ts'
 import { driverLines } from '../workflow/driver-check.ts'
-import { publishNow } from '../workflow/publish-change.ts'
 
 export const declaration = {
   declare: (command: BareCommand) =>

@@ -2,7 +2,7 @@ import path from 'node:path'
 import { readSmallFile } from '../../disk/read.ts'
 import { removeFile, replaceFile } from '../../disk/write.ts'
 import { PostflightError } from '../../kernel/errors.ts'
-import { RUN_SHARE_FILE } from '../../kernel/files.ts'
+import { RUN_SHARE_FILE, SPECS_FOLDER } from '../../kernel/files.ts'
 import { oneLine } from '../../kernel/text.ts'
 import { fromIso, toIso } from '../../kernel/time.ts'
 import { isJsonObject } from '../../kernel/values.ts'
@@ -11,7 +11,6 @@ import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { listTaskFolders } from '../../project/task-folders.ts'
 import { isInsidePath } from '../definition/definition-limits.ts'
 import { count, listOf, objectOf, optional, type Reader, text, type Values, WRONG } from '../definition/fields.ts'
-
 import type { WorkflowState } from '../machine/state.ts'
 
 const HOLDER_BYTES = 8_192
@@ -79,10 +78,19 @@ export interface ShareRecord extends Values<typeof RECORD_FIELDS> {}
 
 const readRecord = objectOf(RECORD_FIELDS)
 
+export function holderWords({ machine, session }: Holder): string {
+  const on = oneLine(machine ?? '', 100)
+  return session === undefined ? on : `${on} (session ${oneLine(session, 100)})`
+}
+
 /** Never throws. */
 export function shareOf(folder: TaskFolder, run: string): ShareRecord | undefined {
   const record = recordIn(folder)
   return record === WRONG || record?.run !== run ? undefined : record
+}
+
+export function pathInSpecs({ relative }: TaskFolder): string {
+  return relative.slice(SPECS_FOLDER.length + 1)
 }
 
 /** The folder that has the run here, which may have been renamed, or else the one of that path. */
@@ -122,6 +130,16 @@ export function removeShare(folder: TaskFolder): void {
 
 function recordFile(folder: TaskFolder): string {
   return path.join(folder.path, RUN_SHARE_FILE)
+}
+
+/** Not published yet. */
+export function newShare(
+  run: string,
+  remote: string,
+  claim: Pick<ShareRecord, 'generation' | 'nonce' | 'sinceMs'>,
+): ShareRecord {
+  const nothing = { claim: undefined, kept: undefined, publishedMs: undefined, problem: undefined }
+  return { ...nothing, ...claim, run, remote, commit: '', sent: [], sequence: 0 }
 }
 
 function parsed(json: string): unknown {
