@@ -60,19 +60,18 @@ export const dueFields = () => ({
   }),
 })
 
-type NextWork = field.DocumentOf<() => z.ZodMiniObject<ReturnType<typeof workFields>, z.core.$strict>>
-type DueData = field.DocumentOf<() => z.ZodMiniObject<ReturnType<typeof dueFields>, z.core.$strict>>
+type WorkData = field.DocumentOf<() => z.ZodMiniObject<ReturnType<typeof workFields>, z.core.$strict>>
 
-const NO_WORK: NextWork = { step: null, attempt: null, prompt: null, agent: null, model: null, artifact: null }
+const NO_WORK: WorkData = { step: null, attempt: null, prompt: null, agent: null, model: null, artifact: null }
 
-export function dueData(due: DuePrompt): DueData {
+export function dueData(due: DuePrompt) {
   const { phase, batch, prompt } = due
   return batch === undefined
     ? { phase, ...workData(due), batch: null }
     : { phase, ...NO_WORK, prompt, batch: batch.map(workData) }
 }
 
-function workData({ step, attempt, prompt, agent, model, artifact }: DueWork): NextWork {
+function workData({ step, attempt, prompt, agent, model, artifact }: DueWork): WorkData {
   return { step: step ?? null, attempt, prompt, agent: agent ?? null, model: model ?? null, artifact }
 }
 
@@ -112,29 +111,22 @@ export const run: Run<typeof declaration, NextDocument> = async (context, [task]
     return wait(PHASE_CHECK_TEXT.running(turn.run, since(turn.sinceMs, context.nowMs)), 0)
   }
   if (turn.command === 'interrupted') return wait(PHASE_CHECK_TEXT.interrupted(turn.run ?? ''), 1)
-  const resume = commandLine(['workflow', 'resume', taskWord(folder)], context.rootOption)
+  const line = (word: string): string => commandLine(['workflow', word, taskWord(folder)], context.rootOption)
+  const resume = line('resume')
   if (turn.command === 'none') {
     const why = DRIVER_TEXT.isElsewhere(turn.state.hostSession ?? '', resume, caller !== undefined)
-    return {
-      exitCode: 0,
-      data: { command: 'wait', ...NOTHING, why },
-      lines: [NEXT_TEXT.wait(why)],
-    }
+    return { exitCode: 0, data: { command: 'wait', ...NOTHING, why }, lines: [NEXT_TEXT.wait(why)] }
   }
-  const { state } = turn
+  const { command, due, state } = turn
   const need = needOf(state)
   if (need.kind === 'approval') {
-    const [approve, reject] = ['approve', 'reject'].map((word) =>
-      commandLine(['workflow', word, taskWord(folder)], context.rootOption),
-    )
-    return wait(
-      NEXT_TEXT.awaitsApproval(need.phase, `${folder.relative}/${need.artifact}`, approve ?? '', reject ?? ''),
-      0,
-    )
+    const file = `${folder.relative}/${need.artifact}`
+    return wait(NEXT_TEXT.awaitsApproval(need.phase, file, line('approve'), line('reject')), 0)
   }
-  if (turn.command === 'wait' && turn.wait !== undefined) return wait(STATUS_TEXT.waits(turn.wait.for), 0)
+  if (command === 'wait' && turn.wait !== undefined) return wait(STATUS_TEXT.waits(turn.wait.for), 0)
+  const decided = due === undefined ? { outcome: state.outcome ?? null, why: state.why ?? null } : dueData(due)
   const lines = [...turnLines(turn), ...(need.kind === 'resume' ? [STATUS_TEXT.resumes(resume)] : [])]
-  return { exitCode: exitCodeOf(turn.state), data: turnData(turn), lines, essential: lines }
+  return { exitCode: exitCodeOf(state), data: { command, ...NOTHING, ...decided }, lines, essential: lines }
 }
 
 function wait(why: string, exitCode: 0 | 1): CommandResult<NextDocument> {
@@ -142,23 +134,7 @@ function wait(why: string, exitCode: 0 | 1): CommandResult<NextDocument> {
   return { exitCode, data: { command: 'wait', ...NOTHING, why }, lines, essential: lines }
 }
 
-const NOTHING = {
-  phase: null,
-  step: null,
-  attempt: null,
-  prompt: null,
-  agent: null,
-  model: null,
-  artifact: null,
-  batch: null,
-  outcome: null,
-  why: null,
-}
-
-function turnData({ command, due, state }: Turn): NextDocument {
-  if (due === undefined) return { command, ...NOTHING, outcome: state.outcome ?? null, why: state.why ?? null }
-  return { command, ...NOTHING, ...dueData(due) }
-}
+const NOTHING = { phase: null, ...NO_WORK, batch: null, outcome: null, why: null }
 
 function turnLines({ command, due, state }: Turn): string[] {
   if (due === undefined) {
@@ -166,14 +142,19 @@ function turnLines({ command, due, state }: Turn): string[] {
       ? [NEXT_TEXT.finish(state.outcome ?? '', state.why)]
       : [NEXT_TEXT.wait(NEXT_TEXT.nothingToDo)]
   }
-  if (due.batch !== undefined) return [NEXT_TEXT.batch(due.phase, stepsOf(due)), '', due.prompt]
+  const { agent, model } = due.batch === undefined ? due : {}
   return [
-    NEXT_TEXT.prompt(due.phase, due.step, due.attempt),
-    ...(due.agent === undefined ? [] : [NEXT_TEXT.agent(due.agent)]),
-    ...(due.model === undefined ? [] : [NEXT_TEXT.model(due.model)]),
+    dueLine(due),
+    ...(agent === undefined ? [] : [NEXT_TEXT.agent(agent)]),
+    ...(model === undefined ? [] : [NEXT_TEXT.model(model)]),
     '',
     due.prompt,
   ]
+}
+
+export function dueLine(due: DuePrompt): string {
+  const { phase, step, attempt, batch } = due
+  return batch === undefined ? NEXT_TEXT.prompt(phase, step, attempt) : NEXT_TEXT.batch(phase, stepsOf(due))
 }
 
 export const NEXT_TEXT = {

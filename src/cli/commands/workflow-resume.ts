@@ -9,7 +9,6 @@ import { commandsOfRun, requireTrust, trustRun } from '../../run/store/run-trust
 import { requireState } from '../../run/store/state-store.ts'
 import * as field from '../../views/documents.ts'
 import { runDocument } from '../../views/run-view.ts'
-
 import {
   type BareCommand,
   type Declaration,
@@ -86,7 +85,7 @@ export const run: Run<typeof declaration, ResumeDocument> = async (context, [tas
     data: { ...data, taken_over_from: takenFrom ?? null },
     lines: [
       ...lines,
-      ...(options.trust ? commandsOfRun(state).map(trustedLine) : []),
+      ...(options.trust ? commandsOfRun(state).map((run) => `  trusted from now on: ${inLine(run)}`) : []),
       ...(takenFrom === undefined ? [] : [`  ${DRIVER_TEXT.takenFrom(takenFrom)}`]),
       ...(state.active ? driverLines(context, folder, state, runner.hostSession) : []),
     ],
@@ -101,8 +100,4 @@ async function fetchRun(
 ): Promise<TaskFolder> {
   const { takeShared } = await import('../workflow/take-shared.ts')
   return withRemote(context, () => takeShared(context, task, remote, options))
-}
-
-export function trustedLine(run: string): string {
-  return `  trusted from now on: ${inLine(run)}`
 }

@@ -147,7 +147,7 @@ export async function takeRun(call: GitCall, folder: TaskFolder, wanted: RemoteR
   const { remote, run, commit, state } = wanted
   const tree = await readTree(call, commit)
   const before = shareOf(folder, run)
-  const bases = [...(await filesOf(call, [before?.commit, before?.kept])), await committedFiles(call, folder, tree)]
+  const bases = await knownFiles(call, folder, tree, [before?.commit, before?.kept])
   // By another command of this machine.
   const changed = new PostflightError('shared-held', { run, remote, machine: '', session: undefined, age: '' })
   const plan = (): PlannedRun => {
@@ -251,37 +251,34 @@ export async function heldError(
   return new PostflightError('shared-held', { run, remote, machine, session, age })
 }
 
-async function filesOf(
+/**
+ * What may be replaced, since it is not lost: the files of these commits, and those files of the run that are here as git has
+ * them in HEAD, such as a committed list of tasks.
+ */
+async function knownFiles(
   call: GitCall,
+  { path: folder, relative }: TaskFolder,
+  tree: ReadonlyMap<string, Buffer>,
   commits: readonly (string | undefined)[],
 ): Promise<ReadonlyMap<string, Buffer>[]> {
-  const read: ReadonlyMap<string, Buffer>[] = []
+  const known: ReadonlyMap<string, Buffer>[] = []
   for (const commit of commits) {
     if (commit === undefined || commit === '') continue
     try {
-      read.push(runFilesIn(await readTree(call, commit)))
+      known.push(runFilesIn(await readTree(call, commit)))
     } catch (error) {
       // Git no longer has the commit.
       if (!(error instanceof PostflightError)) throw error
     }
   }
-  return read
-}
-
-/** Files of the run that are here as git has them in HEAD, such as a committed list of tasks: nothing of them is lost. */
-async function committedFiles(
-  call: GitCall,
-  { path: folder, relative }: TaskFolder,
-  tree: ReadonlyMap<string, Buffer>,
-): Promise<ReadonlyMap<string, Buffer>> {
-  const files = new Map<string, Buffer>()
+  const committed = new Map<string, Buffer>()
   for (const [name, wanted] of runFilesIn(tree)) {
     const here = readRunFile(folder, name)
     if (!Buffer.isBuffer(here) || here.equals(wanted)) continue
     const { status, bytes } = await runGit(call, 'cat-file', 'blob', `HEAD:./${relative}/${name}`)
-    if (status === 0 && bytes.equals(here)) files.set(name, here)
+    if (status === 0 && bytes.equals(here)) committed.set(name, here)
   }
-  return files
+  return [...known, committed]
 }
 
 function runFilesIn(tree: ReadonlyMap<string, Buffer>): ReadonlyMap<string, Buffer> {
