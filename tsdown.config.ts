@@ -183,7 +183,7 @@ const CHUNKS: readonly (readonly [entry: string, chunk: string])[] = [
   [source('../kernel/file-pattern.ts'), 'markers'],
   ...commandFiles('markers', ['create', 'clear', 'step']),
   [source('../done/trust-store.ts'), 'done'],
-  ...commandFiles('runs', ['workflow-next', 'workflow-status', 'workflow-stop', 'workflow-abort', 'workflow-history']),
+  ...commandFiles('runs', ['workflow-next', 'workflow-status', 'workflow-control', 'workflow-history']),
 ]
 
 function commandFiles(chunk: string, names: readonly string[]): [entry: string, chunk: string][] {

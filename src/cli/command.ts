@@ -117,10 +117,6 @@ export const RUN_EXIT_CODES = `
 Exit code: 0 while the run goes on and after it has completed; 1 if it was
 stopped, stalled, failed or was aborted.`
 
-export const APPROVAL_NOTE = `
-A run waits for this at a phase with "approve: true". Only a person can do it:
-the command refuses to run in an agent's shell.`
-
 export const HOST = ['--host <name>', listed(Object.keys(HOST_TITLES), 'or'), 'claude'] as const
 
 export const SCOPE =

@@ -1,5 +1,13 @@
+import os from 'node:os'
+import path from 'node:path'
+import { kindAt } from '../disk/file-facts.ts'
 import { shellIdentity } from '../hosts/all-hosts.ts'
+import { commandLine } from '../kernel/command-line.ts'
+import { asPostflightError, messageOf } from '../kernel/error-messages.ts'
 import { PostflightError } from '../kernel/errors.ts'
+import { RUN_SHARE_FILE } from '../kernel/files.ts'
+import { oneLine } from '../kernel/text.ts'
+import { variable } from '../kernel/values.ts'
 import {
   type CommandContext,
   type CommandResult,
@@ -7,27 +15,23 @@ import {
   requireRoot,
   requireTaskFolder,
 } from '../project/command-context.ts'
-import type { TaskFolder } from '../project/task-folder.ts'
+import { type TaskFolder, taskWord } from '../project/task-folder.ts'
 import type { GivenInput } from '../run/definition/definition.ts'
 import { endEntry } from '../run/drive.ts'
 import type { WorkflowState } from '../run/machine/state.ts'
+import { STATUS_TEXT } from '../run/run-messages.ts'
+import type { Machine } from '../run/shared/publish-run.ts'
+import { refuseMoved } from '../run/shared/share-record.ts'
 import type { Runner } from '../run/store/run.ts'
 import type { Truster } from '../run/store/run-trust.ts'
 import { requireState } from '../run/store/state-store.ts'
 import type { Painter } from '../views/print.ts'
-import type { RunDocument } from '../views/run-view.ts'
-import { runData, runLines } from '../views/run-view.ts'
+import { type RunDocument, runData, runLines } from '../views/run-view.ts'
 import { callerOf } from './marker-owner.ts'
 import { checkIds, OPTION_EXPECTATIONS } from './option-values.ts'
-import { publishChange } from './workflow/publish-change.ts'
 
 export function requireRunFolder(context: CommandContext, task: string): TaskFolder {
   return requireTaskFolder(requireRoot(context), task, 'workflow')
-}
-
-export interface RunnerOptions {
-  readonly hostSession?: string
-  readonly parentSession?: string
 }
 
 export function trusterOf(context: CommandContext, session = shellIdentity(context.environment)?.session): Truster {
@@ -35,7 +39,10 @@ export function trusterOf(context: CommandContext, session = shellIdentity(conte
   return { environment, findHome, session }
 }
 
-export function runnerOf(context: CommandContext, options: RunnerOptions): Runner {
+export function runnerOf(
+  context: CommandContext,
+  options: { readonly hostSession?: string; readonly parentSession?: string },
+): Runner {
   const { hostSession, parentSession } = options
   checkIds([
     ['--host-session', hostSession],
@@ -90,4 +97,54 @@ export function givenInputs(values: readonly string[] = []): GivenInput[] {
       throw new PostflightError('value-invalid', { option: '--set', value, expected: OPTION_EXPECTATIONS.input })
     return [value.slice(0, at), value.slice(at + 1)]
   })
+}
+
+export function machineOf({ environment, nowMs }: CommandContext): Machine {
+  return { name: oneLine(variable(environment, 'POSTFLIGHT_MACHINE')?.trim() || os.hostname(), 100), nowMs }
+}
+
+const NOTE_AFTER_MS = 5_000
+
+export async function withRemote<Result>({ note }: CommandContext, work: () => Promise<Result>): Promise<Result> {
+  const timer = setTimeout(() => note('waiting for the git remote (30 s at most)'), NOTE_AFTER_MS)
+  try {
+    return await work()
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** A failure is a note on stderr: the run continues here. */
+export async function publishChange(context: CommandContext, folder: TaskFolder): Promise<void> {
+  // Most runs are not shared, and git and child processes take time to load.
+  if (kindAt(path.join(folder.path, RUN_SHARE_FILE)) === undefined) return
+  const { publishRun } = await import('../run/shared/publish-run.ts')
+  try {
+    await withRemote(context, () => publishRun(folder, machineOf(context)))
+  } catch (error) {
+    const { code, args } = asPostflightError(error)
+    const publish = commandLine(['workflow', 'publish', taskWord(folder)], context.rootOption)
+    if (code === 'not-published' && 'detail' in args)
+      context.note(STATUS_TEXT.notPublished(String(args.detail), publish))
+    else if (code === 'share-unreadable') context.note(messageOf(error))
+    else throw error
+  }
+}
+
+/** Shares the run first if `shareWith` is the name of a remote. */
+export async function publishNow(context: CommandContext, folder: TaskFolder, shareWith?: string): Promise<string[]> {
+  const { publishRun, shareRun } = await import('../run/shared/publish-run.ts')
+  const machine = machineOf(context)
+  if (shareWith !== undefined) await withRemote(context, () => shareRun(folder, shareWith, machine))
+  const state = requireState(folder)
+  refuseMoved(folder, state)
+  const remote = await withRemote(context, () => publishRun(folder, machine))
+  if (remote === undefined) throw new PostflightError('not-shared', { task: taskWord(folder) })
+  const resume = commandLine(['workflow', 'resume', taskWord(folder)], undefined)
+  const resumeShared = `${resume} --shared${remote === 'origin' ? '' : ` ${remote}`}`
+  return [
+    `published to ${remote} as refs/postflight/${state.id}. Everyone who can read that repository can now read the run's state with all its prompts and inputs, its artifacts, step results, receipts and history`,
+    `  and the name of this machine: ${machine.name} (POSTFLIGHT_MACHINE gives another one)`,
+    `  after \`workflow release\` here, another machine goes on with \`${resumeShared}\``,
+  ]
 }

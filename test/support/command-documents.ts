@@ -1,12 +1,19 @@
+import { readFileSync } from 'node:fs'
 import type * as z from 'zod/mini'
-import { COMMANDS, type CommandName } from '../../src/cli/commands/command-list.ts'
+import type { CommandName } from '../../src/cli/commands/command-list.ts'
 
-/** The schema of each command's `--json` document, from the command's own file. */
+const FOLDER = '../../src/cli/commands'
+const LIST = readFileSync(new URL(`${FOLDER}/command-list.ts`, import.meta.url), 'utf8')
+
+/** The schema of each command's `--json` document, from the file that the list of commands loads. */
 export const DOCUMENTS = Object.fromEntries(
   await Promise.all(
-    Object.keys(COMMANDS).map(async (name) => {
-      const file = `../../src/cli/commands/${name.replaceAll(' ', '-')}.ts`
-      return [name, ((await import(file)) as { document: () => z.ZodMiniType }).document()]
-    }),
+    Array.from(
+      LIST.matchAll(/^ {2}'?([a-z][a-z ]*)'?: \{\s+declaration.*?import\('\.\/([\w-]+)\.ts'\)/gms),
+      async ([, name, file]) => [
+        name,
+        ((await import(`${FOLDER}/${file}.ts`)) as { document: () => z.ZodMiniType }).document(),
+      ],
+    ),
   ),
 ) as Readonly<Record<CommandName, z.ZodMiniType>>

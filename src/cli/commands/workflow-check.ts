@@ -1,10 +1,9 @@
 import * as z from 'zod/mini'
 import { PostflightError } from '../../kernel/errors.ts'
 import { CHECK_TEXT, failureWords, since } from '../../marker/check-messages.ts'
-import { type CommandResult, recordInJournal, requireRoot, requireTaskFolder } from '../../project/command-context.ts'
-import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
+import { type CommandResult, recordInJournal } from '../../project/command-context.ts'
+import { taskWord } from '../../project/task-folder.ts'
 import { currentPhase } from '../../run/machine/position.ts'
-import type { WorkflowState } from '../../run/machine/state.ts'
 import { PHASE_CHECK_TEXT } from '../../run/run-messages.ts'
 import { refuseMoved } from '../../run/shared/share-record.ts'
 import { checkStatus, runPhaseCheck } from '../../run/store/phase-check.ts'
@@ -13,8 +12,7 @@ import { requireState } from '../../run/store/state-store.ts'
 import * as field from '../../views/documents.ts'
 import { failedCheckData } from '../clear/clear-view.ts'
 import { type BareCommand, type Declaration, example, type Run, TASK, timeoutOption } from '../command.ts'
-import { trusterOf } from '../runs.ts'
-import { publishChange } from '../workflow/publish-change.ts'
+import { publishChange, requireRunFolder, trusterOf } from '../runs.ts'
 
 export const declaration = {
   free: true,
@@ -44,64 +42,41 @@ export const document = () =>
 type PhaseCheckDocument = field.DocumentOf<typeof document>
 
 export const run: Run<typeof declaration, PhaseCheckDocument> = async (context, [task], options) => {
-  const folder = requireTaskFolder(requireRoot(context), task, 'workflow')
+  const folder = requireRunFolder(context, task)
   const state = requireState(folder)
   refuseMoved(folder, state)
   const { run } = currentPhase(state).check
+  const none = (): PostflightError => new PostflightError('check-none', { task: taskWord(folder), phase: state.phase })
+  const resultOf = (
+    result: PhaseCheckDocument['result'],
+    lines: readonly [string, ...string[]],
+    data: Partial<PhaseCheckDocument> = {},
+  ): CommandResult<PhaseCheckDocument> => {
+    const nothing = { receipt: null, failed: null, not_bound: [] }
+    return {
+      exitCode: result === 'passed' ? 0 : 1,
+      data: { task: folder.task, phase: state.phase, result, message: lines[0], ...nothing, ...data },
+      lines,
+      essential: result === 'passed' ? [] : lines,
+    }
+  }
   const status = checkStatus(folder, state)
-  if (status.kind === 'none' || run === undefined) {
-    throw new PostflightError('check-none', { task: taskWord(folder), phase: state.phase })
-  }
-  if (status.kind === 'passed') return resultOf(folder, state, 'passed', 0, PHASE_CHECK_TEXT.alreadyPassed(run))
-  if (status.kind === 'too-early') {
-    return resultOf(folder, state, 'too-early', 1, PHASE_CHECK_TEXT.tooEarly(run, status.why))
-  }
+  if (status.kind === 'none' || run === undefined) throw none()
+  if (status.kind === 'passed') return resultOf('passed', [PHASE_CHECK_TEXT.alreadyPassed(run)])
+  if (status.kind === 'too-early') return resultOf('too-early', [PHASE_CHECK_TEXT.tooEarly(run, status.why)])
   requireTrust(folder, state, trusterOf(context))
   const done = await runPhaseCheck(folder, state, { limitMs: options.timeout, obeysSignals: true })
-  if (done.kind === 'none') throw new PostflightError('check-none', { task: taskWord(folder), phase: state.phase })
+  if (done.kind === 'none') throw none()
   if (done.kind === 'busy') {
-    return resultOf(folder, state, 'running', 1, PHASE_CHECK_TEXT.running(run, since(done.sinceMs, context.nowMs)))
+    return resultOf('running', [PHASE_CHECK_TEXT.running(run, since(done.sinceMs, context.nowMs))])
   }
-  const { failure, durationMs, output } = done.check
-  const words = failure === undefined ? undefined : failureWords(failure)
-  const line =
-    words === undefined ? PHASE_CHECK_TEXT.passed(run, durationMs) : PHASE_CHECK_TEXT.failed(run, words, durationMs)
   recordInJournal(context, folder.root, [done.entry])
   await publishChange(context, folder)
-  const outcome = resultOf(
-    folder,
-    state,
-    failure === undefined ? 'passed' : 'failed',
-    failure === undefined ? 0 : 1,
-    line,
-  )
+  const { failure, durationMs, output } = done.check
   const notBound = done.notBound.length === 0 ? [] : [PHASE_CHECK_TEXT.notBound(done.notBound)]
-  const result = {
-    ...outcome,
-    data: { ...outcome.data, not_bound: done.notBound.map((one) => one.path) },
-    lines: [line, ...notBound],
-  }
-  if (failure === undefined) return { ...result, data: { ...result.data, receipt: done.receipt } }
-  const lines = [line, ...CHECK_TEXT.output(output), ...notBound]
-  return {
-    ...result,
-    data: { ...result.data, receipt: done.receipt, failed: failedCheckData({ ...done.check, failure }) },
-    lines,
-    essential: lines,
-  }
-}
-
-function resultOf(
-  folder: TaskFolder,
-  state: WorkflowState,
-  result: PhaseCheckDocument['result'],
-  exitCode: 0 | 1,
-  line: string,
-): CommandResult<PhaseCheckDocument> {
-  return {
-    exitCode,
-    data: { task: folder.task, phase: state.phase, result, message: line, receipt: null, failed: null, not_bound: [] },
-    lines: [line],
-    essential: exitCode === 0 ? [] : [line],
-  }
+  const data = { receipt: done.receipt, not_bound: done.notBound.map((one) => one.path) }
+  if (failure === undefined) return resultOf('passed', [PHASE_CHECK_TEXT.passed(run, durationMs), ...notBound], data)
+  const line = PHASE_CHECK_TEXT.failed(run, failureWords(failure), durationMs)
+  const failed = failedCheckData({ ...done.check, failure })
+  return resultOf('failed', [line, ...CHECK_TEXT.output(output), ...notBound], { ...data, failed })
 }

@@ -1,22 +1,16 @@
 import path from 'node:path'
 import * as z from 'zod/mini'
 import { kindAt } from '../../disk/file-facts.ts'
-import {
-  type CommandContext,
-  displayPath,
-  findCommandRoot,
-  requireRoot,
-  requireTaskFolder,
-} from '../../project/command-context.ts'
+import { type CommandContext, displayPath, findCommandRoot } from '../../project/command-context.ts'
 import { findTaskFolder } from '../../project/task-folders.ts'
 import type { Definition } from '../../run/definition/definition.ts'
 import { mermaidLines } from '../../run/machine/picture.ts'
-import type { WorkflowState } from '../../run/machine/state.ts'
 import { findDefinition, listExamples } from '../../run/store/find-definition.ts'
 import { requireDefinition } from '../../run/store/load-definition.ts'
 import { readState, requireState } from '../../run/store/state-store.ts'
 import * as field from '../../views/documents.ts'
 import { type BareCommand, type Declaration, example, type Run } from '../command.ts'
+import { requireRunFolder } from '../runs.ts'
 
 export const declaration = {
   free: true,
@@ -38,7 +32,8 @@ export const document = () => z.strictObject({ mermaid: field.text('The diagram,
 type GraphDocument = field.DocumentOf<typeof document>
 
 export const run: Run<typeof declaration, GraphDocument> = (context, [target]) => {
-  const state = isFile(context, target) || isExample(context, target) ? undefined : stateOf(context, target)
+  const state =
+    isFile(context, target) || isExample(context, target) ? undefined : requireState(requireRunFolder(context, target))
   const definition = state?.definition ?? definitionAt(context, target)
   const lines = mermaidLines(definition, state)
   return { exitCode: 0, data: { mermaid: lines.join('\n') }, lines, essential: lines }
@@ -55,10 +50,6 @@ function isExample(context: CommandContext, target: string): boolean {
   const root = findCommandRoot(context)
   const folder = root === undefined ? undefined : findTaskFolder(root, target)
   return folder === undefined || readState(folder) === undefined
-}
-
-function stateOf(context: CommandContext, task: string): WorkflowState {
-  return requireState(requireTaskFolder(requireRoot(context), task, 'workflow'))
 }
 
 function definitionAt(context: CommandContext, named: string): Definition {

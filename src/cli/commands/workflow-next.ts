@@ -1,13 +1,14 @@
 import * as z from 'zod/mini'
 import { shellIdentity } from '../../hosts/all-hosts.ts'
 import { commandLine } from '../../kernel/command-line.ts'
+import { approval, listed, quote } from '../../kernel/text.ts'
 import { since } from '../../marker/check-messages.ts'
 import { type CommandResult, recordInJournal } from '../../project/command-context.ts'
 import { taskWord } from '../../project/task-folder.ts'
 import { CAME_BACK, driveRun, peekTurn, type RunStop, type Turn } from '../../run/drive.ts'
 import { RUN_OUTCOMES } from '../../run/machine/history.ts'
 import { needOf } from '../../run/machine/need.ts'
-import { stepsOf } from '../../run/machine/prompt.ts'
+import { type DuePrompt, type DueWork, stepsOf } from '../../run/machine/prompt.ts'
 import { DRIVER_TEXT, PHASE_CHECK_TEXT, STATUS_TEXT } from '../../run/run-messages.ts'
 import * as field from '../../views/documents.ts'
 import { exitCodeOf } from '../../views/run-view.ts'
@@ -20,9 +21,7 @@ import {
   TASK,
   timeoutOption,
 } from '../command.ts'
-import { requireRunFolder, trusterOf } from '../runs.ts'
-import { dueData, dueFields, NEXT_TEXT } from '../workflow/due-prompt.ts'
-import { publishChange } from '../workflow/publish-change.ts'
+import { publishChange, requireRunFolder, trusterOf } from '../runs.ts'
 
 /** Drives a run without hooks. */
 
@@ -42,6 +41,39 @@ export const declaration = {
       .addHelpText('after', NOTE)
       .addHelpText('after', RUN_EXIT_CODES),
 } satisfies Declaration
+
+const workFields = () => ({
+  step: field.optionalCount('Its step, from 1.'),
+  attempt: field.optionalCount('Its attempt, from 1.'),
+  prompt: field.optionalText('The text for the agent.'),
+  agent: field.optionalText('The type of the agent to run it.'),
+  model: field.optionalText('The model to run it.'),
+  artifact: field.optionalText('The file that the agent must write, as a path in the task folder.'),
+})
+
+export const dueFields = () => ({
+  phase: field.optionalText('The phase of the prompt.'),
+  ...workFields(),
+  batch: z.nullable(z.array(z.strictObject(workFields()))).register(z.globalRegistry, {
+    description:
+      'The prompts of several steps at once: each for an agent of its own. Then `prompt` contains all of them.',
+  }),
+})
+
+type WorkData = field.DocumentOf<() => z.ZodMiniObject<ReturnType<typeof workFields>, z.core.$strict>>
+
+const NO_WORK: WorkData = { step: null, attempt: null, prompt: null, agent: null, model: null, artifact: null }
+
+export function dueData(due: DuePrompt) {
+  const { phase, batch, prompt } = due
+  return batch === undefined
+    ? { phase, ...workData(due), batch: null }
+    : { phase, ...NO_WORK, prompt, batch: batch.map(workData) }
+}
+
+function workData({ step, attempt, prompt, agent, model, artifact }: DueWork): WorkData {
+  return { step: step ?? null, attempt, prompt, agent: agent ?? null, model: model ?? null, artifact }
+}
 
 export const document = () =>
   z.strictObject({
@@ -79,29 +111,22 @@ export const run: Run<typeof declaration, NextDocument> = async (context, [task]
     return wait(PHASE_CHECK_TEXT.running(turn.run, since(turn.sinceMs, context.nowMs)), 0)
   }
   if (turn.command === 'interrupted') return wait(PHASE_CHECK_TEXT.interrupted(turn.run ?? ''), 1)
-  const resume = commandLine(['workflow', 'resume', taskWord(folder)], context.rootOption)
+  const line = (word: string): string => commandLine(['workflow', word, taskWord(folder)], context.rootOption)
+  const resume = line('resume')
   if (turn.command === 'none') {
     const why = DRIVER_TEXT.isElsewhere(turn.state.hostSession ?? '', resume, caller !== undefined)
-    return {
-      exitCode: 0,
-      data: { command: 'wait', ...NOTHING, why },
-      lines: [NEXT_TEXT.wait(why)],
-    }
+    return { exitCode: 0, data: { command: 'wait', ...NOTHING, why }, lines: [NEXT_TEXT.wait(why)] }
   }
-  const { state } = turn
+  const { command, due, state } = turn
   const need = needOf(state)
   if (need.kind === 'approval') {
-    const [approve, reject] = ['approve', 'reject'].map((word) =>
-      commandLine(['workflow', word, taskWord(folder)], context.rootOption),
-    )
-    return wait(
-      NEXT_TEXT.awaitsApproval(need.phase, `${folder.relative}/${need.artifact}`, approve ?? '', reject ?? ''),
-      0,
-    )
+    const file = `${folder.relative}/${need.artifact}`
+    return wait(NEXT_TEXT.awaitsApproval(need.phase, file, line('approve'), line('reject')), 0)
   }
-  if (turn.command === 'wait' && turn.wait !== undefined) return wait(STATUS_TEXT.waits(turn.wait.for), 0)
+  if (command === 'wait' && turn.wait !== undefined) return wait(STATUS_TEXT.waits(turn.wait.for), 0)
+  const decided = due === undefined ? { outcome: state.outcome ?? null, why: state.why ?? null } : dueData(due)
   const lines = [...turnLines(turn), ...(need.kind === 'resume' ? [STATUS_TEXT.resumes(resume)] : [])]
-  return { exitCode: exitCodeOf(turn.state), data: turnData(turn), lines, essential: lines }
+  return { exitCode: exitCodeOf(state), data: { command, ...NOTHING, ...decided }, lines, essential: lines }
 }
 
 function wait(why: string, exitCode: 0 | 1): CommandResult<NextDocument> {
@@ -109,23 +134,7 @@ function wait(why: string, exitCode: 0 | 1): CommandResult<NextDocument> {
   return { exitCode, data: { command: 'wait', ...NOTHING, why }, lines, essential: lines }
 }
 
-const NOTHING = {
-  phase: null,
-  step: null,
-  attempt: null,
-  prompt: null,
-  agent: null,
-  model: null,
-  artifact: null,
-  batch: null,
-  outcome: null,
-  why: null,
-}
-
-function turnData({ command, due, state }: Turn): NextDocument {
-  if (due === undefined) return { command, ...NOTHING, outcome: state.outcome ?? null, why: state.why ?? null }
-  return { command, ...NOTHING, ...dueData(due) }
-}
+const NOTHING = { phase: null, ...NO_WORK, batch: null, outcome: null, why: null }
 
 function turnLines({ command, due, state }: Turn): string[] {
   if (due === undefined) {
@@ -133,12 +142,32 @@ function turnLines({ command, due, state }: Turn): string[] {
       ? [NEXT_TEXT.finish(state.outcome ?? '', state.why)]
       : [NEXT_TEXT.wait(NEXT_TEXT.nothingToDo)]
   }
-  if (due.batch !== undefined) return [NEXT_TEXT.batch(due.phase, stepsOf(due)), '', due.prompt]
+  const { agent, model } = due.batch === undefined ? due : {}
   return [
-    NEXT_TEXT.prompt(due.phase, due.step, due.attempt),
-    ...(due.agent === undefined ? [] : [NEXT_TEXT.agent(due.agent)]),
-    ...(due.model === undefined ? [] : [NEXT_TEXT.model(due.model)]),
+    dueLine(due),
+    ...(agent === undefined ? [] : [NEXT_TEXT.agent(agent)]),
+    ...(model === undefined ? [] : [NEXT_TEXT.model(model)]),
     '',
     due.prompt,
   ]
 }
+
+export function dueLine(due: DuePrompt): string {
+  const { phase, step, attempt, batch } = due
+  return batch === undefined ? NEXT_TEXT.prompt(phase, step, attempt) : NEXT_TEXT.batch(phase, stepsOf(due))
+}
+
+export const NEXT_TEXT = {
+  prompt: (phase: string, step: number | undefined, attempt: number): string =>
+    `prompt: phase ${phase}${step === undefined ? '' : `, step ${step}`}, attempt ${attempt}`,
+  batch: (phase: string, steps: readonly number[]): string =>
+    `prompt: phase ${phase}, steps ${listed(steps)} at the same time`,
+  agent: (agent: string): string => `agent: ${quote(agent, 200)}`,
+  model: (model: string): string => `model: ${quote(model, 200)}`,
+  wait: (why: string): string => `wait: ${why}`,
+  nothingToDo: 'nothing to do now',
+  awaitsApproval: (phase: string, file: string, approve: string, reject: string): string =>
+    `a person must approve the result of phase ${phase}: ${approval(file, approve, reject)}`,
+  finish: (outcome: string, why: string | undefined): string =>
+    `finish: ${outcome}${why === undefined ? '' : ` (${quote(why, 500)})`}`,
+} as const

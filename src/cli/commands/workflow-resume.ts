@@ -9,21 +9,19 @@ import { commandsOfRun, requireTrust, trustRun } from '../../run/store/run-trust
 import { requireState } from '../../run/store/state-store.ts'
 import * as field from '../../views/documents.ts'
 import { runDocument } from '../../views/run-view.ts'
-
 import {
   type BareCommand,
   type Declaration,
   example,
   HOST_SESSION,
+  type OptionsOf,
   PARENT_SESSION,
   type Run,
   remoteOption,
   TASK,
 } from '../command.ts'
-import { recordEnd, requireRunFolder, runnerOf, runResult, trusterOf } from '../runs.ts'
+import { publishChange, recordEnd, requireRunFolder, runnerOf, runResult, trusterOf, withRemote } from '../runs.ts'
 import { driverLines } from '../workflow/driver-check.ts'
-import { publishChange, withRemote } from '../workflow/publish-change.ts'
-import type { Wish } from '../workflow/take-shared.ts'
 
 const SHARED_NOTE = `
 With --shared, <task> may also be the id of the run. Its commands, and prompts
@@ -70,9 +68,10 @@ type ResumeDocument = field.DocumentOf<typeof document>
 export const run: Run<typeof declaration, ResumeDocument> = async (context, [task], options, { paint }) => {
   const runner = runnerOf(context, options)
   if (options.take && options.shared === undefined) throw new PostflightError('take-alone')
-  const { shared: remote } = options
   const folder =
-    remote === undefined ? requireRunFolder(context, task) : await fetchRun(context, task, { ...options, remote })
+    options.shared === undefined
+      ? requireRunFolder(context, task)
+      : await fetchRun(context, task, options.shared, options)
   const truster = trusterOf(context)
   if (!options.trust) requireTrust(folder, requireState(folder), truster)
   const { state, takenFrom } = resumeRun(folder, runner, context.nowMs, options.from)
@@ -86,18 +85,19 @@ export const run: Run<typeof declaration, ResumeDocument> = async (context, [tas
     data: { ...data, taken_over_from: takenFrom ?? null },
     lines: [
       ...lines,
-      ...(options.trust ? commandsOfRun(state).map(trustedLine) : []),
+      ...(options.trust ? commandsOfRun(state).map((run) => `  trusted from now on: ${inLine(run)}`) : []),
       ...(takenFrom === undefined ? [] : [`  ${DRIVER_TEXT.takenFrom(takenFrom)}`]),
       ...(state.active ? driverLines(context, folder, state, runner.hostSession) : []),
     ],
   }
 }
 
-async function fetchRun(context: CommandContext, word: string, wish: Wish): Promise<TaskFolder> {
+async function fetchRun(
+  context: CommandContext,
+  task: string,
+  remote: string,
+  options: OptionsOf<typeof declaration>,
+): Promise<TaskFolder> {
   const { takeShared } = await import('../workflow/take-shared.ts')
-  return withRemote(context, () => takeShared(context, word, wish))
-}
-
-export function trustedLine(run: string): string {
-  return `  trusted from now on: ${inLine(run)}`
+  return withRemote(context, () => takeShared(context, task, remote, options))
 }

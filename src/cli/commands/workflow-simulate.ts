@@ -8,16 +8,24 @@ import { type Definition, findPhase, inputValues } from '../../run/definition/de
 import { MAX_PHASE_STEPS } from '../../run/definition/definition-limits.ts'
 import type { Phase } from '../../run/definition/phase-fields.ts'
 import { RUN_OUTCOMES } from '../../run/machine/history.ts'
-import { type DuePrompt, stepsOf } from '../../run/machine/prompt.ts'
 import { type Script, simulatedStepCount, simulate as walk } from '../../run/machine/simulate.ts'
 import { STATUS_TEXT } from '../../run/run-messages.ts'
 import { findDefinition } from '../../run/store/find-definition.ts'
 import { requireDefinition } from '../../run/store/load-definition.ts'
 import * as field from '../../views/documents.ts'
-import { type BareCommand, collect, DEFINITION, type Declaration, example, type Run, SET } from '../command.ts'
+import {
+  type BareCommand,
+  collect,
+  DEFINITION,
+  type Declaration,
+  example,
+  type OptionsOf,
+  type Run,
+  SET,
+} from '../command.ts'
 import { OPTION_EXPECTATIONS } from '../option-values.ts'
 import { givenInputs } from '../runs.ts'
-import { dueData, dueFields, NEXT_TEXT } from '../workflow/due-prompt.ts'
+import { dueData, dueFields, dueLine } from './workflow-next.ts'
 
 export const declaration = {
   declare: (command: BareCommand) =>
@@ -80,55 +88,35 @@ export const run: Run<typeof declaration, SimulateDocument> = (context, [target]
     folder: `specs/${TASK}`,
     checkCommand: commandLine(['workflow', 'check', TASK], undefined),
   }
-  const { state, prompts, history } = walk(
-    definition,
-    script,
-    location,
-    inputValues(definition, givenInputs(options.set)),
-  )
+  const inputs = inputValues(definition, givenInputs(options.set))
+  const { state, prompts, history } = walk(definition, script, location, inputs)
   const bound = promptBound(definition, ({ id }) => script.steps.get(id))
   const entered = history.flatMap(({ event, phase, visit = 1 }) => (event === 'enter' ? [{ phase, visit }] : []))
-  const outcome = state.outcome ?? null
+  const taken = [...entered.map(({ phase }) => phase), state.outcome ?? '…'].join(' → ')
   const lines = [
-    SIMULATE_TEXT.path(
-      inLine(state.name),
-      entered.map(({ phase }) => phase),
-      outcome ?? undefined,
-      state.why,
-    ),
-    ...prompts.map((due, index) => `${String(index + 1).padStart(4)}  ${headOf(due)}`),
+    `${inLine(state.name)}: ${taken}${state.why === undefined ? '' : ` (${quote(state.why, 500)})`}`,
+    ...prompts.map((due, index) => `${String(index + 1).padStart(4)}  ${dueLine(due)}`),
     STATUS_TEXT.prompts(state.prompts, bound),
   ]
   return {
     exitCode: 0,
     data: {
-      ...{ outcome, why: state.why ?? null, path: entered },
+      outcome: state.outcome ?? null,
+      why: state.why ?? null,
+      path: entered,
       prompts: prompts.map(dueData),
-      ...{ prompt_count: state.prompts, prompt_bound: bound },
+      prompt_count: state.prompts,
+      prompt_bound: bound,
     },
     lines,
     essential: lines,
   }
 }
 
-function headOf(due: DuePrompt): string {
-  return due.batch === undefined
-    ? NEXT_TEXT.prompt(due.phase, due.step, due.attempt)
-    : NEXT_TEXT.batch(due.phase, stepsOf(due))
-}
-
-export const SIMULATE_TEXT = {
-  path: (name: string, phases: readonly string[], outcome: string | undefined, why: string | undefined): string =>
-    `${name}: ${[...phases, outcome ?? '…'].join(' → ')}${why === undefined ? '' : ` (${quote(why, 500)})`}`,
-} as const
-
-export interface ScriptOptions {
-  readonly fail: readonly string[]
-  readonly case: readonly string[]
-  readonly steps: readonly string[]
-}
-
-export function scriptFrom(definition: Definition, options: ScriptOptions): Script {
+function scriptFrom(
+  definition: Definition,
+  options: Pick<OptionsOf<typeof declaration>, 'steps' | 'case' | 'fail'>,
+): Script {
   const steps = new Map(options.steps.map((value) => stepCountOf(definition, value)))
   const cases = new Map(options.case.map((value) => caseOf(definition, value)))
   const failures = new Map(options.fail.map((value) => failureOf(definition, value, { steps })))

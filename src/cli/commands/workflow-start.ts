@@ -14,9 +14,7 @@ import { requireDefinition } from '../../run/store/load-definition.ts'
 import { listedIn } from '../../run/store/observe-run.ts'
 import { startRun } from '../../run/store/run.ts'
 import { trustRun } from '../../run/store/run-trust.ts'
-import type { RunDocument } from '../../views/run-view.ts'
-import { runData } from '../../views/run-view.ts'
-
+import { type RunDocument, runData } from '../../views/run-view.ts'
 import {
   type BareCommand,
   DEFINITION,
@@ -30,9 +28,8 @@ import {
   SET,
   TASK,
 } from '../command.ts'
-import { givenInputs, runnerOf, trusterOf } from '../runs.ts'
+import { givenInputs, publishNow, runnerOf, trusterOf } from '../runs.ts'
 import { driverLines } from '../workflow/driver-check.ts'
-import { publishNow } from '../workflow/publish-change.ts'
 
 export const declaration = {
   declare: (command: BareCommand) =>
@@ -92,13 +89,16 @@ export const run: Run<typeof declaration, RunDocument> = async (context, [task, 
   const shared = options.share === undefined ? [] : await shareStarted(context, folder, options.share)
   const data = runData(folder, state, context.nowMs)
   const steps = stepCount(definition, listedIn(folder))
+  const shown = inLine(folder.relative)
   const size = definitionSize(definition.phases.length, steps, data.prompt_bound ?? 0)
   return {
     exitCode: 0,
     data,
     lines: [
-      startedLine(inLine(state.name), inLine(folder.relative), size),
-      ...(aside === undefined ? [] : [setAsideLine(`${inLine(folder.relative)}/${aside}`)]),
+      `started "${inLine(state.name)}" in ${shown}: ${size}`,
+      ...(aside === undefined
+        ? []
+        : [`  files of an earlier run are now in ${shown}/${aside}: they do not count for this one`]),
       ...shared,
       ...driverLines(context, folder, state, runner.hostSession),
     ],
@@ -119,12 +119,4 @@ async function shareStarted(context: CommandContext, folder: TaskFolder, remote:
     context.note(messageOf(error))
     return []
   }
-}
-
-export function startedLine(name: string, folder: string, size: string): string {
-  return `started "${name}" in ${folder}: ${size}`
-}
-
-export function setAsideLine(folder: string): string {
-  return `  files of an earlier run are now in ${folder}: they do not count for this one`
 }

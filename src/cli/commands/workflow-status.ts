@@ -8,9 +8,8 @@ import { STATUS_TEXT } from '../../run/run-messages.ts'
 import { readState, requireState } from '../../run/store/state-store.ts'
 import * as field from '../../views/documents.ts'
 import { WATCH_TEXT } from '../../views/live-view.ts'
-import type { Painter } from '../../views/print.ts'
-import { jsonText, processScreen, type Screen } from '../../views/print.ts'
-import { exitCodeOf, runData, runDocument, runLines } from '../../views/run-view.ts'
+import { jsonText, type Painter, processScreen } from '../../views/print.ts'
+import { exitCodeOf, runDocument } from '../../views/run-view.ts'
 import { type BareCommand, type Declaration, example, RUN_EXIT_CODES, type Run, type Surroundings } from '../command.ts'
 import { requireRunFolder, runResult } from '../runs.ts'
 
@@ -44,7 +43,6 @@ const runsDocument = () =>
 export const document = () => z.union([runDocument(), runsDocument()])
 
 type StatusDocument = field.DocumentOf<typeof document>
-type RunsDocument = field.DocumentOf<typeof runsDocument>
 
 export const run: Run<typeof declaration, StatusDocument> = async (context, [task], { watch }, surroundings) => {
   const { contextNow, paint } = surroundings
@@ -74,22 +72,17 @@ function status(context: CommandContext, paint: Painter, task: string | undefine
   }
 }
 
-interface ListedRun {
-  readonly exitCode: 0 | 1
-  readonly data: RunsDocument['workflows']
-  readonly lines: readonly string[]
-}
-
 /** One that cannot be read shows its error, so that it does not hide the others. */
-function viewOf(folder: TaskFolder, context: CommandContext, paint: Painter): ListedRun {
+function viewOf(
+  folder: TaskFolder,
+  context: CommandContext,
+  paint: Painter,
+): CommandResult<field.DocumentOf<typeof runsDocument>['workflows']> {
   try {
     const state = readState(folder)
     if (state === undefined) return { exitCode: 0, data: [], lines: [] }
-    return {
-      exitCode: exitCodeOf(state),
-      data: [runData(folder, state, context.nowMs)],
-      lines: runLines(folder, state, context.nowMs, paint),
-    }
+    const { data, lines } = runResult(context, paint, folder, state)
+    return { exitCode: exitCodeOf(state), data: [data], lines }
   } catch (error) {
     const { code, args } = asPostflightError(error)
     const message = errorMessage(code, args)
@@ -104,15 +97,19 @@ const INTERVAL_MS = 500
  * Without a terminal: prints the picture whenever it changes, until every run in it has ended, it is stopped, or the
  * reader is gone.
  */
-async function printChanges(inspect: () => CommandResult<StatusDocument>, surroundings: Surroundings): Promise<0 | 1> {
-  const screen = processScreen(surroundings.stdout, surroundings.json)
+async function printChanges(
+  inspect: () => CommandResult<StatusDocument>,
+  { stdout, json, quiet }: Surroundings,
+): Promise<0 | 1> {
+  const screen = processScreen(stdout, json)
   let shown: string | undefined
   let result: CommandResult<StatusDocument>
   do {
     result = inspect()
     const picture = withoutTimes(result)
     if (picture !== shown) {
-      if (!show(result, surroundings, screen, shown === undefined)) return result.exitCode
+      const text = json ? jsonText(result.data) : `${shown === undefined ? '' : '\n'}${result.lines.join('\n')}`
+      if ((json || !quiet) && !screen.print(`${text}\n`)) return result.exitCode
       shown = picture
     }
     if (isOver(result)) return result.exitCode
@@ -133,16 +130,6 @@ function statusOrWait(
     if (!NOT_BEGUN.includes(asPostflightError(error).code)) throw error
     return { exitCode: 0, data: { workflows: [] }, lines: [WATCH_TEXT.waits(task)] }
   }
-}
-
-function show(
-  result: CommandResult,
-  options: Pick<Surroundings, 'json' | 'quiet'>,
-  screen: Screen,
-  isFirst: boolean,
-): boolean {
-  if (options.json) return screen.print(`${jsonText(result.data)}\n`)
-  return options.quiet || screen.print(`${isFirst ? '' : '\n'}${result.lines.join('\n')}\n`)
 }
 
 const GROWING: readonly string[] = ['age_ms', 'duration_ms']

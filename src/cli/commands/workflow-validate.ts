@@ -3,12 +3,10 @@ import { counted, inLine } from '../../kernel/text.ts'
 import type { PlacedFinding } from '../../kernel/yaml-text.ts'
 import { displayPath } from '../../project/command-context.ts'
 import { promptBound, stepCount } from '../../run/definition/bound.ts'
-import type { Definition } from '../../run/definition/definition.ts'
 import { definitionSize } from '../../run/run-messages.ts'
 import { findDefinition } from '../../run/store/find-definition.ts'
 import { loadDefinition } from '../../run/store/load-definition.ts'
 import * as field from '../../views/documents.ts'
-
 import { type BareCommand, DEFINITION, type Declaration, example, type Run } from '../command.ts'
 
 export const declaration = {
@@ -43,6 +41,7 @@ export const run: Run<typeof declaration, ValidateDocument> = (context, [file], 
   const target = findDefinition(context, file)
   const { faults, warnings, definition } = loadDefinition(target)
   const shown = displayPath(context, target)
+  const bound = definition === undefined ? undefined : promptBound(definition)
   const line = (finding: PlacedFinding, sign: string): string =>
     `${sign} ${shown}:${finding.line}:${finding.column}  ${finding.where === '' ? '' : `${finding.where}: `}${finding.detail}`
   return {
@@ -53,22 +52,14 @@ export const run: Run<typeof declaration, ValidateDocument> = (context, [file], 
       faults,
       warnings,
       phases: definition?.phases.length ?? null,
-      prompt_bound: definition === undefined ? null : promptBound(definition),
+      prompt_bound: bound ?? null,
     },
     lines: [
       ...faults.map((finding) => line(finding, paint.red('✗'))),
       ...warnings.map((finding) => line(finding, paint.yellow('!'))),
-      definition === undefined ? VALIDATE_TEXT.faults(faults.length) : `${paint.green('✓')} ${validLine(definition)}`,
+      definition === undefined || bound === undefined
+        ? counted(faults.length, 'fault')
+        : `${paint.green('✓')} ${inLine(definition.name)}: ${definitionSize(definition.phases.length, stepCount(definition), bound)}`,
     ],
   }
 }
-
-function validLine(definition: Definition): string {
-  const size = definitionSize(definition.phases.length, stepCount(definition), promptBound(definition))
-  return VALIDATE_TEXT.valid(inLine(definition.name), size)
-}
-
-export const VALIDATE_TEXT = {
-  faults: (count: number): string => counted(count, 'fault'),
-  valid: (name: string, size: string): string => `${name}: ${size}`,
-} as const

@@ -11,11 +11,11 @@ import { STATUS_TEXT } from '../../run/run-messages.ts'
 import { locationText } from '../../run/run-status.ts'
 import { gitCall } from '../../run/shared/publish-run.ts'
 import { requireRemote } from '../../run/shared/ref-store.ts'
-import { folderOfShare, holderWords, SHARED_TEXT, shareOf } from '../../run/shared/share-record.ts'
+import { folderOfShare, holderWords, shareOf } from '../../run/shared/share-record.ts'
 import { isHeldBy, type RemoteRun, readRuns, taskOf, type UnreadableRun } from '../../run/shared/take-run.ts'
 import * as field from '../../views/documents.ts'
 import type { Painter } from '../../views/print.ts'
-import { withRemote } from './publish-change.ts'
+import { withRemote } from '../runs.ts'
 
 export async function sharedStatus(
   context: CommandContext,
@@ -32,12 +32,12 @@ export async function sharedStatus(
     exitCode: isVerdict && !clean ? 1 : 0,
     data: { remote, clean, runs: rows, lost },
     lines: [
-      ...(rows.length === 0 ? [SHARED_TEXT.none(remote)] : []),
+      ...(rows.length === 0 ? [`no shared runs in ${remote}`] : []),
       ...rows.flatMap(({ message, fix, needs }) => [
         `${needs === null ? paint.red('✗') : needs === 'nothing' ? paint.green('✓') : paint.yellow('●')} ${message}`,
         ...(fix === null ? [] : [`  → ${fix}`]),
       ]),
-      ...lost.map((ref) => `${paint.yellow('!')} ${SHARED_TEXT.lost(ref)}`),
+      ...lost.map((ref) => `${paint.yellow('!')} ${ref} keeps what was not published before a takeover`),
     ],
   }
 }
@@ -58,13 +58,13 @@ function rowOf(context: CommandContext, root: string, remote: string, run: Remot
   const facts = [
     oneLine(state.name, 80),
     state.active ? locationText(state) : (state.outcome ?? ''),
-    ...(need.kind === 'approval' ? [SHARED_TEXT.needsApproval] : []),
+    ...(need.kind === 'approval' ? ['waits for approval'] : []),
     ...(need.kind === 'wait' ? [STATUS_TEXT.waits(need.wait.for)] : []),
     holder.machine === undefined
-      ? SHARED_TEXT.freeSince(age)
+      ? `released ${age} ago`
       : isHere
-        ? SHARED_TEXT.heldHere(age)
-        : SHARED_TEXT.held(holderWords(holder), age),
+        ? `held here for ${age}`
+        : `held by ${holderWords(holder)} for ${age}`,
   ]
   const isFree = holder.machine === undefined && isResumable(state)
   const message = [inLine(taskOf(run)), ...facts, run.run].join(' · ')

@@ -8,29 +8,27 @@ import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { isResumable } from '../../run/machine/need.ts'
 import type { WorkflowState } from '../../run/machine/state.ts'
 import { hasOwnPrompts } from '../../run/shared/own-definition.ts'
-import { gitCall, type Machine, publishRun } from '../../run/shared/publish-run.ts'
+import { gitCall, publishRun } from '../../run/shared/publish-run.ts'
 import { requireRemote } from '../../run/shared/ref-store.ts'
 import { folderOfShare, shareOf } from '../../run/shared/share-record.ts'
 import { findRun, heldError, isHeldBy, type RemoteRun, takeRun } from '../../run/shared/take-run.ts'
 import { requireEntered } from '../../run/store/run.ts'
 import { commandsOfRun, isTrusted, trustRun } from '../../run/store/run-trust.ts'
 import { readState } from '../../run/store/state-store.ts'
-import { trusterOf } from '../runs.ts'
-import { machineOf } from './publish-change.ts'
+import { machineOf, trusterOf } from '../runs.ts'
 
-export interface Wish {
-  readonly remote: string
-  readonly take: boolean
-  readonly trust: boolean
-  readonly from?: string | undefined
-}
-
-export async function takeShared(context: CommandContext, word: string, wish: Wish): Promise<TaskFolder> {
+export async function takeShared(
+  context: CommandContext,
+  word: string,
+  remote: string,
+  wish: { readonly take: boolean; readonly trust: boolean; readonly from?: string | undefined },
+): Promise<TaskFolder> {
   const root = findCommandRoot(context) ?? newRootFolder(context)
-  const call = await requireRemote(gitCall(root), wish.remote)
-  const found = await findRun(call, wish.remote, word)
+  const call = await requireRemote(gitCall(root), remote)
+  const found = await findRun(call, remote, word)
   const folder = folderOfShare(root, found.holder.path, found.run)
-  const known = knownState(folder, found.run)
+  const present = readState(folder)
+  const known = present?.id === found.run ? present : undefined
   const share = shareOf(folder, found.run)
   const isHere = isHeldBy(share, found)
   // The state here is newer than the ref, unless the files of the claim are not in place yet.
@@ -45,25 +43,17 @@ export async function takeShared(context: CommandContext, word: string, wish: Wi
   if (wish.from !== undefined) requireEntered(folder, found.state, wish.from, context.nowMs)
   if (!wish.trust) requireForeignTrust(context, found, known, root)
   return inFolder(folder, async () => {
-    if (share !== undefined && known !== undefined) await keepUnpublished(folder, machineOf(context))
-    await takeRun(call, folder, found, machineOf(context))
+    const machine = machineOf(context)
+    if (share !== undefined && known !== undefined) {
+      // Another machine took the run: what was not published here is kept beside it.
+      await publishRun(folder, machine).catch((error: unknown) => {
+        if (!['workflow-moved', 'not-published'].includes(asPostflightError(error).code)) throw error
+      })
+    }
+    await takeRun(call, folder, found, machine)
     if (wish.trust) trustRun(found.state, trusterOf(context))
     return folder
   })
-}
-
-/** Publishes once more: another machine took the run, so what was not published here is kept beside it. */
-async function keepUnpublished(folder: TaskFolder, machine: Machine): Promise<void> {
-  try {
-    await publishRun(folder, machine)
-  } catch (error) {
-    if (asPostflightError(error).code !== 'workflow-moved') throw error
-  }
-}
-
-function knownState(folder: TaskFolder, run: string): WorkflowState | undefined {
-  const state = readState(folder)
-  return state?.id === run ? state : undefined
 }
 
 function requireForeignTrust(

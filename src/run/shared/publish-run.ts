@@ -2,7 +2,8 @@ import { COMMAND_PATIENCE_MS, retryWhileLocked } from '../../disk/lock.ts'
 import { commandLine } from '../../kernel/command-line.ts'
 import { asPostflightError, errorMessage } from '../../kernel/error-messages.ts'
 import { PostflightError } from '../../kernel/errors.ts'
-import { RUN_HISTORY_FILE, SPECS_FOLDER } from '../../kernel/files.ts'
+import { RUN_HISTORY_FILE } from '../../kernel/files.ts'
+import { toIsoSeconds } from '../../kernel/time.ts'
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { moveState, returnState } from '../machine/control.ts'
 import { isResumable } from '../machine/need.ts'
@@ -11,18 +12,32 @@ import { formatState } from '../machine/state-file.ts'
 import { removeRunFile } from '../store/run-file.ts'
 import { requireState, withRun, writeState } from '../store/state-store.ts'
 import { type GitCall, runGit } from './isolated-git.ts'
-import { commitOf, fetchRuns, isRemote, pushRun, requireRemote, sharedRef } from './ref-store.ts'
+import {
+  commitOf,
+  fetchRuns,
+  hasCommit,
+  isRemote,
+  pushRun,
+  readBlob,
+  requireRemote,
+  sharedRef,
+  treeFault,
+  treeIn,
+  writeCommit,
+  writeTree,
+} from './ref-store.ts'
 import { readRunFiles } from './run-files.ts'
-import { hasCommit, readBlob, treeFault, treeIn, writeCommit, writeTree } from './run-tree.ts'
 import {
   formatHolder,
   type Holder,
+  holderWords,
   MAX_SENT,
   newNonce,
+  newShare,
+  pathInSpecs,
   readHolder,
   readShare,
   refuseMoved,
-  SHARED_TEXT,
   type ShareRecord,
   shareOf,
   writeShare,
@@ -34,12 +49,6 @@ const PUBLISH_MS = 30_000
 export interface Machine {
   readonly name: string
   readonly nowMs: number
-}
-
-/** `problem`: why it failed. */
-export interface Published {
-  readonly remote: string
-  readonly problem: string | undefined
 }
 
 export function gitCall(root: string): GitCall {
@@ -58,44 +67,35 @@ export async function shareRun(folder: TaskFolder, remote: string, { nowMs }: Ma
     const share = shareOf(folder, state.id)
     // Released here. If a machine took it before its ref was lost, the first one to share it again has it.
     const isReturned = isGone && state.outcome === 'moved' && (share?.sequence ?? 0) >= state.sequence
-    if (isReturned) writeState(folder, returnState(state, SHARED_TEXT.refGone, nowMs), state)
+    if (isReturned) writeState(folder, returnState(state, 'its ref is gone from the remote', nowMs), state)
     else refuseMoved(folder, state)
-    if (share !== undefined && !isGone) {
-      if (share.remote !== remote) writeShare(folder, { ...share, remote })
-      return
+    if (share === undefined || isGone) {
+      writeShare(folder, newShare(state.id, remote, { generation: 1, nonce: newNonce(), sinceMs: nowMs }))
+    } else if (share.remote !== remote) {
+      writeShare(folder, { ...share, remote })
     }
-    const claim = { generation: 1, nonce: newNonce(), sinceMs: nowMs }
-    writeShare(folder, { ...BLANK, ...claim, run: state.id, remote })
   })
 }
 
-export const BLANK = {
-  ...{
-    commit: '',
-    sent: [],
-    claim: undefined,
-    kept: undefined,
-    publishedMs: undefined,
-    sequence: 0,
-    problem: undefined,
-  },
-} as const
-
-/** Throws `workflow-moved` if another machine took the run. */
-export async function publishRun(folder: TaskFolder, machine: Machine): Promise<Published | undefined> {
+/**
+ * Returns the remote, or undefined if the run is not shared. Throws `workflow-moved` if another machine took it, and
+ * `not-published`, which the record then keeps.
+ */
+export async function publishRun(folder: TaskFolder, machine: Machine): Promise<string | undefined> {
   const state = requireState(folder)
   const share = state.outcome === 'moved' ? undefined : readShare(folder, state.id)
   if (share === undefined) return undefined
+  const { remote } = share
   try {
     await push(folder, machine, false)
-    return { remote: share.remote, problem: undefined }
+    return remote
   } catch (error) {
     const { code, args } = asPostflightError(error)
     if (code === 'workflow-moved') throw error
     const says = code === 'not-published' && 'detail' in args ? String(args.detail) : errorMessage(code, args)
-    const problem = says.replace(/\.$/, '')
-    await changeShare(folder, (now) => ({ ...now, problem }))
-    return { remote: share.remote, problem }
+    const detail = says.replace(/\.$/, '')
+    await changeShare(folder, (now) => ({ ...now, problem: detail }))
+    throw new PostflightError('not-published', { task: taskWord(folder), remote, detail }, error)
   }
 }
 
@@ -108,32 +108,34 @@ export async function releaseRun(folder: TaskFolder, machine: Machine): Promise<
   return requireState(folder)
 }
 
-interface Snapshot {
-  readonly state: WorkflowState
-  readonly share: ShareRecord
-  /** Or why they cannot be published. */
-  readonly files: ReadonlyMap<string, Buffer> | PostflightError
-}
-
 async function push(folder: TaskFolder, machine: Machine, releases: boolean): Promise<void> {
   const limit = gitCall(folder.root)
+  const { nowMs } = machine
   for (;;) {
     const { state, share, files } = await takeSnapshot(folder)
     const { remote, run, commit: expected } = share
-    const call = await remoteCall(limit, folder, share)
-    if (files instanceof PostflightError) throw await fencedOr(files, call, folder, machine, share)
+    const notPublished = (detail: string, cause?: unknown): PostflightError =>
+      new PostflightError('not-published', { task: taskWord(folder), remote, detail }, cause)
+    const shareWords = ['workflow', 'share', taskWord(folder)]
+    const call = await requireRemote(limit, remote).catch((error: unknown) => {
+      if (asPostflightError(error).code !== 'remote-unknown') throw error
+      const again = `${commandLine(shareWords, undefined)} REMOTE`
+      throw notPublished(`that remote is gone or renamed: \`${again}\` goes on with another name`, error)
+    })
+    const attempt: Attempt = { call, folder, share, nowMs }
+    if (files instanceof PostflightError) throw await fencedOr(files, attempt)
     const holder = Buffer.from(formatHolder(holderOf(folder, state, share, machine, releases)))
     const tree = new Map([
       ['state.json', Buffer.from(formatState(state))],
       ['holder.json', holder],
       ...[...files].map(([name, bytes]) => [`folder/${name}`, bytes] as const),
     ])
-    const notPublished = (detail: string): PostflightError =>
-      new PostflightError('not-published', { task: taskWord(folder), remote, detail })
-    const gone = SHARED_TEXT.gone(commandLine(['workflow', 'share', taskWord(folder), remote], undefined))
-    const fault = readHolder(holder) === undefined ? SHARED_TEXT.unsafeFolder : treeFault(sizesOf(tree))
-    if (fault !== undefined) throw await fencedOr(notPublished(fault), call, folder, machine, share)
-    const subject = releases ? `${run}: released` : `${run}: ${state.phase}, transition ${state.sequence}`
+    const gone = `its ref is gone from the remote: \`${commandLine([...shareWords, remote], undefined)}\` publishes it again`
+    const fault =
+      readHolder(holder) === undefined
+        ? 'the name of its task folder is not safe on every machine'
+        : treeFault([...tree].map(([path, { length: size }]) => ({ path, size })))
+    if (fault !== undefined) throw await fencedOr(notPublished(fault), attempt)
     // git removes a commit to which no ref leads after some weeks.
     if (expected !== '' && !(await hasCommit(call, expected))) {
       if ((await commitOf(call, remote, run)) === '') throw notPublished(gone)
@@ -141,6 +143,7 @@ async function push(folder: TaskFolder, machine: Machine, releases: boolean): Pr
     }
     const written = await writeTree(call, tree)
     const isSame = expected !== '' && (await treeIn(call, expected)) === written
+    const subject = releases ? `${run}: released` : `${run}: ${state.phase}, transition ${state.sequence}`
     const commit = isSame ? expected : await writeCommit(call, written, expected, subject)
     // Before sending: a killed process then recognizes its commit.
     if (!isSame)
@@ -150,33 +153,37 @@ async function push(folder: TaskFolder, machine: Machine, releases: boolean): Pr
       }))
     const pushed = await pushRun(call, { remote, run, commit, expected })
     if (pushed.outcome === 'published' && (pushed.there === commit || !isOurs(shareOf(folder, run), pushed.there))) {
-      const facts = { publishedMs: machine.nowMs, sequence: state.sequence, problem: undefined }
+      const facts = { publishedMs: nowMs, sequence: state.sequence, problem: undefined }
       await changeShare(folder, (now) => (now.commit === expected ? { ...now, commit, sent: [], ...facts } : now))
-      if (!releases && pushed.there !== commit)
-        throw await lose(call, folder, machine, { ...pushed, commit, share: { ...share, commit } })
-      if (!releases || (await endReleased(folder, machine, remote, state))) return
+      if (!releases && pushed.there !== commit) throw await lose(attempt, pushed.there, commit, commit)
+      if (!releases || (await endReleased(attempt, state.sequence))) return
       // A hook changed the run while it was sent.
       continue
     }
-    if (pushed.outcome === 'gone' || pushed.outcome === 'failed') {
-      throw notPublished(pushed.outcome === 'gone' ? gone : pushed.detail || SHARED_TEXT.refused)
-    }
+    if (pushed.outcome === 'gone') throw notPublished(gone)
+    if (pushed.outcome === 'failed') throw notPublished(pushed.detail || 'the remote refused it')
     const there = await holderAt(call, pushed.there)
     if (!isOurs(shareOf(folder, run), pushed.there)) {
+      if (there?.machine === undefined || there.nonce !== share.nonce) throw await lose(attempt, pushed.there, commit)
       // A backup of the remote, or a person, brought an older version of ours back.
-      const isSetBack = there?.machine !== undefined && there.nonce === share.nonce
-      if (isSetBack) throw notPublished(SHARED_TEXT.setBack(`git push ${remote} :${sharedRef(run)}`))
-      throw await lose(call, folder, machine, { ...pushed, commit, share })
+      const remove = `git push ${remote} :${sharedRef(run)}`
+      throw notPublished(`its ref was set back there to an older version: \`${remove}\` removes it, then publish again`)
     }
     // An earlier commit of ours arrived late. After a release anyone may have the run; until then it can be released anew.
-    if (there?.machine === undefined && !releases) {
-      throw await lose(call, folder, machine, { ...pushed, commit, share: { ...share, commit: pushed.there } })
-    }
+    if (there?.machine === undefined && !releases) throw await lose(attempt, pushed.there, commit, pushed.there)
     if (there?.machine === undefined && (await isPublished(call, commit, pushed.there))) {
-      if (await endReleased(folder, machine, remote, state)) return
+      if (await endReleased(attempt, state.sequence)) return
     }
     await changeShare(folder, (now) => ({ ...now, commit: pushed.there }))
   }
+}
+
+interface Attempt {
+  readonly call: GitCall
+  readonly folder: TaskFolder
+  /** As it was before. */
+  readonly share: ShareRecord
+  readonly nowMs: number
 }
 
 export async function holderAt(call: GitCall, commit: string): Promise<Holder | undefined> {
@@ -187,43 +194,30 @@ export function isOurs(share: ShareRecord | undefined, commit: string): boolean 
   return share !== undefined && (share.commit === commit || share.sent.includes(commit))
 }
 
-async function takeSnapshot(folder: TaskFolder): Promise<Snapshot> {
+/** `files`: or why they cannot be published. */
+function takeSnapshot(folder: TaskFolder): Promise<{
+  readonly state: WorkflowState
+  readonly share: ShareRecord
+  readonly files: ReadonlyMap<string, Buffer> | PostflightError
+}> {
   return retryWhileLocked(() =>
     withRun(folder, COMMAND_PATIENCE_MS, (state) => {
       refuseMoved(folder, state)
       const share = shareOf(folder, state.id)
       if (share === undefined) throw new PostflightError('not-shared', { task: taskWord(folder) })
-      return { state, share, files: filesToPublish(folder, state) }
+      return { state, share, files: readRunFiles(folder.path, state.definition) }
     }),
   )
 }
 
-function filesToPublish(folder: TaskFolder, { definition }: WorkflowState): Snapshot['files'] {
-  try {
-    return readRunFiles(folder.path, definition)
-  } catch (error) {
-    if (error instanceof PostflightError) return error
-    throw error
-  }
-}
-
-function sizesOf(tree: ReadonlyMap<string, Buffer>): { readonly path: string; readonly size: number }[] {
-  return [...tree].map(([path, bytes]) => ({ path, size: bytes.length }))
-}
-
 /** A run that cannot be published must still end here if another machine has it. */
-async function fencedOr(
-  error: PostflightError,
-  call: GitCall,
-  folder: TaskFolder,
-  machine: Machine,
-  share: ShareRecord,
-): Promise<PostflightError> {
+async function fencedOr(error: PostflightError, attempt: Attempt): Promise<PostflightError> {
+  const { call, share } = attempt
   try {
     const there = await commitOf(call, share.remote, share.run)
     if (there === '' || isOurs(share, there)) return error
     await fetchRuns(call, share.remote, [share.run])
-    return await lose(call, folder, machine, { there, commit: undefined, share })
+    return await lose(attempt, there)
   } catch (problem) {
     if (problem instanceof PostflightError) return error
     throw problem
@@ -237,8 +231,7 @@ function holderOf(
   { name, nowMs }: Machine,
   releases: boolean,
 ): Holder {
-  const path = folder.relative.slice(SPECS_FOLDER.length + 1)
-  const claim = { generation, nonce, path }
+  const claim = { generation, nonce, path: pathInSpecs(folder) }
   return releases
     ? { ...claim, machine: undefined, session: undefined, sinceMs: nowMs }
     : { ...claim, machine: name, session: hostSession, sinceMs }
@@ -253,43 +246,30 @@ async function changeShare(folder: TaskFolder, change: (share: ShareRecord) => S
   )
 }
 
-/** False if the run went on after its `published` state. */
-async function endReleased(
-  folder: TaskFolder,
-  machine: Machine,
-  remote: string,
-  published: WorkflowState,
-): Promise<boolean> {
-  const facts = { isReleased: true, sequence: published.sequence }
-  return endHere(folder, machine, SHARED_TEXT.released(remote), facts)
+function endReleased(attempt: Attempt, released: number): Promise<boolean> {
+  return endHere(attempt, releasedText(attempt.share.remote), { released })
 }
 
-async function remoteCall(limit: GitCall, folder: TaskFolder, { remote }: ShareRecord): Promise<GitCall> {
-  try {
-    return await requireRemote(limit, remote)
-  } catch (error) {
-    if (asPostflightError(error).code !== 'remote-unknown') throw error
-    const share = commandLine(['workflow', 'share', taskWord(folder)], undefined)
-    const detail = SHARED_TEXT.noRemote(share)
-    throw new PostflightError('not-published', { task: taskWord(folder), remote, detail }, error)
-  }
+function releasedText(remote: string): string {
+  return `released: anyone may go on with it (${remote})`
 }
 
-/** False if the run went on after `sequence`: then nothing is changed. */
-async function endHere(
-  folder: TaskFolder,
-  { nowMs }: Machine,
+/** False if the run went on after the transition `released`: then nothing is changed. */
+function endHere(
+  { folder, nowMs }: Attempt,
   why: string,
-  facts: { readonly kept?: string | undefined; readonly isReleased?: boolean; readonly sequence?: number },
+  { kept, released }: { readonly kept?: string | undefined; readonly released?: number },
 ): Promise<boolean> {
-  const { kept, isReleased = false, sequence } = facts
   return retryWhileLocked(() =>
     withRun(folder, COMMAND_PATIENCE_MS, (state) => {
-      if (sequence !== undefined && state.outcome !== 'moved' && state.sequence > sequence) return false
+      if (released !== undefined && state.outcome !== 'moved' && state.sequence > released) return false
       const share = shareOf(folder, state.id)
       const ended = state.outcome === 'moved' ? state : moveState(state, why, nowMs)
       // Only the end itself is not published.
-      const changes = { ...(kept !== undefined && { kept }), ...(isReleased && { sequence: ended.sequence }) }
+      const changes = {
+        ...(kept !== undefined && { kept }),
+        ...(released !== undefined && { sequence: ended.sequence }),
+      }
       if (share !== undefined) writeShare(folder, { ...share, ...changes })
       if (ended !== state) writeState(folder, ended, state)
       // Without its run file, the agent's stops are allowed.
@@ -299,24 +279,28 @@ async function endHere(
   )
 }
 
-function moved(folder: TaskFolder, { run, remote }: ShareRecord, why: string): PostflightError {
-  return new PostflightError('workflow-moved', { task: taskWord(folder), run, remote, why })
-}
-
+/** Ends the run here, because of the commit `there`. `commit`: what was to be published. `published`: ours in the remote. */
 async function lose(
-  call: GitCall,
-  folder: TaskFolder,
-  machine: Machine,
-  { commit, share, there }: { commit: string | undefined; share: ShareRecord; there: string },
+  attempt: Attempt,
+  there: string,
+  commit?: string,
+  published = attempt.share.commit,
 ): Promise<PostflightError> {
+  const { call, folder, share } = attempt
   const { remote, run } = share
-  const isKept = commit !== undefined && !(await isPublished(call, commit, share.commit))
-  const kept = isKept ? await keep(call, remote, run, commit) : undefined
+  const isKept = commit !== undefined && !(await isPublished(call, commit, published))
+  const kept = isKept ? await keep(attempt, commit) : undefined
   const holder = await holderAt(call, there)
-  const freed = isOurs(share, there) ? SHARED_TEXT.released(remote) : SHARED_TEXT.freed(remote)
-  const why = `${holder?.machine === undefined ? freed : SHARED_TEXT.taken(remote, holder)}${kept ?? ''}`
-  await endHere(folder, machine, why, { kept: kept === undefined ? undefined : commit })
-  return moved(folder, share, why)
+  const freed = isOurs({ ...share, commit: published }, there)
+    ? releasedText(remote)
+    : `another machine took it over and released it (${remote})`
+  const taken =
+    holder?.machine === undefined
+      ? freed
+      : `it goes on at ${holderWords(holder)}, since ${toIsoSeconds(holder.sinceMs)} (${remote})`
+  const why = `${taken}${kept === undefined ? '' : `; what was not published is kept at ${kept}`}`
+  await endHere(attempt, why, { kept: kept === undefined ? undefined : commit })
+  return new PostflightError('workflow-moved', { task: taskWord(folder), run, remote, why })
 }
 
 async function isPublished(call: GitCall, commit: string, published: string): Promise<boolean> {
@@ -329,15 +313,15 @@ async function isPublished(call: GitCall, commit: string, published: string): Pr
 const MAX_LOST = 100
 
 /** Says where it is kept. */
-async function keep(call: GitCall, remote: string, run: string, commit: string): Promise<string | undefined> {
+async function keep({ call, share: { remote, run } }: Attempt, commit: string): Promise<string | undefined> {
   for (let number = 1; number <= MAX_LOST; number++) {
     const name = `${run}-lost-${number}`
     const ref = sharedRef(name)
     // The empty value: the ref must not exist.
     if ((await runGit(call, 'update-ref', ref, commit, '')).status !== 0) continue
     const { outcome } = await pushRun(call, { remote, run: name, commit, expected: '' })
-    if (outcome === 'published') return SHARED_TEXT.kept(ref)
-    if (outcome !== 'moved') return SHARED_TEXT.keptHere(ref)
+    if (outcome === 'published') return ref
+    if (outcome !== 'moved') return `${ref}, in this repository only`
     await runGit(call, 'update-ref', '-d', ref, commit)
   }
   return undefined

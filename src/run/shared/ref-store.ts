@@ -1,7 +1,7 @@
 import { PostflightError } from '../../kernel/errors.ts'
 import { type GitAnswer, type GitCall, runGit } from './isolated-git.ts'
 
-/** Refs of shared runs change by compare-and-swap (docs/shared-runs.md). */
+/** A shared run in git: its ref, which changes by compare-and-swap (docs/shared-runs.md), and its files, never checked out. */
 
 const REFS = 'refs/postflight/'
 const RUN_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$/
@@ -39,13 +39,11 @@ async function addressesOf(call: GitCall, remote: string): Promise<[string | und
   return [address(own.find((line) => / \(fetch\)/.test(line))), address(own.find((line) => line.endsWith(' (push)')))]
 }
 
-/** `lost`: not published before a takeover. */
-export interface ListedRefs {
-  readonly runs: ReadonlyMap<string, string>
-  readonly lost: readonly string[]
-}
-
-export async function listRefs(call: GitCall, remote: string): Promise<ListedRefs> {
+/** `runs`: their commits. `lost`: refs of what was not published before a takeover. */
+export async function listRefs(
+  call: GitCall,
+  remote: string,
+): Promise<{ readonly runs: ReadonlyMap<string, string>; readonly lost: readonly string[] }> {
   const lines = requireAnswer(await runGit(call, 'ls-remote', call.address ?? remote, `${REFS}*`), remote)
     .bytes.toString()
     .split('\n')
@@ -83,14 +81,6 @@ function requireAnswer(answer: GitAnswer, remote: string): GitAnswer {
   return answer
 }
 
-export interface Push {
-  readonly remote: string
-  readonly run: string
-  readonly commit: string
-  /** Empty if the ref must not exist. */
-  readonly expected: string
-}
-
 /** `there`: after `published` the pushed commit or a later one. `isRefused`: it will not arrive later either. */
 export type Pushed =
   | { readonly outcome: 'published'; readonly there: string }
@@ -98,29 +88,28 @@ export type Pushed =
   | { readonly outcome: 'gone' }
   | { readonly outcome: 'failed'; readonly detail: string; readonly isRefused: boolean }
 
+/** The rest is for the read-back. */
 const PUSH_SHARE = 0.8
 
-function beforeReadBack(call: GitCall): GitCall {
+/** The same call with a part of the time that is left. */
+export function partOf(call: GitCall, share: number): GitCall {
   const now = performance.now()
-  return { ...call, until: now + (call.until - now) * PUSH_SHARE }
+  return { ...call, until: now + (call.until - now) * share }
 }
 
-/** The ref decides, not the exit code: git answers 0 to a stale lease on an equal commit. */
-export async function pushRun(call: GitCall, { remote, run, commit, expected }: Push): Promise<Pushed> {
+/**
+ * Swaps the ref from the commit `expected`, or creates it if that is empty. The ref decides, not the exit code: git answers
+ * 0 to a stale lease on an equal commit.
+ */
+export async function pushRun(
+  call: GitCall,
+  { remote, run, commit, expected }: Readonly<Record<'remote' | 'run' | 'commit' | 'expected', string>>,
+): Promise<Pushed> {
   const ref = sharedRef(run)
   const lease = `--force-with-lease=${ref}:${expected}`
   // A mirror refuses single refs.
-  const push = [
-    '-c',
-    `remote.${remote}.mirror=false`,
-    'push',
-    '--no-verify',
-    '--quiet',
-    lease,
-    remote,
-    `${commit}:${ref}`,
-  ]
-  const pushed = await runGit(beforeReadBack(call), ...push)
+  const push = ['-c', `remote.${remote}.mirror=false`, 'push', '--no-verify', '--quiet']
+  const pushed = await runGit(partOf(call, PUSH_SHARE), ...push, lease, remote, `${commit}:${ref}`)
   const listed = await runGit(call, 'ls-remote', call.address ?? remote, ref)
   if (listed.status !== 0) return { outcome: 'failed', detail: listed.detail, isRefused: false }
   const there = headOf(listed, ref)
@@ -132,4 +121,118 @@ export async function pushRun(call: GitCall, { remote, run, commit, expected }: 
   const { status, detail } = await runGit(call, 'merge-base', '--is-ancestor', commit, there)
   if (status === 0) return { outcome: 'published', there }
   return status === 1 ? { outcome: 'moved', there } : { outcome: 'failed', detail, isRefused: false }
+}
+
+export const MAX_FILES = 1_000
+export const MAX_TOTAL_BYTES = 20_000_000
+/** Windows reads a colon as a stream and a backslash as a separator, and drops a final dot or space. */
+const NAME = /^[^\p{Cc}/\\:*?"<>|]{0,199}[^\p{Cc}/\\:*?"<>|. ]$/u
+const DEVICE = /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i
+
+export async function readTree(call: GitCall, commit: string): Promise<Map<string, Buffer>> {
+  const listed = await runGit(call, 'ls-tree', '-r', '-l', '-z', '--full-tree', commit)
+  if (listed.status !== 0) throw refused('git cannot list its files')
+  const entries = listed.bytes.toString().split('\0').slice(0, -1).map(entryOf)
+  const fault = treeFault(entries)
+  if (fault !== undefined) throw refused(fault)
+  const read = await runGit({ ...call, input: entries.map(({ blob }) => `${blob}\n`).join('') }, 'cat-file', '--batch')
+  if (read.status !== 0) throw refused('git cannot read its files')
+  const files = new Map<string, Buffer>()
+  let at = 0
+  for (const { path, size } of entries) {
+    // "<oid> blob <size>\n<bytes>\n"
+    const begin = read.bytes.indexOf(10, at) + 1
+    if (begin === 0 || !/ blob \d+$/.test(read.bytes.toString('latin1', at, begin - 1))) {
+      throw refused(`git cannot read "${path}"`)
+    }
+    files.set(path, read.bytes.subarray(begin, begin + size))
+    at = begin + size + 1
+  }
+  return files
+}
+
+/** What another machine would refuse: checked before a run is published, and before it is taken. */
+export function treeFault(files: readonly { readonly path: string; readonly size: number }[]): string | undefined {
+  if (files.length > MAX_FILES) return `it has more than ${MAX_FILES} files`
+  if (files.reduce((sum, { size }) => sum + size, 0) > MAX_TOTAL_BYTES) return 'it is larger than 20 MB'
+  const unsafe = files.find(({ path }) => !path.split('/').every(isSafeName))
+  if (unsafe !== undefined) return `"${unsafe.path}" is not a safe name on every machine`
+  // Names that a file system takes for one would overwrite each other.
+  const known = new Map<string, string>()
+  for (const path of files.flatMap((file) => withFolders(file.path))) {
+    const folded = path.normalize('NFC').toLowerCase()
+    const other = known.get(folded) ?? path
+    if (other !== path) return `"${other}" and "${path}" differ only in case`
+    known.set(folded, path)
+  }
+  return undefined
+}
+
+function isSafeName(name: string): boolean {
+  return NAME.test(name) && !DEVICE.test(name) && !/^\.(?:git|postflight)/i.test(name)
+}
+
+/** Undefined if it does not exist. */
+export async function readBlob(call: GitCall, commit: string, path: string): Promise<Buffer | undefined> {
+  const { status, bytes, detail } = await runGit(call, 'cat-file', 'blob', `${commit}:${path}`)
+  if (status === undefined) throw new PostflightError('git-failed', { command: 'cat-file', detail })
+  return status === 0 ? bytes : undefined
+}
+
+function entryOf(line: string): { path: string; blob: string; size: number } {
+  const [, mode, blob, size, path] = /^(\d{6}) blob ([0-9a-f]{40,64}) +(\d+)\t(.+)$/su.exec(line) ?? []
+  if (blob === undefined || path === undefined || mode !== '100644') throw refused('it has more than plain files')
+  return { path, blob, size: Number(size) }
+}
+
+function withFolders(path: string): string[] {
+  const names = path.split('/')
+  return names.map((_, index) => names.slice(0, index + 1).join('/'))
+}
+
+export function refused(detail: string): PostflightError {
+  return new PostflightError('shared-tree', { detail })
+}
+
+export async function writeTree(call: GitCall, files: ReadonlyMap<string, Buffer>): Promise<string> {
+  const input = Buffer.concat(
+    [...files.values()].flatMap((bytes, index) => [
+      Buffer.from(`blob\nmark :${index + 1}\ndata ${bytes.length}\n`),
+      bytes,
+      Buffer.from(`\nget-mark :${index + 1}\n`),
+    ]),
+  )
+  const ids = (await write({ ...call, input }, 'fast-import', '--quiet')).split('\n')
+  return treeOf(call, new Map([...files.keys()].map((path, index) => [path, ids[index] ?? ''])))
+}
+
+async function treeOf(call: GitCall, blobs: ReadonlyMap<string, string>): Promise<string> {
+  const lines: string[] = []
+  const folders = new Map<string, Map<string, string>>()
+  for (const [path, blob] of blobs) {
+    const [name = '', ...rest] = path.split('/')
+    if (rest.length === 0) lines.push(`100644 blob ${blob}\t${path}\0`)
+    else folders.set(name, (folders.get(name) ?? new Map<string, string>()).set(rest.join('/'), blob))
+  }
+  for (const [name, inner] of folders) lines.push(`040000 tree ${await treeOf(call, inner)}\t${name}\0`)
+  return write({ ...call, input: lines.join('') }, 'mktree', '-z')
+}
+
+async function write(call: GitCall, ...words: string[]): Promise<string> {
+  const written = await runGit(call, ...words)
+  if (written.status !== 0) throw new PostflightError('git-failed', { command: words[0] ?? '', detail: written.detail })
+  return written.bytes.toString().trim()
+}
+
+export async function hasCommit(call: GitCall, commit: string): Promise<boolean> {
+  return (await runGit(call, 'cat-file', '-e', `${commit}^{commit}`)).status === 0
+}
+
+export function treeIn(call: GitCall, commit: string): Promise<string> {
+  return write(call, 'rev-parse', '--verify', `${commit}^{tree}`)
+}
+
+export function writeCommit(call: GitCall, tree: string, parent: string, subject: string): Promise<string> {
+  const parents = parent === '' ? [] : ['-p', parent]
+  return write(call, 'commit-tree', tree, ...parents, '-m', subject)
 }

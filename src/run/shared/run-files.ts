@@ -11,13 +11,15 @@ import type { Definition } from '../definition/definition.ts'
 import { ARTIFACTS_FOLDER, isArchivedName, STEP_RESULTS_FOLDER } from '../machine/observation.ts'
 import { CHECKS_FOLDER, isReceiptName } from '../machine/receipt.ts'
 import { stepResultFiles } from '../store/put-aside.ts'
-import { MAX_FILES, MAX_TOTAL_BYTES } from './run-tree.ts'
+import { MAX_FILES, MAX_TOTAL_BYTES, refused } from './ref-store.ts'
 
 function isRunFile(definition: Definition, name: string): boolean {
-  const isSteps = definition.phases.some(
-    ({ steps }) => steps !== undefined && steps.kind !== 'list' && name === steps.artifact,
-  )
-  return isSteps || isPutAside(definition, name)
+  return stepFiles(definition).includes(name) || isPutAside(definition, name)
+}
+
+/** The artifacts that lists of steps are read from. */
+function stepFiles({ phases }: Definition): string[] {
+  return phases.flatMap(({ steps }) => (steps === undefined || steps.kind === 'list' ? [] : steps.artifact))
 }
 
 /** Whether `putAside` moves it once its run has ended. */
@@ -34,17 +36,10 @@ function isPutAside(definition: Definition, name: string): boolean {
   })
 }
 
-/** Receipts describe the machine that ran the check. */
-export function isReceiptPath(name: string): boolean {
-  return name.startsWith(`${CHECKS_FOLDER}/`)
-}
-
-export function readRunFiles(folder: string, definition: Definition): Map<string, Buffer> {
-  const named = definition.phases.flatMap(({ artifact, steps }) => [
-    ...(artifact === undefined ? [] : [artifact]),
-    ...(steps === undefined || steps.kind === 'list' ? [] : [steps.artifact]),
-  ])
-  const names = new Set([RUN_HISTORY_FILE, ...named, ...stepResultFiles(folder)])
+/** Or why they cannot be published. */
+export function readRunFiles(folder: string, definition: Definition): Map<string, Buffer> | PostflightError {
+  const artifacts = definition.phases.flatMap(({ artifact }) => artifact ?? [])
+  const names = new Set([RUN_HISTORY_FILE, ...artifacts, ...stepFiles(definition), ...stepResultFiles(folder)])
   for (const location of [ARTIFACTS_FOLDER, CHECKS_FOLDER, STEP_RESULTS_FOLDER]) {
     for (const name of filesBelow(folder, location)) if (isRunFile(definition, name)) names.add(name)
   }
@@ -52,15 +47,17 @@ export function readRunFiles(folder: string, definition: Definition): Map<string
   let bytes = 0
   for (const name of [...names].sort()) {
     const read = readRunFile(folder, name)
-    if (read instanceof PostflightError) throw read
+    if (read instanceof PostflightError) return read
     if (!Buffer.isBuffer(read)) continue
     bytes += read.length
-    if (bytes > MAX_TOTAL_BYTES || files.size >= MAX_FILES) {
-      throw new PostflightError('shared-too-large', { files: MAX_FILES, megabytes: MAX_TOTAL_BYTES / 1_000_000 })
-    }
+    if (bytes > MAX_TOTAL_BYTES || files.size >= MAX_FILES) return tooLarge()
     files.set(name, read)
   }
   return files
+}
+
+function tooLarge(): PostflightError {
+  return new PostflightError('shared-too-large', { files: MAX_FILES, megabytes: MAX_TOTAL_BYTES / 1_000_000 })
 }
 
 export function readRunFile(folder: string, name: string): Buffer | undefined | 'other' | PostflightError {
@@ -69,11 +66,9 @@ export function readRunFile(folder: string, name: string): Buffer | undefined | 
   if (found.kind !== 'file') return 'other'
   const read = readSmallBytes(found.path, MAX_TOTAL_BYTES)
   if (read.kind === 'absent') return undefined
-  if (read.kind === 'unreadable')
-    return new PostflightError('file-unreadable', { path: found.path, detail: read.detail })
-  if (!read.whole)
-    return new PostflightError('shared-too-large', { files: MAX_FILES, megabytes: MAX_TOTAL_BYTES / 1_000_000 })
-  return Buffer.from(read.bytes)
+  const { path } = found
+  if (read.kind === 'unreadable') return new PostflightError('file-unreadable', { path, detail: read.detail })
+  return read.whole ? Buffer.from(read.bytes) : tooLarge()
 }
 
 /** Deepest: `step-results/{phase}/visit-2/1-1.json`. */
@@ -105,20 +100,18 @@ export function planPlacing(
   ended: Definition | undefined,
 ): Placing {
   for (const name of theirs.keys()) {
-    if (!isRunFile(definition, name)) {
-      throw new PostflightError('shared-tree', { detail: `"${name}" is not a file of its workflow` })
-    }
+    if (!isRunFile(definition, name)) throw refused(`"${name}" is not a file of its workflow`)
   }
   const written = new Map<string, Buffer>()
   const removed: string[] = []
   const differing: string[] = []
   const known = bases.flatMap((base) => [...base.keys()])
   for (const name of new Set([...theirs.keys(), ...known, ...stepResultFiles(folder)])) {
-    if (isReceiptPath(name)) continue
+    // A receipt describes the machine that ran the check.
+    if (name.startsWith(`${CHECKS_FOLDER}/`)) continue
     const wanted = theirs.get(name)
     const here = ended !== undefined && isPutAside(ended, name) ? undefined : readRunFile(folder, name)
-    const isWanted = Buffer.isBuffer(here) && wanted?.equals(here) === true
-    if (isWanted) continue
+    if (Buffer.isBuffer(here) && wanted?.equals(here) === true) continue
     // A known run's history has only grown here.
     const isKnown = Buffer.isBuffer(here) && bases.some((base) => base.get(name)?.equals(here) === true)
     const mayGo = here === undefined || isKnown || (name === RUN_HISTORY_FILE && bases.length > 0)
@@ -133,7 +126,7 @@ export function planPlacing(
 }
 
 /** Needs the run's lock. */
-export function location(folder: string, { written, removed }: Placing): void {
+export function placeFiles(folder: string, { written, removed }: Placing): void {
   for (const [name, bytes] of written) {
     const above = path.posix.dirname(name)
     const parent = above === '.' ? folder : makeFoldersInside(folder, above)

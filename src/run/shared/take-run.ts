@@ -2,7 +2,6 @@ import path from 'node:path'
 import { errorText } from '../../disk/file-facts.ts'
 import { COMMAND_PATIENCE_MS } from '../../disk/lock.ts'
 import { PostflightError } from '../../kernel/errors.ts'
-import { SPECS_FOLDER } from '../../kernel/files.ts'
 import { formatAge } from '../../kernel/time.ts'
 import { parseTaskReference, type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { isMeant } from '../../project/task-folders.ts'
@@ -12,14 +11,28 @@ import { isState, parseState } from '../machine/state-file.ts'
 import { putAside } from '../store/put-aside.ts'
 import { readState, withRunLock, writeState } from '../store/state-store.ts'
 import { type GitCall, runGit } from './isolated-git.ts'
-import { BLANK, holderAt, isOurs, type Machine } from './publish-run.ts'
-import { commitOf, fetchRuns, isRunId, listRefs, pushRun } from './ref-store.ts'
-import { location, type Placing, planPlacing, readRunFile } from './run-files.ts'
-import { hasCommit, readBlob, readTree, writeCommit, writeTree } from './run-tree.ts'
+import { holderAt, isOurs, type Machine } from './publish-run.ts'
+import {
+  commitOf,
+  fetchRuns,
+  hasCommit,
+  isRunId,
+  listRefs,
+  partOf,
+  pushRun,
+  readBlob,
+  readTree,
+  refused,
+  writeCommit,
+  writeTree,
+} from './ref-store.ts'
+import { type Placing, placeFiles, planPlacing, readRunFile } from './run-files.ts'
 import {
   formatHolder,
   type Holder,
   newNonce,
+  newShare,
+  pathInSpecs,
   removeShare,
   type ShareRecord,
   shareOf,
@@ -78,9 +91,8 @@ const AT_ONCE_SHARE = 0.3
  * took too long; fetched one by one, each stays for the next try.
  */
 async function canFetch(call: GitCall, remote: string, runs: readonly string[]): Promise<boolean> {
-  const now = performance.now()
   try {
-    await fetchRuns({ ...call, until: now + (call.until - now) * AT_ONCE_SHARE }, remote, runs)
+    await fetchRuns(partOf(call, AT_ONCE_SHARE), remote, runs)
     return true
   } catch {
     return false
@@ -97,16 +109,17 @@ export async function findRun(call: GitCall, remote: string, word: string): Prom
   const { runs } = await readRuns(call, remote)
   const meant = runs.filter((run): run is RemoteRun => 'holder' in run && isMeant({ task: taskOf(run) }, reference))
   const unfinished = meant.filter(({ state }) => isResumable(state))
-  const [found, another] = unfinished.length > 0 ? unfinished : meant
+  const candidates = unfinished.length > 0 ? unfinished : meant
+  const [found, another] = candidates
+  if (another !== undefined) {
+    throw new PostflightError('shared-ambiguous', { task: word, runs: candidates.map(({ run }) => run).join(', ') })
+  }
+  if (found !== undefined) return found
   // A run that could not be fetched may be the one.
-  const unknown = runs.find(
-    (run) => 'problem' in run && ['remote-unreachable', 'git-failed'].includes(run.problem.code),
+  const [unknown] = runs.flatMap((run) =>
+    'problem' in run && ['remote-unreachable', 'git-failed'].includes(run.problem.code) ? run.problem : [],
   )
-  if (found === undefined && unknown !== undefined && 'problem' in unknown) throw unknown.problem
-  if (found === undefined) throw new PostflightError('shared-none', { remote, task: word })
-  if (another === undefined) return found
-  const several = unfinished.length > 0 ? unfinished : meant
-  throw new PostflightError('shared-ambiguous', { task: word, runs: several.map(({ run }) => run).join(', ') })
+  throw unknown ?? new PostflightError('shared-none', { remote, task: word })
 }
 
 export function taskOf({ holder }: Pick<RemoteRun, 'holder'>): string {
@@ -124,10 +137,6 @@ async function readRun(call: GitCall, remote: string, run: string, commit: strin
   return { remote, run, commit, holder, state }
 }
 
-function refused(detail: string): PostflightError {
-  return new PostflightError('shared-tree', { detail })
-}
-
 /** `over`: another run that is over, to be put aside. */
 interface PlannedRun extends Placing {
   readonly over: WorkflowState | undefined
@@ -138,12 +147,12 @@ export async function takeRun(call: GitCall, folder: TaskFolder, wanted: RemoteR
   const { remote, run, commit, state } = wanted
   const tree = await readTree(call, commit)
   const before = shareOf(folder, run)
-  const bases = [...(await filesOf(call, [before?.commit, before?.kept])), await committedFiles(call, folder, tree)]
+  const bases = await knownFiles(call, folder, tree, [before?.commit, before?.kept])
   // By another command of this machine.
   const changed = new PostflightError('shared-held', { run, remote, machine: '', session: undefined, age: '' })
   const plan = (): PlannedRun => {
     const over = requireFree(folder, run, changed)
-    return { ...planPlacing(folder, state.definition, below('folder', tree), bases, over?.definition), over }
+    return { ...planPlacing(folder, state.definition, runFilesIn(tree), bases, over?.definition), over }
   }
   const notTaken = (detail: string, claim: 'refused' | 'unanswered' | 'unplaced', cause?: unknown): PostflightError =>
     new PostflightError('not-taken', { remote, run, detail, claim }, cause)
@@ -163,11 +172,10 @@ export async function takeRun(call: GitCall, folder: TaskFolder, wanted: RemoteR
   }
   plan()
   const claim = { generation: wanted.holder.generation + 1, nonce: newNonce(), sinceMs: machine.nowMs }
-  const claimed = await writeClaim(call, wanted, tree, {
-    ...claim,
-    ...{ machine: machine.name, session: undefined, path: folder.relative.slice(SPECS_FOLDER.length + 1) },
-  })
-  const record = before ?? { ...BLANK, ...claim, run, remote }
+  const holder = formatHolder({ ...claim, machine: machine.name, session: undefined, path: pathInSpecs(folder) })
+  const written = await writeTree(call, new Map([...tree, ['holder.json', Buffer.from(holder)] as const]))
+  const claimed = await writeCommit(call, written, commit, `${run}: taken by claim ${claim.generation}`)
+  const record = before ?? newShare(run, remote, claim)
   withRunLock(folder, COMMAND_PATIENCE_MS, () => {
     const now = shareOf(folder, run)
     if (now?.claim !== before?.claim || now?.commit !== before?.commit) throw changed
@@ -200,18 +208,6 @@ export function isHeldBy(share: ShareRecord | undefined, { commit, holder }: Rem
   return holder.machine !== undefined && (isOurs(share, commit) || share?.claim === commit)
 }
 
-function writeClaim(
-  call: GitCall,
-  { run, commit }: RemoteRun,
-  tree: ReadonlyMap<string, Buffer>,
-  holder: Holder,
-): Promise<string> {
-  const files = new Map([...tree, ['holder.json', Buffer.from(formatHolder(holder))] as const])
-  return writeTree(call, files).then((written) =>
-    writeCommit(call, written, commit, `${run}: taken by claim ${holder.generation}`),
-  )
-}
-
 /** Returns another run that is over. */
 function requireFree(folder: TaskFolder, run: string, changed: PostflightError): WorkflowState | undefined {
   const present = readState(folder)
@@ -235,7 +231,7 @@ function putInPlace(
     if (isClaimed && now !== undefined && now.claim === undefined) return
     const planned = plan()
     if (planned.over !== undefined) putAside(folder, state.definition, planned.over)
-    location(folder.path, planned)
+    placeFiles(folder.path, planned)
     const here = { ...state, hostSession: undefined, parentSession: undefined }
     writeState(folder, here, here)
     writeShare(folder, record)
@@ -255,46 +251,41 @@ export async function heldError(
   return new PostflightError('shared-held', { run, remote, machine, session, age })
 }
 
-async function filesOf(
+/**
+ * What may be replaced, since it is not lost: the files of these commits, and those files of the run that are here as git has
+ * them in HEAD, such as a committed list of tasks.
+ */
+async function knownFiles(
   call: GitCall,
+  { path: folder, relative }: TaskFolder,
+  tree: ReadonlyMap<string, Buffer>,
   commits: readonly (string | undefined)[],
 ): Promise<ReadonlyMap<string, Buffer>[]> {
-  const read: ReadonlyMap<string, Buffer>[] = []
+  const known: ReadonlyMap<string, Buffer>[] = []
   for (const commit of commits) {
     if (commit === undefined || commit === '') continue
     try {
-      read.push(below('folder', await readTree(call, commit)))
+      known.push(runFilesIn(await readTree(call, commit)))
     } catch (error) {
       // Git no longer has the commit.
       if (!(error instanceof PostflightError)) throw error
     }
   }
-  return read
-}
-
-/** Files of the run that are here as git has them in HEAD, such as a committed list of tasks: nothing of them is lost. */
-async function committedFiles(
-  call: GitCall,
-  { path: folder, relative }: TaskFolder,
-  tree: ReadonlyMap<string, Buffer>,
-): Promise<ReadonlyMap<string, Buffer>> {
-  const files = new Map<string, Buffer>()
-  for (const [name, wanted] of below('folder', tree)) {
+  const committed = new Map<string, Buffer>()
+  for (const [name, wanted] of runFilesIn(tree)) {
     const here = readRunFile(folder, name)
     if (!Buffer.isBuffer(here) || here.equals(wanted)) continue
     const { status, bytes } = await runGit(call, 'cat-file', 'blob', `HEAD:./${relative}/${name}`)
-    if (status === 0 && bytes.equals(here)) files.set(name, here)
+    if (status === 0 && bytes.equals(here)) committed.set(name, here)
   }
-  return files
+  return [...known, committed]
 }
 
-function below(folder: string, tree: ReadonlyMap<string, Buffer>): ReadonlyMap<string, Buffer> {
-  const other = [...tree.keys()].find(
-    (name) => !['state.json', 'holder.json'].includes(name) && !name.startsWith(`${folder}/`),
-  )
-  if (other !== undefined) throw refused(`"${other}" is not a file of a shared run`)
-  const files = [...tree].flatMap(([name, bytes]) =>
-    name.startsWith(`${folder}/`) ? [[name.slice(folder.length + 1), bytes] as const] : [],
-  )
-  return new Map(files)
+function runFilesIn(tree: ReadonlyMap<string, Buffer>): ReadonlyMap<string, Buffer> {
+  const files = new Map<string, Buffer>()
+  for (const [name, bytes] of tree) {
+    if (name.startsWith('folder/')) files.set(name.slice('folder/'.length), bytes)
+    else if (!['state.json', 'holder.json'].includes(name)) throw refused(`"${name}" is not a file of a shared run`)
+  }
+  return files
 }

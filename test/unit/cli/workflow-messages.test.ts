@@ -1,9 +1,5 @@
 import { describe } from 'vitest'
-import { trustedLine } from '../../../src/cli/commands/workflow-resume.ts'
-import { SIMULATE_TEXT } from '../../../src/cli/commands/workflow-simulate.ts'
-import { startedLine } from '../../../src/cli/commands/workflow-start.ts'
-import { VALIDATE_TEXT } from '../../../src/cli/commands/workflow-validate.ts'
-import { NEXT_TEXT } from '../../../src/cli/workflow/due-prompt.ts'
+import { NEXT_TEXT } from '../../../src/cli/commands/workflow-next.ts'
 import { PHASE_CHECK_TEXT, STATUS_TEXT } from '../../../src/run/run-messages.ts'
 import { HISTORY_TEXT } from '../../../src/views/run-view.ts'
 import { itSays } from '../sentences.ts'
@@ -74,15 +70,6 @@ describe('what next says', () => {
   })
 })
 
-describe('what simulate says', () => {
-  itSays(SIMULATE_TEXT, {
-    path: [
-      ['shortest', ['a', 'b'], 'completed', undefined],
-      ['shortest', ['a'], undefined, 'too many'],
-    ],
-  })
-})
-
 describe('what check says', () => {
   itSays(PHASE_CHECK_TEXT, {
     passed: [['npm test', 1200]],
@@ -100,21 +87,4 @@ describe('what check says', () => {
     ],
     interrupted: [['npm test']],
   })
-})
-
-describe('what validate says', () => {
-  itSays(VALIDATE_TEXT, {
-    faults: [[1], [2]],
-    valid: [['x', '1 phase, at most 3 prompts']],
-  })
-})
-
-describe('what start and resume say', () => {
-  itSays(
-    { trustedLine, startedLine },
-    {
-      trustedLine: [['npm\ntest']],
-      startedLine: [['flow', 'specs/7_x', '1 phase']],
-    },
-  )
 })

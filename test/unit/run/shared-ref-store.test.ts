@@ -3,8 +3,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { pushRun, requireRemote } from '../../../src/run/shared/ref-store.js'
-import { readTree, writeTree } from '../../../src/run/shared/run-tree.js'
+import { pushRun, readTree, requireRemote, writeTree } from '../../../src/run/shared/ref-store.ts'
 
 let folder: string
 const git = (root: string, ...args: string[]) =>

@@ -1,0 +1,62 @@
+import { STATUS_TEXT } from '../../run/run-messages.ts'
+import { abortRun, retryRunStep, skipRunStep, stopRun, stopRunNow } from '../../run/store/run.ts'
+import type { RunDocument } from '../../views/run-view.ts'
+import { type BareCommand, type Declaration, example, type Run, STEP_NUMBER, TASK } from '../command.ts'
+import { changeRun, publishChange, recordEnd, requireRunFolder, runResult } from '../runs.ts'
+
+/** `workflow stop`, `abort`, `retry` and `skip`. */
+
+export { runDocument as document } from '../../views/run-view.ts'
+
+export const stopDeclaration = {
+  declare: (command: BareCommand) =>
+    command
+      .description('stop a run: no further prompt; it ends when its agent ends its turn. resume continues it')
+      .argument(...TASK)
+      .option('--now', 'stop it immediately; a result that the last prompt still produces counts after `resume`', false)
+      .addHelpText('after', example('workflow stop 259', 'workflow stop 259 --now')),
+} satisfies Declaration
+
+export const stop: Run<typeof stopDeclaration, RunDocument> = async (context, [task], { now }, { paint }) => {
+  const folder = requireRunFolder(context, task)
+  const { state, wasOver } = now ? stopRunNow(folder, context.nowMs) : stopRun(folder, context.nowMs)
+  recordEnd(context, folder, !wasOver, state)
+  await publishChange(context, folder)
+  const result = runResult(context, paint, folder, state)
+  return wasOver ? { ...result, lines: [...result.lines, `  ${STATUS_TEXT.wasOver(state.outcome ?? '')}`] } : result
+}
+
+export const abortDeclaration = {
+  declare: (command: BareCommand) =>
+    command
+      .description('end a run at once, for good')
+      .argument(...TASK)
+      .addHelpText('after', example('workflow abort 259')),
+} satisfies Declaration
+
+export const abort: Run<typeof abortDeclaration, RunDocument> = (context, [task], _options, { paint }) =>
+  changeRun(context, paint, task, (folder) => abortRun(folder, context.nowMs))
+
+export const retryDeclaration = {
+  declare: (command: BareCommand) =>
+    command
+      .description('try a step again that was given up, with all its attempts')
+      .argument(...TASK)
+      .requiredOption(...STEP_NUMBER)
+      .addHelpText('after', example('workflow retry 259 --step 3')),
+} satisfies Declaration
+
+export const retry: Run<typeof retryDeclaration, RunDocument> = (context, [task], { step }, { paint }) =>
+  changeRun(context, paint, task, (folder) => retryRunStep(folder, step, context.nowMs))
+
+export const skipDeclaration = {
+  declare: (command: BareCommand) =>
+    command
+      .description('give up a step, and go on without it')
+      .argument(...TASK)
+      .requiredOption(...STEP_NUMBER)
+      .addHelpText('after', example('workflow skip 259 --step 3')),
+} satisfies Declaration
+
+export const skip: Run<typeof skipDeclaration, RunDocument> = (context, [task], { step }, { paint }) =>
+  changeRun(context, paint, task, (folder) => skipRunStep(folder, step, context.nowMs))

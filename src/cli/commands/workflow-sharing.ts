@@ -1,0 +1,61 @@
+import { requireState } from '../../run/store/state-store.ts'
+import type { RunDocument } from '../../views/run-view.ts'
+import { type BareCommand, type Declaration, example, REMOTE, type Run, TASK } from '../command.ts'
+import { machineOf, publishNow, recordEnd, requireRunFolder, runResult, withRemote } from '../runs.ts'
+
+/** `workflow share`, `publish` and `release`. */
+
+export { runDocument as document } from '../../views/run-view.ts'
+
+export const shareDeclaration = {
+  declare: (command: BareCommand) =>
+    command
+      .description('publish a run to a git remote, so that another machine can go on with it')
+      .argument(...TASK)
+      .argument('[remote]', REMOTE)
+      .addHelpText('after', example('workflow share 259', 'workflow share 259 upstream')),
+} satisfies Declaration
+
+export const share: Run<typeof shareDeclaration, RunDocument> = async (
+  context,
+  [task, remote],
+  _options,
+  { paint },
+) => {
+  const folder = requireRunFolder(context, task)
+  const lines = await publishNow(context, folder, remote ?? 'origin')
+  const result = runResult(context, paint, folder, requireState(folder))
+  return { ...result, lines: [...result.lines, ...lines] }
+}
+
+export const publishDeclaration = {
+  free: true,
+  declare: (command: BareCommand) =>
+    command
+      .description('publish what a shared run has by now (for the end of a CI job)')
+      .argument(...TASK)
+      .addHelpText('after', example('workflow publish 259')),
+} satisfies Declaration
+
+export const publish: Run<typeof publishDeclaration, RunDocument> = async (context, [task], _options, { paint }) => {
+  const folder = requireRunFolder(context, task)
+  await publishNow(context, folder)
+  return runResult(context, paint, folder, requireState(folder))
+}
+
+export const releaseDeclaration = {
+  declare: (command: BareCommand) =>
+    command
+      .description('publish a shared run a last time and end it here: anyone may go on with it')
+      .argument(...TASK)
+      .addHelpText('after', example('workflow release 259')),
+} satisfies Declaration
+
+export const release: Run<typeof releaseDeclaration, RunDocument> = async (context, [task], _options, { paint }) => {
+  const folder = requireRunFolder(context, task)
+  const { active } = requireState(folder)
+  const { releaseRun } = await import('../../run/shared/publish-run.ts')
+  const state = await withRemote(context, () => releaseRun(folder, machineOf(context)))
+  recordEnd(context, folder, active, state)
+  return runResult(context, paint, folder, state)
+}
