@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { errorCode } from '../disk/file-facts.ts'
-import { isTerminal, writeAll } from '../disk/standard-streams.ts'
+import { isTerminal, writeAll } from '../disk/process-output.ts'
 import { PostflightError } from '../kernel/errors.ts'
 import { type Environment, variable } from '../kernel/values.ts'
 import type { Terminal } from '../project/command-context.ts'

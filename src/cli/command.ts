@@ -5,7 +5,7 @@ import { PostflightError } from '../kernel/errors.ts'
 import { listed } from '../kernel/text.ts'
 import type { CommandContext, CommandResult } from '../project/command-context.ts'
 import type { Output, Painter } from '../views/print.ts'
-import { OPTION_EXPECTATIONS } from './option-values.ts'
+import { OPTION_EXPECTATIONS } from './usage-messages.ts'
 
 // biome-ignore lint/complexity/noBannedTypes: these are the package's own defaults.
 export type BareCommand = TypedCommand<[], {}, {}>

@@ -1,8 +1,8 @@
 import path from 'node:path'
 import description from '../../package.json' with { type: 'json' }
 import { processStartMs } from '../disk/age.ts'
-import { isCaught } from '../disk/standard-streams.ts'
-import { homeFolder } from '../project/root.ts'
+import { isCaught } from '../disk/process-output.ts'
+import { homeFolder } from '../project/home-folder.ts'
 import { cleanOutput, wrapped } from '../views/print.ts'
 import { currentFolder, processTerminal, standardError, standardOutput } from './cli-process.ts'
 import { main } from './main.ts'
@@ -27,7 +27,7 @@ void main(process.argv.slice(2), {
       return processTerminal()
     },
     async readInput(patienceMs) {
-      const { readStdinOnce } = await import('../disk/standard-streams.ts')
+      const { readStdinOnce } = await import('../disk/stdin.ts')
       return readStdinOnce(patienceMs)
     },
     note: (text) => cleanOutput(standardError).write(wrapped(`${text}\n`, standardError)),

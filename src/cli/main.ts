@@ -8,9 +8,9 @@ import type { CommandContext } from '../project/command-context.ts'
 import { cleanOutput, type Output, painterFor, printError, printResult } from '../views/print.ts'
 import type { BareCommand, GlobalOptions } from './command.ts'
 import { COMMANDS, commandIn, freeCommands, type Invocation, type RunCommand } from './commands/command-list.ts'
-import { USAGE_TEXT } from './option-values.ts'
 import type { Program } from './program.ts'
 import { buildProgram, type ProgramPorts } from './program.ts'
+import { USAGE_TEXT } from './usage-messages.ts'
 
 /** The CLI without a process of its own. */
 

@@ -4,7 +4,7 @@ import { PostflightError } from '../kernel/errors.ts'
 import type { Output } from '../views/print.ts'
 import { type BareCommand, type Declaration, example, type GlobalOptions } from './command.ts'
 import { COMMANDS, type CommandName, type Invocation } from './commands/command-list.ts'
-import { USAGE_TEXT } from './option-values.ts'
+import { USAGE_TEXT } from './usage-messages.ts'
 
 /** It never ends the process. */
 

@@ -22,13 +22,14 @@ import type { WorkflowState } from '../run/machine/state.ts'
 import { STATUS_TEXT } from '../run/run-messages.ts'
 import type { Machine } from '../run/shared/publish-run.ts'
 import { refuseMoved } from '../run/shared/share-record.ts'
+import type { Truster } from '../run/store/phase-check.ts'
 import type { Runner } from '../run/store/run.ts'
-import type { Truster } from '../run/store/run-trust.ts'
 import { requireState } from '../run/store/state-store.ts'
 import type { Painter } from '../views/print.ts'
 import { type RunDocument, runData, runLines } from '../views/run-view.ts'
 import { callerOf } from './marker-owner.ts'
-import { checkIds, OPTION_EXPECTATIONS } from './option-values.ts'
+import { checkIds } from './option-values.ts'
+import { OPTION_EXPECTATIONS } from './usage-messages.ts'
 
 export function requireRunFolder(context: CommandContext, task: string): TaskFolder {
   return requireTaskFolder(requireRoot(context), task, 'workflow')

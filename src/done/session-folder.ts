@@ -9,9 +9,9 @@ import type { Payload } from '../hosts/host.ts'
 import { ABANDONED_FILE, MARKER_FILE } from '../kernel/files.ts'
 import { isJsonObject } from '../kernel/values.ts'
 import { CONTINUATION_LIMIT } from '../marker/loop-guard.ts'
-import { isSessionFolderName, sessionFolderName, sessionFolderPath } from '../project/done-folder.ts'
 import { journalPaths } from '../project/journal.ts'
 import type { TaskFolder } from '../project/task-folder.ts'
+import { isSessionFolderName, sessionFolderName, sessionFolderPath } from '../project/task-folders.ts'
 
 export function sessionFolder(root: string, session: string): TaskFolder {
   return folderNamed(root, sessionFolderName(session))

@@ -1,4 +1,4 @@
-import { writeAll } from '../disk/standard-streams.ts'
+import { writeAll } from '../disk/process-output.ts'
 import { allowedComplaint } from '../stop/stop-messages.ts'
 import { runHook } from './run-hook.ts'
 

@@ -1,6 +1,6 @@
 import { isPast } from '../disk/age.ts'
 import { errorText } from '../disk/file-facts.ts'
-import { hasDoneFile } from '../done/done-file.ts'
+import { hasDoneFile } from '../done/trust-store.ts'
 import { startsSubagent } from '../hosts/all-hosts.ts'
 import type { Occasion } from '../hosts/host.ts'
 import { markerDisplayPath } from '../marker/stored-marker.ts'

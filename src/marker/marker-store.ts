@@ -16,11 +16,10 @@ import { ABANDONED_FILE, MARKER_FILE } from '../kernel/files.ts'
 import type { TaskFolder } from '../project/task-folder.ts'
 import { markerProblem } from './check-messages.ts'
 import { hasClaimsUnderway } from './count/claim-files.ts'
-import { carryCount, endContinuations } from './count/lifecycle.ts'
+import { carryCount, endContinuations } from './count/count.ts'
 import { forgetGivenUp, noteGivenUp, spentOf } from './given-up.ts'
-import { type Marker, parseMarker } from './marker.ts'
+import { formatMarker, type Marker, parseMarker, withFields } from './marker.ts'
 import { readMarker, requireReadable } from './marker-file.ts'
-import { formatMarker, withFields } from './marker-text.ts'
 import {
   abandonUnchecked,
   copyUnchecked,

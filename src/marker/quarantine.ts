@@ -5,8 +5,7 @@ import { createWhole, removeFile, sync, temporaryBeside, tryRemoveFile } from '.
 import { PostflightError } from '../kernel/errors.ts'
 import { ABANDONED_FILE, MARKER_FILE, UNPARSED_FILE } from '../kernel/files.ts'
 import type { TaskFolder } from '../project/task-folder.ts'
-import { mayHaveChecks, UNCHECKED } from './marker.ts'
-import { formatMarker, withFields } from './marker-text.ts'
+import { formatMarker, mayHaveChecks, UNCHECKED, withFields } from './marker.ts'
 import type { StoredMarker } from './stored-marker.ts'
 
 /** Keeps unparsed and abandoned texts. If that fails, it throws, so that the caller removes nothing. */

@@ -1,4 +1,4 @@
-import { writeAll } from '../disk/standard-streams.ts'
+import { writeAll } from '../disk/process-output.ts'
 import {
   type Hooks,
   type HostClient,

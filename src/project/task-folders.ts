@@ -1,17 +1,19 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { errorCode, isAbsent, kindAt } from '../disk/file-facts.ts'
+import { sha256 } from '../disk/ids.ts'
 import { PostflightError } from '../kernel/errors.ts'
 import {
   ABANDONED_FILE,
   CLAIMS_FOLDER,
+  DONE_FOLDER_PREFIX,
+  JOURNAL_FOLDER,
   LOOP_GUARD_FILE,
   MARKER_FILE,
   RUN_ID_FILE,
   SPECS_FOLDER,
 } from '../kernel/files.ts'
 import { stripControl } from '../kernel/text.ts'
-import { DONE_WORD, isSessionFolder, sessionFolderName } from './done-folder.ts'
 import {
   beginsWithDigit,
   parseTaskReference,
@@ -174,4 +176,25 @@ function holdsOurs(folder: TaskFolder): boolean {
 
 function hasContinuations(folder: string): boolean {
   return kindAt(path.join(folder, LOOP_GUARD_FILE)) === 'file' || kindAt(path.join(folder, CLAIMS_FOLDER)) === 'folder'
+}
+
+/** The `<task>` of the session's own folder. */
+export const DONE_WORD = 'done'
+
+const FOLDER_NAME = new RegExp(`^${DONE_FOLDER_PREFIX}[0-9a-f]{16}$`)
+
+export function sessionFolderName(session: string): string {
+  return `${DONE_FOLDER_PREFIX}${sha256(session).slice(0, 16)}`
+}
+
+export function isSessionFolderName(name: string): boolean {
+  return FOLDER_NAME.test(name)
+}
+
+export function sessionFolderPath(name: string): string {
+  return `${SPECS_FOLDER}/${JOURNAL_FOLDER}/${name}`
+}
+
+export function isSessionFolder({ task, relative }: Pick<TaskFolder, 'task' | 'relative'>): boolean {
+  return isSessionFolderName(task) && relative === sessionFolderPath(task)
 }

@@ -1,3 +1,4 @@
+import { isPast } from '../disk/age.ts'
 import { COMMAND_PATIENCE_MS, HOOK_PATIENCE_MS, retryWhileLocked } from '../disk/lock.ts'
 import type { Wait } from '../marker/marker-wait.ts'
 import type { CheckLimits } from '../marker/run-checks.ts'
@@ -5,16 +6,101 @@ import type { JournalEntry } from '../project/journal-entry.ts'
 import type { TaskFolder } from '../project/task-folder.ts'
 import { type AgentStop, afterWaitEvent, judgeAgentStop, stopEvent } from './machine/agent-stop.ts'
 import { hadAskedBefore, repeatPrompt } from './machine/control.ts'
-import { currentPhase } from './machine/position.ts'
-import { type DuePrompt, promptRecord } from './machine/prompt.ts'
+import { type Reconciled, reconcile } from './machine/machine.ts'
+import { archiveLocation, type Effect, type Observation } from './machine/observation.ts'
+import { currentPhase, stepResultFile, withBatch } from './machine/position.ts'
+import { type DuePrompt, duePrompt, promptRecord } from './machine/prompt.ts'
 import { isPrompted, type WorkflowState } from './machine/state.ts'
 import { RUN_RECORDS } from './run-messages.ts'
-import type { StopCircumstances } from './store/observe-run.ts'
-import { checkStatus, runPhaseCheck } from './store/phase-check.ts'
-import { requireTrust, type Truster } from './store/run-trust.ts'
+import { applyEffect, observe, type StopCircumstances } from './store/observe-run.ts'
+import { checkStatus, requireTrust, runPhaseCheck, type Truster } from './store/phase-check.ts'
+import { checkCommand } from './store/receipts.ts'
+import { putRunFile, removeRunFile } from './store/run-file.ts'
 import { waitEnd } from './store/run-wait.ts'
-import { requireState, withRun, writeChanged } from './store/state-store.ts'
-import { dueOf, foreseenTurn, type TurnTaken, turnUnderLock } from './store/turn.ts'
+import { recordHistory, requireState, withRun, writeChanged, writeState } from './store/state-store.ts'
+
+/** Takes or predicts a turn of a run. */
+
+interface TurnTaken {
+  readonly state: WorkflowState
+  readonly command: Reconciled['command']
+  /** Whether time ran out; the next turn continues. */
+  readonly unfinished: boolean
+  readonly due: DuePrompt | undefined
+  readonly ends: boolean
+}
+
+function dueOf(folder: TaskFolder, state: WorkflowState): DuePrompt {
+  return duePrompt(state, { task: folder.task, folder: folder.path, checkCommand: checkCommand(folder.path) })
+}
+
+/** Needs the run's lock. `onDisk`: the state on disk, if not `start`. */
+export function turnUnderLock(
+  folder: TaskFolder,
+  start: WorkflowState,
+  circumstances: StopCircumstances,
+  { onDisk = start, deadline }: { readonly onDisk?: WorkflowState; readonly deadline?: number | undefined } = {},
+): TurnTaken {
+  // First: if the file cannot be written, no prompt is counted.
+  if (start.active) putRunFile(folder, start.id)
+  let recorded = onDisk
+  const ports = {
+    isOutOfTime: () => isPast(deadline),
+    observe: (seen: WorkflowState) => observe(folder.path, seen, circumstances),
+    apply: (effect: Effect) => applyEffect(folder.path, effect),
+    record: (next: WorkflowState) => {
+      recordHistory(folder, next, recorded)
+      recorded = next
+    },
+    write: (next: WorkflowState) => {
+      writeState(folder, next, recorded)
+      recorded = next
+    },
+  }
+  const { state, command, unfinished } = reconcile(start, ports, onDisk)
+  removeIfEnded(folder, state)
+  const due = command === 'prompt' ? dueOf(folder, state) : undefined
+  return { state, command, unfinished, due, ends: start.active && !state.active }
+}
+
+export function removeIfEnded(folder: TaskFolder, { id, active }: WorkflowState): void {
+  if (!active) removeRunFile(folder, id)
+}
+
+/** Predicts `turnUnderLock` without writing. */
+function foreseenTurn(folder: TaskFolder, start: WorkflowState, circumstances: StopCircumstances): TurnTaken {
+  const archived = new Map<string, string>()
+  const { state, command, unfinished } = reconcile(start, {
+    observe: (state) => without(archived, state, observe(folder.path, state, circumstances)),
+    apply: (effect) => {
+      if (effect.kind === 'tick') return
+      const { folder: location, name } = archiveLocation(effect)
+      archived.set(effect.kind === 'archive-step' ? effect.file : effect.artifact, `${location}/${name}`)
+    },
+    record: () => {},
+    write: () => {},
+    isOutOfTime: () => false,
+  })
+  const due = command === 'prompt' ? dueOf(folder, state) : undefined
+  return { state, command, unfinished, due, ends: start.active && !state.active }
+}
+
+function without(archived: ReadonlyMap<string, string>, state: WorkflowState, seen: Observation): Observation {
+  const { artifact, stepResults, strayResults } = seen
+  const phase = currentPhase(state)
+  const location = archived.get(phase.artifact ?? '')
+  const { inWork } = withBatch(state, phase)
+  return {
+    ...seen,
+    artifact: location === undefined ? artifact : { kind: 'absent' },
+    stepResults: stepResults.map((result, index) => {
+      const isMoved = archived.has(stepResultFile(phase, inWork[index]?.step ?? 0))
+      return isMoved && result.kind !== 'absent' && !result.archived ? { kind: 'absent' } : result
+    }),
+    strayResults: strayResults?.filter((file) => !archived.has(file)),
+    previousArtifact: location ?? seen.previousArtifact,
+  }
+}
 
 /** Drives a run for the stop hook, `workflow next` and OpenCode's plugin, which only translate events and results. */
 
@@ -39,7 +125,7 @@ export interface Turn extends TurnTaken {
   readonly entries: readonly JournalEntry[]
 }
 
-export interface NoTurn {
+interface NoTurn {
   readonly state: WorkflowState
   readonly command: 'none'
 }
@@ -104,7 +190,7 @@ export function endEntry(task: string, { hostSession, outcome }: WorkflowState):
   return { event: 'workflow', task, hostSession, detail: outcome }
 }
 
-export interface Driver {
+interface Driver {
   readonly findOccasion: () => RunStop
   readonly truster: Truster
   readonly check: CheckLimits
@@ -115,7 +201,7 @@ export interface Driver {
 }
 
 /** Nothing can be decided now. */
-export type Pause =
+type Pause =
   | { readonly command: 'checking'; readonly run: string; readonly sinceMs: number }
   | { readonly command: 'interrupted'; readonly run?: string; readonly why?: string }
 

@@ -1,7 +1,7 @@
 import type { Occasion } from '../hosts/host.ts'
-import { isSessionFolder } from '../project/done-folder.ts'
 import type { Recorded } from '../project/journal-entry.ts'
 import type { SearchProblem, TaskFolder } from '../project/task-folder.ts'
+import { isSessionFolder } from '../project/task-folders.ts'
 import { type Answered, answerToStop, type RunReport } from './answer-for.ts'
 import { type CommittedStop, commitStop, commitStopAsync } from './commit.ts'
 import { observeStop } from './observe-stop.ts'

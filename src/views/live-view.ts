@@ -1,10 +1,7 @@
 import { messageOf } from '../kernel/error-messages.ts'
 import { counted, quote } from '../kernel/text.ts'
 import type { CommandResult } from '../project/command-context.ts'
-import type { Size } from './layout.ts'
-import { fill } from './layout.ts'
-import type { Output, Painter } from './print.ts'
-import { printable } from './print.ts'
+import { fill, type Output, type Painter, printable, type Size } from './print.ts'
 
 /** Keeps a command's result on the screen until `q` or Ctrl-C. */
 

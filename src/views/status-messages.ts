@@ -1,8 +1,8 @@
 import { abandonedFix, counted, oneLine, QUOTE_LIMIT, quote, quotedNames, repairOrClear } from '../kernel/text.ts'
 import { checkCommand } from '../marker/check-messages.ts'
 import type { ExpectedFault } from '../marker/marker-record.ts'
-import { isSessionFolderName } from '../project/done-folder.ts'
 import { SPECS_ITSELF, taskNumberOf } from '../project/task-folder.ts'
+import { isSessionFolderName } from '../project/task-folders.ts'
 
 export const STATUS_KINDS = {
   pending: 'pending',

@@ -5,9 +5,9 @@ import type { Definition } from '../../src/run/definition/definition.ts'
 import { type AgentStop, afterSessionStart, judgeAgentStop } from '../../src/run/machine/agent-stop.ts'
 import { promptAgain, resumeState } from '../../src/run/machine/control.ts'
 import { reconcile } from '../../src/run/machine/machine.ts'
-import { awaitsApproval } from '../../src/run/machine/need.ts'
 import type { Effect, Observation, StepResultSeen } from '../../src/run/machine/observation.ts'
 import {
+  awaitsApproval,
   currentPhase,
   isInStep,
   stepArchiveName,

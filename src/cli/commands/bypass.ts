@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { errorCode, isFull } from '../../disk/file-facts.ts'
-import { hasDoneFile } from '../../done/done-file.ts'
 import { bypassDone, bypassNewSessions, sessionFolders } from '../../done/session-folder.ts'
+import { hasDoneFile } from '../../done/trust-store.ts'
 import { shellIdentity } from '../../hosts/all-hosts.ts'
 import { commandLine } from '../../kernel/command-line.ts'
 import { PostflightError } from '../../kernel/errors.ts'

@@ -19,10 +19,11 @@ import {
   type Marker,
   type MarkerStep,
   mayHaveChecks,
+  newMarkerFields,
   OWNER_FROM_ENVIRONMENT,
+  withFields,
 } from '../../marker/marker.ts'
 import { writeNewMarker } from '../../marker/marker-store.ts'
-import { newMarkerFields, withFields } from '../../marker/marker-text.ts'
 import { markerDisplayPath } from '../../marker/stored-marker.ts'
 import { type CommandContext, displayPath, recordInJournal } from '../../project/command-context.ts'
 import { inTaskFolder } from '../../project/new-task-folder.ts'
@@ -41,7 +42,8 @@ import {
 } from '../command.ts'
 import type { Identity } from '../marker-owner.ts'
 import { conflictWith, isForOperation, isOwnerLost, newOwnerOf } from '../marker-owner.ts'
-import { checkIds, checkOneLine, OPTION_EXPECTATIONS, USAGE_TEXT } from '../option-values.ts'
+import { checkIds, checkOneLine } from '../option-values.ts'
+import { OPTION_EXPECTATIONS, USAGE_TEXT } from '../usage-messages.ts'
 
 export const declaration = {
   free: true,

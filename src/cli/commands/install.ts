@@ -1,14 +1,16 @@
 import * as z from 'zod/mini'
 import { hookHost } from '../../hosts/hook-hosts.ts'
 import { type CommandContext, displayPath } from '../../project/command-context.ts'
-import { carryOut, type Removal, removalsFrom } from '../../setup/install/removal.ts'
 import {
+  carryOut,
   holdsOurRules,
   holdsReactive,
   locationOf,
+  type Removal,
   reactiveTarget,
   refuseOtherScope,
   refuseSecond,
+  removalsFrom,
   type Target,
   targetOf,
 } from '../../setup/install/target.ts'

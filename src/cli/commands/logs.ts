@@ -8,7 +8,7 @@ import * as field from '../../views/documents.ts'
 import { jsonText, processScreen, type Screen } from '../../views/print.ts'
 import { type BareCommand, type Declaration, example, type OptionsOf, type Run } from '../command.ts'
 
-import { OPTION_EXPECTATIONS } from '../option-values.ts'
+import { OPTION_EXPECTATIONS } from '../usage-messages.ts'
 
 export const declaration = {
   free: true,

@@ -1,6 +1,6 @@
 import path from 'node:path'
 import * as z from 'zod/mini'
-import { DONE_STANDING } from '../../done/done-messages.ts'
+import { DONE_STANDING } from '../../done/done-rules.ts'
 import { doneStatus } from '../../done/trust-store.ts'
 import { shellIdentity } from '../../hosts/all-hosts.ts'
 import { commandLine } from '../../kernel/command-line.ts'

@@ -1,10 +1,17 @@
 import * as z from 'zod/mini'
 import { shellWord } from '../../kernel/text.ts'
 import { type CommandContext, displayPath } from '../../project/command-context.ts'
-import { projectFolder } from '../../setup/install/host-entry.ts'
 import { type ProjectRemoval, projectRemovals } from '../../setup/install/init-parts.ts'
-import { carryOut, type Removal, removalsFrom } from '../../setup/install/removal.ts'
-import { HOSTS, locationOf, type Target, targetOf } from '../../setup/install/target.ts'
+import { projectFolder } from '../../setup/install/our-hooks.ts'
+import {
+  carryOut,
+  HOSTS,
+  locationOf,
+  type Removal,
+  removalsFrom,
+  type Target,
+  targetOf,
+} from '../../setup/install/target.ts'
 import { settingsLocations } from '../../setup/install/wiring.ts'
 import { countRules } from '../../setup/permission-rules.ts'
 import { INSTALL_TEXT } from '../../setup/settings-messages.ts'

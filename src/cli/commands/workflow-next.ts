@@ -7,7 +7,7 @@ import { type CommandResult, recordInJournal } from '../../project/command-conte
 import { taskWord } from '../../project/task-folder.ts'
 import { CAME_BACK, driveRun, peekTurn, type RunStop, type Turn } from '../../run/drive.ts'
 import { RUN_OUTCOMES } from '../../run/machine/history.ts'
-import { needOf } from '../../run/machine/need.ts'
+import { needOf } from '../../run/machine/position.ts'
 import { type DuePrompt, type DueWork, stepsOf } from '../../run/machine/prompt.ts'
 import { DRIVER_TEXT, PHASE_CHECK_TEXT, STATUS_TEXT } from '../../run/run-messages.ts'
 import * as field from '../../views/documents.ts'

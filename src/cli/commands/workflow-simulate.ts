@@ -23,8 +23,8 @@ import {
   type Run,
   SET,
 } from '../command.ts'
-import { OPTION_EXPECTATIONS } from '../option-values.ts'
 import { givenInputs } from '../runs.ts'
+import { OPTION_EXPECTATIONS } from '../usage-messages.ts'
 import { dueData, dueFields, dueLine } from './workflow-next.ts'
 
 export const declaration = {

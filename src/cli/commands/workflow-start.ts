@@ -12,8 +12,8 @@ import { definitionName } from '../../run/shared/own-definition.ts'
 import { findDefinition } from '../../run/store/find-definition.ts'
 import { requireDefinition } from '../../run/store/load-definition.ts'
 import { listedIn } from '../../run/store/observe-run.ts'
+import { trustRun } from '../../run/store/phase-check.ts'
 import { startRun } from '../../run/store/run.ts'
-import { trustRun } from '../../run/store/run-trust.ts'
 import { type RunDocument, runData } from '../../views/run-view.ts'
 import {
   type BareCommand,

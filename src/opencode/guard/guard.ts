@@ -1,6 +1,6 @@
 import path from 'node:path'
 import { retryWhileLocked } from '../../disk/lock.ts'
-import { hasDoneFile } from '../../done/done-file.ts'
+import { hasDoneFile } from '../../done/trust-store.ts'
 import { MAIN_AGENT, type Occasion } from '../../hosts/host.ts'
 import { OPENCODE_TEXT } from '../../hosts/opencode/opencode-messages.ts'
 import type { CommandForm } from '../../kernel/command-line.ts'

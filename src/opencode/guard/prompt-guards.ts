@@ -1,6 +1,5 @@
 import type { HostClient, ToolOutput } from '../../hosts/opencode/api.ts'
-import { ownText, readLastTurn, sendPrompt } from '../../hosts/opencode/conversation.ts'
-import type { Turns } from '../../hosts/opencode/turns.ts'
+import { ownText, readLastTurn, sendPrompt, type Turns } from '../../hosts/opencode/conversation.ts'
 import type { Agent, Sessions } from '../sessions.ts'
 import type { Guard } from './guard.ts'
 

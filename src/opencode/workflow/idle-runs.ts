@@ -5,7 +5,7 @@ import { appendJournal, appendRecorded } from '../../project/journal.ts'
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { CAME_BACK, takeTurn } from '../../run/drive.ts'
 import { afterWaitEvent } from '../../run/machine/agent-stop.ts'
-import { needOf } from '../../run/machine/need.ts'
+import { needOf } from '../../run/machine/position.ts'
 import { findActiveRuns } from '../../run/store/active-runs.ts'
 import { updateRunWait } from '../../run/store/run-wait.ts'
 

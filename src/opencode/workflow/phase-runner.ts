@@ -10,9 +10,8 @@ import {
   parseModel,
   WORKFLOW_TOOL,
 } from '../../hosts/opencode/api.ts'
-import { createChild, lastManner, type Manner } from '../../hosts/opencode/conversation.ts'
+import { createChild, lastManner, type Manner, type Turns } from '../../hosts/opencode/conversation.ts'
 import { OPENCODE_TEXT, WORKFLOW_TOOL_TEXT } from '../../hosts/opencode/opencode-messages.ts'
-import type { Turns } from '../../hosts/opencode/turns.ts'
 import type { TaskFolder } from '../../project/task-folder.ts'
 import { currentPhase } from '../../run/machine/position.ts'
 import type { DuePrompt, DueWork } from '../../run/machine/prompt.ts'

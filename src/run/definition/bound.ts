@@ -1,8 +1,7 @@
 import { currentPhase, isInStep } from '../machine/position.ts'
 import { isPrompted, visitsOf, type WorkflowState } from '../machine/state.ts'
-import type { Definition } from './definition.ts'
+import { type Definition, reachedFrom } from './definition.ts'
 import { MAX_PHASE_STEPS } from './definition-limits.ts'
-import { reachedFrom } from './graph.ts'
 import { type Phase, targetsOf } from './phase-fields.ts'
 
 export const MAX_INTERRUPTIONS = 3

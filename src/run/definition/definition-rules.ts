@@ -1,6 +1,7 @@
 import { expandPatterns, isInsidePattern, MAX_ALTERNATIVES, MAX_STARS } from '../../kernel/file-pattern.ts'
 import type { FaultPath } from '../../kernel/yaml-text.ts'
 import { MAX_SCHEMA_DEPTH, type SchemaFault, schemaFaults } from './artifact-schema.ts'
+import { endless, followers, leadsTo, phasesOnLoops, reachable } from './definition.ts'
 import {
   END,
   isArtifactPath,
@@ -17,7 +18,6 @@ import {
 import { RULE_TEXT } from './definition-messages.ts'
 import type { PhaseFile } from './definition-schema.ts'
 import { checkShape, type DefinitionFile } from './definition-schema.ts'
-import { endless, followers, leadsTo, phasesOnLoops, reachable } from './graph.ts'
 
 export interface DefinitionFinding {
   readonly path: FaultPath

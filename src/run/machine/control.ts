@@ -1,8 +1,7 @@
 import { END } from '../definition/definition-limits.ts'
 import { isFailing, type Phase } from '../definition/phase-fields.ts'
-import { awaitsApproval, isResumable } from './need.ts'
 import type { ArtifactSeen } from './observation.ts'
-import { currentPhase, isSpent } from './position.ts'
+import { awaitsApproval, currentPhase, isResumable, isSpent } from './position.ts'
 import { enter, isPrompted, pauseClock, type WorkflowState, withdrawn, withTransition } from './state.ts'
 
 /** What a person does to a run: stop, resume, abort, settle. Pure. */

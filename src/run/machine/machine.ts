@@ -4,11 +4,8 @@ import { isFailing, type Phase, targetAfter } from '../definition/phase-fields.t
 import { MAX_STEP_LENGTH, type Step } from '../definition/steps.ts'
 import { WORKFLOW_TEXT } from '../run-messages.ts'
 import { isIdle } from './agent-stop.ts'
-import { askForApproval, awaitsApproval, visitPutAside } from './need.ts'
 import { type Effect, isTooEarly, type Observation } from './observation.ts'
-import { currentPhase, isInStep, where } from './position.ts'
-import type { Command } from './prompting.ts'
-import { type Advance, end, goesOutAgain, only, orWait, prompt, promptOnceMore } from './prompting.ts'
+import { askForApproval, awaitsApproval, currentPhase, isInStep, visitPutAside, where } from './position.ts'
 import {
   enter,
   HISTORY_KEPT,
@@ -20,7 +17,18 @@ import {
   withdrawn,
   withTransition,
 } from './state.ts'
-import { advanceSteps, strays } from './step-machine.ts'
+import {
+  type Advance,
+  advanceSteps,
+  type Command,
+  end,
+  goesOutAgain,
+  only,
+  orWait,
+  prompt,
+  promptOnceMore,
+  strays,
+} from './step-machine.ts'
 
 /**
  * The machine: `(state, observation) → (state, command, effects)`, without disk access. Effects precede their state and

@@ -1,9 +1,10 @@
 import { oneLine } from '../../kernel/text.ts'
+import type { Wait } from '../../marker/marker-wait.ts'
 import { findPhase } from '../definition/definition.ts'
 import type { Phase } from '../definition/phase-fields.ts'
 import { type Step, stepAsText } from '../definition/steps.ts'
-import type { Transition } from './history.ts'
-import { isPrompted, visitsOf, type WorkflowState, withdrawn } from './state.ts'
+import { isResumableOutcome, type Transition } from './history.ts'
+import { hasBegun, isPrompted, pauseClock, visitsOf, type WorkflowState, withdrawn, withTransition } from './state.ts'
 import type { EndedStep, StepInWork } from './state-fields.ts'
 
 /** A batch is the work of one prompt: one step, or up to `parallel`. Steps and attempts count from 0. */
@@ -112,4 +113,50 @@ export function stepsOut({ inWork }: WorkflowState): readonly StepInWork[] {
 
 export function isSpent({ attempts, maxAttempts }: StepInWork): boolean {
   return attempts >= maxAttempts
+}
+
+/** What a run needs. While a person must approve, nothing is counted and no prompt is sent. */
+
+type Need =
+  /** `artifact`: a path in the task folder. */
+  | { readonly kind: 'approval'; readonly phase: string; readonly artifact: string }
+  /** The agent's next stop ends the run, even while it waits. */
+  | { readonly kind: 'stop' }
+  | { readonly kind: 'wait'; readonly wait: Wait }
+  | { readonly kind: 'prompt' }
+  | { readonly kind: 'resume' }
+  | { readonly kind: 'nothing' }
+
+export function needOf(state: WorkflowState): Need {
+  if (!state.active) return { kind: isResumable(state) ? 'resume' : 'nothing' }
+  const { phase, wait, stopRequestedMs } = state
+  if (awaitsApproval(state)) return { kind: 'approval', phase, artifact: currentPhase(state).artifact ?? '' }
+  if (stopRequestedMs !== undefined) return { kind: 'stop' }
+  return wait === undefined ? { kind: 'prompt' } : { kind: 'wait', wait }
+}
+
+export function isResumable(state: WorkflowState): boolean {
+  return state.active || isResumableOutcome(state.outcome)
+}
+
+export function awaitsApproval({ active, approval }: Pick<WorkflowState, 'active' | 'approval'>): boolean {
+  return active && approval?.standing === 'asked'
+}
+
+function isRejected({ approval }: WorkflowState): boolean {
+  return approval?.standing === 'rejected'
+}
+
+export function tellsPrevious(state: WorkflowState): boolean {
+  return !hasBegun(state) || isRejected(state)
+}
+
+/** The visit in the archived name of the previous artifact. */
+export function visitPutAside(state: WorkflowState): number {
+  return visitsOf(state, state.phase) - (isRejected(state) ? 0 : 1)
+}
+
+export function askForApproval(state: WorkflowState, nowMs: number): WorkflowState {
+  const asked = withTransition(pauseClock(state, nowMs), { event: 'approval', ...where(state) }, nowMs)
+  return { ...asked, stage: withdrawn(state), approval: { standing: 'asked', note: undefined } }
 }

@@ -19,7 +19,6 @@ import { findTask, type KnownTask, readChecklist } from '../definition/checklist
 import { MAX_PHASE_STEPS } from '../definition/definition-limits.ts'
 import { type Phase, reasonText, type StepSource, verdictOf } from '../definition/phase-fields.ts'
 import { MAX_STEP_LENGTH, resolvePointer, type Step, stepAsText } from '../definition/steps.ts'
-import { tellsPrevious, visitPutAside } from '../machine/need.ts'
 import {
   ARTIFACTS_FOLDER,
   type ArtifactSeen,
@@ -31,7 +30,15 @@ import {
   type StepsSeen,
   stepFolder,
 } from '../machine/observation.ts'
-import { currentPhase, isInStep, stepArchiveName, stepResultFile, withBatch } from '../machine/position.ts'
+import {
+  currentPhase,
+  isInStep,
+  stepArchiveName,
+  stepResultFile,
+  tellsPrevious,
+  visitPutAside,
+  withBatch,
+} from '../machine/position.ts'
 import { hasBegun, visitsOf, type WorkflowState } from '../machine/state.ts'
 import type { StepInWork } from '../machine/state-fields.ts'
 import { WORKFLOW_TEXT } from '../run-messages.ts'

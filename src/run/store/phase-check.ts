@@ -1,20 +1,23 @@
+import fs from 'node:fs'
 import path from 'node:path'
 import type { Readable } from 'node:stream'
 import type { Entry } from 'fast-glob'
-import { kindAt } from '../../disk/file-facts.ts'
-import { makeFoldersInside } from '../../disk/folders.ts'
+import { isAbsent, kindAt } from '../../disk/file-facts.ts'
+import { makeFolders, makeFoldersInside } from '../../disk/folders.ts'
+import { sha256 } from '../../disk/ids.ts'
 import { replaceFile } from '../../disk/write.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { expandPatterns } from '../../kernel/file-pattern.ts'
 import { SPECS_FOLDER } from '../../kernel/files.ts'
-import { failureWords } from '../../marker/check-messages.ts'
+import type { Environment } from '../../kernel/values.ts'
+import { checkList, failureWords } from '../../marker/check-messages.ts'
 import { type CheckLimits, type RunCheck, whileChecking } from '../../marker/run-checks.ts'
+import { stateFolder } from '../../project/home-folder.ts'
 import type { JournalEntry } from '../../project/journal-entry.ts'
 import { beginsWithDigit, SPECS_ITSELF, type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { isReserved } from '../definition/definition-limits.ts'
 import type { Phase } from '../definition/phase-fields.ts'
-import type { ArtifactSeen } from '../machine/observation.ts'
-import { ARTIFACTS_FOLDER } from '../machine/observation.ts'
+import { ARTIFACTS_FOLDER, type ArtifactSeen } from '../machine/observation.ts'
 import { currentPhase, isInStep } from '../machine/position.ts'
 import {
   type BoundFile,
@@ -29,7 +32,67 @@ import { PHASE_CHECK_TEXT, WORKFLOW_TEXT } from '../run-messages.ts'
 import { observe } from './observe-run.ts'
 import { boundArtifact, boundFile, checkBreach, receiptLocation } from './receipts.ts'
 
-export type PhaseCheck =
+/** Which checks may run. Recorded outside the repository: anything inside may come with a clone. */
+
+export interface Truster {
+  readonly environment: Environment
+  readonly findHome: () => string
+  readonly session: string | undefined
+}
+
+export function commandsOfRun({ definition }: WorkflowState): string[] {
+  return [...new Set(definition.phases.flatMap(({ check }) => check.run ?? []))]
+}
+
+/** Ignores errors: see `isTrusted`. */
+export function trustRun(state: WorkflowState, truster: Truster): void {
+  if (commandsOfRun(state).length === 0) return
+  const file = trustFile(state, truster)
+  try {
+    makeFolders(path.dirname(file))
+    fs.writeFileSync(file, '', { mode: 0o600 })
+  } catch {
+    // A sandbox without a home.
+  }
+}
+
+/** If trust cannot be recorded, trusts the session that drives the run: no other takes over a run without trust. */
+export function isTrusted(state: WorkflowState, truster: Truster): boolean {
+  if (commandsOfRun(state).length === 0) return true
+  const file = trustFile(state, truster)
+  try {
+    if (kindAt(file) === 'file') return true
+  } catch {
+    // The store is unreadable.
+  }
+  if (isWritable(path.dirname(file))) return false
+  return truster.session !== undefined && state.hostSession === truster.session
+}
+
+export function requireTrust(folder: TaskFolder, state: WorkflowState, truster: Truster): void {
+  if (isTrusted(state, truster)) return
+  throw new PostflightError('commands-untrusted', {
+    task: taskWord(folder),
+    commands: checkList(commandsOfRun(state)),
+  })
+}
+
+function trustFile({ id, definition }: WorkflowState, { environment, findHome }: Truster): string {
+  const checks = definition.phases.map(({ id: phase, check }) => [phase, check.run, check.files])
+  return path.join(stateFolder(environment, findHome), 'trusted', sha256(JSON.stringify([id, checks])))
+}
+
+function isWritable(folder: string): boolean {
+  try {
+    fs.accessSync(folder, fs.constants.W_OK | fs.constants.X_OK)
+    return fs.statSync(folder).isDirectory()
+  } catch (error) {
+    const above = path.dirname(folder)
+    return isAbsent(error) && above !== folder && isWritable(above)
+  }
+}
+
+type PhaseCheck =
   | { readonly kind: 'none' }
   | { readonly kind: 'busy'; readonly sinceMs: number }
   | {
@@ -42,9 +105,7 @@ export type PhaseCheck =
       readonly notBound: readonly NotBound[]
     }
 
-export type CheckStatus =
-  | { readonly kind: 'none' | 'due' | 'passed' }
-  | { readonly kind: 'too-early'; readonly why: string }
+type CheckStatus = { readonly kind: 'none' | 'due' | 'passed' } | { readonly kind: 'too-early'; readonly why: string }
 
 export function checkStatus(folder: TaskFolder, state: WorkflowState): CheckStatus {
   const phase = currentPhase(state)

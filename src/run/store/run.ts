@@ -5,10 +5,10 @@ import { cut } from '../../kernel/text.ts'
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { type Definition, findPhase } from '../definition/definition.ts'
 import type { Phase } from '../definition/phase-fields.ts'
+import { removeIfEnded, turnUnderLock } from '../drive.ts'
 import { isIdle } from '../machine/agent-stop.ts'
 import { abortState, haltState, promptAgain, requestStop, resumeState, settleState } from '../machine/control.ts'
-import { isResumable } from '../machine/need.ts'
-import { currentPhase } from '../machine/position.ts'
+import { currentPhase, isResumable } from '../machine/position.ts'
 import { isPrompted, newState, visitsOf, type WorkflowState } from '../machine/state.ts'
 import {
   approveState,
@@ -25,7 +25,6 @@ import { observe } from './observe-run.ts'
 import { putAside } from './put-aside.ts'
 import { idToResume, putRunFile, removeRunFile } from './run-file.ts'
 import { readState, withRun, withRunLock, writeChanged, writeState } from './state-store.ts'
-import { removeIfEnded, turnUnderLock } from './turn.ts'
 
 /** Starts, resumes, steers and ends runs. */
 

@@ -8,8 +8,7 @@ import { errorFault } from '../../kernel/error-messages.ts'
 import { oneLine, shellWord } from '../../kernel/text.ts'
 import type { CommandContext } from '../../project/command-context.ts'
 import { isInstalled } from '../claude-hooks.ts'
-import { hookCommand, projectFolder } from '../install/host-entry.ts'
-import { ourHooks } from '../install/our-hooks.ts'
+import { hookCommand, ourHooks, projectFolder } from '../install/our-hooks.ts'
 import {
   enabledPlugin,
   guardDisabledIn,

@@ -10,8 +10,7 @@ import { PostflightError } from '../../kernel/errors.ts'
 import { oneLine, shellWord } from '../../kernel/text.ts'
 import type { CommandContext } from '../../project/command-context.ts'
 import { findEntries, findLocations } from '../claude-hooks.ts'
-import { openCodePlugin, projectFolder } from '../install/host-entry.ts'
-import { ourHooks, ourPlugins } from '../install/our-hooks.ts'
+import { openCodePlugin, ourHooks, ourPlugins, projectFolder } from '../install/our-hooks.ts'
 import {
   hookHostLocations,
   hooksDisabledIn,

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
-import { doneFilePath, readDoneFile } from '../../done/done-file.ts'
+import { doneFilePath, readDoneFile } from '../../done/trust-store.ts'
 import { claudeEntries } from '../../hosts/hook-entries.ts'
 import { type CommandContext, findCommandRepository } from '../../project/command-context.ts'
 import { addIgnored, removeIgnored } from '../ignored-files.ts'
@@ -11,8 +11,7 @@ import { claudeFolder, distinctFiles, linkOutside, readSettingsFile, type Scope 
 import { removeSettingsFile, replaceSettingsFile } from '../settings-replace.ts'
 import { proposedDone } from './done-proposal.ts'
 import { ownFilesNotIgnored } from './git.ts'
-import { removeEmptyFolders } from './removal.ts'
-import { locationOf, recordOf, recordRules, type Target } from './target.ts'
+import { locationOf, recordOf, recordRules, removeEmptyFolders, type Target } from './target.ts'
 import { removeShellHook, type ShellHookLocation, settingsLocations, shellHookLocations } from './wiring.ts'
 
 export const PART_NAMES = ['hook', 'shell-hook', 'permissions', 'gitignore', 'skill', 'done'] as const

@@ -1,11 +1,78 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { isGuardedCommand, programOf } from '../../hosts/hook-entries.ts'
-import type { CommandContext } from '../../project/command-context.ts'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { realPath } from '../../disk/file-facts.ts'
+import { readSmallFile } from '../../disk/read.ts'
+import { guardedCommand, guardedNodeCommand, isGuardedCommand, programOf } from '../../hosts/hook-entries.ts'
+import { isJsonObject } from '../../kernel/values.ts'
+import { type CommandContext, findCommandRepository, findCommandRoot, startOf } from '../../project/command-context.ts'
 import { type IsOurs, isOurHook } from '../claude-hooks.ts'
-import { type IsOurs as IsOurPlugin, isOurPlugin, specOf } from '../opencode-plugins.ts'
-import { isOurPackage } from './dependency.ts'
+import { type IsOurs as IsOurPlugin, isOurPlugin, PLUGIN_FILE, specOf } from '../opencode-plugins.ts'
+import type { Scope } from '../settings-paths.ts'
+
+const DEPENDENCY_FOLDER = 'node_modules/postflight-guard'
+
+/**
+ * pnpm and yarn link the package from a store, whose paths hold its version, so the link counts. `npm link` does not:
+ * it leads out of `node_modules`, and no `package.json` names it.
+ */
+function dependencyIn(project: string, packageFolder: string): string | undefined {
+  const folder = realPath(packageFolder)
+  const relative = path.relative(realPath(project), folder).split(path.sep).join('/')
+  const isInside = relative.startsWith('node_modules/')
+  const isLinked = realPath(path.join(project, DEPENDENCY_FOLDER)) === folder
+  if (isLinked && (isInside || dependsOnUs(project))) return DEPENDENCY_FOLDER
+  return isInside ? relative : undefined
+}
+
+function dependsOnUs(project: string): boolean {
+  return specifierIn(project) !== undefined
+}
+
+/** Outside of `repository`, a clone or CI lacks the file, so installing the packages fails there. */
+export function dependencyOutside(project: string, repository: string): string | undefined {
+  const specifier = specifierIn(project)
+  const named = /^(?:(?:file|link|portal):)?((?:\.{1,2}|~)?\/.*|\.{1,2})$/.exec(specifier ?? '')?.[1]
+  if (named === undefined) return undefined
+  const leadsInside = !named.startsWith('~') && isBelow(path.resolve(project, named), repository)
+  return leadsInside ? undefined : specifier
+}
+
+function isBelow(file: string, folder: string): boolean {
+  const relative = path.relative(folder, file)
+  return relative !== '..' && !relative.startsWith(`..${path.sep}`) && !path.isAbsolute(relative)
+}
+
+function specifierIn(project: string): string | undefined {
+  const manifest = readManifest(path.join(project, 'package.json'))
+  const specifiers = LISTS.map((list) => {
+    const names = manifest[list]
+    return isJsonObject(names) && Object.hasOwn(names, 'postflight-guard') ? names['postflight-guard'] : undefined
+  })
+  return specifiers.find((specifier) => typeof specifier === 'string')
+}
+
+function isOurPackage(folder: string): boolean {
+  return MANIFESTS.some((file) => readManifest(path.join(folder, file)).name === 'postflight-guard')
+}
+
+const MANIFESTS = ['package.json', '.claude-plugin/plugin.json']
+
+function readManifest(file: string): Record<string, unknown> {
+  const read = readSmallFile(file, MANIFEST_LIMIT)
+  if (read.kind !== 'text') return {}
+  try {
+    const manifest: unknown = JSON.parse(read.text)
+    return isJsonObject(manifest) ? manifest : {}
+  } catch {
+    return {}
+  }
+}
+
+/** In bytes. */
+const MANIFEST_LIMIT = 1_048_576
+
+const LISTS = ['dependencies', 'devDependencies', 'optionalDependencies']
 
 export function ourHooks(context: CommandContext, project: string): IsOurs {
   return (hook) => isOurHook(hook) && startsOurPackage(context, project, hook.command)
@@ -69,4 +136,52 @@ function realFile(file: string | undefined): string | undefined {
   } catch {
     return undefined
   }
+}
+
+/** `install` writes these entries and `doctor` expects them. */
+
+export function projectFolder(context: CommandContext): string {
+  const start = startOf(context)
+  return findCommandRoot(context) ?? (start.explicit ? undefined : findCommandRepository(start.path)) ?? start.path
+}
+
+/** Never npx, which would resolve the package at every stop. */
+export function hookCommand(
+  { packageFolder, platform }: CommandContext,
+  scope: Scope,
+  project: string,
+  { tellsProject }: { readonly tellsProject: boolean } = { tellsProject: true },
+): { command: string; portable: boolean } {
+  const dependency = scope === 'user' || !tellsProject ? undefined : dependencyIn(project, packageFolder)
+  const portable = dependency !== undefined
+  const isWindows = platform === 'win32'
+  const name = isWindows ? 'dist/hook.js' : 'hooks/postflight-hook'
+  const location = portable ? `$CLAUDE_PROJECT_DIR/${dependency}/${name}` : path.join(packageFolder, name)
+  const file = doubleQuoted(location, portable)
+  return { command: isWindows ? guardedNodeCommand(file) : guardedCommand(file), portable }
+}
+
+/** Never the package's name, which OpenCode would fetch from a registry. */
+export function openCodePlugin(
+  { packageFolder }: CommandContext,
+  scope: Scope,
+  project: string,
+): { plugin: string; portable: boolean } {
+  const dependency = scope === 'user' ? undefined : dependencyIn(project, packageFolder)
+  const plugin =
+    dependency === undefined
+      ? pathToFileURL(path.join(packageFolder, PLUGIN_FILE)).href
+      : `./${dependency}/${PLUGIN_FILE}`
+  return { plugin, portable: dependency !== undefined }
+}
+
+/** Keeps spaces, and still expands our own `$CLAUDE_PROJECT_DIR`. */
+function doubleQuoted(location: string, portable: boolean): string {
+  const escaped = portable
+    ? location.replace(/["`\\]/g, '\\$&')
+    : location
+        .split(path.sep)
+        .join('/')
+        .replace(/["`$\\]/g, '\\$&')
+  return `"${escaped}"`
 }

@@ -1,5 +1,5 @@
 import { counted } from '../../kernel/text.ts'
-import { isSessionFolderName } from '../../project/done-folder.ts'
+import { isSessionFolderName } from '../../project/task-folders.ts'
 import type { TransitionEvent } from '../../run/machine/history.ts'
 
 export function taskTitle(task: string): string {

@@ -1,6 +1,5 @@
 import type { TaskFolder } from '../../project/task-folder.ts'
-import { needOf } from '../../run/machine/need.ts'
-import { currentWork, isInStep } from '../../run/machine/position.ts'
+import { currentWork, isInStep, needOf } from '../../run/machine/position.ts'
 import type { WorkflowState } from '../../run/machine/state.ts'
 import { readState } from '../../run/store/state-store.ts'
 import { type LineItem, STATUS_LINE_TEXT as TEXT } from '../status-line.ts'

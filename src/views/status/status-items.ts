@@ -3,7 +3,7 @@ import { commandLine } from '../../kernel/command-line.ts'
 import { inLine, oneLine, unparsedMarker } from '../../kernel/text.ts'
 import { formatAge } from '../../kernel/time.ts'
 import { type MarkerView, unparsedFaults } from '../../marker/marker-view.ts'
-import { DONE_WORD, isSessionFolderName } from '../../project/done-folder.ts'
+import { DONE_WORD, isSessionFolderName } from '../../project/task-folders.ts'
 import * as field from '../documents.ts'
 import {
   type MarkerKind,

@@ -13,7 +13,7 @@ import { userInfo } from 'node:os'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { CommandContext } from '../../../src/project/command-context.ts'
-import { hookCommand } from '../../../src/setup/install/host-entry.ts'
+import { hookCommand } from '../../../src/setup/install/our-hooks.ts'
 import { SESSION, sessionStart, subagentStop } from '../../support/payloads.ts'
 import { LAUNCHER, NOBODY, PACKAGE, type ProcessResult, runProcess } from '../../support/process.ts'
 import {

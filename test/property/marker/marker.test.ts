@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type Marker, parseMarker } from '../../../src/marker/marker.ts'
-import { formatMarker, withFields } from '../../../src/marker/marker-text.ts'
+import { formatMarker, type Marker, parseMarker, withFields } from '../../../src/marker/marker.ts'
 import { schemaFaults } from '../../support/json-schemas.ts'
 import { anyJson, anyUnits, hostileText, markerFields } from '../arbitraries.ts'
 

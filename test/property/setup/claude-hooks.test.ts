@@ -12,7 +12,7 @@ import {
   isOurHook,
   removeEntries,
 } from '../../../src/setup/claude-hooks.ts'
-import { hookCommand } from '../../../src/setup/install/host-entry.ts'
+import { hookCommand } from '../../../src/setup/install/our-hooks.ts'
 import { isReactiveHook, reactiveEntries } from '../../../src/setup/reactive/reactive-hooks.ts'
 import { anyUnits, hostileText } from '../arbitraries.ts'
 

@@ -1,5 +1,5 @@
 import { describe } from 'vitest'
-import * as messages from '../../../src/done/done-messages.ts'
+import * as messages from '../../../src/done/done-rules.ts'
 import { itSays } from '../sentences.ts'
 
 const { DONE_REASON, RULES_TEXT, askedOften, doneAtStart, doneNotJudged, searchEnded } = messages

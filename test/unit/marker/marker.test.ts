@@ -4,12 +4,15 @@ import { known } from '../../../src/kernel/values.ts'
 import {
   checksSessionOf,
   DEFAULT_REASON,
+  formatMarker,
   MARKER_MAX_BYTES,
+  type NewMarker,
+  newMarkerFields,
   parseMarker,
   remainingSteps,
   unparsed,
+  withFields,
 } from '../../../src/marker/marker.ts'
-import { formatMarker, type NewMarker, newMarkerFields, withFields } from '../../../src/marker/marker-text.ts'
 import { isMarkerId } from '../../../src/project/task-folder.ts'
 import { marker, PATTERN_MARKER, PATTERN_MARKER_QUOTED, thrownBy } from '../builders.ts'
 

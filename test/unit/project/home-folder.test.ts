@@ -2,7 +2,7 @@ import os from 'node:os'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { PostflightError } from '../../../src/kernel/errors.ts'
 import type { CommandContext } from '../../../src/project/command-context.ts'
-import { homeFolder } from '../../../src/project/root.ts'
+import { homeFolder } from '../../../src/project/home-folder.ts'
 import { unwiredNote } from '../../../src/setup/install/unwired.ts'
 
 afterEach(() => {

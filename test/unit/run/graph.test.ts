@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest'
+import {
+  endless,
+  followers,
+  leadsTo,
+  nextOf,
+  phasesOnLoops,
+  reachable,
+} from '../../../src/run/definition/definition.ts'
 import { checkShape, type DefinitionFile } from '../../../src/run/definition/definition-schema.ts'
-import { endless, followers, leadsTo, nextOf, phasesOnLoops, reachable } from '../../../src/run/definition/graph.ts'
 
 /** A definition of phases with these values of `next`, named a, b, c and so on. */
 function fileOf(...nexts: unknown[]): DefinitionFile {

@@ -12,9 +12,8 @@ import {
   resumeState,
 } from '../../../src/run/machine/control.ts'
 import { advance } from '../../../src/run/machine/machine.ts'
-import { isResumable } from '../../../src/run/machine/need.ts'
 import { mermaidLines, phaseStatuses } from '../../../src/run/machine/picture.ts'
-import { currentPhase, currentWork } from '../../../src/run/machine/position.ts'
+import { currentPhase, currentWork, isResumable } from '../../../src/run/machine/position.ts'
 import { duePrompt, PROMPT_LIMIT } from '../../../src/run/machine/prompt.ts'
 import { isPrompted, type WorkflowState } from '../../../src/run/machine/state.ts'
 import { definitionSize, PROMPT_TEXT, WORKFLOW_TEXT } from '../../../src/run/run-messages.ts'

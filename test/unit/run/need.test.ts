@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { abortState, haltState, requestStop } from '../../../src/run/machine/control.ts'
 import { advance } from '../../../src/run/machine/machine.ts'
-import { needOf } from '../../../src/run/machine/need.ts'
+import { needOf } from '../../../src/run/machine/position.ts'
 import type { WorkflowState } from '../../../src/run/machine/state.ts'
 import { begin, NOW, seeing } from './builders.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { fill, widthOf, wrap } from '../../../src/views/layout.ts'
+import { fill, widthOf, wrap } from '../../../src/views/print.ts'
 
 const plain = (row: string): string => row.replace(/\u001b\[[\d;]*m/g, '')
 

@@ -1,0 +1,50 @@
+import fs from 'node:fs'
+import { processAgeMs } from './age.ts'
+import { errorCode } from './file-facts.ts'
+
+/** Node's streams take 2 ms to load, may lose text at the end, and turn a closed pipe into an exit code. */
+
+const EAGAIN_PATIENCE_MS = 1_000
+const POLL_MS = 5
+
+/** `EPIPE`: the other end is closed. */
+export function writeAll(descriptor: 1 | 2, text: string): string | undefined {
+  const bytes = Buffer.from(text)
+  const deadline = processAgeMs() + EAGAIN_PATIENCE_MS
+  for (let written = 0; written < bytes.length; ) {
+    try {
+      written += fs.writeSync(descriptor, bytes, written)
+    } catch (error) {
+      const code = errorCode(error)
+      // EAGAIN: the pipe is full.
+      if (code !== 'EAGAIN' || processAgeMs() >= deadline) return code
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, POLL_MS)
+    }
+  }
+  return undefined
+}
+
+/** Loads `node:tty` (3 ms) only for a character device. */
+export function isTerminal(descriptor: 0 | 1 | 2): boolean {
+  try {
+    const stats = fs.fstatSync(descriptor)
+    if (!stats.isCharacterDevice() || isNullDevice(stats)) return false
+    return process.getBuiltinModule('node:tty').isatty(descriptor)
+  } catch {
+    return false
+  }
+}
+
+/** `isPiped`: the host itself reads a pipe, so a pipe says nothing. */
+export function isCaught(descriptor: number, { isPiped }: { readonly isPiped: boolean }): boolean {
+  try {
+    const stats = fs.fstatSync(descriptor)
+    return (stats.isFIFO() && !isPiped) || (stats.isCharacterDevice() && isNullDevice(stats))
+  } catch {
+    return false
+  }
+}
+
+function isNullDevice(stats: fs.Stats): boolean {
+  return stats.rdev === fs.statSync(process.getBuiltinModule('node:os').devNull).rdev
+}

@@ -1,0 +1,22 @@
+import os from 'node:os'
+import path from 'node:path'
+import { PostflightError } from '../kernel/errors.ts'
+import type { Environment } from '../kernel/values.ts'
+
+/** An empty or relative HOME would mean the current folder. The user database may lack a container's user id. */
+export function homeFolder(environment: Environment = process.env): string {
+  const home = process.platform === 'win32' ? os.homedir() : environment.HOME
+  if (home !== undefined && path.isAbsolute(home)) return home
+  try {
+    return os.userInfo().homedir
+  } catch (error) {
+    throw new PostflightError('home-unknown', {}, error)
+  }
+}
+
+/** Trusted data must be outside of every repository. */
+export function stateFolder(environment: Environment, findHome: () => string): string {
+  const { XDG_STATE_HOME: state } = environment
+  const store = state !== undefined && path.isAbsolute(state) ? state : path.join(findHome(), '.local', 'state')
+  return path.join(store, 'postflight-guard')
+}
