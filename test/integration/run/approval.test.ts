@@ -95,25 +95,6 @@ describe('a run that waits for an approval', () => {
     expect(stateOf(project)).toMatchObject({ phase: 'plan', approval: { standing: 'asked' } })
   })
 
-  it('stalls when the last attempt was rejected, and a resume grants more', async () => {
-    const project = await waiting()
-    for (const attempt of [1, 2, 3]) {
-      await workflow(project, 'reject', '7', '--reason', `reason ${attempt}`)
-      await project.hook(stop())
-      if (attempt === 3) break
-      project.write(`${IN_TASK}/plan.md`, `plan ${attempt + 1}`)
-      await project.hook(stop({ stop_hook_active: true }))
-    }
-    expect(stateOf(project)).toMatchObject({ active: false, outcome: 'stalled', phase_attempts: 3 })
-
-    await workflow(project, 'resume', '7')
-    const { answer } = await project.hook(stop())
-
-    expect(answer.reason).toContain('phase "plan", attempt 4 of 6')
-    expect(answer.reason).toContain('reason 3')
-    expect(project.has(`${IN_TASK}/artifacts/plan/1-plan.3.md`)).toBe(true)
-  })
-
   it('survives a stop, a resume and another session', async () => {
     const project = await waiting()
     await workflow(project, 'stop', '7')

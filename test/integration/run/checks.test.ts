@@ -63,13 +63,6 @@ describe('a phase with a check, driven by the hook', () => {
     ])
     expect(end.answer.decision).toBe(undefined)
     expect(state(project)).toMatchObject({ outcome: 'completed' })
-    const details = project.journal().flatMap(({ event, detail }) => (event === 'workflow' ? [detail] : []))
-    expect(details).toEqual(
-      expect.arrayContaining([
-        expect.stringMatching(/^check failed: echo ran.* \(exit code 1; .* s\)$/),
-        expect.stringMatching(/^check passed: echo ran.* \(\d.* s\)$/),
-      ]),
-    )
     const report = (await project.cli(['report', '7'])).stdout
     expect(report).toContain('Run flow: completed')
     expect(report, 'a check of a phase is not a promise').not.toContain('Promise')
@@ -267,23 +260,7 @@ describe('trust', () => {
   })
 })
 
-describe('the definition of a check', () => {
-  it.each([
-    [{ files: ['src/**'] }, 'check.files is allowed only beside check.run'],
-    [{ run: 'true', files: ['../x'] }, 'invalid pattern "../x"'],
-    [{ run: 'true', files: ['/etc/*'] }, 'invalid pattern "/etc/*"'],
-    [{ run: 'true', files: ['{a,..}/x'] }, 'invalid pattern'],
-    [{ run: '' }, 'must be at least 1 character'],
-  ])('%j is refused', async (check, words) => {
-    const project = createSourceProject()
-    project.write('flow.json', flow(check))
-
-    const run = await project.cli(['workflow', 'validate', 'flow.json'])
-
-    expect(run.status).not.toBe(0)
-    expect(run.stdout).toContain(words)
-  })
-
+describe('the receipt of a check', () => {
   it('is void when an artifact of any size gets other bytes, also with the old time', async () => {
     for (const size of [3, 5_000_000]) {
       const project = await startedRun({ run: 'echo ran >> ran' })

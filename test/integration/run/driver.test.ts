@@ -63,18 +63,6 @@ describe('start and resume', () => {
 })
 
 describe('a stalled run', () => {
-  it('has the command that continues it in status and next', async () => {
-    const project = withFlow()
-    await start(project, '7', {})
-    await project.cli(['workflow', 'next', '7'])
-    const line = '`postflight workflow resume 007_flow` continues it'
-    expect((await project.cli(['workflow', 'status', '7'])).stdout).not.toContain(line)
-    expect((await project.cli(['workflow', 'next', '7'])).stdout).toContain(line)
-    expect((await project.cli(['workflow', 'status', '7'])).stdout).toContain(line)
-    await project.cli(['workflow', 'abort', '7'])
-    expect((await project.cli(['workflow', 'status', '7'])).stdout).not.toContain(line)
-  })
-
   it('is told to the user, also while another run of the session prompts', async () => {
     const project = withFlow()
     await start(project)

@@ -17,8 +17,6 @@ describe('a hostile definition', () => {
       `name: x\nphases:\n${PHASE}, check: {${names(60_000, (index) => ` k${index}: 1,`).replaceAll('\n', '')} } }`,
       'unknown field',
     ],
-    ['a key that stands twice', 'name: x\nname: y', 'Map keys must be unique'],
-    ['nested lists', `name: x\nphases: ${'['.repeat(5_000)}${']'.repeat(5_000)}`, 'nested too deeply'],
     [
       'a const that is nested deeply',
       `name: x\nphases:\n${PHASE}, check: { json_schema: { const: ${'['.repeat(200)}${']'.repeat(200)} } } }`,

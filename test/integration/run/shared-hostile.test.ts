@@ -41,8 +41,9 @@ const PHASE = {
   ...{ max_step_attempts: 3, on_exhausted: 'skip' },
 }
 
-const FORGERIES: readonly (readonly [string, Forgery])[] = [
-  ['a link to a file', extra('folder/plan.md', file('/etc/passwd', '120000'))],
+/** What it is, how it is made, and for one of each kind the message. */
+const FORGERIES: readonly (readonly [string, Forgery, string?])[] = [
+  ['a link to a file', extra('folder/plan.md', file('/etc/passwd', '120000')), 'it has more than plain files'],
   ['a link in place of a folder', extra('folder/artifacts', file('/tmp', '120000'))],
   ['an executable file', extra('folder/plan.md', file('x', '100755'))],
   ['a submodule', extra('folder/sub', file('1'.repeat(40), '160000'))],
@@ -51,7 +52,7 @@ const FORGERIES: readonly (readonly [string, Forgery])[] = [
   ['the name .git', extra('folder/.git')],
   ['the name .GIT in a folder', extra('folder/artifacts/.GIT')],
   ['attributes', extra('.gitattributes', file('* filter=evil'))],
-  ['a marker', extra('folder/.postflight-pending', file('{}'))],
+  ['a marker', extra('folder/.postflight-pending', file('{}')), 'is not a safe name'],
   ['claims of a marker', extra('folder/.postflight-claims', file('x'))],
   ['another state', extra('folder/workflow/state.json', file('{}'))],
   ['the id of a run', extra('folder/workflow/id')],
@@ -62,7 +63,7 @@ const FORGERIES: readonly (readonly [string, Forgery])[] = [
   ['a name with a line break', extra('folder/a\nb.md')],
   ['a name with an escape sequence', extra('folder/a\u001b[2J.md')],
   ['names that differ in case', extra('folder/PLAN.md')],
-  ['a file that no phase has', extra('folder/own.md')],
+  ['a file that no phase has', extra('folder/own.md'), '"own.md" is not a file of its workflow'],
   ['a file at the top', extra('run.sh', file('#!/bin/sh'))],
   ['an archive of an unknown phase', extra('folder/artifacts/other/1-plan.md')],
   ['a step result that is a program', extra('folder/step-results/plan/1-1.sh')],
@@ -75,15 +76,15 @@ const FORGERIES: readonly (readonly [string, Forgery])[] = [
   ['no holder', (tree) => tree.delete('holder.json')],
   ['a holder that is no JSON', extra('holder.json', file('{'))],
   ['a holder of 10 kB', extra('holder.json', file(JSON.stringify({ machine: 'x'.repeat(10_000) })))],
-  ['a folder outside of specs/', holder({ path: '../../evil' })],
+  ['a folder outside of specs/', holder({ path: '../../evil' }), 'its holder.json is not valid'],
   ['an absolute folder', holder({ path: '/tmp/evil' })],
   ['a hidden folder', holder({ path: '.git/hooks' })],
   ['a folder that is too deep', holder({ path: 'a/b/c' })],
   ['a generation below zero', holder({ generation: -1 })],
   ['a nonce that is none', holder({ nonce: 'x' })],
   ['no state', (tree) => tree.delete('state.json')],
-  ['a state of another version', state({ version: 99 })],
-  ['a state of another run', state({ id: 'wf_another' })],
+  ['a state of another version', state({ version: 99 }), 'its state.json is not valid'],
+  ['a state of another run', state({ id: 'wf_another' }), 'that of another run'],
   ['an artifact outside of the task folder', definition({ artifact: '../../.claude/settings.json' })],
   ['an artifact that is a marker', definition({ artifact: '.postflight-pending' })],
   ['a phase that leads nowhere', definition({ artifact: 'a.md', next: { pass: 'nowhere', fail: 'end' } })],
@@ -94,14 +95,14 @@ function writeTree(repository: string, tree: Tree): string {
   const lines: string[] = []
   const folders = new Map<string, Tree>()
   for (const [path, entry] of tree) {
-    const slash = path.indexOf('/')
-    if (slash === -1) {
-      const blob = entry.mode === '160000' ? String(entry.content) : hash(repository, entry.content)
-      lines.push(`${entry.mode} ${entry.mode === '160000' ? 'commit' : 'blob'} ${blob}\t${path}\0`)
+    const [name = '', ...rest] = path.split('/')
+    if (rest.length > 0) {
+      folders.set(name, (folders.get(name) ?? new Map()).set(rest.join('/'), entry))
       continue
     }
-    const inner = folders.get(path.slice(0, slash)) ?? new Map()
-    folders.set(path.slice(0, slash), inner.set(path.slice(slash + 1), entry))
+    const isCommit = entry.mode === '160000'
+    const object = isCommit ? String(entry.content) : hash(repository, entry.content)
+    lines.push(`${entry.mode} ${isCommit ? 'commit' : 'blob'} ${object}\t${name}\0`)
   }
   for (const [name, inner] of folders) lines.push(`040000 tree ${writeTree(repository, inner)}\t${name}\0`)
   return run(repository, ['mktree', '-z', '--missing'], lines.join(''))
@@ -141,10 +142,11 @@ async function released() {
   return { two, remote, id, tree, ran }
 }
 
-async function expectRefused(two: Machine, id: string, ran: string, before: object): Promise<void> {
+async function expectRefused(two: Machine, id: string, ran: string, before: object, message = ''): Promise<void> {
   const resumed = await two.workflow('resume', id, '--shared', '--trust', '--json')
   expect([1, 65], resumed.stdout).toContain(resumed.status)
   expect(resumed.json().error.code).toMatch(/^(?:shared-tree|shared-none|remote-unreachable)$/)
+  expect(resumed.json().error.message).toContain(message)
   const status = await two.cli(['status', '--shared'])
   expect(status.status).toBe(0)
   expect(resumed.stderr + status.stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f]/)
@@ -157,12 +159,12 @@ describe('a forged run', () => {
     const { two, remote, id, tree, ran } = await released()
     const before = two.snapshot()
     expect(FORGERIES).toHaveLength(42)
-    for (const [title, forge] of FORGERIES) {
+    for (const [title, forge, message] of FORGERIES) {
       const forged = new Map(tree)
       forge(forged)
       const commit = run(remote, ['commit-tree', writeTree(remote, forged), '-m', title], '')
       git(remote, 'update-ref', `refs/postflight/${id}`, commit)
-      await expectRefused(two, id, ran, before).catch((error: Error) => {
+      await expectRefused(two, id, ran, before, message).catch((error: Error) => {
         throw new Error(`${title}: ${error.message}`)
       })
     }

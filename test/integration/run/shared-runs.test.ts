@@ -1,7 +1,6 @@
 /** A run that moves between machines by a ref of a git remote. */
 
-import { readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { readdirSync, rmSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { createMachines, git, type Machine, publishedLog, WALK, WALK_PHASES } from '../../support/machines.ts'
 import { SESSION, stop } from '../../support/payloads.ts'
@@ -144,15 +143,6 @@ describe('the commands of a shared run', () => {
     expect(await one.workflow('share', '7', 'up')).toMatchObject({ status: 0 })
     expect(await one.workflow('share', '7', 'up')).toMatchObject({ status: 0 })
     expect(await refusal(one.workflow('share', '7'))).toContain('is shared with "up": release it there first')
-  })
-
-  it('tell that the ref is gone, and share publishes it again', async () => {
-    const { one, remote, id } = await waiting()
-    git(remote, 'update-ref', '-d', `refs/postflight/${id}`)
-
-    expect(await refusal(one.workflow('publish', '7'))).toContain('its ref is gone from the remote')
-    expect(await one.workflow('share', '7')).toMatchObject({ status: 0 })
-    expect(git(remote, 'for-each-ref', '--format=%(refname)')).toBe(`refs/postflight/${id}`)
   })
 })
 
@@ -340,52 +330,6 @@ describe('what comes from a remote', () => {
 
     expect(one.has(`${WALK}/checks/plan/1-1.json`)).toBe(true)
     expect(two.has(`${WALK}/checks`)).toBe(false)
-  })
-
-  it('leads nowhere out of the folder, and is refused as a whole', async () => {
-    const { one, two, remote, id } = await waiting()
-    await one.workflow('release', '7')
-    const head = git(remote, 'rev-parse', `refs/postflight/${id}`)
-    const bad = async (change: (folder: string) => void): Promise<string> => {
-      const folder = join(two.base, 'forge')
-      git(two.base, 'init', '-q', 'forge')
-      git(folder, 'fetch', '-q', `file://${remote}`, head)
-      git(folder, 'checkout', '-q', head)
-      change(folder)
-      git(folder, 'add', '-Af')
-      git(folder, 'commit', '-qm', 'bad')
-      git(folder, 'push', '-qf', `file://${remote}`, `HEAD:refs/postflight/${id}`)
-      git(folder, 'checkout', '-q', '--orphan', 'empty')
-      git(folder, 'rm', '-rqf', '.')
-      const said = await refusal(two.workflow('resume', id, '--shared', '--trust'))
-      expect(two.has(WALK)).toBe(false)
-      return said
-    }
-
-    expect(await bad((folder) => symlinkSync('/etc', join(folder, 'folder/artifacts')))).toContain(
-      'more than plain files',
-    )
-    expect(await bad((folder) => writeFileSync(join(folder, 'folder/.postflight-pending'), '{}'))).toContain(
-      'is not a safe name',
-    )
-    expect(await bad((folder) => writeFileSync(join(folder, 'folder/own.md'), 'x'))).toContain(
-      '"own.md" is not a file of its workflow',
-    )
-    expect(
-      await bad((folder) => {
-        const holder = JSON.parse(fileIn(folder, 'HEAD', 'holder.json'))
-        writeFileSync(join(folder, 'holder.json'), JSON.stringify({ ...holder, path: '../../escape' }))
-      }),
-    ).toContain('its holder.json is not valid')
-    expect(
-      await bad((folder) => {
-        const state = JSON.parse(fileIn(folder, 'HEAD', 'state.json'))
-        writeFileSync(join(folder, 'state.json'), JSON.stringify({ ...state, id: 'wf_other' }))
-      }),
-    ).toContain('that of another run')
-    expect(await bad((folder) => writeFileSync(join(folder, 'state.json'), '{"version":1}'))).toContain(
-      'state.json is not valid',
-    )
   })
 
   it('writes no control characters on the screen', async () => {

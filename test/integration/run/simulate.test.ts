@@ -74,23 +74,71 @@ async function runReally(project: Project, definition: Definition, script: Scrip
   }
 }
 
+const WORK = { id: 'work', steps: ['s1', 's2', 's3', 's4', 's5'], step_prompt: 'Do {{step}}.', parallel: 4 }
+
+/** What `--fail` takes in the project of `withOptions`. */
+const FAILURES = 'triage, work/1 to work/5, list/1 to list/3'
+
+function withOptions(): Project {
+  const project = createSourceProject()
+  const triage = { id: 'triage', prompt: 'p', artifact: 't.json', next: { verdict: '/k', cases: { a: 'work' } } }
+  const list = { id: 'list', steps: { from: 't.json', pointer: '/x' } }
+  project.write('flow.json', JSON.stringify({ name: 'flow', phases: [triage, WORK, list] }))
+  return project
+}
+
 describe('a simulation', () => {
-  it.each(['work', 'work/3', 'plan/1', 'nowhere', 'listed/4', 'listed/3 --steps listed=2', 'none/1 --steps none=0'])(
-    'refuses a failure that cannot occur: %s',
-    async (words) => {
-      const [failure = '', ...options] = words.split(' ')
-      const project = createSourceProject()
-      const plan = { id: 'plan', prompt: 'Plan.', artifact: 'plan.json' }
-      const work = { id: 'work', steps: ['one', 'two'], step_prompt: 'Do {{step}}.' }
-      const taking = { steps: { from: 'plan.json', pointer: '/x' }, step_prompt: 'Do {{step}}.' }
-      const phases = [plan, work, { id: 'listed', ...taking }, { id: 'none', ...taking }]
-      project.write('flow.json', JSON.stringify({ name: 'flow', phases }))
+  it('prints the path, the number of prompts and their maximum', async () => {
+    const project = createSourceProject()
+    const check = {
+      id: 'check',
+      prompt: 'p',
+      artifact: 'c.json',
+      next: { pass: 'work', fail: 'check', verdict: '/ok' },
+    }
+    project.write('flow.json', JSON.stringify({ name: 'flow', phases: [check, WORK] }))
+    const run = await project.cli(['workflow', 'simulate', 'flow.json', '--fail', 'check:1', '--fail', 'work/2'])
+    expect(run.status, run.stderr).toBe(0)
+    expect(run.stdout.trimEnd().split('\n')).toEqual([
+      'flow: check → check → work → completed',
+      '   1  prompt: phase check, attempt 1',
+      '   2  prompt: phase check, attempt 1',
+      '   3  prompt: phase work, steps 1, 2, 3 and 4 at the same time',
+      '   4  prompt: phase work, steps 2 and 5 at the same time',
+      '8 prompts, at most 45',
+    ])
+    expect(project.has('specs/007_flow')).toBe(false)
+  })
 
-      const run = await project.cli(['workflow', 'simulate', 'flow.json', '--fail', failure, ...options])
+  it.each([
+    ['--fail', 'nowhere', FAILURES],
+    ['--fail', 'work', FAILURES],
+    ['--fail', 'work/6', FAILURES],
+    ['--fail', 'work:many', FAILURES],
+    ['--fail', 'triage/1', FAILURES],
+    ['--fail', 'list/4', FAILURES],
+    ['--fail', 'list/3', 'triage, work/1 to work/5, list/1 to list/2', '--steps', 'list=2'],
+    ['--fail', 'list/1', 'triage, work/1 to work/5', '--steps', 'list=0'],
+    ['--case', 'work=x', 'triage=a'],
+    ['--case', 'triage=typo', 'triage=a'],
+    ['--case', 'x', 'triage=a'],
+    ['--steps', 'nowhere=3', 'list'],
+    ['--steps', 'work=3', 'list'],
+    ['--steps', 'list=1001', 'list'],
+    ['--steps', 'list', 'list'],
+  ])('refuses %s %s, and names what it takes: %s', async (option, value, names, ...more) => {
+    const project = withOptions()
+    const run = await project.cli(['workflow', 'simulate', 'flow.json', option, value, ...more])
+    expect([run.status, run.stderr]).toEqual([64, expect.stringContaining(` (${names}), not "${value}".\n`)])
+  })
 
-      expect(run).toMatchObject({ status: 64, stderr: expect.stringContaining(`not "${failure}"`) })
-    },
-  )
+  it('takes a case and a number of steps', async () => {
+    const words = ['--case', 'triage=a', '--steps', 'list=2', '--json']
+    expect((await withOptions().cli(['workflow', 'simulate', 'flow.json', ...words])).json()).toMatchObject({
+      ...{ outcome: 'completed', prompt_count: 8 },
+      path: ['triage', 'work', 'list'].map((phase) => ({ phase, visit: 1 })),
+    })
+  })
 
   it('of a random definition agrees with a run without hooks, prompt by prompt', async () => {
     const project = createSourceProject()

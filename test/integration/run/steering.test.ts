@@ -72,6 +72,7 @@ describe('workflow resume --from', () => {
 
     await project.cli(['workflow', 'resume', '7', '--from', 'a'])
 
+    expect((await project.cli(['workflow', 'status', '7'])).stdout).toContain('visit 2 of 2')
     const phases: string[] = []
     for (const id of ['a', 'b', 'c']) {
       phases.push((await next(project)).phase)
@@ -83,18 +84,23 @@ describe('workflow resume --from', () => {
     expect(project.read(`${IN_TASK}/artifacts/b/1-b.md`)).toBe('first b')
   })
 
-  it('takes only a phase that was entered before, and can be done twice', async () => {
+  it.each([
+    ['c', 'has not reached phase "c" yet: --from takes a phase that was entered before (a).'],
+    ['d', 'its phases are a, b, c.'],
+  ])('is refused for phase %s, and changes nothing: %s', async (phase, why) => {
     const project = await start(PHASES)
     await next(project)
     const before = project.snapshot('specs')
-    const refused = await project.cli(['workflow', 'resume', '7', '--from', 'c'])
-    expect(refused).toMatchObject({
-      status: 64,
-      stderr: expect.stringContaining(
-        'has not reached phase "c" yet: --from takes a phase that was entered before (a).',
-      ),
-    })
+
+    const refused = await project.cli(['workflow', 'resume', '7', '--from', phase])
+
+    expect(refused).toMatchObject({ status: 64, stderr: expect.stringContaining(why) })
     expect(project.snapshot('specs')).toEqual(before)
+  })
+
+  it('can be done twice', async () => {
+    const project = await start(PHASES)
+    await next(project)
     await project.cli(['workflow', 'resume', '7', '--from', 'a'])
     await project.cli(['workflow', 'resume', '7', '--from', 'a'])
 
@@ -154,25 +160,6 @@ describe('workflow resume --from', () => {
     })
     expect(project.snapshot('specs')).toEqual(before)
   })
-
-  it('raises the limit of visits that status shows', async () => {
-    const project = await start(PHASES)
-    await next(project)
-
-    await project.cli(['workflow', 'resume', '7', '--from', 'a'])
-
-    expect((await project.cli(['workflow', 'status', '7'])).stdout).toContain('visit 2 of 2')
-  })
-
-  it('names the phases if the phase is unknown, and changes nothing', async () => {
-    const project = await start(PHASES)
-    const before = project.snapshot('specs')
-
-    const run = await project.cli(['workflow', 'resume', '7', '--from', 'd'])
-
-    expect(run).toMatchObject({ status: 64, stderr: expect.stringContaining('its phases are a, b, c.') })
-    expect(project.snapshot('specs')).toEqual(before)
-  })
 })
 
 describe('workflow retry', () => {
@@ -196,18 +183,6 @@ describe('workflow retry', () => {
     expect(stateOf(project)).toMatchObject({ skips: 0 })
   })
 
-  it('repairs a run that has failed, so that resume continues it', async () => {
-    const project = await start([{ ...STEPS, on_exhausted: 'stop' }])
-    await next(project)
-    leave(project, false)
-    expect(await next(project)).toMatchObject({ outcome: 'failed' })
-
-    await project.cli(['workflow', 'retry', '7', '--step', '1'])
-    await project.cli(['workflow', 'resume', '7'])
-
-    expect(await next(project)).toMatchObject({ step: 1, attempt: 2 })
-  })
-
   it('does not hand out more at once than the phase allows', async () => {
     const project = await start([{ ...STEPS, steps: ['1', '2', '3', '4'], parallel: 2 }])
     await next(project)
@@ -226,28 +201,29 @@ describe('workflow retry', () => {
     ])
     expect([step, batch]).toEqual([1, null])
   })
+})
 
+describe('retry and skip', () => {
   it.each([
-    ['9', 'has 3 steps'],
-    ['1', 'is done'],
-    ['2', 'still has attempts left'],
-    ['3', 'still has attempts left'],
-  ])('refuses step %s, which %s', async (step, why) => {
+    ['retry', '9', 'has 3 steps'],
+    ['retry', '1', 'is done'],
+    ['retry', '2', 'still has attempts left'],
+    ['retry', '3', 'still has attempts left'],
+    ['skip', '1', 'is done'],
+  ])('%s refuses step %s, which %s', async (command, step, why) => {
     const project = await start([STEPS])
     await next(project)
     leave(project, true)
     await next(project)
     const before = project.snapshot('specs')
 
-    const run = await project.cli(['workflow', 'retry', '7', '--step', step])
+    const run = await project.cli(['workflow', command, '7', '--step', step])
 
     expect(run).toMatchObject({ status: 1, stderr: expect.stringContaining(why) })
     expect(project.snapshot('specs')).toEqual(before)
   })
-})
 
-describe('a run that cannot be resumed', () => {
-  it.each(['retry', 'skip'])('refuses %s, and is left unchanged', async (command) => {
+  it.each(['retry', 'skip'])('leave a run unchanged that cannot be resumed: %s', async (command) => {
     const project = await start([STEPS])
     await next(project)
     await project.cli(['workflow', 'skip', '7', '--step', '1'])
@@ -302,17 +278,10 @@ describe('workflow skip', () => {
     expect(run.json()).toMatchObject({ active: false, outcome: 'completed' })
   })
 
-  it('refuses a step that is done, and a phase without steps', async () => {
-    const project = await start([STEPS, { id: 'report', prompt: 'Report.', artifact: 'report.md' }])
-    const early = await project.cli(['workflow', 'skip', '7', '--step', '1'])
-    await next(project)
-    leave(project, true)
-    await next(project)
-
+  it('refuses a phase without steps', async () => {
+    const project = await start([STEPS])
     const run = await project.cli(['workflow', 'skip', '7', '--step', '1'])
-
-    expect(run).toMatchObject({ status: 1, stderr: expect.stringContaining('is done') })
-    expect(early).toMatchObject({ status: 1, stderr: expect.stringContaining('is not working on steps now') })
+    expect(run).toMatchObject({ status: 1, stderr: expect.stringContaining('is not working on steps now') })
   })
 })
 

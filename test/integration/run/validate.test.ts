@@ -213,22 +213,4 @@ phases:
     expect(run).toMatchObject({ status: 65, stdout: '' })
     expect(run.stderr).toMatch(/^postflight: \S+ (does not exist: [^\n]+|cannot be read \(a folder\)[^\n]*)\n$/)
   })
-
-  it.each(['four-phases.yaml', 'generate-validate-debug.json', 'research-plan-implement.yaml', 'spec-kit.yaml'])(
-    'finds no fault in the example %s',
-    async (name) => {
-      const file = new URL(`../../../examples/${name}`, import.meta.url).pathname
-      const run = await createSourceProject().cli(['workflow', 'validate', file, '--json'])
-      expect(run.json()).toMatchObject({ valid: true, faults: [], warnings: [] })
-    },
-  )
-
-  it.each([
-    ['four-phases.yaml', /at most 3021 prompts \(steps not known yet count as 1000\)$/],
-    ['research-plan-implement.yaml', /at most 56 prompts$/],
-  ])('explains the maximum number of prompts: %s', async (name, said) => {
-    const file = new URL(`../../../examples/${name}`, import.meta.url).pathname
-    const run = await createSourceProject().cli(['workflow', 'validate', file])
-    expect(run.stdout.trim()).toMatch(said)
-  })
 })
