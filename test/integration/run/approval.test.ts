@@ -1,58 +1,40 @@
 /** A phase whose result a person approves: while the run waits, nothing is counted and no prompt goes out. */
 
 import { describe, expect, it } from 'vitest'
+import { type Flow, flowProject, IN_TASK, startFlow } from '../../support/flow.ts'
 import { OTHER_SESSION, SESSION, sessionStart, stop } from '../../support/payloads.ts'
-import { createSourceProject, type JsonDocument, type Project } from '../../support/project.ts'
-
-const IN_TASK = 'specs/007_flow'
 
 const PHASES = [
   { id: 'plan', prompt: 'Plan.', artifact: 'plan.md', approve: true },
   { id: 'build', prompt: 'Build.', artifact: 'built.md' },
 ]
 
-async function start(phases: readonly object[] = PHASES): Promise<Project> {
-  const project = createSourceProject()
-  project.write('flow.json', JSON.stringify({ name: 'flow', phases }))
-  const words = ['workflow', 'start', '7', 'flow', '--definition', 'flow.json', '--host-session', SESSION]
-  expect(await project.cli(words)).toMatchObject({ status: 0 })
-  return project
-}
+const start = (phases: readonly object[] = PHASES) => startFlow(phases, { words: ['--host-session', SESSION] })
 
 /** A run that waits for the approval of its plan. */
-async function waiting(): Promise<Project> {
+async function waiting(): Promise<Flow> {
   const project = await start()
   await project.hook(stop())
-  project.write(`${IN_TASK}/plan.md`, 'first plan')
+  project.put('plan.md', 'first plan')
   await project.hook(stop({ stop_hook_active: true }))
   return project
-}
-
-function stateOf(project: Project): JsonDocument {
-  return JSON.parse(project.read(`${IN_TASK}/workflow/state.json`))
-}
-
-function workflow(project: Project, ...words: string[]) {
-  return project.cli(['workflow', ...words])
 }
 
 describe('a run that waits for an approval', () => {
   it('tells the user at the ends of turns, allows every stop, and counts nothing', async () => {
     const project = await start()
     await project.hook(stop())
-    project.write(`${IN_TASK}/plan.md`, 'first plan')
+    project.put('plan.md', 'first plan')
     const env = { CLAUDECODE: '1' }
 
     const first = await project.hook(stop({ stop_hook_active: true }), { env })
-    const state = stateOf(project)
+    const state = project.state()
     const later = [
       await project.hook(stop(), { env }),
       await project.hook(stop({ stop_hook_active: true, prompt_id: 'another' }), { env }),
       await project.hook({ ...stop(), hook_event_name: 'SubagentStop', agent_id: 'agent-a' }, { env }),
     ]
-    const asked = (
-      await project.cli(['workflow', 'next', '7', '--json'], { env: { POSTFLIGHT_HOST_SESSION: SESSION } })
-    ).json()
+    const asked = await project.next({ env: { POSTFLIGHT_HOST_SESSION: SESSION } })
 
     expect(first.answer.systemMessage).toContain(
       'needs your approval: read specs/007_flow/plan.md, then `postflight workflow approve 007_flow`',
@@ -60,14 +42,14 @@ describe('a run that waits for an approval', () => {
     expect(first.answer.decision).toBeUndefined()
     expect(later.map(({ answer }) => Object.keys(answer))).toEqual([['systemMessage'], ['systemMessage'], []])
     expect(asked).toMatchObject({ command: 'wait', why: expect.stringContaining('approve') })
-    expect(stateOf(project)).toEqual(state)
+    expect(project.state()).toEqual(state)
     expect(state).toMatchObject({ active: true, phase: 'plan', phase_attempts: 0, approval: { standing: 'asked' } })
   })
 
   it("goes on after it was approved, and the note is in the next phase's prompt", async () => {
     const project = await waiting()
 
-    const approved = await workflow(project, 'approve', '7', '--note', 'use the existing table')
+    const approved = await project.workflow('approve', '7', '--note', 'use the existing table')
     const { answer } = await project.hook(stop())
 
     expect(approved).toMatchObject({ status: 0, stderr: '' })
@@ -75,14 +57,14 @@ describe('a run that waits for an approval', () => {
     expect(answer.decision).toBe('block')
     expect(answer.reason).toContain('phase "build", attempt 1 of 3')
     expect(answer.reason).toContain('This phase follows the phase "plan":\nuse the existing table')
-    const events = stateOf(project).history.map(({ event }: { event: string }) => event)
+    const events = project.state().history.map(({ event }: { event: string }) => event)
     expect(events).toEqual(['start', 'enter', 'prompt', 'approval', 'approved', 'pass', 'enter', 'prompt'])
   })
 
   it('asks for another result after it was rejected, with the reason and the old one', async () => {
     const project = await waiting()
 
-    await workflow(project, 'reject', '7', '--reason', 'no rollback')
+    await project.workflow('reject', '7', '--reason', 'no rollback')
     const { answer } = await project.hook(stop())
 
     expect(answer.reason).toContain('phase "plan", attempt 2 of 3')
@@ -90,21 +72,21 @@ describe('a run that waits for an approval', () => {
     expect(answer.reason).toContain(`now in the file ${project.dir}/${IN_TASK}/artifacts/plan/1-plan.md.`)
     expect(project.read(`${IN_TASK}/artifacts/plan/1-plan.md`)).toBe('first plan')
     expect(project.has(`${IN_TASK}/plan.md`)).toBe(false)
-    project.write(`${IN_TASK}/plan.md`, 'second plan')
+    project.put('plan.md', 'second plan')
     await project.hook(stop({ stop_hook_active: true }))
-    expect(stateOf(project)).toMatchObject({ phase: 'plan', approval: { standing: 'asked' } })
+    expect(project.state()).toMatchObject({ phase: 'plan', approval: { standing: 'asked' } })
   })
 
   it('survives a stop, a resume and another session', async () => {
     const project = await waiting()
-    await workflow(project, 'stop', '7')
-    expect(stateOf(project)).toMatchObject({ active: false, outcome: 'stopped', approval: { standing: 'asked' } })
+    await project.workflow('stop', '7')
+    expect(project.state()).toMatchObject({ active: false, outcome: 'stopped', approval: { standing: 'asked' } })
 
-    expect((await workflow(project, 'resume', '7')).stdout).not.toContain('tell its agent to go on')
-    await workflow(project, 'resume', '7', '--host-session', OTHER_SESSION)
+    expect((await project.workflow('resume', '7')).stdout).not.toContain('tell its agent to go on')
+    await project.workflow('resume', '7', '--host-session', OTHER_SESSION)
     const { answer } = await project.hook(stop({ session_id: OTHER_SESSION }))
     expect(answer.decision).toBeUndefined()
-    await workflow(project, 'approve', '7')
+    await project.workflow('approve', '7')
 
     const going = await project.hook(stop({ session_id: OTHER_SESSION }))
     expect(going.answer.reason).toContain('phase "build"')
@@ -112,20 +94,20 @@ describe('a run that waits for an approval', () => {
 
   it('may be approved or rejected while it is stopped', async () => {
     const project = await waiting()
-    await workflow(project, 'stop', '7', '--now')
+    await project.workflow('stop', '7', '--now')
 
-    expect(await workflow(project, 'approve', '7')).toMatchObject({ status: 0 })
-    expect(stateOf(project)).toMatchObject({ active: false, approval: { standing: 'approved' } })
-    expect((await workflow(project, 'resume', '7')).stdout).toContain('\nNow tell its agent to go on: ')
-    expect(stateOf(project)).toMatchObject({ active: true, phase: 'build' })
+    expect(await project.workflow('approve', '7')).toMatchObject({ status: 0 })
+    expect(project.state()).toMatchObject({ active: false, approval: { standing: 'approved' } })
+    expect((await project.workflow('resume', '7')).stdout).toContain('\nNow tell its agent to go on: ')
+    expect(project.state()).toMatchObject({ active: true, phase: 'build' })
   })
 
   it('is shown by status, and to a session that starts', async () => {
     const project = await waiting()
 
-    const one = await workflow(project, 'status', '7')
+    const one = await project.workflow('status', '7')
     const all = await project.cli(['status'])
-    const json = (await workflow(project, 'status', '7', '--json')).json()
+    const json = (await project.workflow('status', '7', '--json')).json()
     const started = await project.hook(sessionStart('startup'), { words: ['SessionStart'] })
 
     expect(one.stdout).toContain(
@@ -137,13 +119,12 @@ describe('a run that waits for an approval', () => {
   })
 
   it('also waits for a result that existed before the phase began', async () => {
-    const project = createSourceProject()
-    project.write(`${IN_TASK}/plan.md`, 'from before')
-    project.write('flow.json', JSON.stringify({ name: 'flow', phases: PHASES }))
-    await workflow(project, 'start', '7', '--definition', 'flow.json', '--host-session', SESSION)
+    const project = flowProject(PHASES)
+    project.put('plan.md', 'from before')
+    await project.workflow('start', '7', '--definition', 'flow.json', '--host-session', SESSION)
 
     expect((await project.hook(stop())).answer.decision).toBeUndefined()
-    await workflow(project, 'reject', '7', '--reason', 'too old')
+    await project.workflow('reject', '7', '--reason', 'too old')
     const { answer } = await project.hook(stop())
 
     expect(answer.reason).toContain('phase "plan", attempt 2 of 3')
@@ -181,7 +162,7 @@ describe('an approval is refused', () => {
   it('where the run does not wait for one', async () => {
     const project = await start()
 
-    const run = await workflow(project, 'approve', '7')
+    const run = await project.workflow('approve', '7')
 
     expect(run).toMatchObject({ status: 1, stderr: expect.stringContaining('it is in phase "plan"') })
   })
@@ -189,21 +170,21 @@ describe('an approval is refused', () => {
   it('for a result that has become invalid; rejecting it works', async () => {
     const project = await start([{ ...PHASES[0], check: { min_bytes: 5 } }, PHASES[1] ?? {}])
     await project.hook(stop())
-    project.write(`${IN_TASK}/plan.md`, 'first plan')
+    project.put('plan.md', 'first plan')
     await project.hook(stop({ stop_hook_active: true }))
-    project.write(`${IN_TASK}/plan.md`, 'x')
+    project.put('plan.md', 'x')
 
-    const run = await workflow(project, 'approve', '7')
+    const run = await project.workflow('approve', '7')
 
     expect(run).toMatchObject({ status: 1, stderr: expect.stringContaining('has 1 byte') })
-    expect(await workflow(project, 'reject', '7', '--reason', 'it is gone')).toMatchObject({ status: 0 })
+    expect(await project.workflow('reject', '7', '--reason', 'it is gone')).toMatchObject({ status: 0 })
   })
 
   it('without a reason for a rejection, or with one of two lines', async () => {
     const project = await waiting()
 
-    expect(await workflow(project, 'reject', '7')).toMatchObject({ status: 64 })
-    expect(await workflow(project, 'reject', '7', '--reason', 'a\nb')).toMatchObject({ status: 64 })
-    expect(await workflow(project, 'approve', '7', '--note', '')).toMatchObject({ status: 64 })
+    expect(await project.workflow('reject', '7')).toMatchObject({ status: 64 })
+    expect(await project.workflow('reject', '7', '--reason', 'a\nb')).toMatchObject({ status: 64 })
+    expect(await project.workflow('approve', '7', '--note', '')).toMatchObject({ status: 64 })
   })
 })

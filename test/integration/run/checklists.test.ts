@@ -5,9 +5,10 @@ import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { tickTask } from '../../../src/run/store/observe-run.ts'
 import { instrument } from '../../stress/support/instrument.ts'
-import { createProject, createSourceProject, type JsonDocument, type Project } from '../../support/project.ts'
+import { type Flow, flowProject, IN_TASK } from '../../support/flow.ts'
+import { createProject, createSourceProject, type JsonDocument } from '../../support/project.ts'
 
-const IN_TASK = 'specs/007_flow'
+const START = ['start', '7', 'flow', '--definition', 'flow.json']
 const LIST = `${IN_TASK}/tasks.md`
 
 const WORK = {
@@ -32,31 +33,21 @@ const TASKS = [
 ].join('')
 
 /** A project with a run whose only phase works through `tasks`. */
-async function start(tasks: string | Uint8Array, phase: object = {}, make = createSourceProject): Promise<Project> {
-  const project = make()
+async function start(tasks: string | Uint8Array, phase: object = {}, make = createSourceProject): Promise<Flow> {
+  const project = flowProject([{ ...WORK, ...phase }], {}, make)
   project.write(LIST, tasks)
-  project.write('flow.json', JSON.stringify({ name: 'flow', phases: [{ ...WORK, ...phase }] }))
-  const run = await project.cli(['workflow', 'start', '7', 'flow', '--definition', 'flow.json'])
-  expect(run.status, run.stderr).toBe(0)
+  expect(await project.workflow(...START)).toMatchObject({ status: 0, stderr: '' })
   return project
 }
 
-async function next(project: Project): Promise<JsonDocument> {
-  return (await project.cli(['workflow', 'next', '7', '--json'])).json()
-}
-
-function leave(project: Project, success: boolean): void {
-  project.write(`${IN_TASK}/step-result.json`, JSON.stringify({ success }))
-}
-
 /** Does every step, and returns their texts in order. */
-async function doAll(project: Project): Promise<string[]> {
+async function doAll(project: Flow): Promise<string[]> {
   const done: string[] = []
   for (;;) {
-    const { command, prompt } = await next(project)
+    const { command, prompt } = await project.next()
     if (command !== 'prompt') return done
     done.push(/^Do: (.*)$/m.exec(prompt)?.[1] ?? '')
-    leave(project, true)
+    project.leave(true)
   }
 }
 
@@ -71,26 +62,24 @@ function differences(before: string, after: string): [was: string, is: string][]
 
 describe('a checklist', () => {
   it('counts in the size of its run: at the start, on the way, and no more at its end', async () => {
-    const project = createSourceProject()
-    const phases = [{ ...WORK, max_step_attempts: 3, max_attempts: 1 }]
-    project.write('flow.json', JSON.stringify({ name: 'flow', phases }))
+    const project = flowProject([{ ...WORK, max_step_attempts: 3, max_attempts: 1 }])
     project.write(LIST, `${'- [ ] a task\n'.repeat(6)}- [x] was done before\n`)
     const status = async (): Promise<[string | undefined, unknown]> => {
-      const text = (await project.cli(['workflow', 'status', '7'])).stdout
-      const data = (await project.cli(['workflow', 'status', '7', '--json'])).json()
+      const text = (await project.workflow('status', '7')).stdout
+      const data = (await project.workflow('status', '7', '--json')).json()
       return [/\d+ prompts?[^·\n]*(?= ·)/.exec(text)?.[0], data.prompt_bound]
     }
 
-    const started = await project.cli(['workflow', 'start', '7', 'flow', '--definition', 'flow.json'])
+    const started = await project.workflow(...START)
 
     // Each of the six steps may take three attempts, and three prompts may go out again.
     expect(started.stdout.split('\n')[0]).toBe(`started "flow" in ${IN_TASK}: 1 phase, 6 steps, at most 21 prompts`)
     expect(await status()).toEqual(['0 prompts, at most 21', 21])
-    await next(project)
-    leave(project, true)
-    await next(project)
+    await project.next()
+    project.leave(true)
+    await project.next()
     expect(await status()).toEqual(['2 prompts, at most 19', 19])
-    leave(project, true)
+    project.leave(true)
     await doAll(project)
     expect(await status()).toEqual(['6 prompts', null])
   })
@@ -99,29 +88,26 @@ describe('a checklist', () => {
     [20, /: 20 phases, 20 steps, at most 120 prompts\n/],
     [21, /: 21 phases, at most 3123 prompts \(steps not known yet count as 1000\)\n/],
   ])('is read for the size only where there are few: %i lists', async (count, said) => {
-    const project = createSourceProject()
     const lists = Array.from({ length: count }, (_, index) => index)
     const work = { step_prompt: 'Do: {{step}}', max_step_attempts: 3 }
     const phases = lists.map((index) => ({ ...work, id: `p${index}`, steps: { from: 'a.json', pointer: `/${index}` } }))
-    project.write('flow.json', JSON.stringify({ name: 'flow', phases }))
-    project.write(`${IN_TASK}/a.json`, JSON.stringify(lists.map((index) => [`step ${index}`])))
-    const started = await project.cli(['workflow', 'start', '7', 'flow', '--definition', 'flow.json'])
+    const project = flowProject(phases)
+    project.put('a.json', JSON.stringify(lists.map((index) => [`step ${index}`])))
+    const started = await project.workflow(...START)
     expect(started.stdout).toMatch(said)
   })
 
   it('that does not exist yet counts as 1,000 steps, until it is written', async () => {
-    const project = createSourceProject()
-    const plan = { id: 'plan', prompt: 'Plan.', artifact: 'tasks.md', max_attempts: 2 }
-    project.write('flow.json', JSON.stringify({ name: 'flow', phases: [plan, WORK] }))
-    const started = await project.cli(['workflow', 'start', '7', 'flow', '--definition', 'flow.json'])
+    const project = flowProject([{ id: 'plan', prompt: 'Plan.', artifact: 'tasks.md', max_attempts: 2 }, WORK])
+    const started = await project.workflow(...START)
     expect(started.stdout).toMatch(/: 2 phases, at most 2008 prompts \(steps not known yet count as 1000\)\n/)
-    await next(project)
+    await project.next()
     project.write(LIST, '- [ ] one\n- [ ] two\n')
-    await next(project)
-    expect((await project.cli(['workflow', 'status', '7'])).stdout).toContain('2 prompts, at most 8 ')
-    const simulated = await project.cli(['workflow', 'simulate', 'flow.json', '--steps', 'work=2'])
+    await project.next()
+    expect((await project.workflow('status', '7')).stdout).toContain('2 prompts, at most 8 ')
+    const simulated = await project.workflow('simulate', 'flow.json', '--steps', 'work=2')
     expect(simulated.stdout.trimEnd()).toMatch(/\n3 prompts, at most 12$/)
-    expect((await project.cli(['workflow', 'validate', 'flow.json'])).stdout).toContain('at most 2008 prompts')
+    expect((await project.workflow('validate', 'flow.json')).stdout).toContain('at most 2008 prompts')
   })
 
   it('has one step for each open task at any depth, in its order, and each is ticked when it is done', async () => {
@@ -148,10 +134,10 @@ describe('a checklist', () => {
     chmodSync(project.at(LIST), 0o640)
     const before = statSync(project.at(LIST))
     const bytes = readFileSync(project.at(LIST))
-    await next(project)
-    leave(project, true)
+    await project.next()
+    project.leave(true)
 
-    await next(project)
+    await project.next()
 
     const after = readFileSync(project.at(LIST))
     const changed = [...after].flatMap((byte, at) => (byte === bytes[at] ? [] : [at]))
@@ -161,25 +147,25 @@ describe('a checklist', () => {
 
   it('is not ticked for a step that failed or was given up', async () => {
     const project = await start('- [ ] one\n- [ ] two\n')
-    await next(project)
-    leave(project, false)
-    await next(project)
+    await project.next()
+    project.leave(false)
+    await project.next()
     expect(project.read(LIST)).toBe('- [ ] one\n- [ ] two\n')
-    leave(project, false)
-    await next(project)
-    leave(project, true)
+    project.leave(false)
+    await project.next()
+    project.leave(true)
 
-    expect(await next(project)).toMatchObject({ command: 'finish', outcome: 'completed' })
+    expect(await project.next()).toMatchObject({ command: 'finish', outcome: 'completed' })
     expect(project.read(LIST)).toBe('- [ ] one\n- [x] two\n')
   })
 
   it('may be edited meanwhile: the task is found by its text, and one that is gone is left', async () => {
     const project = await start('- [ ] one\n- [ ] two\n- [ ] three\n')
-    await next(project)
+    await project.next()
     project.write(LIST, 'Now with a head\n\n- [ ] zero\n- [ ] one\n- [x] two\n- [ ] else\n')
     for (const _ of ['one', 'two', 'three']) {
-      leave(project, true)
-      await next(project)
+      project.leave(true)
+      await project.next()
     }
 
     expect(project.read(LIST)).toBe('Now with a head\n\n- [ ] zero\n- [x] one\n- [x] two\n- [ ] else\n')
@@ -188,7 +174,7 @@ describe('a checklist', () => {
   it('with nothing open is done at once', async () => {
     const project = await start('- [x] one\n')
 
-    expect(await next(project)).toMatchObject({ command: 'finish', outcome: 'completed' })
+    expect(await project.next()).toMatchObject({ command: 'finish', outcome: 'completed' })
   })
 
   it.each<[string, string | Uint8Array, string]>([
@@ -200,20 +186,19 @@ describe('a checklist', () => {
   ])('with %s stalls the run, and is read again after it was repaired', async (_, text, why) => {
     const project = await start(text)
 
-    const stalled = await next(project)
+    const stalled = await project.next()
 
     expect(stalled).toMatchObject({ command: 'finish', outcome: 'stalled', why: expect.stringContaining(why) })
     writeFileSync(project.at(LIST), '- [ ] mended\n')
-    await project.cli(['workflow', 'resume', '7'])
+    await project.workflow('resume', '7')
     expect(await doAll(project)).toEqual(['mended'])
   })
 
   it('that is missing stalls the run', async () => {
-    const project = createSourceProject()
-    project.write('flow.json', JSON.stringify({ name: 'flow', phases: [WORK] }))
-    await project.cli(['workflow', 'start', '7', 'flow', '--definition', 'flow.json'])
+    const project = flowProject([WORK])
+    await project.workflow(...START)
 
-    expect(await next(project)).toMatchObject({ outcome: 'stalled', why: expect.stringContaining('tasks.md') })
+    expect(await project.next()).toMatchObject({ outcome: 'stalled', why: expect.stringContaining('tasks.md') })
   })
 })
 
@@ -225,30 +210,29 @@ const REVIEW = {
 }
 
 /** A project with a run that works through `tasks`, and reviews the work. */
-async function startReviewed(tasks: string, review: object = REVIEW): Promise<Project> {
-  const project = createSourceProject()
+async function startReviewed(tasks: string, review: object = REVIEW): Promise<Flow> {
+  const project = flowProject([WORK, review])
   project.write(LIST, tasks)
-  project.write('flow.json', JSON.stringify({ name: 'flow', phases: [WORK, review] }))
-  await project.cli(['workflow', 'start', '7', 'flow', '--definition', 'flow.json'])
+  await project.workflow(...START)
   return project
 }
 
 describe('a loop back to a checklist', () => {
   /** Plays a run whose first review fails. Returns the place of each prompt, with the text of a step. */
-  async function play(project: Project, verdict: object, meanwhile = (): void => {}): Promise<string[]> {
+  async function play(project: Flow, verdict: object, meanwhile = (): void => {}): Promise<string[]> {
     const places: string[] = []
     for (;;) {
-      const { command, phase, step, prompt } = await next(project)
+      const { command, phase, step, prompt } = await project.next()
       if (command !== 'prompt') return places
       if (phase === 'work') {
         places.push(`${phase} ${step}: ${/^Do: (.*)$/m.exec(prompt)?.[1]}`)
-        leave(project, true)
+        project.leave(true)
         continue
       }
       const isFirst = !places.includes('review')
       places.push('review')
       if (isFirst) meanwhile()
-      project.write(`${IN_TASK}/review.json`, JSON.stringify(isFirst ? verdict : { ok: true }))
+      project.put('review.json', JSON.stringify(isFirst ? verdict : { ok: true }))
     }
   }
 
@@ -259,7 +243,7 @@ describe('a loop back to a checklist', () => {
 
     expect(places).toEqual(['work 1: one', 'review', 'work 1: the button is red', 'review'])
     expect(project.read(LIST)).toBe('- [x] one\n')
-    expect((await project.cli(['workflow', 'status', '7', '--json'])).json()).toMatchObject({ outcome: 'completed' })
+    expect((await project.workflow('status', '7', '--json')).json()).toMatchObject({ outcome: 'completed' })
   })
 
   it('has one step also if the verdict gives no reason', async () => {
@@ -298,13 +282,13 @@ describe('a loop back to a checklist', () => {
 
   it('has no step at a first visit without open tasks: nothing is wrong', async () => {
     const project = await startReviewed('- [x] one\n')
-    expect(await next(project)).toMatchObject({ command: 'prompt', phase: 'review' })
+    expect(await project.next()).toMatchObject({ command: 'prompt', phase: 'review' })
   })
 
   it('is named by validate, on the phase that leads back', async () => {
     const project = await startReviewed('- [ ] one\n')
 
-    const { stdout, status } = await project.cli(['workflow', 'validate', 'flow.json'])
+    const { stdout, status } = await project.workflow('validate', 'flow.json')
 
     expect(status).toBe(0)
     expect(stdout).toContain(

@@ -62,31 +62,27 @@ describe('start and resume', () => {
   })
 })
 
-describe('a stalled run', () => {
-  it('is told to the user, also while another run of the session prompts', async () => {
-    const project = withFlow()
-    await start(project)
-    const env = claudeHookEnv(project, SESSION)
-    expect((await project.hook(stop(), { env })).answer).toMatchObject({ decision: 'block' })
-    await start(project, '8')
-    const { answer } = await project.hook(stop(), { env })
-    expect(answer).toMatchObject({ decision: 'block', reason: expect.stringContaining('task 008_flow') })
-    expect(answer.systemMessage).toContain('the workflow of task 007_flow has ended (stalled)')
-    expect(Object.keys(answer).sort()).toEqual(['decision', 'reason', 'systemMessage'])
-  })
+it('a stalled run is told to the user, also while another run of the session prompts', async () => {
+  const project = withFlow()
+  await start(project)
+  const env = claudeHookEnv(project, SESSION)
+  expect((await project.hook(stop(), { env })).answer).toMatchObject({ decision: 'block' })
+  await start(project, '8')
+  const { answer } = await project.hook(stop(), { env })
+  expect(answer).toMatchObject({ decision: 'block', reason: expect.stringContaining('task 008_flow') })
+  expect(answer.systemMessage).toContain('the workflow of task 007_flow has ended (stalled)')
+  expect(Object.keys(answer).sort()).toEqual(['decision', 'reason', 'systemMessage'])
 })
 
-describe('a refusal in mid-phase', () => {
-  it('does not offer to abort the run', async () => {
-    const project = withFlow()
-    await start(project)
-    for (const words of [
-      ['workflow', 'start', '7', '--definition', 'flow.json'],
-      ['clear', '7'],
-      ['create', '7'],
-    ]) {
-      const run = await project.cli(words, IN_SESSION)
-      expect(run.stderr + run.stdout).not.toContain('abort')
-    }
-  })
+it('a refusal in mid-phase does not offer to abort the run', async () => {
+  const project = withFlow()
+  await start(project)
+  for (const words of [
+    ['workflow', 'start', '7', '--definition', 'flow.json'],
+    ['clear', '7'],
+    ['create', '7'],
+  ]) {
+    const run = await project.cli(words, IN_SESSION)
+    expect(run.stderr + run.stdout).not.toContain('abort')
+  }
 })

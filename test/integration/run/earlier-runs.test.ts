@@ -2,31 +2,23 @@
 
 import { rmSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { createSourceProject, type JsonDocument, type Project } from '../../support/project.ts'
+import { type Flow, flowProject, IN_TASK } from '../../support/flow.ts'
 
-const IN_TASK = 'specs/007_flow'
 const TASKS = '- [ ] add the route\n- [ ] test it\n'
 
 const CHECKLIST = { id: 'work', steps: { from: 'tasks.md', checklist: true }, max_step_attempts: 2 }
 
-function projectWith(...phases: readonly object[]): Project {
-  const project = createSourceProject()
-  project.write('flow.json', JSON.stringify({ name: 'flow', phases }))
-  project.write(`${IN_TASK}/tasks.md`, TASKS)
+function projectWith(...phases: readonly object[]): Flow {
+  const project = flowProject(phases)
+  project.put('tasks.md', TASKS)
   return project
 }
 
-const start = (project: Project, ...more: string[]) =>
-  project.cli(['workflow', 'start', '7', '--definition', 'flow.json', ...more])
-
-async function next(project: Project): Promise<JsonDocument> {
-  return (await project.cli(['workflow', 'next', '7', '--json'])).json()
-}
+const start = (project: Flow, ...more: string[]) => project.workflow('start', '7', '--definition', 'flow.json', ...more)
 
 /** Step results under the names that a run would give to its own. */
-function leaveArchive(project: Project, result: object, place = 'step-results/work'): void {
-  for (const name of ['1-1', '1-2', '2-1', '2-2'])
-    project.write(`${IN_TASK}/${place}/${name}.json`, JSON.stringify(result))
+function leaveArchive(project: Flow, result: object, place = 'step-results/work'): void {
+  for (const name of ['1-1', '1-2', '2-1', '2-2']) project.put(`${place}/${name}.json`, JSON.stringify(result))
 }
 
 describe('step results of an earlier run', () => {
@@ -34,12 +26,12 @@ describe('step results of an earlier run', () => {
     const project = projectWith(CHECKLIST)
     await start(project)
     for (const step of [1, 2]) {
-      expect(await next(project)).toMatchObject({ step, attempt: 1 })
-      project.write(`${IN_TASK}/step-result.json`, '{"success": true, "of": "the first run"}')
+      expect(await project.next()).toMatchObject({ step, attempt: 1 })
+      project.put('step-result.json', '{"success": true, "of": "the first run"}')
     }
-    expect(await next(project)).toMatchObject({ outcome: 'completed' })
+    expect(await project.next()).toMatchObject({ outcome: 'completed' })
     rmSync(project.at(IN_TASK, 'workflow'), { recursive: true })
-    project.write(`${IN_TASK}/tasks.md`, TASKS)
+    project.put('tasks.md', TASKS)
 
     const again = await start(project)
 
@@ -47,8 +39,8 @@ describe('step results of an earlier run', () => {
       '  files of an earlier run are now in specs/007_flow/workflow-runs/1: they do not count for this one\n',
     )
     expect(project.read(`${IN_TASK}/workflow-runs/1/step-results/work/2-1.json`)).toContain('the first run')
-    expect(await next(project)).toMatchObject({ command: 'prompt', step: 1, attempt: 1 })
-    expect(await next(project)).toMatchObject({ command: 'prompt', step: 1, attempt: 2 })
+    expect(await project.next()).toMatchObject({ command: 'prompt', step: 1, attempt: 1 })
+    expect(await project.next()).toMatchObject({ command: 'prompt', step: 1, attempt: 2 })
     expect(project.read(`${IN_TASK}/tasks.md`)).toBe(TASKS)
   })
 
@@ -61,16 +53,16 @@ describe('step results of an earlier run', () => {
       if (when === 'before the start') leaveArchive(project, result)
       await start(project)
       if (when === 'before the prompt') leaveArchive(project, result)
-      expect(await next(project), when).toMatchObject({ command: 'prompt', step: 1, attempt: 1 })
+      expect(await project.next(), when).toMatchObject({ command: 'prompt', step: 1, attempt: 1 })
       if (when === 'after the prompt') leaveArchive(project, result)
-      const again = await next(project)
+      const again = await project.next()
       expect(again, when).toMatchObject({ command: 'prompt', step: 1, attempt: 2 })
       expect(again.prompt).toContain('step-result.json is missing')
-      project.write(`${IN_TASK}/step-result.json`, '{"success": true, "of": "this run"}')
-      expect(await next(project), when).toMatchObject({ command: 'prompt', step: 2, attempt: 1 })
+      project.put('step-result.json', '{"success": true, "of": "this run"}')
+      expect(await project.next(), when).toMatchObject({ command: 'prompt', step: 2, attempt: 1 })
       expect(project.read(`${IN_TASK}/tasks.md`)).toBe('- [x] add the route\n- [ ] test it\n')
-      project.write(`${IN_TASK}/step-result.json`, '{"success": true}')
-      expect(await next(project), when).toMatchObject({ command: 'finish', outcome: 'completed' })
+      project.put('step-result.json', '{"success": true}')
+      expect(await project.next(), when).toMatchObject({ command: 'finish', outcome: 'completed' })
     }
   })
 
@@ -83,27 +75,27 @@ describe('step results of an earlier run', () => {
     await start(project)
     leaveArchive(project, { success: true })
     leaveArchive(project, { success: true }, 'step-results/work/visit-2')
-    expect((await next(project)).batch).toHaveLength(2)
-    expect((await next(project)).batch).toHaveLength(2)
-    for (const step of [1, 2]) project.write(`${IN_TASK}/step-result-${step}.json`, '{"success": true}')
-    expect(await next(project)).toMatchObject({ phase: 'judge' })
-    project.write(`${IN_TASK}/verdict.json`, '{"passed": false}')
+    expect((await project.next()).batch).toHaveLength(2)
+    expect((await project.next()).batch).toHaveLength(2)
+    for (const step of [1, 2]) project.put(`step-result-${step}.json`, '{"success": true}')
+    expect(await project.next()).toMatchObject({ phase: 'judge' })
+    project.put('verdict.json', '{"passed": false}')
 
-    expect(await next(project)).toMatchObject({ phase: 'work', batch: [{ attempt: 1 }, { attempt: 1 }] })
-    expect((await next(project)).batch).toMatchObject([{ attempt: 2 }, { attempt: 2 }])
+    expect(await project.next()).toMatchObject({ phase: 'work', batch: [{ attempt: 1 }, { attempt: 1 }] })
+    expect((await project.next()).batch).toMatchObject([{ attempt: 2 }, { attempt: 2 }])
   })
 
   it('do not count with --fresh, whatever phases the earlier run had', async () => {
     const project = projectWith({ id: 'other', steps: ['one'] })
     await start(project)
-    await project.cli(['workflow', 'abort', '7'])
+    await project.workflow('abort', '7')
     leaveArchive(project, { success: true })
     project.write('flow.json', JSON.stringify({ name: 'flow', phases: [CHECKLIST] }))
 
     await start(project, '--fresh')
 
     expect(project.has(`${IN_TASK}/step-results`)).toBe(false)
-    expect(await next(project)).toMatchObject({ command: 'prompt', step: 1, attempt: 1 })
+    expect(await project.next()).toMatchObject({ command: 'prompt', step: 1, attempt: 1 })
   })
 })
 
@@ -115,7 +107,7 @@ describe('other files of an earlier run', () => {
     const own = ['artifacts/drawing.svg', 'checks/list.md', 'plan.md', 'report.md']
     own.push('artifacts/report/notes.md', 'artifacts/report/2024-plan.md', 'artifacts/work/1-notes.md')
     own.push('checks/report/1-1.md', 'checks/report/list.json')
-    for (const file of [...left, ...own]) project.write(`${IN_TASK}/${file}`, '{"success": true}')
+    for (const file of [...left, ...own]) project.put(`${file}`, '{"success": true}')
 
     await start(project)
 
@@ -129,10 +121,10 @@ describe('other files of an earlier run', () => {
 
   it('are not named in a prompt as the previous result', async () => {
     const project = projectWith({ id: 'plan', prompt: 'Plan.', artifact: 'plan.md' })
-    project.write(`${IN_TASK}/artifacts/plan/0-plan.md`, 'of another run')
+    project.put('artifacts/plan/0-plan.md', 'of another run')
     await start(project)
 
-    expect((await next(project)).prompt).not.toContain('0-plan.md')
+    expect((await project.next()).prompt).not.toContain('0-plan.md')
   })
 
   it('leave no folder behind where there were none', async () => {

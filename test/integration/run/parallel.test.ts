@@ -116,18 +116,16 @@ describe('steps at once, without hooks', () => {
   })
 })
 
-describe('a check of step results', () => {
-  it('fails a result that says that the step succeeded without what it must have', async () => {
-    const step_check = { json_schema: { required: ['files'], properties: { files: { type: 'array' } } } }
-    await start({ phases: [{ id: 'work', steps: ['s1'], step_check }] })
-    await stopped()
-    leave('step-result.json')
-    expect((await stopped()).answer.reason).toContain('step-result.json does not match its schema')
-    leave('step-result.json', '{"success": false, "summary": "no luck"}')
-    expect((await stopped()).answer.reason).toContain('Problem with the last result: no luck')
-    leave('step-result.json', '{"success": true, "files": []}')
-    expect((await stopped()).answer.systemMessage).toContain('has ended (completed)')
-  })
+it('a check of step results fails a result that says that the step succeeded without what it must have', async () => {
+  const step_check = { json_schema: { required: ['files'], properties: { files: { type: 'array' } } } }
+  await start({ phases: [{ id: 'work', steps: ['s1'], step_check }] })
+  await stopped()
+  leave('step-result.json')
+  expect((await stopped()).answer.reason).toContain('step-result.json does not match its schema')
+  leave('step-result.json', '{"success": false, "summary": "no luck"}')
+  expect((await stopped()).answer.reason).toContain('Problem with the last result: no luck')
+  leave('step-result.json', '{"success": true, "files": []}')
+  expect((await stopped()).answer.systemMessage).toContain('has ended (completed)')
 })
 
 describe('inputs', () => {

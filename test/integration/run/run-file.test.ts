@@ -302,59 +302,57 @@ describe.concurrent('the run goes on after', () => {
   })
 })
 
-describe.concurrent('a run that has stalled', () => {
-  it('is named by status, by next and to a new session, with the command that goes on', async ({ expect }) => {
-    const project = await started()
-    for (let attempt = 0; attempt < 4; attempt++) await stopped(project)
-    const resume = '`postflight workflow resume 007_flow`'
+it.concurrent('a run that has stalled is named by status, by next and to a new session, with the command that goes on', async ({
+  expect,
+}) => {
+  const project = await started()
+  for (let attempt = 0; attempt < 4; attempt++) await stopped(project)
+  const resume = '`postflight workflow resume 007_flow`'
 
-    const told = await project.hook(sessionStart('startup'), { words: ['SessionStart'] })
-    expect(told.answer.hookSpecificOutput?.additionalContext).toContain(`a workflow that stalled, which ${resume}`)
-    for (const words of [
-      ['workflow', 'status'],
-      ['workflow', 'status', '7'],
-      ['workflow', 'next', '7'],
-    ]) {
-      const run = await project.cli(words, { env: ENV })
-      expect(run).toMatchObject({ status: 1, stdout: expect.stringContaining(resume) })
-    }
+  const told = await project.hook(sessionStart('startup'), { words: ['SessionStart'] })
+  expect(told.answer.hookSpecificOutput?.additionalContext).toContain(`a workflow that stalled, which ${resume}`)
+  for (const words of [
+    ['workflow', 'status'],
+    ['workflow', 'status', '7'],
+    ['workflow', 'next', '7'],
+  ]) {
+    const run = await project.cli(words, { env: ENV })
+    expect(run).toMatchObject({ status: 1, stdout: expect.stringContaining(resume) })
+  }
 
-    await project.cli(['workflow', 'resume', '7'], { env: ENV })
-    expect(await promptOf(project)).toContain('attempt 4 of 6')
-    await project.cli(['workflow', 'abort', '7'])
-    const { stdout } = await project.hook(sessionStart('startup'), { words: ['SessionStart'] })
-    expect(stdout).toBe('{}\n')
-  })
+  await project.cli(['workflow', 'resume', '7'], { env: ENV })
+  expect(await promptOf(project)).toContain('attempt 4 of 6')
+  await project.cli(['workflow', 'abort', '7'])
+  const { stdout } = await project.hook(sessionStart('startup'), { words: ['SessionStart'] })
+  expect(stdout).toBe('{}\n')
 })
 
-describe.concurrent('what an agent reads in mid-phase', () => {
-  it('never offers to end its run', async ({ expect }) => {
-    const project = await started()
-    const texts: string[] = [(await stopped(project)).stdout]
-    const other = { CLAUDE_CODE_SESSION_ID: OTHER_SESSION }
-    const start = ['workflow', 'start', '7', '--definition', 'flow.json']
-    for (const [words, env] of [
-      [start, ENV],
-      [[...start, '--fresh'], ENV],
-      [['workflow', 'next', '7'], other],
-      [['workflow', 'next', '7', '--peek'], ENV],
-      [['workflow', 'status', '7'], ENV],
-      [['wait', '7', '--for', 'x'], other],
-      [['clear', '7'], ENV],
-      [['adopt', '7'], ENV],
-      [['bypass', '7'], ENV],
-      [['step', '7', '1'], ENV],
-      [['workflow', 'resume', '7'], ENV],
-    ] as const) {
-      const { stdout, stderr } = await project.cli([...words], { env })
-      expect(stdout + stderr, words.join(' ')).not.toBe('')
-      texts.push(stdout, stderr)
-    }
-    texts.push((await project.hook(sessionStart('startup'), { words: ['SessionStart'] })).stdout)
-    for (let attempt = 0; attempt < 4; attempt++) texts.push((await stopped(project)).stdout)
-    expect(texts.join('\n')).toContain('stalled')
-    expect(texts.join('\n')).not.toMatch(/workflow abort/)
-  })
+it.concurrent('what an agent reads in mid-phase never offers to end its run', async ({ expect }) => {
+  const project = await started()
+  const texts: string[] = [(await stopped(project)).stdout]
+  const other = { CLAUDE_CODE_SESSION_ID: OTHER_SESSION }
+  const start = ['workflow', 'start', '7', '--definition', 'flow.json']
+  for (const [words, env] of [
+    [start, ENV],
+    [[...start, '--fresh'], ENV],
+    [['workflow', 'next', '7'], other],
+    [['workflow', 'next', '7', '--peek'], ENV],
+    [['workflow', 'status', '7'], ENV],
+    [['wait', '7', '--for', 'x'], other],
+    [['clear', '7'], ENV],
+    [['adopt', '7'], ENV],
+    [['bypass', '7'], ENV],
+    [['step', '7', '1'], ENV],
+    [['workflow', 'resume', '7'], ENV],
+  ] as const) {
+    const { stdout, stderr } = await project.cli([...words], { env })
+    expect(stdout + stderr, words.join(' ')).not.toBe('')
+    texts.push(stdout, stderr)
+  }
+  texts.push((await project.hook(sessionStart('startup'), { words: ['SessionStart'] })).stdout)
+  for (let attempt = 0; attempt < 4; attempt++) texts.push((await stopped(project)).stdout)
+  expect(texts.join('\n')).toContain('stalled')
+  expect(texts.join('\n')).not.toMatch(/workflow abort/)
 })
 
 describe.concurrent('a marker in the folder of a run', () => {
@@ -545,16 +543,14 @@ describe.concurrent('doctor', () => {
   })
 })
 
-describe('the state of a run', () => {
-  it('is read again after it was replaced, even by one of the same size', async () => {
-    const project = await started()
-    const folder = { root: project.dir, path: project.at(IN_TASK), task: '007_flow', relative: IN_TASK }
-    expect(readState(folder)?.name).toBe('flow')
+it('the state of a run is read again after it was replaced, even by one of the same size', async () => {
+  const project = await started()
+  const folder = { root: project.dir, path: project.at(IN_TASK), task: '007_flow', relative: IN_TASK }
+  expect(readState(folder)?.name).toBe('flow')
 
-    replaceFile(project.at(STATE), project.read(STATE).replace('"name":"flow"', '"name":"wolf"'))
+  replaceFile(project.at(STATE), project.read(STATE).replace('"name":"flow"', '"name":"wolf"'))
 
-    expect(readState(folder)?.name).toBe('wolf')
-    rmSync(project.at(STATE))
-    expect(readState(folder)).toBeUndefined()
-  })
+  expect(readState(folder)?.name).toBe('wolf')
+  rmSync(project.at(STATE))
+  expect(readState(folder)).toBeUndefined()
 })

@@ -29,17 +29,15 @@ async function step(machine: Machine, artifact: string, text = 'done'): Promise<
   return (await machine.workflow('next', '7')).stdout
 }
 
-describe('the job of the page', () => {
-  it('finds the task of the run that it continued', async () => {
-    const { one, id } = await started()
-    const page = readFileSync(join(PACKAGE, 'docs/shared-runs.md'), 'utf8')
-    const [, script = ''] = /node -p '([^']*process\.env\.RUN[^']*)'/.exec(page) ?? []
+it('the job of the page finds the task of the run that it continued', async () => {
+  const { one, id } = await started()
+  const page = readFileSync(join(PACKAGE, 'docs/shared-runs.md'), 'utf8')
+  const [, script = ''] = /node -p '([^']*process\.env\.RUN[^']*)'/.exec(page) ?? []
 
-    const { stdout } = await one.workflow('status', '--json')
+  const { stdout } = await one.workflow('status', '--json')
 
-    const env = { PATH: process.env.PATH, RUN: id }
-    expect(execFileSync(process.execPath, ['-p', script], { input: stdout, env, encoding: 'utf8' })).toBe('007_walk\n')
-  })
+  const env = { PATH: process.env.PATH, RUN: id }
+  expect(execFileSync(process.execPath, ['-p', script], { input: stdout, env, encoding: 'utf8' })).toBe('007_walk\n')
 })
 
 describe('what no other machine would take is not published, and the run is not released', () => {
@@ -65,19 +63,17 @@ describe('what no other machine would take is not published, and the run is not 
   })
 })
 
-describe('an old holder that cannot publish', () => {
-  it('is ended all the same: nothing is overwritten, and its file stays', async () => {
-    const { one, two } = await started()
-    await one.workflow('next', '7')
-    await two.workflow('resume', '7', '--shared', '--take')
-    one.write(`${WALK}/plan.md`, 'x'.repeat(20_500_000))
+it('an old holder that cannot publish is ended all the same: nothing is overwritten, and its file stays', async () => {
+  const { one, two } = await started()
+  await one.workflow('next', '7')
+  await two.workflow('resume', '7', '--shared', '--take')
+  one.write(`${WALK}/plan.md`, 'x'.repeat(20_500_000))
 
-    const { stderr } = await one.workflow('next', '7')
+  const { stderr } = await one.workflow('next', '7')
 
-    expect(stderr).toContain('it goes on at two')
-    expect(one.state()).toMatchObject({ active: false, outcome: 'moved' })
-    expect(one.read(`${WALK}/plan.md`)).toHaveLength(20_500_000)
-  })
+  expect(stderr).toContain('it goes on at two')
+  expect(one.state()).toMatchObject({ active: false, outcome: 'moved' })
+  expect(one.read(`${WALK}/plan.md`)).toHaveLength(20_500_000)
 })
 
 describe('a task folder with another run', () => {
@@ -115,20 +111,18 @@ describe('a task folder with another run', () => {
   })
 })
 
-describe('a remote with many runs', () => {
-  it('still gives the one that is named by its id', async () => {
-    const { one, two, remote, id, ref } = await started()
-    await one.workflow('release', '7')
-    const commit = git(remote, 'rev-parse', ref)
-    const refs = Array.from({ length: 501 }, (_, index) => `create refs/postflight/wf_${index} ${commit}\n`)
-    execFileSync('git', ['update-ref', '--stdin'], { cwd: remote, input: refs.join('') })
+it('a remote with many runs still gives the one that is named by its id', async () => {
+  const { one, two, remote, id, ref } = await started()
+  await one.workflow('release', '7')
+  const commit = git(remote, 'rev-parse', ref)
+  const refs = Array.from({ length: 501 }, (_, index) => `create refs/postflight/wf_${index} ${commit}\n`)
+  execFileSync('git', ['update-ref', '--stdin'], { cwd: remote, input: refs.join('') })
 
-    const byTask = await two.workflow('resume', '7', '--shared')
-    const byId = await two.workflow('resume', id, '--shared')
+  const byTask = await two.workflow('resume', '7', '--shared')
+  const byId = await two.workflow('resume', id, '--shared')
 
-    expect(byTask).toMatchObject({ status: 65, stderr: expect.stringContaining('name one by its id') })
-    expect(byId).toMatchObject({ status: 0 })
-  })
+  expect(byTask).toMatchObject({ status: 65, stderr: expect.stringContaining('name one by its id') })
+  expect(byId).toMatchObject({ status: 0 })
 })
 
 describe('a ref that is gone from the remote', () => {
@@ -169,21 +163,19 @@ describe('a ref that is gone from the remote', () => {
   })
 })
 
-describe('a record of the share that is not valid', () => {
-  it('is a fault, and does not count as not shared', async () => {
-    const { one } = await started()
-    one.write(`${WALK}/workflow/shared.json`, '{')
+it('a record of the share that is not valid is a fault, and does not count as not shared', async () => {
+  const { one } = await started()
+  one.write(`${WALK}/workflow/shared.json`, '{')
 
-    for (const command of ['publish', 'release', 'share']) {
-      const run = await one.workflow(command, '7')
-      expect(run).toMatchObject({ status: 65, stderr: expect.stringContaining('workflow/shared.json') })
-    }
-    const next = await one.workflow('next', '7')
-    expect(next).toMatchObject({
-      status: 0,
-      stdout: expect.stringContaining('prompt'),
-      stderr: expect.stringContaining('is not valid'),
-    })
+  for (const command of ['publish', 'release', 'share']) {
+    const run = await one.workflow(command, '7')
+    expect(run).toMatchObject({ status: 65, stderr: expect.stringContaining('workflow/shared.json') })
+  }
+  const next = await one.workflow('next', '7')
+  expect(next).toMatchObject({
+    status: 0,
+    stdout: expect.stringContaining('prompt'),
+    stderr: expect.stringContaining('is not valid'),
   })
 })
 
@@ -250,44 +242,40 @@ describe("the user's own git", () => {
   })
 })
 
-describe('a release during which a hook runs', () => {
-  it('takes with it what a hook changed while it was sent', async () => {
-    const { one, two, remote } = await started(PHASES, { sources: false })
-    await one.workflow('stop', '7')
-    await one.workflow('resume', '7', '--host-session', SESSION)
-    await one.hook(stop())
-    const payload = one.write('payload.json', JSON.stringify({ ...stop({ stop_hook_active: true }), cwd: one.dir }))
-    const hook = `cd '${one.dir}' && printf done >'${WALK}/plan.md' && env -i PATH="$PATH" HOME='${one.home}' '${LAUNCHER}' <'${payload}' >answer.json`
-    // The remote runs it once, before it takes the push.
-    writeFileSync(join(remote, 'hooks/pre-receive'), `#!/bin/sh\nrm "$0"\n${hook}\n`, { mode: 0o755 })
+it('a release during which a hook runs takes with it what a hook changed while it was sent', async () => {
+  const { one, two, remote } = await started(PHASES, { sources: false })
+  await one.workflow('stop', '7')
+  await one.workflow('resume', '7', '--host-session', SESSION)
+  await one.hook(stop())
+  const payload = one.write('payload.json', JSON.stringify({ ...stop({ stop_hook_active: true }), cwd: one.dir }))
+  const hook = `cd '${one.dir}' && printf done >'${WALK}/plan.md' && env -i PATH="$PATH" HOME='${one.home}' '${LAUNCHER}' <'${payload}' >answer.json`
+  // The remote runs it once, before it takes the push.
+  writeFileSync(join(remote, 'hooks/pre-receive'), `#!/bin/sh\nrm "$0"\n${hook}\n`, { mode: 0o755 })
 
-    expect(await one.workflow('release', '7')).toMatchObject({ status: 0 })
+  expect(await one.workflow('release', '7')).toMatchObject({ status: 0 })
 
-    expect(one.read('answer.json')).toContain('Build.')
-    expect(one.state()).toMatchObject({ active: false, outcome: 'moved', phase: 'build' })
-    expect(await two.workflow('resume', '7', '--shared')).toMatchObject({ status: 0 })
-    expect(two.state()).toMatchObject({ active: true, phase: 'build' })
-    expect(two.read(`${WALK}/plan.md`)).toBe('done')
-  })
+  expect(one.read('answer.json')).toContain('Build.')
+  expect(one.state()).toMatchObject({ active: false, outcome: 'moved', phase: 'build' })
+  expect(await two.workflow('resume', '7', '--shared')).toMatchObject({ status: 0 })
+  expect(two.state()).toMatchObject({ active: true, phase: 'build' })
+  expect(two.read(`${WALK}/plan.md`)).toBe('done')
 })
 
-describe('a folder that was renamed', () => {
-  it('is where its machine goes on with the run, under the same id', async () => {
-    const { one, two, id } = await started()
-    await step(one, 'plan.md')
-    renameSync(one.at(WALK), one.at('specs/007_better'))
+it('a folder that was renamed is where its machine goes on with the run, under the same id', async () => {
+  const { one, two, id } = await started()
+  await step(one, 'plan.md')
+  renameSync(one.at(WALK), one.at('specs/007_better'))
 
-    const { stdout } = await one.cli(['status', '--shared'])
-    const taken = await one.workflow('resume', '7', '--shared')
-    await one.workflow('release', '007_better')
-    const again = await one.workflow('resume', id, '--shared')
+  const { stdout } = await one.cli(['status', '--shared'])
+  const taken = await one.workflow('resume', '7', '--shared')
+  await one.workflow('release', '007_better')
+  const again = await one.workflow('resume', id, '--shared')
 
-    expect(stdout).toContain('held here')
-    for (const run of [taken, again]) expect(run).toMatchObject({ status: 0 })
-    expect(one.has(WALK)).toBe(false)
-    expect(JSON.parse(one.read('specs/007_better/workflow/state.json'))).toMatchObject({ id, active: true })
-    expect((await two.workflow('resume', id, '--shared')).stderr).toContain('is held by one')
-  })
+  expect(stdout).toContain('held here')
+  for (const run of [taken, again]) expect(run).toMatchObject({ status: 0 })
+  expect(one.has(WALK)).toBe(false)
+  expect(JSON.parse(one.read('specs/007_better/workflow/state.json'))).toMatchObject({ id, active: true })
+  expect((await two.workflow('resume', id, '--shared')).stderr).toContain('is held by one')
 })
 
 describe('a run that goes on elsewhere', () => {
@@ -305,21 +293,19 @@ describe('a run that goes on elsewhere', () => {
   )
 })
 
-describe('a ref that was set back', () => {
-  it('to an older version of the same holder ends nothing, and the next publish continues once it is removed', async () => {
-    const { one, remote, ref } = await started()
-    const older = git(remote, 'rev-parse', ref)
-    await step(one, 'plan.md')
-    git(remote, 'update-ref', ref, older)
-    one.write(`${WALK}/built.md`, 'half')
+it('a ref that was set back to an older version of the same holder ends nothing, and the next publish continues once it is removed', async () => {
+  const { one, remote, ref } = await started()
+  const older = git(remote, 'rev-parse', ref)
+  await step(one, 'plan.md')
+  git(remote, 'update-ref', ref, older)
+  one.write(`${WALK}/built.md`, 'half')
 
-    const { status, stderr } = await one.workflow('publish', '7')
+  const { status, stderr } = await one.workflow('publish', '7')
 
-    expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringContaining(`git push origin :${ref}`) })
-    expect(one.state()).toMatchObject({ active: true })
-    git(remote, 'update-ref', '-d', ref)
-    expect(await one.workflow('share', '7')).toMatchObject({ status: 0 })
-  })
+  expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringContaining(`git push origin :${ref}`) })
+  expect(one.state()).toMatchObject({ active: true })
+  git(remote, 'update-ref', '-d', ref)
+  expect(await one.workflow('share', '7')).toMatchObject({ status: 0 })
 })
 
 describe('resume --shared', () => {
@@ -393,12 +379,10 @@ describe('resume --shared', () => {
   })
 })
 
-describe('a release', () => {
-  it('counts as published', async () => {
-    const { one } = await started()
-    await one.workflow('release', '7')
+it('a release counts as published', async () => {
+  const { one } = await started()
+  await one.workflow('release', '7')
 
-    const { workflows } = (await one.workflow('status', '--json')).json()
-    expect(workflows).toMatchObject([{ outcome: 'moved', shared: { is_published: true, problem: null } }])
-  })
+  const { workflows } = (await one.workflow('status', '--json')).json()
+  expect(workflows).toMatchObject([{ outcome: 'moved', shared: { is_published: true, problem: null } }])
 })

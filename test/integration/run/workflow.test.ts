@@ -2,34 +2,14 @@
 
 import { chmodSync, mkdirSync, readFileSync, rmSync, symlinkSync, truncateSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { type Flow, flowProject, IN_TASK, startFlow as started } from '../../support/flow.ts'
 import { CLI, canRun, PACKAGE, runProcess, skipNote } from '../../support/process.ts'
-import { createSourceProject, type JsonDocument, type Project, withoutPrivileges } from '../../support/project.ts'
+import { createSourceProject, type JsonDocument, withoutPrivileges } from '../../support/project.ts'
 
-const TASK = '007_flow'
 const HAS_JQ = canRun('command -v jq')
-const IN_TASK = `specs/${TASK}`
 
-/** A project with a run of a definition. */
-async function started(definition: object | string, slug = 'flow'): Promise<Project> {
-  const project = createSourceProject()
-  const file = typeof definition === 'string' ? definition : project.write('flow.json', JSON.stringify(definition))
-  const run = await project.cli(['workflow', 'start', '7', slug, '--definition', file])
-  expect(run.status, run.stderr).toBe(0)
-  return project
-}
-
-async function next(project: Project): Promise<JsonDocument> {
-  const run = await project.cli(['workflow', 'next', '7', '--json'])
-  const document = run.json()
-  const isNegative = document.command === 'finish' && document.outcome !== 'completed'
-  expect(run.status, run.stderr).toBe(isNegative ? 1 : 0)
-  return document
-}
-
-const one = (more: object = {}): object => ({
-  name: 'one',
-  phases: [{ id: 'only', prompt: 'do it', artifact: 'out.txt', ...more }],
-})
+/** The phases of a run with one. */
+const one = (more: object = {}): object[] => [{ id: 'only', prompt: 'do it', artifact: 'out.txt', ...more }]
 
 describe('the loop of generator, validator and debugger, by `workflow next` alone', () => {
   it('runs twice and ends when the validation passes', async () => {
@@ -110,113 +90,105 @@ describe('the loop of generator, validator and debugger, by `workflow next` alon
 
   it('works with the workflow in docs/workflow.md, which has no warnings and asks again for a plan without a list', async () => {
     const page = readFileSync(`${PACKAGE}/docs/workflow.md`, 'utf8')
-    const project = createSourceProject()
+    const project = flowProject([])
     project.write('flow.yaml', /```yaml\n(# yaml-language-server[\s\S]*?)```/.exec(page)?.[1] ?? '')
-    expect((await project.cli(['workflow', 'validate', 'flow.yaml', '--json'])).json()).toMatchObject({
+    expect((await project.workflow('validate', 'flow.yaml', '--json')).json()).toMatchObject({
       valid: true,
       warnings: [],
     })
-    await project.cli(['workflow', 'start', '7', 'flow', '--definition', 'flow.yaml'])
-    await next(project)
-    project.write(`${IN_TASK}/plan.json`, '{"steps": "no"}')
-    const again = await next(project)
+    await project.workflow('start', '7', 'flow', '--definition', 'flow.yaml')
+    await project.next()
+    project.put('plan.json', '{"steps": "no"}')
+    const again = await project.next()
     expect(again).toMatchObject({ command: 'prompt', phase: 'plan', attempt: 2 })
     expect(again.prompt).toContain(
       'plan.json does not match its schema: the value at "/steps" must satisfy type: array',
     )
-    project.write(`${IN_TASK}/plan.json`, '{"steps": ["one"]}')
-    expect(await next(project)).toMatchObject({ phase: 'execute', step: 1 })
+    project.put('plan.json', '{"steps": ["one"]}')
+    expect(await project.next()).toMatchObject({ phase: 'execute', step: 1 })
   })
 })
 
 describe('an agent that never writes its artifact', () => {
   it('gets max_attempts prompts; then the run is stalled, status says why, and resume tries again', async () => {
     const project = await started(one({ max_attempts: 2 }))
-    expect(await next(project)).toMatchObject({ command: 'prompt', attempt: 1 })
-    const again = await next(project)
+    expect(await project.next()).toMatchObject({ command: 'prompt', attempt: 1 })
+    const again = await project.next()
     expect(again).toMatchObject({ command: 'prompt', attempt: 2 })
     expect(again.prompt).toContain('Problem with the last result: out.txt is missing')
-    expect(await next(project)).toMatchObject({ command: 'finish', outcome: 'stalled' })
-    expect(await next(project)).toMatchObject({ command: 'finish', outcome: 'stalled' })
+    expect(await project.next()).toMatchObject({ command: 'finish', outcome: 'stalled' })
+    expect(await project.next()).toMatchObject({ command: 'finish', outcome: 'stalled' })
 
-    const status = await project.cli(['workflow', 'status', '7'])
+    const status = await project.workflow('status', '7')
     expect(status.stdout).toMatch(
       /✗ only .*attempt 2 of 2( · \d+ s)?\n {2}! 2 attempts failed, most recently: out.txt is missing/,
     )
 
-    expect((await project.cli(['workflow', 'resume', '7'])).status).toBe(0)
-    expect(await next(project)).toMatchObject({ command: 'prompt', attempt: 3 })
-    project.write(`${IN_TASK}/out.txt`, 'here')
-    expect(await next(project)).toMatchObject({ command: 'finish', outcome: 'completed' })
-    expect((await project.cli(['workflow', 'resume', '7'])).status).toBe(1)
+    expect((await project.workflow('resume', '7')).status).toBe(0)
+    expect(await project.next()).toMatchObject({ command: 'prompt', attempt: 3 })
+    project.put('out.txt', 'here')
+    expect(await project.next()).toMatchObject({ command: 'finish', outcome: 'completed' })
+    expect((await project.workflow('resume', '7')).status).toBe(1)
   })
 
   it('passes an advisory gate with a warning', async () => {
     const project = await started(one({ gate: 'advisory' }))
-    await next(project)
-    expect(await next(project)).toMatchObject({
+    await project.next()
+    expect(await project.next()).toMatchObject({
       ...{ command: 'finish', outcome: 'completed' },
       why: expect.stringMatching(/^1 step or artifact was skipped/),
     })
-    expect((await project.cli(['workflow', 'history', '7'])).stdout).toMatch(/warn .*out.txt is missing/)
+    expect((await project.workflow('history', '7')).stdout).toMatch(/warn .*out.txt is missing/)
   })
 })
 
 describe('steps', () => {
-  const stepped = {
-    name: 'steps',
-    phases: [
-      { id: 'list', prompt: 'p', artifact: 'list.json', check: { json: true } },
-      {
-        id: 'work',
-        steps: { from: 'list.json', pointer: '/a~1b/0' },
-        step_prompt: 'Do {{step}}',
-        max_step_attempts: 2,
-      },
-    ],
-  }
+  const work = { id: 'work', steps: { from: 'list.json', pointer: '/a~1b/0' }, step_prompt: 'Do {{step}}' }
 
   it('are taken from an artifact, retried, skipped, and archived attempt by attempt', async () => {
-    const project = await started(stepped)
-    await next(project)
-    project.write(`${IN_TASK}/list.json`, JSON.stringify({ 'a/b': [['first', { do: 'second' }]] }))
-    expect((await next(project)).prompt).toContain('Do first')
-    project.write(`${IN_TASK}/step-result.json`, 'no json')
-    const retry = await next(project)
+    const project = await started([
+      { id: 'list', prompt: 'p', artifact: 'list.json', check: { json: true } },
+      { ...work, max_step_attempts: 2 },
+    ])
+    await project.next()
+    project.put('list.json', JSON.stringify({ 'a/b': [['first', { do: 'second' }]] }))
+    expect((await project.next()).prompt).toContain('Do first')
+    project.put('step-result.json', 'no json')
+    const retry = await project.next()
     expect(retry).toMatchObject({ phase: 'work', step: 1, attempt: 2, artifact: 'step-result.json' })
     expect(retry.prompt).toContain('step-result.json is not JSON')
-    project.write(`${IN_TASK}/step-result.json`, '{"success": true}')
-    expect((await next(project)).prompt).toContain('Do {"do":"second"}')
-    project.write(`${IN_TASK}/step-result.json`, '{"success": false, "summary": "too hard"}')
-    expect((await next(project)).prompt).toContain('Problem with the last result: too hard')
-    project.write(`${IN_TASK}/step-result.json`, '{"success": false}')
+    project.put('step-result.json', '{"success": true}')
+    expect((await project.next()).prompt).toContain('Do {"do":"second"}')
+    project.put('step-result.json', '{"success": false, "summary": "too hard"}')
+    expect((await project.next()).prompt).toContain('Problem with the last result: too hard')
+    project.put('step-result.json', '{"success": false}')
     const why = '1 step or artifact was skipped (`postflight workflow history <task>` says which)'
-    expect(await next(project)).toMatchObject({ command: 'finish', outcome: 'completed', why })
-    expect((await project.cli(['workflow', 'status', '7'])).stdout).toContain(`! ${why}`)
+    expect(await project.next()).toMatchObject({ command: 'finish', outcome: 'completed', why })
+    expect((await project.workflow('status', '7')).stdout).toContain(`! ${why}`)
     for (const name of ['1-1', '1-2', '2-1', '2-2']) {
       expect(project.has(`${IN_TASK}/step-results/work/${name}.json`)).toBe(true)
     }
-    expect((await project.cli(['workflow', 'history', '7'])).stdout).toMatch(/step-skipped work {2}step 2, attempt 2/)
+    expect((await project.workflow('history', '7')).stdout).toMatch(/step-skipped work {2}step 2, attempt 2/)
   })
 
   it.each([
-    ['a file', (project: Project) => project.write(`${IN_TASK}/step-results`, 'not ours')],
-    ['a link', (project: Project) => symlinkSync(project.dir, project.at(IN_TASK, 'step-results'))],
-    ['below a file', (project: Project) => project.write(`${IN_TASK}/step-results/work`, 'not ours')],
+    ['a file', (project: Flow) => project.put('step-results', 'not ours')],
+    ['a link', (project: Flow) => symlinkSync(project.dir, project.at(IN_TASK, 'step-results'))],
+    ['below a file', (project: Flow) => project.put('step-results/work', 'not ours')],
   ])('are not done, skipped or lost where their archive cannot be written: %s', async (_what, make) => {
-    const project = await started({ name: 'steps', phases: [{ id: 'work', steps: ['first', 'second'] }] })
-    await next(project)
+    const project = await started([{ id: 'work', steps: ['first', 'second'] }])
+    await project.next()
     make(project)
     const before = project.read(`${IN_TASK}/workflow/state.json`)
-    const result = project.write(`${IN_TASK}/step-result.json`, '{"success": true}')
-    const run = await project.cli(['workflow', 'next', '7', '--json'])
+    const result = project.put('step-result.json', '{"success": true}')
+    const run = await project.workflow('next', '7', '--json')
     expect(run).toMatchObject({ status: 73, stderr: expect.stringContaining('step-results') })
     expect(readFileSync(result, 'utf8')).toBe('{"success": true}')
     // Only what it was about to archive is noted.
-    const after = JSON.parse(project.read(`${IN_TASK}/workflow/state.json`))
+    const after = project.state()
     expect(after).toEqual({ ...JSON.parse(before), archiving: ['1-1.json'] })
     rmSync(project.at(IN_TASK, 'step-results'), { recursive: true })
-    expect(await next(project)).toMatchObject({ phase: 'work', step: 2, attempt: 1 })
+    expect(await project.next()).toMatchObject({ phase: 'work', step: 2, attempt: 1 })
   })
 
   it.each([
@@ -232,34 +204,30 @@ describe('steps', () => {
     ],
     ['more than the maximum of 1000: fix the file, then run', JSON.stringify({ 'a/b': [Array(1001).fill('x')] })],
   ])('that are not found stall the run until the file is repaired: %s', async (why, content) => {
-    const project = await started({ name: 'steps', phases: stepped.phases.slice(1) })
-    if (content !== undefined) project.write(`${IN_TASK}/list.json`, content)
-    expect(await next(project)).toMatchObject({
+    const project = await started([work])
+    if (content !== undefined) project.put('list.json', content)
+    expect(await project.next()).toMatchObject({
       command: 'finish',
       outcome: 'stalled',
       why: expect.stringContaining(why),
     })
-    expect((await project.cli(['workflow', 'status', '7'])).stdout).toContain(
-      ', then run `postflight workflow resume <task>`',
-    )
-    project.write(`${IN_TASK}/list.json`, '{"a/b": [["mended"]]}')
-    await project.cli(['workflow', 'resume', '7'])
-    expect((await next(project)).prompt).toContain('Do mended')
+    expect((await project.workflow('status', '7')).stdout).toContain(', then run `postflight workflow resume <task>`')
+    project.put('list.json', '{"a/b": [["mended"]]}')
+    await project.workflow('resume', '7')
+    expect((await project.next()).prompt).toContain('Do mended')
   })
 })
 
 /** Makes `sub` a link out of the task folder, to a folder with the artifact. */
-function linkAway(project: Project): void {
+function linkAway(project: Flow): void {
   project.write('elsewhere/out.txt', 'x')
   symlinkSync(project.at('elsewhere'), project.at(IN_TASK, 'sub'))
 }
 
 describe('bad input', () => {
   it('a definition with faults starts nothing', async () => {
-    const project = createSourceProject()
-    const phases = [{ id: 'a', prompt: 'p', artifact: 'a.txt', next: 'nowhere' }]
-    project.write('flow.json', JSON.stringify({ name: 'x', phases }))
-    expect(await project.cli(['workflow', 'start', '7', 'flow', '--definition', 'flow.json'])).toMatchObject({
+    const project = flowProject(one({ next: 'nowhere' }))
+    expect(await project.workflow('start', '7', 'flow', '--definition', 'flow.json')).toMatchObject({
       status: 65,
       stderr: expect.stringContaining('phases.0.next: unknown phase "nowhere"'),
     })
@@ -276,7 +244,7 @@ describe('bad input', () => {
           ['start', '7', '--definition', 'flow.json', '--fresh'],
           ['resume', '7'],
         ]) {
-          const run = await project.cli(['workflow', ...words, option, value])
+          const run = await project.workflow(...words, option, value)
           expect(run).toMatchObject({
             status: 64,
             stderr: expect.stringContaining(`${option} must be one line of text`),
@@ -288,15 +256,11 @@ describe('bad input', () => {
   )
 
   it.each([
-    [
-      'a folder',
-      (project: Project) => mkdirSync(project.at(IN_TASK, 'sub/out.txt'), { recursive: true }),
-      'is a folder',
-    ],
+    ['a folder', (project: Flow) => mkdirSync(project.at(IN_TASK, 'sub/out.txt'), { recursive: true }), 'is a folder'],
     ['behind a link', linkAway, 'behind a link'],
     [
       'a link',
-      (project: Project) => {
+      (project: Flow) => {
         mkdirSync(project.at(IN_TASK, 'sub'))
         symlinkSync('/etc/passwd', project.at(IN_TASK, 'sub/out.txt'))
       },
@@ -304,18 +268,18 @@ describe('bad input', () => {
     ],
   ])('an artifact that is %s does not count', async (_what, make, why) => {
     const project = await started(one({ artifact: 'sub/out.txt' }))
-    await next(project)
+    await project.next()
     make(project)
-    expect((await next(project)).prompt).toContain(why)
+    expect((await project.next()).prompt).toContain(why)
   })
 
   it('an invalid artifact from before the run is not called a result of it', async () => {
     const project = await started(one({ check: { json: true } }))
-    project.write(`${IN_TASK}/out.txt`, 'not json')
+    project.put('out.txt', 'not json')
 
-    const { prompt } = await next(project)
-    const status = (await project.cli(['workflow', 'status', '7'])).stdout
-    const again = (await next(project)).prompt
+    const { prompt } = await project.next()
+    const status = (await project.workflow('status', '7')).stdout
+    const again = (await project.next()).prompt
 
     expect(prompt).toContain('The file was there before this attempt, and is not valid: out.txt is not JSON')
     expect(prompt).not.toContain('last result')
@@ -325,8 +289,8 @@ describe('bad input', () => {
 
   it('an artifact in an unsearchable folder does not count', async () => {
     const project = await started(one({ artifact: 'sub/out.txt' }))
-    await next(project)
-    project.write(`${IN_TASK}/sub/out.txt`, 'x')
+    await project.next()
+    project.put('sub/out.txt', 'x')
     const user = withoutPrivileges(project)
     chmodSync(project.at(IN_TASK, 'sub'), 0)
     const words = [user.cli, 'workflow', 'next', '7', '--json']
@@ -341,12 +305,12 @@ describe('bad input', () => {
   it.each([
     [
       'cut in half',
-      (project: Project) => truncateSync(project.at(IN_TASK, 'workflow/state.json'), 300),
+      (project: Flow) => truncateSync(project.at(IN_TASK, 'workflow/state.json'), 300),
       /is not complete JSON/,
     ],
     [
       'of another version',
-      (project: Project) =>
+      (project: Flow) =>
         project.write(
           `${IN_TASK}/workflow/state.json`,
           project.read(`${IN_TASK}/workflow/state.json`).replace('"version":1', '"version":2'),
@@ -358,18 +322,18 @@ describe('bad input', () => {
     spoil(project)
     const spoilt = project.read(`${IN_TASK}/workflow/state.json`)
     for (const command of ['next', 'status', 'stop', 'resume', 'abort', 'history', 'graph']) {
-      const run = await project.cli(['workflow', command, '7'])
+      const run = await project.workflow(command, '7')
       expect(run).toMatchObject({ status: 65, stderr: expect.stringMatching(said) })
       expect(run.stderr.trim().split('\n')).toHaveLength(1)
     }
-    expect((await project.cli(['workflow', 'status'])).status).toBe(1)
+    expect((await project.workflow('status')).status).toBe(1)
     expect(project.read(`${IN_TASK}/workflow/state.json`)).toBe(spoilt)
   })
 
   it('an edit of the definition does not change the run', async () => {
     const project = await started(one())
     project.write('flow.json', '{')
-    expect((await next(project)).prompt).toContain('do it')
+    expect((await project.next()).prompt).toContain('do it')
   })
 
   it.each([
@@ -382,25 +346,24 @@ describe('bad input', () => {
     [['graph', '8'], 1, /task 8 has no folder/],
   ])('an error names the missing file, folder or slug: %j', async (words, status, said) => {
     const project = await started(one())
-    const run = await project.cli(['workflow', ...words])
+    const run = await project.workflow(...words)
     expect({ status: run.status, said: run.stderr.trim() }).toEqual({ status, said: expect.stringMatching(said) })
   })
 
   it('putting a run aside moves nothing that is outside its folder', async () => {
     const project = await started(one({ artifact: 'sub/out.txt' }))
     linkAway(project)
-    await project.cli(['workflow', 'abort', '7'])
+    await project.workflow('abort', '7')
     const file = project.at('flow.json')
-    expect((await project.cli(['workflow', 'start', '7', '--definition', file, '--fresh'])).status).toBe(0)
+    expect((await project.workflow('start', '7', '--definition', file, '--fresh')).status).toBe(0)
     expect(project.read('elsewhere/out.txt')).toBe('x')
   })
 
   it('a definition with prompts too large for a state starts nothing', async () => {
-    const project = createSourceProject()
-    project.write('long.md', 'x'.repeat(49_000))
     const phases = Array.from({ length: 400 }, (_, at) => ({ id: `p${at}`, prompt_file: 'long.md', artifact: `${at}` }))
-    const file = project.write('flow.json', JSON.stringify({ name: 'large', phases }))
-    const run = await project.cli(['workflow', 'start', '7', 'flow', '--definition', file])
+    const project = flowProject(phases)
+    project.write('long.md', 'x'.repeat(49_000))
+    const run = await project.workflow('start', '7', 'flow', '--definition', 'flow.json')
     expect(run).toMatchObject({ status: 65, stderr: expect.stringContaining('larger than 16 MiB') })
     expect(project.has(IN_TASK)).toBe(false)
   })
@@ -408,49 +371,41 @@ describe('bad input', () => {
   it('an existing run is not replaced, unless it has ended and --fresh sets it aside', async () => {
     const project = await started(one())
     const start = (...more: string[]) =>
-      project.cli(['workflow', 'start', '7', '--definition', project.at('flow.json'), ...more])
+      project.workflow('start', '7', '--definition', project.at('flow.json'), ...more)
     expect((await start()).status).toBe(1)
     expect((await start('--fresh')).status).toBe(1)
-    expect((await project.cli(['workflow', 'start', '8', '--definition', 'flow.json'])).stderr).toContain(
+    expect((await project.workflow('start', '8', '--definition', 'flow.json')).stderr).toContain(
       '`postflight workflow start 8 my_slug --definition flow.json`',
     )
-    project.write(`${IN_TASK}/out.txt`, 'old')
-    expect(await next(project)).toMatchObject({ outcome: 'completed' })
+    project.put('out.txt', 'old')
+    expect(await project.next()).toMatchObject({ outcome: 'completed' })
     const refused = await start()
     expect(refused.status).toBe(1)
     // Not `resume`, which would refuse it too.
     expect(refused.stderr).toMatch(
-      /"one" \(completed\): `postflight workflow start 007_flow --definition FILE --fresh` sets it aside and starts a new run\.\n$/,
+      /"flow" \(completed\): `postflight workflow start 007_flow --definition FILE --fresh` sets it aside and starts a new run\.\n$/,
     )
     expect((await start('--fresh')).status).toBe(0)
     expect(project.read(`${IN_TASK}/workflow-runs/1/out.txt`)).toBe('old')
     expect(project.read(`${IN_TASK}/workflow-runs/.gitignore`)).toBe('*\n')
-    expect(await next(project)).toMatchObject({ command: 'prompt', attempt: 1 })
+    expect(await project.next()).toMatchObject({ command: 'prompt', attempt: 1 })
   })
 })
 
-describe('the history', () => {
-  it('holds every transition, even if one step of a run makes more than a state file keeps', async () => {
-    const phases = Array.from({ length: 80 }, (_, at) => ({ id: `p${at}`, prompt: 'p', artifact: `${at}.txt` }))
-    const project = await started({ name: 'long', phases })
-    for (const { artifact } of phases.slice(1)) project.write(`${IN_TASK}/${artifact}`, 'from before')
-    await next(project)
-    project.write(`${IN_TASK}/0.txt`, 'x')
-    expect(await next(project)).toMatchObject({ command: 'finish', outcome: 'completed' })
-    const { history } = (await project.cli(['workflow', 'history', '7', '--json'])).json()
-    expect(history.map(({ n }: JsonDocument) => n)).toEqual(history.map((_: JsonDocument, at: number) => at + 1))
-    expect(history.filter(({ event }: JsonDocument) => event === 'pass')).toHaveLength(80)
-  })
+it('the history holds every transition, even if one step of a run makes more than a state file keeps', async () => {
+  const phases = Array.from({ length: 80 }, (_, at) => ({ id: `p${at}`, prompt: 'p', artifact: `${at}.txt` }))
+  const project = await started(phases)
+  for (const { artifact } of phases.slice(1)) project.put(`${artifact}`, 'from before')
+  await project.next()
+  project.put('0.txt', 'x')
+  expect(await project.next()).toMatchObject({ command: 'finish', outcome: 'completed' })
+  const { history } = (await project.workflow('history', '7', '--json')).json()
+  expect(history.map(({ n }: JsonDocument) => n)).toEqual(history.map((_: JsonDocument, at: number) => at + 1))
+  expect(history.filter(({ event }: JsonDocument) => event === 'pass')).toHaveLength(80)
 })
 
 describe('stop, resume, abort', () => {
-  const two = {
-    name: 'two',
-    phases: [
-      { id: 'a', prompt: 'p', artifact: 'a.txt' },
-      { id: 'b', prompt: 'p', artifact: 'b.txt' },
-    ],
-  }
+  const two = ['a', 'b'].map((id) => ({ id, prompt: 'p', artifact: `${id}.txt` }))
 
   it('next --peek prints what next would give out, and writes nothing', async () => {
     const phases = [
@@ -458,129 +413,120 @@ describe('stop, resume, abort', () => {
       { id: 'b', steps: ['x', 'y'], next: { pass: 'c', fail: 'a', verdict: '/ok' }, prompt: 'p', artifact: 'b.json' },
       { id: 'c', prompt: 'p', artifact: 'c.json' },
     ]
-    const project = await started({ name: 'peek', phases })
+    const project = await started(phases)
     const files = () => project.shell(`find ${IN_TASK} -type f -exec md5sum {} + | sort`)
     const peeked = async (): Promise<JsonDocument> => {
       const before = await files()
-      const run = await project.cli(['workflow', 'next', '7', '--peek', '--json'])
+      const run = await project.workflow('next', '7', '--peek', '--json')
       expect((await files()).stdout).toBe(before.stdout)
       return run.json()
     }
     const agrees = async (seen: object): Promise<void> => {
       const ahead = await peeked()
       expect(ahead).toMatchObject(seen)
-      expect(await next(project)).toEqual(ahead)
+      expect(await project.next()).toEqual(ahead)
     }
     await agrees({ phase: 'a', attempt: 1 })
     for (let count = 0; count < 5; count++) expect(await peeked()).toMatchObject({ phase: 'a', attempt: 2 })
     await agrees({ phase: 'a', attempt: 2 })
-    project.write(`${IN_TASK}/a.json`, '{}')
+    project.put('a.json', '{}')
     await agrees({ phase: 'b', step: 1 })
-    project.write(`${IN_TASK}/step-result.json`, '{"success": true}')
+    project.put('step-result.json', '{"success": true}')
     await agrees({ phase: 'b', step: 2 })
-    project.write(`${IN_TASK}/step-result.json`, '{"success": true}')
+    project.put('step-result.json', '{"success": true}')
     await agrees({ phase: 'b', step: null })
-    project.write(`${IN_TASK}/b.json`, '{"ok": false}')
+    project.put('b.json', '{"ok": false}')
     // The second visit: the artifact of the first one would be archived.
     await agrees({ phase: 'a', attempt: 1, prompt: expect.stringContaining('artifacts/a/1-a.json') })
-    await project.cli(['workflow', 'abort', '7'])
+    await project.workflow('abort', '7')
     await agrees({ command: 'finish', outcome: 'aborted' })
   })
 
   it('stop of a run that has ended says so, and changes nothing', async () => {
     const project = await started(one())
-    project.write(`${IN_TASK}/out.txt`, 'x')
-    await next(project)
+    project.put('out.txt', 'x')
+    await project.next()
     const before = project.read(`${IN_TASK}/workflow/state.json`)
-    const run = await project.cli(['workflow', 'stop', '7'])
+    const run = await project.workflow('stop', '7')
     expect(run).toMatchObject({ status: 0, stdout: expect.stringContaining('had already ended (completed)') })
     expect(project.read(`${IN_TASK}/workflow/state.json`)).toBe(before)
-    expect((await project.cli(['workflow', 'status', '7'])).stdout).not.toContain('already ended')
+    expect((await project.workflow('status', '7')).stdout).not.toContain('already ended')
   })
 
   it('the exit codes of status and next follow the outcome', async () => {
     const project = await started(one())
     const codes = async () =>
       Promise.all(
-        [['status', '7'], ['status'], ['next', '7']].map(
-          async (words) => (await project.cli(['workflow', ...words])).status,
-        ),
+        [['status', '7'], ['status'], ['next', '7']].map(async (words) => (await project.workflow(...words)).status),
       )
     expect(await codes()).toEqual([0, 0, 0])
-    await project.cli(['workflow', 'abort', '7'])
+    await project.workflow('abort', '7')
     expect(await codes()).toEqual([1, 1, 1])
   })
 
   it('stop lets the attempt in progress finish, sends no other one, and resume continues after it', async () => {
     const project = await started(two)
-    await next(project)
-    const { stdout } = await project.cli(['workflow', 'stop', '7'])
+    await project.next()
+    const { stdout } = await project.workflow('stop', '7')
     expect(stdout).toContain(' · stopping · ')
     expect(stdout).toContain('`postflight workflow stop 007_flow --now` stops it immediately')
     expect((await project.cli(['status'])).stdout).toContain('phase a, attempt 1 of 3 · stopping · ')
-    expect(await next(project)).toMatchObject({ command: 'finish', outcome: 'stopped' })
-    await project.cli(['workflow', 'resume', '7'])
-    expect(await next(project)).toMatchObject({ command: 'prompt', phase: 'a', attempt: 2 })
-    await project.cli(['workflow', 'stop', '7'])
-    project.write(`${IN_TASK}/a.txt`, 'x')
-    expect(await next(project)).toMatchObject({ command: 'finish', outcome: 'stopped' })
-    await project.cli(['workflow', 'resume', '7'])
-    expect(await next(project)).toMatchObject({ command: 'prompt', phase: 'b', attempt: 1 })
+    expect(await project.next()).toMatchObject({ command: 'finish', outcome: 'stopped' })
+    await project.workflow('resume', '7')
+    expect(await project.next()).toMatchObject({ command: 'prompt', phase: 'a', attempt: 2 })
+    await project.workflow('stop', '7')
+    project.put('a.txt', 'x')
+    expect(await project.next()).toMatchObject({ command: 'finish', outcome: 'stopped' })
+    await project.workflow('resume', '7')
+    expect(await project.next()).toMatchObject({ command: 'prompt', phase: 'b', attempt: 1 })
   })
 
   it('resume asks again after a failing verdict, whose file is moved away', async () => {
-    const project = await started({
-      name: 'judged',
-      phases: [{ id: 'check', prompt: 'p', artifact: 'v.json', next: { pass: 'end', fail: 'end', verdict: '/ok' } }],
-    })
+    const next = { pass: 'end', fail: 'end', verdict: '/ok' }
+    const project = await started([{ id: 'check', prompt: 'p', artifact: 'v.json', next }])
     for (const visit of [1, 2]) {
-      expect(await next(project)).toMatchObject({ command: 'prompt', phase: 'check', attempt: 1 })
-      project.write(`${IN_TASK}/v.json`, `{"ok": false, "visit": ${visit}}`)
-      expect(await next(project)).toMatchObject({ command: 'finish', outcome: 'failed' })
-      expect((await project.cli(['workflow', 'resume', '7'])).stdout).toContain('running')
+      expect(await project.next()).toMatchObject({ command: 'prompt', phase: 'check', attempt: 1 })
+      project.put('v.json', `{"ok": false, "visit": ${visit}}`)
+      expect(await project.next()).toMatchObject({ command: 'finish', outcome: 'failed' })
+      expect((await project.workflow('resume', '7')).stdout).toContain('running')
     }
-    expect(await next(project)).toMatchObject({ command: 'prompt', phase: 'check', attempt: 1 })
-    project.write(`${IN_TASK}/v.json`, '{"ok": true}')
-    expect(await next(project)).toMatchObject({ command: 'finish', outcome: 'completed' })
+    expect(await project.next()).toMatchObject({ command: 'prompt', phase: 'check', attempt: 1 })
+    project.put('v.json', '{"ok": true}')
+    expect(await project.next()).toMatchObject({ command: 'finish', outcome: 'completed' })
     expect(project.read(`${IN_TASK}/artifacts/check/2-v.json`)).toContain('"visit": 2')
   })
 
   it('resume after a crash does not repeat finished work, and repeats an unfinished attempt with the same number', async () => {
     const project = await started(two)
-    await next(project)
-    await project.cli(['workflow', 'resume', '7'])
-    expect(await next(project)).toMatchObject({ phase: 'a', attempt: 1 })
-    project.write(`${IN_TASK}/a.txt`, 'x')
-    await project.cli(['workflow', 'resume', '7'])
-    expect(await next(project)).toMatchObject({ phase: 'b', attempt: 1 })
+    await project.next()
+    await project.workflow('resume', '7')
+    expect(await project.next()).toMatchObject({ phase: 'a', attempt: 1 })
+    project.put('a.txt', 'x')
+    await project.workflow('resume', '7')
+    expect(await project.next()).toMatchObject({ phase: 'b', attempt: 1 })
   })
 
   it('abort ends the run at once, for good', async () => {
     const project = await started(two)
-    await project.cli(['workflow', 'abort', '7'])
-    expect(await next(project)).toMatchObject({ command: 'finish', outcome: 'aborted' })
+    await project.workflow('abort', '7')
+    expect(await project.next()).toMatchObject({ command: 'finish', outcome: 'aborted' })
     expect(project.has('specs/.postflight/running/007_flow')).toBe(false)
-    expect((await project.cli(['workflow', 'resume', '7'])).status).toBe(1)
+    expect((await project.workflow('resume', '7')).status).toBe(1)
   })
 
   /** A project with a run of session `s1`. */
-  async function startedIn(session: string): Promise<Project> {
-    const project = createSourceProject()
-    const file = project.write('flow.json', JSON.stringify(two))
-    await project.cli(['workflow', 'start', '7', 'flow', '--definition', file, '--host-session', session])
-    return project
-  }
+  const startedIn = (session: string) => started(two, { words: ['--host-session', session] })
 
   it('the count does not go back when an agent undoes its work by git', async () => {
     const project = await started(one({ max_attempts: 2 }))
     const commit = 'git init -q . && git add -A && git -c user.name=a -c user.email=a@b commit -qm x'
-    expect((await next(project)).attempt).toBe(1)
+    expect((await project.next()).attempt).toBe(1)
     expect((await project.shell(commit)).status).toBe(0)
 
-    expect((await next(project)).attempt).toBe(2)
+    expect((await project.next()).attempt).toBe(2)
     expect((await project.shell('git reset -q --hard')).status).toBe(0)
 
-    expect(await next(project)).toMatchObject({ command: 'finish', outcome: 'stalled' })
+    expect(await project.next()).toMatchObject({ command: 'finish', outcome: 'stalled' })
   })
 
   it('`next --json` always has the same keys, and says why there is nothing to do', async () => {
@@ -592,7 +538,7 @@ describe('stop, resume, abort', () => {
 
     const elsewhere = (await asking('s2')).json()
     const prompted = (await asking('s1')).json()
-    await project.cli(['workflow', 'abort', '7'])
+    await project.workflow('abort', '7')
     const over = (await asking('s1')).json()
 
     for (const document of [elsewhere, prompted, over]) expect(Object.keys(document)).toEqual(keys)
@@ -606,7 +552,7 @@ describe('stop, resume, abort', () => {
 
   it('without a known session, the suggested command can take over a run', async () => {
     const project = await startedIn('s1')
-    const { stdout } = await project.cli(['workflow', 'next', '7'])
+    const { stdout } = await project.workflow('next', '7')
     expect(stdout).toMatch(
       /^wait: session s1 drives this workflow; `postflight workflow status` shows how far it is\. To take it over, run `postflight workflow resume 007_flow` in/,
     )
@@ -620,7 +566,7 @@ describe('stop, resume, abort', () => {
 
   it('resume in another session takes the run over, and names the session that had it', async () => {
     const project = await startedIn('s1')
-    const resuming = (...words: string[]) => project.cli(['workflow', 'resume', '7', ...words])
+    const resuming = (...words: string[]) => project.workflow('resume', '7', ...words)
 
     const taken = await resuming('--host-session', 's2')
     const again = await resuming('--host-session', 's2')
@@ -633,14 +579,14 @@ describe('stop, resume, abort', () => {
 
   it('resume of a stopped run names no other session', async () => {
     const project = await startedIn('s1')
-    await project.cli(['workflow', 'stop', '7'])
+    await project.workflow('stop', '7')
     const run = await project.cli(['workflow', 'resume', '7', '--json'], { env: { POSTFLIGHT_HOST_SESSION: 's2' } })
     expect(run.json()).toMatchObject({ active: true, host_session: 's2', taken_over_from: null })
   })
 
   it('resume without a session says how to ask for each prompt', async () => {
     const project = await started(two)
-    const { stdout } = await project.cli(['workflow', 'resume', '7'])
+    const { stdout } = await project.workflow('resume', '7')
     expect(stdout).toContain(
       '\nIt has no session. For prompts from the hook, the agent runs this in its shell: postflight workflow resume 007_flow\nGet each prompt with: postflight workflow next 007_flow\n',
     )
@@ -649,10 +595,10 @@ describe('stop, resume, abort', () => {
 
   it('two tasks run side by side', async () => {
     const project = await started(two)
-    await project.cli(['workflow', 'start', '8', 'other', '--definition', project.at('flow.json')])
+    await project.workflow('start', '8', 'other', '--definition', project.at('flow.json'))
     project.write('specs/008_other/a.txt', 'x')
-    expect((await project.cli(['workflow', 'next', '8', '--json'])).json()).toMatchObject({ phase: 'b' })
-    expect(await next(project)).toMatchObject({ phase: 'a' })
-    expect((await project.cli(['workflow', 'status', '--json'])).json().workflows).toHaveLength(2)
+    expect((await project.workflow('next', '8', '--json')).json()).toMatchObject({ phase: 'b' })
+    expect(await project.next()).toMatchObject({ phase: 'a' })
+    expect((await project.workflow('status', '--json')).json().workflows).toHaveLength(2)
   })
 })

@@ -1,0 +1,52 @@
+/** A workflow run of task 7, by the sources: what its person, its agent and its disk do. */
+
+import { expect } from 'vitest'
+import { createSourceProject, type JsonDocument, type Project, type RunOptions } from './project.ts'
+
+/** The task folder of the run. */
+export const IN_TASK = 'specs/007_flow'
+
+export interface Flow extends Project {
+  /** Runs `postflight workflow …`. */
+  workflow(...words: string[]): ReturnType<Project['cli']>
+  /** Asks for the next prompt. */
+  next(options?: RunOptions): Promise<JsonDocument>
+  /** Writes a file of the task folder. Returns its path. */
+  put(name: string, text: string | Uint8Array): string
+  /** Leaves the result of a step. */
+  leave(success: boolean, file?: string): void
+  state(): JsonDocument
+}
+
+/** A project with the definition `flow.json`. */
+export function flowProject(phases: readonly object[], more: object = {}, make = createSourceProject): Flow {
+  const project = make()
+  project.write('flow.json', JSON.stringify({ name: 'flow', phases, ...more }))
+  const put: Flow['put'] = (name, text) => project.write(`${IN_TASK}/${name}`, text)
+  return {
+    ...project,
+    put,
+    workflow: (...words) => project.cli(['workflow', ...words]),
+    async next(options) {
+      const run = await project.cli(['workflow', 'next', '7', '--json'], options)
+      const document = run.json()
+      const isNegative = document.command === 'finish' && document.outcome !== 'completed'
+      expect(run.status, run.stderr).toBe(isNegative ? 1 : 0)
+      return document
+    },
+    leave: (success, file = 'step-result.json') => void put(file, JSON.stringify({ success })),
+    state: () => JSON.parse(project.read(`${IN_TASK}/workflow/state.json`)),
+  }
+}
+
+/** The same with a started run. */
+export async function startFlow(
+  phases: readonly object[],
+  { more, make, env, words = [] }: { more?: object; make?: () => Project; words?: readonly string[] } & RunOptions = {},
+): Promise<Flow> {
+  const project = flowProject(phases, more, make)
+  const start = ['workflow', 'start', '7', 'flow', '--definition', 'flow.json', ...words]
+  const run = await project.cli(start, env && { env })
+  expect(run.status, run.stderr).toBe(0)
+  return project
+}
