@@ -215,54 +215,37 @@ describe.concurrent('the run goes on after', () => {
     expect(project.read(`${IN_TASK}/workflow/id`)).not.toBe(project.read('specs/008_copy/workflow/id'))
   })
 
-  it('its run file was removed and its folder resumed; status, doctor and a new session say so', async ({ expect }) => {
-    const project = await started()
-    rmSync(project.at('specs/.postflight'), { recursive: true })
+  it.each<[string, (project: Project) => unknown]>([
+    ['its run file was removed', (project) => rmSync(project.at('specs/.postflight'), { recursive: true })],
+    [
+      'git clean -fdx where git tracks state and id',
+      (project) => git(project, 'init -q .', 'add -A', 'add -f specs/007_flow/workflow', 'commit -qm x', 'clean -qfdx'),
+    ],
+    [
+      'git clean -fdx where git tracks the state alone',
+      (project) => git(project, 'init -q .', 'add -A', `add -f ${STATE}`, 'commit -qm x', 'clean -qfdx'),
+    ],
+  ])('%s: status, doctor and a new session say so, and resume goes on', async (_what, remove) => {
+    const project = await started(() => createProject({ git: false }))
+    expect(await promptOf(project)).toContain('attempt 1 of 3')
+    await remove(project)
     expect((await stopped(project)).answer).toEqual({})
 
-    expect((await project.cli(['workflow', 'status', '7'])).stdout).toContain('`postflight workflow resume 007_flow`')
+    const resume = 'postflight workflow resume 007_flow'
+    expect((await project.cli(['workflow', 'status', '7'])).stdout).toContain(`\`${resume}\``)
     expect((await project.cli(['workflow', 'status', '7', '--json'])).json()).toMatchObject({ run_file: false })
     expect(await findings(project)).toEqual([
-      [
-        false,
-        `${IN_TASK}: ${NOTE}, but its run file is missing, so no hook finds it`,
-        'postflight workflow resume 007_flow',
-      ],
+      [false, `${IN_TASK}: ${NOTE}, but its run file is missing, so no hook finds it`, resume],
     ])
     const { answer } = await project.hook(sessionStart('startup'), { words: ['SessionStart'] })
-    expect(answer.hookSpecificOutput?.additionalContext).toContain('`postflight workflow resume 007_flow` puts it back')
+    expect(answer.hookSpecificOutput?.additionalContext).toContain(`\`${resume}\` puts it back`)
 
     await project.cli(['workflow', 'resume', '7'], { env: ENV })
     expect(await promptOf(project)).toContain('attempt 1 of 3')
+    project.write(`${IN_TASK}/out.txt`, 'done')
+    expect((await stopped(project)).answer.systemMessage).toContain('completed')
+    expect(runFiles(project)).toEqual([])
   })
-
-  it.each([
-    ['state and id', 'add -f specs/007_flow/workflow'],
-    ['the state alone', 'add -f specs/007_flow/workflow/state.json'],
-  ])(
-    'git clean -fdx where git tracks %s: status, doctor and a new session say so, and resume goes on',
-    async (_what, add) => {
-      const project = await started(() => createProject({ git: false }))
-      expect(await promptOf(project)).toContain('attempt 1 of 3')
-      await git(project, 'init -q .', 'add -A', add, 'commit -qm x', 'clean -qfdx')
-      expect((await stopped(project)).answer).toEqual({})
-
-      expect((await project.cli(['workflow', 'status', '7'])).stdout).toContain('`postflight workflow resume 007_flow`')
-      expect((await findings(project)).map(([ok, , fix]) => [ok, fix])).toEqual([
-        [false, 'postflight workflow resume 007_flow'],
-      ])
-      const { answer } = await project.hook(sessionStart('startup'), { words: ['SessionStart'] })
-      expect(answer.hookSpecificOutput?.additionalContext).toContain(
-        '`postflight workflow resume 007_flow` puts it back',
-      )
-
-      await project.cli(['workflow', 'resume', '7'], { env: ENV })
-      expect(await promptOf(project)).toContain('attempt 1 of 3')
-      project.write(`${IN_TASK}/out.txt`, 'done')
-      expect((await stopped(project)).answer.systemMessage).toContain('completed')
-      expect(runFiles(project)).toEqual([])
-    },
-  )
 
   it('its id was removed: the run file still leads to it', async ({ expect }) => {
     const project = await started()
@@ -414,21 +397,16 @@ describe.concurrent('a run that waits', () => {
     expect((await stopped(project, stop({ prompt_id: 'prompt-2' }))).answer.reason).toContain('attempt 2 of 3')
   })
 
-  it('ends its wait when the session starts again', async ({ expect }) => {
+  it.each([
+    ['resume', { event: 'wait-end', detail: 'go-ahead to deploy' }, null],
+    ['compact', { event: 'wait' }, { for: 'go-ahead to deploy' }],
+  ])('ends its wait when the session starts again, but waits on after a compaction: %s', async (how, last, wait) => {
     const project = await started()
     await promptOf(project)
     await project.cli(WAIT, { env: ENV })
-    await project.hook(sessionStart('resume'), { words: ['SessionStart'], env: claudeHookEnv(project, SESSION) })
-    expect(project.journal().at(-1)).toMatchObject({ event: 'wait-end', detail: 'go-ahead to deploy' })
-    expect(await promptOf(project)).toContain('attempt 2 of 3')
-  })
-
-  it('waits on after a compaction', async ({ expect }) => {
-    const project = await started()
-    await promptOf(project)
-    await project.cli(WAIT, { env: ENV })
-    await project.hook(sessionStart('compact'), { words: ['SessionStart'], env: claudeHookEnv(project, SESSION) })
-    expect(JSON.parse(project.read(STATE)).wait).toMatchObject({ for: 'go-ahead to deploy' })
+    await project.hook(sessionStart(how), { words: ['SessionStart'], env: claudeHookEnv(project, SESSION) })
+    expect(project.journal().at(-1)).toMatchObject(last)
+    expect(JSON.parse(project.read(STATE)).wait).toEqual(wait && expect.objectContaining(wait))
   })
 
   it('waits at the prompt at which main announced it, although it first stops at a later one', async ({ expect }) => {
