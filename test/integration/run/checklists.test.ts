@@ -193,13 +193,6 @@ describe('a checklist', () => {
     await project.workflow('resume', '7')
     expect(await doAll(project)).toEqual(['mended'])
   })
-
-  it('that is missing stalls the run', async () => {
-    const project = flowProject([WORK])
-    await project.workflow(...START)
-
-    expect(await project.next()).toMatchObject({ outcome: 'stalled', why: expect.stringContaining('tasks.md') })
-  })
 })
 
 const REVIEW = {

@@ -148,18 +148,6 @@ describe('a phase with a check, driven by the hook', () => {
     expect(run.json()).toMatchObject({ result: 'too-early', receipt: null })
     expect(ran(project)).toBe(0)
   })
-
-  it('keeps the receipts of an ended run with it', async () => {
-    const project = await startedRun()
-    project.write(REPORT, 'x')
-    await project.cli(['workflow', 'check', '7'], { env: ENV })
-    await project.cli(['workflow', 'abort', '7'], { env: ENV })
-
-    await project.cli(['workflow', 'start', '7', '--definition', 'flow.json', '--fresh'], { env: ENV })
-
-    expect(project.has('specs/007_x/workflow-runs/1/checks/build/1-1.json')).toBe(true)
-    expect(project.has('specs/007_x/checks')).toBe(false)
-  })
 })
 
 describe('workflow next', () => {

@@ -62,10 +62,7 @@ const list = (count: number): Act =>
 
 const STORIES: Readonly<Record<string, Story>> = {
   'two phases': { phases: PHASES, work: [writes('plan.md'), writes('made.md')] },
-  'a step that is done again once, then given up': {
-    phases: STEPS,
-    work: [list(2), bad, bad, good],
-  },
+  'a step that is done again once, then given up': { phases: STEPS, work: [list(2), bad, bad, good] },
   'a checklist of three steps': { phases: STEPS, work: [list(3), good, good, good] },
   'a check that fails once': {
     phases: [{ id: 'make', prompt: 'p', artifact: 'made.md', check: { run: 'test -f fixed' } }],
@@ -100,10 +97,7 @@ const STORIES: Readonly<Record<string, Story>> = {
     work: [both(writes('plan.md'), says('workflow', 'stop', '7')), writes('made.md')],
     rests: [says('workflow', 'resume', '7')],
   },
-  'a stop at once': {
-    phases: PHASES,
-    work: [says('workflow', 'stop', '7', '--now')],
-  },
+  'a stop at once': { phases: PHASES, work: [says('workflow', 'stop', '7', '--now')] },
 }
 
 /** Drives the run until it rests. `answer` is the agent's work on a prompt. */

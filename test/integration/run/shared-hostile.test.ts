@@ -62,7 +62,8 @@ const FORGERIES: readonly (readonly [string, Forgery, string?])[] = [
   ['a name that ends in a dot', extra('folder/plan.md.')],
   ['a name with a line break', extra('folder/a\nb.md')],
   ['a name with an escape sequence', extra('folder/a\u001b[2J.md')],
-  ['names that differ in case', extra('folder/PLAN.md')],
+  ['names that differ in case', extra('folder/PLAN.md'), '"folder/plan.md" differ only in case'],
+  ['a file and a folder that differ in case', extra('folder/PLAN.md/x'), 'differ only in case'],
   ['a file that no phase has', extra('folder/own.md'), '"own.md" is not a file of its workflow'],
   ['a file at the top', extra('run.sh', file('#!/bin/sh'))],
   ['an archive of an unknown phase', extra('folder/artifacts/other/1-plan.md')],
@@ -71,8 +72,9 @@ const FORGERIES: readonly (readonly [string, Forgery, string?])[] = [
   [
     'too many files',
     (tree) => Array.from({ length: 1_001 }, (_, n) => tree.set(`folder/step-results/plan/1-${n}.json`, file('{}'))),
+    'it has more than 1000 files',
   ],
-  ['too many bytes', extra('folder/plan.md', file(new Uint8Array(20_000_001)))],
+  ['too many bytes', extra('folder/plan.md', file(new Uint8Array(20_000_001))), 'it is larger than 20 MB'],
   ['no holder', (tree) => tree.delete('holder.json')],
   ['a holder that is no JSON', extra('holder.json', file('{'))],
   ['a holder of 10 kB', extra('holder.json', file(JSON.stringify({ machine: 'x'.repeat(10_000) })))],
@@ -155,10 +157,10 @@ async function expectRefused(two: Machine, id: string, ran: string, before: obje
 }
 
 describe('a forged run', () => {
-  it('is refused with each of forty-two faults; nothing is written and nothing runs', async () => {
+  it('is refused with each of forty-three faults; nothing is written and nothing runs', async () => {
     const { two, remote, id, tree, ran } = await released()
     const before = two.snapshot()
-    expect(FORGERIES).toHaveLength(42)
+    expect(FORGERIES).toHaveLength(43)
     for (const [title, forge, message] of FORGERIES) {
       const forged = new Map(tree)
       forge(forged)

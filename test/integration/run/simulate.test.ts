@@ -163,10 +163,7 @@ describe('a simulation', () => {
           const script = { failures: new Map(Object.entries(failures)), cases: new Map(), steps: new Map() }
           const { prompts, last } = await runReally(project, definition, script)
           expect(prompts).toEqual(simulated.prompts)
-          expect({ outcome: last.outcome, why: last.why }).toEqual({
-            outcome: simulated.outcome,
-            why: simulated.why,
-          })
+          expect({ outcome: last.outcome, why: last.why }).toEqual({ outcome: simulated.outcome, why: simulated.why })
           expect(simulated.prompt_count).toBeLessThanOrEqual(simulated.prompt_bound)
           // Steps at once leave no file behind.
           if (definition.phases.every(({ parallel, steps }) => steps === undefined || parallel > 1)) {

@@ -11,56 +11,7 @@ const HAS_JQ = canRun('command -v jq')
 /** The phases of a run with one. */
 const one = (more: object = {}): object[] => [{ id: 'only', prompt: 'do it', artifact: 'out.txt', ...more }]
 
-describe('the loop of generator, validator and debugger, by `workflow next` alone', () => {
-  it('runs twice and ends when the validation passes', async () => {
-    const project = createSourceProject()
-    const definition = `${PACKAGE}/examples/generate-validate-debug.json`
-    // A scripted agent in a shell: it asks, does the work of the phase, and asks again.
-    const agent = `
-      cd "${project.dir}"
-      postflight() { node "${CLI}" "$@"; }
-      postflight workflow start 7 flow --definition "${definition}" > start.txt
-      validations=0
-      while :; do
-        postflight workflow next 7 --json > next.json
-        cat next.json >> log.json
-        case $(node -p 'const n = JSON.parse(require("fs").readFileSync("next.json")); n.command + " " + n.phase') in
-          "prompt generate") echo '{"files": ["a.yml"]}' > ${IN_TASK}/generated.json ;;
-          "prompt validate")
-            validations=$((validations + 1))
-            if [ $validations -lt 3 ]; then echo '{"passed": false, "errors": ["line 3"]}'
-            else echo '{"passed": true, "errors": []}'; fi > ${IN_TASK}/validation.json ;;
-          "prompt debug") echo "{\\"fixed\\": $validations}" > ${IN_TASK}/fixes.json ;;
-          "finish null") break ;;
-          *) exit 9 ;;
-        esac
-      done`
-
-    const ran = await project.shell(agent)
-
-    expect(ran.status, ran.stderr).toBe(0)
-    const asked = project
-      .read('log.json')
-      .split(/(?<=^\})\n/m)
-      .filter((text) => text.trim() !== '')
-      .map((text) => JSON.parse(text) as JsonDocument)
-    expect(asked.map(({ command, phase, agent: who }) => [command, phase, who].join(' '))).toEqual([
-      'prompt generate generator',
-      'prompt validate validator',
-      'prompt debug debugger',
-      'prompt validate validator',
-      'prompt debug debugger',
-      'prompt validate validator',
-      'finish  ',
-    ])
-    expect(asked.at(-1)).toMatchObject({ outcome: 'completed', prompt: null })
-    expect(JSON.parse(project.read(`${IN_TASK}/artifacts/validate/1-validation.json`)).passed).toBe(false)
-    expect(JSON.parse(project.read(`${IN_TASK}/artifacts/validate/2-validation.json`)).passed).toBe(false)
-    expect(JSON.parse(project.read(`${IN_TASK}/artifacts/debug/1-fixes.json`))).toEqual({ fixed: 1 })
-    expect(JSON.parse(project.read(`${IN_TASK}/validation.json`)).passed).toBe(true)
-    expect(project.has('specs/.postflight/running/007_flow')).toBe(false)
-  })
-
+describe('`workflow next` alone', () => {
   it.skipIf(!HAS_JQ)(
     `works with the loop in docs/workflow.md, exactly as printed${skipNote(HAS_JQ, 'jq is not installed')}`,
     async () => {
@@ -496,25 +447,6 @@ describe('stop, resume, abort', () => {
     expect(project.read(`${IN_TASK}/artifacts/check/2-v.json`)).toContain('"visit": 2')
   })
 
-  it('resume after a crash does not repeat finished work, and repeats an unfinished attempt with the same number', async () => {
-    const project = await started(two)
-    await project.next()
-    await project.workflow('resume', '7')
-    expect(await project.next()).toMatchObject({ phase: 'a', attempt: 1 })
-    project.put('a.txt', 'x')
-    await project.workflow('resume', '7')
-    expect(await project.next()).toMatchObject({ phase: 'b', attempt: 1 })
-  })
-
-  it('abort ends the run at once, for good', async () => {
-    const project = await started(two)
-    await project.workflow('abort', '7')
-    expect(await project.next()).toMatchObject({ command: 'finish', outcome: 'aborted' })
-    expect(project.has('specs/.postflight/running/007_flow')).toBe(false)
-    expect((await project.workflow('resume', '7')).status).toBe(1)
-  })
-
-  /** A project with a run of session `s1`. */
   const startedIn = (session: string) => started(two, { words: ['--host-session', session] })
 
   it('the count does not go back when an agent undoes its work by git', async () => {
@@ -575,13 +507,9 @@ describe('stop, resume, abort', () => {
     expect(taken.stdout).toContain('  session s2 drives it\n  taken over from session s1, where it was running\n')
     expect(again.stdout).not.toContain('taken over')
     expect(asData).toMatchObject({ host_session: 's3', taken_over_from: 's2' })
-  })
-
-  it('resume of a stopped run names no other session', async () => {
-    const project = await startedIn('s1')
     await project.workflow('stop', '7')
-    const run = await project.cli(['workflow', 'resume', '7', '--json'], { env: { POSTFLIGHT_HOST_SESSION: 's2' } })
-    expect(run.json()).toMatchObject({ active: true, host_session: 's2', taken_over_from: null })
+    const stopped = (await resuming('--host-session', 's4', '--json')).json()
+    expect(stopped).toMatchObject({ active: true, host_session: 's4', taken_over_from: null })
   })
 
   it('resume without a session says how to ask for each prompt', async () => {
@@ -591,14 +519,5 @@ describe('stop, resume, abort', () => {
       '\nIt has no session. For prompts from the hook, the agent runs this in its shell: postflight workflow resume 007_flow\nGet each prompt with: postflight workflow next 007_flow\n',
     )
     expect(stdout).not.toContain('drives it')
-  })
-
-  it('two tasks run side by side', async () => {
-    const project = await started(two)
-    await project.workflow('start', '8', 'other', '--definition', project.at('flow.json'))
-    project.write('specs/008_other/a.txt', 'x')
-    expect((await project.workflow('next', '8', '--json')).json()).toMatchObject({ phase: 'b' })
-    expect(await project.next()).toMatchObject({ phase: 'a' })
-    expect((await project.workflow('status', '--json')).json().workflows).toHaveLength(2)
   })
 })
