@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { formatAge, toIso } from '../../kernel/time.ts'
-import { RUN_OUTCOMES } from '../../run/machine/history.ts'
+import { RUN_OUTCOMES, TRANSITION_EVENTS } from '../../run/machine/history.ts'
 import { phaseMs, visitsOf } from '../../run/machine/state.ts'
 import { readHistory, requireState } from '../../run/store/state-store.ts'
 import * as field from '../../views/documents.ts'
@@ -21,22 +21,7 @@ export const document = () => {
   const entry = z.strictObject({
     n: field.count('Its number, from 1.'),
     time: field.text('ISO 8601.'),
-    event: z.enum([
-      ...(['start', 'enter', 'prompt', 'retry', 'step-done', 'step-failed', 'step-skipped'] as const),
-      ...([
-        'pass',
-        'fail',
-        'warn',
-        'stop-request',
-        'resume',
-        'end',
-        'approval',
-        'approved',
-        'rejected',
-        'step-again',
-        'phase-skipped',
-      ] as const),
-    ]),
+    event: z.enum(TRANSITION_EVENTS),
     phase: field.text('The phase that it happened in.'),
     visit: z.optional(field.count('The visit of that phase, from 1.')),
     step: z.optional(field.count('From 1.')),

@@ -13,7 +13,7 @@ export function isResumableOutcome(outcome: string | undefined): boolean {
   return RESUMABLE.includes(outcome)
 }
 
-const TRANSITION_EVENTS = [
+export const TRANSITION_EVENTS = [
   ...([
     'start',
     'enter',
@@ -26,7 +26,7 @@ const TRANSITION_EVENTS = [
     'fail',
     'warn',
   ] as const),
-  ...(['approval', 'approved', 'rejected', 'step-again', 'phase-skipped', 'stop-request', 'resume', 'end'] as const),
+  ...(['stop-request', 'resume', 'end', 'approval', 'approved', 'rejected', 'step-again', 'phase-skipped'] as const),
 ] as const
 
 export type TransitionEvent = (typeof TRANSITION_EVENTS)[number]
