@@ -21,7 +21,7 @@ export function sync(path: string): boolean {
   }
 }
 
-/** Its name needs a `sync` of the folder. `durable`: false for a copy of other files' data. */
+/** Sync the folder to make the name durable. `durable`: false for a copy of other files' data. */
 export function createFile(path: string, content: string | Uint8Array, durable = true, mode = 0o644): void {
   const descriptor = fs.openSync(path, 'wx', mode)
   try {

@@ -192,7 +192,7 @@ export const COMMAND_SENTENCES: Omit<Sentences, keyof typeof HOOK_SENTENCES> = {
   'shared-held': (a) =>
     a.machine === ''
       ? `${a.run} was changed by another machine or command at the same moment: try again.`
-      : `${a.run} is held by ${a.machine}${a.session === undefined ? '' : ` (session ${a.session})`} for ${a.age}: \`workflow release\` there lets it go; \`${workflowCommand('resume', a.run)} --shared ${a.remote} --take\` takes it all the same, and ends it there.`,
+      : `${a.run} is held by ${a.machine}${a.session === undefined ? '' : ` (session ${a.session})`} for ${a.age}: \`workflow release\` there lets it go; \`${workflowCommand('resume', a.run)} --shared ${a.remote} --take\` takes it anyway and ends it there.`,
   'workflow-in-way': (a) =>
     `task ${a.task} has another run of "${a.name}", which is not over: end it with \`${workflowCommand('abort', a.task)}\`, then fetch ${a.run} again.`,
   'not-shared': (a) =>

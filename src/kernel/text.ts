@@ -91,7 +91,7 @@ function editsBetween(from: string, to: string): number {
   for (let i = 0; i < from.length; i += 1) {
     const row = [i + 1]
     for (let j = 0; j < to.length; j += 1) {
-      // Before its beginning a text has no character, which equals none of the other.
+      // A text has no character before its start, so nothing matches there.
       const isSwapped = from[i] === to[j - 1] && from[i - 1] === to[j]
       row.push(
         Math.min(

@@ -93,7 +93,7 @@ export const INIT_TEXT = {
     skill: (file: string): string =>
       `A skill, ${file}: it teaches agents how to create, tick and clear a marker, how to wait, and what a block means.`,
     done: (file: string): string =>
-      `A definition of done, ${file}: when an agent changed these files, its stop is blocked until the checks have succeeded. It has no effect before you run \`postflight trust\`.`,
+      `A definition of done, ${file}: when an agent changed these files, its stop is blocked until the checks have succeeded. It has no effect until you run \`postflight trust\`.`,
   } satisfies Record<Part, (file: string) => string>,
   question: (part: Part): string => `   ${part === 'shell-hook' ? 'Take this out' : 'Write this'}? [Y/n] `,
   line: (part: Part, state: keyof typeof PART_STATES, file: string): string => {

@@ -9,7 +9,7 @@ export type HookAnswer =
   | { readonly kind: 'allow'; readonly notice?: string }
   | Block
   | { readonly kind: 'context'; readonly event: string; readonly context: string; readonly limit?: number }
-  /** `told`: for the person; the agent gets it if the host shows no notices. */
+  /** `notified`: for the person; the agent gets it if the host shows no notices. */
   | { readonly kind: 'start'; readonly event: string; readonly context: string | undefined; readonly notified: string }
 
 interface Block {

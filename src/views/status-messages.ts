@@ -89,7 +89,7 @@ export const PROJECT_STATUS_TEXT = {
     aborted: (history: string, clear: string): string =>
       `${history} shows what was done; \`postflight workflow start <task> --definition FILE --fresh\` starts a new run. To list it no longer: ${clear}`,
     moved: (resume: string, clear: string): string =>
-      `to go on with it here: ${resume}. To list it no longer: ${clear}`,
+      `to continue it here: ${resume}. To remove it from this list: ${clear}`,
     skipped: (history: string, clear: string): string =>
       `${history} shows what was skipped. If that is all right: ${clear}`,
   },

@@ -98,7 +98,7 @@ function endedAt({ endedSteps }: WorkflowState, step: number): EndedStep | undef
   return endedSteps.find((one) => one.step === step)
 }
 
-/** With `approval`, `phase` awaits one that this would bypass. */
+/** `approval`: `phase` needs an approval that this would bypass. */
 export type FromRefusal = { readonly kind: 'not-entered' } | { readonly kind: 'approval'; readonly phase: string }
 
 /** Enters an earlier phase again, and allows each phase one more visit. Bypassed phases count as skipped. */

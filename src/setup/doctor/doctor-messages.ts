@@ -100,7 +100,7 @@ export const MARKER_FINDINGS = {
   uncountable: (name: string, why: string): string => `${name}: pending, but ${why}, so it blocks no stop`,
   bypassed: (name: string): string => `${name}: bypassed, the next stop removes it`,
   old: (name: string, age: string): string => `${name}: pending for ${age}`,
-  stray: (name: string): string => `${name} lies where the hook does not look`,
+  stray: (name: string): string => `${name} is where the hook does not look`,
   notUtf8: 'its name is not UTF-8, or has the character U+FFFD',
   fixFolder: 'fix its permissions or its name, or move it away',
   removeByHand: 'look at it and remove it by hand',

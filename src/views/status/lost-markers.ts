@@ -59,7 +59,7 @@ export function lostMarkers(
     const kind = kept === undefined ? 'removed' : kept === 'capped' ? 'abandoned' : 'unchecked'
     return { kind, task, relative, record, unproven: unprovenOf(record, records) }
   })
-  // The journal may have been removed, or may be too full for their lines.
+  // The journal may have been removed, or may have dropped their lines.
   const noted = notes
     .filter(({ key }) => recorded.every(({ record }) => record?.id !== key))
     .map(({ relative, task, key }): LostMarker => {
