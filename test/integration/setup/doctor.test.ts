@@ -222,7 +222,7 @@ describe.concurrent('doctor', () => {
         project.marker('259_x/deeper', {})
         project.write('docs/.postflight-pending', '')
       },
-      /lies where the hook does not look/,
+      /is where the hook does not look/,
     ],
   ])('finds %s, with a fix', async (_what, prepare, expected) => {
     const made = withPackage()
