@@ -1,14 +1,13 @@
 import { MAX_CHECKS } from '../kernel/errors.ts'
 import { expandPatterns, isInsidePattern, MAX_ALTERNATIVES, MAX_STARS } from '../kernel/file-pattern.ts'
-import { closestName, counted, oneLine, QUOTE_LIMIT, quote, suggestion } from '../kernel/text.ts'
+import { type SchemaFault, unknownField } from '../kernel/schema-faults.ts'
+import { closestName, counted, oneLine, QUOTE_LIMIT, quote } from '../kernel/text.ts'
 import { isJsonObject } from '../kernel/values.ts'
 import type { FaultPath } from '../kernel/yaml-text.ts'
 
 export const RULES_TEXT = {
   notObject: 'must be an object',
   notList: 'must be a list of rules',
-  unknownField: (name: string, known: readonly string[]): string =>
-    `unknown field "${quote(name, 80)}"${suggestion(name, known)}`,
   tooManyRules: (most: number): string => `at most ${most} rules are allowed`,
   tooManyChecks: (most: number): string => `at most ${most} commands are allowed in all rules together`,
   texts: (isMissing: boolean): string =>
@@ -71,11 +70,6 @@ export interface DoneRule {
   readonly timeoutMs: number | undefined
 }
 
-interface RuleFault {
-  readonly path: FaultPath
-  readonly detail: string
-}
-
 const TOP_FIELDS = ['done']
 const RULE_FIELDS = ['when', 'unless', 'check', 'timeout', 'name']
 
@@ -92,14 +86,16 @@ export const TIMEOUT = /^(\d{1,6})\s*([smh])?$/
 const MAX_FAULTS = 100
 
 /** Never throws. */
-export function readRules(value: unknown): { readonly rules: readonly DoneRule[] } | { readonly faults: RuleFault[] } {
-  const faults: RuleFault[] = []
+export function readRules(
+  value: unknown,
+): { readonly rules: readonly DoneRule[] } | { readonly faults: SchemaFault[] } {
+  const faults: SchemaFault[] = []
   const fault = (path: FaultPath, detail: string): void => {
     faults.push({ path, detail })
   }
   if (!isJsonObject(value)) return { faults: [{ path: [], detail: RULES_TEXT.notObject }] }
   for (const name of Object.keys(value)) {
-    if (!TOP_FIELDS.includes(name)) fault([name], RULES_TEXT.unknownField(name, TOP_FIELDS))
+    if (!TOP_FIELDS.includes(name)) fault([name], unknownField(name, TOP_FIELDS))
   }
   const rules: DoneRule[] = []
   if (!Array.isArray(value.done)) fault(['done'], RULES_TEXT.notList)
@@ -119,7 +115,7 @@ function readRule(value: unknown, at: FaultPath, fault: Fault): DoneRule {
   const fields = isJsonObject(value) ? value : {}
   if (!isJsonObject(value)) fault(at, RULES_TEXT.notObject)
   const unknown = Object.keys(fields).filter((name) => !RULE_FIELDS.includes(name))
-  for (const name of unknown) fault([...at, name], RULES_TEXT.unknownField(name, RULE_FIELDS))
+  for (const name of unknown) fault([...at, name], unknownField(name, RULE_FIELDS))
   const texts = (name: string, longest: number): string[] => {
     const held = fields[name]
     const list = Array.isArray(held) ? held : [held]

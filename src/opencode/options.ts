@@ -1,6 +1,7 @@
 import * as z from 'zod/mini'
 import type { Hooks } from '../hosts/opencode/api.ts'
 import { PRODUCT } from '../hosts/opencode/opencode-messages.ts'
+import { kindName, type SchemaFault, schemaFaults } from '../kernel/schema-faults.ts'
 import { closestName, oneLine } from '../kernel/text.ts'
 import { createChatHeadersHook } from '../opencode-hooks/chat-headers.ts'
 import { createDelegateTaskRetryHook } from '../opencode-hooks/delegate-task-retry.ts'
@@ -15,14 +16,16 @@ import { REACTIVE_RULES } from '../setup/reactive/reactive-rule.ts'
 type Create<T> = (context: HookContext, value: T) => Hooks
 
 interface Factory {
-  readonly read: (value: unknown) => ((context: HookContext) => Hooks) | OptionFault
+  readonly read: (value: unknown) => ((context: HookContext) => Hooks) | SchemaFault
 }
 
 function withOptions<T>(schema: z.ZodMiniType<T>, create: Create<T>): Factory {
   return {
     read(value) {
       const read = schema.safeParse(value)
-      return read.success ? (context) => create(context, read.data) : optionFault(read.error)
+      return read.success
+        ? (context) => create(context, read.data)
+        : (schemaFaults(value, read.error.issues, OPTION_WORDS, 1) as [SchemaFault])[0]
     },
   }
 }
@@ -32,7 +35,7 @@ function withOptionalOptions<T extends object>(schema: z.ZodMiniType<T>, create:
   return {
     read(value) {
       if (value === true || (typeof value === 'object' && value !== null)) return read(value === true ? {} : value)
-      return { path: [], fault: { kind: 'type', wanted: 'switch-or-object' } }
+      return { path: [], detail: 'it must be true, false or an object' }
     },
   }
 }
@@ -91,70 +94,19 @@ export function readOptions(given: Readonly<Record<string, unknown>> = {}): Plug
   return { ...switches, createHooks: (context) => created.map((create) => create(context)), problems }
 }
 
-interface OptionFault {
-  readonly path: readonly string[]
-  readonly fault:
-    | { readonly kind: 'unknown'; readonly name: string }
-    | { readonly kind: 'type'; readonly wanted: string }
-    | { readonly kind: 'value'; readonly values: readonly unknown[] }
-    | { readonly kind: 'too-small'; readonly least: number | bigint; readonly isLength: boolean }
-    | { readonly kind: 'other'; readonly text: string }
-}
-
-function optionFault({ issues }: z.core.$ZodError): OptionFault {
-  const [issue] = issues
-  const path = (issue?.path ?? []).map(String)
-  switch (issue?.code) {
-    case 'unrecognized_keys':
-      return { path, fault: { kind: 'unknown', name: issue.keys[0] ?? '' } }
-    case 'invalid_type':
-      return { path, fault: { kind: 'type', wanted: issue.expected } }
-    case 'invalid_value':
-      return { path, fault: { kind: 'value', values: issue.values } }
-    case 'too_small':
-      return {
-        path,
-        fault: {
-          kind: 'too-small',
-          least: issue.minimum,
-          isLength: issue.origin !== 'number' && issue.origin !== 'int',
-        },
-      }
-    default:
-      return { path, fault: { kind: 'other', text: issue?.message ?? '' } }
-  }
-}
+const OPTION_WORDS = {
+  fieldsAt: () => [],
+  kinds: ([kind = '']: readonly string[]): string =>
+    `it must be ${kind === 'boolean' ? 'true or false' : kindName(kind)}`,
+  values: (values: readonly string[]): string => `it must be ${values.map((one) => `"${one}"`).join(' or ')}`,
+  atLeast: (least: number | bigint, origin: string): string =>
+    origin === 'number' || origin === 'int' ? `it must be at least ${least}` : 'it must not be empty',
+} as const
 
 const OPTIONS_TEXT = {
   unknown: (name: string, closest: string | undefined): string =>
     `${PRODUCT}: unknown option "${oneLine(name, 80)}"${closest === undefined ? '' : ` (did you mean "${closest}"?)`}.`,
   wrongSwitch: (name: string): string => `${PRODUCT}: option "${name}" must be true or false; the default is used.`,
-  wrong: (name: string, { path, fault }: OptionFault): string =>
-    `${PRODUCT}: option "${oneLine([name, ...path].join('.'), 120)}" is invalid, so ${name} stays off: ${faultText(fault)}.`,
+  wrong: (name: string, { path, detail }: SchemaFault): string =>
+    `${PRODUCT}: option "${oneLine([name, ...path].join('.'), 120)}" is invalid, so ${name} stays off: ${oneLine(detail, 200)}.`,
 } as const
-
-function faultText(fault: OptionFault['fault']): string {
-  switch (fault.kind) {
-    case 'unknown':
-      return `unknown field "${oneLine(fault.name, 80)}"`
-    case 'type':
-      return `it must be ${OPTION_KINDS[fault.wanted] ?? fault.wanted}`
-    case 'value':
-      return `it must be ${fault.values.map((one) => JSON.stringify(one)).join(' or ')}`
-    case 'too-small':
-      return fault.isLength ? 'it must not be empty' : `it must be at least ${fault.least}`
-    case 'other':
-      return oneLine(fault.text, 200)
-  }
-}
-
-const OPTION_KINDS: Readonly<Record<string, string>> = {
-  string: 'a string',
-  int: 'a whole number',
-  number: 'a number',
-  boolean: 'true or false',
-  'switch-or-object': 'true, false or an object',
-  array: 'a list',
-  object: 'an object',
-  record: 'an object',
-}

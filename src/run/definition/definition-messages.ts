@@ -1,3 +1,4 @@
+import { kindName } from '../../kernel/schema-faults.ts'
 import { counted, quote, suggestion } from '../../kernel/text.ts'
 import { MAX_ENUM_VALUES, SCHEMA_KEYWORDS, SCHEMA_TYPES, type ValueKind } from './artifact-schema.ts'
 import { PLACEHOLDERS } from './definition-limits.ts'
@@ -79,26 +80,13 @@ export const RULE_TEXT = {
 } as const
 
 export const SHAPE_TEXT = {
-  unknownField: (name: string, known: readonly string[]): string =>
-    `unknown field "${quote(name, 80)}"${suggestion(name, known)}`,
-  kinds: (kinds: readonly string[], isMissing = false): string =>
-    `${isMissing ? 'is missing, and ' : ''}must be ${[...new Set(kinds.map(withArticle))].join(' or ')}`,
-  oneOf: (values: readonly string[]): string => `must be one of ${values.map((one) => `"${one}"`).join(', ')}`,
+  kinds: (kinds: readonly string[], isMissing: boolean): string =>
+    `${isMissing ? 'is missing, and ' : ''}must be ${[...new Set(kinds.map(kindName))].join(' or ')}`,
+  values: (values: readonly string[]): string => `must be one of ${values.map((one) => `"${one}"`).join(', ')}`,
   atLeast: (size: number | bigint, origin: string): string => `must ${sizeOf('at least', size, origin)}`,
   atMost: (size: number | bigint, origin: string): string => `must ${sizeOf('at most', size, origin)}`,
   pointer: 'must be a JSON pointer, such as "/steps" or "/result/passed"',
 } as const
-
-const KIND_NAMES: Readonly<Record<string, string>> = {
-  array: 'a list',
-  int: 'a whole number',
-  object: 'an object',
-  record: 'an object',
-}
-
-function withArticle(kind: string): string {
-  return KIND_NAMES[kind] ?? `a ${kind}`
-}
 
 function sizeOf(bound: string, size: number | bigint, origin: string): string {
   if (origin === 'string') return `be ${bound} ${counted(size, 'character')} long`

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { MAX_INPUT_LENGTH } from '../../kernel/errors.ts'
-import { valueAt } from '../../kernel/values.ts'
+import { type SchemaFault, schemaFaults } from '../../kernel/schema-faults.ts'
 import type { FaultPath } from '../../kernel/yaml-text.ts'
 import { SCHEMA_KEYWORDS } from './artifact-schema.ts'
 import { END, MAX_BUDGET, MAX_FAULTS, MAX_PARALLEL, MAX_PHASE_STEPS, MAX_PHASES } from './definition-limits.ts'
@@ -15,7 +15,7 @@ const text = (description: string, most = 200) =>
   z.string().check(z.minLength(1), z.maxLength(most)).register(z.globalRegistry, { description })
 
 const pointer = (description: string) =>
-  z.string().check(z.regex(POINTER), z.maxLength(500)).register(z.globalRegistry, { description })
+  z.string().check(z.regex(POINTER, SHAPE_TEXT.pointer), z.maxLength(500)).register(z.globalRegistry, { description })
 
 const step = z.union([z.string().check(z.minLength(1), z.maxLength(5000)), z.record(z.string(), z.unknown())])
 
@@ -173,48 +173,13 @@ export const DEFINITION_SCHEMA = z.strictObject({
 export type DefinitionFile = z.infer<typeof DEFINITION_SCHEMA>
 export type PhaseFile = DefinitionFile['phases'][number]
 
-export interface ShapeFault {
-  readonly path: FaultPath
-  readonly detail: string
-}
-
-export function checkShape(value: unknown): { file: DefinitionFile } | { faults: ShapeFault[] } {
+export function checkShape(value: unknown): { file: DefinitionFile } | { faults: SchemaFault[] } {
   const parsed = DEFINITION_SCHEMA.safeParse(value)
   if (parsed.success) return { file: parsed.data }
+  const faults = schemaFaults(value, parsed.error.issues, { ...SHAPE_TEXT, fieldsAt }, MAX_FAULTS)
   return {
-    faults: parsed.error.issues
-      .slice(0, MAX_FAULTS)
-      .flatMap((issue) => shapeFaults(value, issue, []))
-      .slice(0, MAX_FAULTS),
+    faults: faults.map(({ path, field, detail }) => ({ path: field === undefined ? path : [...path, field], detail })),
   }
-}
-
-function shapeFaults(whole: unknown, issue: z.core.$ZodIssue, base: FaultPath): ShapeFault[] {
-  const path = [...base, ...issue.path.map((part) => (typeof part === 'number' ? part : String(part)))]
-  switch (issue.code) {
-    case 'unrecognized_keys':
-      return issue.keys
-        .slice(0, MAX_FAULTS)
-        .map((key) => ({ path: [...path, key], detail: SHAPE_TEXT.unknownField(key, fieldsAt(path)) }))
-    case 'invalid_type':
-      return [{ path, detail: SHAPE_TEXT.kinds([issue.expected], isMissing(whole, path)) }]
-    case 'invalid_value':
-      return [{ path, detail: SHAPE_TEXT.oneOf(issue.values.map(String)) }]
-    case 'invalid_union':
-      return unionFaults(whole, issue, path)
-    case 'too_small':
-      return [{ path, detail: SHAPE_TEXT.atLeast(issue.minimum, issue.origin) }]
-    case 'too_big':
-      return [{ path, detail: SHAPE_TEXT.atMost(issue.maximum, issue.origin) }]
-    case 'invalid_format':
-      return [{ path, detail: SHAPE_TEXT.pointer }]
-    default:
-      return [{ path, detail: issue.message }]
-  }
-}
-
-function isMissing(whole: unknown, path: FaultPath): boolean {
-  return path.length > 0 && valueAt(whole, path) === undefined
 }
 
 function fieldsAt(path: FaultPath): string[] {
@@ -225,15 +190,4 @@ function fieldsAt(path: FaultPath): string[] {
   }
   const known = name === undefined ? [DEFINITION_SCHEMA] : path.at(-2) === 'inputs' ? [input] : (objects[name] ?? [])
   return [...new Set(known.flatMap(({ shape }) => Object.keys(shape)))]
-}
-
-function unionFaults(whole: unknown, issue: z.core.$ZodIssueInvalidUnion, path: FaultPath): ShapeFault[] {
-  const unknownKeys = (issues: readonly z.core.$ZodIssue[]): number =>
-    issues.reduce((sum, inner) => sum + (inner.code === 'unrecognized_keys' ? inner.keys.length : 0), 0)
-  const [nearest] = issue.errors
-    .filter((one) => !one.some((inner) => inner.code === 'invalid_type' && inner.path.length === 0))
-    .sort((one, other) => unknownKeys(one) - unknownKeys(other))
-  if (nearest !== undefined) return nearest.flatMap((inner) => shapeFaults(whole, inner, path))
-  const kinds = issue.errors.flatMap((one) => one.filter((inner) => 'expected' in inner).map((inner) => inner.expected))
-  return [{ path, detail: SHAPE_TEXT.kinds(kinds) }]
 }

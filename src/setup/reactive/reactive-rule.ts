@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
-import { closestName, oneLine, quote } from '../../kernel/text.ts'
-import { valueAt } from '../../kernel/values.ts'
+import { kindName, type SchemaFault, schemaFaults } from '../../kernel/schema-faults.ts'
+import { oneLine, quote } from '../../kernel/text.ts'
 
 export const REACTIVE_HOOK_TEXT = {
   /** Its beginning identifies our hooks. */
@@ -15,25 +15,13 @@ export const REACTIVE_HOOK_TEXT = {
     ].join(' '),
 } as const
 
-const TYPES: Readonly<Record<string, string>> = {
-  string: 'a string',
-  array: 'a list',
-  object: 'an object',
-  number: 'a whole number',
-  int: 'a whole number',
-}
-
 export const RULES_TEXT = {
   location: (rule: number | undefined, field: string): string =>
     rule === undefined ? '' : `, rule ${rule}${field === '' ? '' : `, ${quote(field, 80)}`}`,
-  unknownField: (field: string, known: readonly string[]): string => {
-    const closest = closestName(field, known)
-    return `unknown field "${quote(field, 80)}"${closest === undefined ? '' : ` (did you mean "${closest}"?)`}`
-  },
-  wrongType: (expected: string): string => `it must be ${TYPES[expected] ?? expected}`,
-  oneOf: (values: readonly string[]): string => `it must be ${values.map((value) => `"${value}"`).join(' or ')}`,
+  kinds: ([kind = '']: readonly string[], isMissing: boolean): string =>
+    isMissing ? 'it is missing' : `it must be ${kindName(kind === 'number' ? 'int' : kind)}`,
+  values: (values: readonly string[]): string => `it must be ${values.map((value) => `"${value}"`).join(' or ')}`,
   model: 'it must name a provider and a model, as provider/model',
-  missing: 'it is missing',
   empty: 'it must not be empty',
   range: (least: number, most: number): string => `it must be between ${least} and ${most}`,
   tool: (tool: string, known: readonly string[]): string =>
@@ -95,26 +83,10 @@ interface RuleFault {
 export function readRules(value: unknown): readonly ReactiveRule[] | RuleFault {
   const read = REACTIVE_RULES.safeParse(value)
   if (read.success) return read.data
-  const issue = read.error.issues[0] as z.core.$ZodIssue
-  const [index, ...fields] = issue.path
-  return {
-    rule: typeof index === 'number' ? index + 1 : undefined,
-    field: fields.join('.'),
-    detail: faultWords(issue, value),
-  }
-}
-
-function faultWords(issue: z.core.$ZodIssue, value: unknown): string {
-  switch (issue.code) {
-    case 'unrecognized_keys':
-      return RULES_TEXT.unknownField(issue.keys[0] as string, Object.keys(RULE.shape))
-    case 'invalid_type':
-      return valueAt(value, issue.path) === undefined ? RULES_TEXT.missing : RULES_TEXT.wrongType(issue.expected)
-    case 'invalid_value':
-      return RULES_TEXT.oneOf(issue.values.map(String))
-    default:
-      return issue.message
-  }
+  const words = { ...RULES_TEXT, fieldsAt: () => Object.keys(RULE.shape) }
+  const [fault] = schemaFaults(value, read.error.issues, words, 1) as [SchemaFault]
+  const [index, ...fields] = fault.path
+  return { rule: typeof index === 'number' ? index + 1 : undefined, field: fields.join('.'), detail: fault.detail }
 }
 
 /** Decides which rules apply to a tool call. Apart from the reading of rules, which loads zod. */

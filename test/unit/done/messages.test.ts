@@ -32,10 +32,6 @@ describe('the reason of a stop that a definition of done blocks', () => {
 
 describe('the faults of rules', () => {
   itSays(RULES_TEXT, {
-    unknownField: [
-      ['chekc', ['check']],
-      ['other', ['check']],
-    ],
     tooManyRules: [[20]],
     tooManyChecks: [[20]],
     texts: [[true], [false]],

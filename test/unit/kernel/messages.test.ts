@@ -7,6 +7,7 @@ import {
   unsearchable,
   unwritable,
 } from '../../../src/kernel/file-messages.ts'
+import { unknownField } from '../../../src/kernel/schema-faults.ts'
 import { counted, jsonFaultWords, listed, quote, quotedNames } from '../../../src/kernel/text.ts'
 import { markerProblem } from '../../../src/marker/check-messages.ts'
 import { RULES } from '../../../src/stop/rules.ts'
@@ -32,6 +33,18 @@ describe('the problem of a marker', () => {
     expect(text).not.toMatch(/[\u0000-\u001f]/)
     expect(text.length).toBeLessThan(250)
   })
+})
+
+describe('an unknown field', () => {
+  itSays(
+    { unknownField },
+    {
+      unknownField: [
+        ['promt', ['prompt', 'steps']],
+        ['xyzzy', ['prompt', 'steps']],
+      ],
+    },
+  )
 })
 
 describe('the rules', () => {

@@ -52,16 +52,12 @@ describe('the broken rules of a definition', () => {
 
 describe('the faults of the shape of a definition', () => {
   itSays(SHAPE_TEXT, {
-    unknownField: [
-      ['promt', ['prompt', 'steps']],
-      ['xyzzy', ['prompt', 'steps']],
-    ],
     kinds: [
       [['string'], false],
       [['string'], true],
-      [['array', 'int', 'object', 'record', 'string'], undefined],
+      [['array', 'int', 'object', 'record', 'string'], false],
     ],
-    oneOf: [[['strict', 'advisory']]],
+    values: [[['strict', 'advisory']]],
     atLeast: [
       [1, 'string'],
       [2, 'array'],

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { unknownField } from '../../../src/kernel/schema-faults.ts'
 import { PLACEHOLDERS, unknownPlaceholders } from '../../../src/run/definition/definition-limits.ts'
-import { RULE_TEXT, SHAPE_TEXT } from '../../../src/run/definition/definition-messages.ts'
+import { RULE_TEXT } from '../../../src/run/definition/definition-messages.ts'
 import {
   abortState,
   hadAskedBefore,
@@ -374,11 +375,9 @@ describe('sentences', () => {
 
 it('every sentence stays on one line, whatever its values', () => {
   const hostile = 'x\n\u001b[31m'
-  const withSuggestions = {
-    target: (id: string): string => RULE_TEXT.target(id, [id]),
-    unknownField: (name: string): string => SHAPE_TEXT.unknownField(name, [name]),
-  }
-  const sentences = [WORKFLOW_TEXT, { ...RULE_TEXT, ...withSuggestions }].flatMap((table) =>
+  const target = (id: string): string => RULE_TEXT.target(id, [id])
+  const field = (name: string): string => unknownField(name, [name])
+  const sentences = [WORKFLOW_TEXT, { ...RULE_TEXT, target, field }].flatMap((table) =>
     Object.values(table).map((text) =>
       typeof text === 'function' ? (text as (...words: string[]) => string)(hostile, hostile, hostile, hostile) : text,
     ),

@@ -20,12 +20,12 @@ describe('what is wrong with a file of rules', () => {
       [2, ''],
       [2, 'tools.0'],
     ],
-    unknownField: [
-      ['promt', ['prompt', 'tool']],
-      ['xyzzy', ['prompt', 'tool']],
+    kinds: [
+      [['string'], false],
+      [['number'], false],
+      [['int'], true],
     ],
-    wrongType: [['string'], ['int'], ['null']],
-    oneOf: [[['context', 'block']]],
+    values: [[['context', 'block']]],
     range: [[1, 3600000]],
     tool: [['lsp\n', ['bash', 'read']]],
   })
