@@ -112,7 +112,14 @@ async function push(folder: TaskFolder, machine: Machine, releases: boolean): Pr
   const limit = gitCall(folder.root)
   const { nowMs } = machine
   for (;;) {
-    const { state, share, files } = await takeSnapshot(folder)
+    const { state, share, files } = await retryWhileLocked(() =>
+      withRun(folder, COMMAND_PATIENCE_MS, (state) => {
+        refuseMoved(folder, state)
+        const share = shareOf(folder, state.id)
+        if (share === undefined) throw new PostflightError('not-shared', { task: taskWord(folder) })
+        return { state, share, files: readRunFiles(folder.path, state.definition) }
+      }),
+    )
     const { remote, run, commit: expected } = share
     const notPublished = (detail: string, cause?: unknown): PostflightError =>
       new PostflightError('not-published', { task: taskWord(folder), remote, detail }, cause)
@@ -124,7 +131,11 @@ async function push(folder: TaskFolder, machine: Machine, releases: boolean): Pr
     })
     const attempt: Attempt = { call, folder, share, nowMs }
     if (files instanceof PostflightError) throw await fencedOr(files, attempt)
-    const holder = Buffer.from(formatHolder(holderOf(folder, state, share, machine, releases)))
+    const { generation, nonce, sinceMs } = share
+    const held = releases
+      ? { machine: undefined, session: undefined, sinceMs: nowMs }
+      : { machine: machine.name, session: state.hostSession, sinceMs }
+    const holder = Buffer.from(formatHolder({ generation, nonce, path: pathInSpecs(folder), ...held }))
     const tree = new Map([
       ['state.json', Buffer.from(formatState(state))],
       ['holder.json', holder],
@@ -194,22 +205,6 @@ export function isOurs(share: ShareRecord | undefined, commit: string): boolean 
   return share !== undefined && (share.commit === commit || share.sent.includes(commit))
 }
 
-/** `files`: or why they cannot be published. */
-function takeSnapshot(folder: TaskFolder): Promise<{
-  readonly state: WorkflowState
-  readonly share: ShareRecord
-  readonly files: ReadonlyMap<string, Buffer> | PostflightError
-}> {
-  return retryWhileLocked(() =>
-    withRun(folder, COMMAND_PATIENCE_MS, (state) => {
-      refuseMoved(folder, state)
-      const share = shareOf(folder, state.id)
-      if (share === undefined) throw new PostflightError('not-shared', { task: taskWord(folder) })
-      return { state, share, files: readRunFiles(folder.path, state.definition) }
-    }),
-  )
-}
-
 /** A run that cannot be published must still end here if another machine has it. */
 async function fencedOr(error: PostflightError, attempt: Attempt): Promise<PostflightError> {
   const { call, share } = attempt
@@ -222,19 +217,6 @@ async function fencedOr(error: PostflightError, attempt: Attempt): Promise<Postf
     if (problem instanceof PostflightError) return error
     throw problem
   }
-}
-
-function holderOf(
-  folder: TaskFolder,
-  { hostSession }: WorkflowState,
-  { generation, nonce, sinceMs }: ShareRecord,
-  { name, nowMs }: Machine,
-  releases: boolean,
-): Holder {
-  const claim = { generation, nonce, path: pathInSpecs(folder) }
-  return releases
-    ? { ...claim, machine: undefined, session: undefined, sinceMs: nowMs }
-    : { ...claim, machine: name, session: hostSession, sinceMs }
 }
 
 async function changeShare(folder: TaskFolder, change: (share: ShareRecord) => ShareRecord): Promise<void> {

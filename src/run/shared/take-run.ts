@@ -151,7 +151,12 @@ export async function takeRun(call: GitCall, folder: TaskFolder, wanted: RemoteR
   // By another command of this machine.
   const changed = new PostflightError('shared-held', { run, remote, machine: '', session: undefined, age: '' })
   const plan = (): PlannedRun => {
-    const over = requireFree(folder, run, changed)
+    const present = readState(folder)
+    if (present?.id === run && present.active) throw changed
+    const over = present?.id === run ? undefined : present
+    if (over !== undefined && isResumable(over)) {
+      throw new PostflightError('workflow-in-way', { task: taskWord(folder), name: over.name, run })
+    }
     return { ...planPlacing(folder, state.definition, runFilesIn(tree), bases, over?.definition), over }
   }
   const notTaken = (detail: string, claim: 'refused' | 'unanswered' | 'unplaced', cause?: unknown): PostflightError =>
@@ -206,15 +211,6 @@ export async function takeRun(call: GitCall, folder: TaskFolder, wanted: RemoteR
 export function isHeldBy(share: ShareRecord | undefined, { commit, holder }: RemoteRun): boolean {
   // A release has no holder.
   return holder.machine !== undefined && (isOurs(share, commit) || share?.claim === commit)
-}
-
-/** Returns another run that is over. */
-function requireFree(folder: TaskFolder, run: string, changed: PostflightError): WorkflowState | undefined {
-  const present = readState(folder)
-  if (present === undefined || (present.id === run && !present.active)) return undefined
-  if (present.id === run) throw changed
-  if (!isResumable(present)) return present
-  throw new PostflightError('workflow-in-way', { task: taskWord(folder), name: present.name, run })
 }
 
 /** Repeating it is safe. With `isClaimed`, the share has a claim until the files are in place. */
