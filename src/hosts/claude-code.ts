@@ -3,6 +3,7 @@ import type { HostDifference, Payload, PayloadFields } from './host.ts'
 
 /** Claude Code (measured with 2.1.329). */
 export const claudeCode: HostDifference = {
+  name: 'claude',
   // A schema's answer; a report in mode `auto`. The host asks the stop hook, but ignores a block (2.1.330).
   endingTools: ['StructuredOutput', 'SubagentHandback'],
   readFields: (fields) => ({ ...fields, ...reportOf(fields) }),

@@ -1,9 +1,10 @@
 import { known, variable } from '../kernel/values.ts'
-import { BOTH_STOPS, eventEntries, type HookHost } from './hook-entries.ts'
+import { BOTH_STOPS, eventEntries, type HookHost, type HookLocation } from './hook-entries.ts'
 import type { HostDifference } from './host.ts'
 
 /** Codex CLI (measured with 0.169.0). Its shell names root session and thread; a sub-agent has its own thread. */
 export const codex: HostDifference = {
+  name: 'codex',
   recognizes: (payload) => payload.turn !== undefined,
   shellIdentity(environment) {
     const session = variable(environment, 'CODEX_SESSION_ID')
@@ -21,5 +22,25 @@ export const codexSettings = {
   file: 'hooks.json',
   tellsProject: false,
   entries: (command) => eventEntries(command, BOTH_STOPS, 'Bash'),
-  trust: 'hooks',
+  trust: {
+    note: 'Codex runs it only after you trust it: open Codex in the project, type /hooks, and trust each entry. Until then Codex skips it, and `codex exec` does not say so. Changed entries need your trust again.',
+    record: {
+      file: 'config.toml',
+      trusts,
+      untrusted: (settings, events) =>
+        `Codex does not trust the hooks of ${settings} yet (${events.join(', ')}), so it skips them silently`,
+      advice: 'open Codex in the project, type /hooks, and trust each entry',
+    },
+  },
 } as const satisfies HookHost
+
+/**
+ * Codex 0.169.0 keeps its user's trust in `config.toml`, by file, event and indices, each hook on its own. Whether the
+ * trusted hook is the present one is known to Codex alone.
+ */
+function trusts(text: string, settings: string, { event, group, hook }: HookLocation): boolean {
+  const label = event.replace(/(?<=[a-z])(?=[A-Z])/g, '_').toLowerCase()
+  // A TOML key has JSON's escapes, or none.
+  const key = `${settings}:${label}:${group}:${hook}`
+  return text.includes(JSON.stringify(key)) || text.includes(`'${key}'`)
+}

@@ -6,6 +6,7 @@ const isHook = hasVariable('COPILOT_PROJECT_DIR')
 
 /** Copilot CLI (measured with 1.0.102). It also runs Claude Code's hooks. */
 export const copilot: HostDifference = {
+  name: 'copilot',
   recognizes: isHook,
   // Hosts in Copilot's shell inherit COPILOT_CLI, but not COPILOT_PROJECT_DIR.
   takesContextAtTop: isHook,
@@ -42,5 +43,8 @@ export const copilotSettings = {
   readsClaudeSettings: true,
   tellsProject: true,
   entries: (command) => eventEntries(command, BOTH_STOPS, 'Bash', 'task_complete'),
-  trust: 'folder',
+  trust: {
+    note: 'Copilot CLI runs the hooks of a project only in a folder that you trust: say yes when it asks, or start it with --trust-folder.',
+    onlyInProjects: true,
+  },
 } as const satisfies HookHost

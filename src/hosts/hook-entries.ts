@@ -134,6 +134,25 @@ export function isGuardedCommand(command: string): boolean {
   return GUARDED.test(command.trim()) || command.includes(LOAD_IF_THERE)
 }
 
+export interface HookTrust {
+  readonly note: string
+  /** Whether the user's own hooks need none. */
+  readonly onlyInProjects?: true
+  /** For `doctor`, if the host's folder has a file that says which hooks are trusted. */
+  readonly record?: {
+    readonly file: string
+    readonly trusts: (text: string, settings: string, hook: HookLocation) => boolean
+    readonly untrusted: (settings: string, events: readonly string[]) => string
+    readonly advice: string
+  }
+}
+
+export interface HookLocation {
+  readonly event: string
+  readonly group: number
+  readonly hook: number
+}
+
 export interface HookHost {
   readonly title: string
   readonly folder: string
@@ -144,8 +163,8 @@ export interface HookHost {
   /** Whether hooks get CLAUDE_PROJECT_DIR. */
   readonly tellsProject: boolean
   readonly entries: (command: string) => SettingsEntry[]
-  /** Codex's way, which `doctor` checks, or Copilot's. */
-  readonly trust?: 'hooks' | 'folder'
+  /** If the host runs the hook only once the user trusts it, or its folder. */
+  readonly trust?: HookTrust
 }
 
 export const BOTH_STOPS = ['SubagentStop', 'Stop']

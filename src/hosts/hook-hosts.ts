@@ -22,3 +22,21 @@ export const HOST_TITLES: Readonly<Record<string, string>> = {
 export function hookHost(name: string): HookHost | undefined {
   return Object.hasOwn(HOOK_HOSTS, name) ? HOOK_HOSTS[name as HookHostName] : undefined
 }
+
+/** `doctor` advises to remove the hook from their settings. */
+export const UNSUPPORTED_HOSTS = [
+  {
+    title: 'Gemini CLI',
+    folder: '.gemini',
+    file: 'settings.json',
+    isInProjects: true,
+    why: 'its events have other names, and a missing hook makes it prompt the model again and again',
+  },
+  {
+    title: 'Kimi Code',
+    folder: '.kimi-code',
+    file: 'config.toml',
+    isInProjects: false,
+    why: 'it ignores the answer, so no stop is blocked',
+  },
+] as const

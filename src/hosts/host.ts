@@ -17,6 +17,8 @@ export interface Exemption {
 export type PayloadFields = Readonly<Record<string, unknown>>
 
 export interface HostDifference {
+  /** For `--host`, if the host's shell names the session. */
+  readonly name?: string
   readonly readFields?: (fields: PayloadFields) => PayloadFields
   /** The host asks no stop hook for these, or ignores its block. */
   readonly endingTools?: readonly string[]

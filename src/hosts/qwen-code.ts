@@ -4,6 +4,7 @@ import { type HostDifference, hasVariable, MAIN_AGENT, type PayloadFields } from
 
 /** Qwen Code (measured with 0.24.4). Shell and payloads name the same ids. */
 export const qwenCode: HostDifference = {
+  name: 'qwen',
   recognizes: hasVariable('QWEN_PROJECT_DIR'),
   // It ends the session without a stop hook.
   endingTools: ['structured_output'],

@@ -14,12 +14,6 @@ export const INSTALL_TEXT = {
   alreadyInstalled: (what: Installed, file: string): string =>
     `The ${what} ${what === 'reactive rules' ? 'are' : 'is'} already in ${file}`,
   backup: (file: string): string => `Backup: ${file}`,
-  trust: {
-    hooks:
-      'Codex runs it only after you trust it: open Codex in the project, type /hooks, and trust each entry. Until then Codex skips it, and `codex exec` does not say so. Changed entries need your trust again.',
-    folder:
-      'Copilot CLI runs the hooks of a project only in a folder that you trust: say yes when it asks, or start it with --trust-folder.',
-  },
   sharedWithClaude: 'Claude Code and Copilot CLI both read this file',
   removedForBoth: 'Claude Code and Copilot CLI both read this file, so the hook is gone for both',
   restart: 'Restart running sessions to use it',

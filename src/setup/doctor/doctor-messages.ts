@@ -40,13 +40,8 @@ export const HOST_FINDINGS = {
   repair: (host: string): string => `repair the file by hand: until then ${host} may ignore all of it`,
   installedTwice: (host: string, files: readonly string[]): string =>
     `${host} runs the hook of each of ${listed(files)}, so each stop counts several times`,
-  untrusted: (file: string, events: readonly string[]): string =>
-    `Codex does not trust the hooks of ${file} yet (${events.join(', ')}), so it skips them silently`,
-  trust: 'open Codex in the project, type /hooks, and trust each entry',
-  gemini: (file: string): string =>
-    `${file} starts the hook, but Gemini CLI is not supported: its events have other names, and a missing hook makes it prompt the model again and again`,
-  kimi: (file: string): string =>
-    `${file} starts the hook, but Kimi Code is not supported: it ignores the answer, so no stop is blocked`,
+  unsupported: (file: string, host: string, why: string): string =>
+    `${file} starts the hook, but ${host} is not supported: ${why}`,
   removeEntry: 'remove the entry from that file',
 } as const
 

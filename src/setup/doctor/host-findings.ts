@@ -4,7 +4,7 @@ import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { readSmallFile } from '../../disk/read.ts'
 import type { HookHost } from '../../hosts/hook-entries.ts'
-import { HOOK_HOSTS } from '../../hosts/hook-hosts.ts'
+import { HOOK_HOSTS, UNSUPPORTED_HOSTS } from '../../hosts/hook-hosts.ts'
 import { errorFault } from '../../kernel/error-messages.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { oneLine, shellWord } from '../../kernel/text.ts'
@@ -76,7 +76,7 @@ function checkHost(context: CommandContext, name: string, host: HookHost, projec
     .filter((place) => wired.includes(place))
     .flatMap((place) => [
       checkEntries(context, place, project, { ...host, install: `postflight install --host ${name}` }),
-      ...(host.trust === 'hooks' ? checkTrust(context, host, place) : []),
+      ...checkTrust(context, host, place),
     ])
   // Entries that are only in Claude Code's settings are checked with those.
   if (entries.length === 0 || wired.length === 1) return [...faults, ...entries]
@@ -91,38 +91,24 @@ function checkHost(context: CommandContext, name: string, host: HookHost, projec
 /** In bytes. */
 const CONFIGURATION_LIMIT = 4_194_304
 
-/**
- * Codex 0.169.0 keeps its user's trust in `config.toml`, by file, event and indices, each hook on its own. Whether the
- * trusted hook is the present one is known to Codex alone.
- */
 function checkTrust(context: CommandContext, host: HookHost, { file, text = '' }: SettingsLocation): DoctorFinding[] {
-  const { environment, findHome } = context
-  const configuration = textOf(path.join(hookHostFolder(host, findHome(), environment), 'config.toml'))
-  const untrusted = findLocations(text, file, ourHooks(context, projectFolder(context))).filter(
-    ({ event, group, hook }) => {
-      const label = event.replace(/(?<=[a-z])(?=[A-Z])/g, '_').toLowerCase()
-      // A TOML key has JSON's escapes, or none.
-      const key = `${file}:${label}:${group}:${hook}`
-      return !configuration.includes(JSON.stringify(key)) && !configuration.includes(`'${key}'`)
-    },
-  )
-  const events = untrusted.map(({ event }) => event)
-  return events.length === 0 ? [] : [bad('settings', HOST_FINDINGS.untrusted(file, events), HOST_FINDINGS.trust)]
+  const record = host.trust?.record
+  if (record === undefined) return []
+  const recorded = textOf(path.join(hookHostFolder(host, context.findHome(), context.environment), record.file))
+  const events = findLocations(text, file, ourHooks(context, projectFolder(context)))
+    .filter((hook) => !record.trusts(recorded, file, hook))
+    .map(({ event }) => event)
+  return events.length === 0 ? [] : [bad('settings', record.untrusted(file, events), record.advice)]
 }
-
-const UNSUPPORTED = [
-  { folder: '.gemini', file: 'settings.json', isInProjects: true, what: HOST_FINDINGS.gemini },
-  { folder: '.kimi-code', file: 'config.toml', isInProjects: false, what: HOST_FINDINGS.kimi },
-] as const
 
 export function checkUnsupportedHosts(context: CommandContext): DoctorFinding[] {
   const project = projectFolder(context)
-  return UNSUPPORTED.flatMap(({ folder, file, isInProjects, what }) => {
+  return UNSUPPORTED_HOSTS.flatMap(({ title, folder, file, isInProjects, why }) => {
     const locations = new Set([...(isInProjects ? [project] : []), context.findHome()])
     return [...locations]
       .map((location) => path.join(location, folder, file))
       .filter(namesHook)
-      .map((each) => bad('settings', what(each), HOST_FINDINGS.removeEntry))
+      .map((each) => bad('settings', HOST_FINDINGS.unsupported(each, title, why), HOST_FINDINGS.removeEntry))
   })
 }
 

@@ -70,9 +70,8 @@ function findTarget(context: CommandContext, host: string, scope: Scope, project
   if (host === 'opencode') return openCodeTarget(context, scope, project)
   const other = hookHost(host)
   if (other === undefined) return claudeTarget(context, scope, project)
-  // Only a project's hooks need a trusted folder.
   const { trust } = other
-  const notes = trust === undefined || (trust === 'folder' && scope === 'user') ? [] : [INSTALL_TEXT.trust[trust]]
+  const notes = trust === undefined || (trust.onlyInProjects && scope === 'user') ? [] : [trust.note]
   if (other.readsClaudeSettings === true && scope !== 'user') {
     return { ...claudeTarget(context, scope, project), notes: [INSTALL_TEXT.sharedWithClaude, ...notes] }
   }

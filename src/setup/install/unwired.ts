@@ -2,24 +2,13 @@ import path from 'node:path'
 import { kindAt } from '../../disk/file-facts.ts'
 import { type FileRead, readSmallFile } from '../../disk/read.ts'
 import { hostOfShell } from '../../hosts/all-hosts.ts'
-import { claudeCode } from '../../hosts/claude-code.ts'
-import { codex } from '../../hosts/codex.ts'
-import { copilot } from '../../hosts/copilot.ts'
-import { HOOK_HOSTS, HOST_TITLES, type HookHostName } from '../../hosts/hook-hosts.ts'
-import { qwenCode } from '../../hosts/qwen-code.ts'
+import { HOST_TITLES, hookHost } from '../../hosts/hook-hosts.ts'
 import type { CommandContext } from '../../project/command-context.ts'
 import { lastMarkerEntries } from '../../project/journal-entries.ts'
 import { sessionsOfHook } from '../../project/journal-entry.ts'
 import { claudeSettingsPath, hookHostSettingsPath, SCOPES } from '../settings-paths.ts'
 
 /** Searches the settings for text: `create` must not take the time to parse them. */
-
-const HOST_NAMES = new Map([
-  [claudeCode, 'claude'],
-  [codex, 'codex'],
-  [qwenCode, 'qwen'],
-  [copilot, 'copilot'],
-])
 
 const SETTINGS_LIMIT = 1_048_576
 
@@ -34,14 +23,14 @@ const STARTS_HOOK =
 export function unwiredNote(context: CommandContext, root: string): string | undefined {
   const { environment } = context
   const host = hostOfShell(environment)
-  const name = host === undefined ? undefined : HOST_NAMES.get(host)
-  if (name === undefined) return undefined
+  if (host?.name === undefined) return undefined
+  const { name } = host
   // The agent's shell has the command from our plugin, so the session has the plugin.
   if (kindAt(path.join(context.packageFolder, '.claude-plugin')) === 'folder') return undefined
   const home = homeIfKnown(context)
   if (home === undefined) return undefined
   const read = [...settingsFiles(context, name, root, home)].map((file) => readSmallFile(file, SETTINGS_LIMIT))
-  if (read.some(mayStartHook) || wasSeen(root, host?.shellIdentity?.(environment)?.session)) return undefined
+  if (read.some(mayStartHook) || wasSeen(root, host.shellIdentity?.(environment)?.session)) return undefined
   return `postflight: no settings file of ${HOST_TITLES[name]} starts the hook, so it will probably not hold this session. \`postflight init\` sets it up.`
 }
 
@@ -50,10 +39,10 @@ function settingsFiles(context: CommandContext, name: string, root: string, home
   const projects = new Set<string>()
   for (let folder = context.cwd; !projects.has(folder); folder = path.dirname(folder)) projects.add(folder)
   projects.add(root)
-  const host = name === 'claude' ? undefined : HOOK_HOSTS[name as HookHostName]
+  const host = hookHost(name)
   return new Set(
     [...projects].flatMap((project) => [
-      ...(host === undefined || 'readsClaudeSettings' in host
+      ...(host === undefined || host.readsClaudeSettings === true
         ? SCOPES.map((scope) => claudeSettingsPath(scope, project, home, environment))
         : []),
       ...(host === undefined

@@ -1,4 +1,5 @@
 import { describe } from 'vitest'
+import { HOOK_HOSTS, UNSUPPORTED_HOSTS } from '../../../src/hosts/hook-hosts.ts'
 import {
   GIT_FINDINGS,
   HOOK_FINDINGS,
@@ -47,9 +48,13 @@ describe('findings about other hosts', () => {
       ['Codex CLI', ['a.json', 'b.json']],
       ['Codex CLI', ['a.json', 'b.json', 'c.json']],
     ],
+    unsupported: UNSUPPORTED_HOSTS.map(({ file, title, why }) => [file, title, why]),
+  })
+})
+
+describe('findings about hooks that Codex does not trust', () => {
+  itSays(HOOK_HOSTS.codex.trust.record, {
     untrusted: [['.codex/hooks.json', ['Stop', 'SessionStart']]],
-    gemini: [['.gemini/settings.json']],
-    kimi: [['~/.kimi/config.toml']],
   })
 })
 
