@@ -6,11 +6,10 @@ import { PostflightError } from '../kernel/errors.ts'
 import { closestName } from '../kernel/text.ts'
 import type { CommandContext } from '../project/command-context.ts'
 import { cleanOutput, type Output, painterFor, printError, printResult } from '../views/print.ts'
-import type { BareCommand, GlobalOptions } from './command.ts'
+import { type BareCommand, type GlobalOptions, USAGE_TEXT } from './command.ts'
 import { COMMANDS, commandIn, freeCommands, type Invocation, type RunCommand } from './commands/command-list.ts'
 import type { Program } from './program.ts'
 import { buildProgram, type ProgramPorts } from './program.ts'
-import { USAGE_TEXT } from './usage-messages.ts'
 
 /** The CLI without a process of its own. */
 
@@ -32,7 +31,7 @@ export async function main(words: readonly string[], cli: CliProcess): Promise<v
     run: async (invocation, options, program) => endWith(await runCommand(invocation, options, program, world)),
   }
   const line = meansStatus(words) ? ['status', ...words] : words
-  // To declare all commands takes 3 ms, so only help, completion and errors in a command's name do.
+  // To declare all commands takes 3 ms, so only the help of `workflow`, completion and errors in a command's name do.
   const named = commandIn(line)
   const program = buildProgram(ports, named === 'complete' ? undefined : named)
   try {

@@ -1,7 +1,7 @@
 import { MAX_ID_LENGTH } from '../hosts/payload.ts'
 import { PostflightError } from '../kernel/errors.ts'
 import { closestName, cut, oneLine } from '../kernel/text.ts'
-import { OPTION_EXPECTATIONS, USAGE_TEXT } from './usage-messages.ts'
+import { OPTION_EXPECTATIONS, USAGE_TEXT } from './command.ts'
 
 type OptionValue = readonly [option: string, value: string | undefined]
 

@@ -2,9 +2,8 @@ import type { CommandUnknownOpts, Command as TypedCommand } from '@commander-js/
 import { Command } from 'commander'
 import { PostflightError } from '../kernel/errors.ts'
 import type { Output } from '../views/print.ts'
-import { type BareCommand, type Declaration, example, type GlobalOptions } from './command.ts'
+import { type BareCommand, type Declaration, example, type GlobalOptions, USAGE_TEXT } from './command.ts'
 import { COMMANDS, type CommandName, type Invocation } from './commands/command-list.ts'
-import { USAGE_TEXT } from './usage-messages.ts'
 
 /** It never ends the process. */
 
@@ -77,9 +76,10 @@ To look at a run, use \`status\`: \`next\` counts an attempt if the last prompt 
 
 const WORKFLOW = 'workflow '
 
-export function buildProgram(ports: ProgramPorts, only?: CommandName): Program {
+/** Declares all commands, or one. The overview does not show those of `workflow`. */
+export function buildProgram(ports: ProgramPorts, only?: CommandName | 'overview'): Program {
   const program = bareProgram(ports.version, ports.stdout)
-  const names = only === undefined ? (Object.keys(COMMANDS) as CommandName[]) : [only]
+  const names = only === undefined || only === 'overview' ? (Object.keys(COMMANDS) as CommandName[]) : [only]
   const ofRuns = names.filter((name) => name.startsWith(WORKFLOW)).map((name) => name.slice(WORKFLOW.length))
   const plain = names.filter((name) => !name.startsWith(WORKFLOW))
   const add = (parent: CommandUnknownOpts, word: string, name: CommandName): void =>
@@ -93,16 +93,11 @@ export function buildProgram(ports: ProgramPorts, only?: CommandName): Program {
     if (name === 'logs') addHook(program)
     add(program, name, name)
   }
-  if (only === undefined) return addWorkflow()
-  if (ofRuns.length > 0) addWorkflow()
+  if (ofRuns.length === 0) return program
+  const workflow = program.command('workflow').addHelpText('after', FIRST_STEPS)
+  workflow.description(`run a workflow of phases and steps: ${ofRuns.join(', ')}`)
+  for (const word of only === 'overview' ? [] : ofRuns) add(workflow, word, `${WORKFLOW}${word}` as CommandName)
   return program
-
-  function addWorkflow(): Program {
-    const workflow = program.command('workflow').addHelpText('after', FIRST_STEPS)
-    workflow.description(`run a workflow of phases and steps: ${ofRuns.join(', ')}`)
-    for (const word of ofRuns) add(workflow, word, `${WORKFLOW}${word}` as CommandName)
-    return program
-  }
 }
 
 function addCommand(

@@ -27,9 +27,9 @@ import type { Runner } from '../run/store/run.ts'
 import { requireState } from '../run/store/state-store.ts'
 import type { Painter } from '../views/print.ts'
 import { type RunDocument, runData, runLines } from '../views/run-view.ts'
+import { OPTION_EXPECTATIONS } from './command.ts'
 import { callerOf } from './marker-owner.ts'
 import { checkIds } from './option-values.ts'
-import { OPTION_EXPECTATIONS } from './usage-messages.ts'
 
 export function requireRunFolder(context: CommandContext, task: string): TaskFolder {
   return requireTaskFolder(requireRoot(context), task, 'workflow')

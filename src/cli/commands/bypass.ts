@@ -14,7 +14,6 @@ import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { findTaskFolder, foldersHolding, listTaskFolders, refuseUnsearched } from '../../project/task-folders.ts'
 import * as field from '../../views/documents.ts'
 import { type BareCommand, type Declaration, example, type Run } from '../command.ts'
-
 import { refuseOptionAsTask, requireOneTarget } from '../option-values.ts'
 
 /**

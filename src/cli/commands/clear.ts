@@ -1,9 +1,13 @@
 import path from 'node:path'
 import { kindAt } from '../../disk/file-facts.ts'
-import { shellIdentity } from '../../hosts/all-hosts.ts'
+import { isAgentShell, shellIdentity } from '../../hosts/all-hosts.ts'
 import { stopNowLine } from '../../kernel/command-line.ts'
-import { RUN_STATE_FILE } from '../../kernel/files.ts'
+import { errorMessage } from '../../kernel/error-messages.ts'
+import { PostflightError } from '../../kernel/errors.ts'
+import { MARKER_FILE, RUN_STATE_FILE } from '../../kernel/files.ts'
+import { checkList } from '../../marker/check-messages.ts'
 import { clearableFiles, isAbandonedName } from '../../marker/clear-files.ts'
+import { forgetGivenUp } from '../../marker/given-up.ts'
 import { checksSessionOf } from '../../marker/marker.ts'
 import { readMarker } from '../../marker/marker-file.ts'
 import {
@@ -14,12 +18,17 @@ import {
   type StoredMarker,
   UNOWNED_LIFETIME_MS,
 } from '../../marker/stored-marker.ts'
-import { type CommandContext, displayPath, findCommandRoot } from '../../project/command-context.ts'
+import { type CommandContext, displayPath, findCommandRoot, recordInJournal } from '../../project/command-context.ts'
 import { parseTaskReference, type SearchProblem, type TaskFolder, taskWord } from '../../project/task-folder.ts'
-import { findTaskFolder, listTaskFolders, refuseUnsearched } from '../../project/task-folders.ts'
-import { clearOne, settleLost } from '../clear/clear-folder.ts'
-import type { ClearDocument } from '../clear/clear-view.ts'
-import { CLEAR_TEXT } from '../clear/clear-view.ts'
+import {
+  findTaskFolder,
+  isMeant,
+  listTaskFolders,
+  readReference,
+  refuseUnsearched,
+} from '../../project/task-folders.ts'
+import { findLostMarkers, type LostMarker } from '../../views/status/lost-markers.ts'
+import { CLEAR_DETAILS, CLEAR_TEXT, type ClearDocument, clearOne } from '../clear-folder.ts'
 import { type BareCommand, type Declaration, example, type OptionsOf, type Run, timeoutOption } from '../command.ts'
 import { refuseOptionAsTask, requireOneTarget } from '../option-values.ts'
 import type { SettledRun } from '../workflow/settle-ended.ts'
@@ -40,7 +49,7 @@ export const declaration = {
       .addHelpText('after', example('clear 259', 'clear 259 --timeout 1800', 'clear --orphaned --dry-run')),
 } satisfies Declaration
 
-export { clearDocument as document } from '../clear/clear-view.ts'
+export { clearDocument as document } from '../clear-folder.ts'
 
 type ClearOptions = OptionsOf<typeof declaration>
 
@@ -179,4 +188,80 @@ function isLeftBehind({ environment, nowMs }: CommandContext, { marker, times }:
   if (isUnowned(marker)) return isExpired(marker, times, nowMs)
   const old = nowMs - madeAtMs(marker, times, nowMs) > UNOWNED_LIFETIME_MS
   return old && ![marker.hostSession, checksSessionOf(marker)].includes(shellIdentity(environment)?.session)
+}
+
+interface Settling {
+  readonly isDryRun: boolean
+  readonly unchecked: boolean
+  /** A full disk may have kept their end out of the journal. */
+  readonly cleared: ReadonlySet<string | null | undefined>
+}
+
+type Settled =
+  | { readonly kind: 'cleared'; readonly data: ClearDocument['cleared'][number]; readonly lines: readonly string[] }
+  | { readonly kind: 'kept'; readonly data: ClearDocument['kept'][number]; readonly lines: readonly string[] }
+
+/**
+ * Settles the lost markers of a task, or of all tasks, so that the verdict of `status` no longer counts them. Removing the file must not be the way around its checks: without
+ * them a session never accepts its own marker as done, and only `--unchecked`, or a person at a terminal who names the
+ * task, accepts another one.
+ */
+function settleLost(
+  context: CommandContext,
+  root: string,
+  task: string | undefined,
+  { isDryRun, unchecked, cleared }: Settling,
+): Settled[] {
+  const session = shellIdentity(context.environment)?.session
+  const skipsChecks =
+    unchecked || (task !== undefined && context.terminal !== undefined && !isAgentShell(context.environment))
+  const lost = lostOf(context, root, task).filter(({ record }) => record === undefined || !cleared.has(record.id))
+  return lost.map((lost): Settled => {
+    const { kind, relative, record, unproven } = lost
+    const base = { task: lost.task, path: path.join(root, relative), marker_id: record?.id ?? null }
+    const isOwn = session !== undefined && record?.sessions.has(session) === true
+    if (unproven.length > 0 && (isOwn || !skipsChecks)) {
+      const { code, args } = new PostflightError('checks-refused', {
+        ...{ path: `${relative}/${MARKER_FILE}`, refusal: 'removed', commands: checkList(unproven), unchecked: !isOwn },
+      })
+      const message = errorMessage(code, args)
+      return {
+        kind: 'kept',
+        data: { ...base, why: 'removed', message, checks: unproven, failed: null },
+        lines: [message],
+      }
+    }
+    if (!isDryRun) {
+      forgetGivenUp({ root, relative })
+      recordInJournal(context, root, [
+        {
+          event: 'clear',
+          markerId: record?.id,
+          settles: [],
+          task: lost.task,
+          hostSession: session,
+          detail: CLEAR_DETAILS.fileGone,
+        },
+      ])
+    }
+    return {
+      kind: 'cleared',
+      data: { ...base, steps_left: [], files: [], checks: [], unchecked: false },
+      lines: [CLEAR_TEXT.settled(relative, kind, isDryRun)],
+    }
+  })
+}
+
+function lostOf(context: CommandContext, root: string, task: string | undefined): readonly LostMarker[] {
+  const name = task?.slice(task.lastIndexOf('/') + 1)
+  // Its folder may have a name that no new folder could have.
+  const reference = name === undefined ? undefined : readReference(name, true)
+  const isOfTask = (one: LostMarker): boolean =>
+    name === undefined || one.task === name || (reference !== undefined && isMeant(one, reference))
+  try {
+    return findLostMarkers(context, root, isOfTask)
+  } catch (error) {
+    if (error instanceof PostflightError) return []
+    throw error
+  }
 }

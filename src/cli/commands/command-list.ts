@@ -111,8 +111,10 @@ export function freeCommands(): string[] {
   )
 }
 
-export function commandIn(words: readonly string[]): CommandName | undefined {
+/** `overview` for a line of options only. */
+export function commandIn(words: readonly string[]): CommandName | 'overview' | undefined {
   const named = words.filter((word, at) => !word.startsWith('-') && words[at - 1] !== '--root')
+  if (named.length === 0) return 'overview'
   return [named.slice(0, 1), named.slice(0, 2)]
     .map((start) => start.join(' '))
     .find((name): name is CommandName => Object.hasOwn(COMMANDS, name))

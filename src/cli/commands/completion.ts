@@ -1,8 +1,7 @@
 import * as z from 'zod/mini'
 import { PostflightError } from '../../kernel/errors.ts'
 import * as field from '../../views/documents.ts'
-import { type BareCommand, type Declaration, example, type Run } from '../command.ts'
-import { OPTION_EXPECTATIONS } from '../usage-messages.ts'
+import { type BareCommand, type Declaration, example, OPTION_EXPECTATIONS, type Run } from '../command.ts'
 
 const WHERE = `
 Put one line into the file that your shell reads at its start:

@@ -36,14 +36,15 @@ import {
   type Declaration,
   example,
   HOST_SESSION,
+  OPTION_EXPECTATIONS,
   type OptionsOf,
   type Run,
   TASK,
+  USAGE_TEXT,
 } from '../command.ts'
 import type { Identity } from '../marker-owner.ts'
 import { conflictWith, isForOperation, isOwnerLost, newOwnerOf } from '../marker-owner.ts'
 import { checkIds, checkOneLine } from '../option-values.ts'
-import { OPTION_EXPECTATIONS, USAGE_TEXT } from '../usage-messages.ts'
 
 export const declaration = {
   free: true,

@@ -14,7 +14,7 @@ import { type CommandContext, type CommandResult, requireRoot } from '../../proj
 import type { TaskFolder } from '../../project/task-folder.ts'
 import type { DocumentOf } from '../../views/documents.ts'
 import * as field from '../../views/documents.ts'
-import { failedCheckData, failedCheckLines } from '../clear/clear-view.ts'
+import { failedCheckData, failedCheckLines } from '../clear-folder.ts'
 import { type BareCommand, type Declaration, example, type Run } from '../command.ts'
 
 /** docs/design.md, "Definition of done". */

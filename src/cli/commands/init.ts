@@ -10,8 +10,7 @@ import { INIT_TEXT, INSTALL_TEXT } from '../../setup/settings-messages.ts'
 import { readSettingsFile } from '../../setup/settings-paths.ts'
 import { replaceSettingsFile } from '../../setup/settings-replace.ts'
 import * as field from '../../views/documents.ts'
-import { type BareCommand, collect, type Declaration, example, type Run } from '../command.ts'
-import { OPTION_EXPECTATIONS } from '../usage-messages.ts'
+import { type BareCommand, collect, type Declaration, example, OPTION_EXPECTATIONS, type Run } from '../command.ts'
 
 const OTHER_HOSTS = `
 For another host:

@@ -6,9 +6,14 @@ import { allEntries, entriesAfter } from '../../project/journal-entries.ts'
 import type { JournalLine } from '../../project/journal-entry.ts'
 import * as field from '../../views/documents.ts'
 import { jsonText, processScreen, type Screen } from '../../views/print.ts'
-import { type BareCommand, type Declaration, example, type OptionsOf, type Run } from '../command.ts'
-
-import { OPTION_EXPECTATIONS } from '../usage-messages.ts'
+import {
+  type BareCommand,
+  type Declaration,
+  example,
+  OPTION_EXPECTATIONS,
+  type OptionsOf,
+  type Run,
+} from '../command.ts'
 
 export const declaration = {
   free: true,

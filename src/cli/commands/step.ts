@@ -18,6 +18,7 @@ import {
 } from '../../project/command-context.ts'
 import type { TaskFolder } from '../../project/task-folder.ts'
 import * as field from '../../views/documents.ts'
+import { failedCheckData, failedCheckLines } from '../clear-folder.ts'
 import {
   type BareCommand,
   type Declaration,
@@ -115,7 +116,6 @@ async function proveStep(
   })
   if (proof.kind === 'busy') throw refusal(folder, 'running', checks, since(proof.sinceMs, context.nowMs))
   if (proof.failed === undefined) return undefined
-  const { failedCheckData, failedCheckLines } = await import('../clear/clear-view.ts')
   const { run, failure, durationMs, output } = proof.failed
   const name = nameOf(marker, index)
   const lines = failedCheckLines(CHECK_TEXT.failedStep(name, run, failureWords(failure), durationMs), output)

@@ -19,7 +19,6 @@ import { readSettingsFile, SCOPES } from '../../setup/settings-paths.ts'
 import { listBackups } from '../../setup/settings-replace.ts'
 import * as field from '../../views/documents.ts'
 import { type BareCommand, type Declaration, example, HOST, type Run, SCOPE } from '../command.ts'
-
 import { isOfClaude, removalLine, settingsFields, takenOutOf } from './install.ts'
 
 export const declaration = {

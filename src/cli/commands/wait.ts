@@ -15,7 +15,6 @@ import type { announceRunWait } from '../../run/store/run-wait.ts'
 import * as field from '../../views/documents.ts'
 import { type BareCommand, type Declaration, example, HOST_SESSION, type Run, TASK } from '../command.ts'
 import { callerOf, type Identity } from '../marker-owner.ts'
-
 import { checkIds, checkOneLine } from '../option-values.ts'
 
 /** docs/design.md, "Waiting". */

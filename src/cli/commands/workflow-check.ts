@@ -9,7 +9,7 @@ import { refuseMoved } from '../../run/shared/share-record.ts'
 import { checkStatus, requireTrust, runPhaseCheck } from '../../run/store/phase-check.ts'
 import { requireState } from '../../run/store/state-store.ts'
 import * as field from '../../views/documents.ts'
-import { failedCheckData } from '../clear/clear-view.ts'
+import { failedCheckData } from '../clear-folder.ts'
 import { type BareCommand, type Declaration, example, type Run, TASK, timeoutOption } from '../command.ts'
 import { publishChange, requireRunFolder, trusterOf } from '../runs.ts'
 

@@ -19,12 +19,12 @@ import {
   DEFINITION,
   type Declaration,
   example,
+  OPTION_EXPECTATIONS,
   type OptionsOf,
   type Run,
   SET,
 } from '../command.ts'
 import { givenInputs } from '../runs.ts'
-import { OPTION_EXPECTATIONS } from '../usage-messages.ts'
 import { dueData, dueFields, dueLine } from './workflow-next.ts'
 
 export const declaration = {

@@ -6,8 +6,7 @@ import { settleState } from '../../run/machine/control.ts'
 import { isResumable } from '../../run/machine/position.ts'
 import { runStatus } from '../../run/run-status.ts'
 import { settleRun } from '../../run/store/run.ts'
-import type { ClearDocument } from '../clear/clear-view.ts'
-import { CLEAR_DETAILS, CLEAR_TEXT } from '../clear/clear-view.ts'
+import { CLEAR_DETAILS, CLEAR_TEXT, type ClearDocument } from '../clear-folder.ts'
 
 export interface SettledRun {
   readonly data: ClearDocument['settled'][number] | undefined

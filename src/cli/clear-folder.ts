@@ -1,22 +1,72 @@
 import fs from 'node:fs'
-import path from 'node:path'
-import { isAgentShell, shellIdentity } from '../../hosts/all-hosts.ts'
-import { errorMessage } from '../../kernel/error-messages.ts'
-import { type ErrorArguments, PostflightError } from '../../kernel/errors.ts'
-import { ABANDONED_FILE, MARKER_FILE, RETURN_META_FILE, UNPARSED_FILE } from '../../kernel/files.ts'
-import { CHECK_TEXT, checkList, failureWords, since } from '../../marker/check-messages.ts'
-import { type Cleared, clearableFiles, clearFolder, isAbandonedName } from '../../marker/clear-files.ts'
-import { type CheckCaller, type CheckDecision, decideFolder } from '../../marker/decision.ts'
-import { forgetGivenUp } from '../../marker/given-up.ts'
-import { type Marker, mayHaveChecks, remainingSteps } from '../../marker/marker.ts'
-import { readMarker } from '../../marker/marker-file.ts'
-import type { RunCheck } from '../../marker/run-checks.ts'
-import { markerDisplayPath, markerKey, type StoredMarker, type UnreadableMarker } from '../../marker/stored-marker.ts'
-import { type CommandContext, recordInJournal } from '../../project/command-context.ts'
-import type { TaskFolder } from '../../project/task-folder.ts'
-import { isMeant, readReference } from '../../project/task-folders.ts'
-import { findLostMarkers, type LostMarker } from '../../views/status/lost-markers.ts'
-import { CLEAR_DETAILS, CLEAR_TEXT, type ClearDocument } from './clear-view.ts'
+import * as z from 'zod/mini'
+import { shellIdentity } from '../hosts/all-hosts.ts'
+import { errorMessage } from '../kernel/error-messages.ts'
+import { type ErrorArguments, PostflightError } from '../kernel/errors.ts'
+import { ABANDONED_FILE, MARKER_FILE, RETURN_META_FILE, UNPARSED_FILE } from '../kernel/files.ts'
+import { inLine, oneLine, quote, quotedNames, stripControl } from '../kernel/text.ts'
+import { CHECK_TEXT, checkList, failureWords, since } from '../marker/check-messages.ts'
+import { type Cleared, clearableFiles, clearFolder, isAbandonedName } from '../marker/clear-files.ts'
+import { type CheckCaller, type CheckDecision, decideFolder } from '../marker/decision.ts'
+import { type Marker, mayHaveChecks, remainingSteps } from '../marker/marker.ts'
+import { readMarker } from '../marker/marker-file.ts'
+import type { failedOf, RunCheck } from '../marker/run-checks.ts'
+import { markerDisplayPath, markerKey, type StoredMarker, type UnreadableMarker } from '../marker/stored-marker.ts'
+import { type CommandContext, recordInJournal } from '../project/command-context.ts'
+import type { TaskFolder } from '../project/task-folder.ts'
+import * as field from '../views/documents.ts'
+
+/** Clears one task folder: its checks are run first. Also how `step` and `done` show a check that failed. */
+
+export const clearDocument = () =>
+  z.strictObject({
+    root: field.optionalText('The folder that holds specs/; null if there is none.'),
+    dry_run: field.flag('True if nothing was removed: these files would have been.'),
+    cleared: z.array(
+      z.strictObject({
+        task: field.task,
+        path: field.text("The task folder's absolute path."),
+        marker_id: field.optionalText('The id of the marker that was removed.'),
+        steps_left: z.array(field.text('Name of a step of its checklist that was not ticked.')),
+        files: z.array(field.text('Name of a file in it that was removed.')),
+        checks: z.array(
+          z.strictObject({
+            run: field.text('A check that passed before.'),
+            duration_ms: field.count('How long it ran.'),
+          }),
+        ),
+        unchecked: field.flag('True if its checks were not run, so that its marker is kept as abandoned.'),
+      }),
+    ),
+    kept: z.array(
+      z.strictObject({
+        task: field.task,
+        path: field.text("The task folder's absolute path."),
+        marker_id: field.optionalText('The id of the marker that stays.'),
+        why: z.enum(['failed', 'running', 'other-session', 'unowned', 'replaced', 'unreadable', 'removed']),
+        message: field.text('The reason in words.'),
+        checks: z.array(field.text('A check that must pass first.')),
+        failed: z.nullable(field.failedCheck).register(z.globalRegistry, { description: 'The check that failed.' }),
+      }),
+    ),
+    settled: z.array(
+      z.strictObject({
+        task: field.task,
+        path: field.text('The task folder of an ended run that status no longer lists, relative to the root.'),
+        outcome: field.text('Its outcome.'),
+        resume: field.optionalText('The command that continues it; null if it cannot be resumed.'),
+      }),
+    ),
+    running: z.array(
+      z.strictObject({
+        task: field.task,
+        path: field.text('With --all: the task folder of a workflow that goes on, relative to the root.'),
+        stop: field.text('The command that stops it.'),
+      }),
+    ),
+  })
+
+export type ClearDocument = field.DocumentOf<typeof clearDocument>
 
 interface Clearing {
   readonly returnMeta: boolean
@@ -64,7 +114,7 @@ export async function clearOne(
   if (clearing.dryRun) return wouldClear(folder, files, commands)
   let done: readonly RunCheck[] = []
   if (decision.kind === 'run') {
-    const { prove } = await import('../../marker/prove.ts')
+    const { prove } = await import('../marker/prove.ts')
     const { areForeign } = decision
     const wanted = { folder, marker: before.pending, commands, areForeign }
     const proof = await prove(context, { ...wanted, limitMs: clearing.timeout })
@@ -72,7 +122,6 @@ export async function clearOne(
       return refused(folder, before, 'running', commands, since(proof.sinceMs, context.nowMs))
     }
     if (proof.failed !== undefined) {
-      const { failedCheckData, failedCheckLines } = await import('./clear-view.ts')
       const { run, failure, durationMs, output } = proof.failed
       const message = CHECK_TEXT.failed(pathOf(folder, before, run), run, failureWords(failure), durationMs)
       const data = { ...keptData(folder, before, commands), why: 'failed' as const, message }
@@ -230,80 +279,55 @@ function otherOwner(session: string | undefined, owner: string | undefined): str
   return owner === session ? undefined : owner
 }
 
-/** The verdict of `status` then no longer counts them. */
+type FailedCheck = NonNullable<ClearDocument['kept'][number]['failed']>
 
-interface Settling {
-  readonly isDryRun: boolean
-  readonly unchecked: boolean
-  /** A full disk may have kept their end out of the journal. */
-  readonly cleared: ReadonlySet<string | null | undefined>
-}
-
-type Settled =
-  | { readonly kind: 'cleared'; readonly data: ClearDocument['cleared'][number]; readonly lines: readonly string[] }
-  | { readonly kind: 'kept'; readonly data: ClearDocument['kept'][number]; readonly lines: readonly string[] }
-
-/**
- * Settles the lost markers of a task, or of all tasks. Removing the file must not be the way around its checks: without
- * them a session never accepts its own marker as done, and only `--unchecked`, or a person at a terminal who names the
- * task, accepts another one.
- */
-export function settleLost(
-  context: CommandContext,
-  root: string,
-  task: string | undefined,
-  { isDryRun, unchecked, cleared }: Settling,
-): Settled[] {
-  const session = shellIdentity(context.environment)?.session
-  const skipsChecks =
-    unchecked || (task !== undefined && context.terminal !== undefined && !isAgentShell(context.environment))
-  const lost = lostOf(context, root, task).filter(({ record }) => record === undefined || !cleared.has(record.id))
-  return lost.map((lost): Settled => {
-    const { kind, relative, record, unproven } = lost
-    const base = { task: lost.task, path: path.join(root, relative), marker_id: record?.id ?? null }
-    const isOwn = session !== undefined && record?.sessions.has(session) === true
-    if (unproven.length > 0 && (isOwn || !skipsChecks)) {
-      const { code, args } = new PostflightError('checks-refused', {
-        ...{ path: `${relative}/${MARKER_FILE}`, refusal: 'removed', commands: checkList(unproven), unchecked: !isOwn },
-      })
-      const message = errorMessage(code, args)
-      return {
-        kind: 'kept',
-        data: { ...base, why: 'removed', message, checks: unproven, failed: null },
-        lines: [message],
-      }
-    }
-    if (!isDryRun) {
-      forgetGivenUp({ root, relative })
-      recordInJournal(context, root, [
-        {
-          event: 'clear',
-          markerId: record?.id,
-          settles: [],
-          task: lost.task,
-          hostSession: session,
-          detail: CLEAR_DETAILS.fileGone,
-        },
-      ])
-    }
-    return {
-      kind: 'cleared',
-      data: { ...base, steps_left: [], files: [], checks: [], unchecked: false },
-      lines: [CLEAR_TEXT.settled(relative, kind, isDryRun)],
-    }
-  })
-}
-
-function lostOf(context: CommandContext, root: string, task: string | undefined): readonly LostMarker[] {
-  const name = task?.slice(task.lastIndexOf('/') + 1)
-  // Its folder may have a name that no new folder could have.
-  const reference = name === undefined ? undefined : readReference(name, true)
-  const isOfTask = (one: LostMarker): boolean =>
-    name === undefined || one.task === name || (reference !== undefined && isMeant(one, reference))
-  try {
-    return findLostMarkers(context, root, isOfTask)
-  } catch (error) {
-    if (error instanceof PostflightError) return []
-    throw error
+export function failedCheckData(failed: NonNullable<ReturnType<typeof failedOf>>): FailedCheck {
+  const { failure, run, durationMs, output } = failed
+  return {
+    run,
+    exit_code: failure.kind === 'exited' ? failure.exitCode : null,
+    signal: failure.kind === 'killed' ? failure.signal : failure.kind === 'interrupted' ? failure.by : null,
+    timed_out: failure.kind === 'timed-out',
+    duration_ms: durationMs,
+    output: stripControl(output),
   }
 }
+
+export function failedCheckLines(first: string, output: string): string[] {
+  return [first, ...CHECK_TEXT.output(output)]
+}
+
+const LOST = {
+  removed: 'was removed by hand',
+  abandoned: 'was given up',
+  unchecked: 'ended without its checks',
+} as const
+
+export const CLEAR_TEXT = {
+  nothing: 'nothing to clear',
+  noSpecs: 'nothing to clear: no specs/ folder here',
+  noFolder: (task: string, root: string): string => inLine(`nothing to clear: no folder for task ${task} in ${root}`),
+  cleared: (path: string, files: readonly string[], notes: readonly string[], isDryRun: boolean): string =>
+    `${isDryRun ? 'would clear' : 'cleared'} ${path}: ${files.join(', ')}${notes.map((note) => ` (${note})`).join('')}`,
+  leftSteps: (names: readonly string[]): string => `not ticked: ${quotedNames(names)}`,
+  keptTexts: (names: readonly string[], isDryRun: boolean): string =>
+    `its text does not parse and ${isDryRun ? 'would be' : 'is'} kept as ${names.join(', ')}`,
+  ofOtherSession: (session: string): string => `it belonged to session ${oneLine(session, 80)}`,
+  settled: (path: string, kind: keyof typeof LOST, isDryRun: boolean): string =>
+    `${isDryRun ? 'would settle' : 'settled'} ${inLine(path)}: its marker ${LOST[kind]}, and its file is gone`,
+  settledRun: (path: string, name: string, outcome: string, resume: string | null, isDryRun: boolean): string =>
+    `${isDryRun ? 'would settle' : 'settled'} ${inLine(path)}: status no longer lists its workflow "${quote(name, 80)}" (${outcome})${resume === null ? '' : `; to continue it: ${resume}`}`,
+  ownRun: (path: string, name: string, outcome: string, clear: string): string =>
+    `${inLine(path)}: status still lists its workflow "${quote(name, 80)}" (${outcome}), because the session that ran it cannot settle it. In a terminal: ${clear}`,
+  runGoesOn: (path: string, stop: string): string => `${path}: the workflow goes on; to stop it: ${stop}`,
+  notCleared: (path: string, detail: string): string =>
+    `postflight: ${path} cannot be read (${detail}), so it was not cleared`,
+} as const
+
+export const CLEAR_DETAILS = {
+  noMarker: 'no marker was pending',
+  abandonedCleared: 'the abandoned marker was cleared',
+  fileGone: 'its file was gone',
+  settledRun: (name: string, outcome: string): string => `settled the workflow "${quote(name, 80)}" (${outcome})`,
+  leftSteps: (names: readonly string[]): string => `steps not ticked: ${quotedNames(names)}`,
+} as const
