@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { commandsOf, failedField, parseCheck, parseFailure, sameChecks } from '../../../src/marker/check.ts'
+import { commandsOf, failedField, parseCheck, parseFailure, sameChecks } from '../../../src/marker/marker.ts'
 
 describe('a check', () => {
   it('is a command, which may have a step and a last failure', () => {
