@@ -7,8 +7,14 @@ import { ABANDONED_FILE, MARKER_FILE, RETURN_META_FILE, UNPARSED_FILE } from '..
 import { inLine, oneLine, quote, quotedNames, stripControl } from '../kernel/text.ts'
 import { CHECK_TEXT, checkList, failureWords, since } from '../marker/check-messages.ts'
 import { type Cleared, clearableFiles, clearFolder, isAbandonedName } from '../marker/clear-files.ts'
-import { type CheckCaller, type CheckDecision, decideFolder } from '../marker/decision.ts'
-import { type Marker, mayHaveChecks, remainingSteps } from '../marker/marker.ts'
+import {
+  type CheckCaller,
+  type CheckDecision,
+  decideFolder,
+  type Marker,
+  mayHaveChecks,
+  remainingSteps,
+} from '../marker/marker.ts'
 import { readMarker } from '../marker/marker-file.ts'
 import type { failedOf, RunCheck } from '../marker/run-checks.ts'
 import { markerDisplayPath, markerKey, type StoredMarker, type UnreadableMarker } from '../marker/stored-marker.ts'

@@ -6,29 +6,17 @@ import { MAIN_AGENT, type Occasion, type Payload } from '../hosts/host.ts'
 import { commandLine, rootOptionFor } from '../kernel/command-line.ts'
 import { ABANDONED_FILE } from '../kernel/files.ts'
 import { isJsonObject } from '../kernel/values.ts'
-import { commandsOf } from '../marker/check.ts'
 import { prepareClaims } from '../marker/count/claim-files.ts'
 import { readSpent, showCount } from '../marker/count/count.ts'
 import { CONTINUATION_LIMIT, isSpent } from '../marker/loop-guard.ts'
-import { type Marker, newMarkerFields } from '../marker/marker.ts'
+import { commandsOf, type Marker, newMarkerFields } from '../marker/marker.ts'
 import { readMarker } from '../marker/marker-file.ts'
 import { changeMarker, removeMarker, writeNewMarker } from '../marker/marker-store.ts'
 import type { StoredMarker } from '../marker/stored-marker.ts'
 import type { Recorded } from '../project/journal-entry.ts'
 import type { TaskFolder } from '../project/task-folder.ts'
 import { DONE_WORD } from '../project/task-folders.ts'
-import { readReceipts } from './done-receipts.ts'
 import { askedOften, DONE_REASON, DONE_RECORDS, doneAtStart, ruleName, searchEnded } from './done-rules.ts'
-import {
-  FileSearch,
-  isSearched,
-  judgeRules,
-  MAX_CHANGED,
-  MAX_ENTRIES,
-  type RuleState,
-  SEARCH_MS,
-  searchDeadline,
-} from './search.ts'
 import {
   askedAt,
   type Baseline,
@@ -41,11 +29,22 @@ import {
   readBypass,
   readNewSessionBypass,
   readPaths,
+  readReceipts,
   removeOldFolders,
   sessionFolder,
   touchFolder,
   writeBaseline,
-} from './session-folder.ts'
+} from './done-state.ts'
+import {
+  FileSearch,
+  isSearched,
+  judgeRules,
+  MAX_CHANGED,
+  MAX_ENTRIES,
+  type RuleState,
+  SEARCH_MS,
+  searchDeadline,
+} from './search.ts'
 import { doneStatus, type Person, readTrusted } from './trust-store.ts'
 
 export interface Armed {
@@ -172,7 +171,7 @@ function arm({ folder, due, states, prompt, stop }: JudgedDone): Recorded[] {
     present === undefined
       ? { fields, keepsCount: false, isNew: true }
       : { fields: present.marker.fields ?? fields, keepsCount: true, isNew: false }
-  const { isNew } = writeNewMarker(folder, plan, { patience: 'hook' })
+  const { isNew } = writeNewMarker(folder, plan, { patienceMs: HOOK_PATIENCE_MS })
   showAsked(folder, prompt)
   if (!isNew) return []
   const about = { markerId: id, task: folder.task, hostSession: payload.session, agent: MAIN_AGENT }
@@ -198,7 +197,7 @@ function refresh(pending: StoredMarker, { folder, due, states, prompt, stop }: J
         },
       }
     },
-    { patience: 'hook' },
+    { patienceMs: HOOK_PATIENCE_MS },
   )
   return []
 }
@@ -261,8 +260,7 @@ export function startDone(
   if (copy !== undefined && payload.session !== undefined) {
     const folder = sessionFolder(root, payload.session)
     if (readBaseline(folder) === undefined) {
-      const states = judgeRules(copy.rules, search, [], readReceipts(root, nowMs))
-      writeBaseline(folder, Object.fromEntries(states.flatMap(({ key, paths }) => (paths ? [[key, paths]] : []))))
+      writeBaseline(folder, pathsOf(judgeRules(copy.rules, search, [], readReceipts(root, nowMs))))
     }
     touchFolder(folder)
   }

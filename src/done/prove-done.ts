@@ -1,5 +1,4 @@
 import { kindAt } from '../disk/file-facts.ts'
-import { hideFromGit, makeOwnFolder } from '../disk/folders.ts'
 import { shellIdentity } from '../hosts/all-hosts.ts'
 import { JOURNAL_FOLDER, SPECS_FOLDER } from '../kernel/files.ts'
 import { clearFolder } from '../marker/clear-files.ts'
@@ -7,12 +6,20 @@ import { readMarker } from '../marker/marker-file.ts'
 import { prove } from '../marker/prove.ts'
 import { CHECK_LIMIT_MS, type RunCheck } from '../marker/run-checks.ts'
 import { type CommandContext, recordInJournal } from '../project/command-context.ts'
-import { journalPaths } from '../project/journal.ts'
 import type { TaskFolder } from '../project/task-folder.ts'
-import { type DoneReceipt, keepReceipt, readReceipts } from './done-receipts.ts'
 import type { DoneRule } from './done-rules.ts'
+import {
+  type DoneReceipt,
+  fileSystemNow,
+  keepReceipt,
+  makeJournalFolder,
+  makeSessionFolder,
+  readBaseline,
+  readReceipts,
+  sessionFolder,
+  sessionFolders,
+} from './done-state.ts'
 import { FileSearch, hashOfPaths, judgeRules, type RuleState } from './search.ts'
-import { fileSystemNow, makeSessionFolder, readBaseline, sessionFolder, sessionFolders } from './session-folder.ts'
 
 /** Runs the checks in the caller's own shell, and keeps receipts of those that are green. */
 
@@ -124,9 +131,7 @@ function locationOf(context: CommandContext, root: string): TaskFolder {
     makeSessionFolder(folder)
     return folder
   }
-  const { folder } = journalPaths(root)
-  if (makeOwnFolder(folder)) hideFromGit(folder)
-  return { root, path: folder, task: JOURNAL_FOLDER, relative: `${SPECS_FOLDER}/${JOURNAL_FOLDER}` }
+  return { root, path: makeJournalFolder(root), task: JOURNAL_FOLDER, relative: `${SPECS_FOLDER}/${JOURNAL_FOLDER}` }
 }
 
 type Pass =

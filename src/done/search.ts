@@ -5,9 +5,8 @@ import { isPast, partWay, processAgeMs } from '../disk/age.ts'
 import { sha256 } from '../disk/ids.ts'
 import { expandPatterns } from '../kernel/file-pattern.ts'
 import { SPECS_FOLDER } from '../kernel/files.ts'
-import { type DoneReceipt, type DoneReceipts, ruleKey } from './done-receipts.ts'
 import type { DoneRule } from './done-rules.ts'
-import type { Baseline } from './session-folder.ts'
+import { type Baseline, type DoneReceipt, type DoneReceipts, ruleKey } from './done-state.ts'
 
 export const MAX_ENTRIES = 100_000
 

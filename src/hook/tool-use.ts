@@ -1,5 +1,6 @@
 import { isPast } from '../disk/age.ts'
 import { errorText } from '../disk/file-facts.ts'
+import { HOOK_PATIENCE_MS } from '../disk/lock.ts'
 import type { Occasion } from '../hosts/host.ts'
 import type { Marker } from '../marker/marker.ts'
 import { changeMarker } from '../marker/marker-store.ts'
@@ -61,7 +62,9 @@ export function handleToolUse(occasion: Occasion): Answered {
       break
     }
     try {
-      const { plan, marker } = changeMarker(folder, (present) => decide(stored, present), { patience: 'hook' })
+      const { plan, marker } = changeMarker(folder, (present) => decide(stored, present), {
+        patienceMs: HOOK_PATIENCE_MS,
+      })
       if (plan === undefined) continue
       if (plan.owns) {
         recorded.push({ root: folder.root, entry: { event: 'claim', ...aboutMarker(folder, marker, payload) } })

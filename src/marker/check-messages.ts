@@ -1,7 +1,6 @@
 import { counted, inLine, oneLine, QUOTE_LIMIT, stripControl } from '../kernel/text.ts'
 import { formatAge, toIsoSeconds } from '../kernel/time.ts'
-import type { CheckFailure } from './check.ts'
-import type { FieldKind, MarkerProblem } from './marker.ts'
+import type { CheckFailure, FieldKind, MarkerProblem } from './marker.ts'
 
 const COMMAND_LIMIT = 200
 

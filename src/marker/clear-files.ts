@@ -7,9 +7,8 @@ import { ABANDONED_FILE, CLAIMS_FOLDER, LOOP_GUARD_FILE, MARKER_FILE, RETURN_MET
 import type { TaskFolder } from '../project/task-folder.ts'
 import { endContinuations } from './count/count.ts'
 import { forgetGivenUp } from './given-up.ts'
-import { readMarker, requireReadable } from './marker-file.ts'
+import { abandonUnchecked, mustBeKept, readMarker, removeOrKeep, requireReadable } from './marker-file.ts'
 import { removeMarker } from './marker-store.ts'
-import { abandonUnchecked, mustBeKept, removeOrKeep } from './quarantine.ts'
 import type { StoredMarker } from './stored-marker.ts'
 
 export interface Cleared {

@@ -9,8 +9,7 @@ import { journalPaths } from '../project/journal.ts'
 import { fileNameOf, pathOfFileName, SPECS_ITSELF, type TaskFolder } from '../project/task-folder.ts'
 import { liesBesideAbandoned, readOwnCount, readSpent } from './count/count.ts'
 import { CONTINUATION_LIMIT, isSpent } from './loop-guard.ts'
-import type { StoredMarker } from './stored-marker.ts'
-import { markerKey } from './stored-marker.ts'
+import { markerKey, type StoredMarker } from './stored-marker.ts'
 
 /**
  * Notes which marker was given up, in a folder that git ignores: git restores a tracked marker and may remove all files
@@ -41,27 +40,37 @@ export function wasGivenUp(stored: StoredMarker): boolean {
 
 function isNoted({ folder, marker }: StoredMarker): boolean {
   const key = markerKey(marker)
-  if (key === undefined) return false
-  const { journal, givenUp, note } = pathsFor(folder)
-  try {
-    // A link would lead out of the project.
-    if (kindAt(journal) !== 'folder' || kindAt(givenUp) !== 'folder') return false
-  } catch {
-    // The marker blocks as usual.
-    return false
-  }
-  const read = readSmallFile(note, NOTE_MAX_BYTES)
+  const notes = key === undefined ? undefined : notesFolder(folder.root)
+  if (notes === undefined) return false
+  const read = readSmallFile(path.join(notes, noteName(folder)), NOTE_MAX_BYTES)
   return read.kind === 'text' && read.whole && read.text === `${key}\n`
+}
+
+/** Undefined if there is none, or a link, which would lead out of the project. Never throws. */
+function notesFolder(root: string): string | undefined {
+  const journal = journalPaths(root).folder
+  const notes = path.join(journal, GIVEN_UP_FOLDER)
+  try {
+    return kindAt(journal) === 'folder' && kindAt(notes) === 'folder' ? notes : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function noteName({ relative }: Pick<TaskFolder, 'relative'>): string {
+  return fileNameOf(relative.slice(SPECS_FOLDER.length + 1))
 }
 
 /** Never throws: without the note, a marker that git restores blocks again. */
 export function noteGivenUp({ folder, marker }: StoredMarker): void {
   const key = markerKey(marker)
   if (key === undefined) return
-  const { journal, givenUp, note } = pathsFor(folder)
+  const journal = journalPaths(folder.root).folder
+  const notes = path.join(journal, GIVEN_UP_FOLDER)
+  const note = path.join(notes, noteName(folder))
   try {
     if (makeOwnFolder(journal)) hideFromGit(journal)
-    makeOwnFolder(givenUp)
+    makeOwnFolder(notes)
     tryRemoveFile(note)
     createFile(note, `${key}\n`, false)
   } catch {
@@ -71,12 +80,8 @@ export function noteGivenUp({ folder, marker }: StoredMarker): void {
 
 /** Never throws. */
 export function forgetGivenUp(folder: Pick<TaskFolder, 'root' | 'relative'>): void {
-  const { journal, givenUp, note } = pathsFor(folder)
-  try {
-    if (kindAt(journal) === 'folder' && kindAt(givenUp) === 'folder') tryRemoveFile(note)
-  } catch {
-    // No permission.
-  }
+  const notes = notesFolder(folder.root)
+  if (notes !== undefined) tryRemoveFile(path.join(notes, noteName(folder)))
 }
 
 export interface GivenUpNote {
@@ -91,15 +96,14 @@ const MAX_NOTES = 500
 
 /** Never throws. */
 export function givenUpNotes(root: string): GivenUpNote[] {
-  const folder = journalPaths(root).folder
-  const givenUp = path.join(folder, GIVEN_UP_FOLDER)
+  const notes = notesFolder(root)
+  if (notes === undefined) return []
   try {
-    if (kindAt(folder) !== 'folder' || kindAt(givenUp) !== 'folder') return []
     return fs
-      .readdirSync(givenUp)
+      .readdirSync(notes)
       .slice(0, MAX_NOTES)
       .flatMap((name) => {
-        const read = readSmallFile(path.join(givenUp, name), NOTE_MAX_BYTES)
+        const read = readSmallFile(path.join(notes, name), NOTE_MAX_BYTES)
         if (read.kind !== 'text' || !read.whole) return []
         const names = pathOfFileName(name)
           .split('/')
@@ -113,14 +117,4 @@ export function givenUpNotes(root: string): GivenUpNote[] {
   } catch {
     return []
   }
-}
-
-function pathsFor({ root, relative }: Pick<TaskFolder, 'root' | 'relative'>): {
-  journal: string
-  givenUp: string
-  note: string
-} {
-  const journal = journalPaths(root).folder
-  const givenUp = path.join(journal, GIVEN_UP_FOLDER)
-  return { journal, givenUp, note: path.join(givenUp, fileNameOf(relative.slice(SPECS_FOLDER.length + 1))) }
 }

@@ -1,10 +1,20 @@
+import fs from 'node:fs'
 import path from 'node:path'
+import { isAbsent, isFull, kindAt } from '../disk/file-facts.ts'
 import { readSmallFile } from '../disk/read.ts'
+import { createWhole, removeFile, sync, temporaryBeside, tryRemoveFile } from '../disk/write.ts'
 import { PostflightError } from '../kernel/errors.ts'
-import { MARKER_FILE } from '../kernel/files.ts'
+import { ABANDONED_FILE, MARKER_FILE, UNPARSED_FILE } from '../kernel/files.ts'
 import type { TaskFolder } from '../project/task-folder.ts'
-
-import { MARKER_MAX_BYTES, parseMarker, unparsed } from './marker.ts'
+import {
+  formatMarker,
+  MARKER_MAX_BYTES,
+  mayHaveChecks,
+  parseMarker,
+  UNCHECKED,
+  unparsed,
+  withFields,
+} from './marker.ts'
 import { checkingSince } from './run-checks.ts'
 import { markerDisplayPath, type StoredMarker, type UnreadableMarker } from './stored-marker.ts'
 
@@ -43,4 +53,88 @@ export function requireReadable(
     })
   }
   return read
+}
+
+/** Keeps unparsed and abandoned texts. If that fails, it throws, so that the caller removes nothing. */
+
+export function keepUnparsed(read: StoredMarker | undefined, fileName: string): void {
+  if (read !== undefined && read.marker.fields === undefined && read.text !== '') keepText(read, fileName)
+}
+
+/** Renames a text that did not parse: this needs no disk space. */
+export function removeOrKeep(read: StoredMarker, fileName: string): void {
+  const { folder, marker, text } = read
+  const source = path.join(folder.path, fileName)
+  if (marker.fields !== undefined || text === '') {
+    removeFile(source)
+    return
+  }
+  try {
+    fs.renameSync(source, freeName(path.join(folder.path, UNPARSED_FILE)))
+  } catch (error) {
+    // Plain `rm` has just removed it.
+    if (!isAbsent(error)) throw error
+  }
+}
+
+export function keepText(read: StoredMarker, fileName: string): void {
+  const source = path.join(read.folder.path, fileName)
+  const temporary = temporaryBeside(path.join(read.folder.path, MARKER_FILE))
+  try {
+    fs.copyFileSync(source, temporary, fs.constants.COPYFILE_EXCL)
+    sync(temporary)
+    fs.renameSync(temporary, freeName(path.join(read.folder.path, UNPARSED_FILE)))
+  } catch (error) {
+    tryRemoveFile(temporary)
+    throw error
+  }
+  // Before the original is replaced.
+  sync(read.folder.path)
+}
+
+export function keepEarlierAbandoned(folder: TaskFolder): void {
+  const target = path.join(folder.path, ABANDONED_FILE)
+  if (kindAt(target) === undefined) return
+  fs.renameSync(target, freeName(`${target}.1`))
+  // Before another file takes its name.
+  sync(folder.path)
+}
+
+function freeName(target: string): string {
+  const base = target.replace(/\.\d+$/, '')
+  let name = target
+  for (let number = 1; kindAt(name) !== undefined; number++) name = `${base}.${number}`
+  return name
+}
+
+export function mustBeKept(stored: StoredMarker | undefined): stored is StoredMarker {
+  return stored !== undefined && mayHaveChecks(stored.marker)
+}
+
+export function copyUnchecked(stored: StoredMarker): void {
+  keepEarlierAbandoned(stored.folder)
+  createWhole(path.join(stored.folder.path, ABANDONED_FILE), uncheckedText(stored))
+  sync(stored.folder.path)
+}
+
+export function uncheckedText({ marker, text }: StoredMarker): string {
+  try {
+    return formatMarker(withFields(marker.fields ?? {}, { outcome: UNCHECKED }))
+  } catch (error) {
+    if (error instanceof PostflightError && error.code === 'marker-too-large') return text
+    throw error
+  }
+}
+
+/** The caller holds the folder's lock and ends the count. */
+export function abandonUnchecked(stored: StoredMarker): void {
+  const source = path.join(stored.folder.path, MARKER_FILE)
+  try {
+    copyUnchecked(stored)
+    removeFile(source)
+  } catch (error) {
+    // A full disk still allows a rename.
+    if (!isFull(error)) throw error
+    fs.renameSync(source, path.join(stored.folder.path, ABANDONED_FILE))
+  }
 }

@@ -19,7 +19,6 @@ import { hasClaimsUnderway } from './count/claim-files.ts'
 import { carryCount, endContinuations } from './count/count.ts'
 import { forgetGivenUp, noteGivenUp, spentOf } from './given-up.ts'
 import { formatMarker, type Marker, parseMarker, withFields } from './marker.ts'
-import { readMarker, requireReadable } from './marker-file.ts'
 import {
   abandonUnchecked,
   copyUnchecked,
@@ -27,9 +26,11 @@ import {
   keepText,
   keepUnparsed,
   mustBeKept,
+  readMarker,
   removeOrKeep,
+  requireReadable,
   uncheckedText,
-} from './quarantine.ts'
+} from './marker-file.ts'
 import { markerDisplayPath, type StoredMarker } from './stored-marker.ts'
 
 /** Changes markers under the folder's lock, and never loses a text that it could not parse. */
@@ -49,9 +50,9 @@ export interface NewMarkerPlan extends MarkerPlan {
 export function writeNewMarker<Plan extends NewMarkerPlan>(
   folder: TaskFolder,
   plan: (present: StoredMarker | undefined) => Plan,
-  options: Pick<ChangeOptions, 'patience'> = {},
+  { patienceMs = COMMAND_PATIENCE_MS }: Pick<ChangeOptions, 'patienceMs'> = {},
 ): Plan {
-  return withLock(folder.path, patienceOf(options), () => {
+  return withLock(folder.path, patienceMs, () => {
     const present = requireReadable(readMarker(folder))
     const planned = plan(present)
     const target = path.join(folder.path, MARKER_FILE)
@@ -91,12 +92,8 @@ function rewriteMarker(present: StoredMarker, text: string): void {
 }
 
 export interface ChangeOptions {
-  readonly patience?: 'command' | 'hook'
+  readonly patienceMs?: number
   readonly replaceUnparsed?: boolean
-}
-
-function patienceOf({ patience }: Pick<ChangeOptions, 'patience'>): number {
-  return patience === 'hook' ? HOOK_PATIENCE_MS : COMMAND_PATIENCE_MS
 }
 
 export interface ChangedMarker<Plan extends MarkerPlan | undefined> {
@@ -108,16 +105,16 @@ export interface ChangedMarker<Plan extends MarkerPlan | undefined> {
 export function changeMarker<Plan extends MarkerPlan | undefined>(
   folder: TaskFolder,
   plan: (marker: Marker) => Plan,
-  options: ChangeOptions = {},
+  { patienceMs = COMMAND_PATIENCE_MS, replaceUnparsed = false }: ChangeOptions = {},
 ): ChangedMarker<Plan> {
-  return withLock(folder.path, patienceOf(options), () => {
+  return withLock(folder.path, patienceMs, () => {
     const present = requireReadable(readMarker(folder))
     if (present === undefined) throw new PostflightError('marker-none', { folder: folder.relative })
     const planned = plan(present.marker)
     if (planned === undefined) return { plan: planned, marker: present.marker }
     const { fields } = planned
     if (present.marker.fields === undefined) {
-      if (options.replaceUnparsed !== true) {
+      if (!replaceUnparsed) {
         throw new PostflightError('marker-unparsed', {
           path: markerDisplayPath(folder),
           detail: present.marker.problems.map(markerProblem)[0] ?? '',
@@ -125,10 +122,9 @@ export function changeMarker<Plan extends MarkerPlan | undefined>(
       }
       keepUnparsed(present, MARKER_FILE)
     }
-    const text =
-      options.replaceUnparsed === true
-        ? formatOrReplace(present, fields)
-        : formatMarker(withFields(present.marker.fields ?? {}, fields))
+    const text = replaceUnparsed
+      ? formatOrReplace(present, fields)
+      : formatMarker(withFields(present.marker.fields ?? {}, fields))
     if (planned.keepsUnchecked === true && mustBeKept(present)) copyUnchecked(present)
     rewriteMarker(present, text)
     return { plan: planned, marker: parseMarker(text) }

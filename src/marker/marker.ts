@@ -1,7 +1,6 @@
 import { MAX_CHECKS, PostflightError } from '../kernel/errors.ts'
 import { fromIso, toIsoSeconds } from '../kernel/time.ts'
-import { known } from '../kernel/values.ts'
-import { type MarkerCheck, parseCheck } from './check.ts'
+import { isJsonObject, known } from '../kernel/values.ts'
 import { isCount, parseWait, type Wait } from './marker-wait.ts'
 
 /** Reading a marker never fails: invalid content is one of its problems (docs/design.md, "Markers"). */
@@ -75,8 +74,7 @@ export function parseMarker(text: string): Marker {
       variable === undefined ? { code: 'not-json', detail: (error as Error).message } : { code: 'unfilled', variable },
     )
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return unparsed({ code: 'not-object' })
-  return fromFields(value as Record<string, unknown>)
+  return isJsonObject(value) ? fromFields(value) : unparsed({ code: 'not-object' })
 }
 
 /** Shells leave these as they are if the heredoc's delimiter is quoted. */
@@ -88,8 +86,8 @@ const FILLED = ['session_id', 'cc_session_id', 'agent_id', 'agent_type', 'create
 function unfilledVariable(own: (field: string) => unknown): string | undefined {
   for (const field of FILLED) {
     const value = own(field)
-    const variable = typeof value === 'string' ? VARIABLE.exec(value)?.[0] : undefined
-    if (variable !== undefined) return variable
+    const variable = typeof value === 'string' ? VARIABLE.exec(value) : null
+    if (variable !== null) return variable[0]
   }
   return undefined
 }
@@ -131,41 +129,37 @@ function fromFields(fields: Record<string, unknown>): Marker {
     checks: readChecks(own('checks'), wrong),
   }
   // The hook may read a hundred markers before this code is optimised.
-  const id = string('id')
-  if (id !== undefined) marker.id = id
-  const sessionId = string('session_id')
-  if (sessionId !== undefined) marker.sessionId = sessionId
+  const text = (name: TextField, field: string): void => {
+    const value = string(field)
+    if (value !== undefined) marker[name] = value
+  }
+  text('id', 'id')
+  text('sessionId', 'session_id')
   const variable = unfilledVariable(own)
   if (variable !== undefined) problems.unshift({ code: 'unfilled', variable })
-  const skill = string('skill')
-  if (skill !== undefined) marker.skill = skill
+  text('skill', 'skill')
   if (taskNumber !== undefined) marker.taskNumber = taskNumber
-  const operation = string('operation')
-  if (operation !== undefined) marker.operation = operation
-  const reason = string('reason')
-  if (reason !== undefined) marker.reason = reason
+  text('operation', 'operation')
+  text('reason', 'reason')
   if (createdMs !== undefined) marker.createdMs = createdMs
-  const hostSession = string('cc_session_id')
-  if (hostSession !== undefined) marker.hostSession = hostSession
-  const agent = string('agent_id')
-  if (agent !== undefined) marker.agent = agent
-  const agentType = string('agent_type')
-  if (agentType !== undefined) marker.agentType = agentType
+  text('hostSession', 'cc_session_id')
+  text('agent', 'agent_id')
+  text('agentType', 'agent_type')
   const wait = own('wait') === undefined ? undefined : (parseWait(own('wait')) ?? wrong('wait', 'wait'))
   if (wait !== undefined) marker.wait = wait
   const used = own('waits')
   const waits = used === undefined || isCount(used) ? used : wrong('waits', 'count')
   if (waits !== undefined) marker.waits = waits
-  const ownerFrom = string('owner_from')
-  if (ownerFrom !== undefined) marker.ownerFrom = ownerFrom
-  const checksSession = string('checks_session')
-  if (checksSession !== undefined) marker.checksSession = checksSession
-  const outcome = string('outcome')
-  if (outcome !== undefined) marker.outcome = outcome
+  text('ownerFrom', 'owner_from')
+  text('checksSession', 'checks_session')
+  text('outcome', 'outcome')
   return marker
 }
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] }
+
+/** Its fields that hold any text. */
+type TextField = { [K in keyof Marker]-?: Marker[K] extends string | undefined ? K : never }[keyof Marker]
 
 function readSteps(value: unknown, wrong: (field: string, expected: FieldKind) => undefined): MarkerStep[] {
   if (value === undefined) return []
@@ -214,6 +208,119 @@ export function checksSessionOf({ checksSession, hostSession }: Marker): string 
 }
 
 export const UNCHECKED = 'unchecked'
+
+/** Shell commands that must succeed before a marker may be cleared. Only commands in the agent's own shell run them. */
+
+/** In characters, from the end. */
+const KEPT_OUTPUT = 1_000
+
+export type CheckFailure =
+  | { readonly kind: 'exited'; readonly exitCode: number }
+  | { readonly kind: 'killed'; readonly signal: string }
+  | { readonly kind: 'timed-out'; readonly limitMs: number }
+
+export interface CheckResult {
+  readonly run: string
+  readonly failure: CheckFailure | undefined
+  readonly durationMs: number
+  readonly output: string
+}
+
+export interface LastFailure extends Pick<CheckResult, 'output'> {
+  readonly failure: CheckFailure
+}
+
+export interface MarkerCheck {
+  readonly run: string
+  readonly step?: string
+  readonly failed?: LastFailure
+}
+
+export function parseCheck(value: unknown): MarkerCheck | undefined {
+  if (!isJsonObject(value) || typeof value.run !== 'string' || value.run.trim() === '') return undefined
+  const { run, step } = value
+  const failed = parseFailure(value.failed)
+  return known({ run, step: (typeof step === 'string' && step) || undefined, failed })
+}
+
+export function parseFailure(value: unknown): LastFailure | undefined {
+  if (!isJsonObject(value)) return undefined
+  const output = typeof value.output === 'string' ? value.output.slice(-KEPT_OUTPUT) : ''
+  if (typeof value.timed_out_ms === 'number') {
+    return { failure: { kind: 'timed-out', limitMs: value.timed_out_ms }, output }
+  }
+  if (typeof value.signal === 'string') return { failure: { kind: 'killed', signal: value.signal }, output }
+  return typeof value.exit_code === 'number'
+    ? { failure: { kind: 'exited', exitCode: value.exit_code }, output }
+    : undefined
+}
+
+export function failedField({ failure, output }: LastFailure): Record<string, unknown> {
+  return known({
+    exit_code: failure.kind === 'exited' ? failure.exitCode : undefined,
+    signal: failure.kind === 'killed' ? failure.signal : undefined,
+    timed_out_ms: failure.kind === 'timed-out' ? failure.limitMs : undefined,
+    output: output.slice(-KEPT_OUTPUT),
+  })
+}
+
+export function commandsOf(checks: readonly MarkerCheck[]): string[] {
+  return [...new Set(checks.map(({ run }) => run))]
+}
+
+export function sameChecks(some: readonly MarkerCheck[], others: readonly MarkerCheck[]): boolean {
+  const keys = (checks: readonly MarkerCheck[]): string => JSON.stringify(checks.map(({ run, step }) => [run, step]))
+  return keys(some) === keys(others)
+}
+
+export interface CheckCaller {
+  readonly session: string | undefined
+  readonly runChecks: boolean
+}
+
+export type CheckDecision =
+  | { readonly kind: 'free' }
+  | { readonly kind: 'run'; readonly commands: readonly string[]; readonly areForeign: boolean }
+  | {
+      readonly kind: 'refused'
+      readonly why: 'other-session' | 'unowned' | 'unreadable'
+      readonly commands: readonly string[]
+    }
+
+export function isOwnChecks(marker: Marker, session: string | undefined): boolean {
+  return session !== undefined && marker.hostSession !== undefined && checksSessionOf(marker) === session
+}
+
+export function decideChecks(marker: Marker, caller: CheckCaller, checks = marker.checks): CheckDecision {
+  const commands = commandsOf(checks)
+  if (hasUnreadableChecks(marker)) return { kind: 'refused', why: 'unreadable', commands }
+  if (checks.length === 0) return { kind: 'free' }
+  if (marker.hostSession === undefined) return { kind: 'refused', why: 'unowned', commands }
+  if (isOwnChecks(marker, caller.session)) return { kind: 'run', commands, areForeign: false }
+  return caller.runChecks
+    ? { kind: 'run', commands, areForeign: true }
+    : { kind: 'refused', why: 'other-session', commands }
+}
+
+/** Includes the caller's abandoned markers: their checks were not run. */
+export function decideFolder(
+  pending: Marker | undefined,
+  abandoned: readonly Marker[],
+  caller: CheckCaller,
+): CheckDecision {
+  const ownMarkers = abandoned.filter((marker) => isOwnChecks(marker, caller.session))
+  const own = ownMarkers.flatMap(({ checks }) => checks)
+  const decided: CheckDecision = pending === undefined ? { kind: 'free' } : decideChecks(pending, caller)
+  if (decided.kind === 'refused') return decided
+  if (ownMarkers.some(hasUnreadableChecks)) return { kind: 'refused', why: 'unreadable', commands: commandsOf(own) }
+  if (own.length === 0) return decided
+  const commands = decided.kind === 'run' ? decided.commands : []
+  return {
+    kind: 'run',
+    commands: [...new Set([...commands, ...commandsOf(own)])],
+    areForeign: decided.kind === 'run' && decided.areForeign,
+  }
+}
 
 export interface NewMarker {
   readonly id: string

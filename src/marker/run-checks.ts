@@ -8,7 +8,7 @@ import { PostflightError } from '../kernel/errors.ts'
 import { KIND_NAMES } from '../kernel/file-messages.ts'
 import { CHECKING_FILE } from '../kernel/files.ts'
 import type { TaskFolder } from '../project/task-folder.ts'
-import type { CheckFailure, CheckResult } from './check.ts'
+import type { CheckFailure, CheckResult } from './marker.ts'
 
 /**
  * Checks take minutes, so they have their own lock: the marker's is held for ms. Touching it shows that its process is

@@ -1,6 +1,6 @@
 import { approval, counted, listed, quote } from '../kernel/text.ts'
-import type { CheckFailure } from '../marker/check.ts'
 import { failureWords, seconds } from '../marker/check-messages.ts'
+import type { CheckFailure } from '../marker/marker.ts'
 import { MAX_PHASE_STEPS } from './definition/definition-limits.ts'
 import { isResumableOutcome } from './machine/history.ts'
 import type { NotBound } from './machine/receipt.ts'

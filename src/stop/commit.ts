@@ -1,6 +1,6 @@
 import { isPast } from '../disk/age.ts'
 import { errorText, isAbsent } from '../disk/file-facts.ts'
-import { LockBusy, retryWhileLocked } from '../disk/lock.ts'
+import { HOOK_PATIENCE_MS, LockBusy, retryWhileLocked } from '../disk/lock.ts'
 import type { Moment, Occasion } from '../hosts/host.ts'
 import { PostflightError } from '../kernel/errors.ts'
 import { claimContinuation } from '../marker/count/claim.ts'
@@ -150,7 +150,7 @@ export function updateWait(folder: TaskFolder, moment: Moment, kind: SessionEven
       const fields = verdict && waitFields(verdict)
       return fields && { fields, ended: verdict.kind === 'ends' ? present.wait?.for : undefined }
     },
-    { patience: 'hook' },
+    { patienceMs: HOOK_PATIENCE_MS },
   )
   return plan?.ended === undefined ? [] : [waitEndRecord(folder, marker, moment.payload, plan.ended)]
 }

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { errorCode, isFull } from '../../disk/file-facts.ts'
-import { bypassDone, bypassNewSessions, sessionFolders } from '../../done/session-folder.ts'
+import { bypassDone, bypassNewSessions, sessionFolders } from '../../done/done-state.ts'
 import { hasDoneFile } from '../../done/trust-store.ts'
 import { shellIdentity } from '../../hosts/all-hosts.ts'
 import { commandLine } from '../../kernel/command-line.ts'

@@ -6,7 +6,6 @@ import { commandLine } from '../../kernel/command-line.ts'
 import { MAX_CHECKS, PostflightError } from '../../kernel/errors.ts'
 import { ABANDONED_FILE, MARKER_FILE } from '../../kernel/files.ts'
 import { oneLine, QUOTE_LIMIT, quotedNames } from '../../kernel/text.ts'
-import { type MarkerCheck, parseCheck } from '../../marker/check.ts'
 import { CHECK_TEXT } from '../../marker/check-messages.ts'
 import { wasGivenUp } from '../../marker/given-up.ts'
 import {
@@ -17,10 +16,12 @@ import {
   hasUnreadableChecks,
   MAX_CHECKLIST_STEPS,
   type Marker,
+  type MarkerCheck,
   type MarkerStep,
   mayHaveChecks,
   newMarkerFields,
   OWNER_FROM_ENVIRONMENT,
+  parseCheck,
   withFields,
 } from '../../marker/marker.ts'
 import { writeNewMarker } from '../../marker/marker-store.ts'

@@ -2,10 +2,15 @@ import * as z from 'zod/mini'
 import { shellIdentity } from '../../hosts/all-hosts.ts'
 import { type ErrorArguments, PostflightError } from '../../kernel/errors.ts'
 import { oneLine } from '../../kernel/text.ts'
-import { commandsOf, type MarkerCheck } from '../../marker/check.ts'
 import { CHECK_TEXT, checkList, failureWords, markerProblem, since } from '../../marker/check-messages.ts'
-import { decideChecks } from '../../marker/decision.ts'
-import { hasUnreadableChecks, type Marker, remainingSteps } from '../../marker/marker.ts'
+import {
+  commandsOf,
+  decideChecks,
+  hasUnreadableChecks,
+  type Marker,
+  type MarkerCheck,
+  remainingSteps,
+} from '../../marker/marker.ts'
 import { readMarker, requireReadable } from '../../marker/marker-file.ts'
 import { changeMarker } from '../../marker/marker-store.ts'
 import { markerDisplayPath } from '../../marker/stored-marker.ts'

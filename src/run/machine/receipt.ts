@@ -1,6 +1,6 @@
 import { toIso } from '../../kernel/time.ts'
 import { isJsonObject } from '../../kernel/values.ts'
-import { type CheckResult, failedField, parseFailure } from '../../marker/check.ts'
+import { type CheckResult, failedField, parseFailure } from '../../marker/marker.ts'
 
 /** Receipts of checks (docs/design.md, "Checks"). A phase passes only with a green one whose files are unchanged. */
 

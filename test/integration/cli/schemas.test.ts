@@ -1,7 +1,7 @@
 /** The schemas that the package publishes, compared with the files that the hook and the CLI write. */
 
 import { describe, expect, it } from 'vitest'
-import { sessionFolder } from '../../../src/done/session-folder.ts'
+import { sessionFolder } from '../../../src/done/done-state.ts'
 import { STATE_FIELDS } from '../../../src/run/machine/state-fields.ts'
 import { generatedSchemas, publishedSchemas, readSchema, schemaFaults } from '../../support/json-schemas.ts'
 import { SESSION, shellRan, stop } from '../../support/payloads.ts'

@@ -135,20 +135,41 @@ describe.concurrent('create writes the marker', () => {
 })
 
 describe.concurrent('create finds or makes the task folder', () => {
-  it('pads the number to three digits', async () => {
-    const project = createSourceProject()
+  it.each<[string, { specs?: boolean; git?: boolean }, string, string[], string]>([
+    ['pads the number to three digits', {}, '.', ['7', 'x'], 'specs/007_x'],
+    ['keeps a number of more than three digits as it is', {}, '.', ['12345', 'x'], 'specs/12345_x'],
+    [
+      'makes specs/ beside the nearest .git, from a folder below it',
+      { specs: false },
+      'src',
+      ['7', 'x'],
+      'specs/007_x',
+    ],
+    [
+      'makes specs/ in the current folder outside any repository',
+      { specs: false, git: false },
+      '.',
+      ['7', 'x'],
+      'specs/007_x',
+    ],
+    [
+      'makes specs/ in the folder that --root names',
+      { specs: false },
+      '.',
+      ['7', 'x', '--root', 'src'],
+      'src/specs/007_x',
+    ],
+    ['does not reopen an archived task by its number', {}, '.', ['12', 'y'], 'specs/012_y'],
+  ])('%s', async (_, options, cwd, words, folder) => {
+    const project = createSourceProject(options)
+    mkdirSync(project.at('src'))
+    if (options.specs !== false) mkdirSync(project.at('specs/archive/012_x'), { recursive: true })
 
-    await project.cli(['create', '7', 'x'])
+    const run = await project.cli(['create', ...words], { cwd: project.at(cwd) })
 
-    expect(readMarker(project, 'specs/007_x/.postflight-pending')).toMatchObject({ task_number: 7 })
-  })
-
-  it('keeps a number of more than three digits as it is', async () => {
-    const project = createSourceProject()
-
-    await project.cli(['create', '12345', 'x'])
-
-    expect(project.has('specs/12345_x/.postflight-pending')).toBe(true)
+    expect(run.status).toBe(0)
+    expect(readMarker(project, `${folder}/.postflight-pending`)).toMatchObject({ task_number: Number(words[0]) })
+    for (const specs of ['specs', 'src/specs']) expect(project.has(specs)).toBe(folder.startsWith(`${specs}/`))
   })
 
   it('finds the folder again by its number and by its name', async () => {
@@ -162,74 +183,20 @@ describe.concurrent('create finds or makes the task folder', () => {
     expect(byName.json().path).toBe(project.at(SEED_MARKER))
   })
 
-  it('makes specs/ beside the nearest .git, from a folder below it', async () => {
-    const project = createSourceProject({ specs: false })
-    mkdirSync(project.at('src', 'deep'), { recursive: true })
-
-    await project.cli(['create', '7', 'x'], { cwd: project.at('src', 'deep') })
-
-    expect(project.has('specs/007_x/.postflight-pending')).toBe(true)
-    expect(project.has('src/deep/specs')).toBe(false)
-  })
-
-  it('makes specs/ in the current folder outside any repository', async () => {
-    const project = createSourceProject({ specs: false, git: false })
-
-    await project.cli(['create', '7', 'x'])
-
-    expect(project.has('specs/007_x/.postflight-pending')).toBe(true)
-  })
-
-  it('makes specs/ in the folder that --root names', async () => {
-    const project = createSourceProject({ specs: false })
-    mkdirSync(project.at('elsewhere'))
-
-    await project.cli(['create', '7', 'x', '--root', 'elsewhere'])
-
-    expect(project.has('elsewhere/specs/007_x/.postflight-pending')).toBe(true)
-    expect(project.has('specs')).toBe(false)
-  })
-
-  it('asks for a slug where the task has no folder yet', async () => {
+  it.each<[string, string[], string[], number, RegExp]>([
+    ['asks for a slug if the task has no folder yet', [], ['7'], 64, /give a slug/],
+    ['refuses a second folder for a number', ['007_a'], ['7', 'another_slug'], 1, /007_a/],
+    ['reports a number with several folders', ['007_a', '007_b'], ['7'], 64, /007_a, 007_b/],
+  ])('%s', async (_, folders, words, status, message) => {
     const project = createSourceProject()
+    for (const folder of folders) mkdirSync(project.at('specs', folder))
+    const before = project.snapshot()
 
-    const run = await project.cli(['create', '7'])
+    const run = await project.cli(['create', ...words])
 
-    expect(run.status).toBe(64)
-    expect(run.stderr).toContain('give a slug')
-    expect(project.snapshot()).toEqual({ specs: 'folder' })
-  })
-
-  it('refuses a second folder for a number', async () => {
-    const project = createSourceProject()
-    await project.cli(['create', ...SEED_WORDS])
-
-    const run = await project.cli(['create', '259', 'another_slug'])
-
-    expect(run.status).toBe(1)
-    expect(run.stderr).toContain('259_prove_completeness')
-    expect(project.has('specs/259_another_slug')).toBe(false)
-  })
-
-  it('reports a number with several folders', async () => {
-    const project = createSourceProject()
-    mkdirSync(project.at('specs/007_a'))
-    mkdirSync(project.at('specs/007_b'))
-
-    const run = await project.cli(['create', '7'])
-
-    expect(run.status).toBe(64)
-    expect(run.stderr).toMatch(/007_a, 007_b/)
-  })
-
-  it('does not reopen an archived task by its number', async () => {
-    const project = createSourceProject()
-    mkdirSync(project.at('specs/archive/012_x'), { recursive: true })
-
-    const run = await project.cli(['create', '12', 'y'])
-
-    expect(run.status).toBe(0)
-    expect(project.has('specs/012_y/.postflight-pending')).toBe(true)
+    expect(run.status).toBe(status)
+    expect(run.stderr).toMatch(message)
+    expect(project.snapshot()).toEqual(before)
   })
 })
 
@@ -265,26 +232,16 @@ describe.concurrent('create refuses these, and writes nothing:', () => {
     expect(project.snapshot()).toEqual({})
   })
 
-  it('a slug that begins with a dash, without -- before it', async () => {
+  const BAD_TASKS = ['../259_x', '/tmp/259_x', '1.5', '-1', '0x10', '..', '.', 'no_number', '9999999', '']
+
+  it.each([['259', '-x'], ...BAD_TASKS.map((task) => ['--', task, 'slug'])])('the words %j %j %j', async (...words) => {
     const project = createSourceProject({ specs: false })
 
-    const run = await project.cli(['create', '259', '-x'])
+    const run = await project.cli(['create', ...words])
 
     expect(run.status).toBe(64)
     expect(project.snapshot()).toEqual({})
   })
-
-  it.each(['../259_x', '/tmp/259_x', '1.5', '-1', '0x10', '..', '.', 'no_number', '9999999', ''])(
-    'task %j',
-    async (task) => {
-      const project = createSourceProject({ specs: false })
-
-      const run = await project.cli(['create', '--', task, 'slug'])
-
-      expect(run.status).toBe(64)
-      expect(project.snapshot()).toEqual({})
-    },
-  )
 
   it.each(['--skill', '--operation', '--session-id', '--host-session', '--agent', '--agent-type', '--step'])(
     'a %s that is empty or has several lines',
@@ -323,26 +280,15 @@ describe.concurrent('create refuses these, and writes nothing:', () => {
     expect((await project.cli(['create', '7', 'x', ...steps(100)])).status).toBe(0)
   })
 
-  it('specs/ that is a link to elsewhere', async () => {
-    const project = createSourceProject({ specs: false })
+  it.each(['specs', 'specs/007_x'])('%s that is a link to elsewhere', async (name) => {
+    const project = createSourceProject({ specs: name !== 'specs' })
     mkdirSync(join(project.base, 'elsewhere'))
-    symlinkSync(join(project.base, 'elsewhere'), project.at('specs'))
+    symlinkSync(join(project.base, 'elsewhere'), project.at(name))
 
     const run = await project.cli(['create', '7', 'x'])
 
     expect(run.status).toBe(73)
     expect(run.stderr).toContain('a link')
-    expect(project.snapshot('../elsewhere')).toEqual({})
-  })
-
-  it('a task folder that is a link to elsewhere', async () => {
-    const project = createSourceProject()
-    mkdirSync(join(project.base, 'elsewhere'))
-    symlinkSync(join(project.base, 'elsewhere'), project.at('specs/007_x'))
-
-    const run = await project.cli(['create', '7', 'x'])
-
-    expect(run.status).toBe(73)
     expect(project.snapshot('../elsewhere')).toEqual({})
   })
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { failedField, type LastFailure, parseFailure } from '../../../src/marker/check.ts'
 import { CHECK_RECORDS, CHECK_TEXT, failureWords, seconds, since } from '../../../src/marker/check-messages.ts'
+import { failedField, type LastFailure, parseFailure } from '../../../src/marker/marker.ts'
 import { parseReceipt } from '../../../src/run/machine/receipt.ts'
 import { itSays } from '../sentences.ts'
 

@@ -2,12 +2,16 @@ import { describe, expect, it } from 'vitest'
 import type { CommandForm } from '../../../src/kernel/command-line.ts'
 import { parseMarker, unparsed } from '../../../src/marker/marker.ts'
 import { REASON_LIMIT } from '../../../src/stop/answer.ts'
-import { composeReason } from '../../../src/stop/reason.ts'
+import { type BlockedMarker, composeReason } from '../../../src/stop/reason.ts'
 import { blocked, PATTERN_MARKER, PATTERN_MARKER_QUOTED } from '../builders.ts'
 
 const ON_PATH: CommandForm = { onPath: true, byNpx: false, script: '/opt/postflight.js' }
 const OFF_PATH: CommandForm = { onPath: false, byNpx: false, script: '/opt/my tools/postflight.js' }
 const REPORT = /\n\nThen repeat your full report as your last message: your caller receives only that message\.$/
+
+function reasonOf(items: readonly BlockedMarker[], form = ON_PATH, isSubagent = false): string {
+  return composeReason(items, form, isSubagent)
+}
 
 const linesOf = (reason: string): string[] => reason.split('\n')
 
@@ -22,32 +26,28 @@ describe("the marker's own reason comes first, word for word", () => {
     ['placeholders of a template', '$& $1 $$ {{x}}'],
     ['JSON', '{"decision":"approve"}'],
   ])('%s', (_, reason) => {
-    const text = composeReason([blocked({ reason })], ON_PATH, false)
+    const text = reasonOf([blocked({ reason })])
     expect(text.startsWith(`${reason}\n${reason.includes('\n') ? '\n' : ''}Task 259_prove_completeness: `)).toBe(true)
   })
 
   it('without control characters', () => {
-    const text = composeReason(
-      [blocked({ reason: '\u001b[2Jcommit\u0007\r\nthen \u009b31mpush\u0000' })],
-      ON_PATH,
-      false,
-    )
+    const text = reasonOf([blocked({ reason: '\u001b[2Jcommit\u0007\r\nthen \u009b31mpush\u0000' })])
     expect(text.startsWith('[2Jcommit\nthen 31mpush\n\nTask ')).toBe(true)
   })
 
   it('without blank space around it', () => {
-    expect(composeReason([blocked({ reason: '\n  commit \n' })], ON_PATH, false)).toMatch(/^commit\nTask /)
+    expect(reasonOf([blocked({ reason: '\n  commit \n' })])).toMatch(/^commit\nTask /)
   })
 
   it.each([undefined, '', null, 5, ' \n ', '\u0000\u0007'])(
     'a missing one (%j) is replaced by the default',
     (reason) => {
-      expect(composeReason([blocked({ reason })], ON_PATH, false)).toMatch(/^Postflight operations pending\nTask /)
+      expect(reasonOf([blocked({ reason })])).toMatch(/^Postflight operations pending\nTask /)
     },
   )
 
   it('a long one is cut, but not the text after it', () => {
-    const text = composeReason([blocked({ reason: 'x'.repeat(60_000) })], OFF_PATH, true)
+    const text = reasonOf([blocked({ reason: 'x'.repeat(60_000) })], OFF_PATH, true)
     expect(text).toHaveLength(REASON_LIMIT)
     expect(text).toMatch(/^x{3000,}…\nTask 259_prove_completeness: /)
     expect(text).toContain('clear the marker: postflight clear 259_prove_completeness\n')
@@ -56,14 +56,14 @@ describe("the marker's own reason comes first, word for word", () => {
 
   it('control characters in it take no room', () => {
     const reason = `com${'\u009b'.repeat(20_000)}mit`
-    expect(composeReason([blocked({ reason })], ON_PATH, false)).toMatch(/^commit\nTask /)
+    expect(reasonOf([blocked({ reason })])).toMatch(/^commit\nTask /)
   })
 
   it('one that just fits is whole, and a longer one is cut', () => {
-    const overhead = composeReason([blocked({ reason: 'x' })], ON_PATH, false).length - 1
+    const overhead = reasonOf([blocked({ reason: 'x' })]).length - 1
     const whole = 'x'.repeat(REASON_LIMIT - overhead)
-    expect(composeReason([blocked({ reason: whole })], ON_PATH, false)).toMatch(new RegExp(`^${whole}\nTask`))
-    const more = composeReason([blocked({ reason: `${whole}x` })], ON_PATH, false)
+    expect(reasonOf([blocked({ reason: whole })])).toMatch(new RegExp(`^${whole}\nTask`))
+    const more = reasonOf([blocked({ reason: `${whole}x` })])
     expect(more).toMatch(/^x+…\nTask/)
     expect(more).toHaveLength(REASON_LIMIT)
   })
@@ -77,7 +77,7 @@ describe('a marker that does not parse', () => {
     ['[]', 'is JSON, but not an object'],
   ])('%j: the reason names the file and its problem', (text, problem) => {
     const item = { ...blocked(), marker: parseMarker(text) }
-    const [first] = linesOf(composeReason([item], ON_PATH, false))
+    const [first] = linesOf(reasonOf([item]))
     expect(first).toContain(
       `Postflight operations pending (the marker specs/259_prove_completeness/.postflight-pending ${problem}`,
     )
@@ -85,25 +85,25 @@ describe('a marker that does not parse', () => {
 
   it('its parse error is cut, and without terminal escapes', () => {
     const item = { ...blocked(), marker: parseMarker(`\u001b[2J${'x'.repeat(60_000)}`) }
-    const text = composeReason([item], ON_PATH, false)
+    const text = reasonOf([item])
     expect(text).not.toContain('\u001b')
     expect(text.length).toBeLessThan(1000)
   })
 
   it('without a known problem counts as a marker without a reason', () => {
     const item = { ...blocked(), marker: { ...unparsed({ code: 'empty' }), problems: [] } }
-    expect(composeReason([item], ON_PATH, false)).toMatch(/^Postflight operations pending\nTask /)
+    expect(reasonOf([item])).toMatch(/^Postflight operations pending\nTask /)
   })
 
   it('one wrong field does not hide the reason', () => {
-    expect(composeReason([blocked({ reason: 'commit', created: 5 })], ON_PATH, false)).toMatch(/^commit\nTask /)
+    expect(reasonOf([blocked({ reason: 'commit', created: 5 })])).toMatch(/^commit\nTask /)
   })
 })
 
 describe('task, steps, commands and continuation', () => {
   it('the whole reason for the marker of the original pattern', () => {
     const item = { ...blocked(), marker: parseMarker(PATTERN_MARKER), count: 2 }
-    expect(composeReason([item], ON_PATH, false)).toBe(
+    expect(reasonOf([item])).toBe(
       [
         'Postflight pending: status update, artifact linking, git commit',
         'Task 259_prove_completeness: the postflight of its research (skill-lean-research) is still pending. Marker: specs/259_prove_completeness/.postflight-pending',
@@ -112,68 +112,65 @@ describe('task, steps, commands and continuation', () => {
         'Blocked stop 2 of 3. (After the third, you may stop.)',
       ].join('\n'),
     )
-    expect(composeReason([blocked({ cc_session_id: 'sess-a' })], ON_PATH, false)).not.toContain('It has no owner')
+    expect(reasonOf([blocked({ cc_session_id: 'sess-a' })])).not.toContain('It has no owner')
   })
 
   it('leaves out the operation and the skill that nobody named', () => {
-    const where = (fields: object): string | undefined =>
-      linesOf(composeReason([blocked({ reason: 'r', ...fields })], ON_PATH, false))[1]
+    const where = (fields: object): string | undefined => linesOf(reasonOf([blocked({ reason: 'r', ...fields })]))[1]
     expect(where({ operation: 'work', skill: 'manual' })).toContain(': its postflight is still pending.')
     expect(where({ operation: 'plan', skill: 'manual' })).toContain(': the postflight of its plan is still pending.')
     expect(where({ operation: 'work', skill: 'lean' })).toContain(': its postflight (lean) is still pending.')
   })
 
   it('begin after an empty line where the reason is a list', () => {
-    expect(composeReason([blocked({ reason: '- link\n- commit\n' })], ON_PATH, false)).toMatch(
-      /^- link\n- commit\n\nTask /,
-    )
-    const long = composeReason([blocked({ reason: '- x\n'.repeat(3000) })], ON_PATH, false)
+    expect(reasonOf([blocked({ reason: '- link\n- commit\n' })])).toMatch(/^- link\n- commit\n\nTask /)
+    const long = reasonOf([blocked({ reason: '- x\n'.repeat(3000) })])
     expect(long).toMatch(/…\n\nTask /)
     expect(long.length).toBeLessThanOrEqual(4000)
   })
 
   it('operation and skill are one line each, and left out if they are empty', () => {
-    const text = composeReason([blocked({ operation: ' plan\n\u001b[1m ', skill: '\u0000' })], ON_PATH, false)
+    const text = reasonOf([blocked({ operation: ' plan\n\u001b[1m ', skill: '\u0000' })])
     expect(text).toContain('the postflight of its plan [1m is still pending')
-    const long = composeReason([blocked({ operation: 'o'.repeat(9000), skill: 's'.repeat(9000) })], ON_PATH, false)
+    const long = reasonOf([blocked({ operation: 'o'.repeat(9000), skill: 's'.repeat(9000) })])
     expect(long.length).toBeLessThan(600)
   })
 
   it('the old global marker has the name of its folder, and `.` clears it', () => {
-    const text = composeReason([blocked({}, { task: '.', path: 'specs/.postflight-pending' })], ON_PATH, false)
+    const text = reasonOf([blocked({}, { task: '.', path: 'specs/.postflight-pending' })])
     expect(text).toContain('Task specs/: its postflight is still pending. Marker: specs/.postflight-pending\n')
     expect(text).toContain('clear the marker: postflight clear .\n')
   })
 
   it('every command has --root if the agent would not find the root (CPO#88, CC#50960)', () => {
-    const text = composeReason([blocked({ steps: ['a'] }, { root: '/my project' })], OFF_PATH, false)
+    const text = reasonOf([blocked({ steps: ['a'] }, { root: '/my project' })], OFF_PATH)
     expect(text).toContain("postflight step 259_prove_completeness --root '/my project' <number>")
     expect(text).toContain("clear the marker: postflight clear 259_prove_completeness --root '/my project'\n")
     expect(text).toContain(
       "(where `postflight` is not on the PATH: node '/opt/my tools/postflight.js' clear 259_prove_completeness --root '/my project')",
     )
-    expect(composeReason([blocked({ steps: ['a'] })], OFF_PATH, false)).not.toContain('--root')
+    expect(reasonOf([blocked({ steps: ['a'] })], OFF_PATH)).not.toContain('--root')
   })
 
   it('the command through Node is named only if `postflight` is not on the PATH', () => {
-    expect(composeReason([blocked()], OFF_PATH, false)).toContain("node '/opt/my tools/postflight.js' clear")
-    expect(composeReason([blocked()], ON_PATH, false)).not.toContain('node ')
+    expect(reasonOf([blocked()], OFF_PATH)).toContain("node '/opt/my tools/postflight.js' clear")
+    expect(reasonOf([blocked()])).not.toContain('node ')
   })
 
   it('a task with a space or a quote is quoted in the command', () => {
-    const text = composeReason([blocked({}, { task: "259_it's mine" })], ON_PATH, false)
+    const text = reasonOf([blocked({}, { task: "259_it's mine" })])
     expect(text).toContain("postflight clear '259_it'\\''s mine'\n")
   })
 
   it.each([1, 2, 3])('continuation %i of 3', (count) => {
-    expect(composeReason([blocked({}, { count })], ON_PATH, false)).toContain(`Blocked stop ${count} of 3`)
+    expect(reasonOf([blocked({}, { count })])).toContain(`Blocked stop ${count} of 3`)
   })
 })
 
 describe('the checklist', () => {
   it('lists the remaining steps with their numbers in the whole list', () => {
     const steps = ['status', { name: 'link', done: true }, { name: 'git commit', done: false }]
-    expect(linesOf(composeReason([blocked({ steps })], ON_PATH, false)).slice(2, 6)).toEqual([
+    expect(linesOf(reasonOf([blocked({ steps })])).slice(2, 6)).toEqual([
       'Steps that remain:',
       '  1. status',
       '  3. git commit',
@@ -183,7 +180,7 @@ describe('the checklist', () => {
 
   it('is left out if it is empty, or all steps are done', () => {
     for (const steps of [[], [{ name: 'a', done: true }]]) {
-      expect(composeReason([blocked({ steps })], ON_PATH, false)).not.toMatch(/Steps that remain|postflight step/)
+      expect(reasonOf([blocked({ steps })])).not.toMatch(/Steps that remain|postflight step/)
     }
   })
 
@@ -193,30 +190,30 @@ describe('the checklist', () => {
     [100, '  and 92 more'],
   ])('of %i steps lists eight, and counts the rest', (count, rest) => {
     const steps = Array.from({ length: count }, (_, index) => `step ${index + 1}`)
-    const lines = linesOf(composeReason([blocked({ steps })], ON_PATH, false))
+    const lines = linesOf(reasonOf([blocked({ steps })]))
     expect(lines.slice(3, 11)).toEqual(steps.slice(0, 8).map((name, index) => `  ${index + 1}. ${name}`))
     expect(lines.filter((line) => line.startsWith('  and '))).toEqual(rest === undefined ? [] : [rest])
   })
 
   it('has a number for each of two steps of one name', () => {
-    const text = composeReason([blocked({ steps: ['test', { name: 'test', done: true }, 'test'] })], ON_PATH, false)
+    const text = reasonOf([blocked({ steps: ['test', { name: 'test', done: true }, 'test'] })])
     expect(text).toContain('  1. test\n  3. test\n')
   })
 
   it('has names on one line, cut, and without escapes', () => {
-    const text = composeReason([blocked({ steps: [`a\n\u001b[2Jb${'c'.repeat(500)}`] })], ON_PATH, false)
+    const text = reasonOf([blocked({ steps: [`a\n\u001b[2Jb${'c'.repeat(500)}`] })])
     expect(text).toMatch(/\n {2}1\. a \[2Jbc{70,}…\n/)
   })
 })
 
 describe('a sub-agent is asked to repeat its report (CC#85917, OMC#3203)', () => {
   it('at the end', () => {
-    expect(composeReason([blocked()], ON_PATH, true)).toMatch(REPORT)
-    expect(composeReason([blocked(), blocked()], ON_PATH, true).match(/full report/g)).toHaveLength(1)
+    expect(reasonOf([blocked()], ON_PATH, true)).toMatch(REPORT)
+    expect(reasonOf([blocked(), blocked()], ON_PATH, true).match(/full report/g)).toHaveLength(1)
   })
 
   it('but main is not, because it has no caller', () => {
-    expect(composeReason([blocked()], ON_PATH, false)).not.toContain('report')
+    expect(reasonOf([blocked()])).not.toContain('report')
   })
 
   it.each(['no marker of JSON', ''])('also if many markers do not parse (%j)', (text) => {
@@ -225,7 +222,7 @@ describe('a sub-agent is asked to repeat its report (CC#85917, OMC#3203)', () =>
       marker: parseMarker(text),
     }))
     for (let count = 1; count <= items.length; count++) {
-      const reason = composeReason(items.slice(0, count), OFF_PATH, true)
+      const reason = reasonOf(items.slice(0, count), OFF_PATH, true)
       expect(reason.length).toBeLessThanOrEqual(REASON_LIMIT)
       expect(reason).toMatch(REPORT)
       // The whole problem is named, however many markers share the answer.
@@ -243,13 +240,13 @@ describe('several markers', () => {
     )
 
   it('are listed in their order, each with its own command, with blank lines between them', () => {
-    const text = composeReason(items(3), ON_PATH, false)
+    const text = reasonOf(items(3))
     expect(text.split('\n\n').map((section) => linesOf(section)[0])).toEqual(['reason 1', 'reason 2', 'reason 3'])
     for (const task of ['001_x', '002_x', '003_x']) expect(text).toContain(`postflight clear ${task}\n`)
   })
 
   it('are counted if they do not fit', () => {
-    const text = composeReason(items(100), ON_PATH, true)
+    const text = reasonOf(items(100), ON_PATH, true)
     const shown = text.match(/^Task \d+_x: /gm) ?? []
     expect(shown.length).toBeGreaterThan(5)
     expect(shown.map((line) => line.slice(5, 8))).toEqual(shown.map((_, index) => String(index + 1).padStart(3, '0')))
@@ -260,7 +257,7 @@ describe('several markers', () => {
 
   it('are each described or counted, however many there are', () => {
     for (let count = 1; count <= 40; count++) {
-      const text = composeReason(items(count), ON_PATH, true)
+      const text = reasonOf(items(count), ON_PATH, true)
       const shown = text.match(/^Task \d+_x: /gm)?.length ?? 0
       const counted = Number(/^You have (\d+) more pending markers?:/m.exec(text)?.[1] ?? 0)
       expect(shown + counted).toBe(count)
@@ -269,14 +266,14 @@ describe('several markers', () => {
 
   it('have the singular for a rest of one', () => {
     const far = blocked({ steps: ['a'] }, { root: `/${'d'.repeat(3200)}` })
-    const text = composeReason([blocked(), far], ON_PATH, false)
+    const text = reasonOf([blocked(), far])
     expect(text).toMatch(/\n\nYou have 1 more pending marker: postflight inspect --root \/d+ lists it\.$/)
   })
 
   it('share the room, even with one long reason', () => {
     const [first, second] = items(2)
     const greedy = blocked({ reason: 'x'.repeat(60_000) }, { task: '000_x' })
-    const text = composeReason([greedy, first as never, second as never], ON_PATH, false)
+    const text = reasonOf([greedy, first as never, second as never])
     expect(text).toMatch(/^x{1000,}…\nTask 000_x/)
     expect(text).toContain('\n\nreason 1\nTask 001_x')
     expect(text).toContain('\n\nreason 2\nTask 002_x')
@@ -285,24 +282,20 @@ describe('several markers', () => {
 
   it('leave room to count those that are not described', () => {
     const far = blocked({}, { root: `/${'d'.repeat(1500)}` })
-    const text = composeReason([blocked({ reason: 'x'.repeat(60_000) }), far], OFF_PATH, false)
+    const text = reasonOf([blocked({ reason: 'x'.repeat(60_000) }), far], OFF_PATH)
     expect(text.length).toBeLessThanOrEqual(REASON_LIMIT)
     expect(text).toMatch(/^x{500,}…\nTask /)
     expect(text).toMatch(/\n\nYou have 1 more pending marker: postflight inspect --root \/d{1500} lists it\.$/)
   })
 
   it('keep the beginnings of their reasons if all are long', () => {
-    const text = composeReason(items(4, { reason: 'y'.repeat(60_000) }), ON_PATH, false)
+    const text = reasonOf(items(4, { reason: 'y'.repeat(60_000) }))
     expect(text.match(/y{80,}…\nTask/g)).toHaveLength(4)
     expect(text).toHaveLength(REASON_LIMIT)
   })
 
   it('of several roots have commands with their own roots', () => {
-    const text = composeReason(
-      [blocked({}, { task: '001_x' }), blocked({}, { task: '001_x', root: '/worktree' })],
-      ON_PATH,
-      false,
-    )
+    const text = reasonOf([blocked({}, { task: '001_x' }), blocked({}, { task: '001_x', root: '/worktree' })])
     expect(text).toContain('postflight clear 001_x\n')
     expect(text).toContain('postflight clear 001_x --root /worktree\n')
   })
@@ -314,7 +307,7 @@ describe('long paths', () => {
 
   it('replace the explanations, but never the command', () => {
     const long = { ...OFF_PATH, script: `${root}/bin/postflight.js` }
-    const text = composeReason([blocked({ reason: 'r'.repeat(9000), steps }, { root })], long, true)
+    const text = reasonOf([blocked({ reason: 'r'.repeat(9000), steps }, { root })], long, true)
     expect(text.length).toBeLessThanOrEqual(REASON_LIMIT)
     expect(text).toMatch(/^r{80,}…\nTask /)
     expect(text).toContain(`clear the marker: postflight clear 259_prove_completeness --root ${root}\n`)
@@ -331,7 +324,7 @@ describe('long paths', () => {
       // Two commands grow with the root and one line with the path, which together makes every length.
       const near = `/${'d'.repeat(Math.floor(length / 2))}`
       const path = length % 2 === 0 ? 'p' : 'pp'
-      const text = composeReason([blocked({}, { root: near, path }), ...others], OFF_PATH, true)
+      const text = reasonOf([blocked({}, { root: near, path }), ...others], OFF_PATH, true)
       expect(text.length).toBeLessThanOrEqual(REASON_LIMIT)
       expect(text).toContain(`clear the marker: postflight clear 259_prove_completeness --root ${near}\n`)
       expect(text).toMatch(REPORT)
@@ -345,7 +338,7 @@ describe('long paths', () => {
   it('replace the explanations also to make room for counting the rest', () => {
     for (let length = 0; length < 3000; length += 1) {
       const far = blocked({ steps: ['a'] }, { root: `/${'d'.repeat(length)}` })
-      const text = composeReason([far, blocked()], OFF_PATH, true)
+      const text = reasonOf([far, blocked()], OFF_PATH, true)
       expect(text.length).toBeLessThanOrEqual(REASON_LIMIT)
       expect((text.match(/^Task /gm) ?? []).length + (text.match(/^You have 1 more/gm) ?? []).length).toBe(2)
     }
@@ -353,11 +346,11 @@ describe('long paths', () => {
 
   it('are shown up to 240 characters', () => {
     const path = `specs/${'p'.repeat(200)}/.postflight-pending`
-    expect(composeReason([blocked({}, { path })], ON_PATH, false)).toContain(`Marker: ${path}\n`)
+    expect(reasonOf([blocked({}, { path })])).toContain(`Marker: ${path}\n`)
   })
 
   it('never make the reason exceed the limit', () => {
-    const text = composeReason([blocked({}, { root: `/${"'".repeat(4000)}` })], OFF_PATH, true)
+    const text = reasonOf([blocked({}, { root: `/${"'".repeat(4000)}` })], OFF_PATH, true)
     expect(text.length).toBeLessThanOrEqual(REASON_LIMIT)
     expect(text).toMatch(/^Postflight operations pending\nTask /)
     expect(text).toMatch(REPORT)
@@ -369,7 +362,7 @@ describe('the call of a tool that ends the turn', () => {
   const AGAIN = /\n\nThis call of StructuredOutput was refused\. Call it again, with your full answer, after that\.$/
 
   it.each([true, false])('is asked for again, in place of a report (sub-agent: %s)', (isSubagent) => {
-    const text = composeReason([call, call], ON_PATH, isSubagent)
+    const text = reasonOf([call, call], ON_PATH, isSubagent)
     expect(text).toMatch(AGAIN)
     expect(text).not.toContain('full report')
   })
@@ -377,13 +370,13 @@ describe('the call of a tool that ends the turn', () => {
   it('offers wait, because what runs in the background is not known there', () => {
     const offer =
       'If you are waiting for work in the background, or for an answer: postflight wait 259_prove_completeness'
-    expect(composeReason([call], ON_PATH, false)).toContain(`${offer} --for "<what>"\n`)
-    expect(composeReason([{ ...call, mayWait: false }], ON_PATH, false)).not.toContain('wait')
-    expect(composeReason([{ ...blocked({}), mayWait: true }], ON_PATH, false)).not.toContain('wait')
+    expect(reasonOf([call])).toContain(`${offer} --for "<what>"\n`)
+    expect(reasonOf([{ ...call, mayWait: false }])).not.toContain('wait')
+    expect(reasonOf([{ ...blocked({}), mayWait: true }])).not.toContain('wait')
   })
 
   it('keeps its sentence within the limit', () => {
-    const text = composeReason(
+    const text = reasonOf(
       [{ ...call, ...blocked({ reason: 'x'.repeat(9000) }), endingTool: 'StructuredOutput' }],
       OFF_PATH,
       true,
@@ -396,21 +389,21 @@ describe('the call of a tool that ends the turn', () => {
 describe('shells in the background', () => {
   it('are named, and wait is offered', () => {
     const shells = ['npm run "dev"', 'a\nb', 'c', 'd', 'e']
-    const text = composeReason([{ ...blocked({}), shells, root: '/p' }], ON_PATH, false)
+    const text = reasonOf([{ ...blocked({}), shells, root: '/p' }])
     expect(linesOf(text)).toContain(
       `Running in the background: "npm run 'dev'", "a b", "c" and 2 more. If you are waiting for that, or for an answer: postflight wait 259_prove_completeness --root /p --for "<what>"`,
     )
   })
 
   it('are not mentioned where none runs', () => {
-    expect(composeReason([{ ...blocked({}), shells: [] }], ON_PATH, false)).not.toContain('background')
+    expect(reasonOf([{ ...blocked({}), shells: [] }])).not.toContain('background')
   })
 })
 
 describe('the checks of a marker', () => {
   const checksOf = (checks: readonly object[], more: object = {}): string[] => {
     const fields = { cc_session_id: 's1', checks_session: 's1', checks }
-    const lines = linesOf(composeReason([blocked(fields, { ...more })], ON_PATH, false))
+    const lines = linesOf(reasonOf([blocked(fields, { ...more })]))
     const first = lines.findIndex((line) => line.startsWith('These checks must succeed first'))
     return first === -1
       ? []
@@ -461,7 +454,7 @@ describe('the checks of a marker', () => {
   })
 
   it('are not mentioned if there are none', () => {
-    expect(linesOf(composeReason([blocked({ cc_session_id: 's1' })], ON_PATH, false))).toHaveLength(4)
+    expect(linesOf(reasonOf([blocked({ cc_session_id: 's1' })]))).toHaveLength(4)
   })
 
   it.each([
@@ -469,6 +462,6 @@ describe('the checks of a marker', () => {
     ['an unknown session', {}],
   ])('that %s wrote are not named', (_, fields) => {
     const checks = [{ run: 'npm test' }]
-    expect(composeReason([blocked({ ...fields, checks })], ON_PATH, false)).not.toContain('npm test')
+    expect(reasonOf([blocked({ ...fields, checks })])).not.toContain('npm test')
   })
 })

@@ -31,34 +31,41 @@ describe('the text for a session that starts', () => {
     expect(lines[2]).toContain('postflight clear <task>')
   })
 
-  it('names a separate command for a running workflow', () => {
-    const text = composeRecovery([], 's1', [unfinishedRun({ hostSession: 's2' })])
-    expect(text).toContain(
-      '- 259_x, flow: a running workflow, which `postflight workflow resume 259_x` continues here, of another session, which may still be running, 2 h old',
-    )
-  })
-
-  it('names no command for a running workflow of this session, whose prompt comes when its turn ends', () => {
-    const of = (session: string | undefined, hostSession: string | undefined) =>
-      linesOf(composeRecovery([], session, [unfinishedRun({ hostSession })]))[1]
-    expect(of('s1', 's1')).toBe(
-      '- 259_x, flow: a running workflow, which sends its next prompt when you end your turn, of this session, 2 h old',
-    )
-    expect(of(undefined, undefined)).toContain('`postflight workflow resume 259_x` continues here, without a session')
-    const [, lost] = linesOf(composeRecovery([], 's1', [unfinishedRun({ hostSession: 's1', status: 'lost' })]))
-    expect(lost).toContain('`postflight workflow resume 259_x` puts it back')
-  })
-
-  it('says of a workflow without its run file that no hook finds it, and what puts the file back', () => {
-    const [, line] = linesOf(composeRecovery([], 's1', [unfinishedRun({ status: 'lost' })]))
-    expect(line).toContain('no hook finds, because its run file is gone')
-    expect(line).toContain('`postflight workflow resume 259_x` puts it back')
-  })
-
-  it('says of a workflow that stalled what gives it new attempts, and never offers to end one', () => {
-    const lines = linesOf(composeRecovery([], 's1', [unfinishedRun({ status: 'stalled' })]))
-    expect(lines[1]).toContain('stalled, which `postflight workflow resume 259_x` continues here with new attempts')
-    expect(lines.join()).not.toContain('abort')
+  it.each<[string, Partial<UnfinishedWorkflow>, string | undefined, string]>([
+    [
+      'one of another session',
+      {},
+      's1',
+      'a running workflow, which `postflight workflow resume 259_x` continues here, of another session, which may still be running',
+    ],
+    [
+      'one of this session',
+      { hostSession: 's1' },
+      's1',
+      'a running workflow, which sends its next prompt when you end your turn, of this session',
+    ],
+    [
+      'one without a session',
+      { hostSession: undefined },
+      undefined,
+      'a running workflow, which `postflight workflow resume 259_x` continues here, without a session',
+    ],
+    [
+      'one without its run file',
+      { hostSession: 's1', status: 'lost' },
+      's1',
+      'a running workflow that no hook finds, because its run file is gone: `postflight workflow resume 259_x` puts it back and continues it here, of this session',
+    ],
+    [
+      'one that stalled, and never how to end it',
+      { status: 'stalled' },
+      's1',
+      'a workflow that stalled, which `postflight workflow resume 259_x` continues here with new attempts, of another session, which may still be running',
+    ],
+  ])('says how a workflow continues: %s', (_, run, session, expected) => {
+    const text = composeRecovery([], session, [unfinishedRun(run)])
+    expect(linesOf(text)[1]).toBe(`- 259_x, flow: ${expected}, 2 h old`)
+    expect(text).not.toContain('abort')
   })
 
   it('does not name adopt and clear if there are only workflows', () => {
