@@ -1,5 +1,5 @@
 import type * as z from 'zod/mini'
-import { quote, suggestion } from './text.ts'
+import { unknownField } from './text.ts'
 import { valueAt } from './values.ts'
 import type { FaultPath } from './yaml-text.ts'
 
@@ -73,10 +73,6 @@ function nearestOf({ errors }: z.core.$ZodIssueInvalidUnion): z.core.$ZodIssue[]
   return errors
     .filter((one) => !one.some((inner) => inner.code === 'invalid_type' && inner.path.length === 0))
     .sort((one, other) => unknownKeys(one) - unknownKeys(other))[0]
-}
-
-export function unknownField(name: string, known: readonly string[]): string {
-  return `unknown field "${quote(name, 80)}"${suggestion(name, known)}`
 }
 
 const KINDS: Readonly<Record<string, string>> = {

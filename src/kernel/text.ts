@@ -152,3 +152,7 @@ export function unparsedMarker(problems: readonly string[]): string {
 export function repairOrClear(clear: string): string {
   return `${clear} (its text is kept), or repair it by hand`
 }
+
+export function unknownField(name: string, known: readonly string[]): string {
+  return `unknown field "${quote(name, 80)}"${suggestion(name, known)}`
+}

@@ -7,8 +7,7 @@ import {
   unsearchable,
   unwritable,
 } from '../../../src/kernel/file-messages.ts'
-import { unknownField } from '../../../src/kernel/schema-faults.ts'
-import { counted, jsonFaultWords, listed, quote, quotedNames } from '../../../src/kernel/text.ts'
+import { counted, jsonFaultWords, listed, quote, quotedNames, unknownField } from '../../../src/kernel/text.ts'
 import { markerProblem } from '../../../src/marker/check-messages.ts'
 import { RULES } from '../../../src/stop/rules.ts'
 import { cappedNotice, heldReport, unreadableNotice } from '../../../src/stop/stop-messages.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { unknownField } from '../../../src/kernel/schema-faults.ts'
+import { unknownField } from '../../../src/kernel/text.ts'
 import { PLACEHOLDERS, unknownPlaceholders } from '../../../src/run/definition/definition-limits.ts'
 import { RULE_TEXT } from '../../../src/run/definition/definition-messages.ts'
 import {
