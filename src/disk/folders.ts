@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
+import { FILE_DETAILS, KIND_NAMES } from '../kernel/error-messages.ts'
 import { PostflightError } from '../kernel/errors.ts'
-import { FILE_DETAILS, KIND_NAMES } from '../kernel/file-messages.ts'
 import type { PathKind } from '../kernel/files.ts'
 import { errorCode, kindAt } from './file-facts.ts'
 import { type FileRead, readSmallFile } from './read.ts'

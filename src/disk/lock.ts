@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
+import { KIND_NAMES } from '../kernel/error-messages.ts'
 import { PostflightError } from '../kernel/errors.ts'
-import { KIND_NAMES } from '../kernel/file-messages.ts'
 import { LOCK_FILE } from '../kernel/files.ts'
 import { processAgeMs } from './age.ts'
 import {

@@ -1,5 +1,5 @@
 import fs from 'node:fs'
-import { KIND_NAMES } from '../kernel/file-messages.ts'
+import { KIND_NAMES } from '../kernel/error-messages.ts'
 import {
   closeQuietly,
   errorCode,

@@ -1,5 +1,5 @@
 import fs from 'node:fs'
-import { STDIN_DETAILS } from '../kernel/file-messages.ts'
+import { STDIN_DETAILS } from '../kernel/error-messages.ts'
 import { processAgeMs } from './age.ts'
 import { errorCode } from './file-facts.ts'
 

@@ -1,8 +1,8 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import writeFileAtomic from 'write-file-atomic'
+import { FILE_DETAILS } from '../kernel/error-messages.ts'
 import { PostflightError } from '../kernel/errors.ts'
-import { FILE_DETAILS } from '../kernel/file-messages.ts'
 import { sync, temporaryBeside, tryRemoveFile } from './write.ts'
 
 /** The hook never loads this. */

@@ -1,5 +1,4 @@
 import path from 'node:path'
-import { findCommandForm } from '../disk/command-form.ts'
 import { MAIN_AGENT } from '../hosts/host.ts'
 import {
   type Hooks,
@@ -17,6 +16,7 @@ import { isOwnMessage, Turns } from '../hosts/opencode/conversation.ts'
 import { COMMAND_SENTENCES } from '../kernel/command-errors.ts'
 import { addSentences } from '../kernel/error-messages.ts'
 import { composeHooks, createReporter, safeHook } from '../opencode-hooks/factory.ts'
+import { findCommandForm } from '../project/root.ts'
 import { Guard } from './guard/guard.ts'
 import { InLoopGuard } from './guard/in-loop.ts'
 import { IdleGuard, SubAgentGuard } from './guard/prompt-guards.ts'

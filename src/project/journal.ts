@@ -3,7 +3,7 @@ import path from 'node:path'
 import { APPENDING, closeQuietly, errorText, kindAt, kindOfStats, writeWhole } from '../disk/file-facts.ts'
 import { hideFromGit, makeOwnFolder } from '../disk/folders.ts'
 import { withLock } from '../disk/lock.ts'
-import { KIND_NAMES, unwritable } from '../kernel/file-messages.ts'
+import { KIND_NAMES, unwritable } from '../kernel/error-messages.ts'
 import { JOURNAL_FILE, JOURNAL_FOLDER, OLD_JOURNAL_FILE, SPECS_FOLDER } from '../kernel/files.ts'
 import { formatJournalEntry, type JournalEntry, type JournalProblem, type Recorded } from './journal-entry.ts'
 

@@ -2,8 +2,8 @@ import { approval, counted, listed, quote } from '../kernel/text.ts'
 import { failureWords, seconds } from '../marker/check-messages.ts'
 import type { CheckFailure } from '../marker/marker.ts'
 import { MAX_PHASE_STEPS } from './definition/definition-limits.ts'
-import { isResumableOutcome } from './machine/history.ts'
 import type { NotBound } from './machine/receipt.ts'
+import { isResumableOutcome } from './machine/state-fields.ts'
 
 /** Sentences about runs; the hook loads them only for a workflow. */
 

@@ -2,8 +2,8 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { errorCode, isAbsent, kindAt, kindOfStats } from '../disk/file-facts.ts'
 import type { HookHost } from '../hosts/hook-entries.ts'
+import { FILE_DETAILS, KIND_NAMES } from '../kernel/error-messages.ts'
 import { PostflightError } from '../kernel/errors.ts'
-import { FILE_DETAILS, KIND_NAMES } from '../kernel/file-messages.ts'
 import { type Environment, variable } from '../kernel/values.ts'
 
 /** Finds the settings files of each host and scope. */

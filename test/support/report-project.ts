@@ -2,8 +2,8 @@
 
 import { formatJournalEntry, type JournalEntry } from '../../src/project/journal-entry.ts'
 import { type Definition, readDefinition } from '../../src/run/definition/definition.ts'
-import { historyFields, type Transition } from '../../src/run/machine/history.ts'
 import { enter, newState, pauseClock, type WorkflowState, withTransition } from '../../src/run/machine/state.ts'
+import { historyFields, type Transition } from '../../src/run/machine/state-fields.ts'
 import { formatState } from '../../src/run/machine/state-file.ts'
 import type { Project } from './project.ts'
 

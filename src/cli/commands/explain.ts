@@ -1,21 +1,20 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import * as z from 'zod/mini'
-import { findCommandForm } from '../../disk/command-form.ts'
 import { errorCode } from '../../disk/file-facts.ts'
 import { ruleName } from '../../done/done-rules.ts'
 import { hasDoneFile, type Person } from '../../done/trust-store.ts'
 import { exemptionOf, showsNotice, startsSubagent, takesContextAtTop } from '../../hosts/all-hosts.ts'
 import { type Occasion, occasionOf, type Payload } from '../../hosts/host.ts'
 import { EMPTY_PAYLOAD, parsePayload } from '../../hosts/payload.ts'
+import { unsearchable } from '../../kernel/error-messages.ts'
 import { PostflightError } from '../../kernel/errors.ts'
-import { unsearchable } from '../../kernel/file-messages.ts'
 import { DONE_FILE, SPECS_FOLDER } from '../../kernel/files.ts'
 import { inLine, stripControl } from '../../kernel/text.ts'
 import { CONTINUATION_LIMIT } from '../../marker/loop-guard.ts'
 import { markerDisplayPath } from '../../marker/stored-marker.ts'
 import type { CommandContext } from '../../project/command-context.ts'
-import { findHookLocation } from '../../project/root.ts'
+import { findCommandForm, findHookLocation } from '../../project/root.ts'
 import type { SearchProblem } from '../../project/task-folder.ts'
 import { findRunFiles, runFileNames } from '../../run/store/run-file.ts'
 import { formatAnswer, type HookAnswer } from '../../stop/answer.ts'
@@ -238,7 +237,7 @@ async function describeRuns(
   const folders = roots.flatMap((root) => findRunFiles(root)).flatMap(({ folder }) => folder ?? [])
   if (folders.length === 0) return []
   // What reads runs takes 5 ms to load.
-  const { runStatus } = await import('../../run/run-status.ts')
+  const { runStatus } = await import('../../run/store/active-runs.ts')
   return folders.flatMap((folder) => {
     const run = runStatus(folder)
     if (run === undefined || run.status === 'over') return []

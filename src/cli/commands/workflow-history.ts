@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { formatAge, toIso } from '../../kernel/time.ts'
-import { RUN_OUTCOMES, TRANSITION_EVENTS } from '../../run/machine/history.ts'
 import { phaseMs, visitsOf } from '../../run/machine/state.ts'
+import { RUN_OUTCOMES, TRANSITION_EVENTS } from '../../run/machine/state-fields.ts'
 import { readHistory, requireState } from '../../run/store/state-store.ts'
 import * as field from '../../views/documents.ts'
 import { HISTORY_TEXT, historyLine } from '../../views/run-view.ts'

@@ -4,7 +4,7 @@ import { type CommandContext, recordInJournal } from '../../project/command-cont
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { settleState } from '../../run/machine/control.ts'
 import { isResumable } from '../../run/machine/position.ts'
-import { runStatus } from '../../run/run-status.ts'
+import { runStatus } from '../../run/store/active-runs.ts'
 import { settleRun } from '../../run/store/run.ts'
 import { CLEAR_DETAILS, CLEAR_TEXT, type ClearDocument } from '../clear-folder.ts'
 

@@ -3,9 +3,8 @@ import type { Wait } from '../../marker/marker-wait.ts'
 import { findPhase } from '../definition/definition.ts'
 import type { Phase } from '../definition/phase-fields.ts'
 import { type Step, stepAsText } from '../definition/steps.ts'
-import { isResumableOutcome, type Transition } from './history.ts'
 import { hasBegun, isPrompted, pauseClock, visitsOf, type WorkflowState, withdrawn, withTransition } from './state.ts'
-import type { EndedStep, StepInWork } from './state-fields.ts'
+import { type EndedStep, isResumableOutcome, type StepInWork, type Transition } from './state-fields.ts'
 
 /** A batch is the work of one prompt: one step, or up to `parallel`. Steps and attempts count from 0. */
 

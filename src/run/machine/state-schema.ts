@@ -1,6 +1,5 @@
 import * as z from 'zod/mini'
-import { RUN_OUTCOMES } from './history.ts'
-import { STAGES } from './state-fields.ts'
+import { RUN_OUTCOMES, STAGES } from './state-fields.ts'
 
 /** Source of `schema/state.schema.json`. Not in the hook's bundle; a test compares it with `state-fields.ts`. */
 

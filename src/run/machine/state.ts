@@ -1,8 +1,7 @@
 import type { Definition } from '../definition/definition.ts'
 import type { Values } from '../definition/fields.ts'
 import type { Phase } from '../definition/phase-fields.ts'
-import type { Transition } from './history.ts'
-import { STATE_FIELDS } from './state-fields.ts'
+import { STATE_FIELDS, type Transition } from './state-fields.ts'
 
 type Table = typeof STATE_FIELDS
 

@@ -2,7 +2,6 @@ import { MAX_INTERRUPTIONS } from '../definition/bound.ts'
 import type { Phase } from '../definition/phase-fields.ts'
 import { isChecklistItem } from '../definition/steps.ts'
 import { WORKFLOW_TEXT } from '../run-messages.ts'
-import type { RunOutcome } from './history.ts'
 import type { Effect, Observation, StepResultSeen } from './observation.ts'
 import {
   isInStep,
@@ -19,7 +18,7 @@ import {
   withStepInWork,
 } from './position.ts'
 import { isPrompted, pauseClock, visitsOf, type WorkflowState, withTransition, workedMs } from './state.ts'
-import type { StepInWork } from './state-fields.ts'
+import type { RunOutcome, StepInWork } from './state-fields.ts'
 
 /** `observe`: observe and call `advance` again. */
 export type Command =

@@ -3,17 +3,19 @@ import { isPast } from '../../disk/age.ts'
 import { errorText, kindAt, locationIdentity } from '../../disk/file-facts.ts'
 import { HOOK_PATIENCE_MS, LockBusy } from '../../disk/lock.ts'
 import { removeFile } from '../../disk/write.ts'
+import { FILE_DETAILS, messageOf } from '../../kernel/error-messages.ts'
 import { PostflightError } from '../../kernel/errors.ts'
-import { FILE_DETAILS } from '../../kernel/file-messages.ts'
 import { RUN_STATE_FILE, WORKFLOW_FOLDER } from '../../kernel/files.ts'
+import { oneLine } from '../../kernel/text.ts'
 import type { Recorded } from '../../project/journal-entry.ts'
 import type { SearchProblem, TaskFolder } from '../../project/task-folder.ts'
 import { foldersHolding, listTaskFolders } from '../../project/task-folders.ts'
 import type { UnfinishedRun } from '../../stop/answer-for.ts'
 import type { UnfinishedStatus } from '../../stop/recovery.ts'
 import { afterSessionStart } from '../machine/agent-stop.ts'
-import { needOf } from '../machine/position.ts'
+import { currentWork, isInStep, needOf, stepLine } from '../machine/position.ts'
 import type { WorkflowState } from '../machine/state.ts'
+import { STATUS_TEXT, WORKFLOW_TEXT } from '../run-messages.ts'
 import { findRunFiles, type RunFile, removeRunFile, runFileOf } from './run-file.ts'
 import { noteSessionStart } from './run-wait.ts'
 import { readState, stateDisplayPath, withRunLock } from './state-store.ts'
@@ -119,4 +121,47 @@ function tryReadState(folder: TaskFolder): WorkflowState | undefined {
     // `status` and `doctor` report unusable states.
     return undefined
   }
+}
+
+interface RunStatus {
+  /** `unusable`: the state cannot be read. */
+  readonly status: 'running' | 'over' | 'unusable'
+  readonly note: string
+  readonly state: WorkflowState | undefined
+}
+
+/** Never throws. */
+export function runStatus(folder: TaskFolder): RunStatus | undefined {
+  try {
+    const state = readState(folder)
+    if (state === undefined) return undefined
+    const name = oneLine(state.name, 100)
+    return state.active
+      ? { status: 'running', note: WORKFLOW_TEXT.running(name, locationText(state)), state }
+      : { status: 'over', note: WORKFLOW_TEXT.over(name, state.outcome ?? ''), state }
+  } catch (error) {
+    return { status: 'unusable', note: messageOf(error), state: undefined }
+  }
+}
+
+export function locationText(state: WorkflowState): string {
+  return STATUS_TEXT.location(state.phase, progress(state))
+}
+
+/** Counts from 1. */
+export function stepsInWork({ inWork }: WorkflowState): number[] {
+  return inWork.map(({ step }) => step + 1)
+}
+
+export function progress(state: WorkflowState): string {
+  if (isInStep(state)) {
+    if (state.inWork.length > 1) {
+      const texts = state.inWork.map(({ step }) => stepLine(state, step))
+      return STATUS_TEXT.steps(stepsInWork(state), state.totalSteps, texts)
+    }
+    const { step, attempts, maxAttempts } = currentWork(state)
+    const attempt = Math.min(attempts + 1, maxAttempts)
+    return STATUS_TEXT.step(step + 1, state.totalSteps, stepLine(state, step), attempt, maxAttempts)
+  }
+  return STATUS_TEXT.attempt(Math.min(state.phaseAttempts + 1, state.maxPhaseAttempts), state.maxPhaseAttempts)
 }

@@ -1,12 +1,12 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { findCommandForm } from '../../disk/command-form.ts'
 import type { SettingsEntry } from '../../hosts/hook-entries.ts'
 import { claudeEntries, fileOfCommand, withoutEventWord } from '../../hosts/hook-entries.ts'
 import type { CommandForm } from '../../kernel/command-line.ts'
 import { errorFault } from '../../kernel/error-messages.ts'
 import { oneLine, shellWord } from '../../kernel/text.ts'
 import type { CommandContext } from '../../project/command-context.ts'
+import { findCommandForm } from '../../project/root.ts'
 import { isInstalled } from '../claude-hooks.ts'
 import { hookCommand, ourHooks, projectFolder } from '../install/our-hooks.ts'
 import {

@@ -20,7 +20,7 @@ import {
   shellHookLocations,
 } from '../install/wiring.ts'
 import { findPlugins, PLUGIN_FILE } from '../opencode-plugins.ts'
-import { isReactiveHook } from '../reactive/reactive-hooks.ts'
+import { isReactiveHook } from '../reactive/reactive-rule.ts'
 import { hookHostFolder, openCodeConfigPaths, readSettingsFile, requireInside } from '../settings-paths.ts'
 import { checkEntries } from './claude-findings.ts'
 import { HOOK_FINDINGS, HOST_FINDINGS, PLUGIN_FINDINGS } from './doctor-messages.ts'

@@ -4,15 +4,23 @@ import { kindAt } from '../../disk/file-facts.ts'
 import { readSmallFile } from '../../disk/read.ts'
 import { claudeEntries, type HookHost } from '../../hosts/hook-entries.ts'
 import { HOST_TITLES, hookHost } from '../../hosts/hook-hosts.ts'
+import { FILE_DETAILS } from '../../kernel/error-messages.ts'
 import { type ErrorArguments, PostflightError } from '../../kernel/errors.ts'
-import { FILE_DETAILS } from '../../kernel/file-messages.ts'
 import { isJsonObject } from '../../kernel/values.ts'
 import { type CommandContext, displayPath } from '../../project/command-context.ts'
 import { addEntries, findCommands, findEntries, removeEntries } from '../claude-hooks.ts'
 import { addPlugin, findPlugins, removePlugin } from '../opencode-plugins.ts'
 import { missingRules, type Rules, removeRules } from '../permission-rules.ts'
-import { claudeTool, isReactiveHook, omissionsOf, reactiveEntries, TOOL_NAMES } from '../reactive/reactive-hooks.ts'
-import { type ReactiveRule, RULES_TEXT, readRules } from '../reactive/reactive-rule.ts'
+import {
+  claudeTool,
+  isReactiveHook,
+  omissionsOf,
+  type ReactiveRule,
+  RULES_TEXT,
+  reactiveEntries,
+  readRules,
+  TOOL_NAMES,
+} from '../reactive/reactive-rule.ts'
 import { INSTALL_TEXT } from '../settings-messages.ts'
 import {
   claudeSettingsPath,

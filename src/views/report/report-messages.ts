@@ -1,6 +1,6 @@
 import { counted } from '../../kernel/text.ts'
 import { isSessionFolderName } from '../../project/task-folders.ts'
-import type { TransitionEvent } from '../../run/machine/history.ts'
+import type { TransitionEvent } from '../../run/machine/state-fields.ts'
 
 export function taskTitle(task: string): string {
   return isSessionFolderName(task) ? `definition of done (${task})` : task

@@ -1,10 +1,10 @@
 import { oneLine } from '../../kernel/text.ts'
 import type { Phase } from '../../run/definition/phase-fields.ts'
 import { stepAsText } from '../../run/definition/steps.ts'
-import type { HistoryEntry, RunOutcome, TransitionEvent } from '../../run/machine/history.ts'
 import { phaseStatuses } from '../../run/machine/picture.ts'
 import { needOf } from '../../run/machine/position.ts'
 import { phaseMs, visitsOf, type WorkflowState, workedMs } from '../../run/machine/state.ts'
+import type { HistoryEntry, RunOutcome, TransitionEvent } from '../../run/machine/state-fields.ts'
 import { REPORT_TEXT, transitionWords } from './report-messages.ts'
 import type { PhaseStory, ReportRun, RunStory, StepStory, StoryEvent, Tone, VisitSteps, VisitStory } from './story.ts'
 

@@ -1,6 +1,6 @@
 import type { JournalLine } from '../../project/journal-entry.ts'
-import type { HistoryEntry } from '../../run/machine/history.ts'
 import type { WorkflowState } from '../../run/machine/state.ts'
+import type { HistoryEntry } from '../../run/machine/state-fields.ts'
 
 export interface ReportSource {
   readonly root: string

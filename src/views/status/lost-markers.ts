@@ -1,5 +1,5 @@
+import { FILE_DETAILS } from '../../kernel/error-messages.ts'
 import { PostflightError } from '../../kernel/errors.ts'
-import { FILE_DETAILS } from '../../kernel/file-messages.ts'
 import { SPECS_FOLDER } from '../../kernel/files.ts'
 import { givenUpNotes } from '../../marker/given-up.ts'
 import {

@@ -13,7 +13,7 @@ import {
   removeEntries,
 } from '../../../src/setup/claude-hooks.ts'
 import { hookCommand } from '../../../src/setup/install/our-hooks.ts'
-import { isReactiveHook, reactiveEntries } from '../../../src/setup/reactive/reactive-hooks.ts'
+import { isReactiveHook, reactiveEntries } from '../../../src/setup/reactive/reactive-rule.ts'
 import { anyUnits, hostileText } from '../arbitraries.ts'
 
 const COMMAND = '"/opt/postflight-guard/hooks/postflight-hook"'

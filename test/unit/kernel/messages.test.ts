@@ -6,7 +6,7 @@ import {
   journalCut,
   unsearchable,
   unwritable,
-} from '../../../src/kernel/file-messages.ts'
+} from '../../../src/kernel/error-messages.ts'
 import { counted, jsonFaultWords, listed, quote, quotedNames, unknownField } from '../../../src/kernel/text.ts'
 import { markerProblem } from '../../../src/marker/check-messages.ts'
 import { RULES } from '../../../src/stop/rules.ts'

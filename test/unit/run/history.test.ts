@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { MAX_PHASE_STEPS } from '../../../src/run/definition/definition-limits.ts'
-import { type HistoryEntry, historyFields, readHistoryEntry } from '../../../src/run/machine/history.ts'
+import { type HistoryEntry, historyFields, readHistoryEntry } from '../../../src/run/machine/state-fields.ts'
 import { NOW } from './builders.ts'
 
 const ENTRY: HistoryEntry = {

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { abortState, haltState, promptAgain, requestStop, resumeState } from '../../../src/run/machine/control.ts'
-import type { HistoryEntry } from '../../../src/run/machine/history.ts'
 import { advance } from '../../../src/run/machine/machine.ts'
 import type { ArtifactSeen, Effect, Observation, StepResultSeen } from '../../../src/run/machine/observation.ts'
 import { phaseStatuses } from '../../../src/run/machine/picture.ts'
 import { currentWork, stepAt } from '../../../src/run/machine/position.ts'
 import { HISTORY_KEPT, type WorkflowState, withTransition } from '../../../src/run/machine/state.ts'
+import type { HistoryEntry } from '../../../src/run/machine/state-fields.ts'
 import { begin, NO_SESSIONS, NOW, seeing } from './builders.ts'
 
 /** The transitions of the machine as transcripts: the command, the new lines of the history, the effects. */

@@ -3,14 +3,12 @@ import {
   claudeTool,
   isReactiveHook,
   omissionsOf,
-  reactiveEntries,
-  TOOL_NAMES,
-} from '../../../src/setup/reactive/reactive-hooks.ts'
-import {
   REACTIVE_HOOK_TEXT,
   type ReactiveRule,
   RULES_TEXT,
+  reactiveEntries,
   readRules,
+  TOOL_NAMES,
 } from '../../../src/setup/reactive/reactive-rule.ts'
 
 const RULE: ReactiveRule = { tool: 'bash', prompt: 'Look.' }

@@ -1,5 +1,5 @@
 import { describe } from 'vitest'
-import { STDIN_DETAILS } from '../../../src/kernel/file-messages.ts'
+import { STDIN_DETAILS } from '../../../src/kernel/error-messages.ts'
 import {
   ALERT_TEXT,
   allowedComplaint,
