@@ -19,7 +19,10 @@ import { putRunFile, removeRunFile } from './store/run-file.ts'
 import { waitEnd } from './store/run-wait.ts'
 import { recordHistory, requireState, withRun, writeChanged, writeState } from './store/state-store.ts'
 
-/** Takes or predicts a turn of a run. */
+/**
+ * Drives a run for the stop hook, `workflow next` and OpenCode's plugin, which only translate events and results. First what
+ * a turn does under the run's lock, then who takes one, then the loop.
+ */
 
 interface TurnTaken {
   readonly state: WorkflowState
@@ -101,8 +104,6 @@ function without(archived: ReadonlyMap<string, string>, state: WorkflowState, se
     previousArtifact: location ?? seen.previousArtifact,
   }
 }
-
-/** Drives a run for the stop hook, `workflow next` and OpenCode's plugin, which only translate events and results. */
 
 export interface RunStop extends AgentStop {
   /** Whether this stop may advance the run. */

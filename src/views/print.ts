@@ -121,7 +121,7 @@ export function processScreen(output: Output, isJson: boolean): Screen {
   }
 }
 
-/** Wraps coloured lines and cuts what has no room. Pure. */
+/** Wraps coloured lines and cuts what has no room. */
 
 export interface Size {
   readonly columns: number

@@ -103,8 +103,6 @@ export const STAGES = [
   'archiving-rejected',
 ] as const
 
-/** The state's type, its file, a new run and a new visit follow from this table. */
-
 const WORK_FIELDS = {
   step: { key: 'step', read: count },
   attempts: { key: 'attempts', read: count },
@@ -240,7 +238,10 @@ const DEFINITION: Kind<Definition> = {
   write: ({ snapshot }) => snapshot,
 }
 
-/** In the order of the file. Attempts and steps count from 0. */
+/**
+ * The state's type, its file, a new run and a new visit follow from this table. In the order of the file; attempts and steps
+ * count from 0.
+ */
 export const STATE_FIELDS = {
   /** Also in its run file and `workflow/id`. */
   id: given('id', TEXT),

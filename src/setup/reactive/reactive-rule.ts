@@ -90,7 +90,7 @@ export function readRules(value: unknown): readonly ReactiveRule[] | RuleFault {
   return { rule: typeof index === 'number' ? index + 1 : undefined, field: fields.join('.'), detail: fault.detail }
 }
 
-/** Decides which rules apply to a tool call. Apart from the reading of rules, which loads zod. */
+/** Decides which rules apply to a tool call. */
 
 /** `args` may be anything: OpenCode checks them later. */
 export function rulesFor(rules: readonly ReactiveRule[], tool: string, args: unknown): ReactiveRule[] {

@@ -5,8 +5,6 @@ import { STANDING_WORDS, REPORT_TEXT as TEXT, taskTitle } from './report-message
 import { runStory } from './run-story.ts'
 import type { MarkerStory, Report, ReportSource, RunStory, Span, StoryEvent, TaskStory } from './story.ts'
 
-/** Pure. */
-
 /** More would make the page unreadable. */
 export const MAX_TASKS = 200
 
