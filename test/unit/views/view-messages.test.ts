@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { WATCH_TEXT } from '../../../src/views/live-view.ts'
 import { eventWords, REPORT_TEXT, transitionWords } from '../../../src/views/report/report-messages.ts'
 import { STATUS_LINE_TEXT } from '../../../src/views/status-line.ts'
 import { PROJECT_STATUS_TEXT } from '../../../src/views/status-messages.ts'
@@ -135,17 +134,5 @@ describe('the parts of the status line', () => {
     unusable: [['259_a_rather_long_name_of_a_task_folder']],
     more: [[2]],
     elsewhere: [[2]],
-  })
-})
-
-describe('the words of live views', () => {
-  itSays(WATCH_TEXT, {
-    title: [
-      ['status', undefined],
-      ['status', '/my\nproject'],
-    ],
-    waits: [[undefined], ['7']],
-    foot: [['12:00:00']],
-    more: [[1], [2]],
   })
 })
