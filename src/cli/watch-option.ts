@@ -1,6 +1,4 @@
-import type { CommandResult } from '../project/command-context.ts'
-import { findCommandRoot } from '../project/command-context.ts'
-import { WATCH_TEXT } from '../views/live-view.ts'
+import { type CommandResult, findCommandRoot } from '../project/command-context.ts'
 import type { Surroundings } from './command.ts'
 
 /** Undefined if stdout is no terminal, or --json or --quiet asks for another output. */
@@ -8,18 +6,15 @@ export async function watchOnTerminal<Result extends CommandResult>(
   { stdout, json, quiet, paint, contextNow, terminalOutput }: Surroundings,
   words: readonly (string | undefined)[],
   inspect: () => Result,
-  isOver?: (result: Result) => boolean,
+  isOver: (result: Result) => boolean = () => false,
 ): Promise<0 | 1 | undefined> {
   const context = contextNow()
   if (stdout.isTTY !== true || context.environment.TERM === 'dumb' || json || quiet) return undefined
   const { watchView } = await import('../views/live-view.ts')
-  const title = WATCH_TEXT.title(words.filter((word) => word !== undefined).join(' '), findCommandRoot(context))
   // In local time, like the person's other clocks.
   const clock = (): string => new Date(contextNow().nowMs).toTimeString().slice(0, 8)
-  return watchView(
-    { title, paint, clock, inspect, isOver: isOver as (result: CommandResult) => boolean },
-    terminalOutput,
-  )
+  const command = words.filter((word) => word !== undefined).join(' ')
+  return watchView({ command, root: findCommandRoot(context), inspect, isOver, paint, clock }, terminalOutput)
 }
 
 /** Otherwise the caller prints the command once, and a note says so. */
@@ -29,6 +24,7 @@ export async function watchOrNote(
   inspect: () => CommandResult,
 ): Promise<0 | 1 | undefined> {
   const exitCode = await watchOnTerminal(surroundings, words, inspect)
-  if (exitCode === undefined) surroundings.contextNow().note(WATCH_TEXT.notATerminal)
+  if (exitCode === undefined)
+    surroundings.contextNow().note('postflight: --watch needs a terminal, so this was printed once')
   return exitCode
 }

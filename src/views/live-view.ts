@@ -1,25 +1,26 @@
 import { messageOf } from '../kernel/error-messages.ts'
-import { counted, quote } from '../kernel/text.ts'
+import { quote } from '../kernel/text.ts'
 import type { CommandResult } from '../project/command-context.ts'
-import { fill, type Output, type Painter, printable, type Size } from './print.ts'
+import { type Output, type Painter, printable, wrap } from './print.ts'
 
 /** Keeps a command's result on the screen until `q` or Ctrl-C. */
 
 const INTERVAL_MS = 500
 
-export interface View {
-  readonly title: string
-  readonly inspect: () => CommandResult
+export interface View<Result extends CommandResult> {
+  readonly command: string
+  readonly root: string | undefined
+  readonly inspect: () => Result
   /** Whether it is final: then the last frame stays. */
-  readonly isOver?: (result: CommandResult) => boolean
+  readonly isOver: (result: Result) => boolean
   readonly paint: Painter
   readonly clock: () => string
 }
 
 /** A later failure is shown, because it may pass. */
-export async function watchView(view: View, stdout: Output): Promise<0 | 1> {
+export async function watchView<Result extends CommandResult>(view: View<Result>, stdout: Output): Promise<0 | 1> {
   let result = view.inspect()
-  if (view.isOver?.(result) !== true) {
+  if (!view.isOver(result)) {
     const screen = openLiveScreen(stdout)
     try {
       let changedAt = view.clock()
@@ -28,18 +29,12 @@ export async function watchView(view: View, stdout: Output): Promise<0 | 1> {
         result = readAgain(view, result)
         if (withoutTimes(result.lines) !== withoutTimes(shown)) changedAt = view.clock()
         shown = result.lines
-        const picture = {
-          head: view.paint.bold(printable(view.title, true)),
-          lines: shown.map((line) => printable(line, true)),
-          foot: view.paint.dim(WATCH_TEXT.foot(changedAt)),
-          more: WATCH_TEXT.more,
-        }
-        if (!screen.paint(fill(screen.size(), picture)) || view.isOver?.(result) === true) break
+        if (!screen.paint(frame(screen.size(), view, shown, changedAt)) || view.isOver(result)) break
       } while (await screen.pause(INTERVAL_MS))
     } finally {
       screen.close()
     }
-    if (view.isOver?.(result) !== true) return 0
+    if (!view.isOver(result)) return 0
   }
   stdout.write(`${printable(result.lines.join('\n'), true)}\n`)
   return result.exitCode
@@ -50,7 +45,7 @@ function withoutTimes(lines: readonly string[]): string {
   return lines.join('\n').replace(/\d+ (?:s|min|h|days)\b/g, '')
 }
 
-function readAgain({ inspect, paint }: View, before: CommandResult): CommandResult {
+function readAgain<Result extends CommandResult>({ inspect, paint }: View<Result>, before: Result): Result {
   try {
     return inspect()
   } catch (error) {
@@ -58,9 +53,36 @@ function readAgain({ inspect, paint }: View, before: CommandResult): CommandResu
   }
 }
 
+interface Size {
+  readonly columns: number
+  readonly rows: number
+}
+
+/** The rows of a whole screen. Says how many of the lines have no room. */
+export function frame(
+  { columns, rows }: Size,
+  { command, root, paint }: Pick<View<CommandResult>, 'command' | 'root' | 'paint'>,
+  lines: readonly string[],
+  changedAt: string,
+): string[] {
+  const title = `postflight ${command}${root === undefined ? '' : `  ${quote(root, 200)}`}`
+  const top = [...wrap(paint.bold(printable(title, true)), columns), '']
+  const bottom = wrap(paint.dim(`last change ${changedAt} · q quits`), columns)
+  const room = Math.max(1, rows - top.length - bottom.length)
+  const body = lines.flatMap((line) => wrap(printable(line, true), columns))
+  const hidden = body.length - room
+  const more = wrap(`… ${hidden + 1} more rows: make the window taller`, columns).slice(0, 1)
+  const shown = hidden <= 0 ? body : [...body.slice(0, room - 1), ...more]
+  const blank = Array.from({ length: Math.max(0, room - shown.length) }, () => '')
+  return [...top, ...shown, ...blank, ...bottom].slice(0, rows)
+}
+
 interface LiveScreen {
   readonly size: () => Size
-  /** Returns false if the terminal is gone. */
+  /**
+   * Paints the rows that changed, and returns false if the terminal is gone. log-update 7.2.0 erases all rows between
+   * two that changed first, which flickers, and loses the last character of a row that fills the line.
+   */
   readonly paint: (rows: readonly string[]) => boolean
   /** Returns false if `q` or Ctrl-C was pressed. */
   readonly pause: (ms: number) => Promise<boolean>
@@ -167,15 +189,3 @@ function openLiveScreen(output: Output): LiveScreen {
     close,
   }
 }
-
-export const WATCH_TEXT = {
-  title: (command: string, root: string | undefined): string =>
-    `postflight ${command}${root === undefined ? '' : `  ${quote(root, 200)}`}`,
-  foot: (changedAt: string): string => `last change ${changedAt} · q quits`,
-  waits: (task: string | undefined): string =>
-    task === undefined
-      ? 'no workflows here yet'
-      : `no workflow of task ${quote(task, 80)} yet: waiting until it starts`,
-  more: (count: number): string => `… ${counted(count, 'more row')}: make the window taller`,
-  notATerminal: 'postflight: --watch needs a terminal, so this was printed once',
-} as const

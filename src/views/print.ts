@@ -121,12 +121,7 @@ export function processScreen(output: Output, isJson: boolean): Screen {
   }
 }
 
-/** Wraps coloured lines and cuts what has no room. */
-
-export interface Size {
-  readonly columns: number
-  readonly rows: number
-}
+/** Wraps coloured lines. */
 
 const PIECES = /\u001b\[[\d;]*m| +|[^ \u001b]+/g
 
@@ -195,22 +190,4 @@ export function widthOf(text: string): number {
   let width = 0
   for (const character of text) width += NO_ROOM.test(character) ? 0 : DOUBLE.test(character) ? 2 : 1
   return width
-}
-
-export function fill({ columns, rows }: Size, { head, lines, foot, more }: Picture): string[] {
-  const top = [...wrap(head, columns), '']
-  const bottom = wrap(foot, columns)
-  const room = Math.max(1, rows - top.length - bottom.length)
-  const body = lines.flatMap((line) => wrap(line, columns))
-  const hidden = body.length - room
-  const shown = hidden <= 0 ? body : [...body.slice(0, room - 1), ...wrap(more(hidden + 1), columns).slice(0, 1)]
-  const blank = Array.from({ length: Math.max(0, room - shown.length) }, () => '')
-  return [...top, ...shown, ...blank, ...bottom].slice(0, rows)
-}
-
-interface Picture {
-  readonly head: string
-  readonly lines: readonly string[]
-  readonly foot: string
-  readonly more: (count: number) => string
 }

@@ -116,7 +116,7 @@ export function runData(folder: TaskFolder, state: WorkflowState, nowMs: number)
     started_at: toIso(state.startedMs),
     updated_at: toIso(state.updatedMs),
     age_ms: Math.round(nowMs - state.updatedMs),
-    run_file: isFindable(folder, state),
+    run_file: runFileOf(folder, state.id) !== undefined,
     shared: sharedData(folder, state),
     phases: state.definition.phases.map((phase, index) => ({
       id: phase.id,
@@ -142,71 +142,70 @@ function sharedData(folder: TaskFolder, { id, sequence }: WorkflowState): RunDoc
   }
 }
 
-function sharedLines(folder: TaskFolder, state: WorkflowState, nowMs: number, paint: Painter): string[] {
+function sharedNotes(folder: TaskFolder, state: WorkflowState, nowMs: number, paint: Painter): string[] {
   const share = shareOf(folder, state.id)
   if (share === undefined) return []
   const { remote, publishedMs, problem } = share
-  const command = (word: string): string => commandLine(['workflow', word, taskWord(folder)], undefined)
   if (state.outcome === 'moved') {
     const resume = commandLine(['workflow', 'resume', state.id], undefined)
-    return [`  → ${STATUS_TEXT.movedTo(`${resume} --shared ${remote}`)}`]
+    return [`→ ${STATUS_TEXT.movedTo(`${resume} --shared ${remote}`)}`]
   }
   const age = publishedMs === undefined ? undefined : formatAge(Math.max(0, nowMs - publishedMs))
-  return [
-    `  ${STATUS_TEXT.shared(remote, age, share.sequence < state.sequence)}`,
-    ...(problem === undefined
-      ? []
-      : [`  ${paint.yellow('!')} ${STATUS_TEXT.notPublished(problem, command('publish'))}`]),
-  ]
-}
-
-function isFindable(folder: TaskFolder, { id }: WorkflowState): boolean {
-  return runFileOf(folder, id) !== undefined
+  const shared = STATUS_TEXT.shared(remote, age, share.sequence < state.sequence)
+  if (problem === undefined) return [shared]
+  const publish = commandLine(['workflow', 'publish', taskWord(folder)], undefined)
+  return [shared, `${paint.yellow('!')} ${STATUS_TEXT.notPublished(problem, publish)}`]
 }
 
 export function runLines(folder: TaskFolder, state: WorkflowState, nowMs: number, paint: Painter): string[] {
+  const { active, why, lastFailure, hostSession, wait } = state
   const name = (text: string): string => oneLine(text, 120)
+  const signs: Readonly<Record<PhaseStatus, string>> = {
+    done: paint.green('✓'),
+    running: paint.yellow('▶'),
+    failed: paint.red('✗'),
+    skipped: paint.yellow('–'),
+    waiting: '·',
+  }
   const statuses = phaseStatuses(state)
   const command = (word: string): string => commandLine(['workflow', word, taskWord(folder)], undefined)
-  const resume = command('resume')
-  const head = [
-    `${paint.bold(inLine(folder.relative))}  ${name(state.name)}`,
-    statusText(state),
-    STATUS_TEXT.prompts(state.prompts, runBound(state, listedIn(folder))),
-    STATUS_TEXT.lastChange(formatAge(Math.max(0, nowMs - state.updatedMs))),
+  const artifact = `${folder.relative}/${currentPhase(state).artifact ?? ''}`
+  const warning = paint.yellow('!')
+  const notes = [
+    why !== undefined && `${warning} ${oneLine(why, 500)}`,
+    active && lastFailure !== undefined && `${warning} ${STATUS_TEXT.lastFailure(lastFailure, isFromBefore(state))}`,
+    active && hostSession !== undefined && DRIVER_TEXT.drives(hostSession),
+    isApprovalDue(state) &&
+      `${paint.yellow('→')} ${STATUS_TEXT.awaitsApproval(artifact, command('approve'), command('reject'))}`,
+    active &&
+      state.stopRequestedMs !== undefined &&
+      `→ ${STATUS_TEXT.stopsAfter(stopNowLine(taskWord(folder), undefined))}`,
+    active && wait !== undefined && STATUS_TEXT.waits(wait.for),
+    needOf(state).kind === 'resume' && `→ ${STATUS_TEXT.resumes(command('resume'))}`,
+    ...sharedNotes(folder, state, nowMs, paint),
+    active && runFileOf(folder, state.id) === undefined && `${warning} ${STATUS_TEXT.noRunFile(command('resume'))}`,
   ]
   return [
-    head.join(' · '),
+    [
+      `${paint.bold(inLine(folder.relative))}  ${name(state.name)}`,
+      statusText(state),
+      STATUS_TEXT.prompts(state.prompts, runBound(state, listedIn(folder))),
+      STATUS_TEXT.lastChange(formatAge(Math.max(0, nowMs - state.updatedMs))),
+    ].join(' · '),
     ...state.definition.phases.map((phase, index) => {
       const status = statuses[index] ?? 'waiting'
       const visits = visitsOf(state, phase.id)
       const facts = [
-        phase.artifact === undefined ? '' : name(phase.artifact),
-        status === 'skipped' ? STATUS_TEXT.skipped : '',
-        phase.gate === 'advisory' ? STATUS_TEXT.advisory : '',
-        visits > 1 ? STATUS_TEXT.visit(visits, phase.maxVisits + state.visitsGranted) : '',
-        phase.id === state.phase && status !== 'done' ? progress(state) : '',
-        visits === 0 ? '' : formatAge(phaseMs(state, phase.id, nowMs)),
+        phase.artifact !== undefined && name(phase.artifact),
+        status === 'skipped' && STATUS_TEXT.skipped,
+        phase.gate === 'advisory' && STATUS_TEXT.advisory,
+        visits > 1 && STATUS_TEXT.visit(visits, phase.maxVisits + state.visitsGranted),
+        phase.id === state.phase && status !== 'done' && progress(state),
+        visits > 0 && formatAge(phaseMs(state, phase.id, nowMs)),
       ]
-      return `  ${sign(status, paint)} ${phase.id.padEnd(16)} ${facts.filter((fact) => fact !== '').join(' · ')}`.trimEnd()
+      return `  ${signs[status]} ${phase.id.padEnd(16)} ${facts.filter(Boolean).join(' · ')}`.trimEnd()
     }),
-    ...(state.why === undefined ? [] : [`  ${paint.yellow('!')} ${oneLine(state.why, 500)}`]),
-    ...(state.active && state.lastFailure !== undefined
-      ? [`  ${paint.yellow('!')} ${STATUS_TEXT.lastFailure(state.lastFailure, isFromBefore(state))}`]
-      : []),
-    ...(state.active && state.hostSession !== undefined ? [`  ${DRIVER_TEXT.drives(state.hostSession)}`] : []),
-    ...(isApprovalDue(state)
-      ? [
-          `  ${paint.yellow('→')} ${STATUS_TEXT.awaitsApproval(`${folder.relative}/${currentPhase(state).artifact ?? ''}`, command('approve'), command('reject'))}`,
-        ]
-      : []),
-    ...(state.active && state.stopRequestedMs !== undefined
-      ? [`  → ${STATUS_TEXT.stopsAfter(stopNowLine(taskWord(folder), undefined))}`]
-      : []),
-    ...(state.active && state.wait !== undefined ? [`  ${STATUS_TEXT.waits(state.wait.for)}`] : []),
-    ...(needOf(state).kind === 'resume' ? [`  → ${STATUS_TEXT.resumes(resume)}`] : []),
-    ...sharedLines(folder, state, nowMs, paint),
-    ...(state.active && !isFindable(folder, state) ? [`  ${paint.yellow('!')} ${STATUS_TEXT.noRunFile(resume)}`] : []),
+    ...notes.filter((note) => note !== false).map((note) => `  ${note}`),
   ]
 }
 
@@ -216,38 +215,16 @@ function statusText(state: WorkflowState): string {
   return needOf(state).kind === 'prompt' ? STATUS_TEXT.running : STATUS_TEXT.waiting
 }
 
-function sign(status: PhaseStatus, paint: Painter): string {
-  switch (status) {
-    case 'done':
-      return paint.green('✓')
-    case 'running':
-      return paint.yellow('▶')
-    case 'failed':
-      return paint.red('✗')
-    case 'skipped':
-      return paint.yellow('–')
-    case 'waiting':
-      return '·'
-  }
-}
-
 export function historyLine(entry: HistoryEntry): string {
+  const { visit, step, attempt, outcome, verdict, detail } = entry
   const facts = [
-    entry.visit === undefined || entry.visit === 1 ? '' : HISTORY_TEXT.visit(entry.visit),
-    entry.step === undefined ? '' : HISTORY_TEXT.step(entry.step),
-    entry.attempt === undefined ? '' : HISTORY_TEXT.attempt(entry.attempt),
-    entry.outcome ?? '',
-    entry.verdict === undefined ? '' : HISTORY_TEXT.verdict(oneLine(entry.verdict, 60)),
-    entry.detail === undefined ? '' : oneLine(entry.detail, 300),
+    visit !== undefined && visit > 1 && `visit ${visit}`,
+    step !== undefined && `step ${step}`,
+    attempt !== undefined && `attempt ${attempt}`,
+    outcome,
+    verdict !== undefined && `verdict ${oneLine(verdict, 60)}`,
+    detail !== undefined && oneLine(detail, 300),
   ]
-  const rest = facts.filter((fact) => fact !== '').join(', ')
+  const rest = facts.filter(Boolean).join(', ')
   return inLine(`${toIso(entry.timeMs)}  ${entry.event.padEnd(12)} ${entry.phase}${rest === '' ? '' : `  ${rest}`}`)
 }
-
-export const HISTORY_TEXT = {
-  visit: (visit: number): string => `visit ${visit}`,
-  step: (step: number): string => `step ${step}`,
-  attempt: (attempt: number): string => `attempt ${attempt}`,
-  verdict: (verdict: string): string => `verdict ${verdict}`,
-  duration: (phase: string, time: string): string => `worked on ${phase}: ${time}`,
-} as const

@@ -19,8 +19,8 @@ import { linkOutside } from '../../setup/settings-paths.ts'
 import * as field from '../../views/documents.ts'
 import { composeReport, storyLines } from '../../views/report/compose.ts'
 import { reportPage } from '../../views/report/page/page.ts'
-import { STANDING_WORDS, REPORT_TEXT as TEXT } from '../../views/report/report-messages.ts'
-import type { Report, ReportMarker, ReportRun } from '../../views/report/story.ts'
+import { REPORT_TEXT as TEXT } from '../../views/report/report-messages.ts'
+import { type Report, type ReportMarker, type ReportRun, STATUS_TONES, type Status } from '../../views/report/story.ts'
 import { type BareCommand, type Declaration, example, type Run } from '../command.ts'
 
 export const declaration = {
@@ -33,7 +33,7 @@ export const declaration = {
 } satisfies Declaration
 
 export const document = () => {
-  const status = z.enum(Object.keys(STANDING_WORDS) as (keyof typeof STANDING_WORDS)[])
+  const status = z.enum(Object.keys(STATUS_TONES) as Status[])
   const events = z.array(z.strictObject({ time: field.text('ISO 8601.'), words: field.text('What happened.') }))
   const span = {
     standing: status,

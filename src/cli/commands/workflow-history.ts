@@ -4,7 +4,7 @@ import { phaseMs, visitsOf } from '../../run/machine/state.ts'
 import { RUN_OUTCOMES, TRANSITION_EVENTS } from '../../run/machine/state-fields.ts'
 import { readHistory, requireState } from '../../run/store/state-store.ts'
 import * as field from '../../views/documents.ts'
-import { HISTORY_TEXT, historyLine } from '../../views/run-view.ts'
+import { historyLine } from '../../views/run-view.ts'
 import { type BareCommand, type Declaration, example, type Run, TASK } from '../command.ts'
 import { requireRunFolder } from '../runs.ts'
 
@@ -54,6 +54,6 @@ export const run: Run<typeof declaration, HistoryDocument> = (context, [task]) =
       history: entries.map(({ n, timeMs, ...transition }) => ({ n, time: toIso(timeMs), ...transition })),
       durations: Object.fromEntries(durations),
     },
-    lines: [...entries.map(historyLine), ...durations.map(([id, ms]) => HISTORY_TEXT.duration(id, formatAge(ms)))],
+    lines: [...entries.map(historyLine), ...durations.map(([id, ms]) => `worked on ${id}: ${formatAge(ms)}`)],
   }
 }

@@ -1,13 +1,13 @@
 import * as z from 'zod/mini'
 import { asPostflightError, errorMessage } from '../../kernel/error-messages.ts'
 import { WORKFLOW_FOLDER } from '../../kernel/files.ts'
+import { quote } from '../../kernel/text.ts'
 import { type CommandContext, type CommandResult, requireRoot } from '../../project/command-context.ts'
 import type { TaskFolder } from '../../project/task-folder.ts'
 import { foldersHolding, listTaskFolders } from '../../project/task-folders.ts'
 import { STATUS_TEXT } from '../../run/run-messages.ts'
 import { readState, requireState } from '../../run/store/state-store.ts'
 import * as field from '../../views/documents.ts'
-import { WATCH_TEXT } from '../../views/live-view.ts'
 import { jsonText, type Painter, processScreen } from '../../views/print.ts'
 import { exitCodeOf, runDocument } from '../../views/run-view.ts'
 import { type BareCommand, type Declaration, example, RUN_EXIT_CODES, type Run, type Surroundings } from '../command.ts'
@@ -128,7 +128,11 @@ function statusOrWait(
     return status(context, paint, task)
   } catch (error) {
     if (!NOT_BEGUN.includes(asPostflightError(error).code)) throw error
-    return { exitCode: 0, data: { workflows: [] }, lines: [WATCH_TEXT.waits(task)] }
+    const waits =
+      task === undefined
+        ? 'no workflows here yet'
+        : `no workflow of task ${quote(task, 80)} yet: waiting until it starts`
+    return { exitCode: 0, data: { workflows: [] }, lines: [waits] }
   }
 }
 

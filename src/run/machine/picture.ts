@@ -2,7 +2,18 @@ import type { Definition } from '../definition/definition.ts'
 import { END } from '../definition/definition-limits.ts'
 import type { Next, Phase, StepSource } from '../definition/phase-fields.ts'
 import { GRAPH_TEXT } from '../run-messages.ts'
+import { needOf } from './position.ts'
 import { visitsOf, type WorkflowState } from './state.ts'
+import type { RunOutcome } from './state-fields.ts'
+
+export type RunStatus = RunOutcome | 'running' | 'waiting' | 'skipped'
+
+/** `skipped`: completed with skips. */
+export function runStatus(state: WorkflowState): RunStatus {
+  const { active, outcome, skips } = state
+  if (active) return ['approval', 'wait'].includes(needOf(state).kind) ? 'waiting' : 'running'
+  return outcome === 'completed' && skips > 0 ? 'skipped' : (outcome ?? 'stopped')
+}
 
 export type PhaseStatus = 'done' | 'running' | 'failed' | 'skipped' | 'waiting'
 

@@ -1,6 +1,7 @@
 import { counted } from '../../kernel/text.ts'
 import { isSessionFolderName } from '../../project/task-folders.ts'
 import type { TransitionEvent } from '../../run/machine/state-fields.ts'
+import type { Status } from './story.ts'
 
 export function taskTitle(task: string): string {
   return isSessionFolderName(task) ? `definition of done (${task})` : task
@@ -12,21 +13,18 @@ interface EventFacts {
   readonly outcome: string | undefined
 }
 
+/** An event that is not listed has its own name. */
 const EVENT_WORDS: Readonly<Record<string, string>> = {
   create: 'marker created',
   clear: 'cleared',
-  check: 'check',
   cap: 'gave up after the last blocked stop',
   bypass: 'bypassed',
   'bypass-request': 'bypass requested',
   expire: 'expired',
   adopt: 'taken over',
   claim: 'owner recorded',
-  step: 'step',
   wait: 'waits',
   'wait-end': 'the wait ended',
-  workflow: 'workflow',
-  error: 'error',
 }
 
 /** "check failed: npm test". */
@@ -78,26 +76,16 @@ export function transitionWords(
   return `${where}: ${TRANSITION_WORDS[event]}${rest === undefined ? '' : ` (${rest})`}`
 }
 
-export const STANDING_WORDS = {
-  pending: 'pending',
-  waiting: 'waiting',
-  cleared: 'cleared',
+const STATUS_WORDS: Partial<Record<Status, string>> = {
   unchecked: 'cleared unchecked',
-  abandoned: 'abandoned',
-  bypassed: 'bypassed',
-  expired: 'expired',
-  replaced: 'replaced',
   removed: 'removed by hand',
-  unreadable: 'unreadable',
-  running: 'running',
-  completed: 'completed',
   skipped: 'completed with skips',
-  stopped: 'stopped',
-  stalled: 'stalled',
-  failed: 'failed',
-  aborted: 'aborted',
   moved: 'goes on elsewhere',
-} as const
+}
+
+export function statusWords(status: Status): string {
+  return STATUS_WORDS[status] ?? status
+}
 
 export const REPORT_TEXT = {
   title: 'Postflight report',

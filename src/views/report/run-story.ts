@@ -1,12 +1,22 @@
 import { oneLine } from '../../kernel/text.ts'
 import type { Phase } from '../../run/definition/phase-fields.ts'
 import { stepAsText } from '../../run/definition/steps.ts'
-import { phaseStatuses } from '../../run/machine/picture.ts'
+import { phaseStatuses, runStatus } from '../../run/machine/picture.ts'
 import { needOf } from '../../run/machine/position.ts'
 import { phaseMs, visitsOf, type WorkflowState, workedMs } from '../../run/machine/state.ts'
-import type { HistoryEntry, RunOutcome, TransitionEvent } from '../../run/machine/state-fields.ts'
+import type { HistoryEntry, TransitionEvent } from '../../run/machine/state-fields.ts'
 import { REPORT_TEXT, transitionWords } from './report-messages.ts'
-import type { PhaseStory, ReportRun, RunStory, StepStory, StoryEvent, Tone, VisitSteps, VisitStory } from './story.ts'
+import {
+  type PhaseStory,
+  type ReportRun,
+  type RunStory,
+  STATUS_TONES,
+  type StepStory,
+  type StoryEvent,
+  type Tone,
+  type VisitSteps,
+  type VisitStory,
+} from './story.ts'
 
 /** Pure. */
 
@@ -24,21 +34,12 @@ const TONES: Partial<Readonly<Record<TransitionEvent, Tone>>> = {
   'stop-request': 'wait',
 }
 
-const END_TONES: Readonly<Record<RunOutcome, Tone>> = {
-  completed: 'good',
-  stopped: 'plain',
-  stalled: 'bad',
-  failed: 'bad',
-  aborted: 'plain',
-  moved: 'plain',
-}
-
 export function runStory({ state, history }: ReportRun, nowMs: number): RunStory {
   const visits = visitStories(history, state, nowMs)
   const statuses = phaseStatuses(state)
   return {
     name: oneLine(state.name, 120),
-    status: statusOf(state),
+    status: runStatus(state),
     why: state.why === undefined ? undefined : oneLine(state.why, 500),
     waitsFor: waitsFor(state),
     session: state.hostSession === undefined ? undefined : oneLine(state.hostSession, 80),
@@ -53,7 +54,6 @@ export function runStory({ state, history }: ReportRun, nowMs: number): RunStory
     visits,
     events: history.map(eventOf),
     definition: state.definition,
-    state,
   }
 }
 
@@ -63,20 +63,13 @@ function waitsFor(state: WorkflowState): string | undefined {
   return need.kind === 'wait' ? oneLine(need.wait.for, 300) : undefined
 }
 
-function statusOf(state: WorkflowState): RunStory['status'] {
-  const { active, outcome, skips } = state
-  if (active) return waitsFor(state) === undefined ? 'running' : 'waiting'
-  if (outcome === 'completed') return skips > 0 ? 'skipped' : 'completed'
-  return outcome ?? 'stopped'
-}
-
 function eventOf({ timeMs, event, phase, step, attempt, outcome, verdict, detail }: HistoryEntry): StoryEvent {
   const rest = [
     outcome,
     verdict === undefined ? undefined : REPORT_TEXT.verdict(oneLine(verdict, 60)),
     detail === undefined ? undefined : oneLine(detail, 300),
   ].filter((one) => one !== undefined)
-  const tone = (outcome === undefined ? TONES[event] : END_TONES[outcome]) ?? 'plain'
+  const tone = (outcome === undefined ? TONES[event] : STATUS_TONES[outcome]) ?? 'plain'
   return {
     timeMs,
     tone,
@@ -91,12 +84,12 @@ function visitStories(history: readonly HistoryEntry[], state: WorkflowState, no
     if (open !== undefined) visits.push({ ...open, result, endMs: Math.max(endMs, open.startMs) })
     open = undefined
   }
-  for (const [index, { event, phase, visit, timeMs, outcome }] of history.entries()) {
+  for (const [index, { event, phase, timeMs, outcome }] of history.entries()) {
     // `resume --from` leaves the phase that it resumes at once.
     if (event === 'enter' && history[index - 1]?.event === 'resume') open = undefined
     if (event === 'enter' || (event === 'resume' && open === undefined)) {
       close(timeMs, open?.result === 'failed' ? 'failed' : 'passed')
-      open = { phase, visit: visit ?? visitsOf(state, phase), startMs: timeMs, prompts: 0, result: 'running' }
+      open = { phase, startMs: timeMs, prompts: 0, result: 'running' }
     } else if (open !== undefined && event === 'prompt') open = { ...open, prompts: open.prompts + 1 }
     else if (open !== undefined && event === 'fail') open = { ...open, result: 'failed' }
     else if (event === 'end') close(timeMs, outcome === 'completed' ? 'passed' : 'stuck')
@@ -117,7 +110,6 @@ function phaseStory(
   return {
     id: phase.id,
     status,
-    artifact: phase.artifact === undefined ? undefined : oneLine(phase.artifact, 120),
     check: phase.check.run === undefined ? undefined : oneLine(phase.check.run, 200),
     visits: visitsOf(state, phase.id),
     prompts: own.reduce((sum, { prompts }) => sum + prompts, 0),

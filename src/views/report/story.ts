@@ -1,4 +1,5 @@
 import type { JournalLine } from '../../project/journal-entry.ts'
+import type { PhaseStatus, RunStatus } from '../../run/machine/picture.ts'
 import type { WorkflowState } from '../../run/machine/state.ts'
 import type { HistoryEntry } from '../../run/machine/state-fields.ts'
 
@@ -28,19 +29,32 @@ export interface ReportRun {
   readonly history: readonly HistoryEntry[]
 }
 
-export type MarkerStatus =
-  | 'pending'
-  | 'waiting'
-  | 'cleared'
-  | 'unchecked'
-  | 'abandoned'
-  | 'bypassed'
-  | 'expired'
-  | 'replaced'
-  | 'removed'
-  | 'unreadable'
+export type MarkerStatus = ReportMarker['state'] | 'waiting' | 'cleared' | 'replaced' | 'removed'
+
+export type Status = MarkerStatus | RunStatus
 
 export type Tone = 'plain' | 'good' | 'warn' | 'bad' | 'wait'
+
+export const STATUS_TONES: Readonly<Record<Status, Tone>> = {
+  pending: 'warn',
+  waiting: 'wait',
+  cleared: 'good',
+  unchecked: 'bad',
+  abandoned: 'bad',
+  bypassed: 'plain',
+  expired: 'plain',
+  replaced: 'plain',
+  removed: 'plain',
+  unreadable: 'bad',
+  running: 'warn',
+  completed: 'good',
+  skipped: 'warn',
+  stopped: 'plain',
+  stalled: 'bad',
+  failed: 'bad',
+  aborted: 'plain',
+  moved: 'plain',
+}
 
 export interface StoryEvent {
   readonly timeMs: number
@@ -71,7 +85,6 @@ export interface Span {
 
 export interface VisitStory extends Span {
   readonly phase: string
-  readonly visit: number
   readonly prompts: number
   readonly result: 'passed' | 'failed' | 'running' | 'stuck'
 }
@@ -91,8 +104,7 @@ export interface VisitSteps {
 
 export interface PhaseStory {
   readonly id: string
-  readonly status: 'done' | 'running' | 'failed' | 'skipped' | 'waiting'
-  readonly artifact: string | undefined
+  readonly status: PhaseStatus
   readonly check: string | undefined
   readonly visits: number
   readonly prompts: number
@@ -102,16 +114,7 @@ export interface PhaseStory {
 
 export interface RunStory extends Span {
   readonly name: string
-  readonly status:
-    | 'running'
-    | 'waiting'
-    | 'completed'
-    | 'skipped'
-    | 'stopped'
-    | 'stalled'
-    | 'failed'
-    | 'aborted'
-    | 'moved'
+  readonly status: RunStatus
   readonly why: string | undefined
   readonly waitsFor: string | undefined
   readonly session: string | undefined
@@ -122,7 +125,6 @@ export interface RunStory extends Span {
   readonly visits: readonly VisitStory[]
   readonly events: readonly StoryEvent[]
   readonly definition: WorkflowState['definition']
-  readonly state: WorkflowState
 }
 
 export interface TaskStory extends Span {

@@ -3,6 +3,7 @@ import { messageOf } from '../../kernel/error-messages.ts'
 import { inLine, oneLine } from '../../kernel/text.ts'
 import { formatAge } from '../../kernel/time.ts'
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
+import { runStatus } from '../../run/machine/picture.ts'
 import { needOf } from '../../run/machine/position.ts'
 import type { WorkflowState } from '../../run/machine/state.ts'
 import { isApprovalDue } from '../../run/machine/steering.ts'
@@ -23,18 +24,18 @@ export function runItem(
   nowMs: number,
   rootOption: string | undefined,
 ): StatusItem | CompletedRun | undefined {
-  const base = { task: folder.task, path: inLine(folder.relative) }
   try {
     const state = readState(folder)
     if (state === undefined || (!state.active && state.settled)) return undefined
-    const kind = runKindOf(state)
-    return kind === undefined
-      ? { kind: 'completed', task: folder.task, host_session: state.hostSession ?? null }
+    const kind = runStatus(state)
+    return kind === 'completed'
+      ? { kind, task: folder.task, host_session: state.hostSession ?? null }
       : itemOf(kind, folder, state, nowMs, rootOption)
   } catch (error) {
     const message = messageOf(error)
     const sentence = VERDICT_TEXT.problem(folder.task, message)
-    return { ...base, kind: 'unusable', host_session: null, message, sentence, fix: null }
+    const path = inLine(folder.relative)
+    return { task: folder.task, path, kind: 'unusable', host_session: null, message, sentence, fix: null }
   }
 }
 
@@ -73,13 +74,6 @@ function sentenceOf(kind: StatusKind, task: string, state: WorkflowState): strin
     return VERDICT_TEXT.runWaits(task, state.name, what)
   }
   return VERDICT_TEXT.run(task, kind, state.name, state.active ? locationText(state) : state.why)
-}
-
-function runKindOf(state: WorkflowState): StatusKind | undefined {
-  const { active, outcome, skips } = state
-  if (active) return ['approval', 'wait'].includes(needOf(state).kind) ? 'waiting' : 'running'
-  if (outcome === 'completed') return skips > 0 ? 'skipped' : undefined
-  return outcome ?? 'stopped'
 }
 
 function runFixFor(

@@ -24,12 +24,16 @@ async function busyProject(): Promise<Project> {
     'git commit',
   ]
   expect((await project.cli(words)).status).toBe(0)
+  await startRun(project)
+  return project
+}
+
+async function startRun(project: Project): Promise<void> {
   project.write(
     'flow.json',
     JSON.stringify({ name: 'flow', phases: [{ id: 'only', prompt: 'do it', artifact: 'out.txt' }] }),
   )
   expect((await project.cli(['workflow', 'start', '7', 'flow', '--definition', 'flow.json'])).status).toBe(0)
-  return project
 }
 
 type OnTestFinished = (action: () => void) => void
@@ -151,8 +155,11 @@ describe
     })
 
     it('of one run ends with the run, and leaves its last picture', async ({ expect, onTestFinished }) => {
-      const project = await busyProject()
+      const project = createSourceProject()
       const view = start(project, 'workflow status 7 --watch', WIDE, onTestFinished)
+      const waits = 'no workflow of task 7 yet: waiting until it starts'
+      await expect.poll(view.screen, patient).toContain(waits)
+      await startRun(project)
       await expect.poll(view.screen, patient).toContainEqual(expect.stringContaining('▶ only'))
 
       await project.cli(['workflow', 'next', '7'])

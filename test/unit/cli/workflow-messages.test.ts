@@ -1,7 +1,6 @@
 import { describe } from 'vitest'
 import { NEXT_TEXT } from '../../../src/cli/commands/workflow-next.ts'
 import { PHASE_CHECK_TEXT, STATUS_TEXT } from '../../../src/run/run-messages.ts'
-import { HISTORY_TEXT } from '../../../src/views/run-view.ts'
 import { itSays } from '../sentences.ts'
 
 describe('what status says of a run', () => {
@@ -39,16 +38,6 @@ describe('what status says of a run', () => {
     notPublished: [['no\nway', 'publish it']],
     movedTo: [['resume it']],
     noRunFile: [['postflight workflow resume 7']],
-  })
-})
-
-describe('what history says of a transition', () => {
-  itSays(HISTORY_TEXT, {
-    visit: [[2]],
-    step: [[3]],
-    attempt: [[2]],
-    verdict: [['bug']],
-    duration: [['plan', '5 min']],
   })
 })
 

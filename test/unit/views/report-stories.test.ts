@@ -158,26 +158,26 @@ describe('the story of a run', () => {
   it('has the whole of a run that stalled', () => {
     const state = { ...reportRun(NOW - 60 * MINUTE, 'stalled'), skips: 2 }
     const at = (minutes: number): number => NOW - 60 * MINUTE + Math.round(minutes * MINUTE)
-    const { definition, state: told, events, ...story } = runOf(state)
-    expect([definition, told]).toEqual([state.definition, state])
+    const { definition, events, ...story } = runOf(state)
+    expect(definition).toEqual(state.definition)
     expect(events).toHaveLength(state.history.length)
     const phase = (id: string, durationMinutes: number, more: object) => ({
-      ...{ id, status: 'done', artifact: undefined, check: undefined, visits: 1, prompts: 1, steps: [] },
+      ...{ id, status: 'done', check: undefined, visits: 1, prompts: 1, steps: [] },
       ...{ workedMs: Math.round(durationMinutes * MINUTE), ...more },
     })
     const step = (number: number, name: string, attempts: number, minutes: number) => ({
       ...{ number, name, attempts, result: 'done', durationMs: Math.round(minutes * MINUTE) },
     })
     const visit = (id: string, from: number, to: number, prompts: number, result: string) => ({
-      ...{ phase: id, visit: 1, startMs: at(from), endMs: at(to), prompts, result },
+      ...{ phase: id, startMs: at(from), endMs: at(to), prompts, result },
     })
     expect(story).toEqual({
       ...{ name: 'research to release', status: 'stalled', why: 'phase "review": 3 attempts failed' },
       ...{ waitsFor: undefined, session: 'session-of-a-host', startMs: at(0), endMs: at(56.1), prompts: 8, skips: 2 },
       workedMs: Math.round(56.1 * MINUTE),
       phases: [
-        phase('research', 9.2, { artifact: 'research.md' }),
-        phase('plan', 9.2, { artifact: 'plan.json' }),
+        phase('research', 9.2, {}),
+        phase('plan', 9.2, {}),
         phase('implement', 30.6, {
           prompts: 5,
           steps: [
@@ -192,7 +192,7 @@ describe('the story of a run', () => {
             },
           ],
         }),
-        phase('review', 7.1, { status: 'failed', artifact: 'review.json', check: 'npm test' }),
+        phase('review', 7.1, { status: 'failed', check: 'npm test' }),
       ],
       visits: [
         visit('research', 0, 9.2, 1, 'passed'),
@@ -214,9 +214,10 @@ describe('the story of a run', () => {
   it('has worked only while its clock ran, and says so beside the time from its start to its end', () => {
     const running = reportRun(NOW - 60 * MINUTE, undefined)
     const stopped: WorkflowState = { ...pauseClock(running, NOW - 15 * MINUTE), active: false, outcome: 'stopped' }
-    const run = runOf({ ...stopped, updatedMs: NOW })
+    const state = { ...stopped, updatedMs: NOW }
+    const run = runOf(state)
     expect(run).toMatchObject({ startMs: NOW - 60 * MINUTE, endMs: NOW, workedMs: 45 * MINUTE })
-    const lines = storyLines(reportOf([], [], [{ task: TASK, state: run.state, history: [] }]), {
+    const lines = storyLines(reportOf([], [], [{ task: TASK, state, history: [] }]), {
       bold: (text) => text,
     })
     expect(lines[1]).toBe('  Run research to release: stopped · 1 h · 45 min of it worked · 7 prompts')
@@ -286,8 +287,8 @@ describe('the story of a run', () => {
     state = withTransition(state, { event: 'prompt', phase: 'implement', step: 1, attempt: 1 }, NOW - 19 * MINUTE)
     const run = runOf(state)
     expect(run.visits.slice(-2)).toEqual([
-      { phase: 'plan', visit: 2, startMs: NOW - 30 * MINUTE, endMs: NOW - 20 * MINUTE, prompts: 0, result: 'failed' },
-      { phase: 'implement', visit: 2, startMs: NOW - 20 * MINUTE, endMs: NOW, prompts: 1, result: 'running' },
+      { phase: 'plan', startMs: NOW - 30 * MINUTE, endMs: NOW - 20 * MINUTE, prompts: 0, result: 'failed' },
+      { phase: 'implement', startMs: NOW - 20 * MINUTE, endMs: NOW, prompts: 1, result: 'running' },
     ])
     expect(run.phases[2]).toMatchObject({ visits: 2, prompts: before + 1 })
     expect(run.phases[2]?.workedMs).toBe(phaseMs(state, 'implement', NOW))

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { WATCH_TEXT } from '../../../src/views/live-view.ts'
+import type { HistoryEntry } from '../../../src/run/machine/state-fields.ts'
 import { eventWords, REPORT_TEXT, transitionWords } from '../../../src/views/report/report-messages.ts'
+import { historyLine } from '../../../src/views/run-view.ts'
 import { STATUS_LINE_TEXT } from '../../../src/views/status-line.ts'
 import { PROJECT_STATUS_TEXT } from '../../../src/views/status-messages.ts'
 import { itSays } from '../sentences.ts'
@@ -25,6 +26,19 @@ describe('a transition of a run in words', () => {
     expect(transitionWords('step-failed', place, 'why')).toBe('make, step 2, attempt 3: failed (why)')
     const first = { phase: 'make', step: undefined, attempt: 1 }
     expect(transitionWords('enter', first, undefined)).toBe('make: entered')
+  })
+})
+
+describe('a line of the history', () => {
+  const entry = { n: 1, timeMs: 0, event: 'end', phase: 'plan' } as const
+
+  it.each<[Partial<HistoryEntry>, string]>([
+    [{}, ''],
+    [{ visit: 1 }, ''],
+    [{ visit: 2, outcome: 'failed', detail: 'too\nlate' }, '  visit 2, failed, too late'],
+    [{ step: 3, attempt: 1, verdict: 'bug' }, '  step 3, attempt 1, verdict bug'],
+  ])('%j', (more, facts) => {
+    expect(historyLine({ ...entry, ...more })).toBe(`1970-01-01T00:00:00.000Z  end          plan${facts}`)
   })
 })
 
@@ -135,17 +149,5 @@ describe('the parts of the status line', () => {
     unusable: [['259_a_rather_long_name_of_a_task_folder']],
     more: [[2]],
     elsewhere: [[2]],
-  })
-})
-
-describe('the words of live views', () => {
-  itSays(WATCH_TEXT, {
-    title: [
-      ['status', undefined],
-      ['status', '/my\nproject'],
-    ],
-    waits: [[undefined], ['7']],
-    foot: [['12:00:00']],
-    more: [[1], [2]],
   })
 })

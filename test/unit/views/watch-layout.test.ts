@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { fill, widthOf, wrap } from '../../../src/views/print.ts'
+import { frame } from '../../../src/views/live-view.ts'
+import { painterFor, widthOf, wrap } from '../../../src/views/print.ts'
 
 const plain = (row: string): string => row.replace(/\u001b\[[\d;]*m/g, '')
 
@@ -49,21 +50,18 @@ describe('a line that is wrapped', () => {
   })
 })
 
-describe('a screen', () => {
-  const picture = {
-    head: 'head',
-    foot: 'foot',
-    lines: ['one', 'two', 'three'],
-    more: (count: number) => `${count} more`,
-  }
+describe('a screen', async () => {
+  const view = { command: 'status', root: '/my\nproject', paint: await painterFor({}, '1') }
+  const [head, foot] = ['postflight status  /my project', 'last change 12:00:00 · q quits']
+  const more = (count: number): string => `… ${count} more rows: make the window taller`
 
   it.each([
-    [7, ['head', '', 'one', 'two', 'three', '', 'foot']],
-    [6, ['head', '', 'one', 'two', 'three', 'foot']],
-    [5, ['head', '', 'one', '2 more', 'foot']],
-    [4, ['head', '', '3 more', 'foot']],
-    [2, ['head', '']],
+    [7, [head, '', 'one', 'two', 'three', '', foot]],
+    [6, [head, '', 'one', 'two', 'three', foot]],
+    [5, [head, '', 'one', more(2), foot]],
+    [4, [head, '', more(3), foot]],
+    [2, [head, '']],
   ])('of %d rows', (rows, expected) => {
-    expect(fill({ columns: 20, rows }, picture)).toEqual(expected)
+    expect(frame({ columns: 50, rows }, view, ['one', 'two', 'three'], '12:00:00')).toEqual(expected)
   })
 })

@@ -1,21 +1,22 @@
 import { oneLine } from '../../../kernel/text.ts'
 import { around } from '../compose.ts'
 import { REPORT_TEXT as TEXT, taskTitle } from '../report-messages.ts'
-import type {
-  MarkerStory,
-  PhaseStory,
-  Report,
-  RunStory,
-  StepStory,
-  StoryEvent,
-  TaskStory,
-  Tone,
-  VisitSteps,
-  VisitStory,
+import {
+  type MarkerStory,
+  type PhaseStory,
+  type Report,
+  type RunStory,
+  STATUS_TONES,
+  type StepStory,
+  type StoryEvent,
+  type TaskStory,
+  type Tone,
+  type VisitSteps,
+  type VisitStory,
 } from '../story.ts'
 import { graph } from './graph-picture.ts'
 import { type Html, html, Html as Raw, STYLE } from './html.ts'
-import { badge, bar, clock, duration, key, marks, pause, runTimes, type Scale, scaleOf, toneOf } from './track.ts'
+import { badge, bar, clock, duration, key, marks, pause, runTimes, type Scale, scaleOf } from './track.ts'
 
 /** Pure. */
 
@@ -80,7 +81,7 @@ function figures(markers: readonly MarkerStory[], runs: readonly RunStory[]): Ht
   const blocks = markers.reduce((sum, marker) => sum + marker.blocks, 0)
   const waits = markers.reduce((sum, marker) => sum + marker.waits.length, 0)
   const completed = runs.filter(({ status }) => status === 'completed' || status === 'skipped').length
-  const abandoned = markers.filter(({ status }) => toneOf(status) === 'bad').length
+  const abandoned = markers.filter(({ status }) => STATUS_TONES[status] === 'bad').length
   return [
     ...(markers.length === 0
       ? []
@@ -100,7 +101,7 @@ function tile(figure: string | number, words: string, tone: string): Html {
 
 function attention(task: TaskStory, index: number): Html[] {
   const stories = [...task.markers, ...task.runs].filter(
-    ({ status }) => toneOf(status) === 'bad' || status === 'waiting',
+    ({ status }) => STATUS_TONES[status] === 'bad' || status === 'waiting',
   )
   return stories.map((story) => {
     const words =
@@ -112,8 +113,8 @@ function attention(task: TaskStory, index: number): Html[] {
 function row({ task, markers, runs }: TaskStory, index: number, scale: Scale): Html {
   const two = markers.length > 0 && runs.length > 0 ? ' two' : ''
   return html`<div class="row"><a href="#t${index + 1}">${task}</a><div class="track${two}">
-    ${markers.map((one) => bar(scale, one, `p ${toneOf(one.status)}`, one.operation))}
-    ${runs.map((one) => bar(scale, one, `${two === '' ? '' : 'r '}${toneOf(one.status)}`, one.name))}
+    ${markers.map((one) => bar(scale, one, `p ${STATUS_TONES[one.status]}`, one.operation))}
+    ${runs.map((one) => bar(scale, one, `${two === '' ? '' : 'r '}${STATUS_TONES[one.status]}`, one.name))}
 ${markers.filter((one) => scale.at(one.endMs) - scale.at(one.startMs) >= ROOM_FOR_MARKS).flatMap((one) => [...one.waits.map((wait) => pause(scale, wait)), ...marks(scale, one)])}</div></div>`
 }
 
@@ -151,7 +152,7 @@ function markerCard(marker: MarkerStory): Html {
     ...(marker.agent === undefined ? [] : [TEXT.agent(marker.agent)]),
   ]
   return html`<section class="story"><div class="head"><span class="kind">${TEXT.marker}</span><b>${oneLine(title, 80)}</b>${badge(status)}<small>${facts.join(' · ')}</small></div>
-    <div class="track">${bar(scale, marker, toneOf(status))}${waits.map((wait) => pause(scale, wait))}
+    <div class="track">${bar(scale, marker, STATUS_TONES[status])}${waits.map((wait) => pause(scale, wait))}
     ${marks(scale, marker)}</div>
     ${
       (steps.length > 0 || checks.length > 0) &&

@@ -1,6 +1,6 @@
 import { toIso } from '../../../kernel/time.ts'
-import { STANDING_WORDS, REPORT_TEXT as TEXT } from '../report-messages.ts'
-import type { MarkerStatus, MarkerStory, RunStory, Span, StoryEvent, Tone } from '../story.ts'
+import { statusWords, REPORT_TEXT as TEXT } from '../report-messages.ts'
+import { type MarkerStory, type RunStory, type Span, STATUS_TONES, type Status, type StoryEvent } from '../story.ts'
 import { type Html, html } from './html.ts'
 
 export function bar(scale: Scale, { startMs, endMs }: Span, kind: string, name?: string): Html {
@@ -28,7 +28,7 @@ function marked({ events }: MarkerStory): StoryEvent[] {
 const { key: KEY } = TEXT
 
 export function key(markers: readonly MarkerStory[], runs: readonly RunStory[]): Html {
-  const bars = new Set([...markers, ...runs].map(({ status }) => toneOf(status)))
+  const bars = new Set([...markers, ...runs].map(({ status }) => STATUS_TONES[status]))
   const events = new Set(markers.flatMap(marked).map(({ tone }) => tone))
   const entries: [boolean, Html, string][] = [
     [bars.has('good'), html`<i class="good"></i>`, KEY.good],
@@ -135,33 +135,6 @@ export function runTimes({ startMs, endMs, workedMs }: Pick<RunStory, 'startMs' 
   return whole === worked ? [whole] : [whole, TEXT.worked(worked)]
 }
 
-type Status = MarkerStatus | RunStory['status']
-
-const TONES: Readonly<Record<Status, Tone>> = {
-  pending: 'warn',
-  waiting: 'wait',
-  cleared: 'good',
-  unchecked: 'bad',
-  abandoned: 'bad',
-  bypassed: 'plain',
-  expired: 'plain',
-  replaced: 'plain',
-  removed: 'plain',
-  unreadable: 'bad',
-  running: 'warn',
-  completed: 'good',
-  skipped: 'warn',
-  stopped: 'plain',
-  stalled: 'bad',
-  failed: 'bad',
-  aborted: 'plain',
-  moved: 'plain',
-}
-
-export function toneOf(status: Status): Tone {
-  return TONES[status]
-}
-
 export function badge(status: Status): Html {
-  return html`<span class="badge ${toneOf(status)}">${STANDING_WORDS[status]}</span>`
+  return html`<span class="badge ${STATUS_TONES[status]}">${statusWords(status)}</span>`
 }
