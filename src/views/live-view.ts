@@ -159,7 +159,6 @@ function openLiveScreen(output: Output): LiveScreen {
   return {
     size: () => ({ columns: stdout.columns || USUAL_SIZE.columns, rows: stdout.rows || USUAL_SIZE.rows }),
     paint(rows) {
-      // log-update 7.2.0 repaints every row between the first and the last change, and needs a row of its own.
       // The rest of a row is erased first: after a row that fills the line, that would erase its last character.
       const changes = rows.flatMap((row, index) =>
         row === painted[index]
