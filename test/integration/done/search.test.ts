@@ -116,7 +116,7 @@ describe('a search', () => {
   it('that is prepared lets other work run, reads nothing afterwards, and has the same bounds', async () => {
     const project = createSourceProject()
     const rule = { when: ['src/**'], unless: [] }
-    put(project, ...Array.from({ length: 3_000 }, (_, index) => `src/${index % 30}/${index}`))
+    put(project, ...Array.from({ length: 3_000 }, (_, index) => `src/${index % 90}/${index}`))
     const expected = new FileSearch(project.dir).pathsOf(rule)
     let turns = 0
     const count = (): void => {
@@ -130,7 +130,7 @@ describe('a search', () => {
     clearImmediate(timer)
     put(project, 'src/later')
 
-    // One for each folder, each thousand times and the order.
+    // One for each folder, each thousand times and the order; on a busy machine several folders are read in one turn.
     expect(turns).toBeGreaterThan(20)
     expect(expected).toHaveLength(3_000)
     expect(search.pathsOf(rule)).toEqual(expected)
