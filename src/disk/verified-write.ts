@@ -12,7 +12,7 @@ export function withVerifiedFile(
   target: string,
   text: string,
   mode: number | undefined,
-  location: (temporary: string) => void,
+  place: (temporary: string) => void,
 ): void {
   const temporary = temporaryBeside(target)
   try {
@@ -21,7 +21,7 @@ export function withVerifiedFile(
     if (!fs.readFileSync(temporary).equals(Buffer.from(text))) {
       throw new PostflightError('cannot-write', { path: target, detail: FILE_DETAILS.incompleteWrite })
     }
-    location(temporary)
+    place(temporary)
     sync(path.dirname(target))
   } catch (error) {
     throw Object.assign(error as Error, { path: target })

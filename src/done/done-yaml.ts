@@ -24,7 +24,7 @@ export function parseDoneFile(
   if (read.kind === 'fault') return { faults: [read.fault] }
   const result = readRules(read.value)
   if ('rules' in result) return result
-  const placed = result.faults.map(read.location)
+  const placed = result.faults.map(read.locate)
   return { faults: placed.sort((one, other) => one.line - other.line || one.column - other.column) }
 }
 

@@ -26,7 +26,7 @@ export type YamlText =
   | {
       readonly kind: 'value'
       readonly value: unknown
-      readonly location: (finding: { readonly path: FaultPath; readonly detail: string }) => PlacedFinding
+      readonly locate: (finding: { readonly path: FaultPath; readonly detail: string }) => PlacedFinding
     }
   | { readonly kind: 'fault'; readonly fault: PlacedFinding }
 
@@ -61,7 +61,7 @@ function readBounded(text: string, isJson: boolean): YamlText {
     const fault = { ...locationAt(syntax.offset), where: '', detail: inLine(cut(syntax.detail, 300)) }
     return { kind: 'fault', fault }
   }
-  const location = ({ path: at, detail }: { readonly path: FaultPath; readonly detail: string }): PlacedFinding => ({
+  const locate = ({ path: at, detail }: { readonly path: FaultPath; readonly detail: string }): PlacedFinding => ({
     ...locationAt(offsetOf(document.contents, at)),
     where: inLine(at.join('.')),
     detail: inLine(detail),
@@ -70,12 +70,12 @@ function readBounded(text: string, isJson: boolean): YamlText {
   try {
     value = document.toJS({ maxAliasCount: 100 })
   } catch (error) {
-    return { kind: 'fault', fault: location({ path: [], detail: (error as Error).message }) }
+    return { kind: 'fault', fault: locate({ path: [], detail: (error as Error).message }) }
   }
   const unbounded = boundFault(value)
   return unbounded === undefined
-    ? { kind: 'value', value, location }
-    : { kind: 'fault', fault: location({ path: [], detail: unbounded }) }
+    ? { kind: 'value', value, locate }
+    : { kind: 'fault', fault: locate({ path: [], detail: unbounded }) }
 }
 
 const MAX_VALUES = 1_000_000

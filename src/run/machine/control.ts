@@ -2,7 +2,7 @@ import { END } from '../definition/definition-limits.ts'
 import { isFailing, type Phase } from '../definition/phase-fields.ts'
 import type { ArtifactSeen } from './observation.ts'
 import { awaitsApproval, currentPhase, isResumable, isSpent } from './position.ts'
-import { enter, isPrompted, pauseClock, type WorkflowState, withdrawn, withTransition } from './state.ts'
+import { end, enter, isPrompted, pauseClock, type WorkflowState, withdrawn, withTransition } from './state.ts'
 
 /** What a person does to a run: stop, resume, abort, settle. Pure. */
 
@@ -14,12 +14,7 @@ export function requestStop(state: WorkflowState, nowMs: number): WorkflowState 
 
 export function abortState(state: WorkflowState, nowMs: number): WorkflowState {
   if (!isResumable(state)) return state
-  const ended = withTransition(
-    pauseClock(state, nowMs),
-    { event: 'end', phase: state.phase, outcome: 'aborted' },
-    nowMs,
-  )
-  return { ...ended, active: false, outcome: 'aborted', why: undefined, stopRequestedMs: undefined }
+  return end(state, 'aborted', nowMs)
 }
 
 export function settleState(state: WorkflowState): WorkflowState {
@@ -28,17 +23,12 @@ export function settleState(state: WorkflowState): WorkflowState {
 }
 
 export function haltState(state: WorkflowState, why: string, nowMs: number): WorkflowState {
-  if (!state.active) return state
-  const stopped = { event: 'end', phase: state.phase, outcome: 'stopped', detail: why } as const
-  const ended = withTransition(pauseClock(state, nowMs), stopped, nowMs)
-  return { ...ended, active: false, outcome: 'stopped', why, stopRequestedMs: undefined }
+  return state.active ? end(state, 'stopped', nowMs, why) : state
 }
 
 /** Ends the run here because it continues elsewhere. */
 export function moveState(state: WorkflowState, why: string, nowMs: number): WorkflowState {
-  const moved = { event: 'end', phase: state.phase, outcome: 'moved', detail: why } as const
-  const ended = withTransition(pauseClock(state, nowMs), moved, nowMs)
-  return { ...ended, active: false, outcome: 'moved', why, stopRequestedMs: undefined }
+  return end(state, 'moved', nowMs, why)
 }
 
 /** Makes a released run resumable here again. */

@@ -7,6 +7,7 @@ import { isIdle } from './agent-stop.ts'
 import { type Effect, isTooEarly, type Observation } from './observation.ts'
 import { askForApproval, awaitsApproval, currentPhase, isInStep, visitPutAside, where } from './position.ts'
 import {
+  end,
   enter,
   HISTORY_KEPT,
   hasBegun,
@@ -21,7 +22,6 @@ import {
   type Advance,
   advanceSteps,
   type Command,
-  end,
   goesOutAgain,
   only,
   orWait,

@@ -171,7 +171,7 @@ const OUTCOME = orNull(
 )
 
 /** More steps would allow more prompts than the definition. */
-const STEP_COUNT = plain((value) => (typeof value === 'number' && value > MAX_PHASE_STEPS ? WRONG : count(value)))
+const STEP_COUNT = plain(step)
 
 const COUNTS = plain((value) =>
   isJsonObject(value) && Object.values(value).every((one) => count(one) !== WRONG)

@@ -1,7 +1,7 @@
 import type { Definition } from '../definition/definition.ts'
 import type { Values } from '../definition/fields.ts'
 import type { Phase } from '../definition/phase-fields.ts'
-import { STATE_FIELDS, type Transition } from './state-fields.ts'
+import { type RunOutcome, STATE_FIELDS, type Transition } from './state-fields.ts'
 
 type Table = typeof STATE_FIELDS
 
@@ -111,6 +111,16 @@ export function countElapsed(state: WorkflowState, nowMs: number): WorkflowState
 export function pauseClock(state: WorkflowState, nowMs: number): WorkflowState {
   if (state.clockSinceMs === undefined) return state
   return { ...countElapsed(state, nowMs), clockSinceMs: undefined }
+}
+
+export function end(state: WorkflowState, outcome: RunOutcome, nowMs: number, why?: string): WorkflowState {
+  const detail = why === undefined ? {} : { detail: why }
+  const ended = withTransition(
+    pauseClock(state, nowMs),
+    { event: 'end', phase: state.phase, outcome, ...detail },
+    nowMs,
+  )
+  return { ...ended, active: false, outcome, why, stopRequestedMs: undefined }
 }
 
 /** In all its visits (ms). */

@@ -4,9 +4,8 @@ import { END } from '../definition/definition-limits.ts'
 import { type Phase, targetsOf } from '../definition/phase-fields.ts'
 import { WORKFLOW_TEXT } from '../run-messages.ts'
 import { currentPhase, isResumable, where, withStepEnded, withWork } from './position.ts'
-import { countElapsed, enter, hasBegun, visitsOf, type WorkflowState, withTransition } from './state.ts'
+import { countElapsed, end, enter, hasBegun, visitsOf, type WorkflowState, withTransition } from './state.ts'
 import type { EndedStep, StepInWork } from './state-fields.ts'
-import { end } from './step-machine.ts'
 
 /** What a person does to a run: approve, reject, retry a step, skip a step. Pure. */
 

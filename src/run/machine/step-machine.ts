@@ -17,8 +17,8 @@ import {
   withStepEnded,
   withStepInWork,
 } from './position.ts'
-import { isPrompted, pauseClock, visitsOf, type WorkflowState, withTransition, workedMs } from './state.ts'
-import type { RunOutcome, StepInWork } from './state-fields.ts'
+import { end, isPrompted, visitsOf, type WorkflowState, withTransition, workedMs } from './state.ts'
+import type { StepInWork } from './state-fields.ts'
 
 /** `observe`: observe and call `advance` again. */
 export type Command =
@@ -39,16 +39,6 @@ export function only(state: WorkflowState, kind: Command['kind']): Advance {
 
 export function orWait(state: WorkflowState, given: Advance): Advance {
   return given.command.kind === 'wait' ? only(state, 'wait') : given
-}
-
-export function end(state: WorkflowState, outcome: RunOutcome, nowMs: number, why?: string): WorkflowState {
-  const detail = why === undefined ? {} : { detail: why }
-  const ended = withTransition(
-    pauseClock(state, nowMs),
-    { event: 'end', phase: state.phase, outcome, ...detail },
-    nowMs,
-  )
-  return { ...ended, active: false, outcome, why, stopRequestedMs: undefined }
 }
 
 interface Asked {
@@ -131,7 +121,7 @@ function isThere(result: StepResultSeen | undefined): result is ResultThere {
 }
 
 function betweenBatches(state: WorkflowState, phase: Phase, seen: Observation): Advance {
-  if (state.inWork.length > 0 && state.inWork.every(isSpent)) return settle(state, phase, seen, [])
+  if (state.inWork.length > 0 && state.inWork.every(isSpent)) return giveUpSpent(state, phase, seen, [])
   const filled = withBatch(state, phase)
   const early: Effect[] = []
   for (const [index, step] of filled.inWork.entries()) {
@@ -169,7 +159,7 @@ function takeResult(
   }
   const done = withTransition(state, { event: 'step-done', ...where(state, step) }, seen.nowMs)
   const ended = withStepEnded(done, { ...step, attempts: step.attempts + 1 }, 'done')
-  return settle({ ...ended, lastFailure: undefined }, phase, seen, [...effects, ...tick(state, phase, step)])
+  return giveUpSpent({ ...ended, lastFailure: undefined }, phase, seen, [...effects, ...tick(state, phase, step)])
 }
 
 function tick(state: WorkflowState, { steps }: Phase, { step }: StepInWork): Effect[] {
@@ -195,10 +185,10 @@ function stepFailed(
 ): Advance {
   const failed = withTransition(state, { event: 'step-failed', ...where(state, step), detail: why }, seen.nowMs)
   const changed = { ...step, attempts: step.attempts + 1, out: false, failure: why }
-  return settle({ ...withStepInWork(failed, changed), lastFailure: why }, phase, seen, effects)
+  return giveUpSpent({ ...withStepInWork(failed, changed), lastFailure: why }, phase, seen, effects)
 }
 
-function settle(state: WorkflowState, phase: Phase, seen: Observation, effects: readonly Effect[]): Advance {
+function giveUpSpent(state: WorkflowState, phase: Phase, seen: Observation, effects: readonly Effect[]): Advance {
   let next = state
   for (const spent of isPrompted(state) ? [] : state.inWork.filter(isSpent)) {
     const why = spent.failure ?? ''

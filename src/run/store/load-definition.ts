@@ -34,9 +34,9 @@ export function loadDefinition(file: string): LoadedDefinition {
 function checkText(file: string, text: string): LoadedDefinition {
   const read = readYamlText(text, /\.json$/i.test(file))
   if (read.kind === 'fault') return { faults: [read.fault], warnings: [], definition: undefined }
-  const { value, location } = read
+  const { value, locate } = read
   const inOrder = (findings: readonly DefinitionFinding[]): PlacedFinding[] =>
-    findings.map(location).sort((one, other) => one.line - other.line || one.column - other.column)
+    findings.map(locate).sort((one, other) => one.line - other.line || one.column - other.column)
   const checked = checkDefinition(value)
   if (checked.file === undefined) return { faults: inOrder(checked.faults), warnings: [], definition: undefined }
   const prompts = readPromptFiles(checked.file, path.dirname(file))
@@ -46,7 +46,7 @@ function checkText(file: string, text: string): LoadedDefinition {
   const definition = makeReady(checked.file, prompts.texts)
   return definition === undefined
     ? {
-        faults: [location({ path: [], detail: RULE_TEXT.definitionTooLong(SNAPSHOT_MEBIBYTES) })],
+        faults: [locate({ path: [], detail: RULE_TEXT.definitionTooLong(SNAPSHOT_MEBIBYTES) })],
         warnings,
         definition,
       }

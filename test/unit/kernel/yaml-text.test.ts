@@ -38,7 +38,7 @@ describe('a text is read', () => {
     const read = readYamlText('{"a": [\n 1, {"b": 2}]}', true)
     if (read.kind === 'fault') throw new Error(read.fault.detail)
     const locationOf = (...path: (string | number)[]) => {
-      const { line, column } = read.location({ path, detail: 'x' })
+      const { line, column } = read.locate({ path, detail: 'x' })
       return `${line}:${column}`
     }
     expect(read.value).toEqual({ a: [1, { b: 2 }] })

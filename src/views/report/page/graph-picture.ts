@@ -67,11 +67,11 @@ function roomOf({ lane, label }: Bypass): number {
 function arrowsOf(phases: readonly Phase[]): Arrow[] {
   const index = new Map(phases.map(({ id }, at) => [id, at]))
   // A phase that is not drawn is placed after the last one, like the end.
-  const location = (id: string): number => (id === END ? undefined : index.get(id)) ?? phases.length
+  const positionOf = (id: string): number => (id === END ? undefined : index.get(id)) ?? phases.length
   return phases.flatMap(({ next }, from) => {
     const labels = new Map<number, string[]>()
     for (const [label, target] of waysOf(next)) {
-      const to = location(target)
+      const to = positionOf(target)
       labels.set(to, [...(labels.get(to) ?? []), ...(label === undefined ? [] : [oneLine(label, LABEL_LENGTH)])])
     }
     // Two ways to one place are one arrow.
