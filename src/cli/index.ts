@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import description from '../../package.json' with { type: 'json' }
-import { processStartMs } from '../disk/age.ts'
+import { processStartMs, sleepSync } from '../disk/age.ts'
 import { errorCode } from '../disk/file-facts.ts'
 import { isCaught, isTerminal, writeAll } from '../disk/process-output.ts'
 import { PostflightError } from '../kernel/errors.ts'
@@ -56,7 +56,7 @@ const POLL_MS = 20
 
 /**
  * Reads one line that a person types; undefined at the end of the input. A terminal hands out one line a read, so lines
- * that are typed ahead wait there. It reads synchronously, because an open stream or a `readline` interface on stdin
+ * that are typed ahead stay there. It reads synchronously, because an open stream or a `readline` interface on stdin
  * keeps the process alive after its last line.
  */
 function readLine(): string | undefined {
@@ -68,7 +68,7 @@ function readLine(): string | undefined {
     } catch (error) {
       // EAGAIN: a program before us made the terminal non-blocking. Windows reports the end of the input as EOF.
       if (errorCode(error) !== 'EAGAIN') return undefined
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, POLL_MS)
+      sleepSync(POLL_MS)
     }
   }
 }

@@ -14,6 +14,22 @@ export function isPast(deadline: number | undefined): boolean {
   return deadline !== undefined && processAgeMs() > deadline
 }
 
+/** Blocks the process. */
+export function sleepSync(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
+}
+
+/** Ends early, without an error, if `signal` aborts. */
+export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms)
+    signal?.addEventListener('abort', () => {
+      clearTimeout(timer)
+      resolve()
+    })
+  })
+}
+
 /** The kernel counts in hundredths of a second and rounds down. */
 const KERNEL_TICK_MS = 10
 

@@ -1,6 +1,6 @@
 import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process'
 import type { Readable } from 'node:stream'
-import { processAgeMs } from './age.ts'
+import { processAgeMs, sleep } from './age.ts'
 import { errorCode } from './file-facts.ts'
 
 /** Limits a shell command's time, output and processes. */
@@ -118,7 +118,7 @@ async function endGroup(child: ChildProcess): Promise<void> {
   }
   const deadline = processAgeMs() + GRACE_MS
   tellGroup(child.pid, 'SIGTERM')
-  while (tellGroup(child.pid, 0) && processAgeMs() < deadline) await pause(POLL_MS)
+  while (tellGroup(child.pid, 0) && processAgeMs() < deadline) await sleep(POLL_MS)
   tellGroup(child.pid, 'SIGKILL')
 }
 
@@ -134,19 +134,9 @@ async function drained(child: ChildProcess): Promise<void> {
   const closed = [child.stdout, child.stderr].map(
     (stream) => stream?.readableEnded === true || new Promise((resolve) => stream?.once('close', resolve)),
   )
-  const waiting = new AbortController()
-  await Promise.race([Promise.all(closed), pause(DRAIN_MS, waiting.signal)])
-  waiting.abort()
-}
-
-function pause(ms: number, signal?: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms)
-    signal?.addEventListener('abort', () => {
-      clearTimeout(timer)
-      resolve()
-    })
-  })
+  const drain = new AbortController()
+  await Promise.race([Promise.all(closed), sleep(DRAIN_MS, drain.signal)])
+  drain.abort()
 }
 
 class OutputTail {

@@ -3,7 +3,7 @@ import path from 'node:path'
 import { KIND_NAMES } from '../kernel/error-messages.ts'
 import { PostflightError } from '../kernel/errors.ts'
 import { LOCK_FILE } from '../kernel/files.ts'
-import { processAgeMs } from './age.ts'
+import { processAgeMs, sleep, sleepSync } from './age.ts'
 import {
   closeQuietly,
   errorCode,
@@ -65,7 +65,7 @@ export function withLockIfRoom<T>(folder: string, patienceMs: number, action: ()
 
 export class LockBusy extends Error {}
 
-let waitingSinceMs: number | undefined
+let askedSinceMs: number | undefined
 
 /** Repeats `action` while a lock is held, so what it does before its locks must be repeatable. */
 export async function retryWhileLocked<T>(action: () => T): Promise<T> {
@@ -76,16 +76,16 @@ export async function retryWhileLocked<T>(action: () => T): Promise<T> {
     } catch (error) {
       if (!(error instanceof LockBusy)) throw error
     }
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+    await sleep(POLL_MS)
   }
 }
 
 function attempt<T>(action: () => T, sinceMs: number): T {
-  waitingSinceMs = sinceMs
+  askedSinceMs = sinceMs
   try {
     return action()
   } finally {
-    waitingSinceMs = undefined
+    askedSinceMs = undefined
   }
 }
 
@@ -99,7 +99,7 @@ function release(lock: string, held: FileIdentity): void {
 }
 
 function take(lock: string, patienceMs: number): FileIdentity {
-  const deadline = (waitingSinceMs ?? processAgeMs()) + patienceMs
+  const deadline = (askedSinceMs ?? processAgeMs()) + patienceMs
   for (;;) {
     try {
       return createLock(lock)
@@ -113,8 +113,8 @@ function take(lock: string, patienceMs: number): FileIdentity {
     // stale.
     const endMs = status === 'watched' ? deadline + 2 * WATCH_MS : deadline
     if (processAgeMs() >= endMs) throw new PostflightError('locked', { path: path.dirname(lock), lock })
-    if (waitingSinceMs !== undefined) throw new LockBusy()
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, POLL_MS)
+    if (askedSinceMs !== undefined) throw new LockBusy()
+    sleepSync(POLL_MS)
   }
 }
 

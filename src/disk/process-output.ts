@@ -1,5 +1,5 @@
 import fs from 'node:fs'
-import { processAgeMs } from './age.ts'
+import { processAgeMs, sleepSync } from './age.ts'
 import { errorCode } from './file-facts.ts'
 
 /** Node's streams take 2 ms to load, may lose text at the end, and turn a closed pipe into an exit code. */
@@ -18,7 +18,7 @@ export function writeAll(descriptor: 1 | 2, text: string): string | undefined {
       const code = errorCode(error)
       // EAGAIN: the pipe is full.
       if (code !== 'EAGAIN' || processAgeMs() >= deadline) return code
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, POLL_MS)
+      sleepSync(POLL_MS)
     }
   }
   return undefined

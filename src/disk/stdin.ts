@@ -1,6 +1,6 @@
 import fs from 'node:fs'
 import { STDIN_DETAILS } from '../kernel/error-messages.ts'
-import { processAgeMs } from './age.ts'
+import { processAgeMs, sleepSync } from './age.ts'
 import { errorCode } from './file-facts.ts'
 
 /** The hook must answer within 5 s. */
@@ -85,7 +85,7 @@ function readDirectly(collected: Collected, patienceMs: number): StdinRead | und
       // EINTR: a signal interrupted the read.
       if (!['EAGAIN', 'EINTR'].includes(errorCode(error))) return { kind: 'failed', detail: errorCode(error) }
       if (processAgeMs() >= deadline) return collected.timedOut(patienceMs)
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1)
+      sleepSync(1)
     }
   }
 }

@@ -90,7 +90,7 @@ export function driveRuns(
         // The user does not see a notice at a sub-agent's stop.
       } else if (need.kind === 'approval' && occasion.payload.event === 'Stop') {
         const file = `${folder.relative}/${need.artifact}`
-        notices.push(WORKFLOW_TEXT.awaitsApproval(folder.task, file, command('approve'), command('reject')))
+        notices.push(WORKFLOW_TEXT.needsApproval(folder.task, file, command('approve'), command('reject')))
         alerts.push(ALERT_TEXT.needsApproval(taskWord(folder), need.phase))
       } else if (turn.wait !== undefined) alerts.push(ALERT_TEXT.waits(taskWord(folder), turn.wait.for))
       recorded.push(...turn.entries.map((entry) => ({ root: folder.root, entry })))

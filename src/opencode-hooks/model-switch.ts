@@ -1,3 +1,4 @@
+import { sleep } from '../disk/age.ts'
 import type { HostClient, HostEvent, ModelName, Part, UserMessage } from '../hosts/opencode/api.ts'
 import { knownModel, modelName } from '../hosts/opencode/api.ts'
 import { readLastMessages, sendPrompt } from '../hosts/opencode/conversation.ts'
@@ -184,7 +185,7 @@ export class ModelSwitch {
     await client.session.abort({ path: { id: session } })
     const deadline = Date.now() + ABORT_LIMIT_MS
     while (Date.now() < deadline && (await isBusy())) {
-      await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS))
+      await sleep(LOOK_AGAIN_MS)
     }
     return true
   }

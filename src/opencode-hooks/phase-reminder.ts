@@ -31,7 +31,7 @@ export const createPhaseReminderHook = factory(
   'phase reminder',
   ({ client, findRoots }, { agents, text }: PhaseReminderOptions | undefined = {}) => {
     const compacting = new Set<string>()
-    const titles = new TitleWait(client)
+    const titles = new TitleEvents(client)
     return {
       async event({ event: { type, properties } }) {
         if (type === 'session.deleted' && properties?.info !== undefined) compacting.delete(properties.info.id)
@@ -106,17 +106,17 @@ const DEFAULT_TITLE = /^New session - \d/
 const MEMORY = 1_000
 
 /** OpenCode 1.18.34 makes the title from the same list: text that is added too early also reaches the title. */
-class TitleWait {
+class TitleEvents {
   readonly #client: HostClient
   readonly #asked = new Set<string>()
-  readonly #waiting = new Map<string, () => void>()
+  readonly #listeners = new Map<string, () => void>()
 
   constructor(client: HostClient) {
     this.#client = client
   }
 
   noteTitle(session: string): void {
-    this.#waiting.get(session)?.()
+    this.#listeners.get(session)?.()
     this.#asked.add(session)
     const [oldest] = this.#asked
     if (this.#asked.size > MEMORY && oldest !== undefined) this.#asked.delete(oldest)
@@ -128,11 +128,11 @@ class TitleWait {
     if (this.#asked.has(session) || !DEFAULT_TITLE.test(data?.title ?? '')) return
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, LONGEST_WAIT_MS)
-      this.#waiting.set(session, () => {
+      this.#listeners.set(session, () => {
         clearTimeout(timer)
         resolve()
       })
     })
-    this.#waiting.delete(session)
+    this.#listeners.delete(session)
   }
 }

@@ -19,7 +19,7 @@ const ANALYSIS_LIMIT = 20_000
  * a rule or `spawnAgent` started.
  */
 export const createReactiveAgentHook = factory('reactive sub-agent', ({ client }, rules: ReactiveAgentOptions) => {
-  const calls = new WaitingCalls(client)
+  const calls = new PendingCalls(client)
   const findings = new Findings()
   return {
     async event({ event }) {
@@ -79,15 +79,15 @@ function analysisOf({ tool, command, answer }: ReactiveRule, given: SpawnAnswer)
 
 const MAX_DEPTH = 50
 
-interface WaitingCall {
+interface PendingCall {
   lineage: readonly string[]
   readonly controller: AbortController
 }
 
 /** After an interruption OpenCode 1.18.34 makes the conversation idle at once, but the tool could still run. */
-export class WaitingCalls {
+export class PendingCalls {
   readonly #client: HostClient
-  readonly #calls = new Set<WaitingCall>()
+  readonly #calls = new Set<PendingCall>()
 
   constructor(client: HostClient) {
     this.#client = client
@@ -97,7 +97,7 @@ export class WaitingCalls {
     session: string,
     work: (signal: AbortSignal, lineage: readonly string[]) => Promise<T>,
   ): Promise<{ readonly result: T; readonly isInterrupted: boolean }> {
-    const call: WaitingCall = { lineage: [session], controller: new AbortController() }
+    const call: PendingCall = { lineage: [session], controller: new AbortController() }
     this.#calls.add(call)
     try {
       call.lineage = await this.#lineageOf(session)

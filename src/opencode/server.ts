@@ -1,4 +1,5 @@
 import path from 'node:path'
+import { sleep } from '../disk/age.ts'
 import { MAIN_AGENT } from '../hosts/host.ts'
 import {
   type Hooks,
@@ -240,7 +241,7 @@ export async function server(
       return answer ?? Promise.resolve()
     },
     async dispose() {
-      await Promise.race([Promise.all(answering), new Promise((resolve) => setTimeout(resolve, DISPOSE_PATIENCE_MS))])
+      await Promise.race([Promise.all(answering), sleep(DISPOSE_PATIENCE_MS)])
       await hooks.dispose?.()
       leave(directory, instance)
       await rootsFiles.remove()

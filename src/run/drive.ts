@@ -1,4 +1,4 @@
-import { isPast } from '../disk/age.ts'
+import { isPast, sleep } from '../disk/age.ts'
 import { COMMAND_PATIENCE_MS, HOOK_PATIENCE_MS, retryWhileLocked } from '../disk/lock.ts'
 import type { Wait } from '../marker/marker-wait.ts'
 import type { CheckLimits } from '../marker/run-checks.ts'
@@ -195,7 +195,7 @@ interface Driver {
   readonly findOccasion: () => RunStop
   readonly truster: Truster
   readonly check: CheckLimits
-  readonly awaitsCheck: boolean
+  readonly untilChecked: boolean
   readonly record: (entries: readonly JournalEntry[]) => void
   /** Returns when the agents have stopped, with a reason if the run must end. `takePassed` takes results before. */
   readonly give?: (due: DuePrompt, state: WorkflowState, takePassed: () => Promise<void>) => Promise<string | undefined>
@@ -242,8 +242,8 @@ async function checkPhase(folder: TaskFolder, occasion: RunStop, driver: Driver)
       return done.check.failure?.kind === 'interrupted' ? { command: 'interrupted', run } : undefined
     }
     if (done.kind === 'none') return undefined
-    if (!driver.awaitsCheck) return { command: 'checking', run, sinceMs: done.sinceMs }
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+    if (!driver.untilChecked) return { command: 'checking', run, sinceMs: done.sinceMs }
+    await sleep(POLL_MS)
   }
   return { command: 'interrupted' }
 }

@@ -56,7 +56,7 @@ export const WORKFLOW_TEXT = {
   stoppedNow: 'it was stopped immediately',
   heard: (task: string, stopNow: string): string =>
     `postflight-guard: you interrupted the workflow of task ${quote(task, 80)}, so this stop was allowed. The workflow goes on after your next message; \`${quote(stopNow)}\` ends it.`,
-  awaitsApproval: (task: string, file: string, approve: string, reject: string): string =>
+  needsApproval: (task: string, file: string, approve: string, reject: string): string =>
     `${ofTask(task)} needs your approval: ${approval(file, approve, reject)}. Then tell the agent to go on.`,
   running: (name: string, location: string): string => `the workflow "${quote(name, 100)}" is running: ${location}`,
   over: (name: string, outcome: string): string => `the workflow "${quote(name, 100)}" has ended (${outcome})`,
@@ -224,7 +224,7 @@ export const STATUS_TEXT = {
   location: (phase: string, progress: string): string => `phase ${phase}, ${progress}`,
   lastFailure: (why: string, isBefore: boolean): string =>
     `${isBefore ? 'a file from before' : 'last attempt'}: ${quote(why, 500)}`,
-  awaitsApproval: (file: string, approve: string, reject: string): string =>
+  needsApproval: (file: string, approve: string, reject: string): string =>
     `waits for approval: ${approval(file, approve, reject)}`,
   waits: (purpose: string): string => `waits for: ${quote(purpose, 500)}`,
   resumes: (resume: string): string => `\`${resume}\` continues it`,

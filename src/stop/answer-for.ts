@@ -43,7 +43,7 @@ type InFolder<Item> = Omit<Item, 'task' | 'root' | 'rootOption'> & { readonly fo
 
 export type Unfinished = InFolder<UnfinishedPostflight>
 
-export type UnfinishedRun = InFolder<UnfinishedWorkflow> & { readonly awaitsStart: boolean }
+export type UnfinishedRun = InFolder<UnfinishedWorkflow> & { readonly expectsStart: boolean }
 
 type Asker = Pick<Occasion, 'payload' | 'reader'>
 

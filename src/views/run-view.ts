@@ -176,7 +176,7 @@ export function runLines(folder: TaskFolder, state: WorkflowState, nowMs: number
     active && lastFailure !== undefined && `${warning} ${STATUS_TEXT.lastFailure(lastFailure, isFromBefore(state))}`,
     active && hostSession !== undefined && DRIVER_TEXT.drives(hostSession),
     isApprovalDue(state) &&
-      `${paint.yellow('→')} ${STATUS_TEXT.awaitsApproval(artifact, command('approve'), command('reject'))}`,
+      `${paint.yellow('→')} ${STATUS_TEXT.needsApproval(artifact, command('approve'), command('reject'))}`,
     active &&
       state.stopRequestedMs !== undefined &&
       `→ ${STATUS_TEXT.stopsAfter(stopNowLine(taskWord(folder), undefined))}`,

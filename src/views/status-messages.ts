@@ -56,7 +56,7 @@ export const PROJECT_STATUS_TEXT = {
   ended: 'ended',
   fix: (fix: string): string => `  → ${fix}`,
   waitsFor: (purpose: string): string => `waits for ${quote(purpose)}`,
-  waitsForApproval: 'waits for approval',
+  needsApproval: 'waits for approval',
   stopping: 'stopping',
   age: (age: string): string => `${age} old`,
   blocked: (spent: number, limit: number): string => `blocked ${spent} of ${limit} stops`,

@@ -7,9 +7,9 @@ import { promptAgain, resumeState } from '../../src/run/machine/control.ts'
 import { reconcile } from '../../src/run/machine/machine.ts'
 import type { Effect, Observation, StepResultSeen } from '../../src/run/machine/observation.ts'
 import {
-  awaitsApproval,
   currentPhase,
   isInStep,
+  needsApproval,
   stepArchiveName,
   stepResultFile,
   stepsOut,
@@ -112,7 +112,7 @@ export function runWorld(
   for (let count = 0; world.state.active; count++) {
     if (count > maxTurns) throw new Error('the run does not end')
     try {
-      if (awaitsApproval(world.state)) world.state = approved(world.state)
+      if (needsApproval(world.state)) world.state = approved(world.state)
       turn(true)
       returned = true
     } catch (error) {
@@ -191,7 +191,7 @@ export function runWithIncidents(
       isOutOfTime: () => false,
     })
     world.state = reread(asks && command === 'wait' ? { ...state, askedToWait: true } : state)
-    if (awaitsApproval(world.state)) world.state = reread(approved(world.state))
+    if (needsApproval(world.state)) world.state = reread(approved(world.state))
     if (command !== 'prompt') continue
     // An agent that is interrupted leaves no result.
     answer(world, ['interrupted', 'restarted'].includes(incidents[count + 1] ?? '') ? () => 'nothing' : agent)

@@ -103,7 +103,7 @@ export const run: Run<typeof declaration, NextDocument> = async (context, [task]
         findOccasion: () => occasion,
         truster: trusterOf(context),
         check: { limitMs: options.timeout, obeysSignals: true },
-        awaitsCheck: false,
+        untilChecked: false,
         record: (entries) => recordInJournal(context, folder.root, entries),
       })
   if (!options.peek) await publishChange(context, folder)
@@ -121,7 +121,7 @@ export const run: Run<typeof declaration, NextDocument> = async (context, [task]
   const need = needOf(state)
   if (need.kind === 'approval') {
     const file = `${folder.relative}/${need.artifact}`
-    return wait(NEXT_TEXT.awaitsApproval(need.phase, file, line('approve'), line('reject')), 0)
+    return wait(NEXT_TEXT.needsApproval(need.phase, file, line('approve'), line('reject')), 0)
   }
   if (command === 'wait' && turn.wait !== undefined) return wait(STATUS_TEXT.waits(turn.wait.for), 0)
   const decided = due === undefined ? { outcome: state.outcome ?? null, why: state.why ?? null } : dueData(due)
@@ -166,7 +166,7 @@ export const NEXT_TEXT = {
   model: (model: string): string => `model: ${quote(model, 200)}`,
   wait: (why: string): string => `wait: ${why}`,
   nothingToDo: 'nothing to do now',
-  awaitsApproval: (phase: string, file: string, approve: string, reject: string): string =>
+  needsApproval: (phase: string, file: string, approve: string, reject: string): string =>
     `a person must approve the result of phase ${phase}: ${approval(file, approve, reject)}`,
   finish: (outcome: string, why: string | undefined): string =>
     `finish: ${outcome}${why === undefined ? '' : ` (${quote(why, 500)})`}`,

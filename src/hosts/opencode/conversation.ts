@@ -187,19 +187,19 @@ interface Bell {
 
 export class Turns {
   readonly #client: HostClient
-  readonly #waiting = new Map<string, Set<Bell>>()
+  readonly #bells = new Map<string, Set<Bell>>()
 
   constructor(client: HostClient) {
     this.#client = client
   }
 
   noteIdle(session: string): void {
-    for (const bell of this.#waiting.get(session) ?? []) bell.ring()
+    for (const bell of this.#bells.get(session) ?? []) bell.ring()
   }
 
   /** A deleted session may stay busy forever, and sends no idle event (1.18.34). */
   noteDeleted(session: string): void {
-    for (const bell of this.#waiting.get(session) ?? []) {
+    for (const bell of this.#bells.get(session) ?? []) {
       bell.isDeleted = true
       bell.ring()
     }
@@ -248,7 +248,7 @@ export class Turns {
   #ring(session: string): Bell {
     let rung = false
     let wake = (): void => {}
-    const bells = this.#waiting.get(session) ?? new Set()
+    const bells = this.#bells.get(session) ?? new Set()
     const bell: Bell = {
       isDeleted: false,
       ring: () => {
@@ -268,11 +268,11 @@ export class Turns {
         }),
       stop: () => {
         bells.delete(bell)
-        if (bells.size === 0) this.#waiting.delete(session)
+        if (bells.size === 0) this.#bells.delete(session)
       },
     }
     bells.add(bell)
-    this.#waiting.set(session, bells)
+    this.#bells.set(session, bells)
     return bell
   }
 }

@@ -55,7 +55,7 @@ export const WORKFLOW_TOOL_TEXT = {
     `The workflow "${quote(name, 100)}" of task ${quote(task, 80)} is running and waits for you: call the tool workflow_run once, with the task "${quote(task, 80)}" and an empty definition, and wait for its result.`,
   waitsFor: (task: string, purpose: string): string =>
     `The workflow of task ${quote(task, 80)} waits for: ${quote(purpose)}. Tell the user and end your turn. When the answer is there, call workflow_run again, with an empty definition.`,
-  awaitsApproval: (task: string, phase: string): string =>
+  needsApproval: (task: string, phase: string): string =>
     `The workflow of task ${quote(task, 80)} waits for a person to approve or reject the result of phase "${phase}" in a terminal: \`postflight workflow approve ${quote(task, 80)}\` or \`postflight workflow reject ${quote(task, 80)} --reason TEXT\`. Tell the user and end your turn. Do not run either yourself. When it is approved or rejected, call workflow_run again, with an empty definition.`,
   report: (outcome: string): string => `Tell the user the result in a sentence or two:\n\n${outcome}`,
 } as const

@@ -1,4 +1,5 @@
 import path from 'node:path'
+import { sleep } from '../../disk/age.ts'
 import { makeOwnFolder } from '../../disk/folders.ts'
 import { retryWhileLocked } from '../../disk/lock.ts'
 import { type HostConfig, type Part, type PluginTool, WORKFLOW_COMMAND } from '../../hosts/opencode/api.ts'
@@ -99,7 +100,7 @@ export class WorkflowDriver {
     // On demand: the parsers are large.
     const { requireDefinition } = await import('../../run/store/load-definition.ts')
     // Their first use takes about 25 ms: other work of the server may run in between.
-    await new Promise((resolve) => setTimeout(resolve, 0))
+    await sleep(0)
     const { folder: cwd, packageFolder } = this.#ports
     const ready = requireDefinition(findDefinition({ cwd, packageFolder }, definition), definition)
     const inputs = inputValues(ready, given)
@@ -136,7 +137,7 @@ export class WorkflowDriver {
       }),
       truster: trusterOf(root),
       check: { limitMs: CHECK_LIMIT_MS, obeysSignals: false, signal },
-      awaitsCheck: true,
+      untilChecked: true,
       record: (entries) => record(folder, entries),
       give: (due, state, takePassed) => phases.give(due, state, takePassed),
     })
@@ -145,7 +146,7 @@ export class WorkflowDriver {
       return this.#summary(folder, await haltRun(folder, root, rest.why ?? OPENCODE_TEXT.interrupted), phases)
     }
     const need = needOf(rest.state)
-    if (need.kind === 'approval') return WORKFLOW_TOOL_TEXT.awaitsApproval(folder.task, need.phase)
+    if (need.kind === 'approval') return WORKFLOW_TOOL_TEXT.needsApproval(folder.task, need.phase)
     if (rest.command === 'wait' && rest.wait !== undefined) {
       return WORKFLOW_TOOL_TEXT.waitsFor(folder.task, rest.wait.for)
     }

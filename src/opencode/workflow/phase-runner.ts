@@ -1,3 +1,4 @@
+import { sleep } from '../../disk/age.ts'
 import { MAIN_AGENT } from '../../hosts/host.ts'
 import {
   type HostClient,
@@ -161,7 +162,7 @@ export class PhaseRunner {
   async #wasConversationDeleted(): Promise<boolean> {
     const { client } = this.#ports
     for (const pauseMs of [0, LOOK_AGAIN_MS]) {
-      await new Promise((resolve) => setTimeout(resolve, pauseMs))
+      await sleep(pauseMs)
       try {
         need(await client.session.get({ path: { id: this.#caller.session } }), 'session.get')
       } catch (error) {

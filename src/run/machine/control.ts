@@ -1,7 +1,7 @@
 import { END } from '../definition/definition-limits.ts'
 import { isFailing, type Phase } from '../definition/phase-fields.ts'
 import type { ArtifactSeen } from './observation.ts'
-import { awaitsApproval, currentPhase, isResumable, isSpent } from './position.ts'
+import { currentPhase, isResumable, isSpent, needsApproval } from './position.ts'
 import { end, enter, isPrompted, pauseClock, type WorkflowState, withdrawn, withTransition } from './state.ts'
 
 /** What a person does to a run: stop, resume, abort, settle. Pure. */
@@ -59,7 +59,7 @@ export function resumeState(
     settled: false,
     stopRequestedMs: undefined,
     wait: undefined,
-    clockSinceMs: awaitsApproval({ ...state, active: true }) ? undefined : seen.nowMs,
+    clockSinceMs: needsApproval({ ...state, active: true }) ? undefined : seen.nowMs,
     // A run that used up its visits may enter each phase once more.
     visitsGranted: state.visitsGranted + (state.outcome === 'failed' ? 1 : 0),
   }

@@ -5,7 +5,7 @@ import { MAX_STEP_LENGTH, type Step } from '../definition/steps.ts'
 import { WORKFLOW_TEXT } from '../run-messages.ts'
 import { isIdle } from './agent-stop.ts'
 import { type Effect, isTooEarly, type Observation } from './observation.ts'
-import { askForApproval, awaitsApproval, currentPhase, isInStep, visitPutAside, where } from './position.ts'
+import { askForApproval, currentPhase, isInStep, needsApproval, visitPutAside, where } from './position.ts'
 import {
   end,
   enter,
@@ -49,7 +49,7 @@ function advanceActive(state: WorkflowState, seen: Observation): Advance {
   const phase = currentPhase(state)
   if (isArchiving(state)) return clearArtifact(state, phase)
   if (state.stopRequestedMs !== undefined && !hasBegun(state)) return only(end(state, 'stopped', seen.nowMs), 'finish')
-  if (awaitsApproval(state)) return only(state, 'wait')
+  if (needsApproval(state)) return only(state, 'wait')
   // An older artifact counts: so a run continues after a crash.
   if (!hasBegun(state) && phase.artifact !== undefined && seen.artifact.kind === 'valid' && !isTooEarly(seen)) {
     return pass(state, phase, seen.artifact, seen)

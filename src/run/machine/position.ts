@@ -129,7 +129,7 @@ type Need =
 export function needOf(state: WorkflowState): Need {
   if (!state.active) return { kind: isResumable(state) ? 'resume' : 'nothing' }
   const { phase, wait, stopRequestedMs } = state
-  if (awaitsApproval(state)) return { kind: 'approval', phase, artifact: currentPhase(state).artifact ?? '' }
+  if (needsApproval(state)) return { kind: 'approval', phase, artifact: currentPhase(state).artifact ?? '' }
   if (stopRequestedMs !== undefined) return { kind: 'stop' }
   return wait === undefined ? { kind: 'prompt' } : { kind: 'wait', wait }
 }
@@ -138,7 +138,7 @@ export function isResumable(state: WorkflowState): boolean {
   return state.active || isResumableOutcome(state.outcome)
 }
 
-export function awaitsApproval({ active, approval }: Pick<WorkflowState, 'active' | 'approval'>): boolean {
+export function needsApproval({ active, approval }: Pick<WorkflowState, 'active' | 'approval'>): boolean {
   return active && approval?.standing === 'asked'
 }
 

@@ -5,7 +5,7 @@ import { WORKFLOW_TEXT } from '../run-messages.ts'
 import { reconcile } from './machine.ts'
 import type { Effect, Observation, StepsSeen } from './observation.ts'
 import { archiveLocation } from './observation.ts'
-import { awaitsApproval, currentPhase, stepResultFile, withBatch } from './position.ts'
+import { currentPhase, needsApproval, stepResultFile, withBatch } from './position.ts'
 import { type DuePrompt, type DueWork, duePrompt, type TaskLocation } from './prompt.ts'
 import { newState, type WorkflowState } from './state.ts'
 import type { HistoryEntry } from './state-fields.ts'
@@ -93,7 +93,7 @@ export function simulate(
       prompts.push(due)
       const phase = currentPhase(state)
       for (const work of due.batch ?? [due]) world.leave(work.artifact, answer(phase, work))
-    } else if (awaitsApproval(state)) state = approveState(state, undefined, nowMs)
+    } else if (needsApproval(state)) state = approveState(state, undefined, nowMs)
     else break
   }
   record(state)

@@ -93,8 +93,8 @@ export function listUnfinishedRuns(
     const status = state === undefined ? undefined : statusOf(folder, state)
     if (state === undefined || status === undefined) return []
     const { name, hostSession, updatedMs, active } = state
-    const awaitsStart = active && afterSessionStart(state) !== state
-    return [{ folder, name, hostSession, status, ageMs: nowMs - updatedMs, awaitsStart }]
+    const expectsStart = active && afterSessionStart(state) !== state
+    return [{ folder, name, hostSession, status, ageMs: nowMs - updatedMs, expectsStart }]
   })
 }
 
@@ -110,7 +110,7 @@ function statusOf(folder: TaskFolder, state: WorkflowState): UnfinishedStatus | 
 }
 
 export function noteSessionStarts(runs: readonly UnfinishedRun[], session: string | undefined): Recorded[] {
-  const mine = runs.filter(({ awaitsStart, hostSession }) => awaitsStart && hostSession === session)
+  const mine = runs.filter(({ expectsStart, hostSession }) => expectsStart && hostSession === session)
   return mine.flatMap(({ folder }) => noteSessionStart(folder, session))
 }
 

@@ -1,3 +1,4 @@
+import { sleepSync } from '../../disk/age.ts'
 import { FILE_DETAILS } from '../../kernel/error-messages.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { SPECS_FOLDER } from '../../kernel/files.ts'
@@ -87,7 +88,7 @@ const BETWEEN_MS = 100
 export function checkTwice<Found extends { readonly lost: readonly LostMarker[] }>(inspect: () => Found): Found {
   const first = inspect()
   if (first.lost.length === 0) return first
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, BETWEEN_MS)
+  sleepSync(BETWEEN_MS)
   const again = inspect()
   const keyOf = ({ relative, record }: LostMarker): string => record?.id ?? relative
   const keys = new Set(first.lost.map(keyOf))

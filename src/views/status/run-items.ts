@@ -52,7 +52,7 @@ function itemOf(
     ...(state.active ? [locationText(state)] : []),
     ...(state.active && state.stopRequestedMs !== undefined ? [TEXT.stopping] : []),
     ...(state.wait === undefined ? [] : [TEXT.waitsFor(state.wait.for)]),
-    ...(isApprovalDue(state) ? [TEXT.waitsForApproval] : []),
+    ...(isApprovalDue(state) ? [TEXT.needsApproval] : []),
     ...(state.why === undefined ? [] : [oneLine(state.why, 300)]),
     TEXT.lastChange(formatAge(Math.max(0, nowMs - state.updatedMs))),
     TEXT.session(state.hostSession ?? null),
@@ -70,7 +70,7 @@ function itemOf(
 function sentenceOf(kind: StatusKind, task: string, state: WorkflowState): string {
   if (kind === 'waiting') {
     const need = needOf(state)
-    const what = need.kind === 'wait' ? TEXT.waitsFor(need.wait.for) : TEXT.waitsForApproval
+    const what = need.kind === 'wait' ? TEXT.waitsFor(need.wait.for) : TEXT.needsApproval
     return VERDICT_TEXT.runWaits(task, state.name, what)
   }
   return VERDICT_TEXT.run(task, kind, state.name, state.active ? locationText(state) : state.why)

@@ -5,7 +5,7 @@ import { afterSessionStart, judgeAgentStop } from '../../../src/run/machine/agen
 import { promptAgain, requestStop, resumeState } from '../../../src/run/machine/control.ts'
 import { reconcile } from '../../../src/run/machine/machine.ts'
 import type { Observation } from '../../../src/run/machine/observation.ts'
-import { awaitsApproval } from '../../../src/run/machine/position.ts'
+import { needsApproval } from '../../../src/run/machine/position.ts'
 import { isPrompted, visitsOf, type WorkflowState } from '../../../src/run/machine/state.ts'
 import { formatState, parseState } from '../../../src/run/machine/state-file.ts'
 import { rejectState, retryStep, type Steered, skipStep } from '../../../src/run/machine/steering.ts'
@@ -124,7 +124,7 @@ function happen(world: World, event: Event, agent: Agent, chain: number): boolea
       turn(world, { ...LOOKS, takes: 'passing' })
       return false
     case 'rejected':
-      if (awaitsApproval(state)) world.state = reread(rejectState(state, 'not good enough', NOW))
+      if (needsApproval(state)) world.state = reread(rejectState(state, 'not good enough', NOW))
       return false
     case 'step skipped':
       steer(world, skipStep(state, chain % 5, NOW))
@@ -198,7 +198,7 @@ describe('a run to which anything happens', () => {
             if (isOver && (event !== 'resumed' || world.state.outcome === 'completed')) continue
             if (!isOver) expectSameForBothDrivers(world)
             const before = world.prompts.length
-            if (awaitsApproval(world.state) && event === 'next') world.state = approved(world.state)
+            if (needsApproval(world.state) && event === 'next') world.state = approved(world.state)
             const isGranted = happen(world, event, agent, count)
             if (isGranted) granted += 1
             // What a person grants raises the bound that is shown, and nothing else does.

@@ -28,7 +28,7 @@ describe('what status says of a run', () => {
       ['no\nfile', false],
       ['cut', true],
     ],
-    awaitsApproval: [['specs/7_x/plan.md', 'postflight workflow approve 7', 'postflight workflow reject 7']],
+    needsApproval: [['specs/7_x/plan.md', 'postflight workflow approve 7', 'postflight workflow reject 7']],
     waits: [['the\nanswer']],
     resumes: [['postflight workflow resume 7']],
     shared: [
@@ -51,7 +51,7 @@ describe('what next says', () => {
     agent: [['cod\ner']],
     model: [['hai\nku']],
     wait: [['it waits']],
-    awaitsApproval: [['plan', 'specs/7_x/plan.md', 'postflight workflow approve 7', 'postflight workflow reject 7']],
+    needsApproval: [['plan', 'specs/7_x/plan.md', 'postflight workflow approve 7', 'postflight workflow reject 7']],
     finish: [
       ['completed', undefined],
       ['stalled', 'the budget\nis used up'],

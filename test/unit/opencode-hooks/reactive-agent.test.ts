@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest'
 import type { HostClient, Message, ToolOutput } from '../../../src/hosts/opencode/api.ts'
 import { createReactiveAgentHook } from '../../../src/opencode-hooks/index.ts'
-import { Findings, WaitingCalls } from '../../../src/opencode-hooks/reactive-agent.ts'
+import { Findings, PendingCalls } from '../../../src/opencode-hooks/reactive-agent.ts'
 
 function clientWith(
   parents: Record<string, string | undefined>,
@@ -27,7 +27,7 @@ describe('a call that waits', () => {
     ['the session above it', { type: 'session.error', properties: { sessionID: 'main', error: ABORTED } }],
     ['a deleted session', { type: 'session.deleted', properties: { info: { id: 'main' } } }],
   ])('is interrupted with %s', async (_what, event) => {
-    const calls = new WaitingCalls(clientWith({ child: 'main', main: undefined }, BUSY))
+    const calls = new PendingCalls(clientWith({ child: 'main', main: undefined }, BUSY))
     const held = await calls.hold('child', async (signal, lineage) => {
       calls.onEvent(event)
       return [signal.aborted, ...lineage]
@@ -41,7 +41,7 @@ describe('a call that waits', () => {
     ['an error of no session', { type: 'session.error', properties: { error: ABORTED } }],
     ['another event', { type: 'session.idle', properties: { sessionID: 'child' } }],
   ])('goes on after %s', async (_what, event) => {
-    const calls = new WaitingCalls(clientWith({ child: 'main', main: undefined }, BUSY))
+    const calls = new PendingCalls(clientWith({ child: 'main', main: undefined }, BUSY))
     const { isInterrupted } = await calls.hold('child', async () => calls.onEvent(event))
     expect(isInterrupted).toBe(false)
   })
@@ -52,19 +52,19 @@ describe('a call that waits', () => {
     ['is busy', BUSY, false],
     ['is not known', undefined, false],
   ])('is taken for interrupted where its session %s when the analysis ends: %j', async (_what, busy, interrupted) => {
-    const calls = new WaitingCalls(clientWith({ child: undefined }, busy))
+    const calls = new PendingCalls(clientWith({ child: undefined }, busy))
     expect(await calls.hold('child', async () => 1)).toEqual({ result: 1, isInterrupted: interrupted })
   })
 
   it('is held where OpenCode knows neither its parents nor its state', async () => {
     const client = { session: { get: async () => ({ error: {} }), status: () => Promise.reject(new Error('x')) } }
-    const calls = new WaitingCalls(client as unknown as HostClient)
+    const calls = new PendingCalls(client as unknown as HostClient)
     const held = await calls.hold('child', async (_signal, lineage) => lineage)
     expect(held).toEqual({ result: ['child'], isInterrupted: false })
   })
 
   it('ends its walk to the root in a circle of parents', async () => {
-    const calls = new WaitingCalls(clientWith({ child: 'main', main: 'child' }, BUSY))
+    const calls = new PendingCalls(clientWith({ child: 'main', main: 'child' }, BUSY))
     const { result } = await calls.hold('child', async (_signal, lineage) => lineage.length)
     expect(result).toBe(51)
   })

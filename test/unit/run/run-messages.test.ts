@@ -34,7 +34,7 @@ describe('the reasons for the state of a run', () => {
     wentOnWithout: [[1], [2]],
     rejected: [['too short']],
     passedOver: [['c']],
-    awaitsApproval: [['7_x', 'specs/007_x/plan.md', 'postflight workflow approve 7', 'postflight workflow reject 7']],
+    needsApproval: [['7_x', 'specs/007_x/plan.md', 'postflight workflow approve 7', 'postflight workflow reject 7']],
     running: [['flow', 'phase plan, attempt 1 of 3']],
     over: [['flow', 'stalled']],
     ended: [

@@ -5,7 +5,7 @@ import { advance } from '../../../src/run/machine/machine.ts'
 import type { Observation, StepResultSeen } from '../../../src/run/machine/observation.ts'
 import { archivedName, archiveLocation } from '../../../src/run/machine/observation.ts'
 import { phaseStatuses } from '../../../src/run/machine/picture.ts'
-import { awaitsApproval, visitPutAside } from '../../../src/run/machine/position.ts'
+import { needsApproval, visitPutAside } from '../../../src/run/machine/position.ts'
 import { duePrompt } from '../../../src/run/machine/prompt.ts'
 import type { WorkflowState } from '../../../src/run/machine/state.ts'
 import { formatState, isState, parseState } from '../../../src/run/machine/state-file.ts'
@@ -233,7 +233,7 @@ describe('a run that goes on from another phase', () => {
     const back = entered(wentFrom(approvedOnce, at))
     expect(wentFrom(back, 'c')).toEqual({ refusal: { kind: 'approval', phase: 'b' } })
     const asking = played(entered(wentFrom(back, 'b')), {}, {}, MADE)
-    expect(awaitsApproval(asking)).toBe(true)
+    expect(needsApproval(asking)).toBe(true)
     expect(wentFrom(asking, 'c')).toEqual({ refusal: { kind: 'approval', phase: 'b' } })
     // It will be asked for again.
     expect(entered(wentFrom(asking, 'a'))).toMatchObject({ phase: 'a', approval: undefined })

@@ -189,7 +189,7 @@ describe('a session that starts', () => {
       hostSession: 's1',
       ageMs: 2 * HOUR_MS,
       status: 'running',
-      awaitsStart: false,
+      expectsStart: false,
     } as const
     const answer = answerToStart({ payload: event, reader: READER }, unfinished, [{ folder, ...run }])
     expect(answer).toEqual({
