@@ -113,8 +113,8 @@ function stepNumber(value: string): number {
 }
 
 export const RUN_EXIT_CODES = `
-Exit code: 0 while the run goes on and after it has completed; 1 if it was
-stopped, stalled, failed or was aborted.`
+Exit code: 0 if the run is active or completed; 1 if it was stopped or aborted,
+or has stalled or failed.`
 
 export const HOST = ['--host <name>', listed(Object.keys(HOST_TITLES), 'or'), 'claude'] as const
 

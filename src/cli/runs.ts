@@ -146,6 +146,6 @@ export async function publishNow(context: CommandContext, folder: TaskFolder, sh
   return [
     `published to ${remote} as refs/postflight/${state.id}. Everyone who can read that repository can now read the run's state with all its prompts and inputs, its artifacts, step results, receipts and history`,
     `  and the name of this machine: ${machine.name} (POSTFLIGHT_MACHINE gives another one)`,
-    `  after \`workflow release\` here, another machine goes on with \`${resumeShared}\``,
+    `  after \`workflow release\` here, another machine continues it with \`${resumeShared}\``,
   ]
 }

@@ -203,7 +203,7 @@ export const COMMAND_SENTENCES: Omit<Sentences, keyof typeof HOOK_SENTENCES> = {
     ({
       refused: `${a.run} was not taken over from "${a.remote}": ${a.detail}.`,
       unanswered: `it is not known whether ${a.run} was taken over from "${a.remote}" (${a.detail}): run the same command again.`,
-      unplaced: `${a.run} was taken over from "${a.remote}", but its files could not be written here (${a.detail}): mend that, then run the same command again. Until then no machine goes on with it.`,
+      unplaced: `${a.run} was taken over from "${a.remote}", but its files could not be written here (${a.detail}): fix that, then run the same command again. Until then no machine continues it.`,
     })[a.claim],
   'take-agent': (a) =>
     `only a person may take ${a.run} from the machine that holds it: run this in your own terminal, not in an agent's shell.`,
@@ -213,7 +213,7 @@ export const COMMAND_SENTENCES: Omit<Sentences, keyof typeof HOOK_SENTENCES> = {
   'prompts-untrusted': (a) =>
     `${a.run} has prompts that are not those of this checkout: they may come from anyone who can push to "${a.remote}". Read them (\`git show ${a.commit.slice(0, 12)}:state.json\`), then add --trust.`,
   'workflow-moved': (a) =>
-    `the run of task ${a.task} has ended here: ${a.why}. \`${workflowCommand('resume', a.run)} --shared ${a.remote}\` goes on with it here, unless another machine holds it.`,
+    `the run of task ${a.task} has ended here: ${a.why}. \`${workflowCommand('resume', a.run)} --shared ${a.remote}\` continues it here, unless another machine holds it.`,
   'git-failed': (a) => `\`git ${a.command}\` failed: ${a.detail} (shared runs need git, and a repository).`,
   'remote-unreachable': (a) => `the remote "${a.remote}" cannot be read: ${a.detail}.`,
   'remote-unknown': (a) =>

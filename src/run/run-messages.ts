@@ -232,7 +232,7 @@ export const STATUS_TEXT = {
     `shared with ${remote}: ${age === undefined ? 'not published yet' : `published ${age} ago${hasChanged ? ', changed since' : ''}`}`,
   notPublished: (problem: string, publish: string): string =>
     `not published: ${quote(problem)}. The next command of the run tries again, or \`${publish}\``,
-  movedTo: (resume: string): string => `\`${resume}\` goes on with it here, unless another machine holds it`,
+  movedTo: (resume: string): string => `\`${resume}\` continues it here, unless another machine holds it`,
   noRunFile: (resume: string): string => `its run file is missing, so hooks ignore it; \`${resume}\` restores it`,
 } as const
 

@@ -37,10 +37,10 @@ export const declaration = {
   free: true,
   declare: (command: BareCommand) =>
     command
-      .description('remove the marker: its postflight is done or no longer wanted; settle a workflow that has ended')
+      .description('remove a marker whose postflight is done or no longer wanted; accept a workflow that has ended')
       .argument('[task]', 'task number or folder name; "." for specs/ itself')
       .option('--all', 'every task', false)
-      .option('--orphaned', 'every task that no session will come back for: abandoned, expired, left behind', false)
+      .option('--orphaned', 'every marker whose session will not return: abandoned, expired, left behind', false)
       .option('--return-meta', 'also remove .return-meta.json', false)
       .option('--run-checks', 'also run checks that another session set; they are printed first', false)
       .option('--unchecked', 'do not run the checks; a marker with checks is kept as abandoned', false)

@@ -35,7 +35,7 @@ export const declaration = {
       )
       .option('--yes', 'do not ask', false)
       .option('--dry-run', 'only print what would be written', false)
-      .option('--force', 'even if the hook is installed in another place', false)
+      .option('--force', 'install even if the hook is installed in another place', false)
       .addHelpText('after', `${example('init', 'init --yes --skip skill', 'init --dry-run')}\n${OTHER_HOSTS}`),
 } satisfies Declaration
 

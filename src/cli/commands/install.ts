@@ -28,10 +28,10 @@ export const declaration = {
       .option('--scope <scope>', SCOPE, 'project')
       .option(
         '--reactive <file>',
-        'write the reactive rules of a JSON file as hooks of Claude Code instead; they replace the rules that are there',
+        'write the reactive rules of a JSON file as hooks of Claude Code instead; they replace the existing rules',
       )
       .option('--dry-run', 'only print what would be written', false)
-      .option('--force', 'even if the hook is installed in another place', false)
+      .option('--force', 'install even if the hook is installed in another place', false)
       .addHelpText(
         'after',
         example(

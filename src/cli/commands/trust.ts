@@ -16,16 +16,16 @@ import { type BareCommand, type Declaration, example, type Run } from '../comman
 export const declaration = {
   declare: (command: BareCommand) =>
     command
-      .description('let specs/done.yaml take effect on this machine, after you have read it')
+      .description('put specs/done.yaml into effect on this machine, after you have read it')
       .option('--yes', 'do not ask', false)
       .addHelpText('after', example('trust', 'trust --yes'))
       .addHelpText(
         'after',
         `
 Its commands then run in your agents' shells (\`postflight done\`), and hooks name
-them. What counts is the copy that is kept outside of the repository: a later
-change of the file has no effect before you trust it again. Only a person can do
-this: the command refuses to run in an agent's shell.`,
+them. Only the copy outside the repository counts: a later change of the file
+has no effect until you trust it again. Only a person can do this: the command
+refuses to run in an agent's shell.`,
       ),
 } satisfies Declaration
 

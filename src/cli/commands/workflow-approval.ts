@@ -22,7 +22,7 @@ the command refuses to run in an agent's shell.`
 export const approveDeclaration = {
   declare: (command: BareCommand) =>
     command
-      .description('approve the result of a phase, so that the run goes on')
+      .description('approve the result of a phase, so that the run continues')
       .argument(...TASK)
       .option('--note <text>', 'what the next phase should know')
       .addHelpText('after', example('workflow approve 259', 'workflow approve 259 --note "use the existing table"'))

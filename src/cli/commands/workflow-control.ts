@@ -40,7 +40,7 @@ export const abort: Run<typeof abortDeclaration, RunDocument> = (context, [task]
 export const retryDeclaration = {
   declare: (command: BareCommand) =>
     command
-      .description('try a step again that was given up, with all its attempts')
+      .description('retry a step that was given up, with all its attempts')
       .argument(...TASK)
       .requiredOption(...STEP_NUMBER)
       .addHelpText('after', example('workflow retry 259 --step 3')),
@@ -52,7 +52,7 @@ export const retry: Run<typeof retryDeclaration, RunDocument> = (context, [task]
 export const skipDeclaration = {
   declare: (command: BareCommand) =>
     command
-      .description('give up a step, and go on without it')
+      .description('give up a step, and continue without it')
       .argument(...TASK)
       .requiredOption(...STEP_NUMBER)
       .addHelpText('after', example('workflow skip 259 --step 3')),

@@ -47,7 +47,7 @@ export const declaration = {
       .addOption(
         remoteOption(
           '--shared [remote]',
-          `fetch a shared run and go on with it here, from a git remote (default: origin)`,
+          `fetch a shared run from a git remote, and continue it here (default: origin)`,
         ),
       )
       .option('--take', 'with --shared: take it from the machine that holds it; its next command ends it there', false)

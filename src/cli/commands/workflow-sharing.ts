@@ -10,7 +10,7 @@ export { runDocument as document } from '../../views/run-view.ts'
 export const shareDeclaration = {
   declare: (command: BareCommand) =>
     command
-      .description('publish a run to a git remote, so that another machine can go on with it')
+      .description('publish a run to a git remote, so that another machine can continue it')
       .argument(...TASK)
       .argument('[remote]', REMOTE)
       .addHelpText('after', example('workflow share 259', 'workflow share 259 upstream')),
@@ -32,7 +32,7 @@ export const publishDeclaration = {
   free: true,
   declare: (command: BareCommand) =>
     command
-      .description('publish what a shared run has by now (for the end of a CI job)')
+      .description('publish the present state of a shared run (for the end of a CI job)')
       .argument(...TASK)
       .addHelpText('after', example('workflow publish 259')),
 } satisfies Declaration
@@ -46,7 +46,7 @@ export const publish: Run<typeof publishDeclaration, RunDocument> = async (conte
 export const releaseDeclaration = {
   declare: (command: BareCommand) =>
     command
-      .description('publish a shared run a last time and end it here: anyone may go on with it')
+      .description('publish a shared run a last time and end it here: anyone may continue it')
       .argument(...TASK)
       .addHelpText('after', example('workflow release 259')),
 } satisfies Declaration

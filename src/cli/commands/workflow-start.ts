@@ -44,7 +44,7 @@ export const declaration = {
       .addOption(
         remoteOption(
           '--share [remote]',
-          `publish the run to a git remote, so that another machine can go on with it: ${REMOTE}`,
+          `publish the run to a git remote, so that another machine can continue it: ${REMOTE}`,
         ),
       )
       .option('--fresh', 'first set the ended run aside, with its results', false)

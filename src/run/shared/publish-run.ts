@@ -127,7 +127,7 @@ async function push(folder: TaskFolder, machine: Machine, releases: boolean): Pr
     const call = await requireRemote(limit, remote).catch((error: unknown) => {
       if (asPostflightError(error).code !== 'remote-unknown') throw error
       const again = `${commandLine(shareWords, undefined)} REMOTE`
-      throw notPublished(`that remote is gone or renamed: \`${again}\` goes on with another name`, error)
+      throw notPublished(`that remote is gone or renamed: \`${again}\` uses another name`, error)
     })
     const attempt: Attempt = { call, folder, share, nowMs }
     if (files instanceof PostflightError) throw await fencedOr(files, attempt)
@@ -233,7 +233,7 @@ function endReleased(attempt: Attempt, released: number): Promise<boolean> {
 }
 
 function releasedText(remote: string): string {
-  return `released: anyone may go on with it (${remote})`
+  return `released: anyone may continue it (${remote})`
 }
 
 /** False if the run went on after the transition `released`: then nothing is changed. */

@@ -229,7 +229,7 @@ describe("the user's own git", () => {
     git(one.dir, 'remote', 'rename', 'origin', '_team/origin')
 
     expect((await one.workflow('release', '7')).stderr).toContain(
-      'that remote is gone or renamed: `postflight workflow share 007_walk REMOTE` goes on with another name',
+      'that remote is gone or renamed: `postflight workflow share 007_walk REMOTE` uses another name',
     )
     const shared = await one.workflow('share', '7', '_team/origin')
 
