@@ -20,89 +20,65 @@ import { waitEnd } from './store/run-wait.ts'
 import { recordHistory, requireState, withRun, writeChanged, writeState } from './store/state-store.ts'
 
 /**
- * Drives a run for the stop hook, `workflow next` and OpenCode's plugin, which only translate events and results. First what
- * a turn does under the run's lock, then who takes one, then the loop.
+ * Drives a run for the stop hook, `workflow next` and OpenCode's plugin, which only translate events and results. The loop
+ * over turns, then a turn, then what it does under the run's lock.
  */
 
-interface TurnTaken {
-  readonly state: WorkflowState
-  readonly command: Reconciled['command']
-  /** Whether time ran out; the next turn continues. */
-  readonly unfinished: boolean
-  readonly due: DuePrompt | undefined
-  readonly ends: boolean
+interface Driver {
+  readonly findOccasion: () => RunStop
+  readonly truster: Truster
+  readonly check: CheckLimits
+  readonly untilChecked: boolean
+  readonly record: (entries: readonly JournalEntry[]) => void
+  /** Returns when the agents have stopped, with a reason if the run must end. `takePassed` takes results before. */
+  readonly give?: (due: DuePrompt, state: WorkflowState, takePassed: () => Promise<void>) => Promise<string | undefined>
 }
 
-function dueOf(folder: TaskFolder, state: WorkflowState): DuePrompt {
-  return duePrompt(state, { task: folder.task, folder: folder.path, checkCommand: checkCommand(folder.path) })
-}
+/** Nothing can be decided now. */
+type Pause =
+  | { readonly command: 'checking'; readonly run: string; readonly sinceMs: number }
+  | { readonly command: 'interrupted'; readonly run?: string; readonly why?: string }
 
-/** Needs the run's lock. `onDisk`: the state on disk, if not `start`. */
-export function turnUnderLock(
-  folder: TaskFolder,
-  start: WorkflowState,
-  circumstances: StopCircumstances,
-  { onDisk = start, deadline }: { readonly onDisk?: WorkflowState; readonly deadline?: number | undefined } = {},
-): TurnTaken {
-  // First: if the file cannot be written, no prompt is counted.
-  if (start.active) putRunFile(folder, start.id)
-  let recorded = onDisk
-  const ports = {
-    isOutOfTime: () => isPast(deadline),
-    observe: (seen: WorkflowState) => observe(folder.path, seen, circumstances),
-    apply: (effect: Effect) => applyEffect(folder.path, effect),
-    record: (next: WorkflowState) => {
-      recordHistory(folder, next, recorded)
-      recorded = next
-    },
-    write: (next: WorkflowState) => {
-      writeState(folder, next, recorded)
-      recorded = next
-    },
+const POLL_MS = 500
+
+export async function driveRun(folder: TaskFolder, driver: Driver): Promise<Turn | NoTurn | Pause> {
+  const turnAt = async (occasion: RunStop): Promise<Turn | NoTurn> => {
+    const turn = await retryWhileLocked(() => takeTurn(folder, occasion))
+    if (turn.command !== 'none') driver.record(turn.entries)
+    return turn
   }
-  const { state, command, unfinished } = reconcile(start, ports, onDisk)
-  removeIfEnded(folder, state)
-  const due = command === 'prompt' ? dueOf(folder, state) : undefined
-  return { state, command, unfinished, due, ends: start.active && !state.active }
-}
-
-export function removeIfEnded(folder: TaskFolder, { id, active }: WorkflowState): void {
-  if (!active) removeRunFile(folder, id)
-}
-
-/** Predicts `turnUnderLock` without writing. */
-function foreseenTurn(folder: TaskFolder, start: WorkflowState, circumstances: StopCircumstances): TurnTaken {
-  const archived = new Map<string, string>()
-  const { state, command, unfinished } = reconcile(start, {
-    observe: (state) => without(archived, state, observe(folder.path, state, circumstances)),
-    apply: (effect) => {
-      if (effect.kind === 'tick') return
-      const { folder: location, name } = archiveLocation(effect)
-      archived.set(effect.kind === 'archive-step' ? effect.file : effect.artifact, `${location}/${name}`)
-    },
-    record: () => {},
-    write: () => {},
-    isOutOfTime: () => false,
-  })
-  const due = command === 'prompt' ? dueOf(folder, state) : undefined
-  return { state, command, unfinished, due, ends: start.active && !state.active }
-}
-
-function without(archived: ReadonlyMap<string, string>, state: WorkflowState, seen: Observation): Observation {
-  const { artifact, stepResults, strayResults } = seen
-  const phase = currentPhase(state)
-  const location = archived.get(phase.artifact ?? '')
-  const { inWork } = withBatch(state, phase)
-  return {
-    ...seen,
-    artifact: location === undefined ? artifact : { kind: 'absent' },
-    stepResults: stepResults.map((result, index) => {
-      const isMoved = archived.has(stepResultFile(phase, inWork[index]?.step ?? 0))
-      return isMoved && result.kind !== 'absent' && !result.archived ? { kind: 'absent' } : result
-    }),
-    strayResults: strayResults?.filter((file) => !archived.has(file)),
-    previousArtifact: location ?? seen.previousArtifact,
+  for (;;) {
+    const occasion = driver.findOccasion()
+    const pause = await checkPhase(folder, occasion, driver)
+    if (pause !== undefined) return pause
+    const turn = await turnAt(occasion)
+    if (turn.command !== 'prompt' || turn.due === undefined || driver.give === undefined) return turn
+    const why = await driver.give(turn.due, turn.state, async () => {
+      await turnAt({ ...driver.findOccasion(), isMain: false })
+    })
+    if (why !== undefined) return { command: 'interrupted', why }
   }
+}
+
+async function checkPhase(folder: TaskFolder, occasion: RunStop, driver: Driver): Promise<Pause | undefined> {
+  const isInterrupted = (): boolean => driver.check.signal?.aborted === true
+  while (!isInterrupted()) {
+    const state = requireState(folder)
+    const { run } = currentPhase(state).check
+    if (run === undefined || !occasion.drives(state)) return undefined
+    if (afterWaitEvent(state, stopEvent(occasion), 0).wait !== undefined) return undefined
+    if (checkStatus(folder, state).kind !== 'due') return undefined
+    requireTrust(folder, state, driver.truster)
+    const done = await runPhaseCheck(folder, state, driver.check)
+    if (done.kind === 'ran') {
+      driver.record([done.entry])
+      return done.check.failure?.kind === 'interrupted' ? { command: 'interrupted', run } : undefined
+    }
+    if (done.kind === 'none') return undefined
+    if (!driver.untilChecked) return { command: 'checking', run, sinceMs: done.sinceMs }
+    await sleep(POLL_MS)
+  }
+  return { command: 'interrupted' }
 }
 
 export interface RunStop extends AgentStop {
@@ -191,59 +167,83 @@ export function endEntry(task: string, { hostSession, outcome }: WorkflowState):
   return { event: 'workflow', task, hostSession, detail: outcome }
 }
 
-interface Driver {
-  readonly findOccasion: () => RunStop
-  readonly truster: Truster
-  readonly check: CheckLimits
-  readonly untilChecked: boolean
-  readonly record: (entries: readonly JournalEntry[]) => void
-  /** Returns when the agents have stopped, with a reason if the run must end. `takePassed` takes results before. */
-  readonly give?: (due: DuePrompt, state: WorkflowState, takePassed: () => Promise<void>) => Promise<string | undefined>
+interface TurnTaken {
+  readonly state: WorkflowState
+  readonly command: Reconciled['command']
+  /** Whether time ran out; the next turn continues. */
+  readonly unfinished: boolean
+  readonly due: DuePrompt | undefined
+  readonly ends: boolean
 }
 
-/** Nothing can be decided now. */
-type Pause =
-  | { readonly command: 'checking'; readonly run: string; readonly sinceMs: number }
-  | { readonly command: 'interrupted'; readonly run?: string; readonly why?: string }
-
-const POLL_MS = 500
-
-export async function driveRun(folder: TaskFolder, driver: Driver): Promise<Turn | NoTurn | Pause> {
-  const turnAt = async (occasion: RunStop): Promise<Turn | NoTurn> => {
-    const turn = await retryWhileLocked(() => takeTurn(folder, occasion))
-    if (turn.command !== 'none') driver.record(turn.entries)
-    return turn
-  }
-  for (;;) {
-    const occasion = driver.findOccasion()
-    const pause = await checkPhase(folder, occasion, driver)
-    if (pause !== undefined) return pause
-    const turn = await turnAt(occasion)
-    if (turn.command !== 'prompt' || turn.due === undefined || driver.give === undefined) return turn
-    const why = await driver.give(turn.due, turn.state, async () => {
-      await turnAt({ ...driver.findOccasion(), isMain: false })
-    })
-    if (why !== undefined) return { command: 'interrupted', why }
-  }
+function dueOf(folder: TaskFolder, state: WorkflowState): DuePrompt {
+  return duePrompt(state, { task: folder.task, folder: folder.path, checkCommand: checkCommand(folder.path) })
 }
 
-async function checkPhase(folder: TaskFolder, occasion: RunStop, driver: Driver): Promise<Pause | undefined> {
-  const isInterrupted = (): boolean => driver.check.signal?.aborted === true
-  while (!isInterrupted()) {
-    const state = requireState(folder)
-    const { run } = currentPhase(state).check
-    if (run === undefined || !occasion.drives(state)) return undefined
-    if (afterWaitEvent(state, stopEvent(occasion), 0).wait !== undefined) return undefined
-    if (checkStatus(folder, state).kind !== 'due') return undefined
-    requireTrust(folder, state, driver.truster)
-    const done = await runPhaseCheck(folder, state, driver.check)
-    if (done.kind === 'ran') {
-      driver.record([done.entry])
-      return done.check.failure?.kind === 'interrupted' ? { command: 'interrupted', run } : undefined
-    }
-    if (done.kind === 'none') return undefined
-    if (!driver.untilChecked) return { command: 'checking', run, sinceMs: done.sinceMs }
-    await sleep(POLL_MS)
+/** Needs the run's lock. `onDisk`: the state on disk, if not `start`. */
+export function turnUnderLock(
+  folder: TaskFolder,
+  start: WorkflowState,
+  circumstances: StopCircumstances,
+  { onDisk = start, deadline }: { readonly onDisk?: WorkflowState; readonly deadline?: number | undefined } = {},
+): TurnTaken {
+  // First: if the file cannot be written, no prompt is counted.
+  if (start.active) putRunFile(folder, start.id)
+  let recorded = onDisk
+  const ports = {
+    isOutOfTime: () => isPast(deadline),
+    observe: (seen: WorkflowState) => observe(folder.path, seen, circumstances),
+    apply: (effect: Effect) => applyEffect(folder.path, effect),
+    record: (next: WorkflowState) => {
+      recordHistory(folder, next, recorded)
+      recorded = next
+    },
+    write: (next: WorkflowState) => {
+      writeState(folder, next, recorded)
+      recorded = next
+    },
   }
-  return { command: 'interrupted' }
+  const { state, command, unfinished } = reconcile(start, ports, onDisk)
+  removeIfEnded(folder, state)
+  const due = command === 'prompt' ? dueOf(folder, state) : undefined
+  return { state, command, unfinished, due, ends: start.active && !state.active }
+}
+
+export function removeIfEnded(folder: TaskFolder, { id, active }: WorkflowState): void {
+  if (!active) removeRunFile(folder, id)
+}
+
+/** Predicts `turnUnderLock` without writing. */
+function foreseenTurn(folder: TaskFolder, start: WorkflowState, circumstances: StopCircumstances): TurnTaken {
+  const archived = new Map<string, string>()
+  const { state, command, unfinished } = reconcile(start, {
+    observe: (state) => without(archived, state, observe(folder.path, state, circumstances)),
+    apply: (effect) => {
+      if (effect.kind === 'tick') return
+      const { folder: location, name } = archiveLocation(effect)
+      archived.set(effect.kind === 'archive-step' ? effect.file : effect.artifact, `${location}/${name}`)
+    },
+    record: () => {},
+    write: () => {},
+    isOutOfTime: () => false,
+  })
+  const due = command === 'prompt' ? dueOf(folder, state) : undefined
+  return { state, command, unfinished, due, ends: start.active && !state.active }
+}
+
+function without(archived: ReadonlyMap<string, string>, state: WorkflowState, seen: Observation): Observation {
+  const { artifact, stepResults, strayResults } = seen
+  const phase = currentPhase(state)
+  const location = archived.get(phase.artifact ?? '')
+  const { inWork } = withBatch(state, phase)
+  return {
+    ...seen,
+    artifact: location === undefined ? artifact : { kind: 'absent' },
+    stepResults: stepResults.map((result, index) => {
+      const isMoved = archived.has(stepResultFile(phase, inWork[index]?.step ?? 0))
+      return isMoved && result.kind !== 'absent' && !result.archived ? { kind: 'absent' } : result
+    }),
+    strayResults: strayResults?.filter((file) => !archived.has(file)),
+    previousArtifact: location ?? seen.previousArtifact,
+  }
 }
