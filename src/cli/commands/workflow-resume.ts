@@ -76,7 +76,7 @@ export const run: Run<typeof declaration, ResumeDocument> = async (context, [tas
   if (!options.trust) requireTrust(folder, requireState(folder), truster)
   const { state, takenFrom } = resumeRun(folder, runner, context.nowMs, options.from)
   trustRun(state, truster)
-  // Resuming takes in the results that are there, which may be all of them.
+  // Resuming accepts the results that exist, which may complete the run.
   recordEnd(context, folder, true, state)
   await publishChange(context, folder)
   const { exitCode, data, lines } = runResult(context, paint, folder, state)

@@ -18,7 +18,7 @@ export function proposedDone(project: string): string | undefined {
   // A Makefile usually calls the tools of the languages, so it counts only without them.
   const rules = languages.length > 0 ? languages : [makeRule(project) ?? []].flat()
   if (rules.length === 0) return undefined
-  return `# When files that \`when\` names change, the agent is not done before \`check\` succeeds.\ndone:\n${rules.map(ruleText).join('')}`
+  return `# If files that match \`when\` change, the agent is not done until \`check\` succeeds.\ndone:\n${rules.map(ruleText).join('')}`
 }
 
 function ruleText({ name, when, unless, check }: Proposal): string {
