@@ -11,12 +11,8 @@ import { createProject, createSourceProject, type JsonDocument } from '../../sup
 const START = ['start', '7', 'flow', '--definition', 'flow.json']
 const LIST = `${IN_TASK}/tasks.md`
 
-const WORK = {
-  id: 'work',
-  steps: { from: 'tasks.md', checklist: true },
-  step_prompt: 'Do: {{step}}',
-  max_step_attempts: 2,
-}
+const STEPS = { from: 'tasks.md', checklist: true }
+const WORK = { id: 'work', steps: STEPS, step_prompt: 'Do: {{step}}', max_step_attempts: 2 }
 
 const TASKS = [
   '\ufeff# Tasks – größer\r\n',
@@ -49,15 +45,6 @@ async function doAll(project: Flow): Promise<string[]> {
     done.push(/^Do: (.*)$/m.exec(prompt)?.[1] ?? '')
     project.leave(true)
   }
-}
-
-/** The places in which two texts of the same length differ. */
-function differences(before: string, after: string): [was: string, is: string][] {
-  expect(after).toHaveLength(before.length)
-  return [...before].flatMap((was, at) => {
-    const is = [...after][at] ?? ''
-    return was === is ? [] : [[was, is] as [string, string]]
-  })
 }
 
 describe('a checklist', () => {
@@ -116,10 +103,8 @@ describe('a checklist', () => {
     const done = await doAll(project)
 
     expect(done).toEqual(['one', 'two, nested', 'three, deeper', 'four, quoted', 'one'])
-    const after = project.read(LIST)
-    expect(differences(TASKS, after)).toEqual(done.map(() => [' ', 'x']))
-    expect(after).toContain('- [ ] code')
-    expect(after.match(/\[ \]/g)).toHaveLength(1)
+    // All but the code.
+    expect(project.read(LIST)).toBe(TASKS.replaceAll('[ ]', '[x]').replace('[x] code', '[ ] code'))
   })
 
   it('is read and ticked by the built hook and CLI too', async () => {
@@ -169,12 +154,6 @@ describe('a checklist', () => {
     }
 
     expect(project.read(LIST)).toBe('Now with a head\n\n- [ ] zero\n- [x] one\n- [x] two\n- [ ] else\n')
-  })
-
-  it('with nothing open is done at once', async () => {
-    const project = await start('- [x] one\n')
-
-    expect(await project.next()).toMatchObject({ command: 'finish', outcome: 'completed' })
   })
 
   it.each<[string, string | Uint8Array, string]>([
@@ -240,15 +219,8 @@ describe('a loop back to a checklist', () => {
   })
 
   it('has one step also if the verdict gives no reason', async () => {
-    const { reason: _reason, ...ways } = REVIEW.next
-    const project = await startReviewed('- [ ] one\n', { ...REVIEW, next: ways })
-
-    expect(await play(project, { ok: false })).toEqual([
-      'work 1: one',
-      'review',
-      'work 1: the verdict of phase "review" was "fail": find out why, and fix it',
-      'review',
-    ])
+    const project = await startReviewed('- [ ] one\n', { ...REVIEW, next: { ...REVIEW.next, reason: undefined } })
+    expect((await play(project, { ok: false }))[2]).toMatch(/^work 1: the verdict of phase "review" was "fail": /)
   })
 
   it('has the tasks that the review added, and no other step', async () => {
@@ -284,9 +256,7 @@ describe('a loop back to a checklist', () => {
     const { stdout, status } = await project.workflow('validate', 'flow.json')
 
     expect(status).toBe(0)
-    expect(stdout).toContain(
-      'leads back to phase "work", whose tasks are all ticked by then: this phase may add open tasks',
-    )
+    expect(stdout).toContain('leads back to phase "work", whose tasks are all ticked by then')
   })
 })
 

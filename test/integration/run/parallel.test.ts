@@ -1,19 +1,19 @@
 /** Steps at once, inputs and checks of step results on a real disk: by stop hooks, and without hooks. */
 
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { SESSION, stop, subagentStop } from '../../support/payloads.ts'
 import { claudeHookEnv, createSourceProject, type Project } from '../../support/project.ts'
 
 const IN_TASK = 'specs/007_flow'
+const ENV = { CLAUDE_CODE_SESSION_ID: SESSION }
 const DONE = '{"success": true}'
 
 let project: Project
 
 async function start(definition: object, ...options: string[]) {
   project.write('flow.json', JSON.stringify({ name: 'flow', ...definition }))
-  const env = { CLAUDE_CODE_SESSION_ID: SESSION }
-  return project.cli(['workflow', 'start', '7', 'flow', '--definition', 'flow.json', ...options], { env })
+  return project.cli(['workflow', 'start', '7', 'flow', '--definition', 'flow.json', ...options], { env: ENV })
 }
 
 const stopped = (payload = stop()) => project.hook(payload, { env: claudeHookEnv(project, SESSION) })
@@ -32,13 +32,11 @@ describe('steps at once, on a host with hooks', () => {
   it('are handed out in one prompt to the main conversation, and taken as their agents stop', async () => {
     await start({ phases: [WORK] })
     const first = await stopped()
-    expect(first.answer.decision).toBe('block')
     expect(first.answer.reason).toContain('phase "work", steps 1, 2, 3 and 4 of 5, at the same time.')
     expect(first.answer.reason).toContain('Start 4 sub-agents in one message')
     expect(await statusOf()).toMatchObject({ prompts: 4, step: 1, in_work: [1, 2, 3, 4] })
-    expect((await project.cli(['workflow', 'status', '7'])).stdout).toContain(
-      'in progress: steps 1, 2, 3 and 4 of 5: s1; s2; s3; s4',
-    )
+    const { stdout } = await project.cli(['workflow', 'status', '7'])
+    expect(stdout).toContain('in progress: steps 1, 2, 3 and 4 of 5: s1; s2; s3; s4')
     leave('step-result-2.json')
     leave('step-result-3.json', '{"success": false, "summary": "half done"}')
     await stopped(subagentStop())
@@ -70,11 +68,9 @@ describe('steps at once, on a host with hooks', () => {
       expect(answer.reason).toContain(`Read ${file} and do exactly what it says.`)
       expect(readFileSync(file, 'utf8')).toContain(`Do s${part}. xxx`)
     }
-    const aside = { CLAUDE_CODE_SESSION_ID: SESSION }
     await project.cli(['workflow', 'abort', '7'])
-    const fresh = ['workflow', 'start', '7', '--definition', 'flow.json', '--fresh']
-    expect((await project.cli(fresh, { env: aside })).status).toBe(0)
-    expect(existsSync(project.at(IN_TASK, 'workflow', 'prompt-1.md'))).toBe(false)
+    await start({ phases: [WORK] }, '--fresh')
+    expect(project.has(`${IN_TASK}/workflow/prompt-1.md`)).toBe(false)
   })
 })
 
@@ -83,10 +79,12 @@ describe('steps at once, without hooks', () => {
     await start({ phases: [{ ...WORK, steps: [{ name: 'one', agent: 'scout' }, { name: 'two' }], agent: 'worker' }] })
     await project.cli(['workflow', 'resume', '7', '--host-session', 'other'])
     const env = { CLAUDE_CODE_SESSION_ID: 'other' }
-    const peeked = (await project.cli(['workflow', 'next', '7', '--peek', '--json'], { env })).json()
-    const next = (await project.cli(['workflow', 'next', '7', '--json'], { env })).json()
-    expect(peeked).toEqual(next)
-    expect(next).toMatchObject({
+    const next = async (...words: string[]) =>
+      (await project.cli(['workflow', 'next', '7', ...words, '--json'], { env })).json()
+    const peeked = await next('--peek')
+    const first = await next()
+    expect(first).toEqual(peeked)
+    expect(first).toMatchObject({
       ...{ command: 'prompt', phase: 'work', step: null, attempt: null, artifact: null, agent: null },
       batch: [
         { step: 1, attempt: 1, agent: 'scout', artifact: 'step-result-1.json' },
@@ -95,14 +93,13 @@ describe('steps at once, without hooks', () => {
     })
     leave('step-result-2.json')
     leave('step-result-9.json')
-    const peekedAgain = (await project.cli(['workflow', 'next', '7', '--peek', '--json'], { env })).json()
-    const shown = await project.cli(['workflow', 'next', '7', '--json'], { env })
-    expect(shown.json()).toEqual(peekedAgain)
-    expect(shown.json()).toMatchObject({ step: 1, attempt: 2, batch: null, artifact: 'step-result-1.json' })
+    const peekedAgain = await next('--peek')
+    const second = await next()
+    expect(second).toEqual(peekedAgain)
+    expect(second).toMatchObject({ step: 1, attempt: 2, batch: null, artifact: 'step-result-1.json' })
     expect(filesLike(/^step-result-/)).toEqual([])
     leave('step-result-1.json')
-    const last = await project.cli(['workflow', 'next', '7'], { env })
-    expect(last.stdout).toContain('finish: completed')
+    expect(await next()).toMatchObject({ command: 'finish', outcome: 'completed' })
   })
 
   it('of a run that was put aside go with it', async () => {
@@ -112,7 +109,7 @@ describe('steps at once, without hooks', () => {
     await project.cli(['workflow', 'abort', '7'])
     await start({ phases: [WORK] }, '--fresh')
     expect(filesLike(/^step-result-/)).toEqual([])
-    expect(existsSync(project.at(IN_TASK, 'workflow-runs/1/step-result-1.json'))).toBe(true)
+    expect(project.has(`${IN_TASK}/workflow-runs/1/step-result-1.json`)).toBe(true)
   })
 })
 
@@ -136,9 +133,8 @@ describe('inputs', () => {
     const run = await start({ inputs, phases }, '--set', 'issue=a=b')
     expect(run.status, run.stderr).toBe(0)
     expect((await stopped()).answer.reason).toContain('Issue a=b, dry.')
-    expect(JSON.parse(readFileSync(project.at(IN_TASK, 'workflow/state.json'), 'utf8'))).toMatchObject({
-      inputs: { issue: 'a=b', tone: 'dry' },
-    })
+    const state = JSON.parse(project.read(`${IN_TASK}/workflow/state.json`))
+    expect(state).toMatchObject({ inputs: { issue: 'a=b', tone: 'dry' } })
   })
 
   it.each([
@@ -149,6 +145,6 @@ describe('inputs', () => {
   ])('%j are refused, and no folder is made', async (options, said) => {
     const run = await start({ inputs, phases }, ...options)
     expect([run.status, run.stderr]).toEqual([64, expect.stringContaining(said)])
-    expect(existsSync(project.at(IN_TASK))).toBe(false)
+    expect(project.has(IN_TASK)).toBe(false)
   })
 })
