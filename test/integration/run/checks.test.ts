@@ -72,25 +72,16 @@ describe('a phase with a check, driven by the hook', () => {
     expect(report, 'a check of a phase is not a promise').not.toContain('Promise')
   })
 
-  it('counts an attempt if it was never run, and the next prompt says so', async () => {
+  it.each<[string, boolean, RegExp]>([
+    ['was never run', false, /Problem with the last result: the check `echo ran.*was not run: `postflight .*` runs it/],
+    ['failed', true, /failed \(exit code 1\); `.*` runs it again\. The end of its output:\ntest 7 failed\n/],
+  ])('counts an attempt if it %s, and the next prompt says so', async (_what, runs, said) => {
     const project = await writtenRun()
-
+    if (runs) await check(project)
     const reason = await reasonOf(project)
-
     expect(reason).toContain('attempt 2 of 3')
-    expect(reason).toMatch(/Problem with the last result: the check `echo ran.*was not run: `postflight .*` runs it/)
-    expect(ran(project)).toBe(0)
-  })
-
-  it('shows the output of a failed one in the next prompt', async () => {
-    const project = await writtenRun()
-    await check(project)
-
-    const reason = await reasonOf(project)
-
-    expect(reason).toContain('attempt 2 of 3')
-    expect(reason).toMatch(/failed \(exit code 1\); `.*` runs it again\. The end of its output:\ntest 7 failed\n/)
-    expect(ran(project)).toBe(1)
+    expect(reason).toMatch(said)
+    expect(ran(project)).toBe(runs ? 1 : 0)
   })
 
   it.each([
@@ -118,19 +109,16 @@ describe('a phase with a check, driven by the hook', () => {
     project.write('fixed', '')
     await check(project)
     const good = JSON.parse(project.read(RECEIPT))
-
     for (const bad of [{ ...good, run: 'wf_other' }, { ...good, command: 'true' }, { ...good, files: [1] }, 'x']) {
       project.write(RECEIPT, JSON.stringify(bad))
-      const { stdout } = await project.cli(['workflow', 'next', '7', '--peek', '--json'], { env: ENV })
-      expect(JSON.parse(stdout).command).toBe('prompt')
+      const peeked = await project.cli(['workflow', 'next', '7', '--peek', '--json'], { env: ENV })
+      expect(peeked.json().command).toBe('prompt')
     }
   })
 
   it('is not run before the artifact is there', async () => {
     const project = await startedRun()
-
     const run = await check(project, '--json')
-
     expect(run.status).toBe(1)
     expect(run.json()).toMatchObject({ result: 'too-early', receipt: null })
     expect(ran(project)).toBe(0)
@@ -138,29 +126,18 @@ describe('a phase with a check, driven by the hook', () => {
 })
 
 describe('workflow next', () => {
-  it('runs the check itself: it fails, is reported, is fixed and passes', async () => {
+  it('runs the check itself, but not with --peek: it fails, is reported, is fixed and passes', async () => {
     const project = await startedRun({}, {})
-    const next = async () => (await project.cli(['workflow', 'next', '7', '--json'])).json()
+    const next = async (...words: string[]) => (await project.cli(['workflow', 'next', '7', '--json', ...words])).json()
     await next()
     project.write(REPORT, 'x')
-
-    const red = await next()
+    await next('--peek')
+    expect(ran(project)).toBe(0)
+    expect(await next()).toMatchObject({ attempt: 2, prompt: expect.stringContaining('test 7 failed') })
     project.write('fixed', '')
     project.write(REPORT, 'y')
-    const end = await next()
-
-    expect(red).toMatchObject({ command: 'prompt', attempt: 2, prompt: expect.stringContaining('test 7 failed') })
-    expect(end).toMatchObject({ command: 'finish', outcome: 'completed' })
+    expect(await next()).toMatchObject({ command: 'finish', outcome: 'completed' })
     expect(ran(project)).toBe(2)
-  })
-
-  it('runs nothing with --peek', async () => {
-    const project = await startedRun({}, {})
-    project.write(REPORT, 'x')
-
-    await project.cli(['workflow', 'next', '7', '--peek'])
-
-    expect(ran(project)).toBe(0)
   })
 })
 
@@ -174,25 +151,18 @@ describe('trust', () => {
     return project
   }
 
-  it.each(['check', 'next', 'resume'])(
-    'workflow %s runs no command that this user has not started',
-    async (command) => {
-      const project = await clonedRun()
-
-      const { status, stderr } = await project.cli(['workflow', command, '7'], { env: ENV })
-
-      expect(status).toBe(1)
-      expect(stderr).toMatch(/runs commands \(`echo ran.*`\) that you have not started.*workflow resume 007_x --trust`/)
-      expect(ran(project)).toBe(0)
-    },
-  )
+  it.each(['check', 'next', 'resume'])('%s runs no command that this user has not started', async (command) => {
+    const project = await clonedRun()
+    const { status, stderr } = await project.cli(['workflow', command, '7'], { env: ENV })
+    expect(status).toBe(1)
+    expect(stderr).toMatch(/runs commands \(`echo ran.*`\) that you have not started.*workflow resume 007_x --trust`/)
+    expect(ran(project)).toBe(0)
+  })
 
   it('resume --trust names the commands, and lets them run', async () => {
     const project = await clonedRun()
-
     const resumed = await project.cli(['workflow', 'resume', '7', '--trust'], { env: ENV })
     const run = await check(project)
-
     expect(resumed.stdout).toContain('trusted from now on: echo ran >> ran;')
     expect(run.status).toBe(0)
     expect(ran(project)).toBe(1)
@@ -204,9 +174,7 @@ describe('trust', () => {
     const changed = state(project)
     changed.definition.phases[0].check.run = 'touch harm'
     project.write(STATE, JSON.stringify(changed))
-
     const run = await check(project)
-
     expect(run.status).toBe(1)
     expect(project.has('harm')).toBe(false)
   })
@@ -221,29 +189,24 @@ describe('trust', () => {
       const env = { ...unwritable, CLAUDE_CODE_SESSION_ID: session }
       return (await project.cli(['workflow', 'check', '7'], { env })).status
     }
-
     expect([await checked('other'), await checked(SESSION)]).toEqual([1, 0])
     expect(existsSync(`${project.home}/.local`)).toBe(false)
   })
 })
 
 describe('the receipt of a check', () => {
-  it('is void when an artifact of any size gets other bytes, also with the old time', async () => {
-    for (const size of [3, 5_000_000]) {
-      const project = await startedRun({ run: 'echo ran >> ran' })
-      const bytes = Buffer.alloc(size, 0x80)
-      writeFileSync(project.write(REPORT, ''), bytes)
-      const { atime, mtime } = statSync(project.at(REPORT))
-      expect((await check(project)).status).toBe(0)
-      // Another byte that is not UTF-8 either, at the same time.
-      writeFileSync(project.at(REPORT), Buffer.concat([bytes.subarray(1), Buffer.from([0x81])]))
-      utimesSync(project.at(REPORT), atime, mtime)
-
-      const again = await check(project, '--json')
-
-      expect(again.json().message).not.toContain('was not run again')
-      expect(ran(project)).toBe(2)
-    }
+  it.each([3, 5_000_000])('is void when an artifact of %i bytes gets others at its old time', async (size) => {
+    const project = await startedRun({ run: 'echo ran >> ran' })
+    const bytes = Buffer.alloc(size, 0x80)
+    writeFileSync(project.write(REPORT, ''), bytes)
+    const { atime, mtime } = statSync(project.at(REPORT))
+    expect((await check(project)).status).toBe(0)
+    // Another byte that is not UTF-8 either, at the same time.
+    writeFileSync(project.at(REPORT), Buffer.concat([bytes.subarray(1), Buffer.from([0x81])]))
+    utimesSync(project.at(REPORT), atime, mtime)
+    const again = await check(project, '--json')
+    expect(again.json().message).not.toContain('was not run again')
+    expect(ran(project)).toBe(2)
   })
 
   describe('and its artifact', () => {
@@ -269,21 +232,18 @@ describe('the receipt of a check', () => {
     it('is not read at a stop while its size and times are those of the receipt', async () => {
       const project = await checkedRun(SMALL)
       changeReceipt(project, { artifact: 'another hash' })
-
       expect(await passes(project)).toBe(true)
     })
 
     it('is hashed if only its times differ', async () => {
       const project = await checkedRun(SMALL)
       touch(project)
-
       expect(await passes(project)).toBe(true)
     })
 
     it('is never hashed above 4 MiB: its size and times decide', async () => {
       const [same, touched] = [await checkedRun(LARGE), await checkedRun(LARGE)]
       touch(touched)
-
       expect(JSON.parse(same.read(RECEIPT)).artifact).toBe('')
       expect(await passes(same)).toBe(true)
       expect(await passes(touched)).toBe(false)
@@ -304,14 +264,14 @@ describe('the receipt of a check', () => {
   })
 
   it('can pass with every file of the project: what is ours is never bound', async () => {
-    const project = createSourceProject()
-    project.write('flow.json', flow({ run: 'true', files: ['**'] }))
-    project.write('specs/archive/003_old/plan.md', 'x')
-    project.write('specs/workflow/plan.md', 'x')
-    await project.cli(START, { env: ENV })
-    project.write(REPORT, 'x')
-    project.write('specs/archive/003_old/workflow/state.json', '{}')
-    project.write('specs/008_other/.postflight-pending', '{}')
+    const project = await startedRun({ run: 'true', files: ['**'] })
+    const others = [
+      'archive/003_old/plan.md',
+      'workflow/plan.md',
+      'archive/003_old/workflow/state.json',
+      '007_x/report.md',
+    ]
+    for (const file of [...others, '008_other/.postflight-pending']) project.write(`specs/${file}`, '{}')
     const ours = ['checks/build/2-1.json', 'checks/build/1-1.json.7-x-1.tmp', 'artifacts/build/1-report.md']
     for (const file of ours) project.write(`specs/007_x/${file}`, 'x')
     const own = ['checks/list.md', 'checks/build/rules.json', 'artifacts/drawing.svg', 'artifacts/build/notes.md']
@@ -328,31 +288,22 @@ describe('the receipt of a check', () => {
   })
 
   it('is refused with its own words if the state has a pattern that is not allowed', async () => {
-    const project = createSourceProject()
-    project.write('flow.json', flow({ run: 'true', files: ['src/*'] }))
-    await project.cli(START, { env: ENV })
+    const project = await startedRun({ run: 'true', files: ['src/*'] })
     project.write(REPORT, 'x')
     project.write(STATE, project.read(STATE).replaceAll('src/*', 'src/{1..100000}'))
     await project.cli(['workflow', 'resume', '7', '--trust'], { env: ENV })
-
     const { status, stderr } = await check(project)
-
     expect(status).toBe(65)
     expect(stderr).toMatch(/^postflight: check\.files of phase "build" has a pattern that is not allowed/)
   })
 
   it('names the files that its result is not bound to: links, and those in node_modules', async () => {
-    const project = createSourceProject()
-    project.write('flow.json', flow({ run: 'true', files: ['src/**', 'node_modules/dep/index.js', '**/*.js'] }))
+    const project = await startedRun({ run: 'true', files: ['src/**', 'node_modules/dep/index.js', '**/*.js'] })
     project.write('node_modules/dep/index.js', '1')
-    project.write('src/real.ts', '1')
-    symlinkSync('real.ts', project.at('src/link.ts'))
+    symlinkSync('code.ts', project.at('src/link.ts'))
     symlinkSync(project.at('node_modules'), project.at('src/deps'))
-    await project.cli(START, { env: ENV })
     project.write(REPORT, 'x')
-
     const run = await check(project)
-
     const files = 'src/deps (a link), src/link.ts (a link), node_modules/dep/index.js (node_modules) and node_modules'
     expect(run.stdout).toContain(`its result is not bound to ${files} (node_modules): `)
   })
@@ -361,9 +312,7 @@ describe('the receipt of a check', () => {
     const project = await startedRun()
     for (let number = 0; number < 2_001; number++) project.write(`src/${number}`, '')
     project.write(REPORT, 'x')
-
     const run = await check(project)
-
     expect(run).toMatchObject({ status: 65, stderr: expect.stringContaining('names more than 2000 files') })
     expect(ran(project)).toBe(0)
   })

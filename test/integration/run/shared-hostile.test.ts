@@ -41,10 +41,7 @@ const PHASE = {
   ...{ max_step_attempts: 3, on_exhausted: 'skip' },
 }
 
-/**
- * What it is, how it is made, and for one of each kind the message. The unit tests of the tree, the holder and the state have
- * the other faults of each kind.
- */
+/** What it is, how it is made, and for one of each kind the message. Unit tests have the other faults of each kind. */
 const FORGERIES: readonly (readonly [string, Forgery, string?])[] = [
   ['a link to a file', extra('folder/plan.md', file('/etc/passwd', '120000')), 'it has more than plain files'],
   ['a link in place of a folder', extra('folder/artifacts', file('/tmp', '120000'))],
@@ -121,7 +118,7 @@ async function released() {
 /** Expects that status lists the runs of the remote, and that none of `ids` is taken. */
 async function expectRefused(
   { two, ran }: { readonly two: Machine; readonly ran: string },
-  ids: readonly (readonly [title: string, id: string, message?: string])[],
+  ids: readonly (readonly [title: string, id: string, message?: string | undefined])[],
 ): Promise<void> {
   const before = two.snapshot()
   const status = await two.cli(['status', '--shared'])
@@ -158,7 +155,6 @@ describe('a forged run', () => {
     const { two, remote, ran, id } = await released()
     git(remote, 'update-ref', `refs/postflight/${id}`, write(remote, ['hash-object', '-w', '--stdin'], 'x'))
     git(remote, 'update-ref', 'refs/postflight/wf_tree', write(remote, ['mktree'], ''))
-
     await expectRefused({ two, ran }, [
       ['a blob', id],
       ['a tree', 'wf_tree'],
@@ -170,9 +166,7 @@ describe('a forged run', () => {
     const head = git(remote, 'rev-parse', `refs/postflight/${id}`)
     for (const name of ['a/b', 'wf_@x', `${id}-lost-1`, '-x'])
       git(remote, 'update-ref', `refs/postflight/${name}`, head)
-
     const { runs, lost } = (await two.cli(['status', '--shared', '--json'])).json()
-
     expect(runs.map((one: { id: string }) => one.id)).toEqual([id])
     expect(lost).toEqual([`refs/postflight/${id}-lost-1`])
   })

@@ -45,9 +45,7 @@ function fileIn(remote: string, ref: string, name: string): string {
 describe('a run that is started with --share', () => {
   it('lies in a ref of its own, outside of branches and tags, and says what became readable', async () => {
     const { one, remote } = createMachines(['one'])
-
     const started = await one.workflow(...START, '--share')
-
     const ref = `refs/postflight/${one.state().id}`
     expect(git(remote, 'for-each-ref', '--format=%(refname)')).toBe(ref)
     expect(treeOf(remote, ref)).toEqual(['folder/workflow/history.jsonl', 'holder.json', 'state.json'])
@@ -64,7 +62,6 @@ describe('a run that is started with --share', () => {
 
   it('is not started if the remote is unknown', async () => {
     const { one } = createMachines(['one'])
-
     expect(await refusal(one.workflow(...START, '--share', 'up'))).toContain('"up" is not a configured remote')
     expect(one.has(WALK)).toBe(false)
   })
@@ -72,7 +69,6 @@ describe('a run that is started with --share', () => {
   it('goes on if the remote cannot be reached: status says so, and the next command publishes', async () => {
     const { one, remote } = createMachines(['one'])
     git(one.dir, 'remote', 'set-url', 'origin', `file://${remote}-away`)
-
     const started = await one.workflow(...START, '--share')
     const status = await one.workflow('status', '7')
     const shown = (await one.workflow('status', '7', '--json')).json()
@@ -80,12 +76,12 @@ describe('a run that is started with --share', () => {
     git(one.dir, 'remote', 'set-url', 'origin', `file://${remote}`)
     const next = await one.workflow('next', '7')
     const later = (await one.workflow('status', '7', '--json')).json()
-
     expect(started).toMatchObject({ status: 0, stderr: expect.stringContaining('was not published to "origin"') })
     expect(status.stdout).toMatch(/shared with origin: not published yet\n {2}! not published: .*does not/)
     expect(shown.shared).toMatchObject({ remote: 'origin', published_at: null, is_published: false })
     expect(published).toMatchObject({ status: 1 })
-    expect(next).toMatchObject({ stdout: expect.stringContaining('prompt: phase plan'), stderr: '' })
+    expect(next.stdout).toContain('prompt: phase plan')
+    expect(next.stderr).not.toContain('not published')
     expect(later.shared).toMatchObject({ is_published: true, problem: null })
   })
 })
@@ -93,7 +89,6 @@ describe('a run that is started with --share', () => {
 describe('the commands of a shared run', () => {
   it('publish each change, with its artifacts', async () => {
     const { one, remote, id, ref } = await waiting()
-
     expect(treeOf(remote, ref)).toContain('folder/plan.md')
     expect(fileIn(remote, ref, 'state.json')).toContain('"standing":"asked"')
     for (const [words, published] of [
@@ -111,12 +106,10 @@ describe('the commands of a shared run', () => {
   it('publish and keep nothing if nothing has changed, and still find out who holds the run', async () => {
     const { one, two, remote, id, ref } = await waiting()
     const before = publishedLog(remote, id)
-
     expect(await one.workflow('publish', '7')).toMatchObject({ status: 0 })
     expect(publishedLog(remote, id)).toEqual(before)
     await two.workflow('resume', '7', '--shared', '--take')
     const moved = await refusal(one.workflow('publish', '7'))
-
     expect(moved).toContain('has ended here: it goes on at two')
     expect(moved).not.toContain('is kept at')
     expect(git(remote, 'for-each-ref', '--format=%(refname)')).toBe(ref)
@@ -126,7 +119,6 @@ describe('the commands of a shared run', () => {
     const { one, remote } = createMachines(['one'])
     await one.workflow(...START)
     git(one.dir, 'remote', 'set-url', 'origin', `file://${remote}-away`)
-
     expect(await one.workflow('next', '7')).toMatchObject({ status: 0, stderr: '' })
     expect(await refusal(one.workflow('publish', '7'))).toContain('is not shared: `postflight workflow share 007_walk`')
     expect(await refusal(one.workflow('release', '7'))).toContain('is not shared')
@@ -137,7 +129,6 @@ describe('the commands of a shared run', () => {
     const { one, remote } = createMachines(['one'])
     await one.workflow(...START)
     git(one.dir, 'remote', 'add', 'up', `file://${remote}`)
-
     expect(await one.workflow('share', '7', 'up')).toMatchObject({ status: 0 })
     expect(await one.workflow('share', '7', 'up')).toMatchObject({ status: 0 })
     expect(await refusal(one.workflow('share', '7'))).toContain('is shared with "up": release it there first')
@@ -176,13 +167,9 @@ describe('a released run', () => {
     await one.workflow(...START, '--share', '--host-session', SESSION)
     const before = await one.hook(stop())
     await one.workflow('release', '7')
-
     const after = await one.hook(stop({ stop_hook_active: true }))
     const status = await one.cli(['status', '--exit-code'])
-
-    expect(before.answer.decision).toBe('block')
-    expect(after.answer).toEqual({})
-    expect(status.status).toBe(0)
+    expect([before.answer.decision, after.answer, status.status]).toEqual(['block', {}, 0])
     expect(status.stdout).toContain('○ goes on elsewhere: specs/007_walk')
     const resume = `\`postflight workflow resume ${one.state().id} --shared origin\``
     expect(await refusal(one.workflow('resume', '7'))).toContain(resume)
@@ -193,9 +180,7 @@ describe('a released run', () => {
   it('is taken by one of two that want it at once', async () => {
     const { one, two, three, remote, ref } = await waiting()
     await one.workflow('release', '7')
-
     const both = await Promise.all([two, three].map((machine) => machine.workflow('resume', '7', '--shared')))
-
     expect(both.map(({ status }) => status).sort()).toEqual([0, 1])
     const loser = both.find(({ status }) => status === 1)
     expect(loser?.stderr).toMatch(/is held by (?:two|three) for/)
@@ -210,12 +195,10 @@ describe('a released run', () => {
 describe('a run that another machine holds', () => {
   it('is refused with machine, session and age, and taken with --take by a person alone', async () => {
     const { one, two, id } = await waiting()
-
     const held = await refusal(two.workflow('resume', '7', '--shared'))
     const agent = await two.cli(['workflow', 'resume', '7', '--shared', '--take'], { env: { CLAUDECODE: '1' } })
     const taken = await two.workflow('resume', '7', '--shared', '--take')
-
-    expect(held).toMatch(new RegExp(`${id} is held by one for \\d+ s: .*--shared origin --take`))
+    expect(held).toMatch(new RegExp(`${id} is held by one for \\d+ \\w+: .*--shared origin --take`))
     expect(agent).toMatchObject({ status: 1, stderr: expect.stringContaining('only a person may take') })
     expect(taken).toMatchObject({ status: 0 })
     expect(await refusal(two.workflow('resume', '7', '--take'))).toContain('--take needs --shared')
@@ -226,10 +209,8 @@ describe('a run that another machine holds', () => {
     const { one, two, remote, ref } = await waiting()
     await two.workflow('resume', '7', '--shared', '--take')
     one.write(`${WALK}/plan.md`, 'a better plan')
-
     const told = await refusal(one.workflow('approve', '7'))
     const later = await one.workflow('next', '7', '--json')
-
     const lost = `${ref}-lost-1`
     expect(told).toContain(`has ended here: it goes on at two, since`)
     expect(told).toContain(`what was not published is kept at ${lost}`)
@@ -247,7 +228,6 @@ describe('what comes from a remote', () => {
     const { one, two } = await waiting()
     await one.workflow('release', '7')
     two.write(`${WALK}/plan.md`, 'my own plan')
-
     expect(await refusal(two.workflow('resume', '7', '--shared'))).toContain('would be overwritten: plan.md')
     expect(two.read(`${WALK}/plan.md`)).toBe('my own plan')
     expect(two.has(`${WALK}/workflow/state.json`)).toBe(false)
@@ -260,7 +240,6 @@ describe('what comes from a remote', () => {
     await two.workflow('reject', '7', '--reason', 'too short')
     await two.workflow('next', '7')
     await two.workflow('release', '7')
-
     expect(await one.workflow('resume', '7', '--shared')).toMatchObject({ status: 0 })
     expect(one.has(`${WALK}/plan.md`)).toBe(false)
     expect(readdirSync(one.at(WALK, 'artifacts/plan'))).toEqual(['1-plan.md'])
@@ -296,9 +275,7 @@ describe('what comes from a remote', () => {
     one.write(`${WALK}/plan.md`, 'the plan')
     await one.workflow('check', '7')
     await one.workflow('release', '7')
-
     await two.workflow('resume', '7', '--shared', '--trust')
-
     expect(one.has(`${WALK}/checks/plan/1-1.json`)).toBe(true)
     expect(two.has(`${WALK}/checks`)).toBe(false)
   })
@@ -318,7 +295,7 @@ describe('status --shared', () => {
     const lost = await one.cli(['status', '--shared', '--exit-code'])
 
     expect(here.stdout).toMatch(/● 007_walk · walk · phase plan.* · waits for approval · held here for/)
-    expect(here.stdout).toMatch(/● 008_other · .* · released \d+ s ago/)
+    expect(here.stdout).toMatch(/● 008_other · .* · released .* ago/)
     expect(here.stdout).toMatch(/→ postflight workflow resume wf_\w+ --shared origin/)
     expect(there.clean).toBe(false)
     const rows = Object.fromEntries(there.runs.map((run: JsonDocument) => [run.task, run]))
@@ -332,13 +309,11 @@ describe('status --shared', () => {
 
   it('is clean without runs and with completed ones, and goes with no other option', async () => {
     const { one } = createMachines(['one'])
-
     const none = await one.cli(['status', '--shared', '--exit-code'])
     await one.workflow(...START, '--share')
     const open = await one.cli(['status', '--shared', '--exit-code'])
     await one.workflow('abort', '7')
     const ended = await one.cli(['status', '--shared', '--exit-code'])
-
     expect([none, open, ended].map(({ status }) => status)).toEqual([0, 1, 0])
     expect(none.stdout).toBe('no shared runs in origin\n')
     expect(await one.cli(['status', '--shared', '--watch'])).toMatchObject({ status: 64 })

@@ -20,10 +20,15 @@ describe('workflow stop --now', () => {
     expect(await project.next()).toMatchObject({ command: 'prompt', step: 2, attempt: 1 })
   })
 
-  it('reports a run that had ended', async () => {
+  it('and stop without it report a run that had ended, and change nothing', async () => {
     const project = await start([STEPS])
     await project.workflow('abort', '7')
-    expect((await project.workflow('stop', '7', '--now')).stdout).toContain('had already ended (aborted)')
+    const before = project.snapshot('specs')
+    for (const words of ['stop 7 --now', 'stop 7']) {
+      const run = await project.workflow(...words.split(' '))
+      expect(run).toMatchObject({ status: 0, stdout: expect.stringContaining('had already ended (aborted)') })
+    }
+    expect(project.snapshot('specs')).toEqual(before)
   })
 })
 

@@ -24,19 +24,14 @@ describe('`workflow next` alone', () => {
       const project = createSourceProject()
       project.write('flow.yaml', PAGE_FLOW)
       mkdirSync(project.at('specs/259_x'))
-      project.write(
-        'my-agent',
-        `#!/bin/sh
-      case $(cat) in
+      const agent = `case $(cat) in
         *plan.json*) echo '{"steps": ["one", "two"]}' > specs/259_x/plan.json ;;
         *step-result.json*) echo '{"success": true}' > specs/259_x/step-result.json ;;
-      esac`,
-        0o755,
-      )
-      const ran = await project.shell(`postflight() { node "${CLI}" "$@"; }\n${loop}`, {
-        shell: 'bash',
-        env: { PATH: `${project.dir}:${project.env.PATH}` },
-      })
+      esac`
+      project.write('my-agent', `#!/bin/sh\n${agent}`, 0o755)
+      const env = { PATH: `${project.dir}:${project.env.PATH}` }
+      const script = `postflight() { node "${CLI}" "$@"; }\n${loop}`
+      const ran = await project.shell(script, { shell: 'bash', env })
       expect(ran, ran.stderr).toMatchObject({ status: 0, stderr: '' })
       expect(ran.stdout).toMatch(/\ncompleted\nnull\n$/)
       expect(project.has('specs/259_x/step-results/execute/2-1.json')).toBe(true)
@@ -64,11 +59,9 @@ it('an agent that never writes its artifact stalls the run, status says why, and
   expect(await project.next()).toMatchObject({ command: 'prompt', attempt: 1 })
   expect(await project.next()).toMatchObject({ command: 'prompt', attempt: 2 })
   for (const _ of 'ab') expect(await project.next()).toMatchObject({ command: 'finish', outcome: 'stalled' })
-
   expect((await project.workflow('status', '7')).stdout).toMatch(
     /✗ only .*attempt 2 of 2( · \d+ s)?\n {2}! 2 attempts failed, most recently: out.txt is missing/,
   )
-
   expect((await project.workflow('resume', '7')).status).toBe(0)
   expect(await project.next()).toMatchObject({ command: 'prompt', attempt: 3 })
   project.put('out.txt', 'here')
@@ -158,23 +151,17 @@ describe('bad input', () => {
     expect(project.has(IN_TASK)).toBe(false)
   })
 
-  it.each(['--host-session', '--parent-session'])(
-    'a %s that is not one line starts and resumes nothing',
-    async (option) => {
-      const project = await started(one())
-      const before = project.snapshot('specs')
-      for (const value of ['', 'two\nlines']) {
-        for (const words of ['start 7 --definition flow.json --fresh', 'resume 7']) {
-          const run = await project.workflow(...words.split(' '), option, value)
-          expect(run).toMatchObject({
-            status: 64,
-            stderr: expect.stringContaining(`${option} must be one line of text`),
-          })
-        }
+  it.each(['host', 'parent'])('a --%s-session that is not one line starts and resumes nothing', async (which) => {
+    const project = await started(one())
+    const before = project.snapshot('specs')
+    for (const value of ['', 'two\nlines']) {
+      for (const words of ['start 7 --definition flow.json --fresh', 'resume 7']) {
+        const run = await project.workflow(...words.split(' '), `--${which}-session`, value)
+        expect(run).toMatchObject({ status: 64, stderr: expect.stringContaining('-session must be one line of text') })
       }
-      expect(project.snapshot('specs')).toEqual(before)
-    },
-  )
+    }
+    expect(project.snapshot('specs')).toEqual(before)
+  })
 
   it.each<[string, (project: Flow) => unknown, string]>([
     ['a folder', (project) => mkdirSync(project.at(IN_TASK, 'sub/out.txt'), { recursive: true }), 'is a folder'],
@@ -190,14 +177,9 @@ describe('bad input', () => {
   it('an invalid artifact from before the run is not called a result of it', async () => {
     const project = await started(one({ check: { json: true } }))
     project.put('out.txt', 'not json')
-
-    const { prompt } = await project.next()
-    const status = (await project.workflow('status', '7')).stdout
-    const again = (await project.next()).prompt
-
-    expect(prompt).toContain('The file was there before this attempt, and is not valid: out.txt is not JSON')
-    expect(status).toContain('a file from before: out.txt is not JSON')
-    expect(again).toContain('Problem with the last result: out.txt is not JSON')
+    expect((await project.next()).prompt).toContain('The file was there before this attempt, and is not valid: out.txt')
+    expect((await project.workflow('status', '7')).stdout).toContain('a file from before: out.txt is not JSON')
+    expect((await project.next()).prompt).toContain('Problem with the last result: out.txt is not JSON')
   })
 
   it('an artifact in an unsearchable folder does not count', async () => {
@@ -236,11 +218,7 @@ describe('bad input', () => {
   })
 
   it.each([
-    [
-      'start 8 --definition flow.json',
-      64,
-      'to name the folder: `postflight workflow start 8 my_slug --definition flow.json`',
-    ],
+    ['start 8 --definition flow.json', 64, '`postflight workflow start 8 my_slug --definition flow.json`'],
     ['graph nowhere.yaml', 65, 'nowhere.yaml does not exist'],
     ['graph 8', 1, 'task 8 has no folder'],
   ])('an error names the missing file, folder or slug: %s', async (words, status, said) => {
@@ -275,10 +253,8 @@ describe('bad input', () => {
     expect(await project.next()).toMatchObject({ outcome: 'completed' })
     // Not `resume`, which would refuse it too.
     const fresh = '`postflight workflow start 007_flow --definition FILE --fresh`'
-    expect(await start()).toMatchObject({
-      status: 1,
-      stderr: expect.stringContaining(`(completed): ${fresh} sets it aside`),
-    })
+    const why = `(completed): ${fresh} sets it aside`
+    expect(await start()).toMatchObject({ status: 1, stderr: expect.stringContaining(why) })
     expect((await start('--fresh')).status).toBe(0)
     expect(project.read(`${IN_TASK}/workflow-runs/1/out.txt`)).toBe('old')
     expect(project.read(`${IN_TASK}/workflow-runs/.gitignore`)).toBe('*\n')
@@ -334,25 +310,6 @@ describe('stop, resume, abort', () => {
     await agrees({ command: 'finish', outcome: 'aborted' })
   })
 
-  it('stop of a run that has ended says so, and changes nothing', async () => {
-    const project = await started(one())
-    project.put('out.txt', 'x')
-    await project.next()
-    const before = project.read(STATE)
-    const run = await project.workflow('stop', '7')
-    expect(run).toMatchObject({ status: 0, stdout: expect.stringContaining('had already ended (completed)') })
-    expect(project.read(STATE)).toBe(before)
-  })
-
-  it('the exit codes of status and next follow the outcome', async () => {
-    const project = await started(one())
-    const commands = [['status', '7'], ['status'], ['next', '7']]
-    const codes = () => Promise.all(commands.map(async (words) => (await project.workflow(...words)).status))
-    expect(await codes()).toEqual([0, 0, 0])
-    await project.workflow('abort', '7')
-    expect(await codes()).toEqual([1, 1, 1])
-  })
-
   it('stop lets the attempt in progress finish, sends no other one, and resume continues after it', async () => {
     const project = await started(two)
     await project.next()
@@ -361,7 +318,9 @@ describe('stop, resume, abort', () => {
     expect(stdout).toContain('`postflight workflow stop 007_flow --now` stops it immediately')
     expect((await project.cli(['status'])).stdout).toContain('phase a, attempt 1 of 3 · stopping · ')
     expect(await project.next()).toMatchObject({ command: 'finish', outcome: 'stopped' })
-    await project.workflow('resume', '7')
+    const resumed = await project.workflow('resume', '7')
+    // It has no session.
+    expect(resumed.stdout).toContain('Get each prompt with: postflight workflow next 007_flow\n')
     expect(await project.next()).toMatchObject({ command: 'prompt', phase: 'a', attempt: 2 })
   })
 
@@ -372,17 +331,12 @@ describe('stop, resume, abort', () => {
     const asking = (session: string) => project.next({ env: { POSTFLIGHT_HOST_SESSION: session } })
     const work = ['step', 'attempt', 'prompt', 'agent', 'model', 'artifact']
     const keys = ['command', 'phase', ...work, 'batch', 'outcome', 'why']
-
     const elsewhere = await asking('s2')
     const prompted = await asking('s1')
     await project.workflow('abort', '7')
     const over = await asking('s1')
-
     for (const document of [elsewhere, prompted, over]) expect(Object.keys(document)).toEqual(keys)
-    expect(elsewhere).toMatchObject({
-      command: 'wait',
-      why: expect.stringMatching(/^session s1 drives .* takes it over/),
-    })
+    expect([elsewhere.command, elsewhere.why]).toEqual(['wait', expect.stringMatching(/^session s1 .* takes it over/)])
     expect(prompted).toMatchObject({ command: 'prompt', attempt: 1, why: null })
     expect(over).toMatchObject({ command: 'finish', outcome: 'aborted', why: null })
   })
@@ -390,9 +344,8 @@ describe('stop, resume, abort', () => {
   it('without a known session, the suggested command can take over a run', async () => {
     const project = await startedIn('s1')
     const { stdout } = await project.workflow('next', '7')
-    expect(stdout).toMatch(/^wait: session s1 drives this workflow; .* run `postflight workflow resume 007_flow` in/)
+    expect(stdout).toMatch(/^wait: session s1 .* run `postflight workflow resume 007_flow` in.*POSTFLIGHT_HOST_SESSION/)
     const env = { POSTFLIGHT_HOST_SESSION: 's2' }
-    expect(stdout).toContain(Object.keys(env)[0])
     await project.cli(['workflow', 'resume', '7'], { env })
     expect(await project.next({ env })).toMatchObject({ command: 'prompt' })
   })
@@ -400,24 +353,14 @@ describe('stop, resume, abort', () => {
   it('resume in another session takes the run over, and names the session that had it', async () => {
     const project = await startedIn('s1')
     const resuming = (...words: string[]) => project.workflow('resume', '7', ...words)
-
     const taken = await resuming('--host-session', 's2')
     const again = await resuming('--host-session', 's2')
     const asData = (await resuming('--host-session', 's3', '--json')).json()
-
     expect(taken.stdout).toContain('  session s2 drives it\n  taken over from session s1, where it was running\n')
     expect(again.stdout).not.toContain('taken over')
     expect(asData).toMatchObject({ host_session: 's3', taken_over_from: 's2' })
     await project.workflow('stop', '7')
     const stopped = (await resuming('--host-session', 's4', '--json')).json()
     expect(stopped).toMatchObject({ active: true, host_session: 's4', taken_over_from: null })
-  })
-
-  it('resume without a session says how to ask for each prompt', async () => {
-    const project = await started(two)
-    const { stdout } = await project.workflow('resume', '7')
-    expect(stdout).toContain('the agent runs this in its shell: postflight workflow resume 007_flow\n')
-    expect(stdout).toContain('Get each prompt with: postflight workflow next 007_flow\n')
-    expect(stdout).not.toContain('drives it')
   })
 })
