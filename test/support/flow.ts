@@ -1,7 +1,18 @@
 /** A workflow run of task 7, by the sources: what its person, its agent and its disk do. */
 
 import { expect } from 'vitest'
-import { createSourceProject, type JsonDocument, type Project, type RunOptions } from './project.ts'
+import { type Fields, SESSION, stop } from './payloads.ts'
+import {
+  claudeHookEnv,
+  createSourceProject,
+  type HookRun,
+  type JsonDocument,
+  type Project,
+  type RunOptions,
+} from './project.ts'
+
+/** The session of the payloads, which may drive a run. */
+export const IN_SESSION = { CLAUDE_CODE_SESSION_ID: SESSION }
 
 /** The task folder of the run. */
 export const IN_TASK = 'specs/007_flow'
@@ -16,6 +27,10 @@ export interface Flow extends Project {
   /** Leaves the result of a step. */
   leave(success: boolean, file?: string): void
   state(): JsonDocument
+  /** What `workflow status 7` says. */
+  status(): Promise<JsonDocument>
+  /** The answer at a stop of that session, or at another event, on Claude Code. */
+  stopped(payload?: Fields, env?: Readonly<Record<string, string>>): Promise<HookRun['answer']>
 }
 
 /** A project with the definition `flow.json`. */
@@ -36,13 +51,21 @@ export function flowProject(phases: readonly object[], more: object = {}, make =
     },
     leave: (success, file = 'step-result.json') => void put(file, JSON.stringify({ success })),
     state: () => JSON.parse(project.read(`${IN_TASK}/workflow/state.json`)),
+    status: async () => (await project.cli(['workflow', 'status', '7', '--json'])).json(),
+    stopped: async (payload = stop(), env = {}) =>
+      (await project.hook(payload, { env: { ...claudeHookEnv(project, SESSION), ...env } })).answer,
   }
 }
 
 /** The same with a started run. */
 export async function startFlow(
   phases: readonly object[],
-  { more, make, env, words = [] }: { more?: object; make?: () => Project; words?: readonly string[] } & RunOptions = {},
+  {
+    more,
+    make,
+    env,
+    words = [],
+  }: { more?: object; make?: (() => Project) | undefined; words?: readonly string[] } & RunOptions = {},
 ): Promise<Flow> {
   const project = flowProject(phases, more, make)
   const start = ['workflow', 'start', '7', 'flow', '--definition', 'flow.json', ...words]

@@ -1,7 +1,7 @@
 /** Several machines with a git remote in common: each has its own home, its own clone and its own name. */
 
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, rmSync } from 'node:fs'
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createProject, type Project, type ProjectOptions } from './project.ts'
 
@@ -29,19 +29,22 @@ export function git(folder: string, ...words: string[]): string {
   return execFileSync('git', [...identity, ...words], { cwd: folder, env, encoding: 'utf8', input: '' }).trim()
 }
 
-/** The remote and the machines. `url`: the address of the remote, if not that of its folder. */
+export type Machines<Name extends string> = { readonly remote: string } & Readonly<Record<Name, Machine>>
+
+/** The remote and the machines. `url`: the address of the remote, if not that of its folder. `from`: what they copy. */
 export function createMachines<Name extends string>(
   names: readonly Name[],
-  options: ProjectOptions & { readonly url?: (remote: string) => string } = {},
-): { readonly remote: string } & Readonly<Record<Name, Machine>> {
-  const { url = (remote: string) => `file://${remote}`, ...others } = options
+  options: ProjectOptions & { readonly url?: (remote: string) => string; readonly from?: Machines<Name> } = {},
+): Machines<Name> {
+  const { url = (remote: string) => `file://${remote}`, from, ...others } = options
   const projects = names.map((name) => [name, createProject({ sources: true, ...others, name })] as const)
   const remote = join(projects[0]?.[1].base ?? '', 'remote')
-  mkdirSync(remote)
-  git(remote, 'init', '-q', '--bare')
+  if (from !== undefined) cpSync(from.remote, remote, { recursive: true })
+  writeRepository(remote, '[core]\n\tbare = true\n[receive]\n\tautogc = false\n')
   const machines = projects.map(([name, project]) => {
+    if (from !== undefined) cpSync(from[name].dir, project.dir, { recursive: true })
     cloneInPlace(project, url(remote))
-    project.write('walk.json', JSON.stringify({ name: 'walk', phases: WALK_PHASES }))
+    if (from === undefined) project.write('walk.json', JSON.stringify({ name: 'walk', phases: WALK_PHASES }))
     const env = { ...project.env, POSTFLIGHT_MACHINE: name }
     const cli: Project['cli'] = (words, given = {}) => project.cli(words, { ...given, env: { ...env, ...given.env } })
     const machine: Machine = {
@@ -57,17 +60,31 @@ export function createMachines<Name extends string>(
   return { remote, ...(Object.fromEntries(machines) as Record<Name, Machine>) }
 }
 
+/** Runs `arrange` once, for the tests of a file that begin with copies of what it returns. */
+export function once<Arranged>(arrange: () => Promise<Arranged>): () => Promise<Arranged> {
+  let first: Promise<Arranged> | undefined
+  return () => {
+    first ??= arrange()
+    return first
+  }
+}
+
 function cloneInPlace(project: Project, url: string): void {
-  // The folder that marks a project is not a repository yet.
-  rmSync(project.at('.git'), { recursive: true })
-  git(project.dir, 'init', '-q')
-  git(project.dir, 'remote', 'add', 'origin', url)
+  const config = `[core]\n\tbare = false\n[remote "origin"]\n\turl = ${url}\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n`
+  writeRepository(project.at('.git'), config)
+}
+
+/** What `git init` makes, without starting it. */
+function writeRepository(folder: string, config: string): void {
+  for (const name of ['objects', 'refs', 'hooks']) mkdirSync(join(folder, name), { recursive: true })
+  writeFileSync(join(folder, 'HEAD'), 'ref: refs/heads/main\n')
+  writeFileSync(join(folder, 'config'), `[core]\n\trepositoryformatversion = 0\n${config}`)
 }
 
 /** Makes a project a repository with a remote. */
 export function makeRepository(project: Project): void {
   const remote = join(project.base, 'remote')
-  git(project.base, 'init', '-q', '--bare', 'remote')
+  writeRepository(remote, '[core]\n\tbare = true\n')
   cloneInPlace(project, `file://${remote}`)
 }
 

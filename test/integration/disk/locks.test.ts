@@ -43,23 +43,20 @@ describe('an asynchronous wait for a lock', () => {
     const { project, folder } = locked()
     const sleep = vi.spyOn(Atomics, 'wait')
     let ticks = 0
-    const ticking = setInterval(() => {
-      ticks += 1
-    }, 5)
+    const ticking = setInterval(() => ticks++, 5)
     setTimeout(() => rmSync(project.at(LOCK)), 150)
-
     const seen = await retryWhileLocked(() => withLock(folder, 2_000, () => ticks))
-
     clearInterval(ticking)
     expect(seen).toBeGreaterThan(3)
     expect(sleep).not.toHaveBeenCalled()
     expect(project.has(LOCK)).toBe(false)
   })
 
-  it('takes over a lock that was left behind', async () => {
+  it.each([2_000, 0])('takes over a lock that was left behind, also without patience: %i ms', async (patience) => {
+    // A rotation of the journal has none.
     const { project, folder } = locked()
     makeOld(project.at(LOCK), 1)
-    expect(await retryWhileLocked(() => withLock(folder, 2_000, () => 'done'))).toBe('done')
+    expect(await retryWhileLocked(() => withLock(folder, patience, () => 'done'))).toBe('done')
   })
 
   it.each([3, -3])('leaves the lock of a living process alone when the clock is set by %i hours', async (hours) => {
@@ -71,14 +68,7 @@ describe('an asynchronous wait for a lock', () => {
       isReleased = true
       rmSync(project.at(LOCK))
     }, 50)
-
     expect(await retryWhileLocked(() => withLock(folder, 2_000, () => isReleased))).toBe(true)
-  })
-
-  it('takes over a lock that was left behind without any patience too: a rotation of the journal has none', async () => {
-    const { project, folder } = locked()
-    makeOld(project.at(LOCK), 1)
-    expect(withLock(folder, 0, () => 'done')).toBe('done')
   })
 
   it('ends with the same error as a sleep when the patience of the lock is over', async () => {
@@ -87,7 +77,7 @@ describe('an asynchronous wait for a lock', () => {
     expect(() => withLock(folder, 60, () => 'done')).toThrow(expect.objectContaining({ code: 'locked' }))
   })
 
-  it('ends when the patience is over where other processes take the lock one after another, and each one looks old', () => {
+  it('ends when the patience is over if other processes take the lock one after another, and each one looks old', () => {
     const { project, folder } = locked()
     const now = Date.now.bind(Date)
     // The clock of a network disk may differ from this machine's.
@@ -116,10 +106,9 @@ describe('an asynchronous wait for a lock', () => {
     expect(sleep).toHaveBeenCalledOnce()
   })
 
-  it('of a stop that was in vain reports nothing where the marker is gone by then, and an error where it still lies there', () => {
+  it('of a stop that was in vain reports nothing if the marker is gone by then, and an error if it still lies there', () => {
     const { project } = locked()
     const { plan, occasion } = planOfStop(project)
-
     expect(commitStop(plan, occasion).outcomes).toEqual([expect.objectContaining({ kind: 'failed' })])
     // Another process holds the lock while it removes the marker.
     vi.spyOn(Atomics, 'wait').mockImplementation(() => {
@@ -135,9 +124,7 @@ describe('an asynchronous wait for a lock', () => {
     const { plan, occasion } = planOfStop(project)
     const sleep = vi.spyOn(Atomics, 'wait')
     setTimeout(() => rmSync(project.at(LOCK)), 100)
-
     const { outcomes } = await commitStopAsync(plan, occasion)
-
     expect(outcomes.map(({ kind }) => kind)).toEqual(['blocked', 'bypassed'])
     expect(project.read('specs/001_first/.postflight-loop-guard').trim()).toBe('1')
     expect(sleep).not.toHaveBeenCalled()

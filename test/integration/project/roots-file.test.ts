@@ -10,22 +10,18 @@ describe('the file that POSTFLIGHT_ROOTS_FILE names', () => {
     const project = createSourceProject()
     const file = project.write('roots', '/somewhere/else\n')
     const env = { POSTFLIGHT_ROOTS_FILE: file }
-
     expect((await project.cli(['inspect'], { env })).status).toBe(0)
     expect(project.read('roots')).toBe('/somewhere/else\n')
     for (const words of [CREATE, CREATE, ['clear', '259']]) {
       expect((await project.cli(words, { env })).status).toBe(0)
     }
-
     expect(project.read('roots')).toBe(`/somewhere/else\n${project.dir}\n`)
   })
 
   it.each(['', 'missing', 'specs'])('may be %j, which changes nothing', async (name) => {
     const project = createSourceProject()
     const env = { POSTFLIGHT_ROOTS_FILE: name === '' ? '' : project.at(name) }
-
     const created = await project.cli(CREATE, { env })
-
     expect(created).toMatchObject({ status: 0, stderr: '' })
     expect(project.has('missing')).toBe(false)
   })

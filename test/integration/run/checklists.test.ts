@@ -11,25 +11,12 @@ import { createProject, createSourceProject, type JsonDocument } from '../../sup
 const START = ['start', '7', 'flow', '--definition', 'flow.json']
 const LIST = `${IN_TASK}/tasks.md`
 
-const WORK = {
-  id: 'work',
-  steps: { from: 'tasks.md', checklist: true },
-  step_prompt: 'Do: {{step}}',
-  max_step_attempts: 2,
-}
+const STEPS = { from: 'tasks.md', checklist: true }
+const WORK = { id: 'work', steps: STEPS, step_prompt: 'Do: {{step}}', max_step_attempts: 2 }
 
 const TASKS = [
-  '\ufeff# Tasks – größer\r\n',
-  '\r\n',
-  '- [x] was done before\r\n',
-  '- [ ] one\r\n',
-  '  * [ ] two, nested\r\n',
-  '\r\n',
-  '    1) [ ] three, deeper\r\n',
-  '```\r\n- [ ] code\r\n```\r\n',
-  '> - [ ] four, quoted\n',
-  '- [ ] one\n',
-  '\nthe end\t \n\n',
+  '\ufeff# Tasks – größer\r\n\r\n- [x] was done before\r\n- [ ] one\r\n  * [ ] two, nested\r\n',
+  '\r\n    1) [ ] three, deeper\r\n```\r\n- [ ] code\r\n```\r\n> - [ ] four, quoted\n- [ ] one\n\nthe end\t \n\n',
 ].join('')
 
 /** A project with a run whose only phase works through `tasks`. */
@@ -51,43 +38,29 @@ async function doAll(project: Flow): Promise<string[]> {
   }
 }
 
-/** The places in which two texts of the same length differ. */
-function differences(before: string, after: string): [was: string, is: string][] {
-  expect(after).toHaveLength(before.length)
-  return [...before].flatMap((was, at) => {
-    const is = [...after][at] ?? ''
-    return was === is ? [] : [[was, is] as [string, string]]
-  })
-}
-
 describe('a checklist', () => {
   it('counts in the size of its run: at the start, on the way, and no more at its end', async () => {
     const project = flowProject([{ ...WORK, max_step_attempts: 3, max_attempts: 1 }])
     project.write(LIST, `${'- [ ] a task\n'.repeat(6)}- [x] was done before\n`)
-    const status = async (): Promise<[string | undefined, unknown]> => {
-      const text = (await project.workflow('status', '7')).stdout
-      const data = (await project.workflow('status', '7', '--json')).json()
-      return [/\d+ prompts?[^·\n]*(?= ·)/.exec(text)?.[0], data.prompt_bound]
-    }
-
+    const status = async (): Promise<string | undefined> =>
+      /\d+ prompts?[^·\n]*(?= ·)/.exec((await project.workflow('status', '7')).stdout)?.[0]
     const started = await project.workflow(...START)
-
     // Each of the six steps may take three attempts, and three prompts may go out again.
     expect(started.stdout.split('\n')[0]).toBe(`started "flow" in ${IN_TASK}: 1 phase, 6 steps, at most 21 prompts`)
-    expect(await status()).toEqual(['0 prompts, at most 21', 21])
     await project.next()
     project.leave(true)
     await project.next()
-    expect(await status()).toEqual(['2 prompts, at most 19', 19])
+    expect(await status()).toBe('2 prompts, at most 19')
+    expect(await project.status()).toMatchObject({ prompt_bound: 19 })
     project.leave(true)
     await doAll(project)
-    expect(await status()).toEqual(['6 prompts', null])
+    expect(await status()).toBe('6 prompts')
   })
 
   it.each([
     [20, /: 20 phases, 20 steps, at most 120 prompts\n/],
     [21, /: 21 phases, at most 3123 prompts \(steps not known yet count as 1000\)\n/],
-  ])('is read for the size only where there are few: %i lists', async (count, said) => {
+  ])('is read for the size only if there are few: %i lists', async (count, said) => {
     const lists = Array.from({ length: count }, (_, index) => index)
     const work = { step_prompt: 'Do: {{step}}', max_step_attempts: 3 }
     const phases = lists.map((index) => ({ ...work, id: `p${index}`, steps: { from: 'a.json', pointer: `/${index}` } }))
@@ -105,26 +78,19 @@ describe('a checklist', () => {
     project.write(LIST, '- [ ] one\n- [ ] two\n')
     await project.next()
     expect((await project.workflow('status', '7')).stdout).toContain('2 prompts, at most 8 ')
-    const simulated = await project.workflow('simulate', 'flow.json', '--steps', 'work=2')
-    expect(simulated.stdout.trimEnd()).toMatch(/\n3 prompts, at most 12$/)
     expect((await project.workflow('validate', 'flow.json')).stdout).toContain('at most 2008 prompts')
   })
 
   it('has one step for each open task at any depth, in its order, and each is ticked when it is done', async () => {
     const project = await start(TASKS)
-
     const done = await doAll(project)
-
     expect(done).toEqual(['one', 'two, nested', 'three, deeper', 'four, quoted', 'one'])
-    const after = project.read(LIST)
-    expect(differences(TASKS, after)).toEqual(done.map(() => [' ', 'x']))
-    expect(after).toContain('- [ ] code')
-    expect(after.match(/\[ \]/g)).toHaveLength(1)
+    // All but the code.
+    expect(project.read(LIST)).toBe(TASKS.replaceAll('[ ]', '[x]').replace('[x] code', '[ ] code'))
   })
 
   it('is read and ticked by the built hook and CLI too', async () => {
     const project = await start('- [ ] one\n- [ ] two\n', {}, createProject)
-
     expect(await doAll(project)).toEqual(['one', 'two'])
     expect(project.read(LIST)).toBe('- [x] one\n- [x] two\n')
   })
@@ -136,9 +102,7 @@ describe('a checklist', () => {
     const bytes = readFileSync(project.at(LIST))
     await project.next()
     project.leave(true)
-
     await project.next()
-
     const after = readFileSync(project.at(LIST))
     const changed = [...after].flatMap((byte, at) => (byte === bytes[at] ? [] : [at]))
     expect(changed).toEqual([bytes.indexOf('[ ] one') + 1])
@@ -154,27 +118,8 @@ describe('a checklist', () => {
     project.leave(false)
     await project.next()
     project.leave(true)
-
     expect(await project.next()).toMatchObject({ command: 'finish', outcome: 'completed' })
     expect(project.read(LIST)).toBe('- [ ] one\n- [x] two\n')
-  })
-
-  it('may be edited meanwhile: the task is found by its text, and one that is gone is left', async () => {
-    const project = await start('- [ ] one\n- [ ] two\n- [ ] three\n')
-    await project.next()
-    project.write(LIST, 'Now with a head\n\n- [ ] zero\n- [ ] one\n- [x] two\n- [ ] else\n')
-    for (const _ of ['one', 'two', 'three']) {
-      project.leave(true)
-      await project.next()
-    }
-
-    expect(project.read(LIST)).toBe('Now with a head\n\n- [ ] zero\n- [x] one\n- [x] two\n- [ ] else\n')
-  })
-
-  it('with nothing open is done at once', async () => {
-    const project = await start('- [x] one\n')
-
-    expect(await project.next()).toMatchObject({ command: 'finish', outcome: 'completed' })
   })
 
   it.each<[string, string | Uint8Array, string]>([
@@ -185,22 +130,15 @@ describe('a checklist', () => {
     ['more than a thousand open tasks', '- [ ] a\n'.repeat(1001), 'lists 1001 steps'],
   ])('with %s stalls the run, and is read again after it was repaired', async (_, text, why) => {
     const project = await start(text)
-
-    const stalled = await project.next()
-
-    expect(stalled).toMatchObject({ command: 'finish', outcome: 'stalled', why: expect.stringContaining(why) })
+    expect(await project.next()).toMatchObject({ outcome: 'stalled', why: expect.stringContaining(why) })
     writeFileSync(project.at(LIST), '- [ ] mended\n')
     await project.workflow('resume', '7')
     expect(await doAll(project)).toEqual(['mended'])
   })
 })
 
-const REVIEW = {
-  id: 'review',
-  prompt: 'Review it.',
-  artifact: 'review.json',
-  next: { pass: 'end', fail: 'work', verdict: '/ok', reason: '/why' },
-}
+const NEXT = { pass: 'end', fail: 'work', verdict: '/ok', reason: '/why' }
+const REVIEW = { id: 'review', prompt: 'Review it.', artifact: 'review.json', next: NEXT }
 
 /** A project with a run that works through `tasks`, and reviews the work. */
 async function startReviewed(tasks: string, review: object = REVIEW): Promise<Flow> {
@@ -231,43 +169,29 @@ describe('a loop back to a checklist', () => {
 
   it('whose tasks are all ticked has one step: the reason', async () => {
     const project = await startReviewed('- [ ] one\n')
-
     const places = await play(project, { ok: false, why: 'the button is red' })
-
     expect(places).toEqual(['work 1: one', 'review', 'work 1: the button is red', 'review'])
     expect(project.read(LIST)).toBe('- [x] one\n')
-    expect((await project.workflow('status', '7', '--json')).json()).toMatchObject({ outcome: 'completed' })
+    expect(await project.status()).toMatchObject({ outcome: 'completed' })
   })
 
   it('has one step also if the verdict gives no reason', async () => {
-    const { reason: _reason, ...ways } = REVIEW.next
-    const project = await startReviewed('- [ ] one\n', { ...REVIEW, next: ways })
-
-    expect(await play(project, { ok: false })).toEqual([
-      'work 1: one',
-      'review',
-      'work 1: the verdict of phase "review" was "fail": find out why, and fix it',
-      'review',
-    ])
+    const project = await startReviewed('- [ ] one\n', { ...REVIEW, next: { ...NEXT, reason: undefined } })
+    expect((await play(project, { ok: false }))[2]).toMatch(/^work 1: the verdict of phase "review" was "fail": /)
   })
 
   it('has the tasks that the review added, and no other step', async () => {
     const project = await startReviewed('- [ ] one\n')
-
-    const places = await play(project, { ok: false, why: 'two is missing' }, () =>
-      project.write(LIST, '- [x] one\n- [ ] two\n'),
-    )
-
+    const add = () => void project.write(LIST, '- [x] one\n- [ ] two\n')
+    const places = await play(project, { ok: false, why: 'two is missing' }, add)
     expect(places).toEqual(['work 1: one', 'review', 'work 1: two', 'review'])
   })
 
   it('is simulated as it runs', async () => {
     const project = await startReviewed('- [ ] one\n- [ ] two\n')
     const real = await play(project, { ok: false, why: 'it failed' })
-
     const words = ['workflow', 'simulate', 'flow.json', '--fail', 'review:1', '--steps', 'work=2', '--json']
     const { prompts } = (await project.cli(words)).json()
-
     const placed = prompts.map(({ phase, step }: JsonDocument) => (step === null ? phase : `${phase} ${step}`))
     expect(placed).toEqual(real.map((place) => place.replace(/:.*/, '')))
     expect(placed).toEqual(['work 1', 'work 2', 'review', 'work 1', 'review'])
@@ -280,13 +204,9 @@ describe('a loop back to a checklist', () => {
 
   it('is named by validate, on the phase that leads back', async () => {
     const project = await startReviewed('- [ ] one\n')
-
     const { stdout, status } = await project.workflow('validate', 'flow.json')
-
     expect(status).toBe(0)
-    expect(stdout).toContain(
-      'leads back to phase "work", whose tasks are all ticked by then: this phase may add open tasks',
-    )
+    expect(stdout).toContain('leads back to phase "work", whose tasks are all ticked by then')
   })
 })
 

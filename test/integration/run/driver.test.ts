@@ -1,20 +1,16 @@
 /** Who drives a run, as `start`, `resume`, `status` and the hook say it. */
 
 import { describe, expect, it } from 'vitest'
-import { SESSION, stop } from '../../support/payloads.ts'
-import { claudeHookEnv, createProject, type Project, type ProjectOptions } from '../../support/project.ts'
+import { type Flow, flowProject, IN_SESSION } from '../../support/flow.ts'
+import { SESSION } from '../../support/payloads.ts'
+import { createProject } from '../../support/project.ts'
 
-const IN_SESSION = { env: { CLAUDE_CODE_SESSION_ID: SESSION } }
-const ONCE = { name: 'flow', phases: [{ id: 'a', prompt: 'p', artifact: 'a.txt', max_attempts: 1 }] }
+const PHASES = [{ id: 'a', prompt: 'p', artifact: 'a.txt', max_attempts: 1 }]
 
-function withFlow(options: ProjectOptions = {}): Project {
-  const project = createProject(options)
-  project.write('flow.json', JSON.stringify(ONCE))
-  return project
-}
+const withFlow = () => flowProject(PHASES, {}, createProject)
 
-const start = (project: Project, task = '7', world: object = IN_SESSION) =>
-  project.cli(['workflow', 'start', task, 'flow', '--definition', 'flow.json'], world)
+const start = (project: Flow, task = '7', env: Readonly<Record<string, string>> = IN_SESSION) =>
+  project.cli(['workflow', 'start', task, 'flow', '--definition', 'flow.json'], { env })
 
 describe('start and resume', () => {
   it.each([
@@ -24,26 +20,25 @@ describe('start and resume', () => {
     'say what to do in a session of %s without the hook, and to end the turn once it is installed',
     async (title, variable, host) => {
       const project = withFlow()
-      const session = { env: { [variable]: SESSION } }
-      for (const run of [await start(project, '7', session), await project.cli(['workflow', 'resume', '7'], session)]) {
+      const session = { [variable]: SESSION }
+      const resume = () => project.cli(['workflow', 'resume', '7'], { env: session })
+      for (const run of [await start(project, '7', session), await resume()]) {
         expect(run.stderr).toContain(`no settings file of ${title} starts the hook`)
         expect(run.stderr).toContain('`postflight init` sets it up')
         expect(run.stdout).toContain('No prompt will come automatically until the hook is set up')
       }
       expect((await project.cli(['install', '--host', host])).status).toBe(0)
-      const resumed = await project.cli(['workflow', 'resume', '7'], session)
+      const resumed = await resume()
       expect(resumed.stdout).toContain('end your turn now: the prompts come automatically')
       expect(resumed.stderr).toBe('')
     },
   )
 
-  it('say what to do where the hook is there, but its file is missing', async () => {
+  it('say what to do if the hook is there, but its file is missing', async () => {
     const project = withFlow()
     const command = '[ ! -f "/gone/hooks/postflight-hook" ] || exec "/gone/hooks/postflight-hook"'
-    project.write(
-      '.claude/settings.json',
-      JSON.stringify({ hooks: { Stop: [{ hooks: [{ type: 'command', command }] }] } }),
-    )
+    const hooks = { Stop: [{ hooks: [{ type: 'command', command }] }] }
+    project.write('.claude/settings.json', JSON.stringify({ hooks }))
     const { stdout } = await start(project)
     expect(stdout).toContain('No prompt will come automatically, because')
     expect(stdout).toContain('then start a new session and resume there')
@@ -57,7 +52,9 @@ describe('start and resume', () => {
     )
     expect(made.status, made.stderr).toBe(0)
     const inside = ['workflow', 'start', '7', 'flow', '--definition', 'flow.json', '--root', project.at('linked')]
-    expect((await project.cli(inside, IN_SESSION)).stdout).toContain(`This is a linked worktree of ${project.dir}: `)
+    expect((await project.cli(inside, { env: IN_SESSION })).stdout).toContain(
+      `This is a linked worktree of ${project.dir}: `,
+    )
     expect((await start(project, '8')).stdout).not.toContain('linked worktree')
   })
 })
@@ -65,24 +62,10 @@ describe('start and resume', () => {
 it('a stalled run is told to the user, also while another run of the session prompts', async () => {
   const project = withFlow()
   await start(project)
-  const env = claudeHookEnv(project, SESSION)
-  expect((await project.hook(stop(), { env })).answer).toMatchObject({ decision: 'block' })
+  expect(await project.stopped()).toMatchObject({ decision: 'block' })
   await start(project, '8')
-  const { answer } = await project.hook(stop(), { env })
+  const answer = await project.stopped()
   expect(answer).toMatchObject({ decision: 'block', reason: expect.stringContaining('task 008_flow') })
   expect(answer.systemMessage).toContain('the workflow of task 007_flow has ended (stalled)')
   expect(Object.keys(answer).sort()).toEqual(['decision', 'reason', 'systemMessage'])
-})
-
-it('a refusal in mid-phase does not offer to abort the run', async () => {
-  const project = withFlow()
-  await start(project)
-  for (const words of [
-    ['workflow', 'start', '7', '--definition', 'flow.json'],
-    ['clear', '7'],
-    ['create', '7'],
-  ]) {
-    const run = await project.cli(words, IN_SESSION)
-    expect(run.stderr + run.stdout).not.toContain('abort')
-  }
 })

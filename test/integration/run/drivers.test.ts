@@ -1,7 +1,4 @@
-/**
- * The same run, driven by the stop hook, by `workflow next` and by OpenCode's plugin: the journal, the history and the
- * outcome must not depend on the driver. What belongs to a host is named in `comparable`.
- */
+/** The same run, driven by the stop hook, by `workflow next` and by OpenCode's plugin, has the same journal and history. */
 
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -29,24 +26,22 @@ const writes =
   (project) =>
     project.write(`${FOLDER}/${name}`, text)
 const nothing: Act = () => undefined
-const says =
+const runs =
+  (env?: Record<string, string>) =>
   (...words: string[]): Act =>
   async (project) => {
-    const run = await project.cli(words, { env: ENV })
+    const run = await project.cli(words, env && { env })
     expect(run.status, run.stdout + run.stderr).toBe(0)
   }
-const person =
-  (...words: string[]): Act =>
-  async (project) => {
-    const run = await project.cli(words)
-    expect(run.status, run.stdout + run.stderr).toBe(0)
-  }
+const says = runs(ENV)
+const person = runs()
 const both =
   (...acts: readonly Act[]): Act =>
   async (project) => {
     for (const act of acts) await act(project)
   }
 
+const WAIT = says('wait', '7', '--for', 'an answer')
 const good = writes('step-result.json', '{"success": true}')
 const bad = writes('step-result.json', '{"success": false}')
 const PHASES: readonly object[] = [
@@ -68,23 +63,16 @@ const STORIES: Readonly<Record<string, Story>> = {
     phases: [{ id: 'make', prompt: 'p', artifact: 'made.md', check: { run: 'test -f fixed' } }],
     work: [writes('made.md'), both(writes('made.md', 'y'), (project) => project.write('fixed', ''))],
   },
-  'a wait': {
-    phases: PHASES,
-    work: [says('wait', '7', '--for', 'an answer'), writes('made.md')],
-    rests: [writes('plan.md')],
-  },
+  'a wait': { phases: PHASES, work: [WAIT, writes('made.md')], rests: [writes('plan.md')] },
   'a wait beside a result': {
     phases: PHASES,
-    work: [both(writes('plan.md'), says('wait', '7', '--for', 'an answer')), writes('made.md')],
+    work: [both(writes('plan.md'), WAIT), writes('made.md')],
     rests: [nothing],
   },
-  'a wait beside the last result': {
-    phases: PHASES.slice(0, 1),
-    work: [both(says('wait', '7', '--for', 'an answer'), writes('plan.md'))],
-  },
+  'a wait beside the last result': { phases: PHASES.slice(0, 1), work: [both(WAIT, writes('plan.md'))] },
   'a wait that ends without a result': {
     phases: PHASES,
-    work: [says('wait', '7', '--for', 'an answer'), writes('plan.md'), writes('made.md')],
+    work: [WAIT, writes('plan.md'), writes('made.md')],
     rests: [nothing],
   },
   'an approval': {
@@ -162,6 +150,10 @@ const byOpenCode: Driver = async (project, answer) => {
 
 const MODEL = { providerID: 'p', modelID: 'm' }
 
+interface OfSession {
+  readonly path: { readonly id: string }
+}
+
 /** OpenCode's server, with an agent that answers each prompt to a session of a phase. */
 function serverFor(answer: () => Promise<void>) {
   const messages = new Map<string, object[]>()
@@ -170,17 +162,12 @@ function serverFor(answer: () => Promise<void>) {
   const ok = async () => ({ data: true })
   const client = {
     session: {
-      get: async ({ path: { id } }: { path: { id: string } }) => ({
-        data: { id, ...(id === SESSION ? {} : { parentID: SESSION }) },
-      }),
-      create: async () => {
-        count += 1
-        return { data: { id: `ses_${count}`, parentID: SESSION } }
-      },
+      get: async ({ path: { id } }: OfSession) => ({ data: { id, ...(id !== SESSION && { parentID: SESSION }) } }),
+      create: async () => ({ data: { id: `ses_${++count}`, parentID: SESSION } }),
       status: async () => ({ data: {} }),
-      messages: async ({ path: { id } }: { path: { id: string } }) => ({ data: messages.get(id) ?? [] }),
+      messages: async ({ path: { id } }: OfSession) => ({ data: messages.get(id) ?? [] }),
       abort: ok,
-      promptAsync: async ({ path: { id }, body }: { path: { id: string }; body: { parts: object[] } }) => {
+      promptAsync: async ({ path: { id }, body }: OfSession & { body: { parts: object[] } }) => {
         count += 1
         const user = { id: `msg_u${count}`, role: 'user', sessionID: id, agent: 'build', model: MODEL }
         const said = { id: `msg_a${count}`, role: 'assistant', sessionID: id, parentID: user.id, finish: 'stop' }
@@ -220,17 +207,11 @@ async function play(driver: Driver, { phases, work, rests = [] }: Story, make: (
 
 function comparable(project: Project): object {
   const state = JSON.parse(project.read(`${FOLDER}/workflow/state.json`))
-  const history = project
-    .read(`${FOLDER}/workflow/history.jsonl`)
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line))
+  const lines = project.read(`${FOLDER}/workflow/history.jsonl`).trim().split('\n')
+  const history = lines.map((line) => JSON.parse(line))
   return {
     journal: project.journal().map(({ event, task, outcome, count, detail }) => ({
-      event,
-      task,
-      outcome,
-      count,
+      ...{ event, task, outcome, count },
       // How long a check took differs.
       detail: typeof detail === 'string' ? detail.replace(/[\d.]+ s\)$/, 'N s)') : undefined,
     })),
@@ -258,7 +239,7 @@ it('next says that the run waits, as status does, counts nothing, and goes on', 
   await start(project)
   const next = (...more: string[]) => project.cli(['workflow', 'next', '7', '--json', ...more], { env: ENV })
   await next()
-  await says('wait', '7', '--for', 'an answer')(project)
+  await WAIT(project)
   const waits = { command: 'wait', why: 'waits for: an answer' }
   const count = () => JSON.parse(project.read(`${FOLDER}/workflow/state.json`)).prompts
   expect((await next('--peek')).json()).toMatchObject(waits)

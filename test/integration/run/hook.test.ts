@@ -1,87 +1,67 @@
 /** A workflow that is driven by the built hook: which session gets its prompts, and when. */
 
 import { spawn } from 'node:child_process'
-import { rmSync, writeFileSync } from 'node:fs'
+import { rmSync } from 'node:fs'
+import { text } from 'node:stream/consumers'
 import { describe, expect, it } from 'vitest'
+import { type Flow, IN_SESSION, IN_TASK, startFlow } from '../../support/flow.ts'
 import { type Fields, OTHER_SESSION, SESSION, sessionStart, stop, subagentStop } from '../../support/payloads.ts'
 import { HOOK_BUNDLE } from '../../support/process.ts'
-import {
-  claudeHookEnv,
-  createProject,
-  createSourceProject,
-  type HookRun,
-  type Project,
-  type ProjectOptions,
-} from '../../support/project.ts'
+import { claudeHookEnv, createProject, createSourceProject, type HookRun } from '../../support/project.ts'
 
-const IN_TASK = 'specs/007_flow'
+const STATE = `${IN_TASK}/workflow/state.json`
 
-const FLOW = {
-  name: 'flow',
-  phases: [
-    { id: 'list', prompt: 'Make the list.', artifact: 'list.json', check: { json: true }, max_attempts: 2 },
-    { id: 'work', steps: { from: 'list.json', pointer: '/steps' }, step_prompt: 'Do {{step}}.', agent: 'worker' },
-  ],
-}
+const PHASES = [
+  { id: 'list', prompt: 'Make the list.', artifact: 'list.json', check: { json: true }, max_attempts: 2 },
+  { id: 'work', steps: { from: 'list.json', pointer: '/steps' }, step_prompt: 'Do {{step}}.', agent: 'worker' },
+]
 
-/** For what starts several hooks at once, and once for the whole way. */
-const PROCESSES: ProjectOptions = {}
+const CLAUDE = { AI_AGENT: 'claude-code_2-1-329_harness' }
 
-async function started(definition: object = FLOW, options: ProjectOptions = { sources: true }): Promise<Project> {
-  const project = createProject(options)
-  const file = project.write('flow.json', JSON.stringify(definition))
-  const run = await project.cli(['workflow', 'start', '7', 'flow', '--definition', file], {
-    env: { CLAUDE_CODE_SESSION_ID: SESSION },
-  })
-  expect(run.status, run.stderr).toBe(0)
+/** A run of this session. `make`: `createProject` for what starts several hooks at once, and once for the whole way. */
+const started = (phases: readonly object[] = PHASES, make = createSourceProject) =>
+  startFlow(phases, { env: IN_SESSION, make })
+
+/** The same with its first prompt out. */
+async function prompted(): Promise<Flow> {
+  const project = await started()
+  await project.stopped()
   return project
 }
 
-const asked = (project: Project, payload = stop()): Promise<HookRun> =>
-  project.hook(payload, { env: claudeHookEnv(project, SESSION) })
+const write = (project: Flow, name: string, value: unknown) => project.put(name, JSON.stringify(value))
+
+const sessionBegins = (project: Flow, source: string): Promise<HookRun> =>
+  project.hook(sessionStart(source), { words: ['SessionStart'], env: claudeHookEnv(project, SESSION) })
 
 /** A hook process that is started first and gets its payload later. */
-function startedEarly(project: Project): (payload: Fields) => Promise<HookRun['answer']> {
-  const child = spawn(process.execPath, [HOOK_BUNDLE], {
-    cwd: project.dir,
-    env: { ...project.env, ...claudeHookEnv(project, SESSION) },
-    stdio: ['pipe', 'pipe', 'inherit'],
-  })
-  let stdout = ''
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    stdout += text
-  })
-  const closed = new Promise<void>((resolve) => child.once('close', () => resolve()))
+function startedEarly(project: Flow): (payload: Fields) => Promise<HookRun['answer']> {
+  const env = { ...project.env, ...claudeHookEnv(project, SESSION) }
+  const child = spawn(process.execPath, [HOOK_BUNDLE], { cwd: project.dir, env, stdio: ['pipe', 'pipe', 'inherit'] })
+  const printed = text(child.stdout)
   return async (payload) => {
     child.stdin.end(JSON.stringify({ cwd: project.dir, ...payload }))
-    await closed
-    return JSON.parse(stdout) as HookRun['answer']
+    return JSON.parse(await printed) as HookRun['answer']
   }
-}
-
-async function statusOf(project: Project): Promise<{ prompts: number; attempt: number; outcome: string | null }> {
-  return (await project.cli(['workflow', 'status', '7', '--json'])).json()
 }
 
 describe('the stop hook drives a workflow', () => {
   it('to its end, prompt by prompt, and tells the user', async () => {
-    const project = await started(FLOW, PROCESSES)
-    expect((await asked(project)).answer).toMatchObject({
-      decision: 'block',
-      reason: expect.stringContaining('Make the list.'),
-    })
-    project.write(`${IN_TASK}/list.json`, '{"steps": ["one", "two"]}')
-    const first = (await asked(project)).answer
+    const project = await started(PHASES, createProject)
+    const { decision, reason } = await project.stopped()
+    expect([decision, reason]).toEqual(['block', expect.stringContaining('Make the list.')])
+    write(project, 'list.json', { steps: ['one', 'two'] })
+    const first = await project.stopped()
     expect(first.reason).toContain('Do one.')
     expect(first.reason).toContain('of the type worker')
-    project.write(`${IN_TASK}/step-result.json`, '{"success": true}')
-    expect((await asked(project, subagentStop())).answer).toEqual({})
+    project.leave(true)
+    expect(await project.stopped(subagentStop())).toEqual({})
     expect(project.has(`${IN_TASK}/step-results/work/1-1.json`)).toBe(true)
-    expect((await asked(project)).answer.reason).toContain('Do two.')
-    project.write(`${IN_TASK}/step-result.json`, '{"success": true}')
-    expect((await asked(project)).answer.systemMessage).toMatch(/task 007_flow has ended \(completed\)/)
+    expect((await project.stopped()).reason).toContain('Do two.')
+    project.leave(true)
+    expect((await project.stopped()).systemMessage).toMatch(/task 007_flow has ended \(completed\)/)
     expect(project.has('specs/.postflight/running/007_flow')).toBe(false)
-    expect((await asked(project)).answer).toEqual({})
+    expect(await project.stopped()).toEqual({})
     expect(project.journal().map(({ event, detail }) => `${event} ${detail}`)).toEqual([
       'workflow started: flow',
       'workflow prompt: list, attempt 1',
@@ -93,252 +73,198 @@ describe('the stop hook drives a workflow', () => {
 
   it.each([
     ['no prompt was given out yet', async () => {}],
-    ['a prompt was given out', (project: Project) => asked(project)],
+    ['a prompt was given out', (project: Flow) => project.stopped()],
     [
       'a step was done and the next prompt was not given out',
-      async (project: Project) => {
-        await asked(project)
-        project.write(`${IN_TASK}/list.json`, '{"steps": ["one", "two"]}')
-        await asked(project)
-        project.write(`${IN_TASK}/step-result.json`, '{"success": true}')
-        await asked(project, subagentStop())
+      async (project: Flow) => {
+        await project.stopped()
+        write(project, 'list.json', { steps: ['one', 'two'] })
+        await project.stopped()
+        project.leave(true)
+        await project.stopped(subagentStop())
       },
     ],
   ])('only in the session that started it (CPO#64, CC#15047) or resumed it, even if %s', async (_when, before) => {
     const project = await started()
     const theirs = stop({ session_id: OTHER_SESSION })
     await before(project)
-    expect((await asked(project, theirs)).answer).toEqual({})
+    expect(await project.stopped(theirs)).toEqual({})
     await project.cli(['workflow', 'resume', '7'], { env: { CLAUDE_CODE_SESSION_ID: OTHER_SESSION } })
-    expect((await asked(project)).answer).toEqual({})
-    const { decision, reason } = (await asked(project, theirs)).answer
+    expect(await project.stopped()).toEqual({})
+    const { decision, reason } = await project.stopped(theirs)
     expect([decision, reason]).toEqual(['block', expect.stringContaining('attempt 1 of ')])
   })
 
   it('in its own session, if it is resumed in a plain terminal without a session', async () => {
-    const project = await started()
-    await asked(project)
+    const project = await prompted()
     const resumed = await project.cli(['workflow', 'resume', '7'])
     expect(resumed).toMatchObject({ status: 0, stdout: expect.stringContaining(`session ${SESSION} drives it\n`) })
     expect(resumed.stdout).not.toContain('taken over')
     expect(resumed.stdout).not.toContain('workflow next')
-    expect((await asked(project)).answer).toMatchObject({
-      decision: 'block',
-      reason: expect.stringContaining('attempt 1 of 2'),
-    })
+    expect((await project.stopped()).reason).toContain('attempt 1 of 2')
   })
 
-  it('until no attempts are left: then the stop goes through', async () => {
-    const project = await started()
-    expect((await asked(project)).answer.decision).toBe('block')
-    expect((await asked(project)).answer.reason).toContain('attempt 2 of 2')
-    expect((await asked(project)).answer.systemMessage).toMatch(/has ended \(stalled\): 2 attempts failed/)
-    expect((await asked(project)).answer).toEqual({})
-    expect(await statusOf(project)).toMatchObject({ outcome: 'stalled' })
-  })
-
-  it('with the same prompt, as one attempt, where the host runs the hook twice at one stop', async () => {
-    const project = await started(FLOW, PROCESSES)
-    for (const [wanted, leave] of [
-      ['list.json', () => project.write(`${IN_TASK}/list.json`, '{"steps": ["one"]}')],
+  it('with the same prompt, as one attempt, if the host runs the hook twice at one stop', async () => {
+    const project = await started(PHASES, createProject)
+    for (const [wanted, finish] of [
+      ['list.json', () => write(project, 'list.json', { steps: ['one'] })],
       ['Do one.', () => {}],
     ] as const) {
       // It starts before the other one has answered, and reads its payload after that.
       const late = startedEarly(project)
-      const first = await asked(project)
-      expect(first.answer.reason).toContain(wanted)
-      expect(await late(stop())).toEqual(first.answer)
-      leave()
+      const first = await project.stopped()
+      expect(first.reason).toContain(wanted)
+      expect(await late(stop())).toEqual(first)
+      finish()
     }
-    const status = await statusOf(project)
-    expect(status).toMatchObject({ prompts: 2, attempt: 1, outcome: null })
+    expect(await project.status()).toMatchObject({ prompts: 2, attempt: 1, outcome: null })
   })
 
   it('with the next prompt for a hook that started before the last prompt was given out and done: a clock may be set back', async () => {
-    const project = await started(FLOW, PROCESSES)
+    const project = await started(PHASES, createProject)
     const late = startedEarly(project)
-    expect((await asked(project)).answer.decision).toBe('block')
-    project.write(`${IN_TASK}/list.json`, '{"steps": ["one"]}')
+    expect((await project.stopped()).decision).toBe('block')
+    write(project, 'list.json', { steps: ['one'] })
     expect((await late(stop())).reason).toContain('Do one.')
-    expect(await statusOf(project)).toMatchObject({ prompts: 2, attempt: 1 })
+    expect(await project.status()).toMatchObject({ prompts: 2, attempt: 1 })
   })
 
   it('with one attempt for every fourth of very many hooks at one stop', async () => {
-    const project = await started(FLOW, PROCESSES)
+    const project = await started(PHASES, createProject)
     const lates = [1, 2, 3, 4, 5].map(() => startedEarly(project))
-    const first = await asked(project)
+    const first = await project.stopped()
     const answers = await Promise.all(lates.map((late) => late(stop())))
-    const same = answers.filter((answer) => JSON.stringify(answer) === JSON.stringify(first.answer)).length
+    const same = answers.filter((answer) => JSON.stringify(answer) === JSON.stringify(first)).length
     // Bounded, even if a clock is wrong.
     expect(same).toBe(3)
-    expect(await statusOf(project)).toMatchObject({ attempt: 2, prompts: 2 })
+    expect(await project.status()).toMatchObject({ attempt: 2, prompts: 2 })
   })
 
   it('without blocking a sub-agent, and without counting while one runs in the background (CC#55754) or a wake-up is scheduled', async () => {
-    const project = await started()
-    await asked(project)
-    const before = await statusOf(project)
+    const project = await prompted()
     const background = stop({ background_tasks: [{ id: 'a', type: 'subagent', status: 'running' }] })
     const scheduled = stop({ session_crons: [{ id: 'c', schedule: '41 13 * * *', recurring: false, prompt: 'look' }] })
     for (const payload of [subagentStop(), background, scheduled, subagentStop(), background]) {
-      expect((await asked(project, payload)).answer).toEqual({})
+      expect(await project.stopped(payload)).toEqual({})
     }
-    expect((await statusOf(project)).prompts).toBe(before.prompts)
-    expect((await statusOf(project)).attempt).toBe(1)
+    expect(await project.status()).toMatchObject({ prompts: 1, attempt: 1 })
   })
 
   it('without judging a draft at the stop of a helper: what fails is judged when the agent comes back', async () => {
-    const check = {
-      id: 'check',
-      prompt: 'Check.',
-      artifact: 'c.json',
-      next: { pass: 'end', fail: 'debug', verdict: '/passed' },
-    }
-    const project = await started({ name: 'x', phases: [check, { id: 'debug', steps: ['mend'] }] })
-    await asked(project)
-    project.write(`${IN_TASK}/c.json`, '{"passed": false}')
-    expect((await asked(project, subagentStop())).answer).toEqual({})
-    expect(await statusOf(project)).toMatchObject({ phase: 'check', attempt: 1 })
-    expect((await asked(project)).answer.reason).toContain('phase "debug"')
-    project.write(`${IN_TASK}/step-result.json`, '{"succ')
-    expect((await asked(project, subagentStop())).answer).toEqual({})
-    expect(project.read(`${IN_TASK}/step-result.json`)).toBe('{"succ')
-    project.write(`${IN_TASK}/step-result.json`, '{"success": true}')
-    await asked(project, subagentStop())
-    expect(project.has(`${IN_TASK}/step-results/debug/1-1.json`)).toBe(true)
+    const next = { pass: 'end', fail: 'debug', verdict: '/passed' }
+    const check = { id: 'check', prompt: 'Check.', artifact: 'c.json', next }
+    const project = await started([check, { id: 'debug', steps: ['mend'] }])
+    await project.stopped()
+    write(project, 'c.json', { passed: false })
+    expect(await project.stopped(subagentStop())).toEqual({})
+    expect(await project.status()).toMatchObject({ phase: 'check', attempt: 1 })
+    expect((await project.stopped()).reason).toContain('phase "debug"')
   })
 
   it('with a prompt once on Claude Code: as context, beside a reason of one line', async () => {
     const project = await started()
-    const env = { ...claudeHookEnv(project, SESSION), AI_AGENT: 'claude-code_2-1-329_harness' }
-    const { answer } = await project.hook(stop(), { env })
+    const answer = await project.stopped(stop(), CLAUDE)
     const context = answer.hookSpecificOutput?.additionalContext ?? ''
     expect(answer).toMatchObject({ decision: 'block', hookSpecificOutput: { hookEventName: 'Stop' } })
     expect(context).toContain('Make the list.')
-    expect(answer.reason).toContain(`${context.split('\n')[0]} The prompt follows.`)
-    expect(answer.reason).toBe(
-      'Workflow "flow", task 007_flow: phase "list", attempt 1 of 2. The prompt follows. (A person ends the run with: postflight workflow stop 007_flow --now)',
-    )
+    expect(answer.reason).toMatch(/^Workflow "flow", task 007_flow: phase "list", attempt 1 of 2\. /)
+    expect(answer.reason).toContain(`${context.split('\n')[0]} The prompt follows. (A person ends the run with: `)
+    expect(answer.reason).not.toContain('\n')
   })
 
   it('with the text of its step in the line that a person sees', async () => {
-    const project = await started()
-    await asked(project)
-    project.write(`${IN_TASK}/list.json`, JSON.stringify({ steps: ['add\nthe route', 'test it'] }))
-    const env = { ...claudeHookEnv(project, SESSION), AI_AGENT: 'claude-code_2-1-329_harness' }
-    const { answer } = await project.hook(stop(), { env })
+    const project = await prompted()
+    write(project, 'list.json', { steps: ['add\nthe route', 'test it'] })
+    const answer = await project.stopped(stop(), CLAUDE)
     expect(answer.reason).toContain('phase "work", step 1 of 2: add the route, attempt 1 of ')
     expect(answer.hookSpecificOutput?.additionalContext).not.toContain('step 1 of 2:')
   })
 
   it('after a person who interrupts was heard: their stop is allowed, with a notice; the next message brings the same prompt', async () => {
     const project = await started()
-    expect((await asked(project)).answer.reason).toContain('attempt 1 of 2')
+    expect((await project.stopped()).reason).toContain('attempt 1 of 2')
     const typed = stop({ prompt_id: 'prompt-2' })
-    const heard =
-      'postflight-guard: you interrupted the workflow of task 007_flow, so this stop was allowed. The workflow goes on after your next message; `postflight workflow stop 007_flow --now` ends it.'
-    expect((await asked(project, typed)).answer).toEqual({ systemMessage: heard })
+    const answer = await project.stopped(typed)
+    const systemMessage = expect.stringMatching(/: you interrupted .*`postflight workflow stop 007_flow/)
+    expect(answer).toEqual({ systemMessage })
     expect(project.journal().at(-1)).toMatchObject({ event: 'workflow', detail: 'interrupted: the stop was allowed' })
     // The same stop, for a hook that is wired twice.
-    expect((await asked(project, typed)).answer).toEqual({ systemMessage: heard })
-    expect(await statusOf(project)).toMatchObject({ prompts: 1, attempt: 1 })
-    expect((await asked(project, stop({ prompt_id: 'prompt-3' }))).answer.reason).toContain('attempt 1 of 2')
-    expect(await statusOf(project)).toMatchObject({ prompts: 2, attempt: 1 })
-    const back = stop({ prompt_id: 'prompt-3', stop_hook_active: true })
-    expect((await asked(project, back)).answer.reason).toContain('attempt 2 of 2')
+    expect(await project.stopped(typed)).toEqual(answer)
+    expect(await project.status()).toMatchObject({ prompts: 1, attempt: 1 })
+    expect((await project.stopped(stop({ prompt_id: 'prompt-3' }))).reason).toContain('attempt 1 of 2')
+    expect(await project.status()).toMatchObject({ prompts: 2, attempt: 1 })
   })
 
   it('at once, as the same attempt, after the session has started again', async () => {
-    const project = await started()
-    await asked(project)
-    const env = claudeHookEnv(project, SESSION)
-    await project.hook(sessionStart('resume'), { words: ['SessionStart'], env })
-    expect((await asked(project, stop({ prompt_id: 'prompt-2' }))).answer.reason).toContain('attempt 1 of 2')
-    expect(await statusOf(project)).toMatchObject({ prompts: 2, attempt: 1 })
+    const project = await prompted()
+    await sessionBegins(project, 'resume')
+    expect((await project.stopped(stop({ prompt_id: 'prompt-2' }))).reason).toContain('attempt 1 of 2')
+    expect(await project.status()).toMatchObject({ prompts: 2, attempt: 1 })
   })
 
   it('after a compaction as without one: the agent works on', async () => {
-    const project = await started()
-    await asked(project)
-    const env = claudeHookEnv(project, SESSION)
-    await project.hook(sessionStart('compact'), { words: ['SessionStart'], env })
+    const project = await prompted()
+    await sessionBegins(project, 'compact')
     expect((await project.cli(['workflow', 'stop', '7'])).stdout).toContain('stopping')
-    expect(await statusOf(project)).toMatchObject({ outcome: null })
+    expect(await project.status()).toMatchObject({ outcome: null })
   })
 
-  it('at once after a stop that was let go for background work: its end wakes the agent, not the person', async () => {
-    const project = await started()
-    await asked(project)
-    const agent = { id: 'a', type: 'subagent', status: 'running', description: 'a helper' }
-    expect((await asked(project, stop({ stop_hook_active: true, background_tasks: [agent] }))).answer).toEqual({})
-    expect((await asked(project, stop({ prompt_id: 'prompt-2' }))).answer.reason).toContain('attempt 2 of 2')
-  })
+  it.each<[string, string?]>([['work in progress'], ['a result that lies there already', '{"steps": ["half of it"]}']])(
+    'never after workflow stop: %s is judged at the next stop, and the run is over',
+    async (_what, result) => {
+      const project = await started()
+      await project.stopped()
+      if (result !== undefined) project.write(`${IN_TASK}/list.json`, result)
+      expect((await project.cli(['workflow', 'stop', '7'])).stdout).toContain('stopping')
+      if (result === undefined) expect(await project.stopped(subagentStop())).toEqual({})
+      expect(await project.status()).toMatchObject({ outcome: null })
+      const answer = await project.stopped(stop({ stop_hook_active: true }))
+      expect(answer.systemMessage).toContain('has ended (stopped)')
+      expect(await project.status()).toMatchObject({ prompts: 1, outcome: 'stopped' })
+    },
+  )
 
-  it('never after workflow stop: the work in progress is judged at the next stop, and the run is over', async () => {
-    const project = await started()
-    await asked(project)
-    expect((await project.cli(['workflow', 'stop', '7'])).stdout).toContain('stopping')
-    expect((await asked(project, subagentStop())).answer).toEqual({})
-    expect(await statusOf(project)).toMatchObject({ outcome: null })
-    const { answer } = await asked(project, stop({ stop_hook_active: true }))
-    expect(answer.systemMessage).toContain('has ended (stopped)')
-    expect(await statusOf(project)).toMatchObject({ prompts: 1, outcome: 'stopped' })
-  })
-
-  it('never after workflow stop: a result that lies there already is judged at the next stop too', async () => {
-    const project = await started()
-    await asked(project)
-    project.write(`${IN_TASK}/list.json`, '{"steps": ["half of it"]}')
-    expect((await project.cli(['workflow', 'stop', '7'])).stdout).toContain('stopping')
-    expect(await statusOf(project)).toMatchObject({ outcome: null })
-    expect((await asked(project, stop({ stop_hook_active: true }))).answer.systemMessage).toContain('has ended (')
-  })
-
-  it.each<[string, (project: Project) => Promise<unknown>]>([
-    ['interrupted', (project) => asked(project, stop({ prompt_id: 'prompt-2' }))],
+  it.each<[string, (project: Flow) => Promise<unknown>]>([
+    ['interrupted', (project) => project.stopped(stop({ prompt_id: 'prompt-2' }))],
     [
       'waiting',
       async (project) => {
-        await project.cli(['wait', '7', '--for', 'an answer'], { env: { CLAUDE_CODE_SESSION_ID: SESSION } })
-        return asked(project, stop({ stop_hook_active: true }))
+        await project.cli(['wait', '7', '--for', 'an answer'], { env: IN_SESSION })
+        return project.stopped(stop({ stop_hook_active: true }))
       },
     ],
   ])('never after workflow stop of an agent that is idle (%s): the run stops at once', async (_why, idle) => {
-    const project = await started()
-    await asked(project)
+    const project = await prompted()
     await idle(project)
     expect((await project.cli(['workflow', 'stop', '7', '--json'])).json()).toMatchObject({ outcome: 'stopped' })
-    expect((await asked(project, stop({ prompt_id: 'prompt-3' }))).answer).toEqual({})
+    expect(await project.stopped(stop({ prompt_id: 'prompt-3' }))).toEqual({})
   })
 
   it('without counting while a build that the agent started runs: it is asked once whether it waits', async () => {
     const project = await started()
     const server = { id: 's', type: 'shell', status: 'running', description: 'a server' }
     const build = { id: 'b', type: 'shell', status: 'running', description: 'a build' }
-    await asked(project, stop({ background_tasks: [server] }))
+    await project.stopped(stop({ background_tasks: [server] }))
     const building = stop({ stop_hook_active: true, background_tasks: [server, build] })
-    const { reason } = (await asked(project, building)).answer
-    expect(reason).toContain('"a build"')
-    expect(reason).toContain('postflight wait 007_flow --for')
-    expect((await asked(project, building)).answer).toEqual({})
-    expect(await statusOf(project)).toMatchObject({ prompts: 1, attempt: 1 })
+    expect((await project.stopped(building)).reason).toMatch(/"a build".*postflight wait 007_flow --for/s)
+    expect(await project.stopped(building)).toEqual({})
+    expect(await project.status()).toMatchObject({ prompts: 1, attempt: 1 })
     const ended = stop({ prompt_id: 'prompt-2', background_tasks: [server] })
-    expect((await asked(project, ended)).answer.reason).toContain('attempt 2 of 2')
+    expect((await project.stopped(ended)).reason).toContain('attempt 2 of 2')
   })
 
   it('after the guard: another task’s marker comes first, and costs no attempt', async () => {
-    const project = await started()
-    await asked(project)
+    const project = await prompted()
     project.marker('008_other', { cc_session_id: SESSION, agent_id: 'main', reason: 'commit first' })
-    expect((await asked(project)).answer.reason).toContain('commit first')
+    expect((await project.stopped()).reason).toContain('commit first')
     rmSync(project.at('specs/008_other'), { recursive: true })
-    expect((await asked(project)).answer.reason).toContain('attempt 2 of 2')
+    expect((await project.stopped()).reason).toContain('attempt 2 of 2')
   })
 
   it('with a file for a prompt that is too long for a block', async () => {
     const long = 'long '.repeat(2000)
-    const project = await started({ name: 'x', phases: [{ id: 'a', prompt: long, artifact: 'a.txt' }] })
-    expect((await asked(project)).answer.reason).toContain('workflow/prompt.md')
+    const project = await started([{ id: 'a', prompt: long, artifact: 'a.txt' }])
+    expect((await project.stopped()).reason).toContain('workflow/prompt.md')
     expect(project.read(`${IN_TASK}/workflow/prompt.md`)).toContain(long.trim())
   })
 
@@ -346,25 +272,23 @@ describe('the stop hook drives a workflow', () => {
     ['cut in half', '{"version": 1, "name"'],
     ['of another version', '{"version": 99}'],
     ['empty', ''],
-  ])('until the state is %s: then the stop goes through, and the user is told', async (_what, text) => {
+  ])('until the state is %s: then the stop goes through, and the user is told', async (_what, broken) => {
     const project = await started()
-    writeFileSync(project.at(IN_TASK, 'workflow/state.json'), text)
-    const { answer } = await asked(project)
+    project.write(STATE, broken)
+    const answer = await project.stopped()
     expect(answer.decision).toBeUndefined()
-    expect(answer.systemMessage).toContain(`${IN_TASK}/workflow/state.json`)
-    expect(project.read(`${IN_TASK}/workflow/state.json`)).toBe(text)
+    expect(answer.systemMessage).toContain(STATE)
+    expect(project.read(STATE)).toBe(broken)
   })
 
   it('within its time, even if other processes hold the locks of many runs: it skips the rest, and the user is told', async () => {
     const project = createSourceProject()
-    const file = project.write('flow.json', JSON.stringify(FLOW))
+    const file = project.write('flow.json', JSON.stringify({ name: 'flow', phases: PHASES }))
     const tasks = Array.from({ length: 9 }, (_, at) => `${at + 1}`)
-    const env = { CLAUDE_CODE_SESSION_ID: SESSION }
-    for (const task of tasks) await project.cli(['workflow', 'start', task, 'flow', '--definition', file], { env })
+    for (const task of tasks)
+      await project.cli(['workflow', 'start', task, 'flow', '--definition', file], { env: IN_SESSION })
     for (const task of tasks) project.write(`specs/00${task}_flow/workflow/.postflight-lock`, '')
-
     const run = await project.hook(stop(), { env: claudeHookEnv(project, SESSION), judgesForMs: 100 })
-
     expect(run.answer.systemMessage).toContain('8 workflows did not continue')
     // It waited for the first lock only.
     expect(run.durationMs).toBeLessThan(3000)

@@ -1,83 +1,80 @@
 /** Shared runs whose pushes are killed, lost, late or at the same time: a program in place of git does that. */
 
-import { execFileSync } from 'node:child_process'
-import { once } from 'node:events'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { once as onceEmitted } from 'node:events'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
-import { createMachines, git, type Machine, publishedLog, WALK } from '../../support/machines.ts'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { createMachines, git, type Machine, once, publishedLog, WALK } from '../../support/machines.ts'
 
-/**
- * What happens to the next push: the machine is killed after it, its answer is lost, or it is put off. Then `late` has its
- * command.
- */
+/** What happens to the next push: the process is killed after it, its answer is lost, or it is put off. */
 type Fault = 'killed' | 'answer-lost' | 'late'
+
+const LOST = ['killed', 'answer-lost'] as const
 
 const REAL_GIT = execFileSync('sh', ['-c', 'command -v git'], { encoding: 'utf8' }).trim()
 
+/** Its faults lie beside the folder of the machine, in which it is started. */
 const FAKE_GIT = `#!/bin/sh
 command=
-for word; do case $word in push|ls-remote) command=$word;; esac; done
 fault=
-if [ "$command" = push ] && [ -s "$FAULTS/push" ]; then
-  rest=$({ read -r _; cat; } < "$FAULTS/push"); read -r fault < "$FAULTS/push"; printf '%s' "$rest" > "$FAULTS/push"
+for word; do case $word in push|ls-remote) command=$word;; esac; done
+if [ "$command" = push ] && [ -s "$PWD-push" ]; then
+  rest=$({ read -r _; cat; } < "$PWD-push"); read -r fault < "$PWD-push"; printf '%s' "$rest" > "$PWD-push"
 fi
 case $command$fault in
   pushkilled) ${REAL_GIT} "$@"; kill -9 "$PPID";;
-  pushanswer-lost) ${REAL_GIT} "$@"; : > "$FAULTS/answer"; exit 1;;
-  pushlate) for word; do printf '%s\\n' "$word"; done > "$FAULTS/late"; exit 1;;
-  ls-remote) if [ -e "$FAULTS/answer" ]; then rm "$FAULTS/answer"; echo "fatal: no route" >&2; exit 128; fi;;
+  pushanswer-lost) ${REAL_GIT} "$@"; : > "$PWD-answer"; exit 1;;
+  pushlate) for word; do printf '%s\\n' "$word"; done > "$PWD-late"; exit 1;;
+  ls-remote) if [ -e "$PWD-answer" ]; then rm "$PWD-answer"; echo "fatal: no route" >&2; exit 128; fi;;
 esac
 [ -z "$fault" ] || exit 1
 exec ${REAL_GIT} "$@"
 `
 
-interface Faulty extends Machine {
-  /** Lets the next pushes of the machine fail. */
-  fail(...faults: Fault[]): void
-  /** Sends what was put off. */
-  sendLate(): void
-}
+const bin = mkdtempSync(join(tmpdir(), 'postflight-git-'))
 
-function withFaults(machine: Machine): Faulty {
-  const bin = join(machine.base, `${machine.name}-bin`)
-  const faults = join(machine.base, `${machine.name}-faults`)
-  for (const folder of [bin, faults]) mkdirSync(folder)
+beforeAll(() => {
   writeFileSync(join(bin, 'git'), FAKE_GIT, { mode: 0o755 })
-  const env = { PATH: `${bin}:${machine.env.PATH}`, FAULTS: faults }
+  vi.stubEnv('PATH', `${bin}:${process.env.PATH}`)
+})
+afterAll(() => {
+  vi.unstubAllEnvs()
+  rmSync(bin, { recursive: true })
+})
+
+/** Lets the next pushes of a machine fail. */
+function fail({ dir }: Machine, ...faults: Fault[]): void {
+  writeFileSync(`${dir}-push`, faults.map((fault) => `${fault}\n`).join(''))
+}
+
+/** Sends what was put off. The remote may refuse it. */
+function sendLate({ dir }: Machine): void {
+  const words = readFileSync(`${dir}-late`, 'utf8').trimEnd().split('\n')
+  expect(spawnSync(REAL_GIT, words, { cwd: dir }).error).toBe(undefined)
+}
+
+const first = once(async () => {
+  const machines = createMachines(['one', 'two'])
+  const start = await machines.one.workflow('start', '7', 'walk', '--definition', 'walk.json', '--share')
+  expect(start, start.stderr).toMatchObject({ status: 0 })
+  return machines
+})
+
+/** A shared run of machine `one`. `sources`: false if processes are killed, or are several at once. */
+async function shared(sources = true) {
+  const machines = createMachines(['one', 'two'], { sources, from: await first() })
+  const id = String(machines.one.state().id)
+  return { ...machines, one: withFakeGit(machines.one), two: withFakeGit(machines.two), id }
+}
+
+function withFakeGit(machine: Machine): Machine {
+  const env = { PATH: `${bin}:${machine.env.PATH}` }
   const cli: Machine['cli'] = (words, given = {}) => machine.cli(words, { ...given, env: { ...env, ...given.env } })
-  return {
-    ...machine,
-    cli,
-    workflow: (...words) => cli(['workflow', ...words]),
-    fail: (...next) => writeFileSync(join(faults, 'push'), next.map((fault) => `${fault}\n`).join('')),
-    sendLate() {
-      const words = readFileSync(join(faults, 'late'), 'utf8').trimEnd().split('\n')
-      try {
-        execFileSync(REAL_GIT, words, { cwd: machine.dir, stdio: 'ignore' })
-      } catch {
-        // The remote may refuse it.
-      }
-    },
-  }
-}
-
-/** A shared run of machine `one`, with its first prompt out. */
-async function shared() {
-  const { one, two, remote } = createMachines(['one', 'two'], { sources: false })
-  const faulty = { one: withFaults(one), two: withFaults(two), remote }
-  expect(await faulty.one.workflow('start', '7', 'walk', '--definition', 'walk.json', '--share')).toMatchObject({
-    status: 0,
-  })
-  return { ...faulty, id: String(one.state().id) }
-}
-
-/** Runs a command that is killed. */
-async function killed(machine: Faulty, ...words: string[]): Promise<void> {
-  machine.fail('killed')
-  await expect(machine.workflow(...words)).rejects.toThrow()
+  return { ...machine, cli, workflow: (...words) => cli(['workflow', ...words]) }
 }
 
 /** Expects a line of commits, each with one parent, and nothing kept aside. */
@@ -94,14 +91,15 @@ function headOf(remote: string, id: string): string {
   return git(remote, 'rev-parse', `refs/postflight/${id}`)
 }
 
+const planIn = (remote: string, id: string) => git(remote, 'cat-file', 'blob', `refs/postflight/${id}:folder/plan.md`)
+
 describe.concurrent('a publish', () => {
   it('goes on from its own commit after the process was killed before it noted it', async () => {
-    const { one, remote, id } = await shared()
-    await killed(one, 'next', '7')
+    const { one, remote, id } = await shared(false)
+    fail(one, 'killed')
+    await expect(one.workflow('next', '7')).rejects.toThrow()
     expect(recordOf(one).commit).not.toBe(headOf(remote, id))
-
     const published = await one.workflow('publish', '7')
-
     expect(published, published.stderr).toMatchObject({ status: 0 })
     expect(recordOf(one)).toMatchObject({ commit: headOf(remote, id), sent: [] })
     expectLine(remote, id)
@@ -109,28 +107,23 @@ describe.concurrent('a publish', () => {
 
   it('whose answer was lost is reported as failed, and the next one does not take itself for another machine', async () => {
     const { one, remote, id } = await shared()
-    one.fail('answer-lost')
-
+    fail(one, 'answer-lost')
     const lost = await one.workflow('publish', '7')
     await one.workflow('next', '7')
     const after = await one.workflow('publish', '7')
-
-    expect(lost).toMatchObject({ status: 1 })
-    expect(lost.stderr).toContain('no route')
+    expect(lost).toMatchObject({ status: 1, stderr: expect.stringContaining('no route') })
     expect(after).toMatchObject({ status: 0 })
     expectLine(remote, id)
   })
 
   it.each(['before', 'after'])('that arrives late, %s the next one, replaces nothing', async (order) => {
     const { one, remote, id } = await shared()
-    one.fail('late')
+    fail(one, 'late')
     expect((await one.workflow('next', '7')).stderr).toContain('not published')
-    if (order === 'before') one.sendLate()
-
-    expect(await one.workflow('publish', '7')).toMatchObject({ status: 0, stderr: '' })
+    if (order === 'before') sendLate(one)
+    expect(await one.workflow('publish', '7')).toMatchObject({ status: 0 })
     const head = headOf(remote, id)
-    if (order === 'after') one.sendLate()
-
+    if (order === 'after') sendLate(one)
     expect(headOf(remote, id)).toBe(head)
     expect(await one.workflow('publish', '7')).toMatchObject({ status: 0 })
     expectLine(remote, id)
@@ -139,30 +132,20 @@ describe.concurrent('a publish', () => {
   it('with nothing new goes on from a commit that arrived late', async () => {
     const { one, remote, id } = await shared()
     const text = one.read(`${WALK}/workflow/state.json`)
-    one.fail('late')
+    fail(one, 'late')
     await one.workflow('next', '7')
-    one.sendLate()
+    sendLate(one)
     // As it was before the change that arrived.
     one.write(`${WALK}/workflow/state.json`, text)
-
-    expect(await one.workflow('publish', '7')).toMatchObject({ status: 0, stderr: '' })
-    expect(await one.workflow('publish', '7')).toMatchObject({ status: 0, stderr: '' })
+    expect(await one.workflow('publish', '7')).toMatchObject({ status: 0 })
+    expect(await one.workflow('publish', '7')).toMatchObject({ status: 0 })
     expectLine(remote, id)
   })
 
   it('of several processes of one machine at once is one line, and all of them succeed', async () => {
-    const { one, remote, id } = await shared()
-
-    const runs = await Promise.all(
-      [
-        ['next', '7'],
-        ['publish', '7'],
-        ['stop', '7'],
-        ['publish', '7'],
-      ].map((words) => one.workflow(...words)),
-    )
-
-    expect(runs.map(({ stderr }) => stderr)).toEqual(['', '', '', ''])
+    const { one, remote, id } = await shared(false)
+    const runs = await Promise.all(['next', 'publish', 'stop', 'publish'].map((word) => one.workflow(word, '7')))
+    for (const { stderr } of runs) expect(stderr).not.toContain('not published')
     expectLine(remote, id)
     expect(await one.workflow('publish', '7')).toMatchObject({ status: 0 })
     const state = JSON.parse(git(remote, 'cat-file', 'blob', `refs/postflight/${id}:state.json`))
@@ -171,42 +154,33 @@ describe.concurrent('a publish', () => {
 })
 
 it.concurrent('a remote that does not answer is waited for 30 s, with a note on what the command waits for; then the run goes on here', async () => {
-  const { one } = await shared()
+  const { one } = await shared(false)
   const silent = createServer(() => {})
   silent.listen(0, '127.0.0.1')
-  await once(silent, 'listening')
+  await onceEmitted(silent, 'listening')
   git(one.dir, 'remote', 'set-url', 'origin', `http://127.0.0.1:${(silent.address() as AddressInfo).port}/x`)
   const begin = performance.now()
-
   const next = await one.cli(['workflow', 'next', '7'], { limitMs: 60_000 })
-
   const seconds = (performance.now() - begin) / 1000
   silent.closeAllConnections()
   silent.close()
-  expect(next).toMatchObject({ status: 0 })
-  expect(next.stdout).toContain('prompt: phase plan')
+  expect(next).toMatchObject({ status: 0, stdout: expect.stringContaining('prompt: phase plan') })
   expect(next.stderr).toMatch(/waiting for the git remote.*not published: it took too long/s)
   expect(seconds).toBeGreaterThan(24)
   expect(seconds).toBeLessThan(45)
 })
 
 describe.concurrent('a release', () => {
-  it.each(['killed', 'answer-lost'] as const)(
-    'that was %s is found out by the next command, which claims nothing',
-    async (fault) => {
-      const { one, two, remote, id } = await shared()
-      one.fail(fault)
-      await one.workflow('release', '7').catch(() => {})
-
-      const next = await one.workflow('next', '7')
-      const taken = await two.workflow('resume', '7', '--shared')
-
-      expect(next.status).toBe(1)
-      expect(next.stderr).toContain('has ended here: released')
-      expect(taken, taken.stderr).toMatchObject({ status: 0 })
-      expect(publishedLog(remote, id).filter(({ subject }) => subject.endsWith('released'))).toHaveLength(1)
-    },
-  )
+  it.each(LOST)('that was %s is found out by the next command, which claims nothing', async (fault) => {
+    const { one, two, remote, id } = await shared(fault !== 'killed')
+    fail(one, fault)
+    await one.workflow('release', '7').catch(() => {})
+    const next = await one.workflow('next', '7')
+    const taken = await two.workflow('resume', '7', '--shared')
+    expect(next).toMatchObject({ status: 1, stderr: expect.stringContaining('has ended here: released') })
+    expect(taken, taken.stderr).toMatchObject({ status: 0 })
+    expect(publishedLog(remote, id).filter(({ subject }) => subject.endsWith('released'))).toHaveLength(1)
+  })
 })
 
 describe.concurrent('a release whose answer was lost, and work that came after it', () => {
@@ -214,7 +188,7 @@ describe.concurrent('a release whose answer was lost, and work that came after i
     const machines = await shared()
     const { one } = machines
     one.write(`${WALK}/plan.md`, 'before')
-    one.fail('answer-lost')
+    fail(one, 'answer-lost')
     expect(await one.workflow('release', '7')).toMatchObject({ status: 1 })
     one.write(`${WALK}/plan.md`, 'after')
     return machines
@@ -222,108 +196,37 @@ describe.concurrent('a release whose answer was lost, and work that came after i
 
   it('is published by the next release', async () => {
     const { one, two, remote, id } = await released()
-
     const again = await one.workflow('release', '7')
-
     expect(again, again.stderr).toMatchObject({ status: 0 })
-    expect(git(remote, 'cat-file', 'blob', `refs/postflight/${id}:folder/plan.md`)).toBe('after')
+    expect(planIn(remote, id)).toBe('after')
     expect(await two.workflow('resume', '7', '--shared')).toMatchObject({ status: 0 })
     expectLine(remote, id)
   })
 
   it('is kept by another command, which finds the run released', async () => {
     const { one, remote, id } = await released()
-
     const next = await one.workflow('next', '7')
-
     expect(next).toMatchObject({ status: 1 })
     expect(next.stderr).toMatch(/released: anyone may go on with it \(origin\); what was not published is kept at/)
-    expect(git(remote, 'cat-file', 'blob', `refs/postflight/${id}-lost-1:folder/plan.md`)).toBe('after')
+    expect(planIn(remote, `${id}-lost-1`)).toBe('after')
     expect(await one.workflow('resume', '7', '--shared')).toMatchObject({ status: 0 })
   })
 })
 
-describe.concurrent('a shared run', () => {
-  it('is published after git removed the last published commit from the clone', async () => {
-    const { one, remote, id } = await shared()
-    git(one.dir, 'gc', '--quiet', '--prune=now')
-    one.write(`${WALK}/plan.md`, 'the plan')
-
-    const next = await one.workflow('next', '7')
-
-    expect(next, next.stderr).toMatchObject({ status: 0, stderr: '' })
-    expect(git(remote, 'cat-file', 'blob', `refs/postflight/${id}:folder/plan.md`)).toBe('the plan')
-    expectLine(remote, id)
-  })
-
-  it('is not ended by a branch whose name ends like its ref, beside which git pushes nothing', async () => {
-    const { one, remote, id } = await shared()
-    const branch = `refs/heads/refs/postflight/${id}`
-    git(remote, 'update-ref', branch, git(remote, 'commit-tree', `${headOf(remote, id)}^{tree}`, '-m', 'not the run'))
-    one.write(`${WALK}/plan.md`, 'the plan')
-
-    const next = await one.workflow('next', '7')
-    git(remote, 'update-ref', '-d', branch)
-    const published = await one.workflow('publish', '7')
-
-    expect(next).toMatchObject({ status: 0 })
-    expect(next.stderr).toContain('matches more than one')
-    expect(published, published.stderr).toMatchObject({ status: 0, stderr: '' })
-    expectLine(remote, id)
-  })
-
-  it('says that only this clone keeps what was not published if the remote refuses to', async () => {
-    const { one, two, remote, id } = await shared()
-    await two.workflow('resume', '7', '--shared', '--take')
-    writeFileSync(join(remote, 'hooks/update'), '#!/bin/sh\ncase $1 in *lost*) exit 1;; esac\n', { mode: 0o755 })
-    one.write(`${WALK}/plan.md`, 'a plan that only one has')
-
-    const refused = await one.workflow('publish', '7')
-
-    expect(refused.stderr).toContain(`is kept at refs/postflight/${id}-lost-1, in this repository only`)
-    expect(git(one.dir, 'cat-file', 'blob', `refs/postflight/${id}-lost-1:folder/plan.md`)).toBe(
-      'a plan that only one has',
-    )
-  })
-
-  it('that is completed stays completed when it is released', async () => {
-    const { one, remote, id } = await shared()
-    one.write(`${WALK}/plan.md`, 'the plan')
-    await one.workflow('next', '7')
-    await one.workflow('approve', '7')
-    one.write(`${WALK}/built.md`, 'built')
-    await one.workflow('next', '7')
-    expect(one.state()).toMatchObject({ outcome: 'completed' })
-
-    const released = await one.workflow('release', '7')
-
-    expect(released, released.stderr).toMatchObject({ status: 0 })
-    expect(one.state()).toMatchObject({ outcome: 'completed' })
-    expect(JSON.parse(git(remote, 'cat-file', 'blob', `refs/postflight/${id}:state.json`))).toMatchObject({
-      outcome: 'completed',
-    })
-  })
-})
-
 describe.concurrent('a claim', () => {
-  it.each(['killed', 'answer-lost'] as const)(
-    'that was %s goes on when the same command is given again',
-    async (fault) => {
-      const { one, two, remote, id } = await shared()
-      one.write(`${WALK}/plan.md`, 'the plan')
-      await one.workflow('release', '7')
-      two.fail(fault)
-      const first = await two.workflow('resume', '7', '--shared').catch(() => undefined)
-
-      const again = await two.workflow('resume', '7', '--shared')
-
-      if (first !== undefined) expect(first.stderr).toContain('run the same command again')
-      expect(again, again.stderr).toMatchObject({ status: 0 })
-      expect(two.read(`${WALK}/plan.md`)).toBe('the plan')
-      expect(publishedLog(remote, id).filter(({ subject }) => subject.includes('taken'))).toHaveLength(1)
-      expect(existsSync(two.at(WALK, 'workflow/id'))).toBe(true)
-    },
-  )
+  it.each(LOST)('that was %s goes on when the same command is given again', async (fault) => {
+    const { one, two, remote, id } = await shared(fault !== 'killed')
+    one.write(`${WALK}/plan.md`, 'the plan')
+    await one.workflow('release', '7')
+    fail(two, fault)
+    const first = await two.workflow('resume', '7', '--shared').catch(() => undefined)
+    const again = await two.workflow('resume', '7', '--shared')
+    if (first !== undefined) expect(first.stderr).toContain('run the same command again')
+    expect(again, again.stderr).toMatchObject({ status: 0 })
+    expect(two.read(`${WALK}/plan.md`)).toBe('the plan')
+    expect(publishedLog(remote, id).filter(({ subject }) => subject.includes('taken'))).toHaveLength(1)
+    expect(existsSync(two.at(WALK, 'workflow/id'))).toBe(true)
+  })
 
   it.each(['publish', 'resume'] as const)(
     'whose answer was lost never puts an older state of this machine over the newer one, by %s',
@@ -339,7 +242,7 @@ describe.concurrent('a claim', () => {
       const { phase, sequence } = one.state()
       expect(phase).toBe('build')
       // The first push is that of what two did not publish, and the second one claims the run.
-      two.fail('answer-lost', 'answer-lost')
+      fail(two, 'answer-lost', 'answer-lost')
       const lost = await two.workflow('resume', '7', '--shared', '--take')
       expect(lost.stderr).toContain('it is not known whether')
       expect(two.state()).toMatchObject({ outcome: 'stopped', phase: 'plan' })
@@ -349,10 +252,9 @@ describe.concurrent('a claim', () => {
 
       expect(again, again.stderr).toMatchObject({ status: 0 })
       expect(two.state()).toMatchObject({ phase: 'build' })
-      const states = git(remote, 'log', '--reverse', '--format=%H', `refs/postflight/${id}`).split('\n')
-      const sequences = states.map(
-        (commit) => JSON.parse(git(remote, 'cat-file', 'blob', `${commit}:state.json`)).sequence as number,
-      )
+      const sequenceIn = (commit: string): number =>
+        JSON.parse(git(remote, 'cat-file', 'blob', `${commit}:state.json`)).sequence
+      const sequences = publishedLog(remote, id).map(({ commit }) => sequenceIn(commit))
       expect(sequences).toEqual([...sequences].sort((left, right) => left - right))
       expect(sequences.at(-1)).toBeGreaterThanOrEqual(Number(sequence))
     },
@@ -362,27 +264,21 @@ describe.concurrent('a claim', () => {
     const { one, two, remote, id } = await shared()
     await two.workflow('resume', '7', '--shared', '--take')
     one.write(`${WALK}/plan.md`, 'a plan that only one has')
-
     const taken = await one.workflow('resume', '7', '--shared', '--take')
-
     expect(taken, taken.stderr).toMatchObject({ status: 0 })
-    expect(git(remote, 'cat-file', 'blob', `refs/postflight/${id}-lost-1:folder/plan.md`)).toBe(
-      'a plan that only one has',
-    )
+    expect(planIn(remote, `${id}-lost-1`)).toBe('a plan that only one has')
   })
 
   it('that arrives late loses against another one, and leaves the machine free to try again', async () => {
     const { one, two, remote, id } = await shared()
     await one.workflow('release', '7')
-    two.fail('late')
+    fail(two, 'late')
     expect(await two.workflow('resume', '7', '--shared')).toMatchObject({ status: 1 })
     expect(await one.workflow('resume', '7', '--shared')).toMatchObject({ status: 0 })
-    two.sendLate()
-
+    sendLate(two)
     const refused = await two.workflow('resume', '7', '--shared')
     await one.workflow('release', '7')
     const taken = await two.workflow('resume', '7', '--shared')
-
     expect(refused.stderr).toContain('is held by one')
     expect(taken, taken.stderr).toMatchObject({ status: 0 })
     expectLine(remote, id)

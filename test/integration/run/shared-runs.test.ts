@@ -2,21 +2,29 @@
 
 import { readdirSync, rmSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { createMachines, git, type Machine, publishedLog, WALK, WALK_PHASES } from '../../support/machines.ts'
+import { createMachines, git, type Machine, once, publishedLog, WALK, WALK_PHASES } from '../../support/machines.ts'
 import { SESSION, stop } from '../../support/payloads.ts'
 import type { JsonDocument } from '../../support/project.ts'
 
 const START = ['start', '7', 'walk', '--definition', 'walk.json']
 
-/** A shared run of machine `one`, whose plan waits for approval. */
-async function waiting() {
+const CHECKED = [{ ...WALK_PHASES[0], check: { run: 'true' } }, WALK_PHASES[1] ?? {}]
+
+const planned = once(async () => {
   const machines = createMachines(['one', 'two', 'three'])
   const { one } = machines
   expect(await one.workflow(...START, '--share')).toMatchObject({ status: 0 })
   await one.workflow('next', '7')
   one.write(`${WALK}/plan.md`, 'the plan')
   await one.workflow('next', '7')
-  return { ...machines, id: String(one.state().id) }
+  return machines
+})
+
+/** A shared run of machine `one`, whose plan waits for approval. */
+async function waiting() {
+  const machines = createMachines(['one', 'two', 'three'], { from: await planned() })
+  const id = String(machines.one.state().id)
+  return { ...machines, id, ref: `refs/postflight/${id}` }
 }
 
 /** Says what a refused command printed. */
@@ -37,98 +45,80 @@ function fileIn(remote: string, ref: string, name: string): string {
 describe('a run that is started with --share', () => {
   it('lies in a ref of its own, outside of branches and tags, and says what became readable', async () => {
     const { one, remote } = createMachines(['one'])
-
     const started = await one.workflow(...START, '--share')
-
-    const { id } = one.state()
-    expect(git(remote, 'for-each-ref', '--format=%(refname)')).toBe(`refs/postflight/${id}`)
-    expect(treeOf(remote, `refs/postflight/${id}`)).toEqual([
-      'folder/workflow/history.jsonl',
-      'holder.json',
-      'state.json',
-    ])
-    expect(JSON.parse(fileIn(remote, `refs/postflight/${id}`, 'holder.json'))).toEqual({
+    const ref = `refs/postflight/${one.state().id}`
+    expect(git(remote, 'for-each-ref', '--format=%(refname)')).toBe(ref)
+    expect(treeOf(remote, ref)).toEqual(['folder/workflow/history.jsonl', 'holder.json', 'state.json'])
+    expect(JSON.parse(fileIn(remote, ref, 'holder.json'))).toEqual({
       machine: 'one',
       since: expect.stringMatching(/^\d{4}-.*Z$/),
       generation: 1,
       nonce: expect.stringMatching(/^[0-9a-f]{32}$/),
       path: '007_walk',
     })
-    expect(started.stdout).toContain(
-      `published to origin as refs/postflight/${id}. Everyone who can read that repository`,
-    )
+    expect(started.stdout).toContain(`published to origin as ${ref}. Everyone who can read that repository`)
     expect(started.stdout).toContain('the name of this machine: one')
   })
 
-  it('is not started where the remote is unknown, or no repository', async () => {
+  it('is not started if the remote is unknown', async () => {
     const { one } = createMachines(['one'])
-
     expect(await refusal(one.workflow(...START, '--share', 'up'))).toContain('"up" is not a configured remote')
-    expect(await refusal(one.workflow(...START, '--share', 'https://example.org/x'))).toContain(
-      'not a configured remote',
-    )
     expect(one.has(WALK)).toBe(false)
   })
 
-  it('goes on where the remote cannot be reached: status says so, and the next command publishes', async () => {
+  it('goes on if the remote cannot be reached: status says so, and the next command publishes', async () => {
     const { one, remote } = createMachines(['one'])
     git(one.dir, 'remote', 'set-url', 'origin', `file://${remote}-away`)
-
     const started = await one.workflow(...START, '--share')
     const status = await one.workflow('status', '7')
     const shown = (await one.workflow('status', '7', '--json')).json()
     const published = await one.workflow('publish', '7')
     git(one.dir, 'remote', 'set-url', 'origin', `file://${remote}`)
     const next = await one.workflow('next', '7')
-
-    expect(started.status).toBe(0)
-    expect(started.stderr).toContain('was not published to "origin"')
+    const later = (await one.workflow('status', '7', '--json')).json()
+    expect(started).toMatchObject({ status: 0, stderr: expect.stringContaining('was not published to "origin"') })
     expect(status.stdout).toMatch(/shared with origin: not published yet\n {2}! not published: .*does not/)
     expect(shown.shared).toMatchObject({ remote: 'origin', published_at: null, is_published: false })
     expect(published).toMatchObject({ status: 1 })
     expect(next.stdout).toContain('prompt: phase plan')
-    expect(next.stderr).toBe('')
-    expect((await one.workflow('status', '7', '--json')).json().shared).toMatchObject({
-      is_published: true,
-      problem: null,
-    })
+    expect(next.stderr).not.toContain('not published')
+    expect(later.shared).toMatchObject({ is_published: true, problem: null })
   })
 })
 
 describe('the commands of a shared run', () => {
-  it('publish each change, also that of hooks before them, with its artifacts', async () => {
-    const { one, remote, id } = await waiting()
-    const ref = `refs/postflight/${id}`
-
+  it('publish each change, with its artifacts', async () => {
+    const { one, remote, id, ref } = await waiting()
     expect(treeOf(remote, ref)).toContain('folder/plan.md')
     expect(fileIn(remote, ref, 'state.json')).toContain('"standing":"asked"')
-    await one.workflow('reject', '7', '--reason', 'too short')
-    expect(fileIn(remote, ref, 'state.json')).toContain('too short')
-    await one.workflow('stop', '7', '--now')
-    expect(fileIn(remote, ref, 'state.json')).toContain('"outcome":"stopped"')
-    await one.workflow('resume', '7')
-    await one.workflow('abort', '7')
-    expect(fileIn(remote, ref, 'state.json')).toContain('"outcome":"aborted"')
-    const log = publishedLog(remote, id)
-    expect(new Set(log.map(({ commit }) => commit)).size).toBe(log.length)
+    for (const [words, published] of [
+      ['reject 7 --reason short', '"short"'],
+      ['stop 7 --now', '"outcome":"stopped"'],
+      ['resume 7', '"active":true'],
+      ['abort 7', '"outcome":"aborted"'],
+    ] as const) {
+      await one.workflow(...words.split(' '))
+      expect(fileIn(remote, ref, 'state.json'), words).toContain(published)
+    }
+    expect(publishedLog(remote, id)).toHaveLength(7)
   })
 
-  it('publish nothing where nothing has changed, and still find out who holds the run', async () => {
-    const { one, two, remote, id } = await waiting()
+  it('publish and keep nothing if nothing has changed, and still find out who holds the run', async () => {
+    const { one, two, remote, id, ref } = await waiting()
     const before = publishedLog(remote, id)
-
     expect(await one.workflow('publish', '7')).toMatchObject({ status: 0 })
     expect(publishedLog(remote, id)).toEqual(before)
     await two.workflow('resume', '7', '--shared', '--take')
-
-    expect(await refusal(one.workflow('publish', '7'))).toContain('has ended here: it goes on at two')
+    const moved = await refusal(one.workflow('publish', '7'))
+    expect(moved).toContain('has ended here: it goes on at two')
+    expect(moved).not.toContain('is kept at')
+    expect(git(remote, 'for-each-ref', '--format=%(refname)')).toBe(ref)
   })
 
   it('use no git and no network for a run that is not shared, nor does a look at a shared one', async () => {
     const { one, remote } = createMachines(['one'])
     await one.workflow(...START)
     git(one.dir, 'remote', 'set-url', 'origin', `file://${remote}-away`)
-
     expect(await one.workflow('next', '7')).toMatchObject({ status: 0, stderr: '' })
     expect(await refusal(one.workflow('publish', '7'))).toContain('is not shared: `postflight workflow share 007_walk`')
     expect(await refusal(one.workflow('release', '7'))).toContain('is not shared')
@@ -139,7 +129,6 @@ describe('the commands of a shared run', () => {
     const { one, remote } = createMachines(['one'])
     await one.workflow(...START)
     git(one.dir, 'remote', 'add', 'up', `file://${remote}`)
-
     expect(await one.workflow('share', '7', 'up')).toMatchObject({ status: 0 })
     expect(await one.workflow('share', '7', 'up')).toMatchObject({ status: 0 })
     expect(await refusal(one.workflow('share', '7'))).toContain('is shared with "up": release it there first')
@@ -163,18 +152,14 @@ describe('a released run', () => {
     await one.workflow('next', '7')
 
     expect(released.stdout).toContain('released: anyone may go on with it (origin)')
-    expect(resumed).toMatchObject({ status: 0 })
-    expect(resumed.stdout).toContain('waits for approval')
+    expect(resumed).toMatchObject({ status: 0, stdout: expect.stringContaining('waits for approval') })
     expect(two.read(`${WALK}/plan.md`)).toBe('the plan')
     expect(prompt.stdout).toContain('prompt: phase build')
     expect(back.stdout).toContain('▶ build')
     expect(one.state()).toMatchObject({ active: false, outcome: 'completed' })
     expect(two.state()).toMatchObject({ active: false, outcome: 'moved' })
-    expect(
-      publishedLog(remote, id)
-        .filter(({ subject }) => /taken/.test(subject))
-        .map(({ subject }) => subject),
-    ).toEqual([`${id}: taken by claim 2`, `${id}: taken by claim 3`])
+    const taken = publishedLog(remote, id).filter(({ subject }) => subject.includes('taken'))
+    expect(taken.map(({ subject }) => subject)).toEqual([`${id}: taken by claim 2`, `${id}: taken by claim 3`])
   })
 
   it('is inactive where it was released: stops are allowed, and no verdict counts it', async () => {
@@ -182,31 +167,24 @@ describe('a released run', () => {
     await one.workflow(...START, '--share', '--host-session', SESSION)
     const before = await one.hook(stop())
     await one.workflow('release', '7')
-
     const after = await one.hook(stop({ stop_hook_active: true }))
     const status = await one.cli(['status', '--exit-code'])
-
-    expect(before.answer.decision).toBe('block')
-    expect(after.answer).toEqual({})
-    expect(status).toMatchObject({ status: 0 })
+    expect([before.answer.decision, after.answer, status.status]).toEqual(['block', {}, 0])
     expect(status.stdout).toContain('○ goes on elsewhere: specs/007_walk')
-    expect(await refusal(one.workflow('resume', '7'))).toContain(
-      `\`postflight workflow resume ${one.state().id} --shared origin\``,
-    )
+    const resume = `\`postflight workflow resume ${one.state().id} --shared origin\``
+    expect(await refusal(one.workflow('resume', '7'))).toContain(resume)
     expect(await refusal(one.workflow('release', '7'))).toContain('has ended here: released')
     expect(await one.workflow('next', '7')).toMatchObject({ status: 1 })
   })
 
   it('is taken by one of two that want it at once', async () => {
-    const { one, two, three, remote, id } = await waiting()
+    const { one, two, three, remote, ref } = await waiting()
     await one.workflow('release', '7')
-
     const both = await Promise.all([two, three].map((machine) => machine.workflow('resume', '7', '--shared')))
-
     expect(both.map(({ status }) => status).sort()).toEqual([0, 1])
     const loser = both.find(({ status }) => status === 1)
     expect(loser?.stderr).toMatch(/is held by (?:two|three) for/)
-    const holder = JSON.parse(fileIn(remote, `refs/postflight/${id}`, 'holder.json'))
+    const holder = JSON.parse(fileIn(remote, ref, 'holder.json'))
     expect(holder).toMatchObject({ generation: 2, machine: both[0]?.status === 0 ? 'two' : 'three' })
     // What was refused leaves nothing behind.
     const left = both[0]?.status === 0 ? three : two
@@ -217,28 +195,23 @@ describe('a released run', () => {
 describe('a run that another machine holds', () => {
   it('is refused with machine, session and age, and taken with --take by a person alone', async () => {
     const { one, two, id } = await waiting()
-
     const held = await refusal(two.workflow('resume', '7', '--shared'))
     const agent = await two.cli(['workflow', 'resume', '7', '--shared', '--take'], { env: { CLAUDECODE: '1' } })
     const taken = await two.workflow('resume', '7', '--shared', '--take')
-
-    expect(held).toMatch(new RegExp(`${id} is held by one for \\d+ s: .*--shared origin --take`))
-    expect(agent.status).toBe(1)
-    expect(agent.stderr).toContain('only a person may take')
+    expect(held).toMatch(new RegExp(`${id} is held by one for \\d+ \\w+: .*--shared origin --take`))
+    expect(agent).toMatchObject({ status: 1, stderr: expect.stringContaining('only a person may take') })
     expect(taken).toMatchObject({ status: 0 })
     expect(await refusal(two.workflow('resume', '7', '--take'))).toContain('--take needs --shared')
     expect(one.state()).toMatchObject({ active: true })
   })
 
   it('ends where it was at the next command, which keeps what was not published, and allows the stops', async () => {
-    const { one, two, remote, id } = await waiting()
+    const { one, two, remote, ref } = await waiting()
     await two.workflow('resume', '7', '--shared', '--take')
     one.write(`${WALK}/plan.md`, 'a better plan')
-
     const told = await refusal(one.workflow('approve', '7'))
     const later = await one.workflow('next', '7', '--json')
-
-    const lost = `refs/postflight/${id}-lost-1`
+    const lost = `${ref}-lost-1`
     expect(told).toContain(`has ended here: it goes on at two, since`)
     expect(told).toContain(`what was not published is kept at ${lost}`)
     expect(fileIn(remote, lost, 'folder/plan.md')).toBe('a better plan')
@@ -246,15 +219,7 @@ describe('a run that another machine holds', () => {
     expect(one.read(`${WALK}/plan.md`)).toBe('a better plan')
     expect(later.json()).toMatchObject({ command: 'finish', outcome: 'moved' })
     expect((await one.hook(stop())).answer).toEqual({})
-    expect(fileIn(remote, `refs/postflight/${id}`, 'folder/plan.md')).toBe('the plan')
-  })
-
-  it('keeps nothing where everything was published', async () => {
-    const { one, two, remote } = await waiting()
-    await two.workflow('resume', '7', '--shared', '--take')
-
-    expect(await refusal(one.workflow('publish', '7'))).not.toContain('is kept at')
-    expect(git(remote, 'for-each-ref', '--format=%(refname)')).not.toContain('-lost-')
+    expect(fileIn(remote, ref, 'folder/plan.md')).toBe('the plan')
   })
 })
 
@@ -263,7 +228,6 @@ describe('what comes from a remote', () => {
     const { one, two } = await waiting()
     await one.workflow('release', '7')
     two.write(`${WALK}/plan.md`, 'my own plan')
-
     expect(await refusal(two.workflow('resume', '7', '--shared'))).toContain('would be overwritten: plan.md')
     expect(two.read(`${WALK}/plan.md`)).toBe('my own plan')
     expect(two.has(`${WALK}/workflow/state.json`)).toBe(false)
@@ -276,78 +240,50 @@ describe('what comes from a remote', () => {
     await two.workflow('reject', '7', '--reason', 'too short')
     await two.workflow('next', '7')
     await two.workflow('release', '7')
-
     expect(await one.workflow('resume', '7', '--shared')).toMatchObject({ status: 0 })
     expect(one.has(`${WALK}/plan.md`)).toBe(false)
     expect(readdirSync(one.at(WALK, 'artifacts/plan'))).toEqual(['1-plan.md'])
   })
 
   it('needs --trust for commands, and for prompts that are not those of the checkout', async () => {
-    const machines = createMachines(['one', 'two', 'three', 'four'])
-    const { one, two, three, four } = machines
-    const checked = [{ id: 'plan', prompt: 'Plan.', artifact: 'plan.md', check: { run: 'true' } }]
-    one.write('walk.json', JSON.stringify({ name: 'walk', phases: checked }))
-    two.write('walk.json', JSON.stringify({ name: 'walk', phases: checked }))
+    const { one, two, three } = createMachines(['one', 'two', 'three'])
+    const define = ({ write }: Machine, name: string, phases: readonly object[]) =>
+      write(`${name}.json`, JSON.stringify({ name, phases }))
+    for (const machine of [one, two]) define(machine, 'walk', CHECKED)
+    for (const machine of [one, three]) define(machine, 'plain', WALK_PHASES)
     await one.workflow(...START, '--share')
-    await one.workflow('start', '8', 'plain', '--definition', 'walk.json')
-    one.write('plain.json', JSON.stringify({ name: 'plain', phases: WALK_PHASES }))
     await one.workflow('start', '9', 'plain', '--definition', 'plain.json', '--share')
-    three.write('plain.json', JSON.stringify({ name: 'plain', phases: WALK_PHASES }))
-    four.write(
-      'plain.json',
-      JSON.stringify({ name: 'plain', phases: [{ id: 'a', prompt: 'Other.', artifact: 'a.md' }] }),
-    )
     await one.workflow('release', '7')
     await one.workflow('release', '9')
+    const otherPrompts = /prompts that are not those of this checkout.*git show [0-9a-f]{12}:state.json/
 
     expect(await refusal(two.workflow('resume', '7', '--shared'))).toMatch(
       /runs commands \(`true`\).*--shared origin --trust/,
     )
-    expect(await refusal(four.workflow('resume', '9', '--shared'))).toMatch(
-      /prompts that are not those of this checkout.*git show [0-9a-f]{12}:state.json/,
-    )
-    expect(await refusal(two.workflow('resume', '9', '--shared'))).toContain(
-      'prompts that are not those of this checkout',
-    )
+    expect(await refusal(two.workflow('resume', '9', '--shared'))).toMatch(otherPrompts)
+    define(two, 'plain', [{ id: 'a', prompt: 'Other.', artifact: 'a.md' }])
+    expect(await refusal(two.workflow('resume', '9', '--shared'))).toMatch(otherPrompts)
     expect(await three.workflow('resume', '9', '--shared')).toMatchObject({ status: 0 })
     expect(await two.workflow('resume', '7', '--shared', '--trust')).toMatchObject({ status: 0 })
   })
 
   it('counts no receipt of another machine', async () => {
     const { one, two } = createMachines(['one', 'two'])
-    const phases = [
-      { id: 'plan', prompt: 'Plan.', artifact: 'plan.md', check: { run: 'true' }, approve: true },
-      { id: 'build', prompt: 'Build.', artifact: 'built.md' },
-    ]
-    for (const each of [one, two]) each.write('walk.json', JSON.stringify({ name: 'walk', phases }))
+    for (const { write } of [one, two]) write('walk.json', JSON.stringify({ name: 'walk', phases: CHECKED }))
     await one.workflow(...START, '--share')
     await one.workflow('next', '7')
     one.write(`${WALK}/plan.md`, 'the plan')
     await one.workflow('check', '7')
     await one.workflow('release', '7')
-
     await two.workflow('resume', '7', '--shared', '--trust')
-
     expect(one.has(`${WALK}/checks/plan/1-1.json`)).toBe(true)
     expect(two.has(`${WALK}/checks`)).toBe(false)
-  })
-
-  it('writes no control characters on the screen', async () => {
-    const { one, two } = createMachines(['one', 'two'])
-    const env = { POSTFLIGHT_MACHINE: 'e\u001b[2Jvil' }
-    await one.cli(['workflow', ...START, '--share'], { env })
-
-    const held = await refusal(two.workflow('resume', '7', '--shared'))
-    const status = await two.cli(['status', '--shared'])
-
-    expect(held).toContain('is held by e')
-    for (const text of [held, status.stdout]) expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f]/)
   })
 })
 
 describe('status --shared', () => {
   it('shows every run of the remote: who holds it, what it needs, and what was lost', async () => {
-    const { one, two, remote, id } = await waiting()
+    const { one, two, remote, id, ref } = await waiting()
     await two.workflow('start', '8', 'other', '--definition', 'walk.json', '--share')
     await two.workflow('release', '8')
 
@@ -359,33 +295,25 @@ describe('status --shared', () => {
     const lost = await one.cli(['status', '--shared', '--exit-code'])
 
     expect(here.stdout).toMatch(/● 007_walk · walk · phase plan.* · waits for approval · held here for/)
-    expect(here.stdout).toMatch(/● 008_other · .* · released \d+ s ago/)
+    expect(here.stdout).toMatch(/● 008_other · .* · released .* ago/)
     expect(here.stdout).toMatch(/→ postflight workflow resume wf_\w+ --shared origin/)
     expect(there.clean).toBe(false)
     const rows = Object.fromEntries(there.runs.map((run: JsonDocument) => [run.task, run]))
-    expect(rows['007_walk']).toMatchObject({
-      id,
-      machine: 'one',
-      here: false,
-      needs: 'approval',
-      fix: null,
-      phase: 'plan',
-    })
+    const plan = { needs: 'approval', fix: null, phase: 'plan' }
+    expect(rows['007_walk']).toMatchObject({ id, machine: 'one', here: false, ...plan })
     expect(rows['008_other']).toMatchObject({ machine: null, needs: 'prompt' })
     expect(lost.status).toBe(1)
-    expect(lost.stdout).toContain(`refs/postflight/${id}-lost-1 keeps what was not published`)
+    expect(lost.stdout).toContain(`${ref}-lost-1 keeps what was not published`)
     expect(git(remote, 'for-each-ref').split('\n')).toHaveLength(3)
   })
 
   it('is clean without runs and with completed ones, and goes with no other option', async () => {
     const { one } = createMachines(['one'])
-
     const none = await one.cli(['status', '--shared', '--exit-code'])
     await one.workflow(...START, '--share')
     const open = await one.cli(['status', '--shared', '--exit-code'])
     await one.workflow('abort', '7')
     const ended = await one.cli(['status', '--shared', '--exit-code'])
-
     expect([none, open, ended].map(({ status }) => status)).toEqual([0, 1, 0])
     expect(none.stdout).toBe('no shared runs in origin\n')
     expect(await one.cli(['status', '--shared', '--watch'])).toMatchObject({ status: 64 })

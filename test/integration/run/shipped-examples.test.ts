@@ -25,25 +25,18 @@ function packageWithPrompt(project: Project): string {
 }
 
 describe.concurrent('the name of a shipped example', () => {
-  it.each(['four-phases', 'generate-validate-debug', 'research-plan-implement', 'spec-kit'])(
-    'is valid, drawn, simulated and started as a definition: %s',
-    async (name) => {
-      const project = createSourceProject()
-
-      const validated = await project.cli(['workflow', 'validate', name, '--json'])
-      const drawn = await project.cli(['workflow', 'graph', name])
-      const simulated = await project.cli(['workflow', 'simulate', name, '--json'])
-      const started = await project.cli(['workflow', 'start', '7', 'x', '--definition', name, '--json'])
-
-      expect(validated.json()).toMatchObject({
-        ...{ valid: true, faults: [], warnings: [] },
-        file: expect.stringContaining(exampleAt(`${name}.`)),
-      })
-      expect(drawn).toMatchObject({ status: 0, stdout: expect.stringMatching(/^flowchart/) })
-      expect(simulated.json()).toMatchObject({ outcome: 'completed' })
-      expect(started.json()).toMatchObject({ task: '007_x' })
-    },
-  )
+  it.each(NAMES.split(', '))('is valid, drawn, simulated and started as a definition: %s', async (name) => {
+    const project = createSourceProject()
+    const validated = await project.cli(['workflow', 'validate', name, '--json'])
+    const drawn = await project.cli(['workflow', 'graph', name])
+    const simulated = await project.cli(['workflow', 'simulate', name, '--json'])
+    const started = await project.cli(['workflow', 'start', '7', 'x', '--definition', name, '--json'])
+    const file = expect.stringContaining(exampleAt(`${name}.`))
+    expect(validated.json()).toMatchObject({ valid: true, faults: [], warnings: [], file })
+    expect(drawn).toMatchObject({ status: 0, stdout: expect.stringMatching(/^flowchart/) })
+    expect(simulated.json()).toMatchObject({ outcome: 'completed' })
+    expect(started.json()).toMatchObject({ task: '007_x' })
+  })
 
   it('is found by the built CLI', async () => {
     const run = await createProject({ specs: false }).cli(['workflow', 'validate', 'spec-kit', '--json'])
@@ -56,7 +49,6 @@ describe.concurrent('the name of a shipped example', () => {
       (await project.cli(['workflow', 'simulate', 'spec-kit', '--json'])).json().path
     mkdirSync(project.at('spec-kit'))
     expect(await pathOf()).toContainEqual({ phase: 'specify', visit: 1 })
-
     const other = createSourceProject()
     other.write('spec-kit', flow('own'))
     const own = await other.cli(['workflow', 'simulate', 'spec-kit', '--json'])
@@ -69,12 +61,10 @@ describe.concurrent('the name of a shipped example', () => {
     project.write('flow.json', flow('own'))
     await project.cli(['workflow', 'start', '7', 'x', '--definition', 'flow.json', '--host-session', 's'])
     project.write('specs/spec-kit/notes.md', '')
-
     const beside = await graph()
     rmSync(project.at('specs/spec-kit'), { recursive: true })
     renameSync(project.at('specs/007_x'), project.at('specs/spec-kit'))
     const inside = await graph()
-
     expect(beside).toContain('specify')
     expect(inside).toContain('own')
     expect(inside).not.toContain('specify')
@@ -90,35 +80,21 @@ describe.concurrent('the name of a shipped example', () => {
     const project = createSourceProject()
     const packageFolder = packageWithPrompt(project)
     project.write('prompts/review.md', 'Read the project.\n')
-
     await project.cli(['workflow', 'start', '7', 'x', '--definition', 'review'], { packageFolder })
     const next = await project.cli(['workflow', 'next', '7', '--json'])
-
     expect(next.json().prompt).toContain('Read the package.')
   })
 
   it.each([
-    'spec-kti',
-    'missing.yaml',
-    'orchestrator-agent',
-    '../examples/spec-kit',
-    'examples/spec-kit.yaml',
-    'spec-kit.yaml',
-    'SPEC-KIT',
-    'constructor',
+    ...['spec-kti', 'missing.yaml', 'orchestrator-agent', '../examples/spec-kit', 'examples/spec-kit.yaml'],
+    ...['spec-kit.yaml', 'SPEC-KIT', 'constructor'],
   ])('is taken only as it is listed: %s leads to a message with the names', async (given) => {
     const project = createSourceProject()
-    const ways = [
-      ['workflow', 'validate', given],
-      ['workflow', 'simulate', given],
-      ['workflow', 'start', '7', 'x', '--definition', given],
-    ]
-    for (const words of ways) {
-      const run = await project.cli(words)
+    for (const words of ['validate', 'simulate', 'start 7 x --definition']) {
+      const run = await project.cli(['workflow', ...words.split(' '), given])
       expect(run).toMatchObject({ status: 65, stdout: '' })
-      expect(run.stderr).toBe(
-        `postflight: ${join(project.dir, given)} does not exist: check the path, or name one of the shipped examples: ${NAMES}.\n`,
-      )
+      expect(run.stderr).toContain(`postflight: ${join(project.dir, given)} does not exist: `)
+      expect(run.stderr).toContain(`the shipped examples: ${NAMES}.\n`)
     }
     expect(project.has('specs/007_x')).toBe(false)
   })
@@ -130,11 +106,8 @@ describe.concurrent('the name of a shipped example', () => {
   })
 
   it.each([
-    ['workflow validate '],
-    ['workflow simulate '],
-    ['workflow graph '],
-    ['workflow start 7 --definition '],
-    ['workflow start 7 --definition='],
+    ...['workflow validate ', 'workflow simulate ', 'workflow graph '],
+    ...['workflow start 7 --definition ', 'workflow start 7 --definition='],
   ])('is offered by completion, with the files of the folder, after %j', async (line) => {
     const project = createSourceProject({ specs: false })
     const run = await project.cli(['complete', '--json', '--', ...line.split(' ')])

@@ -7,17 +7,7 @@ import type { Definition } from '../../../src/run/definition/definition.ts'
 import { findPhase } from '../../../src/run/definition/definition.ts'
 import { answering, type Script, simulatedStepCount } from '../../../src/run/machine/simulate.ts'
 import { budgetedDefinition, readyDefinition } from '../../property/run/arbitraries.ts'
-import { createSourceProject, type Project } from '../../support/project.ts'
-
-/** The fields of a prompt in both documents. */
-interface Due {
-  readonly phase: string
-  readonly step: number | null
-  readonly attempt: number | null
-  readonly prompt: string | null
-  readonly artifact: string | null
-  readonly batch: readonly Due[] | null
-}
+import { createSourceProject, type JsonDocument, type Project } from '../../support/project.ts'
 
 /** The number of steps in every artifact. */
 const STEPS = 2
@@ -50,7 +40,7 @@ async function runReally(project: Project, definition: Definition, script: Scrip
   const asPlaceholders = (text: string | null): string | null =>
     text?.replaceAll(folder, 'specs/TASK').replaceAll('007_flow', 'TASK') ?? null
   const answer = answering(script)
-  const prompts: Due[] = []
+  const prompts: JsonDocument[] = []
   for (;;) {
     const next = (await project.cli(['workflow', 'next', '7', '--json'])).json()
     if (next.command === 'finish') return { prompts, last: next }
@@ -61,7 +51,7 @@ async function runReally(project: Project, definition: Definition, script: Scrip
     const { command: _command, outcome: _outcome, why: _why, ...due } = next
     const phase = findPhase(definition, due.phase)
     if (phase === undefined) throw new Error(due.phase)
-    const shown = (one: Due): Due => ({ ...one, prompt: asPlaceholders(one.prompt) })
+    const shown = (one: JsonDocument) => ({ ...one, prompt: asPlaceholders(one.prompt) })
     prompts.push({ ...shown(due), batch: due.batch?.map(shown) ?? null })
     for (const work of due.batch ?? [due]) {
       const given = answer(phase, { step: work.step ?? undefined })
@@ -90,16 +80,11 @@ function withOptions(): Project {
 describe('a simulation', () => {
   it('prints the path, the number of prompts and their maximum', async () => {
     const project = createSourceProject()
-    const check = {
-      id: 'check',
-      prompt: 'p',
-      artifact: 'c.json',
-      next: { pass: 'work', fail: 'check', verdict: '/ok' },
-    }
+    const next = { pass: 'work', fail: 'check', verdict: '/ok' }
+    const check = { id: 'check', prompt: 'p', artifact: 'c.json', next }
     project.write('flow.json', JSON.stringify({ name: 'flow', phases: [check, WORK] }))
     const run = await project.cli(['workflow', 'simulate', 'flow.json', '--fail', 'check:1', '--fail', 'work/2'])
-    expect(run.status, run.stderr).toBe(0)
-    expect(run.stdout.trimEnd().split('\n')).toEqual([
+    expect(run.stdout.trimEnd().split('\n'), run.stderr).toEqual([
       'flow: check → check → work → completed',
       '   1  prompt: phase check, attempt 1',
       '   2  prompt: phase check, attempt 1',
@@ -167,9 +152,8 @@ describe('a simulation', () => {
           expect(simulated.prompt_count).toBeLessThanOrEqual(simulated.prompt_bound)
           // Steps at once leave no file behind.
           if (definition.phases.every(({ parallel, steps }) => steps === undefined || parallel > 1)) {
-            expect(readdirSync(project.at('specs/007_flow')).filter((name) => name.startsWith('step-result-'))).toEqual(
-              [],
-            )
+            const left = readdirSync(project.at('specs/007_flow'))
+            expect(left.filter((name) => name.startsWith('step-result-'))).toEqual([])
           }
           for (const { batch } of prompts) seen.batches += batch === null ? 0 : 1
           seen.approvals += definition.phases.some(({ approve }) => approve) ? 1 : 0

@@ -7,34 +7,12 @@ import { createSourceProject, type JsonDocument, type Project } from '../../supp
 const IN_TASK = 'specs/001-photo-albums'
 const EXAMPLE = `${PACKAGE}/examples/spec-kit.yaml`
 
+/** As long as the example asks for. */
 const SPEC = `# Feature Specification: Photo Albums
 
-**Feature Branch**: \`001-photo-albums\`
-**Status**: Draft
+${'1. **Given** a photo, **When** it is dragged onto an album, **Then** the album shows it\n'.repeat(3)}`
 
-## User Scenarios & Testing *(mandatory)*
-
-### User Story 1 - Sort photos into albums (Priority: P1)
-
-**Acceptance Scenarios**:
-
-1. **Given** a photo, **When** it is dragged onto an album, **Then** the album shows it
-`
-
-const PLAN = `# Implementation Plan: Photo Albums
-
-**Branch**: \`001-photo-albums\` | **Spec**: [spec.md](spec.md)
-
-## Technical Context
-
-**Language/Version**: TypeScript 5.9
-**Storage**: SQLite
-**Project Type**: single
-
-## Constitution Check
-
-*GATE: Must pass before Phase 0 research. Re-check after Phase 1 design.* No violations.
-`
+const PLAN = `# Implementation Plan: Photo Albums\n\n${'**Language/Version**: TypeScript 5.9\n'.repeat(6)}`
 
 const TASKS = `---
 description: "Task list for photo albums"
@@ -42,13 +20,9 @@ description: "Task list for photo albums"
 
 # Tasks: Photo Albums
 
-**Input**: Design documents from \`/specs/001-photo-albums/\`
-**Prerequisites**: plan.md (required), spec.md (required for user stories)
-
 ## Format: \`[ID] [P?] [Story] Description\`
 
 - **[P]**: Can run in parallel (different files, no dependencies)
-- Include exact file paths in descriptions
 
 ## Phase 1: Setup (Shared Infrastructure)
 
@@ -57,22 +31,13 @@ description: "Task list for photo albums"
 
 ---
 
-## Phase 2: Foundational (Blocking Prerequisites)
-
 **⚠️ CRITICAL**: No user story work can begin until this phase is complete
 
 - [ ] T003 Setup database schema in src/db/schema.sql
 
-**Checkpoint**: Foundation ready
-
-## Phase 3: User Story 1 - Sort photos into albums (Priority: P1) 🎯 MVP
-
 > **NOTE: Write these tests FIRST, ensure they FAIL before implementation**
 
 - [ ] T004 [P] [US1] Contract test for POST /albums in tests/contract/test_albums.ts
-- [ ] T005 [US1] Implement AlbumService in src/services/albums.ts (depends on T003)
-
-## Parallel Example: User Story 1
 
 \`\`\`bash
 - [ ] Task: "Contract test for POST /albums"
@@ -86,10 +51,7 @@ function specKitProject(files: Readonly<Record<string, string>>): Project {
   for (const name of ['spec', 'plan', 'tasks', 'checklist']) {
     project.write(`.specify/templates/${name}-template.md`, '# [FEATURE NAME]\n')
   }
-  project.write(
-    `${IN_TASK}/checklists/requirements.md`,
-    '# Specification Quality Checklist\n\n- [ ] No [NEEDS CLARIFICATION] markers\n',
-  )
+  project.write(`${IN_TASK}/checklists/requirements.md`, '- [ ] No [NEEDS CLARIFICATION] markers\n')
   project.write(`${IN_TASK}/contracts/albums.yaml`, 'openapi: 3.1.0\n')
   for (const [name, text] of Object.entries(files)) project.write(`${IN_TASK}/${name}`, text)
   return project
@@ -120,14 +82,10 @@ describe('the example for spec-kit', () => {
       'T002 [P] Configure linting and formatting tools',
       'T003 Setup database schema in src/db/schema.sql',
       'T004 [P] [US1] Contract test for POST /albums in tests/contract/test_albums.ts',
-      'T005 [US1] Implement AlbumService in src/services/albums.ts (depends on T003)',
     ])
     expect(project.read(`${IN_TASK}/tasks.md`)).toBe(TASKS.replaceAll(/- \[ \] (?=T\d)/g, '- [x] '))
     expect(project.read(`${IN_TASK}/spec.md`)).toBe(SPEC)
-    project.write(
-      `${IN_TASK}/checklists/acceptance.md`,
-      'All scenarios of the specification hold: the tests say so. '.repeat(3),
-    )
+    project.write(`${IN_TASK}/checklists/acceptance.md`, 'All scenarios hold: the tests say so. '.repeat(3))
     const end = await project.cli(['workflow', 'next', '1', '--json'])
     expect(end.json()).toMatchObject({ command: 'finish', outcome: 'completed' })
   })
@@ -136,19 +94,9 @@ describe('the example for spec-kit', () => {
     const project = specKitProject({})
     const feature = 'Sort photos into albums'
     await workflow(project, 'start', '1', '--definition', EXAMPLE, '--set', `feature=${feature}`)
-
-    const phases: [string, string][] = [
-      ['specify', 'spec.md'],
-      ['plan', 'plan.md'],
-      ['tasks', 'tasks.md'],
-    ]
-    for (const [phase, file] of phases) {
-      const due = await workflow(project, 'next', '1')
-      expect(due).toMatchObject({ phase, artifact: file })
-      if (phase === 'specify') expect(due.prompt).toContain(feature)
-      project.write(`${IN_TASK}/${file}`, { 'spec.md': SPEC, 'plan.md': PLAN, 'tasks.md': TASKS }[file] ?? '')
-    }
-
-    expect(await workflow(project, 'next', '1')).toMatchObject({ command: 'wait' })
+    const due = await workflow(project, 'next', '1')
+    expect(due).toMatchObject({ phase: 'specify', artifact: 'spec.md', prompt: expect.stringContaining(feature) })
+    project.write(`${IN_TASK}/spec.md`, SPEC)
+    expect(await workflow(project, 'next', '1')).toMatchObject({ phase: 'plan', artifact: 'plan.md' })
   })
 })

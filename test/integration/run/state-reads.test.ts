@@ -3,22 +3,15 @@
 import type { BigIntStats } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { type Around, instrument, original } from '../../stress/support/instrument.ts'
-import { OTHER_SESSION, SESSION, stop } from '../../support/payloads.ts'
-import { claudeHookEnv, createSourceProject, type HookRun, type Project } from '../../support/project.ts'
-
-const IN_TASK = 'specs/007_flow'
-
-const phase = (at: number, more: object) => ({ id: `p${at}`, prompt: 'p', artifact: `${at}.json`, ...more })
+import { type Flow, IN_SESSION, IN_TASK, startFlow } from '../../support/flow.ts'
+import { OTHER_SESSION, SESSION } from '../../support/payloads.ts'
 
 describe('the state that a stop has read', () => {
   const STATE = `${IN_TASK}/workflow/state.json`
 
   /** A stop of a run whose state seems to be written `agoMs` before; `around` sees the calls about files. */
-  async function stopAfter(agoMs: number, around: (project: Project) => Around): Promise<HookRun & { reads: number }> {
-    const project = createSourceProject()
-    const file = project.write('flow.json', JSON.stringify({ name: 'small', phases: [phase(0, {})] }))
-    const env = { CLAUDE_CODE_SESSION_ID: SESSION }
-    await project.cli(['workflow', 'start', '7', 'flow', '--definition', file], { env })
+  async function stopAfter(agoMs: number, around: (project: Flow) => Around) {
+    const project = await startFlow([{ id: 'p', prompt: 'p', artifact: '0.json' }], { env: IN_SESSION })
     let reads = 0
     const calls = around(project)
     const { end } = instrument([project.dir], (call, run) => {
@@ -32,7 +25,7 @@ describe('the state that a stop has read', () => {
       return result
     })
     try {
-      return { ...(await project.hook(stop(), { env: claudeHookEnv(project, SESSION) })), reads }
+      return { answer: await project.stopped(), reads }
     } finally {
       end()
     }
@@ -61,7 +54,6 @@ describe('the state that a stop has read', () => {
       }
       return run()
     })
-
     expect(replaced).toBe(true)
     expect(answer).toEqual({})
   })

@@ -1,12 +1,17 @@
 /** Workflows that only the CLI drives: an orchestrating agent's loop, its failures, and how people see them. */
 
-import { chmodSync, mkdirSync, readFileSync, rmSync, symlinkSync, truncateSync } from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { type Flow, flowProject, IN_TASK, startFlow as started } from '../../support/flow.ts'
 import { CLI, canRun, PACKAGE, runProcess, skipNote } from '../../support/process.ts'
 import { createSourceProject, type JsonDocument, withoutPrivileges } from '../../support/project.ts'
 
 const HAS_JQ = canRun('command -v jq')
+
+const PAGE = readFileSync(`${PACKAGE}/docs/workflow.md`, 'utf8')
+const PAGE_FLOW = /```yaml\n(# yaml-language-server[\s\S]*?)```/.exec(PAGE)?.[1] ?? ''
+
+const STATE = `${IN_TASK}/workflow/state.json`
 
 /** The phases of a run with one. */
 const one = (more: object = {}): object[] => [{ id: 'only', prompt: 'do it', artifact: 'out.txt', ...more }]
@@ -15,24 +20,18 @@ describe('`workflow next` alone', () => {
   it.skipIf(!HAS_JQ)(
     `works with the loop in docs/workflow.md, exactly as printed${skipNote(HAS_JQ, 'jq is not installed')}`,
     async () => {
-      const page = readFileSync(`${PACKAGE}/docs/workflow.md`, 'utf8')
-      const loop = /```bash\n((?:(?!```)[\s\S])*?my-agent[\s\S]*?)```/.exec(page)?.[1] ?? ''
+      const loop = /```bash\n((?:(?!```)[\s\S])*?my-agent[\s\S]*?)```/.exec(PAGE)?.[1] ?? ''
       const project = createSourceProject()
-      project.write('flow.yaml', /```yaml\n(# yaml-language-server[\s\S]*?)```/.exec(page)?.[1] ?? '')
+      project.write('flow.yaml', PAGE_FLOW)
       mkdirSync(project.at('specs/259_x'))
-      project.write(
-        'my-agent',
-        `#!/bin/sh
-      case $(cat) in
+      const agent = `case $(cat) in
         *plan.json*) echo '{"steps": ["one", "two"]}' > specs/259_x/plan.json ;;
         *step-result.json*) echo '{"success": true}' > specs/259_x/step-result.json ;;
-      esac`,
-        0o755,
-      )
-      const ran = await project.shell(`postflight() { node "${CLI}" "$@"; }\n${loop}`, {
-        shell: 'bash',
-        env: { PATH: `${project.dir}:${project.env.PATH}` },
-      })
+      esac`
+      project.write('my-agent', `#!/bin/sh\n${agent}`, 0o755)
+      const env = { PATH: `${project.dir}:${project.env.PATH}` }
+      const script = `postflight() { node "${CLI}" "$@"; }\n${loop}`
+      const ran = await project.shell(script, { shell: 'bash', env })
       expect(ran, ran.stderr).toMatchObject({ status: 0, stderr: '' })
       expect(ran.stdout).toMatch(/\ncompleted\nnull\n$/)
       expect(project.has('specs/259_x/step-results/execute/2-1.json')).toBe(true)
@@ -40,57 +39,34 @@ describe('`workflow next` alone', () => {
   )
 
   it('works with the workflow in docs/workflow.md, which has no warnings and asks again for a plan without a list', async () => {
-    const page = readFileSync(`${PACKAGE}/docs/workflow.md`, 'utf8')
     const project = flowProject([])
-    project.write('flow.yaml', /```yaml\n(# yaml-language-server[\s\S]*?)```/.exec(page)?.[1] ?? '')
-    expect((await project.workflow('validate', 'flow.yaml', '--json')).json()).toMatchObject({
-      valid: true,
-      warnings: [],
-    })
+    project.write('flow.yaml', PAGE_FLOW)
+    const validated = (await project.workflow('validate', 'flow.yaml', '--json')).json()
+    expect(validated).toMatchObject({ valid: true, warnings: [] })
     await project.workflow('start', '7', 'flow', '--definition', 'flow.yaml')
     await project.next()
     project.put('plan.json', '{"steps": "no"}')
     const again = await project.next()
     expect(again).toMatchObject({ command: 'prompt', phase: 'plan', attempt: 2 })
-    expect(again.prompt).toContain(
-      'plan.json does not match its schema: the value at "/steps" must satisfy type: array',
-    )
+    expect(again.prompt).toContain('plan.json does not match its schema: the value at "/steps"')
     project.put('plan.json', '{"steps": ["one"]}')
     expect(await project.next()).toMatchObject({ phase: 'execute', step: 1 })
   })
 })
 
-describe('an agent that never writes its artifact', () => {
-  it('gets max_attempts prompts; then the run is stalled, status says why, and resume tries again', async () => {
-    const project = await started(one({ max_attempts: 2 }))
-    expect(await project.next()).toMatchObject({ command: 'prompt', attempt: 1 })
-    const again = await project.next()
-    expect(again).toMatchObject({ command: 'prompt', attempt: 2 })
-    expect(again.prompt).toContain('Problem with the last result: out.txt is missing')
-    expect(await project.next()).toMatchObject({ command: 'finish', outcome: 'stalled' })
-    expect(await project.next()).toMatchObject({ command: 'finish', outcome: 'stalled' })
-
-    const status = await project.workflow('status', '7')
-    expect(status.stdout).toMatch(
-      /✗ only .*attempt 2 of 2( · \d+ s)?\n {2}! 2 attempts failed, most recently: out.txt is missing/,
-    )
-
-    expect((await project.workflow('resume', '7')).status).toBe(0)
-    expect(await project.next()).toMatchObject({ command: 'prompt', attempt: 3 })
-    project.put('out.txt', 'here')
-    expect(await project.next()).toMatchObject({ command: 'finish', outcome: 'completed' })
-    expect((await project.workflow('resume', '7')).status).toBe(1)
-  })
-
-  it('passes an advisory gate with a warning', async () => {
-    const project = await started(one({ gate: 'advisory' }))
-    await project.next()
-    expect(await project.next()).toMatchObject({
-      ...{ command: 'finish', outcome: 'completed' },
-      why: expect.stringMatching(/^1 step or artifact was skipped/),
-    })
-    expect((await project.workflow('history', '7')).stdout).toMatch(/warn .*out.txt is missing/)
-  })
+it('an agent that never writes its artifact stalls the run, status says why, and resume tries again', async () => {
+  const project = await started(one({ max_attempts: 2 }))
+  expect(await project.next()).toMatchObject({ command: 'prompt', attempt: 1 })
+  expect(await project.next()).toMatchObject({ command: 'prompt', attempt: 2 })
+  for (const _ of 'ab') expect(await project.next()).toMatchObject({ command: 'finish', outcome: 'stalled' })
+  expect((await project.workflow('status', '7')).stdout).toMatch(
+    /✗ only .*attempt 2 of 2( · \d+ s)?\n {2}! 2 attempts failed, most recently: out.txt is missing/,
+  )
+  expect((await project.workflow('resume', '7')).status).toBe(0)
+  expect(await project.next()).toMatchObject({ command: 'prompt', attempt: 3 })
+  project.put('out.txt', 'here')
+  expect(await project.next()).toMatchObject({ command: 'finish', outcome: 'completed' })
+  expect((await project.workflow('resume', '7')).status).toBe(1)
 })
 
 describe('steps', () => {
@@ -113,12 +89,11 @@ describe('steps', () => {
     project.put('step-result.json', '{"success": false, "summary": "too hard"}')
     expect((await project.next()).prompt).toContain('Problem with the last result: too hard')
     project.put('step-result.json', '{"success": false}')
-    const why = '1 step or artifact was skipped (`postflight workflow history <task>` says which)'
-    expect(await project.next()).toMatchObject({ command: 'finish', outcome: 'completed', why })
+    const { outcome, why } = await project.next()
+    expect(outcome).toBe('completed')
     expect((await project.workflow('status', '7')).stdout).toContain(`! ${why}`)
-    for (const name of ['1-1', '1-2', '2-1', '2-2']) {
-      expect(project.has(`${IN_TASK}/step-results/work/${name}.json`)).toBe(true)
-    }
+    const archived = Object.keys(project.snapshot(`${IN_TASK}/step-results/work`))
+    expect(archived).toEqual(['1-1.json', '1-2.json', '2-1.json', '2-2.json'])
     expect((await project.workflow('history', '7')).stdout).toMatch(/step-skipped work {2}step 2, attempt 2/)
   })
 
@@ -126,43 +101,31 @@ describe('steps', () => {
     ['a file', (project: Flow) => project.put('step-results', 'not ours')],
     ['a link', (project: Flow) => symlinkSync(project.dir, project.at(IN_TASK, 'step-results'))],
     ['below a file', (project: Flow) => project.put('step-results/work', 'not ours')],
-  ])('are not done, skipped or lost where their archive cannot be written: %s', async (_what, make) => {
+  ])('are not done, skipped or lost if their archive cannot be written: %s', async (_what, make) => {
     const project = await started([{ id: 'work', steps: ['first', 'second'] }])
     await project.next()
     make(project)
-    const before = project.read(`${IN_TASK}/workflow/state.json`)
-    const result = project.put('step-result.json', '{"success": true}')
+    const before = project.state()
+    project.put('step-result.json', '{"success": true}')
     const run = await project.workflow('next', '7', '--json')
     expect(run).toMatchObject({ status: 73, stderr: expect.stringContaining('step-results') })
-    expect(readFileSync(result, 'utf8')).toBe('{"success": true}')
+    expect(project.read(`${IN_TASK}/step-result.json`)).toBe('{"success": true}')
     // Only what it was about to archive is noted.
-    const after = project.state()
-    expect(after).toEqual({ ...JSON.parse(before), archiving: ['1-1.json'] })
+    expect(project.state()).toEqual({ ...before, archiving: ['1-1.json'] })
     rmSync(project.at(IN_TASK, 'step-results'), { recursive: true })
     expect(await project.next()).toMatchObject({ phase: 'work', step: 2, attempt: 1 })
   })
 
   it.each([
-    [
-      'list.json, which lists the steps, is missing: create it, then run `postflight workflow resume <task>`',
-      undefined,
-    ],
+    ['list.json, which lists the steps, is missing: create it, then run `postflight', undefined],
     ['list.json is not JSON', 'no json'],
     ['list.json has no list', '{}'],
-    [
-      'list.json has no list of steps at "/a~1b/0": fix the file, then run `postflight workflow resume <task>`',
-      '{"a/b": [3]}',
-    ],
+    ['list.json has no list of steps at "/a~1b/0": fix the file, then run `postflight', '{"a/b": [3]}'],
     ['more than the maximum of 1000: fix the file, then run', JSON.stringify({ 'a/b': [Array(1001).fill('x')] })],
   ])('that are not found stall the run until the file is repaired: %s', async (why, content) => {
     const project = await started([work])
     if (content !== undefined) project.put('list.json', content)
-    expect(await project.next()).toMatchObject({
-      command: 'finish',
-      outcome: 'stalled',
-      why: expect.stringContaining(why),
-    })
-    expect((await project.workflow('status', '7')).stdout).toContain(', then run `postflight workflow resume <task>`')
+    expect(await project.next()).toMatchObject({ outcome: 'stalled', why: expect.stringContaining(why) })
     project.put('list.json', '{"a/b": [["mended"]]}')
     await project.workflow('resume', '7')
     expect((await project.next()).prompt).toContain('Do mended')
@@ -175,48 +138,35 @@ function linkAway(project: Flow): void {
   symlinkSync(project.at('elsewhere'), project.at(IN_TASK, 'sub'))
 }
 
+const linkTo = (target: string) => (project: Flow) => {
+  mkdirSync(project.at(IN_TASK, 'sub'))
+  symlinkSync(target, project.at(IN_TASK, 'sub/out.txt'))
+}
+
 describe('bad input', () => {
   it('a definition with faults starts nothing', async () => {
     const project = flowProject(one({ next: 'nowhere' }))
-    expect(await project.workflow('start', '7', 'flow', '--definition', 'flow.json')).toMatchObject({
-      status: 65,
-      stderr: expect.stringContaining('phases.0.next: unknown phase "nowhere"'),
-    })
+    const run = await project.workflow('start', '7', 'flow', '--definition', 'flow.json')
+    expect(run).toMatchObject({ status: 65, stderr: expect.stringContaining('phases.0.next: unknown phase "nowhere"') })
     expect(project.has(IN_TASK)).toBe(false)
   })
 
-  it.each(['--host-session', '--parent-session'])(
-    'a %s that is not one line of text starts and resumes nothing',
-    async (option) => {
-      const project = await started(one())
-      const before = project.snapshot('specs')
-      for (const value of ['', 'two\nlines']) {
-        for (const words of [
-          ['start', '7', '--definition', 'flow.json', '--fresh'],
-          ['resume', '7'],
-        ]) {
-          const run = await project.workflow(...words, option, value)
-          expect(run).toMatchObject({
-            status: 64,
-            stderr: expect.stringContaining(`${option} must be one line of text`),
-          })
-        }
+  it.each(['host', 'parent'])('a --%s-session that is not one line starts and resumes nothing', async (which) => {
+    const project = await started(one())
+    const before = project.snapshot('specs')
+    for (const value of ['', 'two\nlines']) {
+      for (const words of ['start 7 --definition flow.json --fresh', 'resume 7']) {
+        const run = await project.workflow(...words.split(' '), `--${which}-session`, value)
+        expect(run).toMatchObject({ status: 64, stderr: expect.stringContaining('-session must be one line of text') })
       }
-      expect(project.snapshot('specs')).toEqual(before)
-    },
-  )
+    }
+    expect(project.snapshot('specs')).toEqual(before)
+  })
 
-  it.each([
-    ['a folder', (project: Flow) => mkdirSync(project.at(IN_TASK, 'sub/out.txt'), { recursive: true }), 'is a folder'],
+  it.each<[string, (project: Flow) => unknown, string]>([
+    ['a folder', (project) => mkdirSync(project.at(IN_TASK, 'sub/out.txt'), { recursive: true }), 'is a folder'],
     ['behind a link', linkAway, 'behind a link'],
-    [
-      'a link',
-      (project: Flow) => {
-        mkdirSync(project.at(IN_TASK, 'sub'))
-        symlinkSync('/etc/passwd', project.at(IN_TASK, 'sub/out.txt'))
-      },
-      'sub/out.txt is a link',
-    ],
+    ['a link', linkTo('/etc/passwd'), 'sub/out.txt is a link'],
   ])('an artifact that is %s does not count', async (_what, make, why) => {
     const project = await started(one({ artifact: 'sub/out.txt' }))
     await project.next()
@@ -227,15 +177,9 @@ describe('bad input', () => {
   it('an invalid artifact from before the run is not called a result of it', async () => {
     const project = await started(one({ check: { json: true } }))
     project.put('out.txt', 'not json')
-
-    const { prompt } = await project.next()
-    const status = (await project.workflow('status', '7')).stdout
-    const again = (await project.next()).prompt
-
-    expect(prompt).toContain('The file was there before this attempt, and is not valid: out.txt is not JSON')
-    expect(prompt).not.toContain('last result')
-    expect(status).toContain('a file from before: out.txt is not JSON')
-    expect(again).toContain('Problem with the last result: out.txt is not JSON')
+    expect((await project.next()).prompt).toContain('The file was there before this attempt, and is not valid: out.txt')
+    expect((await project.workflow('status', '7')).stdout).toContain('a file from before: out.txt is not JSON')
+    expect((await project.next()).prompt).toContain('Problem with the last result: out.txt is not JSON')
   })
 
   it('an artifact in an unsearchable folder does not count', async () => {
@@ -248,37 +192,23 @@ describe('bad input', () => {
     const run = await runProcess(process.execPath, words, { cwd: project.dir, env: project.env, uid: user.uid })
     chmodSync(project.at(IN_TASK, 'sub'), 0o755)
     expect(run.status, run.stderr).toBe(0)
-    expect(JSON.parse(run.stdout).prompt).toContain(
-      'Problem with the last result: sub/out.txt is out of reach (EACCES)',
-    )
+    expect(JSON.parse(run.stdout).prompt).toContain('sub/out.txt is out of reach (EACCES)')
   })
 
-  it.each([
-    [
-      'cut in half',
-      (project: Flow) => truncateSync(project.at(IN_TASK, 'workflow/state.json'), 300),
-      /is not complete JSON/,
-    ],
-    [
-      'of another version',
-      (project: Flow) =>
-        project.write(
-          `${IN_TASK}/workflow/state.json`,
-          project.read(`${IN_TASK}/workflow/state.json`).replace('"version":1', '"version":2'),
-        ),
-      /has version 2/,
-    ],
+  it.each<[string, (text: string) => string, RegExp]>([
+    ['cut in half', (text) => text.slice(0, 300), /is not complete JSON/],
+    ['of another version', (text) => text.replace('"version":1', '"version":2'), /has version 2/],
   ])('a state file %s is left as it is, reported in one line, and blocks no stop', async (_what, spoil, said) => {
     const project = await started(one())
-    spoil(project)
-    const spoilt = project.read(`${IN_TASK}/workflow/state.json`)
+    const spoilt = spoil(project.read(STATE))
+    project.write(STATE, spoilt)
     for (const command of ['next', 'status', 'stop', 'resume', 'abort', 'history', 'graph']) {
       const run = await project.workflow(command, '7')
       expect(run).toMatchObject({ status: 65, stderr: expect.stringMatching(said) })
       expect(run.stderr.trim().split('\n')).toHaveLength(1)
     }
     expect((await project.workflow('status')).status).toBe(1)
-    expect(project.read(`${IN_TASK}/workflow/state.json`)).toBe(spoilt)
+    expect(project.read(STATE)).toBe(spoilt)
   })
 
   it('an edit of the definition does not change the run', async () => {
@@ -288,25 +218,20 @@ describe('bad input', () => {
   })
 
   it.each([
-    [
-      ['start', '8', '--definition', 'flow.json'],
-      64,
-      /give a slug after the number, to name the folder: `postflight workflow start 8 my_slug --definition flow\.json`\.$/,
-    ],
-    [['graph', 'nowhere.yaml'], 65, /nowhere\.yaml does not exist/],
-    [['graph', '8'], 1, /task 8 has no folder/],
-  ])('an error names the missing file, folder or slug: %j', async (words, status, said) => {
+    ['start 8 --definition flow.json', 64, '`postflight workflow start 8 my_slug --definition flow.json`'],
+    ['graph nowhere.yaml', 65, 'nowhere.yaml does not exist'],
+    ['graph 8', 1, 'task 8 has no folder'],
+  ])('an error names the missing file, folder or slug: %s', async (words, status, said) => {
     const project = await started(one())
-    const run = await project.workflow(...words)
-    expect({ status: run.status, said: run.stderr.trim() }).toEqual({ status, said: expect.stringMatching(said) })
+    const run = await project.workflow(...words.split(' '))
+    expect(run).toMatchObject({ status, stderr: expect.stringContaining(said) })
   })
 
   it('putting a run aside moves nothing that is outside its folder', async () => {
     const project = await started(one({ artifact: 'sub/out.txt' }))
     linkAway(project)
     await project.workflow('abort', '7')
-    const file = project.at('flow.json')
-    expect((await project.workflow('start', '7', '--definition', file, '--fresh')).status).toBe(0)
+    expect((await project.workflow('start', '7', '--definition', 'flow.json', '--fresh')).status).toBe(0)
     expect(project.read('elsewhere/out.txt')).toBe('x')
   })
 
@@ -321,21 +246,15 @@ describe('bad input', () => {
 
   it('an existing run is not replaced, unless it has ended and --fresh sets it aside', async () => {
     const project = await started(one())
-    const start = (...more: string[]) =>
-      project.workflow('start', '7', '--definition', project.at('flow.json'), ...more)
+    const start = (...more: string[]) => project.workflow('start', '7', '--definition', 'flow.json', ...more)
     expect((await start()).status).toBe(1)
     expect((await start('--fresh')).status).toBe(1)
-    expect((await project.workflow('start', '8', '--definition', 'flow.json')).stderr).toContain(
-      '`postflight workflow start 8 my_slug --definition flow.json`',
-    )
     project.put('out.txt', 'old')
     expect(await project.next()).toMatchObject({ outcome: 'completed' })
-    const refused = await start()
-    expect(refused.status).toBe(1)
     // Not `resume`, which would refuse it too.
-    expect(refused.stderr).toMatch(
-      /"flow" \(completed\): `postflight workflow start 007_flow --definition FILE --fresh` sets it aside and starts a new run\.\n$/,
-    )
+    const fresh = '`postflight workflow start 007_flow --definition FILE --fresh`'
+    const why = `(completed): ${fresh} sets it aside`
+    expect(await start()).toMatchObject({ status: 1, stderr: expect.stringContaining(why) })
     expect((await start('--fresh')).status).toBe(0)
     expect(project.read(`${IN_TASK}/workflow-runs/1/out.txt`)).toBe('old')
     expect(project.read(`${IN_TASK}/workflow-runs/.gitignore`)).toBe('*\n')
@@ -365,11 +284,10 @@ describe('stop, resume, abort', () => {
       { id: 'c', prompt: 'p', artifact: 'c.json' },
     ]
     const project = await started(phases)
-    const files = () => project.shell(`find ${IN_TASK} -type f -exec md5sum {} + | sort`)
     const peeked = async (): Promise<JsonDocument> => {
-      const before = await files()
+      const before = project.snapshot(IN_TASK)
       const run = await project.workflow('next', '7', '--peek', '--json')
-      expect((await files()).stdout).toBe(before.stdout)
+      expect(project.snapshot(IN_TASK)).toEqual(before)
       return run.json()
     }
     const agrees = async (seen: object): Promise<void> => {
@@ -378,7 +296,6 @@ describe('stop, resume, abort', () => {
       expect(await project.next()).toEqual(ahead)
     }
     await agrees({ phase: 'a', attempt: 1 })
-    for (let count = 0; count < 5; count++) expect(await peeked()).toMatchObject({ phase: 'a', attempt: 2 })
     await agrees({ phase: 'a', attempt: 2 })
     project.put('a.json', '{}')
     await agrees({ phase: 'b', step: 1 })
@@ -393,28 +310,6 @@ describe('stop, resume, abort', () => {
     await agrees({ command: 'finish', outcome: 'aborted' })
   })
 
-  it('stop of a run that has ended says so, and changes nothing', async () => {
-    const project = await started(one())
-    project.put('out.txt', 'x')
-    await project.next()
-    const before = project.read(`${IN_TASK}/workflow/state.json`)
-    const run = await project.workflow('stop', '7')
-    expect(run).toMatchObject({ status: 0, stdout: expect.stringContaining('had already ended (completed)') })
-    expect(project.read(`${IN_TASK}/workflow/state.json`)).toBe(before)
-    expect((await project.workflow('status', '7')).stdout).not.toContain('already ended')
-  })
-
-  it('the exit codes of status and next follow the outcome', async () => {
-    const project = await started(one())
-    const codes = async () =>
-      Promise.all(
-        [['status', '7'], ['status'], ['next', '7']].map(async (words) => (await project.workflow(...words)).status),
-      )
-    expect(await codes()).toEqual([0, 0, 0])
-    await project.workflow('abort', '7')
-    expect(await codes()).toEqual([1, 1, 1])
-  })
-
   it('stop lets the attempt in progress finish, sends no other one, and resume continues after it', async () => {
     const project = await started(two)
     await project.next()
@@ -423,61 +318,25 @@ describe('stop, resume, abort', () => {
     expect(stdout).toContain('`postflight workflow stop 007_flow --now` stops it immediately')
     expect((await project.cli(['status'])).stdout).toContain('phase a, attempt 1 of 3 · stopping · ')
     expect(await project.next()).toMatchObject({ command: 'finish', outcome: 'stopped' })
-    await project.workflow('resume', '7')
+    const resumed = await project.workflow('resume', '7')
+    // It has no session.
+    expect(resumed.stdout).toContain('Get each prompt with: postflight workflow next 007_flow\n')
     expect(await project.next()).toMatchObject({ command: 'prompt', phase: 'a', attempt: 2 })
-    await project.workflow('stop', '7')
-    project.put('a.txt', 'x')
-    expect(await project.next()).toMatchObject({ command: 'finish', outcome: 'stopped' })
-    await project.workflow('resume', '7')
-    expect(await project.next()).toMatchObject({ command: 'prompt', phase: 'b', attempt: 1 })
-  })
-
-  it('resume asks again after a failing verdict, whose file is moved away', async () => {
-    const next = { pass: 'end', fail: 'end', verdict: '/ok' }
-    const project = await started([{ id: 'check', prompt: 'p', artifact: 'v.json', next }])
-    for (const visit of [1, 2]) {
-      expect(await project.next()).toMatchObject({ command: 'prompt', phase: 'check', attempt: 1 })
-      project.put('v.json', `{"ok": false, "visit": ${visit}}`)
-      expect(await project.next()).toMatchObject({ command: 'finish', outcome: 'failed' })
-      expect((await project.workflow('resume', '7')).stdout).toContain('running')
-    }
-    expect(await project.next()).toMatchObject({ command: 'prompt', phase: 'check', attempt: 1 })
-    project.put('v.json', '{"ok": true}')
-    expect(await project.next()).toMatchObject({ command: 'finish', outcome: 'completed' })
-    expect(project.read(`${IN_TASK}/artifacts/check/2-v.json`)).toContain('"visit": 2')
   })
 
   const startedIn = (session: string) => started(two, { words: ['--host-session', session] })
 
-  it('the count does not go back when an agent undoes its work by git', async () => {
-    const project = await started(one({ max_attempts: 2 }))
-    const commit = 'git init -q . && git add -A && git -c user.name=a -c user.email=a@b commit -qm x'
-    expect((await project.next()).attempt).toBe(1)
-    expect((await project.shell(commit)).status).toBe(0)
-
-    expect((await project.next()).attempt).toBe(2)
-    expect((await project.shell('git reset -q --hard')).status).toBe(0)
-
-    expect(await project.next()).toMatchObject({ command: 'finish', outcome: 'stalled' })
-  })
-
   it('`next --json` always has the same keys, and says why there is nothing to do', async () => {
     const project = await startedIn('s1')
-    const asking = (session: string) =>
-      project.cli(['workflow', 'next', '7', '--json'], { env: { POSTFLIGHT_HOST_SESSION: session } })
+    const asking = (session: string) => project.next({ env: { POSTFLIGHT_HOST_SESSION: session } })
     const work = ['step', 'attempt', 'prompt', 'agent', 'model', 'artifact']
     const keys = ['command', 'phase', ...work, 'batch', 'outcome', 'why']
-
-    const elsewhere = (await asking('s2')).json()
-    const prompted = (await asking('s1')).json()
+    const elsewhere = await asking('s2')
+    const prompted = await asking('s1')
     await project.workflow('abort', '7')
-    const over = (await asking('s1')).json()
-
+    const over = await asking('s1')
     for (const document of [elsewhere, prompted, over]) expect(Object.keys(document)).toEqual(keys)
-    expect(elsewhere).toMatchObject({
-      command: 'wait',
-      why: 'session s1 drives this workflow; `postflight workflow status` shows how far it is. `postflight workflow resume 007_flow` takes it over.',
-    })
+    expect([elsewhere.command, elsewhere.why]).toEqual(['wait', expect.stringMatching(/^session s1 .* takes it over/)])
     expect(prompted).toMatchObject({ command: 'prompt', attempt: 1, why: null })
     expect(over).toMatchObject({ command: 'finish', outcome: 'aborted', why: null })
   })
@@ -485,39 +344,23 @@ describe('stop, resume, abort', () => {
   it('without a known session, the suggested command can take over a run', async () => {
     const project = await startedIn('s1')
     const { stdout } = await project.workflow('next', '7')
-    expect(stdout).toMatch(
-      /^wait: session s1 drives this workflow; `postflight workflow status` shows how far it is\. To take it over, run `postflight workflow resume 007_flow` in/,
-    )
+    expect(stdout).toMatch(/^wait: session s1 .* run `postflight workflow resume 007_flow` in.*POSTFLIGHT_HOST_SESSION/)
     const env = { POSTFLIGHT_HOST_SESSION: 's2' }
-    expect(stdout).toContain(Object.keys(env)[0])
     await project.cli(['workflow', 'resume', '7'], { env })
-    expect((await project.cli(['workflow', 'next', '7', '--json'], { env })).json()).toMatchObject({
-      command: 'prompt',
-    })
+    expect(await project.next({ env })).toMatchObject({ command: 'prompt' })
   })
 
   it('resume in another session takes the run over, and names the session that had it', async () => {
     const project = await startedIn('s1')
     const resuming = (...words: string[]) => project.workflow('resume', '7', ...words)
-
     const taken = await resuming('--host-session', 's2')
     const again = await resuming('--host-session', 's2')
     const asData = (await resuming('--host-session', 's3', '--json')).json()
-
     expect(taken.stdout).toContain('  session s2 drives it\n  taken over from session s1, where it was running\n')
     expect(again.stdout).not.toContain('taken over')
     expect(asData).toMatchObject({ host_session: 's3', taken_over_from: 's2' })
     await project.workflow('stop', '7')
     const stopped = (await resuming('--host-session', 's4', '--json')).json()
     expect(stopped).toMatchObject({ active: true, host_session: 's4', taken_over_from: null })
-  })
-
-  it('resume without a session says how to ask for each prompt', async () => {
-    const project = await started(two)
-    const { stdout } = await project.workflow('resume', '7')
-    expect(stdout).toContain(
-      '\nIt has no session. For prompts from the hook, the agent runs this in its shell: postflight workflow resume 007_flow\nGet each prompt with: postflight workflow next 007_flow\n',
-    )
-    expect(stdout).not.toContain('drives it')
   })
 })

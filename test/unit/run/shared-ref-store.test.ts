@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { pushRun, readTree, requireRemote, writeTree } from '../../../src/run/shared/ref-store.ts'
+import { pushRun, readTree, requireRemote, treeFault, writeTree } from '../../../src/run/shared/ref-store.ts'
 
 let folder: string
 const git = (root: string, ...args: string[]) =>
@@ -83,6 +83,15 @@ test('a push runs no hook and ignores GIT_DIR of the environment', async () => {
   expect(existsSync(ran)).toBe(false)
 })
 
+test("the user's configuration in the environment counts", async () => {
+  const one = join(folder, 'one')
+  git(one, 'remote', 'set-url', 'origin', 'team:walk')
+  vi.stubEnv('GIT_CONFIG_COUNT', '1')
+  vi.stubEnv('GIT_CONFIG_KEY_0', `url.file://${join(folder, 'remote')}.insteadOf`)
+  vi.stubEnv('GIT_CONFIG_VALUE_0', 'team:walk')
+  expect(await pushRun(call('one'), push(commit(one, 'first')))).toMatchObject({ outcome: 'published' })
+})
+
 test('at the time limit the whole process group of git ends', async () => {
   const one = join(folder, 'one')
   const first = commit(one, 'first')
@@ -106,4 +115,41 @@ test('files come back byte for byte, whatever attributes the repository has', as
     ['folder/a/b.bin', Buffer.from([0, 255, 13, 10])],
   ])
   expect(await readTree(call, await writeTree(call, files))).toEqual(new Map([...files].reverse()))
+})
+
+const faultOf = (...paths: string[]) => treeFault(paths.map((path) => ({ path, size: 1 })))
+
+test.each([
+  ...[
+    '..',
+    '..\\..\\evil.md',
+    '.git',
+    'artifacts/.GIT',
+    '.gitlab-notes.md',
+    '.postflight-pending',
+    '.postflight-claims',
+  ],
+  ...['c:evil.md', 'NUL.md', 'aux.md', 'plan.md.', 'a\nb.md', 'a\u001b[2J.md'],
+])('a file %j is refused: its name is not safe on every machine', (name) => {
+  expect(faultOf('state.json', `folder/${name}`)).toBe(`"folder/${name}" is not a safe name on every machine`)
+})
+
+test('a name of another script, and one that begins or ends like a reserved one, is safe', () => {
+  expect(faultOf('folder/Ü b.md', 'folder/a.git', 'folder/console.md', 'folder/a..b')).toBe(undefined)
+})
+
+test.each([
+  ['folder/PLAN.md', '"folder/plan.md" and "folder/PLAN.md" differ only in case'],
+  ['folder/PLAN.md/x', '"folder/plan.md" and "folder/PLAN.md" differ only in case'],
+  ['FOLDER/x', '"folder" and "FOLDER" differ only in case'],
+])('beside folder/plan.md, %s is refused', (path, fault) => {
+  expect(faultOf('folder/plan.md', path)).toBe(fault)
+})
+
+test('1,000 files and 20 MB are allowed, more of either are not', () => {
+  const names = Array.from({ length: 1_000 }, (_, index) => `folder/${index}`)
+  expect(faultOf(...names)).toBe(undefined)
+  expect(faultOf(...names, 'state.json')).toBe('it has more than 1000 files')
+  expect(treeFault([{ path: 'a', size: 20_000_000 }])).toBe(undefined)
+  expect(treeFault(['a', 'b'].map((path) => ({ path, size: 10_000_001 })))).toBe('it is larger than 20 MB')
 })
