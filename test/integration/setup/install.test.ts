@@ -15,8 +15,9 @@ import { describe, expect, it } from 'vitest'
 import type { CommandContext } from '../../../src/project/command-context.ts'
 import { hookCommand } from '../../../src/setup/install/our-hooks.ts'
 import { SESSION, sessionStart, subagentStop } from '../../support/payloads.ts'
-import { LAUNCHER, NOBODY, PACKAGE, type ProcessResult, runProcess } from '../../support/process.ts'
+import { LAUNCHER, NOBODY, PACKAGE } from '../../support/process.ts'
 import {
+  type CliRun,
   claudeHookEnv,
   copyPackage,
   createProject,
@@ -28,10 +29,21 @@ import {
 const SETTINGS = '.claude/settings.json'
 const EXAMPLE = readFileSync(join(PACKAGE, 'settings.example.json'), 'utf8')
 
-/** Runs the CLI of the copy in the project's node_modules. */
-function cliIn(project: Project): (...words: string[]) => Promise<ProcessResult> {
-  const script = join(copyPackage(project.at('node_modules/postflight-guard')), 'bin', 'postflight.js')
-  return (...words) => runProcess(process.execPath, [script, ...words], { cwd: project.dir, env: project.env })
+/** A project with these settings. */
+function projectWith(settings: string): Project {
+  const project = createSourceProject()
+  project.write(SETTINGS, settings)
+  return project
+}
+
+/** The settings of one hook of Stop. */
+const settingsWith = (command: string): string =>
+  JSON.stringify({ hooks: { Stop: [{ hooks: [{ type: 'command', command }] }] } })
+
+/** Puts a copy of the package into the project's node_modules, and runs the CLI as that copy. */
+function cliIn(project: Project): (...words: string[]) => Promise<CliRun> {
+  const packageFolder = copyPackage(project.at('node_modules/postflight-guard'))
+  return (...words) => project.cli(words, { packageFolder })
 }
 
 function commandsOf(text: string): string[] {
@@ -65,15 +77,11 @@ function withoutOurs(text: string): JsonDocument {
 
 const EVENTS = ['PostToolUse', 'PostToolUse', 'PreToolUse', 'SessionStart', 'Stop', 'SubagentStop']
 
-/** Settings in the layouts that people use. */
+/** Settings in some layouts; unit/setup/claude-hooks.test.ts and property/setup have more. */
 const LAYOUTS: Record<string, string> = {
   'an empty file': '',
-  'a blank file': '\n\n',
-  'an empty object': '{}',
-  'an empty object over two lines': '{\n}\n',
   'other hooks and unknown keys': `${JSON.stringify(
     {
-      $schema: 'https://example.org/settings.json',
       permissions: { allow: ['Bash(ls:*)'], deny: [] },
       hooks: {
         Stop: [{ matcher: '', hooks: [{ type: 'command', command: 'say done', timeout: 5 }] }],
@@ -84,26 +92,19 @@ const LAYOUTS: Record<string, string> = {
     null,
     2,
   )}\n`,
-  'four spaces and no end of line': '{\n    "model": "opus",\n    "hooks": {\n        "Stop": []\n    }\n}',
   tabs: '{\n\t"hooks": {\n\t\t"SubagentStop": [\n\t\t\t{ "hooks": [ { "type": "command", "command": "x" } ] }\n\t\t]\n\t}\n}\n',
-  'CRLF line ends': '{\r\n  "env": { "A": "b" },\r\n  "hooks": {}\r\n}\r\n',
+  'CRLF line ends, and empty hooks': '{\r\n  "env": { "A": "b" },\r\n  "hooks": {}\r\n}\r\n',
   'a byte-order mark': '\ufeff{\n  "env": {}\n}\n',
-  'one line': '{"a":1,"hooks":{"Stop":[{"hooks":[{"type":"command","command":"x"}]}]},"b":[]}',
-  'one spaced line': '{ "a" : 1 , "hooks" : { } }\n',
-  'odd blanks everywhere': '\n {"a" :1 ,\n\n"hooks":\n{ "Stop" : [\n] , "X":[ {"hooks":[]}]\n }  ,   "z":0}\n\n\n',
-  'hooks last, on the bracket': '{"env":{},\n "hooks": {"Stop": [{"hooks": [\n{"type":"command","command":"x"}]}]}}',
-  'text that looks like ours': '{\n  "note": "postflight-hook hooks: [] // , }",\n  "hooks": {}\n}\n',
 }
 
 /** The layouts that an `uninstall` after an `install` leaves as they were, to the byte: they have no empty lists. */
-const RESTORED = ['an empty object', 'other hooks and unknown keys', 'tabs', 'a byte-order mark', 'one line']
+const RESTORED = ['other hooks and unknown keys', 'tabs', 'a byte-order mark']
 
 describe.concurrent('install', () => {
   it('writes settings.example.json where there are no settings and the project has the package', async () => {
     const project = createSourceProject()
-    const cli = cliIn(project)
 
-    const run = await cli('install')
+    const run = await cliIn(project)('install')
 
     expect(run).toMatchObject({ status: 0, stderr: '' })
     expect(run.stdout).toContain('Installed the hook in .claude/settings.json')
@@ -128,16 +129,6 @@ describe.concurrent('install', () => {
 
     expect(held.answer.decision).toBe('block')
     expect(told.answer.hookSpecificOutput?.additionalContext).toContain('259_x')
-  })
-
-  it('registers PostToolUse for commands that name postflight, and for sub-agents that return', () => {
-    const { hooks } = JSON.parse(EXAMPLE) as JsonDocument
-
-    expect(hooks.PostToolUse).toMatchObject([
-      { matcher: 'Bash', hooks: [{ if: 'Bash(*postflight*)' }] },
-      { matcher: 'Agent', hooks: [{ command: expect.stringMatching(/postflight-hook" Agent$/) }] },
-    ])
-    expect(Object.keys(hooks).sort()).toEqual([...new Set(EVENTS)])
   })
 
   it('writes the full path where the package is elsewhere, and says that it is a path on this machine', async () => {
@@ -209,24 +200,17 @@ describe.concurrent('install', () => {
     expect(held.answer.decision).toBe('block')
   })
 
-  it.each(['with spaces', 'dollar$HOME', "it's", 'back`tick`', 'quo"te', 'back\\slash', 'ü'])(
-    'writes a command that works from a package in a folder called %j',
-    async (name) => {
-      const project = createSourceProject()
-      const folder = copyPackage(join(project.base, name))
-      project.marker('259_x', { reason: 'pending' })
-      const script = join(folder, 'bin', 'postflight.js')
-      await runProcess(process.execPath, [script, 'install', '--scope', 'local'], {
-        cwd: project.dir,
-        env: project.env,
-      })
-      const [command] = commandsOf(project.read('.claude/settings.local.json'))
+  it('writes a command that works from a package in a folder with any name', async () => {
+    const project = createSourceProject()
+    const packageFolder = copyPackage(join(project.base, 'a $HOME it\'s `tick` quo"te back\\slash ü'))
+    project.marker('259_x', { reason: 'pending' })
+    await project.cli(['install', '--scope', 'local'], { packageFolder })
+    const [command] = commandsOf(project.read('.claude/settings.local.json'))
 
-      const run = await project.hook(subagentStop(), { program: ['sh', '-c', command as string] })
+    const run = await project.hook(subagentStop(), { program: ['sh', '-c', command as string] })
 
-      expect(run.answer.decision).toBe('block')
-    },
-  )
+    expect(run.answer.decision).toBe('block')
+  })
 
   it.each([
     ['project', '.claude/settings.json'],
@@ -285,34 +269,23 @@ describe.concurrent('install', () => {
 })
 
 describe.concurrent.each(Object.entries(LAYOUTS))('with settings of this layout: %s', (layout, before) => {
+  const body = (text: string): string => text.replace(/^\ufeff/, '').trim() || '{}'
+
   it('install adds our entries once, however often it runs, and changes nothing else', async () => {
-    const project = createSourceProject()
-    project.write(SETTINGS, before)
+    const project = projectWith(before)
 
     await project.cli(['install'])
     const after = project.read(SETTINGS)
     const again = await project.cli(['install'])
 
-    const body = (text: string): string => text.replace(/^\ufeff/, '')
     expect(ourEventsIn(body(after)).sort()).toEqual(EVENTS)
-    const was = body(before).trim() === '' ? {} : (JSON.parse(body(before)) as JsonDocument)
-    expect(withoutOurs(body(after))).toEqual(withoutOurs(JSON.stringify(was)))
+    expect(withoutOurs(body(after))).toEqual(withoutOurs(body(before)))
     expect(again.stdout).toContain('already')
     expect(project.read(SETTINGS)).toBe(after)
-    // The old text is unchanged, with its order and its blanks; ours is inserted.
-    let at = 0
-    for (const line of body(before).split(/(?<=[,{[])|(?=[\]}])/)) {
-      const found = after.indexOf(line.trim(), at)
-      expect(found, `${line} in ${after}`).toBeGreaterThanOrEqual(at)
-      at = found + line.trim().length
-    }
-    expect(after.startsWith('\ufeff')).toBe(before.startsWith('\ufeff'))
-    if (before.includes('\r\n')) expect(after.replaceAll('\r\n', '')).not.toContain('\n')
   })
 
   it('uninstall removes them, and the backup too unless it holds another text', async () => {
-    const project = createSourceProject()
-    project.write(SETTINGS, before)
+    const project = projectWith(before)
     await project.cli(['install'])
     await project.cli(['install'])
 
@@ -321,57 +294,44 @@ describe.concurrent.each(Object.entries(LAYOUTS))('with settings of this layout:
     expect(run.status).toBe(0)
     const text = project.read(SETTINGS)
     expect(text === before).toBe(RESTORED.includes(layout))
-    const body = (one: string): string => one.replace(/^\ufeff/, '').trim() || '{}'
     expect(withoutOurs(body(text))).toEqual(withoutOurs(body(before)))
     expect(project.has(`${SETTINGS}.postflight-backup`)).toBe(text !== before)
   })
 
   it('uninstall removes only our entries where the file has changed since', async () => {
-    const project = createSourceProject()
-    project.write(SETTINGS, before)
+    const project = projectWith(before)
     await project.cli(['install'])
-    const installed = project.read(SETTINGS)
-    project.write(SETTINGS, installed.replace('{', '{"added": true,'))
+    project.write(SETTINGS, project.read(SETTINGS).replace('{', '{"added": true,'))
 
     await project.cli(['uninstall'])
 
-    const text = project.read(SETTINGS).replace(/^\ufeff/, '')
+    const text = body(project.read(SETTINGS))
     expect(ourEventsIn(text)).toEqual([])
-    const was = before.trim() === '' ? {} : (JSON.parse(before.replace(/^\ufeff/, '')) as JsonDocument)
-    expect(withoutOurs(text)).toEqual({ added: true, ...withoutOurs(JSON.stringify(was)) })
+    expect(withoutOurs(text)).toEqual({ added: true, ...withoutOurs(body(before)) })
   })
 
   it('install keeps a backup', async () => {
-    const project = createSourceProject()
-    project.write(SETTINGS, before)
+    const { backup } = (await projectWith(before).cli(['install', '--json'])).json()
 
-    const run = await project.cli(['install', '--json'])
-
-    expect(readFileSync(run.json().backup, 'utf8')).toBe(before)
+    expect(readFileSync(backup, 'utf8')).toBe(before)
   })
 })
 
-describe.concurrent('commands that only name ours', () => {
-  it.each([
-    "echo 'start of postflight hook' >> ~/log",
-    'grep -q postflight-hook /etc/x && notify-send done',
-    "~/bin/log.sh 'postflight hook'",
-    'timeout 3 /x/hooks/postflight-hook | tee -a log',
-  ])('are left as they are by install and uninstall: %s', async (command) => {
-    const project = createSourceProject()
-    const before = JSON.stringify({ hooks: { Stop: [{ hooks: [{ type: 'command', command }] }] } })
-    project.write(SETTINGS, before)
+// What a command of ours is: unit/setup/claude-hooks.test.ts.
+it('a command that only names ours is left as it is by install and uninstall', async () => {
+  const command = 'timeout 3 /x/hooks/postflight-hook | tee -a log'
+  const before = settingsWith(command)
+  const project = projectWith(before)
 
-    const none = await project.cli(['uninstall'])
-    expect(none.stdout).toBe('The hook is not in .claude/settings.json\n')
-    expect(project.read(SETTINGS)).toBe(before)
-    await project.cli(['install'])
-    expect(commandsOf(project.read(SETTINGS))).toContain(command)
-    project.write(SETTINGS, project.read(SETTINGS).replace('{', '{ "added": 1, '))
-    await project.cli(['uninstall'])
+  const none = await project.cli(['uninstall'])
+  expect(none.stdout).toBe('The hook is not in .claude/settings.json\n')
+  expect(project.read(SETTINGS)).toBe(before)
+  await project.cli(['install'])
+  expect(commandsOf(project.read(SETTINGS))).toContain(command)
+  project.write(SETTINGS, project.read(SETTINGS).replace('{', '{ "added": 1, '))
+  await project.cli(['uninstall'])
 
-    expect(project.read(SETTINGS)).toBe(before.replace('{', '{ "added": 1, '))
-  })
+  expect(project.read(SETTINGS)).toBe(before.replace('{', '{ "added": 1, '))
 })
 
 describe.concurrent('a script of the user’s own with the name of our launcher', () => {
@@ -388,7 +348,7 @@ describe.concurrent('a script of the user’s own with the name of our launcher'
     const script = project.write('.claude/hooks/postflight-hook', '#!/bin/sh\necho mine\n', 0o755)
     const env = { PATH: `${dirname(script)}:${project.env.PATH}` }
     const command = form.replaceAll('SCRIPT', script)
-    const before = JSON.stringify({ hooks: { Stop: [{ hooks: [{ type: 'command', command }] }] } })
+    const before = settingsWith(command)
     project.write(SETTINGS, before)
     const snapshot = project.snapshot()
 
@@ -424,7 +384,7 @@ describe.concurrent('a script of the user’s own with the name of our launcher'
     const script = project.write('tools/hooks/postflight-hook', '#!/bin/sh\n', 0o755)
     const plugin = project.write('dist/opencode/postflight-guard.mjs', 'export default {}\n')
     const files = {
-      '.codex/hooks.json': JSON.stringify({ hooks: { Stop: [{ hooks: [{ type: 'command', command: script }] }] } }),
+      '.codex/hooks.json': settingsWith(script),
       'opencode.json': JSON.stringify({ plugin: [`file://${plugin}`, './dist/opencode/postflight-guard.mjs'] }),
     }
     for (const [name, text] of Object.entries(files)) project.write(name, text)
@@ -438,52 +398,22 @@ describe.concurrent('a script of the user’s own with the name of our launcher'
   })
 })
 
-describe.concurrent('install replaces our entries', () => {
-  it('that name another path', async () => {
-    const project = createSourceProject()
-    const cli = cliIn(project)
-    const old = { type: 'command', command: '"/old/postflight-guard/hooks/postflight-hook"' }
-    const others = { type: 'command', command: 'say done' }
-    project.write(
-      SETTINGS,
-      JSON.stringify({ hooks: { Stop: [{ hooks: [others, old] }], SubagentStop: [{ hooks: [old] }] } }),
-    )
+it('several processes of install at once write our entries once', async () => {
+  const project = createProject()
+  project.write(SETTINGS, LAYOUTS.tabs as string)
 
-    await cli('install')
+  const runs = await Promise.all(Array.from({ length: 5 }, () => project.cli(['install'])))
 
-    const text = project.read(SETTINGS)
-    expect(text).not.toContain('/old/')
-    expect(commandsOf(text).filter((command) => command === 'say done')).toHaveLength(1)
-    expect(ourEventsIn(text).sort()).toEqual(EVENTS)
-  })
-
-  it('and several processes at once write them once', async () => {
-    const project = createProject()
-    project.write(SETTINGS, LAYOUTS.tabs as string)
-
-    const runs = await Promise.all(Array.from({ length: 5 }, () => project.cli(['install'])))
-
-    expect(runs.map((run) => run.status)).toEqual([0, 0, 0, 0, 0])
-    expect(ourEventsIn(project.read(SETTINGS)).sort()).toEqual(EVENTS)
-  })
+  expect(runs.map((run) => run.status)).toEqual([0, 0, 0, 0, 0])
+  expect(ourEventsIn(project.read(SETTINGS)).sort()).toEqual(EVENTS)
 })
 
 describe.concurrent('install and uninstall refuse, and write nothing', () => {
   it.each([
     ['{"a": 1,}', 1, 9],
-    ['{\n  "a": 1\n  "b": 2\n}', 3, 3],
-    ['{"a": 1', 1, 8],
     ['{\n  // a comment\n  "a": 1\n}', 2, 3],
-    ['nonsense', 1, 1],
-    ["{'a': 1}", 1, 2],
-    ['{"a": 01}', 1, 8],
-    ['{"a": NaN}', 1, 7],
-    ['{"a": "tab\there"}', 1, 7],
-    ['{"a": "\\x"}', 1, 7],
-    ['{} {}', 1, 4],
   ])('settings that are not JSON: %j, at line %i, column %i', async (text, line, column) => {
-    const project = createSourceProject()
-    project.write(SETTINGS, text)
+    const project = projectWith(text)
 
     for (const command of ['install', 'uninstall']) {
       const run = await project.cli([command, '--json'])
@@ -497,10 +427,7 @@ describe.concurrent('install and uninstall refuse, and write nothing', () => {
   })
 
   it.each([
-    ['claude', SETTINGS, '{"a":', '}'],
-    ['claude', SETTINGS, '[', ']'],
     ['claude', SETTINGS, '{"hooks":', '}'],
-    ['opencode', 'opencode.json', '{"plugin":', '}'],
     ['opencode', 'opencode.jsonc', '[', ']'],
   ])('settings of %s that are nested 50,000 levels deep: %s, %s', async (host, file, opening, closing) => {
     const project = createProject()
@@ -511,33 +438,21 @@ describe.concurrent('install and uninstall refuse, and write nothing', () => {
       const run = await project.cli([command, '--host', host])
 
       expect(run).toMatchObject({ status: 65, stdout: '' })
-      expect(run.stderr).toBe(
-        `postflight: ${project.at(file)}: its JSON is nested more than 500 levels deep. Nothing was written: fix the file, then try again.\n`,
-      )
+      expect(run.stderr).toContain(`${project.at(file)}: its JSON is nested more than 500 levels deep.`)
     }
-    const { status, stdout, stderr } = await project.cli(['doctor'])
-    expect({ status, stderr }).toEqual({ status: 1, stderr: '' })
-    expect(stdout).toContain(`${project.at(file)}: its JSON is nested more than 500 levels deep.`)
+    const doctor = await project.cli(['doctor'])
+    expect(doctor).toMatchObject({ status: 1, stderr: '' })
+    expect(doctor.stdout).toContain(`${project.at(file)}: its JSON is nested more than 500 levels deep.`)
     expect(project.read(file)).toBe(text)
   })
 
-  it.each([
-    ['a list', '[]'],
-    ['null', 'null'],
-    ['a string', '"hooks"'],
-    ['hooks that are a list', '{"hooks": []}'],
-    ['an event that is not a list', '{"hooks": {"Stop": {}}}'],
-    ['hooks twice', '{"hooks": {}, "hooks": {}}'],
-    ['an event twice', '{"hooks": {"Stop": [], "Stop": []}}'],
-  ])('settings of another shape: %s', async (_what, text) => {
-    const project = createSourceProject()
-    project.write(SETTINGS, text)
+  it('settings of another shape', async () => {
+    const project = projectWith('{"hooks": []}')
 
     const run = await project.cli(['install'])
 
-    expect(run.status).toBe(65)
-    expect(run.stderr).toContain('Nothing was written')
-    expect(project.snapshot('.claude')).toEqual({ 'settings.json': text })
+    expect(run).toMatchObject({ status: 65, stderr: expect.stringContaining('Nothing was written') })
+    expect(project.snapshot('.claude')).toEqual({ 'settings.json': '{"hooks": []}' })
   })
 
   it.each(['.claude', SETTINGS])('project settings through %s that is a link out of the project', async (name) => {
@@ -571,16 +486,12 @@ describe.concurrent('install and uninstall refuse, and write nothing', () => {
     expect(dangling.snapshot('.claude')).toEqual({ 'settings.json': 'link to nowhere.json' })
   })
 
-  it.each([
-    ['--scope', 'everywhere'],
-    ['--host', 'emacs'],
-  ])('an unknown %s', async (option, value) => {
+  it.each(['--scope', '--host'])('an unknown %s', async (option) => {
     const project = createSourceProject()
 
-    const run = await project.cli(['install', option, value])
+    const run = await project.cli(['install', option, 'emacs'])
 
-    expect(run.status).toBe(64)
-    expect(run.stderr).toContain(`"${value}"`)
+    expect(run).toMatchObject({ status: 64, stderr: expect.stringContaining('"emacs"') })
     expect(project.snapshot()).toEqual({ specs: 'folder' })
   })
 })
@@ -667,8 +578,7 @@ describe.concurrent('settings that are a link or have narrow permissions', () =>
 
 describe.concurrent('uninstall', () => {
   it.each(['{}\n', ''])('keeps a settings file that was there before, with nothing in it: %j', async (text) => {
-    const project = createSourceProject()
-    project.write(SETTINGS, text)
+    const project = projectWith(text)
     await project.cli(['install'])
 
     const run = await project.cli(['uninstall', '--json'])
@@ -687,23 +597,19 @@ describe.concurrent('uninstall', () => {
     expect(project.has(SETTINGS)).toBe(false)
   })
 
-  it.each([undefined, '{}', '{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"x"}]}]}}'])(
-    'succeeds where the hook is not installed (%j)',
-    async (text) => {
-      const project = createSourceProject()
-      if (text !== undefined) project.write(SETTINGS, text)
-      const before = project.snapshot()
+  it.each([undefined, '{}', settingsWith('x')])('succeeds where the hook is not installed (%j)', async (text) => {
+    const project = createSourceProject()
+    if (text !== undefined) project.write(SETTINGS, text)
+    const before = project.snapshot()
 
-      const run = await project.cli(['uninstall'])
+    const run = await project.cli(['uninstall'])
 
-      expect(run).toMatchObject({ status: 0, stdout: 'The hook is not in .claude/settings.json\n' })
-      expect(project.snapshot()).toEqual(before)
-    },
-  )
+    expect(run).toMatchObject({ status: 0, stdout: 'The hook is not in .claude/settings.json\n' })
+    expect(project.snapshot()).toEqual(before)
+  })
 
   it('writes nothing with --dry-run', async () => {
-    const project = createSourceProject()
-    project.write(SETTINGS, LAYOUTS.tabs as string)
+    const project = projectWith(LAYOUTS.tabs as string)
     await project.cli(['install'])
     const before = project.snapshot()
 
@@ -714,8 +620,7 @@ describe.concurrent('uninstall', () => {
   })
 
   it('removes only our entries without a backup', async () => {
-    const project = createSourceProject()
-    project.write(SETTINGS, LAYOUTS.tabs as string)
+    const project = projectWith(LAYOUTS.tabs as string)
     const run = await project.cli(['install', '--json'])
     rmSync(run.json().backup)
 
@@ -735,8 +640,7 @@ describe.concurrent('uninstall', () => {
   })
 
   it('removes its entries after an upgrade from another copy of the package', async () => {
-    const project = createSourceProject()
-    project.write(SETTINGS, '{"a":1}')
+    const project = projectWith('{"a":1}')
     await project.cli(['install'])
     const old = project.read(SETTINGS).replaceAll(PACKAGE, '/old/postflight-guard')
     expect(old).toContain('/old/postflight-guard/hooks/postflight-hook')
@@ -770,7 +674,7 @@ describe.concurrent('uninstall', () => {
     expect(last.stdout).not.toContain('still in')
   })
 
-  it.each(['', 'home', '.'])('never takes the current folder for the user’s home, where HOME is %j', async (HOME) => {
+  it.each(['', '.'])('never takes the current folder for the user’s home, where HOME is %j', async (HOME) => {
     const project = createProject()
     const before = project.snapshot()
 
@@ -795,8 +699,7 @@ describe.concurrent('uninstall', () => {
   })
 
   it('leaves the settings and a backup that somebody else wrote', async () => {
-    const project = createSourceProject()
-    project.write(SETTINGS, '{"a":1}')
+    const project = projectWith('{"a":1}')
     await project.cli(['install'])
     project.write(`${SETTINGS}.postflight-backup.7`, '{"forged":true}')
 
