@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 import type { CommandName } from '../../../src/cli/commands/command-list.ts'
 import { readDocument } from '../../support/documents.ts'
 import { makeRepository } from '../../support/machines.ts'
-import { extract, packInto } from '../../support/packed.ts'
+import { extract, packOnce } from '../../support/packed.ts'
 import { SESSION, stop } from '../../support/payloads.ts'
 import { PACKAGE, type ProcessResult, runProcess } from '../../support/process.ts'
 import { claudeHookEnv, createProject, type Project } from '../../support/project.ts'
@@ -174,18 +174,19 @@ describe('the packed package', () => {
   it('runs every command when it is alone in a folder', async () => {
     const project = createProject()
     const folder = join(project.base, 'alone', 'the package')
-    extract(packInto(project), folder)
+    extract(packOnce().tarball, folder)
 
     await runEveryCommand(project, join(folder, 'bin', 'postflight.js'))
 
     expect(readdirSync(folder)).not.toContain('node_modules')
-  })
+    // Some fifty processes, one after another: slow on a busy machine.
+  }, 180_000)
 
   describe.each(Object.entries(MANAGERS))('installed by %s', (_name, manager) => {
     it('is one package, whose hook guards the project', async () => {
       const project = createConsumer()
 
-      await runManager(project, manager, manager.local(packInto(project)), project.home)
+      await runManager(project, manager, manager.local(packOnce().tarball), project.home)
 
       expect(packagesIn(project.at('node_modules'))).toEqual(['postflight-guard'])
       const postflight = (...words: string[]) =>
@@ -202,7 +203,7 @@ describe('the packed package', () => {
       const prefix = join(project.base, 'the prefix')
       mkdirSync(prefix)
 
-      await runManager(project, manager, manager.global(packInto(project), prefix), prefix)
+      await runManager(project, manager, manager.global(packOnce().tarball, prefix), prefix)
 
       const env = { ...project.env, PATH: [join(prefix, manager.commands), project.env.PATH].join(delimiter) }
       const postflight = (...words: string[]) => runProcess('postflight', words, { cwd: project.dir, env })
