@@ -12,7 +12,7 @@ import { startCli } from '../../support/process.ts'
 import { createSourceProject, type Project } from '../../support/project.ts'
 
 /** A command line, a part of the document that it prints, what makes the project that it needs, and the hook's payload. */
-type Row = readonly [line: string, holds: object, ready?: (project: Project) => unknown, payload?: object]
+type Row = [line: string, holds: object, ready?: (project: Project) => unknown, payload?: object]
 
 const SESSION_ENV = { POSTFLIGHT_HOST_SESSION: SESSION, POSTFLIGHT_AGENT: 'main' }
 const TASK = '007_x'
@@ -200,7 +200,7 @@ const ROWS: readonly Row[] = [
 ]
 
 describe.concurrent('a document with --json', () => {
-  it.each(ROWS)('%s', async (line, holds, ready, payload) => {
+  it.each<Row>(ROWS)('%s', async (line, holds, ready, payload) => {
     const project = createSourceProject()
     await ready?.(project)
 
