@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs'
+import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { SESSION, stop } from '../../support/payloads.ts'
@@ -83,11 +83,37 @@ async function follow({ cli, project }: DependentProject, fix: string): Promise<
   }
 }
 
-const change = ({ project }: DependentProject, name: string, edit: (settings: JsonDocument) => void): void => {
-  const settings = project.has(name) ? JSON.parse(project.read(name)) : {}
-  edit(settings)
-  project.write(name, JSON.stringify(settings))
-}
+/** What a row does. */
+type Action = (wired: DependentProject, fix?: string) => unknown
+
+const remove =
+  (name: string): Action =>
+  ({ project }) =>
+    rmSync(project.at(name), { recursive: true })
+const write =
+  (name: string, text: string): Action =>
+  ({ project }) =>
+    project.write(name, text)
+const rewrite =
+  (name: string, edit: (text: string) => string): Action =>
+  ({ project }) =>
+    project.write(name, edit(project.has(name) ? project.read(name) : '{}'))
+const set = (name: string, values: object): Action =>
+  rewrite(name, (text) => JSON.stringify({ ...JSON.parse(text), ...values }))
+const replaced = (from: string | RegExp, to: string): Action => rewrite(SETTINGS, (text) => text.replaceAll(from, to))
+const clear: Action = ({ cli }) => cli('clear 7')
+const rename =
+  (from: string, to: string): Action =>
+  ({ folder }) =>
+    renameSync(join(folder, from), join(folder, to))
+
+const OFF = { env: { POSTFLIGHT_DISABLE: '1' } }
+const PLUGIN = { enabledPlugins: { 'postflight-guard@x': true } }
+
+/** Settings without the entry for a stop. */
+const withoutStop = rewrite(SETTINGS, (text) =>
+  JSON.stringify(JSON.parse(text), (key, value) => (key === 'Stop' ? undefined : value)),
+)
 
 const startFlow = async ({ project, cli }: DependentProject): Promise<void> => {
   const phases = [{ id: 'a', prompt: 'p', artifact: 'a.txt', max_attempts: 1 }]
@@ -95,32 +121,14 @@ const startFlow = async ({ project, cli }: DependentProject): Promise<void> => {
   await cli('workflow start 8 flow --definition flow.json')
 }
 
-const set = (wired: DependentProject, name: string, values: object): void =>
-  change(wired, name, (settings) => Object.assign(settings, values))
-
 /** The name, the cause of the finding, its words, and the action for a fix that people do by hand. */
-type Row = [
-  name: string,
-  make: (wired: DependentProject) => unknown,
-  what: RegExp,
-  byHand?: ((wired: DependentProject, fix: string) => unknown) | undefined,
-]
+type Row = [name: string, make: Action, what: RegExp, byHand?: Action | undefined]
 
 /** Findings after which no stop is blocked, or each one costs too much. */
 const WIRING: readonly Row[] = [
-  ['no hook', ({ project }) => rmSync(project.at(SETTINGS)), /not installed in any settings/],
-  [
-    'disableAllHooks',
-    (wired) => set(wired, LOCAL, { disableAllHooks: true }),
-    /sets disableAllHooks/,
-    ({ project }) => rmSync(project.at(LOCAL)),
-  ],
-  [
-    'POSTFLIGHT_DISABLE=1 in the settings of the user',
-    (wired) => set(wired, USER, { env: { POSTFLIGHT_DISABLE: '1' } }),
-    /POSTFLIGHT_DISABLE=1 is set in .*settings\.json/,
-    ({ project }) => rmSync(project.at(USER)),
-  ],
+  ['no hook', remove(SETTINGS), /not installed in any settings/],
+  ['disableAllHooks', set(LOCAL, { disableAllHooks: true }), /sets disableAllHooks/, remove(LOCAL)],
+  ['the hook switched off', set(USER, OFF), /POSTFLIGHT_DISABLE=1 is set in .*settings\.json/, remove(USER)],
   [
     'a second place with another command',
     async (wired) => {
@@ -129,63 +137,35 @@ const WIRING: readonly Row[] = [
     },
     /installed more than once/,
   ],
+  ['the plugin too', set(USER, PLUGIN), /more than once, in .*s\.json and the plugin postflight-guard@x/, remove(USER)],
+  ['entries for some events only', withoutStop, /some of its events only/],
+  ['an old entry for Stop', replaced(' Stop"', '"'), /has an entry for Stop of an earlier version/],
   [
-    'the plugin beside the settings',
-    (wired) => set(wired, USER, { enabledPlugins: { 'postflight-guard@x': true } }),
-    /installed more than once, in .*settings\.json and the plugin postflight-guard@x/,
-    ({ project }) => rmSync(project.at(USER)),
-  ],
-  [
-    'entries for some events only',
-    (wired) => change(wired, SETTINGS, ({ hooks }) => delete hooks.Stop),
-    /some of its events only/,
-  ],
-  [
-    'an entry for Stop from before it looked for a definition of done',
-    ({ project }) => project.write(SETTINGS, project.read(SETTINGS).replaceAll(' Stop"', '"')),
-    /has an entry for Stop of an earlier version/,
-  ],
-  [
-    'an entry for SessionStart from before it looked for a definition of done',
-    ({ project }) => project.write(SETTINGS, project.read(SETTINGS).replaceAll(' SessionStart"', '"')),
+    'an old entry for SessionStart',
+    replaced(' SessionStart"', '"'),
     /has an entry for SessionStart of an earlier version/,
   ],
   [
     'an entry with another command',
-    ({ project }) => project.write(SETTINGS, project.read(SETTINGS).replace(/\[ ! -f [^\]]* \] \|\| exec /g, '')),
+    replaced(/\[ ! -f [^\]]* \] \|\| exec /g, ''),
     /starts the hook by another command/,
   ],
-  [
-    'an entry of another copy',
-    ({ project }) =>
-      project.write(SETTINGS, project.read(SETTINGS).replaceAll('$CLAUDE_PROJECT_DIR/node_modules', '/elsewhere')),
-    /starts another copy/,
-  ],
-  [
-    'settings that do not parse',
-    ({ project }) => project.write(SETTINGS, `// mine\n${project.read(SETTINGS)}`),
-    /settings\.json:1:1: invalid JSON/,
-    ({ project }) => project.write(SETTINGS, project.read(SETTINGS).replace('// mine\n', '')),
-  ],
+  ['an entry of another copy', replaced('$CLAUDE_PROJECT_DIR/node_modules', '/elsewhere'), /starts another copy/],
+  ['no JSON in settings', replaced(/^/g, '// mine\n'), /s\.json:1:1: invalid JSON/, replaced('// mine\n', '')],
   [
     'a launcher that is not executable',
     ({ folder }) => chmodSync(join(folder, 'hooks/postflight-hook'), 0o644),
     /is not executable/,
   ],
-  [
-    'a missing bundle',
-    ({ folder }) => renameSync(join(folder, 'dist/hook.js'), join(folder, 'dist/gone.js')),
-    /hook\.js is missing/,
-    ({ folder }) => renameSync(join(folder, 'dist/gone.js'), join(folder, 'dist/hook.js')),
-  ],
+  ['a missing bundle', rename('dist/hook.js', 'gone.js'), /hook\.js is missing/, rename('gone.js', 'dist/hook.js')],
   [
     'a broken bundle',
-    ({ folder, project }) => {
-      renameSync(join(folder, 'dist/hook.js'), join(folder, 'dist/gone.js'))
-      project.write('node_modules/postflight-guard/dist/hook.js', 'not a program(')
+    ({ folder }) => {
+      renameSync(join(folder, 'dist/hook.js'), join(folder, 'gone.js'))
+      writeFileSync(join(folder, 'dist/hook.js'), 'not a program(')
     },
     /the hook does not answer/,
-    ({ folder }) => renameSync(join(folder, 'dist/gone.js'), join(folder, 'dist/hook.js')),
+    rename('gone.js', 'dist/hook.js'),
   ],
 ]
 
@@ -197,10 +177,10 @@ const PROJECT: readonly Row[] = [
       wired.project.write('.claude/hooks/guard.sh', 'find specs -name .postflight-pending\n')
       const command = 'bash "$CLAUDE_PROJECT_DIR"/.claude/hooks/guard.sh 2>/dev/null || echo "{}"'
       const SubagentStop = [{ hooks: [{ type: 'command', command }] }]
-      set(wired, LOCAL, { hooks: { SubagentStop } })
+      set(LOCAL, { hooks: { SubagentStop } })(wired)
     },
     /looks for the same markers, so one stop of a sub-agent counts twice/,
-    ({ cli }, fix) => cli(fix.split(' ').slice(1), { answers: ['y'] }),
+    ({ cli }, fix = '') => cli(fix.split(' ').slice(1), { answers: ['y'] }),
   ],
   ['a marker that does not parse', ({ project }) => project.marker('007_x', '{"reason": '), /is not JSON/],
   ['a marker of another shape', ({ project }) => project.marker('007_x', '[]'), /not an object/],
@@ -208,26 +188,21 @@ const PROJECT: readonly Row[] = [
     'a marker that cannot be read',
     ({ project }) => mkdirSync(project.at('specs/007_x/.postflight-pending'), { recursive: true }),
     /cannot be read \(a folder\)/,
-    ({ project }) => rmSync(project.at('specs/007_x'), { recursive: true }),
+    remove('specs/007_x'),
   ],
-  [
-    'an abandoned marker',
-    ({ project }) => project.write('specs/007_x/.postflight-abandoned', '{}'),
-    /abandoned/,
-    ({ cli }) => cli('clear 7'),
-  ],
+  ['an abandoned marker', write('specs/007_x/.postflight-abandoned', '{}'), /abandoned/, clear],
   ['an expired marker', ({ project }) => project.marker('007_x', { created: hoursAgo(30) }), /blocks no stop/],
   [
     'a marker that is pending for days',
     ({ project }) => project.marker('007_x', { cc_session_id: SESSION, created: hoursAgo(72) }),
     /pending for 3 days/,
-    ({ cli }) => cli('clear 7'),
+    clear,
   ],
   [
     'a marker where the hook does not look',
-    ({ project }) => project.write('docs/.postflight-pending', ''),
+    write('docs/.postflight-pending', ''),
     /where the hook does not look/,
-    ({ project }) => rmSync(project.at('docs'), { recursive: true }),
+    remove('docs'),
   ],
   [
     'a stalled run',
@@ -250,11 +225,7 @@ const PROJECT: readonly Row[] = [
 
 /** Findings about what git says. */
 const REPOSITORY: readonly Row[] = [
-  [
-    'missing lines in .gitignore',
-    ({ project }) => project.write('.gitignore', 'node_modules/\n'),
-    /git does not ignore/,
-  ],
+  ['missing lines in .gitignore', write('.gitignore', 'node_modules/\n'), /git does not ignore/],
   [
     'a marker that git tracks',
     async (wired) => {
@@ -294,20 +265,19 @@ describe.concurrent('doctor finds', () => {
 
   it('POSTFLIGHT_DISABLE=1 in the environment, and settings that say otherwise win', async () => {
     const wired = await initialized()
-    const off = { env: { POSTFLIGHT_DISABLE: '1' } }
 
-    const found = await findingsOf(wired.cli, off)
-    set(wired, LOCAL, { env: { POSTFLIGHT_DISABLE: '' } })
+    const found = await findingsOf(wired.cli, OFF)
+    set(LOCAL, { env: { POSTFLIGHT_DISABLE: '' } })(wired)
 
     const what = expect.stringContaining('set in the environment')
     expect(found).toMatchObject({ status: 1, wrong: [{ what, fix: 'unset POSTFLIGHT_DISABLE' }] })
-    expect((await findingsOf(wired.cli, off)).status).toBe(0)
+    expect((await findingsOf(wired.cli, OFF)).status).toBe(0)
   })
 
   it('disableAllHooks only where it counts: the settings that Claude Code reads last', async () => {
     const wired = await initialized()
-    set(wired, USER, { disableAllHooks: true })
-    set(wired, LOCAL, { disableAllHooks: false })
+    set(USER, { disableAllHooks: true })(wired)
+    set(LOCAL, { disableAllHooks: false })(wired)
 
     expect((await findingsOf(wired.cli)).wrong).toEqual([])
     expect(stopHooks(wired).commands).toHaveLength(1)
@@ -346,7 +316,7 @@ describe.concurrent('doctor finds', () => {
     const fromOther = { packageFolder: other }
 
     const installed = await findingsOf(wired.cli, fromOther)
-    change(wired, SETTINGS, ({ hooks }) => delete hooks.Stop)
+    withoutStop(wired)
     const incomplete = await findingsOf(wired.cli, fromOther)
     rmSync(wired.folder, { recursive: true })
     wired.project.write('package-lock.json', '{}')
@@ -365,7 +335,7 @@ describe.concurrent('doctor finds', () => {
 
   it('the plugin alone right', async () => {
     const wired = withPackage()
-    set(wired, USER, { enabledPlugins: { 'postflight-guard@x': true } })
+    set(USER, PLUGIN)(wired)
 
     expect(await findingsOf(wired.cli)).toMatchObject({ status: 0, wrong: [] })
   })
