@@ -227,9 +227,7 @@ describe.concurrent('a document with --json', () => {
   it('is printed on each line with --watch', async () => {
     const project = createSourceProject()
     await aborted(project)
-
     const run = await project.cli(['workflow', 'status', '7', '--watch', '--json'])
-
     expect(run.stdout).toMatch(/^[^\n]+\n$/)
     expect(run.json()).toMatchObject({ outcome: 'aborted' })
   })

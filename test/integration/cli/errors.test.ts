@@ -80,9 +80,7 @@ describe.concurrent('a usage error is exit code 64 and one line on stderr', () =
   ])('%s: %s', async (line, said) => {
     const project = createSourceProject()
     mkdirSync(project.at('specs/007_x'))
-
     const run = await project.cli(line.split(' '))
-
     expect(run).toMatchObject({ status: 64, stdout: '', stderr: expect.stringContaining(said) })
     expect(run.stderr).toMatch(/^[^\n]+\n$/)
     expect(run.stderr.match(/did you mean/gi) ?? []).toHaveLength(/did you mean/i.test(said) ? 1 : 0)
@@ -91,7 +89,6 @@ describe.concurrent('a usage error is exit code 64 and one line on stderr', () =
   it('no option is meant by the name of a folder that exists', async () => {
     const project = createSourceProject()
     project.marker('all', { cc_session_id: SESSION })
-
     expect((await project.cli(['clear', 'all'])).stdout).toContain('cleared specs/all: .postflight-pending')
   })
 
@@ -118,16 +115,13 @@ describe.concurrent('a usage error is exit code 64 and one line on stderr', () =
 
   it('a new folder may have a name in any script', async () => {
     const project = createSourceProject()
-
     expect((await project.cli(['create', '7', '日本語'])).status).toBe(0)
     expect(project.has('specs/007_日本語/.postflight-pending')).toBe(true)
   })
 
   it('cuts a very long word', async () => {
     const project = createSourceProject()
-
     const runs = [await project.cli(['inspect', 'x'.repeat(100_000)]), await project.cli(['create', '9'.repeat(300)])]
-
     for (const { status, stderr } of runs) {
       expect(status).toBe(64)
       expect(stderr.length).toBeLessThan(200)
@@ -139,16 +133,13 @@ describe.concurrent('a negative result is exit code 1', () => {
   it.each(['inspect 9', 'step 9 one', 'bypass 9', 'adopt 9 --host-session s', 'bypass 7'])('%s', async (line) => {
     const project = createSourceProject()
     mkdirSync(project.at('specs/007_x'))
-
     const run = await project.cli(line.split(' '))
-
     expect(run).toMatchObject({ status: 1, stdout: '' })
     expect(run.stderr).toMatch(/^postflight: [^\n]+\n$/)
   })
 
   it.each(['step . 1', 'adopt . --host-session s'])('without advice that would be refused: %s', async (line) => {
     const { stderr, status } = await createSourceProject().cli(line.split(' '))
-
     expect(status).toBe(1)
     expect(stderr).toMatch(/^postflight: no marker in specs\/ itself/)
     expect(stderr).not.toContain('create')
@@ -158,7 +149,6 @@ describe.concurrent('a negative result is exit code 1', () => {
     'for an unknown task of workflow %s, with the command that lists the tasks',
     async (command) => {
       const { stderr, status } = await createSourceProject().cli(['workflow', command, '999'])
-
       expect(status).toBe(1)
       expect(stderr).toContain('`postflight workflow status` lists')
       expect(stderr).not.toContain('inspect')
@@ -167,7 +157,6 @@ describe.concurrent('a negative result is exit code 1', () => {
 
   it.each(['step 7 one', 'bypass --all', 'logs', 'adopt 7 --host-session s'])('without a root: %s', async (line) => {
     const run = await createSourceProject({ specs: false }).cli(line.split(' '))
-
     expect(run.status).toBe(1)
     expect(run.stderr).toMatch(/no specs\/ folder in .*--root/)
   })
@@ -208,9 +197,7 @@ describe.concurrent('a file that cannot be written is exit code 73 and named', (
     const project = createSourceProject()
     project.marker('007_x', OWNED)
     mkdirSync(project.at('specs/007_x/.postflight-lock'))
-
     const run = await project.cli(['step', '7', 'one'])
-
     expect(run).toMatchObject({ status: 65, stderr: expect.stringContaining('.postflight-lock') })
   })
 
@@ -230,9 +217,7 @@ describe.concurrent('a file that cannot be written is exit code 73 and named', (
   it('a journal that cannot be written leads to a note, and the command succeeds', async () => {
     const project = createSourceProject()
     project.write('specs/.postflight', 'no folder')
-
     const run = await project.cli(['create', '7', 'x'])
-
     expect(run.status).toBe(0)
     expect(run.stderr).toMatch(/^postflight: not recorded in the journal: [^\n]+\n$/)
     expect(project.has('specs/007_x/.postflight-pending')).toBe(true)
@@ -246,9 +231,7 @@ describe.concurrent('output', () => {
   ])('of %s with --quiet is only what a script needs', async (line) => {
     const project = createSourceProject()
     project.marker('007_x', OWNED)
-
     const { stdout } = await project.cli([...line.split(' '), '--quiet'])
-
     expect(stdout).toMatch(/^(?:create|adopt)/.test(line) ? /^pf_[a-z0-9]{12}\n$/ : /^$/)
   })
 
@@ -259,9 +242,7 @@ describe.concurrent('output', () => {
     [['explain', '--payload', 'nowhere'], 'file-unreadable', 65],
   ])('of an error with --json is a document too: %j', async (words, code, status) => {
     const project = createSourceProject()
-
     const run = await project.cli([...words, '--json'])
-
     expect(run.status).toBe(status)
     const { error } = run.json()
     expect(error).toEqual({ code, message: expect.any(String) })
@@ -271,7 +252,6 @@ describe.concurrent('output', () => {
   it('has no colour without a terminal, whatever the environment says', async () => {
     const project = createProject()
     project.marker('007_x', OWNED)
-
     for (const word of ['inspect', 'doctor', 'explain', '--help', 'nonsense']) {
       const run = await project.cli([word], { env: { FORCE_COLOR: '1', TERM: 'xterm-256color' } })
       expect(run.stdout + run.stderr, word).not.toContain('\u001b')
@@ -303,10 +283,8 @@ describe.concurrent('output', () => {
 
     it('ends without an error when the reader goes away', async () => {
       const project = large()
-
       const run = await project.cli(['inspect'], { unread: ['stdout'] })
       const piped = await project.shell(`{ "${process.execPath}" "${CLI}" inspect; echo $? >&2; } | head -1`)
-
       expect(run).toMatchObject({ status: 0, stderr: '' })
       expect(piped.stderr).toBe('0\n')
     })
@@ -365,9 +343,7 @@ describeWithFull(
 describe.concurrent('help and version', () => {
   it('--version prints the version', async () => {
     const { version } = JSON.parse(readFileSync(join(PACKAGE, 'package.json'), 'utf8')) as { version: string }
-
     const run = await createSourceProject().cli(['--version'])
-
     expect(run).toMatchObject({ status: 0, stdout: `${version}\n`, stderr: '' })
   })
 
@@ -388,7 +364,6 @@ describe.concurrent('help and version', () => {
 
   it.each([...Object.keys(DOCUMENTS), 'hook'])('%s --help shows an example of that command', async (command) => {
     const run = await createSourceProject().cli([...command.split(' '), '--help'])
-
     expect(run).toMatchObject({ status: 0, stdout: expect.stringContaining(`$ postflight ${command}`) })
   })
 })
@@ -398,10 +373,8 @@ describe.concurrent('--root and POSTFLIGHT_ROOT', () => {
     const project = createSourceProject()
     const other = createSourceProject()
     project.marker('007_x', OWNED)
-
     const byOption = await other.cli(['inspect', '--json', '--root', project.dir])
     const byVariable = await other.cli(['inspect', '--json'], { env: { POSTFLIGHT_ROOT: project.dir } })
-
     for (const run of [byOption, byVariable]) expect(run.json().root).toBe(project.dir)
   })
 
@@ -409,10 +382,8 @@ describe.concurrent('--root and POSTFLIGHT_ROOT', () => {
     const project = createSourceProject()
     symlinkSync(project.dir, join(project.base, 'link'))
     mkdirSync(project.at('src'))
-
     const relative = await project.cli(['inspect', '--json', '--root', '..'], { cwd: project.at('src') })
     const link = await project.cli(['inspect', '--json', '--root', join(project.base, 'link')])
-
     expect([relative.json().root, link.json().root]).toEqual([project.dir, project.dir])
   })
 
@@ -485,7 +456,6 @@ describe.concurrent('in a current folder that was removed', () => {
 
   it.each(['create 2 y', 'install', 'workflow status'])('%s is refused in one line with its fix', async (line) => {
     const run = await runIn(createFilled(), line.split(' '))
-
     expect(run).toMatchObject({ status: 65, stdout: '' })
     expect(run.stderr).toMatch(
       /^postflight: the current folder was removed[^\n]* give --root with an absolute path\.\n$/,
@@ -514,14 +484,12 @@ describe.concurrent('in a current folder that was removed', () => {
 
   it('POSTFLIGHT_ROOT names the project too, but a relative path does not', async () => {
     const project = createFilled()
-
     expect((await runIn(project, ['inspect'], { POSTFLIGHT_ROOT: project.dir })).status).toBe(0)
     expect((await runIn(project, ['--root', '..', 'inspect'])).status).toBe(65)
   })
 
   it('a root that does not exist is named', async () => {
     const run = await runIn(createFilled(), ['--root', '/nowhere/at/all', 'inspect'])
-
     expect(run).toMatchObject({ status: 64, stderr: expect.stringContaining('/nowhere/at/all (from --root)') })
   })
 
@@ -529,9 +497,7 @@ describe.concurrent('in a current folder that was removed', () => {
     const project = createProject({ specs: false })
     mkdirSync(project.at('x\ufffd', 'specs'), { recursive: true })
     const script = `d="$(printf 'x\\377')" && mkdir "$d" && cd "$d" && exec "$0" "$1" create 1 x`
-
     const run = await runProcess('sh', ['-c', script, process.execPath, CLI], { cwd: project.dir, env: project.env })
-
     expect(run).toMatchObject({ status: 65, stderr: expect.stringContaining('its name is not UTF-8') })
     expect(readdirSync(project.at('x\ufffd', 'specs'))).toEqual([])
   })

@@ -143,9 +143,7 @@ describe('the packed package', () => {
     const project = createProject()
     const folder = join(project.base, 'alone', 'the package')
     extract(packOnce().tarball, folder)
-
     await runEveryCommand(project, join(folder, 'bin', 'postflight.js'))
-
     expect(readdirSync(folder)).not.toContain('node_modules')
     // Some fifty processes, one after another: slow on a busy machine.
   }, 180_000)

@@ -78,7 +78,6 @@ describe.concurrent('the package', () => {
 
   it('has executable launchers', () => {
     const { files } = packOnce()
-
     for (const name of ['bin/postflight', 'bin/postflight.js', 'hooks/postflight-hook']) {
       const file = files.find((one) => one.path === name)
       expect((file?.mode ?? 0) & 0o111, name).not.toBe(0)
@@ -91,7 +90,6 @@ describe.concurrent('the package', () => {
       bin: Record<string, string>
       files: string[]
     }
-
     for (const name of [...Object.values(bin), ...files]) expect(statSync(join(PACKAGE, name))).toBeDefined()
   })
 
@@ -131,9 +129,7 @@ describe.concurrent('the package', () => {
     const project = installPacked()
     const names = ['workflow.schema.json', 'done.schema.json', 'output/create.schema.json']
     const script = `console.log(JSON.stringify(process.argv.slice(1).map((name) => require('postflight-guard/schema/' + name).type)))`
-
     const run = await runProcess(process.execPath, ['-e', script, ...names], { cwd: project.dir, env: project.env })
-
     expect(run).toMatchObject({ status: 0, stdout: `${JSON.stringify(names.map(() => 'object'))}\n` })
   })
 

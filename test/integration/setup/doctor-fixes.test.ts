@@ -239,7 +239,6 @@ const REPOSITORY: readonly Row[] = [
 describe.concurrent('doctor finds', () => {
   it('nothing after init, in a repository of git, and a stop is held once', async () => {
     const wired = await initialized(true)
-
     expect(await findingsOf(wired.cli)).toMatchObject({ status: 0, wrong: [] })
     await expectHeldOnce(wired)
   })
@@ -265,10 +264,8 @@ describe.concurrent('doctor finds', () => {
 
   it('POSTFLIGHT_DISABLE=1 in the environment, and settings that say otherwise win', async () => {
     const wired = await initialized()
-
     const found = await findingsOf(wired.cli, OFF)
     set(LOCAL, { env: { POSTFLIGHT_DISABLE: '' } })(wired)
-
     const what = expect.stringContaining('set in the environment')
     expect(found).toMatchObject({ status: 1, wrong: [{ what, fix: 'unset POSTFLIGHT_DISABLE' }] })
     expect((await findingsOf(wired.cli, OFF)).status).toBe(0)
@@ -278,7 +275,6 @@ describe.concurrent('doctor finds', () => {
     const wired = await initialized()
     set(USER, { disableAllHooks: true })(wired)
     set(LOCAL, { disableAllHooks: false })(wired)
-
     expect((await findingsOf(wired.cli)).wrong).toEqual([])
     expect(stopHooks(wired).commands).toHaveLength(1)
   })
@@ -329,20 +325,17 @@ describe.concurrent('doctor finds', () => {
 
   it('advises settings that are not shared where the project does not depend on the package', async () => {
     const project = createSourceProject()
-
     expect((await findingsOf(project.cli)).wrong[0]?.fix).toBe('postflight install --scope local')
   })
 
   it('the plugin alone right', async () => {
     const wired = withPackage()
     set(USER, PLUGIN)(wired)
-
     expect(await findingsOf(wired.cli)).toMatchObject({ status: 0, wrong: [] })
   })
 
   it('and says how a person types the fixes where the command is not on the PATH', async () => {
     const { stdout } = await withPackage().cli('doctor')
-
     expect(stdout).toMatch(
       /✗ the hook is not installed in any settings file of Claude Code\n {2}→ postflight install\n[\s\S]*Type `npx postflight`/,
     )

@@ -41,9 +41,7 @@ describe.concurrent('doctor', () => {
     const { cli, project } = createDependentProject()
     await cli('install')
     rmSync(project.at('specs'), { recursive: true })
-
     const { status, all } = await findingsOf(cli)
-
     expect(status).toBe(0)
     expect(all.find((finding) => finding.check === 'root')?.what).toContain('yet')
   })
@@ -116,9 +114,7 @@ describe.concurrent('doctor', () => {
   it('names the folder of --root where it has no specs/ yet', async () => {
     const { cli, project } = createDependentProject()
     mkdirSync(project.at('new/.git'), { recursive: true })
-
     const { all } = await findingsOf((words) => cli([...words, '--root', 'new']))
-
     expect(all.find(({ check }) => check === 'root')?.what).toContain(`no specs/ at or above ${project.at('new')} yet`)
   })
 

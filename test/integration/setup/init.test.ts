@@ -134,7 +134,6 @@ describe.concurrent('init', () => {
     const { project, cli } = withPackage()
     await cli('init --yes')
     rmSync(project.at(`${SETTINGS}.postflight-backup`), { force: true })
-
     expect((await cli('uninstall')).stdout).toContain(`Removed ${SETTINGS}`)
     expect(project.has('.claude')).toBe(false)
   })
@@ -142,9 +141,7 @@ describe.concurrent('init', () => {
   it('writes nothing with --dry-run, and shows every rule', async () => {
     const { project, cli } = withPackage()
     const before = filesOf(project)
-
     const run = await cli('init --dry-run')
-
     expect(run.status).toBe(0)
     for (const rule of [...RULES.allow, ...RULES.ask]) expect(run.stdout).toContain(rule)
     expect(filesOf(project)).toEqual(before)
@@ -157,9 +154,7 @@ describe.concurrent('init', () => {
     { answers: 'y y y', written: [] },
   ])('asks about each part, and writes only after the last answer: "$answers"', async ({ answers, written }) => {
     const { project, cli } = withPackage()
-
     const run = await cli('init', { answers: answers.split(' ') })
-
     expect(run.status).toBe(0)
     expect(run.stdout).toContain('Nothing is written before the last answer')
     expect(['.gitignore', SETTINGS, SKILL].filter((name) => project.has(name))).toEqual(written)
@@ -217,10 +212,8 @@ describe.concurrent('init', () => {
     it('stays where the answer is no, and with --skip shell-hook', async () => {
       const { project, cli } = withShellHook(LOCAL)
       const before = filesOf(project)
-
       const run = await cli(`init --scope local ${REST}`, { answers: ['n'] })
       await cli(`init --scope local --yes --skip shell-hook ${REST}`)
-
       expect(run.stdout).toContain(`the entry of a shell hook: ${LOCAL} (left there)`)
       expect(filesOf(project)).toEqual(before)
     })
@@ -247,9 +240,7 @@ describe.concurrent('init', () => {
 
     it('is no question where no entry of SubagentStop names markers', async () => {
       const { cli } = withShellHook(LOCAL, '')
-
       const { parts } = (await cli('init --dry-run --json')).json()
-
       expect(parts.map(({ name }: { name: string }) => name)).not.toContain('shell-hook')
     })
 
@@ -271,9 +262,7 @@ describe.concurrent('init', () => {
     it('goes in the same write where two scopes share the file through a link', async () => {
       const { project, cli } = withShellHook(SETTINGS)
       symlinkSync('settings.json', project.at(LOCAL))
-
       await cli('init --yes --scope local')
-
       expect(project.read(SETTINGS)).toContain('postflight-hook')
       expect(project.read(SETTINGS)).not.toContain('guard.sh')
     })
@@ -295,7 +284,6 @@ describe.concurrent('init', () => {
     const project = createProject()
     await project.cli(['create', '1', 'try'])
     await project.cli(['clear', '1'])
-
     expect((await project.shell('rmdir specs/001_try')).stderr).toBe('')
   })
 
@@ -310,10 +298,8 @@ describe.concurrent('init', () => {
       ['a Makefile', { Makefile: 'all: test\ntest: all\n\ttrue\n' }, ['make test']],
     ])('is proposed from what the project shows, and can be trusted: %s', async (_what, files, checks) => {
       const { cli } = withPackage(files)
-
       const run = await cli('init --yes')
       const trusted = (await cli('trust --yes --json')).json()
-
       expect(run.stdout).toContain('Read specs/done.yaml, then let it take effect: npx postflight trust\n')
       expect(trusted.rules.flatMap((rule: { checks: string[] }) => rule.checks)).toEqual(checks)
     })
@@ -324,16 +310,13 @@ describe.concurrent('init', () => {
       ['a variable of that name', { Makefile: 'test := 1\n' }],
     ])('is no question without such a sign: %s', async (_what, files) => {
       const { project, cli } = withPackage(files)
-
       expect((await cli('init --yes')).stdout).not.toContain('done')
       expect(project.has(DONE)).toBe(false)
     })
 
     it('is shown before it is asked for, and not written where the answer is no', async () => {
       const { project, cli } = withPackage({ 'go.mod': '' })
-
       const run = await cli('init', { answers: ['n', 'n', 'n', 'n', 'n'] })
-
       expect(run.stdout).toContain('check: ["go test ./..."]')
       expect(run.stdout).toContain(`· a definition of done: ${DONE} (not written)`)
       expect(project.has(DONE)).toBe(false)
@@ -393,7 +376,6 @@ describe.concurrent('init', () => {
   it('puts the skill beside the settings of the user with --scope user', async () => {
     const project = createSourceProject()
     await project.cli(['init', '--yes', '--scope', 'user', '--skip', 'gitignore'])
-
     expect(Object.keys(project.snapshot())).toEqual(['specs'])
     expect(project.has(`../home/${SKILL}`)).toBe(true)
     await project.cli(['uninstall', '--scope', 'user'])
@@ -499,7 +481,6 @@ describe.concurrent('init', () => {
   it('reads no file of a part that is skipped', async () => {
     const { project, cli } = withPackage()
     mkdirSync(project.at('.gitignore'))
-
     expect(await cli('init --yes')).toMatchObject({ status: 65 })
     expect(await cli('init --yes --skip gitignore')).toMatchObject({ status: 0 })
     expect(project.has(SKILL)).toBe(true)
@@ -578,9 +559,7 @@ describe.skipIf(!HAS_TERMINAL).concurrent('init on a terminal that stays open', 
     const project = createProject()
     const run = startInTerminal(project, 'init', WIDE, onTestFinished)
     await expect.poll(run.output, patient).toContain('Write this? [Y/n]')
-
     run.type('y\r\u0003')
-
     expect(await run.ended).not.toBe(0)
     expect(Object.keys(project.snapshot())).toEqual(['specs'])
   })
@@ -658,7 +637,6 @@ describe.concurrent('a second place for the hook', () => {
     const { project, cli } = withPackage()
     await cli('install')
     symlinkSync('settings.json', project.at(LOCAL))
-
     expect(await cli('install --scope local')).toMatchObject({ status: 0, stdout: expect.stringContaining('already') })
   })
 
@@ -670,9 +648,7 @@ describe.concurrent('a second place for the hook', () => {
   ])('is refused where %s has the plugin', async (_what, file, enabledPlugins, status) => {
     const project = createSourceProject()
     project.write(file, JSON.stringify({ enabledPlugins }))
-
     const run = await project.cli(['install', '--scope', 'local'])
-
     expect(run.status).toBe(status)
     if (status === 1) expect(run.stderr).toContain(`claude plugin uninstall ${Object.keys(enabledPlugins)[0]}`)
   })
@@ -681,9 +657,7 @@ describe.concurrent('a second place for the hook', () => {
     const project = createSourceProject()
     const packageFolder = copyPackage(join(project.base, 'plugin'))
     project.write('../plugin/.claude-plugin/plugin.json', '{"name":"postflight-guard"}')
-
     const run = await project.cli(['init', '--yes'], { packageFolder })
-
     expect(run).toMatchObject({ status: 1, stderr: expect.stringContaining('the plugin postflight-guard') })
   })
 })

@@ -131,10 +131,8 @@ describe.concurrent('install --host', () => {
   it("says that Claude Code's hook goes with that of Copilot CLI", async () => {
     const project = createSourceProject()
     await project.cli(['install'])
-
     const { stdout } = await project.cli(['uninstall', '--host', 'copilot'])
     const again = await project.cli(['uninstall', '--host', 'copilot'])
-
     expect(stdout).toContain('Claude Code and Copilot CLI both read this file')
     expect(again.stdout).not.toContain('both read')
   })
@@ -142,9 +140,7 @@ describe.concurrent('install --host', () => {
   it.each(['copilot', 'codex', 'opencode'])('--reactive is refused for %s, and nothing is written', async (host) => {
     const project = createSourceProject()
     project.write('rules.json', '[]')
-
     const run = await install(project, host, '--reactive', 'rules.json')
-
     expect(run.status).toBe(64)
     expect(run.stderr).toContain(`--reactive is for Claude Code, not for --host ${host}`)
   })
@@ -166,9 +162,7 @@ describe.concurrent('install --host', () => {
   it('copilot refuses to repeat what it reads of Claude Code', async () => {
     const project = createSourceProject()
     await project.cli(['install', '--scope', 'local'])
-
     const run = await install(project, 'copilot', '--scope', 'user')
-
     expect(run.stderr).toContain('the hook is already in .claude/settings.local.json')
   })
 
@@ -185,7 +179,6 @@ describe.concurrent('install --host', () => {
 
   it.each(['codex', 'qwen', 'droid'])('%s has no scope "local"', async (host) => {
     const run = await install(createSourceProject(), host, '--scope', 'local')
-
     expect(run).toMatchObject({ status: 64, stderr: expect.stringContaining('use user or project') })
   })
 
@@ -199,7 +192,6 @@ describe.concurrent('doctor finds', () => {
   it('the hook of Copilot CLI right', async () => {
     const project = createSourceProject()
     await install(project, 'copilot')
-
     expect(await wrongIn(project)).toEqual([])
   })
 
@@ -232,14 +224,12 @@ describe.concurrent('doctor finds', () => {
     const project = createSourceProject()
     project.write('.qwen/settings.json', '{\n  // mine\n  "model": "x"\n}\n')
     await project.cli(['install'])
-
     expect(await wrongIn(project)).toEqual([])
   })
 
   it('that the hook is not installed where only hosts have it in which it does not work', async () => {
     const project = createSourceProject()
     project.write('.gemini/settings.json', GEMINI)
-
     expect((await wrongIn(project)).map(({ what }) => what)).toEqual([
       expect.stringContaining('not installed'),
       expect.stringContaining('Gemini CLI is not supported'),
@@ -292,7 +282,6 @@ describe.concurrent('doctor finds', () => {
     const { project, folder, cli } = createDependentProject()
     const packageFolder = copyPackage(join(project.base, 'other'))
     await cli('install --host qwen')
-
     expect(await wrongIn(project, { packageFolder })).toEqual([])
     chmodSync(join(folder, 'hooks/postflight-hook'), 0o644)
     expect((await wrongIn(project, { packageFolder }))[0]?.what).toContain("starts the project's own copy")

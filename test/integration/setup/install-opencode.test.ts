@@ -107,9 +107,7 @@ describe.concurrent('install --host opencode', () => {
 
   it('names a package in node_modules by a relative path', async () => {
     const { project, cli } = createDependentProject()
-
     const run = await cli('install --host opencode')
-
     expect(run).toMatchObject({ status: 0, stderr: '' })
     const plugin = './node_modules/postflight-guard/dist/opencode/postflight-guard.mjs'
     expect(JSON.parse(project.read(CONFIG))).toEqual({ plugin: [plugin] })
@@ -134,9 +132,7 @@ describe.concurrent('install --host opencode', () => {
   it('writes nothing with --dry-run', async () => {
     const project = projectWith({ [CONFIG]: COMMENTED })
     const before = project.snapshot()
-
     const run = await install(project, '--dry-run')
-
     expect(run.stdout).toContain(PLUGIN)
     expect(project.snapshot()).toEqual(before)
   })
@@ -144,16 +140,13 @@ describe.concurrent('install --host opencode', () => {
   it('refuses plugins that are not a list, and leaves the file as it is', async () => {
     const project = projectWith({ [CONFIG]: '{ "plugin": "mine" }' })
     const before = project.snapshot()
-
     const run = await install(project)
-
     expect(run).toMatchObject({ status: 65, stderr: expect.stringContaining('Nothing was written') })
     expect(project.snapshot()).toEqual(before)
   })
 
   it('warns of a path on this machine, and suggests the scope user, because OpenCode has no local scope', async () => {
     const project = createSourceProject()
-
     expect((await install(project, '--dry-run')).stdout).toMatch(/a path on this machine.*--scope user\n$/)
     expect(await install(project, '--quiet')).toMatchObject({ stdout: '', stderr: '' })
     expect((await install(project, '--json')).json()).toMatchObject({ changed: false, portable: false })
@@ -173,18 +166,14 @@ describe.concurrent('both configuration files of the user', () => {
   it('install adds nothing where one of them has it already, and names that file', async () => {
     const project = projectWith({ [json]: ONE, [commented]: COMMENTED })
     const before = project.snapshot('..')
-
     const run = await install(project, ...words)
-
     expect(run.stdout).toMatch(/^The plugin is already in \S*opencode\.json\n$/)
     expect(project.snapshot('..')).toEqual(before)
   })
 
   it('install writes to the file that lists another copy', async () => {
     const project = projectWith({ [json]: JSON.stringify({ plugin: [OTHER_COPY], a: 1 }), [commented]: COMMENTED })
-
     await install(project, ...words)
-
     expect(JSON.parse(project.read(json))).toEqual({ a: 1, plugin: [PLUGIN] })
     expect(project.read(commented)).toBe(COMMENTED)
   })
@@ -205,9 +194,7 @@ describe.concurrent('both configuration files of the user', () => {
 
   it('uninstall removes it from the file that has it, whatever is in the other', async () => {
     const project = projectWith({ [json]: ONE, [commented]: COMMENTED })
-
     const run = await uninstall(project, ...words)
-
     expect(run.stdout).toMatch(/Removed \S*opencode\.json: it held nothing else\n$/)
     expect(project.has(json)).toBe(false)
     expect(project.read(commented)).toBe(COMMENTED)
@@ -232,9 +219,7 @@ describe.concurrent('both configuration files of the user', () => {
   it('neither is written where one of them cannot be read', async () => {
     const project = projectWith({ [json]: ONE, [commented]: '{' })
     const before = project.snapshot('..')
-
     const runs = [await install(project, ...words), await uninstall(project, ...words)]
-
     expect(runs.map((run) => run.status)).toEqual([65, 65])
     expect(project.snapshot('..')).toEqual(before)
   })
@@ -283,7 +268,6 @@ describe.concurrent('doctor with the plugin', () => {
     ['a list that holds it twice', [PLUGIN, PLUGIN], /lists the plugin more than once/],
   ])('finds %s, and install repairs it', async (_name, plugin, said) => {
     const project = projectWith({ [CONFIG]: JSON.stringify({ plugin }) })
-
     const what = expect.stringMatching(said)
     const fix = 'postflight install --host opencode --scope project'
     expect(await pluginFindings(project)).toEqual([{ check: 'plugin', ok: false, what, fix }])
@@ -304,9 +288,7 @@ describe.concurrent('doctor with the plugin', () => {
 
   it('finds a configuration that OpenCode cannot read', async () => {
     const project = projectWith({ [CONFIG]: '{' })
-
     const [found, ...others] = await pluginFindings(project)
-
     expect(found?.what).toContain(`${project.at(CONFIG)}:1:2: invalid JSON`)
     expect(found).toMatchObject({ ok: false, fix: expect.stringContaining('repair the file by hand') })
     expect(others).toEqual([])
@@ -316,9 +298,7 @@ describe.concurrent('doctor with the plugin', () => {
     const { cli, folder } = createDependentProject()
     await cli('install --host opencode')
     rmSync(join(folder, 'dist/opencode/postflight-guard.mjs'))
-
     const run = await cli('doctor')
-
     expect(run.status).toBe(1)
     expect(run.stdout).toMatch(/✗ the plugin does not load \(.*ERR_MODULE_NOT_FOUND/)
   })

@@ -78,9 +78,7 @@ describe('install --reactive', () => {
 
   it('only prints the settings with --dry-run', async () => {
     const project = projectWith([CONTEXT])
-
     const done = await project.cli([...INSTALL, '--dry-run'])
-
     expect(done.stdout).toContain('Would install the reactive rules')
     expect(done.stdout).toContain('"if": "Bash(git commit*)"')
     expect(project.has(SETTINGS)).toBe(false)
@@ -104,9 +102,7 @@ describe('install --reactive', () => {
     ['an unknown tool in a list', [{ ...CONTEXT, tools: ['x'] }], /rule 1, tools: Claude Code has no tool "x"/],
   ])('refuses %s and writes nothing', async (_what, rules, message) => {
     const project = projectWith(rules)
-
     const done = await project.cli(INSTALL)
-
     expect(done.status).toBe(65)
     expect(done.stderr).toMatch(message)
     expect(project.has(SETTINGS)).toBe(false)
@@ -114,9 +110,7 @@ describe('install --reactive', () => {
 
   it("takes Claude Code's own names of tools", async () => {
     const project = projectWith([{ tool: 'mcp__github__push', prompt: 'x', tools: ['Read', 'grep'] }])
-
     await project.cli(INSTALL)
-
     const [group] = hooksIn(project).PostToolUse ?? []
     expect(group?.matcher).toBe('mcp__github__push')
     expect(group?.hooks[0]?.prompt).toContain('Use only these tools: Read, Grep.')
@@ -132,9 +126,7 @@ describe('uninstall', () => {
   it('takes the rules out of the settings, and removes the file that they made', async () => {
     const project = projectWith([CONTEXT, BLOCK, CONTEXT])
     await project.cli(INSTALL)
-
     const done = await project.cli(['uninstall'])
-
     expect(done.stdout).toContain(SETTINGS)
     expect(project.has(SETTINGS)).toBe(false)
     expect((await project.cli(['uninstall'])).stdout).toContain('The hook is not in')
@@ -146,9 +138,7 @@ describe('uninstall', () => {
   ])('removes the whole file when the rules came %s the hook', async (_when, commands) => {
     const project = projectWith([BLOCK, CONTEXT])
     for (const words of commands) await project.cli(words)
-
     await project.cli(['uninstall'])
-
     expect(project.has(SETTINGS)).toBe(false)
   })
 

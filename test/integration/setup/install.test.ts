@@ -103,9 +103,7 @@ const windowsCommand = (project: Project, packageFolder: string) =>
 describe.concurrent('install', () => {
   it('writes settings.example.json where there are no settings and the project has the package', async () => {
     const project = createSourceProject()
-
     const run = await cliIn(project)('install')
-
     expect(run).toMatchObject({ status: 0, stderr: '' })
     expect(run.stdout).toContain('Installed the hook in .claude/settings.json')
     expect(project.read(SETTINGS)).toBe(EXAMPLE)
@@ -132,9 +130,7 @@ describe.concurrent('install', () => {
     const project = createSourceProject()
     mkdirSync(project.at('node_modules'))
     symlinkSync(PACKAGE, project.at('node_modules/postflight-guard'))
-
     const run = await project.cli(['install'])
-
     expect(run.stdout).toMatch(/a path on this machine.*--scope local\n$/)
     expect(commandsOf(project.read(SETTINGS))).toContain(`[ ! -f "${LAUNCHER}" ] || exec "${LAUNCHER}"`)
   })
@@ -205,9 +201,7 @@ describe.concurrent('install', () => {
     ['user', '../home/.claude/settings.json'],
   ])('writes to the settings of the scope %s', async (scope, file) => {
     const project = createSourceProject()
-
     const run = await project.cli(['install', '--scope', scope, '--json'])
-
     expect(run.json()).toMatchObject({ changed: true, dry_run: false, backup: null, file: project.at(file) })
     expect(ourEventsIn(project.read(file))).toEqual(EVENTS)
     const others = ['.claude/settings.json', '.claude/settings.local.json', '../home/.claude/settings.json']
@@ -216,17 +210,13 @@ describe.concurrent('install', () => {
 
   it('never writes a path of the project to the user’s settings', async () => {
     const project = createSourceProject()
-
     await cliIn(project)('install', '--scope', 'user')
-
     expect(project.read('../home/.claude/settings.json')).not.toContain('CLAUDE_PROJECT_DIR')
   })
 
   it('finds the user’s settings where CLAUDE_CONFIG_DIR puts them', async () => {
     const project = createSourceProject()
-
     await project.cli(['install', '--scope', 'user'], { env: { CLAUDE_CONFIG_DIR: project.at('config') } })
-
     expect(project.has('config/settings.json')).toBe(true)
     expect(project.snapshot('../home')).toEqual({})
   })
@@ -247,9 +237,7 @@ describe.concurrent('install', () => {
     const project = createSourceProject()
     const cli = cliIn(project)
     const before = project.snapshot()
-
     const run = await cli('install', '--dry-run')
-
     expect(run.stdout).toBe(`Would install the hook in .claude/settings.json\n${EXAMPLE}`)
     expect(project.snapshot()).toEqual(before)
   })
@@ -299,7 +287,6 @@ describe.concurrent.each(Object.entries(LAYOUTS))('with settings of this layout:
 
   it('install keeps a backup', async () => {
     const { backup } = (await projectWith(before).cli(['install', '--json'])).json()
-
     expect(readFileSync(backup, 'utf8')).toBe(before)
   })
 })
@@ -388,9 +375,7 @@ describe.concurrent('a script of the user’s own with the name of our launcher'
 it('several processes of install at once write our entries once', async () => {
   const project = createProject()
   project.write(SETTINGS, LAYOUTS.tabs as string)
-
   const runs = await Promise.all(Array.from({ length: 5 }, () => project.cli(['install'])))
-
   expect(runs.map((run) => run.status)).toEqual([0, 0, 0, 0, 0])
   expect(ourEventsIn(project.read(SETTINGS))).toEqual(EVENTS)
 })
@@ -466,9 +451,7 @@ describe.concurrent('install and uninstall refuse, and write nothing', () => {
 
   it.each(['--scope', '--host'])('an unknown %s', async (option) => {
     const project = createSourceProject()
-
     const run = await project.cli(['install', option, 'emacs'])
-
     expect(run).toMatchObject({ status: 64, stderr: expect.stringContaining('"emacs"') })
     expect(project.snapshot()).toEqual({ specs: 'folder' })
   })
@@ -538,9 +521,7 @@ describe.concurrent('uninstall', () => {
   it.each(['{}\n', ''])('keeps a settings file that was there before, with nothing in it: %j', async (text) => {
     const project = projectWith(text)
     await project.cli(['install'])
-
     const run = await project.cli(['uninstall', '--json'])
-
     expect(run.json()).toMatchObject({ changed: true, removed_file: false })
     expect(project.read(SETTINGS)).toBe('{}\n')
   })
@@ -548,9 +529,7 @@ describe.concurrent('uninstall', () => {
   it('removes a settings file that install made', async () => {
     const project = createSourceProject()
     await project.cli(['install'])
-
     const run = await project.cli(['uninstall'])
-
     expect(run.stdout).toContain('Removed .claude/settings.json: it held nothing else')
     expect(project.has(SETTINGS)).toBe(false)
   })
@@ -559,9 +538,7 @@ describe.concurrent('uninstall', () => {
     const project = createSourceProject()
     if (text !== undefined) project.write(SETTINGS, text)
     const before = project.snapshot()
-
     const run = await project.cli(['uninstall'])
-
     expect(run).toMatchObject({ status: 0, stdout: 'The hook is not in .claude/settings.json\n' })
     expect(project.snapshot()).toEqual(before)
   })
@@ -570,9 +547,7 @@ describe.concurrent('uninstall', () => {
     const project = projectWith(LAYOUTS.tabs as string)
     const run = await project.cli(['install', '--json'])
     rmSync(run.json().backup)
-
     await project.cli(['uninstall'])
-
     expect(JSON.parse(project.read(SETTINGS))).toEqual(JSON.parse(LAYOUTS.tabs as string))
   })
 
@@ -580,9 +555,7 @@ describe.concurrent('uninstall', () => {
     const project = createSourceProject()
     await cliIn(project)('install')
     project.write(SETTINGS, project.read(SETTINGS).replace('{', '{ "kept": 1,'))
-
     await project.cli(['uninstall'])
-
     expect(JSON.parse(project.read(SETTINGS))).toEqual({ kept: 1 })
   })
 
@@ -622,9 +595,7 @@ describe.concurrent('uninstall', () => {
   it.each(['', '.'])('never takes the current folder for the user’s home, where HOME is %j', async (HOME) => {
     const project = createProject()
     const before = project.snapshot()
-
     const run = await project.cli(['install', '--scope', 'user', '--dry-run', '--json'], { env: { HOME } })
-
     expect(run.json().file).toBe(join(userInfo().homedir, '.claude/settings.json'))
     expect(project.snapshot()).toEqual(before)
   })
@@ -636,9 +607,7 @@ describe.concurrent('uninstall', () => {
   ])('refuses the user’s scope where %s is relative: it would write into the current folder', async (name, host) => {
     const project = createSourceProject()
     const before = project.snapshot()
-
     const run = await project.cli(['install', '--scope', 'user', '--host', host], { env: { [name]: 'mine' } })
-
     expect(run).toMatchObject({ status: 73, stderr: expect.stringContaining('must be an absolute path') })
     expect(project.snapshot()).toEqual(before)
   })
@@ -647,9 +616,7 @@ describe.concurrent('uninstall', () => {
     const project = projectWith('{"a":1}')
     await project.cli(['install'])
     project.write(`${SETTINGS}.postflight-backup.7`, '{"forged":true}')
-
     await project.cli(['uninstall'])
-
     expect(project.read(SETTINGS)).toBe('{"a":1}')
     expect(project.has(`${SETTINGS}.postflight-backup.7`)).toBe(true)
   })

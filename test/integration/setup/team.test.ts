@@ -87,15 +87,12 @@ describe('a team', () => {
     ['^0.1.0', false],
   ])('is told by init of a package that only one machine has: %s', async (specifier, isOutside) => {
     const project = packagedProject(specifier)
-
     const run = await project.init()
-
     expect(run.stdout.includes(`names postflight-guard by "${specifier}"`)).toBe(isOutside)
   })
 
   it('may keep the package beside the project in the same repository', async () => {
     const project = packagedProject('file:../vendor/postflight-guard-0.1.0.tgz', 'packages/app')
-
     expect((await project.init()).stdout).not.toContain('Warning')
   })
 })
