@@ -1,9 +1,9 @@
 /** The projects that blocks of shell run in: a fresh repository that depends on the packed package, without a network. */
 
 import { execFileSync, spawnSync } from 'node:child_process'
-import { cpSync, readdirSync, realpathSync, renameSync, symlinkSync } from 'node:fs'
-import { join } from 'node:path'
-import { installPacked } from '../support/packed.ts'
+import { cpSync, existsSync, realpathSync, renameSync, symlinkSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { installPacked, packOnce } from '../support/packed.ts'
 import { type ProcessResult, runProcess } from '../support/process.ts'
 import { createProject, type Project } from '../support/project.ts'
 
@@ -33,13 +33,14 @@ export interface Workshop {
 
 /** Sets up a project with the packed package, `npm test`, and a workflow. */
 export function createWorkshop(): Workshop {
-  packed ??= installPacked()
+  // The project of another file was removed at its end.
+  if (packed === undefined || !existsSync(packed.base)) packed = installPacked()
   const project = createProject({ git: false, specs: false })
   cpSync(packed.at('node_modules'), project.at('node_modules'), { recursive: true, verbatimSymlinks: true })
   project.write('package.json', '{ "name": "my-project", "private": true, "scripts": { "test": "node --version" } }\n')
   project.write('.gitignore', 'node_modules/\n')
   project.write('flow.yaml', FLOW)
-  placeTarball(project, packed.base)
+  placeTarball(project)
   for (const name of TOOLS) symlinkSync(realpathSync(which(name)), join(project.base, 'bin', name))
   const env = {
     ...project.env,
@@ -75,9 +76,9 @@ export function createWorkshop(): Workshop {
 }
 
 /** Puts the tarball where `npm pack` leaves it in a clone beside the project. */
-function placeTarball(project: Project, base: string): void {
-  const name = readdirSync(base).find((file) => file.endsWith('.tgz')) as string
-  cpSync(join(base, name), join(project.base, 'postflight-guard', name))
+function placeTarball(project: Project): void {
+  const { tarball } = packOnce()
+  cpSync(tarball, join(project.base, 'postflight-guard', basename(tarball)))
 }
 
 function which(program: string): string {

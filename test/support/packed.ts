@@ -1,20 +1,30 @@
 /** The package as npm packs it. */
 
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { PACKAGE } from './process.ts'
 import { createProject, type Project } from './project.ts'
 
-/** What `npm pack` says about the tarball. */
+/** The tarball, and what `npm pack` says about it. */
 export interface Packed {
-  readonly filename: string
+  readonly tarball: string
   readonly files: readonly { readonly path: string; readonly size: number; readonly mode: number }[]
 }
 
+let packed: Packed | undefined
+
+/** Packs the package, once for each test file: the tarball is removed with the projects of the file. */
+export function packOnce(): Packed {
+  if (packed === undefined || !existsSync(packed.tarball)) packed = pack()
+  return packed
+}
+
 /** Runs npm without a registry and without a build: it packs the built files. */
-export function pack(home: string, ...words: string[]): Packed {
-  const output = execFileSync('npm', ['pack', '--json', '--ignore-scripts', '--offline', ...words], {
+function pack(): Packed {
+  const { base, home } = createProject()
+  const words = ['pack', '--json', '--ignore-scripts', '--offline', '--pack-destination', base]
+  const output = execFileSync('npm', words, {
     cwd: PACKAGE,
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'ignore'],
@@ -25,13 +35,8 @@ export function pack(home: string, ...words: string[]): Packed {
       npm_config_update_notifier: 'false',
     },
   })
-  const [packed] = JSON.parse(output) as [Packed]
-  return packed
-}
-
-/** Packs the package into the project's base. Returns the tarball's path. */
-export function packInto(project: Project): string {
-  return join(project.base, pack(project.home, '--pack-destination', project.base).filename)
+  const [{ filename, files }] = JSON.parse(output) as [{ filename: string; files: Packed['files'] }]
+  return { tarball: join(base, filename), files }
 }
 
 /** Extracts a tarball of npm, whose files lie in one folder, into `target`. */
@@ -44,7 +49,7 @@ export function extract(tarball: string, target: string): void {
 export function installPacked(): Project {
   const project = createProject()
   const target = project.at('node_modules', 'postflight-guard')
-  extract(packInto(project), target)
+  extract(packOnce().tarball, target)
   mkdirSync(project.at('node_modules', '.bin'))
   const { bin } = JSON.parse(readFileSync(join(target, 'package.json'), 'utf8')) as { bin: Record<string, string> }
   for (const [name, file] of Object.entries(bin)) {

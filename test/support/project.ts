@@ -203,6 +203,42 @@ export function createSourceProject(options: ProjectOptions = {}): Project {
   return createProject({ ...options, sources: true })
 }
 
+/** A project with the package in its node_modules, as npm leaves it. */
+export interface DependentProject {
+  readonly project: Project
+  /** The package's folder. */
+  readonly folder: string
+  /** Runs the sources as the CLI of that copy: words, or a line of them. */
+  readonly cli: (words: readonly string[] | string, options?: RunOptions) => Promise<CliRun>
+}
+
+/** Creates a project with a copy of the package in its node_modules. */
+export function createDependentProject(): DependentProject {
+  const project = createSourceProject()
+  const folder = copyPackage(project.at('node_modules/postflight-guard'))
+  const cli: DependentProject['cli'] = (words, options) =>
+    project.cli(typeof words === 'string' ? words.split(' ') : words, { packageFolder: folder, ...options })
+  return { project, folder, cli }
+}
+
+/** The findings of `doctor`. */
+export interface Finding {
+  readonly check: string
+  readonly ok: boolean
+  readonly what: string
+  readonly fix: string | null
+}
+
+/** Runs `doctor`: what it finds, and what of that is wrong. */
+export async function findingsOf(
+  cli: (words: readonly string[], options?: RunOptions) => Promise<ProcessResult>,
+  options?: RunOptions,
+): Promise<{ status: number | null; wrong: Finding[]; all: Finding[]; stdout: string }> {
+  const { status, stdout } = await cli(['doctor', '--json'], options)
+  const { findings } = JSON.parse(stdout) as { findings: Finding[] }
+  return { status, all: findings, wrong: findings.filter(({ ok }) => !ok), stdout }
+}
+
 function journalOf(root: string): Record<string, unknown>[] {
   const text = readFileSync(join(root, 'specs', '.postflight', 'journal.jsonl'), 'utf8')
   return text

@@ -4,7 +4,7 @@ import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { CLI, canRun, skipNote } from '../../support/process.ts'
-import { createProject, type Project } from '../../support/project.ts'
+import { createSourceProject, type Project } from '../../support/project.ts'
 
 /** The path of the script and the words of the line; prints the candidates, one a line. */
 type Ask = (project: Project, line: string) => Promise<string[]>
@@ -15,7 +15,7 @@ const HOSTILE = '260_$(touch harm)'
 let project: Project
 
 beforeAll(async () => {
-  project = createProject()
+  project = createSourceProject()
   for (const words of [
     ['create', '259', 'prove_completeness', '--step', 'update status', '--step', 'git commit'],
     ['create', '7', 'flow'],
@@ -91,12 +91,6 @@ for (const [shell, ask] of SHELLS) {
   const isInstalled = canRun(`command -v ${shell}`)
   const note = skipNote(isInstalled, `${shell} is not installed`)
   describe.skipIf(!isInstalled)(`completion in ${shell}${note}`, () => {
-    it('offers the commands, and not the hidden one', async () => {
-      const commands = await ask(project, 'postflight ')
-      expect(commands).toEqual(expect.arrayContaining(['create', 'clear', 'status', 'workflow', 'completion']))
-      expect(commands).not.toContain('complete')
-    })
-
     it('offers commands that begin with the word', async () => {
       expect((await ask(project, 'postflight workflow st')).sort()).toEqual(['start', 'status', 'stop'])
     })
@@ -105,10 +99,6 @@ for (const [shell, ask] of SHELLS) {
       const options = await ask(project, 'postflight clear --')
       expect(options).toEqual(expect.arrayContaining(['--all', '--orphaned', '--root', '--json']))
       expect(options).not.toContain('--step')
-    })
-
-    it('offers task folders', async () => {
-      expect(await ask(project, 'postflight clear 25')).toEqual(['259_prove_completeness'])
     })
 
     it('offers the values of an option', async () => {
@@ -135,7 +125,7 @@ describe('completion', () => {
   })
 
   it('offers the numbers of the steps of a run, and what they are', async () => {
-    const steps = createProject()
+    const steps = createSourceProject()
     const phases = [{ id: 'build', steps: ['parser', 'tests'], step_prompt: 'Do {{step}}.' }]
     steps.write('flow.json', JSON.stringify({ name: 'flow', phases }))
     await steps.cli(['workflow', 'start', '7', 'flow', '--definition', 'flow.json'])
@@ -151,13 +141,13 @@ describe('completion', () => {
   })
 
   it('looks in the root that the line names', async () => {
-    const elsewhere = createProject({ specs: false })
+    const elsewhere = createSourceProject({ specs: false })
     const run = await elsewhere.cli(['complete', '--', '--root', project.dir, 'clear', '25'])
     expect(run.stdout).toBe('259_prove_completeness\tspecs/259_prove_completeness\n')
   })
 
   it('offers only what needs no project where there is none', async () => {
-    const none = createProject({ specs: false })
+    const none = createSourceProject({ specs: false })
     expect((await none.cli(['complete', '--', 'clear', ''])).stdout).toBe('')
     expect((await none.cli(['complete', '--', 'work'])).stdout).toMatch(/^workflow\t/)
   })

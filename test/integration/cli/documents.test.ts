@@ -11,13 +11,8 @@ import { OTHER_SESSION, SESSION, sessionStart, stop, subagentStop } from '../../
 import { startCli } from '../../support/process.ts'
 import { createSourceProject, type Project } from '../../support/project.ts'
 
-/** A command line, the project that it needs, and a part of the document that it prints. */
-interface Row {
-  readonly words: readonly string[]
-  readonly holds: object
-  readonly ready?: (project: Project) => unknown
-  readonly payload?: object
-}
+/** A command line, a part of the document that it prints, what makes the project that it needs, and the hook's payload. */
+type Row = [line: string, holds: object, ready?: (project: Project) => unknown, payload?: object]
 
 const SESSION_ENV = { POSTFLIGHT_HOST_SESSION: SESSION, POSTFLIGHT_AGENT: 'main' }
 const TASK = '007_x'
@@ -40,12 +35,17 @@ const after =
     }
   }
 
-const withMarker =
-  (content: object | '' | 'not json') =>
+const withFile =
+  (name: string, text: string) =>
   (project: Project): string =>
-    project.marker(TASK, content as Readonly<Record<string, unknown>>)
+    project.write(name, text)
 
-const withFlow = (project: Project): string => project.write('flow.json', JSON.stringify(FLOW))
+const withMarker = (content: object | string) =>
+  withFile(`specs/${TASK}/.postflight-pending`, typeof content === 'string' ? content : JSON.stringify(content))
+
+const withFlow = withFile('flow.json', JSON.stringify(FLOW))
+const withDone = withFile('specs/done.yaml', 'done: [{ when: "specs/done.yaml", check: "true" }]')
+const withAbandoned = withFile(`specs/${TASK}/.postflight-abandoned`, JSON.stringify(FOREIGN))
 
 const running = async (project: Project): Promise<void> => {
   withFlow(project)
@@ -68,9 +68,6 @@ const withCheck = async (project: Project): Promise<void> => {
   await after('workflow start 7 x --definition flow.json')(project)
 }
 
-const withDone = (project: Project): string =>
-  project.write('specs/done.yaml', 'done: [{ when: "specs/done.yaml", check: "true" }]')
-
 const trusted = async (project: Project): Promise<void> => {
   withDone(project)
   expect((await project.cli(['trust', '--yes'])).status).toBe(0)
@@ -85,188 +82,139 @@ const withUnreadable = (project: Project): void => {
   mkdirSync(project.at('specs', TASK, '.postflight-pending'), { recursive: true })
 }
 
-const withAbandoned = (project: Project): string =>
-  project.write(`specs/${TASK}/.postflight-abandoned`, JSON.stringify(FOREIGN))
-
 const ROWS: readonly Row[] = [
-  { words: ['create', '7', 'x'], holds: { renewed: false, replaced: null } },
-  { words: ['create', '7'], holds: { error: { code: 'marker-of-other-session' } }, ready: withMarker(FOREIGN) },
-  { words: ['create', '7', '--force'], holds: { replaced: FOREIGN.id }, ready: withMarker(FOREIGN) },
-  { words: ['create', '7', '--force'], holds: { replaced: true }, ready: withMarker('') },
+  ['create 7 x', { renewed: false, replaced: null }],
+  ['create 7', { error: { code: 'marker-of-other-session' } }, withMarker(FOREIGN)],
+  ['create 7 --force', { replaced: FOREIGN.id }, withMarker(FOREIGN)],
+  ['create 7 --force', { replaced: true }, withMarker('')],
 
-  { words: ['clear', '7'], holds: { cleared: [{ marker_id: FOREIGN.id }] }, ready: withMarker(FOREIGN) },
-  {
-    words: ['clear', '7'],
-    holds: { cleared: [], settled: [{ task: TASK, outcome: 'aborted', resume: null }] },
-    ready: aborted,
-  },
-  {
-    words: ['clear', '--all'],
-    holds: { cleared: [], running: [{ task: TASK, stop: 'postflight workflow stop 007_x --now' }] },
-    ready: running,
-  },
+  ['clear 7', { cleared: [{ marker_id: FOREIGN.id }] }, withMarker(FOREIGN)],
+  ['clear 7', { cleared: [], settled: [{ task: TASK, outcome: 'aborted', resume: null }] }, aborted],
+  ['clear --all', { cleared: [], running: [{ task: TASK, stop: 'postflight workflow stop 007_x --now' }] }, running],
 
-  { words: ['status'], holds: { clean: true, items: [] } },
-  { words: ['status'], holds: { clean: false, items: [{ kind: 'abandoned' }] }, ready: withAbandoned },
-  { words: ['status'], holds: { items: [{ kind: 'unreadable' }] }, ready: withUnreadable },
-  { words: ['status'], holds: { clean: true, ended: [{ kind: 'aborted' }] }, ready: aborted },
-  { words: ['statusline'], holds: { text: '', pending: 0 } },
-  { words: ['statusline'], holds: { abandoned: 1 }, ready: withAbandoned },
-  { words: ['report'], holds: { file: null, tasks: [] } },
-  { words: ['report'], holds: { tasks: [{ promises: [{ standing: 'abandoned' }] }] }, ready: withAbandoned },
-  { words: ['report', '7'], holds: { tasks: [{ runs: [{ standing: 'running' }] }] }, ready: running },
-  { words: ['completion', 'fish'], holds: { script: expect.stringContaining('complete -c postflight') } },
-  { words: ['complete', 'work'], holds: { words: [{ value: 'workflow' }], files: false } },
-  { words: ['inspect'], holds: { pending: 0, markers: [] } },
-  { words: ['inspect'], holds: { markers: [{ state: 'unreadable', reason: null }] }, ready: withMarker('not json') },
-  { words: ['inspect'], holds: { markers: [{ state: 'unreadable' }] }, ready: withUnreadable },
-  { words: ['inspect'], holds: { markers: [{ state: 'abandoned' }] }, ready: withAbandoned },
-  { words: ['inspect'], holds: { pending: 0, markers: [] }, ready: running },
+  ['status', { clean: true, items: [] }],
+  ['status', { clean: false, items: [{ kind: 'abandoned' }] }, withAbandoned],
+  ['status', { items: [{ kind: 'unreadable' }] }, withUnreadable],
+  ['status', { clean: true, ended: [{ kind: 'aborted' }] }, aborted],
+  ['statusline', { text: '', pending: 0 }],
+  ['statusline', { abandoned: 1 }, withAbandoned],
+  ['report', { file: null, tasks: [] }],
+  ['report', { tasks: [{ promises: [{ standing: 'abandoned' }] }] }, withAbandoned],
+  ['report 7', { tasks: [{ runs: [{ standing: 'running' }] }] }, running],
+  ['completion fish', { script: expect.stringContaining('complete -c postflight') }],
+  ['complete work', { words: [{ value: 'workflow' }], files: false }],
+  ['inspect', { pending: 0, markers: [] }],
+  ['inspect', { markers: [{ state: 'unreadable', reason: null }] }, withMarker('not json')],
+  ['inspect', { markers: [{ state: 'unreadable' }] }, withUnreadable],
+  ['inspect', { markers: [{ state: 'abandoned' }] }, withAbandoned],
+  ['inspect', { pending: 0, markers: [] }, running],
 
-  { words: ['step', '7', 'two'], holds: { remaining: 1 }, ready: withMarker({ steps: ['one', 'two'] }) },
+  ['step 7 two', { remaining: 1 }, withMarker({ steps: ['one', 'two'] })],
 
-  {
-    words: ['wait', '7', '--for', 'an answer'],
-    holds: { for: 'an answer', count: 1 },
-    ready: withMarker({ ...FOREIGN, cc_session_id: SESSION }),
-  },
-  { words: ['wait', '7', '--for', 'x'], holds: { error: { code: 'wait-refused' } }, ready: withMarker(FOREIGN) },
+  ['wait 7 --for answers', { for: 'answers', count: 1 }, withMarker({ ...FOREIGN, cc_session_id: SESSION })],
+  ['wait 7 --for x', { error: { code: 'wait-refused' } }, withMarker(FOREIGN)],
 
-  { words: ['bypass', '7'], holds: { bypassed: [{ marker_id: null }] }, ready: withMarker('') },
-  {
-    words: ['bypass', '--all'],
-    holds: { bypassed: [], stopped: [{ task: TASK, resume: 'postflight workflow resume 007_x' }] },
-    ready: running,
-  },
+  ['bypass 7', { bypassed: [{ marker_id: null }] }, withMarker('')],
+  ['bypass --all', { bypassed: [], stopped: [{ task: TASK, resume: 'postflight workflow resume 007_x' }] }, running],
 
-  { words: ['trust', '--yes'], holds: { error: { code: 'trust-agent' } }, ready: withDone },
-  { words: ['done'], holds: { error: { code: 'done-none' } } },
-  { words: ['done', '--list'], holds: { error: { code: 'done-untrusted' } }, ready: withDone },
-  { words: ['done', '--list'], holds: { rules: [{ due: true }], checks: [] }, ready: trusted },
-  { words: ['done', '--all'], holds: { rules: [{ green: true }], checks: [{ run: 'true' }] }, ready: trusted },
+  ['trust --yes', { error: { code: 'trust-agent' } }, withDone],
+  ['done', { error: { code: 'done-none' } }],
+  ['done --list', { error: { code: 'done-untrusted' } }, withDone],
+  ['done --list', { rules: [{ due: true }], checks: [] }, trusted],
+  ['done --all', { rules: [{ green: true }], checks: [{ run: 'true' }] }, trusted],
 
-  { words: ['adopt', '7'], holds: { revived: false, owner: { agent: 'main' } }, ready: withMarker(FOREIGN) },
-  { words: ['adopt', '7'], holds: { revived: true }, ready: withAbandoned },
+  ['adopt 7', { revived: false, owner: { agent: 'main' } }, withMarker(FOREIGN)],
+  ['adopt 7', { revived: true }, withAbandoned],
 
-  { words: ['explain'], holds: { payload: { host_session: null }, markers: [], answer: {} } },
-  {
-    words: ['explain', '--payload', '-'],
-    holds: { markers: [{ rule: 'block', answer: 'block' }], answer: { decision: 'block' } },
-    ready: withMarker({ ...FOREIGN, cc_session_id: SESSION }),
-    payload: subagentStop(),
-  },
-  {
-    words: ['explain', '--payload', '-'],
-    holds: { markers: [{ rule: null, row: null }], answer: { systemMessage: expect.any(String) } },
-    ready: withUnreadable,
-    payload: subagentStop(),
-  },
-  { words: ['explain', '--payload', '-'], holds: { runs: [{ answer: 'driver' }] }, ready: running, payload: stop() },
-  {
-    words: ['explain', '--payload', '-'],
-    holds: { why: expect.any(String), answer: { hookSpecificOutput: { hookEventName: 'SessionStart' } } },
-    ready: withMarker(FOREIGN),
-    payload: sessionStart('startup'),
-  },
+  ['explain', { payload: { host_session: null }, markers: [], answer: {} }],
+  [
+    'explain --payload -',
+    { markers: [{ rule: 'block', answer: 'block' }], answer: { decision: 'block' } },
+    withMarker({ ...FOREIGN, cc_session_id: SESSION }),
+    subagentStop(),
+  ],
+  [
+    'explain --payload -',
+    { markers: [{ rule: null, row: null }], answer: { systemMessage: expect.any(String) } },
+    withUnreadable,
+    subagentStop(),
+  ],
+  ['explain --payload -', { runs: [{ answer: 'driver' }] }, running, stop()],
+  [
+    'explain --payload -',
+    { why: expect.any(String), answer: { hookSpecificOutput: { hookEventName: 'SessionStart' } } },
+    withMarker(FOREIGN),
+    sessionStart('startup'),
+  ],
 
-  {
-    words: ['logs'],
-    holds: { entries: [{ count: 'of another program' }] },
-    ready: (project) =>
-      project.write('specs/.postflight/journal.jsonl', '{"event":"block","count":"of another program"}\n'),
-  },
+  [
+    'logs',
+    { entries: [{ count: 'many' }] },
+    withFile('specs/.postflight/journal.jsonl', '{"event":"block","count":"many"}\n'),
+  ],
 
-  { words: ['init', '--yes'], holds: { scope: 'local', changed: true, dry_run: false } },
-  { words: ['init', '--dry-run'], holds: { changed: true, dry_run: true, backups: [] } },
-  { words: ['init'], holds: { error: { code: 'needs-answer' } } },
-  {
-    words: ['install'],
-    holds: { backup: expect.any(String), command: expect.any(String) },
-    ready: (project) => project.write('.claude/settings.json', '{}'),
-  },
-  {
-    words: ['install', '--reactive', 'rules.json'],
-    holds: { changed: true, rules: 'rules.json', notes: [expect.any(String)] },
-    ready: (project) => {
-      project.write('rules.json', '[{ "tool": "bash", "prompt": "Look.", "tools": ["read"] }]')
-    },
-  },
-  { words: ['install', '--host', 'opencode'], holds: { backup: null, plugin: expect.any(String), taken_out_of: [] } },
-  { words: ['uninstall'], holds: { changed: false, removed_file: false } },
-  { words: ['uninstall'], holds: { changed: true, removed_file: true }, ready: after('install') },
+  ['init --yes', { scope: 'local', changed: true, dry_run: false }],
+  ['init --dry-run', { changed: true, dry_run: true, backups: [] }],
+  ['init', { error: { code: 'needs-answer' } }],
+  ['install', { backup: expect.any(String), command: expect.any(String) }, withFile('.claude/settings.json', '{}')],
+  [
+    'install --reactive rules.json',
+    { changed: true, rules: 'rules.json', notes: [expect.any(String)] },
+    withFile('rules.json', '[{ "tool": "bash", "prompt": "Look.", "tools": ["read"] }]'),
+  ],
+  ['install --host opencode', { backup: null, plugin: expect.any(String), taken_out_of: [] }],
+  ['uninstall', { changed: false, removed_file: false }],
+  ['uninstall', { changed: true, removed_file: true }, after('install')],
 
-  {
-    words: ['doctor'],
-    holds: { findings: expect.arrayContaining([expect.objectContaining({ check: 'workflow' })]) },
-    ready: running,
-  },
+  ['doctor', { findings: expect.arrayContaining([expect.objectContaining({ check: 'workflow' })]) }, running],
 
-  { words: ['workflow', 'validate', 'flow.json'], holds: { valid: true, phases: 2 }, ready: withFlow },
-  {
-    words: ['workflow', 'validate', 'flow.json'],
-    holds: { valid: false, phases: null },
-    ready: (project) => project.write('flow.json', '{"name": "x"}'),
-  },
-  { words: ['workflow', 'start', '7', 'x', '--definition', 'flow.json'], holds: { active: true }, ready: withFlow },
-  { words: ['workflow', 'status', '7'], holds: { phases: [{ gate: 'strict' }, { artifact: null }] }, ready: running },
-  { words: ['workflow', 'status'], holds: { workflows: [{ active: true }] }, ready: running },
-  {
-    words: ['workflow', 'status'],
-    holds: { workflows: [{ error: { code: 'workflow-state' } }] },
-    ready: (project) => project.write(`specs/${TASK}/workflow/state.json`, '{'),
-  },
-  { words: ['workflow', 'next', '7'], holds: { command: 'prompt', step: null, agent: 'planner' }, ready: running },
-  { words: ['workflow', 'next', '7'], holds: { command: 'finish', outcome: 'aborted' }, ready: aborted },
-  { words: ['workflow', 'check', '7'], holds: { error: { code: 'check-none' } }, ready: running },
-  { words: ['workflow', 'check', '7'], holds: { result: 'too-early', failed: null }, ready: withCheck },
-  { words: ['workflow', 'stop', '7'], holds: { active: false, outcome: 'stopped' }, ready: running },
-  { words: ['workflow', 'resume', '7'], holds: { active: true, taken_over_from: null }, ready: running },
-  { words: ['workflow', 'abort', '7'], holds: { outcome: 'aborted' }, ready: running },
-  {
-    words: ['workflow', 'history', '7'],
-    holds: { history: [{ event: 'start' }, { visit: 1 }, { event: 'end' }] },
-    ready: aborted,
-  },
-  {
-    words: ['workflow', 'simulate', 'flow.json'],
-    holds: { outcome: 'completed', path: [{ phase: 'plan', visit: 1 }, {}] },
-    ready: withFlow,
-  },
-  { words: ['workflow', 'approve', '7'], holds: { error: { code: 'approval-agent' } }, ready: running },
-  {
-    words: ['workflow', 'reject', '7', '--reason', 'no'],
-    holds: { error: { code: 'approval-agent' } },
-    ready: running,
-  },
-  { words: ['workflow', 'retry', '7', '--step', '1'], holds: { error: { code: 'run-step' } }, ready: running },
-  { words: ['workflow', 'skip', '7', '--step', '1'], holds: { error: { code: 'run-step' } }, ready: running },
-  { words: ['workflow', 'share', '7'], holds: { shared: { remote: 'origin', is_published: true } }, ready: cloned },
-  { words: ['workflow', 'share', '7', 'up'], holds: { error: { code: 'remote-unknown' } }, ready: cloned },
-  { words: ['workflow', 'publish', '7'], holds: { shared: { problem: null } }, ready: shared },
-  { words: ['workflow', 'release', '7'], holds: { active: false, outcome: 'moved' }, ready: shared },
-  { words: ['status', '--shared'], holds: { runs: [{ here: true, needs: 'prompt' }] }, ready: shared },
-  { words: ['workflow', 'graph', '7'], holds: { mermaid: expect.stringContaining('flowchart') }, ready: running },
+  ['workflow validate flow.json', { valid: true, phases: 2 }, withFlow],
+  ['workflow validate flow.json', { valid: false, phases: null }, withFile('flow.json', '{"name": "x"}')],
+  ['workflow start 7 x --definition flow.json', { active: true }, withFlow],
+  ['workflow status 7', { phases: [{ gate: 'strict' }, { artifact: null }] }, running],
+  ['workflow status', { workflows: [{ active: true }] }, running],
+  [
+    'workflow status',
+    { workflows: [{ error: { code: 'workflow-state' } }] },
+    withFile(`specs/${TASK}/workflow/state.json`, '{'),
+  ],
+  ['workflow next 7', { command: 'prompt', step: null, agent: 'planner' }, running],
+  ['workflow next 7', { command: 'finish', outcome: 'aborted' }, aborted],
+  ['workflow check 7', { error: { code: 'check-none' } }, running],
+  ['workflow check 7', { result: 'too-early', failed: null }, withCheck],
+  ['workflow stop 7', { active: false, outcome: 'stopped' }, running],
+  ['workflow resume 7', { active: true, taken_over_from: null }, running],
+  ['workflow abort 7', { outcome: 'aborted' }, running],
+  ['workflow history 7', { history: [{ event: 'start' }, { visit: 1 }, { event: 'end' }] }, aborted],
+  ['workflow simulate flow.json', { outcome: 'completed', path: [{ phase: 'plan', visit: 1 }, {}] }, withFlow],
+  ['workflow approve 7', { error: { code: 'approval-agent' } }, running],
+  ['workflow reject 7 --reason no', { error: { code: 'approval-agent' } }, running],
+  ['workflow retry 7 --step 1', { error: { code: 'run-step' } }, running],
+  ['workflow skip 7 --step 1', { error: { code: 'run-step' } }, running],
+  ['workflow share 7', { shared: { remote: 'origin', is_published: true } }, cloned],
+  ['workflow share 7 up', { error: { code: 'remote-unknown' } }, cloned],
+  ['workflow publish 7', { shared: { problem: null } }, shared],
+  ['workflow release 7', { active: false, outcome: 'moved' }, shared],
+  ['status --shared', { runs: [{ here: true, needs: 'prompt' }] }, shared],
+  ['workflow graph 7', { mermaid: expect.stringContaining('flowchart') }, running],
 ]
 
 describe.concurrent('a document with --json', () => {
-  it.each(ROWS.map((row) => [row.words.join(' '), row] as const))(
-    '%s',
-    async (_line, { words, holds, ready, payload }) => {
-      const project = createSourceProject()
-      await ready?.(project)
+  it.each<Row>(ROWS)('%s', async (line, holds, ready, payload) => {
+    const project = createSourceProject()
+    await ready?.(project)
 
-      const run = await project.cli([...words, '--json'], {
-        env: { ...SESSION_ENV, CLAUDECODE: '1', CLAUDE_PROJECT_DIR: project.dir },
-        ...(payload !== undefined && { input: JSON.stringify({ cwd: project.dir, ...payload }) }),
-      })
+    const run = await project.cli([...line.split(' '), '--json'], {
+      env: { ...SESSION_ENV, CLAUDECODE: '1', CLAUDE_PROJECT_DIR: project.dir },
+      ...(payload !== undefined && { input: JSON.stringify({ cwd: project.dir, ...payload }) }),
+    })
 
-      // json() compares the document with the schema of its command.
-      expect(run.json()).toMatchObject(holds)
-    },
-  )
+    // json() compares the document with the schema of its command.
+    expect(run.json()).toMatchObject(holds)
+  })
 
   it('has a schema for every command', () => {
-    expect([...new Set(ROWS.map(({ words }) => commandIn(words)))].sort()).toEqual(Object.keys(DOCUMENTS).sort())
+    expect([...new Set(ROWS.map(([line]) => commandIn(line.split(' '))))].sort()).toEqual(Object.keys(DOCUMENTS).sort())
   })
 
   it('has a JSON Schema that allows no other properties', () => {
@@ -279,9 +227,7 @@ describe.concurrent('a document with --json', () => {
   it('is printed on each line with --watch', async () => {
     const project = createSourceProject()
     await aborted(project)
-
     const run = await project.cli(['workflow', 'status', '7', '--watch', '--json'])
-
     expect(run.stdout).toMatch(/^[^\n]+\n$/)
     expect(run.json()).toMatchObject({ outcome: 'aborted' })
   })

@@ -26,9 +26,7 @@ const build = (project: Project) =>
 describe.concurrent('the build', () => {
   it('leaves dist/ as it is until the new one is complete, and keeps no file of the old one', async () => {
     const project = buildable()
-
     const run = await build(project)
-
     expect(run.status, run.stderr).toBe(0)
     expect(project.read('seen')).toBe('hook.js')
     expect(Object.keys(project.snapshot('dist'))).toEqual(['main.mjs'])
@@ -37,9 +35,7 @@ describe.concurrent('the build', () => {
 
   it('leaves dist/ as it is if it fails', async () => {
     const project = buildable('throw new Error("no")')
-
     const run = await build(project)
-
     expect(run.status).toBe(1)
     expect(project.snapshot('dist')).toEqual({ 'hook.js': 'old' })
     expect(project.snapshot('.cache')).toEqual({})
@@ -56,10 +52,8 @@ describe.concurrent('without dist/', () => {
 
   it('the CLI says in one line what is missing and what to do', async () => {
     const { project, cli } = unbuilt()
-
     const run = await runProcess(process.execPath, [cli, 'status'], { cwd: project.dir, env: project.env })
     const json = await runProcess(process.execPath, [cli, 'status', '--json'], { cwd: project.dir, env: project.env })
-
     expect(run).toMatchObject({ status: 70, stdout: '' })
     expect(run.stderr).toMatch(/^postflight: .*dist is missing or incomplete.*`npm ci && npm run build`.*`npm ci`.*\n$/)
     expect(JSON.parse(json.stdout)).toEqual({ error: { code: 'internal', message: expect.stringContaining('dist') } })
@@ -67,9 +61,7 @@ describe.concurrent('without dist/', () => {
 
   it('the hook allows the stop', async () => {
     const { project, cli } = unbuilt()
-
     const run = await runProcess(process.execPath, [cli, 'hook'], { cwd: project.dir, env: project.env, input: '{}' })
-
     expect(run).toMatchObject({ status: 0, stdout: '{}\n' })
     expect(run.stderr).toContain('npm run build')
   })

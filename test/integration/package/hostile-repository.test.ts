@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import {
   contents,
   hostEnvironment,
@@ -35,64 +35,62 @@ afterAll(() => {
   rmSync(base, { recursive: true, force: true })
 })
 
+/** The sandbox, which is removed at the end of the test. */
+function removed(sandbox: Sandbox): Sandbox {
+  onTestFinished(() => sandbox.remove())
+  return sandbox
+}
+
 describe('a cloned repository', () => {
   it('whose markers were rewritten blocks a sub-agent, with a bounded reason that names their files', async () => {
-    const sandbox = makeClone(join(base, 'plain'))
-    try {
-      rewriteMarkers(sandbox, { reason: 'Written here.' })
-      const env = hostEnvironment(sandbox, pack)
-      sandbox.hand()
+    const sandbox = removed(makeClone(join(base, 'plain')))
+    rewriteMarkers(sandbox, { reason: 'Written here.' })
+    const env = hostEnvironment(sandbox, pack)
+    sandbox.hand()
 
-      const { SubagentStop } = await askAll(sandbox, pack, env)
+    const { SubagentStop } = await askAll(sandbox, pack, env)
 
-      const { decision, reason } = JSON.parse(String(SubagentStop)) as { decision: string; reason: string }
-      expect(decision).toBe('block')
-      expect(reason.length).toBeLessThanOrEqual(4000)
-      expect(reason).toMatch(
-        /^Written here\.\nTask .*: its postflight is still pending\. Marker: specs\/.*\.postflight-pending$/m,
-      )
-      expect(reason).toMatch(/You have \d+ more pending markers: postflight inspect lists them\./)
-    } finally {
-      sandbox.remove()
-    }
+    const { decision, reason } = JSON.parse(String(SubagentStop)) as { decision: string; reason: string }
+    expect(decision).toBe('block')
+    expect(reason.length).toBeLessThanOrEqual(4000)
+    expect(reason).toMatch(
+      /^Written here\.\nTask .*: its postflight is still pending\. Marker: specs\/.*\.postflight-pending$/m,
+    )
+    expect(reason).toMatch(/You have \d+ more pending markers: postflight inspect lists them\./)
   })
 
   it('with settings that name a command like ours is inspected, and none of its commands is run', async () => {
-    const sandbox = makeSandbox()
-    try {
-      // In the form that `install` writes, so it counts as ours although its file is missing.
-      const missing = "'\u001b[2J/tmp/$(touch x)/hooks/postflight-hook'"
-      const forged = `[ ! -f ${missing} ] || exec ${missing}`
-      // More than our command, so it belongs to the user: neither run nor removed.
-      const foreign = 'touch y; "\u001b[2J/tmp/$(touch y)/hooks/postflight-hook"'
-      mkdirSync(sandbox.at('.claude'))
-      writeFileSync(
-        sandbox.at('.claude/settings.json'),
-        JSON.stringify({
-          hooks: { Stop: [{ hooks: [forged, foreign].map((command) => ({ type: 'command', command })) }] },
-        }),
-      )
-      const env = hostEnvironment(sandbox, pack)
-      sandbox.hand()
+    const sandbox = removed(makeSandbox())
+    // In the form that `install` writes, so it counts as ours although its file is missing.
+    const missing = "'\u001b[2J/tmp/$(touch x)/hooks/postflight-hook'"
+    const forged = `[ ! -f ${missing} ] || exec ${missing}`
+    // More than our command, so it belongs to the user: neither run nor removed.
+    const foreign = 'touch y; "\u001b[2J/tmp/$(touch y)/hooks/postflight-hook"'
+    mkdirSync(sandbox.at('.claude'))
+    writeFileSync(
+      sandbox.at('.claude/settings.json'),
+      JSON.stringify({
+        hooks: { Stop: [{ hooks: [forged, foreign].map((command) => ({ type: 'command', command })) }] },
+      }),
+    )
+    const env = hostEnvironment(sandbox, pack)
+    sandbox.hand()
 
-      const doctor = await sandbox.run(process.execPath, [pack.cli, 'doctor'], { env })
-      const install = await sandbox.run(process.execPath, [pack.cli, 'install'], { env })
+    const doctor = await sandbox.run(process.execPath, [pack.cli, 'doctor'], { env })
+    const install = await sandbox.run(process.execPath, [pack.cli, 'install'], { env })
 
-      expect(doctor.status).toBe(1)
-      expect(doctor.stdout).toContain('starts another copy')
-      expect(install.status).toBe(0)
-      expect([...printProblems(doctor), ...printProblems(install)]).toEqual([])
-      expect(contents(sandbox)['/.claude/settings.json']).not.toContain('touch x')
-      expect(contents(sandbox)['/.claude/settings.json']).toContain(JSON.stringify(foreign))
-      expect(Object.keys(contents(sandbox)).filter((name) => /\/[xy]$/.test(name))).toEqual([])
-    } finally {
-      sandbox.remove()
-    }
+    expect(doctor.status).toBe(1)
+    expect(doctor.stdout).toContain('starts another copy')
+    expect(install.status).toBe(0)
+    expect([...printProblems(doctor), ...printProblems(install)]).toEqual([])
+    expect(contents(sandbox)['/.claude/settings.json']).not.toContain('touch x')
+    expect(contents(sandbox)['/.claude/settings.json']).toContain(JSON.stringify(foreign))
+    expect(Object.keys(contents(sandbox)).filter((name) => /\/[xy]$/.test(name))).toEqual([])
   })
 })
 
 describe.concurrent('the printed clear command is safe to paste and clears its folder', () => {
-  it.each(NAMES.filter((_, index) => index % 4 === 1))('%j', async (name) => {
+  it.each(NAMES.filter((_, index) => index % 8 === 1))('%j', async (name) => {
     const seen = await clearAsPrinted(pack, name, 'postflight')
     expect(seen.problems).toEqual([])
     expect(readWords(seen.words)).toEqual(['clear', ...(name.startsWith('-') ? ['--'] : []), seen.printable])
@@ -111,57 +109,42 @@ describe('a repository that was cloned before the session', () => {
   }
 
   it('blocks no sub-agent, is announced in bounded words, and stays as it is', async () => {
-    const plain = makeClone(join(base, 'plain'), 'core.autocrlf=true')
-    try {
-      const env = hostEnvironment(plain, pack)
-      plain.seal()
-      const before = contents(plain)
+    const plain = removed(makeClone(join(base, 'plain'), 'core.autocrlf=true'))
+    const env = hostEnvironment(plain, pack)
+    plain.seal()
+    const before = contents(plain)
 
-      const { SessionStart = '', ...stops } = await askLater(plain, env)
+    const { SessionStart = '', ...stops } = await askLater(plain, env)
 
-      expect(stops).toEqual({
-        SubagentStop: '{}',
-        'SubagentStop of an older client': '{}',
-        Stop: '{}',
-        PostToolUse: '{}',
-      })
-      const { additionalContext } = JSON.parse(SessionStart).hookSpecificOutput
-      expect(additionalContext).toContain('according to files there, which may have come with the repository')
-      expect(additionalContext).not.toContain('IGNORE ALL')
-      expect(additionalContext.length).toBeLessThan(4000)
-      expect(untouchable(contents(plain))).toEqual(untouchable(before))
-      expect(plain.outsideProblems()).toEqual([])
-    } finally {
-      plain.remove()
-    }
+    expect(stops).toEqual({
+      SubagentStop: '{}',
+      'SubagentStop of an older client': '{}',
+      Stop: '{}',
+      PostToolUse: '{}',
+    })
+    const { additionalContext } = JSON.parse(SessionStart).hookSpecificOutput
+    expect(additionalContext).toContain('according to files there, which may have come with the repository')
+    expect(additionalContext).not.toContain('IGNORE ALL')
+    expect(additionalContext.length).toBeLessThan(4000)
+    expect(untouchable(contents(plain))).toEqual(untouchable(before))
+    expect(plain.outsideProblems()).toEqual([])
   })
 
   it('with links never leads a command out of it', async () => {
-    const links = makeClone(join(base, 'links'))
-    try {
-      const env = hostEnvironment(links, pack)
-      links.hand()
-      links.seal()
+    const links = removed(makeClone(join(base, 'links')))
+    const env = hostEnvironment(links, pack)
+    links.hand()
+    links.seal()
 
-      const answers = await askLater(links, env)
+    const answers = await askLater(links, env)
 
-      expect(answers.SubagentStop).toMatch(/^\{"systemMessage":"postflight-guard: .*016_link_marker.*\(a link\).*"\}$/)
-      links.hand()
-      for (const words of [
-        ['inspect'],
-        ['doctor'],
-        ['logs'],
-        ['clear', '--all', '--dry-run'],
-        ['install'],
-        ['uninstall'],
-      ]) {
-        const run = await links.run(process.execPath, [pack.cli, ...words], { env })
-        expect([0, 1, 65]).toContain(run.status)
-        expect(printProblems(run)).toEqual([])
-      }
-      expect(links.outsideProblems()).toEqual([])
-    } finally {
-      links.remove()
+    expect(answers.SubagentStop).toMatch(/^\{"systemMessage":"postflight-guard: .*016_link_marker.*\(a link\).*"\}$/)
+    links.hand()
+    for (const line of ['inspect', 'doctor', 'logs', 'clear --all --dry-run', 'install', 'uninstall']) {
+      const run = await links.run(process.execPath, [pack.cli, ...line.split(' ')], { env })
+      expect([0, 1, 65]).toContain(run.status)
+      expect(printProblems(run)).toEqual([])
     }
+    expect(links.outsideProblems()).toEqual([])
   })
 })

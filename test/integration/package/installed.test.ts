@@ -3,10 +3,10 @@
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import type { CommandName } from '../../../src/cli/commands/command-list.ts'
-import { readDocument } from '../../support/documents.ts'
+import { DOCUMENTS } from '../../support/command-documents.ts'
+import { commandIn, readDocument } from '../../support/documents.ts'
 import { makeRepository } from '../../support/machines.ts'
-import { extract, packInto } from '../../support/packed.ts'
+import { extract, packOnce } from '../../support/packed.ts'
 import { SESSION, stop } from '../../support/payloads.ts'
 import { PACKAGE, type ProcessResult, runProcess } from '../../support/process.ts'
 import { claudeHookEnv, createProject, type Project } from '../../support/project.ts'
@@ -15,48 +15,6 @@ const FLOW = JSON.stringify({
   name: 'flow',
   phases: [{ id: 'plan', prompt: 'Plan.', artifact: 'plan.json', check: { run: 'true' } }],
 })
-
-/** A command line for each command, in an order in which each one has something to do. */
-const LINES: Readonly<Record<CommandName, string>> = {
-  create: 'create 259 x --step one',
-  inspect: 'inspect',
-  step: 'step 259 one',
-  wait: 'wait 259 --for answers',
-  adopt: 'adopt 259 --host-session other --agent main',
-  explain: 'explain',
-  bypass: 'bypass 259',
-  clear: 'clear 259',
-  logs: 'logs',
-  trust: 'trust --yes',
-  done: 'done --all',
-  'workflow validate': 'workflow validate flow.json',
-  'workflow graph': 'workflow graph flow.json',
-  'workflow simulate': 'workflow simulate spec-kit',
-  'workflow start': 'workflow start 7 flow --definition flow.json',
-  'workflow next': 'workflow next 7',
-  'workflow check': 'workflow check 7',
-  'workflow stop': 'workflow stop 7',
-  'workflow approve': 'workflow approve 8',
-  'workflow reject': 'workflow reject 9 --reason no',
-  'workflow retry': 'workflow retry 10 --step 1',
-  'workflow skip': 'workflow skip 10 --step 2',
-  'workflow share': 'workflow share 10',
-  'workflow publish': 'workflow publish 10',
-  'workflow release': 'workflow release 10',
-  'workflow status': 'workflow status 7',
-  'workflow resume': 'workflow resume 7',
-  'workflow abort': 'workflow abort 7',
-  'workflow history': 'workflow history 7',
-  status: 'status',
-  report: 'report --html report.html',
-  statusline: 'statusline',
-  completion: 'completion bash',
-  complete: 'complete workflow',
-  init: 'init --yes --dry-run',
-  install: 'install',
-  doctor: 'doctor',
-  uninstall: 'uninstall',
-}
 
 const APPROVAL = JSON.stringify({
   name: 'approval',
@@ -68,15 +26,24 @@ const STEPS = JSON.stringify({
   phases: [{ id: 'work', steps: ['one', 'two'], step_prompt: '{{step}}' }],
 })
 
-/** The commands that must run before another one has something to do. */
-const BEFORE: Readonly<Partial<Record<string, readonly string[]>>> = {
-  'workflow approve': ['workflow start 8 flow --definition approval.json', 'workflow next 8'],
-  'workflow reject': ['workflow start 9 flow --definition approval.json', 'workflow next 9'],
-  'workflow retry': ['workflow start 10 flow --definition steps.json', 'workflow next 10', 'workflow skip 10 --step 1'],
-}
+/** Command lines for each command, in an order in which each one has something to do. */
+const LINES = [
+  ...['create 259 x --step one', 'inspect', 'step 259 one', 'wait 259 --for answers'],
+  ...['adopt 259 --host-session other --agent main', 'explain', 'bypass 259', 'clear 259', 'logs'],
+  ...['trust --yes', 'done --all', 'workflow validate flow.json', 'workflow graph flow.json'],
+  ...['workflow simulate spec-kit', 'workflow start 7 flow --definition flow.json', 'workflow next 7'],
+  ...['workflow check 7', 'workflow stop 7'],
+  ...['workflow start 8 flow --definition approval.json', 'workflow next 8', 'workflow approve 8'],
+  ...['workflow start 9 flow --definition approval.json', 'workflow next 9', 'workflow reject 9 --reason no'],
+  ...['workflow start 10 flow --definition steps.json', 'workflow next 10', 'workflow skip 10 --step 1'],
+  ...['workflow retry 10 --step 1', 'workflow skip 10 --step 2'],
+  ...['workflow share 10', 'workflow publish 10', 'workflow release 10', 'workflow status 7', 'workflow resume 7'],
+  ...['workflow abort 7', 'workflow history 7', 'status', 'report --html report.html', 'statusline'],
+  ...['completion bash', 'complete workflow', 'init --yes --dry-run', 'install', 'doctor', 'uninstall'],
+]
 
-/** The commands that are refused in an agent's shell. */
-const FOR_PEOPLE: readonly string[] = ['workflow approve', 'workflow reject', 'trust']
+/** Those that are refused in an agent's shell. */
+const FOR_PEOPLE = /^(?:workflow approve|workflow reject|trust) /
 
 /** Runs every command with `--json`, one after the other. */
 async function runEveryCommand(project: Project, cli: string): Promise<void> {
@@ -87,12 +54,9 @@ async function runEveryCommand(project: Project, cli: string): Promise<void> {
   project.write('specs/done.yaml', 'done:\n  - when: src/**\n    check: "true"\n')
   for (const task of ['008', '009']) project.write(`specs/${task}_flow/plan.md`, 'A plan.\n')
   const agent = { ...project.env, POSTFLIGHT_HOST_SESSION: SESSION, POSTFLIGHT_AGENT: 'main' }
-  for (const [name, line] of Object.entries(LINES)) {
-    for (const before of BEFORE[name] ?? []) {
-      await runProcess(process.execPath, [cli, ...before.split(' ')], { cwd: project.dir, env: agent })
-    }
+  for (const line of LINES) {
     const words = line.split(' ')
-    const env = FOR_PEOPLE.includes(name) ? project.env : agent
+    const env = FOR_PEOPLE.test(line) ? project.env : agent
     const run = await runProcess(process.execPath, [cli, ...words, '--json'], { cwd: project.dir, env })
     expect([0, 1], `${line}: ${run.stderr}`).toContain(run.status)
     expect(readDocument(words, run.stdout), line).not.toHaveProperty('error')
@@ -171,21 +135,24 @@ async function guards(project: Project, command: (...words: string[]) => Promise
 }
 
 describe('the packed package', () => {
+  it('is tested with every command', () => {
+    expect(LINES.map((line) => commandIn(line.split(' ')))).toEqual(expect.arrayContaining(Object.keys(DOCUMENTS)))
+  })
+
   it('runs every command when it is alone in a folder', async () => {
     const project = createProject()
     const folder = join(project.base, 'alone', 'the package')
-    extract(packInto(project), folder)
-
+    extract(packOnce().tarball, folder)
     await runEveryCommand(project, join(folder, 'bin', 'postflight.js'))
-
     expect(readdirSync(folder)).not.toContain('node_modules')
-  })
+    // Some fifty processes, one after another: slow on a busy machine.
+  }, 180_000)
 
   describe.each(Object.entries(MANAGERS))('installed by %s', (_name, manager) => {
     it('is one package, whose hook guards the project', async () => {
       const project = createConsumer()
 
-      await runManager(project, manager, manager.local(packInto(project)), project.home)
+      await runManager(project, manager, manager.local(packOnce().tarball), project.home)
 
       expect(packagesIn(project.at('node_modules'))).toEqual(['postflight-guard'])
       const postflight = (...words: string[]) =>
@@ -202,7 +169,7 @@ describe('the packed package', () => {
       const prefix = join(project.base, 'the prefix')
       mkdirSync(prefix)
 
-      await runManager(project, manager, manager.global(packInto(project), prefix), prefix)
+      await runManager(project, manager, manager.global(packOnce().tarball, prefix), prefix)
 
       const env = { ...project.env, PATH: [join(prefix, manager.commands), project.env.PATH].join(delimiter) }
       const postflight = (...words: string[]) => runProcess('postflight', words, { cwd: project.dir, env })

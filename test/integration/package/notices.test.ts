@@ -43,7 +43,6 @@ function bundledPackages(): string[] {
 describe('THIRD-PARTY-NOTICES', () => {
   it('names every package in the bundles, with its version', () => {
     const named = [...NOTICES.matchAll(/^-{80}\n\n(\S+ \S+) \(.+\)$/gm)].map(([, title]) => title)
-
     const expected = bundledPackages().map((folder) => `${readManifest(folder).name} ${readManifest(folder).version}`)
     expect(expected.length).toBeGreaterThan(10)
     expect(named).toEqual(expected.sort())

@@ -44,9 +44,7 @@ function runHook(project: Project, plugin: string, event: string, payload: Reado
 describe.concurrent('the plugin for Claude Code', () => {
   it('has the hooks that install writes, with a command that needs no right to execute', () => {
     const plugin = withPlugin(createProject())
-
     const { hooks } = readJson<HooksFile>(plugin, 'hooks', 'hooks.json')
-
     const command = `sh "\${CLAUDE_PLUGIN_ROOT}/hooks/postflight-hook"`
     const groups = Object.entries(hooks).flatMap(([event, list]) => list.map((group) => ({ event, group })))
     expect(groups).toEqual(claudeEntries(command))

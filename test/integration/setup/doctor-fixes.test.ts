@@ -1,106 +1,80 @@
 import { execFileSync } from 'node:child_process'
-import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs'
+import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { SESSION, stop } from '../../support/payloads.ts'
 import {
   claudeHookEnv,
   copyPackage,
+  createDependentProject,
   createSourceProject,
+  type DependentProject,
+  type Finding,
+  findingsOf,
   hoursAgo,
   type JsonDocument,
-  type Project,
-  type RunOptions,
 } from '../../support/project.ts'
 
 /**
- * Each finding of `doctor`: something makes it, and its fix removes it. If doctor finds nothing, a stop in that project
- * must be blocked, exactly once: the test runs the hooks as Claude Code does.
+ * Each finding of `doctor`: something makes it, and its fix removes it. If doctor finds nothing, Claude Code must run one
+ * hook at a stop of that project, and that hook must block it.
  */
 
 const SETTINGS = '.claude/settings.json'
 const LOCAL = '.claude/settings.local.json'
 const USER = '../home/.claude/settings.json'
 
-interface Finding {
-  readonly check: string
-  readonly ok: boolean
-  readonly what: string
-  readonly fix: string | null
-}
-
-/** A git project that depends on the package, as `npm ci` leaves it. */
-interface Wired {
-  readonly project: Project
-  /** The package's folder. */
-  readonly folder: string
-  readonly cli: (words: readonly string[], options?: RunOptions) => Promise<{ status: number | null; stdout: string }>
-  readonly git: (...words: string[]) => string
-}
-
-function withPackage(): Wired {
-  const project = createSourceProject()
-  const env = { ...project.env, GIT_CONFIG_NOSYSTEM: '1' }
-  const git = (...words: string[]): string => execFileSync('git', words, { cwd: project.dir, env, encoding: 'utf8' })
-  rmSync(project.at('.git'), { recursive: true })
-  git('init', '--quiet')
-  project.write('.gitignore', 'node_modules/\n')
-  const folder = copyPackage(project.at('node_modules/postflight-guard'))
-  mkdirSync(project.at('node_modules/.bin'))
-  symlinkSync('../postflight-guard/bin/postflight.js', project.at('node_modules/.bin/postflight'))
-  return { project, folder, git, cli: (words, options) => project.cli(words, { packageFolder: folder, ...options }) }
-}
-
-/** The same, set up by `init`. */
-async function initialized(): Promise<Wired> {
-  const wired = withPackage()
-  await wired.cli(['init', '--yes'])
+/** A project that depends on the package, as `npm ci` leaves it. */
+function withPackage(): DependentProject {
+  const wired = createDependentProject()
+  wired.project.write('.gitignore', 'node_modules/\n')
+  mkdirSync(wired.project.at('node_modules/.bin'))
+  symlinkSync('../postflight-guard/bin/postflight.js', wired.project.at('node_modules/.bin/postflight'))
   return wired
 }
 
-async function doctor(
-  { cli }: Wired,
-  options?: RunOptions,
-): Promise<{ status: number | null; wrong: Finding[]; stdout: string }> {
-  const { status, stdout } = await cli(['doctor', '--json'], options)
-  const { findings } = JSON.parse(stdout) as { findings: Finding[] }
-  return { status, stdout, wrong: findings.filter(({ ok }) => !ok) }
+function git({ project }: DependentProject, ...words: string[]): void {
+  execFileSync('git', words, { cwd: project.dir, env: { ...project.env, GIT_CONFIG_NOSYSTEM: '1' } })
 }
 
-/**
- * How many hooks block a stop of the main conversation: those that Claude Code would run, with its settings, in this
- * order.
- */
-async function holders({ project }: Wired): Promise<number> {
-  const all = [USER, SETTINGS, LOCAL].flatMap((name): JsonDocument[] => {
-    try {
-      return [JSON.parse(project.read(name))]
-    } catch {
-      return []
-    }
-  })
-  if (all.findLast(({ disableAllHooks }) => disableAllHooks !== undefined)?.disableAllHooks === true) return 0
-  const env = Object.assign({}, ...all.map((settings) => settings.env ?? {}))
-  const commands = all.flatMap((settings) =>
-    (settings.hooks?.Stop ?? []).flatMap((group: JsonDocument) =>
-      group.hooks.map((hook: { command: string }) => hook.command),
-    ),
+/** The same, set up by `init`; with `repository`, in one that git itself knows. */
+async function initialized(repository = false): Promise<DependentProject> {
+  const wired = withPackage()
+  if (repository) git(wired, 'init', '--quiet')
+  await wired.cli('init --yes')
+  return wired
+}
+
+/** The hooks that Claude Code would run at a stop, with its settings in this order: their commands, and variables for them. */
+function stopHooks({ project }: DependentProject): { commands: string[]; env: Record<string, string> } {
+  const all = [USER, SETTINGS, LOCAL].flatMap((name): JsonDocument[] =>
+    project.has(name) ? [JSON.parse(project.read(name))] : [],
   )
-  project.marker('990_asked', { cc_session_id: SESSION, agent_id: 'main' })
-  const answers = []
-  for (const command of new Set<string>(commands)) {
-    const run = await project.shell(command, {
-      input: JSON.stringify({ cwd: project.dir, ...stop() }),
-      env: { ...claudeHookEnv(project, SESSION), ...env },
-    })
-    answers.push(run.stdout)
+  const isOff = all.findLast(({ disableAllHooks }) => disableAllHooks !== undefined)?.disableAllHooks === true
+  const commands = all.flatMap(({ hooks }) =>
+    (hooks?.Stop ?? []).flatMap((group: JsonDocument) => group.hooks.map(({ command }: JsonDocument) => command)),
+  )
+  return {
+    commands: isOff ? [] : [...new Set<string>(commands)],
+    env: Object.assign({}, ...all.map((settings) => settings.env)),
   }
-  rmSync(project.at('specs/990_asked'), { recursive: true })
-  return answers.filter((answer) => answer.includes('"block"')).length
+}
+
+/** Expects that Claude Code runs one hook at a stop of the main conversation, and that it blocks. */
+async function expectHeldOnce(wired: DependentProject): Promise<void> {
+  const { project } = wired
+  const { commands, env } = stopHooks(wired)
+  expect(commands).toHaveLength(1)
+  project.marker('990_asked', { cc_session_id: SESSION, agent_id: 'main' })
+  const { answer } = await project.hook(stop(), {
+    program: ['sh', '-c', String(commands[0])],
+    env: { ...claudeHookEnv(project, SESSION), ...env },
+  })
+  expect(answer.decision).toBe('block')
 }
 
 /** Applies a fix: commands are run, and the row does the manual parts. */
-async function follow({ cli, project }: Wired, fix: string): Promise<void> {
+async function follow({ cli, project }: DependentProject, fix: string): Promise<void> {
   const [first = ''] = fix.split(/, or | \(its/)
   for (const command of first.split(' && ')) {
     const words = command.replace(/^npx --no-install /, '').split(' ')
@@ -109,41 +83,52 @@ async function follow({ cli, project }: Wired, fix: string): Promise<void> {
   }
 }
 
-const change = ({ project }: Wired, name: string, edit: (settings: JsonDocument) => void): void => {
-  const settings = project.has(name) ? JSON.parse(project.read(name)) : {}
-  edit(settings)
-  project.write(name, JSON.stringify(settings))
-}
+/** What a row does. */
+type Action = (wired: DependentProject, fix?: string) => unknown
 
-const startFlow = async ({ project, cli }: Wired): Promise<void> => {
+const remove =
+  (name: string): Action =>
+  ({ project }) =>
+    rmSync(project.at(name), { recursive: true })
+const write =
+  (name: string, text: string): Action =>
+  ({ project }) =>
+    project.write(name, text)
+const rewrite =
+  (name: string, edit: (text: string) => string): Action =>
+  ({ project }) =>
+    project.write(name, edit(project.has(name) ? project.read(name) : '{}'))
+const set = (name: string, values: object): Action =>
+  rewrite(name, (text) => JSON.stringify({ ...JSON.parse(text), ...values }))
+const replaced = (from: string | RegExp, to: string): Action => rewrite(SETTINGS, (text) => text.replaceAll(from, to))
+const clear: Action = ({ cli }) => cli('clear 7')
+const rename =
+  (from: string, to: string): Action =>
+  ({ folder }) =>
+    renameSync(join(folder, from), join(folder, to))
+
+const OFF = { env: { POSTFLIGHT_DISABLE: '1' } }
+const PLUGIN = { enabledPlugins: { 'postflight-guard@x': true } }
+
+/** Settings without the entry for a stop. */
+const withoutStop = rewrite(SETTINGS, (text) =>
+  JSON.stringify(JSON.parse(text), (key, value) => (key === 'Stop' ? undefined : value)),
+)
+
+const startFlow = async ({ project, cli }: DependentProject): Promise<void> => {
   const phases = [{ id: 'a', prompt: 'p', artifact: 'a.txt', max_attempts: 1 }]
   project.write('flow.json', JSON.stringify({ name: 'flow', phases }))
-  await cli(['workflow', 'start', '8', 'flow', '--definition', 'flow.json'])
+  await cli('workflow start 8 flow --definition flow.json')
 }
 
 /** The name, the cause of the finding, its words, and the action for a fix that people do by hand. */
-type Row = [
-  name: string,
-  make: (wired: Wired) => unknown,
-  what: RegExp,
-  byHand?: ((wired: Wired, fix: string) => unknown) | undefined,
-]
+type Row = [name: string, make: Action, what: RegExp, byHand?: Action | undefined]
 
 /** Findings after which no stop is blocked, or each one costs too much. */
 const WIRING: readonly Row[] = [
-  ['no hook', ({ project }) => rmSync(project.at(SETTINGS)), /not installed in any settings/],
-  [
-    'disableAllHooks',
-    (wired) => change(wired, LOCAL, (settings) => Object.assign(settings, { disableAllHooks: true })),
-    /sets disableAllHooks/,
-    ({ project }) => rmSync(project.at(LOCAL)),
-  ],
-  [
-    'POSTFLIGHT_DISABLE=1 in the settings of the user',
-    (wired) => change(wired, USER, (settings) => Object.assign(settings, { env: { POSTFLIGHT_DISABLE: '1' } })),
-    /POSTFLIGHT_DISABLE=1 is set in .*settings\.json/,
-    ({ project }) => rmSync(project.at(USER)),
-  ],
+  ['no hook', remove(SETTINGS), /not installed in any settings/],
+  ['disableAllHooks', set(LOCAL, { disableAllHooks: true }), /sets disableAllHooks/, remove(LOCAL)],
+  ['the hook switched off', set(USER, OFF), /POSTFLIGHT_DISABLE=1 is set in .*settings\.json/, remove(USER)],
   [
     'a second place with another command',
     async (wired) => {
@@ -152,55 +137,35 @@ const WIRING: readonly Row[] = [
     },
     /installed more than once/,
   ],
+  ['the plugin too', set(USER, PLUGIN), /more than once, in .*s\.json and the plugin postflight-guard@x/, remove(USER)],
+  ['entries for some events only', withoutStop, /some of its events only/],
+  ['an old entry for Stop', replaced(' Stop"', '"'), /has an entry for Stop of an earlier version/],
   [
-    'the plugin beside the settings',
-    (wired) =>
-      change(wired, USER, (settings) => Object.assign(settings, { enabledPlugins: { 'postflight-guard@x': true } })),
-    /installed more than once, in .*settings\.json and the plugin postflight-guard@x/,
-    ({ project }) => rmSync(project.at(USER)),
-  ],
-  [
-    'entries for some events only',
-    (wired) => change(wired, SETTINGS, ({ hooks }) => delete hooks.Stop),
-    /some of its events only/,
-  ],
-  [
-    'an entry for Stop from before it looked for a definition of done',
-    ({ project }) => project.write(SETTINGS, project.read(SETTINGS).replaceAll(' Stop"', '"')),
-    /has an entry for Stop of an earlier version/,
-  ],
-  [
-    'an entry for SessionStart from before it looked for a definition of done',
-    ({ project }) => project.write(SETTINGS, project.read(SETTINGS).replaceAll(' SessionStart"', '"')),
+    'an old entry for SessionStart',
+    replaced(' SessionStart"', '"'),
     /has an entry for SessionStart of an earlier version/,
   ],
   [
     'an entry with another command',
-    ({ project }) => project.write(SETTINGS, project.read(SETTINGS).replace(/\[ ! -f [^\]]* \] \|\| exec /g, '')),
+    replaced(/\[ ! -f [^\]]* \] \|\| exec /g, ''),
     /starts the hook by another command/,
   ],
-  [
-    'an entry of another copy',
-    ({ project }) =>
-      project.write(SETTINGS, project.read(SETTINGS).replaceAll('$CLAUDE_PROJECT_DIR/node_modules', '/elsewhere')),
-    /starts another copy/,
-  ],
-  [
-    'settings that do not parse',
-    ({ project }) => project.write(SETTINGS, `// mine\n${project.read(SETTINGS)}`),
-    /invalid JSON/,
-    ({ project }) => project.write(SETTINGS, project.read(SETTINGS).replace('// mine\n', '')),
-  ],
+  ['an entry of another copy', replaced('$CLAUDE_PROJECT_DIR/node_modules', '/elsewhere'), /starts another copy/],
+  ['no JSON in settings', replaced(/^/g, '// mine\n'), /s\.json:1:1: invalid JSON/, replaced('// mine\n', '')],
   [
     'a launcher that is not executable',
     ({ folder }) => chmodSync(join(folder, 'hooks/postflight-hook'), 0o644),
     /is not executable/,
   ],
+  ['a missing bundle', rename('dist/hook.js', 'gone.js'), /hook\.js is missing/, rename('gone.js', 'dist/hook.js')],
   [
-    'a missing bundle',
-    ({ folder }) => renameSync(join(folder, 'dist/hook.js'), join(folder, 'dist/gone.js')),
-    /hook\.js is missing/,
-    ({ folder }) => renameSync(join(folder, 'dist/gone.js'), join(folder, 'dist/hook.js')),
+    'a broken bundle',
+    ({ folder }) => {
+      renameSync(join(folder, 'dist/hook.js'), join(folder, 'gone.js'))
+      writeFileSync(join(folder, 'dist/hook.js'), 'not a program(')
+    },
+    /the hook does not answer/,
+    rename('gone.js', 'dist/hook.js'),
   ],
 ]
 
@@ -212,51 +177,39 @@ const PROJECT: readonly Row[] = [
       wired.project.write('.claude/hooks/guard.sh', 'find specs -name .postflight-pending\n')
       const command = 'bash "$CLAUDE_PROJECT_DIR"/.claude/hooks/guard.sh 2>/dev/null || echo "{}"'
       const SubagentStop = [{ hooks: [{ type: 'command', command }] }]
-      change(wired, LOCAL, (settings) => Object.assign(settings, { hooks: { SubagentStop } }))
+      set(LOCAL, { hooks: { SubagentStop } })(wired)
     },
     /looks for the same markers, so one stop of a sub-agent counts twice/,
-    ({ cli }, fix) => cli(fix.split(' ').slice(1), { answers: ['y'] }),
-  ],
-  [
-    'missing lines in .gitignore',
-    ({ project }) => project.write('.gitignore', 'node_modules/\n'),
-    /git does not ignore/,
-  ],
-  [
-    'a marker that git tracks',
-    async ({ git, cli }) => {
-      await cli(['create', '7', 'x', '--host-session', SESSION])
-      git('add', '--force', 'specs/007_x')
-    },
-    /git tracks specs\/007_x\/\.postflight-pending/,
+    ({ cli }, fix = '') => cli(fix.split(' ').slice(1), { answers: ['y'] }),
   ],
   ['a marker that does not parse', ({ project }) => project.marker('007_x', '{"reason": '), /is not JSON/],
   ['a marker of another shape', ({ project }) => project.marker('007_x', '[]'), /not an object/],
   [
-    'an abandoned marker',
-    ({ project }) => project.write('specs/007_x/.postflight-abandoned', '{}'),
-    /abandoned/,
-    ({ cli }) => cli(['clear', '7']),
+    'a marker that cannot be read',
+    ({ project }) => mkdirSync(project.at('specs/007_x/.postflight-pending'), { recursive: true }),
+    /cannot be read \(a folder\)/,
+    remove('specs/007_x'),
   ],
+  ['an abandoned marker', write('specs/007_x/.postflight-abandoned', '{}'), /abandoned/, clear],
   ['an expired marker', ({ project }) => project.marker('007_x', { created: hoursAgo(30) }), /blocks no stop/],
   [
     'a marker that is pending for days',
     ({ project }) => project.marker('007_x', { cc_session_id: SESSION, created: hoursAgo(72) }),
     /pending for 3 days/,
-    ({ cli }) => cli(['clear', '7']),
+    clear,
   ],
   [
     'a marker where the hook does not look',
-    ({ project }) => project.write('docs/.postflight-pending', ''),
+    write('docs/.postflight-pending', ''),
     /where the hook does not look/,
-    ({ project }) => rmSync(project.at('docs'), { recursive: true }),
+    remove('docs'),
   ],
   [
     'a stalled run',
     async (wired) => {
       await startFlow(wired)
-      await wired.cli(['workflow', 'next', '8'])
-      await wired.cli(['workflow', 'next', '8'])
+      await wired.cli('workflow next 8')
+      await wired.cli('workflow next 8')
     },
     /specs\/008_flow: .*stalled/,
   ],
@@ -270,67 +223,67 @@ const PROJECT: readonly Row[] = [
   ],
 ]
 
+/** Findings about what git says. */
+const REPOSITORY: readonly Row[] = [
+  ['missing lines in .gitignore', write('.gitignore', 'node_modules/\n'), /git does not ignore/],
+  [
+    'a marker that git tracks',
+    async (wired) => {
+      await wired.cli(['create', '7', 'x', '--host-session', SESSION])
+      git(wired, 'add', '--force', 'specs/007_x')
+    },
+    /git tracks specs\/007_x\/\.postflight-pending/,
+  ],
+]
+
 describe.concurrent('doctor finds', () => {
-  it('nothing after init, and a stop is held once', async () => {
-    const wired = await initialized()
-
-    const { status, wrong } = await doctor(wired)
-
-    expect({ status, wrong }).toEqual({ status: 0, wrong: [] })
-    expect(await holders(wired)).toBe(1)
+  it('nothing after init, in a repository of git, and a stop is held once', async () => {
+    const wired = await initialized(true)
+    expect(await findingsOf(wired.cli)).toMatchObject({ status: 0, wrong: [] })
+    await expectHeldOnce(wired)
   })
 
-  it.each<Row>([...WIRING, ...PROJECT])('%s, and its fix removes that', async (_name, make, what, byHand) => {
-    const wired = await initialized()
-    await make(wired)
+  it.each<Row>([...WIRING, ...PROJECT, ...REPOSITORY])(
+    '%s, and its fix removes that',
+    async (name, make, what, byHand) => {
+      const wired = await initialized(REPOSITORY.some(([one]) => one === name))
+      const wiring = stopHooks(wired)
+      await make(wired)
 
-    const before = await doctor(wired)
-    const found = before.wrong.filter((finding) => what.test(finding.what))
-    expect(found, before.stdout).toHaveLength(1)
-    expect(before).toMatchObject({ status: 1, wrong: found })
-    await (byHand === undefined ? follow(wired, found[0]?.fix ?? '') : byHand(wired, found[0]?.fix ?? ''))
-    const after = await doctor(wired)
+      const before = await findingsOf(wired.cli)
+      expect(before, before.stdout).toMatchObject({ status: 1, wrong: [{ what: expect.stringMatching(what) }] })
+      const fix = before.wrong[0]?.fix ?? ''
+      expect(fix).not.toBe('')
+      await (byHand === undefined ? follow(wired, fix) : byHand(wired, fix))
 
-    expect({ status: after.status, wrong: after.wrong }).toEqual({ status: 0, wrong: [] })
-    expect(await holders(wired)).toBe(1)
-  })
-
-  it.each<Row>(WIRING)('%s, where a stop is not held once', async (_name, make) => {
-    const wired = await initialized()
-    await make(wired)
-
-    expect((await doctor(wired)).status).toBe(1)
-  })
+      expect(await findingsOf(wired.cli)).toMatchObject({ status: 0, wrong: [] })
+      // The test above shows that this wiring holds a stop, and doctor asks the hook itself.
+      expect(stopHooks(wired)).toEqual(wiring)
+    },
+  )
 
   it('POSTFLIGHT_DISABLE=1 in the environment, and settings that say otherwise win', async () => {
     const wired = await initialized()
-    const off = { env: { POSTFLIGHT_DISABLE: '1' } }
-
-    const { status, wrong } = await doctor(wired, off)
-    change(wired, LOCAL, (settings) => Object.assign(settings, { env: { POSTFLIGHT_DISABLE: '' } }))
-
-    expect(status).toBe(1)
-    expect(wrong).toMatchObject([
-      { what: expect.stringContaining('set in the environment'), fix: 'unset POSTFLIGHT_DISABLE' },
-    ])
-    expect((await doctor(wired, off)).status).toBe(0)
+    const found = await findingsOf(wired.cli, OFF)
+    set(LOCAL, { env: { POSTFLIGHT_DISABLE: '' } })(wired)
+    const what = expect.stringContaining('set in the environment')
+    expect(found).toMatchObject({ status: 1, wrong: [{ what, fix: 'unset POSTFLIGHT_DISABLE' }] })
+    expect((await findingsOf(wired.cli, OFF)).status).toBe(0)
   })
 
   it('disableAllHooks only where it counts: the settings that Claude Code reads last', async () => {
     const wired = await initialized()
-    change(wired, USER, (settings) => Object.assign(settings, { disableAllHooks: true }))
-    change(wired, LOCAL, (settings) => Object.assign(settings, { disableAllHooks: false }))
-
-    expect((await doctor(wired)).wrong).toEqual([])
-    expect(await holders(wired)).toBe(1)
+    set(USER, { disableAllHooks: true })(wired)
+    set(LOCAL, { disableAllHooks: false })(wired)
+    expect((await findingsOf(wired.cli)).wrong).toEqual([])
+    expect(stopHooks(wired).commands).toHaveLength(1)
   })
 
   it('a command that the agent’s shell does not find, and a link on the PATH fixes that', async () => {
     const project = createSourceProject()
     const packageFolder = copyPackage(join(project.base, 'a package'))
     await project.cli(['install', '--host', 'qwen'], { packageFolder })
-    const wrong = async (): Promise<Finding[]> =>
-      (await project.cli(['doctor', '--json'], { packageFolder })).json().findings.filter(({ ok }: Finding) => !ok)
+    const wrong = async (): Promise<Finding[]> => (await findingsOf(project.cli, { packageFolder })).wrong
 
     const found = await wrong()
     symlinkSync(join(packageFolder, 'bin/postflight'), join(project.base, 'bin/postflight'))
@@ -345,10 +298,10 @@ describe.concurrent('doctor finds', () => {
       PATH: `${wired.project.at('node_modules/.bin')}:${wired.project.env.PATH}`,
       npm_config_user_agent: 'npm/11.0.0',
     }
-    await wired.cli(['uninstall'])
-    await wired.cli(['install', '--host', 'qwen'])
+    await wired.cli('uninstall')
+    await wired.cli('install --host qwen')
 
-    const run = await wired.cli(['doctor'], { env })
+    const run = await wired.cli('doctor', { env })
 
     expect(run.stdout).toContain('finds the command as `npx --no-install postflight`')
   })
@@ -358,12 +311,12 @@ describe.concurrent('doctor finds', () => {
     const other = copyPackage(join(wired.project.base, 'other'))
     const fromOther = { packageFolder: other }
 
-    const installed = await doctor(wired, fromOther)
-    change(wired, SETTINGS, ({ hooks }) => delete hooks.Stop)
-    const incomplete = await doctor(wired, fromOther)
+    const installed = await findingsOf(wired.cli, fromOther)
+    withoutStop(wired)
+    const incomplete = await findingsOf(wired.cli, fromOther)
     rmSync(wired.folder, { recursive: true })
     wired.project.write('package-lock.json', '{}')
-    const missing = await doctor(wired, fromOther)
+    const missing = await findingsOf(wired.cli, fromOther)
 
     expect(installed).toMatchObject({ status: 0, wrong: [] })
     expect(incomplete.wrong.map(({ fix }) => fix)).toEqual(['npx --no-install postflight install --scope project'])
@@ -372,27 +325,19 @@ describe.concurrent('doctor finds', () => {
 
   it('advises settings that are not shared where the project does not depend on the package', async () => {
     const project = createSourceProject()
-
-    const { findings } = (await project.cli(['doctor', '--json'])).json()
-
-    expect(findings.find(({ ok }: Finding) => !ok).fix).toBe('postflight install --scope local')
+    expect((await findingsOf(project.cli)).wrong[0]?.fix).toBe('postflight install --scope local')
   })
 
   it('the plugin alone right', async () => {
     const wired = withPackage()
-    change(wired, USER, (settings) => Object.assign(settings, { enabledPlugins: { 'postflight-guard@x': true } }))
-    wired.project.write('.gitignore', 'node_modules/\nspecs/**/.postflight*\n*.postflight-backup\n')
-
-    const { status, wrong } = await doctor(wired)
-
-    expect({ status, wrong }).toEqual({ status: 0, wrong: [] })
+    set(USER, PLUGIN)(wired)
+    expect(await findingsOf(wired.cli)).toMatchObject({ status: 0, wrong: [] })
   })
 
   it('and says how a person types the fixes where the command is not on the PATH', async () => {
-    const wired = withPackage()
-
-    const { stdout } = await wired.cli(['doctor'])
-
-    expect(stdout).toMatch(/→ postflight install\n[\s\S]*Type `npx postflight`/)
+    const { stdout } = await withPackage().cli('doctor')
+    expect(stdout).toMatch(
+      /✗ the hook is not installed in any settings file of Claude Code\n {2}→ postflight install\n[\s\S]*Type `npx postflight`/,
+    )
   })
 })

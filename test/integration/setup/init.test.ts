@@ -4,15 +4,14 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { freeCommands } from '../../../src/cli/commands/command-list.ts'
 import { rulesOf } from '../../../src/setup/permission-rules.ts'
-import { SESSION, stop } from '../../support/payloads.ts'
-import { CLI, type ProcessResult } from '../../support/process.ts'
+import { CLI } from '../../support/process.ts'
 import {
-  claudeHookEnv,
   copyPackage,
+  createDependentProject,
   createProject,
   createSourceProject,
+  type DependentProject,
   type Project,
-  type RunOptions,
 } from '../../support/project.ts'
 import { HAS_TERMINAL, startInTerminal } from '../../support/pseudo-terminal.ts'
 
@@ -26,11 +25,11 @@ const SETTINGS = '.claude/settings.json'
 const LOCAL = '.claude/settings.local.json'
 const SKILL = '.claude/skills/postflight/SKILL.md'
 
-/** A project that depends on the package, and the package's CLI. */
-function withPackage(): { project: Project; cli: (words: string, options?: RunOptions) => Promise<ProcessResult> } {
-  const project = createSourceProject()
-  const packageFolder = copyPackage(project.at('node_modules/postflight-guard'))
-  return { project, cli: (words, options) => project.cli(words.split(' '), { packageFolder, ...options }) }
+/** A project that depends on the package, with these files. */
+function withPackage(files: Readonly<Record<string, string>> = {}): DependentProject {
+  const wired = createDependentProject()
+  for (const [name, text] of Object.entries(files)) wired.project.write(name, text)
+  return wired
 }
 
 /** The files in the project besides the package. */
@@ -51,23 +50,7 @@ describe.concurrent('init', () => {
     expect(Object.keys(settings.hooks)).toEqual(['SubagentStop', 'Stop', 'SessionStart', 'PostToolUse', 'PreToolUse'])
     expect(settings.permissions).toEqual({ allow: RULES.allow, ask: RULES.ask })
     expect(project.read('.gitignore')).toContain('specs/**/.postflight-*\n')
-    expect(project.read(SKILL)).toMatch(
-      /^---\nname: postflight\n[\s\S]*npx --no-install postflight[\s\S]*If that fails too, tell the user at once to install the packages of the project/,
-    )
-  })
-
-  it('wires a hook that holds a stop', async () => {
-    const { project, cli } = withPackage()
-    await cli('init --yes')
-    const { hooks } = JSON.parse(project.read(SETTINGS))
-    project.marker('259_x', { cc_session_id: SESSION, agent_id: 'main' })
-
-    const run = await project.hook(stop(), {
-      program: ['sh', '-c', hooks.Stop[0].hooks[0].command],
-      env: claudeHookEnv(project, SESSION),
-    })
-
-    expect(run.answer.decision).toBe('block')
+    expect(project.read(SKILL)).toMatch(/^---\nname: postflight\n[\s\S]*npx --no-install postflight/)
   })
 
   it.each([
@@ -81,8 +64,7 @@ describe.concurrent('init', () => {
       },
     ],
   ])('writes nothing the second time, and uninstall leaves no trace of it: %s', async (_what, files) => {
-    const { project, cli } = withPackage()
-    for (const [name, text] of Object.entries(files)) project.write(name, text)
+    const { project, cli } = withPackage(files)
     const before = filesOf(project)
     await cli('init --yes')
     const after = filesOf(project)
@@ -91,15 +73,14 @@ describe.concurrent('init', () => {
     const same = filesOf(project)
     await cli('uninstall')
 
-    expect(JSON.parse(again.stdout)).toMatchObject({ changed: false, parts: Array(4).fill({ state: 'done' }) })
+    expect(again.json()).toMatchObject({ changed: false, parts: Array(4).fill({ state: 'done' }) })
     expect(after).not.toEqual(before)
     expect(same).toEqual(after)
     expect(filesOf(project)).toEqual(before)
   })
 
   it('leaves no trace either where install came before, or the settings have changed since', async () => {
-    const { project, cli } = withPackage()
-    project.write(SETTINGS, '{"model": "opus"}\n')
+    const { project, cli } = withPackage({ [SETTINGS]: '{"model": "opus"}\n' })
     const before = filesOf(project)
     await cli('install')
     await cli('init --yes')
@@ -153,41 +134,30 @@ describe.concurrent('init', () => {
     const { project, cli } = withPackage()
     await cli('init --yes')
     rmSync(project.at(`${SETTINGS}.postflight-backup`), { force: true })
-
-    expect(await cli('uninstall')).toMatchObject({ status: 0, stdout: expect.stringContaining(`Removed ${SETTINGS}`) })
+    expect((await cli('uninstall')).stdout).toContain(`Removed ${SETTINGS}`)
     expect(project.has('.claude')).toBe(false)
   })
 
   it('writes nothing with --dry-run, and shows every rule', async () => {
     const { project, cli } = withPackage()
     const before = filesOf(project)
-
     const run = await cli('init --dry-run')
-
     expect(run.status).toBe(0)
     for (const rule of [...RULES.allow, ...RULES.ask]) expect(run.stdout).toContain(rule)
     expect(filesOf(project)).toEqual(before)
   })
 
   it.each([
-    [['n', 'n', 'n', 'n'], []],
-    [
-      ['', 'no', 'N', 'Y'],
-      [SETTINGS, SKILL],
-    ],
-    [
-      ['n', 'yes', '', 'x'],
-      [SETTINGS, '.gitignore'],
-    ],
-    [['y', 'y', 'y'], []],
-  ])('asks about each part, and writes only after the last answer: %j', async (answers, written) => {
+    { answers: 'n n n n', written: [] },
+    { answers: ' no N Y', written: [SETTINGS, SKILL] },
+    { answers: 'n yes  x', written: ['.gitignore', SETTINGS] },
+    { answers: 'y y y', written: [] },
+  ])('asks about each part, and writes only after the last answer: "$answers"', async ({ answers, written }) => {
     const { project, cli } = withPackage()
-
-    const run = await cli('init', { answers })
-
+    const run = await cli('init', { answers: answers.split(' ') })
     expect(run.status).toBe(0)
     expect(run.stdout).toContain('Nothing is written before the last answer')
-    expect([SETTINGS, '.gitignore', SKILL].filter((name) => project.has(name)).sort()).toEqual([...written].sort())
+    expect(['.gitignore', SETTINGS, SKILL].filter((name) => project.has(name))).toEqual(written)
   })
 
   it.each(['hook', 'permissions', 'gitignore', 'skill'])('leaves out %s with --skip', async (part) => {
@@ -221,40 +191,29 @@ describe.concurrent('init', () => {
 }
 `
     const script = '#!/bin/bash\nmarker=$(find specs -name .postflight-pending | head -1)\n'
-    const REST = ['--skip', 'hook', '--skip', 'permissions', '--skip', 'gitignore', '--skip', 'skill', '--skip', 'done']
+    const REST = '--skip hook --skip permissions --skip gitignore --skip skill --skip done'
 
-    function withShellHook(name: string, entry = ENTRY) {
-      const { project, cli } = withPackage()
-      project.write(GUARD, script)
-      project.write(name, settings(entry))
-      return { project, cli }
-    }
+    const withShellHook = (name: string, entry = ENTRY) => withPackage({ [GUARD]: script, [name]: settings(entry) })
 
-    it.each([
-      [SETTINGS, 'project'],
-      [LOCAL, 'local'],
-      [`../home/${SETTINGS}`, 'user'],
-    ])('in %s is shown and taken out, and nothing else', async (name, scope) => {
-      const { project, cli } = withShellHook(name)
+    it('is shown and taken out, and nothing else', async () => {
+      const { project, cli } = withShellHook(LOCAL)
 
-      const run = await cli(`init --scope ${scope} ${REST.join(' ')}`, { answers: ['y'] })
+      const run = await cli(`init --scope local ${REST}`, { answers: ['y'] })
 
       expect(run.status).toBe(0)
       expect(run.stdout).toContain('in 1 part.')
       expect(run.stdout).toContain('  SubagentStop: bash .claude/hooks/guard.sh 2>/dev/null || echo {}')
-      expect(project.read(name)).toBe(settings(''))
-      expect(project.read(`${name}.postflight-backup`)).toBe(settings(ENTRY))
+      expect(project.read(LOCAL)).toBe(settings(''))
+      expect(project.read(`${LOCAL}.postflight-backup`)).toBe(settings(ENTRY))
       expect(project.read(GUARD)).toBe(script)
-      expect(JSON.parse((await cli('init --yes --json')).stdout).parts).toHaveLength(4)
+      expect((await cli('init --yes --json')).json().parts).toHaveLength(4)
     })
 
     it('stays where the answer is no, and with --skip shell-hook', async () => {
       const { project, cli } = withShellHook(LOCAL)
       const before = filesOf(project)
-
-      const run = await cli(`init --scope local ${REST.join(' ')}`, { answers: ['n'] })
-      await cli(`init --scope local --yes --skip shell-hook ${REST.join(' ')}`)
-
+      const run = await cli(`init --scope local ${REST}`, { answers: ['n'] })
+      await cli(`init --scope local --yes --skip shell-hook ${REST}`)
       expect(run.stdout).toContain(`the entry of a shell hook: ${LOCAL} (left there)`)
       expect(filesOf(project)).toEqual(before)
     })
@@ -272,10 +231,8 @@ describe.concurrent('init', () => {
         const named = /: postflight (init --scope .*)$/m.exec(run.stdout)?.[1] ?? ''
 
         expect(project.read(name)).toBe(settings(ENTRY))
-        expect(run.stdout).toMatch(
-          /^Warning: "bash \.claude\/hooks\/guard\.sh [^\n]*one stop of a sub-agent counts twice/m,
-        )
-        expect(named).toBe(`init --scope ${own} ${REST.join(' ')}`)
+        expect(run.stdout).toMatch(/^Warning: "bash \.claude\/hooks\/guard\.sh [^\n]*a sub-agent counts twice/m)
+        expect(named).toBe(`init --scope ${own} ${REST}`)
         await cli(named, { answers: ['y'] })
         expect(project.read(name)).toBe(settings(''))
       },
@@ -283,10 +240,8 @@ describe.concurrent('init', () => {
 
     it('is no question where no entry of SubagentStop names markers', async () => {
       const { cli } = withShellHook(LOCAL, '')
-
-      const { stdout } = await cli('init --dry-run --json')
-
-      expect(JSON.parse(stdout).parts.map(({ name }: { name: string }) => name)).not.toContain('shell-hook')
+      const { parts } = (await cli('init --dry-run --json')).json()
+      expect(parts.map(({ name }: { name: string }) => name)).not.toContain('shell-hook')
     })
 
     it('goes in the same write as our entries, with one backup; uninstall does not bring it back', async () => {
@@ -307,9 +262,7 @@ describe.concurrent('init', () => {
     it('goes in the same write where two scopes share the file through a link', async () => {
       const { project, cli } = withShellHook(SETTINGS)
       symlinkSync('settings.json', project.at(LOCAL))
-
       await cli('init --yes --scope local')
-
       expect(project.read(SETTINGS)).toContain('postflight-hook')
       expect(project.read(SETTINGS)).not.toContain('guard.sh')
     })
@@ -331,63 +284,46 @@ describe.concurrent('init', () => {
     const project = createProject()
     await project.cli(['create', '1', 'try'])
     await project.cli(['clear', '1'])
-
     expect((await project.shell('rmdir specs/001_try')).stderr).toBe('')
   })
 
   describe('the definition of done', () => {
     const DONE = 'specs/done.yaml'
 
-    it.each([
-      [
-        'package.json',
-        { 'package.json': '{"scripts":{"test":"vitest","lint":"biome"}}' },
-        ['npm run lint', 'npm test'],
-      ],
+    it.each<[string, Record<string, string>, string[]]>([
+      ['npm', { 'package.json': '{"scripts":{"test":"vitest","lint":"biome"}}' }, ['npm run lint', 'npm test']],
       ['pnpm', { 'package.json': '{"scripts":{"test":"vitest"}}', 'pnpm-lock.yaml': '' }, ['pnpm run test']],
       ['pytest', { 'pyproject.toml': '[tool.pytest.ini_options]\n', 'uv.lock': '' }, ['uv run pytest']],
       ['two languages', { 'Cargo.toml': '', 'go.mod': '', Makefile: 'test:\n' }, ['cargo test', 'go test ./...']],
       ['a Makefile', { Makefile: 'all: test\ntest: all\n\ttrue\n' }, ['make test']],
     ])('is proposed from what the project shows, and can be trusted: %s', async (_what, files, checks) => {
-      const { project, cli } = withPackage()
-      for (const [name, text] of Object.entries(files)) project.write(name, text)
-
+      const { cli } = withPackage(files)
       const run = await cli('init --yes')
-      const trusted = JSON.parse((await cli('trust --yes --json')).stdout)
-
+      const trusted = (await cli('trust --yes --json')).json()
       expect(run.stdout).toContain('Read specs/done.yaml, then let it take effect: npx postflight trust\n')
       expect(trusted.rules.flatMap((rule: { checks: string[] }) => rule.checks)).toEqual(checks)
     })
 
-    it.each([
-      [
-        'nothing that is tested',
-        { 'package.json': '{"scripts":{"test":"echo \\"Error: no test specified\\" && exit 1"}}' },
-      ],
+    it.each<[string, Record<string, string>]>([
+      ['no test', { 'package.json': '{"scripts":{"test":"echo \\"Error: no test specified\\" && exit 1"}}' }],
       ['a package.json that cannot be parsed', { 'package.json': '{' }],
       ['a variable of that name', { Makefile: 'test := 1\n' }],
     ])('is no question without such a sign: %s', async (_what, files) => {
-      const { project, cli } = withPackage()
-      for (const [name, text] of Object.entries(files)) project.write(name, text)
-
+      const { project, cli } = withPackage(files)
       expect((await cli('init --yes')).stdout).not.toContain('done')
       expect(project.has(DONE)).toBe(false)
     })
 
     it('is shown before it is asked for, and not written where the answer is no', async () => {
-      const { project, cli } = withPackage()
-      project.write('go.mod', '')
-
+      const { project, cli } = withPackage({ 'go.mod': '' })
       const run = await cli('init', { answers: ['n', 'n', 'n', 'n', 'n'] })
-
       expect(run.stdout).toContain('check: ["go test ./..."]')
       expect(run.stdout).toContain(`· a definition of done: ${DONE} (not written)`)
       expect(project.has(DONE)).toBe(false)
     })
 
     it('is left out with --skip done; a file that is there stays, also an empty one', async () => {
-      const { project, cli } = withPackage()
-      project.write('go.mod', '')
+      const { project, cli } = withPackage({ 'go.mod': '' })
       await cli('init --yes --skip done')
       expect(project.has(DONE)).toBe(false)
       for (const text of ['', 'done: [broken']) {
@@ -406,10 +342,8 @@ describe.concurrent('init', () => {
 
     expect(await cli('init')).toMatchObject({ status: 64, stderr: expect.stringContaining('--yes') })
     expect(await cli('init --json', { answers: ['y', 'y', 'y', 'y'] })).toMatchObject({ status: 64 })
-    expect(await cli('init --yes --skip hooks')).toMatchObject({
-      status: 64,
-      stderr: 'postflight: --skip must be one of hook, shell-hook, permissions, gitignore, skill, done, not "hooks".\n',
-    })
+    const parts = 'one of hook, shell-hook, permissions, gitignore, skill, done, not "hooks"'
+    expect(await cli('init --yes --skip hooks')).toMatchObject({ status: 64, stderr: expect.stringContaining(parts) })
     expect(filesOf(project)).toEqual(before)
   })
 
@@ -428,22 +362,20 @@ describe.concurrent('init', () => {
   })
 
   it('says which settings Claude Code ignores, also in a file that it does not write to', async () => {
-    const { project, cli } = withPackage()
-    project.write(LOCAL, '{\n  // mine\n  "model": "opus"\n}\n')
+    const { project, cli } = withPackage({ [LOCAL]: '{\n  // mine\n  "model": "opus"\n}\n' })
 
     const run = await cli('init --yes')
     const again = await cli('init --yes --json')
 
-    const warning = `Warning: Claude Code ignores all settings in a file that it cannot read. ${project.at(LOCAL)}:2:3: invalid JSON`
-    expect(run.stdout).toContain(warning)
-    expect(JSON.parse(again.stdout).warnings).toEqual([expect.stringContaining(warning)])
+    const warning = expect.stringMatching(/Warning: Claude Code ignores all settings .*local\.json:2:3: invalid JSON/)
+    expect(run.stdout).toEqual(warning)
+    expect(again.json().warnings).toEqual([warning])
     expect(project.read(LOCAL)).toContain('// mine')
   })
 
   it('puts the skill beside the settings of the user with --scope user', async () => {
     const project = createSourceProject()
     await project.cli(['init', '--yes', '--scope', 'user', '--skip', 'gitignore'])
-
     expect(Object.keys(project.snapshot())).toEqual(['specs'])
     expect(project.has(`../home/${SKILL}`)).toBe(true)
     await project.cli(['uninstall', '--scope', 'user'])
@@ -459,7 +391,7 @@ describe.concurrent('init', () => {
     const run = await cli('init --yes --json')
     const removed = await cli('uninstall')
 
-    expect(JSON.parse(run.stdout).parts[3]).toMatchObject({ name: 'skill', state: 'kept' })
+    expect(run.json().parts[3]).toMatchObject({ name: 'skill', state: 'kept' })
     expect(removed.stdout).toContain(`Kept ${SKILL}`)
     expect(project.read(SKILL)).toBe(changed)
     project.write(SKILL, 'their own')
@@ -470,12 +402,10 @@ describe.concurrent('init', () => {
 
   it('replaces the skill of an older version', async () => {
     const { project, cli } = withPackage()
-    const text = project.at('node_modules/postflight-guard/plugin/skills/postflight/SKILL.md')
     const source = 'node_modules/postflight-guard/plugin/skills/postflight/SKILL.md'
     const now = project.read(source)
     project.write(source, `${now}\nOld words.\n`)
     await cli('init --yes')
-    rmSync(text)
     project.write(source, now)
 
     await cli('init --yes')
@@ -516,30 +446,26 @@ describe.concurrent('init', () => {
       mkdirSync(join(project.at(name), '..'), { recursive: true })
       symlinkSync(outside, project.at(name))
 
-      const planned = await cli('init --dry-run')
-      expect(planned).toMatchObject({
-        status: 0,
-        stdout: expect.stringContaining('not written: a link leads this file out'),
-      })
+      const stdout = expect.stringContaining('not written: a link leads this file out')
+      expect(await cli('init --dry-run')).toMatchObject({ status: 0, stdout })
       expect(project.has(SETTINGS)).toBe(false)
       const run = await cli('init --yes --json')
       const again = await cli(`init --yes --json --skip ${part}`)
 
       expect(run.status, run.stderr).toBe(0)
-      const states = JSON.parse(run.stdout).parts.map((one: { name: string; state: string }) => [one.name, one.state])
+      const states = run.json().parts.map((one: { name: string; state: string }) => [one.name, one.state])
       expect(Object.fromEntries(states)).toEqual({
         ...{ hook: 'written', permissions: 'written', gitignore: 'written', skill: 'written' },
         [part]: 'outside',
       })
-      expect(JSON.parse(again.stdout)).toMatchObject({ changed: false, parts: Array(3).fill({ state: 'done' }) })
+      expect(again.json()).toMatchObject({ changed: false, parts: Array(3).fill({ state: 'done' }) })
       expect(outsideNow()).toEqual(before)
       expect(JSON.parse(project.read(SETTINGS)).permissions === undefined).toBe(part === 'permissions')
     },
   )
 
   it('names what it has written where a later file cannot be written', async () => {
-    const { project, cli } = withPackage()
-    project.write('.claude/skills', 'a file')
+    const { project, cli } = withPackage({ '.claude/skills': 'a file' })
 
     const run = await cli('init --yes')
 
@@ -555,22 +481,9 @@ describe.concurrent('init', () => {
   it('reads no file of a part that is skipped', async () => {
     const { project, cli } = withPackage()
     mkdirSync(project.at('.gitignore'))
-
     expect(await cli('init --yes')).toMatchObject({ status: 65 })
     expect(await cli('init --yes --skip gitignore')).toMatchObject({ status: 0 })
     expect(project.has(SKILL)).toBe(true)
-  })
-
-  it('refuses .claude that is a link to an empty folder outside', async () => {
-    const project = createSourceProject()
-    mkdirSync(join(project.base, 'outside'))
-    symlinkSync(join(project.base, 'outside'), project.at('.claude'))
-    const before = project.snapshot('..')
-
-    const run = await project.cli(['init', '--yes'])
-
-    expect(run).toMatchObject({ status: 65, stderr: expect.stringContaining('leads out of the project') })
-    expect(project.snapshot('..')).toEqual(before)
   })
 
   it('uninstall removes nothing through a link out of the project', async () => {
@@ -589,35 +502,25 @@ describe.concurrent('init', () => {
 })
 
 describe.skipIf(!HAS_TERMINAL).concurrent('init on a terminal that stays open', () => {
-  it.for([
-    { what: 'y to all', answers: ['y', 'Y', 'yes', ''], written: [LOCAL, '.gitignore', SKILL] },
-    { what: 'n to all', answers: ['n', 'N', 'no', 'n'], written: [] },
-    { what: 'y to the last one', answers: ['n', 'n', 'n', 'y'], written: [SKILL] },
-  ])(
-    'ends after the last answer, typed one by one: $what',
-    async ({ answers, written }, { expect, onTestFinished }) => {
-      const project = createProject()
-      const run = startInTerminal(project, 'init', WIDE, onTestFinished)
+  it('ends after the last answer, typed one by one', async ({ expect, onTestFinished }) => {
+    const project = createProject()
+    const run = startInTerminal(project, 'init', WIDE, onTestFinished)
 
-      for (const [index, answer] of answers.entries()) {
-        await expect.poll(() => run.output().split('Write this? [Y/n]'), patient).toHaveLength(index + 2)
-        run.type(`${answer}\r`)
-      }
+    for (const [index, answer] of ['n', 'N', 'yes', ''].entries()) {
+      await expect.poll(() => run.output().split('Write this? [Y/n]'), patient).toHaveLength(index + 2)
+      run.type(`${answer}\r`)
+    }
 
-      expect(await run.ended).toBe(0)
-      expect([LOCAL, '.gitignore', SKILL].filter((name) => project.has(name))).toEqual(written)
-    },
-  )
+    expect(await run.ended).toBe(0)
+    expect([LOCAL, '.gitignore', SKILL].filter((name) => project.has(name))).toEqual(['.gitignore', SKILL])
+  })
 
   it.for([
     [80, 'init --dry-run'],
-    [60, 'init --dry-run'],
     [60, 'status'],
-    [60, 'doctor'],
-    [60, 'logs'],
     [60, 'inspect 404'],
   ] as const)('wraps at words to %i columns what %s prints', async ([columns, words], { expect, onTestFinished }) => {
-    const project = createProject()
+    const project = createSourceProject()
     const reason = 'Postflight pending: status update, artifact linking, git commit, and all that belongs to it'
     await project.cli(['create', '259', 'prove_completeness', '--reason', reason])
     const piped = await project.cli(words.split(' '))
@@ -627,8 +530,8 @@ describe.skipIf(!HAS_TERMINAL).concurrent('init on a terminal that stays open', 
     const printed = run.output().replaceAll('\r', '').split('\n').slice(1, -2)
     const squeezed = (text: string): string =>
       text
-        .replace(/\s+/g, ' ')
-        .replace(/\d+ (?:s|min)/g, 'T')
+        .replaceAll(/\s+/g, ' ')
+        .replaceAll(/\d+ (?:s|min)/g, 'T')
         .trim()
     expect(squeezed(printed.join('\n'))).toBe(squeezed(piped.stdout + piped.stderr))
     expect(printed.length).toBeGreaterThan((piped.stdout + piped.stderr).trimEnd().split('\n').length)
@@ -645,14 +548,8 @@ describe.skipIf(!HAS_TERMINAL).concurrent('init on a terminal that stays open', 
     await run.ended
 
     const asked = run.output().split('Write this? [Y/n]')
-    for (const entry of [
-      '  SubagentStop: ',
-      '  Stop: ',
-      '  SessionStart: ',
-      '  PostToolUse Bash Bash(*postflight*): ',
-    ]) {
-      expect(asked[0]).toContain(entry)
-    }
+    const entries = ['SubagentStop: ', 'Stop: ', 'SessionStart: ', 'PostToolUse Bash Bash(*postflight*): ']
+    for (const entry of entries) expect(asked[0]).toContain(`  ${entry}`)
     for (const rule of [...ALONE.allow, ...RULES.ask]) expect(asked[1]).toContain(rule)
     expect(asked[2]).toContain('  specs/**/.postflight-*')
     expect(asked[3]).toContain('plugin/skills/postflight/SKILL.md')
@@ -662,9 +559,7 @@ describe.skipIf(!HAS_TERMINAL).concurrent('init on a terminal that stays open', 
     const project = createProject()
     const run = startInTerminal(project, 'init', WIDE, onTestFinished)
     await expect.poll(run.output, patient).toContain('Write this? [Y/n]')
-
     run.type('y\r\u0003')
-
     expect(await run.ended).not.toBe(0)
     expect(Object.keys(project.snapshot())).toEqual(['specs'])
   })
@@ -702,9 +597,8 @@ describe.concurrent('a second place for the hook', () => {
       const run = await project.cli(words.split(' '))
 
       expect(run.status).toBe(1)
-      expect(run.stderr).toBe(
-        `postflight: the hook is already in ${SETTINGS}, with another command: each stop would then count twice. Remove that one with \`postflight uninstall --scope project\`, or use --force. Nothing was written.\n`,
-      )
+      expect(run.stderr).toContain(`the hook is already in ${SETTINGS}, with another command`)
+      expect(run.stderr).toContain('`postflight uninstall --scope project`')
       expect(project.snapshot()).toEqual(before)
       expect((await project.cli([...words.split(' '), '--force'])).status).toBe(0)
     },
@@ -718,11 +612,9 @@ describe.concurrent('a second place for the hook', () => {
 
       const second = await cli(words)
 
-      expect(second).toMatchObject({
-        status: 1,
-        stderr: expect.stringContaining('postflight uninstall --scope project'),
-      })
+      expect(second.status).toBe(1)
       expect(second.stderr).toContain(`the hook is already in ${SETTINGS}, and some hosts would run it twice: `)
+      expect(second.stderr).toContain('postflight uninstall --scope project')
       expect(project.has(LOCAL)).toBe(false)
       await cli('uninstall --scope project')
       expect((await cli(words)).status).toBe(0)
@@ -745,7 +637,6 @@ describe.concurrent('a second place for the hook', () => {
     const { project, cli } = withPackage()
     await cli('install')
     symlinkSync('settings.json', project.at(LOCAL))
-
     expect(await cli('install --scope local')).toMatchObject({ status: 0, stdout: expect.stringContaining('already') })
   })
 
@@ -757,9 +648,7 @@ describe.concurrent('a second place for the hook', () => {
   ])('is refused where %s has the plugin', async (_what, file, enabledPlugins, status) => {
     const project = createSourceProject()
     project.write(file, JSON.stringify({ enabledPlugins }))
-
     const run = await project.cli(['install', '--scope', 'local'])
-
     expect(run.status).toBe(status)
     if (status === 1) expect(run.stderr).toContain(`claude plugin uninstall ${Object.keys(enabledPlugins)[0]}`)
   })
@@ -768,9 +657,7 @@ describe.concurrent('a second place for the hook', () => {
     const project = createSourceProject()
     const packageFolder = copyPackage(join(project.base, 'plugin'))
     project.write('../plugin/.claude-plugin/plugin.json', '{"name":"postflight-guard"}')
-
     const run = await project.cli(['init', '--yes'], { packageFolder })
-
     expect(run).toMatchObject({ status: 1, stderr: expect.stringContaining('the plugin postflight-guard') })
   })
 })

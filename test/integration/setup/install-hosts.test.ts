@@ -1,8 +1,16 @@
-import { chmodSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { HookHostName } from '../../../src/hosts/hook-hosts.ts'
-import { copyPackage, createSourceProject, type Project } from '../../support/project.ts'
+import {
+  type CliRun,
+  copyPackage,
+  createDependentProject,
+  createSourceProject,
+  findingsOf,
+  type Project,
+  type RunOptions,
+} from '../../support/project.ts'
 
 /** `install`, `uninstall` and `doctor` for Codex CLI, Copilot CLI, Qwen Code and Factory droid. */
 
@@ -22,37 +30,37 @@ function fileOf(project: Project, host: HookHostName, scope: Scope): string {
   return join(scope === 'project' ? project.dir : project.home, FILES[host][scope])
 }
 
-function read(file: string): string {
-  return readFileSync(file, 'utf8')
-}
+const install = (project: Project, host: string, ...words: string[]): Promise<CliRun> =>
+  project.cli(['install', '--host', host, ...words])
 
 /** Events with their matchers: `Stop`, `PostToolUse Bash`. */
 function eventsIn(file: string): string[] {
-  const { hooks } = JSON.parse(read(file)) as { hooks: Record<string, { matcher?: string }[]> }
+  const { hooks } = JSON.parse(readFileSync(file, 'utf8')) as { hooks: Record<string, { matcher?: string }[]> }
   return Object.entries(hooks).flatMap(([event, groups]) =>
     groups.map(({ matcher }) => (matcher === undefined ? event : `${event} ${matcher}`)),
   )
 }
 
 function commandIn(file: string): string {
-  const { hooks } = JSON.parse(read(file)) as { hooks: { Stop: { hooks: { command: string }[] }[] } }
+  const settings = readFileSync(file, 'utf8')
+  const { hooks } = JSON.parse(settings) as { hooks: { Stop: { hooks: { command: string }[] }[] } }
   return hooks.Stop[0]?.hooks[0]?.command ?? ''
 }
 
-async function wrongIn(project: Project, options = {}): Promise<{ what: string; fix: string }[]> {
-  const { findings } = (await project.cli(['doctor', '--json'], options)).json()
-  const ofHook = findings as { check: string; ok: boolean; what: string; fix: string }[]
-  return ofHook.filter(({ ok, check }) => !ok && check === 'settings').map(({ what, fix }) => ({ what, fix }))
+async function wrongIn(project: Project, options?: RunOptions): Promise<{ what: string; fix: string | null }[]> {
+  const { wrong } = await findingsOf(project.cli, options)
+  return wrong.filter(({ check }) => check === 'settings').map(({ what, fix }) => ({ what, fix }))
 }
 
-/** Writes the trust of Codex's user in hooks of the project: `stop:0:0`. */
-function trustInCodex(project: Project, ...hooks: string[]): void {
-  mkdirSync(join(project.home, '.codex'), { recursive: true })
-  const states = hooks.map(
+/** Writes the trust of Codex's user in hooks of the project: in this one of `Stop`, and in the first one of the others. */
+function trustInCodex(project: Project, stop: string): void {
+  const states = ['subagent_stop:0:0', stop, 'session_start:0:0', 'post_tool_use:0:0'].map(
     (hook) => `[hooks.state."${fileOf(project, 'codex', 'project')}:${hook}"]\ntrusted_hash = "sha256:0"\n`,
   )
   project.write('../home/.codex/config.toml', states.join(''))
 }
+
+const GEMINI = '{"hooks": {"AfterAgent": [{"command": "/x/postflight-hook"}]}}'
 
 describe.concurrent('install --host', () => {
   it.each(EVERY)('%s --scope %s writes a file that uninstall removes', async (host, scope) => {
@@ -69,12 +77,12 @@ describe.concurrent('install --host', () => {
     expect(again.json()).toMatchObject({ changed: false })
     expect(events).toContain('Stop')
     expect(removed.json()).toMatchObject({ file, changed: true, removed_file: true })
-    expect(() => read(file)).toThrow('ENOENT')
+    expect(() => eventsIn(file)).toThrow('ENOENT')
   })
 
   it('registers the events and the shell tool of each host', async () => {
     const project = createSourceProject()
-    for (const host of HOSTS) await project.cli(['install', '--host', host])
+    for (const host of HOSTS) await install(project, host)
 
     const stops = ['SubagentStop', 'Stop', 'SessionStart', 'PostToolUse Bash']
     expect(eventsIn(fileOf(project, 'codex', 'project'))).toEqual(stops)
@@ -88,64 +96,43 @@ describe.concurrent('install --host', () => {
     expect(eventsIn(fileOf(project, 'droid', 'project'))).toEqual(['Stop', 'SessionStart', 'PostToolUse Execute'])
   })
 
-  it('keeps what the user has in the file', async () => {
-    const project = createSourceProject()
-    const before =
-      '{\n  "hooks": {\n    "Stop": [{ "hooks": [{ "type": "command", "command": "mine" }] }]\n  },\n  "model": "x"\n}\n'
-    project.write('.qwen/settings.json', before)
-
-    await project.cli(['install', '--host', 'qwen'])
-    const installed = JSON.parse(project.read('.qwen/settings.json'))
-    await project.cli(['uninstall', '--host', 'qwen'])
-
-    expect(installed.hooks.Stop).toHaveLength(2)
-    expect(project.read('.qwen/settings.json')).toBe(before)
-  })
-
   it("names the project's own copy where the host tells hooks the project, and never for Codex", async () => {
-    const project = createSourceProject()
-    const packageFolder = copyPackage(project.at('node_modules/postflight-guard'))
-    for (const host of HOSTS) await project.cli(['install', '--host', host], { packageFolder })
+    const { project, folder, cli } = createDependentProject()
+    for (const host of HOSTS) await cli(`install --host ${host}`)
 
     const ofProject = '"$CLAUDE_PROJECT_DIR/node_modules/postflight-guard/hooks/postflight-hook"'
     for (const host of ['copilot', 'qwen', 'droid'] as const) {
       expect(commandIn(fileOf(project, host, 'project'))).toContain(ofProject)
     }
     const ofCodex = commandIn(fileOf(project, 'codex', 'project'))
-    expect(ofCodex).toContain(`"${packageFolder}/hooks/postflight-hook"`)
+    expect(ofCodex).toContain(`"${folder}/hooks/postflight-hook"`)
     expect(ofCodex).not.toContain('$')
   })
 
   it('says what the user must trust, and trusts nothing itself', async () => {
     const project = createSourceProject()
 
-    const codex = await project.cli(['install', '--host', 'codex'])
-    const copilot = await project.cli(['install', '--host', 'copilot'])
-    const qwen = await project.cli(['install', '--host', 'qwen'])
+    const codex = await install(project, 'codex')
+    const copilot = await install(project, 'copilot')
+    const qwen = await install(project, 'qwen')
 
     expect(codex.stdout).toContain('type /hooks, and trust each entry')
     expect(codex.stdout).toContain('does not tell its hooks where the project is')
-    expect(() => read(join(project.home, '.codex/config.toml'))).toThrow('ENOENT')
+    expect(project.has('../home/.codex/config.toml')).toBe(false)
     expect(copilot.stdout).toContain('--trust-folder')
     expect(copilot.stdout).toContain('Claude Code and Copilot CLI both read this file')
     expect(qwen.stdout).not.toMatch(/trust/)
   })
 
   it('does not mention trust for the hooks of the user in Copilot CLI, which always run', async () => {
-    const project = createSourceProject()
-
-    const { stdout } = await project.cli(['install', '--host', 'copilot', '--scope', 'user'])
-
-    expect(stdout).not.toMatch(/trust/)
+    expect((await install(createSourceProject(), 'copilot', '--scope', 'user')).stdout).not.toMatch(/trust/)
   })
 
   it("says that Claude Code's hook goes with that of Copilot CLI", async () => {
     const project = createSourceProject()
     await project.cli(['install'])
-
     const { stdout } = await project.cli(['uninstall', '--host', 'copilot'])
     const again = await project.cli(['uninstall', '--host', 'copilot'])
-
     expect(stdout).toContain('Claude Code and Copilot CLI both read this file')
     expect(again.stdout).not.toContain('both read')
   })
@@ -153,19 +140,17 @@ describe.concurrent('install --host', () => {
   it.each(['copilot', 'codex', 'opencode'])('--reactive is refused for %s, and nothing is written', async (host) => {
     const project = createSourceProject()
     project.write('rules.json', '[]')
-
-    const run = await project.cli(['install', '--host', host, '--reactive', 'rules.json'])
-
+    const run = await install(project, host, '--reactive', 'rules.json')
     expect(run.status).toBe(64)
     expect(run.stderr).toContain(`--reactive is for Claude Code, not for --host ${host}`)
   })
 
   it.each(HOSTS)('%s refuses a second scope, which would count each stop twice', async (host) => {
     const project = createSourceProject()
-    await project.cli(['install', '--host', host])
+    await install(project, host)
 
-    const second = await project.cli(['install', '--host', host, '--scope', 'user'])
-    const forced = await project.cli(['install', '--host', host, '--scope', 'user', '--force'])
+    const second = await install(project, host, '--scope', 'user')
+    const forced = await install(project, host, '--scope', 'user', '--force')
     const wrong = await wrongIn(project)
 
     expect(second.status).toBe(1)
@@ -177,9 +162,7 @@ describe.concurrent('install --host', () => {
   it('copilot refuses to repeat what it reads of Claude Code', async () => {
     const project = createSourceProject()
     await project.cli(['install', '--scope', 'local'])
-
-    const run = await project.cli(['install', '--host', 'copilot', '--scope', 'user'])
-
+    const run = await install(project, 'copilot', '--scope', 'user')
     expect(run.stderr).toContain('the hook is already in .claude/settings.local.json')
   })
 
@@ -195,36 +178,32 @@ describe.concurrent('install --host', () => {
   })
 
   it.each(['codex', 'qwen', 'droid'])('%s has no scope "local"', async (host) => {
-    const run = await createSourceProject().cli(['install', '--host', host, '--scope', 'local'])
-
+    const run = await install(createSourceProject(), host, '--scope', 'local')
     expect(run).toMatchObject({ status: 64, stderr: expect.stringContaining('use user or project') })
   })
 
   it('names every host where the given one is unknown', async () => {
-    const run = await createSourceProject().cli(['install', '--host', 'gemini'])
-
-    expect(run).toMatchObject({ status: 64 })
-    expect(run.stderr).toContain('use one of claude, opencode, codex, copilot, qwen, droid')
+    const stderr = expect.stringContaining('use one of claude, opencode, codex, copilot, qwen, droid')
+    expect(await install(createSourceProject(), 'gemini')).toMatchObject({ status: 64, stderr })
   })
 })
 
 describe.concurrent('doctor finds', () => {
-  it.each(['qwen', 'droid', 'copilot'] as const)('the hook of %s right', async (host) => {
+  it('the hook of Copilot CLI right', async () => {
     const project = createSourceProject()
-    await project.cli(['install', '--host', host])
-
+    await install(project, 'copilot')
     expect(await wrongIn(project)).toEqual([])
   })
 
   it('entries that are not complete, and install completes them', async () => {
     const project = createSourceProject()
-    await project.cli(['install', '--host', 'droid'])
+    await install(project, 'droid')
     const settings = JSON.parse(project.read('.factory/settings.json'))
     delete settings.hooks.PostToolUse
     project.write('.factory/settings.json', JSON.stringify(settings))
 
     const [finding] = await wrongIn(project)
-    await project.cli(['install', '--host', 'droid'])
+    await install(project, 'droid')
 
     expect(finding?.fix).toBe('postflight install --host droid --scope project')
     expect(await wrongIn(project)).toEqual([])
@@ -245,14 +224,12 @@ describe.concurrent('doctor finds', () => {
     const project = createSourceProject()
     project.write('.qwen/settings.json', '{\n  // mine\n  "model": "x"\n}\n')
     await project.cli(['install'])
-
     expect(await wrongIn(project)).toEqual([])
   })
 
   it('that the hook is not installed where only hosts have it in which it does not work', async () => {
     const project = createSourceProject()
-    project.write('.gemini/settings.json', '{"hooks": {"AfterAgent": [{"command": "/x/postflight-hook"}]}}')
-
+    project.write('.gemini/settings.json', GEMINI)
     expect((await wrongIn(project)).map(({ what }) => what)).toEqual([
       expect.stringContaining('not installed'),
       expect.stringContaining('Gemini CLI is not supported'),
@@ -261,27 +238,23 @@ describe.concurrent('doctor finds', () => {
 
   it('hooks that Codex does not trust yet', async () => {
     const project = createSourceProject()
-    await project.cli(['install', '--host', 'codex'])
+    await install(project, 'codex')
     const untrusted = await wrongIn(project)
-    trustInCodex(project, 'subagent_stop:0:0', 'stop:0:0', 'session_start:0:0', 'post_tool_use:0:0')
+    trustInCodex(project, 'stop:0:0')
 
-    expect(untrusted).toEqual([
-      {
-        what: expect.stringContaining('Codex does not trust the hooks of'),
-        fix: 'open Codex in the project, type /hooks, and trust each entry',
-      },
-    ])
+    const what = expect.stringContaining('Codex does not trust the hooks of')
+    expect(untrusted).toEqual([{ what, fix: 'open Codex in the project, type /hooks, and trust each entry' }])
     expect(await wrongIn(project)).toEqual([])
   })
 
   it('hooks that Codex does not trust beside those that it does', async () => {
     const project = createSourceProject()
     project.write('.codex/hooks.json', '{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "mine"}]}]}}')
-    trustInCodex(project, 'subagent_stop:0:0', 'stop:0:0', 'session_start:0:0', 'post_tool_use:0:0')
-    await project.cli(['install', '--host', 'codex'])
+    trustInCodex(project, 'stop:0:0')
+    await install(project, 'codex')
 
     const untrusted = await wrongIn(project)
-    trustInCodex(project, 'subagent_stop:0:0', 'stop:1:0', 'session_start:0:0', 'post_tool_use:0:0')
+    trustInCodex(project, 'stop:1:0')
 
     expect(untrusted.map(({ what }) => what)).toEqual([expect.stringContaining('hooks.json yet (Stop), so')])
     expect(await wrongIn(project)).toEqual([])
@@ -290,7 +263,7 @@ describe.concurrent('doctor finds', () => {
   it('the hook in hosts where it does not work', async () => {
     const project = createSourceProject()
     await project.cli(['install'])
-    project.write('.gemini/settings.json', '{"hooks": {"AfterAgent": [{"command": "/x/postflight-hook"}]}}')
+    project.write('.gemini/settings.json', GEMINI)
     project.write('../home/.gemini/settings.json', '{}')
     project.write('../home/.kimi-code/config.toml', '[[hooks]]\ncommand = "/x/postflight-hook"\n')
 
@@ -306,13 +279,11 @@ describe.concurrent('doctor finds', () => {
   })
 
   it("the project's own copy, whatever copy looks", async () => {
-    const project = createSourceProject()
-    const own = copyPackage(project.at('node_modules/postflight-guard'))
+    const { project, folder, cli } = createDependentProject()
     const packageFolder = copyPackage(join(project.base, 'other'))
-    await project.cli(['install', '--host', 'qwen'], { packageFolder: own })
-
+    await cli('install --host qwen')
     expect(await wrongIn(project, { packageFolder })).toEqual([])
-    chmodSync(join(own, 'hooks/postflight-hook'), 0o644)
+    chmodSync(join(folder, 'hooks/postflight-hook'), 0o644)
     expect((await wrongIn(project, { packageFolder }))[0]?.what).toContain("starts the project's own copy")
   })
 })

@@ -1,13 +1,14 @@
-import { readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { PACKAGE, type ProcessResult, runProcess } from '../../support/process.ts'
+import { PACKAGE } from '../../support/process.ts'
 import {
   type CliRun,
-  copyPackage,
+  createDependentProject,
   createSourceProject,
-  type JsonDocument,
+  type Finding,
+  findingsOf,
   type Project,
 } from '../../support/project.ts'
 
@@ -24,19 +25,25 @@ const COMMENTED = `{
   "mcp": {}, // none yet
 }
 `
+/** The opencode.json that `install` makes. */
+const ONE = `{\n  "plugin": [\n    "${PLUGIN}"\n  ]\n}\n`
+const OTHER_COPY = 'file:///old/postflight-guard/dist/opencode/postflight-guard.mjs'
 
-function install(project: Project, ...words: string[]): Promise<CliRun> {
-  return project.cli(['install', '--host', 'opencode', ...words])
+/** A project with these files. */
+function projectWith(files: Readonly<Record<string, string>> = {}): Project {
+  const project = createSourceProject()
+  for (const [name, text] of Object.entries(files)) project.write(name, text)
+  return project
 }
 
-function uninstall(project: Project, ...words: string[]): Promise<CliRun> {
-  return project.cli(['uninstall', '--host', 'opencode', ...words])
-}
+const install = (project: Project, ...words: string[]): Promise<CliRun> =>
+  project.cli(['install', '--host', 'opencode', ...words])
 
-/** Runs the CLI of the copy in the project's node_modules. */
-function cliIn(project: Project): (...words: string[]) => Promise<ProcessResult> {
-  const script = join(copyPackage(project.at('node_modules/postflight-guard')), 'bin', 'postflight.js')
-  return (...words) => runProcess(process.execPath, [script, ...words], { cwd: project.dir, env: project.env })
+const uninstall = (project: Project, ...words: string[]): Promise<CliRun> =>
+  project.cli(['uninstall', '--host', 'opencode', ...words])
+
+async function pluginFindings(project: Project): Promise<Finding[]> {
+  return (await findingsOf(project.cli)).all.filter(({ check }) => check === 'plugin')
 }
 
 describe.concurrent('install --host opencode', () => {
@@ -55,8 +62,7 @@ describe.concurrent('install --host opencode', () => {
   })
 
   it('keeps comments and layout to the byte, and a backup, also after uninstall if that is not the same text', async () => {
-    const project = createSourceProject()
-    project.write(CONFIG, COMMENTED)
+    const project = projectWith({ [CONFIG]: COMMENTED })
 
     const run = await install(project, '--json')
 
@@ -73,8 +79,7 @@ describe.concurrent('install --host opencode', () => {
   })
 
   it('uninstall removes only our entry from a file that has changed since', async () => {
-    const project = createSourceProject()
-    project.write(CONFIG, COMMENTED)
+    const project = projectWith({ [CONFIG]: COMMENTED })
     await install(project)
     project.write(CONFIG, project.read(CONFIG).replace('"mcp": {}', '"mcp": { "x": {} }'))
 
@@ -101,139 +106,95 @@ describe.concurrent('install --host opencode', () => {
   })
 
   it('names a package in node_modules by a relative path', async () => {
-    const project = createSourceProject()
-    const cli = cliIn(project)
-
-    const run = await cli('install', '--host', 'opencode')
-
+    const { project, cli } = createDependentProject()
+    const run = await cli('install --host opencode')
     expect(run).toMatchObject({ status: 0, stderr: '' })
-    expect(JSON.parse(project.read(CONFIG)).plugin).toEqual([
-      './node_modules/postflight-guard/dist/opencode/postflight-guard.mjs',
-    ])
+    const plugin = './node_modules/postflight-guard/dist/opencode/postflight-guard.mjs'
+    expect(JSON.parse(project.read(CONFIG))).toEqual({ plugin: [plugin] })
     expect((await cli('doctor')).stdout).toContain('✓ the plugin loads')
   })
 
   it('writes to opencode.jsonc where it exists, and to the user’s folder', async () => {
-    const project = createSourceProject()
-    project.write('opencode.jsonc', '{}\n')
+    const project = projectWith({ 'opencode.jsonc': '{}\n' })
+    const env = { XDG_CONFIG_HOME: join(project.base, 'xdg') }
 
     await install(project)
     await install(project, '--scope', 'user')
-    await project.cli(['install', '--host', 'opencode', '--scope', 'user'], {
-      env: { XDG_CONFIG_HOME: join(project.base, 'xdg') },
-    })
+    await project.cli(['install', '--host', 'opencode', '--scope', 'user'], { env })
 
     expect(project.read('opencode.jsonc')).toContain(PLUGIN)
     expect(project.has(CONFIG)).toBe(false)
-    for (const folder of [join(project.home, '.config'), join(project.base, 'xdg')]) {
-      expect(JSON.parse(readFileSync(join(folder, 'opencode', CONFIG), 'utf8'))).toEqual({ plugin: [PLUGIN] })
+    for (const folder of ['../home/.config', '../xdg']) {
+      expect(JSON.parse(project.read(join(folder, 'opencode', CONFIG)))).toEqual({ plugin: [PLUGIN] })
     }
   })
 
   it('writes nothing with --dry-run', async () => {
-    const project = createSourceProject()
-    project.write(CONFIG, COMMENTED)
+    const project = projectWith({ [CONFIG]: COMMENTED })
     const before = project.snapshot()
-
     const run = await install(project, '--dry-run')
-
     expect(run.stdout).toContain(PLUGIN)
     expect(project.snapshot()).toEqual(before)
   })
 
-  it.each([
-    ['a file that is not JSON', '{ "plugin": [', 65],
-    ['plugins that are not a list', '{ "plugin": "mine" }', 65],
-  ])('refuses %s, and leaves the file as it is', async (_name, text, status) => {
-    const project = createSourceProject()
-    project.write(CONFIG, text)
+  it('refuses plugins that are not a list, and leaves the file as it is', async () => {
+    const project = projectWith({ [CONFIG]: '{ "plugin": "mine" }' })
     const before = project.snapshot()
-
     const run = await install(project)
-
-    expect(run.status).toBe(status)
-    expect(run.stderr).toContain('Nothing was written')
+    expect(run).toMatchObject({ status: 65, stderr: expect.stringContaining('Nothing was written') })
     expect(project.snapshot()).toEqual(before)
   })
 
   it('warns of a path on this machine, and suggests the scope user, because OpenCode has no local scope', async () => {
     const project = createSourceProject()
-
     expect((await install(project, '--dry-run')).stdout).toMatch(/a path on this machine.*--scope user\n$/)
     expect(await install(project, '--quiet')).toMatchObject({ stdout: '', stderr: '' })
     expect((await install(project, '--json')).json()).toMatchObject({ changed: false, portable: false })
   })
 
   it('refuses the scope local', async () => {
-    const project = createSourceProject()
-
-    expect(await install(project, '--scope', 'local')).toMatchObject({
-      status: 64,
-      stderr: 'postflight: OpenCode has no settings for the scope "local": use user or project.\n',
-    })
+    const stderr = expect.stringContaining('OpenCode has no settings for the scope "local": use user or project')
+    expect(await install(createSourceProject(), '--scope', 'local')).toMatchObject({ status: 64, stderr })
   })
 })
 
-/** The opencode.json of `install`, beside which the user later wrote an opencode.jsonc. */
-const ONE = `{\n  "plugin": [\n    "${PLUGIN}"\n  ]\n}\n`
-const OTHER_COPY = 'file:///old/postflight-guard/dist/opencode/postflight-guard.mjs'
-
-describe.concurrent.each([
-  { scope: 'project', folder: '.' },
-  { scope: 'user', folder: '../home/.config/opencode' },
-])('both configuration files of the scope $scope', ({ scope, folder }) => {
-  const json = join(folder, CONFIG)
-  const commented = join(folder, 'opencode.jsonc')
-  const words = ['--scope', scope]
+describe.concurrent('both configuration files of the user', () => {
+  const json = join('../home/.config/opencode', CONFIG)
+  const commented = '../home/.config/opencode/opencode.jsonc'
+  const words = ['--scope', 'user']
 
   it('install adds nothing where one of them has it already, and names that file', async () => {
-    const project = createSourceProject()
-    await install(project, ...words)
-    project.write(commented, COMMENTED)
+    const project = projectWith({ [json]: ONE, [commented]: COMMENTED })
     const before = project.snapshot('..')
-
     const run = await install(project, ...words)
-
     expect(run.stdout).toMatch(/^The plugin is already in \S*opencode\.json\n$/)
     expect(project.snapshot('..')).toEqual(before)
   })
 
   it('install writes to the file that lists another copy', async () => {
-    const project = createSourceProject()
-    project.write(json, JSON.stringify({ plugin: [OTHER_COPY], a: 1 }))
-    project.write(commented, COMMENTED)
-
+    const project = projectWith({ [json]: JSON.stringify({ plugin: [OTHER_COPY], a: 1 }), [commented]: COMMENTED })
     await install(project, ...words)
-
     expect(JSON.parse(project.read(json))).toEqual({ a: 1, plugin: [PLUGIN] })
     expect(project.read(commented)).toBe(COMMENTED)
   })
 
   it('install leaves it in one of them where both have it', async () => {
-    const project = createSourceProject()
-    project.write(json, ONE)
-    project.write(commented, ONE.replace('{', '{ // mine'))
+    const project = projectWith({ [json]: ONE, [commented]: ONE.replace('{', '{ // mine') })
     const before = project.snapshot('..')
 
     const planned = await install(project, ...words, '--dry-run')
     expect(project.snapshot('..')).toEqual(before)
     const run = await install(project, ...words)
 
-    expect(planned.stdout).toMatch(
-      /already in \S*opencode\.jsonc\nWould remove \S*opencode\.json: it held nothing else\n/,
-    )
-    expect(run.stdout).toMatch(/already in \S*opencode\.jsonc\nRemoved \S*opencode\.json: it held nothing else\n/)
+    expect(planned.stdout).toMatch(/already in \S*opencode\.jsonc\nWould remove \S*opencode\.json:/)
+    expect(run.stdout).toMatch(/already in \S*opencode\.jsonc\nRemoved \S*opencode\.json:/)
     expect(project.has(json)).toBe(false)
     expect(project.read(commented)).toBe(ONE.replace('{', '{ // mine'))
   })
 
   it('uninstall removes it from the file that has it, whatever is in the other', async () => {
-    const project = createSourceProject()
-    await install(project, ...words)
-    project.write(commented, COMMENTED)
-
+    const project = projectWith({ [json]: ONE, [commented]: COMMENTED })
     const run = await uninstall(project, ...words)
-
     expect(run.stdout).toMatch(/Removed \S*opencode\.json: it held nothing else\n$/)
     expect(project.has(json)).toBe(false)
     expect(project.read(commented)).toBe(COMMENTED)
@@ -241,161 +202,108 @@ describe.concurrent.each([
   })
 
   it('uninstall removes it from both', async () => {
-    const project = createSourceProject()
-    project.write(json, JSON.stringify({ a: 1, plugin: ['./mine.js', PLUGIN] }))
-    project.write(commented, COMMENTED.replace('"./mine.js", // mine', `"./mine.js", // mine\n    "${OTHER_COPY}"`))
+    const project = projectWith({
+      [json]: JSON.stringify({ a: 1, plugin: ['./mine.js', PLUGIN] }),
+      [commented]: COMMENTED.replace('"./mine.js", // mine', `"./mine.js", // mine\n    "${OTHER_COPY}"`),
+    })
 
     const run = await uninstall(project, ...words, '--json')
 
-    expect(run.json()).toMatchObject({
-      changed: true,
-      removed_file: false,
-      taken_out_of: [project.at(json), project.at(commented)],
-    })
+    const taken = [project.at(json), project.at(commented)]
+    expect(run.json()).toMatchObject({ changed: true, removed_file: false, taken_out_of: taken })
     expect(JSON.parse(project.read(json))).toEqual({ a: 1, plugin: ['./mine.js'] })
     expect(project.read(commented)).toBe(COMMENTED.replace('"./mine.js",', '"./mine.js"'))
-    expect((await uninstall(project, ...words)).stdout).toMatch(
-      /^The plugin is not in \S*opencode\.json or \S*\.jsonc\n$/,
-    )
+    expect((await uninstall(project, ...words)).stdout).toMatch(/^The plugin is not in \S*\.json or \S*\.jsonc\n$/)
   })
 
   it('neither is written where one of them cannot be read', async () => {
-    const project = createSourceProject()
-    await install(project, ...words)
-    project.write(commented, '{')
+    const project = projectWith({ [json]: ONE, [commented]: '{' })
     const before = project.snapshot('..')
-
     const runs = [await install(project, ...words), await uninstall(project, ...words)]
-
     expect(runs.map((run) => run.status)).toEqual([65, 65])
     expect(project.snapshot('..')).toEqual(before)
   })
 
   it('are the same file if one is a link to the other', async () => {
-    const project = createSourceProject()
-    project.write(json, '{}\n')
+    const project = projectWith({ [json]: '{}\n' })
     symlinkSync(CONFIG, project.at(commented))
 
     await install(project, ...words)
-    const found = await project.cli(['doctor', '--json'])
+    const [found] = await pluginFindings(project)
 
     expect(JSON.parse(project.read(commented))).toEqual({ plugin: [PLUGIN] })
-    expect(found.json().findings).toContainEqual(
-      expect.objectContaining({ ok: true, what: `the plugin is listed in ${project.at(json)}` }),
-    )
+    expect(found).toMatchObject({ ok: true, what: `the plugin is listed in ${project.at(json)}` })
     await uninstall(project, ...words)
     expect(project.read(json)).toBe('{}\n')
   })
 
   it('doctor names the file that lists it, and reports that both list it', async () => {
-    const project = createSourceProject()
-    await install(project, ...words)
-    project.write(commented, COMMENTED)
-    const plugins = async (): Promise<JsonDocument[]> =>
-      (await project.cli(['doctor', '--json'])).json().findings.filter(({ check }: JsonDocument) => check === 'plugin')
+    const project = projectWith({ [json]: ONE, [commented]: COMMENTED })
 
-    expect(await plugins()).toContainEqual(
-      expect.objectContaining({ ok: true, what: `the plugin is listed in ${project.at(json)}` }),
-    )
+    expect((await pluginFindings(project))[0]?.what).toBe(`the plugin is listed in ${project.at(json)}`)
     project.write(commented, ONE)
-    expect(await plugins()).toEqual([
-      {
-        check: 'plugin',
-        ok: false,
-        what: `the plugin is listed more than once, in ${project.at(json)} and ${project.at(commented)}`,
-        fix: `postflight install --host opencode --scope ${scope}`,
-      },
-    ])
+    const what = `the plugin is listed more than once, in ${project.at(json)} and ${project.at(commented)}`
+    const fix = 'postflight install --host opencode --scope user'
+    expect(await pluginFindings(project)).toEqual([{ check: 'plugin', ok: false, what, fix }])
     await install(project, ...words)
-    expect((await plugins()).map(({ ok }) => ok)).toEqual([true, true])
+    expect((await pluginFindings(project)).map(({ ok }) => ok)).toEqual([true, true])
   })
 })
 
 describe.concurrent('doctor with the plugin', () => {
-  async function rows(project: Project): Promise<JsonDocument[]> {
-    return (await project.cli(['doctor', '--json'])).json().findings
-  }
-
   it('finds it listed and loadable, and does not ask for Claude Code’s settings then', async () => {
-    const project = createSourceProject()
-    await install(project)
+    const project = projectWith({ [CONFIG]: ONE })
 
-    const found = await rows(project)
+    const { all } = await findingsOf(project.cli)
 
-    expect(found.filter(({ check }) => check === 'settings')).toEqual([])
-    expect(found.filter(({ check }) => check === 'plugin')).toEqual([
+    expect(all.filter(({ check }) => check === 'settings')).toEqual([])
+    expect(all.filter(({ check }) => check === 'plugin')).toEqual([
       { check: 'plugin', ok: true, what: `the plugin is listed in ${project.at(CONFIG)}`, fix: null },
       { check: 'plugin', ok: true, what: 'the plugin loads', fix: null },
     ])
   })
 
   it.each([
-    [
-      'another copy',
-      '{"plugin": ["file:///old/postflight-guard/dist/opencode/postflight-guard.mjs"]}',
-      /lists another copy: file/,
-    ],
-    ['a list that holds it twice', `{"plugin": ["${PLUGIN}", "${PLUGIN}"]}`, /lists the plugin more than once/],
-  ])('finds %s, with a fix', async (_name, text, what) => {
-    const project = createSourceProject()
-    project.write(CONFIG, text)
-
-    const found = (await rows(project)).filter(({ check }) => check === 'plugin')
-
-    expect(found).toEqual([
-      {
-        check: 'plugin',
-        ok: false,
-        what: expect.stringMatching(what),
-        fix: 'postflight install --host opencode --scope project',
-      },
-    ])
+    ['another copy', [OTHER_COPY], /lists another copy: file/],
+    ['a list that holds it twice', [PLUGIN, PLUGIN], /lists the plugin more than once/],
+  ])('finds %s, and install repairs it', async (_name, plugin, said) => {
+    const project = projectWith({ [CONFIG]: JSON.stringify({ plugin }) })
+    const what = expect.stringMatching(said)
+    const fix = 'postflight install --host opencode --scope project'
+    expect(await pluginFindings(project)).toEqual([{ check: 'plugin', ok: false, what, fix }])
     await install(project)
-    expect((await rows(project)).every(({ check, ok }) => check !== 'plugin' || ok)).toBe(true)
+    expect((await pluginFindings(project)).map(({ ok }) => ok)).toEqual([true, true])
   })
 
-  it('finds another copy beside the right one', async () => {
-    const project = createSourceProject()
-    project.write(CONFIG, ONE)
-    project.write('opencode.jsonc', JSON.stringify({ plugin: [OTHER_COPY] }))
+  it('finds another copy beside the right one, and install repairs it', async () => {
+    const project = projectWith({ [CONFIG]: ONE, 'opencode.jsonc': JSON.stringify({ plugin: [OTHER_COPY] }) })
 
-    expect((await rows(project)).filter(({ check }) => check === 'plugin').map(({ what }) => what)).toEqual([
+    expect((await pluginFindings(project)).map(({ what }) => what)).toEqual([
       `${project.at('opencode.jsonc')} lists another copy: ${OTHER_COPY}`,
       `the plugin is listed more than once, in ${project.at(CONFIG)} and ${project.at('opencode.jsonc')}`,
     ])
     await install(project)
-    expect((await rows(project)).every(({ check, ok }) => check !== 'plugin' || ok)).toBe(true)
+    expect((await pluginFindings(project)).every(({ ok }) => ok)).toBe(true)
   })
 
   it('finds a configuration that OpenCode cannot read', async () => {
-    const project = createSourceProject()
-    project.write(CONFIG, '{')
-
-    expect((await rows(project)).filter(({ check }) => check === 'plugin')).toEqual([
-      expect.objectContaining({
-        ok: false,
-        what: `${project.at(CONFIG)}:1:2: invalid JSON (close brace expected).`,
-        fix: expect.stringContaining('repair the file by hand'),
-      }),
-    ])
+    const project = projectWith({ [CONFIG]: '{' })
+    const [found, ...others] = await pluginFindings(project)
+    expect(found?.what).toContain(`${project.at(CONFIG)}:1:2: invalid JSON`)
+    expect(found).toMatchObject({ ok: false, fix: expect.stringContaining('repair the file by hand') })
+    expect(others).toEqual([])
   })
 
   it('finds a plugin whose file is missing', async () => {
-    const project = createSourceProject()
-    const cli = cliIn(project)
-    await cli('install', '--host', 'opencode')
-    rmSync(project.at('node_modules/postflight-guard/dist/opencode/postflight-guard.mjs'))
-
+    const { cli, folder } = createDependentProject()
+    await cli('install --host opencode')
+    rmSync(join(folder, 'dist/opencode/postflight-guard.mjs'))
     const run = await cli('doctor')
-
     expect(run.status).toBe(1)
     expect(run.stdout).toMatch(/✗ the plugin does not load \(.*ERR_MODULE_NOT_FOUND/)
   })
 
   it('does not mention OpenCode where no configuration lists the plugin', async () => {
-    const project = createSourceProject()
-    project.write(CONFIG, '{"model": "a/b"}')
-
-    expect((await rows(project)).filter(({ check }) => check === 'plugin')).toEqual([])
+    expect(await pluginFindings(projectWith({ [CONFIG]: '{"model": "a/b"}' }))).toEqual([])
   })
 })

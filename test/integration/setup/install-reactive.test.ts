@@ -1,7 +1,7 @@
 /** `install --reactive`: the rules of a file as hooks of Claude Code. `test/hosts` shows what the hooks do. */
 
 import { describe, expect, it } from 'vitest'
-import { createSourceProject, type JsonDocument, type Project } from '../../support/project.ts'
+import { createSourceProject, findingsOf, type JsonDocument, type Project } from '../../support/project.ts'
 
 const SETTINGS = '.claude/settings.json'
 const INSTALL = ['install', '--reactive', 'rules.json']
@@ -59,12 +59,10 @@ describe('install --reactive', () => {
   })
 
   it('leaves our hook, the rules of init and everything of the user as they are', async () => {
-    const users = {
-      model: 'opus',
-      hooks: { PostToolUse: [{ matcher: 'Bash', hooks: [{ type: 'agent', prompt: 'x' }] }] },
-    }
+    const PostToolUse = [{ matcher: 'Bash', hooks: [{ type: 'agent', prompt: 'x' }] }]
+    const users = `${JSON.stringify({ model: 'opus', hooks: { PostToolUse } }, null, 2)}\n`
     const project = projectWith([CONTEXT])
-    project.write(SETTINGS, `${JSON.stringify(users, null, 2)}\n`)
+    project.write(SETTINGS, users)
     await project.cli(['init', '--yes', '--scope', 'project'])
     const before = hooksIn(project)
 
@@ -75,14 +73,12 @@ describe('install --reactive', () => {
     expect(hooksIn(project)).toEqual(after)
 
     await project.cli(['uninstall'])
-    expect(project.read(SETTINGS)).toBe(`${JSON.stringify(users, null, 2)}\n`)
+    expect(project.read(SETTINGS)).toBe(users)
   })
 
   it('only prints the settings with --dry-run', async () => {
     const project = projectWith([CONTEXT])
-
     const done = await project.cli([...INSTALL, '--dry-run'])
-
     expect(done.stdout).toContain('Would install the reactive rules')
     expect(done.stdout).toContain('"if": "Bash(git commit*)"')
     expect(project.has(SETTINGS)).toBe(false)
@@ -93,44 +89,20 @@ describe('install --reactive', () => {
     const project = projectWith([BLOCK, rule])
 
     const { stdout } = await project.cli(INSTALL)
-    expect(stdout).toContain('Rule 2: Claude Code\'s hooks have no agents, so "reviewer" is left out')
-    expect(stdout).toContain('Rule 2: Claude Code has no model "openai/gpt-6", so its default is used')
-    expect(stdout).toContain('Rule 2: Claude Code cannot limit the tools of a hook')
-    const [hook] = hooksIn(project).PostToolUse?.[0]?.hooks ?? []
-    expect(hook?.prompt).toContain('Use only these tools: Bash, Read.')
-    expect(hook).not.toHaveProperty('model')
-
-    const { stdout: json } = await project.cli([...INSTALL, '--json'])
-    expect(JSON.parse(json)).toMatchObject({ rules: 'rules.json', changed: false, notes: { length: 3 } })
+    expect(stdout.match(/^.*Rule 2: /gm)).toHaveLength(3)
+    expect(stdout).toMatch(/Rule 2: .*"reviewer"[\s\S]*Rule 2: .*"openai\/gpt-6"[\s\S]*Rule 2: .*the tools of a hook/)
+    const json = (await project.cli([...INSTALL, '--json'])).json()
+    expect(json).toMatchObject({ rules: 'rules.json', changed: false, notes: { length: 3 } })
   })
 
   it.each([
     ['not JSON', '[', /^postflight: rules\.json: .+ Nothing was written\.$/m],
-    ['not a list', { tool: 'bash' }, /rules\.json: it must be a list\./],
-    ['not an object', [5], /rules\.json, rule 1: it must be an object\./],
-    [
-      'an unknown field',
-      [{ ...CONTEXT, timeout: 5 }],
-      /rule 1: unknown field "timeout" \(did you mean "timeoutMs"\?\)/,
-    ],
-    ['no prompt', [CONTEXT, { tool: 'bash' }], /rule 2, prompt: it is missing\./],
-    ['a wrong type', [{ ...CONTEXT, tools: 'bash' }], /rule 1, tools: it must be a list\./],
-    ['a wrong answer', [{ ...CONTEXT, answer: 'no' }], /rule 1, answer: it must be "context" or "block"\./],
-    ['a bare model', [{ ...CONTEXT, model: 'haiku' }], /rule 1, model: it must name a provider and a model/],
-    ['no time', [{ ...CONTEXT, timeoutMs: 0 }], /rule 1, timeoutMs: it must be between 1 and 3600000\./],
-    ['half a ms', [{ ...CONTEXT, timeoutMs: 1.5 }], /rule 1, timeoutMs: it must be a whole number\./],
-    ['an empty command', [{ ...CONTEXT, command: '' }], /rule 1, command: it must not be empty\./],
-    [
-      'an unknown tool',
-      [{ ...CONTEXT, tool: 'lsp' }],
-      /rule 1, tool: Claude Code has no tool "lsp": use one of bash, read/,
-    ],
+    ['an unknown field', [{ ...CONTEXT, timeout: 5 }], /rule 1: unknown field "timeout"/],
+    ['an unknown tool', [{ ...CONTEXT, tool: 'lsp' }], /rule 1, tool: Claude Code has no tool "lsp": use one of bash/],
     ['an unknown tool in a list', [{ ...CONTEXT, tools: ['x'] }], /rule 1, tools: Claude Code has no tool "x"/],
   ])('refuses %s and writes nothing', async (_what, rules, message) => {
     const project = projectWith(rules)
-
     const done = await project.cli(INSTALL)
-
     expect(done.status).toBe(65)
     expect(done.stderr).toMatch(message)
     expect(project.has(SETTINGS)).toBe(false)
@@ -138,19 +110,14 @@ describe('install --reactive', () => {
 
   it("takes Claude Code's own names of tools", async () => {
     const project = projectWith([{ tool: 'mcp__github__push', prompt: 'x', tools: ['Read', 'grep'] }])
-
     await project.cli(INSTALL)
-
     const [group] = hooksIn(project).PostToolUse ?? []
     expect(group?.matcher).toBe('mcp__github__push')
     expect(group?.hooks[0]?.prompt).toContain('Use only these tools: Read, Grep.')
   })
 
-  it('refuses what does not go together', async () => {
-    const project = projectWith([CONTEXT])
-    const other = await project.cli([...INSTALL, '--host', 'opencode'])
-    expect(other).toMatchObject({ status: 64, stderr: expect.stringContaining('its option "reactive"') })
-    const none = await project.cli(['install', '--reactive', 'absent.json'])
+  it('refuses a file that does not exist', async () => {
+    const none = await createSourceProject().cli(['install', '--reactive', 'absent.json'])
     expect(none).toMatchObject({ status: 65, stderr: expect.stringContaining('absent.json does not exist') })
   })
 })
@@ -159,9 +126,7 @@ describe('uninstall', () => {
   it('takes the rules out of the settings, and removes the file that they made', async () => {
     const project = projectWith([CONTEXT, BLOCK, CONTEXT])
     await project.cli(INSTALL)
-
     const done = await project.cli(['uninstall'])
-
     expect(done.stdout).toContain(SETTINGS)
     expect(project.has(SETTINGS)).toBe(false)
     expect((await project.cli(['uninstall'])).stdout).toContain('The hook is not in')
@@ -173,9 +138,7 @@ describe('uninstall', () => {
   ])('removes the whole file when the rules came %s the hook', async (_when, commands) => {
     const project = projectWith([BLOCK, CONTEXT])
     for (const words of commands) await project.cli(words)
-
     await project.cli(['uninstall'])
-
     expect(project.has(SETTINGS)).toBe(false)
   })
 
@@ -197,14 +160,9 @@ describe('doctor', () => {
     const project = projectWith([CONTEXT, BLOCK])
     await project.cli(INSTALL)
 
-    const { stdout } = await project.cli(['doctor', '--json'])
-    const findings = JSON.parse(stdout).findings as { ok: boolean; what: string }[]
-    expect(findings).toContainEqual(
-      expect.objectContaining({ ok: true, what: expect.stringContaining('2 reactive rules in') }),
-    )
-    expect(findings).toContainEqual(
-      expect.objectContaining({ ok: false, what: expect.stringContaining('not installed') }),
-    )
+    const { all, wrong } = await findingsOf(project.cli)
+    expect(all.find(({ what }) => what.includes('2 reactive rules in'))?.ok).toBe(true)
+    expect(wrong.map(({ what }) => what)).toEqual([expect.stringContaining('not installed')])
     project.write('.claude/settings.local.json', '{ "disableAllHooks": true }')
     expect((await project.cli(['doctor'])).stdout).not.toContain('reactive')
   })

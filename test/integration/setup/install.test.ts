@@ -15,8 +15,9 @@ import { describe, expect, it } from 'vitest'
 import type { CommandContext } from '../../../src/project/command-context.ts'
 import { hookCommand } from '../../../src/setup/install/our-hooks.ts'
 import { SESSION, sessionStart, subagentStop } from '../../support/payloads.ts'
-import { LAUNCHER, NOBODY, PACKAGE, type ProcessResult, runProcess } from '../../support/process.ts'
+import { LAUNCHER, NOBODY, PACKAGE } from '../../support/process.ts'
 import {
+  type CliRun,
   claudeHookEnv,
   copyPackage,
   createProject,
@@ -28,29 +29,37 @@ import {
 const SETTINGS = '.claude/settings.json'
 const EXAMPLE = readFileSync(join(PACKAGE, 'settings.example.json'), 'utf8')
 
-/** Runs the CLI of the copy in the project's node_modules. */
-function cliIn(project: Project): (...words: string[]) => Promise<ProcessResult> {
-  const script = join(copyPackage(project.at('node_modules/postflight-guard')), 'bin', 'postflight.js')
-  return (...words) => runProcess(process.execPath, [script, ...words], { cwd: project.dir, env: project.env })
+/** A project with these settings. */
+function projectWith(settings: string): Project {
+  const project = createSourceProject()
+  project.write(SETTINGS, settings)
+  return project
 }
 
-function commandsOf(text: string): string[] {
+/** The settings of one hook of Stop. */
+const settingsWith = (command: string): string =>
+  JSON.stringify({ hooks: { Stop: [{ hooks: [{ type: 'command', command }] }] } })
+
+/** Puts a copy of the package into the project's node_modules, and runs the CLI as that copy. */
+function cliIn(project: Project): (...words: string[]) => Promise<CliRun> {
+  const packageFolder = copyPackage(project.at('node_modules/postflight-guard'))
+  return (...words) => project.cli(words, { packageFolder })
+}
+
+/** The hooks in settings: their events and commands. */
+function hooksIn(text: string): [event: string, command: string][] {
   const settings = JSON.parse(text) as { hooks?: Record<string, { hooks: { command: string }[] }[]> }
-  return Object.values(settings.hooks ?? {}).flatMap((groups) =>
-    groups.flatMap((group) => group.hooks.map((hook) => hook.command)),
+  return Object.entries(settings.hooks ?? {}).flatMap(([event, groups]) =>
+    groups.flatMap(({ hooks }) => hooks.map(({ command }): [string, string] => [event, command])),
   )
 }
 
-function ourEventsIn(text: string): string[] {
-  const settings = JSON.parse(text) as { hooks?: Record<string, JsonDocument[]> }
-  return Object.entries(settings.hooks ?? {}).flatMap(([event, groups]) =>
-    groups.flatMap((group) =>
-      (group.hooks as { command: string }[]).flatMap((hook) =>
-        hook.command.includes('postflight-hook') ? [event] : [],
-      ),
-    ),
-  )
-}
+const commandsOf = (text: string): string[] => hooksIn(text).map(([, command]) => command)
+
+const ourEventsIn = (text: string): string[] =>
+  hooksIn(text)
+    .flatMap(([event, command]) => (command.includes('postflight-hook') ? [event] : []))
+    .sort()
 
 /** The settings without our entries, and without lists that held nothing else. */
 function withoutOurs(text: string): JsonDocument {
@@ -65,15 +74,11 @@ function withoutOurs(text: string): JsonDocument {
 
 const EVENTS = ['PostToolUse', 'PostToolUse', 'PreToolUse', 'SessionStart', 'Stop', 'SubagentStop']
 
-/** Settings in the layouts that people use. */
+/** Settings in some layouts; unit/setup/claude-hooks.test.ts and property/setup have more. */
 const LAYOUTS: Record<string, string> = {
   'an empty file': '',
-  'a blank file': '\n\n',
-  'an empty object': '{}',
-  'an empty object over two lines': '{\n}\n',
   'other hooks and unknown keys': `${JSON.stringify(
     {
-      $schema: 'https://example.org/settings.json',
       permissions: { allow: ['Bash(ls:*)'], deny: [] },
       hooks: {
         Stop: [{ matcher: '', hooks: [{ type: 'command', command: 'say done', timeout: 5 }] }],
@@ -84,27 +89,21 @@ const LAYOUTS: Record<string, string> = {
     null,
     2,
   )}\n`,
-  'four spaces and no end of line': '{\n    "model": "opus",\n    "hooks": {\n        "Stop": []\n    }\n}',
   tabs: '{\n\t"hooks": {\n\t\t"SubagentStop": [\n\t\t\t{ "hooks": [ { "type": "command", "command": "x" } ] }\n\t\t]\n\t}\n}\n',
-  'CRLF line ends': '{\r\n  "env": { "A": "b" },\r\n  "hooks": {}\r\n}\r\n',
+  'CRLF line ends, and empty hooks': '{\r\n  "env": { "A": "b" },\r\n  "hooks": {}\r\n}\r\n',
   'a byte-order mark': '\ufeff{\n  "env": {}\n}\n',
-  'one line': '{"a":1,"hooks":{"Stop":[{"hooks":[{"type":"command","command":"x"}]}]},"b":[]}',
-  'one spaced line': '{ "a" : 1 , "hooks" : { } }\n',
-  'odd blanks everywhere': '\n {"a" :1 ,\n\n"hooks":\n{ "Stop" : [\n] , "X":[ {"hooks":[]}]\n }  ,   "z":0}\n\n\n',
-  'hooks last, on the bracket': '{"env":{},\n "hooks": {"Stop": [{"hooks": [\n{"type":"command","command":"x"}]}]}}',
-  'text that looks like ours': '{\n  "note": "postflight-hook hooks: [] // , }",\n  "hooks": {}\n}\n',
 }
 
 /** The layouts that an `uninstall` after an `install` leaves as they were, to the byte: they have no empty lists. */
-const RESTORED = ['an empty object', 'other hooks and unknown keys', 'tabs', 'a byte-order mark', 'one line']
+const RESTORED = ['other hooks and unknown keys', 'tabs', 'a byte-order mark']
+
+const windowsCommand = (project: Project, packageFolder: string) =>
+  hookCommand({ packageFolder, platform: 'win32' } as CommandContext, 'project', project.dir)
 
 describe.concurrent('install', () => {
   it('writes settings.example.json where there are no settings and the project has the package', async () => {
     const project = createSourceProject()
-    const cli = cliIn(project)
-
-    const run = await cli('install')
-
+    const run = await cliIn(project)('install')
     expect(run).toMatchObject({ status: 0, stderr: '' })
     expect(run.stdout).toContain('Installed the hook in .claude/settings.json')
     expect(project.read(SETTINGS)).toBe(EXAMPLE)
@@ -119,34 +118,19 @@ describe.concurrent('install', () => {
     const env = claudeHookEnv(project, SESSION)
     mkdirSync(project.at('src'))
 
-    const held = await project.hook(subagentStop(), {
-      program: ['sh', '-c', subagent as string],
-      cwd: project.at('src'),
-      env,
-    })
-    const told = await project.hook(sessionStart('startup'), { program: ['sh', '-c', start as string], env })
+    const cwd = project.at('src')
+    const held = await project.hook(subagentStop(), { program: ['sh', '-c', String(subagent)], cwd, env })
+    const told = await project.hook(sessionStart('startup'), { program: ['sh', '-c', String(start)], env })
 
     expect(held.answer.decision).toBe('block')
     expect(told.answer.hookSpecificOutput?.additionalContext).toContain('259_x')
-  })
-
-  it('registers PostToolUse for commands that name postflight, and for sub-agents that return', () => {
-    const { hooks } = JSON.parse(EXAMPLE) as JsonDocument
-
-    expect(hooks.PostToolUse).toMatchObject([
-      { matcher: 'Bash', hooks: [{ if: 'Bash(*postflight*)' }] },
-      { matcher: 'Agent', hooks: [{ command: expect.stringMatching(/postflight-hook" Agent$/) }] },
-    ])
-    expect(Object.keys(hooks).sort()).toEqual([...new Set(EVENTS)])
   })
 
   it('writes the full path where the package is elsewhere, and says that it is a path on this machine', async () => {
     const project = createSourceProject()
     mkdirSync(project.at('node_modules'))
     symlinkSync(PACKAGE, project.at('node_modules/postflight-guard'))
-
     const run = await project.cli(['install'])
-
     expect(run.stdout).toMatch(/a path on this machine.*--scope local\n$/)
     expect(commandsOf(project.read(SETTINGS))).toContain(`[ ! -f "${LAUNCHER}" ] || exec "${LAUNCHER}"`)
   })
@@ -172,11 +156,7 @@ describe.concurrent('install', () => {
   it('writes commands that silently do nothing for people who have not installed the dependencies', async () => {
     const project = createSourceProject()
     await cliIn(project)('install')
-    const windows = hookCommand(
-      { packageFolder: project.at('node_modules/postflight-guard'), platform: 'win32' } as CommandContext,
-      'project',
-      project.dir,
-    )
+    const windows = windowsCommand(project, project.at('node_modules/postflight-guard'))
     const commands = [...commandsOf(project.read(SETTINGS)), windows.command, `${windows.command} SessionStart`]
     project.marker('259_x', { cc_session_id: SESSION, agent_id: 'agent-a' })
     rmSync(project.at('node_modules'), { recursive: true })
@@ -193,40 +173,27 @@ describe.concurrent('install', () => {
   it('writes a command for Windows that starts the hook by Node alone', async () => {
     const project = createSourceProject({ name: 'a project – with blanks' })
     const packageFolder = copyPackage(project.at('node_modules/postflight-guard'))
-    const { command, portable } = hookCommand(
-      { packageFolder, platform: 'win32' } as CommandContext,
-      'project',
-      project.dir,
-    )
+    const { command, portable } = windowsCommand(project, packageFolder)
     project.marker('259_x', { cc_session_id: SESSION, agent_id: 'agent-a' })
 
-    const held = await project.hook(subagentStop(), {
-      program: ['sh', '-c', command],
-      env: claudeHookEnv(project, SESSION),
-    })
+    const env = claudeHookEnv(project, SESSION)
+    const held = await project.hook(subagentStop(), { program: ['sh', '-c', command], env })
 
     expect(portable).toBe(true)
     expect(held.answer.decision).toBe('block')
   })
 
-  it.each(['with spaces', 'dollar$HOME', "it's", 'back`tick`', 'quo"te', 'back\\slash', 'ü'])(
-    'writes a command that works from a package in a folder called %j',
-    async (name) => {
-      const project = createSourceProject()
-      const folder = copyPackage(join(project.base, name))
-      project.marker('259_x', { reason: 'pending' })
-      const script = join(folder, 'bin', 'postflight.js')
-      await runProcess(process.execPath, [script, 'install', '--scope', 'local'], {
-        cwd: project.dir,
-        env: project.env,
-      })
-      const [command] = commandsOf(project.read('.claude/settings.local.json'))
+  it('writes a command that works from a package in a folder with any name', async () => {
+    const project = createSourceProject()
+    const packageFolder = copyPackage(join(project.base, 'a $HOME it\'s `tick` quo"te back\\slash ü'))
+    project.marker('259_x', { reason: 'pending' })
+    await project.cli(['install', '--scope', 'local'], { packageFolder })
+    const [command] = commandsOf(project.read('.claude/settings.local.json'))
 
-      const run = await project.hook(subagentStop(), { program: ['sh', '-c', command as string] })
+    const run = await project.hook(subagentStop(), { program: ['sh', '-c', command as string] })
 
-      expect(run.answer.decision).toBe('block')
-    },
-  )
+    expect(run.answer.decision).toBe('block')
+  })
 
   it.each([
     ['project', '.claude/settings.json'],
@@ -234,28 +201,22 @@ describe.concurrent('install', () => {
     ['user', '../home/.claude/settings.json'],
   ])('writes to the settings of the scope %s', async (scope, file) => {
     const project = createSourceProject()
-
     const run = await project.cli(['install', '--scope', scope, '--json'])
-
     expect(run.json()).toMatchObject({ changed: true, dry_run: false, backup: null, file: project.at(file) })
-    expect(ourEventsIn(project.read(file)).sort()).toEqual(EVENTS)
+    expect(ourEventsIn(project.read(file))).toEqual(EVENTS)
     const others = ['.claude/settings.json', '.claude/settings.local.json', '../home/.claude/settings.json']
     expect(others.filter((other) => project.has(other))).toEqual([file])
   })
 
   it('never writes a path of the project to the user’s settings', async () => {
     const project = createSourceProject()
-
     await cliIn(project)('install', '--scope', 'user')
-
     expect(project.read('../home/.claude/settings.json')).not.toContain('CLAUDE_PROJECT_DIR')
   })
 
   it('finds the user’s settings where CLAUDE_CONFIG_DIR puts them', async () => {
     const project = createSourceProject()
-
     await project.cli(['install', '--scope', 'user'], { env: { CLAUDE_CONFIG_DIR: project.at('config') } })
-
     expect(project.has('config/settings.json')).toBe(true)
     expect(project.snapshot('../home')).toEqual({})
   })
@@ -276,43 +237,30 @@ describe.concurrent('install', () => {
     const project = createSourceProject()
     const cli = cliIn(project)
     const before = project.snapshot()
-
     const run = await cli('install', '--dry-run')
-
     expect(run.stdout).toBe(`Would install the hook in .claude/settings.json\n${EXAMPLE}`)
     expect(project.snapshot()).toEqual(before)
   })
 })
 
 describe.concurrent.each(Object.entries(LAYOUTS))('with settings of this layout: %s', (layout, before) => {
+  const body = (text: string): string => text.replace(/^\ufeff/, '').trim() || '{}'
+
   it('install adds our entries once, however often it runs, and changes nothing else', async () => {
-    const project = createSourceProject()
-    project.write(SETTINGS, before)
+    const project = projectWith(before)
 
     await project.cli(['install'])
     const after = project.read(SETTINGS)
     const again = await project.cli(['install'])
 
-    const body = (text: string): string => text.replace(/^\ufeff/, '')
-    expect(ourEventsIn(body(after)).sort()).toEqual(EVENTS)
-    const was = body(before).trim() === '' ? {} : (JSON.parse(body(before)) as JsonDocument)
-    expect(withoutOurs(body(after))).toEqual(withoutOurs(JSON.stringify(was)))
+    expect(ourEventsIn(body(after))).toEqual(EVENTS)
+    expect(withoutOurs(body(after))).toEqual(withoutOurs(body(before)))
     expect(again.stdout).toContain('already')
     expect(project.read(SETTINGS)).toBe(after)
-    // The old text is unchanged, with its order and its blanks; ours is inserted.
-    let at = 0
-    for (const line of body(before).split(/(?<=[,{[])|(?=[\]}])/)) {
-      const found = after.indexOf(line.trim(), at)
-      expect(found, `${line} in ${after}`).toBeGreaterThanOrEqual(at)
-      at = found + line.trim().length
-    }
-    expect(after.startsWith('\ufeff')).toBe(before.startsWith('\ufeff'))
-    if (before.includes('\r\n')) expect(after.replaceAll('\r\n', '')).not.toContain('\n')
   })
 
   it('uninstall removes them, and the backup too unless it holds another text', async () => {
-    const project = createSourceProject()
-    project.write(SETTINGS, before)
+    const project = projectWith(before)
     await project.cli(['install'])
     await project.cli(['install'])
 
@@ -321,57 +269,43 @@ describe.concurrent.each(Object.entries(LAYOUTS))('with settings of this layout:
     expect(run.status).toBe(0)
     const text = project.read(SETTINGS)
     expect(text === before).toBe(RESTORED.includes(layout))
-    const body = (one: string): string => one.replace(/^\ufeff/, '').trim() || '{}'
     expect(withoutOurs(body(text))).toEqual(withoutOurs(body(before)))
     expect(project.has(`${SETTINGS}.postflight-backup`)).toBe(text !== before)
   })
 
   it('uninstall removes only our entries where the file has changed since', async () => {
-    const project = createSourceProject()
-    project.write(SETTINGS, before)
+    const project = projectWith(before)
     await project.cli(['install'])
-    const installed = project.read(SETTINGS)
-    project.write(SETTINGS, installed.replace('{', '{"added": true,'))
+    project.write(SETTINGS, project.read(SETTINGS).replace('{', '{"added": true,'))
 
     await project.cli(['uninstall'])
 
-    const text = project.read(SETTINGS).replace(/^\ufeff/, '')
+    const text = body(project.read(SETTINGS))
     expect(ourEventsIn(text)).toEqual([])
-    const was = before.trim() === '' ? {} : (JSON.parse(before.replace(/^\ufeff/, '')) as JsonDocument)
-    expect(withoutOurs(text)).toEqual({ added: true, ...withoutOurs(JSON.stringify(was)) })
+    expect(withoutOurs(text)).toEqual({ added: true, ...withoutOurs(body(before)) })
   })
 
   it('install keeps a backup', async () => {
-    const project = createSourceProject()
-    project.write(SETTINGS, before)
-
-    const run = await project.cli(['install', '--json'])
-
-    expect(readFileSync(run.json().backup, 'utf8')).toBe(before)
+    const { backup } = (await projectWith(before).cli(['install', '--json'])).json()
+    expect(readFileSync(backup, 'utf8')).toBe(before)
   })
 })
 
-describe.concurrent('commands that only name ours', () => {
-  it.each([
-    "echo 'start of postflight hook' >> ~/log",
-    'grep -q postflight-hook /etc/x && notify-send done',
-    "~/bin/log.sh 'postflight hook'",
-    'timeout 3 /x/hooks/postflight-hook | tee -a log',
-  ])('are left as they are by install and uninstall: %s', async (command) => {
-    const project = createSourceProject()
-    const before = JSON.stringify({ hooks: { Stop: [{ hooks: [{ type: 'command', command }] }] } })
-    project.write(SETTINGS, before)
+// What a command of ours is: unit/setup/claude-hooks.test.ts.
+it('a command that only names ours is left as it is by install and uninstall', async () => {
+  const command = 'timeout 3 /x/hooks/postflight-hook | tee -a log'
+  const before = settingsWith(command)
+  const project = projectWith(before)
 
-    const none = await project.cli(['uninstall'])
-    expect(none.stdout).toBe('The hook is not in .claude/settings.json\n')
-    expect(project.read(SETTINGS)).toBe(before)
-    await project.cli(['install'])
-    expect(commandsOf(project.read(SETTINGS))).toContain(command)
-    project.write(SETTINGS, project.read(SETTINGS).replace('{', '{ "added": 1, '))
-    await project.cli(['uninstall'])
+  const none = await project.cli(['uninstall'])
+  expect(none.stdout).toBe('The hook is not in .claude/settings.json\n')
+  expect(project.read(SETTINGS)).toBe(before)
+  await project.cli(['install'])
+  expect(commandsOf(project.read(SETTINGS))).toContain(command)
+  project.write(SETTINGS, project.read(SETTINGS).replace('{', '{ "added": 1, '))
+  await project.cli(['uninstall'])
 
-    expect(project.read(SETTINGS)).toBe(before.replace('{', '{ "added": 1, '))
-  })
+  expect(project.read(SETTINGS)).toBe(before.replace('{', '{ "added": 1, '))
 })
 
 describe.concurrent('a script of the user’s own with the name of our launcher', () => {
@@ -388,7 +322,7 @@ describe.concurrent('a script of the user’s own with the name of our launcher'
     const script = project.write('.claude/hooks/postflight-hook', '#!/bin/sh\necho mine\n', 0o755)
     const env = { PATH: `${dirname(script)}:${project.env.PATH}` }
     const command = form.replaceAll('SCRIPT', script)
-    const before = JSON.stringify({ hooks: { Stop: [{ hooks: [{ type: 'command', command }] }] } })
+    const before = settingsWith(command)
     project.write(SETTINGS, before)
     const snapshot = project.snapshot()
 
@@ -424,7 +358,7 @@ describe.concurrent('a script of the user’s own with the name of our launcher'
     const script = project.write('tools/hooks/postflight-hook', '#!/bin/sh\n', 0o755)
     const plugin = project.write('dist/opencode/postflight-guard.mjs', 'export default {}\n')
     const files = {
-      '.codex/hooks.json': JSON.stringify({ hooks: { Stop: [{ hooks: [{ type: 'command', command: script }] }] } }),
+      '.codex/hooks.json': settingsWith(script),
       'opencode.json': JSON.stringify({ plugin: [`file://${plugin}`, './dist/opencode/postflight-guard.mjs'] }),
     }
     for (const [name, text] of Object.entries(files)) project.write(name, text)
@@ -438,52 +372,20 @@ describe.concurrent('a script of the user’s own with the name of our launcher'
   })
 })
 
-describe.concurrent('install replaces our entries', () => {
-  it('that name another path', async () => {
-    const project = createSourceProject()
-    const cli = cliIn(project)
-    const old = { type: 'command', command: '"/old/postflight-guard/hooks/postflight-hook"' }
-    const others = { type: 'command', command: 'say done' }
-    project.write(
-      SETTINGS,
-      JSON.stringify({ hooks: { Stop: [{ hooks: [others, old] }], SubagentStop: [{ hooks: [old] }] } }),
-    )
-
-    await cli('install')
-
-    const text = project.read(SETTINGS)
-    expect(text).not.toContain('/old/')
-    expect(commandsOf(text).filter((command) => command === 'say done')).toHaveLength(1)
-    expect(ourEventsIn(text).sort()).toEqual(EVENTS)
-  })
-
-  it('and several processes at once write them once', async () => {
-    const project = createProject()
-    project.write(SETTINGS, LAYOUTS.tabs as string)
-
-    const runs = await Promise.all(Array.from({ length: 5 }, () => project.cli(['install'])))
-
-    expect(runs.map((run) => run.status)).toEqual([0, 0, 0, 0, 0])
-    expect(ourEventsIn(project.read(SETTINGS)).sort()).toEqual(EVENTS)
-  })
+it('several processes of install at once write our entries once', async () => {
+  const project = createProject()
+  project.write(SETTINGS, LAYOUTS.tabs as string)
+  const runs = await Promise.all(Array.from({ length: 5 }, () => project.cli(['install'])))
+  expect(runs.map((run) => run.status)).toEqual([0, 0, 0, 0, 0])
+  expect(ourEventsIn(project.read(SETTINGS))).toEqual(EVENTS)
 })
 
 describe.concurrent('install and uninstall refuse, and write nothing', () => {
   it.each([
     ['{"a": 1,}', 1, 9],
-    ['{\n  "a": 1\n  "b": 2\n}', 3, 3],
-    ['{"a": 1', 1, 8],
     ['{\n  // a comment\n  "a": 1\n}', 2, 3],
-    ['nonsense', 1, 1],
-    ["{'a': 1}", 1, 2],
-    ['{"a": 01}', 1, 8],
-    ['{"a": NaN}', 1, 7],
-    ['{"a": "tab\there"}', 1, 7],
-    ['{"a": "\\x"}', 1, 7],
-    ['{} {}', 1, 4],
   ])('settings that are not JSON: %j, at line %i, column %i', async (text, line, column) => {
-    const project = createSourceProject()
-    project.write(SETTINGS, text)
+    const project = projectWith(text)
 
     for (const command of ['install', 'uninstall']) {
       const run = await project.cli([command, '--json'])
@@ -497,10 +399,7 @@ describe.concurrent('install and uninstall refuse, and write nothing', () => {
   })
 
   it.each([
-    ['claude', SETTINGS, '{"a":', '}'],
-    ['claude', SETTINGS, '[', ']'],
     ['claude', SETTINGS, '{"hooks":', '}'],
-    ['opencode', 'opencode.json', '{"plugin":', '}'],
     ['opencode', 'opencode.jsonc', '[', ']'],
   ])('settings of %s that are nested 50,000 levels deep: %s, %s', async (host, file, opening, closing) => {
     const project = createProject()
@@ -511,33 +410,12 @@ describe.concurrent('install and uninstall refuse, and write nothing', () => {
       const run = await project.cli([command, '--host', host])
 
       expect(run).toMatchObject({ status: 65, stdout: '' })
-      expect(run.stderr).toBe(
-        `postflight: ${project.at(file)}: its JSON is nested more than 500 levels deep. Nothing was written: fix the file, then try again.\n`,
-      )
+      expect(run.stderr).toContain(`${project.at(file)}: its JSON is nested more than 500 levels deep.`)
     }
-    const { status, stdout, stderr } = await project.cli(['doctor'])
-    expect({ status, stderr }).toEqual({ status: 1, stderr: '' })
-    expect(stdout).toContain(`${project.at(file)}: its JSON is nested more than 500 levels deep.`)
+    const doctor = await project.cli(['doctor'])
+    expect(doctor).toMatchObject({ status: 1, stderr: '' })
+    expect(doctor.stdout).toContain(`${project.at(file)}: its JSON is nested more than 500 levels deep.`)
     expect(project.read(file)).toBe(text)
-  })
-
-  it.each([
-    ['a list', '[]'],
-    ['null', 'null'],
-    ['a string', '"hooks"'],
-    ['hooks that are a list', '{"hooks": []}'],
-    ['an event that is not a list', '{"hooks": {"Stop": {}}}'],
-    ['hooks twice', '{"hooks": {}, "hooks": {}}'],
-    ['an event twice', '{"hooks": {"Stop": [], "Stop": []}}'],
-  ])('settings of another shape: %s', async (_what, text) => {
-    const project = createSourceProject()
-    project.write(SETTINGS, text)
-
-    const run = await project.cli(['install'])
-
-    expect(run.status).toBe(65)
-    expect(run.stderr).toContain('Nothing was written')
-    expect(project.snapshot('.claude')).toEqual({ 'settings.json': text })
   })
 
   it.each(['.claude', SETTINGS])('project settings through %s that is a link out of the project', async (name) => {
@@ -552,10 +430,10 @@ describe.concurrent('install and uninstall refuse, and write nothing', () => {
     }
     const before = project.snapshot('../outside')
 
-    const runs = [await project.cli(['install']), await project.cli(['install', '--scope', 'local'])]
-
-    expect(runs[0]).toMatchObject({ status: 65, stderr: expect.stringContaining('leads out of the project') })
-    if (name === '.claude') expect(runs[1]?.status).toBe(65)
+    const refused = { status: 65, stderr: expect.stringContaining('leads out of the project') }
+    expect(await project.cli(['install'])).toMatchObject(refused)
+    expect(await project.cli(['init', '--yes', '--scope', 'project'])).toMatchObject(refused)
+    if (name === '.claude') expect(await project.cli(['install', '--scope', 'local'])).toMatchObject(refused)
     expect(project.snapshot('../outside')).toEqual(before)
   })
 
@@ -571,68 +449,42 @@ describe.concurrent('install and uninstall refuse, and write nothing', () => {
     expect(dangling.snapshot('.claude')).toEqual({ 'settings.json': 'link to nowhere.json' })
   })
 
-  it.each([
-    ['--scope', 'everywhere'],
-    ['--host', 'emacs'],
-  ])('an unknown %s', async (option, value) => {
+  it.each(['--scope', '--host'])('an unknown %s', async (option) => {
     const project = createSourceProject()
-
-    const run = await project.cli(['install', option, value])
-
-    expect(run.status).toBe(64)
-    expect(run.stderr).toContain(`"${value}"`)
+    const run = await project.cli(['install', option, 'emacs'])
+    expect(run).toMatchObject({ status: 64, stderr: expect.stringContaining('"emacs"') })
     expect(project.snapshot()).toEqual({ specs: 'folder' })
   })
 })
 
 describe.concurrent('settings that are a link or have narrow permissions', () => {
-  it('are written through a link inside the project, which stays a link', async () => {
-    const project = createSourceProject()
-    project.write('config/claude.json', '{}\n')
-    mkdirSync(project.at('.claude'))
-    symlinkSync('../config/claude.json', project.at(SETTINGS))
-
-    await project.cli(['install'])
-
-    expect(readlinkSync(project.at(SETTINGS))).toBe('../config/claude.json')
-    expect(ourEventsIn(project.read('config/claude.json')).sort()).toEqual(EVENTS)
-  })
-
-  it('of the user are written through a link out of the home folder, as for dotfiles', async () => {
-    const project = createSourceProject()
-    project.write('../dotfiles/claude.json', '{}\n')
-    mkdirSync(join(project.home, '.claude'))
-    symlinkSync(join(project.base, 'dotfiles', 'claude.json'), join(project.home, '.claude', 'settings.json'))
-
-    await project.cli(['install', '--scope', 'user'])
-
-    expect(ourEventsIn(project.read('../dotfiles/claude.json')).sort()).toEqual(EVENTS)
-  })
-
   it.each([
     ['project', SETTINGS, '../config/claude.json'],
     ['local', '.claude/settings.local.json', '../config/claude.json'],
     ['user', '../home/.claude/settings.json', '../../dotfiles/claude.json'],
-  ])('of the scope %s lose our entries in the link’s target, and keep the link', async (scope, file, to) => {
-    const project = createSourceProject()
-    await project.cli(['install', '--scope', scope])
-    const target = join(dirname(file), to)
-    mkdirSync(dirname(project.at(target)), { recursive: true })
-    renameSync(project.at(file), project.at(target))
-    symlinkSync(to, project.at(file))
-    const before = project.snapshot('..')
+  ])(
+    'of the scope %s lose our entries in the link’s target and get them again, and stay a link',
+    async (scope, file, to) => {
+      const project = createSourceProject()
+      await project.cli(['install', '--scope', scope])
+      const target = join(dirname(file), to)
+      mkdirSync(dirname(project.at(target)), { recursive: true })
+      renameSync(project.at(file), project.at(target))
+      symlinkSync(to, project.at(file))
+      const before = project.snapshot('..')
 
-    const planned = await project.cli(['uninstall', '--scope', scope, '--dry-run'])
-    expect(project.snapshot('..')).toEqual(before)
-    const run = await project.cli(['uninstall', '--scope', scope, '--json'])
+      const planned = await project.cli(['uninstall', '--scope', scope, '--dry-run'])
+      expect(project.snapshot('..')).toEqual(before)
+      const run = await project.cli(['uninstall', '--scope', scope, '--json'])
 
-    expect(planned.stdout).toContain('Would remove the hook from')
-    expect(run.json()).toMatchObject({ changed: true, removed_file: false })
-    expect(readlinkSync(project.at(file))).toBe(to)
-    expect(JSON.parse(project.read(target))).toEqual({})
-    expect((await project.cli(['install', '--scope', scope])).status).toBe(0)
-    expect(ourEventsIn(project.read(target)).sort()).toEqual(EVENTS)
-  })
+      expect(planned.stdout).toContain('Would remove the hook from')
+      expect(run.json()).toMatchObject({ changed: true, removed_file: false })
+      expect(JSON.parse(project.read(target))).toEqual({})
+      expect((await project.cli(['install', '--scope', scope])).status).toBe(0)
+      expect(readlinkSync(project.at(file))).toBe(to)
+      expect(ourEventsIn(project.read(target))).toEqual(EVENTS)
+    },
+  )
 
   it('are not changed by uninstall where the link leads out of the project or nowhere', async () => {
     const project = createSourceProject()
@@ -667,12 +519,9 @@ describe.concurrent('settings that are a link or have narrow permissions', () =>
 
 describe.concurrent('uninstall', () => {
   it.each(['{}\n', ''])('keeps a settings file that was there before, with nothing in it: %j', async (text) => {
-    const project = createSourceProject()
-    project.write(SETTINGS, text)
+    const project = projectWith(text)
     await project.cli(['install'])
-
     const run = await project.cli(['uninstall', '--json'])
-
     expect(run.json()).toMatchObject({ changed: true, removed_file: false })
     expect(project.read(SETTINGS)).toBe('{}\n')
   })
@@ -680,47 +529,25 @@ describe.concurrent('uninstall', () => {
   it('removes a settings file that install made', async () => {
     const project = createSourceProject()
     await project.cli(['install'])
-
     const run = await project.cli(['uninstall'])
-
     expect(run.stdout).toContain('Removed .claude/settings.json: it held nothing else')
     expect(project.has(SETTINGS)).toBe(false)
   })
 
-  it.each([undefined, '{}', '{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"x"}]}]}}'])(
-    'succeeds where the hook is not installed (%j)',
-    async (text) => {
-      const project = createSourceProject()
-      if (text !== undefined) project.write(SETTINGS, text)
-      const before = project.snapshot()
-
-      const run = await project.cli(['uninstall'])
-
-      expect(run).toMatchObject({ status: 0, stdout: 'The hook is not in .claude/settings.json\n' })
-      expect(project.snapshot()).toEqual(before)
-    },
-  )
-
-  it('writes nothing with --dry-run', async () => {
+  it.each([undefined, '{}', settingsWith('x')])('succeeds where the hook is not installed (%j)', async (text) => {
     const project = createSourceProject()
-    project.write(SETTINGS, LAYOUTS.tabs as string)
-    await project.cli(['install'])
+    if (text !== undefined) project.write(SETTINGS, text)
     const before = project.snapshot()
-
-    const run = await project.cli(['uninstall', '--dry-run'])
-
-    expect(run.stdout).toContain('Would remove the hook from')
+    const run = await project.cli(['uninstall'])
+    expect(run).toMatchObject({ status: 0, stdout: 'The hook is not in .claude/settings.json\n' })
     expect(project.snapshot()).toEqual(before)
   })
 
   it('removes only our entries without a backup', async () => {
-    const project = createSourceProject()
-    project.write(SETTINGS, LAYOUTS.tabs as string)
+    const project = projectWith(LAYOUTS.tabs as string)
     const run = await project.cli(['install', '--json'])
     rmSync(run.json().backup)
-
     await project.cli(['uninstall'])
-
     expect(JSON.parse(project.read(SETTINGS))).toEqual(JSON.parse(LAYOUTS.tabs as string))
   })
 
@@ -728,15 +555,12 @@ describe.concurrent('uninstall', () => {
     const project = createSourceProject()
     await cliIn(project)('install')
     project.write(SETTINGS, project.read(SETTINGS).replace('{', '{ "kept": 1,'))
-
     await project.cli(['uninstall'])
-
     expect(JSON.parse(project.read(SETTINGS))).toEqual({ kept: 1 })
   })
 
   it('removes its entries after an upgrade from another copy of the package', async () => {
-    const project = createSourceProject()
-    project.write(SETTINGS, '{"a":1}')
+    const project = projectWith('{"a":1}')
     await project.cli(['install'])
     const old = project.read(SETTINGS).replaceAll(PACKAGE, '/old/postflight-guard')
     expect(old).toContain('/old/postflight-guard/hooks/postflight-hook')
@@ -753,10 +577,8 @@ describe.concurrent('uninstall', () => {
     for (const scope of ['project', 'local', 'user']) await project.cli(['install', '--force', '--scope', scope])
     const still = (file: string, scope: string): string =>
       `The hook is still in ${file}: \`postflight uninstall --scope ${scope}\` removes it\n`
-    const [local, user] = [
-      still('.claude/settings.local.json', 'local'),
-      still(`${project.home}/.claude/settings.json`, 'user'),
-    ]
+    const local = still('.claude/settings.local.json', 'local')
+    const user = still(`${project.home}/.claude/settings.json`, 'user')
 
     const planned = await project.cli(['uninstall', '--dry-run'])
     const first = await project.cli(['uninstall'])
@@ -770,12 +592,10 @@ describe.concurrent('uninstall', () => {
     expect(last.stdout).not.toContain('still in')
   })
 
-  it.each(['', 'home', '.'])('never takes the current folder for the user’s home, where HOME is %j', async (HOME) => {
+  it.each(['', '.'])('never takes the current folder for the user’s home, where HOME is %j', async (HOME) => {
     const project = createProject()
     const before = project.snapshot()
-
     const run = await project.cli(['install', '--scope', 'user', '--dry-run', '--json'], { env: { HOME } })
-
     expect(run.json().file).toBe(join(userInfo().homedir, '.claude/settings.json'))
     expect(project.snapshot()).toEqual(before)
   })
@@ -787,21 +607,16 @@ describe.concurrent('uninstall', () => {
   ])('refuses the user’s scope where %s is relative: it would write into the current folder', async (name, host) => {
     const project = createSourceProject()
     const before = project.snapshot()
-
     const run = await project.cli(['install', '--scope', 'user', '--host', host], { env: { [name]: 'mine' } })
-
     expect(run).toMatchObject({ status: 73, stderr: expect.stringContaining('must be an absolute path') })
     expect(project.snapshot()).toEqual(before)
   })
 
   it('leaves the settings and a backup that somebody else wrote', async () => {
-    const project = createSourceProject()
-    project.write(SETTINGS, '{"a":1}')
+    const project = projectWith('{"a":1}')
     await project.cli(['install'])
     project.write(`${SETTINGS}.postflight-backup.7`, '{"forged":true}')
-
     await project.cli(['uninstall'])
-
     expect(project.read(SETTINGS)).toBe('{"a":1}')
     expect(project.has(`${SETTINGS}.postflight-backup.7`)).toBe(true)
   })

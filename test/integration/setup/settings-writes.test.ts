@@ -68,9 +68,7 @@ describe.concurrent('on a full disk', () => {
     { free: 3, error: 'settings.json (incomplete write)', fits: 'the backup and half of the new settings' },
   ])('install changes nothing where this much fits: $fits', async ({ free, error }, { skip }) => {
     skip(UNSHARE === undefined, WHY_SKIPPED)
-
     const { project, before, run } = await onFullDisk('install', free)
-
     expectAllWhole(run, project.at('after'), before, free < 2 ? undefined : before)
     expect(run.stderr).toContain(error)
   })
@@ -80,9 +78,7 @@ describe.concurrent('on a full disk', () => {
     { free: 1, error: 'settings.json (incomplete write)', fits: 'half of the former settings' },
   ])('uninstall changes nothing where this much fits: $fits', async ({ free, error }, { skip }) => {
     skip(UNSHARE === undefined, WHY_SKIPPED)
-
     const { project, before, run } = await onFullDisk('uninstall', free)
-
     expectAllWhole(run, project.at('after'), project.read('installed.json'), before)
     expect(run.stderr).toContain(error)
   })
@@ -120,18 +116,14 @@ describe.concurrent('with a limit of 512 bytes per file', () => {
     const project = createProject()
     const before = settingsOf(one.bytes)
     project.write(SETTINGS, before)
-
     const run = await withLimit(project, one.limit, 'install')
-
     expectAllWhole(run, project.at('.claude'), before, one.error.startsWith('backup') ? undefined : before)
     expect(run.stderr).toContain(one.error)
   })
 
   it('install makes no settings where there are none', async () => {
     const project = createProject()
-
     const run = await withLimit(project, '1', 'install')
-
     expect(run).toMatchObject({ status: 73, stderr: expect.stringContaining('settings.json (incomplete write)') })
     expect(filesIn(project.at('.claude'))).toEqual({})
   })

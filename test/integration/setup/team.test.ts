@@ -1,9 +1,9 @@
 /** The team path of docs/install.md: a lead sets the project up, a teammate with nothing of the lead's clones it. */
 
-import { mkdirSync, readFileSync, renameSync } from 'node:fs'
+import { cpSync, mkdirSync, readFileSync } from 'node:fs'
 import { basename, delimiter, dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { packInto } from '../../support/packed.ts'
+import { packOnce } from '../../support/packed.ts'
 import { SESSION, stop } from '../../support/payloads.ts'
 import { PACKAGE, type ProcessResult, runProcess } from '../../support/process.ts'
 import { claudeHookEnv, copyPackage, createProject, createSourceProject } from '../../support/project.ts'
@@ -51,9 +51,8 @@ function packagedProject(specifier: string, folder = '.'): { init: () => Promise
 describe('a team', () => {
   it('is guarded after npm ci in a clone, with a fresh home and a fresh cache, where the lead did what the page says', async () => {
     const project = createProject({ git: false, specs: false })
-    const tarball = packInto(project)
-    mkdirSync(join(project.base, 'postflight-guard'))
-    renameSync(tarball, join(project.base, 'postflight-guard', basename(tarball)))
+    const { tarball } = packOnce()
+    cpSync(tarball, join(project.base, 'postflight-guard', basename(tarball)))
     project.write('package.json', '{ "name": "app", "private": true, "scripts": { "test": "node --version" } }\n')
     project.write('.gitignore', 'node_modules/\n*.tgz\n')
     const lead = person(project.base, 'lead')
@@ -88,15 +87,12 @@ describe('a team', () => {
     ['^0.1.0', false],
   ])('is told by init of a package that only one machine has: %s', async (specifier, isOutside) => {
     const project = packagedProject(specifier)
-
     const run = await project.init()
-
     expect(run.stdout.includes(`names postflight-guard by "${specifier}"`)).toBe(isOutside)
   })
 
   it('may keep the package beside the project in the same repository', async () => {
     const project = packagedProject('file:../vendor/postflight-guard-0.1.0.tgz', 'packages/app')
-
     expect((await project.init()).stdout).not.toContain('Warning')
   })
 })
