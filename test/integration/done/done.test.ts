@@ -68,12 +68,6 @@ describe('a stop of the main agent', () => {
     expect(await reasonOf(stops(project))).toContain('src/a.ts')
   })
 
-  it('is never blocked where the agent ran the checks before it', async () => {
-    const project = await edited()
-    expect((await done(project)).status).toBe(0)
-    expect((await stops(project)).answer).toEqual({})
-  })
-
   it('is blocked by the rules alone whose files changed', async () => {
     const project = await begun()
     await edit(project, 'docs/b.md')

@@ -1,4 +1,4 @@
-import { mkdirSync, symlinkSync } from 'node:fs'
+import { mkdirSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { OTHER_SESSION, SESSION, subagentStop } from '../../support/payloads.ts'
@@ -338,21 +338,16 @@ describe.concurrent('create where a marker is pending', () => {
     ['renewed with other steps', ['--step', 'two', '--step', 'three'], ['one']],
     ['replaced for another operation', ['--operation', 'plan', '--step', 'one'], ['one', 'two']],
   ])('names the ticked steps that it drops: %s', async (_what, words, dropped) => {
-    const project = createSourceProject()
     const env = { CLAUDE_CODE_SESSION_ID: SESSION }
-    const create = (...more: string[]) => project.cli(['create', '259', 'x', ...more], { env })
-    const prepare = async (): Promise<void> => {
-      await project.cli(['clear', '259'])
-      await project.cli(['create', '259_x', '--operation', 'research', '--step', 'one', '--step', 'two'], { env })
-      await project.cli(['step', '259', '1'])
-      await project.cli(['step', '259', '2'])
+    const run = async (...more: string[]) => {
+      const project = createSourceProject()
+      const steps = ['--operation', 'research', '--step', 'one', '--step', 'two']
+      await project.cli(['create', '259', 'x', ...steps], { env })
+      for (const number of ['1', '2']) await project.cli(['step', '259', number])
+      return project.cli(['create', '259', ...words, ...more], { env })
     }
-
-    await prepare()
-    const said = (await create(...words)).stdout
-    await prepare()
-    const document = (await create(...words, '--json')).json()
-
+    const said = (await run()).stdout
+    const document = (await run('--json')).json()
     expect(document.dropped_steps).toEqual(dropped)
     const names = dropped.map((name) => `"${name}"`).join(', ')
     if (dropped.length === 0) expect(said).not.toContain('ticked')
@@ -364,7 +359,7 @@ describe.concurrent('create where a marker is pending', () => {
     await createFor(project, SESSION)
     await project.hook(subagentStop())
     await project.hook(subagentStop())
-    await project.shell(`rm -f ${SEED_MARKER}`)
+    rmSync(project.at(SEED_MARKER))
     await createFor(project, SESSION)
     expect(project.has(SEED_GUARD)).toBe(false)
     expect((await project.hook(subagentStop())).answer.reason).toContain('Blocked stop 1 of 3')

@@ -1,7 +1,7 @@
 import { type BigIntStats, readdirSync, readFileSync, renameSync, rmSync, utimesSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { instrument } from '../../stress/support/instrument.ts'
-import { SESSION, shellRan, subagentStop } from '../../support/payloads.ts'
+import { SESSION, subagentStop } from '../../support/payloads.ts'
 import { LAUNCHER } from '../../support/process.ts'
 import { createSourceProject, type HookOptions, type HookRun, makeOld, type Project } from '../../support/project.ts'
 
@@ -135,37 +135,6 @@ describe.concurrent('at most three stops are blocked', () => {
     rmSync(project.at(GUARD))
     project.write(MARKER, `{"cc_session_id":"${SESSION}"}\n`)
     expect(await stopTimes(project, 3)).toBe(1)
-  })
-
-  it('when `create` renews the marker after every stop', async () => {
-    const project = createSourceProject()
-    let blocks = 0
-    for (let index = 0; index < 3; index++) {
-      await project.cli(CREATE)
-      blocks += await stopTimes(project, 1)
-    }
-    await project.cli(CREATE)
-    expect(blocks + (await stopTimes(project, 2))).toBe(3)
-  })
-
-  it('when steps are ticked, the owner is recorded and the marker is adopted between stops', async () => {
-    const project = createSourceProject()
-    const env = { CLAUDE_CODE_SESSION_ID: SESSION }
-    const created = await project.cli(['create', '259', 'x', '--step', 'one', '--step', 'two'], { env })
-    const between = [
-      () => project.hook(shellRan('postflight create 259 x', created.stdout, { agent_id: 'agent-a' })),
-      () => project.cli(['step', '259', 'one']),
-      () => project.cli(['adopt', '259', '--host-session', SESSION, '--agent', 'agent-a']),
-      () => project.cli(['step', '259', 'one', '--undo']),
-    ]
-    let blocks = 0
-    for (const change of between) {
-      blocks += await stopTimes(project, 1)
-      // At the last change the marker is abandoned already.
-      await change()
-    }
-    expect(blocks).toBe(3)
-    expect(await stopTimes(project, 1)).toBe(0)
   })
 })
 

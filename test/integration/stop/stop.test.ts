@@ -187,14 +187,6 @@ describe.concurrent('several markers in one session', () => {
     expect(project.snapshot()).toEqual(before)
   })
 
-  it("one marker's limit leaves the other untouched", async () => {
-    const project = twoTasks()
-    for (let index = 0; index < 4; index++) await project.hook(subagentStop({ agent_id: 'agent-a' }))
-    expect(project.has('specs/001_a/.postflight-abandoned')).toBe(true)
-    expect(Object.keys(project.snapshot('specs/002_main'))).toEqual(['.postflight-pending'])
-    expect(decisionOf(await project.hook(stop()))).toBe('block')
-  })
-
   it('of one agent are listed in one answer, in path order, each counted', async () => {
     const project = createSourceProject()
     for (const task of ['003_c', '001_a', '002_b']) project.marker(task, { ...OWNED, reason: `reason of ${task}` })
