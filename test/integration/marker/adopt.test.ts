@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { OTHER_SESSION, SESSION, shellRan, stop, subagentStop } from '../../support/payloads.ts'
-import { createSourceProject, type Project } from '../../support/project.ts'
+import { type Project, withMarker } from '../../support/project.ts'
 
 const MARKER = 'specs/259_x/.postflight-pending'
 const ABANDONED = 'specs/259_x/.postflight-abandoned'
@@ -21,8 +21,7 @@ function markerOf(project: Project): Record<string, unknown> {
 
 describe.concurrent('adopt', () => {
   it("makes the current host session the owner of another session's marker", async () => {
-    const project = createSourceProject()
-    project.marker('259_x', OTHERS)
+    const project = withMarker(OTHERS)
 
     const run = await project.cli(['adopt', '259'], { env: ENV })
 
@@ -38,16 +37,14 @@ describe.concurrent('adopt', () => {
   })
 
   it('gives the marker to the agent that ran it, once the host names that agent', async () => {
-    const project = createSourceProject()
-    project.marker('259_x', OTHERS)
+    const project = withMarker(OTHERS)
     const run = await project.cli(['adopt', '259'], { env: ENV })
     await project.hook(shellRan('postflight adopt 259', run.stdout))
     expect(markerOf(project)).toMatchObject({ cc_session_id: SESSION, agent_id: 'main' })
   })
 
   it('keeps the count of a pending marker', async () => {
-    const project = createSourceProject()
-    project.marker('259_x', { ...OTHERS, cc_session_id: SESSION, agent_id: 'agent-a' })
+    const project = withMarker({ ...OTHERS, cc_session_id: SESSION, agent_id: 'agent-a' })
     await project.hook(subagentStop())
     await project.hook(subagentStop())
     await project.cli(['adopt', '259', '--agent', 'agent-b'], { env: ENV })
@@ -55,8 +52,7 @@ describe.concurrent('adopt', () => {
   })
 
   it('makes an abandoned marker pending again, as a new marker with its own count', async () => {
-    const project = createSourceProject()
-    project.marker('259_x', { ...OTHERS, cc_session_id: SESSION, agent_id: 'agent-a' })
+    const project = withMarker({ ...OTHERS, cc_session_id: SESSION, agent_id: 'agent-a' })
     for (let index = 0; index < 4; index++) await project.hook(subagentStop())
     expect(project.has(ABANDONED)).toBe(true)
     const run = await project.cli(['adopt', '259', '--agent', 'main', '--json'], { env: ENV })
@@ -70,8 +66,7 @@ describe.concurrent('adopt', () => {
   })
 
   it('prefers the pending marker to an abandoned one', async () => {
-    const project = createSourceProject()
-    project.marker('259_x', OTHERS)
+    const project = withMarker(OTHERS)
     project.write(ABANDONED, JSON.stringify({ operation: 'older' }))
     const run = await project.cli(['adopt', '259', '--json'], { env: ENV })
     expect(run.json()).toMatchObject({ revived: false, id: OTHERS.id })
@@ -79,22 +74,19 @@ describe.concurrent('adopt', () => {
   })
 
   it('gives an id to a marker that has none, so that its owner can be recorded', async () => {
-    const project = createSourceProject()
-    project.marker('259_x', { session_id: 'sess_1', operation: 'research' })
+    const project = withMarker({ session_id: 'sess_1', operation: 'research' })
     await project.cli(['adopt', '259'], { env: ENV })
     expect(markerOf(project)).toMatchObject({ id: expect.stringMatching(/^pf_[a-z0-9]{12}$/), cc_session_id: SESSION })
   })
 
   it('undoes an emergency bypass', async () => {
-    const project = createSourceProject()
-    project.marker('259_x', { ...OTHERS, stop_hook_active: true })
+    const project = withMarker({ ...OTHERS, stop_hook_active: true })
     await project.cli(['adopt', '259', '--agent', 'agent-a'], { env: ENV })
     expect((await project.hook(subagentStop())).answer.decision).toBe('block')
   })
 
   it('refuses an impossible host session', async () => {
-    const project = createSourceProject()
-    project.marker('259_x', OTHERS)
+    const project = withMarker(OTHERS)
     const before = project.snapshot()
     expect((await project.cli(['adopt', '259', '--host-session', 'two\nlines'])).status).toBe(64)
     expect(project.snapshot()).toEqual(before)

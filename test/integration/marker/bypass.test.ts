@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { OTHER_SESSION, SESSION, stop, subagentStop } from '../../support/payloads.ts'
-import { createSourceProject, type Project } from '../../support/project.ts'
+import { createSourceProject, type Project, withMarker } from '../../support/project.ts'
 
 const OWNED = { cc_session_id: SESSION, agent_id: 'agent-a', custom: { kept: true }, operation: 'research' }
 /** Starts a run of the session of `stop()`. */
@@ -17,8 +17,7 @@ const MARKER = 'specs/259_x/.postflight-pending'
 
 describe.concurrent('bypass', () => {
   it('allows the next stop, which removes marker, loop guard and claims', async () => {
-    const project = createSourceProject()
-    project.marker('259_x', OWNED)
+    const project = withMarker(OWNED)
     await project.hook(subagentStop())
     const run = await project.cli(['bypass', '259'])
     expect(run).toMatchObject({ status: 0, stdout: `${MARKER}: the next stop goes through and removes it\n` })
@@ -29,8 +28,7 @@ describe.concurrent('bypass', () => {
   })
 
   it.each(['', 'sess_1'])('works for a marker that does not parse, and keeps its text: %j', async (text) => {
-    const project = createSourceProject()
-    project.marker('259_x', text)
+    const project = withMarker(text)
     const run = await project.cli(['bypass', '259'])
     expect(run.status).toBe(0)
     expect(JSON.parse(project.read(MARKER))).toMatchObject({ stop_hook_active: true })
@@ -40,8 +38,7 @@ describe.concurrent('bypass', () => {
   })
 
   it('--all bypasses every marker', async () => {
-    const project = createSourceProject()
-    project.marker('.', '')
+    const project = withMarker('', '.')
     project.marker('001_a', OWNED)
     project.marker('archive/002_b', { ...OWNED, cc_session_id: OTHER_SESSION })
     const run = await project.cli(['bypass', '--all', '--json'])

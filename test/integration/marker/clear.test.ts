@@ -2,7 +2,7 @@ import { mkdirSync, rmSync, symlinkSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { instrument } from '../../stress/support/instrument.ts'
 import { OTHER_SESSION, SESSION, sessionStart, subagentStop } from '../../support/payloads.ts'
-import { createSourceProject, hoursAgo, makeOld, type Project } from '../../support/project.ts'
+import { createSourceProject, hoursAgo, makeOld, type Project, withMarker } from '../../support/project.ts'
 
 const OWNED = { id: 'pf_abcdefghijkl', cc_session_id: SESSION, agent_id: 'agent-a', operation: 'research' }
 const ENV = { CLAUDE_CODE_SESSION_ID: SESSION }
@@ -51,8 +51,7 @@ describe.concurrent('clear', () => {
   it('names the steps that are not ticked: in its line, in the document and in the journal', async () => {
     const steps = [{ name: 'update status', done: true }, { name: 'link\u001b[31m artifacts' }, 'git commit']
     const many = Array.from({ length: 30 }, (_, index) => `step ${index} ${'x'.repeat(90)}`)
-    const project = createSourceProject()
-    project.marker('259_x', { ...OWNED, steps })
+    const project = withMarker({ ...OWNED, steps })
     project.marker('260_y', { ...OWNED, steps: many })
     project.marker('261_z', { ...OWNED, steps: [{ name: 'all of it', done: true }] })
     const said = '(not ticked: "link[31m artifacts", "git commit")'
@@ -91,8 +90,7 @@ describe.concurrent('clear', () => {
   })
 
   it('clears specs/ itself as "."', async () => {
-    const project = createSourceProject()
-    project.marker('.', OWNED)
+    const project = withMarker(OWNED, '.')
     project.marker('259_x', OWNED)
     await project.cli(['clear', '.'])
     expect(project.has('specs/.postflight-pending')).toBe(false)
@@ -108,8 +106,7 @@ describe.concurrent('clear', () => {
   })
 
   it('keeps the text of a marker that does not parse', async () => {
-    const project = createSourceProject()
-    project.marker('259_x', 'session=abc\ntask=259\n')
+    const project = withMarker('session=abc\ntask=259\n')
     const planned = await project.cli(['clear', '259', '--dry-run'])
     const run = await project.cli(['clear', '259'])
     expect(project.snapshot('specs/259_x')).toEqual({ '.postflight-unparsed': 'session=abc\ntask=259\n' })
@@ -165,8 +162,7 @@ describe.concurrent('clear', () => {
   })
 
   it('refuses where two folders of the same name have a marker, and names both', async () => {
-    const project = createSourceProject()
-    project.marker('012_x', OWNED)
+    const project = withMarker(OWNED, '012_x')
     project.marker('archive/012_x', OWNED)
     const run = await project.cli(['clear', '012_x'])
     expect(run.status).toBe(64)
@@ -328,8 +324,7 @@ describe.concurrent('clear --all', () => {
   )
 
   it('clears every task, whatever is in its marker', async () => {
-    const project = createSourceProject()
-    project.marker('.', '')
+    const project = withMarker('', '.')
     project.marker('001_a', OWNED)
     project.marker('archive/002_b', 'garbage')
     project.marker('003_c', { ...OWNED, cc_session_id: OTHER_SESSION })
@@ -342,8 +337,7 @@ describe.concurrent('clear --all', () => {
   })
 
   it('clears the others where one cannot be cleared, and names that one', async () => {
-    const project = createSourceProject()
-    project.marker('001_a', OWNED)
+    const project = withMarker(OWNED, '001_a')
     mkdirSync(project.at('specs/002_b/.postflight-pending'), { recursive: true })
     project.marker('003_c', OWNED)
     const run = await project.cli(['clear', '--all'])
@@ -356,8 +350,7 @@ describe.concurrent('clear --all', () => {
 
 describe.concurrent('clear --orphaned', () => {
   it('clears the markers that no session will come back for, and leaves every live one', async () => {
-    const project = createSourceProject()
-    project.marker('001_live', OWNED)
+    const project = withMarker(OWNED, '001_live')
     project.marker('002_old_but_mine', { ...OWNED, created: hoursAgo(48) })
     project.marker('003_other_live', { ...OWNED, cc_session_id: OTHER_SESSION, created: hoursAgo(2) })
     project.marker('004_other_old', { ...OWNED, cc_session_id: OTHER_SESSION, created: hoursAgo(25) })

@@ -7,6 +7,7 @@ import {
   createSourceProject,
   type Project,
   type ProjectOptions,
+  withMarker,
   withoutPrivileges,
 } from '../../support/project.ts'
 
@@ -313,8 +314,7 @@ describe.concurrent('create where a marker is pending', () => {
   })
 
   it('of another skill’s session: exits with 1', async () => {
-    const project = createSourceProject()
-    project.marker('259_prove_completeness', { session_id: 'sess_1', operation: 'research' })
+    const project = withMarker({ session_id: 'sess_1', operation: 'research' }, '259_prove_completeness')
     const before = project.snapshot()
     const bySkillSession = await project.cli(['create', '259', '--session-id', 'sess_2'])
     const byHostSession = await project.cli(['create', '259', '--host-session', SESSION])
@@ -324,8 +324,7 @@ describe.concurrent('create where a marker is pending', () => {
   })
 
   it('that does not parse: keeps its text', async () => {
-    const project = createSourceProject()
-    project.marker('259_prove_completeness', 'sess_1736700000_abc123')
+    const project = withMarker('sess_1736700000_abc123', '259_prove_completeness')
     const run = await project.cli(['create', ...SEED_WORDS])
     expect(run.status).toBe(0)
     expect(project.read('specs/259_prove_completeness/.postflight-unparsed')).toBe('sess_1736700000_abc123')

@@ -1,7 +1,7 @@
 import { mkdirSync, symlinkSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { SESSION, subagentStop } from '../../support/payloads.ts'
-import { createSourceProject, hoursAgo, type JsonDocument } from '../../support/project.ts'
+import { createSourceProject, hoursAgo, type JsonDocument, withMarker } from '../../support/project.ts'
 
 const OWNED = {
   id: 'pf_abcdefghijkl',
@@ -20,8 +20,7 @@ const OWNED = {
 
 describe.concurrent('inspect', () => {
   it('shows state, owner, age, continuations, steps and problems', async () => {
-    const project = createSourceProject()
-    project.marker('259_x', { ...OWNED, created: hoursAgo(3), task_number: '259' })
+    const project = withMarker({ ...OWNED, created: hoursAgo(3), task_number: '259' })
     await project.hook(subagentStop({ agent_type: 'planner' }))
 
     const text = await project.cli(['inspect'])
@@ -65,8 +64,7 @@ describe.concurrent('inspect', () => {
     ['an unowned one', {}, { state: 'pending', problems: [expect.stringContaining('has no host session')] }],
     ['one of 100 kB', `{"reason":"${'x'.repeat(100_000)}"}`, { state: 'unreadable', reason: null }],
   ])('describes %s', async (_what, content, expected) => {
-    const project = createSourceProject()
-    project.marker('259_x', content as string)
+    const project = withMarker(content)
 
     const { markers } = (await project.cli(['inspect', '--json'])).json()
 
@@ -74,8 +72,7 @@ describe.concurrent('inspect', () => {
   })
 
   it('shows a list as one line with its items apart', async () => {
-    const project = createSourceProject()
-    project.marker('259_x', { ...OWNED, reason: '- link artifacts\n- commit\n' })
+    const project = withMarker({ ...OWNED, reason: '- link artifacts\n- commit\n' })
     expect((await project.cli(['inspect'])).stdout).toContain('  reason: link artifacts; commit\n')
   })
 
@@ -100,8 +97,7 @@ describe.concurrent('inspect', () => {
   })
 
   it('shows one task, by its number or its name', async () => {
-    const project = createSourceProject()
-    project.marker('001_a', OWNED)
+    const project = withMarker(OWNED, '001_a')
     project.marker('002_b', OWNED)
     const byNumber = await project.cli(['inspect', '2', '--json'])
     const byName = await project.cli(['inspect', '001_a', '--json'])
@@ -146,8 +142,7 @@ describe.concurrent('inspect', () => {
   })
 
   it('writes nothing', async () => {
-    const project = createSourceProject()
-    project.marker('259_x', OWNED)
+    const project = withMarker(OWNED)
     project.marker('001_old', { created: hoursAgo(30) })
     const before = project.snapshot()
     await project.cli(['inspect'])

@@ -3,7 +3,14 @@ import { describe, expect, it } from 'vitest'
 import { instrument } from '../../stress/support/instrument.ts'
 import { SESSION, subagentStop } from '../../support/payloads.ts'
 import { LAUNCHER } from '../../support/process.ts'
-import { createSourceProject, type HookOptions, type HookRun, makeOld, type Project } from '../../support/project.ts'
+import {
+  createSourceProject,
+  type HookOptions,
+  type HookRun,
+  makeOld,
+  type Project,
+  withMarker,
+} from '../../support/project.ts'
 
 const FOLDER = 'specs/259_x'
 const MARKER = `${FOLDER}/.postflight-pending`
@@ -17,12 +24,6 @@ const SEED = { session_id: 'sess_1736700000_abc123', task_number: 259, operation
 
 /** For hooks that must run at once, and for a few rows of each table: the process that a host starts. */
 const AS_PROCESS: HookOptions = { program: [LAUNCHER] }
-
-function withMarker(fields: object): Project {
-  const project = createSourceProject()
-  project.marker('259_x', { ...fields })
-  return project
-}
 
 const isBlock = (run: HookRun): boolean => run.answer.decision === 'block'
 const reasonOf = async (project: Project) => (await project.hook(subagentStop())).answer.reason

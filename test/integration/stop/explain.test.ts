@@ -2,15 +2,14 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { OTHER_SESSION, SESSION, sessionStart, stop, structuredAnswer, subagentStop } from '../../support/payloads.ts'
-import { createSourceProject, hoursAgo, type JsonDocument, type Project } from '../../support/project.ts'
+import { createSourceProject, hoursAgo, type JsonDocument, type Project, withMarker } from '../../support/project.ts'
 
 /** Its age in hours is the same for both programs that are compared. */
 const OWNED = { cc_session_id: SESSION, agent_id: 'agent-a', operation: 'research', created: hoursAgo(2) }
 
 /** A marker for each row of the table. */
 function everyRow(): Project {
-  const project = createSourceProject()
-  project.marker('001_bypassed', { ...OWNED, stop_hook_active: true })
+  const project = withMarker({ ...OWNED, stop_hook_active: true }, '001_bypassed')
   project.marker('002_other_session', { ...OWNED, cc_session_id: OTHER_SESSION })
   project.marker('004_expired', { created: hoursAgo(25) })
   project.marker('005_main', { ...OWNED, agent_id: 'main' })
@@ -114,8 +113,7 @@ describe.concurrent('explain', () => {
     ['a marker without continuations left', '', '3\n'],
     ['a marker that cannot be counted', '/x', ''],
   ])('predicts exactly the notice that Claude Code gets for %s', async (_what, below, text) => {
-    const project = createSourceProject()
-    project.marker('007_spent', OWNED)
+    const project = withMarker(OWNED, '007_spent')
     project.write(`specs/007_spent/.postflight-loop-guard${below}`, text)
     const env = { CLAUDECODE: '1' }
     const payload = subagentStop({ cwd: project.dir })
@@ -158,8 +156,7 @@ describe.concurrent('explain', () => {
   })
 
   it('prints lines for people, without control characters', async () => {
-    const project = createSourceProject()
-    project.marker('001_\u001b[31mred', { ...OWNED, reason: '\u001b[2Jpending' })
+    const project = withMarker({ ...OWNED, reason: '\u001b[2Jpending' }, '001_\u001b[31mred')
     const run = await explainPayload(project, subagentStop(), {}, [])
     expect(run.stdout).toContain(`SubagentStop of session ${SESSION}, agent agent-a`)
     expect(run.stdout).toContain('row 8, block: the postflight is pending')
@@ -191,8 +188,7 @@ describe.concurrent('explain', () => {
   })
 
   it('gives an example that can be pasted, and that explains the stop of a marker here', async () => {
-    const project = createSourceProject()
-    project.marker('259_x', { cc_session_id: SESSION, agent_id: 'main', created: hoursAgo(0) })
+    const project = withMarker({ cc_session_id: SESSION, agent_id: 'main', created: hoursAgo(0) })
     const { stdout } = await project.cli(['explain'])
     const [, body = ''] = /^ {2}echo '(.*)' \| postflight explain --payload -$/m.exec(stdout) ?? []
     const pasted = await project.cli(['explain', '--payload', '-'], { input: body })

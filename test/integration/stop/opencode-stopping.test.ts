@@ -8,7 +8,7 @@ import { pathToFileURL } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import type { Hooks, PluginInput, StoppingOutput } from '../../../src/hosts/opencode/api.ts'
 import { PACKAGE } from '../../support/process.ts'
-import { createSourceProject, type Project } from '../../support/project.ts'
+import { createSourceProject, type Project, withMarker } from '../../support/project.ts'
 
 const PLUGIN = pathToFileURL(join(PACKAGE, 'dist', 'opencode', 'postflight-guard.mjs')).href
 
@@ -38,8 +38,7 @@ async function load(project: Project, client: PluginInput['client']): Promise<Ho
 
 describe.each(['session.stopping', 'experimental.session.stopping'] as const)('%s', (name) => {
   it('blocks a main conversation three times, then allows the stop, and sends no prompt on idle', async () => {
-    const project = createSourceProject()
-    project.marker('259_x', { reason: 'Commit first.', cc_session_id: 'ses_main', agent_id: 'main' })
+    const project = withMarker({ reason: 'Commit first.', cc_session_id: 'ses_main', agent_id: 'main' })
     const { client, calls } = hostWith({})
     const hooks = await load(project, client)
     const stop = async (): Promise<StoppingOutput> => {
@@ -83,8 +82,7 @@ describe.each(['session.stopping', 'experimental.session.stopping'] as const)('%
   })
 
   it('allows the stops of sessions without a marker, and of sub-agents whose caller waits for them', async () => {
-    const project = createSourceProject()
-    project.marker('259_x', { cc_session_id: 'ses_main', agent_id: 'ses_child' })
+    const project = withMarker({ cc_session_id: 'ses_main', agent_id: 'ses_child' })
     const { client } = hostWith({ ses_child: 'ses_main' })
     const hooks = await load(project, client)
     for (const sessionID of ['ses_main', 'ses_child', 'ses_other']) {
