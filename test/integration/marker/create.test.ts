@@ -108,11 +108,6 @@ describe.concurrent('create writes the marker', () => {
     expect((await project.hook(subagentStop({ agent_type: 'other' }))).answer.decision).toBeUndefined()
   })
 
-  it('and warns that a marker of main without a session blocks no stop', async () => {
-    const run = await createSourceProject().cli(['create', ...SEED_WORDS, '--agent', 'main'])
-    expect(run.stdout).toContain('Not run by an agent, so this marker will not block your conversation')
-  })
-
   it('and no other file but the journal', async () => {
     const project = createSourceProject()
     await project.cli(['create', ...SEED_WORDS])
@@ -233,23 +228,17 @@ describe.concurrent('create refuses these, and writes nothing:', () => {
 })
 
 describe.concurrent('create learns host session and agent from the environment', () => {
-  it.each([
-    ['nothing', {}, undefined, undefined],
-    ['Claude Code', { CLAUDE_CODE_SESSION_ID: 's' }, 's', undefined],
-    ['Codex, main', { CODEX_SESSION_ID: 's', CODEX_THREAD_ID: 's' }, 's', 'main'],
-  ] as const)('of %s', async (_name, env, session, agent) => {
-    const project = createSourceProject()
-    await project.cli(['create', ...SEED_WORDS], { env })
-    const marker = readMarker(project)
-    expect([marker.cc_session_id, marker.agent_id]).toEqual([session, agent])
-  })
+  const CODEX = { CODEX_SESSION_ID: 's', CODEX_THREAD_ID: 's' }
+  const QWEN = { QWEN_CODE_SESSION_ID: 's', QWEN_CODE_AGENT_ID: 'a' }
 
-  it('options override it, and its agent is not combined with another session', async () => {
+  it.each([
+    ['if no option names them', CODEX, [], 's', 'main'],
+    ['but not the agent for the session of an option', QWEN, ['--host-session', 'given'], 'given', undefined],
+  ])('%s', async (_what, env, more, session, agent) => {
     const project = createSourceProject()
-    const env = { POSTFLIGHT_HOST_SESSION: 's', POSTFLIGHT_AGENT: 'a' }
-    await project.cli(['create', ...SEED_WORDS, '--host-session', 'given'], { env })
-    const marker = readMarker(project)
-    expect([marker.cc_session_id, marker.agent_id]).toEqual(['given', undefined])
+    await project.cli(['create', ...SEED_WORDS, ...more], { env })
+    expect(readMarker(project)).toMatchObject({ cc_session_id: session })
+    expect(readMarker(project).agent_id).toBe(agent)
   })
 })
 

@@ -237,25 +237,6 @@ describe.concurrent('the loop guard', () => {
     await project.cli(CREATE)
     expect(await stopTimes(project, 4)).toBe(3)
   })
-
-  it('removed by the emergency commands of the pattern resets every task', async () => {
-    const project = withMarker(SEED)
-    project.marker('001_a', SEED)
-    await stopTimes(project, 3)
-    await project.shell(
-      'find specs -maxdepth 3 -name .postflight-pending -delete; find specs -maxdepth 3 -name .postflight-loop-guard -delete',
-    )
-    expect(await stopTimes(project, 1)).toBe(0)
-    project.marker('259_x', SEED)
-    expect(await reasonOf(project)).toContain('Blocked stop 1 of 3')
-  })
-
-  it('and the claims beside it are ignored by git', async () => {
-    const project = withMarker(SEED)
-    await project.hook(subagentStop())
-    expect(project.read(`${FOLDER}/.postflight-claims/.gitignore`)).toBe('*\n')
-    expect(project.read('specs/.postflight/.gitignore')).toBe('*\n')
-  })
 })
 
 /** Gives every file no birth time, and the marker always the same inode, as ext2 and NFS do. */

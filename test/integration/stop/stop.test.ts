@@ -56,32 +56,23 @@ describe.concurrent('a pending marker', () => {
     const created = await project.cli([...words, '--host-session', SESSION, '--agent', 'agent-a', '--json'])
     const { id } = created.json()
     for (let index = 0; index < 5; index++) await project.hook(subagentStop())
-
-    const inspected = await project.cli(['inspect', '--json'])
-
-    expect(inspected.json()).toMatchObject({
-      pending: 0,
-      markers: [
-        {
-          state: 'abandoned',
-          outcome: 'capped',
-          task: TASK,
-          id,
-          owner: { host_session: SESSION, agent: 'agent-a' },
-          continuations: { spent: 3, limit: 3 },
-        },
-      ],
-    })
-    const about = { marker_id: id, task: TASK, host_session: SESSION, agent: 'agent-a' }
-    expect(project.journal()).toEqual(
-      [
-        { event: 'create', ...about },
-        { event: 'block', count: 1, ...about },
-        { event: 'block', count: 2, ...about },
-        { event: 'block', count: 3, ...about },
-        { event: 'cap', outcome: 'capped', count: 3, ...about },
-      ].map((entry) => ({ time: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/), ...entry })),
-    )
+    const owner = { host_session: SESSION, agent: 'agent-a' }
+    const marker = {
+      state: 'abandoned',
+      outcome: 'capped',
+      task: TASK,
+      id,
+      owner,
+      continuations: { spent: 3, limit: 3 },
+    }
+    expect((await project.cli(['inspect', '--json'])).json()).toMatchObject({ pending: 0, markers: [marker] })
+    const time = expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/)
+    const about = { time, marker_id: id, task: TASK, host_session: SESSION, agent: 'agent-a' }
+    expect(project.journal()).toEqual([
+      { event: 'create', ...about },
+      ...[1, 2, 3].map((count) => ({ event: 'block', count, ...about })),
+      { event: 'cap', outcome: 'capped', count: 3, ...about },
+    ])
   })
 
   it('is cleared by the command in its reason', async () => {
