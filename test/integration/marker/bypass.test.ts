@@ -4,6 +4,7 @@ import { OTHER_SESSION, SESSION, stop, subagentStop } from '../../support/payloa
 import { createSourceProject, type Project, withMarker } from '../../support/project.ts'
 
 const OWNED = { cc_session_id: SESSION, agent_id: 'agent-a', custom: { kept: true }, operation: 'research' }
+
 /** Starts a run of the session of `stop()`. */
 async function startRun(project: Project, task: string): Promise<void> {
   const phases = [{ id: 'a', prompt: 'Do it.', artifact: 'a.md' }]

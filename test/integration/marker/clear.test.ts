@@ -282,9 +282,8 @@ describe.concurrent('clear of a task whose run has ended', () => {
     const run = await project.cli(['clear', '7'], { env: ENV })
     expect(run.status).toBe(0)
     expect(run.stdout).toContain('cleared specs/007_flow: .postflight-pending')
-    expect(run.stdout).toContain(
-      'specs/007_flow: status still lists its workflow "flow" (failed), because the session that ran it cannot settle it. In a terminal: postflight clear 007_flow\n',
-    )
+    expect(run.stdout).toContain('specs/007_flow: status still lists its workflow "flow" (failed), because ')
+    expect(run.stdout).toContain('In a terminal: postflight clear 007_flow\n')
     expect((await project.cli(['status', '--exit-code'])).status).toBe(1)
   })
 
@@ -305,20 +304,16 @@ describe.concurrent('clear of a task whose run has ended', () => {
 })
 
 describe.concurrent('clear --all', () => {
-  it.each([[[]], [['--dry-run']]])(
-    'names the runs that go on, with the command that stops each, with %j',
-    async (more) => {
+  it.each(['clear --all', 'clear --all --dry-run'])(
+    'names each run that goes on, and how to stop it: %s',
+    async (line) => {
       const project = createSourceProject()
       project.write('flow.json', JSON.stringify(FLOWS.strict))
       await project.cli(['workflow', 'start', '7', 'flow', '--definition', 'flow.json'], { env: ENV })
       await project.cli(['workflow', 'start', '8', 'over', '--definition', 'flow.json'], { env: ENV })
       await project.cli(['workflow', 'stop', '8', '--now'])
-      const run = await project.cli(['clear', '--all', ...more])
-      expect(run.stdout.split('\n')).toEqual([
-        'nothing to clear',
-        'specs/007_flow: the workflow goes on; to stop it: postflight workflow stop 007_flow --now',
-        '',
-      ])
+      const goesOn = 'specs/007_flow: the workflow goes on; to stop it: postflight workflow stop 007_flow --now'
+      expect((await project.cli(line.split(' '))).stdout).toBe(`nothing to clear\n${goesOn}\n`)
       expect(JSON.parse(project.read('specs/007_flow/workflow/state.json'))).toMatchObject({ active: true })
     },
   )

@@ -61,6 +61,15 @@ describe.concurrent('a marker that waits', () => {
     expect(markerOf(project).wait).toMatchObject({ prompt_id: 'p1' })
   })
 
+  it('counts once for a prompt at which it is announced twice', async () => {
+    const project = withMarker()
+    for (const prompt of ['p1', 'p1', 'p2']) {
+      await project.cli(WAIT, { env: ENV })
+      await stopAt(project, prompt)
+    }
+    expect(markerOf(project).wait).toMatchObject({ prompt_id: 'p2', count: 2 })
+  })
+
   it('waits at ten prompts at most', async () => {
     const project = withMarker()
     for (let prompt = 1; prompt <= 10; prompt++) {
