@@ -11,7 +11,10 @@ const stops = (project: Project, more: object = {}): Promise<HookRun> => project
 const reasonOf = async (run: Promise<HookRun>): Promise<string | undefined> => (await run).answer.reason
 const done = (project: Project, ...words: string[]) => project.cli(['done', ...words], agentShell())
 
-/** The same, whose source changed. */
+/** The definition with one check of the sources. */
+const sources = (check: string): string => `done: [{ when: "src/**", check: ${JSON.stringify(check)} }]\n`
+
+/** A project as `begun` makes it, whose source changed. */
 async function edited(rules?: string): Promise<Project> {
   const project = await begun(rules)
   await edit(project, 'src/b.ts')
@@ -85,7 +88,7 @@ describe('a stop of the main agent', () => {
   })
 
   it('shows the output of a red check, and its marker stays', async () => {
-    const project = await edited('done: [{ when: "src/**", check: "echo the fault; exit 3" }]')
+    const project = await edited(sources('echo the fault; exit 3'))
     await stops(project)
     const run = await done(project)
     expect(run.status).toBe(1)
@@ -310,9 +313,7 @@ describe('done', () => {
   })
 
   it('runs the checks once more if files changed meanwhile, and takes what changes again for their own output', async () => {
-    const project = await edited(
-      'done: [{ when: "src/**", check: "echo >> ran; sleep 0.02; date +%N > src/generated" }]',
-    )
+    const project = await edited(sources('echo >> ran; sleep 0.02; date +%N > src/generated'))
     await stops(project)
     const run = await done(project)
     expect(run.status).toBe(0)
@@ -327,9 +328,8 @@ describe('done', () => {
   })
 
   it('takes a file that changes only the second time for somebody else’s, which is due', async () => {
-    const project = await edited(
-      'done: [{ when: "src/**", check: "echo >> ran; sleep 0.02; date +%N > src/generated; sh -c \'test $(wc -l < ran) = 1 || { date +%N > src/a.ts; date +%N > src/new; }\'" }]',
-    )
+    const twice = 'test $(wc -l < ran) = 1 || { date +%N > src/a.ts; date +%N > src/new; }'
+    const project = await edited(sources(`echo >> ran; sleep 0.02; date +%N > src/generated; ${twice}`))
     const run = await done(project)
     expect([run.status, run.stdout]).toEqual([0, expect.stringContaining('"src/generated"')])
     expect(run.stdout).not.toContain('"src/a.ts"')
@@ -339,9 +339,7 @@ describe('done', () => {
   })
 
   it('runs a formatter once more, and is done then', async () => {
-    const project = await edited(
-      'done: [{ when: "src/**", check: "grep -q nice src/b.ts || { sleep 0.02; echo nice > src/b.ts; }" }]',
-    )
+    const project = await edited(sources('grep -q nice src/b.ts || { sleep 0.02; echo nice > src/b.ts; }'))
     const run = await done(project)
     expect([run.status, run.stdout]).toEqual([0, expect.not.stringContaining('unless')])
     expect((await stops(project)).answer).toEqual({})
@@ -371,17 +369,17 @@ describe('evidence', () => {
   const status = (project: Project) => project.cli(['status', '--exit-code'])
 
   it('is not ended by a definition that is gone for a moment', async () => {
-    const project = await edited("done: [{when: 'src/**', check: 'false'}]\n")
+    const project = await edited(sources('false'))
     for (let count = 0; count < 4; count += 1) await stops(project)
     expect(await status(project)).toMatchObject({ status: 1 })
     rmSync(project.at('specs/done.yaml'))
     await done(project)
-    project.write('specs/done.yaml', "done: [{when: 'src/**', check: 'false'}]\n")
+    project.write('specs/done.yaml', sources('false'))
     expect(await status(project)).toMatchObject({ status: 1 })
   })
 
   it('of a block becomes that of a marker without its checks, where the definition is gone', async () => {
-    const project = await edited("done: [{when: 'src/**', check: 'false'}]\n")
+    const project = await edited(sources('false'))
     await stops(project)
     rmSync(project.at('specs/done.yaml'))
     await done(project)
@@ -393,9 +391,10 @@ describe('evidence', () => {
   it('stays in folders of old sessions', async () => {
     const project = await edited()
     await stops(project)
-    makeOld(project.at(folderOf(project)), 24 * 8)
+    const folder = folderOf(project)
+    makeOld(project.at(folder), 24 * 8)
     await project.hook(sessionStart('startup', { session_id: OTHER_SESSION }))
-    expect(project.has(`${folderOf(project)}/.postflight-pending`)).toBe(true)
+    expect(project.has(`${folder}/.postflight-pending`)).toBe(true)
   })
 })
 
@@ -514,7 +513,7 @@ describe('the files of a rule', () => {
 
 describe('checks that remove what git ignores', () => {
   it('are judged all the same', async () => {
-    const project = await begun("done: [{when: 'src/**', check: 'rm -rf specs/.postflight; test ! -f broken'}]\n")
+    const project = await begun(sources('rm -rf specs/.postflight; test ! -f broken'))
     project.write('broken', '')
     await edit(project, 'src/b.ts')
     const red = await done(project)
@@ -564,7 +563,7 @@ describe('a hostile or broken project', () => {
   })
 
   it('is held by the trusted rules where a check edits the file', async () => {
-    const project = await edited('done: [{ when: "src/**", check: "echo \'done: []\' > specs/done.yaml" }]')
+    const project = await edited(sources("echo 'done: []' > specs/done.yaml"))
     expect((await done(project)).status).toBe(0)
     expect(project.read('specs/done.yaml')).toBe('done: []\n')
     expect((await stops(project)).answer).toEqual({})
@@ -573,7 +572,7 @@ describe('a hostile or broken project', () => {
   })
 
   it('is proven by two sessions at once, each for itself', async () => {
-    const project = await begun('done: [{ when: "src/**", check: "sleep 0.3" }]')
+    const project = await begun(sources('sleep 0.3'))
     await project.hook(sessionStart('startup', { session_id: OTHER_SESSION }))
     await edit(project, 'src/b.ts')
     for (const session of [SESSION, OTHER_SESSION]) {

@@ -43,11 +43,8 @@ describe.concurrent('bypass', () => {
     project.marker('001_a', OWNED)
     project.marker('archive/002_b', { ...OWNED, cc_session_id: OTHER_SESSION })
     const run = await project.cli(['bypass', '--all', '--json'])
-    expect(run.json().bypassed.map((one: { path: string }) => one.path)).toEqual([
-      'specs/.postflight-pending',
-      'specs/001_a/.postflight-pending',
-      'specs/archive/002_b/.postflight-pending',
-    ])
+    const paths = ['specs', 'specs/001_a', 'specs/archive/002_b'].map((folder) => `${folder}/.postflight-pending`)
+    expect(run.json().bypassed.map((one: { path: string }) => one.path)).toEqual(paths)
     expect((await project.hook(subagentStop())).stdout).toBe('{}\n')
     expect(Object.keys(project.snapshot('specs')).filter((name) => name.endsWith('pending'))).toEqual([])
   })
@@ -59,11 +56,8 @@ describe.concurrent('bypass', () => {
     const project = createSourceProject()
     project.write('specs/259_x/plan.md', '')
     const before = project.snapshot()
-    expect(await project.cli(['bypass', task])).toMatchObject({
-      status: 1,
-      stdout: '',
-      stderr: `postflight: nothing to bypass: no marker in ${folder}.\n`,
-    })
+    const stderr = `postflight: nothing to bypass: no marker in ${folder}.\n`
+    expect(await project.cli(['bypass', task])).toMatchObject({ status: 1, stdout: '', stderr })
     expect(project.snapshot()).toEqual(before)
   })
 
@@ -115,9 +109,7 @@ describe.concurrent('bypass', () => {
 
   it('--all succeeds without a marker', async () => {
     const project = createSourceProject()
-    expect(await project.cli(['bypass', '--all'])).toMatchObject({
-      status: 0,
-      stdout: 'nothing to bypass: no markers and no active workflows\n',
-    })
+    const stdout = 'nothing to bypass: no markers and no active workflows\n'
+    expect(await project.cli(['bypass', '--all'])).toMatchObject({ status: 0, stdout })
   })
 })

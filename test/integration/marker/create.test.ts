@@ -312,14 +312,6 @@ describe.concurrent('create where a marker is pending', () => {
     expect(project.snapshot()).toEqual(before)
   })
 
-  it('that does not parse: keeps its text', async () => {
-    const project = withMarker('sess_1736700000_abc123', '259_prove_completeness')
-    const run = await project.cli(['create', ...SEED_WORDS])
-    expect(run.status).toBe(0)
-    expect(project.read('specs/259_prove_completeness/.postflight-unparsed')).toBe('sess_1736700000_abc123')
-    expect(readMarker(project)).toMatchObject({ operation: 'research' })
-  })
-
   it.each([
     ['renewed with the same steps', ['--step', 'one', '--step', 'two'], []],
     ['renewed without steps', [], []],

@@ -74,19 +74,16 @@ describe.concurrent('create --check', () => {
 })
 
 describe.concurrent('adopt for another session', () => {
-  it.each(['pending', 'abandoned'] as const)(
-    'keeps a %s marker as unchecked if it drops the caller’s own checks',
-    async (name) => {
-      const project = projectWith({ checks: [FAILS] }, name)
-      const run = await project.cli(['adopt', '259', '--host-session', OTHER_SESSION], { env: ENV })
-      expect(run.status).toBe(0)
-      expect(run.stdout).toContain(`kept as ${ABANDONED}`)
-      expect(read(project, MARKER)).not.toHaveProperty('checks')
-      expect(read(project, ABANDONED)).toMatchObject({ checks: [FAILS], outcome: 'unchecked' })
-      await project.cli(['clear', '259'], { env: ENV })
-      expect(await verdict(project)).toBe(1)
-    },
-  )
+  it.each(['pending', 'abandoned'] as const)('keeps a %s marker as unchecked if it drops checks', async (name) => {
+    const project = projectWith({ checks: [FAILS] }, name)
+    const run = await project.cli(['adopt', '259', '--host-session', OTHER_SESSION], { env: ENV })
+    expect(run.status).toBe(0)
+    expect(run.stdout).toContain(`kept as ${ABANDONED}`)
+    expect(read(project, MARKER)).not.toHaveProperty('checks')
+    expect(read(project, ABANDONED)).toMatchObject({ checks: [FAILS], outcome: 'unchecked' })
+    await project.cli(['clear', '259'], { env: ENV })
+    expect(await verdict(project)).toBe(1)
+  })
 
   it('keeps a marker that has no room for a change, with its checks', async () => {
     const project = projectWith({ checks: [FAILS], pad: '' })
@@ -104,12 +101,8 @@ describe.concurrent('clear --orphaned', () => {
     ['this session’s own, given up two days ago', { created: hoursAgo(48) }, true],
     ['another session’s of today', { cc_session_id: OTHER_SESSION }, true],
     ['another session’s, two days old', OLD, false],
+    ['the same, with checks of this session', { ...OLD, checks_session: SESSION, checks: [FAILS] }, true],
     ['an unowned one of today', { cc_session_id: undefined }, false],
-    [
-      'another session’s, two days old, with checks of this one',
-      { ...OLD, checks_session: SESSION, checks: [FAILS] },
-      true,
-    ],
   ])('and an abandoned marker: %s', async (_what, fields, isKept) => {
     const project = projectWith(fields, 'abandoned')
     const run = await project.cli(['clear', '--orphaned'], { env: ENV })
@@ -142,24 +135,20 @@ describe.concurrent('an abandoned marker', () => {
     await project.cli(['create', '259', 'x', '--agent', 'main', '--check', 'false'], { env: ENV })
     for (let count = 0; count < 4; count++) await project.hook(stop())
     rmSync(project.at('specs/259_x'), { recursive: true })
-    const { items } = (await project.cli(['status', '--json'])).json()
-    expect(items).toMatchObject([
-      { kind: 'abandoned', sentence: expect.stringMatching(/^Task 259: the agent gave up, .* \("false"\)\.$/) },
-    ])
+    const sentence = expect.stringMatching(/^Task 259: the agent gave up, .* \("false"\)\.$/)
+    expect((await project.cli(['status', '--json'])).json().items).toMatchObject([{ kind: 'abandoned', sentence }])
     expect(await verdict(project)).toBe(1)
     expect((await project.cli(['clear', '259'], { env: ENV })).status).toBe(1)
     expect((await project.cli(['clear', '259'])).status).toBe(1)
-    expect((await project.cli(['clear', '259', '--unchecked'])).stdout).toMatch(
-      /^settled specs\/259_x: its marker was given up/,
-    )
+    const stdout = expect.stringMatching(/^settled specs\/259_x: its marker was given up/)
+    expect(await project.cli(['clear', '259', '--unchecked'])).toMatchObject({ stdout })
     expect(await verdict(project)).toBe(0)
   })
 
   it('is named by `clear` when its check fails', async () => {
     const project = projectWith({ checks: [FAILS] }, 'abandoned')
-    expect((await project.cli(['clear', '259'], { env: ENV })).stdout).toMatch(
-      /^specs\/259_x\/\.postflight-abandoned: the check `false` failed/,
-    )
+    const stdout = expect.stringMatching(/^specs\/259_x\/\.postflight-abandoned: the check `false` failed/)
+    expect(await project.cli(['clear', '259'], { env: ENV })).toMatchObject({ stdout })
   })
 })
 

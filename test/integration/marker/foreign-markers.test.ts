@@ -77,10 +77,8 @@ describe.concurrent("the pattern's own bash lines", () => {
     await bash(project, STAGE_1)
     await project.hook(subagentStop())
     const marker = await bash(project, 'find specs -maxdepth 3 -name ".postflight-pending" -type f | head -1')
-    const guard = await bash(
-      project,
-      'guard=$(find specs -maxdepth 3 -name ".postflight-loop-guard" -type f | head -1); cat "$guard"',
-    )
+    const find = 'find specs -maxdepth 3 -name ".postflight-loop-guard" -type f | head -1'
+    const guard = await bash(project, `guard=$(${find}); cat "$guard"`)
     expect(marker.stdout).toBe(`${MARKER}\n`)
     expect(guard.stdout).toBe('1\n')
   })
@@ -113,14 +111,14 @@ describe.concurrent("the pattern's own bash lines", () => {
 
 describe.concurrent('a marker of any other form', () => {
   const MANY_KEYS = Object.fromEntries(Array.from({ length: 3000 }, (_, at) => [`k${at}`, at]))
-  const WRONG_TYPES = { session_id: 7, reason: ['a'], created: false, steps: {}, agent_id: [], stop_hook_active: '1' }
+  const WRONG = { session_id: 7, reason: ['a'], created: false, steps: {}, agent_id: [], stop_hook_active: 'true' }
 
   /** Texts of markers. The flag is true for a JSON object, which may be rewritten. */
   const FORMS: [form: string, content: string | Uint8Array, isObject: boolean][] = [
     ['made by touch', '', false],
     ['a bare id', 'sess_1736700000_abc123\n', false],
     ['a list', '[1, 2]', false],
-    ['an object whose fields have other types', JSON.stringify(WRONG_TYPES), true],
+    ['an object whose fields have other types', JSON.stringify(WRONG), true],
     ['UTF-16', Buffer.from('\ufeff{"reason":"x"}', 'utf16le'), false],
     ['binary', Buffer.from([0, 255, 254, 1, 2, 3, 128]), false],
     ['longer than any marker', 'x'.repeat(200_000), false],
@@ -142,18 +140,14 @@ describe.concurrent('a marker of any other form', () => {
 
   const UNREADABLE = FORMS.filter(([, content, isObject]) => !isObject && content.length > 0)
   it.each(UNREADABLE)('is never deleted without a copy: %s', async (_form, content) => {
-    for (const words of [
-      ['clear', '259'],
-      ['bypass', '259'],
-      ['adopt', '259', '--host-session', SESSION],
-      ['create', '259', '--force', '--operation', 'plan'],
-    ]) {
+    const adopt = `adopt 259 --host-session ${SESSION}`
+    for (const line of ['clear 259', 'bypass 259', adopt, 'create 259 --operation plan']) {
       const project = createSourceProject()
       project.write(MARKER, content)
       const { '.postflight-pending': before } = project.snapshot(FOLDER)
-      const run = await project.cli(words)
+      const run = await project.cli(line.split(' '))
       expect(run.status).toBe(0)
-      expect(project.snapshot(FOLDER)['.postflight-unparsed'], words.join(' ')).toBe(before)
+      expect(project.snapshot(FOLDER)['.postflight-unparsed'], line).toBe(before)
     }
   })
 
