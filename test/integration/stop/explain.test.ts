@@ -95,18 +95,24 @@ describe.concurrent('explain', () => {
     expect(explained.json().answer).toEqual(run.answer)
   })
 
-  it('predicts exactly the text for a session that starts, with its markers and runs', async () => {
+  it('predicts exactly the text for a session that starts, which is not a stop, with its markers and runs', async () => {
     const project = everyRow()
+    project.write('specs/010_given_up/.postflight-abandoned', JSON.stringify(OWNED))
     project.write('flow.json', JSON.stringify({ name: 'flow', phases: [{ id: 'a', prompt: 'p', artifact: 'a.txt' }] }))
     const started = await project.cli(['workflow', 'start', '9', 'flow', '--definition', 'flow.json'])
     expect(started.status, started.stderr).toBe(0)
     const contextOf = ({ hookSpecificOutput }: JsonDocument): string =>
       // The age of the run may differ.
       hookSpecificOutput.additionalContext.replace(/(009_flow.*), \d+ \w+ old/, '$1')
-    const explained = await explainPayload(project, sessionStart('startup', { cwd: project.dir }))
-    const run = await project.hook(sessionStart('startup'))
-    expect(contextOf(explained.json().answer)).toContain('009_flow, flow: a running workflow')
-    expect(contextOf(explained.json().answer)).toBe(contextOf(run.answer))
+    const payload = sessionStart('startup', { cwd: project.dir })
+    const document = (await explainPayload(project, payload)).json()
+    const shown = await project.cli(['explain', '--payload', '-'], { input: JSON.stringify(payload) })
+    const run = await project.hook(payload)
+    expect(document).toMatchObject({ why: expect.stringContaining('not a stop event'), markers: [] })
+    expect(contextOf(document.answer)).toContain('009_flow, flow: a running workflow')
+    expect(contextOf(document.answer)).toContain('010_given_up')
+    expect(contextOf(document.answer)).toBe(contextOf(run.answer))
+    expect(shown.stdout).toContain('010_given_up')
   })
 
   it.each([
@@ -129,19 +135,6 @@ describe.concurrent('explain', () => {
     const project = everyRow()
     const run = await explainPayload(project, subagentStop(), { FACTORY_PROJECT_DIR: project.dir })
     expect(run.json()).toMatchObject({ why: expect.stringContaining('droid'), markers: [], answer: {} })
-  })
-
-  it('reports that the event is not a stop, and shows the text for a starting session', async () => {
-    const project = everyRow()
-    project.write('specs/010_given_up/.postflight-abandoned', JSON.stringify(OWNED))
-    const payload = sessionStart('startup', { cwd: project.dir })
-    const explained = await explainPayload(project, payload)
-    const shown = await project.cli(['explain', '--payload', '-'], { input: JSON.stringify(payload) })
-    const run = await project.hook(payload)
-    expect(explained.json()).toMatchObject({ why: expect.stringContaining('not a stop event'), markers: [] })
-    expect(run.answer.hookSpecificOutput?.additionalContext).toContain('010_given_up')
-    expect(explained.json().answer).toEqual(run.answer)
-    expect(shown.stdout).toContain('010_given_up')
   })
 
   it('prints commands with --root where the agent’s folder does not lead to the root, as the hook does', async () => {
