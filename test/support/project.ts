@@ -239,6 +239,13 @@ export async function findingsOf(
   return { status, all: findings, wrong: findings.filter(({ ok }) => !ok), stdout }
 }
 
+/** Creates such a project with a marker. */
+export function withMarker(content: object | string = {}, task = '259_x'): Project {
+  const project = createSourceProject()
+  project.marker(task, typeof content === 'string' ? content : { ...content })
+  return project
+}
+
 function journalOf(root: string): Record<string, unknown>[] {
   const text = readFileSync(join(root, 'specs', '.postflight', 'journal.jsonl'), 'utf8')
   return text

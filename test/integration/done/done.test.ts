@@ -1,7 +1,7 @@
 /** The definition of done, from trusting it to the stop that its checks allow: hook and commands together, on a real disk. */
 
 import { chmodSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { agentShell, begun, edit, later, RULES } from '../../support/done-project.ts'
 import { OTHER_SESSION, SESSION, sessionStart, stop, structuredAnswer, subagentStop } from '../../support/payloads.ts'
@@ -11,13 +11,34 @@ const stops = (project: Project, more: object = {}): Promise<HookRun> => project
 const reasonOf = async (run: Promise<HookRun>): Promise<string | undefined> => (await run).answer.reason
 const done = (project: Project, ...words: string[]) => project.cli(['done', ...words], agentShell())
 
-/** The files in the session's folder. */
-function filesOf(project: Project): string[] {
-  const [folder = ''] = readdirSync(project.at('specs/.postflight')).filter(
-    (name) => name.startsWith('done-') && !name.endsWith('json'),
-  )
-  return readdirSync(project.at('specs/.postflight', folder))
+/** The definition with one check of the sources. */
+const sources = (check: string): string => `done: [{ when: "src/**", check: ${JSON.stringify(check)} }]\n`
+
+/** A project as `begun` makes it, whose source changed. */
+async function edited(rules?: string): Promise<Project> {
+  const project = await begun(rules)
+  await edit(project, 'src/b.ts')
+  return project
 }
+
+/** Starts a workflow of the session. */
+async function startFlow(project: Project): Promise<void> {
+  project.write('flow.json', '{"name":"flow","phases":[{"id":"plan","prompt":"Plan it.","artifact":"plan.md"}]}')
+  await project.cli(['workflow', 'start', '7', 'x', '--definition', 'flow.json'], agentShell())
+}
+
+function untrusted(text = RULES): Project {
+  const project = createSourceProject()
+  project.write('specs/done.yaml', text)
+  return project
+}
+
+/** The session's folder, and its files. */
+function folderOf(project: Project): string {
+  const names = readdirSync(project.at('specs/.postflight'))
+  return `specs/.postflight/${names.find((name) => /^done-[0-9a-f]+$/.test(name))}`
+}
+const filesOf = (project: Project): string[] => readdirSync(project.at(folderOf(project)))
 
 describe('a stop of the main agent', () => {
   it('is allowed where nothing changed', async () => {
@@ -27,22 +48,12 @@ describe('a stop of the main agent', () => {
   })
 
   it('is blocked where files changed, and names them and the command', async () => {
-    const project = await begun()
-    await edit(project, 'src/b.ts')
+    const project = await edited()
     const { answer } = await stops(project)
     expect(answer.decision).toBe('block')
-    expect(answer.reason?.replace(/\n\(where `postflight`.*\)/, '')).toBe(
-      [
-        'This repository says when work is done (specs/done.yaml). Files changed since these rules were last proven:',
-        '  - src/**, package.json: src/b.ts',
-        'They changed during this session, by you or by somebody else. If they are not yours: postflight wait done --for "<whose>"',
-        '',
-        'These checks must succeed first. The command below runs them; give that shell call enough time:',
-        '  - test ! -f broken',
-        'Run the checks: postflight done',
-        'Blocked stop 1 of 3. (After the third, you may stop.)',
-      ].join('\n'),
-    )
+    expect(answer.reason).toContain('  - src/**, package.json: src/b.ts\n')
+    expect(answer.reason).toContain('  - test ! -f broken\nRun the checks: postflight done\n')
+    expect(answer.reason).toContain('Blocked stop 1 of 3.')
     expect(project.journal().map(({ event, agent, host_session: session }) => [event, agent, session])).toEqual([
       ['create', 'main', SESSION],
       ['block', 'main', SESSION],
@@ -50,8 +61,7 @@ describe('a stop of the main agent', () => {
   })
 
   it('is allowed after the checks were green, until the next change', async () => {
-    const project = await begun()
-    await edit(project, 'src/b.ts')
+    const project = await edited()
     expect(await reasonOf(stops(project))).toContain('src/b.ts')
     const run = await done(project)
     expect([run.status, run.stderr]).toEqual([0, ''])
@@ -59,13 +69,6 @@ describe('a stop of the main agent', () => {
     expect((await stops(project)).answer).toEqual({})
     await edit(project, 'src/a.ts')
     expect(await reasonOf(stops(project))).toContain('src/a.ts')
-  })
-
-  it('is never blocked where the agent ran the checks before it', async () => {
-    const project = await begun()
-    await edit(project, 'src/b.ts')
-    expect((await done(project)).status).toBe(0)
-    expect((await stops(project)).answer).toEqual({})
   })
 
   it('is blocked by the rules alone whose files changed', async () => {
@@ -85,8 +88,7 @@ describe('a stop of the main agent', () => {
   })
 
   it('shows the output of a red check, and its marker stays', async () => {
-    const project = await begun('done: [{ when: "src/**", check: "echo the fault; exit 3" }]')
-    await edit(project, 'src/b.ts')
+    const project = await edited(sources('echo the fault; exit 3'))
     await stops(project)
     const run = await done(project)
     expect(run.status).toBe(1)
@@ -118,8 +120,7 @@ describe('a stop of the main agent', () => {
   })
 
   it('is not blocked at another prompt without a further change', async () => {
-    const project = await begun()
-    await edit(project, 'src/b.ts')
+    const project = await edited()
     for (let count = 0; count < 4; count += 1) await stops(project)
     expect((await stops(project, { prompt_id: 'prompt-2' })).answer).toEqual({})
   })
@@ -139,8 +140,7 @@ describe('a stop of the main agent', () => {
   })
 
   it('is judged at the call that ends the turn too', async () => {
-    const project = await begun()
-    await edit(project, 'src/b.ts')
+    const project = await edited()
     const { answer } = await project.hook(structuredAnswer())
     expect(answer.hookSpecificOutput?.permissionDecision).toBe('deny')
     expect(answer.hookSpecificOutput?.permissionDecisionReason).toContain('src/b.ts')
@@ -150,19 +150,17 @@ describe('a stop of the main agent', () => {
     ['in plan mode', { permission_mode: 'plan' }],
     [
       'while a sub-agent runs in the background',
-      { background_tasks: [{ id: 'a', type: 'subagent', status: 'running', description: 'x' }] },
+      { background_tasks: [{ id: 'a', type: 'subagent', status: 'running' }] },
     ],
   ])('is not judged %s', async (_when, more) => {
-    const project = await begun()
-    await edit(project, 'src/b.ts')
+    const project = await edited()
     expect((await stops(project, more)).answer).toEqual({})
     expect(await reasonOf(stops(project))).toContain('src/b.ts')
   })
 
   it('is not judged while a workflow of the session runs, but the stop that ends it is', async () => {
     const project = await begun()
-    project.write('flow.json', '{"name":"flow","phases":[{"id":"plan","prompt":"Plan it.","artifact":"plan.md"}]}')
-    await project.cli(['workflow', 'start', '7', 'x', '--definition', 'flow.json'], agentShell())
+    await startFlow(project)
     await edit(project, 'src/b.ts')
     expect(await reasonOf(stops(project))).toContain('Plan it.')
     expect(project.journal().filter(({ event }) => event === 'create')).toEqual([])
@@ -173,8 +171,7 @@ describe('a stop of the main agent', () => {
   })
 
   it('is allowed while the agent waits, and blocked again after that', async () => {
-    const project = await begun()
-    await edit(project, 'src/b.ts')
+    const project = await edited()
     await stops(project)
     expect((await project.cli(['wait', 'done', '--for', 'the person who edits'], agentShell())).status).toBe(0)
     expect((await stops(project)).answer).toEqual({})
@@ -182,8 +179,7 @@ describe('a stop of the main agent', () => {
   })
 
   it('does not hold a sub-agent', async () => {
-    const project = await begun()
-    await edit(project, 'src/b.ts')
+    const project = await edited()
     expect((await project.hook(subagentStop())).answer).toEqual({})
     await stops(project)
     expect((await project.hook(subagentStop())).answer).toEqual({})
@@ -202,8 +198,7 @@ describe('a stop of the main agent', () => {
   })
 
   it('counts from the birth of the transcript where the session has no baseline', async () => {
-    const project = createSourceProject()
-    project.write('specs/done.yaml', RULES)
+    const project = untrusted()
     await project.cli(['trust', '--yes'])
     expect((await stops(project)).answer).toEqual({})
     const transcript = project.transcript()
@@ -211,22 +206,12 @@ describe('a stop of the main agent', () => {
     expect(await reasonOf(stops(project, { transcript_path: transcript }))).toContain('src/b.ts')
   })
 
-  it('is bypassed once, and asked again only at another prompt after a further change', async () => {
-    const project = await begun()
-    await edit(project, 'src/b.ts')
-    await stops(project)
-    await project.cli(['bypass', '--all'])
-    expect((await stops(project)).answer).toEqual({})
-    await edit(project, 'src/c.ts')
-    expect((await stops(project)).answer).toEqual({})
-    expect(await reasonOf(stops(project, { prompt_id: 'prompt-2' }))).toContain('src/c.ts')
-  })
-})
-
-describe('bypass --all', () => {
-  it('lets the next stop go where no marker is yet', async () => {
-    const project = await begun()
-    await edit(project, 'src/b.ts')
+  it.each([
+    ['before it blocked one', false],
+    ['after it blocked one', true],
+  ])('lets its next stop go after `bypass --all` %s, and asks again only at another prompt', async (_when, blocks) => {
+    const project = await edited()
+    if (blocks) await stops(project)
     await project.cli(['bypass', '--all'])
     expect((await stops(project)).answer).toEqual({})
     await edit(project, 'src/c.ts')
@@ -237,31 +222,25 @@ describe('bypass --all', () => {
 
 describe('trust', () => {
   it('is needed before anything is asked', async () => {
-    const project = createSourceProject()
-    project.write('specs/done.yaml', RULES)
+    const project = untrusted()
     const { answer } = await project.hook(sessionStart('startup'), { env: claudeHookEnv(project, SESSION) })
     expect(JSON.stringify(answer)).toContain('it is not trusted on this machine')
     expect(JSON.stringify(answer)).not.toContain('broken')
     const transcript = project.transcript()
     await edit(project, 'src/b.ts')
     expect((await stops(project, { transcript_path: transcript })).answer).toEqual({})
-    const run = await done(project)
-    expect([run.status, run.stderr]).toEqual([
-      1,
-      expect.stringContaining('run `postflight trust` in your own terminal'),
-    ])
+    const stderr = expect.stringContaining('run `postflight trust` in your own terminal')
+    expect(await done(project)).toMatchObject({ status: 1, stderr })
   })
 
   it('is refused in an agent’s shell, with --yes too', async () => {
-    const project = createSourceProject()
-    project.write('specs/done.yaml', RULES)
-    const run = await project.cli(['trust', '--yes'], agentShell())
-    expect([run.status, run.stderr]).toEqual([1, expect.stringContaining('only a person may trust')])
+    const project = untrusted()
+    const stderr = expect.stringContaining('only a person may trust')
+    expect(await project.cli(['trust', '--yes'], agentShell())).toMatchObject({ status: 1, stderr })
   })
 
   it('asks, and takes anything but yes for no', async () => {
-    const project = createSourceProject()
-    project.write('specs/done.yaml', RULES)
+    const project = untrusted()
     expect((await project.cli(['trust'])).status).toBe(64)
     for (const answers of [[], [''], ['n'], ['yess']]) {
       const asked = await project.cli(['trust'], { answers })
@@ -276,15 +255,10 @@ describe('trust', () => {
     expect((await project.cli(['trust', '--json'])).json()).toMatchObject({ trusted: true, changed: false })
   })
 
-  it.each([
-    ['does not parse', 'done: [', 65],
-    ['has an unknown field', 'dnoe: []', 65],
-    ['is missing', undefined, 1],
-  ])('is refused for a file that %s', async (_what, text, status) => {
+  it('is refused for a file that is missing', async () => {
     const project = createSourceProject()
-    if (text !== undefined) project.write('specs/done.yaml', text)
-    expect((await project.cli(['trust', '--yes'])).status).toBe(status)
-    expect((await done(project)).status).toBe(status)
+    expect((await project.cli(['trust', '--yes'])).status).toBe(1)
+    expect((await done(project)).status).toBe(1)
   })
 
   it('is refused for a link and for a file that is too large', async () => {
@@ -339,10 +313,7 @@ describe('done', () => {
   })
 
   it('runs the checks once more if files changed meanwhile, and takes what changes again for their own output', async () => {
-    const project = await begun(
-      'done: [{ when: "src/**", check: "echo >> ran; sleep 0.02; date +%N > src/generated" }]',
-    )
-    await edit(project, 'src/b.ts')
+    const project = await edited(sources('echo >> ran; sleep 0.02; date +%N > src/generated'))
     await stops(project)
     const run = await done(project)
     expect(run.status).toBe(0)
@@ -357,10 +328,8 @@ describe('done', () => {
   })
 
   it('takes a file that changes only the second time for somebody else’s, which is due', async () => {
-    const project = await begun(
-      'done: [{ when: "src/**", check: "echo >> ran; sleep 0.02; date +%N > src/generated; sh -c \'test $(wc -l < ran) = 1 || { date +%N > src/a.ts; date +%N > src/new; }\'" }]',
-    )
-    await edit(project, 'src/b.ts')
+    const twice = 'test $(wc -l < ran) = 1 || { date +%N > src/a.ts; date +%N > src/new; }'
+    const project = await edited(sources(`echo >> ran; sleep 0.02; date +%N > src/generated; ${twice}`))
     const run = await done(project)
     expect([run.status, run.stdout]).toEqual([0, expect.stringContaining('"src/generated"')])
     expect(run.stdout).not.toContain('"src/a.ts"')
@@ -370,18 +339,14 @@ describe('done', () => {
   })
 
   it('runs a formatter once more, and is done then', async () => {
-    const project = await begun(
-      'done: [{ when: "src/**", check: "grep -q nice src/b.ts || { sleep 0.02; echo nice > src/b.ts; }" }]',
-    )
-    await edit(project, 'src/b.ts')
+    const project = await edited(sources('grep -q nice src/b.ts || { sleep 0.02; echo nice > src/b.ts; }'))
     const run = await done(project)
     expect([run.status, run.stdout]).toEqual([0, expect.not.stringContaining('unless')])
     expect((await stops(project)).answer).toEqual({})
   })
 
   it('ends every session’s marker in a plain terminal', async () => {
-    const project = await begun()
-    await edit(project, 'src/b.ts')
+    const project = await edited()
     await stops(project)
     const run = await project.cli(['done', '--json'])
     expect(run.status).toBe(0)
@@ -404,41 +369,32 @@ describe('evidence', () => {
   const status = (project: Project) => project.cli(['status', '--exit-code'])
 
   it('is not ended by a definition that is gone for a moment', async () => {
-    const project = await begun("done: [{when: 'src/**', check: 'false'}]\n")
-    await edit(project, 'src/b.ts')
+    const project = await edited(sources('false'))
     for (let count = 0; count < 4; count += 1) await stops(project)
     expect(await status(project)).toMatchObject({ status: 1 })
-
     rmSync(project.at('specs/done.yaml'))
     await done(project)
-    project.write('specs/done.yaml', "done: [{when: 'src/**', check: 'false'}]\n")
-
+    project.write('specs/done.yaml', sources('false'))
     expect(await status(project)).toMatchObject({ status: 1 })
   })
 
   it('of a block becomes that of a marker without its checks, where the definition is gone', async () => {
-    const project = await begun("done: [{when: 'src/**', check: 'false'}]\n")
-    await edit(project, 'src/b.ts')
+    const project = await edited(sources('false'))
     await stops(project)
     rmSync(project.at('specs/done.yaml'))
-
     await done(project)
-
     expect(filesOf(project)).toContain('.postflight-abandoned')
     expect(project.journal().at(-1)).toMatchObject({ event: 'clear', outcome: 'unchecked' })
     expect(await status(project)).toMatchObject({ status: 1 })
   })
 
   it('stays in folders of old sessions', async () => {
-    const project = await begun()
-    await edit(project, 'src/b.ts')
+    const project = await edited()
     await stops(project)
-    const [folder = ''] = readdirSync(project.at('specs/.postflight')).filter((name) => /^done-[0-9a-f]+$/.test(name))
-    makeOld(project.at('specs/.postflight', folder), 24 * 8)
-
+    const folder = folderOf(project)
+    makeOld(project.at(folder), 24 * 8)
     await project.hook(sessionStart('startup', { session_id: OTHER_SESSION }))
-
-    expect(project.has(`specs/.postflight/${folder}/.postflight-pending`)).toBe(true)
+    expect(project.has(`${folder}/.postflight-pending`)).toBe(true)
   })
 })
 
@@ -446,26 +402,13 @@ describe('a marker of the definition of done', () => {
   it.each<[string, object, (project: Project) => unknown]>([
     ['in plan mode', { permission_mode: 'plan' }, () => undefined],
     ['while the definition is gone', {}, (project) => rmSync(project.at('specs/done.yaml'))],
-    [
-      'while a workflow of the session runs',
-      {},
-      async (project) => {
-        project.write(
-          'flow.json',
-          JSON.stringify({ name: 'f', phases: [{ id: 'a', prompt: 'Do a.', artifact: 'a.md' }] }),
-        )
-        await project.cli(['workflow', 'start', '7', 'f', '--definition', 'flow.json'], agentShell())
-      },
-    ],
+    ['while a workflow of the session runs', {}, startFlow],
   ])('holds no stop %s, and the next one all the same', async (_when, more, change) => {
-    const project = await begun()
-    await edit(project, 'src/b.ts')
+    const project = await edited()
     expect(await reasonOf(stops(project))).toContain('Blocked stop 1 of 3')
-
     await change(project)
     const reason = await reasonOf(stops(project, { prompt_id: 'p2', ...more }))
     expect(reason ?? '').not.toContain('postflight done')
-
     project.write('specs/done.yaml', RULES)
     await project.cli(['workflow', 'abort', '7'], agentShell())
     expect(await reasonOf(stops(project, { prompt_id: 'p3' }))).toContain('postflight done')
@@ -474,31 +417,24 @@ describe('a marker of the definition of done', () => {
 
 describe('an emergency', () => {
   it('in a session that has no folder yet lets its next stop through, once', async () => {
-    const project = createSourceProject()
-    project.write('specs/done.yaml', RULES)
+    const project = untrusted()
     project.write('src/a.ts', 'a')
     await project.cli(['trust', '--yes'])
     const transcript = project.transcript()
     await edit(project, 'src/b.ts')
-
     const { stdout } = await project.cli(['bypass', '--all'])
     const first = await stops(project, { transcript_path: transcript, prompt_id: 'p1' })
     await edit(project, 'src/b.ts')
     const second = await stops(project, { transcript_path: transcript, prompt_id: 'p2' })
-
     expect(stdout).toBe('specs/done.yaml: the next stop of each session goes through\n')
     expect(first.answer).toEqual({})
     expect(second.answer.reason).toContain('src/b.ts')
   })
 
   it('is no reason to adopt the marker of another session', async () => {
-    const project = await begun()
-    await edit(project, 'src/b.ts')
+    const project = await edited()
     await stops(project)
-    const [folder = ''] = readdirSync(project.at('specs/.postflight')).filter((name) => /^done-[0-9a-f]+$/.test(name))
-
-    const { status, stderr } = await project.cli(['adopt', folder], agentShell(OTHER_SESSION))
-
+    const { status, stderr } = await project.cli(['adopt', basename(folderOf(project))], agentShell(OTHER_SESSION))
     expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringContaining('`postflight done` runs') })
   })
 })
@@ -507,15 +443,12 @@ describe('the times of files', () => {
   const HOUR_MS = 3_600_000
 
   it('of a file that is later than the clock count once: it is proven, and due after its next change', async () => {
-    const project = await begun()
-    await edit(project, 'src/b.ts')
+    const project = await edited()
     const ahead = new Date(Date.now() + HOUR_MS)
     utimesSync(project.at('src/b.ts'), ahead, ahead)
-
     const first = await done(project)
     const second = await done(project)
     await edit(project, 'src/b.ts')
-
     expect(first.stdout).toMatch(/^1 check passed/)
     expect(first.stdout).not.toContain('write files themselves')
     expect(second.stdout).toContain('nothing is due')
@@ -524,12 +457,10 @@ describe('the times of files', () => {
 
   it('of a baseline that is later than the clock do not count', async () => {
     const project = await begun()
-    const [folder = ''] = readdirSync(project.at('specs/.postflight')).filter((name) => /^done-[0-9a-f]+$/.test(name))
     const ahead = new Date(Date.now() + HOUR_MS)
-    utimesSync(project.at('specs/.postflight', folder, 'baseline.json'), ahead, ahead)
+    utimesSync(project.at(folderOf(project), 'baseline.json'), ahead, ahead)
     const transcript = project.transcript()
     await edit(project, 'src/b.ts')
-
     expect(await reasonOf(stops(project, { transcript_path: transcript }))).toContain('src/b.ts')
   })
 
@@ -543,9 +474,7 @@ describe('the times of files', () => {
       'for f in out/*; do echo $$ >$f; done; if test -e once; then sleep 0.1; echo y >src/a.ts; fi; touch once',
     )
     await edit(project, 'src/b.ts')
-
     await done(project)
-
     expect((await done(project, '--list')).stdout).toMatch(/^due /)
   })
 })
@@ -562,7 +491,6 @@ describe('the files of a rule', () => {
     await project.hook(sessionStart('startup'))
     await later()
     writeFileSync(join(outside, 'f.txt'), 'y')
-
     expect((await done(project, '--list')).stdout).toBe('not due  link/**\nnot due  link/f.txt\n')
   })
 
@@ -570,7 +498,6 @@ describe('the files of a rule', () => {
     const project = await begun()
     renameSync(project.at('src'), join(project.base, 'moved'))
     symlinkSync(join(project.base, 'moved'), project.at('src'))
-
     expect(await reasonOf(stops(project))).toContain('files were added or removed')
   })
 
@@ -580,21 +507,18 @@ describe('the files of a rule', () => {
     )
     await edit(project, 'src/b.ts')
     await edit(project, 'docs/b.md')
-
     expect((await done(project, '--list')).stdout).toMatch(/^due .*src\/b\.ts\)\ndue .*docs\/b\.md\)\n$/)
   })
 })
 
 describe('checks that remove what git ignores', () => {
   it('are judged all the same', async () => {
-    const project = await begun("done: [{when: 'src/**', check: 'rm -rf specs/.postflight; test ! -f broken'}]\n")
+    const project = await begun(sources('rm -rf specs/.postflight; test ! -f broken'))
     project.write('broken', '')
     await edit(project, 'src/b.ts')
-
     const red = await done(project)
     rmSync(project.at('broken'))
     const green = await done(project)
-
     expect([red.status, green.status]).toEqual([1, 0])
     expect((await done(project, '--list')).stdout).toMatch(/^not due .*\(proven /)
   })
@@ -614,8 +538,7 @@ describe('a hostile or broken project', () => {
     ['its folder cannot be written', (project) => chmodSync(project.at('specs/.postflight'), 0o500)],
     ['its folder is gone', (project) => rmSync(project.at('specs/.postflight'), { recursive: true })],
   ])('where %s: the hook answers, with exit code 0', async (_what, breaks) => {
-    const project = await begun()
-    await edit(project, 'src/b.ts')
+    const project = await edited()
     breaks(project)
     const { answer } = await stops(project, { transcript_path: project.transcript() })
     expect(['block', undefined]).toContain(answer.decision)
@@ -624,17 +547,13 @@ describe('a hostile or broken project', () => {
 
   it.each<[string, string, string]>([
     ['an unknown field', 'done: [{ whne: a, check: b }]', 'done.0.whne: unknown field "whne" (did you mean "when"?)'],
-    ['a pattern that would take for ever', 'done: [{ when: "**/*a*a*a*/**/*a*b", check: b }]', 'stars that multiply'],
-    ['a mebibyte of rules', `done:\n${'  - { when: a, check: b }\n'.repeat(40_000)}`, 'at most 20 rules'],
-    ['many brackets', `done: ${'['.repeat(50_000)}`, 'specs/done.yaml:1:'],
     [
       'aliases that multiply',
       `a: &a [x]\n${Array.from({ length: 60 }, (_, n) => `b${n}: &b${n} [*${n === 0 ? 'a' : `b${n - 1}`}, *${n === 0 ? 'a' : `b${n - 1}`}]\n`).join('')}done: *b59`,
       'specs/done.yaml:',
     ],
   ])('where the file has %s: it is refused, and nothing is run', async (_what, text, fault) => {
-    const project = createSourceProject()
-    project.write('specs/done.yaml', text)
+    const project = untrusted(text)
     for (const words of [['trust', '--yes'], ['done']]) {
       const run = await project.cli(words)
       expect([run.status, run.stderr], words[0]).toEqual([65, expect.stringContaining(fault)])
@@ -644,8 +563,7 @@ describe('a hostile or broken project', () => {
   })
 
   it('is held by the trusted rules where a check edits the file', async () => {
-    const project = await begun('done: [{ when: "src/**", check: "echo \'done: []\' > specs/done.yaml" }]')
-    await edit(project, 'src/b.ts')
+    const project = await edited(sources("echo 'done: []' > specs/done.yaml"))
     expect((await done(project)).status).toBe(0)
     expect(project.read('specs/done.yaml')).toBe('done: []\n')
     expect((await stops(project)).answer).toEqual({})
@@ -654,7 +572,7 @@ describe('a hostile or broken project', () => {
   })
 
   it('is proven by two sessions at once, each for itself', async () => {
-    const project = await begun('done: [{ when: "src/**", check: "sleep 0.3" }]')
+    const project = await begun(sources('sleep 0.3'))
     await project.hook(sessionStart('startup', { session_id: OTHER_SESSION }))
     await edit(project, 'src/b.ts')
     for (const session of [SESSION, OTHER_SESSION]) {

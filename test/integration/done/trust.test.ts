@@ -17,11 +17,8 @@ describe('the trusted copy', () => {
     const project = createSourceProject()
     expect(readTrusted(project.dir, personOf(project))).toBeUndefined()
     keepTrusted(project.dir, { rules: RULES, fileHash: 'abc' }, personOf(project), 0)
-    expect(readTrusted(project.dir, personOf(project))).toEqual({
-      rules: RULES,
-      fileHash: 'abc',
-      trusted: '1970-01-01T00:00:00Z',
-    })
+    const trusted = '1970-01-01T00:00:00Z'
+    expect(readTrusted(project.dir, personOf(project))).toEqual({ rules: RULES, fileHash: 'abc', trusted })
     const store = join(project.home, '.local/state/postflight-guard/done')
     const [name = ''] = readdirSync(store)
     expect(JSON.parse(readFileSync(join(store, name), 'utf8'))).toMatchObject({ root: project.dir })

@@ -1,9 +1,8 @@
-import { spawn } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { readFileSync, utimesSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { OTHER_SESSION, SESSION, stop, subagentStop } from '../../support/payloads.ts'
-import { CLI } from '../../support/process.ts'
+import { startCli } from '../../support/process.ts'
 import { createProject, createSourceProject, hoursAgo, type Project } from '../../support/project.ts'
 
 const ENV = { CLAUDE_CODE_SESSION_ID: SESSION }
@@ -22,6 +21,10 @@ function checked(
   return project
 }
 
+/** The same with one check, as processes. */
+const asProcesses = (run: string): Project => checked([{ run }], {}, createProject())
+
+const clear = (project: Project, ...more: string[]) => project.cli(['clear', '259', ...more], { env: ENV })
 const read = (project: Project, name = MARKER) => JSON.parse(project.read(name))
 
 /** A check that notes that it ran. */
@@ -30,9 +33,7 @@ const NOTE = { run: 'echo ran >> ran' }
 describe.concurrent('clear with checks', () => {
   it('runs them at the root, and removes the marker if all succeed; the journal names them', async () => {
     const project = checked([{ run: 'pwd > where' }, { run: 'test -d specs' }])
-
     const run = await project.cli(['clear', '259'], { env: ENV, cwd: project.at('specs') })
-
     expect(run).toMatchObject({ status: 0, stderr: '' })
     expect(run.stdout).toMatch(/\(2 checks passed: pwd > where \(0\.\d s\), test -d specs \(0\.\d s\)\)/)
     expect(project.read('where')).toBe(`${project.dir}\n`)
@@ -47,16 +48,12 @@ describe.concurrent('clear with checks', () => {
   it('keeps the marker if one fails, and prints its exit code and the end of its output', async () => {
     const project = checked([{ run: 'seq 1 2000; echo "test 7 failed" >&2; exit 3' }, NOTE])
 
-    const run = await project.cli(['clear', '259', '--json'], { env: ENV })
+    const run = await clear(project, '--json')
 
     expect(run.status).toBe(1)
     const [kept] = run.json().kept
-    expect(kept).toMatchObject({
-      task: '259_x',
-      marker_id: OWNED.id,
-      why: 'failed',
-      checks: [expect.any(String), NOTE.run],
-    })
+    const checks = [expect.any(String), NOTE.run]
+    expect(kept).toMatchObject({ task: '259_x', marker_id: OWNED.id, why: 'failed', checks })
     expect(kept.failed).toMatchObject({ exit_code: 3, signal: null, timed_out: false })
     expect(kept.failed.output).toMatch(/^….*\n[\s\S]*2000\ntest 7 failed\n$/)
     expect(kept.failed.output.length).toBeLessThanOrEqual(4_097)
@@ -67,21 +64,18 @@ describe.concurrent('clear with checks', () => {
   })
 
   it('prints a failure with --quiet too', async () => {
-    const run = await checked([{ run: 'echo boo; false' }]).cli(['clear', '259', '--quiet'], { env: ENV })
-
+    const run = await clear(checked([{ run: 'echo boo; false' }]), '--quiet')
     expect(run.status).toBe(1)
     expect(run.stdout).toMatch(/the check `echo boo; false` failed \(exit code 1; .*\)[\s\S]*\n {2}boo\n$/)
   })
 
   it('names a failed check in the reason of the next block, until it has passed', async () => {
     const project = checked([{ run: 'echo "test 7 failed"; test -e fixed' }, { run: 'test -e other' }])
-    await project.cli(['clear', '259'], { env: ENV })
-
+    await clear(project)
     const first = (await project.hook(stop())).answer.reason
     project.write('fixed', '')
-    await project.cli(['clear', '259'], { env: ENV })
+    await clear(project)
     const second = (await project.hook(stop())).answer.reason
-
     expect(first).toContain(
       '  - echo "test 7 failed"; test -e fixed: failed the last time (exit code 1)\n  - test -e other\n',
     )
@@ -95,17 +89,13 @@ describe.concurrent('clear with checks', () => {
 
   it('runs each command once, also one that belongs to a step as well', async () => {
     const project = checked([NOTE, { ...NOTE, step: 'one' }], { steps: ['one'] })
-
-    await project.cli(['clear', '259'], { env: ENV })
-
+    await clear(project)
     expect(project.read('ran')).toBe('ran\n')
   })
 
   it('runs none with --dry-run, and names them', async () => {
     const project = checked([NOTE])
-
-    const run = await project.cli(['clear', '259', '--dry-run'], { env: ENV })
-
+    const run = await clear(project, '--dry-run')
     expect(run.stdout).toContain(`(after \`${NOTE.run}\`)`)
     expect(project.has('ran')).toBe(false)
   })
@@ -115,26 +105,19 @@ describe.concurrent('clear with checks', () => {
     ['is killed by a signal', 'kill -9 $$', 'killed by SIGKILL'],
     ['whose program is killed', "sh -c 'kill -9 $$'; exit $?", 'exit code 137: killed by SIGKILL'],
   ])('says so about a check that %s', async (_, run, words) => {
-    const result = await checked([{ run }]).cli(['clear', '259'], { env: ENV })
-
+    const result = await clear(checked([{ run }]))
     expect(result.status).toBe(1)
     expect(result.stdout).toContain(`failed (${words}; `)
   })
 
   it('has no stdin for them', async () => {
-    const run = await checked([{ run: 'cat; test -z "$(cat)"' }], {}, createProject()).cli(['clear', '259'], {
-      env: ENV,
-      input: 'open',
-    })
-
-    expect(run.status).toBe(0)
+    const project = asProcesses('cat; test -z "$(cat)"')
+    expect((await project.cli(['clear', '259'], { env: ENV, input: 'open' })).status).toBe(0)
   })
 
   it('reports a missing shell', async () => {
-    const project = checked([NOTE], {}, createProject())
-
+    const project = asProcesses(NOTE.run)
     const run = await project.cli(['clear', '259'], { env: { ...ENV, PATH: project.at('nothing') } })
-
     expect(run).toMatchObject({ status: 1, stderr: expect.stringContaining('`sh` could not be started (ENOENT)') })
     expect(project.has(MARKER)).toBe(true)
   })
@@ -146,9 +129,7 @@ describe.concurrent('checks of others', () => {
     ['a plain terminal', {}],
   ])('are not run for %s, and the message names both ways out', async (_, env) => {
     const project = checked([NOTE])
-
     const run = await project.cli(['clear', '259'], { env })
-
     expect(run.status).toBe(1)
     expect(run.stdout).toMatch(/another session \(`echo ran >> ran`\).*`--run-checks`.*`--unchecked`/)
     expect(project.has('ran')).toBe(false)
@@ -157,18 +138,14 @@ describe.concurrent('checks of others', () => {
 
   it('run with --run-checks, which prints them first', async () => {
     const project = checked([NOTE])
-
     const run = await project.cli(['clear', '259', '--run-checks'], { env: OTHER })
-
     expect(run).toMatchObject({ status: 0, stderr: `postflight: running the check: ${NOTE.run}\n` })
     expect(project.read('ran')).toBe('ran\n')
   })
 
   it('are never run for an unowned marker, not even with --run-checks', async () => {
     const project = checked([NOTE], { cc_session_id: undefined, agent_id: undefined })
-
-    const run = await project.cli(['clear', '259', '--run-checks', '--json'], { env: ENV })
-
+    const run = await clear(project, '--run-checks', '--json')
     expect(run.json().kept).toMatchObject([{ why: 'unowned' }])
     expect(project.has('ran')).toBe(false)
     expect((await project.hook(subagentStop())).answer.reason).not.toContain(NOTE.run)
@@ -176,16 +153,10 @@ describe.concurrent('checks of others', () => {
 
   it('stay with --all, which clears all the rest and ends with 1', async () => {
     const project = checked([NOTE])
-    project.marker('260_y', {
-      ...OWNED,
-      id: 'pf_bbbbbbbbbbbb',
-      cc_session_id: OTHER_SESSION,
-      checks: [{ run: 'touch other' }],
-    })
-    project.marker('261_z', { ...OWNED, id: 'pf_cccccccccccc', cc_session_id: OTHER_SESSION })
-
+    const others = { ...OWNED, cc_session_id: OTHER_SESSION }
+    project.marker('260_y', { ...others, id: 'pf_bbbbbbbbbbbb', checks: [{ run: 'touch other' }] })
+    project.marker('261_z', { ...others, id: 'pf_cccccccccccc' })
     const run = await project.cli(['clear', '--all', '--json'], { env: ENV })
-
     expect(run.status).toBe(1)
     expect(run.json().cleared.map(({ task }: { task: string }) => task)).toEqual(['259_x', '261_z'])
     expect(run.json().kept).toMatchObject([{ task: '260_y', why: 'other-session' }])
@@ -202,9 +173,7 @@ describe.concurrent('a marker whose checks are skipped', () => {
     ['a create that replaces it', ['create', '259', '--operation', 'plan', '--agent', 'main'], ENV],
   ])('is kept as abandoned after %s, and inspect says so', async (_, words, env) => {
     const project = checked([NOTE])
-
     const run = await project.cli(words, { env })
-
     expect(run).toMatchObject({ status: 0, stderr: '' })
     expect(project.has('ran')).toBe(false)
     expect(read(project, ABANDONED)).toMatchObject({ id: OWNED.id, outcome: 'unchecked', checks: [NOTE] })
@@ -215,19 +184,15 @@ describe.concurrent('a marker whose checks are skipped', () => {
 
   it('is kept as abandoned when the stop after a bypass removes it', async () => {
     const project = checked([NOTE])
-
     await project.cli(['bypass', '259'], { env: ENV })
     await project.hook(stop())
-
     expect(project.has(MARKER)).toBe(false)
     expect(read(project, ABANDONED)).toMatchObject({ outcome: 'unchecked' })
   })
 
   it('is kept as abandoned by --orphaned', async () => {
     const project = checked([NOTE], { cc_session_id: OTHER_SESSION, created: hoursAgo(30) })
-
     const run = await project.cli(['clear', '--orphaned'], { env: ENV })
-
     expect(run.status).toBe(0)
     expect(read(project, ABANDONED)).toMatchObject({ outcome: 'unchecked' })
     expect(project.has('ran')).toBe(false)
@@ -237,13 +202,12 @@ describe.concurrent('a marker whose checks are skipped', () => {
     const project = checked([{ run: 'test -e ok' }])
     const person = checked([{ run: 'test -e ok' }])
     for (const one of [project, person]) await one.cli(['clear', '259', '--unchecked'], { env: ENV })
-
-    expect((await project.cli(['clear', '259', '--unchecked'], { env: ENV })).status).toBe(0)
+    expect((await clear(project, '--unchecked')).status).toBe(0)
     expect(project.has(ABANDONED)).toBe(true)
-    expect((await project.cli(['clear', '259'], { env: ENV })).status).toBe(1)
+    expect((await clear(project)).status).toBe(1)
     expect(project.has(ABANDONED)).toBe(true)
     project.write('ok', '')
-    expect((await project.cli(['clear', '259'], { env: ENV })).status).toBe(0)
+    expect((await clear(project)).status).toBe(0)
     expect(project.has(ABANDONED)).toBe(false)
     expect((await person.cli(['clear', '259'])).status).toBe(0)
     expect(person.has(ABANDONED)).toBe(false)
@@ -257,12 +221,9 @@ describe.concurrent('adopt', () => {
   ])('drops the checks of another session and names them (%s)', async (_, name) => {
     const project = createSourceProject()
     project.write(name, JSON.stringify({ ...OWNED, checks: [NOTE], checks_session: OTHER_SESSION }))
-
-    const run = await project.cli(['adopt', '259'], {
-      env: OTHER.CLAUDE_CODE_SESSION_ID === SESSION ? {} : { CLAUDE_CODE_SESSION_ID: 'third' },
-    })
-    await project.cli(['clear', '259'], { env: { CLAUDE_CODE_SESSION_ID: 'third' } })
-
+    const env = { CLAUDE_CODE_SESSION_ID: 'third' }
+    const run = await project.cli(['adopt', '259'], { env })
+    await project.cli(['clear', '259'], { env })
     expect(run.stdout).toContain(`dropped the checks of its previous session: \`${NOTE.run}\``)
     expect(project.has('ran')).toBe(false)
     expect(project.has(MARKER)).toBe(false)
@@ -270,21 +231,16 @@ describe.concurrent('adopt', () => {
 
   it('keeps those of the same session: they could be evaded otherwise', async () => {
     const project = checked([{ run: 'false' }])
-
     await project.cli(['adopt', '259'], { env: ENV })
-
-    expect((await project.cli(['clear', '259'], { env: ENV })).status).toBe(1)
+    expect((await clear(project)).status).toBe(1)
   })
 })
 
 describe.concurrent('create --check', () => {
-  it('stores checks, for the marker and for steps', async () => {
+  it('stores checks, for the marker and for the step with the longest name that fits', async () => {
     const project = createSourceProject()
-
-    await project.cli(['create', '259', 'x', '--check', 'npm test', '--step', 'a=b', '--step-check', 'a=b=make x=1'], {
-      env: ENV,
-    })
-
+    const steps = ['--step', 'a', '--step', 'a=b', '--step-check', 'a=b=make x=1']
+    await project.cli(['create', '259', 'x', '--check', 'npm test', ...steps], { env: ENV })
     expect(read(project).checks).toEqual([{ run: 'npm test' }, { run: 'make x=1', step: 'a=b' }])
   })
 
@@ -296,32 +252,26 @@ describe.concurrent('create --check', () => {
   ])('is refused %s', async (_, words) => {
     const project = createSourceProject({ specs: false })
     const run = await project.cli(['create', '259', 'x', ...words], { env: ENV })
-
     expect(run.status).toBe(64)
     expect(project.has('specs')).toBe(false)
   })
 
   it('adds to the checks of a marker that is renewed, so that renewing evades none', async () => {
     const project = checked([{ run: 'false' }])
-
     const run = await project.cli(['create', '259', '--check', 'true', '--agent', 'main'], { env: ENV })
-
     expect(run.stdout).toContain('renewed')
     expect(read(project).checks).toEqual([{ run: 'false' }, { run: 'true' }])
   })
 
   it('says that the checks of a marker without a session are never run', async () => {
     const run = await createSourceProject().cli(['create', '259', 'x', '--check', 'true'])
-
     expect(run.stdout).toContain('the checks of this marker are never run')
   })
 
   it('makes nothing its own that an unowned marker brought', async () => {
     const project = checked([NOTE], { cc_session_id: undefined, agent_id: undefined, session_id: 'sess_1' })
-
     await project.cli(['create', '259', '--session-id', 'sess_1'], { env: ENV })
-    await project.cli(['clear', '259'], { env: ENV })
-
+    await clear(project)
     expect(project.has('ran')).toBe(false)
   })
 })
@@ -331,9 +281,7 @@ describe.concurrent('step with a check', () => {
 
   it('ticks the step if its check succeeds, and runs no other', async () => {
     const project = checked([{ ...NOTE, step: 'one' }, { run: 'false' }, { run: 'false', step: 'two' }], STEPS)
-
     const run = await project.cli(['step', '259', 'one'], { env: ENV })
-
     expect(run.status).toBe(0)
     expect(project.read('ran')).toBe('ran\n')
     expect(read(project).steps).toEqual([{ name: 'one', done: true }, 'two'])
@@ -341,24 +289,17 @@ describe.concurrent('step with a check', () => {
 
   it('does not tick it if the check fails', async () => {
     const project = checked([{ run: 'echo red; false', step: 'one' }], STEPS)
-
     const run = await project.cli(['step', '259', '1', '--json'], { env: ENV })
-
     expect(run.status).toBe(1)
-    expect(run.json()).toMatchObject({
-      step: { name: 'one', done: false },
-      remaining: 2,
-      failed: { exit_code: 1, output: 'red\n' },
-    })
+    const failed = { exit_code: 1, output: 'red\n' }
+    expect(run.json()).toMatchObject({ step: { name: 'one', done: false }, remaining: 2, failed })
     expect(read(project).steps).toEqual(STEPS.steps)
   })
 
   it('refuses another session, names --run-checks, and runs nothing to undo', async () => {
     const project = checked([{ ...NOTE, step: 'one' }], STEPS)
-
     const run = await project.cli(['step', '259', 'one'], { env: OTHER })
     const undone = await project.cli(['step', '259', 'one', '--undo'], { env: OTHER })
-
     expect(run).toMatchObject({ status: 1, stderr: expect.stringContaining('--run-checks') })
     expect(run.stderr).not.toContain('--unchecked')
     expect(undone.status).toBe(0)
@@ -366,23 +307,11 @@ describe.concurrent('step with a check', () => {
   })
 })
 
-/** Starts the CLI and waits until a file that its check makes is there. */
-async function running(project: Project, words: readonly string[], sign = 'started') {
-  const child = spawn(process.execPath, [CLI, ...words], {
-    cwd: project.dir,
-    env: { ...project.env, ...ENV },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  let printed = ''
-  for (const stream of [child.stdout, child.stderr])
-    stream.on('data', (text) => {
-      printed += text
-    })
-  const ended = new Promise<{ status: number | null; printed: string }>((resolve) =>
-    child.once('close', (status) => resolve({ status, printed })),
-  )
-  while (!project.has(sign)) await sleep(20)
-  return { child, ended }
+/** Starts `clear` and waits until its check has made a file. */
+async function clearing(project: Project) {
+  const started = startCli({ ...project, env: { ...project.env, ...ENV } }, ['clear', '259'], onTestFinished)
+  while (!project.has('started')) await sleep(20)
+  return started
 }
 
 const isAlive = (pid: number): boolean => {
@@ -395,61 +324,45 @@ const isAlive = (pid: number): boolean => {
 }
 
 describe('running checks', () => {
-  it('run once for two clears, and a block says that they run and offers wait', async () => {
-    const project = checked(
-      [{ run: 'echo ran >> ran; touch started; until test -e go; do sleep 0.05; done' }],
-      {},
-      createProject(),
-    )
-    const { ended } = await running(project, ['clear', '259'])
+  const WAIT_FOR_GO = 'touch started; until test -e go; do sleep 0.05; done'
 
-    const second = await project.cli(['clear', '259'], { env: ENV })
+  it('run once for two clears, and a block says that they run and offers wait', async () => {
+    const project = checked([{ run: `echo ran >> ran; ${WAIT_FOR_GO}` }])
+    const { ended } = await clearing(project)
+    const second = await clear(project)
     const { reason } = (await project.hook(stop())).answer
     project.write('go', '')
-
     expect(second.status).toBe(1)
-    expect(second.stdout).toMatch(
-      /has checks running since \d{4}-\S+Z \(\d+ s\) \(`echo ran.*`\): wait, then try again/,
-    )
-    expect(reason).toMatch(
-      /They have been running since \d{4}-\S+Z\. To wait for them: postflight wait 259_x --for "the checks"/,
-    )
-    expect(await ended).toMatchObject({ status: 0 })
+    expect(second.stdout).toMatch(/has checks running since \d{4}-\S+Z \(\d+ s\) \(`echo ran.*`\)/)
+    expect(reason).toMatch(/running since \d{4}-\S+Z\. To wait for them: postflight wait 259_x --for "the checks"/)
+    expect(await ended).toBe(0)
     expect(project.read('ran')).toBe('ran\n')
     expect(project.snapshot('specs/259_x')).toEqual({})
   })
 
   it('leave a marker that replaced theirs', async () => {
-    const project = checked([{ run: 'touch started; until test -e go; do sleep 0.05; done' }], {}, createProject())
-    const { ended } = await running(project, ['clear', '259'])
-
+    const project = checked([{ run: WAIT_FOR_GO }])
+    const { ended, stdout } = await clearing(project)
     project.marker('259_x', { ...OWNED, id: 'pf_newnewnewnew' })
     project.write('go', '')
-
-    expect(await ended).toMatchObject({
-      status: 1,
-      printed: expect.stringContaining('was replaced while its checks ran'),
-    })
+    expect(await ended).toBe(1)
+    expect(stdout()).toContain('was replaced while its checks ran')
     expect(read(project).id).toBe('pf_newnewnewnew')
   })
 
   it('clear a marker that reached its limit meanwhile', async () => {
-    const project = checked([{ run: 'touch started; until test -e go; do sleep 0.05; done' }], {}, createProject())
-    const { ended } = await running(project, ['clear', '259'])
-
+    const project = checked([{ run: WAIT_FOR_GO }])
+    const { ended } = await clearing(project)
     for (let stops = 0; stops < 4; stops++) await project.hook(stop())
     expect(project.has(ABANDONED)).toBe(true)
     project.write('go', '')
-
-    expect(await ended).toMatchObject({ status: 0 })
+    expect(await ended).toBe(0)
     expect(project.snapshot('specs/259_x')).toEqual({})
   })
 
   it('are killed with all that they started when their time is used up', async () => {
-    const project = checked([{ run: 'echo begun; (sleep 600 & echo $! > child; wait)' }], {}, createProject())
-
-    const run = await project.cli(['clear', '259', '--timeout', '1'], { env: ENV })
-
+    const project = asProcesses('echo begun; (sleep 600 & echo $! > child; wait)')
+    const run = await clear(project, '--timeout', '1')
     expect(run.status).toBe(1)
     expect(run.stdout).toMatch(/failed \(still running after 1\.0 s, so it was killed; .*\n {2}begun\n$/)
     expect(isAlive(Number(project.read('child')))).toBe(false)
@@ -457,24 +370,16 @@ describe('running checks', () => {
   })
 
   it('are killed even if they ignore being asked to end', async () => {
-    const project = checked(
-      [{ run: "trap '' TERM; echo $$ > child; while :; do sleep 0.1; done" }],
-      {},
-      createProject(),
-    )
-
-    const run = await project.cli(['clear', '259', '--timeout', '1'], { env: ENV })
-
+    const project = asProcesses("trap '' TERM; echo $$ > child; while :; do sleep 0.1; done")
+    const run = await clear(project, '--timeout', '1')
     expect(run.status).toBe(1)
     expect(run.durationMs).toBeLessThan(10_000)
     expect(isAlive(Number(project.read('child')))).toBe(false)
   })
 
   it('do not hang on a process that they leave with their output', async () => {
-    const project = checked([{ run: 'sleep 600 & echo $! > child; echo done; exit 1' }], {}, createProject())
-
-    const run = await project.cli(['clear', '259'], { env: ENV })
-
+    const project = asProcesses('sleep 600 & echo $! > child; echo done; exit 1')
+    const run = await clear(project)
     process.kill(Number(project.read('child')), 'SIGKILL')
     expect(run.stdout).toMatch(/exit code 1.*\n {2}done\n$/)
     expect(run.durationMs).toBeLessThan(10_000)
@@ -483,15 +388,11 @@ describe('running checks', () => {
   it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
     'end with %s: a clear line, no lock, and no process that goes on',
     async (signal) => {
-      const project = checked([{ run: 'echo $$ > child; touch started; sleep 600' }], {}, createProject())
-      const { child, ended } = await running(project, ['clear', '259'])
-
+      const project = asProcesses('echo $$ > child; touch started; sleep 600')
+      const { child, ended, stdout } = await clearing(project)
       child.kill(signal)
-
-      expect(await ended).toMatchObject({
-        status: 1,
-        printed: expect.stringContaining(`failed (interrupted (${signal}); `),
-      })
+      expect(await ended).toBe(1)
+      expect(stdout()).toContain(`failed (interrupted (${signal}); `)
       expect(isAlive(Number(project.read('child')))).toBe(false)
       expect(project.snapshot('specs/259_x')).toEqual({ '.postflight-pending': expect.any(String) })
       // An interruption is not a result of the check.
@@ -502,20 +403,14 @@ describe('running checks', () => {
   it('take over the lock of a process that was killed', async () => {
     const project = checked([NOTE])
     project.write('specs/259_x/.postflight-checking', '')
-    expect((await project.cli(['clear', '259'], { env: ENV })).stdout).toContain('has checks running since')
-    const { utimesSync } = await import('node:fs')
+    expect((await clear(project)).stdout).toContain('has checks running since')
     utimesSync(project.at('specs/259_x/.postflight-checking'), 1, 1)
-
-    expect((await project.cli(['clear', '259'], { env: ENV })).status).toBe(0)
+    expect((await clear(project)).status).toBe(0)
     expect(project.snapshot('specs/259_x')).toEqual({})
   })
 
   it('cost little memory, however much they print', async () => {
-    const project = checked(
-      [{ run: 'head -c 500000000 /dev/zero | tr "\\0" "a"; echo; echo the end; exit 1' }],
-      {},
-      createProject(),
-    )
+    const project = asProcesses('head -c 200000000 /dev/zero | tr "\\0" "a"; echo; echo the end; exit 1')
     const peak = async (words: readonly string[]) => {
       const script = `process.on('exit', () => require('fs').writeFileSync('${project.at('peak')}', String(process.resourceUsage().maxRSS)))`
       project.write('peak.cjs', script)
@@ -523,12 +418,10 @@ describe('running checks', () => {
       return { run, megabytes: Number(project.read('peak')) / 1024 }
     }
     const empty = await peak(['--version'])
-
     const { run, megabytes } = await peak(['clear', '259'])
-
     expect(run.stdout.slice(-200)).toMatch(/a+\n {2}the end\n$/)
     expect(run.stdout.length).toBeLessThan(5_000)
     expect(megabytes - empty.megabytes).toBeLessThan(40)
-    console.log(`500 MB of output: ${Math.round(megabytes - empty.megabytes)} MB more than an empty command`)
+    console.log(`200 MB of output: ${Math.round(megabytes - empty.megabytes)} MB more than an empty command`)
   })
 })

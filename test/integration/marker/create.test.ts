@@ -1,8 +1,15 @@
-import { mkdirSync, symlinkSync } from 'node:fs'
+import { mkdirSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { OTHER_SESSION, SESSION, subagentStop } from '../../support/payloads.ts'
-import { createProject, createSourceProject, type Project, withoutPrivileges } from '../../support/project.ts'
+import {
+  createProject,
+  createSourceProject,
+  type Project,
+  type ProjectOptions,
+  withMarker,
+  withoutPrivileges,
+} from '../../support/project.ts'
 
 const SEED_WORDS = ['259', 'prove_completeness', '--skill', 'skill-lean-research', '--operation', 'research']
 const SEED_MARKER = 'specs/259_prove_completeness/.postflight-pending'
@@ -43,9 +50,7 @@ describe.concurrent('create writes the marker', () => {
 
   it('and prints its path and its id', async () => {
     const project = createSourceProject()
-
     const run = await project.cli(['create', ...SEED_WORDS])
-
     const { id } = readMarker(project)
     const [first, ...notes] = run.stdout.trimEnd().split('\n')
     expect(first).toBe(`created ${SEED_MARKER}  ${id}`)
@@ -54,17 +59,13 @@ describe.concurrent('create writes the marker', () => {
 
   it('and prints only the id with --quiet, because the hook learns the owner from it', async () => {
     const project = createSourceProject()
-
     const run = await project.cli(['create', ...SEED_WORDS, '--quiet'])
-
     expect(run.stdout).toBe(`${readMarker(project).id}\n`)
   })
 
   it('and prints one JSON document with --json', async () => {
     const project = createSourceProject()
-
     const run = await createFor(project, SESSION, '--agent', 'agent-a')
-
     expect(run.json()).toEqual({
       dropped_steps: [],
       kept_unchecked: false,
@@ -93,36 +94,23 @@ describe.concurrent('create writes the marker', () => {
       cc_session_id: SESSION,
       agent_id: 'agent-a',
       agent_type: 'planner',
-      steps: [
-        { name: 'update status', done: false },
-        { name: 'git commit', done: false },
-      ],
+      steps: ['update status', 'git commit'].map((name) => ({ name, done: false })),
     })
   })
 
   it('without the agent main for a type of sub-agent, even if main’s shell runs it', async () => {
     const project = createSourceProject()
     const env = { CODEX_SESSION_ID: SESSION, CODEX_THREAD_ID: SESSION }
-
     await project.cli(['create', ...SEED_WORDS, '--agent-type', 'worker'], { env })
-
     expect(readMarker(project)).toMatchObject({ cc_session_id: SESSION, agent_type: 'worker' })
     expect(readMarker(project)).not.toHaveProperty('agent_id')
     expect((await project.hook(subagentStop({ agent_type: 'worker' }))).answer.decision).toBe('block')
     expect((await project.hook(subagentStop({ agent_type: 'other' }))).answer.decision).toBeUndefined()
   })
 
-  it('and warns that a marker of main without a session blocks no stop', async () => {
-    const run = await createSourceProject().cli(['create', ...SEED_WORDS, '--agent', 'main'])
-
-    expect(run.stdout).toContain('Not run by an agent, so this marker will not block your conversation')
-  })
-
   it('and no other file but the journal', async () => {
     const project = createSourceProject()
-
     await project.cli(['create', ...SEED_WORDS])
-
     expect(Object.keys(project.snapshot('specs'))).toEqual([
       '.postflight',
       '.postflight/.gitignore',
@@ -135,38 +123,19 @@ describe.concurrent('create writes the marker', () => {
 })
 
 describe.concurrent('create finds or makes the task folder', () => {
-  it.each<[string, { specs?: boolean; git?: boolean }, string, string[], string]>([
+  const BARE = { specs: false }
+
+  it.each<[string, ProjectOptions, string, string[], string]>([
     ['pads the number to three digits', {}, '.', ['7', 'x'], 'specs/007_x'],
-    ['keeps a number of more than three digits as it is', {}, '.', ['12345', 'x'], 'specs/12345_x'],
-    [
-      'makes specs/ beside the nearest .git, from a folder below it',
-      { specs: false },
-      'src',
-      ['7', 'x'],
-      'specs/007_x',
-    ],
-    [
-      'makes specs/ in the current folder outside any repository',
-      { specs: false, git: false },
-      '.',
-      ['7', 'x'],
-      'specs/007_x',
-    ],
-    [
-      'makes specs/ in the folder that --root names',
-      { specs: false },
-      '.',
-      ['7', 'x', '--root', 'src'],
-      'src/specs/007_x',
-    ],
+    ['makes specs/ beside the nearest .git, from a folder below it', BARE, 'src', ['7', 'x'], 'specs/007_x'],
+    ['makes specs/ here outside any repository', { ...BARE, git: false }, '.', ['7', 'x'], 'specs/007_x'],
+    ['makes specs/ in the folder that --root names', BARE, '.', ['7', 'x', '--root', 'src'], 'src/specs/007_x'],
     ['does not reopen an archived task by its number', {}, '.', ['12', 'y'], 'specs/012_y'],
   ])('%s', async (_, options, cwd, words, folder) => {
     const project = createSourceProject(options)
     mkdirSync(project.at('src'))
     if (options.specs !== false) mkdirSync(project.at('specs/archive/012_x'), { recursive: true })
-
     const run = await project.cli(['create', ...words], { cwd: project.at(cwd) })
-
     expect(run.status).toBe(0)
     expect(readMarker(project, `${folder}/.postflight-pending`)).toMatchObject({ task_number: Number(words[0]) })
     for (const specs of ['specs', 'src/specs']) expect(project.has(specs)).toBe(folder.startsWith(`${specs}/`))
@@ -175,12 +144,9 @@ describe.concurrent('create finds or makes the task folder', () => {
   it('finds the folder again by its number and by its name', async () => {
     const project = createSourceProject()
     await project.cli(['create', ...SEED_WORDS])
-
-    const byNumber = await project.cli(['create', '259', '--json'])
-    const byName = await project.cli(['create', '259_prove_completeness', '--json'])
-
-    expect(byNumber.json().path).toBe(project.at(SEED_MARKER))
-    expect(byName.json().path).toBe(project.at(SEED_MARKER))
+    for (const task of ['259', '259_prove_completeness']) {
+      expect((await project.cli(['create', task, '--json'])).json().path).toBe(project.at(SEED_MARKER))
+    }
   })
 
   it.each<[string, string[], string[], number, RegExp]>([
@@ -191,9 +157,7 @@ describe.concurrent('create finds or makes the task folder', () => {
     const project = createSourceProject()
     for (const folder of folders) mkdirSync(project.at('specs', folder))
     const before = project.snapshot()
-
     const run = await project.cli(['create', ...words])
-
     expect(run.status).toBe(status)
     expect(run.stderr).toMatch(message)
     expect(project.snapshot()).toEqual(before)
@@ -201,56 +165,23 @@ describe.concurrent('create finds or makes the task folder', () => {
 })
 
 describe.concurrent('create refuses these, and writes nothing:', () => {
-  const BAD_SLUGS = [
-    'a/b',
-    '/etc',
-    '../x',
-    '..',
-    'a..b',
-    'a\\b',
-    '-x',
-    '--',
-    '.hidden',
-    'line\nbreak',
-    'bell\u0007',
-    '\u001b[31mred',
-    'c1\u009b31m',
-    '',
-    ' ',
-    'x'.repeat(300),
-  ]
-
-  it.each(BAD_SLUGS)('slug %j', async (slug) => {
-    const project = createSourceProject({ specs: false })
-
-    const run = await project.cli(['create', '--skill', 's', '--', '259', slug])
-
-    expect(run.status).toBe(64)
-    expect(run.stdout).toBe('')
-    expect(run.stderr).toMatch(/^postflight: [^\n]+\n$/)
-    expect(run.stderr).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/)
-    expect(project.snapshot()).toEqual({})
-  })
-
   const BAD_TASKS = ['../259_x', '/tmp/259_x', '1.5', '-1', '0x10', '..', '.', 'no_number', '9999999', '']
 
-  it.each([['259', '-x'], ...BAD_TASKS.map((task) => ['--', task, 'slug'])])('the words %j %j %j', async (...words) => {
-    const project = createSourceProject({ specs: false })
-
-    const run = await project.cli(['create', ...words])
-
-    expect(run.status).toBe(64)
-    expect(project.snapshot()).toEqual({})
-  })
+  it.each([['259', '-x'], ['--', '259', '../x'], ...BAD_TASKS.map((task) => ['--', task, 'slug'])])(
+    'the words %j %j %j',
+    async (...words) => {
+      const project = createSourceProject({ specs: false })
+      expect((await project.cli(['create', ...words])).status).toBe(64)
+      expect(project.snapshot()).toEqual({})
+    },
+  )
 
   it.each(['--skill', '--operation', '--session-id', '--host-session', '--agent', '--agent-type', '--step'])(
     'a %s that is empty or has several lines',
     async (option) => {
       const project = createSourceProject({ specs: false })
-
       const lines = await project.cli(['create', '7', 'x', option, 'two\nlines'])
       const empty = await project.cli(['create', '7', 'x', option, ''])
-
       expect([lines.status, empty.status]).toEqual([64, 64])
       expect(lines.stderr).toContain(option)
       expect(project.snapshot()).toEqual({})
@@ -259,11 +190,8 @@ describe.concurrent('create refuses these, and writes nothing:', () => {
 
   it.each(['--host-session', '--agent', '--agent-type'])('a %s that is longer than any id', async (option) => {
     const project = createSourceProject({ specs: false })
-
     const run = await project.cli(['create', '7', 'x', option, 'x'.repeat(257)])
-
-    expect(run.status).toBe(64)
-    expect(run.stderr).toBe(`postflight: ${option} must have at most 256 characters, not "${'x'.repeat(39)}…".\n`)
+    expect(run).toMatchObject({ status: 64, stderr: expect.stringContaining(`${option} must have at most 256 `) })
     expect(project.snapshot()).toEqual({})
     expect((await project.cli(['create', '7', 'x', option, 'x'.repeat(256)])).status).toBe(0)
   })
@@ -271,11 +199,8 @@ describe.concurrent('create refuses these, and writes nothing:', () => {
   it('more steps than a marker can have', async () => {
     const project = createSourceProject({ specs: false })
     const steps = (count: number): string[] => Array.from({ length: count }, (_, at) => ['--step', `s${at}`]).flat()
-
     const run = await project.cli(['create', '7', 'x', ...steps(101)])
-
-    expect(run.status).toBe(64)
-    expect(run.stderr).toBe('postflight: --step can be given at most 100 times, not "101".\n')
+    expect(run).toMatchObject({ status: 64, stderr: expect.stringContaining('--step can be given at most 100 times') })
     expect(project.snapshot()).toEqual({})
     expect((await project.cli(['create', '7', 'x', ...steps(100)])).status).toBe(0)
   })
@@ -284,9 +209,7 @@ describe.concurrent('create refuses these, and writes nothing:', () => {
     const project = createSourceProject({ specs: name !== 'specs' })
     mkdirSync(join(project.base, 'elsewhere'))
     symlinkSync(join(project.base, 'elsewhere'), project.at(name))
-
     const run = await project.cli(['create', '7', 'x'])
-
     expect(run.status).toBe(73)
     expect(run.stderr).toContain('a link')
     expect(project.snapshot('../elsewhere')).toEqual({})
@@ -297,9 +220,7 @@ describe.concurrent('create refuses these, and writes nothing:', () => {
     mkdirSync(project.at('specs/007_x'))
     if (kind === 'a folder') mkdirSync(project.at('specs/007_x/.postflight-pending'))
     else symlinkSync(project.write('mine.txt', 'precious'), project.at('specs/007_x/.postflight-pending'))
-
     const run = await project.cli(['create', '7', 'x'])
-
     expect(run.status).toBe(65)
     expect(run.stderr).toContain(kind)
     if (kind === 'a link') expect(project.read('mine.txt')).toBe('precious')
@@ -307,34 +228,17 @@ describe.concurrent('create refuses these, and writes nothing:', () => {
 })
 
 describe.concurrent('create learns host session and agent from the environment', () => {
+  const CODEX = { CODEX_SESSION_ID: 's', CODEX_THREAD_ID: 's' }
+  const QWEN = { QWEN_CODE_SESSION_ID: 's', QWEN_CODE_AGENT_ID: 'a' }
+
   it.each([
-    ['nothing', {}, undefined, undefined],
-    ['POSTFLIGHT_HOST_SESSION', { POSTFLIGHT_HOST_SESSION: 's' }, 's', undefined],
-    ['POSTFLIGHT_AGENT', { POSTFLIGHT_HOST_SESSION: 's', POSTFLIGHT_AGENT: 'main' }, 's', 'main'],
-    ['Claude Code', { CLAUDE_CODE_SESSION_ID: 's' }, 's', undefined],
-    ['Codex, main', { CODEX_SESSION_ID: 's', CODEX_THREAD_ID: 's' }, 's', 'main'],
-    ['Codex, a sub-agent', { CODEX_SESSION_ID: 's', CODEX_THREAD_ID: 't' }, 's', 't'],
-    ['Qwen Code', { QWEN_CODE_SESSION_ID: 's', QWEN_CODE_AGENT_ID: 'a' }, 's', 'a'],
-    ['Copilot CLI', { COPILOT_AGENT_SESSION_ID: 's' }, 's', undefined],
-    ['an empty variable', { CLAUDE_CODE_SESSION_ID: '', QWEN_CODE_SESSION_ID: 'q' }, 'q', undefined],
-    ['ours before a host', { POSTFLIGHT_HOST_SESSION: 'p', CLAUDE_CODE_SESSION_ID: 'c' }, 'p', undefined],
-  ] as const)('of %s', async (_name, env, session, agent) => {
+    ['if no option names them', CODEX, [], 's', 'main'],
+    ['but not the agent for the session of an option', QWEN, ['--host-session', 'given'], 'given', undefined],
+  ])('%s', async (_what, env, more, session, agent) => {
     const project = createSourceProject()
-
-    await project.cli(['create', ...SEED_WORDS], { env })
-
-    const marker = readMarker(project)
-    expect([marker.cc_session_id, marker.agent_id]).toEqual([session, agent])
-  })
-
-  it('options override it, and its agent is not combined with another session', async () => {
-    const project = createSourceProject()
-    const env = { POSTFLIGHT_HOST_SESSION: 's', POSTFLIGHT_AGENT: 'a' }
-
-    await project.cli(['create', ...SEED_WORDS, '--host-session', 'given'], { env })
-
-    const marker = readMarker(project)
-    expect([marker.cc_session_id, marker.agent_id]).toEqual(['given', undefined])
+    await project.cli(['create', ...SEED_WORDS, ...more], { env })
+    expect(readMarker(project)).toMatchObject({ cc_session_id: session })
+    expect(readMarker(project).agent_id).toBe(agent)
   })
 })
 
@@ -343,9 +247,7 @@ describe.concurrent('create where a marker is pending', () => {
     const project = createSourceProject()
     await createFor(project, SESSION)
     const before = project.snapshot()
-
     const run = await createFor(project, OTHER_SESSION)
-
     expect(run.status).toBe(1)
     expect(run.stderr).toContain(SESSION)
     expect(run.stderr).toContain('adopt 259_prove_completeness')
@@ -358,9 +260,7 @@ describe.concurrent('create where a marker is pending', () => {
     await createFor(project, SESSION)
     await project.hook(subagentStop())
     const former = readMarker(project)
-
     const run = await createFor(project, OTHER_SESSION, '--force')
-
     expect(run.json()).toMatchObject({ renewed: false, replaced: former.id })
     expect(readMarker(project)).toMatchObject({ cc_session_id: OTHER_SESSION })
     expect(readMarker(project).id).not.toBe(former.id)
@@ -383,11 +283,7 @@ describe.concurrent('create where a marker is pending', () => {
       id: former.id,
       session_id: former.session_id,
       custom: { kept: [1, 2] },
-      steps: [
-        { name: 'one', done: true },
-        { name: 'two', done: false },
-        { name: 'three', done: false },
-      ],
+      steps: ['one', 'two', 'three'].map((name) => ({ name, done: name === 'one' })),
     })
     expect(project.read(SEED_GUARD)).toBe('1\n')
     expect((await project.hook(subagentStop())).answer.reason).toContain('Blocked stop 2 of 3')
@@ -399,9 +295,7 @@ describe.concurrent('create where a marker is pending', () => {
     await project.hook(subagentStop())
     await project.hook(subagentStop())
     const former = readMarker(project)
-
     await project.cli(['create', '259', '--operation', 'plan', '--host-session', SESSION])
-
     expect(readMarker(project)).toMatchObject({ operation: 'plan' })
     expect(readMarker(project).id).not.toBe(former.id)
     expect(project.has(SEED_GUARD)).toBe(false)
@@ -409,27 +303,13 @@ describe.concurrent('create where a marker is pending', () => {
   })
 
   it('of another skill’s session: exits with 1', async () => {
-    const project = createSourceProject()
-    project.marker('259_prove_completeness', { session_id: 'sess_1', operation: 'research' })
+    const project = withMarker({ session_id: 'sess_1', operation: 'research' }, '259_prove_completeness')
     const before = project.snapshot()
-
     const bySkillSession = await project.cli(['create', '259', '--session-id', 'sess_2'])
     const byHostSession = await project.cli(['create', '259', '--host-session', SESSION])
-
     expect([bySkillSession.status, byHostSession.status]).toEqual([1, 1])
     expect(bySkillSession.stderr).toContain('sess_1')
     expect(project.snapshot()).toEqual(before)
-  })
-
-  it('that does not parse: keeps its text', async () => {
-    const project = createSourceProject()
-    project.marker('259_prove_completeness', 'sess_1736700000_abc123')
-
-    const run = await project.cli(['create', ...SEED_WORDS])
-
-    expect(run.status).toBe(0)
-    expect(project.read('specs/259_prove_completeness/.postflight-unparsed')).toBe('sess_1736700000_abc123')
-    expect(readMarker(project)).toMatchObject({ operation: 'research' })
   })
 
   it.each([
@@ -438,21 +318,16 @@ describe.concurrent('create where a marker is pending', () => {
     ['renewed with other steps', ['--step', 'two', '--step', 'three'], ['one']],
     ['replaced for another operation', ['--operation', 'plan', '--step', 'one'], ['one', 'two']],
   ])('names the ticked steps that it drops: %s', async (_what, words, dropped) => {
-    const project = createSourceProject()
     const env = { CLAUDE_CODE_SESSION_ID: SESSION }
-    const create = (...more: string[]) => project.cli(['create', '259', 'x', ...more], { env })
-    const prepare = async (): Promise<void> => {
-      await project.cli(['clear', '259'])
-      await project.cli(['create', '259_x', '--operation', 'research', '--step', 'one', '--step', 'two'], { env })
-      await project.cli(['step', '259', '1'])
-      await project.cli(['step', '259', '2'])
+    const run = async (...more: string[]) => {
+      const project = createSourceProject()
+      const steps = ['--operation', 'research', '--step', 'one', '--step', 'two']
+      await project.cli(['create', '259', 'x', ...steps], { env })
+      for (const number of ['1', '2']) await project.cli(['step', '259', number])
+      return project.cli(['create', '259', ...words, ...more], { env })
     }
-
-    await prepare()
-    const said = (await create(...words)).stdout
-    await prepare()
-    const document = (await create(...words, '--json')).json()
-
+    const said = (await run()).stdout
+    const document = (await run('--json')).json()
     expect(document.dropped_steps).toEqual(dropped)
     const names = dropped.map((name) => `"${name}"`).join(', ')
     if (dropped.length === 0) expect(said).not.toContain('ticked')
@@ -464,32 +339,26 @@ describe.concurrent('create where a marker is pending', () => {
     await createFor(project, SESSION)
     await project.hook(subagentStop())
     await project.hook(subagentStop())
-    await project.shell(`rm -f ${SEED_MARKER}`)
-
+    rmSync(project.at(SEED_MARKER))
     await createFor(project, SESSION)
-
     expect(project.has(SEED_GUARD)).toBe(false)
     expect((await project.hook(subagentStop())).answer.reason).toContain('Blocked stop 1 of 3')
   })
 
   it('many at once make one complete marker, and all but the first renew it', async () => {
     const project = createProject()
-
-    const runs = await Promise.all(Array.from({ length: 8 }, () => createFor(project, SESSION)))
-
+    const runs = await Promise.all(Array.from({ length: 4 }, () => createFor(project, SESSION)))
     const documents = runs.map((run) => run.json())
-    expect(runs.map((run) => run.status)).toEqual(Array(8).fill(0))
+    expect(runs.map((run) => run.status)).toEqual(Array(4).fill(0))
     expect(new Set(documents.map((document) => document.id))).toEqual(new Set([readMarker(project).id]))
-    expect(documents.filter((document) => document.renewed)).toHaveLength(7)
+    expect(documents.filter((document) => document.renewed)).toHaveLength(3)
     expect(Object.keys(project.snapshot('specs/259_prove_completeness'))).toEqual(['.postflight-pending'])
   })
 
   it('many sessions at once: one wins, the others exit with 1', async () => {
     const project = createProject()
-
-    const runs = await Promise.all(['s1', 's2', 's3', 's4'].map((session) => createFor(project, session)))
-
-    expect(runs.map((run) => run.status).sort()).toEqual([0, 1, 1, 1])
+    const runs = await Promise.all(['s1', 's2', 's3'].map((session) => createFor(project, session)))
+    expect(runs.map((run) => run.status).sort()).toEqual([0, 1, 1])
     const winner = runs.find((run) => run.status === 0)
     expect(winner?.json().owner.host_session).toBe(readMarker(project).cc_session_id)
   })
@@ -500,7 +369,6 @@ describe.concurrent('with a umask that takes the right to enter new folders', ()
     const project = createProject({ specs: false })
     const { uid, cli, launcher } = withoutPrivileges(project)
     const payload = JSON.stringify(subagentStop())
-
     const run = await project.shell(
       `umask 177
       node '${cli}' create 259 x --host-session ${SESSION} --agent agent-a --root . &&
@@ -509,7 +377,6 @@ describe.concurrent('with a umask that takes the right to enter new folders', ()
       cat specs/259_x/.postflight-loop-guard`,
       { uid },
     )
-
     expect(run).toMatchObject({ status: 0, stderr: '' })
     expect(run.stdout).toContain('"decision":"block"')
     expect(run.stdout).toMatch(/\n1\n$/)
@@ -521,6 +388,8 @@ const NOTE = (host: string): string =>
   `postflight: no settings file of ${host} starts the hook, so it will probably not hold this session. \`postflight init\` sets it up.\n`
 
 describe.concurrent('create says on stderr that the host of this session does not start the hook', () => {
+  const running = (command: string) => ({ hooks: { Stop: [{ hooks: [{ command }] }] } })
+
   const created = async (project: Project, env: Record<string, string>, ...words: string[]) => {
     const run = await project.cli(['create', '259', 'x', '--agent', 'main', ...words], { env })
     expect(run.status, run.stderr).toBe(0)
@@ -535,16 +404,14 @@ describe.concurrent('create says on stderr that the host of this session does no
     ['Copilot CLI', 'COPILOT_AGENT_SESSION_ID', '.copilot/hooks/postflight-guard.json'],
     ['Qwen Code', 'QWEN_CODE_SESSION_ID', '.qwen/settings.json'],
   ])('on %s (%s), unless %s wires it, in the project, above it or of the user', async (host, variable, file) => {
-    const settings = JSON.stringify({ hooks: { Stop: [{ hooks: [{ command: '/x/hooks/postflight-hook' }] }] } })
+    const settings = JSON.stringify(running('/x/hooks/postflight-hook'))
     const env = { [variable]: SESSION }
     const project = createSourceProject()
     expect(await created(project, env)).toBe(NOTE(host))
     // Permission rules are not the hook.
     project.write(file, '{"permissions":{"allow":["Bash(postflight create *)"]}}')
     expect(await created(project, env)).toBe(NOTE(host))
-
     project.write(file, settings)
-
     expect(await created(project, env)).toBe('')
     const below = createSourceProject({ specs: false })
     below.write(file, settings)
@@ -554,19 +421,14 @@ describe.concurrent('create says on stderr that the host of this session does no
   })
 
   it.each([
-    ['installed for the user', { hooks: { Stop: [{ hooks: [{ command: 'postflight hook' }] }] } }, ''],
-    ['installed on Windows', { hooks: { Stop: [{ hooks: [{ command: 'node "C:\\x\\dist\\hook.js"' }] }] } }, ''],
-    [
-      'a script of their own',
-      { hooks: { Stop: [{ hooks: [{ command: 'node my-webhook.js' }] }] } },
-      NOTE('Claude Code'),
-    ],
+    ['installed for the user', running('postflight hook'), ''],
+    ['installed on Windows', running('node "C:\\x\\dist\\hook.js"'), ''],
+    ['a script of their own', running('node my-webhook.js'), NOTE('Claude Code')],
     ['a plugin that is on', { enabledPlugins: { 'postflight-guard@here': true } }, ''],
     ['a plugin that is off', { enabledPlugins: { 'postflight-guard@here': false } }, NOTE('Claude Code')],
   ])('or not: %s', async (_what, settings, said) => {
     const project = createSourceProject()
     project.write('../home/.claude/settings.json', JSON.stringify(settings, null, 2))
-
     expect(await created(project, { CLAUDE_CODE_SESSION_ID: SESSION })).toBe(said)
   })
 
@@ -582,7 +444,6 @@ describe.concurrent('create says on stderr that the host of this session does no
     seen.write('specs/.postflight/journal.jsonl', `${JSON.stringify({ event: 'block', host_session: SESSION })}\n`)
     const unreadable = createSourceProject()
     mkdirSync(unreadable.at('.claude/settings.json'), { recursive: true })
-
     expect(await created(seen, env)).toBe('')
     expect(await created(unreadable, env)).toBe('')
   })

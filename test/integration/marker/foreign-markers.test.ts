@@ -1,8 +1,10 @@
-import { execFileSync } from 'node:child_process'
+import { rmSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { SESSION, stop, subagentStop } from '../../support/payloads.ts'
+import { git } from '../../stress/tables/git.ts'
+import { SESSION, subagentStop } from '../../support/payloads.ts'
 import { canRun, skipNote } from '../../support/process.ts'
 import { createSourceProject, type Project } from '../../support/project.ts'
+import { PATTERN_MARKER_QUOTED } from '../../unit/builders.ts'
 
 /** Markers that other programs and older skills write, and the commands that they use. */
 
@@ -11,41 +13,15 @@ const FOLDER = 'specs/259_prove_completeness'
 const MARKER = `${FOLDER}/.postflight-pending`
 const GUARD = `${FOLDER}/.postflight-loop-guard`
 
-/** Stage 1 of the pattern's complete example, where bash expands the variables. */
-const STAGE_1 = `
+/** Stage 1 of the pattern. A quoted delimiter keeps bash from expanding variables, so the text is not JSON. */
+const stage1 = (delimiter: string): string => `
 padded_num=$(printf "%03d" "$task_number")
 mkdir -p "specs/\${padded_num}_\${project_name}"
 
-cat > "specs/\${padded_num}_\${project_name}/.postflight-pending" << EOF
-{
-  "session_id": "\${session_id}",
-  "skill": "skill-lean-research",
-  "task_number": \${task_number},
-  "operation": "research",
-  "reason": "Postflight pending: status update, artifact linking, git commit",
-  "created": "$(date -u +%Y-%m-%dT%H:%M:%SZ)",
-  "stop_hook_active": false
-}
-EOF
+cat > "specs/\${padded_num}_\${project_name}/.postflight-pending" << ${delimiter}
+${PATTERN_MARKER_QUOTED}EOF
 `
-
-/** The pattern's first listing. Its quoted delimiter keeps bash from expanding variables, so the text is not JSON. */
-const STAGE_1_QUOTED = `
-padded_num=$(printf "%03d" "$task_number")
-mkdir -p "specs/\${padded_num}_\${project_name}"
-
-cat > "specs/\${padded_num}_\${project_name}/.postflight-pending" << 'EOF'
-{
-  "session_id": "$session_id",
-  "skill": "skill-lean-research",
-  "task_number": $task_number,
-  "operation": "research",
-  "reason": "Postflight pending: status update, artifact linking, git commit",
-  "created": "$(date -u +%Y-%m-%dT%H:%M:%SZ)",
-  "stop_hook_active": false
-}
-EOF
-`
+const STAGE_1 = stage1('EOF')
 
 const STAGE_5 = `
 padded_num=$(printf "%03d" "$task_number")
@@ -69,18 +45,16 @@ describe.concurrent("the pattern's own bash lines", () => {
     ],
     [
       'as first listed',
-      STAGE_1_QUOTED,
+      stage1("'EOF'"),
       /^Postflight operations pending \(the marker specs\/259_prove_completeness\/\.postflight-pending has "\$session_id" in it: the heredoc was quoted, so its variables were not filled in/,
     ],
   ])('make a marker that blocks: %s', async (_what, script, reason) => {
     const project = createSourceProject()
     expect(await bash(project, script)).toMatchObject({ status: 0, stderr: '' })
-
     const first = await project.hook(subagentStop())
     const guard = await bash(project, `cat ${GUARD}`)
     const answers = [first.answer.decision]
     for (let index = 0; index < 3; index++) answers.push((await project.hook(subagentStop())).answer.decision)
-
     expect(first.answer.reason).toMatch(reason)
     expect(guard.stdout).toBe('1\n')
     expect(answers).toEqual(['block', 'block', 'block', undefined])
@@ -92,9 +66,7 @@ describe.concurrent("the pattern's own bash lines", () => {
     await bash(project, STAGE_1)
     await project.hook(subagentStop())
     await project.hook(subagentStop())
-
     await bash(project, STAGE_5)
-
     expect((await project.hook(subagentStop())).stdout).toBe('{}\n')
     await bash(project, STAGE_1)
     expect((await project.hook(subagentStop())).answer.reason).toContain('Blocked stop 1 of 3')
@@ -104,13 +76,9 @@ describe.concurrent("the pattern's own bash lines", () => {
     const project = createSourceProject()
     await bash(project, STAGE_1)
     await project.hook(subagentStop())
-
     const marker = await bash(project, 'find specs -maxdepth 3 -name ".postflight-pending" -type f | head -1')
-    const guard = await bash(
-      project,
-      'guard=$(find specs -maxdepth 3 -name ".postflight-loop-guard" -type f | head -1); cat "$guard"',
-    )
-
+    const find = 'find specs -maxdepth 3 -name ".postflight-loop-guard" -type f | head -1'
+    const guard = await bash(project, `guard=$(${find}); cat "$guard"`)
     expect(marker.stdout).toBe(`${MARKER}\n`)
     expect(guard.stdout).toBe('1\n')
   })
@@ -119,13 +87,11 @@ describe.concurrent("the pattern's own bash lines", () => {
     const project = createSourceProject()
     await bash(project, STAGE_1)
     await project.hook(subagentStop())
-
     const bypass = await bash(
       project,
       `marker_file=$(find specs -maxdepth 3 -name ".postflight-pending" -type f | head -1)
          jq '.stop_hook_active = true' "$marker_file" > marker.json && mv marker.json "$marker_file"`,
     )
-
     expect(bypass).toMatchObject({ status: 0, stderr: '' })
     expect((await project.hook(subagentStop())).stdout).toBe('{}\n')
     expect(project.snapshot(FOLDER)).toEqual({})
@@ -134,11 +100,9 @@ describe.concurrent("the pattern's own bash lines", () => {
   it('and the CLI take turns with one marker', async () => {
     const project = createSourceProject()
     await bash(project, STAGE_1)
-
     const created = await project.cli(['create', '259', '--session-id', BASH_ENV.session_id, '--json'])
     const inspected = await project.cli(['inspect', '--json'])
     await bash(project, STAGE_5)
-
     expect(created.json()).toMatchObject({ renewed: true, task: '259_prove_completeness' })
     expect(inspected.json().markers).toMatchObject([{ skill: 'skill-lean-research', operation: 'research' }])
     expect((await project.cli(['inspect', '--json'])).json().markers).toEqual([])
@@ -147,35 +111,18 @@ describe.concurrent("the pattern's own bash lines", () => {
 
 describe.concurrent('a marker of any other form', () => {
   const MANY_KEYS = Object.fromEntries(Array.from({ length: 3000 }, (_, at) => [`k${at}`, at]))
-  const WRONG_TYPES = {
-    session_id: 7,
-    reason: ['a'],
-    created: false,
-    steps: {},
-    agent_id: [],
-    stop_hook_active: 'true',
-  }
+  const WRONG = { session_id: 7, reason: ['a'], created: false, steps: {}, agent_id: [], stop_hook_active: 'true' }
 
   /** Texts of markers. The flag is true for a JSON object, which may be rewritten. */
   const FORMS: [form: string, content: string | Uint8Array, isObject: boolean][] = [
     ['made by touch', '', false],
     ['a bare id', 'sess_1736700000_abc123\n', false],
-    ['key=value lines', 'session_id=sess_1\noperation=research\n', false],
-    ['YAML', 'session_id: sess_1\nreason: finish\n', false],
     ['a list', '[1, 2]', false],
-    ['a string', '"pending"', false],
-    ['a number', '1736700000', false],
-    ['null', 'null', false],
-    ['half an object', '{"session_id": "sess_1", ', false],
-    ['two objects', '{"a":1}\n{"b":2}\n', false],
-    ['an object with a trailing comma', '{"session_id":"x",}', false],
-    ['an object whose fields have other types', JSON.stringify(WRONG_TYPES), true],
+    ['an object whose fields have other types', JSON.stringify(WRONG), true],
     ['UTF-16', Buffer.from('\ufeff{"reason":"x"}', 'utf16le'), false],
     ['binary', Buffer.from([0, 255, 254, 1, 2, 3, 128]), false],
-    ['NULs', Buffer.alloc(64), false],
     ['longer than any marker', 'x'.repeat(200_000), false],
     ['nested 20,000 deep', '['.repeat(20_000), false],
-    ['an object with a __proto__', '{"__proto__":{"stop_hook_active":true}}', true],
     ['an object of many keys', JSON.stringify(MANY_KEYS), true],
   ]
 
@@ -183,10 +130,8 @@ describe.concurrent('a marker of any other form', () => {
     const project = createSourceProject()
     project.write(MARKER, content)
     const { '.postflight-pending': before } = project.snapshot(FOLDER)
-
     const answers = []
     for (let index = 0; index < 4; index++) answers.push((await project.hook(subagentStop())).answer)
-
     expect(answers.map((answer) => answer.decision)).toEqual(['block', 'block', 'block', undefined])
     expect(answers[0]?.reason).toMatch(/^Postflight operations pending/)
     expect(answers[0]?.reason).toContain('postflight clear 259_prove_completeness')
@@ -195,20 +140,14 @@ describe.concurrent('a marker of any other form', () => {
 
   const UNREADABLE = FORMS.filter(([, content, isObject]) => !isObject && content.length > 0)
   it.each(UNREADABLE)('is never deleted without a copy: %s', async (_form, content) => {
-    for (const words of [
-      ['clear', '259'],
-      ['bypass', '259'],
-      ['adopt', '259', '--host-session', SESSION],
-      ['create', '259', '--force', '--operation', 'plan'],
-    ]) {
+    const adopt = `adopt 259 --host-session ${SESSION}`
+    for (const line of ['clear 259', 'bypass 259', adopt, 'create 259 --operation plan']) {
       const project = createSourceProject()
       project.write(MARKER, content)
       const { '.postflight-pending': before } = project.snapshot(FOLDER)
-
-      const run = await project.cli(words)
-
+      const run = await project.cli(line.split(' '))
       expect(run.status).toBe(0)
-      expect(project.snapshot(FOLDER)['.postflight-unparsed'], words.join(' ')).toBe(before)
+      expect(project.snapshot(FOLDER)['.postflight-unparsed'], line).toBe(before)
     }
   })
 
@@ -216,37 +155,16 @@ describe.concurrent('a marker of any other form', () => {
     const project = createSourceProject()
     project.write(MARKER, 'sess_1')
     for (let index = 0; index < 4; index++) await project.hook(subagentStop())
-
     await project.cli(['clear', '259'])
-
     expect(project.snapshot(FOLDER)).toEqual({ '.postflight-unparsed': 'sess_1' })
   })
 
   it('blocks in specs/ itself, the old global place', async () => {
     const project = createSourceProject()
     project.write('specs/.postflight-pending', 'sess_1\n')
-
     const { answer } = await project.hook(subagentStop())
-    await project.shell('rm -f specs/.postflight-pending specs/.postflight-loop-guard')
-
+    for (const name of ['pending', 'loop-guard']) rmSync(project.at(`specs/.postflight-${name}`))
     expect(answer.reason).toContain('postflight clear .')
-    expect((await project.hook(subagentStop())).stdout).toBe('{}\n')
-  })
-
-  it('does not block a main conversation', async () => {
-    const project = createSourceProject()
-    project.write(MARKER, '')
-
-    expect((await project.hook(stop())).stdout).toBe('{}\n')
-    expect(project.has(GUARD)).toBe(false)
-  })
-
-  it('keeps the count that an older shell hook wrote', async () => {
-    const project = createSourceProject()
-    project.write(MARKER, '')
-    project.write(GUARD, '2')
-
-    expect((await project.hook(subagentStop())).answer.reason).toContain('Blocked stop 3 of 3')
     expect((await project.hook(subagentStop())).stdout).toBe('{}\n')
   })
 })
@@ -256,13 +174,8 @@ describe.concurrent("a skill's `git add -A` in the middle of its postflight", ()
     const project = createSourceProject({ git: false })
     project.marker('259_prove_completeness', { cc_session_id: SESSION, agent_id: 'agent-a' })
     await project.hook(subagentStop())
-    const env = { PATH: process.env.PATH, HOME: project.home, GIT_CONFIG_NOSYSTEM: '1' }
-    const git = (...words: string[]): string =>
-      execFileSync('git', words, { cwd: project.dir, encoding: 'utf8', stdio: 'pipe', env })
-
-    git('init', '--quiet')
-    git('add', '-A')
-
-    expect(git('ls-files').trim().split('\n')).toEqual([GUARD, MARKER])
+    git(project.dir, 'init', '--quiet')
+    git(project.dir, 'add', '-A')
+    expect(git(project.dir, 'ls-files').trim().split('\n')).toEqual([GUARD, MARKER])
   })
 })

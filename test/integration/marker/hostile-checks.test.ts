@@ -14,21 +14,15 @@ import {
   structuredAnswer,
   subagentStop,
 } from '../../support/payloads.ts'
-import { createSourceProject, hoursAgo, type Project } from '../../support/project.ts'
+import { createSourceProject, hoursAgo } from '../../support/project.ts'
 
 /** A repository full of commands, none of which may ever run. Each one would make a canary. */
 
 const ENV = { CLAUDE_CODE_SESSION_ID: SESSION }
 const IDS = ['pf_aaaaaaaaaaaa', 'pf_bbbbbbbbbbbb', 'pf_cccccccccccc', 'pf_dddddddddddd']
 
-interface Hostile {
-  readonly project: Project
-  /** The commands that ran. */
-  readonly ran: () => string[]
-}
-
-/** A project as it comes with a clone: markers, runs, definitions and receipts with commands. */
-async function hostileProject(): Promise<Hostile> {
+/** A project as it comes with a clone: markers, runs, definitions and receipts with commands; and the commands that ran. */
+async function hostileProject() {
   const project = createSourceProject()
   const canaries = join(project.base, 'canaries')
   mkdirSync(canaries)
@@ -40,14 +34,9 @@ async function hostileProject(): Promise<Hostile> {
   project.marker('001_unowned', { id: unowned, created, session_id: 'sess_1', operation: 'work', ...both('unowned') })
   const outer = { cc_session_id: 'outer', owner_from: 'environment' }
   project.marker('002_inherited', { id: inherited, created, ...outer, ...both('inherited') })
-  project.marker('003_foreign', {
-    id: foreign,
-    created,
-    cc_session_id: OTHER_SESSION,
-    agent_id: 'main',
-    ...both('foreign'),
-  })
-  const spent = { id: abandoned, created, cc_session_id: OTHER_SESSION, outcome: 'capped' }
+  const others = { created, cc_session_id: OTHER_SESSION }
+  project.marker('003_foreign', { id: foreign, agent_id: 'main', ...others, ...both('foreign') })
+  const spent = { id: abandoned, outcome: 'capped', ...others }
   project.write('specs/004_abandoned/.postflight-abandoned', JSON.stringify({ ...spent, ...both('abandoned') }))
   project.write('specs/done.yaml', `done: [{ when: "**", check: ${JSON.stringify(touch('done').run)} }]`)
   const check = { ...touch('flow'), files: ['**'] }
@@ -70,24 +59,10 @@ async function hostileProject(): Promise<Hostile> {
 
 /** Every command, without the options that ask for running: `--run-checks` and `--trust`. */
 const COMMANDS: readonly string[] = [
-  ...[
-    'status',
-    'statusline',
-    'report --html report.html',
-    'completion zsh',
-    'complete -- clear 0',
-    'inspect',
-    'doctor',
-    'explain',
-    'logs',
-    'init --yes',
-    'install',
-    'uninstall',
-    'clear --all',
-    'clear --orphaned',
-  ],
-  ...['clear --all --unchecked', 'clear --all --dry-run', 'bypass --all'],
-  ...['done', 'done --list', 'done --all', 'trust'],
+  ...['status', 'statusline', 'inspect', 'doctor', 'report --html report.html', 'completion zsh'],
+  ...['explain', 'logs', 'init --yes', 'install', 'uninstall', 'done', 'done --list', 'done --all', 'trust'],
+  'complete -- clear 0',
+  ...['clear --all', 'clear --orphaned', 'clear --all --unchecked', 'clear --all --dry-run', 'bypass --all'],
   ...['001', '002', '003', '004'].flatMap((task) => [
     ...[`create ${task} --session-id sess_1`, `create ${task} --operation work`, `create ${task} --force`],
     ...[`clear ${task}`, `step ${task} one`, `step ${task} one --undo`, `wait ${task} --for x`, `bypass ${task}`],
@@ -138,23 +113,19 @@ describe('a repository full of commands', () => {
 
   it('runs none of them after any event of the hook, and its markers are not claimed with their checks', async () => {
     const { project, ran } = await hostileProject()
-
     for (const { payload, words = [] } of EVENTS) await project.hook(payload, { words, env: ENV })
     for (const task of ['001', '002', '003', '004']) {
       await project.cli(['step', task, 'one'], { env: ENV })
       await project.cli(['clear', task], { env: ENV })
     }
-
     expect(ran()).toEqual([])
   })
 
   it('would run them if asked to, so that the canaries prove something', async () => {
     const { project, ran } = await hostileProject()
-
     await project.cli(['clear', '--all', '--run-checks'], { env: ENV })
     await project.cli(['workflow', 'resume', '005', '--trust'], { env: ENV })
     await project.cli(['workflow', 'check', '005'], { env: ENV })
-
     expect(ran().sort()).toEqual(['flow', 'foreign', 'foreign step', 'inherited', 'inherited step'])
   })
 })

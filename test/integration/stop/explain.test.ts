@@ -2,21 +2,14 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { OTHER_SESSION, SESSION, sessionStart, stop, structuredAnswer, subagentStop } from '../../support/payloads.ts'
-import { createSourceProject, hoursAgo, type JsonDocument, type Project } from '../../support/project.ts'
+import { createSourceProject, hoursAgo, type JsonDocument, type Project, withMarker } from '../../support/project.ts'
 
-const OWNED = {
-  cc_session_id: SESSION,
-  agent_id: 'agent-a',
-  reason: 'pending',
-  operation: 'research',
-  // An age in hours is the same for both processes that are compared.
-  created: hoursAgo(2),
-}
+/** Its age in hours is the same for both programs that are compared. */
+const OWNED = { cc_session_id: SESSION, agent_id: 'agent-a', operation: 'research', created: hoursAgo(2) }
 
 /** A marker for each row of the table. */
 function everyRow(): Project {
-  const project = createSourceProject()
-  project.marker('001_bypassed', { ...OWNED, stop_hook_active: true })
+  const project = withMarker({ ...OWNED, stop_hook_active: true }, '001_bypassed')
   project.marker('002_other_session', { ...OWNED, cc_session_id: OTHER_SESSION })
   project.marker('004_expired', { created: hoursAgo(25) })
   project.marker('005_main', { ...OWNED, agent_id: 'main' })
@@ -40,9 +33,7 @@ function rowsOf(document: JsonDocument): unknown[] {
 describe.concurrent('explain', () => {
   it('names for each marker the row of the table that decides, at a sub-agent’s stop', async () => {
     const project = everyRow()
-
     const run = await explainPayload(project, subagentStop())
-
     expect(rowsOf(run.json())).toEqual([
       ['001_bypassed', 1, 'bypassed', 'allow'],
       ['002_other_session', 2, 'other-session', 'allow'],
@@ -62,10 +53,8 @@ describe.concurrent('explain', () => {
   it('and at the main conversation’s stop', async () => {
     const project = everyRow()
     const running = [{ id: 'b', type: 'subagent', status: 'running' }]
-
     const plain = await explainPayload(project, stop())
     const waiting = await explainPayload(project, stop({ background_tasks: running }))
-
     expect(rowsOf(plain.json())).toContainEqual(['005_main', 8, 'block', 'block'])
     expect(rowsOf(plain.json())).toContainEqual(['006_unowned', 3, 'unowned-stop', 'allow'])
     expect(rowsOf(waiting.json())).toContainEqual(['005_main', 6, 'background', 'allow'])
@@ -73,13 +62,9 @@ describe.concurrent('explain', () => {
 
   it('answers the call of a tool that ends the turn as the hook does', async () => {
     const project = everyRow()
-
     const main = await explainPayload(project, structuredAnswer())
-    const agent = await explainPayload(
-      project,
-      structuredAnswer({ agent_id: 'agent-a', agent_type: 'workflow-subagent' }),
-    )
-
+    const inAgent = { agent_id: 'agent-a', agent_type: 'workflow-subagent' }
+    const agent = await explainPayload(project, structuredAnswer(inAgent))
     expect(rowsOf(main.json())).toContainEqual(['005_main', 8, 'block', 'block'])
     expect(rowsOf(agent.json())).toContainEqual(['008_mine', 8, 'block', 'block'])
     const { hookSpecificOutput } = main.json().answer
@@ -90,10 +75,8 @@ describe.concurrent('explain', () => {
   it('writes nothing', async () => {
     const project = everyRow()
     const before = project.snapshot()
-
     await explainPayload(project, subagentStop())
     await project.cli(['explain'])
-
     expect(project.snapshot()).toEqual(before)
   })
 
@@ -108,71 +91,50 @@ describe.concurrent('explain', () => {
   ])('predicts exactly the hook’s answer to %s', async (_what, payload) => {
     const project = everyRow()
     const explained = await explainPayload(project, { cwd: project.dir, ...payload })
-
     const run = await project.hook(payload)
-
     expect(explained.json().answer).toEqual(run.answer)
   })
 
-  it('predicts exactly the text for a session that starts, with its markers and runs', async () => {
+  it('predicts exactly the text for a session that starts, which is not a stop, with its markers and runs', async () => {
     const project = everyRow()
+    project.write('specs/010_given_up/.postflight-abandoned', JSON.stringify(OWNED))
     project.write('flow.json', JSON.stringify({ name: 'flow', phases: [{ id: 'a', prompt: 'p', artifact: 'a.txt' }] }))
     const started = await project.cli(['workflow', 'start', '9', 'flow', '--definition', 'flow.json'])
     expect(started.status, started.stderr).toBe(0)
     const contextOf = ({ hookSpecificOutput }: JsonDocument): string =>
       // The age of the run may differ.
       hookSpecificOutput.additionalContext.replace(/(009_flow.*), \d+ \w+ old/, '$1')
-
-    const explained = await explainPayload(project, sessionStart('startup', { cwd: project.dir }))
-    const run = await project.hook(sessionStart('startup'))
-
-    expect(contextOf(explained.json().answer)).toContain('009_flow, flow: a running workflow')
-    expect(contextOf(explained.json().answer)).toBe(contextOf(run.answer))
+    const payload = sessionStart('startup', { cwd: project.dir })
+    const document = (await explainPayload(project, payload)).json()
+    const shown = await project.cli(['explain', '--payload', '-'], { input: JSON.stringify(payload) })
+    const run = await project.hook(payload)
+    expect(document).toMatchObject({ why: expect.stringContaining('not a stop event'), markers: [] })
+    expect(contextOf(document.answer)).toContain('009_flow, flow: a running workflow')
+    expect(contextOf(document.answer)).toContain('010_given_up')
+    expect(contextOf(document.answer)).toBe(contextOf(run.answer))
+    expect(shown.stdout).toContain('010_given_up')
   })
 
   it.each([
-    ['a marker without continuations left', '007_spent', '3\n'],
-    ['a marker that cannot be counted', '007_spent', undefined],
-  ])('predicts exactly the notice that Claude Code gets for %s', async (_what, name, spent) => {
-    const project = createSourceProject()
-    project.marker(name, OWNED)
-    if (spent === undefined) project.write(`specs/${name}/.postflight-loop-guard/x`, '')
-    else project.write(`specs/${name}/.postflight-loop-guard`, spent)
+    ['a marker without continuations left', '', '3\n'],
+    ['a marker that cannot be counted', '/x', ''],
+  ])('predicts exactly the notice that Claude Code gets for %s', async (_what, below, text) => {
+    const project = withMarker(OWNED, '007_spent')
+    project.write(`specs/007_spent/.postflight-loop-guard${below}`, text)
     const env = { CLAUDECODE: '1' }
     const payload = subagentStop({ cwd: project.dir })
     const explained = await explainPayload(project, payload, env)
     const shown = await explainPayload(project, payload, env, [])
-
     const run = await project.hook(subagentStop(), { env })
-
-    expect(run.answer).toEqual({ systemMessage: expect.stringContaining(name) })
+    expect(run.answer).toEqual({ systemMessage: expect.stringContaining('007_spent') })
     expect(explained.json().answer).toEqual(run.answer)
     expect(shown.stdout).toContain('notice to the user: postflight-guard:')
   })
 
   it('names a host that ignores the answer', async () => {
     const project = everyRow()
-
     const run = await explainPayload(project, subagentStop(), { FACTORY_PROJECT_DIR: project.dir })
-
     expect(run.json()).toMatchObject({ why: expect.stringContaining('droid'), markers: [], answer: {} })
-  })
-
-  it('reports that the event is not a stop, and shows the text for a starting session', async () => {
-    const project = everyRow()
-    project.write('specs/010_given_up/.postflight-abandoned', JSON.stringify(OWNED))
-    const payload = sessionStart('startup', { cwd: project.dir })
-
-    const explained = await explainPayload(project, payload)
-    const shown = await project.cli(['explain', '--payload', '-'], { input: JSON.stringify(payload) })
-    const run = await project.hook(payload)
-
-    expect(explained.json()).toMatchObject({ why: expect.stringContaining('not a stop event'), markers: [] })
-    expect(run.answer).toMatchObject({
-      hookSpecificOutput: { additionalContext: expect.stringContaining('010_given_up') },
-    })
-    expect(explained.json().answer).toEqual(run.answer)
-    expect(shown.stdout).toContain('010_given_up')
   })
 
   it('prints commands with --root where the agent’s folder does not lead to the root, as the hook does', async () => {
@@ -180,64 +142,38 @@ describe.concurrent('explain', () => {
     const elsewhere = createSourceProject()
     const env = { POSTFLIGHT_ROOT: project.dir }
     const payload = subagentStop({ cwd: elsewhere.dir })
-
     const explained = await explainPayload(project, payload, env)
     const run = await project.hook(payload, { env })
-
     expect(run.answer).toMatchObject({ decision: 'block' })
     expect(explained.json().answer).toEqual(run.answer)
   })
 
   it('prints lines for people, without control characters', async () => {
-    const project = createSourceProject()
-    project.marker('001_\u001b[31mred', { ...OWNED, reason: '\u001b[2Jpending' })
-
+    const project = withMarker({ ...OWNED, reason: '\u001b[2Jpending' }, '001_\u001b[31mred')
     const run = await explainPayload(project, subagentStop(), {}, [])
-
     expect(run.stdout).toContain(`SubagentStop of session ${SESSION}, agent agent-a`)
     expect(run.stdout).toContain('row 8, block: the postflight is pending')
     expect(run.stdout).toContain('answer: block')
     expect(run.stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/)
   })
 
-  it('reads the payload from a file', async () => {
-    const project = everyRow()
-    project.write('payload.json', JSON.stringify(stop()))
-
-    const run = await project.cli(['explain', '--payload', 'payload.json', '--json'])
-
-    expect(run.json().payload.event).toBe('Stop')
-  })
-
   it.each([
-    ['not JSON', 'garbage', 65],
-    ['a list', '[]', 65],
-    ['half an object', '{"a":', 65],
-  ])('refuses a payload that is %s', async (_what, text, status) => {
+    ['is not JSON', 'garbage', 'the payload is not JSON'],
+    ['is a list', '[]', 'the payload is '],
+    ['does not exist', undefined, 'payload.json does not exist: check the path.'],
+  ])('refuses a payload file that %s', async (_what, text, said) => {
     const project = createSourceProject()
-    project.write('payload.json', text)
-
+    if (text !== undefined) project.write('payload.json', text)
     const run = await project.cli(['explain', '--payload', 'payload.json'])
-
-    expect(run.status).toBe(status)
-    expect(run.stderr).toMatch(/^postflight: the payload is [^\n]+\n$/)
-  })
-
-  it('refuses a payload file that does not exist', async () => {
-    const project = createSourceProject()
-
-    const run = await project.cli(['explain', '--payload', 'nowhere.json'])
-
     expect(run.status).toBe(65)
-    expect(run.stderr).toBe('postflight: nowhere.json does not exist: check the path.\n')
+    expect(run.stderr).toMatch(/^postflight: [^\n]+\n$/)
+    expect(run.stderr).toContain(said)
   })
 
   it('names the stop that it assumes without a payload', async () => {
     const project = createSourceProject()
-
     const without = await project.cli(['explain'])
     const empty = await project.cli(['explain', '--payload', '-'], { input: '{}' })
-
     expect(without.stdout).toMatch(
       /^To explain a stop, pipe [^\n]*--payload[^\n]*:\n[\s\S]*:\n\nSubagentStop of session \(unknown\)/,
     )
@@ -245,20 +181,16 @@ describe.concurrent('explain', () => {
   })
 
   it('gives an example that can be pasted, and that explains the stop of a marker here', async () => {
-    const project = createSourceProject()
-    project.marker('259_x', { cc_session_id: SESSION, agent_id: 'main', created: hoursAgo(0) })
-
+    const project = withMarker({ cc_session_id: SESSION, agent_id: 'main', created: hoursAgo(0) })
     const { stdout } = await project.cli(['explain'])
     const [, body = ''] = /^ {2}echo '(.*)' \| postflight explain --payload -$/m.exec(stdout) ?? []
     const pasted = await project.cli(['explain', '--payload', '-'], { input: body })
-
     expect(pasted.stdout).toContain(`Stop of session ${SESSION}`)
     expect(pasted.stdout).toContain('answer: block')
   })
 
   it('reports that no root was found', async () => {
     const project = createSourceProject({ specs: false })
-
     expect((await project.cli(['explain'])).stdout).toContain('no start folder leads to a specs/ folder')
   })
 })
