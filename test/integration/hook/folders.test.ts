@@ -25,14 +25,16 @@ function git(project: Project, cwd: string, ...words: string[]): void {
   })
 }
 
-/** A project with a git repository and one commit. */
-function createRepository(): Project {
+/** A project with a git repository and one commit, and a worktree of it. */
+function withWorktree(): { project: Project; worktree: string; env: Record<string, string> } {
   const project = createProject({ git: false })
   git(project, project.dir, 'init', '--quiet')
   project.write('README', 'hello\n')
   git(project, project.dir, 'add', 'README')
   git(project, project.dir, 'commit', '--quiet', '-m', 'first')
-  return project
+  const worktree = '.claude/worktrees/agent-a'
+  git(project, project.dir, 'worktree', 'add', '--quiet', project.at(worktree), '-b', 'agent-a')
+  return { project, worktree, env: { CLAUDE_PROJECT_DIR: project.dir } }
 }
 
 describe.concurrent('the hook finds the marker', () => {
@@ -41,66 +43,39 @@ describe.concurrent('the hook finds the marker', () => {
     project.marker('259_x', OWNED)
     const cwd = project.at('src', 'deep', 'er')
     mkdirSync(cwd, { recursive: true })
-
     const { answer } = await project.hook(subagentStop(), { cwd })
-
     expect(answer.decision).toBe('block')
     expect(answer.reason).toMatch(/clear the marker: postflight clear 259_x\n/)
     expect(project.read(GUARD)).toBe('1\n')
   })
 
-  it.each([
-    'with spaces in it',
-    'Übung – ümlaute é',
-    `qu'ote "double" $HOME \`x\``,
-    '-dash',
-    'new\nline',
-    '[a]*?',
-    'ü\u0301',
-  ])('in a folder called %j', async (name) => {
+  // The shells' part of more names is in launcher.test.ts.
+  it.each([`qu'ote "double" $HOME \`x\``, '-dash', 'new\nline'])('in a folder called %j', async (name) => {
     const project = createProject({ name })
     project.marker('259_x', OWNED)
     mkdirSync(project.at('a folder'))
-
-    const { answer } = await project.hook(subagentStop(), { cwd: project.at('a folder') })
-
-    expect(answer.decision).toBe('block')
+    expect((await project.hook(subagentStop(), { cwd: project.at('a folder') })).answer.decision).toBe('block')
   })
 
   it("from a worktree, by the host's project variable, and prints the command with --root", async () => {
-    const project = createRepository()
-    const worktree = project.at('.claude', 'worktrees', 'agent-a')
-    git(project, project.dir, 'worktree', 'add', '--quiet', worktree, '-b', 'agent-a')
+    const { project, worktree, env } = withWorktree()
     project.marker('259_x', OWNED)
-
-    const { answer } = await project.hook(subagentStop(), { cwd: worktree, env: { CLAUDE_PROJECT_DIR: project.dir } })
-
-    expect(answer.decision).toBe('block')
+    const { answer } = await project.hook(subagentStop(), { cwd: project.at(worktree), env })
     expect(answer.reason).toContain(`postflight clear 259_x --root ${project.dir}\n`)
   })
 
   it('in a worktree of its own, though the project variable names the main checkout', async () => {
-    const project = createRepository()
-    const worktree = project.at('.claude', 'worktrees', 'agent-a')
-    git(project, project.dir, 'worktree', 'add', '--quiet', worktree, '-b', 'agent-a')
-    mkdirSync(join(worktree, 'specs', '259_x'), { recursive: true })
-    writeFileSync(join(worktree, 'specs', '259_x', '.postflight-pending'), JSON.stringify(OWNED))
-    const env = { CLAUDE_PROJECT_DIR: project.dir }
-
-    expect((await project.hook(subagentStop(), { cwd: worktree, env })).answer.decision).toBe('block')
+    const { project, worktree, env } = withWorktree()
+    project.write(`${worktree}/specs/259_x/.postflight-pending`, JSON.stringify(OWNED))
+    expect((await project.hook(subagentStop(), { cwd: project.at(worktree), env })).answer.decision).toBe('block')
     expect((await project.hook(subagentStop(), { env })).answer).toEqual({})
   })
 
   it('in worktree and main checkout: both are listed, each with a command that finds it', async () => {
-    const project = createRepository()
-    const worktree = project.at('wt')
-    git(project, project.dir, 'worktree', 'add', '--quiet', worktree, '-b', 'agent-a')
-    mkdirSync(join(worktree, 'specs', '001_here'), { recursive: true })
-    writeFileSync(join(worktree, 'specs', '001_here', '.postflight-pending'), JSON.stringify(OWNED))
+    const { project, worktree, env } = withWorktree()
+    project.write(`${worktree}/specs/001_here/.postflight-pending`, JSON.stringify(OWNED))
     project.marker('002_there', OWNED)
-
-    const { answer } = await project.hook(subagentStop(), { cwd: worktree, env: { CLAUDE_PROJECT_DIR: project.dir } })
-
+    const { answer } = await project.hook(subagentStop(), { cwd: project.at(worktree), env })
     expect(answer.reason).toContain('postflight clear 001_here\n')
     expect(answer.reason).toContain(`postflight clear 002_there --root ${project.dir}\n`)
   })
@@ -109,9 +84,7 @@ describe.concurrent('the hook finds the marker', () => {
     const project = createSourceProject()
     // droid ignores the answer to a SubagentStop, so here a main conversation stops.
     project.marker('259_x', { ...OWNED, agent_id: 'main' })
-
     const { answer } = await project.hook(stop(), { cwd: project.home, env: { [name]: project.dir } })
-
     expect(answer.decision).toBe('block')
   })
 
@@ -120,9 +93,7 @@ describe.concurrent('the hook finds the marker', () => {
     const other = createSourceProject()
     project.marker('259_x', OWNED)
     other.marker('001_other', { ...OWNED, cc_session_id: 'elsewhere' })
-
     const { answer } = await project.hook(subagentStop({ cwd: project.dir }), { cwd: other.dir })
-
     expect(answer.decision).toBe('block')
   })
 
@@ -131,16 +102,9 @@ describe.concurrent('the hook finds the marker', () => {
     project.marker('259_x', OWNED)
     const link = join(project.base, 'link')
     symlinkSync(project.dir, link)
-
-    const { answer } = await project.hook(subagentStop({ cwd: link }), {
-      cwd: link,
-      env: {
-        CLAUDE_PROJECT_DIR: link,
-        QWEN_PROJECT_DIR: `${project.dir}/`,
-        POSTFLIGHT_ROOT: `${project.dir}/specs/..`,
-      },
-    })
-
+    const [QWEN_PROJECT_DIR, POSTFLIGHT_ROOT] = [`${project.dir}/`, `${project.dir}/specs/..`]
+    const env = { CLAUDE_PROJECT_DIR: link, QWEN_PROJECT_DIR, POSTFLIGHT_ROOT }
+    const { answer } = await project.hook(subagentStop({ cwd: link }), { cwd: link, env })
     expect(answer.reason?.match(/Task 259_x/g)).toHaveLength(1)
     expect(project.read(GUARD)).toBe('1\n')
   })
@@ -156,7 +120,6 @@ describe.concurrent('the hook finds the marker', () => {
   ])('in %s', async (_where, task) => {
     const project = createSourceProject()
     project.marker(task, OWNED)
-
     expect((await project.hook(subagentStop())).answer.decision).toBe('block')
   })
 
@@ -165,7 +128,6 @@ describe.concurrent('the hook finds the marker', () => {
     project.marker('259_x', OWNED)
     mkdirSync(project.at('src'))
     symlinkSync(project.home, project.at('src', 'specs'))
-
     expect((await project.hook(subagentStop(), { cwd: project.at('src') })).answer.decision).toBe('block')
   })
 })
@@ -181,13 +143,9 @@ describe.concurrent('a specs/ that is a repository of its own', () => {
   it.each(['folder', 'file'] as const)('with .git as a %s: the hook that starts inside it blocks', async (gitEntry) => {
     const project = createNested(gitEntry)
     project.marker('259_x', OWNED)
-
     for (const program of [undefined, [`${project.base}/bin/node`, HOOK_BUNDLE] as const]) {
-      const { answer } = await project.hook(subagentStop(), {
-        cwd: project.at('specs', '259_x'),
-        ...(program && { program }),
-      })
-
+      const cwd = project.at('specs', '259_x')
+      const { answer } = await project.hook(subagentStop(), { cwd, ...(program && { program }) })
       expect(answer.reason).toContain('clear the marker: postflight clear 259_x\n')
     }
   })
@@ -195,10 +153,8 @@ describe.concurrent('a specs/ that is a repository of its own', () => {
   it('is where commands that start inside it find the project', async () => {
     const project = createNested('folder')
     const options = { cwd: project.at('specs') }
-
     const created = await project.cli(['create', '259', 'x', '--json'], options)
     const cleared = await project.cli(['clear', '259'], { cwd: project.at('specs', '259_x') })
-
     expect(created.json().path).toBe(project.at('specs/259_x/.postflight-pending'))
     expect(cleared.stdout).toMatch(/^cleared /)
     expect(project.has('specs/specs')).toBe(false)
@@ -208,52 +164,37 @@ describe.concurrent('a specs/ that is a repository of its own', () => {
     const project = createProject({ specs: false })
     mkdirSync(join(project.base, 'elsewhere', '.git'), { recursive: true })
     symlinkSync(join(project.base, 'elsewhere'), project.at('specs'))
-
     const run = await project.cli(['create', '259', 'x', '--root', project.at('specs')])
-
     expect(run).toMatchObject({ status: 73, stderr: expect.stringContaining('is a link, but must be a real folder') })
     expect(readdirSync(join(project.base, 'elsewhere'))).toEqual(['.git'])
-  })
-
-  it('does not end the search for a folder of another name', async () => {
-    const project = createSourceProject()
-    project.marker('259_x', OWNED)
-    mkdirSync(project.at('my-specs', '.git'), { recursive: true })
-
-    expect((await project.hook(subagentStop(), { cwd: project.at('my-specs') })).stdout).toBe('{}\n')
   })
 })
 
 describe.concurrent('a marker that two roots lead to', () => {
   /** A project with another root below its specs/, and the place of a marker that both of them find. */
-  const createNested = (): { project: Project; task: string; env: Record<string, string>; cwd: string } => {
-    const project = createProject()
+  const createNested = (create = createSourceProject) => {
+    const project = create()
     project.marker('specs/259_x', OWNED)
-    return { project, task: '259_x', env: { POSTFLIGHT_ROOT: project.dir }, cwd: project.at('specs') }
+    return { project, env: { POSTFLIGHT_ROOT: project.dir }, cwd: project.at('specs') }
   }
 
   it('is blocked three times, each stop counted once, with one entry in the reason', async () => {
-    const { project, task, env, cwd } = createNested()
-    const guard = `specs/specs/${task}/.postflight-loop-guard`
-
+    const { project, env, cwd } = createNested(createProject)
     for (const count of [1, 2, 3]) {
       const { answer } = await project.hook(subagentStop(), { cwd, env })
-
       expect(answer.reason?.match(/Task .*259_x/g)).toHaveLength(1)
       expect(answer.reason).toContain(`Blocked stop ${count} of 3`)
-      expect(project.read(guard)).toBe(`${count}\n`)
+      expect(project.read('specs/specs/259_x/.postflight-loop-guard')).toBe(`${count}\n`)
     }
     expect((await project.hook(subagentStop(), { cwd, env })).answer.decision).toBe(undefined)
-    expect(project.has(`specs/specs/${task}/.postflight-abandoned`)).toBe(true)
+    expect(project.has('specs/specs/259_x/.postflight-abandoned')).toBe(true)
   })
 
   it('is listed once by explain and when a session starts', async () => {
     const { project, env, cwd } = createNested()
     project.write('payload.json', JSON.stringify({ ...subagentStop(), cwd }))
-
     const explained = await project.cli(['explain', '--payload', project.at('payload.json'), '--json'], { cwd, env })
     const { answer } = await project.hook(sessionStart('startup'), { cwd, env, words: ['SessionStart'] })
-
     expect(explained.json().roots).toEqual([project.dir, project.at('specs')])
     expect(explained.json().markers).toHaveLength(1)
     expect(answer.hookSpecificOutput?.additionalContext.match(/259_x: pending/g)).toHaveLength(1)
@@ -262,18 +203,14 @@ describe.concurrent('a marker that two roots lead to', () => {
   it('as the marker of specs/ itself is counted once', async () => {
     const project = createSourceProject()
     project.marker('feature-y/specs', OWNED)
-
     await project.hook(subagentStop(), { cwd: project.at('specs/feature-y'), env: { CLAUDE_PROJECT_DIR: project.dir } })
-
     expect(project.read('specs/feature-y/specs/.postflight-loop-guard')).toBe('1\n')
   })
 
   it('does not hide a marker of the same task in another root', async () => {
     const { project, env, cwd } = createNested()
     project.marker('259_x', OWNED)
-
     const { answer } = await project.hook(subagentStop(), { cwd, env })
-
     expect(answer.reason?.match(/Task .*259_x/g)).toHaveLength(2)
   })
 
@@ -299,27 +236,20 @@ describe.concurrent('a marker that two roots lead to', () => {
 describe.concurrent('the hook finds nothing', () => {
   it('without a specs/ folder', async () => {
     const project = createProject({ specs: false })
-
     expect(await project.hook(subagentStop())).toMatchObject({ stdout: '{}\n', stderr: '' })
     expect(project.snapshot()).toEqual({})
   })
 
-  it('above the repository’s top', async () => {
-    const project = createProject()
-    project.marker('259_x', OWNED)
-    mkdirSync(project.at('vendored', '.git'), { recursive: true })
-
-    expect((await project.hook(subagentStop(), { cwd: project.at('vendored') })).stdout).toBe('{}\n')
-  })
-
-  it.each([
-    ['in a folder of a task folder', '259_x/sub'],
-    ['three folders below specs/', 'a/b/c'],
-  ])('%s', async (_where, task) => {
+  it.each<[string, string, string, string[]?]>([
+    ['above the repository’s top', '259_x', 'vendored', ['vendored/.git']],
+    ['above a repository whose name only ends with specs', '259_x', 'my-specs', ['my-specs/.git']],
+    ['in a folder of a task folder', '259_x/sub', '.'],
+    ['three folders below specs/', 'a/b/c', '.'],
+  ])('%s', async (_where, task, cwd, folders = []) => {
     const project = createSourceProject()
     project.marker(task, OWNED)
-
-    expect((await project.hook(subagentStop())).stdout).toBe('{}\n')
+    for (const folder of folders) mkdirSync(project.at(folder), { recursive: true })
+    expect((await project.hook(subagentStop(), { cwd: project.at(cwd) })).stdout).toBe('{}\n')
   })
 
   it.each(['specs', 'task folder'])('behind a %s that is a link', async (what) => {
@@ -343,13 +273,8 @@ describe.concurrent('the hook finds nothing', () => {
   ])('by a project variable that %s, and still uses the others', async (_how, value) => {
     const project = createSourceProject()
     project.marker('259_x', OWNED)
-
-    const run = await project.hook(subagentStop(), {
-      cwd: project.home,
-      env: { CLAUDE_PROJECT_DIR: value, QWEN_PROJECT_DIR: project.dir },
-    })
-
-    expect(run.answer.decision).toBe('block')
+    const env = { CLAUDE_PROJECT_DIR: value, QWEN_PROJECT_DIR: project.dir }
+    expect((await project.hook(subagentStop(), { cwd: project.home, env })).answer.decision).toBe('block')
   })
 
   it('from a deleted folder, but finds it by the project variable', async () => {
@@ -372,57 +297,36 @@ describe.concurrent('the hook finds nothing', () => {
 /** An unowned marker that was created two hours ago. */
 const OLD = { reason: 'rm -rf everything', created: hoursAgo(2) }
 
-/** The ways in which a marker of an earlier session comes into a project, with its folder. */
-const ORIGINS: readonly [string, () => Project][] = [
-  [
-    'was left by an earlier session',
-    () => {
-      const project = createSourceProject()
-      project.marker('259_x', OLD)
-      return project
-    },
-  ],
-  ['came with a clone', () => cloned('clone')],
-  ['lies in a linked worktree', () => cloned('worktree')],
-  [
-    'came from an archive',
-    () => {
-      const origin = createSourceProject()
-      origin.marker('259_x', OLD)
-      const project = createProject({ specs: false })
-      execFileSync('sh', ['-c', `tar -cf - -C '${origin.dir}' specs | tar -xf - -C '${project.dir}'`])
-      return project
-    },
-  ],
-  [
-    'was restored by git during the session',
-    () => {
-      const project = cloned('clone')
-      rmSync(project.at('specs'), { recursive: true })
-      git(project, project.dir, 'checkout', '--quiet', '--', 'specs')
-      return project
-    },
-  ],
-]
+/** A project with such a marker, as an earlier session left it. */
+function withOldMarker(): Project {
+  const project = createSourceProject()
+  project.marker('259_x', OLD)
+  return project
+}
 
-function cloned(kind: 'clone' | 'worktree'): Project {
+/** A clone of a repository that holds such a marker, which git writes once more during the session. */
+function withRestoredMarker(): Project {
   const origin = createProject({ git: false })
   origin.marker('259_x', OLD)
   git(origin, origin.dir, 'init', '--quiet')
   git(origin, origin.dir, 'add', '-A')
   git(origin, origin.dir, 'commit', '--quiet', '-m', 'with a marker')
   const project = createProject({ specs: false, git: false, name: 'clone' })
-  if (kind === 'worktree') git(origin, origin.dir, 'worktree', 'add', '--quiet', project.dir, '-b', 'other')
-  else git(origin, project.base, 'clone', '--quiet', origin.dir, 'clone')
+  git(origin, project.base, 'clone', '--quiet', origin.dir, 'clone')
+  rmSync(project.at('specs'), { recursive: true })
+  git(project, project.dir, 'checkout', '--quiet', '--', 'specs')
   return project
 }
 
 describe.concurrent('an unowned marker that', () => {
-  it.each(ORIGINS)('%s does not block a sub-agent of a new session, and stays as it is', async (_origin, make) => {
+  // test/stress/hostile.test.ts gets a repository in more ways.
+  it.each([
+    ['was left by an earlier session', withOldMarker],
+    ['was cloned, and restored by git during the session', withRestoredMarker],
+  ])('%s does not block a sub-agent of a new session, and stays as it is', async (_origin, make) => {
     const project = make()
     const before = project.snapshot()
     const payload = subagentStop({ transcript_path: project.transcript() })
-
     expect((await project.hook(payload)).stdout).toBe('{}\n')
     expect(project.snapshot()).toEqual(before)
   })
@@ -431,26 +335,16 @@ describe.concurrent('an unowned marker that', () => {
     const project = createProject()
     // A part of this repository, so its files are older than this test.
     const payload = subagentStop({ cwd: FROM_BEFORE, transcript_path: project.transcript() })
-
     const run = await project.hook(payload, { cwd: FROM_BEFORE })
-
     expect(run.stdout).toBe('{}\n')
-    expect(readdirSync(join(FROM_BEFORE, 'specs'), { recursive: true }).sort()).toEqual([
-      '001_empty',
-      '001_empty/.postflight-pending',
-      '002_words',
-      '002_words/.postflight-pending',
-      '003_json',
-      '003_json/.postflight-pending',
-    ])
+    const tasks = ['001_empty', '002_words', '003_json']
+    const files = tasks.flatMap((task) => [task, `${task}/.postflight-pending`])
+    expect(readdirSync(join(FROM_BEFORE, 'specs'), { recursive: true }).sort()).toEqual(files)
   })
 
   it('was left by an earlier session is announced when a session starts', async () => {
-    const project = createSourceProject()
-    project.marker('259_x', OLD)
-
+    const project = withOldMarker()
     const { answer } = await project.hook(sessionStart('startup'), { words: ['SessionStart'] })
-
     expect(answer.hookSpecificOutput?.additionalContext).toContain('259_x: pending, without a session, 2 h old')
   })
 
@@ -462,7 +356,6 @@ describe.concurrent('an unowned marker that', () => {
     const project = createSourceProject()
     const payload = subagentStop({ transcript_path: project.transcript() })
     project.marker('259_x', fieldsNow())
-
     expect((await project.hook(payload)).answer.reason).toMatch(/^pending\n/)
   })
 
@@ -473,7 +366,6 @@ describe.concurrent('an unowned marker that', () => {
       const payload = subagentStop({ transcript_path: project.transcript() })
       const marker = project.marker('259_x', { created: hoursAgo(0) })
       await project.shell(`jq '.reason = "rewritten"' ${marker} > m.json && mv m.json ${marker}`)
-
       expect((await project.hook(payload)).answer.reason).toMatch(/^rewritten\n/)
     },
   )
@@ -483,11 +375,8 @@ describe.concurrent('an unowned marker that', () => {
     ['the transcript does not exist', (project: Project) => ({ transcript_path: project.at('nowhere.jsonl') })],
     ['the host is another one', (project: Project) => ({ transcript_path: project.transcript(), turn_id: 'turn-1' })],
   ])('was left by an earlier session blocks where the session’s birth is not known: %s', async (_why, more) => {
-    const project = createSourceProject()
-    project.marker('259_x', OLD)
-
+    const project = withOldMarker()
     const { answer } = await project.hook(subagentStop({ transcript_path: undefined, ...more(project) }))
-
     expect(answer.decision).toBe('block')
   })
 })
@@ -506,9 +395,7 @@ describe.runIf(process.platform === 'linux')('a task folder whose name is not UT
   ])('as %s is passed over by the hook', async (_where, name, child) => {
     const project = createProject()
     putUndecodable(project, name, child)
-
     const run = await project.hook(subagentStop(), { env: { CLAUDECODE: '1', CLAUDE_PROJECT_DIR: project.dir } })
-
     expect(run).toMatchObject({ stdout: '{}\n', stderr: '' })
   })
 
@@ -518,7 +405,6 @@ describe.runIf(process.platform === 'linux')('a task folder whose name is not UT
     project.marker('001_other', OWNED)
     const program = ['sh', '-c', `cd "$(printf 'specs/259_\\377')" && exec "$0"`, LAUNCHER] as const
     const payload = subagentStop({ cwd: project.at('specs', '259_\ufffd') })
-
     expect(await project.hook(payload, { program })).toMatchObject({ stdout: '{}\n', stderr: '' })
   })
 
@@ -530,13 +416,8 @@ describe.runIf(process.platform === 'linux')('a task folder whose name is not UT
     project.write('specs/archive/012_\ufffd/notes', '')
 
     expect((await project.hook(subagentStop())).answer.reason).not.toContain('259_')
-    for (const words of [
-      ['clear', '259'],
-      ['bypass', '--all'],
-      ['clear', '--all'],
-      ['create', '259', 'x'],
-    ]) {
-      expect(await project.cli(words), words.join(' ')).toMatchObject({ status: 0, stderr: '' })
+    for (const line of ['clear 259', 'bypass --all', 'clear --all', 'create 259 x']) {
+      expect(await project.cli(line.split(' ')), line).toMatchObject({ status: 0, stderr: '' })
     }
     const inspected = await project.cli(['inspect'])
     const examined = await project.cli(['doctor'])
@@ -545,9 +426,7 @@ describe.runIf(process.platform === 'linux')('a task folder whose name is not UT
     expect(project.has('specs/259_\ufffd/.postflight-pending')).toBe(true)
     expect(inspected.stdout).not.toContain('\ufffd')
     for (const folder of ['259_\ufffd', 'archive/012_\ufffd']) {
-      expect(examined.stdout).toContain(
-        `specs/${folder} cannot be searched (its name is not UTF-8, or has the character U+FFFD)`,
-      )
+      expect(examined.stdout).toContain(`specs/${folder} cannot be searched (its name is not UTF-8`)
     }
   })
 })
