@@ -97,7 +97,6 @@ function inShort(stdout: string): string {
 describe.each(Object.entries(STORIES))('the recorded conversation on %s', (host, story) => {
   it('blocks each agent for its own marker alone', async () => {
     const project = createSourceProject()
-
     expect(await replay(project, recordingOf(host, project))).toEqual(story)
     expect(project.journal().map(({ event, task }) => `${event} ${task}`)).toEqual([
       'claim 001_main',
@@ -109,7 +108,6 @@ describe.each(Object.entries(STORIES))('the recorded conversation on %s', (host,
 
   it('does so as processes, through the launcher', async () => {
     const project = createProject()
-
     expect(await replay(project, recordingOf(host, project))).toEqual(story)
   })
 })
@@ -119,9 +117,7 @@ it('Copilot CLI gets its notice at the top of the answer', async () => {
   mkdirSync(project.at('specs/001_x'), { recursive: true })
   writeFileSync(project.at('specs/001_x/.postflight-pending'), '{"reason": "x"}')
   const [{ payload = {}, environment = {} } = {}] = recordingOf('copilot', project).events
-
   const { stdout } = await project.hook(payload, { env: environment, words: ['SessionStart'] })
-
   expect(Object.keys(JSON.parse(stdout))).toEqual(['additionalContext'])
   expect(stdout).toContain('001_x')
 })
