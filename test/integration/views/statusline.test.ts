@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { SESSION } from '../../support/payloads.ts'
 import { LAUNCHER, runProcess } from '../../support/process.ts'
-import { createProject, type Project } from '../../support/project.ts'
+import { createSourceProject, type Project } from '../../support/project.ts'
 
 /** The parts of Claude Code's JSON for a status line that matter here. */
 function hostJson(project: Project, session = SESSION): string {
@@ -31,15 +31,19 @@ async function line(project: Project, env: Readonly<Record<string, string>> = {}
 const ours = { POSTFLIGHT_HOST_SESSION: SESSION }
 
 async function withMarker(...words: string[]): Promise<Project> {
-  const project = createProject()
-  const run = await project.cli(['create', '259', 'prove', '--operation', 'research', ...words], { env: ours })
-  expect(run.status, run.stderr).toBe(0)
+  const project = createSourceProject()
+  await project.cli(['create', '259', 'prove', '--operation', 'research', ...words], { env: ours })
   return project
 }
 
-/** Starts a run of one phase of two steps. */
-async function withRun(project: Project): Promise<void> {
-  const phases = [{ id: 'build', steps: ['one', 'two'], step_prompt: 'Do {{step}}.' }]
+/** Starts a run of these phases, or of one with two steps. */
+async function withRun(
+  project: Project,
+  more: readonly object[] = [],
+  steps = ['one', 'two'],
+  parallel = 1,
+): Promise<void> {
+  const phases = [{ id: 'build', steps, parallel, step_prompt: 'Do {{step}}.' }, ...more]
   project.write('flow.json', JSON.stringify({ name: 'flow', phases }))
   const words = ['workflow', 'start', '7', 'flow', '--definition', 'flow.json', '--host-session', SESSION]
   expect((await project.cli(words)).status).toBe(0)
@@ -47,7 +51,7 @@ async function withRun(project: Project): Promise<void> {
 
 describe('the status line', () => {
   it('is empty, without Node, if nothing is pending', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     project.write('specs/001_x/plan.md', '')
     rmSync(join(project.base, 'bin', 'node'))
     expect(await line(project)).toBe('')
@@ -78,7 +82,7 @@ describe('the status line', () => {
   })
 
   it('shows a run and its step, and nothing once the run has ended', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     await withRun(project)
     await project.cli(['workflow', 'next', '7'], { env: ours })
     expect(await line(project)).toBe('▶ 7 build 1/2\n')
@@ -91,13 +95,9 @@ describe('the status line', () => {
   })
 
   it('says how many steps are in progress, and that a run waits for approval', async () => {
-    const project = createProject()
-    const phases = [
-      { id: 'build', steps: ['one', 'two', 'three'], parallel: 2, step_prompt: 'Do {{step}}.' },
-      { id: 'report', prompt: 'p', artifact: 'report.md', approve: true },
-    ]
-    project.write('flow.json', JSON.stringify({ name: 'flow', phases }))
-    await project.cli(['workflow', 'start', '7', 'flow', '--definition', 'flow.json', '--host-session', SESSION])
+    const project = createSourceProject()
+    const report = { id: 'report', prompt: 'p', artifact: 'report.md', approve: true }
+    await withRun(project, [report], ['one', 'two', 'three'], 2)
     const next = () => project.cli(['workflow', 'next', '7'], { env: ours })
     await next()
     expect(await line(project)).toBe('▶ 7 build 1/3, 2 at once\n')
@@ -111,13 +111,13 @@ describe('the status line', () => {
   })
 
   it('names three items and counts the others', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     for (const task of ['1', '2', '3', '4', '5']) await project.cli(['create', task, 'x'], { env: ours })
     expect(await line(project)).toBe('⚑ 1 work · ⚑ 2 work · ⚑ 3 work · +2 more\n')
   })
 
   it('shows what cannot be read, and a name without its control characters', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     project.write('specs/003_folder/.postflight-pending/x', '')
     await withRun(project)
     project.write('specs/007_flow/workflow/state.json', '{')
@@ -127,7 +127,7 @@ describe('the status line', () => {
 
   it('finds the project by the JSON where the command is started elsewhere', async () => {
     const project = await withMarker()
-    const elsewhere = createProject({ specs: false })
+    const elsewhere = createSourceProject({ specs: false })
     const run = await elsewhere.cli(['statusline'], { input: hostJson(project) })
     expect(run.stdout).toBe('⚑ 259 research\n')
     const rooted = await elsewhere.cli(['statusline', '--root', project.dir], { input: 'not JSON' })
