@@ -20,6 +20,7 @@ import {
   type World,
   worksSeen,
 } from '../../support/workflow-world.ts'
+import { holds } from '../arbitraries.ts'
 import { budgetedDefinition, randomAgent, readyDefinition } from './arbitraries.ts'
 
 /** Runs with any incident at any time, driven by hooks and without hooks in turn. */
@@ -180,66 +181,63 @@ function expectSameForBothDrivers(world: World): void {
 describe('a run to which anything happens', () => {
   it('ends within its bound, counts nothing back, repeats no finished step, and is the same for either driver', () => {
     const reached = new Set<string>()
-    fc.assert(
-      fc.property(
-        fc.oneof(readyDefinition, budgetedDefinition),
-        randomAgent,
-        fc.array(fc.constantFrom(...EVENTS), { maxLength: 60 }),
-        ({ definition }, agent, events) => {
-          const world = startWorld(definition)
-          let granted = 1
-          let bound = promptBound(definition, () => TAKEN.length)
-          let counts: Record<string, number> = {}
-          const done = new Set<string>()
-          for (let count = 0; world.state.active || events[count] !== undefined; count++) {
-            if (count > 10_000) throw new Error('the run does not end')
-            const event = events[count] ?? 'next'
-            const isOver = !world.state.active
-            if (isOver && (event !== 'resumed' || world.state.outcome === 'completed')) continue
-            if (!isOver) expectSameForBothDrivers(world)
-            const before = world.prompts.length
-            if (awaitsApproval(world.state) && event === 'next') world.state = approved(world.state)
-            const isGranted = happen(world, event, agent, count)
-            if (isGranted) granted += 1
-            // What a person grants raises the bound that is shown, and nothing else does.
-            const shown = runBound(world.state, () => TAKEN.length)
-            if (!isGranted && shown !== undefined) expect(shown, event).toBeLessThanOrEqual(bound)
-            bound = shown ?? bound
-            expect(world.state.prompts, event).toBeLessThanOrEqual(bound)
-            reached.add(event)
-            // What was read is written, and read, as it is.
-            expect(parseState(formatState(world.state))).toEqual(world.state)
-            const { state } = world
-            for (const [name, value] of Object.entries(countsOf(state))) {
-              expect(value, `${name} after ${event}`).toBeGreaterThanOrEqual(counts[name] ?? 0)
-            }
-            counts = { ...counts, ...countsOf(state) }
-            for (const question of world.prompts.slice(before)) {
-              expect(done, question).not.toContain(question.replace(/ attempt \d+$/, ''))
-            }
-            for (const { step, outcome } of state.endedSteps) {
-              if (outcome === 'done') done.add(`${state.phase}#${visitsOf(state, state.phase)} step ${step + 1}`)
-            }
-            if (state.inWork.length > 1) reached.add('several steps in progress')
+    holds(300)(
+      fc.oneof(readyDefinition, budgetedDefinition),
+      randomAgent,
+      fc.array(fc.constantFrom(...EVENTS), { maxLength: 60 }),
+      ({ definition }, agent, events) => {
+        const world = startWorld(definition)
+        let granted = 1
+        let bound = promptBound(definition, () => TAKEN.length)
+        let counts: Record<string, number> = {}
+        const done = new Set<string>()
+        for (let count = 0; world.state.active || events[count] !== undefined; count++) {
+          if (count > 10_000) throw new Error('the run does not end')
+          const event = events[count] ?? 'next'
+          const isOver = !world.state.active
+          if (isOver && (event !== 'resumed' || world.state.outcome === 'completed')) continue
+          if (!isOver) expectSameForBothDrivers(world)
+          const before = world.prompts.length
+          if (awaitsApproval(world.state) && event === 'next') world.state = approved(world.state)
+          const isGranted = happen(world, event, agent, count)
+          if (isGranted) granted += 1
+          // What a person grants raises the bound that is shown, and nothing else does.
+          const shown = runBound(world.state, () => TAKEN.length)
+          if (!isGranted && shown !== undefined) expect(shown, event).toBeLessThanOrEqual(bound)
+          bound = shown ?? bound
+          expect(world.state.prompts, event).toBeLessThanOrEqual(bound)
+          reached.add(event)
+          // What was read is written, and read, as it is.
+          expect(parseState(formatState(world.state))).toEqual(world.state)
+          const { state } = world
+          for (const [name, value] of Object.entries(countsOf(state))) {
+            expect(value, `${name} after ${event}`).toBeGreaterThanOrEqual(counts[name] ?? 0)
           }
-          expect(world.state.outcome).toBeDefined()
-          reached.add(`ended as ${world.state.outcome}`)
-          expect(world.state.prompts).toBeLessThanOrEqual(granted * promptBound(definition))
-          if (definition.maxPrompts !== undefined) {
-            expect(world.state.prompts).toBeLessThanOrEqual(definition.maxPrompts)
+          counts = { ...counts, ...countsOf(state) }
+          for (const question of world.prompts.slice(before)) {
+            expect(done, question).not.toContain(question.replace(/ attempt \d+$/, ''))
           }
-          const { parallel, steps } = definition.phases[0]
-          if (
-            world.state.outcome === 'completed' &&
-            definition.phases.length === 1 &&
-            steps !== undefined &&
-            parallel > 1
-          ) {
-            expect([...world.results.keys()]).toEqual([])
+          for (const { step, outcome } of state.endedSteps) {
+            if (outcome === 'done') done.add(`${state.phase}#${visitsOf(state, state.phase)} step ${step + 1}`)
           }
-        },
-      ),
-      { numRuns: 300 },
+          if (state.inWork.length > 1) reached.add('several steps in progress')
+        }
+        expect(world.state.outcome).toBeDefined()
+        reached.add(`ended as ${world.state.outcome}`)
+        expect(world.state.prompts).toBeLessThanOrEqual(granted * promptBound(definition))
+        if (definition.maxPrompts !== undefined) {
+          expect(world.state.prompts).toBeLessThanOrEqual(definition.maxPrompts)
+        }
+        const { parallel, steps } = definition.phases[0]
+        if (
+          world.state.outcome === 'completed' &&
+          definition.phases.length === 1 &&
+          steps !== undefined &&
+          parallel > 1
+        ) {
+          expect([...world.results.keys()]).toEqual([])
+        }
+      },
     )
     const outcomes = ['completed', 'failed', 'stalled', 'stopped'].map((outcome) => `ended as ${outcome}`)
     expectReached(reached, [...EVENTS, 'several steps in progress', ...outcomes])

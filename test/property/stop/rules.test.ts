@@ -7,7 +7,7 @@ import { type Marker, parseMarker } from '../../../src/marker/marker.ts'
 import { type FileTimes, UNOWNED_LIFETIME_MS } from '../../../src/marker/stored-marker.ts'
 import { judgeOwnership, type Ownership } from '../../../src/stop/rules.ts'
 import { expectReached } from '../../support/reached.ts'
-import { anyJson, hostileText, markerFields, payloadFields } from '../arbitraries.ts'
+import { anyJson, holds, hostileText, markerFields, payloadFields } from '../arbitraries.ts'
 
 const NOW_MS = Date.parse('2026-01-18T12:00:00Z')
 
@@ -98,14 +98,11 @@ function waits({ wait }: Marker, prompt: string | undefined, startMs: number): b
 describe('the decision', () => {
   it('is that of the first row that fits', () => {
     const reached = new Set<Ownership>()
-    fc.assert(
-      fc.property(anyMarker, anyTimes, anyStop, (marker, times, stop) => {
-        const ownership = judgeOwnership({ marker, times }, stop)
-        reached.add(ownership)
-        expect(ownership).toBe(rowsThatFit(marker, times, stop)[0])
-      }),
-      { numRuns: 2000 },
-    )
+    holds(2000)(anyMarker, anyTimes, anyStop, (marker, times, stop) => {
+      const ownership = judgeOwnership({ marker, times }, stop)
+      reached.add(ownership)
+      expect(ownership).toBe(rowsThatFit(marker, times, stop)[0])
+    })
     expectReached(reached, [
       'background',
       'before-session',
@@ -120,40 +117,30 @@ describe('the decision', () => {
   })
 
   it('is the same when it is asked again', () => {
-    fc.assert(
-      fc.property(anyMarker, anyTimes, anyStop, (marker, times, stop) => {
-        const first = judgeOwnership({ marker, times }, stop)
-        expect(judgeOwnership(structuredClone({ marker, times }), structuredClone(stop))).toBe(first)
-      }),
-    )
+    holds()(anyMarker, anyTimes, anyStop, (marker, times, stop) => {
+      const first = judgeOwnership({ marker, times }, stop)
+      expect(judgeOwnership(structuredClone({ marker, times }), structuredClone(stop))).toBe(first)
+    })
   })
 
   it("never depends on the payload's own stop_hook_active, nor on anything else that it does not know", () => {
-    fc.assert(
-      fc.property(anyMarker, anyTimes, anyStop, payloadFields, anyJson, (marker, times, stop, fields, value) => {
-        const judge = (more: object): Ownership =>
-          judgeOwnership(
-            { marker, times },
-            { ...stop, payload: parsePayload(JSON.stringify({ ...fields, ...more }), 0) },
-          )
-        const plain = judge({ stop_hook_active: undefined })
-        expect(judge({ stop_hook_active: true })).toBe(plain)
-        expect(judge({ stop_hook_active: false })).toBe(plain)
-        expect(judge({ last_assistant_message: value })).toBe(plain)
-      }),
-    )
+    holds()(anyMarker, anyTimes, anyStop, payloadFields, anyJson, (marker, times, stop, fields, value) => {
+      const judge = (more: object): Ownership =>
+        judgeOwnership({ marker, times }, { ...stop, payload: parsePayload(JSON.stringify({ ...fields, ...more }), 0) })
+      const plain = judge({ stop_hook_active: undefined })
+      expect(judge({ stop_hook_active: true })).toBe(plain)
+      expect(judge({ stop_hook_active: false })).toBe(plain)
+      expect(judge({ last_assistant_message: value })).toBe(plain)
+    })
   })
 
   it('a marker with an owner never blocks another agent', () => {
-    fc.assert(
-      fc.property(anyMarker, anyTimes, anyStop, (marker, times, stop) => {
-        if (judgeOwnership({ marker, times }, stop) !== 'owed') return
-        const { payload } = stop
-        if (marker.hostSession !== undefined) expect(payload.session).toBe(marker.hostSession)
-        if (marker.agent !== undefined) expect(payload.agent).toBe(marker.agent)
-        if (marker.hostSession === undefined) expect(payload.event).not.toBe('Stop')
-      }),
-      { numRuns: 1000 },
-    )
+    holds(1000)(anyMarker, anyTimes, anyStop, (marker, times, stop) => {
+      if (judgeOwnership({ marker, times }, stop) !== 'owed') return
+      const { payload } = stop
+      if (marker.hostSession !== undefined) expect(payload.session).toBe(marker.hostSession)
+      if (marker.agent !== undefined) expect(payload.agent).toBe(marker.agent)
+      if (marker.hostSession === undefined) expect(payload.event).not.toBe('Stop')
+    })
   })
 })
