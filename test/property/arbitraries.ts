@@ -95,7 +95,6 @@ export const markerFields: fc.Arbitrary<Record<string, unknown>> = fieldsOf({
   unknown: fc.jsonValue({ depthSize: 'small' }),
 })
 
-/** The fields of a payload. */
 export const payloadFields: fc.Arbitrary<Record<string, unknown>> = fieldsOf({
   hook_event_name: fc.constantFrom('SubagentStop', 'Stop', 'Stop', 'PostToolUse', 'Other'),
   session_id: fc.constantFrom(...SESSIONS),

@@ -8,13 +8,11 @@ import { join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { canRun } from './process.ts'
 
-/** The names of the browser on different systems. */
 const PROGRAMS = ['chromium', 'chromium-browser', 'google-chrome']
 
 /** The browser of this machine; undefined if there is none. */
 export const CHROMIUM: string | undefined = PROGRAMS.find((program) => canRun(`command -v ${program}`))
 
-/** How to look at a page. */
 export interface Look {
   readonly width: number
   readonly height?: number
@@ -27,7 +25,6 @@ export interface Drawn {
   readonly drawnMs: number
   /** The requests of the page, itself included. */
   readonly requests: readonly string[]
-  /** The messages on the page's console, which include refused requests and scripts. */
   readonly messages: readonly string[]
   /** The value of an expression in the page. */
   readonly evaluate: (expression: string) => Promise<unknown>
@@ -45,14 +42,12 @@ interface Message {
   readonly error?: { readonly message: string }
 }
 
-/** A browser. */
 export interface Browser {
   /** Opens a page and waits until it is drawn. */
   readonly open: (url: string, look: Look) => Promise<Drawn>
   readonly close: () => Promise<void>
 }
 
-/** Starts the browser with a profile of its own. */
 export function startChromium(program: string): Browser {
   const profile = mkdtempSync(join(tmpdir(), 'postflight-chromium-'))
   const child = spawn(

@@ -3,17 +3,13 @@
 import { expect } from 'vitest'
 import { createSourceProject, type JsonDocument, type Project, type RunOptions } from './project.ts'
 
-/** The task folder of the run. */
 export const IN_TASK = 'specs/007_flow'
 
 export interface Flow extends Project {
-  /** Runs `postflight workflow …`. */
   workflow(...words: string[]): ReturnType<Project['cli']>
-  /** Asks for the next prompt. */
   next(options?: RunOptions): Promise<JsonDocument>
   /** Writes a file of the task folder. Returns its path. */
   put(name: string, text: string | Uint8Array): string
-  /** Leaves the result of a step. */
   leave(success: boolean, file?: string): void
   state(): JsonDocument
 }
@@ -39,7 +35,6 @@ export function flowProject(phases: readonly object[], more: object = {}, make =
   }
 }
 
-/** The same with a started run. */
 export async function startFlow(
   phases: readonly object[],
   { more, make, env, words = [] }: { more?: object; make?: () => Project; words?: readonly string[] } & RunOptions = {},

@@ -6,7 +6,6 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 
-/** A server of repositories. */
 export interface GitServer {
   /** The address of a repository in the served folder. */
   urlOf(name: string): string

@@ -8,7 +8,6 @@ import { createProject, type Project, type ProjectOptions } from './project.ts'
 /** A project with a name among machines. */
 export interface Machine extends Project {
   readonly name: string
-  /** Runs `postflight workflow …`, as that machine. */
   workflow(...words: string[]): ReturnType<Project['cli']>
   /** The state of its run of task 7. */
   state(): Record<string, unknown>

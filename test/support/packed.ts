@@ -34,7 +34,6 @@ export function packInto(project: Project): string {
   return join(project.base, pack(project.home, '--pack-destination', project.base).filename)
 }
 
-/** Extracts a tarball of npm, whose files lie in one folder, into `target`. */
 export function extract(tarball: string, target: string): void {
   mkdirSync(target, { recursive: true })
   execFileSync('tar', ['-xzf', tarball, '-C', target, '--strip-components=1'])

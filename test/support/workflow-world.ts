@@ -20,13 +20,11 @@ import { formatState, isState, parseState } from '../../src/run/machine/state-fi
 import { approveState } from '../../src/run/machine/steering.ts'
 import { schemaFaults } from './json-schemas.ts'
 
-/** The result of an agent's work on a prompt. */
 export type Work = 'pass' | 'fail' | 'invalid' | 'nothing'
 
 /** An agent: the same question always gets the same answer. */
 export type Agent = (question: string) => Work
 
-/** The error of a simulated crash. */
 export class Crash extends Error {}
 
 export interface World {

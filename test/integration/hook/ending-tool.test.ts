@@ -66,10 +66,8 @@ describe.concurrent('a structured answer', () => {
     const env = { CLAUDECODE: '1', CLAUDE_CODE_SESSION_ID: SESSION }
     const worker = { agent_id: 'agent-a', agent_type: 'general-purpose' }
     const handBack = { ...worker, tool_name: 'SubagentHandback', tool_input: { message: 'All the findings.' } }
-
     const refused = await project.hook(structuredAnswer(handBack), { env })
     const returned = await project.hook(agentReturned('Done.'), { env })
-
     expect(reasonOf(refused)).toContain('This call of SubagentHandback was refused.')
     expect(returned.answer.hookSpecificOutput?.additionalContext).toContain('All the findings.')
     expect(storyOf(project)).toEqual(['block 1'])

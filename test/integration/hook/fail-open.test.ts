@@ -140,9 +140,7 @@ describe.concurrent('an agent with limited permissions', () => {
     if (name.endsWith('loop-guard')) project.write(name, '1\n')
     if (name.endsWith('claims')) mkdirSync(project.at(name))
     const before = project.snapshot(FOLDER)
-
     const run = await answer(project, name, mode, claudeHookEnv(project, SESSION))
-
     expect(run.answer).toEqual({ systemMessage: expect.stringContaining('so the stop was allowed') })
     expect(run.stderr).toContain('EACCES')
     expect(project.snapshot(FOLDER)).toEqual(before)
@@ -202,9 +200,7 @@ describe.concurrent('in the place of one of our files', () => {
     project.write('README', 'precious')
     await project.shell(`rm -f "$NAME" && ${command} "$NAME"`, { env: { NAME: project.at(name) } })
     const before = project.snapshot(FOLDER)
-
     const run = await project.hook(subagentStop(), { env: claudeHookEnv(project, SESSION) })
-
     expect(run.answer.systemMessage).toContain('so the stop was allowed')
     expect(run.durationMs).toBeLessThan(LIMIT_MS)
     expect(project.snapshot(FOLDER)).toEqual(before)
@@ -222,9 +218,7 @@ describe.concurrent('in the place of one of our files', () => {
     project.write('README', 'precious')
     mkdirSync(project.at('src'))
     await project.shell(command)
-
     const run = await project.hook(subagentStop())
-
     expect(run.answer.decision).toBe('block')
     expect(run.stderr).toMatch(/journal\.jsonl/)
     expect(run.durationMs).toBeLessThan(LIMIT_MS)
@@ -261,13 +255,11 @@ describe.concurrent('a full disk', () => {
   it('allows the stop, counts nothing, and leaves every file as it was', async () => {
     const project = withMarker(OWNED)
     const before = project.snapshot(FOLDER)
-
     // With a limit of 0 bytes per file every write fails, as on a full disk. Pipes have no limit.
     const run = await project.hook(subagentStop(), {
       program: ['sh', '-c', 'trap "" XFSZ; ulimit -f 0; exec "$0"', LAUNCHER],
       env: claudeHookEnv(project, SESSION),
     })
-
     expect(run.answer.systemMessage).toContain('so the stop was allowed')
     const after = project.snapshot(FOLDER)
     expect(after['.postflight-pending']).toBe(before['.postflight-pending'])

@@ -1,8 +1,8 @@
-import { execFileSync } from 'node:child_process'
 import { mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { PROJECT_VARIABLES } from '../../../src/project/root.ts'
+import { git } from '../../support/machines.ts'
 import { SESSION, sessionStart, stop, subagentStop } from '../../support/payloads.ts'
 import { canRun, HOOK_BUNDLE, LAUNCHER, PACKAGE, skipNote } from '../../support/process.ts'
 import { createProject, createSourceProject, hoursAgo, type Project } from '../../support/project.ts'
@@ -15,25 +15,15 @@ const GUARD = 'specs/259_x/.postflight-loop-guard'
 /** A project whose files are as old as this checkout. */
 const FROM_BEFORE = join(PACKAGE, 'test', 'fixtures', 'from-before')
 
-/** Runs git without the user's configuration. */
-function git(project: Project, cwd: string, ...words: string[]): void {
-  const identity = ['-c', 'user.name=Test', '-c', 'user.email=test@example.org', '-c', 'commit.gpgsign=false']
-  execFileSync('git', [...identity, ...words], {
-    cwd,
-    stdio: 'pipe',
-    env: { PATH: process.env.PATH, HOME: project.home, GIT_CONFIG_NOSYSTEM: '1' },
-  })
-}
-
 /** A project with a git repository and one commit, and a worktree of it. */
 function withWorktree(): { project: Project; worktree: string; env: Record<string, string> } {
   const project = createProject({ git: false })
-  git(project, project.dir, 'init', '--quiet')
+  git(project.dir, 'init', '--quiet')
   project.write('README', 'hello\n')
-  git(project, project.dir, 'add', 'README')
-  git(project, project.dir, 'commit', '--quiet', '-m', 'first')
+  git(project.dir, 'add', 'README')
+  git(project.dir, 'commit', '--quiet', '-m', 'first')
   const worktree = '.claude/worktrees/agent-a'
-  git(project, project.dir, 'worktree', 'add', '--quiet', project.at(worktree), '-b', 'agent-a')
+  git(project.dir, 'worktree', 'add', '--quiet', project.at(worktree), '-b', 'agent-a')
   return { project, worktree, env: { CLAUDE_PROJECT_DIR: project.dir } }
 }
 
@@ -224,9 +214,7 @@ describe.concurrent('a marker that two roots lead to', () => {
       const script = `mount --bind "$0" "$1" && cd "$1" && exec "$2"`
       const program = ['unshare', '--mount', 'sh', '-c', script, project.dir, other, LAUNCHER] as const
       const env = { POSTFLIGHT_ROOT: project.dir, PATH: `${project.env.PATH}:/usr/sbin:/sbin` }
-
       const { answer } = await project.hook(subagentStop({ cwd: other }), { program, env })
-
       expect(answer.decision).toBe('block')
       expect(project.read(GUARD)).toBe('1\n')
     },
@@ -258,7 +246,6 @@ describe.concurrent('the hook finds nothing', () => {
     writeFileSync(join(project.base, 'real', '259_x', '.postflight-pending'), JSON.stringify(OWNED))
     if (what === 'specs') symlinkSync(join(project.base, 'real'), project.at('specs'))
     else symlinkSync(join(project.base, 'real', '259_x'), project.at('specs', '259_x'))
-
     expect((await project.hook(subagentStop())).stdout).toBe('{}\n')
     expect(project.snapshot('../real')).toEqual({
       '259_x': 'folder',
@@ -284,11 +271,9 @@ describe.concurrent('the hook finds nothing', () => {
     const script = `cd gone && rmdir ../gone && exec "$0"`
     const program = ['sh', '-c', script, LAUNCHER] as const
     const payload = subagentStop({ cwd: project.at('gone') })
-
     const without = await project.hook(payload, { program })
     mkdirSync(project.at('gone'))
     const run = await project.hook(payload, { program, env: { CLAUDE_PROJECT_DIR: project.dir } })
-
     expect(without.stdout).toBe('{}\n')
     expect(run.answer.decision).toBe('block')
   })
@@ -308,13 +293,13 @@ function withOldMarker(): Project {
 function withRestoredMarker(): Project {
   const origin = createProject({ git: false })
   origin.marker('259_x', OLD)
-  git(origin, origin.dir, 'init', '--quiet')
-  git(origin, origin.dir, 'add', '-A')
-  git(origin, origin.dir, 'commit', '--quiet', '-m', 'with a marker')
+  git(origin.dir, 'init', '--quiet')
+  git(origin.dir, 'add', '-A')
+  git(origin.dir, 'commit', '--quiet', '-m', 'with a marker')
   const project = createProject({ specs: false, git: false, name: 'clone' })
-  git(origin, project.base, 'clone', '--quiet', origin.dir, 'clone')
+  git(project.base, 'clone', '--quiet', origin.dir, 'clone')
   rmSync(project.at('specs'), { recursive: true })
-  git(project, project.dir, 'checkout', '--quiet', '--', 'specs')
+  git(project.dir, 'checkout', '--quiet', '--', 'specs')
   return project
 }
 
@@ -438,9 +423,7 @@ describe.concurrent('the hook never follows', () => {
     mkdirSync(project.at('specs/259_x'))
     symlinkSync(project.at('precious'), project.at('specs/259_x/.postflight-pending'))
     const before = project.snapshot('specs/259_x')
-
     const run = await project.hook(subagentStop(), { program: [`${project.base}/bin/node`, HOOK_BUNDLE] })
-
     expect(run.stdout).toBe('{}\n')
     expect(run.stderr).toContain('specs/259_x/.postflight-pending could not be used (a link)')
     expect(project.snapshot('specs/259_x')).toEqual(before)

@@ -445,10 +445,8 @@ describe('the launcher', () => {
       const { stdout, status } = spawnSync(bash as string, [...words, LAUNCHER_COPY], { ...options, encoding: 'utf8' })
       return { stdout, status, called: readdirSync(called) }
     }
-
     const idle = answer()
     writeFileSync(join(built.cwd, MARKER), '')
-
     expect(idle).toEqual({ stdout: '{}\n', status: 0, called: [] })
     expect(answer()).toEqual({ stdout: NODE_STARTED, status: 0, called: [] })
   })
@@ -491,13 +489,11 @@ describe('the launcher', () => {
       const contents = (names: readonly string[]) => Object.fromEntries(names.map((file) => [file, '']))
       const [built, project] = [withFiles(contents(here)), withFiles(contents(there))]
       const bin = fakeNode('printf "%s " "$@"')
-
       const { stdout } = spawnSync(shell[0] as string, [LAUNCHER_COPY, ...words], {
         cwd: built.cwd,
         env: { PATH: bin, CLAUDE_PROJECT_DIR: project.cwd },
         encoding: 'utf8',
       })
-
       expect(stdout.startsWith('--no-rehash-snapshot --no-maglev ')).toBe(quick)
       expect(stdout.includes('--no-')).toBe(quick)
       expect(stdout).toContain('hook.js')

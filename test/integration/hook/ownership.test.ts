@@ -24,9 +24,7 @@ describe.concurrent('a marker belongs to the agent that created it, as the host 
   it('a sub-agent', async () => {
     const project = createProject()
     const output = await createInShell(project)
-
     const run = await project.hook(shellRan(CREATE, output, IN_AGENT_A))
-
     expect(run.stdout).toBe('{}\n')
     expect(ownerOf(project)).toEqual([SESSION, 'agent-a'])
     expect(project.journal()).toMatchObject([
@@ -51,9 +49,7 @@ describe.concurrent('a marker belongs to the agent that created it, as the host 
     const output = await createInShell(project)
     await project.hook(subagentStop())
     project.write(MARKER, JSON.stringify({ ...JSON.parse(project.read(MARKER)), custom: ['kept'] }))
-
     await project.hook(shellRan(CREATE, output, IN_AGENT_A))
-
     expect(JSON.parse(project.read(MARKER))).toMatchObject({ custom: ['kept'], agent_id: 'agent-a' })
     expect((await project.hook(subagentStop())).answer.reason).toContain('Blocked stop 2 of 3')
   })
@@ -79,10 +75,8 @@ describe.concurrent('a marker does not get a new owner', () => {
     await project.cli(CREATE.split(' ').slice(1))
     const looked = await project.cli(['inspect', '--json'])
     const before = project.snapshot()
-
     await project.hook(shellRan('postflight inspect --json', looked.stdout, { agent_id: 'agent-b' }))
     await project.hook(shellRan(`cat ${MARKER}`, project.read(MARKER), { agent_id: 'agent-b' }))
-
     expect(project.snapshot()).toEqual(before)
   })
 
@@ -108,10 +102,8 @@ describe.concurrent('the owner is written', () => {
     const project = createSourceProject()
     const first = await project.cli(['create', '1', 'a'], { env: ENV })
     const second = await project.cli(['create', '2', 'b'], { env: ENV })
-
     await project.hook(shellRan('postflight create 2 b', second.stdout, { agent_id: 'agent-b' }))
     await project.hook(shellRan('postflight create 1 a', first.stdout, { agent_id: 'agent-a' }))
-
     expect(ownerOf(project, 'specs/001_a/.postflight-pending')).toEqual([SESSION, 'agent-a'])
     expect(ownerOf(project, 'specs/002_b/.postflight-pending')).toEqual([SESSION, 'agent-b'])
   })
@@ -123,10 +115,8 @@ describe.concurrent('the owner is written', () => {
     project.write(join(worktree, 'specs/x'), '')
     const cwd = project.at(worktree)
     const { stdout } = await project.cli(['create', '1', 'a'], { cwd, env: ENV })
-
     const env = { CLAUDE_PROJECT_DIR: project.dir }
     await project.hook(shellRan('postflight create 1 a', stdout, IN_AGENT_A), { cwd, env })
-
     expect(ownerOf(project, join(worktree, 'specs/001_a/.postflight-pending'))).toEqual([SESSION, 'agent-a'])
   })
 
@@ -143,9 +133,7 @@ describe.concurrent('the owner is written', () => {
     const project = createSourceProject()
     const output = await createInShell(project)
     project.write('specs/259_x/.postflight-lock', '1 1\n')
-
     const run = await project.hook(shellRan(CREATE, output, IN_AGENT_A))
-
     expect(run.stdout).toBe('{}\n')
     expect(run.stderr).toContain('the owner was not recorded')
     expect(run.durationMs).toBeLessThan(4000)
@@ -159,9 +147,7 @@ describe.concurrent('the owner is written', () => {
       project.marker(`00${at}_x`, { id, cc_session_id: SESSION })
       project.write(`specs/00${at}_x/.postflight-lock`, '')
     }
-
     const run = await project.hook(shellRan('make ids', ids.join('\n'), IN_AGENT_A), { judgesForMs: 100 })
-
     expect(run.stdout).toBe('{}\n')
     expect(run.stderr).toContain('there was no time left')
     // It waited for the first lock only.
@@ -240,9 +226,7 @@ describe.concurrent('a marker of another agent of the session is not replaced', 
   it('by an agent that its shell does not name: the conflict says what to add', async () => {
     const project = await withMainsPromise()
     const before = project.read(MARKER)
-
     const run = await project.cli(again, { env: ENV })
-
     expect(run.status).toBe(1)
     expect(run.stderr).toContain('is pending for the main conversation (research)')
     expect(run.stderr).toContain('--agent main')

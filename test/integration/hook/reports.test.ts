@@ -122,9 +122,7 @@ describe.concurrent('the report of a blocked sub-agent', () => {
     const stopped = await project.hook(subagentStop({ last_assistant_message: REPORT, cwd }), { env, cwd })
     expect(stopped.answer.decision).toBe('block')
     mkdirSync(project.at('src'))
-
     const run = await project.hook(agentReturned('Done.'), { env, words: ['Agent'], cwd: project.at('src') })
-
     expect(run.answer.hookSpecificOutput?.additionalContext).toContain(indented(REPORT))
     expect(kept(project)).toEqual([])
   })
@@ -207,13 +205,11 @@ describe.concurrent('the launcher with the word Agent', () => {
     project.write('specs/260_y/.postflight-abandoned', '{}')
     const env = { ...ENV, PATH: '/usr/bin-without-node' }
     const launch = () => project.hook(agentReturned('Done.'), { env, words: ['Agent'] })
-
     const without = await launch()
     mkdirSync(project.at(FOLDER), { recursive: true })
     const empty = await launch()
     project.write(`${FOLDER}/agent-z`, 'x')
     const withReport = await launch()
-
     for (const run of [without, empty]) expect(run).toMatchObject({ stdout: '{}\n', stderr: '' })
     expect(withReport.stderr).toContain('node is not on the PATH')
   })

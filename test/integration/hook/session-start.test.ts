@@ -27,9 +27,7 @@ describe.concurrent('a session that starts', () => {
     const project = create()
     project.marker('259_x', { ...OWNED, created: hoursAgo(3) })
     const before = project.snapshot()
-
     const run = await project.hook(sessionStart(source), LAUNCHED)
-
     expect(Object.keys(run.answer)).toEqual(['hookSpecificOutput'])
     expect(run.answer.hookSpecificOutput?.hookEventName).toBe('SessionStart')
     expect(contextOf(run)).toContain('- 259_x, research: pending, of this session, 3 h old')
@@ -61,9 +59,7 @@ describe.concurrent('a session that starts', () => {
     const phases = [{ id: 'a', prompt: 'p', artifact: 'a.txt' }]
     project.write('flow.json', JSON.stringify({ name: 'flow', phases }))
     await project.cli(['workflow', 'start', '7', 'flow', '--definition', 'flow.json', '--host-session', OTHER_SESSION])
-
     const context = contextOf(await project.hook(sessionStart('startup'), LAUNCHED))
-
     expect(context).not.toMatch(/postflight (?:adopt|clear)/)
     const named = [...(context ?? '').matchAll(/postflight (workflow) (\w+)/g)]
     expect(named.length).toBeGreaterThan(0)
@@ -103,11 +99,9 @@ describe.concurrent('the agent’s shell, through the file that Claude Code runs
       const launcher = join(folder, 'hooks', 'postflight-hook')
       const linked = join(project.base, 'bin', 'linked')
       symlinkSync(launcher, linked)
-
       for (const program of [launcher, linked]) {
         const file = await shares(project, program)
         const run = await project.shell(`. '${file}' && command -v postflight && postflight --version`)
-
         expect(run).toMatchObject({ status: 0, stderr: '' })
         expect(run.stdout).toMatch(/^\S.*\/bin\/postflight\n\d+\.\d+/)
         expect(run.stdout.startsWith(join(folder, 'bin', 'postflight'))).toBe(true)

@@ -66,10 +66,8 @@ describe
       const view = start(project, 'inspect --watch', WIDE, onTestFinished)
       await expect.poll(view.screen, patient).toContain('  · 1. update status')
       const before = view.output().length
-
       await project.cli(['step', '259', 'update status'])
       await expect.poll(view.screen, patient).toContain('  ✓ 1. update status')
-
       const since = view.output().slice(before)
       expect(since).toContain('✓ 1. update status')
       expect(since).not.toContain('2. git commit')
@@ -146,11 +144,9 @@ describe
       await expect.poll(view.screen, patient).toContain(waits)
       await startRun(project)
       await expect.poll(view.screen, patient).toContainEqual(expect.stringContaining('▶ only'))
-
       await project.cli(['workflow', 'next', '7'])
       project.write('specs/007_flow/out.txt', 'x')
       await project.cli(['workflow', 'next', '7'])
-
       expect(await view.ended).toBe(0)
       expect(view.isAlternate()).toBe(false)
       expect(view.screen().join('\n')).toMatch(/completed[\s\S]*✓ only/)
@@ -190,7 +186,6 @@ describe
     })
   })
 
-/** The lines of `postflight status`. */
 async function plainStatus(project: Project): Promise<{ lines: string[] }> {
   const { stdout } = await project.cli(['status'])
   return { lines: stdout.trimEnd().split('\n') }

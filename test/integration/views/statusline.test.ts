@@ -8,26 +8,18 @@ import { LAUNCHER, runProcess } from '../../support/process.ts'
 import { createSourceProject, type Project } from '../../support/project.ts'
 
 /** The parts of Claude Code's JSON for a status line that matter here. */
-function hostJson(project: Project, session = SESSION): string {
-  return JSON.stringify({
-    session_id: session,
-    cwd: project.dir,
-    workspace: { current_dir: project.dir, project_dir: project.dir },
-    model: { display_name: 'Model' },
-  })
-}
+const hostJson = ({ dir }: Project, session_id = SESSION): string =>
+  JSON.stringify({ session_id, cwd: dir, workspace: { current_dir: dir, project_dir: dir } })
 
 /** The line as a host gets it: through the launcher. */
 async function line(project: Project, env: Readonly<Record<string, string>> = {}, session = SESSION): Promise<string> {
-  const run = await runProcess(LAUNCHER, ['StatusLine'], {
-    cwd: project.dir,
-    env: { ...project.env, ...env },
-    input: hostJson(project, session),
-  })
+  const options = { cwd: project.dir, env: { ...project.env, ...env }, input: hostJson(project, session) }
+  const run = await runProcess(LAUNCHER, ['StatusLine'], options)
   expect({ status: run.status, stderr: run.stderr }).toEqual({ status: 0, stderr: '' })
   return run.stdout
 }
 
+const next = (project: Project) => project.cli(['workflow', 'next', '7'], { env: ours })
 const ours = { POSTFLIGHT_HOST_SESSION: SESSION }
 
 async function withMarker(...words: string[]): Promise<Project> {
@@ -84,9 +76,9 @@ describe('the status line', () => {
   it('shows a run and its step, and nothing once the run has ended', async () => {
     const project = createSourceProject()
     await withRun(project)
-    await project.cli(['workflow', 'next', '7'], { env: ours })
+    await next(project)
     expect(await line(project)).toBe('▶ 7 build 1/2\n')
-    await project.cli(['workflow', 'next', '7'], { env: ours })
+    await next(project)
     expect(await line(project)).toBe('▶ 7 build 1/2, attempt 2/3\n')
     await project.cli(['wait', '7', '--for', 'answers'], { env: ours })
     expect(await line(project)).toBe('⏸ 7 waits: answers\n')
@@ -98,15 +90,14 @@ describe('the status line', () => {
     const project = createSourceProject()
     const report = { id: 'report', prompt: 'p', artifact: 'report.md', approve: true }
     await withRun(project, [report], ['one', 'two', 'three'], 2)
-    const next = () => project.cli(['workflow', 'next', '7'], { env: ours })
-    await next()
+    await next(project)
     expect(await line(project)).toBe('▶ 7 build 1/3, 2 at once\n')
     for (const step of [1, 2, 3]) {
       project.write(`specs/007_flow/step-result-${step}.json`, '{"success":true}')
-      if (step > 1) await next()
+      if (step > 1) await next(project)
     }
     project.write('specs/007_flow/report.md', 'x')
-    await next()
+    await next(project)
     expect(await line(project)).toBe('⏸ 7 waits for approval: report\n')
   })
 
@@ -138,11 +129,8 @@ describe('the status line', () => {
     const project = await withMarker()
     expect(await line(project, { POSTFLIGHT_DISABLE: '1' })).toBe('')
     expect((await project.cli(['statusline'], { env: { POSTFLIGHT_DISABLE: '1' }, input: '{}' })).stdout).toBe('')
-    const run = await runProcess(LAUNCHER, ['StatusLine'], {
-      cwd: project.dir,
-      env: { PATH: join(project.base, 'nowhere'), HOME: project.home, CLAUDECODE: '1' },
-      input: '{}',
-    })
+    const env = { PATH: join(project.base, 'nowhere'), HOME: project.home, CLAUDECODE: '1' }
+    const run = await runProcess(LAUNCHER, ['StatusLine'], { cwd: project.dir, env, input: '{}' })
     expect([run.status, run.stdout]).toEqual([0, ''])
   })
 

@@ -21,21 +21,19 @@ function trace({ state, archive, artifacts }: World): object {
   }
 }
 
+const whenever = fc.constantFrom('before' as const, 'after' as const)
+const someCrashes = (maxLength: number) => fc.array(fc.tuple(fc.nat(30), whenever), { maxLength })
+
 describe('a run of any definition in any world, with crashes', () => {
   it('has the same result after a crash at any write', () => {
-    holds(150)(
+    holds(80)(
       anyWorld,
-      fc.constantFrom('before', 'after'),
+      fc.constantFrom('before' as const, 'after' as const),
       ({ ready, agent, takenSteps: taken, before: lying }, when) => {
         const straight = runWorld(startWorld(ready.definition, lying), agent, taken)
         const wanted = trace(straight)
         for (let call = 0; call < Math.min(straight.calls, 40); call++) {
-          const crashed = runWorld(
-            startWorld(ready.definition, lying),
-            agent,
-            taken,
-            new Map([[call, when as 'before' | 'after']]),
-          )
+          const crashed = runWorld(startWorld(ready.definition, lying), agent, taken, new Map([[call, when]]))
           expect(trace(crashed), `crash ${when} call ${call}`).toEqual(wanted)
         }
       },
@@ -46,9 +44,7 @@ describe('a run of any definition in any world, with crashes', () => {
     holds(150)(
       anyWorld,
       fc.constantFrom('pass', 'fail', 'invalid'),
-      fc.array(fc.tuple(fc.integer({ min: 0, max: 30 }), fc.constantFrom('before' as const, 'after' as const)), {
-        maxLength: 3,
-      }),
+      someCrashes(3),
       ({ ready, agent, takenSteps: taken, before: lying }, foreign, crashes) => {
         const wanted = trace(runWorld(startWorld(ready.definition, lying), agent, taken))
         const world = { ...startWorld(ready.definition, lying), foreign: foreign as Work }
@@ -58,16 +54,10 @@ describe('a run of any definition in any world, with crashes', () => {
   })
 
   it('has the same result after several crashes', () => {
-    holds(1000)(
-      anyWorld,
-      fc.array(fc.tuple(fc.integer({ min: 0, max: 30 }), fc.constantFrom('before' as const, 'after' as const)), {
-        maxLength: 6,
-      }),
-      ({ ready, agent, takenSteps: taken, before: lying }, crashes) => {
-        const wanted = trace(runWorld(startWorld(ready.definition, lying), agent, taken))
-        const crashed = runWorld(startWorld(ready.definition, lying), agent, taken, new Map(crashes))
-        expect(trace(crashed)).toEqual(wanted)
-      },
-    )
+    holds(400)(anyWorld, someCrashes(6), ({ ready, agent, takenSteps: taken, before: lying }, crashes) => {
+      const wanted = trace(runWorld(startWorld(ready.definition, lying), agent, taken))
+      const crashed = runWorld(startWorld(ready.definition, lying), agent, taken, new Map(crashes))
+      expect(trace(crashed)).toEqual(wanted)
+    })
   })
 })

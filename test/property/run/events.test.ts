@@ -10,16 +10,8 @@ import { isPrompted, visitsOf, type WorkflowState } from '../../../src/run/machi
 import { formatState, parseState } from '../../../src/run/machine/state-file.ts'
 import { rejectState, retryStep, type Steered, skipStep } from '../../../src/run/machine/steering.ts'
 import { expectReached } from '../../support/reached.ts'
-import {
-  type Agent,
-  answer,
-  applyTo,
-  approved,
-  reread,
-  startWorld,
-  type World,
-  worksSeen,
-} from '../../support/workflow-world.ts'
+import type { Agent, World } from '../../support/workflow-world.ts'
+import { answer, applyTo, approved, reread, startWorld, worksSeen } from '../../support/workflow-world.ts'
 import { holds } from '../arbitraries.ts'
 import { budgetedDefinition, randomAgent, readyDefinition } from './arbitraries.ts'
 
@@ -30,18 +22,8 @@ const SESSIONS = { parentSession: undefined, hostSession: 'host' }
 const TAKEN = ['x', 'y', 'z']
 
 const EVENTS = [
-  ...([
-    'stop',
-    'next',
-    'helper stops',
-    'interrupted',
-    'restarted',
-    'killed',
-    'killed in the turn',
-    'stray result',
-    'late result',
-  ] as const),
-  ...(['stopped', 'rejected', 'step skipped', 'step retried', 'resumed'] as const),
+  ...(['stop', 'next', 'helper stops', 'interrupted', 'restarted', 'killed', 'killed in the turn'] as const),
+  ...(['stray result', 'late result', 'stopped', 'rejected', 'step skipped', 'step retried', 'resumed'] as const),
 ]
 type Event = (typeof EVENTS)[number]
 
@@ -53,11 +35,7 @@ const LOOKS: Looking = { returned: false, mayPrompt: false }
 class Killed extends Error {}
 
 /** Takes a turn. `killAt`: the write at which the process is killed. */
-function turn(
-  world: World,
-  looking: Looking,
-  killAt = Number.POSITIVE_INFINITY,
-): ReturnType<typeof reconcile>['command'] {
+function turn(world: World, looking: Looking, killAt = Number.POSITIVE_INFINITY) {
   let writes = 0
   const kill = (): void => {
     if (writes++ >= killAt) throw new Killed()
@@ -181,7 +159,7 @@ function expectSameForBothDrivers(world: World): void {
 describe('a run to which anything happens', () => {
   it('ends within its bound, counts nothing back, repeats no finished step, and is the same for either driver', () => {
     const reached = new Set<string>()
-    holds(300)(
+    holds(200)(
       fc.oneof(readyDefinition, budgetedDefinition),
       randomAgent,
       fc.array(fc.constantFrom(...EVENTS), { maxLength: 60 }),

@@ -56,7 +56,7 @@ function watchingGates(world: World, definition: Definition): World {
 describe('a run of any definition in any world', () => {
   it('never shows a bound that it exceeds: it counts the list that exists, and what is over no more', () => {
     const reached = new Set<string>()
-    holds(1000)(
+    holds(500)(
       fc.oneof(readyDefinition, budgetedDefinition),
       anyWorld,
       fc.array(fc.constantFrom(...INCIDENTS), { maxLength: 60 }),
@@ -75,7 +75,7 @@ describe('a run of any definition in any world', () => {
   })
 
   it('ends within its bound, repeats no prompt, passes no strict gate without its artifact, and exceeds no limit', () => {
-    holds(2000)(anyWorld, ({ ready: { definition }, agent, takenSteps: taken, before: lying }) => {
+    holds(1000)(anyWorld, ({ ready: { definition }, agent, takenSteps: taken, before: lying }) => {
       const world = startWorld(definition, lying)
       const { state, prompts } = runWorld(watchingGates(world, definition), agent, taken)
       expect(prompts.length).toBeLessThanOrEqual(promptBound(definition))
@@ -106,7 +106,7 @@ describe('a run of any definition in any world', () => {
   it('ends within its bound with interruptions, waits, shells in the background and stops of others', () => {
     const reached = new Set<string>()
     const incidents = fc.array(fc.constantFrom(...INCIDENTS), { maxLength: 60 })
-    holds(1000)(anyWorld, incidents, ({ ready, agent, takenSteps: taken, before: lying }, happening) => {
+    holds(500)(anyWorld, incidents, ({ ready, agent, takenSteps: taken, before: lying }, happening) => {
       const ran = runWithIncidents(startWorld(ready.definition, lying), agent, taken, happening)
       expect(ran.prompts.length).toBeLessThanOrEqual(promptBound(ready.definition))
       expect(ran.state.prompts).toBe(ran.prompts.length)

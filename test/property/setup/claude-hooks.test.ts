@@ -32,12 +32,8 @@ const anyKey = fc.oneof(
 )
 const anyValue = fc.jsonValue({ depthSize: 'small' })
 
-function anyObject(
-  value: fc.Arbitrary<unknown>,
-  key: fc.Arbitrary<string> = anyKey,
-): fc.Arbitrary<Record<string, unknown>> {
-  return fc.uniqueArray(fc.tuple(key, value), { selector: ([name]) => name, maxLength: 5 }).map(fromPairs)
-}
+const anyObject = (value: fc.Arbitrary<unknown>, key = anyKey): fc.Arbitrary<Record<string, unknown>> =>
+  fc.uniqueArray(fc.tuple(key, value), { selector: ([name]) => name, maxLength: 5 }).map(fromPairs)
 
 /** A folder with any name: blanks, quotes, `$`, backslashes, other scripts. */
 const anyFolder = fc
@@ -59,6 +55,7 @@ const anyOurs = fc
     return hookCommand(context, 'user', '/project').command + event
   })
 
+const BEHIND = [' | tee -a log', ' && x', '; x', ' > log', ' &', '\nx', ' x', ' --root /x', '"', "'"]
 const foreignCommand = fc.record({
   type: fc.constant('command'),
   command: fc.oneof(
@@ -68,12 +65,7 @@ const foreignCommand = fc.record({
     fc
       .tuple(fc.constantFrom('echo ', 'timeout 3 ', 'A=b ', '! ', '# '), anyOurs)
       .map(([before, command]) => before + command),
-    fc
-      .tuple(
-        anyOurs,
-        fc.constantFrom(' | tee -a log', ' && x', '; x', ' > log', ' &', '\nx', ' x', ' --root /x', '"', "'"),
-      )
-      .map(([command, behind]) => command + behind),
+    fc.tuple(anyOurs, fc.constantFrom(...BEHIND)).map(([command, behind]) => command + behind),
   ),
 })
 const foreignGroup = fc.oneof(
@@ -296,14 +288,11 @@ describe('any text at all', () => {
     }
   }
 
+  const PUT = ['', ',', '"', '}', ']', '//', '\u0001', '0', '\\', 'x', ' ']
+
   it('is refused exactly if it is not JSON, with a place inside it', () => {
     const damaged = fc
-      .tuple(
-        textOf(foreignGroup),
-        fc.nat(),
-        fc.nat(3),
-        fc.constantFrom('', ',', '"', '}', ']', '//', '\u0001', '0', '\\', 'x', ' '),
-      )
+      .tuple(textOf(foreignGroup), fc.nat(), fc.nat(3), fc.constantFrom(...PUT))
       .map(([{ text }, at, length, put]) => {
         const place = at % (text.length + 1)
         return text.slice(0, place) + put + text.slice(place + length)

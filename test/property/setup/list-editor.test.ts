@@ -69,7 +69,6 @@ describe('the list editor, for any document with comments', () => {
   it('appends the value, and keeps every other character and every comment', () => {
     holds(1000)(anyCase, ({ text, keys }) => {
       const after = appendToList(text, FILE, keys, OURS)
-
       const items = listAt(read(text), keys)
       expect(listAt(read(after), keys)).toEqual([...items, OURS])
       expect(withList(read(after), keys, [])).toEqual(withList(read(text), keys, []))
@@ -81,7 +80,6 @@ describe('the list editor, for any document with comments', () => {
   it('removes only our values, inserts nothing, and keeps every comment', () => {
     holds(1000)(anyCase, ({ text, keys }) => {
       const after = removeFromList(text, FILE, keys, isOurs)
-
       const items = listAt(read(text), keys)
       const others = items.filter((item) => !isOurs(item))
       if (others.length === items.length) expect(after).toBe(text)
@@ -97,7 +95,6 @@ describe('the list editor, for any document with comments', () => {
     holds(500)(anyCase, ({ text, keys }) => {
       const before = removeFromList(text, FILE, keys, isOurs)
       const after = removeFromList(appendToList(before, FILE, keys, OURS), FILE, keys, isOurs)
-
       expect(withList(read(after), keys, listAt(read(after), keys))).toEqual(
         withList(read(before), keys, listAt(read(before), keys)),
       )

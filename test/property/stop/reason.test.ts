@@ -83,14 +83,10 @@ describe('the reason of a block', () => {
     holds(200)(longText, anyForm, fc.boolean(), (text, form, subagent) => {
       const own = printed(text.slice(0, 60_000)).trim()
       fc.pre(own !== '')
-      const item = {
-        marker: parseMarker(JSON.stringify({ reason: text.slice(0, 60_000) })),
-        task: '7_x',
-        path: 'p',
-        count: 1,
-      }
+      const marker = parseMarker(JSON.stringify({ reason: text.slice(0, 60_000) }))
+      const item = { marker, task: '7_x', path: 'p', count: 1 }
       // JSON escapes may have made the file too large to be parsed.
-      fc.pre(item.marker.fields !== undefined)
+      fc.pre(marker.fields !== undefined)
       const reason = answered([item], form, subagent)
       // Several lines end with an empty one.
       const shown = reason.slice(0, reason.indexOf('\nTask 7_x: its postflight is still pending')).replace(/\n$/, '')
@@ -103,12 +99,8 @@ describe('the reason of a block', () => {
   it('describes or counts every marker, in order', () => {
     holds(200)(fc.integer({ min: 1, max: 200 }), longText, fc.boolean(), (count, text, subagent) => {
       const marker = parseMarker(JSON.stringify({ reason: `r${text.replaceAll('Task', '')}` }))
-      const blocked = Array.from({ length: count }, (_, index) => ({
-        marker,
-        task: `${index}_x`,
-        path: 'p',
-        count: 1,
-      }))
+      const item = { marker, path: 'p', count: 1 }
+      const blocked = Array.from({ length: count }, (_, index) => ({ ...item, task: `${index}_x` }))
       const reason = composeReason(blocked, { onPath: true, byNpx: false, script: '' }, subagent)
       const shown = [...reason.matchAll(/^Task (\d+)_x: /gm)].map((match) => Number(match[1]))
       expect(shown).toEqual(shown.map((_, index) => index))
