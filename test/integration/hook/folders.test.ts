@@ -15,15 +15,18 @@ const GUARD = 'specs/259_x/.postflight-loop-guard'
 /** A project whose files are as old as this checkout. */
 const FROM_BEFORE = join(PACKAGE, 'test', 'fixtures', 'from-before')
 
-/** A project with a git repository and one commit, and a worktree of it. */
-function withWorktree(): { project: Project; worktree: string; env: Record<string, string> } {
-  const project = createProject({ git: false })
-  git(project.dir, 'init', '--quiet')
-  project.write('README', 'hello\n')
-  git(project.dir, 'add', 'README')
-  git(project.dir, 'commit', '--quiet', '-m', 'first')
+/** A project of the sources with a marker. */
+function pending(task = '259_x', fields: Readonly<Record<string, unknown>> = OWNED): Project {
+  const project = createSourceProject()
+  project.marker(task, fields)
+  return project
+}
+
+/** A project with a folder as `git worktree add` makes it. */
+function withWorktree(create = createSourceProject) {
+  const project = create()
   const worktree = '.claude/worktrees/agent-a'
-  git(project.dir, 'worktree', 'add', '--quiet', project.at(worktree), '-b', 'agent-a')
+  project.write(`${worktree}/.git`, `gitdir: ${project.at('.git/worktrees/agent-a')}\n`)
   return { project, worktree, env: { CLAUDE_PROJECT_DIR: project.dir } }
 }
 
@@ -48,7 +51,7 @@ describe.concurrent('the hook finds the marker', () => {
   })
 
   it("from a worktree, by the host's project variable, and prints the command with --root", async () => {
-    const { project, worktree, env } = withWorktree()
+    const { project, worktree, env } = withWorktree(createProject)
     project.marker('259_x', OWNED)
     const { answer } = await project.hook(subagentStop(), { cwd: project.at(worktree), env })
     expect(answer.reason).toContain(`postflight clear 259_x --root ${project.dir}\n`)
@@ -88,8 +91,7 @@ describe.concurrent('the hook finds the marker', () => {
   })
 
   it('once, though three variables and a link name the same project', async () => {
-    const project = createSourceProject()
-    project.marker('259_x', OWNED)
+    const project = pending()
     const link = join(project.base, 'link')
     symlinkSync(project.dir, link)
     const [QWEN_PROJECT_DIR, POSTFLIGHT_ROOT] = [`${project.dir}/`, `${project.dir}/specs/..`]
@@ -108,14 +110,11 @@ describe.concurrent('the hook finds the marker', () => {
     ['a hidden folder below an archive', 'archive/.x'],
     ['a folder whose name begins with two dots', '..x'],
   ])('in %s', async (_where, task) => {
-    const project = createSourceProject()
-    project.marker(task, OWNED)
-    expect((await project.hook(subagentStop())).answer.decision).toBe('block')
+    expect((await pending(task).hook(subagentStop())).answer.decision).toBe('block')
   })
 
   it('above the agent’s folder, where specs/ is a link', async () => {
-    const project = createSourceProject()
-    project.marker('259_x', OWNED)
+    const project = pending()
     mkdirSync(project.at('src'))
     symlinkSync(project.home, project.at('src', 'specs'))
     expect((await project.hook(subagentStop(), { cwd: project.at('src') })).answer.decision).toBe('block')
@@ -123,15 +122,15 @@ describe.concurrent('the hook finds the marker', () => {
 })
 
 describe.concurrent('a specs/ that is a repository of its own', () => {
-  const createNested = (gitEntry: 'folder' | 'file'): Project => {
-    const project = createProject()
+  const createNested = (gitEntry: 'folder' | 'file', create = createSourceProject): Project => {
+    const project = create()
     if (gitEntry === 'folder') mkdirSync(project.at('specs/.git'))
     else project.write('specs/.git', 'gitdir: ../.git/modules/specs\n')
     return project
   }
 
   it.each(['folder', 'file'] as const)('with .git as a %s: the hook that starts inside it blocks', async (gitEntry) => {
-    const project = createNested(gitEntry)
+    const project = createNested(gitEntry, createProject)
     project.marker('259_x', OWNED)
     for (const program of [undefined, [`${project.base}/bin/node`, HOOK_BUNDLE] as const]) {
       const cwd = project.at('specs', '259_x')
@@ -191,8 +190,7 @@ describe.concurrent('a marker that two roots lead to', () => {
   })
 
   it('as the marker of specs/ itself is counted once', async () => {
-    const project = createSourceProject()
-    project.marker('feature-y/specs', OWNED)
+    const project = pending('feature-y/specs')
     await project.hook(subagentStop(), { cwd: project.at('specs/feature-y'), env: { CLAUDE_PROJECT_DIR: project.dir } })
     expect(project.read('specs/feature-y/specs/.postflight-loop-guard')).toBe('1\n')
   })
@@ -207,8 +205,7 @@ describe.concurrent('a marker that two roots lead to', () => {
   it.runIf(MAY_MOUNT)(
     `by a bind mount is counted once${skipNote(MAY_MOUNT, 'mounting needs rights that are missing here')}`,
     async () => {
-      const project = createSourceProject()
-      project.marker('259_x', OWNED)
+      const project = pending()
       const other = join(project.base, 'mounted')
       mkdirSync(other)
       const script = `mount --bind "$0" "$1" && cd "$1" && exec "$2"`
@@ -234,8 +231,7 @@ describe.concurrent('the hook finds nothing', () => {
     ['in a folder of a task folder', '259_x/sub', '.'],
     ['three folders below specs/', 'a/b/c', '.'],
   ])('%s', async (_where, task, cwd, folders = []) => {
-    const project = createSourceProject()
-    project.marker(task, OWNED)
+    const project = pending(task)
     for (const folder of folders) mkdirSync(project.at(folder), { recursive: true })
     expect((await project.hook(subagentStop(), { cwd: project.at(cwd) })).stdout).toBe('{}\n')
   })
@@ -247,10 +243,8 @@ describe.concurrent('the hook finds nothing', () => {
     if (what === 'specs') symlinkSync(join(project.base, 'real'), project.at('specs'))
     else symlinkSync(join(project.base, 'real', '259_x'), project.at('specs', '259_x'))
     expect((await project.hook(subagentStop())).stdout).toBe('{}\n')
-    expect(project.snapshot('../real')).toEqual({
-      '259_x': 'folder',
-      '259_x/.postflight-pending': JSON.stringify(OWNED),
-    })
+    const marker = JSON.stringify(OWNED)
+    expect(project.snapshot('../real')).toEqual({ '259_x': 'folder', '259_x/.postflight-pending': marker })
   })
 
   it.each([
@@ -258,15 +252,13 @@ describe.concurrent('the hook finds nothing', () => {
     ['is empty', ''],
     ['is not a path', '\u0007\n"'],
   ])('by a project variable that %s, and still uses the others', async (_how, value) => {
-    const project = createSourceProject()
-    project.marker('259_x', OWNED)
+    const project = pending()
     const env = { CLAUDE_PROJECT_DIR: value, QWEN_PROJECT_DIR: project.dir }
     expect((await project.hook(subagentStop(), { cwd: project.home, env })).answer.decision).toBe('block')
   })
 
   it('from a deleted folder, but finds it by the project variable', async () => {
-    const project = createSourceProject()
-    project.marker('259_x', OWNED)
+    const project = pending()
     mkdirSync(project.at('gone'))
     const script = `cd gone && rmdir ../gone && exec "$0"`
     const program = ['sh', '-c', script, LAUNCHER] as const
@@ -282,12 +274,7 @@ describe.concurrent('the hook finds nothing', () => {
 /** An unowned marker that was created two hours ago. */
 const OLD = { reason: 'rm -rf everything', created: hoursAgo(2) }
 
-/** A project with such a marker, as an earlier session left it. */
-function withOldMarker(): Project {
-  const project = createSourceProject()
-  project.marker('259_x', OLD)
-  return project
-}
+const withOldMarker = (): Project => pending('259_x', OLD)
 
 /** A clone of a repository that holds such a marker, which git writes once more during the session. */
 function withRestoredMarker(): Project {

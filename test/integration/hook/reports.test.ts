@@ -18,6 +18,12 @@ const contextOf = async (run: ReturnType<typeof returns>) => (await run).answer.
 const kept = (project: Project): string[] => (project.has(FOLDER) ? readdirSync(project.at(FOLDER)) : [])
 const indented = (text: string): string => text.replace(/^/gm, '  ')
 
+function linkFolder(project: Project): void {
+  project.write('specs/.postflight/x', '')
+  mkdirSync(join(project.base, 'elsewhere'))
+  symlinkSync(join(project.base, 'elsewhere'), project.at(FOLDER))
+}
+
 /** A project in which agent-a is blocked. */
 function projectWithMarker(create = createSourceProject): Project {
   const project = create()
@@ -73,11 +79,9 @@ describe.concurrent('the report of a blocked sub-agent', () => {
 
     await Promise.all(agents.map((agent) => held(project, `Report of ${agent}`, { agent_id: agent })))
     expect(kept(project).sort()).toEqual(agents)
-    const runs = await Promise.all(
-      [...agents, ...agents].map((agent) =>
-        contextOf(returns(project, 'Done.', { tool_response: { agentId: agent, content: 'Done.' } })),
-      ),
-    )
+    const returned = (agentId: string) =>
+      contextOf(returns(project, 'Done.', { tool_response: { agentId, content: 'Done.' } }))
+    const runs = await Promise.all([...agents, ...agents].map(returned))
 
     for (const agent of agents) {
       expect(runs.filter((context) => context?.endsWith(`\n\n  Report of ${agent}`))).toHaveLength(1)
@@ -165,14 +169,7 @@ describe.concurrent('the report of a blocked sub-agent', () => {
   it.each<[string, (project: Project) => void]>([
     ['a file in place of its folder', (project) => project.write(FOLDER, 'x')],
     ['a file in place of .postflight', (project) => project.write('specs/.postflight', 'x')],
-    [
-      'a link in place of its folder',
-      (project) => {
-        mkdirSync(project.at('specs/.postflight'))
-        mkdirSync(join(project.base, 'elsewhere'))
-        symlinkSync(join(project.base, 'elsewhere'), project.at(FOLDER))
-      },
-    ],
+    ['a link in place of its folder', linkFolder],
     ['a folder in its place', (project) => mkdirSync(project.at(FOLDER, 'agent-a'), { recursive: true })],
   ])('that cannot be kept (%s) leads to a complaint, and the block stands', async (_what, prepare) => {
     const project = projectWithMarker()
@@ -196,28 +193,5 @@ describe.concurrent('the report of a blocked sub-agent', () => {
     expect(stdout).toBe('{}\n')
     expect(stderr).toMatch(/^postflight-guard: the report of the sub-agent agent-a was not handed to its caller \(/)
     expect(kept(project)).toEqual(['agent-a'])
-  })
-})
-
-describe.concurrent('the launcher with the word Agent', () => {
-  it('starts Node only where a report lies, whatever else is pending', async () => {
-    const project = projectWithMarker(createProject)
-    project.write('specs/260_y/.postflight-abandoned', '{}')
-    const env = { ...ENV, PATH: '/usr/bin-without-node' }
-    const launch = () => project.hook(agentReturned('Done.'), { env, words: ['Agent'] })
-    const without = await launch()
-    mkdirSync(project.at(FOLDER), { recursive: true })
-    const empty = await launch()
-    project.write(`${FOLDER}/agent-z`, 'x')
-    const withReport = await launch()
-    for (const run of [without, empty]) expect(run).toMatchObject({ stdout: '{}\n', stderr: '' })
-    expect(withReport.stderr).toContain('node is not on the PATH')
-  })
-
-  it('a session without the entry is told nothing, and everything else works', async () => {
-    const project = projectWithMarker(createProject)
-    expect((await held(project, REPORT)).answer.reason).toContain('repeat your full report')
-    expect((await project.cli(['clear', '259'])).status).toBe(0)
-    expect((await held(project, 'Done.')).stdout).toBe('{}\n')
   })
 })
