@@ -20,16 +20,6 @@ export interface TerminalCommand {
   readonly ended: Promise<number>
 }
 
-/** The CLI in a terminal. */
-export interface TerminalRun extends TerminalCommand {
-  /** The rows of the screen now, without blanks at their ends. */
-  readonly screen: () => string[]
-  readonly isAlternate: () => boolean
-  readonly isCursorVisible: () => boolean
-  readonly signal: (name: string) => void
-  readonly resize: (size: TerminalSize) => void
-}
-
 /** Starts a command line of a shell in a terminal. */
 export function startCommandInTerminal(
   command: string,
@@ -51,7 +41,7 @@ export function startInTerminal(
   size: TerminalSize,
   onTestFinished: (action: () => void) => void,
   more: Readonly<Record<string, string>> = {},
-): TerminalRun {
+) {
   const before = `stty cols ${size.columns} rows ${size.rows}; echo "tty=$(tty) shell=$$"`
   const after = 'code=$?; stty -a | grep -q -- " -icanon" && echo raw; echo "ended=$code"; exit $code'
   const line = `sh -c '${before}; node "${CLI}" ${words}; ${after}'`
@@ -64,11 +54,12 @@ export function startInTerminal(
   const named = (name: string): string => new RegExp(`${name}=(\\S+)`).exec(output())?.[1] ?? ''
   return {
     ...command,
+    /** The rows of the screen now, without blanks at their ends. */
     screen: () => screenOf(output(), current).rows,
     isAlternate: () => screenOf(output(), current).isAlternate,
     isCursorVisible: () => screenOf(output(), current).isCursorVisible,
-    signal: (name) => shell(`kill -${name} $(ps -o pid= --ppid ${named('shell')} | head -1)`),
-    resize: (next) => {
+    signal: (name: string) => shell(`kill -${name} $(ps -o pid= --ppid ${named('shell')} | head -1)`),
+    resize: (next: TerminalSize) => {
       current = next
       shell(`stty -F ${named('tty')} cols ${next.columns} rows ${next.rows}`)
     },

@@ -44,9 +44,13 @@ for (const bundle of ['hook.js', 'cli/cli.js']) writeFileSync(join(base, 'packag
 mkdirSync(BIN)
 writeFileSync(join(BIN, 'node'), `#!/bin/sh\nprintf '%s' '${NODE_STARTED}'\n`, { mode: 0o755 })
 
-const SHELLS = [['sh'], ['bash', '--posix'], ['busybox', 'sh']].filter(
-  ([program = '', ...words]) => spawnSync(program, [...words, '-c', ':']).status === 0,
-)
+const pathOf = (program: string): string =>
+  spawnSync('sh', ['-c', `command -v ${program}`], { encoding: 'utf8' }).stdout.trim()
+
+// The shells are found on the PATH of the test, and then get only ours.
+const SHELL_PATHS = [['sh'], ['bash', '--posix'], ['busybox', 'sh']]
+  .map(([program = '', ...words]) => [pathOf(program), ...words])
+  .filter(([program]) => program !== '')
 
 /** Names that are difficult for shells, and names that the search distinguishes. */
 const NAMES = [
@@ -196,11 +200,7 @@ function build(plan: Plan): Built {
       relative: () => `../${folder.split('/').at(-1)}`,
       dots: () => `${folder}/./../${folder.split('/').at(-1)}`,
       slash: () => `${folder}///`,
-      file: () => {
-        const file = join(folder, 'a file')
-        writeFileSync(file, '')
-        return file
-      },
+      file: () => touched(join(folder, 'a file')),
       nowhere: () => join(folder, 'nowhere'),
       empty: () => '',
       'name only': () => folder.split('/').at(-1) ?? '',
@@ -208,6 +208,11 @@ function build(plan: Plan): Built {
     return [variable, values[kind]()]
   })
   return { top, cwd, variables: Object.fromEntries(variables), pwd: plan.logicalPwd ? linkTo(cwd) : undefined, placed }
+}
+
+function touched(file: string): string {
+  writeFileSync(file, '')
+  return file
 }
 
 /** Does `action` if it is possible: two places of one plan may be the same, or one may lie below a file. */
@@ -249,12 +254,6 @@ function fakeNode(script: string): string {
   return bin
 }
 
-// The shells are found on the PATH of the test, and then get only ours.
-const SHELL_PATHS = SHELLS.map(([program = '', ...words]) => [
-  spawnSync('sh', ['-c', `command -v ${program}`], { encoding: 'utf8' }).stdout.trim(),
-  ...words,
-])
-
 it('the launcher, in each shell, starts Node if the Node hook would find something, and not if there is nothing', () => {
   fc.assert(
     fc.property(project, fc.constantFrom('Stop', 'SessionStart', 'StatusLine'), (plan, event) => {
@@ -292,10 +291,8 @@ describe.each(SHELL_PATHS.map((shell) => ({ name: shell.join(' '), shell })))('t
   /** What a session of the plugin says with these settings, in the project and of the user. */
   function sessionOfPlugin(files: Record<string, string>, variables: Record<string, string> = {}) {
     const built = withFiles(files)
-    const environment = {
-      ...{ CLAUDE_PLUGIN_ROOT: '/plugin', CLAUDECODE: '1' },
-      ...{ CLAUDE_PROJECT_DIR: built.cwd, HOME: join(built.cwd, 'home'), ...variables },
-    }
+    const ofProject = { CLAUDE_PROJECT_DIR: built.cwd, HOME: join(built.cwd, 'home') }
+    const environment = { CLAUDE_PLUGIN_ROOT: '/plugin', CLAUDECODE: '1', ...ofProject, ...variables }
     return (word = 'SessionStart') => launch(shell, built, environment, [word])
   }
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { announcedWait, parseWait, waitsLeft } from '../../../src/marker/marker-wait.ts'
 import { promptBound, runBound } from '../../../src/run/definition/bound.ts'
 import { afterSessionStart, judgeAgentStop } from '../../../src/run/machine/agent-stop.ts'
 import { promptAgain, requestStop, resumeState } from '../../../src/run/machine/control.ts'
@@ -23,6 +24,7 @@ const TAKEN = ['x', 'y', 'z']
 
 const EVENTS = [
   ...(['stop', 'next', 'helper stops', 'interrupted', 'restarted', 'killed', 'killed in the turn'] as const),
+  ...(['shells', 'wait', 'held'] as const),
   ...(['stray result', 'late result', 'stopped', 'rejected', 'step skipped', 'step retried', 'resumed'] as const),
 ]
 type Event = (typeof EVENTS)[number]
@@ -71,6 +73,9 @@ function steer(world: World, steered: Steered): boolean {
   return true
 }
 
+/** True if the run waits, or the person wrote something between its prompts. */
+const isHeard = ({ wait, heardPromptId }: WorkflowState): boolean => (wait ?? heardPromptId) !== undefined
+
 /** Lets an event happen. Returns true for those that grant prompts beyond the bound. */
 function happen(world: World, event: Event, agent: Agent, chain: number): boolean {
   const { state } = world
@@ -111,13 +116,21 @@ function happen(world: World, event: Event, agent: Agent, chain: number): boolea
     case 'step retried':
       return steer(world, retryStep(state, chain % 5, NOW))
     default: {
-      const main = event !== 'helper stops'
-      const stop = { isMain: main, isNext: main, isBlocked: false, shells: [], startMs: NOW }
-      const followsBlock = event !== 'interrupted'
-      const promptId = `p${event === 'interrupted' ? chain : 0}`
-      const judged = judgeAgentStop(state, { ...stop, followsBlock, promptId }, NOW)
+      if (event === 'wait' && waitsLeft(state.wait, state.waits) !== 'no') {
+        const { wait } = announcedWait('an answer', state.wait, state.waits)
+        world.state = reread({ ...state, wait: parseWait(wait) })
+      }
+      const isMain = event !== 'helper stops'
+      const isInterrupted = event === 'interrupted'
+      // A person who was heard writes again.
+      const isNew = isInterrupted || (event !== 'wait' && isHeard(state))
+      const stop = { isMain, isNext: isMain && event !== 'held', isBlocked: event === 'held', startMs: NOW }
+      const shells = event === 'shells' ? [`build ${chain}`] : []
+      const more = { promptId: `p${isNew ? chain : 0}`, followsBlock: !isInterrupted, shells }
+      const judged = judgeAgentStop(world.state, { ...stop, ...more }, NOW)
       world.state = reread(judged.state)
       const command = turn(world, event === 'next' ? NEXT : judged.circumstances)
+      if (judged.asks && command === 'wait') world.state = reread({ ...world.state, askedToWait: true })
       if (command === 'prompt') answer(world, agent)
       return false
     }
@@ -174,7 +187,7 @@ describe('a run to which anything happens', () => {
           const event = events[count] ?? 'next'
           const isOver = !world.state.active
           if (isOver && (event !== 'resumed' || world.state.outcome === 'completed')) continue
-          if (!isOver) expectSameForBothDrivers(world)
+          if (!isOver && !isHeard(world.state)) expectSameForBothDrivers(world)
           const before = world.prompts.length
           if (awaitsApproval(world.state) && event === 'next') world.state = approved(world.state)
           const isGranted = happen(world, event, agent, count)
@@ -188,6 +201,8 @@ describe('a run to which anything happens', () => {
           // What was read is written, and read, as it is.
           expect(parseState(formatState(world.state))).toEqual(world.state)
           const { state } = world
+          expect(state.interruptions).toBeLessThanOrEqual(3)
+          if (new Set(world.prompts).size < world.prompts.length) reached.add('a prompt went out again')
           for (const [name, value] of Object.entries(countsOf(state))) {
             expect(value, `${name} after ${event}`).toBeGreaterThanOrEqual(counts[name] ?? 0)
           }
@@ -218,6 +233,6 @@ describe('a run to which anything happens', () => {
       },
     )
     const outcomes = ['completed', 'failed', 'stalled', 'stopped'].map((outcome) => `ended as ${outcome}`)
-    expectReached(reached, [...EVENTS, 'several steps in progress', ...outcomes])
+    expectReached(reached, [...EVENTS, 'several steps in progress', 'a prompt went out again', ...outcomes])
   })
 })
