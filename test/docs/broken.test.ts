@@ -5,7 +5,10 @@ import { PACKAGE } from '../support/process.ts'
 import { pageFaults } from './check-page.ts'
 import { parsePage } from './pages.ts'
 
+const STEP = 'postflight step 259 "a step"'
 const CREATE = 'postflight create 259 a_slug --agent main'
+const MADE = `before: ${CREATE}`
+const PHASES = 'name: x\nphases:\n  - '
 /** Without the hook in its settings, `create` would say so. */
 const WIRED = 'before: postflight install'
 
@@ -19,26 +22,14 @@ function block(language: string, text: string, directions?: string): string {
 const BROKEN: readonly (readonly [fault: string, page: string, said: RegExp])[] = [
   ['a command that does not exist', block('bash', 'postflight craete 259 x'), /page\.md:5: exit code 64 in line 6/],
   ['an option that does not exist', block('bash', `${CREATE}\npostflight clear 259 --al`), /exit code 64 in line 7/],
-  [
-    'a command that fails',
-    block('bash', 'postflight step 259 "a step"', `before: ${CREATE}`),
-    /exit code [1-9]\d* in line/,
-  ],
+  ['a command that fails', block('bash', STEP, MADE), /exit code [1-9]\d* in line/],
   ['a failure in a pipe', block('sh', 'postflight step 259 "a step" | cat'), /exit code 1 in line 6/],
   ['a program that is not there', block('bash', 'my-agent'), /exit code 127/],
-  [
-    'another exit code',
-    block('bash', 'postflight status --exit-code', `before: ${CREATE}`),
-    /exit code 1 .*expected 0/,
-  ],
+  ['another exit code', block('bash', 'postflight status --exit-code', MADE), /exit code 1 .*expected 0/],
   ['a failure before the last command', block('bash', 'false\ntrue', 'exits: 1'), /before the last command/],
   ['other output', block('console', `$ ${CREATE}\ncreated specs/260…`, WIRED), /printed\ncreated specs\/259_a_slug/],
   ['output that is missing', block('text', 'one\ntwo', 'output of: echo one'), /but the page shows/],
-  [
-    'a wrong command that is not run',
-    block('bash', 'postflight workflow strat 259', 'not run: asks'),
-    /unknown command/,
-  ],
+  ['a wrong command, not run', block('bash', 'postflight workflow strat 7', 'not run: asks'), /unknown command/],
   ['a script that does not exist', block('bash', 'npm run no-such-thing', 'not run: slow'), /no such script/],
   ['a wrong command in a sentence', 'Say `postflight clear --every`.\n', /page\.md:1: .*--every/],
   ['a command in a block that is not checked', block('text', '$ postflight status'), /commands in a block of text/],
@@ -46,21 +37,9 @@ const BROKEN: readonly (readonly [fault: string, page: string, said: RegExp])[] 
   ['a direction that does not exist', block('bash', 'true', 'not-run: slow'), /unknown direction "not-run"/],
   ['JSON that does not parse', block('json', '{ "hooks": }'), /page\.md:5: .*JSON/],
   ['YAML that does not parse', block('yaml', 'a: b: c'), /Nested mappings/],
-  [
-    'settings with an unknown event',
-    block('json', '{ "hooks": { "SubagentStopped": [] } }'),
-    /\/hooks .*property name/,
-  ],
-  [
-    'a workflow with an unknown field',
-    block('yaml', 'name: x\nphases:\n  - { id: a, promt: b, artifact: c }'),
-    /promt/,
-  ],
-  [
-    'a workflow without sense',
-    block('yaml', 'name: x\nphases:\n  - { id: a, prompt: b, artifact: c, next: d }'),
-    /unknown phase "d"/,
-  ],
+  ['an unknown event in settings', block('json', '{ "hooks": { "SubagentStopped": [] } }'), /\/hooks .*property name/],
+  ['a workflow with an unknown field', block('yaml', `${PHASES}{ id: a, promt: b, artifact: c }`), /promt/],
+  ['a workflow without sense', block('yaml', `${PHASES}{ id: a, prompt: b, artifact: c, next: d }`), /phase "d"/],
   ['a GitHub workflow without steps', block('yaml', 'on: push\njobs:\n  a:\n    runs-on: ubuntu-latest'), /steps/],
   ['a marker with a wrong type', block('json', '{ "cc_session_id": 7, "steps": "git commit" }'), /cc_session_id|steps/],
   ['a wrong option of the plugin', block('json', '{ "postReadNudge": { "evry": 5 } }'), /evry/],

@@ -9,7 +9,6 @@ import { isShell, sessionFaults, sessionsOf, type Unrun } from './shell-blocks.t
 /** A part of a page's check. Each of them stands alone. */
 export interface Check {
   readonly title: string
-  /** What is wrong. */
   faults(): Promise<string[]>
 }
 
@@ -33,7 +32,6 @@ export function checksOf(page: Page, unrun: Unrun[]): Check[] {
   ]
 }
 
-/** Everything that is wrong with a page. */
 export async function pageFaults(page: Page): Promise<string[]> {
   const faults: string[] = []
   for (const check of checksOf(page, [])) faults.push(...(await check.faults()))

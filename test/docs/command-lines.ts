@@ -67,20 +67,15 @@ async function readingError(words: readonly string[]): Promise<string | undefine
   try {
     await program.parseAsync(words, { from: 'user' })
   } catch (error) {
-    if (error instanceof CommanderError && (error.exitCode === 0 || ABOUT_PLACEHOLDERS.includes(error.code)))
-      return undefined
     // A group of commands alone (`postflight workflow`) prints its help.
-    if (error instanceof CommanderError && error.code === 'commander.help') return undefined
-    if (error instanceof PostflightError && error.code === 'value-invalid' && words.some(isPlaceholder))
-      return undefined
+    const mayBe = [...ABOUT_PLACEHOLDERS, 'commander.help']
+    if (error instanceof CommanderError && (error.exitCode === 0 || mayBe.includes(error.code))) return undefined
+    const stands = words.some((word) => /^[A-Z_]+$|…/.test(word))
+    if (error instanceof PostflightError && error.code === 'value-invalid' && stands) return undefined
     if (error instanceof PostflightError) return `${error.code} ${JSON.stringify(error.args)}`
     return error instanceof Error ? error.message : String(error)
   }
   return undefined
-}
-
-function isPlaceholder(word: string): boolean {
-  return /^[A-Z_]+$|…/.test(word)
 }
 
 const { scripts } = JSON.parse(readFileSync(join(PACKAGE, 'package.json'), 'utf8')) as {

@@ -19,7 +19,6 @@ it('docs/commands.md and docs/workflow.md show every command', () => {
   const [ofWorkflows, others] = [true, false].map((isOfWorkflow) =>
     Object.keys(DOCUMENTS).filter((command) => command.startsWith('workflow ') === isOfWorkflow),
   ) as [string[], string[]]
-
   expect(absentFrom('docs/workflow.md', ofWorkflows)).toEqual([])
   // Only the scripts of completion call the hidden command `complete`.
   const absent = absentFrom(
@@ -40,7 +39,6 @@ it.each(['CONTRIBUTING.md', 'docs/design.md', 'test/README.md'])('the source fil
     const pattern = new RegExp(`/${name.replaceAll('.', '\\.').replaceAll('*', '[^/]*')}$`)
     return files.some((file) => pattern.test(file))
   }
-
   expect(named.length).toBeGreaterThan(5)
   expect(named.filter((name) => !name.startsWith('dist/') && !isThere(name))).toEqual([])
 })

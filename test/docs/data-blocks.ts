@@ -7,12 +7,11 @@ import { parse as parseYaml } from 'yaml'
 import { readRules } from '../../src/done/done-rules.ts'
 import { readOptions } from '../../src/opencode/options.ts'
 import { schemaFaults } from '../support/json-schemas.ts'
+import { createSourceProject } from '../support/project.ts'
 import { CLAUDE_SETTINGS, OPENCODE_CONFIG, PLUGIN_OPTIONS } from './host-schemas.ts'
 import type { Block, Page } from './pages.ts'
 import type { Unrun } from './shell-blocks.ts'
-import { createWorkshop } from './workshop.ts'
 
-/** True for a block of data. */
 export function isData({ language }: Block): boolean {
   return ['json', 'jsonc', 'yaml', 'yml'].includes(language)
 }
@@ -70,7 +69,6 @@ async function shapeFaults(value: unknown, block: Block): Promise<string[]> {
 
 type Options = Readonly<Record<string, unknown>>
 
-/** What our plugin says about its options in a configuration of OpenCode. */
 function pluginFaults(value: unknown): string[] {
   const { plugin } = value as { plugin: readonly (string | readonly [address: string, options: Options])[] }
   return plugin.flatMap((entry) => (typeof entry === 'string' ? [] : readOptions(entry[1]).problems))
@@ -84,14 +82,13 @@ function faultsBy(validate: ReturnType<typeof ajv.compile>, value: unknown): str
 }
 
 async function workflowFaults({ text, language }: Block): Promise<string[]> {
-  const { project, run } = createWorkshop()
+  const project = createSourceProject()
   const name = language.startsWith('y') ? 'shown.yaml' : 'shown.json'
   project.write(name, text)
-  const ran = await run(`postflight workflow validate ${name}`)
+  const ran = await project.cli(['workflow', 'validate', name])
   return ran.status === 0 ? [] : [`${ran.stdout}${ran.stderr}`]
 }
 
-/** The faults of a GitHub workflow. */
 export async function gitHubFaults(text: string): Promise<string[]> {
   linter ??= await createLinter()
   return linter(text, '.github/workflows/shown.yml').map(({ line, column, message }) => `${line}:${column} ${message}`)

@@ -3,27 +3,20 @@
  * a line. test/README.md lists the keys.
  */
 
-/** How a block is checked. */
 export interface Directions {
-  /** The reason for which the block is not run. */
   readonly notRun?: string
-  /** The reason for which data are only parsed. */
   readonly onlyParsed?: string
   /** Commands that run before the block, in the same shell. */
   readonly before: readonly string[]
   /** True for a block that runs in the project of the block before it. */
   readonly continues: boolean
-  /** The exit code of the last command. */
   readonly exits: number
-  /** Programs that are replaced by one that does nothing. */
   readonly standIns: readonly string[]
   /** The file that the block shows; later blocks of the page find it in their project. */
   readonly file?: string
   /** The schema of the data: a file of schema/, without its ending. */
   readonly schema?: string
-  /** The command whose output the block shows. */
   readonly outputOf?: string
-  /** What is wrong with the comment. */
   readonly faults: readonly string[]
 }
 

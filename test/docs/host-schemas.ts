@@ -2,29 +2,25 @@
 
 const EVENTS = ['SubagentStop', 'Stop', 'SessionStart', 'PostToolUse', 'PreToolUse', 'UserPromptSubmit', 'SessionEnd']
 
-const HOOK = {
-  type: 'object',
-  required: ['type'],
-  additionalProperties: false,
-  properties: {
+const TEXT = { type: 'string' }
+const RULES = { type: 'array', items: TEXT }
+
+const object = (properties: object, required: readonly string[] = []) => ({
+  ...{ type: 'object', required, additionalProperties: false, properties },
+})
+
+const HOOK = object(
+  {
     type: { enum: ['command', 'prompt', 'agent'] },
-    command: { type: 'string' },
-    prompt: { type: 'string' },
+    command: TEXT,
+    prompt: TEXT,
     timeout: { type: 'number' },
-    if: { type: 'string' },
+    if: TEXT,
   },
-}
+  ['type'],
+)
+const ENTRY = object({ matcher: TEXT, hooks: { type: 'array', minItems: 1, items: HOOK } }, ['hooks'])
 
-const ENTRY = {
-  type: 'object',
-  required: ['hooks'],
-  additionalProperties: false,
-  properties: { matcher: { type: 'string' }, hooks: { type: 'array', minItems: 1, items: HOOK } },
-}
-
-const RULES = { type: 'array', items: { type: 'string' } }
-
-/** Claude Code's settings. */
 export const CLAUDE_SETTINGS = {
   type: 'object',
   additionalProperties: false,
@@ -34,19 +30,12 @@ export const CLAUDE_SETTINGS = {
       propertyNames: { enum: EVENTS },
       additionalProperties: { type: 'array', items: ENTRY },
     },
-    permissions: { type: 'object', additionalProperties: false, properties: { allow: RULES, ask: RULES, deny: RULES } },
-    env: { type: 'object', additionalProperties: { type: 'string' } },
-    statusLine: {
-      type: 'object',
-      required: ['type', 'command'],
-      additionalProperties: false,
-      properties: {
-        type: { const: 'command' },
-        command: { type: 'string' },
-        padding: { type: 'number' },
-        refreshInterval: { type: 'number' },
-      },
-    },
+    permissions: object({ allow: RULES, ask: RULES, deny: RULES }),
+    env: { type: 'object', additionalProperties: TEXT },
+    statusLine: object(
+      { type: { const: 'command' }, command: TEXT, padding: { type: 'number' }, refreshInterval: { type: 'number' } },
+      ['type', 'command'],
+    ),
   },
 }
 
@@ -69,12 +58,6 @@ export const OPENCODE_CONFIG = {
 
 /** Options of our plugin for OpenCode, by which a block that shows them alone is recognized. */
 export const PLUGIN_OPTIONS = [
-  'chatHeaders',
-  'delegateTaskRetry',
-  'foregroundFallback',
-  'guard',
-  'jsonErrorRecovery',
-  'phaseReminder',
-  'postReadNudge',
-  'reactive',
+  ...['chatHeaders', 'delegateTaskRetry', 'foregroundFallback', 'guard'],
+  ...['jsonErrorRecovery', 'phaseReminder', 'postReadNudge', 'reactive'],
 ]

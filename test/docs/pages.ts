@@ -8,7 +8,6 @@ import { fromMarkdown } from 'mdast-util-from-markdown'
 import { PACKAGE } from '../support/process.ts'
 import { type Directions, readDirections } from './directions.ts'
 
-/** A fenced block of code. */
 export interface Block {
   /** The line of the page where the block begins, from 1. */
   readonly line: number
@@ -19,15 +18,12 @@ export interface Block {
   readonly directions: Directions
 }
 
-/** A word or an address with its line. */
 export interface Found {
   readonly line: number
   readonly text: string
 }
 
-/** A page. */
 export interface Page {
-  /** The path in the package, with `/`. */
   readonly name: string
   readonly blocks: readonly Block[]
   /** Code inside sentences and tables. */
@@ -38,17 +34,14 @@ export interface Page {
   readonly anchors: ReadonlySet<string>
 }
 
-/** The names of all pages that are checked. */
 export function pageNames(): string[] {
   return fastGlob.sync(['README.md', 'docs/*.md', 'plugin/**/*.md'], { cwd: PACKAGE }).sort()
 }
 
-/** A page of the package. */
 export function readPage(name: string): Page {
   return parsePage(name, readFileSync(join(PACKAGE, name), 'utf8'))
 }
 
-/** A page from its text. */
 export function parsePage(name: string, markdown: string): Page {
   const blocks: Block[] = []
   const inlineCode: Found[] = []

@@ -4,7 +4,6 @@ import { commandFaults } from './command-lines.ts'
 import type { Block, Page } from './pages.ts'
 import { createWorkshop, hasProgram, type Workshop } from './workshop.ts'
 
-/** The separator between the outputs of commands. */
 const SEPARATOR = '\u001e'
 
 /**
@@ -104,7 +103,6 @@ async function scriptFault(block: Block, workshop: Workshop, before: readonly st
   return undefined
 }
 
-/** The last lines of an output. */
 function endOf(output: string): string {
   return output.trimEnd().split('\n').slice(-15).join('\n')
 }

@@ -14,56 +14,56 @@ phases:
   - { id: execute, steps: { from: plan.json, pointer: /steps }, step_prompt: 'Do {{step}}' }
 `
 
-/** The programs of the machine that the blocks may use. */
 const TOOLS = ['npm', 'npx']
 
 /** The time (ms) after which a block is killed. */
 const LIMIT_MS = 40_000
 
-let packed: Project | undefined
+let template: Project | undefined
 
 /** The shell of an agent on Claude Code, in a project. */
 export interface Workshop {
   readonly project: Project
-  /** Runs a script with bash. */
   run(script: string): Promise<ProcessResult>
-  /** Replaces a program by one that does nothing. */
   standIn(program: string): void
 }
 
-/** Sets up a project with the packed package, `npm test`, and a workflow. */
-export function createWorkshop(): Workshop {
-  // The project of another file was removed at its end.
-  if (packed === undefined || !existsSync(packed.base)) packed = installPacked()
+const GIT = { name: 'Reader', email: 'reader@example.org' }
+const ENV = {
+  CLAUDECODE: '1',
+  CLAUDE_CODE_SESSION_ID: '5f0c1f2e-0000-4000-8000-000000000000',
+  NO_COLOR: '1',
+  ...{ GIT_AUTHOR_NAME: GIT.name, GIT_AUTHOR_EMAIL: GIT.email },
+  ...{ GIT_COMMITTER_NAME: GIT.name, GIT_COMMITTER_EMAIL: GIT.email },
+  ...{ npm_config_offline: 'true', npm_config_update_notifier: 'false' },
+  ...{ npm_config_audit: 'false', npm_config_fund: 'false' },
+}
+
+/** A repository with the packed package, `npm test`, and a workflow. Every block gets a copy. */
+function makeTemplate(): Project {
+  const packed = installPacked()
   const project = createProject({ git: false, specs: false })
-  cpSync(packed.at('node_modules'), project.at('node_modules'), { recursive: true, verbatimSymlinks: true })
+  renameSync(packed.at('node_modules'), project.at('node_modules'))
   project.write('package.json', '{ "name": "my-project", "private": true, "scripts": { "test": "node --version" } }\n')
   project.write('.gitignore', 'node_modules/\n')
   project.write('flow.yaml', FLOW)
+  for (const words of ['init --quiet --initial-branch main', 'add .', 'commit --quiet --message project']) {
+    execFileSync('git', words.split(' '), { cwd: project.dir, env: { ...project.env, ...ENV }, stdio: 'ignore' })
+  }
   placeTarball(project)
+  return project
+}
+
+export function createWorkshop(): Workshop {
+  // The projects of another file were removed at its end.
+  if (template === undefined || !existsSync(template.base)) template = makeTemplate()
+  const project = createProject({ git: false, specs: false })
+  for (const name of ['project', 'postflight-guard']) {
+    cpSync(join(template.base, name), join(project.base, name), { recursive: true, verbatimSymlinks: true })
+  }
   for (const name of TOOLS) symlinkSync(realpathSync(which(name)), join(project.base, 'bin', name))
-  const env = {
-    ...project.env,
-    PATH: [join(project.base, 'bin'), project.at('node_modules', '.bin'), '/usr/bin', '/bin'].join(':'),
-    CLAUDECODE: '1',
-    CLAUDE_CODE_SESSION_ID: '5f0c1f2e-0000-4000-8000-000000000000',
-    NO_COLOR: '1',
-    GIT_AUTHOR_NAME: 'Reader',
-    GIT_AUTHOR_EMAIL: 'reader@example.org',
-    GIT_COMMITTER_NAME: 'Reader',
-    GIT_COMMITTER_EMAIL: 'reader@example.org',
-    npm_config_cache: join(project.home, '.npm'),
-    npm_config_offline: 'true',
-    npm_config_update_notifier: 'false',
-    npm_config_audit: 'false',
-    npm_config_fund: 'false',
-  }
-  const git = (...words: string[]): void => {
-    execFileSync('git', words, { cwd: project.dir, env: { ...env }, stdio: 'ignore' })
-  }
-  git('init', '--quiet', '--initial-branch', 'main')
-  git('add', '.')
-  git('commit', '--quiet', '--message', 'A project')
+  const PATH = [join(project.base, 'bin'), project.at('node_modules', '.bin'), '/usr/bin', '/bin'].join(':')
+  const env = { ...project.env, ...ENV, PATH, npm_config_cache: join(project.home, '.npm') }
   return {
     project,
     run: (script) => runProcess('bash', ['-c', script], { cwd: project.dir, env, limitMs: LIMIT_MS }),
@@ -85,7 +85,6 @@ function which(program: string): string {
   return spawnSync('sh', ['-c', `command -v ${program}`], { encoding: 'utf8' }).stdout.trim()
 }
 
-/** True when the machine has the program. */
 export function hasProgram(program: string): boolean {
   return which(program) !== ''
 }

@@ -2,6 +2,13 @@ import fc from 'fast-check'
 
 /** Random input from outside, with halves of surrogate pairs and control characters. */
 
+/** Checks a law: `holds()(values, moreValues, (value, more) => …)`; `holds(1000)` checks it for a thousand inputs. */
+export function holds(numRuns?: number) {
+  return <Ts extends [unknown, ...unknown[]]>(
+    ...law: [...arbitraries: { [K in keyof Ts]: fc.Arbitrary<Ts[K]> }, check: (...values: Ts) => void]
+  ): void => fc.assert(fc.property<Ts>(...law), numRuns === undefined ? {} : { numRuns })
+}
+
 /** Any UTF-16 units at all. */
 export const anyUnits: fc.Arbitrary<string> = fc
   .array(fc.integer({ min: 0, max: 0xffff }), { maxLength: 40 })
@@ -88,7 +95,6 @@ export const markerFields: fc.Arbitrary<Record<string, unknown>> = fieldsOf({
   unknown: fc.jsonValue({ depthSize: 'small' }),
 })
 
-/** The fields of a payload. */
 export const payloadFields: fc.Arbitrary<Record<string, unknown>> = fieldsOf({
   hook_event_name: fc.constantFrom('SubagentStop', 'Stop', 'Stop', 'PostToolUse', 'Other'),
   session_id: fc.constantFrom(...SESSIONS),

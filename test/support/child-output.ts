@@ -1,6 +1,5 @@
 import type { ChildProcess } from 'node:child_process'
 
-/** What a process has written so far, as text. */
 export interface ChildOutput {
   stdout: string
   stderr: string

@@ -8,33 +8,18 @@ import { join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { canRun } from './process.ts'
 
-/** The names of the browser on different systems. */
 const PROGRAMS = ['chromium', 'chromium-browser', 'google-chrome']
 
 /** The browser of this machine; undefined if there is none. */
 export const CHROMIUM: string | undefined = PROGRAMS.find((program) => canRun(`command -v ${program}`))
 
-/** How to look at a page. */
-export interface Look {
+interface Look {
   readonly width: number
   readonly height?: number
   readonly scheme?: 'light' | 'dark'
 }
 
-/** The figures of a page after it was drawn. */
-export interface Drawn {
-  /** From the beginning of the navigation to the first frame after all was laid out, in ms. */
-  readonly drawnMs: number
-  /** The requests of the page, itself included. */
-  readonly requests: readonly string[]
-  /** The messages on the page's console, which include refused requests and scripts. */
-  readonly messages: readonly string[]
-  /** The value of an expression in the page. */
-  readonly evaluate: (expression: string) => Promise<unknown>
-  /** A picture of the page as PNG: all of it, or a part. */
-  readonly picture: (part?: { readonly top: number; readonly height: number }) => Promise<Buffer>
-}
-
+export type Browser = ReturnType<typeof startChromium>
 type Fields = Readonly<Record<string, unknown>>
 
 interface Message {
@@ -45,15 +30,7 @@ interface Message {
   readonly error?: { readonly message: string }
 }
 
-/** A browser. */
-export interface Browser {
-  /** Opens a page and waits until it is drawn. */
-  readonly open: (url: string, look: Look) => Promise<Drawn>
-  readonly close: () => Promise<void>
-}
-
-/** Starts the browser with a profile of its own. */
-export function startChromium(program: string): Browser {
+export function startChromium(program: string) {
   const profile = mkdtempSync(join(tmpdir(), 'postflight-chromium-'))
   const child = spawn(
     program,
@@ -67,7 +44,8 @@ export function startChromium(program: string): Browser {
   const ended = new Promise<void>((resolve) => child.once('close', () => resolve()))
   const { call, listen } = connect(child)
 
-  const open = async (url: string, { width, height = 900, scheme = 'light' }: Look): Promise<Drawn> => {
+  /** Opens a page, waits until it is drawn, and looks at it. */
+  const open = async (url: string, { width, height = 900, scheme = 'light' }: Look) => {
     const { targetId } = await call('Target.createTarget', { url: 'about:blank' })
     const { sessionId } = await call('Target.attachToTarget', { targetId, flatten: true })
     const session = String(sessionId)
@@ -96,8 +74,10 @@ export function startChromium(program: string): Browser {
       return (result as Fields).value
     }
     await evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(1))))')
+    // From the beginning of the navigation to the first frame after all was laid out.
     const drawnMs = performance.now() - started
-    const picture: Drawn['picture'] = async (part) => {
+    /** A picture as PNG of all of it, or of a part. */
+    const picture = async (part?: { readonly top: number; readonly height: number }): Promise<Buffer> => {
       const { cssContentSize } = await ask('Page.getLayoutMetrics')
       const { height: whole } = cssContentSize as { readonly height: number }
       const clip = { x: 0, y: part?.top ?? 0, width, height: part?.height ?? Math.min(whole, 12_000), scale: 1 }

@@ -14,17 +14,13 @@ import {
 /** The session of the payloads, which may drive a run. */
 export const IN_SESSION = { CLAUDE_CODE_SESSION_ID: SESSION }
 
-/** The task folder of the run. */
 export const IN_TASK = 'specs/007_flow'
 
 export interface Flow extends Project {
-  /** Runs `postflight workflow …`. */
   workflow(...words: string[]): ReturnType<Project['cli']>
-  /** Asks for the next prompt. */
   next(options?: RunOptions): Promise<JsonDocument>
   /** Writes a file of the task folder. Returns its path. */
   put(name: string, text: string | Uint8Array): string
-  /** Leaves the result of a step. */
   leave(success: boolean, file?: string): void
   state(): JsonDocument
   /** What `workflow status 7` says. */
@@ -57,7 +53,6 @@ export function flowProject(phases: readonly object[], more: object = {}, make =
   }
 }
 
-/** The same with a started run. */
 export async function startFlow(
   phases: readonly object[],
   {

@@ -6,22 +6,15 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 
-/** A server of repositories. */
-export interface GitServer {
-  /** The address of a repository in the served folder. */
-  urlOf(name: string): string
-  close(): Promise<void>
-}
-
 /** Starts a server of every repository in `folder`. Anyone may clone them. */
-export async function startGitServer(folder: string): Promise<GitServer> {
+export async function startGitServer(folder: string) {
   const backend = join(execFileSync('git', ['--exec-path'], { encoding: 'utf8' }).trim(), 'git-http-backend')
   const server = createServer((request, response) => answer(request, response, backend, folder))
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
   return {
-    urlOf: (name) => `http://127.0.0.1:${port}/${name}`,
+    urlOf: (name: string) => `http://127.0.0.1:${port}/${name}`,
     async close() {
       server.closeAllConnections()
       server.close()

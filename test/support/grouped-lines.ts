@@ -5,7 +5,6 @@ const MAX_REASONS = 12
 /** At most this many places of a reason are named. */
 const MAX_PLACES = 6
 
-/** A case that was left out. */
 export interface LeftOut {
   readonly place: string
   readonly why: string

@@ -42,12 +42,10 @@ export function generatedSchemas(): Record<string, string> {
   return Object.fromEntries(texts)
 }
 
-/** The names of the files in `schema/`. */
 export function publishedSchemas(): string[] {
   return readdirSync(FOLDER, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.json'))
 }
 
-/** A published schema as JSON. */
 export function readSchema(file: string): Record<string, unknown> {
   return JSON.parse(readFileSync(join(FOLDER, file), 'utf8')) as Record<string, unknown>
 }

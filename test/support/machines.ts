@@ -8,7 +8,6 @@ import { createProject, type Project, type ProjectOptions } from './project.ts'
 /** A project with a name among machines. */
 export interface Machine extends Project {
   readonly name: string
-  /** Runs `postflight workflow …`, as that machine. */
   workflow(...words: string[]): ReturnType<Project['cli']>
   /** The state of its run of task 7. */
   state(): Record<string, unknown>
@@ -47,14 +46,9 @@ export function createMachines<Name extends string>(
     if (from === undefined) project.write('walk.json', JSON.stringify({ name: 'walk', phases: WALK_PHASES }))
     const env = { ...project.env, POSTFLIGHT_MACHINE: name }
     const cli: Project['cli'] = (words, given = {}) => project.cli(words, { ...given, env: { ...env, ...given.env } })
-    const machine: Machine = {
-      ...project,
-      env,
-      name,
-      cli,
-      workflow: (...words) => cli(['workflow', ...words]),
-      state: () => JSON.parse(project.read(`${WALK}/workflow/state.json`)),
-    }
+    const workflow: Machine['workflow'] = (...words) => cli(['workflow', ...words])
+    const state: Machine['state'] = () => JSON.parse(project.read(`${WALK}/workflow/state.json`))
+    const machine: Machine = { ...project, env, name, cli, workflow, state }
     return [name, machine] as const
   })
   return { remote, ...(Object.fromEntries(machines) as Record<Name, Machine>) }

@@ -39,7 +39,6 @@ function pack(): Packed {
   return { tarball: join(base, filename), files }
 }
 
-/** Extracts a tarball of npm, whose files lie in one folder, into `target`. */
 export function extract(tarball: string, target: string): void {
   mkdirSync(target, { recursive: true })
   execFileSync('tar', ['-xzf', tarball, '-C', target, '--strip-components=1'])

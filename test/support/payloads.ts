@@ -11,46 +11,29 @@ const COMMON = {
   transcript_path: '/home/user/.claude/projects/x/5f3c8a52.jsonl',
   permission_mode: 'default',
 } as const
+const IN_PROMPT = { ...COMMON, prompt_id: 'prompt-1', effort: { level: 'medium' } } as const
+const STOPPING = { ...IN_PROMPT, stop_hook_active: false, background_tasks: [], session_crons: [] } as const
 
-/** The payload when a sub-agent is about to stop. */
 export function subagentStop(more: Fields = {}): Fields {
   return {
-    ...COMMON,
-    prompt_id: 'prompt-1',
+    ...STOPPING,
     agent_id: 'agent-a',
     agent_type: 'general-purpose',
-    effort: { level: 'medium' },
     hook_event_name: 'SubagentStop',
-    stop_hook_active: false,
     agent_transcript_path: '/home/user/.claude/projects/x/agent-a.jsonl',
     last_assistant_message: 'My full report.',
-    background_tasks: [],
-    session_crons: [],
     ...more,
   }
 }
 
-/** The payload when the main conversation is about to stop. */
 export function stop(more: Fields = {}): Fields {
-  return {
-    ...COMMON,
-    prompt_id: 'prompt-1',
-    effort: { level: 'medium' },
-    hook_event_name: 'Stop',
-    stop_hook_active: false,
-    last_assistant_message: 'All done.',
-    background_tasks: [],
-    session_crons: [],
-    ...more,
-  }
+  return { ...STOPPING, hook_event_name: 'Stop', last_assistant_message: 'All done.', ...more }
 }
 
 /** The payload before an agent ends its turn by a structured answer (2.1.330); without `agent_id` in the main conversation. */
 export function structuredAnswer(more: Fields = {}): Fields {
   return {
-    ...COMMON,
-    prompt_id: 'prompt-1',
-    effort: { level: 'medium' },
+    ...IN_PROMPT,
     hook_event_name: 'PreToolUse',
     tool_name: 'StructuredOutput',
     tool_input: { answer: 'done' },
@@ -91,7 +74,6 @@ export function agentReturned(message: string, more: Fields = {}): Fields {
   }
 }
 
-/** The payload when a session starts. */
 export function sessionStart(source: string, more: Fields = {}): Fields {
   return { ...COMMON, hook_event_name: 'SessionStart', source, ...more }
 }

@@ -5,7 +5,6 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { outputOf } from './child-output.ts'
 
-/** The folder of the package under test. */
 export const PACKAGE = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '')
 export const LAUNCHER = join(PACKAGE, 'hooks', 'postflight-hook')
 export const HOOK_BUNDLE = join(PACKAGE, 'dist', 'hook.js')
@@ -17,24 +16,20 @@ const LIMIT_MS = 30_000
 /** The user and group without files of their own, for tests about rights that root runs. */
 export const NOBODY = 65_534
 
-/** Options for starting a process. */
 export interface ProcessOptions {
   readonly cwd: string
   readonly env: Readonly<Record<string, string>>
   /** The text for stdin, which is closed after it. `open`: nothing is written, and stdin stays open. */
   readonly input?: string | Uint8Array | 'open' | undefined
-  /** True to leave stdin open after the input. */
   readonly keepOpen?: boolean | undefined
   /** A text that is written to stdin again and again until the process ends. */
   readonly endless?: string | undefined
-  /** The streams that are closed at once. */
   readonly unread?: readonly ('stdout' | 'stderr')[] | undefined
   readonly uid?: number | undefined
   /** The time (ms) after which the process is killed, if it needs more than the usual. */
   readonly limitMs?: number | undefined
 }
 
-/** The result of a process. */
 export interface ProcessResult {
   readonly status: number | null
   readonly signal: NodeJS.Signals | null
@@ -72,7 +67,6 @@ export function startCli(
   return { child, stdout: () => output.stdout, ended }
 }
 
-/** Runs a program to its end. */
 export function runProcess(program: string, words: readonly string[], options: ProcessOptions): Promise<ProcessResult> {
   const started = performance.now()
   const { uid } = options

@@ -25,7 +25,6 @@ export interface ProgramOptions extends ProcessOptions {
   readonly answers?: readonly string[] | undefined
 }
 
-/** Runs a program to its end. */
 export type Program = (words: readonly string[], options: ProgramOptions) => Promise<ProcessResult>
 
 export interface Programs {

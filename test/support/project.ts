@@ -25,13 +25,11 @@ import type { Fields } from './payloads.ts'
 import { CLI, LAUNCHER, NOBODY, PACKAGE, type ProcessResult, runProcess } from './process.ts'
 import { PROCESSES, type ProgramOptions, SOURCES } from './programs.ts'
 
-/** Options for running the hook or the CLI in a project. */
 export interface RunOptions extends Partial<Omit<ProgramOptions, 'env'>> {
   /** Variables that are added to the clean environment. */
   readonly env?: Readonly<Record<string, string>> | undefined
 }
 
-/** Options for running the hook. */
 export interface HookOptions extends RunOptions {
   /** The hook's own arguments, such as SessionStart. */
   readonly words?: readonly string[]
@@ -54,7 +52,6 @@ export interface ProjectOptions {
   readonly sources?: boolean
 }
 
-/** The result of a hook. */
 export interface HookRun extends ProcessResult {
   readonly answer: {
     readonly decision?: string
@@ -69,7 +66,6 @@ export interface HookRun extends ProcessResult {
   }
 }
 
-/** The result of a command. */
 export interface CliRun extends ProcessResult {
   /** The one JSON document on stdout, checked against the command's schema. */
   readonly json: () => JsonDocument
@@ -81,12 +77,10 @@ export type JsonDocument = any
 export interface Project {
   /** The folder that contains the project, its home and its PATH. */
   readonly base: string
-  /** The project's folder. */
   readonly dir: string
   readonly home: string
   /** The clean environment: PATH and HOME. */
   readonly env: Readonly<Record<string, string>>
-  /** A path inside the project's folder. */
   at(...names: string[]): string
   write(name: string, text: string | Uint8Array, mode?: number): string
   read(name: string): string
@@ -97,12 +91,10 @@ export interface Project {
   transcript(): string
   /** The content of every file and folder below `name` except `.git`: equal snapshots mean that nothing changed. */
   snapshot(name?: string): Record<string, string>
-  /** The journal's entries. */
   journal(): Record<string, unknown>[]
   /** Runs the hook, and checks that it ends with exit code 0 and one line of JSON. */
   hook(payload: Fields | string | undefined, options?: HookOptions): Promise<HookRun>
   cli(words: readonly string[], options?: RunOptions): Promise<CliRun>
-  /** Runs a shell script in the project. */
   shell(script: string, options?: RunOptions & { readonly shell?: string }): Promise<ProcessResult>
 }
 
@@ -113,7 +105,6 @@ export function removeProjects(): void {
   for (const base of made.splice(0)) rmSync(base, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 })
 }
 
-/** Creates a project that is removed after the file's tests. */
 export function createProject(options: ProjectOptions = {}): Project {
   const programs = options.sources === true ? SOURCES : PROCESSES
   const base = realpathSync(mkdtempSync(join(tmpdir(), 'postflight-test-')))
@@ -280,7 +271,6 @@ export function claudeHookEnv(project: Project, session: string): Record<string,
   return { CLAUDE_PROJECT_DIR: project.dir, CLAUDE_CODE_SESSION_ID: session, CLAUDECODE: '1' }
 }
 
-/** Sets a file's times to some hours ago. */
 export function makeOld(file: string, hours: number): void {
   const time = Date.now() / 1000 - hours * 3600
   utimesSync(file, time, time)
@@ -314,7 +304,6 @@ export function withoutPrivileges(project: Project): Unprivileged {
   return { uid: NOBODY, launcher: join(copy, 'hooks', 'postflight-hook'), cli: join(copy, 'bin', 'postflight.js') }
 }
 
-/** Copies what the package ships into `folder`. */
 export function copyPackage(folder: string): string {
   mkdirSync(folder, { recursive: true })
   for (const name of ['bin', 'dist', 'examples', 'hooks', 'plugin', 'package.json']) {

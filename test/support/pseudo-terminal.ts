@@ -1,13 +1,12 @@
 /** Runs a command in a pseudo-terminal (`script` of util-linux), and reads its screen as a person would see it. */
 
 import { spawn } from 'node:child_process'
+import { outputOf } from './child-output.ts'
 import { CLI, canRun } from './process.ts'
 import type { Project } from './project.ts'
 
-/** True if this machine has the programs that are needed. */
 export const HAS_TERMINAL = canRun('command -v script && command -v stty')
 
-/** A size, in characters. */
 export interface TerminalSize {
   readonly columns: number
   readonly rows: number
@@ -18,19 +17,7 @@ export interface TerminalCommand {
   /** Everything that was written, with its sequences. */
   readonly output: () => string
   readonly type: (keys: string) => void
-  /** The exit code. */
   readonly ended: Promise<number>
-}
-
-/** The CLI in a terminal. */
-export interface TerminalRun extends TerminalCommand {
-  /** The rows of the screen now, without blanks at their ends. */
-  readonly screen: () => string[]
-  readonly isAlternate: () => boolean
-  readonly isCursorVisible: () => boolean
-  /** Sends a signal to the command. */
-  readonly signal: (name: string) => void
-  readonly resize: (size: TerminalSize) => void
 }
 
 /** Starts a command line of a shell in a terminal. */
@@ -41,13 +28,10 @@ export function startCommandInTerminal(
   onTestFinished: (action: () => void) => void,
 ): TerminalCommand {
   const child = spawn('script', ['-qefc', command, '/dev/null'], { cwd, env, stdio: ['pipe', 'pipe', 'inherit'] })
-  let output = ''
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    output += text
-  })
+  const output = outputOf(child)
   onTestFinished(() => void child.kill('SIGKILL'))
   const ended = new Promise<number>((resolve) => child.once('close', (code) => resolve(code ?? -1)))
-  return { output: () => output, type: (keys) => void child.stdin.write(keys), ended }
+  return { output: () => output.stdout, type: (keys) => void child.stdin.write(keys), ended }
 }
 
 /** Starts the CLI in a terminal of that size. A shell after it prints its exit code, and the state of the terminal. */
@@ -57,7 +41,7 @@ export function startInTerminal(
   size: TerminalSize,
   onTestFinished: (action: () => void) => void,
   more: Readonly<Record<string, string>> = {},
-): TerminalRun {
+) {
   const before = `stty cols ${size.columns} rows ${size.rows}; echo "tty=$(tty) shell=$$"`
   const after = 'code=$?; stty -a | grep -q -- " -icanon" && echo raw; echo "ended=$code"; exit $code'
   const line = `sh -c '${before}; node "${CLI}" ${words}; ${after}'`
@@ -70,11 +54,12 @@ export function startInTerminal(
   const named = (name: string): string => new RegExp(`${name}=(\\S+)`).exec(output())?.[1] ?? ''
   return {
     ...command,
+    /** The rows of the screen now, without blanks at their ends. */
     screen: () => screenOf(output(), current).rows,
     isAlternate: () => screenOf(output(), current).isAlternate,
     isCursorVisible: () => screenOf(output(), current).isCursorVisible,
-    signal: (name) => shell(`kill -${name} $(ps -o pid= --ppid ${named('shell')} | head -1)`),
-    resize: (next) => {
+    signal: (name: string) => shell(`kill -${name} $(ps -o pid= --ppid ${named('shell')} | head -1)`),
+    resize: (next: TerminalSize) => {
       current = next
       shell(`stty -F ${named('tty')} cols ${next.columns} rows ${next.rows}`)
     },

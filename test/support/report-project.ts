@@ -15,26 +15,16 @@ export function reportDefinition(name = 'research to release'): Definition {
     ...{ id, gate: 'strict', max_attempts: 3, max_visits: 3, max_step_attempts: 3, on_exhausted: 'skip' },
     ...more,
   })
+  const at = (artifact: string): object => ({ prompt: 'p', artifact })
+  const steps = ['parser', 'command line', 'documentation', 'tests']
+  const check = { run: 'npm test' }
   const definition = readDefinition({
     name,
     phases: [
-      phase('research', { prompt: 'p', artifact: 'research.md', next: { pass: 'plan', fail: 'plan' } }),
-      phase('plan', {
-        prompt: 'p',
-        artifact: 'plan.json',
-        next: { pass: 'implement', fail: 'research', verdict: '/ok' },
-      }),
-      phase('implement', {
-        steps: ['parser', 'command line', 'documentation', 'tests'],
-        step_prompt: 'p',
-        next: { pass: 'review', fail: 'review' },
-      }),
-      phase('review', {
-        prompt: 'p',
-        artifact: 'review.json',
-        check: { run: 'npm test' },
-        next: { pass: 'end', fail: 'implement', verdict: '/passed' },
-      }),
+      phase('research', { ...at('research.md'), next: { pass: 'plan', fail: 'plan' } }),
+      phase('plan', { ...at('plan.json'), next: { pass: 'implement', fail: 'research', verdict: '/ok' } }),
+      phase('implement', { steps, step_prompt: 'p', next: { pass: 'review', fail: 'review' } }),
+      phase('review', { ...at('review.json'), check, next: { pass: 'end', fail: 'implement', verdict: '/passed' } }),
     ],
   })
   if (definition === undefined) throw new Error('the definition is not sound')
@@ -68,11 +58,8 @@ export function reportRun(
           note({ event: 'prompt', phase: phase.id, visit: 1, step: step + 1, attempt: 2 }, 0.1)
         }
         note({ event: 'step-done', phase: phase.id, visit: 1, step: step + 1, attempt: 1 }, 5 + step)
-        state = {
-          ...state,
-          totalSteps: phase.steps.steps.length,
-          endedSteps: [...state.endedSteps, { step, attempts: 1, outcome: 'done' }],
-        }
+        const endedSteps = [...state.endedSteps, { step, attempts: 1, outcome: 'done' as const }]
+        state = { ...state, totalSteps: phase.steps.steps.length, endedSteps }
       }
       if (outcome === undefined) return state
     } else {

@@ -1,8 +1,6 @@
 /** A world in memory for the workflow machine: a disk on which any write can fail, and an agent whose work depends on the attempt. */
 
-import { announcedWait, parseWait, waitsLeft } from '../../src/marker/marker-wait.ts'
 import type { Definition } from '../../src/run/definition/definition.ts'
-import { type AgentStop, afterSessionStart, judgeAgentStop } from '../../src/run/machine/agent-stop.ts'
 import { promptAgain, resumeState } from '../../src/run/machine/control.ts'
 import { reconcile } from '../../src/run/machine/machine.ts'
 import type { Effect, Observation, StepResultSeen } from '../../src/run/machine/observation.ts'
@@ -20,13 +18,11 @@ import { formatState, isState, parseState } from '../../src/run/machine/state-fi
 import { approveState } from '../../src/run/machine/steering.ts'
 import { schemaFaults } from './json-schemas.ts'
 
-/** The result of an agent's work on a prompt. */
 export type Work = 'pass' | 'fail' | 'invalid' | 'nothing'
 
 /** An agent: the same question always gets the same answer. */
 export type Agent = (question: string) => Work
 
-/** The error of a simulated crash. */
 export class Crash extends Error {}
 
 export interface World {
@@ -129,13 +125,8 @@ function recover(world: World, turn: (mayPrompt: boolean) => boolean, write: (st
   for (let tries = 0; tries < 50; tries++) {
     try {
       if (!world.state.active) return
-      write(
-        resumeState(
-          world.state,
-          { parentSession: undefined, hostSession: 'another' },
-          { nowMs: NOW, artifact: { kind: 'absent' } },
-        ),
-      )
+      const session = { parentSession: undefined, hostSession: 'another' }
+      write(resumeState(world.state, session, { nowMs: NOW, artifact: { kind: 'absent' } }))
       turn(false)
       if (world.state.active) write(promptAgain(world.state))
       return
@@ -146,63 +137,8 @@ function recover(world: World, turn: (mayPrompt: boolean) => boolean, write: (st
   throw new Error('every attempt to resume failed')
 }
 
-/** The incidents between two turns of the main conversation. */
-export type Incident = 'nothing' | 'interrupted' | 'restarted' | 'shells' | 'wait' | 'helper stops' | 'held'
-
-/** Runs to the end with stops as a host with hooks has them. Before the turn N (from 0) the incident N happens. */
-export function runWithIncidents(
-  world: World,
-  agent: Agent,
-  takenSteps: readonly string[] | undefined,
-  incidents: readonly Incident[],
-): World {
-  let chain = 0
-  for (let count = 0; world.state.active; count++) {
-    if (count > 100_000) throw new Error('the run does not end')
-    const incident = incidents[count] ?? 'nothing'
-    const stop: AgentStop = {
-      isMain: incident !== 'helper stops',
-      isNext: incident !== 'helper stops' && incident !== 'held',
-      isBlocked: incident === 'held',
-      promptId: `p${chain}`,
-      followsBlock: true,
-      shells: incident === 'shells' ? [`build ${count}`] : [],
-      startMs: NOW,
-    }
-    if (incident === 'wait' && waitsLeft(world.state.wait, world.state.waits) !== 'no') {
-      const { wait } = announcedWait('an answer', world.state.wait, world.state.waits)
-      world.state = reread({ ...world.state, wait: parseWait(wait) })
-    }
-    if (incident === 'restarted') world.state = reread(afterSessionStart(world.state))
-    const isInterrupted = incident === 'interrupted' || incident === 'restarted'
-    // A person who was heard writes again.
-    if (isInterrupted || world.state.wait !== undefined || world.state.heardPromptId !== undefined) chain += 1
-    const isNew = { ...stop, promptId: `p${chain}`, followsBlock: !isInterrupted }
-    const {
-      state: noted,
-      circumstances: looking,
-      asks,
-    } = judgeAgentStop(world.state, incident === 'wait' ? stop : isNew, NOW)
-    const { state, command } = reconcile(reread(noted), {
-      observe: (seen) => ({ nowMs: NOW, ...looking, ...worksSeen(world, seen, takenSteps) }),
-      apply: (effect) => applyTo(world, effect),
-      record: () => {},
-      write: () => {},
-      isOutOfTime: () => false,
-    })
-    world.state = reread(asks && command === 'wait' ? { ...state, askedToWait: true } : state)
-    if (needsApproval(world.state)) world.state = reread(approved(world.state))
-    if (command !== 'prompt') continue
-    // An agent that is interrupted leaves no result.
-    answer(world, ['interrupted', 'restarted'].includes(incidents[count + 1] ?? '') ? () => 'nothing' : agent)
-  }
-  return world
-}
-
 /** The state after a person approved the artifact. */
-export function approved(state: WorkflowState): WorkflowState {
-  return approveState(state, undefined, NOW)
-}
+export const approved = (state: WorkflowState): WorkflowState => approveState(state, undefined, NOW)
 
 /** Notes the prompt of the world's state, and stores the agent's result for it. */
 export function answer(world: World, agent: Agent): void {
@@ -233,16 +169,11 @@ export function worksSeen(
   takenSteps: readonly string[] | undefined,
 ): Pick<Observation, 'artifact' | 'stepResults' | 'strayResults' | 'steps'> {
   const phase = currentPhase(state)
-  const made = phase.artifact === undefined ? undefined : world.artifacts.get(phase.artifact)
+  const made = (phase.artifact !== undefined && world.artifacts.get(phase.artifact)) || 'nothing'
   const inWork = isInStep(state) ? withBatch(state, phase).inWork : []
   const wanted = inWork.map(({ step }) => stepResultFile(phase, step))
   return {
-    artifact:
-      made === undefined || made === 'nothing'
-        ? { kind: 'absent' }
-        : made === 'invalid'
-          ? { kind: 'invalid', why: 'it is invalid' }
-          : { kind: 'valid', verdict: verdictIn(state, made) },
+    artifact: artifactSeen(state, made),
     stepResults: inWork.map((step): StepResultSeen => {
       const name = stepArchiveName(step)
       const left = world.results.get(stepResultFile(phase, step.step))
@@ -256,6 +187,12 @@ export function worksSeen(
     strayResults: phase.parallel === 1 ? [] : [...world.results.keys()].filter((file) => !wanted.includes(file)).sort(),
     steps: takenSteps === undefined ? { kind: 'none', why: 'no list there' } : { kind: 'list', steps: takenSteps },
   }
+}
+
+function artifactSeen(state: WorkflowState, made: Work): Observation['artifact'] {
+  if (made === 'nothing') return { kind: 'absent' }
+  if (made === 'invalid') return { kind: 'invalid', why: 'it is invalid' }
+  return { kind: 'valid', verdict: verdictIn(state, made) }
 }
 
 function verdictIn(state: WorkflowState, made: Work): string | undefined {

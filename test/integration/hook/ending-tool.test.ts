@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
 import { agentReturned, SESSION, shellRan, stop, structuredAnswer, subagentStop } from '../../support/payloads.ts'
-import { LAUNCHER } from '../../support/process.ts'
 import { createProject, createSourceProject, type HookRun, type Project } from '../../support/project.ts'
 
 /** A tool whose call ends the agent's turn: the call is judged as the stop that it is. */
@@ -54,10 +53,8 @@ describe.concurrent('a structured answer', () => {
   it('of a sub-agent is judged as its stop', async () => {
     const project = createSourceProject()
     project.marker(TASK, OWNED)
-
     const main = await project.hook(structuredAnswer())
     const worker = await project.hook(structuredAnswer(WORKER))
-
     expect(main.answer).toEqual({})
     expect(reasonOf(worker)).toContain('Blocked stop 1 of 3')
     expect(reasonOf(worker)).not.toContain('full report')
@@ -69,10 +66,8 @@ describe.concurrent('a structured answer', () => {
     const env = { CLAUDECODE: '1', CLAUDE_CODE_SESSION_ID: SESSION }
     const worker = { agent_id: 'agent-a', agent_type: 'general-purpose' }
     const handBack = { ...worker, tool_name: 'SubagentHandback', tool_input: { message: 'All the findings.' } }
-
     const refused = await project.hook(structuredAnswer(handBack), { env })
     const returned = await project.hook(agentReturned('Done.'), { env })
-
     expect(reasonOf(refused)).toContain('This call of SubagentHandback was refused.')
     expect(returned.answer.hookSpecificOutput?.additionalContext).toContain('All the findings.')
     expect(storyOf(project)).toEqual(['block 1'])
@@ -81,10 +76,8 @@ describe.concurrent('a structured answer', () => {
   it('of the agent of a hook is left alone, also by a marker without a session', async () => {
     const project = createSourceProject()
     project.marker(TASK, { reason: 'written by bash' })
-
     const asked = await project.hook(structuredAnswer({ agent_id: 'hook-agent-1' }))
     const agent = await project.hook(structuredAnswer(WORKER))
-
     expect(asked.answer).toEqual({})
     expect(reasonOf(agent)).toContain('written by bash')
   })
@@ -92,34 +85,19 @@ describe.concurrent('a structured answer', () => {
   it('is allowed where the marker waits at this prompt', async () => {
     const project = createSourceProject()
     project.marker(TASK, { ...MAIN, wait: { for: 'the build', prompt_id: 'prompt-1', count: 1 } })
-
     expect((await project.hook(structuredAnswer())).answer).toEqual({})
     expect(reasonOf(await project.hook(structuredAnswer({ prompt_id: 'prompt-2' })))).toContain('Blocked stop 1 of 3')
   })
-
-  it('starts no Node where nothing is pending, and Node where a marker lies', async () => {
-    const project = createSourceProject()
-    const env = { PATH: '/nonexistent' }
-    const idle = await project.hook(structuredAnswer(), { program: ['/bin/sh', LAUNCHER], env })
-    project.marker(TASK, MAIN)
-    const busy = await project.hook(structuredAnswer(), { program: ['/bin/sh', LAUNCHER], env })
-
-    expect(idle).toMatchObject({ stdout: '{}\n', stderr: '' })
-    expect(busy.stderr).toContain('node is not on the PATH')
-  })
 })
 
-describe.concurrent('a call that is no stop', () => {
-  it.each([
-    ['of another tool', structuredAnswer({ tool_name: 'Bash', tool_input: { command: 'ls' } })],
-    ['that has ended', structuredAnswer({ hook_event_name: 'PostToolUse', tool_response: 'provided' })],
-  ])('%s is allowed, and counts nothing', async (_, payload) => {
-    const project = createProject()
-    project.marker(TASK, MAIN)
-
-    expect((await project.hook(payload)).answer).toEqual({})
-    expect(project.has('specs/.postflight')).toBe(false)
-  })
+it.each([
+  ['of another tool', structuredAnswer({ tool_name: 'Bash', tool_input: { command: 'ls' } })],
+  ['that has ended', structuredAnswer({ hook_event_name: 'PostToolUse', tool_response: 'provided' })],
+])('a call %s is no stop: it is allowed, and counts nothing', async (_, payload) => {
+  const project = createSourceProject()
+  project.marker(TASK, MAIN)
+  expect((await project.hook(payload)).answer).toEqual({})
+  expect(project.has('specs/.postflight')).toBe(false)
 })
 
 describe.concurrent("a workflow's run at a structured answer", () => {
@@ -131,16 +109,21 @@ describe.concurrent("a workflow's run at a structured answer", () => {
     ],
   }
 
-  it('gives its prompts, and lets the answer pass when it has ended', async () => {
-    const project = createProject()
+  const ENV = { CLAUDE_CODE_SESSION_ID: SESSION, CLAUDECODE: '1', AI_AGENT: 'claude-code_2-1-330_harness' }
+
+  async function started(create = createSourceProject): Promise<{ project: Project; answer(): Promise<HookRun> }> {
+    const project = create()
     project.write('flow.json', JSON.stringify(FLOW))
-    const env = { CLAUDE_CODE_SESSION_ID: SESSION, CLAUDECODE: '1', AI_AGENT: 'claude-code_2-1-330_harness' }
-    await project.cli(['workflow', 'start', '7', 'demo', '--definition', 'flow.json'], { env })
-    const answer = () => project.hook(structuredAnswer(), { env })
+    await project.cli(['workflow', 'start', '7', 'demo', '--definition', 'flow.json'], { env: ENV })
+    return { project, answer: () => project.hook(structuredAnswer(), { env: ENV }) }
+  }
+
+  it('gives its prompts, and lets the answer pass when it has ended', async () => {
+    const { project, answer } = await started(createProject)
 
     const plan = reasonOf(await answer())
     project.write('specs/007_demo/plan.md', 'The plan.')
-    const helper = await project.hook(structuredAnswer(WORKER), { env })
+    const helper = await project.hook(structuredAnswer(WORKER), { env: ENV })
     const work = reasonOf(await answer())
     project.write('specs/007_demo/work.md', 'The work.')
     const ended = await answer()
@@ -150,29 +133,20 @@ describe.concurrent("a workflow's run at a structured answer", () => {
     expect(helper.answer).toEqual({})
     expect(work).toContain('Do the work.')
     expect(ended.answer).toEqual({ systemMessage: expect.stringContaining('completed') })
-    expect((await project.hook(stop(), { env })).answer).toEqual({})
-    expect((await project.hook(subagentStop(), { env })).answer).toEqual({})
+    expect((await project.hook(stop(), { env: ENV })).answer).toEqual({})
+    expect((await project.hook(subagentStop(), { env: ENV })).answer).toEqual({})
   })
 
   it('comes behind the marker of the same task', async () => {
-    const project = createSourceProject()
-    project.write('flow.json', JSON.stringify(FLOW))
-    const env = { CLAUDE_CODE_SESSION_ID: SESSION, CLAUDECODE: '1' }
-    await project.cli(['workflow', 'start', '7', 'demo', '--definition', 'flow.json'], { env })
+    const { project, answer } = await started()
     project.marker('007_demo', MAIN)
-
-    expect(reasonOf(await project.hook(structuredAnswer(), { env }))).toContain('Commit the proof.')
-    await project.cli(['clear', '7'], { env })
-    expect(reasonOf(await project.hook(structuredAnswer(), { env }))).toContain('Write the plan.')
+    expect(reasonOf(await answer())).toContain('Commit the proof.')
+    await project.cli(['clear', '7'], { env: ENV })
+    expect(reasonOf(await answer())).toContain('Write the plan.')
   })
 
   it('tells of no prompt at the call of another tool', async () => {
-    const project = createSourceProject()
-    project.write('flow.json', JSON.stringify(FLOW))
-    const env = { CLAUDE_CODE_SESSION_ID: SESSION }
-    await project.cli(['workflow', 'start', '7', 'demo', '--definition', 'flow.json'], { env })
-    const read = await project.hook(shellRan('ls', ''), { env })
-
-    expect(read.answer).toEqual({})
+    const { project } = await started()
+    expect((await project.hook(shellRan('ls', ''), { env: ENV })).answer).toEqual({})
   })
 })

@@ -2,12 +2,13 @@ import { randomBytes } from 'node:crypto'
 import { chmodSync, cpSync, mkdirSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { SESSION, stop, subagentStop } from '../../support/payloads.ts'
-import { canRun, HOOK_BUNDLE, LAUNCHER, type ProcessResult, runProcess, skipNote } from '../../support/process.ts'
+import { SESSION, subagentStop } from '../../support/payloads.ts'
+import { canRun, HOOK_BUNDLE, LAUNCHER, runProcess, skipNote } from '../../support/process.ts'
 import {
   claudeHookEnv,
   copyPackage,
   createProject,
+  type HookOptions,
   type Project,
   type ProjectOptions,
   withoutPrivileges,
@@ -33,103 +34,46 @@ function withMarker(fields: Readonly<Record<string, unknown>> | string, options:
   return project
 }
 
+// Other texts that are no payload, and other forms of one, are rows of unit/hosts/payload.test.ts.
 describe.concurrent('an invalid stdin allows the stop, touches nothing, and is reported on stderr', () => {
   const nested = 20_000
-  it.each<[string, string | Uint8Array, ProjectOptions?]>([
-    ['half an object', JSON.stringify(subagentStop()).slice(0, -20)],
-    ['a brace', '{', SOURCES],
-    ['an array', '[]', SOURCES],
-    ['an array of payloads', JSON.stringify([subagentStop()]), SOURCES],
-    ['null', 'null', SOURCES],
-    ['a number', '7', SOURCES],
-    ['a string', '"SubagentStop"', SOURCES],
-    ['prose', 'SubagentStop please', SOURCES],
-    ['two objects', '{}{}', SOURCES],
-    ['binary', randomBytes(65_536), SOURCES],
-    ['NULs', new Uint8Array(4096), SOURCES],
-    ['10 MB of binary', randomBytes(10_000_000)],
-    ['half of 10 MB', `{"session_id":"${'x'.repeat(10_000_000)}`, SOURCES],
-    ['an array nested 20,000 deep', '['.repeat(nested) + ']'.repeat(nested), SOURCES],
-    ['half an array nested 20,000 deep', '['.repeat(nested)],
-  ])('%s', async (_what, input, options) => {
+  it.each<[string, HookOptions, ProjectOptions?]>([
+    ['half an object', { input: JSON.stringify(subagentStop()).slice(0, -20) }],
+    ['an array', { input: '[]' }, SOURCES],
+    ['binary', { input: randomBytes(65_536) }, SOURCES],
+    ['NULs', { input: new Uint8Array(4096) }, SOURCES],
+    ['10 MB of binary', { input: randomBytes(10_000_000) }],
+    ['half of 10 MB', { input: `{"session_id":"${'x'.repeat(10_000_000)}` }, SOURCES],
+    ['an array nested 20,000 deep', { input: '['.repeat(nested) + ']'.repeat(nested) }, SOURCES],
+    ['half an array nested 20,000 deep', { input: '['.repeat(nested) }],
+    ['endless spaces', { endless: ' '.repeat(65_536) }],
+    ['an endless object', { endless: `{"a":"${'b'.repeat(65_536)}` }],
+    ['endless objects', { endless: `${JSON.stringify({ session_id: SESSION, x: 'y'.repeat(5000) })}\n`.repeat(20) }],
+    ['half an object on a pipe that stays open', { input: '{"session_id":', keepOpen: true }],
+  ])('%s', async (_what, stdin, options) => {
     const project = withMarker(UNOWNED, options)
     const before = project.snapshot()
-
-    const run = await project.hook(undefined, { input })
-
+    const run = await project.hook(undefined, stdin)
     expect(run.stdout).toBe('{}\n')
     expect(run.stderr).toMatch(/^postflight-guard: the stop was allowed: [^\n]+\n$/)
     expect(run.stderr.length).toBeLessThan(2000)
     expect(run.durationMs).toBeLessThan(LIMIT_MS)
     expect(project.snapshot()).toEqual(before)
   })
-
-  it.each([
-    ['garbage', 'x'.repeat(65_536)],
-    ['spaces', ' '.repeat(65_536)],
-    ['an object that never closes', `{"a":"${'b'.repeat(65_536)}`],
-    ['NULs', '\0'.repeat(65_536)],
-    ['objects', `${JSON.stringify({ session_id: SESSION, x: 'y'.repeat(5000) })}\n`.repeat(20)],
-  ])('endless %s', async (_what, endless) => {
-    const project = withMarker(UNOWNED)
-    const before = project.snapshot()
-
-    const run = await project.hook(undefined, { endless })
-
-    expect(run.stdout).toBe('{}\n')
-    expect(run.stderr).toContain('the stop was allowed')
-    expect(run.durationMs).toBeLessThan(LIMIT_MS)
-    expect(project.snapshot()).toEqual(before)
-  })
-
-  it('half an object on a pipe that stays open', async () => {
-    const project = withMarker(UNOWNED)
-    const before = project.snapshot()
-
-    const run = await project.hook(undefined, { input: '{"session_id":', keepOpen: true })
-
-    expect(run.stdout).toBe('{}\n')
-    expect(run.stderr).toContain('stdin could not be read')
-    expect(run.durationMs).toBeLessThan(LIMIT_MS)
-    expect(project.snapshot()).toEqual(before)
-  })
 })
 
 describe.concurrent('a valid stdin is answered as usual', () => {
-  it.each<[string, string, ProjectOptions?]>([
-    ['10 MB', JSON.stringify(subagentStop({ last_assistant_message: 'x'.repeat(10_000_000) }))],
-    ['after a byte-order mark', `\ufeff${JSON.stringify(subagentStop())}`, SOURCES],
-    ['laid out over many lines', JSON.stringify(subagentStop(), null, 8), SOURCES],
-    [
-      'with a value nested 20,000 deep',
-      `{"x":${'['.repeat(20_000)}${']'.repeat(20_000)},${JSON.stringify(subagentStop()).slice(1)}`,
-      SOURCES,
-    ],
-    [
-      'with fields of the wrong types',
-      JSON.stringify(subagentStop({ cwd: 7, background_tasks: 'x', effort: null })),
-      SOURCES,
-    ],
-    ['with a __proto__', `{"__proto__":{"agent_id":"main"},${JSON.stringify(subagentStop()).slice(1)}`, SOURCES],
-  ])('%s', async (_what, input, options) => {
-    const project = withMarker(OWNED, options)
-
+  it('of 10 MB', async () => {
+    const project = withMarker(OWNED)
+    const input = JSON.stringify(subagentStop({ last_assistant_message: 'x'.repeat(10_000_000) }))
     expect((await project.hook(undefined, { input })).answer.decision).toBe('block')
   })
 
   it('on a pipe that stays open, at once', async () => {
     const project = withMarker(OWNED)
-
     const run = await project.hook(subagentStop(), { keepOpen: true })
-
     expect(run.answer.decision).toBe('block')
     expect(run.durationMs).toBeLessThan(AT_ONCE_MS)
-  })
-
-  it('with a session id that is too long: no marker belongs to it', async () => {
-    const project = withMarker({ ...OWNED, cc_session_id: 's'.repeat(5000) })
-
-    expect((await project.hook(subagentStop({ session_id: 's'.repeat(5000) }))).stdout).toBe('{}\n')
   })
 })
 
@@ -138,16 +82,9 @@ describe.concurrent('an empty stdin is the stop of an unknown sub-agent, as for 
     ['end of file', '"$HOOK" < /dev/null'],
     ['closed', '"$HOOK" <&-'],
     ['a folder', '"$HOOK" < .'],
-    ['white space', 'printf " \\n\\n" | "$HOOK"'],
-    ['a byte-order mark', 'printf "\\357\\273\\277" | "$HOOK"'],
-    ['an empty object', 'echo "{}" | "$HOOK"'],
   ])('%s', async (_what, script) => {
-    const unowned = withMarker(UNOWNED)
-    const owned = withMarker(OWNED)
-
-    const held = await unowned.shell(script, { env: { HOOK: LAUNCHER } })
-    const notHeld = await owned.shell(script, { env: { HOOK: LAUNCHER } })
-
+    const held = await withMarker(UNOWNED).shell(script, { env: { HOOK: LAUNCHER } })
+    const notHeld = await withMarker(OWNED).shell(script, { env: { HOOK: LAUNCHER } })
     expect(held).toMatchObject({ status: 0, stderr: '' })
     expect(JSON.parse(held.stdout)).toMatchObject({ decision: 'block' })
     expect(notHeld).toMatchObject({ status: 0, stdout: '{}\n', stderr: '' })
@@ -155,9 +92,7 @@ describe.concurrent('an empty stdin is the stop of an unknown sub-agent, as for 
 
   it('open and silent: answered within 5 s', async () => {
     const project = withMarker(UNOWNED)
-
     const run = await project.hook(undefined, { input: 'open' })
-
     expect(run.answer.decision).toBe('block')
     expect(run.durationMs).toBeLessThan(LIMIT_MS)
   })
@@ -165,9 +100,7 @@ describe.concurrent('an empty stdin is the stop of an unknown sub-agent, as for 
   const hasScript = canRun('script -qec true /dev/null')
   it.runIf(hasScript)(`a terminal: answered at once${skipNote(hasScript, 'script is not installed')}`, async () => {
     const project = withMarker(UNOWNED)
-
     const run = await project.shell(`script -qec '"${LAUNCHER}"' /dev/null`, { input: 'open' })
-
     expect(JSON.parse(run.stdout)).toMatchObject({ decision: 'block' })
     expect(run.durationMs).toBeLessThan(AT_ONCE_MS)
   })
@@ -179,66 +112,49 @@ describe.concurrent('without a marker the answer does not wait for stdin', () =>
     ['a million characters', 'x'.repeat(1_000_000)],
   ])('%s', async (_what, input) => {
     const project = createProject()
-
     const run = await project.hook(undefined, { input })
-
     expect(run).toMatchObject({ stdout: '{}\n', stderr: '' })
     expect(run.durationMs).toBeLessThan(AT_ONCE_MS)
   })
 })
 
 describe.concurrent('an agent with limited permissions', () => {
-  async function answer(project: Project, env: Record<string, string> = {}) {
+  /** What the hook answers while `name` has these rights. */
+  async function answer(project: Project, name: string, mode: number, env: Record<string, string> = {}) {
+    chmodSync(project.at(name), mode)
     const user = withoutPrivileges(project)
     const run = await project.hook(subagentStop(), { ...user, program: [user.launcher], env })
+    chmodSync(project.at(name), 0o755)
     expect(run.durationMs).toBeLessThan(LIMIT_MS)
     return run
   }
 
   it.each([
-    ['an unreadable marker', MARKER, 0o000, 'EACCES'],
-    ['a read-only task folder', FOLDER, 0o555, 'EACCES'],
-    ['an unreadable loop guard', `${FOLDER}/.postflight-loop-guard`, 0o000, 'EACCES'],
-    ['a read-only claims folder', `${FOLDER}/.postflight-claims`, 0o555, 'EACCES'],
-    ['an unreadable claims folder', `${FOLDER}/.postflight-claims`, 0o333, 'EACCES'],
-  ])('is not blocked by %s, and the user of Claude Code is told', async (_what, name, mode, detail) => {
+    ['an unreadable marker', MARKER, 0o000],
+    ['a read-only task folder', FOLDER, 0o555],
+    ['an unreadable loop guard', `${FOLDER}/.postflight-loop-guard`, 0o000],
+    ['a read-only claims folder', `${FOLDER}/.postflight-claims`, 0o555],
+    ['an unreadable claims folder', `${FOLDER}/.postflight-claims`, 0o333],
+  ])('is not blocked by %s, and the user of Claude Code is told', async (_what, name, mode) => {
     const project = withMarker(OWNED)
     if (name.endsWith('loop-guard')) project.write(name, '1\n')
     if (name.endsWith('claims')) mkdirSync(project.at(name))
     const before = project.snapshot(FOLDER)
-    chmodSync(project.at(name), mode)
-
-    const run = await answer(project, claudeHookEnv(project, SESSION))
-
-    chmodSync(project.at(name), 0o755)
-    expect(Object.keys(run.answer)).toEqual(['systemMessage'])
-    expect(run.answer.systemMessage).toContain('so the stop was allowed')
-    expect(run.stderr).toContain(detail)
+    const run = await answer(project, name, mode, claudeHookEnv(project, SESSION))
+    expect(run.answer).toEqual({ systemMessage: expect.stringContaining('so the stop was allowed') })
+    expect(run.stderr).toContain('EACCES')
     expect(project.snapshot(FOLDER)).toEqual(before)
   })
 
-  it.each([
-    ['specs/', 'specs', 0o000],
-    ['a task folder', FOLDER, 0o000],
-  ])('is not blocked by an unsearchable folder: %s', async (_what, name, mode) => {
+  it.each(['specs', FOLDER])('is not blocked by an unsearchable folder: %s', async (name) => {
     const project = withMarker(OWNED)
     const before = project.snapshot()
-    chmodSync(project.at(name), mode)
-
-    const run = await answer(project)
-
-    chmodSync(project.at(name), 0o755)
-    expect(run.stdout).toBe('{}\n')
+    expect((await answer(project, name, 0o000)).stdout).toBe('{}\n')
     expect(project.snapshot()).toEqual(before)
   })
 
   it('is blocked even if the journal cannot be written', async () => {
-    const project = withMarker(OWNED)
-    chmodSync(project.at('specs'), 0o555)
-
-    const run = await answer(project)
-
-    chmodSync(project.at('specs'), 0o755)
+    const run = await answer(withMarker(OWNED), 'specs', 0o555)
     expect(run.answer.decision).toBe('block')
     expect(run.stderr).toContain('journal.jsonl cannot be written to (EACCES)')
   })
@@ -246,11 +162,7 @@ describe.concurrent('an agent with limited permissions', () => {
   it('is blocked by a marker that can be counted, beside one that cannot', async () => {
     const project = withMarker(OWNED)
     project.marker('001_locked', { ...OWNED, reason: 'cannot be counted' })
-    chmodSync(project.at('specs/001_locked'), 0o555)
-
-    const run = await answer(project)
-
-    chmodSync(project.at('specs/001_locked'), 0o755)
+    const run = await answer(project, 'specs/001_locked', 0o555)
     expect(run.answer.reason).toContain('Task 259_x')
     expect(run.answer.reason).not.toContain('cannot be counted')
     expect(run.stderr).toContain('specs/001_locked/.postflight-pending could not be used')
@@ -259,23 +171,12 @@ describe.concurrent('an agent with limited permissions', () => {
   it('may stop every time when a spent marker cannot be renamed', async () => {
     const project = withMarker(OWNED)
     for (let index = 0; index < 3; index++) await project.hook(subagentStop())
-    chmodSync(project.at(FOLDER), 0o555)
-
-    const first = await answer(project)
-    const second = await answer(project)
-
-    chmodSync(project.at(FOLDER), 0o755)
-    expect([first.stdout, second.stdout]).toEqual(['{}\n', '{}\n'])
+    for (let index = 0; index < 2; index++) expect((await answer(project, FOLDER, 0o555)).stdout).toBe('{}\n')
     expect(project.has(MARKER)).toBe(true)
   })
 
   it('may stop when a bypassed marker cannot be removed', async () => {
-    const project = withMarker({ ...OWNED, stop_hook_active: true })
-    chmodSync(project.at(FOLDER), 0o555)
-
-    const run = await answer(project)
-
-    chmodSync(project.at(FOLDER), 0o755)
+    const run = await answer(withMarker({ ...OWNED, stop_hook_active: true }), FOLDER, 0o555)
     expect(run.stdout).toBe('{}\n')
     expect(run.stderr).toContain('EACCES')
   })
@@ -299,9 +200,7 @@ describe.concurrent('in the place of one of our files', () => {
     project.write('README', 'precious')
     await project.shell(`rm -f "$NAME" && ${command} "$NAME"`, { env: { NAME: project.at(name) } })
     const before = project.snapshot(FOLDER)
-
     const run = await project.hook(subagentStop(), { env: claudeHookEnv(project, SESSION) })
-
     expect(run.answer.systemMessage).toContain('so the stop was allowed')
     expect(run.durationMs).toBeLessThan(LIMIT_MS)
     expect(project.snapshot(FOLDER)).toEqual(before)
@@ -319,9 +218,7 @@ describe.concurrent('in the place of one of our files', () => {
     project.write('README', 'precious')
     mkdirSync(project.at('src'))
     await project.shell(command)
-
     const run = await project.hook(subagentStop())
-
     expect(run.answer.decision).toBe('block')
     expect(run.stderr).toMatch(/journal\.jsonl/)
     expect(run.durationMs).toBeLessThan(LIMIT_MS)
@@ -333,7 +230,6 @@ describe.concurrent('in the place of one of our files', () => {
     const project = withMarker(OWNED)
     mkdirSync(project.at(`${FOLDER}/.postflight-abandoned`))
     for (let index = 0; index < 3; index++) await project.hook(subagentStop())
-
     expect((await project.hook(subagentStop())).stdout).toBe('{}\n')
     expect(Object.keys(project.snapshot(FOLDER))).toEqual(['.postflight-abandoned', '.postflight-abandoned.1'])
   })
@@ -342,19 +238,10 @@ describe.concurrent('in the place of one of our files', () => {
     const project = withMarker(OWNED)
     for (let index = 0; index < 3; index++) await project.hook(subagentStop())
     mkdirSync(project.at(`${FOLDER}/.postflight-lock`))
-
     const run = await project.hook(subagentStop(), { env: claudeHookEnv(project, SESSION) })
-
     expect(run.answer.systemMessage).toContain('so the stop was allowed')
     expect(run.durationMs).toBeLessThan(LIMIT_MS)
     expect(project.has(MARKER)).toBe(true)
-  })
-
-  it('a file for specs/: the stop is allowed', async () => {
-    const project = createProject({ specs: false })
-    project.write('specs', 'no folder')
-
-    expect((await project.hook(subagentStop())).stdout).toBe('{}\n')
   })
 })
 
@@ -362,13 +249,9 @@ describe.concurrent('a full disk', () => {
   it('allows the stop, counts nothing, and leaves every file as it was', async () => {
     const project = withMarker(OWNED)
     const before = project.snapshot(FOLDER)
-
     // With a limit of 0 bytes per file every write fails, as on a full disk. Pipes have no limit.
-    const run = await project.hook(subagentStop(), {
-      program: ['sh', '-c', 'trap "" XFSZ; ulimit -f 0; exec "$0"', LAUNCHER],
-      env: claudeHookEnv(project, SESSION),
-    })
-
+    const program = ['sh', '-c', 'trap "" XFSZ; ulimit -f 0; exec "$0"', LAUNCHER] as const
+    const run = await project.hook(subagentStop(), { program, env: claudeHookEnv(project, SESSION) })
     expect(run.answer.systemMessage).toContain('so the stop was allowed')
     const after = project.snapshot(FOLDER)
     expect(after['.postflight-pending']).toBe(before['.postflight-pending'])
@@ -395,13 +278,8 @@ describe.concurrent('an answer that is not read', () => {
   it('is not an error where the complaint on stderr is lost too', async () => {
     const project = withMarker(UNOWNED)
     mkdirSync(project.at('empty'))
-
-    const run = await runProcess('/bin/sh', [LAUNCHER], {
-      cwd: project.dir,
-      env: { PATH: project.at('empty') },
-      unread: ['stderr'],
-    })
-
+    const env = { PATH: project.at('empty') }
+    const run = await runProcess('/bin/sh', [LAUNCHER], { cwd: project.dir, env, unread: ['stderr'] })
     expect(run).toMatchObject({ status: 0, signal: null, stdout: '{}\n' })
   })
 
@@ -413,86 +291,53 @@ describe.concurrent('an answer that is not read', () => {
     ['all three are closed', '"$HOOK" <&- >&- 2>&-'],
   ])('is not an error: %s', async (_what, script) => {
     const pending = withMarker('no JSON')
-    const nothing = createProject()
-
-    const runs = [
-      await pending.shell(script, { env: { HOOK: LAUNCHER } }),
-      await nothing.shell(script, { env: { HOOK: LAUNCHER } }),
-    ]
-
-    expect(runs.map((run: ProcessResult) => [run.status, run.signal])).toEqual([
-      [0, null],
-      [0, null],
-    ])
+    for (const project of [pending, createProject()]) {
+      expect(await project.shell(script, { env: { HOOK: LAUNCHER } })).toMatchObject({ status: 0, signal: null })
+    }
     expect(pending.read(MARKER)).toBe('no JSON')
   })
 })
 
 describe.concurrent('the hook’s surroundings', () => {
-  it('node is not on the PATH: the stop is allowed, and stderr says so', async () => {
-    const project = withMarker(UNOWNED)
-    mkdirSync(project.at('empty'))
+  it.each(['node is not on the PATH', 'dist/hook.js is missing'])(
+    '%s: the stop is allowed, stderr says so, and the user of Claude Code is told',
+    async (what) => {
+      const project = withMarker(UNOWNED)
+      const copy = copyPackage(join(project.base, 'package'))
+      mkdirSync(project.at('empty'))
+      if (what.startsWith('dist')) rmSync(join(copy, 'dist'), { recursive: true })
+      const path = what.startsWith('node') ? { PATH: project.at('empty') } : {}
+      const program = ['/bin/sh', join(copy, 'hooks', 'postflight-hook')] as const
+      const run = (env = {}) => project.hook(subagentStop(), { program, env: { ...env, ...path } })
 
-    const run = await project.hook(subagentStop(), {
-      program: ['/bin/sh', LAUNCHER],
-      env: { PATH: project.at('empty') },
-    })
+      const elsewhere = await run()
+      const { answer } = await run(claudeHookEnv(project, SESSION))
 
-    expect(run.stdout).toBe('{}\n')
-    expect(run.stderr).toContain('node is not on the PATH')
-  })
-
-  it('the bundle is missing: the stop is allowed, and stderr says so', async () => {
-    const project = withMarker(UNOWNED)
-    const copy = copyPackage(join(project.base, 'package'))
-    rmSync(join(copy, 'dist'), { recursive: true })
-
-    const run = await project.hook(subagentStop(), { program: [join(copy, 'hooks', 'postflight-hook')] })
-
-    expect(run.stdout).toBe('{}\n')
-    expect(run.stderr).toContain('dist/hook.js is missing')
-  })
-
-  it.each(['node', 'the bundle'])('%s is missing: the user of Claude Code is told', async (what) => {
-    const project = withMarker(UNOWNED)
-    const copy = copyPackage(join(project.base, 'package'))
-    mkdirSync(project.at('empty'))
-    if (what === 'the bundle') rmSync(join(copy, 'dist'), { recursive: true })
-
-    const run = await project.hook(subagentStop(), {
-      program: ['/bin/sh', join(copy, 'hooks', 'postflight-hook')],
-      env: { ...claudeHookEnv(project, SESSION), ...(what === 'node' && { PATH: project.at('empty') }) },
-    })
-
-    expect(Object.keys(run.answer)).toEqual(['systemMessage'])
-    expect(run.answer.systemMessage).toContain(what === 'node' ? 'node is not on the PATH' : 'dist/hook.js is missing')
-  })
+      expect(elsewhere.stdout).toBe('{}\n')
+      expect(elsewhere.stderr).toContain(what)
+      expect(answer).toEqual({ systemMessage: expect.stringContaining(what) })
+    },
+  )
 
   it('no process can be started: the stop is allowed, and stderr says so; the shell alone would end with 2', async () => {
     const project = withMarker(UNOWNED)
     const { uid, launcher } = withoutPrivileges(project)
     const before = project.snapshot()
 
-    const run = await project.hook(subagentStop(), {
-      // The limit is -p in dash, and -u in other shells.
-      program: ['/bin/sh', '-c', '{ ulimit -p 1 || ulimit -u 1; } 2>/dev/null; exec "$0"', launcher],
-      env: claudeHookEnv(project, SESSION),
-      uid,
-    })
+    // The limit is -p in dash, and -u in other shells.
+    const limit = '{ ulimit -p 1 || ulimit -u 1; } 2>/dev/null; exec "$0"'
+    const program = ['/bin/sh', '-c', limit, launcher] as const
+    const run = await project.hook(subagentStop(), { program, env: claudeHookEnv(project, SESSION), uid })
 
     expect(run.status).toBe(0)
-    expect(Object.keys(run.answer)).toEqual(['systemMessage'])
-    expect(run.answer.systemMessage).toContain('no process could be started')
+    expect(run.answer).toEqual({ systemMessage: expect.stringContaining('no process could be started') })
     expect(project.snapshot()).toEqual(before)
   })
 
   it("Node's own variables do not reach the hook", async () => {
     const project = withMarker(UNOWNED)
-
-    const run = await project.hook(subagentStop(), {
-      env: { NODE_OPTIONS: '--no-such-option', NODE_EXTRA_CA_CERTS: '/nowhere/ca.pem' },
-    })
-
+    const env = { NODE_OPTIONS: '--no-such-option', NODE_EXTRA_CA_CERTS: '/nowhere/ca.pem' }
+    const run = await project.hook(subagentStop(), { env })
     expect(run.answer.decision).toBe('block')
     expect(run.stderr).toBe('')
   })
@@ -503,9 +348,7 @@ describe.concurrent('the hook’s surroundings', () => {
     cpSync(copyPackage(join(project.base, 'package')), folder, { recursive: true })
     symlinkSync(join('..', 'a package', 'hooks', 'postflight-hook'), join(project.base, 'bin', 'first'))
     symlinkSync('first', join(project.base, 'bin', 'postflight-hook'))
-
     const run = await project.hook(subagentStop(), { program: [join(project.base, 'bin', 'postflight-hook')] })
-
     expect(run.answer.decision).toBe('block')
   })
 })
@@ -517,23 +360,14 @@ describe.concurrent('POSTFLIGHT_DISABLE=1', () => {
     const before = project.snapshot()
     const program: readonly [string, ...string[]] =
       what === 'launcher' ? [LAUNCHER] : [join(project.base, 'bin', 'node'), HOOK_BUNDLE]
-
     const run = await project.hook(subagentStop(), { program, env: { POSTFLIGHT_DISABLE: '1' }, input: 'open' })
-
     expect(run).toMatchObject({ stdout: '{}\n', stderr: '' })
     expect(run.durationMs).toBeLessThan(AT_ONCE_MS)
     expect(project.snapshot()).toEqual(before)
   })
 
-  it.each(['', '0', 'false'])('is not the same as the value %j, with which the stop is blocked', async (value) => {
+  it.each(['', '0'])('is not the same as the value %j, with which the stop is blocked', async (value) => {
     const project = withMarker(UNOWNED)
-
     expect((await project.hook(subagentStop(), { env: { POSTFLIGHT_DISABLE: value } })).answer.decision).toBe('block')
-  })
-
-  it("allows main's Stop too", async () => {
-    const project = withMarker({ ...OWNED, agent_id: 'main' })
-
-    expect((await project.hook(stop(), { env: { POSTFLIGHT_DISABLE: '1' } })).stdout).toBe('{}\n')
   })
 })

@@ -1,8 +1,8 @@
-import { execFileSync } from 'node:child_process'
 import { mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { PROJECT_VARIABLES } from '../../../src/project/root.ts'
+import { git } from '../../support/machines.ts'
 import { SESSION, sessionStart, stop, subagentStop } from '../../support/payloads.ts'
 import { canRun, HOOK_BUNDLE, LAUNCHER, PACKAGE, skipNote } from '../../support/process.ts'
 import { createProject, createSourceProject, hoursAgo, type Project } from '../../support/project.ts'
@@ -15,24 +15,19 @@ const GUARD = 'specs/259_x/.postflight-loop-guard'
 /** A project whose files are as old as this checkout. */
 const FROM_BEFORE = join(PACKAGE, 'test', 'fixtures', 'from-before')
 
-/** Runs git without the user's configuration. */
-function git(project: Project, cwd: string, ...words: string[]): void {
-  const identity = ['-c', 'user.name=Test', '-c', 'user.email=test@example.org', '-c', 'commit.gpgsign=false']
-  execFileSync('git', [...identity, ...words], {
-    cwd,
-    stdio: 'pipe',
-    env: { PATH: process.env.PATH, HOME: project.home, GIT_CONFIG_NOSYSTEM: '1' },
-  })
+/** A project of the sources with a marker. */
+function pending(task = '259_x', fields: Readonly<Record<string, unknown>> = OWNED): Project {
+  const project = createSourceProject()
+  project.marker(task, fields)
+  return project
 }
 
-/** A project with a git repository and one commit. */
-function createRepository(): Project {
-  const project = createProject({ git: false })
-  git(project, project.dir, 'init', '--quiet')
-  project.write('README', 'hello\n')
-  git(project, project.dir, 'add', 'README')
-  git(project, project.dir, 'commit', '--quiet', '-m', 'first')
-  return project
+/** A project with a folder as `git worktree add` makes it. */
+function withWorktree(create = createSourceProject) {
+  const project = create()
+  const worktree = '.claude/worktrees/agent-a'
+  project.write(`${worktree}/.git`, `gitdir: ${project.at('.git/worktrees/agent-a')}\n`)
+  return { project, worktree, env: { CLAUDE_PROJECT_DIR: project.dir } }
 }
 
 describe.concurrent('the hook finds the marker', () => {
@@ -41,66 +36,39 @@ describe.concurrent('the hook finds the marker', () => {
     project.marker('259_x', OWNED)
     const cwd = project.at('src', 'deep', 'er')
     mkdirSync(cwd, { recursive: true })
-
     const { answer } = await project.hook(subagentStop(), { cwd })
-
     expect(answer.decision).toBe('block')
     expect(answer.reason).toMatch(/clear the marker: postflight clear 259_x\n/)
     expect(project.read(GUARD)).toBe('1\n')
   })
 
-  it.each([
-    'with spaces in it',
-    'Übung – ümlaute é',
-    `qu'ote "double" $HOME \`x\``,
-    '-dash',
-    'new\nline',
-    '[a]*?',
-    'ü\u0301',
-  ])('in a folder called %j', async (name) => {
+  // The shells' part of more names is in launcher.test.ts.
+  it.each([`qu'ote "double" $HOME \`x\``, '-dash', 'new\nline'])('in a folder called %j', async (name) => {
     const project = createProject({ name })
     project.marker('259_x', OWNED)
     mkdirSync(project.at('a folder'))
-
-    const { answer } = await project.hook(subagentStop(), { cwd: project.at('a folder') })
-
-    expect(answer.decision).toBe('block')
+    expect((await project.hook(subagentStop(), { cwd: project.at('a folder') })).answer.decision).toBe('block')
   })
 
   it("from a worktree, by the host's project variable, and prints the command with --root", async () => {
-    const project = createRepository()
-    const worktree = project.at('.claude', 'worktrees', 'agent-a')
-    git(project, project.dir, 'worktree', 'add', '--quiet', worktree, '-b', 'agent-a')
+    const { project, worktree, env } = withWorktree(createProject)
     project.marker('259_x', OWNED)
-
-    const { answer } = await project.hook(subagentStop(), { cwd: worktree, env: { CLAUDE_PROJECT_DIR: project.dir } })
-
-    expect(answer.decision).toBe('block')
+    const { answer } = await project.hook(subagentStop(), { cwd: project.at(worktree), env })
     expect(answer.reason).toContain(`postflight clear 259_x --root ${project.dir}\n`)
   })
 
   it('in a worktree of its own, though the project variable names the main checkout', async () => {
-    const project = createRepository()
-    const worktree = project.at('.claude', 'worktrees', 'agent-a')
-    git(project, project.dir, 'worktree', 'add', '--quiet', worktree, '-b', 'agent-a')
-    mkdirSync(join(worktree, 'specs', '259_x'), { recursive: true })
-    writeFileSync(join(worktree, 'specs', '259_x', '.postflight-pending'), JSON.stringify(OWNED))
-    const env = { CLAUDE_PROJECT_DIR: project.dir }
-
-    expect((await project.hook(subagentStop(), { cwd: worktree, env })).answer.decision).toBe('block')
+    const { project, worktree, env } = withWorktree()
+    project.write(`${worktree}/specs/259_x/.postflight-pending`, JSON.stringify(OWNED))
+    expect((await project.hook(subagentStop(), { cwd: project.at(worktree), env })).answer.decision).toBe('block')
     expect((await project.hook(subagentStop(), { env })).answer).toEqual({})
   })
 
   it('in worktree and main checkout: both are listed, each with a command that finds it', async () => {
-    const project = createRepository()
-    const worktree = project.at('wt')
-    git(project, project.dir, 'worktree', 'add', '--quiet', worktree, '-b', 'agent-a')
-    mkdirSync(join(worktree, 'specs', '001_here'), { recursive: true })
-    writeFileSync(join(worktree, 'specs', '001_here', '.postflight-pending'), JSON.stringify(OWNED))
+    const { project, worktree, env } = withWorktree()
+    project.write(`${worktree}/specs/001_here/.postflight-pending`, JSON.stringify(OWNED))
     project.marker('002_there', OWNED)
-
-    const { answer } = await project.hook(subagentStop(), { cwd: worktree, env: { CLAUDE_PROJECT_DIR: project.dir } })
-
+    const { answer } = await project.hook(subagentStop(), { cwd: project.at(worktree), env })
     expect(answer.reason).toContain('postflight clear 001_here\n')
     expect(answer.reason).toContain(`postflight clear 002_there --root ${project.dir}\n`)
   })
@@ -109,9 +77,7 @@ describe.concurrent('the hook finds the marker', () => {
     const project = createSourceProject()
     // droid ignores the answer to a SubagentStop, so here a main conversation stops.
     project.marker('259_x', { ...OWNED, agent_id: 'main' })
-
     const { answer } = await project.hook(stop(), { cwd: project.home, env: { [name]: project.dir } })
-
     expect(answer.decision).toBe('block')
   })
 
@@ -120,27 +86,17 @@ describe.concurrent('the hook finds the marker', () => {
     const other = createSourceProject()
     project.marker('259_x', OWNED)
     other.marker('001_other', { ...OWNED, cc_session_id: 'elsewhere' })
-
     const { answer } = await project.hook(subagentStop({ cwd: project.dir }), { cwd: other.dir })
-
     expect(answer.decision).toBe('block')
   })
 
   it('once, though three variables and a link name the same project', async () => {
-    const project = createSourceProject()
-    project.marker('259_x', OWNED)
+    const project = pending()
     const link = join(project.base, 'link')
     symlinkSync(project.dir, link)
-
-    const { answer } = await project.hook(subagentStop({ cwd: link }), {
-      cwd: link,
-      env: {
-        CLAUDE_PROJECT_DIR: link,
-        QWEN_PROJECT_DIR: `${project.dir}/`,
-        POSTFLIGHT_ROOT: `${project.dir}/specs/..`,
-      },
-    })
-
+    const [QWEN_PROJECT_DIR, POSTFLIGHT_ROOT] = [`${project.dir}/`, `${project.dir}/specs/..`]
+    const env = { CLAUDE_PROJECT_DIR: link, QWEN_PROJECT_DIR, POSTFLIGHT_ROOT }
+    const { answer } = await project.hook(subagentStop({ cwd: link }), { cwd: link, env })
     expect(answer.reason?.match(/Task 259_x/g)).toHaveLength(1)
     expect(project.read(GUARD)).toBe('1\n')
   })
@@ -154,40 +110,31 @@ describe.concurrent('the hook finds the marker', () => {
     ['a hidden folder below an archive', 'archive/.x'],
     ['a folder whose name begins with two dots', '..x'],
   ])('in %s', async (_where, task) => {
-    const project = createSourceProject()
-    project.marker(task, OWNED)
-
-    expect((await project.hook(subagentStop())).answer.decision).toBe('block')
+    expect((await pending(task).hook(subagentStop())).answer.decision).toBe('block')
   })
 
   it('above the agent’s folder, where specs/ is a link', async () => {
-    const project = createSourceProject()
-    project.marker('259_x', OWNED)
+    const project = pending()
     mkdirSync(project.at('src'))
     symlinkSync(project.home, project.at('src', 'specs'))
-
     expect((await project.hook(subagentStop(), { cwd: project.at('src') })).answer.decision).toBe('block')
   })
 })
 
 describe.concurrent('a specs/ that is a repository of its own', () => {
-  const createNested = (gitEntry: 'folder' | 'file'): Project => {
-    const project = createProject()
+  const createNested = (gitEntry: 'folder' | 'file', create = createSourceProject): Project => {
+    const project = create()
     if (gitEntry === 'folder') mkdirSync(project.at('specs/.git'))
     else project.write('specs/.git', 'gitdir: ../.git/modules/specs\n')
     return project
   }
 
   it.each(['folder', 'file'] as const)('with .git as a %s: the hook that starts inside it blocks', async (gitEntry) => {
-    const project = createNested(gitEntry)
+    const project = createNested(gitEntry, createProject)
     project.marker('259_x', OWNED)
-
     for (const program of [undefined, [`${project.base}/bin/node`, HOOK_BUNDLE] as const]) {
-      const { answer } = await project.hook(subagentStop(), {
-        cwd: project.at('specs', '259_x'),
-        ...(program && { program }),
-      })
-
+      const cwd = project.at('specs', '259_x')
+      const { answer } = await project.hook(subagentStop(), { cwd, ...(program && { program }) })
       expect(answer.reason).toContain('clear the marker: postflight clear 259_x\n')
     }
   })
@@ -195,10 +142,8 @@ describe.concurrent('a specs/ that is a repository of its own', () => {
   it('is where commands that start inside it find the project', async () => {
     const project = createNested('folder')
     const options = { cwd: project.at('specs') }
-
     const created = await project.cli(['create', '259', 'x', '--json'], options)
     const cleared = await project.cli(['clear', '259'], { cwd: project.at('specs', '259_x') })
-
     expect(created.json().path).toBe(project.at('specs/259_x/.postflight-pending'))
     expect(cleared.stdout).toMatch(/^cleared /)
     expect(project.has('specs/specs')).toBe(false)
@@ -208,88 +153,65 @@ describe.concurrent('a specs/ that is a repository of its own', () => {
     const project = createProject({ specs: false })
     mkdirSync(join(project.base, 'elsewhere', '.git'), { recursive: true })
     symlinkSync(join(project.base, 'elsewhere'), project.at('specs'))
-
     const run = await project.cli(['create', '259', 'x', '--root', project.at('specs')])
-
     expect(run).toMatchObject({ status: 73, stderr: expect.stringContaining('is a link, but must be a real folder') })
     expect(readdirSync(join(project.base, 'elsewhere'))).toEqual(['.git'])
-  })
-
-  it('does not end the search for a folder of another name', async () => {
-    const project = createSourceProject()
-    project.marker('259_x', OWNED)
-    mkdirSync(project.at('my-specs', '.git'), { recursive: true })
-
-    expect((await project.hook(subagentStop(), { cwd: project.at('my-specs') })).stdout).toBe('{}\n')
   })
 })
 
 describe.concurrent('a marker that two roots lead to', () => {
   /** A project with another root below its specs/, and the place of a marker that both of them find. */
-  const createNested = (): { project: Project; task: string; env: Record<string, string>; cwd: string } => {
-    const project = createProject()
+  const createNested = (create = createSourceProject) => {
+    const project = create()
     project.marker('specs/259_x', OWNED)
-    return { project, task: '259_x', env: { POSTFLIGHT_ROOT: project.dir }, cwd: project.at('specs') }
+    return { project, env: { POSTFLIGHT_ROOT: project.dir }, cwd: project.at('specs') }
   }
 
   it('is blocked three times, each stop counted once, with one entry in the reason', async () => {
-    const { project, task, env, cwd } = createNested()
-    const guard = `specs/specs/${task}/.postflight-loop-guard`
-
+    const { project, env, cwd } = createNested(createProject)
     for (const count of [1, 2, 3]) {
       const { answer } = await project.hook(subagentStop(), { cwd, env })
-
       expect(answer.reason?.match(/Task .*259_x/g)).toHaveLength(1)
       expect(answer.reason).toContain(`Blocked stop ${count} of 3`)
-      expect(project.read(guard)).toBe(`${count}\n`)
+      expect(project.read('specs/specs/259_x/.postflight-loop-guard')).toBe(`${count}\n`)
     }
     expect((await project.hook(subagentStop(), { cwd, env })).answer.decision).toBe(undefined)
-    expect(project.has(`specs/specs/${task}/.postflight-abandoned`)).toBe(true)
+    expect(project.has('specs/specs/259_x/.postflight-abandoned')).toBe(true)
   })
 
   it('is listed once by explain and when a session starts', async () => {
     const { project, env, cwd } = createNested()
     project.write('payload.json', JSON.stringify({ ...subagentStop(), cwd }))
-
     const explained = await project.cli(['explain', '--payload', project.at('payload.json'), '--json'], { cwd, env })
     const { answer } = await project.hook(sessionStart('startup'), { cwd, env, words: ['SessionStart'] })
-
     expect(explained.json().roots).toEqual([project.dir, project.at('specs')])
     expect(explained.json().markers).toHaveLength(1)
     expect(answer.hookSpecificOutput?.additionalContext.match(/259_x: pending/g)).toHaveLength(1)
   })
 
   it('as the marker of specs/ itself is counted once', async () => {
-    const project = createSourceProject()
-    project.marker('feature-y/specs', OWNED)
-
+    const project = pending('feature-y/specs')
     await project.hook(subagentStop(), { cwd: project.at('specs/feature-y'), env: { CLAUDE_PROJECT_DIR: project.dir } })
-
     expect(project.read('specs/feature-y/specs/.postflight-loop-guard')).toBe('1\n')
   })
 
   it('does not hide a marker of the same task in another root', async () => {
     const { project, env, cwd } = createNested()
     project.marker('259_x', OWNED)
-
     const { answer } = await project.hook(subagentStop(), { cwd, env })
-
     expect(answer.reason?.match(/Task .*259_x/g)).toHaveLength(2)
   })
 
   it.runIf(MAY_MOUNT)(
     `by a bind mount is counted once${skipNote(MAY_MOUNT, 'mounting needs rights that are missing here')}`,
     async () => {
-      const project = createSourceProject()
-      project.marker('259_x', OWNED)
+      const project = pending()
       const other = join(project.base, 'mounted')
       mkdirSync(other)
       const script = `mount --bind "$0" "$1" && cd "$1" && exec "$2"`
       const program = ['unshare', '--mount', 'sh', '-c', script, project.dir, other, LAUNCHER] as const
       const env = { POSTFLIGHT_ROOT: project.dir, PATH: `${project.env.PATH}:/usr/sbin:/sbin` }
-
       const { answer } = await project.hook(subagentStop({ cwd: other }), { program, env })
-
       expect(answer.decision).toBe('block')
       expect(project.read(GUARD)).toBe('1\n')
     },
@@ -299,27 +221,19 @@ describe.concurrent('a marker that two roots lead to', () => {
 describe.concurrent('the hook finds nothing', () => {
   it('without a specs/ folder', async () => {
     const project = createProject({ specs: false })
-
     expect(await project.hook(subagentStop())).toMatchObject({ stdout: '{}\n', stderr: '' })
     expect(project.snapshot()).toEqual({})
   })
 
-  it('above the repository’s top', async () => {
-    const project = createProject()
-    project.marker('259_x', OWNED)
-    mkdirSync(project.at('vendored', '.git'), { recursive: true })
-
-    expect((await project.hook(subagentStop(), { cwd: project.at('vendored') })).stdout).toBe('{}\n')
-  })
-
-  it.each([
-    ['in a folder of a task folder', '259_x/sub'],
-    ['three folders below specs/', 'a/b/c'],
-  ])('%s', async (_where, task) => {
-    const project = createSourceProject()
-    project.marker(task, OWNED)
-
-    expect((await project.hook(subagentStop())).stdout).toBe('{}\n')
+  it.each<[string, string, string, string[]?]>([
+    ['above the repository’s top', '259_x', 'vendored', ['vendored/.git']],
+    ['above a repository whose name only ends with specs', '259_x', 'my-specs', ['my-specs/.git']],
+    ['in a folder of a task folder', '259_x/sub', '.'],
+    ['three folders below specs/', 'a/b/c', '.'],
+  ])('%s', async (_where, task, cwd, folders = []) => {
+    const project = pending(task)
+    for (const folder of folders) mkdirSync(project.at(folder), { recursive: true })
+    expect((await project.hook(subagentStop(), { cwd: project.at(cwd) })).stdout).toBe('{}\n')
   })
 
   it.each(['specs', 'task folder'])('behind a %s that is a link', async (what) => {
@@ -328,12 +242,9 @@ describe.concurrent('the hook finds nothing', () => {
     writeFileSync(join(project.base, 'real', '259_x', '.postflight-pending'), JSON.stringify(OWNED))
     if (what === 'specs') symlinkSync(join(project.base, 'real'), project.at('specs'))
     else symlinkSync(join(project.base, 'real', '259_x'), project.at('specs', '259_x'))
-
     expect((await project.hook(subagentStop())).stdout).toBe('{}\n')
-    expect(project.snapshot('../real')).toEqual({
-      '259_x': 'folder',
-      '259_x/.postflight-pending': JSON.stringify(OWNED),
-    })
+    const marker = JSON.stringify(OWNED)
+    expect(project.snapshot('../real')).toEqual({ '259_x': 'folder', '259_x/.postflight-pending': marker })
   })
 
   it.each([
@@ -341,29 +252,20 @@ describe.concurrent('the hook finds nothing', () => {
     ['is empty', ''],
     ['is not a path', '\u0007\n"'],
   ])('by a project variable that %s, and still uses the others', async (_how, value) => {
-    const project = createSourceProject()
-    project.marker('259_x', OWNED)
-
-    const run = await project.hook(subagentStop(), {
-      cwd: project.home,
-      env: { CLAUDE_PROJECT_DIR: value, QWEN_PROJECT_DIR: project.dir },
-    })
-
-    expect(run.answer.decision).toBe('block')
+    const project = pending()
+    const env = { CLAUDE_PROJECT_DIR: value, QWEN_PROJECT_DIR: project.dir }
+    expect((await project.hook(subagentStop(), { cwd: project.home, env })).answer.decision).toBe('block')
   })
 
   it('from a deleted folder, but finds it by the project variable', async () => {
-    const project = createSourceProject()
-    project.marker('259_x', OWNED)
+    const project = pending()
     mkdirSync(project.at('gone'))
     const script = `cd gone && rmdir ../gone && exec "$0"`
     const program = ['sh', '-c', script, LAUNCHER] as const
     const payload = subagentStop({ cwd: project.at('gone') })
-
     const without = await project.hook(payload, { program })
     mkdirSync(project.at('gone'))
     const run = await project.hook(payload, { program, env: { CLAUDE_PROJECT_DIR: project.dir } })
-
     expect(without.stdout).toBe('{}\n')
     expect(run.answer.decision).toBe('block')
   })
@@ -372,57 +274,31 @@ describe.concurrent('the hook finds nothing', () => {
 /** An unowned marker that was created two hours ago. */
 const OLD = { reason: 'rm -rf everything', created: hoursAgo(2) }
 
-/** The ways in which a marker of an earlier session comes into a project, with its folder. */
-const ORIGINS: readonly [string, () => Project][] = [
-  [
-    'was left by an earlier session',
-    () => {
-      const project = createSourceProject()
-      project.marker('259_x', OLD)
-      return project
-    },
-  ],
-  ['came with a clone', () => cloned('clone')],
-  ['lies in a linked worktree', () => cloned('worktree')],
-  [
-    'came from an archive',
-    () => {
-      const origin = createSourceProject()
-      origin.marker('259_x', OLD)
-      const project = createProject({ specs: false })
-      execFileSync('sh', ['-c', `tar -cf - -C '${origin.dir}' specs | tar -xf - -C '${project.dir}'`])
-      return project
-    },
-  ],
-  [
-    'was restored by git during the session',
-    () => {
-      const project = cloned('clone')
-      rmSync(project.at('specs'), { recursive: true })
-      git(project, project.dir, 'checkout', '--quiet', '--', 'specs')
-      return project
-    },
-  ],
-]
+const withOldMarker = (): Project => pending('259_x', OLD)
 
-function cloned(kind: 'clone' | 'worktree'): Project {
+/** A clone of a repository that holds such a marker, which git writes once more during the session. */
+function withRestoredMarker(): Project {
   const origin = createProject({ git: false })
   origin.marker('259_x', OLD)
-  git(origin, origin.dir, 'init', '--quiet')
-  git(origin, origin.dir, 'add', '-A')
-  git(origin, origin.dir, 'commit', '--quiet', '-m', 'with a marker')
+  git(origin.dir, 'init', '--quiet')
+  git(origin.dir, 'add', '-A')
+  git(origin.dir, 'commit', '--quiet', '-m', 'with a marker')
   const project = createProject({ specs: false, git: false, name: 'clone' })
-  if (kind === 'worktree') git(origin, origin.dir, 'worktree', 'add', '--quiet', project.dir, '-b', 'other')
-  else git(origin, project.base, 'clone', '--quiet', origin.dir, 'clone')
+  git(project.base, 'clone', '--quiet', origin.dir, 'clone')
+  rmSync(project.at('specs'), { recursive: true })
+  git(project.dir, 'checkout', '--quiet', '--', 'specs')
   return project
 }
 
 describe.concurrent('an unowned marker that', () => {
-  it.each(ORIGINS)('%s does not block a sub-agent of a new session, and stays as it is', async (_origin, make) => {
+  // test/stress/hostile.test.ts gets a repository in more ways.
+  it.each([
+    ['was left by an earlier session', withOldMarker],
+    ['was cloned, and restored by git during the session', withRestoredMarker],
+  ])('%s does not block a sub-agent of a new session, and stays as it is', async (_origin, make) => {
     const project = make()
     const before = project.snapshot()
     const payload = subagentStop({ transcript_path: project.transcript() })
-
     expect((await project.hook(payload)).stdout).toBe('{}\n')
     expect(project.snapshot()).toEqual(before)
   })
@@ -431,26 +307,16 @@ describe.concurrent('an unowned marker that', () => {
     const project = createProject()
     // A part of this repository, so its files are older than this test.
     const payload = subagentStop({ cwd: FROM_BEFORE, transcript_path: project.transcript() })
-
     const run = await project.hook(payload, { cwd: FROM_BEFORE })
-
     expect(run.stdout).toBe('{}\n')
-    expect(readdirSync(join(FROM_BEFORE, 'specs'), { recursive: true }).sort()).toEqual([
-      '001_empty',
-      '001_empty/.postflight-pending',
-      '002_words',
-      '002_words/.postflight-pending',
-      '003_json',
-      '003_json/.postflight-pending',
-    ])
+    const tasks = ['001_empty', '002_words', '003_json']
+    const files = tasks.flatMap((task) => [task, `${task}/.postflight-pending`])
+    expect(readdirSync(join(FROM_BEFORE, 'specs'), { recursive: true }).sort()).toEqual(files)
   })
 
   it('was left by an earlier session is announced when a session starts', async () => {
-    const project = createSourceProject()
-    project.marker('259_x', OLD)
-
+    const project = withOldMarker()
     const { answer } = await project.hook(sessionStart('startup'), { words: ['SessionStart'] })
-
     expect(answer.hookSpecificOutput?.additionalContext).toContain('259_x: pending, without a session, 2 h old')
   })
 
@@ -462,7 +328,6 @@ describe.concurrent('an unowned marker that', () => {
     const project = createSourceProject()
     const payload = subagentStop({ transcript_path: project.transcript() })
     project.marker('259_x', fieldsNow())
-
     expect((await project.hook(payload)).answer.reason).toMatch(/^pending\n/)
   })
 
@@ -473,7 +338,6 @@ describe.concurrent('an unowned marker that', () => {
       const payload = subagentStop({ transcript_path: project.transcript() })
       const marker = project.marker('259_x', { created: hoursAgo(0) })
       await project.shell(`jq '.reason = "rewritten"' ${marker} > m.json && mv m.json ${marker}`)
-
       expect((await project.hook(payload)).answer.reason).toMatch(/^rewritten\n/)
     },
   )
@@ -483,11 +347,8 @@ describe.concurrent('an unowned marker that', () => {
     ['the transcript does not exist', (project: Project) => ({ transcript_path: project.at('nowhere.jsonl') })],
     ['the host is another one', (project: Project) => ({ transcript_path: project.transcript(), turn_id: 'turn-1' })],
   ])('was left by an earlier session blocks where the session’s birth is not known: %s', async (_why, more) => {
-    const project = createSourceProject()
-    project.marker('259_x', OLD)
-
+    const project = withOldMarker()
     const { answer } = await project.hook(subagentStop({ transcript_path: undefined, ...more(project) }))
-
     expect(answer.decision).toBe('block')
   })
 })
@@ -506,9 +367,7 @@ describe.runIf(process.platform === 'linux')('a task folder whose name is not UT
   ])('as %s is passed over by the hook', async (_where, name, child) => {
     const project = createProject()
     putUndecodable(project, name, child)
-
     const run = await project.hook(subagentStop(), { env: { CLAUDECODE: '1', CLAUDE_PROJECT_DIR: project.dir } })
-
     expect(run).toMatchObject({ stdout: '{}\n', stderr: '' })
   })
 
@@ -518,7 +377,6 @@ describe.runIf(process.platform === 'linux')('a task folder whose name is not UT
     project.marker('001_other', OWNED)
     const program = ['sh', '-c', `cd "$(printf 'specs/259_\\377')" && exec "$0"`, LAUNCHER] as const
     const payload = subagentStop({ cwd: project.at('specs', '259_\ufffd') })
-
     expect(await project.hook(payload, { program })).toMatchObject({ stdout: '{}\n', stderr: '' })
   })
 
@@ -530,13 +388,8 @@ describe.runIf(process.platform === 'linux')('a task folder whose name is not UT
     project.write('specs/archive/012_\ufffd/notes', '')
 
     expect((await project.hook(subagentStop())).answer.reason).not.toContain('259_')
-    for (const words of [
-      ['clear', '259'],
-      ['bypass', '--all'],
-      ['clear', '--all'],
-      ['create', '259', 'x'],
-    ]) {
-      expect(await project.cli(words), words.join(' ')).toMatchObject({ status: 0, stderr: '' })
+    for (const line of ['clear 259', 'bypass --all', 'clear --all', 'create 259 x']) {
+      expect(await project.cli(line.split(' ')), line).toMatchObject({ status: 0, stderr: '' })
     }
     const inspected = await project.cli(['inspect'])
     const examined = await project.cli(['doctor'])
@@ -545,9 +398,7 @@ describe.runIf(process.platform === 'linux')('a task folder whose name is not UT
     expect(project.has('specs/259_\ufffd/.postflight-pending')).toBe(true)
     expect(inspected.stdout).not.toContain('\ufffd')
     for (const folder of ['259_\ufffd', 'archive/012_\ufffd']) {
-      expect(examined.stdout).toContain(
-        `specs/${folder} cannot be searched (its name is not UTF-8, or has the character U+FFFD)`,
-      )
+      expect(examined.stdout).toContain(`specs/${folder} cannot be searched (its name is not UTF-8`)
     }
   })
 })
@@ -559,9 +410,7 @@ describe.concurrent('the hook never follows', () => {
     mkdirSync(project.at('specs/259_x'))
     symlinkSync(project.at('precious'), project.at('specs/259_x/.postflight-pending'))
     const before = project.snapshot('specs/259_x')
-
     const run = await project.hook(subagentStop(), { program: [`${project.base}/bin/node`, HOOK_BUNDLE] })
-
     expect(run.stdout).toBe('{}\n')
     expect(run.stderr).toContain('specs/259_x/.postflight-pending could not be used (a link)')
     expect(project.snapshot('specs/259_x')).toEqual(before)

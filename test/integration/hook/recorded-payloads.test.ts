@@ -20,36 +20,20 @@ interface Recording {
 /** The event, and the task that it was blocked for, or the answer. */
 type Told = readonly [event: string, answer: string]
 
+const allowed = (...events: string[]): Told[] => events.map((event) => [event, '{}'])
+
 const STORIES: Readonly<Record<HookHostName, readonly Told[]>> = {
-  codex: [
-    ['SessionStart', '{}'],
-    ['PostToolUse', '{}'],
-    ['PostToolUse', '{}'],
-    ['SubagentStop', '002_kid'],
-    ['Stop', '001_main'],
-  ],
+  codex: [...allowed('SessionStart', 'PostToolUse', 'PostToolUse'), ['SubagentStop', '002_kid'], ['Stop', '001_main']],
   copilot: [
-    ['SessionStart', '{}'],
-    ['PostToolUse', '{}'],
-    ['PostToolUse', '{}'],
-    // Its answer is ignored, so nothing is counted.
-    ['Stop', '{}'],
+    // The answer to the first stop is ignored, so nothing is counted.
+    ...allowed('SessionStart', 'PostToolUse', 'PostToolUse', 'Stop'),
     ['SubagentStop', '002_kid'],
     ['Stop', '001_main'],
   ],
-  qwen: [
-    ['SessionStart', '{}'],
-    ['PostToolUse', '{}'],
-    ['PostToolUse', '{}'],
-    ['SubagentStop', '002_kid'],
-    ['Stop', '001_main'],
-  ],
+  qwen: [...allowed('SessionStart', 'PostToolUse', 'PostToolUse'), ['SubagentStop', '002_kid'], ['Stop', '001_main']],
   droid: [
-    ['SessionStart', '{}'],
-    ['PostToolUse', '{}'],
     // A sub-agent is a session of its own, which is not told to adopt or clear the conversation's marker.
-    ['SessionStart', '{}'],
-    ['PostToolUse', '{}'],
+    ...allowed('SessionStart', 'PostToolUse', 'SessionStart', 'PostToolUse'),
     ['Stop', '002_kid'],
     ['SubagentStop', '{}'],
     ['Stop', '001_main'],
@@ -97,7 +81,6 @@ function inShort(stdout: string): string {
 describe.each(Object.entries(STORIES))('the recorded conversation on %s', (host, story) => {
   it('blocks each agent for its own marker alone', async () => {
     const project = createSourceProject()
-
     expect(await replay(project, recordingOf(host, project))).toEqual(story)
     expect(project.journal().map(({ event, task }) => `${event} ${task}`)).toEqual([
       'claim 001_main',
@@ -109,7 +92,6 @@ describe.each(Object.entries(STORIES))('the recorded conversation on %s', (host,
 
   it('does so as processes, through the launcher', async () => {
     const project = createProject()
-
     expect(await replay(project, recordingOf(host, project))).toEqual(story)
   })
 })
@@ -119,9 +101,7 @@ it('Copilot CLI gets its notice at the top of the answer', async () => {
   mkdirSync(project.at('specs/001_x'), { recursive: true })
   writeFileSync(project.at('specs/001_x/.postflight-pending'), '{"reason": "x"}')
   const [{ payload = {}, environment = {} } = {}] = recordingOf('copilot', project).events
-
   const { stdout } = await project.hook(payload, { env: environment, words: ['SessionStart'] })
-
   expect(Object.keys(JSON.parse(stdout))).toEqual(['additionalContext'])
   expect(stdout).toContain('001_x')
 })
@@ -132,14 +112,12 @@ describe("a wait that the main conversation of Codex announces before its sub-ag
     const recording = recordingOf('codex', project)
     const file = 'specs/001_main/.postflight-pending'
     let turn: unknown
-
     const told = await replay(project, recording, ({ turn_id }: { turn_id?: unknown }) => {
       if (turn !== undefined || turn_id === undefined) return
       turn = turn_id
       const wait = { for: 'the sub-agent', prompt_id: turn, count: 1 }
       project.write(file, JSON.stringify({ ...JSON.parse(project.read(file)), wait }))
     })
-
     expect(told.at(-1)).toEqual(['Stop', '{}'])
     expect(JSON.parse(project.read(file))).toMatchObject({ wait: { prompt_id: turn } })
   })

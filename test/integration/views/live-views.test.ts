@@ -12,27 +12,16 @@ const patient = { timeout: 15_000 }
 /** A project with a pending marker and a run. */
 async function busyProject(): Promise<Project> {
   const project = createSourceProject()
-  const words = [
-    'create',
-    '259',
-    'prove_completeness',
-    '--operation',
-    'research',
-    '--step',
-    'update status',
-    '--step',
-    'git commit',
-  ]
+  const steps = ['--step', 'update status', '--step', 'git commit']
+  const words = ['create', '259', 'prove_completeness', '--operation', 'research', ...steps]
   expect((await project.cli(words)).status).toBe(0)
   await startRun(project)
   return project
 }
 
 async function startRun(project: Project): Promise<void> {
-  project.write(
-    'flow.json',
-    JSON.stringify({ name: 'flow', phases: [{ id: 'only', prompt: 'do it', artifact: 'out.txt' }] }),
-  )
+  const phases = [{ id: 'only', prompt: 'do it', artifact: 'out.txt' }]
+  project.write('flow.json', JSON.stringify({ name: 'flow', phases }))
   expect((await project.cli(['workflow', 'start', '7', 'flow', '--definition', 'flow.json'])).status).toBe(0)
 }
 
@@ -41,56 +30,57 @@ type OnTestFinished = (action: () => void) => void
 const start = (project: Project, words: string, size: TerminalSize, onTestFinished: OnTestFinished) =>
   startInTerminal(project, words, size, onTestFinished, { NO_COLOR: '1' })
 
+async function quit(view: ReturnType<typeof start>): Promise<void> {
+  view.type('q')
+  expect(await view.ended).toBe(0)
+}
+
 describe
   .skipIf(!HAS_TERMINAL)
   .concurrent(`a view that stays open${skipNote(HAS_TERMINAL, 'script or stty is not installed')}`, () => {
-    it.each([
+    it.for([
       ['80 columns', WIDE],
       ['40 columns', NARROW],
-    ])('shows the status in %s, within the width, and nothing is lost', async (_, size) => {
-      const project = await busyProject()
-      const finishers: (() => void)[] = []
-      const view = start(project, 'status --watch', size, (action) => finishers.push(action))
-      await expect.poll(view.screen, patient).toContainEqual(expect.stringContaining('q quits'))
+    ] as const)(
+      'shows the status in %s, within the width, and nothing is lost',
+      async ([, size], { expect, onTestFinished }) => {
+        const project = await busyProject()
+        const view = start(project, 'status --watch', size, onTestFinished)
+        await expect.poll(view.screen, patient).toContainEqual(expect.stringContaining('q quits'))
 
-      const rows = view.screen()
-      expect(view.isAlternate()).toBe(true)
-      expect(view.isCursorVisible()).toBe(false)
-      expect(rows[0]).toMatch(/^postflight status/)
-      expect(rows.at(-1)).toMatch(/^last change \d\d:\d\d:\d\d · q quits$/)
-      for (const row of rows) expect(row.length).toBeLessThanOrEqual(size.columns)
-      const { lines } = await plainStatus(project)
-      const shown = rows.slice(1, -1).join(' ').replace(/\s+/g, '')
-      for (const line of lines) expect(shown).toContain(line.replace(/\s+/g, '').replace(/\d+sold.*|\d+sago.*/, ''))
-      view.type('q')
-      expect(await view.ended).toBe(0)
-      for (const finish of finishers) finish()
-    })
+        const rows = view.screen()
+        expect(view.isAlternate()).toBe(true)
+        expect(view.isCursorVisible()).toBe(false)
+        expect(rows[0]).toMatch(/^postflight status/)
+        expect(rows.at(-1)).toMatch(/^last change \d\d:\d\d:\d\d · q quits$/)
+        for (const row of rows) expect(row.length).toBeLessThanOrEqual(size.columns)
+        const { lines } = await plainStatus(project)
+        const shown = rows.slice(1, -1).join(' ').replace(/\s+/g, '')
+        for (const line of lines) expect(shown).toContain(line.replace(/\s+/g, '').replace(/\d+sold.*|\d+sago.*/, ''))
+        await quit(view)
+      },
+    )
 
     it('follows what changes, and paints only rows that changed', async ({ expect, onTestFinished }) => {
       const project = await busyProject()
       const view = start(project, 'inspect --watch', WIDE, onTestFinished)
       await expect.poll(view.screen, patient).toContain('  · 1. update status')
       const before = view.output().length
-
       await project.cli(['step', '259', 'update status'])
       await expect.poll(view.screen, patient).toContain('  ✓ 1. update status')
-
       const since = view.output().slice(before)
       expect(since).toContain('✓ 1. update status')
       expect(since).not.toContain('2. git commit')
       expect(since).not.toContain('\u001b[2J')
-      view.type('q')
-      expect(await view.ended).toBe(0)
+      await quit(view)
     })
 
-    it.each([
+    it.for([
       ['q', 'q'],
       ['Ctrl-C', '\u0003'],
-    ])('gives the terminal back after %s', async (_, key) => {
+    ] as const)('gives the terminal back after %s', async ([, key], { expect, onTestFinished }) => {
       const project = await busyProject()
-      const finishers: (() => void)[] = []
-      const view = start(project, 'inspect --watch', WIDE, (action) => finishers.push(action))
+      const view = start(project, 'inspect --watch', WIDE, onTestFinished)
       await expect.poll(view.screen, patient).toContain('  · 1. update status')
 
       view.type(key)
@@ -102,16 +92,13 @@ describe
       // The shell after it reads lines again, and shows what it showed before.
       expect(view.output()).not.toContain('raw')
       expect(view.screen().join('\n')).toMatch(/^tty=.*\nended=0/)
-      for (const finish of finishers) finish()
     })
 
     it('gives the terminal back when it is terminated', async ({ expect, onTestFinished }) => {
       const project = await busyProject()
       const view = start(project, 'status --watch', WIDE, onTestFinished)
       await expect.poll(view.screen, patient).toContainEqual(expect.stringContaining('q quits'))
-
       view.signal('TERM')
-
       expect(await view.ended).toBe(143)
       expect([view.isAlternate(), view.isCursorVisible()]).toEqual([false, true])
       expect(view.output()).not.toContain('raw')
@@ -121,15 +108,12 @@ describe
       const project = await busyProject()
       const view = start(project, 'inspect --watch', WIDE, onTestFinished)
       await expect.poll(view.screen, patient).toContain('  · 1. update status')
-
       view.resize({ columns: 40, rows: 12 })
       await expect.poll(() => view.screen().at(-1), patient).toMatch(/^last change/)
-
       const rows = view.screen()
       expect(rows).toHaveLength(12)
       expect(Math.max(...rows.map((row) => row.length))).toBeLessThanOrEqual(40)
-      view.type('q')
-      expect(await view.ended).toBe(0)
+      await quit(view)
     })
 
     it('has colours, and NO_COLOR removes only those', async ({ expect, onTestFinished }) => {
@@ -150,8 +134,7 @@ describe
       const project = await busyProject()
       const view = start(project, 'inspect --watch', { columns: 80, rows: 6 }, onTestFinished)
       await expect.poll(() => view.screen().at(-2), patient).toMatch(/^… \d more rows: make the window taller$/)
-      view.type('q')
-      expect(await view.ended).toBe(0)
+      await quit(view)
     })
 
     it('of one run ends with the run, and leaves its last picture', async ({ expect, onTestFinished }) => {
@@ -161,11 +144,9 @@ describe
       await expect.poll(view.screen, patient).toContain(waits)
       await startRun(project)
       await expect.poll(view.screen, patient).toContainEqual(expect.stringContaining('▶ only'))
-
       await project.cli(['workflow', 'next', '7'])
       project.write('specs/007_flow/out.txt', 'x')
       await project.cli(['workflow', 'next', '7'])
-
       expect(await view.ended).toBe(0)
       expect(view.isAlternate()).toBe(false)
       expect(view.screen().join('\n')).toMatch(/completed[\s\S]*✓ only/)
@@ -179,8 +160,7 @@ describe
       const [phase, foot] = [view.screen().find((row) => row.includes('▶ only')), view.screen().at(-1)]
       await expect.poll(view.screen, patient).not.toContainEqual(phase)
       expect(view.screen().at(-1)).toBe(foot)
-      view.type('q')
-      expect(await view.ended).toBe(0)
+      await quit(view)
     })
 
     it('of all runs stays open after the last one has ended', async ({ expect, onTestFinished }) => {
@@ -190,8 +170,7 @@ describe
       await project.cli(['workflow', 'abort', '7'])
       await expect.poll(view.screen, patient).toContainEqual(expect.stringContaining('aborted'))
       expect(view.isAlternate()).toBe(true)
-      view.type('q')
-      expect(await view.ended).toBe(0)
+      await quit(view)
     })
 
     it('shows a failure that may pass, and goes on', async ({ expect, onTestFinished }) => {
@@ -203,12 +182,10 @@ describe
       await expect.poll(view.screen, patient).toContainEqual(expect.stringMatching(/^✗ .*state\.json/))
       project.write('specs/007_flow/workflow/state.json', state)
       await expect.poll(view.screen, patient).toContainEqual(expect.stringContaining('▶ only'))
-      view.type('q')
-      expect(await view.ended).toBe(0)
+      await quit(view)
     })
   })
 
-/** The lines of `postflight status`. */
 async function plainStatus(project: Project): Promise<{ lines: string[] }> {
   const { stdout } = await project.cli(['status'])
   return { lines: stdout.trimEnd().split('\n') }

@@ -4,21 +4,15 @@ import { createSourceProject, hoursAgo, makeOld, type Project } from '../../supp
 
 const ENV = { CLAUDE_CODE_SESSION_ID: SESSION }
 const OWNED = { id: 'pf_abcdefghijkl', cc_session_id: SESSION, agent_id: 'main', created: hoursAgo(0) }
-const FLOW = JSON.stringify({
-  name: 'flow',
-  phases: [{ id: 'plan', prompt: 'Plan.', artifact: 'plan.md', max_attempts: 1 }],
-})
+const PHASE = { id: 'plan', prompt: 'Plan.', artifact: 'plan.md', max_attempts: 1 }
+const FLOW = JSON.stringify({ name: 'flow', phases: [PHASE] })
 
 /** A project with one unfinished thing of each kind. */
 async function busyProject(): Promise<Project> {
   const project = createSourceProject()
   project.write('flow.json', FLOW)
-  project.marker('001_pending', {
-    ...OWNED,
-    operation: 'research',
-    steps: ['a', 'b'],
-    checks: [{ run: 'npm test', failed: { exit_code: 1 } }],
-  })
+  const checks = [{ run: 'npm test', failed: { exit_code: 1 } }]
+  project.marker('001_pending', { ...OWNED, operation: 'research', steps: ['a', 'b'], checks })
   project.marker('002_waiting', { ...OWNED, cc_session_id: OTHER_SESSION, wait: { for: 'an answer', count: 1 } })
   project.write('specs/003_abandoned/.postflight-abandoned', JSON.stringify(OWNED))
   project.write('specs/004_unchecked/.postflight-abandoned', JSON.stringify({ ...OWNED, outcome: 'unchecked' }))
@@ -36,11 +30,13 @@ const kindsOf = (items: { task: string; kind: string }[]) =>
   Object.fromEntries(items.map(({ task, kind }) => [task, kind]))
 
 describe('status', () => {
-  it('shows everything that is unfinished, each with its fix, and so does postflight alone', async () => {
+  it('shows everything that is unfinished, each with its fix, and so does postflight alone; it writes nothing', async () => {
     const project = await busyProject()
+    const before = project.snapshot()
 
     const run = await project.cli(['status'])
     const json = (await project.cli(['status', '--json'])).json()
+    expect(project.snapshot()).toEqual(before)
 
     expect(kindsOf(json.items)).toEqual({
       '001_pending': 'pending',
@@ -67,9 +63,7 @@ describe('status', () => {
 
   it('is a verdict with --exit-code, and has one annotation per cause with --github', async () => {
     const project = await busyProject()
-
     const run = await project.cli(['status', '--exit-code', '--github', '--quiet'])
-
     expect(run.status).toBe(1)
     const lines = run.stdout.trimEnd().split('\n')
     expect(lines).toHaveLength(7)
@@ -78,40 +72,26 @@ describe('status', () => {
 
   it('is one line and exit code 0 if everything is done', async () => {
     const project = createSourceProject()
-
     const run = await project.cli(['status', '--exit-code', '--github'])
-
-    expect(run).toMatchObject({
-      status: 0,
-      stdout: `no marker was made by \`postflight create\` in ${project.dir} in the last 24 h, none is pending\n`,
-      stderr: '',
-    })
-    expect((await createSourceProject({ specs: false }).cli(['status', '--exit-code'])).stdout).toBe(
-      'no marker was made: no specs/ folder here\n',
-    )
+    const stdout = `no marker was made by \`postflight create\` in ${project.dir} in the last 24 h, none is pending\n`
+    expect(run).toMatchObject({ status: 0, stdout, stderr: '' })
+    const outside = await createSourceProject({ specs: false }).cli(['status', '--exit-code'])
+    expect(outside.stdout).toBe('no marker was made: no specs/ folder here\n')
   })
 
   it('shows one session with --session, and items that may belong to any session', async () => {
     const project = await busyProject()
-
     const { items } = (await project.cli(['status', '--session', OTHER_SESSION, '--json'])).json()
-
     expect(kindsOf(items)).toEqual({ '002_waiting': 'waiting', '005_unreadable': 'unreadable' })
     const clean = createSourceProject()
     clean.marker('001_x', OWNED)
-    expect(await clean.cli(['status', '--session', 'another', '--exit-code'])).toMatchObject({
-      status: 0,
-      stdout: 'no marker was made by `postflight create` in session another, none is pending\n',
-    })
+    const stdout = 'no marker was made by `postflight create` in session another, none is pending\n'
+    expect(await clean.cli(['status', '--session', 'another', '--exit-code'])).toMatchObject({ status: 0, stdout })
   })
 
   it('counts a run that was completed with skips or stopped, and lists one that was aborted as ended', async () => {
     const project = createSourceProject()
-    const advisory = JSON.stringify({
-      name: 'a',
-      phases: [{ id: 'p', prompt: 'x', artifact: 'p.md', gate: 'advisory' }],
-    })
-    project.write('advisory.json', advisory)
+    project.write('advisory.json', JSON.stringify({ name: 'a', phases: [{ ...PHASE, gate: 'advisory' }] }))
     project.write('flow.json', FLOW)
     await project.cli(['workflow', 'start', '1', 'skips', '--definition', 'advisory.json'])
     for (let asked = 0; asked < 2; asked++) await project.cli(['workflow', 'next', '1'])
@@ -148,25 +128,6 @@ describe('status', () => {
     expect((await project.cli(['status', '--exit-code', '--github'])).stdout).not.toContain('aborted')
     expect((await project.cli(['status', '--expect', '2'])).status).toBe(1)
   })
-
-  it('never takes a marker’s text for the end of an annotation', async () => {
-    const project = createSourceProject()
-    project.marker('001_x', { ...OWNED, steps: ['a%0Ab\r\n::error::forged'] })
-
-    const run = await project.cli(['status', '--github'])
-
-    expect(run.stdout.trimEnd().split('\n')).toHaveLength(1)
-    expect(run.stdout).toContain('a%250Ab')
-  })
-
-  it('writes nothing', async () => {
-    const project = await busyProject()
-    const before = project.snapshot()
-
-    await project.cli(['status'])
-
-    expect(project.snapshot()).toEqual(before)
-  })
 })
 
 describe('a marker whose text does not parse', () => {
@@ -202,7 +163,6 @@ describe('a marker whose text does not parse', () => {
   it('is expired after 24 h, when it blocks nothing', async () => {
     const project = createSourceProject()
     makeOld(project.at(project.marker('259_x', 'sess_1')), 25)
-
     expect((await project.cli(['status'])).stdout).toContain('expired: ')
   })
 })
@@ -224,9 +184,7 @@ describe('status says of a pending marker that no stop of its session was seen',
     const project = createSourceProject()
     project.marker('001_x', marker)
     project.write('specs/.postflight/journal.jsonl', journal.map((line) => `${JSON.stringify(line)}\n`).join(''))
-
     const { stdout } = await project.cli(['status'], { env })
-
     expect(stdout).toContain('001_x')
     expect(stdout.includes(UNSEEN)).toBe(isSaid)
   })

@@ -5,41 +5,37 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { SESSION } from '../../support/payloads.ts'
 import { LAUNCHER, runProcess } from '../../support/process.ts'
-import { createProject, type Project } from '../../support/project.ts'
+import { createSourceProject, type Project } from '../../support/project.ts'
 
 /** The parts of Claude Code's JSON for a status line that matter here. */
-function hostJson(project: Project, session = SESSION): string {
-  return JSON.stringify({
-    session_id: session,
-    cwd: project.dir,
-    workspace: { current_dir: project.dir, project_dir: project.dir },
-    model: { display_name: 'Model' },
-  })
-}
+const hostJson = ({ dir }: Project, session_id = SESSION): string =>
+  JSON.stringify({ session_id, cwd: dir, workspace: { current_dir: dir, project_dir: dir } })
 
 /** The line as a host gets it: through the launcher. */
 async function line(project: Project, env: Readonly<Record<string, string>> = {}, session = SESSION): Promise<string> {
-  const run = await runProcess(LAUNCHER, ['StatusLine'], {
-    cwd: project.dir,
-    env: { ...project.env, ...env },
-    input: hostJson(project, session),
-  })
+  const options = { cwd: project.dir, env: { ...project.env, ...env }, input: hostJson(project, session) }
+  const run = await runProcess(LAUNCHER, ['StatusLine'], options)
   expect({ status: run.status, stderr: run.stderr }).toEqual({ status: 0, stderr: '' })
   return run.stdout
 }
 
+const next = (project: Project) => project.cli(['workflow', 'next', '7'], { env: ours })
 const ours = { POSTFLIGHT_HOST_SESSION: SESSION }
 
 async function withMarker(...words: string[]): Promise<Project> {
-  const project = createProject()
-  const run = await project.cli(['create', '259', 'prove', '--operation', 'research', ...words], { env: ours })
-  expect(run.status, run.stderr).toBe(0)
+  const project = createSourceProject()
+  await project.cli(['create', '259', 'prove', '--operation', 'research', ...words], { env: ours })
   return project
 }
 
-/** Starts a run of one phase of two steps. */
-async function withRun(project: Project): Promise<void> {
-  const phases = [{ id: 'build', steps: ['one', 'two'], step_prompt: 'Do {{step}}.' }]
+/** Starts a run of these phases, or of one with two steps. */
+async function withRun(
+  project: Project,
+  more: readonly object[] = [],
+  steps = ['one', 'two'],
+  parallel = 1,
+): Promise<void> {
+  const phases = [{ id: 'build', steps, parallel, step_prompt: 'Do {{step}}.' }, ...more]
   project.write('flow.json', JSON.stringify({ name: 'flow', phases }))
   const words = ['workflow', 'start', '7', 'flow', '--definition', 'flow.json', '--host-session', SESSION]
   expect((await project.cli(words)).status).toBe(0)
@@ -47,7 +43,7 @@ async function withRun(project: Project): Promise<void> {
 
 describe('the status line', () => {
   it('is empty, without Node, if nothing is pending', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     project.write('specs/001_x/plan.md', '')
     rmSync(join(project.base, 'bin', 'node'))
     expect(await line(project)).toBe('')
@@ -78,11 +74,11 @@ describe('the status line', () => {
   })
 
   it('shows a run and its step, and nothing once the run has ended', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     await withRun(project)
-    await project.cli(['workflow', 'next', '7'], { env: ours })
+    await next(project)
     expect(await line(project)).toBe('▶ 7 build 1/2\n')
-    await project.cli(['workflow', 'next', '7'], { env: ours })
+    await next(project)
     expect(await line(project)).toBe('▶ 7 build 1/2, attempt 2/3\n')
     await project.cli(['wait', '7', '--for', 'answers'], { env: ours })
     expect(await line(project)).toBe('⏸ 7 waits: answers\n')
@@ -91,33 +87,28 @@ describe('the status line', () => {
   })
 
   it('says how many steps are in progress, and that a run waits for approval', async () => {
-    const project = createProject()
-    const phases = [
-      { id: 'build', steps: ['one', 'two', 'three'], parallel: 2, step_prompt: 'Do {{step}}.' },
-      { id: 'report', prompt: 'p', artifact: 'report.md', approve: true },
-    ]
-    project.write('flow.json', JSON.stringify({ name: 'flow', phases }))
-    await project.cli(['workflow', 'start', '7', 'flow', '--definition', 'flow.json', '--host-session', SESSION])
-    const next = () => project.cli(['workflow', 'next', '7'], { env: ours })
-    await next()
+    const project = createSourceProject()
+    const report = { id: 'report', prompt: 'p', artifact: 'report.md', approve: true }
+    await withRun(project, [report], ['one', 'two', 'three'], 2)
+    await next(project)
     expect(await line(project)).toBe('▶ 7 build 1/3, 2 at once\n')
     for (const step of [1, 2, 3]) {
       project.write(`specs/007_flow/step-result-${step}.json`, '{"success":true}')
-      if (step > 1) await next()
+      if (step > 1) await next(project)
     }
     project.write('specs/007_flow/report.md', 'x')
-    await next()
+    await next(project)
     expect(await line(project)).toBe('⏸ 7 waits for approval: report\n')
   })
 
   it('names three items and counts the others', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     for (const task of ['1', '2', '3', '4', '5']) await project.cli(['create', task, 'x'], { env: ours })
     expect(await line(project)).toBe('⚑ 1 work · ⚑ 2 work · ⚑ 3 work · +2 more\n')
   })
 
   it('shows what cannot be read, and a name without its control characters', async () => {
-    const project = createProject()
+    const project = createSourceProject()
     project.write('specs/003_folder/.postflight-pending/x', '')
     await withRun(project)
     project.write('specs/007_flow/workflow/state.json', '{')
@@ -127,7 +118,7 @@ describe('the status line', () => {
 
   it('finds the project by the JSON where the command is started elsewhere', async () => {
     const project = await withMarker()
-    const elsewhere = createProject({ specs: false })
+    const elsewhere = createSourceProject({ specs: false })
     const run = await elsewhere.cli(['statusline'], { input: hostJson(project) })
     expect(run.stdout).toBe('⚑ 259 research\n')
     const rooted = await elsewhere.cli(['statusline', '--root', project.dir], { input: 'not JSON' })
@@ -138,11 +129,8 @@ describe('the status line', () => {
     const project = await withMarker()
     expect(await line(project, { POSTFLIGHT_DISABLE: '1' })).toBe('')
     expect((await project.cli(['statusline'], { env: { POSTFLIGHT_DISABLE: '1' }, input: '{}' })).stdout).toBe('')
-    const run = await runProcess(LAUNCHER, ['StatusLine'], {
-      cwd: project.dir,
-      env: { PATH: join(project.base, 'nowhere'), HOME: project.home, CLAUDECODE: '1' },
-      input: '{}',
-    })
+    const env = { PATH: join(project.base, 'nowhere'), HOME: project.home, CLAUDECODE: '1' }
+    const run = await runProcess(LAUNCHER, ['StatusLine'], { cwd: project.dir, env, input: '{}' })
     expect([run.status, run.stdout]).toEqual([0, ''])
   })
 

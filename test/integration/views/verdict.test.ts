@@ -4,7 +4,10 @@ import { OTHER_SESSION, SESSION, stop } from '../../support/payloads.ts'
 import { CLI, runProcess } from '../../support/process.ts'
 import { createSourceProject, hoursAgo, type Project } from '../../support/project.ts'
 
-/** The verdict of `status --exit-code` where a file is gone, and what a green one says. */
+/**
+ * The verdict of `status --exit-code` where a file is gone, and what a green one says. Which entries of the journal tell of
+ * a missing file is in unit/project/marker-record.test.ts.
+ */
 
 const ENV = { CLAUDE_CODE_SESSION_ID: SESSION }
 const OTHER = { CLAUDE_CODE_SESSION_ID: OTHER_SESSION }
@@ -29,6 +32,13 @@ async function verdict(project: Project, ...words: string[]) {
   return { status: run.status, kinds: items.map(({ kind }: { kind: string }) => kind), json: run.json() }
 }
 
+const ours = (words: string) => (project: Project) => project.cli(words.split(' '), { env: ENV })
+
+function moveToArchive(project: Project): void {
+  project.write('specs/archive/x', '')
+  renameSync(project.at('specs/259_x'), project.at('specs/archive/259_x'))
+}
+
 const RED = { status: 1, kinds: ['removed'] }
 const GREEN = { status: 0, kinds: [] }
 
@@ -42,20 +52,14 @@ describe.concurrent('a marker that was removed by hand', () => {
   it('makes the verdict red, until `clear` of its task settles it', async () => {
     const project = await made('--operation', 'plan')
     expect(await verdict(project)).toMatchObject({ status: 1, kinds: ['pending'] })
-
     remove(project, MARKER)
-
     expect(await verdict(project)).toMatchObject(RED)
     const human = await project.cli(['status'])
     expect(human.status).toBe(0)
     expect(human.stdout).toMatch(/^✗ removed by hand: specs\/259_x · in the journal \d+ s ago · session /)
     expect(human.stdout).toContain('  → if its postflight is done or no longer wanted: postflight clear 259_x')
-
-    const clear = await project.cli(['clear', '259'])
-    expect(clear).toMatchObject({
-      status: 0,
-      stdout: 'settled specs/259_x: its marker was removed by hand, and its file is gone\n',
-    })
+    const stdout = 'settled specs/259_x: its marker was removed by hand, and its file is gone\n'
+    expect(await project.cli(['clear', '259'])).toMatchObject({ status: 0, stdout })
     expect(await verdict(project)).toMatchObject(GREEN)
     expect((await project.cli(['clear', '259'])).stdout).toBe('nothing to clear\n')
   })
@@ -63,7 +67,6 @@ describe.concurrent('a marker that was removed by hand', () => {
   it('blocks no stop: for the hook there is no marker', async () => {
     const project = await made()
     remove(project, MARKER)
-
     expect((await project.hook(stop())).answer).toEqual({})
     expect((await project.hook(stop({ hook_event_name: 'SessionStart', source: 'startup' }))).answer).toEqual({})
   })
@@ -71,63 +74,33 @@ describe.concurrent('a marker that was removed by hand', () => {
   it('is one whose whole folder was removed, too, and is settled without it', async () => {
     const project = await made()
     remove(project, 'specs/259_x')
-
-    expect(await verdict(project)).toMatchObject(RED)
     expect((await project.cli(['clear', '259', '--dry-run'])).stdout).toMatch(/^would settle specs\/259_x/)
     expect(await verdict(project)).toMatchObject(RED)
-    expect((await project.cli(['clear', '259_x'])).status).toBe(0)
+    await project.cli(['clear', '259_x'])
     expect(await verdict(project)).toMatchObject(GREEN)
   })
 
   it('is settled by `clear --all`, and not by `clear --orphaned` or by `clear` of another task', async () => {
     const project = await made()
     remove(project, MARKER)
-
     await project.cli(['clear', '300'])
     await project.cli(['clear', '--orphaned'])
     expect(await verdict(project)).toMatchObject(RED)
-
     await project.cli(['clear', '--all'])
     expect(await verdict(project)).toMatchObject(GREEN)
   })
 
-  it.each<[string, (project: Project) => Promise<unknown>]>([
-    ['cleared', (project) => project.cli(['clear', '259'], { env: ENV })],
-    ['replaced', (project) => project.cli(['create', '259', '--force', '--operation', 'o2'], { env: OTHER })],
-    ['adopted and cleared', (project) => project.cli(['adopt', '259'], { env: OTHER })],
-  ])('is not one that was %s', async (_what, end) => {
+  it.each<[string, (project: Project) => unknown]>([
+    ['was cleared', ours('clear 259')],
+    ['was replaced', (project) => project.cli(['create', '259', '--force', '--operation', 'o2'], { env: OTHER })],
+    ['was adopted and cleared', (project) => project.cli(['adopt', '259'], { env: OTHER })],
+    ['was bypassed, which the hook removes', (project) => ours('bypass 259')(project).then(() => project.hook(stop()))],
+    ['lies in another folder: its id is searched', moveToArchive],
+  ])('is not one that %s', async (_what, end) => {
     const project = await made('--operation', 'o')
     await end(project)
+    expect((await verdict(project)).kinds).not.toContain('removed')
     await project.cli(['clear', '259'], { env: OTHER })
-
-    expect(await verdict(project)).toMatchObject(GREEN)
-  })
-
-  it('is not one that was bypassed, which the hook removes', async () => {
-    const project = await made()
-    await project.cli(['bypass', '259'])
-    await project.hook(stop())
-
-    expect(project.has(MARKER)).toBe(false)
-    expect(await verdict(project)).toMatchObject(GREEN)
-  })
-
-  it('is not one whose folder was moved, or whose marker lies in another folder: its id is searched', async () => {
-    const project = await made()
-    project.write('specs/archive/x', '')
-    renameSync(project.at('specs/259_x'), project.at('specs/archive/259_x'))
-
-    expect(await verdict(project)).toMatchObject({ status: 1, kinds: ['pending'] })
-    await project.cli(['clear', '259'], { env: ENV })
-    expect(await verdict(project)).toMatchObject(GREEN)
-  })
-
-  it('is not one that plain bash wrote', async () => {
-    const project = createSourceProject()
-    project.marker('259_x', { id: 'pf_abcdefghijkl', cc_session_id: SESSION, created: hoursAgo(0) })
-    await project.hook(stop())
-    remove(project, MARKER)
-
     expect(await verdict(project)).toMatchObject(GREEN)
   })
 
@@ -136,19 +109,15 @@ describe.concurrent('a marker that was removed by hand', () => {
     remove(project, MARKER)
     const [line] = project.journal()
     project.write(JOURNAL, `${JSON.stringify({ ...line, time: hoursAgo(25) })}\n`)
-
     expect(await verdict(project)).toMatchObject(GREEN)
     expect(await verdict(project, '--session', SESSION)).toMatchObject(RED)
     expect(await verdict(project, '--session', OTHER_SESSION)).toMatchObject(GREEN)
-    project.write(JOURNAL, `${JSON.stringify({ ...line, time: hoursAgo(23) })}\n`)
-    expect(await verdict(project)).toMatchObject(RED)
   })
 
   it('is remembered in the old journal after a rotation', async () => {
     const project = await made()
     remove(project, MARKER)
     renameSync(project.at(JOURNAL), project.at('specs/.postflight/journal.old.jsonl'))
-
     expect(await verdict(project)).toMatchObject(RED)
   })
 
@@ -168,7 +137,7 @@ describe.concurrent('a marker that was removed by hand', () => {
 
     await project.cli(['create', '259', '--agent', 'main', '--check', 'test -e done'], { env: ENV })
     project.write('done', '')
-    expect(await project.cli(['clear', '259'], { env: ENV })).toMatchObject({ status: 0 })
+    expect(await ours('clear 259')(project)).toMatchObject({ status: 0 })
     expect(await verdict(project)).toMatchObject(GREEN)
   })
 
@@ -183,13 +152,11 @@ describe.concurrent('a marker that was removed by hand', () => {
     const project = await made('--check', 'false')
     remove(project, MARKER)
     const options = { env, answers: atTerminal ? [] : undefined }
-
     const run = await project.cli(['clear', ...words], options)
     expect(run.status).toBe(1)
     expect(run.stdout).toContain('have not passed since')
     expect(run.stdout).toContain('`--unchecked` settles it.')
     expect(await verdict(project)).toMatchObject(RED)
-
     expect(await project.cli(['clear', ...words, '--unchecked'], options)).toMatchObject({ status: 0 })
     expect(await verdict(project)).toMatchObject(GREEN)
   })
@@ -197,7 +164,6 @@ describe.concurrent('a marker that was removed by hand', () => {
   it('with checks is settled by a person who names the task at a terminal', async () => {
     const project = await made('--check', 'false')
     remove(project, MARKER)
-
     expect(await project.cli(['clear', '259'], { answers: [] })).toMatchObject({ status: 0 })
     expect(await verdict(project)).toMatchObject(GREEN)
   })
@@ -208,9 +174,7 @@ describe.concurrent('a marker that was removed by hand', () => {
     remove(project, JOURNAL)
     project.write('journal', before)
     symlinkSync(project.at('journal'), project.at(JOURNAL))
-
-    const run = await project.cli(['clear', '259'], { env: ENV })
-
+    const run = await ours('clear 259')(project)
     expect(run.status).toBe(0)
     expect(run.stderr).toContain('not recorded in the journal')
     expect(run.stdout).not.toContain('by hand')
@@ -220,13 +184,11 @@ describe.concurrent('a marker that was removed by hand', () => {
 describe('a marker that is made or cleared while the verdict looks', () => {
   it('is not one that was removed by hand', async () => {
     const project = await made()
-    const commands =
-      'for _ in 1 2 3 4 5 6 7 8 9 10 11 12; do "$0" "$1" clear 259; "$0" "$1" create 259 --agent main; done'
+    const commands = 'for _ in 1 2 3 4 5 6 7 8; do "$0" "$1" clear 259; "$0" "$1" create 259 --agent main; done'
     let isOver = false
-    const others = runProcess('sh', ['-c', commands, process.execPath, CLI], {
-      cwd: project.dir,
-      env: { ...project.env, ...ENV },
-    }).finally(() => {
+    const options = { cwd: project.dir, env: { ...project.env, ...ENV } }
+    const others = runProcess('sh', ['-c', commands, process.execPath, CLI], options)
+    others.finally(() => {
       isOver = true
     })
     const seen = new Set<string>()
@@ -241,46 +203,24 @@ describe.concurrent('an abandoned marker that was removed by hand', () => {
   const ABANDONED = 'specs/259_x/.postflight-abandoned'
 
   const WAYS: [string, string, (project: Project) => Promise<unknown>][] = [
-    [
-      'cleared without its checks',
-      'unchecked',
-      (project) => project.cli(['clear', '259', '--unchecked'], { env: ENV }),
-    ],
+    ['cleared without its checks', 'unchecked', ours('clear 259 --unchecked')],
     ['given up, without its note too', 'abandoned', giveUpWithoutNote],
-    [
-      'bypassed',
-      'unchecked',
-      async (project) => {
-        await project.cli(['bypass', '259'])
-        await project.hook(stop())
-      },
-    ],
-    [
-      'replaced by one without checks',
-      'unchecked',
-      (project) => project.cli(['create', '259', '--force', '--operation', 'o2', '--agent', 'main'], { env: ENV }),
-    ],
-    [
-      'adopted for another session',
-      'unchecked',
-      (project) => project.cli(['adopt', '259', '--host-session', OTHER_SESSION], { env: ENV }),
-    ],
+    ['bypassed', 'unchecked', (project) => ours('bypass 259')(project).then(() => project.hook(stop()))],
+    ['replaced by one without checks', 'unchecked', ours('create 259 --force --operation o2 --agent main')],
+    ['adopted for another session', 'unchecked', ours(`adopt 259 --host-session ${OTHER_SESSION}`)],
   ]
 
   it.each(WAYS)('makes the verdict red until a person settles it: %s', async (_what, kind, end) => {
     const project = await made('--check', 'false')
     await end(project)
     remove(project, ABANDONED)
-    await project.cli(['clear', '259'], { env: ENV })
-
+    await ours('clear 259')(project)
     expect(project.has(MARKER)).toBe(false)
     expect(await verdict(project)).toMatchObject({ status: 1, kinds: [kind] })
     const { stdout } = await project.cli(['status', '--github'])
     expect(stdout).toContain('the abandoned marker was removed by hand. Its checks have not passed since ("false").')
-
-    expect((await project.cli(['clear', '259'], { answers: [] })).stdout).toMatch(
-      /^settled specs\/259_x: its marker (?:ended|was given up)/,
-    )
+    const settled = await project.cli(['clear', '259'], { answers: [] })
+    expect(settled.stdout).toMatch(/^settled specs\/259_x: its marker (?:ended|was given up)/)
     expect(await verdict(project)).toMatchObject(GREEN)
   })
 
@@ -289,9 +229,8 @@ describe.concurrent('an abandoned marker that was removed by hand', () => {
     await end(project)
     expect(project.has(ABANDONED)).toBe(true)
     project.write('done', '')
-    expect(await project.cli(['clear', '259'], { env: ENV })).toMatchObject({ status: 0 })
+    expect(await ours('clear 259')(project)).toMatchObject({ status: 0 })
     await project.cli(['clear', '259'])
-
     expect(project.has(ABANDONED)).toBe(false)
     expect(await verdict(project)).toMatchObject(GREEN)
   })
@@ -301,8 +240,7 @@ describe.concurrent('an abandoned marker that was removed by hand', () => {
     await giveUpWithoutNote(project)
     await project.cli(['adopt', '259', '--agent', 'main'], { env: ENV })
     project.write('done', '')
-    await project.cli(['clear', '259'], { env: ENV })
-
+    await ours('clear 259')(project)
     expect(await verdict(project)).toMatchObject(GREEN)
   })
 })
@@ -319,9 +257,7 @@ describe.concurrent('the verdict and a hostile journal', () => {
     project.write('elsewhere', '')
     project.write('specs/.postflight/x', '')
     symlinkSync(project.at('elsewhere'), project.at(JOURNAL))
-
     const { status, json } = await verdict(project)
-
     expect(status).toBe(1)
     expect(json.items).toMatchObject([{ kind: 'unsearched', path: JOURNAL }])
   })
@@ -332,12 +268,11 @@ describe.concurrent('the verdict and a hostile journal', () => {
     const [line] = project.journal()
     const hostile = { ...line, task: 'a\u001b[2J\r\n::error::forged\u202e%0A', host_session: 's\u001b[31m' }
     project.write(JOURNAL, `not json\n[1]\nnull\n${JSON.stringify(hostile)}\n`)
-
     const human = await project.cli(['status'])
     const github = await project.cli(['status', '--github'])
-
     for (const { stdout } of [human, github]) expect(stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/)
     expect(github.stdout.trimEnd().split('\n')).toHaveLength(1)
+    expect(github.stdout).toContain('%250A')
     expect(await project.cli(['clear', '--all'])).toMatchObject({ status: 0 })
   })
 
@@ -345,56 +280,24 @@ describe.concurrent('the verdict and a hostile journal', () => {
     const project = await made()
     remove(project, MARKER)
     project.write(JOURNAL, `${project.read(JOURNAL)}${'x'.repeat(2_097_152)}\n`)
-
     const { status, json } = await verdict(project)
-
     expect(status).toBe(1)
     expect(json.items).toMatchObject([{ kind: 'unsearched', message: expect.stringContaining('larger than 2097152') }])
-  })
-
-  it('names at most a hundred markers', async () => {
-    const project = createSourceProject()
-    const lines = Array.from({ length: 150 }, (_, at) =>
-      JSON.stringify({
-        time: hoursAgo(0),
-        event: 'create',
-        marker_id: `pf_${String(at).padStart(12, '0')}`,
-        task: '259_x',
-      }),
-    )
-    project.write(JOURNAL, `${lines.join('\n')}\n`)
-
-    expect((await verdict(project)).kinds).toHaveLength(100)
   })
 })
 
 describe.concurrent('a green verdict', () => {
   it('says what was cleared, and which checks passed', async () => {
     const project = await made('--check', 'true')
-    await project.cli(['clear', '259'], { env: ENV })
+    await ours('clear 259')(project)
     await project.cli(['create', '7', 'y', '--agent', 'main'], { env: ENV })
     await project.cli(['clear', '7'], { env: ENV })
-
     const run = await project.cli(['status', '--exit-code', '--github'])
-    expect(run).toMatchObject({
-      status: 0,
-      stdout: `2 cleared (checks passed: true), none pending in ${project.dir}\n`,
-    })
+    const stdout = `2 cleared (checks passed: true), none pending in ${project.dir}\n`
+    expect(run).toMatchObject({ status: 0, stdout })
     expect((await verdict(project)).json).toMatchObject({ cleared: 2, checks_passed: ['true'] })
-    expect((await project.cli(['status', '--session', SESSION])).stdout).toBe(
-      `2 cleared (checks passed: true), none pending in session ${SESSION}\n`,
-    )
-  })
-
-  it('says that nothing was made', async () => {
-    const project = createSourceProject()
-
-    expect((await project.cli(['status'])).stdout).toBe(
-      `no marker was made by \`postflight create\` in ${project.dir} in the last 24 h, none is pending\n`,
-    )
-    expect((await project.cli(['status', '--session', SESSION])).stdout).toBe(
-      `no marker was made by \`postflight create\` in session ${SESSION}, none is pending\n`,
-    )
+    const ofSession = await project.cli(['status', '--session', SESSION])
+    expect(ofSession.stdout).toBe(`2 cleared (checks passed: true), none pending in session ${SESSION}\n`)
   })
 })
 
@@ -402,9 +305,8 @@ describe.concurrent('status --expect', () => {
   it('is 0 only after that task’s marker was made and cleared', async () => {
     const project = await made('--check', 'true')
     const expected = async () => (await project.cli(['status', '--expect', '259'])).status
-
     expect(await expected()).toBe(1)
-    await project.cli(['clear', '259'], { env: ENV })
+    await ours('clear 259')(project)
     expect(await expected()).toBe(0)
     expect((await project.cli(['status', '--expect', '259_x', '--session', SESSION])).status).toBe(0)
     expect((await project.cli(['status', '--expect', '259', '--session', OTHER_SESSION])).status).toBe(1)
@@ -414,7 +316,6 @@ describe.concurrent('status --expect', () => {
   it('says what is missing, once for each task', async () => {
     const project = await made('--check', 'true', '--check', 'false')
     const run = await project.cli(['status', '--github', '--expect', '259', '--expect', '260', '--expect', '260'])
-
     expect(run.status).toBe(1)
     expect(run.stdout.trimEnd().split('\n')).toEqual([
       '::error title=postflight pending,file=specs/259_x/.postflight-pending::Task 259: its postflight is still pending.',
@@ -432,7 +333,7 @@ describe.concurrent('status --expect', () => {
       stdout: `✗ expected: Task 259: no marker was made, and no workflow completed, in ${empty.dir}.\n`,
     })
     const project = await made()
-    await project.cli(['clear', '259'], { env: ENV })
+    await ours('clear 259')(project)
     remove(project, JOURNAL)
     expect((await project.cli(['status', '--expect', '259'])).status).toBe(1)
   })
@@ -441,8 +342,7 @@ describe.concurrent('status --expect', () => {
     const project = await made('--check', 'false')
     const { checks: _, ...rest } = JSON.parse(project.read(MARKER))
     project.marker('259_x', rest)
-    expect((await project.cli(['clear', '259'], { env: ENV })).status).toBe(0)
-
+    expect((await ours('clear 259')(project)).status).toBe(0)
     expect(await verdict(project)).toMatchObject(GREEN)
     expect((await project.cli(['status', '--expect', '259'])).stdout).toContain(
       'Task 259: its marker was cleared, but without its checks ("false").',
@@ -451,17 +351,12 @@ describe.concurrent('status --expect', () => {
 
   it('is 0 for a task whose workflow was completed, and red for every other end of it', async () => {
     const project = createSourceProject()
-    project.write(
-      'flow.json',
-      JSON.stringify({ name: 'flow', phases: [{ id: 'plan', prompt: 'Plan.', artifact: 'plan.md' }] }),
-    )
+    const phases = [{ id: 'plan', prompt: 'Plan.', artifact: 'plan.md' }]
+    project.write('flow.json', JSON.stringify({ name: 'flow', phases }))
     const expected = async (...words: string[]) => (await project.cli(['status', '--expect', '259', ...words])).status
-    const start = async (task: string) =>
-      expect(
-        (await project.cli(['workflow', 'start', task, 'x', '--definition', 'flow.json'], { env: ENV })).status,
-      ).toBe(0)
-    await start('259')
-    await start('260')
+    for (const task of ['259', '260']) {
+      await project.cli(['workflow', 'start', task, 'x', '--definition', 'flow.json'], { env: ENV })
+    }
 
     expect(await expected()).toBe(1)
     project.write('specs/259_x/plan.md', 'x')
@@ -488,9 +383,8 @@ describe.concurrent('status --expect', () => {
 describe.concurrent('an annotation', () => {
   it('reads like a sentence', async () => {
     const project = await made('--check', 'exit 1', '--step', 'commit')
-    await project.cli(['clear', '259'], { env: ENV })
+    await ours('clear 259')(project)
     await giveUp(project)
-
     expect((await project.cli(['status', '--github'])).stdout).toBe(
       '::error title=postflight abandoned,file=specs/259_x/.postflight-abandoned::Task 259: the agent gave up after 3 blocked stops. Check "exit 1" failed (exit 1). Not ticked: "commit".\n',
     )
@@ -499,16 +393,12 @@ describe.concurrent('an annotation', () => {
 
 describe.concurrent('postflight without a command', () => {
   it.each([
-    [['--exit-code']],
     [['--github', '--exit-code']],
-    [['--session', SESSION, '--exit-code']],
-    [['--exit-code', '--json']],
+    [['--session', SESSION, '--exit-code', '--json']],
     [['--quiet', '--exit-code']],
   ])('takes the options of status: %j', async (words) => {
     const project = await made()
-
     const run = await project.cli(words)
-
     const withoutAges = (text: string): string => text.replace(/\d+(?: s|,)/g, 'some time')
     expect(run.status, run.stderr).toBe(1)
     expect(withoutAges(run.stdout)).toBe(withoutAges((await project.cli(['status', ...words])).stdout))

@@ -4,7 +4,7 @@ import type { Payload } from '../../../src/hosts/host.ts'
 import { parsePayload } from '../../../src/hosts/payload.ts'
 import { errorMessage } from '../../../src/kernel/error-messages.ts'
 import { PostflightError } from '../../../src/kernel/errors.ts'
-import { anyJson, anyUnits, hostileText, payloadFields } from '../arbitraries.ts'
+import { anyJson, anyUnits, holds, hostileText, payloadFields } from '../arbitraries.ts'
 
 /** The payload, or undefined for a text that is refused with an expected error. Any other error fails the property. */
 function read(text: string): Payload | undefined {
@@ -34,30 +34,24 @@ function expectSound(payload: Payload): void {
 
 describe('the hook reads any stdin', () => {
   it('with any text', () => {
-    fc.assert(
-      fc.property(fc.oneof(anyUnits, hostileText, fc.json()), (text) => {
-        const payload = read(text)
-        if (payload !== undefined) expectSound(payload)
-      }),
-    )
+    holds()(fc.oneof(anyUnits, hostileText, fc.json()), (text) => {
+      const payload = read(text)
+      if (payload !== undefined) expectSound(payload)
+    })
   })
 
   it('with any JSON: every object is a payload, and nothing else', () => {
-    fc.assert(
-      fc.property(fc.oneof(anyJson, payloadFields), (value) => {
-        const payload = read(JSON.stringify(value))
-        expect(payload !== undefined).toBe(typeof value === 'object' && value !== null && !Array.isArray(value))
-        if (payload !== undefined) expectSound(payload)
-      }),
-    )
+    holds()(fc.oneof(anyJson, payloadFields), (value) => {
+      const payload = read(JSON.stringify(value))
+      expect(payload !== undefined).toBe(typeof value === 'object' && value !== null && !Array.isArray(value))
+      if (payload !== undefined) expectSound(payload)
+    })
   })
 
   it('without the name of an event as a SubagentStop', () => {
-    fc.assert(
-      fc.property(payloadFields, ({ hook_event_name, ...fields }) => {
-        const unnamed = read(JSON.stringify(fields))
-        expect(unnamed).toEqual(read(JSON.stringify({ ...fields, hook_event_name: 'SubagentStop' })))
-      }),
-    )
+    holds()(payloadFields, ({ hook_event_name, ...fields }) => {
+      const unnamed = read(JSON.stringify(fields))
+      expect(unnamed).toEqual(read(JSON.stringify({ ...fields, hook_event_name: 'SubagentStop' })))
+    })
   })
 })

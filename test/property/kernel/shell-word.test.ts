@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { commandLine } from '../../../src/kernel/command-line.ts'
 import { shellWord, shellWords } from '../../../src/kernel/text.ts'
-import { anyUnits, hostileText } from '../arbitraries.ts'
+import { anyUnits, holds, hostileText } from '../arbitraries.ts'
 
 // A word of a command line contains neither NUL nor halves of surrogate pairs.
 const anyWord = fc
@@ -27,23 +27,18 @@ describe.skipIf(process.platform === 'win32')('words for the shell', () => {
   })
 
   it('are read unchanged in a whole command, with a task of any name and a root', () => {
-    fc.assert(
-      fc.property(anyWord, fc.option(anyWord, { nil: undefined }), (task, root) => {
-        const option = root === undefined ? [] : ['--root', root]
-        // A name that begins with a dash comes after all options.
-        const words = task.startsWith('-') ? [...option, '--', task] : [task, ...option]
-        expect(readBack(commandLine(['clear', task], root))).toEqual(['postflight', 'clear', ...words])
-      }),
-      { numRuns: 50 },
-    )
+    holds(50)(anyWord, fc.option(anyWord, { nil: undefined }), (task, root) => {
+      const option = root === undefined ? [] : ['--root', root]
+      // A name that begins with a dash comes after all options.
+      const words = task.startsWith('-') ? [...option, '--', task] : [task, ...option]
+      expect(readBack(commandLine(['clear', task], root))).toEqual(['postflight', 'clear', ...words])
+    })
   })
 
   it('are read unchanged by our own parser', () => {
-    fc.assert(
-      fc.property(fc.array(anyWord), (words) => {
-        expect(shellWords(['x', ...words].map(shellWord).join(' '))).toEqual(['x', ...words])
-      }),
-    )
+    holds()(fc.array(anyWord), (words) => {
+      expect(shellWords(['x', ...words].map(shellWord).join(' '))).toEqual(['x', ...words])
+    })
   })
 
   it('are the same for /bin/sh and for our parser, in any line that it accepts', () => {

@@ -10,7 +10,7 @@ import {
   parseClaimName,
   parseLoopGuard,
 } from '../../../src/marker/loop-guard.ts'
-import { anyUnits, hostileText } from '../arbitraries.ts'
+import { anyUnits, holds, hostileText } from '../arbitraries.ts'
 
 const ID = /^pf_[A-Za-z0-9]{12}$/
 const anyId = fc.stringMatching(ID)
@@ -39,84 +39,66 @@ const turnsOf = (turn: fc.Arbitrary<Turn>): fc.Arbitrary<Turn[]> => fc.array(tur
 
 describe('one marker blocks at most three stops', () => {
   it('with any change of the loop guard between the stops (CRU#581, CRU#570)', () => {
-    fc.assert(
-      fc.property(anyMarker, fc.array(anyGuardText, { minLength: 4, maxLength: 9 }), (marker, guards) => {
-        expect(countBlocks(guards.map((guard) => [marker, guard]))).toBeLessThanOrEqual(3)
-      }),
-    )
+    holds()(anyMarker, fc.array(anyGuardText, { minLength: 4, maxLength: 9 }), (marker, guards) => {
+      expect(countBlocks(guards.map((guard) => [marker, guard]))).toBeLessThanOrEqual(3)
+    })
   })
 
   it('with any rewrite of the marker, while the loop guard exists with any content but 0', () => {
     const anyGuard = anyGuardText.map((text) => text ?? '').filter((text) => parseLoopGuard(text).kind !== 'absent')
-    fc.assert(
-      fc.property(turnsOf(fc.tuple(anyMarker, anyGuard)), (turns) => {
-        expect(countBlocks(turns)).toBeLessThanOrEqual(3)
-      }),
-    )
+    holds()(turnsOf(fc.tuple(anyMarker, anyGuard)), (turns) => {
+      expect(countBlocks(turns)).toBeLessThanOrEqual(3)
+    })
   })
 
   it('with any change of its id in the same file, with or without a loop guard', () => {
-    fc.assert(
-      fc.property(anyFile, turnsOf(fc.tuple(anyMarker, anyGuardText)), (file, turns) => {
-        expect(countBlocks(turns.map(([marker, guard]) => [{ ...marker, file }, guard]))).toBeLessThanOrEqual(3)
-      }),
-    )
+    holds()(anyFile, turnsOf(fc.tuple(anyMarker, anyGuardText)), (file, turns) => {
+      expect(countBlocks(turns.map(([marker, guard]) => [{ ...marker, file }, guard]))).toBeLessThanOrEqual(3)
+    })
   })
 
   it('with the same id in any other file, with or without a loop guard', () => {
-    fc.assert(
-      fc.property(anyId, turnsOf(fc.tuple(anyMarker, anyGuardText)), (id, turns) => {
-        expect(countBlocks(turns.map(([marker, guard]) => [{ ...marker, id }, guard]))).toBeLessThanOrEqual(3)
-      }),
-    )
+    holds()(anyId, turnsOf(fc.tuple(anyMarker, anyGuardText)), (id, turns) => {
+      expect(countBlocks(turns.map(([marker, guard]) => [{ ...marker, id }, guard]))).toBeLessThanOrEqual(3)
+    })
   })
 
   it('and exactly three without any change', () => {
-    fc.assert(
-      fc.property(anyMarker, (marker) => {
-        const turns = ['1', '2', '3', '3'].map((guard): Turn => [marker, guard])
-        expect(countBlocks([[marker, undefined], ...turns])).toBe(3)
-      }),
-    )
+    holds()(anyMarker, (marker) => {
+      const turns = ['1', '2', '3', '3'].map((guard): Turn => [marker, guard])
+      expect(countBlocks([[marker, undefined], ...turns])).toBe(3)
+    })
   })
 
   it('the count is 0 to 3 for any claims and any loop guard', () => {
     const anyClaim = fc.record({ key: fc.oneof(anyId, anyFile), slot: fc.integer({ min: 1, max: 9 }), file: anyFile })
-    fc.assert(
-      fc.property(fc.array(anyClaim), anyMarker, anyGuardText, (claims, marker, text) => {
-        expect([0, 1, 2, 3]).toContain(countSpent(claims, marker, read(text)))
-      }),
-    )
+    holds()(fc.array(anyClaim), anyMarker, anyGuardText, (claims, marker, text) => {
+      expect([0, 1, 2, 3]).toContain(countSpent(claims, marker, read(text)))
+    })
   })
 
   it('another claim never lowers the count', () => {
     const anyClaim = fc.record({ key: fc.oneof(anyId, anyFile), slot: fc.integer({ min: 1, max: 3 }), file: anyFile })
-    fc.assert(
-      fc.property(fc.array(anyClaim), anyClaim, anyMarker, anyGuardText, (claims, more, marker, text) => {
-        const guard = read(text)
-        expect(countSpent([...claims, more], marker, guard)).toBeGreaterThanOrEqual(countSpent(claims, marker, guard))
-      }),
-    )
+    holds()(fc.array(anyClaim), anyClaim, anyMarker, anyGuardText, (claims, more, marker, text) => {
+      const guard = read(text)
+      expect(countSpent([...claims, more], marker, guard)).toBeGreaterThanOrEqual(countSpent(claims, marker, guard))
+    })
   })
 })
 
 describe('the names of claims', () => {
   it('of any marker are read as they were written, and are names of one file', () => {
-    fc.assert(
-      fc.property(anyMarker, fc.integer({ min: 1, max: 3 }), (marker, slot) => {
-        const key = claimKey(marker)
-        const name = claimName(key, slot)
-        expect(name).toMatch(/^[A-Za-z0-9_.-]+$/)
-        expect(parseClaimName(name)).toEqual({ key, slot })
-      }),
-    )
+    holds()(anyMarker, fc.integer({ min: 1, max: 3 }), (marker, slot) => {
+      const key = claimKey(marker)
+      const name = claimName(key, slot)
+      expect(name).toMatch(/^[A-Za-z0-9_.-]+$/)
+      expect(parseClaimName(name)).toEqual({ key, slot })
+    })
   })
 
   it('do not look like other names', () => {
-    fc.assert(
-      fc.property(fc.oneof(anyUnits, hostileText, fc.string()), (name) => {
-        expect(parseClaimName(name)).toBeUndefined()
-      }),
-    )
+    holds()(fc.oneof(anyUnits, hostileText, fc.string()), (name) => {
+      expect(parseClaimName(name)).toBeUndefined()
+    })
   })
 })

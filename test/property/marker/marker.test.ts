@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { formatMarker, type Marker, parseMarker, withFields } from '../../../src/marker/marker.ts'
 import { schemaFaults } from '../../support/json-schemas.ts'
-import { anyJson, anyUnits, hostileText, markerFields } from '../arbitraries.ts'
+import { anyJson, anyUnits, holds, hostileText, markerFields } from '../arbitraries.ts'
 
 /** Checks the properties of every marker, whatever its file contains. */
 function expectSound(read: Marker): void {
@@ -19,84 +19,65 @@ function expectSound(read: Marker): void {
 
 describe('any file of that name is a marker', () => {
   it('with any text', () => {
-    fc.assert(
-      fc.property(fc.oneof(anyUnits, hostileText, fc.json()), (text) => {
-        expectSound(parseMarker(text))
-      }),
-    )
+    holds()(fc.oneof(anyUnits, hostileText, fc.json()), (text) => {
+      expectSound(parseMarker(text))
+    })
   })
 
   it('with any JSON', () => {
-    fc.assert(
-      fc.property(fc.oneof(anyJson, markerFields), (value) => {
-        const read = parseMarker(JSON.stringify(value))
-        expectSound(read)
-        const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
-        expect(read.fields !== undefined).toBe(isObject)
-      }),
-    )
+    holds()(fc.oneof(anyJson, markerFields), (value) => {
+      const read = parseMarker(JSON.stringify(value))
+      expectSound(read)
+      const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
+      expect(read.fields !== undefined).toBe(isObject)
+    })
   })
 
   it('cut off at any place, as a writer without atomic replacement may leave it', () => {
-    fc.assert(
-      fc.property(markerFields, fc.nat(), (fields, at) => {
-        const text = formatMarker(fields)
-        const read = parseMarker(text.slice(0, at % text.length))
-        expectSound(read)
-        if (at % text.length < text.length - 1) expect(read.fields).toBeUndefined()
-      }),
-    )
+    holds()(markerFields, fc.nat(), (fields, at) => {
+      const text = formatMarker(fields)
+      const read = parseMarker(text.slice(0, at % text.length))
+      expectSound(read)
+      if (at % text.length < text.length - 1) expect(read.fields).toBeUndefined()
+    })
   })
 
   it('with the same content if it has a byte-order mark or another layout', () => {
-    fc.assert(
-      fc.property(markerFields, fc.constantFrom('', '\t', 4), fc.boolean(), (fields, indent, marked) => {
-        const text = JSON.stringify(fields, null, indent).replaceAll('\n', '\r\n')
-        expect(parseMarker(`${marked ? '\ufeff' : ''}${text}\r\n`)).toEqual(parseMarker(JSON.stringify(fields)))
-      }),
-    )
+    holds()(markerFields, fc.constantFrom('', '\t', 4), fc.boolean(), (fields, indent, marked) => {
+      const text = JSON.stringify(fields, null, indent).replaceAll('\n', '\r\n')
+      expect(parseMarker(`${marked ? '\ufeff' : ''}${text}\r\n`)).toEqual(parseMarker(JSON.stringify(fields)))
+    })
   })
 })
 
 describe('a rewrite', () => {
   it('keeps every unchanged field in its order', () => {
-    fc.assert(
-      fc.property(
-        markerFields,
-        anyJson,
-        fc.constantFrom('agent_id', 'stop_hook_active', 'new'),
-        (fields, value, name) => {
-          const { fields: read } = parseMarker(JSON.stringify(fields))
-          const rewritten = JSON.parse(formatMarker(withFields(read ?? {}, { [name]: value })))
-          const expected = JSON.parse(JSON.stringify({ ...fields, [name]: value }))
-          expect(JSON.stringify(rewritten)).toBe(JSON.stringify(expected))
-        },
-      ),
-    )
+    holds()(markerFields, anyJson, fc.constantFrom('agent_id', 'stop_hook_active', 'new'), (fields, value, name) => {
+      const { fields: read } = parseMarker(JSON.stringify(fields))
+      const rewritten = JSON.parse(formatMarker(withFields(read ?? {}, { [name]: value })))
+      const expected = JSON.parse(JSON.stringify({ ...fields, [name]: value }))
+      expect(JSON.stringify(rewritten)).toBe(JSON.stringify(expected))
+    })
   })
 
   it('without changes keeps the fields', () => {
-    fc.assert(
-      fc.property(fc.oneof(markerFields, fc.dictionary(fc.string(), anyJson)), (fields) => {
-        const text = formatMarker(fields)
-        expect(formatMarker(withFields(parseMarker(text).fields ?? {}, {}))).toBe(text)
-      }),
-    )
+    holds()(fc.oneof(markerFields, fc.dictionary(fc.string(), anyJson)), (fields) => {
+      const text = formatMarker(fields)
+      expect(formatMarker(withFields(parseMarker(text).fields ?? {}, {}))).toBe(text)
+    })
   })
 })
 
 describe('a marker that its published schema allows', () => {
   it('has no problems', () => {
-    fc.assert(
-      fc.property(markerFields, (fields) => {
-        const written = Object.entries(JSON.parse(JSON.stringify(fields)) as object)
-        const allowed = written.filter(
-          ([name, value]) => schemaFaults('marker.schema.json', { [name]: value }).length === 0,
-        )
-        const { problems } = parseMarker(JSON.stringify(Object.fromEntries(allowed)))
-        // A text such as `$(id)` is allowed, and looks like a variable that bash did not fill in.
-        expect(problems.filter(({ code }) => code !== 'unfilled')).toEqual([])
-      }),
-    )
+    holds()(markerFields, (fields) => {
+      const written = Object.entries(JSON.parse(JSON.stringify(fields)) as object)
+      const allowed = written.filter(
+        ([name, value]) => schemaFaults('marker.schema.json', { [name]: value }).length === 0,
+      )
+      const { problems } = parseMarker(JSON.stringify(Object.fromEntries(allowed)))
+      // A text such as `$(id)` is allowed, and looks like a variable that bash did not fill in.
+      expect(problems.filter(({ code }) => code !== 'unfilled')).toEqual([])
+    })
   })
 })

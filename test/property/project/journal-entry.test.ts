@@ -8,7 +8,7 @@ import {
   parseJournalLine,
   sessionsOfHook,
 } from '../../../src/project/journal-entry.ts'
-import { anyUnits, hostileText, longText } from '../arbitraries.ts'
+import { anyUnits, holds, hostileText, longText } from '../arbitraries.ts'
 
 const anyText = fc.option(longText, { nil: undefined })
 
@@ -22,26 +22,22 @@ it('every entry is one bounded line, and is read as it was written', () => {
     count: fc.option(fc.nat(), { nil: undefined }),
     detail: anyText,
   })
-  fc.assert(
-    fc.property(anyEntry, fc.double(), (entry, nowMs) => {
-      const line = formatJournalEntry(entry, nowMs)
-      expect(line.indexOf('\n')).toBe(line.length - 1)
-      // Five values of 500 characters, each of which may become an escape of two.
-      expect(line.length).toBeLessThan(6000)
-      const read = parseJournalLine(line)
-      expect(read).toMatchObject({ event: entry.event, time: expect.stringMatching(/^[+-]?\d{4,6}-\d\d-\d\dT.*Z$/) })
-      expect(read?.count).toBe(entry.count)
-    }),
-  )
+  holds()(anyEntry, fc.double(), (entry, nowMs) => {
+    const line = formatJournalEntry(entry, nowMs)
+    expect(line.indexOf('\n')).toBe(line.length - 1)
+    // Five values of 500 characters, each of which may become an escape of two.
+    expect(line.length).toBeLessThan(6000)
+    const read = parseJournalLine(line)
+    expect(read).toMatchObject({ event: entry.event, time: expect.stringMatching(/^[+-]?\d{4,6}-\d\d-\d\dT.*Z$/) })
+    expect(read?.count).toBe(entry.count)
+  })
 })
 
 it('any other line is read without an error', () => {
-  fc.assert(
-    fc.property(fc.oneof(anyUnits, hostileText, fc.json()), (line) => {
-      const read = parseJournalLine(line)
-      expect(read === undefined || typeof read.event === 'string').toBe(true)
-    }),
-  )
+  holds()(fc.oneof(anyUnits, hostileText, fc.json()), (line) => {
+    const read = parseJournalLine(line)
+    expect(read === undefined || typeof read.event === 'string').toBe(true)
+  })
 })
 
 const anyId = fc.constantFrom('pf_xxxxxxxxxxxx', 'pf_yyyyyyyyyyyy', undefined)
@@ -61,15 +57,13 @@ it('the records of markers and the sessions of the hook need only the lines that
     hostSession: fc.constantFrom('s1', 's2'),
     detail: anyText,
   })
-  fc.assert(
-    fc.property(fc.array(anyEntry), (entries) => {
-      const lines = entries.map((entry, at) => formatJournalEntry(entry, at * 1000).trimEnd())
-      const read = (some: readonly string[]) => some.flatMap((line) => parseJournalLine(line) ?? [])
-      const [all, some] = [read(lines), read(lines.filter(mayConcernMarker))]
-      expect(markerRecords(some)).toEqual(markerRecords(all))
-      expect(sessionsOfHook(some)).toEqual(sessionsOfHook(all))
-    }),
-  )
+  holds()(fc.array(anyEntry), (entries) => {
+    const lines = entries.map((entry, at) => formatJournalEntry(entry, at * 1000).trimEnd())
+    const read = (some: readonly string[]) => some.flatMap((line) => parseJournalLine(line) ?? [])
+    const [all, some] = [read(lines), read(lines.filter(mayConcernMarker))]
+    expect(markerRecords(some)).toEqual(markerRecords(all))
+    expect(sessionsOfHook(some)).toEqual(sessionsOfHook(all))
+  })
 })
 
 it('a line of a run does not concern a marker', () => {

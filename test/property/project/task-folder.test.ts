@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { PostflightError } from '../../../src/kernel/errors.ts'
 import { checkSlug, parseTaskName, parseTaskReference, taskFolderName } from '../../../src/project/task-folder.ts'
 import { hasAllRuns } from '../../support/reached.ts'
-import { anyUnits, hostileText } from '../arbitraries.ts'
+import { anyUnits, holds, hostileText } from '../arbitraries.ts'
 
 const anyName = fc.oneof(
   hostileText,
@@ -28,38 +28,28 @@ function accepted<T>(call: () => T): T | undefined {
 describe('an accepted name', () => {
   it('is one folder directly below specs/ on every platform, and not an option', () => {
     let count = 0
-    fc.assert(
-      fc.property(anyName, fc.boolean(), (text, asSlug) => {
-        const reference = asSlug ? undefined : accepted(() => parseTaskReference(text))
-        const name = asSlug ? accepted(() => checkSlug(text)) : reference?.kind === 'name' ? reference.name : undefined
-        if (name === undefined) return
-        count += 1
-        expect(name).toBe(text)
-        expect(path.posix.dirname(path.posix.resolve('/specs', name))).toBe('/specs')
-        expect(path.win32.dirname(path.win32.resolve('C:\\specs', name))).toBe('C:\\specs')
-        expect(name.startsWith('-')).toBe(false)
-        expect(name).not.toMatch(/[\u0000-\u001f\u007f-\u009f]/)
-      }),
-      { numRuns: 1000 },
-    )
+    holds(1000)(anyName, fc.boolean(), (text, asSlug) => {
+      const reference = asSlug ? undefined : accepted(() => parseTaskReference(text))
+      const name = asSlug ? accepted(() => checkSlug(text)) : reference?.kind === 'name' ? reference.name : undefined
+      if (name === undefined) return
+      count += 1
+      expect(name).toBe(text)
+      expect(path.posix.dirname(path.posix.resolve('/specs', name))).toBe('/specs')
+      expect(path.win32.dirname(path.win32.resolve('C:\\specs', name))).toBe('C:\\specs')
+      expect(name.startsWith('-')).toBe(false)
+      expect(name).not.toMatch(/[\u0000-\u001f\u007f-\u009f]/)
+    })
     if (hasAllRuns()) expect(count).toBeGreaterThan(50)
   })
 
   it('may be a number with any zeros before it', () => {
-    fc.assert(
-      fc.property(
-        fc.integer({ min: 0, max: 999_999 }),
-        fc.nat(10),
-        fc.constantFrom('_', '-'),
-        (number, zeros, separator) => {
-          expect(parseTaskReference('0'.repeat(zeros) + number)).toEqual({ kind: 'number', number })
-          expect(parseTaskName(taskFolderName({ number, separator, slug: 'x' }))).toEqual({
-            number,
-            separator,
-            slug: 'x',
-          })
-        },
-      ),
-    )
+    holds()(fc.integer({ min: 0, max: 999_999 }), fc.nat(10), fc.constantFrom('_', '-'), (number, zeros, separator) => {
+      expect(parseTaskReference('0'.repeat(zeros) + number)).toEqual({ kind: 'number', number })
+      expect(parseTaskName(taskFolderName({ number, separator, slug: 'x' }))).toEqual({
+        number,
+        separator,
+        slug: 'x',
+      })
+    })
   })
 })

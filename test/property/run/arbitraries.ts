@@ -69,7 +69,6 @@ export interface Ready {
   readonly file: DefinitionFile
 }
 
-/** A random written definition. */
 const written = fc
   .integer({ min: 1, max: 4 })
   .chain((count) => fc.tuple(...Array.from({ length: count }, (_, index) => phaseAt(index, count))))
@@ -78,7 +77,6 @@ const written = fc
 /** A random definition, checked as `start` checks it. */
 export const readyDefinition: fc.Arbitrary<Ready> = written.map(ready)
 
-/** The same with a budget. */
 export const budgetedDefinition: fc.Arbitrary<Ready> = fc
   .tuple(written, fc.integer({ min: 1, max: 12 }))
   .map(([file, max_prompts]) => ready({ ...file, max_prompts }))

@@ -3,6 +3,7 @@ import { parse, postprocess, preprocess } from 'micromark'
 import { gfmTaskListItem } from 'micromark-extension-gfm-task-list-item'
 import { describe, expect, it } from 'vitest'
 import { type ChecklistTask, readChecklist } from '../../../src/run/definition/checklist.ts'
+import { holds } from '../arbitraries.ts'
 
 /** Only blocks and boxes. */
 const WITHOUT_INLINES = {
@@ -53,13 +54,10 @@ const line = fc
 
 describe('the tasks of any text', () => {
   it('are those that micromark finds, with the same texts and places', () => {
-    fc.assert(
-      fc.property(fc.array(line, { maxLength: 8 }), (lines) => {
-        const text = lines.join('')
-        fc.pre(!/(?:[-*+]|1[.)])[ \t]*[\r\n]/.test(text))
-        expect(readChecklist(text)).toEqual(readByMicromark(text))
-      }),
-      { numRuns: 300 },
-    )
+    holds(300)(fc.array(line, { maxLength: 8 }), (lines) => {
+      const text = lines.join('')
+      fc.pre(!/(?:[-*+]|1[.)])[ \t]*[\r\n]/.test(text))
+      expect(readChecklist(text)).toEqual(readByMicromark(text))
+    })
   })
 })

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { currentPhase, currentWork } from '../../../src/run/machine/position.ts'
 import { visitsOf } from '../../../src/run/machine/state.ts'
 import { runWorld, startWorld, type Work, type World } from '../../support/workflow-world.ts'
+import { holds } from '../arbitraries.ts'
 import { anyWorld } from './arbitraries.ts'
 
 /** The result of a run without its number of prompts: a crash may repeat a prompt. */
@@ -20,62 +21,43 @@ function trace({ state, archive, artifacts }: World): object {
   }
 }
 
+const whenever = fc.constantFrom('before' as const, 'after' as const)
+const someCrashes = (maxLength: number) => fc.array(fc.tuple(fc.nat(30), whenever), { maxLength })
+
 describe('a run of any definition in any world, with crashes', () => {
   it('has the same result after a crash at any write', () => {
-    fc.assert(
-      fc.property(
-        anyWorld,
-        fc.constantFrom('before', 'after'),
-        ({ ready, agent, takenSteps: taken, before: lying }, when) => {
-          const straight = runWorld(startWorld(ready.definition, lying), agent, taken)
-          const wanted = trace(straight)
-          for (let call = 0; call < Math.min(straight.calls, 40); call++) {
-            const crashed = runWorld(
-              startWorld(ready.definition, lying),
-              agent,
-              taken,
-              new Map([[call, when as 'before' | 'after']]),
-            )
-            expect(trace(crashed), `crash ${when} call ${call}`).toEqual(wanted)
-          }
-        },
-      ),
-      { numRuns: 150 },
+    holds(80)(
+      anyWorld,
+      fc.constantFrom('before' as const, 'after' as const),
+      ({ ready, agent, takenSteps: taken, before: lying }, when) => {
+        const straight = runWorld(startWorld(ready.definition, lying), agent, taken)
+        const wanted = trace(straight)
+        for (let call = 0; call < Math.min(straight.calls, 40); call++) {
+          const crashed = runWorld(startWorld(ready.definition, lying), agent, taken, new Map([[call, when]]))
+          expect(trace(crashed), `crash ${when} call ${call}`).toEqual(wanted)
+        }
+      },
     )
   })
 
   it('counts no result of another run that lies in its archive', () => {
-    fc.assert(
-      fc.property(
-        anyWorld,
-        fc.constantFrom('pass', 'fail', 'invalid'),
-        fc.array(fc.tuple(fc.integer({ min: 0, max: 30 }), fc.constantFrom('before' as const, 'after' as const)), {
-          maxLength: 3,
-        }),
-        ({ ready, agent, takenSteps: taken, before: lying }, foreign, crashes) => {
-          const wanted = trace(runWorld(startWorld(ready.definition, lying), agent, taken))
-          const world = { ...startWorld(ready.definition, lying), foreign: foreign as Work }
-          expect(trace(runWorld(world, agent, taken, new Map(crashes)))).toEqual(wanted)
-        },
-      ),
-      { numRuns: 150 },
+    holds(150)(
+      anyWorld,
+      fc.constantFrom('pass', 'fail', 'invalid'),
+      someCrashes(3),
+      ({ ready, agent, takenSteps: taken, before: lying }, foreign, crashes) => {
+        const wanted = trace(runWorld(startWorld(ready.definition, lying), agent, taken))
+        const world = { ...startWorld(ready.definition, lying), foreign: foreign as Work }
+        expect(trace(runWorld(world, agent, taken, new Map(crashes)))).toEqual(wanted)
+      },
     )
   })
 
   it('has the same result after several crashes', () => {
-    fc.assert(
-      fc.property(
-        anyWorld,
-        fc.array(fc.tuple(fc.integer({ min: 0, max: 30 }), fc.constantFrom('before' as const, 'after' as const)), {
-          maxLength: 6,
-        }),
-        ({ ready, agent, takenSteps: taken, before: lying }, crashes) => {
-          const wanted = trace(runWorld(startWorld(ready.definition, lying), agent, taken))
-          const crashed = runWorld(startWorld(ready.definition, lying), agent, taken, new Map(crashes))
-          expect(trace(crashed)).toEqual(wanted)
-        },
-      ),
-      { numRuns: 1000 },
-    )
+    holds(400)(anyWorld, someCrashes(6), ({ ready, agent, takenSteps: taken, before: lying }, crashes) => {
+      const wanted = trace(runWorld(startWorld(ready.definition, lying), agent, taken))
+      const crashed = runWorld(startWorld(ready.definition, lying), agent, taken, new Map(crashes))
+      expect(trace(crashed)).toEqual(wanted)
+    })
   })
 })

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { announcedWait, parseWait, waitsLeft } from '../../../src/marker/marker-wait.ts'
 import { promptBound, runBound } from '../../../src/run/definition/bound.ts'
 import { afterSessionStart, judgeAgentStop } from '../../../src/run/machine/agent-stop.ts'
 import { promptAgain, requestStop, resumeState } from '../../../src/run/machine/control.ts'
@@ -10,16 +11,9 @@ import { isPrompted, visitsOf, type WorkflowState } from '../../../src/run/machi
 import { formatState, parseState } from '../../../src/run/machine/state-file.ts'
 import { rejectState, retryStep, type Steered, skipStep } from '../../../src/run/machine/steering.ts'
 import { expectReached } from '../../support/reached.ts'
-import {
-  type Agent,
-  answer,
-  applyTo,
-  approved,
-  reread,
-  startWorld,
-  type World,
-  worksSeen,
-} from '../../support/workflow-world.ts'
+import type { Agent, World } from '../../support/workflow-world.ts'
+import { answer, applyTo, approved, reread, startWorld, worksSeen } from '../../support/workflow-world.ts'
+import { holds } from '../arbitraries.ts'
 import { budgetedDefinition, randomAgent, readyDefinition } from './arbitraries.ts'
 
 /** Runs with any incident at any time, driven by hooks and without hooks in turn. */
@@ -29,18 +23,9 @@ const SESSIONS = { parentSession: undefined, hostSession: 'host' }
 const TAKEN = ['x', 'y', 'z']
 
 const EVENTS = [
-  ...([
-    'stop',
-    'next',
-    'helper stops',
-    'interrupted',
-    'restarted',
-    'killed',
-    'killed in the turn',
-    'stray result',
-    'late result',
-  ] as const),
-  ...(['stopped', 'rejected', 'step skipped', 'step retried', 'resumed'] as const),
+  ...(['stop', 'next', 'helper stops', 'interrupted', 'restarted', 'killed', 'killed in the turn'] as const),
+  ...(['shells', 'wait', 'held'] as const),
+  ...(['stray result', 'late result', 'stopped', 'rejected', 'step skipped', 'step retried', 'resumed'] as const),
 ]
 type Event = (typeof EVENTS)[number]
 
@@ -52,11 +37,7 @@ const LOOKS: Looking = { returned: false, mayPrompt: false }
 class Killed extends Error {}
 
 /** Takes a turn. `killAt`: the write at which the process is killed. */
-function turn(
-  world: World,
-  looking: Looking,
-  killAt = Number.POSITIVE_INFINITY,
-): ReturnType<typeof reconcile>['command'] {
+function turn(world: World, looking: Looking, killAt = Number.POSITIVE_INFINITY) {
   let writes = 0
   const kill = (): void => {
     if (writes++ >= killAt) throw new Killed()
@@ -91,6 +72,9 @@ function steer(world: World, steered: Steered): boolean {
   world.state = reread(steered.state)
   return true
 }
+
+/** True if the run waits, or the person wrote something between its prompts. */
+const isHeard = ({ wait, heardPromptId }: WorkflowState): boolean => (wait ?? heardPromptId) !== undefined
 
 /** Lets an event happen. Returns true for those that grant prompts beyond the bound. */
 function happen(world: World, event: Event, agent: Agent, chain: number): boolean {
@@ -132,13 +116,21 @@ function happen(world: World, event: Event, agent: Agent, chain: number): boolea
     case 'step retried':
       return steer(world, retryStep(state, chain % 5, NOW))
     default: {
-      const main = event !== 'helper stops'
-      const stop = { isMain: main, isNext: main, isBlocked: false, shells: [], startMs: NOW }
-      const followsBlock = event !== 'interrupted'
-      const promptId = `p${event === 'interrupted' ? chain : 0}`
-      const judged = judgeAgentStop(state, { ...stop, followsBlock, promptId }, NOW)
+      if (event === 'wait' && waitsLeft(state.wait, state.waits) !== 'no') {
+        const { wait } = announcedWait('an answer', state.wait, state.waits)
+        world.state = reread({ ...state, wait: parseWait(wait) })
+      }
+      const isMain = event !== 'helper stops'
+      const isInterrupted = event === 'interrupted'
+      // A person who was heard writes again.
+      const isNew = isInterrupted || (event !== 'wait' && isHeard(state))
+      const stop = { isMain, isNext: isMain && event !== 'held', isBlocked: event === 'held', startMs: NOW }
+      const shells = event === 'shells' ? [`build ${chain}`] : []
+      const more = { promptId: `p${isNew ? chain : 0}`, followsBlock: !isInterrupted, shells }
+      const judged = judgeAgentStop(world.state, { ...stop, ...more }, NOW)
       world.state = reread(judged.state)
       const command = turn(world, event === 'next' ? NEXT : judged.circumstances)
+      if (judged.asks && command === 'wait') world.state = reread({ ...world.state, askedToWait: true })
       if (command === 'prompt') answer(world, agent)
       return false
     }
@@ -180,68 +172,67 @@ function expectSameForBothDrivers(world: World): void {
 describe('a run to which anything happens', () => {
   it('ends within its bound, counts nothing back, repeats no finished step, and is the same for either driver', () => {
     const reached = new Set<string>()
-    fc.assert(
-      fc.property(
-        fc.oneof(readyDefinition, budgetedDefinition),
-        randomAgent,
-        fc.array(fc.constantFrom(...EVENTS), { maxLength: 60 }),
-        ({ definition }, agent, events) => {
-          const world = startWorld(definition)
-          let granted = 1
-          let bound = promptBound(definition, () => TAKEN.length)
-          let counts: Record<string, number> = {}
-          const done = new Set<string>()
-          for (let count = 0; world.state.active || events[count] !== undefined; count++) {
-            if (count > 10_000) throw new Error('the run does not end')
-            const event = events[count] ?? 'next'
-            const isOver = !world.state.active
-            if (isOver && (event !== 'resumed' || world.state.outcome === 'completed')) continue
-            if (!isOver) expectSameForBothDrivers(world)
-            const before = world.prompts.length
-            if (needsApproval(world.state) && event === 'next') world.state = approved(world.state)
-            const isGranted = happen(world, event, agent, count)
-            if (isGranted) granted += 1
-            // What a person grants raises the bound that is shown, and nothing else does.
-            const shown = runBound(world.state, () => TAKEN.length)
-            if (!isGranted && shown !== undefined) expect(shown, event).toBeLessThanOrEqual(bound)
-            bound = shown ?? bound
-            expect(world.state.prompts, event).toBeLessThanOrEqual(bound)
-            reached.add(event)
-            // What was read is written, and read, as it is.
-            expect(parseState(formatState(world.state))).toEqual(world.state)
-            const { state } = world
-            for (const [name, value] of Object.entries(countsOf(state))) {
-              expect(value, `${name} after ${event}`).toBeGreaterThanOrEqual(counts[name] ?? 0)
-            }
-            counts = { ...counts, ...countsOf(state) }
-            for (const question of world.prompts.slice(before)) {
-              expect(done, question).not.toContain(question.replace(/ attempt \d+$/, ''))
-            }
-            for (const { step, outcome } of state.endedSteps) {
-              if (outcome === 'done') done.add(`${state.phase}#${visitsOf(state, state.phase)} step ${step + 1}`)
-            }
-            if (state.inWork.length > 1) reached.add('several steps in progress')
+    holds(200)(
+      fc.oneof(readyDefinition, budgetedDefinition),
+      randomAgent,
+      fc.array(fc.constantFrom(...EVENTS), { maxLength: 60 }),
+      ({ definition }, agent, events) => {
+        const world = startWorld(definition)
+        let granted = 1
+        let bound = promptBound(definition, () => TAKEN.length)
+        let counts: Record<string, number> = {}
+        const done = new Set<string>()
+        for (let count = 0; world.state.active || events[count] !== undefined; count++) {
+          if (count > 10_000) throw new Error('the run does not end')
+          const event = events[count] ?? 'next'
+          const isOver = !world.state.active
+          if (isOver && (event !== 'resumed' || world.state.outcome === 'completed')) continue
+          if (!isOver && !isHeard(world.state)) expectSameForBothDrivers(world)
+          const before = world.prompts.length
+          if (needsApproval(world.state) && event === 'next') world.state = approved(world.state)
+          const isGranted = happen(world, event, agent, count)
+          if (isGranted) granted += 1
+          // What a person grants raises the bound that is shown, and nothing else does.
+          const shown = runBound(world.state, () => TAKEN.length)
+          if (!isGranted && shown !== undefined) expect(shown, event).toBeLessThanOrEqual(bound)
+          bound = shown ?? bound
+          expect(world.state.prompts, event).toBeLessThanOrEqual(bound)
+          reached.add(event)
+          // What was read is written, and read, as it is.
+          expect(parseState(formatState(world.state))).toEqual(world.state)
+          const { state } = world
+          expect(state.interruptions).toBeLessThanOrEqual(3)
+          if (new Set(world.prompts).size < world.prompts.length) reached.add('a prompt went out again')
+          for (const [name, value] of Object.entries(countsOf(state))) {
+            expect(value, `${name} after ${event}`).toBeGreaterThanOrEqual(counts[name] ?? 0)
           }
-          expect(world.state.outcome).toBeDefined()
-          reached.add(`ended as ${world.state.outcome}`)
-          expect(world.state.prompts).toBeLessThanOrEqual(granted * promptBound(definition))
-          if (definition.maxPrompts !== undefined) {
-            expect(world.state.prompts).toBeLessThanOrEqual(definition.maxPrompts)
+          counts = { ...counts, ...countsOf(state) }
+          for (const question of world.prompts.slice(before)) {
+            expect(done, question).not.toContain(question.replace(/ attempt \d+$/, ''))
           }
-          const { parallel, steps } = definition.phases[0]
-          if (
-            world.state.outcome === 'completed' &&
-            definition.phases.length === 1 &&
-            steps !== undefined &&
-            parallel > 1
-          ) {
-            expect([...world.results.keys()]).toEqual([])
+          for (const { step, outcome } of state.endedSteps) {
+            if (outcome === 'done') done.add(`${state.phase}#${visitsOf(state, state.phase)} step ${step + 1}`)
           }
-        },
-      ),
-      { numRuns: 300 },
+          if (state.inWork.length > 1) reached.add('several steps in progress')
+        }
+        expect(world.state.outcome).toBeDefined()
+        reached.add(`ended as ${world.state.outcome}`)
+        expect(world.state.prompts).toBeLessThanOrEqual(granted * promptBound(definition))
+        if (definition.maxPrompts !== undefined) {
+          expect(world.state.prompts).toBeLessThanOrEqual(definition.maxPrompts)
+        }
+        const { parallel, steps } = definition.phases[0]
+        if (
+          world.state.outcome === 'completed' &&
+          definition.phases.length === 1 &&
+          steps !== undefined &&
+          parallel > 1
+        ) {
+          expect([...world.results.keys()]).toEqual([])
+        }
+      },
     )
     const outcomes = ['completed', 'failed', 'stalled', 'stopped'].map((outcome) => `ended as ${outcome}`)
-    expectReached(reached, [...EVENTS, 'several steps in progress', ...outcomes])
+    expectReached(reached, [...EVENTS, 'several steps in progress', 'a prompt went out again', ...outcomes])
   })
 })

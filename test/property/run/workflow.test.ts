@@ -3,10 +3,9 @@ import { describe, expect, it } from 'vitest'
 import { promptBound, runBound } from '../../../src/run/definition/bound.ts'
 import { type Definition, findPhase } from '../../../src/run/definition/definition.ts'
 import { expectReached } from '../../support/reached.ts'
-import { type Incident, runWithIncidents, runWorld, startWorld, type World } from '../../support/workflow-world.ts'
+import { runWorld, startWorld, type World } from '../../support/workflow-world.ts'
+import { holds } from '../arbitraries.ts'
 import { anyWorld, budgetedDefinition, readyDefinition } from './arbitraries.ts'
-
-const INCIDENTS: Incident[] = ['nothing', 'interrupted', 'restarted', 'shells', 'wait', 'helper stops', 'held']
 
 /** A world that notes the bound of each of its states, and those bounds. */
 function watched(world: World, listed: number | undefined): { readonly world: World; readonly bounds: number[] } {
@@ -55,74 +54,47 @@ function watchingGates(world: World, definition: Definition): World {
 describe('a run of any definition in any world', () => {
   it('never shows a bound that it exceeds: it counts the list that exists, and what is over no more', () => {
     const reached = new Set<string>()
-    fc.assert(
-      fc.property(
-        fc.oneof(readyDefinition, budgetedDefinition),
-        anyWorld,
-        fc.array(fc.constantFrom(...INCIDENTS), { maxLength: 60 }),
-        ({ definition }, { agent, takenSteps: taken, before: lying }, happening) => {
-          const calm = watched(startWorld(definition, lying), taken?.length)
-          expect(calm.bounds).toEqual([promptBound(definition, () => taken?.length)])
-          expectBounds(calm.bounds, runWorld(calm.world, agent, taken))
-          const eventful = watched(startWorld(definition, lying), taken?.length)
-          expectBounds(eventful.bounds, runWithIncidents(eventful.world, agent, taken, happening))
-          expect(runBound(eventful.world.state, () => 1)).toBeUndefined()
-          if (eventful.bounds.at(-1) === eventful.world.prompts.length) reached.add('exact at the end')
-          if ((eventful.bounds[0] ?? 0) > (eventful.bounds.at(-1) ?? 0)) reached.add('smaller than at the start')
-        },
-      ),
-      { numRuns: 1000 },
+    holds(1000)(
+      fc.oneof(readyDefinition, budgetedDefinition),
+      anyWorld,
+      ({ definition }, { agent, takenSteps: taken, before: lying }) => {
+        const { world, bounds } = watched(startWorld(definition, lying), taken?.length)
+        expect(bounds).toEqual([promptBound(definition, () => taken?.length)])
+        expectBounds(bounds, runWorld(world, agent, taken))
+        expect(runBound(world.state, () => 1)).toBeUndefined()
+        if (bounds.at(-1) === world.prompts.length) reached.add('exact at the end')
+        if ((bounds[0] ?? 0) > (bounds.at(-1) ?? 0)) reached.add('smaller than at the start')
+      },
     )
     expectReached(reached, ['exact at the end', 'smaller than at the start'])
   })
 
   it('ends within its bound, repeats no prompt, passes no strict gate without its artifact, and exceeds no limit', () => {
-    fc.assert(
-      fc.property(anyWorld, ({ ready: { definition }, agent, takenSteps: taken, before: lying }) => {
-        const world = startWorld(definition, lying)
-        const { state, prompts } = runWorld(watchingGates(world, definition), agent, taken)
-        expect(prompts.length).toBeLessThanOrEqual(promptBound(definition))
-        expect(state.prompts).toBe(prompts.length)
-        expect(state.outcome).toBeDefined()
-        expect(new Set(prompts).size).toBe(prompts.length)
-        const last = findPhase(definition, state.phase)
-        if (state.outcome === 'completed' && last?.gate === 'strict' && last.artifact !== undefined) {
-          expect(['pass', 'fail']).toContain(world.artifacts.get(last.artifact))
+    holds(1000)(anyWorld, ({ ready: { definition }, agent, takenSteps: taken, before: lying }) => {
+      const world = startWorld(definition, lying)
+      const { state, prompts } = runWorld(watchingGates(world, definition), agent, taken)
+      expect(prompts.length).toBeLessThanOrEqual(promptBound(definition))
+      expect(state.prompts).toBe(prompts.length)
+      expect(state.outcome).toBeDefined()
+      expect(new Set(prompts).size).toBe(prompts.length)
+      const last = findPhase(definition, state.phase)
+      if (state.outcome === 'completed' && last?.gate === 'strict' && last.artifact !== undefined) {
+        expect(['pass', 'fail']).toContain(world.artifacts.get(last.artifact))
+      }
+      for (const { id, artifact, maxVisits } of definition.phases) {
+        const visits = state.visits[id] ?? 0
+        expect(visits).toBeLessThanOrEqual(maxVisits)
+        // The artifact of an earlier visit does not count. The last visit may have ended the run before its first prompt.
+        for (let visit = 2; artifact !== undefined && visit <= visits - (state.phase === id ? 1 : 0); visit++) {
+          expect(prompts.some((prompt) => prompt.startsWith(`${id}#${visit} `))).toBe(true)
         }
-        for (const { id, artifact, maxVisits } of definition.phases) {
-          const visits = state.visits[id] ?? 0
-          expect(visits).toBeLessThanOrEqual(maxVisits)
-          // The artifact of an earlier visit does not count. The last visit may have ended the run before its first prompt.
-          for (let visit = 2; artifact !== undefined && visit <= visits - (state.phase === id ? 1 : 0); visit++) {
-            expect(prompts.some((prompt) => prompt.startsWith(`${id}#${visit} `))).toBe(true)
-          }
-        }
-        for (const prompt of prompts) {
-          const [, id = '', step, attempt] = /^(\w+)#\d+ (?:step (\d+) )?attempt (\d+)$/.exec(prompt) ?? []
-          const phase = findPhase(definition, id)
-          const limit = step === undefined ? phase?.maxAttempts : phase?.maxStepAttempts
-          expect(Number(attempt)).toBeLessThanOrEqual(limit ?? 0)
-        }
-      }),
-      { numRuns: 2000 },
-    )
-  })
-
-  it('ends within its bound with interruptions, waits, shells in the background and stops of others', () => {
-    const reached = new Set<string>()
-    const incidents = fc.array(fc.constantFrom(...INCIDENTS), { maxLength: 60 })
-    fc.assert(
-      fc.property(anyWorld, incidents, ({ ready, agent, takenSteps: taken, before: lying }, happening) => {
-        const ran = runWithIncidents(startWorld(ready.definition, lying), agent, taken, happening)
-        expect(ran.prompts.length).toBeLessThanOrEqual(promptBound(ready.definition))
-        expect(ran.state.prompts).toBe(ran.prompts.length)
-        expect(ran.state.outcome).toBeDefined()
-        expect(ran.state.interruptions).toBeLessThanOrEqual(3)
-        for (const incident of happening) reached.add(incident)
-        if (new Set(ran.prompts).size < ran.prompts.length) reached.add('a prompt went out again')
-      }),
-      { numRuns: 1000 },
-    )
-    expectReached(reached, [...INCIDENTS, 'a prompt went out again'])
+      }
+      for (const prompt of prompts) {
+        const [, id = '', step, attempt] = /^(\w+)#\d+ (?:step (\d+) )?attempt (\d+)$/.exec(prompt) ?? []
+        const phase = findPhase(definition, id)
+        const limit = step === undefined ? phase?.maxAttempts : phase?.maxStepAttempts
+        expect(Number(attempt)).toBeLessThanOrEqual(limit ?? 0)
+      }
+    })
   })
 })

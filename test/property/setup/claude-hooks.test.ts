@@ -14,7 +14,7 @@ import {
 } from '../../../src/setup/claude-hooks.ts'
 import { hookCommand } from '../../../src/setup/install/our-hooks.ts'
 import { isReactiveHook, reactiveEntries } from '../../../src/setup/reactive/reactive-rule.ts'
-import { anyUnits, hostileText } from '../arbitraries.ts'
+import { anyUnits, holds, hostileText } from '../arbitraries.ts'
 
 const COMMAND = '"/opt/postflight-guard/hooks/postflight-hook"'
 const ENTRIES = claudeEntries(COMMAND)
@@ -32,12 +32,8 @@ const anyKey = fc.oneof(
 )
 const anyValue = fc.jsonValue({ depthSize: 'small' })
 
-function anyObject(
-  value: fc.Arbitrary<unknown>,
-  key: fc.Arbitrary<string> = anyKey,
-): fc.Arbitrary<Record<string, unknown>> {
-  return fc.uniqueArray(fc.tuple(key, value), { selector: ([name]) => name, maxLength: 5 }).map(fromPairs)
-}
+const anyObject = (value: fc.Arbitrary<unknown>, key = anyKey): fc.Arbitrary<Record<string, unknown>> =>
+  fc.uniqueArray(fc.tuple(key, value), { selector: ([name]) => name, maxLength: 5 }).map(fromPairs)
 
 /** A folder with any name: blanks, quotes, `$`, backslashes, other scripts. */
 const anyFolder = fc
@@ -59,6 +55,7 @@ const anyOurs = fc
     return hookCommand(context, 'user', '/project').command + event
   })
 
+const BEHIND = [' | tee -a log', ' && x', '; x', ' > log', ' &', '\nx', ' x', ' --root /x', '"', "'"]
 const foreignCommand = fc.record({
   type: fc.constant('command'),
   command: fc.oneof(
@@ -68,12 +65,7 @@ const foreignCommand = fc.record({
     fc
       .tuple(fc.constantFrom('echo ', 'timeout 3 ', 'A=b ', '! ', '# '), anyOurs)
       .map(([before, command]) => before + command),
-    fc
-      .tuple(
-        anyOurs,
-        fc.constantFrom(' | tee -a log', ' && x', '; x', ' > log', ' &', '\nx', ' x', ' --root /x', '"', "'"),
-      )
-      .map(([command, behind]) => command + behind),
+    fc.tuple(anyOurs, fc.constantFrom(...BEHIND)).map(([command, behind]) => command + behind),
   ),
 })
 const foreignGroup = fc.oneof(
@@ -177,134 +169,112 @@ describe('adding reactive rules to any settings', () => {
   const REACTIVE = reactiveEntries(RULES)
 
   it('keeps everything else, our other hooks too, and is undone to the same value', () => {
-    fc.assert(
-      fc.property(textOf(fc.oneof(foreignGroup, mixedGroup)), ({ text }) => {
-        fc.pre(Object.keys(read(text)).length > 0)
-        const added = addEntries(text, REACTIVE, 's', isReactiveHook)
-        expect(addEntries(added, REACTIVE, 's', isReactiveHook)).toBe(added)
-        expect(findCommands(added, 's', isOurHook)).toEqual(findCommands(text, 's', isOurHook))
-        expect(findEntries(added, 's', isReactiveHook)).toHaveLength(RULES.length)
-        same(read(removeEntries(added, 's', isReactiveHook)), read(text))
-      }),
-    )
+    holds()(textOf(fc.oneof(foreignGroup, mixedGroup)), ({ text }) => {
+      fc.pre(Object.keys(read(text)).length > 0)
+      const added = addEntries(text, REACTIVE, 's', isReactiveHook)
+      expect(addEntries(added, REACTIVE, 's', isReactiveHook)).toBe(added)
+      expect(findCommands(added, 's', isOurHook)).toEqual(findCommands(text, 's', isOurHook))
+      expect(findEntries(added, 's', isReactiveHook)).toHaveLength(RULES.length)
+      same(read(removeEntries(added, 's', isReactiveHook)), read(text))
+    })
   })
 
   it('is independent of the order in which rules and hooks are added', () => {
-    fc.assert(
-      fc.property(textOf(foreignGroup), ({ text }) => {
-        const one = addEntries(addEntries(text, REACTIVE, 's', isReactiveHook), ENTRIES, 's', isOurHook)
-        const other = addEntries(addEntries(text, ENTRIES, 's', isOurHook), REACTIVE, 's', isReactiveHook)
-        same(read(removeEntries(one, 's', isOurHook)), read(removeEntries(other, 's', isOurHook)))
-        expect(isInstalled(one, ENTRIES, 's', isOurHook) && isInstalled(other, REACTIVE, 's', isReactiveHook)).toBe(
-          true,
-        )
-      }),
-    )
+    holds()(textOf(foreignGroup), ({ text }) => {
+      const one = addEntries(addEntries(text, REACTIVE, 's', isReactiveHook), ENTRIES, 's', isOurHook)
+      const other = addEntries(addEntries(text, ENTRIES, 's', isOurHook), REACTIVE, 's', isReactiveHook)
+      same(read(removeEntries(one, 's', isOurHook)), read(removeEntries(other, 's', isOurHook)))
+      expect(isInstalled(one, ENTRIES, 's', isOurHook) && isInstalled(other, REACTIVE, 's', isReactiveHook)).toBe(true)
+    })
   })
 })
 
 describe('adding to any settings', () => {
   it('adds each entry once, and keeps every other value and its place', () => {
-    fc.assert(
-      fc.property(textOf(foreignGroup), ({ value, text }) => {
-        const after = read(addEntries(text, ENTRIES, 's', isOurHook))
-        const { hooks: had, ...others } = value
-        const { hooks, ...kept } = after
-        same(kept, others)
-        const present = hooksOf(value)
-        for (const event of new Set([...Object.keys(present), ...EVENTS])) {
-          const ours = ENTRIES.filter((entry) => entry.event === event).map(({ group }) => group)
-          const expected = [...(Object.hasOwn(present, event) ? (present[event] ?? []) : []), ...ours]
-          same(Object.getOwnPropertyDescriptor(hooks, event)?.value, expected)
-        }
-      }),
-    )
+    holds()(textOf(foreignGroup), ({ value, text }) => {
+      const after = read(addEntries(text, ENTRIES, 's', isOurHook))
+      const { hooks: had, ...others } = value
+      const { hooks, ...kept } = after
+      same(kept, others)
+      const present = hooksOf(value)
+      for (const event of new Set([...Object.keys(present), ...EVENTS])) {
+        const ours = ENTRIES.filter((entry) => entry.event === event).map(({ group }) => group)
+        const expected = [...(Object.hasOwn(present, event) ? (present[event] ?? []) : []), ...ours]
+        same(Object.getOwnPropertyDescriptor(hooks, event)?.value, expected)
+      }
+    })
   })
 
   it('is idempotent, to the byte', () => {
-    fc.assert(
-      fc.property(textOf(fc.oneof(foreignGroup, mixedGroup)), ({ text }) => {
-        const once = addEntries(text, ENTRIES, 's', isOurHook)
-        expect(addEntries(once, ENTRIES, 's', isOurHook)).toBe(once)
-        expect(isInstalled(once, ENTRIES, 's', isOurHook)).toBe(true)
-        expect(findCommands(once, 's', isOurHook)).toHaveLength(ENTRIES.length)
-      }),
-    )
+    holds()(textOf(fc.oneof(foreignGroup, mixedGroup)), ({ text }) => {
+      const once = addEntries(text, ENTRIES, 's', isOurHook)
+      expect(addEntries(once, ENTRIES, 's', isOurHook)).toBe(once)
+      expect(isInstalled(once, ENTRIES, 's', isOurHook)).toBe(true)
+      expect(findCommands(once, 's', isOurHook)).toHaveLength(ENTRIES.length)
+    })
   })
 
   it('is one insertion for each entry, without any other change', () => {
-    fc.assert(
-      fc.property(textOf(foreignGroup), fc.constantFrom(...ENTRIES), ({ text }, entry) => {
-        const body = read(text)
-        fc.pre(Object.keys(body).length > 0)
-        const after = addEntries(text, [entry], 's', isOurHook)
-        expect(isOneInsertion(text, after)).toBe(true)
-      }),
-    )
+    holds()(textOf(foreignGroup), fc.constantFrom(...ENTRIES), ({ text }, entry) => {
+      const body = read(text)
+      fc.pre(Object.keys(body).length > 0)
+      const after = addEntries(text, [entry], 's', isOurHook)
+      expect(isOneInsertion(text, after)).toBe(true)
+    })
   })
 
   it('is four insertions for all entries, and without them the text is the same', () => {
-    fc.assert(
-      fc.property(textOf(foreignGroup), ({ text }) => {
-        fc.pre(Object.keys(read(text)).length > 0)
-        const after = addEntries(text, ENTRIES, 's', isOurHook)
-        let at = 0
-        for (const character of after) if (text.startsWith(character, at)) at += character.length
-        expect(at).toBe(text.length)
-        expect(after.startsWith('\ufeff')).toBe(text.startsWith('\ufeff'))
-        // A file of one line stays one line; a file with CRLF gets no bare LF.
-        if (!text.trim().includes('\n') && text.trim() !== '{}') expect(after.trim()).not.toContain('\n')
-        if (!/(?:^|[^\r])\n/.test(text) && text.includes('\n')) expect(after).not.toMatch(/(?:^|[^\r])\n/)
-      }),
-    )
+    holds()(textOf(foreignGroup), ({ text }) => {
+      fc.pre(Object.keys(read(text)).length > 0)
+      const after = addEntries(text, ENTRIES, 's', isOurHook)
+      let at = 0
+      for (const character of after) if (text.startsWith(character, at)) at += character.length
+      expect(at).toBe(text.length)
+      expect(after.startsWith('\ufeff')).toBe(text.startsWith('\ufeff'))
+      // A file of one line stays one line; a file with CRLF gets no bare LF.
+      if (!text.trim().includes('\n') && text.trim() !== '{}') expect(after.trim()).not.toContain('\n')
+      if (!/(?:^|[^\r])\n/.test(text) && text.includes('\n')) expect(after).not.toMatch(/(?:^|[^\r])\n/)
+    })
   })
 
   it('replaces ours of an old path, and keeps foreign hooks of the same group', () => {
-    fc.assert(
-      fc.property(textOf(fc.oneof(foreignGroup, mixedGroup)), ({ value, text }) => {
-        const foreignOf = (groups: Record<string, unknown[]>): string[] =>
-          Object.entries(groups).flatMap(([event, list]) =>
-            list.flatMap((group) => {
-              const hooks = (group as { hooks?: unknown } | null)?.hooks
-              const commands = Array.isArray(hooks) ? hooks : []
-              return commands
-                .filter((hook) => hook?.timeout !== 61 && !String(hook?.command).startsWith(COMMAND))
-                .map((hook) => `${event} ${JSON.stringify(hook)}`)
-            }),
-          )
-        const after = addEntries(text, ENTRIES, 's', isOurHook)
-        expect(foreignOf(hooksOf(read(after)))).toEqual(foreignOf(hooksOf(value)))
-        expect(findCommands(after, 's', isOurHook).every(({ command }) => command.startsWith(COMMAND))).toBe(true)
-      }),
-    )
+    holds()(textOf(fc.oneof(foreignGroup, mixedGroup)), ({ value, text }) => {
+      const foreignOf = (groups: Record<string, unknown[]>): string[] =>
+        Object.entries(groups).flatMap(([event, list]) =>
+          list.flatMap((group) => {
+            const hooks = (group as { hooks?: unknown } | null)?.hooks
+            const commands = Array.isArray(hooks) ? hooks : []
+            return commands
+              .filter((hook) => hook?.timeout !== 61 && !String(hook?.command).startsWith(COMMAND))
+              .map((hook) => `${event} ${JSON.stringify(hook)}`)
+          }),
+        )
+      const after = addEntries(text, ENTRIES, 's', isOurHook)
+      expect(foreignOf(hooksOf(read(after)))).toEqual(foreignOf(hooksOf(value)))
+      expect(findCommands(after, 's', isOurHook).every(({ command }) => command.startsWith(COMMAND))).toBe(true)
+    })
   })
 })
 
 describe('removing from any settings', () => {
   it('restores the settings from before adding', () => {
-    fc.assert(
-      fc.property(textOf(foreignGroup), ({ value, text }) => {
-        same(read(removeEntries(addEntries(text, ENTRIES, 's', isOurHook), 's', isOurHook)), value)
-      }),
-    )
+    holds()(textOf(foreignGroup), ({ value, text }) => {
+      same(read(removeEntries(addEntries(text, ENTRIES, 's', isOurHook), 's', isOurHook)), value)
+    })
   })
 
   it('removes all of ours, and is idempotent', () => {
-    fc.assert(
-      fc.property(textOf(fc.oneof(foreignGroup, mixedGroup)), ({ text }) => {
-        const removed = removeEntries(text, 's', isOurHook)
-        expect(findCommands(removed, 's', isOurHook)).toEqual([])
-        expect(removeEntries(removed, 's', isOurHook)).toBe(removed)
-      }),
-    )
+    holds()(textOf(fc.oneof(foreignGroup, mixedGroup)), ({ text }) => {
+      const removed = removeEntries(text, 's', isOurHook)
+      expect(findCommands(removed, 's', isOurHook)).toEqual([])
+      expect(removeEntries(removed, 's', isOurHook)).toBe(removed)
+    })
   })
 
   it('changes nothing if there is nothing of ours', () => {
-    fc.assert(
-      fc.property(textOf(foreignGroup), ({ text }) => {
-        expect(removeEntries(text, 's', isOurHook)).toBe(text)
-      }),
-    )
+    holds()(textOf(foreignGroup), ({ text }) => {
+      expect(removeEntries(text, 's', isOurHook)).toBe(text)
+    })
   })
 })
 
@@ -318,36 +288,30 @@ describe('any text at all', () => {
     }
   }
 
+  const PUT = ['', ',', '"', '}', ']', '//', '\u0001', '0', '\\', 'x', ' ']
+
   it('is refused exactly if it is not JSON, with a place inside it', () => {
     const damaged = fc
-      .tuple(
-        textOf(foreignGroup),
-        fc.nat(),
-        fc.nat(3),
-        fc.constantFrom('', ',', '"', '}', ']', '//', '\u0001', '0', '\\', 'x', ' '),
-      )
+      .tuple(textOf(foreignGroup), fc.nat(), fc.nat(3), fc.constantFrom(...PUT))
       .map(([{ text }, at, length, put]) => {
         const place = at % (text.length + 1)
         return text.slice(0, place) + put + text.slice(place + length)
       })
-    fc.assert(
-      fc.property(fc.oneof(damaged, anyUnits, hostileText, fc.json()), (text) => {
-        const body = text.replace(/^\ufeff/, '')
-        const isJson = body.trim() === '' || parses(body)
-        const result = attempt(text, ENTRIES)
-        if (result instanceof PostflightError && result.code === 'settings-not-json') {
-          expect(isJson).toBe(false)
-          const { line, column } = result.args as { line: number; column: number }
-          expect(line).toBeLessThanOrEqual(body.split('\n').length)
-          expect(column).toBeLessThanOrEqual((body.split('\n')[line - 1] ?? '').length + 1)
-        } else {
-          expect(isJson).toBe(true)
-          if (result instanceof PostflightError) expect(result.code).toBe('settings-wrong-shape')
-          else expect(isInstalled(result, ENTRIES, 's', isOurHook)).toBe(true)
-        }
-      }),
-      { numRuns: 500 },
-    )
+    holds(500)(fc.oneof(damaged, anyUnits, hostileText, fc.json()), (text) => {
+      const body = text.replace(/^\ufeff/, '')
+      const isJson = body.trim() === '' || parses(body)
+      const result = attempt(text, ENTRIES)
+      if (result instanceof PostflightError && result.code === 'settings-not-json') {
+        expect(isJson).toBe(false)
+        const { line, column } = result.args as { line: number; column: number }
+        expect(line).toBeLessThanOrEqual(body.split('\n').length)
+        expect(column).toBeLessThanOrEqual((body.split('\n')[line - 1] ?? '').length + 1)
+      } else {
+        expect(isJson).toBe(true)
+        if (result instanceof PostflightError) expect(result.code).toBe('settings-wrong-shape')
+        else expect(isInstalled(result, ENTRIES, 's', isOurHook)).toBe(true)
+      }
+    })
   })
 })
 

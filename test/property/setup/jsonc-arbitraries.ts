@@ -32,7 +32,6 @@ export function container(open: string, close: string, items: readonly string[])
   })
 }
 
-/** The comments of a text, in their order. */
 export function commentsIn(text: string): string[] {
   const scanner = createScanner(text)
   const found: string[] = []

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import * as z from 'zod/mini'
 import type { SettingsFile } from '../../../src/setup/json-document.ts'
 import { appendToList, removeFromList } from '../../../src/setup/list-editor.ts'
+import { holds } from '../arbitraries.ts'
 import { commentsIn, container, gap, spaced } from './jsonc-arbitraries.ts'
 
 const FILE: SettingsFile<unknown> = { path: 'x', comments: true, property: 'a', shape: z.unknown() }
@@ -66,50 +67,38 @@ function isLeftIn(part: string, whole: string): boolean {
 
 describe('the list editor, for any document with comments', () => {
   it('appends the value, and keeps every other character and every comment', () => {
-    fc.assert(
-      fc.property(anyCase, ({ text, keys }) => {
-        const after = appendToList(text, FILE, keys, OURS)
-
-        const items = listAt(read(text), keys)
-        expect(listAt(read(after), keys)).toEqual([...items, OURS])
-        expect(withList(read(after), keys, [])).toEqual(withList(read(text), keys, []))
-        expect(isLeftIn(text, after)).toBe(true)
-        expect(commentsIn(after)).toEqual(commentsIn(text))
-      }),
-      { numRuns: 1000 },
-    )
+    holds(1000)(anyCase, ({ text, keys }) => {
+      const after = appendToList(text, FILE, keys, OURS)
+      const items = listAt(read(text), keys)
+      expect(listAt(read(after), keys)).toEqual([...items, OURS])
+      expect(withList(read(after), keys, [])).toEqual(withList(read(text), keys, []))
+      expect(isLeftIn(text, after)).toBe(true)
+      expect(commentsIn(after)).toEqual(commentsIn(text))
+    })
   })
 
   it('removes only our values, inserts nothing, and keeps every comment', () => {
-    fc.assert(
-      fc.property(anyCase, ({ text, keys }) => {
-        const after = removeFromList(text, FILE, keys, isOurs)
-
-        const items = listAt(read(text), keys)
-        const others = items.filter((item) => !isOurs(item))
-        if (others.length === items.length) expect(after).toBe(text)
-        // An empty list or object with a comment stays.
-        expect(withList(read(after), keys, others)).toEqual(withList(read(text), keys, others))
-        expect(listAt(read(after), keys)).toEqual(others)
-        expect(isLeftIn(after, text)).toBe(true)
-        expect(commentsIn(after)).toEqual(commentsIn(text))
-      }),
-      { numRuns: 1000 },
-    )
+    holds(1000)(anyCase, ({ text, keys }) => {
+      const after = removeFromList(text, FILE, keys, isOurs)
+      const items = listAt(read(text), keys)
+      const others = items.filter((item) => !isOurs(item))
+      if (others.length === items.length) expect(after).toBe(text)
+      // An empty list or object with a comment stays.
+      expect(withList(read(after), keys, others)).toEqual(withList(read(text), keys, others))
+      expect(listAt(read(after), keys)).toEqual(others)
+      expect(isLeftIn(after, text)).toBe(true)
+      expect(commentsIn(after)).toEqual(commentsIn(text))
+    })
   })
 
   it('removes an appended value, so that the document has its old content', () => {
-    fc.assert(
-      fc.property(anyCase, ({ text, keys }) => {
-        const before = removeFromList(text, FILE, keys, isOurs)
-        const after = removeFromList(appendToList(before, FILE, keys, OURS), FILE, keys, isOurs)
-
-        expect(withList(read(after), keys, listAt(read(after), keys))).toEqual(
-          withList(read(before), keys, listAt(read(before), keys)),
-        )
-        expect(commentsIn(after)).toEqual(commentsIn(before))
-      }),
-      { numRuns: 500 },
-    )
+    holds(500)(anyCase, ({ text, keys }) => {
+      const before = removeFromList(text, FILE, keys, isOurs)
+      const after = removeFromList(appendToList(before, FILE, keys, OURS), FILE, keys, isOurs)
+      expect(withList(read(after), keys, listAt(read(after), keys))).toEqual(
+        withList(read(before), keys, listAt(read(before), keys)),
+      )
+      expect(commentsIn(after)).toEqual(commentsIn(before))
+    })
   })
 })

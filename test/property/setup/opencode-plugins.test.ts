@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { parse } from 'jsonc-parser'
 import { describe, expect, it } from 'vitest'
 import { addPlugin, isOurPlugin, removePlugin } from '../../../src/setup/opencode-plugins.ts'
+import { holds } from '../arbitraries.ts'
 import { commentsIn, container, spaced } from './jsonc-arbitraries.ts'
 
 const SPEC = 'file:///opt/postflight-guard/dist/opencode/postflight-guard.mjs'
@@ -35,37 +36,31 @@ function withoutOurs(text: string): Record<string, unknown> {
 
 describe('any configuration of OpenCode', () => {
   it('lists the plugin once after install, and keeps its other content and every comment', () => {
-    fc.assert(
-      fc.property(config, (text) => {
-        const after = addPlugin(text, SPEC, 'x', isOurPlugin)
-        const errors: never[] = []
-        parse(after, errors, { allowTrailingComma: true })
-        expect(errors).toEqual([])
-        const ours = ((read(after).plugin ?? []) as unknown[]).filter(isOurs)
-        expect(ours.map((entry) => (Array.isArray(entry) ? entry[0] : entry))).toEqual([SPEC])
-        expect(withoutOurs(after)).toEqual(withoutOurs(text))
-        expect(commentsIn(after)).toEqual(commentsIn(text))
-        expect(addPlugin(after, SPEC, 'x', isOurPlugin)).toBe(after)
-      }),
-      { numRuns: 2000 },
-    )
+    holds(2000)(config, (text) => {
+      const after = addPlugin(text, SPEC, 'x', isOurPlugin)
+      const errors: never[] = []
+      parse(after, errors, { allowTrailingComma: true })
+      expect(errors).toEqual([])
+      const ours = ((read(after).plugin ?? []) as unknown[]).filter(isOurs)
+      expect(ours.map((entry) => (Array.isArray(entry) ? entry[0] : entry))).toEqual([SPEC])
+      expect(withoutOurs(after)).toEqual(withoutOurs(text))
+      expect(commentsIn(after)).toEqual(commentsIn(text))
+      expect(addPlugin(after, SPEC, 'x', isOurPlugin)).toBe(after)
+    })
   })
 
   it('has its content without our entries after uninstall, and keeps every comment', () => {
-    fc.assert(
-      fc.property(config, (text) => {
-        const after = removePlugin(text, 'x', isOurPlugin)
-        const errors: never[] = []
-        parse(after, errors, { allowTrailingComma: true })
-        expect(errors).toEqual([])
-        const { plugin, ...left } = read(after)
-        expect(plugin === undefined || (plugin as unknown[]).length === 0 ? left : { ...left, plugin }).toEqual(
-          withoutOurs(text),
-        )
-        expect(commentsIn(after)).toEqual(commentsIn(text))
-        expect(removePlugin(after, 'x', isOurPlugin)).toBe(after)
-      }),
-      { numRuns: 2000 },
-    )
+    holds(2000)(config, (text) => {
+      const after = removePlugin(text, 'x', isOurPlugin)
+      const errors: never[] = []
+      parse(after, errors, { allowTrailingComma: true })
+      expect(errors).toEqual([])
+      const { plugin, ...left } = read(after)
+      expect(plugin === undefined || (plugin as unknown[]).length === 0 ? left : { ...left, plugin }).toEqual(
+        withoutOurs(text),
+      )
+      expect(commentsIn(after)).toEqual(commentsIn(text))
+      expect(removePlugin(after, 'x', isOurPlugin)).toBe(after)
+    })
   })
 })

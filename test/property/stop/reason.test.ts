@@ -6,7 +6,7 @@ import { type Marker, parseMarker } from '../../../src/marker/marker.ts'
 import { formatAnswer, REASON_LIMIT } from '../../../src/stop/answer.ts'
 import { type BlockedMarker, composeReason } from '../../../src/stop/reason.ts'
 import { composeRecovery } from '../../../src/stop/recovery.ts'
-import { hostileText, longText, markerFields } from '../arbitraries.ts'
+import { holds, hostileText, longText, markerFields } from '../arbitraries.ts'
 
 const REPORT = 'Then repeat your full report as your last message: your caller receives only that message.'
 
@@ -66,64 +66,47 @@ const printed = (command: string): string =>
 
 describe('the reason of a block', () => {
   it('is valid, bounded and clean, and never loses the command or the report line', () => {
-    fc.assert(
-      fc.property(anyList, anyForm, fc.boolean(), (blocked, form, subagent) => {
-        const composed = composeReason(blocked, form, subagent)
-        expect(composed.length).toBeLessThanOrEqual(REASON_LIMIT)
-        const reason = answered(blocked, form, subagent)
-        expect(reason).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]|\p{Surrogate}/u)
-        const [first] = blocked
-        const clear = commandLine(['clear', first?.task ?? ''], first?.root)
-        expect(reason).toContain(`clear the marker: ${printed(clear)}\n`)
-        expect(reason.endsWith(`\n\n${REPORT}`)).toBe(subagent)
-        expect(reason.includes(REPORT)).toBe(subagent)
-      }),
-      { numRuns: 200 },
-    )
+    holds(200)(anyList, anyForm, fc.boolean(), (blocked, form, subagent) => {
+      const composed = composeReason(blocked, form, subagent)
+      expect(composed.length).toBeLessThanOrEqual(REASON_LIMIT)
+      const reason = answered(blocked, form, subagent)
+      expect(reason).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]|\p{Surrogate}/u)
+      const [first] = blocked
+      const clear = commandLine(['clear', first?.task ?? ''], first?.root)
+      expect(reason).toContain(`clear the marker: ${printed(clear)}\n`)
+      expect(reason.endsWith(`\n\n${REPORT}`)).toBe(subagent)
+      expect(reason.includes(REPORT)).toBe(subagent)
+    })
   })
 
   it("begins with the first marker's own words, as many as fit", () => {
-    fc.assert(
-      fc.property(longText, anyForm, fc.boolean(), (text, form, subagent) => {
-        const own = printed(text.slice(0, 60_000)).trim()
-        fc.pre(own !== '')
-        const item = {
-          marker: parseMarker(JSON.stringify({ reason: text.slice(0, 60_000) })),
-          task: '7_x',
-          path: 'p',
-          count: 1,
-        }
-        // JSON escapes may have made the file too large to be parsed.
-        fc.pre(item.marker.fields !== undefined)
-        const reason = answered([item], form, subagent)
-        // Several lines end with an empty one.
-        const shown = reason.slice(0, reason.indexOf('\nTask 7_x: its postflight is still pending')).replace(/\n$/, '')
-        if (shown.endsWith('…')) expect(own.startsWith(shown.slice(0, -1).trimEnd()) || own === shown).toBe(true)
-        else expect(shown).toBe(own)
-        if (own.length < 1000) expect(shown).toBe(own)
-      }),
-      { numRuns: 200 },
-    )
+    holds(200)(longText, anyForm, fc.boolean(), (text, form, subagent) => {
+      const own = printed(text.slice(0, 60_000)).trim()
+      fc.pre(own !== '')
+      const marker = parseMarker(JSON.stringify({ reason: text.slice(0, 60_000) }))
+      const item = { marker, task: '7_x', path: 'p', count: 1 }
+      // JSON escapes may have made the file too large to be parsed.
+      fc.pre(marker.fields !== undefined)
+      const reason = answered([item], form, subagent)
+      // Several lines end with an empty one.
+      const shown = reason.slice(0, reason.indexOf('\nTask 7_x: its postflight is still pending')).replace(/\n$/, '')
+      if (shown.endsWith('…')) expect(own.startsWith(shown.slice(0, -1).trimEnd()) || own === shown).toBe(true)
+      else expect(shown).toBe(own)
+      if (own.length < 1000) expect(shown).toBe(own)
+    })
   })
 
   it('describes or counts every marker, in order', () => {
-    fc.assert(
-      fc.property(fc.integer({ min: 1, max: 200 }), longText, fc.boolean(), (count, text, subagent) => {
-        const marker = parseMarker(JSON.stringify({ reason: `r${text.replaceAll('Task', '')}` }))
-        const blocked = Array.from({ length: count }, (_, index) => ({
-          marker,
-          task: `${index}_x`,
-          path: 'p',
-          count: 1,
-        }))
-        const reason = composeReason(blocked, { onPath: true, byNpx: false, script: '' }, subagent)
-        const shown = [...reason.matchAll(/^Task (\d+)_x: /gm)].map((match) => Number(match[1]))
-        expect(shown).toEqual(shown.map((_, index) => index))
-        const rest = Number(/^You have (\d+) more pending markers?: /m.exec(reason)?.[1] ?? 0)
-        expect(shown.length + rest).toBe(count)
-      }),
-      { numRuns: 200 },
-    )
+    holds(200)(fc.integer({ min: 1, max: 200 }), longText, fc.boolean(), (count, text, subagent) => {
+      const marker = parseMarker(JSON.stringify({ reason: `r${text.replaceAll('Task', '')}` }))
+      const item = { marker, path: 'p', count: 1 }
+      const blocked = Array.from({ length: count }, (_, index) => ({ ...item, task: `${index}_x` }))
+      const reason = composeReason(blocked, { onPath: true, byNpx: false, script: '' }, subagent)
+      const shown = [...reason.matchAll(/^Task (\d+)_x: /gm)].map((match) => Number(match[1]))
+      expect(shown).toEqual(shown.map((_, index) => index))
+      const rest = Number(/^You have (\d+) more pending markers?: /m.exec(reason)?.[1] ?? 0)
+      expect(shown.length + rest).toBe(count)
+    })
   })
 })
 
@@ -139,40 +122,35 @@ describe('the text for a session that starts', () => {
         .map(([fields, text]) => parseMarker(JSON.stringify({ ...fields, reason: `SECRET${text}` }))),
       ageMs: fc.integer(),
     })
-    fc.assert(
-      fc.property(
-        fc.array(anyUnfinished, { minLength: 1, maxLength: 40 }),
-        fc.option(fc.constant('s1'), { nil: undefined }),
-        (list, session) => {
-          const context = composeRecovery(list, session) ?? ''
-          const line = formatAnswer({ kind: 'context', event: 'SessionStart', context }, false)
-          const { additionalContext } = JSON.parse(line).hookSpecificOutput as { additionalContext: string }
-          expect(line.indexOf('\n')).toBe(line.length - 1)
-          expect(additionalContext.length).toBeLessThanOrEqual(REASON_LIMIT)
-          expect(additionalContext).not.toContain('SECRET')
-          expect(additionalContext).toContain('postflight clear')
-        },
-      ),
-      { numRuns: 150 },
+    holds(150)(
+      fc.array(anyUnfinished, { minLength: 1, maxLength: 40 }),
+      fc.option(fc.constant('s1'), { nil: undefined }),
+      (list, session) => {
+        const context = composeRecovery(list, session) ?? ''
+        const line = formatAnswer({ kind: 'context', event: 'SessionStart', context }, false)
+        const { additionalContext } = JSON.parse(line).hookSpecificOutput as { additionalContext: string }
+        expect(line.indexOf('\n')).toBe(line.length - 1)
+        expect(additionalContext.length).toBeLessThanOrEqual(REASON_LIMIT)
+        expect(additionalContext).not.toContain('SECRET')
+        expect(additionalContext).toContain('postflight clear')
+      },
     )
   })
 })
 
 describe('every answer', () => {
   it('is one bounded line of valid JSON', () => {
-    fc.assert(
-      fc.property(longText, fc.boolean(), fc.constantFrom('block', 'allow', 'context'), (text, shown, kind) => {
-        const line =
-          kind === 'block'
-            ? formatAnswer({ kind, reason: text }, shown)
-            : kind === 'allow'
-              ? formatAnswer({ kind, notice: text }, shown)
-              : formatAnswer({ kind: 'context', event: 'SessionStart', context: text }, shown)
-        expect(line.indexOf('\n')).toBe(line.length - 1)
-        expect(() => JSON.parse(line)).not.toThrow()
-        expect(line).not.toMatch(/\\ud[89a-f]/i)
-        if (kind === 'allow' && !shown) expect(line).toBe('{}\n')
-      }),
-    )
+    holds()(longText, fc.boolean(), fc.constantFrom('block', 'allow', 'context'), (text, shown, kind) => {
+      const line =
+        kind === 'block'
+          ? formatAnswer({ kind, reason: text }, shown)
+          : kind === 'allow'
+            ? formatAnswer({ kind, notice: text }, shown)
+            : formatAnswer({ kind: 'context', event: 'SessionStart', context: text }, shown)
+      expect(line.indexOf('\n')).toBe(line.length - 1)
+      expect(() => JSON.parse(line)).not.toThrow()
+      expect(line).not.toMatch(/\\ud[89a-f]/i)
+      if (kind === 'allow' && !shown) expect(line).toBe('{}\n')
+    })
   })
 })

@@ -7,40 +7,28 @@ import { type Marker, parseMarker } from '../../../src/marker/marker.ts'
 import { type FileTimes, UNOWNED_LIFETIME_MS } from '../../../src/marker/stored-marker.ts'
 import { judgeOwnership, type Ownership } from '../../../src/stop/rules.ts'
 import { expectReached } from '../../support/reached.ts'
-import { anyJson, hostileText, markerFields, payloadFields } from '../arbitraries.ts'
+import { anyJson, holds, hostileText, markerFields, payloadFields } from '../arbitraries.ts'
 
 const NOW_MS = Date.parse('2026-01-18T12:00:00Z')
 
 // A random marker and a random payload rarely match in several fields, so many get those of this session and agent.
-const MET = {
-  cc_session_id: 's1',
-  agent_id: 'main',
-  agent_type: undefined,
-  wait: { for: 'an answer', count: 1, prompt_id: 'p1' },
-}
-const MEETING = {
-  hook_event_name: 'Stop',
-  session_id: 's1',
-  agent_id: undefined,
-  background_tasks: [{ type: 'subagent', status: 'running' }],
-  prompt_id: 'p1',
-}
+const MET = { cc_session_id: 's1', agent_id: 'main', agent_type: undefined }
+const WAIT = { wait: { for: 'an answer', count: 1, prompt_id: 'p1' } }
+const MEETING = { hook_event_name: 'Stop', session_id: 's1', agent_id: undefined, prompt_id: 'p1' }
+const RUNNING = { background_tasks: [{ type: 'subagent', status: 'running' }] }
 const someOf = (fields: Readonly<Record<string, unknown>>): fc.Arbitrary<Record<string, unknown>> =>
   fc.subarray(Object.entries(fields)).map((kept) => Object.fromEntries(kept))
 
+const markerOf = (...parts: object[]) => parseMarker(JSON.stringify(Object.assign({}, ...parts)))
+const payloadOf = (...parts: object[]) => parsePayload(JSON.stringify(Object.assign({}, ...parts)), 0)
 const anyMarker = fc.oneof(
-  { weight: 3, arbitrary: markerFields.map((fields) => parseMarker(JSON.stringify(fields))) },
-  {
-    weight: 3,
-    arbitrary: fc
-      .tuple(markerFields, someOf(MET))
-      .map((parts) => parseMarker(JSON.stringify(Object.assign({}, ...parts)))),
-  },
+  { weight: 3, arbitrary: markerFields.map((fields) => markerOf(fields)) },
+  { weight: 3, arbitrary: fc.tuple(markerFields, someOf({ ...MET, ...WAIT })).map((parts) => markerOf(...parts)) },
   hostileText.map(parseMarker),
 )
 const anyPayload = fc.oneof(
-  payloadFields.map((fields) => parsePayload(JSON.stringify(fields), 0)),
-  fc.tuple(payloadFields, someOf(MEETING)).map((parts) => parsePayload(JSON.stringify(Object.assign({}, ...parts)), 0)),
+  payloadFields.map((fields) => payloadOf(fields)),
+  fc.tuple(payloadFields, someOf({ ...MEETING, ...RUNNING })).map((parts) => payloadOf(...parts)),
 )
 const anyTimes = fc.record({
   modifiedMs: fc.integer({ min: NOW_MS - 3 * UNOWNED_LIFETIME_MS, max: NOW_MS + HOUR_MS }),
@@ -98,62 +86,23 @@ function waits({ wait }: Marker, prompt: string | undefined, startMs: number): b
 describe('the decision', () => {
   it('is that of the first row that fits', () => {
     const reached = new Set<Ownership>()
-    fc.assert(
-      fc.property(anyMarker, anyTimes, anyStop, (marker, times, stop) => {
-        const ownership = judgeOwnership({ marker, times }, stop)
-        reached.add(ownership)
-        expect(ownership).toBe(rowsThatFit(marker, times, stop)[0])
-      }),
-      { numRuns: 2000 },
-    )
-    expectReached(reached, [
-      'background',
-      'before-session',
-      'bypassed',
-      'expired',
-      'other-agent',
-      'other-session',
-      'owed',
-      'unowned-stop',
-      'waiting',
-    ])
-  })
-
-  it('is the same when it is asked again', () => {
-    fc.assert(
-      fc.property(anyMarker, anyTimes, anyStop, (marker, times, stop) => {
-        const first = judgeOwnership({ marker, times }, stop)
-        expect(judgeOwnership(structuredClone({ marker, times }), structuredClone(stop))).toBe(first)
-      }),
-    )
+    holds(1000)(anyMarker, anyTimes, anyStop, (marker, times, stop) => {
+      const ownership = judgeOwnership({ marker, times }, stop)
+      reached.add(ownership)
+      expect(ownership).toBe(rowsThatFit(marker, times, stop)[0])
+    })
+    const first: Ownership[] = ['background', 'before-session', 'bypassed', 'expired', 'other-agent']
+    expectReached(reached, [...first, 'other-session', 'owed', 'unowned-stop', 'waiting'])
   })
 
   it("never depends on the payload's own stop_hook_active, nor on anything else that it does not know", () => {
-    fc.assert(
-      fc.property(anyMarker, anyTimes, anyStop, payloadFields, anyJson, (marker, times, stop, fields, value) => {
-        const judge = (more: object): Ownership =>
-          judgeOwnership(
-            { marker, times },
-            { ...stop, payload: parsePayload(JSON.stringify({ ...fields, ...more }), 0) },
-          )
-        const plain = judge({ stop_hook_active: undefined })
-        expect(judge({ stop_hook_active: true })).toBe(plain)
-        expect(judge({ stop_hook_active: false })).toBe(plain)
-        expect(judge({ last_assistant_message: value })).toBe(plain)
-      }),
-    )
-  })
-
-  it('a marker with an owner never blocks another agent', () => {
-    fc.assert(
-      fc.property(anyMarker, anyTimes, anyStop, (marker, times, stop) => {
-        if (judgeOwnership({ marker, times }, stop) !== 'owed') return
-        const { payload } = stop
-        if (marker.hostSession !== undefined) expect(payload.session).toBe(marker.hostSession)
-        if (marker.agent !== undefined) expect(payload.agent).toBe(marker.agent)
-        if (marker.hostSession === undefined) expect(payload.event).not.toBe('Stop')
-      }),
-      { numRuns: 1000 },
-    )
+    holds()(anyMarker, anyTimes, anyStop, payloadFields, anyJson, (marker, times, stop, fields, value) => {
+      const judge = (more: object): Ownership =>
+        judgeOwnership({ marker, times }, { ...stop, payload: parsePayload(JSON.stringify({ ...fields, ...more }), 0) })
+      const plain = judge({ stop_hook_active: undefined })
+      expect(judge({ stop_hook_active: true })).toBe(plain)
+      expect(judge({ stop_hook_active: false })).toBe(plain)
+      expect(judge({ last_assistant_message: value })).toBe(plain)
+    })
   })
 })
