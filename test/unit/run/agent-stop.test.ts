@@ -149,10 +149,7 @@ describe('a prompt that the host threw away or the person interrupted', () => {
     ['a step', WORK],
   ])('does not go out again if the run was asked to stop, and nothing is counted: %s', (_what, phase) => {
     const ended = afterStop(requestStop(asked(phase), NOW), ANOTHER)
-    expect(ended).toMatchObject({
-      ...{ command: 'finish', hears: false },
-      state: { outcome: 'stopped', prompts: 1 },
-    })
+    expect(ended).toMatchObject({ ...{ command: 'finish', hears: false }, state: { outcome: 'stopped', prompts: 1 } })
   })
 
   it('counts where something invalid was left, after the person was heard', () => {
