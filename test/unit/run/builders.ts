@@ -42,3 +42,8 @@ export function seeing(more: Partial<Observation> = {}): Observation {
 export function played(start: WorkflowState, ...seen: Partial<Observation>[]): WorkflowState {
   return seen.reduce((state, one) => advance(state, seeing(one)).state, start)
 }
+
+/** The steps in progress, as `step: failed attempts`, with a star if the prompt is out. */
+export function workOf({ inWork }: WorkflowState): string[] {
+  return inWork.map(({ step, attempts, out }) => `${step + 1}: ${attempts}${out ? ' *' : ''}`)
+}
