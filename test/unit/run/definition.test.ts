@@ -18,6 +18,7 @@ import { ready } from '../../property/run/arbitraries.ts'
 import { readSchema } from '../../support/json-schemas.ts'
 
 const PHASE = { id: 'a', prompt: 'p', artifact: 'a.json' }
+const leaving = (id: string, artifact: string) => ({ id, prompt: 'p', artifact })
 /** Takes its steps from the artifact of `PHASE`. */
 const TAKES = { id: 'b', steps: { from: 'a.json', pointer: '' } }
 const CASES = { pass: 'end', fail: 'end', verdict: '/k', cases: { bug: 'end' } }
@@ -91,6 +92,9 @@ describe('the rules of a definition', () => {
   }
   const ONLY_STEPS = { id: 'a', steps: ['x'] }
   const both = (pass: string, fail: string): object => ({ next: { pass, fail, verdict: '' } })
+  const STEPS = { id: 'b', steps: ['x'] }
+  const READER = { id: 'c', prompt: '{{artifact:a}} {{artifact:b}}', artifact: 'c.md' }
+  const below = (artifact: string, other: string) => `0.artifact: ${RULE_TEXT.belowArtifact(artifact, other)}`
   const noField = (name: string): string => RULE_TEXT.placeholder(`step.${name}`)
   const tooWide = RULE_TEXT.patternsTooWide(300, 3)
   it.each([
@@ -129,44 +133,41 @@ describe('the rules of a definition', () => {
   })
 
   it.each([
-    [{ id: 'a', prompt_file: 'p.md', artifact: 'a' }],
-    [{ ...PHASE, steps: ['x'], step_prompt_file: 'p.md' }],
-    [{ ...ONLY_STEPS, step_prompt: 'p' }],
-    [{ id: 'a', artifact: 'a', steps: [] }],
+    ...[
+      { id: 'a', prompt_file: 'p.md', artifact: 'a' },
+      { ...PHASE, steps: ['x'], step_prompt_file: 'p.md' },
+    ],
+    ...[
+      { id: 'a', artifact: 'a', steps: [] },
+      { ...ONLY_STEPS, step_prompt: 'p' },
+    ],
   ])('%j has no fault', (phase) => {
     expect(faultsOf(phase)).toEqual([])
   })
 
-  it('ids and artifacts that differ only in case count as the same', () => {
-    expect(faultsOf(PHASE, { ...PHASE, id: 'A', artifact: 'A.json' })).toEqual([
-      'phases.1.id: another phase has the id "A" (upper and lower case count as the same)',
-      'phases.1.artifact: another phase has the artifact "A.json": its file would count as this phase\'s',
-    ])
-  })
-
-  it('artifacts that only their capitals make equal are two', () => {
-    expect(faultsOf({ ...PHASE, artifact: 'Straße.md' }, { ...PHASE, id: 'b', artifact: 'strasse.md' })).toEqual([])
-  })
-
-  it('a prompt may name the artifact of another phase, if that phase has one', () => {
-    const reader = { id: 'c', prompt: '{{artifact:a}} {{artifact:b}}', artifact: 'c.md' }
-    expect(faultsOf(PHASE, { id: 'b', steps: ['x'] }, reader)).toEqual([
-      'phases.2.prompt: {{artifact:b}} does not name a phase that has an artifact',
-    ])
-  })
-
-  it.each([
-    [['Out/x/b.txt', 'out', 'outer/b.txt'], '"Out/x/b.txt" would lie below "Out"'],
-    [['out/x/b.txt', 'out/x'], '"out/x/b.txt" would lie below "out/x"'],
-  ])('no artifact lies below another, in any order and case: %j', (artifacts, fault) => {
-    const phases = artifacts.map((artifact, at) => ({ id: `p${at}`, prompt: 'p', artifact }))
-    expect(faultsOf(...phases)).toEqual([`phases.0.artifact: ${fault}, which is a file: the artifact of another phase`])
+  it.each<[string, object[], string[]]>([
+    ['an id that differs only in case', [PHASE, leaving('A', 'b')], [`1.id: ${RULE_TEXT.twin('A')}`]],
+    [
+      'an artifact of the same name',
+      [PHASE, leaving('b', 'A.json')],
+      [`1.artifact: ${RULE_TEXT.twinArtifact('A.json')}`],
+    ],
+    ['artifacts that only their capitals make equal', [leaving('a', 'Straße.md'), leaving('b', 'strasse.md')], []],
+    [
+      'the artifact of a phase without one',
+      [PHASE, STEPS, READER],
+      [`2.prompt: ${RULE_TEXT.placeholder('artifact:b')}`],
+    ],
+    ['an artifact below another', leavingAll('Out/x/b.txt', 'out', 'outer/b.txt'), [below('Out/x/b.txt', 'Out')]],
+    ['an artifact in the folder of another', leavingAll('out/x/b.txt', 'out/x'), [below('out/x/b.txt', 'out/x')]],
+  ])('hold for all phases together: %s', (_what, phases, faults) => {
+    expect(faultsOf(...phases)).toEqual(faults.map((fault) => `phases.${fault}`))
   })
 })
 
-/** The warning about a phase without a way to the end. */
-const ENDLESS = (at: string, id: string): string =>
-  `${at}.next: no path leads from phase "${id}" to "end": the run can only fail, when a phase has used up its visits`
+/** Phases that leave these artifacts. */
+const leavingAll = (...artifacts: string[]) => artifacts.map((artifact, at) => leaving(`p${at}`, artifact))
+const endless = (at: number, id: string): string => `${at}.next: ${RULE_TEXT.endless(id)}`
 
 describe('a definition with faults of shape and of sense', () => {
   const check = (value: unknown): { faults: string[]; warnings: string[] } => {
@@ -176,9 +177,6 @@ describe('a definition with faults of shape and of sense', () => {
       warnings: warnings.map(({ path, detail }) => `${path.join('.')}: ${detail}`),
     }
   }
-
-  /** The warnings about these phases. */
-  const warnings = (...phases: object[]): string[] => check({ name: 'x', phases }).warnings
 
   const BOTH = [
     { ...PHASE, gate: 'loose', next: 'nowhere', foo: 1 },
@@ -258,85 +256,68 @@ describe('a definition with faults of shape and of sense', () => {
     expect(checkDefinition(value).file).toBeUndefined()
   })
 
-  it('gets the warnings that no fault makes doubtful', () => {
-    const loop = { ...PHASE, next: 'a' }
-    const takes = { id: 'b', steps: { from: 'z.json', pointer: '' } }
-    expect(warnings(loop, takes)).toEqual([
-      'phases.0.id: phase "a" is on a loop without max_visits: 3 is assumed',
-      ENDLESS('phases.0', 'a'),
-      'phases.1.id: phase "b" cannot be reached',
-      'phases.1.steps.from: no phase has the artifact "z.json"',
-    ])
-    // A fault elsewhere changes no warning. A fault that hides the graph leaves only the warnings that do not need it.
-    expect(warnings({ ...loop, artifact: '../x' }, takes)).toHaveLength(4)
-    expect(warnings({ ...loop, next: 'nowhere' }, takes)).toEqual([
-      'phases.1.steps.from: no phase has the artifact "z.json"',
-    ])
-    // With a wrong shape there are no warnings.
-    expect(warnings({ ...loop, gate: 'loose' }, takes)).toEqual([])
-  })
-
-  it('gets no warnings about a graph that a fault hides: an unknown target, a wrong id, two equal ids', () => {
-    const B = { ...PHASE, id: 'b', artifact: 'b' }
-    const C = { ...PHASE, id: 'c', artifact: 'c' }
-    expect(warnings({ ...PHASE, next: { pass: 'c', fail: 'c', verdict: '/ok' } }, B, C)).toHaveLength(1)
-    expect(warnings({ ...PHASE, next: { pass: 'c', fail: 'd', verdict: '/ok' } }, B, C)).toEqual([])
-    expect(warnings({ ...PHASE, next: 'c' }, { ...B, id: '5' }, C)).toEqual([])
-    expect(warnings({ ...PHASE, next: 'end' }, { ...B, id: 'A' }, C)).toEqual([])
-  })
-
-  it('gets warnings about long loops as about short ones', () => {
-    const chain = ['a', 'b', 'c', 'd'].map((id) => ({ id, prompt: 'p', artifact: id }))
-    expect(warnings(...chain)).toEqual([])
-    const back = { pass: 'end', fail: 'b', verdict: '/ok' }
-    expect(warnings(...chain.slice(0, 3), { ...chain[3], next: back })).toEqual(
-      ['b', 'c', 'd'].map((id, at) => `phases.${at + 1}.id: ${RULE_TEXT.unbounded(id)}`),
-    )
-  })
-
-  it('gets one warning about each loop without a way to the end', () => {
-    const to = (id: string, next: unknown): object => ({ id, prompt: 'p', artifact: id, max_visits: 2, next })
-    const judged = (pass: string, fail: string) => ({ pass, fail, verdict: '/ok' })
-    expect(warnings(to('a', 'b'), to('b', 'a'))).toEqual([ENDLESS('phases.0', 'a')])
-    expect(warnings(to('a', 'b'), to('b', judged('end', 'a')))).toEqual([])
-    expect(warnings(to('a', 'b'), to('b', judged('a', 'end')))).toEqual([])
-    // The first phase has a way to the end, and one into each of two loops.
-    const loops = [to('d', 'e'), to('e', 'd'), to('f', 'f')]
-    const first = [to('a', judged('b', 'c')), to('b', judged('end', 'd')), to('c', judged('b', 'f'))]
-    expect(warnings(...first, ...loops)).toEqual([ENDLESS('phases.3', 'd'), ENDLESS('phases.5', 'f')])
-    // A loop that no path leads to has its own warning.
-    expect(warnings(to('a', 'end'), to('b', 'b'))).toEqual(['phases.1.id: phase "b" cannot be reached'])
-  })
-
-  it('gets a warning about artifacts whose names differ only by Unicode form', () => {
-    const named = (...artifacts: string[]): string[] =>
-      warnings(...artifacts.map((artifact, at) => ({ id: `p${at}`, prompt: 'p', artifact })))
-    const [composed, decomposed] = ['\u00fcber.md', 'u\u0308ber.md']
-    expect(named(composed, decomposed)).toEqual([`phases.1.artifact: ${RULE_TEXT.otherForm(decomposed)}`])
-    expect(named(composed, 'uber.md')).toEqual([])
-    // Two equal names are a fault, and need no warning.
-    expect(named(composed, composed)).toEqual([])
-  })
-
-  it('gets a warning about steps from the artifact of a later phase', () => {
-    expect(warnings(TAKES, PHASE)).toEqual(['phases.0.steps.from: no phase before "b" has the artifact "a.json"'])
-    expect(warnings({ ...TAKES, steps: { from: 'a.json', checklist: true } }, PHASE)).toEqual([
-      'phases.0.steps.from: no phase before "b" has the artifact "a.json"',
-    ])
-    expect(warnings(LISTS, TAKES)).toEqual([])
-    expect(warnings({ ...TAKES, max_visits: 2 }, { ...LISTS, next: 'b', max_visits: 2 })).toEqual([
-      ENDLESS('phases.0', 'b'),
-    ])
-    // That two phases have the artifact is a fault, but not that one of them comes later.
-    expect(warnings(LISTS, TAKES, { ...LISTS, id: 'c' })).toEqual([])
-  })
-
-  it.each([
-    ['none', undefined],
-    ['only JSON', { json: true }],
-  ])('gets a warning about steps from an artifact with this check: %s', (_for, made) => {
-    const { warnings } = check({ name: 'x', phases: [{ ...PHASE, ...(made && { check: made }) }, TAKES] })
-    expect(warnings).toEqual([expect.stringMatching(/^phases\.1\.steps\.from: .*"a\.json" has no check\.json_schema/)])
+  const LOOP = { ...PHASE, next: 'a' }
+  const UNMADE = { id: 'b', steps: { from: 'z.json', pointer: '' } }
+  const unmade = `1.steps.from: ${RULE_TEXT.unmade('z.json')}`
+  const both = [`0.id: ${RULE_TEXT.unbounded('a')}`, endless(0, 'a'), `1.id: ${RULE_TEXT.unreachable('b')}`, unmade]
+  const [B, C] = [leaving('b', 'b'), leaving('c', 'c')]
+  const way = (pass: string, fail: string) => ({ pass, fail, verdict: '/ok' })
+  const to = (id: string, next: unknown): object => ({ ...leaving(id, id), max_visits: 2, next })
+  const CHAIN = ['a', 'b', 'c'].map((id) => leaving(id, id))
+  const unbounded = ['b', 'c', 'd'].map((id, at) => `${at + 1}.id: ${RULE_TEXT.unbounded(id)}`)
+  const [composed, decomposed] = ['\u00fcber.md', 'u\u0308ber.md']
+  const later = `0.steps.from: ${RULE_TEXT.madeLater('a.json', 'b')}`
+  const unlisted = `1.steps.from: ${RULE_TEXT.unlisted('a.json')}`
+  it.each<[string, object[], string[]]>([
+    ['an endless loop, and a phase that no path leads to, with steps that no phase lists', [LOOP, UNMADE], both],
+    ['the same although another field is wrong', [{ ...LOOP, artifact: '../x' }, UNMADE], both],
+    ['only what needs no graph, if that is hidden', [{ ...LOOP, next: 'nowhere' }, UNMADE], [unmade]],
+    ['nothing, if the shape is wrong', [{ ...LOOP, gate: 'loose' }, UNMADE], []],
+    ['a phase that is passed over', [{ ...PHASE, next: way('c', 'c') }, B, C], [`1.id: ${RULE_TEXT.unreachable('b')}`]],
+    ['nothing, if a target is unknown', [{ ...PHASE, next: way('c', 'd') }, B, C], []],
+    ['nothing, if an id is wrong', [{ ...PHASE, next: 'c' }, { ...B, id: '5' }, C], []],
+    ['nothing, if two ids are equal', [{ ...PHASE, next: 'end' }, { ...B, id: 'A' }, C], []],
+    ['no loop in a chain', [...CHAIN, leaving('d', 'd')], []],
+    ['each phase of a long loop', [...CHAIN, { ...leaving('d', 'd'), next: way('end', 'b') }], unbounded],
+    ['one loop without a way to the end', [to('a', 'b'), to('b', 'a')], [endless(0, 'a')]],
+    ['no loop that a passing verdict ends', [to('a', 'b'), to('b', way('end', 'a'))], []],
+    ['no loop that a failing verdict ends', [to('a', 'b'), to('b', way('a', 'end'))], []],
+    [
+      'each of two such loops, although the first phase has a way to the end',
+      [
+        ...[to('a', way('b', 'c')), to('b', way('end', 'd')), to('c', way('b', 'f'))],
+        ...[to('d', 'e'), to('e', 'd'), to('f', 'f')],
+      ],
+      [endless(3, 'd'), endless(5, 'f')],
+    ],
+    ['only once a loop that no path leads to', [to('a', 'end'), to('b', 'b')], [`1.id: ${RULE_TEXT.unreachable('b')}`]],
+    [
+      'names in two Unicode forms',
+      leavingAll(composed, decomposed),
+      [`1.artifact: ${RULE_TEXT.otherForm(decomposed)}`],
+    ],
+    ['no names that differ otherwise', leavingAll(composed, 'uber.md'), []],
+    ['no equal names, which are a fault', leavingAll(composed, composed), []],
+    ['steps from the artifact of a later phase', [TAKES, PHASE], [later]],
+    [
+      'tasks from the artifact of a later phase',
+      [{ ...TAKES, steps: { from: 'a.json', checklist: true } }, PHASE],
+      [later],
+    ],
+    ['no steps from an artifact with a schema', [LISTS, TAKES], []],
+    [
+      'no such steps in a loop',
+      [
+        { ...TAKES, max_visits: 2 },
+        { ...LISTS, next: 'b', max_visits: 2 },
+      ],
+      [endless(0, 'b')],
+    ],
+    ['no later phase, if two phases have the artifact', [LISTS, TAKES, { ...LISTS, id: 'c' }], []],
+    ['steps from an artifact without a check', [PHASE, TAKES], [unlisted]],
+    ['steps from an artifact that is only JSON', [{ ...PHASE, check: { json: true } }, TAKES], [unlisted]],
+  ])('gets warnings about %s', (_what, phases, warnings) => {
+    expect(check({ name: 'x', phases }).warnings).toEqual(warnings.map((warning) => `phases.${warning}`))
   })
 })
 
@@ -396,12 +377,8 @@ describe('a snapshot', () => {
   it('has every default filled in', () => {
     const [first, second] = phasesOf(...TWO)
     expect(first).toMatchObject({ gate: 'strict', max_attempts: 3, max_visits: 1, next: { pass: 'b', fail: 'b' } })
-    expect(second).toMatchObject({
-      steps: ['s', { t: 1 }],
-      max_step_attempts: 3,
-      on_exhausted: 'skip',
-      next: { pass: 'end' },
-    })
+    const steps = { steps: ['s', { t: 1 }], max_step_attempts: 3, on_exhausted: 'skip' }
+    expect(second).toMatchObject({ ...steps, next: { pass: 'end' } })
     expect(phasesOf({ ...PHASE, gate: 'advisory', next: 'a' })[0]).toMatchObject({ max_attempts: 1, max_visits: 3 })
   })
 
@@ -411,10 +388,8 @@ describe('a snapshot', () => {
       ...{ max_visits: 4, next: { verdict: '/ok', fail: 'end', pass: 'end' }, max_attempts: 5, gate: 'advisory' },
       ...{ check: { json_schema: true, json: true, min_bytes: 2 }, artifact: 'a.json', prompt: 'p', id: 'a' },
     })
-    const [check, next] = [
-      { min_bytes: 2, json: true, json_schema: true },
-      { pass: 'end', fail: 'end', verdict: '/ok' },
-    ]
+    const check = { min_bytes: 2, json: true, json_schema: true }
+    const next = { pass: 'end', fail: 'end', verdict: '/ok' }
     expect(JSON.stringify(phase)).toBe(
       JSON.stringify({
         ...{ id: 'a', prompt: 'p', artifact: 'a.json', check, gate: 'advisory', max_attempts: 5, next, max_visits: 4 },
@@ -442,15 +417,12 @@ describe('a snapshot', () => {
   it('is read as it was written', () => {
     const check = { run: 'make', files: ['src/**'], min_bytes: 2, json: true, json_schema: { type: 'object' } }
     const steps = { from: 'a.json', pointer: '/steps' }
-    const { definition } = ready({
-      name: 'x',
-      phases: [
-        { ...PHASE, check },
-        { id: 'b', artifact: 'b', steps },
-      ],
-    })
-    expect(definition.phases[1]?.check).toEqual({})
-    expect(definition.phases[1]?.steps).toEqual({ kind: 'from', artifact: 'a.json', pointer: '/steps' })
+    const taking = { id: 'b', artifact: 'b', steps }
+    const [first, second] = ready({ name: 'x', phases: [{ ...PHASE, check }, taking] }).definition.phases
+    const { min_bytes: minBytes, json_schema: jsonSchema, ...same } = check
+    expect(first.check).toEqual({ ...same, minBytes, jsonSchema })
+    expect(second?.check).toEqual({})
+    expect(second?.steps).toEqual({ kind: 'from', artifact: 'a.json', pointer: '/steps' })
   })
 
   it.each([
@@ -483,10 +455,9 @@ describe('a snapshot', () => {
   })
 
   it('of the maximum number of phases is read, but not of more', () => {
-    const many = (count: number): unknown => {
-      const [phase] = phasesOf({ ...PHASE, next: 'end' })
-      return { name: 'x', phases: Array.from({ length: count }, (_, index) => ({ ...phase, id: `p${index}` })) }
-    }
+    const [phase] = phasesOf({ ...PHASE, next: 'end' })
+    const all = (count: number) => Array.from({ length: count }, (_, at) => ({ ...phase, id: `p${at}` }))
+    const many = (count: number): unknown => ({ name: 'x', phases: all(count) })
     expect(readDefinition(many(MAX_PHASES))?.phases).toHaveLength(MAX_PHASES)
     expect(readDefinition(many(MAX_PHASES + 1))).toBeUndefined()
   })
@@ -503,8 +474,6 @@ describe('a snapshot', () => {
 })
 
 describe('the maximum number of prompts', () => {
-  const boundOf = (...phases: object[]): number => promptBound(ready({ name: 'x', phases }).definition)
-
   // In each visit three prompts may go out again.
   it.each([
     ['the attempts at an artifact', [{ ...PHASE, max_attempts: 4 }], 4 + 3],
@@ -514,28 +483,19 @@ describe('the maximum number of prompts', () => {
     ['every phase', [PHASE, { ...PHASE, id: 'b', artifact: 'b', max_attempts: 5 }], 8 + 2 * 3],
     ['unknown steps as the maximum', [PHASE, { ...TAKES, max_step_attempts: 2 }], 3 + MAX_PHASE_STEPS * 2 + 2 * 3],
   ])('counts %s', (_what, phases, bound) => {
-    expect(boundOf(...phases)).toBe(bound)
+    expect(promptBound(ready({ name: 'x', phases }).definition)).toBe(bound)
   })
 })
 
 describe('a diagram', () => {
   it('shows edges, verdicts and steps, and escapes the names in labels', () => {
-    const { definition } = ready({
-      name: 'x',
-      phases: [
-        { ...PHASE, artifact: 'a];b.json', next: { pass: 'end', fail: 'b', verdict: '' }, max_visits: 2 },
-        { id: 'b', steps: ['s'], next: 'a', max_visits: 2 },
-      ],
-    })
+    const next = { pass: 'end', fail: 'b', verdict: '' }
+    const first = { ...PHASE, artifact: 'a];b.json', next, max_visits: 2 }
+    const second = { id: 'b', steps: ['s'], next: 'a', max_visits: 2 }
+    const { definition } = ready({ name: 'x', phases: [first, second] })
     expect(mermaidLines(definition)).toEqual([
-      'flowchart TD',
-      '  start(( )) --> p_a',
-      '  p_a["a<br/>a#93;#59;b.json"]',
-      '  p_a -- pass --> finish',
-      '  p_a -- fail --> p_b',
-      '  p_b["b<br/>1 step"]',
-      '  p_b --> p_a',
-      '  finish(("end"))',
+      ...['flowchart TD', '  start(( )) --> p_a', '  p_a["a<br/>a#93;#59;b.json"]', '  p_a -- pass --> finish'],
+      ...['  p_a -- fail --> p_b', '  p_b["b<br/>1 step"]', '  p_b --> p_a', '  finish(("end"))'],
     ])
   })
 
