@@ -70,8 +70,9 @@ describe('a definition', () => {
     expect(faultsOf(value)[0]?.slice(0, fault.length)).toBe(fault)
   })
 
+  const inputs = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`i${at}`, {}]))
+
   it('may have 50 inputs at most', () => {
-    const inputs = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`i${at}`, {}]))
     expect(ready({ name: 'x', inputs: inputs(50), phases: [A] }).definition.inputs.size).toBe(50)
     expect(faultsOf({ inputs: inputs(51), phases: [A] })).toEqual(['inputs: at most 50 inputs are allowed'])
   })
@@ -84,12 +85,12 @@ describe('a definition', () => {
     const steps = [{ name: 'x', agent: 'g', model: 'm' }, 'y']
     const phase = { ...FIX, steps, step_prompt: '{{step.name}} {{input.issue}}', parallel: 2, approve: true }
     const taken = { id: 'c', steps: { from: 'tasks.md', checklist: true }, step_prompt: '{{step.any}}' }
-    const inputs = {
+    const given = {
       issue: { required: true, description: 'its number' },
       flag: { default: true },
       count: { default: 3 },
     }
-    const all = { inputs, max_prompts: 9, max_minutes: 60, phases: [TRIAGE, phase, taken] }
+    const all = { inputs: given, max_prompts: 9, max_minutes: 60, phases: [TRIAGE, phase, taken] }
     const checked = checkDefinition({ name: 'x', ...all })
     expect(checked).toMatchObject({ faults: [], warnings: [] })
     const { definition } = ready({ name: 'x', ...all })
@@ -105,7 +106,7 @@ describe('a definition', () => {
   it.each([
     ['inputs that are a list', { inputs: [] }],
     ['an input that is a text', { inputs: { x: 'y' } }],
-    ['more inputs than allowed', { inputs: Object.fromEntries(Array.from({ length: 51 }, (_, at) => [`i${at}`, {}])) }],
+    ['more inputs than allowed', { inputs: inputs(51) }],
     ['a budget that is a text', { max_prompts: '3' }],
   ])('of a snapshot with %s cannot be read', (_what, wrong) => {
     const snapshot = { ...(ready({ name: 'x', phases: [A] }).definition.snapshot as object) }
@@ -116,23 +117,20 @@ describe('a definition', () => {
   it('shows its ways, its steps at once and its approvals in the diagram', () => {
     const steps = { ...FIX, steps: ['x'], parallel: 4, approve: true }
     const lines = mermaidLines(ready({ name: 'x', phases: [triage({ default: 'triage' }), steps] }).definition)
-    const ways = ['"bug" --> p_fix', '"idea" --> finish', '"any other" --> p_triage'].map(
-      (way) => `  p_triage -- ${way}`,
-    )
+    const ways = ['"bug" --> p_fix', '"idea" --> finish', '"any other" --> p_triage']
     const fix = '  p_fix["fix<br/>fix.md<br/>1 step<br/>4 at once<br/>needs approval"]'
-    expect(lines).toEqual(expect.arrayContaining([...ways, fix]))
+    expect(lines).toEqual(expect.arrayContaining([...ways.map((way) => `  p_triage -- ${way}`), fix]))
     expect(mermaidLines(ready({ name: 'x', phases: [TRIAGE, FIX] }).definition)).not.toContain('any other')
   })
 })
 
 describe('cases', () => {
-  const seen = (verdict: string): Partial<Observation> => ({
-    artifact: { kind: 'valid', verdict, reason: 'it crashes' },
-  })
+  const reason = 'it crashes'
+  const seen = (verdict: string): Partial<Observation> => ({ artifact: { kind: 'valid', verdict, reason } })
 
   it("lead on by their verdict, which the next phase's prompt contains", () => {
     const fixing = played(begin(TRIAGE, FIX), {}, seen('bug'))
-    expect(fixing).toMatchObject({ phase: 'fix', ledBy: { phase: 'triage', verdict: 'bug', reason: 'it crashes' } })
+    expect(fixing).toMatchObject({ phase: 'fix', ledBy: { phase: 'triage', verdict: 'bug', reason } })
     expect(fixing.history.at(-2)).toMatchObject({ event: 'pass', verdict: 'bug', detail: 'it crashes' })
     expect(duePrompt(fixing, PLACE).prompt).toContain('the phase "triage", whose verdict was "bug":\nit crashes')
     expect(played(begin(TRIAGE, FIX), {}, seen('idea'))).toMatchObject({ outcome: 'completed' })
@@ -147,27 +145,18 @@ describe('cases', () => {
   it('have a default for any other verdict, and for none where the phase is advisory', () => {
     expect(played(begin(triage({ default: 'fix' }), FIX), {}, seen('typo'))).toMatchObject({ phase: 'fix' })
     const advisory = { ...triage({ default: 'fix', cases: { fail: 'end', bug: 'end' } }), gate: 'advisory' }
-    expect(played(begin(advisory, FIX), {}, {})).toMatchObject({
-      ...{ phase: 'fix', skips: 1, ledBy: { phase: 'triage', verdict: undefined, reason: undefined } },
-    })
+    const ledBy = { phase: 'triage', verdict: undefined, reason: undefined }
+    expect(played(begin(advisory, FIX), {}, {})).toMatchObject({ phase: 'fix', skips: 1, ledBy })
   })
 
   it.each([
-    [{ bug: 'x' }, undefined, 'bug', 'bug'],
-    [{ true: 'x', 3: 'x' }, undefined, true, 'true'],
-    [{ true: 'x', 3: 'x' }, undefined, 3, '3'],
-    [{ bug: 'x' }, undefined, 'toString', undefined],
-    [{ bug: 'x' }, undefined, null, undefined],
-    [{ bug: 'x' }, 'x', ['bug'], undefined],
-    [{ bug: 'x' }, 'x', 'y'.repeat(100), 'y'.repeat(60)],
-    [undefined, undefined, true, 'pass'],
-    [undefined, undefined, 'pass', 'pass'],
-    [undefined, undefined, false, 'fail'],
-    [undefined, undefined, 'fail', 'fail'],
-    [undefined, undefined, 'bug', undefined],
-  ])('%j with the default %s: the value %j is the verdict %s', (cases, otherwise, value, verdict) => {
+    [{ bug: 'x' }, undefined, ['bug', 'toString', null], ['bug', undefined, undefined]],
+    [{ true: 'x', 3: 'x' }, undefined, [true, 3], ['true', '3']],
+    [{ bug: 'x' }, 'x', [['bug'], 'y'.repeat(100)], [undefined, 'y'.repeat(60)]],
+    [undefined, undefined, [true, 'pass', false, 'fail', 'bug'], ['pass', 'pass', 'fail', 'fail', undefined]],
+  ])('%j with the default %s: the values %j are the verdicts %j', (cases, otherwise, values, verdicts) => {
     const next = { pass: 'end', fail: 'end', verdict: '/k', reason: undefined, cases, otherwise }
-    expect(verdictOf(next, value)).toBe(verdict)
+    expect(values.map((value) => verdictOf(next, value))).toEqual(verdicts)
   })
 
   it('are listed in the prompt', () => {
@@ -200,23 +189,18 @@ describe('inputs', () => {
     [[['issue', 'x'.repeat(5001)]], { problem: 'too-long', name: 'issue' }],
     [[], { problem: 'missing', name: 'issue' }],
   ] as const)('%j are refused', (given, args) => {
-    expect(() => inputValues(definition, given)).toThrowError(
-      expect.objectContaining({ code: 'workflow-input', args: expect.objectContaining(args) }),
-    )
+    const error = expect.objectContaining({ code: 'workflow-input', args: expect.objectContaining(args) })
+    expect(() => inputValues(definition, given)).toThrowError(error)
   })
 })
 
-describe('a prompt', () => {
-  it('that is too long loses the end of its template, and never the file that decides', () => {
-    const state = begin({ id: 'a', prompt: '{{verdict}} '.repeat(4000), artifact: 'a.md' })
-    const long = { ...state, ledBy: { phase: 'b', verdict: undefined, reason: 'because '.repeat(200) } }
-
-    const { prompt } = duePrompt(long, PLACE)
-
-    expect(prompt).toHaveLength(60_000)
-    expect(prompt).toContain(`Write the result of this phase to the file ${PLACE.folder}/a.md`)
-    expect(prompt).toMatch(/once that file is valid\.$/)
-  })
+it('a prompt that is too long loses the end of its template, and never the file that decides', () => {
+  const state = begin({ id: 'a', prompt: '{{verdict}} '.repeat(4000), artifact: 'a.md' })
+  const ledBy = { phase: 'b', verdict: undefined, reason: 'because '.repeat(200) }
+  const { prompt } = duePrompt({ ...state, ledBy }, PLACE)
+  expect(prompt).toHaveLength(60_000)
+  expect(prompt).toContain(`Write the result of this phase to the file ${PLACE.folder}/a.md`)
+  expect(prompt).toMatch(/once that file is valid\.$/)
 })
 
 describe('a budget', () => {
@@ -323,12 +307,10 @@ describe('a step', () => {
 })
 
 describe('a simulation', () => {
-  const script = (more: Partial<Script> = {}): Script => ({
-    ...{ failures: new Map(), cases: new Map(), steps: new Map() },
-    ...more,
-  })
-  const walk = (definition: object, more: Partial<Script> = {}) => {
-    const { prompts, state, history } = simulate(ready(definition).definition, script(more), PLACE, {})
+  const script: Script = { failures: new Map(), cases: new Map(), steps: new Map() }
+  const walk = (phases: object[], more: Partial<Script> = {}) => {
+    const { definition } = ready({ name: 'x', phases })
+    const { prompts, state, history } = simulate(definition, { ...script, ...more }, PLACE, {})
     const path = history.flatMap(({ event, phase }) => (event === 'enter' ? [phase] : []))
     return { path, prompts: prompts.map(({ phase, attempt, batch }) => `${phase} ${batch?.length ?? attempt}`), state }
   }
@@ -336,18 +318,18 @@ describe('a simulation', () => {
   it('lets the first attempts fail that the script names: by a verdict, without an artifact, or in a step', () => {
     const next = { pass: 'end', fail: 'fix', verdict: '/ok' }
     const check = { id: 'check', prompt: 'p', artifact: 'c.json', next, max_visits: 3 }
-    const loop = { name: 'x', phases: [check, { ...FIX, next: 'check', max_visits: 3 }] }
+    const loop = [check, { ...FIX, next: 'check', max_visits: 3 }]
     expect(walk(loop, { failures: new Map(Object.entries({ check: 1, fix: 1 })) })).toMatchObject({
       path: ['check', 'fix', 'check'],
       prompts: ['check 1', 'fix 1', 'fix 2', 'check 1'],
       state: { outcome: 'completed' },
     })
-    const steps = { name: 'x', phases: [{ id: 's', steps: ['x', 'y'], parallel: 2 }] }
+    const steps = [{ id: 's', steps: ['x', 'y'], parallel: 2 }]
     expect(walk(steps, { failures: new Map([['s/2', 2]]) })).toMatchObject({ prompts: ['s 2', 's 2', 's 3'] })
   })
 
   it('takes the first case, or the one that the script names', () => {
-    const flow = { name: 'x', phases: [triage({ cases: { idea: 'end', bug: 'fix' } }), FIX] }
+    const flow = [triage({ cases: { idea: 'end', bug: 'fix' } }), FIX]
     expect(walk(flow).path).toEqual(['triage'])
     expect(walk(flow, { cases: new Map([['triage', 'bug']]) }).path).toEqual(['triage', 'fix'])
     expect(walk(flow, { failures: new Map([['triage', 9]]) }).state).toMatchObject({ outcome: 'stalled' })
@@ -355,19 +337,17 @@ describe('a simulation', () => {
 
   it('takes steps from files that exist, also from checklists, and stalls without a file that a phase should have made', () => {
     const tasks = { id: 't', steps: { from: 'tasks.md', checklist: true }, step_prompt: '{{step}}' }
-    expect(walk({ name: 'x', phases: [tasks] }).prompts).toHaveLength(3)
-    expect(walk({ name: 'x', phases: [tasks] }, { steps: new Map([['t', 1]]) }).prompts).toEqual(['t 1'])
+    expect(walk([tasks]).prompts).toHaveLength(3)
+    expect(walk([tasks], { steps: new Map([['t', 1]]) }).prompts).toEqual(['t 1'])
     const plan = { id: 'plan', gate: 'advisory', prompt: 'p', artifact: 'tasks.md' }
-    expect(walk({ name: 'x', phases: [plan, tasks] }, { failures: new Map([['plan', 1]]) }).state).toMatchObject({
-      outcome: 'stalled',
-      why: expect.stringContaining('tasks.md, which lists the steps, is missing'),
-    })
+    const stalled = walk([plan, tasks], { failures: new Map([['plan', 1]]) }).state
+    expect(stalled).toMatchObject({ outcome: 'stalled', why: WORKFLOW_TEXT.noStepsFile('tasks.md') })
   })
 
   it('gives approvals at once, and keeps the whole history', () => {
     const some = { prompt: 'p', approve: true }
     const phases = Array.from({ length: 60 }, (_, at) => ({ ...some, id: `p${at}`, artifact: `${at}.md` }))
-    const { state, history } = simulate(ready({ name: 'x', phases }).definition, script(), PLACE, {})
+    const { state, history } = simulate(ready({ name: 'x', phases }).definition, script, PLACE, {})
     expect(state.outcome).toBe('completed')
     expect(history.map(({ n }) => n)).toEqual(Array.from({ length: state.sequence }, (_, at) => at + 1))
     expect(history.filter(({ event }) => event === 'approved')).toHaveLength(60)
@@ -375,7 +355,7 @@ describe('a simulation', () => {
 
   it('ends after the maximum number of prompts', () => {
     const { definition } = ready({ name: 'x', phases: [{ id: 'a', steps: ['x', 'y', 'z'] }] })
-    const { prompts, state } = simulate(definition, script(), PLACE, {}, 2)
+    const { prompts, state } = simulate(definition, script, PLACE, {}, 2)
     expect([prompts.length, state.active]).toEqual([2, true])
   })
 })
