@@ -10,6 +10,11 @@ export type Sentences<Catalogue> = {
 // biome-ignore lint/suspicious/noExplicitAny: only `any` stands for every function, and it is used nowhere else.
 type Says = (...given: any[]) => string | readonly string[]
 
+/** The arguments of each form of a sentence, on one line. */
+export function forms<Given extends readonly unknown[]>(...given: Given[]): Given[] {
+  return given
+}
+
 /** Compares a whole catalogue with its snapshot, which a person reads when a sentence changes. */
 export function itSays<Catalogue extends object>(catalogue: Catalogue, given: Sentences<Catalogue>): void {
   it('is as its snapshot', () => {

@@ -1,6 +1,6 @@
 import { describe } from 'vitest'
 import * as messages from '../../../src/done/done-rules.ts'
-import { itSays } from '../sentences.ts'
+import { forms, itSays } from '../sentences.ts'
 
 const { DONE_REASON, RULES_TEXT, askedOften, doneAtStart, doneNotJudged, searchEnded } = messages
 
@@ -9,10 +9,7 @@ describe('what a person is told of a definition of done', () => {
     { askedOften, doneAtStart, doneNotJudged, searchEnded },
     {
       askedOften: [[3]],
-      doneAtStart: [
-        ['untrusted', 'postflight trust'],
-        ['changed', 'postflight trust'],
-      ],
+      doneAtStart: forms(['untrusted', 'postflight trust'], ['changed', 'postflight trust']),
       doneNotJudged: [['/project/a\nb', 'EACCES\n']],
       searchEnded: [[`src/**\n${'x'.repeat(200)}`, 100_000, 2]],
     },
@@ -21,10 +18,7 @@ describe('what a person is told of a definition of done', () => {
 
 describe('the reason of a stop that a definition of done blocks', () => {
   itSays(DONE_REASON, {
-    rule: [
-      ['src/**', ['src/a.ts', 'src/b\n.ts'], true],
-      ['src/**', [], false],
-    ],
+    rule: forms(['src/**', ['src/a.ts', 'src/b\n.ts'], true], ['src/**', [], false]),
     more: [[1], [2]],
     notYours: [['postflight wait done --for']],
   })

@@ -16,26 +16,26 @@ import { locationInRun, reminderText } from '../../../src/opencode-hooks/phase-r
 import { begin } from '../run/builders.ts'
 
 const directory = '/nowhere'
+const CALL = { sessionID: 's', callID: 'c' }
 
 describe('the hooks of several parts', () => {
   it('act one after another in their order, and events reach all of them at once', async () => {
     const said: string[] = []
+    const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
     const part = (name: string, pauseMs: number): Hooks => ({
       async event() {
         said.push(`${name} began`)
-        await new Promise((resolve) => setTimeout(resolve, pauseMs))
+        await pause(pauseMs)
         said.push(`${name} ended`)
       },
       async 'chat.message'() {
-        await new Promise((resolve) => setTimeout(resolve, pauseMs))
+        await pause(pauseMs)
         said.push(name)
       },
     })
     const hooks = composeHooks([part('one', 20), {}, part('two', 1)])
-
     await hooks.event?.({ event: { type: 'x' } })
     await hooks['chat.message']?.({}, {} as never)
-
     expect(said).toEqual(['one began', 'two began', 'two ended', 'one ended', 'one', 'two'])
     expect(Object.keys(hooks).sort()).toEqual(['chat.message', 'event', 'tool'])
   })
@@ -47,31 +47,26 @@ describe('the hooks of several parts', () => {
       { 'tool.execute.before': () => Promise.reject(new RefusedCall('no')) },
       { tool: { b: {} as never }, 'tool.execute.before': async () => void said.push('later') },
     ])
-
     await expect(hooks['tool.execute.before']?.({} as never, {} as never)).rejects.toThrow('no')
     expect(said).toEqual([])
     expect(Object.keys(hooks.tool ?? {})).toEqual(['a', 'b'])
   })
 })
 
-describe('a fault in a factory', () => {
-  it('is logged and does not reach the session', async () => {
-    const logged: string[] = []
-    const client = {
-      app: { log: async ({ body }: { body: { message: string } }) => logged.push(body.message) },
-      session: { get: () => Promise.reject(new Error('broken')) },
-      tui: { showToast: async () => ({}) },
-    }
-    const hooks = createPostReadNudgeHook({ client, directory }, { every: 1 })
-    const output = { output: 'text' }
-
-    await hooks['tool.execute.after']({ tool: 'read', sessionID: 'ses_1', callID: 'c' }, output)
-
-    expect(output).toEqual({ output: 'text' })
-    expect(logged).toEqual([
-      'postflight-guard: internal error (post-read nudge, tool.execute.after: broken). Please report it.',
-    ])
-  })
+it('a fault in a factory is logged and does not reach the session', async () => {
+  const logged: string[] = []
+  const client = {
+    app: { log: async ({ body }: { body: { message: string } }) => logged.push(body.message) },
+    session: { get: () => Promise.reject(new Error('broken')) },
+    tui: { showToast: async () => ({}) },
+  }
+  const hooks = createPostReadNudgeHook({ client, directory }, { every: 1 })
+  const output = { output: 'text' }
+  await hooks['tool.execute.after']({ tool: 'read', ...CALL }, output)
+  expect(output).toEqual({ output: 'text' })
+  expect(logged).toEqual([
+    'postflight-guard: internal error (post-read nudge, tool.execute.after: broken). Please report it.',
+  ])
 })
 
 describe('the reminder of a phase', () => {
@@ -81,31 +76,38 @@ describe('the reminder of a phase', () => {
     phase: 'execute',
     steps: [2],
     totalSteps: 5,
-    due: ['/a/step-result.json'],
+    advice: undefined,
   } as const
+  const RESULT = '/a/step-result.json'
 
-  it('names phase, step and file, and ends with the advice', () => {
-    expect(reminderText({ ...place, advice: undefined })).toBe(
-      '[postflight-guard] The workflow "w" of task 007_x is in phase "execute", step 2 of 5. It must produce /a/step-result.json. Do not work ahead of this phase, and do not skip it.',
-    )
-    expect(reminderText({ ...place, steps: [], due: [], advice: 'Slowly.' })).toBe(
-      '[postflight-guard] The workflow "w" of task 007_x is in phase "execute". Slowly.',
-    )
-    const two = { ...place, steps: [2, 4], due: ['/a/step-result-2.json', '/a/step-result-4.json'], advice: 'Slowly.' }
-    expect(reminderText(two)).toContain(
-      'in phase "execute", steps 2, 4 of 5. It must produce /a/step-result-2.json, /a/step-result-4.json. Slowly.',
-    )
+  it.each([
+    [
+      { due: [RESULT] },
+      'step 2 of 5. It must produce /a/step-result.json. Do not work ahead of this phase, and do not skip it.',
+    ],
+    [{ steps: [], due: [], advice: 'Slowly.' }, ' Slowly.'],
+    [
+      { steps: [2, 4], due: ['/a/1', '/a/2'], advice: 'Slowly.' },
+      'steps 2, 4 of 5. It must produce /a/1, /a/2. Slowly.',
+    ],
+  ])('with %j names phase, steps and files, and ends with the advice', (more, end) => {
+    const begin = '[postflight-guard] The workflow "w" of task 007_x is in phase "execute"'
+    expect(reminderText({ ...place, ...more })).toBe(`${begin}${end.startsWith(' ') ? '.' : ', '}${end}`)
   })
 
   it('names every step in progress, each with its file', () => {
-    const state = begin({ id: 'a', steps: ['s1', 's2', 's3', 's4'], parallel: 3, max_step_attempts: 2 })
+    const state = {
+      ...begin({ id: 'a', steps: ['s1', 's2', 's3', 's4'], parallel: 3 }),
+      stepsKnown: true,
+      totalSteps: 4,
+    }
     const inWork = [1, 3].map((step) => ({ step, attempts: 0, maxAttempts: 2, out: true, failure: undefined }))
-    const folder = { path: '/specs/007_x', task: '007_x', relative: 'specs/007_x' } as never
-    expect(locationInRun(folder, { ...state, inWork, stepsKnown: true, totalSteps: 4 }, 'Slowly.')).toContain(
-      'phase "a", steps 2, 4 of 4. It must produce /specs/007_x/step-result-2.json, /specs/007_x/step-result-4.json. Slowly.',
+    const folder = { path: '/x', task: '007_x', relative: 'specs/007_x' } as never
+    expect(locationInRun(folder, { ...state, inWork }, 'Slowly.')).toContain(
+      'phase "a", steps 2, 4 of 4. It must produce /x/step-result-2.json, /x/step-result-4.json. Slowly.',
     )
-    expect(locationInRun(folder, { ...state, stepsKnown: true, totalSteps: 4 }, undefined)).toContain(
-      'phase "a", step 1 of 4. It must produce /specs/007_x/step-result-1.json. Do not work ahead',
+    expect(locationInRun(folder, state, undefined)).toContain(
+      'phase "a", step 1 of 4. It must produce /x/step-result-1.json. Do not work ahead',
     )
   })
 })
@@ -114,30 +116,33 @@ describe('an error about JSON', () => {
   const invalid = (message: string): string =>
     `The arguments provided to the tool are invalid: Invalid input for tool read: JSON parsing failed: Text: {"a": Unterminated string.\nError message: JSON Parse error: ${message}`
 
+  const V8 = 'SyntaxError:'
+
+  // As Bun says it in the tool `invalid`, and as V8 and Python do.
   it.each([
-    ['unterminated', invalid('Unterminated string')],
-    ['unterminated', 'SyntaxError: Unterminated string in JSON at position 12 (line 1 column 13)'],
-    ['cut-off', invalid('Unexpected EOF')],
-    ['cut-off', 'SyntaxError: Unexpected end of JSON input'],
+    [
+      'unterminated',
+      invalid('Unterminated string'),
+      `${V8} Unterminated string in JSON at position 12 (line 1 column 13)`,
+    ],
+    ['cut-off', invalid('Unexpected EOF'), `${V8} Unexpected end of JSON input`],
     ['single-quotes', invalid("Single quotes (') are not allowed in JSON")],
-    ['key', invalid('Property name must be a string literal')],
-    ['key', 'SyntaxError: Expected double-quoted property name in JSON at position 5'],
+    ['key', invalid('Property name must be a string literal'), `${V8} Expected double-quoted property name in JSON`],
     ['colon', invalid("Expected ':' before value in object property definition")],
-    ['object-end', invalid("Expected '}'")],
-    ['object-end', "SyntaxError: Expected ',' or '}' after property value in JSON at position 9"],
-    ['array-end', invalid("Expected ']'")],
-    ['array-end', "SyntaxError: Expected ',' or ']' after array element in JSON at position 9"],
-    ['escape', invalid('Invalid escape character x')],
-    ['escape', 'SyntaxError: Bad escaped character in JSON at position 4'],
-    ['control-character', 'SyntaxError: Bad control character in string literal in JSON at position 4'],
-    ['trailing-text', invalid('Unable to parse JSON string')],
-    ['trailing-text', 'SyntaxError: Unexpected non-whitespace character after JSON at position 3'],
-    ['word', invalid('Unexpected identifier "undefined"')],
-    ['word', 'SyntaxError: Unexpected token \'N\', "None" is not valid JSON'],
+    ['object-end', invalid("Expected '}'"), `${V8} Expected ',' or '}' after property value in JSON at position 9`],
+    ['array-end', invalid("Expected ']'"), `${V8} Expected ',' or ']' after array element in JSON at position 9`],
+    ['escape', invalid('Invalid escape character x'), `${V8} Bad escaped character in JSON at position 4`],
+    ['control-character', `${V8} Bad control character in string literal in JSON at position 4`],
+    [
+      'trailing-text',
+      invalid('Unable to parse JSON string'),
+      `${V8} Unexpected non-whitespace character after JSON at p`,
+    ],
+    ['word', invalid('Unexpected identifier "undefined"'), `${V8} Unexpected token 'N', "None" is not valid JSON`],
     ['word', 'json.decoder.JSONDecodeError: Expecting value: line 1 column 1 (char 0)'],
     ['other', 'The request holds invalid JSON.'],
-  ])('is recognized as %s: %s', (fault, output) => {
-    expect(jsonFaultIn(output)).toBe(fault)
+  ])('is recognized as %s: %s', (fault, ...outputs) => {
+    expect(outputs.map(jsonFaultIn)).toEqual(outputs.map(() => fault))
   })
 
   it.each([
@@ -153,16 +158,16 @@ describe('an error about JSON', () => {
   it('is looked for behind long arguments, and never in the output of a tool that may hold any text', async () => {
     const { 'tool.execute.after': callEnded } = createJsonErrorRecoveryHook({ client: {}, directory }, {})
     const long = { output: invalid('Unterminated string').replace('{"a"', `{"a${'x'.repeat(9_000)}"`) }
-    await callEnded({ tool: 'invalid', sessionID: 's', callID: 'c', args: { tool: 'write' } }, long)
+    await callEnded({ tool: 'invalid', ...CALL, args: { tool: 'write' } }, long)
     expect(long.output).toContain('The call of "write" did not reach the tool')
-
+    const error = 'JSON Parse error: Unterminated string'
     for (const tool of ['bash', 'read', 'grep', 'glob', 'webfetch', 'task']) {
-      const output = { output: 'JSON Parse error: Unterminated string' }
-      await callEnded({ tool, sessionID: 's', callID: 'c' }, output)
-      expect(output.output).toBe('JSON Parse error: Unterminated string')
+      const output = { output: error }
+      await callEnded({ tool, ...CALL }, output)
+      expect(output.output).toBe(error)
     }
     const other = { output: undefined as never }
-    await callEnded({ tool: 'mcp_tool', sessionID: 's', callID: 'c' }, other)
+    await callEnded({ tool: 'mcp_tool', ...CALL }, other)
     expect(other.output).toBeUndefined()
   })
 
@@ -171,14 +176,9 @@ describe('an error about JSON', () => {
     const error = { type: 'text', text: 'JSON Parse error: Unterminated string' }
     const broken = { content: [{ type: 'image' }, error] }
     const well = { content: [{ type: 'text', text: 'All is well.' }] }
-    for (const result of [broken, well]) {
-      await callEnded({ tool: 'server_tool', sessionID: 's', callID: 'c' }, result)
-    }
-    expect(broken.content).toEqual([
-      { type: 'image' },
-      error,
-      { type: 'text', text: expect.stringMatching(/^\[postflight-guard\] If this error is about the arguments/) },
-    ])
+    for (const result of [broken, well]) await callEnded({ tool: 'server_tool', ...CALL }, result)
+    const text = expect.stringMatching(/^\[postflight-guard\] If this error is about the arguments/)
+    expect(broken.content).toEqual([{ type: 'image' }, error, { type: 'text', text }])
     expect(well.content).toHaveLength(1)
   })
 })
@@ -203,19 +203,13 @@ describe('a hostile text', () => {
 })
 
 describe('a failed delegation', () => {
+  const invalid = (what: string): string => `The task tool was called with invalid arguments: SchemaError(${what}).`
+
   it.each([
-    [
-      'missing-argument',
-      'prompt',
-      'The task tool was called with invalid arguments: SchemaError(Missing key\n  at ["prompt"]).',
-    ],
+    ['missing-argument', 'prompt', invalid('Missing key\n  at ["prompt"]')],
     ['missing-argument', 'run_in_background', '[ERROR] Missing required parameter: run_in_background'],
     ['missing-argument', 'load_skills', 'load_skills parameter is REQUIRED'],
-    [
-      'wrong-argument',
-      'subagent_type',
-      'invalid arguments: SchemaError(Expected string, got 7\n  at ["subagent_type"]).',
-    ],
+    ['wrong-argument', 'subagent_type', invalid('Expected string, got 7\n  at ["subagent_type"]')],
     ['wrong-argument', '', 'Invalid arguments: 7'],
     ['unknown-agent', 'nobody', 'Unknown agent type: nobody is not a valid agent type'],
     ['unknown-agent', 'ghost', 'Agent "ghost" not found'],
@@ -246,21 +240,16 @@ describe('a failed delegation', () => {
 
   it('is mended in a copy, with the words of the first time', async () => {
     let asked = 0
+    const data = Object.entries({ general: 'subagent', build: 'primary' }).map(([name, mode]) => ({ name, mode }))
     const agents = async () => {
       asked += 1
-      return {
-        data: [
-          { name: 'general', mode: 'subagent' },
-          { name: 'build', mode: 'primary' },
-        ],
-      }
+      return { data }
     }
     const hooks = createDelegateTaskRetryHook({ client: { app: { agents } }, directory }, undefined)
     const error = 'Unknown agent type: nobody is not a valid agent type'
     const part = { id: 'prt_1', type: 'tool', tool: 'task', state: { status: 'error', error } }
     const messages = [{ info: { role: 'assistant' }, parts: [part] }] as unknown as Message[]
     const kept = [...messages]
-
     for (const list of [messages, kept]) {
       await hooks['experimental.chat.messages.transform']({}, { messages: list })
       expect(list[0]?.parts[0]?.state?.error).toMatch(/^Unknown agent type[^\n]*\n\n.*Agents: general\. /)
@@ -328,13 +317,8 @@ describe('the foreground fallback', () => {
   function scene(chains: Record<string, string[]>) {
     const sent: string[] = []
     const log: string[] = []
-    const user = {
-      id: 'm1',
-      role: 'user',
-      sessionID: SESSION,
-      agent: 'build',
-      model: { providerID: 'a', modelID: '1' },
-    }
+    const model = { providerID: 'a', modelID: '1' }
+    const user = { id: 'm1', role: 'user', sessionID: SESSION, agent: 'build', model }
     const place = { messageID: 'm1', sessionID: SESSION }
     const parts = [
       { id: 'p', ...place, ...ownText('go') },
@@ -356,11 +340,7 @@ describe('the foreground fallback', () => {
           status.isBusy = false
           return { data: true }
         },
-        promptAsync: async ({
-          body,
-        }: {
-          body: { model: { providerID: string; modelID: string }; parts: object[] }
-        }) => {
+        promptAsync: async ({ body }: { body: { model: typeof model; parts: object[] } }) => {
           sent.push(`${body.model.providerID}/${body.model.modelID} ${JSON.stringify(body.parts)}`)
           return {}
         },
@@ -369,18 +349,10 @@ describe('the foreground fallback', () => {
     const hooks = createForegroundFallbackHook({ client, directory }, { chains })
     const message = (modelID: string) => {
       status.isBusy = true
-      return hooks['chat.message'](
-        {},
-        { message: { ...user, model: { providerID: 'a', modelID } } as never, parts: [] },
-      )
+      return hooks['chat.message']({}, { message: { ...user, model: { ...model, modelID } } as never, parts: [] })
     }
-    const retry = () =>
-      hooks.event({
-        event: {
-          type: 'session.status',
-          properties: { sessionID: SESSION, status: { type: 'retry', message: 'rate limit' } },
-        },
-      })
+    const retrying = { sessionID: SESSION, status: { type: 'retry', message: 'rate limit' } }
+    const retry = () => event('session.status', retrying)
     const event = (type: string, properties: object) => hooks.event({ event: { type, properties } })
     return { sent, log, status, asked, message, retry, event }
   }
@@ -389,11 +361,9 @@ describe('the foreground fallback', () => {
   it('counts the signs of one limit once, and sends the message with its tag and without its old ids', async () => {
     const { sent, message, retry } = scene({ build: ['a/1', 'a/2', 'a/nowhere', 'b/1', 'a/3'] })
     await message('1')
-
     await Promise.all([retry(), retry(), retry()])
     await retry()
     expect(sent).toEqual([`a/2 ${TEXT}`])
-
     await message('2')
     await retry()
     expect(sent).toEqual([`a/2 ${TEXT}`, `a/3 ${TEXT}`])
@@ -411,13 +381,11 @@ describe('the foreground fallback', () => {
     await message('1')
     await retry()
     expect(sent).toHaveLength(2)
-
     await message('2')
     await message('1')
     await event('session.error', { sessionID: SESSION, error: { name: 'MessageAbortedError' } })
     await retry()
     expect(sent).toHaveLength(2)
-
     await message('1')
     await event('session.deleted', { info: { id: SESSION } })
     await retry()
@@ -428,11 +396,9 @@ describe('the foreground fallback', () => {
     const { sent, status, message, retry } = scene({ build: ['a/2'] })
     await message('1')
     status.isBusy = false
-
     await retry()
     status.isBusy = true
     await retry()
-
     expect(sent).toEqual([])
   })
 
@@ -440,9 +406,7 @@ describe('the foreground fallback', () => {
     const { sent, asked, message, retry } = scene({ build: ['a/2'] })
     await message('1')
     asked.data = [{ info: { role: 'assistant', parentID: 'm1' }, parts: [] }]
-
     await retry()
-
     expect(sent).toEqual([`a/2 ${TEXT}`])
   })
 
@@ -451,11 +415,9 @@ describe('the foreground fallback', () => {
     await message('1')
     const { data } = asked
     asked.data = [{ info: { ...Object(data[0]).info, id: 'm2' }, parts: [{ type: 'compaction', auto: true }] }]
-
     await retry()
     await retry()
     expect({ sent, log, isBusy: status.isBusy }).toEqual({ sent: [], log: [], isBusy: true })
-
     asked.data = data
     await retry()
     expect(sent).toEqual([`a/2 ${TEXT}`])
@@ -469,12 +431,9 @@ describe('the foreground fallback', () => {
     await message('1')
     await event('session.error', { sessionID: SESSION, error: { name: 'APIError', data: { message: 'broken' } } })
     await event('session.status', { sessionID: SESSION, status: { type: 'busy' } })
-    const overflow = {
-      name: 'ContextOverflowError',
-      data: { message: 'Your request exceeded model token limit: 131072' },
-    }
+    const data = { message: 'Your request exceeded model token limit: 131072' }
+    const overflow = { name: 'ContextOverflowError', data }
     await event('session.error', { sessionID: SESSION, error: overflow })
-
     expect([...other.sent, ...sent]).toEqual([])
     await event('session.error', { sessionID: SESSION, error: { name: 'APIError', data: { statusCode: 429 } } })
     expect(sent).toHaveLength(1)

@@ -5,26 +5,27 @@ import type { HostClient, Message, ToolOutput } from '../../../src/hosts/opencod
 import { createReactiveAgentHook } from '../../../src/opencode-hooks/index.ts'
 import { Findings, PendingCalls } from '../../../src/opencode-hooks/reactive-agent.ts'
 
-function clientWith(
-  parents: Record<string, string | undefined>,
-  busy: Record<string, unknown> | undefined,
-): HostClient {
-  return {
-    session: {
-      get: async ({ path: { id } }: { path: { id: string } }) =>
-        id in parents ? { data: { id, parentID: parents[id] } } : { error: { name: 'NotFoundError' } },
-      status: async () => ({ data: busy }),
-    },
-  } as unknown as HostClient
+type Table<Value> = Record<string, Value>
+
+function clientWith(parents: Table<string | undefined>, busy: Table<unknown> | undefined): HostClient {
+  const get = async ({ path: { id } }: { path: { id: string } }) =>
+    id in parents ? { data: { id, parentID: parents[id] } } : { error: { name: 'NotFoundError' } }
+  return { session: { get, status: async () => ({ data: busy }) } } as unknown as HostClient
 }
 
 const BUSY = { child: { type: 'busy' } }
+const CALL = { tool: 'bash', sessionID: 's', callID: 'c' }
 const ABORTED = { name: 'MessageAbortedError' }
+
+const errorOf = (sessionID: string | undefined, error: object) => ({
+  type: 'session.error',
+  properties: sessionID === undefined ? { error } : { sessionID, error },
+})
 
 describe('a call that waits', () => {
   it.each([
-    ['its session', { type: 'session.error', properties: { sessionID: 'child', error: ABORTED } }],
-    ['the session above it', { type: 'session.error', properties: { sessionID: 'main', error: ABORTED } }],
+    ['its session', errorOf('child', ABORTED)],
+    ['the session above it', errorOf('main', ABORTED)],
     ['a deleted session', { type: 'session.deleted', properties: { info: { id: 'main' } } }],
   ])('is interrupted with %s', async (_what, event) => {
     const calls = new PendingCalls(clientWith({ child: 'main', main: undefined }, BUSY))
@@ -36,9 +37,9 @@ describe('a call that waits', () => {
   })
 
   it.each([
-    ['another error', { type: 'session.error', properties: { sessionID: 'child', error: { name: 'APIError' } } }],
-    ['another session', { type: 'session.error', properties: { sessionID: 'other', error: ABORTED } }],
-    ['an error of no session', { type: 'session.error', properties: { error: ABORTED } }],
+    ['another error', errorOf('child', { name: 'APIError' })],
+    ['another session', errorOf('other', ABORTED)],
+    ['an error of no session', errorOf(undefined, ABORTED)],
     ['another event', { type: 'session.idle', properties: { sessionID: 'child' } }],
   ])('goes on after %s', async (_what, event) => {
     const calls = new PendingCalls(clientWith({ child: 'main', main: undefined }, BUSY))
@@ -71,11 +72,10 @@ describe('a call that waits', () => {
 })
 
 describe('what was found', () => {
-  const failed = (callID: string, sessionID = 's'): Message =>
-    ({
-      info: { sessionID },
-      parts: [{ type: 'tool', callID, state: { status: 'error', error: 'failed' } }],
-    }) as unknown as Message
+  const failed = (callID: string, sessionID = 's'): Message => {
+    const state = { status: 'error', error: 'failed' }
+    return { info: { sessionID }, parts: [{ type: 'tool', callID, state }] } as unknown as Message
+  }
 
   it('is added once to a text, or to the parts of an MCP server', () => {
     const findings = new Findings()
@@ -87,10 +87,7 @@ describe('what was found', () => {
     expect(text.output).toBe('done\n\nFOUND')
     const parts = { content: [{ type: 'text', text: 'done' }] } as unknown as ToolOutput
     findings.addToResult('s', 'b', parts)
-    expect(parts.content).toEqual([
-      { type: 'text', text: 'done' },
-      { type: 'text', text: 'FOUND' },
-    ])
+    expect(parts.content).toEqual(['done', 'FOUND'].map((text) => ({ type: 'text', text })))
     const neither = {} as ToolOutput
     findings.addToResult('s', 'c', neither)
     findings.keep('s', 'c', 'FOUND')
@@ -106,11 +103,8 @@ describe('what was found', () => {
     const others = [failed('other'), failed('a', 'other')]
     findings.addToErrors([message, ...others])
     findings.addToErrors([message])
-    expect([message, ...others].map(({ parts }) => parts[0]?.state?.error)).toEqual([
-      'failed\n\nFOUND',
-      'failed',
-      'failed',
-    ])
+    const errors = [message, ...others].map(({ parts }) => parts[0]?.state?.error)
+    expect(errors).toEqual(['failed\n\nFOUND', 'failed', 'failed'])
   })
 
   it('is forgotten when 1,000 newer calls have not ended', () => {
@@ -126,19 +120,14 @@ describe('what was found', () => {
 
 describe('the reactive hook', () => {
   it('asks OpenCode nothing about calls without a rule', async () => {
-    const client = new Proxy(
-      {},
-      {
-        get: () => {
-          throw new Error('asked')
-        },
-      },
-    )
+    const get = () => {
+      throw new Error('asked')
+    }
+    const client = new Proxy({}, { get })
     const hooks = createReactiveAgentHook({ client, directory: '/' }, [{ tool: 'bash', command: 'git *', prompt: 'p' }])
-    const call = { tool: 'bash', sessionID: 's', callID: 'c' }
-    await hooks['tool.execute.before'](call, { args: { command: 'ls' } })
+    await hooks['tool.execute.before'](CALL, { args: { command: 'ls' } })
     const output: ToolOutput = { output: 'x' }
-    await hooks['tool.execute.after'](call, output)
+    await hooks['tool.execute.after'](CALL, output)
     expect(output.output).toBe('x')
   })
 
@@ -170,19 +159,17 @@ describe('the reactive hook', () => {
     ['block', false],
   ])('takes "%s" for a refusal: %s', async (text, refuses) => {
     const hooks = answering(text)
-    const call = { tool: 'bash', sessionID: 's', callID: 'c' }
-    const before = hooks['tool.execute.before'](call, { args: { command: 'git push' } })
+    const before = hooks['tool.execute.before'](CALL, { args: { command: 'git push' } })
     if (refuses) await expect(before).rejects.toThrow(text)
     else await before
   })
 
   it('gives a call nothing of an earlier one with the same id, whose result reached no hook', async () => {
     const hooks = answering('Fine.')
-    const call = { tool: 'bash', sessionID: 's', callID: 'call_0' }
-    await hooks['tool.execute.before'](call, { args: { command: 'git push' } })
-    await hooks['tool.execute.before'](call, { args: { command: 'ls' } })
+    await hooks['tool.execute.before'](CALL, { args: { command: 'git push' } })
+    await hooks['tool.execute.before'](CALL, { args: { command: 'ls' } })
     const output: ToolOutput = { output: 'files' }
-    await hooks['tool.execute.after'](call, output)
+    await hooks['tool.execute.after'](CALL, output)
     expect(output.output).toBe('files')
   })
 })

@@ -12,26 +12,23 @@ import {
 
 const NEVER = new Promise<never>(() => {})
 
-interface Fake {
-  client: HostClient
-  calls: string[]
-  bodies: PromptBody[]
-}
+type Answer = { data?: unknown; error?: unknown }
 
 interface FakeOptions {
-  readonly answer?: () => Promise<{ data?: unknown; error?: unknown }>
-  readonly create?: Promise<{ data?: unknown; error?: unknown }>
+  readonly answer?: () => Promise<Answer>
+  readonly create?: Promise<Answer>
   readonly servers?: Record<string, unknown>
   readonly status?: Record<string, unknown>
   readonly agents?: readonly object[]
 }
 
-const said =
-  (...texts: string[]) =>
-  () =>
-    Promise.resolve({ data: { info: { role: 'assistant' }, parts: texts.map((text) => ({ type: 'text', text })) } })
+/** The answer of a turn with these texts, or with an error. */
+const said = (texts: string[], error?: object) => () =>
+  Promise.resolve({
+    data: { info: { role: 'assistant', error }, parts: texts.map((text) => ({ type: 'text', text })) },
+  })
 
-function fakeClient(options: FakeOptions = {}): Fake {
+function fakeClient(options: FakeOptions = {}) {
   const calls: string[] = []
   const bodies: PromptBody[] = []
   const user = { role: 'user', agent: 'build', model: { providerID: 'p', modelID: 'm', variant: 'high' } }
@@ -50,7 +47,7 @@ function fakeClient(options: FakeOptions = {}): Fake {
       prompt: ({ body }: { body: PromptBody }) => {
         calls.push('prompt')
         bodies.push(body)
-        return (options.answer ?? said('fine'))()
+        return (options.answer ?? said(['fine']))()
       },
       abort: async () => {
         calls.push('abort')
@@ -62,37 +59,31 @@ function fakeClient(options: FakeOptions = {}): Fake {
   return { client: client as unknown as HostClient, calls, bodies }
 }
 
-const TEXT = { data: { info: { role: 'assistant' }, parts: [{ type: 'text', text: 'fine' }] } }
-
 const REQUEST: SpawnRequest = { parentID: 'ses_main', prompt: 'Look.' }
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
 describe('spawnAgent', () => {
   it('returns the last text that is not empty', async () => {
-    const { client, calls } = fakeClient({ answer: said('first', 'second', ' \n') })
+    const { client, calls } = fakeClient({ answer: said(['first', 'second', ' \n']) })
     expect(await spawnAgent(client, REQUEST)).toEqual({ text: 'second' })
     expect(calls).toEqual(['create', 'prompt'])
     expect(isSpawned('ses_child')).toBe(true)
   })
 
-  it("has the parent's model and variant, unless its agent or the request names one", async () => {
-    const plain = fakeClient()
-    await spawnAgent(plain.client, REQUEST)
-    expect(plain.bodies[0]).toMatchObject({ agent: 'general', model: { modelID: 'm' }, variant: 'high' })
-
-    const named = fakeClient()
-    await spawnAgent(named.client, { ...REQUEST, model: 'p/other' })
-    expect(named.bodies[0]).toMatchObject({ agent: 'general', model: { modelID: 'other' } })
-    expect(named.bodies[0]).not.toHaveProperty('variant')
-
-    const ofAgent = fakeClient({ agents: [{ name: 'general', model: { providerID: 'p', modelID: 'own' } }] })
-    await spawnAgent(ofAgent.client, REQUEST)
-    expect(ofAgent.bodies[0]).not.toHaveProperty('model')
-  })
-
-  it("runs the parent's agent where the user has switched `general` off", async () => {
-    const { client, bodies } = fakeClient({ agents: [{ name: 'build' }] })
-    await spawnAgent(client, REQUEST)
-    expect(bodies[0]).toMatchObject({ agent: 'build' })
+  it("has the parent's model and variant unless its agent or the request names one, and its agent without `general`", async () => {
+    const bodyOf = async (request: SpawnRequest, options?: FakeOptions) => {
+      const { client, bodies } = fakeClient(options)
+      await spawnAgent(client, request)
+      return bodies[0]
+    }
+    expect(await bodyOf(REQUEST)).toMatchObject({ agent: 'general', model: { modelID: 'm' }, variant: 'high' })
+    const named = await bodyOf({ ...REQUEST, model: 'p/other' })
+    expect(named).toMatchObject({ agent: 'general', model: { modelID: 'other' } })
+    expect(named).not.toHaveProperty('variant')
+    const agents = [{ name: 'general', model: { providerID: 'p', modelID: 'own' } }]
+    expect(await bodyOf(REQUEST, { agents })).not.toHaveProperty('model')
+    // The user has switched `general` off.
+    expect(await bodyOf(REQUEST, { agents: [{ name: 'build' }] })).toMatchObject({ agent: 'build' })
   })
 
   it('does not list hidden agents where the name is unknown', async () => {
@@ -103,27 +94,10 @@ describe('spawnAgent', () => {
   })
 
   it.each<[string, FakeOptions, string]>([
-    ['nothing was said', { answer: said() }, 'its last message has no text'],
-    [
-      'the turn failed',
-      {
-        answer: () =>
-          Promise.resolve({
-            data: { info: { role: 'assistant', error: { data: { message: 'Bad' } } }, parts: [] },
-          }),
-      },
-      'Bad',
-    ],
-    [
-      'the turn failed without words',
-      { answer: () => Promise.resolve({ data: { info: { role: 'assistant', error: {} }, parts: [] } }) },
-      'unknown error',
-    ],
-    [
-      'OpenCode refused the prompt',
-      { answer: () => Promise.resolve({ error: { name: 'X' } }) },
-      'refused session.prompt (X)',
-    ],
+    ['nothing was said', { answer: said([]) }, 'its last message has no text'],
+    ['the turn failed', { answer: said([], { data: { message: 'Bad' } }) }, 'Bad'],
+    ['the turn failed without words', { answer: said([], {}) }, 'unknown error'],
+    ['OpenCode refused it', { answer: async () => ({ error: { name: 'X' } }) }, 'refused session.prompt (X)'],
     ['OpenCode refused the session', { create: Promise.resolve({ error: {} }) }, 'refused session.create (no answer)'],
     ['the client threw', { answer: () => Promise.reject(new Error('boom')) }, 'boom'],
   ])('says why where %s', async (_what, options, why) => {
@@ -139,20 +113,18 @@ describe('spawnAgent', () => {
 
   it('interrupts a sub-agent again that was not busy yet', async () => {
     let end = (_answer: { error: object }): void => {}
-    const answer = new Promise<{ error: object }>((resolve) => {
-      end = resolve
-    })
+    const answer = new Promise<{ error: object }>((resolve) => (end = resolve))
     const { client, calls } = fakeClient({ answer: () => answer })
     await spawnAgent(client, { ...REQUEST, timeoutMs: 20 })
     const interruptions = (): number => calls.filter((call) => call === 'abort').length
     await expect.poll(interruptions, { timeout: 5_000 }).toBe(2)
     end({ error: {} })
-    await new Promise((resolve) => setTimeout(resolve, 600))
+    await pause(600)
     expect(interruptions()).toBe(2)
   })
 
   it('waits at most an hour, whatever the time limit', async () => {
-    const { client } = fakeClient({ answer: () => new Promise((resolve) => setTimeout(() => resolve(TEXT), 50)) })
+    const { client } = fakeClient({ answer: () => pause(50).then(said(['fine'])) })
     for (const timeoutMs of [Number.POSITIVE_INFINITY, 2 ** 31]) {
       expect(await spawnAgent(client, { ...REQUEST, timeoutMs })).toEqual({ text: 'fine' })
     }
@@ -160,19 +132,15 @@ describe('spawnAgent', () => {
 
   it('starts nothing when it cannot know the tools of MCP servers', async () => {
     const { client, calls } = fakeClient()
-    const answer = await spawnAgent(
-      { ...client, mcp: { status: async () => ({ error: {} }) } },
-      { ...REQUEST, tools: ['bash'] },
-    )
+    const mcp = { status: async () => ({ error: {} }) }
+    const answer = await spawnAgent({ ...client, mcp }, { ...REQUEST, tools: ['bash'] })
     expect(answer).toEqual({ why: expect.stringContaining('refused mcp.status') })
     expect(calls).toEqual([])
   })
 
   it('says that its model was asked again', async () => {
-    const { client } = fakeClient({
-      answer: () => NEVER,
-      status: { ses_child: { type: 'retry', message: 'Too many' } },
-    })
+    const status = { ses_child: { type: 'retry', message: 'Too many' } }
+    const { client } = fakeClient({ answer: () => NEVER, status })
     const answer = await spawnAgent(client, { ...REQUEST, timeoutMs: 20 })
     expect(answer).toEqual({ why: expect.stringContaining('asked again after an error (Too many)') })
   })
@@ -189,19 +157,17 @@ describe('spawnAgent', () => {
   it('prompts nothing when the signal was raised before', async () => {
     const { client, calls } = fakeClient()
     const answer = await spawnAgent(client, { ...REQUEST, signal: AbortSignal.abort() })
-    await new Promise((resolve) => setTimeout(resolve, 20))
+    await pause(20)
     expect(answer).toEqual({ why: 'it was interrupted' })
     expect(calls).not.toContain('prompt')
   })
 
   it('prompts nothing in a session that was created too late', async () => {
-    const create = new Promise<{ data: object }>((resolve) =>
-      setTimeout(() => resolve({ data: { id: 'ses_late' } }), 60),
-    )
+    const create = pause(60).then(() => ({ data: { id: 'ses_late' } }))
     const { client, calls } = fakeClient({ create })
     expect(await spawnAgent(client, { ...REQUEST, timeoutMs: 20 })).toEqual({ why: 'no answer within 0.02 s' })
     await create
-    await new Promise((resolve) => setTimeout(resolve, 20))
+    await pause(20)
     expect(calls).toEqual(['create'])
   })
 })
@@ -216,22 +182,14 @@ describe('deniedTools', () => {
   })
 
   it('denies everything that is not listed', async () => {
-    expect(await denied(['bash', 'read'])).toEqual([
-      'apply_patch',
-      'edit',
-      'question',
-      'task',
-      'webfetch',
-      'workflow_run',
-      'write',
-    ])
+    const others = ['apply_patch', 'edit', 'question', 'task', 'webfetch', 'workflow_run', 'write']
+    expect(await denied(['bash', 'read'])).toEqual(others)
     expect(await denied([])).toContain('bash')
   })
 
   it.each(['edit', 'write', 'apply_patch'])('leaves all tools that edit when %s is listed', async (tool) => {
     const names = await denied([tool])
-    expect(names).not.toEqual(expect.arrayContaining(['edit']))
-    expect(names).not.toEqual(expect.arrayContaining(['write']))
+    for (const edits of ['edit', 'write', 'apply_patch']) expect(names).not.toContain(edits)
   })
 
   it('denies the tools of MCP servers of which none is listed', async () => {
@@ -246,9 +204,7 @@ describe('deniedTools', () => {
 describe('spawned sessions', () => {
   it('are remembered, the newest 1,000 of them', () => {
     for (let number = 0; number <= 1_000; number++) noteSpawned(`ses_${number}`)
-    expect(isSpawned('ses_0')).toBe(false)
-    expect(isSpawned('ses_1')).toBe(true)
-    expect(isSpawned('ses_1000')).toBe(true)
-    expect(isSpawned('ses_other')).toBe(false)
+    const sessions = ['ses_0', 'ses_1', 'ses_1000', 'ses_other']
+    expect(sessions.filter(isSpawned)).toEqual(['ses_1', 'ses_1000'])
   })
 })

@@ -1,13 +1,13 @@
 /** Which session of OpenCode gets a prompt of a run, and with which agent. */
 
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import type { HostClient } from '../../../src/hosts/opencode/api.ts'
 import { type PhasePorts, PhaseRunner } from '../../../src/opencode/workflow/phase-runner.ts'
 import { advance } from '../../../src/run/machine/machine.ts'
 import { currentPhase, withBatch } from '../../../src/run/machine/position.ts'
 import { duePrompt } from '../../../src/run/machine/prompt.ts'
 import { isPrompted, type WorkflowState } from '../../../src/run/machine/state.ts'
-import { begin, seeing } from '../run/builders.ts'
+import { begin, DONE, seeing } from '../run/builders.ts'
 
 const FOLDER = { root: '/p', path: '/p/specs/007_flow', task: '007_flow', relative: 'specs/007_flow' }
 
@@ -31,13 +31,8 @@ function runner() {
     },
     subAgents: { hold: async (_agent: unknown, text: string) => ({ text, notices: [] }) },
   } as unknown as PhasePorts
-  const caller = {
-    session: 'ses_main',
-    root: 'ses_main',
-    manner: { agent: 'build' },
-    folder: FOLDER,
-    signal: undefined,
-  }
+  const manner = { agent: 'build' }
+  const caller = { session: 'ses_main', root: 'ses_main', manner, folder: FOLDER, signal: undefined }
   return { phases: new PhaseRunner(ports, caller, new Set()), prompted }
 }
 
@@ -45,31 +40,26 @@ function runner() {
 function withNextOut(state: WorkflowState): WorkflowState {
   for (let next = state; ; ) {
     const isDone = isPrompted(next) && next === state
-    const results = withBatch(next, currentPhase(next)).inWork.map(() =>
-      isDone ? ({ kind: 'result', success: true, archived: false } as const) : ({ kind: 'absent' } as const),
-    )
+    const result = isDone ? DONE : ({ kind: 'absent' } as const)
+    const results = withBatch(next, currentPhase(next)).inWork.map(() => result)
     const taken = advance(next, seeing({ stepResults: results }))
     next = taken.state
     if (taken.command.kind !== 'observe') return next
   }
 }
 
-describe('the session of a prompt on OpenCode', () => {
-  it('is the same for all steps of a phase, but another one for a step that names its own agent', async () => {
-    const { phases, prompted } = runner()
-    const steps = ['one', { name: 'two', agent: 'reviewer' }, 'three', { name: 'four', agent: 'tester' }]
-    let state = begin({ id: 'work', steps })
-
-    for (const _ of steps) {
-      state = withNextOut(state)
-      await phases.give(duePrompt(state, { task: '007_flow', folder: FOLDER.path }), state, async () => {})
-    }
-
-    expect(prompted).toEqual([
-      ['ses_1', 'build'],
-      ['ses_2', 'reviewer'],
-      ['ses_1', 'build'],
-      ['ses_3', 'tester'],
-    ])
-  })
+it('the session is the same for all steps of a phase, but another one for a step that names its own agent', async () => {
+  const { phases, prompted } = runner()
+  const steps = ['one', { name: 'two', agent: 'reviewer' }, 'three', { name: 'four', agent: 'tester' }]
+  let state = begin({ id: 'work', steps })
+  for (const _ of steps) {
+    state = withNextOut(state)
+    await phases.give(duePrompt(state, { task: '007_flow', folder: FOLDER.path }), state, async () => {})
+  }
+  expect(prompted).toEqual([
+    ['ses_1', 'build'],
+    ['ses_2', 'reviewer'],
+    ['ses_1', 'build'],
+    ['ses_3', 'tester'],
+  ])
 })

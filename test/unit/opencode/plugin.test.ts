@@ -14,24 +14,18 @@ import { tellShell } from '../../../src/opencode/sessions.ts'
 import { addWorkflowCommand, commandWords } from '../../../src/opencode/workflow/driver.ts'
 
 describe('a process that ends at the first idle', () => {
+  const started = (words: string): string[] => ['bun', '/$bunfs/root/src/index.js', ...words.split(' ').filter(Boolean)]
+
   it.each([
-    'run',
-    'run go',
-    '--log-level INFO run go',
-    '--print-logs run',
-    'run --attach',
-    '-m a/b run x',
-    'github run',
+    ...['run', 'run go', '--log-level INFO run go', '--print-logs run', 'run --attach', '-m a/b run x', 'github run'],
   ])('can be `opencode %s`', (words) => {
-    expect(isOneShot(['bun', '/$bunfs/root/src/index.js', ...words.split(' ')])).toBe(true)
+    expect(isOneShot(started(words))).toBe(true)
   })
 
   it.each(['serve', 'serve --port 0', 'web', 'acp', '', '/home/me/run', '--prompt run', '--continue', '--agent run'])(
     'cannot be `opencode %s`',
     (words) => {
-      expect(isOneShot(['bun', '/$bunfs/root/src/index.js', ...words.split(' ').filter((word) => word !== '')])).toBe(
-        false,
-      )
+      expect(isOneShot(started(words))).toBe(false)
     },
   )
 })
@@ -49,21 +43,18 @@ describe('two reports of a sub-agent', () => {
   })
 })
 
-describe('of several instances in one folder', () => {
-  it('the newest acts, and only it can release the folder', () => {
-    const [first, second, elsewhere] = [{}, {}, {}]
-    takeOver('/a', first)
-    takeOver('/b', elsewhere)
-    takeOver('/a', second)
-
-    expect([isActing('/a', first), isActing('/a', second), isActing('/b', elsewhere)]).toEqual([false, true, true])
-    leave('/a', first)
-    expect(actingIn('/a')).toBe(second)
-    leave('/a', second)
-    expect(actingIn('/a')).toBeUndefined()
-    expect(isActing('/b', elsewhere)).toBe(true)
-    leave('/b', elsewhere)
-  })
+it('of several instances in one folder the newest acts, and only it can release the folder', () => {
+  const [first, second, elsewhere] = [{}, {}, {}]
+  takeOver('/a', first)
+  takeOver('/b', elsewhere)
+  takeOver('/a', second)
+  expect([isActing('/a', first), isActing('/a', second), isActing('/b', elsewhere)]).toEqual([false, true, true])
+  leave('/a', first)
+  expect(actingIn('/a')).toBe(second)
+  leave('/a', second)
+  expect(actingIn('/a')).toBeUndefined()
+  expect(isActing('/b', elsewhere)).toBe(true)
+  leave('/b', elsewhere)
 })
 
 it('a shell gets the root session, main or its own session as the agent, and the file for roots', () => {
@@ -108,10 +99,8 @@ describe('a notice', () => {
   it('as a toast names the product once, in its title', () => {
     const text = OPENCODE_TEXT.notBlocked('259_x')
     expect(text).toMatch(/^postflight-guard: task 259_x/)
-    expect(OPENCODE_TEXT.toast(text)).toMatchObject({
-      title: 'postflight-guard',
-      message: expect.stringMatching(/^task 259_x/),
-    })
+    const message = expect.stringMatching(/^task 259_x/)
+    expect(OPENCODE_TEXT.toast(text)).toMatchObject({ title: 'postflight-guard', message })
   })
 })
 
@@ -119,27 +108,19 @@ it('a prompt of ours runs in the same way as the user message before it', () => 
   const model = { providerID: 'p', modelID: 'm' }
   const message = { id: 'msg_1', role: 'user', sessionID: 'ses_1', agent: 'plan' } as const
   expect(mannerOf({ ...message, model })).toEqual({ agent: 'plan', model })
-  expect(mannerOf({ ...message, model: { ...model, variant: 'high' }, system: 'Be brief.' })).toEqual({
-    agent: 'plan',
-    model,
-    variant: 'high',
-    system: 'Be brief.',
-  })
+  const more = { variant: 'high', system: 'Be brief.' }
+  const full = { ...message, model: { ...model, variant: 'high' }, system: 'Be brief.' }
+  expect(mannerOf(full)).toEqual({ agent: 'plan', model, ...more })
 })
 
-describe('the command', () => {
-  it('is added to a configuration with and without other commands, and never replaces one of its name', () => {
-    const empty: HostConfig = {}
-    expect(addWorkflowCommand(empty)).toBe(true)
-    expect(addWorkflowCommand(empty)).toBe(true)
-    expect(Object.keys(empty.command ?? {})).toEqual([WORKFLOW_COMMAND])
-
-    const mine = { template: 'mine' }
-    const full: HostConfig = { command: { other: { template: 'x' }, [WORKFLOW_COMMAND]: mine } }
-    expect(addWorkflowCommand(full)).toBe(false)
-    expect(full.command?.[WORKFLOW_COMMAND]).toBe(mine)
-    expect(full.command?.other).toEqual({ template: 'x' })
-  })
+it('the command is added to a configuration with and without other commands, and never replaces one of its name', () => {
+  const empty: HostConfig = {}
+  expect([addWorkflowCommand(empty), addWorkflowCommand(empty)]).toEqual([true, true])
+  expect(Object.keys(empty.command ?? {})).toEqual([WORKFLOW_COMMAND])
+  const commands = { other: { template: 'x' }, [WORKFLOW_COMMAND]: { template: 'mine' } }
+  const full: HostConfig = { command: { ...commands } }
+  expect(addWorkflowCommand(full)).toBe(false)
+  expect(full.command).toEqual(commands)
 })
 
 describe('the last turn', () => {
@@ -151,19 +132,15 @@ describe('the last turn', () => {
   })
 
   it.each([1, 19, 20, 200])('of %i steps has its end and the settings of its message', async (count) => {
-    const steps = Array.from({ length: count }, (_, index) =>
-      step(index + 1, index + 1 === count ? 'stop' : 'tool-calls'),
-    )
-    const all = [user, ...steps]
-    const client = {
-      session: {
-        messages: async ({ query }: { query: { limit: number } }) => ({ data: all.slice(-query.limit) }),
-        message: async ({ path }: { path: { messageID: string } }) => ({
-          data: all.find(({ info }) => info.id === path.messageID),
-        }),
-      },
-    } as unknown as HostClient
-
+    const finish = (at: number): string => (at === count ? 'stop' : 'tool-calls')
+    const all = [user, ...Array.from({ length: count }, (_, index) => step(index + 1, finish(index + 1)))]
+    const session = {
+      messages: async ({ query }: { query: { limit: number } }) => ({ data: all.slice(-query.limit) }),
+      message: async ({ path }: { path: { messageID: string } }) => ({
+        data: all.find(({ info }) => info.id === path.messageID),
+      }),
+    }
+    const client = { session } as unknown as HostClient
     expect(await readLastTurn(client, 'ses_1')).toEqual({
       manner: { agent: 'build', model },
       answer: { id: `msg_${count}`, text: `step ${count}` },

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import type { SessionEvent } from '../../../src/marker/marker-wait.ts'
 import {
   type AgentStop,
   afterSessionStart,
@@ -9,17 +8,16 @@ import {
 import { abortState, promptAgain, requestStop, resumeState } from '../../../src/run/machine/control.ts'
 import { advance } from '../../../src/run/machine/machine.ts'
 import { currentWork } from '../../../src/run/machine/position.ts'
-import { isPrompted, type WorkflowState } from '../../../src/run/machine/state.ts'
-import { begin, NOW, seeing } from './builders.ts'
+import type { WorkflowState } from '../../../src/run/machine/state.ts'
+import { begin, NO_SESSIONS, NOW, played, seeing } from './builders.ts'
 
 const PHASE = { id: 'a', prompt: 'p', artifact: 'a.txt', max_attempts: 2 }
 const WORK = { id: 'a', steps: ['one'], max_step_attempts: 2 }
 
 /** A run whose prompt went out in the chain of the user's prompt p1, while the shell `server` ran. */
 function asked(phase: object = PHASE): WorkflowState {
-  let { state } = advance(begin(phase), seeing({ promptId: 'p1', shells: ['server'] }))
-  if (!isPrompted(state)) state = advance(state, seeing({ promptId: 'p1', shells: ['server'] })).state
-  return state
+  const chain = { promptId: 'p1', shells: ['server'] }
+  return 'steps' in phase ? played(begin(phase), chain, chain) : played(begin(phase), chain)
 }
 
 const stop = (more: Partial<AgentStop> = {}): AgentStop => ({
@@ -47,27 +45,22 @@ describe('a prompt that the host threw away or the person interrupted', () => {
     ['a phase', PHASE],
     ['a step', WORK],
   ])(
-    'allows the stop of the person’s message, then goes out again as the same attempt, three times in a visit: %s',
-    (_what, phase) => {
-      let state = asked(phase)
+    'allows the stop of the message, then goes out again as the same attempt, three times in a visit: %s',
+    (_, one) => {
+      let state = asked(one)
       for (let count = 1; count <= 3; count++) {
         const heard = afterStop(state, { promptId: `q${count}`, followsBlock: false })
-        expect(heard).toMatchObject({
-          ...{ command: 'wait', hears: true, attempts: 0 },
-          state: { interruptions: count - 1, heardPromptId: `q${count}` },
-        })
+        expect(heard).toMatchObject({ command: 'wait', hears: true, attempts: 0 })
+        expect(heard.state).toMatchObject({ interruptions: count - 1, heardPromptId: `q${count}` })
         const again = afterStop(heard.state, { promptId: `r${count}`, followsBlock: false })
-        expect(again).toMatchObject({
-          ...{ command: 'prompt', hears: false, attempts: 0 },
-          state: { interruptions: count, promptId: `r${count}`, stage: 'prompted' },
-        })
+        expect(again).toMatchObject({ command: 'prompt', hears: false, attempts: 0 })
+        expect(again.state).toMatchObject({ interruptions: count, promptId: `r${count}`, stage: 'prompted' })
         expect(again.state.heardPromptId).toBeUndefined()
         state = again.state
       }
       const last = afterStop(state, { promptId: 'q4', followsBlock: false })
       expect(last).toMatchObject({ command: 'wait', hears: true })
-      const counted = afterStop(last.state, { promptId: 'r4', followsBlock: false })
-      expect(counted.attempts).toBe(1)
+      expect(afterStop(last.state, { promptId: 'r4', followsBlock: false }).attempts).toBe(1)
     },
   )
 
@@ -101,9 +94,8 @@ describe('a prompt that the host threw away or the person interrupted', () => {
   })
 
   it('is still in work after the session has started again: a requested stop waits for it', () => {
-    const circumstances = { returned: false, mayPrompt: false }
     const stopping = requestStop(afterSessionStart(asked()), NOW)
-    expect(advance(stopping, seeing(circumstances)).command.kind).toBe('wait')
+    expect(advance(stopping, seeing({ returned: false, mayPrompt: false })).command.kind).toBe('wait')
     expect(afterStop(stopping, ANOTHER)).toMatchObject({ command: 'finish', state: { outcome: 'stopped', prompts: 1 } })
   })
 
@@ -115,13 +107,14 @@ describe('a prompt that the host threw away or the person interrupted', () => {
     expect(afterSessionStart(state)).toBe(state)
   })
 
-  it.each<[string, Partial<AgentStop>]>([
+  it.each<[string, Partial<AgentStop>, Partial<WorkflowState>?]>([
     ['in the same chain', { followsBlock: false }],
     ['after a block', { promptId: 'p2' }],
     ['on a host that does not say', { promptId: 'p2', followsBlock: undefined }],
     ['on a host without ids of prompts', { promptId: undefined, followsBlock: false }],
-  ])('is not one that came back: %s it counts as an attempt', (_why, more) => {
-    expect(afterStop(asked(), more).state).toMatchObject({ phaseAttempts: 1, interruptions: 0 })
+    ['after a prompt without an id', ANOTHER, { promptId: undefined }],
+  ])('is not one that came back: %s it counts as an attempt', (_why, more, changed = {}) => {
+    expect(afterStop({ ...asked(), ...changed }, more).state).toMatchObject({ phaseAttempts: 1, interruptions: 0 })
   })
 
   it.each<[string, Partial<AgentStop>]>([
@@ -131,11 +124,6 @@ describe('a prompt that the host threw away or the person interrupted', () => {
     const { state } = afterStop(asked(), more)
     expect(state).toMatchObject({ stage: 'came-back', phaseAttempts: 0 })
     expect(afterStop(state, { promptId: 'p3', followsBlock: false }).state.phaseAttempts).toBe(1)
-  })
-
-  it('is not known of a prompt that went out without an id', () => {
-    const state = { ...asked(), promptId: undefined }
-    expect(afterStop(state, ANOTHER).state).toMatchObject({ phaseAttempts: 1, interruptions: 0 })
   })
 
   it('is known after the stop of a sub-agent', () => {
@@ -149,10 +137,7 @@ describe('a prompt that the host threw away or the person interrupted', () => {
     ['a step', WORK],
   ])('does not go out again if the run was asked to stop, and nothing is counted: %s', (_what, phase) => {
     const ended = afterStop(requestStop(asked(phase), NOW), ANOTHER)
-    expect(ended).toMatchObject({
-      ...{ command: 'finish', hears: false },
-      state: { outcome: 'stopped', prompts: 1 },
-    })
+    expect(ended).toMatchObject({ command: 'finish', hears: false, state: { outcome: 'stopped', prompts: 1 } })
   })
 
   it('counts where something invalid was left, after the person was heard', () => {
@@ -202,11 +187,9 @@ describe('a stop', () => {
   it('while the run waits, or while a sub-agent runs, may only find that work passes', () => {
     const waiting = judgeAgentStop({ ...asked(), wait: { for: 'an answer', count: 1 } }, stop(), NOW)
     expect(waiting).toMatchObject({ circumstances: LOOKS_ONLY, asks: false })
-    expect(judgeAgentStop(asked(), stop({ isNext: false }), NOW)).toEqual({
-      state: { ...asked(), stage: 'came-back' },
-      circumstances: LOOKS_ONLY,
-      ...{ asks: false, hears: false },
-    })
+    const judged = judgeAgentStop(asked(), stop({ isNext: false }), NOW)
+    const state = { ...asked(), stage: 'came-back' }
+    expect(judged).toEqual({ state, circumstances: LOOKS_ONLY, asks: false, hears: false })
   })
 })
 
@@ -220,10 +203,9 @@ describe('a stop while shells run in the background', () => {
   })
 
   it('ends a run that was asked to stop, without a question, and counts nothing', () => {
-    expect(afterStop(requestStop(asked(), NOW), { shells: ['build'] })).toMatchObject({
-      command: 'finish',
-      state: { outcome: 'stopped', phaseAttempts: 0, askedToWait: false },
-    })
+    const { state, command } = afterStop(requestStop(asked(), NOW), { shells: ['build'] })
+    expect(command).toBe('finish')
+    expect(state).toMatchObject({ outcome: 'stopped', phaseAttempts: 0, askedToWait: false })
   })
 
   it('counts if they ran before: a server for development', () => {
@@ -259,16 +241,14 @@ describe('a run that waits', () => {
   })
 
   it('waits no longer once it is resumed', () => {
-    const who = { parentSession: undefined, hostSession: 'another' }
-    const resumed = resumeState(waiting(), who, { nowMs: NOW, artifact: { kind: 'absent' } })
+    const resumed = resumeState(waiting(), { ...NO_SESSIONS, hostSession: 'another' }, seeing())
     expect(afterStop(promptAgain(resumed)).command).toBe('prompt')
   })
 
-  it.each<[string, SessionEvent, object]>([
-    ['begins at the prompt of the command that announced it', ANNOUNCES, { wait: { promptId: 'p1' }, waits: 0 }],
-    ['ends where a sub-agent announced it', { ...ANNOUNCES, isMain: false }, { wait: undefined, waits: 0 }],
-  ])('%s', (_what, event, expected) => {
-    expect(afterWaitEvent(waiting(), event, NOW)).toMatchObject(expected)
+  it('begins at the prompt of the command that announced it, and ends if a sub-agent announced it', () => {
+    expect(afterWaitEvent(waiting(), ANNOUNCES, NOW)).toMatchObject({ wait: { promptId: 'p1' }, waits: 0 })
+    const ofSubAgent = afterWaitEvent(waiting(), { ...ANNOUNCES, isMain: false }, NOW)
+    expect(ofSubAgent).toMatchObject({ wait: undefined, waits: 0 })
   })
 
   it('stays as it is after any other command, and is not begun if the state has none', () => {

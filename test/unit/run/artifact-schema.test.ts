@@ -3,49 +3,43 @@ import { findBreach, MAX_SCHEMA_DEPTH, schemaFaults } from '../../../src/run/def
 import { POINTER, resolvePointer } from '../../../src/run/definition/steps.ts'
 
 describe('the supported subset of JSON Schema', () => {
-  it.each<[unknown, unknown, string | undefined]>([
-    [true, 1, undefined],
-    [false, 1, ''],
-    [{ type: ['array', 'null'] }, null, undefined],
-    [{ type: ['array', 'null'] }, 'null', ''],
-    [{ type: 'string', minLength: 2 }, '😀', ''],
-    [{ minLength: 2 }, 'ab', undefined],
-    [{ maxLength: 1 }, '😀', undefined],
-    [{ maxLength: 1 }, 'ab', ''],
-    [{ minimum: 1, maximum: 2 }, 0, ''],
-    [{ minimum: 1, maximum: 2 }, 1, undefined],
-    [{ minimum: 1, maximum: 2 }, 2, undefined],
-    [{ minimum: 1, maximum: 2 }, 3, ''],
-    [{ minimum: 1 }, 'text', undefined],
-    [{ minItems: 1 }, [], ''],
-    [{ maxItems: 1 }, [1, 2], ''],
-    [{ enum: [1, { a: [1] }] }, { a: [1] }, undefined],
-    [{ enum: [1] }, 2, ''],
-    [{ const: { a: 1, b: 2 } }, { b: 2, a: 1 }, undefined],
-    [{ const: { a: 1 } }, 3, ''],
-    [{ const: { a: 1, b: 2 } }, { a: 1, b: 3 }, ''],
-    [{ const: {} }, [], ''],
-    [{ const: [1] }, [1, 2], ''],
-    [{ const: [1, 2] }, [1, 3], ''],
-    [{ required: ['a', 'b'] }, { a: 1 }, ''],
-    [{ required: ['a', 'b'] }, { a: 1, b: 1 }, undefined],
-    [{ required: ['a'] }, {}, ''],
-    [{ required: ['a'] }, [], undefined],
-    [{ required: ['toString'] }, {}, ''],
+  it.each<[schema: unknown, right: unknown[], broken: unknown[]]>([
+    [true, [1], []],
+    [false, [], [1]],
+    [{ type: ['array', 'null'] }, [null], ['null']],
+    [{ type: 'string', minLength: 2 }, [], ['😀']],
+    [{ minLength: 2 }, ['ab'], []],
+    [{ maxLength: 1 }, ['😀'], ['ab']],
+    [{ minimum: 1, maximum: 2 }, [1, 2], [0, 3]],
+    [{ minimum: 1 }, ['text'], []],
+    [{ minItems: 1 }, [], [[]]],
+    [{ maxItems: 1 }, [], [[1, 2]]],
+    [{ minLength: 1, minItems: 1 }, [{}], []],
+    [{ enum: [1, { a: [1] }] }, [{ a: [1] }], [2]],
+    [{ const: { a: 1, b: 2 } }, [{ b: 2, a: 1 }], [{ a: 1, b: 3 }]],
+    [{ const: { a: 1 } }, [], [3, { a: 1, b: 2 }, { b: 1 }]],
+    [{ const: {} }, [], [[]]],
+    [{ const: [1] }, [], [[1, 2], { 0: 1 }]],
+    [{ const: [1, 2] }, [], [[1, 3]]],
+    [{ required: ['a', 'b'] }, [{ a: 1, b: 1 }], [{ a: 1 }]],
+    [{ required: ['a'] }, [[]], [{}]],
+    [{ required: ['toString'] }, [], [{}]],
+    [{ properties: { a: { type: 'string' } } }, [3], []],
+    [{ items: false }, [3], []],
+    [{ title: 'x', description: 'y' }, [1], []],
+  ])('the schema %j is right for %j, and broken by %j as a whole', (schema, right, broken) => {
+    expect(schemaFaults(schema)).toEqual([])
+    for (const value of right) expect(findBreach(schema, value), JSON.stringify(value)).toBeUndefined()
+    for (const value of broken) expect(findBreach(schema, value), JSON.stringify(value)).toMatchObject({ at: '' })
+  })
+
+  it.each<[unknown, unknown, string]>([
     [{ properties: { a: { type: 'string' } } }, { a: 1 }, '/a'],
     [{ properties: { a: {} }, additionalProperties: false }, { a: 1, b: 2 }, '/b'],
     [{ additionalProperties: { type: 'string' } }, { b: 2 }, '/b'],
     [{ items: { items: { type: 'string' } } }, [['x'], [1]], '/1/0'],
-    [{ title: 'x', description: 'y' }, 1, undefined],
-    [{ properties: { a: { type: 'string' } } }, 3, undefined],
-    [{ items: false }, 3, undefined],
-    [{ minLength: 1, minItems: 1 }, {}, undefined],
-    [{ const: { a: 1 } }, { a: 1, b: 2 }, ''],
-    [{ const: { a: 1 } }, { b: 1 }, ''],
-    [{ const: [1] }, { 0: 1 }, ''],
   ])('the schema %j and the value %j: broken at %j', (schema, value, at) => {
-    expect(schemaFaults(schema)).toEqual([])
-    expect(findBreach(schema, value)).toEqual(at === undefined ? undefined : expect.objectContaining({ at }))
+    expect(findBreach(schema, value)).toMatchObject({ at })
   })
 
   it.each([
@@ -81,26 +75,24 @@ describe('the supported subset of JSON Schema', () => {
     },
   )
 
-  it.each<[unknown, string[]]>([
-    [{ pattern: 'x' }, ['pattern']],
-    [{ $ref: '#' }, ['$ref']],
-    [{ toString: 'x' }, ['toString']],
-    [{ additionalProperties: { format: 'date' } }, ['additionalProperties', 'format']],
-  ])('%j: the keyword at %j is unknown', (schema, path) => {
-    expect(schemaFaults(schema)).toEqual([{ path, reason: 'unknown', keyword: path.at(-1) }])
-  })
-
-  it.each<[unknown, string[], string]>([
+  it.each<[unknown, string[], kind: string]>([
+    [{ pattern: 'x' }, ['pattern'], 'unknown'],
+    [{ $ref: '#' }, ['$ref'], 'unknown'],
+    [{ toString: 'x' }, ['toString'], 'unknown'],
+    [{ additionalProperties: { format: 'date' } }, ['additionalProperties', 'format'], 'unknown'],
     [{ type: 'thing' }, ['type'], 'types'],
     [{ type: ['string', 'thing'] }, ['type'], 'types'],
+    [{ type: Array(8).fill('string') }, ['type'], 'types'],
     [{ minimum: 'x' }, ['minimum'], 'number'],
     [{ maxItems: Number.POSITIVE_INFINITY }, ['maxItems'], 'number'],
     [{ required: 'a' }, ['required'], 'names'],
     [{ required: ['a', 3] }, ['required'], 'names'],
     [{ properties: { 'a/b': { enum: 3 } } }, ['properties', 'a/b', 'enum'], 'values'],
+    [{ enum: Array(201).fill(1) }, ['enum'], 'values'],
     [{ properties: [] }, ['properties'], 'schemas'],
-  ])('%j: the value at %j must be of the kind %s', (schema, path, kind) => {
-    expect(schemaFaults(schema)).toEqual([{ path, reason: 'kind', keyword: path.at(-1), kind }])
+  ])('%j: the keyword at %j is wrong: %s', (schema, path, kind) => {
+    const fault = kind === 'unknown' ? { reason: 'unknown' } : { reason: 'kind', kind }
+    expect(schemaFaults(schema)).toEqual([{ path, keyword: path.at(-1), ...fault }])
   })
 
   it.each<[unknown, string[]]>([
@@ -110,6 +102,10 @@ describe('the supported subset of JSON Schema', () => {
     [3, []],
   ])('%j: the value at %j is not a schema', (schema, path) => {
     expect(schemaFaults(schema)).toEqual([{ path, reason: 'not-schema' }])
+  })
+
+  it.each([{ type: Array(7).fill('string') }, { enum: Array(200).fill(1) }])('%j has no fault', (schema) => {
+    expect(schemaFaults(schema)).toEqual([])
   })
 
   /** Distinct texts of `length` characters that differ in the last ones. */
@@ -143,31 +139,14 @@ describe('the supported subset of JSON Schema', () => {
     expect(findBreach(schema, value)).toBe(expected)
     const { user, system } = process.cpuUsage(before)
     // Usually under 60 ms; without a limit of steps 10 s and more.
-    expect((user + system) / 1000).toBeLessThan(1_000)
+    expect((user + system) / 1000).toBeLessThan(3_000)
   })
 
   it('a check of a usual large artifact has steps enough', () => {
     const item = { id: 1, name: 'x', kind: 'a', tags: ['b'], done: false }
-    const schema = {
-      type: 'array',
-      items: {
-        type: 'object',
-        required: Object.keys(item),
-        properties: { id: { type: 'integer' }, name: { type: 'string' }, kind: { enum: ['a', 'b', 'c'] } },
-      },
-    }
+    const properties = { id: { type: 'integer' }, name: { type: 'string' }, kind: { enum: ['a', 'b', 'c'] } }
+    const schema = { type: 'array', items: { type: 'object', required: Object.keys(item), properties } }
     expect(findBreach(schema, Array(10_000).fill(item))).toBeUndefined()
-  })
-
-  it('`type` may list each type once', () => {
-    expect(schemaFaults({ type: Array(7).fill('string') })).toEqual([])
-    expect(schemaFaults({ type: Array(8).fill('string') })).toMatchObject([{ path: ['type'], reason: 'kind' }])
-  })
-
-  it('`enum` may list two hundred values, and no more', () => {
-    const values = Array.from({ length: 201 }, (_, index) => index)
-    expect(schemaFaults({ enum: values.slice(0, 200) })).toEqual([])
-    expect(schemaFaults({ enum: values })).toMatchObject([{ path: ['enum'], reason: 'kind' }])
   })
 
   it.each<[string, (schema: object) => object]>([

@@ -1,14 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { type ListedSteps, promptBound, runBound, stepCount } from '../../../src/run/definition/bound.ts'
 import { haltState, resumeState } from '../../../src/run/machine/control.ts'
-import { advance } from '../../../src/run/machine/machine.ts'
-import type { Observation } from '../../../src/run/machine/observation.ts'
 import { simulate } from '../../../src/run/machine/simulate.ts'
 import type { WorkflowState } from '../../../src/run/machine/state.ts'
-import { begin, NO_SESSIONS, NOW, seeing } from './builders.ts'
+import { begin, DONE, NO_SESSIONS, NOW, PASSED, PLACE, played, seeing } from './builders.ts'
 
 /** The bound of a run on the way. In each visit three prompts may go out again. */
 
+/** Lists that all have `count` steps. */
 const listing =
   (count: number | undefined): ListedSteps =>
   () =>
@@ -23,10 +22,6 @@ const LOOP = [{ ...CHECKLIST, max_visits: 2 }, { ...REVIEW, max_visits: 2 }, LAS
 const VISIT_OF_REVIEW = 2 + 3
 const VISIT_OF_LAST = 1 + 3
 
-function through(state: WorkflowState, ...seen: Partial<Observation>[]): WorkflowState {
-  return seen.reduce((one, more) => advance(one, seeing(more)).state, state)
-}
-
 describe('the bound of a run', () => {
   it('counts the list that exists, and 1,000 steps without one', () => {
     const state = begin(CHECKLIST)
@@ -37,17 +32,16 @@ describe('the bound of a run', () => {
       1000 * 3 + 3,
     ])
     expect([6, 0, undefined].map((count) => stepCount(state.definition, listing(count)))).toEqual([6, 0, undefined])
-    expect(
-      stepCount(begin({ id: 'a', steps: ['x', 'y'], step_prompt: 'p' }, CHECKLIST, LAST).definition, listing(3)),
-    ).toBe(5)
+    const mixed = begin({ id: 'a', steps: ['x', 'y'] }, CHECKLIST, LAST)
+    expect(stepCount(mixed.definition, listing(3))).toBe(5)
     const taking = { id: 'a', steps: { from: 'a.json', pointer: '' }, step_prompt: 'p' }
     expect(promptBound(begin(taking).definition, listing(0))).toBe(3)
   })
 
   it('stays with the steps that the visit has taken, whatever the file says later', () => {
     const steps = ['one', 'two'].map((text, item) => ({ text, item }))
-    const known = through(begin(CHECKLIST), { steps: { kind: 'list', steps } })
-    const done = through(known, {}, { stepResults: [{ kind: 'result', success: true, archived: false }] })
+    const known = played(begin(CHECKLIST), { steps: { kind: 'list', steps } })
+    const done = played(known, {}, { stepResults: [DONE] })
     expect([known, done].map((state) => runBound(state, listing(1)))).toEqual([2 * 3 + 3, 1 + 3 + 3])
   })
 
@@ -57,9 +51,9 @@ describe('the bound of a run', () => {
     expect(runBound(start, listing(4))).toBe(2 * work + 2 * VISIT_OF_REVIEW + VISIT_OF_LAST)
     expect(runBound(start, listing(4))).toBe(promptBound(start.definition, listing(4)))
     const none = { steps: { kind: 'list', steps: [] } } as const
-    const review = through(start, none, {})
+    const review = played(start, none, {})
     expect(runBound(review, listing(0))).toBe(2 * VISIT_OF_REVIEW + (3 + 3) + VISIT_OF_LAST)
-    const last = through(review, { artifact: { kind: 'valid', verdict: 'pass' } })
+    const last = played(review, PASSED)
     expect([last.phase, runBound(last, listing(undefined))]).toEqual(['last', VISIT_OF_LAST])
   })
 
@@ -75,17 +69,13 @@ describe('the bound of a run', () => {
 
   it.each([1, 2, 3, 5])('is never smaller than the prompts of a simulated run with %i tasks and a loop', (tasks) => {
     const { definition } = begin(...LOOP)
-    const place = { task: '7', folder: '/f' }
-    for (const failures of [
-      [],
-      [['review', 1]],
-      [
-        ['work/1', 2],
-        ['review', 9],
-      ],
-    ] as [string, number][][]) {
-      const script = { failures: new Map(failures), cases: new Map(), steps: new Map([['work', tasks]]) }
-      const { prompts, state } = simulate(definition, script, place, {})
+    for (const failures of [{}, { review: 1 }, { 'work/1': 2, review: 9 }]) {
+      const script = {
+        failures: new Map(Object.entries(failures)),
+        cases: new Map(),
+        steps: new Map([['work', tasks]]),
+      }
+      const { prompts, state } = simulate(definition, script, PLACE, {})
       expect(state.active).toBe(false)
       expect(prompts.length).toBeLessThanOrEqual(promptBound(definition, listing(tasks)))
     }

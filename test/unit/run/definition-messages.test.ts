@@ -1,7 +1,7 @@
 import { describe } from 'vitest'
 import { SYNTAX_TEXT } from '../../../src/kernel/yaml-text.ts'
 import { RULE_TEXT, SHAPE_TEXT } from '../../../src/run/definition/definition-messages.ts'
-import { itSays } from '../sentences.ts'
+import { forms, itSays } from '../sentences.ts'
 
 describe('the broken rules of a definition', () => {
   itSays(RULE_TEXT, {
@@ -21,18 +21,15 @@ describe('the broken rules of a definition', () => {
     stepText: [['agent']],
     placeholder: [['input.nam'], ['step.nam'], ['artifact:pln'], ['tsk'], ['wholly else']],
     unknownKeyword: [['typ'], ['somethingelse']],
-    valueKind: [
+    valueKind: forms(
       ['type', 'types'],
       ['enum', 'values'],
       ['properties', 'schemas'],
       ['required', 'names'],
       ['minimum', 'number'],
-    ],
+    ),
     notSchema: [[20]],
-    target: [
-      ['pla', ['plan', 'make']],
-      ['review', ['plan', 'make']],
-    ],
+    target: forms(['pla', ['plan', 'make']], ['review', ['plan', 'make']]),
     twin: [['plan']],
     twinArtifact: [['plan.md']],
     belowArtifact: [['plan/a.md', 'plan']],
@@ -52,29 +49,17 @@ describe('the broken rules of a definition', () => {
 
 describe('the faults of the shape of a definition', () => {
   itSays(SHAPE_TEXT, {
-    kinds: [
-      [['string'], false],
-      [['string'], true],
-      [['array', 'int', 'object', 'record', 'string'], false],
-    ],
+    kinds: forms([['string'], false], [['string'], true], [['array', 'int', 'object', 'record', 'string'], false]),
     values: [[['strict', 'advisory']]],
-    atLeast: [
-      [1, 'string'],
-      [2, 'array'],
-      [3, 'int'],
-    ],
-    atMost: [
-      [200, 'string'],
-      [1, 'array'],
-      [10, 'int'],
-    ],
+    atLeast: forms([1, 'string'], [2, 'array'], [3, 'int']),
+    atMost: forms([200, 'string'], [1, 'array'], [10, 'int']),
   })
 })
 
 describe('the faults of the syntax of a definition', () => {
   itSays(SYNTAX_TEXT, {
     json: [['CommaExpected'], ['InvalidSymbol']],
-    yaml: [
+    yaml: forms(
       ['Something else'],
       ['Nested mappings are not allowed in compact mappings'],
       ['Plain value cannot start with reserved character @'],
@@ -86,7 +71,7 @@ describe('the faults of the syntax of a definition', () => {
       ['All mapping items must start at the same column'],
       ['A collection cannot be both a mapping and without - indicator'],
       ['Tabs are not allowed as indentation'],
-    ],
+    ),
     openQuote: [['"']],
   })
 })

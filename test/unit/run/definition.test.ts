@@ -9,6 +9,7 @@ import {
   MAX_PHASE_STEPS,
   MAX_PHASES,
 } from '../../../src/run/definition/definition-limits.ts'
+import { RULE_TEXT } from '../../../src/run/definition/definition-messages.ts'
 import { checkDefinition, checkRules } from '../../../src/run/definition/definition-rules.ts'
 import { checkShape } from '../../../src/run/definition/definition-schema.ts'
 import { CHECK_FIELDS, PHASE_FIELDS } from '../../../src/run/definition/phase-fields.ts'
@@ -17,68 +18,49 @@ import { ready } from '../../property/run/arbitraries.ts'
 import { readSchema } from '../../support/json-schemas.ts'
 
 const PHASE = { id: 'a', prompt: 'p', artifact: 'a.json' }
+const leaving = (id: string, artifact: string) => ({ id, prompt: 'p', artifact })
+/** Takes its steps from the artifact of `PHASE`. */
+const TAKES = { id: 'b', steps: { from: 'a.json', pointer: '' } }
+const CASES = { pass: 'end', fail: 'end', verdict: '/k', cases: { bug: 'end' } }
 const LISTS = { ...PHASE, check: { json_schema: { type: 'array' } } }
 
 describe('the shape of a definition', () => {
+  /** The faults of the shape, by their paths. */
+  const shapeFaults = (value: unknown): [path: string, detail: string][] => {
+    const shape = checkShape(value)
+    return 'faults' in shape ? shape.faults.map(({ path, detail }) => [path.join('.'), detail]) : []
+  }
+
   it.each([
     [{ name: 'x' }, 'phases', 'is missing, and must be a list'],
     [{ name: 'x', phases: 3 }, 'phases', 'must be a list'],
     [{ name: 'x', phases: [] }, 'phases', 'must have at least 1 entry'],
     [{ name: '', phases: [PHASE] }, 'name', 'must be at least 1 character long'],
     [{ name: 'x'.repeat(101), phases: [PHASE] }, 'name', 'must be at most 100 characters long'],
-    [{ name: 'x', phases: [{ ...PHASE, gate: 'loose' }] }, 'phases.0.gate', 'must be one of "strict", "advisory"'],
-    [{ name: 'x', phases: [{ ...PHASE, max_attempts: 0 }] }, 'phases.0.max_attempts', 'must be at least 1'],
-    [{ name: 'x', phases: [{ ...PHASE, max_attempts: 1.5 }] }, 'phases.0.max_attempts', 'must be a whole number'],
-    [{ name: 'x', phases: [{ ...PHASE, next: 3 }] }, 'phases.0.next', 'must be a string or an object'],
-    [
-      { name: 'x', phases: [{ ...PHASE, next: { pass: 'end', fail: 'end', verdict: 'ok' } }] },
-      'phases.0.next.verdict',
-      'must be a JSON pointer, such as "/steps" or "/result/passed"',
-    ],
-    [
-      { name: 'x', phases: [{ ...PHASE, next: { pass: 'end' } }] },
-      'phases.0.next.fail',
-      'is missing, and must be a string',
-    ],
-    [
-      { name: 'x', phases: [{ ...PHASE, next: { pass: 'end', fail: 'end', verdict: '', more: 1 } }] },
-      'phases.0.next.more',
-      'unknown field "more"',
-    ],
-    [{ name: 'x', phases: [{ ...PHASE, more: 1 }] }, 'phases.0.more', 'unknown field "more"'],
     [{ name: 'x', phase: [PHASE] }, 'phase', 'unknown field "phase" (did you mean "phases"?)'],
-    [
-      { name: 'x', phases: [{ ...PHASE, prompts: 'p' }] },
-      'phases.0.prompts',
-      'unknown field "prompts" (did you mean "prompt"?)',
-    ],
-    [
-      { name: 'x', phases: [{ ...PHASE, check: { min_byte: 1 } }] },
-      'phases.0.check.min_byte',
-      'unknown field "min_byte" (did you mean "min_bytes"?)',
-    ],
-    [{ name: 'x', phases: [{ ...PHASE, check: { phases: 1 } }] }, 'phases.0.check.phases', 'unknown field "phases"'],
-    [
-      { name: 'x', phases: [{ ...PHASE, next: { verdikt: '' } }] },
-      'phases.0.next.verdikt',
-      'unknown field "verdikt" (did you mean "verdict"?)',
-    ],
-    [
-      { name: 'x', phases: [{ ...PHASE, steps: { form: 'a' } }] },
-      'phases.0.steps.form',
-      'unknown field "form" (did you mean "from"?)',
-    ],
-    [{ name: 'x', phases: [{ id: 'a', steps: [3] }] }, 'phases.0.steps.0', 'must be a string or an object'],
-    [
-      { name: 'x', phases: [{ id: 'a', steps: ['x'], step_check: { json_shema: {} } }] },
-      'phases.0.step_check.json_shema',
-      'unknown field "json_shema" (did you mean "json_schema"?)',
-    ],
   ])('%j has a fault at %s: %s', (value, path, detail) => {
-    const shape = checkShape(value)
-    const faults = 'faults' in shape ? shape.faults : []
-    expect(faults.map((fault) => fault.path.join('.'))).toContain(path)
-    expect(faults.find((fault) => fault.path.join('.') === path)?.detail).toBe(detail)
+    expect(new Map(shapeFaults(value)).get(path)).toBe(detail)
+  })
+
+  it.each([
+    [{ gate: 'loose' }, 'gate', 'must be one of "strict", "advisory"'],
+    [{ max_attempts: 0 }, 'max_attempts', 'must be at least 1'],
+    [{ max_attempts: 1.5 }, 'max_attempts', 'must be a whole number'],
+    [{ next: 3 }, 'next', 'must be a string or an object'],
+    [{ next: { verdict: 'ok' } }, 'next.verdict', 'must be a JSON pointer, such as "/steps" or "/result/passed"'],
+    [{ next: { pass: 'end' } }, 'next.fail', 'is missing, and must be a string'],
+    [{ next: { pass: 'end', fail: 'end', verdict: '', more: 1 } }, 'next.more', 'unknown field "more"'],
+    [{ more: 1 }, 'more', 'unknown field "more"'],
+    [{ prompts: 'p' }, 'prompts', 'unknown field "prompts" (did you mean "prompt"?)'],
+    [{ check: { min_byte: 1 } }, 'check.min_byte', 'unknown field "min_byte" (did you mean "min_bytes"?)'],
+    [{ check: { phases: 1 } }, 'check.phases', 'unknown field "phases"'],
+    [{ next: { verdikt: '' } }, 'next.verdikt', 'unknown field "verdikt" (did you mean "verdict"?)'],
+    [{ steps: { form: 'a' } }, 'steps.form', 'unknown field "form" (did you mean "from"?)'],
+    [{ steps: [3] }, 'steps.0', 'must be a string or an object'],
+    [{ step_check: { json_shema: {} } }, 'step_check.json_shema', expect.stringContaining('mean "json_schema"')],
+  ])('of a phase with %j has a fault at %s: %s', (more, path, detail) => {
+    const faults = new Map(shapeFaults({ name: 'x', phases: [{ ...PHASE, ...more }] }))
+    expect(faults.get(`phases.0.${path}`)).toEqual(detail)
   })
 
   it.each([
@@ -87,13 +69,12 @@ describe('the shape of a definition', () => {
     ['a list of tasks', { steps: { from: 't.md', checklist: true, item: 1 } }, 'steps.item'],
     ['a list in an artifact', { steps: { from: 't.json', pointer: '/a', item: 1 } }, 'steps.item'],
   ])('takes %s for what it resembles most, and reports only the faults of that', (_what, more, path) => {
-    const shape = checkShape({ name: 'x', phases: [{ ...PHASE, ...more }] })
-    expect('faults' in shape && shape.faults.map((fault) => fault.path.join('.'))).toEqual([`phases.0.${path}`])
+    const faults = shapeFaults({ name: 'x', phases: [{ ...PHASE, ...more }] })
+    expect(faults.map(([at]) => at)).toEqual([`phases.0.${path}`])
   })
 
   it('reports every fault at once', () => {
-    const shape = checkShape({ name: 1, phases: [{ id: 1 }, { id: 2, foo: 1 }], bar: 1 })
-    expect('faults' in shape && shape.faults).toHaveLength(5)
+    expect(shapeFaults({ name: 1, phases: [{ id: 1 }, { id: 2, foo: 1 }], bar: 1 })).toHaveLength(5)
   })
 })
 
@@ -109,101 +90,84 @@ describe('the rules of a definition', () => {
     promptPath: 'the file must lie beside the definition or below it: relative, with "/", without ".."',
     id: 'begin with a letter, then use letters, digits, "_" and "-"; "end" is reserved',
   }
+  const ONLY_STEPS = { id: 'a', steps: ['x'] }
+  const both = (pass: string, fail: string): object => ({ next: { pass, fail, verdict: '' } })
+  const STEPS = { id: 'b', steps: ['x'] }
+  const READER = { id: 'c', prompt: '{{artifact:a}} {{artifact:b}}', artifact: 'c.md' }
+  const below = (artifact: string, other: string) => `0.artifact: ${RULE_TEXT.belowArtifact(artifact, other)}`
+  const noField = (name: string): string => RULE_TEXT.placeholder(`step.${name}`)
+  const tooWide = RULE_TEXT.patternsTooWide(300, 3)
   it.each([
     [{ ...PHASE, id: 'end' }, `id: invalid id "end": ${must.id}`],
     [{ ...PHASE, id: '../x' }, `id: invalid id "../x": ${must.id}`],
     [{ ...PHASE, prompt_file: 'p.md' }, 'prompt_file: give prompt or prompt_file, not both'],
-    [
-      { ...PHASE, steps: ['x'], step_prompt: 'a', step_prompt_file: 'b' },
-      'step_prompt_file: give step_prompt or step_prompt_file, not both',
-    ],
+    [{ ...ONLY_STEPS, step_prompt: 'a', step_prompt_file: 'b' }, `step_prompt_file: ${RULE_TEXT.both('step_prompt')}`],
     [{ id: 'a', prompt: 'p' }, 'a phase needs an artifact or steps, which show that it is done'],
     [{ id: 'a', steps: [] }, 'steps: a phase without an artifact needs at least one step'],
     [{ id: 'a', artifact: 'a' }, 'a phase without steps needs a prompt or a prompt_file'],
     [{ ...PHASE, on_exhausted: 'stop' }, 'on_exhausted: on_exhausted is allowed only in a phase with steps'],
     [{ ...PHASE, step_prompt: 'x' }, 'step_prompt: step_prompt is allowed only in a phase with steps'],
     [{ ...PHASE, artifact: '/etc/passwd' }, `artifact: invalid path "/etc/passwd": ${must.path}`],
-    [{ id: 'a', steps: ['x'], check: { json: true } }, 'check: check needs an artifact'],
+    [{ ...ONLY_STEPS, check: { json: true } }, 'check: check needs an artifact'],
     [{ id: 'a', artifact: 'a', prompt_file: '../p' }, `prompt_file: invalid path "../p": ${must.promptPath}`],
-    [{ id: 'a', steps: ['x'], step_prompt_file: '/p' }, `step_prompt_file: invalid path "/p": ${must.promptPath}`],
+    [{ ...ONLY_STEPS, step_prompt_file: '/p' }, `step_prompt_file: invalid path "/p": ${must.promptPath}`],
     [{ ...PHASE, prompt: '{{taks}} {{ task }}' }, 'prompt: unknown placeholder {{taks}} (did you mean {{task}}?)'],
-    [{ ...PHASE, steps: ['x'], step_prompt: '{{colour}}' }, 'step_prompt: unknown placeholder {{colour}}'],
-    [
-      { ...PHASE, prompt: '{{artifact:a}} {{ artifact:b }}' },
-      'prompt: {{artifact:b}} does not name a phase that has an artifact',
-    ],
-    [
-      { id: 'a', steps: ['x', { name: 'y' }], step_prompt: '{{step.name}} {{step.length}}' },
-      "step_prompt: {{step.length}} does not name a field of the phase's steps",
-    ],
+    [{ ...ONLY_STEPS, step_prompt: '{{colour}}' }, 'step_prompt: unknown placeholder {{colour}}'],
+    [{ ...PHASE, prompt: '{{artifact:a}} {{ artifact:b }}' }, `prompt: ${RULE_TEXT.placeholder('artifact:b')}`],
+    [{ id: 'a', steps: ['x', { a: 'y' }], step_prompt: '{{step.a}} {{step.b}}' }, `step_prompt: ${noField('b')}`],
     [{ ...PHASE, check: { files: ['src'] } }, 'check.files: check.files is allowed only beside check.run'],
-    [
-      { ...PHASE, check: { run: 'make', files: ['src/**', '../x'] } },
-      'check.files.1: invalid pattern "../x": it must be relative to the root, with "/", without ".."',
-    ],
-    [
-      { ...PHASE, check: { run: 'make', files: ['{a,b}'.repeat(40)] } },
-      'check.files: the patterns must have at most 300 alternatives ({a,b}) in all, no ranges ({1..9}), and at most 3 stars that multiply: a "**", and a "*" after the first of its name (two of these)',
-    ],
+    [{ ...PHASE, check: { run: 'make', files: ['src/**', '../x'] } }, `check.files.1: ${RULE_TEXT.pattern('../x')}`],
+    [{ ...PHASE, check: { run: 'make', files: ['{a,b}'.repeat(40)] } }, `check.files: ${tooWide}`],
     [{ ...PHASE, check: { json_schema: { minimum: 'x' } } }, 'check.json_schema.minimum: minimum must be a number'],
+    [{ ...PHASE, check: { json_schema: { enun: 1 } } }, `check.json_schema.enun: ${RULE_TEXT.unknownKeyword('enun')}`],
+    [{ ...PHASE, check: { json_schema: { items: 3 } } }, `check.json_schema.items: ${RULE_TEXT.notSchema(20)}`],
     [{ ...PHASE, steps: { from: '../x', pointer: '' } }, `steps.from: invalid path "../x": ${must.path}`],
     [{ ...PHASE, next: 'nowhere' }, 'next: unknown phase "nowhere"'],
     [{ ...PHASE, next: 'ende' }, 'next: unknown phase "ende" (did you mean "end"?)'],
-    [
-      { ...PHASE, next: { pass: 'ende', fail: 'end', verdict: '' } },
-      'next.pass: unknown phase "ende" (did you mean "end"?)',
-    ],
-    [
-      { ...PHASE, next: { pass: 'end', fail: 'ende', verdict: '' } },
-      'next.fail: unknown phase "ende" (did you mean "end"?)',
-    ],
-    [{ id: 'a', steps: ['x'], next: { pass: 'a', fail: 'end', verdict: '' } }, 'next: a verdict needs an artifact'],
+    [{ ...PHASE, ...both('ende', 'end') }, 'next.pass: unknown phase "ende" (did you mean "end"?)'],
+    [{ ...PHASE, ...both('end', 'ende') }, 'next.fail: unknown phase "ende" (did you mean "end"?)'],
+    [{ ...ONLY_STEPS, ...both('a', 'end') }, 'next: a verdict needs an artifact'],
   ])('%j has one fault: %s', (phase, fault) => {
     const isOfPhase = fault.startsWith('a phase')
     expect(faultsOf(phase)).toEqual([`phases.0${isOfPhase ? ': ' : '.'}${fault}`])
   })
 
   it.each([
-    [{ id: 'a', prompt_file: 'p.md', artifact: 'a' }],
-    [{ id: 'a', prompt: 'p', artifact: 'a', steps: ['x'], step_prompt_file: 'p.md' }],
-    [{ id: 'a', steps: ['x'], step_prompt: 'p' }],
-    [{ id: 'a', artifact: 'a', steps: [] }],
+    ...[
+      { id: 'a', prompt_file: 'p.md', artifact: 'a' },
+      { ...PHASE, steps: ['x'], step_prompt_file: 'p.md' },
+    ],
+    ...[
+      { id: 'a', artifact: 'a', steps: [] },
+      { ...ONLY_STEPS, step_prompt: 'p' },
+    ],
   ])('%j has no fault', (phase) => {
     expect(faultsOf(phase)).toEqual([])
   })
 
-  it('ids and artifacts that differ only in case count as the same', () => {
-    expect(faultsOf(PHASE, { ...PHASE, id: 'A', artifact: 'A.json' })).toEqual([
-      'phases.1.id: another phase has the id "A" (upper and lower case count as the same)',
-      'phases.1.artifact: another phase has the artifact "A.json": its file would count as this phase\'s',
-    ])
-  })
-
-  it('artifacts that only their capitals make equal are two', () => {
-    expect(faultsOf({ ...PHASE, artifact: 'Straße.md' }, { ...PHASE, id: 'b', artifact: 'strasse.md' })).toEqual([])
-  })
-
-  it('a prompt may name the artifact of another phase, if that phase has one', () => {
-    const reader = { id: 'c', prompt: '{{artifact:a}} {{artifact:b}}', artifact: 'c.md' }
-    expect(faultsOf(PHASE, { id: 'b', steps: ['x'] }, reader)).toEqual([
-      'phases.2.prompt: {{artifact:b}} does not name a phase that has an artifact',
-    ])
-  })
-
-  it('no artifact lies below another, in any order and case', () => {
-    const leaving = (id: string, artifact: string) => ({ id, prompt: 'p', artifact })
-    expect(faultsOf(leaving('a', 'Out/x/b.txt'), leaving('b', 'out'), leaving('c', 'outer/b.txt'))).toEqual([
-      'phases.0.artifact: "Out/x/b.txt" would lie below "Out", which is a file: the artifact of another phase',
-    ])
-    expect(faultsOf(leaving('a', 'out/x/b.txt'), leaving('b', 'out/x'))).toEqual([
-      'phases.0.artifact: "out/x/b.txt" would lie below "out/x", which is a file: the artifact of another phase',
-    ])
+  it.each<[string, object[], string[]]>([
+    ['an id that differs only in case', [PHASE, leaving('A', 'b')], [`1.id: ${RULE_TEXT.twin('A')}`]],
+    [
+      'an artifact of the same name',
+      [PHASE, leaving('b', 'A.json')],
+      [`1.artifact: ${RULE_TEXT.twinArtifact('A.json')}`],
+    ],
+    ['artifacts that only their capitals make equal', [leaving('a', 'Straße.md'), leaving('b', 'strasse.md')], []],
+    [
+      'the artifact of a phase without one',
+      [PHASE, STEPS, READER],
+      [`2.prompt: ${RULE_TEXT.placeholder('artifact:b')}`],
+    ],
+    ['an artifact below another', leavingAll('Out/x/b.txt', 'out', 'outer/b.txt'), [below('Out/x/b.txt', 'Out')]],
+    ['an artifact in the folder of another', leavingAll('out/x/b.txt', 'out/x'), [below('out/x/b.txt', 'out/x')]],
+  ])('hold for all phases together: %s', (_what, phases, faults) => {
+    expect(faultsOf(...phases)).toEqual(faults.map((fault) => `phases.${fault}`))
   })
 })
 
-/** The warning about a phase without a way to the end. */
-const ENDLESS = (at: string, id: string): string =>
-  `${at}.next: no path leads from phase "${id}" to "end": the run can only fail, when a phase has used up its visits`
+/** Phases that leave these artifacts. */
+const leavingAll = (...artifacts: string[]) => artifacts.map((artifact, at) => leaving(`p${at}`, artifact))
+const endless = (at: number, id: string): string => `${at}.next: ${RULE_TEXT.endless(id)}`
 
 describe('a definition with faults of shape and of sense', () => {
   const check = (value: unknown): { faults: string[]; warnings: string[] } => {
@@ -253,50 +217,34 @@ describe('a definition with faults of shape and of sense', () => {
     ['a missing verdict', { ...PHASE, next: { pass: 'end', fail: 'end' } }, ['phases.0.next.verdict']],
     ['an incomplete next', { ...PHASE, next: { verdict: '/x' } }, ['phases.0.next.fail', 'phases.0.next.pass']],
     ['an incomplete source of steps', { id: 'a', steps: {} }, ['phases.0.steps.from', 'phases.0.steps.pointer']],
-    ['a check of the wrong type', { ...PHASE, check: { min_bytes: 'x' } }, ['phases.0.check.min_bytes']],
-    [
-      'a check of the wrong type in a phase without an artifact',
-      { id: 'a', steps: ['x'], check: { min_bytes: 'x' } },
-      ['phases.0.check.min_bytes'],
-    ],
+    ['a wrong check', { ...PHASE, check: { min_bytes: 'x' } }, ['phases.0.check.min_bytes']],
+    ['a wrong check without an artifact', { id: 'a', steps: ['x'], check: { json: 3 } }, ['phases.0.check.json']],
   ])('gets no faults that only follow from %s', (_what, phase, faults) => {
     expect(check({ name: 'x', phases: [phase] })).toEqual({ faults, warnings: [] })
   })
 
-  const TYPO = '{{taks}}'
+  const TYPO = { ...PHASE, prompt: '{{taks}}' }
   it.each([
-    ['a phase that is a number', { name: 'x', phases: [3, { ...PHASE, prompt: TYPO }] }, ['phases.0']],
-    [
-      'a step that is a number',
-      { name: 'x', phases: [{ ...PHASE, prompt: TYPO, steps: ['x', 3] }] },
-      ['phases.0.steps.1'],
-    ],
-    ['no name', { phases: [{ ...PHASE, prompt: TYPO }] }, ['name']],
-    ['a phase without an id', { name: 'x', phases: [{ ...PHASE, id: undefined, prompt: TYPO }] }, ['phases.0.id']],
-    [
-      'an empty next',
-      { name: 'x', phases: [{ ...PHASE, prompt: TYPO, next: {} }] },
-      ['phases.0.next.fail', 'phases.0.next.pass', 'phases.0.next.verdict'],
-    ],
-    [
-      'an empty source of steps',
-      { name: 'x', phases: [{ ...PHASE, prompt: TYPO, steps: {} }] },
-      ['phases.0.steps.from', 'phases.0.steps.pointer'],
-    ],
-    ['an unknown field', { name: 'x', phases: [{ id: 'a', foo: 1 }] }, ['phases.0.foo']],
+    ['a phase that is a number', [3, TYPO], ['0']],
+    ['a step that is a number', [{ ...TYPO, steps: ['x', 3] }], ['0.steps.1']],
+    ['a phase without an id', [{ ...TYPO, id: undefined }], ['0.id']],
+    ['an empty next', [{ ...TYPO, next: {} }], ['0.next.fail', '0.next.pass', '0.next.verdict']],
+    ['an empty source of steps', [{ ...TYPO, steps: {} }], ['0.steps.from', '0.steps.pointer']],
+    ['an unknown field', [{ id: 'a', foo: 1 }], ['0.foo']],
     [
       'an id that is a number, and a next that names it',
-      {
-        name: 'x',
-        phases: [
-          { ...PHASE, next: '5' },
-          { ...PHASE, id: 5, artifact: 'b' },
-        ],
-      },
-      ['phases.1.id'],
+      [
+        { ...PHASE, next: '5' },
+        { id: 5, prompt: 'p' },
+      ],
+      ['1.id'],
     ],
-  ])('gets no faults of its sense besides %s', (_what, value, faults) => {
-    expect(check(value)).toEqual({ faults, warnings: [] })
+  ])('gets no faults of its sense besides %s', (_what, phases, faults) => {
+    expect(check({ name: 'x', phases })).toEqual({ faults: faults.map((path) => `phases.${path}`), warnings: [] })
+  })
+
+  it('gets no faults of its sense without a name', () => {
+    expect(check({ phases: [TYPO] })).toEqual({ faults: ['name'], warnings: [] })
   })
 
   it('with too many phases gets only that fault', () => {
@@ -308,97 +256,68 @@ describe('a definition with faults of shape and of sense', () => {
     expect(checkDefinition(value).file).toBeUndefined()
   })
 
-  it('gets the warnings that no fault makes doubtful', () => {
-    const loop = { ...PHASE, next: 'a' }
-    const takes = { id: 'b', steps: { from: 'z.json', pointer: '' } }
-    const warnings = (...phases: object[]): string[] => check({ name: 'x', phases }).warnings
-    expect(warnings(loop, takes)).toEqual([
-      'phases.0.id: phase "a" is on a loop without max_visits: 3 is assumed',
-      ENDLESS('phases.0', 'a'),
-      'phases.1.id: phase "b" cannot be reached',
-      'phases.1.steps.from: no phase has the artifact "z.json"',
-    ])
-    // A fault elsewhere changes no warning. A fault that hides the graph leaves only the warnings that do not need it.
-    expect(warnings({ ...loop, artifact: '../x' }, takes)).toHaveLength(4)
-    expect(warnings({ ...loop, next: 'nowhere' }, takes)).toEqual([
-      'phases.1.steps.from: no phase has the artifact "z.json"',
-    ])
-    // With a wrong shape there are no warnings.
-    expect(warnings({ ...loop, gate: 'loose' }, takes)).toEqual([])
-  })
-
-  it('gets no warnings about a graph that a fault hides: an unknown target, a wrong id, two equal ids', () => {
-    const warnings = (...phases: object[]): string[] => check({ name: 'x', phases }).warnings
-    const B = { ...PHASE, id: 'b', artifact: 'b' }
-    const C = { ...PHASE, id: 'c', artifact: 'c' }
-    expect(warnings({ ...PHASE, next: { pass: 'c', fail: 'c', verdict: '/ok' } }, B, C)).toHaveLength(1)
-    expect(warnings({ ...PHASE, next: { pass: 'c', fail: 'd', verdict: '/ok' } }, B, C)).toEqual([])
-    expect(warnings({ ...PHASE, next: 'c' }, { ...B, id: '5' }, C)).toEqual([])
-    expect(warnings({ ...PHASE, next: 'end' }, { ...B, id: 'A' }, C)).toEqual([])
-  })
-
-  it('gets warnings about long loops as about short ones', () => {
-    const warnings = (...phases: object[]): string[] => check({ name: 'x', phases }).warnings
-    const chain = ['a', 'b', 'c', 'd'].map((id) => ({ id, prompt: 'p', artifact: id }))
-    expect(warnings(...chain)).toEqual([])
-    const back = { pass: 'end', fail: 'b', verdict: '/ok' }
-    expect(warnings(...chain.slice(0, 3), { ...chain[3], next: back })).toEqual(
-      [1, 2, 3].map((index) => {
-        const id = chain[index]?.id
-        return `phases.${index}.id: phase "${id}" is on a loop without max_visits: 3 is assumed`
-      }),
-    )
-  })
-
-  it('gets one warning about each loop without a way to the end', () => {
-    const warnings = (...phases: object[]): string[] => check({ name: 'x', phases }).warnings
-    const to = (id: string, next: unknown): object => ({ id, prompt: 'p', artifact: id, max_visits: 2, next })
-    const judged = (pass: string, fail: string) => ({ pass, fail, verdict: '/ok' })
-    expect(warnings(to('a', 'b'), to('b', 'a'))).toEqual([ENDLESS('phases.0', 'a')])
-    expect(warnings(to('a', 'b'), to('b', judged('end', 'a')))).toEqual([])
-    expect(warnings(to('a', 'b'), to('b', judged('a', 'end')))).toEqual([])
-    // The first phase has a way to the end, and one into each of two loops.
-    const loops = [to('d', 'e'), to('e', 'd'), to('f', 'f')]
-    const first = [to('a', judged('b', 'c')), to('b', judged('end', 'd')), to('c', judged('b', 'f'))]
-    expect(warnings(...first, ...loops)).toEqual([ENDLESS('phases.3', 'd'), ENDLESS('phases.5', 'f')])
-    // A loop that no path leads to has its own warning.
-    expect(warnings(to('a', 'end'), to('b', 'b'))).toEqual(['phases.1.id: phase "b" cannot be reached'])
-  })
-
-  it('gets a warning about artifacts whose names differ only by Unicode form', () => {
-    const named = (...artifacts: string[]) =>
-      check({ name: 'x', phases: artifacts.map((artifact, at) => ({ id: `p${at}`, prompt: 'p', artifact })) })
-    const [composed, decomposed] = ['\u00fcber.md', 'u\u0308ber.md']
-    expect(named(composed, decomposed).warnings).toEqual([
-      `phases.1.artifact: another phase has the artifact "${decomposed}" in another Unicode form: some file systems treat both names as one file`,
-    ])
-    expect(named(composed, 'uber.md').warnings).toEqual([])
-    // Two equal names are a fault, and need no warning.
-    expect(named(composed, composed).warnings).toEqual([])
-  })
-
-  it('gets a warning about steps from the artifact of a later phase', () => {
-    const takes = { id: 'b', steps: { from: 'a.json', pointer: '' } }
-    const warnings = (...phases: object[]): string[] => check({ name: 'x', phases }).warnings
-    expect(warnings(takes, PHASE)).toEqual(['phases.0.steps.from: no phase before "b" has the artifact "a.json"'])
-    expect(warnings({ ...takes, steps: { from: 'a.json', checklist: true } }, PHASE)).toEqual([
-      'phases.0.steps.from: no phase before "b" has the artifact "a.json"',
-    ])
-    expect(warnings(LISTS, takes)).toEqual([])
-    expect(warnings({ ...takes, max_visits: 2 }, { ...LISTS, next: 'b', max_visits: 2 })).toEqual([
-      ENDLESS('phases.0', 'b'),
-    ])
-    // That two phases have the artifact is a fault, but not that one of them comes later.
-    expect(warnings(LISTS, takes, { ...LISTS, id: 'c' })).toEqual([])
-  })
-
-  it.each([
-    ['none', undefined],
-    ['only JSON', { json: true }],
-  ])('gets a warning about steps from an artifact with this check: %s', (_for, made) => {
-    const takes = { id: 'b', steps: { from: 'a.json', pointer: '' } }
-    const { warnings } = check({ name: 'x', phases: [{ ...PHASE, ...(made && { check: made }) }, takes] })
-    expect(warnings).toEqual([expect.stringMatching(/^phases\.1\.steps\.from: .*"a\.json" has no check\.json_schema/)])
+  const LOOP = { ...PHASE, next: 'a' }
+  const UNMADE = { id: 'b', steps: { from: 'z.json', pointer: '' } }
+  const unmade = `1.steps.from: ${RULE_TEXT.unmade('z.json')}`
+  const both = [`0.id: ${RULE_TEXT.unbounded('a')}`, endless(0, 'a'), `1.id: ${RULE_TEXT.unreachable('b')}`, unmade]
+  const [B, C] = [leaving('b', 'b'), leaving('c', 'c')]
+  const way = (pass: string, fail: string) => ({ pass, fail, verdict: '/ok' })
+  const to = (id: string, next: unknown): object => ({ ...leaving(id, id), max_visits: 2, next })
+  const CHAIN = ['a', 'b', 'c'].map((id) => leaving(id, id))
+  const unbounded = ['b', 'c', 'd'].map((id, at) => `${at + 1}.id: ${RULE_TEXT.unbounded(id)}`)
+  const [composed, decomposed] = ['\u00fcber.md', 'u\u0308ber.md']
+  const later = `0.steps.from: ${RULE_TEXT.madeLater('a.json', 'b')}`
+  const unlisted = `1.steps.from: ${RULE_TEXT.unlisted('a.json')}`
+  it.each<[string, object[], string[]]>([
+    ['an endless loop, and a phase that no path leads to, with steps that no phase lists', [LOOP, UNMADE], both],
+    ['the same although another field is wrong', [{ ...LOOP, artifact: '../x' }, UNMADE], both],
+    ['only what needs no graph, if that is hidden', [{ ...LOOP, next: 'nowhere' }, UNMADE], [unmade]],
+    ['nothing, if the shape is wrong', [{ ...LOOP, gate: 'loose' }, UNMADE], []],
+    ['a phase that is passed over', [{ ...PHASE, next: way('c', 'c') }, B, C], [`1.id: ${RULE_TEXT.unreachable('b')}`]],
+    ['nothing, if a target is unknown', [{ ...PHASE, next: way('c', 'd') }, B, C], []],
+    ['nothing, if an id is wrong', [{ ...PHASE, next: 'c' }, { ...B, id: '5' }, C], []],
+    ['nothing, if two ids are equal', [{ ...PHASE, next: 'end' }, { ...B, id: 'A' }, C], []],
+    ['no loop in a chain', [...CHAIN, leaving('d', 'd')], []],
+    ['each phase of a long loop', [...CHAIN, { ...leaving('d', 'd'), next: way('end', 'b') }], unbounded],
+    ['one loop without a way to the end', [to('a', 'b'), to('b', 'a')], [endless(0, 'a')]],
+    ['no loop that a passing verdict ends', [to('a', 'b'), to('b', way('end', 'a'))], []],
+    ['no loop that a failing verdict ends', [to('a', 'b'), to('b', way('a', 'end'))], []],
+    [
+      'each of two such loops, although the first phase has a way to the end',
+      [
+        ...[to('a', way('b', 'c')), to('b', way('end', 'd')), to('c', way('b', 'f'))],
+        ...[to('d', 'e'), to('e', 'd'), to('f', 'f')],
+      ],
+      [endless(3, 'd'), endless(5, 'f')],
+    ],
+    ['only once a loop that no path leads to', [to('a', 'end'), to('b', 'b')], [`1.id: ${RULE_TEXT.unreachable('b')}`]],
+    [
+      'names in two Unicode forms',
+      leavingAll(composed, decomposed),
+      [`1.artifact: ${RULE_TEXT.otherForm(decomposed)}`],
+    ],
+    ['no names that differ otherwise', leavingAll(composed, 'uber.md'), []],
+    ['no equal names, which are a fault', leavingAll(composed, composed), []],
+    ['steps from the artifact of a later phase', [TAKES, PHASE], [later]],
+    [
+      'tasks from the artifact of a later phase',
+      [{ ...TAKES, steps: { from: 'a.json', checklist: true } }, PHASE],
+      [later],
+    ],
+    ['no steps from an artifact with a schema', [LISTS, TAKES], []],
+    [
+      'no such steps in a loop',
+      [
+        { ...TAKES, max_visits: 2 },
+        { ...LISTS, next: 'b', max_visits: 2 },
+      ],
+      [endless(0, 'b')],
+    ],
+    ['no later phase, if two phases have the artifact', [LISTS, TAKES, { ...LISTS, id: 'c' }], []],
+    ['steps from an artifact without a check', [PHASE, TAKES], [unlisted]],
+    ['steps from an artifact that is only JSON', [{ ...PHASE, check: { json: true } }, TAKES], [unlisted]],
+  ])('gets warnings about %s', (_what, phases, warnings) => {
+    expect(check({ name: 'x', phases }).warnings).toEqual(warnings.map((warning) => `phases.${warning}`))
   })
 })
 
@@ -411,26 +330,8 @@ describe('paths and names from a definition', () => {
   })
 
   it.each([
-    ...[
-      '',
-      '/a',
-      '../a',
-      'a/../b',
-      'a/./b',
-      'a//b',
-      'a/',
-      'C:/x',
-      'a\\b',
-      'a\u0000',
-      'a\n',
-      'x.',
-      ' x',
-      'x'.repeat(201),
-      `${'x/'.repeat(100)}x`,
-      '.',
-      '..',
-      '漢'.repeat(67),
-    ],
+    ...['', '/a', '../a', 'a/../b', 'a/./b', 'a//b', 'a/', 'C:/x', 'a\\b', 'a\u0000', 'a\n', 'x.', ' x', '.', '..'],
+    ...['x'.repeat(201), `${'x/'.repeat(100)}x`, '漢'.repeat(67)],
     ...['workflow/state.json', 'Workflow', 'artifacts/x', 'step-results/a', 'step-result.json', '.postflight-pending'],
   ])('%j is refused as a path', (path) => {
     expect(isArtifactPath(path)).toBe(false)
@@ -440,51 +341,20 @@ describe('paths and names from a definition', () => {
     expect([isInsidePath('workflow/plan.md'), isInsidePath('../plan.md')]).toEqual([true, false])
   })
 
-  it.each([
-    ['src/**/*.ts', true],
-    ['{src,test}/a..b', true],
-    ['a:/b', false],
-    ['/etc/*', false],
-    ['!src', false],
-    ['src/!x', true],
-    ['src\\x', false],
-    ['a\u0007b', false],
-    ['..', false],
-    ['src/../x', false],
-    ['{src,..}/x', false],
-    ['ab:c/!/x', true],
-  ])('%j is a pattern of files below the root: %s', (pattern, expected) => {
-    expect(isInsidePattern(pattern)).toBe(expected)
+  it.each(['src/**/*.ts', '{src,test}/a..b', 'src/!x', 'ab:c/!/x'])('%j is a pattern below the root', (pattern) => {
+    expect(isInsidePattern(pattern)).toBe(true)
   })
 
-  it.each([
-    ['a', true],
-    ['a-B_9', true],
-    ['end', false],
-    ['END', false],
-    ['9a', false],
-    ['a/b', false],
-    [3, false],
-    [null, false],
-    [true, false],
-  ])('%j as an id: %s', (id, expected) => {
-    expect(isPhaseId(id)).toBe(expected)
-  })
-})
+  it.each(['a:/b', '/etc/*', '!src', 'src\\x', 'a\u0007b', '..', 'src/../x', '{src,..}/x'])(
+    '%j is not a pattern below the root',
+    (pattern) => {
+      expect(isInsidePattern(pattern)).toBe(false)
+    },
+  )
 
-describe('the faults of a schema', () => {
-  it.each([
-    [{ pattern: 'x' }, 'unknown keyword "pattern": the keywords are type, enum, const,'],
-    [{ require: [] }, 'unknown keyword "require" (did you mean "required"?): the keywords are'],
-    [{ type: 'thing' }, 'type must be one of object, array, string, number, integer, boolean, null, or a list of them'],
-    [{ enum: 3 }, 'enum must be a list of at most 200 values'],
-    [{ required: 'a' }, 'required must be a list of names'],
-    [{ properties: 3 }, 'properties must be an object of schemas'],
-    [{ minimum: 'x' }, 'minimum must be a number'],
-    [{ items: 3 }, 'must be an object or a boolean, nested at most 20 levels deep'],
-  ])('%j: %s', (json_schema, text) => {
-    const { faults } = checkDefinition({ name: 'x', phases: [{ ...PHASE, check: { json_schema } }] })
-    expect(faults.map(({ detail }) => detail)).toEqual([expect.stringContaining(text)])
+  it('an id begins with a letter, is not "end", and has letters, digits, "_" and "-"', () => {
+    const ids = ['a', 'a-B_9', 'end', 'END', '9a', 'a/b', 3, null, true]
+    expect(ids.filter(isPhaseId)).toEqual(['a', 'a-B_9'])
   })
 })
 
@@ -507,12 +377,8 @@ describe('a snapshot', () => {
   it('has every default filled in', () => {
     const [first, second] = phasesOf(...TWO)
     expect(first).toMatchObject({ gate: 'strict', max_attempts: 3, max_visits: 1, next: { pass: 'b', fail: 'b' } })
-    expect(second).toMatchObject({
-      steps: ['s', { t: 1 }],
-      max_step_attempts: 3,
-      on_exhausted: 'skip',
-      next: { pass: 'end' },
-    })
+    const steps = { steps: ['s', { t: 1 }], max_step_attempts: 3, on_exhausted: 'skip' }
+    expect(second).toMatchObject({ ...steps, next: { pass: 'end' } })
     expect(phasesOf({ ...PHASE, gate: 'advisory', next: 'a' })[0]).toMatchObject({ max_attempts: 1, max_visits: 3 })
   })
 
@@ -522,10 +388,8 @@ describe('a snapshot', () => {
       ...{ max_visits: 4, next: { verdict: '/ok', fail: 'end', pass: 'end' }, max_attempts: 5, gate: 'advisory' },
       ...{ check: { json_schema: true, json: true, min_bytes: 2 }, artifact: 'a.json', prompt: 'p', id: 'a' },
     })
-    const [check, next] = [
-      { min_bytes: 2, json: true, json_schema: true },
-      { pass: 'end', fail: 'end', verdict: '/ok' },
-    ]
+    const check = { min_bytes: 2, json: true, json_schema: true }
+    const next = { pass: 'end', fail: 'end', verdict: '/ok' }
     expect(JSON.stringify(phase)).toBe(
       JSON.stringify({
         ...{ id: 'a', prompt: 'p', artifact: 'a.json', check, gate: 'advisory', max_attempts: 5, next, max_visits: 4 },
@@ -553,95 +417,54 @@ describe('a snapshot', () => {
   it('is read as it was written', () => {
     const check = { run: 'make', files: ['src/**'], min_bytes: 2, json: true, json_schema: { type: 'object' } }
     const steps = { from: 'a.json', pointer: '/steps' }
-    const { definition } = ready({
-      name: 'x',
-      phases: [
-        { ...PHASE, check },
-        { id: 'b', artifact: 'b', steps },
-      ],
-    })
-    expect(definition.phases[0].check).toEqual({
-      ...{ run: 'make', files: ['src/**'], minBytes: 2, json: true, jsonSchema: { type: 'object' } },
-    })
-    expect(definition.phases[1]?.check).toEqual({})
-    expect(definition.phases[1]?.steps).toEqual({ kind: 'from', artifact: 'a.json', pointer: '/steps' })
+    const taking = { id: 'b', artifact: 'b', steps }
+    const [first, second] = ready({ name: 'x', phases: [{ ...PHASE, check }, taking] }).definition.phases
+    const { min_bytes: minBytes, json_schema: jsonSchema, ...same } = check
+    expect(first.check).toEqual({ ...same, minBytes, jsonSchema })
+    expect(second?.check).toEqual({})
+    expect(second?.steps).toEqual({ kind: 'from', artifact: 'a.json', pointer: '/steps' })
   })
 
   it.each([
-    [{ id: '../x' }],
-    [{ gate: 'loose' }],
-    [{ on_exhausted: 3 }],
-    [{ next: 'b' }],
-    [{ next: { pass: 'nowhere', fail: 'b' } }],
-    [{ next: { pass: 'b', fail: 'nowhere' } }],
-    [{ next: { pass: 3, fail: 'b' } }],
-    [{ next: { pass: 'b' } }],
-    [{ next: { pass: 'b', fail: 'b', verdict: 3 } }],
-    [{ prompt: 3 }],
-    [{ max_attempts: 0 }],
-    [{ max_attempts: 1001 }],
-    [{ max_visits: 'x' }],
-    [{ max_step_attempts: 1.5 }],
-    [{ artifact: '../../x' }],
-    [{ artifact: undefined }],
-    [{ steps: [3] }],
-    [{ steps: 'x' }],
-    [{ steps: null }],
-    [{ steps: { from: '../x', pointer: '' } }],
-    [{ steps: { from: 3, pointer: '' } }],
-    [{ steps: { from: 'a.json', pointer: 3 } }],
-    [{ steps: { from: 'a.json' } }],
-    [{ steps: Array(1001).fill('x') }],
-    [{ id: 'b' }],
-    [{ check: { json_schema: { enum: 3 } } }],
-    [{ step_check: 3 }],
-    [{ step_check: { json_schema: { enum: 3 } } }],
-    [{ approve: 'yes' }],
-    [{ parallel: 0 }],
-    [{ max_skips: -1 }],
-    [{ agent: 3 }],
-    [{ model: 3 }],
-    [{ step_prompt: 3 }],
-    [{ steps: { from: 'a.json', pointer: '', checklist: 'yes' } }],
+    ...[{ id: '../x' }, { id: 'b' }, { gate: 'loose' }, { on_exhausted: 3 }, { approve: 'yes' }, { agent: 3 }],
+    ...[{ next: 'b' }, { next: { pass: 'nowhere', fail: 'b' } }, { next: { pass: 'b', fail: 'nowhere' } }],
+    ...[{ next: { pass: 3, fail: 'b' } }, { next: { pass: 'b' } }, { next: { pass: 'b', fail: 'b', verdict: 3 } }],
+    ...[{ prompt: 3 }, { step_prompt: 3 }, { model: 3 }, { artifact: '../../x' }, { artifact: undefined }],
+    ...[{ max_attempts: 0 }, { max_attempts: 1001 }, { max_visits: 'x' }, { max_step_attempts: 1.5 }],
+    ...[{ parallel: 0 }, { parallel: 17 }, { max_skips: -1 }],
+    ...[{ steps: [3] }, { steps: 'x' }, { steps: null }, { steps: Array(1001).fill('x') }],
+    ...[{ steps: { from: '../x', pointer: '' } }, { steps: { from: 3, pointer: '' } }, { steps: { from: 'a.json' } }],
+    ...[{ steps: { from: 'a.json', pointer: 3 } }, { steps: { from: 'a.json', pointer: '', checklist: 'yes' } }],
+    ...[{ check: { json_schema: { enum: 3 } } }, { step_check: 3 }, { step_check: { json_schema: { enum: 3 } } }],
+    ...[{ next: { pass: 'end', fail: 'end', cases: [] } }, { next: { ...CASES, cases: { bug: 'c' } } }],
+    ...[{ next: { ...CASES, default: 'c' } }],
   ])('that was changed to %j is refused', (change) => {
     expect(readDefinition(changed(change))).toBeUndefined()
   })
 
   it.each([
-    [{ max_attempts: 1000 }],
-    [{ steps: Array(1000).fill('x') }],
-    [{ check: 3 }],
-    [{ check: { min_bytes: '2', json: 'yes', run: ' ', files: 'x' } }],
-    [{ check: { run: 3 } }],
-    [{ parallel: 16, max_skips: 0 }],
+    ...[{ max_attempts: 1000 }, { steps: Array(1000).fill('x') }, { parallel: 16, max_skips: 0 }, { next: CASES }],
+    ...[{ check: 3 }, { check: { min_bytes: '2', json: 'yes', run: ' ', files: 'x' } }, { check: { run: 3 } }],
   ])('that was changed to %j can be used', (change) => {
-    const read = readDefinition(changed(change))
-    expect(read).toBeDefined()
-    expect(read?.phases[0].check).toEqual({})
+    expect(readDefinition(changed(change))?.phases[0].check).toEqual({})
   })
 
   it('keeps only the patterns of files that are texts', () => {
-    expect(readDefinition(changed({ check: { run: 'make', files: ['a', 3] } }))?.phases[0].check).toEqual({
-      run: 'make',
-      files: ['a'],
-    })
+    const read = readDefinition(changed({ check: { run: 'make', files: ['a', 3] } }))
+    expect(read?.phases[0].check).toEqual({ run: 'make', files: ['a'] })
   })
 
   it('of the maximum number of phases is read, but not of more', () => {
-    const many = (count: number): unknown => {
-      const [phase] = phasesOf({ ...PHASE, next: 'end' })
-      return { name: 'x', phases: Array.from({ length: count }, (_, index) => ({ ...phase, id: `p${index}` })) }
-    }
+    const [phase] = phasesOf({ ...PHASE, next: 'end' })
+    const all = (count: number) => Array.from({ length: count }, (_, at) => ({ ...phase, id: `p${at}` }))
+    const many = (count: number): unknown => ({ name: 'x', phases: all(count) })
     expect(readDefinition(many(MAX_PHASES))?.phases).toHaveLength(MAX_PHASES)
     expect(readDefinition(many(MAX_PHASES + 1))).toBeUndefined()
   })
 
-  it.each([3, null, {}, { name: 'x' }, { name: 'x', phases: [] }, { name: 'x', phases: [3] }])(
-    '%j is refused',
-    (value) => {
-      expect(readDefinition(value)).toBeUndefined()
-    },
-  )
+  it.each([3, null, {}, { name: 'x' }, { name: 'x', phases: [] }])('%j is refused', (value) => {
+    expect(readDefinition(value)).toBeUndefined()
+  })
 
   it('is refused with a phase that is a number, or without a name', () => {
     const phases = phasesOf(...TWO)
@@ -651,8 +474,6 @@ describe('a snapshot', () => {
 })
 
 describe('the maximum number of prompts', () => {
-  const boundOf = (...phases: object[]): number => promptBound(ready({ name: 'x', phases }).definition)
-
   // In each visit three prompts may go out again.
   it.each([
     ['the attempts at an artifact', [{ ...PHASE, max_attempts: 4 }], 4 + 3],
@@ -660,34 +481,21 @@ describe('the maximum number of prompts', () => {
     ['both together', [{ ...PHASE, max_attempts: 4, steps: ['x', 'y', 'z'], max_step_attempts: 2 }], 10 + 3],
     ['every visit', [{ ...PHASE, next: 'a', max_visits: 5, max_attempts: 2 }], 5 * (2 + 3)],
     ['every phase', [PHASE, { ...PHASE, id: 'b', artifact: 'b', max_attempts: 5 }], 8 + 2 * 3],
-    [
-      'unknown steps as the maximum',
-      [PHASE, { id: 'b', steps: { from: 'a.json', pointer: '' }, max_step_attempts: 2 }],
-      3 + MAX_PHASE_STEPS * 2 + 2 * 3,
-    ],
+    ['unknown steps as the maximum', [PHASE, { ...TAKES, max_step_attempts: 2 }], 3 + MAX_PHASE_STEPS * 2 + 2 * 3],
   ])('counts %s', (_what, phases, bound) => {
-    expect(boundOf(...phases)).toBe(bound)
+    expect(promptBound(ready({ name: 'x', phases }).definition)).toBe(bound)
   })
 })
 
 describe('a diagram', () => {
   it('shows edges, verdicts and steps, and escapes the names in labels', () => {
-    const { definition } = ready({
-      name: 'x',
-      phases: [
-        { ...PHASE, artifact: 'a];b.json', next: { pass: 'end', fail: 'b', verdict: '' }, max_visits: 2 },
-        { id: 'b', steps: ['s'], next: 'a', max_visits: 2 },
-      ],
-    })
+    const next = { pass: 'end', fail: 'b', verdict: '' }
+    const first = { ...PHASE, artifact: 'a];b.json', next, max_visits: 2 }
+    const second = { id: 'b', steps: ['s'], next: 'a', max_visits: 2 }
+    const { definition } = ready({ name: 'x', phases: [first, second] })
     expect(mermaidLines(definition)).toEqual([
-      'flowchart TD',
-      '  start(( )) --> p_a',
-      '  p_a["a<br/>a#93;#59;b.json"]',
-      '  p_a -- pass --> finish',
-      '  p_a -- fail --> p_b',
-      '  p_b["b<br/>1 step"]',
-      '  p_b --> p_a',
-      '  finish(("end"))',
+      ...['flowchart TD', '  start(( )) --> p_a', '  p_a["a<br/>a#93;#59;b.json"]', '  p_a -- pass --> finish'],
+      ...['  p_a -- fail --> p_b', '  p_b["b<br/>1 step"]', '  p_b --> p_a', '  finish(("end"))'],
     ])
   })
 
@@ -700,10 +508,7 @@ describe('a diagram', () => {
   })
 
   it('shows the source of steps, or their number', () => {
-    const { definition } = ready({
-      name: 'x',
-      phases: [PHASE, { id: 'b', steps: { from: 'a.json', pointer: '' } }, { id: 'c', steps: ['x', 'y'] }],
-    })
+    const { definition } = ready({ name: 'x', phases: [PHASE, TAKES, { id: 'c', steps: ['x', 'y'] }] })
     expect(mermaidLines(definition)).toContain('  p_b["b<br/>steps from a.json"]')
     expect(mermaidLines(definition)).toContain('  p_c["c<br/>2 steps"]')
   })

@@ -17,15 +17,9 @@ describe('an entry of the history', () => {
   })
 
   it.each([
-    { n: -1 },
-    { event: 'ended' },
-    { phase: undefined },
-    { visit: 1.5 },
-    { step: MAX_PHASE_STEPS + 1 },
-    { attempt: '1' },
-    { outcome: 'done' },
-    { verdict: 3 },
-    { detail: null },
+    ...[{ n: -1 }, { event: 'ended' }, { event: 'constructor' }, { phase: undefined }, { visit: 1.5 }],
+    ...[{ step: MAX_PHASE_STEPS + 1 }, { step: '1' }, { attempt: '1' }, { attempt: -1 }, { outcome: 'done' }],
+    ...[{ outcome: { a: 1 } }, { verdict: 3 }, { detail: null }],
   ])('that was changed to %j cannot be read', (wrong) => {
     expect(readHistoryEntry({ ...historyFields(ENTRY), ...wrong })).toBeUndefined()
   })

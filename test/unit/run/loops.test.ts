@@ -1,12 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { reasonText } from '../../../src/run/definition/phase-fields.ts'
 import { resumeState } from '../../../src/run/machine/control.ts'
-import { advance } from '../../../src/run/machine/machine.ts'
 import type { Observation } from '../../../src/run/machine/observation.ts'
 import { duePrompt } from '../../../src/run/machine/prompt.ts'
 import type { WorkflowState } from '../../../src/run/machine/state.ts'
-import { formatState, parseState } from '../../../src/run/machine/state-file.ts'
-import { begin, NO_SESSIONS, NOW, seeing } from './builders.ts'
+import { PROMPT_TEXT } from '../../../src/run/run-messages.ts'
+import { begin, MADE, NO_SESSIONS, PLACE, played, seeing } from './builders.ts'
 
 /** The prompt's words about the phase that led here, and about the phase's own last visit. */
 
@@ -19,16 +18,9 @@ const CHECK = {
   max_visits: 3,
 }
 const FIX = { id: 'fix', prompt: TEMPLATE, artifact: 'fix.md', next: 'check', max_visits: 3 }
-const PLACE = { task: '7', folder: '/f' }
 const ARCHIVED = 'artifacts/check/1-check.json'
 
 const failing = (reason?: string): Partial<Observation> => ({ artifact: { kind: 'valid', verdict: 'fail', reason } })
-const MADE: Partial<Observation> = { artifact: { kind: 'valid' } }
-
-function played(start: WorkflowState, ...seen: Partial<Observation>[]): WorkflowState {
-  return seen.reduce((state, one) => advance(state, seeing(one)).state, start)
-}
-
 const promptOf = (state: WorkflowState): string => duePrompt(state, PLACE).prompt
 
 describe('a phase of a loop', () => {
@@ -36,9 +28,7 @@ describe('a phase of a loop', () => {
 
   it('gets the reason for the verdict that led to it, at its first visit too', () => {
     expect(promptOf(fixing)).toContain('\n\n<line 3 is wrong> <> </f/reports/check.json> </f/fix.md>\n\n')
-    expect(promptOf(fixing)).toContain(
-      '\n\nThis phase follows the phase "check", whose verdict was "fail":\nline 3 is wrong\n\n',
-    )
+    expect(promptOf(fixing)).toContain(`\n\n${PROMPT_TEXT.ledBy('check', 'fail', 'line 3 is wrong', 1)}\n\n`)
   })
 
   it('learns at its second visit what led back to it, and where its last artifact is', () => {
@@ -61,14 +51,8 @@ describe('a phase of a loop', () => {
     const judged = begin({ ...CHECK, next: { ...CHECK.next, fail: 'end' } }, FIX)
     const failed = played(judged, {}, failing('nothing works'))
     expect(failed).toMatchObject({ outcome: 'failed' })
-    const seen = { nowMs: NOW, artifact: { kind: 'valid', verdict: 'fail', reason: 'nothing works' } } as const
-    const resumed = played(resumeState(failed, NO_SESSIONS, seen), {}, {})
+    const resumed = played(resumeState(failed, NO_SESSIONS, seeing(failing('nothing works'))), {}, {})
     expect(promptOf(resumed)).toContain('It follows the phase "check", whose verdict was "fail":\nnothing works\n\n')
-  })
-
-  it('keeps what led to it in the state file', () => {
-    const read = parseState(formatState(fixing))
-    expect(read).toMatchObject({ ledBy: { phase: 'check', verdict: 'fail', reason: 'line 3 is wrong' } })
   })
 
   it('has the reason in its history', () => {

@@ -1,12 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { abortState, haltState, requestStop } from '../../../src/run/machine/control.ts'
-import { advance } from '../../../src/run/machine/machine.ts'
 import { needOf } from '../../../src/run/machine/position.ts'
 import type { WorkflowState } from '../../../src/run/machine/state.ts'
-import { begin, NOW, seeing } from './builders.ts'
+import { begin, MADE, NOW, played } from './builders.ts'
 
 const PHASE = { id: 'a', prompt: 'p', artifact: 'a.txt', approve: true }
-const asked = (): WorkflowState => advance(begin(PHASE), seeing()).state
+const asked = (): WorkflowState => played(begin(PHASE), {})
 const WAIT = { for: 'an answer', count: 1 }
 
 describe('a run', () => {
@@ -16,11 +15,7 @@ describe('a run', () => {
     ['the end of its wait', { ...asked(), wait: WAIT }, { kind: 'wait', wait: WAIT }],
     ['its agent’s stop, once it was asked to stop', requestStop(asked(), NOW), { kind: 'stop' }],
     ['its agent’s stop, also while it waits', { ...requestStop(asked(), NOW), wait: WAIT }, { kind: 'stop' }],
-    [
-      'an approval',
-      advance(asked(), seeing({ artifact: { kind: 'valid' } })).state,
-      { kind: 'approval', phase: 'a', artifact: 'a.txt' },
-    ],
+    ['an approval', played(asked(), MADE), { kind: 'approval', phase: 'a', artifact: 'a.txt' }],
     ['a resume, when it was stopped', haltState(asked(), 'why', NOW), { kind: 'resume' }],
     ['nothing, when it was aborted', abortState(asked(), NOW), { kind: 'nothing' }],
   ])('needs %s', (_what, state, need) => {

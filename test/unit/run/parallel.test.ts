@@ -6,17 +6,16 @@ import type { Observation, StepResultSeen } from '../../../src/run/machine/obser
 import { currentPhase, currentWork, withBatch } from '../../../src/run/machine/position.ts'
 import { duePrompt, promptRecord, stepsOf } from '../../../src/run/machine/prompt.ts'
 import { isPrompted, type WorkflowState } from '../../../src/run/machine/state.ts'
+import { PROMPT_TEXT, WORKFLOW_TEXT } from '../../../src/run/run-messages.ts'
 import { ready } from '../../property/run/arbitraries.ts'
-import { begin, NO_SESSIONS, seeing } from './builders.ts'
+import { begin, DONE, NO_SESSIONS, NOT_DONE, PLACE, seeing, workOf } from './builders.ts'
 
 /** Several steps in progress at once. */
 
 const NONE: StepResultSeen = { kind: 'absent' }
-const DONE: StepResultSeen = { kind: 'result', success: true, archived: false }
-const FAILED: StepResultSeen = { kind: 'result', success: false, summary: 'no luck', archived: false }
+const FAILED: StepResultSeen = { ...NOT_DONE, summary: 'no luck' }
 const HALF: StepResultSeen = { kind: 'invalid', why: 'no JSON', archived: false }
 
-const PLACE = { task: '7', folder: '/f' }
 const FIVE = { id: 'a', steps: ['s1', 's2', 's3', 's4', 's5'], parallel: 3, max_step_attempts: 2 }
 
 /** The state after the agents came back with results, by step from 1. No prompt goes out unless `more` says so. */
@@ -40,9 +39,6 @@ function back(
 /** The state after the next prompt went out. */
 const hand = (state: WorkflowState): WorkflowState => back(state, {}, { mayPrompt: true })
 
-/** The steps in progress, as `step: failed attempts`, with a star where the prompt is out. */
-const workOf = ({ inWork }: WorkflowState): string[] =>
-  inWork.map(({ step, attempts, out }) => `${step + 1}: ${attempts}${out ? ' *' : ''}`)
 const endedOf = ({ endedSteps }: WorkflowState): string[] =>
   endedSteps.map(({ step, attempts, outcome }) => `${step + 1}: ${outcome} after ${attempts}`)
 const lastEvents = ({ history }: WorkflowState, count: number): string[] =>
@@ -115,12 +111,8 @@ describe('a batch', () => {
   it('gives up steps only when it is over', () => {
     expect(workOf(second)).toEqual(['1: 1 *', '4: 0 *', '5: 0 *'])
     expect(workOf(spent)).toEqual(['1: 2', '4: 0 *', '5: 0 *'])
-    expect(back(spent, { 4: DONE, 5: DONE })).toMatchObject({
-      phaseSkips: 1,
-      skips: 1,
-      inWork: [],
-      outcome: 'completed',
-    })
+    const over = back(spent, { 4: DONE, 5: DONE })
+    expect(over).toMatchObject({ phaseSkips: 1, skips: 1, inWork: [], outcome: 'completed' })
     const stopping = { ...currentPhase(spent), onExhausted: 'stop' as const }
     const state = { ...spent, definition: { ...spent.definition, phases: [stopping] as const } }
     const ended = back(state, { 4: DONE, 5: DONE })
@@ -179,10 +171,7 @@ describe('a batch', () => {
     const budget = (maxPrompts: number) => ({ ...state, definition: { ...state.definition, maxPrompts } })
     expect(workOf(hand(budget(2)))).toEqual(['1: 0 *', '2: 0 *'])
     const short = hand(back(hand(budget(4)), { 1: FAILED, 2: FAILED, 3: FAILED }))
-    expect(short).toMatchObject({
-      outcome: 'stalled',
-      why: 'the budget is used up: 3 prompts of at most 4 (max_prompts), and 3 more were due. A resume does not renew it: `postflight workflow start <task> --definition FILE --fresh` begins a new run',
-    })
+    expect(short).toMatchObject({ outcome: 'stalled', why: WORKFLOW_TEXT.promptsSpent(3, 3, 4) })
   })
 })
 
@@ -194,9 +183,7 @@ describe('the prompt of a batch', () => {
     const first = hand(begin(written))
     const due = duePrompt(first, PLACE)
     const [one, two, three] = due.batch ?? []
-    expect(due.prompt.split('\n')[0]).toBe(
-      'Workflow "flow", task 7: phase "a", steps 1, 2 and 3 of 3, at the same time.',
-    )
+    expect(due.prompt.split('\n')[0]).toBe(PROMPT_TEXT.batchTitle('flow', '7', 'a', 'steps 1, 2 and 3 of 3'))
     expect(due.prompt).toContain('=== step 1, a sub-agent of the type scout, with the model small ===\nWorkflow "flow"')
     expect([one, two, three]).toMatchObject([
       { step: 1, attempt: 1, agent: 'scout', model: 'small', artifact: 'step-result-1.json' },
@@ -206,14 +193,13 @@ describe('the prompt of a batch', () => {
     expect(one?.prompt).toContain('\n\n<one> <{"name":"one","agent":"scout","model":"small"}>\n\n')
     expect(three?.prompt).toContain('\n\n<> <three>\n\n')
     expect(two?.prompt).toContain('to the file /f/step-result-2.json.')
-    expect([stepsOf(due), promptRecord(due, true)]).toEqual([
-      [1, 2, 3],
-      expect.stringMatching(/^prompt again: a, steps 1, 2 and 3 of 3: .*; \{"name":"two"\}; three$/),
-    ])
+    expect(stepsOf(due)).toEqual([1, 2, 3])
+    expect(promptRecord(due, true)).toMatch(/^prompt again: a, steps 1, 2 and 3 of 3: .*; \{"name":"two"\}; three$/)
     const again = hand(back(first, { 1: DONE, 2: FAILED, 3: FAILED }))
-    expect(duePrompt(again, PLACE).batch).toHaveLength(2)
-    expect(duePrompt(again, PLACE).batch?.[0]?.prompt).toContain('attempt 2 of 2.')
-    expect(duePrompt(again, PLACE).batch?.[0]?.prompt).toContain('Problem with the last result: no luck')
+    const [repeated, ...others] = duePrompt(again, PLACE).batch ?? []
+    expect(others).toHaveLength(1)
+    expect(repeated?.prompt).toContain('attempt 2 of 2.')
+    expect(repeated?.prompt).toContain('Problem with the last result: no luck')
   })
 
   it('of one step is that of the step', () => {
@@ -226,16 +212,13 @@ describe('the prompt of a batch', () => {
   it('tells each step its own failure', () => {
     const slow: StepResultSeen = { ...FAILED, summary: 'too slow' }
     const again = hand(back(hand(begin({ ...FIVE, step_prompt: '<{{failure}}>' })), { 1: FAILED, 2: slow, 3: DONE }))
-    expect(duePrompt(again, PLACE).batch?.map(({ prompt }) => /<.*?>/.exec(prompt)?.[0])).toEqual([
-      ...['<no luck>', '<too slow>', '<>'],
-    ])
+    const failures = duePrompt(again, PLACE).batch?.map(({ prompt }) => /<.*?>/.exec(prompt)?.[0])
+    expect(failures).toEqual(['<no luck>', '<too slow>', '<>'])
   })
 
   it('says which schema a result must match', () => {
     const state = hand(begin({ id: 'a', steps: ['x'], step_check: { json_schema: { required: ['files'] } } }))
-    expect(duePrompt(state, PLACE).prompt).toContain(
-      'If it succeeded, that JSON must match this JSON Schema: {"required":["files"]}',
-    )
+    expect(duePrompt(state, PLACE).prompt).toContain(PROMPT_TEXT.stepSchema('{"required":["files"]}'))
   })
 })
 

@@ -16,6 +16,8 @@ const GREEN: Receipt = {
 /** The fields of a receipt's file, changed by `more`. */
 const fieldsOf = (more: object): string => JSON.stringify({ ...JSON.parse(formatReceipt(GREEN, NOW)), ...more })
 
+const boundFiles = (count: number) => Array(count).fill({ path: 'a', size: 1, mtime_ms: 1 })
+
 describe('a receipt', () => {
   it('has the time of its check, and the files that it is bound to', () => {
     expect(JSON.parse(formatReceipt(GREEN, NOW))).toEqual({
@@ -45,10 +47,7 @@ describe('a receipt', () => {
     ['a file without a time', { files: [{ path: 'a', size: 1 }] }],
     ['a file with a size that is a text', { files: [{ path: 'a', size: '1', mtime_ms: 1 }] }],
     ['a file that is a text', { files: ['a'] }],
-    [
-      'too many files',
-      { files: Array.from({ length: MAX_BOUND_FILES + 1 }, () => ({ path: 'a', size: 1, mtime_ms: 1 })) },
-    ],
+    ['too many files', { files: boundFiles(MAX_BOUND_FILES + 1) }],
   ])('does not count with %s', (_what, wrong) => {
     expect(parseReceipt(fieldsOf(wrong))).toBeUndefined()
   })
@@ -63,11 +62,10 @@ describe('a receipt', () => {
   })
 
   it('counts with as many files as it may be bound to, and without what says nothing of the result', () => {
-    const files = Array.from({ length: MAX_BOUND_FILES }, () => ({ path: 'a', size: 1, mtime_ms: 1 }))
+    const files = boundFiles(MAX_BOUND_FILES)
     expect(parseReceipt(fieldsOf({ files }))?.files).toHaveLength(MAX_BOUND_FILES)
-    expect(parseReceipt(fieldsOf({ run: 3, seconds: '2', output: 4, files: {} }))).toEqual({
-      ...GREEN,
-      ...{ runId: undefined, durationMs: 0, output: '', files: [] },
-    })
+    const wrong = { run: 3, seconds: '2', output: 4, files: {} }
+    const read = { ...GREEN, runId: undefined, durationMs: 0, output: '', files: [] }
+    expect(parseReceipt(fieldsOf(wrong))).toEqual(read)
   })
 })

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { reconcile, type WorkflowPorts } from '../../../src/run/machine/machine.ts'
 import type { Observation } from '../../../src/run/machine/observation.ts'
 import { isPrompted, type WorkflowState } from '../../../src/run/machine/state.ts'
-import { begin, seeing } from './builders.ts'
+import { begin, DONE, seeing } from './builders.ts'
 
 /** Ports that note every action in order. `see` returns the observation. */
 function noting(see: (state: WorkflowState) => Partial<Observation>): WorkflowPorts & { readonly noted: string[] } {
@@ -58,15 +58,11 @@ describe('the loop of every driver', () => {
   })
 
   it('names the results in the state before it archives them', () => {
-    const ports = noting((now) => ({
-      stepResults: isPrompted(now) ? [{ kind: 'result', success: true, archived: false }] : [],
-    }))
+    const ports = noting((now) => ({ stepResults: isPrompted(now) ? [DONE] : [] }))
     const written: (readonly string[])[] = []
     const noted = { ...ports, write: ({ archiving }: WorkflowState) => written.push(archiving) }
-
     const asked = reconcile(begin({ id: 'a', steps: ['x', 'y'] }), noted)
     reconcile(asked.state, noted)
-
     expect(written).toEqual([[], ['1-1.json'], []])
   })
 
@@ -79,17 +75,11 @@ describe('the loop of every driver', () => {
       forgotten += Math.max(0, Math.min(...state.history.map(({ n }) => n)) - recorded - 1)
       recorded = state.sequence
     }
-    reconcile(start, {
-      ...ports,
-      record: (state) => {
-        note(state)
-        ports.record(state)
-      },
-      write: (state) => {
-        note(state)
-        ports.write(state)
-      },
-    })
+    const both = (write: (state: WorkflowState) => void) => (state: WorkflowState) => {
+      note(state)
+      write(state)
+    }
+    reconcile(start, { ...ports, record: both(ports.record), write: both(ports.write) })
     expect(forgotten).toBe(0)
     expect(recorded).toBe(402)
     expect(ports.noted.filter((one) => one.startsWith('write'))).toEqual(['write p199#1 at 402'])

@@ -1,34 +1,18 @@
 import { describe } from 'vitest'
-import { DRIVER_TEXT, GRAPH_TEXT, PROMPT_TEXT, RUN_RECORDS, WORKFLOW_TEXT } from '../../../src/run/run-messages.ts'
-import { itSays } from '../sentences.ts'
+import * as messages from '../../../src/run/run-messages.ts'
+import { forms, itSays } from '../sentences.ts'
 
 describe('the reasons for the state of a run', () => {
-  itSays(WORKFLOW_TEXT, {
+  itSays(messages.WORKFLOW_TEXT, {
     noArtifact: [['plan.md']],
     noStepResult: [['step-1.json']],
     stepSaysFailed: [['step-1.json']],
-    stepExhausted: [
-      [2, 1, 'no file'],
-      [2, 3, 'no file'],
-    ],
-    tooManyFailed: [
-      [1, 1, 'step 1 failed'],
-      [3, 3, 'step 3 failed'],
-      [2, 3, 'step 3 failed'],
-    ],
-    promptsSpent: [
-      [1, 1, 1],
-      [9, 3, 10],
-    ],
+    stepExhausted: forms([2, 1, 'no file'], [2, 3, 'no file']),
+    tooManyFailed: forms([1, 1, 'step 1 failed'], [3, 3, 'step 3 failed'], [2, 3, 'step 3 failed']),
+    promptsSpent: forms([1, 1, 1], [9, 3, 10]),
     minutesSpent: [[1], [60]],
-    exhausted: [
-      [1, 'no file'],
-      [3, 'no file'],
-    ],
-    visitsSpent: [
-      ['plan', 1],
-      ['plan', 3],
-    ],
+    exhausted: forms([1, 'no file'], [3, 'no file']),
+    visitsSpent: forms(['plan', 1], ['plan', 3]),
     endedOnFail: [['review']],
     sentBack: [['review', 'fail']],
     wentOnWithout: [[1], [2]],
@@ -37,11 +21,11 @@ describe('the reasons for the state of a run', () => {
     needsApproval: [['7_x', 'specs/007_x/plan.md', 'postflight workflow approve 7', 'postflight workflow reject 7']],
     running: [['flow', 'phase plan, attempt 1 of 3']],
     over: [['flow', 'stalled']],
-    ended: [
-      ['7_x', 'completed', undefined, 'postflight workflow resume 7'],
-      ['7_x', 'stalled', 'no file', 'postflight workflow resume 7'],
-      ['7_x', 'stopped', undefined, 'postflight workflow resume 7'],
-    ],
+    ended: forms(
+      ['7_x', 'completed', undefined, 'r'],
+      ['7_x', 'stalled', 'no file', 'r'],
+      ['7_x', 'aborted', undefined, 'r'],
+    ),
     unusable: [['specs/7_x', 'EACCES']],
     unfinished: [['7_x']],
     heard: [['7_x', 'postflight workflow stop 7_x --now']],
@@ -50,18 +34,11 @@ describe('the reasons for the state of a run', () => {
     checkFailed: [['npm test', { kind: 'exited', exitCode: 1 }, 'postflight workflow check 7']],
     kind: [['plan.md', 'a folder']],
     unreadable: [['plan.md', 'EACCES']],
-    tooSmall: [
-      ['plan.md', 1, 200],
-      ['plan.md', 20, 200],
-    ],
+    tooSmall: forms(['plan.md', 1, 200], ['plan.md', 20, 200]),
     tooLarge: [['plan.md', 1048576]],
     notJson: [['plan.json', 'Unexpected token']],
     notStepResult: [['step-1.json']],
-    breach: [
-      ['plan.json', '', 'type', 'object'],
-      ['plan.json', '/steps', 'minItems', '1'],
-      ['plan.json', '/x', 'false', ''],
-    ],
+    breach: forms(['a.json', '', 'type', 'object'], ['a.json', '/b', 'minItems', '1'], ['a.json', '/b', 'false', '']),
     checkTooLong: [['a.json', 250_000]],
     noVerdict: [['r.json', '/passed']],
     noCase: [['r.json', '/kind', '"bug", "idea"']],
@@ -76,7 +53,7 @@ describe('the reasons for the state of a run', () => {
 })
 
 describe('who drives a run', () => {
-  itSays(DRIVER_TEXT, {
+  itSays(messages.DRIVER_TEXT, {
     drives: [['s1']],
     noSession: [['postflight workflow resume 7']],
     askForEach: [['postflight workflow next 7']],
@@ -85,80 +62,57 @@ describe('who drives a run', () => {
     afterInit: [['postflight workflow next 7']],
     inWorktree: [['/p']],
     takenFrom: [['s1']],
-    isElsewhere: [
-      ['s1', 'postflight workflow resume 7', true],
-      ['s1', 'postflight workflow resume 7', false],
-    ],
+    isElsewhere: forms(['s1', 'postflight workflow resume 7', true], ['s1', 'postflight workflow resume 7', false]),
   })
 })
 
 describe('the parts of a prompt', () => {
-  itSays(PROMPT_TEXT, {
+  const PART = { step: 1, agent: undefined, model: undefined, prompt: 'Do one.' }
+  itSays(messages.PROMPT_TEXT, {
     standard: [[true], [false]],
-    title: [
-      ['flow', '7_x', 'make', undefined, 1, 3],
-      ['flow', '7_x', 'make', 'step 2 of 5', 2, 3],
-    ],
+    title: forms(['flow', '7_x', 'make', undefined, 1, 3], ['flow', '7_x', 'make', 'step 2 of 5', 2, 3]),
     failure: [['no file']],
     before: [['cut']],
-    ledBy: [
-      ['review', undefined, undefined, 1],
-      ['review', 'fail', undefined, 2],
-      ['review', 'fail', 'too short', 1],
-    ],
+    ledBy: forms(['a', undefined, undefined, 1], ['a', 'fail', undefined, 2], ['a', 'fail', 'too short', 1]),
     previousArtifact: [['old/plan.md']],
-    artifact: [
-      ['plan.md', []],
-      ['plan.json', ['it must be JSON', 'it must have at least 2 bytes']],
-    ],
+    artifact: forms(['plan.md', []], ['plan.json', ['it must be JSON', 'it must have at least 2 bytes']]),
     minBytes: [[1], [200]],
     schema: [['{"type":"object"}']],
     verdict: [['/passed']],
-    caseVerdict: [
-      ['/kind', ['bug', 'idea'], false],
-      ['/kind', ['bug'], true],
-    ],
+    caseVerdict: forms(['/kind', ['bug', 'idea'], false], ['/kind', ['bug'], true]),
     batchTitle: [['flow', '7_x', 'make', 'steps 1, 2 and 3 of 5']],
-    batch: [
-      [
-        [
-          { step: 1, agent: undefined, model: undefined, prompt: 'Do one.' },
-          { step: 2, agent: 'coder', model: 'haiku', prompt: 'Do two.' },
-        ],
-      ],
-    ],
+    batch: [[[PART, { step: 2, agent: 'coder', model: 'haiku', prompt: 'Do two.' }]]],
     stepSchema: [['{"type":"object"}']],
     stepResult: [['step-1.json']],
     check: [['npm test', 'postflight workflow check 7']],
-    dispatch: [
-      [undefined, undefined],
-      ['coder', undefined],
-      ['coder', 'haiku'],
-    ],
-    askToWait: [
-      ['7_x', ['npm test'], 'postflight wait 7 --for'],
-      ['7_x', ['a', 'b', 'c', 'd', 'e', 'f'], 'postflight wait 7 --for'],
-    ],
+    dispatch: forms([undefined, undefined], [undefined, 'haiku'], ['coder', undefined], ['coder', 'haiku']),
+    askToWait: forms(['7_x', ['a'], 'wait'], ['7_x', ['a', 'b', 'c', 'd', 'e', 'f'], 'wait']),
     follows: [['Workflow "flow".', 'stop it']],
     inFile: [['specs/7_x/.postflight-prompt.md']],
   })
 })
 
+describe('counts of phases and steps', () => {
+  itSays(
+    { definitionSize: messages.definitionSize, stepWords: messages.stepWords },
+    {
+      definitionSize: forms([2, 0, 3], [1, 6, 21], [1, undefined, 9]),
+      stepWords: forms([[2], 5], [[2], 5, ['test']], [[1, 3], 5, ['test', '', 'push']]),
+    },
+  )
+})
+
 describe('the labels of a diagram', () => {
-  itSays(GRAPH_TEXT, {
-    steps: [[1], [2]],
-    stepsFrom: [['plan.json']],
-    atOnce: [[3]],
-  })
+  itSays(messages.GRAPH_TEXT, { steps: [[1], [2]], stepsFrom: [['plan.json']], atOnce: [[3]] })
 })
 
 describe('what the journal says of a run', () => {
-  itSays(RUN_RECORDS, {
+  itSays(messages.RUN_RECORDS, {
     started: [['flow']],
-    prompt: [
-      ['make', undefined, 1, false],
-      ['make', 'step 2 of 5: test', 3, true],
-      ['make', 'steps 1, 2 and 5 of 5', undefined, false],
-    ],
+    prompt: forms(
+      ['a', undefined, 1, false],
+      ['a', 'step 2 of 5: x', 3, true],
+      ['a', 'steps 1 and 2', undefined, false],
+    ),
   })
 })

@@ -1,30 +1,41 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { pushRun, readTree, requireRemote, treeFault, writeTree } from '../../../src/run/shared/ref-store.ts'
 
 let folder: string
+let template: string
+let emptyTree: string
 const git = (root: string, ...args: string[]) =>
   execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...args], {
     cwd: root,
     encoding: 'utf8',
     input: '',
   }).trim()
+/** A commit of the empty tree, which the template has. */
 const commit = (root: string, text: string, ...parents: string[]) =>
-  git(root, 'commit-tree', git(root, 'mktree'), '-m', text, ...parents.flatMap((parent) => ['-p', parent]))
+  git(root, 'commit-tree', emptyTree, '-m', text, ...parents.flatMap((parent) => ['-p', parent]))
 
-beforeEach(() => {
+beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'shared-'))
   git(folder, 'init', '-q', '--bare', 'remote')
-  for (const name of ['one', 'two']) {
-    git(folder, 'init', '-q', name)
-    git(join(folder, name), 'remote', 'add', 'origin', `file://${join(folder, 'remote')}`)
-  }
+  git(folder, 'init', '-q', 'one')
+  git(join(folder, 'one'), 'remote', 'add', 'origin', `file://${join(folder, 'remote')}`)
+  emptyTree = git(join(folder, 'one'), 'mktree')
+  cpSync(join(folder, 'one'), join(folder, 'two'), { recursive: true })
+  template = `${folder}-template`
+  cpSync(folder, template, { recursive: true })
+})
+beforeEach(() => {
+  rmSync(folder, { recursive: true, force: true })
+  cpSync(template, folder, { recursive: true })
 })
 afterEach(() => vi.unstubAllEnvs())
-afterEach(() => rmSync(folder, { recursive: true, force: true }))
+afterAll(() => {
+  for (const made of [folder, template]) rmSync(made, { recursive: true, force: true })
+})
 
 const call = (name: string, limitMs = 30_000) => ({ root: join(folder, name), until: performance.now() + limitMs })
 const push = (commit: string, expected = '') => ({ remote: 'origin', run: 'r1', commit, expected })
@@ -56,15 +67,14 @@ test('a ref that somebody removed is gone, and not one that another machine has'
 test('a remote that refuses is named with its reason', async () => {
   const hook = join(folder, 'remote/hooks/update')
   writeFileSync(hook, '#!/bin/sh\necho "only on Mondays" >&2\nexit 1\n', { mode: 0o755 })
-  expect(await pushRun(call('one'), push(commit(join(folder, 'one'), 'first')))).toMatchObject({
-    outcome: 'failed',
-    detail: 'remote: only on Mondays',
-  })
+  const pushed = await pushRun(call('one'), push(commit(join(folder, 'one'), 'first')))
+  expect(pushed).toMatchObject({ outcome: 'failed', detail: 'remote: only on Mondays' })
 })
 
 test('a URL is no remote, and a folder without a repository has none', async () => {
-  await expect(requireRemote(call('one'), `file://${folder}/remote`)).rejects.toMatchObject({ code: 'remote-unknown' })
-  await expect(requireRemote(call('one'), 'up')).rejects.toMatchObject({ code: 'remote-unknown' })
+  const unknown = { code: 'remote-unknown' }
+  await expect(requireRemote(call('one'), `file://${folder}/remote`)).rejects.toMatchObject(unknown)
+  await expect(requireRemote(call('one'), 'up')).rejects.toMatchObject(unknown)
   await expect(requireRemote(call('one'), 'origin')).resolves.not.toHaveProperty('address')
   await expect(requireRemote(call('.'), 'origin')).rejects.toMatchObject({ code: 'git-failed' })
 })

@@ -1,10 +1,14 @@
 import { describe, expect, it } from 'vitest'
-import { answering, type Script, simulate, simulatedSteps } from '../../../src/run/machine/simulate.ts'
+import {
+  answering,
+  type Script,
+  simulate,
+  simulatedStepCount,
+  simulatedSteps,
+} from '../../../src/run/machine/simulate.ts'
 import { ready } from '../../property/run/arbitraries.ts'
+import { PLACE } from './builders.ts'
 
-/** Simulated runs in detail; the walks through whole definitions are in workflow-long-runs.test.ts. */
-
-const PLACE = { task: '7', folder: '/f' }
 const NOTHING: Script = { failures: new Map(), cases: new Map(), steps: new Map() }
 const A = { id: 'a', prompt: 'p', artifact: 'a.json' }
 
@@ -13,6 +17,7 @@ const phaseOf = (phase: object) => ready({ name: 'x', phases: [phase] }).definit
 describe('the answers of a script', () => {
   const verdict = { next: { pass: 'end', fail: 'end', verdict: '/ok' } }
   const cases = { next: { verdict: '/k', cases: { bug: 'end', idea: 'end' } } }
+  const idea = { ...NOTHING, cases: new Map([['a', 'idea']]) }
   const once = { ...NOTHING, failures: new Map([['a', 1]]) }
 
   it.each<[string, object, Script, unknown[]]>([
@@ -20,12 +25,7 @@ describe('the answers of a script', () => {
     ['without a verdict, failing once', A, once, ['nothing', { verdict: 'pass' }]],
     ['with a verdict, failing once', { ...A, ...verdict }, once, [{ verdict: 'fail' }, { verdict: 'pass' }]],
     ['with cases, failing once', { ...A, ...cases }, once, ['nothing', { verdict: 'bug' }]],
-    [
-      'with a case that is named',
-      { ...A, ...cases },
-      { ...NOTHING, cases: new Map([['a', 'idea']]) },
-      [{ verdict: 'idea' }, { verdict: 'idea' }],
-    ],
+    ['with a case that is named', { ...A, ...cases }, idea, [{ verdict: 'idea' }, { verdict: 'idea' }]],
   ])('of a phase %s', (_what, phase, script, answers) => {
     const answer = answering(script)
     expect(answers.map(() => answer(phaseOf(phase), { step: undefined }))).toEqual(answers)
@@ -34,25 +34,25 @@ describe('the answers of a script', () => {
   it('of steps count for each step', () => {
     const answer = answering({ ...NOTHING, failures: new Map([['a/2', 1]]) })
     const phase = phaseOf({ id: 'a', steps: ['x', 'y'] })
-    expect([1, 2, 2].map((step) => answer(phase, { step }))).toEqual([
-      { verdict: 'pass' },
-      { verdict: 'fail' },
-      { verdict: 'pass' },
-    ])
+    const answers = [1, 2, 2].map((step) => answer(phase, { step }))
+    expect(answers).toEqual(['pass', 'fail', 'pass'].map((verdict) => ({ verdict })))
   })
 })
 
 it('made-up steps are three texts, or as many tasks of a list as the script says', () => {
-  expect(simulatedSteps(NOTHING, phaseOf({ id: 'a', steps: { from: 'x.json', pointer: '' } }))).toEqual([
-    'step 1',
-    'step 2',
-    'step 3',
-  ])
+  const listed = phaseOf({ id: 'a', steps: { from: 'x.json', pointer: '' } })
+  expect(simulatedSteps(NOTHING, listed)).toEqual(['step 1', 'step 2', 'step 3'])
   const tasks = phaseOf({ id: 'a', steps: { from: 'x.md', checklist: true } })
-  expect(simulatedSteps({ ...NOTHING, steps: new Map([['a', 2]]) }, tasks)).toEqual([
-    { text: 'step 1', item: 0 },
-    { text: 'step 2', item: 1 },
-  ])
+  const steps = ['step 1', 'step 2'].map((text, item) => ({ text, item }))
+  expect(simulatedSteps({ ...NOTHING, steps: new Map([['a', 2]]) }, tasks)).toEqual(steps)
+})
+
+it('a phase has the steps that it lists, those that the script gives it for a file, or none', () => {
+  const script = { ...NOTHING, steps: new Map([['a', 5]]) }
+  const tasks = phaseOf({ id: 'a', steps: { from: 'x.md', checklist: true } })
+  expect(simulatedStepCount(script, phaseOf({ id: 'a', steps: ['one', 'two'] }))).toBe(2)
+  expect([script, NOTHING].map((one) => simulatedStepCount(one, tasks))).toEqual([5, 3])
+  expect(simulatedStepCount(script, phaseOf(A))).toBe(0)
 })
 
 it('a simulated phase that is entered again is told where its own last artifact lies, and no other phase is', () => {
