@@ -26,14 +26,15 @@ describe("the marker's own reason comes first, word for word", () => {
     expect(text.startsWith(`${reason}\n${reason.includes('\n') ? '\n' : ''}Task 259_prove_completeness: `)).toBe(true)
   })
 
-  it.each([
+  it.each<[string, unknown, string]>([
     ['without control characters', '\u001b[2Jcommit\u0007\r\nthen \u009b31mpush\u0000', '[2Jcommit\nthen 31mpush\n'],
     ['without blank space around it', '\n  commit \n', 'commit'],
     ['whole, if control characters alone make it long', `com${'\u009b'.repeat(20_000)}mit`, 'commit'],
     ['after an empty line if it is a list', '- link\n- commit\n', '- link\n- commit\n'],
-    ...[undefined, '', null, 5, ' \n ', '\u0000\u0007'].map(
-      (reason) => ['by default', reason, DEFAULT_REASON] as const,
-    ),
+    ['by default, if it is missing', undefined, DEFAULT_REASON],
+    ['by default, if it is no text', 5, DEFAULT_REASON],
+    ['by default, if it is blank', ' \n ', DEFAULT_REASON],
+    ['by default, if it is empty once it is clean', '\u0000\u0007', DEFAULT_REASON],
   ])('%s: %.30j', (_, reason, expected) => {
     expect(reasonOf([blocked({ reason })]).startsWith(`${expected}\nTask `)).toBe(true)
   })
