@@ -112,6 +112,19 @@ describe('the text for a session that starts', () => {
   })
 })
 
+describe('what happened while nobody looked, at the start of a session', () => {
+  const inContext = (additionalContext: string) => ({ hookSpecificOutput: { hookEventName: 'E', additionalContext } })
+
+  it.each([
+    ['is for the user, beside the context', 'text', true, { ...inContext('text'), systemMessage: 'ended' }],
+    ['is for the user without a context', undefined, true, { systemMessage: 'ended' }],
+    ['is for the agent if the host shows no notices', 'text', false, inContext('text\n\nended')],
+    ['is for the agent without a context', undefined, false, inContext('ended')],
+  ])('%s', (_, context, shown, expected) => {
+    expect(parsed({ kind: 'start', event: 'E', context, notified: 'ended' }, {}, shown)).toEqual(expected)
+  })
+})
+
 it('the reason of a block is cut at 4,000 characters', () => {
   const reason = `\u0000${'x'.repeat(4000)}y`
   expect(parsed({ kind: 'block', reason }).reason).toBe(`${'x'.repeat(3999)}…`)

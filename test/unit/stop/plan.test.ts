@@ -64,6 +64,7 @@ describe('the first stop of a wait stamps it', () => {
     ['nor twice where a sub-agent still runs', waitAt('p1'), { prompt_id: 'p1', background_tasks: RUNNING }, false],
     ['nor after its prompt', waitAt('p0'), { prompt_id: 'p1' }, false],
     ['nor if no wait was announced', {}, { prompt_id: 'p1' }, false],
+    ['nor then, if a sub-agent still runs', {}, { background_tasks: RUNNING }, false],
     ["nor at another agent's stop", { ...waitAt(), agent_id: 'a1' }, { prompt_id: 'p1' }, false],
     ['nor in another session', { ...waitAt(), cc_session_id: 's2' }, { prompt_id: 'p1' }, false],
   ])('%s', (_, fields, payload, expected) => {

@@ -5,7 +5,7 @@ import type { StoredMarker } from '../../../src/marker/stored-marker.ts'
 import { type Answered, answerToStart, answerToStop, type StopReport } from '../../../src/stop/answer-for.ts'
 import type { StopOutcome } from '../../../src/stop/plan.ts'
 import { composeRecovery } from '../../../src/stop/recovery.ts'
-import { cappedNotice, unreadableNotice, unsettledNotice } from '../../../src/stop/stop-messages.ts'
+import { cappedNotice, doneGivenUp, unreadableNotice, unsettledNotice } from '../../../src/stop/stop-messages.ts'
 import { mainStop, marker, NOW_MS, payload, seen, subagentStop, taskFolder } from '../builders.ts'
 
 const FOLDER = taskFolder('259_x')
@@ -102,6 +102,24 @@ describe('the answer to a stop', () => {
   })
 })
 
+describe('the checks of specs/done.yaml', () => {
+  const task = `done-${'0'.repeat(16)}`
+  const folder = { root: '/home/me/p', path: '', task, relative: `specs/.postflight/${task}` }
+
+  it('block with the command that runs them, and nothing about a marker', () => {
+    expect(linesOf(speak({ outcomes: [blocked({}, { folder })] }))).toEqual([
+      'commit',
+      'Run the checks: postflight done',
+      'Blocked stop 1 of 3. (After the third, you may stop.)',
+    ])
+  })
+
+  it('are given up with a notice that names this command', () => {
+    const outcomes: StopOutcome[] = [{ kind: 'capped', stored: stored({}, { folder }) }]
+    expect(speak({ outcomes }).notices).toEqual([doneGivenUp('postflight done')])
+  })
+})
+
 describe('a wait is offered', () => {
   const background_tasks = [{ id: 'b1', type: 'shell', status: 'running', description: 'npm run dev' }]
 
@@ -176,5 +194,12 @@ describe('a session that starts', () => {
     )
     const answer = answerToStart({ payload: event, reader: READER }, unfinished, runs)
     expect(answer).toEqual({ kind: 'context', event: 'SessionStart', context })
+  })
+
+  it('is told what ended while nobody looked, and nothing if there is nothing to tell', () => {
+    const asker = { payload: event, reader: READER }
+    const start = { kind: 'start', event: 'SessionStart', context: undefined, notified: 'one\ntwo' }
+    expect(answerToStart(asker, [], [], ['one', 'two'])).toEqual(start)
+    expect(answerToStart(asker, [], [])).toEqual({ kind: 'allow' })
   })
 })
