@@ -39,13 +39,8 @@ describe('a text is read', () => {
 })
 
 describe('a text is refused', () => {
-  const BOMB = ['a0: &a0 [x, x, x, x, x, x, x, x, x, x]']
-  for (let at = 1; at < 9; at += 1)
-    BOMB.push(
-      `a${at}: &a${at} [${Array(10)
-        .fill(`*a${at - 1}`)
-        .join(', ')}]`,
-    )
+  const tenOf = (item: string): string => `[${Array(10).fill(item).join(', ')}]`
+  const BOMB = Array.from({ length: 9 }, (_, at) => `a${at}: &a${at} ${tenOf(at === 0 ? 'x' : `*a${at - 1}`)}`)
 
   it.each<[string, string, RegExp | string]>([
     ['with 101 lists in each other', nested(101), '1:1 nested too deeply to be read'],

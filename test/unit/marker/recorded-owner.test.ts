@@ -30,23 +30,16 @@ const aged = (ageMs: number) => changedAt(NOW_MS - ageMs)
 const createdBefore = (ageMs: number) => ({ created: new Date(NOW_MS - ageMs).toISOString() })
 
 describe('a marker is named as made by', () => {
-  it.each(['created', 'renewed', 'replaced', 'adopted'])('a line that begins with "%s"', (verb) => {
-    expect([...printedIds(`noise\n${verb} specs/007_x/.postflight-pending  ${ID}\r\nmore`)]).toEqual([ID])
-  })
-
-  it('the bare id of --quiet', () => {
-    expect([...printedIds(`${ID}\n`)]).toEqual([ID])
+  it.each([
+    ...['created', 'renewed', 'replaced', 'adopted'].map((verb) => `noise\n${verb} specs/007_x/x  ${ID}\r\nmore`),
+    `${ID}\n`,
+  ])('a line that begins so, or the bare id of --quiet: %j', (output) => {
+    expect([...printedIds(output)]).toEqual([ID])
   })
 
   it.each([
-    undefined,
-    '',
-    `"id": "${ID}",`,
-    `specs/007_x/.postflight-pending  pending · ${ID}`,
-    `2026-01-18T12:00:00Z  create  007_x · ${ID}`,
-    `waiting specs/007_x/.postflight-pending  ${ID}`,
-    `id ${ID}`,
-    `created x ${ID}`,
+    ...[undefined, '', `"id": "${ID}",`, `id ${ID}`, `created x ${ID}`, `2026-01-18T12:00:00Z  create  007_x · ${ID}`],
+    ...[`specs/007_x/.postflight-pending  pending · ${ID}`, `waiting specs/007_x/.postflight-pending  ${ID}`],
   ])('nothing else: %j', (output) => {
     expect([...printedIds(output)]).toEqual([])
   })
@@ -133,24 +126,19 @@ describe('the line of a marker', () => {
 
 describe('the time of a marker', () => {
   it.each([
-    'id=$(postflight create 7 --quiet)',
-    'postflight adopt 7 > /dev/null',
-    'bash .claude/postflight/start.sh 7',
-    './start-postflight.sh',
-    'cd x && sh -e "run.sh"',
-  ])('gives it to the agent of: %s', (command) => {
-    expect(isMadeByCommand(marker(OURS), MADE, use(command))).toBe(true)
-  })
-
-  it.each([
-    'postflight inspect',
-    'cat specs/007_x/.postflight-pending',
-    'npm test; grep -r postflight .',
-    'npm test; grep -r create src',
-    'less notes.shtml',
-    '',
-  ])('gives nothing to the agent of: %s', (command) => {
-    expect(isMadeByCommand(marker(OURS), MADE, use(command))).toBe(false)
+    ['id=$(postflight create 7 --quiet)', true],
+    ['postflight adopt 7 > /dev/null', true],
+    ['bash .claude/postflight/start.sh 7', true],
+    ['./start-postflight.sh', true],
+    ['cd x && sh -e "run.sh"', true],
+    ['postflight inspect', false],
+    ['cat specs/007_x/.postflight-pending', false],
+    ['npm test; grep -r postflight .', false],
+    ['npm test; grep -r create src', false],
+    ['less notes.shtml', false],
+    ['', false],
+  ])('gives it to the agent of a command that may make one: %s (%s)', (command, expected) => {
+    expect(isMadeByCommand(marker(OURS), MADE, use(command))).toBe(expected)
   })
 
   it('is found soon in a command of any length', () => {

@@ -39,7 +39,7 @@ describe('a marker that was removed by hand', () => {
     ['was bypassed', [MADE, { event: 'bypass', outcome: 'bypassed', markerId: X }]],
     ['expired', [MADE, { event: 'expire', outcome: 'expired', markerId: X }]],
     ['was settled', [MADE, { event: 'clear', markerId: X }]],
-    ['was not written by `create`', [{ event: 'adopt', markerId: X }, ...[{ event: 'block', markerId: X } as const]]],
+    ['was not written by `create`', (['adopt', 'block'] as const).map((event) => ({ event, markerId: X }))],
     ['has no valid id', [{ event: 'create', markerId: '../../x' }]],
   ])('is not one that %s', (_what, entries) => {
     expect(removedByHand(recordsOf(...entries), [])).toEqual([])
@@ -68,6 +68,7 @@ describe('a marker that was removed by hand', () => {
 
 describe('a marker that is kept as abandoned', () => {
   const CAPPED: JournalEntry = { event: 'cap', outcome: 'capped', markerId: X }
+  const ADOPTED: JournalEntry = { event: 'adopt', markerId: X, keeps: X, settles: [] }
   const SETTLED: JournalEntry = { event: 'clear', settles: [X] }
   const UNCHECKED: JournalEntry = { event: 'clear', outcome: 'unchecked', markerId: X, settles: [] }
   const OTHER: JournalEntry = { event: 'create', markerId: Y, replaces: X }
@@ -83,7 +84,7 @@ describe('a marker that is kept as abandoned', () => {
     ['given up, brought back by git and replaced', [MADE, CAPPED, OTHER, OTHER_CLEARED]],
     [
       'adopted for another session, and cleared without its checks',
-      [MADE, { event: 'adopt', markerId: X, keeps: X, settles: [] }, { ...CLEARED, checks: [], settles: [] }],
+      [MADE, ADOPTED, { ...CLEARED, checks: [], settles: [] }],
     ],
     ['given up, and another abandoned marker was cleared', [MADE, CAPPED, { event: 'clear', settles: [Y] }]],
   ])('is removed by hand if it has no file: %s', (_what, entries) => {

@@ -4,6 +4,7 @@ import * as messages from '../../../src/stop/stop-messages.ts'
 import { itSays } from '../sentences.ts'
 
 const MARKER = 'specs/7_x/.postflight-pending'
+const RESUME = [['postflight workflow resume 7']] as [string][]
 
 describe("the parts of a block's reason", () => {
   itSays(messages.REASON_TEXT, {
@@ -44,7 +45,8 @@ describe("the parts of a block's reason", () => {
 })
 
 describe('what a starting session is told', () => {
-  itSays(messages.RECOVERY_TEXT, {
+  const catalogue = { ...messages.RECOVERY_TEXT, ...messages.RECOVERY_TEXT.workflow }
+  itSays(catalogue, {
     intro: [['/p']],
     item: [
       ['259_x', 'research', 'pending', 'of this session', 7200000],
@@ -54,36 +56,19 @@ describe('what a starting session is told', () => {
     more: [[6]],
     advice: [['`postflight adopt <task>`', '`postflight clear <task>`']],
     workflowAdvice: [['`postflight workflow status <task>`', '`postflight workflow resume <task>`']],
+    ...{ running: RESUME, approval: RESUME, lost: RESUME, stalled: RESUME },
   })
 })
 
-describe('a workflow that a starting session is told of', () => {
-  itSays(messages.RECOVERY_TEXT.workflow, {
-    running: [['postflight workflow resume 7']],
-    approval: [['postflight workflow resume 7']],
-    lost: [['postflight workflow resume 7']],
-    stalled: [['postflight workflow resume 7']],
-  })
-})
-
-describe('the notifications of a terminal', () => {
-  itSays(messages.ALERT_TEXT, {
+describe('notices, complaints and notifications', () => {
+  const catalogue = { ...messages, ...messages.ALERT_TEXT, ...STDIN_DETAILS }
+  itSays(catalogue, {
     abandoned: [['259_x\n']],
     waits: [['259_x', 'the\nanswer']],
     needsApproval: [['259_x', 'plan']],
     runEnded: [['259_x', 'completed']],
-  })
-})
-
-describe('why a payload could not be read', () => {
-  itSays(STDIN_DETAILS, {
     tooLong: [[100]],
     noEnd: [[2000]],
-  })
-})
-
-describe('the notices and complaints of the hook', () => {
-  itSays(messages, {
     doneGivenUp: [['postflight done']],
     cappedNotice: [['259_x', 'specs/259_x/.postflight-abandoned', 'adopt it', 'clear it']],
     unreadableNotice: [[MARKER, 'EACCES']],

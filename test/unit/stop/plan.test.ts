@@ -10,7 +10,7 @@ import {
   stampsWait,
   waitEndRecord,
 } from '../../../src/stop/plan.ts'
-import type { Rule } from '../../../src/stop/rules.ts'
+import { RULES, type Rule } from '../../../src/stop/rules.ts'
 import { mainStop, seen, stopOf, subagentStop, taskFolder } from '../builders.ts'
 
 const OWN = { cc_session_id: 's1' }
@@ -93,16 +93,12 @@ describe('the outcome that a rule leads to', () => {
     expect(outcomesOf(planned('block'))).toEqual([{ kind: 'blocked', stored, count: 2 }])
   })
 
-  it.each(['capped', 'bypassed', 'expired'] as const)('%s ends the marker', (rule) => {
-    expect(outcomesOf(planned(rule))).toEqual([{ kind: rule, stored }])
+  it.each(Object.keys(RULES).filter((rule) => rule !== 'block') as Rule[])('%s ends the marker or lets go', (rule) => {
+    const ends = rule === 'capped' || rule === 'bypassed' || rule === 'expired'
+    expect(outcomesOf(planned(rule))).toEqual([
+      ends ? { kind: rule, stored } : { kind: 'let-go', folder: stored.folder },
+    ])
   })
-
-  it.each(['other-session', 'unowned-stop', 'before-session', 'other-agent', 'background', 'waiting'] as const)(
-    '%s lets the agent go',
-    (rule) => {
-      expect(outcomesOf(planned(rule))).toEqual([{ kind: 'let-go', folder: stored.folder }])
-    },
-  )
 
   it('a marker that could not be judged has failed, and all are in the order of the plan', () => {
     const failed = { folder: FOLDER, detail: 'EACCES' }

@@ -45,28 +45,19 @@ describe('the answer to a stop', () => {
   it('is an empty allow if nothing happened', () => {
     const nothing = { answer: { kind: 'allow' }, notices: [], alerts: [] }
     expect(speak({})).toEqual(nothing)
-    const silent: StopOutcome[] = [
-      { kind: 'let-go', folder: FOLDER },
-      { kind: 'bypassed', stored: stored() },
-      { kind: 'expired', stored: stored() },
-    ]
-    expect(speak({ outcomes: silent })).toEqual(nothing)
+    const ended = (['bypassed', 'expired'] as const).map((kind) => ({ kind, stored: stored() }))
+    expect(speak({ outcomes: [{ kind: 'let-go', folder: FOLDER }, ...ended] })).toEqual(nothing)
   })
 
   it('blocks with the reason of the markers that block', () => {
-    expect(speak({ outcomes: [{ kind: 'let-go', folder: taskFolder('1_x') }, blocked()] })).toEqual({
-      answer: {
-        kind: 'block',
-        reason: [
-          'commit',
-          'Task 259_x: its postflight is still pending. Marker: specs/259_x/.postflight-pending',
-          'When everything is done, clear the marker: postflight clear 259_x',
-          'Blocked stop 1 of 3. (After the third, you may stop.)',
-        ].join('\n'),
-      },
-      notices: [],
-      alerts: [],
-    })
+    const spoken = speak({ outcomes: [{ kind: 'let-go', folder: taskFolder('1_x') }, blocked()] })
+    expect(spoken).toMatchObject({ answer: { kind: 'block' }, notices: [], alerts: [] })
+    expect(linesOf(spoken)).toEqual([
+      'commit',
+      'Task 259_x: its postflight is still pending. Marker: specs/259_x/.postflight-pending',
+      'When everything is done, clear the marker: postflight clear 259_x',
+      'Blocked stop 1 of 3. (After the third, you may stop.)',
+    ])
   })
 
   it('names the root of a marker that the agent would not find', () => {
