@@ -82,6 +82,7 @@ it.each<[string, Environment, boolean]>([
 describe('a stop that is not judged', () => {
   const CALL = { hook_event_name: 'PreToolUse', tool_name: 'StructuredOutput' }
   const ofQwen = { ...CALL, tool_name: 'structured_output', agent_id: 'a1' }
+  const asked = { ...MAIN, agent_id: 'c1', parent_agent_id: 'p1' }
   const kimi = { client_type: 'kimi_code_cli' }
   it.each<[string, Fields, Environment, string?]>([
     ["Claude Code's compaction, an agent without a type", { ...SUB, agent_type: '' }, {}, 'Claude Code: own-agent'],
@@ -93,12 +94,7 @@ describe('a stop that is not judged', () => {
     ['an agent with a type counts', { ...SUB, agent_type: 'worker' }, {}],
     ['an agent whose type is not told counts', SUB, {}],
     ['an agent without a type of another host counts', { ...SUB, agent_type: '', turn_id: 't' }, {}],
-    [
-      "Copilot's first question per sub-agent: Stop with parent_agent_id",
-      { ...MAIN, agent_id: 'c1', parent_agent_id: 'p1' },
-      {},
-      'Copilot CLI: answer-ignored',
-    ],
+    ["Copilot's first question per sub-agent, a Stop", asked, {}, 'Copilot CLI: answer-ignored'],
     ['its second stop, the SubagentStop, counts', { ...SUB, parent_agent_id: 'p1' }, {}],
     ['Stop without parent_agent_id counts', { ...MAIN, agent_id: 'c1' }, {}],
     ['an empty parent_agent_id counts as absent', { ...MAIN, parent_agent_id: '' }, {}],

@@ -200,12 +200,7 @@ describe('each error says what is wrong and what to do about it', () => {
 
 describe('an error of another kind', () => {
   it.each<[string, unknown, ErrorCode, object]>([
-    [
-      'of the file system names its file',
-      { code: 'ENOSPC', path: '/p' },
-      'cannot-write',
-      { path: '/p', detail: 'ENOSPC' },
-    ],
+    ['of the file system', { code: 'ENOSPC', path: '/p' }, 'cannot-write', { path: '/p', detail: 'ENOSPC' }],
     ['of the file system without a path', { code: 'EIO' }, 'cannot-write', { path: 'a file', detail: 'EIO' }],
     ['of another system', { code: 'ERR_INVALID_ARG_TYPE' }, 'internal', { detail: 'boom' }],
     ['of our own code', new TypeError('boom'), 'internal', { detail: 'boom' }],

@@ -36,21 +36,15 @@ describe('reading ISO 8601', () => {
     expect(fromIso(text)).toBe(expected)
   })
 
-  it.each(['', 'yesterday', '2026-13-01T00:00:00Z', '2026-01-18T25:00:00Z', '$(date -u +%Y-%m-%dT%H:%M:%SZ)'])(
-    '%j is not a time',
-    (text) => {
-      expect(fromIso(text)).toBeUndefined()
-    },
-  )
-
   it.each(['T10:00:00', ' 10:00:00', 'T10:00:00.000', 'T10:00'])('%s without a zone is UTC everywhere', (time) => {
     // This works because vitest runs each file in its own process; a worker thread would keep the machine's zone.
     vi.stubEnv('TZ', 'Asia/Tokyo')
     expect(fromIso(`2026-01-18${time}`)).toBe(AT)
   })
 
-  // Date.parse reads each of them as a day of 2001 or 2026, so that an unowned marker would count as expired.
   it.each([
+    ...['', 'yesterday', '2026-13-01T00:00:00Z', '2026-01-18T25:00:00Z', '$(date -u +%Y-%m-%dT%H:%M:%SZ)'],
+    // Date.parse reads each of these as a day of 2001 or 2026, so that an unowned marker would count as expired.
     ...['12', 'task 12', 'sess-1', 'phase 3', '1', 'Jan 1 2026', '1768730400', 'on 2026-01-18'],
     ...['2026-01-18 (a Sunday)', '2026-01-18T10:00:00Z junk'],
   ])('%j is not an ISO 8601 time', (text) => {

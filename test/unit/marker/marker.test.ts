@@ -165,10 +165,8 @@ describe('fields', () => {
     [{ stop_hook_active: 'true' }, {}, 'flag'],
     [{ stop_hook_active: 1 }, {}, 'flag'],
     [{ stop_hook_active: {} }, {}, 'flag'],
-    [
-      { wait: { for: 'go', count: 2, prompt_id: 'p' }, waits: 1 },
-      { wait: { for: 'go', count: 2, promptId: 'p' }, waits: 1 },
-    ],
+    [{ wait: { for: 'go', count: 2, prompt_id: 'p' } }, { wait: { for: 'go', count: 2, promptId: 'p' } }],
+    [{ waits: 1 }, { waits: 1 }],
     [{ wait: null, waits: null }, {}],
     [{ wait: 'go-ahead' }, {}, 'wait'],
     [{ wait: { for: '', count: 1 } }, {}, 'wait'],
@@ -211,11 +209,7 @@ describe('keys with the names of inherited properties', () => {
 
 describe('steps', () => {
   it.each([
-    [
-      'objects, done only if that is exactly true',
-      ['yes', 1, false, true].map((done) => ({ name: 'a', done })),
-      'aaaa✓',
-    ],
+    ['objects, done only if true', ['yes', 1, false, true].map((done) => ({ name: 'a', done })), 'aaaa✓'],
     ['bare names', ['a', 'b'], 'ab'],
     ['both', ['a', { name: 'b', done: true, note: 'x' }, { name: 'c' }], 'ab✓c'],
     ['without a name', ['', { name: '' }, { name: '', done: true }], '✓'],

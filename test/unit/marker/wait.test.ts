@@ -101,13 +101,7 @@ describe('the number of a wait', () => {
     ['remembers the stamp before that', { ...UNSTAMPED, lastPromptId: 'p1' }, 1, second, 'yes'],
     ['grows after the one stop of a host without prompts', ONE_STOP, 1, { count: 3 }, 'yes'],
     ['may be ten', undefined, 9, { count: 10 }, 'yes'],
-    [
-      'may be ten again at the prompt of the tenth',
-      { ...STAMPED, count: 10 },
-      9,
-      { ...second, count: 10 },
-      'here-only',
-    ],
+    ['may be ten again at its prompt', { ...STAMPED, count: 10 }, 9, { ...second, count: 10 }, 'here-only'],
     ['may not be eleven', undefined, 10, { count: 11 }, 'no'],
   ])('%s', (_what, present, used, expected, left) => {
     expect(announcedWait('y', present, used)).toEqual({ wait: { for: 'y', ...expected } })

@@ -82,10 +82,7 @@ describe('a marker that is kept as abandoned', () => {
     ['replaced with checks', [MADE, { ...OTHER, keeps: X }]],
     ['replaced with checks, and the other one was cleared', [MADE, { ...OTHER, keeps: X }, OTHER_CLEARED]],
     ['given up, brought back by git and replaced', [MADE, CAPPED, OTHER, OTHER_CLEARED]],
-    [
-      'adopted for another session, and cleared without its checks',
-      [MADE, ADOPTED, { ...CLEARED, checks: [], settles: [] }],
-    ],
+    ['adopted, and cleared without its checks', [MADE, ADOPTED, { ...CLEARED, checks: [], settles: [] }]],
     ['given up, and another abandoned marker was cleared', [MADE, CAPPED, { event: 'clear', settles: [Y] }]],
   ])('is removed by hand if it has no file: %s', (_what, entries) => {
     const records = recordsOf(...entries)
@@ -161,23 +158,20 @@ describe('the records of a journal', () => {
 describe('a task that is expected', () => {
   const OTHER: JournalEntry = { event: 'create', markerId: Y }
   const REPLACED: JournalEntry = { ...OTHER, replaces: X }
+  const OTHER_CLEARED: JournalEntry = { ...CLEARED, markerId: Y }
   const LOST = { kind: 'not-checked', checks: ['npm test'] } as const
 
   it.each<[string, Omit<JournalEntry, 'task'>[], ReturnType<typeof expectedFault>]>([
     ['is done: made, and cleared after its checks', [MADE, CLEARED], undefined],
-    ['is done: cleared, and it had no checks', [OTHER, { ...CLEARED, markerId: Y, checks: [] }], undefined],
+    ['is done: cleared, and it had no checks', [OTHER, { ...OTHER_CLEARED, checks: [] }], undefined],
     ['was never made', [], { kind: 'not-made' }],
     ['is pending', [MADE], { kind: 'not-cleared' }],
     ['was given up', [MADE, { event: 'cap', outcome: 'capped', markerId: X }], { kind: 'not-cleared' }],
     ['was settled only', [MADE, { event: 'clear', markerId: X }], { kind: 'not-cleared' }],
     ['has another marker that is not cleared', [MADE, CLEARED, OTHER], { kind: 'not-cleared' }],
     ['lost its checks', [MADE, { ...CLEARED, checks: [] }], LOST],
-    [
-      'lost the checks of the marker that was replaced',
-      [MADE, REPLACED, { ...CLEARED, markerId: Y, checks: ['true'] }],
-      LOST,
-    ],
-    ['is done: the marker in its place passed its checks', [MADE, REPLACED, { ...CLEARED, markerId: Y }], undefined],
+    ['lost the checks of the replaced marker', [MADE, REPLACED, { ...OTHER_CLEARED, checks: ['true'] }], LOST],
+    ['is done: the marker in its place passed its checks', [MADE, REPLACED, OTHER_CLEARED], undefined],
   ])('%s', (_what, entries, fault) => {
     expect(expectedFault(recordsOf(...entries))).toEqual(fault)
   })

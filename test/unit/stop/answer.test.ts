@@ -92,10 +92,6 @@ describe('an allow', () => {
   ])('%.40j has a notice only if the host shows notices (%s)', (answer, shown, expected) => {
     expect(parsed(answer, {}, shown)).toEqual(expected)
   })
-
-  it('is one line', () => {
-    expect(formatAnswer(ALLOW, true)).toBe('{}\n')
-  })
 })
 
 describe('the text for a session that starts', () => {
