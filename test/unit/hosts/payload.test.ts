@@ -19,10 +19,8 @@ describe('any other text is refused', () => {
   it.each(['{', 'SubagentStop', "{'a': 1}", '{}{}', '\u0000', '{"session_id": "s1", }', '['.repeat(20_000)])(
     '%.20j is not JSON',
     (text) => {
-      expect(thrownBy(() => parsePayload(text, 0))).toMatchObject({
-        code: 'payload-not-json',
-        args: { detail: expect.any(String) },
-      })
+      const refused = { code: 'payload-not-json', args: { detail: expect.any(String) } }
+      expect(thrownBy(() => parsePayload(text, 0))).toMatchObject(refused)
     },
   )
 
@@ -33,34 +31,12 @@ describe('any other text is refused', () => {
 
 describe('the whole payload of a sub-agent', () => {
   it('is read completely', () => {
-    expect(
-      payload({
-        hook_event_name: 'SubagentStop',
-        session_id: 's1',
-        agent_id: 'a1',
-        agent_type: 'worker',
-        parent_agent_id: 's1',
-        cwd: '/home/me/a b',
-        transcript_path: '/t.jsonl',
-        turn_id: 't1',
-        stop_hook_active: true,
-        last_assistant_message: 'done',
-        background_tasks: [],
-      }),
-    ).toEqual({
-      event: 'SubagentStop',
-      session: 's1',
-      agent: 'a1',
-      agentType: 'worker',
-      parentAgent: 's1',
-      cwd: '/home/me/a b',
-      transcript: '/t.jsonl',
-      turn: 't1',
-      prompt: 't1',
-      followsBlock: true,
-      wakeUps: 0,
-      shells: [],
-      lastMessage: 'done',
+    const texts = { cwd: '/home/me/a b', transcript_path: '/t.jsonl', turn_id: 't1', last_assistant_message: 'done' }
+    const types = { agent_type: 'worker', parent_agent_id: 's1', stop_hook_active: true, background_tasks: [] }
+    expect(subagentStop({ ...texts, ...types })).toEqual({
+      ...{ event: 'SubagentStop', session: 's1', agent: 'a1', agentType: 'worker', parentAgent: 's1' },
+      ...{ cwd: '/home/me/a b', transcript: '/t.jsonl', turn: 't1', prompt: 't1' },
+      ...{ followsBlock: true, wakeUps: 0, shells: [], lastMessage: 'done' },
     })
   })
 
@@ -86,12 +62,9 @@ describe('the return of a sub-agent', () => {
     [['One.'], 'One.'],
     [[], ''],
   ])('has its last message: %j', (content, message) => {
-    expect(returned({ status: 'completed', agentId: 'a1', agentType: 'worker', content })).toEqual({
-      agent: 'a1',
-      agentType: 'worker',
-      message,
-    })
-    expect(returned({ agentId: 'a1', content })).toStrictEqual({ agent: 'a1', message })
+    const own = { agent: 'a1', message }
+    expect(returned({ agentId: 'a1', agentType: 'worker', content })).toEqual({ ...own, agentType: 'worker' })
+    expect(returned({ agentId: 'a1', content })).toStrictEqual(own)
   })
 
   it.each([
@@ -165,12 +138,8 @@ describe('an omitted field of a payload is unknown, not wrong', () => {
     },
   )
 
-  it('a byte-order mark inside a value is part of it', () => {
-    expect(payload({ cwd: '/a\ufeffb' }).cwd).toBe('/a\ufeffb')
-  })
-
-  it('a path may be long', () => {
-    expect(payload({ cwd: `/${LONG_ID}` }).cwd).toBe(`/${LONG_ID}`)
+  it.each(['/a\ufeffb', `/${LONG_ID}`])('a path may be long and contain a byte-order mark: %.9j', (cwd) => {
+    expect(payload({ cwd }).cwd).toBe(cwd)
   })
 
   it.each(WRONG_TEXTS)('without hook_event_name (%j) it is a SubagentStop', (hook_event_name) => {
@@ -215,69 +184,46 @@ describe('background_tasks', () => {
   const running = (background_tasks: unknown): number => mainStop({ background_tasks }).wakeUps
 
   it.each([
-    ['subagent', 'running', 1],
-    ['subagent', 'pending', 1],
-    ['subagent', 'completed', 0],
-    ['subagent', 'failed', 0],
-    ['subagent', 'killed', 0],
-    ['agent', 'running', 1],
-    ['local_agent', 'running', 1],
-    ['shell', 'running', 0],
-    ['shell', 'pending', 0],
-    ['workflow', 'running', 1],
-    ['MCP task', 'running', 1],
-    ['mcp_task', 'running', 1],
-    ['mcptask', 'running', 1],
-    ['the mcp task', 'running', 0],
-    ['MCP task log', 'running', 0],
-    ['cloud session', 'pending', 1],
-    ['cloudsession', 'running', 1],
-    ['a cloud session', 'running', 0],
-    ['cloud sessions', 'running', 0],
-    ['workflows', 'running', 0],
-    ['no workflow', 'running', 0],
-    ['teammate', 'running', 0],
-    ['dream', 'running', 0],
-    ['local_bash', 'running', 0],
-    ['Shell', 'running', 0],
-    ['command', 'running', 0],
-    ['monitor', 'running', 0],
-    ['shell', 'completed', 0],
-  ])('a %s that is %s counts %i', (type, status, expected) => {
-    expect(running([{ id: 'b1', type, status }])).toBe(expected)
+    ['running', 1],
+    ['pending', 1],
+    ['completed', 0],
+    ['failed', 0],
+    ['killed', 0],
+  ])('a sub-agent that is %s counts %i', (status, expected) => {
+    expect(running([{ id: 'b1', type: 'subagent', status }])).toBe(expected)
+    expect(running([{ id: 'b1', type: 'shell', status }])).toBe(0)
+  })
+
+  it.each([
+    ...['agent', 'local_agent', 'workflow', 'MCP task', 'mcp_task', 'mcptask', 'cloud session', 'cloudsession'],
+  ])('a running %s counts', (type) => {
+    expect(running([{ type, status: 'running' }])).toBe(1)
+  })
+
+  it.each([
+    ...['the mcp task', 'MCP task log', 'a cloud session', 'cloud sessions', 'workflows', 'no workflow', 'teammate'],
+    ...['dream', 'local_bash', 'Shell', 'command', 'monitor'],
+  ])('a running %s does not count', (type) => {
+    expect(running([{ type, status: 'running' }])).toBe(0)
   })
 
   it('each running sub-agent counts', () => {
-    const tasks = [
-      { type: 'subagent', status: 'running' },
-      { type: 'shell', status: 'running' },
-      { type: 'subagent', status: 'completed' },
-      { type: 'subagent', status: 'pending' },
-    ]
-    expect(running(tasks)).toBe(2)
-  })
-
-  it('the shells are named, with their ids', () => {
-    const shells = [
-      { id: 'b1', type: 'shell', status: 'running', description: 'a build' },
-      { type: 'shell', status: 'running', command: 'sleep 9' },
-      { id: 'b3', type: 'shell', status: 'completed' },
-    ]
-    expect(mainStop({ background_tasks: shells })).toMatchObject({ shells: ['a build', 'sleep 9'], shellIds: ['b1'] })
+    const tasks = ['running', 'completed', 'pending'].map((status) => ({ type: 'subagent', status }))
+    expect(running([...tasks, { type: 'shell', status: 'running' }])).toBe(2)
   })
 
   it('a shell is named by its description, its command or its id, and may have none', () => {
-    const shell = { type: 'shell', status: 'pending' }
+    const shell = { type: 'shell', status: 'running' }
     const whole = { ...shell, id: 'b1', description: 'a build', command: 'make' }
-    const named = mainStop({
-      background_tasks: [whole, { ...shell, id: 'b2', command: 'make' }, { ...shell, id: 'b3' }],
-    })
-    expect(named).toMatchObject({ shells: ['a build', 'make', 'b3'], shellIds: ['b1', 'b2', 'b3'] })
-    const unnamed = mainStop({
-      background_tasks: [shell, { ...shell, id: 7 }, { type: 'monitor', status: 'running', id: 'b4' }],
-    })
-    expect(unnamed.shells).toEqual(['', ''])
-    expect('shellIds' in unnamed).toBe(false)
+    const others = [
+      { ...shell, id: 7 },
+      { ...shell, id: 'b4', status: 'completed' },
+      { ...shell, id: 'b5', type: 'x' },
+    ]
+    const background_tasks = [whole, { ...shell, command: 'make' }, { ...shell, id: 'b3' }, shell, ...others]
+    const named = { shells: ['a build', 'make', 'b3', '', ''], shellIds: ['b1', 'b3'] }
+    expect(mainStop({ background_tasks })).toMatchObject(named)
+    expect(mainStop({ background_tasks: [shell] })).not.toHaveProperty('shellIds')
   })
 
   it('a task without a type counts, because not every host gives one', () => {
@@ -306,12 +252,14 @@ describe('the call of a tool that ends the turn', () => {
   })
 
   it.each([
-    ['another tool', call('Bash')],
-    ['a tool of another name', call('StructuredOutputs')],
-    ['no tool', call(undefined)],
-    ['a name that is not text', call(['StructuredOutput'])],
-  ])('%s is not', (_, other) => {
-    expect(other).toMatchObject({ event: 'PreToolUse' })
+    ['another tool', { tool_name: 'Bash' }],
+    ['a tool of another name', { tool_name: 'StructuredOutputs' }],
+    ['no tool', { tool_name: undefined }],
+    ['a name that is not text', { tool_name: ['StructuredOutput'] }],
+    ['its end', { hook_event_name: 'PostToolUse' }],
+  ])('%s is not', (_, fields) => {
+    const other = call('StructuredOutput', fields)
+    expect(other.event).toBe('hook_event_name' in fields ? 'PostToolUse' : 'PreToolUse')
     expect(other).not.toHaveProperty('endingTool')
   })
 
@@ -322,12 +270,6 @@ describe('the call of a tool that ends the turn', () => {
       expect(call('SubagentHandback', { agent_id: 'a1', ...other })).not.toHaveProperty('lastMessage')
     }
     expect(call('StructuredOutput', { agent_id: 'a1', tool_input })).not.toHaveProperty('lastMessage')
-  })
-
-  it('neither is its end', () => {
-    const ended = payload({ hook_event_name: 'PostToolUse', tool_name: 'StructuredOutput' })
-    expect(ended).toMatchObject({ event: 'PostToolUse' })
-    expect(ended).not.toHaveProperty('endingTool')
   })
 })
 
@@ -359,11 +301,9 @@ describe('session_crons', () => {
   })
 
   it('Qwen Code calls them crons, and may have switched one off', () => {
-    const crons = [
-      { ...once, enabled: true },
-      { ...once, enabled: false },
-      { ...once, recurring: true, enabled: true },
-    ]
+    const off = { ...once, enabled: false }
+    const often = { ...once, recurring: true, enabled: true }
+    const crons = [{ ...once, enabled: true }, off, often]
     expect(mainStop({ crons }).wakeUps).toBe(1)
     expect(mainStop({ crons: [null, once] }).wakeUps).toBe(1)
     expect(mainStop({ crons: once }).wakeUps).toBe(0)
@@ -398,17 +338,15 @@ describe('a tool call', () => {
     ['null', null, ''],
     ['omitted', undefined, ''],
   ])('has the output of this shape: %s', (_, response, expected) => {
-    const read = call({ command: 'postflight create 7 x' }, response)
-    expect(read.command).toBe('postflight create 7 x')
-    expect(read.output).toBe(expected)
+    const command = 'postflight create 7 x'
+    expect(call({ command }, response)).toMatchObject({ command, output: expected })
   })
 
   it.each([undefined, null, 5, 'ls', [], {}, { command: 5 }, { command: '' }, { file_path: '/x' }, ['ls']])(
     'with the input %j has neither a command nor an output',
     (input) => {
       const read = call(input, { stdout: 'pf_abcdefgh1234' })
-      expect('command' in read).toBe(false)
-      expect('output' in read).toBe(false)
+      expect('command' in read || 'output' in read).toBe(false)
     },
   )
 })

@@ -3,24 +3,19 @@ import { closestName } from '../../../src/kernel/text.ts'
 
 const KNOWN = ['id', 'name', 'prompt', 'prompt_file', 'step_prompt', 'steps', 'from']
 
-it.each([
+it.each<(string | undefined)[]>([
   ['prompts', 'prompt'],
   ['promt', 'prompt'],
   ['prumpt', 'prompt'],
   ['prompt_fiel', 'prompt_file'],
   ['Step_Prompt', 'step_prompt'],
   ['form', 'from'],
-  ['orfm', undefined],
   // Half of a swap is not one: each of these takes two edits.
-  ['foxm', undefined],
-  ['fxrm', undefined],
+  ...['orfm', 'foxm', 'fxrm'].map((name) => [name, undefined]),
   ['step', 'steps'],
   ['prompt', 'prompt'],
-  ['ids', undefined],
-  ['fort', undefined],
-  ['', undefined],
-  ['x'.repeat(10_000), undefined],
-])('the name closest to %.20j is %s', (name, expected) => {
+  ...['ids', 'fort', '', 'x'.repeat(10_000)].map((name) => [name, undefined]),
+])('the name closest to %.20j is %s', (name = '', expected) => {
   expect(closestName(name, KNOWN)).toBe(expected)
 })
 

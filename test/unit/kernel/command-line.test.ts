@@ -2,78 +2,42 @@ import { describe, expect, it } from 'vitest'
 import { commandLine, fallbackLine, rootOptionFor } from '../../../src/kernel/command-line.ts'
 
 describe('a command to print', () => {
-  it('has no --root if the agent finds the root without it', () => {
-    expect(commandLine(['clear', '259_x'], undefined)).toBe('postflight clear 259_x')
-  })
-
-  it('has --root if the agent would not find the root without it', () => {
-    expect(commandLine(['clear', '259_x'], '/home/me/project')).toBe('postflight clear 259_x --root /home/me/project')
-  })
-
-  it('quotes every word: spaces in a path (CC#40084), and substitutions of a shell', () => {
-    expect(commandLine(['step', "259_it's", '$(id)'], '/my projects/a')).toBe(
-      "postflight step '259_it'\\''s' '$(id)' --root '/my projects/a'",
-    )
+  it.each([
+    ['has no --root if the agent finds the root without it', 'clear 259_x', undefined, 'clear 259_x'],
+    ['has --root if the agent would not find it', 'clear 259_x', '/home/me/p', 'clear 259_x --root /home/me/p'],
+    ['quotes a path with blanks (CC#40084)', 'clear 259_x', '/home/me/a b', "clear 259_x --root '/home/me/a b'"],
+    ['quotes every word, and substitutions of a shell', "step it's $(id)", undefined, "step 'it'\\''s' '$(id)'"],
+    ['has a name like an option after all options', 'clear -rf', undefined, 'clear -- -rf'],
+    ['has such a name also after --root', 'clear -rf', '/home/me/p', 'clear --root /home/me/p -- -rf'],
+    ['may have two words before such a name', 'workflow next -rf', undefined, 'workflow next -- -rf'],
+    ['may have both', 'workflow next -rf', '/p', 'workflow next --root /p -- -rf'],
+    ['has a dash inside a name', 'step 259-x a-b', undefined, 'step 259-x a-b'],
+  ])('%s', (_, words, root, expected) => {
+    expect(commandLine(words.split(' '), root)).toBe(`postflight ${expected}`)
+    const form = { onPath: false, byNpx: false, script: '/opt/my tools/postflight.js' }
+    expect(fallbackLine(form, words.split(' '), root)).toBe(`node '/opt/my tools/postflight.js' ${expected}`)
   })
 })
 
-describe('the root in a command', () => {
+it.each([
+  ['/home/me/p', undefined],
+  ['/home/me', '/home/me/p'],
+  [undefined, '/home/me/p'],
+])('the root in a command, if the shell of the reader finds %s, is %s', (foundRoot, expected) => {
   const findForm = () => ({ onPath: true, byNpx: false, script: '/p.js' })
-
-  it.each([
-    ['/home/me/p', undefined],
-    ['/home/me', '/home/me/p'],
-    [undefined, '/home/me/p'],
-  ])('where the shell of the reader finds %s, is %s', (foundRoot, expected) => {
-    expect(rootOptionFor({ foundRoot, findForm }, '/home/me/p')).toBe(expected)
-  })
-})
-
-describe('a folder with a name like an option', () => {
-  it.each([
-    [undefined, 'postflight clear -- -rf'],
-    ['/home/me/a b', "postflight clear --root '/home/me/a b' -- -rf"],
-  ])('comes after all options (root %s)', (root, expected) => {
-    expect(commandLine(['clear', '-rf'], root)).toBe(expected)
-    expect(fallbackLine({ onPath: false, byNpx: false, script: '/p.js' }, ['clear', '-rf'], root)).toBe(
-      expected.replace('postflight', 'node /p.js'),
-    )
-  })
-
-  it.each([
-    [undefined, 'postflight workflow next -- -rf'],
-    ['/home/me/a b', "postflight workflow next --root '/home/me/a b' -- -rf"],
-  ])('comes after all options of a command of two words, too (root %s)', (root, expected) => {
-    expect(commandLine(['workflow', 'next', '-rf'], root)).toBe(expected)
-  })
-
-  it('has a dash at its beginning, not inside', () => {
-    expect(commandLine(['step', '259-x', 'a-b'], undefined)).toBe('postflight step 259-x a-b')
-  })
+  expect(rootOptionFor({ foundRoot, findForm }, '/home/me/p')).toBe(expected)
 })
 
 describe('a command without `postflight` on the PATH', () => {
-  const script = '/opt/my tools/bin/postflight.js'
+  const fallback = (onPath: boolean, byNpx: boolean) =>
+    fallbackLine({ onPath, byNpx, script: '/p.js' }, ['clear', '.'], undefined)
 
-  it("runs Node with the CLI's own file", () => {
-    expect(fallbackLine({ onPath: false, byNpx: false, script }, ['clear', '259_x'], '/home/me/a b')).toBe(
-      "node '/opt/my tools/bin/postflight.js' clear 259_x --root '/home/me/a b'",
-    )
-  })
-
-  it('has no --root if none is needed', () => {
-    expect(fallbackLine({ onPath: false, byNpx: false, script: '/p.js' }, ['clear', '.'], undefined)).toBe(
-      'node /p.js clear .',
-    )
-  })
-
-  it('runs npx, which installs nothing, where the project depends on the package', () => {
-    expect(fallbackLine({ onPath: false, byNpx: true, script }, ['clear', '259_x'], undefined)).toBe(
-      'npx --no-install postflight clear 259_x',
-    )
+  it('runs npx, which installs nothing, if the project depends on the package; otherwise Node', () => {
+    expect(fallback(false, true)).toBe('npx --no-install postflight clear .')
+    expect(fallback(false, false)).toBe('node /p.js clear .')
   })
 
   it('is undefined if `postflight` is on the PATH', () => {
-    expect(fallbackLine({ onPath: true, byNpx: false, script }, ['clear', '259_x'], '/home/me/a b')).toBeUndefined()
+    expect(fallback(true, false)).toBeUndefined()
   })
 })

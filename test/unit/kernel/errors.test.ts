@@ -11,41 +11,14 @@ const EVERY_ARGUMENT: { readonly [Name in NameOf<ErrorArguments[ErrorCode]>]: st
   ...{ task: '259_TASK', slug: 'SLUG', folder: 'specs/FOLDER', folders: 'FOLDER_A, FOLDER_B', specs: '/p/specs' },
   ...{ run: 'RUN', remote: 'REMOTE', files: 'FILES', megabytes: 7_654, runs: 'RUNS', machine: 'MACHINE' },
   ...{ session: 'THE_SESSION', age: 'AGE', commit: 'COMMIT', prompts: 'PROMPTS' },
-  ...{ command: 'postflight create 7 my_slug', seconds: 3579 },
-  ...{
-    wanted: 'workflow',
-    path: 'PATH',
-    detail: 'DETAIL',
-    location: ':3:5',
-    trust: 'postflight trust',
-    more: 17,
-    start: 'START',
-    from: 'FROM',
-  },
+  ...{ command: 'postflight create 7 my_slug', seconds: 3579, wanted: 'workflow', path: 'PATH', detail: 'DETAIL' },
+  ...{ location: ':3:5', trust: 'postflight trust', more: 17, start: 'START', from: 'FROM', property: 'PROPERTY' },
   ...{ option: '--OPTION', options: '--ONE, --OTHER', value: 'VALUE', expected: 'unique', whose: 'WHOSE' },
-  ...{
-    limit: 65_536,
-    lock: 'LOCK',
-    step: 'STEP',
-    steps: '1 "A", 2 "B"',
-    line: 18,
-    column: 19,
-    property: 'PROPERTY',
-    fault: 'FaultOfJson',
-  },
+  ...{ limit: 65_536, lock: 'LOCK', step: 'STEP', steps: '1 "A", 2 "B"', line: 18, column: 19, fault: 'FaultOfJson' },
   ...{ name: 'NAME', outcome: 'OUTCOME', resumable: true, problem: 'shape', host: 'A_HOST', known: 'KNOWN' },
-  ...{ agent: 'AGENT', operation: 'OPERATION', why: 'limit', clear: 'CLEAR' },
-  ...{ where: 'WHERE', wiredBy: 'plugin', written: 'WRITTEN' },
-  ...{
-    commands: 'COMMANDS',
-    since: 'SINCE',
-    unchecked: true,
-    claim: 'unanswered',
-    refusal: 'running',
-    status: 'no-steps',
-    count: 2_345,
-    phase: 'PHASE',
-  },
+  ...{ agent: 'AGENT', operation: 'OPERATION', why: 'limit', clear: 'CLEAR', where: 'WHERE', wiredBy: 'plugin' },
+  ...{ written: 'WRITTEN', commands: 'COMMANDS', since: 'SINCE', unchecked: true, claim: 'unanswered' },
+  ...{ refusal: 'running', status: 'no-steps', count: 2_345, phase: 'PHASE' },
   ...{ scope: 'SCOPE', examples: 'EXAMPLES', kind: 'pipe', longest: 120, largest: 999_999 },
 }
 
@@ -63,29 +36,23 @@ describe('exit codes', () => {
     expect(EXIT).toEqual({ done: 0, no: 1, usage: 64, data: 65, internal: 70, write: 73 })
   })
 
-  it.each([
-    [new PostflightError('task-invalid', { task: 'x' }), 64],
-    [new PostflightError('marker-none', { folder: 'specs/259_a' }), 1],
-    [new PostflightError('internal', { detail: 'boom' }), 70],
-  ])('an error has that of its code: %s', (error, exitCode) => {
-    expect(EXIT_CODES[error.code]).toBe(exitCode)
+  it('differ for a wrong command line, nothing to do and a fault of ours', () => {
+    expect([EXIT_CODES['task-invalid'], EXIT_CODES['marker-none'], EXIT_CODES.internal]).toEqual([64, 1, 70])
   })
 })
 
 describe('the error class', () => {
   it('has its code and its arguments as data', () => {
-    const error = new PostflightError('task-invalid', { task: 'x' })
+    const code = 'task-invalid'
+    const error = new PostflightError(code, { task: 'x' })
     expect(error).toBeInstanceOf(Error)
-    expect(error).toMatchObject({ name: 'PostflightError', message: 'task-invalid', code: 'task-invalid' })
-    expect(error.args).toEqual({ task: 'x' })
+    expect(error).toMatchObject({ name: 'PostflightError', message: code, code, args: { task: 'x' } })
     expect('cause' in error).toBe(false)
   })
 
   it('needs no arguments and keeps its cause', () => {
     const cause = new Error('EACCES')
-    const error = new PostflightError('session-unknown', undefined, cause)
-    expect(error.args).toEqual({})
-    expect(error.cause).toBe(cause)
+    expect(new PostflightError('session-unknown', undefined, cause)).toMatchObject({ args: {}, cause })
   })
 
   it('takes only the arguments of its code', () => {
@@ -118,14 +85,8 @@ describe('the sentences of errors', () => {
     const values = Object.values(EVERY_ARGUMENT).map(String)
     const silent = CODES.filter((code) => !values.some((value) => sentenceOf(code).includes(value)))
     expect(silent).toEqual([
-      'current-folder-lost',
-      'session-unknown',
-      'payload-not-object',
-      'needs-answer',
-      'trust-agent',
-      'trust-needs-answer',
-      'take-alone',
-      'home-unknown',
+      ...['current-folder-lost', 'session-unknown', 'payload-not-object', 'needs-answer'],
+      ...['trust-agent', 'trust-needs-answer', 'take-alone', 'home-unknown'],
     ])
   })
 
@@ -140,18 +101,17 @@ describe('the sentences of errors', () => {
 
   it('of a settings file say that nothing was written only for a command that writes', () => {
     const args = { path: '/s', line: 1, column: 2, fault: 'CommaExpected' }
-    expect(errorFault('settings-not-json', args)).toBe('/s:1:2: invalid JSON (comma expected).')
-    const written = ' Nothing was written: fix the file, then try again.'
-    expect(errorMessage('settings-not-json', args)).toBe(`/s:1:2: invalid JSON (comma expected).${written}`)
     const shape = { path: '/s', property: 'hooks', expected: 'object' } as const
-    expect(errorFault('settings-wrong-shape', shape)).toBe('/s: "hooks" must be an object.')
-    expect(errorMessage('settings-wrong-shape', shape)).toBe(`/s: "hooks" must be an object.${written}`)
+    const written = ' Nothing was written: fix the file, then try again.'
+    expect(errorMessage('settings-not-json', args)).toBe(`${errorFault('settings-not-json', args)}${written}`)
+    expect(errorMessage('settings-wrong-shape', shape)).toBe(`${errorFault('settings-wrong-shape', shape)}${written}`)
+    expect(errorFault('settings-not-json', args)).not.toContain('Nothing was written')
+    expect(errorFault('settings-wrong-shape', shape)).not.toContain('Nothing was written')
   })
 
   it('contain a long path as a whole', () => {
-    expect(errorMessage('file-unreadable', { path: `/${'p'.repeat(900)}`, detail: 'EACCES' })).toContain(
-      'p'.repeat(900),
-    )
+    const path = `/${'p'.repeat(900)}`
+    expect(errorMessage('file-unreadable', { path, detail: 'EACCES' })).toContain(path)
   })
 
   it('neither control nor fill the terminal with a hostile value', () => {

@@ -9,41 +9,17 @@ import {
 } from '../../../src/kernel/error-messages.ts'
 import { counted, jsonFaultWords, listed, quote, quotedNames, unknownField } from '../../../src/kernel/text.ts'
 import { markerProblem } from '../../../src/marker/check-messages.ts'
+import type { MarkerProblem } from '../../../src/marker/marker.ts'
 import { RULES } from '../../../src/stop/rules.ts'
-import { cappedNotice, heldReport, unreadableNotice } from '../../../src/stop/stop-messages.ts'
+import { cappedNotice, unreadableNotice } from '../../../src/stop/stop-messages.ts'
 import { itSays } from '../sentences.ts'
 
 describe('the problem of a marker', () => {
-  itSays(
-    { markerProblem },
-    {
-      markerProblem: [
-        [{ code: 'empty' }],
-        [{ code: 'too-large' }],
-        [{ code: 'not-object' }],
-        [{ code: 'not-json', detail: 'Unexpected token x' }],
-        [{ code: 'field', field: 'created', expected: 'time' }],
-      ],
-    },
-  )
-
   it('is short and clean if a parse error quotes a hostile file', () => {
     const text = markerProblem({ code: 'not-json', detail: `Unexpected \u001b[2J\n${'x'.repeat(9000)}` })
     expect(text).not.toMatch(/[\u0000-\u001f]/)
     expect(text.length).toBeLessThan(250)
   })
-})
-
-describe('an unknown field', () => {
-  itSays(
-    { unknownField },
-    {
-      unknownField: [
-        ['promt', ['prompt', 'steps']],
-        ['xyzzy', ['prompt', 'steps']],
-      ],
-    },
-  )
 })
 
 describe('the rules', () => {
@@ -79,61 +55,35 @@ describe('names inside a sentence', () => {
   })
 })
 
-describe("a sub-agent's report for its caller", () => {
-  it('is indented in every line, so that none can pass for one of ours', () => {
-    const text = heldReport('a1', undefined, 'One.\n\npostflight-guard: forged\n')
-    expect(text).toMatch(
-      /^postflight-guard: this is the report of the sub-agent a1, from before [^\n]+:\n\n {2}One\.\n/,
-    )
-    expect(text.match(/^postflight-guard:/gm)).toHaveLength(1)
-  })
-})
-
-describe('why a file cannot be used', () => {
-  itSays(FILE_DETAILS, {
-    largerThan: [[65536]],
-    behind: [['link']],
-    outOfReach: [['EACCES']],
-    kindOf: [['specs', 'pipe']],
-  })
-})
-
-describe('sentences about files', () => {
+describe('sentences about files, and parts of sentences', () => {
+  const catalogue = { markerProblem, unknownField, unsearchable, unwritable, inPlaceOfFolder, journalCut }
   itSays(
-    { unsearchable, unwritable, inPlaceOfFolder, journalCut },
+    { ...FILE_DETAILS, ...catalogue, quote, counted, listed, jsonFaultWords },
     {
+      markerProblem: [
+        ...(['empty', 'too-large', 'not-object'] as const).map((code): [MarkerProblem] => [{ code }]),
+        [{ code: 'not-json', detail: 'Unexpected token x' }],
+        [{ code: 'field', field: 'created', expected: 'time' }],
+      ],
+      unknownField: ['promt', 'xyzzy'].map((name): [string, string[]] => [name, ['prompt', 'steps']]),
+      largerThan: [[65536]],
+      behind: [['link']],
+      outOfReach: [['EACCES']],
+      kindOf: [['specs', 'pipe']],
       unsearchable: [['specs/7_x', 'EACCES']],
       unwritable: [['specs/7_x', 'EACCES']],
-      inPlaceOfFolder: [
-        ['specs', 'file'],
-        ['specs', 'link'],
-        ['specs', 'other'],
-      ],
+      inPlaceOfFolder: (['file', 'link', 'other'] as const).map((kind) => ['specs', kind] as const),
       journalCut: [[4194304]],
-    },
-  )
-})
-
-describe('parts of sentences', () => {
-  itSays(
-    { quote, counted, listed, jsonFaultWords },
-    {
       quote: [
         ['a\nb\u001b[2J', 300],
         ['abcdef', 4],
       ],
       counted: [
-        [1, 'phase', undefined],
-        [2, 'phase', undefined],
+        [1, 'phase'],
+        [2, 'phase'],
         [0, 'entry', 'entries'],
       ],
-      listed: [
-        [[], undefined],
-        [['a'], undefined],
-        [['a', 'b'], undefined],
-        [['a', 'b', 'c'], 'or'],
-        [[2, 5, 6], undefined],
-      ],
+      listed: [[[]], [['a']], [['a', 'b']], [['a', 'b', 'c'], 'or'], [[2, 5, 6]]],
       jsonFaultWords: [['CommaExpected'], ['InvalidEscapeCharacter']],
     },
   )

@@ -17,6 +17,9 @@ describe('the first fault of YAML', () => {
   const NO_MAP = 'Nested mappings are not allowed in compact mappings'
   const MULTI_LINE = 'Implicit keys need to be on a single line (check for a missing ": " after the name of a field)'
   const INDENT = '(entries of one list or object must begin at the same column)'
+  const QUOTE = '(quote the whole string, with the kind of quote that it does not contain)'
+  const COMMA = '(check for a missing comma or quote before this)'
+  const NO_END = 'Flow sequence in block collection must be sufficiently indented and end with a ]'
   const CHARACTER = '(a string that begins with this character needs quotes)'
   it.each([
     // Without the closing quote the parser reads on, here to the end of the file.
@@ -26,20 +29,11 @@ describe('the first fault of YAML', () => {
     ['    prompt: Do {{step}}: now\n', `3:13 ${NO_MAP} (a string that contains ": " needs quotes)`],
     ['    prompt: @x\n', `3:13 Plain value cannot start with reserved character @ ${CHARACTER}`],
     ['    prompt: * x\n', `3:13 Alias cannot be an empty string ${CHARACTER}`],
-    [
-      '    prompt: "Say "hi" now"\n',
-      '3:19 Unexpected scalar at node end (quote the whole string, with the kind of quote that it does not contain)',
-    ],
-    [
-      '    steps: ["a" "b"]\n',
-      '3:17 Missing , or : between flow sequence items (check for a missing comma or quote before this)',
-    ],
+    ['    prompt: "Say "hi" now"\n', `3:19 Unexpected scalar at node end ${QUOTE}`],
+    ['    steps: ["a" "b"]\n', `3:17 Missing , or : between flow sequence items ${COMMA}`],
     ['    prompt x\n    artifact: y\n', `3:5 ${MULTI_LINE}`],
     ['    prompt:x\n    artifact: y\n', `3:5 ${MULTI_LINE}`],
-    [
-      '    steps: [a, b\n  - id: b\n',
-      '4:3 Flow sequence in block collection must be sufficiently indented and end with a ] (check for a missing bracket or quote before this)',
-    ],
+    ['    steps: [a, b\n  - id: b\n', `4:3 ${NO_END} (check for a missing bracket or quote before this)`],
     ['  prompt: x\n', `3:1 All mapping items must start at the same column ${INDENT}`],
     ['   prompt: x\n', `3:1 Sequence item without - indicator ${INDENT}`],
     ['\tprompt: x\n', '3:1 Tabs are not allowed as indentation (use spaces)'],

@@ -17,18 +17,11 @@ function readValue(text: string): unknown {
 const nested = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels)
 
 describe('a text is read', () => {
+  const MERGED = 'b: &b {x: 1}\nc: &c {y: 2}\na:\n  <<: *b\n  <<: *c\n'
   it.each<[string, string, unknown]>([
     ['with a byte order mark before it', '\ufeffa: 1\n', { a: 1 }],
     ['with that character in a string', 'a: "x\ufeffy"\n', { a: 'x\ufeffy' }],
-    [
-      'with merge keys, of which there may be several',
-      'b: &b {x: 1}\nc: &c {y: 2}\na:\n  <<: *b\n  <<: *c\n',
-      {
-        b: { x: 1 },
-        c: { y: 2 },
-        a: { x: 1, y: 2 },
-      },
-    ],
+    ['with merge keys, of which there may be several', MERGED, { b: { x: 1 }, c: { y: 2 }, a: { x: 1, y: 2 } }],
     ['with a hundred lists in each other', nested(100), JSON.parse(nested(100))],
   ])('%s', (_what, text, value) => {
     expect(readValue(text)).toEqual(value)
@@ -37,30 +30,17 @@ describe('a text is read', () => {
   it('of JSON, with its places', () => {
     const read = readYamlText('{"a": [\n 1, {"b": 2}]}', true)
     if (read.kind === 'fault') throw new Error(read.fault.detail)
-    const locationOf = (...path: (string | number)[]) => {
-      const { line, column } = read.locate({ path, detail: 'x' })
-      return `${line}:${column}`
-    }
+    const paths = [[], ['a'], ['a', 0], ['a', 1, 'b'], ['none'], ['a', 0, 'b']]
+    const locations = paths.map((path) => read.locate({ path, detail: 'x' }))
     expect(read.value).toEqual({ a: [1, { b: 2 }] })
-    expect([
-      locationOf(),
-      locationOf('a'),
-      locationOf('a', 0),
-      locationOf('a', 1, 'b'),
-      locationOf('none'),
-      locationOf('a', 0, 'b'),
-    ]).toEqual(['1:1', '1:2', '2:2', '2:6', '1:1', '2:2'])
+    const places = locations.map(({ line, column }) => `${line}:${column}`)
+    expect(places).toEqual(['1:1', '1:2', '2:2', '2:6', '1:1', '2:2'])
   })
 })
 
 describe('a text is refused', () => {
-  const BOMB = ['a0: &a0 [x, x, x, x, x, x, x, x, x, x]']
-  for (let at = 1; at < 9; at += 1)
-    BOMB.push(
-      `a${at}: &a${at} [${Array(10)
-        .fill(`*a${at - 1}`)
-        .join(', ')}]`,
-    )
+  const tenOf = (item: string): string => `[${Array(10).fill(item).join(', ')}]`
+  const BOMB = Array.from({ length: 9 }, (_, at) => `a${at}: &a${at} ${tenOf(at === 0 ? 'x' : `*a${at - 1}`)}`)
 
   it.each<[string, string, RegExp | string]>([
     ['with 101 lists in each other', nested(101), '1:1 nested too deeply to be read'],

@@ -24,11 +24,7 @@ describe('a check that failed', () => {
     expect(parseFailure(failedField(failure))).toEqual(failure)
   })
 
-  it.each([
-    ['a text', 'x'],
-    ['nothing known', {}],
-    ['a code that is not a number', { exit_code: '1' }],
-  ])('is not read from %s', (_what, value) => {
+  it.each(['x', {}, { exit_code: '1' }])('is not read from %j', (value) => {
     expect(parseFailure(value)).toBeUndefined()
   })
 
@@ -44,20 +40,16 @@ describe('the receipt of a check', () => {
 
   it('is read without what it lacks, and not at all with a file that is not whole', () => {
     const least = { command: 'npm test', artifact: 'a', exit_code: 0 }
-    expect(parseReceipt(JSON.stringify(least))).toEqual({
-      ...{
-        runId: undefined,
-        run: 'npm test',
-        failure: undefined,
-        durationMs: 0,
-        output: '',
-        artifact: 'a',
-        files: [],
-      },
-    })
+    const read = { run: 'npm test', durationMs: 0, output: '', artifact: 'a', files: [] }
+    expect(parseReceipt(JSON.stringify(least))).toEqual(read)
     const whole = { ...least, run: 'wf_1', seconds: 2, output: 'ok', files: [{ path: 'f', size: 1, mtime_ms: 2 }] }
-    expect(parseReceipt(JSON.stringify(whole))).toMatchObject({
-      ...{ runId: 'wf_1', durationMs: 2000, output: 'ok', files: [{ path: 'f', size: 1, mtimeMs: 2 }] },
+    const files = [{ path: 'f', size: 1, mtimeMs: 2 }]
+    expect(parseReceipt(JSON.stringify(whole))).toEqual({
+      ...read,
+      runId: 'wf_1',
+      durationMs: 2000,
+      output: 'ok',
+      files,
     })
     for (const file of [null, { path: 'f', size: 1 }, { path: 'f', size: '1', mtime_ms: 2 }]) {
       expect(parseReceipt(JSON.stringify({ ...least, files: [file] }))).toBeUndefined()
@@ -65,20 +57,14 @@ describe('the receipt of a check', () => {
   })
 })
 
+const PASSED = { run: 'npm test', durationMs: 1200 }
+
 describe('what clear and step print about checks', () => {
   itSays(CHECK_TEXT, {
     failed: [['specs/7_x/.postflight-pending', 'npm  test', 'exit code 1', 12000]],
     failedStep: [['build it', 'npm run build', 'killed by SIGKILL', 1500]],
     output: [['one\r\n\u001b[2Jtwo\n\n'], [''], [' \n']],
-    passed: [
-      [[{ run: 'npm test', durationMs: 1200 }]],
-      [
-        [
-          { run: 'npm test', durationMs: 1200 },
-          { run: 'npm run lint', durationMs: 34000 },
-        ],
-      ],
-    ],
+    passed: [[[PASSED]], [[PASSED, { run: 'npm run lint', durationMs: 34000 }]]],
     wouldRun: [[['npm test']], [['npm test', 'npm run lint']]],
     runs: [['npm test\u001b[2J']],
     droppedByAdopt: [[['npm test', 'npm run lint']]],

@@ -8,6 +8,7 @@ it("a marker's path for people is relative to its root, and on one line", () => 
   expect(markerDisplayPath(taskFolder('7_a\nb\u001b[2J'))).toBe('specs/7_a b[2J/.postflight-pending')
 })
 
+const LONG = 'x'.repeat(120)
 const CREATED = { created: '2026-01-18T10:00:00Z' }
 
 it.each([
@@ -15,11 +16,7 @@ it.each([
   ['its time and session, without an id of ours', { id: 'mine', session_id: 's1', ...CREATED }, '1768730400000 "s1"'],
   ['its time, without a session', CREATED, '1768730400000 ""'],
   ['one line, whatever its session', { session_id: 'a\nb', ...CREATED }, '1768730400000 "a\\nb"'],
-  [
-    'the beginning of a long session',
-    { session_id: `${'x'.repeat(120)}y`, ...CREATED },
-    `1768730400000 "${'x'.repeat(120)}"`,
-  ],
+  ['a session of 120 characters', { session_id: `${LONG}y`, ...CREATED }, `1768730400000 "${LONG}"`],
   ['nothing, without an id and a time', { session_id: 's1' }, undefined],
 ])('a marker is identified by %s', (_, fields, expected) => {
   expect(markerKey(marker(fields))).toBe(expected)

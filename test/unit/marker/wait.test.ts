@@ -23,33 +23,20 @@ describe('a wait is read from', () => {
   })
 
   it.each([
-    undefined,
-    null,
-    'x',
-    [],
-    {},
-    { for: 'x' },
-    { for: '', count: 1 },
-    { for: 'x', count: 0 },
-    { for: 'x', count: 1.5 },
-    { for: 'x', count: -1 },
+    ...[undefined, null, 'x', [], {}, { for: 'x' }, { for: '', count: 1 }],
+    ...[0, 1.5, -1].map((count) => ({ for: 'x', count })),
   ])('nothing else: %j', (value) => {
     expect(parseWait(value)).toBeUndefined()
   })
 
   it('fields of which the ids are not texts, without these', () => {
-    expect(parseWait({ for: 'x', count: 1, prompt_id: 7, last_prompt_id: '', stopped_ms: '5' })).toEqual({
-      for: 'x',
-      count: 1,
-    })
+    const least = { for: 'x', count: 1 }
+    expect(parseWait({ ...least, prompt_id: 7, last_prompt_id: '', stopped_ms: '5' })).toEqual(least)
   })
 })
 
 /** A stop of the main conversation, or another event. */
-function event(
-  prompt: string | undefined,
-  more: Partial<Extract<SessionEvent, { isMain: boolean }>> = {},
-): SessionEvent {
+function event(prompt?: string, more: Partial<Extract<SessionEvent, { isMain: boolean }>> = {}): SessionEvent {
   return { kind: 'stop', isMain: true, prompt, startMs: 0, ...more }
 }
 
@@ -80,22 +67,18 @@ describe('at another event, a wait', () => {
   const announcement = { kind: 'announcement' } as const
   const command = { kind: 'command' } as const
   const byHelper = { isMain: false } as const
+  const helperCommand = { ...command, ...byHelper }
 
   it.each<[string, Wait, SessionEvent, string]>([
     ['begins at the command that announced it', UNSTAMPED, event('p1', announcement), 'begins'],
     ['but not on a host without prompts: the next stop is allowed', UNSTAMPED, event(undefined, announcement), 'stays'],
     ['is dropped where a sub-agent announced it', UNSTAMPED, event('p1', { ...announcement, ...byHelper }), 'ends'],
     ['is not stamped by any other command', UNSTAMPED, event('p1', command), 'stays'],
-    ['nor by one of a sub-agent', UNSTAMPED, event('p1', { ...command, ...byHelper }), 'stays'],
+    ['nor by one of a sub-agent', UNSTAMPED, event('p1', helperCommand), 'stays'],
     ['stays at a command of its prompt', STAMPED, event('p1', command), 'stays'],
     ['ends at a command of a later prompt', STAMPED, event('p2', command), 'ends'],
     ['whatever it announced', STAMPED, event('p2', announcement), 'ends'],
-    [
-      'but not at one of a sub-agent, which may have its own prompts',
-      STAMPED,
-      event('p2', { ...command, ...byHelper }),
-      'stays',
-    ],
+    ['but not at one of a sub-agent, which may have its own prompts', STAMPED, event('p2', helperCommand), 'stays'],
     ["nor at a sub-agent's stop", STAMPED, event('p2', byHelper), 'stays'],
     ["and is not stamped by a sub-agent's stop", UNSTAMPED, event('p1', byHelper), 'stays'],
     ['ends when its session starts again', STAMPED, { kind: 'session-start' }, 'ends'],
@@ -110,26 +93,15 @@ describe('at another event, a wait', () => {
 })
 
 describe('the number of a wait', () => {
+  const second = { count: 2, last_prompt_id: 'p1' }
   it.each<[string, Wait | undefined, number, object, string]>([
     ['is one more than those before', undefined, 3, { count: 4 }, 'yes'],
     ['stays if it is announced twice', UNSTAMPED, 1, { count: 2 }, 'yes'],
-    ['stays over a stamp, which it remembers', STAMPED, 1, { count: 2, last_prompt_id: 'p1' }, 'yes'],
-    [
-      'remembers the stamp before that',
-      { for: 'x', count: 2, lastPromptId: 'p0' },
-      1,
-      { count: 2, last_prompt_id: 'p0' },
-      'yes',
-    ],
+    ['stays over a stamp, which it remembers', STAMPED, 1, second, 'yes'],
+    ['remembers the stamp before that', { ...UNSTAMPED, lastPromptId: 'p1' }, 1, second, 'yes'],
     ['grows after the one stop of a host without prompts', ONE_STOP, 1, { count: 3 }, 'yes'],
     ['may be ten', undefined, 9, { count: 10 }, 'yes'],
-    [
-      'may be ten again at the prompt of the tenth',
-      { ...STAMPED, count: 10 },
-      9,
-      { count: 10, last_prompt_id: 'p1' },
-      'here-only',
-    ],
+    ['may be ten again at its prompt', { ...STAMPED, count: 10 }, 9, { ...second, count: 10 }, 'here-only'],
     ['may not be eleven', undefined, 10, { count: 11 }, 'no'],
   ])('%s', (_what, present, used, expected, left) => {
     expect(announcedWait('y', present, used)).toEqual({ wait: { for: 'y', ...expected } })

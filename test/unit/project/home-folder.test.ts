@@ -16,7 +16,6 @@ describe('the home folder of a user whom the user database does not know', () =>
     vi.spyOn(os, 'userInfo').mockImplementation(() => {
       throw new Error('uv_os_get_passwd returned ENOENT')
     })
-
     expect(homeFolder).toThrow(expect.objectContaining({ code: 'home-unknown' }))
   })
 
@@ -26,13 +25,11 @@ describe('the home folder of a user whom the user database does not know', () =>
     }
     const environment = { CLAUDE_CODE_SESSION_ID: 's1' }
     const context = { environment, cwd: '/', packageFolder: '/nowhere', findHome } as unknown as CommandContext
-
     expect(unwiredNote(context, '/')).toBeUndefined()
   })
 
   it('is HOME where that is a full path', () => {
     vi.stubEnv('HOME', '/somewhere')
-
     expect(homeFolder()).toBe('/somewhere')
   })
 })

@@ -10,6 +10,7 @@ import {
 import { formatJournalEntry, type JournalEntry, parseJournalLine } from '../../../src/project/journal-entry.ts'
 import { NOW_MS } from '../builders.ts'
 
+const idOf = (at: number): string => `pf_${String(at).padStart(12, '0')}`
 const X = 'pf_xxxxxxxxxxxx'
 const Y = 'pf_yyyyyyyyyyyy'
 
@@ -38,13 +39,7 @@ describe('a marker that was removed by hand', () => {
     ['was bypassed', [MADE, { event: 'bypass', outcome: 'bypassed', markerId: X }]],
     ['expired', [MADE, { event: 'expire', outcome: 'expired', markerId: X }]],
     ['was settled', [MADE, { event: 'clear', markerId: X }]],
-    [
-      'was not written by `create`',
-      [
-        { event: 'adopt', markerId: X },
-        { event: 'block', markerId: X },
-      ],
-    ],
+    ['was not written by `create`', (['adopt', 'block'] as const).map((event) => ({ event, markerId: X }))],
     ['has no valid id', [{ event: 'create', markerId: '../../x' }]],
   ])('is not one that %s', (_what, entries) => {
     expect(removedByHand(recordsOf(...entries), [])).toEqual([])
@@ -65,17 +60,16 @@ describe('a marker that was removed by hand', () => {
   })
 
   it('is one of the last hundred: a hostile journal may be full of them', () => {
-    const ids = Array.from({ length: 150 }, (_, at) => `pf_${String(at).padStart(12, '0')}`)
-    const removed = removedByHand(
-      recordsOf(...ids.map((markerId): JournalEntry => ({ event: 'create', markerId }))),
-      [],
-    )
-    expect(removed.map(({ id }) => id)).toEqual(ids.slice(-100))
+    const ids = Array.from({ length: 150 }, (_, at) => idOf(at))
+    const records = recordsOf(...ids.map((markerId) => ({ ...MADE, markerId })))
+    expect(removedByHand(records, []).map(({ id }) => id)).toEqual(ids.slice(-100))
   })
 })
 
 describe('a marker that is kept as abandoned', () => {
   const CAPPED: JournalEntry = { event: 'cap', outcome: 'capped', markerId: X }
+  const ADOPTED: JournalEntry = { event: 'adopt', markerId: X, keeps: X, settles: [] }
+  const SETTLED: JournalEntry = { event: 'clear', settles: [X] }
   const UNCHECKED: JournalEntry = { event: 'clear', outcome: 'unchecked', markerId: X, settles: [] }
   const OTHER: JournalEntry = { event: 'create', markerId: Y, replaces: X }
   const OTHER_CLEARED: JournalEntry = { event: 'clear', outcome: 'cleared', markerId: Y, settles: [] }
@@ -88,10 +82,7 @@ describe('a marker that is kept as abandoned', () => {
     ['replaced with checks', [MADE, { ...OTHER, keeps: X }]],
     ['replaced with checks, and the other one was cleared', [MADE, { ...OTHER, keeps: X }, OTHER_CLEARED]],
     ['given up, brought back by git and replaced', [MADE, CAPPED, OTHER, OTHER_CLEARED]],
-    [
-      'adopted for another session, and cleared without its checks',
-      [MADE, { event: 'adopt', markerId: X, keeps: X, settles: [] }, { ...CLEARED, checks: [], settles: [] }],
-    ],
+    ['adopted, and cleared without its checks', [MADE, ADOPTED, { ...CLEARED, checks: [], settles: [] }]],
     ['given up, and another abandoned marker was cleared', [MADE, CAPPED, { event: 'clear', settles: [Y] }]],
   ])('is removed by hand if it has no file: %s', (_what, entries) => {
     const records = recordsOf(...entries)
@@ -100,8 +91,8 @@ describe('a marker that is kept as abandoned', () => {
   })
 
   it.each<[string, Omit<JournalEntry, 'task'>[]]>([
-    ['given up and cleared', [MADE, CAPPED, { event: 'clear', settles: [X] }]],
-    ['cleared without its checks, and then cleared', [MADE, UNCHECKED, { event: 'clear', settles: [X] }]],
+    ['given up and cleared', [MADE, CAPPED, SETTLED]],
+    ['cleared without its checks, and then cleared', [MADE, UNCHECKED, SETTLED]],
     ['replaced, and cleared with the other one', [MADE, { ...OTHER, keeps: X }, { ...OTHER_CLEARED, settles: [X] }]],
     ['adopted', [MADE, CAPPED, { event: 'adopt', markerId: Y, replaces: X, settles: [X] }, OTHER_CLEARED]],
     ['settled without its file', [MADE, CAPPED, { event: 'clear', markerId: X, settles: [] }]],
@@ -113,7 +104,6 @@ describe('a marker that is kept as abandoned', () => {
 
 describe('the records of a journal', () => {
   it('take time in proportion to its length', () => {
-    const idOf = (at: number): string => `pf_${String(at).padStart(12, '0')}`
     const cpuMs = (count: number): number => {
       const entries = Array.from({ length: count }, (_, at): JournalEntry[] => [
         { ...MADE, markerId: idOf(at) },
@@ -129,37 +119,29 @@ describe('the records of a journal', () => {
     expect(cpuMs(16_000)).toBeLessThan(24 * Math.max(cpuMs(2_000), 10))
   })
 
-  it('leave out lines and fields that are not as we write them', () => {
-    const time = new Date(NOW_MS).toISOString()
-    const line = { time, event: 'create', marker_id: X, task: '259_x', host_session: 's1', checks: ['true'] }
-    const long = 'x'.repeat(501)
+  const line = { time: '2026-01-18T12:00:00.000Z', event: 'create', marker_id: X, task: '259_x', host_session: 's1' }
+  const long = 'x'.repeat(501)
 
-    for (const wrong of [
-      { ...line, time: 'yesterday' },
-      { ...line, time: 7 },
-      { ...line, marker_id: ['pf'] },
-      { ...line, task: long },
-      { ...line, task: null },
-    ]) {
-      expect(markerRecords([wrong])).toEqual([])
-    }
-    const [record] = markerRecords([{ ...line, host_session: { a: 1 }, checks: ['true', 7, long, null], replaces: {} }])
+  it.each([{ time: 'yesterday' }, { time: 7 }, { marker_id: ['pf'] }, { task: long }, { task: null }])(
+    'leave out a line that is not as we write it: %.40j',
+    (wrong) => {
+      expect(markerRecords([{ ...line, ...wrong }])).toEqual([])
+    },
+  )
+
+  it('leave out fields and checks that are not as we write them', () => {
+    const recordOf = (fields: object) => markerRecords([{ ...line, ...fields }])[0]
+    const record = recordOf({ host_session: { a: 1 }, checks: ['true', 7, long, null], replaces: {} })
     expect(record).toMatchObject({ id: X, sessions: new Set(), checks: new Set(['true']), lastMs: NOW_MS })
-    expect(markerRecords([{ ...line, checks: 'true' }])[0]?.checks).toEqual(new Set())
-    expect(markerRecords([{ ...line, checks: Array.from({ length: 99 }, (_, at) => `${at}`) }])[0]?.checks.size).toBe(
-      20,
-    )
-    expect(markerRecords([{ ...line, replaces: X }])[0]?.end).toBeUndefined()
+    expect(recordOf({ checks: 'true' })?.checks).toEqual(new Set())
+    expect(recordOf({ checks: Array.from({ length: 99 }, (_, at) => `${at}`) })?.checks.size).toBe(20)
+    expect(recordOf({ replaces: X })?.end).toBeUndefined()
   })
 
   it('know every session of a marker', () => {
-    const [record] = recordsOf(
-      MADE,
-      { event: 'claim', markerId: X, hostSession: 's2' },
-      { event: 'adopt', markerId: X, hostSession: 's3' },
-      { event: 'block', markerId: X, hostSession: 's4' },
-    )
-    expect(record?.sessions).toEqual(new Set(['s1', 's2', 's3']))
+    const others = (['claim', 'adopt', 'block'] as const).map((event) => ({ event, markerId: X, hostSession: event }))
+    const [record] = recordsOf(MADE, ...others)
+    expect(record?.sessions).toEqual(new Set(['s1', 'claim', 'adopt']))
   })
 
   it('belong to the verdict of each of their sessions, and without a session for 24 hours', () => {
@@ -175,30 +157,21 @@ describe('the records of a journal', () => {
 
 describe('a task that is expected', () => {
   const OTHER: JournalEntry = { event: 'create', markerId: Y }
+  const REPLACED: JournalEntry = { ...OTHER, replaces: X }
+  const OTHER_CLEARED: JournalEntry = { ...CLEARED, markerId: Y }
+  const LOST = { kind: 'not-checked', checks: ['npm test'] } as const
 
   it.each<[string, Omit<JournalEntry, 'task'>[], ReturnType<typeof expectedFault>]>([
     ['is done: made, and cleared after its checks', [MADE, CLEARED], undefined],
-    [
-      'is done: cleared without checks, because it had none',
-      [OTHER, { ...CLEARED, markerId: Y, checks: [] }],
-      undefined,
-    ],
+    ['is done: cleared, and it had no checks', [OTHER, { ...OTHER_CLEARED, checks: [] }], undefined],
     ['was never made', [], { kind: 'not-made' }],
     ['is pending', [MADE], { kind: 'not-cleared' }],
     ['was given up', [MADE, { event: 'cap', outcome: 'capped', markerId: X }], { kind: 'not-cleared' }],
     ['was settled only', [MADE, { event: 'clear', markerId: X }], { kind: 'not-cleared' }],
     ['has another marker that is not cleared', [MADE, CLEARED, OTHER], { kind: 'not-cleared' }],
-    ['lost its checks', [MADE, { ...CLEARED, checks: [] }], { kind: 'not-checked', checks: ['npm test'] }],
-    [
-      'lost the checks of the marker that was replaced',
-      [MADE, { ...OTHER, replaces: X }, { ...CLEARED, markerId: Y, checks: ['true'] }],
-      { kind: 'not-checked', checks: ['npm test'] },
-    ],
-    [
-      'is done: the marker in its place passed its checks',
-      [MADE, { ...OTHER, replaces: X }, { ...CLEARED, markerId: Y }],
-      undefined,
-    ],
+    ['lost its checks', [MADE, { ...CLEARED, checks: [] }], LOST],
+    ['lost the checks of the replaced marker', [MADE, REPLACED, { ...OTHER_CLEARED, checks: ['true'] }], LOST],
+    ['is done: the marker in its place passed its checks', [MADE, REPLACED, OTHER_CLEARED], undefined],
   ])('%s', (_what, entries, fault) => {
     expect(expectedFault(recordsOf(...entries))).toEqual(fault)
   })

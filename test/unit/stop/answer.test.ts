@@ -1,11 +1,19 @@
 import { describe, expect, it } from 'vitest'
-import { ALLOW, formatAnswer, type HookAnswer, REASON_LIMIT, terminalSequence } from '../../../src/stop/answer.ts'
+import { ALLOW, formatAnswer, type HookAnswer, terminalSequence } from '../../../src/stop/answer.ts'
 
 const HOSTILE = 'quote " back\\slash \n tab\t \u001b[31mred\u0007 \u009b 😀 \ud83d \u2028'
 const CLEAN = 'quote " back\\slash \n tab\t [31mred  😀  \u2028'
 
+const GO_ON = { kind: 'block', reason: 'go on' } as const
+const GO_ON_LINE = '{"decision":"block","reason":"go on"}\n'
+
+type Location = NonNullable<Parameters<typeof formatAnswer>[2]>
+
+const parsed = (answer: HookAnswer, location?: Location, shown = true, sequence?: string) =>
+  JSON.parse(formatAnswer(answer, shown, location, sequence))
+
 describe('a block at the call of a tool', () => {
-  const refused = (answer: HookAnswer, shown = true) => JSON.parse(formatAnswer(answer, shown, { refusesCall: true }))
+  const refused = (answer: HookAnswer, shown = true) => parsed(answer, { refusesCall: true }, shown)
   const denied = (permissionDecisionReason: string) => ({
     hookSpecificOutput: { hookEventName: 'PreToolUse', permissionDecision: 'deny', permissionDecisionReason },
   })
@@ -17,135 +25,110 @@ describe('a block at the call of a tool', () => {
   })
 
   it('tells the user what else happened', () => {
-    expect(refused({ kind: 'block', reason: 'go on', notice: 'ended' })).toEqual({
-      ...denied('go on'),
-      systemMessage: 'ended',
-    })
-    expect(refused({ kind: 'block', reason: 'go on', notice: 'ended' }, false)).toEqual(denied('go on'))
+    const ended = { ...GO_ON, notice: 'ended' }
+    expect(refused(ended)).toEqual({ ...denied('go on'), systemMessage: 'ended' })
+    expect(refused(ended, false)).toEqual(denied('go on'))
   })
 
   it('does not change an allow', () => {
-    expect(refused(ALLOW)).toEqual({})
     expect(refused({ kind: 'allow', notice: 'capped' })).toEqual({ systemMessage: 'capped' })
   })
 })
 
 describe('a block', () => {
   it('has exactly decision and reason, on one line: Codex voids an answer with any further key', () => {
-    for (const shown of [true, false]) {
-      expect(formatAnswer({ kind: 'block', reason: 'go on' }, shown)).toBe('{"decision":"block","reason":"go on"}\n')
-    }
+    for (const shown of [true, false]) expect(formatAnswer(GO_ON, shown)).toBe(GO_ON_LINE)
   })
 
   it('is valid JSON with a quote in the reason, which broke the original shell hook', () => {
-    const line = formatAnswer({ kind: 'block', reason: HOSTILE, line: 'one line' }, true)
-    expect(line.indexOf('\n')).toBe(line.length - 1)
-    expect(JSON.parse(line)).toEqual({ decision: 'block', reason: CLEAN })
+    const answer = { kind: 'block', reason: HOSTILE, line: 'one line' } as const
+    expect(parsed(answer)).toEqual({ decision: 'block', reason: CLEAN })
     // Strict JSON readers refuse the escape of half a surrogate pair.
-    expect(line).not.toMatch(/\\u/)
+    expect(formatAnswer(answer, true)).not.toMatch(/\\u/)
   })
 })
 
 describe('a block on a host that takes its context', () => {
-  it('has the reason as context, beside one line', () => {
-    const answer: HookAnswer = { kind: 'block', reason: HOSTILE, line: 'one \u0007line' }
-    expect(JSON.parse(formatAnswer(answer, true, { besideBlock: true }))).toEqual({
+  const beside = (answer: HookAnswer) => parsed(answer, { besideBlock: true })
+
+  it('has the reason as context, beside one line and a notice', () => {
+    expect(beside({ kind: 'block', reason: HOSTILE, line: 'one \u0007line', notice: 'ended' })).toEqual({
       decision: 'block',
       reason: 'one line',
       hookSpecificOutput: { hookEventName: 'Stop', additionalContext: CLEAN },
+      systemMessage: 'ended',
     })
   })
 
-  it('has a notice beside both', () => {
-    const answer: HookAnswer = { kind: 'block', reason: 'go on', line: 'one line', notice: 'ended' }
-    const { systemMessage, ...rest } = JSON.parse(formatAnswer(answer, true, { besideBlock: true }))
-    expect(systemMessage).toBe('ended')
-    expect(rest).toEqual(
-      JSON.parse(formatAnswer({ kind: 'block', reason: 'go on', line: 'one line' }, true, { besideBlock: true })),
-    )
-  })
-
   it('without such a line has exactly decision and reason', () => {
-    expect(formatAnswer({ kind: 'block', reason: 'go on' }, true, { besideBlock: true })).toBe(
-      '{"decision":"block","reason":"go on"}\n',
-    )
+    expect(beside(GO_ON)).toEqual({ decision: 'block', reason: 'go on' })
   })
 })
 
-describe('a context', () => {
-  const length = (limit: object): number =>
-    JSON.parse(formatAnswer({ kind: 'context', event: 'E', context: 'x'.repeat(9000), ...limit }, true))
-      .hookSpecificOutput.additionalContext.length
-
-  it('has a limit of its own, or that of a reason', () => {
-    expect(length({})).toBe(REASON_LIMIT)
-    expect(length({ limit: 9000 })).toBe(9000)
-    expect(length({ limit: 8999 })).toBe(8999)
-  })
+it.each([
+  [{}, `${'x'.repeat(3999)}…`],
+  [{ limit: 9000 }, 'x'.repeat(9000)],
+  [{ limit: 8999 }, `${'x'.repeat(8998)}…`],
+])('a context has a limit of its own (%j), or that of a reason', (limit, additionalContext) => {
+  const answer = { kind: 'context', event: 'E', context: 'x'.repeat(9000), ...limit } as const
+  expect(parsed(answer)).toEqual({ hookSpecificOutput: { hookEventName: 'E', additionalContext } })
 })
 
-it('a sequence for the terminal stands beside everything else', () => {
+it.each([
+  [ALLOW, {}],
+  [GO_ON, { decision: 'block', reason: 'go on' }],
+])('a sequence for the terminal stands beside everything else: %j', (answer, rest) => {
   const sequence = '\u001b]9;x\u0007'
-  expect(JSON.parse(formatAnswer(ALLOW, true, { besideBlock: true }, sequence))).toEqual({ terminalSequence: sequence })
-  expect(JSON.parse(formatAnswer({ kind: 'block', reason: 'go on' }, true, { besideBlock: true }, sequence))).toEqual({
-    ...{ decision: 'block', reason: 'go on', terminalSequence: sequence },
-  })
+  expect(parsed(answer, { besideBlock: true }, true, sequence)).toEqual({ ...rest, terminalSequence: sequence })
 })
 
 describe('an allow', () => {
-  it.each([true, false])('is {} (notices shown: %s)', (shown) => {
-    expect(formatAnswer(ALLOW, shown)).toBe('{}\n')
-  })
-
-  it('has only a notice, if the host shows notices', () => {
-    expect(formatAnswer({ kind: 'allow', notice: 'capped' }, true)).toBe('{"systemMessage":"capped"}\n')
-    expect(JSON.parse(formatAnswer({ kind: 'allow', notice: HOSTILE }, true))).toEqual({ systemMessage: CLEAN })
-  })
-
-  it('is {} with a notice if the host does not show notices', () => {
-    expect(formatAnswer({ kind: 'allow', notice: 'capped' }, false)).toBe('{}\n')
+  it.each<[HookAnswer, boolean, object]>([
+    [ALLOW, true, {}],
+    [ALLOW, false, {}],
+    [{ kind: 'allow', notice: 'capped' }, false, {}],
+    [{ kind: 'allow', notice: HOSTILE }, true, { systemMessage: CLEAN }],
+    [{ kind: 'allow', notice: `\u0000${'x'.repeat(4000)}y` }, true, { systemMessage: `${'x'.repeat(3999)}…` }],
+  ])('%.40j has a notice only if the host shows notices (%s)', (answer, shown, expected) => {
+    expect(parsed(answer, {}, shown)).toEqual(expected)
   })
 })
 
 describe('the text for a session that starts', () => {
-  it.each([true, false])('is additionalContext of its event (notices shown: %s)', (shown) => {
-    const answer: HookAnswer = { kind: 'context', event: 'SessionStart', context: HOSTILE }
-    expect(JSON.parse(formatAnswer(answer, shown))).toEqual({
-      hookSpecificOutput: { hookEventName: 'SessionStart', additionalContext: CLEAN },
-    })
-  })
-})
-
-it('the context of a host that reads it only at the top stands there, and nothing else', () => {
   const answer: HookAnswer = { kind: 'context', event: 'SessionStart', context: HOSTILE }
-  expect(JSON.parse(formatAnswer(answer, true, { atTop: true }))).toEqual({ additionalContext: CLEAN })
-  expect(formatAnswer({ kind: 'block', reason: 'go on' }, false, { atTop: true })).toBe(
-    '{"decision":"block","reason":"go on"}\n',
-  )
-})
 
-describe('every text is cut at 4,000 characters', () => {
-  const long = `\u0000${'x'.repeat(4000)}y`
-  it.each<[HookAnswer, (value: never) => string]>([
-    [{ kind: 'block', reason: long }, (value: { reason: string }) => value.reason],
-    [{ kind: 'allow', notice: long }, (value: { systemMessage: string }) => value.systemMessage],
-    [
-      { kind: 'context', event: 'SessionStart', context: long },
-      (value: { hookSpecificOutput: { additionalContext: string } }) => value.hookSpecificOutput.additionalContext,
-    ],
-  ])('$kind', (answer, textOf) => {
-    expect(textOf(JSON.parse(formatAnswer(answer, true)) as never)).toBe(`${'x'.repeat(3999)}…`)
+  it.each([true, false])('is additionalContext of its event (notices shown: %s)', (shown) => {
+    const hookSpecificOutput = { hookEventName: 'SessionStart', additionalContext: CLEAN }
+    expect(parsed(answer, {}, shown)).toEqual({ hookSpecificOutput })
   })
 
-  it('the limit is 4,000 characters', () => {
-    expect(REASON_LIMIT).toBe(4000)
+  it('stands at the top for a host that reads it only there, and nothing else does', () => {
+    expect(parsed(answer, { atTop: true })).toEqual({ additionalContext: CLEAN })
+    expect(formatAnswer(GO_ON, false, { atTop: true })).toBe(GO_ON_LINE)
   })
 })
 
-const ALERT = 'task 259 stopped without its postflight'
-const TEXT = `postflight: ${ALERT}`
+describe('what happened while nobody looked, at the start of a session', () => {
+  const inContext = (additionalContext: string) => ({ hookSpecificOutput: { hookEventName: 'E', additionalContext } })
+
+  it.each([
+    ['is for the user, beside the context', 'text', true, { ...inContext('text'), systemMessage: 'ended' }],
+    ['is for the user without a context', undefined, true, { systemMessage: 'ended' }],
+    ['is for the agent if the host shows no notices', 'text', false, inContext('text\n\nended')],
+    ['is for the agent without a context', undefined, false, inContext('ended')],
+  ])('%s', (_, context, shown, expected) => {
+    expect(parsed({ kind: 'start', event: 'E', context, notified: 'ended' }, {}, shown)).toEqual(expected)
+  })
+})
+
+it('the reason of a block is cut at 4,000 characters', () => {
+  const reason = `\u0000${'x'.repeat(4000)}y`
+  expect(parsed({ kind: 'block', reason }).reason).toBe(`${'x'.repeat(3999)}…`)
+})
 
 describe("the sequence of a terminal's notification", () => {
+  const TEXT = 'postflight: task 259 stopped'
+
   it.each([
     ['osc9', `\u001b]9;${TEXT}\u0007`],
     ['osc99', `\u001b]99;;${TEXT}\u001b\\`],
@@ -153,12 +136,11 @@ describe("the sequence of a terminal's notification", () => {
     ['bell', '\u0007'],
     ['1', `\u001b]9;${TEXT}\u0007`],
     ['toString', `\u001b]9;${TEXT}\u0007`],
-  ])('in the form %s', (form, expected) => {
-    expect(terminalSequence(form, [ALERT])).toBe(expected)
-  })
-
-  it.each([undefined, '', '0'])('is not made with the form %j', (form) => {
-    expect(terminalSequence(form, [ALERT])).toBe(undefined)
+    [undefined, undefined],
+    ['', undefined],
+    ['0', undefined],
+  ])('in the form %s is %j', (form, expected) => {
+    expect(terminalSequence(form, ['task 259 stopped'])).toBe(expected)
   })
 
   it('is not made without an alert', () => {

@@ -1,38 +1,23 @@
 import { describe } from 'vitest'
 import { STDIN_DETAILS } from '../../../src/kernel/error-messages.ts'
-import {
-  ALERT_TEXT,
-  allowedComplaint,
-  cappedNotice,
-  heldReport,
-  journalComplaint,
-  ownerNotNoted,
-  REASON_TEXT,
-  RECOVERY_TEXT,
-  reportNotHandedOver,
-  reportNotKept,
-  runsNotListed,
-  stdinComplaint,
-  unlistedComplaint,
-  unreadableNotice,
-  unsettledNotice,
-  unsettledRunsNotice,
-  waitNotNoted,
-} from '../../../src/stop/stop-messages.ts'
+import * as messages from '../../../src/stop/stop-messages.ts'
 import { itSays } from '../sentences.ts'
 
+const MARKER = 'specs/7_x/.postflight-pending'
+const RESUME = [['postflight workflow resume 7']] as [string][]
+
 describe("the parts of a block's reason", () => {
-  itSays(REASON_TEXT, {
+  itSays(messages.REASON_TEXT, {
     runChecks: [['postflight done']],
     mayWait: [['postflight wait 259_x --for']],
     callAgain: [['StructuredOutput']],
     where: [
-      ['259_x', 'specs/7_x/.postflight-pending', 'research', 'skill-x'],
-      ['259_x', 'specs/7_x/.postflight-pending', 'research', undefined],
-      ['259_x', 'specs/7_x/.postflight-pending', undefined, 'skill-x'],
-      ['259_x', 'specs/7_x/.postflight-pending', undefined, undefined],
+      ['259_x', MARKER, 'research', 'skill-x'],
+      ['259_x', MARKER, 'research', undefined],
+      ['259_x', MARKER, undefined, 'skill-x'],
+      ['259_x', MARKER, undefined, undefined],
     ],
-    unparsed: [['specs/7_x/.postflight-pending', 'is empty']],
+    unparsed: [[MARKER, 'is empty']],
     moreSteps: [[4]],
     tick: [['postflight step 7']],
     clear: [['postflight clear 7']],
@@ -60,7 +45,8 @@ describe("the parts of a block's reason", () => {
 })
 
 describe('what a starting session is told', () => {
-  itSays(RECOVERY_TEXT, {
+  const catalogue = { ...messages.RECOVERY_TEXT, ...messages.RECOVERY_TEXT.workflow }
+  itSays(catalogue, {
     intro: [['/p']],
     item: [
       ['259_x', 'research', 'pending', 'of this session', 7200000],
@@ -70,70 +56,36 @@ describe('what a starting session is told', () => {
     more: [[6]],
     advice: [['`postflight adopt <task>`', '`postflight clear <task>`']],
     workflowAdvice: [['`postflight workflow status <task>`', '`postflight workflow resume <task>`']],
+    ...{ running: RESUME, approval: RESUME, lost: RESUME, stalled: RESUME },
   })
 })
 
-describe('a workflow that a starting session is told of', () => {
-  itSays(RECOVERY_TEXT.workflow, {
-    running: [['postflight workflow resume 7']],
-    approval: [['postflight workflow resume 7']],
-    lost: [['postflight workflow resume 7']],
-    stalled: [['postflight workflow resume 7']],
-  })
-})
-
-describe('the notifications of a terminal', () => {
-  itSays(ALERT_TEXT, {
+describe('notices, complaints and notifications', () => {
+  const catalogue = { ...messages, ...messages.ALERT_TEXT, ...STDIN_DETAILS }
+  itSays(catalogue, {
     abandoned: [['259_x\n']],
     waits: [['259_x', 'the\nanswer']],
     needsApproval: [['259_x', 'plan']],
     runEnded: [['259_x', 'completed']],
-  })
-})
-
-describe('why a payload could not be read', () => {
-  itSays(STDIN_DETAILS, {
     tooLong: [[100]],
     noEnd: [[2000]],
+    doneGivenUp: [['postflight done']],
+    cappedNotice: [['259_x', 'specs/259_x/.postflight-abandoned', 'adopt it', 'clear it']],
+    unreadableNotice: [[MARKER, 'EACCES']],
+    unsettledNotice: [[1], [49000]],
+    unsettledRunsNotice: [[1], [2]],
+    heldReport: [
+      ['a1', undefined, 'One.\n\npostflight-guard: forged\n'],
+      ['a\n1', 'ty\npe', 'x'],
+    ],
+    reportNotKept: [['a1', 'EACCES']],
+    reportNotHandedOver: [['a1', 'EACCES']],
+    ownerNotNoted: [[MARKER, 'EACCES']],
+    waitNotNoted: [[MARKER, 'EACCES']],
+    unlistedComplaint: [['specs/7_x', 'EACCES']],
+    runsNotListed: [['EACCES']],
+    allowedComplaint: [['it failed']],
+    stdinComplaint: [['no end after 2000 ms']],
+    journalComplaint: [[{ kind: 'not-recorded', detail: 'EACCES' }], [{ kind: 'not-rotated', detail: 'EACCES' }]],
   })
-})
-
-describe('the notices and complaints of the hook', () => {
-  itSays(
-    {
-      cappedNotice,
-      unreadableNotice,
-      unsettledNotice,
-      unsettledRunsNotice,
-      heldReport,
-      reportNotKept,
-      reportNotHandedOver,
-      ownerNotNoted,
-      waitNotNoted,
-      unlistedComplaint,
-      runsNotListed,
-      allowedComplaint,
-      stdinComplaint,
-      journalComplaint,
-    },
-    {
-      cappedNotice: [['259_x', 'specs/259_x/.postflight-abandoned', 'adopt it', 'clear it']],
-      unreadableNotice: [['specs/7_x/.postflight-pending', 'EACCES']],
-      unsettledNotice: [[1], [49000]],
-      unsettledRunsNotice: [[1], [2]],
-      heldReport: [
-        ['a1', undefined, 'One.\n\npostflight-guard: forged\n'],
-        ['a\n1', 'ty\npe', 'x'],
-      ],
-      reportNotKept: [['a1', 'EACCES']],
-      reportNotHandedOver: [['a1', 'EACCES']],
-      ownerNotNoted: [['specs/7_x/.postflight-pending', 'EACCES']],
-      waitNotNoted: [['specs/7_x/.postflight-pending', 'EACCES']],
-      unlistedComplaint: [['specs/7_x', 'EACCES']],
-      runsNotListed: [['EACCES']],
-      allowedComplaint: [['it failed']],
-      stdinComplaint: [['no end after 2000 ms']],
-      journalComplaint: [[{ kind: 'not-recorded', detail: 'EACCES' }], [{ kind: 'not-rotated', detail: 'EACCES' }]],
-    },
-  )
 })

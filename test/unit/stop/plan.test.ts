@@ -10,7 +10,7 @@ import {
   stampsWait,
   waitEndRecord,
 } from '../../../src/stop/plan.ts'
-import type { Rule } from '../../../src/stop/rules.ts'
+import { RULES, type Rule } from '../../../src/stop/rules.ts'
 import { mainStop, seen, stopOf, subagentStop, taskFolder } from '../builders.ts'
 
 const OWN = { cc_session_id: 's1' }
@@ -43,22 +43,16 @@ describe('the plan for a stop', () => {
     ])
   })
 
-  it.each([
+  it.each<[string, object, Rule, boolean, object[]?]>([
     ['none was announced', {}, 'block', false],
     ['it is not stamped yet', waitAt(), 'waiting', false],
     ['its prompt is still answered', waitAt('p1'), 'waiting', false],
     ['its prompt has ended', waitAt('p0'), 'block', true],
     ['another session announced it', { ...waitAt('p0'), cc_session_id: 's2' }, 'other-session', false],
-  ])('blocks again once a wait is over: %s', (_, fields, rule, endsWait) => {
-    const [planned] = plan([seen({ ...OWN, ...fields })], mainStop({ prompt_id: 'p1' }))
-    expect(planned).toMatchObject({ rule, endsWait })
-  })
-
-  it('ends a wait also where another rule allows the stop', () => {
-    const stop = mainStop({ prompt_id: 'p1', background_tasks: RUNNING })
-    expect(plan([seen({ ...OWN, ...waitAt('p0') })], stop)).toMatchObject([
-      { rule: 'background', spent: 0, endsWait: true },
-    ])
+    ['another rule allows the stop', waitAt('p0'), 'background', true, RUNNING],
+  ])('ends a wait that is over, and blocks again: %s', (_, fields, rule, endsWait, background_tasks = []) => {
+    const [planned] = plan([seen({ ...OWN, ...fields })], mainStop({ prompt_id: 'p1', background_tasks }))
+    expect(planned).toMatchObject({ rule, spent: 0, endsWait })
   })
 })
 
@@ -70,6 +64,7 @@ describe('the first stop of a wait stamps it', () => {
     ['nor twice where a sub-agent still runs', waitAt('p1'), { prompt_id: 'p1', background_tasks: RUNNING }, false],
     ['nor after its prompt', waitAt('p0'), { prompt_id: 'p1' }, false],
     ['nor if no wait was announced', {}, { prompt_id: 'p1' }, false],
+    ['nor then, if a sub-agent still runs', {}, { background_tasks: RUNNING }, false],
     ["nor at another agent's stop", { ...waitAt(), agent_id: 'a1' }, { prompt_id: 'p1' }, false],
     ['nor in another session', { ...waitAt(), cc_session_id: 's2' }, { prompt_id: 'p1' }, false],
   ])('%s', (_, fields, payload, expected) => {
@@ -91,57 +86,43 @@ const ABOUT = { markerId: 'pf_abcdefghijkl', task: '259_prove_completeness', hos
 
 describe('the outcome that a rule leads to', () => {
   const stored = seen({ cc_session_id: 's1' }) as StoredMarker
-  const planned = (rule: Rule): PlannedMarker => {
-    return { kind: 'judged', stored, rule, spent: 1, endsWait: false }
-  }
+  const planned = (rule: Rule) => ({ kind: 'judged', stored, rule, spent: 1, endsWait: false }) as const
   const outcomesOf = (...markers: PlannedMarker[]): StopOutcome[] => predictOutcomes(markers)
 
   it('a block counts one more continuation', () => {
     expect(outcomesOf(planned('block'))).toEqual([{ kind: 'blocked', stored, count: 2 }])
   })
 
-  it.each(['capped', 'bypassed', 'expired'] as const)('%s ends the marker', (rule) => {
-    expect(outcomesOf(planned(rule))).toEqual([{ kind: rule, stored }])
+  it.each(Object.keys(RULES).filter((rule) => rule !== 'block') as Rule[])('%s ends the marker or lets go', (rule) => {
+    const ends = rule === 'capped' || rule === 'bypassed' || rule === 'expired'
+    expect(outcomesOf(planned(rule))).toEqual([
+      ends ? { kind: rule, stored } : { kind: 'let-go', folder: stored.folder },
+    ])
   })
 
-  it.each(['other-session', 'unowned-stop', 'before-session', 'other-agent', 'background', 'waiting'] as const)(
-    '%s lets the agent go',
-    (rule) => {
-      expect(outcomesOf(planned(rule))).toEqual([{ kind: 'let-go', folder: stored.folder }])
-    },
-  )
-
   it('a marker that could not be judged has failed, and all are in the order of the plan', () => {
-    expect(
-      outcomesOf({ kind: 'unjudged', folder: FOLDER, detail: 'EACCES' }, planned('waiting'), planned('block')),
-    ).toMatchObject([{ kind: 'failed', folder: FOLDER, detail: 'EACCES' }, { kind: 'let-go' }, { kind: 'blocked' }])
+    const failed = { folder: FOLDER, detail: 'EACCES' }
+    const outcomes = outcomesOf({ kind: 'unjudged', ...failed }, planned('waiting'), planned('block'))
+    expect(outcomes).toMatchObject([{ kind: 'failed', ...failed }, { kind: 'let-go' }, { kind: 'blocked' }])
   })
 })
 
 describe('the journal', () => {
-  it.each<[StopOutcome, object]>([
-    [
-      { kind: 'blocked', stored: STORED, count: 2 },
-      { event: 'block', count: 2, ...ABOUT },
-    ],
-    [
-      { kind: 'capped', stored: STORED },
-      { event: 'cap', outcome: 'capped', count: 3, ...ABOUT },
-    ],
-    [
-      { kind: 'bypassed', stored: STORED },
-      { event: 'bypass', outcome: 'bypassed', ...ABOUT },
-    ],
-    [
-      { kind: 'expired', stored: STORED },
-      { event: 'expire', outcome: 'expired', ...ABOUT },
-    ],
-    [
-      { kind: 'failed', folder: FOLDER, detail: 'EACCES' },
-      { event: 'error', task: '259_prove_completeness', detail: 'EACCES' },
-    ],
-  ])('records what happened to a marker: $kind', (outcome, entry) => {
-    expect(recordsOf([outcome], PAYLOAD)).toEqual([{ root: '/home/me/p', entry }])
+  it.each([
+    ['blocked', { event: 'block', count: 2 }],
+    ['capped', { event: 'cap', outcome: 'capped', count: 3 }],
+    ['bypassed', { event: 'bypass', outcome: 'bypassed' }],
+    ['expired', { event: 'expire', outcome: 'expired' }],
+  ] as const)('records what happened to a marker: %s', (kind, entry) => {
+    const records = recordsOf([{ kind, stored: STORED, count: 2 }], PAYLOAD)
+    expect(records).toEqual([{ root: '/home/me/p', entry: { ...entry, ...ABOUT } }])
+  })
+
+  it('records why a marker could not be judged', () => {
+    const entry = { event: 'error', task: ABOUT.task, detail: 'EACCES' }
+    expect(recordsOf([{ kind: 'failed', folder: FOLDER, detail: 'EACCES' }], PAYLOAD)).toEqual([
+      { root: '/home/me/p', entry },
+    ])
   })
 
   it('does not record a marker that did not block, and gives each root its own entries', () => {

@@ -31,41 +31,26 @@ describe('the text for a session that starts', () => {
     expect(lines[2]).toContain('postflight clear <task>')
   })
 
-  it.each<[string, Partial<UnfinishedWorkflow>, string | undefined, string]>([
-    [
-      'one of another session',
-      {},
-      's1',
-      'a running workflow, which `postflight workflow resume 259_x` continues here, of another session, which may still be running',
-    ],
-    [
-      'one of this session',
-      { hostSession: 's1' },
-      's1',
-      'a running workflow, which sends its next prompt when you end your turn, of this session',
-    ],
-    [
-      'one without a session',
-      { hostSession: undefined },
-      undefined,
-      'a running workflow, which `postflight workflow resume 259_x` continues here, without a session',
-    ],
-    [
-      'one without its run file',
-      { hostSession: 's1', status: 'lost' },
-      's1',
-      'a running workflow that no hook finds, because its run file is gone: `postflight workflow resume 259_x` puts it back and continues it here, of this session',
-    ],
-    [
-      'one that stalled, and never how to end it',
-      { status: 'stalled' },
-      's1',
-      'a workflow that stalled, which `postflight workflow resume 259_x` continues here with new attempts, of another session, which may still be running',
-    ],
-  ])('says how a workflow continues: %s', (_, run, session, expected) => {
-    const text = composeRecovery([], session, [unfinishedRun(run)])
-    expect(linesOf(text)[1]).toBe(`- 259_x, flow: ${expected}, 2 h old`)
+  const resume = '`postflight workflow resume 259_x`'
+  const other = ', of another session, which may still be running'
+  it.each<[string, Partial<UnfinishedWorkflow>, string]>([
+    ['of another session', {}, `${resume} continues here${other}`],
+    ['of this session', { hostSession: 's1' }, 'sends its next prompt when you end your turn, of this session'],
+    ['without a session', { hostSession: undefined }, `${resume} continues here, without a session`],
+    ['without its run file', { status: 'lost' }, `${resume} puts it back and continues it here${other}`],
+    ['of this session without it', { status: 'lost', hostSession: 's1' }, 'continues it here, of this session'],
+    ['that stalled', { status: 'stalled' }, `${resume} continues here with new attempts${other}`],
+  ])('says how a workflow continues, and never how to end it: one %s', (_, run, expected) => {
+    const text = composeRecovery([], 's1', [unfinishedRun(run)])
+    const [, line] = linesOf(text)
+    expect(line).toMatch(/^- 259_x, flow: a (?:running )?workflow\b/)
+    expect(line?.endsWith(` ${expected}, 2 h old`)).toBe(true)
     expect(text).not.toContain('abort')
+  })
+
+  it('takes no workflow without a session for that of an unknown session', () => {
+    const text = composeRecovery([], undefined, [unfinishedRun({ hostSession: undefined })])
+    expect(text).toContain(`${resume} continues here, without a session`)
   })
 
   it('does not name adopt and clear if there are only workflows', () => {
@@ -78,8 +63,8 @@ describe('the text for a session that starts', () => {
 
   it('names the commands for workflows and for other postflights on one line', () => {
     const last = linesOf(composeRecovery([unfinished()], 's1', [unfinishedRun()])).at(-1)
-    expect(last).toBe(
-      'To finish one here: postflight adopt <task>, then do its postflight. If its postflight is done or no longer wanted: postflight clear <task>. To see the state of a workflow: postflight workflow status <task>. To continue it here: postflight workflow resume <task>. If unsure, ask the user.',
+    expect(last?.match(/postflight [a-z ]+ <task>/g)).toEqual(
+      ['adopt', 'clear', 'workflow status', 'workflow resume'].map((words) => `postflight ${words} <task>`),
     )
     expect(linesOf(composeRecovery([unfinished()], 's1')).at(-1)).not.toContain('workflow')
   })
@@ -90,26 +75,15 @@ describe('the text for a session that starts', () => {
   })
 
   it.each([
-    [{ cc_session_id: 's1' }, 'of this session'],
-    [{ cc_session_id: 's2' }, 'of another session'],
-    [{}, 'without a session'],
-    [{ cc_session_id: 5 }, 'without a session'],
-  ])('says whose marker it is: %j is %s', (fields, expected) => {
-    expect(linesOf(composeRecovery([unfinished(fields)], 's1'))[1]).toContain(expected)
-  })
-
-  it('says of no marker that it is of an unknown session', () => {
-    const text = composeRecovery([unfinished({ cc_session_id: 's1' }), unfinished()], undefined)
-    expect(text).toContain('of another session')
-    expect(text).toContain('without a session')
-    expect(text).not.toContain('of this session')
-  })
-
-  it.each([
-    [2 * 24 * HOUR_MS, '2 days old'],
-    [-1, 'dated in the future'],
-  ])('says that a marker of the age %i ms is %s', (ageMs, expected) => {
-    expect(linesOf(composeRecovery([unfinished({}, { ageMs })], 's1'))[1]).toMatch(new RegExp(`, ${expected}$`))
+    [{ cc_session_id: 's1' }, 's1', 'of this session'],
+    [{ cc_session_id: 's2' }, 's1', 'of another session, which may still be running'],
+    [{}, 's1', 'without a session'],
+    [{ cc_session_id: 5 }, 's1', 'without a session'],
+    [{ cc_session_id: 's1' }, undefined, 'of another session, which may still be running'],
+    [{}, undefined, 'without a session'],
+  ])('says whose marker it is: %j, in the session %s, is %s', (fields, session, expected) => {
+    const [, line] = linesOf(composeRecovery([unfinished(fields)], session))
+    expect(line).toBe(`- 259_x: pending, ${expected}, 2 h old`)
   })
 
   it.each([
@@ -122,22 +96,19 @@ describe('the text for a session that starts', () => {
     expect(line).toBe(`- 259_x: ${expected}, without a session, 2 h old`)
   })
 
-  it('calls the old global place `.`, as the commands do', () => {
-    expect(linesOf(composeRecovery([unfinished({}, { task: '.' })], 's1'))[1]).toMatch(/^- \.: pending/)
-  })
-
-  it('has a section for each root, with its own commands', () => {
+  it('has a section for each root, with its own commands, and calls the old global place `.` as they do', () => {
     const items = [
       unfinished({}, { task: '1_x' }),
       unfinished({}, { task: '2_x', root: '/other', rootOption: '/other' }),
-      unfinished({}, { task: '3_x' }),
+      unfinished({}, { task: '.' }),
     ]
     const sections = (composeRecovery(items, 's1') ?? '').split('\n\n').map(linesOf)
     expect(sections.map((lines) => lines.map((line) => line.split(': ')[0]))).toEqual([
-      [expect.stringContaining(' /home/me/p/specs '), '- 1_x', '- 3_x', 'To finish one here'],
+      [expect.stringContaining(' /home/me/p/specs '), '- 1_x', '- .', 'To finish one here'],
       [expect.stringContaining(' /other/specs '), '- 2_x', 'To finish one here'],
     ])
-    expect(sections.map((lines) => lines.at(-1)?.includes('clear --root /other <task>'))).toEqual([false, true])
+    const commands = /postflight adopt --root \/other <task>.*postflight clear --root \/other <task>/
+    expect(sections.map((lines) => commands.test(lines.at(-1) ?? ''))).toEqual([false, true])
   })
 
   it('names a workflow only under its own root', () => {
@@ -145,12 +116,6 @@ describe('the text for a session that starts', () => {
     const sections = (composeRecovery([unfinished()], 's1', [run]) ?? '').split('\n\n').map(linesOf)
     expect(sections.map((lines) => lines.length)).toEqual([3, 3])
     expect(sections.map(([, item]) => item?.split(':')[0])).toEqual(['- 259_x', '- 2_x, flow'])
-  })
-
-  it('names the root in both commands if the agent would not find it', () => {
-    const text = composeRecovery([unfinished({}, { rootOption: '/my project' })], 's1')
-    expect(text).toContain("postflight adopt --root '/my project' <task>")
-    expect(text).toContain("postflight clear --root '/my project' <task>")
   })
 })
 

@@ -4,6 +4,8 @@ import { HOUR_MS } from '../../../src/kernel/time.ts'
 import type { StoredMarker } from '../../../src/marker/stored-marker.ts'
 import { type Answered, answerToStart, answerToStop, type StopReport } from '../../../src/stop/answer-for.ts'
 import type { StopOutcome } from '../../../src/stop/plan.ts'
+import { composeRecovery } from '../../../src/stop/recovery.ts'
+import { cappedNotice, doneGivenUp, unreadableNotice, unsettledNotice } from '../../../src/stop/stop-messages.ts'
 import { mainStop, marker, NOW_MS, payload, seen, subagentStop, taskFolder } from '../builders.ts'
 
 const FOLDER = taskFolder('259_x')
@@ -35,45 +37,35 @@ function linesOf({ answer }: Spoken): string[] {
 }
 
 const CAPPED: StopOutcome = { kind: 'capped', stored: stored() }
-const CAPPED_NOTICE =
-  "postflight-guard: task 259_x stopped without its postflight after 3 blocked stops. Its marker is kept as specs/259_x/.postflight-abandoned; to finish it, in an agent's shell: postflight adopt 259_x; if it is done or no longer wanted: postflight clear 259_x"
+const cappedNotice259 = () =>
+  cappedNotice('259_x', 'specs/259_x/.postflight-abandoned', 'postflight adopt 259_x', 'postflight clear 259_x')
 const CAPPED_ALERT = 'task 259_x stopped without its postflight'
 
 describe('the answer to a stop', () => {
   it('is an empty allow if nothing happened', () => {
     const nothing = { answer: { kind: 'allow' }, notices: [], alerts: [] }
     expect(speak({})).toEqual(nothing)
-    const silent: StopOutcome[] = [
-      { kind: 'let-go', folder: FOLDER },
-      { kind: 'bypassed', stored: stored() },
-      { kind: 'expired', stored: stored() },
-    ]
-    expect(speak({ outcomes: silent })).toEqual(nothing)
+    const ended = (['bypassed', 'expired'] as const).map((kind) => ({ kind, stored: stored() }))
+    expect(speak({ outcomes: [{ kind: 'let-go', folder: FOLDER }, ...ended] })).toEqual(nothing)
   })
 
   it('blocks with the reason of the markers that block', () => {
-    expect(speak({ outcomes: [{ kind: 'let-go', folder: taskFolder('1_x') }, blocked()] })).toEqual({
-      answer: {
-        kind: 'block',
-        reason: [
-          'commit',
-          'Task 259_x: its postflight is still pending. Marker: specs/259_x/.postflight-pending',
-          'When everything is done, clear the marker: postflight clear 259_x',
-          'Blocked stop 1 of 3. (After the third, you may stop.)',
-        ].join('\n'),
-      },
-      notices: [],
-      alerts: [],
-    })
+    const spoken = speak({ outcomes: [{ kind: 'let-go', folder: taskFolder('1_x') }, blocked()] })
+    expect(spoken).toMatchObject({ answer: { kind: 'block' }, notices: [], alerts: [] })
+    expect(linesOf(spoken)).toEqual([
+      'commit',
+      'Task 259_x: its postflight is still pending. Marker: specs/259_x/.postflight-pending',
+      'When everything is done, clear the marker: postflight clear 259_x',
+      'Blocked stop 1 of 3. (After the third, you may stop.)',
+    ])
   })
 
   it('names the root of a marker that the agent would not find', () => {
     const far = blocked({}, { folder: taskFolder('7_y', '/worktree') }, 3)
-    expect(linesOf(speak({ outcomes: [far] })).slice(1)).toEqual([
-      'Task 7_y: its postflight is still pending. Marker: specs/7_y/.postflight-pending',
-      'When everything is done, clear the marker: postflight clear 7_y --root /worktree',
-      'Blocked stop 3 of 3. (The next stop is allowed, and the marker is kept as abandoned.)',
-    ])
+    const [, task, clear, count] = linesOf(speak({ outcomes: [far] }))
+    expect(task).toMatch(/^Task 7_y: .* Marker: specs\/7_y\/\.postflight-pending$/)
+    expect(clear).toMatch(/: postflight clear 7_y --root \/worktree$/)
+    expect(count).toMatch(/^Blocked stop 3 of 3/)
   })
 
   it('asks sub-agents alone to repeat their report', () => {
@@ -82,60 +74,60 @@ describe('the answer to a stop', () => {
   })
 
   it('tells the user of markers that are abandoned or could not be used, and of those without time', () => {
-    const outcomes: StopOutcome[] = [
-      { kind: 'failed', folder: taskFolder('7_y'), detail: 'EACCES' },
-      { kind: 'let-go', folder: FOLDER },
-      CAPPED,
-    ]
+    const failed: StopOutcome = { kind: 'failed', folder: taskFolder('7_y'), detail: 'EACCES' }
     const report = {
-      outcomes,
+      outcomes: [failed, CAPPED],
       problems: [{ path: 'specs/archive', detail: 'EIO' }],
       unchecked: 2,
       runs: { prompt: undefined, notices: ['a run has ended'] },
     }
     const notices = [
-      'postflight-guard: specs/archive could not be used (EIO), so the stop was allowed. `postflight doctor` says more.',
-      'postflight-guard: specs/7_y/.postflight-pending could not be used (EACCES), so the stop was allowed. `postflight doctor` says more.',
-      CAPPED_NOTICE,
-      'postflight-guard: out of time: 2 markers were not checked. `postflight inspect` lists every marker.',
+      unreadableNotice('specs/archive', 'EIO'),
+      unreadableNotice('specs/7_y/.postflight-pending', 'EACCES'),
+      cappedNotice259(),
+      unsettledNotice(2),
       'a run has ended',
     ]
-    expect(speak(report)).toEqual({
-      answer: { kind: 'allow', notice: notices.join('\n') },
-      notices,
-      alerts: [CAPPED_ALERT],
-    })
+    const answer = { kind: 'allow', notice: notices.join('\n') }
+    expect(speak(report)).toEqual({ answer, notices, alerts: [CAPPED_ALERT] })
+  })
+})
+
+describe('the checks of specs/done.yaml', () => {
+  const task = `done-${'0'.repeat(16)}`
+  const folder = { root: '/home/me/p', path: '', task, relative: `specs/.postflight/${task}` }
+
+  it('block with the command that runs them, and nothing about a marker', () => {
+    expect(linesOf(speak({ outcomes: [blocked({}, { folder })] }))).toEqual([
+      'commit',
+      'Run the checks: postflight done',
+      'Blocked stop 1 of 3. (After the third, you may stop.)',
+    ])
+  })
+
+  it('are given up with a notice that names this command', () => {
+    const outcomes: StopOutcome[] = [{ kind: 'capped', stored: stored({}, { folder }) }]
+    expect(speak({ outcomes }).notices).toEqual([doneGivenUp('postflight done')])
   })
 })
 
 describe('a wait is offered', () => {
-  const shells = [{ id: 'b1', type: 'shell', status: 'running', description: 'npm run dev' }]
-  const checks = { checks: [{ run: 'npm test' }] }
-  const line = (prefix: string, fields: object, event = mainStop({ background_tasks: shells })): string | undefined =>
-    linesOf(speak({ outcomes: [blocked({ ...checks, ...fields }, { checkingSinceMs: NOW_MS })] }, event)).find((one) =>
-      one.startsWith(prefix),
-    )
+  const background_tasks = [{ id: 'b1', type: 'shell', status: 'running', description: 'npm run dev' }]
 
-  it.each<[string, object, ReturnType<typeof mainStop>, boolean]>([
-    ['to the main conversation', {}, mainStop({ background_tasks: shells }), true],
-    ['at its tenth prompt', { waits: 9 }, mainStop({ background_tasks: shells }), true],
-    ['but not at an eleventh', { waits: 10 }, mainStop({ background_tasks: shells }), false],
-    ['nor to a sub-agent', {}, subagentStop({ background_tasks: shells }), false],
-  ])('%s', (_, fields, event, isOffered) => {
-    expect(line('Running in the background: ', fields, event)).toBe(
-      isOffered
-        ? 'Running in the background: "npm run dev". If you are waiting for that, or for an answer: postflight wait 259_x --for "<what>"'
-        : undefined,
-    )
-    expect(line('They have been running since ', fields, event)).toBe(
-      isOffered
-        ? 'They have been running since 2026-01-18T12:00:00Z. To wait for them: postflight wait 259_x --for "the checks", then end your turn.'
-        : 'They have been running since 2026-01-18T12:00:00Z. Wait for them to end.',
-    )
-  })
-
-  it('never for a marker without a session', () => {
-    expect(line('Running in the background: ', { cc_session_id: '' })).toBeUndefined()
+  it.each<[string, object, typeof mainStop, boolean]>([
+    ['to the main conversation', {}, mainStop, true],
+    ['at its tenth prompt', { waits: 9 }, mainStop, true],
+    ['but not at an eleventh', { waits: 10 }, mainStop, false],
+    ['nor to a sub-agent', {}, subagentStop, false],
+    ['nor for a marker without a session', { cc_session_id: '' }, mainStop, false],
+  ])('%s', (_, fields, stop, isOffered) => {
+    const marker = blocked({ checks: [{ run: 'npm test' }], ...fields }, { checkingSinceMs: NOW_MS })
+    const lines = linesOf(speak({ outcomes: [marker] }, stop({ background_tasks })))
+    const [shells] = lines.filter((line) => line.startsWith('Running in the background: "npm run dev"'))
+    const [checks] = lines.filter((line) => line.startsWith('They have been running since 2026-01-18T12:00:00Z.'))
+    expect(shells?.includes('postflight wait 259_x --for "<what>"') ?? false).toBe(isOffered)
+    expect(checks?.includes('postflight wait 259_x --for "the checks"') ?? false).toBe(isOffered)
+    expect(checks !== undefined).toBe(!('cc_session_id' in fields))
   })
 })
 
@@ -158,7 +150,7 @@ describe('a prompt of a workflow', () => {
     expect(speak(report).notices).toEqual(report.runs.notices)
     expect(speak({ ...report, outcomes: [blocked(), CAPPED] })).toMatchObject({
       answer: { kind: 'block', notice },
-      notices: [CAPPED_NOTICE, 'one has ended', 'two has stalled'],
+      notices: [cappedNotice259(), 'one has ended', 'two has stalled'],
     })
   })
 })
@@ -184,26 +176,21 @@ describe('a session that starts', () => {
   it('is told what is unfinished, with the commands for each root', () => {
     const folder = taskFolder('7_y', '/worktree')
     const unfinished = [{ state: 'pending', folder: FOLDER, marker: marker(), ageMs: HOUR_MS } as const]
-    const run = {
-      name: 'flow',
-      hostSession: 's1',
-      ageMs: 2 * HOUR_MS,
-      status: 'running',
-      expectsStart: false,
-    } as const
-    const answer = answerToStart({ payload: event, reader: READER }, unfinished, [{ folder, ...run }])
-    expect(answer).toEqual({
-      kind: 'context',
-      event: 'SessionStart',
-      context: [
-        'postflight-guard found unfinished postflights in /home/me/p/specs (according to files there, which may have come with the repository):',
-        '- 259_x: pending, without a session, 1 h old',
-        'To finish one here: postflight adopt <task>, then do its postflight. If its postflight is done or no longer wanted: postflight clear <task>. If unsure, ask the user.',
-        '',
-        'postflight-guard found unfinished postflights in /worktree/specs (according to files there, which may have come with the repository):',
-        '- 7_y, flow: a running workflow, which sends its next prompt when you end your turn, of this session, 2 h old',
-        'To see the state of a workflow: postflight workflow status --root /worktree <task>. To continue it here: postflight workflow resume --root /worktree <task>. If unsure, ask the user.',
-      ].join('\n'),
-    })
+    const run = { name: 'flow', hostSession: 's1', ageMs: 2 * HOUR_MS, status: 'running' } as const
+    const runs = [{ folder, ...run, expectsStart: false }]
+    const context = composeRecovery(
+      [{ state: 'pending', task: '259_x', root: '/home/me/p', marker: marker(), ageMs: HOUR_MS }],
+      's1',
+      [{ ...run, task: '7_y', root: '/worktree', rootOption: '/worktree' }],
+    )
+    const answer = answerToStart({ payload: event, reader: READER }, unfinished, runs)
+    expect(answer).toEqual({ kind: 'context', event: 'SessionStart', context })
+  })
+
+  it('is told what ended while nobody looked, and nothing if there is nothing to tell', () => {
+    const asker = { payload: event, reader: READER }
+    const start = { kind: 'start', event: 'SessionStart', context: undefined, notified: 'one\ntwo' }
+    expect(answerToStart(asker, [], [], ['one', 'two'])).toEqual(start)
+    expect(answerToStart(asker, [], [])).toEqual({ kind: 'allow' })
   })
 })
