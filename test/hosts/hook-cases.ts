@@ -3,10 +3,10 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { say } from './agents.ts'
+import { type Line, say } from './agents.ts'
 import { hostsSkipped } from './client-cache.ts'
 import type { HookClient } from './hook-clients.ts'
-import { dutiful, type HookedProject, hookedProject, type Line, reasonsIn, stubborn } from './hooked.ts'
+import { dutiful, type HookedProject, hookedProject, reasonsIn, stubborn } from './hooked.ts'
 import type { Model } from './model.ts'
 import { keptRecording, type Recording, record, shapeOf } from './recorded.ts'
 
