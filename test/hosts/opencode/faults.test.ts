@@ -16,12 +16,8 @@ describe.skipIf(hostsSkipped())('the plugin', () => {
     cpSync(guarded.packageFolder, copy, { recursive: true })
     const plugin = pluginAt(guarded.packageFolder)
     guarded.changeConfig((config) => ({ ...config, plugin: [plugin, pluginAt(copy), plugin] }))
-    const { server, model } = await guarded.serve({ main: stubborn(bash(CREATE), say('No.')) })
-    const session = await server.createSession()
 
-    await server.prompt(session, 'go')
-    await model.arrived('main', 4)
-    await server.settled()
+    const { model } = await guarded.talk({ main: stubborn(bash(CREATE), say('No.')) }, { turns: 5 })
 
     expect(model.turns('main')).toHaveLength(5)
     expect(guarded.story()).toEqual(['create', 'block 1', 'block 2', 'block 3', 'cap 3'])
@@ -92,29 +88,19 @@ describe.skipIf(hostsSkipped())('the plugin', () => {
     )
     guarded.project.write('specs/259_x/.postflight-pending', '{"reason": "Commit first."}')
 
-    const { ran, model } = await guarded.run({
-      main: [bash('echo from the shell'), delegate('worker'), say('Thanks.')],
-      worker: [say('Report.')],
-    })
+    const main = [bash('echo from the shell'), delegate('worker'), say('Thanks.')]
+    const { model } = await guarded.talk({ main, worker: [say('Report.')] }, { turns: 3 })
 
     expect(model.turns('main')[1]?.lastToolResult).toContain('from the shell')
     expect(reportIn(model.turns('main')[2]?.lastToolResult)).toBe('Report.')
-    expect(ran.texts).toEqual(['Thanks.'])
   })
 
   it('holds an agent by its own marker beside a workflow whose state cannot be read', async () => {
     const guarded = guardedProject()
     guarded.project.write('specs/007_flow/workflow/state.json', '{ half')
-    const actors = {
-      main: dutiful([
-        bash(
-          `${CREATE} && mkdir -p specs/.postflight/running && echo '{"path": "007_flow"}' > specs/.postflight/running/007_flow`,
-        ),
-        say('I am done.'),
-      ]),
-    }
+    guarded.project.write('specs/.postflight/running/007_flow', '{"path": "007_flow"}')
 
-    const { model } = await guarded.run(actors)
+    const { model } = await guarded.talk({ main: dutiful([bash(CREATE), say('I am done.')]) }, { turns: 4 })
 
     expect(reasonsIn(model.turns('main').at(-1))).toEqual([expect.stringContaining('Task 259_x')])
     expect(guarded.story()).toEqual(['create', 'block 1', 'clear'])

@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { hostsSkipped } from '../client-cache.ts'
-import { say } from './agents.ts'
+import { call, read, say } from './agents.ts'
 import { type GuardedProject, guardedProject } from './guarded.ts'
 
 const PAGE = readFileSync(new URL('../../../docs/opencode-hooks.md', import.meta.url), 'utf8')
@@ -23,13 +23,11 @@ function withExample(): GuardedProject {
   return guarded
 }
 
-const read = (...names: string[]) => ({ tools: names.map((name) => ({ name: 'read', input: { filePath: name } })) })
-
 const ACTORS = () => ({
   main: [
     read('a.txt', 'b.txt', 'c.txt'),
-    { tools: [{ name: 'read', input: {}, written: '{"filePath": "a' }] },
-    { tools: [{ name: 'second_opinion', input: { question: 'ACTOR:friend Is it good?' } }] },
+    call('read', {}, '{"filePath": "a'),
+    call('second_opinion', { question: 'ACTOR:friend Is it good?' }),
     say('Done.'),
   ],
   friend: [say('It is good.')],
@@ -51,14 +49,9 @@ describe.skipIf(hostsSkipped())('the plugin of the documentation', () => {
   })
 
   it('does the same in `serve`, where its sub-agent is a session of its own', async () => {
-    const { server, model } = await withExample().serve(ACTORS())
-    const session = await server.createSession()
+    const { server, session, model } = await withExample().talk(ACTORS(), { turns: 4 })
 
-    await server.prompt(session, 'go')
-    const last = await model.arrived('main', 3)
-    await server.settled()
-
-    expectAll(last.toolResults)
+    expectAll(model.turns('main').at(-1)?.toolResults ?? [])
     expect(await server.children(session)).toHaveLength(1)
   })
 })

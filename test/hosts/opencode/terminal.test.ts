@@ -20,11 +20,8 @@ function plain(output: string): string {
 describe.skipIf(hostsSkipped())('a marker that was abandoned', () => {
   it.skipIf(!hasTerminal)('is shown to the user of `--mini`', async () => {
     const guarded = guardedProject()
-    const { command } = await guarded.terminal({ main: stubborn(bash(CREATE), say('No.')) }, [
-      '--mini',
-      '--prompt',
-      'go',
-    ])
+    const words = ['--mini', '--prompt', 'go']
+    const { command } = await guarded.terminal({ main: stubborn(bash(CREATE), say('No.')) }, words)
     let output = ''
     const child = spawn('script', ['-qfec', `stty cols 250 rows 50; ${command}`, '/dev/null'], {
       cwd: guarded.project.dir,
@@ -52,10 +49,8 @@ describe.skipIf(hostsSkipped())('a marker that was abandoned', () => {
          if (event.type === 'tui.toast.show') appendFileSync('toasts', JSON.stringify(event.properties) + '\\n')
        } }`,
     )
-    const { server } = await guarded.serve({ main: stubborn(bash(CREATE), say('No.')) })
-    const session = await server.createSession()
 
-    await server.prompt(session, 'go')
+    await guarded.talk({ main: stubborn(bash(CREATE), say('No.')) }, { turns: 5 })
     await expect.poll(() => guarded.read('toasts'), { timeout: 60_000 }).toBeDefined()
 
     expect(JSON.parse(guarded.read('toasts') ?? '')).toMatchObject({
