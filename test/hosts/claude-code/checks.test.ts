@@ -31,22 +31,6 @@ describe.skipIf(hostsSkipped())('an agent that says "done" with a red test', () 
     expect(guarded.files(TASK)).toEqual([])
     expect(guarded.postflight('status', '--exit-code', '--github')).toMatchObject({ status: 0 })
   })
-
-  it('and never fixes it, is blocked three times, and the verdict for CI is a failure', async () => {
-    const guarded = guardedProject()
-
-    const { ran } = await guarded.run({
-      main: [CREATE, say('Done.'), CLEAR, say('Done.'), CLEAR, say('Done.'), CLEAR, say('I give up.')],
-    })
-
-    expect(ran.result).toMatchObject({ result: 'I give up.' })
-    expect(guarded.files(TASK)).toEqual(['.postflight-abandoned'])
-    const verdict = guarded.postflight('status', '--exit-code', '--github')
-    expect(verdict.status).toBe(1)
-    expect(verdict.stdout).toMatch(
-      /^::error title=postflight abandoned,file=specs\/007_demo\/\.postflight-abandoned::.*\n$/,
-    )
-  })
 })
 
 describe.skipIf(hostsSkipped())('a check that outlasts the limit of a shell call', () => {

@@ -58,28 +58,6 @@ describe.skipIf(hostsSkipped())('an agent that changed files which a rule names'
     expect(guarded.postflight('status', '--exit-code')).toMatchObject({ status: 0 })
   })
 
-  it('is never blocked if it ran the checks before, and is blocked again after a further change', async () => {
-    const guarded = projectWithRules()
-
-    const { model } = await guarded.run({ main: [EDIT, DONE, EDIT, say('Done.'), DONE, say('Done.')] })
-
-    expect(reasonsIn(model.turns('main').at(-1))).toHaveLength(1)
-    expect(guarded.read('runs')).toBe('ran\nran\n')
-  })
-
-  it('is asked by the rules alone whose files it changed', async () => {
-    const guarded = projectWithRules()
-
-    const { model } = await guarded.run({
-      main: [bash('echo two > docs/a.md'), say('Done.'), DONE, say('Done.')],
-    })
-
-    const [reason] = reasonsIn(model.turns('main').at(-1))
-    expect(reason).toContain('  - pages: docs/a.md\n')
-    expect(reason).not.toContain('src/**')
-    expect(guarded.read('runs')).toBe(undefined)
-  })
-
   it('is blocked three times at most, the verdict is red, and it is not asked again before a further change', async () => {
     const guarded = projectWithRules()
 
@@ -122,15 +100,6 @@ describe.skipIf(hostsSkipped())('an agent that changed files which a rule names'
 })
 
 describe.skipIf(hostsSkipped())('nobody is blocked', () => {
-  it('who changed nothing', async () => {
-    const guarded = projectWithRules()
-
-    const { model } = await guarded.run({ main: [bash('cat src/a.ts'), say('It says one.')] })
-
-    expect(model.turns('main')).toHaveLength(2)
-    expect(guarded.story()).toEqual([])
-  })
-
   it('of the sub-agents: their caller is, who ends last', async () => {
     const guarded = projectWithRules()
 

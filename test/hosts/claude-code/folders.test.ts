@@ -82,7 +82,6 @@ describe.skipIf(hostsSkipped())('an agent that stops in another folder', () => {
 describe.skipIf(hostsSkipped())('settings that install wrote', () => {
   it.each([
     { packageIn: 'machine', install: [], file: '.claude/settings.json' },
-    { packageIn: 'project', install: [], file: '.claude/settings.json' },
     { packageIn: 'project', install: ['--scope', 'local'], file: '.claude/settings.local.json' },
     { packageIn: 'machine', install: ['--scope', 'user'], file: '../home/.claude/settings.json' },
   ] as const)('work in a path with spaces and umlauts: package in the $packageIn, $file', async (how) => {

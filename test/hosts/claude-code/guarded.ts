@@ -1,6 +1,5 @@
 /** A throwaway project with the guard: installed by `postflight install`, used by the real client, then inspected. */
 
-import { existsSync, mkdirSync, symlinkSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { expect, onTestFinished } from 'vitest'
 import { ensureClaudeCode, hostsSkipped } from '../client-cache.ts'
@@ -103,15 +102,4 @@ export function expectCleanEnd(model: Model, ran: RunResult): void {
   expect(model.errors).toEqual([])
   expect(model.ranOut, 'actors that were asked more often than their scripts know').toEqual([])
   expect(ran, ran.stderr || ran.stdout).toMatchObject({ exitCode: 0, timedOut: false, result: { is_error: false } })
-}
-
-/** A PATH with the named tools and nothing else. */
-export function pathWith(project: Project, tools: readonly string[]): string {
-  const folder = join(project.base, 'tools')
-  mkdirSync(folder)
-  for (const tool of tools) {
-    const found = ['/bin', '/usr/bin'].map((place) => join(place, tool)).find((file) => existsSync(file))
-    if (found !== undefined) symlinkSync(found, join(folder, tool))
-  }
-  return folder
 }

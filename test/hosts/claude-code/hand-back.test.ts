@@ -97,24 +97,6 @@ describe.skipIf(hostsSkipped())('a report that a sub-agent hands back', () => {
     expect(guarded.files(TASK)).toEqual(['.postflight-abandoned'])
   })
 
-  it('goes on to its caller, and the block is lost, where the entry for the tool is missing', async () => {
-    const guarded = autoProject()
-    const settings = JSON.parse(String(guarded.read('.claude/settings.json')))
-    settings.hooks.PreToolUse = settings.hooks.PreToolUse.filter(
-      ({ matcher }: { matcher: string }) => matcher === 'Agent|Bash',
-    )
-    guarded.project.writeSettings(settings)
-
-    const { model } = await guarded.run(
-      { main: [delegate('worker'), say('Main is done.')], worker: [CREATE, handBack('The report.')] },
-      AUTO,
-    )
-
-    expect(model.turns('worker')).toHaveLength(2)
-    expect(storyOf(guarded)).toEqual(['create', 'block 1'])
-    expect(guarded.files(TASK)).toContain('.postflight-pending')
-  })
-
   it.each([
     ['permission mode default', { args: ['--permission-mode', 'default'] }],
     ['CLAUDE_CODE_DISABLE_SUBAGENT_HANDBACK', { ...AUTO, env: { CLAUDE_CODE_DISABLE_SUBAGENT_HANDBACK: '1' } }],

@@ -4,10 +4,9 @@ import { execFileSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
 import { hostsSkipped } from '../client-cache.ts'
 import type { Model, Reply, Script, Turn } from '../model.ts'
-import { bash, say } from './agents.ts'
+import { bash, delegate, NEVER, say } from './agents.ts'
 import { type GuardedProject, guardedProject } from './guarded.ts'
 
-const NEVER = new Promise<never>(() => {})
 const SUGGESTION = 'docs/api.md still names the old function: update it.'
 const NOT_ANSWERED = "A hook didn't answer in time, so it didn't check this action."
 
@@ -134,10 +133,9 @@ describe.skipIf(hostsSkipped())('a reactive rule on Claude Code', () => {
 
   it('is asked about the calls of sub-agents', async () => {
     const guarded = projectWith([GUARD])
-    const input = { description: 'work', subagent_type: 'general-purpose', prompt: 'ACTOR:worker go' }
 
     const { model } = await guarded.run({
-      main: [{ tools: [{ name: 'Agent', input: { ...input, run_in_background: false } }] }, say('Thanks.')],
+      main: [delegate('worker'), say('Thanks.')],
       worker: [COMMIT, say('It was refused.')],
       sync: [verdict(false, SUGGESTION)],
     })
@@ -170,16 +168,6 @@ describe.skipIf(hostsSkipped())('a reactive rule on Claude Code', () => {
 
     expect(model.turns('sync')[1]?.lastToolResult).toContain('denied')
     expect(guarded.read('made.txt')).toBeUndefined()
-    expect(subjects(guarded)).toEqual(['New API', 'Start'])
-  })
-
-  it('is gone after uninstall', async () => {
-    const guarded = projectWith([GUARD])
-    guarded.postflight('uninstall')
-
-    const { model } = await guarded.run({ main: [COMMIT, say('Thanks.')] })
-
-    expect(model.turns('sync')).toEqual([])
     expect(subjects(guarded)).toEqual(['New API', 'Start'])
   })
 })

@@ -73,18 +73,6 @@ describe.skipIf(hostsSkipped())('a structured answer of the main conversation', 
     expect(guarded.postflight('status', '--exit-code').status).toBe(1)
   })
 
-  it('passes, uncounted, while the marker waits', async () => {
-    const guarded = guardedProject()
-
-    const { model } = await guarded.run(
-      { main: [CREATE, bash('postflight wait 7 --for "an answer"'), answer('May I deploy?')] },
-      WITH_SCHEMA,
-    )
-
-    expect(model.turns('main')).toHaveLength(3)
-    expect(storyOf(guarded)).toEqual(['create', 'wait'])
-  })
-
   it('gets the prompts of a run, and passes when the run has ended', async () => {
     const guarded = guardedProject()
     guarded.project.write('flow.yaml', FLOW)

@@ -4,6 +4,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { hostsSkipped } from '../client-cache.ts'
+import type { Turn } from '../model.ts'
 import {
   bash,
   delegate,
@@ -37,8 +38,11 @@ describe.skipIf(hostsSkipped())('a sub-agent with a marker', () => {
     expect(others).toEqual([])
     expect(reason).toMatch(/^Write the summary first\n/)
     expect(reason).toMatch(/\n\nThen repeat your full report as your last message: .*$/)
-    expect(reportIn(model.turns('main')[1]?.lastToolResult)).toBe(REPORT)
-    expect(reasonsIn(model.turns('main').at(-1))).toEqual([])
+    const main = model.turns('main')
+    expect(reportIn(main[1]?.lastToolResult)).toBe(REPORT)
+    // The report that it repeats is not handed over a second time.
+    expect(main[1]?.reminders.join('\n')).not.toContain('first finding')
+    expect(reasonsIn(main.at(-1))).toEqual([])
     expect(ran.result).toMatchObject({ result: 'Main is done.' })
     expect(guarded.files(TASK)).toEqual([])
     expect(guarded.story()).toEqual(['create', 'claim', 'block 1', 'clear'])
@@ -77,7 +81,7 @@ describe.skipIf(hostsSkipped())('a sub-agent with a marker', () => {
     expect(reasonsIn(model.turns('worker').at(-1))).toHaveLength(1)
     const main = model.turns('main')
     expect(main).toHaveLength(3)
-    expect([...(main[2]?.userTexts ?? []), ...(main[2]?.reminders ?? [])].join('\n')).toContain('- second finding')
+    expect(textsOf(main[2]).split('- second finding')).toHaveLength(2)
     expect(reasonsIn(main[2])).toEqual([])
     expect(ran.result).toMatchObject({ result: 'Main is done.' })
     expect(guarded.files(TASK)).toEqual([])
@@ -160,7 +164,7 @@ describe.skipIf(hostsSkipped())('main with a marker', () => {
     const main = model.turns('main')
     // The end of the worker woke main, not a block.
     expect(reasonsIn(main[3])).toEqual([])
-    expect([...(main[3]?.userTexts ?? []), ...(main[3]?.reminders ?? [])].join('\n')).toContain('- second finding')
+    expect(textsOf(main[3])).toContain('- second finding')
     expect(reasonsIn(main.at(-1))).toEqual([
       expect.stringContaining('Blocked stop 1 of 3. (After the third, you may stop.)'),
     ])
@@ -169,6 +173,11 @@ describe.skipIf(hostsSkipped())('main with a marker', () => {
     expect(guarded.story()).toEqual(['create', 'claim', 'block 1', 'clear'])
   })
 })
+
+/** Everything that the client told the agent so far, but for the results of its tools. */
+function textsOf(turn: Turn | undefined): string {
+  return [...(turn?.userTexts ?? []), ...(turn?.reminders ?? [])].join('\n')
+}
 
 /** A point that `count` agents must reach before any of them goes on. */
 function meetingPoint(count: number): () => Promise<void> {

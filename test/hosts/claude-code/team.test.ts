@@ -82,11 +82,8 @@ describe.skipIf(hostsSkipped())('in a project that depends on the package', () =
     const { model } = await guarded.run(
       {
         main: [
-          bash(commands[0] as string),
-          delegate('worker'),
-          ...commands.slice(1).map(bash),
-          bash(refused),
-          say('Done.'),
+          ...[bash(commands[0] as string), delegate('worker'), ...commands.slice(1).map(bash)],
+          ...[bash(refused), say('Done.')],
         ],
         worker: [say('The report of the worker.')],
       },
@@ -105,19 +102,8 @@ describe.skipIf(hostsSkipped())('in a project that depends on the package', () =
     const guarded = teamProject()
     init(guarded)
     const session = randomUUID()
-    const created = guarded.postflight(
-      ...[
-        'create',
-        '259',
-        'prove_completeness',
-        '--agent',
-        'main',
-        '--host-session',
-        session,
-        '--check',
-        'test -e done',
-      ],
-    )
+    const owner = ['--agent', 'main', '--host-session', session]
+    const created = guarded.postflight('create', '259', 'prove_completeness', ...owner, '--check', 'test -e done')
     expect(created, created.stderr).toMatchObject({ status: 0 })
 
     const { model } = await guarded.run(

@@ -42,11 +42,12 @@ describe.skipIf(hostsSkipped())('a marker that was abandoned', () => {
 
   it("is shown in a toast, and only the toast's title names the product", async () => {
     const guarded = guardedProject()
+    const file = JSON.stringify(`${guarded.project.dir}/toasts`)
     guarded.addPlugin(
       'witness.mjs',
       `const { appendFileSync } = await import('node:fs')
        return { event: async ({ event }) => {
-         if (event.type === 'tui.toast.show') appendFileSync('toasts', JSON.stringify(event.properties) + '\\n')
+         if (event.type === 'tui.toast.show') appendFileSync(${file}, JSON.stringify(event.properties) + '\\n')
        } }`,
     )
 
