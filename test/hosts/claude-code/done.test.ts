@@ -74,16 +74,6 @@ describe.skipIf(hostsSkipped())('an agent that changed files which a rule names'
     expect(guarded.postflight('status', '--exit-code')).toMatchObject({ status: 0 })
   })
 
-  it('is held by the trusted rules, although it weakened the file', async () => {
-    const guarded = projectWithRules()
-
-    const { model } = await guarded.run({
-      main: [bash('echo "done: []" > specs/done.yaml; echo two > src/a.ts'), say('Done.'), DONE, say('Done.')],
-    })
-
-    expect(reasonsIn(model.turns('main').at(-1))[0]).toContain('src/a.ts')
-  })
-
   it('gives its structured answer only when the checks are green', async () => {
     const guarded = projectWithRules()
     const schema = { type: 'object', properties: { answer: { type: 'string' } }, required: ['answer'] }

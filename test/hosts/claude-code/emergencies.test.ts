@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { hostsSkipped } from '../client-cache.ts'
 import { leave } from '../four-phases.ts'
-import { bash, reasonsIn, say } from './agents.ts'
+import { bash, say } from './agents.ts'
 import { type GuardedProject, guardedProject } from './guarded.ts'
 import { attemptsIn, follower, START } from './workflow-agents.ts'
 
@@ -25,19 +25,6 @@ describe.skipIf(hostsSkipped())('in an emergency', () => {
     expect(ran.result).toMatchObject({ result: 'Done.' })
     expect(guarded.files(TASK)).toEqual(['.postflight-pending'])
     expect(guarded.story()).toEqual(['create'])
-  })
-
-  it('bypass allows the next stop, also after a block, and removes the marker', async () => {
-    const guarded = guardedProject()
-
-    const { ran, model } = await guarded.run({
-      main: [bash(CREATE), say('Done.'), say('Done, really.'), bash('postflight bypass 7'), say('Done at last.')],
-    })
-
-    expect(reasonsIn(model.turns('main').at(-1))).toHaveLength(2)
-    expect(ran.result).toMatchObject({ result: 'Done at last.' })
-    expect(guarded.files(TASK)).toEqual([])
-    expect(guarded.story()).toEqual(['create', 'claim', 'block 1', 'block 2', 'bypass-request', 'bypass'])
   })
 })
 

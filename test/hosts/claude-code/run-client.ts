@@ -92,26 +92,18 @@ export function startClaude(options: RunOptions): RunningClient {
   const started = performance.now()
   mkdirSync(temporaryFolder(options), { recursive: true })
   const format = options.output ?? 'json'
-  const child = spawn(
-    options.binary,
-    [
-      '-p',
-      ...(options.interactive === true ? ['--input-format', 'stream-json'] : [options.prompt]),
-      '--output-format',
-      format,
-      ...(format === 'stream-json' ? ['--verbose'] : []),
-      '--allowedTools',
-      options.allowedTools ?? DEFAULT_TOOLS,
-      ...(options.args ?? []),
-    ],
-    {
-      cwd: options.cwd ?? options.project,
-      env: clientEnvironment(options),
-      stdio: [options.interactive === true ? 'pipe' : 'ignore', 'pipe', 'pipe'],
-      // A process group of its own, so that killing it does not affect the test runner.
-      detached: process.platform !== 'win32',
-    },
-  )
+  const words = [
+    ...['-p', ...(options.interactive === true ? ['--input-format', 'stream-json'] : [options.prompt])],
+    ...['--output-format', format, ...(format === 'stream-json' ? ['--verbose'] : [])],
+    ...['--allowedTools', options.allowedTools ?? DEFAULT_TOOLS, ...(options.args ?? [])],
+  ]
+  const child = spawn(options.binary, words, {
+    cwd: options.cwd ?? options.project,
+    env: clientEnvironment(options),
+    stdio: [options.interactive === true ? 'pipe' : 'ignore', 'pipe', 'pipe'],
+    // A process group of its own, so that killing it does not affect the test runner.
+    detached: process.platform !== 'win32',
+  })
 
   const output = outputOf(child)
   let timedOut = false
@@ -128,12 +120,14 @@ export function startClaude(options: RunOptions): RunningClient {
     child.once('close', (exitCode, signal) => {
       clearTimeout(timer)
       const events = parseEvents(output.stdout)
-      const result = events.findLast((event) => event.type === 'result')
-      const sessionId = events.map((event) => event.session_id).find((id) => typeof id === 'string')
-      const notices = events.flatMap(noticeOf)
-      const hooks = events.flatMap(hookEndOf)
-      const durationMs = performance.now() - started
-      resolve({ exitCode, signal, timedOut, ...output, events, result, notices, hooks, sessionId, durationMs })
+      resolve({
+        ...{ exitCode, signal, timedOut, ...output, events },
+        result: events.findLast((event) => event.type === 'result'),
+        notices: events.flatMap(noticeOf),
+        hooks: events.flatMap(hookEndOf),
+        sessionId: events.map((event) => event.session_id).find((id) => typeof id === 'string'),
+        durationMs: performance.now() - started,
+      })
     })
   })
 
@@ -230,15 +224,9 @@ function noticeOf(event: ClientEvent): string[] {
 
 function hookEndOf(event: ClientEvent): HookEnd[] {
   if (event.type !== 'system' || event.subtype !== 'hook_response') return []
-  const { hook_event: name, exit_code: exitCode, stdout, stderr } = event
-  return [
-    {
-      event: String(name),
-      exitCode: typeof exitCode === 'number' ? exitCode : undefined,
-      stdout: String(stdout ?? ''),
-      stderr: String(stderr ?? ''),
-    },
-  ]
+  const { hook_event: name, exit_code: code, stdout, stderr } = event
+  const exitCode = typeof code === 'number' ? code : undefined
+  return [{ event: String(name), exitCode, stdout: String(stdout ?? ''), stderr: String(stderr ?? '') }]
 }
 
 function parseEvents(stdout: string): ClientEvent[] {

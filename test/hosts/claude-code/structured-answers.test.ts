@@ -10,13 +10,6 @@ const CREATE = bash('postflight create 7 demo --reason "Deploy, then commit"')
 const TASK = '007_demo'
 const SCHEMA = { type: 'object', properties: { answer: { type: 'string' } }, required: ['answer'] }
 const WITH_SCHEMA = { args: ['--json-schema', JSON.stringify(SCHEMA)] }
-const FLOW = [
-  'name: flow',
-  'phases:',
-  '  - { id: plan, prompt: Write the plan., artifact: plan.md }',
-  '  - { id: work, prompt: Do the work., artifact: work.md }',
-].join('\n')
-
 function answer(text: string): Reply {
   return { tools: [{ name: 'StructuredOutput', input: { answer: text } }] }
 }
@@ -71,21 +64,6 @@ describe.skipIf(hostsSkipped())('a structured answer of the main conversation', 
     expect(storyOf(guarded)).toEqual(['create', 'block 1', 'block 2', 'block 3', 'cap 3'])
     expect(guarded.files(TASK)).toEqual(['.postflight-abandoned'])
     expect(guarded.postflight('status', '--exit-code').status).toBe(1)
-  })
-
-  it('gets the prompts of a run, and passes when the run has ended', async () => {
-    const guarded = guardedProject()
-    guarded.project.write('flow.yaml', FLOW)
-    const start = bash('postflight workflow start 7 demo --definition flow.yaml')
-    const work = (reason: string): Reply =>
-      bash(`echo done > specs/${TASK}/${reason.includes('Write the plan.') ? 'plan' : 'work'}.md`)
-
-    const { ran } = await guarded.run({ main: following([start, answer('first')], work) }, WITH_SCHEMA)
-
-    expect(ran.result).toMatchObject({ structured_output: { answer: 'again' } })
-    expect(JSON.parse(guarded.postflight('workflow', 'status', '7', '--json').stdout)).toMatchObject({
-      outcome: 'completed',
-    })
   })
 })
 

@@ -7,11 +7,10 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { hostsSkipped } from '../client-cache.ts'
-import { bash, delegate, dutiful, reasonsIn, say, useSkill } from './agents.ts'
+import { bash, delegate, dutiful, reasonsIn, say } from './agents.ts'
 import { type GuardedProject, guardedProject } from './guarded.ts'
 
 const README = readFileSync(join(dirname(fileURLToPath(import.meta.url)), '..', '..', '..', 'README.md'), 'utf8')
-const TASK = '259_prove_completeness'
 const EVERY_HOOK = { args: ['--include-hook-events'] } as const
 
 /** The first block of bash of the README below a heading. */
@@ -50,28 +49,6 @@ function trust({ project }: GuardedProject, folder: string): void {
 }
 
 describe.skipIf(hostsSkipped())('in a project that depends on the package', () => {
-  it('a skill with the commands of the README blocks main until the postflight is done', async () => {
-    const guarded = teamProject()
-    init(guarded)
-    guarded.project.writeSkill('research', { description: 'Finds things.' }, `Do this:\n\n${BEFORE}`)
-
-    const { ran, model } = await guarded.run(
-      {
-        main: dutiful(useSkill('research'), bash(BEFORE), delegate('worker'), say('Main is done.')),
-        worker: [say('The report of the worker.')],
-      },
-      EVERY_HOOK,
-    )
-
-    const turns = model.turns('main')
-    expect(turns[2]?.lastToolResult).toContain(`created specs/${TASK}/.postflight-pending`)
-    expect(reasonsIn(turns.at(-1))).toHaveLength(1)
-    expect(reasonsIn(model.turns('worker').at(-1))).toEqual([])
-    expect(guarded.story()).toEqual(expect.arrayContaining(['create', 'block 1', 'clear']))
-    expect(guarded.marker(TASK)).toBeUndefined()
-    expect(ran.hooks.map(({ exitCode, stderr }) => [exitCode, stderr])).toEqual(ran.hooks.map(() => [0, '']))
-  })
-
   it('all three stages of the README go through without a block, and without a question, once the folder is trusted', async () => {
     const guarded = teamProject()
     init(guarded)
@@ -182,6 +159,7 @@ describe.skipIf(hostsSkipped())('in a project that depends on the package', () =
     const status = (): string => guarded.git('status', '--short')
     const written = status()
     await guarded.run({ main: dutiful(bash(BEFORE), say('Main is done.')) })
+    expect(guarded.story()).toEqual(expect.arrayContaining(['create', 'block 1', 'clear']))
 
     const run = guarded.postflight('uninstall')
 

@@ -116,9 +116,8 @@ describe.skipIf(hostsSkipped())('a main conversation that is woken by itself', (
 })
 
 describe.skipIf(hostsSkipped())('a main conversation that scheduled a wake-up', () => {
-  const schedule = (recurring: boolean, cron = '* * * * *'): Reply => ({
-    tools: [{ name: 'CronCreate', input: { cron, prompt: 'look at the build', recurring } }],
-  })
+  const input = { cron: '* * * * *', prompt: 'look at the build', recurring: false }
+  const schedule: Reply = { tools: [{ name: 'CronCreate', input }] }
   const TOOLS = { allowedTools: 'Bash CronCreate ScheduleWakeup' }
 
   it('that comes once may stop meanwhile, uncounted, and is blocked when it was woken', async () => {
@@ -126,7 +125,7 @@ describe.skipIf(hostsSkipped())('a main conversation that scheduled a wake-up', 
 
     // With `-p` alone the client does not stay for a wake-up of CronCreate (2.1.330).
     const { client, model } = await guarded.start(
-      { main: dutiful(CREATE, schedule(false), say('I wait.'), say('It is built.')) },
+      { main: dutiful(CREATE, schedule, say('I wait.'), say('It is built.')) },
       { ...TOOLS, interactive: true, timeoutMs: 110_000 },
     )
     expect(await model.arrived('main', 3)).toMatchObject({ lastUserText: 'look at the build' })
@@ -138,22 +137,6 @@ describe.skipIf(hostsSkipped())('a main conversation that scheduled a wake-up', 
     expect(reasonsIn(model.turns('main').at(-1))).toEqual([expect.stringContaining('Blocked stop 1 of 3.')])
     expect(guarded.story()).toEqual(['create', 'claim', 'block 1', 'clear'])
   }, 120_000)
-
-  const inThreeMonths = new Date(Date.now() + 90 * 86_400_000)
-  it.each([
-    ['comes again and again', schedule(true)],
-    [
-      'comes once, in three months',
-      schedule(false, `0 9 ${inThreeMonths.getDate()} ${inThreeMonths.getMonth() + 1} *`),
-    ],
-  ])('that %s is blocked', async (_what, call) => {
-    const guarded = guardedProject()
-
-    const { model } = await guarded.run({ main: dutiful(CREATE, call, say('I wait.')) }, TOOLS)
-
-    expect(reasonsIn(model.turns('main').at(-1))).toHaveLength(1)
-    expect(guarded.story()).toEqual(['create', 'claim', 'block 1', 'clear'])
-  })
 
   it('is blocked after a resume, which drops the wake-up', async () => {
     const guarded = guardedProject()

@@ -4,7 +4,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { hostsSkipped } from '../client-cache.ts'
 import { IN_TASK, leave } from '../four-phases.ts'
 import type { Model, Reply } from '../model.ts'
-import { bash, delegate, NEVER, promptsIn, reasonsIn, say } from './agents.ts'
+import { bash, NEVER, promptsIn, reasonsIn, say } from './agents.ts'
 import { type GuardedProject, guardedProject } from './guarded.ts'
 import type { RunningClient } from './run-client.ts'
 import { attemptsIn, follower, START } from './workflow-agents.ts'
@@ -175,23 +175,6 @@ describe.skipIf(hostsSkipped())('Esc in mid-phase', () => {
 })
 
 describe.skipIf(hostsSkipped())('workflow stop', () => {
-  it('sends no further prompt: the attempt in progress is judged when the agent ends its turn, and the run is over', async () => {
-    const guarded = projectWith(BUILD, REPORT)
-    let stop: ReturnType<GuardedProject['postflight']> | undefined
-
-    const { ran, model } = await guarded.run({
-      main: follower([START, say('Started.')], () => {
-        stop ??= guarded.postflight('workflow', 'stop', '7')
-        return [say('Not yet.')]
-      }),
-    })
-
-    expect(stop?.stdout).toContain('stopping')
-    expect(attemptsIn(model.turns('main').at(-1))).toEqual(['build 1'])
-    expect(ran.notices).toEqual([expect.stringMatching(/has ended \(stopped\).*workflow resume 007_flow/)])
-    expect(guarded.state()).toMatchObject({ outcome: 'stopped', phase_attempts: 1, prompts: 1 })
-  })
-
   it('stops the run of an agent that the person interrupted at once', async () => {
     const guarded = projectWith(BUILD)
     const { client, model } = await guarded.start(
@@ -218,31 +201,5 @@ describe.skipIf(hostsSkipped())('workflow stop', () => {
     await client.done
     expect(attemptsIn(model.turns('main').at(-1))).toEqual(['build 1'])
     expect(guarded.state()).toMatchObject({ active: false, outcome: 'stopped', prompts: 1 })
-  })
-})
-
-describe.skipIf(hostsSkipped())('a helper that stops while a draft lies there', () => {
-  it('does not have the verdict judged; it is judged when the prompted agent comes back', async () => {
-    const next = { pass: 'end', fail: 'build', verdict: '/passed' }
-    const guarded = projectWith(BUILD, { id: 'validate', prompt: 'Check it.', artifact: 'verdict.json', next })
-
-    const { model } = await guarded.run({
-      main: follower([START, say('Started.')], (reason) => {
-        if (reason.includes('"build"')) return [bash(leave('built.txt', 'x')), say('Built.')]
-        return [
-          bash(leave('verdict.json', '{"passed": false}')),
-          delegate('helper'),
-          bash(`cp ${IN_TASK}/workflow/state.json after-helper.json; ${leave('verdict.json', '{"passed": true}')}`),
-          say('It passed.'),
-        ]
-      }),
-      helper: [bash('true'), say('The report.')],
-    })
-
-    const afterHelper = JSON.parse(guarded.read('after-helper.json') ?? '{}')
-    expect(afterHelper).toMatchObject({ phase: 'validate', phase_attempts: 0, prompts: 2 })
-    expect(model.turns('helper')).toHaveLength(2)
-    expect(attemptsIn(model.turns('main').at(-1))).toEqual(['build 1', 'validate 1'])
-    expect(guarded.state()).toMatchObject({ active: false, outcome: 'completed' })
   })
 })

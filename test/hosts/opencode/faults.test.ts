@@ -4,7 +4,7 @@ import { cpSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { hostsSkipped } from '../client-cache.ts'
-import { bash, delegate, dutiful, reasonsIn, reportIn, say, stubborn } from './agents.ts'
+import { bash, delegate, reasonsIn, reportIn, say, stubborn } from './agents.ts'
 import { guardedProject, pluginAt } from './guarded.ts'
 
 const CREATE = 'postflight create 259 x --operation research'
@@ -93,17 +93,6 @@ describe.skipIf(hostsSkipped())('the plugin', () => {
 
     expect(model.turns('main')[1]?.lastToolResult).toContain('from the shell')
     expect(reportIn(model.turns('main')[2]?.lastToolResult)).toBe('Report.')
-  })
-
-  it('holds an agent by its own marker beside a workflow whose state cannot be read', async () => {
-    const guarded = guardedProject()
-    guarded.project.write('specs/007_flow/workflow/state.json', '{ half')
-    guarded.project.write('specs/.postflight/running/007_flow', '{"path": "007_flow"}')
-
-    const { model } = await guarded.talk({ main: dutiful([bash(CREATE), say('I am done.')]) }, { turns: 4 })
-
-    expect(reasonsIn(model.turns('main').at(-1))).toEqual([expect.stringContaining('Task 259_x')])
-    expect(guarded.story()).toEqual(['create', 'block 1', 'clear'])
   })
 
   it('that cannot withdraw a message counts it, so that no block reaches the agent uncounted', async () => {

@@ -23,35 +23,21 @@ function withExample(): GuardedProject {
   return guarded
 }
 
-const ACTORS = () => ({
-  main: [
-    read('a.txt', 'b.txt', 'c.txt'),
-    call('read', {}, '{"filePath": "a'),
-    call('second_opinion', { question: 'ACTOR:friend Is it good?' }),
-    say('Done.'),
-  ],
-  friend: [say('It is good.')],
-})
-
-function expectAll(results: readonly string[]): void {
-  expect(results.slice(0, 3).filter((text) => text.includes('[postflight-guard] You have read'))).toHaveLength(1)
-  expect(results[3]).toContain('[postflight-guard] The call of "read" did not reach the tool')
-  expect(results[4]).toBe('It is good.')
-}
-
 describe.skipIf(hostsSkipped())('the plugin of the documentation', () => {
-  it('nudges, recovers and asks a sub-agent in `run`', async () => {
+  it('nudges, recovers and asks a sub-agent, which is a session of its own', async () => {
     expect(EXAMPLE).toContain('spawnAgent')
-    const { model, ran } = await withExample().run(ACTORS())
+    const main = [
+      read('a.txt', 'b.txt', 'c.txt'),
+      call('read', {}, '{"filePath": "a'),
+      call('second_opinion', { question: 'ACTOR:friend Is it good?' }),
+      say('Done.'),
+    ]
+    const { server, session, model } = await withExample().talk({ main, friend: [say('It is good.')] }, { turns: 4 })
 
-    expectAll(model.turns('main').at(-1)?.toolResults ?? [])
-    expect(ran.texts).toEqual(['Done.'])
-  })
-
-  it('does the same in `serve`, where its sub-agent is a session of its own', async () => {
-    const { server, session, model } = await withExample().talk(ACTORS(), { turns: 4 })
-
-    expectAll(model.turns('main').at(-1)?.toolResults ?? [])
+    const results = model.turns('main').at(-1)?.toolResults ?? []
+    expect(results.slice(0, 3).filter((text) => text.includes('[postflight-guard] You have read'))).toHaveLength(1)
+    expect(results[3]).toContain('[postflight-guard] The call of "read" did not reach the tool')
+    expect(results[4]).toBe('It is good.')
     expect(await server.children(session)).toHaveLength(1)
   })
 })

@@ -172,17 +172,6 @@ describe.skipIf(hostsSkipped())('a reactive sub-agent', () => {
     expect(subjects(guarded)).toEqual(['Start'])
   })
 
-  it('tells a sub-agent what it found about its call', async () => {
-    const { guarded, model } = await commit([SYNC], {
-      main: [delegate('worker'), say('Thanks.')],
-      worker: [COMMIT, say('Done.')],
-      sync: [say(SUGGESTION)],
-    })
-
-    expect(resultIn(model, 'worker')).toContain(SUGGESTION)
-    expect(subjects(guarded)).toEqual(COMMITTED)
-  })
-
   it('is never analysed itself, neither by its own rule nor by another one', async () => {
     const { guarded, model } = await commit([SYNC, { tool: 'bash', prompt: 'ACTOR:other Look.' }], {
       sync: [bash('git commit --dry-run'), say(SUGGESTION)],
@@ -295,18 +284,6 @@ describe.skipIf(hostsSkipped())('a reactive sub-agent', () => {
 
     expect(result).toContain(why)
     expect(subjects(guarded)).toEqual(COMMITTED)
-  })
-
-  it('is not asked about other commands, nor about arguments that are not text', async () => {
-    const commands = [{ command: 5 }, { command: ['git commit'] }, {}]
-    const broken = commands.map((input) => call('bash', { ...input, description: 'x' }))
-    const main = [bash('git status'), bash('echo git commit'), ...broken, say('.')]
-    const guarded = projectWith([SYNC])
-
-    const { model } = await guarded.talk({ main }, { turns: main.length })
-
-    expect(model.turns('sync')).toEqual([])
-    expect(guarded.log()).not.toContain('internal error')
   })
 
   it('tells the agent what it found about a call that failed', async () => {

@@ -92,33 +92,4 @@ describe.skipIf(hostsSkipped())('a shared run', () => {
     )
     expect(claims).toEqual(['released', 'taken by claim 2', 'released', 'taken by claim 3'])
   })
-
-  it('that another machine takes while the agent works ends there at its next command, and its stop is allowed', async () => {
-    const { one, remote } = firstMachine()
-    const two = join(claudeProject({ git: true }), remote)
-    const lines = [START, say('Started.')]
-    const main: Script = (turn) => {
-      const line = lines.shift()
-      if (line !== undefined) return line
-      if (turn.lastToolResult?.includes('has ended here') === true) return say('It moved.')
-      // The prompt is out, and its agent works.
-      expect(two.postflight('workflow', 'resume', '7', '--shared', '--take')).toMatchObject({ status: 0 })
-      return claudeBash(`${leave('plan.md')}; postflight workflow next 7; echo "exit $?"`)
-    }
-
-    const { ran, model } = await one.run({ main })
-
-    const last = model.turns('main').at(-1)
-    expect(last?.lastToolResult).toMatch(
-      /has ended here: it goes on at .*what was not published is kept at refs\/postflight\/wf_\w+-lost-1/s,
-    )
-    expect(last?.lastToolResult).toContain('exit 1')
-    expect(placesOf(last)).toEqual(['plan 1'])
-    expect(ran.result?.result).toBe('It moved.')
-    expect(one.state()).toMatchObject({ active: false, outcome: 'moved' })
-    expect(two.state()).toMatchObject({ active: true })
-    expect(git(remote, 'cat-file', 'blob', `refs/postflight/${one.state().id}-lost-1:folder/plan.md`)).toBe(
-      'plan.md of this run',
-    )
-  })
 })
