@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { hostsSkipped } from '../client-cache.ts'
 import type { Reply } from '../model.ts'
 import { bash, reasonsIn, say } from './agents.ts'
-import { guardedProject } from './guarded.ts'
+import { scene } from './guarded.ts'
 
 const TASK = '007_demo'
 const CLEAR = bash('postflight clear 7')
@@ -14,9 +14,7 @@ const CREATE = bash(`postflight create 7 demo --check 'echo "test 7 of 9 failed"
 
 describe.skipIf(hostsSkipped())('an agent that says "done" with a red test', () => {
   it('is blocked, learns which test fails, fixes it, clears and ends', async () => {
-    const guarded = guardedProject()
-
-    const { ran, model } = await guarded.run({
+    const { guarded, ran, model } = await scene({
       main: [CREATE, say('Done.'), CLEAR, say('Done?'), bash('touch fixed'), CLEAR, say('Really done.')],
     })
 
@@ -38,9 +36,7 @@ describe.skipIf(hostsSkipped())('a check that outlasts the limit of a shell call
   const CLEAR_BRIEFLY: Reply = { tools: [{ name: 'Bash', input: { command: 'postflight clear 7', timeout: 1500 } }] }
 
   it('goes on in the background: the agent waits, is woken, and the marker is cleared', async () => {
-    const guarded = guardedProject()
-
-    const { ran, model } = await guarded.run({
+    const { guarded, ran, model } = await scene({
       main: [
         SLOW,
         CLEAR_BRIEFLY,

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { hostsSkipped } from '../client-cache.ts'
 import { leave } from '../four-phases.ts'
 import { bash, say } from './agents.ts'
-import { type GuardedProject, guardedProject } from './guarded.ts'
+import { type GuardedProject, guardedProject, scene } from './guarded.ts'
 import { attemptsIn, follower, START } from './workflow-agents.ts'
 
 const CREATE = 'postflight create 7 demo'
@@ -14,9 +14,7 @@ const TASK = '007_demo'
 
 describe.skipIf(hostsSkipped())('in an emergency', () => {
   it('POSTFLIGHT_DISABLE=1 allows the stop and changes nothing', async () => {
-    const guarded = guardedProject()
-
-    const { ran, model } = await guarded.run(
+    const { guarded, ran, model } = await scene(
       { main: [bash(CREATE), say('Done.')] },
       { env: { POSTFLIGHT_DISABLE: '1' } },
     )

@@ -97,6 +97,12 @@ export function guardedProject(options: GuardedOptions = {}): GuardedProject {
   return guarded
 }
 
+/** A run of the client in a project of its own. */
+export async function scene(actors: Actors, options?: SceneOptions): Promise<Scene & { guarded: GuardedProject }> {
+  const guarded = guardedProject()
+  return { guarded, ...(await guarded.run(actors, options)) }
+}
+
 /** Checks that the client ended without errors, and that the scripts covered every turn. */
 export function expectCleanEnd(model: Model, ran: RunResult): void {
   expect(model.errors).toEqual([])

@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest'
 import { hostsSkipped } from '../client-cache.ts'
 import { bash, delegate, dutiful, reasonsIn, reportIn, say, stubborn, useSkill } from './agents.ts'
-import { type GuardedProject, guardedProject } from './guarded.ts'
+import { type GuardedProject, guardedProject, scene } from './guarded.ts'
 
 /** The first stage of a skill as in README. */
 const CREATE = `task_number=259 project_name=prove_completeness
@@ -88,9 +88,7 @@ describe.skipIf(hostsSkipped())('a main conversation is blocked, and released wh
     ['where nobody answers permission prompts', { args: ['--permission-prompts', 'none'] }],
     ['where a goal of the person holds stops too', { prompt: '/goal the work is done' }],
   ])('%s', async (_, options) => {
-    const guarded = guardedProject()
-
-    const { model } = await guarded.run(
+    const { guarded, model } = await scene(
       { main: dutiful(bash('postflight create 7 demo --reason "Deploy, then commit"'), say('Done.')) },
       options,
     )

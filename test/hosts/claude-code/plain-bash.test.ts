@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { hostsSkipped } from '../client-cache.ts'
 import { bash, delegate, reasonsIn, reportIn, say } from './agents.ts'
-import { type GuardedProject, guardedProject } from './guarded.ts'
+import { type GuardedProject, guardedProject, scene } from './guarded.ts'
 
 const TASK = '259_prove_completeness'
 const REASON = 'Postflight pending: status update, artifact linking, git commit'
@@ -60,9 +60,7 @@ describe.skipIf(hostsSkipped())('a marker written by plain bash, with only Subag
 
 describe.skipIf(hostsSkipped())('a marker written by plain bash, with everything wired', () => {
   it("blocks the sub-agent, never main's own stop", async () => {
-    const guarded = guardedProject()
-
-    const { ran, model } = await guarded.run({
+    const { guarded, ran, model } = await scene({
       main: [HEREDOC, delegate('worker'), HEREDOC, say('Main is done.')],
       worker: [say(REPORT), bash(REMOVE), say(REPORT)],
     })

@@ -7,7 +7,7 @@ import { whenHeld } from '../agents.ts'
 import { hostsSkipped } from '../client-cache.ts'
 import type { Reply, Script, Turn } from '../model.ts'
 import { agentCall, bash, commandsIn, delegate, reasonsIn, reportIn, say } from './agents.ts'
-import { type GuardedProject, guardedProject } from './guarded.ts'
+import { type GuardedProject, guardedProject, scene } from './guarded.ts'
 
 const CREATE = 'postflight create 7 demo --reason "Write the summary first"'
 const REPORT = `The whole report:\n${Array.from({ length: 150 }, (_, line) => `- finding ${line} "of" many`).join('\n')}`
@@ -40,9 +40,7 @@ function keptReports({ project }: GuardedProject): string[] {
 
 describe.skipIf(hostsSkipped())("a blocked sub-agent's report", () => {
   it('reaches main in full and once, when the sub-agent ends with "Done."', async () => {
-    const guarded = guardedProject()
-
-    const { model } = await guarded.run({
+    const { guarded, model } = await scene({
       main: [delegate('worker'), bash('true'), say('Main is done.')],
       worker: forgetful(bash(CREATE), say(REPORT)),
     })

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { hostsSkipped } from '../client-cache.ts'
 import type { Reply, Script, Turn } from '../model.ts'
 import { bash, commandsIn, say } from './agents.ts'
-import { type GuardedProject, guardedProject } from './guarded.ts'
+import { type GuardedProject, guardedProject, scene } from './guarded.ts'
 
 const CREATE = bash('postflight create 7 demo --reason "Deploy, then commit"')
 const TASK = '007_demo'
@@ -36,9 +36,7 @@ function storyOf(guarded: GuardedProject): string[] {
 
 describe.skipIf(hostsSkipped())('a structured answer of the main conversation', () => {
   it('is refused once, and passes when the marker is cleared', async () => {
-    const guarded = guardedProject()
-
-    const { ran, model } = await guarded.run(
+    const { guarded, ran, model } = await scene(
       { main: following([CREATE, answer('first')], (reason) => bash(commandsIn(reason).join(' && '))) },
       WITH_SCHEMA,
     )

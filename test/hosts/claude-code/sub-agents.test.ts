@@ -17,7 +17,7 @@ import {
   useSkill,
   waiting,
 } from './agents.ts'
-import { guardedProject } from './guarded.ts'
+import { guardedProject, scene } from './guarded.ts'
 import { transcriptNotices } from './run-client.ts'
 
 const CREATE = 'postflight create 7 demo --reason "Write the summary first"'
@@ -26,9 +26,7 @@ const REPORT = 'The whole report:\n- first finding\n- second finding'
 
 describe.skipIf(hostsSkipped())('a sub-agent with a marker', () => {
   it('is blocked until it clears the marker, and main receives its full report', async () => {
-    const guarded = guardedProject()
-
-    const { ran, model } = await guarded.run({
+    const { guarded, ran, model } = await scene({
       main: [delegate('worker'), say('Main is done.')],
       worker: dutiful(bash(CREATE), say(REPORT)),
     })
@@ -50,9 +48,7 @@ describe.skipIf(hostsSkipped())('a sub-agent with a marker', () => {
   })
 
   it('that never clears is blocked three times, then allowed to stop with a notice, and main still receives its report', async () => {
-    const guarded = guardedProject()
-
-    const { ran, model } = await guarded.run({
+    const { guarded, ran, model } = await scene({
       main: [delegate('worker'), say('Main is done.')],
       worker: stubborn(bash(CREATE), say(REPORT)),
     })
@@ -71,9 +67,7 @@ describe.skipIf(hostsSkipped())('a sub-agent with a marker', () => {
   })
 
   it('in the background is blocked too, and main is woken with its full report', async () => {
-    const guarded = guardedProject()
-
-    const { ran, model } = await guarded.run({
+    const { guarded, ran, model } = await scene({
       main: [delegateInBackground('worker'), say('Waiting.'), say('Main is done.')],
       worker: dutiful(bash(CREATE), say(REPORT)),
     })

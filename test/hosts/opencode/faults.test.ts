@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { hostsSkipped } from '../client-cache.ts'
 import { bash, delegate, reasonsIn, reportIn, say, stubborn } from './agents.ts'
-import { guardedProject, pluginAt } from './guarded.ts'
+import { guardedProject, pluginAt, scene } from './guarded.ts'
 
 const CREATE = 'postflight create 259 x --operation research'
 
@@ -26,9 +26,7 @@ describe.skipIf(hostsSkipped())('the plugin', () => {
   })
 
   it('does nothing with POSTFLIGHT_DISABLE=1', async () => {
-    const guarded = guardedProject()
-
-    const { model } = await guarded.run(
+    const { guarded, model } = await scene(
       { main: [bash(`${CREATE}; env`), say('I am done.')] },
       { env: { POSTFLIGHT_DISABLE: '1' } },
     )

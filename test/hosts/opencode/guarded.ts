@@ -206,6 +206,18 @@ export function guardedProject(options: GuardedOptions = {}): GuardedProject {
   return guarded
 }
 
+/** `opencode run` in a project of its own. */
+export async function scene(actors: Actors, options?: SceneOptions) {
+  const guarded = guardedProject()
+  return { guarded, ...(await guarded.run(actors, options)) }
+}
+
+/** A conversation on the server in a project of its own. */
+export async function talk(actors: Actors, options?: TalkOptions, project?: GuardedOptions) {
+  const guarded = guardedProject(project)
+  return { guarded, ...(await guarded.talk(actors, options)) }
+}
+
 /** Checks that the scripts covered every turn. */
 function expectAnswered(model: Model): void {
   expect(model.errors).toEqual([])

@@ -3,16 +3,16 @@
 import { describe, expect, it } from 'vitest'
 import { hostsSkipped } from '../client-cache.ts'
 import { bash, dutiful, reasonsIn, say, stubborn } from './agents.ts'
-import { guardedProject } from './guarded.ts'
+import { guardedProject, scene } from './guarded.ts'
 
 const TASK = '259_x'
 const CREATE = 'postflight create 259 x --operation research --reason "Postflight pending: git commit"'
 
 describe.skipIf(hostsSkipped())('opencode run: a main conversation with a marker', () => {
   it('is held until it clears the marker; the process ends without error, and its last text is the final one', async () => {
-    const guarded = guardedProject()
-
-    const { ran, model } = await guarded.run({ main: dutiful([bash(CREATE), say('I am done.')], say('Really done.')) })
+    const { guarded, ran, model } = await scene({
+      main: dutiful([bash(CREATE), say('I am done.')], say('Really done.')),
+    })
 
     const reasons = reasonsIn(model.turns('main').at(-1))
     expect(reasons).toEqual([expect.stringMatching(/^Postflight pending: git commit\nTask 259_x: /)])
@@ -23,9 +23,7 @@ describe.skipIf(hostsSkipped())('opencode run: a main conversation with a marker
   })
 
   it('is held at most three times; then the marker is kept as abandoned, and the user is told', async () => {
-    const guarded = guardedProject()
-
-    const { ran, model } = await guarded.run({ main: stubborn(bash(CREATE), say('I am done.')) })
+    const { guarded, ran, model } = await scene({ main: stubborn(bash(CREATE), say('I am done.')) })
 
     expect(model.turns('main')).toHaveLength(5)
     const counts = reasonsIn(model.turns('main').at(-1)).map((reason) => /Blocked stop (\d)/.exec(reason)?.[1])
@@ -37,9 +35,7 @@ describe.skipIf(hostsSkipped())('opencode run: a main conversation with a marker
   })
 
   it('is not held, and nothing is counted, at a text that a tool call follows in the same answer; no message is left of it', async () => {
-    const guarded = guardedProject()
-
-    const { ran, model } = await guarded.run({
+    const { guarded, ran, model } = await scene({
       main: [
         bash(CREATE),
         bash('echo one', 'Now the tests.'),
@@ -85,9 +81,7 @@ describe.skipIf(hostsSkipped())('opencode run: a main conversation with a marker
   })
 
   it('cannot be held at a last step without text, for which OpenCode calls no plugin; its user is told', async () => {
-    const guarded = guardedProject()
-
-    const { ran } = await guarded.run({ main: [bash(CREATE), {}] })
+    const { guarded, ran } = await scene({ main: [bash(CREATE), {}] })
 
     expect(ran.stderr).toContain('task 259_x stopped without its postflight and could not be blocked')
     expect(guarded.story()).toEqual(['create'])

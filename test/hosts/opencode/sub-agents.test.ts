@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { hostsSkipped } from '../client-cache.ts'
 import type { Script } from '../model.ts'
 import { bash, delegate, delegateInBackground, dutiful, reasonsIn, reportIn, say, stubborn } from './agents.ts'
-import { type GuardedProject, guardedProject } from './guarded.ts'
+import { type GuardedProject, guardedProject, scene, talk } from './guarded.ts'
 
 const CREATE = 'postflight create 259 x --operation research'
 const REPORT = 'REPORT\n- first finding\n- second finding'
@@ -20,9 +20,7 @@ async function delegated(worker: Script, config: object = {}) {
 
 describe.skipIf(hostsSkipped())('a sub-agent with a marker', () => {
   it('is held in `run` before its caller sees the result, and the caller receives the full report once', async () => {
-    const guarded = guardedProject()
-
-    const { ran, model } = await guarded.run({
+    const { guarded, ran, model } = await scene({
       main: [delegate('worker'), say('Thanks.')],
       worker: dutiful([bash(CREATE), say(REPORT)]),
     })
@@ -73,9 +71,7 @@ describe.skipIf(hostsSkipped())('a sub-agent with a marker', () => {
   })
 
   it('is held beside another one, each by its own marker', async () => {
-    const guarded = guardedProject()
-
-    const { model } = await guarded.talk(
+    const { guarded, model } = await talk(
       {
         main: [delegate('one', 'two'), say('Thanks.')],
         one: dutiful([bash('postflight create 1 a'), say('Report of one.')]),

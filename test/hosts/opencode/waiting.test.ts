@@ -6,7 +6,7 @@ import { hostsSkipped } from '../client-cache.ts'
 import { TASK as TASK_OF_FLOW } from '../four-phases.ts'
 import { bash, delegate, dutiful, reasonsIn, say, waiting } from './agents.ts'
 import { mainTurns, PLACES, placesIn, projectWithFlow, runWorkflow, worker } from './flow.ts'
-import { guardedProject } from './guarded.ts'
+import { guardedProject, scene } from './guarded.ts'
 
 const CREATE = 'postflight create 259 x --operation deploy'
 const WAIT = 'postflight wait 259 --for "go-ahead to deploy"'
@@ -29,9 +29,7 @@ describe.skipIf(hostsSkipped())('a main conversation that waits', () => {
   })
 
   it('under run ends with its question, and its wait is stamped', async () => {
-    const guarded = guardedProject()
-
-    const { ran, model } = await guarded.run({ main: [bash(`${CREATE} && ${WAIT}`), say('May I deploy?')] })
+    const { guarded, ran, model } = await scene({ main: [bash(`${CREATE} && ${WAIT}`), say('May I deploy?')] })
 
     expect(model.turns('main')).toHaveLength(2)
     expect(ran.texts).toEqual(['May I deploy?'])
