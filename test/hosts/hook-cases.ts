@@ -3,11 +3,11 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { type Line, say } from './agents.ts'
+import { type Line, NEVER, say } from './agents.ts'
 import { hostsSkipped } from './client-cache.ts'
 import type { HookClient } from './hook-clients.ts'
 import { dutiful, type HookedProject, hookedProject, reasonsIn, stubborn } from './hooked.ts'
-import type { Model } from './model.ts'
+import type { Model, Script } from './model.ts'
 import { keptRecording, type Recording, record, shapeOf } from './recorded.ts'
 
 const TASK = '259_prove'
@@ -39,73 +39,89 @@ const PLAIN_BASH = [
   `printf '{"session_id": "sess_1", "skill": "research", "operation": "research", "reason": "Postflight pending"}' > specs/${TASK}/.postflight-pending`,
 ].join(' && ')
 
+/** The story of a marker whose agent was blocked once. */
+const DONE = ['create', 'claim', 'block 1', 'step', 'clear']
+
+/** A case: the agents, the continuations of the blocks of each, the files that are left, and the story. */
+interface Case {
+  actors: Record<string, Script>
+  held: Record<string, string[]>
+  files: string[]
+  story?: string[]
+}
+
 export function describeHookCases(client: HookClient, cases: HookCases): void {
-  const run = (command: string): Line => client.shell(command)
-  const delegate = (actor: string): readonly Line[] => client.delegate(actor)
+  const create: Line = client.shell(CREATE)
+  const agent = (...lines: readonly Line[]): Script => dutiful(client, ...lines)
+  const caller = (...lines: readonly Line[]): Script => agent(...lines, ...client.delegate('kid'), say('Finished.'))
+  const once = ['1 of 3']
+  const plain = {
+    actors: { main: caller(client.shell(PLAIN_BASH)), kid: agent(client.shell('echo working'), say(REPORT)) },
+  }
+
+  const told: [string, Case][] = [
+    [
+      'blocks the main conversation once, and lets it stop when its marker is cleared',
+      { actors: { main: agent(create, say('Finished.')) }, held: { main: once }, files: [], story: DONE },
+    ],
+    [
+      'blocks three times at most, and keeps the marker as abandoned',
+      {
+        actors: { main: stubborn(create, say('Finished.')) },
+        held: { main: ['1 of 3', '2 of 3', '3 of 3'] },
+        files: ['.postflight-abandoned'],
+        story: ['create', 'claim', 'block 1', 'block 2', 'block 3', 'cap 3'],
+      },
+    ],
+    [
+      'blocks a sub-agent that owns a marker, and not its caller',
+      {
+        actors: { main: caller(), kid: agent(create, say(REPORT)) },
+        held: { kid: once, main: [] },
+        files: [],
+        story: DONE,
+      },
+    ],
+    [
+      'lets a sub-agent stop while the main conversation owns the marker',
+      {
+        actors: { main: caller(create), kid: agent(client.shell('echo working'), say(REPORT)) },
+        held: { kid: [], main: once },
+        files: [],
+        story: DONE,
+      },
+    ],
+    cases.subAgentsAreSessions === true
+      ? [
+          'blocks no session by a marker of plain bash',
+          { ...plain, held: { kid: [], main: [] }, files: ['.postflight-pending'] },
+        ]
+      : ['blocks a sub-agent by a marker of plain bash', { ...plain, held: { kid: once, main: [] }, files: [] }],
+  ]
+  if (cases.nests) {
+    const kid = agent(...client.delegate('grandchild'), say(REPORT))
+    told.push([
+      'blocks a sub-agent of a sub-agent that owns a marker, and nothing above it',
+      {
+        actors: { main: caller(), kid, grandchild: agent(create, say('Deep down.')) },
+        held: { grandchild: once, kid: [], main: [] },
+        files: [],
+        story: DONE,
+      },
+    ])
+  }
 
   describe.skipIf(hostsSkipped())(`the guard on ${client.name}`, () => {
-    it('blocks the main conversation once, and lets it stop when its marker is cleared', async () => {
+    it.each(told)('%s', async (_, { actors, held, files, story }) => {
       const hooked = await hookedProject(client)
 
-      const { model } = await hooked.run({ main: dutiful(client, run(CREATE), say('Finished.')) })
+      const { model } = await hooked.run(actors)
 
-      expect(heldIn(model, 'main')).toEqual(['1 of 3'])
-      expect(reasonsIn(model.turns('main').at(-1))[0]).toContain(`postflight step ${TASK} <number>`)
-      expect(hooked.files(TASK)).toEqual([])
-      expect(hooked.story()).toEqual(['create', 'claim', 'block 1', 'step', 'clear'])
-    })
-
-    it('blocks three times at most, and keeps the marker as abandoned', async () => {
-      const hooked = await hookedProject(client)
-
-      const { model } = await hooked.run({ main: stubborn(run(CREATE), say('Finished.')) })
-
-      expect(heldIn(model, 'main')).toEqual(['1 of 3', '2 of 3', '3 of 3'])
-      expect(hooked.files(TASK)).toEqual(['.postflight-abandoned'])
-      expect(hooked.story()).toEqual(['create', 'claim', 'block 1', 'block 2', 'block 3', 'cap 3'])
-    })
-
-    it('blocks a sub-agent that owns a marker, and not its caller', async () => {
-      const hooked = await hookedProject(client)
-
-      const { model } = await hooked.run({
-        main: dutiful(client, ...delegate('kid'), say('Finished.')),
-        kid: dutiful(client, run(CREATE), say(REPORT)),
-      })
-
-      expect(heldIn(model, 'kid')).toEqual(['1 of 3'])
-      expect(heldIn(model, 'main')).toEqual([])
-      expect(JSON.stringify(model.turns('main').at(-1)?.request.messages)).toContain(REPORT)
-      expect(hooked.files(TASK)).toEqual([])
-      expect(hooked.story()).toEqual(['create', 'claim', 'block 1', 'step', 'clear'])
-    })
-
-    it('lets a sub-agent stop while the main conversation owns the marker', async () => {
-      const hooked = await hookedProject(client)
-
-      const { model } = await hooked.run({
-        main: dutiful(client, run(CREATE), ...delegate('kid'), say('Finished.')),
-        kid: dutiful(client, run('echo working'), say(REPORT)),
-      })
-
-      expect(heldIn(model, 'kid')).toEqual([])
-      expect(heldIn(model, 'main')).toEqual(['1 of 3'])
-      expect(hooked.story()).toEqual(['create', 'claim', 'block 1', 'step', 'clear'])
-    })
-
-    it.runIf(cases.nests)('blocks a sub-agent of a sub-agent that owns a marker, and nothing above it', async () => {
-      const hooked = await hookedProject(client)
-
-      const { model } = await hooked.run({
-        main: dutiful(client, ...delegate('kid'), say('Finished.')),
-        kid: dutiful(client, ...delegate('grandchild'), say(REPORT)),
-        grandchild: dutiful(client, run(CREATE), say('Deep down.')),
-      })
-
-      expect(heldIn(model, 'grandchild')).toEqual(['1 of 3'])
-      expect(heldIn(model, 'kid')).toEqual([])
-      expect(heldIn(model, 'main')).toEqual([])
-      expect(hooked.story()).toEqual(['create', 'claim', 'block 1', 'step', 'clear'])
+      for (const [actor, continuations] of Object.entries(held)) expect(heldIn(model, actor)).toEqual(continuations)
+      if ('kid' in actors) expect(JSON.stringify(model.turns('main').at(-1)?.request.messages)).toContain(REPORT)
+      else expect(reasonsIn(model.turns('main').at(-1))[0]).toContain(`postflight step ${TASK} <number>`)
+      expect(hooked.files(TASK)).toEqual(files)
+      if (story !== undefined) expect(hooked.story()).toEqual(story)
     })
 
     it("leaves another session's marker alone", async () => {
@@ -114,13 +130,8 @@ export function describeHookCases(client: HookClient, cases: HookCases): void {
       const before = hooked.marker('012_foreign')
 
       const { model } = await hooked.run({
-        main: dutiful(
-          client,
-          run('echo working; cat specs/*/.postflight-pending'),
-          ...delegate('kid'),
-          say('Finished.'),
-        ),
-        kid: dutiful(client, run('postflight inspect'), say(REPORT)),
+        main: caller(client.shell('echo working; cat specs/*/.postflight-pending')),
+        kid: agent(client.shell('postflight inspect'), say(REPORT)),
       })
 
       expect([...heldIn(model, 'main'), ...heldIn(model, 'kid')]).toEqual([])
@@ -142,23 +153,18 @@ export function describeHookCases(client: HookClient, cases: HookCases): void {
 
     it('blocks the conversation that made the marker after it was killed and resumed', async () => {
       const hooked = await hookedProject(client)
-      const first = await hooked.start({
-        main: ({ index }) => (index === 0 ? client.shell(CREATE) : new Promise(() => {})),
-      })
+      const first = await hooked.start({ main: ({ index }) => (index === 0 ? client.shell(CREATE) : NEVER) })
       await first.model.arrived('main', 1)
       first.kill()
       await first.ended
       const marker = hooked.marker(TASK)
       expect(marker).toMatchObject({ agent_id: 'main' })
 
-      const second = await hooked.run(
-        { main: dutiful(client, say('Finished.')) },
-        { resume: String(marker?.cc_session_id) },
-      )
+      const second = await hooked.run({ main: agent(say('Finished.')) }, { resume: String(marker?.cc_session_id) })
 
-      expect(heldIn(second.model, 'main')).toEqual(['1 of 3'])
+      expect(heldIn(second.model, 'main')).toEqual(once)
       expect(hooked.files(TASK)).toEqual([])
-      expect(hooked.story()).toEqual(['create', 'claim', 'block 1', 'step', 'clear'])
+      expect(hooked.story()).toEqual(DONE)
     })
 
     it('lets every agent stop where the hook is broken', async () => {
@@ -189,26 +195,6 @@ export function describeHookCases(client: HookClient, cases: HookCases): void {
       const shapes = ({ events }: Recording): unknown =>
         events.map(({ payload, environment }) => shapeOf({ payload, environment }))
       expect(shapes(fresh)).toEqual(shapes(keptRecording(client.name, fresh) ?? { markers: {}, events: [] }))
-    })
-
-    const plain = { main: dutiful(client, run(PLAIN_BASH), ...delegate('kid'), say('Finished.')) }
-    it.runIf(cases.subAgentsAreSessions !== true)('blocks a sub-agent by a marker of plain bash', async () => {
-      const hooked = await hookedProject(client)
-
-      const { model } = await hooked.run({ ...plain, kid: dutiful(client, run('echo working'), say(REPORT)) })
-
-      expect(heldIn(model, 'kid')).toEqual(['1 of 3'])
-      expect(heldIn(model, 'main')).toEqual([])
-      expect(hooked.files(TASK)).toEqual([])
-    })
-
-    it.runIf(cases.subAgentsAreSessions === true)('blocks no session by a marker of plain bash', async () => {
-      const hooked = await hookedProject(client)
-
-      const { model } = await hooked.run({ ...plain, kid: dutiful(client, run('echo working'), say(REPORT)) })
-
-      expect([...heldIn(model, 'kid'), ...heldIn(model, 'main')]).toEqual([])
-      expect(hooked.files(TASK)).toEqual(['.postflight-pending'])
     })
   })
 }

@@ -57,27 +57,6 @@ describe.skipIf(hostsSkipped())("a blocked sub-agent's report", () => {
     expect(guarded.story()).toEqual(['create', 'claim', 'block 1', 'clear'])
   })
 
-  it('of each of three sub-agents at once reaches main once', async () => {
-    const guarded = guardedProject()
-    const names = ['alpha', 'beta', 'gamma']
-    const report = (name: string): string => `Report of ${name}.\n${REPORT}`
-    const workers = names.map((name, index): [string, Script] => [
-      name,
-      forgetful(bash(`postflight create ${index + 1} ${name}`), say(report(name))),
-    ])
-
-    const { model } = await guarded.run({
-      main: [delegate(...names), say('Main is done.')],
-      ...Object.fromEntries(workers),
-    })
-
-    const last = model.turns('main').at(-1)
-    expect(last?.toolResults.map(reportIn)).toEqual(['Done.', 'Done.', 'Done.'])
-    for (const name of names) expect(occurrences(last, report(name))).toBe(1)
-    expect(occurrences(last, 'this is the report of the sub-agent')).toBe(3)
-    expect(keptReports(guarded)).toEqual([])
-  })
-
   it('that is very long is in a file of the client, which main is told', async () => {
     const guarded = guardedProject()
     const long = Array.from({ length: 3000 }, (_, line) => `- finding ${line}`).join('\n')

@@ -2,19 +2,17 @@
 
 import { describe, expect, it, vi } from 'vitest'
 import { NEVER } from '../agents.ts'
-import { bash as claudeBash, promptsIn, say } from '../claude-code/agents.ts'
-import { guardedProject as claudeProject } from '../claude-code/guarded.ts'
 import { hostsSkipped } from '../client-cache.ts'
-import { DONE, HOPELESS, IN_TASK, LONG_RUN, partsOf, placeOf, TASK, TICKED, tasksDone, workOf } from '../long-run.ts'
+import { DONE, HOPELESS, IN_TASK, LONG_RUN, placeOf, TASK, TICKED, tasksDone, workOf } from '../long-run.ts'
 import type { Reply, Script, Turn } from '../model.ts'
-import { bash, call } from './agents.ts'
-import { type GuardedOptions, type GuardedProject, guardedProject } from './guarded.ts'
+import { bash, call, say } from './agents.ts'
+import { type GuardedProject, guardedProject } from './guarded.ts'
 
 const START = call('workflow_run', { task: TASK, definition: 'flow.json', inputs: 'goal=photos' })
 const GO_ON = call('workflow_run', { task: '7', definition: '', inputs: '' })
 
-function projectWith(definition: string, options: GuardedOptions = {}): GuardedProject {
-  const guarded = guardedProject(options)
+function projectWith(definition: string): GuardedProject {
+  const guarded = guardedProject()
   guarded.project.write('flow.json', definition)
   guarded.project.write('specs/README.md', 'The tasks.\n')
   return guarded
@@ -46,17 +44,6 @@ async function killAt(guarded: GuardedProject, place: string, done: number[]): P
   await client.done
 }
 
-/** Checks that every task is done once and ticked, but for the one that was skipped. */
-function expectAllDone(guarded: GuardedProject): void {
-  const state = guarded.state()
-  expect(state).toMatchObject({ active: false, outcome: 'completed', skips: 1 })
-  expect(tasksDone(guarded.read('done.log'))).toEqual(DONE)
-  expect(guarded.read(`${IN_TASK}/tasks.md`)).toBe(TICKED)
-  expect(guarded.postflight('workflow', 'history', '7').stdout).toMatch(new RegExp(`step-skipped .*step ${HOPELESS}`))
-  expect(guarded.files(TASK).filter((name) => name.startsWith('step-result-'))).toEqual([])
-  expect(Number(state.prompts)).toBeLessThan(60)
-}
-
 describe.skipIf(hostsSkipped())('a long run on OpenCode', () => {
   it('does every task once, over an approval, a rejection, two kills, failures and a skip', async () => {
     const guarded = projectWith(LONG_RUN)
@@ -77,36 +64,13 @@ describe.skipIf(hostsSkipped())('a long run on OpenCode', () => {
     await killAt(guarded, 'work step 10 1', [6])
     await guarded.talk({ main: worker([GO_ON, say('All is done.')]) })
 
-    expectAllDone(guarded)
-  })
-
-  it('that began on Claude Code is finished by OpenCode', async () => {
-    const claude = claudeProject({ git: true })
-    const guarded = projectWith(LONG_RUN, { within: claude })
-    const start = claudeBash('postflight workflow start 7 flow --definition flow.json --set goal=photos')
-    const main: Script = (turn) => {
-      if (turn.lastToolResult !== undefined) return say('Done.')
-      if (turn.agentId !== undefined) return claudeBash(workOf(turn.lastUserText))
-      if (!turn.lastUserText.startsWith('Stop hook feedback:')) return turn.index === 0 ? start : say('I go on.')
-      const parts = partsOf(promptsIn(turn).at(-1) ?? '')
-      const [only = ''] = parts
-      // The first four tasks are done here; then the person stops the run.
-      if (parts.length === 1) return claudeBash(workOf(only))
-      if (placeOf(parts[0] ?? '') !== 'work step 1 1') return say('Not here.')
-      const inputs = parts.map((prompt) => ({ description: 'a part', subagent_type: 'general-purpose', prompt }))
-      return { tools: inputs.map((input) => ({ name: 'Agent', input: { ...input, run_in_background: false } })) }
-    }
-    const { ran } = await claude.run({ main })
-    guarded.postflight('workflow', 'approve', '7')
-    const again = await claude.start({ main }, { prompt: 'go on', args: ['--resume', String(ran.sessionId)] })
-    await expect.poll(() => tasksDone(guarded.read('done.log')), { timeout: 60_000 }).toEqual([1, 2, 3, 4])
-    guarded.postflight('workflow', 'stop', '7', '--now')
-    again.client.kill()
-    await again.client.done
-
-    await guarded.run({ main: worker([GO_ON, say('All is done.')]) })
-
-    expectAllDone(guarded)
+    const state = guarded.state()
+    expect(state).toMatchObject({ active: false, outcome: 'completed', skips: 1 })
+    expect(tasksDone(guarded.read('done.log'))).toEqual(DONE)
+    expect(guarded.read(`${IN_TASK}/tasks.md`)).toBe(TICKED)
+    expect(guarded.postflight('workflow', 'history', '7').stdout).toMatch(new RegExp(`step-skipped .*step ${HOPELESS}`))
+    expect(guarded.files(TASK).filter((name) => name.startsWith('step-result-'))).toEqual([])
+    expect(Number(state.prompts)).toBeLessThan(60)
   })
 
   it('has four steps in progress at once, each in a session of its own', async () => {

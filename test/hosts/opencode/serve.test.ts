@@ -48,15 +48,6 @@ describe.skipIf(hostsSkipped())('opencode serve: a main conversation with a mark
     expect(model.turns('main')).toHaveLength(6)
   })
 
-  it('is prompted after a turn of more steps than OpenCode is asked for at once', async () => {
-    const guarded = guardedProject()
-    const steps = Array.from({ length: 21 }, () => bash('true'))
-
-    await guarded.talk({ main: dutiful([bash(CREATE), ...steps, say('I am done.')]) }, { turns: 25 })
-
-    expect(guarded.story()).toEqual(['create', 'block 1', 'clear'])
-  })
-
   it('is not prompted after the user interrupted it', async () => {
     const guarded = guardedProject()
     const { server, model } = await guarded.serve({ main: waiting(1, () => NEVER, [bash(CREATE)]) })

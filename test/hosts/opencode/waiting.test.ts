@@ -83,21 +83,6 @@ describe.skipIf(hostsSkipped())('a workflow that waits', () => {
     expect(placesIn(model.turns('main'))).toEqual(PLACES)
   })
 
-  it('answers the tool, at the same message, with what it waits for; at the next one it goes on', async () => {
-    const guarded = projectWithFlow()
-    const main = worker([START, runWorkflow('7'), say('What may it cost?'), runWorkflow('7'), say('All is done.')])
-    const { server, session, model } = await guarded.talk({ main }, { turns: 3 })
-    expect(mainTurns(model.turns('main'))[2]?.lastToolResult).toMatch(
-      /^The workflow of task 007_flow waits for: a budget\./,
-    )
-    expect(placesIn(model.turns('main'))).toEqual([])
-
-    await server.prompt(session, 'nothing')
-    await expect.poll(() => guarded.state().outcome, { timeout: 60_000 }).toBe('completed')
-    await server.settled()
-    expect(placesIn(model.turns('main'))).toEqual(PLACES)
-  })
-
   it('sends no further prompt when the wait is announced while a phase is running', async () => {
     const guarded = projectWithFlow()
     const lines = [runWorkflow(TASK_OF_FLOW, 'flow.yaml'), say('What may it cost?'), say('All is done.')]

@@ -215,27 +215,26 @@ describe.skipIf(hostsSkipped())('a workflow on OpenCode', () => {
 
   it("gives a phase the agent and the model that it asks for, or the conversation's where OpenCode does not have them", async () => {
     const guarded = projectWithFlow({ config: { agent: { general: { prompt: 'You are general.' } } } })
-    const phases = [
-      { id: 'known', prompt: 'Do it.', artifact: 'a.md', agent: 'general', model: 'scripted/scripted-2' },
-      { id: 'unknown', prompt: 'Do it.', artifact: 'b.md', agent: 'general-purpose', model: 'opus' },
-      { id: 'provider', prompt: 'Do it.', artifact: 'c.md', model: 'anthropic/claude-opus-4-1' },
-      { id: 'model', prompt: 'Do it.', artifact: 'd.md', model: 'scripted/scripted-9' },
+    const wishes = [
+      { agent: 'general', model: 'scripted/scripted-2' },
+      { agent: 'general-purpose', model: 'opus' },
+      { model: 'anthropic/claude-opus-4-1' },
+      { model: 'scripted/scripted-9' },
     ]
-    const artifacts: Record<string, string> = Object.fromEntries(phases.map(({ id, artifact }) => [id, artifact]))
-    guarded.project.write('two.json', JSON.stringify({ name: 'two', phases }))
+    const phases = wishes.map((wish, at) => ({ id: `p${at}`, prompt: 'Do it.', artifact: `p${at}.md`, ...wish }))
+    guarded.project.write('wishes.json', JSON.stringify({ name: 'wishes', phases }))
 
-    const lines = [runWorkflow(TASK, 'two.json'), say('All is done.')]
+    const lines = [runWorkflow(TASK, 'wishes.json'), say('All is done.')]
     const { model } = await guarded.talk({
       main: (turn) => {
         const phase = /phase "(\w+)"/.exec(turn.lastUserText)?.[1]
         if (phase === undefined) return lines.shift()
-        if (turn.lastToolResult !== undefined) return say('Done.')
-        return bash(leave(artifacts[phase] ?? '', 'Done.'))
+        return turn.lastToolResult === undefined ? bash(leave(`${phase}.md`, 'Done.')) : say('Done.')
       },
     })
 
-    const [known, ...unknown] = phases.map(({ id: phase }) =>
-      model.turns('main').find((turn) => turn.lastUserText.includes(`phase "${phase}"`)),
+    const [known, ...unknown] = phases.map(({ id }) =>
+      model.turns('main').find((turn) => turn.lastUserText.includes(`phase "${id}"`)),
     )
     expect(known?.request.model).toBe('scripted-2')
     expect(known?.systemText).toContain('You are general.')
@@ -243,9 +242,7 @@ describe.skipIf(hostsSkipped())('a workflow on OpenCode', () => {
     expect(unknown[0]?.systemText).not.toContain('You are general.')
     const result = model.turns('main').at(-1)?.lastToolResult
     expect(result).toContain('OpenCode has no agent "general-purpose"')
-    for (const model of ['opus', 'anthropic/claude-opus-4-1', 'scripted/scripted-9']) {
-      expect(result).toContain(`OpenCode has no model "${model}"`)
-    }
+    for (const wish of wishes.slice(1)) expect(result).toContain(`OpenCode has no model "${wish.model}"`)
     expect(guarded.state()).toMatchObject({ outcome: 'completed' })
     expect(result).not.toContain('"general"')
   })
