@@ -1,23 +1,18 @@
 /** A throwaway project with the guard, installed by `postflight install --host`, and used by one of the hook clients. */
 
-import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { expect, onTestFinished } from 'vitest'
-import { outputOf } from '../support/child-output.ts'
 import { commandsIn, type Line, whenHeld } from './agents.ts'
 import { createProject, type Project } from './claude-code/project.ts'
-import { killTree } from './claude-code/run-client.ts'
+import { type Ended as ProcessEnd, startProcess } from './client-process.ts'
 import type { HookClient } from './hook-clients.ts'
 import { type Inspected, inspected } from './inspected.ts'
 import { type Model, type Script, startModel, type Turn } from './model.ts'
 import { copyPackageTo } from './package-copy.ts'
 
 /** The end of a run. */
-export interface Ended {
-  code: number | null
-  stdout: string
-  stderr: string
+export interface Ended extends ProcessEnd {
   model: Model
 }
 
@@ -80,18 +75,16 @@ export async function hookedProject(client: HookClient): Promise<HookedProject> 
       client.configure?.(run)
       options.started?.(model)
       const [file = '', ...words] = command
-      const child = spawn(file, [...words, ...client.args(run).filter((word) => word !== options.leaveOut)], {
-        cwd: project.dir,
-        env: { PATH: path, HOME: home, ...client.env(run), ...options.env },
-        stdio: ['ignore', 'pipe', 'pipe'],
-        detached: true,
-      })
-      const kill = (): void => killTree(child.pid, 'SIGKILL')
-      const timer = setTimeout(kill, TIME_LIMIT_MS)
-      const ended = endOf(child).then((end) => {
-        clearTimeout(timer)
-        return { ...end, model }
-      })
+      const { kill, done } = startProcess(
+        file,
+        [...words, ...client.args(run).filter((word) => word !== options.leaveOut)],
+        {
+          cwd: project.dir,
+          env: { PATH: path, HOME: home, ...client.env(run), ...options.env },
+          timeoutMs: TIME_LIMIT_MS,
+        },
+      )
+      const ended = done.then((end) => ({ ...end, model }))
       onTestFinished(async () => {
         kill()
         await ended
@@ -118,14 +111,6 @@ export async function hookedProject(client: HookClient): Promise<HookedProject> 
     expect(existsSync(file) ? readFileSync(file, 'utf8') : '').not.toMatch(/postflight|hooks/)
   })
   return hooked
-}
-
-function endOf(child: ChildProcess): Promise<{ code: number | null; stdout: string; stderr: string }> {
-  const output = outputOf(child)
-  return new Promise((resolve, reject) => {
-    child.once('error', reject)
-    child.once('close', (code) => resolve({ code, ...output }))
-  })
 }
 
 /** The reasons of this agent's blocks so far, as they reached the model. Codex escapes them. */

@@ -2,9 +2,9 @@
 
 import { describe, expect, it } from 'vitest'
 import { hostsSkipped } from '../client-cache.ts'
+import { isAlive } from '../client-process.ts'
 import { bash, NEVER, say } from './agents.ts'
 import { guardedProject } from './guarded.ts'
-import { isAlive } from './run-client.ts'
 
 /** A hook that logs its input, and blocks once. */
 const LOGGING_HOOK = `#!/bin/sh

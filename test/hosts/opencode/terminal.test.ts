@@ -1,16 +1,12 @@
 /** The guard as the user of the terminal interfaces sees it. */
 
-import { spawn, spawnSync } from 'node:child_process'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { killTree } from '../claude-code/run-client.ts'
+import { HAS_TERMINAL, startCommandInTerminal } from '../../support/pseudo-terminal.ts'
 import { hostsSkipped } from '../client-cache.ts'
 import { bash, say, stubborn } from './agents.ts'
 import { guardedProject } from './guarded.ts'
 
 const CREATE = 'postflight create 259 x --operation research'
-
-/** `script` gives a program a terminal; not every system has it. */
-const hasTerminal = spawnSync('script', ['--version']).status === 0
 
 /** The text that was printed to a terminal, without the sequences that place and colour it. */
 function plain(output: string): string {
@@ -18,25 +14,17 @@ function plain(output: string): string {
 }
 
 describe.skipIf(hostsSkipped())('a marker that was abandoned', () => {
-  it.skipIf(!hasTerminal)('is shown to the user of `--mini`', async () => {
+  it.skipIf(!HAS_TERMINAL)('is shown to the user of `--mini`', async () => {
     const guarded = guardedProject()
     const words = ['--mini', '--prompt', 'go']
     const { command } = await guarded.terminal({ main: stubborn(bash(CREATE), say('No.')) }, words)
-    let output = ''
-    const child = spawn('script', ['-qfec', `stty cols 250 rows 50; ${command}`, '/dev/null'], {
-      cwd: guarded.project.dir,
-      env: { PATH: process.env.PATH, TERM: 'xterm-256color' },
-      stdio: ['pipe', 'pipe', 'ignore'],
-      detached: true,
-    })
-    onTestFinished(() => killTree(child.pid, 'SIGKILL'))
-    child.stdout.setEncoding('utf8').on('data', (text: string) => {
-      output += text
-    })
+    const line = `stty cols 250 rows 50; ${command}`
+    const env = { PATH: guarded.project.path, TERM: 'xterm-256color' }
+    const { output } = startCommandInTerminal(line, guarded.project.dir, env, onTestFinished)
 
     await expect.poll(() => guarded.story(), { timeout: 60_000 }).toContain('cap 3')
     await expect
-      .poll(() => plain(output), { timeout: 10_000 })
+      .poll(() => plain(output()), { timeout: 10_000 })
       .toContain('postflight-guard: task 259_x stopped without its postflight after 3 blocked stops')
   })
 
