@@ -96,7 +96,7 @@ export async function hookedProject(client: HookClient): Promise<HookedProject> 
       const end = await ended
       expect(end.model.errors).toEqual([])
       expect(end.model.ranOut, 'actors that were asked more often than their scripts know').toEqual([])
-      expect(end.code, `${end.stderr}\n${end.stdout}`).toBe(0)
+      expect(end.exitCode, `${end.stderr}\n${end.stdout}`).toBe(0)
       return end
     },
   }

@@ -58,22 +58,6 @@ describe.skipIf(hostsSkipped())('an agent that changed files which a rule names'
     expect(guarded.postflight('status', '--exit-code')).toMatchObject({ status: 0 })
   })
 
-  it('is blocked three times at most, the verdict is red, and it is not asked again before a further change', async () => {
-    const guarded = projectWithRules()
-
-    const { ran } = await guarded.run({ main: [EDIT, say('1'), say('2'), say('3'), say('I give up.')] })
-
-    expect(ran.result).toMatchObject({ result: 'I give up.' })
-    expect(storyOf(guarded)).toEqual(['create', 'block 1', 'block 2', 'block 3', 'cap 3'])
-    expect(guarded.postflight('status', '--exit-code')).toMatchObject({ status: 1 })
-    const resume = { args: ['--resume', ran.sessionId ?? ''], prompt: 'and now?' }
-    const next = await guarded.run({ main: [say('Nothing.')] }, resume)
-    expect(next.ran.result).toMatchObject({ result: 'Nothing.' })
-    const last = await guarded.run({ main: [EDIT, say('Done.'), DONE, say('Proven.')] }, resume)
-    expect(last.ran.result).toMatchObject({ result: 'Proven.' })
-    expect(guarded.postflight('status', '--exit-code')).toMatchObject({ status: 0 })
-  })
-
   it('gives its structured answer only when the checks are green', async () => {
     const guarded = projectWithRules()
     const schema = { type: 'object', properties: { answer: { type: 'string' } }, required: ['answer'] }

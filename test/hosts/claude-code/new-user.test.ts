@@ -1,7 +1,7 @@
 /** A new user who has only a clone, the README and Claude Code: three commands, and the first stop is blocked. */
 
 import { execFileSync } from 'node:child_process'
-import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { cpSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -9,18 +9,11 @@ import { INIT_TEXT } from '../../../src/setup/settings-messages.ts'
 import { startCommandInTerminal, type TerminalCommand } from '../../support/pseudo-terminal.ts'
 import { ensureClaudeCode, hostsSkipped } from '../client-cache.ts'
 import { startModel } from '../model.ts'
-import { PACKAGE } from '../package-copy.ts'
+import { PACKAGE, readmeBlock } from '../package-copy.ts'
 import { bash, commandsIn, delegate, dutiful, reasonsIn, say } from './agents.ts'
 import { expectCleanEnd } from './guarded.ts'
 import { createProject, type Project } from './project.ts'
 import { runClaude } from './run-client.ts'
-
-const README = readFileSync(join(PACKAGE, 'README.md'), 'utf8')
-
-/** The first block of bash below a heading of README. */
-function blockBelow(heading: string): string {
-  return /```bash\n([\s\S]*?)```/.exec(README.slice(README.indexOf(`\n${heading}\n`)))?.[1] as string
-}
 
 /** A clone of the repository as it lies here, without what git ignores. */
 function cloneInto(folder: string): void {
@@ -60,7 +53,7 @@ describe.skipIf(hostsSkipped())('a new user', () => {
   it('gets from nothing to the first blocked stop with the three commands of the README', async () => {
     const binary = await ensureClaudeCode()
     const { project, clone, env } = newMachine()
-    const [first = '', second = '', third = ''] = blockBelow('## Install').trim().split('\n')
+    const [first = '', second = '', third = ''] = readmeBlock('## Install').trim().split('\n')
     project.write('package.json', '{ "scripts": { "test": "test ! -e red" } }\n')
     project.write('src/a.js', 'module.exports = 1\n')
     const start = (command: string): TerminalCommand =>
@@ -99,7 +92,7 @@ describe.skipIf(hostsSkipped())('a new user', () => {
     const ended = performance.now()
     expect(reasonsIn(held?.turn)).toEqual([expect.stringContaining('src/a.js\n')])
 
-    const skill = blockBelow('## In a skill').split(/\n(?=# Stage)/)[0] as string
+    const skill = readmeBlock('## In a skill').split(/\n(?=# Stage)/)[0] as string
     const model = await startModel({
       actors: { main: dutiful(bash(skill), delegate('worker'), say('Main is done.')), worker: [say('The report.')] },
     })

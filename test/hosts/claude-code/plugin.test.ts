@@ -9,7 +9,7 @@ import { layOutPlugin } from '../../../scripts/plugin.ts'
 import { startGitServer } from '../../support/git-server.ts'
 import { ensureClaudeCode, hostsSkipped } from '../client-cache.ts'
 import { PACKAGE } from '../package-copy.ts'
-import { bash, delegate, dutiful, reasonsIn, reportIn, say, stubborn, useSkill } from './agents.ts'
+import { bash, delegate, dutiful, reasonsIn, say, useSkill } from './agents.ts'
 import { type GuardedProject, guardedProject } from './guarded.ts'
 import { clientEnvironment, transcriptNotices } from './run-client.ts'
 
@@ -183,21 +183,6 @@ describe.skipIf(hostsSkipped())('the plugin', () => {
       expect(guarded.story()).toEqual(['create', 'claim', 'block 1', 'step', 'step', 'clear'])
     },
   )
-
-  it('blocks a sub-agent that never clears its marker three times, and its caller gets the report', async () => {
-    const { guarded, folder } = beforeInstall()
-    const args = ['--plugin-dir', folder]
-
-    const { ran, model } = await guarded.run(
-      { main: [delegate('worker'), say('Main is done.')], worker: stubborn(bash(CREATE), say(REPORT)) },
-      { args },
-    )
-
-    expect(reasonsIn(model.turns('worker').at(-1))).toHaveLength(3)
-    expect(reportIn(model.turns('main')[1]?.lastToolResult)).toBe(REPORT)
-    expect(ran.result).toMatchObject({ result: 'Main is done.' })
-    expect(guarded.story()).toEqual(['create', 'claim', 'block 1', 'block 2', 'block 3', 'cap 3'])
-  })
 
   it('teaches the protocol by its skill, and its commands show and remove a marker', async () => {
     const { guarded, folder } = beforeInstall()

@@ -2,25 +2,18 @@
 
 import { execFileSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { hostsSkipped } from '../client-cache.ts'
+import { readmeBlock } from '../package-copy.ts'
 import { bash, delegate, dutiful, reasonsIn, say } from './agents.ts'
 import { type GuardedProject, guardedProject } from './guarded.ts'
 
-const README = readFileSync(join(dirname(fileURLToPath(import.meta.url)), '..', '..', '..', 'README.md'), 'utf8')
 const EVERY_HOOK = { args: ['--include-hook-events'] } as const
 
-/** The first block of bash of the README below a heading. */
-function blockBelow(heading: string): string {
-  const below = README.slice(README.indexOf(`\n${heading}\n`))
-  return /```bash\n([\s\S]*?)```/.exec(below)?.[1] as string
-}
-
 /** The parts of the form that skills copy: before the sub-agent, after it, at the end. */
-const [BEFORE = '', AFTER = '', END = ''] = blockBelow('## In a skill').split(/\n(?=# Stage)/)
+const [BEFORE = '', AFTER = '', END = ''] = readmeBlock('## In a skill').split(/\n(?=# Stage)/)
 
 /** A git project that depends on the package, as `npm ci` leaves it, with nothing else on the agent's PATH. */
 function teamProject(): GuardedProject & { git: (...words: string[]) => string } {

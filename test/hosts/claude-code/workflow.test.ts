@@ -97,24 +97,6 @@ describe.skipIf(hostsSkipped())('a workflow on Claude Code', () => {
     expect(guarded.state()).toMatchObject({ active: false, outcome: 'stalled' })
   })
 
-  it('that stalls is reported to the user while another run of the session sends a prompt', async () => {
-    const guarded = guardedProject()
-    const phase = { id: 'only', prompt: 'p', artifact: 'a.txt', max_attempts: 1 }
-    guarded.project.write('flow.yaml', JSON.stringify({ name: 'talk', phases: [phase] }))
-    const starts = ['7', '8'].map((task) => `postflight workflow start ${task} flow --definition flow.yaml`)
-
-    const { ran, model } = await guarded.run({
-      main: ({ index }) => (index === 0 ? bash(starts.join(' && ')) : say('Done.')),
-    })
-
-    const reasons = reasonsIn(model.turns('main').at(-1))
-    expect(reasons.map((reason) => /task (\d+)_flow/.exec(reason)?.[1])).toEqual(['007', '008'])
-    expect(ran.notices).toEqual([
-      expect.stringMatching(/task 007_flow has ended \(stalled\)/),
-      expect.stringMatching(/task 008_flow has ended \(stalled\)/),
-    ])
-  })
-
   it('continues in a new session where a stopped and killed client left it, and involves no other session', async () => {
     const guarded = projectWithFlow()
     // The client is killed in the middle of a step: the prompt went out, and no result was left.
