@@ -7,7 +7,7 @@ import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { basename, delimiter, dirname, join, resolve } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import manifest from '../../package.json' with { type: 'json' }
 import type { HookHostName } from '../../src/hosts/hook-hosts.ts'
@@ -160,13 +160,12 @@ async function fetchInto(folder: string, client: Client): Promise<void> {
   process.stderr.write(`fetching ${spec}${size}, once\n`)
   // Without a package.json here, npm would find this project's further up.
   await writeFile(join(folder, 'package.json'), '{ "private": true }\n')
-  const npm = npmCommand()
   const flags = ['--ignore-scripts', '--no-save', '--no-package-lock', '--no-audit', '--no-fund', '--loglevel=error']
   if (client.withoutOptional === true) flags.push('--omit=optional')
   // By default npm takes more than a minute to report a missing network.
   flags.push('--fetch-retry-mintimeout=1000', '--fetch-retry-maxtimeout=4000')
-  const words = [...npm.args, 'install', '--prefix', folder, ...flags, spec]
-  const done = await run(npm.file, words, { cwd: folder, timeoutMs: FETCH_TIMEOUT_MS, shell: npm.shell })
+  const options = { cwd: folder, timeoutMs: FETCH_TIMEOUT_MS, shell: process.platform === 'win32' }
+  const done = await run('npm', ['install', '--prefix', folder, ...flags, spec], options)
   if (done.code !== 0) {
     throw new Error(`cannot fetch ${spec} from the npm registry: ${summary(done.stderr || done.stdout)}. ${SKIP_HINT}`)
   }
@@ -182,21 +181,6 @@ async function versionProblem(binary: string, client: Client): Promise<string | 
   await rm(home, { recursive: true, force: true })
   if (done.code !== 0) return `--version ended with ${done.code}: ${summary(done.stderr)}`
   return done.stdout.includes(client.prints ?? client.version) ? undefined : `--version says ${done.stdout.trim()}`
-}
-
-/** npm's own script, to run with this Node: that needs no shell, not even on Windows. */
-function npmCommand(): { file: string; args: string[]; shell: boolean } {
-  const node = dirname(process.execPath)
-  const fromPath = (process.env.PATH ?? '').split(delimiter).filter((folder) => folder !== '')
-  const candidates = [
-    process.env.npm_execpath ?? '',
-    join(node, 'node_modules', 'npm', 'bin', 'npm-cli.js'),
-    resolve(node, '..', 'lib', 'node_modules', 'npm', 'bin', 'npm-cli.js'),
-    ...fromPath.map((folder) => join(folder, 'node_modules', 'npm', 'bin', 'npm-cli.js')),
-  ]
-  const script = candidates.find((path) => basename(path) === 'npm-cli.js' && existsSync(path))
-  if (script !== undefined) return { file: process.execPath, args: [script], shell: false }
-  return { file: 'npm', args: [], shell: process.platform === 'win32' }
 }
 
 interface Finished {

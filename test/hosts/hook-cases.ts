@@ -114,9 +114,7 @@ export function describeHookCases(client: HookClient, cases: HookCases): void {
   describe.skipIf(hostsSkipped())(`the guard on ${client.name}`, () => {
     it.each(told)('%s', async (_, { actors, held, files, story }) => {
       const hooked = await hookedProject(client)
-
       const { model } = await hooked.run(actors)
-
       for (const [actor, continuations] of Object.entries(held)) expect(heldIn(model, actor)).toEqual(continuations)
       if ('kid' in actors) expect(JSON.stringify(model.turns('main').at(-1)?.request.messages)).toContain(REPORT)
       else expect(reasonsIn(model.turns('main').at(-1))[0]).toContain(`postflight step ${TASK} <number>`)
@@ -128,12 +126,10 @@ export function describeHookCases(client: HookClient, cases: HookCases): void {
       const hooked = await hookedProject(client)
       leaveForeignMarker(hooked)
       const before = hooked.marker('012_foreign')
-
       const { model } = await hooked.run({
         main: caller(client.shell('echo working; cat specs/*/.postflight-pending')),
         kid: agent(client.shell('postflight inspect'), say(REPORT)),
       })
-
       expect([...heldIn(model, 'main'), ...heldIn(model, 'kid')]).toEqual([])
       expect(hooked.marker('012_foreign')).toEqual(before)
       expect(hooked.story()).toEqual(['create'])
@@ -142,9 +138,7 @@ export function describeHookCases(client: HookClient, cases: HookCases): void {
     it('tells the model of unfinished postflights when a session starts', async () => {
       const hooked = await hookedProject(client)
       leaveForeignMarker(hooked)
-
       const { model } = await hooked.run({ main: [say('Finished.')] })
-
       const { messages, system } = model.turns('main')[0]?.request ?? {}
       const seen = JSON.stringify({ messages, system })
       expect(seen).toContain('postflight-guard found unfinished postflights')
@@ -170,9 +164,7 @@ export function describeHookCases(client: HookClient, cases: HookCases): void {
     it('lets every agent stop where the hook is broken', async () => {
       const hooked = await hookedProject(client)
       writeFileSync(join(hooked.packageFolder, 'dist', 'hook.js'), 'this is not JavaScript')
-
       const { model } = await hooked.run({ main: [client.shell(CREATE), say('Finished.')] })
-
       expect(model.turns('main')).toHaveLength(2)
       expect(hooked.marker(TASK)).toBeDefined()
     })
@@ -181,9 +173,7 @@ export function describeHookCases(client: HookClient, cases: HookCases): void {
       const hooked = await hookedProject(client)
       hooked.postflight('create', '259', 'prove')
       rmSync(hooked.packageFolder, { recursive: true })
-
       const { model, stdout, stderr } = await hooked.run({ main: [client.shell('echo working'), say('Finished.')] })
-
       expect(model.turns('main')).toHaveLength(2)
       expect(`${stdout}${stderr}`).not.toMatch(/postflight-hook|No such file/)
       expect(existsSync(join(hooked.project.dir, client.settings))).toBe(true)
@@ -191,7 +181,6 @@ export function describeHookCases(client: HookClient, cases: HookCases): void {
 
     it('sends its hooks what the recording holds', async () => {
       const fresh = await record(client)
-
       const shapes = ({ events }: Recording): unknown =>
         events.map(({ payload, environment }) => shapeOf({ payload, environment }))
       expect(shapes(fresh)).toEqual(shapes(keptRecording(client.name, fresh) ?? { markers: {}, events: [] }))

@@ -32,7 +32,6 @@ describe.skipIf(hostsSkipped())('an unowned marker', () => {
     const guarded = guardedProject()
     const created = new Date(Date.now() - 20 * 3_600_000).toISOString()
     guarded.project.write(MARKER, JSON.stringify({ reason: 'Left from before', created }))
-
     expect(await reasonsOfWorker(guarded)).toEqual([])
     expect(guarded.files(TASK)).toEqual(['.postflight-pending'])
   })
@@ -61,7 +60,6 @@ describe.skipIf(hostsSkipped())('an unowned marker', () => {
     const command = '---\nallowed-tools: Bash(sh *)\n---\n\n!`sh make.sh`\n\nHand the work to a sub-agent.\n'
     guarded.project.write('.claude/commands/begin.md', command)
     guarded.project.write('make.sh', `${MAKE}\n`)
-
     expect(await reasonsOfWorker(guarded, { prompt: '/begin' })).toEqual(HELD)
   })
 })

@@ -62,12 +62,10 @@ describe.skipIf(hostsSkipped())('an agent that changed files which a rule names'
     const guarded = projectWithRules()
     const schema = { type: 'object', properties: { answer: { type: 'string' } }, required: ['answer'] }
     const answer = (text: string): Reply => ({ tools: [{ name: 'StructuredOutput', input: { answer: text } }] })
-
     const { ran, model } = await guarded.run(
       { main: [EDIT, answer('early'), DONE, answer('proven')] },
       { args: ['--json-schema', JSON.stringify(schema)] },
     )
-
     expect(model.turns('main')[2]?.lastToolResult).toContain('src/a.ts')
     expect(ran.result).toMatchObject({ structured_output: { answer: 'proven' } })
   })
@@ -76,21 +74,17 @@ describe.skipIf(hostsSkipped())('an agent that changed files which a rule names'
 describe.skipIf(hostsSkipped())('nobody is blocked', () => {
   it('of the sub-agents: their caller is, who ends last', async () => {
     const guarded = projectWithRules()
-
     const { model } = await guarded.run({
       main: [delegate('helper'), say('Done.'), DONE, say('Done.')],
       helper: [EDIT, say('I changed it.')],
     })
-
     expect(model.turns('helper')).toHaveLength(2)
     expect(reasonsIn(model.turns('main').at(-1))).toHaveLength(1)
   })
 
   it('by rules that no person has trusted, and the person is told at the start', async () => {
     const guarded = projectWithRules(false)
-
     const { ran } = await guarded.run({ main: [EDIT, say('Done.')] }, { args: ['--include-hook-events'] })
-
     expect(guarded.story()).toEqual([])
     expect(guarded.read('runs')).toBe(undefined)
     const told = ran.hooks.filter(({ stdout }) => stdout.includes('postflight trust'))

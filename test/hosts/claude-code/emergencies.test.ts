@@ -18,7 +18,6 @@ describe.skipIf(hostsSkipped())('in an emergency', () => {
       { main: [bash(CREATE), say('Done.')] },
       { env: { POSTFLIGHT_DISABLE: '1' } },
     )
-
     expect(model.turns('main')).toHaveLength(2)
     expect(ran.result).toMatchObject({ result: 'Done.' })
     expect(guarded.files(TASK)).toEqual(['.postflight-pending'])

@@ -55,12 +55,10 @@ function occurrences(turn: Turn | undefined, text: string): number {
 describe.skipIf(hostsSkipped())('a report that a sub-agent hands back', () => {
   it('is refused once, and passes when the marker is cleared', async () => {
     const guarded = autoProject()
-
     const { model } = await guarded.run(
       { main: [delegate('worker'), say('Main is done.')], worker: following(handBack('The report.')) },
       AUTO,
     )
-
     expect(refusalIn(model.turns('worker')[2] as Turn)).toMatch(/^Deploy, then commit\n[\s\S]*Blocked stop 1 of 3/)
     expect(storyOf(guarded)).toEqual(['create', 'block 1', 'clear'])
     expect(guarded.files(TASK)).toEqual([])
@@ -69,12 +67,10 @@ describe.skipIf(hostsSkipped())('a report that a sub-agent hands back', () => {
 
   it('reaches the caller, also if the sub-agent says less the second time', async () => {
     const guarded = autoProject()
-
     const { model } = await guarded.run(
       { main: [delegate('worker'), say('Main is done.')], worker: following(handBack('Done.')) },
       AUTO,
     )
-
     expect(occurrences(model.turns('main').at(-1), 'The report.')).toBe(1)
     expect(readdirSync(join(guarded.project.dir, 'specs/.postflight/reports'))).toEqual([])
   })

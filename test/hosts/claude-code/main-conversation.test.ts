@@ -92,7 +92,6 @@ describe.skipIf(hostsSkipped())('a main conversation is blocked, and released wh
       { main: dutiful(bash('postflight create 7 demo --reason "Deploy, then commit"'), say('Done.')) },
       options,
     )
-
     expect(reasonsIn(model.turns('main').at(-1))[0]).toContain('Blocked stop 1 of 3')
     expect(guarded.story()).toEqual(['create', 'claim', 'block 1', 'clear'])
   })

@@ -64,7 +64,6 @@ describe.skipIf(hostsSkipped())('a marker written by plain bash, with everything
       main: [HEREDOC, delegate('worker'), HEREDOC, say('Main is done.')],
       worker: [say(REPORT), bash(REMOVE), say(REPORT)],
     })
-
     expect(reasonsIn(model.turns('worker').at(-1))).toHaveLength(1)
     expect(reasonsIn(model.turns('main').at(-1))).toEqual([])
     expect(ran.result).toMatchObject({ result: 'Main is done.' })

@@ -106,11 +106,9 @@ async function committed(guarded: GuardedProject, folder: string): Promise<strin
 describe.skipIf(hostsSkipped())('the plugin', () => {
   it('passes the strict validation of the client', async () => {
     const { guarded, folder } = beforeInstall()
-
     const validated = await claude(guarded, 'plugin', 'validate', '--strict', folder)
     const manifest = join(folder, '.claude-plugin', 'plugin.json')
     const listed = await claude(guarded, 'plugin', 'validate', '--strict', manifest)
-
     expect(validated, validated.stdout).toMatchObject({ code: 0, stdout: expect.stringContaining('Validation passed') })
     expect(listed, listed.stdout).toMatchObject({ code: 0 })
     for (const part of ['skills: postflight-guard:postflight', 'bin: postflight']) {

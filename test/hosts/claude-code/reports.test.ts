@@ -60,12 +60,10 @@ describe.skipIf(hostsSkipped())("a blocked sub-agent's report", () => {
   it('that is very long is in a file of the client, which main is told', async () => {
     const guarded = guardedProject()
     const long = Array.from({ length: 3000 }, (_, line) => `- finding ${line}`).join('\n')
-
     const { model } = await guarded.run({
       main: [delegate('worker'), say('Main is done.')],
       worker: forgetful(bash(CREATE), say(long)),
     })
-
     const [told] = handedOver(model.turns('main').at(-1))
     const file = /saved to: (\S+additionalContext\.txt)/.exec(told ?? '')?.[1] ?? ''
     expect(unindented(readFileSync(file, 'utf8'))).toContain(long)

@@ -42,12 +42,10 @@ describe.skipIf(hostsSkipped())('a marker of one session', () => {
   it('still blocks that session when it is resumed', async () => {
     const guarded = guardedProject()
     const session = await killedSession(guarded)
-
     const { ran, model } = await guarded.run(
       { main: dutiful(say('Done after all.')) },
       { prompt: 'go on', args: ['--resume', session] },
     )
-
     expect(ran.sessionId).toBe(session)
     expect(reasonsIn(model.turns('main').at(-1))).toEqual([expect.stringMatching(/^Promised by the first session\n/)])
     expect(ran.result).toMatchObject({ result: 'Done after all.' })

@@ -40,7 +40,6 @@ describe.skipIf(hostsSkipped())('a structured answer of the main conversation', 
       { main: following([CREATE, answer('first')], (reason) => bash(commandsIn(reason).join(' && '))) },
       WITH_SCHEMA,
     )
-
     expect(ran.result).toMatchObject({ structured_output: { answer: 'again' } })
     expect(refusalIn(model.turns('main')[2] as Turn)).toMatch(/^Deploy, then commit\n[\s\S]*Blocked stop 1 of 3/)
     expect(storyOf(guarded)).toEqual(['create', 'block 1', 'clear'])

@@ -153,9 +153,7 @@ describe.skipIf(hostsSkipped())('in a project that depends on the package', () =
     const written = status()
     await guarded.run({ main: dutiful(bash(BEFORE), say('Main is done.')) })
     expect(guarded.story()).toEqual(expect.arrayContaining(['create', 'block 1', 'clear']))
-
     const run = guarded.postflight('uninstall')
-
     expect(written).not.toBe('')
     expect(run, run.stderr).toMatchObject({ status: 0 })
     expect(status()).toBe('')

@@ -164,12 +164,10 @@ describe.skipIf(hostsSkipped())('a marker whose creation printed nothing', () =>
   it('is held for main, and lets the sub-agent go that looks around meanwhile', async () => {
     const guarded = guardedProject()
     const look = bash('postflight inspect --json; cat specs/*/.postflight-pending; postflight logs')
-
     const { ran, model } = await guarded.run({
       main: dutiful(bash('postflight create 7 demo > /dev/null'), delegate('worker'), say('Main is done.')),
       worker: [look, say('The report.')],
     })
-
     expect(model.turns('worker')).toHaveLength(2)
     expect(reasonsIn(model.turns('main').at(-1))).toHaveLength(1)
     expect(guarded.journal().find(({ event }) => event === 'claim')).toMatchObject({ agent: 'main' })

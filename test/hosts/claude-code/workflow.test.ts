@@ -74,9 +74,7 @@ describe.skipIf(hostsSkipped())('a workflow on Claude Code', () => {
   it('sends no prompt twice if the hook is wired twice', async () => {
     const guarded = projectWithFlow()
     guarded.addHook('Stop', `"${process.execPath}" "${guarded.packageFolder}/dist/hook.js"`)
-
     await guarded.run({ main: worker(START, say('Started.')) })
-
     expect(guarded.state()).toMatchObject({ active: false, outcome: 'completed', prompts: Object.keys(WORK).length })
     expect(guarded.files(`${TASK}/step-results/execute`)).toHaveLength(6)
     // Both hooks ran and requested a turn.
@@ -87,12 +85,10 @@ describe.skipIf(hostsSkipped())('a workflow on Claude Code', () => {
     const guarded = guardedProject()
     const phase = { id: 'only', prompt: 'p', artifact: 'a.txt', max_attempts: 10 }
     guarded.project.write('flow.yaml', JSON.stringify({ name: 'talk', phases: [phase] }))
-
     const { model } = await guarded.run(
       { main: ({ index }) => (index === 0 ? START : say('Done.')) },
       { env: { CLAUDE_CODE_STOP_HOOK_BLOCK_CAP: '50' } },
     )
-
     expect(reasonsIn(model.turns('main').at(-1))).toHaveLength(10)
     expect(guarded.state()).toMatchObject({ active: false, outcome: 'stalled' })
   })

@@ -66,9 +66,7 @@ describe.skipIf(hostsSkipped())('a phase with a check on OpenCode', () => {
     guarded.project.write(`specs/${TASK}/report.md`, 'x')
     const state = JSON.parse(guarded.read(`specs/${TASK}/workflow/state.json`) ?? '{}')
     guarded.project.write(`specs/${TASK}/workflow/state.json`, JSON.stringify({ ...state, id: 'wf_elsewhere12' }))
-
     const { model } = await guarded.talk(actors([runWorkflow(TASK), say('I tell the user.')], []), { turns: 2 })
-
     expect(model.turns('main').at(-1)?.lastToolResult).toContain('that you have not started on this machine')
     expect(existsSync(join(guarded.project.dir, 'ran'))).toBe(false)
   })

@@ -58,9 +58,7 @@ describe.skipIf(hostsSkipped())('opencode run: an agent that changed files which
 
   it('is not asked by rules that no person has trusted, and the person is told', async () => {
     const guarded = projectWithRules(false)
-
     const { ran } = await guarded.run({ main: [EDIT, say('Done.')] })
-
     expect(guarded.story()).toEqual([])
     expect(guarded.read('runs')).toBe(undefined)
     expect(ran.stderr.match(/trust/g)).not.toBe(null)
@@ -71,9 +69,7 @@ describe.skipIf(hostsSkipped())('opencode serve: a main conversation that change
   it('is prompted until the checks are green; its sub-agents are never blocked', async () => {
     const guarded = projectWithRules()
     const main = [delegate('helper'), say('Done.'), DONE, say('Proven.')]
-
     const { model } = await guarded.talk({ main, helper: [EDIT, say('I changed it.')] }, { turns: 4 })
-
     expect(model.turns('helper')).toHaveLength(2)
     expect(reasonsIn(model.turns('main').at(-1))).toHaveLength(1)
     expect(storyOf(guarded)).toEqual(['create', 'block 1', 'clear'])
@@ -99,9 +95,7 @@ describe.skipIf(hostsSkipped())('opencode serve: a main conversation that change
 
   it('is not asked if it plans only', async () => {
     const guarded = projectWithRules()
-
     const { model } = await guarded.talk({ main: [EDIT, say('My plan.')] }, { turns: 2, agent: 'plan' })
-
     expect(model.turns('main')).toHaveLength(2)
     expect(guarded.story()).toEqual([])
   })

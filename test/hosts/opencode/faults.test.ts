@@ -16,9 +16,7 @@ describe.skipIf(hostsSkipped())('the plugin', () => {
     cpSync(guarded.packageFolder, copy, { recursive: true })
     const plugin = pluginAt(guarded.packageFolder)
     guarded.changeConfig((config) => ({ ...config, plugin: [plugin, pluginAt(copy), plugin] }))
-
     const { model } = await guarded.talk({ main: stubborn(bash(CREATE), say('No.')) }, { turns: 5 })
-
     expect(model.turns('main')).toHaveLength(5)
     expect(guarded.story()).toEqual(['create', 'block 1', 'block 2', 'block 3', 'cap 3'])
     const inRun = await guarded.run({ main: stubborn(bash('postflight create 260 y'), say('No.')) })
@@ -30,7 +28,6 @@ describe.skipIf(hostsSkipped())('the plugin', () => {
       { main: [bash(`${CREATE}; env`), say('I am done.')] },
       { env: { POSTFLIGHT_DISABLE: '1' } },
     )
-
     expect(model.turns('main')).toHaveLength(2)
     expect(model.turns('main')[1]?.lastToolResult).not.toContain('POSTFLIGHT_HOST_SESSION')
     expect(guarded.story()).toEqual(['create'])

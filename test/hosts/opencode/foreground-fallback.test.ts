@@ -65,9 +65,7 @@ describe.skipIf(hostsSkipped())('a rate limit under serve', () => {
   it("ends with one error when all models fail: the last one's, after OpenCode's own retries", async () => {
     const guarded = guardedProject(withChains({ build: ['scripted/scripted-2'] }))
     const main = limited({ 'scripted-1': LIMITED, 'scripted-2': LIMITED_BRIEFLY })
-
     const { server, session, model } = await guarded.talk({ main }, { turns: 7 })
-
     expect(modelsOf(model)).toEqual(['scripted-1', ...Array(6).fill('scripted-2')])
     expect((await server.messages(session)).at(-1)?.info).toMatchObject({
       role: 'assistant',
@@ -140,9 +138,7 @@ describe.skipIf(hostsSkipped())('a rate limit under serve', () => {
   it('of a sub-agent, and of an agent without a chain, is left to OpenCode', async () => {
     const guarded = guardedProject(withChains({ general: ['scripted/scripted-2'] }))
     const worker = [{ failure: LIMITED_BRIEFLY }, say('Worked.')]
-
     const { model } = await guarded.talk({ main: [delegate('worker'), say('Done.')], worker }, { turns: 2 })
-
     expect(modelsOf(model, 'worker')).toEqual(['scripted-1', 'scripted-1'])
     expect(model.turns('main')[1]?.lastToolResult).toContain('Worked.')
   })
@@ -170,10 +166,8 @@ describe.skipIf(hostsSkipped())('a rate limit in run', () => {
 
   it("is reported in one line if only other providers are left; then come OpenCode's retries and its error", async () => {
     const guarded = guardedProject(withChains({ build: ['other/other-1'] }))
-
     const { client, model } = await guarded.start({ main: limited({ 'scripted-1': LIMITED_BRIEFLY }) })
     const ran = await client.done
-
     expect(ran.exitCode).toBe(1)
     expect(modelsOf(model)).toEqual(Array(6).fill('scripted-1'))
     expect(notices(ran.stderr)).toEqual([

@@ -79,10 +79,8 @@ describe.skipIf(hostsSkipped())('the post-read nudge', () => {
   it('comes after every second read of the main conversation, not after other tools', async () => {
     const guarded = guardedProject({ options: { postReadNudge: { every: 2, text: 'NUDGE' } } })
     guarded.project.write('a.txt', 'one\n')
-
     const main = [read('a.txt'), bash('cat a.txt'), read('a.txt'), read('a.txt', 'a.txt'), say('Done.')]
     const { model } = await guarded.talk({ main }, { turns: 5 })
-
     const results = model.turns('main').at(-1)?.toolResults ?? []
     const nudged = results.map((text) => text.endsWith('\n\nNUDGE'))
     expect(nudged.slice(0, 3)).toEqual([false, false, true])
@@ -93,12 +91,10 @@ describe.skipIf(hostsSkipped())('the post-read nudge', () => {
   it('is not given to a sub-agent, and has a default text', async () => {
     const guarded = guardedProject({ options: { postReadNudge: { every: 1, agents: ['build'] } } })
     guarded.project.write('a.txt', 'one\n')
-
     const { model } = await guarded.talk(
       { main: [read('a.txt'), delegate('worker'), say('Done.')], worker: [read('a.txt'), say('Read.')] },
       { turns: 3 },
     )
-
     expect(model.turns('main')[1]?.lastToolResult).toContain('[postflight-guard] You have read several files')
     expect(model.turns('worker')[1]?.lastToolResult).not.toContain('[postflight-guard]')
   })
@@ -143,9 +139,7 @@ describe.skipIf(hostsSkipped())('the fix of a failed delegation', () => {
       `return { tool: { delegate_task: { description: 'delegates', args: {}, execute: async () =>
         'Error: unknown category "visual". Available categories: quick, deep' } } }`,
     )
-
     const { model } = await guarded.talk({ main: [call('delegate_task', {}), say('Done.')] }, { turns: 2 })
-
     expect(model.turns('main')[1]?.lastToolResult).toContain(
       '[postflight-guard] Unknown category "visual". Categories: quick, deep. Use one of those',
     )
@@ -201,9 +195,7 @@ describe.skipIf(hostsSkipped())('the header of GitHub Copilot', () => {
 
   it("is on the requests that answer our message, and not on the user's or a title's, in `run`", async () => {
     const guarded = guardedProject({ options: { chatHeaders: true }, config })
-
     const { model } = await guarded.run({ main: stubborn(CREATE, say('No.')) })
-
     const marks = model.turns('main').map(({ headers }) => headers['x-initiator'])
     expect(marks).toEqual([undefined, undefined, 'agent', 'agent', 'agent'])
     expect(model.helperHeaders.map((headers) => headers['x-initiator'])).toEqual([undefined])
@@ -215,7 +207,6 @@ describe.skipIf(hostsSkipped())('the header of GitHub Copilot', () => {
     ['not there without the option', { options: {}, config }, undefined],
   ])('is %s', async (_, options, mark) => {
     const { model } = await guardedProject(options).talk({ main: stubborn(CREATE, say('No.')) }, { turns: 5 })
-
     const marks = model.turns('main').map(({ headers }) => headers['x-initiator'])
     expect(marks).toEqual([undefined, undefined, mark, mark, mark])
   })
@@ -241,9 +232,7 @@ describe.skipIf(hostsSkipped())('a wrong option', () => {
 
   it('is in the log of `serve`, which starts and answers', async () => {
     const guarded = guardedProject({ options: { foregroundFallback: { chains: { build: ['gpt'] } } } })
-
     const { server, session } = await guarded.talk({ main: [say('Here.')] })
-
     await expect
       .poll(() => guarded.log(), { timeout: 10_000 })
       .toContain('is invalid, so foregroundFallback stays off: not')
@@ -254,10 +243,8 @@ describe.skipIf(hostsSkipped())('a wrong option', () => {
 describe.skipIf(hostsSkipped())('the options `guard` and `workflow`', () => {
   it('switch them off: no marker blocks, and the tool is missing', async () => {
     const guarded = guardedProject({ options: { guard: false, workflow: false } })
-
     const main = [bash('postflight create 259 x --operation research'), say('I stop.')]
     const { model } = await guarded.talk({ main }, { turns: 2 })
-
     expect(guarded.marker('259_x')).toBeDefined()
     expect(guarded.story()).toEqual(['create'])
     const tools = (model.turns('main')[0]?.request.tools ?? []).map(({ name }) => name)

@@ -19,9 +19,7 @@ function withOtherRoot(): GuardedProject {
 describe.skipIf(hostsSkipped())('a marker that `cd ../worktree && postflight create` made', () => {
   it('blocks the conversation, and the command in the reason clears it', async () => {
     const guarded = withOtherRoot()
-
     const { model } = await guarded.talk({ main: dutiful([bash(CREATE), say('I am done.')]) }, { turns: 4 })
-
     const last = model.turns('main').at(-1)
     expect(reasonsIn(last)).toEqual([expect.stringContaining('Task 259_x')])
     expect(last?.toolResults.at(-1)).toContain('cleared')
@@ -30,10 +28,8 @@ describe.skipIf(hostsSkipped())('a marker that `cd ../worktree && postflight cre
 
   it('blocks the sub-agent that made it', async () => {
     const guarded = withOtherRoot()
-
     const worker = stubborn(bash(CREATE), say('The report.'))
     const { model } = await guarded.talk({ main: [delegate('worker'), say('Thanks.')], worker }, { turns: 2 })
-
     expect(reasonsIn(model.turns('worker').at(-1))).toHaveLength(3)
     expect(reportIn(model.turns('main')[1]?.lastToolResult)).toMatch(/^The report\./)
   })

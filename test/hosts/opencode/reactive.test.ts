@@ -117,7 +117,6 @@ describe.skipIf(hostsSkipped())('a reactive sub-agent', () => {
     ['fails at once', {}, () => ({ failure: { status: 400 } }), "the test's script says 400"],
   ])('that %s does not keep the commit from going through, with a note', async (_, rule, sync, why) => {
     const { guarded, result } = await commit([{ ...SYNC, ...rule }], { sync })
-
     expect(result).toMatch(NOTE)
     expect(result).toContain(why)
     expect(subjects(guarded)).toEqual(COMMITTED)
@@ -125,18 +124,14 @@ describe.skipIf(hostsSkipped())('a reactive sub-agent', () => {
 
   it('that hangs in `run` is given up at the time limit, and the process ends', async () => {
     const guarded = projectWith([{ ...SYNC, timeoutMs: 1_500 }])
-
     const { model } = await guarded.run({ main: [COMMIT, say('Well.')], sync: () => NEVER })
-
     expect(resultIn(model)).toMatch(NOTE)
     expect(subjects(guarded)).toEqual(COMMITTED)
   })
 
   it('ends with its conversation when the user interrupts it, and the call does not run', async () => {
     const guarded = projectWith([SYNC])
-
     const { server, session, model } = await interrupted(guarded, { main: [COMMIT] })
-
     expect(subjects(guarded)).toEqual(['Start'])
     const [child] = await server.children(session)
     const last = (await server.messages(child?.id ?? '')).at(-1)
@@ -147,28 +142,22 @@ describe.skipIf(hostsSkipped())('a reactive sub-agent', () => {
   it('does not let a file be written after the user has interrupted the conversation', async () => {
     const guarded = projectWith([{ tool: 'write', prompt: 'ACTOR:sync Look.' }])
     const filePath = `${guarded.project.dir}/made.txt`
-
     await interrupted(guarded, { main: [call('write', { filePath, content: 'x' })] })
-
     expect(guarded.read('made.txt')).toBeUndefined()
   })
 
   it('ends when the process is interrupted, and the call does not run', async () => {
     const guarded = projectWith([SYNC])
     const { client, model } = await guarded.start({ main: [COMMIT], sync: () => NEVER })
-
     await model.arrived('sync', 0)
     client.kill('SIGINT')
     await client.done
-
     expect(subjects(guarded)).toEqual(['Start'])
   })
 
   it('analyses the calls of sub-agents, and ends with the conversation above them', async () => {
     const guarded = projectWith([SYNC])
-
     await interrupted(guarded, { main: [delegate('worker')], worker: [COMMIT] })
-
     expect(subjects(guarded)).toEqual(['Start'])
   })
 
@@ -177,7 +166,6 @@ describe.skipIf(hostsSkipped())('a reactive sub-agent', () => {
       sync: [bash('git commit --dry-run'), say(SUGGESTION)],
       other: [say('Fine.')],
     })
-
     expect(model.turns('sync')).toHaveLength(2)
     expect(model.turns('sync')[1]?.lastToolResult).toContain('api.txt')
     expect(model.turns('other')).toHaveLength(1)
@@ -216,7 +204,6 @@ describe.skipIf(hostsSkipped())('a reactive sub-agent', () => {
       sync: [say(SUGGESTION)],
       judge: [say('BLOCK: the docs are old.')],
     })
-
     expect(result).toContain('BLOCK: the docs are old.')
     expect(result.indexOf(SUGGESTION)).toBeLessThan(result.indexOf('BLOCK:'))
     expect(model.turns('judge')[0]?.lastUserText).toContain('begin that message with the word BLOCK')
@@ -230,7 +217,6 @@ describe.skipIf(hostsSkipped())('a reactive sub-agent', () => {
       { sync: [say(SUGGESTION)] },
       { agent: { reviewer: { mode: 'subagent', prompt: 'You are the reviewer.' } } },
     )
-
     const [turn] = model.turns('sync')
     expect(turn?.systemText).toContain('You are the reviewer.')
     expect(turn?.request.model).toBe('scripted-2')
@@ -239,7 +225,6 @@ describe.skipIf(hostsSkipped())('a reactive sub-agent', () => {
 
   it('has all tools of its agent where its rule names none, but starts no agents of its own', async () => {
     const { model } = await commit([{ tool: 'bash', prompt: 'ACTOR:sync Look.' }], { sync: [say(SUGGESTION)] })
-
     const names = model.turns('sync')[0]?.request.tools?.map(({ name }) => name) ?? []
     expect(names).toEqual(expect.arrayContaining(['bash', 'read', 'write', 'grep']))
     expect(names.filter((name) => ['task', 'question', 'workflow_run'].includes(name))).toEqual([])
@@ -250,10 +235,8 @@ describe.skipIf(hostsSkipped())('a reactive sub-agent', () => {
     const ping: ReactiveRule = { tool: 'probe_ping', prompt: 'ACTOR:sync Look.', tools: ['bash'] }
     const guarded = projectWith([ping], { mcp: { probe: { type: 'local', command: ['node', 'server.js'] } } })
     guarded.project.write('server.js', MCP_SERVER)
-
     const actors = { main: [call('probe_ping', {}), say('Thanks.')], sync: [say(SUGGESTION)] }
     const { model } = await guarded.talk(actors, { turns: 2 })
-
     const toolsOf = (actor: string) => model.turns(actor)[0]?.request.tools?.map(({ name }) => name)
     expect(toolsOf('main')).toContain('probe_ping')
     expect(toolsOf('sync')).toEqual(['bash'])
@@ -267,7 +250,6 @@ describe.skipIf(hostsSkipped())('a reactive sub-agent', () => {
       { sync: [bash('touch made.txt'), say(SUGGESTION)] },
       { permission: { bash: { '*': 'allow', 'touch *': 'deny' }, read: 'deny' } },
     )
-
     const [first, second] = model.turns('sync')
     expect(first?.request.tools?.map(({ name }) => name)).toEqual(['bash'])
     expect(second?.lastToolResult).toContain('rule')
@@ -281,7 +263,6 @@ describe.skipIf(hostsSkipped())('a reactive sub-agent', () => {
     [{ model: 'ghost/ghost' }, 'OpenCode has no model "ghost/ghost"'],
   ])('is left out with a note where OpenCode does not have %j', async (fields, why) => {
     const { guarded, result } = await commit([{ ...SYNC, ...fields }], {})
-
     expect(result).toContain(why)
     expect(subjects(guarded)).toEqual(COMMITTED)
   })
@@ -289,10 +270,8 @@ describe.skipIf(hostsSkipped())('a reactive sub-agent', () => {
   it('tells the agent what it found about a call that failed', async () => {
     const guarded = projectWith([{ tool: 'edit', prompt: 'ACTOR:sync Look.' }])
     const input = { filePath: `${guarded.project.dir}/README.md`, oldString: 'absent', newString: 'x' }
-
     const main = [call('edit', input), bash('true'), say('Thanks.')]
     const { model } = await guarded.talk({ main, sync: [say(SUGGESTION)] }, { turns: 3 })
-
     const [, second, third] = model.turns('main')
     expect(second?.lastToolResult).toContain(SUGGESTION)
     expect(third?.toolResults[0]).toContain(SUGGESTION)

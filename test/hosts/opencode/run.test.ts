@@ -13,7 +13,6 @@ describe.skipIf(hostsSkipped())('opencode run: a main conversation with a marker
     const { guarded, ran, model } = await scene({
       main: dutiful([bash(CREATE), say('I am done.')], say('Really done.')),
     })
-
     const reasons = reasonsIn(model.turns('main').at(-1))
     expect(reasons).toEqual([expect.stringMatching(/^Postflight pending: git commit\nTask 259_x: /)])
     expect(ran.texts).toEqual(['I am done.', 'Really done.'])
@@ -24,7 +23,6 @@ describe.skipIf(hostsSkipped())('opencode run: a main conversation with a marker
 
   it('is held at most three times; then the marker is kept as abandoned, and the user is told', async () => {
     const { guarded, ran, model } = await scene({ main: stubborn(bash(CREATE), say('I am done.')) })
-
     expect(model.turns('main')).toHaveLength(5)
     const counts = reasonsIn(model.turns('main').at(-1)).map((reason) => /Blocked stop (\d)/.exec(reason)?.[1])
     expect(counts).toEqual(['1', '2', '3'])
@@ -82,7 +80,6 @@ describe.skipIf(hostsSkipped())('opencode run: a main conversation with a marker
 
   it('cannot be held at a last step without text, for which OpenCode calls no plugin; its user is told', async () => {
     const { guarded, ran } = await scene({ main: [bash(CREATE), {}] })
-
     expect(ran.stderr).toContain('task 259_x stopped without its postflight and could not be blocked')
     expect(guarded.story()).toEqual(['create'])
     expect(guarded.marker(TASK)).toBeDefined()
@@ -90,10 +87,8 @@ describe.skipIf(hostsSkipped())('opencode run: a main conversation with a marker
 
   it('is not held when its turn ends in an error, and its user is told', async () => {
     const guarded = guardedProject()
-
     const { client, model } = await guarded.start({ main: [bash(CREATE), { failure: { status: 400 } }] })
     const ran = await client.done
-
     expect(ran.exitCode).toBe(1)
     expect(ran.stderr.match(/task 259_x stopped without its postflight and could not be blocked/g)).toHaveLength(1)
     expect(model.turns('main')).toHaveLength(2)

@@ -36,12 +36,10 @@ describe.skipIf(hostsSkipped())('opencode serve: a main conversation with a mark
   it('is prompted exactly three times if it refuses, and not again after a later turn of the user', async () => {
     const guarded = guardedProject()
     const main = stubborn(bash(CREATE), say('No.'), say('No again.'))
-
     const { server, session, model } = await guarded.talk({ main }, { turns: 5 })
     expect(model.turns('main')).toHaveLength(5)
     expect(guarded.story()).toEqual(['create', 'block 1', 'block 2', 'block 3', 'cap 3'])
     expect(guarded.files(TASK)).toEqual(['.postflight-abandoned'])
-
     await server.prompt(session, 'and now?')
     await model.arrived('main', 5)
     await server.settled()
@@ -52,12 +50,10 @@ describe.skipIf(hostsSkipped())('opencode serve: a main conversation with a mark
     const guarded = guardedProject()
     const { server, model } = await guarded.serve({ main: waiting(1, () => NEVER, [bash(CREATE)]) })
     const session = await server.createSession()
-
     await server.prompt(session, 'go')
     await model.arrived('main', 1)
     await server.abort(session)
     await server.settled()
-
     expect(model.turns('main')).toHaveLength(2)
     expect(guarded.story()).toEqual(['create'])
     expect(await server.asked(session)).toHaveLength(1)

@@ -37,9 +37,7 @@ describe.skipIf(hostsSkipped())('a sub-agent with a marker', () => {
 
   it('keeps its whole report, its agent and its model where it only says in the end that it is done', async () => {
     const agent = { general: { model: 'scripted/scripted-2', prompt: 'You are general.' } }
-
     const { model, report } = await delegated(dutiful([bash(CREATE), say(REPORT)], say('Done.')), { agent })
-
     expect(report).toBe(`${REPORT}\n\nDone.`)
     const turns = model.turns('worker')
     expect(turns.map((turn) => turn.request.model)).toEqual(Array(4).fill('scripted-2'))
@@ -48,7 +46,6 @@ describe.skipIf(hostsSkipped())('a sub-agent with a marker', () => {
 
   it('is held at most three times, and its caller is told', async () => {
     const { guarded, model, report } = await delegated(stubborn(bash(CREATE), say(REPORT)))
-
     expect(model.turns('worker')).toHaveLength(5)
     expect(report).toMatch(/^REPORT\n- first finding\n- second finding\n\npostflight-guard: task 259_x stopped without/)
     expect(guarded.story()).toEqual(['create', 'block 1', 'block 2', 'block 3', 'cap 3'])
@@ -56,7 +53,6 @@ describe.skipIf(hostsSkipped())('a sub-agent with a marker', () => {
 
   it('is not held any longer when its turn ends in an error, and returns its text so far', async () => {
     const { guarded, model, report } = await delegated([bash(CREATE), say(REPORT), { failure: { status: 400 } }])
-
     expect(report).toBe(REPORT)
     expect(model.turns('worker')).toHaveLength(3)
     expect(guarded.story()).toEqual(['create', 'block 1'])
@@ -82,13 +78,11 @@ describe.skipIf(hostsSkipped())('a sub-agent with a marker', () => {
   it('is held too when a command of the user started it', async () => {
     const command = { work: { template: 'ACTOR:worker go', agent: 'general', subtask: true } }
     const guarded = guardedProject({ config: { command } })
-
     const { server, model } = await guarded.serve({
       main: [say('Thanks.')],
       worker: dutiful([bash(CREATE), say(REPORT)], say('Done.')),
     })
     await server.command(await server.createSession(), 'work', 'now')
-
     expect(reportIn(model.turns('main')[0]?.toolResults.at(-1))).toBe(`${REPORT}\n\nDone.`)
     expect(guarded.story()).toEqual(['create', 'block 1', 'clear'])
   })
@@ -117,9 +111,7 @@ describe.skipIf(hostsSkipped())('a sub-agent without a marker', () => {
   it("is not held while main's marker is pending; main is held afterwards", async () => {
     const guarded = guardedProject()
     const main = dutiful([bash(CREATE), delegate('worker'), say('I am done.')])
-
     const { model } = await guarded.talk({ main, worker: [say(REPORT)] }, { turns: 5 })
-
     expect(model.turns('worker')).toHaveLength(1)
     expect(reportIn(model.turns('main')[2]?.lastToolResult)).toBe(REPORT)
     expect(reasonsIn(model.turns('main').at(-1))).toHaveLength(1)
@@ -140,7 +132,6 @@ describe.skipIf(hostsSkipped())('an unowned marker that plain bash wrote', () =>
   it('made in the conversation holds its sub-agents', async () => {
     const fields = `{ "reason": "Commit first.", "created": "'$(date -u +%Y-%m-%dT%H:%M:%SZ)'" }`
     const make = `mkdir -p specs/259_x && echo '${fields}' > ${MARKER}`
-
     expect(await blocksOfWorker(guardedProject(), make)).toEqual(
       Array(3).fill(expect.stringMatching(/^Commit first\./)),
     )
@@ -149,7 +140,6 @@ describe.skipIf(hostsSkipped())('an unowned marker that plain bash wrote', () =>
   it('from before the conversation holds no sub-agent of it', async () => {
     const guarded = guardedProject()
     guarded.project.write(MARKER, JSON.stringify({ created: new Date(Date.now() - 2 * 3_600_000).toISOString() }))
-
     expect(await blocksOfWorker(guarded)).toEqual([])
     expect(guarded.files('259_x')).toEqual(['.postflight-pending'])
   })

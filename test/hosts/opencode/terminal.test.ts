@@ -21,7 +21,6 @@ describe.skipIf(hostsSkipped())('a marker that was abandoned', () => {
     const line = `stty cols 250 rows 50; ${command}`
     const env = { PATH: guarded.project.path, TERM: 'xterm-256color' }
     const { output } = startCommandInTerminal(line, guarded.project.dir, env, onTestFinished)
-
     await expect.poll(() => guarded.story(), { timeout: 60_000 }).toContain('cap 3')
     await expect
       .poll(() => plain(output()), { timeout: 10_000 })

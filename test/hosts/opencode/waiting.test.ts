@@ -30,7 +30,6 @@ describe.skipIf(hostsSkipped())('a main conversation that waits', () => {
 
   it('under run ends with its question, and its wait is stamped', async () => {
     const { guarded, ran, model } = await scene({ main: [bash(`${CREATE} && ${WAIT}`), say('May I deploy?')] })
-
     expect(model.turns('main')).toHaveLength(2)
     expect(ran.texts).toEqual(['May I deploy?'])
     expect(guarded.story()).toEqual(['create', 'wait'])
@@ -39,10 +38,8 @@ describe.skipIf(hostsSkipped())('a main conversation that waits', () => {
 
   it('a sub-agent cannot wait: the command is refused', async () => {
     const guarded = guardedProject()
-
     const worker = dutiful([bash(`${CREATE}; ${WAIT}; echo "exit code $?"`), say('The report.')])
     const { model } = await guarded.talk({ main: [delegate('worker'), say('Done.')], worker }, { turns: 2 })
-
     expect(model.turns('worker')[1]?.lastToolResult).toMatch(/cannot wait here: a sub-agent[\s\S]*exit code 1/)
   })
 
@@ -75,7 +72,6 @@ describe.skipIf(hostsSkipped())('a workflow that waits', () => {
     const { server, session, model } = await guarded.talk({ main }, { turns: 2 })
     expect(model.turns('main')).toHaveLength(2)
     expect(guarded.state()).toMatchObject({ active: true, wait: { for: 'a budget', prompt_id: expect.any(String) } })
-
     await server.prompt(session, 'nothing')
     await expect.poll(() => guarded.state().outcome, { timeout: 60_000 }).toBe('completed')
     await server.settled()

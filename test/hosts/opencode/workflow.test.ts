@@ -140,9 +140,7 @@ describe.skipIf(hostsSkipped())('a workflow on OpenCode', () => {
     })
     await server.prompt(await server.createSession(), 'go')
     await reached(model, 'plan 1')
-
     guarded.postflight('workflow', 'abort', '7')
-
     await expect.poll(() => resultIn(model), { timeout: 20_000 }).toContain('is aborted')
   })
 
@@ -151,12 +149,10 @@ describe.skipIf(hostsSkipped())('a workflow on OpenCode', () => {
     ['bypass --all', 'postflight bypass --all'],
   ])('gets no further prompt after %s, although the phase left no result', async (_what, command) => {
     const guarded = projectWithFlow()
-
     const { model } = await drive(guarded, (place, turn) => {
       if (place !== 'plan 1') return undefined
       return turn.lastToolResult === undefined ? bash(command) : say('Nothing yet.')
     })
-
     expect(placesIn(model.turns('main')).filter((place) => place.startsWith('plan'))).toEqual(['plan 1'])
     expect(resultIn(model)).toContain('is stopped')
     expect(guarded.state()).toMatchObject({ active: false, outcome: 'stopped' })
@@ -165,11 +161,9 @@ describe.skipIf(hostsSkipped())('a workflow on OpenCode', () => {
   it('that the agent started with the CLI gets a driver: when the agent ends its turn, it is asked to call the tool', async () => {
     const guarded = projectWithFlow()
     const start = bash('postflight workflow start 7 flow --definition flow.yaml')
-
     const { ran, model } = await guarded.run({
       main: worker([start, say('Started.'), runWorkflow('7'), say('All is done.')]),
     })
-
     expect(mainTurns(model.turns('main'))[2]?.lastUserText).toContain(
       'call the tool workflow_run once, with the task "007_flow"',
     )
@@ -180,9 +174,7 @@ describe.skipIf(hostsSkipped())('a workflow on OpenCode', () => {
   it('asks an agent that does not want to call the tool once', async () => {
     const start = bash('postflight workflow start 7 flow --definition flow.yaml')
     const main = worker([start, say('Started.'), say('I would rather not.')])
-
     const { model } = await projectWithFlow().talk({ main }, { turns: 3 })
-
     expect(model.turns('main')).toHaveLength(3)
   })
 
@@ -206,9 +198,7 @@ describe.skipIf(hostsSkipped())('a workflow on OpenCode', () => {
 
   it('ends as stopped when a turn of a phase fails, and says why', async () => {
     const guarded = projectWithFlow()
-
     const { model } = await drive(guarded, (place) => (place === 'plan 1' ? { failure: { status: 400 } } : undefined))
-
     expect(resultIn(model)).toMatch(/is stopped: the turn in OpenCode failed: .*the test's script says 400/)
     expect(guarded.state()).toMatchObject({ active: false, outcome: 'stopped', phase: 'plan', phase_attempts: 0 })
   })
@@ -250,9 +240,7 @@ describe.skipIf(hostsSkipped())('a workflow on OpenCode', () => {
   it('is driven once when it is started twice at the same time', async () => {
     const guarded = projectWithFlow()
     const tools = [START_FLOW, runWorkflow(TASK)].flatMap((reply) => reply.tools ?? [])
-
     const { model } = await drive(guarded, undefined, { tools })
-
     expect(placesIn(model.turns('main'))).toEqual(PLACES)
     expect(mainTurns(model.turns('main')).at(-1)?.toolResults).toEqual([
       expect.stringContaining('is completed'),
