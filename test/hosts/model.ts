@@ -102,9 +102,7 @@ export interface Model {
   /** Every request of an actor, in order of arrival. */
   requests: readonly RecordedRequest[]
   /** Requests without tools: titles, topic detection, token counts. They get a harmless answer. */
-  helpers: readonly RequestBody[]
-  /** The headers of the same requests. */
-  helperHeaders: readonly IncomingHttpHeaders[]
+  helpers: readonly { body: RequestBody; headers: IncomingHttpHeaders }[]
   /** The names of actors whose script had no answer left, once for each such turn. */
   ranOut: readonly string[]
   /** Errors that scripts threw; the client got an HTTP error instead of an answer. */
@@ -123,22 +121,16 @@ const RAN_OUT: Reply = { text: 'done' }
 /** Starts a scripted model on a free port of 127.0.0.1. */
 export async function startModel({ actors }: { actors: Record<string, Script> }): Promise<Model> {
   const requests: RecordedRequest[] = []
-  const helpers: RequestBody[] = []
-  const helperHeaders: IncomingHttpHeaders[] = []
+  const helpers: { body: RequestBody; headers: IncomingHttpHeaders }[] = []
   const ranOut: string[] = []
   const errors: Error[] = []
   const waiting: { actor: string; index: number; resolve: (turn: Turn) => void }[] = []
 
   const turns = (actor: string): Turn[] => requests.filter((seen) => seen.actor === actor).map((seen) => seen.turn)
 
-  function help(body: RequestBody, headers: IncomingHttpHeaders): void {
-    helpers.push(body)
-    helperHeaders.push(headers)
-  }
-
   async function answer(body: RequestBody, headers: IncomingHttpHeaders): Promise<Reply> {
     if ((body.tools ?? []).length === 0) {
-      help(body, headers)
+      helpers.push({ body, headers })
       return { text: 'ok' }
     }
     const parts = takeApart(body)
@@ -167,7 +159,7 @@ export async function startModel({ actors }: { actors: Record<string, Script> })
     if (request.method !== 'POST' || !path.includes('/messages')) return sendJson(response, 404, {})
     const body = JSON.parse(text) as RequestBody
     if (path.endsWith('/count_tokens')) {
-      help(body, request.headers)
+      helpers.push({ body, headers: request.headers })
       return sendJson(response, 200, { input_tokens: 1 })
     }
     const reply = await answer(body, request.headers)
@@ -193,7 +185,6 @@ export async function startModel({ actors }: { actors: Record<string, Script> })
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,
     helpers,
-    helperHeaders,
     ranOut,
     errors,
     turns,

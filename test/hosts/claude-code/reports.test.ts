@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { whenHeld } from '../agents.ts'
 import { hostsSkipped } from '../client-cache.ts'
 import type { Reply, Script, Turn } from '../model.ts'
-import { agentCall, bash, commandsIn, delegate, reasonsIn, reportIn, say } from './agents.ts'
+import { bash, commandsIn, delegate, reasonsIn, reportIn, say } from './agents.ts'
 import { type GuardedProject, guardedProject, scene } from './guarded.ts'
 
 const CREATE = 'postflight create 7 demo --reason "Write the summary first"'
@@ -67,25 +67,5 @@ describe.skipIf(hostsSkipped())("a blocked sub-agent's report", () => {
     const [told] = handedOver(model.turns('main').at(-1))
     const file = /saved to: (\S+additionalContext\.txt)/.exec(told ?? '')?.[1] ?? ''
     expect(unindented(readFileSync(file, 'utf8'))).toContain(long)
-  })
-
-  it('of a sub-agent in a worktree of its own reaches main too', async () => {
-    const guarded = guardedProject({ git: true })
-
-    const { model } = await guarded.run({
-      main: [
-        // The project has a specs/ folder, as it has where main itself works on tasks.
-        bash('postflight create 7 demo && postflight clear 7'),
-        { tools: [agentCall('worker', { isolation: 'worktree', run_in_background: false })] },
-        say('Main is done.'),
-      ],
-      worker: forgetful(bash('postflight create 8 side'), say(REPORT)),
-    })
-
-    const last = model.turns('main').at(-1)
-    expect(reasonsIn(model.turns('worker').at(-1))).toHaveLength(1)
-    expect(reportIn(last?.lastToolResult)).toBe('Done.')
-    expect(occurrences(last, REPORT)).toBe(1)
-    expect(keptReports(guarded)).toEqual([])
   })
 })

@@ -60,9 +60,7 @@ function everything(): Script {
 describe.skipIf(hostsSkipped())('all factories with the guard and a workflow', () => {
   it('act in the order of the documentation, and the workflow completes', async () => {
     const guarded = project()
-    const { server, model } = await guarded.serve({ main: everything(), analyst: () => say(ANALYSIS) })
-
-    await server.prompt(await server.createSession(), 'go')
+    const { server, model } = await guarded.begin({ main: everything(), analyst: () => say(ANALYSIS) })
     await expect.poll(() => guarded.state().outcome, { timeout: 90_000 }).toBe('completed')
     await server.settled()
 

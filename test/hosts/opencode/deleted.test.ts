@@ -12,13 +12,11 @@ const CREATE = 'postflight create 259 x --operation research'
 
 /** A run that waits for the answer to the prompt of the second phase. */
 async function runInMidPhase(guarded: GuardedProject) {
-  const { server, model } = await guarded.serve({
+  const { server, session, model } = await guarded.begin({
     main: worker([runWorkflow(TASK, 'flow.yaml'), say('It stopped.')], (place) =>
       place === 'plan 1' ? NEVER : undefined,
     ),
   })
-  const session = await server.createSession()
-  await server.prompt(session, 'go')
   await expect.poll(() => placesIn(model.turns('main')).at(-1), { timeout: 60_000 }).toBe('plan 1')
   const phase = (await server.children(session)).find(({ title }) => title === 'Workflow: plan')
   return { server, model, session, phase: String(phase?.id) }
@@ -72,12 +70,10 @@ describe.skipIf(hostsSkipped())('deleted in the middle of a run', () => {
 describe.skipIf(hostsSkipped())('a guarded session', () => {
   it('that is deleted in mid-turn, with its sub-agent, leaves no fault in journal and log', async () => {
     const guarded = guardedProject()
-    const { server, model } = await guarded.serve({
+    const { server, session, model } = await guarded.begin({
       main: [bash(CREATE), delegate('worker')],
       worker: () => NEVER,
     })
-    const session = await server.createSession()
-    await server.prompt(session, 'go')
     await model.arrived('worker', 0)
 
     await server.remove(session)

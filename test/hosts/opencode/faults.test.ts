@@ -58,10 +58,7 @@ describe.skipIf(hostsSkipped())('the plugin', () => {
        client.session.messages = (request) => { if (left-- > 0) throw new Error('sabotage of messages'); return messages(request) }
        return {}`,
     )
-    const { server, model } = await guarded.serve({ main: stubborn(bash(CREATE), say('No.'), say('No.')) })
-    const session = await server.createSession()
-
-    await server.prompt(session, 'go')
+    const { server, session, model } = await guarded.begin({ main: stubborn(bash(CREATE), say('No.'), say('No.')) })
     await expect.poll(() => guarded.log(), { timeout: 20_000 }).toContain('sabotage of messages')
     await server.settled()
     expect(model.turns('main')).toHaveLength(2)

@@ -102,15 +102,12 @@ describe.skipIf(hostsSkipped())('a rate limit under serve', () => {
   it('of a prompt of the guard is sent again as that: it is counted once', async () => {
     const guarded = guardedProject(withChains({ build: ['scripted/scripted-2'] }))
     const lines = [bash('postflight create 259 x --operation research'), say('No.')]
-    const { server, model } = await guarded.serve({
+    const { server, session, model } = await guarded.begin({
       main: ({ request, index }) => {
         if (request.model === 'scripted-2') return say('No.')
         return index < 2 ? lines[index] : { failure: LIMITED }
       },
     })
-    const session = await server.createSession()
-
-    await server.prompt(session, 'go')
     await expect.poll(() => guarded.story(), { timeout: 30_000 }).toContain('cap 3')
     await server.settled()
 
@@ -121,11 +118,9 @@ describe.skipIf(hostsSkipped())('a rate limit under serve', () => {
 
   it("ends with the user's interruption", async () => {
     const guarded = guardedProject(THREE)
-    const { server, model } = await guarded.serve({
+    const { server, session, model } = await guarded.begin({
       main: ({ request }) => (request.model === 'scripted-1' ? { failure: LIMITED } : NEVER),
     })
-    const session = await server.createSession()
-    await server.prompt(session, 'go')
     await model.arrived('main', 1)
 
     await server.abort(session)

@@ -45,7 +45,6 @@ export interface SceneOptions {
 interface TalkOptions extends PromptOptions {
   /** The turns of the actor that must come. */
   turns?: number
-  message?: string
 }
 
 /** A conversation on a server. */
@@ -66,7 +65,9 @@ export interface GuardedProject extends Inspected {
   start(actors: Actors, options?: SceneOptions): Promise<{ client: RunningClient; model: Model }>
   /** The project on `opencode serve`: the server of this test file, or one of its own. */
   serve(actors: Actors, options?: SceneOptions): Promise<{ server: Server; model: Model }>
-  /** A conversation that rests there after one message of the user. Fails as `run` does. */
+  /** A conversation there that has begun with a message of the user. */
+  begin(actors: Actors, options?: SceneOptions, prompt?: PromptOptions): Promise<Talk>
+  /** One that rests after that message. Fails as `run` does. */
   talk(actors: Actors, options?: TalkOptions): Promise<Talk>
   /** The command line of a shell that starts OpenCode with these arguments, for a terminal. */
   terminal(actors: Actors, words: readonly string[]): Promise<{ command: string; model: Model }>
@@ -166,10 +167,14 @@ export function guardedProject(options: GuardedOptions = {}): GuardedProject {
       onTestFinished(() => server.dispose())
       return { server, model }
     },
-    async talk(actors, { turns = 1, message = 'go', ...further } = {}) {
-      const { server, model } = await guarded.serve(actors)
+    async begin(actors, further, prompt) {
+      const { server, model } = await guarded.serve(actors, further)
       const session = await server.createSession()
-      await server.prompt(session, message, further)
+      await server.prompt(session, further?.message ?? 'go', prompt)
+      return { server, session, model }
+    },
+    async talk(actors, { turns = 1, ...prompt } = {}) {
+      const { server, session, model } = await guarded.begin(actors, {}, prompt)
       await model.arrived('main', turns - 1)
       await server.settled()
       expectAnswered(model)

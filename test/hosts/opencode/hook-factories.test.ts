@@ -36,7 +36,7 @@ describe.skipIf(hostsSkipped())('the phase reminder', () => {
     const phases = model.turns('main').filter((turn) => !mainTurns(model.turns('main')).includes(turn))
     expect(phases).not.toEqual([])
     for (const turn of phases) expect(textOf(turn.request)).not.toContain('is in phase')
-    for (const helper of model.helpers) expect(textOf(helper)).not.toContain('is in phase')
+    for (const { body } of model.helpers) expect(textOf(body)).not.toContain('is in phase')
     expect(ran.texts).toEqual(['Started.', 'Done.'])
   })
 
@@ -55,12 +55,12 @@ describe.skipIf(hostsSkipped())('the phase reminder', () => {
     const [first] = model.turns('main')
     expect(first?.userTexts).toEqual([expect.stringMatching(/is in phase "analyse"\. .* Slowly\.$/), 'hello'])
     const titles = model.helpers.length
-    for (const title of model.helpers) expect(textOf(title)).not.toContain('is in phase')
+    for (const { body } of model.helpers) expect(textOf(body)).not.toContain('is in phase')
 
     await server.compact(session)
     await server.settled()
     expect(model.helpers.length).toBeGreaterThan(titles)
-    for (const helper of model.helpers) expect(textOf(helper)).not.toContain('is in phase')
+    for (const { body } of model.helpers) expect(textOf(body)).not.toContain('is in phase')
     expect(JSON.stringify(await server.messages(session))).not.toContain('is in phase')
   })
 
@@ -131,19 +131,6 @@ describe.skipIf(hostsSkipped())('the fix of a failed delegation', () => {
     expect(turns.at(-1)?.toolResults[1]).toBe(turns[2]?.lastToolResult)
     expect(JSON.stringify(await server.messages(session))).not.toContain('with one of them as subagent_type')
   })
-
-  it("follows the error of another plugin's tool, by its output", async () => {
-    const guarded = guardedProject({ options: { delegateTaskRetry: true } })
-    guarded.addPlugin(
-      'delegating.js',
-      `return { tool: { delegate_task: { description: 'delegates', args: {}, execute: async () =>
-        'Error: unknown category "visual". Available categories: quick, deep' } } }`,
-    )
-    const { model } = await guarded.talk({ main: [call('delegate_task', {}), say('Done.')] }, { turns: 2 })
-    expect(model.turns('main')[1]?.lastToolResult).toContain(
-      '[postflight-guard] Unknown category "visual". Categories: quick, deep. Use one of those',
-    )
-  })
 })
 
 describe.skipIf(hostsSkipped())('the recovery from broken JSON', () => {
@@ -198,7 +185,7 @@ describe.skipIf(hostsSkipped())('the header of GitHub Copilot', () => {
     const { model } = await guarded.run({ main: stubborn(CREATE, say('No.')) })
     const marks = model.turns('main').map(({ headers }) => headers['x-initiator'])
     expect(marks).toEqual([undefined, undefined, 'agent', 'agent', 'agent'])
-    expect(model.helperHeaders.map((headers) => headers['x-initiator'])).toEqual([undefined])
+    expect(model.helpers.map(({ headers }) => headers['x-initiator'])).toEqual([undefined])
   })
 
   it.each([

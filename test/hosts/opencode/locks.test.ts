@@ -79,9 +79,7 @@ describe.skipIf(hostsSkipped())('a lock that was left behind under serve', () =>
       startedMs = Date.now()
       return line
     }
-    const { server, model } = await guarded.serve({ main }, { isAlone: true })
-    const session = await server.createSession()
-    await server.prompt(session, 'go')
+    const { server, session, model } = await guarded.begin({ main }, { isAlone: true })
     await expect.poll(() => placesIn(model.turns('main')).at(-1), { timeout: 60_000 }).toBe('plan 1')
     expect(Date.now() - startedMs).toBeGreaterThan(8_000)
     expect(pauses.longestSince(startedMs)).toBeLessThan(LONGEST_PAUSE_MS)
@@ -106,10 +104,7 @@ describe.skipIf(hostsSkipped())('a lock that was left behind under serve', () =>
       stoppedMs = Date.now()
       return say('Done.')
     }
-    const { server } = await guarded.serve({ main }, { isAlone: true })
-    const session = await server.createSession()
-
-    await server.prompt(session, 'go')
+    await guarded.begin({ main }, { isAlone: true })
     await expect.poll(() => guarded.story(), { timeout: 20_000 }).toEqual(['create', 'bypass-request', 'error'])
 
     expect(guarded.journal().at(-1)?.detail).toContain('is being changed by another process')

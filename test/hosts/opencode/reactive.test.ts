@@ -80,9 +80,7 @@ async function commit(rules: readonly ReactiveRule[], actors: Actors, config?: o
 
 /** A conversation on a server that the user interrupts while the sub-agent hangs. */
 async function interrupted(guarded: GuardedProject, actors: Actors) {
-  const { server, model } = await guarded.serve({ ...actors, sync: () => NEVER })
-  const session = await server.createSession()
-  await server.prompt(session, 'go')
+  const { server, session, model } = await guarded.begin({ ...actors, sync: () => NEVER })
   await model.arrived('sync', 0)
   await server.abort(session)
   await server.settled()

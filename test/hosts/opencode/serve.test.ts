@@ -48,9 +48,7 @@ describe.skipIf(hostsSkipped())('opencode serve: a main conversation with a mark
 
   it('is not prompted after the user interrupted it', async () => {
     const guarded = guardedProject()
-    const { server, model } = await guarded.serve({ main: waiting(1, () => NEVER, [bash(CREATE)]) })
-    const session = await server.createSession()
-    await server.prompt(session, 'go')
+    const { server, session, model } = await guarded.begin({ main: waiting(1, () => NEVER, [bash(CREATE)]) })
     await model.arrived('main', 1)
     await server.abort(session)
     await server.settled()
@@ -64,16 +62,13 @@ describe.skipIf(hostsSkipped())('opencode serve: a main conversation with a mark
     const storm: Reply = { failure: { status: 429, headers: { 'retry-after-ms': '20' } } }
     let calm = false
     const later = dutiful([say('I am done.')])
-    const { server, model } = await guarded.serve({
+    const { server, session, model } = await guarded.begin({
       main: (turn) => {
         if (turn.index === 0) return bash(CREATE)
         if (!calm) return storm
         return answerOf(later, turn)
       },
     })
-    const session = await server.createSession()
-
-    await server.prompt(session, 'go')
     await expect
       .poll(async () => (await server.messages(session)).at(-1)?.info, { timeout: 60_000 })
       .toMatchObject({ error: { name: 'APIError' } })
@@ -107,16 +102,13 @@ describe.skipIf(hostsSkipped())('opencode serve: a main conversation with a mark
     const released = new Promise<void>((resolve) => {
       release = resolve
     })
-    const { server, model } = await guarded.serve(
+    const { server, session, model } = await guarded.begin(
       {
         main: dutiful([bash(CREATE), delegateInBackground('worker'), say('Waiting.'), say('I am done.')]),
         worker: waiting(0, () => released, [say('Report.')]),
       },
       { env: { OPENCODE_EXPERIMENTAL_BACKGROUND_SUBAGENTS: '1' } },
     )
-    const session = await server.createSession()
-
-    await server.prompt(session, 'go')
     await model.arrived('main', 2)
     await expect.poll(() => existsSync(asked), { timeout: 20_000 }).toBe(true)
     await expect.poll(() => server.busy()).not.toContain(session)
@@ -136,13 +128,10 @@ describe.skipIf(hostsSkipped())('opencode serve: a main conversation with a mark
 
   it('is not prompted when the user interrupts it while its sub-agent is held; the sub-agent is interrupted too', async () => {
     const guarded = guardedProject()
-    const { server, model } = await guarded.serve({
+    const { server, session, model } = await guarded.begin({
       main: [delegate('worker')],
       worker: waiting(2, () => NEVER, [bash(CREATE), say('Report.')]),
     })
-    const session = await server.createSession()
-
-    await server.prompt(session, 'go')
     await model.arrived('worker', 2)
     await server.abort(session)
     await server.settled()

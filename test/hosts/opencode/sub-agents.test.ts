@@ -89,15 +89,13 @@ describe.skipIf(hostsSkipped())('a sub-agent with a marker', () => {
 
   it('in the background is held inside its loop, and its caller receives the final report', async () => {
     const guarded = guardedProject()
-    const { server, model } = await guarded.serve(
+    const { server, model } = await guarded.begin(
       {
         main: [delegateInBackground('worker'), say('Waiting.'), say('Thanks.')],
         worker: dutiful([bash(CREATE), say(REPORT)]),
       },
       { env: { OPENCODE_EXPERIMENTAL_BACKGROUND_SUBAGENTS: '1' } },
     )
-
-    await server.prompt(await server.createSession(), 'go')
     await model.arrived('main', 2)
     await server.settled()
 

@@ -47,10 +47,7 @@ describe.skipIf(hostsSkipped())('a main conversation that waits', () => {
     const guarded = guardedProject()
     // The turn after the command is interrupted.
     const main = waiting(1, () => NEVER, dutiful([bash(`${CREATE} && ${WAIT}`), say('Something else.')]))
-    const { server, model } = await guarded.serve({ main })
-    const session = await server.createSession()
-
-    await server.prompt(session, 'go')
+    const { server, session, model } = await guarded.begin({ main })
     await model.arrived('main', 1)
     expect(guarded.marker(TASK)?.wait).toMatchObject({ for: 'go-ahead to deploy', prompt_id: expect.any(String) })
     await server.abort(session)
@@ -82,16 +79,13 @@ describe.skipIf(hostsSkipped())('a workflow that waits', () => {
   it('sends no further prompt when the wait is announced while a phase is running', async () => {
     const guarded = projectWithFlow()
     const lines = [runWorkflow(TASK_OF_FLOW, 'flow.yaml'), say('What may it cost?'), say('All is done.')]
-    const { server, model } = await guarded.serve({
+    const { server, session, model } = await guarded.begin({
       main: worker(lines, (place, turn) => {
         if (place !== 'plan 1' || turn.lastToolResult !== undefined) return undefined
         guarded.postflight('wait', '7', '--for', 'a budget', '--host-session', String(session))
         return undefined
       }),
     })
-    const session: string = await server.createSession()
-
-    await server.prompt(session, 'go')
     await expect.poll(() => mainTurns(model.turns('main')).length, { timeout: 60_000 }).toBe(2)
     await server.settled()
     expect(mainTurns(model.turns('main'))[1]?.lastToolResult).toContain('waits for: a budget')

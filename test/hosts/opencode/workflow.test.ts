@@ -119,9 +119,7 @@ describe.skipIf(hostsSkipped())('a workflow on OpenCode', () => {
 
   it('stops, resumable, when the user interrupts it, and sends no further prompt', async () => {
     const guarded = projectWithFlow()
-    const { server, model } = await guarded.serve({ main: worker([START_FLOW], hangingAt('plan 1')) })
-    const session = await server.createSession()
-    await server.prompt(session, 'go')
+    const { server, session, model } = await guarded.begin({ main: worker([START_FLOW], hangingAt('plan 1')) })
     await reached(model, 'plan 1')
 
     await server.abort(session)
@@ -135,10 +133,9 @@ describe.skipIf(hostsSkipped())('a workflow on OpenCode', () => {
 
   it('ends at once when it is aborted', async () => {
     const guarded = projectWithFlow()
-    const { server, model } = await guarded.serve({
+    const { model } = await guarded.begin({
       main: worker([START_FLOW, say('It is over.')], hangingAt('plan 1')),
     })
-    await server.prompt(await server.createSession(), 'go')
     await reached(model, 'plan 1')
     guarded.postflight('workflow', 'abort', '7')
     await expect.poll(() => resultIn(model), { timeout: 20_000 }).toContain('is aborted')
