@@ -27,24 +27,29 @@ export function commandsIn(reason: string): string[] {
   return [...steps, clear]
 }
 
+/** A turn, or what makes one from the result of the tool before. */
+export type Line = Reply | ((lastToolResult: string) => Reply)
+
 /**
  * The script of an agent that says its lines and answers each block with `answer`. `reasonsIn` finds in a turn the reasons
- * of its blocks so far, as the host shows them.
+ * of its blocks so far, as the host shows them, of which `held` were there before.
  */
 export function whenHeld(
   reasonsIn: (turn: Turn) => readonly string[],
-  lines: readonly Reply[],
-  answer: (reason: string, lastWords: Reply) => Reply[],
+  lines: readonly Line[],
+  answer: (reason: string, lastWords: Reply) => readonly Line[],
+  held = 0,
 ): Script {
   const left = [...lines]
+  let seen = held
   let lastWords: Reply = say('')
-  let held = 0
   return (turn) => {
     const reasons = reasonsIn(turn)
     const reason = reasons.at(-1)
-    if (reason !== undefined && reasons.length > held) left.unshift(...answer(reason, lastWords))
-    held = reasons.length
-    const reply = left.shift()
+    if (reason !== undefined && reasons.length > seen) left.unshift(...answer(reason, lastWords))
+    seen = reasons.length
+    const line = left.shift()
+    const reply = typeof line === 'function' ? line(turn.lastToolResult ?? '') : line
     if (reply !== undefined && (reply.tools ?? []).length === 0) lastWords = reply
     return reply
   }
@@ -54,6 +59,14 @@ export function whenHeld(
 export function waiting(index: number, event: (turn: Turn) => Promise<unknown>, script: Script): Script {
   return async (turn) => {
     if (turn.index === index) await event(turn)
-    return typeof script === 'function' ? script(turn) : script[turn.index]
+    return answerOf(script, turn)
   }
 }
+
+/** What a script answers in a turn. */
+export function answerOf(script: Script, turn: Turn): ReturnType<Extract<Script, (turn: Turn) => unknown>> {
+  return typeof script === 'function' ? script(turn) : script[turn.index]
+}
+
+/** An answer that never comes. */
+export const NEVER = new Promise<never>(() => {})

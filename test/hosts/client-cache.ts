@@ -7,7 +7,7 @@ import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { basename, delimiter, dirname, join, resolve } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import manifest from '../../package.json' with { type: 'json' }
 import type { HookHostName } from '../../src/hosts/hook-hosts.ts'
@@ -52,20 +52,11 @@ export interface Client {
 }
 
 const CACHE = join(dirname(fileURLToPath(import.meta.url)), '..', '..', '.cache', 'hosts')
+/** The variable with the binaries that were checked; the set-up of the tests checks the clients of most files. */
+const CHECKED = 'POSTFLIGHT_CHECKED_CLIENTS'
 const SKIP_HINT = 'Set POSTFLIGHT_SKIP_HOSTS=1 to leave out the tests that need a real client.'
 const FETCH_TIMEOUT_MS = 10 * 60_000
 const VERSION_TIMEOUT_MS = 30_000
-
-const CLAUDE_CODE_PLATFORMS = [
-  'darwin-arm64',
-  'darwin-x64',
-  'linux-arm64',
-  'linux-arm64-musl',
-  'linux-x64',
-  'linux-x64-musl',
-  'win32-arm64',
-  'win32-x64',
-]
 
 /** True when the tests that need a real client are switched off (`POSTFLIGHT_SKIP_HOSTS=1`). */
 export function hostsSkipped(): boolean {
@@ -78,29 +69,17 @@ export function platformSuffix(): string {
   return `${process.platform}-${process.arch}${usesMusl() ? '-musl' : ''}`
 }
 
-/**
- * Path of the Claude Code binary, fetched on first use.
- *
- * @throws Error when this platform has no package or the registry cannot be reached.
- */
+/** Path of the Claude Code binary, fetched on first use. */
 export async function ensureClaudeCode(): Promise<string> {
-  const suffix = platformSuffix()
-  if (!CLAUDE_CODE_PLATFORMS.includes(suffix)) {
-    throw new Error(`Claude Code ${CLAUDE_CODE_VERSION} has no package for ${suffix}. ${SKIP_HINT}`)
-  }
   return ensureClient({
-    name: `@anthropic-ai/claude-code-${suffix}`,
+    name: `@anthropic-ai/claude-code-${platformSuffix()}`,
     version: CLAUDE_CODE_VERSION,
     binary: process.platform === 'win32' ? 'claude.exe' : 'claude',
     megabytes: 360,
   })
 }
 
-/**
- * Path of the OpenCode binary, fetched on first use.
- *
- * @throws Error when this platform has no package or the registry cannot be reached.
- */
+/** Path of the OpenCode binary, fetched on first use. */
 export async function ensureOpenCode(): Promise<string> {
   return ensureClient({
     // The package's name spells the platform as Node does, except for Windows.
@@ -134,7 +113,8 @@ async function provide(client: Client): Promise<string> {
   const home = join(CACHE, `${basename(client.name)}-${client.version}`)
   const cached = binaryIn(home, client)
   if (existsSync(cached)) {
-    if ((await versionProblem(cached, client)) === undefined) return cached
+    if (process.env[CHECKED]?.split(' ').includes(cached)) return cached
+    if ((await versionProblem(cached, client)) === undefined) return noted(cached)
     await rm(home, { recursive: true, force: true })
   }
 
@@ -147,10 +127,16 @@ async function provide(client: Client): Promise<string> {
       throw new Error(`${client.name}@${client.version} does not run: ${problem}. ${SKIP_HINT}`)
     }
     await moveIntoPlace(temporary, home, cached)
-    return cached
+    return noted(cached)
   } finally {
     await rm(temporary, { recursive: true, force: true })
   }
+}
+
+/** Notes for this process and its children that a client runs: a check costs a start of the client. */
+function noted(binary: string): string {
+  process.env[CHECKED] = `${process.env[CHECKED] ?? ''} ${binary}`
+  return binary
 }
 
 function binaryIn(folder: string, client: Client): string {
@@ -174,16 +160,12 @@ async function fetchInto(folder: string, client: Client): Promise<void> {
   process.stderr.write(`fetching ${spec}${size}, once\n`)
   // Without a package.json here, npm would find this project's further up.
   await writeFile(join(folder, 'package.json'), '{ "private": true }\n')
-  const npm = npmCommand()
   const flags = ['--ignore-scripts', '--no-save', '--no-package-lock', '--no-audit', '--no-fund', '--loglevel=error']
   if (client.withoutOptional === true) flags.push('--omit=optional')
   // By default npm takes more than a minute to report a missing network.
   flags.push('--fetch-retry-mintimeout=1000', '--fetch-retry-maxtimeout=4000')
-  const done = await run(npm.file, [...npm.args, 'install', '--prefix', folder, ...flags, spec], {
-    cwd: folder,
-    timeoutMs: FETCH_TIMEOUT_MS,
-    shell: npm.shell,
-  })
+  const options = { cwd: folder, timeoutMs: FETCH_TIMEOUT_MS, shell: process.platform === 'win32' }
+  const done = await run('npm', ['install', '--prefix', folder, ...flags, spec], options)
   if (done.code !== 0) {
     throw new Error(`cannot fetch ${spec} from the npm registry: ${summary(done.stderr || done.stdout)}. ${SKIP_HINT}`)
   }
@@ -199,21 +181,6 @@ async function versionProblem(binary: string, client: Client): Promise<string | 
   await rm(home, { recursive: true, force: true })
   if (done.code !== 0) return `--version ended with ${done.code}: ${summary(done.stderr)}`
   return done.stdout.includes(client.prints ?? client.version) ? undefined : `--version says ${done.stdout.trim()}`
-}
-
-/** npm's own script, to run with this Node: that needs no shell, not even on Windows. */
-function npmCommand(): { file: string; args: string[]; shell: boolean } {
-  const node = dirname(process.execPath)
-  const fromPath = (process.env.PATH ?? '').split(delimiter).filter((folder) => folder !== '')
-  const candidates = [
-    process.env.npm_execpath ?? '',
-    join(node, 'node_modules', 'npm', 'bin', 'npm-cli.js'),
-    resolve(node, '..', 'lib', 'node_modules', 'npm', 'bin', 'npm-cli.js'),
-    ...fromPath.map((folder) => join(folder, 'node_modules', 'npm', 'bin', 'npm-cli.js')),
-  ]
-  const script = candidates.find((path) => basename(path) === 'npm-cli.js' && existsSync(path))
-  if (script !== undefined) return { file: process.execPath, args: [script], shell: false }
-  return { file: 'npm', args: [], shell: process.platform === 'win32' }
 }
 
 interface Finished {
@@ -245,12 +212,8 @@ function run(
 /** npm's error without its advice: the first lines name the problem, after them come advice and a log file's name. */
 function summary(text: string): string {
   const lines = text.split('\n').map((line) => line.replace(/^npm (error|ERR!) ?/, '').trim())
-  return (
-    lines
-      .filter((line) => line !== '')
-      .slice(0, 3)
-      .join('; ') || 'no message'
-  )
+  const told = lines.filter((line) => line !== '').slice(0, 3)
+  return told.join('; ') || 'no message'
 }
 
 function usesMusl(): boolean {

@@ -38,20 +38,5 @@ export function describeEndingTool(client: HookClient, { name, input, args }: En
       expect(hooked.story().filter((event) => event !== 'claim')).toEqual(['create', 'block 1', 'clear'])
       expect(hooked.files(TASK)).toEqual([])
     })
-
-    it('is refused three times, then the marker is given up', async () => {
-      const hooked = await hookedProject(withTool)
-
-      const { model } = await hooked.run({ main: ({ index }) => (index === 0 ? create : end) })
-
-      expect(model.turns('main')).toHaveLength(5)
-      expect(hooked.story().filter((event) => event !== 'claim')).toEqual([
-        'create',
-        'block 1',
-        'block 2',
-        'block 3',
-        'cap 3',
-      ])
-    })
   })
 }

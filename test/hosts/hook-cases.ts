@@ -3,11 +3,11 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { say } from './agents.ts'
+import { type Line, NEVER, say } from './agents.ts'
 import { hostsSkipped } from './client-cache.ts'
 import type { HookClient } from './hook-clients.ts'
-import { dutiful, type HookedProject, hookedProject, type Line, reasonsIn, stubborn } from './hooked.ts'
-import type { Model } from './model.ts'
+import { dutiful, type HookedProject, hookedProject, reasonsIn, stubborn } from './hooked.ts'
+import type { Model, Script } from './model.ts'
 import { keptRecording, type Recording, record, shapeOf } from './recorded.ts'
 
 const TASK = '259_prove'
@@ -39,90 +39,97 @@ const PLAIN_BASH = [
   `printf '{"session_id": "sess_1", "skill": "research", "operation": "research", "reason": "Postflight pending"}' > specs/${TASK}/.postflight-pending`,
 ].join(' && ')
 
+/** The story of a marker whose agent was blocked once. */
+const DONE = ['create', 'claim', 'block 1', 'step', 'clear']
+
+/** A case: the agents, the continuations of the blocks of each, the files that are left, and the story. */
+interface Case {
+  actors: Record<string, Script>
+  held: Record<string, string[]>
+  files: string[]
+  story?: string[]
+}
+
 export function describeHookCases(client: HookClient, cases: HookCases): void {
-  const run = (command: string): Line => client.shell(command)
-  const delegate = (actor: string): readonly Line[] => client.delegate(actor)
+  const create: Line = client.shell(CREATE)
+  const agent = (...lines: readonly Line[]): Script => dutiful(client, ...lines)
+  const caller = (...lines: readonly Line[]): Script => agent(...lines, ...client.delegate('kid'), say('Finished.'))
+  const once = ['1 of 3']
+  const plain = {
+    actors: { main: caller(client.shell(PLAIN_BASH)), kid: agent(client.shell('echo working'), say(REPORT)) },
+  }
+
+  const told: [string, Case][] = [
+    [
+      'blocks the main conversation once, and lets it stop when its marker is cleared',
+      { actors: { main: agent(create, say('Finished.')) }, held: { main: once }, files: [], story: DONE },
+    ],
+    [
+      'blocks three times at most, and keeps the marker as abandoned',
+      {
+        actors: { main: stubborn(create, say('Finished.')) },
+        held: { main: ['1 of 3', '2 of 3', '3 of 3'] },
+        files: ['.postflight-abandoned'],
+        story: ['create', 'claim', 'block 1', 'block 2', 'block 3', 'cap 3'],
+      },
+    ],
+    [
+      'blocks a sub-agent that owns a marker, and not its caller',
+      {
+        actors: { main: caller(), kid: agent(create, say(REPORT)) },
+        held: { kid: once, main: [] },
+        files: [],
+        story: DONE,
+      },
+    ],
+    [
+      'lets a sub-agent stop while the main conversation owns the marker',
+      {
+        actors: { main: caller(create), kid: agent(client.shell('echo working'), say(REPORT)) },
+        held: { kid: [], main: once },
+        files: [],
+        story: DONE,
+      },
+    ],
+    cases.subAgentsAreSessions === true
+      ? [
+          'blocks no session by a marker of plain bash',
+          { ...plain, held: { kid: [], main: [] }, files: ['.postflight-pending'] },
+        ]
+      : ['blocks a sub-agent by a marker of plain bash', { ...plain, held: { kid: once, main: [] }, files: [] }],
+  ]
+  if (cases.nests) {
+    const kid = agent(...client.delegate('grandchild'), say(REPORT))
+    told.push([
+      'blocks a sub-agent of a sub-agent that owns a marker, and nothing above it',
+      {
+        actors: { main: caller(), kid, grandchild: agent(create, say('Deep down.')) },
+        held: { grandchild: once, kid: [], main: [] },
+        files: [],
+        story: DONE,
+      },
+    ])
+  }
 
   describe.skipIf(hostsSkipped())(`the guard on ${client.name}`, () => {
-    it('blocks the main conversation once, and lets it stop when its marker is cleared', async () => {
+    it.each(told)('%s', async (_, { actors, held, files, story }) => {
       const hooked = await hookedProject(client)
-
-      const { model } = await hooked.run({ main: dutiful(client, run(CREATE), say('Finished.')) })
-
-      expect(heldIn(model, 'main')).toEqual(['1 of 3'])
-      expect(reasonsIn(model.turns('main').at(-1))[0]).toContain(`postflight step ${TASK} <number>`)
-      expect(hooked.files(TASK)).toEqual([])
-      expect(hooked.story()).toEqual(['create', 'claim', 'block 1', 'step', 'clear'])
-    })
-
-    it('blocks three times at most, and keeps the marker as abandoned', async () => {
-      const hooked = await hookedProject(client)
-
-      const { model } = await hooked.run({ main: stubborn(run(CREATE), say('Finished.')) })
-
-      expect(heldIn(model, 'main')).toEqual(['1 of 3', '2 of 3', '3 of 3'])
-      expect(hooked.files(TASK)).toEqual(['.postflight-abandoned'])
-      expect(hooked.story()).toEqual(['create', 'claim', 'block 1', 'block 2', 'block 3', 'cap 3'])
-    })
-
-    it('blocks a sub-agent that owns a marker, and not its caller', async () => {
-      const hooked = await hookedProject(client)
-
-      const { model } = await hooked.run({
-        main: dutiful(client, ...delegate('kid'), say('Finished.')),
-        kid: dutiful(client, run(CREATE), say(REPORT)),
-      })
-
-      expect(heldIn(model, 'kid')).toEqual(['1 of 3'])
-      expect(heldIn(model, 'main')).toEqual([])
-      expect(JSON.stringify(model.turns('main').at(-1)?.request.messages)).toContain(REPORT)
-      expect(hooked.files(TASK)).toEqual([])
-      expect(hooked.story()).toEqual(['create', 'claim', 'block 1', 'step', 'clear'])
-    })
-
-    it('lets a sub-agent stop while the main conversation owns the marker', async () => {
-      const hooked = await hookedProject(client)
-
-      const { model } = await hooked.run({
-        main: dutiful(client, run(CREATE), ...delegate('kid'), say('Finished.')),
-        kid: dutiful(client, run('echo working'), say(REPORT)),
-      })
-
-      expect(heldIn(model, 'kid')).toEqual([])
-      expect(heldIn(model, 'main')).toEqual(['1 of 3'])
-      expect(hooked.story()).toEqual(['create', 'claim', 'block 1', 'step', 'clear'])
-    })
-
-    it.runIf(cases.nests)('blocks a sub-agent of a sub-agent that owns a marker, and nothing above it', async () => {
-      const hooked = await hookedProject(client)
-
-      const { model } = await hooked.run({
-        main: dutiful(client, ...delegate('kid'), say('Finished.')),
-        kid: dutiful(client, ...delegate('grandchild'), say(REPORT)),
-        grandchild: dutiful(client, run(CREATE), say('Deep down.')),
-      })
-
-      expect(heldIn(model, 'grandchild')).toEqual(['1 of 3'])
-      expect(heldIn(model, 'kid')).toEqual([])
-      expect(heldIn(model, 'main')).toEqual([])
-      expect(hooked.story()).toEqual(['create', 'claim', 'block 1', 'step', 'clear'])
+      const { model } = await hooked.run(actors)
+      for (const [actor, continuations] of Object.entries(held)) expect(heldIn(model, actor)).toEqual(continuations)
+      if ('kid' in actors) expect(JSON.stringify(model.turns('main').at(-1)?.request.messages)).toContain(REPORT)
+      else expect(reasonsIn(model.turns('main').at(-1))[0]).toContain(`postflight step ${TASK} <number>`)
+      expect(hooked.files(TASK)).toEqual(files)
+      if (story !== undefined) expect(hooked.story()).toEqual(story)
     })
 
     it("leaves another session's marker alone", async () => {
       const hooked = await hookedProject(client)
       leaveForeignMarker(hooked)
       const before = hooked.marker('012_foreign')
-
       const { model } = await hooked.run({
-        main: dutiful(
-          client,
-          run('echo working; cat specs/*/.postflight-pending'),
-          ...delegate('kid'),
-          say('Finished.'),
-        ),
-        kid: dutiful(client, run('postflight inspect'), say(REPORT)),
+        main: caller(client.shell('echo working; cat specs/*/.postflight-pending')),
+        kid: agent(client.shell('postflight inspect'), say(REPORT)),
       })
-
       expect([...heldIn(model, 'main'), ...heldIn(model, 'kid')]).toEqual([])
       expect(hooked.marker('012_foreign')).toEqual(before)
       expect(hooked.story()).toEqual(['create'])
@@ -131,9 +138,7 @@ export function describeHookCases(client: HookClient, cases: HookCases): void {
     it('tells the model of unfinished postflights when a session starts', async () => {
       const hooked = await hookedProject(client)
       leaveForeignMarker(hooked)
-
       const { model } = await hooked.run({ main: [say('Finished.')] })
-
       const { messages, system } = model.turns('main')[0]?.request ?? {}
       const seen = JSON.stringify({ messages, system })
       expect(seen).toContain('postflight-guard found unfinished postflights')
@@ -142,31 +147,24 @@ export function describeHookCases(client: HookClient, cases: HookCases): void {
 
     it('blocks the conversation that made the marker after it was killed and resumed', async () => {
       const hooked = await hookedProject(client)
-      const first = await hooked.start({
-        main: ({ index }) => (index === 0 ? client.shell(CREATE) : new Promise(() => {})),
-      })
+      const first = await hooked.start({ main: ({ index }) => (index === 0 ? client.shell(CREATE) : NEVER) })
       await first.model.arrived('main', 1)
       first.kill()
       await first.ended
       const marker = hooked.marker(TASK)
       expect(marker).toMatchObject({ agent_id: 'main' })
 
-      const second = await hooked.run(
-        { main: dutiful(client, say('Finished.')) },
-        { resume: String(marker?.cc_session_id) },
-      )
+      const second = await hooked.run({ main: agent(say('Finished.')) }, { resume: String(marker?.cc_session_id) })
 
-      expect(heldIn(second.model, 'main')).toEqual(['1 of 3'])
+      expect(heldIn(second.model, 'main')).toEqual(once)
       expect(hooked.files(TASK)).toEqual([])
-      expect(hooked.story()).toEqual(['create', 'claim', 'block 1', 'step', 'clear'])
+      expect(hooked.story()).toEqual(DONE)
     })
 
     it('lets every agent stop where the hook is broken', async () => {
       const hooked = await hookedProject(client)
       writeFileSync(join(hooked.packageFolder, 'dist', 'hook.js'), 'this is not JavaScript')
-
       const { model } = await hooked.run({ main: [client.shell(CREATE), say('Finished.')] })
-
       expect(model.turns('main')).toHaveLength(2)
       expect(hooked.marker(TASK)).toBeDefined()
     })
@@ -175,9 +173,7 @@ export function describeHookCases(client: HookClient, cases: HookCases): void {
       const hooked = await hookedProject(client)
       hooked.postflight('create', '259', 'prove')
       rmSync(hooked.packageFolder, { recursive: true })
-
       const { model, stdout, stderr } = await hooked.run({ main: [client.shell('echo working'), say('Finished.')] })
-
       expect(model.turns('main')).toHaveLength(2)
       expect(`${stdout}${stderr}`).not.toMatch(/postflight-hook|No such file/)
       expect(existsSync(join(hooked.project.dir, client.settings))).toBe(true)
@@ -185,30 +181,9 @@ export function describeHookCases(client: HookClient, cases: HookCases): void {
 
     it('sends its hooks what the recording holds', async () => {
       const fresh = await record(client)
-
       const shapes = ({ events }: Recording): unknown =>
         events.map(({ payload, environment }) => shapeOf({ payload, environment }))
       expect(shapes(fresh)).toEqual(shapes(keptRecording(client.name, fresh) ?? { markers: {}, events: [] }))
-    })
-
-    const plain = { main: dutiful(client, run(PLAIN_BASH), ...delegate('kid'), say('Finished.')) }
-    it.runIf(cases.subAgentsAreSessions !== true)('blocks a sub-agent by a marker of plain bash', async () => {
-      const hooked = await hookedProject(client)
-
-      const { model } = await hooked.run({ ...plain, kid: dutiful(client, run('echo working'), say(REPORT)) })
-
-      expect(heldIn(model, 'kid')).toEqual(['1 of 3'])
-      expect(heldIn(model, 'main')).toEqual([])
-      expect(hooked.files(TASK)).toEqual([])
-    })
-
-    it.runIf(cases.subAgentsAreSessions === true)('blocks no session by a marker of plain bash', async () => {
-      const hooked = await hookedProject(client)
-
-      const { model } = await hooked.run({ ...plain, kid: dutiful(client, run('echo working'), say(REPORT)) })
-
-      expect([...heldIn(model, 'kid'), ...heldIn(model, 'main')]).toEqual([])
-      expect(hooked.files(TASK)).toEqual(['.postflight-pending'])
     })
   })
 }

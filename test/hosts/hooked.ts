@@ -1,22 +1,18 @@
 /** A throwaway project with the guard, installed by `postflight install --host`, and used by one of the hook clients. */
 
-import { type ChildProcess, type SpawnSyncReturns, spawn, spawnSync } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { expect, onTestFinished } from 'vitest'
-import { outputOf } from '../support/child-output.ts'
-import { commandsIn, say } from './agents.ts'
+import { commandsIn, type Line, whenHeld } from './agents.ts'
 import { createProject, type Project } from './claude-code/project.ts'
-import { killTree } from './claude-code/run-client.ts'
+import { type Ended as ProcessEnd, startProcess } from './client-process.ts'
 import type { HookClient } from './hook-clients.ts'
-import { type Model, type Reply, type Script, startModel, type Turn } from './model.ts'
+import { type Inspected, inspected } from './inspected.ts'
+import { type Model, type Script, startModel, type Turn } from './model.ts'
 import { copyPackageTo } from './package-copy.ts'
 
 /** The end of a run. */
-export interface Ended {
-  code: number | null
-  stdout: string
-  stderr: string
+export interface Ended extends ProcessEnd {
   model: Model
 }
 
@@ -30,17 +26,8 @@ export interface RunOptions {
   started?: (model: Model) => void
 }
 
-/** A line of the journal. */
-export interface JournalLine {
-  event: string
-  task: string
-  host_session: string
-  agent?: string
-  count?: number
-}
-
 /** A project with the guard. */
-export interface HookedProject {
+export interface HookedProject extends Omit<Inspected, 'postflight'> {
   project: Project
   packageFolder: string
   /** Runs the client until it ends. Fails when a script threw or had no answer left. */
@@ -50,15 +37,10 @@ export interface HookedProject {
     actors: Record<string, Script>,
     options?: RunOptions,
   ): Promise<{ model: Model; ended: Promise<Ended>; kill(): void }>
+  /** Runs the CLI, which must succeed, and returns what it printed. */
   postflight(...words: string[]): string
   /** What `postflight doctor` prints, whatever it finds. */
   doctor(): string
-  /** The marker of a task; undefined if there is none. */
-  marker(task: string): Record<string, unknown> | undefined
-  files(task: string): string[]
-  journal(): JournalLine[]
-  /** The journal in short: `create`, `claim`, `block 1`, … */
-  story(): string[]
 }
 
 const TIME_LIMIT_MS = 90_000
@@ -72,22 +54,19 @@ export async function hookedProject(client: HookClient): Promise<HookedProject> 
   copyPackageTo(packageFolder)
   const script = join(packageFolder, 'bin', 'postflight.js')
   project.link('postflight', script)
-  const environment = { PATH: project.path, HOME: project.home }
-
-  const cli = (words: readonly string[]): SpawnSyncReturns<string> =>
-    spawnSync(process.execPath, [script, ...words], { cwd: project.dir, env: environment, encoding: 'utf8' })
+  const looked = inspected(project, packageFolder)
   const postflight = (...words: string[]): string => {
-    const run = cli(words)
+    const run = looked.postflight(...words)
     expect(run, run.stderr).toMatchObject({ status: 0 })
     return run.stdout
   }
-  const specs = (...names: string[]): string => join(project.dir, 'specs', ...names)
 
   const hooked: HookedProject = {
     project,
     packageFolder,
+    ...looked,
     postflight,
-    doctor: () => cli(['doctor']).stdout,
+    doctor: () => looked.postflight('doctor').stdout,
     async start(actors, options = {}) {
       const model = await startModel({ actors })
       onTestFinished(() => model.close())
@@ -96,18 +75,16 @@ export async function hookedProject(client: HookClient): Promise<HookedProject> 
       client.configure?.(run)
       options.started?.(model)
       const [file = '', ...words] = command
-      const child = spawn(file, [...words, ...client.args(run).filter((word) => word !== options.leaveOut)], {
-        cwd: project.dir,
-        env: { ...environment, ...client.env(run), ...options.env },
-        stdio: ['ignore', 'pipe', 'pipe'],
-        detached: true,
-      })
-      const kill = (): void => killTree(child.pid, 'SIGKILL')
-      const timer = setTimeout(kill, TIME_LIMIT_MS)
-      const ended = endOf(child).then((end) => {
-        clearTimeout(timer)
-        return { ...end, model }
-      })
+      const { kill, done } = startProcess(
+        file,
+        [...words, ...client.args(run).filter((word) => word !== options.leaveOut)],
+        {
+          cwd: project.dir,
+          env: { PATH: path, HOME: home, ...client.env(run), ...options.env },
+          timeoutMs: TIME_LIMIT_MS,
+        },
+      )
+      const ended = done.then((end) => ({ ...end, model }))
       onTestFinished(async () => {
         kill()
         await ended
@@ -119,20 +96,9 @@ export async function hookedProject(client: HookClient): Promise<HookedProject> 
       const end = await ended
       expect(end.model.errors).toEqual([])
       expect(end.model.ranOut, 'actors that were asked more often than their scripts know').toEqual([])
-      expect(end.code, `${end.stderr}\n${end.stdout}`).toBe(0)
+      expect(end.exitCode, `${end.stderr}\n${end.stdout}`).toBe(0)
       return end
     },
-    marker(task) {
-      const file = specs(task, '.postflight-pending')
-      return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>) : undefined
-    },
-    files: (task) => (existsSync(specs(task)) ? readdirSync(specs(task)).sort() : []),
-    journal() {
-      const file = specs('.postflight', 'journal.jsonl')
-      const lines = existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : []
-      return lines.map((line) => JSON.parse(line) as JournalLine)
-    },
-    story: () => hooked.journal().map(({ event, count }) => (count === undefined ? event : `${event} ${count}`)),
   }
   postflight('install', '--host', client.name)
   expect(existsSync(join(project.dir, client.settings))).toBe(true)
@@ -147,14 +113,6 @@ export async function hookedProject(client: HookClient): Promise<HookedProject> 
   return hooked
 }
 
-function endOf(child: ChildProcess): Promise<{ code: number | null; stdout: string; stderr: string }> {
-  const output = outputOf(child)
-  return new Promise((resolve, reject) => {
-    child.once('error', reject)
-    child.once('close', (code) => resolve({ code, ...output }))
-  })
-}
-
 /** The reasons of this agent's blocks so far, as they reached the model. Codex escapes them. */
 export function reasonsIn(turn: Turn | undefined): string[] {
   return (turn?.userTexts ?? [])
@@ -162,31 +120,12 @@ export function reasonsIn(turn: Turn | undefined): string[] {
     .map((text) => text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&'))
 }
 
-/** A turn, or what makes one from the result of the tool before. */
-export type Line = Reply | ((lastToolResult: string) => Reply)
-
-/** The script of an agent that says its lines and answers each block with `answer`. */
-function script(lines: readonly Line[], answer: (reason: string, lastWords: Reply) => readonly Line[]): Script {
-  const left = [...lines]
-  let lastWords: Reply = say('')
-  let held = 0
-  return (turn) => {
-    const reasons = reasonsIn(turn)
-    if (reasons.length > held) left.unshift(...answer(reasons.at(-1) as string, lastWords))
-    held = reasons.length
-    const line = left.shift()
-    const reply = typeof line === 'function' ? line(turn.lastToolResult ?? '') : line
-    if (reply !== undefined && (reply.tools ?? []).length === 0) lastWords = reply
-    return reply
-  }
-}
-
 /** An agent that follows the reason of a block word for word, and repeats its last words. */
 export function dutiful(client: Pick<HookClient, 'shell'>, ...lines: readonly Line[]): Script {
-  return script(lines, (reason, lastWords) => [client.shell(commandsIn(reason).join(' && ')), lastWords])
+  return whenHeld(reasonsIn, lines, (reason, lastWords) => [client.shell(commandsIn(reason).join(' && ')), lastWords])
 }
 
 /** An agent that only repeats its last words, however often it is blocked. */
 export function stubborn(...lines: readonly Line[]): Script {
-  return script(lines, (_reason, lastWords) => [lastWords])
+  return whenHeld(reasonsIn, lines, (_reason, lastWords) => [lastWords])
 }

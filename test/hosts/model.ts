@@ -102,9 +102,7 @@ export interface Model {
   /** Every request of an actor, in order of arrival. */
   requests: readonly RecordedRequest[]
   /** Requests without tools: titles, topic detection, token counts. They get a harmless answer. */
-  helpers: readonly RequestBody[]
-  /** The headers of the same requests. */
-  helperHeaders: readonly IncomingHttpHeaders[]
+  helpers: readonly { body: RequestBody; headers: IncomingHttpHeaders }[]
   /** The names of actors whose script had no answer left, once for each such turn. */
   ranOut: readonly string[]
   /** Errors that scripts threw; the client got an HTTP error instead of an answer. */
@@ -116,20 +114,14 @@ export interface Model {
   close(): Promise<void>
 }
 
-/** Options of `startModel`. */
-export interface ModelOptions {
-  actors: Record<string, Script>
-}
-
 const ACTOR_WORD = /\bACTOR:([\w.-]*\w)/
 const REMINDER = /<system-reminder>([\s\S]*?)<\/system-reminder>/g
 const RAN_OUT: Reply = { text: 'done' }
 
 /** Starts a scripted model on a free port of 127.0.0.1. */
-export async function startModel(options: ModelOptions): Promise<Model> {
+export async function startModel({ actors }: { actors: Record<string, Script> }): Promise<Model> {
   const requests: RecordedRequest[] = []
-  const helpers: RequestBody[] = []
-  const helperHeaders: IncomingHttpHeaders[] = []
+  const helpers: { body: RequestBody; headers: IncomingHttpHeaders }[] = []
   const ranOut: string[] = []
   const errors: Error[] = []
   const waiting: { actor: string; index: number; resolve: (turn: Turn) => void }[] = []
@@ -138,25 +130,19 @@ export async function startModel(options: ModelOptions): Promise<Model> {
 
   async function answer(body: RequestBody, headers: IncomingHttpHeaders): Promise<Reply> {
     if ((body.tools ?? []).length === 0) {
-      helpers.push(body)
-      helperHeaders.push(headers)
+      helpers.push({ body, headers })
       return { text: 'ok' }
     }
     const parts = takeApart(body)
     const actor = ACTOR_WORD.exec(openingText(body))?.[1] ?? 'main'
     const agentId = headers['x-claude-code-agent-id']
-    const turn: Turn = {
-      index: turns(actor).length,
-      request: body,
-      headers,
-      agentId: typeof agentId === 'string' ? agentId : undefined,
-      ...parts,
-    }
+    const known = { request: body, headers, agentId: typeof agentId === 'string' ? agentId : undefined }
+    const turn: Turn = { index: turns(actor).length, ...known, ...parts }
     const record: RecordedRequest = { actor, turn, reply: undefined }
     requests.push(record)
     for (const waiter of waiting.filter((one) => one.actor === actor && one.index === turn.index)) waiter.resolve(turn)
 
-    const script = options.actors[actor]
+    const script = actors[actor]
     const scripted = typeof script === 'function' ? await script(turn) : script?.[turn.index]
     if (scripted === undefined) ranOut.push(actor)
     record.reply = scripted ?? RAN_OUT
@@ -173,8 +159,7 @@ export async function startModel(options: ModelOptions): Promise<Model> {
     if (request.method !== 'POST' || !path.includes('/messages')) return sendJson(response, 404, {})
     const body = JSON.parse(text) as RequestBody
     if (path.endsWith('/count_tokens')) {
-      helpers.push(body)
-      helperHeaders.push(request.headers)
+      helpers.push({ body, headers: request.headers })
       return sendJson(response, 200, { input_tokens: 1 })
     }
     const reply = await answer(body, request.headers)
@@ -200,7 +185,6 @@ export async function startModel(options: ModelOptions): Promise<Model> {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,
     helpers,
-    helperHeaders,
     ranOut,
     errors,
     turns,
@@ -265,8 +249,7 @@ function blocks(content: string | ContentBlock[]): ContentBlock[] {
 
 function textOf(content: string | ContentBlock[]): string {
   return blocks(content)
-    .filter((block) => block.type === 'text')
-    .map((block) => block.text ?? '')
+    .flatMap((block) => (block.type === 'text' ? (block.text ?? '') : []))
     .join('\n')
 }
 
@@ -285,10 +268,8 @@ function sendJson(response: ServerResponse, status: number, body: unknown): void
 function sendFailure(response: ServerResponse, { status, headers, message }: Failure): void {
   for (const [name, value] of Object.entries(headers ?? {})) response.setHeader(name, value)
   const type = status === 429 && message === undefined ? 'rate_limit_error' : 'api_error'
-  sendJson(response, status, {
-    type: 'error',
-    error: { type, message: message ?? `the test's script says ${status}` },
-  })
+  const error = { type, message: message ?? `the test's script says ${status}` }
+  sendJson(response, status, { type: 'error', error })
 }
 
 let ids = 0
@@ -300,19 +281,14 @@ function nextId(prefix: string): string {
 }
 
 function wholeMessage(model: string, reply: Reply): object {
-  const content: object[] = []
-  if (reply.text !== undefined) content.push({ type: 'text', text: reply.text })
+  const content: object[] = reply.text === undefined ? [] : [{ type: 'text', text: reply.text }]
   for (const tool of reply.tools ?? []) content.push({ type: 'tool_use', id: nextId('toolu'), ...tool })
-  return {
-    id: nextId('msg'),
-    type: 'message',
-    role: 'assistant',
-    model,
-    content,
-    stop_reason: stopReason(reply),
-    stop_sequence: null,
-    usage: { input_tokens: 1, output_tokens: 1 },
-  }
+  return { ...message(model), content, stop_reason: stopReason(reply) }
+}
+
+function message(model: string): object {
+  const usage = { input_tokens: 1, output_tokens: 1 }
+  return { id: nextId('msg'), type: 'message', role: 'assistant', model, content: [], stop_reason: null, usage }
 }
 
 function stopReason(reply: Reply): string {
@@ -324,19 +300,7 @@ async function sendStream(response: ServerResponse, model: string, reply: Reply)
   const send = (type: string, data: object): void => {
     response.write(`event: ${type}\ndata: ${JSON.stringify({ type, ...data })}\n\n`)
   }
-  const usage = { input_tokens: 1, output_tokens: 1 }
-  send('message_start', {
-    message: {
-      id: nextId('msg'),
-      type: 'message',
-      role: 'assistant',
-      model,
-      content: [],
-      stop_reason: null,
-      stop_sequence: null,
-      usage,
-    },
-  })
+  send('message_start', { message: message(model) })
   let index = 0
   const block = (start: object, delta: object): void => {
     send('content_block_start', { index, content_block: start })

@@ -16,3 +16,9 @@ function publishedFiles(): string[] {
   const { files } = JSON.parse(readFileSync(join(PACKAGE, 'package.json'), 'utf8')) as { files: string[] }
   return ['package.json', ...files].filter((name) => existsSync(join(PACKAGE, name)))
 }
+
+/** The first block of bash of README below a heading. */
+export function readmeBlock(heading: string): string {
+  const readme = readFileSync(join(PACKAGE, 'README.md'), 'utf8')
+  return /```bash\n([\s\S]*?)```/.exec(readme.slice(readme.indexOf(`\n${heading}\n`)))?.[1] as string
+}

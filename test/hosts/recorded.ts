@@ -2,9 +2,9 @@
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { say } from './agents.ts'
+import { type Line, say } from './agents.ts'
 import type { HookClient } from './hook-clients.ts'
-import { hookedProject, type Line } from './hooked.ts'
+import { hookedProject } from './hooked.ts'
 import { PACKAGE } from './package-copy.ts'
 
 /** An event as the client sent it. */

@@ -1,9 +1,9 @@
 /** Helpers for scripts of the model: what an agent says and does, and how it answers a block. */
 
-import { commandsIn, say, waiting, whenHeld } from '../agents.ts'
+import { commandsIn, NEVER, say, waiting, whenHeld } from '../agents.ts'
 import type { Reply, Script, ToolCall, Turn } from '../model.ts'
 
-export { commandsIn, say, waiting }
+export { commandsIn, NEVER, say, waiting }
 
 /** A turn in which the agent runs a command in its shell. */
 export function bash(command: string): Reply {

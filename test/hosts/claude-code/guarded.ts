@@ -1,10 +1,9 @@
 /** A throwaway project with the guard: installed by `postflight install`, used by the real client, then inspected. */
 
-import { type SpawnSyncReturns, spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { expect, onTestFinished } from 'vitest'
 import { ensureClaudeCode, hostsSkipped } from '../client-cache.ts'
+import { type Inspected, inspected } from '../inspected.ts'
 import { type Model, type Script, startModel } from '../model.ts'
 import { copyPackageTo } from '../package-copy.ts'
 import { createProject, type Project, type ProjectOptions } from './project.ts'
@@ -36,20 +35,8 @@ export interface Scene {
   model: Model
 }
 
-/** A line of the journal. */
-export interface JournalLine {
-  event: string
-  task?: string
-  agent?: string
-  count?: number
-  outcome?: string
-  detail?: string
-  marker_id?: string
-  host_session?: string
-}
-
 /** A project with the guard. */
-export interface GuardedProject {
+export interface GuardedProject extends Inspected {
   project: Project
   /** The copy of this package that is in use. */
   packageFolder: string
@@ -57,19 +44,8 @@ export interface GuardedProject {
   run(actors: Actors, options?: SceneOptions): Promise<Scene>
   /** Starts the client and returns it running. */
   start(actors: Actors, options?: SceneOptions): Promise<{ client: RunningClient; model: Model }>
-  /** Runs the CLI as a user does in a separate terminal. */
-  postflight(...args: string[]): SpawnSyncReturns<string>
   /** Adds a hook of the test's own to the project's settings. */
   addHook(event: string, command: string): void
-  /** The text of a file in the project, or undefined. */
-  read(name: string): string | undefined
-  /** The marker of a task as JSON, or undefined. */
-  marker(task: string, root?: string): Record<string, unknown> | undefined
-  /** The names of the files in a task's folder, sorted. */
-  files(task: string, root?: string): string[]
-  journal(root?: string): JournalLine[]
-  /** The journal in short: `create`, `claim`, `block 1`, … */
-  story(root?: string): string[]
 }
 
 /** Creates a project and installs the guard in it. It is removed when the test ends. */
@@ -81,31 +57,18 @@ export function guardedProject(options: GuardedOptions = {}): GuardedProject {
       ? join(project.dir, 'node_modules', 'postflight-guard')
       : join(project.base, `package for ${basename(project.dir)}`)
   copyPackageTo(packageFolder)
-  const script = join(packageFolder, 'bin', 'postflight.js')
-  if (options.onPath !== false) project.link('postflight', script)
-
-  const inProject = (name: string): string | undefined => {
-    const file = join(project.dir, name)
-    return existsSync(file) ? readFileSync(file, 'utf8') : undefined
-  }
+  if (options.onPath !== false) project.link('postflight', join(packageFolder, 'bin', 'postflight.js'))
 
   const guarded: GuardedProject = {
     project,
     packageFolder,
+    ...inspected(project, packageFolder),
     async start(actors, further = {}) {
       const model = await startModel({ actors })
       onTestFinished(() => model.close())
       const { dir, home, path } = project
-      const client = startClaude({
-        binary,
-        project: dir,
-        home,
-        path,
-        model,
-        prompt: 'go',
-        output: 'stream-json',
-        ...further,
-      })
+      const scene = { binary, project: dir, home, path, model }
+      const client = startClaude({ ...scene, prompt: 'go', output: 'stream-json', ...further })
       // Before the model closes and the project is removed, whatever the result of the test.
       onTestFinished(async () => {
         client.kill()
@@ -119,33 +82,12 @@ export function guardedProject(options: GuardedOptions = {}): GuardedProject {
       expectCleanEnd(model, ran)
       return { ran, model }
     },
-    postflight: (...args) =>
-      spawnSync(process.execPath, [script, ...args], {
-        cwd: project.dir,
-        env: { PATH: project.path, HOME: project.home },
-        encoding: 'utf8',
-      }),
     addHook(event, command) {
-      const settings = JSON.parse(inProject(SETTINGS) ?? '{}') as { hooks?: Record<string, object[]> }
+      const settings = JSON.parse(guarded.read(SETTINGS) ?? '{}') as { hooks?: Record<string, object[]> }
       const hooks = settings.hooks ?? {}
       const groups = [...(hooks[event] ?? []), { hooks: [{ type: 'command', command }] }]
       project.writeSettings({ ...settings, hooks: { ...hooks, [event]: groups } })
     },
-    read: inProject,
-    marker(task, root = '.') {
-      const text = inProject(join(root, 'specs', task, '.postflight-pending'))
-      return text === undefined ? undefined : JSON.parse(text)
-    },
-    files(task, root = '.') {
-      const folder = join(project.dir, root, 'specs', task)
-      return existsSync(folder) ? readdirSync(folder).sort() : []
-    },
-    journal(root = '.') {
-      const lines = (inProject(join(root, 'specs', '.postflight', 'journal.jsonl')) ?? '').split('\n')
-      return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as JournalLine)
-    },
-    story: (root) =>
-      guarded.journal(root).map(({ event, count }) => (count === undefined ? event : `${event} ${count}`)),
   }
 
   if (options.install !== false) {
@@ -155,20 +97,15 @@ export function guardedProject(options: GuardedOptions = {}): GuardedProject {
   return guarded
 }
 
+/** A run of the client in a project of its own. */
+export async function scene(actors: Actors, options?: SceneOptions): Promise<Scene & { guarded: GuardedProject }> {
+  const guarded = guardedProject()
+  return { guarded, ...(await guarded.run(actors, options)) }
+}
+
 /** Checks that the client ended without errors, and that the scripts covered every turn. */
 export function expectCleanEnd(model: Model, ran: RunResult): void {
   expect(model.errors).toEqual([])
   expect(model.ranOut, 'actors that were asked more often than their scripts know').toEqual([])
   expect(ran, ran.stderr || ran.stdout).toMatchObject({ exitCode: 0, timedOut: false, result: { is_error: false } })
-}
-
-/** A PATH with the named tools and nothing else. */
-export function pathWith(project: Project, tools: readonly string[]): string {
-  const folder = join(project.base, 'tools')
-  mkdirSync(folder)
-  for (const tool of tools) {
-    const found = ['/bin', '/usr/bin'].map((place) => join(place, tool)).find((file) => existsSync(file))
-    if (found !== undefined) symlinkSync(found, join(folder, tool))
-  }
-  return folder
 }

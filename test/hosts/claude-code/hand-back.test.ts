@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { hostsSkipped } from '../client-cache.ts'
 import type { Reply, Script, Turn } from '../model.ts'
-import { bash, commandsIn, delegate, reasonsIn, say } from './agents.ts'
+import { bash, commandsIn, delegate, say } from './agents.ts'
 import { type GuardedProject, guardedProject } from './guarded.ts'
 
 const CREATE = bash('postflight create 7 demo --reason "Deploy, then commit"')
@@ -20,7 +20,6 @@ function autoProject(): GuardedProject {
   const settings = JSON.parse(String(guarded.read('.claude/settings.json')))
   settings.hooks.PreToolUse.push({ matcher: 'Agent|Bash', hooks: [{ type: 'command', command }] })
   guarded.project.writeSettings(settings)
-  guarded.addHook('SubagentStop', `echo asked >> '${guarded.project.base}/stops'`)
   return guarded
 }
 
@@ -56,12 +55,10 @@ function occurrences(turn: Turn | undefined, text: string): number {
 describe.skipIf(hostsSkipped())('a report that a sub-agent hands back', () => {
   it('is refused once, and passes when the marker is cleared', async () => {
     const guarded = autoProject()
-
     const { model } = await guarded.run(
       { main: [delegate('worker'), say('Main is done.')], worker: following(handBack('The report.')) },
       AUTO,
     )
-
     expect(refusalIn(model.turns('worker')[2] as Turn)).toMatch(/^Deploy, then commit\n[\s\S]*Blocked stop 1 of 3/)
     expect(storyOf(guarded)).toEqual(['create', 'block 1', 'clear'])
     expect(guarded.files(TASK)).toEqual([])
@@ -70,70 +67,11 @@ describe.skipIf(hostsSkipped())('a report that a sub-agent hands back', () => {
 
   it('reaches the caller, also if the sub-agent says less the second time', async () => {
     const guarded = autoProject()
-
     const { model } = await guarded.run(
       { main: [delegate('worker'), say('Main is done.')], worker: following(handBack('Done.')) },
       AUTO,
     )
-
     expect(occurrences(model.turns('main').at(-1), 'The report.')).toBe(1)
     expect(readdirSync(join(guarded.project.dir, 'specs/.postflight/reports'))).toEqual([])
-  })
-
-  it('is refused three times, then the marker is given up; the stop that the client throws away counts nothing', async () => {
-    const guarded = autoProject()
-
-    const { model } = await guarded.run(
-      {
-        main: [delegate('worker'), say('Main is done.')],
-        worker: ({ index }) => (index === 0 ? CREATE : handBack('The report.')),
-      },
-      AUTO,
-    )
-
-    expect(model.turns('worker')).toHaveLength(5)
-    expect(guarded.read('../stops')).toBe('asked\n')
-    expect(storyOf(guarded)).toEqual(['create', 'block 1', 'block 2', 'block 3', 'cap 3'])
-    expect(guarded.files(TASK)).toEqual(['.postflight-abandoned'])
-  })
-
-  it('goes on to its caller, and the block is lost, where the entry for the tool is missing', async () => {
-    const guarded = autoProject()
-    const settings = JSON.parse(String(guarded.read('.claude/settings.json')))
-    settings.hooks.PreToolUse = settings.hooks.PreToolUse.filter(
-      ({ matcher }: { matcher: string }) => matcher === 'Agent|Bash',
-    )
-    guarded.project.writeSettings(settings)
-
-    const { model } = await guarded.run(
-      { main: [delegate('worker'), say('Main is done.')], worker: [CREATE, handBack('The report.')] },
-      AUTO,
-    )
-
-    expect(model.turns('worker')).toHaveLength(2)
-    expect(storyOf(guarded)).toEqual(['create', 'block 1'])
-    expect(guarded.files(TASK)).toContain('.postflight-pending')
-  })
-
-  it.each([
-    ['permission mode default', { args: ['--permission-mode', 'default'] }],
-    ['CLAUDE_CODE_DISABLE_SUBAGENT_HANDBACK', { ...AUTO, env: { CLAUDE_CODE_DISABLE_SUBAGENT_HANDBACK: '1' } }],
-  ])('has no tool of its own with %s: the stop itself is blocked', async (_what, options) => {
-    const guarded = autoProject()
-
-    const { model } = await guarded.run(
-      {
-        main: [delegate('worker'), say('Main is done.')],
-        worker: (turn) => {
-          const [reason] = reasonsIn(turn)
-          if (turn.index === 0) return CREATE
-          return turn.index === 2 && reason !== undefined ? bash(commandsIn(reason).join(' && ')) : say('The report.')
-        },
-      },
-      options,
-    )
-
-    expect(JSON.stringify(model.turns('worker')[0]?.request.tools)).not.toContain('SubagentHandback')
-    expect(storyOf(guarded)).toEqual(['create', 'block 1', 'clear'])
   })
 })

@@ -5,9 +5,8 @@ import { describe, expect, it } from 'vitest'
 import { hostsSkipped } from '../client-cache.ts'
 import { DONE, HOPELESS, IN_TASK, LONG_RUN, partsOf, placeOf, TASK, TICKED, tasksDone, workOf } from '../long-run.ts'
 import type { Reply, Script, Turn } from '../model.ts'
-import { bash, promptsIn, say } from './agents.ts'
+import { bash, NEVER, promptsIn, say } from './agents.ts'
 import { type GuardedProject, guardedProject } from './guarded.ts'
-import { stateOf } from './workflow-agents.ts'
 
 const START = bash('postflight workflow start 7 flow --definition flow.json --set goal=photos')
 
@@ -26,8 +25,7 @@ type Story = string[][]
  */
 function worker(lines: readonly Reply[], story: Story, hangsAt?: string): Script {
   const left = [...lines]
-  const workFor = (text: string): Reply | Promise<Reply> =>
-    placeOf(text) === hangsAt ? new Promise<Reply>(() => {}) : bash(workOf(text))
+  const workFor = (text: string): Reply | Promise<Reply> => (placeOf(text) === hangsAt ? NEVER : bash(workOf(text)))
   return (turn: Turn) => {
     if (turn.lastToolResult !== undefined) return say('Done.')
     if (turn.agentId !== undefined) return workFor(wholeText(turn.lastUserText))
@@ -68,26 +66,22 @@ describe.skipIf(hostsSkipped())('a long run on Claude Code', () => {
 
     const { ran } = await guarded.run({ main: worker([START], story) })
     const session = String(ran.sessionId)
-    expect(stateOf(guarded)).toMatchObject({
-      active: true,
-      phase: 'review',
-      approval: { standing: 'asked' },
-      prompts: 2,
-    })
+    const asked = { active: true, phase: 'review', approval: { standing: 'asked' } }
+    expect(guarded.state()).toMatchObject({ ...asked, prompts: 2 })
     expect(ran.notices).toContainEqual(expect.stringContaining('`postflight workflow approve 007_flow`'))
     await goOn(guarded, session, story)
-    expect(stateOf(guarded)).toMatchObject({ approval: { standing: 'asked' }, prompts: 2, phase_attempts: 0 })
+    expect(guarded.state()).toMatchObject({ ...asked, prompts: 2, phase_attempts: 0 })
 
     expect(guarded.postflight('workflow', 'reject', '7', '--reason', 'look at T003 again')).toMatchObject({ status: 0 })
     await goOn(guarded, session, story)
-    expect(stateOf(guarded)).toMatchObject({ approval: { standing: 'asked' }, prompts: 3, phase_attempts: 1 })
+    expect(guarded.state()).toMatchObject({ ...asked, prompts: 3, phase_attempts: 1 })
     expect(guarded.postflight('workflow', 'approve', '7', '--note', 'go ahead')).toMatchObject({ status: 0 })
 
     await killAt(guarded, session, story, 'work step 6 1', [1, 2, 3, 4, 7, 8])
     await killAt(guarded, session, story, 'work step 10 1', [6, 11])
     await goOn(guarded, session, story)
 
-    const state = stateOf(guarded)
+    const state = guarded.state()
     expect(state).toMatchObject({ active: false, outcome: 'completed', skips: 1 })
     expect(state.why).toContain('1 step or artifact was skipped')
     expect(tasksDone(guarded.read('done.log'))).toEqual(DONE)

@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest'
 import { hostsSkipped } from '../client-cache.ts'
 import { bash, delegate, dutiful, reasonsIn, reportIn, say, stubborn, useSkill } from './agents.ts'
-import { type GuardedProject, guardedProject } from './guarded.ts'
+import { type GuardedProject, guardedProject, scene } from './guarded.ts'
 
 /** The first stage of a skill as in README. */
 const CREATE = `task_number=259 project_name=prove_completeness
@@ -17,8 +17,8 @@ const REPORT = 'Found three lemmas.\n- one\n- two'
 /** Main's turns before the first block: skill, marker, sub-agent, and a stop that comes too early. */
 const LINES = [useSkill('research'), bash(CREATE), delegate('worker'), say('The research is finished.')]
 
-function projectWithSkill(options: { install?: false } = {}): GuardedProject {
-  const guarded = guardedProject(options)
+function projectWithSkill(): GuardedProject {
+  const guarded = guardedProject()
   guarded.project.writeSkill('research', { description: 'Researches a task.' }, 'Begin with a marker.')
   return guarded
 }
@@ -48,37 +48,17 @@ describe.skipIf(hostsSkipped())('a skill in the main conversation', () => {
     expect(ran.result).toMatchObject({ result: 'The research is finished.' })
     expect(ran.notices).toEqual([])
     expect(guarded.files(TASK)).toEqual([])
-  })
-
-  it('leaves a journal with create, claim, block, step and clear in order', async () => {
-    const guarded = projectWithSkill()
-
-    const { ran } = await guarded.run({ main: dutiful(...LINES), worker: [say(REPORT)] })
-
     const journal = guarded.journal()
+    const { sessionId: session } = ran
     expect(journal).toMatchObject([
-      { event: 'create', host_session: ran.sessionId },
-      { event: 'claim', host_session: ran.sessionId, agent: 'main' },
-      { event: 'block', host_session: ran.sessionId, agent: 'main', count: 1 },
+      { event: 'create', host_session: session },
+      { event: 'claim', host_session: session, agent: 'main' },
+      { event: 'block', host_session: session, agent: 'main', count: 1 },
       { event: 'step', detail: 'done: status update' },
       { event: 'step', detail: 'done: git commit' },
-      { event: 'clear', host_session: ran.sessionId, outcome: 'cleared' },
+      { event: 'clear', host_session: session, outcome: 'cleared' },
     ])
     expect(new Set(journal.map(({ task, marker_id }) => `${task} ${marker_id}`)).size).toBe(1)
-  })
-
-  it('stops early where the guard is not installed, and its postflight is never done', async () => {
-    const guarded = projectWithSkill({ install: false })
-
-    const { ran, model } = await guarded.run({ main: dutiful(...LINES), worker: [say(REPORT)] })
-
-    expect(ran.result).toMatchObject({ result: 'The research is finished.' })
-    expect(reasonsIn(model.turns('main').at(-1))).toEqual([])
-    expect(guarded.marker(TASK)?.steps).toEqual([
-      { name: 'status update', done: false },
-      { name: 'git commit', done: false },
-    ])
-    expect(guarded.story()).toEqual(['create'])
   })
 
   it('that never clears is blocked three times, then allowed to stop, and the user gets a notice', async () => {
@@ -108,13 +88,10 @@ describe.skipIf(hostsSkipped())('a main conversation is blocked, and released wh
     ['where nobody answers permission prompts', { args: ['--permission-prompts', 'none'] }],
     ['where a goal of the person holds stops too', { prompt: '/goal the work is done' }],
   ])('%s', async (_, options) => {
-    const guarded = guardedProject()
-
-    const { model } = await guarded.run(
+    const { guarded, model } = await scene(
       { main: dutiful(bash('postflight create 7 demo --reason "Deploy, then commit"'), say('Done.')) },
       options,
     )
-
     expect(reasonsIn(model.turns('main').at(-1))[0]).toContain('Blocked stop 1 of 3')
     expect(guarded.story()).toEqual(['create', 'claim', 'block 1', 'clear'])
   })

@@ -1,7 +1,7 @@
 /** A new user who has only a clone, the README and Claude Code: three commands, and the first stop is blocked. */
 
 import { execFileSync } from 'node:child_process'
-import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { cpSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -9,18 +9,11 @@ import { INIT_TEXT } from '../../../src/setup/settings-messages.ts'
 import { startCommandInTerminal, type TerminalCommand } from '../../support/pseudo-terminal.ts'
 import { ensureClaudeCode, hostsSkipped } from '../client-cache.ts'
 import { startModel } from '../model.ts'
-import { PACKAGE } from '../package-copy.ts'
+import { PACKAGE, readmeBlock } from '../package-copy.ts'
 import { bash, commandsIn, delegate, dutiful, reasonsIn, say } from './agents.ts'
 import { expectCleanEnd } from './guarded.ts'
 import { createProject, type Project } from './project.ts'
 import { runClaude } from './run-client.ts'
-
-const README = readFileSync(join(PACKAGE, 'README.md'), 'utf8')
-
-/** The first block of bash below a heading of README. */
-function blockBelow(heading: string): string {
-  return /```bash\n([\s\S]*?)```/.exec(README.slice(README.indexOf(`\n${heading}\n`)))?.[1] as string
-}
 
 /** A clone of the repository as it lies here, without what git ignores. */
 function cloneInto(folder: string): void {
@@ -60,10 +53,9 @@ describe.skipIf(hostsSkipped())('a new user', () => {
   it('gets from nothing to the first blocked stop with the three commands of the README', async () => {
     const binary = await ensureClaudeCode()
     const { project, clone, env } = newMachine()
-    const [first = '', second = '', third = ''] = blockBelow('## Install').trim().split('\n')
+    const [first = '', second = '', third = ''] = readmeBlock('## Install').trim().split('\n')
     project.write('package.json', '{ "scripts": { "test": "test ! -e red" } }\n')
     project.write('src/a.js', 'module.exports = 1\n')
-    const started = performance.now()
     const start = (command: string): TerminalCommand =>
       startCommandInTerminal(command, clone, { ...env, SHELL: '/bin/bash' }, onTestFinished)
 
@@ -82,7 +74,6 @@ describe.skipIf(hostsSkipped())('a new user', () => {
     await expect.poll(() => trust.output(), { timeout: 20_000 }).toContain('[y/N]')
     trust.type('y\r')
     expect(await trust.ended, trust.output()).toBe(0)
-    const setUp = performance.now()
 
     const changes = await startModel({
       actors: {
@@ -101,7 +92,7 @@ describe.skipIf(hostsSkipped())('a new user', () => {
     const ended = performance.now()
     expect(reasonsIn(held?.turn)).toEqual([expect.stringContaining('src/a.js\n')])
 
-    const skill = blockBelow('## In a skill').split(/\n(?=# Stage)/)[0] as string
+    const skill = readmeBlock('## In a skill').split(/\n(?=# Stage)/)[0] as string
     const model = await startModel({
       actors: { main: dutiful(bash(skill), delegate('worker'), say('Main is done.')), worker: [say('The report.')] },
     })
@@ -113,10 +104,6 @@ describe.skipIf(hostsSkipped())('a new user', () => {
     expect(commandsIn(reasonsIn(blocked?.turn)[0] as string)).toHaveLength(4)
     expect(readdirSync(project.dir)).toContain('.claude')
     expect(readdirSync(join(project.dir, 'specs/259_prove_completeness'))).toEqual([])
-    const seconds = [installed - started, setUp - installed, ended - setUp].map((ms) => (ms / 1000).toFixed(1))
-    console.log(
-      `new user: first command ${seconds[0]} s, the others ${seconds[1]} s, Claude Code to its end ${seconds[2]} s`,
-    )
     // The first command is mostly a download. Everything after it is ours.
     expect(ended - installed).toBeLessThan(20_000)
   }, 180_000)

@@ -3,21 +3,20 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { hostsSkipped } from '../client-cache.ts'
-import { bash, delegate, reasonsIn, reportIn, say, stubborn } from './agents.ts'
-import { type GuardedProject, guardedProject } from './guarded.ts'
+import { bash, delegate, reasonsIn, reportIn, say } from './agents.ts'
+import { type GuardedProject, guardedProject, scene } from './guarded.ts'
 
 const TASK = '259_prove_completeness'
 const REASON = 'Postflight pending: status update, artifact linking, git commit'
 const REPORT = 'The report of the worker.'
 
-/** The first stage of such a skill. `delimiter` decides whether the shell fills in the variables. */
-function heredoc(delimiter: string): string {
-  return `task_number=259; project_name=prove_completeness; session_id="sess_1736700000_abc123"
+/** The first stage of such a skill. */
+const HEREDOC = bash(`task_number=259; project_name=prove_completeness; session_id="sess_1736700000_abc123"
 # Ensure task directory exists
 padded_num=$(printf "%03d" "$task_number")
 mkdir -p "specs/\${padded_num}_\${project_name}"
 
-cat > "specs/\${padded_num}_\${project_name}/.postflight-pending" << ${delimiter}
+cat > "specs/\${padded_num}_\${project_name}/.postflight-pending" << EOF
 {
   "session_id": "\${session_id}",
   "skill": "skill-lean-research",
@@ -27,8 +26,7 @@ cat > "specs/\${padded_num}_\${project_name}/.postflight-pending" << ${delimiter
   "created": "$(date -u +%Y-%m-%dT%H:%M:%SZ)",
   "stop_hook_active": false
 }
-EOF`
-}
+EOF`)
 
 /** The last stage of such a skill. */
 const REMOVE = `rm -f "specs/${TASK}/.postflight-pending"
@@ -46,7 +44,7 @@ describe.skipIf(hostsSkipped())('a marker written by plain bash, with only Subag
     const guarded = withSubagentStopOnly()
 
     const { ran, model } = await guarded.run({
-      main: [bash(heredoc('EOF')), delegate('worker'), say('Main is done.')],
+      main: [HEREDOC, delegate('worker'), say('Main is done.')],
       worker: [say(REPORT), bash(REMOVE), say(REPORT)],
     })
 
@@ -58,49 +56,14 @@ describe.skipIf(hostsSkipped())('a marker written by plain bash, with only Subag
     expect(ran.result).toMatchObject({ result: 'Main is done.' })
     expect(guarded.files(TASK).filter((name) => name !== '.postflight-claims')).toEqual([])
   })
-
-  it('blocks three times at most, and is then kept as abandoned', async () => {
-    const guarded = withSubagentStopOnly()
-
-    const { ran, model } = await guarded.run({
-      main: [bash(heredoc('EOF')), delegate('worker'), say('Main is done.')],
-      worker: stubborn(say(REPORT)),
-    })
-
-    expect(reasonsIn(model.turns('worker').at(-1))).toHaveLength(3)
-    expect(reportIn(model.turns('main')[2]?.lastToolResult)).toBe(REPORT)
-    expect(ran.result).toMatchObject({ result: 'Main is done.' })
-    expect(guarded.files(TASK)).toEqual(['.postflight-abandoned'])
-    expect(guarded.story()).toEqual(['block 1', 'block 2', 'block 3', 'cap 3'])
-  })
-
-  it('blocks although it is not JSON because of a quoted heredoc, and the reason says so', async () => {
-    const guarded = withSubagentStopOnly()
-
-    const { model } = await guarded.run({
-      main: [bash(heredoc("'EOF'")), delegate('worker'), say('Main is done.')],
-      worker: [say(REPORT), bash(REMOVE), say(REPORT)],
-    })
-
-    const [reason, ...others] = reasonsIn(model.turns('worker').at(-1))
-    expect(reason).toMatch(
-      new RegExp(
-        `^Postflight operations pending \\(the marker specs/${TASK}/.postflight-pending has "\\$[^"]+" in it: the heredoc was quoted`,
-      ),
-    )
-    expect(others).toEqual([])
-  })
 })
 
 describe.skipIf(hostsSkipped())('a marker written by plain bash, with everything wired', () => {
   it("blocks the sub-agent, never main's own stop", async () => {
-    const guarded = guardedProject()
-
-    const { ran, model } = await guarded.run({
-      main: [bash(heredoc('EOF')), delegate('worker'), bash(heredoc('EOF')), say('Main is done.')],
+    const { guarded, ran, model } = await scene({
+      main: [HEREDOC, delegate('worker'), HEREDOC, say('Main is done.')],
       worker: [say(REPORT), bash(REMOVE), say(REPORT)],
     })
-
     expect(reasonsIn(model.turns('worker').at(-1))).toHaveLength(1)
     expect(reasonsIn(model.turns('main').at(-1))).toEqual([])
     expect(ran.result).toMatchObject({ result: 'Main is done.' })

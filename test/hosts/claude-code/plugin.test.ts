@@ -1,7 +1,7 @@
 /** The plugin, from a folder and from marketplaces: nothing is in the settings' hooks, and `postflight` is not on the PATH. */
 
 import { execFile } from 'node:child_process'
-import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -9,7 +9,7 @@ import { layOutPlugin } from '../../../scripts/plugin.ts'
 import { startGitServer } from '../../support/git-server.ts'
 import { ensureClaudeCode, hostsSkipped } from '../client-cache.ts'
 import { PACKAGE } from '../package-copy.ts'
-import { bash, delegate, dutiful, reasonsIn, reportIn, say, stubborn, useSkill } from './agents.ts'
+import { bash, delegate, dutiful, reasonsIn, say, useSkill } from './agents.ts'
 import { type GuardedProject, guardedProject } from './guarded.ts'
 import { clientEnvironment, transcriptNotices } from './run-client.ts'
 
@@ -106,16 +106,9 @@ async function committed(guarded: GuardedProject, folder: string): Promise<strin
 describe.skipIf(hostsSkipped())('the plugin', () => {
   it('passes the strict validation of the client', async () => {
     const { guarded, folder } = beforeInstall()
-
     const validated = await claude(guarded, 'plugin', 'validate', '--strict', folder)
-    const listed = await claude(
-      guarded,
-      'plugin',
-      'validate',
-      '--strict',
-      join(folder, '.claude-plugin', 'plugin.json'),
-    )
-
+    const manifest = join(folder, '.claude-plugin', 'plugin.json')
+    const listed = await claude(guarded, 'plugin', 'validate', '--strict', manifest)
     expect(validated, validated.stdout).toMatchObject({ code: 0, stdout: expect.stringContaining('Validation passed') })
     expect(listed, listed.stdout).toMatchObject({ code: 0 })
     for (const part of ['skills: postflight-guard:postflight', 'bin: postflight']) {
@@ -154,11 +147,8 @@ describe.skipIf(hostsSkipped())('the plugin', () => {
     }
     const once = await scene()
     const command = join(folder, 'hooks', 'postflight-hook')
-    mkdirSync(join(guarded.project.dir, '.claude'), { recursive: true })
-    writeFileSync(
-      join(guarded.project.dir, '.claude', 'settings.local.json'),
-      JSON.stringify({ hooks: { Stop: [{ hooks: [{ type: 'command', command: `"${command}"` }] }] } }),
-    )
+    const hooks = { Stop: [{ hooks: [{ type: 'command', command: `"${command}"` }] }] }
+    guarded.project.write('.claude/settings.local.json', JSON.stringify({ hooks }))
 
     const twice = await scene()
 
@@ -168,8 +158,9 @@ describe.skipIf(hostsSkipped())('the plugin', () => {
     ])
   })
 
-  describe.each(Object.entries(FORMS))('from %s', (_form, install) => {
-    it('blocks main until its steps are ticked and its marker is cleared', async () => {
+  it.each(Object.entries(FORMS))(
+    'from %s blocks main until its steps are ticked and its marker is cleared',
+    async (_form, install) => {
       const { guarded, args } = await install()
 
       const { ran, model } = await guarded.run(
@@ -178,60 +169,42 @@ describe.skipIf(hostsSkipped())('the plugin', () => {
       )
 
       expect(model.turns('worker')).toHaveLength(1)
-      expect(reasonsIn(model.turns('main').at(-1))).toEqual([
-        [
-          'Postflight operations pending',
-          `Task ${TASK}: the postflight of its research (lean) is still pending. Marker: specs/${TASK}/.postflight-pending`,
-          'Steps that remain:',
-          '  1. status update',
-          '  2. git commit',
-          `Tick each one when it is done: postflight step ${TASK} <number>`,
-          `When everything is done, clear the marker: postflight clear ${TASK}`,
-          'Blocked stop 1 of 3. (After the third, you may stop.)',
-        ].join('\n'),
-      ])
+      const [reason = '', ...others] = reasonsIn(model.turns('main').at(-1))
+      // Its command is on the PATH of the agent, so the reason names no other way to start it.
+      expect(reason).toContain(`\nTick each one when it is done: postflight step ${TASK} <number>\n`)
+      expect(reason).toContain(
+        `\nWhen everything is done, clear the marker: postflight clear ${TASK}\nBlocked stop 1 of 3.`,
+      )
+      expect(others).toEqual([])
       expect(ran.result).toMatchObject({ result: 'The research is finished.' })
       expect(guarded.files(TASK)).toEqual([])
       expect(guarded.story()).toEqual(['create', 'claim', 'block 1', 'step', 'step', 'clear'])
-    })
+    },
+  )
 
-    it('blocks a sub-agent that never clears its marker three times, and its caller gets the report', async () => {
-      const { guarded, args } = await install()
+  it('teaches the protocol by its skill, and its commands show and remove a marker', async () => {
+    const { guarded, folder } = beforeInstall()
+    const args = ['--plugin-dir', folder]
+    // By a plain terminal, so that it blocks no main conversation.
+    guarded.postflight('create', '259', 'prove')
+    // The commands allow their own shell calls.
+    const allowedTools = 'Read'
 
-      const { ran, model } = await guarded.run(
-        { main: [delegate('worker'), say('Main is done.')], worker: stubborn(bash(CREATE), say(REPORT)) },
-        { args },
-      )
+    const taught = await guarded.run({ main: [useSkill('postflight-guard:postflight'), say('Learnt.')] }, { args })
+    const shown = await guarded.run(
+      { main: [bash('postflight status'), say('Shown.')] },
+      { args, allowedTools, prompt: '/postflight-guard:status' },
+    )
+    const cleared = await guarded.run(
+      { main: [bash('postflight clear 259'), say('Removed.')] },
+      { args, allowedTools, prompt: '/postflight-guard:clear 259' },
+    )
 
-      expect(reasonsIn(model.turns('worker').at(-1))).toHaveLength(3)
-      expect(reportIn(model.turns('main')[1]?.lastToolResult)).toBe(REPORT)
-      expect(ran.result).toMatchObject({ result: 'Main is done.' })
-      expect(guarded.story()).toEqual(['create', 'claim', 'block 1', 'block 2', 'block 3', 'cap 3'])
-    })
-
-    it('teaches the protocol by its skill, and its commands show and remove a marker', async () => {
-      const { guarded, args } = await install()
-      // By a plain terminal, so that it blocks no main conversation.
-      guarded.postflight('create', '259', 'prove')
-      // The commands allow their own shell calls.
-      const allowedTools = 'Read'
-
-      const taught = await guarded.run({ main: [useSkill('postflight-guard:postflight'), say('Learnt.')] }, { args })
-      const shown = await guarded.run(
-        { main: [bash('postflight status'), say('Shown.')] },
-        { args, allowedTools, prompt: '/postflight-guard:status' },
-      )
-      const cleared = await guarded.run(
-        { main: [bash('postflight clear 259'), say('Removed.')] },
-        { args, allowedTools, prompt: '/postflight-guard:clear 259' },
-      )
-
-      expect(taught.model.turns('main')[1]?.lastUserText).toContain('postflight step 259 "update status"')
-      const [asked, status] = shown.model.turns('main')
-      expect(asked?.lastUserText).toContain('tell me in a few lines what is pending')
-      expect(status?.lastToolResult).toContain(TASK)
-      expect(cleared.model.turns('main')[0]?.lastUserText).toContain('What I named: `259`')
-      expect(guarded.files(TASK)).toEqual([])
-    })
+    expect(taught.model.turns('main')[1]?.lastUserText).toContain('postflight step 259 "update status"')
+    const [asked, status] = shown.model.turns('main')
+    expect(asked?.lastUserText).toContain('tell me in a few lines what is pending')
+    expect(status?.lastToolResult).toContain(TASK)
+    expect(cleared.model.turns('main')[0]?.lastUserText).toContain('What I named: `259`')
+    expect(guarded.files(TASK)).toEqual([])
   })
 })

@@ -36,6 +36,8 @@ export interface ProjectOptions {
   git?: boolean
   /** The name of the project's folder. */
   folder?: string
+  /** Another project, whose home and PATH this one shares. */
+  beside?: Project
 }
 
 /** Creates an empty project with a home of its own. */
@@ -43,10 +45,12 @@ export function createProject(options: ProjectOptions = {}): Project {
   // The real path, because the client tells hooks the real one, and some systems' temp folder is a link.
   const base = realpathSync(mkdtempSync(join(tmpdir(), 'postflight-host-')))
   const dir = join(base, options.folder ?? 'project')
-  const home = join(base, 'home')
-  const bin = join(base, 'bin')
-  for (const folder of [dir, home, bin]) mkdirSync(folder)
-  symlinkSync(process.execPath, join(bin, 'node'))
+  const { home, bin } = options.beside ?? { home: join(base, 'home'), bin: join(base, 'bin') }
+  mkdirSync(dir)
+  if (options.beside === undefined) {
+    for (const folder of [home, bin]) mkdirSync(folder)
+    symlinkSync(process.execPath, join(bin, 'node'))
+  }
   const path = [bin, '/usr/bin', '/bin'].join(delimiter)
 
   const write = (name: string, text: string, mode?: number): string => {
@@ -61,7 +65,8 @@ export function createProject(options: ProjectOptions = {}): Project {
     const git = (...args: string[]): void => {
       execFileSync('git', args, { cwd: dir, env: { PATH: path, HOME: home } })
     }
-    write('README.md', '# Throwaway project\n')
+    // The folder makes the commit a different one in each project.
+    write('README.md', `# Throwaway project\n\n${dir}\n`)
     git('init', '--quiet', '--initial-branch=main')
     // Set in the repository, because the scripted agents commit too.
     git('config', 'user.name', 'Test')

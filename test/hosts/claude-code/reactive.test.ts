@@ -4,10 +4,9 @@ import { execFileSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
 import { hostsSkipped } from '../client-cache.ts'
 import type { Model, Reply, Script, Turn } from '../model.ts'
-import { bash, say } from './agents.ts'
+import { bash, delegate, NEVER, say } from './agents.ts'
 import { type GuardedProject, guardedProject } from './guarded.ts'
 
-const NEVER = new Promise<never>(() => {})
 const SUGGESTION = 'docs/api.md still names the old function: update it.'
 const NOT_ANSWERED = "A hook didn't answer in time, so it didn't check this action."
 
@@ -66,12 +65,10 @@ describe.skipIf(hostsSkipped())('a reactive rule on Claude Code', () => {
 
   it('says nothing to the agent when the answer is ok, whatever its reason', async () => {
     const guarded = projectWith([SYNC, GUARD])
-
     const { model } = await guarded.run({
       main: [COMMIT, say('Thanks.')],
       sync: () => verdict(true, SUGGESTION),
     })
-
     expect(model.turns('sync')).toHaveLength(2)
     expect(seenByMain(model)).not.toContain(SUGGESTION)
     expect(subjects(guarded)).toEqual(['New API', 'Start'])
@@ -79,9 +76,7 @@ describe.skipIf(hostsSkipped())('a reactive rule on Claude Code', () => {
 
   it('blocks the call, with its reason, where the rule may', async () => {
     const guarded = projectWith([GUARD])
-
     const { model } = await guarded.run({ main: [COMMIT, say('I see.')], sync: [verdict(false, SUGGESTION)] })
-
     expect(model.turns('sync')[0]?.lastUserText).toContain('"hook_event_name":"PreToolUse"')
     expect(seenByMain(model)).toContain(`Agent hook condition was not met: ${SUGGESTION}`)
     expect(subjects(guarded)).toEqual(['Start'])
@@ -109,39 +104,32 @@ describe.skipIf(hostsSkipped())('a reactive rule on Claude Code', () => {
   it('ends when the user presses Esc, and the call does not run', async () => {
     const guarded = projectWith([GUARD])
     const { client, model } = await guarded.start({ main: [COMMIT], sync: () => NEVER }, { interactive: true })
-
     await model.arrived('sync', 0)
     client.send('esc')
     await new Promise((resolve) => setTimeout(resolve, 1_000))
     client.send('end')
     await client.done
-
     expect(model.turns('main')).toHaveLength(1)
     expect(subjects(guarded)).toEqual(['Start'])
   })
 
   it('is not asked about other commands, and never about the calls of its own agent', async () => {
     const guarded = projectWith([GUARD])
-
     const { model } = await guarded.run({
       main: [bash('git status'), COMMIT, say('Thanks.')],
       sync: [bash('git commit --dry-run'), verdict(true)],
     })
-
     expect(model.turns('sync')).toHaveLength(2)
     expect(subjects(guarded)).toEqual(['New API', 'Start'])
   })
 
   it('is asked about the calls of sub-agents', async () => {
     const guarded = projectWith([GUARD])
-    const input = { description: 'work', subagent_type: 'general-purpose', prompt: 'ACTOR:worker go' }
-
     const { model } = await guarded.run({
-      main: [{ tools: [{ name: 'Agent', input: { ...input, run_in_background: false } }] }, say('Thanks.')],
+      main: [delegate('worker'), say('Thanks.')],
       worker: [COMMIT, say('It was refused.')],
       sync: [verdict(false, SUGGESTION)],
     })
-
     expect(model.turns('worker')[1]?.lastToolResult).toContain(SUGGESTION)
     expect(subjects(guarded)).toEqual(['Start'])
   })
@@ -149,9 +137,7 @@ describe.skipIf(hostsSkipped())('a reactive rule on Claude Code', () => {
   it('has the tools that the session has, whatever the rule lists', async () => {
     const guarded = projectWith([{ ...GUARD, tools: ['read'], model: 'anthropic/claude-haiku-4-5' }])
     const start: Script = (turn: Turn) => (turn.index === 0 ? bash('echo x > made.txt') : verdict(true))
-
     const { model } = await guarded.run({ main: [COMMIT, say('Thanks.')], sync: start })
-
     const [turn] = model.turns('sync')
     expect(turn?.request.model).toBe('claude-haiku-4-5')
     expect(turn?.lastUserText).toContain('Use only these tools: Read.')
@@ -162,24 +148,12 @@ describe.skipIf(hostsSkipped())('a reactive rule on Claude Code', () => {
   it('cannot use what the session does not allow', async () => {
     const guarded = projectWith([GUARD])
     const start: Script = (turn: Turn) => (turn.index === 0 ? bash('echo x > made.txt') : verdict(true))
-
     const { model } = await guarded.run(
       { main: [COMMIT, say('Thanks.')], sync: start },
       { allowedTools: 'Bash(git *)' },
     )
-
     expect(model.turns('sync')[1]?.lastToolResult).toContain('denied')
     expect(guarded.read('made.txt')).toBeUndefined()
-    expect(subjects(guarded)).toEqual(['New API', 'Start'])
-  })
-
-  it('is gone after uninstall', async () => {
-    const guarded = projectWith([GUARD])
-    guarded.postflight('uninstall')
-
-    const { model } = await guarded.run({ main: [COMMIT, say('Thanks.')] })
-
-    expect(model.turns('sync')).toEqual([])
     expect(subjects(guarded)).toEqual(['New API', 'Start'])
   })
 })

@@ -6,29 +6,15 @@ import { describe, expect, it } from 'vitest'
 import { whenHeld } from '../agents.ts'
 import { hostsSkipped } from '../client-cache.ts'
 import type { Reply, Script, Turn } from '../model.ts'
-import {
-  agentCall,
-  bash,
-  commandsIn,
-  delegate,
-  delegateInBackground,
-  dutiful,
-  reasonsIn,
-  reportIn,
-  say,
-} from './agents.ts'
-import { type GuardedProject, guardedProject } from './guarded.ts'
+import { bash, commandsIn, delegate, reasonsIn, reportIn, say } from './agents.ts'
+import { type GuardedProject, guardedProject, scene } from './guarded.ts'
 
 const CREATE = 'postflight create 7 demo --reason "Write the summary first"'
 const REPORT = `The whole report:\n${Array.from({ length: 150 }, (_, line) => `- finding ${line} "of" many`).join('\n')}`
 
-/** The script of an agent that says its lines, and at each block the next of its answers; the last one clears the marker. */
-function forgetful(lines: readonly Reply[], answers: readonly string[] = ['Done.']): Script {
-  const left = [...answers]
-  return whenHeld(reasonsIn, lines, (reason) => {
-    const words = say(left.shift() ?? 'Done.')
-    return left.length === 0 ? [bash(commandsIn(reason).join(' && ')), words] : [words]
-  })
+/** The script of an agent that says its lines, and at a block clears the marker and says no more than that. */
+function forgetful(...lines: readonly Reply[]): Script {
+  return whenHeld(reasonsIn, lines, (reason) => [bash(commandsIn(reason).join(' && ')), say('Done.')])
 }
 
 /** The texts from hooks that main's last request holds about a sub-agent's return. */
@@ -54,11 +40,9 @@ function keptReports({ project }: GuardedProject): string[] {
 
 describe.skipIf(hostsSkipped())("a blocked sub-agent's report", () => {
   it('reaches main in full and once, when the sub-agent ends with "Done."', async () => {
-    const guarded = guardedProject()
-
-    const { model } = await guarded.run({
+    const { guarded, model } = await scene({
       main: [delegate('worker'), bash('true'), say('Main is done.')],
-      worker: forgetful([bash(CREATE), say(REPORT)]),
+      worker: forgetful(bash(CREATE), say(REPORT)),
     })
 
     const [, second, last] = model.turns('main')
@@ -73,102 +57,15 @@ describe.skipIf(hostsSkipped())("a blocked sub-agent's report", () => {
     expect(guarded.story()).toEqual(['create', 'claim', 'block 1', 'clear'])
   })
 
-  it('of each of three sub-agents at once reaches main once', async () => {
-    const guarded = guardedProject()
-    const names = ['alpha', 'beta', 'gamma']
-    const report = (name: string): string => `Report of ${name}.\n${REPORT}`
-    const workers = names.map((name, index): [string, Script] => [
-      name,
-      forgetful([bash(`postflight create ${index + 1} ${name}`), say(report(name))]),
-    ])
-
-    const { model } = await guarded.run({
-      main: [delegate(...names), say('Main is done.')],
-      ...Object.fromEntries(workers),
-    })
-
-    const last = model.turns('main').at(-1)
-    expect(last?.toolResults.map(reportIn)).toEqual(['Done.', 'Done.', 'Done.'])
-    for (const name of names) expect(occurrences(last, report(name))).toBe(1)
-    expect(occurrences(last, 'this is the report of the sub-agent')).toBe(3)
-    expect(keptReports(guarded)).toEqual([])
-  })
-
-  it('is the longest one, when the sub-agent is blocked three times', async () => {
-    const guarded = guardedProject()
-
-    const { model } = await guarded.run({
-      main: [delegate('worker'), say('Main is done.')],
-      worker: forgetful([bash(CREATE), say(REPORT)], ['Still at it.', 'Nearly there.', 'Done.']),
-    })
-
-    const last = model.turns('main').at(-1)
-    expect(guarded.story()).toEqual(['create', 'claim', 'block 1', 'block 2', 'block 3', 'clear'])
-    expect(reportIn(last?.lastToolResult)).toBe('Done.')
-    expect(occurrences(last, REPORT)).toBe(1)
-    expect(occurrences(last, 'Nearly there.')).toBe(0)
-    expect(keptReports(guarded)).toEqual([])
-  })
-
-  it('is not added, when the sub-agent repeats it', async () => {
-    const guarded = guardedProject()
-
-    const { model } = await guarded.run({
-      main: [delegate('worker'), say('Main is done.')],
-      worker: dutiful(bash(CREATE), say(REPORT)),
-    })
-
-    const last = model.turns('main').at(-1)
-    expect(reportIn(last?.lastToolResult)).toBe(REPORT)
-    expect(handedOver(last)).toEqual([])
-    expect(occurrences(last, REPORT)).toBe(1)
-    expect(keptReports(guarded)).toEqual([])
-  })
-
   it('that is very long is in a file of the client, which main is told', async () => {
     const guarded = guardedProject()
     const long = Array.from({ length: 3000 }, (_, line) => `- finding ${line}`).join('\n')
-
     const { model } = await guarded.run({
       main: [delegate('worker'), say('Main is done.')],
-      worker: forgetful([bash(CREATE), say(long)]),
+      worker: forgetful(bash(CREATE), say(long)),
     })
-
     const [told] = handedOver(model.turns('main').at(-1))
     const file = /saved to: (\S+additionalContext\.txt)/.exec(told ?? '')?.[1] ?? ''
     expect(unindented(readFileSync(file, 'utf8'))).toContain(long)
-  })
-
-  it('of a sub-agent in a worktree of its own reaches main too', async () => {
-    const guarded = guardedProject({ git: true })
-
-    const { model } = await guarded.run({
-      main: [
-        // The project has a specs/ folder, as it has where main itself works on tasks.
-        bash('postflight create 7 demo && postflight clear 7'),
-        { tools: [agentCall('worker', { isolation: 'worktree', run_in_background: false })] },
-        say('Main is done.'),
-      ],
-      worker: forgetful([bash('postflight create 8 side'), say(REPORT)]),
-    })
-
-    const last = model.turns('main').at(-1)
-    expect(reasonsIn(model.turns('worker').at(-1))).toHaveLength(1)
-    expect(reportIn(last?.lastToolResult)).toBe('Done.')
-    expect(occurrences(last, REPORT)).toBe(1)
-    expect(keptReports(guarded)).toEqual([])
-  })
-
-  it('of a sub-agent in the background is not handed over when that is started', async () => {
-    const guarded = guardedProject()
-
-    const { model } = await guarded.run({
-      main: [delegateInBackground('worker'), say('Waiting.'), say('Main is done.')],
-      worker: dutiful(bash(CREATE), say(REPORT)),
-    })
-
-    const last = model.turns('main').at(-1)
-    expect(handedOver(last)).toEqual([])
-    expect(occurrences(last, '- finding 149 "of" many')).toBe(1)
   })
 })

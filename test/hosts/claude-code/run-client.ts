@@ -1,9 +1,8 @@
 /** Starts the real Claude Code, headless, in an environment that is independent of the machine. */
 
-import { spawn, spawnSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { outputOf } from '../../support/child-output.ts'
+import { type Ended, jsonLines, type RunningProcess, startProcess } from '../client-process.ts'
 
 /** Options for starting the client. */
 export interface RunOptions {
@@ -46,12 +45,7 @@ export interface HookEnd {
 }
 
 /** The result of a run of the client. */
-export interface RunResult {
-  exitCode: number | null
-  signal: NodeJS.Signals | null
-  timedOut: boolean
-  stdout: string
-  stderr: string
+export interface RunResult extends Ended {
   /** Each line of stdout that is a JSON object, or each entry of a line that is a list. */
   events: ClientEvent[]
   /** The event of type `result`. */
@@ -68,15 +62,9 @@ export interface RunResult {
 }
 
 /** A client that is still running. */
-export interface RunningClient {
-  pid: number
-  /** Kills the client and everything it started. */
-  kill(signal?: NodeJS.Signals): void
+export interface RunningClient extends Omit<RunningProcess<RunResult>, 'write'> {
   /** Types a message, presses Esc, or closes the input, after which the client ends. Only with `interactive`. */
   send(input: { readonly message: string } | 'esc' | 'end'): void
-  /** The output so far. */
-  output(): { stdout: string; stderr: string }
-  done: Promise<RunResult>
 }
 
 const DEFAULT_TIMEOUT_MS = 60_000
@@ -92,64 +80,37 @@ export function startClaude(options: RunOptions): RunningClient {
   const started = performance.now()
   mkdirSync(temporaryFolder(options), { recursive: true })
   const format = options.output ?? 'json'
-  const child = spawn(
-    options.binary,
-    [
-      '-p',
-      ...(options.interactive === true ? ['--input-format', 'stream-json'] : [options.prompt]),
-      '--output-format',
-      format,
-      ...(format === 'stream-json' ? ['--verbose'] : []),
-      '--allowedTools',
-      options.allowedTools ?? DEFAULT_TOOLS,
-      ...(options.args ?? []),
-    ],
-    {
-      cwd: options.cwd ?? options.project,
-      env: clientEnvironment(options),
-      stdio: [options.interactive === true ? 'pipe' : 'ignore', 'pipe', 'pipe'],
-      // A process group of its own, so that killing it does not affect the test runner.
-      detached: process.platform !== 'win32',
-    },
-  )
-
-  const output = outputOf(child)
-  let timedOut = false
-  const timer = setTimeout(() => {
-    timedOut = true
-    killTree(child.pid, 'SIGKILL')
-  }, options.timeoutMs ?? DEFAULT_TIMEOUT_MS)
-
-  const done = new Promise<RunResult>((resolve, reject) => {
-    child.once('error', (error) => {
-      clearTimeout(timer)
-      reject(error)
-    })
-    child.once('close', (exitCode, signal) => {
-      clearTimeout(timer)
-      const events = parseEvents(output.stdout)
-      const result = events.findLast((event) => event.type === 'result')
-      const sessionId = events.map((event) => event.session_id).find((id) => typeof id === 'string')
-      const notices = events.flatMap(noticeOf)
-      const hooks = events.flatMap(hookEndOf)
-      const durationMs = performance.now() - started
-      resolve({ exitCode, signal, timedOut, ...output, events, result, notices, hooks, sessionId, durationMs })
-    })
+  const words = [
+    ...['-p', ...(options.interactive === true ? ['--input-format', 'stream-json'] : [options.prompt])],
+    ...['--output-format', format, ...(format === 'stream-json' ? ['--verbose'] : [])],
+    ...['--allowedTools', options.allowedTools ?? DEFAULT_TOOLS, ...(options.args ?? [])],
+  ]
+  const { write, ...client } = startProcess(options.binary, words, {
+    cwd: options.cwd ?? options.project,
+    env: clientEnvironment(options),
+    timeoutMs: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
+    hasInput: options.interactive === true,
+  })
+  const done = client.done.then((ended): RunResult => {
+    const values = jsonLines(ended.stdout).flatMap((value) => (Array.isArray(value) ? value : [value]))
+    const events = values.filter(isEvent)
+    return {
+      ...ended,
+      events,
+      result: events.findLast((event) => event.type === 'result'),
+      notices: events.flatMap(noticeOf),
+      hooks: events.flatMap(hookEndOf),
+      sessionId: events.map((event) => event.session_id).find((id) => typeof id === 'string'),
+      durationMs: performance.now() - started,
+    }
   })
 
   const send: RunningClient['send'] = (input) => {
-    if (input === 'end') child.stdin?.end()
-    else child.stdin?.write(`${JSON.stringify(input === 'esc' ? ESC : userMessage(input.message))}\n`)
+    if (input === 'end') return write()
+    write(`${JSON.stringify(input === 'esc' ? ESC : userMessage(input.message))}\n`)
   }
   if (options.interactive === true && options.prompt !== '') send({ message: options.prompt })
-
-  return {
-    pid: child.pid ?? -1,
-    send,
-    kill: (signal = 'SIGKILL') => killTree(child.pid, signal),
-    output: () => output,
-    done,
-  }
+  return { ...client, send, done }
 }
 
 /** What a host application sends for Esc. */
@@ -180,36 +141,6 @@ function temporaryFolder(options: Pick<RunOptions, 'home'>): string {
   return join(options.home, 'tmp')
 }
 
-/** Kills a client with everything it started. It gives each shell a process group of its own, so one group is not enough. */
-export function killTree(root: number | undefined, signal: NodeJS.Signals): void {
-  if (root === undefined) return
-  for (const pid of [root, ...descendants(root)]) {
-    try {
-      process.kill(pid, signal)
-    } catch {
-      // It has ended already.
-    }
-  }
-}
-
-function descendants(root: number): number[] {
-  const listing = spawnSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' }).stdout ?? ''
-  const rows = listing.split('\n').map((line) => line.trim().split(/\s+/).map(Number))
-  const found: number[] = []
-  let parents = [root]
-  while (parents.length > 0) {
-    parents = rows.flatMap(([pid, parent]) => (pid && parent && parents.includes(parent) ? [pid] : []))
-    found.push(...parents)
-  }
-  return found
-}
-
-/** True while the process runs. A process that has ended but was not waited for yet (a zombie) does not run. */
-export function isAlive(pid: number): boolean {
-  const state = (spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' }).stdout ?? '').trim()
-  return state !== '' && !state.startsWith('Z')
-}
-
 /** Every `systemMessage` of a hook in the transcripts below this home, those of sub-agents included. */
 export function transcriptNotices(home: string): { hookEvent: string; content: string }[] {
   const folder = join(home, '.claude', 'projects')
@@ -230,26 +161,9 @@ function noticeOf(event: ClientEvent): string[] {
 
 function hookEndOf(event: ClientEvent): HookEnd[] {
   if (event.type !== 'system' || event.subtype !== 'hook_response') return []
-  const { hook_event: name, exit_code: exitCode, stdout, stderr } = event
-  return [
-    {
-      event: String(name),
-      exitCode: typeof exitCode === 'number' ? exitCode : undefined,
-      stdout: String(stdout ?? ''),
-      stderr: String(stderr ?? ''),
-    },
-  ]
-}
-
-function parseEvents(stdout: string): ClientEvent[] {
-  return stdout.split('\n').flatMap((line) => {
-    try {
-      const value: unknown = JSON.parse(line)
-      return (Array.isArray(value) ? value : [value]).filter(isEvent)
-    } catch {
-      return []
-    }
-  })
+  const { hook_event: name, exit_code: code, stdout, stderr } = event
+  const exitCode = typeof code === 'number' ? code : undefined
+  return [{ event: String(name), exitCode, stdout: String(stdout ?? ''), stderr: String(stderr ?? '') }]
 }
 
 function isEvent(value: unknown): value is ClientEvent {

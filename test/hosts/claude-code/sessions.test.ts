@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { hostsSkipped } from '../client-cache.ts'
-import { bash, delegate, dutiful, reasonsIn, say, stubborn, waiting } from './agents.ts'
+import { bash, delegate, dutiful, NEVER, reasonsIn, say, waiting } from './agents.ts'
 import { expectCleanEnd, type GuardedProject, guardedProject } from './guarded.ts'
 
 const CREATE = 'postflight create 7 demo --reason "Promised by the first session"'
@@ -42,12 +42,10 @@ describe.skipIf(hostsSkipped())('a marker of one session', () => {
   it('still blocks that session when it is resumed', async () => {
     const guarded = guardedProject()
     const session = await killedSession(guarded)
-
     const { ran, model } = await guarded.run(
       { main: dutiful(say('Done after all.')) },
       { prompt: 'go on', args: ['--resume', session] },
     )
-
     expect(ran.sessionId).toBe(session)
     expect(reasonsIn(model.turns('main').at(-1))).toEqual([expect.stringMatching(/^Promised by the first session\n/)])
     expect(ran.result).toMatchObject({ result: 'Done after all.' })
@@ -88,29 +86,13 @@ describe.skipIf(hostsSkipped())('a marker of one session', () => {
     expect(guarded.story()).toEqual(['create', 'claim', 'adopt', 'claim', 'block 1', 'clear'])
     expect(guarded.files(TASK)).toEqual([])
   })
-
-  it('that was abandoned is announced too, and becomes pending again when it is adopted', async () => {
-    const guarded = guardedProject()
-    await guarded.run({ main: stubborn(bash(CREATE), say('Done, I say.')) })
-    expect(guarded.files(TASK)).toEqual(['.postflight-abandoned'])
-
-    const { ran, model } = await guarded.run({ main: dutiful(bash('postflight adopt 7'), say('Done for the first.')) })
-
-    const main = model.turns('main')
-    expect(main[0]?.reminders.join('\n')).toContain(`- ${TASK}, work: abandoned (gave up after 3 blocked stops), `)
-    expect(reasonsIn(main.at(-1))).toEqual([
-      expect.stringContaining('Blocked stop 1 of 3. (After the third, you may stop.)'),
-    ])
-    expect(ran.result).toMatchObject({ result: 'Done for the first.' })
-    expect(guarded.files(TASK)).toEqual([])
-  })
 })
 
 /** A session that creates a marker and is killed before its postflight; returns the session's id. */
 async function killedSession(guarded: GuardedProject): Promise<string> {
   const session = randomUUID()
   const { client, model } = await guarded.start(
-    { main: waiting(1, () => new Promise(() => {}), [bash(CREATE)]) },
+    { main: waiting(1, () => NEVER, [bash(CREATE)]) },
     { args: ['--session-id', session] },
   )
   await model.arrived('main', 1)

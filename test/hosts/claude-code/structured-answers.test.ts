@@ -4,19 +4,12 @@ import { describe, expect, it } from 'vitest'
 import { hostsSkipped } from '../client-cache.ts'
 import type { Reply, Script, Turn } from '../model.ts'
 import { bash, commandsIn, say } from './agents.ts'
-import { type GuardedProject, guardedProject } from './guarded.ts'
+import { type GuardedProject, guardedProject, scene } from './guarded.ts'
 
 const CREATE = bash('postflight create 7 demo --reason "Deploy, then commit"')
 const TASK = '007_demo'
 const SCHEMA = { type: 'object', properties: { answer: { type: 'string' } }, required: ['answer'] }
 const WITH_SCHEMA = { args: ['--json-schema', JSON.stringify(SCHEMA)] }
-const FLOW = [
-  'name: flow',
-  'phases:',
-  '  - { id: plan, prompt: Write the plan., artifact: plan.md }',
-  '  - { id: work, prompt: Do the work., artifact: work.md }',
-].join('\n')
-
 function answer(text: string): Reply {
   return { tools: [{ name: 'StructuredOutput', input: { answer: text } }] }
 }
@@ -43,13 +36,10 @@ function storyOf(guarded: GuardedProject): string[] {
 
 describe.skipIf(hostsSkipped())('a structured answer of the main conversation', () => {
   it('is refused once, and passes when the marker is cleared', async () => {
-    const guarded = guardedProject()
-
-    const { ran, model } = await guarded.run(
+    const { guarded, ran, model } = await scene(
       { main: following([CREATE, answer('first')], (reason) => bash(commandsIn(reason).join(' && '))) },
       WITH_SCHEMA,
     )
-
     expect(ran.result).toMatchObject({ structured_output: { answer: 'again' } })
     expect(refusalIn(model.turns('main')[2] as Turn)).toMatch(/^Deploy, then commit\n[\s\S]*Blocked stop 1 of 3/)
     expect(storyOf(guarded)).toEqual(['create', 'block 1', 'clear'])
@@ -71,33 +61,6 @@ describe.skipIf(hostsSkipped())('a structured answer of the main conversation', 
     expect(storyOf(guarded)).toEqual(['create', 'block 1', 'block 2', 'block 3', 'cap 3'])
     expect(guarded.files(TASK)).toEqual(['.postflight-abandoned'])
     expect(guarded.postflight('status', '--exit-code').status).toBe(1)
-  })
-
-  it('passes, uncounted, while the marker waits', async () => {
-    const guarded = guardedProject()
-
-    const { model } = await guarded.run(
-      { main: [CREATE, bash('postflight wait 7 --for "an answer"'), answer('May I deploy?')] },
-      WITH_SCHEMA,
-    )
-
-    expect(model.turns('main')).toHaveLength(3)
-    expect(storyOf(guarded)).toEqual(['create', 'wait'])
-  })
-
-  it('gets the prompts of a run, and passes when the run has ended', async () => {
-    const guarded = guardedProject()
-    guarded.project.write('flow.yaml', FLOW)
-    const start = bash('postflight workflow start 7 demo --definition flow.yaml')
-    const work = (reason: string): Reply =>
-      bash(`echo done > specs/${TASK}/${reason.includes('Write the plan.') ? 'plan' : 'work'}.md`)
-
-    const { ran } = await guarded.run({ main: following([start, answer('first')], work) }, WITH_SCHEMA)
-
-    expect(ran.result).toMatchObject({ structured_output: { answer: 'again' } })
-    expect(JSON.parse(guarded.postflight('workflow', 'status', '7', '--json').stdout)).toMatchObject({
-      outcome: 'completed',
-    })
   })
 })
 

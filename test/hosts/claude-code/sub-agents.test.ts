@@ -2,8 +2,9 @@
 
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { hostsSkipped } from '../client-cache.ts'
+import type { Turn } from '../model.ts'
 import {
   bash,
   delegate,
@@ -16,7 +17,7 @@ import {
   useSkill,
   waiting,
 } from './agents.ts'
-import { guardedProject } from './guarded.ts'
+import { guardedProject, scene } from './guarded.ts'
 import { transcriptNotices } from './run-client.ts'
 
 const CREATE = 'postflight create 7 demo --reason "Write the summary first"'
@@ -25,9 +26,7 @@ const REPORT = 'The whole report:\n- first finding\n- second finding'
 
 describe.skipIf(hostsSkipped())('a sub-agent with a marker', () => {
   it('is blocked until it clears the marker, and main receives its full report', async () => {
-    const guarded = guardedProject()
-
-    const { ran, model } = await guarded.run({
+    const { guarded, ran, model } = await scene({
       main: [delegate('worker'), say('Main is done.')],
       worker: dutiful(bash(CREATE), say(REPORT)),
     })
@@ -37,8 +36,11 @@ describe.skipIf(hostsSkipped())('a sub-agent with a marker', () => {
     expect(others).toEqual([])
     expect(reason).toMatch(/^Write the summary first\n/)
     expect(reason).toMatch(/\n\nThen repeat your full report as your last message: .*$/)
-    expect(reportIn(model.turns('main')[1]?.lastToolResult)).toBe(REPORT)
-    expect(reasonsIn(model.turns('main').at(-1))).toEqual([])
+    const main = model.turns('main')
+    expect(reportIn(main[1]?.lastToolResult)).toBe(REPORT)
+    // The report that it repeats is not handed over a second time.
+    expect(main[1]?.reminders.join('\n')).not.toContain('first finding')
+    expect(reasonsIn(main.at(-1))).toEqual([])
     expect(ran.result).toMatchObject({ result: 'Main is done.' })
     expect(guarded.files(TASK)).toEqual([])
     expect(guarded.story()).toEqual(['create', 'claim', 'block 1', 'clear'])
@@ -46,9 +48,7 @@ describe.skipIf(hostsSkipped())('a sub-agent with a marker', () => {
   })
 
   it('that never clears is blocked three times, then allowed to stop with a notice, and main still receives its report', async () => {
-    const guarded = guardedProject()
-
-    const { ran, model } = await guarded.run({
+    const { guarded, ran, model } = await scene({
       main: [delegate('worker'), say('Main is done.')],
       worker: stubborn(bash(CREATE), say(REPORT)),
     })
@@ -67,9 +67,7 @@ describe.skipIf(hostsSkipped())('a sub-agent with a marker', () => {
   })
 
   it('in the background is blocked too, and main is woken with its full report', async () => {
-    const guarded = guardedProject()
-
-    const { ran, model } = await guarded.run({
+    const { guarded, ran, model } = await scene({
       main: [delegateInBackground('worker'), say('Waiting.'), say('Main is done.')],
       worker: dutiful(bash(CREATE), say(REPORT)),
     })
@@ -77,7 +75,7 @@ describe.skipIf(hostsSkipped())('a sub-agent with a marker', () => {
     expect(reasonsIn(model.turns('worker').at(-1))).toHaveLength(1)
     const main = model.turns('main')
     expect(main).toHaveLength(3)
-    expect([...(main[2]?.userTexts ?? []), ...(main[2]?.reminders ?? [])].join('\n')).toContain('- second finding')
+    expect(textsOf(main[2]).split('- second finding')).toHaveLength(2)
     expect(reasonsIn(main[2])).toEqual([])
     expect(ran.result).toMatchObject({ result: 'Main is done.' })
     expect(guarded.files(TASK)).toEqual([])
@@ -86,14 +84,10 @@ describe.skipIf(hostsSkipped())('a sub-agent with a marker', () => {
 
   it('is blocked by that one only, while another is blocked by its own at the same time', async () => {
     const guarded = guardedProject()
-    const meet = meetingPoint(2)
+    const both = () => vi.waitUntil(() => guarded.marker('001_alpha') && guarded.marker('002_beta'), 20_000)
+    // Both markers are created before either sub-agent stops.
     const worker = (number: number, name: string) =>
-      // Both markers are created before either sub-agent stops.
-      waiting(
-        1,
-        meet,
-        dutiful(bash(`postflight create ${number} ${name} --reason "Finish ${name}"`), say(`${name} report`)),
-      )
+      waiting(1, both, dutiful(bash(`postflight create ${number} ${name} --reason "Finish it"`), say(`${name} report`)))
 
     const { model } = await guarded.run({
       main: [delegate('worker-a', 'worker-b'), say('Main is done.')],
@@ -101,19 +95,15 @@ describe.skipIf(hostsSkipped())('a sub-agent with a marker', () => {
       'worker-b': worker(2, 'beta'),
     })
 
-    const reasons = { a: reasonsIn(model.turns('worker-a').at(-1)), b: reasonsIn(model.turns('worker-b').at(-1)) }
-    expect(reasons).toEqual({
-      a: [expect.stringMatching(/^Finish alpha\nTask 001_alpha:/)],
-      b: [expect.stringMatching(/^Finish beta\nTask 002_beta:/)],
-    })
-    expect(reasons.a.join()).not.toContain('beta')
-    expect(reasons.b.join()).not.toContain('alpha')
+    const reasons = ['worker-a', 'worker-b'].map((name) => reasonsIn(model.turns(name).at(-1)))
+    expect(reasons).toEqual([[expect.stringContaining('Task 001_alpha:')], [expect.stringContaining('Task 002_beta:')]])
     const reports = model.turns('main')[1]?.toolResults.map(reportIn)
     expect(reports?.sort()).toEqual(['alpha report', 'beta report'])
     const blocks = guarded.journal().filter(({ event }) => event === 'block')
-    expect(blocks.map(({ task, agent, count }) => ({ task, agent, count })).sort(byTask)).toEqual([
-      { task: '001_alpha', agent: model.turns('worker-a')[0]?.agentId, count: 1 },
-      { task: '002_beta', agent: model.turns('worker-b')[0]?.agentId, count: 1 },
+    const ids = ['worker-a', 'worker-b'].map((name) => model.turns(name)[0]?.agentId)
+    expect(blocks.map(({ task, agent }) => `${task} ${agent}`).sort()).toEqual([
+      `001_alpha ${ids[0]}`,
+      `002_beta ${ids[1]}`,
     ])
     expect([guarded.files('001_alpha'), guarded.files('002_beta')]).toEqual([[], []])
   })
@@ -160,7 +150,7 @@ describe.skipIf(hostsSkipped())('main with a marker', () => {
     const main = model.turns('main')
     // The end of the worker woke main, not a block.
     expect(reasonsIn(main[3])).toEqual([])
-    expect([...(main[3]?.userTexts ?? []), ...(main[3]?.reminders ?? [])].join('\n')).toContain('- second finding')
+    expect(textsOf(main[3])).toContain('- second finding')
     expect(reasonsIn(main.at(-1))).toEqual([
       expect.stringContaining('Blocked stop 1 of 3. (After the third, you may stop.)'),
     ])
@@ -170,20 +160,7 @@ describe.skipIf(hostsSkipped())('main with a marker', () => {
   })
 })
 
-/** A point that `count` agents must reach before any of them goes on. */
-function meetingPoint(count: number): () => Promise<void> {
-  let arrived = 0
-  let open = (): void => {}
-  const all = new Promise<void>((resolve) => {
-    open = resolve
-  })
-  return () => {
-    arrived += 1
-    if (arrived === count) open()
-    return all
-  }
-}
-
-function byTask(a: { task: string | undefined }, b: { task: string | undefined }): number {
-  return (a.task ?? '').localeCompare(b.task ?? '')
+/** Everything that the client told the agent so far, but for the results of its tools. */
+function textsOf(turn: Turn | undefined): string {
+  return [...(turn?.userTexts ?? []), ...(turn?.reminders ?? [])].join('\n')
 }

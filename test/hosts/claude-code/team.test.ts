@@ -2,26 +2,18 @@
 
 import { execFileSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { hostsSkipped } from '../client-cache.ts'
-import { bash, delegate, dutiful, reasonsIn, say, useSkill } from './agents.ts'
+import { readmeBlock } from '../package-copy.ts'
+import { bash, delegate, dutiful, reasonsIn, say } from './agents.ts'
 import { type GuardedProject, guardedProject } from './guarded.ts'
 
-const README = readFileSync(join(dirname(fileURLToPath(import.meta.url)), '..', '..', '..', 'README.md'), 'utf8')
-const TASK = '259_prove_completeness'
 const EVERY_HOOK = { args: ['--include-hook-events'] } as const
 
-/** The first block of bash of the README below a heading. */
-function blockBelow(heading: string): string {
-  const below = README.slice(README.indexOf(`\n${heading}\n`))
-  return /```bash\n([\s\S]*?)```/.exec(below)?.[1] as string
-}
-
 /** The parts of the form that skills copy: before the sub-agent, after it, at the end. */
-const [BEFORE = '', AFTER = '', END = ''] = blockBelow('## In a skill').split(/\n(?=# Stage)/)
+const [BEFORE = '', AFTER = '', END = ''] = readmeBlock('## In a skill').split(/\n(?=# Stage)/)
 
 /** A git project that depends on the package, as `npm ci` leaves it, with nothing else on the agent's PATH. */
 function teamProject(): GuardedProject & { git: (...words: string[]) => string } {
@@ -50,28 +42,6 @@ function trust({ project }: GuardedProject, folder: string): void {
 }
 
 describe.skipIf(hostsSkipped())('in a project that depends on the package', () => {
-  it('a skill with the commands of the README blocks main until the postflight is done', async () => {
-    const guarded = teamProject()
-    init(guarded)
-    guarded.project.writeSkill('research', { description: 'Finds things.' }, `Do this:\n\n${BEFORE}`)
-
-    const { ran, model } = await guarded.run(
-      {
-        main: dutiful(useSkill('research'), bash(BEFORE), delegate('worker'), say('Main is done.')),
-        worker: [say('The report of the worker.')],
-      },
-      EVERY_HOOK,
-    )
-
-    const turns = model.turns('main')
-    expect(turns[2]?.lastToolResult).toContain(`created specs/${TASK}/.postflight-pending`)
-    expect(reasonsIn(turns.at(-1))).toHaveLength(1)
-    expect(reasonsIn(model.turns('worker').at(-1))).toEqual([])
-    expect(guarded.story()).toEqual(expect.arrayContaining(['create', 'block 1', 'clear']))
-    expect(guarded.marker(TASK)).toBeUndefined()
-    expect(ran.hooks.map(({ exitCode, stderr }) => [exitCode, stderr])).toEqual(ran.hooks.map(() => [0, '']))
-  })
-
   it('all three stages of the README go through without a block, and without a question, once the folder is trusted', async () => {
     const guarded = teamProject()
     init(guarded)
@@ -82,11 +52,8 @@ describe.skipIf(hostsSkipped())('in a project that depends on the package', () =
     const { model } = await guarded.run(
       {
         main: [
-          bash(commands[0] as string),
-          delegate('worker'),
-          ...commands.slice(1).map(bash),
-          bash(refused),
-          say('Done.'),
+          ...[bash(commands[0] as string), delegate('worker'), ...commands.slice(1).map(bash)],
+          ...[bash(refused), say('Done.')],
         ],
         worker: [say('The report of the worker.')],
       },
@@ -105,19 +72,8 @@ describe.skipIf(hostsSkipped())('in a project that depends on the package', () =
     const guarded = teamProject()
     init(guarded)
     const session = randomUUID()
-    const created = guarded.postflight(
-      ...[
-        'create',
-        '259',
-        'prove_completeness',
-        '--agent',
-        'main',
-        '--host-session',
-        session,
-        '--check',
-        'test -e done',
-      ],
-    )
+    const owner = ['--agent', 'main', '--host-session', session]
+    const created = guarded.postflight('create', '259', 'prove_completeness', ...owner, '--check', 'test -e done')
     expect(created, created.stderr).toMatchObject({ status: 0 })
 
     const { model } = await guarded.run(
@@ -196,9 +152,8 @@ describe.skipIf(hostsSkipped())('in a project that depends on the package', () =
     const status = (): string => guarded.git('status', '--short')
     const written = status()
     await guarded.run({ main: dutiful(bash(BEFORE), say('Main is done.')) })
-
+    expect(guarded.story()).toEqual(expect.arrayContaining(['create', 'block 1', 'clear']))
     const run = guarded.postflight('uninstall')
-
     expect(written).not.toBe('')
     expect(run, run.stderr).toMatchObject({ status: 0 })
     expect(status()).toBe('')

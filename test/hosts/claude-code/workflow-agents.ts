@@ -1,10 +1,9 @@
 /** Helpers for workflows on the real client: an agent that follows prompts, and the state of the run. */
 
 import { PROMPT_PLACE } from '../agents.ts'
-import { IN_TASK, placeOf, WORK } from '../four-phases.ts'
+import { placeOf, WORK } from '../four-phases.ts'
 import type { Reply, Script, Turn } from '../model.ts'
 import { bash, reasonsIn, say } from './agents.ts'
-import type { GuardedProject } from './guarded.ts'
 
 /** A turn in which the agent starts the run of `flow.yaml`. */
 export const START = bash('postflight workflow start 7 flow --definition flow.yaml')
@@ -46,9 +45,4 @@ export function attemptsIn(turn: Turn | undefined): string[] {
     const found = new RegExp(`^Workflow .* ${PROMPT_PLACE}`).exec(reason)
     return found === null ? [] : [found.slice(1).filter(Boolean).join(' ')]
   })
-}
-
-/** The state of the task's run. */
-export function stateOf(guarded: GuardedProject): Record<string, unknown> {
-  return JSON.parse(guarded.read(`${IN_TASK}/workflow/state.json`) ?? '{}')
 }

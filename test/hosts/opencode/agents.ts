@@ -10,6 +10,16 @@ export function bash(command: string, text?: string): Reply {
   return { ...(text !== undefined && { text }), tools: [{ name: 'bash', input: { command, description: 'work' } }] }
 }
 
+/** A turn in which the agent calls a tool, with arguments that may be `written` as they are. */
+export function call(name: string, input: Record<string, unknown>, written?: string): Reply {
+  return { tools: [{ name, input, ...(written !== undefined && { written }) }] }
+}
+
+/** A turn in which the agent reads files, all at once. */
+export function read(...names: string[]): Reply {
+  return { tools: names.map((name) => ({ name: 'read', input: { filePath: name } })) }
+}
+
 /** A turn in which the agent hands work to sub-agents, one for each name, all at once, and waits for their reports. */
 export function delegate(...actors: string[]): Reply {
   return { tools: actors.map((actor) => taskCall(actor)) }

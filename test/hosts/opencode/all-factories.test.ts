@@ -1,11 +1,11 @@
 /** All hook factories together with the guard and a workflow: the order of their texts, as docs/opencode-hooks.md lists it. */
 
 import { describe, expect, it } from 'vitest'
-import { commandsIn, whenHeld } from '../agents.ts'
+import { answerOf, commandsIn, whenHeld } from '../agents.ts'
 import { hostsSkipped } from '../client-cache.ts'
-import type { Model, Script, Turn } from '../model.ts'
-import { bash, reasonsIn, say } from './agents.ts'
-import { projectWithFlow, promptOf, runWorkflow, stateOf, worker } from './flow.ts'
+import type { Script } from '../model.ts'
+import { bash, call, read, reasonsIn, say } from './agents.ts'
+import { projectWithFlow, promptOf, runWorkflow, worker } from './flow.ts'
 import type { GuardedProject } from './guarded.ts'
 
 const ANALYSIS = 'ANALYSIS'
@@ -38,9 +38,9 @@ function everything(): Script {
     reasonsIn,
     [
       bash('postflight workflow start 7 flow --definition flow.yaml'),
-      { tools: [{ name: 'read', input: { filePath: 'a.txt' } }] },
-      { tools: [{ name: 'delegate_task', input: {} }] },
-      { tools: [{ name: 'task', input: { description: 'd', prompt: 'p', subagent_type: 'nobody' } }] },
+      read('a.txt'),
+      call('delegate_task', {}),
+      call('task', { description: 'd', prompt: 'p', subagent_type: 'nobody' }),
       bash('postflight create 259 x --operation research'),
       say('I stop.'),
       runWorkflow('7'),
@@ -48,64 +48,44 @@ function everything(): Script {
     ],
     (reason) => [bash(commandsIn(reason).join(' && ')), say('I stop again.')],
   )
-  const replyOf = (script: Script, turn: Turn) => (typeof script === 'function' ? script(turn) : undefined)
   return (turn) => {
-    if (promptOf(turn) !== undefined) return replyOf(phases, turn)
+    if (promptOf(turn) !== undefined) return answerOf(phases, turn)
     if (turn.request.model === 'scripted-1' && turn.headers['x-parent-session-id'] === undefined) {
       return { failure: { status: 429, headers: { 'retry-after': '20' } } }
     }
-    return replyOf(main, turn)
+    return answerOf(main, turn)
   }
-}
-
-const ACTORS = () => ({ main: everything(), analyst: () => say(ANALYSIS) })
-
-function expectOrder(guarded: GuardedProject, model: Model): void {
-  const turns = model.turns('main').filter((turn) => promptOf(turn) === undefined)
-  const results = turns.at(-1)?.toolResults ?? []
-  const [, read, delegated, failed] = results
-  expect(read).toMatch(/one[\s\S]*\n\n\[postflight-guard\] A sub-agent analysed [\s\S]*ANALYSIS\n\nNUDGE$/)
-  expect(delegated).toMatch(
-    /^Error: unknown category[\s\S]*ANALYSIS\n\n\[postflight-guard\] If this error is about the arguments [\s\S]*\n\n\[postflight-guard\] Unknown category "x"\.[^\n]*$/,
-  )
-  expect(failed).toMatch(
-    /^Unknown agent type: nobody [\s\S]*ANALYSIS\n\n\[postflight-guard\] Unknown agent "nobody"\.[^\n]*$/,
-  )
-  const reminded = turns.filter((turn) => turn.userTexts.some((text) => text.endsWith('REMINDER')))
-  for (const { userTexts } of reminded) {
-    expect(userTexts.findIndex((text) => text.endsWith('REMINDER'))).toBe(userTexts.length - 2)
-    expect(userTexts.at(-1)).toBe('go')
-  }
-  // After `read`, `delegate_task`, `task` and `create`, and at the stop.
-  expect(reminded.length).toBeGreaterThanOrEqual(5)
-  expect(guarded.story().filter((line) => /create|block|clear/.test(line))).toEqual(['create', 'block 1', 'clear'])
-  expect(stateOf(guarded)).toMatchObject({ active: false, outcome: 'completed' })
-  const own = turns.map(({ request }) => request.model)
-  expect(own.filter((name) => name === 'scripted-1')).toHaveLength(1)
 }
 
 describe.skipIf(hostsSkipped())('all factories with the guard and a workflow', () => {
-  it('act in the order of the documentation in `run`, and the workflow completes', async () => {
+  it('act in the order of the documentation, and the workflow completes', async () => {
     const guarded = project()
-
-    const { ran, model } = await guarded.run(ACTORS())
-
-    expectOrder(guarded, model)
-    expect(ran.texts.at(-1)).toBe('All is done.')
-    expect(ran.stderr).not.toContain('internal error')
-  })
-
-  it('act in the order of the documentation in `serve`, and the workflow completes', async () => {
-    const guarded = project()
-    const { server, model } = await guarded.serve(ACTORS())
-    const session = await server.createSession()
-
-    await server.prompt(session, 'go')
-    await expect.poll(() => stateOf(guarded).outcome, { timeout: 90_000 }).toBe('completed')
+    const { server, model } = await guarded.begin({ main: everything(), analyst: () => say(ANALYSIS) })
+    await expect.poll(() => guarded.state().outcome, { timeout: 90_000 }).toBe('completed')
     await server.settled()
 
-    expectOrder(guarded, model)
     expect(model.errors).toEqual([])
+    const turns = model.turns('main').filter((turn) => promptOf(turn) === undefined)
+    const results = turns.at(-1)?.toolResults ?? []
+    const [, read, delegated, failed] = results
+    expect(read).toMatch(/one[\s\S]*\n\n\[postflight-guard\] A sub-agent analysed [\s\S]*ANALYSIS\n\nNUDGE$/)
+    expect(delegated).toMatch(
+      /^Error: unknown category[\s\S]*ANALYSIS\n\n\[postflight-guard\] If this error is about the arguments [\s\S]*\n\n\[postflight-guard\] Unknown category "x"\.[^\n]*$/,
+    )
+    expect(failed).toMatch(
+      /^Unknown agent type: nobody [\s\S]*ANALYSIS\n\n\[postflight-guard\] Unknown agent "nobody"\.[^\n]*$/,
+    )
+    const reminded = turns.filter((turn) => turn.userTexts.some((text) => text.endsWith('REMINDER')))
+    for (const { userTexts } of reminded) {
+      expect(userTexts.findIndex((text) => text.endsWith('REMINDER'))).toBe(userTexts.length - 2)
+      expect(userTexts.at(-1)).toBe('go')
+    }
+    // After `read`, `delegate_task`, `task` and `create`, and at the stop.
+    expect(reminded.length).toBeGreaterThanOrEqual(5)
+    expect(guarded.story().filter((line) => /create|block|clear/.test(line))).toEqual(['create', 'block 1', 'clear'])
+    expect(guarded.state()).toMatchObject({ active: false, outcome: 'completed' })
+    const own = turns.map(({ request }) => request.model)
+    expect(own.filter((name) => name === 'scripted-1')).toHaveLength(1)
     expect(guarded.log()).not.toContain('internal error')
   })
 })

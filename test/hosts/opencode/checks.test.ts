@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { hostsSkipped } from '../client-cache.ts'
 import type { Reply, Turn } from '../model.ts'
 import { bash, say } from './agents.ts'
+import { runWorkflow } from './flow.ts'
 import { type GuardedProject, guardedProject } from './guarded.ts'
 
 const TASK = '007_build'
@@ -14,10 +15,6 @@ const FLOW = JSON.stringify({
   name: 'build',
   phases: [{ id: 'build', prompt: 'Build it.', artifact: 'report.md', check: { run: CHECK, files: ['src/**'] } }],
 })
-
-function runWorkflow(definition = ''): Reply {
-  return { tools: [{ name: 'workflow_run', input: { task: TASK, definition } }] }
-}
 
 function projectWithCheck(): GuardedProject {
   const guarded = guardedProject()
@@ -50,9 +47,8 @@ describe.skipIf(hostsSkipped())('a phase with a check on OpenCode', () => {
     const guarded = projectWithCheck()
     const report = `echo x > specs/${TASK}/report.md`
 
-    const { model } = await guarded.run(
-      actors([runWorkflow('flow.json'), say('All is done.')], [report, `${report}; touch fixed`]),
-    )
+    const lines = [runWorkflow(TASK, 'flow.json'), say('All is done.')]
+    const { model } = await guarded.talk(actors(lines, [report, `${report}; touch fixed`]), { turns: 6 })
 
     const prompts = promptsIn(model.turns('main').findLast((turn) => promptsIn(turn).length > 0) as Turn)
     expect(prompts).toHaveLength(2)
@@ -70,9 +66,7 @@ describe.skipIf(hostsSkipped())('a phase with a check on OpenCode', () => {
     guarded.project.write(`specs/${TASK}/report.md`, 'x')
     const state = JSON.parse(guarded.read(`specs/${TASK}/workflow/state.json`) ?? '{}')
     guarded.project.write(`specs/${TASK}/workflow/state.json`, JSON.stringify({ ...state, id: 'wf_elsewhere12' }))
-
-    const { model } = await guarded.run(actors([runWorkflow(), say('I tell the user.')], []))
-
+    const { model } = await guarded.talk(actors([runWorkflow(TASK), say('I tell the user.')], []), { turns: 2 })
     expect(model.turns('main').at(-1)?.lastToolResult).toContain('that you have not started on this machine')
     expect(existsSync(join(guarded.project.dir, 'ran'))).toBe(false)
   })

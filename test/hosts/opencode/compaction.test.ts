@@ -1,6 +1,7 @@
 /** A compaction that the user requests does not count as a stop of the agent. */
 
 import { describe, expect, it } from 'vitest'
+import { NEVER } from '../agents.ts'
 import { hostsSkipped } from '../client-cache.ts'
 import { bash, reasonsIn, say, stubborn, waiting } from './agents.ts'
 import { guardedProject } from './guarded.ts'
@@ -10,11 +11,9 @@ const CREATE = 'postflight create 259 x --operation research'
 describe.skipIf(hostsSkipped())('a compaction under serve', () => {
   it('is neither counted nor answered, also after the user interrupted; the next stop is blocked', async () => {
     const guarded = guardedProject()
-    const { server, model } = await guarded.serve({
-      main: waiting(1, () => new Promise(() => {}), stubborn(bash(CREATE), say('No.'))),
+    const { server, session, model } = await guarded.begin({
+      main: waiting(1, () => NEVER, stubborn(bash(CREATE), say('No.'))),
     })
-    const session = await server.createSession()
-    await server.prompt(session, 'go')
     await model.arrived('main', 1)
     await server.abort(session)
     await server.settled()

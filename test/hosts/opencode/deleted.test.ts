@@ -1,27 +1,32 @@
 /** Sessions that the user deletes while they are guarded, or while a workflow runs in them. */
 
 import { describe, expect, it, vi } from 'vitest'
+import { NEVER } from '../agents.ts'
 import { hostsSkipped } from '../client-cache.ts'
 import { TASK } from '../four-phases.ts'
-import type { Reply } from '../model.ts'
 import { bash, delegate, say } from './agents.ts'
-import { mainTurns, PLACES, placesIn, projectWithFlow, runWorkflow, stateOf, worker } from './flow.ts'
+import { mainTurns, PLACES, placesIn, projectWithFlow, runWorkflow, worker } from './flow.ts'
 import { type GuardedProject, guardedProject } from './guarded.ts'
 
 const CREATE = 'postflight create 259 x --operation research'
 
 /** A run that waits for the answer to the prompt of the second phase. */
 async function runInMidPhase(guarded: GuardedProject) {
-  const { server, model } = await guarded.serve({
+  const { server, session, model } = await guarded.begin({
     main: worker([runWorkflow(TASK, 'flow.yaml'), say('It stopped.')], (place) =>
-      place === 'plan 1' ? new Promise<Reply>(() => {}) : undefined,
+      place === 'plan 1' ? NEVER : undefined,
     ),
   })
-  const session = await server.createSession()
-  await server.prompt(session, 'go')
   await expect.poll(() => placesIn(model.turns('main')).at(-1), { timeout: 60_000 }).toBe('plan 1')
   const phase = (await server.children(session)).find(({ title }) => title === 'Workflow: plan')
   return { server, model, session, phase: String(phase?.id) }
+}
+
+/** Checks that another conversation finishes the run from its second phase. */
+async function expectResumable(guarded: GuardedProject): Promise<void> {
+  const { model } = await guarded.talk({ main: worker([runWorkflow('7'), say('All is done.')]) })
+  expect(placesIn(model.turns('main'))).toEqual(PLACES.slice(1))
+  expect(guarded.state()).toMatchObject({ outcome: 'completed' })
 }
 
 describe.skipIf(hostsSkipped())('deleted in the middle of a run', () => {
@@ -33,7 +38,7 @@ describe.skipIf(hostsSkipped())('deleted in the middle of a run', () => {
     // OpenCode lists the deleted session as busy until the model answers, so the server never settles.
     await expect.poll(() => mainTurns(model.turns('main')).length, { timeout: 20_000 }).toBe(2)
 
-    expect(stateOf(guarded)).toMatchObject({
+    expect(guarded.state()).toMatchObject({
       outcome: 'stopped',
       why: 'the session of phase "plan" was deleted in OpenCode',
     })
@@ -41,9 +46,7 @@ describe.skipIf(hostsSkipped())('deleted in the middle of a run', () => {
       /is stopped: the session of phase "plan" was deleted in OpenCode\. Call workflow_run again/,
     )
     expect(guarded.story()).not.toContain('error')
-    const next = await guarded.run({ main: worker([runWorkflow('7'), say('All is done.')]) })
-    expect(placesIn(next.model.turns('main'))).toEqual(PLACES.slice(1))
-    expect(stateOf(guarded)).toMatchObject({ outcome: 'completed' })
+    await expectResumable(guarded)
   })
 
   it('the conversation stops the run, resumable, and no fault is reported', async () => {
@@ -51,29 +54,26 @@ describe.skipIf(hostsSkipped())('deleted in the middle of a run', () => {
     const { server, model, session } = await runInMidPhase(guarded)
 
     await server.remove(session)
-    await expect.poll(() => stateOf(guarded).outcome, { timeout: 20_000 }).toBe('stopped')
+    await expect.poll(() => guarded.state().outcome, { timeout: 20_000 }).toBe('stopped')
     // The end of what OpenCode still does, mostly: it may list a deleted session as busy for ever (1.18.34).
     await vi.waitFor(async () => expect(await server.busy()).not.toContain(session), 5_000).catch(() => {})
 
-    expect(stateOf(guarded)).toMatchObject({ active: false, why: 'the conversation was deleted in OpenCode' })
+    expect(guarded.state()).toMatchObject({ active: false, why: 'the conversation was deleted in OpenCode' })
     // OpenCode may ask the model once more for a conversation that it has just deleted.
     expect(mainTurns(model.turns('main')).at(-1)?.lastToolResult ?? '').not.toContain('Call workflow_run again')
     expect(guarded.story()).not.toContain('error')
     expect(guarded.log()).not.toContain('internal error')
-    const next = await guarded.run({ main: worker([runWorkflow('7'), say('All is done.')]) })
-    expect(placesIn(next.model.turns('main'))).toEqual(PLACES.slice(1))
+    await expectResumable(guarded)
   })
 })
 
 describe.skipIf(hostsSkipped())('a guarded session', () => {
   it('that is deleted in mid-turn, with its sub-agent, leaves no fault in journal and log', async () => {
     const guarded = guardedProject()
-    const { server, model } = await guarded.serve({
+    const { server, session, model } = await guarded.begin({
       main: [bash(CREATE), delegate('worker')],
-      worker: () => new Promise(() => {}),
+      worker: () => NEVER,
     })
-    const session = await server.createSession()
-    await server.prompt(session, 'go')
     await model.arrived('worker', 0)
 
     await server.remove(session)

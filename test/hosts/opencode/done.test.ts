@@ -56,47 +56,9 @@ describe.skipIf(hostsSkipped())('opencode run: an agent that changed files which
     expect(guarded.postflight('status', '--exit-code')).toMatchObject({ status: 0 })
   })
 
-  it('is blocked three times at most, and not again before another message and a further change', async () => {
-    const guarded = projectWithRules()
-
-    const { ran } = await guarded.run({ main: [EDIT, say('1'), say('2'), say('3'), say('I give up.')] })
-
-    expect(ran.texts.at(-1)).toBe('I give up.')
-    expect(storyOf(guarded)).toEqual(['create', 'block 1', 'block 2', 'block 3', 'cap 3'])
-    const again = { words: ['--session', String(ran.sessionId)] }
-    const next = await guarded.run({ main: [say('Nothing.')] }, again)
-    expect(next.ran.texts.at(-1)).toBe('Nothing.')
-    const last = await guarded.run({ main: [EDIT, say('Done.'), DONE, say('Proven.')] }, again)
-    expect(reasonsIn(last.model.turns('main').at(-1))).toHaveLength(4)
-    expect(guarded.postflight('status', '--exit-code')).toMatchObject({ status: 0 })
-  })
-
-  it('is held by the trusted rules, although it weakened the file', async () => {
-    const guarded = projectWithRules()
-
-    const { model } = await guarded.run({
-      main: [bash('echo "done: []" > specs/done.yaml; echo two > src/a.ts'), say('Done.'), DONE, say('Done.')],
-    })
-
-    expect(reasonsIn(model.turns('main').at(-1))[0]).toContain('src/a.ts')
-  })
-
-  it('is not asked if it changed nothing, or plans only', async () => {
-    const guarded = projectWithRules()
-
-    const { model } = await guarded.run({ main: [bash('cat src/a.ts'), say('It says one.')] })
-    const planned = await guarded.run({ main: [EDIT, say('My plan.')] }, { words: ['--agent', 'plan'] })
-
-    expect(model.turns('main')).toHaveLength(2)
-    expect(reasonsIn(planned.model.turns('main').at(-1))).toEqual([])
-    expect(guarded.story()).toEqual([])
-  })
-
   it('is not asked by rules that no person has trusted, and the person is told', async () => {
     const guarded = projectWithRules(false)
-
     const { ran } = await guarded.run({ main: [EDIT, say('Done.')] })
-
     expect(guarded.story()).toEqual([])
     expect(guarded.read('runs')).toBe(undefined)
     expect(ran.stderr.match(/trust/g)).not.toBe(null)
@@ -106,18 +68,35 @@ describe.skipIf(hostsSkipped())('opencode run: an agent that changed files which
 describe.skipIf(hostsSkipped())('opencode serve: a main conversation that changed files which a rule names', () => {
   it('is prompted until the checks are green; its sub-agents are never blocked', async () => {
     const guarded = projectWithRules()
-    const { server, model } = await guarded.serve({
-      main: [delegate('helper'), say('Done.'), DONE, say('Proven.')],
-      helper: [EDIT, say('I changed it.')],
-    })
-    const session = await server.createSession()
-
-    await server.prompt(session, 'go')
-    await model.arrived('main', 3)
-    await server.settled()
-
+    const main = [delegate('helper'), say('Done.'), DONE, say('Proven.')]
+    const { model } = await guarded.talk({ main, helper: [EDIT, say('I changed it.')] }, { turns: 4 })
     expect(model.turns('helper')).toHaveLength(2)
     expect(reasonsIn(model.turns('main').at(-1))).toHaveLength(1)
     expect(storyOf(guarded)).toEqual(['create', 'block 1', 'clear'])
+  })
+
+  it('is prompted three times at most, and again after another message and a further change', async () => {
+    const guarded = projectWithRules()
+    const refusing = [EDIT, say('1'), say('2'), say('3'), say('I give up.')]
+    const main = [...refusing, say('Nothing.'), EDIT, say('Done.'), DONE, say('Proven.')]
+
+    const { server, session, model } = await guarded.talk({ main }, { turns: 5 })
+    expect(storyOf(guarded)).toEqual(['create', 'block 1', 'block 2', 'block 3', 'cap 3'])
+    for (const turns of [6, 10]) {
+      await server.prompt(session, 'and now?')
+      await model.arrived('main', turns - 1)
+      await server.settled()
+      expect(model.turns('main')).toHaveLength(turns)
+    }
+
+    expect(reasonsIn(model.turns('main').at(-1))).toHaveLength(4)
+    expect(guarded.postflight('status', '--exit-code')).toMatchObject({ status: 0 })
+  })
+
+  it('is not asked if it plans only', async () => {
+    const guarded = projectWithRules()
+    const { model } = await guarded.talk({ main: [EDIT, say('My plan.')] }, { turns: 2, agent: 'plan' })
+    expect(model.turns('main')).toHaveLength(2)
+    expect(guarded.story()).toEqual([])
   })
 })

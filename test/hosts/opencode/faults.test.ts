@@ -4,8 +4,8 @@ import { cpSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { hostsSkipped } from '../client-cache.ts'
-import { bash, delegate, dutiful, reasonsIn, reportIn, say, stubborn } from './agents.ts'
-import { guardedProject, pluginAt } from './guarded.ts'
+import { bash, delegate, reasonsIn, reportIn, say, stubborn } from './agents.ts'
+import { guardedProject, pluginAt, scene } from './guarded.ts'
 
 const CREATE = 'postflight create 259 x --operation research'
 
@@ -16,13 +16,7 @@ describe.skipIf(hostsSkipped())('the plugin', () => {
     cpSync(guarded.packageFolder, copy, { recursive: true })
     const plugin = pluginAt(guarded.packageFolder)
     guarded.changeConfig((config) => ({ ...config, plugin: [plugin, pluginAt(copy), plugin] }))
-    const { server, model } = await guarded.serve({ main: stubborn(bash(CREATE), say('No.')) })
-    const session = await server.createSession()
-
-    await server.prompt(session, 'go')
-    await model.arrived('main', 4)
-    await server.settled()
-
+    const { model } = await guarded.talk({ main: stubborn(bash(CREATE), say('No.')) }, { turns: 5 })
     expect(model.turns('main')).toHaveLength(5)
     expect(guarded.story()).toEqual(['create', 'block 1', 'block 2', 'block 3', 'cap 3'])
     const inRun = await guarded.run({ main: stubborn(bash('postflight create 260 y'), say('No.')) })
@@ -30,13 +24,10 @@ describe.skipIf(hostsSkipped())('the plugin', () => {
   })
 
   it('does nothing with POSTFLIGHT_DISABLE=1', async () => {
-    const guarded = guardedProject()
-
-    const { model } = await guarded.run(
+    const { guarded, model } = await scene(
       { main: [bash(`${CREATE}; env`), say('I am done.')] },
       { env: { POSTFLIGHT_DISABLE: '1' } },
     )
-
     expect(model.turns('main')).toHaveLength(2)
     expect(model.turns('main')[1]?.lastToolResult).not.toContain('POSTFLIGHT_HOST_SESSION')
     expect(guarded.story()).toEqual(['create'])
@@ -67,10 +58,7 @@ describe.skipIf(hostsSkipped())('the plugin', () => {
        client.session.messages = (request) => { if (left-- > 0) throw new Error('sabotage of messages'); return messages(request) }
        return {}`,
     )
-    const { server, model } = await guarded.serve({ main: stubborn(bash(CREATE), say('No.'), say('No.')) })
-    const session = await server.createSession()
-
-    await server.prompt(session, 'go')
+    const { server, session, model } = await guarded.begin({ main: stubborn(bash(CREATE), say('No.'), say('No.')) })
     await expect.poll(() => guarded.log(), { timeout: 20_000 }).toContain('sabotage of messages')
     await server.settled()
     expect(model.turns('main')).toHaveLength(2)
@@ -92,32 +80,11 @@ describe.skipIf(hostsSkipped())('the plugin', () => {
     )
     guarded.project.write('specs/259_x/.postflight-pending', '{"reason": "Commit first."}')
 
-    const { ran, model } = await guarded.run({
-      main: [bash('echo from the shell'), delegate('worker'), say('Thanks.')],
-      worker: [say('Report.')],
-    })
+    const main = [bash('echo from the shell'), delegate('worker'), say('Thanks.')]
+    const { model } = await guarded.talk({ main, worker: [say('Report.')] }, { turns: 3 })
 
     expect(model.turns('main')[1]?.lastToolResult).toContain('from the shell')
     expect(reportIn(model.turns('main')[2]?.lastToolResult)).toBe('Report.')
-    expect(ran.texts).toEqual(['Thanks.'])
-  })
-
-  it('holds an agent by its own marker beside a workflow whose state cannot be read', async () => {
-    const guarded = guardedProject()
-    guarded.project.write('specs/007_flow/workflow/state.json', '{ half')
-    const actors = {
-      main: dutiful([
-        bash(
-          `${CREATE} && mkdir -p specs/.postflight/running && echo '{"path": "007_flow"}' > specs/.postflight/running/007_flow`,
-        ),
-        say('I am done.'),
-      ]),
-    }
-
-    const { model } = await guarded.run(actors)
-
-    expect(reasonsIn(model.turns('main').at(-1))).toEqual([expect.stringContaining('Task 259_x')])
-    expect(guarded.story()).toEqual(['create', 'block 1', 'clear'])
   })
 
   it('that cannot withdraw a message counts it, so that no block reaches the agent uncounted', async () => {

@@ -1,8 +1,8 @@
 /** Helpers for `examples/four-phases.yaml` on OpenCode: each phase in a child session. */
 
-import { FOUR_PHASES, IN_TASK, placeOf, WORK } from '../four-phases.ts'
+import { FOUR_PHASES, placeOf, WORK } from '../four-phases.ts'
 import type { Reply, Script, Turn } from '../model.ts'
-import { bash, say } from './agents.ts'
+import { bash, call, say } from './agents.ts'
 import { type GuardedOptions, type GuardedProject, guardedProject } from './guarded.ts'
 
 /** The places of all prompts of the flow, in order. */
@@ -10,7 +10,7 @@ export const PLACES = Object.keys(WORK)
 
 /** A turn in which the agent calls the workflow's tool. */
 export function runWorkflow(task: string, definition = ''): Reply {
-  return { tools: [{ name: 'workflow_run', input: { task, definition } }] }
+  return call('workflow_run', { task, definition })
 }
 
 /** The newest prompt of a phase's session. */
@@ -53,11 +53,6 @@ export function projectWithFlow(options: GuardedOptions = {}): GuardedProject {
   guarded.project.write('flow.yaml', FOUR_PHASES)
   guarded.project.write('specs/README.md', 'The tasks.\n')
   return guarded
-}
-
-/** The state of the flow's run as JSON. */
-export function stateOf(guarded: { read(name: string): string | undefined }): Record<string, unknown> {
-  return JSON.parse(guarded.read(`${IN_TASK}/workflow/state.json`) ?? '{}')
 }
 
 /** The answer of `workflow status`. */

@@ -1,13 +1,14 @@
 /** The foreground fallback on the real OpenCode: rate limits of the models of a chain. */
 
 import { describe, expect, it } from 'vitest'
+import { NEVER } from '../agents.ts'
 import { hostsSkipped } from '../client-cache.ts'
 import type { Failure, Model, Reply, Script } from '../model.ts'
 import { bash, delegate, say } from './agents.ts'
 import { type GuardedOptions, type GuardedProject, guardedProject } from './guarded.ts'
 
-const LATER = { 'retry-after': '20' }
-const SOON = { 'retry-after-ms': '50' }
+const LIMITED = { status: 429, headers: { 'retry-after': '20' } }
+const LIMITED_BRIEFLY = { status: 429, headers: { 'retry-after-ms': '50' } }
 
 /** An agent whose models fail as the table says; the others say the lines. */
 function limited(failing: Readonly<Record<string, Failure>>, ...lines: Reply[]): Script {
@@ -42,21 +43,13 @@ const THREE = withChains({
 describe.skipIf(hostsSkipped())('a rate limit under serve', () => {
   it('sends the message again with the next model, each once; the third answers', async () => {
     const guarded = guardedProject(THREE)
-    const failure = { status: 429, headers: LATER }
-    const { server, model } = await guarded.serve({
-      main: limited({ 'scripted-1': failure, 'scripted-2': failure }, say('Here.'), say('Again.')),
-    })
-    const session = await server.createSession()
+    const main = limited({ 'scripted-1': LIMITED, 'scripted-2': LIMITED }, say('Here.'), say('Again.'))
 
-    await server.prompt(session, 'go')
-    await expect.poll(() => modelsOf(model), { timeout: 20_000 }).toHaveLength(3)
-    await server.settled()
+    const { server, session, model } = await guarded.talk({ main }, { turns: 3 })
 
     expect(modelsOf(model)).toEqual(['scripted-1', 'scripted-2', 'other-1'])
     expect(model.turns('main').at(-1)?.lastUserText).toBe('go')
-    const messages = await server.messages(session)
-    expect(messages.at(-1)).toMatchObject({ info: { role: 'assistant' }, parts: expect.arrayContaining([]) })
-    expect(JSON.stringify(messages.at(-1))).toContain('Here.')
+    expect(JSON.stringify((await server.messages(session)).at(-1))).toContain('Here.')
     expect(await server.asked(session)).toEqual(Array(3).fill({ agent: 'build', isSynthetic: false }))
     await logged(guarded, 'scripted/scripted-2 is rate-limited, so the last message was sent again with other/')
     await logged(guarded, 'OpenCode has no model other/no-such')
@@ -71,15 +64,8 @@ describe.skipIf(hostsSkipped())('a rate limit under serve', () => {
 
   it("ends with one error when all models fail: the last one's, after OpenCode's own retries", async () => {
     const guarded = guardedProject(withChains({ build: ['scripted/scripted-2'] }))
-    const { server, model } = await guarded.serve({
-      main: limited({ 'scripted-1': { status: 429, headers: LATER }, 'scripted-2': { status: 429, headers: SOON } }),
-    })
-    const session = await server.createSession()
-
-    await server.prompt(session, 'go')
-    await expect.poll(() => modelsOf(model), { timeout: 30_000 }).toHaveLength(7)
-    await server.settled()
-
+    const main = limited({ 'scripted-1': LIMITED, 'scripted-2': LIMITED_BRIEFLY })
+    const { server, session, model } = await guarded.talk({ main }, { turns: 7 })
     expect(modelsOf(model)).toEqual(['scripted-1', ...Array(6).fill('scripted-2')])
     expect((await server.messages(session)).at(-1)?.info).toMatchObject({
       role: 'assistant',
@@ -94,7 +80,7 @@ describe.skipIf(hostsSkipped())('a rate limit under serve', () => {
     const guarded = guardedProject(
       withChains({ alpha: ['scripted/scripted-2'], beta: ['other/other-2', 'scripted/scripted-2'] }, { agent }),
     )
-    const failing = { 'scripted-1': { status: 429, headers: LATER } }
+    const failing = { 'scripted-1': LIMITED }
     const { server, model } = await guarded.serve({
       alpha: limited(failing, say('From alpha.')),
       beta: limited(failing, say('From beta.')),
@@ -116,15 +102,12 @@ describe.skipIf(hostsSkipped())('a rate limit under serve', () => {
   it('of a prompt of the guard is sent again as that: it is counted once', async () => {
     const guarded = guardedProject(withChains({ build: ['scripted/scripted-2'] }))
     const lines = [bash('postflight create 259 x --operation research'), say('No.')]
-    const { server, model } = await guarded.serve({
+    const { server, session, model } = await guarded.begin({
       main: ({ request, index }) => {
         if (request.model === 'scripted-2') return say('No.')
-        return index < 2 ? lines[index] : { failure: { status: 429, headers: LATER } }
+        return index < 2 ? lines[index] : { failure: LIMITED }
       },
     })
-    const session = await server.createSession()
-
-    await server.prompt(session, 'go')
     await expect.poll(() => guarded.story(), { timeout: 30_000 }).toContain('cap 3')
     await server.settled()
 
@@ -135,49 +118,22 @@ describe.skipIf(hostsSkipped())('a rate limit under serve', () => {
 
   it("ends with the user's interruption", async () => {
     const guarded = guardedProject(THREE)
-    const { server, model } = await guarded.serve({
-      main: ({ request }) =>
-        request.model === 'scripted-1' ? { failure: { status: 429, headers: LATER } } : new Promise(() => {}),
+    const { server, session, model } = await guarded.begin({
+      main: ({ request }) => (request.model === 'scripted-1' ? { failure: LIMITED } : NEVER),
     })
-    const session = await server.createSession()
-    await server.prompt(session, 'go')
     await model.arrived('main', 1)
 
     await server.abort(session)
     await server.settled()
-    await new Promise((resolve) => setTimeout(resolve, 2_000))
 
     expect(modelsOf(model)).toEqual(['scripted-1', 'scripted-2'])
     expect(await server.busy()).toEqual([])
   })
 
-  it('without known words is recognised by its status, when OpenCode gives up', async () => {
-    const guarded = guardedProject(withChains({ build: ['scripted/scripted-2'] }))
-    const quiet = { status: 429, headers: SOON, message: 'Come back later.' }
-    const { server, model } = await guarded.serve({ main: limited({ 'scripted-1': quiet }, say('Here.')) })
-    const session = await server.createSession()
-
-    await server.prompt(session, 'go')
-    await expect.poll(() => modelsOf(model).at(-1), { timeout: 30_000 }).toBe('scripted-2')
-    await server.settled()
-
-    expect(modelsOf(model)).toEqual([...Array(6).fill('scripted-1'), 'scripted-2'])
-    expect(JSON.stringify((await server.messages(session)).at(-1))).toContain('Here.')
-  })
-
   it('of a sub-agent, and of an agent without a chain, is left to OpenCode', async () => {
     const guarded = guardedProject(withChains({ general: ['scripted/scripted-2'] }))
-    let failures = 0
-    const { server, model } = await guarded.serve({
-      main: [delegate('worker'), say('Done.')],
-      worker: () => (failures++ === 0 ? { failure: { status: 429, headers: SOON } } : say('Worked.')),
-    })
-    const session = await server.createSession()
-
-    await server.prompt(session, 'go')
-    await model.arrived('main', 1)
-    await server.settled()
-
+    const worker = [{ failure: LIMITED_BRIEFLY }, say('Worked.')]
+    const { model } = await guarded.talk({ main: [delegate('worker'), say('Done.')], worker }, { turns: 2 })
     expect(modelsOf(model, 'worker')).toEqual(['scripted-1', 'scripted-1'])
     expect(model.turns('main')[1]?.lastToolResult).toContain('Worked.')
   })
@@ -191,11 +147,9 @@ describe.skipIf(hostsSkipped())('a rate limit in run', () => {
     const guarded = guardedProject(
       withChains({ build: ['other/other-1', 'scripted/scripted-2', 'scripted/scripted-small'] }),
     )
-    const failure = { status: 429, headers: LATER }
+    const main = limited({ 'scripted-1': LIMITED, 'scripted-2': LIMITED }, bash('true'), say('Here.'))
 
-    const { ran, model } = await guarded.run({
-      main: limited({ 'scripted-1': failure, 'scripted-2': failure }, bash('true'), say('Here.')),
-    })
+    const { ran, model } = await guarded.run({ main })
 
     expect(modelsOf(model)).toEqual(['scripted-1', 'scripted-2', 'scripted-small', 'scripted-small'])
     expect(ran.texts).toEqual(['Here.'])
@@ -207,10 +161,8 @@ describe.skipIf(hostsSkipped())('a rate limit in run', () => {
 
   it("is reported in one line if only other providers are left; then come OpenCode's retries and its error", async () => {
     const guarded = guardedProject(withChains({ build: ['other/other-1'] }))
-
-    const { client, model } = await guarded.start({ main: limited({ 'scripted-1': { status: 429, headers: SOON } }) })
+    const { client, model } = await guarded.start({ main: limited({ 'scripted-1': LIMITED_BRIEFLY }) })
     const ran = await client.done
-
     expect(ran.exitCode).toBe(1)
     expect(modelsOf(model)).toEqual(Array(6).fill('scripted-1'))
     expect(notices(ran.stderr)).toEqual([
@@ -220,11 +172,9 @@ describe.skipIf(hostsSkipped())('a rate limit in run', () => {
 
   it('of every model ends with one error, and each model but the last is asked once', async () => {
     const guarded = guardedProject(withChains({ build: ['scripted/scripted-2'] }))
-    const failure = { status: 429, headers: SOON }
+    const main = limited({ 'scripted-1': LIMITED_BRIEFLY, 'scripted-2': LIMITED_BRIEFLY })
 
-    const { client, model } = await guarded.start({
-      main: limited({ 'scripted-1': failure, 'scripted-2': failure }),
-    })
+    const { client, model } = await guarded.start({ main })
     const ran = await client.done
 
     expect(ran.exitCode).toBe(1)

@@ -1,17 +1,16 @@
 /** A throwaway project with the plugin: installed by `postflight install`, used by the real OpenCode, then inspected. */
 
-import { type SpawnSyncReturns, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { expect, onTestFinished } from 'vitest'
-import type { JournalLine } from '../claude-code/guarded.ts'
+import { afterAll, expect, onTestFinished } from 'vitest'
 import { createProject, type Project } from '../claude-code/project.ts'
 import { ensureOpenCode, hostsSkipped, OPENCODE_VERSION } from '../client-cache.ts'
+import { type Inspected, inspected } from '../inspected.ts'
 import { type Model, type Script, startModel } from '../model.ts'
 import { copyPackageTo } from '../package-copy.ts'
 import { environmentOf, type RunningClient, type RunResult, startRun } from './run-client.ts'
-import { type Server, startServer } from './serve.ts'
+import { type PromptOptions, type Server, startServer } from './serve.ts'
 
 const binary = hostsSkipped() ? '' : await ensureOpenCode()
 
@@ -26,7 +25,7 @@ export interface GuardedOptions {
   config?: object
   /** The plugin's options. */
   options?: object
-  /** An existing project, and the copy of this package that it uses. */
+  /** An existing project, and the copy of this package that it uses. Its server is its own. */
   within?: { project: Project; packageFolder: string }
 }
 
@@ -38,10 +37,25 @@ export interface SceneOptions {
   env?: Readonly<Record<string, string>>
   /** The time (ms) after which the client is killed. */
   timeoutMs?: number
+  /** True for a server of its own, for tests that kill or measure it. */
+  isAlone?: boolean
+}
+
+/** Options of `talk`. */
+interface TalkOptions extends PromptOptions {
+  /** The turns of the actor that must come. */
+  turns?: number
+}
+
+/** A conversation on a server. */
+export interface Talk {
+  server: Server
+  session: string
+  model: Model
 }
 
 /** A project with the plugin. */
-export interface GuardedProject {
+export interface GuardedProject extends Inspected {
   project: Project
   /** The copy of this package that is in use. */
   packageFolder: string
@@ -49,40 +63,51 @@ export interface GuardedProject {
   run(actors: Actors, options?: SceneOptions): Promise<{ ran: RunResult; model: Model }>
   /** Starts `opencode run` and returns it running. */
   start(actors: Actors, options?: SceneOptions): Promise<{ client: RunningClient; model: Model }>
-  /** Starts `opencode serve`. */
+  /** The project on `opencode serve`: the server of this test file, or one of its own. */
   serve(actors: Actors, options?: SceneOptions): Promise<{ server: Server; model: Model }>
+  /** A conversation there that has begun with a message of the user. */
+  begin(actors: Actors, options?: SceneOptions, prompt?: PromptOptions): Promise<Talk>
+  /** One that rests after that message. Fails as `run` does. */
+  talk(actors: Actors, options?: TalkOptions): Promise<Talk>
   /** The command line of a shell that starts OpenCode with these arguments, for a terminal. */
   terminal(actors: Actors, words: readonly string[]): Promise<{ command: string; model: Model }>
-  /** Runs the CLI as a user does in a separate terminal. */
-  postflight(...args: string[]): SpawnSyncReturns<string>
   /** Changes the project's `opencode.json`, which is plain JSON here. */
   changeConfig(change: (config: Record<string, unknown>) => object): void
   /** Adds a plugin of the test's own, which runs before ours and gets the same `client`. */
   addPlugin(name: string, body: string): void
-  /** The text of a file in the project, or undefined. */
-  read(name: string): string | undefined
-  /** The marker of a task as JSON, or undefined. */
-  marker(task: string): Record<string, unknown> | undefined
-  /** The names of the files in a task's folder, sorted. */
-  files(task: string): string[]
-  journal(): JournalLine[]
-  /** The journal in short: `create`, `block 1`, … */
-  story(): string[]
-  /** OpenCode's log. */
+  /** OpenCode's log since this project was made. */
   log(): string
 }
+
+/**
+ * What the projects of one test file share: a home, a PATH, the package, and a server for each environment. A conversation in
+ * a folder of its own on a server that runs costs a sixth of one in a process of its own.
+ */
+interface Machine {
+  project: Project
+  packageFolder: string
+  servers: Map<string, Promise<Server>>
+}
+let machine: Machine | undefined
+
+/** Long enough for any test file. */
+const FILE_TIMEOUT_MS = 3_600_000
+
+afterAll(async () => {
+  for (const server of machine?.servers.values() ?? []) {
+    const { client } = await server
+    client.kill()
+    await client.done
+  }
+  machine?.project.remove()
+  machine = undefined
+})
 
 /** Creates a project and installs the plugin in it. It is removed when the test ends. */
 export function guardedProject(options: GuardedOptions = {}): GuardedProject {
   const { project, packageFolder } = options.within ?? freshProject()
-  const script = join(packageFolder, 'bin', 'postflight.js')
   seedPluginFolder(join(project.home, '.config', 'opencode'))
   project.write('opencode.json', `${JSON.stringify(BASE_CONFIG, null, 2)}\n`)
-
-  const inProject = (name: string): string | undefined => {
-    const file = join(project.dir, name)
-    return existsSync(file) ? readFileSync(file, 'utf8') : undefined
-  }
 
   const clientOptions = ({ env, timeoutMs }: SceneOptions = {}) => ({
     ...(timeoutMs !== undefined && { timeoutMs }),
@@ -109,9 +134,12 @@ export function guardedProject(options: GuardedOptions = {}): GuardedProject {
     })
   }
 
+  const logsBefore = logsIn(project)
+  let isServed = false
   const guarded: GuardedProject = {
     project,
     packageFolder,
+    ...inspected(project, packageFolder),
     async start(actors, further = {}) {
       const model = await modelFor(actors)
       const client = startRun(clientOptions(further), [...(further.words ?? []), further.message ?? 'go'])
@@ -121,16 +149,36 @@ export function guardedProject(options: GuardedOptions = {}): GuardedProject {
     async run(actors, further) {
       const { client, model } = await guarded.start(actors, further)
       const ran = await client.done
-      expect(model.errors).toEqual([])
-      expect(model.ranOut, 'actors that were asked more often than their scripts know').toEqual([])
+      expectAnswered(model)
       expect(ran, ran.stderr || ran.stdout).toMatchObject({ exitCode: 0, timedOut: false })
       return { ran, model }
     },
     async serve(actors, further = {}) {
       const model = await modelFor(actors)
-      const server = await startServer(clientOptions(further))
-      seenToEnd(server.client)
+      if (further.isAlone === true || options.within !== undefined) {
+        const server = await startServer(clientOptions(further))
+        seenToEnd(server.client)
+        return { server, model }
+      }
+      const server = (await sharedServer(further.env)).inFolder(project.dir)
+      // It reads a configuration once.
+      if (isServed) await server.dispose()
+      isServed = true
+      onTestFinished(() => server.dispose())
       return { server, model }
+    },
+    async begin(actors, further, prompt) {
+      const { server, model } = await guarded.serve(actors, further)
+      const session = await server.createSession()
+      await server.prompt(session, further?.message ?? 'go', prompt)
+      return { server, session, model }
+    },
+    async talk(actors, { turns = 1, ...prompt } = {}) {
+      const { server, session, model } = await guarded.begin(actors, {}, prompt)
+      await model.arrived('main', turns - 1)
+      await server.settled()
+      expectAnswered(model)
+      return { server, session, model }
     },
     async terminal(actors, words) {
       const model = await modelFor(actors)
@@ -138,41 +186,15 @@ export function guardedProject(options: GuardedOptions = {}): GuardedProject {
       const quoted = ['env', '-i', 'TERM=xterm-256color', ...variables.map((one) => one.join('=')), binary, ...words]
       return { command: quoted.map((word) => `'${word}'`).join(' '), model }
     },
-    postflight: (...args) =>
-      spawnSync(process.execPath, [script, ...args], {
-        cwd: project.dir,
-        env: { PATH: project.path, HOME: project.home },
-        encoding: 'utf8',
-      }),
     changeConfig(change) {
-      const config = JSON.parse(inProject('opencode.json') ?? '{}') as Record<string, unknown>
+      const config = JSON.parse(guarded.read('opencode.json') ?? '{}') as Record<string, unknown>
       writeFileSync(join(project.dir, 'opencode.json'), `${JSON.stringify(change(config), null, 2)}\n`)
     },
     addPlugin(name, body) {
       project.write(name, `export default { id: '${name}', server: async ({ client }) => { ${body} } }\n`)
       guarded.changeConfig((config) => ({ ...config, plugin: [`./${name}`, ...((config.plugin ?? []) as unknown[])] }))
     },
-    read: inProject,
-    marker(task) {
-      const text = inProject(join('specs', task, '.postflight-pending'))
-      return text === undefined ? undefined : JSON.parse(text)
-    },
-    files(task) {
-      const folder = join(project.dir, 'specs', task)
-      return existsSync(folder) ? readdirSync(folder).sort() : []
-    },
-    journal() {
-      const lines = (inProject(join('specs', '.postflight', 'journal.jsonl')) ?? '').split('\n')
-      return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as JournalLine)
-    },
-    story: () => guarded.journal().map(({ event, count }) => (count === undefined ? event : `${event} ${count}`)),
-    log() {
-      const folder = join(project.home, '.local', 'share', 'opencode', 'log')
-      if (!existsSync(folder)) return ''
-      return readdirSync(folder)
-        .map((name) => readFileSync(join(folder, name), 'utf8'))
-        .join('\n')
-    },
+    log: () => [...logsIn(project)].map(([name, text]) => text.slice(logsBefore.get(name)?.length)).join('\n'),
   }
 
   if (options.config !== undefined) guarded.changeConfig((config) => ({ ...config, ...options.config }))
@@ -189,13 +211,55 @@ export function guardedProject(options: GuardedOptions = {}): GuardedProject {
   return guarded
 }
 
-function freshProject(): { project: Project; packageFolder: string } {
-  const project = createProject({ git: true })
-  onTestFinished(() => project.remove())
+/** `opencode run` in a project of its own. */
+export async function scene(actors: Actors, options?: SceneOptions) {
+  const guarded = guardedProject()
+  return { guarded, ...(await guarded.run(actors, options)) }
+}
+
+/** A conversation on the server in a project of its own. */
+export async function talk(actors: Actors, options?: TalkOptions, project?: GuardedOptions) {
+  const guarded = guardedProject(project)
+  return { guarded, ...(await guarded.talk(actors, options)) }
+}
+
+/** Checks that the scripts covered every turn. */
+function expectAnswered(model: Model): void {
+  expect(model.errors).toEqual([])
+  expect(model.ranOut, 'actors that were asked more often than their scripts know').toEqual([])
+}
+
+/** The texts of OpenCode's logs by their names. */
+function logsIn({ home }: Project): Map<string, string> {
+  const folder = join(home, '.local', 'share', 'opencode', 'log')
+  const names = existsSync(folder) ? readdirSync(folder) : []
+  return new Map(names.map((name) => [name, readFileSync(join(folder, name), 'utf8')]))
+}
+
+function theMachine(): Machine {
+  if (machine !== undefined) return machine
+  const project = createProject()
   // A copy, so that a build in the meantime does not affect the test.
   const packageFolder = join(project.base, 'package of the plugin')
   copyPackageTo(packageFolder)
   project.link('postflight', join(packageFolder, 'bin', 'postflight.js'))
+  machine = { project, packageFolder, servers: new Map() }
+  return machine
+}
+
+function sharedServer(env: Readonly<Record<string, string>> = {}): Promise<Server> {
+  const { project, servers } = theMachine()
+  const key = JSON.stringify(env)
+  const { dir, home, path } = project
+  const server = servers.get(key) ?? startServer({ binary, project: dir, home, path, env, timeoutMs: FILE_TIMEOUT_MS })
+  servers.set(key, server)
+  return server
+}
+
+function freshProject(): { project: Project; packageFolder: string } {
+  const { project: beside, packageFolder } = theMachine()
+  const project = createProject({ git: true, beside })
+  onTestFinished(() => project.remove())
   return { project, packageFolder }
 }
 

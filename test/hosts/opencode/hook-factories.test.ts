@@ -5,22 +5,12 @@
 
 import { describe, expect, it } from 'vitest'
 import { hostsSkipped } from '../client-cache.ts'
-import type { Reply, RequestBody } from '../model.ts'
-import { bash, delegate, say, stubborn } from './agents.ts'
+import type { RequestBody } from '../model.ts'
+import { bash, call, delegate, read, say, stubborn } from './agents.ts'
 import { mainTurns, projectWithFlow, runWorkflow, worker } from './flow.ts'
 import { guardedProject } from './guarded.ts'
 
 const START = bash('postflight workflow start 7 flow --definition flow.yaml')
-
-/** A turn in which the agent reads files, all at once. */
-function read(...names: string[]): Reply {
-  return { tools: names.map((name) => ({ name: 'read', input: { filePath: name } })) }
-}
-
-/** A turn in which the agent calls a tool, with arguments that are written as they are. */
-function call(name: string, input: Record<string, unknown>, written?: string): Reply {
-  return { tools: [{ name, input, ...(written !== undefined && { written }) }] }
-}
 
 /** The text of everything that a request holds. */
 function textOf({ messages, system }: RequestBody): string {
@@ -46,7 +36,7 @@ describe.skipIf(hostsSkipped())('the phase reminder', () => {
     const phases = model.turns('main').filter((turn) => !mainTurns(model.turns('main')).includes(turn))
     expect(phases).not.toEqual([])
     for (const turn of phases) expect(textOf(turn.request)).not.toContain('is in phase')
-    for (const helper of model.helpers) expect(textOf(helper)).not.toContain('is in phase')
+    for (const { body } of model.helpers) expect(textOf(body)).not.toContain('is in phase')
     expect(ran.texts).toEqual(['Started.', 'Done.'])
   })
 
@@ -65,35 +55,32 @@ describe.skipIf(hostsSkipped())('the phase reminder', () => {
     const [first] = model.turns('main')
     expect(first?.userTexts).toEqual([expect.stringMatching(/is in phase "analyse"\. .* Slowly\.$/), 'hello'])
     const titles = model.helpers.length
-    for (const title of model.helpers) expect(textOf(title)).not.toContain('is in phase')
+    for (const { body } of model.helpers) expect(textOf(body)).not.toContain('is in phase')
 
     await server.compact(session)
     await server.settled()
     expect(model.helpers.length).toBeGreaterThan(titles)
-    for (const helper of model.helpers) expect(textOf(helper)).not.toContain('is in phase')
+    for (const { body } of model.helpers) expect(textOf(body)).not.toContain('is in phase')
     expect(JSON.stringify(await server.messages(session))).not.toContain('is in phase')
   })
 
-  it('is off where the option says so, and for agents that the option does not name', async () => {
-    for (const phaseReminder of [false, { agents: ['plan'] }]) {
-      const guarded = projectWithFlow({ options: { phaseReminder } })
-      const { model } = await guarded.run({ main: stubborn(START, say('Started.'), say('So be it.')) })
-      for (const turn of model.turns('main')) expect(textOf(turn.request)).not.toContain('is in phase')
-    }
+  it.each([
+    ['is off where the option says so', false],
+    ['does not reach agents that the option does not name', { agents: ['plan'] }],
+  ])('%s', async (_, phaseReminder) => {
+    const guarded = projectWithFlow({ options: { phaseReminder } })
+    const main = stubborn(START, say('Started.'), say('So be it.'))
+    const { model } = await guarded.talk({ main }, { turns: 3 })
+    for (const turn of model.turns('main')) expect(textOf(turn.request)).not.toContain('is in phase')
   })
 })
 
 describe.skipIf(hostsSkipped())('the post-read nudge', () => {
-  const options = { postReadNudge: { every: 2, text: 'NUDGE' } }
-
-  it('comes after every second read of the main conversation in `run`, not after other tools', async () => {
-    const guarded = guardedProject({ options })
+  it('comes after every second read of the main conversation, not after other tools', async () => {
+    const guarded = guardedProject({ options: { postReadNudge: { every: 2, text: 'NUDGE' } } })
     guarded.project.write('a.txt', 'one\n')
-
-    const { model } = await guarded.run({
-      main: [read('a.txt'), bash('cat a.txt'), read('a.txt'), read('a.txt', 'a.txt'), say('Done.')],
-    })
-
+    const main = [read('a.txt'), bash('cat a.txt'), read('a.txt'), read('a.txt', 'a.txt'), say('Done.')]
+    const { model } = await guarded.talk({ main }, { turns: 5 })
     const results = model.turns('main').at(-1)?.toolResults ?? []
     const nudged = results.map((text) => text.endsWith('\n\nNUDGE'))
     expect(nudged.slice(0, 3)).toEqual([false, false, true])
@@ -101,19 +88,13 @@ describe.skipIf(hostsSkipped())('the post-read nudge', () => {
     expect(nudged.slice(3).sort()).toEqual([false, true])
   })
 
-  it('is not given to a sub-agent in `serve`, and has a default text', async () => {
+  it('is not given to a sub-agent, and has a default text', async () => {
     const guarded = guardedProject({ options: { postReadNudge: { every: 1, agents: ['build'] } } })
     guarded.project.write('a.txt', 'one\n')
-    const { server, model } = await guarded.serve({
-      main: [read('a.txt'), delegate('worker'), say('Done.')],
-      worker: [read('a.txt'), say('Read.')],
-    })
-    const session = await server.createSession()
-
-    await server.prompt(session, 'go')
-    await model.arrived('main', 2)
-    await server.settled()
-
+    const { model } = await guarded.talk(
+      { main: [read('a.txt'), delegate('worker'), say('Done.')], worker: [read('a.txt'), say('Read.')] },
+      { turns: 3 },
+    )
     expect(model.turns('main')[1]?.lastToolResult).toContain('[postflight-guard] You have read several files')
     expect(model.turns('worker')[1]?.lastToolResult).not.toContain('[postflight-guard]')
   })
@@ -134,7 +115,8 @@ describe.skipIf(hostsSkipped())('the fix of a failed delegation', () => {
       say('Done.'),
     ]
 
-    const { ran, model } = await guarded.run({ main: calls, worker: [say('Unknown agent type: it failed')] })
+    const worker = [say('Unknown agent type: it failed')]
+    const { server, session, model } = await guarded.talk({ main: calls, worker }, { turns: calls.length })
 
     const turns = model.turns('main')
     expect(turns.slice(1).map((turn) => turn.lastToolResult?.split('[postflight-guard] ')[1])).toEqual([
@@ -147,48 +129,19 @@ describe.skipIf(hostsSkipped())('the fix of a failed delegation', () => {
     ])
     // The same words in every later request.
     expect(turns.at(-1)?.toolResults[1]).toBe(turns[2]?.lastToolResult)
-    const { server } = await guarded.serve({ main: [] })
-    expect(JSON.stringify(await server.messages(String(ran.sessionId)))).not.toContain(
-      'with one of them as subagent_type',
-    )
-  })
-
-  it("follows the error of another plugin's tool, by its output, in `serve`", async () => {
-    const guarded = guardedProject({ options: { delegateTaskRetry: true } })
-    guarded.addPlugin(
-      'delegating.js',
-      `return { tool: { delegate_task: { description: 'delegates', args: {}, execute: async () =>
-        'Error: unknown category "visual". Available categories: quick, deep' } } }`,
-    )
-    const { server, model } = await guarded.serve({ main: [call('delegate_task', {}), say('Done.')] })
-    const session = await server.createSession()
-
-    await server.prompt(session, 'go')
-    const turn = await model.arrived('main', 1)
-    await server.settled()
-
-    expect(turn.lastToolResult).toContain(
-      '[postflight-guard] Unknown category "visual". Categories: quick, deep. Use one of those',
-    )
+    expect(JSON.stringify(await server.messages(session))).not.toContain('with one of them as subagent_type')
   })
 })
 
 describe.skipIf(hostsSkipped())('the recovery from broken JSON', () => {
-  it('explains a call that was not JSON, in `run`; not an unknown tool, and not the output of other tools', async () => {
+  it('explains a call that was not JSON; not an unknown tool, and not the output of other tools', async () => {
     const guarded = guardedProject({ options: { jsonErrorRecovery: true } })
     const ERROR = 'JSON Parse error: Unterminated string'
     guarded.project.write('log.txt', `${ERROR}\n`)
 
-    const { model } = await guarded.run({
-      main: [
-        call('read', {}, '{"filePath": "a'),
-        call('read', {}, "{'filePath': 'a'}"),
-        call('no_such_tool', {}),
-        bash('cat log.txt'),
-        read('log.txt'),
-        say('Done.'),
-      ],
-    })
+    const broken = [call('read', {}, '{"filePath": "a'), call('read', {}, "{'filePath': 'a'}")]
+    const others = [call('no_such_tool', {}), bash('cat log.txt'), read('log.txt'), say('Done.')]
+    const { model } = await guarded.talk({ main: [...broken, ...others] }, { turns: 6 })
 
     const results = model.turns('main').at(-1)?.toolResults ?? []
     const hints = results.map((text) => text.split('[postflight-guard] ')[1])
@@ -201,7 +154,7 @@ describe.skipIf(hostsSkipped())('the recovery from broken JSON', () => {
     expect(results.slice(3).every((text) => text.includes(ERROR))).toBe(true)
   })
 
-  it("looks at another plugin's tool in `serve`, unless the option excepts it", async () => {
+  it("looks at another plugin's tool, unless the option excepts it", async () => {
     const guarded = guardedProject({ options: { jsonErrorRecovery: { except: ['parse_other'] } } })
     guarded.addPlugin(
       'parsing.js',
@@ -209,16 +162,11 @@ describe.skipIf(hostsSkipped())('the recovery from broken JSON', () => {
        const tool = { description: 'parses', args: {}, execute }
        return { tool: { parse_it: tool, parse_other: tool } }`,
     )
-    const { server, model } = await guarded.serve({
-      main: [call('parse_it', {}), call('parse_other', {}), say('Done.')],
-    })
-    const session = await server.createSession()
 
-    await server.prompt(session, 'go')
-    const turn = await model.arrived('main', 2)
-    await server.settled()
+    const main = [call('parse_it', {}), call('parse_other', {}), say('Done.')]
+    const { model } = await guarded.talk({ main }, { turns: 3 })
 
-    const [one, other] = turn.toolResults
+    const [one, other] = model.turns('main')[2]?.toolResults ?? []
     expect(one).toContain('[postflight-guard] If this error is about the arguments of your call')
     expect(other).toBe('SyntaxError: Unexpected token } in JSON at position 3')
   })
@@ -234,32 +182,20 @@ describe.skipIf(hostsSkipped())('the header of GitHub Copilot', () => {
 
   it("is on the requests that answer our message, and not on the user's or a title's, in `run`", async () => {
     const guarded = guardedProject({ options: { chatHeaders: true }, config })
-
     const { model } = await guarded.run({ main: stubborn(CREATE, say('No.')) })
-
     const marks = model.turns('main').map(({ headers }) => headers['x-initiator'])
     expect(marks).toEqual([undefined, undefined, 'agent', 'agent', 'agent'])
-    expect(model.helperHeaders.map((headers) => headers['x-initiator'])).toEqual([undefined])
+    expect(model.helpers.map(({ headers }) => headers['x-initiator'])).toEqual([undefined])
   })
 
-  it('is on them in `serve`, and not with another provider or without the option', async () => {
-    const found: (string | string[] | undefined)[][] = []
-    for (const options of [
-      { options: { chatHeaders: true }, config },
-      { options: { chatHeaders: true } },
-      { options: {}, config },
-    ]) {
-      const guarded = guardedProject(options)
-      const { server, model } = await guarded.serve({ main: stubborn(CREATE, say('No.')) })
-      const session = await server.createSession()
-      await server.prompt(session, 'go')
-      await model.arrived('main', 4)
-      await server.settled()
-      found.push(model.turns('main').map(({ headers }) => headers['x-initiator']))
-    }
-
-    const none = [undefined, undefined, undefined, undefined, undefined]
-    expect(found).toEqual([[undefined, undefined, 'agent', 'agent', 'agent'], none, none])
+  it.each([
+    ['on them in `serve`', { options: { chatHeaders: true }, config }, 'agent'],
+    ['not on those to another provider', { options: { chatHeaders: true } }, undefined],
+    ['not there without the option', { options: {}, config }, undefined],
+  ])('is %s', async (_, options, mark) => {
+    const { model } = await guardedProject(options).talk({ main: stubborn(CREATE, say('No.')) }, { turns: 5 })
+    const marks = model.turns('main').map(({ headers }) => headers['x-initiator'])
+    expect(marks).toEqual([undefined, undefined, mark, mark, mark])
   })
 })
 
@@ -283,13 +219,7 @@ describe.skipIf(hostsSkipped())('a wrong option', () => {
 
   it('is in the log of `serve`, which starts and answers', async () => {
     const guarded = guardedProject({ options: { foregroundFallback: { chains: { build: ['gpt'] } } } })
-    const { server, model } = await guarded.serve({ main: [say('Here.')] })
-    const session = await server.createSession()
-
-    await server.prompt(session, 'go')
-    await model.arrived('main', 0)
-    await server.settled()
-
+    const { server, session } = await guarded.talk({ main: [say('Here.')] })
     await expect
       .poll(() => guarded.log(), { timeout: 10_000 })
       .toContain('is invalid, so foregroundFallback stays off: not')
@@ -300,11 +230,8 @@ describe.skipIf(hostsSkipped())('a wrong option', () => {
 describe.skipIf(hostsSkipped())('the options `guard` and `workflow`', () => {
   it('switch them off: no marker blocks, and the tool is missing', async () => {
     const guarded = guardedProject({ options: { guard: false, workflow: false } })
-
-    const { model } = await guarded.run({
-      main: [bash('postflight create 259 x --operation research'), say('I stop.')],
-    })
-
+    const main = [bash('postflight create 259 x --operation research'), say('I stop.')]
+    const { model } = await guarded.talk({ main }, { turns: 2 })
     expect(guarded.marker('259_x')).toBeDefined()
     expect(guarded.story()).toEqual(['create'])
     const tools = (model.turns('main')[0]?.request.tools ?? []).map(({ name }) => name)

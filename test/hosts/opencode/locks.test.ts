@@ -3,11 +3,12 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { answerOf, NEVER } from '../agents.ts'
 import { hostsSkipped } from '../client-cache.ts'
 import { IN_TASK, TASK } from '../four-phases.ts'
-import type { Reply } from '../model.ts'
+import type { Script } from '../model.ts'
 import { bash, say } from './agents.ts'
-import { mainTurns, placesIn, projectWithFlow, runWorkflow, stateOf, worker } from './flow.ts'
+import { mainTurns, placesIn, projectWithFlow, runWorkflow, worker } from './flow.ts'
 import { type GuardedProject, guardedProject } from './guarded.ts'
 
 /** The longest time (ms) for which the server may not react. OpenCode causes some of it itself. */
@@ -66,22 +67,19 @@ describe.skipIf(hostsSkipped())('a lock that was left behind under serve', () =>
     const lines = [runWorkflow(TASK, 'flow.yaml')]
     let startedMs = Number.POSITIVE_INFINITY
     const work = worker([], (place, turn) => {
-      if (place === 'plan 1') return new Promise<Reply>(() => {})
+      if (place === 'plan 1') return NEVER
       // The first phase is done, and the next prompt is due.
       if (turn.lastToolResult !== undefined) leaveLock(guarded, `${IN_TASK}/workflow`)
       return undefined
     })
-    const { server, model } = await guarded.serve({
-      main: (turn) => {
-        const line = lines.shift()
-        if (line === undefined) return typeof work === 'function' ? work(turn) : undefined
-        leaveLock(guarded, `${IN_TASK}/workflow`)
-        startedMs = Date.now()
-        return line
-      },
-    })
-    const session = await server.createSession()
-    await server.prompt(session, 'go')
+    const main: Script = (turn) => {
+      const line = lines.shift()
+      if (line === undefined) return answerOf(work, turn)
+      leaveLock(guarded, `${IN_TASK}/workflow`)
+      startedMs = Date.now()
+      return line
+    }
+    const { server, session, model } = await guarded.begin({ main }, { isAlone: true })
     await expect.poll(() => placesIn(model.turns('main')).at(-1), { timeout: 60_000 }).toBe('plan 1')
     expect(Date.now() - startedMs).toBeGreaterThan(8_000)
     expect(pauses.longestSince(startedMs)).toBeLessThan(LONGEST_PAUSE_MS)
@@ -89,10 +87,10 @@ describe.skipIf(hostsSkipped())('a lock that was left behind under serve', () =>
     leaveLock(guarded, `${IN_TASK}/workflow`)
     const interruptedMs = Date.now()
     await server.abort(session)
-    await expect.poll(() => stateOf(guarded).outcome, { timeout: 20_000 }).toBe('stopped')
+    await expect.poll(() => guarded.state().outcome, { timeout: 20_000 }).toBe('stopped')
     expect(Date.now() - interruptedMs).toBeGreaterThan(4_000)
     expect(pauses.longestSince(interruptedMs)).toBeLessThan(LONGEST_PAUSE_MS)
-    expect(stateOf(guarded)).toMatchObject({ why: 'it was interrupted in OpenCode' })
+    expect(guarded.state()).toMatchObject({ why: 'it was interrupted in OpenCode' })
     expect(mainTurns(model.turns('main'))).toHaveLength(1)
   })
 
@@ -100,17 +98,13 @@ describe.skipIf(hostsSkipped())('a lock that was left behind under serve', () =>
     const guarded = guardedProject()
     const pauses = pauseMeter(guarded)
     let stoppedMs = Number.POSITIVE_INFINITY
-    const { server } = await guarded.serve({
-      main: ({ index }) => {
-        if (index === 0) return bash('postflight create 259 x --operation research && postflight bypass 259')
-        leaveLock(guarded, 'specs/259_x')
-        stoppedMs = Date.now()
-        return say('Done.')
-      },
-    })
-    const session = await server.createSession()
-
-    await server.prompt(session, 'go')
+    const main: Script = ({ index }) => {
+      if (index === 0) return bash('postflight create 259 x --operation research && postflight bypass 259')
+      leaveLock(guarded, 'specs/259_x')
+      stoppedMs = Date.now()
+      return say('Done.')
+    }
+    await guarded.begin({ main }, { isAlone: true })
     await expect.poll(() => guarded.story(), { timeout: 20_000 }).toEqual(['create', 'bypass-request', 'error'])
 
     expect(guarded.journal().at(-1)?.detail).toContain('is being changed by another process')

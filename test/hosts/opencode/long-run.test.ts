@@ -1,28 +1,21 @@
 /** A long run on the real OpenCode: inputs, an approval, twelve tasks of a checklist, four sessions at once, two kills. */
 
-import { describe, expect, it } from 'vitest'
-import { bash as claudeBash, promptsIn, say } from '../claude-code/agents.ts'
-import { guardedProject as claudeProject } from '../claude-code/guarded.ts'
+import { describe, expect, it, vi } from 'vitest'
+import { NEVER } from '../agents.ts'
 import { hostsSkipped } from '../client-cache.ts'
-import { DONE, HOPELESS, IN_TASK, LONG_RUN, partsOf, placeOf, TASK, TICKED, tasksDone, workOf } from '../long-run.ts'
+import { DONE, HOPELESS, IN_TASK, LONG_RUN, placeOf, TASK, TICKED, tasksDone, workOf } from '../long-run.ts'
 import type { Reply, Script, Turn } from '../model.ts'
-import { bash } from './agents.ts'
-import { type GuardedOptions, type GuardedProject, guardedProject } from './guarded.ts'
+import { bash, call, say } from './agents.ts'
+import { type GuardedProject, guardedProject } from './guarded.ts'
 
-const START: Reply = {
-  tools: [{ name: 'workflow_run', input: { task: TASK, definition: 'flow.json', inputs: 'goal=photos' } }],
-}
-const GO_ON: Reply = { tools: [{ name: 'workflow_run', input: { task: '7', definition: '', inputs: '' } }] }
+const START = call('workflow_run', { task: TASK, definition: 'flow.json', inputs: 'goal=photos' })
+const GO_ON = call('workflow_run', { task: '7', definition: '', inputs: '' })
 
-function projectWith(definition: string, options: GuardedOptions = {}): GuardedProject {
-  const guarded = guardedProject(options)
+function projectWith(definition: string): GuardedProject {
+  const guarded = guardedProject()
   guarded.project.write('flow.json', definition)
   guarded.project.write('specs/README.md', 'The tasks.\n')
   return guarded
-}
-
-function stateOf(guarded: { read(name: string): string | undefined }): Record<string, unknown> {
-  return JSON.parse(guarded.read(`${IN_TASK}/workflow/state.json`) ?? '{}')
 }
 
 function promptOf(turn: Turn): string | undefined {
@@ -35,7 +28,7 @@ function worker(lines: readonly Reply[], hangsAt?: string): Script {
   return (turn) => {
     const prompt = promptOf(turn)
     if (prompt === undefined) return left.shift()
-    if (placeOf(prompt) === hangsAt) return new Promise<Reply>(() => {})
+    if (placeOf(prompt) === hangsAt) return NEVER
     return turn.lastToolResult === undefined ? bash(workOf(prompt)) : say('Done.')
   }
 }
@@ -51,106 +44,54 @@ async function killAt(guarded: GuardedProject, place: string, done: number[]): P
   await client.done
 }
 
-/** Checks that every task is done once and ticked, but for the one that was skipped. */
-function expectAllDone(guarded: GuardedProject): void {
-  const state = stateOf(guarded)
-  expect(state).toMatchObject({ active: false, outcome: 'completed', skips: 1 })
-  expect(tasksDone(guarded.read('done.log'))).toEqual(DONE)
-  expect(guarded.read(`${IN_TASK}/tasks.md`)).toBe(TICKED)
-  expect(guarded.postflight('workflow', 'history', '7').stdout).toMatch(new RegExp(`step-skipped .*step ${HOPELESS}`))
-  expect(guarded.files(TASK).filter((name) => name.startsWith('step-result-'))).toEqual([])
-  expect(Number(state.prompts)).toBeLessThan(60)
-}
-
 describe.skipIf(hostsSkipped())('a long run on OpenCode', () => {
   it('does every task once, over an approval, a rejection, two kills, failures and a skip', async () => {
     const guarded = projectWith(LONG_RUN)
 
-    const first = await guarded.run({ main: worker([START, say('I wait.')]) })
+    const first = await guarded.talk({ main: worker([START, say('I wait.')]) })
     expect(first.model.turns('main').at(-1)?.lastToolResult).toContain('`postflight workflow approve 007_flow`')
-    expect(stateOf(guarded)).toMatchObject({
-      active: true,
-      phase: 'review',
-      approval: { standing: 'asked' },
-      prompts: 2,
-    })
-    await guarded.run({ main: worker([GO_ON, say('I still wait.')]) })
-    expect(stateOf(guarded)).toMatchObject({ approval: { standing: 'asked' }, prompts: 2, phase_attempts: 0 })
+    const asked = { active: true, phase: 'review', approval: { standing: 'asked' } }
+    expect(guarded.state()).toMatchObject({ ...asked, prompts: 2 })
+    await guarded.talk({ main: worker([GO_ON, say('I still wait.')]) })
+    expect(guarded.state()).toMatchObject({ ...asked, prompts: 2, phase_attempts: 0 })
 
     expect(guarded.postflight('workflow', 'reject', '7', '--reason', 'look at T003 again')).toMatchObject({ status: 0 })
-    await guarded.run({ main: worker([GO_ON, say('I wait.')]) })
-    expect(stateOf(guarded)).toMatchObject({ approval: { standing: 'asked' }, prompts: 3, phase_attempts: 1 })
+    await guarded.talk({ main: worker([GO_ON, say('I wait.')]) })
+    expect(guarded.state()).toMatchObject({ ...asked, prompts: 3, phase_attempts: 1 })
     expect(guarded.postflight('workflow', 'approve', '7', '--note', 'go ahead')).toMatchObject({ status: 0 })
 
     await killAt(guarded, 'work step 6 1', [1, 2, 3, 4, 7, 8])
     await killAt(guarded, 'work step 10 1', [6])
-    const last = await guarded.run({ main: worker([GO_ON, say('All is done.')]) })
+    await guarded.talk({ main: worker([GO_ON, say('All is done.')]) })
 
-    expect(last.ran.texts.at(-1)).toBe('All is done.')
-    expectAllDone(guarded)
+    const state = guarded.state()
+    expect(state).toMatchObject({ active: false, outcome: 'completed', skips: 1 })
+    expect(tasksDone(guarded.read('done.log'))).toEqual(DONE)
+    expect(guarded.read(`${IN_TASK}/tasks.md`)).toBe(TICKED)
+    expect(guarded.postflight('workflow', 'history', '7').stdout).toMatch(new RegExp(`step-skipped .*step ${HOPELESS}`))
+    expect(guarded.files(TASK).filter((name) => name.startsWith('step-result-'))).toEqual([])
+    expect(Number(state.prompts)).toBeLessThan(60)
   })
 
-  it('that began on Claude Code is finished by OpenCode', async () => {
-    const claude = claudeProject({ git: true })
-    const guarded = projectWith(LONG_RUN, { within: claude })
-    const start = claudeBash('postflight workflow start 7 flow --definition flow.json --set goal=photos')
-    const main: Script = (turn) => {
-      if (turn.lastToolResult !== undefined) return say('Done.')
-      if (turn.agentId !== undefined) return claudeBash(workOf(turn.lastUserText))
-      if (!turn.lastUserText.startsWith('Stop hook feedback:')) return turn.index === 0 ? start : say('I go on.')
-      const parts = partsOf(promptsIn(turn).at(-1) ?? '')
-      const [only = ''] = parts
-      // The first four tasks are done here; then the person stops the run.
-      if (parts.length === 1) return claudeBash(workOf(only))
-      if (placeOf(parts[0] ?? '') !== 'work step 1 1') return say('Not here.')
-      const inputs = parts.map((prompt) => ({ description: 'a part', subagent_type: 'general-purpose', prompt }))
-      return { tools: inputs.map((input) => ({ name: 'Agent', input: { ...input, run_in_background: false } })) }
-    }
-    const { ran } = await claude.run({ main })
-    guarded.postflight('workflow', 'approve', '7')
-    const again = await claude.start({ main }, { prompt: 'go on', args: ['--resume', String(ran.sessionId)] })
-    await expect.poll(() => tasksDone(guarded.read('done.log')), { timeout: 60_000 }).toEqual([1, 2, 3, 4])
-    guarded.postflight('workflow', 'stop', '7', '--now')
-    again.client.kill()
-    await again.client.done
+  it('has four steps in progress at once, each in a session of its own', async () => {
+    const phase = { id: 'work', steps: ['a', 'b', 'c', 'd'], step_prompt: 'Do: {{step}}', parallel: 4 }
+    const guarded = projectWith(JSON.stringify({ name: 'long run', inputs: { goal: {} }, phases: [phase] }))
+    let prompted = 0
 
-    await guarded.run({ main: worker([GO_ON, say('All is done.')]) })
+    const { server, session, model } = await guarded.talk({
+      main: async (turn) => {
+        const prompt = promptOf(turn)
+        if (prompt === undefined) return turn.index === 0 ? START : say('All is done.')
+        if (turn.lastToolResult !== undefined) return say('Done.')
+        prompted += 1
+        // No step is done before all are in progress.
+        await vi.waitUntil(() => prompted === 4, 30_000)
+        return bash(`printf '{"success": true}' > '${/to the file (\S+)\. If/.exec(prompt)?.[1]}'`)
+      },
+    })
 
-    expectAllDone(guarded)
-  })
-
-  it('has four steps of two seconds at once done in at most half the time that they take one after another', async () => {
-    const times = async (parallel: number): Promise<number> => {
-      const steps = ['a', 'b', 'c', 'd']
-      const phase = { id: 'work', steps, step_prompt: 'Do: {{step}}', parallel }
-      const guarded = projectWith(JSON.stringify({ name: 'long run', inputs: { goal: {} }, phases: [phase] }))
-      let first = 0
-      let last = 0
-      const { ran, model } = await guarded.run({
-        main: (turn) => {
-          const prompt = promptOf(turn)
-          if (prompt === undefined) return turn.index === 0 ? START : say('All is done.')
-          if (turn.lastToolResult !== undefined) {
-            last = performance.now()
-            return say('Done.')
-          }
-          first ||= performance.now()
-          const target = /to the file (\S+)\. If/.exec(prompt)?.[1]
-          return bash(`sleep 2; printf '{"success": true}' > '${target}'`)
-        },
-      })
-      expect(stateOf(guarded)).toMatchObject({ outcome: 'completed', prompts: 4 })
-      expect(model.turns('main').filter((turn) => promptOf(turn) !== undefined)).toHaveLength(8)
-      const { server } = await guarded.serve({ main: [] })
-      expect(await server.children(String(ran.sessionId))).toHaveLength(parallel === 1 ? 1 : 4)
-      server.client.kill()
-      return last - first
-    }
-
-    const inTurn = await times(1)
-    const atOnce = await times(4)
-
-    expect(inTurn).toBeGreaterThan(8_000)
-    expect(atOnce / inTurn).toBeLessThan(0.5)
+    expect(guarded.state()).toMatchObject({ outcome: 'completed', prompts: 4 })
+    expect(model.turns('main').filter((turn) => promptOf(turn) !== undefined)).toHaveLength(8)
+    expect(await server.children(session)).toHaveLength(4)
   })
 })

@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { hostsSkipped } from '../client-cache.ts'
-import { say } from './agents.ts'
+import { call, read, say } from './agents.ts'
 import { type GuardedProject, guardedProject } from './guarded.ts'
 
 const PAGE = readFileSync(new URL('../../../docs/opencode-hooks.md', import.meta.url), 'utf8')
@@ -23,42 +23,21 @@ function withExample(): GuardedProject {
   return guarded
 }
 
-const read = (...names: string[]) => ({ tools: names.map((name) => ({ name: 'read', input: { filePath: name } })) })
-
-const ACTORS = () => ({
-  main: [
-    read('a.txt', 'b.txt', 'c.txt'),
-    { tools: [{ name: 'read', input: {}, written: '{"filePath": "a' }] },
-    { tools: [{ name: 'second_opinion', input: { question: 'ACTOR:friend Is it good?' } }] },
-    say('Done.'),
-  ],
-  friend: [say('It is good.')],
-})
-
-function expectAll(results: readonly string[]): void {
-  expect(results.slice(0, 3).filter((text) => text.includes('[postflight-guard] You have read'))).toHaveLength(1)
-  expect(results[3]).toContain('[postflight-guard] The call of "read" did not reach the tool')
-  expect(results[4]).toBe('It is good.')
-}
-
 describe.skipIf(hostsSkipped())('the plugin of the documentation', () => {
-  it('nudges, recovers and asks a sub-agent in `run`', async () => {
+  it('nudges, recovers and asks a sub-agent, which is a session of its own', async () => {
     expect(EXAMPLE).toContain('spawnAgent')
-    const { model, ran } = await withExample().run(ACTORS())
+    const main = [
+      read('a.txt', 'b.txt', 'c.txt'),
+      call('read', {}, '{"filePath": "a'),
+      call('second_opinion', { question: 'ACTOR:friend Is it good?' }),
+      say('Done.'),
+    ]
+    const { server, session, model } = await withExample().talk({ main, friend: [say('It is good.')] }, { turns: 4 })
 
-    expectAll(model.turns('main').at(-1)?.toolResults ?? [])
-    expect(ran.texts).toEqual(['Done.'])
-  })
-
-  it('does the same in `serve`, where its sub-agent is a session of its own', async () => {
-    const { server, model } = await withExample().serve(ACTORS())
-    const session = await server.createSession()
-
-    await server.prompt(session, 'go')
-    const last = await model.arrived('main', 3)
-    await server.settled()
-
-    expectAll(last.toolResults)
+    const results = model.turns('main').at(-1)?.toolResults ?? []
+    expect(results.slice(0, 3).filter((text) => text.includes('[postflight-guard] You have read'))).toHaveLength(1)
+    expect(results[3]).toContain('[postflight-guard] The call of "read" did not reach the tool')
+    expect(results[4]).toBe('It is good.')
     expect(await server.children(session)).toHaveLength(1)
   })
 })

@@ -3,12 +3,12 @@
 import { execFileSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
 import type { ReactiveRule } from '../../../src/setup/reactive/reactive-rule.ts'
+import { NEVER } from '../agents.ts'
 import { hostsSkipped } from '../client-cache.ts'
 import type { Model, Reply, Script } from '../model.ts'
-import { bash, delegate, say } from './agents.ts'
-import { type GuardedProject, guardedProject } from './guarded.ts'
+import { bash, call, delegate, say } from './agents.ts'
+import { type Actors, type GuardedProject, guardedProject } from './guarded.ts'
 
-const NEVER = new Promise<never>(() => {})
 const SUGGESTION = 'docs/api.md still names the old function: update it.'
 const NOTE = /No sub-agent analysed this call \(rule bash git commit\*\): /
 
@@ -21,11 +21,12 @@ const SYNC: ReactiveRule = {
 }
 
 const COMMIT = bash('git add api.txt && git commit -q -m "New API" && git log -1 --format=%s')
+const COMMITTED = ['New API', 'Start']
 
 /** The work of the sub-agent: it reads the staged diff with its own tools, then says what it found. */
 const READS: readonly Reply[] = [
   bash('git diff --cached; git status --short'),
-  { tools: [{ name: 'read', input: { filePath: 'README.md' } }] },
+  call('read', { filePath: 'README.md' }),
   say(SUGGESTION),
 ]
 
@@ -59,92 +60,76 @@ function subjects(guarded: GuardedProject): string[] {
   return log.trim().split('\n')
 }
 
-/** The last tool result that the main agent saw. */
+/** The last tool result that an agent saw. */
 function resultIn(model: Model, actor = 'main'): string {
   return model.turns(actor).at(-1)?.lastToolResult ?? ''
 }
 
-type Mode = 'run' | 'serve'
-
-/** One conversation, in `run` or in `serve`. */
-async function converse(guarded: GuardedProject, mode: Mode, actors: Record<string, Script>): Promise<Model> {
-  if (mode === 'run') return (await guarded.run(actors)).model
-  const { server, model } = await guarded.serve(actors)
-  await server.prompt(await server.createSession(), 'go')
-  await server.settled()
-  expect(model.errors).toEqual([])
-  expect(model.ranOut).toEqual([])
-  return model
+/** What came of a conversation whose agent commits, unless its lines say something else. */
+interface Commit {
+  guarded: GuardedProject
+  model: Model
+  result: string
 }
 
-const MODES: Mode[] = ['run', 'serve']
+async function commit(rules: readonly ReactiveRule[], actors: Actors, config?: object): Promise<Commit> {
+  const guarded = projectWith(rules, config)
+  const { model } = await guarded.talk({ main: [COMMIT, say('Thanks.')], ...actors }, { turns: 2 })
+  return { guarded, model, result: resultIn(model) }
+}
+
+/** A conversation on a server that the user interrupts while the sub-agent hangs. */
+async function interrupted(guarded: GuardedProject, actors: Actors) {
+  const { server, session, model } = await guarded.begin({ ...actors, sync: () => NEVER })
+  await model.arrived('sync', 0)
+  await server.abort(session)
+  await server.settled()
+  return { server, session, model }
+}
 
 describe.skipIf(hostsSkipped())('a reactive sub-agent', () => {
-  it.each(MODES)('reads the staged diff, and its suggestion reaches the agent that commits (%s)', async (mode) => {
-    const guarded = projectWith([SYNC])
-
-    const model = await converse(guarded, mode, { main: [COMMIT, say('Thanks.')], sync: READS })
-
-    const [, diff, read] = model.turns('sync')
-    expect(diff?.lastToolResult).toContain('+new function')
-    expect(read?.lastToolResult).toContain('Throwaway project')
-    const first = model.turns('sync')[0]
-    expect(first?.lastUserText).toContain('Tool: bash')
-    expect(first?.lastUserText).toContain('git commit -q -m')
-    expect(resultIn(model)).toMatch(/^New API\n/)
-    expect(resultIn(model)).toContain(`(rule bash git commit*):\n\n${SUGGESTION}`)
-    expect(model.turns('main')).toHaveLength(2)
-    expect(subjects(guarded)).toEqual(['New API', 'Start'])
-  })
-
-  it.each(MODES)(
-    'that hangs is given up at the time limit, and the commit goes through with a note (%s)',
+  it.each(['run', 'serve'])(
+    'reads the staged diff, and its suggestion reaches the agent that commits (%s)',
     async (mode) => {
-      const guarded = projectWith([{ ...SYNC, timeoutMs: 1_500 }])
+      const guarded = projectWith([SYNC])
 
-      const model = await converse(guarded, mode, { main: [COMMIT, say('Well.')], sync: () => NEVER })
+      const actors = { main: [COMMIT, say('Thanks.')], sync: READS }
+      const { model } = mode === 'run' ? await guarded.run(actors) : await guarded.talk(actors, { turns: 2 })
 
-      expect(resultIn(model)).toMatch(NOTE)
-      expect(resultIn(model)).toContain('no answer within 1.5 s. The call went on without it.')
-      expect(subjects(guarded)).toEqual(['New API', 'Start'])
+      const [first, diff, read] = model.turns('sync')
+      expect(diff?.lastToolResult).toContain('+new function')
+      expect(read?.lastToolResult).toContain('Throwaway project')
+      expect(first?.lastUserText).toContain('Tool: bash')
+      expect(first?.lastUserText).toContain('git commit -q -m')
+      expect(resultIn(model)).toMatch(/^New API\n/)
+      expect(resultIn(model)).toContain(`(rule bash git commit*):\n\n${SUGGESTION}`)
+      expect(model.turns('main')).toHaveLength(2)
+      expect(subjects(guarded)).toEqual(COMMITTED)
     },
   )
 
-  it.each(MODES)('that meets a rate limit does not keep the commit from going through (%s)', async (mode) => {
-    const guarded = projectWith([{ ...SYNC, timeoutMs: 4_000 }])
-
-    const model = await converse(guarded, mode, {
-      main: [COMMIT, say('Well.')],
-      sync: () => ({ failure: { status: 429 } }),
-    })
-
-    expect(resultIn(model)).toMatch(NOTE)
-    expect(resultIn(model)).toContain('its model was asked again after an error')
-    expect(subjects(guarded)).toEqual(['New API', 'Start'])
+  it.each<[string, Partial<ReactiveRule>, Script, string]>([
+    ['hangs', { timeoutMs: 1_500 }, () => NEVER, 'no answer within 1.5 s. The call went on without it.'],
+    ['hangs although it may block', { timeoutMs: 1_000, answer: 'block' }, () => NEVER, 'no answer within 1 s.'],
+    ['meets a rate limit', { timeoutMs: 4_000 }, () => ({ failure: { status: 429 } }), 'asked again after an error'],
+    ['fails at once', {}, () => ({ failure: { status: 400 } }), "the test's script says 400"],
+  ])('that %s does not keep the commit from going through, with a note', async (_, rule, sync, why) => {
+    const { guarded, result } = await commit([{ ...SYNC, ...rule }], { sync })
+    expect(result).toMatch(NOTE)
+    expect(result).toContain(why)
+    expect(subjects(guarded)).toEqual(COMMITTED)
   })
 
-  it.each(MODES)('that fails at once does not keep the commit from going through (%s)', async (mode) => {
-    const guarded = projectWith([SYNC])
-
-    const model = await converse(guarded, mode, {
-      main: [COMMIT, say('Well.')],
-      sync: () => ({ failure: { status: 400 } }),
-    })
-
-    expect(resultIn(model)).toContain("the test's script says 400")
-    expect(subjects(guarded)).toEqual(['New API', 'Start'])
+  it('that hangs in `run` is given up at the time limit, and the process ends', async () => {
+    const guarded = projectWith([{ ...SYNC, timeoutMs: 1_500 }])
+    const { model } = await guarded.run({ main: [COMMIT, say('Well.')], sync: () => NEVER })
+    expect(resultIn(model)).toMatch(NOTE)
+    expect(subjects(guarded)).toEqual(COMMITTED)
   })
 
   it('ends with its conversation when the user interrupts it, and the call does not run', async () => {
     const guarded = projectWith([SYNC])
-    const { server, model } = await guarded.serve({ main: [COMMIT], sync: () => NEVER })
-    const session = await server.createSession()
-
-    await server.prompt(session, 'go')
-    await model.arrived('sync', 0)
-    await server.abort(session)
-    await server.settled()
-
+    const { server, session, model } = await interrupted(guarded, { main: [COMMIT] })
     expect(subjects(guarded)).toEqual(['Start'])
     const [child] = await server.children(session)
     const last = (await server.messages(child?.id ?? '')).at(-1)
@@ -155,75 +140,34 @@ describe.skipIf(hostsSkipped())('a reactive sub-agent', () => {
   it('does not let a file be written after the user has interrupted the conversation', async () => {
     const guarded = projectWith([{ tool: 'write', prompt: 'ACTOR:sync Look.' }])
     const filePath = `${guarded.project.dir}/made.txt`
-    const { server, model } = await guarded.serve({
-      main: [{ tools: [{ name: 'write', input: { filePath, content: 'x' } }] }],
-      sync: () => NEVER,
-    })
-    const session = await server.createSession()
-
-    await server.prompt(session, 'go')
-    await model.arrived('sync', 0)
-    await server.abort(session)
-    await server.settled()
-
+    await interrupted(guarded, { main: [call('write', { filePath, content: 'x' })] })
     expect(guarded.read('made.txt')).toBeUndefined()
   })
 
   it('ends when the process is interrupted, and the call does not run', async () => {
     const guarded = projectWith([SYNC])
     const { client, model } = await guarded.start({ main: [COMMIT], sync: () => NEVER })
-
     await model.arrived('sync', 0)
     client.kill('SIGINT')
     await client.done
-
     expect(subjects(guarded)).toEqual(['Start'])
   })
 
   it('analyses the calls of sub-agents, and ends with the conversation above them', async () => {
     const guarded = projectWith([SYNC])
-    const { server, model } = await guarded.serve({
-      main: [delegate('worker')],
-      worker: [COMMIT],
-      sync: () => NEVER,
-    })
-    const session = await server.createSession()
-
-    await server.prompt(session, 'go')
-    await model.arrived('sync', 0)
-    await server.abort(session)
-    await server.settled()
-
+    await interrupted(guarded, { main: [delegate('worker')], worker: [COMMIT] })
     expect(subjects(guarded)).toEqual(['Start'])
   })
 
-  it('tells a sub-agent what it found about its call', async () => {
-    const guarded = projectWith([SYNC])
-
-    const { model } = await guarded.run({
-      main: [delegate('worker'), say('Thanks.')],
-      worker: [COMMIT, say('Done.')],
-      sync: [say(SUGGESTION)],
-    })
-
-    expect(resultIn(model, 'worker')).toContain(SUGGESTION)
-    expect(subjects(guarded)).toEqual(['New API', 'Start'])
-  })
-
   it('is never analysed itself, neither by its own rule nor by another one', async () => {
-    const other: ReactiveRule = { tool: 'bash', prompt: 'ACTOR:other Look.' }
-    const guarded = projectWith([SYNC, other])
-
-    const { model } = await guarded.run({
-      main: [COMMIT, say('Thanks.')],
+    const { guarded, model } = await commit([SYNC, { tool: 'bash', prompt: 'ACTOR:other Look.' }], {
       sync: [bash('git commit --dry-run'), say(SUGGESTION)],
       other: [say('Fine.')],
     })
-
     expect(model.turns('sync')).toHaveLength(2)
     expect(model.turns('sync')[1]?.lastToolResult).toContain('api.txt')
     expect(model.turns('other')).toHaveLength(1)
-    expect(subjects(guarded)).toEqual(['New API', 'Start'])
+    expect(subjects(guarded)).toEqual(COMMITTED)
   })
 
   it('works beside others, and all answers come in the order of the rules', async () => {
@@ -239,66 +183,38 @@ describe.skipIf(hostsSkipped())('a reactive sub-agent', () => {
         return say(text)
       }
 
-    const started = await guarded.start({
+    const served = await guarded.serve({
       main: [COMMIT, say('Thanks.')],
       first: after('second', 'ONE'),
       second: after('third', 'TWO'),
       third: after(undefined, 'THREE'),
     })
-    model = started.model
-    await started.client.done
+    model = served.model
+    await served.server.prompt(await served.server.createSession(), 'go')
+    await model.arrived('main', 1)
 
     expect(resultIn(model)).toMatch(/New API[\s\S]+\n\nONE\n\n[\s\S]+\n\nTWO\n\n[\s\S]+\n\nTHREE/)
     expect(model.turns('never')).toEqual([])
   })
 
   it('refuses a call when its rule may block and its answer begins with BLOCK', async () => {
-    const block: ReactiveRule = { ...SYNC, prompt: 'ACTOR:judge Look.', answer: 'block' }
-    const guarded = projectWith([SYNC, block])
-
-    const { model } = await guarded.run({
-      main: [COMMIT, say('I see.')],
+    const { guarded, model, result } = await commit([SYNC, { ...SYNC, prompt: 'ACTOR:judge Look.', answer: 'block' }], {
       sync: [say(SUGGESTION)],
       judge: [say('BLOCK: the docs are old.')],
     })
-
-    const refusal = resultIn(model)
-    expect(refusal).toContain('BLOCK: the docs are old.')
-    expect(refusal.indexOf(SUGGESTION)).toBeLessThan(refusal.indexOf('BLOCK:'))
+    expect(result).toContain('BLOCK: the docs are old.')
+    expect(result.indexOf(SUGGESTION)).toBeLessThan(result.indexOf('BLOCK:'))
     expect(model.turns('judge')[0]?.lastUserText).toContain('begin that message with the word BLOCK')
     expect(model.turns('sync')[0]?.lastUserText).not.toContain('BLOCK')
     expect(subjects(guarded)).toEqual(['Start'])
   })
 
-  it.each([
-    ['BLOCK', 'context' as const],
-    ['Nothing to BLOCK here', 'block' as const],
-    ['block is not a reason', 'block' as const],
-  ])('lets the call run after the answer %j of a rule with %s', async (text, answer) => {
-    const guarded = projectWith([{ ...SYNC, answer }])
-
-    const { model } = await guarded.run({ main: [COMMIT, say('Thanks.')], sync: [say(text)] })
-
-    expect(resultIn(model)).toContain(text)
-    expect(subjects(guarded)).toEqual(['New API', 'Start'])
-  })
-
-  it('lets the call run when a rule that may block gave no analysis', async () => {
-    const guarded = projectWith([{ ...SYNC, answer: 'block', timeoutMs: 1_000 }])
-
-    const { model } = await guarded.run({ main: [COMMIT, say('Well.')], sync: () => NEVER })
-
-    expect(resultIn(model)).toMatch(NOTE)
-    expect(subjects(guarded)).toEqual(['New API', 'Start'])
-  })
-
   it('has the agent, the model and the tools of its rule', async () => {
-    const guarded = projectWith([{ ...SYNC, agent: 'reviewer', model: 'scripted/scripted-2' }], {
-      agent: { reviewer: { mode: 'subagent', prompt: 'You are the reviewer.' } },
-    })
-
-    const { model } = await guarded.run({ main: [COMMIT, say('Thanks.')], sync: [say(SUGGESTION)] })
-
+    const { model } = await commit(
+      [{ ...SYNC, agent: 'reviewer', model: 'scripted/scripted-2' }],
+      { sync: [say(SUGGESTION)] },
+      { agent: { reviewer: { mode: 'subagent', prompt: 'You are the reviewer.' } } },
+    )
     const [turn] = model.turns('sync')
     expect(turn?.systemText).toContain('You are the reviewer.')
     expect(turn?.request.model).toBe('scripted-2')
@@ -306,10 +222,7 @@ describe.skipIf(hostsSkipped())('a reactive sub-agent', () => {
   })
 
   it('has all tools of its agent where its rule names none, but starts no agents of its own', async () => {
-    const guarded = projectWith([{ tool: 'bash', prompt: 'ACTOR:sync Look.' }])
-
-    const { model } = await guarded.run({ main: [COMMIT, say('Thanks.')], sync: [say(SUGGESTION)] })
-
+    const { model } = await commit([{ tool: 'bash', prompt: 'ACTOR:sync Look.' }], { sync: [say(SUGGESTION)] })
     const names = model.turns('sync')[0]?.request.tools?.map(({ name }) => name) ?? []
     expect(names).toEqual(expect.arrayContaining(['bash', 'read', 'write', 'grep']))
     expect(names.filter((name) => ['task', 'question', 'workflow_run'].includes(name))).toEqual([])
@@ -320,12 +233,8 @@ describe.skipIf(hostsSkipped())('a reactive sub-agent', () => {
     const ping: ReactiveRule = { tool: 'probe_ping', prompt: 'ACTOR:sync Look.', tools: ['bash'] }
     const guarded = projectWith([ping], { mcp: { probe: { type: 'local', command: ['node', 'server.js'] } } })
     guarded.project.write('server.js', MCP_SERVER)
-
-    const { model } = await guarded.run({
-      main: [{ tools: [{ name: 'probe_ping', input: {} }] }, say('Thanks.')],
-      sync: [say(SUGGESTION)],
-    })
-
+    const actors = { main: [call('probe_ping', {}), say('Thanks.')], sync: [say(SUGGESTION)] }
+    const { model } = await guarded.talk(actors, { turns: 2 })
     const toolsOf = (actor: string) => model.turns(actor)[0]?.request.tools?.map(({ name }) => name)
     expect(toolsOf('main')).toContain('probe_ping')
     expect(toolsOf('sync')).toEqual(['bash'])
@@ -334,18 +243,16 @@ describe.skipIf(hostsSkipped())('a reactive sub-agent', () => {
   })
 
   it('cannot use a tool that the user denied, although its rule lists it', async () => {
-    const guarded = projectWith([SYNC], { permission: { bash: { '*': 'allow', 'touch *': 'deny' }, read: 'deny' } })
-
-    const { model } = await guarded.run({
-      main: [COMMIT, say('Thanks.')],
-      sync: [bash('touch made.txt'), say(SUGGESTION)],
-    })
-
+    const { guarded, model, result } = await commit(
+      [SYNC],
+      { sync: [bash('touch made.txt'), say(SUGGESTION)] },
+      { permission: { bash: { '*': 'allow', 'touch *': 'deny' }, read: 'deny' } },
+    )
     const [first, second] = model.turns('sync')
     expect(first?.request.tools?.map(({ name }) => name)).toEqual(['bash'])
     expect(second?.lastToolResult).toContain('rule')
     expect(guarded.read('made.txt')).toBeUndefined()
-    expect(resultIn(model)).toContain(SUGGESTION)
+    expect(result).toContain(SUGGESTION)
   })
 
   it.each([
@@ -353,48 +260,16 @@ describe.skipIf(hostsSkipped())('a reactive sub-agent', () => {
     [{ model: 'scripted/ghost' }, 'OpenCode has no model "scripted/ghost"'],
     [{ model: 'ghost/ghost' }, 'OpenCode has no model "ghost/ghost"'],
   ])('is left out with a note where OpenCode does not have %j', async (fields, why) => {
-    const guarded = projectWith([{ ...SYNC, ...fields }])
-
-    const { model } = await guarded.run({ main: [COMMIT, say('Well.')] })
-
-    expect(resultIn(model)).toContain(why)
-    expect(subjects(guarded)).toEqual(['New API', 'Start'])
-  })
-
-  it('is not asked about other commands, nor about arguments that are not text', async () => {
-    const guarded = projectWith([SYNC])
-    const broken = (command: unknown): Reply => ({
-      tools: [{ name: 'bash', input: { ...(command !== undefined && { command }), description: 'x' } }],
-    })
-
-    const { model } = await guarded.run({
-      main: [
-        bash('git status'),
-        bash('echo git commit'),
-        broken(5),
-        broken(['git commit']),
-        broken(undefined),
-        say('.'),
-      ],
-    })
-
-    expect(model.turns('sync')).toEqual([])
-    expect(guarded.log()).not.toContain('internal error')
+    const { guarded, result } = await commit([{ ...SYNC, ...fields }], {})
+    expect(result).toContain(why)
+    expect(subjects(guarded)).toEqual(COMMITTED)
   })
 
   it('tells the agent what it found about a call that failed', async () => {
     const guarded = projectWith([{ tool: 'edit', prompt: 'ACTOR:sync Look.' }])
-    const filePath = `${guarded.project.dir}/README.md`
-
-    const { model } = await guarded.run({
-      main: [
-        { tools: [{ name: 'edit', input: { filePath, oldString: 'absent', newString: 'x' } }] },
-        bash('true'),
-        say('Thanks.'),
-      ],
-      sync: [say(SUGGESTION)],
-    })
-
+    const input = { filePath: `${guarded.project.dir}/README.md`, oldString: 'absent', newString: 'x' }
+    const main = [call('edit', input), bash('true'), say('Thanks.')]
+    const { model } = await guarded.talk({ main, sync: [say(SUGGESTION)] }, { turns: 3 })
     const [, second, third] = model.turns('main')
     expect(second?.lastToolResult).toContain(SUGGESTION)
     expect(third?.toolResults[0]).toContain(SUGGESTION)

@@ -1,9 +1,7 @@
 /** Starts the real OpenCode, headless, in an environment that is independent of the machine. */
 
-import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { outputOf } from '../../support/child-output.ts'
-import { killTree } from '../claude-code/run-client.ts'
+import { type Ended, jsonLines, type RunningProcess, startProcess } from '../client-process.ts'
 
 /** Options for starting the client. */
 export interface RunOptions {
@@ -26,12 +24,7 @@ export interface RunEvent {
 }
 
 /** The result of `opencode run`. */
-export interface RunResult {
-  exitCode: number | null
-  signal: NodeJS.Signals | null
-  timedOut: boolean
-  stdout: string
-  stderr: string
+export interface RunResult extends Ended {
   events: RunEvent[]
   /** Every text that the user saw, in order. */
   texts: string[]
@@ -39,11 +32,7 @@ export interface RunResult {
 }
 
 /** A client that is still running. */
-export interface RunningClient {
-  kill(signal?: NodeJS.Signals): void
-  output(): { stdout: string; stderr: string }
-  done: Promise<RunResult>
-}
+export type RunningClient = RunningProcess<RunResult>
 
 const DEFAULT_TIMEOUT_MS = 100_000
 
@@ -74,37 +63,12 @@ export function startRun(options: RunOptions, words: readonly string[]): Running
 
 /** Starts the client with the given arguments. */
 export function start(options: RunOptions, words: readonly string[]): RunningClient {
-  const child = spawn(options.binary, words, {
-    cwd: options.project,
-    env: environmentOf(options),
-    stdio: ['ignore', 'pipe', 'pipe'],
-    detached: process.platform !== 'win32',
+  const { project: cwd, timeoutMs = DEFAULT_TIMEOUT_MS } = options
+  const client = startProcess(options.binary, words, { cwd, env: environmentOf(options), timeoutMs })
+  const done = client.done.then((ended) => {
+    const events = jsonLines(ended.stdout) as RunEvent[]
+    const texts = events.flatMap(({ type, part }) => (type === 'text' ? (part?.text ?? []) : []))
+    return { ...ended, events, texts, sessionId: events.find((event) => event.sessionID !== undefined)?.sessionID }
   })
-  const output = outputOf(child)
-  let timedOut = false
-  const timer = setTimeout(() => {
-    timedOut = true
-    killTree(child.pid, 'SIGKILL')
-  }, options.timeoutMs ?? DEFAULT_TIMEOUT_MS)
-  const done = new Promise<RunResult>((resolve, reject) => {
-    child.once('error', reject)
-    child.once('close', (exitCode, signal) => {
-      clearTimeout(timer)
-      const events = parseEvents(output.stdout)
-      const texts = events.flatMap(({ type, part }) => (type === 'text' ? (part?.text ?? []) : []))
-      const sessionId = events.find((event) => event.sessionID !== undefined)?.sessionID
-      resolve({ exitCode, signal, timedOut, ...output, events, texts, sessionId })
-    })
-  })
-  return { kill: (signal = 'SIGKILL') => killTree(child.pid, signal), output: () => output, done }
-}
-
-function parseEvents(stdout: string): RunEvent[] {
-  return stdout.split('\n').flatMap((line) => {
-    try {
-      return [JSON.parse(line) as RunEvent]
-    } catch {
-      return []
-    }
-  })
+  return { ...client, done }
 }

@@ -3,17 +3,16 @@
 import { describe, expect, it } from 'vitest'
 import { hostsSkipped } from '../client-cache.ts'
 import { bash, dutiful, reasonsIn, say, stubborn } from './agents.ts'
-import { guardedProject } from './guarded.ts'
+import { guardedProject, scene } from './guarded.ts'
 
 const TASK = '259_x'
 const CREATE = 'postflight create 259 x --operation research --reason "Postflight pending: git commit"'
 
 describe.skipIf(hostsSkipped())('opencode run: a main conversation with a marker', () => {
   it('is held until it clears the marker; the process ends without error, and its last text is the final one', async () => {
-    const guarded = guardedProject()
-
-    const { ran, model } = await guarded.run({ main: dutiful([bash(CREATE), say('I am done.')], say('Really done.')) })
-
+    const { guarded, ran, model } = await scene({
+      main: dutiful([bash(CREATE), say('I am done.')], say('Really done.')),
+    })
     const reasons = reasonsIn(model.turns('main').at(-1))
     expect(reasons).toEqual([expect.stringMatching(/^Postflight pending: git commit\nTask 259_x: /)])
     expect(ran.texts).toEqual(['I am done.', 'Really done.'])
@@ -23,26 +22,18 @@ describe.skipIf(hostsSkipped())('opencode run: a main conversation with a marker
   })
 
   it('is held at most three times; then the marker is kept as abandoned, and the user is told', async () => {
-    const guarded = guardedProject()
-
-    const { ran, model } = await guarded.run({ main: stubborn(bash(CREATE), say('I am done.')) })
-
+    const { guarded, ran, model } = await scene({ main: stubborn(bash(CREATE), say('I am done.')) })
     expect(model.turns('main')).toHaveLength(5)
-    expect(reasonsIn(model.turns('main').at(-1)).map((reason) => /Blocked stop \d/.exec(reason)?.[0])).toEqual([
-      'Blocked stop 1',
-      'Blocked stop 2',
-      'Blocked stop 3',
-    ])
+    const counts = reasonsIn(model.turns('main').at(-1)).map((reason) => /Blocked stop (\d)/.exec(reason)?.[1])
+    expect(counts).toEqual(['1', '2', '3'])
     expect(ran.texts.at(-1)).toBe('I am done.')
     expect(guarded.story()).toEqual(['create', 'block 1', 'block 2', 'block 3', 'cap 3'])
     expect(guarded.files(TASK)).toEqual(['.postflight-abandoned'])
     expect(ran.stderr).toContain('postflight-guard: task 259_x stopped without its postflight after 3 blocked stops')
   })
 
-  it('is not held, and nothing is counted, at a text that a tool call follows in the same answer', async () => {
-    const guarded = guardedProject()
-
-    const { ran, model } = await guarded.run({
+  it('is not held, and nothing is counted, at a text that a tool call follows in the same answer; no message is left of it', async () => {
+    const { guarded, ran, model } = await scene({
       main: [
         bash(CREATE),
         bash('echo one', 'Now the tests.'),
@@ -58,6 +49,15 @@ describe.skipIf(hostsSkipped())('opencode run: a main conversation with a marker
     expect(guarded.story()).toEqual(['create', 'clear'])
     // The plugin was loaded.
     expect(guarded.journal()[0]).toMatchObject({ agent: 'main', host_session: ran.sessionId })
+
+    const session = String(ran.sessionId)
+    const { server, model: later } = await guarded.serve({ main: [say('Hello again.')] })
+    await server.prompt(session, 'again')
+    await later.arrived('main', 0)
+    await server.settled()
+    expect((await server.messages(session)).filter(({ parts }) => parts.length === 0)).toEqual([])
+    expect(await server.asked(session)).toHaveLength(2)
+    expect(later.turns('main')).toHaveLength(1)
   })
 
   it('is held when it is continued, with its own agent and model', async () => {
@@ -78,34 +78,8 @@ describe.skipIf(hostsSkipped())('opencode run: a main conversation with a marker
     expect(held?.systemText).toContain('You are careful.')
   })
 
-  it('contains in the end only the messages of the user and the reasons that held it', async () => {
-    const guarded = guardedProject()
-    const { ran } = await guarded.run({
-      main: [
-        bash(CREATE),
-        bash('echo one', 'Now the tests.'),
-        bash('postflight clear 259', 'Now clearing.'),
-        say('Done.'),
-      ],
-    })
-
-    const { model } = await guarded.run(
-      { main: [say('Hello again.')] },
-      { words: ['--session', String(ran.sessionId)] },
-    )
-    const { server } = await guarded.serve({ main: [] })
-
-    const messages = await server.messages(String(ran.sessionId))
-    expect(messages.filter(({ parts }) => parts.length === 0)).toEqual([])
-    expect(await server.asked(String(ran.sessionId))).toHaveLength(2)
-    expect(model.turns('main')).toHaveLength(1)
-  })
-
   it('cannot be held at a last step without text, for which OpenCode calls no plugin; its user is told', async () => {
-    const guarded = guardedProject()
-
-    const { ran } = await guarded.run({ main: [bash(CREATE), {}] })
-
+    const { guarded, ran } = await scene({ main: [bash(CREATE), {}] })
     expect(ran.stderr).toContain('task 259_x stopped without its postflight and could not be blocked')
     expect(guarded.story()).toEqual(['create'])
     expect(guarded.marker(TASK)).toBeDefined()
@@ -113,10 +87,8 @@ describe.skipIf(hostsSkipped())('opencode run: a main conversation with a marker
 
   it('is not held when its turn ends in an error, and its user is told', async () => {
     const guarded = guardedProject()
-
     const { client, model } = await guarded.start({ main: [bash(CREATE), { failure: { status: 400 } }] })
     const ran = await client.done
-
     expect(ran.exitCode).toBe(1)
     expect(ran.stderr.match(/task 259_x stopped without its postflight and could not be blocked/g)).toHaveLength(1)
     expect(model.turns('main')).toHaveLength(2)

@@ -3,6 +3,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { answerOf, NEVER } from '../agents.ts'
 import { hostsSkipped } from '../client-cache.ts'
 import type { Reply } from '../model.ts'
 import { bash, delegate, delegateInBackground, dutiful, reasonsIn, say, stubborn, waiting } from './agents.ts'
@@ -14,12 +15,10 @@ const CREATE = 'postflight create 259 x --operation research'
 describe.skipIf(hostsSkipped())('opencode serve: a main conversation with a marker', () => {
   it("is prompted until it clears the marker, with its own agent and model; the prompt is not marked as the user's", async () => {
     const guarded = guardedProject({ config: { agent: { careful: { mode: 'primary', prompt: 'You are careful.' } } } })
-    const { server, model } = await guarded.serve({ main: dutiful([bash(CREATE), say('I am done.')], say('Really.')) })
-    const session = await server.createSession()
+    const main = dutiful([bash(CREATE), say('I am done.')], say('Really.'))
+    const further = { agent: 'careful', model: { providerID: 'scripted', modelID: 'scripted-2' } }
 
-    await server.prompt(session, 'go', { agent: 'careful', model: { providerID: 'scripted', modelID: 'scripted-2' } })
-    await model.arrived('main', 3)
-    await server.settled()
+    const { server, session, model } = await guarded.talk({ main }, { turns: 4, ...further })
 
     expect(reasonsIn(model.turns('main').at(-1))).toHaveLength(1)
     expect(model.turns('main').map((turn) => turn.request.model)).toEqual(Array(4).fill('scripted-2'))
@@ -36,47 +35,23 @@ describe.skipIf(hostsSkipped())('opencode serve: a main conversation with a mark
 
   it('is prompted exactly three times if it refuses, and not again after a later turn of the user', async () => {
     const guarded = guardedProject()
-    const { server, model } = await guarded.serve({ main: stubborn(bash(CREATE), say('No.'), say('No again.')) })
-    const session = await server.createSession()
-
-    await server.prompt(session, 'go')
-    await model.arrived('main', 4)
-    await server.settled()
+    const main = stubborn(bash(CREATE), say('No.'), say('No again.'))
+    const { server, session, model } = await guarded.talk({ main }, { turns: 5 })
     expect(model.turns('main')).toHaveLength(5)
     expect(guarded.story()).toEqual(['create', 'block 1', 'block 2', 'block 3', 'cap 3'])
     expect(guarded.files(TASK)).toEqual(['.postflight-abandoned'])
-
     await server.prompt(session, 'and now?')
     await model.arrived('main', 5)
     await server.settled()
     expect(model.turns('main')).toHaveLength(6)
   })
 
-  it('is prompted after a turn of more steps than OpenCode is asked for at once', async () => {
-    const guarded = guardedProject()
-    const steps = Array.from({ length: 21 }, () => bash('true'))
-    const { server, model } = await guarded.serve({ main: dutiful([bash(CREATE), ...steps, say('I am done.')]) })
-    const session = await server.createSession()
-
-    await server.prompt(session, 'go')
-    await model.arrived('main', 24)
-    await server.settled()
-
-    expect(guarded.story()).toEqual(['create', 'block 1', 'clear'])
-  })
-
   it('is not prompted after the user interrupted it', async () => {
     const guarded = guardedProject()
-    const { server, model } = await guarded.serve({
-      main: waiting(1, () => new Promise(() => {}), [bash(CREATE)]),
-    })
-    const session = await server.createSession()
-
-    await server.prompt(session, 'go')
+    const { server, session, model } = await guarded.begin({ main: waiting(1, () => NEVER, [bash(CREATE)]) })
     await model.arrived('main', 1)
     await server.abort(session)
     await server.settled()
-
     expect(model.turns('main')).toHaveLength(2)
     expect(guarded.story()).toEqual(['create'])
     expect(await server.asked(session)).toHaveLength(1)
@@ -87,16 +62,13 @@ describe.skipIf(hostsSkipped())('opencode serve: a main conversation with a mark
     const storm: Reply = { failure: { status: 429, headers: { 'retry-after-ms': '20' } } }
     let calm = false
     const later = dutiful([say('I am done.')])
-    const { server, model } = await guarded.serve({
+    const { server, session, model } = await guarded.begin({
       main: (turn) => {
         if (turn.index === 0) return bash(CREATE)
         if (!calm) return storm
-        return typeof later === 'function' ? later(turn) : undefined
+        return answerOf(later, turn)
       },
     })
-    const session = await server.createSession()
-
-    await server.prompt(session, 'go')
     await expect
       .poll(async () => (await server.messages(session)).at(-1)?.info, { timeout: 60_000 })
       .toMatchObject({ error: { name: 'APIError' } })
@@ -130,16 +102,13 @@ describe.skipIf(hostsSkipped())('opencode serve: a main conversation with a mark
     const released = new Promise<void>((resolve) => {
       release = resolve
     })
-    const { server, model } = await guarded.serve(
+    const { server, session, model } = await guarded.begin(
       {
         main: dutiful([bash(CREATE), delegateInBackground('worker'), say('Waiting.'), say('I am done.')]),
         worker: waiting(0, () => released, [say('Report.')]),
       },
       { env: { OPENCODE_EXPERIMENTAL_BACKGROUND_SUBAGENTS: '1' } },
     )
-    const session = await server.createSession()
-
-    await server.prompt(session, 'go')
     await model.arrived('main', 2)
     await expect.poll(() => existsSync(asked), { timeout: 20_000 }).toBe(true)
     await expect.poll(() => server.busy()).not.toContain(session)
@@ -159,13 +128,10 @@ describe.skipIf(hostsSkipped())('opencode serve: a main conversation with a mark
 
   it('is not prompted when the user interrupts it while its sub-agent is held; the sub-agent is interrupted too', async () => {
     const guarded = guardedProject()
-    const { server, model } = await guarded.serve({
+    const { server, session, model } = await guarded.begin({
       main: [delegate('worker')],
-      worker: waiting(2, () => new Promise(() => {}), [bash(CREATE), say('Report.')]),
+      worker: waiting(2, () => NEVER, [bash(CREATE), say('Report.')]),
     })
-    const session = await server.createSession()
-
-    await server.prompt(session, 'go')
     await model.arrived('worker', 2)
     await server.abort(session)
     await server.settled()

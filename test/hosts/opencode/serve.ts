@@ -21,6 +21,10 @@ export interface PromptOptions {
 export interface Server {
   url: string
   client: RunningClient
+  /** The same server for another project. */
+  inFolder(directory: string): Server
+  /** Ends what runs in the project, and forgets its configuration. */
+  dispose(): Promise<void>
   /** Starts a conversation and returns its id. */
   createSession(): Promise<string>
   /** Sends a message to a session and returns at once. */
@@ -52,12 +56,19 @@ const STRICT = { throwOnError: true } as const
 /** Starts a server and waits until it listens. */
 export async function startServer(options: RunOptions): Promise<Server> {
   const client = start(options, ['serve', '--hostname', '127.0.0.1', '--port', '0'])
-  const url = await listening(client)
-  const { session } = createOpencodeClient({ baseUrl: url })
+  return connected(await listening(client), client, options.project)
+}
+
+function connected(url: string, client: RunningClient, directory: string): Server {
+  const { instance, session } = createOpencodeClient({ baseUrl: url, directory })
 
   const server: Server = {
     url,
     client,
+    inFolder: (folder) => connected(url, client, folder),
+    async dispose() {
+      await instance.dispose({}, STRICT)
+    },
     createSession: async () => (await session.create({}, STRICT)).data.id,
     async prompt(sessionID, text, further) {
       await session.promptAsync({ sessionID, parts: [{ type: 'text', text }], ...further }, STRICT)

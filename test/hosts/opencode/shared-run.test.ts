@@ -5,9 +5,11 @@ import { git, publishedLog } from '../../support/machines.ts'
 import { promptPlace } from '../agents.ts'
 import { bash as claudeBash, reasonsIn as claudeReasonsIn } from '../claude-code/agents.ts'
 import { type GuardedProject as ClaudeProject, guardedProject as claudeProject } from '../claude-code/guarded.ts'
+import type { Project } from '../claude-code/project.ts'
 import { hostsSkipped } from '../client-cache.ts'
 import type { Script, Turn } from '../model.ts'
 import { bash, say } from './agents.ts'
+import { runWorkflow } from './flow.ts'
 import { guardedProject } from './guarded.ts'
 
 const IN_TASK = 'specs/007_flow'
@@ -25,20 +27,11 @@ const START = claudeBash('postflight workflow start 7 flow --definition flow.jso
 
 const leave = (name: string): string => `printf '%s' '${name} of this run' > ${IN_TASK}/${name}`
 
-interface AnyProject {
-  readonly project: { readonly dir: string; write(name: string, text: string): string }
-  read(name: string): string | undefined
-}
-
 /** Gives a machine the definition and the common remote. */
-function join<One extends AnyProject>(machine: One, remote: string): One {
+function join<One extends { readonly project: Project }>(machine: One, remote: string): One {
   machine.project.write('flow.json', FLOW)
   git(machine.project.dir, 'remote', 'add', 'origin', `file://${remote}`)
   return machine
-}
-
-function stateOf(machine: AnyProject): Record<string, unknown> {
-  return JSON.parse(machine.read(`${IN_TASK}/workflow/state.json`) ?? '{}')
 }
 
 function firstMachine(): { one: ClaudeProject; remote: string } {
@@ -69,46 +62,26 @@ describe.skipIf(hostsSkipped())('a shared run', () => {
     const two = join(guardedProject(), remote)
     const three = join(claudeProject({ git: true }), remote)
 
-    const first = await one.run({
-      main: [
-        START,
-        say('Started.'),
-        claudeBash(leave('plan.md')),
-        claudeBash('postflight workflow release 7'),
-        say('Released.'),
-      ],
-    })
+    const work = [claudeBash(leave('plan.md')), claudeBash('postflight workflow release 7'), say('Released.')]
+    const first = await one.run({ main: [START, say('Started.'), ...work] })
     expect(placesOf(first.model.turns('main').at(-1))).toEqual(['plan 1'])
-    expect(stateOf(one)).toMatchObject({ active: false, outcome: 'moved' })
-    const id = String(stateOf(one).id)
+    expect(one.state()).toMatchObject({ active: false, outcome: 'moved' })
+    const id = String(one.state().id)
 
     const resume = bash('postflight workflow resume 7 --shared')
-    const tool = { tools: [{ name: 'workflow_run', input: { task: '7', definition: '' } }] }
-    const second = await two.run({
-      main: openCodeAgent([resume, say('Resumed.'), tool, bash('postflight workflow release 7'), say('Released.')]),
-    })
-    expect(second.ran.texts.at(-1)).toBe('Released.')
+    const release = bash('postflight workflow release 7')
+    await two.run({ main: openCodeAgent([resume, say('Resumed.'), runWorkflow('7'), release, say('Released.')]) })
     expect(two.read(`${IN_TASK}/plan.md`)).toBe('plan.md of this run')
-    expect(stateOf(two)).toMatchObject({
-      active: false,
-      outcome: 'moved',
-      phase: 'build',
-      approval: { standing: 'asked' },
-    })
+    const moved = { active: false, outcome: 'moved', phase: 'build', approval: { standing: 'asked' } }
+    expect(two.state()).toMatchObject(moved)
 
     expect(three.postflight('workflow', 'resume', '7', '--shared')).toMatchObject({ status: 0, stderr: '' })
     expect(three.postflight('workflow', 'approve', '7')).toMatchObject({ status: 0 })
-    const third = await three.run({
-      main: [
-        claudeBash('postflight workflow resume 7'),
-        say('Resumed.'),
-        claudeBash(leave('shipped.md')),
-        say('Done.'),
-      ],
-    })
+    const goOn = [claudeBash('postflight workflow resume 7'), say('Resumed.')]
+    const third = await three.run({ main: [...goOn, claudeBash(leave('shipped.md')), say('Done.')] })
 
     expect(placesOf(third.model.turns('main').at(-1))).toEqual(['ship 1'])
-    expect(stateOf(three)).toMatchObject({ active: false, outcome: 'completed', prompts: 3 })
+    expect(three.state()).toMatchObject({ active: false, outcome: 'completed', prompts: 3 })
     for (const name of ['plan.md', 'built.md', 'shipped.md'])
       expect(three.read(`${IN_TASK}/${name}`)).toBe(`${name} of this run`)
     expect(three.postflight('workflow', 'publish', '7')).toMatchObject({ status: 0 })
@@ -118,34 +91,5 @@ describe.skipIf(hostsSkipped())('a shared run', () => {
       /taken|released/.test(subject) ? subject.slice(id.length + 2) : [],
     )
     expect(claims).toEqual(['released', 'taken by claim 2', 'released', 'taken by claim 3'])
-  })
-
-  it('that another machine takes while the agent works ends there at its next command, and its stop is allowed', async () => {
-    const { one, remote } = firstMachine()
-    const two = join(claudeProject({ git: true }), remote)
-    const lines = [START, say('Started.')]
-    const main: Script = (turn) => {
-      const line = lines.shift()
-      if (line !== undefined) return line
-      if (turn.lastToolResult?.includes('has ended here') === true) return say('It moved.')
-      // The prompt is out, and its agent works.
-      expect(two.postflight('workflow', 'resume', '7', '--shared', '--take')).toMatchObject({ status: 0 })
-      return claudeBash(`${leave('plan.md')}; postflight workflow next 7; echo "exit $?"`)
-    }
-
-    const { ran, model } = await one.run({ main })
-
-    const last = model.turns('main').at(-1)
-    expect(last?.lastToolResult).toMatch(
-      /has ended here: it goes on at .*what was not published is kept at refs\/postflight\/wf_\w+-lost-1/s,
-    )
-    expect(last?.lastToolResult).toContain('exit 1')
-    expect(placesOf(last)).toEqual(['plan 1'])
-    expect(ran.result?.result).toBe('It moved.')
-    expect(stateOf(one)).toMatchObject({ active: false, outcome: 'moved' })
-    expect(stateOf(two)).toMatchObject({ active: true })
-    expect(git(remote, 'cat-file', 'blob', `refs/postflight/${stateOf(one).id}-lost-1:folder/plan.md`)).toBe(
-      'plan.md of this run',
-    )
   })
 })

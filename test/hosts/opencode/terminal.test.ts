@@ -1,16 +1,12 @@
 /** The guard as the user of the terminal interfaces sees it. */
 
-import { spawn, spawnSync } from 'node:child_process'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { killTree } from '../claude-code/run-client.ts'
+import { HAS_TERMINAL, startCommandInTerminal } from '../../support/pseudo-terminal.ts'
 import { hostsSkipped } from '../client-cache.ts'
 import { bash, say, stubborn } from './agents.ts'
 import { guardedProject } from './guarded.ts'
 
 const CREATE = 'postflight create 259 x --operation research'
-
-/** `script` gives a program a terminal; not every system has it. */
-const hasTerminal = spawnSync('script', ['--version']).status === 0
 
 /** The text that was printed to a terminal, without the sequences that place and colour it. */
 function plain(output: string): string {
@@ -18,44 +14,31 @@ function plain(output: string): string {
 }
 
 describe.skipIf(hostsSkipped())('a marker that was abandoned', () => {
-  it.skipIf(!hasTerminal)('is shown to the user of `--mini`', async () => {
+  it.skipIf(!HAS_TERMINAL)('is shown to the user of `--mini`', async () => {
     const guarded = guardedProject()
-    const { command } = await guarded.terminal({ main: stubborn(bash(CREATE), say('No.')) }, [
-      '--mini',
-      '--prompt',
-      'go',
-    ])
-    let output = ''
-    const child = spawn('script', ['-qfec', `stty cols 250 rows 50; ${command}`, '/dev/null'], {
-      cwd: guarded.project.dir,
-      env: { PATH: process.env.PATH, TERM: 'xterm-256color' },
-      stdio: ['pipe', 'pipe', 'ignore'],
-      detached: true,
-    })
-    onTestFinished(() => killTree(child.pid, 'SIGKILL'))
-    child.stdout.setEncoding('utf8').on('data', (text: string) => {
-      output += text
-    })
-
+    const words = ['--mini', '--prompt', 'go']
+    const { command } = await guarded.terminal({ main: stubborn(bash(CREATE), say('No.')) }, words)
+    const line = `stty cols 250 rows 50; ${command}`
+    const env = { PATH: guarded.project.path, TERM: 'xterm-256color' }
+    const { output } = startCommandInTerminal(line, guarded.project.dir, env, onTestFinished)
     await expect.poll(() => guarded.story(), { timeout: 60_000 }).toContain('cap 3')
     await expect
-      .poll(() => plain(output), { timeout: 10_000 })
+      .poll(() => plain(output()), { timeout: 10_000 })
       .toContain('postflight-guard: task 259_x stopped without its postflight after 3 blocked stops')
   })
 
   it("is shown in a toast, and only the toast's title names the product", async () => {
     const guarded = guardedProject()
+    const file = JSON.stringify(`${guarded.project.dir}/toasts`)
     guarded.addPlugin(
       'witness.mjs',
       `const { appendFileSync } = await import('node:fs')
        return { event: async ({ event }) => {
-         if (event.type === 'tui.toast.show') appendFileSync('toasts', JSON.stringify(event.properties) + '\\n')
+         if (event.type === 'tui.toast.show') appendFileSync(${file}, JSON.stringify(event.properties) + '\\n')
        } }`,
     )
-    const { server } = await guarded.serve({ main: stubborn(bash(CREATE), say('No.')) })
-    const session = await server.createSession()
 
-    await server.prompt(session, 'go')
+    await guarded.talk({ main: stubborn(bash(CREATE), say('No.')) }, { turns: 5 })
     await expect.poll(() => guarded.read('toasts'), { timeout: 60_000 }).toBeDefined()
 
     expect(JSON.parse(guarded.read('toasts') ?? '')).toMatchObject({

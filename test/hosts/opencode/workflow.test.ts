@@ -3,38 +3,57 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { NEVER } from '../agents.ts'
 import { bash as claudeBash, reasonsIn as claudeReasonsIn } from '../claude-code/agents.ts'
 import { guardedProject as claudeProject } from '../claude-code/guarded.ts'
+import { worker as claudeWorker } from '../claude-code/workflow-agents.ts'
 import { hostsSkipped } from '../client-cache.ts'
 import { IN_TASK, leave, placeOf, TASK, WORK } from '../four-phases.ts'
-import type { Reply, Script } from '../model.ts'
+import type { Model } from '../model.ts'
 import { bash, reasonsIn, say } from './agents.ts'
-import {
-  mainTurns,
-  PLACES,
-  placesIn,
-  projectWithFlow,
-  promptOf,
-  runWorkflow,
-  stateOf,
-  statusOf,
-  worker,
-} from './flow.ts'
+import { mainTurns, PLACES, placesIn, projectWithFlow, promptOf, runWorkflow, statusOf, worker } from './flow.ts'
+import type { GuardedProject, Talk } from './guarded.ts'
 
 const ARCHIVE = ['1-1.json', '2-1.json', '2-2.json', '3-1.json', '3-2.json', '3-3.json']
+const START_FLOW = runWorkflow(TASK, 'flow.yaml')
+
+/** The work of all phases but one, whose turn never ends. */
+const hangingAt = (hangs: string) => (place: string) => (place === hangs ? NEVER : undefined)
+
+/** The last result of the tool that the conversation itself saw. */
+function resultIn(model: Model): string {
+  return mainTurns(model.turns('main')).at(-1)?.lastToolResult ?? ''
+}
+
+/** Waits until a phase's session was prompted for the place. */
+async function reached(model: Model, place: string): Promise<void> {
+  await expect.poll(() => placesIn(model.turns('main')).at(-1), { timeout: 60_000 }).toBe(place)
+}
+
+/** A conversation whose agent calls the tool, and then says the words. */
+function drive(guarded: GuardedProject, instead?: Parameters<typeof worker>[1], start = START_FLOW): Promise<Talk> {
+  return guarded.talk({ main: worker([start, say('All is done.')], instead) })
+}
+
+/** Checks that another conversation finishes the run from this place of the flow. */
+async function expectFinishedFrom(guarded: GuardedProject, place: number): Promise<void> {
+  const { session, model } = await drive(guarded, undefined, runWorkflow('7'))
+  expect(placesIn(model.turns('main'))).toEqual(PLACES.slice(place))
+  expect(guarded.state()).toMatchObject({ active: false, outcome: 'completed', host_session: session })
+}
 
 describe.skipIf(hostsSkipped())('a workflow on OpenCode', () => {
-  it('completes in `run`, by its tool: a step is retried, one is skipped, and each phase has a session', async () => {
+  it('completes in `run`, by its command, whose words OpenCode puts in quotes: a step is retried, one is skipped, and each phase has a session', async () => {
     const guarded = projectWithFlow()
 
-    const { ran, model } = await guarded.run({ main: worker([runWorkflow(TASK, 'flow.yaml'), say('All is done.')]) })
+    const { ran, model } = await guarded.run(
+      { main: worker([say('All is done.')]) },
+      { words: ['--command', 'postflight-workflow'], message: `${TASK} flow.yaml` },
+    )
 
     expect(placesIn(model.turns('main'))).toEqual(PLACES)
-    expect(mainTurns(model.turns('main')).at(-1)?.lastToolResult).toMatch(
-      /^The workflow of task 007_flow is completed: 1 step or artifact was skipped [^\n]+\.\n9 prompts were sent/,
-    )
     expect(ran.texts).toEqual(['All is done.'])
-    expect(stateOf(guarded)).toMatchObject({ active: false, outcome: 'completed', host_session: ran.sessionId })
+    expect(guarded.state()).toMatchObject({ active: false, outcome: 'completed', host_session: ran.sessionId })
     expect(statusOf(guarded)).toMatchObject({ active: false, outcome: 'completed' })
     expect(guarded.read(`${IN_TASK}/step-results/execute/2-1.json`)).toContain('no luck')
     expect(guarded.files(`${TASK}/step-results/execute`)).toEqual(ARCHIVE)
@@ -53,12 +72,10 @@ describe.skipIf(hostsSkipped())('a workflow on OpenCode', () => {
     const guarded = projectWithFlow({
       config: { agent: { careful: { mode: 'primary', prompt: 'You are careful.', model: 'scripted/scripted-1' } } },
     })
+    const further = { agent: 'careful', model: { providerID: 'scripted', modelID: 'scripted-2' } }
     const { server, model } = await guarded.serve({ main: worker([say('Hello.'), say('All is done.')]) })
     const session = await server.createSession()
-    await server.prompt(session, 'hello', {
-      agent: 'careful',
-      model: { providerID: 'scripted', modelID: 'scripted-2' },
-    })
+    await server.prompt(session, 'hello', further)
     await model.arrived('main', 0)
     await server.settled()
 
@@ -75,88 +92,53 @@ describe.skipIf(hostsSkipped())('a workflow on OpenCode', () => {
     expect(mainTurns(model.turns('main')).at(-1)?.lastUserText).toContain(
       'The workflow of task 007_flow is completed: 1 step or artifact was skipped',
     )
-    expect(stateOf(guarded)).toMatchObject({ outcome: 'completed', host_session: session })
+    expect(guarded.state()).toMatchObject({ outcome: 'completed', host_session: session })
     expect(await server.children(session)).toHaveLength(4)
   })
 
-  it('completes in `run`, by its command, whose words OpenCode puts in quotes', async () => {
+  it('continues in a new process, by its tool, where a killed one left it', async () => {
     const guarded = projectWithFlow()
-
-    const { ran, model } = await guarded.run(
-      { main: worker([say('All is done.')]) },
-      { words: ['--command', 'postflight-workflow'], message: `${TASK} flow.yaml` },
-    )
-
-    expect(placesIn(model.turns('main'))).toEqual(PLACES)
-    expect(ran.texts).toEqual(['All is done.'])
-    expect(stateOf(guarded)).toMatchObject({ outcome: 'completed' })
-  })
-
-  it('continues in a new process where a killed one left it', async () => {
-    const guarded = projectWithFlow()
-    const { client, model } = await guarded.start({
-      main: worker([runWorkflow(TASK, 'flow.yaml')], (place) =>
-        place === 'execute step 2 1' ? new Promise<Reply>(() => {}) : undefined,
-      ),
-    })
-    await expect.poll(() => placesIn(model.turns('main')).at(-1), { timeout: 60_000 }).toBe('execute step 2 1')
+    const { client, model } = await guarded.start({ main: worker([START_FLOW], hangingAt('execute step 2 1')) })
+    await reached(model, 'execute step 2 1')
     client.kill()
     await client.done
-    expect(stateOf(guarded)).toMatchObject({ active: true, phase: 'execute', current_step: 1, step_attempts: 0 })
+    expect(guarded.state()).toMatchObject({ active: true, phase: 'execute', current_step: 1, step_attempts: 0 })
 
-    const stranger = await guarded.run({ main: [say('Only passing.')] })
+    const stranger = await guarded.talk({ main: [say('Only passing.')] })
     expect(stranger.model.turns('main')).toHaveLength(1)
 
     const next = await guarded.run({ main: worker([runWorkflow('7'), say('All is done.')]) })
 
     expect(placesIn(next.model.turns('main'))).toEqual(PLACES.slice(3))
-    expect(stateOf(guarded)).toMatchObject({ active: false, outcome: 'completed', host_session: next.ran.sessionId })
+    expect(resultIn(next.model)).toMatch(
+      /^The workflow of task 007_flow is completed: 1 step or artifact was skipped [^\n]+\.\n10 prompts were sent/,
+    )
+    expect(guarded.state()).toMatchObject({ active: false, outcome: 'completed', host_session: next.ran.sessionId })
     expect(guarded.files(`${TASK}/step-results/execute`)).toEqual(ARCHIVE)
   })
 
   it('stops, resumable, when the user interrupts it, and sends no further prompt', async () => {
     const guarded = projectWithFlow()
-    const { server, model } = await guarded.serve({
-      main: worker([runWorkflow(TASK, 'flow.yaml')], (place) =>
-        place === 'plan 1' ? new Promise<Reply>(() => {}) : undefined,
-      ),
-    })
-    const session = await server.createSession()
-    await server.prompt(session, 'go')
-    await expect.poll(() => placesIn(model.turns('main')).at(-1), { timeout: 60_000 }).toBe('plan 1')
+    const { server, session, model } = await guarded.begin({ main: worker([START_FLOW], hangingAt('plan 1')) })
+    await reached(model, 'plan 1')
 
     await server.abort(session)
-    await expect.poll(() => stateOf(guarded).outcome, { timeout: 20_000 }).toBe('stopped')
+    await expect.poll(() => guarded.state().outcome, { timeout: 20_000 }).toBe('stopped')
     await server.settled()
 
-    expect(stateOf(guarded)).toMatchObject({ active: false, phase: 'plan', why: 'it was interrupted in OpenCode' })
+    expect(guarded.state()).toMatchObject({ active: false, phase: 'plan', why: 'it was interrupted in OpenCode' })
     expect(placesIn(model.turns('main'))).toEqual(PLACES.slice(0, 2))
-    const next = await guarded.run({ main: worker([runWorkflow('7'), say('All is done.')]) })
-    expect(placesIn(next.model.turns('main'))).toEqual(PLACES.slice(1))
-    expect(stateOf(guarded)).toMatchObject({ outcome: 'completed' })
+    await expectFinishedFrom(guarded, 1)
   })
 
-  it('stops after the current phase when it is asked to, and ends at once when it is aborted', async () => {
+  it('ends at once when it is aborted', async () => {
     const guarded = projectWithFlow()
-    const stopped = await guarded.run({
-      main: worker([runWorkflow(TASK, 'flow.yaml'), say('It stopped.')], (place, turn) => {
-        if (place !== 'plan 1' || turn.lastToolResult !== undefined) return undefined
-        return bash(`${WORK[place]} && postflight workflow stop 7`)
-      }),
+    const { model } = await guarded.begin({
+      main: worker([START_FLOW, say('It is over.')], hangingAt('plan 1')),
     })
-    expect(placesIn(stopped.model.turns('main'))).toEqual(PLACES.slice(0, 2))
-    expect(mainTurns(stopped.model.turns('main')).at(-1)?.lastToolResult).toContain('is stopped')
-    expect(stateOf(guarded)).toMatchObject({ active: false, outcome: 'stopped' })
-
-    const { client, model } = await guarded.start({
-      main: worker([runWorkflow('7'), say('It is over.')], (place) =>
-        place === 'execute step 1 1' ? new Promise<Reply>(() => {}) : undefined,
-      ),
-    })
-    await expect.poll(() => placesIn(model.turns('main')).at(-1), { timeout: 60_000 }).toBe('execute step 1 1')
+    await reached(model, 'plan 1')
     guarded.postflight('workflow', 'abort', '7')
-    expect(await client.done).toMatchObject({ exitCode: 0, texts: ['It is over.'] })
-    expect(mainTurns(model.turns('main')).at(-1)?.lastToolResult).toContain('is aborted')
+    await expect.poll(() => resultIn(model), { timeout: 20_000 }).toContain('is aborted')
   })
 
   it.each([
@@ -164,23 +146,18 @@ describe.skipIf(hostsSkipped())('a workflow on OpenCode', () => {
     ['bypass --all', 'postflight bypass --all'],
   ])('gets no further prompt after %s, although the phase left no result', async (_what, command) => {
     const guarded = projectWithFlow()
-
-    const { model } = await guarded.run({
-      main: worker([runWorkflow(TASK, 'flow.yaml'), say('It stopped.')], (place, turn) => {
-        if (place !== 'plan 1') return undefined
-        return turn.lastToolResult === undefined ? bash(command) : say('Nothing yet.')
-      }),
+    const { model } = await drive(guarded, (place, turn) => {
+      if (place !== 'plan 1') return undefined
+      return turn.lastToolResult === undefined ? bash(command) : say('Nothing yet.')
     })
-
     expect(placesIn(model.turns('main')).filter((place) => place.startsWith('plan'))).toEqual(['plan 1'])
-    expect(mainTurns(model.turns('main')).at(-1)?.lastToolResult).toContain('is stopped')
-    expect(stateOf(guarded)).toMatchObject({ active: false, outcome: 'stopped' })
+    expect(resultIn(model)).toContain('is stopped')
+    expect(guarded.state()).toMatchObject({ active: false, outcome: 'stopped' })
   })
 
-  it('that the agent started with the CLI gets a driver: when the agent ends its turn, it is asked once to call the tool', async () => {
+  it('that the agent started with the CLI gets a driver: when the agent ends its turn, it is asked to call the tool', async () => {
     const guarded = projectWithFlow()
     const start = bash('postflight workflow start 7 flow --definition flow.yaml')
-
     const { ran, model } = await guarded.run({
       main: worker([start, say('Started.'), runWorkflow('7'), say('All is done.')]),
     })
@@ -188,76 +165,63 @@ describe.skipIf(hostsSkipped())('a workflow on OpenCode', () => {
       'call the tool workflow_run once, with the task "007_flow"',
     )
     expect(ran.texts).toEqual(['Started.', 'All is done.'])
-    expect(stateOf(guarded)).toMatchObject({ outcome: 'completed' })
+    expect(guarded.state()).toMatchObject({ outcome: 'completed' })
+  })
 
-    const stubborn = await guarded.run({
-      main: worker([
-        bash('postflight workflow start 8 other --definition flow.yaml'),
-        say('Started.'),
-        say('I would rather not.'),
-      ]),
-    })
-    expect(stubborn.ran.texts).toEqual(['Started.', 'I would rather not.'])
+  it('asks an agent that does not want to call the tool once', async () => {
+    const start = bash('postflight workflow start 7 flow --definition flow.yaml')
+    const main = worker([start, say('Started.'), say('I would rather not.')])
+    const { model } = await projectWithFlow().talk({ main }, { turns: 3 })
+    expect(model.turns('main')).toHaveLength(3)
   })
 
   it("holds a phase's own session until its postflight is done", async () => {
     const guarded = projectWithFlow()
 
-    const { model } = await guarded.run({
-      main: worker([runWorkflow(TASK, 'flow.yaml'), say('All is done.')], (place, turn) => {
-        if (reasonsIn(turn).length > 0) {
-          return turn.lastToolResult === undefined ? bash('postflight clear 8') : say('Done.')
-        }
-        if (place !== 'analyse 1' || turn.lastToolResult !== undefined) return undefined
-        return bash(`${WORK[place]} && postflight create 8 other --operation analysis`)
-      }),
+    const { model } = await drive(guarded, (place, turn) => {
+      if (reasonsIn(turn).length > 0) {
+        return turn.lastToolResult === undefined ? bash('postflight clear 8') : say('Done.')
+      }
+      if (place !== 'analyse 1' || turn.lastToolResult !== undefined) return undefined
+      return bash(`${WORK[place]} && postflight create 8 other --operation analysis`)
     })
 
     const held = model.turns('main').filter((turn) => reasonsIn(turn).length > 0)
     expect(held).toHaveLength(2)
     expect(held.every((turn) => placeOf(promptOf(turn) ?? '') === 'analyse 1')).toBe(true)
-    expect(stateOf(guarded)).toMatchObject({ outcome: 'completed' })
+    expect(guarded.state()).toMatchObject({ outcome: 'completed' })
     expect(guarded.story().filter((line) => /create|block|clear/.test(line))).toEqual(['create', 'block 1', 'clear'])
   })
 
   it('ends as stopped when a turn of a phase fails, and says why', async () => {
     const guarded = projectWithFlow()
-
-    const { model } = await guarded.run({
-      main: worker([runWorkflow(TASK, 'flow.yaml'), say('It failed.')], (place) =>
-        place === 'plan 1' ? { failure: { status: 400 } } : undefined,
-      ),
-    })
-
-    expect(mainTurns(model.turns('main')).at(-1)?.lastToolResult).toMatch(
-      /is stopped: the turn in OpenCode failed: .*the test's script says 400/,
-    )
-    expect(stateOf(guarded)).toMatchObject({ active: false, outcome: 'stopped', phase: 'plan', phase_attempts: 0 })
+    const { model } = await drive(guarded, (place) => (place === 'plan 1' ? { failure: { status: 400 } } : undefined))
+    expect(resultIn(model)).toMatch(/is stopped: the turn in OpenCode failed: .*the test's script says 400/)
+    expect(guarded.state()).toMatchObject({ active: false, outcome: 'stopped', phase: 'plan', phase_attempts: 0 })
   })
 
   it("gives a phase the agent and the model that it asks for, or the conversation's where OpenCode does not have them", async () => {
     const guarded = projectWithFlow({ config: { agent: { general: { prompt: 'You are general.' } } } })
-    const phases = [
-      { id: 'known', prompt: 'Do it.', artifact: 'a.md', agent: 'general', model: 'scripted/scripted-2' },
-      { id: 'unknown', prompt: 'Do it.', artifact: 'b.md', agent: 'general-purpose', model: 'opus' },
-      { id: 'provider', prompt: 'Do it.', artifact: 'c.md', model: 'anthropic/claude-opus-4-1' },
-      { id: 'model', prompt: 'Do it.', artifact: 'd.md', model: 'scripted/scripted-9' },
+    const wishes = [
+      { agent: 'general', model: 'scripted/scripted-2' },
+      { agent: 'general-purpose', model: 'opus' },
+      { model: 'anthropic/claude-opus-4-1' },
+      { model: 'scripted/scripted-9' },
     ]
-    const artifacts: Record<string, string> = Object.fromEntries(phases.map(({ id, artifact }) => [id, artifact]))
-    guarded.project.write('two.json', JSON.stringify({ name: 'two', phases }))
+    const phases = wishes.map((wish, at) => ({ id: `p${at}`, prompt: 'Do it.', artifact: `p${at}.md`, ...wish }))
+    guarded.project.write('wishes.json', JSON.stringify({ name: 'wishes', phases }))
 
-    const lines = [runWorkflow(TASK, 'two.json'), say('All is done.')]
-    const { model } = await guarded.run({
+    const lines = [runWorkflow(TASK, 'wishes.json'), say('All is done.')]
+    const { model } = await guarded.talk({
       main: (turn) => {
         const phase = /phase "(\w+)"/.exec(turn.lastUserText)?.[1]
         if (phase === undefined) return lines.shift()
-        if (turn.lastToolResult !== undefined) return say('Done.')
-        return bash(leave(artifacts[phase] ?? '', 'Done.'))
+        return turn.lastToolResult === undefined ? bash(leave(`${phase}.md`, 'Done.')) : say('Done.')
       },
     })
 
-    const [known, ...unknown] = phases.map(({ id: phase }) =>
-      model.turns('main').find((turn) => turn.lastUserText.includes(`phase "${phase}"`)),
+    const [known, ...unknown] = phases.map(({ id }) =>
+      model.turns('main').find((turn) => turn.lastUserText.includes(`phase "${id}"`)),
     )
     expect(known?.request.model).toBe('scripted-2')
     expect(known?.systemText).toContain('You are general.')
@@ -265,22 +229,15 @@ describe.skipIf(hostsSkipped())('a workflow on OpenCode', () => {
     expect(unknown[0]?.systemText).not.toContain('You are general.')
     const result = model.turns('main').at(-1)?.lastToolResult
     expect(result).toContain('OpenCode has no agent "general-purpose"')
-    for (const model of ['opus', 'anthropic/claude-opus-4-1', 'scripted/scripted-9']) {
-      expect(result).toContain(`OpenCode has no model "${model}"`)
-    }
-    expect(stateOf(guarded)).toMatchObject({ outcome: 'completed' })
+    for (const wish of wishes.slice(1)) expect(result).toContain(`OpenCode has no model "${wish.model}"`)
+    expect(guarded.state()).toMatchObject({ outcome: 'completed' })
     expect(result).not.toContain('"general"')
   })
 
   it('is driven once when it is started twice at the same time', async () => {
     const guarded = projectWithFlow()
-    const [call] = runWorkflow(TASK, 'flow.yaml').tools ?? []
-    const [again] = runWorkflow(TASK).tools ?? []
-
-    const { model } = await guarded.run({
-      main: worker([{ tools: [call, again].flatMap((one) => one ?? []) }, say('All is done.')]),
-    })
-
+    const tools = [START_FLOW, runWorkflow(TASK)].flatMap((reply) => reply.tools ?? [])
+    const { model } = await drive(guarded, undefined, { tools })
     expect(placesIn(model.turns('main'))).toEqual(PLACES)
     expect(mainTurns(model.turns('main')).at(-1)?.toolResults).toEqual([
       expect.stringContaining('is completed'),
@@ -288,30 +245,15 @@ describe.skipIf(hostsSkipped())('a workflow on OpenCode', () => {
     ])
   })
 
-  it('starts with a shipped example by its name', async () => {
-    const guarded = projectWithFlow()
-
-    const { model } = await guarded.run({ main: worker([runWorkflow(TASK, 'four-phases'), say('All is done.')]) })
-
-    expect(placesIn(model.turns('main'))).toEqual(PLACES)
-    expect(stateOf(guarded)).toMatchObject({ active: false, outcome: 'completed', name: 'four phases' })
-  })
-
   it('reports a wrong task or definition, and starts nothing', async () => {
     const guarded = projectWithFlow()
     guarded.project.write('broken.yaml', 'name: broken\nphases: []\n')
 
-    const { model } = await guarded.run({
-      main: [
-        runWorkflow('7'),
-        runWorkflow(TASK, 'broken.yaml'),
-        runWorkflow(TASK, 'nowhere.yaml'),
-        runWorkflow('7', 'flow.yaml'),
-        say('So be it.'),
-      ],
-    })
+    const wrong = [['7'], [TASK, 'broken.yaml'], [TASK, 'nowhere.yaml'], ['7', 'flow.yaml']] as const
+    const calls = wrong.map(([task, definition]) => runWorkflow(task, definition))
+    const { model } = await guarded.talk({ main: [...calls, say('So be it.')] }, { turns: 5 })
 
-    const results = mainTurns(model.turns('main')).at(-1)?.toolResults ?? []
+    const results = model.turns('main').at(-1)?.toolResults ?? []
     expect(results[0]).toContain('task 7 has no folder')
     expect(results[1]).toMatch(/^broken\.yaml:2:/)
     expect(results[2]).toMatch(/nowhere\.yaml does not exist: .*shipped examples: four-phases, /)
@@ -320,55 +262,25 @@ describe.skipIf(hostsSkipped())('a workflow on OpenCode', () => {
   })
 })
 
-/** The script of an agent of Claude Code that says its lines, then follows each prompt of the hook and ends its turn. */
-function claudeWorker(lines: readonly Reply[], instead: Readonly<Record<string, string>> = {}): Script {
-  const left = [...lines]
-  let seen = 0
-  return (turn) => {
-    const reasons = claudeReasonsIn(turn)
-    const reason = reasons.at(-1)
-    if (reason !== undefined && reasons.length > seen) {
-      const place = placeOf(reason) ?? ''
-      left.push(claudeBash(instead[place] ?? WORK[place] ?? 'false'), say('Done.'))
-    }
-    seen = reasons.length
-    return left.shift()
-  }
-}
-
 describe.skipIf(hostsSkipped())('a workflow over two hosts', () => {
-  const STOP_AFTER_PLAN = { 'plan 1': `${WORK['plan 1']} && postflight workflow stop 7` }
-
-  it('that began on Claude Code and was stopped is finished on OpenCode', async () => {
-    const claude = claudeProject({ git: true })
-    const guarded = projectWithFlow({ within: claude })
-    const start = claudeBash('postflight workflow start 7 flow --definition flow.yaml')
-
-    await claude.run({ main: claudeWorker([start, say('Started.')], STOP_AFTER_PLAN) })
-    expect(stateOf(guarded)).toMatchObject({ active: false, outcome: 'stopped', phase: 'execute' })
-    const { ran, model } = await guarded.run({ main: worker([runWorkflow('7'), say('All is done.')]) })
-
-    expect(placesIn(model.turns('main'))).toEqual(PLACES.slice(2))
-    expect(stateOf(guarded)).toMatchObject({ active: false, outcome: 'completed', host_session: ran.sessionId })
-    expect(guarded.files(`${TASK}/step-results/execute`)).toEqual(ARCHIVE)
-  })
-
   it('that began on OpenCode and was stopped is finished on Claude Code', async () => {
     const claude = claudeProject({ git: true })
     const guarded = projectWithFlow({ within: claude })
 
     await guarded.run({
-      main: worker([runWorkflow(TASK, 'flow.yaml'), say('It stopped.')], (place, turn) =>
-        place === 'plan 1' && turn.lastToolResult === undefined ? bash(STOP_AFTER_PLAN['plan 1']) : undefined,
+      main: worker([START_FLOW, say('It stopped.')], (place, turn) =>
+        place === 'plan 1' && turn.lastToolResult === undefined
+          ? bash(`${WORK[place]} && postflight workflow stop 7`)
+          : undefined,
       ),
     })
-    expect(stateOf(guarded)).toMatchObject({ active: false, outcome: 'stopped', phase: 'execute' })
+    expect(guarded.state()).toMatchObject({ active: false, outcome: 'stopped', phase: 'execute' })
     const { model } = await claude.run({
-      main: claudeWorker([claudeBash('postflight workflow resume 7'), say('Resumed.')]),
+      main: claudeWorker(claudeBash('postflight workflow resume 7'), say('Resumed.')),
     })
 
     expect(claudeReasonsIn(model.turns('main').at(-1)).map(placeOf)).toEqual(PLACES.slice(2))
-    expect(stateOf(guarded)).toMatchObject({ active: false, outcome: 'completed' })
+    expect(guarded.state()).toMatchObject({ active: false, outcome: 'completed' })
     expect(statusOf(guarded)).toMatchObject({ outcome: 'completed' })
   })
 })

@@ -131,10 +131,8 @@ describe('the reactive hook', () => {
     expect(output.output).toBe('x')
   })
 
-  const RULES = [{ tool: 'bash', command: 'git *', prompt: 'p', answer: 'block' }] as const
-
   /** The hooks, with a sub-agent that says `text`. */
-  function answering(text: string) {
+  function answering(text: string, answer: 'block' | 'context' = 'block') {
     const client = {
       app: { agents: async () => ({ data: [{ name: 'general' }] }) },
       tool: { ids: async () => ({ data: [] }) },
@@ -146,7 +144,9 @@ describe('the reactive hook', () => {
         prompt: async () => ({ data: { info: { role: 'assistant' }, parts: [{ type: 'text', text }] } }),
       },
     }
-    return createReactiveAgentHook({ client, directory: '/' }, RULES)
+    return createReactiveAgentHook({ client, directory: '/' }, [
+      { tool: 'bash', command: 'git *', prompt: 'p', answer },
+    ])
   }
 
   it.each([
@@ -157,8 +157,9 @@ describe('the reactive hook', () => {
     ['BLOCKERS: none', false],
     ['I would not BLOCK this', false],
     ['block', false],
-  ])('takes "%s" for a refusal: %s', async (text, refuses) => {
-    const hooks = answering(text)
+    ['BLOCK', false, 'context' as const],
+  ])('takes "%s" for a refusal: %s', async (text, refuses, answer?: 'context') => {
+    const hooks = answering(text, answer)
     const before = hooks['tool.execute.before'](CALL, { args: { command: 'git push' } })
     if (refuses) await expect(before).rejects.toThrow(text)
     else await before
