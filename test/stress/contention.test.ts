@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, test } from 'vitest'
-import { blocksOf, GUARD, isJsonObject, MARKER, OLD_MARKER } from './support/contention.ts'
+import { blocksOf, GUARD, MARKER, OLD_MARKER } from './support/contention.ts'
 import { findFlaws, SCENARIOS } from './support/contention-scenarios.ts'
+import { isJsonObject } from './support/files.ts'
 import { createProcessArena } from './support/process-arena.ts'
 
 /** Processes on one marker, which all start before the first one goes on. */

@@ -4,15 +4,15 @@
  * for processes.
  */
 
-import { spawn } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
-import { outputOf } from '../../support/child-output.ts'
-import { CLI, HOOK_BUNDLE } from '../../support/process.ts'
-import type { Fault, Job, Outcome } from './actor.ts'
+import { CLI, HOOK_BUNDLE, runProcess } from '../../support/process.ts'
+import { type Job, type Outcome, UNSEEN } from './actor.ts'
 import { compilePreload, compileSources } from './compile.ts'
 import type { Program } from './contention.ts'
 import { fastFolder } from './fast-folder.ts'
+import { linesOf } from './files.ts'
+import type { Fault } from './instrument.ts'
 import { PLAN_VARIABLE, type Plan } from './preload.ts'
 import { Scheduler } from './scheduler.ts'
 
@@ -58,17 +58,11 @@ const LIMIT_MS = 60_000
 function makeRooms(): { base: string; rooms: Room[] } {
   const base = fs.realpathSync(fs.mkdtempSync(path.join(fastFolder(), 'postflight-faults-')))
   const rooms = Array.from({ length: ROOMS }, (_, index) => {
-    const room = path.join(base, String(index))
-    const inside = (name: string): string => path.join(room, name)
+    const inside = (name: string): string => path.join(base, String(index), name)
     for (const name of ['project', 'outside', 'home', 'kept']) fs.mkdirSync(inside(name), { recursive: true })
     for (const name of ['outside', 'home']) fs.writeFileSync(path.join(inside(name), 'canary'), 'untouched')
-    return {
-      base: room,
-      project: inside('project'),
-      outside: inside('outside'),
-      home: inside('home'),
-      kept: inside('kept'),
-    }
+    const [project, outside, home, kept] = [inside('project'), inside('outside'), inside('home'), inside('kept')]
+    return { base: inside('.'), project, outside, home, kept }
   })
   return { base, rooms }
 }
@@ -173,62 +167,23 @@ export function createProcessRunner(session: string): FaultRunner {
   }
 }
 
-function planOf(room: Room, { at = 0, fault = 'none' }: Start, log: string): Plan {
-  const code = fault.slice(fault.indexOf(':') + 1)
-  const what: Plan['what'] =
-    fault === 'none'
-      ? { kind: 'nothing' }
-      : fault === 'short'
-        ? { kind: 'short' }
-        : fault.startsWith('error')
-          ? { kind: 'error', code, all: fault.startsWith('errors:') }
-          : { kind: 'kill', when: fault === 'kill' ? 'before' : fault === 'kill-half' ? 'half' : 'after' }
-  return { folders: [room.project], at, what, log }
-}
-
-function runAsProcess(room: Room, start: Start, preload: string, env: Record<string, string>): Promise<Outcome> {
-  const { program, tampering } = start
+async function runAsProcess(
+  room: Room,
+  { program, tampering, at, fault }: Start,
+  preload: string,
+  clean: Record<string, string>,
+): Promise<Outcome> {
   const log = path.join(room.base, 'calls')
+  const plan: Plan = { folders: [room.project], at, fault, log }
   const file = program.program === 'hook' ? [HOOK_BUNDLE] : [CLI, ...(program.words ?? [])]
-  const [command, ...words] =
+  const [command, words, env] =
     tampering === undefined
-      ? [process.execPath, '--require', preload, ...file]
-      : ['strace', ...tampering, process.execPath, ...file]
-  if (tampering === undefined) fs.writeFileSync(log, '')
-  const child = spawn(command as string, words, {
-    cwd: room.project,
-    env: tampering === undefined ? { ...env, [PLAN_VARIABLE]: JSON.stringify(planOf(room, start, log)) } : env,
-    stdio: ['pipe', 'pipe', 'pipe'],
-  })
-  const output = outputOf(child)
-  child.stdin.on('error', () => {})
-  child.stdin.end(program.payload ?? '')
-  let late = false
-  const timer = setTimeout(() => {
-    late = true
-    child.kill('SIGKILL')
-  }, LIMIT_MS)
-  return new Promise((resolve, reject) => {
-    child.once('error', reject)
-    child.once('close', (code, signal) => {
-      clearTimeout(timer)
-      if (late || (signal !== null && signal !== 'SIGKILL')) reject(new Error(`ended by ${signal}: ${output.stderr}`))
-      const calls =
-        tampering === undefined
-          ? fs
-              .readFileSync(log, 'utf8')
-              .split('\n')
-              .filter((line) => line !== '')
-          : []
-      resolve({
-        ...output,
-        exitCode: code ?? -1,
-        killed: signal !== null,
-        calls,
-        times: [],
-        faulted: undefined,
-        changes: [],
-      })
-    })
-  })
+      ? [process.execPath, ['--require', preload, ...file], { ...clean, [PLAN_VARIABLE]: JSON.stringify(plan) }]
+      : ['strace', [...tampering, process.execPath, ...file], clean]
+  fs.writeFileSync(log, '')
+  const options = { cwd: room.project, env, input: program.payload, limitMs: LIMIT_MS }
+  const { stdout, stderr, status, signal, durationMs } = await runProcess(command, words, options)
+  if (durationMs >= LIMIT_MS || ![null, 'SIGKILL'].includes(signal)) throw new Error(`ended by ${signal}: ${stderr}`)
+  const calls = linesOf(fs.readFileSync(log, 'utf8'))
+  return { ...UNSEEN, stdout, stderr, exitCode: status ?? -1, killed: signal !== null, calls }
 }

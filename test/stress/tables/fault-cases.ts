@@ -1,19 +1,12 @@
 /** Cases: a fault in a program, and the checks of its project afterwards. */
 
 import { parseMarker } from '../../../src/marker/marker.ts'
-import type { Fault, Outcome } from '../support/actor.ts'
-import { CLAIMS, GUARD, isJsonObject, MARKER, type Program, TASK } from '../support/contention.ts'
+import type { Outcome } from '../support/actor.ts'
+import { CLAIMS, GUARD, MARKER, type Program, TASK } from '../support/contention.ts'
 import type { FaultRunner, Happening, Room, Start } from '../support/fault-runner.ts'
-import {
-  essentials,
-  type Files,
-  filesBelow,
-  findFileFlaws,
-  findRunFlaws,
-  isRunFile,
-  letTimePass,
-  putFiles,
-} from './fault-files.ts'
+import { filesBelow, isJsonObject, linesOf } from '../support/files.ts'
+import type { Fault } from '../support/instrument.ts'
+import { essentials, type Files, findFileFlaws, findRunFlaws, isRunFile, letTimePass, putFiles } from './fault-files.ts'
 import { type FaultProgram, STOP } from './fault-programs.ts'
 
 /** A run of a program without a fault. */
@@ -358,7 +351,7 @@ function commandFlaws(
 ): string[] {
   const { exitCode, stderr } = outcome
   const faulted = outcome.faulted ?? calls[(fault.at ?? 0) - 1]
-  const lines = stderr.split('\n').filter((line) => line !== '')
+  const lines = linesOf(stderr)
   const usualLines = usual.stderr.split('\n')
   const errors = lines.filter((line) => !NOTE.test(line) && !usualLines.includes(line))
   const known = Object.values(before).join('\n')

@@ -1,6 +1,6 @@
 /** The two implementations that the model is compared with: the sources in this process, and the built files as processes. */
 
-import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import fs from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Outcome, Surroundings } from '../../../src/cli/command.ts'
@@ -21,29 +21,20 @@ import { PostflightError } from '../../../src/kernel/errors.ts'
 import type { CommandContext } from '../../../src/project/command-context.ts'
 import type { Painter } from '../../../src/views/print.ts'
 import { CLI, HOOK_BUNDLE, LAUNCHER, runProcess } from '../../support/process.ts'
-import { halfOf, instrument } from '../support/instrument.ts'
-import { PLAN_VARIABLE } from '../support/preload.ts'
-import {
-  type CommandResult,
-  type Identity,
-  type Kill,
-  type Real,
-  type Stop,
-  type StopResult,
-  TASKS,
-  type Task,
-  type ToolUse,
-} from './model.ts'
+import { type Around, instrument, withFault } from '../support/instrument.ts'
+import { PLAN_VARIABLE, type Plan } from '../support/preload.ts'
+import type { CommandResult, Identity, PlannedKill, Real, Stop, StopResult, Task, ToolUse } from './model.ts'
+import { TASKS } from './model.ts'
 
 /** Creates a project, calls `use` with its folder, and removes it. */
 export async function withProject<T>(use: (root: string) => Promise<T>): Promise<T> {
-  const base = realpathSync(mkdtempSync(join(tmpdir(), 'postflight-model-')))
+  const base = fs.realpathSync(fs.mkdtempSync(join(tmpdir(), 'postflight-model-')))
   try {
-    mkdirSync(join(base, '.git'))
-    for (const task of TASKS) mkdirSync(join(base, 'project', 'specs', task), { recursive: true })
+    fs.mkdirSync(join(base, '.git'))
+    for (const task of TASKS) fs.mkdirSync(join(base, 'project', 'specs', task), { recursive: true })
     return await use(join(base, 'project'))
   } finally {
-    rmSync(base, { recursive: true, force: true, maxRetries: 5, retryDelay: 20 })
+    fs.rmSync(base, { recursive: true, force: true, maxRetries: 5, retryDelay: 20 })
   }
 }
 
@@ -78,58 +69,31 @@ function toolPayload({ command, output, prompt }: ToolUse, { session, agent }: I
 /** Thrown at the call at which a program is killed, and at each later one. */
 class Killed extends Error {}
 
-let kill: Kill | undefined
-let calls = 0
+/** Makes the calls of the program that runs; undefined while none runs. */
+let around: Around | undefined
 let isDead = false
-let isRunning = false
 
-/**
- * Counts every file-system call of the sources below the temporary folder, but not the tests' own calls. Returns a
- * function that ends it.
- */
-export function instrumentSources(): () => void {
-  const { end, closeLeft } = instrument([realpathSync(tmpdir())], (call, run) => {
-    if (!isRunning) return run()
+/** Closes what a killed program left open. */
+let closeLeft = (): void => {}
+
+/** Passes every file-system call of the sources below the temporary folder through `around`, but not the tests' own calls. */
+export function instrumentSources(): void {
+  const instrumented = instrument([fs.realpathSync(tmpdir())], (call, run) => {
+    if (around === undefined) return run()
     if (isDead) throw new Killed()
-    calls += 1
     // No waiting for the disk: these kills do not cut the power.
-    if (call.name === 'fsyncSync') return undefined
-    if (kill === undefined || calls !== kill.at) return run()
-    if (kill.when === 'after') run()
-    const half = kill.when === 'half' ? halfOf(call) : undefined
-    if (half !== undefined) run(half.args)
+    return around(call, call.name === 'fsyncSync' ? () => undefined : run)
+  })
+  closeLeft = instrumented.closeLeft
+}
+
+/** Runs a function of the sources until it ends or is killed. It waits for nothing, so nothing else runs meanwhile. */
+async function attempt<T>(kill: PlannedKill | undefined, action: () => T | Promise<T>): Promise<T | 'killed'> {
+  isDead = false
+  around = withFault(kill?.at ?? 0, kill?.fault ?? 'none', () => {
     isDead = true
     throw new Killed()
   })
-  return () => {
-    end()
-    closeLeft()
-  }
-}
-
-/** Runs a function of the sources until it ends or is killed. */
-function attempt<T>(planned: Kill | undefined, action: () => T): T | 'killed' {
-  kill = planned
-  calls = 0
-  isDead = false
-  isRunning = true
-  try {
-    const result = action()
-    return isDead ? 'killed' : result
-  } catch (error) {
-    if (isDead) return 'killed'
-    throw error
-  } finally {
-    isRunning = false
-  }
-}
-
-/** The same for a command. Without checks it waits for nothing, so nothing else runs meanwhile. */
-async function attemptCommand<T>(planned: Kill | undefined, action: () => T | Promise<T>): Promise<T | 'killed'> {
-  kill = planned
-  calls = 0
-  isDead = false
-  isRunning = true
   try {
     const result = await action()
     return isDead ? 'killed' : result
@@ -137,7 +101,8 @@ async function attemptCommand<T>(planned: Kill | undefined, action: () => T | Pr
     if (isDead) return 'killed'
     throw error
   } finally {
-    isRunning = false
+    around = undefined
+    closeLeft()
   }
 }
 
@@ -166,7 +131,7 @@ export function inProcess(root: string): Real {
       passedMs += ms
     },
     async stop(stop, planned): Promise<StopResult> {
-      const result = attempt(planned, () => handleStop(occasion(payloadOf(stop, root))))
+      const result = await attempt(planned, () => handleStop(occasion(payloadOf(stop, root))))
       killed(result)
       if (result === 'killed') return 'killed'
       const blocks = result.recorded.flatMap(({ entry }) =>
@@ -181,13 +146,13 @@ export function inProcess(root: string): Real {
       handleSessionStart(occasion(JSON.stringify({ hook_event_name: 'SessionStart', session_id: session, cwd: root })))
     },
     async toolUse(use, identity, planned) {
-      const result = attempt(planned, () => handleToolUse(occasion(toolPayload(use, identity, root))))
+      const result = await attempt(planned, () => handleToolUse(occasion(toolPayload(use, identity, root))))
       killed(result)
       return result === 'killed' ? 'killed' : 'done'
     },
     async command(words, identity, planned): Promise<CommandResult> {
       try {
-        const result = await attemptCommand(planned, () => runCommand(root, nowMs(), words, identity))
+        const result = await attempt(planned, () => runCommand(root, nowMs(), words, identity))
         killed(result)
         if (result === 'killed') return 'killed'
         if (typeof result === 'number') throw new Error(`${words[0]} printed everything itself`)
@@ -224,37 +189,17 @@ function runCommand(
     note: () => {},
   }
   const [name, task = '', third = ''] = words
-  const option = (wanted: string): string | undefined => {
-    const index = words.indexOf(wanted)
-    return index === -1 ? undefined : words[index + 1]
-  }
+  const option = (wanted: string) => (words.includes(wanted) ? words[words.indexOf(wanted) + 1] : undefined)
   switch (name) {
     case 'create': {
-      const step = option('--step')
-      return create(
-        context,
-        [task, undefined],
-        {
-          operation: option('--operation') ?? '',
-          reason: option('--reason') ?? '',
-          step: step === undefined ? [] : [step],
-          check: [],
-          stepCheck: [],
-          force: words.includes('--force'),
-        },
-        SURROUNDINGS,
-      )
+      const [operation = '', reason = '', ...step] = ['--operation', '--reason', '--step'].map(option)
+      const options = { operation, reason, step: step.filter((one) => one !== undefined), check: [], stepCheck: [] }
+      return create(context, [task, undefined], { ...options, force: words.includes('--force') }, SURROUNDINGS)
     }
-    case 'clear':
-      return clear(
-        context,
-        [task],
-        {
-          ...{ all: false, orphaned: false, returnMeta: false, dryRun: false },
-          ...{ runChecks: false, unchecked: false, timeout: 1_000 },
-        },
-        SURROUNDINGS,
-      )
+    case 'clear': {
+      const none = { all: false, orphaned: false, returnMeta: false, dryRun: false, runChecks: false, unchecked: false }
+      return clear(context, [task], { ...none, timeout: 1_000 }, SURROUNDINGS)
+    }
     case 'step':
       return step(context, [task, third], { undo: false, runChecks: false, timeout: 1_000 }, SURROUNDINGS)
     case 'bypass':
@@ -280,20 +225,19 @@ export function asProcesses(root: string, preload: string): Real {
     words: readonly string[],
     input: string,
     env: Readonly<Record<string, string>>,
-    planned: Kill | undefined,
+    planned: PlannedKill | undefined,
   ) => {
     count.processes = (count.processes ?? 0) + 1
     const clean = { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: root, ...env }
-    const given = { cwd: root, input }
     if (planned === undefined) {
       const [start, first] = program === 'hook' ? [LAUNCHER, []] : [process.execPath, [CLI]]
-      return runProcess(start, [...first, ...words], { ...given, env: clean })
+      return runProcess(start, [...first, ...words], { cwd: root, input, env: clean })
     }
-    const plan = { folders: [root], at: planned.at, what: { kind: 'kill', when: planned.when } }
+    const plan: Plan = { folders: [root], ...planned }
     const result = await runProcess(
       process.execPath,
       ['--require', preload, program === 'hook' ? HOOK_BUNDLE : CLI, ...words],
-      { ...given, env: { ...clean, [PLAN_VARIABLE]: JSON.stringify(plan) } },
+      { cwd: root, input, env: { ...clean, [PLAN_VARIABLE]: JSON.stringify(plan) } },
     )
     if (result.signal !== null) count.killed = (count.killed ?? 0) + 1
     return result

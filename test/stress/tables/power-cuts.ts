@@ -4,6 +4,7 @@ import type { Outcome } from '../support/actor.ts'
 import { CLAIMS, MARKER, type Program } from '../support/contention.ts'
 import { type Content, Disk, type Fate, type Remains } from '../support/disk.ts'
 import type { Happening, Room } from '../support/fault-runner.ts'
+import { filesBelow } from '../support/files.ts'
 import { randomOf } from '../support/scheduler.ts'
 import {
   againFlaws,
@@ -19,7 +20,7 @@ import {
   stopUntilGone,
   type Tally,
 } from './fault-cases.ts'
-import { essentials, type Files, filesBelow, findCutFlaws, isRunFile, letTimePass, putFiles } from './fault-files.ts'
+import { essentials, type Files, findCutFlaws, isRunFile, letTimePass, putFiles } from './fault-files.ts'
 import { OTHERS_ON_A_MARKER, STOP } from './fault-programs.ts'
 
 const CONTENTS: readonly Content[] = ['none', 'half', 'zeros', 'before', 'all']
