@@ -25,7 +25,8 @@ import {
   untouchable,
 } from './tables/hostile.ts'
 import { askAll, clearAsPrinted, readWords } from './tables/hostile-run.ts'
-import { limitMs, makePackageCopy, makeSandbox, notesReads, type PackageCopy, type Sandbox } from './tables/sandbox.ts'
+import type { PackageCopy, Sandbox } from './tables/sandbox.ts'
+import { limitMs, makePackageCopy, makeSandbox, noteBlindness, withSandbox } from './tables/sandbox.ts'
 
 /** A repository that was made to harm those who clone it. */
 
@@ -35,15 +36,14 @@ const TRACES = canTrace()
 let pack: PackageCopy
 let base: string
 
-beforeAll(() => {
+beforeAll(async () => {
   pack = makePackageCopy()
   base = realpathSync(mkdtempSync(join(tmpdir(), 'postflight-upstream-')))
   makeUpstream(join(base, 'plain'), { hugeBytes: 100 * 1024 * 1024 })
   makeUpstream(join(base, 'links'), { links: true })
   makeUpstream(join(base, 'sha256'), { words: ['--object-format=sha256'] })
   if (!TRACES) console.warn('strace cannot be used here: files that are opened outside of the project are not seen')
-  if (!notesReads())
-    console.warn('this file system records no reads: the canaries show only changes and what was printed')
+  await noteBlindness()
 })
 afterAll(() => {
   pack.remove()
@@ -73,14 +73,6 @@ function asSubmodule(): Sandbox {
   git(sandbox.base, 'submodule', '--quiet', 'add', join(base, 'plain'), 'project')
   fillOutside(sandbox)
   return sandbox
-}
-
-async function withSandbox<T>(sandbox: Sandbox, use: (sandbox: Sandbox) => Promise<T>): Promise<T> {
-  try {
-    return await use(sandbox)
-  } finally {
-    sandbox.remove()
-  }
 }
 
 describe.concurrent('a clone from before the session blocks no sub-agent, and does not change', () => {

@@ -9,7 +9,7 @@ import path from 'node:path'
 import { CLI, HOOK_BUNDLE, runProcess } from '../../support/process.ts'
 import { type Job, type Outcome, UNSEEN } from './actor.ts'
 import { compilePreload, compileSources } from './compile.ts'
-import type { Program } from './contention.ts'
+import { type Program, runHere } from './contention.ts'
 import { fastFolder } from './fast-folder.ts'
 import { linesOf } from './files.ts'
 import type { Fault } from './instrument.ts'
@@ -31,6 +31,8 @@ export interface Start {
   readonly program: Program
   readonly at?: number
   readonly fault?: Fault
+  /** True if the outcome shall list the calls. Without it, and without a fault, the process runner starts no process. */
+  readonly isMeasured?: boolean
   /** True if the outcome shall list the changes of the disk. Threads only. */
   readonly isWatched?: boolean
   /** True for a file system that cannot sync folders. Threads only. */
@@ -43,7 +45,6 @@ export interface Start {
 export type Happening = Generator<Start, void, Outcome>
 
 export interface FaultRunner {
-  readonly kind: 'threads' | 'processes'
   /** The number of programs run so far. */
   readonly count: () => number
   /** Runs all of these, two at a time. */
@@ -89,7 +90,6 @@ export function createThreadRunner(session: string): FaultRunner {
     cannotSyncFolders,
   })
   return {
-    kind: 'threads',
     count: () => count,
     async runAll(happenings) {
       const queue = happenings[Symbol.iterator]()
@@ -143,7 +143,6 @@ export function createProcessRunner(session: string): FaultRunner {
   const preload = compiled.support('preload.js')
   let count = 0
   return {
-    kind: 'processes',
     count: () => count,
     async runAll(happenings) {
       const queue = happenings[Symbol.iterator]()
@@ -152,7 +151,15 @@ export function createProcessRunner(session: string): FaultRunner {
           let start = begun.start
           for (;;) {
             count += 1
-            const next = begun.happening.next(await runAsProcess(room, start, preload, environment(room, session)))
+            const env = environment(room, session)
+            // The sources of the hook do not have the bundle that knows runs.
+            const hasRun = fs.existsSync(path.join(room.project, 'specs/.postflight/running'))
+            const isPlain = [start.at, start.tampering, start.isMeasured].every((one) => one === undefined)
+            const needsProcess = !isPlain || (hasRun && start.program.program === 'hook')
+            const outcome = needsProcess
+              ? runAsProcess(room, start, preload, env)
+              : runHere(start.program, room.project, env)
+            const next = begun.happening.next(await outcome)
             if (next.done === true) break
             start = next.value
           }

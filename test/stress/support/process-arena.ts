@@ -5,7 +5,7 @@ import { outputOf } from '../../support/child-output.ts'
 import { CLI, HOOK_BUNDLE } from '../../support/process.ts'
 import { type Outcome, UNSEEN } from './actor.ts'
 import { compilePreload } from './compile.ts'
-import { type Arena, arenaEnvironment, createArenaFiles, type Program } from './contention.ts'
+import { type Arena, arenaEnvironment, createArenaFiles, type Program, runHere } from './contention.ts'
 import { PLAN_VARIABLE, type Plan } from './preload.ts'
 import { changeByShell } from './shell.ts'
 
@@ -27,16 +27,16 @@ export function createProcessArena(crowd: number): ProcessArena {
   const { root } = files
   const preload = compiled.support('preload.js')
 
-  const start = (program: Program, gate: Gate | undefined): Started => {
-    const ready = gate && { descriptor: READY, gate: program.program === 'hook' ? gate : ('first-call' as const) }
+  const start = (program: Program, gate: Gate): Started => {
+    const ready = { descriptor: READY, gate: program.program === 'hook' ? gate : ('first-call' as const) }
     const plan: Plan = { folders: [root], ready }
     const words = program.program === 'hook' ? [HOOK_BUNDLE] : [CLI, ...(program.words ?? [])]
-    const child = spawn(process.execPath, gate === undefined ? words : ['--require', preload, ...words], {
+    const child = spawn(process.execPath, ['--require', preload, ...words], {
       cwd: root,
       env: { ...arenaEnvironment(root), [PLAN_VARIABLE]: JSON.stringify(plan) },
       stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
     })
-    return watch(child, program, gate)
+    return watch(child, program)
   }
 
   const runFrom = async (gate: Gate, programs: readonly Program[]): Promise<Outcome[]> => {
@@ -63,11 +63,7 @@ export function createProcessArena(crowd: number): ProcessArena {
     crowd,
     runFrom,
     run: (programs) => runFrom('first-call', programs),
-    async alone(program) {
-      const one = start(program, undefined)
-      one.release()
-      return one.ended
-    },
+    alone: (program) => runHere(program, root, arenaEnvironment(root)),
     async close() {
       files.remove()
       compiled.remove()
@@ -82,7 +78,7 @@ interface Started {
   release(): void
 }
 
-function watch(child: ChildProcess, program: Program, gate: Gate | undefined): Started {
+function watch(child: ChildProcess, program: Program): Started {
   const output = outputOf(child)
   child.stdin?.on('error', () => {})
   const signal = child.stdio[READY] as unknown as NodeJS.ReadWriteStream
@@ -103,10 +99,10 @@ function watch(child: ChildProcess, program: Program, gate: Gate | undefined): S
   })
   child.stdin?.end(program.payload ?? '')
   return {
-    ready: gate === undefined ? Promise.resolve() : ready,
+    ready,
     ended,
     release() {
-      if (gate !== undefined) signal.write('.')
+      signal.write('.')
     },
   }
 }

@@ -1,6 +1,8 @@
 /** Cases: a fault in a program, and the checks of its project afterwards. */
 
+import { expect } from 'vitest'
 import { parseMarker } from '../../../src/marker/marker.ts'
+import { partOf } from '../../support/stress-fifth.ts'
 import type { Outcome } from '../support/actor.ts'
 import { CLAIMS, GUARD, MARKER, type Program, TASK } from '../support/contention.ts'
 import type { FaultRunner, Happening, Room, Start } from '../support/fault-runner.ts'
@@ -34,8 +36,20 @@ export interface Tally {
   readonly flaws: string[]
 }
 
-export function newTally(): Tally {
-  return { kills: 0, cuts: 0, remains: 0, errors: 0, missed: 0, stops: 0, blocks: 0, flaws: [] }
+/** Runs all cases, or a part of them (test/support/stress-fifth.ts), and expects that none has a flaw. Returns the figures. */
+export async function findNoFlaws(
+  what: string,
+  runner: FaultRunner,
+  casesOf: (tally: Tally) => Iterable<(room: Room) => Happening>,
+  stride?: number,
+): Promise<Tally> {
+  const tally = { kills: 0, cuts: 0, remains: 0, errors: 0, missed: 0, stops: 0, blocks: 0, flaws: [] as string[] }
+  const since = runner.count()
+  await runner.runAll(partOf(casesOf(tally), stride))
+  const { flaws, ...figures } = tally
+  console.info(`${what}: ${runner.count() - since} runs, ${JSON.stringify(figures)}`)
+  expect(flaws.length === 0 ? [] : [`${flaws.length} flaws`, ...flaws.slice(0, 40)]).toEqual([])
+  return tally
 }
 
 /** The number of stops after which a marker that is still there is a flaw: three blocks, giving up, and one to spare. */
@@ -63,7 +77,7 @@ function* measure(program: FaultProgram, room: Room, take: (measured: Measured) 
   const made = filesBelow(room.project)
   const before = { ...made, ...program.change?.(made) }
   putFiles(room.project, before)
-  const outcome = yield { program: program.run(room.project) }
+  const outcome = yield { program: program.run(room.project), isMeasured: true }
   const after = filesBelow(room.project)
   if (outcome.exitCode !== 0) throw new Error(`${program.name}: ${outcome.stderr}`)
   const calls = outcome.calls.map((call) => call.replaceAll(room.project, ''))

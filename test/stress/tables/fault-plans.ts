@@ -25,11 +25,11 @@ function errorsAt(call: string): Fault[] {
 export function* everyKill(
   programs: readonly Measured[],
   tally: Tally,
-  takes: (call: number, fault: Fault) => boolean = () => true,
+  takes: (measured: Measured, call: number, fault: Fault) => boolean = () => true,
 ): Happenings {
   for (const measured of programs) {
     for (const [index, call] of measured.calls.entries()) {
-      for (const fault of endsAt(call).filter((one) => takes(index, one)))
+      for (const fault of endsAt(call).filter((one) => takes(measured, index, one)))
         yield (room) => kill(measured, room, { ...startOf(measured, room), at: index + 1, fault }, tally)
     }
   }
@@ -40,13 +40,13 @@ export function* everyError(
   programs: readonly Measured[],
   tally: Tally,
   followEvery: number,
-  takes: (call: number, kind: number) => boolean = () => true,
+  takes: () => boolean = () => true,
 ): Happenings {
   let count = 0
   for (const measured of programs) {
     for (const [index, call] of measured.calls.entries()) {
-      for (const [kind, fault] of errorsAt(call).entries()) {
-        if (!takes(index, kind)) continue
+      for (const fault of errorsAt(call)) {
+        if (!takes()) continue
         count += 1
         const isFollowed = count % followEvery === 0
         yield (room) => fail(measured, room, { ...startOf(measured, room), at: index + 1, fault }, isFollowed, tally)
