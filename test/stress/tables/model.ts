@@ -56,7 +56,7 @@ export interface Real {
   /** The time: virtual time, if `pass` exists. */
   nowMs(): number
   /** Lets time pass; undefined where that is not possible. */
-  readonly pass: ((ms: number) => void) | undefined
+  readonly pass?: ((ms: number) => void) | undefined
   stop(stop: Stop, kill: PlannedKill | undefined): Promise<StopResult>
   sessionStart(session: string): Promise<void>
   toolUse(use: ToolUse, identity: Identity, kill: PlannedKill | undefined): Promise<'done' | 'killed'>
