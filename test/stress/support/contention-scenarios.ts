@@ -69,6 +69,10 @@ const CLEAR = ['clear', '259']
 const ADOPT = ['adopt', '259']
 const PLAN = ['create', '259', '--operation', 'plan', '--reason', NEW_REASON]
 const STEPS = ['1', '2', '3'].map((step) => ['step', '259', step])
+const stops = (count: number, files: Scenario['files'], ...commands: readonly (readonly string[])[]) => ({
+  files,
+  programs: andStops(count, ...commands),
+})
 /** These commands, and then so many stops. */
 const andStops =
   (stops: number, ...commands: readonly (readonly string[])[]) =>
@@ -98,8 +102,7 @@ const nothingLeft = ({ files }: Run): Flaw => {
 export const SCENARIOS: readonly Scenario[] = [
   {
     name: 'six stops of one marker: three are blocked, and it is abandoned once',
-    files: OWNED,
-    programs: andStops(6),
+    ...stops(6, OWNED),
     check: (run) => [
       exactlyThree(run),
       run.during.old !== 3 && `${run.during.old} blocks at once, not three`,
@@ -110,8 +113,7 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     name: 'six stops of a marker without an id',
-    files: BARE,
-    programs: andStops(6),
+    ...stops(6, BARE),
     check: (run) => [exactlyThree(run), abandonedOnce(run), strayGuard(run)],
   },
   {
@@ -128,20 +130,17 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     name: 'stops and clear: nothing is left, and nothing comes back',
-    files: OWNED,
-    programs: andStops(5, CLEAR),
+    ...stops(5, OWNED, CLEAR),
     check: (run) => [endedBadly(run, 0), nothingLeft(run)],
   },
   {
     name: 'stops and clear of a marker with two continuations spent',
-    files: { ...OWNED, ...spentBefore(2) },
-    programs: andStops(5, CLEAR),
+    ...stops(5, { ...OWNED, ...spentBefore(2) }, CLEAR),
     check: (run) => [run.total.old > 1 && `${run.total.old} blocks after two`, nothingLeft(run)],
   },
   {
     name: 'stops and two clears',
-    files: OWNED,
-    programs: andStops(4, CLEAR, ['clear', '--all']),
+    ...stops(4, OWNED, CLEAR, ['clear', '--all']),
     check: (run) => [endedBadly(run, 0), endedBadly(run, 1), nothingLeft(run)],
   },
   {
@@ -155,14 +154,12 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     name: 'stops and bypass: the next stop after it ends the marker',
-    files: OWNED,
-    programs: andStops(5, ['bypass', '259']),
+    ...stops(5, OWNED, ['bypass', '259']),
     check: (run) => [endedBadly(run, 0, [0, 1]), strayGuard(run)],
   },
   {
     name: 'stops and two ticks: three are blocked, and no tick is lost',
-    files: OWNED,
-    programs: andStops(4, ...STEPS.slice(0, 2)),
+    ...stops(4, OWNED, ...STEPS.slice(0, 2)),
     check: (run) => [
       exactlyThree(run),
       ...[0, 1].map((at) => endedBadly(run, at, [0, 1])),
@@ -182,8 +179,7 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     name: 'stops and a wait: three are blocked, and the wait is not lost',
-    files: OWNED,
-    programs: andStops(4, ['wait', '259', '--for', 'an answer']),
+    ...stops(4, OWNED, ['wait', '259', '--for', 'an answer']),
     check: (run) => [
       exactlyThree(run),
       endedBadly(run, 0, [0, 1]),
@@ -192,9 +188,8 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     name: 'ticks of three processes, with the lock of a killed one',
-    files: { ...OWNED, [LOCK]: '' },
+    ...stops(0, { ...OWNED, [LOCK]: '' }, ...STEPS),
     oldMs: { [LOCK]: 60_000 },
-    programs: andStops(0, ...STEPS),
     check: (run) => [
       ...run.outcomes.map((_, at) => endedBadly(run, at)),
       markerIn(run).steps?.some((step) => step.done !== true) !== false && 'a tick lost',
@@ -214,15 +209,13 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     name: 'stops and create for the same operation: the count goes on',
-    files: OWNED,
-    programs: andStops(4, ['create', '259', '--operation', 'research']),
+    ...stops(4, OWNED, ['create', '259', '--operation', 'research']),
     // If it was abandoned first, `create` makes a new marker with a count of its own.
     check: (run) => [endedBadly(run, 0), run.caps === 1 && exactlyThree(run)],
   },
   {
     name: 'stops and adopt: the count goes on',
-    files: { ...OWNED, ...spentBefore(1) },
-    programs: andStops(4, ADOPT),
+    ...stops(4, { ...OWNED, ...spentBefore(1) }, ADOPT),
     counts: 2,
     check: (run) => [
       endedBadly(run, 0, [0, 1]),
@@ -231,48 +224,41 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     name: 'stops and adopt of a marker without an id, two continuations spent by another program',
-    files: { ...BARE, [GUARD]: '2\n' },
-    programs: andStops(3, ADOPT),
+    ...stops(3, { ...BARE, [GUARD]: '2\n' }, ADOPT),
     counts: 2,
     check: (run) => [run.caps === 1 && run.total.old > 1 && `${run.total.old} blocks after two`],
   },
   {
     name: 'stops and adopt of an abandoned marker: the new marker has its own count',
-    files: { [ABANDONED]: text(OLD_MARKER) },
-    programs: andStops(4, ADOPT),
+    ...stops(4, { [ABANDONED]: text(OLD_MARKER) }, ADOPT),
     check: (run) => [endedBadly(run, 0), exactlyThree(run)],
   },
   {
     name: 'stops and create --force: neither the old nor the new marker blocks more than three times',
-    files: OWNED,
-    programs: andStops(5, [...PLAN, '--force']),
+    ...stops(5, OWNED, [...PLAN, '--force']),
     check: (run) => [endedBadly(run, 0)],
   },
   {
     name: 'stops and create --force on a marker with three continuations spent',
-    files: { ...OWNED, ...spentBefore(3) },
-    programs: andStops(5, [...PLAN, '--force']),
+    ...stops(5, { ...OWNED, ...spentBefore(3) }, [...PLAN, '--force']),
     check: (run) => [endedBadly(run, 0), run.total.old > 0 && 'the old marker blocked a fourth time'],
   },
   {
     name: 'stops, clear and create: neither marker blocks more than three times',
-    files: OWNED,
-    programs: andStops(4, CLEAR, PLAN),
+    ...stops(4, OWNED, CLEAR, PLAN),
     check: (run) => [endedBadly(run, 0), endedBadly(run, 1)],
   },
-  {
-    name: 'stops and a marker that bash replaces in the same chain: three in all',
-    files: BARE,
-    programs: (arena) => [arena.shell({ call: 'replace', file: MARKER, text: REWRITTEN }), ...hooks(arena, 5)],
-    // If it is replaced after it was abandoned, it is a new marker.
-    check: (run) => [threeInAll(run)],
-  },
-  {
-    name: 'stops and a marker with an id that bash replaces by one without: three in all',
-    files: OWNED,
-    programs: (arena) => [arena.shell({ call: 'replace', file: MARKER, text: REWRITTEN }), ...hooks(arena, 5)],
-    check: (run) => [threeInAll(run)],
-  },
+  ...[
+    { name: 'stops and a marker that bash replaces in the same chain: three in all', files: BARE },
+    { name: 'stops and a marker with an id that bash replaces by one without: three in all', files: OWNED },
+  ].map(
+    (one): Scenario => ({
+      ...one,
+      programs: (arena) => [arena.shell({ call: 'replace', file: MARKER, text: REWRITTEN }), ...hooks(arena, 5)],
+      // If it is replaced after it was abandoned, it is a new marker.
+      check: (run) => [threeInAll(run)],
+    }),
+  ),
   {
     name: 'a tick, a clear and a noted owner: a cleared marker does not come back',
     files: OWNED,
@@ -285,20 +271,22 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     name: 'clear --orphaned and create beside an abandoned marker: the new marker stays',
-    files: { [ABANDONED]: text(OLD_MARKER) },
-    programs: andStops(0, ['clear', '--orphaned'], ['create', '259', '--reason', NEW_REASON]),
+    ...stops(0, { [ABANDONED]: text(OLD_MARKER) }, ['clear', '--orphaned'], ['create', '259', '--reason', NEW_REASON]),
     check: (run) => [endedBadly(run, 0), endedBadly(run, 1), freshThree(run)],
   },
   {
     name: 'clear --orphaned and create --force over an expired marker: the new marker stays',
-    files: { [MARKER]: text({ ...bareFields, created: '2020-01-01T00:00:00Z' }) },
-    programs: andStops(0, ['clear', '--orphaned'], ['create', '259', '--force', '--reason', NEW_REASON]),
+    ...stops(
+      0,
+      { [MARKER]: text({ ...bareFields, created: '2020-01-01T00:00:00Z' }) },
+      ['clear', '--orphaned'],
+      ['create', '259', '--force', '--reason', NEW_REASON],
+    ),
     check: (run) => [endedBadly(run, 0), endedBadly(run, 1), freshThree(run)],
   },
   {
     name: 'four creates of one session: one marker, one id',
-    files: {},
-    programs: andStops(0, ...['a', 'b', 'c', 'd'].map((step) => ['create', '259', '--json', '--step', step])),
+    ...stops(0, {}, ...['a', 'b', 'c', 'd'].map((step) => ['create', '259', '--json', '--step', step])),
     check: (run) => {
       const ids = run.outcomes.map(({ stdout }) => (stdout === '' ? '' : (JSON.parse(stdout) as { id: string }).id))
       return [new Set(ids).size !== 1 && `ids ${ids.join(' ')}`, !(MARKER in run.files) && 'no marker']

@@ -22,19 +22,16 @@ export interface Measured {
   readonly calls: readonly string[]
 }
 
-/** Figures of many cases, and their flaws. */
-export interface Tally {
-  kills: number
+const NO_FIGURES = {
+  ...{ kills: 0, errors: 0, stops: 0, blocks: 0 },
   /** The number of power cuts, and of the different remains that they left. */
-  cuts: number
-  remains: number
-  errors: number
+  ...{ cuts: 0, remains: 0 },
   /** The number of faults that fell on no call, because the program made fewer calls. */
-  missed: number
-  stops: number
-  blocks: number
-  readonly flaws: string[]
+  missed: 0,
 }
+
+/** Figures of many cases, and their flaws. */
+export type Tally = typeof NO_FIGURES & { readonly flaws: string[] }
 
 /** Runs all cases, or a part of them (test/support/stress-fifth.ts), and expects that none has a flaw. Returns the figures. */
 export async function findNoFlaws(
@@ -43,7 +40,7 @@ export async function findNoFlaws(
   casesOf: (tally: Tally) => Iterable<(room: Room) => Happening>,
   stride?: number,
 ): Promise<Tally> {
-  const tally = { kills: 0, cuts: 0, remains: 0, errors: 0, missed: 0, stops: 0, blocks: 0, flaws: [] as string[] }
+  const tally: Tally = { ...NO_FIGURES, flaws: [] }
   const since = runner.count()
   await runner.runAll(partOf(casesOf(tally), stride))
   const { flaws, ...figures } = tally

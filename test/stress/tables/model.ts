@@ -9,8 +9,10 @@ import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import { fileIdentity } from '../../../src/disk/file-facts.ts'
+import { ABANDONED, CLAIMS, GUARD, MARKER } from '../support/contention.ts'
 import { isJsonObject, textAt } from '../support/files.ts'
 import { KILLS, type Kill } from '../support/instrument.ts'
+import { letTimePass } from './fault-files.ts'
 
 export const TASKS = ['007_x', '008_y'] as const
 export type Task = (typeof TASKS)[number]
@@ -28,27 +30,17 @@ export interface Stop {
 }
 
 /** The call at which a program is killed, counted from 1. */
-export interface PlannedKill {
-  readonly at: number
-  readonly fault: Kill
-}
+export type PlannedKill = { readonly at: number; readonly fault: Kill }
 
 /** The hook's answer: the tasks for which it blocked, with their counts. */
 export type StopResult = { readonly blocks: Readonly<Partial<Record<Task, number>>> } | 'killed'
 /** The result of a command. `code`: the error's code, or `done`. */
 export type CommandResult = { readonly code: string; readonly id: string | undefined } | 'killed'
 
-export interface Identity {
-  readonly session: string
-  readonly agent: string | undefined
-}
+export type Identity = { readonly session: string; readonly agent: string | undefined }
 
 /** The end of a shell command. */
-export interface ToolUse {
-  readonly command: string
-  readonly output: string
-  readonly prompt: string
-}
+export type ToolUse = { readonly command: string; readonly output: string; readonly prompt: string }
 
 /** An implementation: the sources in this process, or the built files as processes. */
 export interface Real {
@@ -66,11 +58,7 @@ export interface Real {
 }
 
 /** The `wait` of a marker, as the file holds it. */
-interface WaitFields {
-  readonly count: number
-  readonly prompt_id?: string
-  readonly last_prompt_id?: string
-}
+type WaitFields = { readonly count: number; readonly prompt_id?: string; readonly last_prompt_id?: string }
 
 /** A marker in the model. */
 interface Marker {
@@ -115,10 +103,6 @@ export function newModel(): Model {
   return { '007_x': folder(), '008_y': folder() }
 }
 
-const MARKER = '.postflight-pending'
-const GUARD = '.postflight-loop-guard'
-const ABANDONED = '.postflight-abandoned'
-const CLAIMS = '.postflight-claims'
 const isId = (text: unknown): text is string => typeof text === 'string' && /^pf_[A-Za-z0-9]{12}$/.test(text)
 const keyOf = (marker: Marker): string => marker.id ?? marker.file
 
@@ -133,8 +117,10 @@ function spentOf(folder: Folder): number {
 const countedClaims = ({ guard, claims }: Folder, marker: Marker): Folder['claims'] =>
   claims.filter((claim) => guard !== undefined || claim.key === keyOf(marker) || claim.file === marker.file)
 
+type Due = 'bypass' | 'block' | 'cap' | 'wait' | 'nothing'
+
 /** The expected result of a stop (docs/design.md, "Stops", row by row). */
-function expected(folder: Folder, stop: Stop, nowMs: number): 'bypass' | 'block' | 'cap' | 'wait' | 'nothing' {
+function expected(folder: Folder, stop: Stop, nowMs: number): Due {
   const { marker } = folder
   if (marker === undefined) return 'nothing'
   if (marker.bypassed) return 'bypass'
@@ -245,31 +231,6 @@ function readClaims(real: Real, task: Task): Folder['claims'] {
   })
 }
 
-/** Reads the state after a kill into the model. It may be any intermediate state, which the caller checks. */
-function resync(model: Model, real: Real, task: Task): void {
-  const folder = model[task]
-  folder.marker = readMarker(real, task)
-  folder.guard = readGuard(real, task)
-  folder.claims = readClaims(real, task)
-}
-
-/** Makes the lock and the claims of a killed process old, so that they no longer count as in use. */
-function ageLitter(real: Real): void {
-  const old = new Date(Date.now() - 60_000)
-  for (const task of TASKS) {
-    const folder = join(real.root, 'specs', task)
-    const claims = readClaims(real, task).map(({ key, slot }) => join(CLAIMS, `${key}.${slot}`))
-    const locks = fs.readdirSync(folder).filter((name) => name.startsWith('.postflight-lock'))
-    for (const name of [...locks, ...claims]) {
-      const file = join(folder, name)
-      const stats = fs.lstatSync(file, { throwIfNoEntry: false })
-      if (stats !== undefined && stats.mtimeMs > old.getTime()) fs.lutimesSync(file, old, old)
-    }
-  }
-  const journal = join(real.root, 'specs', '.postflight', '.postflight-lock')
-  if (fs.existsSync(journal)) fs.utimesSync(journal, old, old)
-}
-
 // ---- checks after every step ----
 
 function fail(message: string, details: object): never {
@@ -309,10 +270,11 @@ function everyText(real: Real, task: Task): string[] {
 function afterKill(model: Model, real: Real, task: Task, what: string, mayCount: boolean, resets: boolean): void {
   const folder = model[task]
   const before = { ...folder, spent: spentOf(folder) }
-  resync(model, real, task)
+  // It may be any intermediate state.
+  const [marker, guard, claims] = [readMarker(real, task), readGuard(real, task), readClaims(real, task)]
+  Object.assign(folder, { marker, guard, claims })
   const say = (message: string): never => fail(`${what}, killed: ${task}: ${message}`, { before, after: folder })
   const after = spentOf(folder)
-  const { marker } = folder
   if (marker === undefined) {
     if (before.marker !== undefined && !resets) say('the marker is gone')
     // Without a marker there must be no count, which would count for the next one.
@@ -363,13 +325,11 @@ function stopAct(stop: Stop, kill: PlannedKill | undefined): Step {
   const words = `stop ${who}${killWords(kill)}`
   return step(words, async (model, real) => {
     const nowMs = real.nowMs()
-    const due = Object.fromEntries(TASKS.map((task) => [task, expected(model[task], stop, nowMs)])) as Record<
-      Task,
-      ReturnType<typeof expected>
-    >
+    const judged = TASKS.map((task): [Task, Due] => [task, expected(model[task], stop, nowMs)])
+    const due = Object.fromEntries(judged) as Record<Task, Due>
     const result = await real.stop(stop, kill)
     if (result === 'killed') {
-      ageLitter(real)
+      letTimePass(join(real.root, 'specs'))
       for (const task of TASKS) {
         const { marker } = model[task]
         const isOver = marker !== undefined && waitAt(marker, stop) === 'over'
@@ -391,32 +351,20 @@ function stopAct(stop: Stop, kill: PlannedKill | undefined): Step {
       const say = (message: string): never => fail(`${words}: ${task}: ${message}`, { folder, due: due[task], result })
       if (due[task] !== 'block' && given !== undefined) say('was blocked')
       if (marker === undefined) continue
-      switch (due[task]) {
-        case 'block': {
-          const isGivenUp = marker.id !== undefined && marker.id === folder.maybeGivenUp
-          if (isGivenUp && given === undefined && readMarker(real, task) === undefined) {
-            giveUp(folder, real, task, marker, isOver)
-            break
-          }
-          const count = spentOf(folder) + 1
-          if (given !== count) say(`should be continuation ${count}`)
-          countBlock(folder, marker)
-          folder.claims = [...countedClaims(folder, marker), { key: keyOf(marker), file: marker.file, slot: count }]
-          folder.guard = count
-          break
-        }
-        case 'cap':
-          giveUp(folder, real, task, marker, isOver)
-          break
-        case 'bypass':
-          folder.marker = undefined
-          end(folder)
-          break
-        case 'wait':
-          if (waitAt(marker, stop) === 'begins') waitChanged(folder, real, task, 'stamped', stop.prompt)
-          break
-        case 'nothing':
-          break
+      const isGivenUp = marker.id !== undefined && marker.id === folder.maybeGivenUp && given === undefined
+      if (due[task] === 'cap' || (due[task] === 'block' && isGivenUp && readMarker(real, task) === undefined)) {
+        giveUp(folder, real, task, marker, isOver)
+      } else if (due[task] === 'block') {
+        const count = spentOf(folder) + 1
+        if (given !== count) say(`should be continuation ${count}`)
+        countBlock(folder, marker)
+        folder.claims = [...countedClaims(folder, marker), { key: keyOf(marker), file: marker.file, slot: count }]
+        folder.guard = count
+      } else if (due[task] === 'bypass') {
+        folder.marker = undefined
+        end(folder)
+      } else if (due[task] === 'wait' && waitAt(marker, stop) === 'begins') {
+        waitChanged(folder, real, task, 'stamped', stop.prompt)
       }
     }
   })
@@ -452,17 +400,14 @@ function cliAct(
 ): Step {
   const spoken = `${name} ${task} ${identity.session} ${identity.agent ?? '?'} ${operation}${killWords(kill)}`
   const reason = `reason-${Math.random().toString(36).slice(2)}`
-  const commandWords: Record<typeof name, readonly string[]> = {
-    create: ['create', task, '--operation', operation, '--reason', reason, '--step', 'one'],
-    force: ['create', task, '--operation', operation, '--reason', reason, '--force'],
-    clear: ['clear', task],
-    step: ['step', task, '1'],
-    bypass: ['bypass', task],
-    wait: ['wait', task, '--for', 'an answer'],
-    adopt: ['adopt', task],
-    inspect: ['inspect', task],
-    explain: ['explain'],
+  const options: Partial<Record<typeof name, readonly string[]>> = {
+    create: ['--operation', operation, '--reason', reason, '--step', 'one'],
+    force: ['--operation', operation, '--reason', reason, '--force'],
+    step: ['1'],
+    wait: ['--for', 'an answer'],
   }
+  const command = name === 'force' ? 'create' : name
+  const words = name === 'explain' ? ['explain'] : [command, task, ...(options[name] ?? [])]
   return step(spoken, async (model, real) => {
     const folder = model[task]
     const { marker } = folder
@@ -480,9 +425,9 @@ function cliAct(
       [marker.agent, identity.agent].every((agent) => agent === undefined || agent === 'main') &&
       (marker.wait === undefined ? marker.waits < 10 : marker.wait.count <= 10)
     const resets = replaces || name === 'clear' || revives
-    const result = await real.command(commandWords[name], identity, kill)
+    const result = await real.command(words, identity, kill)
     if (result === 'killed') {
-      ageLitter(real)
+      letTimePass(join(real.root, 'specs'))
       afterKill(model, real, task, spoken, false, resets)
       const isGone = model[task].marker?.text !== marker?.text
       if (isGone) noteUnparsed(folder, marker)
@@ -491,22 +436,19 @@ function cliAct(
         takeAbandoned(folder, name === 'clear' ? folder.abandoned : [abandoned], real, task)
       return
     }
-    const codes: Record<typeof name, string> = {
+    const codes: Partial<Record<typeof name, string>> = {
       create: isForeign ? 'marker-of-other-session' : isOthers ? 'marker-of-other-agent' : 'done',
-      force: 'done',
-      clear: 'done',
       step: stepCode(marker),
       bypass: marker === undefined ? 'bypass-none' : 'done',
       wait: marker === undefined ? 'marker-none' : mayWait ? 'done' : 'wait-refused',
       adopt: marker === undefined && !revives ? 'marker-none' : 'done',
-      inspect: 'done',
-      explain: 'done',
     }
-    if (result.code !== codes[name]) fail(`${spoken}: ${result.code}, not ${codes[name]}`, { folder, result })
+    const code = codes[name] ?? 'done'
+    if (result.code !== code) fail(`${spoken}: ${result.code}, not ${code}`, { folder, result })
     if (result.code !== 'done' || name === 'inspect' || name === 'explain') return
+    noteUnparsed(folder, marker)
     const now = readMarker(real, task)
     if (name === 'clear') {
-      noteUnparsed(folder, marker)
       takeAbandoned(folder, folder.abandoned)
       folder.marker = undefined
       end(folder)
@@ -514,14 +456,10 @@ function cliAct(
     }
     if (now === undefined) return fail(`${spoken}: no marker afterwards`, { folder })
     if (resets) {
-      noteUnparsed(folder, marker)
       if (revives) takeAbandoned(folder, [abandoned])
       end(folder)
       folder.marker = now
-    } else {
-      noteUnparsed(folder, marker)
-      rewritten(folder, now)
-    }
+    } else rewritten(folder, now)
     const owner = { session: now.session, agent: now.agent }
     if (name === 'wait' && (now.wait === undefined || now.wait.prompt_id !== undefined))
       fail(`${spoken}: no wait`, { now })
@@ -535,10 +473,9 @@ function cliAct(
   })
 }
 
-function stepCode(marker: { parsed: boolean; hasSteps: boolean } | undefined): string {
+function stepCode(marker: Marker | undefined): string {
   if (marker === undefined) return 'marker-none'
-  if (!marker.parsed) return 'marker-unparsed'
-  return marker.hasSteps ? 'done' : 'steps-none'
+  return !marker.parsed ? 'marker-unparsed' : marker.hasSteps ? 'done' : 'steps-none'
 }
 
 /**
@@ -590,7 +527,7 @@ function toolUseAct(
     const output = `${verb} x  ${marker?.id ?? 'none'}`
     const result = await real.toolUse({ command: `postflight ${command} 7`, output, prompt }, identity, kill)
     if (result === 'killed') {
-      ageLitter(real)
+      letTimePass(join(real.root, 'specs'))
       for (const each of TASKS) afterKill(model, real, each, words, false, false)
       return
     }

@@ -25,12 +25,7 @@ export function limitMs(ms: number): number {
 }
 
 /** A copy of the package that the user `nobody` may read and start; a test file creates it once. */
-export interface PackageCopy {
-  readonly folder: string
-  readonly launcher: string
-  readonly cli: string
-  remove(): void
-}
+export type PackageCopy = { readonly folder: string; readonly launcher: string; readonly cli: string; remove(): void }
 
 export function makePackageCopy(): PackageCopy {
   const folder = makeBase('postflight-package-')
