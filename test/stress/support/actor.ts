@@ -14,7 +14,6 @@ import { changeByShell, type ShellCall } from './shell.ts'
 /** The kernel's file with a process's age. Here it would tell the age of the process of all threads. */
 const KERNELS_AGE = '/proc/self/stat'
 
-/** A program with its surroundings. */
 export interface Job {
   /** The hook with a payload, the CLI with arguments, or changes to files as a skill's bash makes them. */
   readonly program: 'hook' | 'cli' | 'shell'
@@ -38,13 +37,11 @@ export interface Job {
   readonly cannotSyncFolders?: boolean | undefined
 }
 
-/** The result of a job. */
 export interface Outcome {
   readonly stdout: string
   readonly stderr: string
   readonly exitCode: number
   readonly killed: boolean
-  /** Its calls, in order. */
   readonly calls: readonly string[]
   /** The position of each call among the calls of all actors. */
   readonly times: readonly number[]
@@ -56,7 +53,6 @@ export interface Outcome {
 /** The outcome of a program whose calls nobody saw. */
 export const UNSEEN = { stdout: '', stderr: '', exitCode: 0, killed: false, calls: [], times: [], changes: [] }
 
-/** Memory that is shared with the scheduler. */
 export interface Memory {
   /** One word for each actor: 0 idle, 1 at a call, 2 running, 3 done. */
   readonly states: Int32Array
@@ -73,7 +69,6 @@ export interface Memory {
   readonly set: Int32Array
 }
 
-/** What an actor gets from the scheduler. */
 export interface Shared extends Memory {
   readonly index: number
   /** Calls about files below this folder can be made to fail. */
@@ -85,7 +80,6 @@ export interface Shared extends Memory {
 
 export const STATE = { idle: 0, waiting: 1, running: 2, done: 3 } as const
 
-/** Thrown at every call of a killed actor. */
 class Killed extends Error {}
 
 const port = parentPort
@@ -108,10 +102,8 @@ function setState(shared: Shared, state: number): void {
   Atomics.notify(shared.changes, 0)
 }
 
-/** What an actor does at the moment. */
 interface Running {
   readonly job: Job
-  /** Makes its calls, with its fault. */
   readonly around: Around
   readonly startedMs: number
   readonly calls: string[]
@@ -244,7 +236,6 @@ async function runHookProgram(job: Job): Promise<void> {
   await runHook()
 }
 
-/** Runs the CLI in this thread. */
 async function runCliProgram(
   job: Job,
   write: (text: string) => void,

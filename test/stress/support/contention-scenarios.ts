@@ -23,7 +23,6 @@ import { isJsonObject } from './files.ts'
 import { ERROR_CODES, type Fault, KILLS } from './instrument.ts'
 import { randomOf } from './scheduler.ts'
 
-/** The result of a run. */
 export interface Run {
   readonly outcomes: readonly Outcome[]
   /** Blocks while all programs ran (`during`), and together with the stops that followed one by one (`total`). */

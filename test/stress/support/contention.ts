@@ -38,10 +38,8 @@ export const OLD_MARKER = {
   steps: ['first', 'second', 'third'].map((name) => ({ name, done: false })),
 }
 
-/** A program to run. */
 export type Program = Pick<Job, 'program' | 'payload' | 'words' | 'shell'>
 
-/** A folder with one task, which is created again for each run. */
 export interface Arena {
   readonly root: string
   readonly folder: string
@@ -62,7 +60,6 @@ export interface Arena {
     seed: number,
     faults?: readonly Pick<Job, 'at' | 'fault'>[],
   ): Outcome[] | Promise<Outcome[]>
-  /** Runs one program alone, `laterMs` later. */
   alone(program: Program, laterMs?: number): Outcome | Promise<Outcome>
   close(): Promise<void>
 }
@@ -135,7 +132,6 @@ export function createArenaFiles(base = os.tmpdir()): ArenaFiles {
   }
 }
 
-/** The environment of the programs. */
 export function arenaEnvironment(root: string): Record<string, string> {
   return { POSTFLIGHT_ROOT: root, POSTFLIGHT_HOST_SESSION: SESSION }
 }

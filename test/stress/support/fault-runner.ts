@@ -41,11 +41,9 @@ export interface Start {
   readonly tampering?: readonly string[]
 }
 
-/** The course of events in a room. */
 export type Happening = Generator<Start, void, Outcome>
 
 export interface FaultRunner {
-  /** The number of programs run so far. */
   readonly count: () => number
   /** Runs all of these, two at a time. */
   runAll(happenings: Iterable<(room: Room) => Happening>): Promise<void>
@@ -122,7 +120,6 @@ export function createThreadRunner(session: string): FaultRunner {
   }
 }
 
-/** Starts the next course of events that runs a program. */
 function beginNext(
   queue: Iterator<(room: Room) => Happening>,
   room: Room,
@@ -136,7 +133,6 @@ function beginNext(
   }
 }
 
-/** Runs the built files as processes. */
 export function createProcessRunner(session: string): FaultRunner {
   const compiled = compilePreload()
   const { base, rooms } = makeRooms()

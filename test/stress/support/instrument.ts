@@ -7,7 +7,6 @@ import fs from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import path from 'node:path'
 
-/** A call that is about to be made. */
 export interface Call {
   readonly name: string
   /** The file of the call: its path, or that of its descriptor; `<stdout>` and `<stderr>`. */
@@ -31,12 +30,10 @@ const METHODS = [
 type Method = (...args: unknown[]) => unknown
 
 const methods = fs as unknown as Record<string, Method>
-/** The original methods. */
 export const original: Readonly<Record<string, Method>> = Object.fromEntries(
   METHODS.map((name) => [name, methods[name] as Method]),
 )
 
-/** Calls that pass through a function. */
 export interface Instrumented {
   readonly end: () => void
   /** Closes the descriptors that a program left open: it was killed, or could not close them. A process has many runs. */

@@ -7,7 +7,6 @@ import fs from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { type Fault, instrument, original, withFault } from './instrument.ts'
 
-/** The plan of a fault. */
 export interface Plan {
   /** Only calls about files below these folders count. */
   readonly folders: readonly string[]

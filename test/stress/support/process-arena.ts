@@ -115,7 +115,6 @@ async function lookUntil(isOver: () => boolean, look: () => void): Promise<void>
   }
 }
 
-/** Makes the changes that bash makes, call by call. */
 async function bash(root: string, program: Program): Promise<Outcome> {
   for (const change of program.shell ?? []) {
     changeByShell(root, change)

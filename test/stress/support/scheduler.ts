@@ -19,7 +19,6 @@ export function randomOf(seed: number): () => number {
   }
 }
 
-/** The way to draw an order. */
 export interface Policy {
   readonly seed: number
   /** The number of changes of priority; undefined for a random walk. */
@@ -64,7 +63,6 @@ export class Scheduler {
     }
   }
 
-  /** Runs the jobs at once, one per actor. */
   run(jobs: readonly Job[], policy: Policy): Outcome[] {
     const random = randomOf(policy.seed)
     const { states, permits, polling, clock, set } = this.#memory
@@ -106,7 +104,6 @@ export class Scheduler {
     })
   }
 
-  /** Runs one job alone on the first actor. */
   runAlone(job: Omit<Job, 'scheduled'>): Outcome {
     const [outcome] = this.run([{ ...job, scheduled: false }], { seed: 0 })
     return outcome as Outcome

@@ -6,7 +6,6 @@ export type ShellCall =
   | { readonly call: 'replace'; readonly file: string; readonly text: string }
   | { readonly call: 'remove'; readonly file: string }
 
-/** Makes a change in a folder. */
 export function changeByShell(folder: string, change: ShellCall): void {
   const file = path.join(folder, change.file)
   if (change.call === 'remove') fs.rmSync(file, { force: true })

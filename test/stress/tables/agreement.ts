@@ -30,7 +30,6 @@ const likelyMarker = fc
   )
   .map((fields) => JSON.stringify(fields))
 
-/** Obstacles to reading or counting. */
 const OBSTACLES = [
   ...['nothing', 'nothing', 'nothing', 'nothing', 'nothing', 'nothing', 'nothing', 'nothing'],
   'folder without rights',
@@ -49,7 +48,6 @@ const taskFolder = fc.record({
   obstacle: fc.constantFrom(...OBSTACLES),
 })
 
-/** A project and an event. */
 export const agreementCase = fc.record({
   folders: fc.array(taskFolder, { minLength: 1, maxLength: 4 }),
   specs: fc.constantFrom('open', 'open', 'open', 'open', 'without rights'),

@@ -28,6 +28,14 @@ const GARBAGE = Buffer.from(Array.from({ length: 512 }, (_, index) => (index * 1
 /** The corruptions after which the bytes of evidence must be kept: it does not parse, or cannot be read. */
 const UNPARSABLE: readonly Corruption[] = ['one byte', 'half', 'garbage', 'wrong type', 'huge', 'unreadable']
 
+/** What is broken, and the faults that are found. */
+interface Broken {
+  readonly pack: PackageCopy
+  readonly subject: Subject
+  readonly corruption: Corruption
+  readonly faults: string[]
+}
+
 /** Creates a project after one of three continuations, with the subject corrupted. */
 function prepare(sandbox: Sandbox, pack: PackageCopy, subject: Subject, corruption: Corruption): void {
   const { write, at } = sandbox
@@ -104,69 +112,55 @@ function corrupt({ at, outside }: Sandbox, subject: Subject, corruption: Corrupt
     remove()
     return elsewhere
   }
-  switch (corruption) {
-    case 'missing':
-      remove()
-      break
-    case 'empty':
+  const ways: Partial<Record<Corruption, () => void>> = {
+    missing: remove,
+    empty() {
       remove()
       if (kind === 'file') fs.writeFileSync(target, '')
       else fs.mkdirSync(target)
-      break
-    case 'one byte':
+    },
+    'one byte'() {
       remove()
       fs.writeFileSync(target, Buffer.from([0xa7]))
-      break
-    case 'half':
-      fs.writeFileSync(target, text().subarray(0, Math.max(1, Math.floor(text().length / 2))))
-      break
-    case 'garbage':
-      fs.writeFileSync(target, GARBAGE)
-      break
-    case 'wrong type':
-      fs.writeFileSync(target, '[1, "two", null]\n')
-      break
-    case 'huge':
-      if (kind === 'file') {
+    },
+    half: () => fs.writeFileSync(target, text().subarray(0, Math.max(1, Math.floor(text().length / 2)))),
+    garbage: () => fs.writeFileSync(target, GARBAGE),
+    'wrong type': () => fs.writeFileSync(target, '[1, "two", null]\n'),
+    huge() {
+      if (kind === 'folder')
+        for (let number = 0; number < 5000; number++) fs.writeFileSync(join(target, `strange-${number}`), '')
+      else {
         remove()
         fs.writeFileSync(target, GARBAGE)
         fs.truncateSync(target, HUGE_BYTES)
-      } else {
-        for (let number = 0; number < 5000; number++) fs.writeFileSync(join(target, `strange-${number}`), '')
       }
-      break
-    case 'folder':
+    },
+    folder() {
       remove()
       fs.mkdirSync(target)
       fs.writeFileSync(join(target, 'keep'), 'kept-evidence')
-      break
-    case 'link out':
-      fs.symlinkSync(moveOut(), target)
-      break
-    case 'dangling link':
+    },
+    'link out': () => fs.symlinkSync(moveOut(), target),
+    'dangling link'() {
       remove()
       fs.symlinkSync(join(outside, 'nothing-is-here'), target)
-      break
-    case 'link to itself':
+    },
+    'link to itself'() {
       remove()
       fs.symlinkSync(target, target)
-      break
-    case 'pipe':
+    },
+    pipe() {
       remove()
       makePipe(target)
-      break
-    case 'future': {
+    },
+    future() {
       const time = Date.now() / 1000 + 10 * 365 * 86_400
       fs.utimesSync(target, time, time)
-      break
-    }
-    case 'byte-order mark':
-      fs.writeFileSync(target, Buffer.concat([Buffer.from('\ufeff'), text()]))
-      break
-    case 'CRLF':
-      fs.writeFileSync(target, text().toString('latin1').replaceAll('\n', '\r\n'), 'latin1')
-      break
+    },
+    'byte-order mark': () => fs.writeFileSync(target, Buffer.concat([Buffer.from('\ufeff'), text()])),
+    CRLF: () => fs.writeFileSync(target, text().toString('latin1').replaceAll('\n', '\r\n'), 'latin1'),
   }
+  ways[corruption]?.()
 }
 
 function copyTree(from: string, to: string): void {
@@ -188,12 +182,11 @@ export async function observe(
 ): Promise<Observed> {
   const once = async (): Promise<Observed> => {
     const faults: string[] = []
-    const hook = await withSandbox(makeSandbox(), (sandbox) => observeHook(sandbox, pack, subject, corruption, faults))
+    const broken = { pack, subject, corruption, faults }
+    const hook = await withSandbox(makeSandbox(), (sandbox) => observeHook(sandbox, broken))
     const codes: Partial<Record<Command, string>> = {}
     for (const command of commands)
-      codes[command] = await withSandbox(makeSandbox(), (sandbox) =>
-        observeCommand(sandbox, pack, subject, corruption, command, faults),
-      )
+      codes[command] = await withSandbox(makeSandbox(), (sandbox) => observeCommand(sandbox, broken, command))
     return { hook, codes, faults }
   }
   const first = await once()
@@ -201,24 +194,20 @@ export async function observe(
   return first.faults.some((fault) => fault.includes(TOOK)) ? once() : first
 }
 
-/** True if only a process can show it: one that is bound by rights, or that may hang. */
-const needsProcess = (corruption: Corruption): boolean => ['pipe', 'unreadable', 'not writable'].includes(corruption)
+/** True if only a process can show it: one that is bound by rights (also around a `specs/` that is none), or that may hang. */
+const needsProcess = ({ subject, corruption }: Broken): boolean =>
+  subject === 'specs folder' || ['pipe', 'unreadable', 'not writable'].includes(corruption)
 
 /** The first answer and the last one are those of the launcher. */
-async function observeHook(
-  sandbox: Sandbox,
-  pack: PackageCopy,
-  subject: Subject,
-  corruption: Corruption,
-  faults: string[],
-): Promise<string> {
+async function observeHook(sandbox: Sandbox, broken: Broken): Promise<string> {
+  const { pack, subject, corruption, faults } = broken
   prepare(sandbox, pack, subject, corruption)
   const kept = whatMustStay(sandbox, subject, corruption)
   const env = { CLAUDE_PROJECT_DIR: sandbox.project, CLAUDE_CODE_SESSION_ID: SESSION, CLAUDECODE: '1' }
   const ask = async (payload: object, words: readonly string[], byLauncher: boolean): Promise<string> => {
     const options = { input: JSON.stringify({ cwd: sandbox.project, ...payload }), env }
     const run =
-      byLauncher || needsProcess(corruption)
+      byLauncher || needsProcess(broken)
         ? await sandbox.run(pack.launcher, words, { ...options, asRoot: corruption.endsWith('(root)') })
         : await sandbox.here('hook', words, options)
     faults.push(...commonFaults('hook', run))
@@ -244,14 +233,8 @@ function letterOf(stdout: string, faults: string[]): string {
   return letter ?? '?'
 }
 
-async function observeCommand(
-  sandbox: Sandbox,
-  pack: PackageCopy,
-  subject: Subject,
-  corruption: Corruption,
-  command: Command,
-  faults: string[],
-): Promise<string> {
+async function observeCommand(sandbox: Sandbox, broken: Broken, command: Command): Promise<string> {
+  const { pack, subject, corruption, faults } = broken
   prepare(sandbox, pack, subject, corruption)
   const kept = whatMustStay(sandbox, subject, corruption)
   const payload = join(sandbox.base, 'payload.json')
@@ -259,7 +242,7 @@ async function observeCommand(
   const words = [...COMMANDS[command].map((word) => (word === 'PAYLOAD' ? payload : word)), '--json']
   const session = command === 'adopt' ? 'another-session' : SESSION
   const env = { POSTFLIGHT_HOST_SESSION: session, POSTFLIGHT_AGENT: 'agent-a' }
-  const run = needsProcess(corruption)
+  const run = needsProcess(broken)
     ? await sandbox.run(process.execPath, [pack.cli, ...words], { env })
     : await sandbox.here('cli', words, { env, packageFolder: pack.folder })
   const say = (problem: string): number => faults.push(`${command}: ${problem}`)
@@ -319,7 +302,6 @@ function whatMustStay(sandbox: Sandbox, subject: Subject, corruption: Corruption
   }
 }
 
-/** Observes hook and command at a new lock, whose holder may still be alive. */
 export async function observeFreshLock(sandbox: Sandbox, pack: PackageCopy) {
   prepare(sandbox, pack, 'lock', 'missing')
   fs.writeFileSync(sandbox.at(TASK, '.postflight-loop-guard'), '3\n')

@@ -3,7 +3,6 @@
 /** The number of stops in a row. */
 export const STOPS = 5
 
-/** The arguments of each command; PAYLOAD stands for a payload's file. */
 export const COMMANDS = {
   inspect: ['inspect'],
   explain: ['explain', '--payload', 'PAYLOAD'],
@@ -258,7 +257,6 @@ export const TABLE: Readonly<Record<Subject, readonly Row[]>> = {
   ],
 }
 
-/** A cell of the table. */
 export interface Cell {
   readonly subject: Subject
   readonly corruption: Corruption
@@ -266,7 +264,6 @@ export interface Cell {
   readonly codes: Readonly<Partial<Record<Command, string>>>
 }
 
-/** Every possible cell. */
 export function listCells(): Cell[] {
   return (Object.keys(TABLE) as Subject[]).flatMap((subject) =>
     TABLE[subject].flatMap(({ when, hook, codes }) => {

@@ -11,10 +11,8 @@ import type { Fault } from '../support/instrument.ts'
 import { essentials, type Files, findFileFlaws, findRunFlaws, isRunFile, letTimePass, putFiles } from './fault-files.ts'
 import { type FaultProgram, STOP } from './fault-programs.ts'
 
-/** A run of a program without a fault. */
 export interface Measured {
   readonly program: FaultProgram
-  /** The project's files before. */
   readonly before: Files
   readonly after: Files
   readonly outcome: Outcome
@@ -55,7 +53,6 @@ export const MAX_STOPS = 5
 /** The same for a campaign, in which most programs are killed before they have an effect. */
 const MAX_TURNS = 1000
 
-/** Runs every program without a fault. */
 export async function measureAll(runner: FaultRunner, programs: readonly FaultProgram[]): Promise<Measured[]> {
   const measured = new Map<string, Measured>()
   await runner.runAll(
@@ -220,7 +217,6 @@ export function* campaign(
   tally.blocks += blocks
 }
 
-/** Checks that marker and loop guard can be read. */
 function wholeFlaws(left: Files): string[] {
   return Object.entries(left).flatMap(([name, text]) => {
     const isBroken =
@@ -293,7 +289,6 @@ export function blocksIn(stdout: string): { readonly task: string; readonly numb
   return found.map(([, task = '', number = '']) => ({ task, number }))
 }
 
-/** Checks that a printed block is counted on disk. */
 function countFlaws({ stdout }: Outcome, left: Files): string[] {
   return blocksIn(stdout).flatMap(({ task, number }) => {
     const folder = `specs/${task}/`

@@ -25,7 +25,6 @@ import type { Files } from './fault-files.ts'
 
 export interface FaultProgram {
   readonly name: string
-  /** The project's files before. */
   readonly files: Files
   /** Programs that run first, without a fault. */
   readonly setup?: readonly ((root: string) => Program)[]
@@ -57,7 +56,6 @@ const cli =
   (...words: string[]) =>
   (): Program => ({ program: 'cli', words })
 
-/** A stop of the marker's owner. */
 export const STOP = hook(subagentStop)
 
 const LEARN = hook((more) => shellRan('postflight create 259', OLD_ID, { agent_id: 'agent-a', ...more }))
@@ -116,7 +114,6 @@ const FLOW_FILES = flowOf(
     next: { pass: 'end', fail: 'make', verdict: '/ok' },
   },
 )
-/** Two phases, without steps between them. */
 const SHORT_FILES = flowOf(...['made', 'check'].map((name) => ({ id: name, prompt: 'p', artifact: `${name}.json` })))
 const MAKE = { id: 'make', prompt: 'p', artifact: 'made.json' }
 
@@ -310,7 +307,6 @@ const WORKFLOW_PROGRAMS: readonly FaultProgram[] = [
   }),
 ]
 
-/** A program that only a power cut needs. */
 const CHECKING = during('workflow check, which leaves a receipt', [begin, next], workflow('check'), {
   files: flowOf({ ...MAKE, check: { run: 'true' } }),
   change: () => MADE,

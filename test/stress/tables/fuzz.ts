@@ -50,24 +50,16 @@ const anyText = fc.oneof(
 )
 const laidOut = fc.constantFrom(undefined, 2, '\t')
 
-export const payloadText: fc.Arbitrary<string> = fc.oneof(
-  {
-    weight: 8,
-    arbitrary: damaged(
-      fc.tuple(payloadFields, laidOut).map(([fields, indent]) => JSON.stringify(fields, null, indent)),
-    ),
-  },
-  anyText,
-)
+const written = (fields: fc.Arbitrary<object>) =>
+  damaged(fc.tuple(fields, laidOut).map(([one, indent]) => JSON.stringify(one, null, indent)))
+
+const payloadText: fc.Arbitrary<string> = fc.oneof({ weight: 8, arbitrary: written(payloadFields) }, anyText)
 
 /** Stands for a marker that cannot be read. */
 const UNREADABLE = '(unreadable)'
 
 export const markerText: fc.Arbitrary<string> = fc.oneof(
-  {
-    weight: 8,
-    arbitrary: damaged(fc.tuple(markerFields, laidOut).map(([fields, indent]) => JSON.stringify(fields, null, indent))),
-  },
+  { weight: 8, arbitrary: written(markerFields) },
   anyText,
   fc.constantFrom('', '\n', UNREADABLE, 'pf_abcdefgh1234', 'session_id=1\nskill=x\n'),
 )
@@ -82,7 +74,6 @@ const anyTask = fc.oneof(fc.constantFrom(...HOSTILE_NAMES), fc.stringMatching(/^
 
 const NOW_MS = Date.parse('2026-01-18T12:00:00Z')
 
-/** The data of one decision. */
 export const decisionCase = fc.record({
   payload: payloadText,
   markers: fc.array(
@@ -139,16 +130,9 @@ function seenOf({ text, task, ageMs, guard }: DecisionCase['markers'][number]): 
   const marker = parseMarker(text)
   const read = parseLoopGuard(guard)
   const changedMs = NOW_MS - ageMs
-  return {
-    kind: 'marker',
-    folder,
-    marker,
-    text,
-    whole: true,
-    identity: { id: marker.id, file: 'f1-1' },
-    times: { modifiedMs: changedMs, changedMs },
-    spent: read.kind === 'number' ? read.value : read.kind === 'garbled' ? { unknown: guard } : 0,
-  }
+  const spent = read.kind === 'number' ? read.value : read.kind === 'garbled' ? { unknown: guard } : 0
+  const times = { modifiedMs: changedMs, changedMs }
+  return { kind: 'marker', folder, marker, text, whole: true, identity: { id: marker.id, file: 'f1-1' }, times, spent }
 }
 
 /** The payload, or the hook's line for one that cannot be read. */
@@ -182,6 +166,9 @@ function checkRest(marker: ReturnType<typeof parseMarker>, session: string | und
   }
 }
 
+/** Control characters except tabs and line ends. */
+export const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/
+
 /**
  * The problem of a line that the hook printed; undefined for a valid line. Only Claude Code gets a notice beside a block:
  * Codex voids an answer with any further key.
@@ -204,12 +191,11 @@ export function lineProblem(line: string, onClaudeCode = false): string | undefi
     return 'a block without a reason'
   if (typeof text !== 'string') return `not a text: ${typeof text}`
   if (text.length > REASON_LIMIT) return `${text.length} characters`
-  if (/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/.test(text)) return `control characters: ${JSON.stringify(text)}`
+  if (CONTROLS.test(text)) return `control characters: ${JSON.stringify(text)}`
   if (/\p{Surrogate}/u.test(text)) return `half a surrogate pair: ${JSON.stringify(text)}`
   return undefined
 }
 
-/** A project in any state, and a payload. */
 export const processCase = fc.record({
   payload: payloadText,
   event: fc.constantFrom(...Array(3).fill('SubagentStop'), 'Stop', 'SessionStart', 'PostToolUse', undefined),
@@ -230,7 +216,6 @@ export const processCase = fc.record({
 })
 export type ProcessCase = typeof processCase extends fc.Arbitrary<infer T> ? T : never
 
-/** Runs the hook, by its launcher or without it. */
 type RunHook = (byLauncher: boolean, options: ProcessOptions) => Promise<ProcessResult>
 
 let starts = 0
@@ -315,10 +300,8 @@ async function runCase(folder: string, { payload, event, claude, launcher }: Pro
   const run = await runHook(launcher, { cwd: folder, env, input })
   if (run.status !== 0 || run.signal !== null) problems.push(`ended with ${run.status ?? run.signal}: ${run.stderr}`)
   if (run.durationMs > limitMs(5000)) problems.push(`took ${Math.round(run.durationMs)} ms`)
-  const problem = lineProblem(run.stdout, claude)
-  if (problem !== undefined) problems.push(problem)
-  if (/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/.test(run.stderr))
-    problems.push(`stderr: ${JSON.stringify(run.stderr)}`)
+  problems.push(...[lineProblem(run.stdout, claude)].filter((problem) => problem !== undefined))
+  if (CONTROLS.test(run.stderr)) problems.push(`stderr: ${JSON.stringify(run.stderr)}`)
   const after = new Set(readdirSync(folder, { recursive: true, encoding: 'utf8' }))
   const lost = before.filter(
     (name) => name.endsWith('pending') && !after.has(name) && !isExplained(folder, name, after),

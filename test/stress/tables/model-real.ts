@@ -10,7 +10,6 @@ import { PLAN_VARIABLE, type Plan } from '../support/preload.ts'
 import type { Identity, PlannedKill, Real, Stop, Task, ToolUse } from './model.ts'
 import { TASKS } from './model.ts'
 
-/** Creates a project, calls `use` with its folder, and removes it. */
 export async function withProject<T>(use: (root: string) => Promise<T>): Promise<T> {
   const base = fs.realpathSync(fs.mkdtempSync(join(tmpdir(), 'postflight-model-')))
   try {
@@ -99,7 +98,6 @@ let around: Around | undefined
 let isDead = false
 /** Closes what a killed program left open. */
 let closeLeft = (): void => {}
-/** The virtual ms that have passed. */
 let passedMs = 0
 
 /** Passes every file-system call of the sources below the temporary folder through `around`, but not the tests' own calls. */
@@ -115,7 +113,6 @@ export function instrumentSources(): void {
   closeLeft = instrumented.closeLeft
 }
 
-/** The sources in this process. */
 export function inProcess(root: string): Real {
   passedMs = 0
   return realOf(root, {

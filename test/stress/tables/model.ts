@@ -19,7 +19,6 @@ export type Task = (typeof TASKS)[number]
 export const SESSIONS = ['session-1', 'session-2'] as const
 const HOUR_MS = 3_600_000
 
-/** A stop of an agent. */
 export interface Stop {
   readonly event: 'SubagentStop' | 'Stop'
   readonly session: string
@@ -34,12 +33,10 @@ export type PlannedKill = { readonly at: number; readonly fault: Kill }
 
 /** The hook's answer: the tasks for which it blocked, with their counts. */
 export type StopResult = { readonly blocks: Readonly<Partial<Record<Task, number>>> } | 'killed'
-/** The result of a command. `code`: the error's code, or `done`. */
 export type CommandResult = { readonly code: string; readonly id: string | undefined } | 'killed'
 
 export type Identity = { readonly session: string; readonly agent: string | undefined }
 
-/** The end of a shell command. */
 export type ToolUse = { readonly command: string; readonly output: string; readonly prompt: string }
 
 /** An implementation: the sources in this process, or the built files as processes. */
@@ -53,14 +50,12 @@ export interface Real {
   sessionStart(session: string): Promise<void>
   toolUse(use: ToolUse, identity: Identity, kill: PlannedKill | undefined): Promise<'done' | 'killed'>
   command(words: readonly string[], identity: Identity, kill: PlannedKill | undefined): Promise<CommandResult>
-  /** Figures for the log. */
   count: Record<string, number>
 }
 
 /** The `wait` of a marker, as the file holds it. */
 type WaitFields = { readonly count: number; readonly prompt_id?: string; readonly last_prompt_id?: string }
 
-/** A marker in the model. */
 interface Marker {
   readonly id: string | undefined
   readonly session: string | undefined
@@ -71,7 +66,6 @@ interface Marker {
   readonly bypassed: boolean
   readonly parsed: boolean
   readonly hasSteps: boolean
-  /** The identity of its file. */
   readonly file: string
   readonly madeMs: number
   /** The whole text, which is evidence. */
@@ -674,7 +668,6 @@ function killsUpTo(calls: number): fc.Arbitrary<PlannedKill | undefined> {
   })
 }
 
-/** Sequences of all kinds of steps. */
 export function anySteps(maxSteps: number, withTime: boolean): fc.Arbitrary<Iterable<Step>> {
   const event = fc.constantFrom<Stop['event']>('SubagentStop', 'SubagentStop', 'Stop')
   const background = fc.constantFrom(false, false, false, true)

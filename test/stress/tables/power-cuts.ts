@@ -30,7 +30,6 @@ const FOLLOW_EVERY = 2
 /** The number of random subsets that are tried at each call, besides the systematic ones. */
 const RANDOM_FATES = 8
 
-/** Cuts the power at each call of each program. */
 export function* everyCut(
   programs: readonly Measured[],
   seed: number,

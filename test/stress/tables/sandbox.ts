@@ -50,7 +50,6 @@ export interface Sandbox {
   readonly project: string
   readonly outside: string
   readonly env: Readonly<Record<string, string>>
-  /** A path in the project. */
   at(...names: string[]): string
   write(name: string, content: string | Uint8Array): string
   /** Gives all files to the user that processes run as. Call it when the files are complete. */
@@ -157,7 +156,6 @@ function describeTree(folder: string): Record<string, string> {
   return found
 }
 
-/** Calls `use` with a sandbox, and removes it. */
 export async function withSandbox<T>(sandbox: Sandbox, use: (sandbox: Sandbox) => T | Promise<T>): Promise<T> {
   try {
     return await use(sandbox)
