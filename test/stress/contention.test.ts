@@ -1,12 +1,14 @@
 import { afterAll, describe, expect, test } from 'vitest'
-import { blocksOf, GUARD, isJsonObject, MARKER, OLD_MARKER } from './support/contention.ts'
+import { partOf, partOfCount } from '../support/stress-fifth.ts'
+import { blocksOf, GUARD, MARKER, OLD_MARKER } from './support/contention.ts'
 import { findFlaws, SCENARIOS } from './support/contention-scenarios.ts'
+import { isJsonObject } from './support/files.ts'
 import { createProcessArena } from './support/process-arena.ts'
 
 /** Processes on one marker, which all start before the first one goes on. */
 
 const HOOKS = 64
-const ROUNDS = 50
+const ROUNDS = partOfCount(50)
 const MIXED_ROUNDS = 3
 const arena = createProcessArena(4)
 afterAll(() => arena.close())
@@ -49,7 +51,7 @@ describe(`${HOOKS} stops of one marker at once, ${ROUNDS} times`, () => {
 })
 
 describe('stops and other programs at once, as processes', () => {
-  test.each(SCENARIOS)('$name', async (scenario) => {
+  test.each([...partOf(SCENARIOS, 5)])('$name', async (scenario) => {
     for (let round = 1; round <= MIXED_ROUNDS; round++) {
       const { flaws } = await findFlaws(arena, scenario, round, 'none')
       expect(flaws, `round ${round}`).toEqual([])

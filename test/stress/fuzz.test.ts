@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { partOfCount } from '../support/stress-fifth.ts'
 import { decide, decisionCase, lineProblem, processCase, runCases, seedOf } from './tables/fuzz.ts'
 
 describe('for any payload and any marker', () => {
@@ -13,21 +14,21 @@ describe('for any payload and any marker', () => {
         seen.block += 1
         expect(decide(one)).toBe(line)
       }),
-      { numRuns: 100_000, seed: seedOf('decision'), endOnFailure: false },
+      { numRuns: partOfCount(100_000), seed: seedOf('decision'), endOnFailure: false },
     )
     console.info(`decision: ${seen.block} of 100,000 blocked`)
-    expect(seen.block).toBeGreaterThan(1000)
+    expect(seen.block).toBeGreaterThan(partOfCount(1000))
   })
 
   it('the hook allows or blocks with one valid line and exit code 0, and answers the same on a copy (2,000 processes)', async () => {
     const seed = seedOf('hook')
-    const cases = fc.sample(processCase, { numRuns: 1600, seed })
+    const cases = fc.sample(processCase, { numRuns: partOfCount(1600), seed })
 
     const { problems, runs, letters } = await runCases(cases, (index) => index % 4 === 0)
 
     console.info(`hook: ${runs} processes, ${JSON.stringify(letters)}`)
     expect(problems).toEqual([])
-    expect(runs).toBeGreaterThanOrEqual(2000)
-    expect(letters.block).toBeGreaterThan(100)
+    expect(runs).toBeGreaterThanOrEqual(partOfCount(2000))
+    expect(letters.block).toBeGreaterThan(partOfCount(100))
   })
 })

@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { REASON_LIMIT } from '../../src/stop/answer.ts'
 import { sessionStart, subagentStop } from '../support/payloads.ts'
+import { canRun, type ProcessResult } from '../support/process.ts'
 import { lineProblem } from './tables/fuzz.ts'
 import { git, initRepository } from './tables/git.ts'
 import {
-  canTrace,
   contents,
   fillOutside,
   hostEnvironment,
@@ -25,25 +25,25 @@ import {
   untouchable,
 } from './tables/hostile.ts'
 import { askAll, clearAsPrinted, readWords } from './tables/hostile-run.ts'
-import { limitMs, makePackageCopy, makeSandbox, notesReads, type PackageCopy, type Sandbox } from './tables/sandbox.ts'
+import type { PackageCopy, Sandbox } from './tables/sandbox.ts'
+import { limitMs, makePackageCopy, makeSandbox, noteBlindness, withSandbox } from './tables/sandbox.ts'
 
 /** A repository that was made to harm those who clone it. */
 
 const MARKER = '.postflight-pending'
-const TRACES = canTrace()
+const TRACES = canRun('strace -f -e trace=openat -o /dev/null true')
 
 let pack: PackageCopy
 let base: string
 
-beforeAll(() => {
+beforeAll(async () => {
   pack = makePackageCopy()
   base = realpathSync(mkdtempSync(join(tmpdir(), 'postflight-upstream-')))
   makeUpstream(join(base, 'plain'), { hugeBytes: 100 * 1024 * 1024 })
   makeUpstream(join(base, 'links'), { links: true })
   makeUpstream(join(base, 'sha256'), { words: ['--object-format=sha256'] })
   if (!TRACES) console.warn('strace cannot be used here: files that are opened outside of the project are not seen')
-  if (!notesReads())
-    console.warn('this file system records no reads: the canaries show only changes and what was printed')
+  await noteBlindness()
 })
 afterAll(() => {
   pack.remove()
@@ -73,14 +73,6 @@ function asSubmodule(): Sandbox {
   git(sandbox.base, 'submodule', '--quiet', 'add', join(base, 'plain'), 'project')
   fillOutside(sandbox)
   return sandbox
-}
-
-async function withSandbox<T>(sandbox: Sandbox, use: (sandbox: Sandbox) => Promise<T>): Promise<T> {
-  try {
-    return await use(sandbox)
-  } finally {
-    sandbox.remove()
-  }
 }
 
 describe.concurrent('a clone from before the session blocks no sub-agent, and does not change', () => {
@@ -146,18 +138,37 @@ describe.concurrent('the printed clear command is safe to paste, and clears that
   })
 })
 
+/** Runs a command in a clone, and checks what it prints and how it ends. */
+const runCommand = (upstream: string, given: readonly string[], check: Check = () => {}, isTraced = false) =>
+  withSandbox(makeClone(join(base, upstream)), async (sandbox) => {
+    if (upstream === 'plain') {
+      rewriteMarkers(sandbox, { id: SHIPPED_ID, reason: '\u001b[2J\u009b31m', skill: '\u0007', operation: '\u007f' })
+    }
+    const env = hostEnvironment(sandbox, pack)
+    if (!isTraced) sandbox.hand()
+    sandbox.seal()
+    const words = [pack.cli, ...given.filter((word) => word !== undefined)]
+
+    const { run, strangers } = isTraced
+      ? await traceOutside(sandbox, pack, process.execPath, words, { env })
+      : { run: await sandbox.run(process.execPath, words, { env }), strangers: [] }
+
+    expect([0, 1, 64, 65, 73], run.stderr).toContain(run.status)
+    expect(printProblems(run)).toEqual([])
+    expect(strangers).toEqual([])
+    expect(sandbox.outsideProblems()).toEqual([])
+    check(run)
+  })
+type Check = (run: ProcessResult) => void
+
 describe('nothing outside of the project is read or written', () => {
   const words = [
-    ['inspect'],
-    ['explain'],
-    ['doctor'],
-    ['logs'],
-    ['create', '016_link_marker'],
-    ['create', '17', 'link_folder'],
-    ['clear', '--all'],
-    ['bypass', '--all'],
-    ['install'],
-    ['uninstall'],
+    ...[['inspect'], ['explain'], ['doctor'], ['logs'], ['install'], ['uninstall'], ['create', '016_link_marker']],
+    ...[
+      ['create', '17', 'link_folder'],
+      ['clear', '--all'],
+      ['bypass', '--all'],
+    ],
   ]
 
   it.skipIf(!TRACES)('by the hook, as its system calls show', () =>
@@ -178,59 +189,20 @@ describe('nothing outside of the project is read or written', () => {
   )
 
   it.skipIf(!TRACES).each(words)('by %s %s %s, as its system calls show', (...given) =>
-    withSandbox(makeClone(join(base, 'links')), async (sandbox) => {
-      const env = hostEnvironment(sandbox, pack)
-      sandbox.seal()
-      const command = [pack.cli, ...given.filter((word) => word !== undefined)]
-
-      const { run, strangers } = await traceOutside(sandbox, pack, process.execPath, command, { env })
-
-      expect([0, 1, 64, 65, 73], run.stderr).toContain(run.status)
-      expect(printProblems(run)).toEqual([])
-      expect(strangers).toEqual([])
-      expect(sandbox.outsideProblems()).toEqual([])
-    }),
+    runCommand('links', given, undefined, true),
   )
 
-  it.each(words)('by %s %s %s, as the canaries show', (...given) =>
-    withSandbox(makeClone(join(base, 'links')), async (sandbox) => {
-      const env = hostEnvironment(sandbox, pack)
-      sandbox.hand()
-      sandbox.seal()
-
-      const run = await sandbox.run(process.execPath, [pack.cli, ...given.filter((word) => word !== undefined)], {
-        env,
-      })
-
-      expect([0, 1, 64, 65, 73], run.stderr).toContain(run.status)
-      expect(printProblems(run)).toEqual([])
-      expect(sandbox.outsideProblems()).toEqual([])
-    }),
-  )
+  it.each(words)('by %s %s %s, as the canaries show', (...given) => runCommand('links', given))
 })
 
 describe('its texts cannot change the terminal', () => {
   it.each([
-    ['inspect'],
-    ['inspect', '--json'],
-    ['doctor'],
-    ['doctor', '--json'],
-    ['explain'],
-    ['logs'],
-    ['logs', '--json'],
+    ...[['inspect'], ['inspect', '--json'], ['doctor'], ['doctor', '--json']],
+    ...[['explain'], ['logs'], ['logs', '--json']],
   ])('%s %s', (...given) =>
-    withSandbox(makeClone(join(base, 'plain')), async (sandbox) => {
-      rewriteMarkers(sandbox, { id: SHIPPED_ID, reason: '\u001b[2J\u009b31m', skill: '\u0007', operation: '\u007f' })
-      const env = hostEnvironment(sandbox, pack)
-      sandbox.hand()
-
-      const run = await sandbox.run(process.execPath, [pack.cli, ...given.filter((word) => word !== undefined)], {
-        env,
-      })
-
-      expect([0, 1]).toContain(run.status)
-      expect(run.stdout.length).toBeGreaterThan(20)
-      expect(printProblems(run)).toEqual([])
+    runCommand('plain', given, ({ status, stdout }) => {
+      expect([0, 1]).toContain(status)
+      expect(stdout.length).toBeGreaterThan(20)
     }),
   )
 })

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { partOfCount } from '../support/stress-fifth.ts'
 import { type Compiled, compilePreload } from './support/compile.ts'
 import { seedOf } from './tables/fuzz.ts'
 import { anySteps, checkLiveness, newModel } from './tables/model.ts'
@@ -33,11 +34,11 @@ describe('the model and the program agree', () => {
           add(total, real.count)
         })
       }),
-      { numRuns: 40, seed: seedOf('model of processes'), endOnFailure: true },
+      { numRuns: partOfCount(40), seed: seedOf('model of processes'), endOnFailure: true },
     )
     console.info(`model of processes: ${JSON.stringify(total)}`)
-    expect(total.blocked).toBeGreaterThan(20)
-    expect(total.killed).toBeGreaterThan(20)
+    expect(total.blocked).toBeGreaterThan(partOfCount(20))
+    expect(total.killed).toBeGreaterThan(partOfCount(20))
   })
 
   it('in this process', async () => {
@@ -54,10 +55,10 @@ describe('the model and the program agree', () => {
           add(total, real.count)
         })
       }),
-      { numRuns: 2000, seed: seedOf('model'), endOnFailure: false },
+      { numRuns: partOfCount(2000), seed: seedOf('model'), endOnFailure: false },
     )
     console.info(`model: ${runs} runs, ${JSON.stringify(total)}`)
-    expect(total.blocked).toBeGreaterThan(1000)
-    expect(total.killed).toBeGreaterThan(1000)
+    expect(total.blocked).toBeGreaterThan(partOfCount(1000))
+    expect(total.killed).toBeGreaterThan(partOfCount(1000))
   })
 })

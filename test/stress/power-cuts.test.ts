@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { partOfCount } from '../support/stress-fifth.ts'
 import { SESSION } from './support/contention.ts'
 import { createThreadRunner } from './support/fault-runner.ts'
-import { type Measured, measureAll, newTally, type Tally } from './tables/fault-cases.ts'
+import { findNoFlaws, type Measured, measureAll } from './tables/fault-cases.ts'
 import { POWER_CUT_PROGRAMS } from './tables/fault-programs.ts'
 import { everyCut, randomCuts } from './tables/power-cuts.ts'
 
@@ -18,17 +19,9 @@ beforeAll(async () => {
 }, 150_000)
 afterAll(() => threads.close(), 60_000)
 
-function report(what: string, { flaws, ...figures }: Tally, since: number): void {
-  console.info(`power cuts: ${what}: ${threads.count() - since} runs, ${JSON.stringify(figures)}`)
-  expect(flaws.length === 0 ? [] : [`${flaws.length} flaws`, ...flaws.slice(0, 40)]).toEqual([])
-}
-
 it('at each call of each program', async () => {
-  const tally = newTally()
-  const since = threads.count()
-  await threads.runAll(everyCut(programs, { followEvery: 2, callEvery: 1, random: 8 }, SEED, tally))
-  report(`at each call, seed ${SEED}`, tally, since)
-  expect(tally.remains).toBeGreaterThan(2000)
+  const cuts = await findNoFlaws(`cuts, seed ${SEED}`, threads, (tally) => everyCut(programs, SEED, tally), 5)
+  expect(cuts.remains).toBeGreaterThan(partOfCount(2000))
 })
 
 it.each([
@@ -36,9 +29,8 @@ it.each([
   ['a stop of a marker as plain bash writes it', 'folders that can be synced', false],
   ['a stop, the first continuation', 'folders that cannot be synced', true],
 ])('one after another, until the marker is gone: %s, with %s', async (name, folders, cannotSyncFolders) => {
-  const tally = newTally()
-  const since = threads.count()
   const measured = programs.find(({ program }) => program.name === name) as Measured
-  await threads.runAll(randomCuts(measured, 300, SEED, tally, cannotSyncFolders))
-  report(`one after another, seed ${SEED}, ${name}, ${folders}`, tally, since)
+  await findNoFlaws(`cuts one after another, seed ${SEED}, ${name}, ${folders}`, threads, (tally) =>
+    randomCuts(measured, 300, SEED, tally, cannotSyncFolders),
+  )
 })

@@ -1,13 +1,16 @@
 /** Processes of a run that are killed at any write, on a real disk: the next process continues the run. */
 
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { SESSION, stop } from '../support/payloads.ts'
-import { PACKAGE } from '../support/process.ts'
-import { createProject, type JsonDocument, makeOld, type Project } from '../support/project.ts'
+import { LAUNCHER, PACKAGE } from '../support/process.ts'
+import { createSourceProject, type JsonDocument, makeOld, type Project } from '../support/project.ts'
+import { filesBelow } from './support/files.ts'
 
 const IN_TASK = 'specs/007_flow'
+const ENV = { CLAUDE_CODE_SESSION_ID: SESSION }
+const BACK_AT_MAKE = { command: 'prompt', phase: 'make', attempt: 1 }
 
 /** Ends the process before the N-th call that changes a file. */
 const KILLER = `
@@ -27,13 +30,10 @@ const FLOW = {
   name: 'flow',
   phases: [
     { id: 'make', prompt: 'p', artifact: 'made.json' },
-    { id: 'work', steps: ['one'], max_step_attempts: 2 },
+    { id: 'work', steps: ['one'], max_step_attempts: 2, max_visits: 2 },
     {
-      id: 'check',
-      prompt: 'p',
-      artifact: 'check.json',
+      ...{ id: 'check', prompt: 'p', artifact: 'check.json', max_visits: 2 },
       next: { pass: 'end', fail: 'make', verdict: '/ok' },
-      max_visits: 2,
     },
   ],
 }
@@ -48,13 +48,9 @@ function answer(project: Project, next: JsonDocument): void {
 
 /** A project just before the transition with the most writes: an artifact leads back to an earlier phase. */
 async function beforeGoingBack(): Promise<Project> {
-  const project = createProject()
+  const project = createSourceProject()
   project.write('killer.cjs', KILLER)
-  const flow = {
-    ...FLOW,
-    phases: FLOW.phases.map((phase) => (phase.id === 'work' ? { ...phase, max_visits: 2 } : phase)),
-  }
-  const file = project.write('flow.json', JSON.stringify(flow))
+  const file = project.write('flow.json', JSON.stringify(FLOW))
   await project.cli(['workflow', 'start', '7', 'flow', '--definition', file])
   for (;;) {
     const next = (await project.cli(['workflow', 'next', '7', '--json'])).json()
@@ -63,100 +59,87 @@ async function beforeGoingBack(): Promise<Project> {
   }
 }
 
-function left(project: Project): Record<string, string> {
-  const files = readdirSync(project.at(IN_TASK), { recursive: true, encoding: 'utf8' }).filter((name) =>
-    name.endsWith('.json'),
-  )
-  return Object.fromEntries(
-    files
-      .filter((name) => !name.startsWith('workflow'))
-      .map((name) => [name, readFileSync(project.at(IN_TASK, name), 'utf8')]),
-  )
+/** The results and artifacts of a copy. */
+function resultsIn(folder: string): Record<string, string> {
+  const files = Object.entries(filesBelow(join(folder, IN_TASK)))
+  return Object.fromEntries(files.filter(([name]) => name.endsWith('.json') && !name.startsWith('workflow')))
+}
+
+/** Kills a command at one write after another, each time in a copy of the project, until it is not killed; checks each copy. */
+async function killAtEachWrite(
+  template: Project,
+  words: readonly string[],
+  check: (folder: string, where: string) => Promise<void>,
+): Promise<number> {
+  for (let call = 0; call < 60; call++) {
+    const folder = copyOf(template, `killed-${call}`)
+    const killed = await template.shell(
+      `exec node -r ./killer.cjs "${PACKAGE}/bin/postflight.js" workflow ${words.join(' ')}`,
+      { cwd: folder, env: { ...ENV, DIE_AT: String(call) } },
+    )
+    if (killed.signal !== 'SIGKILL') return call
+    // The next process waits for a killed process's lock until it is stale.
+    const lock = join(folder, IN_TASK, 'workflow/.postflight-lock')
+    if (existsSync(lock)) makeOld(lock, 1)
+    await check(folder, `call ${call}`)
+  }
+  throw new Error('it is killed at any call')
 }
 
 describe('a transition that is killed at any write', () => {
   it('is completed by the next process, which loses nothing and asks for nothing twice', async () => {
     const template = await beforeGoingBack()
-    const straight = await template.cli(['workflow', 'next', '7', '--json'], { cwd: copyOf(template, 'straight') })
-    expect(straight.json()).toMatchObject({ command: 'prompt', phase: 'make', attempt: 1 })
-    const wanted = left({ ...template, at: (...names) => join(template.base, 'straight', ...names) })
+    const next = ['workflow', 'next', '7', '--json']
+    const straight = copyOf(template, 'straight')
+    expect((await template.cli(next, { cwd: straight })).json()).toMatchObject(BACK_AT_MAKE)
+    const wanted = resultsIn(straight)
     expect(Object.keys(wanted).sort()).toEqual(
       ['artifacts/make/1-made.json', 'check.json', 'step-results/work/1-1.json', 'step-results/work/1-2.json'].sort(),
     )
 
-    const killedAt = async (call: number): Promise<boolean> => {
-      const folder = copyOf(template, `killed-${call}`)
-      const killed = await template.shell(
-        `exec node -r ./killer.cjs "${PACKAGE}/bin/postflight.js" workflow next 7 --json`,
-        { cwd: folder, env: { DIE_AT: String(call) } },
-      )
-      if (killed.signal !== 'SIGKILL') return false
-      // The next process waits for a killed process's lock until it is stale.
-      const lock = join(folder, IN_TASK, 'workflow', '.postflight-lock')
-      if (existsSync(lock)) makeOld(lock, 1)
+    const writes = await killAtEachWrite(template, ['next', '7', '--json'], async (folder, where) => {
       const resumed = await template.cli(['workflow', 'resume', '7'], { cwd: folder })
-      expect(resumed.status, `call ${call}: ${resumed.stderr}`).toBe(0)
-      const next = (await template.cli(['workflow', 'next', '7', '--json'], { cwd: folder })).json()
-      expect(next, `call ${call}`).toMatchObject({ command: 'prompt', phase: 'make', attempt: 1 })
-      const after = left({ ...template, at: (...names) => join(folder, ...names) })
-      expect(after, `call ${call}`).toEqual(wanted)
+      expect(resumed.status, `${where}: ${resumed.stderr}`).toBe(0)
+      expect((await template.cli(next, { cwd: folder })).json(), where).toMatchObject(BACK_AT_MAKE)
+      expect(resultsIn(folder), where).toEqual(wanted)
       const litter = readdirSync(join(folder, IN_TASK, 'workflow')).filter((name) => name.endsWith('.tmp'))
-      expect(litter, `call ${call}`).toEqual([])
-      return true
-    }
-    let died = 0
-    // After the last write, the process is not killed.
-    while (died < 40 && (await killedAt(died))) died += 1
-    expect(died).toBeLessThan(40)
-    expect(died).toBeGreaterThan(8)
+      expect(litter, where).toEqual([])
+    })
+    expect(writes).toBeGreaterThan(8)
   }, 300_000)
 })
 
-const ENV = { CLAUDE_CODE_SESSION_ID: SESSION }
 const ONE_PHASE = JSON.stringify({ name: 'flow', phases: [{ id: 'only', prompt: 'do it', artifact: 'out.txt' }] })
+const START = ['start', '7', '--definition', 'flow.json']
 
 describe('a command that is killed at any write', () => {
   it.each([
-    ['start', []],
-    ['stop', [['start']]],
-    ['abort', [['start']]],
-    ['resume', [['start'], ['stop']]],
+    ['start', START, []],
+    ['stop', ['stop', '7'], [START]],
+    ['abort', ['abort', '7'], [START]],
+    ['resume', ['resume', '7'], [START, ['stop', '7']]],
   ])(
     'workflow %s loses no run, and leaves no run file behind',
-    async (command, before) => {
-      const words = (name: string): string[] =>
-        name === 'start' ? ['workflow', 'start', '7', '--definition', 'flow.json'] : ['workflow', name, '7']
-      const template = createProject()
+    async (_, command, before) => {
+      const template = createSourceProject()
       template.write('flow.json', ONE_PHASE)
       template.write('killer.cjs', KILLER)
       mkdirSync(template.at(IN_TASK))
-      for (const [name = ''] of before) await template.cli(words(name), { env: ENV })
+      for (const words of before) await template.cli(['workflow', ...words], { env: ENV })
 
-      const killedAt = async (call: number): Promise<boolean> => {
-        const folder = copyOf(template, `killed-${call}`)
-        const killed = await template.shell(
-          `exec node -r ./killer.cjs "${PACKAGE}/bin/postflight.js" ${words(command).join(' ')}`,
-          { cwd: folder, env: { ...ENV, DIE_AT: String(call) } },
-        )
-        if (killed.signal !== 'SIGKILL') return false
-        const lock = join(folder, IN_TASK, 'workflow/.postflight-lock')
-        if (existsSync(lock)) makeOld(lock, 1)
+      const writes = await killAtEachWrite(template, command, async (folder, call) => {
         const where = { cwd: folder, env: { ...template.env, ...ENV, CLAUDE_PROJECT_DIR: folder } }
-        const run = await template.hook({ ...stop(), cwd: folder }, where)
+        const run = await template.hook({ ...stop(), cwd: folder }, { ...where, program: [LAUNCHER] })
         const state = join(folder, IN_TASK, 'workflow/state.json')
         const isActive =
           existsSync(state) && (await template.cli(['workflow', 'status', '7', '--json'], where)).json().active
         const running = join(folder, 'specs/.postflight/running')
         const files = existsSync(running) ? readdirSync(running).filter((name) => !name.startsWith('.')) : []
         // An active run is found by its file and goes on; without an active run the file is gone.
-        expect(files, `call ${call}: ${run.stderr}`).toEqual(isActive ? ['007_flow'] : [])
-        expect(run.answer.decision, `call ${call}`).toBe(isActive ? 'block' : undefined)
-        return true
-      }
-      let died = 0
-      while (died < 60 && (await killedAt(died))) died += 1
-      expect(died).toBeLessThan(60)
-      expect(died).toBeGreaterThan(4)
+        expect(files, `${call}: ${run.stderr}`).toEqual(isActive ? ['007_flow'] : [])
+        expect(run.answer.decision, call).toBe(isActive ? 'block' : undefined)
+      })
+      expect(writes).toBeGreaterThan(4)
     },
     300_000,
   )

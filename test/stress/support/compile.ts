@@ -19,10 +19,8 @@ import { dirname, join } from 'node:path'
 import ts from 'typescript'
 import { PACKAGE } from '../../support/process.ts'
 
-/** The translated files. */
 export interface Compiled {
   readonly folder: string
-  /** The path of a translated file of this folder. */
   support(name: string): string
   remove(): void
 }
@@ -35,7 +33,6 @@ export function compilePreload(): Compiled {
   return compile(['test/stress/support'], 'commonjs')
 }
 
-/** Translates all files, which is what threads need. */
 export function compileSources(): Compiled {
   return compile(['src', 'test/stress/support', 'test/support'], 'module')
 }

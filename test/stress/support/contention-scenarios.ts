@@ -2,7 +2,7 @@
 
 import fs from 'node:fs'
 import path from 'node:path'
-import type { Fault, Job, Outcome } from './actor.ts'
+import type { Job, Outcome } from './actor.ts'
 import {
   ABANDONED,
   type Arena,
@@ -11,7 +11,6 @@ import {
   GARBLED,
   GUARD,
   HalfWritten,
-  isJsonObject,
   LOCK,
   MARKER,
   NEW_REASON,
@@ -20,9 +19,10 @@ import {
   OLD_REASON,
   type Program,
 } from './contention.ts'
+import { isJsonObject } from './files.ts'
+import { ERROR_CODES, type Fault, KILLS } from './instrument.ts'
 import { randomOf } from './scheduler.ts'
 
-/** The result of a run. */
 export interface Run {
   readonly outcomes: readonly Outcome[]
   /** Blocks while all programs ran (`during`), and together with the stops that followed one by one (`total`). */
@@ -41,10 +41,12 @@ export interface Scenario {
   /** Files that must have an age, in ms. */
   readonly oldMs?: Readonly<Record<string, number>>
   readonly programs: (arena: Arena) => Program[]
-  readonly check: (run: Run) => (string | false)[]
+  readonly check: (run: Run) => Flaw[]
   /** The number of counts that the old marker may have: one that was abandoned gets a new count when it is adopted. */
   readonly counts?: number
 }
+
+type Flaw = string | false
 
 const text = (fields: object): string => `${JSON.stringify(fields, null, 2)}\n`
 const OWNED = { [MARKER]: text(OLD_MARKER) }
@@ -52,47 +54,66 @@ const { id: _id, cc_session_id: _session, ...bareFields } = OLD_MARKER
 /** A marker as a skill's bash writes it: without id and host session. */
 const BARE = { [MARKER]: text({ ...bareFields, created: new Date().toISOString() }) }
 const REWRITTEN = text({ reason: NEW_REASON, created: new Date().toISOString() })
+const WAITED = text({ ...OLD_MARKER, wait: { for: 'an answer', count: 1, prompt_id: 'an earlier prompt' } })
 const spentBefore = (count: number): Record<string, string> => ({
   [GUARD]: `${count}\n`,
-  ...Object.fromEntries(
-    Array.from({ length: count }, (_, index) => [`${CLAIMS}/${OLD_ID}.${index + 1}`, 'f0-0\n'] as const),
-  ),
+  ...Object.fromEntries(Array.from({ length: count }, (_, at) => [`${CLAIMS}/${OLD_ID}.${at + 1}`, 'f0-0\n'] as const)),
 })
 
 const hooks = (arena: Arena, count: number, more: Readonly<Record<string, unknown>> = {}): Program[] =>
   Array.from({ length: count * arena.crowd }, () => arena.hook(more))
 /** What makes a sub-agent's payload one of the main agent, which alone ends its waits. */
 const MAIN_STOP = { hook_event_name: 'Stop', agent_id: undefined, agent_type: undefined, prompt_id: 'a later prompt' }
-const exitCode = ({ outcomes }: Run, index: number): number => outcomes[index]?.exitCode ?? -1
-const stderr = ({ outcomes }: Run, index: number): string => outcomes[index]?.stderr ?? ''
-const ours = (files: Readonly<Record<string, string>>): string[] =>
-  Object.keys(files).filter((name) => name.startsWith('.postflight-'))
-const stepsIn = (files: Readonly<Record<string, string>>): { done?: boolean }[] => {
-  const { steps } = JSON.parse(files[MARKER] ?? files[ABANDONED] ?? '{}') as { steps?: { done?: boolean }[] }
-  return steps ?? []
+const CLEAR = ['clear', '259']
+const ADOPT = ['adopt', '259']
+const PLAN = ['create', '259', '--operation', 'plan', '--reason', NEW_REASON]
+const STEPS = ['1', '2', '3'].map((step) => ['step', '259', step])
+const stops = (count: number, files: Scenario['files'], ...commands: readonly (readonly string[])[]) => ({
+  files,
+  programs: andStops(count, ...commands),
+})
+/** These commands, and then so many stops. */
+const andStops =
+  (stops: number, ...commands: readonly (readonly string[])[]) =>
+  (arena: Arena): Program[] => [...commands.map((words) => arena.cli(...words)), ...hooks(arena, stops)]
+
+/** The error of the program `index`, unless it ended with one of these codes. */
+const endedBadly = ({ outcomes }: Run, index: number, codes: readonly number[] = [0]): Flaw =>
+  !codes.includes(outcomes[index]?.exitCode ?? -1) && `${index}: ${outcomes[index]?.stderr}`
+const isDone = ({ outcomes }: Run, index: number): boolean => outcomes[index]?.exitCode === 0
+const markerIn = ({ files }: Run) =>
+  JSON.parse(files[MARKER] ?? files[ABANDONED] ?? '{}') as {
+    readonly steps?: readonly { readonly done?: boolean }[]
+    readonly wait?: object
+    readonly agent_id?: string
+  }
+const exactlyThree = ({ total }: Run): Flaw => total.old !== 3 && `${total.old} blocks, not three`
+const freshThree = ({ total }: Run): Flaw => total.fresh !== 3 && `${total.fresh} blocks of the new marker, not three`
+const threeInAll = ({ caps, total }: Run): Flaw =>
+  caps === 1 && total.old + total.fresh > 3 && `${total.old} + ${total.fresh} blocks`
+const abandonedOnce = ({ caps }: Run): Flaw => caps !== 1 && `abandoned ${caps} times`
+const strayGuard = ({ files }: Run): Flaw => !(MARKER in files) && GUARD in files && 'a loop guard without a marker'
+const nothingLeft = ({ files }: Run): Flaw => {
+  const ours = Object.keys(files).filter((name) => name.startsWith('.postflight-'))
+  return ours.length > 0 && `left: ${ours.join(' ')}`
 }
-const exactlyThree = ({ total }: Run): string | false => total.old !== 3 && `${total.old} blocks, not three`
-const strayGuard = ({ files }: Run): string | false =>
-  !(MARKER in files) && GUARD in files && 'a loop guard without a marker'
 
 export const SCENARIOS: readonly Scenario[] = [
   {
     name: 'six stops of one marker: three are blocked, and it is abandoned once',
-    files: OWNED,
-    programs: (arena) => hooks(arena, 6),
+    ...stops(6, OWNED),
     check: (run) => [
       exactlyThree(run),
       run.during.old !== 3 && `${run.during.old} blocks at once, not three`,
-      run.caps !== 1 && `abandoned ${run.caps} times`,
+      abandonedOnce(run),
       GUARD in run.files && run.files[GUARD] !== '3\n' && `the loop guard reads ${run.files[GUARD]}`,
       strayGuard(run),
     ],
   },
   {
     name: 'six stops of a marker without an id',
-    files: BARE,
-    programs: (arena) => hooks(arena, 6),
-    check: (run) => [exactlyThree(run), run.caps !== 1 && `abandoned ${run.caps} times`, strayGuard(run)],
+    ...stops(6, BARE),
+    check: (run) => [exactlyThree(run), abandonedOnce(run), strayGuard(run)],
   },
   {
     name: 'six stops, and the loop guard is removed',
@@ -108,30 +129,18 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     name: 'stops and clear: nothing is left, and nothing comes back',
-    files: OWNED,
-    programs: (arena) => [arena.cli('clear', '259'), ...hooks(arena, 5)],
-    check: (run) => [
-      exitCode(run, 0) !== 0 && stderr(run, 0),
-      ours(run.files).length > 0 && `left: ${ours(run.files).join(' ')}`,
-    ],
+    ...stops(5, OWNED, CLEAR),
+    check: (run) => [endedBadly(run, 0), nothingLeft(run)],
   },
   {
     name: 'stops and clear of a marker with two continuations spent',
-    files: { ...OWNED, ...spentBefore(2) },
-    programs: (arena) => [arena.cli('clear', '259'), ...hooks(arena, 5)],
-    check: (run) => [
-      run.total.old > 1 && `${run.total.old} blocks after two`,
-      ours(run.files).length > 0 && `left: ${ours(run.files).join(' ')}`,
-    ],
+    ...stops(5, { ...OWNED, ...spentBefore(2) }, CLEAR),
+    check: (run) => [run.total.old > 1 && `${run.total.old} blocks after two`, nothingLeft(run)],
   },
   {
     name: 'stops and two clears',
-    files: OWNED,
-    programs: (arena) => [arena.cli('clear', '259'), arena.cli('clear', '--all'), ...hooks(arena, 4)],
-    check: (run) => [
-      exitCode(run, 0) + exitCode(run, 1) !== 0 && stderr(run, 0) + stderr(run, 1),
-      ours(run.files).length > 0 && `left: ${ours(run.files).join(' ')}`,
-    ],
+    ...stops(4, OWNED, CLEAR, ['clear', '--all']),
+    check: (run) => [endedBadly(run, 0), endedBadly(run, 1), nothingLeft(run)],
   },
   {
     name: 'stops and plain rm of marker and loop guard: the marker does not come back, no loop guard stays',
@@ -144,51 +153,45 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     name: 'stops and bypass: the next stop after it ends the marker',
-    files: OWNED,
-    programs: (arena) => [arena.cli('bypass', '259'), ...hooks(arena, 5)],
-    check: (run) => [![0, 1].includes(exitCode(run, 0)) && stderr(run, 0), strayGuard(run)],
+    ...stops(5, OWNED, ['bypass', '259']),
+    check: (run) => [endedBadly(run, 0, [0, 1]), strayGuard(run)],
   },
   {
     name: 'stops and two ticks: three are blocked, and no tick is lost',
-    files: OWNED,
-    programs: (arena) => [arena.cli('step', '259', '1'), arena.cli('step', '259', '2'), ...hooks(arena, 4)],
+    ...stops(4, OWNED, ...STEPS.slice(0, 2)),
     check: (run) => [
       exactlyThree(run),
-      ...[0, 1].map((index) => exitCode(run, index) > 1 && stderr(run, index)),
-      ...[0, 1].map(
-        (index) => exitCode(run, index) === 0 && stepsIn(run.files)[index]?.done !== true && `tick ${index} lost`,
-      ),
+      ...[0, 1].map((at) => endedBadly(run, at, [0, 1])),
+      ...[0, 1].map((at) => isDone(run, at) && markerIn(run).steps?.[at]?.done !== true && `tick ${at} lost`),
     ],
   },
   {
     name: 'six stops of a marker whose wait is over: three are blocked, and the wait ends',
-    files: { [MARKER]: text({ ...OLD_MARKER, wait: { for: 'an answer', count: 1, prompt_id: 'an earlier prompt' } }) },
+    files: { [MARKER]: WAITED },
     programs: (arena) => hooks(arena, 6, MAIN_STOP),
     check: (run) => [
       exactlyThree(run),
-      run.caps !== 1 && `abandoned ${run.caps} times`,
-      MARKER in run.files && 'wait' in JSON.parse(run.files[MARKER] ?? '{}') && 'the wait is still there',
+      abandonedOnce(run),
+      MARKER in run.files && 'wait' in markerIn(run) && 'the wait is still there',
       strayGuard(run),
     ],
   },
   {
     name: 'stops and a wait: three are blocked, and the wait is not lost',
-    files: OWNED,
-    programs: (arena) => [arena.cli('wait', '259', '--for', 'an answer'), ...hooks(arena, 4)],
+    ...stops(4, OWNED, ['wait', '259', '--for', 'an answer']),
     check: (run) => [
       exactlyThree(run),
-      exitCode(run, 0) > 1 && stderr(run, 0),
-      exitCode(run, 0) === 0 && MARKER in run.files && !('wait' in JSON.parse(run.files[MARKER] ?? '{}')) && 'lost',
+      endedBadly(run, 0, [0, 1]),
+      isDone(run, 0) && MARKER in run.files && !('wait' in markerIn(run)) && 'lost',
     ],
   },
   {
     name: 'ticks of three processes, with the lock of a killed one',
-    files: { ...OWNED, [LOCK]: '' },
+    ...stops(0, { ...OWNED, [LOCK]: '' }, ...STEPS),
     oldMs: { [LOCK]: 60_000 },
-    programs: (arena) => ['1', '2', '3'].map((step) => arena.cli('step', '259', step)),
     check: (run) => [
-      ...run.outcomes.map(({ exitCode: code, stderr: words }) => code !== 0 && words),
-      stepsIn(run.files).some((step) => step.done !== true) && 'a tick lost',
+      ...run.outcomes.map((_, at) => endedBadly(run, at)),
+      markerIn(run).steps?.some((step) => step.done !== true) !== false && 'a tick lost',
     ],
   },
   {
@@ -198,126 +201,91 @@ export const SCENARIOS: readonly Scenario[] = [
     check: (run) => [
       exactlyThree(run),
       MARKER in run.files &&
-        stderr(run, 0) === '' &&
-        (JSON.parse(run.files[MARKER] ?? '{}') as { agent_id?: string }).agent_id !== 'agent-a' &&
+        run.outcomes[0]?.stderr === '' &&
+        markerIn(run).agent_id !== 'agent-a' &&
         'the owner was forgotten',
     ],
   },
   {
     name: 'stops and create for the same operation: the count goes on',
-    files: OWNED,
-    programs: (arena) => [arena.cli('create', '259', '--operation', 'research'), ...hooks(arena, 4)],
+    ...stops(4, OWNED, ['create', '259', '--operation', 'research']),
     // If it was abandoned first, `create` makes a new marker with a count of its own.
-    check: (run) => [exitCode(run, 0) !== 0 && stderr(run, 0), run.caps === 1 && exactlyThree(run)],
+    check: (run) => [endedBadly(run, 0), run.caps === 1 && exactlyThree(run)],
   },
   {
     name: 'stops and adopt: the count goes on',
-    files: { ...OWNED, ...spentBefore(1) },
-    programs: (arena) => [arena.cli('adopt', '259'), ...hooks(arena, 4)],
+    ...stops(4, { ...OWNED, ...spentBefore(1) }, ADOPT),
     counts: 2,
     check: (run) => [
-      ![0, 1].includes(exitCode(run, 0)) && stderr(run, 0),
+      endedBadly(run, 0, [0, 1]),
       run.caps === 1 && run.total.old !== 2 && `${run.total.old} blocks after one`,
     ],
   },
   {
     name: 'stops and adopt of a marker without an id, two continuations spent by another program',
-    files: { ...BARE, [GUARD]: '2\n' },
-    programs: (arena) => [arena.cli('adopt', '259'), ...hooks(arena, 3)],
+    ...stops(3, { ...BARE, [GUARD]: '2\n' }, ADOPT),
     counts: 2,
     check: (run) => [run.caps === 1 && run.total.old > 1 && `${run.total.old} blocks after two`],
   },
   {
     name: 'stops and adopt of an abandoned marker: the new marker has its own count',
-    files: { [ABANDONED]: text(OLD_MARKER) },
-    programs: (arena) => [arena.cli('adopt', '259'), ...hooks(arena, 4)],
-    check: (run) => [exitCode(run, 0) !== 0 && stderr(run, 0), exactlyThree(run)],
+    ...stops(4, { [ABANDONED]: text(OLD_MARKER) }, ADOPT),
+    check: (run) => [endedBadly(run, 0), exactlyThree(run)],
   },
   {
     name: 'stops and create --force: neither the old nor the new marker blocks more than three times',
-    files: OWNED,
-    programs: (arena) => [
-      arena.cli('create', '259', '--force', '--operation', 'plan', '--reason', NEW_REASON),
-      ...hooks(arena, 5),
-    ],
-    check: (run) => [exitCode(run, 0) !== 0 && stderr(run, 0)],
+    ...stops(5, OWNED, [...PLAN, '--force']),
+    check: (run) => [endedBadly(run, 0)],
   },
   {
     name: 'stops and create --force on a marker with three continuations spent',
-    files: { ...OWNED, ...spentBefore(3) },
-    programs: (arena) => [
-      arena.cli('create', '259', '--force', '--operation', 'plan', '--reason', NEW_REASON),
-      ...hooks(arena, 5),
-    ],
-    check: (run) => [
-      exitCode(run, 0) !== 0 && stderr(run, 0),
-      run.total.old > 0 && 'the old marker blocked a fourth time',
-    ],
+    ...stops(5, { ...OWNED, ...spentBefore(3) }, [...PLAN, '--force']),
+    check: (run) => [endedBadly(run, 0), run.total.old > 0 && 'the old marker blocked a fourth time'],
   },
   {
     name: 'stops, clear and create: neither marker blocks more than three times',
-    files: OWNED,
-    programs: (arena) => [
-      arena.cli('clear', '259'),
-      arena.cli('create', '259', '--operation', 'plan', '--reason', NEW_REASON),
-      ...hooks(arena, 4),
-    ],
-    check: (run) => [exitCode(run, 0) + exitCode(run, 1) !== 0 && stderr(run, 0) + stderr(run, 1)],
+    ...stops(4, OWNED, CLEAR, PLAN),
+    check: (run) => [endedBadly(run, 0), endedBadly(run, 1)],
   },
-  {
-    name: 'stops and a marker that bash replaces in the same chain: three in all',
-    files: BARE,
-    programs: (arena) => [arena.shell({ call: 'replace', file: MARKER, text: REWRITTEN }), ...hooks(arena, 5)],
-    // If it is replaced after it was abandoned, it is a new marker.
-    check: (run) => [
-      run.caps === 1 && run.total.old + run.total.fresh > 3 && `${run.total.old} + ${run.total.fresh} blocks`,
-    ],
-  },
-  {
-    name: 'stops and a marker with an id that bash replaces by one without: three in all',
-    files: OWNED,
-    programs: (arena) => [arena.shell({ call: 'replace', file: MARKER, text: REWRITTEN }), ...hooks(arena, 5)],
-    check: (run) => [
-      run.caps === 1 && run.total.old + run.total.fresh > 3 && `${run.total.old} + ${run.total.fresh} blocks`,
-    ],
-  },
+  ...[
+    { name: 'stops and a marker that bash replaces in the same chain: three in all', files: BARE },
+    { name: 'stops and a marker with an id that bash replaces by one without: three in all', files: OWNED },
+  ].map(
+    (one): Scenario => ({
+      ...one,
+      programs: (arena) => [arena.shell({ call: 'replace', file: MARKER, text: REWRITTEN }), ...hooks(arena, 5)],
+      // If it is replaced after it was abandoned, it is a new marker.
+      check: (run) => [threeInAll(run)],
+    }),
+  ),
   {
     name: 'a tick, a clear and a noted owner: a cleared marker does not come back',
     files: OWNED,
     programs: (arena) => [
-      arena.cli('step', '259', '1'),
-      arena.cli('step', '259', '2'),
+      ...andStops(0, ...STEPS.slice(0, 2))(arena),
       arena.claimsOwner(),
-      arena.cli('bypass', '259'),
-      arena.cli('clear', '259'),
+      ...andStops(0, ['bypass', '259'], CLEAR)(arena),
     ],
-    check: (run) => [ours(run.files).length > 0 && `left: ${ours(run.files).join(' ')}`],
+    check: (run) => [nothingLeft(run)],
   },
   {
     name: 'clear --orphaned and create beside an abandoned marker: the new marker stays',
-    files: { [ABANDONED]: text(OLD_MARKER) },
-    programs: (arena) => [arena.cli('clear', '--orphaned'), arena.cli('create', '259', '--reason', NEW_REASON)],
-    check: (run) => [
-      exitCode(run, 0) + exitCode(run, 1) !== 0 && stderr(run, 0) + stderr(run, 1),
-      run.total.fresh !== 3 && `${run.total.fresh} blocks of the new marker, not three`,
-    ],
+    ...stops(0, { [ABANDONED]: text(OLD_MARKER) }, ['clear', '--orphaned'], ['create', '259', '--reason', NEW_REASON]),
+    check: (run) => [endedBadly(run, 0), endedBadly(run, 1), freshThree(run)],
   },
   {
     name: 'clear --orphaned and create --force over an expired marker: the new marker stays',
-    files: { [MARKER]: text({ ...bareFields, created: '2020-01-01T00:00:00Z' }) },
-    programs: (arena) => [
-      arena.cli('clear', '--orphaned'),
-      arena.cli('create', '259', '--force', '--reason', NEW_REASON),
-    ],
-    check: (run) => [
-      exitCode(run, 0) + exitCode(run, 1) !== 0 && stderr(run, 0) + stderr(run, 1),
-      run.total.fresh !== 3 && `${run.total.fresh} blocks of the new marker, not three`,
-    ],
+    ...stops(
+      0,
+      { [MARKER]: text({ ...bareFields, created: '2020-01-01T00:00:00Z' }) },
+      ['clear', '--orphaned'],
+      ['create', '259', '--force', '--reason', NEW_REASON],
+    ),
+    check: (run) => [endedBadly(run, 0), endedBadly(run, 1), freshThree(run)],
   },
   {
     name: 'four creates of one session: one marker, one id',
-    files: {},
-    programs: (arena) => ['a', 'b', 'c', 'd'].map((step) => arena.cli('create', '259', '--json', '--step', step)),
+    ...stops(0, {}, ...['a', 'b', 'c', 'd'].map((step) => ['create', '259', '--json', '--step', step])),
     check: (run) => {
       const ids = run.outcomes.map(({ stdout }) => (stdout === '' ? '' : (JSON.parse(stdout) as { id: string }).id))
       return [new Set(ids).size !== 1 && `ids ${ids.join(' ')}`, !(MARKER in run.files) && 'no marker']
@@ -331,8 +299,6 @@ const MAX_STOPS = 5
 /** The kind of fault at one call of one program; a seed chooses both. */
 export type Disturbance = 'none' | 'kill' | 'error' | 'clock'
 
-const KILLS = ['kill', 'kill-half', 'kill-after'] as const
-export const ERROR_CODES = ['ENOSPC', 'EIO', 'EACCES', 'EROFS', 'EMFILE', 'EINTR'] as const
 /** The clock is set by at most this many hours: markers without an owner expire after 24. */
 const MAX_HOURS = 20
 /** A fault falls on one of this many calls of a program. */
@@ -373,7 +339,7 @@ export async function findFlaws(
   const run: Run = { outcomes, during: countOf(during), total: countOf(blocks), files, caps: caps.length }
   // When the clock jumps, a claim no longer looks underway: then a block may be lost, or a loop guard left. There is never
   // a block too many.
-  const counts = (flaw: string | false): boolean =>
+  const counts = (flaw: Flaw): boolean =>
     disturbance !== 'clock' || !/not three$|loop guard|^[01] blocks after one$/.test(String(flaw))
   const isFault = disturbance === 'kill' || disturbance === 'error'
   const flaws = [
@@ -390,7 +356,7 @@ function commonFlaws(
   stops: readonly Outcome[],
   end: Readonly<Record<string, string>>,
   counts: number,
-): (string | false)[] {
+): Flaw[] {
   return [
     run.total.old > 3 * counts && `the old marker blocked ${run.total.old} times`,
     run.total.fresh > 3 && `the new marker blocked ${run.total.fresh} times`,
@@ -407,7 +373,7 @@ function undisturbedFlaws(
   arena: Arena,
   files: Readonly<Record<string, string>>,
   caps: readonly Record<string, unknown>[],
-): (string | false)[] {
+): Flaw[] {
   const litter = Object.keys(files).filter((name) => name.endsWith('.tmp') || name === LOCK)
   const ids = caps.flatMap((cap) => (typeof cap.marker_id === 'string' ? [cap.marker_id] : []))
   return [
@@ -419,7 +385,7 @@ function undisturbedFlaws(
 }
 
 /** Checks that the commands work again after a fault. */
-async function flawsAfterwards(arena: Arena): Promise<(string | false)[]> {
+async function flawsAfterwards(arena: Arena): Promise<Flaw[]> {
   const later = 120_000
   const created = await arena.alone(arena.cli('create', '259', '--force', '--reason', NEW_REASON), later)
   const blocked = blocksOf([await arena.alone(arena.hook(), later)])

@@ -88,6 +88,8 @@ interface FolderNode {
 
 type Node = FileNode | FolderNode
 
+const newFolder = (): FolderNode => ({ kind: 'folder', names: new Map(), certain: new Map() })
+
 /** A change of names that happens as a whole or not at all. */
 type Step = readonly { readonly folder: FolderNode; readonly name: string; readonly node: Node | undefined }[]
 
@@ -129,10 +131,8 @@ export class Disk {
         const inside = path.join(at, entry.name)
         if (entry.isDirectory()) return [entry.name, read(inside)]
         const text = fs.readFileSync(inside, 'utf8')
-        return [
-          entry.name,
-          { kind: 'file', kept: keep(inside, fs.lstatSync(inside).ino, keepsIn), text, certain: text },
-        ]
+        const kept = keep(inside, fs.lstatSync(inside).ino, keepsIn)
+        return [entry.name, { kind: 'file', kept, text, certain: text }]
       })
       return { kind: 'folder', names: new Map(names), certain: new Map(names) }
     }
@@ -144,28 +144,20 @@ export class Disk {
     return this.#pending.length
   }
 
-  /** True if a power cut would lose nothing. */
-  get isCertain(): boolean {
-    return this.pending === 0 && this.#files(this.#top.names).every((file) => file.certain === file.text)
-  }
-
   apply(change: DiskChange): void {
     if (!`${change.path}${path.sep}`.startsWith(this.#folder + path.sep)) return
     switch (change.kind) {
       case 'file': {
         const { folder, name } = this.#place(change.path)
+        const { kept, text } = change
         const node = folder.names.get(name)
-        if (node?.kind === 'file' && node.kept === change.kept) node.text = change.text
-        else
-          this.#change([
-            { folder, name, node: { kind: 'file', kept: change.kept, text: change.text, certain: undefined } },
-          ])
+        if (node?.kind === 'file' && node.kept === kept) node.text = text
+        else this.#change([{ folder, name, node: { kind: 'file', kept, text, certain: undefined } }])
         return
       }
       case 'folder': {
         const { folder, name } = this.#place(change.path)
-        if (folder.names.has(name)) return
-        this.#change([{ folder, name, node: { kind: 'folder', names: new Map(), certain: new Map() } }])
+        if (!folder.names.has(name)) this.#change([{ folder, name, node: newFolder() }])
         return
       }
       case 'gone':
@@ -261,7 +253,7 @@ export class Disk {
     for (const part of parts) {
       // `mkdir -p` makes several folders in one call.
       if (!folder.names.has(part)) {
-        this.#change([{ folder, name: part, node: { kind: 'folder', names: new Map(), certain: new Map() } }])
+        this.#change([{ folder, name: part, node: newFolder() }])
       }
       folder = folder.names.get(part) as FolderNode
     }
@@ -272,10 +264,6 @@ export class Disk {
     if (at === this.#folder) return this.#top
     const { folder, name } = this.#place(at)
     return folder.names.get(name)
-  }
-
-  #files(names: ReadonlyMap<string, Node>): FileNode[] {
-    return [...names.values()].flatMap((node) => (node.kind === 'file' ? [node] : this.#files(node.names)))
   }
 }
 
@@ -288,16 +276,12 @@ function contentOf({ text, certain = '' }: FileNode, content: Content): string {
   // A byte that was changed in its place is there or not; a text that was appended may be there in part.
   const kept = text.startsWith(certain) ? certain : ''
   const isInPlace = kept !== certain && text.length === certain.length
-  switch (content) {
-    case 'all':
-      return text
-    case 'before':
-      return certain
-    case 'none':
-      return isInPlace ? certain : kept
-    case 'half':
-      return isInPlace ? certain : text.slice(0, kept.length + Math.floor((text.length - kept.length) / 2))
-    case 'zeros':
-      return isInPlace ? certain : kept + '\0'.repeat(text.length - kept.length)
-  }
+  if (content === 'all') return text
+  if (content === 'before' || isInPlace) return certain
+  const length = text.length - kept.length
+  return {
+    none: kept,
+    half: text.slice(0, kept.length + Math.floor(length / 2)),
+    zeros: kept + '\0'.repeat(length),
+  }[content]
 }

@@ -4,15 +4,15 @@
  * for processes.
  */
 
-import { spawn } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
-import { outputOf } from '../../support/child-output.ts'
-import { CLI, HOOK_BUNDLE } from '../../support/process.ts'
-import type { Fault, Job, Outcome } from './actor.ts'
+import { CLI, HOOK_BUNDLE, runProcess } from '../../support/process.ts'
+import { type Job, type Outcome, UNSEEN } from './actor.ts'
 import { compilePreload, compileSources } from './compile.ts'
-import type { Program } from './contention.ts'
+import { type Program, runHere } from './contention.ts'
 import { fastFolder } from './fast-folder.ts'
+import { linesOf } from './files.ts'
+import type { Fault } from './instrument.ts'
 import { PLAN_VARIABLE, type Plan } from './preload.ts'
 import { Scheduler } from './scheduler.ts'
 
@@ -31,6 +31,8 @@ export interface Start {
   readonly program: Program
   readonly at?: number
   readonly fault?: Fault
+  /** True if the outcome shall list the calls. Without it, and without a fault, the process runner starts no process. */
+  readonly isMeasured?: boolean
   /** True if the outcome shall list the changes of the disk. Threads only. */
   readonly isWatched?: boolean
   /** True for a file system that cannot sync folders. Threads only. */
@@ -39,12 +41,9 @@ export interface Start {
   readonly tampering?: readonly string[]
 }
 
-/** The course of events in a room. */
 export type Happening = Generator<Start, void, Outcome>
 
 export interface FaultRunner {
-  readonly kind: 'threads' | 'processes'
-  /** The number of programs run so far. */
   readonly count: () => number
   /** Runs all of these, two at a time. */
   runAll(happenings: Iterable<(room: Room) => Happening>): Promise<void>
@@ -58,17 +57,11 @@ const LIMIT_MS = 60_000
 function makeRooms(): { base: string; rooms: Room[] } {
   const base = fs.realpathSync(fs.mkdtempSync(path.join(fastFolder(), 'postflight-faults-')))
   const rooms = Array.from({ length: ROOMS }, (_, index) => {
-    const room = path.join(base, String(index))
-    const inside = (name: string): string => path.join(room, name)
+    const inside = (name: string): string => path.join(base, String(index), name)
     for (const name of ['project', 'outside', 'home', 'kept']) fs.mkdirSync(inside(name), { recursive: true })
     for (const name of ['outside', 'home']) fs.writeFileSync(path.join(inside(name), 'canary'), 'untouched')
-    return {
-      base: room,
-      project: inside('project'),
-      outside: inside('outside'),
-      home: inside('home'),
-      kept: inside('kept'),
-    }
+    const [project, outside, home, kept] = [inside('project'), inside('outside'), inside('home'), inside('kept')]
+    return { base: inside('.'), project, outside, home, kept }
   })
   return { base, rooms }
 }
@@ -95,7 +88,6 @@ export function createThreadRunner(session: string): FaultRunner {
     cannotSyncFolders,
   })
   return {
-    kind: 'threads',
     count: () => count,
     async runAll(happenings) {
       const queue = happenings[Symbol.iterator]()
@@ -128,7 +120,6 @@ export function createThreadRunner(session: string): FaultRunner {
   }
 }
 
-/** Starts the next course of events that runs a program. */
 function beginNext(
   queue: Iterator<(room: Room) => Happening>,
   room: Room,
@@ -142,14 +133,12 @@ function beginNext(
   }
 }
 
-/** Runs the built files as processes. */
 export function createProcessRunner(session: string): FaultRunner {
   const compiled = compilePreload()
   const { base, rooms } = makeRooms()
   const preload = compiled.support('preload.js')
   let count = 0
   return {
-    kind: 'processes',
     count: () => count,
     async runAll(happenings) {
       const queue = happenings[Symbol.iterator]()
@@ -158,7 +147,15 @@ export function createProcessRunner(session: string): FaultRunner {
           let start = begun.start
           for (;;) {
             count += 1
-            const next = begun.happening.next(await runAsProcess(room, start, preload, environment(room, session)))
+            const env = environment(room, session)
+            // The sources of the hook do not have the bundle that knows runs.
+            const hasRun = fs.existsSync(path.join(room.project, 'specs/.postflight/running'))
+            const isPlain = [start.at, start.tampering, start.isMeasured].every((one) => one === undefined)
+            const needsProcess = !isPlain || (hasRun && start.program.program === 'hook')
+            const outcome = needsProcess
+              ? runAsProcess(room, start, preload, env)
+              : runHere(start.program, room.project, env)
+            const next = begun.happening.next(await outcome)
             if (next.done === true) break
             start = next.value
           }
@@ -173,62 +170,23 @@ export function createProcessRunner(session: string): FaultRunner {
   }
 }
 
-function planOf(room: Room, { at = 0, fault = 'none' }: Start, log: string): Plan {
-  const code = fault.slice(fault.indexOf(':') + 1)
-  const what: Plan['what'] =
-    fault === 'none'
-      ? { kind: 'nothing' }
-      : fault === 'short'
-        ? { kind: 'short' }
-        : fault.startsWith('error')
-          ? { kind: 'error', code, all: fault.startsWith('errors:') }
-          : { kind: 'kill', when: fault === 'kill' ? 'before' : fault === 'kill-half' ? 'half' : 'after' }
-  return { folders: [room.project], at, what, log }
-}
-
-function runAsProcess(room: Room, start: Start, preload: string, env: Record<string, string>): Promise<Outcome> {
-  const { program, tampering } = start
+async function runAsProcess(
+  room: Room,
+  { program, tampering, at, fault }: Start,
+  preload: string,
+  clean: Record<string, string>,
+): Promise<Outcome> {
   const log = path.join(room.base, 'calls')
+  const plan: Plan = { folders: [room.project], at, fault, log }
   const file = program.program === 'hook' ? [HOOK_BUNDLE] : [CLI, ...(program.words ?? [])]
-  const [command, ...words] =
+  const [command, words, env] =
     tampering === undefined
-      ? [process.execPath, '--require', preload, ...file]
-      : ['strace', ...tampering, process.execPath, ...file]
-  if (tampering === undefined) fs.writeFileSync(log, '')
-  const child = spawn(command as string, words, {
-    cwd: room.project,
-    env: tampering === undefined ? { ...env, [PLAN_VARIABLE]: JSON.stringify(planOf(room, start, log)) } : env,
-    stdio: ['pipe', 'pipe', 'pipe'],
-  })
-  const output = outputOf(child)
-  child.stdin.on('error', () => {})
-  child.stdin.end(program.payload ?? '')
-  let late = false
-  const timer = setTimeout(() => {
-    late = true
-    child.kill('SIGKILL')
-  }, LIMIT_MS)
-  return new Promise((resolve, reject) => {
-    child.once('error', reject)
-    child.once('close', (code, signal) => {
-      clearTimeout(timer)
-      if (late || (signal !== null && signal !== 'SIGKILL')) reject(new Error(`ended by ${signal}: ${output.stderr}`))
-      const calls =
-        tampering === undefined
-          ? fs
-              .readFileSync(log, 'utf8')
-              .split('\n')
-              .filter((line) => line !== '')
-          : []
-      resolve({
-        ...output,
-        exitCode: code ?? -1,
-        killed: signal !== null,
-        calls,
-        times: [],
-        faulted: undefined,
-        changes: [],
-      })
-    })
-  })
+      ? [process.execPath, ['--require', preload, ...file], { ...clean, [PLAN_VARIABLE]: JSON.stringify(plan) }]
+      : ['strace', [...tampering, process.execPath, ...file], clean]
+  fs.writeFileSync(log, '')
+  const options = { cwd: room.project, env, input: program.payload, limitMs: LIMIT_MS }
+  const { stdout, stderr, status, signal, durationMs } = await runProcess(command, words, options)
+  if (durationMs >= LIMIT_MS || ![null, 'SIGKILL'].includes(signal)) throw new Error(`ended by ${signal}: ${stderr}`)
+  const calls = linesOf(fs.readFileSync(log, 'utf8'))
+  return { ...UNSEEN, stdout, stderr, exitCode: status ?? -1, killed: signal !== null, calls }
 }

@@ -7,7 +7,6 @@ import fs from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import path from 'node:path'
 
-/** A call that is about to be made. */
 export interface Call {
   readonly name: string
   /** The file of the call: its path, or that of its descriptor; `<stdout>` and `<stderr>`. */
@@ -19,54 +18,22 @@ export interface Call {
 export type Around = (call: Call, run: (args?: readonly unknown[]) => unknown) => unknown
 
 const METHODS = [
-  'accessSync',
-  'appendFileSync',
-  'chmodSync',
-  'chownSync',
-  'closeSync',
-  'copyFileSync',
-  'existsSync',
-  'fchmodSync',
-  'fchownSync',
-  'fdatasyncSync',
-  'fstatSync',
-  'fsyncSync',
-  'ftruncateSync',
-  'futimesSync',
-  'lchownSync',
-  'linkSync',
-  'lstatSync',
-  'lutimesSync',
-  'mkdirSync',
-  'mkdtempSync',
-  'opendirSync',
-  'openSync',
-  'readdirSync',
-  'readFileSync',
-  'readlinkSync',
-  'readSync',
-  'realpathSync',
-  'renameSync',
-  'rmdirSync',
-  'rmSync',
-  'statSync',
-  'symlinkSync',
-  'truncateSync',
-  'unlinkSync',
-  'utimesSync',
-  'writeFileSync',
-  'writeSync',
-  'writevSync',
-] as const
+  ...'access appendFile chmod chown close copyFile exists fchmod fchown fdatasync fstat fsync ftruncate futimes'.split(
+    ' ',
+  ),
+  ...'lchown link lstat lutimes mkdir mkdtemp opendir open readdir readFile readlink read realpath rename rmdir'.split(
+    ' ',
+  ),
+  ...'rm stat symlink truncate unlink utimes writeFile write writev'.split(' '),
+].map((name) => `${name}Sync`)
 
 type Method = (...args: unknown[]) => unknown
 
-/** The original methods. */
+const methods = fs as unknown as Record<string, Method>
 export const original: Readonly<Record<string, Method>> = Object.fromEntries(
-  METHODS.map((name) => [name, fs[name] as unknown as Method]),
+  METHODS.map((name) => [name, methods[name] as Method]),
 )
 
-/** Calls that pass through a function. */
 export interface Instrumented {
   readonly end: () => void
   /** Closes the descriptors that a program left open: it was killed, or could not close them. A process has many runs. */
@@ -104,7 +71,6 @@ export function instrument(folders: readonly string[], around: Around): Instrume
       return result
     }
 
-  const methods = fs as unknown as Record<string, Method>
   for (const name of METHODS) methods[name] = wrap(name, original[name] as Method)
   const realpath = methods.realpathSync as Method & { native?: Method }
   const native = (original.realpathSync as unknown as { native: Method }).native
@@ -122,26 +88,50 @@ export function instrument(folders: readonly string[], around: Around): Instrume
   return { end, closeLeft }
 }
 
+/**
+ * A fault at a call. `kill-half`, `short`: only the first half of a write is written. `errors`: that call and every later one
+ * of its name fail. `clock`: the clock of all programs is set by that many ms; what measures a process's age goes on.
+ */
+export type Fault = 'none' | `clock:${number}` | Kill | 'short' | `error:${string}` | `errors:${string}`
+export type Kill = (typeof KILLS)[number]
+
+export const KILLS = ['kill', 'kill-half', 'kill-after'] as const
+export const ERROR_CODES = ['ENOSPC', 'EIO', 'EACCES', 'EROFS', 'EMFILE', 'EINTR'] as const
+
+/** Makes the calls of a program, with the fault at the call `at`, counted from 1; `die` ends the program. */
+export function withFault(at: number, fault: Fault, die: () => never): Around {
+  let count = 0
+  let failing: string | undefined
+  return (call, run) => {
+    count += 1
+    const now = count === at ? fault : 'none'
+    // Errors of stdout are left out: the program could not report them.
+    if (!call.file.startsWith('<')) {
+      if (now.startsWith('errors:')) failing = call.name
+      if (now.startsWith('error:') || failing === call.name)
+        throw systemError(fault.slice(fault.indexOf(':') + 1), call)
+    }
+    if (now === 'short') return run(halfOf(call))
+    const half = now === 'kill-half' ? halfOf(call) : undefined
+    if (half !== undefined || now === 'kill-after') run(half)
+    return now.startsWith('kill') ? die() : run()
+  }
+}
+
 /** An error like Node's: for a call on a descriptor it names no file. */
-export function systemError(code: string, call: Call): NodeJS.ErrnoException {
-  const syscall = call.name.replace(/Sync$/, '').toLowerCase()
-  const named = typeof call.args[0] === 'string'
-  const error: NodeJS.ErrnoException = new Error(
-    `${code}: injected, ${syscall}${named ? ` '${call.args[0] as string}'` : ''}`,
-  )
-  error.code = code
-  error.syscall = syscall
-  error.errno = -1
-  if (named) error.path = call.args[0] as string
-  return error
+export function systemError(code: string, { name, args: [file] }: Call): Error {
+  const syscall = name.replace(/Sync$/, '').toLowerCase()
+  const isNamed = typeof file === 'string'
+  const message = `${code}: injected, ${syscall}${isNamed ? ` '${file}'` : ''}`
+  return Object.assign(new Error(message), { code, syscall, errno: -1, ...(isNamed && { path: file }) })
 }
 
 /** The arguments with which a `writeSync` writes only the first half; undefined if the text has no half. */
-export function halfOf(call: Call): { args: readonly unknown[]; length: number } | undefined {
+function halfOf(call: Call): readonly unknown[] | undefined {
   if (call.name !== 'writeSync') return undefined
   const [descriptor, data, offset] = call.args
   const bytes = typeof data === 'string' ? Buffer.from(data) : Buffer.from(data as Uint8Array)
-  const start = typeof data === 'string' ? 0 : typeof offset === 'number' ? offset : 0
+  const start = typeof data === 'string' || typeof offset !== 'number' ? 0 : offset
   const length = Math.floor((bytes.length - start) / 2)
-  return length === 0 ? undefined : { args: [descriptor, bytes, start, length], length }
+  return length === 0 ? undefined : [descriptor, bytes, start, length]
 }

@@ -5,28 +5,21 @@
 
 import fs from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
-import { halfOf, instrument, original, systemError } from './instrument.ts'
+import { type Fault, instrument, original, withFault } from './instrument.ts'
 
-/** The plan of a fault. Calls are counted from 1. */
 export interface Plan {
   /** Only calls about files below these folders count. */
   readonly folders: readonly string[]
-  /** The call at which the fault happens; 0 for none. */
-  readonly at: number
-  readonly what:
-    | { readonly kind: 'kill'; readonly when: 'before' | 'half' | 'after' }
-    /** `all`: the call and every later one of its name fail. */
-    | { readonly kind: 'error'; readonly code: string; readonly all?: boolean }
-    /** The write takes only half of its bytes, as on a disk that is nearly full. */
-    | { readonly kind: 'short' }
-    | { readonly kind: 'nothing' }
+  /** The call at which the fault happens, counted from 1. */
+  readonly at?: number | undefined
+  readonly fault?: Fault | undefined
   /** A file that gets a line for each call. */
   readonly log?: string
   /**
    * A descriptor that gets a byte when the program reaches the gate: it begins to read stdin, or it is about to make its
    * first call. There it waits until it can read a byte from the descriptor.
    */
-  readonly ready?: { readonly descriptor: number; readonly gate: 'stdin' | 'first-call' }
+  readonly ready?: { readonly descriptor: number; readonly gate: 'stdin' | 'first-call' } | undefined
 }
 
 export const PLAN_VARIABLE = 'POSTFLIGHT_TEST_PLAN'
@@ -37,36 +30,15 @@ if (planText !== undefined) {
   follow(JSON.parse(planText) as Plan)
 }
 
-function follow({ folders, at, what, log, ready }: Plan): void {
+function follow({ folders, at = 0, fault = 'none', log, ready }: Plan): void {
   const logDescriptor = log === undefined ? undefined : (original.openSync?.(log, 'a') as number)
-  let count = 0
-  let failing: string | undefined
+  const around = withFault(at, fault, die)
+  let isWaiting = ready?.gate === 'first-call'
   instrument(folders, (call, run) => {
-    count += 1
-    if (count === 1 && ready?.gate === 'first-call') passGate(ready.descriptor)
+    if (isWaiting) passGate(ready?.descriptor as number)
+    isWaiting = false
     if (logDescriptor !== undefined) original.writeSync?.(logDescriptor, `${call.name} ${call.file}\n`)
-    // Errors of stdout are left out: the program could not report them.
-    const isAnswer = call.file.startsWith('<')
-    if (what.kind === 'error' && failing === call.name && !isAnswer) throw systemError(what.code, call)
-    if (count !== at) return run()
-    switch (what.kind) {
-      case 'kill': {
-        if (what.when === 'after') run()
-        const half = what.when === 'half' ? halfOf(call) : undefined
-        if (half !== undefined) run(half.args)
-        return die()
-      }
-      case 'error':
-        if (isAnswer) return run()
-        if (what.all === true) failing = call.name
-        throw systemError(what.code, call)
-      case 'short': {
-        const half = halfOf(call)
-        return half === undefined ? run() : run(half.args)
-      }
-      case 'nothing':
-        return run()
-    }
+    return around(call, run)
   })
   if (ready?.gate === 'stdin') onceStdinIsRead(() => passGate(ready.descriptor))
 }

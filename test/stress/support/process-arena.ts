@@ -1,14 +1,13 @@
 /** An arena whose programs are processes of the built files, which wait until all of them have started. */
 
 import { type ChildProcess, spawn } from 'node:child_process'
-import fs from 'node:fs'
-import path from 'node:path'
 import { outputOf } from '../../support/child-output.ts'
 import { CLI, HOOK_BUNDLE } from '../../support/process.ts'
-import type { Outcome } from './actor.ts'
+import { type Outcome, UNSEEN } from './actor.ts'
 import { compilePreload } from './compile.ts'
-import { type Arena, arenaEnvironment, createArenaFiles, type Program } from './contention.ts'
+import { type Arena, arenaEnvironment, createArenaFiles, type Program, runHere } from './contention.ts'
 import { PLAN_VARIABLE, type Plan } from './preload.ts'
+import { changeByShell } from './shell.ts'
 
 /** The point at which a process waits for the others. */
 export type Gate = 'stdin' | 'first-call'
@@ -28,22 +27,16 @@ export function createProcessArena(crowd: number): ProcessArena {
   const { root } = files
   const preload = compiled.support('preload.js')
 
-  const start = (program: Program, gate: Gate | undefined): Started => {
-    const plan: Plan = {
-      folders: [root],
-      at: 0,
-      what: { kind: 'nothing' },
-      ...(gate !== undefined && {
-        ready: { descriptor: READY, gate: program.program === 'hook' ? gate : 'first-call' },
-      }),
-    }
+  const start = (program: Program, gate: Gate): Started => {
+    const ready = { descriptor: READY, gate: program.program === 'hook' ? gate : ('first-call' as const) }
+    const plan: Plan = { folders: [root], ready }
     const words = program.program === 'hook' ? [HOOK_BUNDLE] : [CLI, ...(program.words ?? [])]
-    const child = spawn(process.execPath, gate === undefined ? words : ['--require', preload, ...words], {
+    const child = spawn(process.execPath, ['--require', preload, ...words], {
       cwd: root,
       env: { ...arenaEnvironment(root), [PLAN_VARIABLE]: JSON.stringify(plan) },
       stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
     })
-    return watch(child, program, gate)
+    return watch(child, program)
   }
 
   const runFrom = async (gate: Gate, programs: readonly Program[]): Promise<Outcome[]> => {
@@ -70,11 +63,7 @@ export function createProcessArena(crowd: number): ProcessArena {
     crowd,
     runFrom,
     run: (programs) => runFrom('first-call', programs),
-    async alone(program) {
-      const one = start(program, undefined)
-      one.release()
-      return one.ended
-    },
+    alone: (program) => runHere(program, root, arenaEnvironment(root)),
     async close() {
       files.remove()
       compiled.remove()
@@ -89,7 +78,7 @@ interface Started {
   release(): void
 }
 
-function watch(child: ChildProcess, program: Program, gate: Gate | undefined): Started {
+function watch(child: ChildProcess, program: Program): Started {
   const output = outputOf(child)
   child.stdin?.on('error', () => {})
   const signal = child.stdio[READY] as unknown as NodeJS.ReadWriteStream
@@ -100,16 +89,7 @@ function watch(child: ChildProcess, program: Program, gate: Gate | undefined): S
     child.once('close', (code, killed) => {
       clearTimeout(timer)
       if (killed !== null) reject(new Error(`ended by ${killed}: ${output.stderr}`))
-      else
-        resolve({
-          ...output,
-          exitCode: code ?? -1,
-          killed: false,
-          calls: [],
-          times: [],
-          faulted: undefined,
-          changes: [],
-        })
+      else resolve({ ...UNSEEN, ...output, exitCode: code ?? -1 })
     })
   })
   // A process that ends before the gate also resolves this; `ended` reports its result.
@@ -119,10 +99,10 @@ function watch(child: ChildProcess, program: Program, gate: Gate | undefined): S
   })
   child.stdin?.end(program.payload ?? '')
   return {
-    ready: gate === undefined ? Promise.resolve() : ready,
+    ready,
     ended,
     release() {
-      if (gate !== undefined) signal.write('.')
+      signal.write('.')
     },
   }
 }
@@ -135,18 +115,10 @@ async function lookUntil(isOver: () => boolean, look: () => void): Promise<void>
   }
 }
 
-/** Makes the changes that bash makes, call by call. */
 async function bash(root: string, program: Program): Promise<Outcome> {
-  for (const call of program.shell ?? []) {
-    const file = path.join(root, call.file)
-    if (call.call === 'remove') fs.rmSync(file, { force: true })
-    else if (call.call === 'move') fs.renameSync(file, path.join(root, call.to))
-    else if (call.call === 'write') fs.writeFileSync(file, call.text)
-    else {
-      fs.writeFileSync(`${file}.new`, call.text)
-      fs.renameSync(`${file}.new`, file)
-    }
+  for (const change of program.shell ?? []) {
+    changeByShell(root, change)
     await new Promise((resolve) => setImmediate(resolve))
   }
-  return { stdout: '', stderr: '', exitCode: 0, killed: false, calls: [], times: [], faulted: undefined, changes: [] }
+  return UNSEEN
 }

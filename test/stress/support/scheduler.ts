@@ -5,7 +5,7 @@
  */
 
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads'
-import { type Job, type Outcome, type Shared, STATE } from './actor.ts'
+import { type Job, type Memory, type Outcome, type Shared, STATE } from './actor.ts'
 import { stayOnOneProcessor } from './one-processor.ts'
 
 /** A source of numbers from 0 to 1: the same seed gives the same numbers (mulberry32). */
@@ -19,7 +19,6 @@ export function randomOf(seed: number): () => number {
   }
 }
 
-/** The way to draw an order. */
 export interface Policy {
   readonly seed: number
   /** The number of changes of priority; undefined for a random walk. */
@@ -47,51 +46,30 @@ export function traceOf(outcomes: readonly Outcome[], folder: string): string {
 export class Scheduler {
   readonly #workers: Worker[] = []
   readonly #ports: MessagePort[] = []
-  readonly #states: Int32Array
-  readonly #permits: Int32Array
-  readonly #changes: Int32Array
-  readonly #polling: Int32Array
-  readonly #calls: Int32Array
-  readonly #clock: Int32Array
-  readonly #set: Int32Array
+  readonly #memory: Memory
   readonly #leaveProcessor = stayOnOneProcessor()
 
   constructor(actorFile: string, count: number, folder: string, arena: string) {
     const words = (length: number): Int32Array => new Int32Array(new SharedArrayBuffer(4 * length))
-    this.#states = words(count)
-    this.#permits = words(count)
-    this.#polling = words(count)
-    this.#changes = words(1)
-    this.#clock = words(1)
-    this.#set = words(1)
-    this.#calls = words(1)
+    this.#memory = {
+      ...{ states: words(count), permits: words(count), polling: words(count) },
+      ...{ changes: words(1), calls: words(1), clock: words(1), set: words(1) },
+    }
     for (let index = 0; index < count; index++) {
       const { port1, port2 } = new MessageChannel()
-      const shared: Shared = {
-        index,
-        folder,
-        arena,
-        results: port2,
-        states: this.#states,
-        permits: this.#permits,
-        changes: this.#changes,
-        calls: this.#calls,
-        polling: this.#polling,
-        clock: this.#clock,
-        set: this.#set,
-      }
+      const shared: Shared = { ...this.#memory, index, folder, arena, results: port2 }
       this.#ports.push(port1)
       this.#workers.push(new Worker(actorFile, { workerData: shared, transferList: [port2] }))
     }
   }
 
-  /** Runs the jobs at once, one per actor. */
   run(jobs: readonly Job[], policy: Policy): Outcome[] {
     const random = randomOf(policy.seed)
-    Atomics.store(this.#clock, 0, 0)
-    Atomics.store(this.#set, 0, 0)
+    const { states, permits, polling, clock, set } = this.#memory
+    Atomics.store(clock, 0, 0)
+    Atomics.store(set, 0, 0)
     jobs.forEach((job, index) => {
-      Atomics.store(this.#states, index, STATE.running)
+      Atomics.store(states, index, STATE.running)
       this.#workers[index]?.postMessage(job)
     })
     jobs.forEach((_, index) => {
@@ -101,10 +79,10 @@ export class Scheduler {
     const changeAt = new Set(Array.from({ length: policy.changes ?? 0 }, () => Math.floor(random() * HORIZON)))
     for (let turn = 0; ; turn++) {
       if (turn > MAX_TURNS) throw new Error(`no actor makes progress: seed ${policy.seed}`)
-      const waiting = jobs.flatMap((_, index) => (Atomics.load(this.#states, index) === STATE.waiting ? [index] : []))
+      const waiting = jobs.flatMap((_, index) => (Atomics.load(states, index) === STATE.waiting ? [index] : []))
       if (waiting.length === 0) break
       // An actor that polls a lock rarely goes first; otherwise most turns would be polls.
-      const eager = waiting.filter((index) => Atomics.load(this.#polling, index) === 0)
+      const eager = waiting.filter((index) => Atomics.load(polling, index) === 0)
       const candidates = eager.length > 0 && random() > POLL_SHARE ? eager : waiting
       let chosen = candidates[Math.floor(random() * candidates.length)] as number
       if (policy.changes !== undefined && candidates === eager) {
@@ -113,9 +91,9 @@ export class Scheduler {
         )
         if (changeAt.has(turn)) priorities[chosen] = -turn
       }
-      Atomics.store(this.#states, chosen, STATE.running)
-      Atomics.store(this.#permits, chosen, 1)
-      Atomics.notify(this.#permits, chosen)
+      Atomics.store(states, chosen, STATE.running)
+      Atomics.store(permits, chosen, 1)
+      Atomics.notify(permits, chosen)
       this.#settled(chosen)
       policy.afterTurn?.(turn)
     }
@@ -126,7 +104,6 @@ export class Scheduler {
     })
   }
 
-  /** Runs one job alone on the first actor. */
   runAlone(job: Omit<Job, 'scheduled'>): Outcome {
     const [outcome] = this.run([{ ...job, scheduled: false }], { seed: 0 })
     return outcome as Outcome
@@ -139,9 +116,9 @@ export class Scheduler {
 
   #settled(index: number): void {
     for (;;) {
-      const changes = Atomics.load(this.#changes, 0)
-      if (Atomics.load(this.#states, index) !== STATE.running) return
-      if (Atomics.wait(this.#changes, 0, changes, 20_000) === 'timed-out') {
+      const changes = Atomics.load(this.#memory.changes, 0)
+      if (Atomics.load(this.#memory.states, index) !== STATE.running) return
+      if (Atomics.wait(this.#memory.changes, 0, changes, 20_000) === 'timed-out') {
         throw new Error(`actor ${index} does not answer`)
       }
     }

@@ -1,15 +1,14 @@
 /** A random history of a shared run on several machines, and the rules that it must obey. */
 
 import { execFileSync, spawn } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync } from 'node:fs'
-import { join } from 'node:path'
+import { mkdirSync, renameSync } from 'node:fs'
 import { createMachines, git, type Machine, WALK } from '../../support/machines.ts'
 import { CLI } from '../../support/process.ts'
 import { removeProjects } from '../../support/project.ts'
+import { filesBelow, jsonOf, linesOf, textAt } from './files.ts'
 import { randomOf } from './scheduler.ts'
 
 const NAMES = ['m1', 'm2', 'm3', 'm4', 'm5', 'm6', 'm7', 'm8'] as const
-
 const PHASES = [
   { id: 'plan', prompt: 'Plan.', artifact: 'plan.md', approve: true },
   { id: 'build', prompt: 'Build.', artifact: 'built.md' },
@@ -17,7 +16,7 @@ const PHASES = [
 ]
 
 /** Where a person puts files that a shared run would overwrite. */
-const MOVED_AWAY = 'moved-away'
+const MOVED_AWAY = 'specs/moved-away'
 
 /** A command that a machine ran: its times in ms, and the commit that the machine knew as its own after a success. */
 interface Call {
@@ -33,7 +32,6 @@ interface Call {
 
 export interface History {
   readonly calls: readonly Call[]
-  /** What is wrong; empty if nothing is. */
   readonly flaws: readonly string[]
 }
 
@@ -130,20 +128,10 @@ interface RunState {
   readonly sequence: number
 }
 
-function stateOf(machine: Machine): RunState | undefined {
-  return jsonAt(machine.at(WALK, 'workflow/state.json'))
-}
+const stateOf = (machine: Machine) => jsonOf(textAt(machine.at(WALK, 'workflow/state.json'))) as RunState | undefined
 
-function recordOf(machine: Machine): { readonly commit: string } | undefined {
-  return jsonAt(machine.at(WALK, 'workflow/shared.json'))
-}
-
-function jsonAt<Value>(file: string): Value | undefined {
-  try {
-    return JSON.parse(readFileSync(file, 'utf8')) as Value
-  } catch {
-    return undefined
-  }
+function recordOf(machine: Machine) {
+  return jsonOf(textAt(machine.at(WALK, 'workflow/shared.json'))) as { readonly commit: string } | undefined
 }
 
 type Log = (machine: Machine, words: readonly string[]) => Promise<Call>
@@ -247,38 +235,21 @@ function lostTexts(
   const published = contentsOf(remote, [...new Set(blobs.split('\n'))])
   return written.flatMap(({ machine: name, text }) => {
     const machine = machines.find((one) => one.name === name) as Machine
-    const isThere =
-      published.has(text) ||
-      textsBelow(machine.at(WALK)).has(text) ||
-      textsBelow(machine.at(MOVED_AWAY)).has(text) ||
-      isKeptHere(machine, id, text)
+    const here = filesBelow(machine.at('specs'))
+    const isThere = published.has(text) || Object.values(here).includes(text) || isKeptHere(machine, id, text)
     return isThere ? [] : [`an artifact of ${name} is lost: ${text}`]
   })
 }
 
 function contentsOf(remote: string, ids: readonly string[]): Set<string> {
   const input = ids.map((blob) => `${blob}\n`).join('')
-  const output = execFileSync('git', ['cat-file', '--batch'], { cwd: remote, encoding: 'utf8', input })
-  return new Set(output.split('\n'))
-}
-
-function textsBelow(folder: string): Set<string> {
-  if (!existsSync(folder)) return new Set()
-  const files = readdirSync(folder, { withFileTypes: true, recursive: true }).filter((entry) => entry.isFile())
-  return new Set(files.map((entry) => readFileSync(join(entry.parentPath, entry.name), 'utf8')))
+  return new Set(execFileSync('git', ['cat-file', '--batch'], { cwd: remote, encoding: 'utf8', input }).split('\n'))
 }
 
 /** A ref that could not be sent is kept in the machine's own repository. */
 function isKeptHere(machine: Machine, id: string, text: string): boolean {
-  const refs = git(machine.dir, 'for-each-ref', '--format=%(refname)', `refs/postflight/`).split('\n')
-  return refs.some((ref) => {
-    if (!ref.includes(`${id}-lost-`)) return false
-    return PHASES.some(({ artifact }) => {
-      try {
-        return git(machine.dir, 'cat-file', 'blob', `${ref}:folder/${artifact}`) === text
-      } catch {
-        return false
-      }
-    })
-  })
+  const refs = linesOf(git(machine.dir, 'for-each-ref', '--format=%(refname)', 'refs/postflight/'))
+  const kept = refs.filter((ref) => ref.includes(`${id}-lost-`))
+  const objects = kept.flatMap((ref) => linesOf(git(machine.dir, 'rev-list', '--objects', '--no-object-names', ref)))
+  return contentsOf(machine.dir, objects).has(text)
 }

@@ -6,10 +6,7 @@ import { canRun } from '../../support/process.ts'
 import type { Room, Start } from './fault-runner.ts'
 
 /** One system call about a file of the project: the `when`th of its name in the main thread. */
-export interface SystemCall {
-  readonly name: string
-  readonly when: number
-}
+export type SystemCall = { readonly name: string; readonly when: number }
 
 /** The system calls about files. */
 const TRACED = [

@@ -1,12 +1,13 @@
 /** Random projects and payloads, to compare the predictions of `explain` with the hook. */
 
-import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { OTHER_SESSION, SESSION } from '../../support/payloads.ts'
 import { hoursAgo } from '../../support/project.ts'
+import { linesOf, textAt } from '../support/files.ts'
 import { markerText } from './fuzz.ts'
-import { makeSandbox, type PackageCopy, type Sandbox } from './sandbox.ts'
+import { makeSandbox, type PackageCopy, type Sandbox, withSandbox } from './sandbox.ts'
 
 /** Stands for the time of a case: thousands of them take minutes, and an age of minutes may change between two processes. */
 const NOW = '(now)'
@@ -29,7 +30,6 @@ const likelyMarker = fc
   )
   .map((fields) => JSON.stringify(fields))
 
-/** Obstacles to reading or counting. */
 const OBSTACLES = [
   ...['nothing', 'nothing', 'nothing', 'nothing', 'nothing', 'nothing', 'nothing', 'nothing'],
   'folder without rights',
@@ -48,7 +48,6 @@ const taskFolder = fc.record({
   obstacle: fc.constantFrom(...OBSTACLES),
 })
 
-/** A project and an event. */
 export const agreementCase = fc.record({
   folders: fc.array(taskFolder, { minLength: 1, maxLength: 4 }),
   specs: fc.constantFrom('open', 'open', 'open', 'open', 'without rights'),
@@ -86,7 +85,7 @@ export async function compareAll(pack: PackageCopy, cases: readonly AgreementCas
   const work = async (): Promise<void> => {
     for (let index = next++; index < cases.length; index = next++) {
       const one = cases[index] as AgreementCase
-      const compared = await compare(pack, one)
+      const compared = await withSandbox(makeSandbox(), (sandbox) => compare(sandbox, pack, one))
       differences.push(...compared.differences.map((text) => `case ${index}: ${text}\n${JSON.stringify(one)}`))
       for (const rule of compared.rules) rules[rule] = (rules[rule] ?? 0) + 1
     }
@@ -100,51 +99,51 @@ function withoutSeconds(text: string): string {
   return text.replace(/\b\d+ s old\b/g, 'seconds old')
 }
 
-/** Runs both for one case. Returns the differences, and the rules that `explain` named. */
-async function compare(
-  pack: PackageCopy,
-  one: AgreementCase,
-): Promise<{ readonly differences: readonly string[]; readonly rules: readonly string[] }> {
-  const sandbox = makeSandbox()
-  try {
-    const names = layOut(sandbox, one)
-    const input = payloadOf(sandbox, one)
-    const env = { CLAUDE_PROJECT_DIR: sandbox.project, ...(one.claude && { CLAUDECODE: '1' }) }
-    const words = [pack.cli, 'explain', '--payload', '-', '--json']
-    const explained = JSON.parse(withoutSeconds((await sandbox.run(process.execPath, words, { input, env })).stdout))
-    // Not the launcher: it searches from the process's folder, which hosts set to the payload's cwd.
-    const run = await sandbox.run(process.execPath, [join(pack.folder, 'dist', 'hook.js')], { input, env })
-    const answer = JSON.parse(withoutSeconds(run.stdout))
-    const differences: string[] = []
-    if (JSON.stringify(explained.answer) !== JSON.stringify(answer)) {
-      differences.push(`answers: ${JSON.stringify(explained.answer)} and ${run.stdout}`)
-    }
-    for (const { path } of explained.problems) {
-      if (!run.stderr.includes(path)) differences.push(`the hook does not report ${path}: ${run.stderr}`)
-    }
-    // The end of a wait decides nothing: the rule that applies without it is the one that is compared.
-    const journal = ['project', 'project/elsewhere']
-      .flatMap((root) => journalOf(join(sandbox.base, root)))
-      .filter(({ event }) => event !== 'wait-end')
-    for (const marker of explained.markers) {
-      const name = marker.path.split('/').at(-2)
-      const isNoted = one.folders[Number(name.slice(0, 3)) - 1]?.obstacle !== 'claims is a file'
-      const expected = marker.rule === null ? 'error' : marker.rule === 'expired' && !isNoted ? '' : EVENTS[marker.rule]
-      const events = journal.filter(({ task }) => task === name).map(({ event }) => event)
-      if (events.join() !== (expected ?? '')) differences.push(`${name}: ${marker.rule} and ${events.join()}`)
-    }
-    const silent = journal.filter(({ task }) => !explained.markers.some(isOf(task)) && names.includes(task))
-    if (silent.length > 0) differences.push(`unexplained: ${JSON.stringify(silent)}`)
-    return { differences, rules: explained.markers.map(({ rule }: { rule: string | null }) => String(rule)) }
-  } finally {
-    sandbox.remove()
-  }
-}
+/** True if rights matter, which only bind a process of another user. */
+const hasRights = ({ folders, specs, cwd }: AgreementCase): boolean =>
+  [specs, cwd, ...folders.map(({ obstacle }) => obstacle)].some((word) => word?.endsWith('without rights'))
 
-const isOf =
-  (task: string) =>
-  (marker: { path: string }): boolean =>
-    marker.path.split('/').at(-2) === task
+/** Runs both for one case. Returns the differences, and the rules that `explain` named. */
+async function compare(sandbox: Sandbox, pack: PackageCopy, one: AgreementCase) {
+  const names = layOut(sandbox, one)
+  const input = payloadOf(sandbox, one)
+  const env = { CLAUDE_PROJECT_DIR: sandbox.project, ...(one.claude && { CLAUDECODE: '1' }) }
+  const file = join(sandbox.base, 'payload.json')
+  writeFileSync(file, input)
+  const words = ['explain', '--payload', file, '--json']
+  // Not the launcher: it searches from the process's folder, which hosts set to the payload's cwd.
+  const isHere = !hasRights(one)
+  const { stdout } = isHere
+    ? await sandbox.here('cli', words, { env })
+    : await sandbox.run(process.execPath, [pack.cli, ...words], { env })
+  const explained = JSON.parse(withoutSeconds(stdout))
+  const run = isHere
+    ? await sandbox.here('hook', [], { env, input })
+    : await sandbox.run(process.execPath, [join(pack.folder, 'dist', 'hook.js')], { input, env })
+  const answer = JSON.parse(withoutSeconds(run.stdout))
+  const differences: string[] = []
+  if (JSON.stringify(explained.answer) !== JSON.stringify(answer)) {
+    differences.push(`answers: ${JSON.stringify(explained.answer)} and ${run.stdout}`)
+  }
+  for (const { path } of explained.problems) {
+    if (!run.stderr.includes(path)) differences.push(`the hook does not report ${path}: ${run.stderr}`)
+  }
+  // The end of a wait decides nothing: the rule that applies without it is the one that is compared.
+  const journal = ['project', 'project/elsewhere']
+    .flatMap((root) => journalOf(join(sandbox.base, root)))
+    .filter(({ event }) => event !== 'wait-end')
+  for (const marker of explained.markers) {
+    const name = marker.path.split('/').at(-2)
+    const isNoted = one.folders[Number(name.slice(0, 3)) - 1]?.obstacle !== 'claims is a file'
+    const expected = marker.rule === null ? 'error' : marker.rule === 'expired' && !isNoted ? '' : EVENTS[marker.rule]
+    const events = journal.filter(({ task }) => task === name).map(({ event }) => event)
+    if (events.join() !== (expected ?? '')) differences.push(`${name}: ${marker.rule} and ${events.join()}`)
+  }
+  const told = explained.markers.map(({ path }: { path: string }) => path.split('/').at(-2))
+  const silent = journal.filter(({ task }) => !told.includes(task) && names.includes(task))
+  if (silent.length > 0) differences.push(`unexplained: ${JSON.stringify(silent)}`)
+  return { differences, rules: explained.markers.map(({ rule }: { rule: string | null }) => String(rule)) }
+}
 
 function layOut(sandbox: Sandbox, { folders, specs }: AgreementCase): string[] {
   mkdirSync(sandbox.at('elsewhere', 'specs'), { recursive: true })
@@ -210,10 +209,6 @@ function payloadOf(sandbox: Sandbox, { payload, cwd, hasTranscript }: AgreementC
 }
 
 function journalOf(root: string): { task: string; event: string }[] {
-  const file = join(root, 'specs', '.postflight', 'journal.jsonl')
-  if (!existsSync(file)) return []
-  return readFileSync(file, 'utf8')
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => JSON.parse(line))
+  const text = textAt(join(root, 'specs', '.postflight', 'journal.jsonl')) ?? ''
+  return linesOf(text).map((line) => JSON.parse(line))
 }

@@ -1,35 +1,16 @@
 /** Corrupts one file of a healthy project in one way, then runs the hook and every command. */
 
-import {
-  chmodSync,
-  lstatSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  truncateSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs'
+import fs from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { fileIdentity } from '../../../src/disk/file-facts.ts'
 import { SESSION, sessionStart, shellRan, subagentStop } from '../../support/payloads.ts'
 import type { ProcessResult } from '../../support/process.ts'
+import { jsonOf, linesOf } from '../support/files.ts'
 import { COMMANDS, type Command, type Corruption, STOPS, SUBJECTS, type Subject } from './corruption.ts'
-import {
-  CANARY,
-  IS_ROOT,
-  liesBelow,
-  limitMs,
-  makePipe,
-  makeSandbox,
-  type PackageCopy,
-  type Sandbox,
-  walk,
-} from './sandbox.ts'
+import type { PackageCopy, Sandbox } from './sandbox.ts'
+import { CANARY, IS_ROOT, liesBelow, limitMs, makePipe, makeSandbox, walk, withSandbox } from './sandbox.ts'
 
-export const ID = 'pf_aaaabbbbcccc'
+const ID = 'pf_aaaabbbbcccc'
 const TASK = 'specs/007_x'
 const TOOK = 'took'
 const HUGE_BYTES = 100 * 1024 * 1024
@@ -47,53 +28,52 @@ const GARBAGE = Buffer.from(Array.from({ length: 512 }, (_, index) => (index * 1
 /** The corruptions after which the bytes of evidence must be kept: it does not parse, or cannot be read. */
 const UNPARSABLE: readonly Corruption[] = ['one byte', 'half', 'garbage', 'wrong type', 'huge', 'unreadable']
 
+/** What is broken, and the faults that are found. */
+interface Broken {
+  readonly pack: PackageCopy
+  readonly subject: Subject
+  readonly corruption: Corruption
+  readonly faults: string[]
+}
+
 /** Creates a project after one of three continuations, with the subject corrupted. */
 function prepare(sandbox: Sandbox, pack: PackageCopy, subject: Subject, corruption: Corruption): void {
   const { write, at } = sandbox
   const created = corruption === 'future' ? '2099-01-01T00:00:00Z' : new Date().toISOString()
-  const marker = (id: string): string =>
-    `${JSON.stringify({ id, session_id: 's', skill: 'k', task_number: 7, operation: 'implement', reason: 'Mine.', created, stop_hook_active: false, cc_session_id: SESSION, agent_id: 'agent-a', steps: [{ name: 'git commit', done: false }] }, null, 2)}\n`
+  const fields = { session_id: 's', skill: 'k', task_number: 7, operation: 'implement', reason: 'Mine.', created }
+  const owner = { stop_hook_active: false, cc_session_id: SESSION, agent_id: 'agent-a' }
+  const steps = [{ name: 'git commit', done: false }]
+  const json = (value: object): string => `${JSON.stringify(value, null, 2)}\n`
+  const marker = (id: string): string => json({ id, ...fields, ...owner, steps })
   write(`${TASK}/.postflight-pending`, subject === 'unparsed copy' ? 'no marker, but evidence' : marker(ID))
   write(`${TASK}/.postflight-claims/.gitignore`, '*\n')
   const claim = write(`${TASK}/.postflight-claims/${ID}.1`, `${fileIdentity(at(TASK, '.postflight-pending'))}\n`)
-  utimesSync(claim, 1_700_000_000, 1_700_000_000)
+  fs.utimesSync(claim, 1_700_000_000, 1_700_000_000)
   write(`${TASK}/.postflight-loop-guard`, '1\n')
   write('specs/.postflight/.gitignore', '*\n')
   write('specs/.postflight/journal.jsonl', '{"time":"2026-01-18T10:00:00.000Z","event":"create"}\n'.repeat(3))
-  const hook = { type: 'command', command: `[ ! -f "${pack.launcher}" ] || exec "${pack.launcher}"`, timeout: 10 }
-  write(
-    '.claude/settings.json',
-    `${JSON.stringify(
-      {
-        model: 'x',
-        hooks: {
-          SubagentStop: [{ hooks: [hook] }],
-          Stop: [{ hooks: [{ ...hook, command: `${hook.command} Stop` }] }],
-          SessionStart: [{ hooks: [{ ...hook, command: `${hook.command} SessionStart` }] }],
-          PostToolUse: [
-            { matcher: 'Bash', hooks: [{ ...hook, if: 'Bash(*postflight*)' }] },
-            { matcher: 'Agent', hooks: [{ ...hook, command: `${hook.command} Agent` }] },
-          ],
-          PreToolUse: [
-            {
-              matcher: 'StructuredOutput|SubagentHandback|task_complete',
-              hooks: [{ ...hook, command: `${hook.command} Stop` }],
-            },
-          ],
-        },
-      },
-      null,
-      2,
-    )}\n`,
-  )
+  const command = `[ ! -f "${pack.launcher}" ] || exec "${pack.launcher}"`
+  const hook = (word = '') => ({ type: 'command', command: `${command}${word}`, timeout: 10 })
+  const hooks = {
+    SubagentStop: [{ hooks: [hook()] }],
+    Stop: [{ hooks: [hook(' Stop')] }],
+    SessionStart: [{ hooks: [hook(' SessionStart')] }],
+    PostToolUse: [
+      { matcher: 'Bash', hooks: [{ ...hook(), if: 'Bash(*postflight*)' }] },
+      { matcher: 'Agent', hooks: [hook(' Agent')] },
+    ],
+    PreToolUse: [{ matcher: 'StructuredOutput|SubagentHandback|task_complete', hooks: [hook(' Stop')] }],
+  }
+  write('.claude/settings.json', json({ model: 'x', hooks }))
   if (subject.startsWith('abandoned')) write(`${TASK}/.postflight-abandoned`, marker('pf_ddddeeeeffff'))
   if (subject === 'abandoned, alone') {
-    for (const name of ['pending', 'loop-guard', 'claims']) rmSync(at(TASK, `.postflight-${name}`), { recursive: true })
+    for (const name of ['pending', 'loop-guard', 'claims'])
+      fs.rmSync(at(TASK, `.postflight-${name}`), { recursive: true })
   }
   write('specs/.postflight/reports/agent-a', 'Short.')
   if (subject.startsWith('given-up')) {
     write('specs/.postflight/given-up/007_x', `${ID}\n`)
-    for (const name of ['loop-guard', 'claims']) rmSync(at(TASK, `.postflight-${name}`), { recursive: true })
+    for (const name of ['loop-guard', 'claims']) fs.rmSync(at(TASK, `.postflight-${name}`), { recursive: true })
   }
   if (subject === 'lock') write(`${TASK}/.postflight-lock`, '1 1\n')
   if (subject === 'unparsed copy') write(`${TASK}/.postflight-unparsed`, 'an earlier copy')
@@ -101,238 +81,183 @@ function prepare(sandbox: Sandbox, pack: PackageCopy, subject: Subject, corrupti
   // Only the time of a lock or a claim counts, not its text. The corruption has made the time new.
   if (corruption !== 'future' && (subject === 'lock' || subject === 'claim')) leaveBehind(at(SUBJECTS[subject].path))
   sandbox.hand()
-  if (corruption === 'unreadable' || corruption === 'unreadable (root)') chmodSync(at(SUBJECTS[subject].path), 0)
-  if (corruption === 'not writable' || corruption === 'not writable (root)') {
-    const target = at(SUBJECTS[subject].path)
-    if (SUBJECTS[subject].kind === 'file') chmodSync(target, 0o444)
-    chmodSync(SUBJECTS[subject].kind === 'file' ? dirname(target) : target, 0o555)
+  const target = at(SUBJECTS[subject].path)
+  if (corruption.startsWith('unreadable')) fs.chmodSync(target, 0)
+  if (corruption.startsWith('not writable')) {
+    if (SUBJECTS[subject].kind === 'file') fs.chmodSync(target, 0o444)
+    fs.chmodSync(SUBJECTS[subject].kind === 'file' ? dirname(target) : target, 0o555)
   }
   sandbox.seal()
 }
 
 function leaveBehind(file: string): void {
-  if (lstatSync(file, { throwIfNoEntry: false })?.isFile()) utimesSync(file, 1_700_000_000, 1_700_000_000)
+  if (fs.lstatSync(file, { throwIfNoEntry: false })?.isFile()) fs.utimesSync(file, 1_700_000_000, 1_700_000_000)
 }
 
 function corrupt({ at, outside }: Sandbox, subject: Subject, corruption: Corruption): void {
   const { path, kind } = SUBJECTS[subject]
   const target = at(path)
-  const remove = (): void => rmSync(target, { recursive: true, force: true })
-  const text = (): Buffer => readFileSync(target)
+  const remove = (): void => fs.rmSync(target, { recursive: true, force: true })
+  const text = (): Buffer => fs.readFileSync(target)
   /** Moves the subject out of the project, with a canary in it, and returns its new path. */
   const moveOut = (): string => {
     const elsewhere = join(outside, basename(path))
-    mkdirSync(outside, { recursive: true })
+    fs.mkdirSync(outside, { recursive: true })
     if (kind === 'file') {
-      writeFileSync(elsewhere, text().toString('utf8').replaceAll('Mine.', CANARY).replace('"x"', `"${CANARY}"`))
+      fs.writeFileSync(elsewhere, text().toString('utf8').replaceAll('Mine.', CANARY).replace('"x"', `"${CANARY}"`))
     } else {
       copyTree(target, elsewhere)
-      writeFileSync(join(elsewhere, 'canary'), CANARY)
+      fs.writeFileSync(join(elsewhere, 'canary'), CANARY)
     }
     remove()
     return elsewhere
   }
-  switch (corruption) {
-    case 'missing':
+  const ways: Partial<Record<Corruption, () => void>> = {
+    missing: remove,
+    empty() {
       remove()
-      break
-    case 'empty':
+      if (kind === 'file') fs.writeFileSync(target, '')
+      else fs.mkdirSync(target)
+    },
+    'one byte'() {
       remove()
-      if (kind === 'file') writeFileSync(target, '')
-      else mkdirSync(target)
-      break
-    case 'one byte':
-      remove()
-      writeFileSync(target, Buffer.from([0xa7]))
-      break
-    case 'half':
-      writeFileSync(target, text().subarray(0, Math.max(1, Math.floor(text().length / 2))))
-      break
-    case 'garbage':
-      writeFileSync(target, GARBAGE)
-      break
-    case 'wrong type':
-      writeFileSync(target, '[1, "two", null]\n')
-      break
-    case 'huge':
-      if (kind === 'file') {
+      fs.writeFileSync(target, Buffer.from([0xa7]))
+    },
+    half: () => fs.writeFileSync(target, text().subarray(0, Math.max(1, Math.floor(text().length / 2)))),
+    garbage: () => fs.writeFileSync(target, GARBAGE),
+    'wrong type': () => fs.writeFileSync(target, '[1, "two", null]\n'),
+    huge() {
+      if (kind === 'folder')
+        for (let number = 0; number < 5000; number++) fs.writeFileSync(join(target, `strange-${number}`), '')
+      else {
         remove()
-        writeFileSync(target, GARBAGE)
-        truncateSync(target, HUGE_BYTES)
-      } else {
-        for (let number = 0; number < 5000; number++) writeFileSync(join(target, `strange-${number}`), '')
+        fs.writeFileSync(target, GARBAGE)
+        fs.truncateSync(target, HUGE_BYTES)
       }
-      break
-    case 'folder':
+    },
+    folder() {
       remove()
-      mkdirSync(target)
-      writeFileSync(join(target, 'keep'), 'kept-evidence')
-      break
-    case 'link out':
-      symlinkSync(moveOut(), target)
-      break
-    case 'dangling link':
+      fs.mkdirSync(target)
+      fs.writeFileSync(join(target, 'keep'), 'kept-evidence')
+    },
+    'link out': () => fs.symlinkSync(moveOut(), target),
+    'dangling link'() {
       remove()
-      symlinkSync(join(outside, 'nothing-is-here'), target)
-      break
-    case 'link to itself':
+      fs.symlinkSync(join(outside, 'nothing-is-here'), target)
+    },
+    'link to itself'() {
       remove()
-      symlinkSync(target, target)
-      break
-    case 'pipe':
+      fs.symlinkSync(target, target)
+    },
+    pipe() {
       remove()
       makePipe(target)
-      break
-    case 'future': {
+    },
+    future() {
       const time = Date.now() / 1000 + 10 * 365 * 86_400
-      utimesSync(target, time, time)
-      break
-    }
-    case 'byte-order mark':
-      writeFileSync(target, Buffer.concat([Buffer.from('\ufeff'), text()]))
-      break
-    case 'CRLF':
-      writeFileSync(target, text().toString('latin1').replaceAll('\n', '\r\n'), 'latin1')
-      break
+      fs.utimesSync(target, time, time)
+    },
+    'byte-order mark': () => fs.writeFileSync(target, Buffer.concat([Buffer.from('\ufeff'), text()])),
+    CRLF: () => fs.writeFileSync(target, text().toString('latin1').replaceAll('\n', '\r\n'), 'latin1'),
   }
+  ways[corruption]?.()
 }
 
 function copyTree(from: string, to: string): void {
-  mkdirSync(to)
+  fs.mkdirSync(to)
   walk(from, (target, kind) => {
     if (target === from) return
     const copy = join(to, target.slice(from.length + 1))
-    if (kind === 'folder') mkdirSync(copy)
-    else writeFileSync(copy, readFileSync(target, 'utf8').replaceAll('Mine.', CANARY))
+    if (kind === 'folder') fs.mkdirSync(copy)
+    else fs.writeFileSync(copy, fs.readFileSync(target, 'utf8').replaceAll('Mine.', CANARY))
   })
 }
 
-/** Runs the hook's stops one after another (unless `asksHook` is false), and each command in a project of its own. */
+/** Runs the hook's stops one after another, and each command in a project of its own. */
 export async function observe(
   pack: PackageCopy,
   subject: Subject,
   corruption: Corruption,
   commands: readonly Command[],
-  asksHook = true,
 ): Promise<Observed> {
-  const first = await observeOnce(pack, subject, corruption, commands, asksHook)
-  // A second run distinguishes a hang from a machine that was busy for a moment.
-  return first.faults.some((fault) => fault.includes(TOOK))
-    ? observeOnce(pack, subject, corruption, commands, asksHook)
-    : first
-}
-
-async function observeOnce(
-  pack: PackageCopy,
-  subject: Subject,
-  corruption: Corruption,
-  commands: readonly Command[],
-  asksHook: boolean,
-): Promise<Observed> {
-  const faults: string[] = []
-  const hook = asksHook ? await observeHook(pack, subject, corruption, faults) : ''
-  const codes: Partial<Record<Command, string>> = {}
-  for (const command of commands) codes[command] = await observeCommand(pack, subject, corruption, command, faults)
-  return { hook, codes, faults }
-}
-
-async function observeHook(
-  pack: PackageCopy,
-  subject: Subject,
-  corruption: Corruption,
-  faults: string[],
-): Promise<string> {
-  const sandbox = makeSandbox()
-  try {
-    prepare(sandbox, pack, subject, corruption)
-    const kept = whatMustStay(sandbox, subject, corruption)
-    const env = { CLAUDE_PROJECT_DIR: sandbox.project, CLAUDE_CODE_SESSION_ID: SESSION, CLAUDECODE: '1' }
-    const ask = async (payload: object, words: readonly string[] = []): Promise<string> => {
-      const run = await sandbox.run(pack.launcher, words, {
-        input: JSON.stringify({ cwd: sandbox.project, ...payload }),
-        env,
-        asRoot: corruption.endsWith('(root)'),
-      })
-      faults.push(...commonFaults('hook', run))
-      if (run.status !== 0) faults.push(`hook: exit code ${run.status}`)
-      return letterOf(run.stdout, faults)
-    }
-    let letters = await ask(sessionStart('startup'), ['SessionStart'])
-    letters += await ask(shellRan('postflight create 7', ID))
-    letters += ' '
-    for (let stop = 0; stop < STOPS; stop++) letters += await ask(subagentStop())
-    faults.push(...sandbox.outsideProblems().map((problem) => `hook: outside: ${problem}`))
-    faults.push(...kept().map((problem) => `hook: ${problem}`))
-    return letters
-  } finally {
-    sandbox.remove()
+  const once = async (): Promise<Observed> => {
+    const faults: string[] = []
+    const broken = { pack, subject, corruption, faults }
+    const hook = await withSandbox(makeSandbox(), (sandbox) => observeHook(sandbox, broken))
+    const codes: Partial<Record<Command, string>> = {}
+    for (const command of commands)
+      codes[command] = await withSandbox(makeSandbox(), (sandbox) => observeCommand(sandbox, broken, command))
+    return { hook, codes, faults }
   }
+  const first = await once()
+  // A second run distinguishes a hang from a machine that was busy for a moment.
+  return first.faults.some((fault) => fault.includes(TOOK)) ? once() : first
+}
+
+/** True if only a process can show it: one that is bound by rights (also around a `specs/` that is none), or that may hang. */
+const needsProcess = ({ subject, corruption }: Broken): boolean =>
+  subject === 'specs folder' || ['pipe', 'unreadable', 'not writable'].includes(corruption)
+
+/** The first answer and the last one are those of the launcher. */
+async function observeHook(sandbox: Sandbox, broken: Broken): Promise<string> {
+  const { pack, subject, corruption, faults } = broken
+  prepare(sandbox, pack, subject, corruption)
+  const kept = whatMustStay(sandbox, subject, corruption)
+  const env = { CLAUDE_PROJECT_DIR: sandbox.project, CLAUDE_CODE_SESSION_ID: SESSION, CLAUDECODE: '1' }
+  const ask = async (payload: object, words: readonly string[], byLauncher: boolean): Promise<string> => {
+    const options = { input: JSON.stringify({ cwd: sandbox.project, ...payload }), env }
+    const run =
+      byLauncher || needsProcess(broken)
+        ? await sandbox.run(pack.launcher, words, { ...options, asRoot: corruption.endsWith('(root)') })
+        : await sandbox.here('hook', words, options)
+    faults.push(...commonFaults('hook', run))
+    if (run.status !== 0) faults.push(`hook: exit code ${run.status}`)
+    return letterOf(run.stdout, faults)
+  }
+  let letters = await ask(sessionStart('startup'), ['SessionStart'], true)
+  letters += `${await ask(shellRan('postflight create 7', ID), [], false)} `
+  for (let stop = 1; stop <= STOPS; stop++) letters += await ask(subagentStop(), [], stop === 1 || stop === STOPS)
+  faults.push(...sandbox.outsideProblems().map((problem) => `hook: outside: ${problem}`))
+  faults.push(...kept().map((problem) => `hook: ${problem}`))
+  return letters
 }
 
 /** The letter of an answer: B block, n an allow with a notice, c context for a session, - nothing. */
 function letterOf(stdout: string, faults: string[]): string {
   if (!/^\{.*\}\n$/.test(stdout)) faults.push(`hook: not a line of JSON: ${JSON.stringify(stdout.slice(0, 200))}`)
-  try {
-    const answer = JSON.parse(stdout) as Record<string, unknown>
-    const keys = Object.keys(answer).join()
-    const known: Record<string, string> = {
-      '': '-',
-      'decision,reason': 'B',
-      systemMessage: 'n',
-      hookSpecificOutput: 'c',
-    }
-    const letter = known[keys]
-    if (letter === undefined) faults.push(`hook: answered with ${keys}`)
-    return letter ?? '?'
-  } catch {
-    return '?'
-  }
+  const answer = jsonOf(stdout)
+  if (typeof answer !== 'object' || answer === null) return '?'
+  const known = { '': '-', 'decision,reason': 'B', systemMessage: 'n', hookSpecificOutput: 'c' }
+  const letter = new Map(Object.entries(known)).get(Object.keys(answer).join())
+  if (letter === undefined) faults.push(`hook: answered with ${Object.keys(answer)}`)
+  return letter ?? '?'
 }
 
-async function observeCommand(
-  pack: PackageCopy,
-  subject: Subject,
-  corruption: Corruption,
-  command: Command,
-  faults: string[],
-): Promise<string> {
-  const sandbox = makeSandbox()
-  try {
-    prepare(sandbox, pack, subject, corruption)
-    const kept = whatMustStay(sandbox, subject, corruption)
-    const payload = join(sandbox.base, 'payload.json')
-    writeFileSync(payload, JSON.stringify(subagentStop({ cwd: sandbox.project })))
-    const run = await sandbox.run(
-      process.execPath,
-      [pack.cli, ...COMMANDS[command].map((word) => (word === 'PAYLOAD' ? payload : word)), '--json'],
-      {
-        env: {
-          POSTFLIGHT_HOST_SESSION: command === 'adopt' ? 'another-session' : SESSION,
-          POSTFLIGHT_AGENT: 'agent-a',
-        },
-        asRoot: corruption.endsWith('(root)'),
-      },
-    )
-    const say = (problem: string): number => faults.push(`${command}: ${problem}`)
-    faults.push(...commonFaults(command, run))
-    if (![0, 1, 64, 65, 73].includes(run.status ?? -1)) say(`exit code ${run.status}: ${run.stderr.slice(0, 300)}`)
-    checkStderr(run, subject, say)
-    try {
-      JSON.parse(run.stdout)
-    } catch {
-      say(`no JSON document: ${run.stdout.slice(0, 200)}`)
-    }
-    for (const problem of sandbox.outsideProblems()) say(`outside: ${problem}`)
-    for (const problem of kept()) say(problem)
-    return String(run.status)
-  } finally {
-    sandbox.remove()
-  }
+async function observeCommand(sandbox: Sandbox, broken: Broken, command: Command): Promise<string> {
+  const { pack, subject, corruption, faults } = broken
+  prepare(sandbox, pack, subject, corruption)
+  const kept = whatMustStay(sandbox, subject, corruption)
+  const payload = join(sandbox.base, 'payload.json')
+  fs.writeFileSync(payload, JSON.stringify(subagentStop({ cwd: sandbox.project })))
+  const words = [...COMMANDS[command].map((word) => (word === 'PAYLOAD' ? payload : word)), '--json']
+  const session = command === 'adopt' ? 'another-session' : SESSION
+  const env = { POSTFLIGHT_HOST_SESSION: session, POSTFLIGHT_AGENT: 'agent-a' }
+  const run = needsProcess(broken)
+    ? await sandbox.run(process.execPath, [pack.cli, ...words], { env })
+    : await sandbox.here('cli', words, { env, packageFolder: pack.folder })
+  const say = (problem: string): number => faults.push(`${command}: ${problem}`)
+  faults.push(...commonFaults(command, run))
+  if (![0, 1, 64, 65, 73].includes(run.status ?? -1)) say(`exit code ${run.status}: ${run.stderr.slice(0, 300)}`)
+  checkStderr(run, subject, say)
+  if (jsonOf(run.stdout) === undefined) say(`no JSON document: ${run.stdout.slice(0, 200)}`)
+  for (const problem of sandbox.outsideProblems()) say(`outside: ${problem}`)
+  for (const problem of kept()) say(problem)
+  return String(run.status)
 }
 
 /** Checks stderr: an error is one line that names the file, and each line begins with our name. */
 function checkStderr(run: ProcessResult, subject: Subject, say: (problem: string) => void): void {
-  const lines = run.stderr.split('\n').filter((line) => line !== '')
+  const lines = linesOf(run.stderr)
   if (lines.some((line) => !line.startsWith('postflight: '))) say(`stderr: ${run.stderr.slice(0, 300)}`)
   if (run.status === 65 || run.status === 73) {
     if (lines.length !== 1) say(`${lines.length} lines on stderr`)
@@ -361,60 +286,47 @@ function whatMustStay(sandbox: Sandbox, subject: Subject, corruption: Corruption
   if (corruption === 'folder') wanted = { size: 13, beginning: Buffer.from('kept-evidence') }
   else if (isEvidence && UNPARSABLE.includes(corruption)) {
     const isLocked = corruption === 'unreadable'
-    if (isLocked && !IS_ROOT) chmodSync(target, 0o600)
-    const bytes = readFileSync(target)
-    if (isLocked && !IS_ROOT) chmodSync(target, 0)
+    if (isLocked && !IS_ROOT) fs.chmodSync(target, 0o600)
+    const bytes = fs.readFileSync(target)
+    if (isLocked && !IS_ROOT) fs.chmodSync(target, 0)
     wanted = { size: bytes.length, beginning: bytes.subarray(0, 64) }
   }
   return () => {
     if (wanted === undefined) return problems
     walk(sandbox.project, (found, kind) => {
-      if (!IS_ROOT && (kind === 'folder' || kind === 'file')) chmodSync(found, 0o755)
+      if (!IS_ROOT && (kind === 'folder' || kind === 'file')) fs.chmodSync(found, 0o755)
     })
     if (!liesBelow(sandbox.project, wanted))
-      problems.push(`the content of ${path} is lost: ${readdirSync(sandbox.at(TASK))}`)
+      problems.push(`the content of ${path} is lost: ${fs.readdirSync(sandbox.at(TASK))}`)
     return problems
   }
 }
 
-/** Observes hook and command at a new lock, whose holder may still be alive. */
-export async function observeFreshLock(pack: PackageCopy) {
-  const sandbox = makeSandbox()
-  try {
-    prepare(sandbox, pack, 'lock', 'missing')
-    writeFileSync(sandbox.at(TASK, '.postflight-loop-guard'), '3\n')
-    const lock = sandbox.at(TASK, '.postflight-lock')
-    writeFileSync(lock, '1 1\n')
-    const env = { CLAUDECODE: '1', CLAUDE_CODE_SESSION_ID: SESSION }
-    const input = JSON.stringify(subagentStop({ cwd: sandbox.project }))
-    const hook = await sandbox.run(pack.launcher, [], { input, env })
-    writeFileSync(lock, '1 1\n')
-    const command = await sandbox.run(process.execPath, [pack.cli, 'clear', '7'])
-    return {
-      hook: letterOf(hook.stdout, []),
-      hookInTime: hook.durationMs < limitMs(5000),
-      command: command.status,
-      commandInTime: command.durationMs < limitMs(8000),
-    }
-  } finally {
-    sandbox.remove()
+export async function observeFreshLock(sandbox: Sandbox, pack: PackageCopy) {
+  prepare(sandbox, pack, 'lock', 'missing')
+  fs.writeFileSync(sandbox.at(TASK, '.postflight-loop-guard'), '3\n')
+  const lock = sandbox.at(TASK, '.postflight-lock')
+  fs.writeFileSync(lock, '1 1\n')
+  const env = { CLAUDECODE: '1', CLAUDE_CODE_SESSION_ID: SESSION }
+  const input = JSON.stringify(subagentStop({ cwd: sandbox.project }))
+  const hook = await sandbox.run(pack.launcher, [], { input, env })
+  fs.writeFileSync(lock, '1 1\n')
+  const command = await sandbox.run(process.execPath, [pack.cli, 'clear', '7'])
+  return {
+    ...{ hook: letterOf(hook.stdout, []), hookInTime: hook.durationMs < limitMs(5000) },
+    ...{ command: command.status, commandInTime: command.durationMs < limitMs(8000) },
   }
 }
 
 /** The hook's answer when other processes hold the locks of many markers that it would claim. */
-export async function observeManyLocks(pack: PackageCopy) {
-  const sandbox = makeSandbox()
-  try {
-    const ids = Array.from({ length: 9 }, (_, at) => `pf_abcdefghijk${at}`)
-    for (const [at, id] of ids.entries()) {
-      sandbox.write(`specs/00${at}_x/.postflight-pending`, JSON.stringify({ id, cc_session_id: SESSION }))
-    }
-    sandbox.hand()
-    for (const at of ids.keys()) sandbox.write(`specs/00${at}_x/.postflight-lock`, '')
-    const input = JSON.stringify(shellRan('make ids', ids.join('\n'), { cwd: sandbox.project, agent_id: 'agent-a' }))
-    const { stdout, stderr, durationMs } = await sandbox.run(pack.launcher, [], { input })
-    return { stdout, ranOutOfTime: stderr.includes('there was no time left'), inTime: durationMs < limitMs(5000) }
-  } finally {
-    sandbox.remove()
+export async function observeManyLocks(sandbox: Sandbox, pack: PackageCopy) {
+  const ids = Array.from({ length: 9 }, (_, at) => `pf_abcdefghijk${at}`)
+  for (const [at, id] of ids.entries()) {
+    sandbox.write(`specs/00${at}_x/.postflight-pending`, JSON.stringify({ id, cc_session_id: SESSION }))
   }
+  sandbox.hand()
+  for (const at of ids.keys()) sandbox.write(`specs/00${at}_x/.postflight-lock`, '')
+  const input = JSON.stringify(shellRan('make ids', ids.join('\n'), { cwd: sandbox.project, agent_id: 'agent-a' }))
+  const { stdout, stderr, durationMs } = await sandbox.run(pack.launcher, [], { input })
+  return { stdout, ranOutOfTime: stderr.includes('there was no time left'), inTime: durationMs < limitMs(5000) }
 }

@@ -1,25 +1,18 @@
 /** Cases: a fault in a program, and the checks of its project afterwards. */
 
+import { expect } from 'vitest'
 import { parseMarker } from '../../../src/marker/marker.ts'
-import type { Fault, Outcome } from '../support/actor.ts'
-import { CLAIMS, GUARD, isJsonObject, MARKER, type Program, TASK } from '../support/contention.ts'
+import { partOf } from '../../support/stress-fifth.ts'
+import type { Outcome } from '../support/actor.ts'
+import { CLAIMS, GUARD, MARKER, type Program, TASK } from '../support/contention.ts'
 import type { FaultRunner, Happening, Room, Start } from '../support/fault-runner.ts'
-import {
-  essentials,
-  type Files,
-  filesBelow,
-  findFileFlaws,
-  findRunFlaws,
-  isRunFile,
-  letTimePass,
-  putFiles,
-} from './fault-files.ts'
+import { filesBelow, isJsonObject, linesOf } from '../support/files.ts'
+import type { Fault } from '../support/instrument.ts'
+import { essentials, type Files, findFileFlaws, findRunFlaws, isRunFile, letTimePass, putFiles } from './fault-files.ts'
 import { type FaultProgram, STOP } from './fault-programs.ts'
 
-/** A run of a program without a fault. */
 export interface Measured {
   readonly program: FaultProgram
-  /** The project's files before. */
   readonly before: Files
   readonly after: Files
   readonly outcome: Outcome
@@ -27,22 +20,31 @@ export interface Measured {
   readonly calls: readonly string[]
 }
 
-/** Figures of many cases, and their flaws. */
-export interface Tally {
-  kills: number
+const NO_FIGURES = {
+  ...{ kills: 0, errors: 0, stops: 0, blocks: 0 },
   /** The number of power cuts, and of the different remains that they left. */
-  cuts: number
-  remains: number
-  errors: number
+  ...{ cuts: 0, remains: 0 },
   /** The number of faults that fell on no call, because the program made fewer calls. */
-  missed: number
-  stops: number
-  blocks: number
-  readonly flaws: string[]
+  missed: 0,
 }
 
-export function newTally(): Tally {
-  return { kills: 0, cuts: 0, remains: 0, errors: 0, missed: 0, stops: 0, blocks: 0, flaws: [] }
+/** Figures of many cases, and their flaws. */
+export type Tally = typeof NO_FIGURES & { readonly flaws: string[] }
+
+/** Runs all cases, or a part of them (test/support/stress-fifth.ts), and expects that none has a flaw. Returns the figures. */
+export async function findNoFlaws(
+  what: string,
+  runner: FaultRunner,
+  casesOf: (tally: Tally) => Iterable<(room: Room) => Happening>,
+  stride?: number,
+): Promise<Tally> {
+  const tally: Tally = { ...NO_FIGURES, flaws: [] }
+  const since = runner.count()
+  await runner.runAll(partOf(casesOf(tally), stride))
+  const { flaws, ...figures } = tally
+  console.info(`${what}: ${runner.count() - since} runs, ${JSON.stringify(figures)}`)
+  expect(flaws.length === 0 ? [] : [`${flaws.length} flaws`, ...flaws.slice(0, 40)]).toEqual([])
+  return tally
 }
 
 /** The number of stops after which a marker that is still there is a flaw: three blocks, giving up, and one to spare. */
@@ -51,7 +53,6 @@ export const MAX_STOPS = 5
 /** The same for a campaign, in which most programs are killed before they have an effect. */
 const MAX_TURNS = 1000
 
-/** Runs every program without a fault. */
 export async function measureAll(runner: FaultRunner, programs: readonly FaultProgram[]): Promise<Measured[]> {
   const measured = new Map<string, Measured>()
   await runner.runAll(
@@ -70,7 +71,7 @@ function* measure(program: FaultProgram, room: Room, take: (measured: Measured) 
   const made = filesBelow(room.project)
   const before = { ...made, ...program.change?.(made) }
   putFiles(room.project, before)
-  const outcome = yield { program: program.run(room.project) }
+  const outcome = yield { program: program.run(room.project), isMeasured: true }
   const after = filesBelow(room.project)
   if (outcome.exitCode !== 0) throw new Error(`${program.name}: ${outcome.stderr}`)
   const calls = outcome.calls.map((call) => call.replaceAll(room.project, ''))
@@ -216,7 +217,6 @@ export function* campaign(
   tally.blocks += blocks
 }
 
-/** Checks that marker and loop guard can be read. */
 function wholeFlaws(left: Files): string[] {
   return Object.entries(left).flatMap(([name, text]) => {
     const isBroken =
@@ -289,7 +289,6 @@ export function blocksIn(stdout: string): { readonly task: string; readonly numb
   return found.map(([, task = '', number = '']) => ({ task, number }))
 }
 
-/** Checks that a printed block is counted on disk. */
 function countFlaws({ stdout }: Outcome, left: Files): string[] {
   return blocksIn(stdout).flatMap(({ task, number }) => {
     const folder = `specs/${task}/`
@@ -358,7 +357,7 @@ function commandFlaws(
 ): string[] {
   const { exitCode, stderr } = outcome
   const faulted = outcome.faulted ?? calls[(fault.at ?? 0) - 1]
-  const lines = stderr.split('\n').filter((line) => line !== '')
+  const lines = linesOf(stderr)
   const usualLines = usual.stderr.split('\n')
   const errors = lines.filter((line) => !NOTE.test(line) && !usualLines.includes(line))
   const known = Object.values(before).join('\n')

@@ -7,26 +7,10 @@ import { parseMarker } from '../../../src/marker/marker.ts'
 import { markerKey } from '../../../src/marker/stored-marker.ts'
 import { isState, parseState } from '../../../src/run/machine/state-file.ts'
 import { ABANDONED, CLAIMS, GUARD, LOCK, MARKER } from '../support/contention.ts'
+import { jsonOf, linesOf } from '../support/files.ts'
 
 /** Texts by path relative to a folder; the paths of folders end in `/`. */
 export type Files = Readonly<Record<string, string>>
-
-/** The files and folders below a folder. */
-export function filesBelow(folder: string): Record<string, string> {
-  const found: Record<string, string> = {}
-  const look = (relative: string): void => {
-    for (const entry of fs.readdirSync(path.join(folder, relative), { withFileTypes: true })) {
-      const name = relative === '' ? entry.name : `${relative}/${entry.name}`
-      if (entry.isDirectory()) {
-        found[`${name}/`] = ''
-        look(name)
-      } else if (entry.isFile()) found[name] = fs.readFileSync(path.join(folder, name), 'utf8')
-      else found[name] = 'neither a file nor a folder'
-    }
-  }
-  look('')
-  return found
-}
 
 /** Makes these the only files of a folder. */
 export function putFiles(folder: string, files: Files): void {
@@ -189,20 +173,9 @@ export function findRunFlaws(left: Files): string[] {
 
 /** True when appended lines are complete, except for the one that the fault hit, which was the last one at that time. */
 function findLineFlaws(name: string, text: string, isSettled: boolean): string[] {
-  const broken = text
-    .split('\n')
-    .slice(0, -1)
-    .filter((line) => line !== '' && !isJson(line))
+  const whole = text.slice(0, text.lastIndexOf('\n') + 1)
+  const broken = linesOf(whole).filter((line) => jsonOf(line) === undefined)
   return broken.slice(isSettled ? 1 : 0).map((line) => `${name} holds ${line}`)
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
 }
 
 /** The files that show whether a command did its work: markers, copies, settings, a run's state. */

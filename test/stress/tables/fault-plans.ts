@@ -1,12 +1,10 @@
 /** Plans: the faults for the calls of each program. */
 
-import type { Fault } from '../support/actor.ts'
 import type { Happening, Room } from '../support/fault-runner.ts'
+import { ERROR_CODES, type Fault, KILLS } from '../support/instrument.ts'
 import { randomOf } from '../support/scheduler.ts'
 import { type Blow, campaign, fail, kill, type Measured, type Tally } from './fault-cases.ts'
 import { OTHERS_ON_A_MARKER, STOP } from './fault-programs.ts'
-
-export const ERROR_CODES = ['ENOSPC', 'EIO', 'EACCES', 'EROFS', 'EMFILE', 'EINTR'] as const
 
 type Happenings = Iterable<(room: Room) => Happening>
 
@@ -27,11 +25,11 @@ function errorsAt(call: string): Fault[] {
 export function* everyKill(
   programs: readonly Measured[],
   tally: Tally,
-  takes: (call: number, fault: Fault) => boolean = () => true,
+  takes: (measured: Measured, call: number, fault: Fault) => boolean = () => true,
 ): Happenings {
   for (const measured of programs) {
     for (const [index, call] of measured.calls.entries()) {
-      for (const fault of endsAt(call).filter((one) => takes(index, one)))
+      for (const fault of endsAt(call).filter((one) => takes(measured, index, one)))
         yield (room) => kill(measured, room, { ...startOf(measured, room), at: index + 1, fault }, tally)
     }
   }
@@ -42,13 +40,13 @@ export function* everyError(
   programs: readonly Measured[],
   tally: Tally,
   followEvery: number,
-  takes: (call: number, kind: number) => boolean = () => true,
+  takes: () => boolean = () => true,
 ): Happenings {
   let count = 0
   for (const measured of programs) {
     for (const [index, call] of measured.calls.entries()) {
-      for (const [kind, fault] of errorsAt(call).entries()) {
-        if (!takes(index, kind)) continue
+      for (const fault of errorsAt(call)) {
+        if (!takes()) continue
         count += 1
         const isFollowed = count % followEvery === 0
         yield (room) => fail(measured, room, { ...startOf(measured, room), at: index + 1, fault }, isFollowed, tally)
@@ -79,7 +77,7 @@ export function* randomKills(measured: Measured, count: number, seed: number, ta
   for (let index = 0; index < count; index++) {
     const others = index % 2 === 0 ? [] : [OTHERS_ON_A_MARKER[below(OTHERS_ON_A_MARKER.length)] ?? STOP]
     const blows = Array.from({ length: 4 + below(30) }, (): Blow => {
-      const fault = (['kill', 'kill-half', 'kill-after'] as const)[below(3)] ?? 'kill'
+      const fault = KILLS[below(3)] ?? 'kill'
       return { at: 1 + below(measured.calls.length + 10), fault, later: random() < 0.4 }
     })
     yield (room) => campaign(measured, room, [STOP, ...others], () => blows.shift(), tally)

@@ -25,7 +25,6 @@ import type { Files } from './fault-files.ts'
 
 export interface FaultProgram {
   readonly name: string
-  /** The project's files before. */
   readonly files: Files
   /** Programs that run first, without a fault. */
   readonly setup?: readonly ((root: string) => Program)[]
@@ -57,7 +56,6 @@ const cli =
   (...words: string[]) =>
   (): Program => ({ program: 'cli', words })
 
-/** A stop of the marker's owner. */
 export const STOP = hook(subagentStop)
 
 const LEARN = hook((more) => shellRan('postflight create 259', OLD_ID, { agent_id: 'agent-a', ...more }))
@@ -77,7 +75,7 @@ function pending(fields: object | string, spent = 0): Record<string, string> {
     [`${IN_TASK}/${MARKER}`]: typeof fields === 'string' ? fields : json(fields),
     ...(spent > 0 && { [`${IN_TASK}/${GUARD}`]: `${spent}\n`, [`${IN_TASK}/${CLAIMS}/.gitignore`]: '*\n' }),
     ...Object.fromEntries(
-      Array.from({ length: spent }, (_, index) => [`${IN_TASK}/${CLAIMS}/${OLD_ID}.${index + 1}`, 'f0-0\n']),
+      Array.from({ length: spent }, (_, at) => [`${IN_TASK}/${CLAIMS}/${OLD_ID}.${at + 1}`, 'f0-0\n']),
     ),
   }
 }
@@ -94,10 +92,43 @@ const LEFT_BY_AGENT = {
   [`${IN_TASK}/report.md`]: 'A report.\n',
 }
 
+/** The marker after one continuation. */
+const ONCE = pending(OLD_MARKER, 1)
+
+const program = (
+  name: string,
+  files: Files,
+  run: FaultProgram['run'],
+  blocks?: FaultProgram['blocks'],
+): FaultProgram => ({ name, files, run, blocks })
+
+const flowOf = (...phases: readonly object[]): Files => ({
+  'flow.json': json({ name: 'flow', phases }),
+  [`${IN_TASK}/`]: '',
+})
+const FLOW_FILES = flowOf(
+  { id: 'make', prompt: 'Make it.', artifact: 'made.json' },
+  { id: 'work', steps: ['one', 'two'], step_prompt: 'Do {{step}}.', max_step_attempts: 2 },
+  {
+    ...{ id: 'check', prompt: 'Check it.', artifact: 'check.json', max_visits: 2 },
+    next: { pass: 'end', fail: 'make', verdict: '/ok' },
+  },
+)
+const SHORT_FILES = flowOf(...['made', 'check'].map((name) => ({ id: name, prompt: 'p', artifact: `${name}.json` })))
+const MAKE = { id: 'make', prompt: 'p', artifact: 'made.json' }
+
+/** A program after others; in a run, unless `more` has other files. */
+const during = (
+  name: string,
+  setup: FaultProgram['setup'] & {},
+  run: FaultProgram['run'],
+  more: Partial<FaultProgram> = {},
+): FaultProgram => ({ name, files: FLOW_FILES, setup, run, ...more })
+
 const HOOK_PROGRAMS: readonly FaultProgram[] = [
-  { name: 'a stop, the first continuation', files: pending(OLD_MARKER), run: STOP, blocks: [2, 3] },
-  { name: 'a stop, the second', files: pending(OLD_MARKER, 1), run: STOP, blocks: [1, 2] },
-  { name: 'a stop, the third', files: pending(OLD_MARKER, 2), run: STOP, blocks: [0, 1] },
+  program('a stop, the first continuation', pending(OLD_MARKER), STOP, [2, 3]),
+  program('a stop, the second', ONCE, STOP, [1, 2]),
+  program('a stop, the third', pending(OLD_MARKER, 2), STOP, [0, 1]),
   {
     name: 'a stop that abandons the marker',
     files: { ...pending(OLD_MARKER, 3), ...ABANDONED_BEFORE, ...LEFT_BY_AGENT },
@@ -105,340 +136,182 @@ const HOOK_PROGRAMS: readonly FaultProgram[] = [
     keeps: [json(OLD_MARKER), ABANDONED_TEXT, ...Object.values(LEFT_BY_AGENT)],
     blocks: [0, 0],
   },
-  {
-    name: 'a stop that abandons a marker whose count is only in the loop guard',
-    files: { ...pending({ ...BARE, created: NOW }), [`${IN_TASK}/${GUARD}`]: '3\n' },
-    run: STOP,
-    blocks: [0, 0],
-  },
-  {
-    name: 'a stop of a marker as plain bash writes it',
-    files: pending({ ...BARE, created: NOW }),
-    run: STOP,
-    blocks: [2, 3],
-  },
-  { name: 'a stop of a marker that does not parse', files: pending(UNPARSABLE), run: STOP, blocks: [2, 3] },
+  program(
+    'a stop that abandons a marker whose count is only in the loop guard',
+    { ...pending({ ...BARE, created: NOW }), [`${IN_TASK}/${GUARD}`]: '3\n' },
+    STOP,
+    [0, 0],
+  ),
+  program('a stop of a marker as plain bash writes it', pending({ ...BARE, created: NOW }), STOP, [2, 3]),
+  program('a stop of a marker that does not parse', pending(UNPARSABLE), STOP, [2, 3]),
   {
     name: 'a stop of two markers',
-    files: { ...pending(OLD_MARKER, 1), ...OTHER_TASK },
+    files: { ...ONCE, ...OTHER_TASK },
     run: STOP,
     // The three blocks of the second marker are added, some of them in one answer with the first one's.
     blocks: [2, 5],
   },
-  {
-    name: 'a stop that a bypass allows',
-    files: pending({ ...OLD_MARKER, stop_hook_active: true }, 1),
-    run: STOP,
-    blocks: [0, 0],
-  },
-  {
-    name: 'a stop at which a wait is over',
-    files: pending({ ...OLD_MARKER, wait: WAITED }, 1),
-    run: STOP,
-    blocks: [1, 2],
-  },
-  {
-    name: 'a stop that stamps a wait',
-    files: pending({ ...OLD_MARKER, agent_id: 'main', wait: { for: 'an answer', count: 1 } }, 1),
-    run: hook(stop),
-  },
-  {
-    name: 'a wait that is stamped after its command',
-    files: pending({ ...OLD_MARKER, wait: { for: 'an answer', count: 1 } }, 1),
-    run: hook((more) => shellRan('postflight wait 259', `waiting x  ${OLD_ID}`, more)),
-    blocks: [2, 2],
-  },
-  { name: 'a stop of an expired marker', files: pending({ ...BARE, created: DAYS_AGO }), run: STOP },
-  {
-    name: 'the owner noted after a command',
-    files: pending(OLD_MARKER, 1),
-    run: LEARN,
-    blocks: [2, 2],
-  },
-  {
-    name: 'a session that starts',
-    files: { ...pending({ ...OLD_MARKER, wait: WAITED }, 1), ...ABANDONED_BEFORE },
-    run: hook((more) => sessionStart('startup', more)),
-    blocks: [2, 2],
-  },
-  {
-    name: 'a sub-agent that is blocked again, and has a longer report',
-    files: { ...pending(OLD_MARKER, 1), [REPORT]: 'Short.', [`${REPORT}-of-old`]: 'An old report.' },
-    run: STOP,
-    blocks: [1, 2],
-  },
-  {
-    name: 'a sub-agent that returns to its caller',
-    files: { ...pending(OLD_MARKER, 1), [REPORT]: 'A report.' },
-    run: hook((more) => agentReturned('Done.', more)),
-    blocks: [2, 2],
-  },
+  program('a stop that a bypass allows', pending({ ...OLD_MARKER, stop_hook_active: true }, 1), STOP, [0, 0]),
+  program('a stop at which a wait is over', pending({ ...OLD_MARKER, wait: WAITED }, 1), STOP, [1, 2]),
+  program(
+    'a stop that stamps a wait',
+    pending({ ...OLD_MARKER, agent_id: 'main', wait: { for: 'an answer', count: 1 } }, 1),
+    hook(stop),
+  ),
+  program(
+    'a wait that is stamped after its command',
+    pending({ ...OLD_MARKER, wait: { for: 'an answer', count: 1 } }, 1),
+    hook((more) => shellRan('postflight wait 259', `waiting x  ${OLD_ID}`, more)),
+    [2, 2],
+  ),
+  program('a stop of an expired marker', pending({ ...BARE, created: DAYS_AGO }), STOP),
+  program('the owner noted after a command', ONCE, LEARN, [2, 2]),
+  program(
+    'a session that starts',
+    { ...pending({ ...OLD_MARKER, wait: WAITED }, 1), ...ABANDONED_BEFORE },
+    hook((more) => sessionStart('startup', more)),
+    [2, 2],
+  ),
+  program(
+    'a sub-agent that is blocked again, and has a longer report',
+    { ...ONCE, [REPORT]: 'Short.', [`${REPORT}-of-old`]: 'An old report.' },
+    STOP,
+    [1, 2],
+  ),
+  program(
+    'a sub-agent that returns to its caller',
+    { ...ONCE, [REPORT]: 'A report.' },
+    hook((more) => agentReturned('Done.', more)),
+    [2, 2],
+  ),
 ]
 
 const FORCE = cli('create', '259', '--force', '--operation', 'plan', '--reason', NEW_REASON)
+const INSTALL = cli('install', '--scope', 'project')
+const UNINSTALL = cli('uninstall', '--scope', 'project')
 const SETTINGS = `{\n    "model": "opus",\n    "hooks": { "Stop": [] }\n}\n`
+const WITH_SETTINGS = { 'specs/': '', '.claude/settings.json': SETTINGS }
 
 const COMMAND_PROGRAMS: readonly FaultProgram[] = [
-  {
-    name: 'create',
-    files: { 'specs/': '' },
-    run: cli('create', '259', 'prove_completeness', '--operation', 'research', '--reason', OLD_REASON, '--step', 'one'),
-    blocks: [3, 3],
-  },
-  {
-    name: 'create without a specs/ folder',
-    files: {},
-    run: cli('create', '259', 'prove_completeness'),
-    blocks: [3, 3],
-  },
-  {
-    name: 'create again',
-    files: pending(OLD_MARKER, 1),
-    run: cli('create', '259', '--operation', 'research', '--step', 'fourth'),
-    blocks: [2, 2],
-  },
-  { name: 'create --force', files: pending(OLD_MARKER, 2), run: FORCE, blocks: [3, 3] },
-  {
-    name: "create --force over another session's marker",
-    files: pending({ ...OLD_MARKER, cc_session_id: OTHER_SESSION }, 2),
-    run: FORCE,
-    blocks: [3, 3],
-  },
-  {
-    name: 'create --force over a marker that does not parse',
-    files: pending(UNPARSABLE, 2),
-    run: FORCE,
-    blocks: [3, 3],
-  },
-  { name: 'clear', files: { ...pending(OLD_MARKER, 2), ...LEFT_BY_AGENT }, run: cli('clear', '259'), blocks: [0, 0] },
-  {
-    name: 'clear --return-meta with an abandoned marker beside it',
-    files: { ...pending(OLD_MARKER, 2), ...ABANDONED_BEFORE, ...LEFT_BY_AGENT },
-    run: cli('clear', '259', '--return-meta'),
-    blocks: [0, 0],
-  },
-  {
-    name: 'clear of a marker that does not parse',
-    files: pending(UNPARSABLE, 1),
-    run: cli('clear', '259'),
-    blocks: [0, 0],
-  },
-  {
-    name: 'clear --all',
-    files: { ...pending(OLD_MARKER, 1), ...OTHER_TASK },
-    run: cli('clear', '--all'),
-    blocks: [0, 0],
-  },
-  {
-    name: 'clear --orphaned',
-    files: { ...ABANDONED_BEFORE, ...OTHER_TASK, [`${IN_TASK}/${GUARD}`]: '2\n' },
-    run: cli('clear', '--orphaned'),
-    blocks: [0, 0],
-  },
-  { name: 'step', files: pending(OLD_MARKER, 1), run: cli('step', '259', 'second'), blocks: [2, 2] },
-  {
-    name: 'step --undo',
-    files: pending({ ...OLD_MARKER, steps: [{ name: 'first', done: true }], mine: 'kept' }, 1),
-    run: cli('step', '259', '1', '--undo'),
-    blocks: [2, 2],
-  },
-  { name: 'wait', files: pending(OLD_MARKER, 1), run: cli('wait', '259', '--for', 'an answer'), blocks: [2, 2] },
-  { name: 'bypass', files: pending(OLD_MARKER, 1), run: cli('bypass', '259'), blocks: [0, 0] },
-  {
-    name: 'bypass of a marker that does not parse',
-    files: pending(UNPARSABLE, 1),
-    run: cli('bypass', '259'),
-    blocks: [0, 0],
-  },
-  {
-    name: 'bypass --all',
-    files: { ...pending(OLD_MARKER, 1), ...OTHER_TASK },
-    run: cli('bypass', '--all'),
-    blocks: [0, 0],
-  },
-  {
-    name: 'adopt',
-    files: pending({ ...OLD_MARKER, cc_session_id: OTHER_SESSION, agent_id: 'agent-x' }, 1),
-    run: cli('adopt', '259', '--agent', 'agent-a'),
-    blocks: [2, 2],
-  },
-  { name: 'adopt of a marker without an id', files: pending(BARE, 1), run: cli('adopt', '259'), blocks: [2, 2] },
-  { name: 'adopt of an abandoned marker', files: { ...ABANDONED_BEFORE }, run: cli('adopt', '259'), blocks: [3, 3] },
-  {
-    name: 'adopt of a marker that does not parse',
-    files: pending(UNPARSABLE, 1),
-    run: cli('adopt', '259'),
-    blocks: [2, 2],
-  },
-  {
-    name: 'install',
-    files: { 'specs/': '', '.claude/settings.json': SETTINGS },
-    run: cli('install', '--scope', 'project'),
-  },
-  { name: 'install where there are no settings', files: { 'specs/': '' }, run: cli('install', '--scope', 'project') },
-  {
-    name: 'uninstall',
-    files: { 'specs/': '', '.claude/settings.json': SETTINGS },
-    setup: [cli('install', '--scope', 'project')],
-    run: cli('uninstall', '--scope', 'project'),
-  },
-  {
-    name: 'uninstall from settings that were changed since',
-    files: { 'specs/': '', '.claude/settings.json': SETTINGS },
-    setup: [cli('install', '--scope', 'project')],
+  program(
+    'create',
+    { 'specs/': '' },
+    cli('create', '259', 'prove_completeness', '--operation', 'research', '--reason', OLD_REASON, '--step', 'one'),
+    [3, 3],
+  ),
+  program('create without a specs/ folder', {}, cli('create', '259', 'prove_completeness'), [3, 3]),
+  program('create again', ONCE, cli('create', '259', '--operation', 'research', '--step', 'fourth'), [2, 2]),
+  program('create --force', pending(OLD_MARKER, 2), FORCE, [3, 3]),
+  program(
+    "create --force over another session's marker",
+    pending({ ...OLD_MARKER, cc_session_id: OTHER_SESSION }, 2),
+    FORCE,
+    [3, 3],
+  ),
+  program('create --force over a marker that does not parse', pending(UNPARSABLE, 2), FORCE, [3, 3]),
+  program('clear', { ...pending(OLD_MARKER, 2), ...LEFT_BY_AGENT }, cli('clear', '259'), [0, 0]),
+  program(
+    'clear --return-meta with an abandoned marker beside it',
+    { ...pending(OLD_MARKER, 2), ...ABANDONED_BEFORE, ...LEFT_BY_AGENT },
+    cli('clear', '259', '--return-meta'),
+    [0, 0],
+  ),
+  program('clear of a marker that does not parse', pending(UNPARSABLE, 1), cli('clear', '259'), [0, 0]),
+  program('clear --all', { ...ONCE, ...OTHER_TASK }, cli('clear', '--all'), [0, 0]),
+  program(
+    'clear --orphaned',
+    { ...ABANDONED_BEFORE, ...OTHER_TASK, [`${IN_TASK}/${GUARD}`]: '2\n' },
+    cli('clear', '--orphaned'),
+    [0, 0],
+  ),
+  program('step', ONCE, cli('step', '259', 'second'), [2, 2]),
+  program(
+    'step --undo',
+    pending({ ...OLD_MARKER, steps: [{ name: 'first', done: true }], mine: 'kept' }, 1),
+    cli('step', '259', '1', '--undo'),
+    [2, 2],
+  ),
+  program('wait', ONCE, cli('wait', '259', '--for', 'an answer'), [2, 2]),
+  program('bypass', ONCE, cli('bypass', '259'), [0, 0]),
+  program('bypass of a marker that does not parse', pending(UNPARSABLE, 1), cli('bypass', '259'), [0, 0]),
+  program('bypass --all', { ...ONCE, ...OTHER_TASK }, cli('bypass', '--all'), [0, 0]),
+  program(
+    'adopt',
+    pending({ ...OLD_MARKER, cc_session_id: OTHER_SESSION, agent_id: 'agent-x' }, 1),
+    cli('adopt', '259', '--agent', 'agent-a'),
+    [2, 2],
+  ),
+  program('adopt of a marker without an id', pending(BARE, 1), cli('adopt', '259'), [2, 2]),
+  program('adopt of an abandoned marker', { ...ABANDONED_BEFORE }, cli('adopt', '259'), [3, 3]),
+  program('adopt of a marker that does not parse', pending(UNPARSABLE, 1), cli('adopt', '259'), [2, 2]),
+  program('install', WITH_SETTINGS, INSTALL),
+  program('install where there are no settings', { 'specs/': '' }, INSTALL),
+  during('uninstall', [INSTALL], UNINSTALL, { files: WITH_SETTINGS }),
+  during('uninstall from settings that were changed since', [INSTALL], UNINSTALL, {
+    files: WITH_SETTINGS,
     change: (files) => ({ '.claude/settings.json': (files['.claude/settings.json'] ?? '').replace('opus', 'sonnet') }),
-    run: cli('uninstall', '--scope', 'project'),
-  },
-  {
-    name: 'uninstall from settings that hold nothing else',
-    files: { 'specs/': '' },
-    setup: [cli('install', '--scope', 'project')],
-    run: cli('uninstall', '--scope', 'project'),
-  },
+  }),
+  during('uninstall from settings that hold nothing else', [INSTALL], UNINSTALL, { files: { 'specs/': '' } }),
 ]
 
-const FLOW = json({
-  name: 'flow',
-  phases: [
-    { id: 'make', prompt: 'Make it.', artifact: 'made.json' },
-    { id: 'work', steps: ['one', 'two'], step_prompt: 'Do {{step}}.', max_step_attempts: 2 },
-    {
-      id: 'check',
-      prompt: 'Check it.',
-      artifact: 'check.json',
-      next: { pass: 'end', fail: 'make', verdict: '/ok' },
-      max_visits: 2,
-    },
-  ],
-})
-/** Two phases, without steps between them. */
-const SHORT_FLOW = json({
-  name: 'flow',
-  phases: ['made', 'check'].map((name) => ({ id: name, prompt: 'p', artifact: `${name}.json` })),
-})
-const FLOW_FILES = { 'flow.json': FLOW, [`${IN_TASK}/`]: '' }
+const workflow = (name: string) => cli('workflow', name, '259')
 const begin = cli('workflow', 'start', '259', '--definition', 'flow.json')
-const next = cli('workflow', 'next', '259')
-const SHORT_FILES = { 'flow.json': SHORT_FLOW, [`${IN_TASK}/`]: '' }
+const next = workflow('next')
 const MADE = { [`${IN_TASK}/made.json`]: '{"visit":1}\n' }
 const ALL_DONE = { ...MADE, [`${IN_TASK}/check.json`]: '{}\n' }
-const ONE_ATTEMPT = json({
-  name: 'flow',
-  phases: [{ id: 'make', prompt: 'p', artifact: 'made.json', max_attempts: 1 }],
-})
 const RUN_FILE = `specs/.postflight/running/${TASK}`
 const STEP_DONE = { [`${IN_TASK}/step-result.json`]: '{"success":true,"summary":"done one"}\n' }
 
 const WORKFLOW_PROGRAMS: readonly FaultProgram[] = [
-  { name: 'workflow start', files: FLOW_FILES, run: begin, again: [0, 1] },
-  { name: 'workflow next', files: FLOW_FILES, setup: [begin], run: next },
-  {
-    name: 'workflow next, on to the next phase and its first step',
-    files: FLOW_FILES,
-    setup: [begin, next],
-    change: () => MADE,
-    run: next,
-  },
-  {
-    name: 'workflow next, a step result archived',
-    files: { ...FLOW_FILES, ...MADE },
-    setup: [begin, next],
+  during('workflow start', [], begin, { again: [0, 1] }),
+  during('workflow next', [begin], next),
+  during('workflow next, on to the next phase and its first step', [begin, next], next, { change: () => MADE }),
+  during('workflow next, a step result archived', [begin, next], next, {
     change: () => STEP_DONE,
-    run: next,
-  },
-  { name: 'workflow stop', files: FLOW_FILES, setup: [begin, next], run: cli('workflow', 'stop', '259') },
-  {
-    name: 'workflow resume',
-    files: FLOW_FILES,
-    setup: [begin, next, cli('workflow', 'stop', '259')],
-    run: cli('workflow', 'resume', '259'),
-  },
-  { name: 'workflow abort', files: FLOW_FILES, setup: [begin, next], run: cli('workflow', 'abort', '259') },
-  {
-    name: 'workflow start --fresh',
     files: { ...FLOW_FILES, ...MADE },
-    setup: [begin, next, cli('workflow', 'abort', '259')],
-    run: cli('workflow', 'start', '259', '--definition', 'flow.json', '--fresh'),
-    again: [0, 1],
-  },
-  { name: 'a stop that sends the next prompt', files: FLOW_FILES, setup: [begin], run: hook(stop) },
-  {
-    name: "a sub-agent's stop that archives a step result",
-    files: { ...FLOW_FILES, ...MADE },
-    setup: [begin, hook(stop)],
+  }),
+  during('workflow stop', [begin, next], workflow('stop')),
+  during('workflow resume', [begin, next, workflow('stop')], workflow('resume')),
+  during('workflow abort', [begin, next], workflow('abort')),
+  during(
+    'workflow start --fresh',
+    [begin, next, workflow('abort')],
+    cli('workflow', 'start', '259', '--definition', 'flow.json', '--fresh'),
+    { again: [0, 1], files: { ...FLOW_FILES, ...MADE } },
+  ),
+  during('a stop that sends the next prompt', [begin], hook(stop)),
+  during("a sub-agent's stop that archives a step result", [begin, hook(stop)], hook(subagentStop), {
     change: () => STEP_DONE,
-    run: hook(subagentStop),
-  },
-  {
-    name: 'a stop that completes a run',
-    files: SHORT_FILES,
-    setup: [begin, next],
-    change: () => ALL_DONE,
-    run: hook(stop),
-  },
-  {
-    name: 'a stop at which a run stalls',
-    files: { 'flow.json': ONE_ATTEMPT, [`${IN_TASK}/`]: '' },
-    setup: [begin, hook(stop)],
-    run: hook(stop),
-  },
-  {
-    name: 'workflow next that completes a run',
-    files: SHORT_FILES,
-    setup: [begin, next],
-    change: () => ALL_DONE,
-    run: next,
-  },
-  {
-    name: 'workflow stop before the first prompt, which ends the run',
-    files: FLOW_FILES,
-    setup: [begin],
-    run: cli('workflow', 'stop', '259'),
-  },
-  {
-    name: 'workflow resume where the run file leads elsewhere',
-    files: FLOW_FILES,
-    setup: [begin, next],
+    files: { ...FLOW_FILES, ...MADE },
+  }),
+  during('a stop that completes a run', [begin, next], hook(stop), { change: () => ALL_DONE, files: SHORT_FILES }),
+  during('a stop at which a run stalls', [begin, hook(stop)], hook(stop), {
+    files: flowOf({ ...MAKE, max_attempts: 1 }),
+  }),
+  during('workflow next that completes a run', [begin, next], next, { change: () => ALL_DONE, files: SHORT_FILES }),
+  during('workflow stop before the first prompt, which ends the run', [begin], workflow('stop')),
+  during('workflow resume where the run file leads elsewhere', [begin, next], workflow('resume'), {
     change: (files) => ({
       [`${IN_TASK}/workflow/id`]: 'wf_000000000000\n',
       [RUN_FILE]: (files[RUN_FILE] ?? '').replace(TASK, 'old'),
     }),
-    run: cli('workflow', 'resume', '259'),
-  },
-  {
-    name: 'a stop of a run whose folder was renamed',
-    files: FLOW_FILES,
-    setup: [begin],
+  }),
+  during('a stop of a run whose folder was renamed', [begin], hook(stop), {
     change: (files) => ({ [RUN_FILE]: (files[RUN_FILE] ?? '').replace(TASK, '007_before') }),
-    run: hook(stop),
-  },
-  {
-    name: 'a stop that finds the run file of an ended run',
-    files: FLOW_FILES,
-    setup: [begin, next, cli('workflow', 'abort', '259')],
+  }),
+  during('a stop that finds the run file of an ended run', [begin, next, workflow('abort')], hook(stop), {
     change: (files) => {
       const { id } = JSON.parse(files[`${IN_TASK}/workflow/state.json`] ?? '{}')
       return { [RUN_FILE]: `${JSON.stringify({ id, path: TASK })}\n`, [`${IN_TASK}/workflow/id`]: `${id}\n` }
     },
-    run: hook(stop),
-  },
+  }),
 ]
 
-const CHECKED_FLOW = json({
-  name: 'flow',
-  phases: [{ id: 'make', prompt: 'p', artifact: 'made.json', check: { run: 'true' } }],
+const CHECKING = during('workflow check, which leaves a receipt', [begin, next], workflow('check'), {
+  files: flowOf({ ...MAKE, check: { run: 'true' } }),
+  change: () => MADE,
 })
-/** Programs that only a power cut needs. */
-const SYNCING_PROGRAMS: readonly FaultProgram[] = [
-  {
-    name: 'workflow check, which leaves a receipt',
-    files: { 'flow.json': CHECKED_FLOW, [`${IN_TASK}/`]: '' },
-    setup: [begin, next],
-    change: () => MADE,
-    run: cli('workflow', 'check', '259'),
-  },
-]
 
 export const FAULT_PROGRAMS: readonly FaultProgram[] = [...HOOK_PROGRAMS, ...COMMAND_PROGRAMS, ...WORKFLOW_PROGRAMS]
 
-export const POWER_CUT_PROGRAMS: readonly FaultProgram[] = [...FAULT_PROGRAMS, ...SYNCING_PROGRAMS]
+export const POWER_CUT_PROGRAMS: readonly FaultProgram[] = [...FAULT_PROGRAMS, CHECKING]

@@ -15,7 +15,6 @@ const ENVIRONMENT = {
   GIT_COMMITTER_EMAIL: 'a@example.org',
 } as const
 
-/** Runs git in `folder` and returns its stdout. @throws {Error} with git's message. */
 export function git(folder: string, ...words: string[]): string {
   const settings = ['-c', 'init.defaultBranch=main', '-c', 'protocol.file.allow=always', '-c', 'gc.auto=0']
   const run = spawnSync('git', [...settings, ...words], { cwd: folder, env: ENVIRONMENT, encoding: 'utf8' })
@@ -23,7 +22,6 @@ export function git(folder: string, ...words: string[]): string {
   return run.stdout
 }
 
-/** Creates a repository in `folder`. */
 export function initRepository(folder: string, ...words: string[]): void {
   mkdirSync(folder, { recursive: true })
   git(folder, 'init', '-q', ...words)

@@ -8,7 +8,6 @@ import { lineProblem } from './fuzz.ts'
 import { contents, hostEnvironment, hostPayloads, printedCommand, printedFallback, printProblems } from './hostile.ts'
 import { limitMs, makeSandbox, type PackageCopy, type Sandbox } from './sandbox.ts'
 
-/** Runs the hook in a sandbox. */
 type RunHook = (words: readonly string[], options: { readonly input: string }) => Promise<ProcessResult>
 
 /** The launcher's answers to every payload of a session. @throws {Error} for any problem. */
@@ -21,7 +20,6 @@ export function askAll(
   return askHook(sandbox, (words, { input }) => sandbox.run(pack.launcher, words, { input, env }), transcript)
 }
 
-/** The same, with another way to run the hook. */
 export async function askHook(
   sandbox: Sandbox,
   runHook: RunHook,

@@ -1,333 +1,162 @@
 /** The two implementations that the model is compared with: the sources in this process, and the built files as processes. */
 
-import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import fs from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Outcome, Surroundings } from '../../../src/cli/command.ts'
-import { run as adopt } from '../../../src/cli/commands/adopt.ts'
-import { run as bypass } from '../../../src/cli/commands/bypass.ts'
-import { run as clear } from '../../../src/cli/commands/clear.ts'
-import { run as create } from '../../../src/cli/commands/create.ts'
-import { run as explain } from '../../../src/cli/commands/explain.ts'
-import { run as inspect } from '../../../src/cli/commands/inspect.ts'
-import { run as step } from '../../../src/cli/commands/step.ts'
-import { run as wait } from '../../../src/cli/commands/wait.ts'
-import { handleSessionStart } from '../../../src/hook/session-start.ts'
-import { handleStop } from '../../../src/hook/stop.ts'
-import { handleToolUse } from '../../../src/hook/tool-use.ts'
-import type { Occasion } from '../../../src/hosts/host.ts'
-import { parsePayload } from '../../../src/hosts/payload.ts'
-import { PostflightError } from '../../../src/kernel/errors.ts'
-import type { CommandContext } from '../../../src/project/command-context.ts'
-import type { Painter } from '../../../src/views/print.ts'
 import { CLI, HOOK_BUNDLE, LAUNCHER, runProcess } from '../../support/process.ts'
-import { halfOf, instrument } from '../support/instrument.ts'
-import { PLAN_VARIABLE } from '../support/preload.ts'
-import {
-  type CommandResult,
-  type Identity,
-  type Kill,
-  type Real,
-  type Stop,
-  type StopResult,
-  TASKS,
-  type Task,
-  type ToolUse,
-} from './model.ts'
+import { SOURCES } from '../../support/programs.ts'
+import { type Around, instrument, withFault } from '../support/instrument.ts'
+import { PLAN_VARIABLE, type Plan } from '../support/preload.ts'
+import type { Identity, PlannedKill, Real, Stop, Task, ToolUse } from './model.ts'
+import { TASKS } from './model.ts'
 
-/** Creates a project, calls `use` with its folder, and removes it. */
 export async function withProject<T>(use: (root: string) => Promise<T>): Promise<T> {
-  const base = realpathSync(mkdtempSync(join(tmpdir(), 'postflight-model-')))
+  const base = fs.realpathSync(fs.mkdtempSync(join(tmpdir(), 'postflight-model-')))
   try {
-    mkdirSync(join(base, '.git'))
-    for (const task of TASKS) mkdirSync(join(base, 'project', 'specs', task), { recursive: true })
+    fs.mkdirSync(join(base, '.git'))
+    for (const task of TASKS) fs.mkdirSync(join(base, 'project', 'specs', task), { recursive: true })
     return await use(join(base, 'project'))
   } finally {
-    rmSync(base, { recursive: true, force: true, maxRetries: 5, retryDelay: 20 })
+    fs.rmSync(base, { recursive: true, force: true, maxRetries: 5, retryDelay: 20 })
   }
 }
 
-function payloadOf(stop: Stop, cwd: string): string {
-  const { event, session, agent, background, prompt } = stop
-  return JSON.stringify({
-    hook_event_name: event,
-    session_id: session,
-    prompt_id: prompt,
-    cwd,
+function payloadOf({ event, session, agent, background, prompt }: Stop): object {
+  return {
+    ...{ hook_event_name: event, session_id: session, prompt_id: prompt },
     ...(agent !== undefined && { agent_id: agent }),
     ...(background && { background_tasks: [{ type: 'subagent', status: 'running' }] }),
-  })
+  }
 }
 
-function toolPayload({ command, output, prompt }: ToolUse, { session, agent }: Identity, cwd: string): string {
-  return JSON.stringify({
-    hook_event_name: 'PostToolUse',
-    session_id: session,
-    prompt_id: prompt,
-    cwd,
+function toolPayload({ command, output, prompt }: ToolUse, { session, agent }: Identity): object {
+  return {
+    ...{ hook_event_name: 'PostToolUse', session_id: session, prompt_id: prompt, tool_name: 'Bash' },
     // The main conversation's tool calls have no agent.
     ...(agent !== undefined && agent !== 'main' && { agent_id: agent }),
-    tool_name: 'Bash',
-    tool_input: { command },
-    tool_response: { stdout: output, stderr: '' },
-  })
-}
-
-// ---- in this process ----
-
-/** Thrown at the call at which a program is killed, and at each later one. */
-class Killed extends Error {}
-
-let kill: Kill | undefined
-let calls = 0
-let isDead = false
-let isRunning = false
-
-/**
- * Counts every file-system call of the sources below the temporary folder, but not the tests' own calls. Returns a
- * function that ends it.
- */
-export function instrumentSources(): () => void {
-  const { end, closeLeft } = instrument([realpathSync(tmpdir())], (call, run) => {
-    if (!isRunning) return run()
-    if (isDead) throw new Killed()
-    calls += 1
-    // No waiting for the disk: these kills do not cut the power.
-    if (call.name === 'fsyncSync') return undefined
-    if (kill === undefined || calls !== kill.at) return run()
-    if (kill.when === 'after') run()
-    const half = kill.when === 'half' ? halfOf(call) : undefined
-    if (half !== undefined) run(half.args)
-    isDead = true
-    throw new Killed()
-  })
-  return () => {
-    end()
-    closeLeft()
+    ...{ tool_input: { command }, tool_response: { stdout: output, stderr: '' } },
   }
 }
 
-/** Runs a function of the sources until it ends or is killed. */
-function attempt<T>(planned: Kill | undefined, action: () => T): T | 'killed' {
-  kill = planned
-  calls = 0
-  isDead = false
-  isRunning = true
-  try {
-    const result = action()
-    return isDead ? 'killed' : result
-  } catch (error) {
-    if (isDead) return 'killed'
-    throw error
-  } finally {
-    isRunning = false
-  }
+interface Programs {
+  readonly nowMs: () => number
+  readonly pass?: (ms: number) => void
+  /** Runs the hook or the CLI. Returns its stdout; undefined if it was killed. */
+  run(program: 'hook' | 'cli', words: readonly string[], given: Given): Promise<string | undefined>
 }
 
-/** The same for a command. Without checks it waits for nothing, so nothing else runs meanwhile. */
-async function attemptCommand<T>(planned: Kill | undefined, action: () => T | Promise<T>): Promise<T | 'killed'> {
-  kill = planned
-  calls = 0
-  isDead = false
-  isRunning = true
-  try {
-    const result = await action()
-    return isDead ? 'killed' : result
-  } catch (error) {
-    if (isDead) return 'killed'
-    throw error
-  } finally {
-    isRunning = false
-  }
+interface Given {
+  readonly cwd: string
+  readonly env: Readonly<Record<string, string>>
+  readonly input?: string
+  readonly kill: PlannedKill | undefined
 }
 
-export function inProcess(root: string): Real {
-  let passedMs = 0
-  const nowMs = (): number => Date.now() + passedMs
-  const occasion = (payload: string): Occasion => ({
-    payload: parsePayload(payload, nowMs()),
-    environment: {},
-    roots: [root],
-    reader: { foundRoot: root, findForm: () => ({ onPath: true, byNpx: false, script: '/postflight.js' }) },
-    nowMs: nowMs(),
-    deadline: Number.POSITIVE_INFINITY,
-    startMs: nowMs(),
-    sessionBornMs: undefined,
-  })
+function realOf(root: string, { nowMs, pass, run }: Programs): Real {
   const count: Record<string, number> = {}
-  const killed = (result: unknown): void => {
-    if (result === 'killed') count.killed = (count.killed ?? 0) + 1
+  const ask = async (payload: object, kill: PlannedKill | undefined, words: readonly string[] = []) => {
+    const given = { cwd: root, env: { HOME: root }, input: JSON.stringify({ ...payload, cwd: root }), kill }
+    return noted(await run('hook', words, given))
+  }
+  const noted = (stdout: string | undefined): string | undefined => {
+    if (stdout === undefined) count.killed = (count.killed ?? 0) + 1
+    return stdout
   }
   return {
-    root,
-    nowMs,
-    count,
-    pass(ms) {
-      passedMs += ms
-    },
-    async stop(stop, planned): Promise<StopResult> {
-      const result = attempt(planned, () => handleStop(occasion(payloadOf(stop, root))))
-      killed(result)
-      if (result === 'killed') return 'killed'
-      const blocks = result.recorded.flatMap(({ entry }) =>
-        entry.event === 'block' ? [[entry.task, entry.count]] : [],
-      )
-      if ((result.answer.kind === 'block') !== blocks.length > 0)
-        throw new Error('the answer does not match the journal')
-      count.blocked = (count.blocked ?? 0) + blocks.length
-      return { blocks: Object.fromEntries(blocks) as Partial<Record<Task, number>> }
-    },
-    async sessionStart(session) {
-      handleSessionStart(occasion(JSON.stringify({ hook_event_name: 'SessionStart', session_id: session, cwd: root })))
-    },
-    async toolUse(use, identity, planned) {
-      const result = attempt(planned, () => handleToolUse(occasion(toolPayload(use, identity, root))))
-      killed(result)
-      return result === 'killed' ? 'killed' : 'done'
-    },
-    async command(words, identity, planned): Promise<CommandResult> {
-      try {
-        const result = await attemptCommand(planned, () => runCommand(root, nowMs(), words, identity))
-        killed(result)
-        if (result === 'killed') return 'killed'
-        if (typeof result === 'number') throw new Error(`${words[0]} printed everything itself`)
-        return { code: 'done', id: (result.data as { id?: string }).id }
-      } catch (error) {
-        if (error instanceof PostflightError) return { code: error.code, id: undefined }
-        throw error
-      }
-    },
-  }
-}
-
-const plain = (text: string): string => text
-const PLAIN: Painter = { bold: plain, dim: plain, green: plain, yellow: plain, red: plain }
-/** The commands that the model uses need nothing else. */
-const SURROUNDINGS = { paint: PLAIN } as Surroundings
-
-function runCommand(
-  root: string,
-  nowMs: number,
-  words: readonly string[],
-  { session, agent }: Identity,
-): Outcome | Promise<Outcome> {
-  const context: CommandContext = {
-    environment: { POSTFLIGHT_HOST_SESSION: session, ...(agent !== undefined && { POSTFLIGHT_AGENT: agent }) },
-    cwd: root,
-    nowMs,
-    findStart: () => nowMs,
-    rootOption: undefined,
-    packageFolder: '/package',
-    findHome: () => '/home',
-    platform: process.platform,
-    isOutputCaught: () => false,
-    note: () => {},
-  }
-  const [name, task = '', third = ''] = words
-  const option = (wanted: string): string | undefined => {
-    const index = words.indexOf(wanted)
-    return index === -1 ? undefined : words[index + 1]
-  }
-  switch (name) {
-    case 'create': {
-      const step = option('--step')
-      return create(
-        context,
-        [task, undefined],
-        {
-          operation: option('--operation') ?? '',
-          reason: option('--reason') ?? '',
-          step: step === undefined ? [] : [step],
-          check: [],
-          stepCheck: [],
-          force: words.includes('--force'),
-        },
-        SURROUNDINGS,
-      )
-    }
-    case 'clear':
-      return clear(
-        context,
-        [task],
-        {
-          ...{ all: false, orphaned: false, returnMeta: false, dryRun: false },
-          ...{ runChecks: false, unchecked: false, timeout: 1_000 },
-        },
-        SURROUNDINGS,
-      )
-    case 'step':
-      return step(context, [task, third], { undo: false, runChecks: false, timeout: 1_000 }, SURROUNDINGS)
-    case 'bypass':
-      return bypass(context, [task], { all: false }, SURROUNDINGS)
-    case 'wait':
-      return wait(context, [task], { for: option('--for') ?? '' }, SURROUNDINGS)
-    case 'adopt':
-      return adopt(context, [task], {}, SURROUNDINGS)
-    case 'inspect':
-      return inspect(context, [task], { exitCode: false, watch: false }, SURROUNDINGS)
-    default:
-      return explain(context, [], {}, SURROUNDINGS)
-  }
-}
-
-// ---- as processes ----
-
-/** The built files as processes. `preload` kills a process at one of its file-system calls. */
-export function asProcesses(root: string, preload: string): Real {
-  const count: Record<string, number> = {}
-  const run = async (
-    program: 'hook' | 'cli',
-    words: readonly string[],
-    input: string,
-    env: Readonly<Record<string, string>>,
-    planned: Kill | undefined,
-  ) => {
-    count.processes = (count.processes ?? 0) + 1
-    const clean = { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: root, ...env }
-    const given = { cwd: root, input }
-    if (planned === undefined) {
-      const [start, first] = program === 'hook' ? [LAUNCHER, []] : [process.execPath, [CLI]]
-      return runProcess(start, [...first, ...words], { ...given, env: clean })
-    }
-    const plan = { folders: [root], at: planned.at, what: { kind: 'kill', when: planned.when } }
-    const result = await runProcess(
-      process.execPath,
-      ['--require', preload, program === 'hook' ? HOOK_BUNDLE : CLI, ...words],
-      { ...given, env: { ...clean, [PLAN_VARIABLE]: JSON.stringify(plan) } },
-    )
-    if (result.signal !== null) count.killed = (count.killed ?? 0) + 1
-    return result
-  }
-  return {
-    root,
-    count,
-    nowMs: () => Date.now(),
-    pass: undefined,
-    async stop(stop, planned): Promise<StopResult> {
-      const result = await run('hook', [], payloadOf(stop, root), {}, planned)
-      if (result.signal !== null) return 'killed'
-      const answer = JSON.parse(result.stdout) as { reason?: string }
+    ...{ root, count, nowMs, pass },
+    async stop(stop, kill) {
+      const stdout = await ask(payloadOf(stop), kill)
+      if (stdout === undefined) return 'killed'
+      const { reason = '' } = JSON.parse(stdout) as { reason?: string }
       const blocks: Partial<Record<Task, number>> = {}
-      for (const [, task, number] of (answer.reason ?? '').matchAll(/^Task (\S+):[\s\S]*?Blocked stop (\d) of 3/gm)) {
+      for (const [, task, number] of reason.matchAll(/^Task (\S+):[\s\S]*?Blocked stop (\d) of 3/gm)) {
         blocks[task as Task] = Number(number)
       }
       count.blocked = (count.blocked ?? 0) + Object.keys(blocks).length
       return { blocks }
     },
     async sessionStart(session) {
-      const payload = JSON.stringify({ hook_event_name: 'SessionStart', session_id: session, cwd: root })
-      await run('hook', ['SessionStart'], payload, {}, undefined)
+      await ask({ hook_event_name: 'SessionStart', session_id: session }, undefined, ['SessionStart'])
     },
-    async toolUse(use, identity, planned) {
-      const result = await run('hook', [], toolPayload(use, identity, root), {}, planned)
-      return result.signal === null ? 'done' : 'killed'
-    },
-    async command(words, { session, agent }, planned): Promise<CommandResult> {
-      const env = { POSTFLIGHT_HOST_SESSION: session, ...(agent !== undefined && { POSTFLIGHT_AGENT: agent }) }
-      const result = await run('cli', [...words, '--json'], '', env, planned)
-      if (result.signal !== null) return 'killed'
-      const document = JSON.parse(result.stdout) as { id?: string; error?: { code: string } }
+    toolUse: async (use, identity, kill) =>
+      (await ask(toolPayload(use, identity), kill)) === undefined ? 'killed' : 'done',
+    async command(words, { session, agent }, kill) {
+      const owner = { POSTFLIGHT_HOST_SESSION: session, ...(agent !== undefined && { POSTFLIGHT_AGENT: agent }) }
+      const stdout = noted(await run('cli', [...words, '--json'], { cwd: root, env: { HOME: root, ...owner }, kill }))
+      if (stdout === undefined) return 'killed'
+      const document = JSON.parse(stdout) as { id?: string; error?: { code: string } }
       return { code: document.error?.code ?? 'done', id: document.id }
     },
   }
+}
+
+/** Thrown at the call at which a program is killed, and at each later one. */
+class Killed extends Error {}
+
+/** Makes the calls of the program that runs; undefined while none runs. */
+let around: Around | undefined
+let isDead = false
+/** Closes what a killed program left open. */
+let closeLeft = (): void => {}
+let passedMs = 0
+
+/** Passes every file-system call of the sources below the temporary folder through `around`, but not the tests' own calls. */
+export function instrumentSources(): void {
+  const realNow = Date.now.bind(Date)
+  Date.now = () => realNow() + passedMs
+  const instrumented = instrument([fs.realpathSync(tmpdir())], (call, run) => {
+    if (around === undefined) return run()
+    if (isDead) throw new Killed()
+    // No waiting for the disk: these kills do not cut the power.
+    return around(call, call.name === 'fsyncSync' ? () => undefined : run)
+  })
+  closeLeft = instrumented.closeLeft
+}
+
+export function inProcess(root: string): Real {
+  passedMs = 0
+  return realOf(root, {
+    nowMs: () => Date.now(),
+    pass(ms) {
+      passedMs += ms
+    },
+    async run(program, words, { kill, ...options }) {
+      isDead = false
+      around = withFault(kill?.at ?? 0, kill?.fault ?? 'none', () => {
+        isDead = true
+        throw new Killed()
+      })
+      try {
+        const { stdout } = await SOURCES[program](words, options)
+        return isDead ? undefined : stdout
+      } catch (error) {
+        if (isDead) return undefined
+        throw error
+      } finally {
+        around = undefined
+        closeLeft()
+      }
+    },
+  })
+}
+
+/** The built files as processes. `preload` kills a process at one of its file-system calls. */
+export function asProcesses(root: string, preload: string): Real {
+  return realOf(root, {
+    nowMs: () => Date.now(),
+    async run(program, words, { kill, env, ...others }) {
+      const plan: Plan = { folders: [root], ...kill }
+      const options = {
+        ...others,
+        env: { PATH: '/usr/local/bin:/usr/bin:/bin', ...env, ...(kill && { [PLAN_VARIABLE]: JSON.stringify(plan) }) },
+      }
+      const file = program === 'hook' ? HOOK_BUNDLE : CLI
+      const [start, ...first] =
+        kill === undefined && program === 'hook'
+          ? [LAUNCHER]
+          : [process.execPath, ...(kill === undefined ? [] : ['--require', preload]), file]
+      const { stdout, signal } = await runProcess(start, [...first, ...words], options)
+      return signal === null ? stdout : undefined
+    },
+  })
 }

@@ -4,29 +4,21 @@
  * call.
  */
 
-import {
-  existsSync,
-  lstatSync,
-  lutimesSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs'
+import fs from 'node:fs'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import { fileIdentity } from '../../../src/disk/file-facts.ts'
+import { ABANDONED, CLAIMS, GUARD, MARKER } from '../support/contention.ts'
+import { isJsonObject, textAt } from '../support/files.ts'
+import { KILLS, type Kill } from '../support/instrument.ts'
+import { letTimePass } from './fault-files.ts'
 
 export const TASKS = ['007_x', '008_y'] as const
 export type Task = (typeof TASKS)[number]
 export const SESSIONS = ['session-1', 'session-2'] as const
 const HOUR_MS = 3_600_000
 
-/** A stop of an agent. */
 export interface Stop {
   readonly event: 'SubagentStop' | 'Stop'
   readonly session: string
@@ -37,27 +29,15 @@ export interface Stop {
 }
 
 /** The call at which a program is killed, counted from 1. */
-export interface Kill {
-  readonly at: number
-  readonly when: 'before' | 'half' | 'after'
-}
+export type PlannedKill = { readonly at: number; readonly fault: Kill }
 
 /** The hook's answer: the tasks for which it blocked, with their counts. */
 export type StopResult = { readonly blocks: Readonly<Partial<Record<Task, number>>> } | 'killed'
-/** The result of a command. `code`: the error's code, or `done`. */
 export type CommandResult = { readonly code: string; readonly id: string | undefined } | 'killed'
 
-export interface Identity {
-  readonly session: string
-  readonly agent: string | undefined
-}
+export type Identity = { readonly session: string; readonly agent: string | undefined }
 
-/** The end of a shell command. */
-export interface ToolUse {
-  readonly command: string
-  readonly output: string
-  readonly prompt: string
-}
+export type ToolUse = { readonly command: string; readonly output: string; readonly prompt: string }
 
 /** An implementation: the sources in this process, or the built files as processes. */
 export interface Real {
@@ -65,23 +45,17 @@ export interface Real {
   /** The time: virtual time, if `pass` exists. */
   nowMs(): number
   /** Lets time pass; undefined where that is not possible. */
-  readonly pass: ((ms: number) => void) | undefined
-  stop(stop: Stop, kill: Kill | undefined): Promise<StopResult>
+  readonly pass?: ((ms: number) => void) | undefined
+  stop(stop: Stop, kill: PlannedKill | undefined): Promise<StopResult>
   sessionStart(session: string): Promise<void>
-  toolUse(use: ToolUse, identity: Identity, kill: Kill | undefined): Promise<'done' | 'killed'>
-  command(words: readonly string[], identity: Identity, kill: Kill | undefined): Promise<CommandResult>
-  /** Figures for the log. */
+  toolUse(use: ToolUse, identity: Identity, kill: PlannedKill | undefined): Promise<'done' | 'killed'>
+  command(words: readonly string[], identity: Identity, kill: PlannedKill | undefined): Promise<CommandResult>
   count: Record<string, number>
 }
 
 /** The `wait` of a marker, as the file holds it. */
-interface WaitFields {
-  readonly count: number
-  readonly prompt_id?: string
-  readonly last_prompt_id?: string
-}
+type WaitFields = { readonly count: number; readonly prompt_id?: string; readonly last_prompt_id?: string }
 
-/** A marker in the model. */
 interface Marker {
   readonly id: string | undefined
   readonly session: string | undefined
@@ -92,7 +66,6 @@ interface Marker {
   readonly bypassed: boolean
   readonly parsed: boolean
   readonly hasSteps: boolean
-  /** The identity of its file. */
   readonly file: string
   readonly madeMs: number
   /** The whole text, which is evidence. */
@@ -119,36 +92,29 @@ interface Folder {
 export type Model = Record<Task, Folder>
 
 export function newModel(): Model {
-  const folder = (): Folder => ({
-    marker: undefined,
-    guard: undefined,
-    claims: [],
-    blocks: {},
-    abandoned: [],
-    unparsed: [],
-    maybeGivenUp: undefined,
-  })
+  const nothing = { marker: undefined, guard: undefined, maybeGivenUp: undefined }
+  const folder = (): Folder => ({ ...nothing, claims: [], blocks: {}, abandoned: [], unparsed: [] })
   return { '007_x': folder(), '008_y': folder() }
 }
 
-const MARKER = '.postflight-pending'
-const GUARD = '.postflight-loop-guard'
-const ABANDONED = '.postflight-abandoned'
-const CLAIMS = '.postflight-claims'
 const isId = (text: unknown): text is string => typeof text === 'string' && /^pf_[A-Za-z0-9]{12}$/.test(text)
 const keyOf = (marker: Marker): string => marker.id ?? marker.file
 
 /** The number of continuations spent (docs/design.md, "Counting blocked stops"). */
-function spentOf({ marker, guard, claims }: Folder): number {
+function spentOf(folder: Folder): number {
+  const { marker, guard } = folder
   if (marker === undefined) return 0
-  const counted = claims.filter(
-    (claim) => guard !== undefined || claim.key === keyOf(marker) || claim.file === marker.file,
-  )
-  return Math.min(3, Math.max(typeof guard === 'number' ? guard : 0, ...counted.map((claim) => claim.slot), 0))
+  const slots = countedClaims(folder, marker).map((claim) => claim.slot)
+  return Math.min(3, Math.max(typeof guard === 'number' ? guard : 0, ...slots, 0))
 }
 
+const countedClaims = ({ guard, claims }: Folder, marker: Marker): Folder['claims'] =>
+  claims.filter((claim) => guard !== undefined || claim.key === keyOf(marker) || claim.file === marker.file)
+
+type Due = 'bypass' | 'block' | 'cap' | 'wait' | 'nothing'
+
 /** The expected result of a stop (docs/design.md, "Stops", row by row). */
-function expected(folder: Folder, stop: Stop, nowMs: number): 'bypass' | 'block' | 'cap' | 'wait' | 'nothing' {
+function expected(folder: Folder, stop: Stop, nowMs: number): Due {
   const { marker } = folder
   if (marker === undefined) return 'nothing'
   if (marker.bypassed) return 'bypass'
@@ -196,12 +162,9 @@ function waitChanged(folder: Folder, real: Real, task: Task, to: 'stamped' | 're
 
 /** The text without its wait, which may change while the marker stays the same. */
 function withoutWait(text: string | undefined): string | undefined {
-  try {
-    const { wait, waits, ...rest } = JSON.parse(text ?? '') as Record<string, unknown>
-    return JSON.stringify(rest)
-  } catch {
-    return text
-  }
+  if (text === undefined || !isJsonObject(text)) return text
+  const { wait, waits, ...rest } = JSON.parse(text) as Record<string, unknown>
+  return JSON.stringify(rest)
 }
 
 function end(folder: Folder): void {
@@ -220,25 +183,12 @@ function countBlock(folder: Folder, marker: Marker): void {
 
 const pathOf = (real: Real, task: Task, name: string): string => join(real.root, 'specs', task, name)
 
-function readText(file: string): string | undefined {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch {
-    return undefined
-  }
-}
-
 function readMarker(real: Real, task: Task): Marker | undefined {
   const file = pathOf(real, task, MARKER)
-  const text = readText(file)
+  const text = textAt(file)
   if (text === undefined) return undefined
-  let fields: Record<string, unknown> | undefined
-  try {
-    const value: unknown = JSON.parse(text)
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) fields = value as typeof fields
-  } catch {
-    // Any text makes a marker.
-  }
+  // Any text makes a marker.
+  const fields = isJsonObject(text) ? (JSON.parse(text) as Record<string, unknown>) : undefined
   const string = (name: string): string | undefined => (fields?.[name] as string | undefined) || undefined
   const created = string('created')
   return {
@@ -252,13 +202,13 @@ function readMarker(real: Real, task: Task): Marker | undefined {
     parsed: fields !== undefined,
     hasSteps: Array.isArray(fields?.steps),
     file: fileIdentity(file) ?? 'none',
-    madeMs: created === undefined ? statSync(file).mtimeMs : Date.parse(created),
+    madeMs: created === undefined ? fs.statSync(file).mtimeMs : Date.parse(created),
     text,
   }
 }
 
 function readGuard(real: Real, task: Task): Folder['guard'] {
-  const text = readText(pathOf(real, task, GUARD))
+  const text = textAt(pathOf(real, task, GUARD))
   if (text === undefined) return undefined
   if (!/^\d+$/.test(text.trim())) return 'garbled'
   // 0 is the same as no loop guard.
@@ -267,37 +217,12 @@ function readGuard(real: Real, task: Task): Folder['guard'] {
 
 function readClaims(real: Real, task: Task): Folder['claims'] {
   const folder = pathOf(real, task, CLAIMS)
-  const names = existsSync(folder) ? readdirSync(folder) : []
+  const names = fs.existsSync(folder) ? fs.readdirSync(folder) : []
   return names.flatMap((name) => {
     const match = /^(.+)\.([1-9])$/.exec(name)
     if (match === null) return []
-    return [{ key: String(match[1]), slot: Number(match[2]), file: (readText(join(folder, name)) ?? '').trim() }]
+    return [{ key: String(match[1]), slot: Number(match[2]), file: (textAt(join(folder, name)) ?? '').trim() }]
   })
-}
-
-/** Reads the state after a kill into the model. It may be any intermediate state, which the caller checks. */
-function resync(model: Model, real: Real, task: Task): void {
-  const folder = model[task]
-  folder.marker = readMarker(real, task)
-  folder.guard = readGuard(real, task)
-  folder.claims = readClaims(real, task)
-}
-
-/** Makes the lock and the claims of a killed process old, so that they no longer count as in use. */
-function ageLitter(real: Real): void {
-  const old = new Date(Date.now() - 60_000)
-  for (const task of TASKS) {
-    const folder = join(real.root, 'specs', task)
-    const claims = readClaims(real, task).map(({ key, slot }) => join(CLAIMS, `${key}.${slot}`))
-    const locks = readdirSync(folder).filter((name) => name.startsWith('.postflight-lock'))
-    for (const name of [...locks, ...claims]) {
-      const file = join(folder, name)
-      const stats = lstatSync(file, { throwIfNoEntry: false })
-      if (stats !== undefined && stats.mtimeMs > old.getTime()) lutimesSync(file, old, old)
-    }
-  }
-  const journal = join(real.root, 'specs', '.postflight', '.postflight-lock')
-  if (existsSync(journal)) utimesSync(journal, old, old)
 }
 
 // ---- checks after every step ----
@@ -329,19 +254,21 @@ function check(model: Model, real: Real, what: string): void {
 
 function everyText(real: Real, task: Task): string[] {
   const folder = join(real.root, 'specs', task)
-  return readdirSync(folder)
-    .filter((name) => name.startsWith('.postflight-') && lstatSync(join(folder, name)).isFile())
-    .map((name) => readText(join(folder, name)) ?? '')
+  return fs
+    .readdirSync(folder)
+    .filter((name) => name.startsWith('.postflight-') && fs.lstatSync(join(folder, name)).isFile())
+    .map((name) => textAt(join(folder, name)) ?? '')
 }
 
 /** Checks the state after a kill. `resets`: the program was to end or replace the marker. */
 function afterKill(model: Model, real: Real, task: Task, what: string, mayCount: boolean, resets: boolean): void {
   const folder = model[task]
   const before = { ...folder, spent: spentOf(folder) }
-  resync(model, real, task)
+  // It may be any intermediate state.
+  const [marker, guard, claims] = [readMarker(real, task), readGuard(real, task), readClaims(real, task)]
+  Object.assign(folder, { marker, guard, claims })
   const say = (message: string): never => fail(`${what}, killed: ${task}: ${message}`, { before, after: folder })
   const after = spentOf(folder)
-  const { marker } = folder
   if (marker === undefined) {
     if (before.marker !== undefined && !resets) say('the marker is gone')
     // Without a marker there must be no count, which would count for the next one.
@@ -366,57 +293,37 @@ function afterKill(model: Model, real: Real, task: Task, what: string, mayCount:
 
 type Step = fc.AsyncCommand<Model, Real>
 
-class Act implements Step {
-  readonly words: string
-  private readonly act: (model: Model, real: Real) => Promise<void>
-  private readonly possible: (model: Model) => boolean
-
-  constructor(
-    words: string,
-    act: (model: Model, real: Real) => Promise<void>,
-    possible: (model: Model) => boolean = () => true,
-  ) {
-    this.words = words
-    this.act = act
-    this.possible = possible
-  }
-
-  check(model: Readonly<Model>): boolean {
-    return this.possible(model)
-  }
-
-  async run(model: Model, real: Real): Promise<void> {
-    const name = this.words.split(' ')[0] ?? ''
-    real.count[name] = (real.count[name] ?? 0) + 1
-    await this.act(model, real)
-    check(model, real, this.words)
-  }
-
-  toString(): string {
-    return this.words
+function step(words: string, act: (model: Model, real: Real) => Promise<void>): Step {
+  return {
+    check: () => true,
+    async run(model, real) {
+      const name = words.split(' ')[0] ?? ''
+      real.count[name] = (real.count[name] ?? 0) + 1
+      await act(model, real)
+      check(model, real, words)
+    },
+    toString: () => words,
   }
 }
 
 /** The marker was abandoned. `isOver`: its wait was removed just before. */
 function giveUp(folder: Folder, real: Real, task: Task, { text }: Marker, isOver: boolean): void {
   // An empty marker has no text to keep.
-  if (text !== '') folder.abandoned.push((isOver ? readText(pathOf(real, task, ABANDONED)) : undefined) ?? text)
+  if (text !== '') folder.abandoned.push((isOver ? textAt(pathOf(real, task, ABANDONED)) : undefined) ?? text)
   folder.marker = undefined
   end(folder)
 }
 
-function stopAct(stop: Stop, kill: Kill | undefined): Act {
+function stopAct(stop: Stop, kill: PlannedKill | undefined): Step {
   const who = `${stop.event} ${stop.session} ${stop.agent ?? '?'} ${stop.prompt}${stop.background ? ' background' : ''}`
   const words = `stop ${who}${killWords(kill)}`
-  return new Act(words, async (model, real) => {
+  return step(words, async (model, real) => {
     const nowMs = real.nowMs()
-    const due = Object.fromEntries(TASKS.map((task) => [task, expected(model[task], stop, nowMs)])) as Record<
-      Task,
-      ReturnType<typeof expected>
-    >
+    const judged = TASKS.map((task): [Task, Due] => [task, expected(model[task], stop, nowMs)])
+    const due = Object.fromEntries(judged) as Record<Task, Due>
     const result = await real.stop(stop, kill)
     if (result === 'killed') {
-      ageLitter(real)
+      letTimePass(join(real.root, 'specs'))
       for (const task of TASKS) {
         const { marker } = model[task]
         const isOver = marker !== undefined && waitAt(marker, stop) === 'over'
@@ -438,42 +345,26 @@ function stopAct(stop: Stop, kill: Kill | undefined): Act {
       const say = (message: string): never => fail(`${words}: ${task}: ${message}`, { folder, due: due[task], result })
       if (due[task] !== 'block' && given !== undefined) say('was blocked')
       if (marker === undefined) continue
-      switch (due[task]) {
-        case 'block': {
-          const isGivenUp = marker.id !== undefined && marker.id === folder.maybeGivenUp
-          if (isGivenUp && given === undefined && readMarker(real, task) === undefined) {
-            giveUp(folder, real, task, marker, isOver)
-            break
-          }
-          const count = spentOf(folder) + 1
-          if (given !== count) say(`should be continuation ${count}`)
-          countBlock(folder, marker)
-          const { guard } = folder
-          const counting = folder.claims.filter(
-            (claim) => guard !== undefined || claim.key === keyOf(marker) || claim.file === marker.file,
-          )
-          folder.claims = [...counting, { key: keyOf(marker), file: marker.file, slot: count }]
-          folder.guard = count
-          break
-        }
-        case 'cap':
-          giveUp(folder, real, task, marker, isOver)
-          break
-        case 'bypass':
-          folder.marker = undefined
-          end(folder)
-          break
-        case 'wait':
-          if (waitAt(marker, stop) === 'begins') waitChanged(folder, real, task, 'stamped', stop.prompt)
-          break
-        case 'nothing':
-          break
+      const isGivenUp = marker.id !== undefined && marker.id === folder.maybeGivenUp && given === undefined
+      if (due[task] === 'cap' || (due[task] === 'block' && isGivenUp && readMarker(real, task) === undefined)) {
+        giveUp(folder, real, task, marker, isOver)
+      } else if (due[task] === 'block') {
+        const count = spentOf(folder) + 1
+        if (given !== count) say(`should be continuation ${count}`)
+        countBlock(folder, marker)
+        folder.claims = [...countedClaims(folder, marker), { key: keyOf(marker), file: marker.file, slot: count }]
+        folder.guard = count
+      } else if (due[task] === 'bypass') {
+        folder.marker = undefined
+        end(folder)
+      } else if (due[task] === 'wait' && waitAt(marker, stop) === 'begins') {
+        waitChanged(folder, real, task, 'stamped', stop.prompt)
       }
     }
   })
 }
 
-const killWords = (kill: Kill | undefined): string => (kill === undefined ? '' : ` killed ${kill.when} call ${kill.at}`)
+const killWords = (kill: PlannedKill | undefined): string => (kill === undefined ? '' : ` ${kill.fault} at ${kill.at}`)
 
 /** A rewrite by postflight-guard: the count is carried over to the rewritten marker. */
 function rewritten(folder: Folder, marker: Marker): void {
@@ -499,25 +390,22 @@ function cliAct(
   task: Task,
   identity: Identity,
   operation: string,
-  kill: Kill | undefined,
-): Act {
+  kill: PlannedKill | undefined,
+): Step {
   const spoken = `${name} ${task} ${identity.session} ${identity.agent ?? '?'} ${operation}${killWords(kill)}`
   const reason = `reason-${Math.random().toString(36).slice(2)}`
-  const commandWords: Record<typeof name, readonly string[]> = {
-    create: ['create', task, '--operation', operation, '--reason', reason, '--step', 'one'],
-    force: ['create', task, '--operation', operation, '--reason', reason, '--force'],
-    clear: ['clear', task],
-    step: ['step', task, '1'],
-    bypass: ['bypass', task],
-    wait: ['wait', task, '--for', 'an answer'],
-    adopt: ['adopt', task],
-    inspect: ['inspect', task],
-    explain: ['explain'],
+  const options: Partial<Record<typeof name, readonly string[]>> = {
+    create: ['--operation', operation, '--reason', reason, '--step', 'one'],
+    force: ['--operation', operation, '--reason', reason, '--force'],
+    step: ['1'],
+    wait: ['--for', 'an answer'],
   }
-  return new Act(spoken, async (model, real) => {
+  const command = name === 'force' ? 'create' : name
+  const words = name === 'explain' ? ['explain'] : [command, task, ...(options[name] ?? [])]
+  return step(spoken, async (model, real) => {
     const folder = model[task]
     const { marker } = folder
-    const abandoned = readText(pathOf(real, task, ABANDONED))
+    const abandoned = textAt(pathOf(real, task, ABANDONED))
     const revives = name === 'adopt' && marker === undefined && abandoned !== undefined
     const isForeign = marker !== undefined && marker.session !== identity.session
     const isCreate = name === 'create' || name === 'force'
@@ -531,9 +419,9 @@ function cliAct(
       [marker.agent, identity.agent].every((agent) => agent === undefined || agent === 'main') &&
       (marker.wait === undefined ? marker.waits < 10 : marker.wait.count <= 10)
     const resets = replaces || name === 'clear' || revives
-    const result = await real.command(commandWords[name], identity, kill)
+    const result = await real.command(words, identity, kill)
     if (result === 'killed') {
-      ageLitter(real)
+      letTimePass(join(real.root, 'specs'))
       afterKill(model, real, task, spoken, false, resets)
       const isGone = model[task].marker?.text !== marker?.text
       if (isGone) noteUnparsed(folder, marker)
@@ -542,22 +430,19 @@ function cliAct(
         takeAbandoned(folder, name === 'clear' ? folder.abandoned : [abandoned], real, task)
       return
     }
-    const codes: Record<typeof name, string> = {
+    const codes: Partial<Record<typeof name, string>> = {
       create: isForeign ? 'marker-of-other-session' : isOthers ? 'marker-of-other-agent' : 'done',
-      force: 'done',
-      clear: 'done',
       step: stepCode(marker),
       bypass: marker === undefined ? 'bypass-none' : 'done',
       wait: marker === undefined ? 'marker-none' : mayWait ? 'done' : 'wait-refused',
       adopt: marker === undefined && !revives ? 'marker-none' : 'done',
-      inspect: 'done',
-      explain: 'done',
     }
-    if (result.code !== codes[name]) fail(`${spoken}: ${result.code}, not ${codes[name]}`, { folder, result })
+    const code = codes[name] ?? 'done'
+    if (result.code !== code) fail(`${spoken}: ${result.code}, not ${code}`, { folder, result })
     if (result.code !== 'done' || name === 'inspect' || name === 'explain') return
+    noteUnparsed(folder, marker)
     const now = readMarker(real, task)
     if (name === 'clear') {
-      noteUnparsed(folder, marker)
       takeAbandoned(folder, folder.abandoned)
       folder.marker = undefined
       end(folder)
@@ -565,14 +450,10 @@ function cliAct(
     }
     if (now === undefined) return fail(`${spoken}: no marker afterwards`, { folder })
     if (resets) {
-      noteUnparsed(folder, marker)
       if (revives) takeAbandoned(folder, [abandoned])
       end(folder)
       folder.marker = now
-    } else {
-      noteUnparsed(folder, marker)
-      rewritten(folder, now)
-    }
+    } else rewritten(folder, now)
     const owner = { session: now.session, agent: now.agent }
     if (name === 'wait' && (now.wait === undefined || now.wait.prompt_id !== undefined))
       fail(`${spoken}: no wait`, { now })
@@ -586,10 +467,9 @@ function cliAct(
   })
 }
 
-function stepCode(marker: { parsed: boolean; hasSteps: boolean } | undefined): string {
+function stepCode(marker: Marker | undefined): string {
   if (marker === undefined) return 'marker-none'
-  if (!marker.parsed) return 'marker-unparsed'
-  return marker.hasSteps ? 'done' : 'steps-none'
+  return !marker.parsed ? 'marker-unparsed' : marker.hasSteps ? 'done' : 'steps-none'
 }
 
 /**
@@ -619,12 +499,18 @@ function mayConfirm({ session, agent, text }: Marker, command: string, identity:
 }
 
 function madeAgoMs(real: Real, task: Task, { madeMs }: Marker): number {
-  return real.nowMs() - Math.min(madeMs, statSync(pathOf(real, task, MARKER)).ctimeMs)
+  return real.nowMs() - Math.min(madeMs, fs.statSync(pathOf(real, task, MARKER)).ctimeMs)
 }
 
-function toolUseAct(task: Task, command: string, identity: Identity, prompt: string, kill: Kill | undefined): Act {
+function toolUseAct(
+  task: Task,
+  command: string,
+  identity: Identity,
+  prompt: string,
+  kill: PlannedKill | undefined,
+): Step {
   const words = `tool ${command} ${task} ${identity.session} ${identity.agent ?? 'main'} ${prompt}${killWords(kill)}`
-  return new Act(words, async (model, real) => {
+  return step(words, async (model, real) => {
     const folder = model[task]
     const { marker } = folder
     const mayClaim =
@@ -635,7 +521,7 @@ function toolUseAct(task: Task, command: string, identity: Identity, prompt: str
     const output = `${verb} x  ${marker?.id ?? 'none'}`
     const result = await real.toolUse({ command: `postflight ${command} 7`, output, prompt }, identity, kill)
     if (result === 'killed') {
-      ageLitter(real)
+      letTimePass(join(real.root, 'specs'))
       for (const each of TASKS) afterKill(model, real, each, words, false, false)
       return
     }
@@ -670,31 +556,22 @@ function bashText(kind: BashText, marker: Marker | undefined): string {
   writes += 1
   const id = `pf_${String(writes).padStart(12, '0')}`
   const fields = { skill: 'k', operation: 'implement', reason: `bash ${writes}`, stop_hook_active: false }
-  switch (kind) {
-    case 'seed':
-      return JSON.stringify(fields)
-    case 'owned':
-      return JSON.stringify({ ...fields, id, cc_session_id: SESSIONS[0] })
-    case 'other':
-      return JSON.stringify({ ...fields, id, cc_session_id: SESSIONS[1], agent_id: 'a1' })
-    case 'garbage':
-      return `session_id=${writes}\nskill=`
-    case 'empty':
-      return ''
-    case 'same id':
-      return JSON.stringify({
-        ...fields,
-        ...(marker?.id !== undefined && { id: marker.id }),
-        cc_session_id: SESSIONS[0],
-      })
-  }
+  const mine = { ...fields, cc_session_id: SESSIONS[0] }
+  return {
+    seed: JSON.stringify(fields),
+    owned: JSON.stringify({ ...mine, id }),
+    other: JSON.stringify({ ...fields, id, cc_session_id: SESSIONS[1], agent_id: 'a1' }),
+    garbage: `session_id=${writes}\nskill=`,
+    empty: '',
+    'same id': JSON.stringify({ ...mine, ...(marker?.id !== undefined && { id: marker.id }) }),
+  }[kind]
 }
 
 const everSeen = new Set<string>()
 
 /** Plain bash writes a marker: into the existing file (`cat >`), or as a new file that replaces it (`mv`). */
-function bashWrite(how: 'cat' | 'mv', kind: BashText, task: Task): Act {
-  return new Act(`${how} ${kind} ${task}`, async (model, real) => {
+function bashWrite(how: 'cat' | 'mv', kind: BashText, task: Task): Step {
+  return step(`${how} ${kind} ${task}`, async (model, real) => {
     const folder = model[task]
     const before = folder.marker
     const text = bashText(kind, before)
@@ -702,13 +579,13 @@ function bashWrite(how: 'cat' | 'mv', kind: BashText, task: Task): Act {
     const isNew = how === 'mv' || before === undefined
     const file = how === 'mv' ? `${target}.new` : target
     do {
-      if (isNew) rmSync(file, { force: true })
-      writeFileSync(file, text)
+      if (isNew) fs.rmSync(file, { force: true })
+      fs.writeFileSync(file, text)
       // A file that was created in the same tick as a removed one can have its inode and its birth time.
     } while (isNew && everSeen.has(fileIdentity(file) ?? '') && pause())
     const time = real.nowMs() / 1000
-    utimesSync(file, time, time)
-    if (how === 'mv') renameSync(file, target)
+    fs.utimesSync(file, time, time)
+    if (how === 'mv') fs.renameSync(file, target)
     const marker = readMarker(real, task)
     if (marker === undefined) return
     everSeen.add(marker.file)
@@ -721,34 +598,34 @@ function pause(): true {
   return true
 }
 
-function bashAct(name: 'rm marker' | 'rm guard' | 'rm both' | 'touch' | `garble ${string}`, task: Task): Act {
-  return new Act(`${JSON.stringify(name)} ${task}`, async (model, real) => {
+function bashAct(name: 'rm marker' | 'rm guard' | 'rm both' | 'touch' | `garble ${string}`, task: Task): Step {
+  return step(`${JSON.stringify(name)} ${task}`, async (model, real) => {
     const folder = model[task]
     const marker = pathOf(real, task, MARKER)
     const guard = pathOf(real, task, GUARD)
     if (name === 'rm marker' || name === 'rm both') {
-      rmSync(marker, { force: true })
+      fs.rmSync(marker, { force: true })
       folder.marker = undefined
     }
     if (name === 'rm guard' || name === 'rm both') {
-      rmSync(guard, { force: true })
+      fs.rmSync(guard, { force: true })
       folder.guard = undefined
     }
     if (name === 'touch' && folder.marker !== undefined) {
       const time = real.nowMs() / 1000
-      utimesSync(marker, time, time)
+      fs.utimesSync(marker, time, time)
       folder.marker = readMarker(real, task)
     }
     if (name.startsWith('garble ') && folder.guard !== undefined) {
-      writeFileSync(guard, name.slice(7))
+      fs.writeFileSync(guard, name.slice(7))
       folder.guard = readGuard(real, task)
     }
     if (folder.marker === undefined && folder.guard === undefined) folder.blocks = {}
   })
 }
 
-const sessionAct = (session: string): Act =>
-  new Act(`start ${session}`, async (model, real) => {
+const sessionAct = (session: string): Step =>
+  step(`start ${session}`, async (model, real) => {
     await real.sessionStart(session)
     for (const task of TASKS) {
       const { marker } = model[task]
@@ -756,8 +633,8 @@ const sessionAct = (session: string): Act =>
     }
   })
 
-const passAct = (hours: number): Act =>
-  new Act(`pass ${hours} h`, async (_, real) => {
+const passAct = (hours: number): Step =>
+  step(`pass ${hours} h`, async (_, real) => {
     real.pass?.(hours * HOUR_MS)
   })
 
@@ -784,78 +661,46 @@ const anyAgent = fc.constantFrom('a1', 'a1', 'a2', undefined)
 const anyPrompt = fc.constantFrom('p1', 'p1', 'p1', 'p2', 'p3')
 const anyOperation = fc.constantFrom('implement', 'implement', 'research')
 
-function killsUpTo(calls: number): fc.Arbitrary<Kill | undefined> {
-  return fc.option(
-    fc.record({ at: fc.integer({ min: 1, max: calls }), when: fc.constantFrom('before', 'half', 'after') }),
-    { nil: undefined, freq: 3 },
-  )
+function killsUpTo(calls: number): fc.Arbitrary<PlannedKill | undefined> {
+  return fc.option(fc.record({ at: fc.integer({ min: 1, max: calls }), fault: fc.constantFrom(...KILLS) }), {
+    nil: undefined,
+    freq: 3,
+  })
 }
 
-/** Sequences of all kinds of steps. */
 export function anySteps(maxSteps: number, withTime: boolean): fc.Arbitrary<Iterable<Step>> {
+  const event = fc.constantFrom<Stop['event']>('SubagentStop', 'SubagentStop', 'Stop')
+  const background = fc.constantFrom(false, false, false, true)
   const stop = fc
-    .record({
-      event: fc.constantFrom('SubagentStop', 'SubagentStop', 'Stop'),
-      session: anySession,
-      agent: anyAgent,
-      background: fc.constantFrom(false, false, false, true),
-      prompt: anyPrompt,
-    })
+    .record({ event, session: anySession, agent: anyAgent, background, prompt: anyPrompt })
     .map((one): Stop => ({ ...one, agent: one.event === 'Stop' ? undefined : one.agent }))
+  // Stops of the agents to which most markers here belong.
+  const ofAgent: Stop = { event: 'SubagentStop', session: SESSIONS[0], agent: 'a1', background: false, prompt: 'p1' }
+  const ofMain: Stop = { ...ofAgent, event: 'Stop', agent: undefined }
+  const stops = (one: fc.Arbitrary<Stop>, kill: fc.Arbitrary<PlannedKill | undefined> = fc.constant(undefined)) =>
+    fc.tuple(one, kill).map((args) => stopAct(...args))
   const identity = fc.record({ session: anySession, agent: fc.constantFrom('a1', 'main', undefined) })
-  const cli = (...names: readonly Parameters<typeof cliAct>[0][]): fc.Arbitrary<Step> =>
-    fc
-      .tuple(fc.constantFrom(...names), anyTask, identity, anyOperation, killsUpTo(40))
-      .map((args): Step => cliAct(...args))
-  const bashKind = fc.constantFrom<BashText>('seed', 'seed', 'owned', 'other', 'garbage', 'empty', 'same id')
+  const cli = (...names: readonly Parameters<typeof cliAct>[0][]) =>
+    fc.tuple(fc.constantFrom(...names), anyTask, identity, anyOperation, killsUpTo(40)).map((args) => cliAct(...args))
+  const toolUse = fc.tuple(anyTask, fc.constantFrom('create', 'wait'), identity, anyPrompt, killsUpTo(40))
+  const text = fc.constantFrom<BashText>('seed', 'seed', 'owned', 'other', 'garbage', 'empty', 'same id')
+  const change = fc.constantFrom<Parameters<typeof bashAct>[0]>(
+    ...(['rm marker', 'rm guard', 'rm guard', 'rm both', 'touch'] as const),
+    ...(['garble ', 'garble x', 'garble {}', 'garble 0\n'] as const),
+  )
   const steps: fc.Arbitrary<Step>[] = [
-    fc.tuple(stop, killsUpTo(60)).map((args): Step => stopAct(...args)),
-    fc.tuple(stop, fc.constant(undefined)).map((args): Step => stopAct(...args)),
-    // Stops of the agents to which most markers here belong.
-    fc
-      .constantFrom<Stop>(
-        { event: 'SubagentStop', session: SESSIONS[0], agent: 'a1', background: false, prompt: 'p1' },
-        { event: 'SubagentStop', session: SESSIONS[0], agent: 'a1', background: false, prompt: 'p1' },
-        { event: 'Stop', session: SESSIONS[0], agent: undefined, background: false, prompt: 'p1' },
-      )
-      .map((one): Step => stopAct(one, undefined)),
-    fc
-      .tuple(
-        fc.constant<Stop>({
-          event: 'SubagentStop',
-          session: SESSIONS[0],
-          agent: 'a1',
-          background: false,
-          prompt: 'p2',
-        }),
-        killsUpTo(30),
-      )
-      .map((args): Step => stopAct(...args)),
+    stops(stop, killsUpTo(60)),
+    stops(stop),
+    stops(fc.constantFrom(ofAgent, ofAgent, ofMain)),
+    stops(fc.constant({ ...ofAgent, prompt: 'p2' }), killsUpTo(30)),
     cli('create', 'create', 'step', 'adopt', 'inspect', 'explain'),
     cli('force', 'clear', 'bypass', 'step', 'adopt', 'wait'),
     cli('wait'),
-    fc
-      .tuple(anyTask, fc.constantFrom('create', 'wait'), identity, anyPrompt, killsUpTo(40))
-      .map((args): Step => toolUseAct(...args)),
-    fc.tuple(fc.constantFrom('cat' as const, 'mv' as const), bashKind, anyTask).map((args): Step => bashWrite(...args)),
-    fc
-      .tuple(
-        fc.constantFrom(
-          'rm marker' as const,
-          'rm guard' as const,
-          'rm guard' as const,
-          'rm both' as const,
-          'touch' as const,
-          'garble ' as const,
-          'garble x' as const,
-          'garble {}' as const,
-          'garble 0\n' as const,
-        ),
-        anyTask,
-      )
-      .map((args): Step => bashAct(...args)),
-    anySession.map((session): Step => sessionAct(session)),
-    ...(withTime ? [fc.constantFrom(1, 25).map((hours): Step => passAct(hours))] : []),
+    toolUse.map((args) => toolUseAct(...args)),
+    fc.tuple(fc.constantFrom('cat' as const, 'mv' as const), text, anyTask).map((args) => bashWrite(...args)),
+    fc.tuple(change, anyTask).map((args) => bashAct(...args)),
+    anySession.map(sessionAct),
+    ...(withTime ? [fc.constantFrom(1, 25).map(passAct)] : []),
   ]
   return fc.commands(steps, { maxCommands: maxSteps, size: 'max' })
 }

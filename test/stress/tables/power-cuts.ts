@@ -4,6 +4,7 @@ import type { Outcome } from '../support/actor.ts'
 import { CLAIMS, MARKER, type Program } from '../support/contention.ts'
 import { type Content, Disk, type Fate, type Remains } from '../support/disk.ts'
 import type { Happening, Room } from '../support/fault-runner.ts'
+import { filesBelow } from '../support/files.ts'
 import { randomOf } from '../support/scheduler.ts'
 import {
   againFlaws,
@@ -19,31 +20,25 @@ import {
   stopUntilGone,
   type Tally,
 } from './fault-cases.ts'
-import { essentials, type Files, filesBelow, findCutFlaws, isRunFile, letTimePass, putFiles } from './fault-files.ts'
+import { essentials, type Files, findCutFlaws, isRunFile, letTimePass, putFiles } from './fault-files.ts'
 import { OTHERS_ON_A_MARKER, STOP } from './fault-programs.ts'
 
 const CONTENTS: readonly Content[] = ['none', 'half', 'zeros', 'before', 'all']
 
-/** How thorough: of all remains of a program, the next run is tried with every `followEvery`th. */
-export interface Thoroughness {
-  readonly followEvery: number
-  /** Of the calls that change something, every `callEvery`th is one after which the power is cut. */
-  readonly callEvery: number
-  /** The number of random subsets that are tried at each call, besides the systematic ones. */
-  readonly random: number
-}
+/** Of all remains of a program, the next run is tried with every one of so many. */
+const FOLLOW_EVERY = 2
+/** The number of random subsets that are tried at each call, besides the systematic ones. */
+const RANDOM_FATES = 8
 
-/** Cuts the power at each call of each program. */
 export function* everyCut(
   programs: readonly Measured[],
-  thoroughness: Thoroughness,
   seed: number,
   tally: Tally,
 ): Iterable<(room: Room) => Happening> {
-  for (const measured of programs) yield (room) => cuts(measured, room, thoroughness, seed, tally)
+  for (const measured of programs) yield (room) => cuts(measured, room, seed, tally)
 }
 
-function* cuts(measured: Measured, room: Room, how: Thoroughness, seed: number, tally: Tally): Happening {
+function* cuts(measured: Measured, room: Room, seed: number, tally: Tally): Happening {
   const { program, before } = measured
   putFiles(room.project, before)
   const disk = new Disk(room.project, room.kept)
@@ -52,16 +47,13 @@ function* cuts(measured: Measured, room: Room, how: Thoroughness, seed: number, 
   const random = randomOf(seed)
   const seen = new Set<string>()
   let next = 0
-  let due = 0
   for (let call = 0; call <= outcome.calls.length; call++) {
     for (; outcome.changes[next]?.at === call; next++) disk.apply(outcome.changes[next] as (typeof outcome.changes)[0])
     const hasEnded = call === outcome.calls.length
     const hasAnswered = outcome.calls.slice(0, call).some((one) => one.endsWith('<stdout>'))
     const isChange = call === 0 || outcome.changes[next - 1]?.at === call
     if (!isChange && !hasEnded && !outcome.calls[call - 1]?.endsWith('<stdout>')) continue
-    due += 1
-    if (!hasEnded && due % how.callEvery !== 0) continue
-    for (const fate of fates(disk.pending, how.random, random)) {
+    for (const fate of fates(disk.pending, random)) {
       const remains = disk.cut(fate)
       const left = remains.texts
       tally.cuts += 1
@@ -78,7 +70,7 @@ function* cuts(measured: Measured, room: Room, how: Thoroughness, seed: number, 
         found.add(...countedFlaws(said, left))
       }
       if (hasEnded && outcome.exitCode === 0) found.add(...doneFlaws(before, after, left))
-      if (tally.remains % how.followEvery !== 0) continue
+      if (tally.remains % FOLLOW_EVERY !== 0) continue
       remains.restore()
       yield* goOn(measured, room, { hasEnded, blocks: said === undefined ? 0 : countBlock(said) }, found)
     }
@@ -103,7 +95,7 @@ function* goOn(
 }
 
 /** Ways in which changes of names can survive: none, all, one alone, all but one, some; with each kind of content. */
-function* fates(pending: number, random: number, chance: () => number): Iterable<Fate> {
+function* fates(pending: number, chance: () => number): Iterable<Fate> {
   for (const content of CONTENTS) yield { name: () => true, content: () => content }
   const some = (): Content => CONTENTS[Math.floor(chance() * CONTENTS.length)] as Content
   if (pending === 0) return
@@ -112,7 +104,8 @@ function* fates(pending: number, random: number, chance: () => number): Iterable
     yield { name: (index) => index === one, content: some }
     yield { name: (index) => index !== one, content: some }
   }
-  if (pending > 2) for (let count = 0; count < random; count++) yield { name: () => chance() < 0.5, content: some }
+  if (pending > 2)
+    for (let count = 0; count < RANDOM_FATES; count++) yield { name: () => chance() < 0.5, content: some }
 }
 
 /** Checks that the count of a printed block is on the disk, with its marker. */

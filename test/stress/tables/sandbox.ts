@@ -1,26 +1,11 @@
 /** Throw-away projects for a user who is not root, with canaries outside of them, and processes that run in them. */
 
 import { spawnSync } from 'node:child_process'
-import {
-  chmodSync,
-  existsSync,
-  lchownSync,
-  lstatSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  realpathSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs'
+import fs from 'node:fs'
 import { availableParallelism, loadavg, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { NOBODY, type ProcessResult, runProcess } from '../../support/process.ts'
+import { SOURCES } from '../../support/programs.ts'
 import { copyPackage } from '../../support/project.ts'
 
 /** True when root runs the tests. Root ignores rights, so the tests' processes then run as the user `nobody`. */
@@ -40,12 +25,7 @@ export function limitMs(ms: number): number {
 }
 
 /** A copy of the package that the user `nobody` may read and start; a test file creates it once. */
-export interface PackageCopy {
-  readonly folder: string
-  readonly launcher: string
-  readonly cli: string
-  remove(): void
-}
+export type PackageCopy = { readonly folder: string; readonly launcher: string; readonly cli: string; remove(): void }
 
 export function makePackageCopy(): PackageCopy {
   const folder = makeBase('postflight-package-')
@@ -55,13 +35,13 @@ export function makePackageCopy(): PackageCopy {
     folder: at(),
     launcher: at('hooks', 'postflight-hook'),
     cli: at('bin', 'postflight.js'),
-    remove: () => rmSync(folder, { recursive: true, force: true }),
+    remove: () => fs.rmSync(folder, { recursive: true, force: true }),
   }
 }
 
 function makeBase(prefix: string): string {
-  const base = realpathSync(mkdtempSync(join(tmpdir(), prefix)))
-  chmodSync(base, 0o755)
+  const base = fs.realpathSync(fs.mkdtempSync(join(tmpdir(), prefix)))
+  fs.chmodSync(base, 0o755)
   return base
 }
 
@@ -70,7 +50,6 @@ export interface Sandbox {
   readonly project: string
   readonly outside: string
   readonly env: Readonly<Record<string, string>>
-  /** A path in the project. */
   at(...names: string[]): string
   write(name: string, content: string | Uint8Array): string
   /** Gives all files to the user that processes run as. Call it when the files are complete. */
@@ -79,6 +58,8 @@ export interface Sandbox {
   seal(): void
   outsideProblems(): string[]
   run(program: string, words: readonly string[], options?: SandboxRun): Promise<ProcessResult>
+  /** Runs the sources in this process, with the rights of the tests: faster, where no rights and no launcher matter. */
+  here(program: 'hook' | 'cli', words: readonly string[], options?: HereRun): Promise<ProcessResult>
   remove(): void
 }
 
@@ -90,6 +71,8 @@ export interface SandboxRun {
   readonly asRoot?: boolean
 }
 
+type HereRun = Omit<SandboxRun, 'asRoot'> & { readonly packageFolder?: string }
+
 /** A project with `specs/`, bounded by a `.git` folder, and a folder of canaries beside it. */
 export function makeSandbox(): Sandbox {
   const base = makeBase('postflight-sandbox-')
@@ -97,8 +80,8 @@ export function makeSandbox(): Sandbox {
   const outside = join(base, 'outside')
   const home = join(base, 'home')
   const bin = join(base, 'bin')
-  for (const folder of [project, outside, home, bin, join(base, '.git'), join(project, 'specs')]) mkdirSync(folder)
-  symlinkSync(process.execPath, join(bin, 'node'))
+  for (const folder of [project, outside, home, bin, join(base, '.git'), join(project, 'specs')]) fs.mkdirSync(folder)
+  fs.symlinkSync(process.execPath, join(bin, 'node'))
   const env = { PATH: `${bin}:/usr/bin:/bin`, HOME: home }
   const at = (...names: string[]): string => join(project, ...names)
   let sealed: Record<string, string> = {}
@@ -109,18 +92,18 @@ export function makeSandbox(): Sandbox {
     env,
     at,
     write(name, content) {
-      mkdirSync(dirname(at(name)), { recursive: true })
-      writeFileSync(at(name), content)
+      fs.mkdirSync(dirname(at(name)), { recursive: true })
+      fs.writeFileSync(at(name), content)
       return at(name)
     },
     hand() {
       if (USER === undefined) return
-      for (const folder of [project, outside, home]) walk(folder, (target) => lchownSync(target, NOBODY, NOBODY))
+      for (const folder of [project, outside, home]) walk(folder, (target) => fs.lchownSync(target, NOBODY, NOBODY))
     },
     seal() {
       // With `relatime` a read updates the access time only if that is older than the last change.
       walk(outside, (target, kind) => {
-        if (kind === 'file') utimesSync(target, new Date(Date.now() - 3_600_000), new Date())
+        if (kind === 'file') fs.utimesSync(target, new Date(Date.now() - 3_600_000), new Date())
       })
       sealed = describeTree(outside)
     },
@@ -139,58 +122,59 @@ export function makeSandbox(): Sandbox {
         uid: options.asRoot === true ? undefined : USER,
       })
     },
+    here: (program, words, { cwd = project, ...options } = {}) =>
+      SOURCES[program](words, { ...options, cwd, env: { ...env, ...options.env } }),
     remove() {
-      if (!existsSync(base)) return
+      if (!fs.existsSync(base)) return
       // Tests may have taken the owner's rights away.
       walk(base, (target, kind) => {
-        if (kind === 'folder') chmodSync(target, 0o755)
+        if (kind === 'folder') fs.chmodSync(target, 0o755)
       })
-      rmSync(base, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 })
+      fs.rmSync(base, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 })
     },
   }
 }
 
 /** Calls `visit` for a folder and everything below it, folders first; links are not followed. */
 export function walk(target: string, visit: (target: string, kind: string) => void): void {
-  const stats = lstatSync(target, { throwIfNoEntry: false })
+  const stats = fs.lstatSync(target, { throwIfNoEntry: false })
   if (stats === undefined) return
-  const kind = stats.isDirectory()
-    ? 'folder'
-    : stats.isFile()
-      ? 'file'
-      : stats.isSymbolicLink()
-        ? 'link'
-        : stats.isFIFO()
-          ? 'pipe'
-          : 'other'
+  const kind = stats.isDirectory() ? 'folder' : stats.isFile() ? 'file' : stats.isSymbolicLink() ? 'link' : 'other'
   visit(target, kind)
   if (kind !== 'folder') return
-  for (const name of readdirSync(target)) walk(join(target, name), visit)
+  for (const name of fs.readdirSync(target)) walk(join(target, name), visit)
 }
 
 /** Kind, rights and times of everything in a folder, without reads, which would change access times. */
 function describeTree(folder: string): Record<string, string> {
   const found: Record<string, string> = {}
   walk(folder, (target, kind) => {
-    const stats = lstatSync(target, { bigint: true })
+    const stats = fs.lstatSync(target, { bigint: true })
     const times = kind === 'file' ? `${stats.atimeNs} ${stats.mtimeNs} ${stats.size}` : `${stats.mtimeNs}`
-    found[target] = `${kind} ${stats.mode} ${times}${kind === 'link' ? readlinkSync(target) : ''}`
+    found[target] = `${kind} ${stats.mode} ${times}${kind === 'link' ? fs.readlinkSync(target) : ''}`
   })
   return found
 }
 
-/** True when this file system records reads; otherwise the canaries show only changes. */
-export function notesReads(): boolean {
-  const sandbox = makeSandbox()
+export async function withSandbox<T>(sandbox: Sandbox, use: (sandbox: Sandbox) => T | Promise<T>): Promise<T> {
   try {
-    const file = join(sandbox.outside, 'probe')
-    writeFileSync(file, 'x')
-    sandbox.seal()
-    readFileSync(file)
-    return sandbox.outsideProblems().length > 0
+    return await use(sandbox)
   } finally {
     sandbox.remove()
   }
+}
+
+/** Says what cannot be seen: if this file system does not record reads, the canaries show only changes. */
+export async function noteBlindness(): Promise<void> {
+  const notesReads = await withSandbox(makeSandbox(), ({ outside, seal, outsideProblems }) => {
+    const file = join(outside, 'probe')
+    fs.writeFileSync(file, 'x')
+    seal()
+    fs.readFileSync(file)
+    return outsideProblems().length > 0
+  })
+  if (!notesReads)
+    console.warn('this file system records no reads: the canaries show only changes and what was printed')
 }
 
 export function makePipe(target: string): void {
@@ -202,8 +186,8 @@ export function makePipe(target: string): void {
 export function liesBelow(folder: string, wanted: { readonly size: number; readonly beginning: Buffer }): boolean {
   let found = false
   walk(folder, (target, kind) => {
-    if (found || kind !== 'file' || statSync(target).size < wanted.size) return
-    found = readFileSync(target).subarray(0, Math.max(wanted.size, 1)).includes(wanted.beginning)
+    if (found || kind !== 'file' || fs.statSync(target).size < wanted.size) return
+    found = fs.readFileSync(target).subarray(0, Math.max(wanted.size, 1)).includes(wanted.beginning)
   })
   return found
 }
