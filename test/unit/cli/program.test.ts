@@ -45,263 +45,160 @@ const INSTALL = { host: 'claude', scope: 'project', dryRun: false, force: false 
 const UNINSTALL = { host: 'claude', dryRun: false }
 const INIT = { skip: [], yes: false, dryRun: false, force: false }
 
-/** Every command with every argument and option: the words, and the invocation. */
-const COMMAND_LINES: readonly (readonly [words: readonly string[], invocation: Invocation])[] = [
-  [['create', '7'], { command: 'create', arguments: ['7', undefined], options: CREATE }],
-  [['create', '7', 'a_slug'], { command: 'create', arguments: ['7', 'a_slug'], options: CREATE }],
+type Row = readonly [line: string, Invocation['command'], given: readonly unknown[], options: object]
+
+/** Every command with every argument and option. */
+const ROWS: readonly Row[] = [
+  ['create 7', 'create', ['7', undefined], CREATE],
+  ['create 7 a_slug', 'create', ['7', 'a_slug'], CREATE],
   [
-    [
-      ...['create', '7', '--skill', 's', '--operation', 'research', '--reason', 'two words', '--session-id', 'sess_1'],
-      ...['--host-session', 'h', '--agent', 'main', '--agent-type', 'helper', '--force'],
-    ],
+    'create 7 --skill s --operation research --reason "two words" --session-id sess_1 --host-session h --agent main --agent-type helper --force',
+    'create',
+    ['7', undefined],
     {
-      command: 'create',
-      arguments: ['7', undefined],
-      options: {
-        ...{
-          skill: 's',
-          operation: 'research',
-          reason: 'two words',
-          step: [],
-          check: [],
-          stepCheck: [],
-          sessionId: 'sess_1',
-        },
-        ...{ hostSession: 'h', agent: 'main', agentType: 'helper', force: true },
-      },
+      ...{ ...CREATE, skill: 's', operation: 'research', reason: 'two words', sessionId: 'sess_1' },
+      ...{ hostSession: 'h', agent: 'main', agentType: 'helper', force: true },
     },
   ],
   [
-    ['create', '--step', 'first', '7', '--step=the second', '--step', '-x'],
-    { command: 'create', arguments: ['7', undefined], options: { ...CREATE, step: ['first', 'the second', '-x'] } },
+    'create --step first 7 "--step=the second" --step -x',
+    'create',
+    ['7', undefined],
+    { ...CREATE, step: ['first', 'the second', '-x'] },
+  ],
+  ['create 7 --reason ""', 'create', ['7', undefined], { ...CREATE, reason: '' }],
+  ['create -- -7 --force', 'create', ['-7', '--force'], CREATE],
+  ['create 7 -- --json', 'create', ['7', '--json'], CREATE],
+  ['clear 7', 'clear', ['7'], CLEAR],
+  [
+    'clear 7 --run-checks --unchecked --timeout 90',
+    'clear',
+    ['7'],
+    { ...CLEAR, runChecks: true, unchecked: true, timeout: 90_000 },
+  ],
+  ['clear', 'clear', [undefined], CLEAR],
+  ['clear --all', 'clear', [undefined], { ...CLEAR, all: true }],
+  ['clear --orphaned', 'clear', [undefined], { ...CLEAR, orphaned: true }],
+  ['clear . --return-meta --dry-run', 'clear', ['.'], { ...CLEAR, returnMeta: true, dryRun: true }],
+  ['clear -- --all', 'clear', ['--all'], CLEAR],
+  ['status', 'status', [], { exitCode: false, github: false, expect: [], watch: false }],
+  [
+    'status --exit-code --github --session s --expect 259 --expect 7_x',
+    'status',
+    [],
+    { exitCode: true, github: true, expect: ['259', '7_x'], watch: false, session: 's' },
+  ],
+  ['status --watch', 'status', [], { exitCode: false, github: false, expect: [], watch: true }],
+  ['status --shared up', 'status', [], { exitCode: false, github: false, expect: [], watch: false, shared: 'up' }],
+  ['inspect', 'inspect', [undefined], { exitCode: false, watch: false }],
+  ['inspect 7 --exit-code --watch', 'inspect', ['7'], { exitCode: true, watch: true }],
+  ['statusline', 'statusline', [], {}],
+  ['report', 'report', [undefined], {}],
+  ['report 7 --html x.html', 'report', ['7'], { html: 'x.html' }],
+  ['completion zsh', 'completion', ['zsh'], {}],
+  ['complete clear ""', 'complete', [['clear', '']], {}],
+  ['step 7 2', 'step', ['7', '2'], STEP],
+  ['step 7 "git commit" --undo', 'step', ['7', 'git commit'], { ...STEP, undo: true }],
+  ['step -- 7 --undo', 'step', ['7', '--undo'], STEP],
+  ['wait 7 --for "an answer"', 'wait', ['7'], { for: 'an answer' }],
+  ['wait 7 --for x --host-session s1', 'wait', ['7'], { for: 'x', hostSession: 's1' }],
+  ['bypass 7', 'bypass', ['7'], { all: false }],
+  ['bypass --all', 'bypass', [undefined], { all: true }],
+  ['done', 'done', [], { all: false, list: false }],
+  ['done --all --list', 'done', [], { all: true, list: true }],
+  ['trust --yes', 'trust', [], { yes: true }],
+  ['adopt 7', 'adopt', ['7'], {}],
+  ['adopt 7 --host-session h --agent=a', 'adopt', ['7'], { hostSession: 'h', agent: 'a' }],
+  ['explain', 'explain', [], {}],
+  ['explain --payload -', 'explain', [], { payload: '-' }],
+  ['logs', 'logs', [], { count: 20, follow: false }],
+  ['logs -n 0', 'logs', [], { count: 0, follow: false }],
+  ['logs -n50', 'logs', [], { count: 50, follow: false }],
+  ['logs --count 007 --follow', 'logs', [], { count: 7, follow: true }],
+  ['install', 'install', [], INSTALL],
+  [
+    'install --host opencode --scope user --dry-run',
+    'install',
+    [],
+    { host: 'opencode', scope: 'user', dryRun: true, force: false },
+  ],
+  ['install --force', 'install', [], { ...INSTALL, force: true }],
+  ['install --reactive rules.json', 'install', [], { ...INSTALL, reactive: 'rules.json' }],
+  ['init', 'init', [], INIT],
+  [
+    'init --scope user --skip hook --skip skill --yes --dry-run --force',
+    'init',
+    [],
+    { scope: 'user', skip: ['hook', 'skill'], yes: true, dryRun: true, force: true },
+  ],
+  ['uninstall', 'uninstall', [], UNINSTALL],
+  [
+    'uninstall --host opencode --scope nowhere --dry-run',
+    'uninstall',
+    [],
+    { ...UNINSTALL, host: 'opencode', scope: 'nowhere', dryRun: true },
+  ],
+  ['doctor', 'doctor', [], {}],
+  ['workflow validate f.yaml', 'workflow validate', ['f.yaml'], {}],
+  [
+    'workflow start 7 --definition f.yaml',
+    'workflow start',
+    ['7', undefined],
+    { definition: 'f.yaml', fresh: false, set: [] },
   ],
   [
-    ['create', '7', '--reason', ''],
-    { command: 'create', arguments: ['7', undefined], options: { ...CREATE, reason: '' } },
-  ],
-  [['create', '--', '-7', '--force'], { command: 'create', arguments: ['-7', '--force'], options: CREATE }],
-  [['create', '7', '--', '--json'], { command: 'create', arguments: ['7', '--json'], options: CREATE }],
-
-  [['clear', '7'], { command: 'clear', arguments: ['7'], options: CLEAR }],
-  [
-    ['clear', '7', '--run-checks', '--unchecked', '--timeout', '90'],
-    {
-      command: 'clear',
-      arguments: ['7'],
-      options: { ...CLEAR, runChecks: true, unchecked: true, timeout: 90_000 },
-    },
-  ],
-  [['clear'], { command: 'clear', arguments: [undefined], options: CLEAR }],
-  [['clear', '--all'], { command: 'clear', arguments: [undefined], options: { ...CLEAR, all: true } }],
-  [['clear', '--orphaned'], { command: 'clear', arguments: [undefined], options: { ...CLEAR, orphaned: true } }],
-  [
-    ['clear', '.', '--return-meta', '--dry-run'],
-    { command: 'clear', arguments: ['.'], options: { ...CLEAR, returnMeta: true, dryRun: true } },
-  ],
-  [['clear', '--', '--all'], { command: 'clear', arguments: ['--all'], options: CLEAR }],
-
-  [
-    ['status'],
-    { command: 'status', arguments: [], options: { exitCode: false, github: false, expect: [], watch: false } },
+    'workflow start 7 --definition f.yaml --share',
+    'workflow start',
+    ['7', undefined],
+    { definition: 'f.yaml', fresh: false, set: [], share: 'origin' },
   ],
   [
-    ['status', '--exit-code', '--github', '--session', 's', '--expect', '259', '--expect', '7_x'],
-    {
-      command: 'status',
-      arguments: [],
-      options: { exitCode: true, github: true, expect: ['259', '7_x'], watch: false, session: 's' },
-    },
+    'workflow start 7 a_slug --definition f.yaml --host-session h --parent-session p --fresh --set issue=42 --set a=b=c',
+    'workflow start',
+    ['7', 'a_slug'],
+    { definition: 'f.yaml', hostSession: 'h', parentSession: 'p', fresh: true, set: ['issue=42', 'a=b=c'] },
   ],
+  ['workflow status', 'workflow status', [undefined], { watch: false }],
+  ['workflow status 7 --watch', 'workflow status', ['7'], { watch: true }],
+  ['workflow next 7', 'workflow next', ['7'], { peek: false, timeout: 600_000 }],
+  ['workflow next 7 --peek', 'workflow next', ['7'], { peek: true, timeout: 600_000 }],
+  ['workflow check 7', 'workflow check', ['7'], { timeout: 600_000 }],
+  ['workflow resume 7 --trust', 'workflow resume', ['7'], { take: false, trust: true }],
+  ['workflow stop 7', 'workflow stop', ['7'], { now: false }],
+  ['workflow stop 7 --now', 'workflow stop', ['7'], { now: true }],
+  ['workflow approve 7', 'workflow approve', ['7'], {}],
+  ['workflow approve 7 --note "use the table"', 'workflow approve', ['7'], { note: 'use the table' }],
+  ['workflow reject 7 --reason "no test"', 'workflow reject', ['7'], { reason: 'no test' }],
+  ['workflow retry 7 --step 3', 'workflow retry', ['7'], { step: 3 }],
+  ['workflow skip 7 --step 12', 'workflow skip', ['7'], { step: 12 }],
+  ['workflow resume 7 --from plan', 'workflow resume', ['7'], { take: false, trust: false, from: 'plan' }],
+  ['workflow resume 7', 'workflow resume', ['7'], { take: false, trust: false }],
   [
-    ['status', '--watch'],
-    { command: 'status', arguments: [], options: { exitCode: false, github: false, expect: [], watch: true } },
+    'workflow resume 7 --host-session h --parent-session p',
+    'workflow resume',
+    ['7'],
+    { take: false, trust: false, hostSession: 'h', parentSession: 'p' },
   ],
+  ['workflow resume 7 --shared --take', 'workflow resume', ['7'], { take: true, trust: false, shared: 'origin' }],
+  ['workflow share 7', 'workflow share', ['7', undefined], {}],
+  ['workflow share 7 up', 'workflow share', ['7', 'up'], {}],
+  ['workflow publish 7', 'workflow publish', ['7'], {}],
+  ['workflow release 7', 'workflow release', ['7'], {}],
+  ['workflow abort 7', 'workflow abort', ['7'], {}],
+  ['workflow history 7', 'workflow history', ['7'], {}],
+  ['workflow graph f.yaml', 'workflow graph', ['f.yaml'], {}],
   [
-    ['status', '--shared', 'up'],
-    {
-      command: 'status',
-      arguments: [],
-      options: { exitCode: false, github: false, expect: [], watch: false, shared: 'up' },
-    },
-  ],
-  [['inspect'], { command: 'inspect', arguments: [undefined], options: { exitCode: false, watch: false } }],
-  [
-    ['inspect', '7', '--exit-code', '--watch'],
-    { command: 'inspect', arguments: ['7'], options: { exitCode: true, watch: true } },
-  ],
-
-  [['statusline'], { command: 'statusline', arguments: [], options: {} }],
-  [['report'], { command: 'report', arguments: [undefined], options: {} }],
-  [['report', '7', '--html', 'x.html'], { command: 'report', arguments: ['7'], options: { html: 'x.html' } }],
-  [['completion', 'zsh'], { command: 'completion', arguments: ['zsh'], options: {} }],
-  [
-    ['complete', 'clear', ''],
-    {
-      command: 'complete',
-      arguments: [['clear', '']],
-      options: {},
-    },
-  ],
-
-  [['step', '7', '2'], { command: 'step', arguments: ['7', '2'], options: STEP }],
-  [
-    ['step', '7', 'git commit', '--undo'],
-    { command: 'step', arguments: ['7', 'git commit'], options: { ...STEP, undo: true } },
-  ],
-  [['step', '--', '7', '--undo'], { command: 'step', arguments: ['7', '--undo'], options: STEP }],
-
-  [['wait', '7', '--for', 'an answer'], { command: 'wait', arguments: ['7'], options: { for: 'an answer' } }],
-  [
-    ['wait', '7', '--for', 'x', '--host-session', 's1'],
-    { command: 'wait', arguments: ['7'], options: { for: 'x', hostSession: 's1' } },
-  ],
-  [['bypass', '7'], { command: 'bypass', arguments: ['7'], options: { all: false } }],
-  [['bypass', '--all'], { command: 'bypass', arguments: [undefined], options: { all: true } }],
-
-  [['done'], { command: 'done', arguments: [], options: { all: false, list: false } }],
-  [['done', '--all', '--list'], { command: 'done', arguments: [], options: { all: true, list: true } }],
-  [['trust', '--yes'], { command: 'trust', arguments: [], options: { yes: true } }],
-
-  [['adopt', '7'], { command: 'adopt', arguments: ['7'], options: {} }],
-  [
-    ['adopt', '7', '--host-session', 'h', '--agent=a'],
-    { command: 'adopt', arguments: ['7'], options: { hostSession: 'h', agent: 'a' } },
-  ],
-
-  [['explain'], { command: 'explain', arguments: [], options: {} }],
-  [['explain', '--payload', '-'], { command: 'explain', arguments: [], options: { payload: '-' } }],
-
-  [['logs'], { command: 'logs', arguments: [], options: { count: 20, follow: false } }],
-  [['logs', '-n', '0'], { command: 'logs', arguments: [], options: { count: 0, follow: false } }],
-  [['logs', '-n50'], { command: 'logs', arguments: [], options: { count: 50, follow: false } }],
-  [['logs', '--count', '007', '--follow'], { command: 'logs', arguments: [], options: { count: 7, follow: true } }],
-
-  [['install'], { command: 'install', arguments: [], options: INSTALL }],
-  [
-    ['install', '--host', 'opencode', '--scope', 'user', '--dry-run'],
-    { command: 'install', arguments: [], options: { host: 'opencode', scope: 'user', dryRun: true, force: false } },
-  ],
-  [['install', '--force'], { command: 'install', arguments: [], options: { ...INSTALL, force: true } }],
-  [
-    ['install', '--reactive', 'rules.json'],
-    { command: 'install', arguments: [], options: { ...INSTALL, reactive: 'rules.json' } },
-  ],
-  [['init'], { command: 'init', arguments: [], options: INIT }],
-  [
-    ['init', '--scope', 'user', '--skip', 'hook', '--skip', 'skill', '--yes', '--dry-run', '--force'],
-    {
-      command: 'init',
-      arguments: [],
-      options: { scope: 'user', skip: ['hook', 'skill'], yes: true, dryRun: true, force: true },
-    },
-  ],
-  [['uninstall'], { command: 'uninstall', arguments: [], options: UNINSTALL }],
-  [
-    ['uninstall', '--host', 'opencode', '--scope', 'nowhere', '--dry-run'],
-    {
-      command: 'uninstall',
-      arguments: [],
-      options: { ...UNINSTALL, host: 'opencode', scope: 'nowhere', dryRun: true },
-    },
-  ],
-
-  [['doctor'], { command: 'doctor', arguments: [], options: {} }],
-
-  [['workflow', 'validate', 'f.yaml'], { command: 'workflow validate', arguments: ['f.yaml'], options: {} }],
-  [
-    ['workflow', 'start', '7', '--definition', 'f.yaml'],
-    {
-      command: 'workflow start',
-      arguments: ['7', undefined],
-      options: { definition: 'f.yaml', fresh: false, set: [] },
-    },
-  ],
-  [
-    ['workflow', 'start', '7', '--definition', 'f.yaml', '--share'],
-    {
-      command: 'workflow start',
-      arguments: ['7', undefined],
-      options: { definition: 'f.yaml', fresh: false, set: [], share: 'origin' },
-    },
-  ],
-  [
-    [
-      ...['workflow', 'start', '7', 'a_slug', '--definition', 'f.yaml', '--host-session', 'h'],
-      ...['--parent-session', 'p', '--fresh', '--set', 'issue=42', '--set', 'a=b=c'],
-    ],
-    {
-      command: 'workflow start',
-      arguments: ['7', 'a_slug'],
-      options: { definition: 'f.yaml', hostSession: 'h', parentSession: 'p', fresh: true, set: ['issue=42', 'a=b=c'] },
-    },
-  ],
-  [['workflow', 'status'], { command: 'workflow status', arguments: [undefined], options: { watch: false } }],
-  [['workflow', 'status', '7', '--watch'], { command: 'workflow status', arguments: ['7'], options: { watch: true } }],
-  [
-    ['workflow', 'next', '7'],
-    { command: 'workflow next', arguments: ['7'], options: { peek: false, timeout: 600_000 } },
-  ],
-  [
-    ['workflow', 'next', '7', '--peek'],
-    { command: 'workflow next', arguments: ['7'], options: { peek: true, timeout: 600_000 } },
-  ],
-  [['workflow', 'check', '7'], { command: 'workflow check', arguments: ['7'], options: { timeout: 600_000 } }],
-  [
-    ['workflow', 'resume', '7', '--trust'],
-    { command: 'workflow resume', arguments: ['7'], options: { take: false, trust: true } },
-  ],
-  [['workflow', 'stop', '7'], { command: 'workflow stop', arguments: ['7'], options: { now: false } }],
-  [['workflow', 'stop', '7', '--now'], { command: 'workflow stop', arguments: ['7'], options: { now: true } }],
-  [['workflow', 'approve', '7'], { command: 'workflow approve', arguments: ['7'], options: {} }],
-  [
-    ['workflow', 'approve', '7', '--note', 'use the table'],
-    { command: 'workflow approve', arguments: ['7'], options: { note: 'use the table' } },
-  ],
-  [
-    ['workflow', 'reject', '7', '--reason', 'no test'],
-    { command: 'workflow reject', arguments: ['7'], options: { reason: 'no test' } },
-  ],
-  [['workflow', 'retry', '7', '--step', '3'], { command: 'workflow retry', arguments: ['7'], options: { step: 3 } }],
-  [['workflow', 'skip', '7', '--step', '12'], { command: 'workflow skip', arguments: ['7'], options: { step: 12 } }],
-  [
-    ['workflow', 'resume', '7', '--from', 'plan'],
-    { command: 'workflow resume', arguments: ['7'], options: { take: false, trust: false, from: 'plan' } },
-  ],
-  [
-    ['workflow', 'resume', '7'],
-    { command: 'workflow resume', arguments: ['7'], options: { take: false, trust: false } },
-  ],
-  [
-    ['workflow', 'resume', '7', '--host-session', 'h', '--parent-session', 'p'],
-    {
-      command: 'workflow resume',
-      arguments: ['7'],
-      options: { take: false, trust: false, hostSession: 'h', parentSession: 'p' },
-    },
-  ],
-  [
-    ['workflow', 'resume', '7', '--shared', '--take'],
-    { command: 'workflow resume', arguments: ['7'], options: { take: true, trust: false, shared: 'origin' } },
-  ],
-  [['workflow', 'share', '7'], { command: 'workflow share', arguments: ['7', undefined], options: {} }],
-  [['workflow', 'share', '7', 'up'], { command: 'workflow share', arguments: ['7', 'up'], options: {} }],
-  [['workflow', 'publish', '7'], { command: 'workflow publish', arguments: ['7'], options: {} }],
-  [['workflow', 'release', '7'], { command: 'workflow release', arguments: ['7'], options: {} }],
-  [['workflow', 'abort', '7'], { command: 'workflow abort', arguments: ['7'], options: {} }],
-  [['workflow', 'history', '7'], { command: 'workflow history', arguments: ['7'], options: {} }],
-  [['workflow', 'graph', 'f.yaml'], { command: 'workflow graph', arguments: ['f.yaml'], options: {} }],
-  [
-    [
-      ...['workflow', 'simulate', 'f.yaml', '--fail', 'a:1', '--fail', 'b/2', '--case', 'a=x', '--steps', 'b=2'],
-      ...['--set', 'issue=42'],
-    ],
-    {
-      command: 'workflow simulate',
-      arguments: ['f.yaml'],
-      options: { fail: ['a:1', 'b/2'], case: ['a=x'], steps: ['b=2'], set: ['issue=42'] },
-    },
+    'workflow simulate f.yaml --fail a:1 --fail b/2 --case a=x --steps b=2 --set issue=42',
+    'workflow simulate',
+    ['f.yaml'],
+    { fail: ['a:1', 'b/2'], case: ['a=x'], steps: ['b=2'], set: ['issue=42'] },
   ],
 ]
+
+const COMMAND_LINES = ROWS.map(([line, command, given, options]) => {
+  const words = Array.from(line.matchAll(/"([^"]*)"|\S+/g), ([word, quoted]) => quoted ?? word)
+  return [words, { command, arguments: given, options } as Invocation] as const
+})
 
 /** One command line for each command: its first row. */
 const ONE_EACH = COMMAND_LINES.filter(

@@ -8,9 +8,11 @@ export const MINUTE = 60_000
 export const NOW = Date.UTC(2026, 10, 22, 12, 0, 0)
 export const TASK = '259_x'
 
-export type Entry = Omit<JournalEntry, 'task'> & { readonly task?: string; readonly at: number }
+/** Minutes from an hour before the report, the event, and what else the journal has of it. */
+export type Entry = readonly [at: number, event: JournalEntry['event'], more?: Partial<Omit<JournalEntry, 'event'>>]
 
-/** The time of an entry: `at` counts minutes from an hour before the report. */
+export const CREATED: Entry = [0, 'create', { markerId: 'pf_1' }]
+
 export function journalAt(at: number): number {
   return NOW + (at - 60) * MINUTE
 }
@@ -21,8 +23,8 @@ export function reportOf(
   markers: readonly ReportMarker[] = [],
   runs: readonly ReportRun[] = [],
 ): Report {
-  const journal = entries.flatMap(({ at, task = TASK, ...entry }) => {
-    const line = parseJournalLine(formatJournalEntry({ task, ...entry }, journalAt(at)))
+  const journal = entries.flatMap(([at, event, more]) => {
+    const line = parseJournalLine(formatJournalEntry({ task: TASK, event, ...more }, journalAt(at)))
     return line === undefined ? [] : [line]
   })
   return composeReport({ root: '/home/me/project', nowMs: NOW, journal, markers, runs })

@@ -89,12 +89,12 @@ describe('the card of a task', () => {
   it('has its marker, with waits, marks, steps, checks and events', () => {
     const task = taskOf(
       [
-        { at: 0, event: 'create', markerId: 'pf_1', agent: 'main' },
-        { at: 1, event: 'block', count: 1 },
-        { at: 3, event: 'wait', detail: 'answers' },
-        { at: 9, event: 'wait-end', detail: 'answers' },
-        { at: 11, event: 'check', detail: 'failed: <red>' },
-        { at: 30, event: 'wait', detail: 'the go-ahead' },
+        [0, 'create', { markerId: 'pf_1', agent: 'main' }],
+        [1, 'block', { count: 1 }],
+        [3, 'wait', { detail: 'answers' }],
+        [9, 'wait-end', { detail: 'answers' }],
+        [11, 'check', { detail: 'failed: <red>' }],
+        [30, 'wait', { detail: 'the go-ahead' }],
       ],
       [
         marker({
@@ -108,8 +108,8 @@ describe('the card of a task', () => {
 
   it('has only what is known of a marker, and each status once', () => {
     const entries: Entry[] = [1, 2, 4].flatMap((at): Entry[] => [
-      { at, event: 'create' },
-      { at: at + 0.5, event: 'clear' },
+      [at, 'create'],
+      [at + 0.5, 'clear'],
     ])
     const task = taskOf(entries.slice(0, -1))
     expect(
@@ -183,13 +183,13 @@ describe('the upper part of the page', () => {
   const completed = reportRun(journalAt(0), 'completed')
   const days = reportOf(
     [
-      { at: -3000, event: 'create', task: '1_a', markerId: 'pf_1' },
-      { at: -2990, event: 'clear', task: '1_a' },
-      { at: -100, event: 'create', task: '2_b', markerId: 'pf_2' },
-      { at: -99, event: 'block', task: '2_b', count: 1 },
-      { at: -90, event: 'wait', task: '2_b' },
-      { at: -70, event: 'wait-end', task: '2_b' },
-      { at: -60, event: 'cap', task: '2_b' },
+      [-3000, 'create', { task: '1_a', markerId: 'pf_1' }],
+      [-2990, 'clear', { task: '1_a' }],
+      [-100, 'create', { task: '2_b', markerId: 'pf_2' }],
+      [-99, 'block', { task: '2_b', count: 1 }],
+      [-90, 'wait', { task: '2_b' }],
+      [-70, 'wait-end', { task: '2_b' }],
+      [-60, 'cap', { task: '2_b' }],
     ],
     [marker({ task: '2_b', id: 'pf_2', state: 'abandoned' }), marker({ task: '4_d', id: 'pf_4', waitsFor: 'x' })],
     [
@@ -201,8 +201,8 @@ describe('the upper part of the page', () => {
   it('has the figures', () => {
     expect(part(days, '<div class="tiles">', '<h2>')).toMatchSnapshot()
     const clear = reportOf([
-      { at: 0, event: 'create' },
-      { at: 1, event: 'clear' },
+      [0, 'create'],
+      [1, 'clear'],
     ])
     expect(part(clear, '<div class="tiles">', '<h2>')).toMatchSnapshot()
     const run = reportOf([], [], [{ task: TASK, state: { ...completed, skips: 1 }, history: completed.history }])
@@ -211,7 +211,7 @@ describe('the upper part of the page', () => {
 
   it('has what needs attention, with its last event of note', () => {
     expect(part(days, '<h2>Needs attention</h2>', '<h2>')).toMatchSnapshot()
-    expect(linesOf(overview(reportOf([{ at: 0, event: 'create' }], [marker()])))).not.toContain('Needs attention')
+    expect(linesOf(overview(reportOf([[0, 'create']], [marker()])))).not.toContain('Needs attention')
   })
 
   it('has the timeline of all tasks, whose long pauses are cut', () => {
@@ -220,8 +220,8 @@ describe('the upper part of the page', () => {
 
   it('leaves out labels of the axis that have no room', () => {
     const starts = [0, 30, 600, 1200, 2000].flatMap((at): Entry[] => [
-      { at: at - 2000, event: 'create', task: `${at}_x` },
-      { at: at - 2000 + (at === 0 ? 200 : 1), event: 'clear', task: `${at}_x` },
+      [at - 2000, 'create', { task: `${at}_x` }],
+      [at - 2000 + (at === 0 ? 200 : 1), 'clear', { task: `${at}_x` }],
     ])
     expect(part(reportOf(starts), '<div class="axis">', '<div class="rows">')).toMatchSnapshot()
   })
@@ -229,8 +229,8 @@ describe('the upper part of the page', () => {
   it('explains the colours and marks that it has, and no others', () => {
     expect(part(days, '<div class="key">', 'nothing else')).toMatchSnapshot()
     const two = reportOf([
-      { at: 0, event: 'create' },
-      { at: 9, event: 'clear' },
+      [0, 'create'],
+      [9, 'clear'],
     ])
     expect(part(two, '<div class="key">', 'nothing else')).toMatchSnapshot()
   })
@@ -313,9 +313,7 @@ describe('the page', () => {
   it('shows up to six tasks open, and of more the first one', () => {
     const pageOf = (count: number): string =>
       reportPage(
-        reportOf(
-          Array.from({ length: count }, (_, index): Entry => ({ at: index, event: 'create', task: `${index}_x` })),
-        ),
+        reportOf(Array.from({ length: count }, (_, index): Entry => [index, 'create', { task: `${index}_x` }])),
       )
     expect(pageOf(6).match(/<details class="card task" id="t\d"( open)?>/g)).toEqual(
       [1, 2, 3, 4, 5, 6].map((number) => `<details class="card task" id="t${number}" open>`),
@@ -327,8 +325,8 @@ describe('the page', () => {
 
   it('has the name of the root, and the events that belong to no marker', () => {
     const report = reportOf([
-      { at: 0, event: 'error', detail: '<disk>' },
-      { at: 1, event: 'create' },
+      [0, 'error', { detail: '<disk>' }],
+      [1, 'create'],
     ])
     const page = reportPage({ ...report, root: 'C:\\my\\pro<ject\\', leftOut: 1 })
     expect(

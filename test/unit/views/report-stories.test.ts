@@ -12,7 +12,7 @@ import { reportPage } from '../../../src/views/report/page/page.ts'
 import type { RunStory } from '../../../src/views/report/story.ts'
 import { reportRun } from '../../support/report-project.ts'
 import { begin } from '../run/builders.ts'
-import { journalAt, MINUTE, reportMarker as marker, NOW, reportOf, TASK } from './report-builders.ts'
+import { CREATED, journalAt, MINUTE, reportMarker as marker, NOW, reportOf, TASK } from './report-builders.ts'
 
 /** Whole stories, as data and as the lines of a terminal. `report.test.ts` has the rules one by one. */
 
@@ -29,11 +29,11 @@ describe('the story of a marker', () => {
     const checks = [{ run: 'npm test', failed: 'exit code 1' }]
     const [story, ...others] = storiesOf(
       [
-        { at: 0, event: 'create', markerId: 'pf_1', hostSession: 's1' },
-        { at: 1, event: 'block', count: 1, hostSession: 's2', agent: 'a1' },
-        { at: 2, event: 'wait', detail: 'an answer' },
-        { at: 5, event: 'wait-end', detail: 'an answer' },
-        { at: 30, event: 'wait', detail: 'the go-ahead', agent: 'a2' },
+        [0, 'create', { markerId: 'pf_1', hostSession: 's1' }],
+        [1, 'block', { count: 1, hostSession: 's2', agent: 'a1' }],
+        [2, 'wait', { detail: 'an answer' }],
+        [5, 'wait-end', { detail: 'an answer' }],
+        [30, 'wait', { detail: 'the go-ahead', agent: 'a2' }],
       ],
       [marker({ waitsFor: 'the go-ahead', skill: 'skill-x', steps, checks, madeMs: NOW - 90 * MINUTE })],
     )
@@ -79,47 +79,45 @@ describe('the story of a marker', () => {
     ['claim', 'plain'],
     ['step', 'plain'],
   ] as const)('has the tone of the event %s: %s', (event, tone) => {
-    expect(storiesOf([{ at: 0, event }])[0]?.events.map((one) => one.tone)).toEqual([tone])
+    expect(storiesOf([[0, event]])[0]?.events.map((one) => one.tone)).toEqual([tone])
   })
 
   it('ends with its last event, not with the report, if it is over or its marker was removed', () => {
-    const created = { at: 0, event: 'create', markerId: 'pf_1' } as const
-    const ends = (last: 'clear' | 'block', at: number) => storiesOf([created, { at, event: last }])[0]
+    const ends = (last: 'clear' | 'block', at: number) => storiesOf([CREATED, [at, last]])[0]
     expect(ends('clear', 7)).toMatchObject({ status: 'cleared', startMs: journalAt(0), endMs: journalAt(7) })
     expect(ends('block', 9)).toMatchObject({ status: 'removed', startMs: journalAt(0), endMs: journalAt(9) })
   })
 
   it('ends its wait with itself', () => {
     const [story] = storiesOf([
-      { at: 0, event: 'create' },
-      { at: 3, event: 'wait' },
-      { at: 8, event: 'clear' },
-      { at: 9, event: 'wait-end' },
+      [0, 'create'],
+      [3, 'wait'],
+      [8, 'clear'],
+      [9, 'wait-end'],
     ])
     expect(story).toMatchObject({ status: 'cleared', waits: [{ startMs: journalAt(3), endMs: journalAt(8) }] })
   })
 
   it('waits since its last event if the journal does not tell since when', () => {
-    const [story] = storiesOf([{ at: 4, event: 'create' }], [marker({ waitsFor: 'x' })])
+    const [story] = storiesOf([[4, 'create']], [marker({ waitsFor: 'x' })])
     expect(story?.waits).toEqual([{ startMs: journalAt(4), endMs: NOW }])
   })
 
   it.each([
-    ['a later block starts another marker', { event: 'block', at: 5 }, ['cleared', 'removed']],
-    ['so does one of the same marker', { event: 'block', at: 5, markerId: 'pf_1' }, ['cleared', 'removed']],
-    ['and a new marker of the same id', { event: 'create', at: 5, markerId: 'pf_1' }, ['cleared', 'removed']],
-    ['a second clear too', { event: 'clear', at: 5 }, ['cleared', 'cleared']],
+    ['a later block starts another marker', [5, 'block'], ['cleared', 'removed']],
+    ['so does one of the same marker', [5, 'block', { markerId: 'pf_1' }], ['cleared', 'removed']],
+    ['and a new marker of the same id', [5, 'create', { markerId: 'pf_1' }], ['cleared', 'removed']],
+    ['a second clear too', [5, 'clear'], ['cleared', 'cleared']],
   ] as const)('after its end %s', (_what, entry, statuses) => {
-    const entries = [{ at: 0, event: 'create', markerId: 'pf_1' } as const, { at: 1, event: 'clear' } as const, entry]
-    expect(storiesOf(entries).map(({ status }) => status)).toEqual(statuses)
+    expect(storiesOf([CREATED, [1, 'clear'], entry]).map(({ status }) => status)).toEqual(statuses)
   })
 
   it('of another marker is told apart by the id, and an event without one belongs to the last that is open', () => {
     const markers = storiesOf([
-      { at: 0, event: 'block', markerId: 'pf_1' },
-      { at: 1, event: 'block', markerId: 'pf_2' },
-      { at: 2, event: 'check', markerId: 'pf_1' },
-      { at: 3, event: 'step' },
+      [0, 'block', { markerId: 'pf_1' }],
+      [1, 'block', { markerId: 'pf_2' }],
+      [2, 'check', { markerId: 'pf_1' }],
+      [3, 'step'],
     ])
     expect(markers.map(({ id, events }) => [id, ...events.map(({ words }) => words)])).toEqual([
       ['pf_1', 'stop blocked', 'check'],
@@ -129,8 +127,8 @@ describe('the story of a marker', () => {
 
   it('takes the newest of its task where a marker has no id', () => {
     const entries = [
-      { at: 0, event: 'block', markerId: 'pf_1' },
-      { at: 1, event: 'block', markerId: 'pf_2' },
+      [0, 'block', { markerId: 'pf_1' }],
+      [1, 'block', { markerId: 'pf_2' }],
     ] as const
     const statuses = storiesOf(entries, [marker({ id: undefined })]).map(({ id, status }) => [id, status])
     expect(statuses).toEqual([
@@ -140,10 +138,7 @@ describe('the story of a marker', () => {
   })
 
   it('that was given up does not take a pending marker, nor an open one an abandoned marker', () => {
-    const capped = [
-      { at: 0, event: 'create', markerId: 'pf_1' },
-      { at: 1, event: 'cap', markerId: 'pf_1' },
-    ] as const
+    const capped = [CREATED, [1, 'cap', { markerId: 'pf_1' }]] as const
     const statuses = (...given: Parameters<typeof storiesOf>) => storiesOf(...given).map(({ status }) => status)
     expect(statuses(capped, [marker({ madeMs: NOW })])).toEqual(['abandoned', 'pending'])
     expect(statuses(capped.slice(0, 1), [marker({ state: 'abandoned', madeMs: NOW })])).toEqual([
@@ -317,11 +312,11 @@ describe('the report in a terminal', () => {
     const state = { ...reportRun(NOW - 60 * MINUTE, 'stalled') }
     const report = reportOf(
       [
-        { at: 0, event: 'create', markerId: 'pf_1' },
-        { at: 1, event: 'block', count: 1 },
-        { at: 3, event: 'clear' },
-        { at: 4, event: 'block', task: 'a_plain_one' },
-        { at: 5, event: 'error', detail: 'disk full' },
+        CREATED,
+        [1, 'block', { count: 1 }],
+        [3, 'clear'],
+        [4, 'block', { task: 'a_plain_one' }],
+        [5, 'error', { detail: 'disk full' }],
       ],
       [],
       [{ task: TASK, state, history: state.history.slice(-1) }],

@@ -7,101 +7,36 @@ import { clock, duration, scaleOf } from '../../../src/views/report/page/track.t
 import type { Report, ReportMarker, TaskStory } from '../../../src/views/report/story.ts'
 import { statusLine } from '../../../src/views/status-line.ts'
 import { reportDefinition, reportRun } from '../../support/report-project.ts'
-import { type Entry, MINUTE, reportMarker as marker, NOW, reportOf, TASK, WORK } from './report-builders.ts'
+import { CREATED, type Entry, MINUTE, reportMarker as marker, NOW, reportOf, TASK, WORK } from './report-builders.ts'
 
 const statuses = ({ tasks }: Report): string[] => tasks.flatMap(({ markers }) => markers.map(({ status }) => status))
 
 describe('the story of a marker', () => {
   it.each<[string, readonly Entry[], readonly ReportMarker[], readonly string[]]>([
-    [
-      'created and cleared',
-      [
-        { at: 0, event: 'create', markerId: 'pf_1' },
-        { at: 1, event: 'clear', markerId: 'pf_1' },
-      ],
-      [],
-      ['cleared'],
-    ],
+    ['created and cleared', [CREATED, [1, 'clear', { markerId: 'pf_1' }]], [], ['cleared']],
     [
       'cleared without its checks: the marker that was kept belongs to it',
-      [
-        { at: 0, event: 'create', markerId: 'pf_1' },
-        { at: 1, event: 'clear', outcome: 'unchecked', markerId: 'pf_1' },
-      ],
+      [CREATED, [1, 'clear', { outcome: 'unchecked', markerId: 'pf_1' }]],
       [marker({ state: 'unchecked' })],
       ['unchecked'],
     ],
-    [
-      'given up',
-      [
-        { at: 0, event: 'create', markerId: 'pf_1' },
-        { at: 1, event: 'cap', markerId: 'pf_1' },
-      ],
-      [marker({ state: 'abandoned' })],
-      ['abandoned'],
-    ],
-    [
-      'given up and cleared later',
-      [
-        { at: 0, event: 'create', markerId: 'pf_1' },
-        { at: 1, event: 'cap' },
-        { at: 2, event: 'clear', markerId: 'pf_1' },
-      ],
-      [],
-      ['cleared'],
-    ],
-    [
-      'bypassed',
-      [
-        { at: 0, event: 'create', markerId: 'pf_1' },
-        { at: 1, event: 'bypass' },
-      ],
-      [],
-      ['bypassed'],
-    ],
-    ['pending', [{ at: 0, event: 'create', markerId: 'pf_1' }], [marker()], ['pending']],
-    [
-      'waiting',
-      [
-        { at: 0, event: 'create', markerId: 'pf_1' },
-        { at: 1, event: 'wait' },
-      ],
-      [marker({ waitsFor: 'x' })],
-      ['waiting'],
-    ],
+    ['given up', [CREATED, [1, 'cap', { markerId: 'pf_1' }]], [marker({ state: 'abandoned' })], ['abandoned']],
+    ['given up and cleared later', [CREATED, [1, 'cap'], [2, 'clear', { markerId: 'pf_1' }]], [], ['cleared']],
+    ['bypassed', [CREATED, [1, 'bypass']], [], ['bypassed']],
+    ['pending', [CREATED], [marker()], ['pending']],
+    ['waiting', [CREATED, [1, 'wait']], [marker({ waitsFor: 'x' })], ['waiting']],
     ['waiting, as only the marker says', [], [marker({ waitsFor: 'x' })], ['waiting']],
     ['expired', [], [marker({ state: 'expired', madeMs: undefined })], ['expired']],
-    ['removed by hand: neither an end nor a marker', [{ at: 0, event: 'create', markerId: 'pf_1' }], [], ['removed']],
+    ['removed by hand: neither an end nor a marker', [CREATED], [], ['removed']],
     [
       'replaced by another marker',
-      [
-        { at: 0, event: 'create', markerId: 'pf_1' },
-        { at: 1, event: 'create', markerId: 'pf_2' },
-      ],
+      [CREATED, [1, 'create', { markerId: 'pf_2' }]],
       [marker({ id: 'pf_2' })],
       ['replaced', 'pending'],
     ],
-    [
-      'renewed: the same marker',
-      [
-        { at: 0, event: 'create', markerId: 'pf_1' },
-        { at: 1, event: 'create', markerId: 'pf_1' },
-      ],
-      [marker()],
-      ['pending'],
-    ],
-    [
-      'of plain bash, known only by its block',
-      [{ at: 5, event: 'block', count: 1 }],
-      [marker({ id: undefined })],
-      ['pending'],
-    ],
-    [
-      'of a marker whose id the journal does not know',
-      [{ at: 0, event: 'create', markerId: 'pf_1' }],
-      [marker({ id: 'pf_9' })],
-      ['removed', 'pending'],
-    ],
+    ['renewed: the same marker', [CREATED, [1, 'create', { markerId: 'pf_1' }]], [marker()], ['pending']],
+    ['of plain bash, known only by its block', [[5, 'block', { count: 1 }]], [marker({ id: undefined })], ['pending']],
+    ['of a marker whose id the journal does not know', [CREATED], [marker({ id: 'pf_9' })], ['removed', 'pending']],
   ])('%s', (_, entries, markers, expected) => {
     expect(statuses(reportOf(entries, markers)).sort()).toEqual([...expected].sort())
   })
@@ -109,16 +44,16 @@ describe('the story of a marker', () => {
   it('counts its blocks and its waits, and says what happened', () => {
     const [task] = reportOf(
       [
-        { at: 0, event: 'create', markerId: 'pf_1', hostSession: 's', agent: 'main' },
-        { at: 1, event: 'block', count: 1 },
-        { at: 2, event: 'block' },
-        { at: 3, event: 'wait', detail: 'answers' },
-        { at: 4, event: 'wait', detail: 'answers' },
-        { at: 9, event: 'wait-end', detail: 'answers' },
-        { at: 10, event: 'wait-end', detail: 'answers' },
-        { at: 11, event: 'check', markerId: 'pf_1', detail: 'failed: npm test' },
-        { at: 11, event: 'step', detail: 'done: git commit' },
-        { at: 12, event: 'clear', outcome: 'cleared' },
+        [0, 'create', { markerId: 'pf_1', hostSession: 's', agent: 'main' }],
+        [1, 'block', { count: 1 }],
+        [2, 'block'],
+        [3, 'wait', { detail: 'answers' }],
+        [4, 'wait', { detail: 'answers' }],
+        [9, 'wait-end', { detail: 'answers' }],
+        [10, 'wait-end', { detail: 'answers' }],
+        [11, 'check', { markerId: 'pf_1', detail: 'failed: npm test' }],
+        [11, 'step', { detail: 'done: git commit' }],
+        [12, 'clear', { outcome: 'cleared' }],
       ],
       [],
     ).tasks as [TaskStory]
@@ -142,8 +77,8 @@ describe('the story of a marker', () => {
   it('is not made of the waits of a run', () => {
     const [task] = reportOf(
       [
-        { at: 2, event: 'wait', markerId: 'wf_1', detail: 'a person' },
-        { at: 3, event: 'wait-end', detail: 'a person' },
+        [2, 'wait', { markerId: 'wf_1', detail: 'a person' }],
+        [3, 'wait-end', { detail: 'a person' }],
       ],
       [marker({ id: undefined })],
     ).tasks
@@ -151,7 +86,7 @@ describe('the story of a marker', () => {
   })
 
   it('begins when the marker says, where the journal knows only a part', () => {
-    const [task] = reportOf([{ at: 30, event: 'block', count: 1 }], [marker({ id: undefined })]).tasks
+    const [task] = reportOf([[30, 'block', { count: 1 }]], [marker({ id: undefined })]).tasks
     expect(task?.markers[0]?.startMs).toBe(NOW - 60 * MINUTE)
   })
 })
@@ -160,9 +95,7 @@ describe('a report', () => {
   it('has the task of the last change first, and leaves the oldest of very many out', () => {
     const entries = Array.from(
       { length: MAX_TASKS + 2 },
-      (_, index): Entry => ({
-        ...{ at: index % 50, event: 'create', markerId: `pf_${index}`, task: `${100 + index}_x` },
-      }),
+      (_, index): Entry => [index % 50, 'create', { markerId: `pf_${index}`, task: `${100 + index}_x` }],
     )
     const report = reportOf(entries)
     expect(report.tasks).toHaveLength(MAX_TASKS)
@@ -174,8 +107,8 @@ describe('a report', () => {
 
   it('orders tasks of one time by name', () => {
     const report = reportOf([
-      { at: 0, event: 'create', task: 'b' },
-      { at: 0, event: 'create', task: 'a' },
+      [0, 'create', { task: 'b' }],
+      [0, 'create', { task: 'a' }],
     ])
     expect(report.tasks.map(({ task }) => task)).toEqual(['a', 'b'])
   })
@@ -373,8 +306,8 @@ describe('the page', () => {
     const state = reportRun(NOW - 50 * MINUTE, 'stalled')
     const report = reportOf(
       [
-        { at: 0, event: 'create', markerId: 'pf_1', agent: 'a1' },
-        { at: 4, event: 'wait', detail: 'answers' },
+        [0, 'create', { markerId: 'pf_1', agent: 'a1' }],
+        [4, 'wait', { detail: 'answers' }],
       ],
       [
         marker({
@@ -412,10 +345,7 @@ describe('the page', () => {
     expect(page).toMatch(/<time>2026-11-22 00:\d\d:\d\d<\/time>/)
 
     const many = reportOf(
-      Array.from(
-        { length: 40 },
-        (_, index): Entry => ({ at: index, event: 'cap', markerId: `pf_${index}`, task: `${index}_x` }),
-      ),
+      Array.from({ length: 40 }, (_, index): Entry => [index, 'cap', { markerId: `pf_${index}`, task: `${index}_x` }]),
     )
     expect(reportPage(many)).toContain('<summary>10 more</summary>')
     expect(reportPage(many)).toContain('<summary>32 more</summary>')
@@ -460,13 +390,13 @@ it('has the dates of a timeline of several days, and counts what a line of text 
   const state = { ...reportRun(NOW - 30 * MINUTE, 'stalled'), skips: 1, hostSession: undefined }
   const report = reportOf(
     [
-      { at: -3 * day, event: 'create', task: 'a' },
-      { at: -3 * day + 30, event: 'clear', task: 'a' },
-      { at: -day, event: 'block', task: 'b' },
-      { at: -day + 1, event: 'wait', task: 'b' },
-      { at: -day + 9, event: 'wait-end', task: 'b' },
-      { at: -day + 40, event: 'bypass', task: 'b' },
-      { at: 50, event: 'error', task: 'b', detail: 'x' },
+      [-3 * day, 'create', { task: 'a' }],
+      [-3 * day + 30, 'clear', { task: 'a' }],
+      [-day, 'block', { task: 'b' }],
+      [-day + 1, 'wait', { task: 'b' }],
+      [-day + 9, 'wait-end', { task: 'b' }],
+      [-day + 40, 'bypass', { task: 'b' }],
+      [50, 'error', { task: 'b', detail: 'x' }],
     ],
     [],
     [
