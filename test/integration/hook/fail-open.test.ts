@@ -309,10 +309,8 @@ describe.concurrent('the hook’s surroundings', () => {
       const path = what.startsWith('node') ? { PATH: project.at('empty') } : {}
       const program = ['/bin/sh', join(copy, 'hooks', 'postflight-hook')] as const
       const run = (env = {}) => project.hook(subagentStop(), { program, env: { ...env, ...path } })
-
       const elsewhere = await run()
       const { answer } = await run(claudeHookEnv(project, SESSION))
-
       expect(elsewhere.stdout).toBe('{}\n')
       expect(elsewhere.stderr).toContain(what)
       expect(answer).toEqual({ systemMessage: expect.stringContaining(what) })
@@ -323,12 +321,10 @@ describe.concurrent('the hook’s surroundings', () => {
     const project = withMarker(UNOWNED)
     const { uid, launcher } = withoutPrivileges(project)
     const before = project.snapshot()
-
     // The limit is -p in dash, and -u in other shells.
     const limit = '{ ulimit -p 1 || ulimit -u 1; } 2>/dev/null; exec "$0"'
     const program = ['/bin/sh', '-c', limit, launcher] as const
     const run = await project.hook(subagentStop(), { program, env: claudeHookEnv(project, SESSION), uid })
-
     expect(run.status).toBe(0)
     expect(run.answer).toEqual({ systemMessage: expect.stringContaining('no process could be started') })
     expect(project.snapshot()).toEqual(before)

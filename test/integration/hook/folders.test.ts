@@ -386,14 +386,12 @@ describe.runIf(process.platform === 'linux')('a task folder whose name is not UT
     project.marker('259_\ufffd', OWNED)
     project.marker('001_other', OWNED)
     project.write('specs/archive/012_\ufffd/notes', '')
-
     expect((await project.hook(subagentStop())).answer.reason).not.toContain('259_')
     for (const line of ['clear 259', 'bypass --all', 'clear --all', 'create 259 x']) {
       expect(await project.cli(line.split(' ')), line).toMatchObject({ status: 0, stderr: '' })
     }
     const inspected = await project.cli(['inspect'])
     const examined = await project.cli(['doctor'])
-
     expect(project.has('specs/259_x/.postflight-pending')).toBe(true)
     expect(project.has('specs/259_\ufffd/.postflight-pending')).toBe(true)
     expect(inspected.stdout).not.toContain('\ufffd')

@@ -346,9 +346,7 @@ describe.each(SHELL_PATHS.map((shell) => ({ name: shell.join(' '), shell })))('t
     for (const folder of ['src', `${ours}/reports`]) mkdirSync(join(built.cwd, folder))
     const below = { ...built, cwd: join(built.cwd, 'src') }
     expect(launch(shell, below, {}, ['Agent'])).toBe('{}\n')
-
     writeFileSync(join(built.cwd, ours, 'reports/agent-a'), 'x')
-
     expect(launch(shell, below, {}, ['Agent'])).toBe(NODE_STARTED)
     const elsewhere = { ...withFiles(), variables: { CLAUDE_PROJECT_DIR: below.cwd } }
     expect(launch(shell, elsewhere, {}, ['Agent'])).toBe(NODE_STARTED)
@@ -513,7 +511,6 @@ describe('the launcher', () => {
       const env = { PATH: `${bin}:${dirname(process.execPath)}:/usr/bin:/bin` }
       const options = { cwd: built.cwd, env, encoding: 'utf8' as const }
       const { stdout, stderr, status } = spawnSync(shell[0] as string, ['-c', line], options)
-
       expect({ stdout, stderr, status }).toEqual({ stdout: '100008\n', stderr: 'a complaint of the hook\n', status: 0 })
     },
   )

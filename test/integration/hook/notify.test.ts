@@ -76,7 +76,6 @@ describe('a notification of the terminal', () => {
     expect(await sequence(project, stop({ prompt_id: 'p1' }))).toBe(`${OSC}task 007_flow waits for: answers\u0007`)
     const following = stop({ prompt_id: 'p2', stop_hook_active: true })
     expect(await sequence(project, following)).toBe(`${OSC}the workflow of task 007_flow has stalled\u0007`)
-
     await project.cli(['workflow', 'resume', '7', '--host-session', SESSION])
     expect(await sequence(project, stop({ prompt_id: 'p3' }))).toBe(undefined)
     project.write('specs/007_flow/out.txt', 'x')

@@ -99,9 +99,7 @@ describe('status', () => {
     await project.cli(['workflow', 'abort', '2'])
     await project.cli(['workflow', 'start', '3', 'stopped', '--definition', 'flow.json'])
     await project.cli(['workflow', 'stop', '3', '--now'])
-
     const run = await project.cli(['status', '--exit-code', '--json'])
-
     expect(run.status).toBe(1)
     expect(kindsOf(run.json().items)).toEqual({ '001_skips': 'skipped', '003_stopped': 'stopped' })
     expect(kindsOf(run.json().ended)).toEqual({ '002_aborted': 'aborted' })
@@ -116,9 +114,7 @@ describe('status', () => {
     project.write('flow.json', FLOW)
     await project.cli(['workflow', 'start', '2', 'aborted', '--definition', 'flow.json'], { env: ENV })
     await project.cli(['workflow', 'abort', '2'])
-
     const run = await project.cli(['status', '--exit-code'])
-
     expect(run.status).toBe(0)
     expect(run.stdout).toMatch(/^no marker was made by `postflight create` in .*\nended\n○ aborted: specs\/002_aborted/)
     expect(run.stdout).not.toContain('✗')

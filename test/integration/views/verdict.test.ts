@@ -124,7 +124,6 @@ describe.concurrent('a marker that was removed by hand', () => {
   it('is one again where `create` makes another marker, until that one passes its checks', async () => {
     const project = await made('--check', 'test -e done')
     remove(project, MARKER)
-
     // Its own session cannot get rid of the checks.
     for (const words of [['259'], ['--all'], ['259', '--unchecked']]) {
       const run = await project.cli(['clear', ...words], { env: ENV })
@@ -134,7 +133,6 @@ describe.concurrent('a marker that was removed by hand', () => {
     await project.cli(['create', '259', '--agent', 'main'], { env: ENV })
     expect(await project.cli(['clear', '259', '--json'], { env: ENV })).toMatchObject({ status: 1 })
     expect(await verdict(project)).toMatchObject(RED)
-
     await project.cli(['create', '259', '--agent', 'main', '--check', 'test -e done'], { env: ENV })
     project.write('done', '')
     expect(await ours('clear 259')(project)).toMatchObject({ status: 0 })
@@ -193,7 +191,6 @@ describe('a marker that is made or cleared while the verdict looks', () => {
     })
     const seen = new Set<string>()
     while (!isOver) for (const kind of (await verdict(project)).kinds) seen.add(kind)
-
     expect((await others).status).toBe(0)
     expect([...seen]).toEqual(['pending'])
   })
