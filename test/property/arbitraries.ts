@@ -9,6 +9,9 @@ export function holds(numRuns?: number) {
   ): void => fc.assert(fc.property<Ts>(...law), numRuns === undefined ? {} : { numRuns })
 }
 
+/** Such a value, or undefined. */
+export const maybe = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> => fc.option(value, { nil: undefined })
+
 /** Any UTF-16 units at all. */
 export const anyUnits: fc.Arbitrary<string> = fc
   .array(fc.integer({ min: 0, max: 0xffff }), { maxLength: 40 })

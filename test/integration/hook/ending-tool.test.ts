@@ -68,22 +68,6 @@ describe.concurrent('a structured answer', () => {
     expect(returned.answer.hookSpecificOutput?.additionalContext).toContain('All the findings.')
     expect(storyOf(project)).toEqual(['block 1'])
   })
-
-  it('of the agent of a hook is left alone, also by a marker without a session', async () => {
-    const project = createSourceProject()
-    project.marker(TASK, { reason: 'written by bash' })
-    const asked = await project.hook(structuredAnswer({ agent_id: 'hook-agent-1' }))
-    const agent = await project.hook(structuredAnswer(WORKER))
-    expect(asked.answer).toEqual({})
-    expect(reasonOf(agent)).toContain('written by bash')
-  })
-
-  it('is allowed where the marker waits at this prompt', async () => {
-    const project = createSourceProject()
-    project.marker(TASK, { ...MAIN, wait: { for: 'the build', prompt_id: 'prompt-1', count: 1 } })
-    expect((await project.hook(structuredAnswer())).answer).toEqual({})
-    expect(reasonOf(await project.hook(structuredAnswer({ prompt_id: 'prompt-2' })))).toContain('Blocked stop 1 of 3')
-  })
 })
 
 it.each([

@@ -197,14 +197,16 @@ describe.concurrent('in the place of one of our files', () => {
   ])('%s allows the stop and stays as it is', async (_what, name, command) => {
     // Opening a pipe without a writer may wait for ever.
     const project = withMarker(OWNED, { sources: command !== 'mkfifo' })
-    project.write('README', 'precious')
+    // What the hook removes if it lies in the marker's place.
+    const precious = JSON.stringify({ ...OWNED, stop_hook_active: true })
+    project.write('README', precious)
     await project.shell(`rm -f "$NAME" && ${command} "$NAME"`, { env: { NAME: project.at(name) } })
     const before = project.snapshot(FOLDER)
     const run = await project.hook(subagentStop(), { env: claudeHookEnv(project, SESSION) })
     expect(run.answer.systemMessage).toContain('so the stop was allowed')
     expect(run.durationMs).toBeLessThan(LIMIT_MS)
     expect(project.snapshot(FOLDER)).toEqual(before)
-    expect(project.read('README')).toBe('precious')
+    expect(project.read('README')).toBe(precious)
   })
 
   it.each([

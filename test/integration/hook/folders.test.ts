@@ -400,18 +400,3 @@ describe.runIf(process.platform === 'linux')('a task folder whose name is not UT
     }
   })
 })
-
-describe.concurrent('the hook never follows', () => {
-  it('a marker that is a link, and leaves it and its target as they are', async () => {
-    const project = createProject()
-    project.write('precious', JSON.stringify({ ...OWNED, stop_hook_active: true }))
-    mkdirSync(project.at('specs/259_x'))
-    symlinkSync(project.at('precious'), project.at('specs/259_x/.postflight-pending'))
-    const before = project.snapshot('specs/259_x')
-    const run = await project.hook(subagentStop(), { program: [`${project.base}/bin/node`, HOOK_BUNDLE] })
-    expect(run.stdout).toBe('{}\n')
-    expect(run.stderr).toContain('specs/259_x/.postflight-pending could not be used (a link)')
-    expect(project.snapshot('specs/259_x')).toEqual(before)
-    expect(project.has('precious')).toBe(true)
-  })
-})

@@ -37,11 +37,10 @@ describe('a notification of the terminal', () => {
     })
   })
 
+  // The hosts and versions that show one are in unit/hosts/hosts.test.ts.
   it.each([
     ['it was not asked for', { POSTFLIGHT_NOTIFY: '' }],
-    ['another host', { CLAUDECODE: '', CLAUDE_CODE_SESSION_ID: 'another' }],
     ['a version that does not know the field', { AI_AGENT: 'claude-code_2-1-140_harness' }],
-    ['a version that does not say which it is', { AI_AGENT: '' }],
   ])('is left out: %s', async (_, env) => {
     const project = marked()
     await spend(project)

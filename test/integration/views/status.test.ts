@@ -144,15 +144,12 @@ describe('a marker whose text does not parse', () => {
     expect(item).toContain(blocks)
     expect(fix).toBe('  → postflight clear 259_x (its text is kept), or repair it by hand')
     expect(github.status).toBe(1)
-    expect(github.stdout).toContain(
-      `::error title=postflight unreadable,file=specs/259_x/.postflight-pending::Task 259: its marker ${says}`,
-    )
+    const place = 'file=specs/259_x/.postflight-pending'
+    expect(github.stdout).toContain(`::error title=postflight unreadable,${place}::Task 259: its marker ${says}`)
     expect(github.stdout).toContain(`${blocks}.`)
     expect(line.stdout).toBe('! 259 unreadable\n')
-    expect(inspect).toMatchObject({
-      status: 1,
-      stdout: expect.stringContaining('specs/259_x/.postflight-pending  unreadable'),
-    })
+    expect(inspect.status).toBe(1)
+    expect(inspect.stdout).toContain('specs/259_x/.postflight-pending  unreadable')
     expect(doctor.stdout).toContain(blocks)
   })
 

@@ -14,7 +14,7 @@ import {
 } from '../../../src/setup/claude-hooks.ts'
 import { hookCommand } from '../../../src/setup/install/our-hooks.ts'
 import { isReactiveHook, reactiveEntries } from '../../../src/setup/reactive/reactive-rule.ts'
-import { anyUnits, holds, hostileText } from '../arbitraries.ts'
+import { anyUnits, holds, hostileText, maybe } from '../arbitraries.ts'
 
 const COMMAND = '"/opt/postflight-guard/hooks/postflight-hook"'
 const ENTRIES = claudeEntries(COMMAND)
@@ -95,7 +95,7 @@ const settingsWith = (group: fc.Arbitrary<unknown>): fc.Arbitrary<Record<string,
         anyValue,
         anyKey.filter((key) => key !== 'hooks'),
       ),
-      fc.option(anyObject(fc.array(group, { minLength: 1, maxLength: 3 }), anyEvent), { nil: undefined }),
+      maybe(anyObject(fc.array(group, { minLength: 1, maxLength: 3 }), anyEvent)),
       anyObject(
         anyValue,
         anyKey.map((key) => `z${key}`),
