@@ -182,7 +182,7 @@ describe.concurrent('a marker that was removed by hand', () => {
 describe('a marker that is made or cleared while the verdict looks', () => {
   it('is not one that was removed by hand', async () => {
     const project = await made()
-    const commands = 'for _ in 1 2 3 4 5 6 7 8; do "$0" "$1" clear 259; "$0" "$1" create 259 --agent main; done'
+    const commands = 'for _ in 1 2 3 4 5 6; do "$0" "$1" clear 259; "$0" "$1" create 259 --agent main; done'
     let isOver = false
     const options = { cwd: project.dir, env: { ...project.env, ...ENV } }
     const others = runProcess('sh', ['-c', commands, process.execPath, CLI], options)
@@ -323,27 +323,12 @@ describe.concurrent('status --expect', () => {
     )
   })
 
-  it('is red in a wrong folder, and where the journal was removed', async () => {
+  it('is red in a wrong folder', async () => {
     const empty = createSourceProject({ specs: false })
     expect(await empty.cli(['status', '--expect', '259'])).toMatchObject({
       status: 1,
       stdout: `✗ expected: Task 259: no marker was made, and no workflow completed, in ${empty.dir}.\n`,
     })
-    const project = await made()
-    await ours('clear 259')(project)
-    remove(project, JOURNAL)
-    expect((await project.cli(['status', '--expect', '259'])).status).toBe(1)
-  })
-
-  it('is red where the checks were taken out of the marker before it was cleared', async () => {
-    const project = await made('--check', 'false')
-    const { checks: _, ...rest } = JSON.parse(project.read(MARKER))
-    project.marker('259_x', rest)
-    expect((await ours('clear 259')(project)).status).toBe(0)
-    expect(await verdict(project)).toMatchObject(GREEN)
-    expect((await project.cli(['status', '--expect', '259'])).stdout).toContain(
-      'Task 259: its marker was cleared, but without its checks ("false").',
-    )
   })
 
   it('is 0 for a task whose workflow was completed, and red for every other end of it', async () => {
