@@ -95,7 +95,7 @@ export function ready(value: unknown): Ready {
 const WORKS: readonly Work[] = ['pass', 'pass', 'fail', 'invalid', 'nothing']
 
 /** An agent with random answers that are always the same for the same question. */
-export const randomAgent: fc.Arbitrary<Agent> = fc
+const randomAgent: fc.Arbitrary<Agent> = fc
   .array(fc.constantFrom(...WORKS), { minLength: 7, maxLength: 23 })
   .map((works) => (question: string) => {
     let hash = 7

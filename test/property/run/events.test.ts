@@ -14,13 +14,17 @@ import { expectReached } from '../../support/reached.ts'
 import type { Agent, World } from '../../support/workflow-world.ts'
 import { answer, applyTo, approved, reread, startWorld, worksSeen } from '../../support/workflow-world.ts'
 import { holds } from '../arbitraries.ts'
-import { budgetedDefinition, randomAgent, readyDefinition } from './arbitraries.ts'
+import { anyWorld, budgetedDefinition, readyDefinition } from './arbitraries.ts'
 
 /** Runs with any incident at any time, driven by hooks and without hooks in turn. */
 
 const NOW = 1_700_000_000_000
 const SESSIONS = { parentSession: undefined, hostSession: 'host' }
-const TAKEN = ['x', 'y', 'z']
+
+/** A world with the steps that a phase takes from an artifact. */
+interface Run extends World {
+  readonly taken: readonly string[] | undefined
+}
 
 const EVENTS = [
   ...(['stop', 'next', 'helper stops', 'interrupted', 'restarted', 'killed', 'killed in the turn'] as const),
@@ -37,13 +41,13 @@ const LOOKS: Looking = { returned: false, mayPrompt: false }
 class Killed extends Error {}
 
 /** Takes a turn. `killAt`: the write at which the process is killed. */
-function turn(world: World, looking: Looking, killAt = Number.POSITIVE_INFINITY) {
+function turn(world: Run, looking: Looking, killAt = Number.POSITIVE_INFINITY) {
   let writes = 0
   const kill = (): void => {
     if (writes++ >= killAt) throw new Killed()
   }
   const { state, command } = reconcile(world.state, {
-    observe: (seen) => ({ nowMs: NOW, ...looking, ...worksSeen(world, seen, TAKEN) }),
+    observe: (seen) => ({ nowMs: NOW, ...looking, ...worksSeen(world, seen, world.taken) }),
     apply: (effect) => {
       kill()
       applyTo(world, effect)
@@ -60,8 +64,8 @@ function turn(world: World, looking: Looking, killAt = Number.POSITIVE_INFINITY)
 }
 
 /** As `workflow resume` does it. */
-function resume(world: World): void {
-  const { artifact } = worksSeen(world, world.state, TAKEN)
+function resume(world: Run): void {
+  const { artifact } = worksSeen(world, world.state, world.taken)
   world.state = reread(resumeState(world.state, SESSIONS, { nowMs: NOW, artifact }))
   turn(world, LOOKS)
   if (world.state.active && isPrompted(world.state)) world.state = reread(promptAgain(world.state))
@@ -77,7 +81,7 @@ function steer(world: World, steered: Steered): boolean {
 const isHeard = ({ wait, heardPromptId }: WorkflowState): boolean => (wait ?? heardPromptId) !== undefined
 
 /** Lets an event happen. Returns true for those that grant prompts beyond the bound. */
-function happen(world: World, event: Event, agent: Agent, chain: number): boolean {
+function happen(world: Run, event: Event, agent: Agent, chain: number): boolean {
   const { state } = world
   const [last] = state.endedSteps.slice(-1)
   switch (event) {
@@ -153,9 +157,9 @@ function countsOf(state: WorkflowState): Record<string, number> {
 }
 
 /** The same turn by a hook and without hooks, from the same state and the same files. */
-function expectSameForBothDrivers(world: World): void {
+function expectSameForBothDrivers(world: Run): void {
   const copies = [NEXT, undefined].map((looking) => {
-    const copy: World = {
+    const copy: Run = {
       ...{ ...world, prompts: [], archive: new Map(world.archive) },
       ...{ artifacts: new Map(world.artifacts), results: new Map(world.results) },
     }
@@ -170,16 +174,18 @@ function expectSameForBothDrivers(world: World): void {
 }
 
 describe('a run to which anything happens', () => {
-  it('ends within its bound, counts nothing back, repeats no finished step, and is the same for either driver', () => {
+  it('ends within the bounds that it shows, counts nothing back, repeats no finished step, and is the same for either driver', () => {
     const reached = new Set<string>()
-    holds(200)(
+    holds(300)(
       fc.oneof(readyDefinition, budgetedDefinition),
-      randomAgent,
+      anyWorld,
       fc.array(fc.constantFrom(...EVENTS), { maxLength: 60 }),
-      ({ definition }, agent, events) => {
-        const world = startWorld(definition)
+      ({ definition }, { agent, takenSteps: taken, before: lying }, events) => {
+        const world: Run = { ...startWorld(definition, lying), taken }
         let granted = 1
-        let bound = promptBound(definition, () => TAKEN.length)
+        let bound = promptBound(definition, () => taken?.length)
+        expect(runBound(world.state, () => taken?.length)).toBe(bound)
+        const atStart = bound
         let counts: Record<string, number> = {}
         const done = new Set<string>()
         for (let count = 0; world.state.active || events[count] !== undefined; count++) {
@@ -193,7 +199,7 @@ describe('a run to which anything happens', () => {
           const isGranted = happen(world, event, agent, count)
           if (isGranted) granted += 1
           // What a person grants raises the bound that is shown, and nothing else does.
-          const shown = runBound(world.state, () => TAKEN.length)
+          const shown = runBound(world.state, () => taken?.length)
           if (!isGranted && shown !== undefined) expect(shown, event).toBeLessThanOrEqual(bound)
           bound = shown ?? bound
           expect(world.state.prompts, event).toBeLessThanOrEqual(bound)
@@ -216,6 +222,8 @@ describe('a run to which anything happens', () => {
           if (state.inWork.length > 1) reached.add('several steps in progress')
         }
         expect(world.state.outcome).toBeDefined()
+        if (granted === 1 && bound === world.state.prompts) reached.add('bound exact at the end')
+        if (bound < atStart) reached.add('bound smaller than at the start')
         reached.add(`ended as ${world.state.outcome}`)
         expect(world.state.prompts).toBeLessThanOrEqual(granted * promptBound(definition))
         if (definition.maxPrompts !== undefined) {
@@ -233,6 +241,7 @@ describe('a run to which anything happens', () => {
       },
     )
     const outcomes = ['completed', 'failed', 'stalled', 'stopped'].map((outcome) => `ended as ${outcome}`)
-    expectReached(reached, [...EVENTS, 'several steps in progress', 'a prompt went out again', ...outcomes])
+    const others = ['several steps in progress', 'a prompt went out again', 'bound exact at the end']
+    expectReached(reached, [...EVENTS, ...others, 'bound smaller than at the start', ...outcomes])
   })
 })
