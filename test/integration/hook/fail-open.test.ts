@@ -247,19 +247,17 @@ describe.concurrent('in the place of one of our files', () => {
   })
 })
 
-describe.concurrent('a full disk', () => {
-  it('allows the stop, counts nothing, and leaves every file as it was', async () => {
-    const project = withMarker(OWNED)
-    const before = project.snapshot(FOLDER)
-    // With a limit of 0 bytes per file every write fails, as on a full disk. Pipes have no limit.
-    const program = ['sh', '-c', 'trap "" XFSZ; ulimit -f 0; exec "$0"', LAUNCHER] as const
-    const run = await project.hook(subagentStop(), { program, env: claudeHookEnv(project, SESSION) })
-    expect(run.answer.systemMessage).toContain('so the stop was allowed')
-    const after = project.snapshot(FOLDER)
-    expect(after['.postflight-pending']).toBe(before['.postflight-pending'])
-    expect(Object.keys(after)).not.toContain('.postflight-loop-guard')
-    expect((await project.hook(subagentStop())).answer.reason).toContain('Blocked stop 1 of 3')
-  })
+it.concurrent('a full disk allows the stop, counts nothing, and leaves every file as it was', async () => {
+  const project = withMarker(OWNED)
+  const before = project.snapshot(FOLDER)
+  // With a limit of 0 bytes per file every write fails, as on a full disk. Pipes have no limit.
+  const program = ['sh', '-c', 'trap "" XFSZ; ulimit -f 0; exec "$0"', LAUNCHER] as const
+  const run = await project.hook(subagentStop(), { program, env: claudeHookEnv(project, SESSION) })
+  expect(run.answer.systemMessage).toContain('so the stop was allowed')
+  const after = project.snapshot(FOLDER)
+  expect(after['.postflight-pending']).toBe(before['.postflight-pending'])
+  expect(Object.keys(after)).not.toContain('.postflight-loop-guard')
+  expect((await project.hook(subagentStop())).answer.reason).toContain('Blocked stop 1 of 3')
 })
 
 describe.concurrent('an answer that is not read', () => {

@@ -179,21 +179,19 @@ describe.concurrent('a marker that was removed by hand', () => {
   })
 })
 
-describe('a marker that is made or cleared while the verdict looks', () => {
-  it('is not one that was removed by hand', async () => {
-    const project = await made()
-    const commands = 'for _ in 1 2 3 4 5 6; do "$0" "$1" clear 259; "$0" "$1" create 259 --agent main; done'
-    let isOver = false
-    const options = { cwd: project.dir, env: { ...project.env, ...ENV } }
-    const others = runProcess('sh', ['-c', commands, process.execPath, CLI], options)
-    others.finally(() => {
-      isOver = true
-    })
-    const seen = new Set<string>()
-    while (!isOver) for (const kind of (await verdict(project)).kinds) seen.add(kind)
-    expect((await others).status).toBe(0)
-    expect([...seen]).toEqual(['pending'])
+it('a marker that is made or cleared while the verdict looks is not one that was removed by hand', async () => {
+  const project = await made()
+  const commands = 'for _ in 1 2 3 4 5 6; do "$0" "$1" clear 259; "$0" "$1" create 259 --agent main; done'
+  let isOver = false
+  const options = { cwd: project.dir, env: { ...project.env, ...ENV }, limitMs: 50_000 }
+  const others = runProcess('sh', ['-c', commands, process.execPath, CLI], options)
+  others.finally(() => {
+    isOver = true
   })
+  const seen = new Set<string>()
+  while (!isOver) for (const kind of (await verdict(project)).kinds) seen.add(kind)
+  expect((await others).status).toBe(0)
+  expect([...seen]).toEqual(['pending'])
 })
 
 describe.concurrent('an abandoned marker that was removed by hand', () => {
@@ -283,19 +281,17 @@ describe.concurrent('the verdict and a hostile journal', () => {
   })
 })
 
-describe.concurrent('a green verdict', () => {
-  it('says what was cleared, and which checks passed', async () => {
-    const project = await made('--check', 'true')
-    await ours('clear 259')(project)
-    await project.cli(['create', '7', 'y', '--agent', 'main'], { env: ENV })
-    await project.cli(['clear', '7'], { env: ENV })
-    const run = await project.cli(['status', '--exit-code', '--github'])
-    const stdout = `2 cleared (checks passed: true), none pending in ${project.dir}\n`
-    expect(run).toMatchObject({ status: 0, stdout })
-    expect((await verdict(project)).json).toMatchObject({ cleared: 2, checks_passed: ['true'] })
-    const ofSession = await project.cli(['status', '--session', SESSION])
-    expect(ofSession.stdout).toBe(`2 cleared (checks passed: true), none pending in session ${SESSION}\n`)
-  })
+it.concurrent('a green verdict says what was cleared, and which checks passed', async () => {
+  const project = await made('--check', 'true')
+  await ours('clear 259')(project)
+  await project.cli(['create', '7', 'y', '--agent', 'main'], { env: ENV })
+  await project.cli(['clear', '7'], { env: ENV })
+  const run = await project.cli(['status', '--exit-code', '--github'])
+  const stdout = `2 cleared (checks passed: true), none pending in ${project.dir}\n`
+  expect(run).toMatchObject({ status: 0, stdout })
+  expect((await verdict(project)).json).toMatchObject({ cleared: 2, checks_passed: ['true'] })
+  const ofSession = await project.cli(['status', '--session', SESSION])
+  expect(ofSession.stdout).toBe(`2 cleared (checks passed: true), none pending in session ${SESSION}\n`)
 })
 
 describe.concurrent('status --expect', () => {
@@ -362,15 +358,13 @@ describe.concurrent('status --expect', () => {
   })
 })
 
-describe.concurrent('an annotation', () => {
-  it('reads like a sentence', async () => {
-    const project = await made('--check', 'exit 1', '--step', 'commit')
-    await ours('clear 259')(project)
-    await giveUp(project)
-    expect((await project.cli(['status', '--github'])).stdout).toBe(
-      '::error title=postflight abandoned,file=specs/259_x/.postflight-abandoned::Task 259: the agent gave up after 3 blocked stops. Check "exit 1" failed (exit 1). Not ticked: "commit".\n',
-    )
-  })
+it.concurrent('an annotation reads like a sentence', async () => {
+  const project = await made('--check', 'exit 1', '--step', 'commit')
+  await ours('clear 259')(project)
+  await giveUp(project)
+  expect((await project.cli(['status', '--github'])).stdout).toBe(
+    '::error title=postflight abandoned,file=specs/259_x/.postflight-abandoned::Task 259: the agent gave up after 3 blocked stops. Check "exit 1" failed (exit 1). Not ticked: "commit".\n',
+  )
 })
 
 describe.concurrent('postflight without a command', () => {

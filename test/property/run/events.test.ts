@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { announcedWait, parseWait, waitsLeft } from '../../../src/marker/marker-wait.ts'
 import { promptBound, runBound } from '../../../src/run/definition/bound.ts'
 import { afterSessionStart, judgeAgentStop } from '../../../src/run/machine/agent-stop.ts'
@@ -173,75 +173,73 @@ function expectSameForBothDrivers(world: Run): void {
   expect(copies[0]).toEqual(copies[1])
 }
 
-describe('a run to which anything happens', () => {
-  it('ends within the bounds that it shows, counts nothing back, repeats no finished step, and is the same for either driver', () => {
-    const reached = new Set<string>()
-    holds(300)(
-      fc.oneof(readyDefinition, budgetedDefinition),
-      anyWorld,
-      fc.array(fc.constantFrom(...EVENTS), { maxLength: 60 }),
-      ({ definition }, { agent, takenSteps: taken, before: lying }, events) => {
-        const world: Run = { ...startWorld(definition, lying), taken }
-        let granted = 1
-        let bound = promptBound(definition, () => taken?.length)
-        expect(runBound(world.state, () => taken?.length)).toBe(bound)
-        const atStart = bound
-        let counts: Record<string, number> = {}
-        const done = new Set<string>()
-        for (let count = 0; world.state.active || events[count] !== undefined; count++) {
-          if (count > 10_000) throw new Error('the run does not end')
-          const event = events[count] ?? 'next'
-          const isOver = !world.state.active
-          if (isOver && (event !== 'resumed' || world.state.outcome === 'completed')) continue
-          if (!isOver && !isHeard(world.state)) expectSameForBothDrivers(world)
-          const before = world.prompts.length
-          if (awaitsApproval(world.state) && event === 'next') world.state = approved(world.state)
-          const isGranted = happen(world, event, agent, count)
-          if (isGranted) granted += 1
-          // What a person grants raises the bound that is shown, and nothing else does.
-          const shown = runBound(world.state, () => taken?.length)
-          if (!isGranted && shown !== undefined) expect(shown, event).toBeLessThanOrEqual(bound)
-          bound = shown ?? bound
-          expect(world.state.prompts, event).toBeLessThanOrEqual(bound)
-          reached.add(event)
-          // What was read is written, and read, as it is.
-          expect(parseState(formatState(world.state))).toEqual(world.state)
-          const { state } = world
-          expect(state.interruptions).toBeLessThanOrEqual(3)
-          if (new Set(world.prompts).size < world.prompts.length) reached.add('a prompt went out again')
-          for (const [name, value] of Object.entries(countsOf(state))) {
-            expect(value, `${name} after ${event}`).toBeGreaterThanOrEqual(counts[name] ?? 0)
-          }
-          counts = { ...counts, ...countsOf(state) }
-          for (const question of world.prompts.slice(before)) {
-            expect(done, question).not.toContain(question.replace(/ attempt \d+$/, ''))
-          }
-          for (const { step, outcome } of state.endedSteps) {
-            if (outcome === 'done') done.add(`${state.phase}#${visitsOf(state, state.phase)} step ${step + 1}`)
-          }
-          if (state.inWork.length > 1) reached.add('several steps in progress')
+it('a run to which anything happens ends within the bounds that it shows, counts nothing back, repeats no finished step, and is the same for either driver', () => {
+  const reached = new Set<string>()
+  holds(300)(
+    fc.oneof(readyDefinition, budgetedDefinition),
+    anyWorld,
+    fc.array(fc.constantFrom(...EVENTS), { maxLength: 60 }),
+    ({ definition }, { agent, takenSteps: taken, before: lying }, events) => {
+      const world: Run = { ...startWorld(definition, lying), taken }
+      let granted = 1
+      let bound = promptBound(definition, () => taken?.length)
+      expect(runBound(world.state, () => taken?.length)).toBe(bound)
+      const atStart = bound
+      let counts: Record<string, number> = {}
+      const done = new Set<string>()
+      for (let count = 0; world.state.active || events[count] !== undefined; count++) {
+        if (count > 10_000) throw new Error('the run does not end')
+        const event = events[count] ?? 'next'
+        const isOver = !world.state.active
+        if (isOver && (event !== 'resumed' || world.state.outcome === 'completed')) continue
+        if (!isOver && !isHeard(world.state)) expectSameForBothDrivers(world)
+        const before = world.prompts.length
+        if (awaitsApproval(world.state) && event === 'next') world.state = approved(world.state)
+        const isGranted = happen(world, event, agent, count)
+        if (isGranted) granted += 1
+        // What a person grants raises the bound that is shown, and nothing else does.
+        const shown = runBound(world.state, () => taken?.length)
+        if (!isGranted && shown !== undefined) expect(shown, event).toBeLessThanOrEqual(bound)
+        bound = shown ?? bound
+        expect(world.state.prompts, event).toBeLessThanOrEqual(bound)
+        reached.add(event)
+        // What was read is written, and read, as it is.
+        expect(parseState(formatState(world.state))).toEqual(world.state)
+        const { state } = world
+        expect(state.interruptions).toBeLessThanOrEqual(3)
+        if (new Set(world.prompts).size < world.prompts.length) reached.add('a prompt went out again')
+        for (const [name, value] of Object.entries(countsOf(state))) {
+          expect(value, `${name} after ${event}`).toBeGreaterThanOrEqual(counts[name] ?? 0)
         }
-        expect(world.state.outcome).toBeDefined()
-        if (granted === 1 && bound === world.state.prompts) reached.add('bound exact at the end')
-        if (bound < atStart) reached.add('bound smaller than at the start')
-        reached.add(`ended as ${world.state.outcome}`)
-        expect(world.state.prompts).toBeLessThanOrEqual(granted * promptBound(definition))
-        if (definition.maxPrompts !== undefined) {
-          expect(world.state.prompts).toBeLessThanOrEqual(definition.maxPrompts)
+        counts = { ...counts, ...countsOf(state) }
+        for (const question of world.prompts.slice(before)) {
+          expect(done, question).not.toContain(question.replace(/ attempt \d+$/, ''))
         }
-        const { parallel, steps } = definition.phases[0]
-        if (
-          world.state.outcome === 'completed' &&
-          definition.phases.length === 1 &&
-          steps !== undefined &&
-          parallel > 1
-        ) {
-          expect([...world.results.keys()]).toEqual([])
+        for (const { step, outcome } of state.endedSteps) {
+          if (outcome === 'done') done.add(`${state.phase}#${visitsOf(state, state.phase)} step ${step + 1}`)
         }
-      },
-    )
-    const outcomes = ['completed', 'failed', 'stalled', 'stopped'].map((outcome) => `ended as ${outcome}`)
-    const others = ['several steps in progress', 'a prompt went out again', 'bound exact at the end']
-    expectReached(reached, [...EVENTS, ...others, 'bound smaller than at the start', ...outcomes])
-  })
+        if (state.inWork.length > 1) reached.add('several steps in progress')
+      }
+      expect(world.state.outcome).toBeDefined()
+      if (granted === 1 && bound === world.state.prompts) reached.add('bound exact at the end')
+      if (bound < atStart) reached.add('bound smaller than at the start')
+      reached.add(`ended as ${world.state.outcome}`)
+      expect(world.state.prompts).toBeLessThanOrEqual(granted * promptBound(definition))
+      if (definition.maxPrompts !== undefined) {
+        expect(world.state.prompts).toBeLessThanOrEqual(definition.maxPrompts)
+      }
+      const { parallel, steps } = definition.phases[0]
+      if (
+        world.state.outcome === 'completed' &&
+        definition.phases.length === 1 &&
+        steps !== undefined &&
+        parallel > 1
+      ) {
+        expect([...world.results.keys()]).toEqual([])
+      }
+    },
+  )
+  const outcomes = ['completed', 'failed', 'stalled', 'stopped'].map((outcome) => `ended as ${outcome}`)
+  const others = ['several steps in progress', 'a prompt went out again', 'bound exact at the end']
+  expectReached(reached, [...EVENTS, ...others, 'bound smaller than at the start', ...outcomes])
 })

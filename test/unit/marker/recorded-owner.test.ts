@@ -47,6 +47,7 @@ describe('a marker is named as made by', () => {
     `waiting specs/007_x/.postflight-pending  ${ID}`,
     `id ${ID}`,
     `created x ${ID}`,
+    'created x  pf_../../../etc',
   ])('nothing else: %j', (output) => {
     expect([...printedIds(output)]).toEqual([])
   })
