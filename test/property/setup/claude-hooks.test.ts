@@ -36,19 +36,17 @@ const anyObject = (value: fc.Arbitrary<unknown>, key = anyKey): fc.Arbitrary<Rec
   fc.uniqueArray(fc.tuple(key, value), { selector: ([name]) => name, maxLength: 5 }).map(fromPairs)
 
 /** A folder with any name: blanks, quotes, `$`, backslashes, other scripts. */
+const nameOfFolder = fc.oneof(
+  hostileText,
+  fc.constantFrom('a b', "it's", '$HOME', 'back\\slash', '`id`', '"', 'ü', '$(id)'),
+)
 const anyFolder = fc
-  .array(fc.oneof(hostileText, fc.constantFrom('a b', "it's", '$HOME', 'back\\slash', '`id`', '"', 'ü', '$(id)')), {
-    maxLength: 4,
-  })
+  .array(nameOfFolder, { maxLength: 4 })
   .map((names) => ['/nowhere', ...names, 'postflight-guard'].join('/').replaceAll('\0', ''))
 /** A command of ours as `install` writes it on any platform, or as people write it by hand. */
+const platforms = fc.constantFrom<NodeJS.Platform>('linux', 'win32')
 const anyOurs = fc
-  .tuple(
-    anyFolder,
-    fc.constantFrom<NodeJS.Platform>('linux', 'win32'),
-    fc.constantFrom('', ' SessionStart'),
-    fc.boolean(),
-  )
+  .tuple(anyFolder, platforms, fc.constantFrom('', ' SessionStart'), fc.boolean())
   .map(([packageFolder, platform, event, byHand]) => {
     if (byHand) return shellWord(`${packageFolder}/hooks/postflight-hook`) + event
     const context = { packageFolder, platform } as CommandContext
@@ -68,16 +66,11 @@ const foreignCommand = fc.record({
     fc.tuple(anyOurs, fc.constantFrom(...BEHIND)).map(([command, behind]) => command + behind),
   ),
 })
-const foreignGroup = fc.oneof(
-  {
-    weight: 3,
-    arbitrary: fc.record(
-      { matcher: fc.constantFrom('', 'Bash', '*'), hooks: fc.array(foreignCommand, { maxLength: 3 }) },
-      { requiredKeys: ['hooks'] },
-    ),
-  },
-  anyValue,
+const wellFormed = fc.record(
+  { matcher: fc.constantFrom('', 'Bash', '*'), hooks: fc.array(foreignCommand, { maxLength: 3 }) },
+  { requiredKeys: ['hooks'] },
 )
+const foreignGroup = fc.oneof({ weight: 3, arbitrary: wellFormed }, anyValue)
 /** A hook of ours. Its timeout tells it from foreign ones. */
 const oldCommand = fc
   .oneof(anyOurs, fc.constantFrom('/old/postflight-hook', '"/my old/postflight-hook" SessionStart', 'postflight hook'))
@@ -88,18 +81,14 @@ const mixedGroup = fc
   .map((hooks) => ({ hooks }))
 
 const anyEvent = fc.oneof(fc.constantFrom(...EVENTS), anyKey)
+const keyBefore = anyKey.filter((key) => key !== 'hooks')
+const keyAfter = anyKey.map((key) => `z${key}`)
 const settingsWith = (group: fc.Arbitrary<unknown>): fc.Arbitrary<Record<string, unknown>> =>
   fc
     .tuple(
-      anyObject(
-        anyValue,
-        anyKey.filter((key) => key !== 'hooks'),
-      ),
+      anyObject(anyValue, keyBefore),
       maybe(anyObject(fc.array(group, { minLength: 1, maxLength: 3 }), anyEvent)),
-      anyObject(
-        anyValue,
-        anyKey.map((key) => `z${key}`),
-      ),
+      anyObject(anyValue, keyAfter),
     )
     .map(([before, hooks, after]) =>
       fromPairs([
@@ -262,7 +251,9 @@ describe('adding to any settings', () => {
 
 describe('removing from any settings', () => {
   it('restores the settings from before adding', () => {
-    holds()(textOf(foreignGroup), ({ value, text }) => same(read(remove(add(text))), value))
+    holds()(textOf(foreignGroup), ({ value, text }) => {
+      same(read(remove(add(text))), value)
+    })
   })
 
   it('removes all of ours, and is idempotent', () => {
@@ -274,7 +265,9 @@ describe('removing from any settings', () => {
   })
 
   it('changes nothing if there is nothing of ours', () => {
-    holds()(textOf(foreignGroup), ({ text }) => expect(remove(text)).toBe(text))
+    holds()(textOf(foreignGroup), ({ text }) => {
+      expect(remove(text)).toBe(text)
+    })
   })
 })
 
