@@ -1,10 +1,8 @@
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { PACKAGE, runProcess } from '../support/process.ts'
 
-describe('the picture in README', () => {
-  it('shows what the demo prints', async () => {
-    const env = { PATH: process.env.PATH ?? '' }
-    const run = await runProcess(process.execPath, ['demo/picture.js', '--check'], { cwd: PACKAGE, env })
-    expect(run, run.stderr).toMatchObject({ status: 0 })
-  })
+it('the picture in README shows what the demo prints', async () => {
+  const env = { PATH: process.env.PATH ?? '' }
+  const run = await runProcess(process.execPath, ['demo/picture.js', '--check'], { cwd: PACKAGE, env })
+  expect(run, run.stderr).toMatchObject({ status: 0 })
 })

@@ -9,6 +9,9 @@ export function holds(numRuns?: number) {
   ): void => fc.assert(fc.property<Ts>(...law), numRuns === undefined ? {} : { numRuns })
 }
 
+/** Such a value, or undefined. */
+export const maybe = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> => fc.option(value, { nil: undefined })
+
 /** Any UTF-16 units at all. */
 export const anyUnits: fc.Arbitrary<string> = fc
   .array(fc.integer({ min: 0, max: 0xffff }), { maxLength: 40 })
@@ -32,14 +35,11 @@ export const longText: fc.Arbitrary<string> = fc
   .map(([text, length]) => (length === 1 || text === '' ? text : text.repeat(length).slice(0, length)))
 
 /** JSON values, also with the names of inherited properties as keys. */
-export const anyJson: fc.Arbitrary<unknown> = fc.jsonValue({ depthSize: 'small' }).chain((value) =>
-  fc.oneof(
-    fc.constant(value),
-    fc
-      .constantFrom('__proto__', 'constructor', 'toString')
-      .map((key) => JSON.parse(`{"${key}":${JSON.stringify(value)}}`)),
-  ),
-)
+const inheritedName = fc.constantFrom('__proto__', 'constructor', 'toString')
+export const anyJson: fc.Arbitrary<unknown> = fc.jsonValue({ depthSize: 'small' }).chain((value) => {
+  const asField = inheritedName.map((key) => JSON.parse(`{"${key}":${JSON.stringify(value)}}`))
+  return fc.oneof(fc.constant(value), asField)
+})
 
 /** An object of known fields, each right, wrong or missing. */
 export function fieldsOf(
@@ -58,6 +58,9 @@ const AGENTS = ['a1', 'a2', 's1', 'main', '']
 /** The fields that decide before all others. */
 const rarely = fc.constantFrom(false, false, false, false, true)
 
+const JANUARY = { min: new Date('2026-01-15T00:00:00Z'), max: new Date('2026-01-20T00:00:00Z') }
+const someDate = fc.date({ ...JANUARY, noInvalidDate: true })
+
 /** The fields of a marker. They have few values, so that they often match those of a payload. */
 export const markerFields: fc.Arbitrary<Record<string, unknown>> = fieldsOf({
   id: fc.constantFrom('pf_abcdefgh1234', 'sess_1'),
@@ -67,9 +70,7 @@ export const markerFields: fc.Arbitrary<Record<string, unknown>> = fieldsOf({
   operation: hostileText,
   reason: hostileText,
   created: fc.oneof(
-    fc
-      .date({ min: new Date('2026-01-15T00:00:00Z'), max: new Date('2026-01-20T00:00:00Z'), noInvalidDate: true })
-      .map((date) => date.toISOString()),
+    someDate.map((date) => date.toISOString()),
     hostileText,
   ),
   stop_hook_active: rarely,

@@ -1,22 +1,7 @@
 /** Creates throw-away projects, and runs the hook and the CLI in them: the built files as processes, or the sources in this one. */
 
 import { randomUUID } from 'node:crypto'
-import {
-  chmodSync,
-  chownSync,
-  cpSync,
-  lstatSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  realpathSync,
-  rmSync,
-  symlinkSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs'
+import fs from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { expect } from 'vitest'
@@ -102,21 +87,21 @@ const made: string[] = []
 
 /** Removes the projects of a test file. Its tests run side by side, so none of them can do that earlier. */
 export function removeProjects(): void {
-  for (const base of made.splice(0)) rmSync(base, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 })
+  for (const base of made.splice(0)) fs.rmSync(base, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 })
 }
 
 export function createProject(options: ProjectOptions = {}): Project {
   const programs = options.sources === true ? SOURCES : PROCESSES
-  const base = realpathSync(mkdtempSync(join(tmpdir(), 'postflight-test-')))
+  const base = fs.realpathSync(fs.mkdtempSync(join(tmpdir(), 'postflight-test-')))
   made.push(base)
   const dir = join(base, options.name ?? 'project')
   const home = join(base, 'home')
   const bin = join(base, 'bin')
-  for (const folder of [dir, home, bin]) mkdirSync(folder, { recursive: true })
-  for (const folder of options.git === false ? [home] : [home, dir]) mkdirSync(join(folder, '.git'))
-  if (options.specs !== false) mkdirSync(join(dir, 'specs'))
+  for (const folder of [dir, home, bin]) fs.mkdirSync(folder, { recursive: true })
+  for (const folder of options.git === false ? [home] : [home, dir]) fs.mkdirSync(join(folder, '.git'))
+  if (options.specs !== false) fs.mkdirSync(join(dir, 'specs'))
   if (options.wired === true) for (const file of USER_SETTINGS) wire(join(home, file))
-  symlinkSync(process.execPath, join(bin, 'node'))
+  fs.symlinkSync(process.execPath, join(bin, 'node'))
   const env = { PATH: `${bin}:/usr/bin:/bin`, HOME: home }
   const at = (...names: string[]): string => join(dir, ...names)
 
@@ -128,9 +113,9 @@ export function createProject(options: ProjectOptions = {}): Project {
 
   const write = (name: string, text: string | Uint8Array, mode?: number): string => {
     const target = at(name)
-    mkdirSync(dirname(target), { recursive: true })
-    writeFileSync(target, text)
-    if (mode !== undefined) chmodSync(target, mode)
+    fs.mkdirSync(dirname(target), { recursive: true })
+    fs.writeFileSync(target, text)
+    if (mode !== undefined) fs.chmodSync(target, mode)
     return target
   }
 
@@ -141,8 +126,8 @@ export function createProject(options: ProjectOptions = {}): Project {
     env,
     at,
     write,
-    read: (name) => readFileSync(at(name), 'utf8'),
-    has: (name) => lstatSync(at(name), { throwIfNoEntry: false }) !== undefined,
+    read: (name) => fs.readFileSync(at(name), 'utf8'),
+    has: (name) => fs.lstatSync(at(name), { throwIfNoEntry: false }) !== undefined,
     marker(task, content) {
       const name = join('specs', task, '.postflight-pending')
       write(name, typeof content === 'string' ? content : `${JSON.stringify(content, null, 2)}\n`)
@@ -150,8 +135,8 @@ export function createProject(options: ProjectOptions = {}): Project {
     },
     transcript() {
       const file = join(home, '.claude', 'projects', 'x', `${randomUUID()}.jsonl`)
-      mkdirSync(dirname(file), { recursive: true })
-      writeFileSync(file, '{}\n')
+      fs.mkdirSync(dirname(file), { recursive: true })
+      fs.writeFileSync(file, '{}\n')
       return file
     },
     snapshot: (name = '.') => snapshotOf(at(name)),
@@ -185,8 +170,8 @@ const USER_SETTINGS = [
 ]
 
 function wire(settings: string): void {
-  mkdirSync(dirname(settings), { recursive: true })
-  writeFileSync(settings, JSON.stringify({ hooks: { Stop: [{ hooks: [{ type: 'command', command: LAUNCHER }] }] } }))
+  fs.mkdirSync(dirname(settings), { recursive: true })
+  fs.writeFileSync(settings, JSON.stringify({ hooks: { Stop: [{ hooks: [{ type: 'command', command: LAUNCHER }] }] } }))
 }
 
 /** Creates a project whose hook and CLI run the sources in this process: `ProjectOptions.sources`. */
@@ -238,7 +223,7 @@ export function withMarker(content: object | string = {}, task = '259_x'): Proje
 }
 
 function journalOf(root: string): Record<string, unknown>[] {
-  const text = readFileSync(join(root, 'specs', '.postflight', 'journal.jsonl'), 'utf8')
+  const text = fs.readFileSync(join(root, 'specs', '.postflight', 'journal.jsonl'), 'utf8')
   return text
     .split('\n')
     .filter((line) => line !== '')
@@ -249,9 +234,9 @@ function snapshotOf(folder: string): Record<string, string> {
   const found: Record<string, string> = {}
   for (const name of namesBelow(folder).sort()) {
     const target = join(folder, name)
-    const stats = lstatSync(target)
-    if (stats.isSymbolicLink()) found[name] = `link to ${readlinkSync(target)}`
-    else if (stats.isFile()) found[name] = readFileSync(target, 'latin1')
+    const stats = fs.lstatSync(target)
+    if (stats.isSymbolicLink()) found[name] = `link to ${fs.readlinkSync(target)}`
+    else if (stats.isFile()) found[name] = fs.readFileSync(target, 'latin1')
     else found[name] = stats.isDirectory() ? 'folder' : 'something else'
   }
   return found
@@ -259,7 +244,7 @@ function snapshotOf(folder: string): Record<string, string> {
 
 /** Every name below a folder except `.git`; links are not followed. */
 function namesBelow(folder: string): string[] {
-  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+  return fs.readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     if (entry.name === '.git') return []
     const below = entry.isDirectory() ? namesBelow(join(folder, entry.name)) : []
     return [entry.name, ...below.map((name) => join(entry.name, name))]
@@ -273,7 +258,7 @@ export function claudeHookEnv(project: Project, session: string): Record<string,
 
 export function makeOld(file: string, hours: number): void {
   const time = Date.now() / 1000 - hours * 3600
-  utimesSync(file, time, time)
+  fs.utimesSync(file, time, time)
 }
 
 /** The time some hours ago, as `date -u +%Y-%m-%dT%H:%M:%SZ` prints it. */
@@ -296,18 +281,18 @@ export interface Unprivileged {
 export function withoutPrivileges(project: Project): Unprivileged {
   if (process.getuid?.() !== 0) return { launcher: LAUNCHER, cli: CLI }
   const copy = copyPackage(join(project.base, 'package'))
-  chmodSync(project.base, 0o755)
+  fs.chmodSync(project.base, 0o755)
   for (const name of ['.', ...namesBelow(project.base)]) {
     const target = join(project.base, name)
-    if (!lstatSync(target).isSymbolicLink()) chownSync(target, NOBODY, NOBODY)
+    if (!fs.lstatSync(target).isSymbolicLink()) fs.chownSync(target, NOBODY, NOBODY)
   }
   return { uid: NOBODY, launcher: join(copy, 'hooks', 'postflight-hook'), cli: join(copy, 'bin', 'postflight.js') }
 }
 
 export function copyPackage(folder: string): string {
-  mkdirSync(folder, { recursive: true })
+  fs.mkdirSync(folder, { recursive: true })
   for (const name of ['bin', 'dist', 'examples', 'hooks', 'plugin', 'package.json']) {
-    cpSync(join(PACKAGE, name), join(folder, name), { recursive: true })
+    fs.cpSync(join(PACKAGE, name), join(folder, name), { recursive: true })
   }
   return folder
 }

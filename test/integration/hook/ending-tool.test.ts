@@ -17,9 +17,7 @@ describe.concurrent('a structured answer', () => {
   it('of the main conversation is refused with the reason, and the answer holds nothing else', async () => {
     const project = createProject()
     project.marker(TASK, MAIN)
-
     const run = await project.hook(structuredAnswer())
-
     expect(run).toMatchObject({ status: 0, stderr: '' })
     expect(run.answer).toEqual({
       hookSpecificOutput: {
@@ -35,13 +33,11 @@ describe.concurrent('a structured answer', () => {
   it('is given up after three blocked stops, whatever kind they were, and the stop behind it finds nothing', async () => {
     const project = createSourceProject()
     project.marker(TASK, MAIN)
-
     const first = await project.hook(structuredAnswer())
     const second = await project.hook(stop())
     const third = await project.hook(structuredAnswer())
     const fourth = await project.hook(structuredAnswer())
     const discarded = await project.hook(stop({ last_assistant_message: undefined }))
-
     expect(reasonOf(first)).toContain('Blocked stop 1 of 3')
     expect(second.answer.reason).toContain('Blocked stop 2 of 3')
     expect(reasonOf(third)).toContain('Blocked stop 3 of 3')
@@ -71,22 +67,6 @@ describe.concurrent('a structured answer', () => {
     expect(reasonOf(refused)).toContain('This call of SubagentHandback was refused.')
     expect(returned.answer.hookSpecificOutput?.additionalContext).toContain('All the findings.')
     expect(storyOf(project)).toEqual(['block 1'])
-  })
-
-  it('of the agent of a hook is left alone, also by a marker without a session', async () => {
-    const project = createSourceProject()
-    project.marker(TASK, { reason: 'written by bash' })
-    const asked = await project.hook(structuredAnswer({ agent_id: 'hook-agent-1' }))
-    const agent = await project.hook(structuredAnswer(WORKER))
-    expect(asked.answer).toEqual({})
-    expect(reasonOf(agent)).toContain('written by bash')
-  })
-
-  it('is allowed where the marker waits at this prompt', async () => {
-    const project = createSourceProject()
-    project.marker(TASK, { ...MAIN, wait: { for: 'the build', prompt_id: 'prompt-1', count: 1 } })
-    expect((await project.hook(structuredAnswer())).answer).toEqual({})
-    expect(reasonOf(await project.hook(structuredAnswer({ prompt_id: 'prompt-2' })))).toContain('Blocked stop 1 of 3')
   })
 })
 
@@ -120,14 +100,12 @@ describe.concurrent("a workflow's run at a structured answer", () => {
 
   it('gives its prompts, and lets the answer pass when it has ended', async () => {
     const { project, answer } = await started(createProject)
-
     const plan = reasonOf(await answer())
     project.write('specs/007_demo/plan.md', 'The plan.')
     const helper = await project.hook(structuredAnswer(WORKER), { env: ENV })
     const work = reasonOf(await answer())
     project.write('specs/007_demo/work.md', 'The work.')
     const ended = await answer()
-
     // The model gets a refusal once, so the whole prompt is its reason.
     expect(plan).toContain('Write the plan.')
     expect(helper.answer).toEqual({})

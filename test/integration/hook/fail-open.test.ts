@@ -197,14 +197,16 @@ describe.concurrent('in the place of one of our files', () => {
   ])('%s allows the stop and stays as it is', async (_what, name, command) => {
     // Opening a pipe without a writer may wait for ever.
     const project = withMarker(OWNED, { sources: command !== 'mkfifo' })
-    project.write('README', 'precious')
+    // What the hook removes if it lies in the marker's place.
+    const precious = JSON.stringify({ ...OWNED, stop_hook_active: true })
+    project.write('README', precious)
     await project.shell(`rm -f "$NAME" && ${command} "$NAME"`, { env: { NAME: project.at(name) } })
     const before = project.snapshot(FOLDER)
     const run = await project.hook(subagentStop(), { env: claudeHookEnv(project, SESSION) })
     expect(run.answer.systemMessage).toContain('so the stop was allowed')
     expect(run.durationMs).toBeLessThan(LIMIT_MS)
     expect(project.snapshot(FOLDER)).toEqual(before)
-    expect(project.read('README')).toBe('precious')
+    expect(project.read('README')).toBe(precious)
   })
 
   it.each([
@@ -245,19 +247,17 @@ describe.concurrent('in the place of one of our files', () => {
   })
 })
 
-describe.concurrent('a full disk', () => {
-  it('allows the stop, counts nothing, and leaves every file as it was', async () => {
-    const project = withMarker(OWNED)
-    const before = project.snapshot(FOLDER)
-    // With a limit of 0 bytes per file every write fails, as on a full disk. Pipes have no limit.
-    const program = ['sh', '-c', 'trap "" XFSZ; ulimit -f 0; exec "$0"', LAUNCHER] as const
-    const run = await project.hook(subagentStop(), { program, env: claudeHookEnv(project, SESSION) })
-    expect(run.answer.systemMessage).toContain('so the stop was allowed')
-    const after = project.snapshot(FOLDER)
-    expect(after['.postflight-pending']).toBe(before['.postflight-pending'])
-    expect(Object.keys(after)).not.toContain('.postflight-loop-guard')
-    expect((await project.hook(subagentStop())).answer.reason).toContain('Blocked stop 1 of 3')
-  })
+it.concurrent('a full disk allows the stop, counts nothing, and leaves every file as it was', async () => {
+  const project = withMarker(OWNED)
+  const before = project.snapshot(FOLDER)
+  // With a limit of 0 bytes per file every write fails, as on a full disk. Pipes have no limit.
+  const program = ['sh', '-c', 'trap "" XFSZ; ulimit -f 0; exec "$0"', LAUNCHER] as const
+  const run = await project.hook(subagentStop(), { program, env: claudeHookEnv(project, SESSION) })
+  expect(run.answer.systemMessage).toContain('so the stop was allowed')
+  const after = project.snapshot(FOLDER)
+  expect(after['.postflight-pending']).toBe(before['.postflight-pending'])
+  expect(Object.keys(after)).not.toContain('.postflight-loop-guard')
+  expect((await project.hook(subagentStop())).answer.reason).toContain('Blocked stop 1 of 3')
 })
 
 describe.concurrent('an answer that is not read', () => {
@@ -309,10 +309,8 @@ describe.concurrent('the hook’s surroundings', () => {
       const path = what.startsWith('node') ? { PATH: project.at('empty') } : {}
       const program = ['/bin/sh', join(copy, 'hooks', 'postflight-hook')] as const
       const run = (env = {}) => project.hook(subagentStop(), { program, env: { ...env, ...path } })
-
       const elsewhere = await run()
       const { answer } = await run(claudeHookEnv(project, SESSION))
-
       expect(elsewhere.stdout).toBe('{}\n')
       expect(elsewhere.stderr).toContain(what)
       expect(answer).toEqual({ systemMessage: expect.stringContaining(what) })
@@ -323,12 +321,10 @@ describe.concurrent('the hook’s surroundings', () => {
     const project = withMarker(UNOWNED)
     const { uid, launcher } = withoutPrivileges(project)
     const before = project.snapshot()
-
     // The limit is -p in dash, and -u in other shells.
     const limit = '{ ulimit -p 1 || ulimit -u 1; } 2>/dev/null; exec "$0"'
     const program = ['/bin/sh', '-c', limit, launcher] as const
     const run = await project.hook(subagentStop(), { program, env: claudeHookEnv(project, SESSION), uid })
-
     expect(run.status).toBe(0)
     expect(run.answer).toEqual({ systemMessage: expect.stringContaining('no process could be started') })
     expect(project.snapshot()).toEqual(before)

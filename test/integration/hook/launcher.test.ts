@@ -1,17 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import {
-  chmodSync,
-  copyFileSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import fs from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import fc from 'fast-check'
@@ -27,22 +15,22 @@ import { LAUNCHER } from '../../support/process.ts'
  * one word.
  */
 
-const base = realpathSync(mkdtempSync(join(tmpdir(), 'postflight-launcher-')))
-afterAll(() => rmSync(base, { recursive: true, force: true }), 60_000)
+const base = fs.realpathSync(fs.mkdtempSync(join(tmpdir(), 'postflight-launcher-')))
+afterAll(() => fs.rmSync(base, { recursive: true, force: true }), 60_000)
 
 const LAUNCHER_COPY = join(base, 'package', 'hooks', 'postflight-hook')
 const NODE_STARTED = 'node was started\n'
 const BIN = join(base, 'bin')
 
 // Ends every search: the other files in the temporary folder do not belong to this test.
-mkdirSync(join(base, '.git'))
-mkdirSync(dirname(LAUNCHER_COPY), { recursive: true })
-copyFileSync(LAUNCHER, LAUNCHER_COPY)
-chmodSync(LAUNCHER_COPY, 0o755)
-mkdirSync(join(base, 'package', 'dist', 'cli'), { recursive: true })
-for (const bundle of ['hook.js', 'cli/cli.js']) writeFileSync(join(base, 'package', 'dist', bundle), '')
-mkdirSync(BIN)
-writeFileSync(join(BIN, 'node'), `#!/bin/sh\nprintf '%s' '${NODE_STARTED}'\n`, { mode: 0o755 })
+fs.mkdirSync(join(base, '.git'))
+fs.mkdirSync(dirname(LAUNCHER_COPY), { recursive: true })
+fs.copyFileSync(LAUNCHER, LAUNCHER_COPY)
+fs.chmodSync(LAUNCHER_COPY, 0o755)
+fs.mkdirSync(join(base, 'package', 'dist', 'cli'), { recursive: true })
+for (const bundle of ['hook.js', 'cli/cli.js']) fs.writeFileSync(join(base, 'package', 'dist', bundle), '')
+fs.mkdirSync(BIN)
+fs.writeFileSync(join(BIN, 'node'), `#!/bin/sh\nprintf '%s' '${NODE_STARTED}'\n`, { mode: 0o755 })
 
 const pathOf = (program: string): string =>
   spawnSync('sh', ['-c', `command -v ${program}`], { encoding: 'utf8' }).stdout.trim()
@@ -54,8 +42,21 @@ const SHELL_PATHS = [['sh'], ['bash', '--posix'], ['busybox', 'sh']]
 
 /** Names that are difficult for shells, and names that the search distinguishes. */
 const NAMES = [
-  ...['specs', 'a', 'archive', '012_x', '9', '0', '259_prove_completeness', 'X1', '٣_digit'],
-  ...['.hidden', '..x', '...', '.-', '..', '.'].filter((name) => name !== '.' && name !== '..'),
+  ...[
+    'specs',
+    'a',
+    'archive',
+    '012_x',
+    '9',
+    '0',
+    '259_prove_completeness',
+    'X1',
+    '٣_digit',
+    '.hidden',
+    '..x',
+    '...',
+    '.-',
+  ],
   ...['with space', ' ', ' lead', 'trail ', 'new\nline', '\n', 'end\n', 'tab\t', '\u0007bell', '\u001b[31m'],
   ...['-dash', '--', '-e', '*', '?', '[a]', '[!0]', '{a,b}', '\\', '\\n', 'back\\slash', '~', '$HOME', '`x`', '$(x)'],
   ...["it's", '"quoted"', '#x', '!x', '&', ';', '|', '<', '>', '(', ')', '%s', '%', '=', 'a=b', ':', ','],
@@ -91,15 +92,7 @@ type Item = typeof item extends fc.Arbitrary<infer T> ? T : never
 
 /** The value of a project variable. */
 const otherKind = fc.constantFrom(
-  'link',
-  'link up',
-  'relative',
-  'dots',
-  'slash',
-  'file',
-  'nowhere',
-  'empty',
-  'name only',
+  ...(['link', 'link up', 'relative', 'dots', 'slash', 'file', 'nowhere', 'empty', 'name only'] as const),
 )
 const target = fc.record({
   kind: fc.oneof({ weight: 2, arbitrary: fc.constant('level') }, { weight: 3, arbitrary: otherKind }),
@@ -141,21 +134,21 @@ function build(plan: Plan): Built {
   const elsewhere = (): string => {
     linkCount += 1
     const folder = join(top, 'elsewhere', String(linkCount))
-    mkdirSync(folder, { recursive: true })
+    fs.mkdirSync(folder, { recursive: true })
     return folder
   }
   const put = (specs: string, { folders, file, entry: what }: Item): void => {
     let folder = specs
     for (const { name: folderName, isLink } of folders) {
       folder = join(folder, folderName)
-      tryTo(() => (isLink ? symlinkSync(elsewhere(), folder) : mkdirSync(folder)))
+      tryTo(() => (isLink ? fs.symlinkSync(elsewhere(), folder) : fs.mkdirSync(folder)))
     }
     const path = join(folder, file)
     tryTo(() => {
-      if (what === 'folder') mkdirSync(path)
-      else if (what === 'link') symlinkSync(elsewhere(), path)
-      else if (what === 'link to nothing') symlinkSync('nowhere-at-all', path)
-      else writeFileSync(path, what === 'empty' ? '' : '{}')
+      if (what === 'folder') fs.mkdirSync(path)
+      else if (what === 'link') fs.symlinkSync(elsewhere(), path)
+      else if (what === 'link to nothing') fs.symlinkSync('nowhere-at-all', path)
+      else fs.writeFileSync(path, what === 'empty' ? '' : '{}')
       placed.add(file)
     })
   }
@@ -165,15 +158,15 @@ function build(plan: Plan): Built {
       folder = join(folder, ownName)
       // The next level is this one's specs/.
       const specs = wanted !== 'none' && levels[at + 1]?.name === 'specs' ? 'folder' : wanted
-      mkdirSync(folder, { recursive: true })
-      if (git === 'folder') mkdirSync(join(folder, '.git'))
-      else if (git === 'file') writeFileSync(join(folder, '.git'), 'gitdir: elsewhere')
-      else if (git !== 'none') symlinkSync('nowhere-at-all', join(folder, '.git'))
+      fs.mkdirSync(folder, { recursive: true })
+      if (git === 'folder') fs.mkdirSync(join(folder, '.git'))
+      else if (git === 'file') fs.writeFileSync(join(folder, '.git'), 'gitdir: elsewhere')
+      else if (git !== 'none') fs.symlinkSync('nowhere-at-all', join(folder, '.git'))
       const specsFolder = join(folder, 'specs')
       tryTo(() => {
-        if (specs === 'folder') mkdirSync(specsFolder)
-        else if (specs === 'link') symlinkSync(elsewhere(), specsFolder)
-        else if (specs === 'file') writeFileSync(specsFolder, '')
+        if (specs === 'folder') fs.mkdirSync(specsFolder)
+        else if (specs === 'link') fs.symlinkSync(elsewhere(), specsFolder)
+        else if (specs === 'file') fs.writeFileSync(specsFolder, '')
       })
       if (specs === 'folder' || specs === 'link') for (const one of items) put(specsFolder, one)
       return folder
@@ -187,7 +180,7 @@ function build(plan: Plan): Built {
   const linkTo = (folder: string): string => {
     linkCount += 1
     const link = join(top, `link-${linkCount}`)
-    symlinkSync(folder, link)
+    fs.symlinkSync(folder, link)
     return link
   }
   const variables = Object.entries(plan.variables).map(([variable, { kind, at }]) => {
@@ -211,7 +204,7 @@ function build(plan: Plan): Built {
 }
 
 function touched(file: string): string {
-  writeFileSync(file, '')
+  fs.writeFileSync(file, '')
   return file
 }
 
@@ -249,8 +242,8 @@ function launch(shell: readonly string[], built: Built, locale: Record<string, s
 
 /** A folder with a program `node` that does this. */
 function fakeNode(script: string): string {
-  const bin = mkdtempSync(join(base, 'node-'))
-  writeFileSync(join(bin, 'node'), `#!/bin/sh\n${script}\n`, { mode: 0o755 })
+  const bin = fs.mkdtempSync(join(base, 'node-'))
+  fs.writeFileSync(join(bin, 'node'), `#!/bin/sh\n${script}\n`, { mode: 0o755 })
   return bin
 }
 
@@ -267,9 +260,9 @@ it('the launcher, in each shell, starts Node if the Node hook would find somethi
       const isFound = nodeFinds(built, names)
       // If a variable names a file, the Node hook decides about its parent.
       const isPlain = Object.values(built.variables).every(
-        (value) => !statSync(resolve(built.cwd, value), { throwIfNoEntry: false })?.isFile(),
+        (value) => !fs.statSync(resolve(built.cwd, value), { throwIfNoEntry: false })?.isFile(),
       )
-      rmSync(built.top, { recursive: true, force: true })
+      fs.rmSync(built.top, { recursive: true, force: true })
 
       for (const [shell, answer] of answers) {
         expect([idle, NODE_STARTED], shell[0]).toContain(answer)
@@ -343,12 +336,10 @@ describe.each(SHELL_PATHS.map((shell) => ({ name: shell.join(' '), shell })))('t
       [`specs/${ABANDONED_FILE}`]: '',
       [`${ours}/journal.jsonl`]: '',
     })
-    for (const folder of ['src', `${ours}/reports`]) mkdirSync(join(built.cwd, folder))
+    for (const folder of ['src', `${ours}/reports`]) fs.mkdirSync(join(built.cwd, folder))
     const below = { ...built, cwd: join(built.cwd, 'src') }
     expect(launch(shell, below, {}, ['Agent'])).toBe('{}\n')
-
-    writeFileSync(join(built.cwd, ours, 'reports/agent-a'), 'x')
-
+    fs.writeFileSync(join(built.cwd, ours, 'reports/agent-a'), 'x')
     expect(launch(shell, below, {}, ['Agent'])).toBe(NODE_STARTED)
     const elsewhere = { ...withFiles(), variables: { CLAUDE_PROJECT_DIR: below.cwd } }
     expect(launch(shell, elsewhere, {}, ['Agent'])).toBe(NODE_STARTED)
@@ -359,10 +350,10 @@ describe.each(SHELL_PATHS.map((shell) => ({ name: shell.join(' '), shell })))('t
 function withFiles(files: Readonly<Record<string, string>> = {}): Built {
   projectCount += 1
   const cwd = join(base, `project-${projectCount}`)
-  mkdirSync(join(cwd, '.git'), { recursive: true })
+  fs.mkdirSync(join(cwd, '.git'), { recursive: true })
   for (const [file, text] of Object.entries(files)) {
-    mkdirSync(dirname(join(cwd, file)), { recursive: true })
-    writeFileSync(join(cwd, file), text)
+    fs.mkdirSync(dirname(join(cwd, file)), { recursive: true })
+    fs.writeFileSync(join(cwd, file), text)
   }
   return { top: cwd, cwd, variables: {}, pwd: undefined, placed: new Set() }
 }
@@ -374,7 +365,7 @@ describe('the launcher', () => {
   const RUN = 'specs/.postflight/running/001_x'
 
   it('reads the same variables as the Node hook', () => {
-    const text = readFileSync(LAUNCHER, 'utf8')
+    const text = fs.readFileSync(LAUNCHER, 'utf8')
     const [line] = /^for start in .*$/m.exec(text) ?? ['']
     const asked = [...line.matchAll(/\$\{(\w+)-\}/g)].map((match) => match[1])
     expect(asked.sort()).toEqual(['POSTFLIGHT_ROOT', ...PROJECT_VARIABLES].sort())
@@ -383,10 +374,10 @@ describe('the launcher', () => {
   it('finds specs/ at the top of the file system', () => {
     // A copy of the script with another top, because a test cannot make /specs.
     const { top } = withFiles({ [MARKER]: '' })
-    const script = readFileSync(LAUNCHER, 'utf8').replaceAll('"$folder/specs"', '"$TOP$folder/specs"')
+    const script = fs.readFileSync(LAUNCHER, 'utf8').replaceAll('"$folder/specs"', '"$TOP$folder/specs"')
     expect(script).toContain('"$TOP$folder/specs"')
     const moved = join(dirname(LAUNCHER_COPY), 'moved')
-    writeFileSync(moved, script)
+    fs.writeFileSync(moved, script)
     const options = { cwd: dirname(shell[0] as string), env: { PATH: BIN, TOP: top }, encoding: 'utf8' as const }
     const { stdout } = spawnSync(shell[0] as string, [moved], options)
     expect(stdout).toBe(NODE_STARTED)
@@ -435,29 +426,29 @@ describe('the launcher', () => {
     [[], [...FUNCTIONS, ...SPECIAL]],
   ])('calls no exported function, in bash %j', (words, names) => {
     const built = withFiles({ 'specs/001_x/plan.md': '' })
-    const called = mkdtempSync(join(base, 'called-'))
+    const called = fs.mkdtempSync(join(base, 'called-'))
     const exported = names.map((name) => [`BASH_FUNC_${name}%%`, `() {  : >'${called}/${name}'\n}`])
     const answer = () => {
       const options = { cwd: built.cwd, env: { PATH: BIN, ...Object.fromEntries(exported) }, input: '' }
       const { stdout, status } = spawnSync(bash as string, [...words, LAUNCHER_COPY], { ...options, encoding: 'utf8' })
-      return { stdout, status, called: readdirSync(called) }
+      return { stdout, status, called: fs.readdirSync(called) }
     }
     const idle = answer()
-    writeFileSync(join(built.cwd, MARKER), '')
+    fs.writeFileSync(join(built.cwd, MARKER), '')
     expect(idle).toEqual({ stdout: '{}\n', status: 0, called: [] })
     expect(answer()).toEqual({ stdout: NODE_STARTED, status: 0, called: [] })
   })
 
-  it('does not go through two thousand links to a large folder, in any shell', () => {
+  it('does not go through a thousand links to a large folder, in any shell', () => {
     const [linked, real] = [withFiles({ 'specs/folder/x': '' }), withFiles({ 'specs/folder/x': '' })]
     const large = join(linked.cwd, 'large')
-    for (let folder = 0; folder < 300; folder++) mkdirSync(join(large, `a${folder}`), { recursive: true })
-    for (const folder of [large, join(large, 'a0')]) writeFileSync(join(folder, MARKER_FILE), '')
-    for (let entry = 0; entry < 2000; entry++) {
-      symlinkSync(large, join(linked.cwd, 'specs', `x${entry}`))
-      mkdirSync(join(real.cwd, 'specs', `x${entry}`))
+    for (let folder = 0; folder < 300; folder++) fs.mkdirSync(join(large, `a${folder}`), { recursive: true })
+    for (const folder of [large, join(large, 'a0')]) fs.writeFileSync(join(folder, MARKER_FILE), '')
+    for (let entry = 0; entry < 1000; entry++) {
+      fs.symlinkSync(large, join(linked.cwd, 'specs', `x${entry}`))
+      fs.mkdirSync(join(real.cwd, 'specs', `x${entry}`))
     }
-    symlinkSync(large, join(linked.cwd, 'specs', 'folder', 'link'))
+    fs.symlinkSync(large, join(linked.cwd, 'specs', 'folder', 'link'))
 
     for (const words of SHELL_PATHS) {
       const measure = (built: Built): number => {
@@ -513,7 +504,6 @@ describe('the launcher', () => {
       const env = { PATH: `${bin}:${dirname(process.execPath)}:/usr/bin:/bin` }
       const options = { cwd: built.cwd, env, encoding: 'utf8' as const }
       const { stdout, stderr, status } = spawnSync(shell[0] as string, ['-c', line], options)
-
       expect({ stdout, stderr, status }).toEqual({ stdout: '100008\n', stderr: 'a complaint of the hook\n', status: 0 })
     },
   )

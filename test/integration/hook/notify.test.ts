@@ -37,11 +37,10 @@ describe('a notification of the terminal', () => {
     })
   })
 
+  // The hosts and versions that show one are in unit/hosts/hosts.test.ts.
   it.each([
     ['it was not asked for', { POSTFLIGHT_NOTIFY: '' }],
-    ['another host', { CLAUDECODE: '', CLAUDE_CODE_SESSION_ID: 'another' }],
     ['a version that does not know the field', { AI_AGENT: 'claude-code_2-1-140_harness' }],
-    ['a version that does not say which it is', { AI_AGENT: '' }],
   ])('is left out: %s', async (_, env) => {
     const project = marked()
     await spend(project)
@@ -76,7 +75,6 @@ describe('a notification of the terminal', () => {
     expect(await sequence(project, stop({ prompt_id: 'p1' }))).toBe(`${OSC}task 007_flow waits for: answers\u0007`)
     const following = stop({ prompt_id: 'p2', stop_hook_active: true })
     expect(await sequence(project, following)).toBe(`${OSC}the workflow of task 007_flow has stalled\u0007`)
-
     await project.cli(['workflow', 'resume', '7', '--host-session', SESSION])
     expect(await sequence(project, stop({ prompt_id: 'p3' }))).toBe(undefined)
     project.write('specs/007_flow/out.txt', 'x')

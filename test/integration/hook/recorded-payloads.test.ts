@@ -106,19 +106,17 @@ it('Copilot CLI gets its notice at the top of the answer', async () => {
   expect(stdout).toContain('001_x')
 })
 
-describe("a wait that the main conversation of Codex announces before its sub-agent's events", () => {
-  it('allows its stop: the sub-agent has turns of its own', async () => {
-    const project = createSourceProject()
-    const recording = recordingOf('codex', project)
-    const file = 'specs/001_main/.postflight-pending'
-    let turn: unknown
-    const told = await replay(project, recording, ({ turn_id }: { turn_id?: unknown }) => {
-      if (turn !== undefined || turn_id === undefined) return
-      turn = turn_id
-      const wait = { for: 'the sub-agent', prompt_id: turn, count: 1 }
-      project.write(file, JSON.stringify({ ...JSON.parse(project.read(file)), wait }))
-    })
-    expect(told.at(-1)).toEqual(['Stop', '{}'])
-    expect(JSON.parse(project.read(file))).toMatchObject({ wait: { prompt_id: turn } })
+it("a wait that the main conversation of Codex announces before its sub-agent's events allows its stop: the sub-agent has turns of its own", async () => {
+  const project = createSourceProject()
+  const recording = recordingOf('codex', project)
+  const file = 'specs/001_main/.postflight-pending'
+  let turn: unknown
+  const told = await replay(project, recording, ({ turn_id }: { turn_id?: unknown }) => {
+    if (turn !== undefined || turn_id === undefined) return
+    turn = turn_id
+    const wait = { for: 'the sub-agent', prompt_id: turn, count: 1 }
+    project.write(file, JSON.stringify({ ...JSON.parse(project.read(file)), wait }))
   })
+  expect(told.at(-1)).toEqual(['Stop', '{}'])
+  expect(JSON.parse(project.read(file))).toMatchObject({ wait: { prompt_id: turn } })
 })

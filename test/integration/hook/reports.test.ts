@@ -34,12 +34,10 @@ function projectWithMarker(create = createSourceProject): Project {
 describe.concurrent('the report of a blocked sub-agent', () => {
   it('is kept at the block, and handed once to its caller, who otherwise gets only the last message', async () => {
     const project = projectWithMarker(createProject)
-
     expect((await held(project, REPORT)).answer).toEqual({ decision: 'block', reason: expect.any(String) })
     expect(project.read(`${FOLDER}/agent-a`)).toBe(REPORT)
     expect(project.read('specs/.postflight/.gitignore')).toBe('*\n')
     const first = await returns(project, 'Done.')
-
     expect(first.stderr).toBe('')
     expect(first.answer).toEqual({
       hookSpecificOutput: {
@@ -76,13 +74,11 @@ describe.concurrent('the report of a blocked sub-agent', () => {
     const project = createProject()
     const agents = ['agent-a', 'agent-b', 'agent-c']
     for (const [index, agent] of agents.entries()) project.marker(`00${index}_x`, { ...OWNED, agent_id: agent })
-
     await Promise.all(agents.map((agent) => held(project, `Report of ${agent}`, { agent_id: agent })))
     expect(kept(project).sort()).toEqual(agents)
     const returned = (agentId: string) =>
       contextOf(returns(project, 'Done.', { tool_response: { agentId, content: 'Done.' } }))
     const runs = await Promise.all([...agents, ...agents].map(returned))
-
     for (const agent of agents) {
       expect(runs.filter((context) => context?.endsWith(`\n\n  Report of ${agent}`))).toHaveLength(1)
     }

@@ -47,7 +47,6 @@ describe
         const project = await busyProject()
         const view = start(project, 'status --watch', size, onTestFinished)
         await expect.poll(view.screen, patient).toContainEqual(expect.stringContaining('q quits'))
-
         const rows = view.screen()
         expect(view.isAlternate()).toBe(true)
         expect(view.isCursorVisible()).toBe(false)
@@ -128,13 +127,6 @@ describe
       }
       expect(coloured.output()).toContain('\u001b[33m●')
       expect(plain.output()).not.toMatch(/\u001b\[\d+m/)
-    })
-
-    it('says how many rows do not fit', async ({ expect, onTestFinished }) => {
-      const project = await busyProject()
-      const view = start(project, 'inspect --watch', { columns: 80, rows: 6 }, onTestFinished)
-      await expect.poll(() => view.screen().at(-2), patient).toMatch(/^… \d more rows: make the window taller$/)
-      await quit(view)
     })
 
     it('of one run ends with the run, and leaves its last picture', async ({ expect, onTestFinished }) => {

@@ -99,9 +99,7 @@ describe('status', () => {
     await project.cli(['workflow', 'abort', '2'])
     await project.cli(['workflow', 'start', '3', 'stopped', '--definition', 'flow.json'])
     await project.cli(['workflow', 'stop', '3', '--now'])
-
     const run = await project.cli(['status', '--exit-code', '--json'])
-
     expect(run.status).toBe(1)
     expect(kindsOf(run.json().items)).toEqual({ '001_skips': 'skipped', '003_stopped': 'stopped' })
     expect(kindsOf(run.json().ended)).toEqual({ '002_aborted': 'aborted' })
@@ -116,9 +114,7 @@ describe('status', () => {
     project.write('flow.json', FLOW)
     await project.cli(['workflow', 'start', '2', 'aborted', '--definition', 'flow.json'], { env: ENV })
     await project.cli(['workflow', 'abort', '2'])
-
     const run = await project.cli(['status', '--exit-code'])
-
     expect(run.status).toBe(0)
     expect(run.stdout).toMatch(/^no marker was made by `postflight create` in .*\nended\n○ aborted: specs\/002_aborted/)
     expect(run.stdout).not.toContain('✗')
@@ -148,15 +144,12 @@ describe('a marker whose text does not parse', () => {
     expect(item).toContain(blocks)
     expect(fix).toBe('  → postflight clear 259_x (its text is kept), or repair it by hand')
     expect(github.status).toBe(1)
-    expect(github.stdout).toContain(
-      `::error title=postflight unreadable,file=specs/259_x/.postflight-pending::Task 259: its marker ${says}`,
-    )
+    const place = 'file=specs/259_x/.postflight-pending'
+    expect(github.stdout).toContain(`::error title=postflight unreadable,${place}::Task 259: its marker ${says}`)
     expect(github.stdout).toContain(`${blocks}.`)
     expect(line.stdout).toBe('! 259 unreadable\n')
-    expect(inspect).toMatchObject({
-      status: 1,
-      stdout: expect.stringContaining('specs/259_x/.postflight-pending  unreadable'),
-    })
+    expect(inspect.status).toBe(1)
+    expect(inspect.stdout).toContain('specs/259_x/.postflight-pending  unreadable')
     expect(doctor.stdout).toContain(blocks)
   })
 

@@ -124,7 +124,6 @@ describe.concurrent('a marker that was removed by hand', () => {
   it('is one again where `create` makes another marker, until that one passes its checks', async () => {
     const project = await made('--check', 'test -e done')
     remove(project, MARKER)
-
     // Its own session cannot get rid of the checks.
     for (const words of [['259'], ['--all'], ['259', '--unchecked']]) {
       const run = await project.cli(['clear', ...words], { env: ENV })
@@ -134,7 +133,6 @@ describe.concurrent('a marker that was removed by hand', () => {
     await project.cli(['create', '259', '--agent', 'main'], { env: ENV })
     expect(await project.cli(['clear', '259', '--json'], { env: ENV })).toMatchObject({ status: 1 })
     expect(await verdict(project)).toMatchObject(RED)
-
     await project.cli(['create', '259', '--agent', 'main', '--check', 'test -e done'], { env: ENV })
     project.write('done', '')
     expect(await ours('clear 259')(project)).toMatchObject({ status: 0 })
@@ -181,22 +179,19 @@ describe.concurrent('a marker that was removed by hand', () => {
   })
 })
 
-describe('a marker that is made or cleared while the verdict looks', () => {
-  it('is not one that was removed by hand', async () => {
-    const project = await made()
-    const commands = 'for _ in 1 2 3 4 5 6 7 8; do "$0" "$1" clear 259; "$0" "$1" create 259 --agent main; done'
-    let isOver = false
-    const options = { cwd: project.dir, env: { ...project.env, ...ENV } }
-    const others = runProcess('sh', ['-c', commands, process.execPath, CLI], options)
-    others.finally(() => {
-      isOver = true
-    })
-    const seen = new Set<string>()
-    while (!isOver) for (const kind of (await verdict(project)).kinds) seen.add(kind)
-
-    expect((await others).status).toBe(0)
-    expect([...seen]).toEqual(['pending'])
+it('a marker that is made or cleared while the verdict looks is not one that was removed by hand', async () => {
+  const project = await made()
+  const commands = 'for _ in 1 2 3 4 5 6; do "$0" "$1" clear 259; "$0" "$1" create 259 --agent main; done'
+  let isOver = false
+  const options = { cwd: project.dir, env: { ...project.env, ...ENV }, limitMs: 50_000 }
+  const others = runProcess('sh', ['-c', commands, process.execPath, CLI], options)
+  others.finally(() => {
+    isOver = true
   })
+  const seen = new Set<string>()
+  while (!isOver) for (const kind of (await verdict(project)).kinds) seen.add(kind)
+  expect((await others).status).toBe(0)
+  expect([...seen]).toEqual(['pending'])
 })
 
 describe.concurrent('an abandoned marker that was removed by hand', () => {
@@ -286,19 +281,17 @@ describe.concurrent('the verdict and a hostile journal', () => {
   })
 })
 
-describe.concurrent('a green verdict', () => {
-  it('says what was cleared, and which checks passed', async () => {
-    const project = await made('--check', 'true')
-    await ours('clear 259')(project)
-    await project.cli(['create', '7', 'y', '--agent', 'main'], { env: ENV })
-    await project.cli(['clear', '7'], { env: ENV })
-    const run = await project.cli(['status', '--exit-code', '--github'])
-    const stdout = `2 cleared (checks passed: true), none pending in ${project.dir}\n`
-    expect(run).toMatchObject({ status: 0, stdout })
-    expect((await verdict(project)).json).toMatchObject({ cleared: 2, checks_passed: ['true'] })
-    const ofSession = await project.cli(['status', '--session', SESSION])
-    expect(ofSession.stdout).toBe(`2 cleared (checks passed: true), none pending in session ${SESSION}\n`)
-  })
+it.concurrent('a green verdict says what was cleared, and which checks passed', async () => {
+  const project = await made('--check', 'true')
+  await ours('clear 259')(project)
+  await project.cli(['create', '7', 'y', '--agent', 'main'], { env: ENV })
+  await project.cli(['clear', '7'], { env: ENV })
+  const run = await project.cli(['status', '--exit-code', '--github'])
+  const stdout = `2 cleared (checks passed: true), none pending in ${project.dir}\n`
+  expect(run).toMatchObject({ status: 0, stdout })
+  expect((await verdict(project)).json).toMatchObject({ cleared: 2, checks_passed: ['true'] })
+  const ofSession = await project.cli(['status', '--session', SESSION])
+  expect(ofSession.stdout).toBe(`2 cleared (checks passed: true), none pending in session ${SESSION}\n`)
 })
 
 describe.concurrent('status --expect', () => {
@@ -326,27 +319,12 @@ describe.concurrent('status --expect', () => {
     )
   })
 
-  it('is red in a wrong folder, and where the journal was removed', async () => {
+  it('is red in a wrong folder', async () => {
     const empty = createSourceProject({ specs: false })
     expect(await empty.cli(['status', '--expect', '259'])).toMatchObject({
       status: 1,
       stdout: `✗ expected: Task 259: no marker was made, and no workflow completed, in ${empty.dir}.\n`,
     })
-    const project = await made()
-    await ours('clear 259')(project)
-    remove(project, JOURNAL)
-    expect((await project.cli(['status', '--expect', '259'])).status).toBe(1)
-  })
-
-  it('is red where the checks were taken out of the marker before it was cleared', async () => {
-    const project = await made('--check', 'false')
-    const { checks: _, ...rest } = JSON.parse(project.read(MARKER))
-    project.marker('259_x', rest)
-    expect((await ours('clear 259')(project)).status).toBe(0)
-    expect(await verdict(project)).toMatchObject(GREEN)
-    expect((await project.cli(['status', '--expect', '259'])).stdout).toContain(
-      'Task 259: its marker was cleared, but without its checks ("false").',
-    )
   })
 
   it('is 0 for a task whose workflow was completed, and red for every other end of it', async () => {
@@ -380,15 +358,13 @@ describe.concurrent('status --expect', () => {
   })
 })
 
-describe.concurrent('an annotation', () => {
-  it('reads like a sentence', async () => {
-    const project = await made('--check', 'exit 1', '--step', 'commit')
-    await ours('clear 259')(project)
-    await giveUp(project)
-    expect((await project.cli(['status', '--github'])).stdout).toBe(
-      '::error title=postflight abandoned,file=specs/259_x/.postflight-abandoned::Task 259: the agent gave up after 3 blocked stops. Check "exit 1" failed (exit 1). Not ticked: "commit".\n',
-    )
-  })
+it.concurrent('an annotation reads like a sentence', async () => {
+  const project = await made('--check', 'exit 1', '--step', 'commit')
+  await ours('clear 259')(project)
+  await giveUp(project)
+  expect((await project.cli(['status', '--github'])).stdout).toBe(
+    '::error title=postflight abandoned,file=specs/259_x/.postflight-abandoned::Task 259: the agent gave up after 3 blocked stops. Check "exit 1" failed (exit 1). Not ticked: "commit".\n',
+  )
 })
 
 describe.concurrent('postflight without a command', () => {

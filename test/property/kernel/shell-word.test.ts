@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { commandLine } from '../../../src/kernel/command-line.ts'
 import { shellWord, shellWords } from '../../../src/kernel/text.ts'
-import { anyUnits, holds, hostileText } from '../arbitraries.ts'
+import { anyUnits, holds, hostileText, maybe } from '../arbitraries.ts'
 
 // A word of a command line contains neither NUL nor halves of surrogate pairs.
 const anyWord = fc
@@ -27,7 +27,7 @@ describe.skipIf(process.platform === 'win32')('words for the shell', () => {
   })
 
   it('are read unchanged in a whole command, with a task of any name and a root', () => {
-    holds(50)(anyWord, fc.option(anyWord, { nil: undefined }), (task, root) => {
+    holds(50)(anyWord, maybe(anyWord), (task, root) => {
       const option = root === undefined ? [] : ['--root', root]
       // A name that begins with a dash comes after all options.
       const words = task.startsWith('-') ? [...option, '--', task] : [task, ...option]

@@ -10,16 +10,14 @@ import {
   parseClaimName,
   parseLoopGuard,
 } from '../../../src/marker/loop-guard.ts'
-import { anyUnits, holds, hostileText } from '../arbitraries.ts'
+import { anyUnits, holds, hostileText, maybe } from '../arbitraries.ts'
 
 const ID = /^pf_[A-Za-z0-9]{12}$/
 const anyId = fc.stringMatching(ID)
 const anyFile = fc.tuple(fc.nat(), fc.nat()).map(([device, node]) => `f${device.toString(36)}-${node.toString(36)}`)
-const anyMarker = fc.record({ id: fc.option(fc.oneof(anyId, hostileText), { nil: undefined }), file: anyFile })
+const anyMarker = fc.record({ id: maybe(fc.oneof(anyId, hostileText)), file: anyFile })
 /** Any content that a person, another hook or a crash may leave in the file; undefined for no file. */
-const anyGuardText = fc.option(fc.oneof(anyUnits, fc.integer().map(String), fc.constantFrom('', '{}', '1\n', '3')), {
-  nil: undefined,
-})
+const anyGuardText = maybe(fc.oneof(anyUnits, fc.integer().map(String), fc.constantFrom('', '{}', '1\n', '3')))
 
 const read = (text: string | undefined) => (text === undefined ? ({ kind: 'absent' } as const) : parseLoopGuard(text))
 

@@ -8,9 +8,9 @@ import {
   parseJournalLine,
   sessionsOfHook,
 } from '../../../src/project/journal-entry.ts'
-import { anyUnits, holds, hostileText, longText } from '../arbitraries.ts'
+import { anyUnits, holds, hostileText, longText, maybe } from '../arbitraries.ts'
 
-const anyText = fc.option(longText, { nil: undefined })
+const anyText = maybe(longText)
 
 it('every entry is one bounded line, and is read as it was written', () => {
   const anyEntry = fc.record({
@@ -19,7 +19,7 @@ it('every entry is one bounded line, and is read as it was written', () => {
     task: anyText,
     hostSession: anyText,
     agent: anyText,
-    count: fc.option(fc.nat(), { nil: undefined }),
+    count: maybe(fc.nat()),
     detail: anyText,
   })
   holds()(anyEntry, fc.double(), (entry, nowMs) => {
@@ -52,7 +52,7 @@ it('the records of markers and the sessions of the hook need only the lines that
     markerId: anyId,
     replaces: anyId,
     keeps: anyId,
-    settles: fc.option(fc.array(anyId), { nil: undefined }),
+    settles: maybe(fc.array(anyId)),
     task: fc.constantFrom('259_x', '300_y'),
     hostSession: fc.constantFrom('s1', 's2'),
     detail: anyText,

@@ -6,12 +6,11 @@ import { checkSlug, parseTaskName, parseTaskReference, taskFolderName } from '..
 import { hasAllRuns } from '../../support/reached.ts'
 import { anyUnits, holds, hostileText } from '../arbitraries.ts'
 
+const pieces = fc.array(fc.constantFrom('.', '/', '\\', '-', 'a', '1', '_', ' ', ':', '\n'), { maxLength: 6 })
 const anyName = fc.oneof(
   hostileText,
   anyUnits,
-  fc
-    .array(fc.constantFrom('.', '/', '\\', '-', 'a', '1', '_', ' ', ':', '\n'), { maxLength: 6 })
-    .map((parts) => parts.join('')),
+  pieces.map((parts) => parts.join('')),
 )
 
 /** The name, or undefined if it is refused with the expected error. Any other error fails the property. */
@@ -45,11 +44,8 @@ describe('an accepted name', () => {
   it('may be a number with any zeros before it', () => {
     holds()(fc.integer({ min: 0, max: 999_999 }), fc.nat(10), fc.constantFrom('_', '-'), (number, zeros, separator) => {
       expect(parseTaskReference('0'.repeat(zeros) + number)).toEqual({ kind: 'number', number })
-      expect(parseTaskName(taskFolderName({ number, separator, slug: 'x' }))).toEqual({
-        number,
-        separator,
-        slug: 'x',
-      })
+      const name = { number, separator, slug: 'x' }
+      expect(parseTaskName(taskFolderName(name))).toEqual(name)
     })
   })
 })

@@ -3,6 +3,7 @@ import { type Definition, readDefinition, snapshotOf } from '../../../src/run/de
 import { checkRules } from '../../../src/run/definition/definition-rules.ts'
 import { checkShape, type DefinitionFile } from '../../../src/run/definition/definition-schema.ts'
 import type { Agent, Work } from '../../support/workflow-world.ts'
+import { maybe } from '../arbitraries.ts'
 
 /** Random valid definitions, small enough for loops to occur. */
 
@@ -15,15 +16,15 @@ const phaseAt = (index: number, count: number): fc.Arbitrary<Record<string, unkn
     .record({
       shape: fc.constantFrom('artifact', 'artifact', 'steps', 'both', 'taken'),
       gate: fc.constantFrom('strict', 'advisory', undefined),
-      max_attempts: fc.option(limit, { nil: undefined }),
-      max_visits: fc.option(limit, { nil: undefined }),
-      max_step_attempts: fc.option(limit, { nil: undefined }),
-      max_skips: fc.option(fc.integer({ min: 0, max: 2 }), { nil: undefined }),
+      max_attempts: maybe(limit),
+      max_visits: maybe(limit),
+      max_step_attempts: maybe(limit),
+      max_skips: maybe(fc.integer({ min: 0, max: 2 })),
       on_exhausted: fc.constantFrom('skip', 'stop', undefined),
       steps: fc.array(fc.constantFrom('one', { name: 'two', agent: 'helper' }), { maxLength: 5 }),
-      parallel: fc.option(fc.integer({ min: 1, max: 4 }), { nil: undefined }),
+      parallel: maybe(fc.integer({ min: 1, max: 4 })),
       approve: fc.constantFrom(true, undefined, undefined, undefined),
-      next: fc.option(
+      next: maybe(
         fc.oneof(
           target,
           fc.record({ pass: target, fail: target, verdict: fc.constant('/ok') }),
@@ -33,7 +34,6 @@ const phaseAt = (index: number, count: number): fc.Arbitrary<Record<string, unkn
             default: target,
           }),
         ),
-        { nil: undefined },
       ),
     })
     .map(({ shape, steps, max_step_attempts, max_skips, on_exhausted, parallel, approve, next, ...rest }) => {
@@ -95,7 +95,7 @@ export function ready(value: unknown): Ready {
 const WORKS: readonly Work[] = ['pass', 'pass', 'fail', 'invalid', 'nothing']
 
 /** An agent with random answers that are always the same for the same question. */
-export const randomAgent: fc.Arbitrary<Agent> = fc
+const randomAgent: fc.Arbitrary<Agent> = fc
   .array(fc.constantFrom(...WORKS), { minLength: 7, maxLength: 23 })
   .map((works) => (question: string) => {
     let hash = 7
@@ -103,7 +103,7 @@ export const randomAgent: fc.Arbitrary<Agent> = fc
     return works[hash % works.length] ?? 'nothing'
   })
 
-const takenSteps = fc.option(fc.array(fc.constantFrom('x', 'y'), { maxLength: 3 }), { nil: undefined })
+const takenSteps = maybe(fc.array(fc.constantFrom('x', 'y'), { maxLength: 3 }))
 /** The artifacts that exist before the run begins. */
 const before = fc.dictionary(
   fc.constantFrom('a.json', 'b.json', 'c.json'),
@@ -111,3 +111,4 @@ const before = fc.dictionary(
 )
 /** A definition, and the world that it runs in. */
 export const anyWorld = fc.record({ ready: readyDefinition, agent: randomAgent, takenSteps, before })
+export type AnyWorld = typeof anyWorld extends fc.Arbitrary<infer T> ? T : never

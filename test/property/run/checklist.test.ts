@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { parse, postprocess, preprocess } from 'micromark'
 import { gfmTaskListItem } from 'micromark-extension-gfm-task-list-item'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { type ChecklistTask, readChecklist } from '../../../src/run/definition/checklist.ts'
 import { holds } from '../arbitraries.ts'
 
@@ -52,12 +52,10 @@ const line = fc
   .tuple(fc.array(mark, { minLength: 1, maxLength: 4 }), content, end)
   .map(([marks, words, over]) => marks.join('') + words + over)
 
-describe('the tasks of any text', () => {
-  it('are those that micromark finds, with the same texts and places', () => {
-    holds(300)(fc.array(line, { maxLength: 8 }), (lines) => {
-      const text = lines.join('')
-      fc.pre(!/(?:[-*+]|1[.)])[ \t]*[\r\n]/.test(text))
-      expect(readChecklist(text)).toEqual(readByMicromark(text))
-    })
+it('the tasks of any text are those that micromark finds, with the same texts and places', () => {
+  holds(300)(fc.array(line, { maxLength: 8 }), (lines) => {
+    const text = lines.join('')
+    fc.pre(!/(?:[-*+]|1[.)])[ \t]*[\r\n]/.test(text))
+    expect(readChecklist(text)).toEqual(readByMicromark(text))
   })
 })

@@ -2,9 +2,9 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { currentPhase, currentWork } from '../../../src/run/machine/position.ts'
 import { visitsOf } from '../../../src/run/machine/state.ts'
-import { runWorld, startWorld, type Work, type World } from '../../support/workflow-world.ts'
+import { runWorld, startWorld, type World } from '../../support/workflow-world.ts'
 import { holds } from '../arbitraries.ts'
-import { anyWorld } from './arbitraries.ts'
+import { type AnyWorld, anyWorld } from './arbitraries.ts'
 
 /** The result of a run without its number of prompts: a crash may repeat a prompt. */
 function trace({ state, archive, artifacts }: World): object {
@@ -24,40 +24,34 @@ function trace({ state, archive, artifacts }: World): object {
 const whenever = fc.constantFrom('before' as const, 'after' as const)
 const someCrashes = (maxLength: number) => fc.array(fc.tuple(fc.nat(30), whenever), { maxLength })
 
+function run(
+  { ready, agent, takenSteps, before }: AnyWorld,
+  crashes: readonly (readonly [call: number, when: 'before' | 'after'])[] = [],
+  more: Partial<World> = {},
+): World {
+  return runWorld({ ...startWorld(ready.definition, before), ...more }, agent, takenSteps, new Map(crashes))
+}
+
 describe('a run of any definition in any world, with crashes', () => {
   it('has the same result after a crash at any write', () => {
-    holds(80)(
-      anyWorld,
-      fc.constantFrom('before' as const, 'after' as const),
-      ({ ready, agent, takenSteps: taken, before: lying }, when) => {
-        const straight = runWorld(startWorld(ready.definition, lying), agent, taken)
-        const wanted = trace(straight)
-        for (let call = 0; call < Math.min(straight.calls, 40); call++) {
-          const crashed = runWorld(startWorld(ready.definition, lying), agent, taken, new Map([[call, when]]))
-          expect(trace(crashed), `crash ${when} call ${call}`).toEqual(wanted)
-        }
-      },
-    )
+    holds(80)(anyWorld, whenever, (world, when) => {
+      const straight = run(world)
+      for (let call = 0; call < Math.min(straight.calls, 40); call++) {
+        expect(trace(run(world, [[call, when]])), `crash ${when} call ${call}`).toEqual(trace(straight))
+      }
+    })
   })
 
   it('counts no result of another run that lies in its archive', () => {
-    holds(150)(
-      anyWorld,
-      fc.constantFrom('pass', 'fail', 'invalid'),
-      someCrashes(3),
-      ({ ready, agent, takenSteps: taken, before: lying }, foreign, crashes) => {
-        const wanted = trace(runWorld(startWorld(ready.definition, lying), agent, taken))
-        const world = { ...startWorld(ready.definition, lying), foreign: foreign as Work }
-        expect(trace(runWorld(world, agent, taken, new Map(crashes)))).toEqual(wanted)
-      },
-    )
+    const works = fc.constantFrom('pass' as const, 'fail' as const, 'invalid' as const)
+    holds(150)(anyWorld, works, someCrashes(3), (world, foreign, crashes) => {
+      expect(trace(run(world, crashes, { foreign }))).toEqual(trace(run(world)))
+    })
   })
 
   it('has the same result after several crashes', () => {
-    holds(400)(anyWorld, someCrashes(6), ({ ready, agent, takenSteps: taken, before: lying }, crashes) => {
-      const wanted = trace(runWorld(startWorld(ready.definition, lying), agent, taken))
-      const crashed = runWorld(startWorld(ready.definition, lying), agent, taken, new Map(crashes))
-      expect(trace(crashed)).toEqual(wanted)
+    holds(400)(anyWorld, someCrashes(6), (world, crashes) => {
+      expect(trace(run(world, crashes))).toEqual(trace(run(world)))
     })
   })
 })

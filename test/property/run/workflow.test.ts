@@ -1,35 +1,9 @@
-import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
-import { promptBound, runBound } from '../../../src/run/definition/bound.ts'
+import { expect, it } from 'vitest'
+import { promptBound } from '../../../src/run/definition/bound.ts'
 import { type Definition, findPhase } from '../../../src/run/definition/definition.ts'
-import { expectReached } from '../../support/reached.ts'
 import { runWorld, startWorld, type World } from '../../support/workflow-world.ts'
 import { holds } from '../arbitraries.ts'
-import { anyWorld, budgetedDefinition, readyDefinition } from './arbitraries.ts'
-
-/** A world that notes the bound of each of its states, and those bounds. */
-function watched(world: World, listed: number | undefined): { readonly world: World; readonly bounds: number[] } {
-  const bounds: number[] = []
-  const note = (): void => {
-    const bound = runBound(world.state, () => listed)
-    if (bound !== undefined) bounds.push(bound)
-  }
-  note()
-  const seen = new Proxy(world, {
-    set(target, name, value) {
-      const isSet = Reflect.set(target, name, value)
-      if (name === 'state') note()
-      return isSet
-    },
-  })
-  return { world: seen, bounds }
-}
-
-/** No bound that was shown was too small, and none was larger than the one before. */
-function expectBounds(bounds: readonly number[], ran: World): void {
-  expect(Math.min(...bounds)).toBeGreaterThanOrEqual(ran.prompts.length)
-  expect(bounds).toEqual([...bounds].sort((one, other) => other - one))
-}
+import { anyWorld } from './arbitraries.ts'
 
 /** The same world, which expects the artifact of a strict phase when its run leaves that phase. */
 function watchingGates(world: World, definition: Definition): World {
@@ -51,50 +25,31 @@ function watchingGates(world: World, definition: Definition): World {
   })
 }
 
-describe('a run of any definition in any world', () => {
-  it('never shows a bound that it exceeds: it counts the list that exists, and what is over no more', () => {
-    const reached = new Set<string>()
-    holds(1000)(
-      fc.oneof(readyDefinition, budgetedDefinition),
-      anyWorld,
-      ({ definition }, { agent, takenSteps: taken, before: lying }) => {
-        const { world, bounds } = watched(startWorld(definition, lying), taken?.length)
-        expect(bounds).toEqual([promptBound(definition, () => taken?.length)])
-        expectBounds(bounds, runWorld(world, agent, taken))
-        expect(runBound(world.state, () => 1)).toBeUndefined()
-        if (bounds.at(-1) === world.prompts.length) reached.add('exact at the end')
-        if ((bounds[0] ?? 0) > (bounds.at(-1) ?? 0)) reached.add('smaller than at the start')
-      },
-    )
-    expectReached(reached, ['exact at the end', 'smaller than at the start'])
-  })
-
-  it('ends within its bound, repeats no prompt, passes no strict gate without its artifact, and exceeds no limit', () => {
-    holds(1000)(anyWorld, ({ ready: { definition }, agent, takenSteps: taken, before: lying }) => {
-      const world = startWorld(definition, lying)
-      const { state, prompts } = runWorld(watchingGates(world, definition), agent, taken)
-      expect(prompts.length).toBeLessThanOrEqual(promptBound(definition))
-      expect(state.prompts).toBe(prompts.length)
-      expect(state.outcome).toBeDefined()
-      expect(new Set(prompts).size).toBe(prompts.length)
-      const last = findPhase(definition, state.phase)
-      if (state.outcome === 'completed' && last?.gate === 'strict' && last.artifact !== undefined) {
-        expect(['pass', 'fail']).toContain(world.artifacts.get(last.artifact))
+it('a run of any definition in any world ends within its bound, repeats no prompt, passes no strict gate without its artifact, and exceeds no limit', () => {
+  holds(1000)(anyWorld, ({ ready: { definition }, agent, takenSteps: taken, before: lying }) => {
+    const world = startWorld(definition, lying)
+    const { state, prompts } = runWorld(watchingGates(world, definition), agent, taken)
+    expect(prompts.length).toBeLessThanOrEqual(promptBound(definition))
+    expect(state.prompts).toBe(prompts.length)
+    expect(state.outcome).toBeDefined()
+    expect(new Set(prompts).size).toBe(prompts.length)
+    const last = findPhase(definition, state.phase)
+    if (state.outcome === 'completed' && last?.gate === 'strict' && last.artifact !== undefined) {
+      expect(['pass', 'fail']).toContain(world.artifacts.get(last.artifact))
+    }
+    for (const { id, artifact, maxVisits } of definition.phases) {
+      const visits = state.visits[id] ?? 0
+      expect(visits).toBeLessThanOrEqual(maxVisits)
+      // The artifact of an earlier visit does not count. The last visit may have ended the run before its first prompt.
+      for (let visit = 2; artifact !== undefined && visit <= visits - (state.phase === id ? 1 : 0); visit++) {
+        expect(prompts.some((prompt) => prompt.startsWith(`${id}#${visit} `))).toBe(true)
       }
-      for (const { id, artifact, maxVisits } of definition.phases) {
-        const visits = state.visits[id] ?? 0
-        expect(visits).toBeLessThanOrEqual(maxVisits)
-        // The artifact of an earlier visit does not count. The last visit may have ended the run before its first prompt.
-        for (let visit = 2; artifact !== undefined && visit <= visits - (state.phase === id ? 1 : 0); visit++) {
-          expect(prompts.some((prompt) => prompt.startsWith(`${id}#${visit} `))).toBe(true)
-        }
-      }
-      for (const prompt of prompts) {
-        const [, id = '', step, attempt] = /^(\w+)#\d+ (?:step (\d+) )?attempt (\d+)$/.exec(prompt) ?? []
-        const phase = findPhase(definition, id)
-        const limit = step === undefined ? phase?.maxAttempts : phase?.maxStepAttempts
-        expect(Number(attempt)).toBeLessThanOrEqual(limit ?? 0)
-      }
-    })
+    }
+    for (const prompt of prompts) {
+      const [, id = '', step, attempt] = /^(\w+)#\d+ (?:step (\d+) )?attempt (\d+)$/.exec(prompt) ?? []
+      const phase = findPhase(definition, id)
+      const limit = step === undefined ? phase?.maxAttempts : phase?.maxStepAttempts
+      expect(Number(attempt)).toBeLessThanOrEqual(limit ?? 0)
+    }
   })
 })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { claudeEntries, type SettingsEntry } from '../../../src/hosts/hook-entries.ts'
+import { claudeEntries } from '../../../src/hosts/hook-entries.ts'
 import { PostflightError } from '../../../src/kernel/errors.ts'
 import { shellWord } from '../../../src/kernel/text.ts'
 import type { CommandContext } from '../../../src/project/command-context.ts'
@@ -14,7 +14,7 @@ import {
 } from '../../../src/setup/claude-hooks.ts'
 import { hookCommand } from '../../../src/setup/install/our-hooks.ts'
 import { isReactiveHook, reactiveEntries } from '../../../src/setup/reactive/reactive-rule.ts'
-import { anyUnits, holds, hostileText } from '../arbitraries.ts'
+import { anyUnits, holds, hostileText, maybe } from '../arbitraries.ts'
 
 const COMMAND = '"/opt/postflight-guard/hooks/postflight-hook"'
 const ENTRIES = claudeEntries(COMMAND)
@@ -36,19 +36,17 @@ const anyObject = (value: fc.Arbitrary<unknown>, key = anyKey): fc.Arbitrary<Rec
   fc.uniqueArray(fc.tuple(key, value), { selector: ([name]) => name, maxLength: 5 }).map(fromPairs)
 
 /** A folder with any name: blanks, quotes, `$`, backslashes, other scripts. */
+const nameOfFolder = fc.oneof(
+  hostileText,
+  fc.constantFrom('a b', "it's", '$HOME', 'back\\slash', '`id`', '"', 'ü', '$(id)'),
+)
 const anyFolder = fc
-  .array(fc.oneof(hostileText, fc.constantFrom('a b', "it's", '$HOME', 'back\\slash', '`id`', '"', 'ü', '$(id)')), {
-    maxLength: 4,
-  })
+  .array(nameOfFolder, { maxLength: 4 })
   .map((names) => ['/nowhere', ...names, 'postflight-guard'].join('/').replaceAll('\0', ''))
 /** A command of ours as `install` writes it on any platform, or as people write it by hand. */
+const platforms = fc.constantFrom<NodeJS.Platform>('linux', 'win32')
 const anyOurs = fc
-  .tuple(
-    anyFolder,
-    fc.constantFrom<NodeJS.Platform>('linux', 'win32'),
-    fc.constantFrom('', ' SessionStart'),
-    fc.boolean(),
-  )
+  .tuple(anyFolder, platforms, fc.constantFrom('', ' SessionStart'), fc.boolean())
   .map(([packageFolder, platform, event, byHand]) => {
     if (byHand) return shellWord(`${packageFolder}/hooks/postflight-hook`) + event
     const context = { packageFolder, platform } as CommandContext
@@ -68,16 +66,11 @@ const foreignCommand = fc.record({
     fc.tuple(anyOurs, fc.constantFrom(...BEHIND)).map(([command, behind]) => command + behind),
   ),
 })
-const foreignGroup = fc.oneof(
-  {
-    weight: 3,
-    arbitrary: fc.record(
-      { matcher: fc.constantFrom('', 'Bash', '*'), hooks: fc.array(foreignCommand, { maxLength: 3 }) },
-      { requiredKeys: ['hooks'] },
-    ),
-  },
-  anyValue,
+const wellFormed = fc.record(
+  { matcher: fc.constantFrom('', 'Bash', '*'), hooks: fc.array(foreignCommand, { maxLength: 3 }) },
+  { requiredKeys: ['hooks'] },
 )
+const foreignGroup = fc.oneof({ weight: 3, arbitrary: wellFormed }, anyValue)
 /** A hook of ours. Its timeout tells it from foreign ones. */
 const oldCommand = fc
   .oneof(anyOurs, fc.constantFrom('/old/postflight-hook', '"/my old/postflight-hook" SessionStart', 'postflight hook'))
@@ -88,18 +81,14 @@ const mixedGroup = fc
   .map((hooks) => ({ hooks }))
 
 const anyEvent = fc.oneof(fc.constantFrom(...EVENTS), anyKey)
+const keyBefore = anyKey.filter((key) => key !== 'hooks')
+const keyAfter = anyKey.map((key) => `z${key}`)
 const settingsWith = (group: fc.Arbitrary<unknown>): fc.Arbitrary<Record<string, unknown>> =>
   fc
     .tuple(
-      anyObject(
-        anyValue,
-        anyKey.filter((key) => key !== 'hooks'),
-      ),
-      fc.option(anyObject(fc.array(group, { minLength: 1, maxLength: 3 }), anyEvent), { nil: undefined }),
-      anyObject(
-        anyValue,
-        anyKey.map((key) => `z${key}`),
-      ),
+      anyObject(anyValue, keyBefore),
+      maybe(anyObject(fc.array(group, { minLength: 1, maxLength: 3 }), anyEvent)),
+      anyObject(anyValue, keyAfter),
     )
     .map(([before, hooks, after]) =>
       fromPairs([
@@ -154,6 +143,12 @@ const same = (one: unknown, other: unknown): void => expect(JSON.stringify(one))
 const hooksOf = (value: Record<string, unknown>): Record<string, unknown[]> =>
   (Object.hasOwn(value, 'hooks') ? value.hooks : {}) as Record<string, unknown[]>
 
+const add = (text: string): string => addEntries(text, ENTRIES, 's', isOurHook)
+const remove = (text: string): string => removeEntries(text, 's', isOurHook)
+const hasAll = (text: string): boolean => isInstalled(text, ENTRIES, 's', isOurHook)
+const oursIn = (text: string) => findCommands(text, 's', isOurHook)
+const anyGroup = fc.oneof(foreignGroup, mixedGroup)
+
 /** True if `after` is `before` with one insertion and no other change. */
 function isOneInsertion(before: string, after: string): boolean {
   let start = 0
@@ -169,11 +164,11 @@ describe('adding reactive rules to any settings', () => {
   const REACTIVE = reactiveEntries(RULES)
 
   it('keeps everything else, our other hooks too, and is undone to the same value', () => {
-    holds()(textOf(fc.oneof(foreignGroup, mixedGroup)), ({ text }) => {
+    holds()(textOf(anyGroup), ({ text }) => {
       fc.pre(Object.keys(read(text)).length > 0)
       const added = addEntries(text, REACTIVE, 's', isReactiveHook)
       expect(addEntries(added, REACTIVE, 's', isReactiveHook)).toBe(added)
-      expect(findCommands(added, 's', isOurHook)).toEqual(findCommands(text, 's', isOurHook))
+      expect(oursIn(added)).toEqual(oursIn(text))
       expect(findEntries(added, 's', isReactiveHook)).toHaveLength(RULES.length)
       same(read(removeEntries(added, 's', isReactiveHook)), read(text))
     })
@@ -182,9 +177,9 @@ describe('adding reactive rules to any settings', () => {
   it('is independent of the order in which rules and hooks are added', () => {
     holds()(textOf(foreignGroup), ({ text }) => {
       const one = addEntries(addEntries(text, REACTIVE, 's', isReactiveHook), ENTRIES, 's', isOurHook)
-      const other = addEntries(addEntries(text, ENTRIES, 's', isOurHook), REACTIVE, 's', isReactiveHook)
-      same(read(removeEntries(one, 's', isOurHook)), read(removeEntries(other, 's', isOurHook)))
-      expect(isInstalled(one, ENTRIES, 's', isOurHook) && isInstalled(other, REACTIVE, 's', isReactiveHook)).toBe(true)
+      const other = addEntries(add(text), REACTIVE, 's', isReactiveHook)
+      same(read(remove(one)), read(remove(other)))
+      expect(hasAll(one) && isInstalled(other, REACTIVE, 's', isReactiveHook)).toBe(true)
     })
   })
 })
@@ -192,7 +187,7 @@ describe('adding reactive rules to any settings', () => {
 describe('adding to any settings', () => {
   it('adds each entry once, and keeps every other value and its place', () => {
     holds()(textOf(foreignGroup), ({ value, text }) => {
-      const after = read(addEntries(text, ENTRIES, 's', isOurHook))
+      const after = read(add(text))
       const { hooks: had, ...others } = value
       const { hooks, ...kept } = after
       same(kept, others)
@@ -206,27 +201,25 @@ describe('adding to any settings', () => {
   })
 
   it('is idempotent, to the byte', () => {
-    holds()(textOf(fc.oneof(foreignGroup, mixedGroup)), ({ text }) => {
-      const once = addEntries(text, ENTRIES, 's', isOurHook)
-      expect(addEntries(once, ENTRIES, 's', isOurHook)).toBe(once)
-      expect(isInstalled(once, ENTRIES, 's', isOurHook)).toBe(true)
-      expect(findCommands(once, 's', isOurHook)).toHaveLength(ENTRIES.length)
+    holds()(textOf(anyGroup), ({ text }) => {
+      const once = add(text)
+      expect(add(once)).toBe(once)
+      expect(hasAll(once)).toBe(true)
+      expect(oursIn(once)).toHaveLength(ENTRIES.length)
     })
   })
 
   it('is one insertion for each entry, without any other change', () => {
     holds()(textOf(foreignGroup), fc.constantFrom(...ENTRIES), ({ text }, entry) => {
-      const body = read(text)
-      fc.pre(Object.keys(body).length > 0)
-      const after = addEntries(text, [entry], 's', isOurHook)
-      expect(isOneInsertion(text, after)).toBe(true)
+      fc.pre(Object.keys(read(text)).length > 0)
+      expect(isOneInsertion(text, addEntries(text, [entry], 's', isOurHook))).toBe(true)
     })
   })
 
   it('is four insertions for all entries, and without them the text is the same', () => {
     holds()(textOf(foreignGroup), ({ text }) => {
       fc.pre(Object.keys(read(text)).length > 0)
-      const after = addEntries(text, ENTRIES, 's', isOurHook)
+      const after = add(text)
       let at = 0
       for (const character of after) if (text.startsWith(character, at)) at += character.length
       expect(at).toBe(text.length)
@@ -238,7 +231,7 @@ describe('adding to any settings', () => {
   })
 
   it('replaces ours of an old path, and keeps foreign hooks of the same group', () => {
-    holds()(textOf(fc.oneof(foreignGroup, mixedGroup)), ({ value, text }) => {
+    holds()(textOf(anyGroup), ({ value, text }) => {
       const foreignOf = (groups: Record<string, unknown[]>): string[] =>
         Object.entries(groups).flatMap(([event, list]) =>
           list.flatMap((group) => {
@@ -249,9 +242,9 @@ describe('adding to any settings', () => {
               .map((hook) => `${event} ${JSON.stringify(hook)}`)
           }),
         )
-      const after = addEntries(text, ENTRIES, 's', isOurHook)
+      const after = add(text)
       expect(foreignOf(hooksOf(read(after)))).toEqual(foreignOf(hooksOf(value)))
-      expect(findCommands(after, 's', isOurHook).every(({ command }) => command.startsWith(COMMAND))).toBe(true)
+      expect(oursIn(after).every(({ command }) => command.startsWith(COMMAND))).toBe(true)
     })
   })
 })
@@ -259,29 +252,29 @@ describe('adding to any settings', () => {
 describe('removing from any settings', () => {
   it('restores the settings from before adding', () => {
     holds()(textOf(foreignGroup), ({ value, text }) => {
-      same(read(removeEntries(addEntries(text, ENTRIES, 's', isOurHook), 's', isOurHook)), value)
+      same(read(remove(add(text))), value)
     })
   })
 
   it('removes all of ours, and is idempotent', () => {
-    holds()(textOf(fc.oneof(foreignGroup, mixedGroup)), ({ text }) => {
-      const removed = removeEntries(text, 's', isOurHook)
-      expect(findCommands(removed, 's', isOurHook)).toEqual([])
-      expect(removeEntries(removed, 's', isOurHook)).toBe(removed)
+    holds()(textOf(anyGroup), ({ text }) => {
+      const removed = remove(text)
+      expect(oursIn(removed)).toEqual([])
+      expect(remove(removed)).toBe(removed)
     })
   })
 
   it('changes nothing if there is nothing of ours', () => {
     holds()(textOf(foreignGroup), ({ text }) => {
-      expect(removeEntries(text, 's', isOurHook)).toBe(text)
+      expect(remove(text)).toBe(text)
     })
   })
 })
 
 describe('any text at all', () => {
-  const attempt = (text: string, entries: readonly SettingsEntry[]): string | PostflightError => {
+  const attempt = (text: string): string | PostflightError => {
     try {
-      return addEntries(text, entries, 's', isOurHook)
+      return add(text)
     } catch (error) {
       if (!(error instanceof PostflightError)) throw error
       return error
@@ -300,7 +293,7 @@ describe('any text at all', () => {
     holds(500)(fc.oneof(damaged, anyUnits, hostileText, fc.json()), (text) => {
       const body = text.replace(/^\ufeff/, '')
       const isJson = body.trim() === '' || parses(body)
-      const result = attempt(text, ENTRIES)
+      const result = attempt(text)
       if (result instanceof PostflightError && result.code === 'settings-not-json') {
         expect(isJson).toBe(false)
         const { line, column } = result.args as { line: number; column: number }
@@ -309,7 +302,7 @@ describe('any text at all', () => {
       } else {
         expect(isJson).toBe(true)
         if (result instanceof PostflightError) expect(result.code).toBe('settings-wrong-shape')
-        else expect(isInstalled(result, ENTRIES, 's', isOurHook)).toBe(true)
+        else expect(hasAll(result)).toBe(true)
       }
     })
   })

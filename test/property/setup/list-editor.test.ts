@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import * as z from 'zod/mini'
 import type { SettingsFile } from '../../../src/setup/json-document.ts'
 import { appendToList, removeFromList } from '../../../src/setup/list-editor.ts'
-import { holds } from '../arbitraries.ts'
+import { holds, maybe } from '../arbitraries.ts'
 import { commentsIn, container, gap, spaced } from './jsonc-arbitraries.ts'
 
 const FILE: SettingsFile<unknown> = { path: 'x', comments: true, property: 'a', shape: z.unknown() }
@@ -17,11 +17,7 @@ const list = fc.array(value, { maxLength: 4 }).chain((items) => container('[', '
 /** An object with a list at "a", or deeper at "a" and "b", and with other properties. */
 function holding(inner: fc.Arbitrary<string>, name: string): fc.Arbitrary<string> {
   return fc
-    .tuple(
-      fc.option(fc.tuple(gap, gap, inner), { nil: undefined }),
-      fc.subarray(['"y": 1', '"__proto__": [2]']),
-      fc.nat(2),
-    )
+    .tuple(maybe(fc.tuple(gap, gap, inner)), fc.subarray(['"y": 1', '"__proto__": [2]']), fc.nat(2))
     .chain(([held, others, at]) => {
       const properties = [...others]
       if (held !== undefined) properties.splice(at, 0, `"${name}"${held[0]}:${held[1]}${held[2]}`)

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { parse } from 'jsonc-parser'
 import { describe, expect, it } from 'vitest'
 import { addPlugin, isOurPlugin, removePlugin } from '../../../src/setup/opencode-plugins.ts'
-import { holds } from '../arbitraries.ts'
+import { holds, maybe } from '../arbitraries.ts'
 import { commentsIn, container, spaced } from './jsonc-arbitraries.ts'
 
 const SPEC = 'file:///opt/postflight-guard/dist/opencode/postflight-guard.mjs'
@@ -13,7 +13,7 @@ const plugins = fc
   .chain((items) => container('[', ']', items))
 
 const config = fc
-  .tuple(fc.option(plugins, { nil: undefined }), fc.subarray(['"model": "a/b"', '"mcp": {"plugin": ["x"]}']), fc.nat(2))
+  .tuple(maybe(plugins), fc.subarray(['"model": "a/b"', '"mcp": {"plugin": ["x"]}']), fc.nat(2))
   .chain(([list, others, at]) => {
     const properties = [...others]
     if (list !== undefined) properties.splice(at, 0, `"plugin":${list}`)

@@ -6,7 +6,7 @@ import { type Marker, parseMarker } from '../../../src/marker/marker.ts'
 import { formatAnswer, REASON_LIMIT } from '../../../src/stop/answer.ts'
 import { type BlockedMarker, composeReason } from '../../../src/stop/reason.ts'
 import { composeRecovery } from '../../../src/stop/recovery.ts'
-import { holds, hostileText, longText, markerFields } from '../arbitraries.ts'
+import { holds, hostileText, longText, markerFields, maybe } from '../arbitraries.ts'
 
 const REPORT = 'Then repeat your full report as your last message: your caller receives only that message.'
 
@@ -110,47 +110,39 @@ describe('the reason of a block', () => {
   })
 })
 
-describe('the text for a session that starts', () => {
-  it('is valid and bounded, and contains no reason', () => {
-    const anyUnfinished = fc.record({
-      state: fc.constantFrom('pending' as const, 'abandoned' as const),
-      task: anyTask,
-      root: anyRoot.map((root) => root ?? '/p'),
-      rootOption: anyRoot,
-      marker: fc
-        .tuple(markerFields, longText)
-        .map(([fields, text]) => parseMarker(JSON.stringify({ ...fields, reason: `SECRET${text}` }))),
-      ageMs: fc.integer(),
-    })
-    holds(150)(
-      fc.array(anyUnfinished, { minLength: 1, maxLength: 40 }),
-      fc.option(fc.constant('s1'), { nil: undefined }),
-      (list, session) => {
-        const context = composeRecovery(list, session) ?? ''
-        const line = formatAnswer({ kind: 'context', event: 'SessionStart', context }, false)
-        const { additionalContext } = JSON.parse(line).hookSpecificOutput as { additionalContext: string }
-        expect(line.indexOf('\n')).toBe(line.length - 1)
-        expect(additionalContext.length).toBeLessThanOrEqual(REASON_LIMIT)
-        expect(additionalContext).not.toContain('SECRET')
-        expect(additionalContext).toContain('postflight clear')
-      },
-    )
+it('the text for a session that starts is valid and bounded, and contains no reason', () => {
+  const anyUnfinished = fc.record({
+    state: fc.constantFrom('pending' as const, 'abandoned' as const),
+    task: anyTask,
+    root: anyRoot.map((root) => root ?? '/p'),
+    rootOption: anyRoot,
+    marker: fc
+      .tuple(markerFields, longText)
+      .map(([fields, text]) => parseMarker(JSON.stringify({ ...fields, reason: `SECRET${text}` }))),
+    ageMs: fc.integer(),
+  })
+  holds(150)(fc.array(anyUnfinished, { minLength: 1, maxLength: 40 }), maybe(fc.constant('s1')), (list, session) => {
+    const context = composeRecovery(list, session) ?? ''
+    const line = formatAnswer({ kind: 'context', event: 'SessionStart', context }, false)
+    const { additionalContext } = JSON.parse(line).hookSpecificOutput as { additionalContext: string }
+    expect(line.indexOf('\n')).toBe(line.length - 1)
+    expect(additionalContext.length).toBeLessThanOrEqual(REASON_LIMIT)
+    expect(additionalContext).not.toContain('SECRET')
+    expect(additionalContext).toContain('postflight clear')
   })
 })
 
-describe('every answer', () => {
-  it('is one bounded line of valid JSON', () => {
-    holds()(longText, fc.boolean(), fc.constantFrom('block', 'allow', 'context'), (text, shown, kind) => {
-      const line =
-        kind === 'block'
-          ? formatAnswer({ kind, reason: text }, shown)
-          : kind === 'allow'
-            ? formatAnswer({ kind, notice: text }, shown)
-            : formatAnswer({ kind: 'context', event: 'SessionStart', context: text }, shown)
-      expect(line.indexOf('\n')).toBe(line.length - 1)
-      expect(() => JSON.parse(line)).not.toThrow()
-      expect(line).not.toMatch(/\\ud[89a-f]/i)
-      if (kind === 'allow' && !shown) expect(line).toBe('{}\n')
-    })
+it('every answer is one bounded line of valid JSON', () => {
+  holds()(longText, fc.boolean(), fc.constantFrom('block', 'allow', 'context'), (text, shown, kind) => {
+    const line =
+      kind === 'block'
+        ? formatAnswer({ kind, reason: text }, shown)
+        : kind === 'allow'
+          ? formatAnswer({ kind, notice: text }, shown)
+          : formatAnswer({ kind: 'context', event: 'SessionStart', context: text }, shown)
+    expect(line.indexOf('\n')).toBe(line.length - 1)
+    expect(() => JSON.parse(line)).not.toThrow()
+    expect(line).not.toMatch(/\\ud[89a-f]/i)
+    if (kind === 'allow' && !shown) expect(line).toBe('{}\n')
   })
 })

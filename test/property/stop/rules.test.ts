@@ -7,7 +7,7 @@ import { type Marker, parseMarker } from '../../../src/marker/marker.ts'
 import { type FileTimes, UNOWNED_LIFETIME_MS } from '../../../src/marker/stored-marker.ts'
 import { judgeOwnership, type Ownership } from '../../../src/stop/rules.ts'
 import { expectReached } from '../../support/reached.ts'
-import { anyJson, holds, hostileText, markerFields, payloadFields } from '../arbitraries.ts'
+import { anyJson, holds, hostileText, markerFields, maybe, payloadFields } from '../arbitraries.ts'
 
 const NOW_MS = Date.parse('2026-01-18T12:00:00Z')
 
@@ -38,7 +38,7 @@ const anyStop = fc.record({
   payload: anyPayload,
   nowMs: fc.constant(NOW_MS),
   startMs: fc.integer({ min: NOW_MS - HOUR_MS, max: NOW_MS }),
-  sessionBornMs: fc.option(fc.integer({ min: NOW_MS - 2 * UNOWNED_LIFETIME_MS, max: NOW_MS }), { nil: undefined }),
+  sessionBornMs: maybe(fc.integer({ min: NOW_MS - 2 * UNOWNED_LIFETIME_MS, max: NOW_MS })),
 })
 
 /** The table of docs/design.md, with each row written independently. */

@@ -40,6 +40,7 @@ describe('a marker is named as made by', () => {
   it.each([
     ...[undefined, '', `"id": "${ID}",`, `id ${ID}`, `created x ${ID}`, `2026-01-18T12:00:00Z  create  007_x · ${ID}`],
     ...[`specs/007_x/.postflight-pending  pending · ${ID}`, `waiting specs/007_x/.postflight-pending  ${ID}`],
+    'created x  pf_../../../etc',
   ])('nothing else: %j', (output) => {
     expect([...printedIds(output)]).toEqual([])
   })
