@@ -83,14 +83,9 @@ function expectLine(remote: string, id: string): void {
   expect(git(remote, 'for-each-ref', '--format=%(refname)')).toBe(`refs/postflight/${id}`)
 }
 
-function recordOf(machine: Machine): { commit: string; sent: string[] } {
-  return JSON.parse(machine.read(`${WALK}/workflow/shared.json`))
-}
-
-function headOf(remote: string, id: string): string {
-  return git(remote, 'rev-parse', `refs/postflight/${id}`)
-}
-
+const recordOf = (machine: Machine): { commit: string; sent: string[] } =>
+  JSON.parse(machine.read(`${WALK}/workflow/shared.json`))
+const headOf = (remote: string, id: string) => git(remote, 'rev-parse', `refs/postflight/${id}`)
 const planIn = (remote: string, id: string) => git(remote, 'cat-file', 'blob', `refs/postflight/${id}:folder/plan.md`)
 
 describe.concurrent('a publish', () => {
@@ -228,8 +223,8 @@ describe.concurrent('a claim', () => {
     expect(existsSync(two.at(WALK, 'workflow/id'))).toBe(true)
   })
 
-  it.each(['publish', 'resume'] as const)(
-    'whose answer was lost never puts an older state of this machine over the newer one, by %s',
+  it.each(['publish', 'resume'])(
+    'whose answer was lost puts no older state over the newer one: %s',
     async (command) => {
       const { one, two, remote, id } = await shared()
       one.write(`${WALK}/plan.md`, 'the plan')
