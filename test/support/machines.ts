@@ -74,11 +74,12 @@ function cloneInPlace(project: Project, url: string): void {
   writeRepository(project.at('.git'), config)
 }
 
-/** What `git init` makes, without starting it. */
+/** What `git init` makes, without starting it. It waits for no disk and starts no threads. */
 function writeRepository(folder: string, config: string): void {
   for (const name of ['objects', 'refs', 'hooks']) mkdirSync(join(folder, name), { recursive: true })
   writeFileSync(join(folder, 'HEAD'), 'ref: refs/heads/main\n')
-  writeFileSync(join(folder, 'config'), `[core]\n\trepositoryformatversion = 0\n${config}`)
+  const quick = '[core]\n\trepositoryformatversion = 0\n\tfsync = none\n[pack]\n\tthreads = 1\n'
+  writeFileSync(join(folder, 'config'), `${quick}${config}`)
 }
 
 /** Makes a project a repository with a remote. */
