@@ -10,6 +10,8 @@ export interface Machine extends Project {
   readonly name: string
   /** Runs `postflight workflow …`, as that machine. */
   workflow(...words: string[]): ReturnType<Project['cli']>
+  /** The same in a process of its own, which can be killed or run beside others. */
+  process(...words: string[]): ReturnType<Project['cli']>
   /** The state of its run of task 7. */
   state(): Record<string, unknown>
 }
@@ -53,6 +55,7 @@ export function createMachines<Name extends string>(
       name,
       cli,
       workflow: (...words) => cli(['workflow', ...words]),
+      process: (...words) => cli(['workflow', ...words], { input: '' }),
       state: () => JSON.parse(project.read(`${WALK}/workflow/state.json`)),
     }
     return [name, machine] as const

@@ -7,7 +7,6 @@ import { describe, expect, it } from 'vitest'
 import { createMachines, git, type Machine, once, WALK, WALK_PHASES } from '../../support/machines.ts'
 import { SESSION, stop } from '../../support/payloads.ts'
 import { LAUNCHER, PACKAGE } from '../../support/process.ts'
-import type { ProjectOptions } from '../../support/project.ts'
 
 const START = ['start', '7', 'walk', '--definition', 'walk.json', '--share']
 
@@ -25,8 +24,8 @@ async function startedWith(phases: readonly object[]) {
 const first = once(() => startedWith(PHASES))
 
 /** Such machines, each test's own. */
-async function started(options: ProjectOptions = {}) {
-  const machines = createMachines(['one', 'two'], { ...options, from: await first() })
+async function started() {
+  const machines = createMachines(['one', 'two'], { from: await first() })
   return { ...machines, ...idOf(machines.one) }
 }
 
@@ -196,7 +195,7 @@ describe("the user's own git", () => {
 })
 
 it('a release during which a hook runs takes with it what a hook changed while it was sent', async () => {
-  const { one, two, remote } = await started({ sources: false })
+  const { one, two, remote } = await started()
   await one.workflow('stop', '7')
   await one.workflow('resume', '7', '--host-session', SESSION)
   await one.hook(stop())
@@ -204,7 +203,7 @@ it('a release during which a hook runs takes with it what a hook changed while i
   const hook = `cd '${one.dir}' && printf done >'${WALK}/plan.md' && env -i PATH="$PATH" HOME='${one.home}' '${LAUNCHER}' <'${payload}' >answer.json`
   // The remote runs it once, before it takes the push.
   writeFileSync(join(remote, 'hooks/pre-receive'), `#!/bin/sh\nrm "$0"\n${hook}\n`, { mode: 0o755 })
-  expect(await one.workflow('release', '7')).toMatchObject({ status: 0 })
+  expect(await one.process('release', '7')).toMatchObject({ status: 0 })
   expect(one.read('answer.json')).toContain('Build.')
   expect(one.state()).toMatchObject({ active: false, outcome: 'moved', phase: 'build' })
   expect(await two.workflow('resume', '7', '--shared')).toMatchObject({ status: 0 })
@@ -257,9 +256,9 @@ it('a ref that was set back to an older version of the same holder ends nothing,
 
 describe('resume --shared', () => {
   it('by several commands at once is done by one, which keeps the run shared', async () => {
-    const { one, two } = await started({ sources: false })
+    const { one, two } = await started()
     await one.workflow('release', '7')
-    const both = await Promise.all([1, 2, 3].map(() => two.workflow('resume', '7', '--shared')))
+    const both = await Promise.all([1, 2, 3].map(() => two.process('resume', '7', '--shared')))
     expect(both.map(({ status }) => status)).toContain(0)
     expect(two.state()).toMatchObject({ active: true })
     expect(await two.workflow('publish', '7')).toMatchObject({ status: 0 })
