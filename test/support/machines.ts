@@ -9,6 +9,8 @@ import { createProject, type Project, type ProjectOptions } from './project.ts'
 export interface Machine extends Project {
   readonly name: string
   workflow(...words: string[]): ReturnType<Project['cli']>
+  /** The same in a process of its own, which can be killed or run beside others. */
+  process(...words: string[]): ReturnType<Project['cli']>
   /** The state of its run of task 7. */
   state(): Record<string, unknown>
 }
@@ -47,8 +49,9 @@ export function createMachines<Name extends string>(
     const env = { ...project.env, POSTFLIGHT_MACHINE: name }
     const cli: Project['cli'] = (words, given = {}) => project.cli(words, { ...given, env: { ...env, ...given.env } })
     const workflow: Machine['workflow'] = (...words) => cli(['workflow', ...words])
+    const process: Machine['process'] = (...words) => cli(['workflow', ...words], { input: '' })
     const state: Machine['state'] = () => JSON.parse(project.read(`${WALK}/workflow/state.json`))
-    const machine: Machine = { ...project, env, name, cli, workflow, state }
+    const machine: Machine = { ...project, env, name, cli, workflow, process, state }
     return [name, machine] as const
   })
   return { remote, ...(Object.fromEntries(machines) as Record<Name, Machine>) }
@@ -68,11 +71,12 @@ function cloneInPlace(project: Project, url: string): void {
   writeRepository(project.at('.git'), config)
 }
 
-/** What `git init` makes, without starting it. */
+/** What `git init` makes, without starting it. It waits for no disk and starts no threads. */
 function writeRepository(folder: string, config: string): void {
   for (const name of ['objects', 'refs', 'hooks']) mkdirSync(join(folder, name), { recursive: true })
   writeFileSync(join(folder, 'HEAD'), 'ref: refs/heads/main\n')
-  writeFileSync(join(folder, 'config'), `[core]\n\trepositoryformatversion = 0\n${config}`)
+  const quick = '[core]\n\trepositoryformatversion = 0\n\tfsync = none\n[pack]\n\tthreads = 1\n'
+  writeFileSync(join(folder, 'config'), `${quick}${config}`)
 }
 
 /** Makes a project a repository with a remote. */

@@ -11,9 +11,7 @@ import { createProject, makeOld, type Project } from '../../support/project.ts'
 
 const LOCK = 'specs/259_x/.postflight-lock'
 
-afterEach(() => {
-  vi.restoreAllMocks()
-})
+afterEach(() => void vi.restoreAllMocks())
 
 function locked() {
   const project = createProject()

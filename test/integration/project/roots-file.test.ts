@@ -21,8 +21,7 @@ describe('the file that POSTFLIGHT_ROOTS_FILE names', () => {
   it.each(['', 'missing', 'specs'])('may be %j, which changes nothing', async (name) => {
     const project = createSourceProject()
     const env = { POSTFLIGHT_ROOTS_FILE: name === '' ? '' : project.at(name) }
-    const created = await project.cli(CREATE, { env })
-    expect(created).toMatchObject({ status: 0, stderr: '' })
+    expect(await project.cli(CREATE, { env })).toMatchObject({ status: 0, stderr: '' })
     expect(project.has('missing')).toBe(false)
   })
 })

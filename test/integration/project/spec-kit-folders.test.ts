@@ -23,15 +23,10 @@ describe.concurrent('a project with the folders of spec-kit', () => {
     const path = project.at(ALBUMS, '.postflight-pending')
     expect((await project.cli(words)).json()).toMatchObject({ task: '001-photo-albums', path })
     expect(JSON.parse(project.read(`${ALBUMS}/.postflight-pending`))).toMatchObject({ task_number: 1 })
-    for (const words of [
-      ['inspect', '001'],
-      ['step', '1', 'commit'],
-      ['wait', '1', '--for', 'a review', '--host-session', SESSION],
-      ['bypass', '1'],
-      ['adopt', '1', '--host-session', SESSION],
-      ['clear', '1'],
-    ]) {
-      expect({ words, ...(await project.cli(words)) }).toMatchObject({ words, status: 0, stderr: '' })
+    const session = `--host-session ${SESSION}`
+    const lines = ['inspect 001', 'step 1 commit', `wait 1 --for review ${session}`, 'bypass 1', `adopt 1 ${session}`]
+    for (const line of [...lines, 'clear 1']) {
+      expect({ line, ...(await project.cli(line.split(' '))) }).toMatchObject({ line, status: 0, stderr: '' })
     }
     expect(project.has(`${ALBUMS}/.postflight-pending`)).toBe(false)
   })

@@ -37,8 +37,7 @@ const RECEIPT = 'specs/007_x/checks/build/1-1.json'
 const STATE = 'specs/007_x/workflow/state.json'
 const state = (project: Project) => JSON.parse(project.read(STATE))
 const ran = (project: Project) => (project.has('ran') ? project.read('ran').split('\n').length - 1 : 0)
-const reasonOf = async (project: Project, prompt = 'p1') =>
-  (await project.hook(stop({ prompt_id: prompt }))).answer.reason
+const reasonOf = async (project: Project) => (await project.hook(stop({ prompt_id: 'p1' }))).answer.reason
 
 describe('a phase with a check, driven by the hook', () => {
   it('asks for it in the prompt, and passes when the agent ran it and it succeeded', async () => {
@@ -52,9 +51,7 @@ describe('a phase with a check, driven by the hook', () => {
     const again = await check(project)
     const end = await project.hook(stop())
 
-    expect(prompt).toContain(
-      `Then run \`postflight workflow check 007_x --root ${project.dir}\`. It runs the check \`echo`,
-    )
+    expect(prompt).toContain(`\`postflight workflow check 007_x --root ${project.dir}\`. It runs the check \`echo`)
     expect(red.status).toBe(1)
     expect(red.stdout).toMatch(/^the check `echo ran.*` failed \(exit code 1; .*\n {2}test 7 failed\n$/)
     expect(green.json()).toMatchObject({ result: 'passed', receipt: 'checks/build/1-1.json', failed: null })
@@ -119,8 +116,7 @@ describe('a phase with a check, driven by the hook', () => {
   it('is not run before the artifact is there', async () => {
     const project = await startedRun()
     const run = await check(project, '--json')
-    expect(run.status).toBe(1)
-    expect(run.json()).toMatchObject({ result: 'too-early', receipt: null })
+    expect([run.status, run.json().result, run.json().receipt]).toEqual([1, 'too-early', null])
     expect(ran(project)).toBe(0)
   })
 })
@@ -162,9 +158,8 @@ describe('trust', () => {
   it('resume --trust names the commands, and lets them run', async () => {
     const project = await clonedRun()
     const resumed = await project.cli(['workflow', 'resume', '7', '--trust'], { env: ENV })
-    const run = await check(project)
     expect(resumed.stdout).toContain('trusted from now on: echo ran >> ran;')
-    expect(run.status).toBe(0)
+    expect(await check(project)).toMatchObject({ status: 0 })
     expect(ran(project)).toBe(1)
   })
 
@@ -174,8 +169,7 @@ describe('trust', () => {
     const changed = state(project)
     changed.definition.phases[0].check.run = 'touch harm'
     project.write(STATE, JSON.stringify(changed))
-    const run = await check(project)
-    expect(run.status).toBe(1)
+    expect(await check(project)).toMatchObject({ status: 1 })
     expect(project.has('harm')).toBe(false)
   })
 
@@ -292,9 +286,8 @@ describe('the receipt of a check', () => {
     project.write(REPORT, 'x')
     project.write(STATE, project.read(STATE).replaceAll('src/*', 'src/{1..100000}'))
     await project.cli(['workflow', 'resume', '7', '--trust'], { env: ENV })
-    const { status, stderr } = await check(project)
-    expect(status).toBe(65)
-    expect(stderr).toMatch(/^postflight: check\.files of phase "build" has a pattern that is not allowed/)
+    const refusal = /^postflight: check\.files of phase "build" has a pattern that is not allowed/
+    expect(await check(project)).toMatchObject({ status: 65, stderr: expect.stringMatching(refusal) })
   })
 
   it('names the files that its result is not bound to: links, and those in node_modules', async () => {

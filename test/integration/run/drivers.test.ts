@@ -4,13 +4,12 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import type { PluginInput, PluginTool } from '../../../src/hosts/opencode/api.ts'
+import { IN_SESSION as ENV, IN_TASK as FOLDER, startFlow } from '../../support/flow.ts'
 import { SESSION, stop } from '../../support/payloads.ts'
 import { PACKAGE } from '../../support/process.ts'
 import { createProject, createSourceProject, type Project } from '../../support/project.ts'
 
 const PLUGIN = pathToFileURL(join(PACKAGE, 'dist', 'opencode', 'postflight-guard.mjs')).href
-const ENV = { CLAUDE_CODE_SESSION_ID: SESSION }
-const FOLDER = 'specs/007_flow'
 
 type Act = (project: Project) => unknown
 
@@ -234,18 +233,15 @@ describe.each(Object.entries(STORIES))('%s', (name, story) => {
 })
 
 it('next says that the run waits, as status does, counts nothing, and goes on', async () => {
-  const project = createSourceProject()
-  project.write('flow.json', JSON.stringify({ name: 'flow', phases: PHASES }))
-  await start(project)
-  const next = (...more: string[]) => project.cli(['workflow', 'next', '7', '--json', ...more], { env: ENV })
+  const project = await startFlow(PHASES, { env: ENV })
+  const next = () => project.next({ env: ENV })
   await next()
   await WAIT(project)
   const waits = { command: 'wait', why: 'waits for: an answer' }
-  const count = () => JSON.parse(project.read(`${FOLDER}/workflow/state.json`)).prompts
-  expect((await next('--peek')).json()).toMatchObject(waits)
-  expect((await next()).json()).toMatchObject(waits)
-  expect((await project.cli(['workflow', 'status', '7'])).stdout).toContain(waits.why)
-  expect(count()).toBe(1)
-  expect((await next()).json()).toMatchObject({ command: 'prompt', phase: 'plan', attempt: 2 })
-  expect(count()).toBe(2)
+  const peeked = await project.cli(['workflow', 'next', '7', '--peek', '--json'], { env: ENV })
+  for (const document of [peeked.json(), await next()]) expect(document).toMatchObject(waits)
+  expect((await project.workflow('status', '7')).stdout).toContain(waits.why)
+  expect(project.state()).toMatchObject({ prompts: 1 })
+  expect(await next()).toMatchObject({ command: 'prompt', phase: 'plan', attempt: 2 })
+  expect(project.state()).toMatchObject({ prompts: 2 })
 })

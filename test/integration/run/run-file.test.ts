@@ -129,8 +129,7 @@ describe.concurrent('a run whose state is gone is over, and nothing is kept of i
 
     expect(await toldAtStart(project)).toBe(undefined)
     expect(await findings(project)).toEqual([])
-    const resume = await project.cli(['workflow', 'resume', '7'], { env: ENV })
-    expect(resume).toMatchObject({ status: 1, stdout: '' })
+    expect(await project.cli(['workflow', 'resume', '7'], { env: ENV })).toMatchObject({ status: 1, stdout: '' })
     expect(await project.cli(START, { env: ENV })).toMatchObject({ status: 0 })
     expect(await promptOf(project)).toContain('attempt 1 of 3')
     expect(project.has('.git/postflight-guard')).toBe(false)

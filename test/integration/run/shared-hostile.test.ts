@@ -6,21 +6,15 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createMachines, git, type Machine, WALK } from '../../support/machines.ts'
 
-/** An entry of a tree. Its name may be one that no checkout could write. */
-interface Entry {
-  readonly mode: string
-  readonly content: string
-}
+/** Files by their paths with `/`, which may be such that no checkout could write them. */
+type Tree = Map<string, { readonly mode: string; readonly content: string }>
 
-type Tree = Map<string, Entry>
-
-/** Changes the entries of a released run, by their paths with `/`. */
 type Forgery = (tree: Tree) => void
 
-const file = (content: string, mode = '100644'): Entry => ({ mode, content })
+const file = (content: string, mode = '100644') => ({ mode, content })
 
 const extra =
-  (name: string, entry: Entry = file('x')): Forgery =>
+  (name: string, entry = file('x')): Forgery =>
   (tree) => {
     tree.set(name, entry)
   }

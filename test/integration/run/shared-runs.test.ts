@@ -34,13 +34,8 @@ async function refusal(run: ReturnType<Machine['workflow']>): Promise<string> {
   return stderr
 }
 
-function treeOf(remote: string, ref: string): string[] {
-  return git(remote, 'ls-tree', '-r', '--name-only', ref).split('\n')
-}
-
-function fileIn(remote: string, ref: string, name: string): string {
-  return git(remote, 'cat-file', 'blob', `${ref}:${name}`)
-}
+const treeOf = (remote: string, ref: string) => git(remote, 'ls-tree', '-r', '--name-only', ref).split('\n')
+const fileIn = (remote: string, ref: string, name: string) => git(remote, 'cat-file', 'blob', `${ref}:${name}`)
 
 describe('a run that is started with --share', () => {
   it('lies in a ref of its own, outside of branches and tags, and says what became readable', async () => {

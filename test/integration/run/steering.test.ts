@@ -1,7 +1,7 @@
 /** A person steers a run: at once, from another phase, a step again, without a step. */
 
 import { describe, expect, it } from 'vitest'
-import { IN_TASK, startFlow as start } from '../../support/flow.ts'
+import { type Flow, IN_TASK, startFlow as start } from '../../support/flow.ts'
 
 const STEPS = { id: 'work', steps: ['one', 'two', 'three'], step_prompt: 'Do {{step}}.', max_step_attempts: 1 }
 
@@ -35,23 +35,21 @@ describe('workflow stop --now', () => {
 describe('workflow resume --from', () => {
   const PHASES = ['a', 'b', 'c'].map((id) => ({ id, prompt: `Do ${id}.`, artifact: `${id}.md` }))
 
+  /** Does these phases, which must be due. */
+  async function work(project: Flow, ids: string, text: string): Promise<void> {
+    for (const id of ids) {
+      expect(await project.next()).toMatchObject({ phase: id })
+      project.put(`${id}.md`, `${text} ${id}`)
+    }
+  }
+
   it('goes back to a phase, and does it and those after it again', async () => {
     const project = await start(PHASES)
-    for (const id of ['a', 'b']) {
-      await project.next()
-      project.put(`${id}.md`, `first ${id}`)
-    }
+    await work(project, 'ab', 'first')
     expect(await project.next()).toMatchObject({ phase: 'c' })
-
     await project.workflow('resume', '7', '--from', 'a')
-
     expect((await project.workflow('status', '7')).stdout).toContain('visit 2 of 2')
-    const phases: string[] = []
-    for (const id of ['a', 'b', 'c']) {
-      phases.push((await project.next()).phase)
-      project.put(`${id}.md`, `second ${id}`)
-    }
-    expect(phases).toEqual(['a', 'b', 'c'])
+    await work(project, 'abc', 'second')
     expect(await project.next()).toMatchObject({ command: 'finish', outcome: 'completed' })
     expect(project.read(`${IN_TASK}/artifacts/a/1-a.md`)).toBe('first a')
     expect(project.read(`${IN_TASK}/artifacts/b/1-b.md`)).toBe('first b')
@@ -71,16 +69,11 @@ describe('workflow resume --from', () => {
 
   it('shows unfinished phases that it passes over as skipped, and the verdict counts them', async () => {
     const project = await start(PHASES)
-    for (const id of ['a', 'b']) {
-      await project.next()
-      project.put(`${id}.md`, 'x')
-    }
+    await work(project, 'ab', 'first')
     await project.next()
     await project.workflow('resume', '7', '--from', 'a')
     await project.workflow('resume', '7', '--from', 'c')
-    await project.next()
-    project.put('c.md', 'x')
-
+    await work(project, 'c', 'second')
     const { outcome, why } = await project.next()
     expect([outcome, why]).toEqual(['completed', expect.stringContaining('2 steps or artifacts')])
     expect((await project.workflow('status', '7')).stdout).toMatch(/– a .*skipped.*– b .*skipped.*✓ c /s)
@@ -92,8 +85,7 @@ describe('workflow resume --from', () => {
 
   it('never passes over an approval, in any shell', async () => {
     const project = await start([{ ...PHASES[0], approve: true }, PHASES[1] ?? {}])
-    await project.next()
-    project.put('a.md', 'x')
+    await work(project, 'a', 'first')
     await project.next()
     await project.workflow('approve', '7')
     expect(await project.next()).toMatchObject({ phase: 'b' })
@@ -172,7 +164,7 @@ it('durations of each phase are shown by status and history', async () => {
   await new Promise((resolve) => setTimeout(resolve, 20))
   project.put('a.md', 'a')
   await project.next()
-  const { phases } = (await project.workflow('status', '7', '--json')).json()
+  const { phases } = await project.status()
   const { durations } = (await project.workflow('history', '7', '--json')).json()
   expect(phases[0].duration_ms).toBeGreaterThanOrEqual(15)
   expect(phases[1].duration_ms).toBeGreaterThanOrEqual(0)

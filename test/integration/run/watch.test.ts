@@ -9,14 +9,10 @@ const PHASES = [{ id: 'only', prompt: 'do it', artifact: 'out.txt' }]
 const start = (project: Flow, task = '7') => project.workflow('start', task, 'flow', '--definition', 'flow.json')
 
 /** Starts the watcher, which runs until the test ends. */
-function watch(project: Flow, onTestFinished: (action: () => void) => void, ...words: string[]) {
-  return startCli(project, ['workflow', 'status', '--watch', ...words], onTestFinished)
-}
+const watch = (project: Flow, onTestFinished: (action: () => void) => void, ...words: string[]) =>
+  startCli(project, ['workflow', 'status', '--watch', ...words], onTestFinished)
 
-/** Moves the run on: to a prompt, or to its end. */
-async function goOn(project: Flow): Promise<void> {
-  expect((await project.cli(['workflow', 'next', '7'])).status).toBe(0)
-}
+const goOn = async (project: Flow) => expect(await project.workflow('next', '7')).toMatchObject({ status: 0 })
 
 async function finish(project: Flow): Promise<void> {
   project.put('out.txt', 'x')
@@ -110,8 +106,8 @@ describe.concurrent('workflow status --watch', () => {
     })
     const change = async (): Promise<boolean> => {
       // In the middle of a phase both change the run, and neither ends it.
-      await project.cli(['workflow', 'stop', '7'])
-      await project.cli(['workflow', 'resume', '7'])
+      await project.workflow('stop', '7')
+      await project.workflow('resume', '7')
       return hasEnded
     }
     await expect.poll(change, { timeout: 20_000, interval: 100 }).toBe(true)

@@ -173,53 +173,6 @@ function expectSameForBothDrivers(world: Run): void {
   expect(copies[0]).toEqual(copies[1])
 }
 
-<<<<<<< HEAD
-describe('a run to which anything happens', () => {
-  it('ends within its bound, counts nothing back, repeats no finished step, and is the same for either driver', () => {
-    const reached = new Set<string>()
-    holds(200)(
-      fc.oneof(readyDefinition, budgetedDefinition),
-      randomAgent,
-      fc.array(fc.constantFrom(...EVENTS), { maxLength: 60 }),
-      ({ definition }, agent, events) => {
-        const world = startWorld(definition)
-        let granted = 1
-        let bound = promptBound(definition, () => TAKEN.length)
-        let counts: Record<string, number> = {}
-        const done = new Set<string>()
-        for (let count = 0; world.state.active || events[count] !== undefined; count++) {
-          if (count > 10_000) throw new Error('the run does not end')
-          const event = events[count] ?? 'next'
-          const isOver = !world.state.active
-          if (isOver && (event !== 'resumed' || world.state.outcome === 'completed')) continue
-          if (!isOver && !isHeard(world.state)) expectSameForBothDrivers(world)
-          const before = world.prompts.length
-          if (needsApproval(world.state) && event === 'next') world.state = approved(world.state)
-          const isGranted = happen(world, event, agent, count)
-          if (isGranted) granted += 1
-          // What a person grants raises the bound that is shown, and nothing else does.
-          const shown = runBound(world.state, () => TAKEN.length)
-          if (!isGranted && shown !== undefined) expect(shown, event).toBeLessThanOrEqual(bound)
-          bound = shown ?? bound
-          expect(world.state.prompts, event).toBeLessThanOrEqual(bound)
-          reached.add(event)
-          // What was read is written, and read, as it is.
-          expect(parseState(formatState(world.state))).toEqual(world.state)
-          const { state } = world
-          expect(state.interruptions).toBeLessThanOrEqual(3)
-          if (new Set(world.prompts).size < world.prompts.length) reached.add('a prompt went out again')
-          for (const [name, value] of Object.entries(countsOf(state))) {
-            expect(value, `${name} after ${event}`).toBeGreaterThanOrEqual(counts[name] ?? 0)
-          }
-          counts = { ...counts, ...countsOf(state) }
-          for (const question of world.prompts.slice(before)) {
-            expect(done, question).not.toContain(question.replace(/ attempt \d+$/, ''))
-          }
-          for (const { step, outcome } of state.endedSteps) {
-            if (outcome === 'done') done.add(`${state.phase}#${visitsOf(state, state.phase)} step ${step + 1}`)
-          }
-          if (state.inWork.length > 1) reached.add('several steps in progress')
-=======
 it('a run to which anything happens ends within the bounds that it shows, counts nothing back, repeats no finished step, and is the same for either driver', () => {
   const reached = new Set<string>()
   holds(300)(
@@ -241,7 +194,7 @@ it('a run to which anything happens ends within the bounds that it shows, counts
         if (isOver && (event !== 'resumed' || world.state.outcome === 'completed')) continue
         if (!isOver && !isHeard(world.state)) expectSameForBothDrivers(world)
         const before = world.prompts.length
-        if (awaitsApproval(world.state) && event === 'next') world.state = approved(world.state)
+        if (needsApproval(world.state) && event === 'next') world.state = approved(world.state)
         const isGranted = happen(world, event, agent, count)
         if (isGranted) granted += 1
         // What a person grants raises the bound that is shown, and nothing else does.
@@ -257,7 +210,6 @@ it('a run to which anything happens ends within the bounds that it shows, counts
         if (new Set(world.prompts).size < world.prompts.length) reached.add('a prompt went out again')
         for (const [name, value] of Object.entries(countsOf(state))) {
           expect(value, `${name} after ${event}`).toBeGreaterThanOrEqual(counts[name] ?? 0)
->>>>>>> trim-d
         }
         counts = { ...counts, ...countsOf(state) }
         for (const question of world.prompts.slice(before)) {
