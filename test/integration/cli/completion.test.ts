@@ -80,13 +80,7 @@ cat '${project.at('.cache', 'zsh')}'`,
   return [...new Set(lines)]
 }
 
-const SHELLS: readonly (readonly [string, Ask])[] = [
-  ['bash', bash],
-  ['zsh', zsh],
-  ['fish', fish],
-]
-
-for (const [shell, ask] of SHELLS) {
+for (const [shell, ask] of Object.entries({ bash, zsh, fish })) {
   // CI installs all three: .ci/run.
   const isInstalled = canRun(`command -v ${shell}`)
   const note = skipNote(isInstalled, `${shell} is not installed`)
@@ -132,6 +126,10 @@ describe('completion', () => {
     await steps.cli(['workflow', 'next', '7'])
     const run = await steps.cli(['complete', '--', 'workflow', 'retry', '7', '--step', ''])
     expect(run.stdout).toBe('1\tparser\n2\ttests\n')
+  })
+
+  it('does not offer the hidden command', async () => {
+    expect((await project.cli(['complete', '--', 'comp'])).stdout).toMatch(/^completion\t[^\n]*\n$/)
   })
 
   it('refuses a shell that it has no script for', async () => {

@@ -115,6 +115,11 @@ const withoutStop = rewrite(SETTINGS, (text) =>
   JSON.stringify(JSON.parse(text), (key, value) => (key === 'Stop' ? undefined : value)),
 )
 
+const stopTwice = rewrite(SETTINGS, (text) => {
+  const { hooks, ...others } = JSON.parse(text)
+  return JSON.stringify({ ...others, hooks: { ...hooks, Stop: [...hooks.Stop, ...hooks.Stop] } })
+})
+
 const startFlow = async ({ project, cli }: DependentProject): Promise<void> => {
   const phases = [{ id: 'a', prompt: 'p', artifact: 'a.txt', max_attempts: 1 }]
   project.write('flow.json', JSON.stringify({ name: 'flow', phases }))
@@ -139,6 +144,7 @@ const WIRING: readonly Row[] = [
   ],
   ['the plugin too', set(USER, PLUGIN), /more than once, in .*s\.json and the plugin postflight-guard@x/, remove(USER)],
   ['entries for some events only', withoutStop, /some of its events only/],
+  ['an entry twice', stopTwice, /lists the hook more than once/],
   ['an old entry for Stop', replaced(' Stop"', '"'), /has an entry for Stop of an earlier version/],
   [
     'an old entry for SessionStart',

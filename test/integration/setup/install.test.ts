@@ -74,28 +74,19 @@ function withoutOurs(text: string): JsonDocument {
 
 const EVENTS = ['PostToolUse', 'PostToolUse', 'PreToolUse', 'SessionStart', 'Stop', 'SubagentStop']
 
+const TABS =
+  '{\n\t"unknown": { "deep": [1, 2.5e3, null, true, "ü🚀\\u0041"] },\n\t"hooks": {\n\t\t"SubagentStop": [\n\t\t\t{ "hooks": [ { "type": "command", "command": "x", "timeout": 5 } ] }\n\t\t]\n\t}\n}\n'
+
 /** Settings in some layouts; unit/setup/claude-hooks.test.ts and property/setup have more. */
 const LAYOUTS: Record<string, string> = {
   'an empty file': '',
-  'other hooks and unknown keys': `${JSON.stringify(
-    {
-      permissions: { allow: ['Bash(ls:*)'], deny: [] },
-      hooks: {
-        Stop: [{ matcher: '', hooks: [{ type: 'command', command: 'say done', timeout: 5 }] }],
-        PreToolUse: [{ matcher: 'Bash', hooks: [{ type: 'command', command: 'check' }] }],
-      },
-      unknown: { deep: [1, 2.5e3, null, true, 'ü🚀\\u0041'] },
-    },
-    null,
-    2,
-  )}\n`,
-  tabs: '{\n\t"hooks": {\n\t\t"SubagentStop": [\n\t\t\t{ "hooks": [ { "type": "command", "command": "x" } ] }\n\t\t]\n\t}\n}\n',
+  'tabs, other hooks and unknown keys': TABS,
   'CRLF line ends, and empty hooks': '{\r\n  "env": { "A": "b" },\r\n  "hooks": {}\r\n}\r\n',
   'a byte-order mark': '\ufeff{\n  "env": {}\n}\n',
 }
 
 /** The layouts that an `uninstall` after an `install` leaves as they were, to the byte: they have no empty lists. */
-const RESTORED = ['other hooks and unknown keys', 'tabs', 'a byte-order mark']
+const RESTORED = ['tabs, other hooks and unknown keys', 'a byte-order mark']
 
 const windowsCommand = (project: Project, packageFolder: string) =>
   hookCommand({ packageFolder, platform: 'win32' } as CommandContext, 'project', project.dir)
@@ -374,7 +365,7 @@ describe.concurrent('a script of the user’s own with the name of our launcher'
 
 it('several processes of install at once write our entries once', async () => {
   const project = createProject()
-  project.write(SETTINGS, LAYOUTS.tabs as string)
+  project.write(SETTINGS, TABS)
   const runs = await Promise.all(Array.from({ length: 5 }, () => project.cli(['install'])))
   expect(runs.map((run) => run.status)).toEqual([0, 0, 0, 0, 0])
   expect(ourEventsIn(project.read(SETTINGS))).toEqual(EVENTS)
@@ -544,11 +535,11 @@ describe.concurrent('uninstall', () => {
   })
 
   it('removes only our entries without a backup', async () => {
-    const project = projectWith(LAYOUTS.tabs as string)
+    const project = projectWith(TABS)
     const run = await project.cli(['install', '--json'])
     rmSync(run.json().backup)
     await project.cli(['uninstall'])
-    expect(JSON.parse(project.read(SETTINGS))).toEqual(JSON.parse(LAYOUTS.tabs as string))
+    expect(JSON.parse(project.read(SETTINGS))).toEqual(JSON.parse(TABS))
   })
 
   it('removes the entries of another copy of the package', async () => {

@@ -6,7 +6,13 @@ import { describe, expect, it } from 'vitest'
 import { packOnce } from '../../support/packed.ts'
 import { SESSION, stop } from '../../support/payloads.ts'
 import { PACKAGE, type ProcessResult, runProcess } from '../../support/process.ts'
-import { claudeHookEnv, copyPackage, createProject, createSourceProject } from '../../support/project.ts'
+import {
+  claudeHookEnv,
+  copyPackage,
+  createProject,
+  createSourceProject,
+  type JsonDocument,
+} from '../../support/project.ts'
 
 /** The commands of the page, for a project beside the clone of this repository. */
 function commandsOfPage(): string {
@@ -32,9 +38,7 @@ function person(base: string, name: string): (script: string, folder: string) =>
 
 /** The command of the Stop hook in shared settings. */
 function stopCommand(folder: string): string {
-  const settings = JSON.parse(readFileSync(join(folder, '.claude/settings.json'), 'utf8')) as {
-    hooks: { Stop: [{ hooks: [{ command: string }] }] }
-  }
+  const settings: JsonDocument = JSON.parse(readFileSync(join(folder, '.claude/settings.json'), 'utf8'))
   return settings.hooks.Stop[0].hooks[0].command
 }
 
