@@ -261,10 +261,8 @@ describe.concurrent('output', () => {
       const project = createSourceProject()
       project.marker('007_x', OWNED)
       const script = `script -qec '"${process.execPath}" "${CLI}" inspect' /dev/null < /dev/null`
-
       const coloured = await project.shell(script, { env: { TERM: 'xterm' } })
       const plain = await project.shell(script, { env: { TERM: 'xterm', NO_COLOR: '1' } })
-
       expect(coloured.stdout).toContain('\u001b[')
       expect(plain.stdout).not.toContain('\u001b[')
     },
@@ -386,10 +384,8 @@ describe.concurrent('--root and POSTFLIGHT_ROOT', () => {
   it('are a usage error if they name no folder: another project must not be found instead', async () => {
     const project = createSourceProject()
     project.marker('007_x', OWNED)
-
     const byOption = await project.cli(['clear', '--all', '--root', 'nowhere'])
     const byVariable = await project.cli(['clear', '--all'], { env: { POSTFLIGHT_ROOT: '/nowhere/at/all' } })
-
     expect([byOption.status, byVariable.status]).toEqual([64, 64])
     expect(byVariable.stderr).toContain('POSTFLIGHT_ROOT')
     expect(project.has('specs/007_x/.postflight-pending')).toBe(true)

@@ -95,7 +95,6 @@ describe.concurrent('the package', () => {
 
   it('holds no path of the machine that it was built on', () => {
     const { files } = packOnce()
-
     const places = [PACKAGE, process.env.HOME].filter((place) => place !== undefined && place.length > 6)
     const telling = files.filter((file) => {
       const text = readFileSync(join(PACKAGE, file.path), 'utf8')

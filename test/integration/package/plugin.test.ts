@@ -47,7 +47,6 @@ describe.concurrent('the plugin for Claude Code', () => {
   it('has the name and version of the package, in both of its manifests', () => {
     const plugin = withPlugin(createProject())
     const { name, version } = readJson(PACKAGE, 'package.json')
-
     expect(readJson(plugin, '.claude-plugin', 'plugin.json')).toMatchObject({ name, version })
     expect(readJson(plugin, '.claude-plugin', 'marketplace.json')).toMatchObject({
       name,
@@ -57,9 +56,7 @@ describe.concurrent('the plugin for Claude Code', () => {
 
   it('holds one command for the shell, and nothing that must be installed', () => {
     const plugin = withPlugin(createProject())
-
     const files = filesIn(plugin)
-
     expect(files.filter((file) => file.startsWith('bin/'))).toEqual(['bin/postflight'])
     expect(statSync(join(plugin, 'bin', 'postflight')).mode & 0o111).toBe(0o111)
     expect(files.filter((file) => /node_modules|\.ts$/.test(file))).toEqual([])

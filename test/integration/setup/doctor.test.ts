@@ -104,9 +104,8 @@ describe.concurrent('doctor', () => {
     const root = all.find(({ check }) => check === 'root')
     expect(root).toMatchObject({ ok: true, what: expect.stringContaining('is not a project') })
     expect(root?.what).not.toContain('create')
-    expect((await project.cli(['create', '7', 'x'], { cwd: project.home })).stderr).toContain(
-      'does not look like a project',
-    )
+    const { stderr } = await project.cli(['create', '7', 'x'], { cwd: project.home })
+    expect(stderr).toContain('does not look like a project')
   })
 
   it('names the folder of --root where it has no specs/ yet', async () => {
@@ -198,7 +197,6 @@ describe.concurrent('a hook that is installed more than once', () => {
     const { cli, project } = createDependentProject()
     await cli('install')
     await cli('install --scope user --force')
-
     const { user, project: shared } = places(project)
     const what = `the hook is installed more than once, in ${shared} and ${user}: the host runs each of them, so one stop counts several times`
     expect((await findingsOf(cli)).wrong).toEqual([finding(what, 'postflight uninstall --scope user')])

@@ -171,7 +171,6 @@ describe.concurrent('install --host', () => {
     for (const host of ['codex', 'copilot']) {
       await project.cli(['install', '--host', host, '--scope', 'user'], { env })
     }
-
     expect(eventsIn(join(env.CODEX_HOME, 'hooks.json'))).toContain('Stop')
     expect(eventsIn(join(env.COPILOT_HOME, 'hooks/postflight-guard.json'))).toContain('Stop')
   })
@@ -212,7 +211,6 @@ describe.concurrent('doctor finds', () => {
     const project = createSourceProject()
     project.write('.qwen/settings.json', '{"hooks": "/x/postflight-hook"')
     await project.cli(['install'])
-
     const what = expect.stringContaining('.qwen/settings.json')
     const fix = expect.stringContaining('until then Qwen Code may ignore all of it')
     expect((await wrongIn(project))[0]).toEqual({ what, fix })
@@ -239,7 +237,6 @@ describe.concurrent('doctor finds', () => {
     await install(project, 'codex')
     const untrusted = await wrongIn(project)
     trustInCodex(project, 'stop:0:0')
-
     const what = expect.stringContaining('Codex does not trust the hooks of')
     expect(untrusted).toEqual([{ what, fix: 'open Codex in the project, type /hooks, and trust each entry' }])
     expect(await wrongIn(project)).toEqual([])

@@ -82,7 +82,6 @@ describe('install --reactive', () => {
   it('says what a hook of Claude Code cannot have', async () => {
     const rule = { ...CONTEXT, agent: 'reviewer', model: 'openai/gpt-6', tools: ['bash', 'read'] }
     const project = projectWith([BLOCK, rule])
-
     const { stdout } = await project.cli(INSTALL)
     expect(stdout.match(/^.*Rule 2: /gm)).toHaveLength(3)
     expect(stdout).toMatch(/Rule 2: .*"reviewer"[\s\S]*Rule 2: .*"openai\/gpt-6"[\s\S]*Rule 2: .*the tools of a hook/)
@@ -110,23 +109,16 @@ describe('install --reactive', () => {
 })
 
 describe('uninstall', () => {
-  it('takes the rules out of the settings, and removes the file that they made', async () => {
-    const project = projectWith([CONTEXT, BLOCK, CONTEXT])
-    await project.cli(INSTALL)
-    const done = await project.cli(['uninstall'])
-    expect(done.stdout).toContain(SETTINGS)
+  it.each([
+    ['without the hook', [INSTALL]],
+    ['before the hook', [INSTALL, ['install']]],
+    ['after the hook', [['install'], INSTALL]],
+  ])('removes the file that rules made: %s', async (_when, commands) => {
+    const project = projectWith([BLOCK, CONTEXT, BLOCK])
+    for (const words of commands) await project.cli(words)
+    expect((await project.cli(['uninstall'])).stdout).toContain(SETTINGS)
     expect(project.has(SETTINGS)).toBe(false)
     expect((await project.cli(['uninstall'])).stdout).toContain('The hook is not in')
-  })
-
-  it.each([
-    ['before', [INSTALL, ['install']]],
-    ['after', [['install'], INSTALL]],
-  ])('removes the whole file when the rules came %s the hook', async (_when, commands) => {
-    const project = projectWith([BLOCK, CONTEXT])
-    for (const words of commands) await project.cli(words)
-    await project.cli(['uninstall'])
-    expect(project.has(SETTINGS)).toBe(false)
   })
 
   it('names the rules among what it removed', async () => {
@@ -146,7 +138,6 @@ describe('doctor', () => {
   it('knows the rules, and does not take them for the hook', async () => {
     const project = projectWith([CONTEXT, BLOCK])
     await project.cli(INSTALL)
-
     const { all, wrong } = await findingsOf(project.cli)
     expect(all.find(({ what }) => what.includes('2 reactive rules in'))?.ok).toBe(true)
     expect(wrong.map(({ what }) => what)).toEqual([expect.stringContaining('not installed')])

@@ -180,9 +180,7 @@ describe.concurrent('install', () => {
     project.marker('259_x', { reason: 'pending' })
     await project.cli(['install', '--scope', 'local'], { packageFolder })
     const [command] = commandsOf(project.read('.claude/settings.local.json'))
-
     const run = await project.hook(subagentStop(), { program: ['sh', '-c', command as string] })
-
     expect(run.answer.decision).toBe('block')
   })
 
@@ -216,10 +214,8 @@ describe.concurrent('install', () => {
     const project = createSourceProject({ specs: false })
     mkdirSync(project.at('src', 'deep'), { recursive: true })
     const other = createSourceProject()
-
     await project.cli(['install'], { cwd: project.at('src', 'deep') })
     await project.cli(['install', '--root', other.dir])
-
     expect(project.has(SETTINGS)).toBe(true)
     expect(other.has(SETTINGS)).toBe(true)
   })
@@ -268,9 +264,7 @@ describe.concurrent.each(Object.entries(LAYOUTS))('with settings of this layout:
     const project = projectWith(before)
     await project.cli(['install'])
     project.write(SETTINGS, project.read(SETTINGS).replace('{', '{"added": true,'))
-
     await project.cli(['uninstall'])
-
     const text = body(project.read(SETTINGS))
     expect(ourEventsIn(text)).toEqual([])
     expect(withoutOurs(text)).toEqual({ added: true, ...withoutOurs(body(before)) })

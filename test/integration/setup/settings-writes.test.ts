@@ -70,9 +70,7 @@ describe.concurrent('on a full disk', () => {
     { command: 'uninstall', free: 1, error: 'settings.json (incomplete write)', fits: 'half of the former settings' },
   ])('$command changes nothing where this much fits: $fits', async ({ command, free, error }, { skip }) => {
     skip(UNSHARE === undefined, WHY_SKIPPED)
-
     const { project, before, run } = await onFullDisk(command, free)
-
     const settings = command === 'install' ? before : project.read('installed.json')
     expectAllWhole(run, project.at('after'), settings, error.startsWith('backup') ? undefined : before)
     expect(run.stderr).toContain(error)
