@@ -290,49 +290,50 @@ describe.concurrent('output', () => {
 })
 
 const hasFullDevice = canRun('test -c /dev/full')
-const describeWithFull = hasFullDevice ? describe.concurrent : describe.skip
 
-describeWithFull(
-  `output that cannot be written is exit code 73 with one line on stderr${skipNote(hasFullDevice, 'there is no /dev/full')}`,
-  () => {
-    const LOST =
-      'postflight: the output could not be written (ENOSPC): the command ran, but its result was not printed.\n'
+describe
+  .skipIf(!hasFullDevice)
+  .concurrent(
+    `output that cannot be written is exit code 73 with one line on stderr${skipNote(hasFullDevice, 'there is no /dev/full')}`,
+    () => {
+      const LOST =
+        'postflight: the output could not be written (ENOSPC): the command ran, but its result was not printed.\n'
 
-    it.each([
-      ...['create 8 y', 'clear 7 --json', 'inspect', 'inspect --json', 'bypass 7 --json', 'install --json'],
-      ...['workflow status --json', '--help', 'create --help', '--version'],
-    ])('%s', async (line) => {
-      const [project, intact] = [createProject(), createSourceProject()]
-      for (const each of [project, intact]) each.marker('007_x', OWNED)
+      it.each([
+        ...['create 8 y', 'clear 7 --json', 'inspect', 'inspect --json', 'bypass 7 --json', 'install --json'],
+        ...['workflow status --json', '--help', 'create --help', '--version'],
+      ])('%s', async (line) => {
+        const [project, intact] = [createProject(), createSourceProject()]
+        for (const each of [project, intact]) each.marker('007_x', OWNED)
 
-      const lost = await project.shell(`"${process.execPath}" "${CLI}" ${line} > /dev/full`)
-      await intact.cli(line.split(' '))
+        const lost = await project.shell(`"${process.execPath}" "${CLI}" ${line} > /dev/full`)
+        await intact.cli(line.split(' '))
 
-      expect(lost).toMatchObject({ status: 73, stdout: '', stderr: LOST })
-      expect(Object.keys(project.snapshot())).toEqual(Object.keys(intact.snapshot()))
-    })
+        expect(lost).toMatchObject({ status: 73, stdout: '', stderr: LOST })
+        expect(Object.keys(project.snapshot())).toEqual(Object.keys(intact.snapshot()))
+      })
 
-    it('create made a marker that blocks and can be cleared', async () => {
-      const project = createProject()
-      const env = { POSTFLIGHT_HOST_SESSION: SESSION, POSTFLIGHT_AGENT: 'main' }
-      const create = await project.shell(`"${process.execPath}" "${CLI}" create 8 y > /dev/full`, { env })
+      it('create made a marker that blocks and can be cleared', async () => {
+        const project = createProject()
+        const env = { POSTFLIGHT_HOST_SESSION: SESSION, POSTFLIGHT_AGENT: 'main' }
+        const create = await project.shell(`"${process.execPath}" "${CLI}" create 8 y > /dev/full`, { env })
 
-      expect(create).toMatchObject({ status: 73, stderr: LOST })
-      const [entry] = project.journal()
-      expect(JSON.parse(project.read('specs/008_y/.postflight-pending'))).toMatchObject({ id: entry?.marker_id })
-      expect((await project.hook({ hook_event_name: 'Stop', session_id: SESSION })).answer.decision).toBe('block')
-      expect((await project.cli(['clear', '8'])).status).toBe(0)
-    })
+        expect(create).toMatchObject({ status: 73, stderr: LOST })
+        const [entry] = project.journal()
+        expect(JSON.parse(project.read('specs/008_y/.postflight-pending'))).toMatchObject({ id: entry?.marker_id })
+        expect((await project.hook({ hook_event_name: 'Stop', session_id: SESSION })).answer.decision).toBe('block')
+        expect((await project.cli(['clear', '8'])).status).toBe(0)
+      })
 
-    it('an error keeps its exit code, and with --json its line', async () => {
-      const project = createProject()
-      const run = await project.shell(`"${process.execPath}" "${CLI}" inspect 9 --json > /dev/full`)
+      it('an error keeps its exit code, and with --json its line', async () => {
+        const project = createProject()
+        const run = await project.shell(`"${process.execPath}" "${CLI}" inspect 9 --json > /dev/full`)
 
-      expect(run.status).toBe(1)
-      expect(run.stderr).toMatch(/^postflight: task 9 has no folder [^\n]+\n$/)
-    })
-  },
-)
+        expect(run.status).toBe(1)
+        expect(run.stderr).toMatch(/^postflight: task 9 has no folder [^\n]+\n$/)
+      })
+    },
+  )
 
 describe.concurrent('help and version', () => {
   it('--version prints the version', async () => {
@@ -457,15 +458,10 @@ describe.concurrent('in a current folder that was removed', () => {
   it.each(COMMANDS)('%s works as in the project where an absolute --root names it', async (line) => {
     const [project, other] = [createFilled(), createFilled()]
     const words = line.split(' ')
-    const readable = (run: ProcessResult, { base }: Project): unknown => [
-      run.status,
-      ...[run.stdout, run.stderr].map((text) =>
-        text
-          .replaceAll(base, 'BASE')
-          .replace(/pf_\w+/g, 'ID')
-          .replace(/\d+ s /g, ''),
-      ),
-    ]
+    const readable = ({ status, stdout, stderr }: ProcessResult, { base }: Project): unknown => {
+      const text = `${stdout}\n${stderr}`.replaceAll(base, 'BASE')
+      return [status, text.replaceAll(/pf_\w+|\d+ s /g, '')]
+    }
 
     const run = await runIn(project, ['--root', project.dir, ...words])
     const expected = await other.cli(['--root', other.dir, ...words])

@@ -60,19 +60,6 @@ function stopHooks({ project }: DependentProject): { commands: string[]; env: Re
   }
 }
 
-/** Expects that Claude Code runs one hook at a stop of the main conversation, and that it blocks. */
-async function expectHeldOnce(wired: DependentProject): Promise<void> {
-  const { project } = wired
-  const { commands, env } = stopHooks(wired)
-  expect(commands).toHaveLength(1)
-  project.marker('990_asked', { cc_session_id: SESSION, agent_id: 'main' })
-  const { answer } = await project.hook(stop(), {
-    program: ['sh', '-c', String(commands[0])],
-    env: { ...claudeHookEnv(project, SESSION), ...env },
-  })
-  expect(answer.decision).toBe('block')
-}
-
 /** Applies a fix: commands are run, and the row does the manual parts. */
 async function follow({ cli, project }: DependentProject, fix: string): Promise<void> {
   const [first = ''] = fix.split(/, or | \(its/)
@@ -246,7 +233,14 @@ describe.concurrent('doctor finds', () => {
   it('nothing after init, in a repository of git, and a stop is held once', async () => {
     const wired = await initialized(true)
     expect(await findingsOf(wired.cli)).toMatchObject({ status: 0, wrong: [] })
-    await expectHeldOnce(wired)
+    const { commands, env } = stopHooks(wired)
+    expect(commands).toHaveLength(1)
+    wired.project.marker('990_asked', { cc_session_id: SESSION, agent_id: 'main' })
+    const { answer } = await wired.project.hook(stop(), {
+      program: ['sh', '-c', String(commands[0])],
+      env: { ...claudeHookEnv(wired.project, SESSION), ...env },
+    })
+    expect(answer.decision).toBe('block')
   })
 
   it.each<Row>([...WIRING, ...PROJECT, ...REPOSITORY])(

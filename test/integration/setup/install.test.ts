@@ -17,9 +17,9 @@ import { hookCommand } from '../../../src/setup/install/our-hooks.ts'
 import { SESSION, sessionStart, subagentStop } from '../../support/payloads.ts'
 import { LAUNCHER, NOBODY, PACKAGE } from '../../support/process.ts'
 import {
-  type CliRun,
   claudeHookEnv,
   copyPackage,
+  createDependentProject,
   createProject,
   createSourceProject,
   type JsonDocument,
@@ -39,12 +39,6 @@ function projectWith(settings: string): Project {
 /** The settings of one hook of Stop. */
 const settingsWith = (command: string): string =>
   JSON.stringify({ hooks: { Stop: [{ hooks: [{ type: 'command', command }] }] } })
-
-/** Puts a copy of the package into the project's node_modules, and runs the CLI as that copy. */
-function cliIn(project: Project): (...words: string[]) => Promise<CliRun> {
-  const packageFolder = copyPackage(project.at('node_modules/postflight-guard'))
-  return (...words) => project.cli(words, { packageFolder })
-}
 
 /** The hooks in settings: their events and commands. */
 function hooksIn(text: string): [event: string, command: string][] {
@@ -93,8 +87,8 @@ const windowsCommand = (project: Project, packageFolder: string) =>
 
 describe.concurrent('install', () => {
   it('writes settings.example.json where there are no settings and the project has the package', async () => {
-    const project = createSourceProject()
-    const run = await cliIn(project)('install')
+    const { project, cli } = createDependentProject()
+    const run = await cli('install')
     expect(run).toMatchObject({ status: 0, stderr: '' })
     expect(run.stdout).toContain('Installed the hook in .claude/settings.json')
     expect(project.read(SETTINGS)).toBe(EXAMPLE)
@@ -102,8 +96,8 @@ describe.concurrent('install', () => {
   })
 
   it('writes commands that a host can start', async () => {
-    const project = createSourceProject({ name: 'a project – mit "Umläuten"' })
-    await cliIn(project)('install')
+    const { project, cli } = createDependentProject({ name: 'a project – mit "Umläuten"' })
+    await cli('install')
     const [subagent, , start] = commandsOf(project.read(SETTINGS))
     project.marker('259_x', { cc_session_id: SESSION, agent_id: 'agent-a' })
     const env = claudeHookEnv(project, SESSION)
@@ -145,9 +139,9 @@ describe.concurrent('install', () => {
   })
 
   it('writes commands that silently do nothing for people who have not installed the dependencies', async () => {
-    const project = createSourceProject()
-    await cliIn(project)('install')
-    const windows = windowsCommand(project, project.at('node_modules/postflight-guard'))
+    const { project, folder, cli } = createDependentProject()
+    await cli('install')
+    const windows = windowsCommand(project, folder)
     const commands = [...commandsOf(project.read(SETTINGS)), windows.command, `${windows.command} SessionStart`]
     project.marker('259_x', { cc_session_id: SESSION, agent_id: 'agent-a' })
     rmSync(project.at('node_modules'), { recursive: true })
@@ -162,9 +156,8 @@ describe.concurrent('install', () => {
   })
 
   it('writes a command for Windows that starts the hook by Node alone', async () => {
-    const project = createSourceProject({ name: 'a project – with blanks' })
-    const packageFolder = copyPackage(project.at('node_modules/postflight-guard'))
-    const { command, portable } = windowsCommand(project, packageFolder)
+    const { project, folder } = createDependentProject({ name: 'a project – with blanks' })
+    const { command, portable } = windowsCommand(project, folder)
     project.marker('259_x', { cc_session_id: SESSION, agent_id: 'agent-a' })
 
     const env = claudeHookEnv(project, SESSION)
@@ -198,8 +191,8 @@ describe.concurrent('install', () => {
   })
 
   it('never writes a path of the project to the user’s settings', async () => {
-    const project = createSourceProject()
-    await cliIn(project)('install', '--scope', 'user')
+    const { project, cli } = createDependentProject()
+    await cli('install --scope user')
     expect(project.read('../home/.claude/settings.json')).not.toContain('CLAUDE_PROJECT_DIR')
   })
 
@@ -221,10 +214,9 @@ describe.concurrent('install', () => {
   })
 
   it('writes nothing with --dry-run, and shows what it would write', async () => {
-    const project = createSourceProject()
-    const cli = cliIn(project)
+    const { project, cli } = createDependentProject()
     const before = project.snapshot()
-    const run = await cli('install', '--dry-run')
+    const run = await cli('install --dry-run')
     expect(run.stdout).toBe(`Would install the hook in .claude/settings.json\n${EXAMPLE}`)
     expect(project.snapshot()).toEqual(before)
   })
@@ -537,8 +529,8 @@ describe.concurrent('uninstall', () => {
   })
 
   it('removes the entries of another copy of the package', async () => {
-    const project = createSourceProject()
-    await cliIn(project)('install')
+    const { project, cli } = createDependentProject()
+    await cli('install')
     project.write(SETTINGS, project.read(SETTINGS).replace('{', '{ "kept": 1,'))
     await project.cli(['uninstall'])
     expect(JSON.parse(project.read(SETTINGS))).toEqual({ kept: 1 })
