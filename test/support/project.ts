@@ -189,8 +189,8 @@ export interface DependentProject {
 }
 
 /** Creates a project with a copy of the package in its node_modules. */
-export function createDependentProject(): DependentProject {
-  const project = createSourceProject()
+export function createDependentProject(options: ProjectOptions = {}): DependentProject {
+  const project = createSourceProject(options)
   const folder = copyPackage(project.at('node_modules/postflight-guard'))
   const cli: DependentProject['cli'] = (words, options) =>
     project.cli(typeof words === 'string' ? words.split(' ') : words, { packageFolder: folder, ...options })

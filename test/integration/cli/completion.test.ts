@@ -6,8 +6,8 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { CLI, canRun, skipNote } from '../../support/process.ts'
 import { createSourceProject, type Project } from '../../support/project.ts'
 
-/** The path of the script and the words of the line; prints the candidates, one a line. */
-type Ask = (project: Project, line: string) => Promise<string[]>
+/** Asks a shell for the candidates of a line. */
+type Ask = (line: string) => Promise<string[]>
 
 /** A name that would do harm if a shell ran it. */
 const HOSTILE = '260_$(touch harm)'
@@ -16,12 +16,8 @@ let project: Project
 
 beforeAll(async () => {
   project = createSourceProject()
-  for (const words of [
-    ['create', '259', 'prove_completeness', '--step', 'update status', '--step', 'git commit'],
-    ['create', '7', 'flow'],
-  ]) {
-    expect((await project.cli(words)).status).toBe(0)
-  }
+  await project.cli(['create', '259', 'prove_completeness', '--step', 'update status', '--step', 'git commit'])
+  await project.cli(['create', '7', 'flow'])
   project.write(`specs/${HOSTILE}/x`, '')
   project.write('flow.yaml', '')
   project.write('notes/page.html', '')
@@ -39,7 +35,7 @@ async function run(shell: string, script: string): Promise<string[]> {
 }
 
 /** The words of a line as bash gives them: `=` is a word of its own. */
-const bash: Ask = async (_, line) => {
+const bash: Ask = async (line) => {
   const words = line.split(/(=)| /).filter((word) => word !== undefined)
   const list = words.map((word) => `'${word}'`).join(' ')
   return run(
@@ -52,7 +48,7 @@ printf '%s\\n' "\${COMPREPLY[@]}"`,
   )
 }
 
-const fish: Ask = async (_, line) => {
+const fish: Ask = async (line) => {
   const lines = await run(
     'fish --no-config',
     `postflight completion fish | source
@@ -62,7 +58,7 @@ complete --do-complete '${line}'`,
 }
 
 /** zsh completes only on a terminal, which its own module provides; what it would insert is caught at compadd. */
-const zsh: Ask = async (_, line) => {
+const zsh: Ask = async (line) => {
   const lines = await run(
     'zsh -f',
     `zmodload zsh/zpty
@@ -80,37 +76,31 @@ cat '${project.at('.cache', 'zsh')}'`,
   return [...new Set(lines)]
 }
 
-const SHELLS: readonly (readonly [string, Ask])[] = [
-  ['bash', bash],
-  ['zsh', zsh],
-  ['fish', fish],
-]
-
-for (const [shell, ask] of SHELLS) {
+for (const [shell, ask] of Object.entries({ bash, zsh, fish })) {
   // CI installs all three: .ci/run.
   const isInstalled = canRun(`command -v ${shell}`)
   const note = skipNote(isInstalled, `${shell} is not installed`)
   describe.skipIf(!isInstalled)(`completion in ${shell}${note}`, () => {
     it('offers commands that begin with the word', async () => {
-      expect((await ask(project, 'postflight workflow st')).sort()).toEqual(['start', 'status', 'stop'])
+      expect((await ask('postflight workflow st')).sort()).toEqual(['start', 'status', 'stop'])
     })
 
     it('offers the options of a command, and those of every command', async () => {
-      const options = await ask(project, 'postflight clear --')
+      const options = await ask('postflight clear --')
       expect(options).toEqual(expect.arrayContaining(['--all', '--orphaned', '--root', '--json']))
       expect(options).not.toContain('--step')
     })
 
     it('offers the values of an option', async () => {
-      expect((await ask(project, 'postflight install --scope ')).sort()).toEqual(['local', 'project', 'user'])
+      expect((await ask('postflight install --scope ')).sort()).toEqual(['local', 'project', 'user'])
     })
 
     it('offers files where a file is wanted', async () => {
-      expect(await ask(project, 'postflight workflow validate fl')).toContain('flow.yaml')
+      expect(await ask('postflight workflow validate fl')).toContain('flow.yaml')
     })
 
     it('quotes a name that the shell would run', async () => {
-      const [word] = await ask(project, 'postflight clear 260')
+      const [word] = await ask('postflight clear 260')
       // fish and zsh quote what they insert; bash inserts what it is given.
       expect(word).toBe(shell === 'bash' ? '260_\\$\\(touch\\ harm\\)' : HOSTILE)
       expect(project.has('harm')).toBe(false)
@@ -132,6 +122,10 @@ describe('completion', () => {
     await steps.cli(['workflow', 'next', '7'])
     const run = await steps.cli(['complete', '--', 'workflow', 'retry', '7', '--step', ''])
     expect(run.stdout).toBe('1\tparser\n2\ttests\n')
+  })
+
+  it('does not offer the hidden command', async () => {
+    expect((await project.cli(['complete', '--', 'comp'])).stdout).toMatch(/^completion\t[^\n]*\n$/)
   })
 
   it('refuses a shell that it has no script for', async () => {

@@ -47,35 +47,24 @@ const withFlow = withFile('flow.json', JSON.stringify(FLOW))
 const withDone = withFile('specs/done.yaml', 'done: [{ when: "specs/done.yaml", check: "true" }]')
 const withAbandoned = withFile(`specs/${TASK}/.postflight-abandoned`, JSON.stringify(FOREIGN))
 
-const running = async (project: Project): Promise<void> => {
-  withFlow(project)
-  await after('workflow start 7 x --definition flow.json')(project)
-}
+/** Prepares a project by these, one after another. */
+const each =
+  (...steps: readonly ((project: Project) => unknown)[]) =>
+  async (project: Project): Promise<void> => {
+    for (const step of steps) await step(project)
+  }
 
-const cloned = async (project: Project): Promise<void> => {
-  makeRepository(project)
-  await running(project)
-}
-
-const shared = async (project: Project): Promise<void> => {
-  await cloned(project)
-  await after('workflow share 7')(project)
-}
-
-const withCheck = async (project: Project): Promise<void> => {
-  const phases = [{ id: 'plan', prompt: 'plan', artifact: 'plan.json', check: { run: 'true' } }]
-  project.write('flow.json', JSON.stringify({ ...FLOW, phases }))
-  await after('workflow start 7 x --definition flow.json')(project)
-}
+const started = after('workflow start 7 x --definition flow.json')
+const running = each(withFlow, started)
+const aborted = each(running, after('workflow abort 7'))
+const cloned = each(makeRepository, running)
+const shared = each(cloned, after('workflow share 7'))
+const CHECKED = [{ id: 'plan', prompt: 'plan', artifact: 'plan.json', check: { run: 'true' } }]
+const withCheck = each(withFile('flow.json', JSON.stringify({ ...FLOW, phases: CHECKED })), started)
 
 const trusted = async (project: Project): Promise<void> => {
   withDone(project)
   expect((await project.cli(['trust', '--yes'])).status).toBe(0)
-}
-
-const aborted = async (project: Project): Promise<void> => {
-  await running(project)
-  await after('workflow abort 7')(project)
 }
 
 const withUnreadable = (project: Project): void => {

@@ -10,15 +10,11 @@ import { createSourceProject, type Project } from '../../support/project.ts'
 const MAIN = { POSTFLIGHT_HOST_SESSION: SESSION, POSTFLIGHT_AGENT: 'main' }
 const TASK = '007_x'
 
+const NEXT = { pass: 'do', fail: 'plan', verdict: '/ok', reason: '/why' }
 const FLOW = {
   name: 'flow',
   phases: [
-    {
-      id: 'plan',
-      prompt: 'plan',
-      artifact: 'plan.json',
-      next: { pass: 'do', fail: 'plan', verdict: '/ok', reason: '/why' },
-    },
+    { id: 'plan', prompt: 'plan', artifact: 'plan.json', next: NEXT },
     { id: 'do', prompt: 'do', steps: { from: 'plan.json', pointer: '/steps' }, step_prompt: 'do {{step}}' },
   ],
 }

@@ -1,6 +1,6 @@
 /** The packed package where it was installed: alone in a folder, and by each package manager. */
 
-import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import { mkdirSync, readdirSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { DOCUMENTS } from '../../support/command-documents.ts'
@@ -9,22 +9,12 @@ import { makeRepository } from '../../support/machines.ts'
 import { extract, packOnce } from '../../support/packed.ts'
 import { SESSION, stop } from '../../support/payloads.ts'
 import { PACKAGE, type ProcessResult, runProcess } from '../../support/process.ts'
-import { claudeHookEnv, createProject, type Project } from '../../support/project.ts'
+import { claudeHookEnv, createProject, type JsonDocument, type Project } from '../../support/project.ts'
 
-const FLOW = JSON.stringify({
-  name: 'flow',
-  phases: [{ id: 'plan', prompt: 'Plan.', artifact: 'plan.json', check: { run: 'true' } }],
-})
-
-const APPROVAL = JSON.stringify({
-  name: 'approval',
-  phases: [{ id: 'plan', prompt: 'Plan.', artifact: 'plan.md', approve: true }],
-})
-
-const STEPS = JSON.stringify({
-  name: 'steps',
-  phases: [{ id: 'work', steps: ['one', 'two'], step_prompt: '{{step}}' }],
-})
+const flowOf = (phase: object): string => JSON.stringify({ name: 'flow', phases: [phase] })
+const FLOW = flowOf({ id: 'plan', prompt: 'Plan.', artifact: 'plan.json', check: { run: 'true' } })
+const APPROVAL = flowOf({ id: 'plan', prompt: 'Plan.', artifact: 'plan.md', approve: true })
+const STEPS = flowOf({ id: 'work', steps: ['one', 'two'], step_prompt: '{{step}}' })
 
 /** Command lines for each command, in an order in which each one has something to do. */
 const LINES = [
@@ -158,9 +148,7 @@ describe('the packed package', () => {
       const postflight = (...words: string[]) =>
         runProcess(project.at('node_modules', '.bin', 'postflight'), words, { cwd: project.dir, env: project.env })
       expect(await postflight('install')).toMatchObject({ status: 0, stderr: '' })
-      const settings = JSON.parse(readFileSync(project.at('.claude', 'settings.json'), 'utf8')) as {
-        hooks: { Stop: [{ hooks: [{ command: string }] }] }
-      }
+      const settings: JsonDocument = JSON.parse(project.read('.claude/settings.json'))
       expect(await guards(project, postflight, settings.hooks.Stop[0].hooks[0].command)).toBe('block')
     })
 

@@ -64,11 +64,12 @@ describe.concurrent('the package', () => {
       expect(await wordsLoadedBy(`${line} --json`)).toEqual([])
     })
 
-    it.each([
-      ...[['--help', false] as const, ['doctor', false] as const, ['hook', false] as const],
-      ...[['install', true] as const, ['uninstall', true] as const, ['init --dry-run', true] as const],
-    ])('%s loads write-file-atomic: %s', async (line, does) => {
-      expect((await wordsLoadedBy(line)).includes(WRITER)).toBe(does)
+    it.each(['--help', 'doctor', 'hook'])('%s does not load write-file-atomic', async (line) => {
+      expect(await wordsLoadedBy(line)).not.toContain(WRITER)
+    })
+
+    it.each(['install', 'uninstall', 'init --dry-run'])('%s loads write-file-atomic', async (line) => {
+      expect(await wordsLoadedBy(line)).toContain(WRITER)
     })
 
     it.each(['hook.js', 'workflow.js', 'opencode/postflight-guard.mjs'])('%s has no write-file-atomic', (name) => {
@@ -95,7 +96,6 @@ describe.concurrent('the package', () => {
 
   it('holds no path of the machine that it was built on', () => {
     const { files } = packOnce()
-
     const places = [PACKAGE, process.env.HOME].filter((place) => place !== undefined && place.length > 6)
     const telling = files.filter((file) => {
       const text = readFileSync(join(PACKAGE, file.path), 'utf8')

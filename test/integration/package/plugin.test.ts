@@ -8,11 +8,7 @@ import { layOutPlugin } from '../../../scripts/plugin.ts'
 import { claudeEntries } from '../../../src/hosts/hook-entries.ts'
 import { SESSION, sessionStart, stop, subagentStop } from '../../support/payloads.ts'
 import { PACKAGE, runProcess } from '../../support/process.ts'
-import { claudeHookEnv, createProject, type Project } from '../../support/project.ts'
-
-interface HooksFile {
-  readonly hooks: Readonly<Record<string, readonly { readonly hooks: readonly { readonly command: string }[] }[]>>
-}
+import { claudeHookEnv, createProject, type JsonDocument, type Project } from '../../support/project.ts'
 
 /** Lays out the plugin beside the project, in a folder whose path has a space. */
 function withPlugin(project: Project): string {
@@ -28,13 +24,11 @@ function filesIn(folder: string): string[] {
     .sort()
 }
 
-function readJson<T>(...place: string[]): T {
-  return JSON.parse(readFileSync(join(...place), 'utf8')) as T
-}
+const readJson = (...place: string[]): JsonDocument => JSON.parse(readFileSync(join(...place), 'utf8'))
 
 /** Runs a hook of the plugin as Claude Code does: by a shell, with the plugin's folder in the environment. */
 function runHook(project: Project, plugin: string, event: string, payload: Readonly<Record<string, unknown>>) {
-  const command = readJson<HooksFile>(plugin, 'hooks', 'hooks.json').hooks[event]?.[0]?.hooks[0]?.command as string
+  const { command } = readJson(plugin, 'hooks', 'hooks.json').hooks[event][0].hooks[0]
   return project.hook(payload, {
     program: ['sh', '-c', command],
     env: { ...claudeHookEnv(project, SESSION), CLAUDE_PLUGIN_ROOT: plugin },
@@ -44,16 +38,15 @@ function runHook(project: Project, plugin: string, event: string, payload: Reado
 describe.concurrent('the plugin for Claude Code', () => {
   it('has the hooks that install writes, with a command that needs no right to execute', () => {
     const plugin = withPlugin(createProject())
-    const { hooks } = readJson<HooksFile>(plugin, 'hooks', 'hooks.json')
+    const { hooks } = readJson(plugin, 'hooks', 'hooks.json')
     const command = `sh "\${CLAUDE_PLUGIN_ROOT}/hooks/postflight-hook"`
-    const groups = Object.entries(hooks).flatMap(([event, list]) => list.map((group) => ({ event, group })))
+    const groups = Object.entries<object[]>(hooks).flatMap(([event, list]) => list.map((group) => ({ event, group })))
     expect(groups).toEqual(claudeEntries(command))
   })
 
   it('has the name and version of the package, in both of its manifests', () => {
     const plugin = withPlugin(createProject())
-    const { name, version } = readJson<{ name: string; version: string }>(PACKAGE, 'package.json')
-
+    const { name, version } = readJson(PACKAGE, 'package.json')
     expect(readJson(plugin, '.claude-plugin', 'plugin.json')).toMatchObject({ name, version })
     expect(readJson(plugin, '.claude-plugin', 'marketplace.json')).toMatchObject({
       name,
@@ -63,9 +56,7 @@ describe.concurrent('the plugin for Claude Code', () => {
 
   it('holds one command for the shell, and nothing that must be installed', () => {
     const plugin = withPlugin(createProject())
-
     const files = filesIn(plugin)
-
     expect(files.filter((file) => file.startsWith('bin/'))).toEqual(['bin/postflight'])
     expect(statSync(join(plugin, 'bin', 'postflight')).mode & 0o111).toBe(0o111)
     expect(files.filter((file) => /node_modules|\.ts$/.test(file))).toEqual([])
@@ -111,16 +102,12 @@ describe.concurrent('the plugin for Claude Code', () => {
     const env = { ...project.env, PATH: `${project.env.PATH}:${join(plugin, 'bin')}`, CLAUDE_CODE_SESSION_ID: SESSION }
     const postflight = (words: string) => runProcess('sh', ['-c', `postflight ${words}`], { cwd: project.dir, env })
 
-    const version = await postflight('--version')
-    const created = await postflight('create 259 x --step one --quiet')
-    const ticked = await postflight('step 259 one')
-    const cleared = await postflight('clear 259')
-    const started = await postflight('workflow start 260 y --definition four-phases')
-
-    expect([version, created, ticked, cleared, started].map(({ status, stderr }) => [status, stderr])).toEqual(
-      Array(5).fill([0, '']),
-    )
-    expect(version.stdout.trim()).toBe(readJson<{ version: string }>(PACKAGE, 'package.json').version)
+    const { version } = readJson(PACKAGE, 'package.json')
+    expect(await postflight('--version')).toMatchObject({ status: 0, stdout: `${version}\n`, stderr: '' })
+    const start = 'workflow start 260 y --definition four-phases'
+    for (const line of ['create 259 x --step one --quiet', 'step 259 one', 'clear 259', start]) {
+      expect(await postflight(line), line).toMatchObject({ status: 0, stderr: '' })
+    }
   })
 
   it('is committed whole where a repository ignores dist/ and bin/', () => {
@@ -133,9 +120,7 @@ describe.concurrent('the plugin for Claude Code', () => {
 
     git('add', 'the plugin')
 
-    const added = git('ls-files', '-z', 'the plugin')
-      .split('\0')
-      .filter((file) => file !== '')
+    const added = git('ls-files', '-z', 'the plugin').split('\0').slice(0, -1)
     expect(added.map((file) => file.replace('the plugin/', '')).sort()).toEqual(filesIn(plugin))
   })
 })

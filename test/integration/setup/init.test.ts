@@ -16,8 +16,6 @@ import {
 import { HAS_TERMINAL, startInTerminal } from '../../support/pseudo-terminal.ts'
 
 const RULES = rulesOf(freeCommands(), true)
-/** Those of a project that does not depend on the package. */
-const ALONE = rulesOf(freeCommands(), false)
 
 const WIDE = { columns: 80, rows: 60 }
 const patient = { timeout: 15_000 }
@@ -158,6 +156,16 @@ describe.concurrent('init', () => {
     expect(run.status).toBe(0)
     expect(run.stdout).toContain('Nothing is written before the last answer')
     expect(['.gitignore', SETTINGS, SKILL].filter((name) => project.has(name))).toEqual(written)
+  })
+
+  it('shows the entries, the rules, the lines and the skill before it asks about them', async () => {
+    const { stdout } = await withPackage().cli('init', { answers: ['n', 'n', 'n', 'n'] })
+    const [hook, rules, lines, skill] = stdout.split('Write this? [Y/n]')
+    const entries = ['SubagentStop: ', 'Stop: ', 'SessionStart: ', 'PostToolUse Bash Bash(*postflight*): ']
+    for (const entry of entries) expect(hook).toContain(`  ${entry}`)
+    for (const rule of [...RULES.allow, ...RULES.ask]) expect(rules).toContain(rule)
+    expect(lines).toContain('  specs/**/.postflight-*')
+    expect(skill).toContain('plugin/skills/postflight/SKILL.md')
   })
 
   it.each(['hook', 'permissions', 'gitignore', 'skill'])('leaves out %s with --skip', async (part) => {
@@ -339,7 +347,6 @@ describe.concurrent('init', () => {
   it('refuses to go on without a terminal and without --yes, and with an unknown part', async () => {
     const { project, cli } = withPackage()
     const before = filesOf(project)
-
     expect(await cli('init')).toMatchObject({ status: 64, stderr: expect.stringContaining('--yes') })
     expect(await cli('init --json', { answers: ['y', 'y', 'y', 'y'] })).toMatchObject({ status: 64 })
     const parts = 'one of hook, shell-hook, permissions, gitignore, skill, done, not "hooks"'
@@ -363,10 +370,8 @@ describe.concurrent('init', () => {
 
   it('says which settings Claude Code ignores, also in a file that it does not write to', async () => {
     const { project, cli } = withPackage({ [LOCAL]: '{\n  // mine\n  "model": "opus"\n}\n' })
-
     const run = await cli('init --yes')
     const again = await cli('init --yes --json')
-
     const warning = expect.stringMatching(/Warning: Claude Code ignores all settings .*local\.json:2:3: invalid JSON/)
     expect(run.stdout).toEqual(warning)
     expect(again.json().warnings).toEqual([warning])
@@ -466,13 +471,9 @@ describe.concurrent('init', () => {
 
   it('names what it has written where a later file cannot be written', async () => {
     const { project, cli } = withPackage({ '.claude/skills': 'a file' })
-
     const run = await cli('init --yes')
-
-    expect(run).toMatchObject({
-      status: 73,
-      stderr: expect.stringMatching(/\.claude\/skills.* Already written: \.claude\/settings\.json, \.gitignore\. /),
-    })
+    const said = /\.claude\/skills.* Already written: \.claude\/settings\.json, \.gitignore\. /
+    expect(run).toMatchObject({ status: 73, stderr: expect.stringMatching(said) })
     rmSync(project.at('.claude/skills'))
     expect((await cli('init --yes')).status).toBe(0)
     expect(project.has(SKILL)).toBe(true)
@@ -528,31 +529,13 @@ describe.skipIf(!HAS_TERMINAL).concurrent('init on a terminal that stays open', 
     await run.ended
 
     const printed = run.output().replaceAll('\r', '').split('\n').slice(1, -2)
-    const squeezed = (text: string): string =>
-      text
-        .replaceAll(/\s+/g, ' ')
-        .replaceAll(/\d+ (?:s|min)/g, 'T')
-        .trim()
-    expect(squeezed(printed.join('\n'))).toBe(squeezed(piped.stdout + piped.stderr))
+    const wordsIn = (text: string) => text.replaceAll(/\d+ (?:s|min)/g, 'T').match(/\S+/g)
+    expect(wordsIn(printed.join('\n'))).toEqual(wordsIn(piped.stdout + piped.stderr))
     expect(printed.length).toBeGreaterThan((piped.stdout + piped.stderr).trimEnd().split('\n').length)
     for (const row of printed) {
       // Only a single word or command may be wider than the terminal.
       if (row.length > columns) expect(row.trim().replace(/`[^`]*`/g, '')).not.toContain(' ')
     }
-  })
-
-  it('shows the rules and entries before it asks', async ({ expect, onTestFinished }) => {
-    const project = createProject()
-    const run = startInTerminal(project, 'init', { columns: 400, rows: 60 }, onTestFinished)
-    run.type('n\rn\rn\rn\r')
-    await run.ended
-
-    const asked = run.output().split('Write this? [Y/n]')
-    const entries = ['SubagentStop: ', 'Stop: ', 'SessionStart: ', 'PostToolUse Bash Bash(*postflight*): ']
-    for (const entry of entries) expect(asked[0]).toContain(`  ${entry}`)
-    for (const rule of [...ALONE.allow, ...RULES.ask]) expect(asked[1]).toContain(rule)
-    expect(asked[2]).toContain('  specs/**/.postflight-*')
-    expect(asked[3]).toContain('plugin/skills/postflight/SKILL.md')
   })
 
   it('can be interrupted at a question, and has written nothing then', async ({ expect, onTestFinished }) => {
@@ -564,10 +547,7 @@ describe.skipIf(!HAS_TERMINAL).concurrent('init on a terminal that stays open', 
     expect(Object.keys(project.snapshot())).toEqual(['specs'])
   })
 
-  it('takes answers that are typed ahead, and writes nothing if the input ends before the last one', async ({
-    expect,
-    onTestFinished,
-  }) => {
+  it('takes answers typed ahead, and writes nothing at an early end', async ({ expect, onTestFinished }) => {
     const [ahead, ended] = [createProject(), createProject()]
     const first = startInTerminal(ahead, 'init', WIDE, onTestFinished)
     first.type('n\rn\ry\rn\r')
@@ -583,43 +563,36 @@ describe.skipIf(!HAS_TERMINAL).concurrent('init on a terminal that stays open', 
 })
 
 describe.concurrent('a second place for the hook', () => {
-  it.each(['install --scope local', 'init --yes --scope local'])(
-    'is refused by %s, which names the first one',
-    async (words) => {
-      const project = createSourceProject()
-      symlinkSync(CLI, join(project.base, 'bin', 'postflight'))
-      project.write(
-        SETTINGS,
-        JSON.stringify({ hooks: { Stop: [{ hooks: [{ type: 'command', command: 'postflight hook' }] }] } }),
-      )
-      const before = project.snapshot()
+  it.each(['install', 'init --yes'])('is refused by %s, which names the first one', async (command) => {
+    const project = createSourceProject()
+    symlinkSync(CLI, join(project.base, 'bin', 'postflight'))
+    const hooks = { Stop: [{ hooks: [{ type: 'command', command: 'postflight hook' }] }] }
+    project.write(SETTINGS, JSON.stringify({ hooks }))
+    const before = project.snapshot()
+    const words = `${command} --scope local`.split(' ')
 
-      const run = await project.cli(words.split(' '))
+    const run = await project.cli(words)
 
-      expect(run.status).toBe(1)
-      expect(run.stderr).toContain(`the hook is already in ${SETTINGS}, with another command`)
-      expect(run.stderr).toContain('`postflight uninstall --scope project`')
-      expect(project.snapshot()).toEqual(before)
-      expect((await project.cli([...words.split(' '), '--force'])).status).toBe(0)
-    },
-  )
+    expect(run.status).toBe(1)
+    expect(run.stderr).toContain(`the hook is already in ${SETTINGS}, with another command`)
+    expect(run.stderr).toContain('`postflight uninstall --scope project`')
+    expect(project.snapshot()).toEqual(before)
+    expect((await project.cli([...words, '--force'])).status).toBe(0)
+  })
 
-  it.each(['install --scope local', 'init --yes --scope local'])(
-    'with the same command is refused by %s too: doctor would report it',
-    async (words) => {
-      const { project, cli } = withPackage()
-      await cli('install')
+  it('with the same command is refused too: doctor would report it', async () => {
+    const { project, cli } = withPackage()
+    await cli('install')
 
-      const second = await cli(words)
+    const second = await cli('install --scope local')
 
-      expect(second.status).toBe(1)
-      expect(second.stderr).toContain(`the hook is already in ${SETTINGS}, and some hosts would run it twice: `)
-      expect(second.stderr).toContain('postflight uninstall --scope project')
-      expect(project.has(LOCAL)).toBe(false)
-      await cli('uninstall --scope project')
-      expect((await cli(words)).status).toBe(0)
-    },
-  )
+    expect(second.status).toBe(1)
+    expect(second.stderr).toContain(`the hook is already in ${SETTINGS}, and some hosts would run it twice: `)
+    expect(second.stderr).toContain('postflight uninstall --scope project')
+    expect(project.has(LOCAL)).toBe(false)
+    await cli('uninstall --scope project')
+    expect((await cli('install --scope local')).status).toBe(0)
+  })
 
   it('is not one that is there already: where both have the same command, either is brought up to date', async () => {
     const { project, cli } = withPackage()

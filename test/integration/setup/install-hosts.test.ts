@@ -8,6 +8,7 @@ import {
   createDependentProject,
   createSourceProject,
   findingsOf,
+  type JsonDocument,
   type Project,
   type RunOptions,
 } from '../../support/project.ts'
@@ -33,19 +34,16 @@ function fileOf(project: Project, host: HookHostName, scope: Scope): string {
 const install = (project: Project, host: string, ...words: string[]): Promise<CliRun> =>
   project.cli(['install', '--host', host, ...words])
 
+const hooksIn = (file: string): JsonDocument => JSON.parse(readFileSync(file, 'utf8')).hooks
+
 /** Events with their matchers: `Stop`, `PostToolUse Bash`. */
 function eventsIn(file: string): string[] {
-  const { hooks } = JSON.parse(readFileSync(file, 'utf8')) as { hooks: Record<string, { matcher?: string }[]> }
-  return Object.entries(hooks).flatMap(([event, groups]) =>
+  return Object.entries<{ matcher?: string }[]>(hooksIn(file)).flatMap(([event, groups]) =>
     groups.map(({ matcher }) => (matcher === undefined ? event : `${event} ${matcher}`)),
   )
 }
 
-function commandIn(file: string): string {
-  const settings = readFileSync(file, 'utf8')
-  const { hooks } = JSON.parse(settings) as { hooks: { Stop: { hooks: { command: string }[] }[] } }
-  return hooks.Stop[0]?.hooks[0]?.command ?? ''
-}
+const commandIn = (file: string): string => hooksIn(file).Stop[0].hooks[0].command
 
 async function wrongIn(project: Project, options?: RunOptions): Promise<{ what: string; fix: string | null }[]> {
   const { wrong } = await findingsOf(project.cli, options)
@@ -141,8 +139,9 @@ describe.concurrent('install --host', () => {
     const project = createSourceProject()
     project.write('rules.json', '[]')
     const run = await install(project, host, '--reactive', 'rules.json')
-    expect(run.status).toBe(64)
-    expect(run.stderr).toContain(`--reactive is for Claude Code, not for --host ${host}`)
+    const stderr = expect.stringContaining(`--reactive is for Claude Code, not for --host ${host}`)
+    expect(run).toMatchObject({ status: 64, stderr })
+    expect(Object.keys(project.snapshot())).toEqual(['rules.json', 'specs'])
   })
 
   it.each(HOSTS)('%s refuses a second scope, which would count each stop twice', async (host) => {
@@ -172,7 +171,6 @@ describe.concurrent('install --host', () => {
     for (const host of ['codex', 'copilot']) {
       await project.cli(['install', '--host', host, '--scope', 'user'], { env })
     }
-
     expect(eventsIn(join(env.CODEX_HOME, 'hooks.json'))).toContain('Stop')
     expect(eventsIn(join(env.COPILOT_HOME, 'hooks/postflight-guard.json'))).toContain('Stop')
   })
@@ -213,11 +211,9 @@ describe.concurrent('doctor finds', () => {
     const project = createSourceProject()
     project.write('.qwen/settings.json', '{"hooks": "/x/postflight-hook"')
     await project.cli(['install'])
-
-    expect((await wrongIn(project))[0]).toMatchObject({
-      what: expect.stringContaining('.qwen/settings.json'),
-      fix: expect.stringContaining('until then Qwen Code may ignore all of it'),
-    })
+    const what = expect.stringContaining('.qwen/settings.json')
+    const fix = expect.stringContaining('until then Qwen Code may ignore all of it')
+    expect((await wrongIn(project))[0]).toEqual({ what, fix })
   })
 
   it("nothing wrong in another host's file without the hook, which may have comments", async () => {
@@ -241,7 +237,6 @@ describe.concurrent('doctor finds', () => {
     await install(project, 'codex')
     const untrusted = await wrongIn(project)
     trustInCodex(project, 'stop:0:0')
-
     const what = expect.stringContaining('Codex does not trust the hooks of')
     expect(untrusted).toEqual([{ what, fix: 'open Codex in the project, type /hooks, and trust each entry' }])
     expect(await wrongIn(project)).toEqual([])

@@ -17,9 +17,9 @@ import { hookCommand } from '../../../src/setup/install/our-hooks.ts'
 import { SESSION, sessionStart, subagentStop } from '../../support/payloads.ts'
 import { LAUNCHER, NOBODY, PACKAGE } from '../../support/process.ts'
 import {
-  type CliRun,
   claudeHookEnv,
   copyPackage,
+  createDependentProject,
   createProject,
   createSourceProject,
   type JsonDocument,
@@ -39,12 +39,6 @@ function projectWith(settings: string): Project {
 /** The settings of one hook of Stop. */
 const settingsWith = (command: string): string =>
   JSON.stringify({ hooks: { Stop: [{ hooks: [{ type: 'command', command }] }] } })
-
-/** Puts a copy of the package into the project's node_modules, and runs the CLI as that copy. */
-function cliIn(project: Project): (...words: string[]) => Promise<CliRun> {
-  const packageFolder = copyPackage(project.at('node_modules/postflight-guard'))
-  return (...words) => project.cli(words, { packageFolder })
-}
 
 /** The hooks in settings: their events and commands. */
 function hooksIn(text: string): [event: string, command: string][] {
@@ -74,36 +68,27 @@ function withoutOurs(text: string): JsonDocument {
 
 const EVENTS = ['PostToolUse', 'PostToolUse', 'PreToolUse', 'SessionStart', 'Stop', 'SubagentStop']
 
+const TABS =
+  '{\n\t"unknown": { "deep": [1, 2.5e3, null, true, "ü🚀\\u0041"] },\n\t"hooks": {\n\t\t"SubagentStop": [\n\t\t\t{ "hooks": [ { "type": "command", "command": "x", "timeout": 5 } ] }\n\t\t]\n\t}\n}\n'
+
 /** Settings in some layouts; unit/setup/claude-hooks.test.ts and property/setup have more. */
 const LAYOUTS: Record<string, string> = {
   'an empty file': '',
-  'other hooks and unknown keys': `${JSON.stringify(
-    {
-      permissions: { allow: ['Bash(ls:*)'], deny: [] },
-      hooks: {
-        Stop: [{ matcher: '', hooks: [{ type: 'command', command: 'say done', timeout: 5 }] }],
-        PreToolUse: [{ matcher: 'Bash', hooks: [{ type: 'command', command: 'check' }] }],
-      },
-      unknown: { deep: [1, 2.5e3, null, true, 'ü🚀\\u0041'] },
-    },
-    null,
-    2,
-  )}\n`,
-  tabs: '{\n\t"hooks": {\n\t\t"SubagentStop": [\n\t\t\t{ "hooks": [ { "type": "command", "command": "x" } ] }\n\t\t]\n\t}\n}\n',
+  'tabs, other hooks and unknown keys': TABS,
   'CRLF line ends, and empty hooks': '{\r\n  "env": { "A": "b" },\r\n  "hooks": {}\r\n}\r\n',
   'a byte-order mark': '\ufeff{\n  "env": {}\n}\n',
 }
 
 /** The layouts that an `uninstall` after an `install` leaves as they were, to the byte: they have no empty lists. */
-const RESTORED = ['other hooks and unknown keys', 'tabs', 'a byte-order mark']
+const RESTORED = ['tabs, other hooks and unknown keys', 'a byte-order mark']
 
 const windowsCommand = (project: Project, packageFolder: string) =>
   hookCommand({ packageFolder, platform: 'win32' } as CommandContext, 'project', project.dir)
 
 describe.concurrent('install', () => {
   it('writes settings.example.json where there are no settings and the project has the package', async () => {
-    const project = createSourceProject()
-    const run = await cliIn(project)('install')
+    const { project, cli } = createDependentProject()
+    const run = await cli('install')
     expect(run).toMatchObject({ status: 0, stderr: '' })
     expect(run.stdout).toContain('Installed the hook in .claude/settings.json')
     expect(project.read(SETTINGS)).toBe(EXAMPLE)
@@ -111,8 +96,8 @@ describe.concurrent('install', () => {
   })
 
   it('writes commands that a host can start', async () => {
-    const project = createSourceProject({ name: 'a project – mit "Umläuten"' })
-    await cliIn(project)('install')
+    const { project, cli } = createDependentProject({ name: 'a project – mit "Umläuten"' })
+    await cli('install')
     const [subagent, , start] = commandsOf(project.read(SETTINGS))
     project.marker('259_x', { cc_session_id: SESSION, agent_id: 'agent-a' })
     const env = claudeHookEnv(project, SESSION)
@@ -154,9 +139,9 @@ describe.concurrent('install', () => {
   })
 
   it('writes commands that silently do nothing for people who have not installed the dependencies', async () => {
-    const project = createSourceProject()
-    await cliIn(project)('install')
-    const windows = windowsCommand(project, project.at('node_modules/postflight-guard'))
+    const { project, folder, cli } = createDependentProject()
+    await cli('install')
+    const windows = windowsCommand(project, folder)
     const commands = [...commandsOf(project.read(SETTINGS)), windows.command, `${windows.command} SessionStart`]
     project.marker('259_x', { cc_session_id: SESSION, agent_id: 'agent-a' })
     rmSync(project.at('node_modules'), { recursive: true })
@@ -171,9 +156,8 @@ describe.concurrent('install', () => {
   })
 
   it('writes a command for Windows that starts the hook by Node alone', async () => {
-    const project = createSourceProject({ name: 'a project – with blanks' })
-    const packageFolder = copyPackage(project.at('node_modules/postflight-guard'))
-    const { command, portable } = windowsCommand(project, packageFolder)
+    const { project, folder } = createDependentProject({ name: 'a project – with blanks' })
+    const { command, portable } = windowsCommand(project, folder)
     project.marker('259_x', { cc_session_id: SESSION, agent_id: 'agent-a' })
 
     const env = claudeHookEnv(project, SESSION)
@@ -189,9 +173,7 @@ describe.concurrent('install', () => {
     project.marker('259_x', { reason: 'pending' })
     await project.cli(['install', '--scope', 'local'], { packageFolder })
     const [command] = commandsOf(project.read('.claude/settings.local.json'))
-
     const run = await project.hook(subagentStop(), { program: ['sh', '-c', command as string] })
-
     expect(run.answer.decision).toBe('block')
   })
 
@@ -209,8 +191,8 @@ describe.concurrent('install', () => {
   })
 
   it('never writes a path of the project to the user’s settings', async () => {
-    const project = createSourceProject()
-    await cliIn(project)('install', '--scope', 'user')
+    const { project, cli } = createDependentProject()
+    await cli('install --scope user')
     expect(project.read('../home/.claude/settings.json')).not.toContain('CLAUDE_PROJECT_DIR')
   })
 
@@ -225,19 +207,16 @@ describe.concurrent('install', () => {
     const project = createSourceProject({ specs: false })
     mkdirSync(project.at('src', 'deep'), { recursive: true })
     const other = createSourceProject()
-
     await project.cli(['install'], { cwd: project.at('src', 'deep') })
     await project.cli(['install', '--root', other.dir])
-
     expect(project.has(SETTINGS)).toBe(true)
     expect(other.has(SETTINGS)).toBe(true)
   })
 
   it('writes nothing with --dry-run, and shows what it would write', async () => {
-    const project = createSourceProject()
-    const cli = cliIn(project)
+    const { project, cli } = createDependentProject()
     const before = project.snapshot()
-    const run = await cli('install', '--dry-run')
+    const run = await cli('install --dry-run')
     expect(run.stdout).toBe(`Would install the hook in .claude/settings.json\n${EXAMPLE}`)
     expect(project.snapshot()).toEqual(before)
   })
@@ -277,9 +256,7 @@ describe.concurrent.each(Object.entries(LAYOUTS))('with settings of this layout:
     const project = projectWith(before)
     await project.cli(['install'])
     project.write(SETTINGS, project.read(SETTINGS).replace('{', '{"added": true,'))
-
     await project.cli(['uninstall'])
-
     const text = body(project.read(SETTINGS))
     expect(ourEventsIn(text)).toEqual([])
     expect(withoutOurs(text)).toEqual({ added: true, ...withoutOurs(body(before)) })
@@ -374,7 +351,7 @@ describe.concurrent('a script of the user’s own with the name of our launcher'
 
 it('several processes of install at once write our entries once', async () => {
   const project = createProject()
-  project.write(SETTINGS, LAYOUTS.tabs as string)
+  project.write(SETTINGS, TABS)
   const runs = await Promise.all(Array.from({ length: 5 }, () => project.cli(['install'])))
   expect(runs.map((run) => run.status)).toEqual([0, 0, 0, 0, 0])
   expect(ourEventsIn(project.read(SETTINGS))).toEqual(EVENTS)
@@ -544,16 +521,16 @@ describe.concurrent('uninstall', () => {
   })
 
   it('removes only our entries without a backup', async () => {
-    const project = projectWith(LAYOUTS.tabs as string)
+    const project = projectWith(TABS)
     const run = await project.cli(['install', '--json'])
     rmSync(run.json().backup)
     await project.cli(['uninstall'])
-    expect(JSON.parse(project.read(SETTINGS))).toEqual(JSON.parse(LAYOUTS.tabs as string))
+    expect(JSON.parse(project.read(SETTINGS))).toEqual(JSON.parse(TABS))
   })
 
   it('removes the entries of another copy of the package', async () => {
-    const project = createSourceProject()
-    await cliIn(project)('install')
+    const { project, cli } = createDependentProject()
+    await cli('install')
     project.write(SETTINGS, project.read(SETTINGS).replace('{', '{ "kept": 1,'))
     await project.cli(['uninstall'])
     expect(JSON.parse(project.read(SETTINGS))).toEqual({ kept: 1 })

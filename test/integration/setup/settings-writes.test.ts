@@ -62,24 +62,17 @@ async function onFullDisk(command: string, freePages: number) {
 
 describe.concurrent('on a full disk', () => {
   it.for([
-    { free: 0, error: 'backup (ENOSPC)', fits: 'nothing' },
-    { free: 1, error: 'backup (incomplete write)', fits: 'half of the backup' },
-    { free: 2, error: 'settings.json (ENOSPC)', fits: 'the backup' },
-    { free: 3, error: 'settings.json (incomplete write)', fits: 'the backup and half of the new settings' },
-  ])('install changes nothing where this much fits: $fits', async ({ free, error }, { skip }) => {
+    { command: 'install', free: 0, error: 'backup (ENOSPC)', fits: 'nothing' },
+    { command: 'install', free: 1, error: 'backup (incomplete write)', fits: 'half of the backup' },
+    { command: 'install', free: 2, error: 'settings.json (ENOSPC)', fits: 'the backup' },
+    { command: 'install', free: 3, error: 'settings.json (incomplete write)', fits: 'half of the new settings too' },
+    { command: 'uninstall', free: 0, error: 'settings.json (ENOSPC)', fits: 'nothing' },
+    { command: 'uninstall', free: 1, error: 'settings.json (incomplete write)', fits: 'half of the former settings' },
+  ])('$command changes nothing where this much fits: $fits', async ({ command, free, error }, { skip }) => {
     skip(UNSHARE === undefined, WHY_SKIPPED)
-    const { project, before, run } = await onFullDisk('install', free)
-    expectAllWhole(run, project.at('after'), before, free < 2 ? undefined : before)
-    expect(run.stderr).toContain(error)
-  })
-
-  it.for([
-    { free: 0, error: 'settings.json (ENOSPC)', fits: 'nothing' },
-    { free: 1, error: 'settings.json (incomplete write)', fits: 'half of the former settings' },
-  ])('uninstall changes nothing where this much fits: $fits', async ({ free, error }, { skip }) => {
-    skip(UNSHARE === undefined, WHY_SKIPPED)
-    const { project, before, run } = await onFullDisk('uninstall', free)
-    expectAllWhole(run, project.at('after'), project.read('installed.json'), before)
+    const { project, before, run } = await onFullDisk(command, free)
+    const settings = command === 'install' ? before : project.read('installed.json')
+    expectAllWhole(run, project.at('after'), settings, error.startsWith('backup') ? undefined : before)
     expect(run.stderr).toContain(error)
   })
 

@@ -6,7 +6,13 @@ import { describe, expect, it } from 'vitest'
 import { packOnce } from '../../support/packed.ts'
 import { SESSION, stop } from '../../support/payloads.ts'
 import { PACKAGE, type ProcessResult, runProcess } from '../../support/process.ts'
-import { claudeHookEnv, copyPackage, createProject, createSourceProject } from '../../support/project.ts'
+import {
+  claudeHookEnv,
+  copyPackage,
+  createProject,
+  createSourceProject,
+  type JsonDocument,
+} from '../../support/project.ts'
 
 /** The commands of the page, for a project beside the clone of this repository. */
 function commandsOfPage(): string {
@@ -32,14 +38,12 @@ function person(base: string, name: string): (script: string, folder: string) =>
 
 /** The command of the Stop hook in shared settings. */
 function stopCommand(folder: string): string {
-  const settings = JSON.parse(readFileSync(join(folder, '.claude/settings.json'), 'utf8')) as {
-    hooks: { Stop: [{ hooks: [{ command: string }] }] }
-  }
+  const settings: JsonDocument = JSON.parse(readFileSync(join(folder, '.claude/settings.json'), 'utf8'))
   return settings.hooks.Stop[0].hooks[0].command
 }
 
 /** A project whose package.json names the package by `specifier`; with `folder`, somewhere in a larger repository. */
-function packagedProject(specifier: string, folder = '.'): { init: () => Promise<ProcessResult> } {
+function packagedProject(specifier: string, folder: string): { init: () => Promise<ProcessResult> } {
   const project = createSourceProject({ specs: false })
   const root = project.at(folder)
   mkdirSync(join(root, 'specs'), { recursive: true })
@@ -78,21 +82,18 @@ describe('a team', () => {
   }, 180_000)
 
   it.each([
-    ['file:../postflight-guard/postflight-guard-0.1.0.tgz', true],
-    ['file:/opt/postflight-guard-0.1.0.tgz', true],
-    ['link:../postflight-guard', true],
-    ['file:vendor/postflight-guard-0.1.0.tgz', false],
-    ['./vendor/../vendor/postflight-guard-0.1.0.tgz', false],
-    ['git+https://example.org/postflight-guard.git', false],
-    ['^0.1.0', false],
-  ])('is told by init of a package that only one machine has: %s', async (specifier, isOutside) => {
-    const project = packagedProject(specifier)
-    const run = await project.init()
-    expect(run.stdout.includes(`names postflight-guard by "${specifier}"`)).toBe(isOutside)
-  })
-
-  it('may keep the package beside the project in the same repository', async () => {
-    const project = packagedProject('file:../vendor/postflight-guard-0.1.0.tgz', 'packages/app')
-    expect((await project.init()).stdout).not.toContain('Warning')
+    ['file:../postflight-guard/postflight-guard-0.1.0.tgz', '.', true],
+    ['file:/opt/postflight-guard-0.1.0.tgz', '.', true],
+    ['link:../postflight-guard', '.', true],
+    ['file:vendor/postflight-guard-0.1.0.tgz', '.', false],
+    ['./vendor/../vendor/postflight-guard-0.1.0.tgz', '.', false],
+    // Beside the project, in the same repository.
+    ['file:../vendor/postflight-guard-0.1.0.tgz', 'packages/app', false],
+    ['git+https://example.org/postflight-guard.git', '.', false],
+    ['^0.1.0', '.', false],
+  ])('is told by init of a package that only one machine has: %s, in %s', async (specifier, folder, isOutside) => {
+    const { stdout } = await packagedProject(specifier, folder).init()
+    expect(stdout.includes(`names postflight-guard by "${specifier}"`)).toBe(isOutside)
+    expect(stdout.includes('Warning')).toBe(isOutside)
   })
 })
