@@ -245,13 +245,11 @@ describe('steps listed in the definition', () => {
   })
 })
 
-describe('the prompt of a step', () => {
-  it('is recorded with the text of the step, on one line and cut', () => {
-    const steps = ['add\n\tthe route', 'y'.repeat(200), { name: 'test it' }]
-    const { state } = play(begin({ id: 'a', steps, step_prompt: '{{step}} {{step.name}}', parallel: 3 }), {}, {})
-    const texts = state.history.filter(({ event }) => event === 'prompt').map(({ detail }) => detail)
-    expect(texts).toEqual(['add the route', `${'y'.repeat(79)}…`, '{"name":"test it"}'])
-  })
+it('the prompt of a step is recorded with the text of the step, on one line and cut', () => {
+  const steps = ['add\n\tthe route', 'y'.repeat(200), { name: 'test it' }]
+  const { state } = play(begin({ id: 'a', steps, step_prompt: '{{step}} {{step.name}}', parallel: 3 }), {}, {})
+  const texts = state.history.filter(({ event }) => event === 'prompt').map(({ detail }) => detail)
+  expect(texts).toEqual(['add the route', `${'y'.repeat(79)}…`, '{"name":"test it"}'])
 })
 
 describe('steps taken from an artifact', () => {
