@@ -183,23 +183,21 @@ describe('an error about JSON', () => {
   })
 })
 
-describe('a hostile text', () => {
-  it.each([
-    ['JSON parsing failed: Text: ', jsonFaultIn],
-    ['JSON parse error SyntaxError Expected ', jsonFaultIn],
-    ['Expected x, got ', delegationFailureIn],
-    ['invalid arguments "', delegationFailureIn],
-    ['rate  exceeded your quota too many ', rateLimitTest([])],
-  ])('of many "%s" takes less than 50 ms', (words, look) => {
-    const text = words.repeat(50_000)
-    // The best of five: other programs may use the processor meanwhile.
-    const times = Array.from({ length: 5 }, () => {
-      const start = performance.now()
-      look(text)
-      return performance.now() - start
-    })
-    expect(Math.min(...times)).toBeLessThan(50)
+it.each([
+  ['JSON parsing failed: Text: ', jsonFaultIn],
+  ['JSON parse error SyntaxError Expected ', jsonFaultIn],
+  ['Expected x, got ', delegationFailureIn],
+  ['invalid arguments "', delegationFailureIn],
+  ['rate  exceeded your quota too many ', rateLimitTest([])],
+])('a hostile text of many "%s" takes less than 50 ms', (words, look) => {
+  const text = words.repeat(50_000)
+  // The best of five: other programs may use the processor meanwhile.
+  const times = Array.from({ length: 5 }, () => {
+    const start = performance.now()
+    look(text)
+    return performance.now() - start
   })
+  expect(Math.min(...times)).toBeLessThan(50)
 })
 
 describe('a failed delegation', () => {
@@ -229,9 +227,8 @@ describe('a failed delegation', () => {
     ['model', 'a/b', 'Model not found: a/b.'],
   ])('is recognized as %s of "%s": %s', (kind, name, error) => {
     expect(delegationFailureIn(error)).toMatchObject({ kind, name })
-    expect(delegationFix(delegationFailureIn(error) as never, ['explore', 'general'])).toMatch(
-      /^\[postflight-guard\] [A-Z"][^\n]+\.$/,
-    )
+    const fix = delegationFix(delegationFailureIn(error) as never, ['explore', 'general'])
+    expect(fix).toMatch(/^\[postflight-guard\] [A-Z"][^\n]+\.$/)
   })
 
   it.each(['Tool execution aborted', 'This request would exceed the rate limit', ''])('is not %s', (error) => {
@@ -261,15 +258,9 @@ describe('a failed delegation', () => {
 
 describe('the words of a rate limit', () => {
   it.each([
-    'Too Many Requests',
-    'This request would exceed your rate limit of 50 requests per minute',
-    'rate_limit_error',
-    "the test's script says 429",
-    'You exceeded your current quota',
-    'RESOURCE_EXHAUSTED',
-    'Usage limit reached',
-    'Provider is overloaded',
-    'Request rate increased too quickly',
+    ...['Too Many Requests', 'This request would exceed your rate limit of 50 requests per minute', 'rate_limit_error'],
+    ...["the test's script says 429", 'You exceeded your current quota', 'RESOURCE_EXHAUSTED', 'Usage limit reached'],
+    ...['Provider is overloaded', 'Request rate increased too quickly'],
   ])('are %s', (text) => {
     expect(rateLimitTest([])(text)).toBe(true)
   })
@@ -283,32 +274,29 @@ describe('the words of a rate limit', () => {
   })
 })
 
-describe('the header of GitHub Copilot', () => {
-  it('fetches each message once, and remembers a bounded number of them', async () => {
-    const asked: string[] = []
-    const message = async ({ path }: { path: { messageID: string } }) => {
-      asked.push(path.messageID)
-      return { data: { parts: [ownText('x')] } }
-    }
-    const hooks = createChatHeadersHook({ client: { session: { message } }, directory }, undefined)
-    const headersOf = async (id: string, providerID = 'github-copilot', agent = 'build') => {
-      const headers: Record<string, string> = {}
-      const request = { sessionID: 's', agent, model: { providerID }, message: { id } }
-      await hooks['chat.headers'](request, { headers })
-      return headers
-    }
-
-    expect(await headersOf('m0')).toEqual({ 'x-initiator': 'agent' })
-    expect(await headersOf('m0')).toEqual({ 'x-initiator': 'agent' })
-    expect(await headersOf('m0', 'github-copilot', 'title')).toEqual({})
-    expect(await headersOf('m0', 'anthropic')).toEqual({})
-    expect(asked).toEqual(['m0'])
-    for (let n = 1; n <= 1_000; n++) await headersOf(`m${n}`)
-    asked.length = 0
-    await headersOf('m1000')
-    await headersOf('m0')
-    expect(asked).toEqual(['m0'])
-  })
+it('the headers for GitHub Copilot fetch each message once, and remember a bounded number of them', async () => {
+  const asked: string[] = []
+  const message = async ({ path }: { path: { messageID: string } }) => {
+    asked.push(path.messageID)
+    return { data: { parts: [ownText('x')] } }
+  }
+  const hooks = createChatHeadersHook({ client: { session: { message } }, directory }, undefined)
+  const headersOf = async (id: string, providerID = 'github-copilot', agent = 'build') => {
+    const headers: Record<string, string> = {}
+    const request = { sessionID: 's', agent, model: { providerID }, message: { id } }
+    await hooks['chat.headers'](request, { headers })
+    return headers
+  }
+  expect(await headersOf('m0')).toEqual({ 'x-initiator': 'agent' })
+  expect(await headersOf('m0')).toEqual({ 'x-initiator': 'agent' })
+  expect(await headersOf('m0', 'github-copilot', 'title')).toEqual({})
+  expect(await headersOf('m0', 'anthropic')).toEqual({})
+  expect(asked).toEqual(['m0'])
+  for (let n = 1; n <= 1_000; n++) await headersOf(`m${n}`)
+  asked.length = 0
+  await headersOf('m1000')
+  await headersOf('m0')
+  expect(asked).toEqual(['m0'])
 })
 
 describe('the foreground fallback', () => {

@@ -473,18 +473,16 @@ describe('a snapshot', () => {
   })
 })
 
-describe('the maximum number of prompts', () => {
-  // In each visit three prompts may go out again.
-  it.each([
-    ['the attempts at an artifact', [{ ...PHASE, max_attempts: 4 }], 4 + 3],
-    ['the attempts at steps', [{ id: 'a', steps: ['x', 'y', 'z'], max_step_attempts: 2 }], 6 + 3],
-    ['both together', [{ ...PHASE, max_attempts: 4, steps: ['x', 'y', 'z'], max_step_attempts: 2 }], 10 + 3],
-    ['every visit', [{ ...PHASE, next: 'a', max_visits: 5, max_attempts: 2 }], 5 * (2 + 3)],
-    ['every phase', [PHASE, { ...PHASE, id: 'b', artifact: 'b', max_attempts: 5 }], 8 + 2 * 3],
-    ['unknown steps as the maximum', [PHASE, { ...TAKES, max_step_attempts: 2 }], 3 + MAX_PHASE_STEPS * 2 + 2 * 3],
-  ])('counts %s', (_what, phases, bound) => {
-    expect(promptBound(ready({ name: 'x', phases }).definition)).toBe(bound)
-  })
+// In each visit three prompts may go out again.
+it.each([
+  ['the attempts at an artifact', [{ ...PHASE, max_attempts: 4 }], 4 + 3],
+  ['the attempts at steps', [{ id: 'a', steps: ['x', 'y', 'z'], max_step_attempts: 2 }], 6 + 3],
+  ['both together', [{ ...PHASE, max_attempts: 4, steps: ['x', 'y', 'z'], max_step_attempts: 2 }], 10 + 3],
+  ['every visit', [{ ...PHASE, next: 'a', max_visits: 5, max_attempts: 2 }], 5 * (2 + 3)],
+  ['every phase', [PHASE, { ...PHASE, id: 'b', artifact: 'b', max_attempts: 5 }], 8 + 2 * 3],
+  ['unknown steps as the maximum', [PHASE, { ...TAKES, max_step_attempts: 2 }], 3 + MAX_PHASE_STEPS * 2 + 2 * 3],
+])('the maximum number of prompts counts %s', (_what, phases, bound) => {
+  expect(promptBound(ready({ name: 'x', phases }).definition)).toBe(bound)
 })
 
 describe('a diagram', () => {

@@ -30,7 +30,7 @@ describe('a state file', () => {
     const state = busyState()
     expect(parseState(formatState(state))).toEqual(state)
     const over = { active: false, outcome: 'stalled', why: 'spent', stopRequestedMs: undefined } as const
-    const ended: WorkflowState = { ...state, ...over }
+    const ended = { ...state, ...over }
     expect(parseState(formatState(ended))).toEqual(ended)
     const fresh: WorkflowState = { ...state, promptedMs: undefined, takenSteps: undefined, totalSteps: MAX_PHASE_STEPS }
     expect(parseState(formatState(fresh))).toEqual(fresh)
