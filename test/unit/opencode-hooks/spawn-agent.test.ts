@@ -23,10 +23,9 @@ interface FakeOptions {
 }
 
 /** The answer of a turn with these texts, or with an error. */
-const said = (texts: string[], error?: object) => () =>
-  Promise.resolve({
-    data: { info: { role: 'assistant', error }, parts: texts.map((text) => ({ type: 'text', text })) },
-  })
+const said = (texts: string[], error?: object) => async () => ({
+  data: { info: { role: 'assistant', error }, parts: texts.map((text) => ({ type: 'text', text })) },
+})
 
 function fakeClient(options: FakeOptions = {}) {
   const calls: string[] = []

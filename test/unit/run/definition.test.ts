@@ -132,32 +132,20 @@ describe('the rules of a definition', () => {
     expect(faultsOf(phase)).toEqual([`phases.0${isOfPhase ? ': ' : '.'}${fault}`])
   })
 
-  it.each([
-    ...[
-      { id: 'a', prompt_file: 'p.md', artifact: 'a' },
-      { ...PHASE, steps: ['x'], step_prompt_file: 'p.md' },
-    ],
-    ...[
-      { id: 'a', artifact: 'a', steps: [] },
-      { ...ONLY_STEPS, step_prompt: 'p' },
-    ],
+  it.each<[object]>([
+    [{ id: 'a', prompt_file: 'p.md', artifact: 'a' }],
+    [{ ...PHASE, steps: ['x'], step_prompt_file: 'p.md' }],
+    [{ ...ONLY_STEPS, step_prompt: 'p' }],
+    [{ id: 'a', artifact: 'a', steps: [] }],
   ])('%j has no fault', (phase) => {
     expect(faultsOf(phase)).toEqual([])
   })
 
   it.each<[string, object[], string[]]>([
     ['an id that differs only in case', [PHASE, leaving('A', 'b')], [`1.id: ${RULE_TEXT.twin('A')}`]],
-    [
-      'an artifact of the same name',
-      [PHASE, leaving('b', 'A.json')],
-      [`1.artifact: ${RULE_TEXT.twinArtifact('A.json')}`],
-    ],
+    ['an artifact of that name', [PHASE, leaving('b', 'A.json')], [`1.artifact: ${RULE_TEXT.twinArtifact('A.json')}`]],
     ['artifacts that only their capitals make equal', [leaving('a', 'Straße.md'), leaving('b', 'strasse.md')], []],
-    [
-      'the artifact of a phase without one',
-      [PHASE, STEPS, READER],
-      [`2.prompt: ${RULE_TEXT.placeholder('artifact:b')}`],
-    ],
+    ['the artifact of a phase with none', [PHASE, STEPS, READER], [`2.prompt: ${RULE_TEXT.placeholder('artifact:b')}`]],
     ['an artifact below another', leavingAll('Out/x/b.txt', 'out', 'outer/b.txt'), [below('Out/x/b.txt', 'Out')]],
     ['an artifact in the folder of another', leavingAll('out/x/b.txt', 'out/x'), [below('out/x/b.txt', 'out/x')]],
   ])('hold for all phases together: %s', (_what, phases, faults) => {
@@ -185,10 +173,8 @@ describe('a definition with faults of shape and of sense', () => {
   ]
 
   it('gets all faults of its shape at once, and no others', () => {
-    expect(check({ name: 3, phases: BOTH })).toEqual({
-      faults: ['name', 'phases.0.foo', 'phases.0.gate'],
-      warnings: [],
-    })
+    const faults = ['name', 'phases.0.foo', 'phases.0.gate']
+    expect(check({ name: 3, phases: BOTH })).toEqual({ faults, warnings: [] })
   })
 
   it('gets all faults of its sense at once if its shape is right', () => {
@@ -223,6 +209,7 @@ describe('a definition with faults of shape and of sense', () => {
     expect(check({ name: 'x', phases: [phase] })).toEqual({ faults, warnings: [] })
   })
 
+  const NAMES_FIVE = { ...PHASE, next: '5' }
   const TYPO = { ...PHASE, prompt: '{{taks}}' }
   it.each([
     ['a phase that is a number', [3, TYPO], ['0']],
@@ -231,14 +218,7 @@ describe('a definition with faults of shape and of sense', () => {
     ['an empty next', [{ ...TYPO, next: {} }], ['0.next.fail', '0.next.pass', '0.next.verdict']],
     ['an empty source of steps', [{ ...TYPO, steps: {} }], ['0.steps.from', '0.steps.pointer']],
     ['an unknown field', [{ id: 'a', foo: 1 }], ['0.foo']],
-    [
-      'an id that is a number, and a next that names it',
-      [
-        { ...PHASE, next: '5' },
-        { id: 5, prompt: 'p' },
-      ],
-      ['1.id'],
-    ],
+    ['an id that is a number, and a next that names it', [NAMES_FIVE, { id: 5, prompt: 'p' }], ['1.id']],
   ])('gets no faults of its sense besides %s', (_what, phases, faults) => {
     expect(check({ name: 'x', phases })).toEqual({ faults: faults.map((path) => `phases.${path}`), warnings: [] })
   })
@@ -263,9 +243,15 @@ describe('a definition with faults of shape and of sense', () => {
   const [B, C] = [leaving('b', 'b'), leaving('c', 'c')]
   const way = (pass: string, fail: string) => ({ pass, fail, verdict: '/ok' })
   const to = (id: string, next: unknown): object => ({ ...leaving(id, id), max_visits: 2, next })
+  const LOOPS = [
+    ...[to('a', way('b', 'c')), to('b', way('end', 'd')), to('c', way('b', 'f'))],
+    ...[to('d', 'e'), to('e', 'd'), to('f', 'f')],
+  ]
   const CHAIN = ['a', 'b', 'c'].map((id) => leaving(id, id))
   const unbounded = ['b', 'c', 'd'].map((id, at) => `${at + 1}.id: ${RULE_TEXT.unbounded(id)}`)
   const [composed, decomposed] = ['\u00fcber.md', 'u\u0308ber.md']
+  const TASKS = { from: 'a.json', checklist: true }
+  const BACK = { ...LISTS, next: 'b', max_visits: 2 }
   const later = `0.steps.from: ${RULE_TEXT.madeLater('a.json', 'b')}`
   const unlisted = `1.steps.from: ${RULE_TEXT.unlisted('a.json')}`
   it.each<[string, object[], string[]]>([
@@ -284,35 +270,21 @@ describe('a definition with faults of shape and of sense', () => {
     ['no loop that a failing verdict ends', [to('a', 'b'), to('b', way('a', 'end'))], []],
     [
       'each of two such loops, although the first phase has a way to the end',
-      [
-        ...[to('a', way('b', 'c')), to('b', way('end', 'd')), to('c', way('b', 'f'))],
-        ...[to('d', 'e'), to('e', 'd'), to('f', 'f')],
-      ],
+      LOOPS,
       [endless(3, 'd'), endless(5, 'f')],
     ],
     ['only once a loop that no path leads to', [to('a', 'end'), to('b', 'b')], [`1.id: ${RULE_TEXT.unreachable('b')}`]],
     [
-      'names in two Unicode forms',
+      'two Unicode forms of a name',
       leavingAll(composed, decomposed),
       [`1.artifact: ${RULE_TEXT.otherForm(decomposed)}`],
     ],
     ['no names that differ otherwise', leavingAll(composed, 'uber.md'), []],
     ['no equal names, which are a fault', leavingAll(composed, composed), []],
     ['steps from the artifact of a later phase', [TAKES, PHASE], [later]],
-    [
-      'tasks from the artifact of a later phase',
-      [{ ...TAKES, steps: { from: 'a.json', checklist: true } }, PHASE],
-      [later],
-    ],
+    ['tasks from the artifact of a later phase', [{ ...TAKES, steps: TASKS }, PHASE], [later]],
     ['no steps from an artifact with a schema', [LISTS, TAKES], []],
-    [
-      'no such steps in a loop',
-      [
-        { ...TAKES, max_visits: 2 },
-        { ...LISTS, next: 'b', max_visits: 2 },
-      ],
-      [endless(0, 'b')],
-    ],
+    ['no such steps in a loop', [{ ...TAKES, max_visits: 2 }, BACK], [endless(0, 'b')]],
     ['no later phase, if two phases have the artifact', [LISTS, TAKES, { ...LISTS, id: 'c' }], []],
     ['steps from an artifact without a check', [PHASE, TAKES], [unlisted]],
     ['steps from an artifact that is only JSON', [{ ...PHASE, check: { json: true } }, TAKES], [unlisted]],

@@ -152,10 +152,8 @@ describe('a prompt', () => {
 
   it('has a value for every placeholder, in a phase and in its steps', () => {
     const all = PLACEHOLDERS.map((name) => `${name}={{${name}}}`).join(' ')
-    const known = played(
-      begin({ id: 'a', prompt: all, step_prompt: all, artifact: 'a.md', steps: ['wash up', 'dry'] }),
-      {},
-    )
+    const both = { prompt: all, step_prompt: all, steps: ['wash up', 'dry'] }
+    const known = played(begin({ id: 'a', artifact: 'a.md', ...both }), {})
     const first = { step: 0, attempts: 1, outcome: 'done' } as const
     const second = { step: 1, attempts: 1, maxAttempts: 3, out: true, failure: undefined }
     const ofStep = duePrompt({ ...known, inWork: [second], endedSteps: [first] }, PLACE).prompt

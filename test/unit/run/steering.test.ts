@@ -79,9 +79,8 @@ describe('a rejection', () => {
     const next = played(approveState(asking, 'use the table', NOW), MADE)
     expect(next).toMatchObject({ phase: 'next', ledBy: { phase: 'plan', reason: 'use the table' } })
     const noted = { event: 'approved', phase: 'plan', visit: 1, attempt: 1 }
-    expect(next.history.find(({ event }) => event === 'approved')).toEqual({
-      ...{ n: 5, timeMs: NOW, ...noted, detail: 'use the table' },
-    })
+    const entry = next.history.find(({ event }) => event === 'approved')
+    expect(entry).toEqual({ n: 5, timeMs: NOW, ...noted, detail: 'use the table' })
     const silent = approveState(asking, undefined, NOW + 5)
     expect(silent.history.at(-1)).toEqual({ n: 5, timeMs: NOW + 5, ...noted })
     expect(silent).toMatchObject({ clockSinceMs: NOW + 5, approval: { standing: 'approved' } })
