@@ -200,10 +200,8 @@ describe('deniedTools', () => {
   })
 })
 
-describe('spawned sessions', () => {
-  it('are remembered, the newest 1,000 of them', () => {
-    for (let number = 0; number <= 1_000; number++) noteSpawned(`ses_${number}`)
-    const sessions = ['ses_0', 'ses_1', 'ses_1000', 'ses_other']
-    expect(sessions.filter(isSpawned)).toEqual(['ses_1', 'ses_1000'])
-  })
+it('spawned sessions are remembered, the newest 1,000 of them', () => {
+  for (let number = 0; number <= 1_000; number++) noteSpawned(`ses_${number}`)
+  const sessions = ['ses_0', 'ses_1', 'ses_1000', 'ses_other']
+  expect(sessions.filter(isSpawned)).toEqual(['ses_1', 'ses_1000'])
 })

@@ -82,14 +82,11 @@ it.each([
 
 describe('a notice', () => {
   it.each([
-    ['serve', 'toast'],
-    ['', 'toast'],
-    ['--mini', 'scrollback'],
-    ['--mini --prompt go', 'scrollback'],
-    ['run go', 'stderr'],
-    ['run --mini', 'stderr'],
-  ])('of `opencode %s` goes to %s', (words, screen) => {
-    expect(screenOf(['bun', 'index.js', ...words.split(' ')])).toBe(screen)
+    ['toast', ['serve', '']],
+    ['scrollback', ['--mini', '--mini --prompt go']],
+    ['stderr', ['run go', 'run --mini']],
+  ])('goes to the %s of `opencode` with the words %j', (screen, started) => {
+    for (const words of started) expect(screenOf(['bun', 'index.js', ...words.split(' ')])).toBe(screen)
   })
 
   it('as a toast names the product once, in its title', () => {

@@ -438,11 +438,18 @@ describe('a snapshot', () => {
     expect(readDefinition(value)).toBeUndefined()
   })
 
-  it('is refused with a phase that is a number, or without a name', () => {
-    const phases = phasesOf(...TWO)
-    expect(readDefinition({ name: 'x', phases: [...phases, 3] })).toBeUndefined()
-    expect(readDefinition({ name: 3, phases })).toBeUndefined()
+  const inputs = Object.fromEntries(Array.from({ length: 51 }, (_, at) => [`i${at}`, {}]))
+  it('is refused with a phase that is a number', () => {
+    expect(readDefinition({ name: 'x', phases: [...phasesOf(...TWO), 3] })).toBeUndefined()
   })
+
+  it.each<object>([{ name: 3 }, { inputs: [] }, { inputs: { x: 'y' } }, { inputs }, { max_prompts: '3' }])(
+    'whose own fields were changed to %j is refused',
+    (change) => {
+      expect(readDefinition(changed({}))).toBeDefined()
+      expect(readDefinition({ ...Object(changed({})), ...change })).toBeUndefined()
+    },
+  )
 })
 
 // In each visit three prompts may go out again.
@@ -479,7 +486,7 @@ describe('a diagram', () => {
 
   it('shows the source of steps, or their number', () => {
     const { definition } = ready({ name: 'x', phases: [PHASE, TAKES, { id: 'c', steps: ['x', 'y'] }] })
-    expect(mermaidLines(definition)).toContain('  p_b["b<br/>steps from a.json"]')
-    expect(mermaidLines(definition)).toContain('  p_c["c<br/>2 steps"]')
+    const lines = ['  p_b["b<br/>steps from a.json"]', '  p_c["c<br/>2 steps"]']
+    expect(mermaidLines(definition)).toEqual(expect.arrayContaining(lines))
   })
 })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { promptBound } from '../../../src/run/definition/bound.ts'
-import { inputValues, readDefinition } from '../../../src/run/definition/definition.ts'
+import { inputValues } from '../../../src/run/definition/definition.ts'
 import { RULE_TEXT } from '../../../src/run/definition/definition-messages.ts'
 import { checkDefinition } from '../../../src/run/definition/definition-rules.ts'
 import { verdictOf } from '../../../src/run/definition/phase-fields.ts'
@@ -92,17 +92,6 @@ describe('a definition', () => {
       count: { description: undefined, default: '3', required: undefined },
     })
     expect(definition.phases[2]?.steps).toEqual({ kind: 'checklist', artifact: 'tasks.md' })
-  })
-
-  it.each([
-    ['inputs that are a list', { inputs: [] }],
-    ['an input that is a text', { inputs: { x: 'y' } }],
-    ['more inputs than allowed', { inputs: inputs(51) }],
-    ['a budget that is a text', { max_prompts: '3' }],
-  ])('of a snapshot with %s cannot be read', (_what, wrong) => {
-    const snapshot = { ...(ready({ name: 'x', phases: [A] }).definition.snapshot as object) }
-    expect(readDefinition(snapshot)).toBeDefined()
-    expect(readDefinition({ ...snapshot, ...wrong })).toBeUndefined()
   })
 
   it('shows its ways, its steps at once and its approvals in the diagram', () => {
