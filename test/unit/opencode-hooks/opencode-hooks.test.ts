@@ -69,14 +69,7 @@ it('a fault in a factory is logged and does not reach the session', async () => 
 })
 
 describe('the reminder of a phase', () => {
-  const place = {
-    workflow: 'w',
-    task: '007_x',
-    phase: 'execute',
-    steps: [2],
-    totalSteps: 5,
-    advice: undefined,
-  } as const
+  const place = { workflow: 'w', task: '7_x', phase: 'do', steps: [2], totalSteps: 5, advice: undefined } as const
   const RESULT = '/a/step-result.json'
   const STAY = 'Do not work ahead of this phase, and do not skip it.'
 
@@ -85,7 +78,7 @@ describe('the reminder of a phase', () => {
     [{ steps: [], due: [], advice: 'Slowly.' }, ' Slowly.'],
     [{ steps: [2, 4], due: ['/1', '/2'], advice: 'Slowly.' }, 'steps 2, 4 of 5. It must produce /1, /2. Slowly.'],
   ])('with %j names phase, steps and files, and ends with the advice', (more, end) => {
-    const begin = '[postflight-guard] The workflow "w" of task 007_x is in phase "execute"'
+    const begin = '[postflight-guard] The workflow "w" of task 7_x is in phase "do"'
     expect(reminderText({ ...place, ...more })).toBe(`${begin}${end.startsWith(' ') ? '.' : ', '}${end}`)
   })
 

@@ -26,8 +26,8 @@ describe('the tasks of a Markdown text', () => {
     ['no-break spaces at the ends of lines', '- [ ] a\u00a0\n  b\n  \u00a0\n', ['[ ] a b']],
     [
       'spec-kit',
-      '## Setup\n\n- [ ] T1 Create\n- [x] T2 [P] [US1] Test\n\n---\n',
-      ['[ ] T1 Create', '[x] T2 [P] [US1] Test'],
+      '## Setup\n\n- [ ] T1 Make\n- [x] T2 [P] [US1] Test\n\n---\n',
+      ['[ ] T1 Make', '[x] T2 [P] [US1] Test'],
     ],
   ])('are those of %s', (_, text, expected) => {
     expect(tasksIn(text)).toEqual(expected)

@@ -21,11 +21,7 @@ describe('the reasons for the state of a run', () => {
     awaitsApproval: [['7_x', 'specs/007_x/plan.md', 'postflight workflow approve 7', 'postflight workflow reject 7']],
     running: [['flow', 'phase plan, attempt 1 of 3']],
     over: [['flow', 'stalled']],
-    ended: forms(
-      ['7', 'completed', undefined, 'r'],
-      ['7', 'stalled', 'no file', 'r'],
-      ['7', 'aborted', undefined, 'r'],
-    ),
+    ended: forms(['7', 'completed', undefined, 'r'], ['7', 'stalled', 'spent', 'r'], ['7', 'aborted', undefined, 'r']),
     unusable: [['specs/7_x', 'EACCES']],
     unfinished: [['7_x']],
     heard: [['7_x', 'postflight workflow stop 7_x --now']],
