@@ -64,51 +64,34 @@ it('a fault in a factory is logged and does not reach the session', async () => 
   const output = { output: 'text' }
   await hooks['tool.execute.after']({ tool: 'read', ...CALL }, output)
   expect(output).toEqual({ output: 'text' })
-  expect(logged).toEqual([
-    'postflight-guard: internal error (post-read nudge, tool.execute.after: broken). Please report it.',
-  ])
+  const fault = 'post-read nudge, tool.execute.after: broken'
+  expect(logged).toEqual([`postflight-guard: internal error (${fault}). Please report it.`])
 })
 
 describe('the reminder of a phase', () => {
-  const place = {
-    workflow: 'w',
-    task: '007_x',
-    phase: 'execute',
-    steps: [2],
-    totalSteps: 5,
-    advice: undefined,
-  } as const
+  const place = { workflow: 'w', task: '7_x', phase: 'do', steps: [2], totalSteps: 5, advice: undefined } as const
   const RESULT = '/a/step-result.json'
+  const STAY = 'Do not work ahead of this phase, and do not skip it.'
 
   it.each([
-    [
-      { due: [RESULT] },
-      'step 2 of 5. It must produce /a/step-result.json. Do not work ahead of this phase, and do not skip it.',
-    ],
+    [{ due: [RESULT] }, `step 2 of 5. It must produce /a/step-result.json. ${STAY}`],
     [{ steps: [], due: [], advice: 'Slowly.' }, ' Slowly.'],
-    [
-      { steps: [2, 4], due: ['/a/1', '/a/2'], advice: 'Slowly.' },
-      'steps 2, 4 of 5. It must produce /a/1, /a/2. Slowly.',
-    ],
+    [{ steps: [2, 4], due: ['/1', '/2'], advice: 'Slowly.' }, 'steps 2, 4 of 5. It must produce /1, /2. Slowly.'],
   ])('with %j names phase, steps and files, and ends with the advice', (more, end) => {
-    const begin = '[postflight-guard] The workflow "w" of task 007_x is in phase "execute"'
+    const begin = '[postflight-guard] The workflow "w" of task 7_x is in phase "do"'
     expect(reminderText({ ...place, ...more })).toBe(`${begin}${end.startsWith(' ') ? '.' : ', '}${end}`)
   })
 
   it('names every step in progress, each with its file', () => {
-    const state = {
-      ...begin({ id: 'a', steps: ['s1', 's2', 's3', 's4'], parallel: 3 }),
-      stepsKnown: true,
-      totalSteps: 4,
-    }
+    const run = begin({ id: 'a', steps: ['s1', 's2', 's3', 's4'], parallel: 3 })
+    const state = { ...run, stepsKnown: true, totalSteps: 4 }
     const inWork = [1, 3].map((step) => ({ step, attempts: 0, maxAttempts: 2, out: true, failure: undefined }))
     const folder = { path: '/x', task: '007_x', relative: 'specs/007_x' } as never
     expect(locationInRun(folder, { ...state, inWork }, 'Slowly.')).toContain(
       'phase "a", steps 2, 4 of 4. It must produce /x/step-result-2.json, /x/step-result-4.json. Slowly.',
     )
-    expect(locationInRun(folder, state, undefined)).toContain(
-      'phase "a", step 1 of 4. It must produce /x/step-result-1.json. Do not work ahead',
-    )
+    const alone = `step 1 of 4. It must produce /x/step-result-1.json. ${STAY}`
+    expect(locationInRun(folder, state, undefined)).toContain(`phase "a", ${alone}`)
   })
 })
 
@@ -120,11 +103,7 @@ describe('an error about JSON', () => {
 
   // As Bun says it in the tool `invalid`, and as V8 and Python do.
   it.each([
-    [
-      'unterminated',
-      invalid('Unterminated string'),
-      `${V8} Unterminated string in JSON at position 12 (line 1 column 13)`,
-    ],
+    ['unterminated', invalid('Unterminated string'), `${V8} Unterminated string in JSON at position 12 (line 1)`],
     ['cut-off', invalid('Unexpected EOF'), `${V8} Unexpected end of JSON input`],
     ['single-quotes', invalid("Single quotes (') are not allowed in JSON")],
     ['key', invalid('Property name must be a string literal'), `${V8} Expected double-quoted property name in JSON`],
@@ -133,11 +112,7 @@ describe('an error about JSON', () => {
     ['array-end', invalid("Expected ']'"), `${V8} Expected ',' or ']' after array element in JSON at position 9`],
     ['escape', invalid('Invalid escape character x'), `${V8} Bad escaped character in JSON at position 4`],
     ['control-character', `${V8} Bad control character in string literal in JSON at position 4`],
-    [
-      'trailing-text',
-      invalid('Unable to parse JSON string'),
-      `${V8} Unexpected non-whitespace character after JSON at p`,
-    ],
+    ['trailing-text', invalid('Unable to parse JSON string'), `${V8} Unexpected non-whitespace character after JSON`],
     ['word', invalid('Unexpected identifier "undefined"'), `${V8} Unexpected token 'N', "None" is not valid JSON`],
     ['word', 'json.decoder.JSONDecodeError: Expecting value: line 1 column 1 (char 0)'],
     ['other', 'The request holds invalid JSON.'],
@@ -183,26 +158,25 @@ describe('an error about JSON', () => {
   })
 })
 
-describe('a hostile text', () => {
-  it.each([
-    ['JSON parsing failed: Text: ', jsonFaultIn],
-    ['JSON parse error SyntaxError Expected ', jsonFaultIn],
-    ['Expected x, got ', delegationFailureIn],
-    ['invalid arguments "', delegationFailureIn],
-    ['rate  exceeded your quota too many ', rateLimitTest([])],
-  ])('of many "%s" takes less than 50 ms', (words, look) => {
-    const text = words.repeat(50_000)
-    // The best of five: other programs may use the processor meanwhile.
-    const times = Array.from({ length: 5 }, () => {
-      const start = performance.now()
-      look(text)
-      return performance.now() - start
-    })
-    expect(Math.min(...times)).toBeLessThan(50)
+it.each([
+  ['JSON parsing failed: Text: ', jsonFaultIn],
+  ['JSON parse error SyntaxError Expected ', jsonFaultIn],
+  ['Expected x, got ', delegationFailureIn],
+  ['invalid arguments "', delegationFailureIn],
+  ['rate  exceeded your quota too many ', rateLimitTest([])],
+])('a hostile text of many "%s" takes less than 50 ms', (words, look) => {
+  const text = words.repeat(50_000)
+  // The best of five: other programs may use the processor meanwhile.
+  const times = Array.from({ length: 5 }, () => {
+    const start = performance.now()
+    look(text)
+    return performance.now() - start
   })
+  expect(Math.min(...times)).toBeLessThan(50)
 })
 
 describe('a failed delegation', () => {
+  const DEPTH = 'Subagent depth limit reached (1). Increase "subagent_depth" to allow nested subagents.'
   const invalid = (what: string): string => `The task tool was called with invalid arguments: SchemaError(${what}).`
 
   it.each([
@@ -220,18 +194,13 @@ describe('a failed delegation', () => {
     ['unknown-task', 'ses_1', 'Session ses_1 not found'],
     ['both-given', 'category and subagent_type', 'category and subagent_type are mutually exclusive'],
     ['background', 'Background', 'Background subagents require OPENCODE_EXPERIMENTAL_BACKGROUND_SUBAGENTS=true'],
-    [
-      'depth',
-      'Subagent depth',
-      'Subagent depth limit reached (1). Increase "subagent_depth" to allow nested subagents.',
-    ],
+    ['depth', 'Subagent depth', DEPTH],
     ['refused', 'rejected permission', 'The user rejected permission to use this specific tool call.'],
     ['model', 'a/b', 'Model not found: a/b.'],
   ])('is recognized as %s of "%s": %s', (kind, name, error) => {
     expect(delegationFailureIn(error)).toMatchObject({ kind, name })
-    expect(delegationFix(delegationFailureIn(error) as never, ['explore', 'general'])).toMatch(
-      /^\[postflight-guard\] [A-Z"][^\n]+\.$/,
-    )
+    const fix = delegationFix(delegationFailureIn(error) as never, ['explore', 'general'])
+    expect(fix).toMatch(/^\[postflight-guard\] [A-Z"][^\n]+\.$/)
   })
 
   it.each(['Tool execution aborted', 'This request would exceed the rate limit', ''])('is not %s', (error) => {
@@ -261,15 +230,9 @@ describe('a failed delegation', () => {
 
 describe('the words of a rate limit', () => {
   it.each([
-    'Too Many Requests',
-    'This request would exceed your rate limit of 50 requests per minute',
-    'rate_limit_error',
-    "the test's script says 429",
-    'You exceeded your current quota',
-    'RESOURCE_EXHAUSTED',
-    'Usage limit reached',
-    'Provider is overloaded',
-    'Request rate increased too quickly',
+    ...['Too Many Requests', 'This request would exceed your rate limit of 50 requests per minute', 'rate_limit_error'],
+    ...["the test's script says 429", 'You exceeded your current quota', 'RESOURCE_EXHAUSTED', 'Usage limit reached'],
+    ...['Provider is overloaded', 'Request rate increased too quickly'],
   ])('are %s', (text) => {
     expect(rateLimitTest([])(text)).toBe(true)
   })
@@ -283,32 +246,29 @@ describe('the words of a rate limit', () => {
   })
 })
 
-describe('the header of GitHub Copilot', () => {
-  it('fetches each message once, and remembers a bounded number of them', async () => {
-    const asked: string[] = []
-    const message = async ({ path }: { path: { messageID: string } }) => {
-      asked.push(path.messageID)
-      return { data: { parts: [ownText('x')] } }
-    }
-    const hooks = createChatHeadersHook({ client: { session: { message } }, directory }, undefined)
-    const headersOf = async (id: string, providerID = 'github-copilot', agent = 'build') => {
-      const headers: Record<string, string> = {}
-      const request = { sessionID: 's', agent, model: { providerID }, message: { id } }
-      await hooks['chat.headers'](request, { headers })
-      return headers
-    }
-
-    expect(await headersOf('m0')).toEqual({ 'x-initiator': 'agent' })
-    expect(await headersOf('m0')).toEqual({ 'x-initiator': 'agent' })
-    expect(await headersOf('m0', 'github-copilot', 'title')).toEqual({})
-    expect(await headersOf('m0', 'anthropic')).toEqual({})
-    expect(asked).toEqual(['m0'])
-    for (let n = 1; n <= 1_000; n++) await headersOf(`m${n}`)
-    asked.length = 0
-    await headersOf('m1000')
-    await headersOf('m0')
-    expect(asked).toEqual(['m0'])
-  })
+it('the headers for GitHub Copilot fetch each message once, and remember a bounded number of them', async () => {
+  const asked: string[] = []
+  const message = async ({ path }: { path: { messageID: string } }) => {
+    asked.push(path.messageID)
+    return { data: { parts: [ownText('x')] } }
+  }
+  const hooks = createChatHeadersHook({ client: { session: { message } }, directory }, undefined)
+  const headersOf = async (id: string, providerID = 'github-copilot', agent = 'build') => {
+    const headers: Record<string, string> = {}
+    const request = { sessionID: 's', agent, model: { providerID }, message: { id } }
+    await hooks['chat.headers'](request, { headers })
+    return headers
+  }
+  expect(await headersOf('m0')).toEqual({ 'x-initiator': 'agent' })
+  expect(await headersOf('m0')).toEqual({ 'x-initiator': 'agent' })
+  expect(await headersOf('m0', 'github-copilot', 'title')).toEqual({})
+  expect(await headersOf('m0', 'anthropic')).toEqual({})
+  expect(asked).toEqual(['m0'])
+  for (let n = 1; n <= 1_000; n++) await headersOf(`m${n}`)
+  asked.length = 0
+  await headersOf('m1000')
+  await headersOf('m0')
+  expect(asked).toEqual(['m0'])
 })
 
 describe('the foreground fallback', () => {

@@ -23,10 +23,9 @@ interface FakeOptions {
 }
 
 /** The answer of a turn with these texts, or with an error. */
-const said = (texts: string[], error?: object) => () =>
-  Promise.resolve({
-    data: { info: { role: 'assistant', error }, parts: texts.map((text) => ({ type: 'text', text })) },
-  })
+const said = (texts: string[], error?: object) => async () => ({
+  data: { info: { role: 'assistant', error }, parts: texts.map((text) => ({ type: 'text', text })) },
+})
 
 function fakeClient(options: FakeOptions = {}) {
   const calls: string[] = []
@@ -201,10 +200,8 @@ describe('deniedTools', () => {
   })
 })
 
-describe('spawned sessions', () => {
-  it('are remembered, the newest 1,000 of them', () => {
-    for (let number = 0; number <= 1_000; number++) noteSpawned(`ses_${number}`)
-    const sessions = ['ses_0', 'ses_1', 'ses_1000', 'ses_other']
-    expect(sessions.filter(isSpawned)).toEqual(['ses_1', 'ses_1000'])
-  })
+it('spawned sessions are remembered, the newest 1,000 of them', () => {
+  for (let number = 0; number <= 1_000; number++) noteSpawned(`ses_${number}`)
+  const sessions = ['ses_0', 'ses_1', 'ses_1000', 'ses_other']
+  expect(sessions.filter(isSpawned)).toEqual(['ses_1', 'ses_1000'])
 })

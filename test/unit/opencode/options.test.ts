@@ -18,6 +18,7 @@ describe("the plugin's options", () => {
     expect(readOptions(given).problems).toEqual([`postflight-guard: ${line}`])
   })
 
+  const NONE = { chains: {} }
   it.each([
     [{ postReadNudge: { every: 0 } }, 'postReadNudge.every', 'it must be at least 1'],
     [{ postReadNudge: { evry: 3 } }, 'postReadNudge', 'unknown field "evry"'],
@@ -27,11 +28,7 @@ describe("the plugin's options", () => {
     [{ chatHeaders: 'yes' }, 'chatHeaders', 'it must be true or false'],
     [{ foregroundFallback: { chains: { build: [] } } }, 'foregroundFallback.chains.build', 'it must not be empty'],
     [{ foregroundFallback: { chains: { a: ['gpt'] } } }, 'foregroundFallback.chains.a.0', 'not "provider/model"'],
-    [
-      { foregroundFallback: { chains: {}, patterns: ['('] } },
-      'foregroundFallback.patterns.0',
-      'not a regular expression',
-    ],
+    [{ foregroundFallback: { ...NONE, patterns: ['('] } }, 'foregroundFallback.patterns.0', 'not a regular expression'],
     [{ jsonErrorRecovery: { except: [1] } }, 'jsonErrorRecovery.except.0', 'it must be a string'],
   ])('%j leaves its hook off, and leads to one line about %s: %s', (given, path, why) => {
     const name = Object.keys(given)[0]

@@ -13,7 +13,7 @@ const FOLDER = { root: '/p', path: '/p/specs/007_flow', task: '007_flow', relati
 
 /** A runner whose prompts are answered at once, and the session and agent of each prompt. */
 function runner() {
-  const prompted: [session: string, agent: string][] = []
+  const prompted: string[] = []
   let created = 0
   const client = {
     session: { create: async () => ({ data: { id: `ses_${++created}` } }) },
@@ -25,7 +25,7 @@ function runner() {
     turns: {
       noteIdle: () => {},
       prompt: async (session: string, _text: string, { agent }: { agent: string }) => {
-        prompted.push([session, agent])
+        prompted.push(`${session} ${agent}`)
         return { kind: 'answered', text: 'Done.' }
       },
     },
@@ -56,10 +56,5 @@ it('the session is the same for all steps of a phase, but another one for a step
     state = withNextOut(state)
     await phases.give(duePrompt(state, { task: '007_flow', folder: FOLDER.path }), state, async () => {})
   }
-  expect(prompted).toEqual([
-    ['ses_1', 'build'],
-    ['ses_2', 'reviewer'],
-    ['ses_1', 'build'],
-    ['ses_3', 'tester'],
-  ])
+  expect(prompted).toEqual(['ses_1 build', 'ses_2 reviewer', 'ses_1 build', 'ses_3 tester'])
 })

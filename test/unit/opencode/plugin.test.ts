@@ -30,17 +30,15 @@ describe('a process that ends at the first idle', () => {
   )
 })
 
-describe('two reports of a sub-agent', () => {
-  it.each([
-    ['the same text again', 'Found a.', 'Found a.', 'Found a.'],
-    ['the first report, extended', 'Found a.', 'All done.\nFound a.\nFound b.', 'All done.\nFound a.\nFound b.'],
-    ['a single word', 'Found a.', 'Done.', 'Found a.\n\nDone.'],
-    ['a part of the first report', 'Found a. Found b.', ' Found b.\n', 'Found a. Found b.'],
-    ['an empty second report', 'Found a.', ' \n', 'Found a.'],
-    ['an empty first report', '', 'Found a.', 'Found a.'],
-  ])('%s', (_name, earlier, later, joined) => {
-    expect(joinReports(earlier, later)).toBe(joined)
-  })
+it.each([
+  ['the same text again', 'Found a.', 'Found a.', 'Found a.'],
+  ['the first report, extended', 'Found a.', 'All done.\nFound a.\nFound b.', 'All done.\nFound a.\nFound b.'],
+  ['a single word', 'Found a.', 'Done.', 'Found a.\n\nDone.'],
+  ['a part of the first report', 'Found a. Found b.', ' Found b.\n', 'Found a. Found b.'],
+  ['an empty second report', 'Found a.', ' \n', 'Found a.'],
+  ['an empty first report', '', 'Found a.', 'Found a.'],
+])('two reports of a sub-agent: %s', (_name, earlier, later, joined) => {
+  expect(joinReports(earlier, later)).toBe(joined)
 })
 
 it('of several instances in one folder the newest acts, and only it can release the folder', () => {
@@ -67,33 +65,28 @@ it('a shell gets the root session, main or its own session as the agent, and the
   expect(withoutFile).toEqual(told)
 })
 
-describe('the words of a command', () => {
-  it.each([
-    ['007_flow flow.json', ['007_flow', 'flow.json']],
-    ['"007_flow flow.json"', ['007_flow', 'flow.json']],
-    ['"7 \\"my flow.json\\""', ['7', 'my flow.json']],
-    ["7 'my flow.json'", ['7', 'my flow.json']],
-    ['7 "my flow.json"', ['7', 'my flow.json']],
-    ['"7"', ['7']],
-    ['7 C:\\flows\\"a b".json', ['7', 'C:\\flows\\"a', 'b".json']],
-    ['', []],
-    ['" "', []],
-    ['"', ['"']],
-  ])('%s', (line, words) => {
-    expect(commandWords(line)).toEqual(words)
-  })
+it.each([
+  ['007_flow flow.json', ['007_flow', 'flow.json']],
+  ['"007_flow flow.json"', ['007_flow', 'flow.json']],
+  ['"7 \\"my flow.json\\""', ['7', 'my flow.json']],
+  ["7 'my flow.json'", ['7', 'my flow.json']],
+  ['7 "my flow.json"', ['7', 'my flow.json']],
+  ['"7"', ['7']],
+  ['7 C:\\flows\\"a b".json', ['7', 'C:\\flows\\"a', 'b".json']],
+  ['', []],
+  ['" "', []],
+  ['"', ['"']],
+])('the words of a command: %s', (line, words) => {
+  expect(commandWords(line)).toEqual(words)
 })
 
 describe('a notice', () => {
   it.each([
-    ['serve', 'toast'],
-    ['', 'toast'],
-    ['--mini', 'scrollback'],
-    ['--mini --prompt go', 'scrollback'],
-    ['run go', 'stderr'],
-    ['run --mini', 'stderr'],
-  ])('of `opencode %s` goes to %s', (words, screen) => {
-    expect(screenOf(['bun', 'index.js', ...words.split(' ')])).toBe(screen)
+    ['toast', ['serve', '']],
+    ['scrollback', ['--mini', '--mini --prompt go']],
+    ['stderr', ['run go', 'run --mini']],
+  ])('goes to the %s of `opencode` with the words %j', (screen, started) => {
+    for (const words of started) expect(screenOf(['bun', 'index.js', ...words.split(' ')])).toBe(screen)
   })
 
   it('as a toast names the product once, in its title', () => {

@@ -7,9 +7,10 @@ import {
 } from '../../../src/run/machine/agent-stop.ts'
 import { abortState, promptAgain, requestStop, resumeState } from '../../../src/run/machine/control.ts'
 import { advance } from '../../../src/run/machine/machine.ts'
+import type { Observation } from '../../../src/run/machine/observation.ts'
 import { currentWork } from '../../../src/run/machine/position.ts'
 import type { WorkflowState } from '../../../src/run/machine/state.ts'
-import { begin, NO_SESSIONS, NOW, played, seeing } from './builders.ts'
+import { begin, MADE, NO_SESSIONS, NOW, played, seeing } from './builders.ts'
 
 const PHASE = { id: 'a', prompt: 'p', artifact: 'a.txt', max_attempts: 2 }
 const WORK = { id: 'a', steps: ['one'], max_step_attempts: 2 }
@@ -26,16 +27,16 @@ const stop = (more: Partial<AgentStop> = {}): AgentStop => ({
   ...more,
 })
 
-const ANOTHER = { promptId: 'p2', followsBlock: false } as const
+/** A stop of a later prompt of the person. */
+const later = (promptId: string) => ({ promptId, followsBlock: false })
+const ANOTHER = later('p2')
 
-/** The state and the command after a stop at which the agent has left nothing. */
-function afterStop(
-  state: WorkflowState,
-  more: Partial<AgentStop> = {},
-): { state: WorkflowState; command: string; hears: boolean; attempts: number } {
+/** The state and the command after a stop at which the agent has left nothing, or what `seen` says. */
+function afterStop(state: WorkflowState, more: Partial<AgentStop> = {}, seen: Partial<Observation> = {}) {
   const judged = judgeAgentStop(state, stop(more), NOW)
-  let { state: next, command } = advance(judged.state, seeing(judged.circumstances))
-  while (command.kind === 'observe') ({ state: next, command } = advance(next, seeing(judged.circumstances)))
+  const look = seeing({ ...judged.circumstances, ...seen })
+  let { state: next, command } = advance(judged.state, look)
+  while (command.kind === 'observe') ({ state: next, command } = advance(next, look))
   const attempts = next.phaseAttempts + currentWork(next).attempts
   return { state: next, command: command.kind, hears: judged.hears, attempts }
 }
@@ -44,25 +45,22 @@ describe('a prompt that the host threw away or the person interrupted', () => {
   it.each([
     ['a phase', PHASE],
     ['a step', WORK],
-  ])(
-    'allows the stop of the message, then goes out again as the same attempt, three times in a visit: %s',
-    (_, one) => {
-      let state = asked(one)
-      for (let count = 1; count <= 3; count++) {
-        const heard = afterStop(state, { promptId: `q${count}`, followsBlock: false })
-        expect(heard).toMatchObject({ command: 'wait', hears: true, attempts: 0 })
-        expect(heard.state).toMatchObject({ interruptions: count - 1, heardPromptId: `q${count}` })
-        const again = afterStop(heard.state, { promptId: `r${count}`, followsBlock: false })
-        expect(again).toMatchObject({ command: 'prompt', hears: false, attempts: 0 })
-        expect(again.state).toMatchObject({ interruptions: count, promptId: `r${count}`, stage: 'prompted' })
-        expect(again.state.heardPromptId).toBeUndefined()
-        state = again.state
-      }
-      const last = afterStop(state, { promptId: 'q4', followsBlock: false })
-      expect(last).toMatchObject({ command: 'wait', hears: true })
-      expect(afterStop(last.state, { promptId: 'r4', followsBlock: false }).attempts).toBe(1)
-    },
-  )
+  ])('is heard, then goes out again as the same attempt, three times in a visit: %s', (_what, phase) => {
+    let state = asked(phase)
+    for (let count = 1; count <= 3; count++) {
+      const heard = afterStop(state, later(`q${count}`))
+      expect(heard).toMatchObject({ command: 'wait', hears: true, attempts: 0 })
+      expect(heard.state).toMatchObject({ interruptions: count - 1, heardPromptId: `q${count}` })
+      const again = afterStop(heard.state, later(`r${count}`))
+      expect(again).toMatchObject({ command: 'prompt', hears: false, attempts: 0 })
+      expect(again.state).toMatchObject({ interruptions: count, promptId: `r${count}`, stage: 'prompted' })
+      expect(again.state.heardPromptId).toBeUndefined()
+      state = again.state
+    }
+    const last = afterStop(state, later('q4'))
+    expect(last).toMatchObject({ command: 'wait', hears: true })
+    expect(afterStop(last.state, later('r4')).attempts).toBe(1)
+  })
 
   it('allows every stop of the person’s message, also after a block by something else', () => {
     const first = afterStop(asked(), ANOTHER)
@@ -77,19 +75,16 @@ describe('a prompt that the host threw away or the person interrupted', () => {
   })
 
   it('goes on at once where the person’s message left its result', () => {
-    const { state, circumstances, hears } = judgeAgentStop(asked(), stop(ANOTHER), NOW)
-    expect(hears).toBe(true)
-    expect(advance(state, seeing({ ...circumstances, artifact: { kind: 'valid' } })).state.outcome).toBe('completed')
+    expect(afterStop(asked(), ANOTHER, MADE)).toMatchObject({ hears: true, state: { outcome: 'completed' } })
   })
 
   it('goes out again at once after the session has started again: a restart must not let the run rest', () => {
     const restarted = afterSessionStart(asked())
     expect(restarted).toMatchObject({ heardPromptId: 'p1' })
     expect(afterSessionStart(restarted)).toBe(restarted)
-    expect(afterStop(restarted, ANOTHER)).toMatchObject({
-      ...{ command: 'prompt', hears: false },
-      state: { interruptions: 1, phaseAttempts: 0, promptId: 'p2' },
-    })
+    const { state, command, hears } = afterStop(restarted, ANOTHER)
+    expect([command, hears]).toEqual(['prompt', false])
+    expect(state).toMatchObject({ interruptions: 1, phaseAttempts: 0, promptId: 'p2' })
     expect(afterStop(restarted).state.phaseAttempts).toBe(1)
   })
 
@@ -108,6 +103,7 @@ describe('a prompt that the host threw away or the person interrupted', () => {
   })
 
   it.each<[string, Partial<AgentStop>, Partial<WorkflowState>?]>([
+    ['beside a shell that ran before, such as a server', {}],
     ['in the same chain', { followsBlock: false }],
     ['after a block', { promptId: 'p2' }],
     ['on a host that does not say', { promptId: 'p2', followsBlock: undefined }],
@@ -123,7 +119,7 @@ describe('a prompt that the host threw away or the person interrupted', () => {
   ])('is not one after which the agent has stopped: %s', (_why, more) => {
     const { state } = afterStop(asked(), more)
     expect(state).toMatchObject({ stage: 'came-back', phaseAttempts: 0 })
-    expect(afterStop(state, { promptId: 'p3', followsBlock: false }).state.phaseAttempts).toBe(1)
+    expect(afterStop(state, later('p3')).state.phaseAttempts).toBe(1)
   })
 
   it('is known after the stop of a sub-agent', () => {
@@ -142,10 +138,9 @@ describe('a prompt that the host threw away or the person interrupted', () => {
 
   it('counts where something invalid was left, after the person was heard', () => {
     const artifact = { kind: 'invalid', why: 'empty' } as const
-    const heard = judgeAgentStop(asked(), stop(ANOTHER), NOW)
-    expect(advance(heard.state, seeing({ ...heard.circumstances, artifact })).command.kind).toBe('wait')
-    const { state, circumstances } = judgeAgentStop(heard.state, stop({ promptId: 'p3', followsBlock: false }), NOW)
-    expect(advance(state, seeing({ ...circumstances, artifact })).state.phaseAttempts).toBe(1)
+    const heard = afterStop(asked(), ANOTHER, { artifact })
+    expect(heard.command).toBe('wait')
+    expect(afterStop(heard.state, later('p3'), { artifact }).state.phaseAttempts).toBe(1)
   })
 
   it.each([
@@ -154,9 +149,8 @@ describe('a prompt that the host threw away or the person interrupted', () => {
     ['from after it is', NOW + 1, 1],
   ])('something invalid %s', (_what, changedMs, attempts) => {
     const restarted = afterSessionStart({ ...asked(), promptedMs: NOW })
-    const { state, circumstances } = judgeAgentStop(restarted, stop(ANOTHER), NOW)
-    const seen = seeing({ ...circumstances, artifact: { kind: 'invalid', why: 'empty', changedMs } })
-    expect(advance(state, seen).state).toMatchObject({ phaseAttempts: attempts, interruptions: 1 - attempts })
+    const { state } = afterStop(restarted, ANOTHER, { artifact: { kind: 'invalid', why: 'empty', changedMs } })
+    expect(state).toMatchObject({ phaseAttempts: attempts, interruptions: 1 - attempts })
   })
 })
 
@@ -165,14 +159,11 @@ const GOES_ON = { mayPrompt: true, promptId: 'p1', shells: ['server'] }
 
 describe('a stop', () => {
   it('of a sub-agent, or after the run has ended, changes nothing and may only find that work passes', () => {
-    for (const [state, more] of [
-      [asked(), { isMain: false }],
-      [abortState(asked(), NOW), {}],
-    ] as const) {
-      const judged = judgeAgentStop(state, stop(more), NOW)
-      expect(judged).toEqual({ state, circumstances: LOOKS_ONLY, asks: false, hears: false })
-      expect(judged.state).toBe(state)
-    }
+    const ended = abortState(asked(), NOW)
+    const stops = [judgeAgentStop(asked(), stop({ isMain: false }), NOW), judgeAgentStop(ended, stop(), NOW)]
+    const nothing = { circumstances: LOOKS_ONLY, asks: false, hears: false }
+    expect(stops).toEqual([asked(), ended].map((state) => ({ state, ...nothing })))
+    expect(stops[1]?.state).toBe(ended)
   })
 
   it('is noted once for each prompt', () => {
@@ -208,13 +199,8 @@ describe('a stop while shells run in the background', () => {
     expect(state).toMatchObject({ outcome: 'stopped', phaseAttempts: 0, askedToWait: false })
   })
 
-  it('counts if they ran before: a server for development', () => {
-    expect(afterStop(asked()).state.phaseAttempts).toBe(1)
-  })
-
   it('takes results that pass', () => {
-    const { state, circumstances } = judgeAgentStop(asked(), stop({ shells: ['build'] }), NOW)
-    expect(advance(state, seeing({ ...circumstances, artifact: { kind: 'valid' } })).state.outcome).toBe('completed')
+    expect(afterStop(asked(), { shells: ['build'] }, MADE).state.outcome).toBe('completed')
   })
 })
 
@@ -247,15 +233,14 @@ describe('a run that waits', () => {
 
   it('begins at the prompt of the command that announced it, and ends if a sub-agent announced it', () => {
     expect(afterWaitEvent(waiting(), ANNOUNCES, NOW)).toMatchObject({ wait: { promptId: 'p1' }, waits: 0 })
-    const ofSubAgent = afterWaitEvent(waiting(), { ...ANNOUNCES, isMain: false }, NOW)
-    expect(ofSubAgent).toMatchObject({ wait: undefined, waits: 0 })
+    expect(afterWaitEvent(waiting(), { ...ANNOUNCES, isMain: false }, NOW)).toMatchObject({ wait: undefined, waits: 0 })
   })
 
   it('stays as it is after any other command, and is not begun if the state has none', () => {
-    for (const state of [waiting(), asked()]) {
+    const [held, none] = [waiting(), asked()]
+    for (const state of [held, none]) {
       expect(afterWaitEvent(state, { ...ANNOUNCES, kind: 'command' }, NOW)).toBe(state)
     }
-    const none = asked()
     expect(afterWaitEvent(none, ANNOUNCES, NOW)).toBe(none)
   })
 

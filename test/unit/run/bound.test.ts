@@ -13,10 +13,8 @@ const listing =
   () =>
     count
 const CHECKLIST = { id: 'work', steps: { from: 'tasks.md', checklist: true }, step_prompt: '{{step}}' }
-const REVIEW = {
-  ...{ id: 'review', prompt: 'p', artifact: 'review.json', max_attempts: 2 },
-  next: { pass: 'last', fail: 'work', verdict: '/ok' },
-}
+const JUDGED = { pass: 'last', fail: 'work', verdict: '/ok' }
+const REVIEW = { id: 'review', prompt: 'p', artifact: 'review.json', max_attempts: 2, next: JUDGED }
 const LAST = { id: 'last', prompt: 'p', artifact: 'last.txt', max_attempts: 1 }
 const LOOP = [{ ...CHECKLIST, max_visits: 2 }, { ...REVIEW, max_visits: 2 }, LAST]
 const VISIT_OF_REVIEW = 2 + 3
@@ -70,11 +68,8 @@ describe('the bound of a run', () => {
   it.each([1, 2, 3, 5])('is never smaller than the prompts of a simulated run with %i tasks and a loop', (tasks) => {
     const { definition } = begin(...LOOP)
     for (const failures of [{}, { review: 1 }, { 'work/1': 2, review: 9 }]) {
-      const script = {
-        failures: new Map(Object.entries(failures)),
-        cases: new Map(),
-        steps: new Map([['work', tasks]]),
-      }
+      const steps = new Map([['work', tasks]])
+      const script = { failures: new Map(Object.entries(failures)), cases: new Map(), steps }
       const { prompts, state } = simulate(definition, script, PLACE, {})
       expect(state.active).toBe(false)
       expect(prompts.length).toBeLessThanOrEqual(promptBound(definition, listing(tasks)))

@@ -14,20 +14,18 @@ import {
 
 const VALUES = [undefined, null, '', 'a', 'b', true, false, 0, 1, -1, 1.5, '1', [], ['a'], ['a', 1], {}, { a: 'a' }]
 
-describe('a reader', () => {
-  it.each<[string, Reader<unknown>, unknown[]]>([
-    ['texts', text, ['', 'a', 'b', '1']],
-    ['booleans', flag, [true, false]],
-    ['whole numbers from 0', count, [0, 1]],
-    ['one of some texts', oneOf('a', 'c'), ['a']],
-    ['texts that may be missing', optional(text), [undefined, '', 'a', 'b', '1']],
-    ['lists of texts', listOf(text), [[], ['a']]],
-    ['lists of at most no value', listOf(text, 0), [[]]],
-  ])('of %s takes no other value', (_what, read, taken) => {
-    const results = VALUES.map((value) => read(value))
-    expect(results.filter((one) => one !== WRONG)).toEqual(taken)
-    expect(results).toHaveLength(VALUES.length)
-  })
+it.each<[string, Reader<unknown>, unknown[]]>([
+  ['texts', text, ['', 'a', 'b', '1']],
+  ['booleans', flag, [true, false]],
+  ['whole numbers from 0', count, [0, 1]],
+  ['one of some texts', oneOf('a', 'c'), ['a']],
+  ['texts that may be missing', optional(text), [undefined, '', 'a', 'b', '1']],
+  ['lists of texts', listOf(text), [[], ['a']]],
+  ['lists of at most no value', listOf(text, 0), [[]]],
+])('a reader of %s takes no other value', (_what, read, taken) => {
+  const results = VALUES.map((value) => read(value))
+  expect(results.filter((one) => one !== WRONG)).toEqual(taken)
+  expect(results).toHaveLength(VALUES.length)
 })
 
 describe('a table of fields', () => {

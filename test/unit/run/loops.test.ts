@@ -10,13 +10,8 @@ import { begin, MADE, NO_SESSIONS, PLACE, played, seeing } from './builders.ts'
 /** The prompt's words about the phase that led here, and about the phase's own last visit. */
 
 const TEMPLATE = '<{{verdict}}> <{{previous_artifact}}> <{{artifact:check}}> <{{artifact:fix}}>'
-const CHECK = {
-  id: 'check',
-  prompt: TEMPLATE,
-  artifact: 'reports/check.json',
-  next: { pass: 'end', fail: 'fix', verdict: '/ok', reason: '/errors' },
-  max_visits: 3,
-}
+const JUDGED = { pass: 'end', fail: 'fix', verdict: '/ok', reason: '/errors' }
+const CHECK = { id: 'check', prompt: TEMPLATE, artifact: 'reports/check.json', next: JUDGED, max_visits: 3 }
 const FIX = { id: 'fix', prompt: TEMPLATE, artifact: 'fix.md', next: 'check', max_visits: 3 }
 const ARCHIVED = 'artifacts/check/1-check.json'
 

@@ -27,10 +27,7 @@ describe('the ways out of a phase', () => {
     [{ bug: 'a' }, undefined, 'idea', 'end'],
     [{ undefined: 'a' }, 'c', undefined, 'c'],
     [{ bug: 'a' }, 'c', 'toString', 'c'],
-  ] as const)(
-    'with the cases %j and the default %s, the verdict %s leads to %s',
-    (cases, otherwise, verdict, target) => {
-      expect(targetAfter(withCases(cases, otherwise), verdict)).toBe(target)
-    },
-  )
+  ] as const)('with %j and the default %s, the verdict %s leads to %s', (cases, otherwise, verdict, target) => {
+    expect(targetAfter(withCases(cases, otherwise), verdict)).toBe(target)
+  })
 })

@@ -35,12 +35,8 @@ describe('at the stop of an agent without the prompt', () => {
   it('after the agent with the prompt went on, a result that is complete is judged, and a half-written one is not', () => {
     const seen = { returned: false, takes: 'complete' } as const
     expect(currentWork(played(asked, { ...seen, stepResults: [NOT_DONE] })).attempts).toBe(1)
-    for (const stepResults of [[half], []]) {
-      expect(advance(asked, seeing({ ...seen, stepResults }))).toMatchObject({
-        state: asked,
-        command: { kind: 'wait' },
-      })
-    }
+    const judged = [[half], []].map((stepResults) => advance(asked, seeing({ ...seen, stepResults })))
+    expect(judged).toMatchObject(judged.map(() => ({ state: asked, command: { kind: 'wait' } })))
     expect(played(begin(CHECK), {}, { ...seen, ...FAILED }).outcome).toBe('failed')
   })
 

@@ -7,7 +7,6 @@ import { currentPhase, currentWork, withBatch } from '../../../src/run/machine/p
 import { duePrompt, promptRecord, stepsOf } from '../../../src/run/machine/prompt.ts'
 import { isPrompted, type WorkflowState } from '../../../src/run/machine/state.ts'
 import { PROMPT_TEXT, WORKFLOW_TEXT } from '../../../src/run/run-messages.ts'
-import { ready } from '../../property/run/arbitraries.ts'
 import { begin, DONE, NO_SESSIONS, NOT_DONE, PLACE, seeing, workOf } from './builders.ts'
 
 /** Several steps in progress at once. */
@@ -73,24 +72,19 @@ describe('a batch', () => {
     ['a stop that was requested', (state) => requestStop(state, 0)],
     ['a spent budget', (state) => ({ ...state, definition: { ...state.definition, maxPrompts: state.prompts } })],
   ])('leaves no stray result behind after %s', (_, changed) => {
-    const between = changed(back(hand(begin(FIVE)), { 1: DONE, 2: DONE, 3: DONE }))
-
+    const between = changed(back(out, { 1: DONE, 2: DONE, 3: DONE }))
     const ended = advance(between, seeing({ strayResults: ['step-result-1.json'] }))
-
     expect(ended).toMatchObject({ command: { kind: 'finish' }, effects: [{ name: 'stray-step-result-1.json' }] })
   })
 
   it('archives each result under its step and attempt, and unrequested ones as strays', () => {
     const taken = advance(out, seeing({ stepResults: [NONE, DONE, NONE] }))
-    expect(taken.effects).toEqual([
-      { kind: 'archive-step', phase: 'a', visit: 1, file: 'step-result-2.json', name: '2-1.json' },
-    ])
+    const archived = { kind: 'archive-step', phase: 'a', visit: 1, file: 'step-result-2.json', name: '2-1.json' }
+    expect(taken.effects).toEqual([archived])
     const between = back(out, { 1: DONE, 2: DONE, 3: FAILED })
     const given = advance(between, seeing({ stepResults: [DONE, NONE, NONE], strayResults: ['step-result.json'] }))
-    expect(given.effects).toMatchObject([
-      { file: 'step-result.json', name: 'stray-step-result.json' },
-      { file: 'step-result-3.json', name: 'early-3-2.json' },
-    ])
+    const moved = given.effects.flatMap((effect) => ('file' in effect ? [`${effect.file} ${effect.name}`] : []))
+    expect(moved).toEqual(['step-result.json stray-step-result.json', 'step-result-3.json early-3-2.json'])
     const last = hand(begin({ ...FIVE, steps: ['one'] }))
     const done = advance(last, seeing({ stepResults: [DONE], strayResults: ['step-result-9.json'] }))
     expect(done.effects).toMatchObject([{ name: '1-1.json' }, { name: 'stray-step-result-9.json' }])
@@ -99,10 +93,8 @@ describe('a batch', () => {
   it('that ends the run archives the last result, and what was not asked for', () => {
     const last = hand(begin({ ...FIVE, steps: ['one'], max_step_attempts: 1, on_exhausted: 'stop' }))
     const ended = advance(last, seeing({ stepResults: [FAILED], strayResults: ['step-result-9.json'] }))
-    expect(ended).toMatchObject({
-      ...{ state: { outcome: 'failed' }, command: { kind: 'finish' } },
-      effects: [{ name: '1-1.json' }, { name: 'stray-step-result-9.json' }],
-    })
+    expect(ended).toMatchObject({ state: { outcome: 'failed' }, command: { kind: 'finish' } })
+    expect(ended.effects).toMatchObject([{ name: '1-1.json' }, { name: 'stray-step-result-9.json' }])
   })
 
   const second = hand(back(out, { 1: FAILED, 2: DONE, 3: DONE }))
@@ -147,9 +139,8 @@ describe('a batch', () => {
   })
 
   it('that did not go out again after a resume is not awaited after a stop request', () => {
-    expect(back(requestStop(promptAgain(out), 0), {}, { mayPrompt: true })).toMatchObject({
-      ...{ active: false, outcome: 'stopped', prompts: 3 },
-    })
+    const stopped = hand(requestStop(promptAgain(out), 0))
+    expect(stopped).toMatchObject({ active: false, outcome: 'stopped', prompts: 3 })
   })
 
   it('is awaited after a stop request; then the run is over: no further attempt, and nothing else begins', () => {
@@ -223,7 +214,6 @@ describe('the prompt of a batch', () => {
 })
 
 it('a halted run with steps at once resumes with all of them', () => {
-  const halted = haltState(out, 'why', 0)
-  expect(workOf(hand(promptAgain(resumeState(halted, NO_SESSIONS, seeing()))))).toEqual(['1: 0 *', '2: 0 *', '3: 0 *'])
-  expect(ready({ name: 'x', phases: [FIVE] }).definition.phases[0].parallel).toBe(3)
+  const resumed = promptAgain(resumeState(haltState(out, 'why', 0), NO_SESSIONS, seeing()))
+  expect(workOf(hand(resumed))).toEqual(workOf(out))
 })

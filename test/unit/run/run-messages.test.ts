@@ -21,11 +21,7 @@ describe('the reasons for the state of a run', () => {
     needsApproval: [['7_x', 'specs/007_x/plan.md', 'postflight workflow approve 7', 'postflight workflow reject 7']],
     running: [['flow', 'phase plan, attempt 1 of 3']],
     over: [['flow', 'stalled']],
-    ended: forms(
-      ['7_x', 'completed', undefined, 'r'],
-      ['7_x', 'stalled', 'no file', 'r'],
-      ['7_x', 'aborted', undefined, 'r'],
-    ),
+    ended: forms(['7', 'completed', undefined, 'r'], ['7', 'stalled', 'spent', 'r'], ['7', 'aborted', undefined, 'r']),
     unusable: [['specs/7_x', 'EACCES']],
     unfinished: [['7_x']],
     heard: [['7_x', 'postflight workflow stop 7_x --now']],
@@ -109,10 +105,6 @@ describe('the labels of a diagram', () => {
 describe('what the journal says of a run', () => {
   itSays(messages.RUN_RECORDS, {
     started: [['flow']],
-    prompt: forms(
-      ['a', undefined, 1, false],
-      ['a', 'step 2 of 5: x', 3, true],
-      ['a', 'steps 1 and 2', undefined, false],
-    ),
+    prompt: forms(['a', undefined, 1, false], ['a', 'step 2 of 5', 3, true], ['a', 'steps 1 and 2', undefined, false]),
   })
 })

@@ -8,12 +8,9 @@ import { pushRun, readTree, requireRemote, treeFault, writeTree } from '../../..
 let folder: string
 let template: string
 let emptyTree: string
+const named = ['-c', 'user.name=a', '-c', 'user.email=a@b']
 const git = (root: string, ...args: string[]) =>
-  execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...args], {
-    cwd: root,
-    encoding: 'utf8',
-    input: '',
-  }).trim()
+  execFileSync('git', [...named, ...args], { cwd: root, encoding: 'utf8', input: '' }).trim()
 /** A commit of the empty tree, which the template has. */
 const commit = (root: string, text: string, ...parents: string[]) =>
   git(root, 'commit-tree', emptyTree, '-m', text, ...parents.flatMap((parent) => ['-p', parent]))
@@ -120,10 +117,9 @@ test('files come back byte for byte, whatever attributes the repository has', as
   writeFileSync(join(one, '.gitattributes'), '* text eol=lf filter=bad\n')
   git(one, 'config', 'filter.bad.clean', 'false')
   const call = { root: one, until: performance.now() + 30_000 }
-  const files = new Map([
-    ['state.json', Buffer.from('{}\r\n')],
-    ['folder/a/b.bin', Buffer.from([0, 255, 13, 10])],
-  ])
+  const files = new Map(
+    Object.entries({ 'state.json': Buffer.from('{}\r\n'), 'folder/a/b.bin': Buffer.from([0, 255, 13, 10]) }),
+  )
   expect(await readTree(call, await writeTree(call, files))).toEqual(new Map([...files].reverse()))
 })
 

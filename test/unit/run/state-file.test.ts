@@ -30,7 +30,7 @@ describe('a state file', () => {
     const state = busyState()
     expect(parseState(formatState(state))).toEqual(state)
     const over = { active: false, outcome: 'stalled', why: 'spent', stopRequestedMs: undefined } as const
-    const ended: WorkflowState = { ...state, ...over }
+    const ended = { ...state, ...over }
     expect(parseState(formatState(ended))).toEqual(ended)
     const fresh: WorkflowState = { ...state, promptedMs: undefined, takenSteps: undefined, totalSteps: MAX_PHASE_STEPS }
     expect(parseState(formatState(fresh))).toEqual(fresh)
@@ -72,12 +72,10 @@ describe('a state file', () => {
     // Attempts and visits that resumes have granted stay.
     const resumed = { phase_attempts: 4, max_phase_attempts: 6, in_work: [work(3, 6)], ...steps }
     const granted = { visits: { constructor: 2 }, visits_granted: 2 }
-    expect(edited({ ...resumed, ...granted })).toMatchObject({
-      ...{ maxPhaseAttempts: 6, inWork: [{ maxAttempts: 6 }], visitsGranted: 2 },
-    })
-    expect(edited({ ...resumed, max_phase_attempts: 8, in_work: [work(3, 8)] })).toMatchObject({
-      ...{ maxPhaseAttempts: 7, inWork: [{ maxAttempts: 6 }] },
-    })
+    const kept = { maxPhaseAttempts: 6, inWork: [{ maxAttempts: 6 }], visitsGranted: 2 }
+    expect(edited({ ...resumed, ...granted })).toMatchObject(kept)
+    const more = edited({ ...resumed, max_phase_attempts: 8, in_work: [work(3, 8)] })
+    expect(more).toMatchObject({ maxPhaseAttempts: 7, inWork: [{ maxAttempts: 6 }] })
     const twice = [work(0, 3), work(0, 3)]
     expect(edited({ ...steps, in_work: twice })).toEqual({ code: 'shape', detail: 'in_work, ended_steps' })
     expect(edited({ ...steps, in_work: [{ ...work(0, 3), step: 2 }] })).toMatchObject({ code: 'shape' })
@@ -111,35 +109,18 @@ describe('a state file', () => {
     expect(parseState(text)).toMatchObject({ code, detail: expect.stringContaining(detail) })
   })
 
-  it.each<[string, unknown]>([
-    ...['id', 'name', 'stop_requested', 'host_session', 'outcome'].map((name): [string, unknown] => [name, 3]),
-    ['clock_since', 3],
-    ['updated_at', 3],
-    ['active', 'yes'],
-    ['phase', 'unknown'],
-    ['visits', { a: -1, b: 1 }],
-    ['visits', [1]],
-    ['last_failure', {}],
-    ['sequence', '1'],
-    ['phase_attempts', 1.5],
-    ['total_steps', 1001],
-    ['taken_steps', [1]],
-    ['stage', 'prompting'],
-    ['history', {}],
-    ['definition', {}],
-    ['in_work', [{ step: 0, attempts: 0, max_attempts: 3, out: 'yes' }]],
-    ['ended_steps', [{ step: 0, attempts: 1, outcome: 'failed' }]],
-    ['shells', [1]],
-    ['waits', -1],
-    ['led_by', { phase: 3 }],
-    ['led_by', { phase: 'a', verdict: 3 }],
-    ['approval', { standing: 'maybe' }],
-    ['approval', { standing: 'asked', note: 3 }],
-    ['inputs', { issue: 41 }],
-    ['inputs', ['x']],
-    ['durations', { a: -1 }],
-  ])('with a wrong %s is refused, and the key is named', (name, value) => {
-    const read = parseState(JSON.stringify({ ...fieldsOf(busyState()), [name]: value }))
+  it.each<Record<string, unknown>>([
+    ...[{ id: 3 }, { name: 3 }, { stop_requested: 3 }, { host_session: 3 }, { outcome: 3 }, { clock_since: 3 }],
+    ...[{ updated_at: 3 }, { active: 'yes' }, { phase: 'unknown' }, { visits: { a: -1, b: 1 } }, { visits: [1] }],
+    ...[{ last_failure: {} }, { sequence: '1' }, { phase_attempts: 1.5 }, { total_steps: 1001 }, { taken_steps: [1] }],
+    ...[{ stage: 'prompting' }, { history: {} }, { definition: {} }, { shells: [1] }, { waits: -1 }],
+    ...[{ in_work: [{ step: 0, attempts: 0, max_attempts: 3, out: 'yes' }] }, { led_by: { phase: 3 } }],
+    ...[{ ended_steps: [{ step: 0, attempts: 1, outcome: 'failed' }] }, { led_by: { phase: 'a', verdict: 3 } }],
+    ...[{ approval: { standing: 'maybe' } }, { approval: { standing: 'asked', note: 3 } }],
+    ...[{ inputs: { issue: 41 } }, { inputs: ['x'] }, { durations: { a: -1 } }],
+  ])('with the wrong field %j is refused, and the key is named', (wrong) => {
+    const [name] = Object.keys(wrong)
+    const read = parseState(JSON.stringify({ ...fieldsOf(busyState()), ...wrong }))
     expect(isState(read)).toBe(false)
     expect(read).toMatchObject({ code: 'shape', detail: name === 'phase' ? 'definition' : name })
   })

@@ -114,9 +114,8 @@ describe('a phase with an artifact', () => {
 
   it('fails the run if a failing verdict leads to the end', () => {
     const judged = { ...A, next: { pass: 'end', fail: 'end', verdict: '/ok' } }
-    expect(play(begin(judged), FAILED).told).toEqual([
-      `finish | fail a | end a failed ${WORKFLOW_TEXT.endedOnFail('a')}`,
-    ])
+    const why = WORKFLOW_TEXT.endedOnFail('a')
+    expect(play(begin(judged), FAILED).told).toEqual([`finish | fail a | end a failed ${why}`])
   })
 
   it('records and counts nothing for a driver that may not prompt', () => {
@@ -154,10 +153,8 @@ describe('steps listed in the definition', () => {
     const says = (more: object = {}): Partial<Observation> => stepResult({ ...NOT_DONE, ...more })
     const cut = stepResult({ kind: 'invalid', why: 'no JSON', archived: false })
     const three = { ...two, steps: [...two.steps, 'z'] }
-    const [first, second] = [
-      [says({ summary: 'no luck' }), {}, says()],
-      [cut, {}, {}],
-    ]
+    const first = [says({ summary: 'no luck' }), {}, says()]
+    const second = [cut, {}, {}]
     const { told, state } = play(begin(three), {}, {}, ...first, {}, ...second, {}, DONE, {})
     const failed = 'step-result.json says that the step failed'
     expect(told).toEqual([
@@ -245,13 +242,11 @@ describe('steps listed in the definition', () => {
   })
 })
 
-describe('the prompt of a step', () => {
-  it('is recorded with the text of the step, on one line and cut', () => {
-    const steps = ['add\n\tthe route', 'y'.repeat(200), { name: 'test it' }]
-    const { state } = play(begin({ id: 'a', steps, step_prompt: '{{step}} {{step.name}}', parallel: 3 }), {}, {})
-    const texts = state.history.filter(({ event }) => event === 'prompt').map(({ detail }) => detail)
-    expect(texts).toEqual(['add the route', `${'y'.repeat(79)}…`, '{"name":"test it"}'])
-  })
+it('the prompt of a step is recorded with the text of the step, on one line and cut', () => {
+  const steps = ['add\n\tthe route', 'y'.repeat(200), { name: 'test it' }]
+  const { state } = play(begin({ id: 'a', steps, step_prompt: '{{step}} {{step.name}}', parallel: 3 }), {}, {})
+  const texts = state.history.filter(({ event }) => event === 'prompt').map(({ detail }) => detail)
+  expect(texts).toEqual(['add the route', `${'y'.repeat(79)}…`, '{"name":"test it"}'])
 })
 
 describe('steps taken from an artifact', () => {
