@@ -35,7 +35,7 @@ export function describeEndingTool(client: HookClient, { name, input, args }: En
         },
       })
 
-      expect(hooked.story().filter((event) => event !== 'claim')).toEqual(['create', 'block 1', 'clear'])
+      expect(hooked.mainEvents()).toEqual(['create', 'block 1', 'clear'])
       expect(hooked.files(TASK)).toEqual([])
     })
   })

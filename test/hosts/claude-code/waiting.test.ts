@@ -5,16 +5,12 @@ import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import { hostsSkipped } from '../client-cache.ts'
 import type { Reply } from '../model.ts'
-import { bash, delegate, dutiful, reasonsIn, say, stubborn, waiting } from './agents.ts'
+import { bash, delegate, dutiful, inBackground, reasonsIn, say, stubborn, waiting } from './agents.ts'
 import { type GuardedProject, guardedProject } from './guarded.ts'
 
 const CREATE = bash('postflight create 7 demo --reason "Deploy, then commit"')
 const WAIT = 'postflight wait 7 --for "the build"'
 const TASK = '007_demo'
-
-function inBackground(command: string, description: string): Reply {
-  return { tools: [{ name: 'Bash', input: { command, description, run_in_background: true } }] }
-}
 
 /** The hook for stops alone, as settings from before `PostToolUse` have it. */
 function withStopsOnly(): GuardedProject {
@@ -33,18 +29,14 @@ describe.skipIf(hostsSkipped())('a main conversation', () => {
 
     const { ran, model } = await guarded.run({
       main: [
-        CREATE,
-        inBackground('sleep 2; echo built', 'build the project'),
-        bash(WAIT),
-        say('I wait for the build.'),
-        bash('postflight clear 7'),
-        say('Built, deployed, committed.'),
+        ...[CREATE, inBackground('sleep 2; echo built', 'build the project'), bash(WAIT), say('I wait for the build.')],
+        ...[bash('postflight clear 7'), say('Built, deployed, committed.')],
       ],
     })
 
     expect(ran.result).toMatchObject({ result: 'Built, deployed, committed.' })
     expect(reasonsIn(model.turns('main').at(-1))).toEqual([])
-    expect(guarded.story().filter((event) => !/claim|wait-end/.test(event))).toEqual(['create', 'wait', 'clear'])
+    expect(guarded.mainEvents()).toEqual(['create', 'wait', 'clear'])
     expect(guarded.files(TASK)).toEqual([])
   })
 
@@ -93,14 +85,10 @@ describe.skipIf(hostsSkipped())('a main conversation that is woken by itself', (
     guarded.addHook('Stop', `touch '${stopped}'`)
     const script = "export const meta = { name: 'demo', description: 'A demo' }\nreturn await agent('ACTOR:helper go')"
 
+    const workflow: Reply = { tools: [{ name: 'Workflow', input: { script } }] }
     const { ran, model } = await guarded.run(
       {
-        main: dutiful(
-          CREATE,
-          { tools: [{ name: 'Workflow', input: { script } }] },
-          say('It runs.'),
-          say('It has ended.'),
-        ),
+        main: dutiful(CREATE, workflow, say('It runs.'), say('It has ended.')),
         helper: waiting(0, () => vi.waitUntil(() => existsSync(stopped), 20_000), [say('The result.')]),
       },
       { prompt: 'use a workflow', allowedTools: 'Bash Agent Workflow' },

@@ -4,7 +4,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { hostsSkipped } from '../client-cache.ts'
 import { IN_TASK, leave } from '../four-phases.ts'
 import type { Model, Reply } from '../model.ts'
-import { bash, NEVER, promptsIn, reasonsIn, say } from './agents.ts'
+import { bash, inBackground, NEVER, promptsIn, reasonsIn, say } from './agents.ts'
 import { type GuardedProject, guardedProject } from './guarded.ts'
 import type { RunningClient } from './run-client.ts'
 import { attemptsIn, follower, START } from './workflow-agents.ts'
@@ -18,10 +18,6 @@ function projectWith(...phases: readonly object[]): GuardedProject {
 
 const BUILD = { id: 'build', prompt: 'Build it.', artifact: 'built.txt' }
 const REPORT = { id: 'report', prompt: 'Report it.', artifact: 'report.txt' }
-
-function inBackground(command: string, description: string): Reply {
-  return { tools: [{ name: 'Bash', input: { command, description, run_in_background: true } }] }
-}
 
 const WAIT = 'postflight wait 7 --for "the build"'
 
