@@ -111,7 +111,7 @@ describe.skipIf(hostsSkipped())('a workflow on OpenCode', () => {
 
     expect(placesIn(next.model.turns('main'))).toEqual(PLACES.slice(3))
     expect(resultIn(next.model)).toMatch(
-      /^The workflow of task 007_flow is completed: 1 step or artifact was skipped [^\n]+\.\n10 prompts were sent/,
+      /^The workflow of task 007_flow is completed: 1 step or artifact was skipped [^\n]+\.\n6 prompts were sent/,
     )
     expect(guarded.state()).toMatchObject({ active: false, outcome: 'completed', host_session: next.ran.sessionId })
     expect(guarded.files(`${TASK}/step-results/execute`)).toEqual(ARCHIVE)
