@@ -17,7 +17,6 @@ describe.skipIf(hostsSkipped())('an agent that says "done" with a red test', () 
     const { guarded, ran, model } = await scene({
       main: [CREATE, say('Done.'), CLEAR, say('Done?'), bash('touch fixed'), CLEAR, say('Really done.')],
     })
-
     const turns = model.turns('main')
     expect(turns[3]?.lastToolResult).toContain('failed (exit code 1;')
     expect(turns[3]?.lastToolResult).toContain('test 7 of 9 failed')
@@ -42,7 +41,6 @@ describe.skipIf(hostsSkipped())('a check that outlasts the limit of a shell call
         ...[bash('postflight wait 7 --for "the checks"'), say('I wait.'), say('Cleared.')],
       ],
     })
-
     const [reason, ...others] = reasonsIn(model.turns('main').at(-1))
     expect(reason).toContain('They have been running since')
     expect(reason).toContain(`To wait for them: postflight wait ${TASK} --for "the checks"`)

@@ -43,12 +43,10 @@ describe.skipIf(hostsSkipped())('a structured answer', () => {
   it('is refused three times, then the marker is given up; the stop that the client throws away counts nothing', async () => {
     const guarded = guardedProject()
     guarded.addHook('Stop', `echo asked >> '${guarded.project.base}/stops'`)
-
     const { ran, model } = await guarded.run(
       { main: ({ index }) => (index === 0 ? CREATE : answer('done')) },
       WITH_SCHEMA,
     )
-
     expect(ran.result).toMatchObject({ structured_output: { answer: 'done' } })
     expect(model.turns('main')).toHaveLength(5)
     expect(guarded.read('../stops')).toBe('asked\n')

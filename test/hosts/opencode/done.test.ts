@@ -70,7 +70,6 @@ describe.skipIf(hostsSkipped())('opencode serve: a main conversation that change
     const guarded = projectWithRules()
     const refusing = [EDIT, say('1'), say('2'), say('3'), say('I give up.')]
     const main = [...refusing, say('Nothing.'), EDIT, say('Done.'), DONE, say('Proven.')]
-
     const { server, session, model } = await guarded.talk({ main }, { turns: 5 })
     expect(guarded.mainEvents()).toEqual(['create', 'block 1', 'block 2', 'block 3', 'cap 3'])
     for (const turns of [6, 10]) {
@@ -79,7 +78,6 @@ describe.skipIf(hostsSkipped())('opencode serve: a main conversation that change
       await server.settled()
       expect(model.turns('main')).toHaveLength(turns)
     }
-
     expect(reasonsIn(model.turns('main').at(-1))).toHaveLength(4)
     expect(guarded.postflight('status', '--exit-code')).toMatchObject({ status: 0 })
   })
