@@ -79,6 +79,8 @@ export default defineConfig({
         test: {
           name: 'hosts',
           globalSetup: ['test/hosts/global-setup.ts'],
+          setupFiles: ['test/hosts/end-machine.ts'],
+          isolate: false,
           include: ['test/hosts/**/*.test.ts'],
           exclude: notRequested.map((client) => `test/hosts/${client}/**`),
           testTimeout: 120_000,
@@ -90,6 +92,7 @@ export default defineConfig({
         test: {
           name: 'load',
           globalSetup: ['test/hosts/global-setup.ts'],
+          setupFiles: ['test/hosts/end-machine.ts'],
           include: ['test/load/**/*.test.ts'],
           testTimeout: 1_200_000,
           hookTimeout: 300_000,

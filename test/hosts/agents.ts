@@ -18,6 +18,11 @@ export function say(text: string): Reply {
   return { text }
 }
 
+/** A turn in which the agent calls a tool, with arguments that may be `written` as they are. */
+export function call(name: string, input: Record<string, unknown>, written?: string): Reply {
+  return { tools: [{ name, input, ...(written !== undefined && { written }) }] }
+}
+
 /** The commands that a reason tells the agent to run: one for each remaining step, then `clear`. */
 export function commandsIn(reason: string): string[] {
   const tick = /^Tick each one when it is done: (.+) <number>$/m.exec(reason)?.[1]

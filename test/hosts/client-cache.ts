@@ -91,12 +91,7 @@ export async function ensureOpenCode(): Promise<string> {
 
 const ready = new Map<string, Promise<string>>()
 
-/**
- * Path of a client's binary, fetched on first use. Any number of processes may call this at once: each fetches into a
- * folder of its own, and the first to rename it into place wins.
- *
- * @throws Error when the package does not exist, the registry cannot be reached, or the binary does not run.
- */
+/** Path of a client's binary, fetched on first use, by any number of processes: the first to rename its copy into place wins. */
 export function ensureClient(client: Client): Promise<string> {
   const key = `${client.name}@${client.version}`
   const known = ready.get(key)

@@ -153,9 +153,7 @@ export function describeHookCases(client: HookClient, cases: HookCases): void {
       await first.ended
       const marker = hooked.marker(TASK)
       expect(marker).toMatchObject({ agent_id: 'main' })
-
       const second = await hooked.run({ main: agent(say('Finished.')) }, { resume: String(marker?.cc_session_id) })
-
       expect(heldIn(second.model, 'main')).toEqual(once)
       expect(hooked.files(TASK)).toEqual([])
       expect(hooked.story()).toEqual(DONE)

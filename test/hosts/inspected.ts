@@ -32,6 +32,8 @@ export interface Inspected {
   journal(root?: string): JournalLine[]
   /** The journal in short: `create`, `claim`, `block 1`, … */
   story(root?: string): string[]
+  /** The story without the events that those around them imply. */
+  mainEvents(): string[]
 }
 
 /** Looks at a project that uses the package in this folder. */
@@ -44,6 +46,8 @@ export function inspected(project: Project, packageFolder: string): Inspected {
     const lines = (read(join(root, 'specs', '.postflight', 'journal.jsonl')) ?? '').split('\n')
     return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as JournalLine)
   }
+  const story = (root?: string): string[] =>
+    journal(root).map(({ event, count }) => (count === undefined ? event : `${event} ${count}`))
   return {
     read,
     journal,
@@ -62,6 +66,7 @@ export function inspected(project: Project, packageFolder: string): Inspected {
       const folder = join(project.dir, root, 'specs', task)
       return existsSync(folder) ? readdirSync(folder).sort() : []
     },
-    story: (root) => journal(root).map(({ event, count }) => (count === undefined ? event : `${event} ${count}`)),
+    story,
+    mainEvents: () => story().filter((event) => !['claim', 'check', 'wait-end'].includes(event)),
   }
 }

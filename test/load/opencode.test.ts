@@ -123,7 +123,7 @@ interface Loaded {
 }
 
 async function loadedServer(hasPlugin: boolean): Promise<Loaded> {
-  const guarded = guardedProject()
+  const guarded = guardedProject({ isAlone: true })
   guarded.project.write('flow.json', JSON.stringify(FLOW))
   const out = join(guarded.project.base, 'samples')
   guarded.changeConfig((config) => ({ ...config, plugin: [METER] }))

@@ -1,18 +1,23 @@
 /** Helpers for scripts of the model: what an agent says and does, and how it answers a block. */
 
-import { commandsIn, NEVER, say, waiting, whenHeld } from '../agents.ts'
+import { call, commandsIn, NEVER, say, waiting, whenHeld } from '../agents.ts'
 import type { Reply, Script, ToolCall, Turn } from '../model.ts'
 
-export { commandsIn, NEVER, say, waiting }
+export { call, commandsIn, NEVER, say, waiting }
 
 /** A turn in which the agent runs a command in its shell. */
 export function bash(command: string): Reply {
-  return { tools: [{ name: 'Bash', input: { command } }] }
+  return call('Bash', { command })
+}
+
+/** A turn in which the agent starts a command in the background. */
+export function inBackground(command: string, description: string): Reply {
+  return call('Bash', { command, description, run_in_background: true })
 }
 
 /** A turn in which the agent uses a skill of the project. */
 export function useSkill(skill: string): Reply {
-  return { tools: [{ name: 'Skill', input: { skill, args: 'now' } }] }
+  return call('Skill', { skill, args: 'now' })
 }
 
 /** A turn in which the agent hands work to sub-agents, one for each name, all at once, and waits for their reports. */

@@ -51,7 +51,6 @@ describe.skipIf(hostsSkipped())('an unowned marker', () => {
     expect(ran.events.map(({ subtype }) => subtype)).toContain('compact_boundary')
     // The compaction stops as a sub-agent of the client's own: nothing was counted for it.
     expect(model.turns('main')).toHaveLength(1)
-
     expect(await reasonsOfWorker(guarded, { prompt: 'go on', args })).toEqual(HELD)
   })
 

@@ -26,23 +26,14 @@ function projectWithRules(isTrusted = true): GuardedProject {
   return guarded
 }
 
-/** The story without the events that the events around them imply. */
-function storyOf(guarded: GuardedProject): string[] {
-  return guarded.story().filter((event) => event !== 'claim' && event !== 'check')
-}
-
 describe.skipIf(hostsSkipped())('an agent that changed files which a rule names', () => {
   it('is blocked, learns which test is red, mends it, and ends', async () => {
     const guarded = projectWithRules()
 
     const { ran, model } = await guarded.run({
       main: [
-        bash('echo two > src/a.ts; touch red'),
-        say('Done.'),
-        DONE,
-        say('Done?'),
-        bash('rm red; postflight done'),
-        say('Really done.'),
+        ...[bash('echo two > src/a.ts; touch red'), say('Done.'), DONE, say('Done?')],
+        ...[bash('rm red; postflight done'), say('Really done.')],
       ],
     })
 
@@ -53,7 +44,7 @@ describe.skipIf(hostsSkipped())('an agent that changed files which a rule names'
     expect(second).toContain('failed the last time (exit code 1)\nThe end of its output:\n  | test 7 of 9 failed\n')
     expect(others).toEqual([])
     expect(ran.result).toMatchObject({ result: 'Really done.' })
-    expect(storyOf(guarded)).toEqual(['create', 'block 1', 'block 2', 'clear'])
+    expect(guarded.mainEvents()).toEqual(['create', 'block 1', 'block 2', 'clear'])
     expect(guarded.read('runs')).toBe('ran\nran\n')
     expect(guarded.postflight('status', '--exit-code')).toMatchObject({ status: 0 })
   })

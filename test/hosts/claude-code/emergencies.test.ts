@@ -74,10 +74,8 @@ describe.skipIf(hostsSkipped())('with a broken install the client goes on, and t
   ])('%s', async (_what, { says, breakIt }) => {
     const guarded = guardedProject({ packageIn: 'project' })
     breakIt(guarded.packageFolder)
-
     const main = [bash(CREATE_BY_HAND), say('Done.')]
     const { ran, model } = await guarded.run({ main }, { args: ['--include-hook-events'] })
-
     expect(model.turns('main')).toHaveLength(2)
     expect(ran.result).toMatchObject({ result: 'Done.' })
     expect(guarded.files(TASK)).toEqual(['.postflight-pending'])

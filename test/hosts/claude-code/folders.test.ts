@@ -12,11 +12,9 @@ const TASK = '007_demo'
 describe.skipIf(hostsSkipped())('an agent that stops in another folder', () => {
   it('is blocked after a cd into another repository, and the command in the reason names the root', async () => {
     const guarded = guardedProject({ git: true })
-
     const { ran, model } = await guarded.run({
       main: dutiful(bash(CREATE), bash('git init --quiet vendor/tool && cd vendor/tool'), say('Done.')),
     })
-
     const main = model.turns('main')
     expect(reasonsIn(main.at(-1))).toEqual([
       expect.stringContaining(`postflight clear ${TASK} --root ${guarded.project.dir}`),

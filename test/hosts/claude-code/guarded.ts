@@ -44,8 +44,8 @@ export interface GuardedProject extends Inspected {
   run(actors: Actors, options?: SceneOptions): Promise<Scene>
   /** Starts the client and returns it running. */
   start(actors: Actors, options?: SceneOptions): Promise<{ client: RunningClient; model: Model }>
-  /** Adds a hook of the test's own to the project's settings. */
-  addHook(event: string, command: string): void
+  /** Adds a hook of the test's own to the project's settings: a command, or another kind of hook. */
+  addHook(event: string, hook: string | object, matcher?: string): void
 }
 
 /** Creates a project and installs the guard in it. It is removed when the test ends. */
@@ -82,10 +82,11 @@ export function guardedProject(options: GuardedOptions = {}): GuardedProject {
       expectCleanEnd(model, ran)
       return { ran, model }
     },
-    addHook(event, command) {
+    addHook(event, hook, matcher) {
       const settings = JSON.parse(guarded.read(SETTINGS) ?? '{}') as { hooks?: Record<string, object[]> }
       const hooks = settings.hooks ?? {}
-      const groups = [...(hooks[event] ?? []), { hooks: [{ type: 'command', command }] }]
+      const added = typeof hook === 'string' ? { type: 'command', command: hook } : hook
+      const groups = [...(hooks[event] ?? []), { ...(matcher !== undefined && { matcher }), hooks: [added] }]
       project.writeSettings({ ...settings, hooks: { ...hooks, [event]: groups } })
     },
   }

@@ -75,16 +75,8 @@ describe.skipIf(hostsSkipped())('a new user', () => {
     trust.type('y\r')
     expect(await trust.ended, trust.output()).toBe(0)
 
-    const changes = await startModel({
-      actors: {
-        main: [
-          bash('echo "module.exports = 2" > src/a.js'),
-          say('Done.'),
-          bash('postflight done'),
-          say('Really done.'),
-        ],
-      },
-    })
+    const edit = [bash('echo "module.exports = 2" > src/a.js'), say('Done.')]
+    const changes = await startModel({ actors: { main: [...edit, bash('postflight done'), say('Really done.')] } })
     onTestFinished(() => changes.close())
     const client = { binary, project: project.dir, home: project.home, path: env.PATH as string, prompt: 'go' }
     expectCleanEnd(changes, await runClaude({ ...client, model: changes }))

@@ -42,12 +42,10 @@ function withSubagentStopOnly(): GuardedProject {
 describe.skipIf(hostsSkipped())('a marker written by plain bash, with only SubagentStop wired', () => {
   it('blocks the sub-agent that stops until the marker is removed', async () => {
     const guarded = withSubagentStopOnly()
-
     const { ran, model } = await guarded.run({
       main: [HEREDOC, delegate('worker'), say('Main is done.')],
       worker: [say(REPORT), bash(REMOVE), say(REPORT)],
     })
-
     const [reason, ...others] = reasonsIn(model.turns('worker').at(-1))
     expect(reason?.split('\n')[0]).toBe(REASON)
     expect(others).toEqual([])

@@ -149,9 +149,7 @@ describe.skipIf(hostsSkipped())('the plugin', () => {
     const command = join(folder, 'hooks', 'postflight-hook')
     const hooks = { Stop: [{ hooks: [{ type: 'command', command: `"${command}"` }] }] }
     guarded.project.write('.claude/settings.local.json', JSON.stringify({ hooks }))
-
     const twice = await scene()
-
     expect(once).toEqual([])
     expect(twice).toEqual([
       { hookEvent: 'SessionStart', content: expect.stringContaining('`postflight uninstall --scope local` ends it.') },

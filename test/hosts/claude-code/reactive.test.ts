@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
 import { hostsSkipped } from '../client-cache.ts'
 import type { Model, Reply, Script, Turn } from '../model.ts'
-import { bash, delegate, NEVER, say } from './agents.ts'
+import { bash, call, delegate, NEVER, say } from './agents.ts'
 import { type GuardedProject, guardedProject } from './guarded.ts'
 
 const SUGGESTION = 'docs/api.md still names the old function: update it.'
@@ -22,7 +22,7 @@ const COMMIT = bash('git add api.txt && git commit -q -m "New API" && git log -1
 
 /** The turn in which the agent of a hook gives its answer. */
 function verdict(ok: boolean, reason = ''): Reply {
-  return { tools: [{ name: 'StructuredOutput', input: { ok, reason } }] }
+  return call('StructuredOutput', { ok, reason })
 }
 
 function projectWith(rules: readonly object[]): GuardedProject {
@@ -50,9 +50,7 @@ describe.skipIf(hostsSkipped())('a reactive rule on Claude Code', () => {
   it('reads the commit with its own tools, and its suggestion reaches the agent; the commit stays', async () => {
     const guarded = projectWith([SYNC])
     const sync: Reply[] = [bash('git show --stat HEAD'), verdict(false, SUGGESTION)]
-
     const { model } = await guarded.run({ main: [COMMIT, say('Thanks.')], sync })
-
     const [asked, read] = model.turns('sync')
     expect(read?.lastToolResult).toContain('api.txt')
     expect(asked?.lastUserText).toContain('git commit -q -m')

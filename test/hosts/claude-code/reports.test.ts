@@ -44,7 +44,6 @@ describe.skipIf(hostsSkipped())("a blocked sub-agent's report", () => {
       main: [delegate('worker'), bash('true'), say('Main is done.')],
       worker: forgetful(bash(CREATE), say(REPORT)),
     })
-
     const [, second, last] = model.turns('main')
     expect(reasonsIn(model.turns('worker').at(-1))).toHaveLength(1)
     expect(reportIn(second?.lastToolResult)).toBe('Done.')

@@ -2,8 +2,7 @@
 
 import { describe, expect, it, vi } from 'vitest'
 import { hostsSkipped } from '../client-cache.ts'
-import type { Reply } from '../model.ts'
-import { bash, reasonsIn, say } from './agents.ts'
+import { bash, NEVER, reasonsIn, say } from './agents.ts'
 import { type GuardedProject, guardedProject } from './guarded.ts'
 
 const CREATE = bash('postflight create 7 demo --reason "Deploy, then commit"')
@@ -24,45 +23,29 @@ describe.skipIf(hostsSkipped())('a turn that is run again after a restart of the
       guarded.addHook(event, `cat >> ${payloads}; echo >> ${payloads}`)
     }
     const lines = [CREATE, say('It is done.'), WAIT]
-    const first = await guarded.start({ main: ({ index }) => lines[index] ?? new Promise<Reply>(() => {}) })
+    const first = await guarded.start({ main: ({ index }) => lines[index] ?? NEVER })
     await first.model.arrived('main', 3)
     expect(guarded.marker(TASK)?.wait).toMatchObject({ for: 'the build' })
     first.client.kill()
     const { sessionId } = await first.client.done
     const before = payloadsOf(guarded)
 
-    const { client, model } = await guarded.start(
-      { main: [say('Here I am.'), bash('postflight clear 7'), say('It is cleared.')] },
-      {
-        prompt: '',
-        interactive: true,
-        args: ['--resume', String(sessionId)],
-        env: { CLAUDE_CODE_RESUME_INTERRUPTED_TURN: '1' },
-      },
-    )
+    const main = [say('Here I am.'), bash('postflight clear 7'), say('It is cleared.')]
+    const env = { CLAUDE_CODE_RESUME_INTERRUPTED_TURN: '1' }
+    const resumed = { prompt: '', interactive: true, args: ['--resume', String(sessionId)], env }
+    const { client, model } = await guarded.start({ main }, resumed)
     await vi.waitUntil(() => client.output().stdout.includes('"type":"result"'), 20_000)
     client.send('end')
     await client.done
 
     const [start, prompt] = payloadsOf(guarded).slice(before.length)
     expect(start).toMatchObject({ hook_event_name: 'SessionStart', source: 'resume', session_id: sessionId })
-    expect(prompt).toMatchObject({
-      hook_event_name: 'UserPromptSubmit',
-      prompt: 'Continue from where you left off.',
-      session_id: sessionId,
-    })
+    const goOn = { hook_event_name: 'UserPromptSubmit', prompt: 'Continue from where you left off.' }
+    expect(prompt).toMatchObject({ ...goOn, session_id: sessionId })
     expect(before.map(({ prompt_id: id }) => id)).not.toContain(prompt?.prompt_id)
-    expect(reasonsIn(model.turns('main').at(-1)).map((reason) => /Blocked stop \d/.exec(reason)?.[0])).toEqual([
-      'Blocked stop 1',
-      'Blocked stop 2',
-    ])
-    expect(guarded.story().filter((event) => event !== 'claim')).toEqual([
-      'create',
-      'block 1',
-      'wait',
-      'wait-end',
-      'block 2',
-      'clear',
-    ])
+    const counts = reasonsIn(model.turns('main').at(-1)).map((reason) => /Blocked stop (\d)/.exec(reason)?.[1])
+    expect(counts).toEqual(['1', '2'])
+    expect(guarded.story()).toContain('wait-end')
+    expect(guarded.mainEvents()).toEqual(['create', 'block 1', 'wait', 'block 2', 'clear'])
   })
 })

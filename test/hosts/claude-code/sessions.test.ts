@@ -1,7 +1,7 @@
 /** Ownership: a session's marker stays its own, also after `--resume`, until another session adopts it. */
 
 import { randomUUID } from 'node:crypto'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { hostsSkipped } from '../client-cache.ts'
 import { bash, delegate, dutiful, NEVER, reasonsIn, say, waiting } from './agents.ts'
 import { expectCleanEnd, type GuardedProject, guardedProject } from './guarded.ts'
@@ -12,11 +12,9 @@ const TASK = '007_demo'
 describe.skipIf(hostsSkipped())('a marker of one session', () => {
   it('never blocks another session that runs at the same time in the same project, nor its sub-agents', async () => {
     const guarded = guardedProject()
-    let secondEnded = (): void => {}
-    const second = new Promise<void>((resolve) => {
-      secondEnded = resolve
-    })
-    const first = await guarded.start({ main: waiting(1, () => second, dutiful(bash(CREATE), say('First is done.'))) })
+    let isSecondOver = false
+    const second = () => vi.waitUntil(() => isSecondOver, 100_000)
+    const first = await guarded.start({ main: waiting(1, second, dutiful(bash(CREATE), say('First is done.'))) })
     await first.model.arrived('main', 1)
     const before = guarded.marker(TASK)
     expect(before).toMatchObject({ agent_id: 'main' })
@@ -31,7 +29,7 @@ describe.skipIf(hostsSkipped())('a marker of one session', () => {
     expect(guarded.marker(TASK)).toEqual(before)
     expect(guarded.files(TASK)).toEqual(['.postflight-pending'])
 
-    secondEnded()
+    isSecondOver = true
     const ended = await first.client.done
     expectCleanEnd(first.model, ended)
     expect(reasonsIn(first.model.turns('main').at(-1))).toHaveLength(1)
@@ -55,12 +53,10 @@ describe.skipIf(hostsSkipped())('a marker of one session', () => {
   it('does not block a fork of that session, which is told of it', async () => {
     const guarded = guardedProject()
     const session = await killedSession(guarded)
-
     const { ran, model } = await guarded.run(
       { main: [say('The fork is done.')] },
       { prompt: 'go on', args: ['--resume', session, '--fork-session'] },
     )
-
     expect(ran.sessionId).not.toBe(session)
     expect(model.turns('main')[0]?.reminders.join('\n')).toContain(`- ${TASK}, work: pending, of another session`)
     expect(model.turns('main')).toHaveLength(1)
@@ -71,9 +67,7 @@ describe.skipIf(hostsSkipped())('a marker of one session', () => {
   it('is announced to the next session after the first was killed, and blocks that one after it has adopted the marker', async () => {
     const guarded = guardedProject()
     const killed = await killedSession(guarded)
-
     const { ran, model } = await guarded.run({ main: dutiful(bash('postflight adopt 7'), say('Done for the first.')) })
-
     const main = model.turns('main')
     const announced = main[0]?.reminders.find((text) => text.includes('unfinished postflights')) ?? ''
     expect(announced).toContain(`- ${TASK}, work: pending, of another session, which may still be running, `)

@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest'
 import { hostsSkipped } from '../client-cache.ts'
 import { isAlive } from '../client-process.ts'
-import { bash, NEVER, say } from './agents.ts'
+import { inBackground, NEVER, say } from './agents.ts'
 import { guardedProject } from './guarded.ts'
 
 /** A hook that logs its input, and blocks once. */
@@ -43,16 +43,13 @@ describe.skipIf(hostsSkipped())('the harness drives the real Claude Code', () =>
 
   it('and kills a client together with the shells it started', async () => {
     const guarded = guardedProject({ install: false })
-    const [shell] = bash('echo $$ > shell.pid; exec sleep 60').tools ?? []
-    const start = { tools: [{ name: 'Bash', input: { ...shell?.input, run_in_background: true } }] }
-
+    const start = inBackground('echo $$ > shell.pid; exec sleep 60', 'sleep')
     const { client, model } = await guarded.start({ main: ({ index }) => (index === 0 ? start : NEVER) })
     await model.arrived('main', 1)
     await expect.poll(() => guarded.read('shell.pid')).toMatch(/^\d+\n$/)
     const pid = Number(guarded.read('shell.pid'))
     expect(isAlive(pid)).toBe(true)
     client.kill()
-
     expect(await client.done).toMatchObject({ signal: 'SIGKILL', timedOut: false, result: undefined })
     await expect.poll(() => isAlive(pid)).toBe(false)
   })

@@ -71,7 +71,6 @@ describe.skipIf(hostsSkipped())('a sub-agent with a marker', () => {
       main: [delegateInBackground('worker'), say('Waiting.'), say('Main is done.')],
       worker: dutiful(bash(CREATE), say(REPORT)),
     })
-
     expect(reasonsIn(model.turns('worker').at(-1))).toHaveLength(1)
     const main = model.turns('main')
     expect(main).toHaveLength(3)

@@ -103,7 +103,6 @@ describe.skipIf(hostsSkipped())('in a project that depends on the package', () =
   it('a sub-agent finds the command too, and a session that goes on later', async () => {
     const guarded = teamProject()
     init(guarded)
-
     const { ran, model } = await guarded.run({
       main: [delegate('worker'), say('Main is done.')],
       worker: [bash('postflight --version'), say('The report of the worker.')],
@@ -112,7 +111,6 @@ describe.skipIf(hostsSkipped())('in a project that depends on the package', () =
       { main: [bash('cd /tmp && postflight --version'), say('Done.')] },
       { args: ['--resume', ran.sessionId as string] },
     )
-
     expect(model.turns('worker')[1]?.lastToolResult).toMatch(/^\d+\.\d+\.\d+$/)
     expect(later.model.turns('main')[1]?.lastToolResult).toMatch(/^\d+\.\d+\.\d+/)
   })

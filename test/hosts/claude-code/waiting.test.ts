@@ -4,17 +4,12 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import { hostsSkipped } from '../client-cache.ts'
-import type { Reply } from '../model.ts'
-import { bash, delegate, dutiful, reasonsIn, say, stubborn, waiting } from './agents.ts'
+import { bash, call, delegate, dutiful, inBackground, reasonsIn, say, stubborn, waiting } from './agents.ts'
 import { type GuardedProject, guardedProject } from './guarded.ts'
 
 const CREATE = bash('postflight create 7 demo --reason "Deploy, then commit"')
 const WAIT = 'postflight wait 7 --for "the build"'
 const TASK = '007_demo'
-
-function inBackground(command: string, description: string): Reply {
-  return { tools: [{ name: 'Bash', input: { command, description, run_in_background: true } }] }
-}
 
 /** The hook for stops alone, as settings from before `PostToolUse` have it. */
 function withStopsOnly(): GuardedProject {
@@ -30,21 +25,15 @@ describe.skipIf(hostsSkipped())('a main conversation', () => {
     ['with hooks for stops alone', withStopsOnly],
   ])('%s, waits for a build in the background, and is blocked again when the build wakes it', async (_how, make) => {
     const guarded = make()
-
     const { ran, model } = await guarded.run({
       main: [
-        CREATE,
-        inBackground('sleep 2; echo built', 'build the project'),
-        bash(WAIT),
-        say('I wait for the build.'),
-        bash('postflight clear 7'),
-        say('Built, deployed, committed.'),
+        ...[CREATE, inBackground('sleep 2; echo built', 'build the project'), bash(WAIT), say('I wait for the build.')],
+        ...[bash('postflight clear 7'), say('Built, deployed, committed.')],
       ],
     })
-
     expect(ran.result).toMatchObject({ result: 'Built, deployed, committed.' })
     expect(reasonsIn(model.turns('main').at(-1))).toEqual([])
-    expect(guarded.story().filter((event) => !/claim|wait-end/.test(event))).toEqual(['create', 'wait', 'clear'])
+    expect(guarded.mainEvents()).toEqual(['create', 'wait', 'clear'])
     expect(guarded.files(TASK)).toEqual([])
   })
 
@@ -72,7 +61,6 @@ describe.skipIf(hostsSkipped())('a main conversation', () => {
 describe.skipIf(hostsSkipped())('a main conversation with a server in the background that never ends', () => {
   it('is blocked all the same, and the reason names the shell and offers `wait`', async () => {
     const guarded = guardedProject()
-
     // The client does not end while the server runs.
     const { model } = await guarded.start({
       main: stubborn(CREATE, inBackground('sleep 600', 'run the dev server'), say('All is done.')),
@@ -93,14 +81,10 @@ describe.skipIf(hostsSkipped())('a main conversation that is woken by itself', (
     guarded.addHook('Stop', `touch '${stopped}'`)
     const script = "export const meta = { name: 'demo', description: 'A demo' }\nreturn await agent('ACTOR:helper go')"
 
+    const workflow = call('Workflow', { script })
     const { ran, model } = await guarded.run(
       {
-        main: dutiful(
-          CREATE,
-          { tools: [{ name: 'Workflow', input: { script } }] },
-          say('It runs.'),
-          say('It has ended.'),
-        ),
+        main: dutiful(CREATE, workflow, say('It runs.'), say('It has ended.')),
         helper: waiting(0, () => vi.waitUntil(() => existsSync(stopped), 20_000), [say('The result.')]),
       },
       { prompt: 'use a workflow', allowedTools: 'Bash Agent Workflow' },
@@ -116,8 +100,7 @@ describe.skipIf(hostsSkipped())('a main conversation that is woken by itself', (
 })
 
 describe.skipIf(hostsSkipped())('a main conversation that scheduled a wake-up', () => {
-  const input = { cron: '* * * * *', prompt: 'look at the build', recurring: false }
-  const schedule: Reply = { tools: [{ name: 'CronCreate', input }] }
+  const schedule = call('CronCreate', { cron: '* * * * *', prompt: 'look at the build', recurring: false })
   const TOOLS = { allowedTools: 'Bash CronCreate ScheduleWakeup' }
 
   it('that comes once may stop meanwhile, uncounted, and is blocked when it was woken', async () => {
@@ -140,9 +123,9 @@ describe.skipIf(hostsSkipped())('a main conversation that scheduled a wake-up', 
 
   it('is blocked after a resume, which drops the wake-up', async () => {
     const guarded = guardedProject()
-    const wakeUp = { delaySeconds: 3600, reason: 'the build', prompt: 'look at the build' }
+    const wakeUp = call('ScheduleWakeup', { delaySeconds: 3600, reason: 'the build', prompt: 'look at the build' })
     const scheduled = await guarded.start(
-      { main: [CREATE, { tools: [{ name: 'ScheduleWakeup', input: wakeUp }] }, say('I wait.')] },
+      { main: [CREATE, wakeUp, say('I wait.')] },
       { ...TOOLS, args: ['--include-hook-events'] },
     )
     await vi.waitUntil(() => /"hook_event":"Stop".*"exit_code":0/.test(scheduled.client.output().stdout), 20_000)

@@ -4,7 +4,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { hostsSkipped } from '../client-cache.ts'
 import { IN_TASK, leave } from '../four-phases.ts'
 import type { Model, Reply } from '../model.ts'
-import { bash, NEVER, promptsIn, reasonsIn, say } from './agents.ts'
+import { bash, inBackground, NEVER, promptsIn, reasonsIn, say } from './agents.ts'
 import { type GuardedProject, guardedProject } from './guarded.ts'
 import type { RunningClient } from './run-client.ts'
 import { attemptsIn, follower, START } from './workflow-agents.ts'
@@ -18,10 +18,6 @@ function projectWith(...phases: readonly object[]): GuardedProject {
 
 const BUILD = { id: 'build', prompt: 'Build it.', artifact: 'built.txt' }
 const REPORT = { id: 'report', prompt: 'Report it.', artifact: 'report.txt' }
-
-function inBackground(command: string, description: string): Reply {
-  return { tools: [{ name: 'Bash', input: { command, description, run_in_background: true } }] }
-}
 
 const WAIT = 'postflight wait 7 --for "the build"'
 
@@ -56,7 +52,6 @@ describe.skipIf(hostsSkipped())('a server that ran before the prompt went out', 
   it('does not keep the run from going on, and attempts are counted as usual', async () => {
     const guarded = projectWith(BUILD, REPORT)
     const serve = inBackground('sleep 600', 'run the dev server')
-
     // The client does not end while the server runs.
     const { model } = await guarded.start({
       main: follower([serve, START, say('Started.')], (reason) => {
@@ -65,7 +60,6 @@ describe.skipIf(hostsSkipped())('a server that ran before the prompt went out', 
       }),
     })
     await vi.waitUntil(() => guarded.state().outcome === 'completed', 30_000)
-
     expect(attemptsIn(model.turns('main').at(-1))).toEqual(['build 1', 'build 2', 'report 1', 'report 2'])
     expect(reasonsIn(model.turns('main').at(-1))).toHaveLength(4)
   })
@@ -77,13 +71,11 @@ describe.skipIf(hostsSkipped())('a run that met the host’s limit of eight bloc
     const talks = await guarded.run({ main: ({ index }) => (index === 0 ? START : say('Done.')) })
     expect(attemptsIn(talks.model.turns('main').at(-1))).toHaveLength(8)
     expect(guarded.state()).toMatchObject({ active: true, phase_attempts: 8, prompts: 9 })
-
     const { model } = await guarded.run(
       // The client shows the ninth block in the conversation that is resumed, although no turn followed it.
       { main: follower([say('I go on.')], () => [bash(leave('built.txt', 'x')), say('Built.')], 9) },
       { prompt: 'go on', args: ['--resume', String(talks.ran.sessionId)] },
     )
-
     const attempts = [1, 2, 3, 4, 5, 6, 7, 8, 9, 9].map((attempt) => `build ${attempt}`)
     expect(attemptsIn(model.turns('main').at(-1))).toEqual(attempts)
     expect(guarded.state()).toMatchObject({ active: false, outcome: 'completed', phase_attempts: 8, prompts: 10 })

@@ -58,7 +58,6 @@ describe.skipIf(hostsSkipped())('a workflow on Claude Code', () => {
     const guarded = projectWithFlow()
     const removals = ['postflight clear 7', `rm -f ${IN_TASK}/.postflight-pending ${IN_TASK}/.postflight-loop-guard`]
     let phases = 0
-
     await guarded.run({
       main: follower([START, say('Started.')], (reason) => {
         phases += 1
@@ -66,7 +65,6 @@ describe.skipIf(hostsSkipped())('a workflow on Claude Code', () => {
         return [bash(`postflight create 7 --agent main && ${work} && ${removals[phases % 2]}`), say('Done.')]
       }),
     })
-
     expect(guarded.state()).toMatchObject({ active: false, outcome: 'completed', prompts: Object.keys(WORK).length })
     expect(guarded.marker(TASK)).toBeUndefined()
   })

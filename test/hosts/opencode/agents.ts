@@ -1,18 +1,13 @@
 /** Helpers for scripts of the model on OpenCode: its tools, and how an agent answers a block. */
 
-import { commandsIn, say, waiting, whenHeld } from '../agents.ts'
+import { call, commandsIn, say, waiting, whenHeld } from '../agents.ts'
 import type { Reply, Script, Turn } from '../model.ts'
 
-export { say, waiting }
+export { call, say, waiting }
 
 /** A turn in which the agent runs a command in its shell. */
 export function bash(command: string, text?: string): Reply {
   return { ...(text !== undefined && { text }), tools: [{ name: 'bash', input: { command, description: 'work' } }] }
-}
-
-/** A turn in which the agent calls a tool, with arguments that may be `written` as they are. */
-export function call(name: string, input: Record<string, unknown>, written?: string): Reply {
-  return { tools: [{ name, input, ...(written !== undefined && { written }) }] }
 }
 
 /** A turn in which the agent reads files, all at once. */

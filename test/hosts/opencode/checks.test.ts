@@ -46,10 +46,8 @@ describe.skipIf(hostsSkipped())('a phase with a check on OpenCode', () => {
   it('fails, is reported, is fixed and passes: the driver runs the check, and not the agent', async () => {
     const guarded = projectWithCheck()
     const report = `echo x > specs/${TASK}/report.md`
-
     const lines = [runWorkflow(TASK, 'flow.json'), say('All is done.')]
     const { model } = await guarded.talk(actors(lines, [report, `${report}; touch fixed`]), { turns: 6 })
-
     const prompts = promptsIn(model.turns('main').findLast((turn) => promptsIn(turn).length > 0) as Turn)
     expect(prompts).toHaveLength(2)
     expect(prompts[1]).toContain('attempt 2 of 3')

@@ -33,11 +33,9 @@ describe.skipIf(hostsSkipped())('deleted in the middle of a run', () => {
   it('the session of a phase stops the run, resumable, and the conversation is told why', async () => {
     const guarded = projectWithFlow()
     const { server, model, phase } = await runInMidPhase(guarded)
-
     await server.remove(phase)
     // OpenCode lists the deleted session as busy until the model answers, so the server never settles.
     await expect.poll(() => mainTurns(model.turns('main')).length, { timeout: 20_000 }).toBe(2)
-
     expect(guarded.state()).toMatchObject({
       outcome: 'stopped',
       why: 'the session of phase "plan" was deleted in OpenCode',
@@ -52,12 +50,10 @@ describe.skipIf(hostsSkipped())('deleted in the middle of a run', () => {
   it('the conversation stops the run, resumable, and no fault is reported', async () => {
     const guarded = projectWithFlow()
     const { server, model, session } = await runInMidPhase(guarded)
-
     await server.remove(session)
     await expect.poll(() => guarded.state().outcome, { timeout: 20_000 }).toBe('stopped')
     // The end of what OpenCode still does, mostly: it may list a deleted session as busy for ever (1.18.34).
     await vi.waitFor(async () => expect(await server.busy()).not.toContain(session), 5_000).catch(() => {})
-
     expect(guarded.state()).toMatchObject({ active: false, why: 'the conversation was deleted in OpenCode' })
     // OpenCode may ask the model once more for a conversation that it has just deleted.
     expect(mainTurns(model.turns('main')).at(-1)?.lastToolResult ?? '').not.toContain('Call workflow_run again')
@@ -75,10 +71,8 @@ describe.skipIf(hostsSkipped())('a guarded session', () => {
       worker: () => NEVER,
     })
     await model.arrived('worker', 0)
-
     await server.remove(session)
     await server.settled()
-
     expect(guarded.story()).toEqual(['create'])
     expect(guarded.log()).not.toContain('internal error')
   })

@@ -25,23 +25,14 @@ function projectWithRules(isTrusted = true): GuardedProject {
   return guarded
 }
 
-/** The story without the events that the events around them imply. */
-function storyOf(guarded: GuardedProject): string[] {
-  return guarded.story().filter((event) => event !== 'claim' && event !== 'check')
-}
-
 describe.skipIf(hostsSkipped())('opencode run: an agent that changed files which a rule names', () => {
   it('is blocked, learns which test is red, mends it, and ends', async () => {
     const guarded = projectWithRules()
 
     const { ran, model } = await guarded.run({
       main: [
-        bash('echo two > src/a.ts; touch red'),
-        say('Done.'),
-        DONE,
-        say('Done?'),
-        bash('rm red; postflight done'),
-        say('Really done.'),
+        ...[bash('echo two > src/a.ts; touch red'), say('Done.'), DONE, say('Done?')],
+        ...[bash('rm red; postflight done'), say('Really done.')],
       ],
     })
 
@@ -51,7 +42,7 @@ describe.skipIf(hostsSkipped())('opencode run: an agent that changed files which
     expect(second).toContain('failed the last time (exit code 1)\nThe end of its output:\n  | test 7 of 9 failed\n')
     expect(others).toEqual([])
     expect(ran.texts.at(-1)).toBe('Really done.')
-    expect(storyOf(guarded)).toEqual(['create', 'block 1', 'block 2', 'clear'])
+    expect(guarded.mainEvents()).toEqual(['create', 'block 1', 'block 2', 'clear'])
     expect(guarded.read('runs')).toBe('ran\nran\n')
     expect(guarded.postflight('status', '--exit-code')).toMatchObject({ status: 0 })
   })
@@ -72,23 +63,21 @@ describe.skipIf(hostsSkipped())('opencode serve: a main conversation that change
     const { model } = await guarded.talk({ main, helper: [EDIT, say('I changed it.')] }, { turns: 4 })
     expect(model.turns('helper')).toHaveLength(2)
     expect(reasonsIn(model.turns('main').at(-1))).toHaveLength(1)
-    expect(storyOf(guarded)).toEqual(['create', 'block 1', 'clear'])
+    expect(guarded.mainEvents()).toEqual(['create', 'block 1', 'clear'])
   })
 
   it('is prompted three times at most, and again after another message and a further change', async () => {
     const guarded = projectWithRules()
     const refusing = [EDIT, say('1'), say('2'), say('3'), say('I give up.')]
     const main = [...refusing, say('Nothing.'), EDIT, say('Done.'), DONE, say('Proven.')]
-
     const { server, session, model } = await guarded.talk({ main }, { turns: 5 })
-    expect(storyOf(guarded)).toEqual(['create', 'block 1', 'block 2', 'block 3', 'cap 3'])
+    expect(guarded.mainEvents()).toEqual(['create', 'block 1', 'block 2', 'block 3', 'cap 3'])
     for (const turns of [6, 10]) {
       await server.prompt(session, 'and now?')
       await model.arrived('main', turns - 1)
       await server.settled()
       expect(model.turns('main')).toHaveLength(turns)
     }
-
     expect(reasonsIn(model.turns('main').at(-1))).toHaveLength(4)
     expect(guarded.postflight('status', '--exit-code')).toMatchObject({ status: 0 })
   })

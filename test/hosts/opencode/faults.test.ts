@@ -39,9 +39,7 @@ describe.skipIf(hostsSkipped())('the plugin', () => {
       'sabotage.mjs',
       "client.session.message = () => { throw new Error('sabotage of message') }; return {}",
     )
-
     const { ran, model } = await guarded.run({ main: [bash(CREATE), say('I am done.')] })
-
     expect(ran.texts).toEqual(['I am done.'])
     expect(reasonsIn(model.turns('main').at(-1))).toEqual([])
     const said = 'internal error (experimental.text.complete: sabotage of message)'
@@ -79,10 +77,8 @@ describe.skipIf(hostsSkipped())('the plugin', () => {
        return {}`,
     )
     guarded.project.write('specs/259_x/.postflight-pending', '{"reason": "Commit first."}')
-
     const main = [bash('echo from the shell'), delegate('worker'), say('Thanks.')]
     const { model } = await guarded.talk({ main, worker: [say('Report.')] }, { turns: 3 })
-
     expect(model.turns('main')[1]?.lastToolResult).toContain('from the shell')
     expect(reportIn(model.turns('main')[2]?.lastToolResult)).toBe('Report.')
   })
@@ -93,11 +89,9 @@ describe.skipIf(hostsSkipped())('the plugin', () => {
       'sabotage.mjs',
       "client._client.delete = () => { throw new Error('sabotage of delete') }; return {}",
     )
-
     const { ran, model } = await guarded.run({
       main: [bash(CREATE), bash('postflight inspect', 'Let me look.'), bash('postflight clear 259'), say('Done.')],
     })
-
     expect(reasonsIn(model.turns('main').at(-1))).toEqual([expect.stringContaining('Blocked stop 1 of 3')])
     expect(guarded.story().filter((line) => line !== 'error')).toEqual(['create', 'block 1', 'clear'])
     expect(ran.texts).toEqual(['Let me look.', 'Done.'])
@@ -108,13 +102,11 @@ describe.skipIf(hostsSkipped())('the plugin', () => {
     const { server, model } = await guarded.serve({ main: [bash(CREATE), say('One.'), say('Two.'), say('Three.')] })
     const session = await server.createSession()
     const format = { type: 'json_schema', schema: { type: 'object', properties: {} } } as const
-
     for (const index of [1, 2, 3]) {
       await server.prompt(session, 'go', { format })
       await model.arrived('main', index)
       await server.settled()
     }
-
     expect(guarded.story()).toEqual(['create', 'error'])
     expect(guarded.journal().at(-1)?.detail).toMatch(
       /^postflight-guard: OpenCode cannot read the messages of this conversation, so its stops are not blocked/,

@@ -110,7 +110,6 @@ describe.skipIf(hostsSkipped())('a rate limit under serve', () => {
     })
     await expect.poll(() => guarded.story(), { timeout: 30_000 }).toContain('cap 3')
     await server.settled()
-
     expect(guarded.story()).toEqual(['create', 'block 1', 'block 2', 'block 3', 'cap 3'])
     expect((await server.asked(session)).map(({ isSynthetic }) => isSynthetic)).toEqual([false, true, true, true, true])
     expect(modelsOf(model)).toEqual(['scripted-1', 'scripted-1', 'scripted-1', ...Array(3).fill('scripted-2')])
@@ -122,10 +121,8 @@ describe.skipIf(hostsSkipped())('a rate limit under serve', () => {
       main: ({ request }) => (request.model === 'scripted-1' ? { failure: LIMITED } : NEVER),
     })
     await model.arrived('main', 1)
-
     await server.abort(session)
     await server.settled()
-
     expect(modelsOf(model)).toEqual(['scripted-1', 'scripted-2'])
     expect(await server.busy()).toEqual([])
   })
@@ -148,9 +145,7 @@ describe.skipIf(hostsSkipped())('a rate limit in run', () => {
       withChains({ build: ['other/other-1', 'scripted/scripted-2', 'scripted/scripted-small'] }),
     )
     const main = limited({ 'scripted-1': LIMITED, 'scripted-2': LIMITED }, bash('true'), say('Here.'))
-
     const { ran, model } = await guarded.run({ main })
-
     expect(modelsOf(model)).toEqual(['scripted-1', 'scripted-2', 'scripted-small', 'scripted-small'])
     expect(ran.texts).toEqual(['Here.'])
     expect(notices(ran.stderr)).toEqual([
@@ -173,10 +168,8 @@ describe.skipIf(hostsSkipped())('a rate limit in run', () => {
   it('of every model ends with one error, and each model but the last is asked once', async () => {
     const guarded = guardedProject(withChains({ build: ['scripted/scripted-2'] }))
     const main = limited({ 'scripted-1': LIMITED_BRIEFLY, 'scripted-2': LIMITED_BRIEFLY })
-
     const { client, model } = await guarded.start({ main })
     const ran = await client.done
-
     expect(ran.exitCode).toBe(1)
     expect(modelsOf(model)).toEqual(['scripted-1', ...Array(6).fill('scripted-2')])
     expect(ran.events.filter(({ type }) => type === 'error')).toHaveLength(1)

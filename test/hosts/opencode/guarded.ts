@@ -3,13 +3,13 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { afterAll, expect, onTestFinished } from 'vitest'
-import { createProject, type Project } from '../claude-code/project.ts'
+import { expect, onTestFinished } from 'vitest'
+import { createProject, type Project, type ProjectOptions } from '../claude-code/project.ts'
 import { ensureOpenCode, hostsSkipped, OPENCODE_VERSION } from '../client-cache.ts'
 import { type Inspected, inspected } from '../inspected.ts'
 import { type Model, type Script, startModel } from '../model.ts'
 import { copyPackageTo } from '../package-copy.ts'
-import { environmentOf, type RunningClient, type RunResult, startRun } from './run-client.ts'
+import { environmentOf, type RunningClient, type RunResult, start } from './run-client.ts'
 import { type PromptOptions, type Server, startServer } from './serve.ts'
 
 const binary = hostsSkipped() ? '' : await ensureOpenCode()
@@ -19,14 +19,16 @@ export type Actors = Record<string, Script>
 
 /** Options of `guardedProject`. */
 export interface GuardedOptions {
-  /** Arguments of `postflight install --host opencode`; false to install nothing. */
-  install?: readonly string[] | false
+  /** False to install nothing. */
+  install?: false
   /** Fields that are added to the configuration. */
   config?: object
   /** The plugin's options. */
   options?: object
   /** An existing project, and the copy of this package that it uses. Its server is its own. */
-  within?: { project: Project; packageFolder: string }
+  within?: Pick<Machine, 'project' | 'packageFolder'>
+  /** True for a home, a package and a server of its own, for tests that measure them. */
+  isAlone?: true
 }
 
 /** Options of a run. */
@@ -37,8 +39,6 @@ export interface SceneOptions {
   env?: Readonly<Record<string, string>>
   /** The time (ms) after which the client is killed. */
   timeoutMs?: number
-  /** True for a server of its own, for tests that kill or measure it. */
-  isAlone?: boolean
 }
 
 /** Options of `talk`. */
@@ -93,7 +93,8 @@ let machine: Machine | undefined
 /** Long enough for any test file. */
 const FILE_TIMEOUT_MS = 3_600_000
 
-afterAll(async () => {
+/** Ends the servers of a test file, and removes its machine. */
+export async function endMachine(): Promise<void> {
   for (const server of machine?.servers.values() ?? []) {
     const { client } = await server
     client.kill()
@@ -101,11 +102,11 @@ afterAll(async () => {
   }
   machine?.project.remove()
   machine = undefined
-})
+}
 
 /** Creates a project and installs the plugin in it. It is removed when the test ends. */
 export function guardedProject(options: GuardedOptions = {}): GuardedProject {
-  const { project, packageFolder } = options.within ?? freshProject()
+  const { project, packageFolder } = options.within ?? freshProject(options.isAlone)
   seedPluginFolder(join(project.home, '.config', 'opencode'))
   project.write('opencode.json', `${JSON.stringify(BASE_CONFIG, null, 2)}\n`)
 
@@ -142,7 +143,13 @@ export function guardedProject(options: GuardedOptions = {}): GuardedProject {
     ...inspected(project, packageFolder),
     async start(actors, further = {}) {
       const model = await modelFor(actors)
-      const client = startRun(clientOptions(further), [...(further.words ?? []), further.message ?? 'go'])
+      const client = start(clientOptions(further), [
+        'run',
+        '--format',
+        'json',
+        ...(further.words ?? []),
+        further.message ?? 'go',
+      ])
       seenToEnd(client)
       return { client, model }
     },
@@ -155,7 +162,7 @@ export function guardedProject(options: GuardedOptions = {}): GuardedProject {
     },
     async serve(actors, further = {}) {
       const model = await modelFor(actors)
-      if (further.isAlone === true || options.within !== undefined) {
+      if (options.isAlone === true || options.within !== undefined) {
         const server = await startServer(clientOptions(further))
         seenToEnd(server.client)
         return { server, model }
@@ -199,14 +206,12 @@ export function guardedProject(options: GuardedOptions = {}): GuardedProject {
 
   if (options.config !== undefined) guarded.changeConfig((config) => ({ ...config, ...options.config }))
   if (options.install !== false) {
-    const installed = guarded.postflight('install', '--host', 'opencode', ...(options.install ?? []))
+    const installed = guarded.postflight('install', '--host', 'opencode')
     expect(installed, installed.stderr).toMatchObject({ status: 0 })
   }
   if (options.options !== undefined) {
-    guarded.changeConfig((config) => ({
-      ...config,
-      plugin: (config.plugin as string[]).map((one) => [one, options.options]),
-    }))
+    const withOptions = (one: unknown) => [one, options.options]
+    guarded.changeConfig((config) => ({ ...config, plugin: (config.plugin as string[]).map(withOptions) }))
   }
   return guarded
 }
@@ -218,8 +223,8 @@ export async function scene(actors: Actors, options?: SceneOptions) {
 }
 
 /** A conversation on the server in a project of its own. */
-export async function talk(actors: Actors, options?: TalkOptions, project?: GuardedOptions) {
-  const guarded = guardedProject(project)
+export async function talk(actors: Actors, options?: TalkOptions) {
+  const guarded = guardedProject()
   return { guarded, ...(await guarded.talk(actors, options)) }
 }
 
@@ -236,14 +241,17 @@ function logsIn({ home }: Project): Map<string, string> {
   return new Map(names.map((name) => [name, readFileSync(join(folder, name), 'utf8')]))
 }
 
-function theMachine(): Machine {
-  if (machine !== undefined) return machine
-  const project = createProject()
+function newMachine(options: ProjectOptions = {}): Machine {
+  const project = createProject(options)
   // A copy, so that a build in the meantime does not affect the test.
   const packageFolder = join(project.base, 'package of the plugin')
   copyPackageTo(packageFolder)
   project.link('postflight', join(packageFolder, 'bin', 'postflight.js'))
-  machine = { project, packageFolder, servers: new Map() }
+  return { project, packageFolder, servers: new Map() }
+}
+
+function theMachine(): Machine {
+  machine ??= newMachine()
   return machine
 }
 
@@ -256,9 +264,9 @@ function sharedServer(env: Readonly<Record<string, string>> = {}): Promise<Serve
   return server
 }
 
-function freshProject(): { project: Project; packageFolder: string } {
-  const { project: beside, packageFolder } = theMachine()
-  const project = createProject({ git: true, beside })
+function freshProject(isAlone = false): Pick<Machine, 'project' | 'packageFolder'> {
+  const { project: beside, packageFolder } = isAlone ? newMachine({ git: true }) : theMachine()
+  const project = isAlone ? beside : createProject({ git: true, beside })
   onTestFinished(() => project.remove())
   return { project, packageFolder }
 }

@@ -153,23 +153,6 @@ describe.skipIf(hostsSkipped())('the recovery from broken JSON', () => {
     expect(hints.slice(2)).toEqual([undefined, undefined, undefined])
     expect(results.slice(3).every((text) => text.includes(ERROR))).toBe(true)
   })
-
-  it("looks at another plugin's tool, unless the option excepts it", async () => {
-    const guarded = guardedProject({ options: { jsonErrorRecovery: { except: ['parse_other'] } } })
-    guarded.addPlugin(
-      'parsing.js',
-      `const execute = async () => 'SyntaxError: Unexpected token } in JSON at position 3'
-       const tool = { description: 'parses', args: {}, execute }
-       return { tool: { parse_it: tool, parse_other: tool } }`,
-    )
-
-    const main = [call('parse_it', {}), call('parse_other', {}), say('Done.')]
-    const { model } = await guarded.talk({ main }, { turns: 3 })
-
-    const [one, other] = model.turns('main')[2]?.toolResults ?? []
-    expect(one).toContain('[postflight-guard] If this error is about the arguments of your call')
-    expect(other).toBe('SyntaxError: Unexpected token } in JSON at position 3')
-  })
 })
 
 describe.skipIf(hostsSkipped())('the header of GitHub Copilot', () => {
@@ -205,9 +188,7 @@ describe.skipIf(hostsSkipped())('a wrong option', () => {
       options: { postReadNudge: { every: 0 }, jsonErrorRecovery: true, unknownThing: 1 },
     })
     guarded.project.write('a.txt', 'one\n')
-
     const { ran, model } = await guarded.run({ main: [read('a.txt'), call('read', {}, '{'), say('Done.')] })
-
     const lines = ran.stderr.split('\n').filter((line) => line.startsWith('postflight-guard: '))
     expect(lines).toEqual([
       'postflight-guard: unknown option "unknownThing".',

@@ -62,7 +62,7 @@ function leaveLock(guarded: GuardedProject, folder: string): void {
 
 describe.skipIf(hostsSkipped())('a lock that was left behind under serve', () => {
   it('delays the start of a run, its next prompt and its interruption, but the server stays responsive', async () => {
-    const guarded = projectWithFlow()
+    const guarded = projectWithFlow({ isAlone: true })
     const pauses = pauseMeter(guarded)
     const lines = [runWorkflow(TASK, 'flow.yaml')]
     let startedMs = Number.POSITIVE_INFINITY
@@ -79,7 +79,7 @@ describe.skipIf(hostsSkipped())('a lock that was left behind under serve', () =>
       startedMs = Date.now()
       return line
     }
-    const { server, session, model } = await guarded.begin({ main }, { isAlone: true })
+    const { server, session, model } = await guarded.begin({ main })
     await expect.poll(() => placesIn(model.turns('main')).at(-1), { timeout: 60_000 }).toBe('plan 1')
     expect(Date.now() - startedMs).toBeGreaterThan(8_000)
     expect(pauses.longestSince(startedMs)).toBeLessThan(LONGEST_PAUSE_MS)
@@ -95,7 +95,7 @@ describe.skipIf(hostsSkipped())('a lock that was left behind under serve', () =>
   })
 
   it('of a marker that must be removed at a stop allows the stop after a second, and the server stays responsive', async () => {
-    const guarded = guardedProject()
+    const guarded = guardedProject({ isAlone: true })
     const pauses = pauseMeter(guarded)
     let stoppedMs = Number.POSITIVE_INFINITY
     const main: Script = ({ index }) => {
@@ -104,9 +104,8 @@ describe.skipIf(hostsSkipped())('a lock that was left behind under serve', () =>
       stoppedMs = Date.now()
       return say('Done.')
     }
-    await guarded.begin({ main }, { isAlone: true })
+    await guarded.begin({ main })
     await expect.poll(() => guarded.story(), { timeout: 20_000 }).toEqual(['create', 'bypass-request', 'error'])
-
     expect(guarded.journal().at(-1)?.detail).toContain('is being changed by another process')
     expect(Date.now() - stoppedMs).toBeGreaterThan(1_000)
     expect(pauses.longestSince(stoppedMs)).toBeLessThan(LONGEST_PAUSE_MS)

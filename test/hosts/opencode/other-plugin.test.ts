@@ -33,7 +33,6 @@ describe.skipIf(hostsSkipped())('the plugin of the documentation', () => {
       say('Done.'),
     ]
     const { server, session, model } = await withExample().talk({ main, friend: [say('It is good.')] }, { turns: 4 })
-
     const results = model.turns('main').at(-1)?.toolResults ?? []
     expect(results.slice(0, 3).filter((text) => text.includes('[postflight-guard] You have read'))).toHaveLength(1)
     expect(results[3]).toContain('[postflight-guard] The call of "read" did not reach the tool')

@@ -56,11 +56,6 @@ export function environmentOf({ path, home, env }: RunOptions): Record<string, s
   }
 }
 
-/** Starts `opencode run`. */
-export function startRun(options: RunOptions, words: readonly string[]): RunningClient {
-  return start(options, ['run', '--format', 'json', ...words])
-}
-
 /** Starts the client with the given arguments. */
 export function start(options: RunOptions, words: readonly string[]): RunningClient {
   const { project: cwd, timeoutMs = DEFAULT_TIMEOUT_MS } = options

@@ -62,7 +62,6 @@ describe.skipIf(hostsSkipped())('opencode run: a main conversation with a marker
 
   it('is held when it is continued, with its own agent and model', async () => {
     const guarded = guardedProject({ config: { agent: { careful: { mode: 'primary', prompt: 'You are careful.' } } } })
-
     const first = await guarded.run(
       { main: [say('Hello.')] },
       { words: ['--agent', 'careful', '-m', 'scripted/scripted-2'] },
@@ -71,7 +70,6 @@ describe.skipIf(hostsSkipped())('opencode run: a main conversation with a marker
       { main: dutiful([bash(CREATE), say('I am done.')]) },
       { words: ['--session', String(first.ran.sessionId), '--agent', 'careful', '-m', 'scripted/scripted-2'] },
     )
-
     const held = model.turns('main').at(-1)
     expect(reasonsIn(held)).toHaveLength(1)
     expect(model.turns('main').map((turn) => turn.request.model)).toEqual(Array(4).fill('scripted-2'))

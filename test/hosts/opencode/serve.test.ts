@@ -2,7 +2,7 @@
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { answerOf, NEVER } from '../agents.ts'
 import { hostsSkipped } from '../client-cache.ts'
 import type { Reply } from '../model.ts'
@@ -98,14 +98,11 @@ describe.skipIf(hostsSkipped())('opencode serve: a main conversation with a mark
        }
        return {}`,
     )
-    let release = (): void => {}
-    const released = new Promise<void>((resolve) => {
-      release = resolve
-    })
+    let isReleased = false
     const { server, session, model } = await guarded.begin(
       {
         main: dutiful([bash(CREATE), delegateInBackground('worker'), say('Waiting.'), say('I am done.')]),
-        worker: waiting(0, () => released, [say('Report.')]),
+        worker: waiting(0, () => vi.waitUntil(() => isReleased, 100_000), [say('Report.')]),
       },
       { env: { OPENCODE_EXPERIMENTAL_BACKGROUND_SUBAGENTS: '1' } },
     )
@@ -114,7 +111,7 @@ describe.skipIf(hostsSkipped())('opencode serve: a main conversation with a mark
     await expect.poll(() => server.busy()).not.toContain(session)
     expect(await server.asked(session)).toHaveLength(1)
     expect(guarded.story()).toEqual(['create'])
-    release()
+    isReleased = true
     await expect.poll(() => guarded.story(), { timeout: 20_000 }).toEqual(['create', 'block 1', 'clear'])
     await server.settled()
 
@@ -135,7 +132,6 @@ describe.skipIf(hostsSkipped())('opencode serve: a main conversation with a mark
     await model.arrived('worker', 2)
     await server.abort(session)
     await server.settled()
-
     expect(await server.busy()).toEqual([])
     expect(model.turns('worker')).toHaveLength(3)
     expect(model.turns('main')).toHaveLength(1)
@@ -168,5 +164,34 @@ describe.skipIf(hostsSkipped())('one server', () => {
       guarded.journal().flatMap(({ event, task, host_session }) => (event === name ? [`${task} ${host_session}`] : []))
     expect(told('block').sort()).toEqual([`001_a ${one}`, `002_b ${two}`])
     expect(told('create').sort()).toEqual([`001_a ${one}`, `002_b ${two}`])
+  })
+})
+
+describe.skipIf(hostsSkipped())('a compaction under serve', () => {
+  it('is neither counted nor answered, also after the user interrupted; the next stop is blocked', async () => {
+    const guarded = guardedProject()
+    const { server, session, model } = await guarded.begin({
+      main: waiting(1, () => NEVER, stubborn(bash(CREATE), say('No.'))),
+    })
+    await model.arrived('main', 1)
+    await server.abort(session)
+    await server.settled()
+
+    await server.compact(session)
+    await server.settled()
+
+    expect((await server.messages(session)).at(-1)?.info).toMatchObject({ role: 'assistant', summary: true })
+    expect(model.turns('main')).toHaveLength(2)
+    expect(guarded.story()).toEqual(['create'])
+
+    await server.prompt(session, 'and?')
+    await expect.poll(() => guarded.story(), { timeout: 20_000 }).toContain('cap 3')
+    await server.settled()
+    expect(guarded.story()).toEqual(['create', 'block 1', 'block 2', 'block 3', 'cap 3'])
+    expect(reasonsIn(model.turns('main').at(-1))).toHaveLength(3)
+
+    await server.compact(session)
+    await server.settled()
+    expect(guarded.story()).toHaveLength(5)
   })
 })

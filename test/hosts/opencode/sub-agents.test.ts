@@ -23,7 +23,6 @@ describe.skipIf(hostsSkipped())('a sub-agent with a marker', () => {
       main: [delegate('worker'), say('Thanks.')],
       worker: dutiful([bash(CREATE), say(REPORT)]),
     })
-
     const [reason] = reasonsIn(model.turns('worker').at(-1))
     expect(reason).toContain('repeat your full report')
     expect(model.turns('main')).toHaveLength(2)
@@ -67,7 +66,6 @@ describe.skipIf(hostsSkipped())('a sub-agent with a marker', () => {
       },
       { turns: 2 },
     )
-
     expect(reasonsIn(model.turns('one').at(-1))).toEqual([expect.stringContaining('Task 001_a')])
     expect(reasonsIn(model.turns('two').at(-1))).toEqual([expect.stringContaining('Task 002_b')])
     const blocks = guarded.journal().filter(({ event }) => event === 'block')
@@ -98,7 +96,6 @@ describe.skipIf(hostsSkipped())('a sub-agent with a marker', () => {
     )
     await model.arrived('main', 2)
     await server.settled()
-
     expect(reasonsIn(model.turns('worker').at(-1))).toHaveLength(1)
     expect(reportIn(model.turns('main')[2]?.userTexts.join('\n'))).toBe(REPORT)
     expect(guarded.story()).toEqual(['create', 'block 1', 'clear'])

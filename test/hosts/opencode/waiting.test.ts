@@ -19,7 +19,6 @@ describe.skipIf(hostsSkipped())('a main conversation that waits', () => {
     const { server, session, model } = await guarded.talk({ main }, { turns: 2 })
     expect(model.turns('main')).toHaveLength(2)
     expect(guarded.story()).toEqual(['create', 'wait'])
-
     await server.prompt(session, 'yes')
     await model.arrived('main', 4)
     await server.settled()
@@ -55,7 +54,6 @@ describe.skipIf(hostsSkipped())('a main conversation that waits', () => {
     await server.prompt(session, 'do something else')
     await model.arrived('main', 4)
     await server.settled()
-
     expect(guarded.story()).toEqual(['create', 'wait', 'wait-end', 'block 1', 'clear'])
   })
 })

@@ -111,7 +111,7 @@ describe.skipIf(hostsSkipped())('a workflow on OpenCode', () => {
 
     expect(placesIn(next.model.turns('main'))).toEqual(PLACES.slice(3))
     expect(resultIn(next.model)).toMatch(
-      /^The workflow of task 007_flow is completed: 1 step or artifact was skipped [^\n]+\.\n10 prompts were sent/,
+      /^The workflow of task 007_flow is completed: 1 step or artifact was skipped [^\n]+\.\n6 prompts were sent/,
     )
     expect(guarded.state()).toMatchObject({ active: false, outcome: 'completed', host_session: next.ran.sessionId })
     expect(guarded.files(`${TASK}/step-results/execute`)).toEqual(ARCHIVE)
@@ -121,11 +121,9 @@ describe.skipIf(hostsSkipped())('a workflow on OpenCode', () => {
     const guarded = projectWithFlow()
     const { server, session, model } = await guarded.begin({ main: worker([START_FLOW], hangingAt('plan 1')) })
     await reached(model, 'plan 1')
-
     await server.abort(session)
     await expect.poll(() => guarded.state().outcome, { timeout: 20_000 }).toBe('stopped')
     await server.settled()
-
     expect(guarded.state()).toMatchObject({ active: false, phase: 'plan', why: 'it was interrupted in OpenCode' })
     expect(placesIn(model.turns('main'))).toEqual(PLACES.slice(0, 2))
     await expectFinishedFrom(guarded, 1)
@@ -177,7 +175,6 @@ describe.skipIf(hostsSkipped())('a workflow on OpenCode', () => {
 
   it("holds a phase's own session until its postflight is done", async () => {
     const guarded = projectWithFlow()
-
     const { model } = await drive(guarded, (place, turn) => {
       if (reasonsIn(turn).length > 0) {
         return turn.lastToolResult === undefined ? bash('postflight clear 8') : say('Done.')
@@ -185,7 +182,6 @@ describe.skipIf(hostsSkipped())('a workflow on OpenCode', () => {
       if (place !== 'analyse 1' || turn.lastToolResult !== undefined) return undefined
       return bash(`${WORK[place]} && postflight create 8 other --operation analysis`)
     })
-
     const held = model.turns('main').filter((turn) => reasonsIn(turn).length > 0)
     expect(held).toHaveLength(2)
     expect(held.every((turn) => placeOf(promptOf(turn) ?? '') === 'analyse 1')).toBe(true)
@@ -248,11 +244,9 @@ describe.skipIf(hostsSkipped())('a workflow on OpenCode', () => {
   it('reports a wrong task or definition, and starts nothing', async () => {
     const guarded = projectWithFlow()
     guarded.project.write('broken.yaml', 'name: broken\nphases: []\n')
-
     const wrong = [['7'], [TASK, 'broken.yaml'], [TASK, 'nowhere.yaml'], ['7', 'flow.yaml']] as const
     const calls = wrong.map(([task, definition]) => runWorkflow(task, definition))
     const { model } = await guarded.talk({ main: [...calls, say('So be it.')] }, { turns: 5 })
-
     const results = model.turns('main').at(-1)?.toolResults ?? []
     expect(results[0]).toContain('task 7 has no folder')
     expect(results[1]).toMatch(/^broken\.yaml:2:/)

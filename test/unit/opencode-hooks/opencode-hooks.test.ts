@@ -130,13 +130,14 @@ describe('an error about JSON', () => {
     expect(jsonFaultIn(output)).toBeUndefined()
   })
 
-  it('is looked for behind long arguments, and never in the output of a tool that may hold any text', async () => {
-    const { 'tool.execute.after': callEnded } = createJsonErrorRecoveryHook({ client: {}, directory }, {})
+  it('is looked for behind long arguments, and never in the output of a tool that may hold any text, or that the option excepts', async () => {
+    const options = { except: ['parse_other'] }
+    const { 'tool.execute.after': callEnded } = createJsonErrorRecoveryHook({ client: {}, directory }, options)
     const long = { output: invalid('Unterminated string').replace('{"a"', `{"a${'x'.repeat(9_000)}"`) }
     await callEnded({ tool: 'invalid', ...CALL, args: { tool: 'write' } }, long)
     expect(long.output).toContain('The call of "write" did not reach the tool')
     const error = 'JSON Parse error: Unterminated string'
-    for (const tool of ['bash', 'read', 'grep', 'glob', 'webfetch', 'task']) {
+    for (const tool of ['bash', 'read', 'grep', 'glob', 'webfetch', 'task', 'parse_other']) {
       const output = { output: error }
       await callEnded({ tool, ...CALL }, output)
       expect(output.output).toBe(error)
