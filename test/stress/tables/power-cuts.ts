@@ -7,7 +7,6 @@ import type { Happening, Room } from '../support/fault-runner.ts'
 import { filesBelow } from '../support/files.ts'
 import { randomOf } from '../support/scheduler.ts'
 import {
-  againFlaws,
   answerFlaws,
   blocksIn,
   countBlock,
@@ -16,6 +15,7 @@ import {
   lossFlaws,
   MAX_STOPS,
   type Measured,
+  runAgain,
   sorted,
   stopUntilGone,
   type Tally,
@@ -85,13 +85,11 @@ function* goOn(
   found: Findings,
 ): Happening {
   const { program } = measured
-  letTimePass(room.project)
-  const again = yield { program: program.run(room.project) }
-  found.add(...againFlaws(program, again))
+  const again = yield* runAgain(program, room, found)
   const [least, most] = program.blocks ?? [0, 0]
   // A power cut in the middle may cost blocks, as when a loop guard comes back that was being removed.
   const blocks = program.blocks && ([before.hasEnded ? least : 0, most] as const)
-  yield* stopUntilGone({ ...measured, program: { ...program, blocks } }, room, before.blocks + countBlock(again), found)
+  yield* stopUntilGone({ ...measured, program: { ...program, blocks } }, room, before.blocks + again, found)
 }
 
 /** Ways in which changes of names can survive: none, all, one alone, all but one, some; with each kind of content. */
