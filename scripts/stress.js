@@ -1,6 +1,7 @@
 // Runs the stress suite:
 //
-//   npm run test:stress            a fifth of its tests, drawn by the seed: CI takes the seed from the commit
+//   npm run test:stress            a fifth of its tests, and a part of every long list, drawn by the seed: CI takes it from
+//                                  the commit
 //   npm run test:stress -- --all   all of them
 //   npm run test:stress -- fuzz    the files of that name, whole
 //

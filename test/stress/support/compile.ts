@@ -4,26 +4,13 @@
  * folder.
  */
 
-import {
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import fs from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import ts from 'typescript'
 import { PACKAGE } from '../../support/process.ts'
 
-export interface Compiled {
-  readonly folder: string
-  support(name: string): string
-  remove(): void
-}
+export type Compiled = ReturnType<typeof compile>
 
 /**
  * Translates the files that are loaded into processes of the built files, for `node --require`: with `--import` a process
@@ -39,26 +26,26 @@ export function compileSources(): Compiled {
 
 type ModuleKind = 'commonjs' | 'module'
 
-function compile(folders: readonly string[], type: ModuleKind): Compiled {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'postflight-compiled-')))
-  writeFileSync(join(folder, 'package.json'), `${JSON.stringify({ type, version: '0.0.0' })}\n`)
-  symlinkSync(join(PACKAGE, 'node_modules'), join(folder, 'node_modules'))
+function compile(folders: readonly string[], type: ModuleKind) {
+  const folder = fs.realpathSync(fs.mkdtempSync(join(tmpdir(), 'postflight-compiled-')))
+  fs.writeFileSync(join(folder, 'package.json'), `${JSON.stringify({ type, version: '0.0.0' })}\n`)
+  fs.symlinkSync(join(PACKAGE, 'node_modules'), join(folder, 'node_modules'))
   for (const base of folders) {
-    for (const name of readdirSync(join(PACKAGE, base), { recursive: true, encoding: 'utf8' })) {
+    for (const name of fs.readdirSync(join(PACKAGE, base), { recursive: true, encoding: 'utf8' })) {
       if (!name.endsWith('.ts') || name.endsWith('.test.ts')) continue
       const target = join(folder, base, name.replace(/\.ts$/, '.js'))
-      mkdirSync(dirname(target), { recursive: true })
+      fs.mkdirSync(dirname(target), { recursive: true })
       // It requires bundles, of which the sources have none (test/support/loaders.ts).
       const text = name.endsWith('load-workflow.ts')
         ? "export * from '../../test/support/loaders.ts'"
-        : readFileSync(join(PACKAGE, base, name), 'utf8')
-      writeFileSync(target, translate(text, type))
+        : fs.readFileSync(join(PACKAGE, base, name), 'utf8')
+      fs.writeFileSync(target, translate(text, type))
     }
   }
   return {
     folder,
-    support: (name) => join(folder, 'test/stress/support', name),
-    remove: () => rmSync(folder, { recursive: true, force: true }),
+    support: (name: string) => join(folder, 'test/stress/support', name),
+    remove: () => fs.rmSync(folder, { recursive: true, force: true }),
   }
 }
 

@@ -3,7 +3,7 @@
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import { SESSION, shellRan, subagentStop } from '../../support/payloads.ts'
+import { type Fields, SESSION, shellRan, subagentStop } from '../../support/payloads.ts'
 import { SOURCES } from '../../support/programs.ts'
 import { type Job, type Outcome, UNSEEN } from './actor.ts'
 import { compileSources } from './compile.ts'
@@ -40,20 +40,10 @@ export const OLD_MARKER = {
 
 export type Program = Pick<Job, 'program' | 'payload' | 'words' | 'shell'>
 
-export interface Arena {
-  readonly root: string
-  readonly folder: string
+/** A folder with one task, which is created again for each run, and a way to run programs in it. */
+export type Arena = ArenaFiles & {
   /** The factor by which the stops of a scenario are multiplied. */
   readonly crowd: number
-  hook(more?: Readonly<Record<string, unknown>>): Program
-  claimsOwner(): Program
-  cli(...words: string[]): Program
-  shell(...calls: ShellCall[]): Program
-  prepare(files: Readonly<Record<string, string>>): void
-  /** The folder's files by their paths in it. */
-  files(): Record<string, string>
-  /** The journal's entries for an event, or all of them; an incomplete line has the event `unreadable`. */
-  journal(event?: string): Record<string, unknown>[]
   /** Runs the programs at once. @throws {HalfWritten} when a reader saw an incomplete file. */
   run(
     programs: readonly Program[],
@@ -67,18 +57,20 @@ export interface Arena {
 /** The error for an incomplete file that was read while programs ran. */
 export class HalfWritten extends Error {}
 
-/** The part that all arenas have in common. */
-export type ArenaFiles = Omit<Arena, 'run' | 'alone' | 'crowd' | 'close'> & {
-  /** Reads the files as another program would. @throws {HalfWritten} when one is incomplete. */
-  look(): void
-  remove(): void
-}
+export type ArenaFiles = ReturnType<typeof createArenaFiles>
 
-export function createArenaFiles(base = os.tmpdir()): ArenaFiles {
+/** The part that all arenas have in common. */
+export function createArenaFiles(base = os.tmpdir()) {
   const root = fs.realpathSync(fs.mkdtempSync(path.join(base, 'postflight-arena-')))
   const folder = path.join(root, 'specs', TASK)
   let held: number | undefined
 
+  const ask = (payload: Fields): Program => ({ program: 'hook', payload: JSON.stringify({ cwd: root, ...payload }) })
+  const shell = (...calls: ShellCall[]): Program => ({
+    program: 'shell',
+    shell: calls.map((call) => ({ ...call, file: path.join('specs', TASK, call.file) })),
+  })
+  /** Reads the files as another program would. @throws {HalfWritten} when one is incomplete. */
   const look = (): void => {
     for (const name of [MARKER, ABANDONED]) {
       const text = textAt(path.join(folder, name))
@@ -90,19 +82,11 @@ export function createArenaFiles(base = os.tmpdir()): ArenaFiles {
   }
 
   return {
-    root,
-    folder,
-    hook: (more = {}) => ({ program: 'hook', payload: JSON.stringify(subagentStop({ cwd: root, ...more })) }),
-    claimsOwner: () => ({
-      program: 'hook',
-      payload: JSON.stringify(shellRan('postflight create 259', OLD_ID, { cwd: root, agent_id: 'agent-a' })),
-    }),
-    cli: (...words) => ({ program: 'cli', words }),
-    shell: (...calls) => ({
-      program: 'shell',
-      shell: calls.map((call) => ({ ...call, file: path.join('specs', TASK, call.file) })),
-    }),
-    prepare(files) {
+    ...{ root, folder, shell, look },
+    hook: (more: Fields = {}) => ask(subagentStop(more)),
+    claimsOwner: () => ask(shellRan('postflight create 259', OLD_ID, { agent_id: 'agent-a' })),
+    cli: (...words: string[]): Program => ({ program: 'cli', words }),
+    prepare(files: Readonly<Record<string, string>>) {
       if (held !== undefined) fs.closeSync(held)
       held = undefined
       fs.rmSync(path.join(root, 'specs'), { recursive: true, force: true })
@@ -116,15 +100,16 @@ export function createArenaFiles(base = os.tmpdir()): ArenaFiles {
       // Kept open, so that its inode is not reused: at this speed another file with it would look like the same one.
       if (files[MARKER] !== undefined) held = fs.openSync(path.join(folder, MARKER), 'r')
     },
+    /** The folder's files by their paths in it. */
     files: () => filesBelow(folder),
-    journal(event) {
+    /** The journal's entries for an event, or all of them; an incomplete line has the event `unreadable`. */
+    journal(event?: string) {
       const text = textAt(path.join(root, 'specs', '.postflight', 'journal.jsonl')) ?? ''
       const entries = linesOf(text).map(
         (line): Record<string, unknown> => (isJsonObject(line) ? JSON.parse(line) : { event: 'unreadable' }),
       )
       return entries.filter((entry) => event === undefined || entry.event === event)
     },
-    look,
     remove() {
       if (held !== undefined) fs.closeSync(held)
       fs.rmSync(root, { recursive: true, force: true, maxRetries: 5 })

@@ -11,16 +11,9 @@ export type ConnectionFault =
   /** All that the client sent goes to the server once more, after the connection has ended. */
   | { readonly kind: 'double' }
 
-export interface FaultyProxy {
-  readonly port: number
-  /** Chooses the fault of each new connection; undefined for none. */
-  setFaults(next: () => ConnectionFault | undefined): void
-  /** Waits for what was delayed and doubled. */
-  settle(): Promise<void>
-  close(): Promise<void>
-}
+export type FaultyProxy = Awaited<ReturnType<typeof startFaultyProxy>>
 
-export async function startFaultyProxy(target: number): Promise<FaultyProxy> {
+export async function startFaultyProxy(target: number) {
   let next: () => ConnectionFault | undefined = () => undefined
   const open = new Set<Socket>()
   const late = new Set<Promise<unknown>>()
@@ -33,9 +26,11 @@ export async function startFaultyProxy(target: number): Promise<FaultyProxy> {
   await once(server, 'listening')
   return {
     port: (server.address() as AddressInfo).port,
-    setFaults(choose) {
+    /** Chooses the fault of each new connection; undefined for none. */
+    setFaults(choose: typeof next) {
       next = choose
     },
+    /** Waits for what was delayed and doubled. */
     async settle() {
       while (late.size > 0) await Promise.all(late)
     },

@@ -27,7 +27,7 @@ export function createProcessArena(crowd: number): ProcessArena {
   const { root } = files
   const preload = compiled.support('preload.js')
 
-  const start = (program: Program, gate: Gate): Started => {
+  const start = (program: Program, gate: Gate) => {
     const ready = { descriptor: READY, gate: program.program === 'hook' ? gate : ('first-call' as const) }
     const plan: Plan = { folders: [root], ready }
     const words = program.program === 'hook' ? [HOOK_BUNDLE] : [CLI, ...(program.words ?? [])]
@@ -71,14 +71,7 @@ export function createProcessArena(crowd: number): ProcessArena {
   }
 }
 
-interface Started {
-  /** Resolves when the process waits at the gate, or has ended. */
-  readonly ready: Promise<void>
-  readonly ended: Promise<Outcome>
-  release(): void
-}
-
-function watch(child: ChildProcess, program: Program): Started {
+function watch(child: ChildProcess, program: Program) {
   const output = outputOf(child)
   child.stdin?.on('error', () => {})
   const signal = child.stdio[READY] as unknown as NodeJS.ReadWriteStream
@@ -98,13 +91,7 @@ function watch(child: ChildProcess, program: Program): Started {
     child.once('close', () => resolve())
   })
   child.stdin?.end(program.payload ?? '')
-  return {
-    ready,
-    ended,
-    release() {
-      signal.write('.')
-    },
-  }
+  return { ready, ended, release: () => signal.write('.') }
 }
 
 /** Reads the files again and again while programs write them. */

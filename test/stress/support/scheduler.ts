@@ -118,7 +118,7 @@ export class Scheduler {
     for (;;) {
       const changes = Atomics.load(this.#memory.changes, 0)
       if (Atomics.load(this.#memory.states, index) !== STATE.running) return
-      if (Atomics.wait(this.#memory.changes, 0, changes, 20_000) === 'timed-out') {
+      if (Atomics.wait(this.#memory.changes, 0, changes, 60_000) === 'timed-out') {
         throw new Error(`actor ${index} does not answer`)
       }
     }

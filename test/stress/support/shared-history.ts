@@ -30,11 +30,6 @@ interface Call {
   readonly commit: string | undefined
 }
 
-export interface History {
-  readonly calls: readonly Call[]
-  readonly flaws: readonly string[]
-}
-
 /** Where a history takes place: the address of the remote, and its end. */
 export interface Network {
   readonly urlOf: (remote: string) => string
@@ -43,7 +38,7 @@ export interface Network {
 }
 
 /** Runs a history. The same seed chooses the same commands, not the same times. */
-export async function runHistory(seed: number, steps: number, network: Network): Promise<History> {
+export async function runHistory(seed: number, steps: number, network: Network) {
   const random = randomOf(seed)
   const pick = <Item>(items: readonly Item[]): Item => items[Math.floor(random() * items.length)] as Item
   const { remote, ...machines } = createMachines(NAMES, { url: network.urlOf })

@@ -97,6 +97,10 @@ const NO_FILE: readonly Corruption[] = ['folder', 'link out', 'dangling link', '
 const NO_FOLDER: readonly Corruption[] = ['one byte', 'link out', 'dangling link', 'link to itself', 'pipe']
 /** Changes after which the file is still read. */
 const UNDERSTOOD: readonly Corruption[] = [...ROOTS_OWN, 'future', 'byte-order mark', 'CRLF']
+/** Changes after which a lock or a claim is still what it is by its name. */
+const BY_NAME: readonly Corruption[] = ['missing', 'empty', ...UNPARSED, 'unreadable', ...UNDERSTOOD]
+/** Changes after which a folder can still be used. */
+const USABLE: readonly Corruption[] = ['missing', 'empty', 'huge', ...ROOTS_OWN, 'future']
 
 /** A folder has no text; "one byte" puts a file in its place. */
 export const NOT_OF_FOLDERS: readonly Corruption[] = [
@@ -132,17 +136,13 @@ export const TABLE: Readonly<Record<Subject, readonly Row[]>> = {
   ],
   'claims folder': [
     // The loop guard holds the count.
-    { when: ['missing', 'empty', 'huge', ...ROOTS_OWN, 'future'], hook: 'c- BBn--', codes: '0 0 0 0 0 0 0' },
+    { when: USABLE, hook: 'c- BBn--', codes: '0 0 0 0 0 0 0' },
     { when: [...NO_FOLDER, 'not writable'], hook: 'c- nnnnn', codes: '0 0 0 0 0 0 0' },
     { when: ['unreadable'], hook: 'c- nnnnn', codes: '0 0 73 73 73 73 73' },
   ],
   claim: [
     // A claim is its name: its text and its kind do not matter.
-    {
-      when: ['missing', 'empty', ...UNPARSED, ...NO_FILE, 'unreadable', ...UNDERSTOOD],
-      hook: 'c- BBn--',
-      codes: '0 0 0 0 0 0 0',
-    },
+    { when: [...BY_NAME, ...NO_FILE], hook: 'c- BBn--', codes: '0 0 0 0 0 0 0' },
     { when: ['not writable'], hook: 'c- nnnnn', codes: '0 0 0 0 0 0 0' },
   ],
   // inspect doctor create adopt clear clear-all orphaned
@@ -162,7 +162,7 @@ export const TABLE: Readonly<Record<Subject, readonly Row[]>> = {
   // create step bypass clear
   lock: [
     // The lock is stale: its text does not matter, and claims do not need it.
-    { when: ['missing', 'empty', ...UNPARSED, 'unreadable', ...UNDERSTOOD], hook: 'c- BBn--', codes: '0 0 0 0' },
+    { when: BY_NAME, hook: 'c- BBn--', codes: '0 0 0 0' },
     // Without the lock no marker is abandoned; the stop is still allowed.
     { when: NO_FILE, hook: 'c- BBnnn', codes: '65 65 65 65' },
     { when: ['not writable'], hook: 'c- nnnnn', codes: '73 73 73 73' },
@@ -170,11 +170,7 @@ export const TABLE: Readonly<Record<Subject, readonly Row[]>> = {
   // force adopt bypass clear
   'unparsed copy': [
     // The next copy takes another name, whatever has this one.
-    {
-      when: ['missing', 'empty', ...UNPARSED, ...NO_FILE, 'unreadable', ...UNDERSTOOD],
-      hook: 'c- BBn--',
-      codes: '0 0 0 0',
-    },
+    { when: [...BY_NAME, ...NO_FILE], hook: 'c- BBn--', codes: '0 0 0 0' },
     { when: ['not writable'], hook: 'c- nnnnn', codes: '73 73 73 73' },
   ],
   // logs create clear
@@ -190,24 +186,12 @@ export const TABLE: Readonly<Record<Subject, readonly Row[]>> = {
     { when: ['huge'], hook: 'c- BBn--', codes: '0 0 0' },
   ],
   'journal folder': [
-    { when: ['missing', 'empty', 'huge', 'not writable', ...ROOTS_OWN, 'future'], hook: 'c- BBn--', codes: '0 0 0' },
+    { when: [...USABLE, 'not writable'], hook: 'c- BBn--', codes: '0 0 0' },
     { when: [...NO_FOLDER, 'unreadable'], hook: 'c- BBn--', codes: '65 0 0' },
   ],
   // create. The block stands, whatever lies in the place of a report.
-  'reports folder': [
-    {
-      when: ['missing', 'empty', 'huge', ...NO_FOLDER, 'unreadable', 'not writable', ...ROOTS_OWN, 'future'],
-      hook: 'c- BBn--',
-      codes: '0',
-    },
-  ],
-  report: [
-    {
-      when: ['missing', 'empty', ...UNPARSED, ...NO_FILE, 'unreadable', 'not writable', ...UNDERSTOOD],
-      hook: 'c- BBn--',
-      codes: '0',
-    },
-  ],
+  'reports folder': [{ when: [...USABLE, ...NO_FOLDER, 'unreadable', 'not writable'], hook: 'c- BBn--', codes: '0' }],
+  report: [{ when: [...BY_NAME, ...NO_FILE, 'not writable'], hook: 'c- BBn--', codes: '0' }],
   // inspect explain create step adopt clear
   'given-up note': [
     // It names the marker, so no stop is blocked; only the very line counts.

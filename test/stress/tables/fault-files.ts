@@ -74,20 +74,13 @@ const isEvidence = (name: string): boolean =>
  * our own folders, a run's prompts (docs/design.md, "Power cuts").
  */
 export function findCutFlaws(before: Files, after: Files, left: Files): string[] {
-  const certain = (files: Files): Files =>
-    Object.fromEntries(Object.entries(files).filter(([name]) => !mayBeLost(name)))
-  return findFileFlaws(certain(before), certain(after), certain(left))
-}
-
-function mayBeLost(name: string): boolean {
-  const last = lastName(name)
-  return (
-    isLines(name) ||
-    isNote(name) ||
-    isReport(name) ||
-    [GUARD, '.gitignore'].includes(last) ||
-    /^prompt(?:-\d+)?\.md$/.test(last)
-  )
+  const mayBeLost = (name: string): boolean =>
+    [isLines, isNote, isReport].some((is) => is(name)) ||
+    /^(?:\.postflight-loop-guard|\.gitignore|prompt(?:-\d+)?\.md)$/.test(lastName(name))
+  const [was, would, is] = [before, after, left].map((files) =>
+    Object.fromEntries(Object.entries(files).filter(([name]) => !mayBeLost(name))),
+  ) as [Files, Files, Files]
+  return findFileFlaws(was, would, is)
 }
 
 /**
@@ -100,10 +93,7 @@ export function findFileFlaws(before: Files, after: Files, left: Files, isSettle
   const plain = (text: string): string => withoutChance(text, known)
   const texts = (files: Files, wanted: (name: string) => boolean): string[] =>
     Object.entries(files).flatMap(([name, text]) => (wanted(name) ? [plain(text)] : []))
-  const fromEither = (wanted: (name: string) => boolean): string[] => [
-    ...texts(before, wanted),
-    ...texts(after, wanted),
-  ]
+  const fromEither = (wanted: (name: string) => boolean) => [before, after].flatMap((files) => texts(files, wanted))
   const flaws: string[] = []
   const notes = [before, after, left]
     .flatMap((files) => Object.entries(files))

@@ -56,21 +56,7 @@ export interface Real {
 /** The `wait` of a marker, as the file holds it. */
 type WaitFields = { readonly count: number; readonly prompt_id?: string; readonly last_prompt_id?: string }
 
-interface Marker {
-  readonly id: string | undefined
-  readonly session: string | undefined
-  readonly agent: string | undefined
-  readonly wait: WaitFields | undefined
-  readonly waits: number
-  readonly operation: string | undefined
-  readonly bypassed: boolean
-  readonly parsed: boolean
-  readonly hasSteps: boolean
-  readonly file: string
-  readonly madeMs: number
-  /** The whole text, which is evidence. */
-  readonly text: string
-}
+type Marker = NonNullable<ReturnType<typeof readMarker>>
 
 interface Folder {
   marker: Marker | undefined
@@ -183,7 +169,7 @@ function countBlock(folder: Folder, marker: Marker): void {
 
 const pathOf = (real: Real, task: Task, name: string): string => join(real.root, 'specs', task, name)
 
-function readMarker(real: Real, task: Task): Marker | undefined {
+function readMarker(real: Real, task: Task) {
   const file = pathOf(real, task, MARKER)
   const text = textAt(file)
   if (text === undefined) return undefined

@@ -1,21 +1,21 @@
 /** Power cuts: what a program had not synced is lost, in part or as a whole, at each of its calls. */
 
-import type { Outcome } from '../support/actor.ts'
-import { CLAIMS, MARKER, type Program } from '../support/contention.ts'
+import type { Program } from '../support/contention.ts'
 import { type Content, Disk, type Fate, type Remains } from '../support/disk.ts'
 import type { Happening, Room } from '../support/fault-runner.ts'
 import { filesBelow } from '../support/files.ts'
 import { randomOf } from '../support/scheduler.ts'
 import {
-  againFlaws,
   answerFlaws,
   blocksIn,
   countBlock,
+  countFlaws,
   Findings,
   hasMarker,
   lossFlaws,
   MAX_STOPS,
   type Measured,
+  runAgain,
   sorted,
   stopUntilGone,
   type Tally,
@@ -67,7 +67,7 @@ function* cuts(measured: Measured, room: Room, seed: number, tally: Tally): Happ
       found.add(...findCutFlaws(before, after, left), ...lossFlaws(program, before, left))
       if (said !== undefined) {
         tally.blocks += blocksIn(said.stdout).length
-        found.add(...countedFlaws(said, left))
+        found.add(...countFlaws(said, left, false))
       }
       if (hasEnded && outcome.exitCode === 0) found.add(...doneFlaws(before, after, left))
       if (tally.remains % FOLLOW_EVERY !== 0) continue
@@ -85,13 +85,11 @@ function* goOn(
   found: Findings,
 ): Happening {
   const { program } = measured
-  letTimePass(room.project)
-  const again = yield { program: program.run(room.project) }
-  found.add(...againFlaws(program, again))
+  const again = yield* runAgain(program, room, found)
   const [least, most] = program.blocks ?? [0, 0]
   // A power cut in the middle may cost blocks, as when a loop guard comes back that was being removed.
   const blocks = program.blocks && ([before.hasEnded ? least : 0, most] as const)
-  yield* stopUntilGone({ ...measured, program: { ...program, blocks } }, room, before.blocks + countBlock(again), found)
+  yield* stopUntilGone({ ...measured, program: { ...program, blocks } }, room, before.blocks + again, found)
 }
 
 /** Ways in which changes of names can survive: none, all, one alone, all but one, some; with each kind of content. */
@@ -106,18 +104,6 @@ function* fates(pending: number, chance: () => number): Iterable<Fate> {
   }
   if (pending > 2)
     for (let count = 0; count < RANDOM_FATES; count++) yield { name: () => chance() < 0.5, content: some }
-}
-
-/** Checks that the count of a printed block is on the disk, with its marker. */
-function countedFlaws({ stdout }: Outcome, left: Files): string[] {
-  return blocksIn(stdout).flatMap(({ task, number }) => {
-    const folder = `specs/${task}/`
-    if (!(`${folder}${MARKER}` in left)) return [`blocked for ${task}, whose marker is gone`]
-    const isCounted = Object.keys(left).some(
-      (name) => name.startsWith(`${folder}${CLAIMS}/`) && name.endsWith(`.${number}`),
-    )
-    return isCounted ? [] : [`block ${number} of ${task} is not on disk`]
-  })
 }
 
 /** Checks that what a program did before it ended well is on the disk. */

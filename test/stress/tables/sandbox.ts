@@ -24,19 +24,14 @@ export function limitMs(ms: number): number {
   return load > 2 * availableParallelism() ? ms * 4 : ms
 }
 
-/** A copy of the package that the user `nobody` may read and start; a test file creates it once. */
-export type PackageCopy = { readonly folder: string; readonly launcher: string; readonly cli: string; remove(): void }
+export type PackageCopy = ReturnType<typeof makePackageCopy>
 
-export function makePackageCopy(): PackageCopy {
-  const folder = makeBase('postflight-package-')
-  copyPackage(join(folder, 'package'))
-  const at = (...names: string[]): string => join(folder, 'package', ...names)
-  return {
-    folder: at(),
-    launcher: at('hooks', 'postflight-hook'),
-    cli: at('bin', 'postflight.js'),
-    remove: () => fs.rmSync(folder, { recursive: true, force: true }),
-  }
+/** A copy of the package that the user `nobody` may read and start; a test file creates it once. */
+export function makePackageCopy() {
+  const base = makeBase('postflight-package-')
+  const folder = copyPackage(join(base, 'package'))
+  const [launcher, cli] = [join(folder, 'hooks', 'postflight-hook'), join(folder, 'bin', 'postflight.js')]
+  return { folder, launcher, cli, remove: () => fs.rmSync(base, { recursive: true, force: true }) }
 }
 
 function makeBase(prefix: string): string {
@@ -45,23 +40,7 @@ function makeBase(prefix: string): string {
   return base
 }
 
-export interface Sandbox {
-  readonly base: string
-  readonly project: string
-  readonly outside: string
-  readonly env: Readonly<Record<string, string>>
-  at(...names: string[]): string
-  write(name: string, content: string | Uint8Array): string
-  /** Gives all files to the user that processes run as. Call it when the files are complete. */
-  hand(): void
-  /** Records the files outside of the project; `outsideProblems` returns their changes and reads. */
-  seal(): void
-  outsideProblems(): string[]
-  run(program: string, words: readonly string[], options?: SandboxRun): Promise<ProcessResult>
-  /** Runs the sources in this process, with the rights of the tests: faster, where no rights and no launcher matter. */
-  here(program: 'hook' | 'cli', words: readonly string[], options?: HereRun): Promise<ProcessResult>
-  remove(): void
-}
+export type Sandbox = ReturnType<typeof makeSandbox>
 
 export interface SandboxRun {
   readonly input?: string
@@ -74,7 +53,7 @@ export interface SandboxRun {
 type HereRun = Omit<SandboxRun, 'asRoot'> & { readonly packageFolder?: string }
 
 /** A project with `specs/`, bounded by a `.git` folder, and a folder of canaries beside it. */
-export function makeSandbox(): Sandbox {
+export function makeSandbox() {
   const base = makeBase('postflight-sandbox-')
   const project = join(base, 'project')
   const outside = join(base, 'outside')
@@ -82,24 +61,22 @@ export function makeSandbox(): Sandbox {
   const bin = join(base, 'bin')
   for (const folder of [project, outside, home, bin, join(base, '.git'), join(project, 'specs')]) fs.mkdirSync(folder)
   fs.symlinkSync(process.execPath, join(bin, 'node'))
-  const env = { PATH: `${bin}:/usr/bin:/bin`, HOME: home }
+  const env: Readonly<Record<string, string>> = { PATH: `${bin}:/usr/bin:/bin`, HOME: home }
   const at = (...names: string[]): string => join(project, ...names)
   let sealed: Record<string, string> = {}
   return {
-    base,
-    project,
-    outside,
-    env,
-    at,
-    write(name, content) {
+    ...{ base, project, outside, env, at },
+    write(name: string, content: string | Uint8Array) {
       fs.mkdirSync(dirname(at(name)), { recursive: true })
       fs.writeFileSync(at(name), content)
       return at(name)
     },
+    /** Gives all files to the user that processes run as. Call it when the files are complete. */
     hand() {
       if (USER === undefined) return
       for (const folder of [project, outside, home]) walk(folder, (target) => fs.lchownSync(target, NOBODY, NOBODY))
     },
+    /** Records the files outside of the project; `outsideProblems` returns their changes and reads. */
     seal() {
       // With `relatime` a read updates the access time only if that is older than the last change.
       walk(outside, (target, kind) => {
@@ -114,7 +91,7 @@ export function makeSandbox(): Sandbox {
         .filter((name) => sealed[name] !== now[name])
         .map((name) => `${name}: ${sealed[name]} → ${now[name]}`)
     },
-    run(program, words, options = {}) {
+    run(program: string, words: readonly string[], options: SandboxRun = {}): Promise<ProcessResult> {
       return runProcess(program, words, {
         cwd: options.cwd ?? project,
         env: { ...env, ...options.env },
@@ -122,7 +99,8 @@ export function makeSandbox(): Sandbox {
         uid: options.asRoot === true ? undefined : USER,
       })
     },
-    here: (program, words, { cwd = project, ...options } = {}) =>
+    /** Runs the sources in this process, with the rights of the tests: faster, where no rights and no launcher matter. */
+    here: (program: 'hook' | 'cli', words: readonly string[], { cwd = project, ...options }: HereRun = {}) =>
       SOURCES[program](words, { ...options, cwd, env: { ...env, ...options.env } }),
     remove() {
       if (!fs.existsSync(base)) return
