@@ -23,13 +23,8 @@ const SUB = { hook_event_name: 'SubagentStop', session_id: 's1', agent_id: 'a1' 
 const DROID = { FACTORY_PROJECT_DIR: '/p' }
 
 describe("the session and the agent that the shell's environment names", () => {
-  const IN_ORDER = [
-    'POSTFLIGHT_HOST_SESSION',
-    'CLAUDE_CODE_SESSION_ID',
-    'CODEX_SESSION_ID',
-    'QWEN_CODE_SESSION_ID',
-    'COPILOT_AGENT_SESSION_ID',
-  ]
+  const OTHERS = ['CLAUDE_CODE', 'CODEX', 'QWEN_CODE', 'COPILOT_AGENT'].map((host) => `${host}_SESSION_ID`)
+  const IN_ORDER = ['POSTFLIGHT_HOST_SESSION', ...OTHERS]
   const ours = { POSTFLIGHT_HOST_SESSION: 's1' }
   const codex = { CODEX_SESSION_ID: 's1' }
   const qwen = { QWEN_CODE_SESSION_ID: 's1' }

@@ -122,6 +122,15 @@ describe('an omitted field of a payload is unknown, not wrong', () => {
     for (const value of others) expect(payload({ [field]: value })).toStrictEqual(EMPTY_PAYLOAD)
   })
 
+  it.each([
+    [{ hook_event_name: 'SessionStart', source: 'compact' }, true, undefined],
+    [{ hook_event_name: 'SessionStart', source: 'startup' }, undefined, undefined],
+    [{ hook_event_name: 'Stop', source: 'compact', permission_mode: 'default' }, undefined, undefined],
+    [{ hook_event_name: 'Stop', permission_mode: 'plan' }, undefined, true],
+  ])('%j: compacted %s, planning %s', (fields, isCompacted, isPlanning) => {
+    expect([payload(fields).isCompacted, payload(fields).isPlanning]).toEqual([isCompacted, isPlanning])
+  })
+
   it('agent_type: left out or of another type; empty is told, for an agent of the host’s own', () => {
     expect(payload({ agent_type: 'worker' }).agentType).toBe('worker')
     expect(payload({ agent_type: '' }).agentType).toBe('')

@@ -280,8 +280,8 @@ describe('a new marker', () => {
     createdMs: Date.UTC(2026, 0, 18, 10, 0, 0, 999),
   }
 
-  it('has the fields of the original pattern in their order, after the id, and no empty list', () => {
-    expect(Object.entries(newMarkerFields({ ...least, steps: [], checks: [] }))).toEqual([
+  it.each([{}, { steps: [], checks: [] }])('has the fields of the original pattern in order, with %j', (lists) => {
+    expect(Object.entries(newMarkerFields({ ...least, ...lists }))).toEqual([
       ['id', 'pf_abcdefgh1234'],
       ['session_id', 'sess_1'],
       ['skill', 'skill-x'],

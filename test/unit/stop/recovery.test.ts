@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { HOUR_MS } from '../../../src/kernel/time.ts'
 import { composeRecovery, type UnfinishedPostflight, type UnfinishedWorkflow } from '../../../src/stop/recovery.ts'
+import { RECOVERY_TEXT } from '../../../src/stop/stop-messages.ts'
 import { marker } from '../builders.ts'
 
 function unfinished(
@@ -53,20 +54,21 @@ describe('the text for a session that starts', () => {
     expect(text).toContain(`${resume} continues here, without a session`)
   })
 
-  it('does not name adopt and clear if there are only workflows', () => {
+  it('names the root in the commands for workflows if the agent would not find it', () => {
     const last = linesOf(composeRecovery([], 's1', [unfinishedRun({ rootOption: '/my project' })])).at(-1)
-    expect(last).not.toMatch(/postflight (?:adopt|clear)/)
     expect(last).toContain("postflight workflow status --root '/my project' <task>")
     expect(last).toContain("postflight workflow resume --root '/my project' <task>")
-    expect(last).toMatch(/If unsure, ask the user\.$/)
   })
 
-  it('names the commands for workflows and for other postflights on one line', () => {
-    const last = linesOf(composeRecovery([unfinished()], 's1', [unfinishedRun()])).at(-1)
-    expect(last?.match(/postflight [a-z ]+ <task>/g)).toEqual(
-      ['adopt', 'clear', 'workflow status', 'workflow resume'].map((words) => `postflight ${words} <task>`),
-    )
-    expect(linesOf(composeRecovery([unfinished()], 's1')).at(-1)).not.toContain('workflow')
+  it('names the commands for what there is, on one line: workflows, other postflights or both', () => {
+    const { advice, workflowAdvice, doubt } = RECOVERY_TEXT
+    const finish = advice('postflight adopt <task>', 'postflight clear <task>')
+    const go = workflowAdvice('postflight workflow status <task>', 'postflight workflow resume <task>')
+    const lastOf = (...given: Parameters<typeof composeRecovery>) => linesOf(composeRecovery(...given)).at(-1)
+    expect(lastOf([unfinished()], 's1', [unfinishedRun()])).toBe(`${finish} ${go} ${doubt}`)
+    expect(lastOf([unfinished()], 's1')).toBe(`${finish} ${doubt}`)
+    expect(lastOf([], 's1', [unfinishedRun()])).toBe(`${go} ${doubt}`)
+    expect(doubt).toBe('If unsure, ask the user.')
   })
 
   it('contains a long root as a whole', () => {

@@ -221,15 +221,8 @@ describe('rows 7 and 8: three continuations at most (CC#18646)', () => {
 
 it('the rules are in the order of the table, and only the last one blocks', () => {
   expect(Object.entries(RULES).map(([rule, { row, answer }]) => `${row} ${rule} ${answer}`)).toEqual([
-    '1 bypassed allow',
-    '2 other-session allow',
-    '3 unowned-stop allow',
-    '4 expired allow',
-    '4a before-session allow',
-    '5 other-agent allow',
-    '6 background allow',
-    '6a waiting allow',
-    '7 capped allow',
-    '8 block block',
+    ...['1 bypassed allow', '2 other-session allow', '3 unowned-stop allow', '4 expired allow'],
+    ...['4a before-session allow', '5 other-agent allow', '6 background allow', '6a waiting allow'],
+    ...['7 capped allow', '8 block block'],
   ])
 })

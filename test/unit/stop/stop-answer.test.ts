@@ -123,9 +123,10 @@ describe('a wait is offered', () => {
   ])('%s', (_, fields, stop, isOffered) => {
     const marker = blocked({ checks: [{ run: 'npm test' }], ...fields }, { checkingSinceMs: NOW_MS })
     const lines = linesOf(speak({ outcomes: [marker] }, stop({ background_tasks })))
-    const [shells] = lines.filter((line) => line.startsWith('Running in the background: "npm run dev"'))
-    const [checks] = lines.filter((line) => line.startsWith('They have been running since 2026-01-18T12:00:00Z.'))
-    expect(shells?.includes('postflight wait 259_x --for "<what>"') ?? false).toBe(isOffered)
+    const shells = lines.find((line) => line.startsWith('Running in the background: '))
+    const checks = lines.find((line) => line.startsWith('They have been running since 2026-01-18T12:00:00Z.'))
+    const offer = /^Running in the background: "npm run dev"\. .*postflight wait 259_x --for "<what>"$/
+    expect(shells).toEqual(isOffered ? expect.stringMatching(offer) : undefined)
     expect(checks?.includes('postflight wait 259_x --for "the checks"') ?? false).toBe(isOffered)
     expect(checks !== undefined).toBe(!('cc_session_id' in fields))
   })
