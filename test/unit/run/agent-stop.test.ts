@@ -175,6 +175,20 @@ describe('a stop', () => {
     expect(judgeAgentStop(fresh, stop(), NOW).state).toBe(fresh)
   })
 
+  it.each<[string, WorkflowState, boolean, boolean]>([
+    ['is interrupted if it is out and its client was lost', asked(), true, true],
+    ['is not interrupted if its agent has stopped', { ...asked(), stage: 'came-back' }, true, false],
+    ['is not interrupted if its client is there', asked(), false, false],
+  ])(
+    'after which the prompt %s, and only then the time without a client is left out',
+    (_what, state, isLost, interrupted) => {
+      const judged = judgeAgentStop(state, stop({ isLost }), NOW + 5000)
+      expect(judged.circumstances).toMatchObject({ interrupted })
+      expect(judged.state).toMatchObject({ clockSinceMs: interrupted ? NOW + 5000 : NOW })
+      expect(judged.state.durations).toEqual(interrupted ? { a: 0 } : {})
+    },
+  )
+
   it('while the run waits, or while a sub-agent runs, may only find that work passes', () => {
     const waiting = judgeAgentStop({ ...asked(), wait: { for: 'an answer', count: 1 } }, stop(), NOW)
     expect(waiting).toMatchObject({ circumstances: LOOKS_ONLY, asks: false })

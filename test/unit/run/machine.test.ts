@@ -11,6 +11,7 @@ import {
   repeatPrompt,
   requestStop,
   resumeState,
+  settleState,
 } from '../../../src/run/machine/control.ts'
 import { advance } from '../../../src/run/machine/machine.ts'
 import { mermaidLines, phaseStatuses } from '../../../src/run/machine/picture.ts'
@@ -85,6 +86,16 @@ describe('an ended run', () => {
     const outcomes = ['stopped', 'stalled', 'failed', 'completed', 'aborted'] as const
     const resumable = outcomes.filter((outcome) => isResumable({ ...ended, outcome }))
     expect(resumable).toEqual(['stopped', 'stalled', 'failed'])
+  })
+
+  it('is settled once a person knows of it, unless it is done or goes on', () => {
+    const ended = haltState(begin(...ONE), 'why', NOW)
+    const settled = settleState(ended)
+    expect(settled).toEqual({ ...ended, settled: true })
+    expect(resumeState(settled, NO_SESSIONS, seeing()).settled).toBe(false)
+    const done = played(begin(...ONE), MADE)
+    expect(settleState({ ...done, skips: 1 }).settled).toBe(true)
+    for (const state of [settled, done, begin(...ONE)]) expect(settleState(state)).toBe(state)
   })
 
   it('that could be resumed can be aborted, and then cannot be resumed', () => {
