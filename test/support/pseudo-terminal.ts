@@ -15,6 +15,8 @@ export interface TerminalSize {
 
 /** A command in a terminal whose input stays open. */
 export interface TerminalCommand {
+  /** Of the program that gives it the terminal. */
+  readonly pid: number | undefined
   /** Everything that was written, with its sequences. */
   readonly output: () => string
   readonly type: (keys: string) => void
@@ -47,7 +49,7 @@ export function startCommandInTerminal(
   })
   onTestFinished(() => void child.kill('SIGKILL'))
   const ended = new Promise<number>((resolve) => child.once('close', (code) => resolve(code ?? -1)))
-  return { output: () => output, type: (keys) => void child.stdin.write(keys), ended }
+  return { pid: child.pid, output: () => output, type: (keys) => void child.stdin.write(keys), ended }
 }
 
 /** Starts the CLI in a terminal of that size. A shell after it prints its exit code, and the state of the terminal. */
