@@ -65,8 +65,8 @@ export function jsonLines(stdout: string): unknown[] {
   })
 }
 
-/** It gives each shell a process group of its own, so one group is not enough. */
-function killTree(root: number | undefined, signal: NodeJS.Signals): void {
+/** Kills a process and all below it. A client gives each shell a process group of its own, so one group is not enough. */
+export function killTree(root: number | undefined, signal: NodeJS.Signals): void {
   if (root === undefined) return
   for (const pid of [root, ...descendants(root)]) {
     try {

@@ -14,6 +14,8 @@ export interface TerminalSize {
 
 /** A command in a terminal whose input stays open. */
 export interface TerminalCommand {
+  /** Of the program that gives it the terminal. */
+  readonly pid: number | undefined
   /** Everything that was written, with its sequences. */
   readonly output: () => string
   readonly type: (keys: string) => void
@@ -31,7 +33,8 @@ export function startCommandInTerminal(
   const output = outputOf(child)
   onTestFinished(() => void child.kill('SIGKILL'))
   const ended = new Promise<number>((resolve) => child.once('close', (code) => resolve(code ?? -1)))
-  return { output: () => output.stdout, type: (keys) => void child.stdin.write(keys), ended }
+  const type = (keys: string): void => void child.stdin.write(keys)
+  return { pid: child.pid, output: () => output.stdout, type, ended }
 }
 
 /** Starts the CLI in a terminal of that size. A shell after it prints its exit code, and the state of the terminal. */

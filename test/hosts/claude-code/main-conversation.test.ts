@@ -56,9 +56,7 @@ describe.skipIf(hostsSkipped())('a skill in the main conversation', () => {
 
   it('that never clears is blocked three times, then allowed to stop, and the user gets a notice', async () => {
     const guarded = projectWithSkill()
-
     const { ran, model } = await guarded.run({ main: stubborn(...LINES), worker: [say(REPORT)] })
-
     const reasons = reasonsIn(model.turns('main').at(-1))
     expect(reasons.map((reason) => /Blocked stop (.*)$/m.exec(reason)?.[1])).toEqual([
       '1 of 3. (After the third, you may stop.)',

@@ -52,7 +52,6 @@ describe.skipIf(hostsSkipped())('a sub-agent with a marker', () => {
       main: [delegate('worker'), say('Main is done.')],
       worker: stubborn(bash(CREATE), say(REPORT)),
     })
-
     expect(reasonsIn(model.turns('worker').at(-1))).toHaveLength(3)
     expect(reportIn(model.turns('main')[1]?.lastToolResult)).toBe(REPORT)
     expect(ran.result).toMatchObject({ result: 'Main is done.' })

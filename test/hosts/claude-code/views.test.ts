@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { HAS_TERMINAL, startCommandInTerminal } from '../../support/pseudo-terminal.ts'
 import { ensureClaudeCode, hostsSkipped } from '../client-cache.ts'
+import { killTree } from '../client-process.ts'
 import { startModel } from '../model.ts'
 import { bash, say } from './agents.ts'
 import { type Actors, type GuardedProject, guardedProject } from './guarded.ts'
@@ -38,7 +39,14 @@ async function inTerminal(
   mkdirSync(join(project.home, 'tmp'), { recursive: true })
   const command = `stty cols 160 rows 50; exec "${binary}" --permission-mode default --allowedTools Bash -- go`
   const variables = clientEnvironment({ path: project.path, home: project.home, model, env })
-  return startCommandInTerminal(command, project.dir, { ...variables, TERM: 'xterm-256color' }, onTestFinished)
+  const terminal = startCommandInTerminal(
+    command,
+    project.dir,
+    { ...variables, TERM: 'xterm-256color' },
+    onTestFinished,
+  )
+  onTestFinished(() => killTree(terminal.pid, 'SIGKILL'))
+  return terminal
 }
 
 /** The text that was printed to a terminal, without the sequences that place and colour it. */

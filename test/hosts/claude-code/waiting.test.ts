@@ -45,12 +45,10 @@ describe.skipIf(hostsSkipped())('a main conversation', () => {
     expect(asked.ran.result).toMatchObject({ result: 'May I deploy?' })
     expect(asked.model.turns('main')).toHaveLength(3)
     expect(guarded.marker(TASK)?.wait).toMatchObject({ for: 'go-ahead to deploy', count: 1 })
-
     const { ran, model } = await guarded.run(
       { main: dutiful(say('Deployed.')) },
       { prompt: 'yes', args: ['--resume', String(asked.ran.sessionId)] },
     )
-
     expect(reasonsIn(model.turns('main').at(-1))).toHaveLength(1)
     expect(ran.result).toMatchObject({ result: 'Deployed.' })
     expect(guarded.story()).toContain('wait-end')

@@ -44,9 +44,7 @@ describe.skipIf(hostsSkipped())('a rate limit under serve', () => {
   it('sends the message again with the next model, each once; the third answers', async () => {
     const guarded = guardedProject(THREE)
     const main = limited({ 'scripted-1': LIMITED, 'scripted-2': LIMITED }, say('Here.'), say('Again.'))
-
     const { server, session, model } = await guarded.talk({ main }, { turns: 3 })
-
     expect(modelsOf(model)).toEqual(['scripted-1', 'scripted-2', 'other-1'])
     expect(model.turns('main').at(-1)?.lastUserText).toBe('go')
     expect(JSON.stringify((await server.messages(session)).at(-1))).toContain('Here.')
@@ -54,7 +52,6 @@ describe.skipIf(hostsSkipped())('a rate limit under serve', () => {
     await logged(guarded, 'scripted/scripted-2 is rate-limited, so the last message was sent again with other/')
     await logged(guarded, 'OpenCode has no model other/no-such')
     expect(guarded.story()).toEqual([])
-
     // The next message keeps the model that answered.
     await server.prompt(session, 'and now?')
     await model.arrived('main', 3)

@@ -22,9 +22,7 @@ describe.skipIf(hostsSkipped())('the phase reminder', () => {
 
   it("precedes the user's message in `run`, and nothing else: not a title, not our own messages, not a phase", async () => {
     const guarded = projectWithFlow()
-
     const { model, ran } = await guarded.run({ main: worker([START, say('Started.'), runWorkflow('7'), say('Done.')]) })
-
     const [before, reminded, told, after] = mainTurns(model.turns('main'))
     expect(before?.userTexts.filter((text) => REMINDER.test(text))).toEqual([])
     expect(reminded?.userTexts).toEqual([expect.stringMatching(REMINDER), 'go'])
@@ -138,11 +136,9 @@ describe.skipIf(hostsSkipped())('the recovery from broken JSON', () => {
     const guarded = guardedProject({ options: { jsonErrorRecovery: true } })
     const ERROR = 'JSON Parse error: Unterminated string'
     guarded.project.write('log.txt', `${ERROR}\n`)
-
     const broken = [call('read', {}, '{"filePath": "a'), call('read', {}, "{'filePath': 'a'}")]
     const others = [call('no_such_tool', {}), bash('cat log.txt'), read('log.txt'), say('Done.')]
     const { model } = await guarded.talk({ main: [...broken, ...others] }, { turns: 6 })
-
     const results = model.turns('main').at(-1)?.toolResults ?? []
     const hints = results.map((text) => text.split('[postflight-guard] ')[1])
     expect(hints[0]).toMatch(

@@ -17,9 +17,7 @@ describe.skipIf(hostsSkipped())('opencode serve: a main conversation with a mark
     const guarded = guardedProject({ config: { agent: { careful: { mode: 'primary', prompt: 'You are careful.' } } } })
     const main = dutiful([bash(CREATE), say('I am done.')], say('Really.'))
     const further = { agent: 'careful', model: { providerID: 'scripted', modelID: 'scripted-2' } }
-
     const { server, session, model } = await guarded.talk({ main }, { turns: 4, ...further })
-
     expect(reasonsIn(model.turns('main').at(-1))).toHaveLength(1)
     expect(model.turns('main').map((turn) => turn.request.model)).toEqual(Array(4).fill('scripted-2'))
     expect(model.turns('main').at(-1)?.systemText).toContain('You are careful.')

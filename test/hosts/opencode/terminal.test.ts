@@ -3,6 +3,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { HAS_TERMINAL, startCommandInTerminal } from '../../support/pseudo-terminal.ts'
 import { hostsSkipped } from '../client-cache.ts'
+import { killTree } from '../client-process.ts'
 import { bash, say, stubborn } from './agents.ts'
 import { guardedProject } from './guarded.ts'
 
@@ -20,7 +21,8 @@ describe.skipIf(hostsSkipped())('a marker that was abandoned', () => {
     const { command } = await guarded.terminal({ main: stubborn(bash(CREATE), say('No.')) }, words)
     const line = `stty cols 250 rows 50; ${command}`
     const env = { PATH: guarded.project.path, TERM: 'xterm-256color' }
-    const { output } = startCommandInTerminal(line, guarded.project.dir, env, onTestFinished)
+    const { output, pid } = startCommandInTerminal(line, guarded.project.dir, env, onTestFinished)
+    onTestFinished(() => killTree(pid, 'SIGKILL'))
     await expect.poll(() => guarded.story(), { timeout: 60_000 }).toContain('cap 3')
     await expect
       .poll(() => plain(output()), { timeout: 10_000 })

@@ -103,12 +103,9 @@ describe.skipIf(hostsSkipped())('a workflow on OpenCode', () => {
     client.kill()
     await client.done
     expect(guarded.state()).toMatchObject({ active: true, phase: 'execute', current_step: 1, step_attempts: 0 })
-
     const stranger = await guarded.talk({ main: [say('Only passing.')] })
     expect(stranger.model.turns('main')).toHaveLength(1)
-
     const next = await guarded.run({ main: worker([runWorkflow('7'), say('All is done.')]) })
-
     expect(placesIn(next.model.turns('main'))).toEqual(PLACES.slice(3))
     expect(resultIn(next.model)).toMatch(
       /^The workflow of task 007_flow is completed: 1 step or artifact was skipped [^\n]+\.\n6 prompts were sent/,
@@ -260,7 +257,6 @@ describe.skipIf(hostsSkipped())('a workflow over two hosts', () => {
   it('that began on OpenCode and was stopped is finished on Claude Code', async () => {
     const claude = claudeProject({ git: true })
     const guarded = projectWithFlow({ within: claude })
-
     await guarded.run({
       main: worker([START_FLOW, say('It stopped.')], (place, turn) =>
         place === 'plan 1' && turn.lastToolResult === undefined
@@ -272,7 +268,6 @@ describe.skipIf(hostsSkipped())('a workflow over two hosts', () => {
     const { model } = await claude.run({
       main: claudeWorker(claudeBash('postflight workflow resume 7'), say('Resumed.')),
     })
-
     expect(claudeReasonsIn(model.turns('main').at(-1)).map(placeOf)).toEqual(PLACES.slice(2))
     expect(guarded.state()).toMatchObject({ active: false, outcome: 'completed' })
     expect(statusOf(guarded)).toMatchObject({ outcome: 'completed' })
