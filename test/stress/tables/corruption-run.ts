@@ -198,25 +198,24 @@ export async function observe(
 const needsProcess = ({ subject, corruption }: Broken): boolean =>
   subject === 'specs folder' || ['pipe', 'unreadable', 'not writable'].includes(corruption)
 
-/** The first answer and the last one are those of the launcher. */
 async function observeHook(sandbox: Sandbox, broken: Broken): Promise<string> {
   const { pack, subject, corruption, faults } = broken
   prepare(sandbox, pack, subject, corruption)
   const kept = whatMustStay(sandbox, subject, corruption)
   const env = { CLAUDE_PROJECT_DIR: sandbox.project, CLAUDE_CODE_SESSION_ID: SESSION, CLAUDECODE: '1' }
-  const ask = async (payload: object, words: readonly string[], byLauncher: boolean): Promise<string> => {
-    const options = { input: JSON.stringify({ cwd: sandbox.project, ...payload }), env }
-    const run =
-      byLauncher || needsProcess(broken)
-        ? await sandbox.run(pack.launcher, words, { ...options, asRoot: corruption.endsWith('(root)') })
-        : await sandbox.here('hook', words, options)
+  const ask = async (payload: object, words: readonly string[] = []): Promise<string> => {
+    const run = await sandbox.run(pack.launcher, words, {
+      input: JSON.stringify({ cwd: sandbox.project, ...payload }),
+      env,
+      asRoot: corruption.endsWith('(root)'),
+    })
     faults.push(...commonFaults('hook', run))
     if (run.status !== 0) faults.push(`hook: exit code ${run.status}`)
     return letterOf(run.stdout, faults)
   }
-  let letters = await ask(sessionStart('startup'), ['SessionStart'], true)
-  letters += `${await ask(shellRan('postflight create 7', ID), [], false)} `
-  for (let stop = 1; stop <= STOPS; stop++) letters += await ask(subagentStop(), [], stop === 1 || stop === STOPS)
+  let letters = await ask(sessionStart('startup'), ['SessionStart'])
+  letters += `${await ask(shellRan('postflight create 7', ID))} `
+  for (let stop = 1; stop <= STOPS; stop++) letters += await ask(subagentStop())
   faults.push(...sandbox.outsideProblems().map((problem) => `hook: outside: ${problem}`))
   faults.push(...kept().map((problem) => `hook: ${problem}`))
   return letters
