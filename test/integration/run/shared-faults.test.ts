@@ -203,7 +203,7 @@ describe.concurrent('a release whose answer was lost, and work that came after i
     const { one, remote, id } = await released()
     const next = await one.workflow('next', '7')
     expect(next).toMatchObject({ status: 1 })
-    expect(next.stderr).toMatch(/released: anyone may go on with it \(origin\); what was not published is kept at/)
+    expect(next.stderr).toMatch(/released: anyone may continue it \(origin\); what was not published is kept at/)
     expect(planIn(remote, `${id}-lost-1`)).toBe('after')
     expect(await one.workflow('resume', '7', '--shared')).toMatchObject({ status: 0 })
   })

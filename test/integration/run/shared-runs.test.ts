@@ -146,7 +146,7 @@ describe('a released run', () => {
     one.write(`${WALK}/built.md`, 'built')
     await one.workflow('next', '7')
 
-    expect(released.stdout).toContain('released: anyone may go on with it (origin)')
+    expect(released.stdout).toContain('released: anyone may continue it (origin)')
     expect(resumed).toMatchObject({ status: 0, stdout: expect.stringContaining('waits for approval') })
     expect(two.read(`${WALK}/plan.md`)).toBe('the plan')
     expect(prompt.stdout).toContain('prompt: phase build')
