@@ -21,7 +21,7 @@ const kimi: HostDifference = {
   exempts: (payload) => (payload.client === 'kimi_code_cli' ? { host: 'Kimi Code', why: 'answer-ignored' } : undefined),
 }
 
-/** In the order in which their variables are read (docs/design.md, "Hosts"). */
+/** In the order in which their variables are read (docs/hosts.md, "One host in another's shell"). */
 const HOSTS: readonly HostDifference[] = [postflight, claudeCode, codex, qwenCode, copilot, droid, kimi]
 
 export const ENDING_TOOLS: readonly string[] = HOSTS.flatMap((host) => host.endingTools ?? [])

@@ -1,4 +1,4 @@
-/** Checks the documents that commands print with `--json` against the schemas of `src/views/documents/` and `schema/`. */
+/** Checks the documents that commands print with `--json` against the schemas in `schema/`. */
 
 import { expect } from 'vitest'
 import type { CommandName } from '../../src/cli/commands/command-list.ts'

@@ -1,4 +1,4 @@
-/** The `--json` output of every command, in each of its forms, compared with the schemas in `src/views/documents/`. */
+/** The `--json` output of every command, in each of its forms, compared with their schemas. */
 
 import { mkdirSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'

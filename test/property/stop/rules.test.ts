@@ -41,7 +41,7 @@ const anyStop = fc.record({
   sessionBornMs: maybe(fc.integer({ min: NOW_MS - 2 * UNOWNED_LIFETIME_MS, max: NOW_MS })),
 })
 
-/** The table of docs/design.md, with each row written independently. */
+/** The table of docs/protocol.md, with each row written independently. */
 function rowsThatFit(marker: Marker, times: FileTimes, { payload, sessionBornMs, startMs }: Moment): Ownership[] {
   const isUnowned = marker.hostSession === undefined
   const isStop = payload.event === 'Stop'

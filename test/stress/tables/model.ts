@@ -99,7 +99,7 @@ const countedClaims = ({ guard, claims }: Folder, marker: Marker): Folder['claim
 
 type Due = 'bypass' | 'block' | 'cap' | 'wait' | 'nothing'
 
-/** The expected result of a stop (docs/design.md, "Stops", row by row). */
+/** The expected result of a stop (docs/protocol.md, "What the hook answers", row by row). */
 function expected(folder: Folder, stop: Stop, nowMs: number): Due {
   const { marker } = folder
   if (marker === undefined) return 'nothing'

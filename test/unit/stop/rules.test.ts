@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { HOUR_MS, toIso } from '../../../src/kernel/time.ts'
 import { parseMarker } from '../../../src/marker/marker.ts'
@@ -219,10 +220,16 @@ describe('rows 7 and 8: three continuations at most (CC#18646)', () => {
   })
 })
 
-it('the rules are in the order of the table, and only the last one blocks', () => {
+it('the rules are in the order of the table, which docs/protocol.md shows too, and only the last one blocks', () => {
   expect(Object.entries(RULES).map(([rule, { row, answer }]) => `${row} ${rule} ${answer}`)).toEqual([
     ...['1 bypassed allow', '2 other-session allow', '3 unowned-stop allow', '4 expired allow'],
     ...['4a before-session allow', '5 other-agent allow', '6 background allow', '6a waiting allow'],
     ...['7 capped allow', '8 block block'],
   ])
+  const page = readFileSync(new URL('../../../docs/protocol.md', import.meta.url), 'utf8')
+  const rows = Array.from(page.matchAll(/^\| (\d+a?) \|.*\| .*?\b(allow|block)\b.*\|$/gm), ([, row, answer]) => [
+    row,
+    answer,
+  ])
+  expect(rows).toEqual(Object.values(RULES).map(({ row, answer }) => [String(row), answer]))
 })
