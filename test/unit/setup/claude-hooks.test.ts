@@ -193,17 +193,12 @@ describe('removing our entries', () => {
   it.each<[string, object, object]>([
     ['the list of an event that held nothing else', { Stop: [{ hooks: [OURS] }], Other: [1] }, { Other: [1] }],
     ['our group, if others stay', { Stop: [1, { hooks: [OURS] }, 2] }, { Stop: [1, 2] }],
-    ['our command, if others stay', { Stop: [{ hooks: [OURS, FOREIGN] }] }, { Stop: [{ hooks: [FOREIGN] }] }],
     [
-      'a command between others',
+      'ours between others',
       { Stop: [{ hooks: [5, OURS, FOREIGN, OURS_OF_OLD] }] },
       { Stop: [{ hooks: [5, FOREIGN] }] },
     ],
-    [
-      'all of them, in any event, and then the list of events',
-      { A: [{ hooks: [OURS] }], B: [{ hooks: [OURS] }, { hooks: [OURS] }] },
-      {},
-    ],
+    ['all, and the list of events', { A: [{ hooks: [OURS] }], B: [{ hooks: [OURS] }, { hooks: [OURS] }] }, {}],
     ['an event of a prototype’s name', { constructor: [{ hooks: [OURS] }], Stop: [1] }, { Stop: [1] }],
   ])('removes %s', (_, before, left) => {
     const after = { a: 1, ...(Object.keys(left).length > 0 && { hooks: left }) }
@@ -366,10 +361,7 @@ describe('keys with the names of inherited properties', () => {
 
 describe('the file of a command of ours', () => {
   it.each([
-    [
-      guardedCommand('"$PROJECT/postflight-guard/hooks/postflight-hook"'),
-      '$PROJECT/postflight-guard/hooks/postflight-hook',
-    ],
+    [guardedCommand('"$P/postflight-guard/hooks/postflight-hook"'), '$P/postflight-guard/hooks/postflight-hook'],
     [`${guardedCommand('"/my place/hooks/postflight-hook"')} SessionStart`, '/my place/hooks/postflight-hook'],
     [guardedNodeCommand('"C:/x/dist/hook.js"'), 'C:/x/dist/hook.js'],
     ['/old/hooks/postflight-hook', '/old/hooks/postflight-hook'],

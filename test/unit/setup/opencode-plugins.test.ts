@@ -1,4 +1,3 @@
-import { parse } from 'jsonc-parser'
 import { describe, expect, it } from 'vitest'
 import { addPlugin, findPlugins, isOurPlugin, PLUGIN_FILE, removePlugin } from '../../../src/setup/opencode-plugins.ts'
 import { thrownBy } from '../builders.ts'
@@ -44,17 +43,13 @@ describe('adding the plugin to a configuration', () => {
     ['one line below a comment', '// mine\n{"a": 1}\n', `// mine\n{"a": 1, "plugin": ["${SPEC}"]}\n`],
     ['an empty list', '{"plugin": []}', `{"plugin": ["${SPEC}"]}`],
     ['tabs and CRLF', '{\r\n\t"a": 1\r\n}\r\n', `{\r\n\t"a": 1,\r\n\t"plugin": [\r\n\t\t"${SPEC}"\r\n\t]\r\n}\r\n`],
-    [
-      'a comment of the last property',
-      '{\n  "a": 1 // {"b"}\n  /* 2 */\n}',
-      `{\n  "a": 1, // {"b"}\n  ${OURS}\n  /* 2 */\n}`,
-    ],
+    ['a comment', '{\n  "a": 1 // b, {"c"}\n  /* 2 */\n}', `{\n  "a": 1, // b, {"c"}\n  ${OURS}\n  /* 2 */\n}`],
     ['a trailing comma', '{\n  "model": "a/b",\n}\n', `{\n  "model": "a/b",\n  ${OURS}\n}\n`],
     ['others, on one line', '{\n  "plugin": ["./a.js"] // b\n}\n', `{\n  "plugin": ["./a.js", "${SPEC}"] // b\n}\n`],
     [
-      'others, a line each, with a comment behind the last',
-      '{\n  "plugin": [\n    "./a.js", // a\n    "./b.js" // b\n  ]\n}\n',
-      `{\n  "plugin": [\n    "./a.js", // a\n    "./b.js", // b\n    "${SPEC}"\n  ]\n}\n`,
+      'others, in lines',
+      '{\n "plugin": [\n  "a", // a\n  "b" // b\n ]\n}',
+      `{\n "plugin": [\n  "a", // a\n  "b", // b\n  "${SPEC}"\n ]\n}`,
     ],
     ['a list of a comment', '{\n  "plugin": [\n    // a\n  ]\n}', `{\n  "plugin": [\n    // a\n    "${SPEC}"\n  ]\n}`],
     ['only a comment', '// nothing here\n', `// nothing here\n{\n  "plugin": [\n    "${SPEC}"\n  ]\n}\n`],
@@ -113,20 +108,10 @@ describe('removing the plugin', () => {
     [`{\r\n  "plugin": ["${SPEC}"]\r\n}\r\n`, '{}\r\n'],
     [`{"plugin": ["./a.js", "${SPEC}"]}`, '{"plugin": ["./a.js"]}'],
     [`{"plugin": ["./a.js", ["${SPEC}", {"x": [1]}], "./b.js"]}`, '{"plugin": ["./a.js", "./b.js"]}'],
-    [
-      `{\n "plugin": [\n  "./a.js", // a\n  "${SPEC}" // ours\n ]\n}`,
-      '{\n "plugin": [\n  "./a.js" // a\n // ours\n ]\n}',
-    ],
+    [`{\n "plugin": [\n  "a", // a\n  "${SPEC}" // ours\n ]\n}`, '{\n "plugin": [\n  "a" // a\n // ours\n ]\n}'],
     [`{\n  "plugin": [\n    // why\n    "${SPEC}"]\n}\n`, '{\n  "plugin": [\n    // why\n]\n}\n'],
     [`{\n  // first\n  "plugin": ["${SPEC}"],\n  "a": 1, // one\n}\n`, '{\n  // first\n  "a": 1, // one\n}\n'],
   ])('%j', (before, after) => {
     expect(remove(before)).toBe(after)
-  })
-
-  it('keeps every comment unchanged', () => {
-    const text = `{ // 1\n  "plugin": [ /* 2 */ "./a.js", // 3\n "${SPEC}", /* 4 */ "${OLD}" /* 5 */, // 6\n "./b.js" // 7\n ], // 8\n}\n`
-    const left = remove(text)
-    expect(left.match(/\/\/ \d|\/\* \d \*\//g)).toEqual(text.match(/\/\/ \d|\/\* \d \*\//g))
-    expect(parse(left, [], { allowTrailingComma: true })).toEqual({ plugin: ['./a.js', './b.js'] })
   })
 })
