@@ -119,6 +119,15 @@ describe('the story of a run', () => {
     expect(reportPage(reportOfRun(state))).toContain('class="graph"')
   })
 
+  it('that is completed has passed its last phase', () => {
+    expect(visitsOf(runOf(reportRun(NOW - 60 * MINUTE, 'completed'))).at(-1)).toBe('review passed')
+  })
+
+  it('that is over without an end in its history is stuck in its last phase', () => {
+    const state = { ...reportRun(NOW - 60 * MINUTE, undefined), active: false }
+    expect(visitsOf(runOf(state)).at(-1)).toBe('implement stuck')
+  })
+
   it('is resumed: the same visit of a phase goes on, and steps may fail or be given up', () => {
     let state = reportRun(NOW - 60 * MINUTE, 'stalled')
     const note = (event: 'resume' | 'fail' | 'prompt' | 'step-skipped' | 'step-failed', more: object = {}): void => {

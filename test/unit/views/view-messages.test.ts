@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { HistoryEntry } from '../../../src/run/machine/state-fields.ts'
-import { eventWords, REPORT_TEXT, transitionWords } from '../../../src/views/report/report-messages.ts'
+import { eventWords, REPORT_TEXT, statusWords, transitionWords } from '../../../src/views/report/report-messages.ts'
 import { historyLine } from '../../../src/views/run-view.ts'
 import { STATUS_LINE_TEXT } from '../../../src/views/status-line.ts'
 import { PROJECT_STATUS_TEXT } from '../../../src/views/status-messages.ts'
@@ -12,12 +12,26 @@ describe('an entry of the journal in words', () => {
     ['block', { count: 2 }, 'stop blocked: 2 of 3'],
     ['clear', { outcome: 'unchecked' }, 'cleared without its checks'],
     ['claim', {}, 'owner recorded'],
+    ['bypass', {}, 'bypassed'],
+    ['bypass-request', {}, 'bypass requested'],
+    ['expire', {}, 'expired'],
+    ['adopt', {}, 'taken over'],
     ['error', { detail: 'EACCES' }, 'error: EACCES'],
     ['of-a-later-version', {}, 'of-a-later-version'],
   ])('%s %j', (event, facts, words) => {
     const none = { count: undefined, detail: undefined, outcome: undefined }
     expect(eventWords(event, { ...none, ...facts })).toBe(words)
   })
+})
+
+it.each([
+  ['unchecked', 'cleared unchecked'],
+  ['removed', 'removed by hand'],
+  ['skipped', 'completed with skips'],
+  ['moved', 'goes on elsewhere'],
+  ['stalled', 'stalled'],
+] as const)('the status %s is "%s" in words', (status, words) => {
+  expect(statusWords(status)).toBe(words)
 })
 
 describe('a transition of a run in words', () => {
