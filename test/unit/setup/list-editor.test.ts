@@ -22,12 +22,7 @@ describe('adding a value to a list', () => {
     ['keeps the blanks of an empty list', '{\n "a": [\n\n ]\n}', ['a'], '{\n "a": [\n  "ours"\n\n ]\n}'],
     ['goes after the only comment of a list', '{ "a": [ /* b */ ] }', ['a'], '{ "a": [ /* b */ "ours" ] }'],
     ['goes below a comment', '{\n "a": [ /* b */ ]\n}', ['a'], '{\n "a": [ /* b */\n  "ours"\n  ]\n}'],
-    [
-      'goes below comments of a value',
-      '{"a": [\n1 /* 1\n */ // 1\n// 2\n]}',
-      ['a'],
-      '{"a": [\n1, /* 1\n */ // 1\n    "ours"\n// 2\n]}',
-    ],
+    ['keeps comments', '{"a": [\n1 /* 1\n*/ // 1\n// 2\n]}', ['a'], '{"a": [\n1, /* 1\n*/ // 1\n    "ours"\n// 2\n]}'],
     ['uses a trailing comma on another line', '{"a": [\n1\n, // 1\n]}', ['a'], '{"a": [\n1\n,\n    "ours" // 1\n]}'],
     ['has inherited names', '{"a": {}}', ['a', '__proto__', 'toString'], '{"a": {"__proto__": {"toString":["ours"]}}}'],
   ])('%s', (_what, before, keys, after) => {

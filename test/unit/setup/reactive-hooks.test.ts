@@ -11,6 +11,7 @@ import {
   TOOL_NAMES,
 } from '../../../src/setup/reactive/reactive-rule.ts'
 
+const statusMessage = 'postflight-guard, reactive rule: bash'
 const RULE: ReactiveRule = { tool: 'bash', prompt: 'Look.' }
 
 function hookOf(fields: Partial<ReactiveRule>) {
@@ -21,7 +22,6 @@ function hookOf(fields: Partial<ReactiveRule>) {
 describe('reactiveEntries', () => {
   const promptOf = (answer: 'context' | 'block', tools?: string[]): string =>
     `Look.\n\n${REACTIVE_HOOK_TEXT.task(answer, tools)}\n\n$ARGUMENTS`
-  const statusMessage = 'postflight-guard, reactive rule: bash'
 
   it.each<[Partial<ReactiveRule>, string, Parameters<typeof promptOf>, object]>([
     [{}, 'PostToolUse', ['context'], {}],
@@ -81,13 +81,9 @@ describe('isReactiveHook', () => {
   it('knows ours, and leaves those of the user', () => {
     expect(isReactiveHook(hookOf({}).hook)).toBe(true)
     const foreign = [
-      { type: 'agent', prompt: 'x' },
-      { type: 'agent', statusMessage: 'Checking' },
+      ...[{ type: 'agent', prompt: 'x' }, { type: 'agent', statusMessage: 'Checking' }, null, undefined, 'agent'],
       { type: 'agent', statusMessage: 5 },
-      { type: 'command', statusMessage: 'postflight-guard, reactive rule: x' },
-      null,
-      undefined,
-      'agent',
+      { type: 'command', statusMessage: `${statusMessage} x` },
     ]
     expect(foreign.filter(isReactiveHook)).toEqual([])
   })

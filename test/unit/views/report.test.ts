@@ -71,8 +71,8 @@ describe('a report', () => {
   })
 
   it('orders tasks of one time by name', () => {
-    const report = reportOf(['b', 'a'].map((task): Entry => [0, 'create', { task }]))
-    expect(report.tasks.map(({ task }) => task)).toEqual(['a', 'b'])
+    const { tasks } = reportOf(['b', 'a'].map((task): Entry => [0, 'create', { task }]))
+    expect(tasks.map(({ task }) => task)).toEqual(['a', 'b'])
   })
 
   it('keeps errors apart, and passes over lines without a time or a task', () => {
