@@ -3,13 +3,13 @@
  * time: the plugin must cost hardly anything. `npm run test:load` takes five minutes and prints the figures.
  */
 
-import { appendFileSync, existsSync, readFileSync } from 'node:fs'
+import { appendFileSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { hostsSkipped } from '../hosts/client-cache.ts'
 import type { Reply, Turn } from '../hosts/model.ts'
-import { bash, reasonsIn, say } from '../hosts/opencode/agents.ts'
+import { bash, call, delegate, reasonsIn, say } from '../hosts/opencode/agents.ts'
 import { type GuardedProject, guardedProject, pluginAt } from '../hosts/opencode/guarded.ts'
 import type { Server } from '../hosts/opencode/serve.ts'
 import { instrumentFolder } from './instrument.ts'
@@ -42,10 +42,7 @@ interface Sample {
   waitedMs: number
 }
 
-const FLOW = {
-  name: 'load',
-  phases: ['one', 'two'].map((id) => ({ id, prompt: 'Do it.', artifact: `${id}.txt` })),
-}
+const FLOW = { name: 'load', phases: ['one', 'two'].map((id) => ({ id, prompt: 'Do it.', artifact: `${id}.txt` })) }
 
 const rest = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
@@ -75,13 +72,11 @@ function conversation(index: number, hasPlugin: boolean): (turn: Turn) => Promis
         return bash('ls')
       case 2:
         return marker(`${number}_main`)
-      case 3: {
-        const input = { description: 'work', prompt: `ACTOR:worker-${index} go`, subagent_type: 'general' }
-        return { tools: [{ name: 'task', input }] }
-      }
+      case 3:
+        return delegate(`worker-${index}`)
       default:
         return hasPlugin && index % 8 === 3
-          ? { tools: [{ name: 'workflow_run', input: { task, definition: 'flow.json' } }] }
+          ? call('workflow_run', { task, definition: 'flow.json' })
           : bash('echo more work')
     }
   }
@@ -156,15 +151,6 @@ async function keepBusy(loaded: Loaded, untilMs: number): Promise<void> {
   }
 }
 
-function samplesOf({ out }: Loaded): Sample[] {
-  return existsSync(out)
-    ? readFileSync(out, 'utf8')
-        .split('\n')
-        .filter((line) => line !== '')
-        .map((line) => JSON.parse(line) as Sample)
-    : []
-}
-
 interface Figures {
   prompts: number
   /** After a garbage collection, in MB: when the server was warm, and at the end. */
@@ -176,17 +162,16 @@ interface Figures {
 }
 
 function figuresOf(loaded: Loaded): Figures {
-  const samples = samplesOf(loaded)
+  const lines = readFileSync(loaded.out, 'utf8').trim().split('\n')
+  const samples = lines.map((line): Sample => JSON.parse(line))
   const { pauses, sections } = samples.at(-1) as Sample
+  type Size = (sample: Sample) => number
   // The least of some samples: what is in flight at one of them does not count.
-  const least = (from: number, to: number, sizeOf: (sample: Sample) => number): number => {
+  const least = (from: number, to: number, sizeOf: Size): number => {
     const some = samples.slice(Math.floor(samples.length * from), Math.ceil(samples.length * to))
     return Math.round(Math.min(...some.map(sizeOf)) / 100_000) / 10
   }
-  const both = (sizeOf: (sample: Sample) => number): [number, number] => [
-    least(...WARM, sizeOf),
-    least(...AT_THE_END, sizeOf),
-  ]
+  const both = (sizeOf: Size): [number, number] => [least(...WARM, sizeOf), least(...AT_THE_END, sizeOf)]
   const starvedMs = samples.reduce((sum, { waitedMs }) => sum + waitedMs, 0)
   return {
     prompts: loaded.prompts,
@@ -201,10 +186,8 @@ describe.skipIf(hostsSkipped())(`${SESSIONS} conversations for ${SECONDS} s`, ()
   it('cost less than 20 MB after warm-up, and the plugin does not stop the server for more than 50 ms', async () => {
     const [plain, guarded] = [await loadedServer(false), await loadedServer(true)]
     const untilMs = Date.now() + SECONDS * 1_000
-
     await Promise.all([keepBusy(plain, untilMs), keepBusy(guarded, untilMs)])
     await rest(SAMPLE_MS)
-
     const [without, having] = [figuresOf(plain), figuresOf(guarded)]
     const story = guarded.guarded.story()
     const counted = (name: string): number => story.filter((line) => line.startsWith(name)).length

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 
 /** Arguments for each function of a catalogue, once per form of its sentence. tsc asks for missing functions. */
 export type Sentences<Catalogue> = {
@@ -24,6 +24,15 @@ export function itSays<Catalogue extends object>(catalogue: Catalogue, given: Se
       rows.flatMap(([name, cases]) => cases.map((one) => entry(name, one, says[name]?.(...one)))).join('\n'),
     ).toMatchSnapshot()
   })
+}
+
+/** The same, for a catalogue with a title of its own. */
+export function describeSentences<Catalogue extends object>(
+  title: string,
+  catalogue: Catalogue,
+  given: Sentences<Catalogue>,
+): void {
+  describe(title, () => itSays(catalogue, given))
 }
 
 /** The call, and its text below it. */

@@ -14,190 +14,160 @@ interface Read {
 
 async function read(words: readonly string[]): Promise<Read> {
   const ran: { invocation: Invocation; options: GlobalOptions }[] = []
-  let printed = ''
+  const printed: string[] = []
   const program = buildProgram({
     version: '1.2.3',
-    stdout: {
-      write: (text) => {
-        printed += text
-      },
-    },
-    run: async (invocation, options) => {
-      ran.push({ invocation, options })
-    },
+    stdout: { write: (text) => void printed.push(text) },
+    run: async (invocation, options) => void ran.push({ invocation, options }),
   })
   const error = await program.parseAsync(words, { from: 'user' }).then(
     () => undefined,
     (thrown: unknown) => thrown,
   )
-  return { ran, printed, error }
+  return { ran, printed: printed.join(''), error }
 }
 
 const NO_OPTIONS = { root: undefined, json: false, quiet: false }
 
-const CREATE = { step: [], check: [], stepCheck: [], force: false }
-const CLEAR = {
-  ...{ all: false, orphaned: false, returnMeta: false, dryRun: false },
-  ...{ runChecks: false, unchecked: false, timeout: 600_000 },
+/** The options that a command has where none are given. */
+const DEFAULTS: Partial<Record<Invocation['command'], object>> = {
+  create: { step: [], check: [], stepCheck: [], force: false },
+  clear: {
+    ...{ all: false, orphaned: false, returnMeta: false, dryRun: false },
+    ...{ runChecks: false, unchecked: false, timeout: 600_000 },
+  },
+  step: { undo: false, runChecks: false, timeout: 600_000 },
+  install: { host: 'claude', scope: 'project', dryRun: false, force: false },
+  uninstall: { host: 'claude', dryRun: false },
+  init: { skip: [], yes: false, dryRun: false, force: false },
+  status: { exitCode: false, github: false, expect: [], watch: false },
+  inspect: { exitCode: false, watch: false },
+  bypass: { all: false },
+  done: { all: false, list: false },
+  logs: { count: 20, follow: false },
+  'workflow start': { fresh: false, set: [] },
+  'workflow status': { watch: false },
+  'workflow next': { peek: false, timeout: 600_000 },
+  'workflow resume': { take: false, trust: false },
+  'workflow check': { timeout: 600_000 },
+  'workflow stop': { now: false },
 }
-const STEP = { undo: false, runChecks: false, timeout: 600_000 }
-const INSTALL = { host: 'claude', scope: 'project', dryRun: false, force: false }
-const UNINSTALL = { host: 'claude', dryRun: false }
-const INIT = { skip: [], yes: false, dryRun: false, force: false }
 
-type Row = readonly [line: string, Invocation['command'], given: readonly unknown[], options: object]
+/** The command line, its arguments, and the options that differ from the defaults. */
+type Row = readonly [line: string, given: readonly unknown[], options?: object]
 
 /** Every command with every argument and option. */
 const ROWS: readonly Row[] = [
-  ['create 7', 'create', ['7', undefined], CREATE],
-  ['create 7 a_slug', 'create', ['7', 'a_slug'], CREATE],
+  ['create 7', ['7', undefined]],
+  ['create 7 a_slug', ['7', 'a_slug']],
   [
     'create 7 --skill s --operation research --reason "two words" --session-id sess_1 --host-session h --agent main --agent-type helper --force',
-    'create',
     ['7', undefined],
     {
-      ...{ ...CREATE, skill: 's', operation: 'research', reason: 'two words', sessionId: 'sess_1' },
-      ...{ hostSession: 'h', agent: 'main', agentType: 'helper', force: true },
+      ...{ skill: 's', operation: 'research', reason: 'two words', sessionId: 'sess_1', hostSession: 'h' },
+      ...{ agent: 'main', agentType: 'helper', force: true },
     },
   ],
-  [
-    'create --step first 7 "--step=the second" --step -x',
-    'create',
-    ['7', undefined],
-    { ...CREATE, step: ['first', 'the second', '-x'] },
-  ],
-  ['create 7 --reason ""', 'create', ['7', undefined], { ...CREATE, reason: '' }],
-  ['create -- -7 --force', 'create', ['-7', '--force'], CREATE],
-  ['create 7 -- --json', 'create', ['7', '--json'], CREATE],
-  ['clear 7', 'clear', ['7'], CLEAR],
-  [
-    'clear 7 --run-checks --unchecked --timeout 90',
-    'clear',
-    ['7'],
-    { ...CLEAR, runChecks: true, unchecked: true, timeout: 90_000 },
-  ],
-  ['clear', 'clear', [undefined], CLEAR],
-  ['clear --all', 'clear', [undefined], { ...CLEAR, all: true }],
-  ['clear --orphaned', 'clear', [undefined], { ...CLEAR, orphaned: true }],
-  ['clear . --return-meta --dry-run', 'clear', ['.'], { ...CLEAR, returnMeta: true, dryRun: true }],
-  ['clear -- --all', 'clear', ['--all'], CLEAR],
-  ['status', 'status', [], { exitCode: false, github: false, expect: [], watch: false }],
+  ['create --step first 7 "--step=the second" --step -x', ['7', undefined], { step: ['first', 'the second', '-x'] }],
+  ['create 7 --reason ""', ['7', undefined], { reason: '' }],
+  ['create -- -7 --force', ['-7', '--force']],
+  ['create 7 -- --json', ['7', '--json']],
+  ['clear 7', ['7']],
+  ['clear 7 --run-checks --unchecked --timeout 90', ['7'], { runChecks: true, unchecked: true, timeout: 90_000 }],
+  ['clear', [undefined]],
+  ['clear --all', [undefined], { all: true }],
+  ['clear --orphaned', [undefined], { orphaned: true }],
+  ['clear . --return-meta --dry-run', ['.'], { returnMeta: true, dryRun: true }],
+  ['clear -- --all', ['--all']],
+  ['status', []],
   [
     'status --exit-code --github --session s --expect 259 --expect 7_x',
-    'status',
     [],
-    { exitCode: true, github: true, expect: ['259', '7_x'], watch: false, session: 's' },
+    { exitCode: true, github: true, expect: ['259', '7_x'], session: 's' },
   ],
-  ['status --watch', 'status', [], { exitCode: false, github: false, expect: [], watch: true }],
-  ['status --shared up', 'status', [], { exitCode: false, github: false, expect: [], watch: false, shared: 'up' }],
-  ['inspect', 'inspect', [undefined], { exitCode: false, watch: false }],
-  ['inspect 7 --exit-code --watch', 'inspect', ['7'], { exitCode: true, watch: true }],
-  ['statusline', 'statusline', [], {}],
-  ['report', 'report', [undefined], {}],
-  ['report 7 --html x.html', 'report', ['7'], { html: 'x.html' }],
-  ['completion zsh', 'completion', ['zsh'], {}],
-  ['complete clear ""', 'complete', [['clear', '']], {}],
-  ['step 7 2', 'step', ['7', '2'], STEP],
-  ['step 7 "git commit" --undo', 'step', ['7', 'git commit'], { ...STEP, undo: true }],
-  ['step -- 7 --undo', 'step', ['7', '--undo'], STEP],
-  ['wait 7 --for "an answer"', 'wait', ['7'], { for: 'an answer' }],
-  ['wait 7 --for x --host-session s1', 'wait', ['7'], { for: 'x', hostSession: 's1' }],
-  ['bypass 7', 'bypass', ['7'], { all: false }],
-  ['bypass --all', 'bypass', [undefined], { all: true }],
-  ['done', 'done', [], { all: false, list: false }],
-  ['done --all --list', 'done', [], { all: true, list: true }],
-  ['trust --yes', 'trust', [], { yes: true }],
-  ['adopt 7', 'adopt', ['7'], {}],
-  ['adopt 7 --host-session h --agent=a', 'adopt', ['7'], { hostSession: 'h', agent: 'a' }],
-  ['explain', 'explain', [], {}],
-  ['explain --payload -', 'explain', [], { payload: '-' }],
-  ['logs', 'logs', [], { count: 20, follow: false }],
-  ['logs -n 0', 'logs', [], { count: 0, follow: false }],
-  ['logs -n50', 'logs', [], { count: 50, follow: false }],
-  ['logs --count 007 --follow', 'logs', [], { count: 7, follow: true }],
-  ['install', 'install', [], INSTALL],
-  [
-    'install --host opencode --scope user --dry-run',
-    'install',
-    [],
-    { host: 'opencode', scope: 'user', dryRun: true, force: false },
-  ],
-  ['install --force', 'install', [], { ...INSTALL, force: true }],
-  ['install --reactive rules.json', 'install', [], { ...INSTALL, reactive: 'rules.json' }],
-  ['init', 'init', [], INIT],
+  ['status --watch', [], { watch: true }],
+  ['status --shared up', [], { shared: 'up' }],
+  ['inspect', [undefined]],
+  ['inspect 7 --exit-code --watch', ['7'], { exitCode: true, watch: true }],
+  ['statusline', []],
+  ['report', [undefined]],
+  ['report 7 --html x.html', ['7'], { html: 'x.html' }],
+  ['completion zsh', ['zsh']],
+  ['complete clear ""', [['clear', '']]],
+  ['step 7 2', ['7', '2']],
+  ['step 7 "git commit" --undo', ['7', 'git commit'], { undo: true }],
+  ['step -- 7 --undo', ['7', '--undo']],
+  ['wait 7 --for "an answer"', ['7'], { for: 'an answer' }],
+  ['wait 7 --for x --host-session s1', ['7'], { for: 'x', hostSession: 's1' }],
+  ['bypass 7', ['7']],
+  ['bypass --all', [undefined], { all: true }],
+  ['done', []],
+  ['done --all --list', [], { all: true, list: true }],
+  ['trust --yes', [], { yes: true }],
+  ['adopt 7', ['7']],
+  ['adopt 7 --host-session h --agent=a', ['7'], { hostSession: 'h', agent: 'a' }],
+  ['explain', []],
+  ['explain --payload -', [], { payload: '-' }],
+  ['logs', []],
+  ['logs -n 0', [], { count: 0 }],
+  ['logs -n50', [], { count: 50 }],
+  ['logs --count 007 --follow', [], { count: 7, follow: true }],
+  ['install', []],
+  ['install --host opencode --scope user --dry-run', [], { host: 'opencode', scope: 'user', dryRun: true }],
+  ['install --force', [], { force: true }],
+  ['install --reactive rules.json', [], { reactive: 'rules.json' }],
+  ['init', []],
   [
     'init --scope user --skip hook --skip skill --yes --dry-run --force',
-    'init',
     [],
     { scope: 'user', skip: ['hook', 'skill'], yes: true, dryRun: true, force: true },
   ],
-  ['uninstall', 'uninstall', [], UNINSTALL],
-  [
-    'uninstall --host opencode --scope nowhere --dry-run',
-    'uninstall',
-    [],
-    { ...UNINSTALL, host: 'opencode', scope: 'nowhere', dryRun: true },
-  ],
-  ['doctor', 'doctor', [], {}],
-  ['workflow validate f.yaml', 'workflow validate', ['f.yaml'], {}],
-  [
-    'workflow start 7 --definition f.yaml',
-    'workflow start',
-    ['7', undefined],
-    { definition: 'f.yaml', fresh: false, set: [] },
-  ],
-  [
-    'workflow start 7 --definition f.yaml --share',
-    'workflow start',
-    ['7', undefined],
-    { definition: 'f.yaml', fresh: false, set: [], share: 'origin' },
-  ],
+  ['uninstall', []],
+  ['uninstall --host opencode --scope nowhere --dry-run', [], { host: 'opencode', dryRun: true, scope: 'nowhere' }],
+  ['doctor', []],
+  ['workflow validate f.yaml', ['f.yaml']],
+  ['workflow start 7 --definition f.yaml', ['7', undefined], { definition: 'f.yaml' }],
+  ['workflow start 7 --definition f.yaml --share', ['7', undefined], { definition: 'f.yaml', share: 'origin' }],
   [
     'workflow start 7 a_slug --definition f.yaml --host-session h --parent-session p --fresh --set issue=42 --set a=b=c',
-    'workflow start',
     ['7', 'a_slug'],
     { definition: 'f.yaml', hostSession: 'h', parentSession: 'p', fresh: true, set: ['issue=42', 'a=b=c'] },
   ],
-  ['workflow status', 'workflow status', [undefined], { watch: false }],
-  ['workflow status 7 --watch', 'workflow status', ['7'], { watch: true }],
-  ['workflow next 7', 'workflow next', ['7'], { peek: false, timeout: 600_000 }],
-  ['workflow next 7 --peek', 'workflow next', ['7'], { peek: true, timeout: 600_000 }],
-  ['workflow check 7', 'workflow check', ['7'], { timeout: 600_000 }],
-  ['workflow resume 7 --trust', 'workflow resume', ['7'], { take: false, trust: true }],
-  ['workflow stop 7', 'workflow stop', ['7'], { now: false }],
-  ['workflow stop 7 --now', 'workflow stop', ['7'], { now: true }],
-  ['workflow approve 7', 'workflow approve', ['7'], {}],
-  ['workflow approve 7 --note "use the table"', 'workflow approve', ['7'], { note: 'use the table' }],
-  ['workflow reject 7 --reason "no test"', 'workflow reject', ['7'], { reason: 'no test' }],
-  ['workflow retry 7 --step 3', 'workflow retry', ['7'], { step: 3 }],
-  ['workflow skip 7 --step 12', 'workflow skip', ['7'], { step: 12 }],
-  ['workflow resume 7 --from plan', 'workflow resume', ['7'], { take: false, trust: false, from: 'plan' }],
-  ['workflow resume 7', 'workflow resume', ['7'], { take: false, trust: false }],
-  [
-    'workflow resume 7 --host-session h --parent-session p',
-    'workflow resume',
-    ['7'],
-    { take: false, trust: false, hostSession: 'h', parentSession: 'p' },
-  ],
-  ['workflow resume 7 --shared --take', 'workflow resume', ['7'], { take: true, trust: false, shared: 'origin' }],
-  ['workflow share 7', 'workflow share', ['7', undefined], {}],
-  ['workflow share 7 up', 'workflow share', ['7', 'up'], {}],
-  ['workflow publish 7', 'workflow publish', ['7'], {}],
-  ['workflow release 7', 'workflow release', ['7'], {}],
-  ['workflow abort 7', 'workflow abort', ['7'], {}],
-  ['workflow history 7', 'workflow history', ['7'], {}],
-  ['workflow graph f.yaml', 'workflow graph', ['f.yaml'], {}],
+  ['workflow status', [undefined]],
+  ['workflow status 7 --watch', ['7'], { watch: true }],
+  ['workflow next 7', ['7']],
+  ['workflow next 7 --peek', ['7'], { peek: true }],
+  ['workflow check 7', ['7']],
+  ['workflow resume 7 --trust', ['7'], { trust: true }],
+  ['workflow stop 7', ['7']],
+  ['workflow stop 7 --now', ['7'], { now: true }],
+  ['workflow approve 7', ['7']],
+  ['workflow approve 7 --note "use the table"', ['7'], { note: 'use the table' }],
+  ['workflow reject 7 --reason "no test"', ['7'], { reason: 'no test' }],
+  ['workflow retry 7 --step 3', ['7'], { step: 3 }],
+  ['workflow skip 7 --step 12', ['7'], { step: 12 }],
+  ['workflow resume 7 --from plan', ['7'], { from: 'plan' }],
+  ['workflow resume 7', ['7']],
+  ['workflow resume 7 --host-session h --parent-session p', ['7'], { hostSession: 'h', parentSession: 'p' }],
+  ['workflow resume 7 --shared --take', ['7'], { take: true, shared: 'origin' }],
+  ['workflow share 7', ['7', undefined]],
+  ['workflow share 7 up', ['7', 'up']],
+  ['workflow publish 7', ['7']],
+  ['workflow release 7', ['7']],
+  ['workflow abort 7', ['7']],
+  ['workflow history 7', ['7']],
+  ['workflow graph f.yaml', ['f.yaml']],
   [
     'workflow simulate f.yaml --fail a:1 --fail b/2 --case a=x --steps b=2 --set issue=42',
-    'workflow simulate',
     ['f.yaml'],
     { fail: ['a:1', 'b/2'], case: ['a=x'], steps: ['b=2'], set: ['issue=42'] },
   ],
 ]
 
-const COMMAND_LINES = ROWS.map(([line, command, given, options]) => {
+const COMMAND_LINES = ROWS.map(([line, given, options]) => {
+  const command = /^(?:workflow )?\S+/.exec(line)?.[0] as Invocation['command']
   const words = Array.from(line.matchAll(/"([^"]*)"|\S+/g), ([word, quoted]) => quoted ?? word)
-  return [words, { command, arguments: given, options } as Invocation] as const
+  return [words, { command, arguments: given, options: { ...DEFAULTS[command], ...options } } as Invocation] as const
 })
 
 /** One command line for each command: its first row. */
@@ -289,59 +259,45 @@ describe('a wrong command line runs nothing', () => {
   })
 
   it.each([
-    ...DECLARED.filter(({ command }) => command.registeredArguments.some(({ required }) => required)).map(
-      ({ words }) => [words],
+    ...DECLARED.filter(({ command }) => command.registeredArguments.some(({ required }) => required)).map(({ words }) =>
+      words.join(' '),
     ),
-    [['create', '--force']],
-    [['step', '7']],
-    [['workflow', 'start', '--definition', 'f.yaml']],
-  ])('a missing argument: %j', async (words) => {
-    expect(await refused(words)).toBe('commander.missingArgument')
+    ...['create --force', 'step 7', 'workflow start --definition f.yaml'],
+  ])('a missing argument: %s', async (line) => {
+    expect(await refused(line.split(' '))).toBe('commander.missingArgument')
   })
 
   it.each([
-    [['create', '7', '--skill']],
-    [['create', '7', '--step']],
-    [['explain', '--payload']],
-    [['logs', '-n']],
-    [['install', '--scope']],
-    [['workflow', 'start', '7', '--definition']],
-    [['inspect', '--root']],
-  ])('an option without its value: %j', async (words) => {
-    expect(await refused(words)).toBe('commander.optionMissingArgument')
+    ...['create 7 --skill', 'create 7 --step', 'explain --payload', 'logs -n', 'install --scope', 'inspect --root'],
+    'workflow start 7 --definition',
+  ])('an option without its value: %s', async (line) => {
+    expect(await refused(line.split(' '))).toBe('commander.optionMissingArgument')
   })
 
-  it('a workflow without its definition', async () => {
-    const { ran, printed, error } = await read(['workflow', 'start', '7'])
+  it.each(['nonsense', 'Create 7', 'workflow nonsense'])('an unknown command: %s', async (line) => {
+    expect(await refused(line.split(' '))).toBe('commander.unknownCommand')
+  })
 
+  const invalid = (option: string, value: string) => ({ code: 'value-invalid', args: { option, value } })
+  const noDefinition = { code: 'usage', args: { detail: expect.stringContaining('--definition <file>') } }
+  const row = (...cells: [why: string, words: string[], error: object]) => cells
+  it.each([
+    row('a workflow without its definition', ['workflow', 'start', '7'], noDefinition),
+    ...['many', '-1', '1.5', '1e3', '', ' 5'].map((value) =>
+      row('a count that is not a whole number', ['logs', `--count=${value}`], invalid('-n', value)),
+    ),
+    row('a task in the place of a remote', ['workflow', 'resume', '--shared', '7'], invalid('--shared', '7')),
+    row(
+      'a task in the place of a remote to share with',
+      ['workflow', 'start', '--definition', 'f.yaml', '--share', '7'],
+      invalid('--share', '7'),
+    ),
+    row('the hook, which is started before this program', ['hook'], { code: 'usage' }),
+  ])('%s: %j', async (_, words, expected) => {
+    const { ran, printed, error } = await read(words)
     expect({ ran, printed }).toEqual({ ran: [], printed: '' })
-    expect(error).toMatchObject({ code: 'usage', args: { detail: expect.stringContaining('--definition <file>') } })
-  })
-
-  it.each([[['nonsense']], [['Create', '7']], [['workflow', 'nonsense']]])('an unknown command: %j', async (words) => {
-    expect(await refused(words)).toBe('commander.unknownCommand')
-  })
-
-  it.each(['many', '-1', '1.5', '1e3', '', ' 5'])('a count that is not a whole number: %j', async (value) => {
-    const { ran, error } = await read(['logs', `--count=${value}`])
-    expect(ran).toEqual([])
     expect(error).toBeInstanceOf(PostflightError)
-    expect(error).toMatchObject({ code: 'value-invalid', args: { option: '-n', value } })
-  })
-
-  it.each([
-    [['workflow', 'resume', '--shared', '7'], '--shared'],
-    [['workflow', 'start', '--definition', 'f.yaml', '--share', '7'], '--share'],
-  ])('a task in the place of a remote: %j', async (words, option) => {
-    const { ran, error } = await read(words)
-    expect(ran).toEqual([])
-    expect(error).toMatchObject({ code: 'value-invalid', args: { option, value: '7' } })
-  })
-
-  it('the hook, which is started before this program', async () => {
-    const { ran, error } = await read(['hook'])
-    expect(ran).toEqual([])
-    expect(error).toMatchObject({ code: 'usage' })
+    expect(error).toMatchObject(expected)
   })
 })
 

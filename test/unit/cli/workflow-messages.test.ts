@@ -1,79 +1,47 @@
-import { describe } from 'vitest'
 import { NEXT_TEXT } from '../../../src/cli/commands/workflow-next.ts'
 import { PHASE_CHECK_TEXT, STATUS_TEXT } from '../../../src/run/run-messages.ts'
-import { itSays } from '../sentences.ts'
+import { describeSentences, forms } from '../sentences.ts'
 
-describe('what status says of a run', () => {
-  itSays(STATUS_TEXT, {
-    stopsAfter: [['stop it']],
-    wasOver: [['stalled']],
-    prompts: [
-      [1, 40],
-      [2, 40],
-      [2, undefined],
-    ],
-    lastChange: [['2 h']],
-    visit: [[1, 3]],
-    attempt: [[1, 3]],
-    step: [
-      [2, 5, 'add the route', 1, 3],
-      [2, 5, '', 1, 3],
-    ],
-    steps: [
-      [[1, 2, 3], 5, []],
-      [[1, 2], 5, ['add the route', 'test it']],
-    ],
-    location: [['plan', 'attempt 1 of 3']],
-    lastFailure: [
-      ['no\nfile', false],
-      ['cut', true],
-    ],
-    needsApproval: [['specs/7_x/plan.md', 'postflight workflow approve 7', 'postflight workflow reject 7']],
-    waits: [['the\nanswer']],
-    resumes: [['postflight workflow resume 7']],
-    shared: [
-      ['up', undefined, false],
-      ['up', '3 h', true],
-    ],
-    notPublished: [['no\nway', 'publish it']],
-    movedTo: [['resume it']],
-    noRunFile: [['postflight workflow resume 7']],
-  })
+describeSentences('what status says of a run', STATUS_TEXT, {
+  stopsAfter: [['stop it']],
+  wasOver: [['stalled']],
+  prompts: forms([1, 40], [2, 40], [2, undefined]),
+  lastChange: [['2 h']],
+  visit: [[1, 3]],
+  attempt: [[1, 3]],
+  step: forms([2, 5, 'add the route', 1, 3], [2, 5, '', 1, 3]),
+  steps: forms([[1, 2, 3], 5, []], [[1, 2], 5, ['add the route', 'test it']]),
+  location: [['plan', 'attempt 1 of 3']],
+  lastFailure: forms(['no\nfile', false], ['cut', true]),
+  needsApproval: [['specs/7_x/plan.md', 'postflight workflow approve 7', 'postflight workflow reject 7']],
+  waits: [['the\nanswer']],
+  resumes: [['postflight workflow resume 7']],
+  shared: forms(['up', undefined, false], ['up', '3 h', true]),
+  notPublished: [['no\nway', 'publish it']],
+  movedTo: [['resume it']],
+  noRunFile: [['postflight workflow resume 7']],
 })
 
-describe('what next says', () => {
-  itSays(NEXT_TEXT, {
-    prompt: [
-      ['make', undefined, 1],
-      ['make', 2, 3],
-    ],
-    batch: [['make', [1, 2]]],
-    agent: [['cod\ner']],
-    model: [['hai\nku']],
-    wait: [['it waits']],
-    needsApproval: [['plan', 'specs/7_x/plan.md', 'postflight workflow approve 7', 'postflight workflow reject 7']],
-    finish: [
-      ['completed', undefined],
-      ['stalled', 'the budget\nis used up'],
-    ],
-  })
+describeSentences('what next says', NEXT_TEXT, {
+  prompt: forms(['make', undefined, 1], ['make', 2, 3]),
+  batch: [['make', [1, 2]]],
+  agent: [['cod\ner']],
+  model: [['hai\nku']],
+  wait: [['it waits']],
+  needsApproval: [['plan', 'specs/7_x/plan.md', 'postflight workflow approve 7', 'postflight workflow reject 7']],
+  finish: forms(['completed', undefined], ['stalled', 'the budget\nis used up']),
 })
 
-describe('what check says', () => {
-  itSays(PHASE_CHECK_TEXT, {
-    passed: [['npm test', 1200]],
-    alreadyPassed: [['npm test']],
-    failed: [['npm test', 'exit code 1', 12000]],
-    running: [['npm test', '12:00:00Z']],
-    notBound: [
-      [[{ path: 'a', why: 'link' }]],
-      [[1, 2, 3, 4, 5, 6].map((number) => ({ path: `node_modules/${number}`, why: 'node_modules' as const }))],
-    ],
-    tooEarly: [['npm test', 'plan.md is missing']],
-    record: [
-      ['npm test', undefined, 1200],
-      ['npm test', 'exit code 1', 12000],
-    ],
-    interrupted: [['npm test']],
-  })
+describeSentences('what check says', PHASE_CHECK_TEXT, {
+  passed: [['npm test', 1200]],
+  alreadyPassed: [['npm test']],
+  failed: [['npm test', 'exit code 1', 12000]],
+  running: [['npm test', '12:00:00Z']],
+  notBound: forms(
+    [[{ path: 'a', why: 'link' }]],
+    [[1, 2, 3, 4, 5, 6].map((number) => ({ path: `node_modules/${number}`, why: 'node_modules' as const }))],
+  ),
+  tooEarly: [['npm test', 'plan.md is missing']],
+  record: forms(['npm test', undefined, 1200], ['npm test', 'exit code 1', 12000]),
+  interrupted: [['npm test']],
 })

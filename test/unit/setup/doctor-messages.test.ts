@@ -1,4 +1,3 @@
-import { describe } from 'vitest'
 import { HOOK_HOSTS, UNSUPPORTED_HOSTS } from '../../../src/hosts/hook-hosts.ts'
 import {
   GIT_FINDINGS,
@@ -9,113 +8,91 @@ import {
   ROOT_FINDINGS,
   RUN_FINDINGS,
 } from '../../../src/setup/doctor/doctor-messages.ts'
-import { itSays } from '../sentences.ts'
+import { describeSentences, forms } from '../sentences.ts'
 
-describe('findings about the hook', () => {
-  itSays(HOOK_FINDINGS, {
-    installed: [['.claude/settings.json']],
-    installedTwice: [
-      [['.claude/settings.json', '.claude/settings.local.json'], 'at a cost'],
-      [['.claude/settings.json', '.claude/settings.local.json', '~/.claude/settings.json'], 'at a cost'],
-    ],
-    hooksDisabled: [['.claude/settings.json']],
-    guardDisabled: [[undefined], ['.claude/settings.json']],
-    anotherCopy: [['.claude/settings.json', '/old/hooks/postflight-hook']],
-    listedTwice: [['.claude/settings.json']],
-    otherCommand: [['.claude/settings.json']],
-    copyMissing: [['.claude/settings.json', 'no such file']],
-    installedByProject: [['.claude/settings.json']],
-    plugin: [['postflight-guard', 'hooks.json']],
-    pluginLocation: [['postflight-guard']],
-    shellHook: [['bash guard.sh', '.claude/settings.json']],
-    reactive: [
-      [1, '.claude/settings.json'],
-      [2, '.claude/settings.json'],
-    ],
-    withoutWord: [['.claude/settings.json', 'Stop']],
-    incomplete: [['.claude/settings.json']],
-    missing: [['dist/hook.js']],
-    notExecutable: [['hooks/postflight-hook']],
-    answers: [['{}']],
-    noAnswer: [['exit code 1']],
-  })
+describeSentences('findings about the hook', HOOK_FINDINGS, {
+  installed: [['.claude/settings.json']],
+  installedTwice: forms(
+    [['.claude/settings.json', '.claude/settings.local.json'], 'at a cost'],
+    [['.claude/settings.json', '.claude/settings.local.json', '~/.claude/settings.json'], 'at a cost'],
+  ),
+  hooksDisabled: [['.claude/settings.json']],
+  guardDisabled: [[undefined], ['.claude/settings.json']],
+  anotherCopy: [['.claude/settings.json', '/old/hooks/postflight-hook']],
+  listedTwice: [['.claude/settings.json']],
+  otherCommand: [['.claude/settings.json']],
+  copyMissing: [['.claude/settings.json', 'no such file']],
+  installedByProject: [['.claude/settings.json']],
+  plugin: [['postflight-guard', 'hooks.json']],
+  pluginLocation: [['postflight-guard']],
+  shellHook: [['bash guard.sh', '.claude/settings.json']],
+  reactive: forms([1, '.claude/settings.json'], [2, '.claude/settings.json']),
+  withoutWord: [['.claude/settings.json', 'Stop']],
+  incomplete: [['.claude/settings.json']],
+  missing: [['dist/hook.js']],
+  notExecutable: [['hooks/postflight-hook']],
+  answers: [['{}']],
+  noAnswer: [['exit code 1']],
 })
 
-describe('findings about other hosts', () => {
-  itSays(HOST_FINDINGS, {
-    repair: [['Codex CLI']],
-    installedTwice: [
-      ['Codex CLI', ['a.json', 'b.json']],
-      ['Codex CLI', ['a.json', 'b.json', 'c.json']],
-    ],
-    unsupported: UNSUPPORTED_HOSTS.map(({ file, title, why }) => [file, title, why]),
-  })
+describeSentences('findings about other hosts', HOST_FINDINGS, {
+  repair: [['Codex CLI']],
+  installedTwice: forms(['Codex CLI', ['a.json', 'b.json']], ['Codex CLI', ['a.json', 'b.json', 'c.json']]),
+  unsupported: UNSUPPORTED_HOSTS.map(({ file, title, why }) => [file, title, why]),
 })
 
-describe('findings about hooks that Codex does not trust', () => {
-  itSays(HOOK_HOSTS.codex.trust.record, {
-    untrusted: [['.codex/hooks.json', ['Stop', 'SessionStart']]],
-  })
+describeSentences('findings about hooks that Codex does not trust', HOOK_HOSTS.codex.trust.record, {
+  untrusted: [['.codex/hooks.json', ['Stop', 'SessionStart']]],
 })
 
-describe('findings about the plugin for OpenCode', () => {
-  itSays(PLUGIN_FINDINGS, {
-    listed: [['opencode.json']],
-    anotherCopy: [['opencode.json', '/old/postflight-guard.mjs']],
-    inSeveralFiles: [[['a.json', 'b.json']]],
-    listedTwice: [['opencode.json']],
-    doesNotLoad: [['no such file']],
-  })
+describeSentences('findings about the plugin for OpenCode', PLUGIN_FINDINGS, {
+  listed: [['opencode.json']],
+  anotherCopy: [['opencode.json', '/old/postflight-guard.mjs']],
+  inSeveralFiles: [[['a.json', 'b.json']]],
+  listedTwice: [['opencode.json']],
+  doesNotLoad: [['no such file']],
 })
 
-describe('findings about git', () => {
-  itSays(GIT_FINDINGS, {
-    notIgnored: [['specs/7_x/.postflight-pending']],
-    tracked: [[['a']], [['a', 'b', 'c']], [['a', 'b', 'c', 'd', 'e']]],
-  })
+describeSentences('findings about git', GIT_FINDINGS, {
+  notIgnored: [['specs/7_x/.postflight-pending']],
+  tracked: [[['a']], [['a', 'b', 'c']], [['a', 'b', 'c', 'd', 'e']]],
 })
 
-describe('findings about the root', () => {
-  itSays(ROOT_FINDINGS, {
-    root: [['/p']],
-    none: [['specs', '/p']],
-    notProject: [['specs', '/p']],
-  })
+describeSentences('findings about the root', ROOT_FINDINGS, {
+  root: [['/p']],
+  none: [['specs', '/p']],
+  notProject: [['specs', '/p']],
 })
 
-describe('findings about markers', () => {
-  itSays(MARKER_FINDINGS, {
-    pending: [
-      ['specs/7_x/.postflight-pending', []],
-      ['specs/7_x/.postflight-pending', ['has no host session', 'is old']],
-    ],
-    unreadable: [['specs/7_x/.postflight-pending', ['is empty', 'is old']]],
-    abandoned: [['specs/7_x/.postflight-pending']],
-    unchecked: [['specs/7_x/.postflight-pending']],
-    expired: [['specs/7_x/.postflight-pending', '2 days']],
-    uncountable: [['specs/7_x/.postflight-pending', 'its folder cannot be written']],
-    bypassed: [['specs/7_x/.postflight-pending']],
-    old: [['specs/7_x/.postflight-pending', '2 days']],
-    stray: [['specs/7_x/.postflight-pending']],
-    unparsed: [['specs/7_x/.postflight-pending', ['is empty', 'is old']]],
-    repairOrClear: [['postflight clear 7']],
-    proveOrClear: [['postflight done', 'postflight clear done']],
-    adoptOrClear: [['postflight adopt 7', 'postflight clear 7']],
-    moveStray: [['specs']],
-    allowWriting: [['specs/7_x']],
-  })
+describeSentences('findings about markers', MARKER_FINDINGS, {
+  pending: forms(
+    ['specs/7_x/.postflight-pending', []],
+    ['specs/7_x/.postflight-pending', ['has no host session', 'is old']],
+  ),
+  unreadable: [['specs/7_x/.postflight-pending', ['is empty', 'is old']]],
+  abandoned: [['specs/7_x/.postflight-pending']],
+  unchecked: [['specs/7_x/.postflight-pending']],
+  expired: [['specs/7_x/.postflight-pending', '2 days']],
+  uncountable: [['specs/7_x/.postflight-pending', 'its folder cannot be written']],
+  bypassed: [['specs/7_x/.postflight-pending']],
+  old: [['specs/7_x/.postflight-pending', '2 days']],
+  stray: [['specs/7_x/.postflight-pending']],
+  unparsed: [['specs/7_x/.postflight-pending', ['is empty', 'is old']]],
+  repairOrClear: [['postflight clear 7']],
+  proveOrClear: [['postflight done', 'postflight clear done']],
+  adoptOrClear: [['postflight adopt 7', 'postflight clear 7']],
+  moveStray: [['specs']],
+  allowWriting: [['specs/7_x']],
 })
 
-describe('findings about runs', () => {
-  itSays(RUN_FINDINGS, {
-    about: [['specs/7_x', 'is running']],
-    noRunFile: [['workflow "flow" in specs/7_x']],
-    blocked: [['workflow "flow" in specs/7_x', 'its state is too large']],
-    idle: [['workflow "flow" in specs/7_x', '3 days']],
-    stalled: [
-      ['workflow "flow" in specs/7_x', undefined],
-      ['workflow "flow" in specs/7_x', 'phase "make":\n3 attempts failed'],
-    ],
-    resumeOrAbort: [['postflight workflow resume 7', 'postflight workflow stop 7']],
-  })
+describeSentences('findings about runs', RUN_FINDINGS, {
+  about: [['specs/7_x', 'is running']],
+  noRunFile: [['workflow "flow" in specs/7_x']],
+  blocked: [['workflow "flow" in specs/7_x', 'its state is too large']],
+  idle: [['workflow "flow" in specs/7_x', '3 days']],
+  stalled: forms(
+    ['workflow "flow" in specs/7_x', undefined],
+    ['workflow "flow" in specs/7_x', 'phase "make":\n3 attempts failed'],
+  ),
+  resumeOrAbort: [['postflight workflow resume 7', 'postflight workflow stop 7']],
 })

@@ -8,7 +8,6 @@ describe('our lines in .gitignore', () => {
     'are added to %j once, and taking them out restores it',
     (text) => {
       const added = addIgnored(text)
-
       expect(added.startsWith(text)).toBe(true)
       expect(added.replaceAll('\r', '')).toContain(BLOCK)
       expect(addIgnored(added)).toBe(added)
@@ -20,14 +19,12 @@ describe('our lines in .gitignore', () => {
 
   it('are not added where people have them already, and those of people stay', () => {
     const text = `x\n${IGNORED.join('\n')}\ny\n`
-
     expect(addIgnored(text)).toBe(text)
     expect(removeIgnored(text)).toBe(text)
   })
 
   it('are completed where some are missing', () => {
     const text = `${IGNORED[1]}\n`
-
     expect(addIgnored(text)).toBe(`${text}\n# postflight-guard\n${IGNORED[0]}\n${IGNORED.slice(2).join('\n')}\n`)
     expect(removeIgnored(addIgnored(text))).toBe(text)
   })

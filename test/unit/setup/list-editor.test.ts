@@ -14,37 +14,17 @@ const remove = (text: string, keys: (string | number)[], file = JSONC): string =
 
 describe('adding a value to a list', () => {
   it.each([
-    [
-      'makes the list and the objects that lead to it',
-      '{}',
-      ['a', 'b'],
-      '{\n  "a": {\n    "b": [\n      "ours"\n    ]\n  }\n}',
-    ],
+    ['makes all that leads to it', '{}', ['a', 'b'], '{\n  "a": {\n    "b": [\n      "ours"\n    ]\n  }\n}'],
     ['stays on one line', '{"a": {}}', ['a', 'b', 'c'], '{"a": {"b": {"c":["ours"]}}}'],
     ['goes to the end of a list on one line', '{\n  "a": [1, 2]\n}', ['a'], '{\n  "a": [1, 2, "ours"]\n}'],
     ['lays out an empty list by lines', '{\n "a": []\n}', ['a'], '{\n "a": [\n  "ours"\n ]\n}'],
     ['puts the bracket on a line of its own', '{"a": [\n  1]}', ['a'], '{"a": [\n  1,\n    "ours"\n  ]}'],
     ['keeps the blanks of an empty list', '{\n "a": [\n\n ]\n}', ['a'], '{\n "a": [\n  "ours"\n\n ]\n}'],
     ['goes after the only comment of a list', '{ "a": [ /* b */ ] }', ['a'], '{ "a": [ /* b */ "ours" ] }'],
-    [
-      'goes after a comment at the end of its line',
-      '{\n "a": [ /* b */ ]\n}',
-      ['a'],
-      '{\n "a": [ /* b */\n  "ours"\n  ]\n}',
-    ],
-    [
-      'leaves a comment with the value before it',
-      '{"a": [\n1 /* 1\n */ // 1\n// end\n]}',
-      ['a'],
-      '{"a": [\n1, /* 1\n */ // 1\n    "ours"\n// end\n]}',
-    ],
+    ['goes below a comment', '{\n "a": [ /* b */ ]\n}', ['a'], '{\n "a": [ /* b */\n  "ours"\n  ]\n}'],
+    ['keeps comments', '{"a": [\n1 /* 1\n*/ // 1\n// 2\n]}', ['a'], '{"a": [\n1, /* 1\n*/ // 1\n    "ours"\n// 2\n]}'],
     ['uses a trailing comma on another line', '{"a": [\n1\n, // 1\n]}', ['a'], '{"a": [\n1\n,\n    "ours" // 1\n]}'],
-    [
-      'makes objects with the names of inherited properties',
-      '{"a": {}}',
-      ['a', '__proto__', 'toString'],
-      '{"a": {"__proto__": {"toString":["ours"]}}}',
-    ],
+    ['has inherited names', '{"a": {}}', ['a', '__proto__', 'toString'], '{"a": {"__proto__": {"toString":["ours"]}}}'],
   ])('%s', (_what, before, keys, after) => {
     expect(append(before, keys)).toBe(after)
   })
@@ -66,18 +46,8 @@ describe('adding a value to a list', () => {
 
 describe('removing values from a list', () => {
   it.each([
-    [
-      'the list and its holders, where they hold nothing else',
-      '{"a": {"b": {"c": ["ours"]}}, "z": 1}',
-      ['a', 'b', 'c'],
-      '{"z": 1}',
-    ],
-    [
-      'removes only the list, if its object has more',
-      '{"a": {"b": ["ours"], "c": []}}',
-      ['a', 'b'],
-      '{"a": {"c": []}}',
-    ],
+    ['removes empty holders of the list', '{"a": {"b": {"c": ["ours"]}}, "z": 1}', ['a', 'b', 'c'], '{"z": 1}'],
+    ['keeps a holder that has more', '{"a": {"b": ["ours"], "c": []}}', ['a', 'b'], '{"a": {"c": []}}'],
     ['removes an item whose list held nothing else', '{"a": [1, ["ours"]]}', ['a', 1], '{"a": [1]}'],
     ['removes every one of them', '{"a": ["ours", 1, "ours", "ours"]}', ['a'], '{"a": [1]}'],
     ['keeps a list with a comment', '{"a": [ "ours" /* b */ ]}', ['a'], '{"a": [ /* b */ ]}'],

@@ -1,4 +1,3 @@
-import { parse } from 'jsonc-parser'
 import { describe, expect, it } from 'vitest'
 import { addPlugin, findPlugins, isOurPlugin, PLUGIN_FILE, removePlugin } from '../../../src/setup/opencode-plugins.ts'
 import { thrownBy } from '../builders.ts'
@@ -7,17 +6,17 @@ const SPEC = 'file:///opt/postflight-guard/dist/opencode/postflight-guard.mjs'
 const OLD = 'file:///old/postflight-guard-0.0.1/dist/opencode/postflight-guard.mjs'
 const PATH = '/home/me/.config/opencode/opencode.json'
 
+/** Our entry as it is laid out in lines. */
+const OURS = `"plugin": [\n    "${SPEC}"\n  ]`
+
 const add = (text: string): string => addPlugin(text, SPEC, PATH, isOurPlugin)
 const remove = (text: string): string => removePlugin(text, PATH, isOurPlugin)
 
 describe('a plugin of ours', () => {
   it.each([
-    SPEC,
-    OLD,
+    ...[SPEC, OLD, 'postflight-guard', 'postflight-guard@0.1.0'],
     './node_modules/postflight-guard/dist/opencode/postflight-guard.mjs',
     'file:///C:/my%20tools/postflight-guard/dist/opencode/postflight-guard.mjs',
-    'postflight-guard',
-    'postflight-guard@0.1.0',
     'C:\\tools\\dist\\opencode\\postflight-guard.mjs',
     'file:///home/me/clone/dist/opencode/postflight-guard.mjs',
     `file:///wherever/this/lies/${PLUGIN_FILE}`,
@@ -27,17 +26,9 @@ describe('a plugin of ours', () => {
   })
 
   it.each([
-    './my-plugin.js',
-    'opencode-postflight',
-    'file:///x/dist/opencode/index.mjs',
-    'file:///x/dist/opencode/postflight-guard.mjs.bak',
-    'postflight-guard-x',
-    'my-postflight-guard',
-    './packages/postflight-guard',
-    7,
-    null,
-    [],
-    [[SPEC]],
+    ...['./my-plugin.js', 'opencode-postflight', 'file:///x/dist/opencode/index.mjs'],
+    ...['file:///x/dist/opencode/postflight-guard.mjs.bak', 'postflight-guard-x', 'my-postflight-guard'],
+    ...['./packages/postflight-guard', 7, null, [], [[SPEC]]],
   ])('cannot be %j', (entry) => {
     expect(isOurPlugin(entry)).toBe(false)
   })
@@ -51,32 +42,16 @@ describe('adding the plugin to a configuration', () => {
     ['one line with blanks at its ends', '{ "model": "a/b" }', `{ "model": "a/b", "plugin": ["${SPEC}"] }`],
     ['one line below a comment', '// mine\n{"a": 1}\n', `// mine\n{"a": 1, "plugin": ["${SPEC}"]}\n`],
     ['an empty list', '{"plugin": []}', `{"plugin": ["${SPEC}"]}`],
+    ['tabs and CRLF', '{\r\n\t"a": 1\r\n}\r\n', `{\r\n\t"a": 1,\r\n\t"plugin": [\r\n\t\t"${SPEC}"\r\n\t]\r\n}\r\n`],
+    ['a comment', '{\n  "a": 1 // b, {"c"}\n  /* 2 */\n}', `{\n  "a": 1, // b, {"c"}\n  ${OURS}\n  /* 2 */\n}`],
+    ['a trailing comma', '{\n  "model": "a/b",\n}\n', `{\n  "model": "a/b",\n  ${OURS}\n}\n`],
+    ['others, on one line', '{\n  "plugin": ["./a.js"] // b\n}\n', `{\n  "plugin": ["./a.js", "${SPEC}"] // b\n}\n`],
     [
-      'several lines, tabs and CRLF',
-      '{\r\n\t"model": "a/b"\r\n}\r\n',
-      `{\r\n\t"model": "a/b",\r\n\t"plugin": [\r\n\t\t"${SPEC}"\r\n\t]\r\n}\r\n`,
+      'others, in lines',
+      '{\n "plugin": [\n  "a", // a\n  "b" // b\n ]\n}',
+      `{\n "plugin": [\n  "a", // a\n  "b", // b\n  "${SPEC}"\n ]\n}`,
     ],
-    [
-      'a comment behind the last property',
-      '{\n  // mine\n  "model": "a/b" // not this, {"b"}\n  /* end */\n}\n',
-      `{\n  // mine\n  "model": "a/b", // not this, {"b"}\n  "plugin": [\n    "${SPEC}"\n  ]\n  /* end */\n}\n`,
-    ],
-    ['a trailing comma', '{\n  "model": "a/b",\n}\n', `{\n  "model": "a/b",\n  "plugin": [\n    "${SPEC}"\n  ]\n}\n`],
-    [
-      'other plugins, on one line',
-      '{\n  "plugin": ["./a.js"] // those\n}\n',
-      `{\n  "plugin": ["./a.js", "${SPEC}"] // those\n}\n`,
-    ],
-    [
-      'other plugins, a line each, with a comment behind the last',
-      '{\n  "plugin": [\n    "./a.js", // a\n    "./b.js" // b\n  ]\n}\n',
-      `{\n  "plugin": [\n    "./a.js", // a\n    "./b.js", // b\n    "${SPEC}"\n  ]\n}\n`,
-    ],
-    [
-      'a list that holds only a comment',
-      '{\n  "plugin": [\n    // none yet\n  ]\n}\n',
-      `{\n  "plugin": [\n    // none yet\n    "${SPEC}"\n  ]\n}\n`,
-    ],
+    ['a list of a comment', '{\n  "plugin": [\n    // a\n  ]\n}', `{\n  "plugin": [\n    // a\n    "${SPEC}"\n  ]\n}`],
     ['only a comment', '// nothing here\n', `// nothing here\n{\n  "plugin": [\n    "${SPEC}"\n  ]\n}\n`],
     ['a byte-order mark', '\ufeff{"a": 1}', `\ufeff{"a": 1, "plugin": ["${SPEC}"]}`],
   ])('%s', (_name, before, after) => {
@@ -100,28 +75,19 @@ describe('adding the plugin to a configuration', () => {
 
   it.each([
     ['[]', undefined, 'object'],
-    ['null', undefined, 'object'],
-    ['"x"', undefined, 'object'],
-    ['{"plugin": "x"}', 'plugin', 'list'],
     ['{"plugin": null}', 'plugin', 'list'],
     ['{"plugin": {"0": "x"}}', 'plugin', 'list'],
     ['{"plugin": [], "a": 1, "\\u0070lugin": []}', 'plugin', 'unique'],
   ])('refuses %s: the property %s must be of the kind %s', (text, property, expected) => {
     for (const call of [add, remove]) {
-      expect(thrownBy(() => call(text))).toMatchObject({
-        code: 'settings-wrong-shape',
-        args: { path: PATH, property, expected },
-      })
+      const args = { path: PATH, property, expected }
+      expect(thrownBy(() => call(text))).toMatchObject({ code: 'settings-wrong-shape', args })
     }
   })
 
   it.each([
-    '',
-    '// "plugin"\n',
-    '{}',
-    '{"plugin": []}',
-    `{"__proto__": {"plugin": ["${SPEC}"]}}`,
-    `{"mcp": {"plugin": ["${SPEC}"]}}`,
+    ...['', '// "plugin"\n', '{}', '{"plugin": []}'],
+    ...[`{"__proto__": {"plugin": ["${SPEC}"]}}`, `{"mcp": {"plugin": ["${SPEC}"]}}`],
   ])('finds and removes nothing in %j', (text) => {
     expect(findPlugins(text, PATH, isOurPlugin)).toEqual([])
     expect(remove(text)).toBe(text)
@@ -142,20 +108,10 @@ describe('removing the plugin', () => {
     [`{\r\n  "plugin": ["${SPEC}"]\r\n}\r\n`, '{}\r\n'],
     [`{"plugin": ["./a.js", "${SPEC}"]}`, '{"plugin": ["./a.js"]}'],
     [`{"plugin": ["./a.js", ["${SPEC}", {"x": [1]}], "./b.js"]}`, '{"plugin": ["./a.js", "./b.js"]}'],
-    [
-      `{\n  "plugin": [\n    "./a.js", // a\n    "${SPEC}" // ours\n  ]\n}\n`,
-      '{\n  "plugin": [\n    "./a.js" // a\n // ours\n  ]\n}\n',
-    ],
+    [`{\n "plugin": [\n  "a", // a\n  "${SPEC}" // ours\n ]\n}`, '{\n "plugin": [\n  "a" // a\n // ours\n ]\n}'],
     [`{\n  "plugin": [\n    // why\n    "${SPEC}"]\n}\n`, '{\n  "plugin": [\n    // why\n]\n}\n'],
     [`{\n  // first\n  "plugin": ["${SPEC}"],\n  "a": 1, // one\n}\n`, '{\n  // first\n  "a": 1, // one\n}\n'],
   ])('%j', (before, after) => {
     expect(remove(before)).toBe(after)
-  })
-
-  it('keeps every comment unchanged', () => {
-    const text = `{ // 1\n  "plugin": [ /* 2 */ "./a.js", // 3\n "${SPEC}", /* 4 */ "${OLD}" /* 5 */, // 6\n "./b.js" // 7\n ], // 8\n}\n`
-    const left = remove(text)
-    expect(left.match(/\/\/ \d|\/\* \d \*\//g)).toEqual(text.match(/\/\/ \d|\/\* \d \*\//g))
-    expect(parse(left, [], { allowTrailingComma: true })).toEqual({ plugin: ['./a.js', './b.js'] })
   })
 })

@@ -17,6 +17,11 @@ function matches(rule: string, command: string): boolean {
   return new RegExp(`^${escaped.replace(/ \.\*$/, '(?: .*)?')}$`).test(command)
 }
 
+/** What Claude Code does with a command: a rule that asks comes before one that allows. */
+function answerTo(command: string): 'ask' | 'allow' | undefined {
+  return (['ask', 'allow'] as const).find((kind) => RULES[kind].some((rule) => matches(rule, command)))
+}
+
 /** True if the real command line takes these words for the command that `plain` starts. */
 async function isTaken(words: readonly string[], plain: readonly string[]): Promise<boolean> {
   const ran: string[] = []
@@ -33,15 +38,8 @@ describe('our permission rules', () => {
   it('are one for each command of the protocol and each way to start it, and one for what starts commands', () => {
     const protocol = [
       ...['create', 'clear', 'status', 'inspect', 'step', 'wait', 'done', 'explain', 'logs', 'doctor'],
-      ...[
-        'workflow validate',
-        'workflow status',
-        'workflow next',
-        'workflow check',
-        'workflow publish',
-        'workflow history',
-        'workflow graph',
-      ],
+      ...['workflow validate', 'workflow status', 'workflow next', 'workflow check'],
+      ...['workflow publish', 'workflow history', 'workflow graph'],
     ]
     expect(RULES.allow).toEqual([
       ...protocol.map((words) => `Bash(postflight ${words} *)`),
@@ -59,7 +57,6 @@ describe('our permission rules', () => {
 
   it('name npx only for a project that depends on the package', () => {
     const { permissions } = JSON.parse(addRules('', PATH, ALONE))
-
     expect(permissions).toEqual({ allow: ALONE.allow, ask: RULES.ask })
     expect(permissions.allow).toEqual(RULES.allow.filter((rule) => !rule.includes('npx')))
     expect(JSON.parse(removeRules(addRules('', PATH, RULES), PATH, missingRules('', PATH, RULES)))).toEqual({})
@@ -88,41 +85,25 @@ describe('our permission rules', () => {
   it('are removed only as far as a record names them, and a record removes no other rule', () => {
     const [first = '', second = ''] = RULES.allow
     const text = JSON.stringify({ permissions: { allow: [first, second, 'Bash(ls)'], deny: ['Bash(rm *)'] } })
-
     expect(removeRules(text, PATH, [])).toBe(text)
-    expect(JSON.parse(removeRules(text, PATH, [second, 'Bash(ls)', 'Bash(rm *)'])).permissions).toEqual({
-      allow: [first, 'Bash(ls)'],
-      deny: ['Bash(rm *)'],
-    })
+    const left = { allow: [first, 'Bash(ls)'], deny: ['Bash(rm *)'] }
+    expect(JSON.parse(removeRules(text, PATH, [second, 'Bash(ls)', 'Bash(rm *)']))).toEqual({ permissions: left })
   })
 
   it.each([
-    'postflight create 259 x --step "git commit"',
-    'postflight step 259 1',
-    'postflight wait 259 --for answers',
-    'postflight clear 259',
-    'postflight inspect',
-    'postflight status --json',
-    'npx --no-install postflight clear 259',
-    'npx --no-install postflight workflow next 259 --json',
-  ])('allow the protocol: %s', (command) => {
-    expect(RULES.allow.some((rule) => matches(rule, command))).toBe(true)
-    expect(RULES.ask.some((rule) => matches(rule, command))).toBe(false)
+    ...['create 259 x --step "git commit"', 'step 259 1', 'wait 259 --for answers', 'clear 259', 'inspect'],
+    'status --json',
+  ])('allow the protocol: postflight %s', (words) => {
+    expect(answerTo(`postflight ${words}`)).toBe('allow')
+    expect(answerTo(`npx --no-install postflight ${words}`)).toBe('allow')
   })
 
   it.each([
-    'postflight create 259 x --check "npm test"',
-    'postflight create 259 x --check=ls',
-    'postflight create 259 --step-check "a=ls"',
-    'postflight clear 259 --run-checks',
-    'postflight workflow start 259 --definition x',
-    'postflight workflow resume 259 --trust',
-    'postflight install',
-    'npx --no-install postflight install --scope user',
-    'npx --no-install postflight create 259 --check ls',
-    'npx postflight workflow start 259 --definition x',
-  ])('ask for what can start a command: %s', (command) => {
-    expect(RULES.ask.some((rule) => matches(rule, command))).toBe(true)
+    ...['create 259 x --check "npm test"', 'create 259 x --check=ls', 'create 259 --step-check "a=ls"'],
+    ...['clear 259 --run-checks', 'workflow start 259 --definition x', 'workflow resume 259 --trust'],
+    ...['install', 'install --scope user'],
+  ])('ask for what can start a command: postflight %s', (words) => {
+    for (const runner of ['', 'npx ', 'npx --no-install ']) expect(answerTo(`${runner}postflight ${words}`)).toBe('ask')
   })
 
   it('ask for what can start a command wherever the command line takes an option', async () => {
@@ -142,31 +123,28 @@ describe('our permission rules', () => {
           if (!(await isTaken(spelled, words))) continue
           taken += 1
           const command = ['postflight', ...spelled].join(' ')
-          if (!RULES.ask.some((rule) => matches(rule, command))) missed.push(command)
+          if (answerTo(command) !== 'ask') missed.push(command)
         }
       }
     }
-
     expect(missed).toEqual([])
     expect(taken).toBeGreaterThan(80)
   })
 
   it.each([
-    'postflight create 259 --reason "install and start it"',
-    'postflight create 259 --step "start the workflow" --root .',
-    'postflight step 259 "npm install"',
-    'postflight workflow next 259 --json',
-    'postflight --version',
-    'postflight --root . status',
-  ])('do not ask for the protocol, whatever its words are: %s', (command) => {
-    expect(RULES.ask.some((rule) => matches(rule, command))).toBe(false)
+    ['create 259 --reason "install and start it"', 'allow'],
+    ['create 259 --step "start the workflow" --root .', 'allow'],
+    ['step 259 "npm install"', 'allow'],
+    ['workflow next 259 --json', 'allow'],
+    ['--version', undefined],
+    ['--root . status', undefined],
+  ])('do not ask for the protocol, whatever its words are: postflight %s', (words, answer) => {
+    expect(answerTo(`postflight ${words}`)).toBe(answer)
   })
 
   it.each(['postflight uninstall', 'postflight bypass 259', 'postflight-other', 'postflight creates', 'rm -rf specs'])(
     'leave the rest to the host: %s',
-    (command) => {
-      expect([...RULES.allow, ...RULES.ask].some((rule) => matches(rule, command))).toBe(false)
-    },
+    (command) => expect(answerTo(command)).toBeUndefined(),
   )
 
   it.each([
@@ -178,7 +156,6 @@ describe('our permission rules', () => {
   ])('are added to %j once, and taking them out restores what it says', (text) => {
     const added = addRules(text, PATH, RULES)
     const { permissions } = JSON.parse(added)
-
     expect(permissions.allow).toEqual(expect.arrayContaining([...RULES.allow]))
     expect(permissions.ask).toEqual(expect.arrayContaining([...RULES.ask]))
     expect(addRules(added, PATH, RULES)).toBe(added)

@@ -11,6 +11,7 @@ import {
   TOOL_NAMES,
 } from '../../../src/setup/reactive/reactive-rule.ts'
 
+const statusMessage = 'postflight-guard, reactive rule: bash'
 const RULE: ReactiveRule = { tool: 'bash', prompt: 'Look.' }
 
 function hookOf(fields: Partial<ReactiveRule>) {
@@ -19,40 +20,24 @@ function hookOf(fields: Partial<ReactiveRule>) {
 }
 
 describe('reactiveEntries', () => {
-  it('puts a rule that gives context behind the call, and one that blocks before it', () => {
-    expect(hookOf({}).event).toBe('PostToolUse')
-    expect(hookOf({ answer: 'context' }).event).toBe('PostToolUse')
-    expect(hookOf({ answer: 'block' }).event).toBe('PreToolUse')
+  const promptOf = (answer: 'context' | 'block', tools?: string[]): string =>
+    `Look.\n\n${REACTIVE_HOOK_TEXT.task(answer, tools)}\n\n$ARGUMENTS`
+
+  it.each<[Partial<ReactiveRule>, string, Parameters<typeof promptOf>, object]>([
+    [{}, 'PostToolUse', ['context'], {}],
+    [{ answer: 'context' }, 'PostToolUse', ['context'], {}],
+    [{ answer: 'block' }, 'PreToolUse', ['block'], {}],
+    [{ tools: ['bash', 'mcp__x__y', 'LSP'] }, 'PostToolUse', ['context', ['Bash', 'mcp__x__y', 'LSP']], {}],
+    [{ timeoutMs: 1 }, 'PostToolUse', ['context'], { timeout: 1 }],
+    [{ timeoutMs: 1_001 }, 'PostToolUse', ['context'], { timeout: 2 }],
+    [{ model: 'openai/gpt', agent: 'general' }, 'PostToolUse', ['context'], {}],
+  ])('makes of %j a hook of the event %s', (fields, event, asked, changed) => {
+    const hook = { type: 'agent', prompt: promptOf(...asked), timeout: 30, statusMessage, ...changed }
+    expect(hookOf(fields)).toStrictEqual({ event, matcher: 'Bash', hook })
   })
 
-  it('tells the agent what its answer does, and hands it the call', () => {
-    const context = hookOf({}).hook?.prompt ?? ''
-    expect(context).toMatch(/^Look\.\n\nAnother agent has just made[\s\S]+blocks nothing[\s\S]+\n\n\$ARGUMENTS$/)
-    const block = hookOf({ answer: 'block' }).hook?.prompt ?? ''
-    expect(block).toMatch(/^Look\.\n\nAnother agent is about to make[\s\S]+must not run[\s\S]+\n\n\$ARGUMENTS$/)
-    expect(block).not.toContain('Use only')
-    expect(hookOf({ tools: ['bash', 'mcp__x__y', 'LSP'] }).hook?.prompt).toContain(
-      'Use only these tools: Bash, mcp__x__y, LSP.',
-    )
-  })
-
-  it.each<[Partial<ReactiveRule>, object]>([
-    [{}, { timeout: 30, statusMessage: 'postflight-guard, reactive rule: bash' }],
-    [{ timeoutMs: 1 }, { timeout: 1 }],
-    [{ timeoutMs: 1_001 }, { timeout: 2 }],
-    [
-      { command: 'git ?ommit*' },
-      { if: 'Bash(git *ommit*)', statusMessage: expect.stringContaining('bash git ?ommit*') },
-    ],
-    [{ model: 'anthropic/claude-haiku-4-5' }, { model: 'claude-haiku-4-5' }],
-  ])('%j', (fields, expected) => {
-    expect(hookOf(fields).hook).toMatchObject({ type: 'agent', ...expected })
-  })
-
-  it('leaves out what is not given, and models of other providers', () => {
-    const keys = ['type', 'prompt', 'timeout', 'statusMessage']
-    expect(Object.keys(hookOf({}).hook ?? {})).toEqual(keys)
-    expect(Object.keys(hookOf({ model: 'openai/gpt', agent: 'general' }).hook ?? {})).toEqual(keys)
+  it.each(['anthropic/a b', 'anthropic/', 'x-anthropic/a', 'openai/anthropic/a'])('has no model for %j', (model) => {
+    expect(hookOf({ model }).hook).not.toHaveProperty('model')
   })
 
   it('names tools as Claude Code does', () => {
@@ -65,37 +50,18 @@ describe('reactiveEntries', () => {
     expect(hookOf({ tool: 'mcp__x__y' }).matcher).toBe('mcp__x__y')
     for (const unknown of ['lsp', 'toString', 'mcp_x', '']) expect(claudeTool(unknown)).toBeUndefined()
   })
-})
 
-describe('a whole entry', () => {
-  it('has what the rule says', () => {
+  it('makes of a whole rule a whole entry', () => {
     const rule: ReactiveRule = {
       ...{ tool: 'bash', command: 'git ?ommit*', prompt: 'Look.', model: 'anthropic/claude-haiku-4-5' },
       ...{ tools: ['read', 'lsp'], timeoutMs: 1_500, answer: 'block' },
     }
-    expect(reactiveEntries([rule])).toEqual([
-      {
-        event: 'PreToolUse',
-        group: {
-          matcher: 'Bash',
-          hooks: [
-            {
-              type: 'agent',
-              prompt: `Look.\n\n${REACTIVE_HOOK_TEXT.task('block', ['Read', 'lsp'])}\n\n$ARGUMENTS`,
-              if: 'Bash(git *ommit*)',
-              model: 'claude-haiku-4-5',
-              timeout: 2,
-              statusMessage: 'postflight-guard, reactive rule: bash git ?ommit*',
-            },
-          ],
-        },
-      },
-    ])
+    const hook = {
+      ...{ type: 'agent', prompt: promptOf('block', ['Read', 'lsp']), if: 'Bash(git *ommit*)' },
+      ...{ model: 'claude-haiku-4-5', timeout: 2, statusMessage: `${statusMessage} git ?ommit*` },
+    }
+    expect(reactiveEntries([rule])).toEqual([{ event: 'PreToolUse', group: { matcher: 'Bash', hooks: [hook] } }])
     expect(reactiveEntries([{ ...RULE, tool: 'lsp' }])[0]?.group.matcher).toBe('lsp')
-  })
-
-  it.each(['anthropic/a b', 'anthropic/', 'x-anthropic/a', 'openai/anthropic/a'])('has no model for %j', (model) => {
-    expect(hookOf({ model }).hook).not.toHaveProperty('model')
   })
 })
 
@@ -115,19 +81,20 @@ describe('isReactiveHook', () => {
   it('knows ours, and leaves those of the user', () => {
     expect(isReactiveHook(hookOf({}).hook)).toBe(true)
     const foreign = [
-      { type: 'agent', prompt: 'x' },
-      { type: 'agent', statusMessage: 'Checking' },
+      ...[{ type: 'agent', prompt: 'x' }, { type: 'agent', statusMessage: 'Checking' }, null, undefined, 'agent'],
       { type: 'agent', statusMessage: 5 },
-      { type: 'command', statusMessage: 'postflight-guard, reactive rule: x' },
-      null,
-      undefined,
-      'agent',
+      { type: 'command', statusMessage: `${statusMessage} x` },
     ]
     expect(foreign.filter(isReactiveHook)).toEqual([])
   })
 })
 
 describe('readRules', () => {
+  it('takes every field of a rule', () => {
+    const whole = { command: 'x*', agent: 'general', model: 'a/b/c', tools: ['bash'], timeoutMs: 5, answer: 'block' }
+    expect(readRules([{ ...RULE, ...whole }])).toEqual([{ ...RULE, ...whole }])
+  })
+
   it('returns the rules, without blanks around their words', () => {
     expect(readRules([{ ...RULE, command: ' git * ' }])).toEqual([{ ...RULE, command: 'git *' }])
     expect(readRules([])).toEqual([])
@@ -139,8 +106,10 @@ describe('readRules', () => {
     [undefined, ': it is missing'],
     [[RULE, 5], ', rule 2: it must be an object'],
     [[{ tool: 'bash' }], ', rule 1, prompt: it is missing'],
+    [[{ ...RULE, tool: '' }], ', rule 1, tool: it must not be empty'],
     [[{ ...RULE, tool: 5 }], ', rule 1, tool: it must be a string'],
     [[{ ...RULE, tools: 'bash' }], ', rule 1, tools: it must be a list'],
+    [[{ ...RULE, command: 5 }], ', rule 1, command: it must be a string'],
     [[{ ...RULE, command: '' }], ', rule 1, command: it must not be empty'],
     [[{ ...RULE, timeoutMs: 0 }], ', rule 1, timeoutMs: it must be between 1 and 3600000'],
     [[{ ...RULE, timeoutMs: 1.5 }], ', rule 1, timeoutMs: it must be a whole number'],

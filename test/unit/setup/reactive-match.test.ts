@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { commandParts, matchesGlob, REACTIVE_RULES, rulesFor } from '../../../src/setup/reactive/reactive-rule.ts'
+import { commandParts, matchesGlob, rulesFor } from '../../../src/setup/reactive/reactive-rule.ts'
 
 const COMMIT = { tool: 'bash', command: 'git commit*', prompt: 'Look.' }
 
@@ -7,30 +7,16 @@ describe('rulesFor', () => {
   const matches = (command: unknown): boolean => rulesFor([COMMIT], 'bash', { command }).length > 0
 
   it.each([
-    'git commit',
-    'git commit -m "one"',
-    '  git commit -m one',
-    'git add . && git commit -m one',
+    ...['git commit', 'git commit -m "one"', '  git commit -m one', 'git add . && git commit -m one'],
     'cd x; git commit',
-    'true || git commit',
-    'echo y | git commit -F -',
-    'git add .\ngit commit -m one',
-    'git commit -m "a\nb; c"',
+    ...['true || git commit', 'echo y | git commit -F -', 'git add .\ngit commit -m one', 'git commit -m "a\nb; c"'],
   ])('finds the rule of %j', (command) => {
     expect(matches(command)).toBe(true)
   })
 
   it.each([
-    'git status',
-    'echo git commit',
-    'echo "x; git commit"',
-    "echo 'x && git commit'",
-    'echo x \\; git commit',
-    'echo "a \\" ; git commit"',
-    'echo "a\\ ; git commit"',
-    'echo a \\\ngit commit',
-    'legit commit',
-    '',
+    ...['git status', 'echo git commit', 'echo "x; git commit"', "echo 'x && git commit'", 'echo x \\; git commit'],
+    ...['echo "a \\" ; git commit"', 'echo "a\\ ; git commit"', 'echo a \\\ngit commit', 'legit commit', ''],
   ])('does not find the rule of %j', (command) => {
     expect(matches(command)).toBe(false)
   })
@@ -100,32 +86,5 @@ describe('commandParts', () => {
     expect(commandParts("a 'b | c")).toEqual(["a 'b | c"])
     expect(commandParts('a \\')).toEqual(['a \\'])
     expect(commandParts(' ; ;')).toEqual([])
-  })
-})
-
-describe('REACTIVE_RULES', () => {
-  const problemOf = (rule: object): string | undefined => {
-    const read = REACTIVE_RULES.safeParse([{ tool: 'bash', prompt: 'p', ...rule }])
-    return read.success ? undefined : read.error.issues[0]?.path.join('.')
-  }
-
-  it('takes every field of a rule', () => {
-    const whole = { command: 'x*', agent: 'general', model: 'a/b/c', tools: ['bash'], timeoutMs: 5, answer: 'block' }
-    expect(problemOf(whole)).toBeUndefined()
-    expect(problemOf({})).toBeUndefined()
-  })
-
-  it.each([
-    [{ tool: '' }, '0.tool'],
-    [{ prompt: ' ' }, '0.prompt'],
-    [{ command: 5 }, '0.command'],
-    [{ model: 'haiku' }, '0.model'],
-    [{ tools: 'bash' }, '0.tools'],
-    [{ timeoutMs: 0 }, '0.timeoutMs'],
-    [{ timeoutMs: 1e9 }, '0.timeoutMs'],
-    [{ answer: 'yes' }, '0.answer'],
-    [{ timeout: 5 }, '0'],
-  ])('refuses %j', (rule, path) => {
-    expect(problemOf(rule)).toBe(path)
   })
 })

@@ -1,6 +1,9 @@
 import { formatJournalEntry, type JournalEntry, parseJournalLine } from '../../../src/project/journal-entry.ts'
+import { type Definition, readDefinition } from '../../../src/run/definition/definition.ts'
+import type { Phase } from '../../../src/run/definition/phase-fields.ts'
+import type { WorkflowState } from '../../../src/run/machine/state.ts'
 import { composeReport } from '../../../src/views/report/compose.ts'
-import type { Report, ReportMarker, ReportRun } from '../../../src/views/report/story.ts'
+import type { Report, ReportMarker, ReportRun, RunStory } from '../../../src/views/report/story.ts'
 
 /** Reports for tests, made from entries of the journal, markers and runs. */
 
@@ -28,6 +31,32 @@ export function reportOf(
     return line === undefined ? [] : [line]
   })
   return composeReport({ root: '/home/me/project', nowMs: NOW, journal, markers, runs })
+}
+
+/** A report of one run. */
+export function reportOfRun(state: WorkflowState, history = state.history): Report {
+  return reportOf([], [], [{ task: TASK, state, history }])
+}
+
+/** The story of a run. */
+export function runOf(state: WorkflowState, history = state.history): RunStory {
+  return known(reportOfRun(state, history).tasks[0]?.runs[0])
+}
+
+export function phaseOf({ definition }: WorkflowState, id: string): Phase {
+  return known(definition.phases.find((phase) => phase.id === id))
+}
+
+/** The limits of a phase in a test of the report. */
+export const LIMITS = { gate: 'strict', max_attempts: 3, max_visits: 3, max_step_attempts: 3, on_exhausted: 'skip' }
+
+export function definitionOf(name: string, phases: readonly object[]): Definition {
+  return known(readDefinition({ name, phases: phases.map((phase) => ({ ...LIMITS, ...phase })) }))
+}
+
+export function known<T>(value: T | undefined): T {
+  if (value === undefined) throw new Error('not there')
+  return value
 }
 
 /** A pending marker that was made an hour before the report. */

@@ -9,19 +9,29 @@ import {
 } from '../../../src/run/machine/state.ts'
 import { storyLines } from '../../../src/views/report/compose.ts'
 import { reportPage } from '../../../src/views/report/page/page.ts'
-import type { RunStory } from '../../../src/views/report/story.ts'
+import type { Tone } from '../../../src/views/report/story.ts'
 import { reportRun } from '../../support/report-project.ts'
 import { begin } from '../run/builders.ts'
-import { CREATED, journalAt, MINUTE, reportMarker as marker, NOW, reportOf, TASK } from './report-builders.ts'
+import {
+  CREATED,
+  type Entry,
+  journalAt,
+  MINUTE,
+  reportMarker as marker,
+  NOW,
+  phaseOf,
+  reportOf,
+  reportOfRun,
+  runOf,
+  TASK,
+} from './report-builders.ts'
 
 /** Whole stories, as data and as the lines of a terminal. `report.test.ts` has the rules one by one. */
 
+/** A transition whose phase the test adds. */
+type Transition = Omit<Parameters<typeof withTransition>[1], 'phase'>
+
 const storiesOf = (...given: Parameters<typeof reportOf>) => reportOf(...given).tasks[0]?.markers ?? []
-const runOf = (state: WorkflowState, history = state.history): RunStory => {
-  const [run] = reportOf([], [], [{ task: TASK, state, history }]).tasks[0]?.runs ?? []
-  if (run === undefined) throw new Error('no run')
-  return run
-}
 
 describe('the story of a marker', () => {
   it('has everything that the journal and the marker know', () => {
@@ -66,20 +76,14 @@ describe('the story of a marker', () => {
   })
 
   it.each([
-    ['create', 'plain'],
-    ['block', 'warn'],
-    ['check', 'bad'],
-    ['cap', 'bad'],
-    ['bypass', 'warn'],
-    ['bypass-request', 'plain'],
-    ['clear', 'good'],
-    ['wait', 'wait'],
-    ['expire', 'warn'],
-    ['adopt', 'plain'],
-    ['claim', 'plain'],
-    ['step', 'plain'],
-  ] as const)('has the tone of the event %s: %s', (event, tone) => {
-    expect(storiesOf([[0, event]])[0]?.events.map((one) => one.tone)).toEqual([tone])
+    ['plain', ['create', 'bypass-request', 'adopt', 'claim', 'step']],
+    ['warn', ['block', 'bypass', 'expire']],
+    ['bad', ['check', 'cap']],
+    ['good', ['clear']],
+    ['wait', ['wait']],
+  ] as const)('has the tone %s of its events %j', (tone, events) => {
+    const tones = events.map((event) => [event, storiesOf([[0, event]])[0]?.events[0]?.tone])
+    expect(tones).toEqual(events.map((event) => [event, tone]))
   })
 
   it('ends with its last event, not with the report, if it is over or its marker was removed', () => {
@@ -89,13 +93,9 @@ describe('the story of a marker', () => {
   })
 
   it('ends its wait with itself', () => {
-    const [story] = storiesOf([
-      [0, 'create'],
-      [3, 'wait'],
-      [8, 'clear'],
-      [9, 'wait-end'],
-    ])
-    expect(story).toMatchObject({ status: 'cleared', waits: [{ startMs: journalAt(3), endMs: journalAt(8) }] })
+    const entries: Entry[] = [CREATED, [3, 'wait'], [8, 'clear'], [9, 'wait-end']]
+    const waits = [{ startMs: journalAt(3), endMs: journalAt(8) }]
+    expect(storiesOf(entries)).toMatchObject([{ status: 'cleared', waits }])
   })
 
   it('waits since its last event if the journal does not tell since when', () => {
@@ -119,33 +119,23 @@ describe('the story of a marker', () => {
       [2, 'check', { markerId: 'pf_1' }],
       [3, 'step'],
     ])
-    expect(markers.map(({ id, events }) => [id, ...events.map(({ words }) => words)])).toEqual([
-      ['pf_1', 'stop blocked', 'check'],
-      ['pf_2', 'stop blocked', 'step'],
-    ])
+    const stories = markers.map(({ id, events }) => `${id}: ${events.map(({ words }) => words).join(', ')}`)
+    expect(stories).toEqual(['pf_1: stop blocked, check', 'pf_2: stop blocked, step'])
   })
 
   it('takes the newest of its task where a marker has no id', () => {
-    const entries = [
-      [0, 'block', { markerId: 'pf_1' }],
-      [1, 'block', { markerId: 'pf_2' }],
-    ] as const
-    const statuses = storiesOf(entries, [marker({ id: undefined })]).map(({ id, status }) => [id, status])
-    expect(statuses).toEqual([
-      ['pf_1', 'removed'],
-      ['pf_2', 'pending'],
-    ])
+    const entries = ['pf_1', 'pf_2'].map((markerId, index): Entry => [index, 'block', { markerId }])
+    const statuses = storiesOf(entries, [marker({ id: undefined })]).map(({ id, status }) => `${id} ${status}`)
+    expect(statuses).toEqual(['pf_1 removed', 'pf_2 pending'])
   })
 
   it('that was given up does not take a pending marker, nor an open one an abandoned marker', () => {
     const capped = [CREATED, [1, 'cap', { markerId: 'pf_1' }]] as const
     const statuses = (...given: Parameters<typeof storiesOf>) => storiesOf(...given).map(({ status }) => status)
     expect(statuses(capped, [marker({ madeMs: NOW })])).toEqual(['abandoned', 'pending'])
-    expect(statuses(capped.slice(0, 1), [marker({ state: 'abandoned', madeMs: NOW })])).toEqual([
-      'removed',
-      'abandoned',
-    ])
-    expect(statuses(capped.slice(0, 1), [marker({ state: 'unreadable', id: undefined })])).toEqual(['unreadable'])
+    const abandoned = marker({ state: 'abandoned', madeMs: NOW })
+    expect(statuses([CREATED], [abandoned])).toEqual(['removed', 'abandoned'])
+    expect(statuses([CREATED], [marker({ state: 'unreadable', id: undefined })])).toEqual(['unreadable'])
   })
 })
 
@@ -163,6 +153,10 @@ describe('the story of a run', () => {
     const step = (number: number, name: string, attempts: number, minutes: number) => ({
       ...{ number, name, attempts, result: 'done', durationMs: Math.round(minutes * MINUTE) },
     })
+    const steps = [
+      ...[step(1, 'parser', 1, 5), step(2, 'command line', 2, 10.1)],
+      ...[step(3, 'documentation', 1, 7), step(4, 'tests', 1, 8)],
+    ]
     const visit = (id: string, from: number, to: number, prompts: number, result: string) => ({
       ...{ phase: id, startMs: at(from), endMs: at(to), prompts, result },
     })
@@ -173,20 +167,7 @@ describe('the story of a run', () => {
       phases: [
         phase('research', 9.2, {}),
         phase('plan', 9.2, {}),
-        phase('implement', 30.6, {
-          prompts: 5,
-          steps: [
-            {
-              visit: 1,
-              steps: [
-                step(1, 'parser', 1, 5),
-                step(2, 'command line', 2, 10.1),
-                step(3, 'documentation', 1, 7),
-                step(4, 'tests', 1, 8),
-              ],
-            },
-          ],
-        }),
+        phase('implement', 30.6, { prompts: 5, steps: [{ visit: 1, steps }] }),
         phase('review', 7.1, { status: 'failed', check: 'npm test' }),
       ],
       visits: [
@@ -212,9 +193,7 @@ describe('the story of a run', () => {
     const state = { ...stopped, updatedMs: NOW }
     const run = runOf(state)
     expect(run).toMatchObject({ startMs: NOW - 60 * MINUTE, endMs: NOW, workedMs: 45 * MINUTE })
-    const lines = storyLines(reportOf([], [], [{ task: TASK, state, history: [] }]), {
-      bold: (text) => text,
-    })
+    const lines = storyLines(reportOfRun(state, []), { bold: (text) => text })
     expect(lines[1]).toBe('  Run research to release: stopped · 1 h · 45 min of it worked · 7 prompts')
   })
 
@@ -225,60 +204,50 @@ describe('the story of a run', () => {
     expect(over).toMatchObject({ status: 'failed', waitsFor: undefined, why: 'too late' })
   })
 
-  it.each([
-    ['pass', 'good'],
-    ['step-done', 'good'],
-    ['retry', 'warn'],
-    ['step-failed', 'warn'],
-    ['step-skipped', 'bad'],
-    ['fail', 'warn'],
-    ['warn', 'warn'],
-    ['approval', 'wait'],
-    ['approved', 'good'],
-    ['rejected', 'warn'],
-    ['stop-request', 'wait'],
-    ['enter', 'plain'],
-    ['resume', 'plain'],
-  ] as const)('has the tone of the transition %s: %s', (event, tone) => {
-    const state = withTransition(reportRun(NOW, undefined), { event, phase: 'review' }, NOW)
-    expect(runOf(state).events.at(-1)).toMatchObject({ tone })
-  })
-
-  it.each([
-    ['completed', 'good'],
-    ['stopped', 'plain'],
-    ['stalled', 'bad'],
-    ['failed', 'bad'],
-    ['aborted', 'plain'],
-  ] as const)('has the tone of its outcome %s: %s', (outcome, tone) => {
-    const state = withTransition(reportRun(NOW, undefined), { event: 'end', phase: 'review', outcome }, NOW)
-    expect(runOf(state).events.at(-1)).toEqual({ timeMs: NOW, tone, words: `review: ended (${outcome})` })
+  it.each<[Transition, Tone, words: string]>([
+    [{ event: 'pass', verdict: 'bug', detail: 'it crashes' }, 'good', 'passed (verdict bug: it crashes)'],
+    [{ event: 'step-done' }, 'good', 'done'],
+    [{ event: 'retry' }, 'warn', 'attempt failed'],
+    [{ event: 'step-failed' }, 'warn', 'failed'],
+    [{ event: 'step-skipped' }, 'bad', 'given up'],
+    [{ event: 'fail' }, 'warn', 'verdict: fail'],
+    [{ event: 'warn' }, 'warn', 'went on without a valid artifact'],
+    [{ event: 'approval' }, 'wait', 'waits for approval'],
+    [{ event: 'approved' }, 'good', 'approved'],
+    [{ event: 'rejected', detail: 'too short' }, 'warn', 'rejected (too short)'],
+    [{ event: 'stop-request' }, 'wait', 'stop requested'],
+    [{ event: 'enter' }, 'plain', 'entered'],
+    [{ event: 'resume' }, 'plain', 'resumed'],
+    [{ event: 'end', outcome: 'completed' }, 'good', 'ended (completed)'],
+    [{ event: 'end', outcome: 'stopped' }, 'plain', 'ended (stopped)'],
+    [{ event: 'end', outcome: 'stalled' }, 'bad', 'ended (stalled)'],
+    [{ event: 'end', outcome: 'failed' }, 'bad', 'ended (failed)'],
+    [{ event: 'end', outcome: 'aborted' }, 'plain', 'ended (aborted)'],
+  ])('has the tone and the words of the transition %j: %s, %j', (transition, tone, words) => {
+    const state = withTransition(reportRun(NOW, undefined), { phase: 'review', ...transition }, NOW)
+    expect(runOf(state).events.at(-1)).toEqual({ timeMs: NOW, tone, words: `review: ${words}` })
   })
 
   it('has the texts of steps from a file for past visits too, as far as their prompts went out', () => {
     const taking = { id: 'a', steps: { from: 'tasks.md', checklist: true }, step_prompt: '{{step}}' }
     const prompted = { event: 'prompt', phase: 'a', attempt: 1 } as const
     let state = begin(taking, { id: 'b', prompt: 'p', artifact: 'b.txt' })
-    const [, last] = state.definition.phases
-    if (last === undefined) throw new Error('no such phase')
     state = withTransition(state, { ...prompted, step: 1, detail: 'add the\u001b\nroute' }, NOW)
     state = withTransition(state, { event: 'step-done', phase: 'a', step: 1, attempt: 1 }, NOW)
     // One that a version before this wrote.
     state = withTransition(state, { ...prompted, step: 2 }, NOW)
-    state = enter(state, last, NOW)
+    state = enter(state, phaseOf(state, 'b'), NOW)
     const run = runOf(state)
     expect(run.phases[0]?.steps[0]?.steps.map(({ name }) => name)).toEqual(['add the route', undefined])
-    expect(reportPage(reportOf([], [], [{ task: TASK, state, history: state.history }]))).toContain('1. add the route')
+    expect(reportPage(reportOfRun(state))).toContain('1. add the route')
   })
 
   it('tells the results of each visit of a phase, and the working time of all as `status` does', () => {
     let state = reportRun(NOW - 120 * MINUTE, undefined)
-    const [, plan, implement] = state.definition.phases
     const before = runOf(state).phases[2]?.prompts ?? 0
-    if (plan === undefined || implement === undefined) throw new Error('no such phases')
-    state = enter(state, plan, NOW - 30 * MINUTE)
+    state = enter(state, phaseOf(state, 'plan'), NOW - 30 * MINUTE)
     state = withTransition(state, { event: 'fail', phase: 'plan', verdict: 'fail' }, NOW - 20 * MINUTE)
-    state = enter(state, implement, NOW - 20 * MINUTE)
+    state = enter(state, phaseOf(state, 'implement'), NOW - 20 * MINUTE)
     state = withTransition(state, { event: 'prompt', phase: 'implement', step: 1, attempt: 1 }, NOW - 19 * MINUTE)
     const run = runOf(state)
     expect(run.visits.slice(-2)).toEqual([
@@ -290,26 +259,16 @@ describe('the story of a run', () => {
     expect(run.workedMs).toBe(workedMs(state, NOW))
     const [first, second, ...others] = run.phases[2]?.steps ?? []
     expect([first?.visit, second?.visit, others]).toEqual([1, 2, []])
-    expect(first?.steps.map(({ name, result }) => [name, result])).toEqual([
-      ['parser', 'done'],
-      ['command line', 'done'],
-      ['documentation', 'done'],
-      ['tests', 'done'],
-    ])
-    expect(second?.steps.map(({ attempts, result, durationMs }) => [attempts, result, durationMs])).toEqual([
-      [1, 'open', undefined],
-      [0, 'open', undefined],
-      [0, 'open', undefined],
-      [0, 'open', undefined],
-    ])
+    const names = ['parser', 'command line', 'documentation', 'tests']
+    expect(first?.steps.map(({ name, result }) => [name, result])).toEqual(names.map((name) => [name, 'done']))
+    const open = (attempts: number) => ({ attempts, result: 'open', durationMs: undefined })
+    expect(second?.steps).toMatchObject([open(1), open(0), open(0), open(0)])
   })
 })
 
 describe('the report in a terminal', () => {
-  const paint = { bold: (text: string): string => `*${text}*` }
-
   it('has each task with its markers and runs, and then what belongs to none', () => {
-    const state = { ...reportRun(NOW - 60 * MINUTE, 'stalled') }
+    const state = reportRun(NOW - 60 * MINUTE, 'stalled')
     const report = reportOf(
       [
         CREATED,
@@ -321,6 +280,7 @@ describe('the report in a terminal', () => {
       [],
       [{ task: TASK, state, history: state.history.slice(-1) }],
     )
+    const paint = { bold: (text: string): string => `*${text}*` }
     expect(storyLines({ ...report, leftOut: 2 }, paint)).toEqual([
       '*259_x*',
       '  Marker pf_1: cleared · 3 min · 1 stop blocked',

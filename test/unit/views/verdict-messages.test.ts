@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type MarkerFacts, type MarkerKind, VERDICT_TEXT } from '../../../src/views/status-messages.ts'
-import { itSays } from '../sentences.ts'
+import { forms, itSays } from '../sentences.ts'
 
 const FACTS: MarkerFacts = {
   ...{ blocked: null, waitsFor: undefined, problem: undefined, checks: [], failed: undefined, steps: [] },
@@ -35,28 +35,16 @@ describe('the sentences of the verdict', () => {
   itSays(others, {
     task: [['.'], ['259_x'], ['my\nnotes']],
     failedCheck: [['a\nb', 'killed by SIGKILL']],
-    removed: [
-      ['7_x', []],
-      ['7_x', ['npm test']],
-    ],
-    fileGone: [
-      ['7_x', 'abandoned', []],
-      ['7_x', 'unchecked', ['npm test']],
-    ],
-    run: [
-      ['7_x', 'stalled', 'flow', 'plan.md is missing'],
-      ['7_x', 'skipped', 'fl\now', undefined],
-    ],
+    removed: forms(['7_x', []], ['7_x', ['npm test']]),
+    fileGone: forms(['7_x', 'abandoned', []], ['7_x', 'unchecked', ['npm test']]),
+    run: forms(['7_x', 'stalled', 'flow', 'plan.md is missing'], ['7_x', 'skipped', 'fl\now', undefined]),
     runWaits: [['7_x', 'flow', 'waits for approval']],
-    problem: [
-      [null, 'specs/x cannot be read'],
-      ['7_x', 'the state is broken.'],
-    ],
-    expected: [
+    problem: forms([null, 'specs/x cannot be read'], ['7_x', 'the state is broken.']),
+    expected: forms(
       ['007', { kind: 'not-made' }, undefined, '/p'],
       ['7_x', { kind: 'not-made' }, 's\n1', '/p'],
       ['7', { kind: 'not-cleared' }, 's1', '/p'],
       ['7', { kind: 'not-checked', checks: ['npm\ntest'] }, undefined, '/p'],
-    ],
+    ),
   })
 })

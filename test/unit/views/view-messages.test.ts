@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import type { HistoryEntry } from '../../../src/run/machine/state-fields.ts'
-import { eventWords, REPORT_TEXT, transitionWords } from '../../../src/views/report/report-messages.ts'
+import { eventWords, REPORT_TEXT, statusWords, transitionWords } from '../../../src/views/report/report-messages.ts'
 import { historyLine } from '../../../src/views/run-view.ts'
 import { STATUS_LINE_TEXT } from '../../../src/views/status-line.ts'
 import { PROJECT_STATUS_TEXT } from '../../../src/views/status-messages.ts'
-import { itSays } from '../sentences.ts'
+import { describeSentences, forms } from '../sentences.ts'
 
 describe('an entry of the journal in words', () => {
   it.each([
@@ -12,12 +12,26 @@ describe('an entry of the journal in words', () => {
     ['block', { count: 2 }, 'stop blocked: 2 of 3'],
     ['clear', { outcome: 'unchecked' }, 'cleared without its checks'],
     ['claim', {}, 'owner recorded'],
+    ['bypass', {}, 'bypassed'],
+    ['bypass-request', {}, 'bypass requested'],
+    ['expire', {}, 'expired'],
+    ['adopt', {}, 'taken over'],
     ['error', { detail: 'EACCES' }, 'error: EACCES'],
     ['of-a-later-version', {}, 'of-a-later-version'],
   ])('%s %j', (event, facts, words) => {
     const none = { count: undefined, detail: undefined, outcome: undefined }
     expect(eventWords(event, { ...none, ...facts })).toBe(words)
   })
+})
+
+it.each([
+  ['unchecked', 'cleared unchecked'],
+  ['removed', 'removed by hand'],
+  ['skipped', 'completed with skips'],
+  ['moved', 'goes on elsewhere'],
+  ['stalled', 'stalled'],
+] as const)('the status %s is "%s" in words', (status, words) => {
+  expect(statusWords(status)).toBe(words)
 })
 
 describe('a transition of a run in words', () => {
@@ -42,112 +56,86 @@ describe('a line of the history', () => {
   })
 })
 
-describe('the words of the report', () => {
-  itSays(REPORT_TEXT, {
-    worked: [['45 min']],
-    ofVisit: [[2, '0 of 2 steps']],
-    made: [['2026-11-22 12:00:00']],
-    waited: [['5 min']],
-    others: [[3]],
-    leftOut: [[1], [2]],
-    events: [[1], [2]],
-    earlier: [[1], [2]],
-    session: [['s1']],
-    agent: [['main'], ['a73']],
-    blocks: [[1], [2]],
-    waitsFor: [['answers']],
-    approval: [['plan']],
-    verdict: [['bug']],
-    waitCount: [[1], [2]],
-    prompts: [[1], [2]],
-    skips: [[2]],
-    visits: [[2]],
-    stepsDone: [
-      [0, 1],
-      [1, 2],
-    ],
-    attempts: [[1], [2]],
-    step: [
-      [1, 'build'],
-      [2, undefined],
-    ],
-    check: [
-      ['npm test', undefined],
-      ['npm test', 'exit code 1'],
-    ],
-    graph: [['flow']],
-    more: [[1], [2]],
-    written: [
-      ['report.html', 1],
-      ['report.html', 2],
-    ],
-  })
+describeSentences('the words of the report', REPORT_TEXT, {
+  worked: [['45 min']],
+  ofVisit: [[2, '0 of 2 steps']],
+  made: [['2026-11-22 12:00:00']],
+  waited: [['5 min']],
+  others: [[3]],
+  leftOut: [[1], [2]],
+  events: [[1], [2]],
+  earlier: [[1], [2]],
+  session: [['s1']],
+  agent: [['main'], ['a73']],
+  blocks: [[1], [2]],
+  waitsFor: [['answers']],
+  approval: [['plan']],
+  verdict: [['bug']],
+  waitCount: [[1], [2]],
+  prompts: [[1], [2]],
+  skips: [[2]],
+  visits: [[2]],
+  stepsDone: forms([0, 1], [1, 2]),
+  attempts: [[1], [2]],
+  step: forms([1, 'build'], [2, undefined]),
+  check: forms(['npm test', undefined], ['npm test', 'exit code 1']),
+  graph: [['flow']],
+  more: [[1], [2]],
+  written: forms(['report.html', 1], ['report.html', 2]),
 })
 
 const PROVEN = { root: '/p', session: undefined, cleared: 0, checks: [], completed: 0, hasMarkers: false }
 
-describe('what status says', () => {
-  itSays(PROJECT_STATUS_TEXT, {
-    clean: [
-      [PROVEN],
-      [{ ...PROVEN, session: 's\n1' }],
-      [{ ...PROVEN, completed: 1 }],
-      [{ ...PROVEN, hasMarkers: true }],
-      [{ ...PROVEN, hasMarkers: true, cleared: 1, session: 's' }],
-      [{ ...PROVEN, root: '/p\n', hasMarkers: true, cleared: 2, checks: ['npm\ntest', 'true'], completed: 2 }],
-    ],
-    expected: [['Task 7: x.']],
-    lastSeen: [['2 h']],
-    unproven: [[['npm\ntest', 'true']]],
-    item: [
-      ['pending', 'specs/7_x/.postflight-pending', []],
-      ['stalled', 'specs/7_x', ['2 h old', 'session s1']],
-    ],
-    fix: [['postflight clear 7']],
-    waitsFor: [['the\nanswer']],
-    age: [['2 h']],
-    blocked: [[1, 3]],
-    gaveUp: [[3]],
-    failedCheck: [['npm\ntest', 'exit code 1']],
-    steps: [[1], [2]],
-    session: [[null], ['s\n1']],
-    lastChange: [['2 h']],
-  })
+describeSentences('what status says', PROJECT_STATUS_TEXT, {
+  clean: forms(
+    [PROVEN],
+    [{ ...PROVEN, session: 's\n1' }],
+    [{ ...PROVEN, completed: 1 }],
+    [{ ...PROVEN, hasMarkers: true }],
+    [{ ...PROVEN, hasMarkers: true, cleared: 1, session: 's' }],
+    [{ ...PROVEN, root: '/p\n', hasMarkers: true, cleared: 2, checks: ['npm\ntest', 'true'], completed: 2 }],
+  ),
+  expected: [['Task 7: x.']],
+  lastSeen: [['2 h']],
+  unproven: [[['npm\ntest', 'true']]],
+  item: forms(['pending', 'specs/7_x/.postflight-pending', []], ['stalled', 'specs/7_x', ['2 h old', 'session s1']]),
+  fix: [['postflight clear 7']],
+  waitsFor: [['the\nanswer']],
+  age: [['2 h']],
+  blocked: [[1, 3]],
+  gaveUp: [[3]],
+  failedCheck: [['npm\ntest', 'exit code 1']],
+  steps: [[1], [2]],
+  session: [[null], ['s\n1']],
+  lastChange: [['2 h']],
 })
 
-describe('the fixes that status names', () => {
-  itSays(PROJECT_STATUS_TEXT.fixes, {
-    unparsed: [['postflight clear 7']],
-    pending: [['postflight clear 7', 'postflight adopt 7']],
-    abandoned: [['postflight adopt 7', 'postflight clear 7']],
-    done: [['postflight done', 'postflight clear done --unchecked']],
-    moved: [['postflight workflow resume 7 --shared up', 'postflight clear 7']],
-    lost: [['postflight clear 7']],
-    running: [['postflight workflow status 7', 'postflight workflow resume 7']],
-    approval: [['specs/7_x/plan.md', 'postflight workflow approve 7', 'postflight workflow reject 7']],
-    over: [['postflight workflow resume 7', 'postflight clear 7']],
-    aborted: [['postflight workflow history 7', 'postflight clear 7']],
-    skipped: [['postflight workflow history 7', 'postflight clear 7']],
-  })
+describeSentences('the fixes that status names', PROJECT_STATUS_TEXT.fixes, {
+  unparsed: [['postflight clear 7']],
+  pending: [['postflight clear 7', 'postflight adopt 7']],
+  abandoned: [['postflight adopt 7', 'postflight clear 7']],
+  done: [['postflight done', 'postflight clear done --unchecked']],
+  moved: [['postflight workflow resume 7 --shared up', 'postflight clear 7']],
+  lost: [['postflight clear 7']],
+  running: [['postflight workflow status 7', 'postflight workflow resume 7']],
+  approval: [['specs/7_x/plan.md', 'postflight workflow approve 7', 'postflight workflow reject 7']],
+  over: [['postflight workflow resume 7', 'postflight clear 7']],
+  aborted: [['postflight workflow history 7', 'postflight clear 7']],
+  skipped: [['postflight workflow history 7', 'postflight clear 7']],
 })
 
-describe('the parts of the status line', () => {
-  itSays(STATUS_LINE_TEXT, {
-    pending: [
-      ['259_x', null],
-      ['259_x', 'research'],
-    ],
-    steps: [[1, 3]],
-    blocked: [[2, 3]],
-    waits: [['259_x', 'the\nanswer']],
-    approval: [['259_x', 'plan']],
-    running: [['259_x', 'plan']],
-    step: [[2, 5]],
-    atOnce: [[3]],
-    attempt: [[2, 3]],
-    abandoned: [['259_x']],
-    unusable: [['259_a_rather_long_name_of_a_task_folder']],
-    more: [[2]],
-    elsewhere: [[2]],
-  })
+describeSentences('the parts of the status line', STATUS_LINE_TEXT, {
+  pending: forms(['259_x', null], ['259_x', 'research']),
+  steps: [[1, 3]],
+  blocked: [[2, 3]],
+  waits: [['259_x', 'the\nanswer']],
+  approval: [['259_x', 'plan']],
+  running: [['259_x', 'plan']],
+  step: [[2, 5]],
+  atOnce: [[3]],
+  attempt: [[2, 3]],
+  abandoned: [['259_x']],
+  unusable: [['259_a_rather_long_name_of_a_task_folder']],
+  more: [[2]],
+  elsewhere: [[2]],
 })
