@@ -11,9 +11,7 @@ afterAll(() => pack.remove())
 
 it('`explain` and the hook agree on every marker (2,000 projects and payloads)', async () => {
   const cases = fc.sample(agreementCase, { numRuns: partOfCount(ALL), seed: seedOf('agreement') })
-
   const { differences, rules } = await compareAll(pack, cases)
-
   console.info(`agreement: ${JSON.stringify(rules)}`)
   expect(differences).toEqual([])
   const all = [

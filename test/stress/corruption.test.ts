@@ -52,7 +52,6 @@ for (const subject of Object.keys(SUBJECTS) as Subject[]) {
         async () => {
           const { hook, codes } = cell
           const commands = Object.keys(codes) as Command[]
-
           expect(await observe(pack, subject, cell.corruption, commands)).toEqual({ hook, codes, faults: [] })
         },
       )

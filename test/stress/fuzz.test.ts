@@ -23,9 +23,7 @@ describe('for any payload and any marker', () => {
   it('the hook allows or blocks with one valid line and exit code 0, and answers the same on a copy (2,000 runs, most of them processes)', async () => {
     const seed = seedOf('hook')
     const cases = fc.sample(processCase, { numRuns: partOfCount(1600), seed })
-
     const { problems, runs, letters } = await runCases(cases, (index) => index % 4 === 0)
-
     console.info(`hook: ${runs} runs, ${JSON.stringify(letters)}`)
     expect(problems).toEqual([])
     expect(runs).toBeGreaterThanOrEqual(partOfCount(2000))

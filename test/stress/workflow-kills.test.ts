@@ -96,7 +96,6 @@ describe('a transition that is killed at any write', () => {
     expect(Object.keys(wanted).sort()).toEqual(
       ['artifacts/make/1-made.json', 'check.json', 'step-results/work/1-1.json', 'step-results/work/1-2.json'].sort(),
     )
-
     const writes = await killAtEachWrite(template, ['next', '7', '--json'], async (folder, where) => {
       const resumed = await template.cli(['workflow', 'resume', '7'], { cwd: folder })
       expect(resumed.status, `${where}: ${resumed.stderr}`).toBe(0)

@@ -16,9 +16,7 @@ describe('what was left out', () => {
 
   it('does not grow with the cases', () => {
     const cases = Array.from({ length: 1000 }, (_, index) => ({ place: `${index}.test.ts`, why: `${index % 20}` }))
-
     const lines = groupedLines(cases)
-
     expect(lines).toHaveLength(13)
     expect(lines[0]).toBe(
       '  50: 0 (0.test.ts, 20.test.ts, 40.test.ts, 60.test.ts, 80.test.ts, 100.test.ts and 44 more)',

@@ -160,12 +160,10 @@ describe.skipIf(hostsSkipped())('the plugin', () => {
     'from %s blocks main until its steps are ticked and its marker is cleared',
     async (_form, install) => {
       const { guarded, args } = await install()
-
       const { ran, model } = await guarded.run(
         { main: dutiful(bash(CREATE), delegate('worker'), say('The research is finished.')), worker: [say(REPORT)] },
         { args },
       )
-
       expect(model.turns('worker')).toHaveLength(1)
       const [reason = '', ...others] = reasonsIn(model.turns('main').at(-1))
       // Its command is on the PATH of the agent, so the reason names no other way to start it.

@@ -89,10 +89,8 @@ describe.skipIf(hostsSkipped())('a reactive rule on Claude Code', () => {
     'that %s does not keep the commit from going through, and its agent gets no message',
     async (_, sync, rule, notices) => {
       const guarded = projectWith([rule])
-
       const { client, model } = await guarded.start({ main: [COMMIT, say('Well.')], sync })
       const ran = await client.done
-
       expect(ran).toMatchObject({ exitCode: 0, timedOut: false, notices })
       expect(seenByMain(model)).not.toMatch(/agent hook|hook error|hook blocking|hook didn/i)
       expect(subjects(guarded)).toEqual(['New API', 'Start'])

@@ -103,7 +103,6 @@ describe.skipIf(hostsSkipped())('a main conversation that scheduled a wake-up', 
 
   it('that comes once may stop meanwhile, uncounted, and is blocked when it was woken', async () => {
     const guarded = guardedProject()
-
     // With `-p` alone the client does not stay for a wake-up of CronCreate (2.1.330).
     const { client, model } = await guarded.start(
       { main: dutiful(CREATE, schedule, say('I wait.'), say('It is built.')) },
@@ -114,7 +113,6 @@ describe.skipIf(hostsSkipped())('a main conversation that scheduled a wake-up', 
     await model.arrived('main', 5)
     client.send('end')
     await client.done
-
     expect(reasonsIn(model.turns('main').at(-1))).toEqual([expect.stringContaining('Blocked stop 1 of 3.')])
     expect(guarded.story()).toEqual(['create', 'claim', 'block 1', 'clear'])
   }, 120_000)
@@ -130,12 +128,10 @@ describe.skipIf(hostsSkipped())('a main conversation that scheduled a wake-up', 
     scheduled.client.kill()
     const { sessionId } = await scheduled.client.done
     expect(guarded.story()).toEqual(['create', 'claim'])
-
     const { model } = await guarded.run(
       { main: dutiful(say('It is built.')) },
       { prompt: 'well?', args: ['--resume', String(sessionId)] },
     )
-
     expect(reasonsIn(model.turns('main').at(-1))).toHaveLength(1)
     expect(guarded.story()).toEqual(['create', 'claim', 'block 1', 'clear'])
   })

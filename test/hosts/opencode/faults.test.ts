@@ -60,7 +60,6 @@ describe.skipIf(hostsSkipped())('the plugin', () => {
     await expect.poll(() => guarded.log(), { timeout: 20_000 }).toContain('sabotage of messages')
     await server.settled()
     expect(model.turns('main')).toHaveLength(2)
-
     await server.prompt(session, 'and?')
     await model.arrived('main', 5)
     await server.settled()

@@ -92,10 +92,8 @@ describe.skipIf(hostsSkipped())('a reactive sub-agent', () => {
     'reads the staged diff, and its suggestion reaches the agent that commits (%s)',
     async (mode) => {
       const guarded = projectWith([SYNC])
-
       const actors = { main: [COMMIT, say('Thanks.')], sync: READS }
       const { model } = mode === 'run' ? await guarded.run(actors) : await guarded.talk(actors, { turns: 2 })
-
       const [first, diff, read] = model.turns('sync')
       expect(diff?.lastToolResult).toContain('+new function')
       expect(read?.lastToolResult).toContain('Throwaway project')

@@ -89,7 +89,6 @@ describe.skipIf(hostsSkipped())('a workflow that waits', () => {
     expect(mainTurns(model.turns('main'))[1]?.lastToolResult).toContain('waits for: a budget')
     expect(placesIn(model.turns('main'))).toEqual(PLACES.slice(0, 2))
     expect(guarded.state()).toMatchObject({ active: true })
-
     await server.command(session, 'postflight-workflow', '7')
     expect(guarded.state()).toMatchObject({ outcome: 'completed' })
     expect(placesIn(model.turns('main'))).toEqual(PLACES)

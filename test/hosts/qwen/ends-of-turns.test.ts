@@ -27,7 +27,6 @@ describe.skipIf(hostsSkipped())('a main conversation that scheduled a wake-up', 
     '%s',
     async (_, recurring, next, blocks) => {
       const hooked = await hookedProject(client)
-
       // The client stays for the wake-up.
       const { model, ended, kill } = await hooked.start({
         main: [client.shell('postflight create 7 demo'), schedule(recurring), say('I wait.'), say('Go on.')],

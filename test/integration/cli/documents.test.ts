@@ -192,12 +192,10 @@ describe.concurrent('a document with --json', () => {
   it.each<Row>(ROWS)('%s', async (line, holds, ready, payload) => {
     const project = createSourceProject()
     await ready?.(project)
-
     const run = await project.cli([...line.split(' '), '--json'], {
       env: { ...SESSION_ENV, CLAUDECODE: '1', CLAUDE_PROJECT_DIR: project.dir },
       ...(payload !== undefined && { input: JSON.stringify({ cwd: project.dir, ...payload }) }),
     })
-
     // json() compares the document with the schema of its command.
     expect(run.json()).toMatchObject(holds)
   })
@@ -225,9 +223,7 @@ describe.concurrent('a document with --json', () => {
     const project = createSourceProject()
     project.write('specs/.postflight/journal.jsonl', '{"event":"block","count":1}\n{"event":"clear"}\n')
     const { stdout } = startCli(project, ['logs', '--follow', '--json'], onTestFinished)
-
     await expect.poll(stdout, { timeout: 10_000 }).toMatch(/^[^\n]+\n[^\n]+\n$/)
-
     const entries = stdout()
       .trimEnd()
       .split('\n')

@@ -43,9 +43,7 @@ describe.concurrent('a usage error is exit code 64 and one line on stderr', () =
     const project = createSourceProject()
     mkdirSync(project.at('specs/007_x'))
     const before = project.snapshot()
-
     const run = await project.cli(words)
-
     expect(run).toMatchObject({ status: 64, stdout: '' })
     expect(run.stderr).toMatch(/^postflight: [^\n]+\n$/)
     expect(run.stderr).not.toMatch(CONTROL)
@@ -98,14 +96,12 @@ describe.concurrent('a usage error is exit code 64 and one line on stderr', () =
     async (slug) => {
       const project = createSourceProject()
       const before = project.snapshot()
-
       for (const words of [['7', slug], [`7_${slug}`]]) {
         const { status, stdout, stderr } = await project.cli(['create', ...words])
         expect({ status, stdout }).toEqual({ status: 64, stdout: '' })
         expect(stderr).toMatch(/^postflight: (?:invalid (?:slug|task) |Unknown option )[^\n]+\n$/)
       }
       expect(project.snapshot()).toEqual(before)
-
       project.marker(`007_${slug}`, OWNED)
       const created = await project.cli(['create', '7', '--host-session', SESSION])
       expect(created).toMatchObject({ status: 0, stdout: expect.stringMatching(/^renewed /) })
@@ -202,9 +198,7 @@ describe.concurrent('a file that cannot be written is exit code 73 and named', (
     project.marker('007_x', OWNED)
     const ageMs = 4200
     makeOld(project.write('specs/007_x/.postflight-lock', '12345 999\n'), ageMs / 3_600_000)
-
     const run = await project.cli(['step', '7', 'one'])
-
     expect(run).toMatchObject({ status: 0, stderr: '' })
     expect(run.durationMs).toBeGreaterThan(STALE_MS - ageMs)
     expect(project.has('specs/007_x/.postflight-lock')).toBe(false)
@@ -305,10 +299,8 @@ describe
       ])('%s', async (line) => {
         const [project, intact] = [createProject(), createSourceProject()]
         for (const each of [project, intact]) each.marker('007_x', OWNED)
-
         const lost = await project.shell(`"${process.execPath}" "${CLI}" ${line} > /dev/full`)
         await intact.cli(line.split(' '))
-
         expect(lost).toMatchObject({ status: 73, stdout: '', stderr: LOST })
         expect(Object.keys(project.snapshot())).toEqual(Object.keys(intact.snapshot()))
       })
@@ -317,7 +309,6 @@ describe
         const project = createProject()
         const env = { POSTFLIGHT_HOST_SESSION: SESSION, POSTFLIGHT_AGENT: 'main' }
         const create = await project.shell(`"${process.execPath}" "${CLI}" create 8 y > /dev/full`, { env })
-
         expect(create).toMatchObject({ status: 73, stderr: LOST })
         const [entry] = project.journal()
         expect(JSON.parse(project.read('specs/008_y/.postflight-pending'))).toMatchObject({ id: entry?.marker_id })
@@ -328,7 +319,6 @@ describe
       it('an error keeps its exit code, and with --json its line', async () => {
         const project = createProject()
         const run = await project.shell(`"${process.execPath}" "${CLI}" inspect 9 --json > /dev/full`)
-
         expect(run.status).toBe(1)
         expect(run.stderr).toMatch(/^postflight: task 9 has no folder [^\n]+\n$/)
       })
@@ -344,7 +334,6 @@ describe.concurrent('help and version', () => {
 
   it('--help lists every command and every exit code', async () => {
     const { stdout, status } = await createSourceProject().cli(['--help'])
-
     expect(status).toBe(0)
     // All but the hidden one. The hook has no document.
     for (const command of [...Object.keys(DOCUMENTS).filter((name) => name !== 'complete'), 'hook']) {
@@ -399,11 +388,9 @@ describe.concurrent('exit code 2, which hosts read as a block,', () => {
       .filter((name) => name.endsWith('.ts'))
       .map((name) => join(PACKAGE, 'src', name))
     const started = [...sources, LAUNCHER, CLI]
-
     const found = started.filter((file) =>
       /\bexit\s*\(?\s*2\b|exitCode\s*[=:]\s*2\b|\breturn 2\b|:\s*2,?\s*\/\/.*exit/.test(readFileSync(file, 'utf8')),
     )
-
     expect(sources.length).toBeGreaterThan(30)
     expect(found).toEqual([])
   })
@@ -411,14 +398,12 @@ describe.concurrent('exit code 2, which hosts read as a block,', () => {
   it('is not the exit code of a broken bundle: Node’s own is 1', async () => {
     const project = createSourceProject()
     project.marker('007_x', OWNED)
-
     // With such a small stack Node itself fails, as it may with a broken bundle.
     const run = await runProcess(process.execPath, ['--stack-size=10', HOOK_BUNDLE], {
       cwd: project.dir,
       env: project.env,
       input: '{}',
     })
-
     expect(run.status).not.toBe(2)
   })
 })
@@ -462,10 +447,8 @@ describe.concurrent('in a current folder that was removed', () => {
       const text = `${stdout}\n${stderr}`.replaceAll(base, 'BASE')
       return [status, text.replaceAll(/pf_\w+|\d+ s /g, '')]
     }
-
     const run = await runIn(project, ['--root', project.dir, ...words])
     const expected = await other.cli(['--root', other.dir, ...words])
-
     expect(readable(run, project)).toEqual(readable(expected, other))
     expect(run.stderr).not.toContain('current folder')
   })

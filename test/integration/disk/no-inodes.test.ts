@@ -46,9 +46,7 @@ describe.concurrent('if no inode is left,', () => {
   ])('$how removes the marker (it parses: $parses), and keeps texts that do not parse', async (one, { skip }) => {
     skip(UNSHARE === undefined, WHY_SKIPPED)
     const text = one.parses ? MARKER : 'session_id=1'
-
     const { project, run, left } = await withoutInodes(text, `node "${CLI}" ${one.how} --root disk`)
-
     expect(run.status, run.stderr).toBe(0)
     expect(left.filter((name) => !name.startsWith('.postflight-unparsed'))).toEqual([])
     const kept = left.map((name) => readFileSync(project.at('after', name), 'utf8'))

@@ -269,9 +269,7 @@ describe.concurrent('an answer that is not read', () => {
   ] as const)('is not an error: %s, %s, the readers of %j went away', async (_what, text, unread) => {
     const project = createProject()
     if (text !== undefined) project.marker('259_x', text)
-
     const run = await runProcess(LAUNCHER, [], { cwd: project.dir, env: project.env, input: '{', unread })
-
     expect({ status: run.status, signal: run.signal }).toEqual({ status: 0, signal: null })
   })
 

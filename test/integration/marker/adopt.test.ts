@@ -22,9 +22,7 @@ function markerOf(project: Project): Record<string, unknown> {
 describe.concurrent('adopt', () => {
   it("makes the current host session the owner of another session's marker", async () => {
     const project = withMarker(OTHERS)
-
     const run = await project.cli(['adopt', '259'], { env: ENV })
-
     expect(run.stdout).toBe(`adopted ${MARKER}  ${OTHERS.id}\n`)
     const { agent_id: _agent, ...kept } = OTHERS
     expect(markerOf(project)).toEqual({ ...kept, cc_session_id: SESSION, stop_hook_active: false })

@@ -47,9 +47,7 @@ describe.concurrent('clear with checks', () => {
 
   it('keeps the marker if one fails, and prints its exit code and the end of its output', async () => {
     const project = checked([{ run: 'seq 1 2000; echo "test 7 failed" >&2; exit 3' }, NOTE])
-
     const run = await clear(project, '--json')
-
     expect(run.status).toBe(1)
     const [kept] = run.json().kept
     const checks = [expect.any(String), NOTE.run]

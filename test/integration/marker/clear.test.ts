@@ -55,11 +55,9 @@ describe.concurrent('clear', () => {
     project.marker('260_y', { ...OWNED, steps: many })
     project.marker('261_z', { ...OWNED, steps: [{ name: 'all of it', done: true }] })
     const said = '(not ticked: "link[31m artifacts", "git commit")'
-
     const planned = await project.cli(['clear', '259', '--dry-run'], { env: ENV })
     const run = await project.cli(['clear', '259'], { env: ENV })
     const all = await project.cli(['clear', '--all', '--json'], { env: ENV })
-
     expect(planned.stdout).toBe(`would clear specs/259_x: .postflight-pending ${said}\n`)
     expect(run.stdout).toBe(`cleared specs/259_x: .postflight-pending ${said}\n`)
     expect(all.json().cleared).toMatchObject([{ steps_left: many }, { steps_left: [] }])

@@ -80,14 +80,12 @@ describe.concurrent('create writes the marker', () => {
 
   it('with the values of all options', async () => {
     const project = createSourceProject()
-
     await createFor(
       project,
       SESSION,
       ...['--agent', 'agent-a', '--agent-type', 'planner', '--reason', 'A "quoted" reason\nof two lines'],
       ...['--session-id', 'sess_1', '--step', 'update status', '--step', 'git commit'],
     )
-
     expect(readMarker(project)).toMatchObject({
       session_id: 'sess_1',
       reason: 'A "quoted" reason\nof two lines',
@@ -275,9 +273,7 @@ describe.concurrent('create where a marker is pending', () => {
     await project.hook(subagentStop())
     project.write(SEED_MARKER, JSON.stringify({ ...readMarker(project), custom: { kept: [1, 2] } }))
     const former = readMarker(project)
-
     const run = await createFor(project, SESSION, '--step', 'one', '--step', 'two', '--step', 'three')
-
     expect(run.json()).toMatchObject({ id: former.id, renewed: true, replaced: null })
     expect(readMarker(project)).toMatchObject({
       id: former.id,

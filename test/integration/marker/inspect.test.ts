@@ -65,9 +65,7 @@ describe.concurrent('inspect', () => {
     ['one of 100 kB', `{"reason":"${'x'.repeat(100_000)}"}`, { state: 'unreadable', reason: null }],
   ])('describes %s', async (_what, content, expected) => {
     const project = withMarker(content)
-
     const { markers } = (await project.cli(['inspect', '--json'])).json()
-
     expect(markers).toMatchObject([expected])
   })
 

@@ -78,14 +78,12 @@ describe.concurrent('postflight-guard/opencode/hooks', () => {
     }
     project.write('tsconfig.json', JSON.stringify({ compilerOptions, files: ['plugin.ts'] }))
     project.write('package.json', '{ "type": "module" }')
-
     const compiler = join(PACKAGE, 'node_modules', 'typescript', 'bin', 'tsc')
     const run = await runProcess(process.execPath, [compiler, '--project', '.'], {
       cwd: project.dir,
       env: project.env,
       limitMs: 60_000,
     })
-
     expect(run).toMatchObject({ status: 0, stdout: '' })
   })
 
@@ -95,9 +93,7 @@ describe.concurrent('postflight-guard/opencode/hooks', () => {
       'load.mjs',
       "import * as hooks from 'postflight-guard/opencode/hooks'\nconsole.log(JSON.stringify(Object.keys(hooks).sort()))",
     )
-
     const run = await runProcess(process.execPath, ['load.mjs'], { cwd: project.dir, env: project.env })
-
     expect(run.stderr).toBe('')
     expect(JSON.parse(run.stdout)).toEqual([...FACTORIES, 'spawnAgent'])
   })

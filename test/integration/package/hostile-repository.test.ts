@@ -47,9 +47,7 @@ describe('a cloned repository', () => {
     rewriteMarkers(sandbox, { reason: 'Written here.' })
     const env = hostEnvironment(sandbox, pack)
     sandbox.hand()
-
     const { SubagentStop } = await askAll(sandbox, pack, env)
-
     const { decision, reason } = JSON.parse(String(SubagentStop)) as { decision: string; reason: string }
     expect(decision).toBe('block')
     expect(reason.length).toBeLessThanOrEqual(4000)
@@ -135,9 +133,7 @@ describe('a repository that was cloned before the session', () => {
     const env = hostEnvironment(links, pack)
     links.hand()
     links.seal()
-
     const answers = await askLater(links, env)
-
     expect(answers.SubagentStop).toMatch(/^\{"systemMessage":"postflight-guard: .*016_link_marker.*\(a link\).*"\}$/)
     links.hand()
     for (const line of ['inspect', 'doctor', 'logs', 'clear --all --dry-run', 'install', 'uninstall']) {

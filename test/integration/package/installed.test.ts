@@ -141,9 +141,7 @@ describe('the packed package', () => {
   describe.each(Object.entries(MANAGERS))('installed by %s', (_name, manager) => {
     it('is one package, whose hook guards the project', async () => {
       const project = createConsumer()
-
       await runManager(project, manager, manager.local(packOnce().tarball), project.home)
-
       expect(packagesIn(project.at('node_modules'))).toEqual(['postflight-guard'])
       const postflight = (...words: string[]) =>
         runProcess(project.at('node_modules', '.bin', 'postflight'), words, { cwd: project.dir, env: project.env })
@@ -156,9 +154,7 @@ describe('the packed package', () => {
       const project = createConsumer()
       const prefix = join(project.base, 'the prefix')
       mkdirSync(prefix)
-
       await runManager(project, manager, manager.global(packOnce().tarball, prefix), prefix)
-
       const env = { ...project.env, PATH: [join(prefix, manager.commands), project.env.PATH].join(delimiter) }
       const postflight = (...words: string[]) => runProcess('postflight', words, { cwd: project.dir, env })
       expect(await guards(project, postflight, `PATH="${env.PATH}" postflight-hook`)).toBe('block')

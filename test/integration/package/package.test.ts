@@ -15,7 +15,6 @@ describe.concurrent('the package', () => {
       const text = readFileSync(join(PACKAGE, 'dist', name), 'utf8')
       // As a value; a key of a table is followed by a colon.
       const thrown = Object.keys(EXIT_CODES).filter((code) => new RegExp(`[\`"']${code}[\`"'](?!:)`).test(text))
-
       expect(thrown.length).toBeGreaterThan(3)
       expect(thrown.filter((code) => !(code in HOOK_SENTENCES))).toEqual([])
     },
@@ -23,7 +22,6 @@ describe.concurrent('the package', () => {
 
   it('holds every file that is started, and no other large file', () => {
     const { files } = packOnce()
-
     const names = files.map((file) => file.path)
     expect(names).toEqual(
       expect.arrayContaining([
@@ -114,9 +112,7 @@ describe.concurrent('the package', () => {
     `
     project.write('load.mjs', script)
     const before = project.snapshot()
-
     const run = await runProcess(process.execPath, ['load.mjs'], { cwd: project.dir, env: project.env })
-
     const plugin = [['default'], 'postflight-guard', 'function']
     expect(run).toMatchObject({ status: 0, stdout: `${JSON.stringify([plugin, plugin])} 0\n`, stderr: '' })
     expect(project.snapshot()).toEqual(before)
@@ -138,7 +134,6 @@ describe.concurrent('the package', () => {
     const linked = project.at('node_modules', '.bin', 'postflight-hook')
     const again = join(project.base, 'bin', 'again')
     symlinkSync(linked, again)
-
     const nothing = await project.hook(subagentStop(), { program: [linked] })
     project.marker('259_x', { reason: 'pending' })
     const first = await project.hook(subagentStop(), { program: [linked] })
@@ -147,7 +142,6 @@ describe.concurrent('the package', () => {
       program: ['sh', '-c', 'postflight-hook'],
       env: { PATH: `${project.at('node_modules', '.bin')}:${project.env.PATH}` },
     })
-
     expect(nothing.stdout).toBe('{}\n')
     expect([first, second, byName].map((run) => run.answer.decision)).toEqual(['block', 'block', 'block'])
   })

@@ -68,13 +68,11 @@ describe.concurrent('the plugin for Claude Code', () => {
     const project = createProject()
     const plugin = withPlugin(project)
     chmodSync(join(plugin, 'hooks', 'postflight-hook'), 0o644)
-
     const nothing = await runHook(project, plugin, 'Stop', stop())
     project.marker('259_x', { cc_session_id: SESSION, agent_id: 'main', reason: 'pending' })
     const blocked = await runHook(project, plugin, 'Stop', stop())
     const other = await runHook(project, plugin, 'SubagentStop', subagentStop())
     const started = await runHook(project, plugin, 'SessionStart', sessionStart('resume'))
-
     expect([nothing.answer, other.answer]).toEqual([{}, {}])
     expect(blocked.answer).toMatchObject({
       decision: 'block',
@@ -87,11 +85,9 @@ describe.concurrent('the plugin for Claude Code', () => {
     const project = createProject()
     const plugin = withPlugin(project)
     project.marker('259_x', { cc_session_id: SESSION, agent_id: 'main' })
-
     const first = await runHook(project, plugin, 'Stop', stop())
     rmSync(join(plugin, 'bin'), { recursive: true })
     const second = await runHook(project, plugin, 'Stop', stop())
-
     expect(first.answer.reason).not.toContain('where `postflight` is not on the PATH')
     expect(second.answer.reason).toContain('where `postflight` is not on the PATH')
   })
@@ -101,7 +97,6 @@ describe.concurrent('the plugin for Claude Code', () => {
     const plugin = withPlugin(project)
     const env = { ...project.env, PATH: `${project.env.PATH}:${join(plugin, 'bin')}`, CLAUDE_CODE_SESSION_ID: SESSION }
     const postflight = (words: string) => runProcess('sh', ['-c', `postflight ${words}`], { cwd: project.dir, env })
-
     const { version } = readJson(PACKAGE, 'package.json')
     expect(await postflight('--version')).toMatchObject({ status: 0, stdout: `${version}\n`, stderr: '' })
     const start = 'workflow start 260 y --definition four-phases'
@@ -117,9 +112,7 @@ describe.concurrent('the plugin for Claude Code', () => {
       execFileSync('git', words, { cwd: project.base, env: project.env, encoding: 'utf8' })
     git('init', '--quiet')
     project.write('../.gitignore', 'dist/\nbin/\n*.md\n')
-
     git('add', 'the plugin')
-
     const added = git('ls-files', '-z', 'the plugin').split('\0').slice(0, -1)
     expect(added.map((file) => file.replace('the plugin/', '')).sort()).toEqual(filesIn(plugin))
   })

@@ -73,9 +73,7 @@ describe('a release', () => {
     const { version } = JSON.parse(project.read('package.json')) as { version: string }
     const [major, minor] = version.split('.')
     const next = `${major}.${Number(minor) + 1}.0`
-
     const run = await project.shell('node_modules/.bin/changeset version')
-
     expect(run, run.stderr).toMatchObject({ status: 0 })
     expect(JSON.parse(project.read('package.json'))).toMatchObject({ version: next })
     const changelog = project.read('CHANGELOG.md')
@@ -93,7 +91,6 @@ describe('a release', () => {
       .replace(/'[\w-]+\/postflight-guard'/, "'OWNER/postflight-guard'")
     project.write('scripts/repository.js', script)
     const check = (actual: string) => project.shell(`node scripts/repository.js --check ${actual}`)
-
     expect(await check('')).toMatchObject({ status: 1, stderr: expect.stringContaining('replace OWNER in scripts/') })
     project.write('scripts/repository.js', script.replace('OWNER', 'someone'))
     expect(await check('')).toMatchObject({ status: 1, stderr: expect.stringContaining('repository, homepage, bugs') })

@@ -90,11 +90,9 @@ describe('a phase with a check, driven by the hook', () => {
     project.write('fixed', '')
     await check(project)
     change(project)
-
     const reason = await reasonOf(project)
     const again = await check(project)
     await project.hook(stop())
-
     expect(reason).toMatch(/changed after the check `.*` had run, so its result no longer counts/)
     expect(again.status).toBe(0)
     expect(ran(project)).toBe(2)
@@ -252,7 +250,6 @@ describe('the receipt of a check', () => {
       const project = await checkedRun(size)
       const artifact = createHash('sha256').update(Buffer.alloc(size, 0x61)).digest('hex')
       changeReceipt(project, { artifact, artifact_file: undefined })
-
       expect(await passes(project)).toBe(expected)
     })
   })

@@ -30,11 +30,9 @@ describe('a hostile definition', () => {
   ])('gets a fault in time, and no more than a hundred: %s', async (_, text, expected) => {
     const project = createSourceProject()
     project.write('flow.yaml', text)
-
     const before = process.cpuUsage()
     const run = await project.cli(['workflow', 'validate', 'flow.yaml', '--json'])
     const { user, system } = process.cpuUsage(before)
-
     expect(run.status).toBe(1)
     const { faults } = run.json()
     expect(faults.map(({ detail }: JsonDocument) => detail).join('\n')).toContain(expected)

@@ -126,7 +126,6 @@ describe.concurrent('a run whose state is gone is over, and nothing is kept of i
     await remove(project)
     expect((await stopped(project)).answer).toEqual({})
     expect(runFiles(project)).toEqual([])
-
     expect(await toldAtStart(project)).toBe(undefined)
     expect(await findings(project)).toEqual([])
     expect(await project.cli(['workflow', 'resume', '7'], { env: ENV })).toMatchObject({ status: 1, stdout: '' })
@@ -148,9 +147,7 @@ describe.concurrent('the run goes on after', () => {
     await git(project, 'init -q .')
     project.write('work.txt', 'of the agent')
     expect(await promptOf(project)).toContain('attempt 1 of 3')
-
     await git(project, ...commands)
-
     expect(await promptOf(project)).toContain('attempt 2 of 3')
     expect(runFiles(project)).toEqual(['007_flow'])
   })
@@ -164,7 +161,6 @@ describe.concurrent('the run goes on after', () => {
     expect(await promptOf(project)).toContain('attempt 1 of 3')
     mkdirSync(project.at('specs/archive'))
     renameSync(project.at(IN_TASK), project.at(place))
-
     expect(await promptOf(project)).toContain('attempt 2 of 3')
     expect(runFiles(project)).toEqual([place.slice('specs/'.length).replace('/', '%')])
   })
@@ -190,13 +186,11 @@ describe.concurrent('the run goes on after', () => {
     expect(await promptOf(project)).toContain('attempt 1 of 3')
     await remove(project)
     expect((await stopped(project)).answer).toEqual({})
-
     const resume = 'postflight workflow resume 007_flow'
     expect((await project.workflow('status', '7')).stdout).toContain(`\`${resume}\``)
     expect(await project.status()).toMatchObject({ run_file: false })
     expect(await findings(project)).toEqual([[false, expect.stringContaining('its run file is missing'), resume]])
     expect(await toldAtStart(project)).toContain(`\`${resume}\` puts it back`)
-
     await project.cli(['workflow', 'resume', '7'], { env: ENV })
     expect(await promptOf(project)).toContain('attempt 1 of 3')
     expect(runFiles(project)).toEqual(['007_flow'])

@@ -54,10 +54,8 @@ describe('what no other machine would take is not published, and the run is not 
     ])
     await one.workflow('next', '7')
     one.write(`${WALK}/${artifact}`, text)
-
     const next = await one.workflow('next', '7')
     const released = await one.workflow('release', '7')
-
     expect(next).toMatchObject({ status: 0, stderr: expect.stringContaining(why) })
     expect(released).toMatchObject({ status: 1, stderr: expect.stringContaining(why) })
     expect(one.state()).toMatchObject({ active: true })

@@ -36,7 +36,6 @@ describe('the state that a stop has read', () => {
     ['is read again if it changed less than a second ago: a clock may have stood still', 0, 2],
   ])('%s', async (_title, agoMs, times) => {
     const { answer, reads } = await stopAfter(agoMs, () => (_call, run) => run())
-
     expect(answer).toMatchObject({ decision: 'block' })
     expect(reads).toBe(times)
   })

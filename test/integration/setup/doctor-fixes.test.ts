@@ -249,13 +249,11 @@ describe.concurrent('doctor finds', () => {
       const wired = await initialized(REPOSITORY.some(([one]) => one === name))
       const wiring = stopHooks(wired)
       await make(wired)
-
       const before = await findingsOf(wired.cli)
       expect(before, before.stdout).toMatchObject({ status: 1, wrong: [{ what: expect.stringMatching(what) }] })
       const fix = before.wrong[0]?.fix ?? ''
       expect(fix).not.toBe('')
       await (byHand === undefined ? follow(wired, fix) : byHand(wired, fix))
-
       expect(await findingsOf(wired.cli)).toMatchObject({ status: 0, wrong: [] })
       // The test above shows that this wiring holds a stop, and doctor asks the hook itself.
       expect(stopHooks(wired)).toEqual(wiring)
@@ -284,10 +282,8 @@ describe.concurrent('doctor finds', () => {
     const packageFolder = copyPackage(join(project.base, 'a package'))
     await project.cli(['install', '--host', 'qwen'], { packageFolder })
     const wrong = async (): Promise<Finding[]> => (await findingsOf(project.cli, { packageFolder })).wrong
-
     const found = await wrong()
     symlinkSync(join(packageFolder, 'bin/postflight'), join(project.base, 'bin/postflight'))
-
     expect(found).toMatchObject([{ check: 'cli', fix: `npm install --global '${packageFolder}'` }])
     expect(await wrong()).toEqual([])
   })
@@ -300,9 +296,7 @@ describe.concurrent('doctor finds', () => {
     }
     await wired.cli('uninstall')
     await wired.cli('install --host qwen')
-
     const run = await wired.cli('doctor', { env })
-
     expect(run.stdout).toContain('finds the command as `npx --no-install postflight`')
   })
 
@@ -310,14 +304,12 @@ describe.concurrent('doctor finds', () => {
     const wired = await initialized()
     const other = copyPackage(join(wired.project.base, 'other'))
     const fromOther = { packageFolder: other }
-
     const installed = await findingsOf(wired.cli, fromOther)
     withoutStop(wired)
     const incomplete = await findingsOf(wired.cli, fromOther)
     rmSync(wired.folder, { recursive: true })
     wired.project.write('package-lock.json', '{}')
     const missing = await findingsOf(wired.cli, fromOther)
-
     expect(installed).toMatchObject({ status: 0, wrong: [] })
     expect(incomplete.wrong.map(({ fix }) => fix)).toEqual(['npx --no-install postflight install --scope project'])
     expect(missing.wrong.map(({ fix }) => fix)).toEqual(['npm ci'])

@@ -23,9 +23,7 @@ describe.concurrent('doctor', () => {
     const options = { cwd: project.dir, env: project.env }
     const built = (words: readonly string[]) =>
       runProcess(process.execPath, [join(folder, 'bin/postflight.js'), ...words], options)
-
     const { status, wrong, all } = await findingsOf(which === 'the sources' ? cli : built)
-
     expect({ status, wrong }).toEqual({ status: 0, wrong: [] })
     expect(all.map((finding) => [finding.check, finding.what])).toEqual([
       ['settings', `the hook is installed in ${project.at(SETTINGS)}`],
@@ -86,9 +84,7 @@ describe.concurrent('doctor', () => {
     await cli('install')
     rmSync(project.at('specs'), { recursive: true })
     make(project.at('specs'))
-
     const { status, wrong } = await findingsOf(cli)
-
     const what = `${project.at('specs')} is ${kind}, but must be a real folder`
     expect(status).toBe(1)
     expect(wrong).toEqual([expect.objectContaining({ check: 'root', what, fix: expect.stringContaining('rename') })])
@@ -98,9 +94,7 @@ describe.concurrent('doctor', () => {
   it('does not suggest create where create refuses to make specs/', async () => {
     const project = createSourceProject({ git: false, specs: false })
     rmSync(join(project.home, '.git'), { recursive: true })
-
     const { all } = await findingsOf((words) => project.cli(words, { cwd: project.home }))
-
     const root = all.find(({ check }) => check === 'root')
     expect(root).toMatchObject({ ok: true, what: expect.stringContaining('is not a project') })
     expect(root?.what).not.toContain('create')
@@ -123,7 +117,6 @@ describe.concurrent('doctor', () => {
     const options = { cwd: project.dir, env: project.env, uid: user.uid }
     const run = await runProcess(process.execPath, [user.cli, 'doctor'], options)
     chmodSync(project.at('specs'), 0o755)
-
     expect(run.stdout).toContain('specs cannot be searched (EACCES)')
     expect(run.stdout).toMatch(/specs\/workflow cannot be read \(EACCES\)/)
     expect(run.stdout + run.stderr).not.toContain('cannot write')
@@ -134,9 +127,7 @@ describe.concurrent('doctor', () => {
     await cli('install')
     project.marker('001_a', { cc_session_id: SESSION, created: hoursAgo(1) })
     project.marker('002_b', { stop_hook_active: true })
-
     const { status, all } = await findingsOf(cli)
-
     expect(status).toBe(0)
     expect(all.filter((finding) => finding.check === 'marker').map((finding) => finding.what)).toEqual([
       'specs/001_a/.postflight-pending: pending',
@@ -151,11 +142,9 @@ describe.concurrent('doctor', () => {
     project.marker('002_bypassed', { stop_hook_active: true })
     project.marker('003_old', { created: hoursAgo(30) })
     const before = project.snapshot('specs')
-
     const { all } = await findingsOf(cli)
     await project.cli(['doctor'], { cwd: project.home, env: { CLAUDE_PROJECT_DIR: project.dir } })
     await project.cli(['doctor'], { cwd: project.home, env: { POSTFLIGHT_ROOT: project.dir } })
-
     expect(all).toContainEqual(expect.objectContaining({ check: 'hook', ok: true }))
     expect(project.snapshot('specs')).toEqual(before)
     expect((await project.hook(subagentStop())).answer.reason).toContain('Blocked stop 1 of 3')
@@ -180,9 +169,7 @@ describe.concurrent('a hook that is installed more than once', () => {
     async (scopes, superfluous) => {
       const project = createSourceProject()
       for (const scope of scopes.split(' ')) await project.cli(['install', '--scope', scope, '--force'])
-
       const { status, wrong } = await findingsOf(project.cli)
-
       expect(status).toBe(1)
       const what = /^the hook is installed more than once, in .*: Claude Code runs the same command once, but /
       const fixes = superfluous.split(' ').map((scope) => `postflight uninstall --scope ${scope}`)
@@ -207,9 +194,7 @@ describe.concurrent('a hook that is installed more than once', () => {
     await project.cli(['install', '--scope', 'local'])
     const hooks = [{ hooks: [{ type: 'command', command: '/elsewhere/postflight-guard/hooks/postflight-hook' }] }]
     project.write(SETTINGS, JSON.stringify({ hooks: { Stop: hooks } }))
-
     const { wrong } = await findingsOf(project.cli)
-
     // Never both `install` and `uninstall` for one scope.
     expect(wrong.filter(({ check }) => check === 'settings').map(({ fix }) => fix)).toEqual([
       'postflight uninstall --scope project',
@@ -223,7 +208,6 @@ describe.concurrent('a hook that is installed more than once', () => {
     const linked = createSourceProject()
     await linked.cli(['install'])
     symlinkSync('settings.json', linked.at('.claude/settings.local.json'))
-
     for (const cli of [inHome, linked.cli]) {
       const { all, wrong } = await findingsOf(cli)
       expect(wrong).toEqual([])

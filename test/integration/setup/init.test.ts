@@ -38,9 +38,7 @@ function filesOf(project: Project): Record<string, string> {
 describe.concurrent('init', () => {
   it('writes the hook, permission rules, lines for git and a skill, and says how to undo it', async () => {
     const { project, cli } = withPackage()
-
     const run = await cli('init --yes')
-
     expect(run).toMatchObject({ status: 0, stderr: '' })
     expect(run.stdout).toContain('npx postflight uninstall --scope project')
     expect(run.stdout.trimEnd().split('\n').at(-1)).toMatch(/^Try it now: /)
@@ -66,11 +64,9 @@ describe.concurrent('init', () => {
     const before = filesOf(project)
     await cli('init --yes')
     const after = filesOf(project)
-
     const again = await cli('init --yes --json')
     const same = filesOf(project)
     await cli('uninstall')
-
     expect(again.json()).toMatchObject({ changed: false, parts: Array(4).fill({ state: 'done' }) })
     expect(after).not.toEqual(before)
     expect(same).toEqual(after)
@@ -84,11 +80,9 @@ describe.concurrent('init', () => {
     await cli('init --yes')
     await cli('uninstall')
     expect(filesOf(project)).toEqual(before)
-
     await cli('init --yes')
     project.write(SETTINGS, project.read(SETTINGS).replace('"opus"', '"sonnet"'))
     const run = await cli('uninstall')
-
     expect(JSON.parse(project.read(SETTINGS))).toEqual({ model: 'sonnet' })
     // The backup holds the old text, which differs from the present one.
     expect(run.stdout).toContain(`Kept the backup ${SETTINGS}.postflight-backup`)
@@ -170,9 +164,7 @@ describe.concurrent('init', () => {
 
   it.each(['hook', 'permissions', 'gitignore', 'skill'])('leaves out %s with --skip', async (part) => {
     const { project, cli } = withPackage()
-
     await cli(`init --yes --skip ${part}`)
-
     const settings = JSON.parse(project.read(SETTINGS))
     expect({
       hook: settings.hooks !== undefined,
@@ -205,9 +197,7 @@ describe.concurrent('init', () => {
 
     it('is shown and taken out, and nothing else', async () => {
       const { project, cli } = withShellHook(LOCAL)
-
       const run = await cli(`init --scope local ${REST}`, { answers: ['y'] })
-
       expect(run.status).toBe(0)
       expect(run.stdout).toContain('in 1 part.')
       expect(run.stdout).toContain('  SubagentStop: bash .claude/hooks/guard.sh 2>/dev/null || echo {}')
@@ -234,10 +224,8 @@ describe.concurrent('init', () => {
       'in %s stays where init writes another file, and the command that takes it out is named',
       async (name, own, scope) => {
         const { project, cli } = withShellHook(name)
-
         const run = await cli(`init --yes --scope ${scope}`)
         const named = /: postflight (init --scope .*)$/m.exec(run.stdout)?.[1] ?? ''
-
         expect(project.read(name)).toBe(settings(ENTRY))
         expect(run.stdout).toMatch(/^Warning: "bash \.claude\/hooks\/guard\.sh [^\n]*a sub-agent counts twice/m)
         expect(named).toBe(`init --scope ${own} ${REST}`)
@@ -254,11 +242,9 @@ describe.concurrent('init', () => {
 
     it('goes in the same write as our entries, with one backup; uninstall does not bring it back', async () => {
       const { project, cli } = withShellHook(SETTINGS)
-
       const run = await cli('init --yes')
       const written = project.read(SETTINGS)
       await cli('uninstall')
-
       expect(run.stdout.match(/Backup: /g)).toHaveLength(1)
       expect(run.stdout).toContain('does not put the entry of the shell hook back')
       expect(written).toContain('postflight-hook')
@@ -279,7 +265,6 @@ describe.concurrent('init', () => {
   it('ends with what follows from the answers', async () => {
     const lastOf = async (...answers: string[]): Promise<string[]> =>
       (await withPackage().cli('init', { answers })).stdout.trimEnd().split('\n').slice(-3)
-
     expect((await lastOf('y', 'n', 'n', 'n')).join('\n')).toMatch(
       /^Restart running sessions to use it\nTo undo .*\nTry it now: .* Afterwards: `rmdir specs\/001_try`$/,
     )
@@ -357,12 +342,10 @@ describe.concurrent('init', () => {
   it('writes a path of this machine, and rules without npx, only into settings that are not shared; uninstall finds them', async () => {
     const project = createSourceProject()
     const before = project.snapshot()
-
     const run = await project.cli(['init', '--yes'])
     const written = [SETTINGS, LOCAL].filter((name) => project.has(name))
     expect(project.read(LOCAL)).not.toContain('npx')
     await project.cli(['uninstall'])
-
     expect(run.stdout).toContain('postflight uninstall --scope local')
     expect(written).toEqual([LOCAL])
     expect(project.snapshot()).toEqual(before)
@@ -392,10 +375,8 @@ describe.concurrent('init', () => {
     await cli('init --yes')
     const changed = project.read(SKILL).replace('# Postflight', '# Our postflight')
     project.write(SKILL, changed)
-
     const run = await cli('init --yes --json')
     const removed = await cli('uninstall')
-
     expect(run.json().parts[3]).toMatchObject({ name: 'skill', state: 'kept' })
     expect(removed.stdout).toContain(`Kept ${SKILL}`)
     expect(project.read(SKILL)).toBe(changed)
@@ -412,9 +393,7 @@ describe.concurrent('init', () => {
     project.write(source, `${now}\nOld words.\n`)
     await cli('init --yes')
     project.write(source, now)
-
     await cli('init --yes')
-
     expect(project.read(SKILL)).not.toContain('Old words.')
   })
 
@@ -426,7 +405,6 @@ describe.concurrent('init', () => {
     execFileSync('git', ['init', '--quiet'], { cwd: project.dir, env: project.env })
     project.write('.gitignore', '.postflight*\n*.postflight-backup\n')
     await project.cli(['init', '--yes'])
-
     expect(run.json().parts[2]).toMatchObject({ name: 'gitignore', state: 'needless' })
     expect(outside.has('.gitignore')).toBe(false)
     expect(project.read('.gitignore')).toBe('.postflight*\n*.postflight-backup\n')
@@ -495,9 +473,7 @@ describe.concurrent('init', () => {
     renameSync(project.at('.gitignore'), join(project.base, 'ignore'))
     symlinkSync(join(project.base, 'ignore'), project.at('.gitignore'))
     const before = [project.snapshot('../skills'), readFileSync(join(project.base, 'ignore'), 'utf8')]
-
     expect((await cli('uninstall')).status).toBe(0)
-
     expect([project.snapshot('../skills'), readFileSync(join(project.base, 'ignore'), 'utf8')]).toEqual(before)
   })
 })
@@ -506,12 +482,10 @@ describe.skipIf(!HAS_TERMINAL).concurrent('init on a terminal that stays open', 
   it('ends after the last answer, typed one by one', async ({ expect, onTestFinished }) => {
     const project = createProject()
     const run = startInTerminal(project, 'init', WIDE, onTestFinished)
-
     for (const [index, answer] of ['n', 'N', 'yes', ''].entries()) {
       await expect.poll(() => run.output().split('Write this? [Y/n]'), patient).toHaveLength(index + 2)
       run.type(`${answer}\r`)
     }
-
     expect(await run.ended).toBe(0)
     expect([LOCAL, '.gitignore', SKILL].filter((name) => project.has(name))).toEqual(['.gitignore', SKILL])
   })
@@ -527,7 +501,6 @@ describe.skipIf(!HAS_TERMINAL).concurrent('init on a terminal that stays open', 
     const piped = await project.cli(words.split(' '))
     const run = startInTerminal(project, words, { columns, rows: 60 }, onTestFinished, { NO_COLOR: '1' })
     await run.ended
-
     const printed = run.output().replaceAll('\r', '').split('\n').slice(1, -2)
     const wordsIn = (text: string) => text.replaceAll(/\d+ (?:s|min)/g, 'T').match(/\S+/g)
     expect(wordsIn(printed.join('\n'))).toEqual(wordsIn(piped.stdout + piped.stderr))
@@ -555,7 +528,6 @@ describe.skipIf(!HAS_TERMINAL).concurrent('init on a terminal that stays open', 
     await expect.poll(second.output, patient).toContain('Write this? [Y/n]')
     second.type('y\r')
     second.type('\u0004')
-
     expect([await first.ended, await second.ended]).toEqual([0, 0])
     expect(Object.keys(ahead.snapshot()).sort()).toEqual(['.gitignore', 'specs'])
     expect(Object.keys(ended.snapshot())).toEqual(['specs'])
@@ -570,9 +542,7 @@ describe.concurrent('a second place for the hook', () => {
     project.write(SETTINGS, JSON.stringify({ hooks }))
     const before = project.snapshot()
     const words = `${command} --scope local`.split(' ')
-
     const run = await project.cli(words)
-
     expect(run.status).toBe(1)
     expect(run.stderr).toContain(`the hook is already in ${SETTINGS}, with another command`)
     expect(run.stderr).toContain('`postflight uninstall --scope project`')
@@ -583,9 +553,7 @@ describe.concurrent('a second place for the hook', () => {
   it('with the same command is refused too: doctor would report it', async () => {
     const { project, cli } = withPackage()
     await cli('install')
-
     const second = await cli('install --scope local')
-
     expect(second.status).toBe(1)
     expect(second.stderr).toContain(`the hook is already in ${SETTINGS}, and some hosts would run it twice: `)
     expect(second.stderr).toContain('postflight uninstall --scope project')
@@ -601,7 +569,6 @@ describe.concurrent('a second place for the hook', () => {
     const settings = JSON.parse(project.read(LOCAL))
     delete settings.hooks.Stop
     project.write(LOCAL, JSON.stringify(settings))
-
     expect((await cli('install --scope local')).status).toBe(0)
     expect(Object.keys(JSON.parse(project.read(LOCAL)).hooks)).toContain('Stop')
   })

@@ -65,12 +65,10 @@ describe.concurrent('install --host', () => {
     const project = createSourceProject()
     const file = fileOf(project, host, scope)
     const words = ['--host', host, '--scope', scope]
-
     const installed = await project.cli(['install', ...words, '--json'])
     const again = await project.cli(['install', ...words, '--json'])
     const events = eventsIn(file)
     const removed = await project.cli(['uninstall', ...words, '--json'])
-
     expect(installed.json()).toMatchObject({ file, changed: true, portable: false })
     expect(again.json()).toMatchObject({ changed: false })
     expect(events).toContain('Stop')
@@ -81,7 +79,6 @@ describe.concurrent('install --host', () => {
   it('registers the events and the shell tool of each host', async () => {
     const project = createSourceProject()
     for (const host of HOSTS) await install(project, host)
-
     const stops = ['SubagentStop', 'Stop', 'SessionStart', 'PostToolUse Bash']
     expect(eventsIn(fileOf(project, 'codex', 'project'))).toEqual(stops)
     expect(eventsIn(fileOf(project, 'qwen', 'project'))).toEqual([...stops, 'PreToolUse structured_output'])
@@ -97,7 +94,6 @@ describe.concurrent('install --host', () => {
   it("names the project's own copy where the host tells hooks the project, and never for Codex", async () => {
     const { project, folder, cli } = createDependentProject()
     for (const host of HOSTS) await cli(`install --host ${host}`)
-
     const ofProject = '"$CLAUDE_PROJECT_DIR/node_modules/postflight-guard/hooks/postflight-hook"'
     for (const host of ['copilot', 'qwen', 'droid'] as const) {
       expect(commandIn(fileOf(project, host, 'project'))).toContain(ofProject)
@@ -109,11 +105,9 @@ describe.concurrent('install --host', () => {
 
   it('says what the user must trust, and trusts nothing itself', async () => {
     const project = createSourceProject()
-
     const codex = await install(project, 'codex')
     const copilot = await install(project, 'copilot')
     const qwen = await install(project, 'qwen')
-
     expect(codex.stdout).toContain('type /hooks, and trust each entry')
     expect(codex.stdout).toContain('does not tell its hooks where the project is')
     expect(project.has('../home/.codex/config.toml')).toBe(false)
@@ -147,11 +141,9 @@ describe.concurrent('install --host', () => {
   it.each(HOSTS)('%s refuses a second scope, which would count each stop twice', async (host) => {
     const project = createSourceProject()
     await install(project, host)
-
     const second = await install(project, host, '--scope', 'user')
     const forced = await install(project, host, '--scope', 'user', '--force')
     const wrong = await wrongIn(project)
-
     expect(second.status).toBe(1)
     expect(second.stderr).toContain(`postflight uninstall --host ${host} --scope project`)
     expect(forced.status).toBe(0)
@@ -199,10 +191,8 @@ describe.concurrent('doctor finds', () => {
     const settings = JSON.parse(project.read('.factory/settings.json'))
     delete settings.hooks.PostToolUse
     project.write('.factory/settings.json', JSON.stringify(settings))
-
     const [finding] = await wrongIn(project)
     await install(project, 'droid')
-
     expect(finding?.fix).toBe('postflight install --host droid --scope project')
     expect(await wrongIn(project)).toEqual([])
   })
@@ -247,10 +237,8 @@ describe.concurrent('doctor finds', () => {
     project.write('.codex/hooks.json', '{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "mine"}]}]}}')
     trustInCodex(project, 'stop:0:0')
     await install(project, 'codex')
-
     const untrusted = await wrongIn(project)
     trustInCodex(project, 'stop:1:0')
-
     expect(untrusted.map(({ what }) => what)).toEqual([expect.stringContaining('hooks.json yet (Stop), so')])
     expect(await wrongIn(project)).toEqual([])
   })
@@ -261,9 +249,7 @@ describe.concurrent('doctor finds', () => {
     project.write('.gemini/settings.json', GEMINI)
     project.write('../home/.gemini/settings.json', '{}')
     project.write('../home/.kimi-code/config.toml', '[[hooks]]\ncommand = "/x/postflight-hook"\n')
-
     const wrong = await wrongIn(project)
-
     expect(wrong.map(({ what }) => what)).toEqual([
       expect.stringContaining('Gemini CLI is not supported'),
       expect.stringContaining('Kimi Code is not supported'),

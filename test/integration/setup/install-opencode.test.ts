@@ -49,10 +49,8 @@ async function pluginFindings(project: Project): Promise<Finding[]> {
 describe.concurrent('install --host opencode', () => {
   it('lists the plugin in a new opencode.json, which uninstall removes', async () => {
     const project = createSourceProject()
-
     const run = await install(project)
     const again = await install(project)
-
     expect(run).toMatchObject({ status: 0, stdout: expect.stringContaining('Installed the plugin in opencode.json') })
     expect(JSON.parse(project.read(CONFIG))).toEqual({ plugin: [PLUGIN] })
     expect(again.stdout).toBe('The plugin is already in opencode.json\n')
@@ -63,9 +61,7 @@ describe.concurrent('install --host opencode', () => {
 
   it('keeps comments and layout to the byte, and a backup, also after uninstall if that is not the same text', async () => {
     const project = projectWith({ [CONFIG]: COMMENTED })
-
     const run = await install(project, '--json')
-
     const after = project.read(CONFIG)
     expect(after).toBe(COMMENTED.replace('"./mine.js", // mine', `"./mine.js", // mine\n    "${PLUGIN}"`))
     expect(run.json()).toMatchObject({ changed: true, plugin: PLUGIN })
@@ -82,7 +78,6 @@ describe.concurrent('install --host opencode', () => {
     const project = createSourceProject()
     await install(project)
     const hint = 'The plugin is still in opencode.json: `postflight uninstall --host opencode` removes it\n'
-
     expect((await project.cli(['uninstall'])).stdout).toContain(hint)
     expect(project.has(CONFIG)).toBe(true)
     expect((await project.cli(['uninstall', '--scope', 'user'])).stdout).not.toContain('opencode.json')
@@ -105,11 +100,9 @@ describe.concurrent('install --host opencode', () => {
   it('writes to opencode.jsonc where it exists, and to the user’s folder', async () => {
     const project = projectWith({ 'opencode.jsonc': '{}\n' })
     const env = { XDG_CONFIG_HOME: join(project.base, 'xdg') }
-
     await install(project)
     await install(project, '--scope', 'user')
     await project.cli(['install', '--host', 'opencode', '--scope', 'user'], { env })
-
     expect(project.read('opencode.jsonc')).toContain(PLUGIN)
     expect(project.has(CONFIG)).toBe(false)
     for (const folder of ['../home/.config', '../xdg']) {
@@ -161,11 +154,9 @@ describe.concurrent('both configuration files of the user', () => {
   it('install leaves it in one of them where both have it', async () => {
     const project = projectWith({ [json]: ONE, [commented]: ONE.replace('{', '{ // mine') })
     const before = project.snapshot('..')
-
     const planned = await install(project, ...words, '--dry-run')
     expect(project.snapshot('..')).toEqual(before)
     const run = await install(project, ...words)
-
     expect(planned.stdout).toMatch(/already in \S*opencode\.jsonc\nWould remove \S*opencode\.json:/)
     expect(run.stdout).toMatch(/already in \S*opencode\.jsonc\nRemoved \S*opencode\.json:/)
     expect(project.has(json)).toBe(false)
@@ -186,9 +177,7 @@ describe.concurrent('both configuration files of the user', () => {
       [json]: JSON.stringify({ a: 1, plugin: ['./mine.js', PLUGIN] }),
       [commented]: COMMENTED.replace('"./mine.js", // mine', `"./mine.js", // mine\n    "${OTHER_COPY}"`),
     })
-
     const run = await uninstall(project, ...words, '--json')
-
     const taken = [project.at(json), project.at(commented)]
     expect(run.json()).toMatchObject({ changed: true, removed_file: false, taken_out_of: taken })
     expect(JSON.parse(project.read(json))).toEqual({ a: 1, plugin: ['./mine.js'] })
@@ -207,10 +196,8 @@ describe.concurrent('both configuration files of the user', () => {
   it('are the same file if one is a link to the other', async () => {
     const project = projectWith({ [json]: '{}\n' })
     symlinkSync(CONFIG, project.at(commented))
-
     await install(project, ...words)
     const [found] = await pluginFindings(project)
-
     expect(JSON.parse(project.read(commented))).toEqual({ plugin: [PLUGIN] })
     expect(found).toMatchObject({ ok: true, what: `the plugin is listed in ${project.at(json)}` })
     await uninstall(project, ...words)
@@ -219,7 +206,6 @@ describe.concurrent('both configuration files of the user', () => {
 
   it('doctor names the file that lists it, and reports that both list it', async () => {
     const project = projectWith({ [json]: ONE, [commented]: COMMENTED })
-
     expect((await pluginFindings(project))[0]?.what).toBe(`the plugin is listed in ${project.at(json)}`)
     project.write(commented, ONE)
     const what = `the plugin is listed more than once, in ${project.at(json)} and ${project.at(commented)}`

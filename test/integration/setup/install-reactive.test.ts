@@ -23,9 +23,7 @@ describe('install --reactive', () => {
   // What a hook says: unit/setup/reactive-hooks.test.ts.
   it('writes a rule that gives context as a hook after the call, and one that blocks as a hook before it', async () => {
     const project = projectWith([CONTEXT, BLOCK])
-
     const done = await project.cli(INSTALL)
-
     expect(done).toMatchObject({ status: 0, stderr: '' })
     expect(done.stdout).toContain(`Installed the reactive rules in ${SETTINGS}`)
     const hook = { type: 'agent', prompt: expect.any(String), statusMessage: expect.any(String) }
@@ -39,15 +37,12 @@ describe('install --reactive', () => {
     const project = projectWith([CONTEXT])
     await project.cli(INSTALL)
     const first = project.read(SETTINGS)
-
     const again = await project.cli(INSTALL)
     expect(again.stdout).toContain(`The reactive rules are already in ${SETTINGS}`)
     expect(project.read(SETTINGS)).toBe(first)
-
     project.write('rules.json', JSON.stringify([BLOCK]))
     await project.cli(INSTALL)
     expect(Object.keys(hooksIn(project))).toEqual(['PreToolUse'])
-
     project.write('rules.json', '[]')
     await project.cli(INSTALL)
     expect(hooksIn(project)).toEqual({})
@@ -60,13 +55,11 @@ describe('install --reactive', () => {
     project.write(SETTINGS, users)
     await project.cli(['init', '--yes', '--scope', 'project'])
     const before = hooksIn(project)
-
     await project.cli(INSTALL)
     const after = hooksIn(project)
     expect(after.PostToolUse?.slice(0, -1)).toEqual(before.PostToolUse)
     await project.cli(['install'])
     expect(hooksIn(project)).toEqual(after)
-
     await project.cli(['uninstall'])
     expect(project.read(SETTINGS)).toBe(users)
   })
@@ -126,7 +119,6 @@ describe('uninstall', () => {
     project.write(SETTINGS, '{ "model": "opus" }\n')
     await project.cli(INSTALL)
     expect((await project.cli(['uninstall', '--dry-run'])).stdout).toContain('Would remove the reactive rules from')
-
     await project.cli(['install'])
     const done = await project.cli(['uninstall'])
     expect(done.stdout).toContain('Removed the hook and the reactive rules from')

@@ -102,11 +102,9 @@ describe.concurrent('install', () => {
     project.marker('259_x', { cc_session_id: SESSION, agent_id: 'agent-a' })
     const env = claudeHookEnv(project, SESSION)
     mkdirSync(project.at('src'))
-
     const cwd = project.at('src')
     const held = await project.hook(subagentStop(), { program: ['sh', '-c', String(subagent)], cwd, env })
     const told = await project.hook(sessionStart('startup'), { program: ['sh', '-c', String(start)], env })
-
     expect(held.answer.decision).toBe('block')
     expect(told.answer.hookSpecificOutput?.additionalContext).toContain('259_x')
   })
@@ -130,10 +128,8 @@ describe.concurrent('install', () => {
     mkdirSync(outside.at('node_modules'))
     symlinkSync(shared, outside.at('node_modules/postflight-guard'))
     outside.write('package.json', JSON.stringify({ devDependencies: { 'postflight-guard': '0.1.0' } }))
-
     await pnpm.cli(['install'], { packageFolder: inStore })
     await outside.cli(['install'], { packageFolder: shared })
-
     expect(pnpm.read(SETTINGS)).toBe(EXAMPLE)
     expect(outside.read(SETTINGS)).toBe(EXAMPLE)
   })
@@ -145,7 +141,6 @@ describe.concurrent('install', () => {
     const commands = [...commandsOf(project.read(SETTINGS)), windows.command, `${windows.command} SessionStart`]
     project.marker('259_x', { cc_session_id: SESSION, agent_id: 'agent-a' })
     rmSync(project.at('node_modules'), { recursive: true })
-
     for (const command of commands) {
       const run = await project.shell(command, {
         input: JSON.stringify({ cwd: project.dir, ...subagentStop() }),
@@ -159,10 +154,8 @@ describe.concurrent('install', () => {
     const { project, folder } = createDependentProject({ name: 'a project – with blanks' })
     const { command, portable } = windowsCommand(project, folder)
     project.marker('259_x', { cc_session_id: SESSION, agent_id: 'agent-a' })
-
     const env = claudeHookEnv(project, SESSION)
     const held = await project.hook(subagentStop(), { program: ['sh', '-c', command], env })
-
     expect(portable).toBe(true)
     expect(held.answer.decision).toBe('block')
   })
@@ -227,11 +220,9 @@ describe.concurrent.each(Object.entries(LAYOUTS))('with settings of this layout:
 
   it('install adds our entries once, however often it runs, and changes nothing else', async () => {
     const project = projectWith(before)
-
     await project.cli(['install'])
     const after = project.read(SETTINGS)
     const again = await project.cli(['install'])
-
     expect(ourEventsIn(body(after))).toEqual(EVENTS)
     expect(withoutOurs(body(after))).toEqual(withoutOurs(body(before)))
     expect(again.stdout).toContain('already')
@@ -242,9 +233,7 @@ describe.concurrent.each(Object.entries(LAYOUTS))('with settings of this layout:
     const project = projectWith(before)
     await project.cli(['install'])
     await project.cli(['install'])
-
     const run = await project.cli(['uninstall'])
-
     expect(run.status).toBe(0)
     const text = project.read(SETTINGS)
     expect(text === before).toBe(RESTORED.includes(layout))
@@ -273,7 +262,6 @@ it('a command that only names ours is left as it is by install and uninstall', a
   const command = 'timeout 3 /x/hooks/postflight-hook | tee -a log'
   const before = settingsWith(command)
   const project = projectWith(before)
-
   const none = await project.cli(['uninstall'])
   expect(none.stdout).toBe('The hook is not in .claude/settings.json\n')
   expect(project.read(SETTINGS)).toBe(before)
@@ -281,7 +269,6 @@ it('a command that only names ours is left as it is by install and uninstall', a
   expect(commandsOf(project.read(SETTINGS))).toContain(command)
   project.write(SETTINGS, project.read(SETTINGS).replace('{', '{ "added": 1, '))
   await project.cli(['uninstall'])
-
   expect(project.read(SETTINGS)).toBe(before.replace('{', '{ "added": 1, '))
 })
 
@@ -302,7 +289,6 @@ describe.concurrent('a script of the user’s own with the name of our launcher'
     const before = settingsWith(command)
     project.write(SETTINGS, before)
     const snapshot = project.snapshot()
-
     const none = await project.cli(['uninstall'], { env })
     expect(none.stdout).toBe('The hook is not in .claude/settings.json\n')
     expect(project.snapshot()).toEqual(snapshot)
@@ -311,7 +297,6 @@ describe.concurrent('a script of the user’s own with the name of our launcher'
     expect(commandsOf(project.read(SETTINGS))).toContain(command)
     project.write(SETTINGS, project.read(SETTINGS).replace('{', '{ "added": 1, '))
     await project.cli(['uninstall'], { env })
-
     expect(JSON.parse(project.read(SETTINGS))).toEqual({ added: 1, ...JSON.parse(before) })
   })
 
@@ -324,9 +309,7 @@ describe.concurrent('a script of the user’s own with the name of our launcher'
     const installed = project.write('node_modules/.bin/postflight-hook', '#!/bin/sh\n', 0o755)
     const hooks = [own, other, installed].map((command) => ({ type: 'command', command }))
     project.write(SETTINGS, JSON.stringify({ hooks: { Stop: [{ hooks }] } }))
-
     await project.cli(['uninstall'])
-
     expect(commandsOf(project.read(SETTINGS))).toEqual([own, other])
   })
 
@@ -339,12 +322,10 @@ describe.concurrent('a script of the user’s own with the name of our launcher'
       'opencode.json': JSON.stringify({ plugin: [`file://${plugin}`, './dist/opencode/postflight-guard.mjs'] }),
     }
     for (const [name, text] of Object.entries(files)) project.write(name, text)
-
     for (const host of ['codex', 'opencode']) {
       await project.cli(['install', '--host', host])
       await project.cli(['uninstall', '--host', host])
     }
-
     for (const [name, text] of Object.entries(files)) expect(project.read(name)).toBe(text)
   })
 })
@@ -363,10 +344,8 @@ describe.concurrent('install and uninstall refuse, and write nothing', () => {
     ['{\n  // a comment\n  "a": 1\n}', 2, 3],
   ])('settings that are not JSON: %j, at line %i, column %i', async (text, line, column) => {
     const project = projectWith(text)
-
     for (const command of ['install', 'uninstall']) {
       const run = await project.cli([command, '--json'])
-
       expect(run.status).toBe(65)
       expect(run.stderr).toContain(`${project.at(SETTINGS)}:${line}:${column}: `)
       expect(run.stderr).toMatch(/^[^\n]+\n$/)
@@ -382,10 +361,8 @@ describe.concurrent('install and uninstall refuse, and write nothing', () => {
     const project = createProject()
     const text = opening.repeat(50_000) + (opening === '[' ? '' : '1') + closing.repeat(50_000)
     project.write(file, text)
-
     for (const command of ['install', 'uninstall']) {
       const run = await project.cli([command, '--host', host])
-
       expect(run).toMatchObject({ status: 65, stdout: '' })
       expect(run.stderr).toContain(`${project.at(file)}: its JSON is nested more than 500 levels deep.`)
     }
@@ -406,7 +383,6 @@ describe.concurrent('install and uninstall refuse, and write nothing', () => {
       symlinkSync(join(outside, 'file.json'), project.at(SETTINGS))
     }
     const before = project.snapshot('../outside')
-
     const refused = { status: 65, stderr: expect.stringContaining('leads out of the project') }
     expect(await project.cli(['install'])).toMatchObject(refused)
     expect(await project.cli(['init', '--yes', '--scope', 'project'])).toMatchObject(refused)
@@ -420,7 +396,6 @@ describe.concurrent('install and uninstall refuse, and write nothing', () => {
     const dangling = createSourceProject()
     mkdirSync(dangling.at('.claude'))
     symlinkSync('nowhere.json', dangling.at(SETTINGS))
-
     expect((await folder.cli(['install'])).status).toBe(65)
     expect((await dangling.cli(['install'])).status).toBe(65)
     expect(dangling.snapshot('.claude')).toEqual({ 'settings.json': 'link to nowhere.json' })
@@ -449,11 +424,9 @@ describe.concurrent('settings that are a link or have narrow permissions', () =>
       renameSync(project.at(file), project.at(target))
       symlinkSync(to, project.at(file))
       const before = project.snapshot('..')
-
       const planned = await project.cli(['uninstall', '--scope', scope, '--dry-run'])
       expect(project.snapshot('..')).toEqual(before)
       const run = await project.cli(['uninstall', '--scope', scope, '--json'])
-
       expect(planned.stdout).toContain('Would remove the hook from')
       expect(run.json()).toMatchObject({ changed: true, removed_file: false })
       expect(JSON.parse(project.read(target))).toEqual({})
@@ -470,9 +443,7 @@ describe.concurrent('settings that are a link or have narrow permissions', () =>
     symlinkSync('../../claude.json', project.at(SETTINGS))
     symlinkSync('nowhere.json', project.at('.claude/settings.local.json'))
     const before = project.snapshot('..')
-
     const runs = [await project.cli(['uninstall']), await project.cli(['uninstall', '--scope', 'local'])]
-
     expect(runs.map((run) => run.status)).toEqual([65, 65])
     expect(runs[0]?.stderr).toContain('a link that leads out of the project')
     expect(runs[1]?.stderr).toContain('a broken link')
@@ -485,9 +456,7 @@ describe.concurrent('settings that are a link or have narrow permissions', () =>
     // Only root may change a file's owner.
     if (process.getuid?.() === 0) chownSync(project.at(SETTINGS), NOBODY, NOBODY)
     const { uid, gid } = statSync(project.at(SETTINGS))
-
     const run = await project.cli(['install', '--json'])
-
     const modes = [project.at(SETTINGS), run.json().backup].map((file) => statSync(file).mode & 0o777)
     expect(modes).toEqual([0o600, 0o600])
     expect(statSync(project.at(SETTINGS))).toMatchObject({ uid, gid })
@@ -543,9 +512,7 @@ describe.concurrent('uninstall', () => {
     expect(old).toContain('/old/postflight-guard/hooks/postflight-hook')
     project.write(SETTINGS, old)
     await project.cli(['install'])
-
     await project.cli(['uninstall'])
-
     expect(JSON.parse(project.read(SETTINGS))).toEqual({ a: 1 })
   })
 
@@ -556,12 +523,10 @@ describe.concurrent('uninstall', () => {
       `The hook is still in ${file}: \`postflight uninstall --scope ${scope}\` removes it\n`
     const local = still('.claude/settings.local.json', 'local')
     const user = still(`${project.home}/.claude/settings.json`, 'user')
-
     const planned = await project.cli(['uninstall', '--dry-run'])
     const first = await project.cli(['uninstall'])
     const second = await project.cli(['uninstall', '--scope', 'local'])
     const last = await project.cli(['uninstall', '--scope', 'user'])
-
     expect(planned.stdout).toContain(local + user)
     expect(first.stdout).toContain(local + user)
     expect(second.stdout).toContain(user)

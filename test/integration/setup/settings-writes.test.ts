@@ -81,9 +81,7 @@ describe.concurrent('on a full disk', () => {
     ['uninstall', 2],
   ] as const)('%s works where all of it fits', async ([command, free], { skip }) => {
     skip(UNSHARE === undefined, WHY_SKIPPED)
-
     const { project, before, run } = await onFullDisk(command, free)
-
     expect(run).toMatchObject({ status: 0, stderr: '' })
     const after = filesIn(project.at('after'))
     const backup = 'settings.json.postflight-backup'
@@ -127,9 +125,7 @@ describe.concurrent('with a limit of 512 bytes per file', () => {
     project.write(SETTINGS, before)
     await project.cli(['install'])
     const installed = project.read(SETTINGS)
-
     const run = await withLimit(project, '1', 'uninstall')
-
     expectAllWhole(run, project.at('.claude'), installed, before)
     expect(run.stderr).toContain('settings.json (incomplete write)')
   })

@@ -81,9 +81,7 @@ describe
       const project = await busyProject()
       const view = start(project, 'inspect --watch', WIDE, onTestFinished)
       await expect.poll(view.screen, patient).toContain('  · 1. update status')
-
       view.type(key)
-
       expect(await view.ended).toBe(0)
       expect(view.isAlternate()).toBe(false)
       expect(view.isCursorVisible()).toBe(true)

@@ -176,7 +176,6 @@ describe.skipIf(CHROMIUM === undefined)(
       const file = await pageOf(eventfulProject())
       const page = await browser.open(pathToFileURL(file).href, { width, scheme })
       if (PICTURES !== undefined) writeFileSync(join(PICTURES, `report-${name}.png`), await page.picture())
-
       expect(page.requests).toEqual([pathToFileURL(file).href])
       expect(page.messages).toEqual([])
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width)
