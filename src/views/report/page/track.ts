@@ -51,19 +51,15 @@ export interface Scale {
   readonly ticks: readonly { readonly at: number; readonly timeMs: number }[]
 }
 
-/** A time without activity that is longer than this (ms), and than a share of the whole, is drawn short. */
+/** A time without activity that is longer than this (ms), and than a share of the whole, is drawn short: at most 12. */
 const LONG_PAUSE_MS = 20 * 60_000
 const LONG_SHARE = 0.08
 /** In percent. */
 const PAUSE_WIDTH = 3
-const MAX_PAUSES = 12
 
 export function scaleOf(spans: readonly Span[]): Scale {
-  const busy = merged(spans)
-  const [first, last] = [busy[0], busy.at(-1)]
-  if (first === undefined || last === undefined) return { at: () => 0, pauses: [], ticks: [] }
-  const isFew = busy.length - 1 <= MAX_PAUSES
-  const stretches = isFew ? busy : [{ startMs: first.startMs, endMs: last.endMs }]
+  const stretches = merged(spans)
+  if (stretches.length === 0) return { at: () => 0, pauses: [], ticks: [] }
   const total = stretches.reduce((sum, { startMs, endMs }) => sum + endMs - startMs, 0) || 1
   const room = 100 - PAUSE_WIDTH * (stretches.length - 1)
   // Half of the room is divided evenly, so that a short stretch beside a long one can still be seen.
