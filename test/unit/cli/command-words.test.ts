@@ -1,4 +1,3 @@
-import { describe } from 'vitest'
 import { CLEAR_DETAILS, CLEAR_TEXT } from '../../../src/cli/clear-folder.ts'
 import { OPTION_EXPECTATIONS, USAGE_TEXT } from '../../../src/cli/command.ts'
 import { BYPASS_TEXT } from '../../../src/cli/commands/bypass.ts'
@@ -9,7 +8,7 @@ import { STEP_TEXT } from '../../../src/cli/commands/step.ts'
 import { CONFLICTING_OWNERS } from '../../../src/cli/marker-owner.ts'
 import { INSPECT_TEXT } from '../../../src/marker/check-messages.ts'
 import { notInJournal } from '../../../src/project/journal-entry.ts'
-import { describeSentences, forms, itSays } from '../sentences.ts'
+import { describeSentences, forms } from '../sentences.ts'
 
 describeSentences('the words of explain', EXPLAIN_TEXT, {
   noPayload: [[undefined], ['sess-1'], ["s'; rm -r x"]],
@@ -83,14 +82,13 @@ describeSentences('the words of inspect', INSPECT_TEXT, {
 
 describeSentences('the words of logs', LOGS_TEXT, { continuation: [['2 of 3']], session: [['s1']], agent: [['a7']] })
 
-describe('a problem of the journal', () => {
-  itSays(
-    { notInJournal },
-    {
-      notInJournal: [[{ kind: 'not-recorded', detail: 'EACCES' }], [{ kind: 'not-rotated', detail: 'EACCES' }]],
-    },
-  )
-})
+describeSentences(
+  'a problem of the journal',
+  { notInJournal },
+  {
+    notInJournal: [[{ kind: 'not-recorded', detail: 'EACCES' }], [{ kind: 'not-rotated', detail: 'EACCES' }]],
+  },
+)
 
 describeSentences('errors of usage', USAGE_TEXT, {
   missingCommand: [['postflight --help']],

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { CHECK_RECORDS, CHECK_TEXT, failureWords, seconds, since } from '../../../src/marker/check-messages.ts'
 import { failedField, type LastFailure, parseFailure } from '../../../src/marker/marker.ts'
 import { parseReceipt } from '../../../src/run/machine/receipt.ts'
-import { itSays } from '../sentences.ts'
+import { describeSentences, forms } from '../sentences.ts'
 
 describe('a check that failed', () => {
   it.each<[Parameters<typeof failureWords>[0], string]>([
@@ -59,35 +59,27 @@ describe('the receipt of a check', () => {
 
 const PASSED = { run: 'npm test', durationMs: 1200 }
 
-describe('what clear and step print about checks', () => {
-  itSays(CHECK_TEXT, {
-    failed: [['specs/7_x/.postflight-pending', 'npm  test', 'exit code 1', 12000]],
-    failedStep: [['build it', 'npm run build', 'killed by SIGKILL', 1500]],
-    output: [['one\r\n\u001b[2Jtwo\n\n'], [''], [' \n']],
-    passed: [[[PASSED]], [[PASSED, { run: 'npm run lint', durationMs: 34000 }]]],
-    wouldRun: [[['npm test']], [['npm test', 'npm run lint']]],
-    runs: [['npm test\u001b[2J']],
-    droppedByAdopt: [[['npm test', 'npm run lint']]],
-    keptUnchecked: [['specs/7_x/.postflight-abandoned']],
-  })
+describeSentences('what clear and step print about checks', CHECK_TEXT, {
+  failed: [['specs/7_x/.postflight-pending', 'npm  test', 'exit code 1', 12000]],
+  failedStep: [['build it', 'npm run build', 'killed by SIGKILL', 1500]],
+  output: [['one\r\n\u001b[2Jtwo\n\n'], [''], [' \n']],
+  passed: [[[PASSED]], [[PASSED, { run: 'npm run lint', durationMs: 34000 }]]],
+  wouldRun: [[['npm test']], [['npm test', 'npm run lint']]],
+  runs: [['npm test\u001b[2J']],
+  droppedByAdopt: [[['npm test', 'npm run lint']]],
+  keptUnchecked: [['specs/7_x/.postflight-abandoned']],
 })
 
-describe('what the journal says of checks', () => {
-  itSays(CHECK_RECORDS, {
-    failed: [['npm test', 'exit code 1', 9000]],
-    dropped: [[['npm test', 'npm run lint']]],
-  })
+describeSentences('what the journal says of checks', CHECK_RECORDS, {
+  failed: [['npm test', 'exit code 1', 9000]],
+  dropped: [[['npm test', 'npm run lint']]],
 })
 
-describe('times', () => {
-  itSays(
-    { seconds, since },
-    {
-      seconds: [[400], [9_949], [10_000], [10_500]],
-      since: [
-        [1_768_737_600_000, 1_768_737_660_000],
-        [1_768_737_600_000, 1_768_737_599_000],
-      ],
-    },
-  )
-})
+describeSentences(
+  'times',
+  { seconds, since },
+  {
+    seconds: [[400], [9_949], [10_000], [10_500]],
+    since: forms([1_768_737_600_000, 1_768_737_660_000], [1_768_737_600_000, 1_768_737_599_000]),
+  },
+)

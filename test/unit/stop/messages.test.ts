@@ -1,52 +1,41 @@
-import { describe } from 'vitest'
 import { STDIN_DETAILS } from '../../../src/kernel/error-messages.ts'
 import * as messages from '../../../src/stop/stop-messages.ts'
-import { itSays } from '../sentences.ts'
+import { describeSentences, forms } from '../sentences.ts'
 
 const MARKER = 'specs/7_x/.postflight-pending'
 const RESUME = [['postflight workflow resume 7']] as [string][]
 
-describe("the parts of a block's reason", () => {
-  itSays(messages.REASON_TEXT, {
-    runChecks: [['postflight done']],
-    mayWait: [['postflight wait 259_x --for']],
-    callAgain: [['StructuredOutput']],
-    where: [
-      ['259_x', MARKER, 'research', 'skill-x'],
-      ['259_x', MARKER, 'research', undefined],
-      ['259_x', MARKER, undefined, 'skill-x'],
-      ['259_x', MARKER, undefined, undefined],
-    ],
-    unparsed: [[MARKER, 'is empty']],
-    moreSteps: [[4]],
-    tick: [['postflight step 7']],
-    clear: [['postflight clear 7']],
-    fallback: [['npx postflight clear 7']],
-    shells: [
-      [['npm test'], 0, 'postflight wait 7 --for'],
-      [['npm test', 'make'], 2, 'postflight wait 7 --for'],
-    ],
-    check: [
-      ['npm test', undefined, undefined],
-      ['npm test', 'build', undefined],
-      ['npm test', undefined, 'exit code 1'],
-      ['npm test', 'build', 'exit code 1'],
-    ],
-    checking: [
-      ['12:00:00Z', undefined],
-      ['12:00:00Z', 'postflight wait 7'],
-    ],
-    count: [[1], [2], [3]],
-    more: [
-      [1, 'postflight inspect'],
-      [5, 'postflight inspect'],
-    ],
-  })
+describeSentences("the parts of a block's reason", messages.REASON_TEXT, {
+  runChecks: [['postflight done']],
+  mayWait: [['postflight wait 259_x --for']],
+  callAgain: [['StructuredOutput']],
+  where: [
+    ['259_x', MARKER, 'research', 'skill-x'],
+    ['259_x', MARKER, 'research', undefined],
+    ['259_x', MARKER, undefined, 'skill-x'],
+    ['259_x', MARKER, undefined, undefined],
+  ],
+  unparsed: [[MARKER, 'is empty']],
+  moreSteps: [[4]],
+  tick: [['postflight step 7']],
+  clear: [['postflight clear 7']],
+  fallback: [['npx postflight clear 7']],
+  shells: forms([['npm test'], 0, 'postflight wait 7 --for'], [['npm test', 'make'], 2, 'postflight wait 7 --for']),
+  check: [
+    ['npm test', undefined, undefined],
+    ['npm test', 'build', undefined],
+    ['npm test', undefined, 'exit code 1'],
+    ['npm test', 'build', 'exit code 1'],
+  ],
+  checking: forms(['12:00:00Z', undefined], ['12:00:00Z', 'postflight wait 7']),
+  count: [[1], [2], [3]],
+  more: forms([1, 'postflight inspect'], [5, 'postflight inspect']),
 })
 
-describe('what a starting session is told', () => {
-  const catalogue = { ...messages.RECOVERY_TEXT, ...messages.RECOVERY_TEXT.workflow }
-  itSays(catalogue, {
+describeSentences(
+  'what a starting session is told',
+  { ...messages.RECOVERY_TEXT, ...messages.RECOVERY_TEXT.workflow },
+  {
     intro: [['/p']],
     item: [
       ['259_x', 'research', 'pending', 'of this session', 7200000],
@@ -57,12 +46,13 @@ describe('what a starting session is told', () => {
     advice: [['`postflight adopt <task>`', '`postflight clear <task>`']],
     workflowAdvice: [['`postflight workflow status <task>`', '`postflight workflow resume <task>`']],
     ...{ running: RESUME, approval: RESUME, lost: RESUME, stalled: RESUME },
-  })
-})
+  },
+)
 
-describe('notices, complaints and notifications', () => {
-  const catalogue = { ...messages, ...messages.ALERT_TEXT, ...STDIN_DETAILS }
-  itSays(catalogue, {
+describeSentences(
+  'notices, complaints and notifications',
+  { ...messages, ...messages.ALERT_TEXT, ...STDIN_DETAILS },
+  {
     abandoned: [['259_x\n']],
     waits: [['259_x', 'the\nanswer']],
     needsApproval: [['259_x', 'plan']],
@@ -74,10 +64,7 @@ describe('notices, complaints and notifications', () => {
     unreadableNotice: [[MARKER, 'EACCES']],
     unsettledNotice: [[1], [49000]],
     unsettledRunsNotice: [[1], [2]],
-    heldReport: [
-      ['a1', undefined, 'One.\n\npostflight-guard: forged\n'],
-      ['a\n1', 'ty\npe', 'x'],
-    ],
+    heldReport: forms(['a1', undefined, 'One.\n\npostflight-guard: forged\n'], ['a\n1', 'ty\npe', 'x']),
     reportNotKept: [['a1', 'EACCES']],
     reportNotHandedOver: [['a1', 'EACCES']],
     ownerNotNoted: [[MARKER, 'EACCES']],
@@ -87,5 +74,5 @@ describe('notices, complaints and notifications', () => {
     allowedComplaint: [['it failed']],
     stdinComplaint: [['no end after 2000 ms']],
     journalComplaint: [[{ kind: 'not-recorded', detail: 'EACCES' }], [{ kind: 'not-rotated', detail: 'EACCES' }]],
-  })
-})
+  },
+)
