@@ -18,7 +18,6 @@ function block(language: string, text: string, directions?: string): string {
   return `# Title\n\nText.\n\n${comment}\`\`\`${language}\n${text}\n\`\`\`\n`
 }
 
-/** Pages with one fault each, and the message about it. */
 const BROKEN: readonly (readonly [fault: string, page: string, said: RegExp])[] = [
   ['a command that does not exist', block('bash', 'postflight craete 259 x'), /page\.md:5: exit code 64 in line 6/],
   ['an option that does not exist', block('bash', `${CREATE}\npostflight clear 259 --al`), /exit code 64 in line 7/],

@@ -53,7 +53,6 @@ function doneFaults(value: unknown): string[] {
   return 'faults' in read ? read.faults.map(({ path, detail }) => `${path.join('.')}: ${detail}`) : []
 }
 
-/** The faults by the shape that the value has. */
 async function shapeFaults(value: unknown, block: Block): Promise<string[]> {
   const has = (...keys: string[]): boolean =>
     typeof value === 'object' && value !== null && keys.some((key) => key in value)

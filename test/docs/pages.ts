@@ -28,7 +28,6 @@ export interface Page {
   readonly blocks: readonly Block[]
   /** Code inside sentences and tables. */
   readonly inlineCode: readonly Found[]
-  /** The addresses of links and pictures. */
   readonly links: readonly Found[]
   /** What a link may name after `#`. */
   readonly anchors: ReadonlySet<string>

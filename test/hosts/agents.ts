@@ -68,7 +68,6 @@ export function waiting(index: number, event: (turn: Turn) => Promise<unknown>, 
   }
 }
 
-/** What a script answers in a turn. */
 export function answerOf(script: Script, turn: Turn): ReturnType<Extract<Script, (turn: Turn) => unknown>> {
   return typeof script === 'function' ? script(turn) : script[turn.index]
 }

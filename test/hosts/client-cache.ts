@@ -29,7 +29,6 @@ export const TESTED_CLIENTS: Readonly<Record<TestedClient, { title: string; vers
   droid: { title: 'Factory droid', version: '0.225.2' },
 }
 
-/** The version of a client. */
 export function testedVersion(folder: TestedClient): string {
   return TESTED_CLIENTS[folder].version
 }

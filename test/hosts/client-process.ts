@@ -3,7 +3,6 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { type ChildOutput, outputOf } from '../support/child-output.ts'
 
-/** The end of a client. */
 export interface Ended extends ChildOutput {
   exitCode: number | null
   signal: NodeJS.Signals | null
@@ -17,7 +16,6 @@ export interface RunningProcess<End = Ended> {
   kill(signal?: NodeJS.Signals): void
   /** Writes to its input. Without words the input is closed. */
   write(words?: string): void
-  /** The output so far. */
   output(): ChildOutput
   done: Promise<End>
 }
@@ -30,7 +28,6 @@ interface ProcessOptions {
   hasInput?: boolean
 }
 
-/** Starts a client. */
 export function startProcess(file: string, words: readonly string[], options: ProcessOptions): RunningProcess {
   const { cwd, env, timeoutMs, hasInput = false } = options
   // A process group of its own, so that killing it does not affect the test runner.
@@ -54,7 +51,6 @@ export function startProcess(file: string, words: readonly string[], options: Pr
   }
 }
 
-/** Each line of the output that is JSON. */
 export function jsonLines(stdout: string): unknown[] {
   return stdout.split('\n').flatMap((line) => {
     try {

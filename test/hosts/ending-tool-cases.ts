@@ -16,7 +16,6 @@ export interface EndingTool {
   readonly args: readonly string[]
 }
 
-/** Describes the cases of a client. */
 export function describeEndingTool(client: HookClient, { name, input, args }: EndingTool): void {
   const withTool: HookClient = { ...client, args: (run) => [...client.args(run), ...args] }
   const end: Reply = { tools: [{ name, input }] }

@@ -9,19 +9,15 @@ import type { HookHostName } from '../../src/hosts/hook-hosts.ts'
 import { ensureClient, testedVersion } from './client-cache.ts'
 import type { Reply } from './model.ts'
 
-/** A run of a client. */
 export interface ClientRun {
   project: string
   home: string
-  /** The client's PATH. */
   path: string
   model: { url: string }
   prompt: string
-  /** The session to resume. */
   resume?: string | undefined
 }
 
-/** A client, as a host of hooks. */
 export interface HookClient {
   /** Its name for `install --host`. */
   name: HookHostName
@@ -29,7 +25,6 @@ export interface HookClient {
   settings: string
   /** The words that start the client, fetched on first use. */
   ensure(): Promise<readonly string[]>
-  /** Writes the configuration that the run needs. */
   configure?(run: ClientRun): void
   args(run: ClientRun): readonly string[]
   env(run: ClientRun): Readonly<Record<string, string>>

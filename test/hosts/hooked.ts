@@ -11,12 +11,10 @@ import { type Inspected, inspected } from './inspected.ts'
 import { type Model, type Script, startModel, type Turn } from './model.ts'
 import { copyPackageTo } from './package-copy.ts'
 
-/** The end of a run. */
 export interface Ended extends ProcessEnd {
   model: Model
 }
 
-/** Options of a run. */
 export interface RunOptions {
   resume?: string
   env?: Readonly<Record<string, string>>
@@ -26,13 +24,11 @@ export interface RunOptions {
   started?: (model: Model) => void
 }
 
-/** A project with the guard. */
 export interface HookedProject extends Omit<Inspected, 'postflight'> {
   project: Project
   packageFolder: string
   /** Runs the client until it ends. Fails when a script threw or had no answer left. */
   run(actors: Record<string, Script>, options?: RunOptions): Promise<Ended>
-  /** Starts the client and returns it running. */
   start(
     actors: Record<string, Script>,
     options?: RunOptions,

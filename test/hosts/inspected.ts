@@ -5,7 +5,6 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Project } from './claude-code/project.ts'
 
-/** A line of the journal. */
 interface JournalLine {
   event: string
   task?: string

@@ -8,7 +8,6 @@ import { promptPlace } from './agents.ts'
 export const TASK = '007_flow'
 export const IN_TASK = `specs/${TASK}`
 
-/** The tasks in their order. */
 export const TASKS = Array.from({ length: 12 }, (_, at) => `T${String(at + 1).padStart(3, '0')} write part ${at + 1}`)
 
 /** Fails twice and succeeds then. */
@@ -74,7 +73,6 @@ export function tasksDone(log: string | undefined): number[] {
 /** All tasks but the one that is given up. */
 export const DONE = TASKS.flatMap((_, at) => (at + 1 === HOPELESS ? [] : [at + 1]))
 
-/** The list at the end. */
 export const TICKED = LIST.split('\n')
   .map((line) => (line.startsWith('- ') && !line.includes(`part ${HOPELESS}`) ? line.replace('[ ]', '[x]') : line))
   .join('\n')

@@ -8,7 +8,6 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import type { AddressInfo } from 'node:net'
 import { fromResponses, type ResponsesBody, sendResponses } from './responses.ts'
 
-/** A tool call that the model asks for. */
 export interface ToolCall {
   name: string
   input: Record<string, unknown>
@@ -28,7 +27,6 @@ export interface Reply {
   failure?: Failure
 }
 
-/** An HTTP error. */
 export interface Failure {
   status: number
   headers?: Readonly<Record<string, string>>
@@ -47,7 +45,6 @@ export interface ContentBlock {
   input?: Record<string, unknown>
 }
 
-/** A message of the conversation. */
 export interface Message {
   role: string
   content: string | ContentBlock[]
@@ -80,14 +77,12 @@ export interface Turn {
   toolResults: string[]
   /** The newest tool result, when the agent's last turn asked for tools. */
   lastToolResult: string | undefined
-  /** The system prompt. */
   systemText: string
 }
 
 /** Answers by turn: a list, or a function, which may wait for an event elsewhere. */
 export type Script = readonly Reply[] | ((turn: Turn) => Reply | undefined | Promise<Reply | undefined>)
 
-/** A recorded request. */
 export interface RecordedRequest {
   actor: string
   turn: Turn
@@ -95,7 +90,6 @@ export interface RecordedRequest {
   reply: Reply | undefined
 }
 
-/** A running scripted model. */
 export interface Model {
   /** For `ANTHROPIC_BASE_URL`. */
   url: string
@@ -107,7 +101,6 @@ export interface Model {
   ranOut: readonly string[]
   /** Errors that scripts threw; the client got an HTTP error instead of an answer. */
   errors: readonly Error[]
-  /** The turns of one actor so far. */
   turns(actor: string): Turn[]
   /** Resolves when the actor's turn with this index (from 0) has arrived. */
   arrived(actor: string, index: number): Promise<Turn>

@@ -4,7 +4,6 @@ import { cpSync, existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** The folder of this package. */
 export const PACKAGE = join(dirname(fileURLToPath(import.meta.url)), '..', '..')
 
 /** Copies the files that npm would publish. */

@@ -7,7 +7,6 @@ import type { HookClient } from './hook-clients.ts'
 import { hookedProject } from './hooked.ts'
 import { PACKAGE } from './package-copy.ts'
 
-/** An event as the client sent it. */
 export interface RecordedEvent {
   /** The hook's variables that name the project or the agent. */
   environment: Record<string, string>

@@ -52,7 +52,6 @@ function outputOf(output: unknown): ContentBlock[] {
   return output.map((part: { text?: string }) => ({ type: 'text', text: part.text ?? '' }))
 }
 
-/** Sends a reply as a stream. */
 export function sendResponses(response: ServerResponse, reply: Reply, nextId: (prefix: string) => string): void {
   response.writeHead(200, { 'content-type': 'text/event-stream' })
   const send = (type: string, data: object): void => {

@@ -6,7 +6,6 @@ import { fileURLToPath } from 'node:url'
 import type { TestProject } from 'vitest/node'
 import { TESTED_CLIENTS } from './client-cache.ts'
 
-/** A row of the table. */
 interface Row {
   client: string
   version: string

@@ -29,7 +29,6 @@ const MAX_ADDED_MB = 20
 /** The share of sections into which a garbage collection of the server may fall, whatever the plugin does in them. */
 const COLLECTED_SHARE = 1 / 10_000
 
-/** A line of the meter. */
 interface Sample {
   at: number
   rss: number
@@ -196,7 +195,6 @@ describe.skipIf(hostsSkipped())(`${SESSIONS} conversations for ${SECONDS} s`, ()
     if (process.env.POSTFLIGHT_LOAD_REPORT !== undefined) {
       appendFileSync(process.env.POSTFLIGHT_LOAD_REPORT, `${JSON.stringify(report)}\n`)
     }
-
     expect(report.blocks).toBeGreaterThan(SESSIONS / 2)
     expect(report.prompts).toBeGreaterThan(0)
     expect(report.errors).toBe(0)

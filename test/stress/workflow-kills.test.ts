@@ -59,7 +59,6 @@ async function beforeGoingBack(): Promise<Project> {
   }
 }
 
-/** The results and artifacts of a copy. */
 function resultsIn(folder: string): Record<string, string> {
   const files = Object.entries(filesBelow(join(folder, IN_TASK)))
   return Object.fromEntries(files.filter(([name]) => name.endsWith('.json') && !name.startsWith('workflow')))
@@ -125,7 +124,6 @@ describe('a command that is killed at any write', () => {
       template.write('killer.cjs', KILLER)
       mkdirSync(template.at(IN_TASK))
       for (const words of before) await template.cli(['workflow', ...words], { env: ENV })
-
       const writes = await killAtEachWrite(template, command, async (folder, call) => {
         const where = { cwd: folder, env: { ...template.env, ...ENV, CLAUDE_PROJECT_DIR: folder } }
         const run = await template.hook({ ...stop(), cwd: folder }, { ...where, program: [LAUNCHER] })

@@ -76,7 +76,6 @@ export function startChromium(program: string) {
     await evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(1))))')
     // From the beginning of the navigation to the first frame after all was laid out.
     const drawnMs = performance.now() - started
-    /** A picture as PNG of all of it, or of a part. */
     const picture = async (part?: { readonly top: number; readonly height: number }): Promise<Buffer> => {
       const { cssContentSize } = await ask('Page.getLayoutMetrics')
       const { height: whole } = cssContentSize as { readonly height: number }

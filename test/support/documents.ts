@@ -18,7 +18,6 @@ export function readDocument(words: readonly string[], text: string): object {
   return document
 }
 
-/** The name of the command in a command line. */
 export function commandIn(words: readonly string[]): CommandName {
   const names = words.filter((word, at) => !word.startsWith('-') && words[at - 1] !== '--root')
   return names.slice(0, names[0] === 'workflow' ? 2 : 1).join(' ') as CommandName

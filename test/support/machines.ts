@@ -5,7 +5,6 @@ import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createProject, type Project, type ProjectOptions } from './project.ts'
 
-/** A project with a name among machines. */
 export interface Machine extends Project {
   readonly name: string
   workflow(...words: string[]): ReturnType<Project['cli']>
@@ -79,7 +78,6 @@ function writeRepository(folder: string, config: string): void {
   writeFileSync(join(folder, 'config'), `${quick}${config}`)
 }
 
-/** Makes a project a repository with a remote. */
 export function makeRepository(project: Project): void {
   const remote = join(project.base, 'remote')
   writeRepository(remote, '[core]\n\tbare = true\n')

@@ -182,7 +182,6 @@ export function createSourceProject(options: ProjectOptions = {}): Project {
 /** A project with the package in its node_modules, as npm leaves it. */
 export interface DependentProject {
   readonly project: Project
-  /** The package's folder. */
   readonly folder: string
   /** Runs the sources as the CLI of that copy: words, or a line of them. */
   readonly cli: (words: readonly string[] | string, options?: RunOptions) => Promise<CliRun>
@@ -215,7 +214,6 @@ export async function findingsOf(
   return { status, all: findings, wrong: findings.filter(({ ok }) => !ok), stdout }
 }
 
-/** Creates such a project with a marker. */
 export function withMarker(content: object | string = {}, task = '259_x'): Project {
   const project = createSourceProject()
   project.marker(task, typeof content === 'string' ? content : { ...content })

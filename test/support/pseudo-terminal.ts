@@ -22,7 +22,6 @@ export interface TerminalCommand {
   readonly ended: Promise<number>
 }
 
-/** Starts a command line of a shell in a terminal. */
 export function startCommandInTerminal(
   command: string,
   cwd: string,

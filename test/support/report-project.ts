@@ -108,7 +108,6 @@ export function markerLines(task: string, startMs: number, kind: 'cleared' | 'ca
   }
 }
 
-/** Writes a run into a task folder. */
 export function writeRun(project: Project, task: string, state: WorkflowState): void {
   project.write(`specs/${task}/workflow/state.json`, formatState(state))
   const history = state.history.map((entry) => `${JSON.stringify(historyFields(entry))}\n`).join('')

@@ -74,7 +74,6 @@ export function changedAt(timeMs: number): FileTimes {
   return { modifiedMs: timeMs, changedMs: timeMs }
 }
 
-/** The stop of a payload at NOW_MS. */
 export function stopOf(payload: Payload, sessionBornMs?: number): Moment {
   return { payload, nowMs: NOW_MS, sessionBornMs, startMs: NOW_MS }
 }
@@ -84,7 +83,6 @@ export function taskFolder(task = '259_prove_completeness', root = '/home/me/p')
   return { root, path: `${root}/specs/${task}`, task, relative: `specs/${task}` }
 }
 
-/** The observation of a marker at a stop. */
 export function seen(fields: Fields = {}, more: Partial<Extract<SeenMarker, { kind: 'marker' }>> = {}): SeenMarker {
   const read = marker(fields)
   return {

@@ -13,7 +13,6 @@ const MARKER = `specs/${TASK}/.postflight-pending`
 /** A marker may be older than the session by this much (ms), and still counts as made in it. */
 const TOLERANCE_MS = 10_000
 
-/** The lines by which an agent makes a marker now. */
 const MAKE = `mkdir -p specs/${TASK} && echo '{ "reason": "Made now", "created": "'$(date -u +%Y-%m-%dT%H:%M:%SZ)'" }' > ${MARKER}`
 const HELD = Array(3).fill(expect.stringMatching(/^Made now\n/))
 

@@ -29,14 +29,12 @@ function projectWithRules(isTrusted = true): GuardedProject {
 describe.skipIf(hostsSkipped())('an agent that changed files which a rule names', () => {
   it('is blocked, learns which test is red, mends it, and ends', async () => {
     const guarded = projectWithRules()
-
     const { ran, model } = await guarded.run({
       main: [
         ...[bash('echo two > src/a.ts; touch red'), say('Done.'), DONE, say('Done?')],
         ...[bash('rm red; postflight done'), say('Really done.')],
       ],
     })
-
     const [first, second, ...others] = reasonsIn(model.turns('main').at(-1))
     expect(first).toContain('  - src/**: src/a.ts\n')
     expect(first).toContain('postflight done')

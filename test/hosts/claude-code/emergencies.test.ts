@@ -31,20 +31,17 @@ describe.skipIf(hostsSkipped())('in an emergency during a run', () => {
     const phases = [{ id: 'build', prompt: 'Build it.', artifact: 'built.txt' }]
     guarded.project.write('flow.yaml', JSON.stringify({ name: 'flow', phases }))
     let bypass: ReturnType<GuardedProject['postflight']> | undefined
-
     const { ran, model } = await guarded.run({
       main: follower([START, say('Started.')], () => {
         bypass ??= guarded.postflight('bypass', '--all')
         return [say('I stop.')]
       }),
     })
-
     const resume = 'postflight workflow resume 007_flow'
     expect(bypass?.stdout).toBe(`specs/007_flow: the workflow was stopped; to continue it: ${resume}\n`)
     expect(attemptsIn(model.turns('main').at(-1))).toEqual(['build 1'])
     expect(ran.result).toMatchObject({ result: 'I stop.' })
     expect(guarded.state()).toMatchObject({ active: false, outcome: 'stopped', prompts: 1 })
-
     const again = await guarded.run(
       { main: follower([bash(resume), say('Resumed.')], () => [bash(leave('built.txt', 'x')), say('Built.')], 1) },
       { prompt: 'go on', args: ['--resume', String(ran.sessionId)] },

@@ -23,10 +23,8 @@ export interface GuardedOptions extends ProjectOptions {
   onPath?: boolean
 }
 
-/** The model's scripts by actor. */
 export type Actors = Record<string, Script>
 
-/** Options of a run. */
 export type SceneOptions = Partial<Omit<RunOptions, 'binary' | 'project' | 'home' | 'model'>>
 
 /** A run of the client that has ended. */
@@ -35,14 +33,12 @@ export interface Scene {
   model: Model
 }
 
-/** A project with the guard. */
 export interface GuardedProject extends Inspected {
   project: Project
   /** The copy of this package that is in use. */
   packageFolder: string
   /** Runs the client until it ends. Fails when a script threw or had no answer left. */
   run(actors: Actors, options?: SceneOptions): Promise<Scene>
-  /** Starts the client and returns it running. */
   start(actors: Actors, options?: SceneOptions): Promise<{ client: RunningClient; model: Model }>
   /** Adds a hook of the test's own to the project's settings: a command, or another kind of hook. */
   addHook(event: string, hook: string | object, matcher?: string): void

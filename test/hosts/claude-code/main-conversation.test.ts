@@ -26,9 +26,7 @@ function projectWithSkill(): GuardedProject {
 describe.skipIf(hostsSkipped())('a skill in the main conversation', () => {
   it('is blocked once, after its sub-agent was allowed to stop, and stops when its steps are ticked and the marker is cleared', async () => {
     const guarded = projectWithSkill()
-
     const { ran, model } = await guarded.run({ main: dutiful(...LINES), worker: [say(REPORT)] })
-
     expect(model.turns('worker')).toHaveLength(1)
     const main = model.turns('main')
     expect(main[1]?.lastUserText).toContain('Begin with a marker.')

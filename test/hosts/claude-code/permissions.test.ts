@@ -38,12 +38,10 @@ describe.skipIf(hostsSkipped())('the permission rules', () => {
     const trusted = { projects: { [project.dir]: { hasTrustDialogAccepted: true } } }
     writeFileSync(join(project.home, '.claude.json'), JSON.stringify(trusted))
     const commands = [...ASKED, ...NOT_ASKED]
-
     const { model } = await guarded.run(
       { main: [...commands.map(bash), say('Done.')] },
       { allowedTools: 'Bash(postflight *) Bash(npx *)' },
     )
-
     const results = model.turns('main').slice(1)
     const started = commands.filter((_, index) => results[index]?.lastToolResult?.startsWith('started:'))
     expect(results).toHaveLength(commands.length)

@@ -57,7 +57,6 @@ function beforeInstall(): { guarded: GuardedProject; folder: string } {
   return { guarded, folder }
 }
 
-/** Installs the plugin from a marketplace. */
 async function installFrom(guarded: GuardedProject, marketplace: string): Promise<void> {
   for (const words of [
     ['marketplace', 'add', marketplace],
@@ -126,11 +125,9 @@ describe.skipIf(hostsSkipped())('the plugin', () => {
       )
     await installFrom(guarded, folder)
     const installed = await scene()
-
     await claude(guarded, 'plugin', 'uninstall', NAME)
     await claude(guarded, 'plugin', 'marketplace', 'remove', 'postflight-guard')
     const uninstalled = await scene()
-
     expect(installed.ran.hooks.map(({ event }) => event)).toEqual(['SessionStart', 'PostToolUse', 'Stop'])
     expect(installed.model.turns('main')[1]?.lastToolResult).toBe(join(folder, 'bin', 'postflight'))
     expect(uninstalled.ran.hooks).toEqual([])
@@ -185,7 +182,6 @@ describe.skipIf(hostsSkipped())('the plugin', () => {
     guarded.postflight('create', '259', 'prove')
     // The commands allow their own shell calls.
     const allowedTools = 'Read'
-
     const taught = await guarded.run({ main: [useSkill('postflight-guard:postflight'), say('Learnt.')] }, { args })
     const shown = await guarded.run(
       { main: [bash('postflight status'), say('Shown.')] },
@@ -195,7 +191,6 @@ describe.skipIf(hostsSkipped())('the plugin', () => {
       { main: [bash('postflight clear 259'), say('Removed.')] },
       { args, allowedTools, prompt: '/postflight-guard:clear 259' },
     )
-
     expect(taught.model.turns('main')[1]?.lastUserText).toContain('postflight step 259 "update status"')
     const [asked, status] = shown.model.turns('main')
     expect(asked?.lastUserText).toContain('tell me in a few lines what is pending')

@@ -8,7 +8,6 @@ import { delimiter, dirname, join } from 'node:path'
 /** The front matter of a skill or an agent: values that YAML writes on one line. */
 export type FrontMatter = Record<string, string | number | boolean | readonly string[]>
 
-/** A throwaway project. */
 export interface Project {
   /** The folder around everything below, which `remove` removes. */
   base: string

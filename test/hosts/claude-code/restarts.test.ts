@@ -29,7 +29,6 @@ describe.skipIf(hostsSkipped())('a turn that is run again after a restart of the
     first.client.kill()
     const { sessionId } = await first.client.done
     const before = payloadsOf(guarded)
-
     const main = [say('Here I am.'), bash('postflight clear 7'), say('It is cleared.')]
     const env = { CLAUDE_CODE_RESUME_INTERRUPTED_TURN: '1' }
     const resumed = { prompt: '', interactive: true, args: ['--resume', String(sessionId)], env }
@@ -37,7 +36,6 @@ describe.skipIf(hostsSkipped())('a turn that is run again after a restart of the
     await vi.waitUntil(() => client.output().stdout.includes('"type":"result"'), 20_000)
     client.send('end')
     await client.done
-
     const [start, prompt] = payloadsOf(guarded).slice(before.length)
     expect(start).toMatchObject({ hook_event_name: 'SessionStart', source: 'resume', session_id: sessionId })
     const goOn = { hook_event_name: 'UserPromptSubmit', prompt: 'Continue from where you left off.' }

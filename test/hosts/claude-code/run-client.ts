@@ -4,7 +4,6 @@ import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Ended, jsonLines, type RunningProcess, startProcess } from '../client-process.ts'
 
-/** Options for starting the client. */
 export interface RunOptions {
   /** The client's executable, from `ensureClaudeCode()`. */
   binary: string
@@ -12,9 +11,7 @@ export interface RunOptions {
   project: string
   /** The client's home, for its settings, transcripts and memory. */
   home: string
-  /** The client's PATH. */
   path: string
-  /** The scripted model. */
   model: { url: string }
   /** The user's first message. An empty one is not sent, which needs `interactive`. */
   prompt: string
@@ -36,7 +33,6 @@ export interface RunOptions {
 /** An event of `--output-format stream-json`; the last one, of type `result`, is also what `json` prints. */
 export type ClientEvent = Record<string, unknown> & { type: string; subtype?: string }
 
-/** The end of a hook process. */
 export interface HookEnd {
   event: string
   exitCode: number | undefined
@@ -44,7 +40,6 @@ export interface HookEnd {
   stderr: string
 }
 
-/** The result of a run of the client. */
 export interface RunResult extends Ended {
   /** Each line of stdout that is a JSON object, or each entry of a line that is a list. */
   events: ClientEvent[]
@@ -61,7 +56,6 @@ export interface RunResult extends Ended {
   durationMs: number
 }
 
-/** A client that is still running. */
 export interface RunningClient extends Omit<RunningProcess<RunResult>, 'write'> {
   /** Types a message, presses Esc, or closes the input, after which the client ends. Only with `interactive`. */
   send(input: { readonly message: string } | 'esc' | 'end'): void

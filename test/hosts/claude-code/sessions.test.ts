@@ -18,7 +18,6 @@ describe.skipIf(hostsSkipped())('a marker of one session', () => {
     await first.model.arrived('main', 1)
     const before = guarded.marker(TASK)
     expect(before).toMatchObject({ agent_id: 'main' })
-
     const { ran, model } = await guarded.run({
       main: [delegate('worker'), say('Second is done.')],
       worker: [say('The report.')],
@@ -28,7 +27,6 @@ describe.skipIf(hostsSkipped())('a marker of one session', () => {
     expect(model.turns('worker')).toHaveLength(1)
     expect(guarded.marker(TASK)).toEqual(before)
     expect(guarded.files(TASK)).toEqual(['.postflight-pending'])
-
     isSecondOver = true
     const ended = await first.client.done
     expectCleanEnd(first.model, ended)

@@ -19,9 +19,7 @@ describe.skipIf(hostsSkipped())('the harness drives the real Claude Code', () =>
     const guarded = guardedProject({ install: false })
     guarded.project.write('hook.sh', LOGGING_HOOK, 0o755)
     guarded.addHook('Stop', '"$CLAUDE_PROJECT_DIR"/hook.sh')
-
     const { ran, model } = await guarded.run({ main: [say('too early'), say('now really')] })
-
     expect(ran.stderr).toBe('')
     expect(ran.result).toMatchObject({ result: 'now really' })
     expect(model.turns('main').map((turn) => turn.lastUserText)).toEqual([

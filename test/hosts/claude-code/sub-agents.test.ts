@@ -30,7 +30,6 @@ describe.skipIf(hostsSkipped())('a sub-agent with a marker', () => {
       main: [delegate('worker'), say('Main is done.')],
       worker: dutiful(bash(CREATE), say(REPORT)),
     })
-
     const worker = model.turns('worker')
     const [reason, ...others] = reasonsIn(worker.at(-1))
     expect(others).toEqual([])
@@ -86,13 +85,11 @@ describe.skipIf(hostsSkipped())('a sub-agent with a marker', () => {
     // Both markers are created before either sub-agent stops.
     const worker = (number: number, name: string) =>
       waiting(1, both, dutiful(bash(`postflight create ${number} ${name} --reason "Finish it"`), say(`${name} report`)))
-
     const { model } = await guarded.run({
       main: [delegate('worker-a', 'worker-b'), say('Main is done.')],
       'worker-a': worker(1, 'alpha'),
       'worker-b': worker(2, 'beta'),
     })
-
     const reasons = ['worker-a', 'worker-b'].map((name) => reasonsIn(model.turns(name).at(-1)))
     expect(reasons).toEqual([[expect.stringContaining('Task 001_alpha:')], [expect.stringContaining('Task 002_beta:')]])
     const reports = model.turns('main')[1]?.toolResults.map(reportIn)
@@ -111,13 +108,11 @@ describe.skipIf(hostsSkipped())('a skill with context: fork', () => {
   it('is blocked by its marker, and the sub-agent that it starts is not', async () => {
     const guarded = guardedProject()
     guarded.project.writeSkill('forky', { description: 'Researches apart.', context: 'fork' }, 'ACTOR:forky Go.')
-
     const { ran, model } = await guarded.run({
       main: [useSkill('forky'), say('Main is done.')],
       forky: dutiful(bash(CREATE), delegate('nested'), say(REPORT)),
       nested: [say('The nested report.')],
     })
-
     const fork = model.turns('forky')
     expect(model.turns('nested')).toHaveLength(1)
     expect(reportIn(fork[2]?.lastToolResult)).toBe('The nested report.')
@@ -137,12 +132,10 @@ describe.skipIf(hostsSkipped())('main with a marker', () => {
     // A hook of the test's own, beside ours, shows when main wanted to stop.
     const seen = join(guarded.project.dir, 'stop-was-asked')
     guarded.addHook('Stop', `{ cat; echo; } >> "${seen}"`)
-
     const { ran, model } = await guarded.run({
       main: dutiful(bash(CREATE), delegateInBackground('worker'), say('Waiting.'), say('Main is done.')),
       worker: waiting(0, () => expect.poll(() => existsSync(seen), { timeout: 20_000 }).toBe(true), [say(REPORT)]),
     })
-
     const [firstStop] = readFileSync(seen, 'utf8').split('\n')
     expect(JSON.parse(firstStop ?? '')).toMatchObject({ background_tasks: [{ type: 'subagent', status: 'running' }] })
     const main = model.turns('main')

@@ -48,7 +48,6 @@ describe.skipIf(hostsSkipped())('in a project that depends on the package', () =
     trust(guarded, guarded.project.dir)
     const commands = [BEFORE, AFTER, 'postflight step 259 2', 'npx --no-install postflight step 259 3', END]
     const refused = 'postflight create 260 other --check "npm test"'
-
     const { model } = await guarded.run(
       {
         main: [
@@ -59,7 +58,6 @@ describe.skipIf(hostsSkipped())('in a project that depends on the package', () =
       },
       { allowedTools: 'Agent Skill' },
     )
-
     const results = model.turns('main').map(({ lastToolResult }) => lastToolResult)
     expect(results[1]).toContain('created')
     expect(results.slice(3, 7).join('\n')).toMatch(/✓ 1\.[\s\S]*✓ 2\.[\s\S]*✓ 3\.[\s\S]*cleared/)
@@ -75,7 +73,6 @@ describe.skipIf(hostsSkipped())('in a project that depends on the package', () =
     const owner = ['--agent', 'main', '--host-session', session]
     const created = guarded.postflight('create', '259', 'prove_completeness', ...owner, '--check', 'test -e done')
     expect(created, created.stderr).toMatchObject({ status: 0 })
-
     const { model } = await guarded.run(
       {
         main: dutiful(
@@ -91,7 +88,6 @@ describe.skipIf(hostsSkipped())('in a project that depends on the package', () =
         allowedTools: 'Bash(postflight *) Bash(touch *)',
       },
     )
-
     const results = model.turns('main').map(({ lastToolResult }) => lastToolResult ?? '')
     expect(results[1]).toContain('requested permissions')
     expect(results[2]).toContain('requested permissions')
@@ -123,7 +119,6 @@ describe.skipIf(hostsSkipped())('in a project that depends on the package', () =
     const clone = join(guarded.project.base, 'clone')
     guarded.git('clone', '--quiet', guarded.project.dir, clone)
     trust(guarded, clone)
-
     const { ran, model } = await guarded.run(
       {
         main: [bash('mkdir -p specs/259_x && touch specs/259_x/.postflight-pending'), delegate('worker'), say('Done.')],
@@ -131,7 +126,6 @@ describe.skipIf(hostsSkipped())('in a project that depends on the package', () =
       },
       { ...EVERY_HOOK, cwd: clone },
     )
-
     expect(ran.result).toMatchObject({ result: 'Done.' })
     expect(ran.stderr).toBe('')
     expect(ran.notices).toEqual([])

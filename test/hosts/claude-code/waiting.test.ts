@@ -78,7 +78,6 @@ describe.skipIf(hostsSkipped())('a main conversation that is woken by itself', (
     const stopped = join(guarded.project.base, 'stopped')
     guarded.addHook('Stop', `touch '${stopped}'`)
     const script = "export const meta = { name: 'demo', description: 'A demo' }\nreturn await agent('ACTOR:helper go')"
-
     const workflow = call('Workflow', { script })
     const { ran, model } = await guarded.run(
       {
@@ -87,7 +86,6 @@ describe.skipIf(hostsSkipped())('a main conversation that is woken by itself', (
       },
       { prompt: 'use a workflow', allowedTools: 'Bash Agent Workflow' },
     )
-
     expect(model.turns('helper')).toHaveLength(1)
     expect(reasonsIn(model.turns('main').at(-1))).toEqual([
       expect.stringContaining('Blocked stop 1 of 3. (After the third, you may stop.)'),

@@ -9,7 +9,6 @@ import { type GuardedProject, guardedProject } from './guarded.ts'
 import type { RunningClient } from './run-client.ts'
 import { attemptsIn, follower, START } from './workflow-agents.ts'
 
-/** A project with a flow of these phases. */
 function projectWith(...phases: readonly object[]): GuardedProject {
   const guarded = guardedProject()
   guarded.project.write('flow.yaml', JSON.stringify({ name: 'day', phases }))
@@ -28,7 +27,6 @@ describe.skipIf(hostsSkipped())('a build in the background that outlasts the tur
   ])('costs no attempt of an agent that %s; its end wakes the agent, and the run goes on', async (_what, answer) => {
     const guarded = projectWith(BUILD, REPORT)
     const build = inBackground(`sleep 2; ${leave('built.txt', 'x')}`, 'build the project')
-
     const { ran, model } = await guarded.run({
       main: follower([START, say('Started.')], (reason) => {
         if (reason.includes('phase "build"')) return [build, say('It builds.')]
@@ -37,7 +35,6 @@ describe.skipIf(hostsSkipped())('a build in the background that outlasts the tur
         return [...answer, say('It is built.')]
       }),
     })
-
     const last = model.turns('main').at(-1)
     expect(attemptsIn(last)).toEqual(['build 1', 'report 1'])
     const asked = reasonsIn(last).filter((reason) => reason.includes('running in the background'))
@@ -103,7 +100,6 @@ describe.skipIf(hostsSkipped())('a client that ends in mid-phase', () => {
       const { client, model: first } = await inPhase(guarded)
       client.kill(signal)
       const { sessionId } = await client.done
-
       const { model } = await guarded.run(
         {
           main: follower(
@@ -114,7 +110,6 @@ describe.skipIf(hostsSkipped())('a client that ends in mid-phase', () => {
         },
         { prompt: 'go on', args: ['--resume', String(sessionId)] },
       )
-
       expect(attemptsIn(model.turns('main').at(-1)).slice(-2)).toEqual(['build 1', 'report 1'])
       expect(promptsIn(model.turns('main').at(-1)).at(-1)).toContain('Report it.')
       expect(guarded.state()).toMatchObject({ active: false, outcome: 'completed', phase_attempts: 0, prompts: 3 })
@@ -184,9 +179,7 @@ describe.skipIf(hostsSkipped())('workflow stop', () => {
     await vi.waitUntil(() => client.output().stdout.includes('"type":"result"'), 20_000)
     client.send({ message: 'Stop.' })
     await vi.waitUntil(() => client.output().stdout.includes('you interrupted the workflow'), 20_000)
-
     expect(guarded.postflight('workflow', 'stop', '7').stdout).toContain('· stopped ·')
-
     client.send({ message: 'Anything else?' })
     await vi.waitUntil(() => model.turns('main').length === 5, 20_000)
     client.send('end')

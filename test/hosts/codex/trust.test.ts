@@ -48,7 +48,6 @@ function asksForTrust({ doctor }: HookedProject): boolean {
 describe.skipIf(hostsSkipped())('the hook in Codex', () => {
   it('is skipped until the user trusts it, and doctor reports it', async () => {
     const hooked = await hookedProject(CODEX)
-
     const untrusted = await hooked.run({ main: [create(1), say('Finished.')] }, { leaveOut: TRUST_HOOKS })
     const asked = asksForTrust(hooked)
     const hooks = await listHooks(hooked)
@@ -62,7 +61,6 @@ describe.skipIf(hostsSkipped())('the hook in Codex', () => {
         started: () => appendFileSync(join(hooked.project.home, '.codex/config.toml'), states.join('')),
       },
     )
-
     expect(untrusted.model.turns('main')).toHaveLength(2)
     expect(asked).toBe(true)
     expect(hooks).toHaveLength(4)

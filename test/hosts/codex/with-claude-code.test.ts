@@ -51,9 +51,7 @@ describe.skipIf(hostsSkipped())('a marker', () => {
     const run = { project: dir, home, path, model, prompt: PROMPT }
     CODEX.configure?.(run)
     command = `${[codex, ...CODEX.args(run)].map((word) => `'${word}'`).join(' ')} < /dev/null`
-
     const ran = await runClaude({ binary: claude, project: dir, home, path, model, prompt: 'go', env: CODEX.env(run) })
-
     expect(model.ranOut).toEqual([])
     expect(ran.exitCode, ran.stderr).toBe(0)
     expect(heldFor(model, 'inner')).toEqual(['259_inner'])
@@ -90,7 +88,6 @@ describe.skipIf(hostsSkipped())('a marker', () => {
         },
       },
     )
-
     expect(heldFor(model, 'inner')).toEqual(['259_inner'])
     expect(heldFor(model, 'main')).toEqual(['012_outer'])
     const owners = sessions(hooked)

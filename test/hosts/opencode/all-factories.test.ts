@@ -63,7 +63,6 @@ describe.skipIf(hostsSkipped())('all factories with the guard and a workflow', (
     const { server, model } = await guarded.begin({ main: everything(), analyst: () => say(ANALYSIS) })
     await expect.poll(() => guarded.state().outcome, { timeout: 90_000 }).toBe('completed')
     await server.settled()
-
     expect(model.errors).toEqual([])
     const turns = model.turns('main').filter((turn) => promptOf(turn) === undefined)
     const results = turns.at(-1)?.toolResults ?? []

@@ -42,7 +42,6 @@ export function placesIn(turns: readonly Turn[]): string[] {
   return turns.flatMap((turn) => (turn.lastToolResult === undefined ? (placeOf(turn.lastUserText) ?? []) : []))
 }
 
-/** The turns of the conversation itself. */
 export function mainTurns(turns: readonly Turn[]): Turn[] {
   return turns.filter((turn) => promptOf(turn) === undefined)
 }

@@ -83,7 +83,6 @@ describe.skipIf(hostsSkipped())('a rate limit under serve', () => {
       beta: limited(failing, say('From beta.')),
     })
     const sessions = [await server.createSession(), await server.createSession()]
-
     await Promise.all(
       ['alpha', 'beta'].map((name, index) => server.prompt(String(sessions[index]), `ACTOR:${name}`, { agent: name })),
     )
@@ -91,7 +90,6 @@ describe.skipIf(hostsSkipped())('a rate limit under serve', () => {
       .poll(() => [modelsOf(model, 'alpha'), modelsOf(model, 'beta')].flat(), { timeout: 20_000 })
       .toHaveLength(4)
     await server.settled()
-
     expect(modelsOf(model, 'alpha')).toEqual(['scripted-1', 'scripted-2'])
     expect(modelsOf(model, 'beta')).toEqual(['scripted-1', 'other-2'])
   })

@@ -14,16 +14,12 @@ import { type PromptOptions, type Server, startServer } from './serve.ts'
 
 const binary = hostsSkipped() ? '' : await ensureOpenCode()
 
-/** The model's scripts by actor. */
 export type Actors = Record<string, Script>
 
 /** Options of `guardedProject`. */
 export interface GuardedOptions {
-  /** False to install nothing. */
   install?: false
-  /** Fields that are added to the configuration. */
   config?: object
-  /** The plugin's options. */
   options?: object
   /** An existing project, and the copy of this package that it uses. Its server is its own. */
   within?: Pick<Machine, 'project' | 'packageFolder'>
@@ -31,7 +27,6 @@ export interface GuardedOptions {
   isAlone?: true
 }
 
-/** Options of a run. */
 export interface SceneOptions {
   /** Arguments before the message: `['--session', id]`. */
   words?: readonly string[]
@@ -47,14 +42,12 @@ interface TalkOptions extends PromptOptions {
   turns?: number
 }
 
-/** A conversation on a server. */
 export interface Talk {
   server: Server
   session: string
   model: Model
 }
 
-/** A project with the plugin. */
 export interface GuardedProject extends Inspected {
   project: Project
   /** The copy of this package that is in use. */

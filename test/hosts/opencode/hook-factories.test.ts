@@ -12,7 +12,6 @@ import { guardedProject } from './guarded.ts'
 
 const START = bash('postflight workflow start 7 flow --definition flow.yaml')
 
-/** The text of everything that a request holds. */
 function textOf({ messages, system }: RequestBody): string {
   return JSON.stringify([messages, system])
 }
@@ -46,7 +45,6 @@ describe.skipIf(hostsSkipped())('the phase reminder', () => {
       ...['workflow', 'start', '7', 'flow', '--definition', 'flow.yaml', '--host-session', session],
     )
     expect(started, started.stderr).toMatchObject({ status: 0 })
-
     await server.prompt(session, 'hello')
     await server.settled()
     await expect.poll(() => model.helpers.length, { timeout: 20_000 }).toBeGreaterThan(0)
@@ -54,7 +52,6 @@ describe.skipIf(hostsSkipped())('the phase reminder', () => {
     expect(first?.userTexts).toEqual([expect.stringMatching(/is in phase "analyse"\. .* Slowly\.$/), 'hello'])
     const titles = model.helpers.length
     for (const { body } of model.helpers) expect(textOf(body)).not.toContain('is in phase')
-
     await server.compact(session)
     await server.settled()
     expect(model.helpers.length).toBeGreaterThan(titles)
@@ -112,10 +109,8 @@ describe.skipIf(hostsSkipped())('the fix of a failed delegation', () => {
       call('task', GOOD),
       say('Done.'),
     ]
-
     const worker = [say('Unknown agent type: it failed')]
     const { server, session, model } = await guarded.talk({ main: calls, worker }, { turns: calls.length })
-
     const turns = model.turns('main')
     expect(turns.slice(1).map((turn) => turn.lastToolResult?.split('[postflight-guard] ')[1])).toEqual([
       expect.stringMatching(/^Call the task tool again with the argument "description"\..* Agents: .*\bgeneral\b/),

@@ -83,7 +83,6 @@ describe.skipIf(hostsSkipped())('a lock that was left behind under serve', () =>
     await expect.poll(() => placesIn(model.turns('main')).at(-1), { timeout: 60_000 }).toBe('plan 1')
     expect(Date.now() - startedMs).toBeGreaterThan(8_000)
     expect(pauses.longestSince(startedMs)).toBeLessThan(LONGEST_PAUSE_MS)
-
     leaveLock(guarded, `${IN_TASK}/workflow`)
     const interruptedMs = Date.now()
     await server.abort(session)

@@ -47,23 +47,19 @@ async function killAt(guarded: GuardedProject, place: string, done: number[]): P
 describe.skipIf(hostsSkipped())('a long run on OpenCode', () => {
   it('does every task once, over an approval, a rejection, two kills, failures and a skip', async () => {
     const guarded = projectWith(LONG_RUN)
-
     const first = await guarded.talk({ main: worker([START, say('I wait.')]) })
     expect(first.model.turns('main').at(-1)?.lastToolResult).toContain('`postflight workflow approve 007_flow`')
     const asked = { active: true, phase: 'review', approval: { standing: 'asked' } }
     expect(guarded.state()).toMatchObject({ ...asked, prompts: 2 })
     await guarded.talk({ main: worker([GO_ON, say('I still wait.')]) })
     expect(guarded.state()).toMatchObject({ ...asked, prompts: 2, phase_attempts: 0 })
-
     expect(guarded.postflight('workflow', 'reject', '7', '--reason', 'look at T003 again')).toMatchObject({ status: 0 })
     await guarded.talk({ main: worker([GO_ON, say('I wait.')]) })
     expect(guarded.state()).toMatchObject({ ...asked, prompts: 3, phase_attempts: 1 })
     expect(guarded.postflight('workflow', 'approve', '7', '--note', 'go ahead')).toMatchObject({ status: 0 })
-
     await killAt(guarded, 'work step 6 1', [1, 2, 3, 4, 7, 8])
     await killAt(guarded, 'work step 10 1', [6])
     await guarded.talk({ main: worker([GO_ON, say('All is done.')]) })
-
     const state = guarded.state()
     expect(state).toMatchObject({ active: false, outcome: 'completed', skips: 1 })
     expect(tasksDone(guarded.read('done.log'))).toEqual(DONE)
@@ -77,7 +73,6 @@ describe.skipIf(hostsSkipped())('a long run on OpenCode', () => {
     const phase = { id: 'work', steps: ['a', 'b', 'c', 'd'], step_prompt: 'Do: {{step}}', parallel: 4 }
     const guarded = projectWith(JSON.stringify({ name: 'long run', inputs: { goal: {} }, phases: [phase] }))
     let prompted = 0
-
     const { server, session, model } = await guarded.talk({
       main: async (turn) => {
         const prompt = promptOf(turn)
@@ -89,7 +84,6 @@ describe.skipIf(hostsSkipped())('a long run on OpenCode', () => {
         return bash(`printf '{"success": true}' > '${/to the file (\S+)\. If/.exec(prompt)?.[1]}'`)
       },
     })
-
     expect(guarded.state()).toMatchObject({ outcome: 'completed', prompts: 4 })
     expect(model.turns('main').filter((turn) => promptOf(turn) !== undefined)).toHaveLength(8)
     expect(await server.children(session)).toHaveLength(4)

@@ -180,7 +180,6 @@ describe.skipIf(hostsSkipped())('a reactive sub-agent', () => {
         await new Promise((resolve) => setTimeout(resolve, next === undefined ? 0 : 300))
         return say(text)
       }
-
     const served = await guarded.serve({
       main: [COMMIT, say('Thanks.')],
       first: after('second', 'ONE'),
@@ -190,7 +189,6 @@ describe.skipIf(hostsSkipped())('a reactive sub-agent', () => {
     model = served.model
     await served.server.prompt(await served.server.createSession(), 'go')
     await model.arrived('main', 1)
-
     expect(resultIn(model)).toMatch(/New API[\s\S]+\n\nONE\n\n[\s\S]+\n\nTWO\n\n[\s\S]+\n\nTHREE/)
     expect(model.turns('never')).toEqual([])
   })

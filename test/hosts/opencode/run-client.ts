@@ -3,7 +3,6 @@
 import { fileURLToPath } from 'node:url'
 import { type Ended, jsonLines, type RunningProcess, startProcess } from '../client-process.ts'
 
-/** Options for starting the client. */
 export interface RunOptions {
   /** The client's executable, from `ensureOpenCode()`. */
   binary: string
@@ -31,7 +30,6 @@ export interface RunResult extends Ended {
   sessionId: string | undefined
 }
 
-/** A client that is still running. */
 export type RunningClient = RunningProcess<RunResult>
 
 const DEFAULT_TIMEOUT_MS = 100_000
@@ -39,7 +37,6 @@ const DEFAULT_TIMEOUT_MS = 100_000
 /** An empty catalogue of models: the tests' own model is in the configuration. */
 const NO_MODELS = fileURLToPath(new URL('no-models.json', import.meta.url))
 
-/** The client's environment. */
 export function environmentOf({ path, home, env }: RunOptions): Record<string, string> {
   return {
     PATH: path,
@@ -56,7 +53,6 @@ export function environmentOf({ path, home, env }: RunOptions): Record<string, s
   }
 }
 
-/** Starts the client with the given arguments. */
 export function start(options: RunOptions, words: readonly string[]): RunningClient {
   const { project: cwd, timeoutMs = DEFAULT_TIMEOUT_MS } = options
   const client = startProcess(options.binary, words, { cwd, env: environmentOf(options), timeoutMs })

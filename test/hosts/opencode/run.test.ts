@@ -42,14 +42,12 @@ describe.skipIf(hostsSkipped())('opencode run: a main conversation with a marker
         say('Done.'),
       ],
     })
-
     expect(model.turns('main')).toHaveLength(4)
     expect(reasonsIn(model.turns('main').at(-1))).toEqual([])
     expect(ran.texts).toEqual(['Now the tests.', 'Now clearing.', 'Done.'])
     expect(guarded.story()).toEqual(['create', 'clear'])
     // The plugin was loaded.
     expect(guarded.journal()[0]).toMatchObject({ agent: 'main', host_session: ran.sessionId })
-
     const session = String(ran.sessionId)
     const { server, model: later } = await guarded.serve({ main: [say('Hello again.')] })
     await server.prompt(session, 'again')

@@ -74,7 +74,6 @@ describe.skipIf(hostsSkipped())('opencode serve: a main conversation with a mark
     const asked = model.turns('main').length
     expect(asked).toBeGreaterThan(4)
     expect(guarded.story()).toEqual(['create'])
-
     calm = true
     await server.prompt(session, 'again')
     await expect.poll(() => guarded.story(), { timeout: 20_000 }).toEqual(['create', 'block 1', 'clear'])
@@ -146,7 +145,6 @@ describe.skipIf(hostsSkipped())('one server', () => {
       three: [say('Only passing.')],
     })
     const [one, two, three] = [await server.createSession(), await server.createSession(), await server.createSession()]
-
     await Promise.all([
       server.prompt(one, 'ACTOR:one go'),
       server.prompt(two, 'ACTOR:two go'),
@@ -154,7 +152,6 @@ describe.skipIf(hostsSkipped())('one server', () => {
     ])
     await Promise.all([model.arrived('one', 3), model.arrived('two', 3)])
     await server.settled()
-
     expect(reasonsIn(model.turns('one').at(-1))).toEqual([expect.stringContaining('Task 001_a')])
     expect(reasonsIn(model.turns('two').at(-1))).toEqual([expect.stringContaining('Task 002_b')])
     expect(model.turns('three')).toHaveLength(1)
@@ -174,20 +171,16 @@ describe.skipIf(hostsSkipped())('a compaction under serve', () => {
     await model.arrived('main', 1)
     await server.abort(session)
     await server.settled()
-
     await server.compact(session)
     await server.settled()
-
     expect((await server.messages(session)).at(-1)?.info).toMatchObject({ role: 'assistant', summary: true })
     expect(model.turns('main')).toHaveLength(2)
     expect(guarded.story()).toEqual(['create'])
-
     await server.prompt(session, 'and?')
     await expect.poll(() => guarded.story(), { timeout: 20_000 }).toContain('cap 3')
     await server.settled()
     expect(guarded.story()).toEqual(['create', 'block 1', 'block 2', 'block 3', 'cap 3'])
     expect(reasonsIn(model.turns('main').at(-1))).toHaveLength(3)
-
     await server.compact(session)
     await server.settled()
     expect(guarded.story()).toHaveLength(5)

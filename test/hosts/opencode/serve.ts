@@ -17,7 +17,6 @@ export interface PromptOptions {
   format?: { type: 'json_schema'; schema: Record<string, unknown> }
 }
 
-/** A running server. */
 export interface Server {
   url: string
   client: RunningClient
@@ -40,7 +39,6 @@ export interface Server {
   /** The user's messages, and those that a plugin sent as the user. */
   asked(session: string): Promise<{ agent: string; isSynthetic: boolean }[]>
   children(session: string): Promise<Session[]>
-  /** Sessions that are not idle. */
   busy(): Promise<string[]>
   /** Resolves when no session was busy for several looks in a row: a prompt on idle comes at once. */
   settled(): Promise<void>

@@ -39,10 +39,8 @@ describe.skipIf(hostsSkipped())('a marker that was abandoned', () => {
          if (event.type === 'tui.toast.show') appendFileSync(${file}, JSON.stringify(event.properties) + '\\n')
        } }`,
     )
-
     await guarded.talk({ main: stubborn(bash(CREATE), say('No.')) }, { turns: 5 })
     await expect.poll(() => guarded.read('toasts'), { timeout: 60_000 }).toBeDefined()
-
     expect(JSON.parse(guarded.read('toasts') ?? '')).toMatchObject({
       title: 'postflight-guard',
       message: expect.stringMatching(

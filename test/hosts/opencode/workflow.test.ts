@@ -45,12 +45,10 @@ async function expectFinishedFrom(guarded: GuardedProject, place: number): Promi
 describe.skipIf(hostsSkipped())('a workflow on OpenCode', () => {
   it('completes in `run`, by its command, whose words OpenCode puts in quotes: a step is retried, one is skipped, and each phase has a session', async () => {
     const guarded = projectWithFlow()
-
     const { ran, model } = await guarded.run(
       { main: worker([say('All is done.')]) },
       { words: ['--command', 'postflight-workflow'], message: `${TASK} flow.yaml` },
     )
-
     expect(placesIn(model.turns('main'))).toEqual(PLACES)
     expect(ran.texts).toEqual(['All is done.'])
     expect(guarded.state()).toMatchObject({ active: false, outcome: 'completed', host_session: ran.sessionId })
@@ -78,9 +76,7 @@ describe.skipIf(hostsSkipped())('a workflow on OpenCode', () => {
     await server.prompt(session, 'hello', further)
     await model.arrived('main', 0)
     await server.settled()
-
     await server.command(session, 'postflight-workflow', `${TASK} flow.yaml`)
-
     expect(placesIn(model.turns('main'))).toEqual(PLACES)
     const phases = model.turns('main').filter((turn) => promptOf(turn) !== undefined)
     expect(new Set(phases.map((turn) => turn.request.model))).toEqual(new Set(['scripted-2']))

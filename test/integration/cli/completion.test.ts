@@ -6,7 +6,6 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { CLI, canRun, skipNote } from '../../support/process.ts'
 import { createSourceProject, type Project } from '../../support/project.ts'
 
-/** Asks a shell for the candidates of a line. */
 type Ask = (line: string) => Promise<string[]>
 
 /** A name that would do harm if a shell ran it. */

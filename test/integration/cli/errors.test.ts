@@ -169,14 +169,12 @@ describe.concurrent('a file that cannot be written is exit code 73 and named', (
     const user = withoutPrivileges(project)
     chmodSync(project.at(folder), 0o555)
     const before = project.snapshot()
-
     for (const line of lines) {
       const run = await runProcess(join(project.base, 'bin', 'node'), [user.cli, ...line.split(' ')], {
         cwd: project.dir,
         env: { ...project.env, POSTFLIGHT_HOST_SESSION: SESSION },
         uid: user.uid,
       })
-
       expect(run.status, line).toBe(73)
       expect(run.stderr, line).toMatch(/^postflight: cannot write [^\n]+\n$/)
       expect(run.stderr, line).toContain(named)

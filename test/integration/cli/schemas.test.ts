@@ -19,7 +19,6 @@ const FLOW = {
   ],
 }
 
-/** The names that a schema describes. */
 const namesIn = (file: string): string[] => Object.keys(readSchema(file).properties as object)
 
 /** Expects a file of the project to be as its schema says, with no field that the schema does not name. */

@@ -20,7 +20,6 @@ function locked() {
   return { project, folder: project.at('specs/259_x') }
 }
 
-/** The plan for a stop of the markers' owner. */
 function planOfStop({ dir }: Project) {
   const nowMs = Date.now()
   const occasion: Occasion = {

@@ -11,7 +11,6 @@ const stops = (project: Project, more: object = {}): Promise<HookRun> => project
 const reasonOf = async (run: Promise<HookRun>): Promise<string | undefined> => (await run).answer.reason
 const done = (project: Project, ...words: string[]) => project.cli(['done', ...words], agentShell())
 
-/** The definition with one check of the sources. */
 const sources = (check: string): string => `done: [{ when: "src/**", check: ${JSON.stringify(check)} }]\n`
 
 /** A project as `begun` makes it, whose source changed. */
@@ -21,7 +20,6 @@ async function edited(rules?: string): Promise<Project> {
   return project
 }
 
-/** Starts a workflow of the session. */
 async function startFlow(project: Project): Promise<void> {
   project.write('flow.json', '{"name":"flow","phases":[{"id":"plan","prompt":"Plan it.","artifact":"plan.md"}]}')
   await project.cli(['workflow', 'start', '7', 'x', '--definition', 'flow.json'], agentShell())

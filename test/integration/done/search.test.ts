@@ -121,12 +121,10 @@ describe('a search', () => {
       timer = setImmediate(count)
     }
     let timer = setImmediate(count)
-
     const search = new FileSearch(project.dir)
     await search.prepare([rule])
     clearImmediate(timer)
     put(project, 'src/later')
-
     // One for each folder, each thousand times and the order; on a busy machine several folders are read in one turn.
     expect(turns).toBeGreaterThan(20)
     expect(expected).toHaveLength(3_000)

@@ -15,7 +15,6 @@ const GUARD = 'specs/259_x/.postflight-loop-guard'
 /** A project whose files are as old as this checkout. */
 const FROM_BEFORE = join(PACKAGE, 'test', 'fixtures', 'from-before')
 
-/** A project of the sources with a marker. */
 function pending(task = '259_x', fields: Readonly<Record<string, unknown>> = OWNED): Project {
   const project = createSourceProject()
   project.marker(task, fields)

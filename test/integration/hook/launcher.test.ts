@@ -254,7 +254,6 @@ it('the launcher, in each shell, starts Node if the Node hook would find somethi
       const names = event === 'Stop' ? [MARKER_FILE] : [MARKER_FILE, ABANDONED_FILE]
       // A status line without anything to show is empty.
       const idle = event === 'StatusLine' ? '' : '{}\n'
-
       const words = event === 'Stop' ? [] : [event]
       const answers = SHELL_PATHS.map((shell) => [shell, launch(shell, built, plan.locale, words)] as const)
       const isFound = nodeFinds(built, names)
@@ -263,7 +262,6 @@ it('the launcher, in each shell, starts Node if the Node hook would find somethi
         (value) => !fs.statSync(resolve(built.cwd, value), { throwIfNoEntry: false })?.isFile(),
       )
       fs.rmSync(built.top, { recursive: true, force: true })
-
       for (const [shell, answer] of answers) {
         expect([idle, NODE_STARTED], shell[0]).toContain(answer)
         if (isFound) expect(answer, shell[0]).toBe(NODE_STARTED)
@@ -346,7 +344,6 @@ describe.each(SHELL_PATHS.map((shell) => ({ name: shell.join(' '), shell })))('t
   })
 })
 
-/** A repository with these files. */
 function withFiles(files: Readonly<Record<string, string>> = {}): Built {
   projectCount += 1
   const cwd = join(base, `project-${projectCount}`)
@@ -449,7 +446,6 @@ describe('the launcher', () => {
       fs.mkdirSync(join(real.cwd, 'specs', `x${entry}`))
     }
     fs.symlinkSync(large, join(linked.cwd, 'specs', 'folder', 'link'))
-
     for (const words of SHELL_PATHS) {
       const measure = (built: Built): number => {
         const started = performance.now()

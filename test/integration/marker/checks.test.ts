@@ -27,7 +27,6 @@ const asProcesses = (run: string): Project => checked([{ run }], {}, createProje
 const clear = (project: Project, ...more: string[]) => project.cli(['clear', '259', ...more], { env: ENV })
 const read = (project: Project, name = MARKER) => JSON.parse(project.read(name))
 
-/** A check that notes that it ran. */
 const NOTE = { run: 'echo ran >> ran' }
 
 describe.concurrent('clear with checks', () => {

@@ -228,13 +228,10 @@ describe.concurrent('clear of a task whose run has ended', () => {
   ])('settles it and keeps its files (%s)', async (kind, outcome, isResumable) => {
     const project = await endedRun(kind)
     const before = project.snapshot('specs/007_flow')
-
     const dry = await project.cli(['clear', '7', '--dry-run'])
     expect(dry.stdout).toMatch(/^would settle specs\/007_flow: /)
     expect(project.snapshot('specs/007_flow')).toEqual(before)
-
     const run = await project.cli(['clear', '7'])
-
     const hint = isResumable ? '; to continue it: postflight workflow resume 007_flow' : ''
     expect(run).toMatchObject({
       status: 0,
@@ -353,9 +350,7 @@ describe.concurrent('clear --orphaned', () => {
     project.write('specs/008_left/.postflight-loop-guard', '2')
     project.write('specs/009_left/.postflight-claims/pf_abcdefghijkl.1', 'f1-1')
     project.write('specs/010_foreign/.return-meta.json', '{}')
-
     const run = await project.cli(['clear', '--orphaned', '--json'], { env: ENV })
-
     expect(run.json().cleared.map((one: { task: string }) => one.task)).toEqual([
       '004_other_old',
       '006_unowned_old',
@@ -386,7 +381,6 @@ describe('clear --orphaned, when a marker is made after its look', () => {
     })
     try {
       const run = await project.cli(['clear', '--orphaned'], { env: ENV })
-
       expect(made).toBe(true)
       expect(run).toMatchObject({ status: 0, stderr: '' })
       expect(JSON.parse(project.read('specs/259_x/.postflight-pending'))).toEqual(OWNED)

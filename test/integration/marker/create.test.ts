@@ -28,9 +28,7 @@ describe.concurrent('create writes the marker', () => {
   it('with every required field of the protocol, in the task folder', async () => {
     const project = createSourceProject({ specs: false })
     const before = Date.now()
-
     const run = await project.cli(['create', ...SEED_WORDS])
-
     expect(run).toMatchObject({ status: 0, stderr: '' })
     const marker = readMarker(project)
     expect(marker).toEqual({

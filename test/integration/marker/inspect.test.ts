@@ -22,10 +22,8 @@ describe.concurrent('inspect', () => {
   it('shows state, owner, age, continuations, steps and problems', async () => {
     const project = withMarker({ ...OWNED, created: hoursAgo(3), task_number: '259' })
     await project.hook(subagentStop({ agent_type: 'planner' }))
-
     const text = await project.cli(['inspect'])
     const json = await project.cli(['inspect', '--json'])
-
     expect(text.stdout).toBe(
       [
         'specs/259_x/.postflight-pending  pending · 3 h old · 1 of 3 stops blocked · plan (skill-plan)',

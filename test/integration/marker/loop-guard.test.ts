@@ -223,7 +223,6 @@ it('the loop guard reads as an integer at any time', async () => {
       await new Promise((resolve) => setImmediate(resolve))
     }
   }
-
   const watcher = watch()
   for (let round = 0; round < 3; round++) {
     await Promise.all(stopsAtOnce(project, 3))
@@ -231,7 +230,6 @@ it('the loop guard reads as an integer at any time', async () => {
   }
   watching = false
   await watcher
-
   expect([...seen].filter((text) => !/^[123]\n$/.test(text))).toEqual([])
   expect(seen.size).toBeGreaterThan(0)
 })

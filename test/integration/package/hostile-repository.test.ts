@@ -73,10 +73,8 @@ describe('a cloned repository', () => {
     )
     const env = hostEnvironment(sandbox, pack)
     sandbox.hand()
-
     const doctor = await sandbox.run(process.execPath, [pack.cli, 'doctor'], { env })
     const install = await sandbox.run(process.execPath, [pack.cli, 'install'], { env })
-
     expect(doctor.status).toBe(1)
     expect(doctor.stdout).toContain('starts another copy')
     expect(install.status).toBe(0)
@@ -111,9 +109,7 @@ describe('a repository that was cloned before the session', () => {
     const env = hostEnvironment(plain, pack)
     plain.seal()
     const before = contents(plain)
-
     const { SessionStart = '', ...stops } = await askLater(plain, env)
-
     expect(stops).toEqual({
       SubagentStop: '{}',
       'SubagentStop of an older client': '{}',

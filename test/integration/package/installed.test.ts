@@ -64,7 +64,6 @@ interface Manager {
   readonly global: (tarball: string, prefix: string) => readonly string[]
   /** Variables for a global installation. */
   readonly environment?: (prefix: string) => Readonly<Record<string, string>>
-  /** The folder in the prefix for commands. */
   readonly commands: string
 }
 

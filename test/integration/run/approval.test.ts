@@ -26,7 +26,6 @@ describe('a run that waits for an approval', () => {
     await project.stopped()
     project.put('plan.md', 'first plan')
     const env = { CLAUDECODE: '1' }
-
     const first = await project.hook(stop({ stop_hook_active: true }), { env })
     const state = project.state()
     const later = [
@@ -35,7 +34,6 @@ describe('a run that waits for an approval', () => {
       await project.hook({ ...stop(), hook_event_name: 'SubagentStop', agent_id: 'agent-a' }, { env }),
     ]
     const asked = await project.next({ env: { POSTFLIGHT_HOST_SESSION: SESSION } })
-
     const way = 'read specs/007_flow/plan.md, then `postflight workflow approve 007_flow`'
     expect(first.answer.systemMessage).toContain(`needs your approval: ${way}`)
     expect(first.answer.decision).toBeUndefined()

@@ -44,13 +44,11 @@ describe('a phase with a check, driven by the hook', () => {
     const project = await startedRun()
     const prompt = await reasonOf(project)
     project.write(REPORT, 'x')
-
     const red = await check(project)
     project.write('fixed', '')
     const green = await check(project, '--json')
     const again = await check(project)
     const end = await project.hook(stop())
-
     expect(prompt).toContain(`\`postflight workflow check 007_x --root ${project.dir}\`. It runs the check \`echo`)
     expect(red.status).toBe(1)
     expect(red.stdout).toMatch(/^the check `echo ran.*` failed \(exit code 1; .*\n {2}test 7 failed\n$/)
@@ -267,9 +265,7 @@ describe('the receipt of a check', () => {
     for (const file of ours) project.write(`specs/007_x/${file}`, 'x')
     const own = ['checks/list.md', 'checks/build/rules.json', 'artifacts/drawing.svg', 'artifacts/build/notes.md']
     for (const file of own) project.write(`specs/007_x/${file}`, 'x')
-
     await check(project)
-
     const names: string[] = JSON.parse(project.read(RECEIPT)).files.map((file: { path: string }) => file.path)
     const bound = ['../../flow.json', '../archive/003_old/plan.md', '../workflow/plan.md', ...own]
     expect(names).toEqual(expect.arrayContaining(bound))

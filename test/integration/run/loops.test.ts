@@ -13,21 +13,18 @@ describe('generate, validate, debug', () => {
     project.put('generated.json', '{}')
     await project.next()
     project.put('validation.json', '{"passed": false, "errors": ["line 3\\u001b[31m", "line 9"]}')
-
     const debug = await project.next()
     expect(debug.agent).toBe('debugger')
     expect(debug.prompt).toContain(`Fix the errors that ${project.dir}/${IN_TASK}/validation.json names`)
     expect(debug.prompt).toContain(
       'This phase follows the phase "validate", whose verdict was "fail":\n- line 3[31m\n- line 9\n\n',
     )
-
     project.put('fixes.json', '{}')
     const again = await project.next()
     expect(again.prompt).toContain('This is visit 2 of this phase. It follows the phase "debug".')
     const archived = `${IN_TASK}/artifacts/validate/1-validation.json`
     expect(again.prompt).toContain(`The previous result is now in the file ${project.dir}/${archived}.`)
     expect(project.read(archived)).toContain('line 9')
-
     project.put('validation.json', '{"passed": true, "errors": []}')
     expect(await project.next()).toMatchObject({ command: 'finish', outcome: 'completed', prompt: null })
     expect(project.has('specs/.postflight/running/007_flow')).toBe(false)

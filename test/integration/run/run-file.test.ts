@@ -236,16 +236,13 @@ it.concurrent('a run that has stalled is named by status, next, doctor and to a 
   expect(stops.map(({ decision }) => decision)).toEqual(['block', 'block', 'block', undefined, undefined])
   expect(stops[3]?.systemMessage).toContain('has ended (stalled): 3 attempts failed')
   const resume = '`postflight workflow resume 007_flow`'
-
   expect(await toldAtStart(project)).toContain(`a workflow that stalled, which ${resume}`)
   for (const words of ['workflow status', 'workflow status 7', 'workflow next 7']) {
     const run = await project.cli(words.split(' '), { env: ENV })
     expect(run).toMatchObject({ status: 1, stdout: expect.stringContaining(resume) })
   }
-
   const fix = 'postflight workflow resume 007_flow, or postflight workflow abort 007_flow'
   expect(await findings(project)).toEqual([[false, expect.stringContaining('has ended (stalled): 3 attempts'), fix]])
-
   await project.cli(['workflow', 'resume', '7'], { env: ENV })
   expect(await promptOf(project)).toContain('attempt 4 of 6')
   await project.cli(['workflow', 'abort', '7'])

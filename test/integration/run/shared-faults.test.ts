@@ -242,10 +242,8 @@ describe.concurrent('a claim', () => {
       const lost = await two.workflow('resume', '7', '--shared', '--take')
       expect(lost.stderr).toContain('it is not known whether')
       expect(two.state()).toMatchObject({ outcome: 'stopped', phase: 'plan' })
-
       if (command === 'publish') await two.workflow('publish', '7')
       const again = await two.workflow('resume', '7', '--shared', '--take')
-
       expect(again, again.stderr).toMatchObject({ status: 0 })
       expect(two.state()).toMatchObject({ phase: 'build' })
       const sequenceIn = (commit: string): number =>

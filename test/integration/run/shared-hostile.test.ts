@@ -64,7 +64,6 @@ const FORGERIES: readonly (readonly [string, Forgery, string?])[] = [
   ['a phase that leads nowhere', definition({ artifact: 'a.md', next: { pass: 'nowhere', fail: 'end' } })],
 ]
 
-/** Writes a tree into a repository, whatever its names are. */
 function writeTree(repository: string, tree: Tree): string {
   const lines: string[] = []
   const folders = new Map<string, Tree>()

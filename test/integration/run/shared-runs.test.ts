@@ -133,10 +133,8 @@ describe('the commands of a shared run', () => {
 describe('a released run', () => {
   it('goes on at another machine where it was, artifacts included, and comes back', async () => {
     const { one, two, remote, id } = await waiting()
-
     // A clone that has no task yet.
     rmSync(two.at('specs'), { recursive: true })
-
     const released = await one.workflow('release', '7')
     const resumed = await two.workflow('resume', '7', '--shared')
     await two.workflow('approve', '7', '--note', 'good')
@@ -145,7 +143,6 @@ describe('a released run', () => {
     const back = await one.workflow('resume', id, '--shared')
     one.write(`${WALK}/built.md`, 'built')
     await one.workflow('next', '7')
-
     expect(released.stdout).toContain('released: anyone may continue it (origin)')
     expect(resumed).toMatchObject({ status: 0, stdout: expect.stringContaining('waits for approval') })
     expect(two.read(`${WALK}/plan.md`)).toBe('the plan')
@@ -251,7 +248,6 @@ describe('what comes from a remote', () => {
     await one.workflow('release', '7')
     await one.workflow('release', '9')
     const otherPrompts = /prompts that are not those of this checkout.*git show [0-9a-f]{12}:state.json/
-
     expect(await refusal(two.workflow('resume', '7', '--shared'))).toMatch(
       /runs commands \(`true`\).*--shared origin --trust/,
     )
@@ -281,14 +277,12 @@ describe('status --shared', () => {
     const { one, two, remote, id, ref } = await waiting()
     await two.workflow('start', '8', 'other', '--definition', 'walk.json', '--share')
     await two.workflow('release', '8')
-
     const here = await one.cli(['status', '--shared'])
     const there = (await two.cli(['status', '--shared', 'origin', '--json'])).json()
     await two.workflow('resume', '7', '--shared', '--take')
     one.write(`${WALK}/plan.md`, 'another')
     await one.workflow('publish', '7')
     const lost = await one.cli(['status', '--shared', '--exit-code'])
-
     expect(here.stdout).toMatch(/● 007_walk · walk · phase plan.* · waits for approval · held here for/)
     expect(here.stdout).toMatch(/● 008_other · .* · released .* ago/)
     expect(here.stdout).toMatch(/→ postflight workflow resume wf_\w+ --shared origin/)

@@ -10,7 +10,6 @@ const NAMES = 'four-phases, generate-validate-debug, research-plan-implement, sp
 
 const exampleAt = (name: string): string => join(PACKAGE, 'examples', name)
 
-/** A definition with one phase of that name. */
 const flow = (phase: string): string =>
   JSON.stringify({ name: 'own', phases: [{ id: phase, prompt: 'Do it.', artifact: 'a.md' }] })
 

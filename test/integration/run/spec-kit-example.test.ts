@@ -67,7 +67,6 @@ describe('the example for spec-kit', () => {
   it("goes on from the folder's present state: the open tasks are done in their order, once a person has approved them", async () => {
     const project = specKitProject({ 'spec.md': SPEC, 'plan.md': PLAN, 'tasks.md': TASKS })
     await workflow(project, 'start', '1', '--definition', EXAMPLE)
-
     expect(await workflow(project, 'next', '1')).toMatchObject({ command: 'wait' })
     await workflow(project, 'approve', '1')
     const done: string[] = []
@@ -77,7 +76,6 @@ describe('the example for spec-kit', () => {
       done.push(/^T\d+ .*$/m.exec(prompt)?.[0] ?? prompt)
       project.write(`${IN_TASK}/step-result.json`, '{"success": true}')
     }
-
     expect(done).toEqual([
       'T002 [P] Configure linting and formatting tools',
       'T003 Setup database schema in src/db/schema.sql',

@@ -13,7 +13,6 @@ const PAGE_FLOW = /```yaml\n(# yaml-language-server[\s\S]*?)```/.exec(PAGE)?.[1]
 
 const STATE = `${IN_TASK}/workflow/state.json`
 
-/** The phases of a run with one. */
 const one = (more: object = {}): object[] => [{ id: 'only', prompt: 'do it', artifact: 'out.txt', ...more }]
 
 describe('`workflow next` alone', () => {

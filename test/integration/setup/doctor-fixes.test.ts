@@ -97,7 +97,6 @@ const rename =
 const OFF = { env: { POSTFLIGHT_DISABLE: '1' } }
 const PLUGIN = { enabledPlugins: { 'postflight-guard@x': true } }
 
-/** Settings without the entry for a stop. */
 const withoutStop = rewrite(SETTINGS, (text) =>
   JSON.stringify(JSON.parse(text), (key, value) => (key === 'Stop' ? undefined : value)),
 )

@@ -23,7 +23,6 @@ const SETTINGS = '.claude/settings.json'
 const LOCAL = '.claude/settings.local.json'
 const SKILL = '.claude/skills/postflight/SKILL.md'
 
-/** A project that depends on the package, with these files. */
 function withPackage(files: Readonly<Record<string, string>> = {}): DependentProject {
   const wired = createDependentProject()
   for (const [name, text] of Object.entries(files)) wired.project.write(name, text)
@@ -428,13 +427,11 @@ describe.concurrent('init', () => {
       const before = outsideNow()
       mkdirSync(join(project.at(name), '..'), { recursive: true })
       symlinkSync(outside, project.at(name))
-
       const stdout = expect.stringContaining('not written: a link leads this file out')
       expect(await cli('init --dry-run')).toMatchObject({ status: 0, stdout })
       expect(project.has(SETTINGS)).toBe(false)
       const run = await cli('init --yes --json')
       const again = await cli(`init --yes --json --skip ${part}`)
-
       expect(run.status, run.stderr).toBe(0)
       const states = run.json().parts.map((one: { name: string; state: string }) => [one.name, one.state])
       expect(Object.fromEntries(states)).toEqual({

@@ -15,7 +15,6 @@ import {
 const CONFIG = 'opencode.json'
 const PLUGIN = pathToFileURL(join(PACKAGE, 'dist', 'opencode', 'postflight-guard.mjs')).href
 
-/** A configuration with comments. */
 const COMMENTED = `{
   // what I pay for
   "model": "anthropic/claude", /* not the large one */
@@ -29,7 +28,6 @@ const COMMENTED = `{
 const ONE = `{\n  "plugin": [\n    "${PLUGIN}"\n  ]\n}\n`
 const OTHER_COPY = 'file:///old/postflight-guard/dist/opencode/postflight-guard.mjs'
 
-/** A project with these files. */
 function projectWith(files: Readonly<Record<string, string>> = {}): Project {
   const project = createSourceProject()
   for (const [name, text] of Object.entries(files)) project.write(name, text)

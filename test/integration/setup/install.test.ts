@@ -29,14 +29,12 @@ import {
 const SETTINGS = '.claude/settings.json'
 const EXAMPLE = readFileSync(join(PACKAGE, 'settings.example.json'), 'utf8')
 
-/** A project with these settings. */
 function projectWith(settings: string): Project {
   const project = createSourceProject()
   project.write(SETTINGS, settings)
   return project
 }
 
-/** The settings of one hook of Stop. */
 const settingsWith = (command: string): string =>
   JSON.stringify({ hooks: { Stop: [{ hooks: [{ type: 'command', command }] }] } })
 

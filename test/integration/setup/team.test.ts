@@ -62,10 +62,8 @@ describe('a team', () => {
     const lead = person(project.base, 'lead')
     const set = await lead(`git init --quiet --initial-branch main\n${commandsOfPage()}`, project.dir)
     expect(set, set.stdout + set.stderr).toMatchObject({ status: 0 })
-
     const teammate = person(project.base, 'teammate')
     const installed = await teammate(`git clone --quiet "${project.dir}" clone && cd clone && npm ci`, project.base)
-
     expect(installed, installed.stdout + installed.stderr).toMatchObject({ status: 0 })
     const clone = join(project.base, 'clone')
     const created = await teammate(

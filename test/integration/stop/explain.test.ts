@@ -7,7 +7,6 @@ import { createSourceProject, hoursAgo, type JsonDocument, type Project, withMar
 /** Its age in hours is the same for both programs that are compared. */
 const OWNED = { cc_session_id: SESSION, agent_id: 'agent-a', operation: 'research', created: hoursAgo(2) }
 
-/** A marker for each row of the table. */
 function everyRow(): Project {
   const project = withMarker({ ...OWNED, stop_hook_active: true }, '001_bypassed')
   project.marker('002_other_session', { ...OWNED, cc_session_id: OTHER_SESSION })

@@ -47,9 +47,7 @@ describe.each(['session.stopping', 'experimental.session.stopping'] as const)('%
       await hooks.event?.({ event: { type: 'session.idle', properties: { sessionID: 'ses_main' } } })
       return output
     }
-
     const outputs = [await stop(), await stop(), await stop(), await stop()]
-
     const shown = ({ stop: stops, continue: goesOn, message }: StoppingOutput) => [
       stops,
       goesOn,

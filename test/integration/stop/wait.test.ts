@@ -14,7 +14,6 @@ function withMarker(fields: object = MAINS, make = createSourceProject): Project
   return project
 }
 
-/** A stop of the main conversation at a prompt. */
 const stopAt = (project: Project, prompt: string, more: object = {}): Promise<HookRun> =>
   project.hook(stop({ prompt_id: prompt, ...more }))
 

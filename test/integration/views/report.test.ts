@@ -81,10 +81,8 @@ describe('postflight report', () => {
     await project.cli(['step', '259', 'one'], { env })
     await project.cli(['clear', '259'], { env })
     await project.cli(['create', '259', '--operation', 'plan', '--agent', 'main'], { env })
-
     const { tasks, file } = (await project.cli(['report', '--json'])).json()
     const { stdout } = await project.cli(['report', '259'])
-
     expect(file).toBe(null)
     expect(tasks.map(({ task }: { task: string }) => task)).toEqual(['259_x'])
     const [first, second] = tasks[0].promises
@@ -213,14 +211,12 @@ describe.skipIf(CHROMIUM === undefined)(
         writeRun(project, task, reportRun(startMs + 2 * HOUR, number % 5 === 0 ? 'stalled' : 'completed'))
       }
       project.write('specs/.postflight/journal.jsonl', lines.join(''))
-
       const file = await pageOf(project)
       const page = await browser.open(pathToFileURL(file).href, { width: 1200 })
       if (PICTURES !== undefined) {
         writeFileSync(join(PICTURES, 'report-hundred.png'), await page.picture({ top: 0, height: 4000 }))
         console.log(`a hundred folders: ${statSync(file).size} bytes, drawn in ${Math.round(page.drawnMs)} ms`)
       }
-
       expect(statSync(file).size).toBeLessThan(1_500_000)
       expect(page.drawnMs).toBeLessThan(2_000)
       expect(await page.evaluate("document.querySelectorAll('details.task').length")).toBe(100)

@@ -33,11 +33,9 @@ describe('status', () => {
   it('shows everything that is unfinished, each with its fix, and so does postflight alone; it writes nothing', async () => {
     const project = await busyProject()
     const before = project.snapshot()
-
     const run = await project.cli(['status'])
     const json = (await project.cli(['status', '--json'])).json()
     expect(project.snapshot()).toEqual(before)
-
     expect(kindsOf(json.items)).toEqual({
       '001_pending': 'pending',
       '002_waiting': 'waiting',
@@ -132,13 +130,11 @@ describe('a marker whose text does not parse', () => {
     project.marker('259_x', 'sess_1')
     const says = 'is not JSON ('
     const blocks = ', so it blocks any sub-agent without saying what remains'
-
     const status = await project.cli(['status'])
     const github = await project.cli(['status', '--github', '--exit-code'])
     const line = await project.cli(['statusline'], { input: JSON.stringify({ cwd: project.dir }) })
     const inspect = await project.cli(['inspect', '--exit-code'])
     const doctor = await project.cli(['doctor'])
-
     const [item, fix] = status.stdout.trimEnd().split('\n')
     expect(item).toContain(`✗ unreadable: specs/259_x/.postflight-pending · ${says}`)
     expect(item).toContain(blocks)

@@ -335,12 +335,10 @@ describe.concurrent('status --expect', () => {
     for (const task of ['259', '260']) {
       await project.cli(['workflow', 'start', task, 'x', '--definition', 'flow.json'], { env: ENV })
     }
-
     expect(await expected()).toBe(1)
     project.write('specs/259_x/plan.md', 'x')
     await project.cli(['workflow', 'next', '259'], { env: ENV })
     await project.cli(['workflow', 'abort', '260'], { env: ENV })
-
     expect(await expected()).toBe(0)
     expect(await expected('--session', SESSION)).toBe(0)
     expect(await expected('--session', OTHER_SESSION)).toBe(1)

@@ -109,6 +109,5 @@ const before = fc.dictionary(
   fc.constantFrom('a.json', 'b.json', 'c.json'),
   fc.constantFrom('pass' as const, 'fail' as const, 'invalid' as const),
 )
-/** A definition, and the world that it runs in. */
 export const anyWorld = fc.record({ ready: readyDefinition, agent: randomAgent, takenSteps, before })
 export type AnyWorld = typeof anyWorld extends fc.Arbitrary<infer T> ? T : never

@@ -15,7 +15,6 @@ const WITHOUT_INLINES = {
   },
 }
 
-/** The tasks of a text, as micromark reads it. */
 function readByMicromark(text: string): ChecklistTask[] {
   const parser = parse({ extensions: [gfmTaskListItem(), WITHOUT_INLINES] })
   const events = postprocess(parser.document().write(preprocess()(text, undefined, true)))

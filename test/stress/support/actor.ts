@@ -61,7 +61,6 @@ export interface Memory {
   readonly polling: Int32Array
   /** The number of state changes, on which the scheduler waits. */
   readonly changes: Int32Array
-  /** The number of calls of all actors. */
   readonly calls: Int32Array
   /** The virtual ms that all actors have waited. */
   readonly clock: Int32Array

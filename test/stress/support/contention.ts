@@ -59,7 +59,6 @@ export class HalfWritten extends Error {}
 
 export type ArenaFiles = ReturnType<typeof createArenaFiles>
 
-/** The part that all arenas have in common. */
 export function createArenaFiles(base = os.tmpdir()) {
   const root = fs.realpathSync(fs.mkdtempSync(path.join(base, 'postflight-arena-')))
   const folder = path.join(root, 'specs', TASK)

@@ -82,7 +82,6 @@ interface FileNode {
 interface FolderNode {
   readonly kind: 'folder'
   readonly names: Map<string, Node>
-  /** The names that are certain. */
   readonly certain: Map<string, Node>
 }
 

@@ -1,6 +1,5 @@
 /** The table: each of our files × each way to break it, with the answers of the hook and of each command. */
 
-/** The number of stops in a row. */
 export const STOPS = 5
 
 export const COMMANDS = {

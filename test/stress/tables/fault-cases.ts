@@ -335,7 +335,6 @@ function gist(stdout: string): string {
 /** Calls that change something. Where one fails, something cannot be written; where another call fails, something cannot be read. */
 const CHANGING = /^(?:write|fsync|rename|link|unlink|mkdir|rmdir|rm|copyFile|lutimes|chmod|chown)/
 
-/** Notes beside a result. */
 const NOTE = /^postflight: (?:not recorded in the journal: |.* cannot be read \(\w+\), so it was not cleared$)/
 
 /**

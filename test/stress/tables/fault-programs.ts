@@ -92,7 +92,6 @@ const LEFT_BY_AGENT = {
   [`${IN_TASK}/report.md`]: 'A report.\n',
 }
 
-/** The marker after one continuation. */
 const ONCE = pending(OLD_MARKER, 1)
 
 const program = (

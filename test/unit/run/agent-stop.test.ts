@@ -27,7 +27,6 @@ const stop = (more: Partial<AgentStop> = {}): AgentStop => ({
   ...more,
 })
 
-/** A stop of a later prompt of the person. */
 const later = (promptId: string) => ({ promptId, followsBlock: false })
 const ANOTHER = later('p2')
 

@@ -7,7 +7,6 @@ import { ready } from '../../property/run/arbitraries.ts'
 
 /** The time of everything, in ms since the epoch. */
 export const NOW = 1_700_000_000_000
-/** No known sessions. */
 export const NO_SESSIONS = { parentSession: undefined, hostSession: undefined }
 /** The task whose run prompts are for. */
 export const PLACE = { task: '7', folder: '/f' }

@@ -25,7 +25,6 @@ const CASES = { pass: 'end', fail: 'end', verdict: '/k', cases: { bug: 'end' } }
 const LISTS = { ...PHASE, check: { json_schema: { type: 'array' } } }
 
 describe('the shape of a definition', () => {
-  /** The faults of the shape, by their paths. */
   const shapeFaults = (value: unknown): [path: string, detail: string][] => {
     const shape = checkShape(value)
     return 'faults' in shape ? shape.faults.map(({ path, detail }) => [path.join('.'), detail]) : []

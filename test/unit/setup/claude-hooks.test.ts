@@ -21,7 +21,6 @@ const COMMAND = '"/opt/postflight-guard/hooks/postflight-hook"'
 const ENTRIES = claudeEntries(COMMAND)
 const PATH = '/home/me/.claude/settings.json'
 const EVENTS = ['SubagentStop', 'Stop', 'SessionStart', 'PostToolUse', 'PreToolUse']
-/** The groups of each event. */
 const GROUPS = Object.fromEntries(
   EVENTS.map((event) => [event, ENTRIES.filter((entry) => entry.event === event).map(({ group }) => group)]),
 )

@@ -31,7 +31,6 @@ function blocked(fields: object = {}, more: Partial<StoredMarker> = {}, count = 
   return { kind: 'blocked', stored: stored({ reason: 'commit', cc_session_id: 's1', ...fields }, more), count }
 }
 
-/** The reason of a block, line by line. */
 function linesOf({ answer }: Spoken): string[] {
   return answer.kind === 'block' ? answer.reason.split('\n') : [answer.kind]
 }

@@ -33,12 +33,10 @@ export function reportOf(
   return composeReport({ root: '/home/me/project', nowMs: NOW, journal, markers, runs })
 }
 
-/** A report of one run. */
 export function reportOfRun(state: WorkflowState, history = state.history): Report {
   return reportOf([], [], [{ task: TASK, state, history }])
 }
 
-/** The story of a run. */
 export function runOf(state: WorkflowState, history = state.history): RunStory {
   return known(reportOfRun(state, history).tasks[0]?.runs[0])
 }

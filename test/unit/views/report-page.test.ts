@@ -24,7 +24,6 @@ import {
 
 /** The parts of the page as a browser gets them. `report.test.ts` has the rules one by one. */
 
-/** The HTML with a line for each tag. */
 const linesOf = ({ text }: Html): string => text.replace(/></g, '>\n<')
 
 const taskOf = (...given: Parameters<typeof reportOf>): TaskStory => known(reportOf(...given).tasks[0])
