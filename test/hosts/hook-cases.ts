@@ -149,9 +149,11 @@ export function describeHookCases(client: HookClient, cases: HookCases): void {
       const hooked = await hookedProject(client)
       const first = await hooked.start({ main: ({ index }) => (index === 0 ? client.shell(CREATE) : NEVER) })
       await first.model.arrived('main', 1)
+      const marker = hooked.marker(TASK)
+      const stored = client.sessionFile?.(hooked.project.home, String(marker?.cc_session_id))
+      if (stored !== undefined) await expect.poll(() => existsSync(stored), { timeout: 10_000 }).toBe(true)
       first.kill()
       await first.ended
-      const marker = hooked.marker(TASK)
       expect(marker).toMatchObject({ agent_id: 'main' })
       const second = await hooked.run({ main: agent(say('Finished.')) }, { resume: String(marker?.cc_session_id) })
       expect(heldIn(second.model, 'main')).toEqual(once)

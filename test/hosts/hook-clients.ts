@@ -26,6 +26,8 @@ export interface HookClient {
   /** The words that start the client, fetched on first use. */
   ensure(): Promise<readonly string[]>
   configure?(run: ClientRun): void
+  /** A file that exists once a conversation can be resumed, if the client writes it late. */
+  sessionFile?(home: string, session: string): string
   args(run: ClientRun): readonly string[]
   env(run: ClientRun): Readonly<Record<string, string>>
   /** A turn in which the agent runs a command in its shell. */
@@ -113,6 +115,7 @@ const copilot: HookClient = {
   configure({ home, project }) {
     writeFileSync(inHome(home, '.copilot/config.json'), JSON.stringify({ trusted_folders: [project] }))
   },
+  sessionFile: (home, session) => join(home, '.copilot/session-state', session, 'events.jsonl'),
   args: ({ prompt, resume }) => [
     ...['-p', prompt, '--allow-all', '--no-auto-update', '--no-color', '--no-remote'],
     ...(resume === undefined ? [] : [`--resume=${resume}`]),
