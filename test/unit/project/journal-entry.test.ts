@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { formatJournalEntry, parseJournalLine } from '../../../src/project/journal-entry.ts'
+import { MAX_CHECKS } from '../../../src/kernel/errors.ts'
+import { formatJournalEntry, parseJournalLine, sessionsOfHook } from '../../../src/project/journal-entry.ts'
 import { NOW_MS } from '../builders.ts'
 
 describe('a line of the journal', () => {
@@ -40,6 +41,9 @@ describe('a line of the journal', () => {
   it('is bounded: a hostile marker must not fill the disk', () => {
     const long = '\u0000😀"'.repeat(50_000)
     const texts = { markerId: long, task: long, hostSession: long, agent: long, detail: long }
+    const lists = { checks: Array(1_000).fill('c'), settles: Array(1_000).fill('pf_abcdefgh1234') }
+    const { checks, settles } = JSON.parse(formatJournalEntry({ event: 'clear', ...lists }, NOW_MS))
+    expect([checks, settles].map(({ length }) => length)).toEqual([MAX_CHECKS, 100])
     const { time, event, ...values } = JSON.parse(formatJournalEntry({ event: 'block', ...texts }, NOW_MS))
     expect([time, event]).toEqual(['2026-01-18T12:00:00.000Z', 'block'])
     expect(Object.keys(values)).toEqual(['marker_id', 'task', 'host_session', 'agent', 'detail'])
@@ -54,4 +58,10 @@ describe('any other line', () => {
       expect(parseJournalLine(line)).toBeUndefined()
     },
   )
+})
+
+it('the sessions whose stops the hook has seen are those of its own events', () => {
+  const line = (event: string, host_session: string) => ({ event, host_session })
+  const lines = [line('create', 'a'), line('block', 'b'), line('wait-end', 'c'), line('clear', 'd')]
+  expect([...sessionsOfHook(lines)]).toEqual(['b', 'c'])
 })
