@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { sleep } from '../disk/age.ts'
 import { retryWhileLocked } from '../disk/lock.ts'
 import type { HostClient, Message } from '../hosts/opencode/api.ts'
 import { isOwnMessage, ownText } from '../hosts/opencode/conversation.ts'
@@ -126,13 +127,9 @@ class TitleEvents {
     if (this.#asked.has(session) || messages.some(({ info }) => info.role === 'assistant')) return
     const { data } = await this.#client.session.get({ path: { id: session } })
     if (this.#asked.has(session) || !DEFAULT_TITLE.test(data?.title ?? '')) return
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, LONGEST_WAIT_MS)
-      this.#listeners.set(session, () => {
-        clearTimeout(timer)
-        resolve()
-      })
-    })
+    const asked = new AbortController()
+    this.#listeners.set(session, () => asked.abort())
+    await sleep(LONGEST_WAIT_MS, asked.signal)
     this.#listeners.delete(session)
   }
 }

@@ -1,3 +1,4 @@
+import { sleep } from '../disk/age.ts'
 import { messageOf } from '../kernel/error-messages.ts'
 import { quote } from '../kernel/text.ts'
 import type { CommandResult } from '../project/command-context.ts'
@@ -175,13 +176,9 @@ function openLiveScreen(output: Output): LiveScreen {
     },
     async pause(ms) {
       if (!isOver) {
-        await new Promise<void>((resolve) => {
-          const timer = setTimeout(resolve, ms)
-          wake = () => {
-            clearTimeout(timer)
-            resolve()
-          }
-        })
+        const woken = new AbortController()
+        wake = () => woken.abort()
+        await sleep(ms, woken.signal)
       }
       return !isOver
     },
