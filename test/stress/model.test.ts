@@ -34,11 +34,12 @@ describe('the model and the program agree', () => {
           add(total, real.count)
         })
       }),
-      { numRuns: partOfCount(40), seed: seedOf('model of processes'), endOnFailure: true },
+      { numRuns: partOfCount(40, 4), seed: seedOf('model of processes'), endOnFailure: true },
     )
     console.info(`model of processes: ${JSON.stringify(total)}`)
-    expect(total.blocked).toBeGreaterThan(partOfCount(20))
-    expect(total.killed).toBeGreaterThan(partOfCount(20))
+    // 40 runs have 75 blocks or more; a few runs may have none or many.
+    expect(total.blocked).toBeGreaterThan(partOfCount(20, 40))
+    expect(total.killed).toBeGreaterThan(partOfCount(20, 40))
   })
 
   it('in this process', async () => {

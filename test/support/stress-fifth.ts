@@ -16,8 +16,8 @@ export function* partOf<Case>(cases: Iterable<Case>, stride = STRIDE): Generator
 }
 
 /** As many cases as `partOf` takes of `count`. */
-export function partOfCount(count: number): number {
-  return fifth === undefined ? count : Math.floor(count / STRIDE)
+export function partOfCount(count: number, stride = STRIDE): number {
+  return fifth === undefined ? count : Math.floor(count / stride)
 }
 
 // Neighbours take about the same time, so each fifth gets every fifth test of a file.
