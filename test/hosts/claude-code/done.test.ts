@@ -2,33 +2,17 @@
 
 import { describe, expect, it } from 'vitest'
 import { hostsSkipped } from '../client-cache.ts'
+import { withRules } from '../done-rules.ts'
 import type { Reply } from '../model.ts'
 import { bash, delegate, reasonsIn, say } from './agents.ts'
-import { type GuardedProject, guardedProject } from './guarded.ts'
+import { guardedProject } from './guarded.ts'
 
-const RULES = `done:
-  - when: ["src/**"]
-    check: echo ran >> runs; echo "test 7 of 9 failed"; test ! -e red
-  - when: ["docs/**"]
-    check: test -d docs
-    name: pages
-`
 const EDIT = bash('echo "$RANDOM$RANDOM" > src/a.ts')
 const DONE = bash('postflight done')
 
-/** A project that says when work is done. A person has trusted that, unless `isTrusted` is false. */
-function projectWithRules(isTrusted = true): GuardedProject {
-  const guarded = guardedProject()
-  guarded.project.write('specs/done.yaml', RULES)
-  guarded.project.write('src/a.ts', 'one\n')
-  guarded.project.write('docs/a.md', 'one\n')
-  if (isTrusted) expect(guarded.postflight('trust', '--yes')).toMatchObject({ status: 0 })
-  return guarded
-}
-
 describe.skipIf(hostsSkipped())('an agent that changed files which a rule names', () => {
   it('is blocked, learns which test is red, mends it, and ends', async () => {
-    const guarded = projectWithRules()
+    const guarded = withRules(guardedProject())
     const { ran, model } = await guarded.run({
       main: [
         ...[bash('echo two > src/a.ts; touch red'), say('Done.'), DONE, say('Done?')],
@@ -48,7 +32,7 @@ describe.skipIf(hostsSkipped())('an agent that changed files which a rule names'
   })
 
   it('gives its structured answer only when the checks are green', async () => {
-    const guarded = projectWithRules()
+    const guarded = withRules(guardedProject())
     const schema = { type: 'object', properties: { answer: { type: 'string' } }, required: ['answer'] }
     const answer = (text: string): Reply => ({ tools: [{ name: 'StructuredOutput', input: { answer: text } }] })
     const { ran, model } = await guarded.run(
@@ -62,7 +46,7 @@ describe.skipIf(hostsSkipped())('an agent that changed files which a rule names'
 
 describe.skipIf(hostsSkipped())('nobody is blocked', () => {
   it('of the sub-agents: their caller is, who ends last', async () => {
-    const guarded = projectWithRules()
+    const guarded = withRules(guardedProject())
     const { model } = await guarded.run({
       main: [delegate('helper'), say('Done.'), DONE, say('Done.')],
       helper: [EDIT, say('I changed it.')],
@@ -72,7 +56,7 @@ describe.skipIf(hostsSkipped())('nobody is blocked', () => {
   })
 
   it('by rules that no person has trusted, and the person is told at the start', async () => {
-    const guarded = projectWithRules(false)
+    const guarded = withRules(guardedProject(), false)
     const { ran } = await guarded.run({ main: [EDIT, say('Done.')] }, { args: ['--include-hook-events'] })
     expect(guarded.story()).toEqual([])
     expect(guarded.read('runs')).toBe(undefined)

@@ -2,32 +2,16 @@
 
 import { describe, expect, it } from 'vitest'
 import { hostsSkipped } from '../client-cache.ts'
+import { withRules } from '../done-rules.ts'
 import { bash, delegate, reasonsIn, say } from './agents.ts'
-import { type GuardedProject, guardedProject } from './guarded.ts'
+import { guardedProject } from './guarded.ts'
 
-const RULES = `done:
-  - when: ["src/**"]
-    check: echo ran >> runs; echo "test 7 of 9 failed"; test ! -e red
-  - when: ["docs/**"]
-    check: test -d docs
-    name: pages
-`
 const EDIT = bash('echo "$$ $(date +%N)" > src/a.ts')
 const DONE = bash('postflight done')
 
-/** A project that says when work is done. A person has trusted that, unless `isTrusted` is false. */
-function projectWithRules(isTrusted = true): GuardedProject {
-  const guarded = guardedProject()
-  guarded.project.write('specs/done.yaml', RULES)
-  guarded.project.write('src/a.ts', 'one\n')
-  guarded.project.write('docs/a.md', 'one\n')
-  if (isTrusted) expect(guarded.postflight('trust', '--yes')).toMatchObject({ status: 0 })
-  return guarded
-}
-
 describe.skipIf(hostsSkipped())('opencode run: an agent that changed files which a rule names', () => {
   it('is blocked, learns which test is red, mends it, and ends', async () => {
-    const guarded = projectWithRules()
+    const guarded = withRules(guardedProject())
     const { ran, model } = await guarded.run({
       main: [
         ...[bash('echo two > src/a.ts; touch red'), say('Done.'), DONE, say('Done?')],
@@ -46,7 +30,7 @@ describe.skipIf(hostsSkipped())('opencode run: an agent that changed files which
   })
 
   it('is not asked by rules that no person has trusted, and the person is told', async () => {
-    const guarded = projectWithRules(false)
+    const guarded = withRules(guardedProject(), false)
     const { ran } = await guarded.run({ main: [EDIT, say('Done.')] })
     expect(guarded.story()).toEqual([])
     expect(guarded.read('runs')).toBe(undefined)
@@ -56,7 +40,7 @@ describe.skipIf(hostsSkipped())('opencode run: an agent that changed files which
 
 describe.skipIf(hostsSkipped())('opencode serve: a main conversation that changed files which a rule names', () => {
   it('is prompted until the checks are green; its sub-agents are never blocked', async () => {
-    const guarded = projectWithRules()
+    const guarded = withRules(guardedProject())
     const main = [delegate('helper'), say('Done.'), DONE, say('Proven.')]
     const { model } = await guarded.talk({ main, helper: [EDIT, say('I changed it.')] }, { turns: 4 })
     expect(model.turns('helper')).toHaveLength(2)
@@ -65,7 +49,7 @@ describe.skipIf(hostsSkipped())('opencode serve: a main conversation that change
   })
 
   it('is prompted three times at most, and again after another message and a further change', async () => {
-    const guarded = projectWithRules()
+    const guarded = withRules(guardedProject())
     const refusing = [EDIT, say('1'), say('2'), say('3'), say('I give up.')]
     const main = [...refusing, say('Nothing.'), EDIT, say('Done.'), DONE, say('Proven.')]
     const { server, session, model } = await guarded.talk({ main }, { turns: 5 })
@@ -81,7 +65,7 @@ describe.skipIf(hostsSkipped())('opencode serve: a main conversation that change
   })
 
   it('is not asked if it plans only', async () => {
-    const guarded = projectWithRules()
+    const guarded = withRules(guardedProject())
     const { model } = await guarded.talk({ main: [EDIT, say('My plan.')] }, { turns: 2, agent: 'plan' })
     expect(model.turns('main')).toHaveLength(2)
     expect(guarded.story()).toEqual([])

@@ -29,4 +29,11 @@ describe('the hosts whose settings take the hook', () => {
   it.each(['claude', 'opencode', 'toString', '__proto__', ''])('do not include %j', (name) => {
     expect(hookHost(name)).toBeUndefined()
   })
+
+  it('trust a hook of Codex by its file, event, group and place', () => {
+    const trusts = (text: string) =>
+      hookHost('codex')?.trust?.record?.trusts(text, 'C:\\x', { event: 'SubagentStop', group: 1, hook: 2 })
+    expect(['"C:\\\\x:subagent_stop:1:2"', "'C:\\x:subagent_stop:1:2'"].map(trusts)).toEqual([true, true])
+    expect(['"C:\\\\x:subagent_stop:1:1"', '"C:\\x:subagent_stop:1:2"', ''].map(trusts)).toEqual([false, false, false])
+  })
 })

@@ -4,7 +4,9 @@ import {
   fileOfCommand,
   guardedCommand,
   guardedNodeCommand,
+  isGuardedCommand,
   isOurCommand,
+  withoutEventWord,
 } from '../../../src/hosts/hook-entries.ts'
 import {
   addEntries,
@@ -38,7 +40,7 @@ const hooksOf = (text: string): Record<string, unknown[]> => JSON.parse(text.rep
 describe('the entries for Claude Code', () => {
   it('are one for each event and two for the end of a tool, with timeouts (s) longer than the 5 s of an answer', () => {
     const hook = (word?: string) => ({ ...OURS, command: word === undefined ? COMMAND : `${COMMAND} ${word}` })
-    expect(ENTRIES).toEqual([
+    expect(claudeEntries(COMMAND)).toEqual([
       { event: 'SubagentStop', group: { hooks: [hook()] } },
       { event: 'Stop', group: { hooks: [hook('Stop')] } },
       { event: 'SessionStart', group: { hooks: [hook('SessionStart')] } },
@@ -113,6 +115,23 @@ describe('a command of ours', () => {
     ...['postflight inspect', 'my-postflight hook', '', undefined, null, 5, ['postflight-hook']],
   ])('cannot be %j', (command) => {
     expect(isOurCommand(command)).toBe(false)
+  })
+
+  it.each<[string, string, string | undefined, boolean]>([
+    ['/x/postflight-hook', ' Stop', '/x/postflight-hook', false],
+    ['/x/postflight-hook Other', '', '/x/postflight-hook', false],
+    ['nodeStop', '', undefined, false],
+    ['node -e run', ' Agent', undefined, false],
+    [` ${guardedCommand('"/a b/postflight-hook"')}`, ' Agent', '/a b/postflight-hook', true],
+    [guardedNodeCommand('C:/dist/hook.js'), ' SessionStart', 'C:/dist/hook.js', true],
+    [guardedNodeCommand('/x').replace('-e', '-p'), '', undefined, true],
+    ['"/unfinished', '', undefined, false],
+    ['node', '', undefined, false],
+    ['', '', undefined, false],
+  ])('%j (with %j) starts %s', (plain, event, file, isGuarded) => {
+    expect(withoutEventWord(plain + event)).toBe(plain)
+    expect(fileOfCommand(plain + event)).toBe(file)
+    expect(isGuardedCommand(plain + event)).toBe(isGuarded)
   })
 })
 
@@ -369,8 +388,4 @@ describe('the file of a command of ours', () => {
     expect(isOurCommand(command)).toBe(true)
     expect(fileOfCommand(command)).toBe(file)
   })
-})
-
-it.each(['', '"/unfinished', 'node'])('%j starts no file', (command) => {
-  expect(fileOfCommand(command)).toBeUndefined()
 })
