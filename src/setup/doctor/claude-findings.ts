@@ -2,7 +2,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import type { SettingsEntry } from '../../hosts/hook-entries.ts'
 import { claudeEntries, fileOfCommand, withoutEventWord } from '../../hosts/hook-entries.ts'
-import type { CommandForm } from '../../kernel/command-line.ts'
+import { type CommandForm, commandLine } from '../../kernel/command-line.ts'
 import { errorFault } from '../../kernel/error-messages.ts'
 import { oneLine, shellWord } from '../../kernel/text.ts'
 import type { CommandContext } from '../../project/command-context.ts'
@@ -38,7 +38,8 @@ export function checkSettings(context: CommandContext, elsewhere: boolean): Doct
   const findings = [...off, ...faults, ...checkOnce(wired)]
   if (findings.length > 0 || elsewhere) return findings
   const { portable } = hookCommand(context, 'project', project)
-  return [bad('settings', HOOK_FINDINGS.notInstalled, `postflight install${portable ? '' : ' --scope local'}`)]
+  const install = commandLine(['install'], context.rootOption)
+  return [bad('settings', HOOK_FINDINGS.notInstalled, `${install}${portable ? '' : ' --scope local'}`)]
 }
 
 interface Wired {
@@ -53,7 +54,7 @@ const STOPS: readonly string[] = ['SubagentStop', 'Stop']
 
 const DONE_EVENTS: readonly string[] = ['Stop', 'SessionStart', 'PreToolUse']
 
-const CLAUDE_CODE: WiredHost = { tellsProject: true, entries: claudeEntries, install: 'postflight install' }
+const CLAUDE_CODE: WiredHost = { tellsProject: true, entries: claudeEntries, hostOption: '' }
 
 const RANKS: Readonly<Record<Scope, number>> = { user: 3, project: 4, local: 5 }
 
@@ -104,7 +105,7 @@ function wiredBySettings(context: CommandContext, location: SettingsLocation, pr
   return [
     {
       where: file,
-      removal: `postflight uninstall --scope ${scope}`,
+      removal: `${commandLine(['uninstall'], context.rootOption)} --scope ${scope}`,
       stops: commands.flatMap(({ event, command }) => (STOPS.includes(event) ? [withoutEventWord(command)] : [])),
       findings: [finding],
       // An entry that a team shares comes before one for this machine.
@@ -124,7 +125,7 @@ function wiredByPlugin(locations: readonly SettingsLocation[]): Wired[] {
 interface WiredHost {
   readonly tellsProject: boolean
   readonly entries: (command: string) => SettingsEntry[]
-  readonly install: string
+  readonly hostOption: string
 }
 
 export function checkEntries(
@@ -140,7 +141,8 @@ export function checkEntries(
     return good('settings', HOOK_FINDINGS.installed(file))
   // The project's own entry is never replaced by a path of this machine: its own copy repairs it.
   const isTheirs = copy.portable && !portable
-  const fix = `${isTheirs ? 'npx --no-install ' : ''}${host.install} --scope ${scope}`
+  const install = `${commandLine(['install'], context.rootOption)}${host.hostOption} --scope ${scope}`
+  const fix = `${isTheirs ? 'npx --no-install ' : ''}${install}`
   if (isTheirs) {
     if (copy.problem !== undefined) return bad('settings', HOOK_FINDINGS.copyMissing(file, copy.problem), copy.repair)
     if (isInstalled(text ?? '', host.entries(copy.command), file, isOurs)) {

@@ -5,6 +5,7 @@ import { pathToFileURL } from 'node:url'
 import { readSmallFile } from '../../disk/read.ts'
 import type { HookHost } from '../../hosts/hook-entries.ts'
 import { HOOK_HOSTS, UNSUPPORTED_HOSTS } from '../../hosts/hook-hosts.ts'
+import { commandLine } from '../../kernel/command-line.ts'
 import { errorFault } from '../../kernel/error-messages.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { oneLine, shellWord } from '../../kernel/text.ts'
@@ -75,14 +76,14 @@ function checkHost(context: CommandContext, name: string, host: HookHost, projec
   const entries = own
     .filter((place) => wired.includes(place))
     .flatMap((place) => [
-      checkEntries(context, place, project, { ...host, install: `postflight install --host ${name}` }),
+      checkEntries(context, place, project, { ...host, hostOption: ` --host ${name}` }),
       ...checkTrust(context, host, place),
     ])
   // Entries that are only in Claude Code's settings are checked with those.
   if (entries.length === 0 || wired.length === 1) return [...faults, ...entries]
   const removals = wired
     .slice(1)
-    .map(({ scope }) => `postflight uninstall --host ${name} --scope ${scope}`)
+    .map(({ scope }) => `${commandLine(['uninstall'], context.rootOption)} --host ${name} --scope ${scope}`)
     .join(' && ')
   const files = wired.map(({ file }) => file)
   return [...faults, ...entries, bad('settings', HOST_FINDINGS.installedTwice(host.title, files), removals)]
@@ -129,7 +130,7 @@ export function checkOpenCode(context: CommandContext): DoctorFinding[] {
 }
 
 function checkOpenCodeScope(context: CommandContext, scope: 'project' | 'user', project: string): DoctorFinding[] {
-  const fix = `postflight install --host opencode --scope ${scope}`
+  const fix = `${commandLine(['install'], context.rootOption)} --host opencode --scope ${scope}`
   const { plugin: expected } = openCodePlugin(context, scope, project)
   try {
     const files = openCodeConfigPaths(scope, project, context.findHome(), context.environment)
@@ -187,6 +188,6 @@ export function checkReactive(context: CommandContext): DoctorFinding[] {
 
 export function checkShellHook(context: CommandContext): DoctorFinding[] {
   return shellHookLocations(context, projectFolder(context)).map((location) =>
-    bad('settings', HOOK_FINDINGS.shellHook(location.commands[0], location.file), removeCommand(location)),
+    bad('settings', HOOK_FINDINGS.shellHook(location.commands[0], location.file), removeCommand(context, location)),
   )
 }

@@ -259,6 +259,32 @@ describe.concurrent('doctor finds', () => {
     },
   )
 
+  it('no fault in a shell hook without ours, and its fix for .gitignore leaves that hook', async () => {
+    const wired = withPackage()
+    git(wired, 'init', '--quiet')
+    const SubagentStop = [{ hooks: [{ type: 'command', command: 'find specs -name .postflight-pending' }] }]
+    set(LOCAL, { hooks: { SubagentStop } })(wired)
+    const before = wired.project.read(LOCAL)
+    const { wrong } = await findingsOf(wired.cli)
+    await follow(wired, wrong[1]?.fix ?? '')
+    expect(wrong.map(({ check }) => check)).toEqual(['settings', 'git'])
+    expect((await findingsOf(wired.cli)).wrong).toEqual([wrong[0]])
+    expect(wired.project.read(LOCAL)).toBe(before)
+  })
+
+  it('the faults of another project, with fixes that act there', async () => {
+    const wired = await initialized(true)
+    const { project } = wired
+    project.marker('007_x', '[]')
+    git(wired, 'add', '--force', 'specs/007_x')
+    await startFlow(wired)
+    for (const name of ['specs/.postflight/running', '.gitignore', SETTINGS]) remove(name)(wired)
+    const elsewhere = createSourceProject()
+    const { wrong } = await findingsOf((words) => elsewhere.cli([...words, '--root', project.dir]))
+    expect(wrong).toHaveLength(5)
+    for (const { fix } of wrong) expect(fix).toContain(project.dir)
+  })
+
   it('POSTFLIGHT_DISABLE=1 in the environment, and settings that say otherwise win', async () => {
     const wired = await initialized()
     const found = await findingsOf(wired.cli, OFF)
