@@ -59,22 +59,17 @@ const CLAUDE_CODE: WiredHost = { tellsProject: true, entries: claudeEntries, hos
 const RANKS: Readonly<Record<Scope, number>> = { user: 3, project: 4, local: 5 }
 
 function switchedOff(context: CommandContext, locations: readonly SettingsLocation[]): DoctorFinding[] {
+  const findings: DoctorFinding[] = []
   const hooksOff = hooksDisabledIn(locations)
+  if (hooksOff !== undefined) {
+    findings.push(bad('settings', HOOK_FINDINGS.hooksDisabled(hooksOff), HOOK_FINDINGS.enableHooks))
+  }
   const guardOff = guardDisabledIn(context, locations)
-  return [
-    ...(hooksOff === undefined
-      ? []
-      : [bad('settings', HOOK_FINDINGS.hooksDisabled(hooksOff), HOOK_FINDINGS.enableHooks)]),
-    ...(guardOff === undefined
-      ? []
-      : [
-          bad(
-            'settings',
-            HOOK_FINDINGS.guardDisabled(guardOff.file),
-            guardOff.file === undefined ? 'unset POSTFLIGHT_DISABLE' : HOOK_FINDINGS.enableGuard,
-          ),
-        ]),
-  ]
+  if (guardOff !== undefined) {
+    const fix = guardOff.file === undefined ? 'unset POSTFLIGHT_DISABLE' : HOOK_FINDINGS.enableGuard
+    findings.push(bad('settings', HOOK_FINDINGS.guardDisabled(guardOff.file), fix))
+  }
+  return findings
 }
 
 /** Claude Code 2.1.329 runs a command once, however many settings list it. */
@@ -144,7 +139,9 @@ export function checkEntries(
   const install = `${commandLine(['install'], context.rootOption)}${host.hostOption} --scope ${scope}`
   const fix = `${isTheirs ? 'npx --no-install ' : ''}${install}`
   if (isTheirs) {
-    if (copy.problem !== undefined) return bad('settings', HOOK_FINDINGS.copyMissing(file, copy.problem), copy.repair)
+    if (copy.problem !== undefined) {
+      return bad('settings', HOOK_FINDINGS.copyMissing(file, copy.problem), installCommand(project))
+    }
     if (isInstalled(text ?? '', host.entries(copy.command), file, isOurs)) {
       return good('settings', HOOK_FINDINGS.installedByProject(file))
     }
@@ -154,6 +151,7 @@ export function checkEntries(
     (one) => DONE_EVENTS.includes(one.event) && withoutEventWord(one.command) === one.command,
   )
   const isDoubled = new Set(commands.map((one) => `${one.event} ${one.command}`)).size < commands.length
+  const isIncomplete = host.entries(command).some(({ event }) => !commands.some((one) => one.event === event))
   const what =
     strange !== undefined
       ? copy.file === findWiredCopy([{ event: '', command }], project).file
@@ -163,28 +161,28 @@ export function checkEntries(
         ? HOOK_FINDINGS.listedTwice(file)
         : wordless !== undefined
           ? HOOK_FINDINGS.withoutWord(file, wordless.event)
-          : HOOK_FINDINGS.incomplete(file)
+          : isIncomplete
+            ? HOOK_FINDINGS.incomplete(file)
+            : HOOK_FINDINGS.differs(file)
   return bad('settings', what, fix)
 }
 
-const PROJECT = '$CLAUDE_PROJECT_DIR/'
+const PROJECT = /^\$(?:CLAUDE_PROJECT_DIR|\{CLAUDE_PROJECT_DIR\})\//
 
 interface WiredCopy {
   readonly command: string
   readonly file: string | undefined
   readonly portable: boolean
   readonly problem: string | undefined
-  readonly repair: string
 }
 
 function findWiredCopy(commands: readonly { event: string; command: string }[], project: string): WiredCopy {
   const { command: entry = '' } = commands.find(({ event }) => event === 'Stop') ?? commands[0] ?? {}
   const command = withoutEventWord(entry)
   const named = fileOfCommand(command)
-  const portable = named?.startsWith(PROJECT) ?? false
-  const file = portable ? path.join(project, (named ?? '').slice(PROJECT.length)) : named
-  const repair = installCommand(project)
-  return { command, file, portable, problem: file === undefined ? undefined : problemOf(file), repair }
+  const portable = PROJECT.test(named ?? '')
+  const file = portable ? path.join(project, (named ?? '').replace(PROJECT, '')) : named
+  return { command, file, portable, problem: file === undefined ? undefined : problemOf(file) }
 }
 
 function problemOf(file: string): string | undefined {
@@ -201,10 +199,11 @@ function problemOf(file: string): string | undefined {
 const MANAGERS: readonly (readonly [file: string, command: string])[] = [
   ['pnpm-lock.yaml', 'pnpm install'],
   ['yarn.lock', 'yarn install'],
+  ['bun.lock', 'bun install'],
   ['package-lock.json', 'npm ci'],
 ]
 
-function installCommand(project: string): string {
+export function installCommand(project: string): string {
   return MANAGERS.find(([file]) => fs.existsSync(path.join(project, file)))?.[1] ?? 'npm install'
 }
 

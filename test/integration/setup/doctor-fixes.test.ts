@@ -130,6 +130,7 @@ const WIRING: readonly Row[] = [
   ],
   ['the plugin too', set(USER, PLUGIN), /more than once, in .*s\.json and the plugin postflight-guard@x/, remove(USER)],
   ['entries for some events only', withoutStop, /some of its events only/],
+  ['an entry with another timeout', replaced('"timeout": 10', '"timeout": 30'), /has entries that differ/],
   ['an entry twice', stopTwice, /lists the hook more than once/],
   ['an old entry for Stop', replaced(' Stop"', '"'), /has an entry for Stop of an earlier version/],
   [
@@ -330,12 +331,14 @@ describe.concurrent('doctor finds', () => {
     const other = copyPackage(join(wired.project.base, 'other'))
     const fromOther = { packageFolder: other }
     const installed = await findingsOf(wired.cli, fromOther)
+    replaced('$CLAUDE_PROJECT_DIR', '$\u007bCLAUDE_PROJECT_DIR}')(wired)
+    const inBraces = await findingsOf(wired.cli, fromOther)
     withoutStop(wired)
     const incomplete = await findingsOf(wired.cli, fromOther)
     rmSync(wired.folder, { recursive: true })
     wired.project.write('package-lock.json', '{}')
     const missing = await findingsOf(wired.cli, fromOther)
-    expect(installed).toMatchObject({ status: 0, wrong: [] })
+    for (const found of [installed, inBraces]) expect(found).toMatchObject({ status: 0, wrong: [] })
     expect(incomplete.wrong.map(({ fix }) => fix)).toEqual(['npx --no-install postflight install --scope project'])
     expect(missing.wrong.map(({ fix }) => fix)).toEqual(['npm ci'])
   })

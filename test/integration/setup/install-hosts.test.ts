@@ -1,4 +1,4 @@
-import { chmodSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { HookHostName } from '../../../src/hosts/hook-hosts.ts'
@@ -229,6 +229,10 @@ describe.concurrent('doctor finds', () => {
     trustInCodex(project, 'stop:0:0')
     const what = expect.stringContaining('Codex does not trust the hooks of')
     expect(untrusted).toEqual([{ what, fix: 'open Codex in the project, type /hooks, and trust each entry' }])
+    expect(await wrongIn(project)).toEqual([])
+    const trust = join(project.home, '.codex/config.toml')
+    renameSync(trust, join(project.base, 'trust.toml'))
+    symlinkSync(join(project.base, 'trust.toml'), trust)
     expect(await wrongIn(project)).toEqual([])
   })
 
