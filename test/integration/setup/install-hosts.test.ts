@@ -150,11 +150,16 @@ describe.concurrent('install --host', () => {
     expect(wrong.map(({ fix }) => fix)).toContain(`postflight uninstall --host ${host} --scope user`)
   })
 
-  it('copilot refuses to repeat what it reads of Claude Code', async () => {
-    const project = createSourceProject()
+  it('copilot refuses to repeat what it reads of Claude Code, and Claude Code what Copilot CLI has', async () => {
+    const [project, other] = [createSourceProject(), createSourceProject()]
     await project.cli(['install', '--scope', 'local'])
     const run = await install(project, 'copilot', '--scope', 'user')
     expect(run.stderr).toContain('the hook is already in .claude/settings.local.json')
+    await install(other, 'copilot', '--scope', 'user')
+    for (const words of [['install'], ['init', '--yes']]) {
+      const { status, stderr } = await other.cli(words)
+      expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringContaining('--host copilot --scope user') })
+    }
   })
 
   it('follows the variables that name the folder of the user', async () => {
