@@ -6,9 +6,11 @@ export const PLUGIN_FILE = 'dist/opencode/postflight-guard.mjs'
 
 const LIST = ['plugin']
 
+const SHAPE = z.array(z.unknown())
+
 /** OpenCode 1.18.34 reads comments and trailing commas. */
 function configAt(path: string): SettingsFile<unknown[]> {
-  return { path, comments: true, property: 'plugin', shape: z.array(z.unknown()) }
+  return { path, comments: true, property: 'plugin', shape: SHAPE }
 }
 
 export type IsOurs = (entry: unknown) => boolean
