@@ -74,8 +74,8 @@ class StopRouter {
         return
       case 'session.error':
         if (sessionID === undefined) return
-        await inLoop.failed(sessionID)
         if (error?.name === 'MessageAbortedError') await subAgents.interrupted(sessionID)
+        await inLoop.failed(sessionID)
         return
       case 'session.idle':
         if (sessionID !== undefined) await this.#onIdle(sessionID)
@@ -177,10 +177,10 @@ export async function server(
   }
   const driver = new WorkflowDriver(ports)
 
-  const instance = { driver }
-  takeOver(directory, instance)
+  const acting = actingDrivers().set(directory, driver)
+  const isActing = (): boolean => acting.get(directory) === driver
   const safely = <A extends unknown[]>(where: string, hook: (...words: A) => Promise<void> | void) =>
-    safeHook(where, reporter, () => isActing(directory, instance), hook)
+    safeHook(where, reporter, isActing, hook)
 
   for (const problem of options.problems) reporter.notice(problem)
 
@@ -218,9 +218,7 @@ export async function server(
       ownsCommand = options.workflow && addWorkflowCommand(config)
     }),
     // A replaced instance's tool calls the active one.
-    tool: options.workflow
-      ? { [WORKFLOW_TOOL]: workflowTool(() => (actingIn(directory) as typeof instance | undefined)?.driver ?? driver) }
-      : {},
+    tool: options.workflow ? { [WORKFLOW_TOOL]: workflowTool(() => acting.get(directory) ?? driver) } : {},
     'command.execute.before': safely('command.execute.before', async (input, { parts }) => {
       // The command counts as the user's last message.
       sessions.notePrompt(input.sessionID, `command-${Date.now()}`)
@@ -228,8 +226,7 @@ export async function server(
       await runWorkflowCommand(driver, input.sessionID, input.arguments, parts)
     }),
   }
-  const isCurrent = (): boolean => isActing(directory, instance)
-  const context = { client, directory, reporter, isActing: isCurrent, findRoots: guard.rootsFor.bind(guard) }
+  const context = { client, directory, reporter, isActing, findRoots: guard.rootsFor.bind(guard) }
   const { event: answerEvent, ...hooks } = composeHooks([own, ...options.createHooks(context)])
   /** Before it ends, OpenCode waits for `dispose`, but not for events. */
   const answering = new Set<Promise<void> | undefined>()
@@ -241,9 +238,10 @@ export async function server(
       return answer ?? Promise.resolve()
     },
     async dispose() {
-      await Promise.race([Promise.all(answering), sleep(DISPOSE_PATIENCE_MS)])
-      await hooks.dispose?.()
-      leave(directory, instance)
+      const patience = new AbortController()
+      await Promise.race([Promise.all(answering), sleep(DISPOSE_PATIENCE_MS, patience.signal)])
+      patience.abort()
+      if (isActing()) acting.delete(directory)
       await rootsFiles.remove()
     },
   }
@@ -255,26 +253,8 @@ export async function server(
  */
 const KEY = Symbol.for('postflight-guard.opencode.acting')
 
-type Holder = { [KEY]?: Map<string, object> }
-
-export function actingIn(folder: string): object | undefined {
-  return acting().get(folder)
-}
-
-function acting(): Map<string, object> {
-  const holder = globalThis as Holder
+function actingDrivers(): Map<string, WorkflowDriver> {
+  const holder = globalThis as { [KEY]?: Map<string, WorkflowDriver> }
   holder[KEY] ??= new Map()
   return holder[KEY]
-}
-
-export function takeOver(folder: string, instance: object): void {
-  acting().set(folder, instance)
-}
-
-export function isActing(folder: string, instance: object): boolean {
-  return acting().get(folder) === instance
-}
-
-export function leave(folder: string, instance: object): void {
-  if (isActing(folder, instance)) acting().delete(folder)
 }

@@ -9,7 +9,6 @@ import {
 import { mannerOf, readLastTurn } from '../../../src/hosts/opencode/conversation.ts'
 import { OPENCODE_TEXT } from '../../../src/hosts/opencode/opencode-messages.ts'
 import { joinReports } from '../../../src/opencode/guard/prompt-guards.ts'
-import { actingIn, isActing, leave, takeOver } from '../../../src/opencode/server.ts'
 import { tellShell } from '../../../src/opencode/sessions.ts'
 import { addWorkflowCommand, commandWords } from '../../../src/opencode/workflow/driver.ts'
 
@@ -39,20 +38,6 @@ it.each([
   ['an empty first report', '', 'Found a.', 'Found a.'],
 ])('two reports of a sub-agent: %s', (_name, earlier, later, joined) => {
   expect(joinReports(earlier, later)).toBe(joined)
-})
-
-it('of several instances in one folder the newest acts, and only it can release the folder', () => {
-  const [first, second, elsewhere] = [{}, {}, {}]
-  takeOver('/a', first)
-  takeOver('/b', elsewhere)
-  takeOver('/a', second)
-  expect([isActing('/a', first), isActing('/a', second), isActing('/b', elsewhere)]).toEqual([false, true, true])
-  leave('/a', first)
-  expect(actingIn('/a')).toBe(second)
-  leave('/a', second)
-  expect(actingIn('/a')).toBeUndefined()
-  expect(isActing('/b', elsewhere)).toBe(true)
-  leave('/b', elsewhere)
 })
 
 it('a shell gets the root session, main or its own session as the agent, and the file for roots', () => {
