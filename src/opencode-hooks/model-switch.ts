@@ -4,6 +4,7 @@ import { knownModel, modelName } from '../hosts/opencode/api.ts'
 import { readLastMessages, sendPrompt } from '../hosts/opencode/conversation.ts'
 import { PRODUCT } from '../hosts/opencode/opencode-messages.ts'
 import { oneLine } from '../kernel/text.ts'
+import { known } from '../kernel/values.ts'
 import type { KnownSessions, Reporter } from './factory.ts'
 
 /** The process must outlive the abort (`opencode serve`, the terminal interface). */
@@ -87,9 +88,9 @@ export class ModelSwitch {
   }
 
   noteMessage({ sessionID, model }: UserMessage): void {
-    const known = this.#conversations.get(sessionID)
-    if (known?.isResending === true) {
-      known.isResending = false
+    const before = this.#conversations.get(sessionID)
+    if (before?.isResending === true) {
+      before.isResending = false
       return
     }
     this.#conversations.set(sessionID, {
@@ -150,14 +151,7 @@ export class ModelSwitch {
     conversation.isResending = true
     const { agent, system, tools, format } = info
     try {
-      await sendPrompt(client, session, {
-        agent,
-        model,
-        ...(system !== undefined && { system }),
-        ...(tools !== undefined && { tools }),
-        ...(format !== undefined && { format }),
-        parts,
-      })
+      await sendPrompt(client, session, { agent, model, ...known({ system, tools, format }), parts })
     } catch (error) {
       conversation.isResending = false
       throw error

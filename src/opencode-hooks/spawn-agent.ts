@@ -10,6 +10,7 @@ import {
 import { lastManner, ownText } from '../hosts/opencode/conversation.ts'
 import { OPENCODE_TEXT } from '../hosts/opencode/opencode-messages.ts'
 import { oneLine } from '../kernel/text.ts'
+import { known } from '../kernel/values.ts'
 import { DEFAULT_TIMEOUT_MS, LONGEST_TIMEOUT_MS } from '../setup/reactive/reactive-rule.ts'
 
 /** In OpenCode's process a request may exceed five minutes (1.18.34). */
@@ -114,18 +115,13 @@ async function chooseManner(
   const named = await knownModel(client, model)
   if (model !== undefined && named === undefined) return { why: SPAWN_TEXT.unknownModel(model) }
   const parent = await lastManner(client, parentID)
-  const name = found?.name ?? parent?.agent
-  return {
-    ...(name !== undefined && { agent: name }),
-    ...(named !== undefined && { model: named }),
-    // OpenCode would take its default model, not the parent's (1.18.34).
-    ...(named === undefined &&
-      found?.model === undefined &&
-      parent?.model !== undefined && {
-        model: parent.model,
-        ...(parent.variant !== undefined && { variant: parent.variant }),
-      }),
-  }
+  // OpenCode would take its default model, not the parent's (1.18.34).
+  const isParents = named === undefined && found?.model === undefined
+  return known({
+    agent: found?.name ?? parent?.agent,
+    model: isParents ? parent?.model : named,
+    variant: isParents ? parent?.variant : undefined,
+  })
 }
 
 function answerOf({ info, parts }: Message): SpawnAnswer {

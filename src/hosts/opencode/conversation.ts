@@ -1,3 +1,4 @@
+import { known } from '../../kernel/values.ts'
 import {
   type AssistantMessage,
   type HostClient,
@@ -48,12 +49,7 @@ export function isOwnMessage(parts: readonly Part[]): boolean {
 
 export function mannerOf({ agent, model, system }: UserMessage): Manner {
   const { providerID, modelID, variant } = model
-  return {
-    agent,
-    model: { providerID, modelID },
-    ...(variant !== undefined && { variant }),
-    ...(system !== undefined && { system }),
-  }
+  return known({ agent, model: { providerID, modelID }, variant, system })
 }
 
 function lastText(message: Message): string {
@@ -163,8 +159,6 @@ export async function createChild(
     .id
 }
 
-/** OpenCode ends a request after five minutes (1.18.34), so we wait for events. Polling covers missed ones. */
-
 const LOOK_AGAIN_MS = 2_000
 
 /** OpenCode writes the end of the turn after the idle event. */
@@ -185,6 +179,7 @@ interface Bell {
   stop(): void
 }
 
+/** OpenCode ends a request after five minutes (1.18.34), so we wait for events. Polling covers missed ones. */
 export class Turns {
   readonly #client: HostClient
   readonly #bells = new Map<string, Set<Bell>>()

@@ -132,7 +132,7 @@ export class WorkflowDriver {
         promptId: sessions.promptOf(root),
         startMs: Date.now(),
         // A prompt from before this call has no session.
-        isLost: phases.given === 0,
+        isLost: phases.prompts === 0,
         drives: ({ hostSession }) => hostSession === root,
       }),
       truster: trusterOf(root),
@@ -153,7 +153,7 @@ export class WorkflowDriver {
     return this.#summary(folder, rest.state, phases)
   }
 
-  #summary(folder: TaskFolder, state: WorkflowState, { given, notes, isConversationGone }: PhaseRunner): string {
+  #summary(folder: TaskFolder, state: WorkflowState, { prompts, notes, isConversationGone }: PhaseRunner): string {
     const outcome = state.outcome ?? requireState(folder).phase
     return [
       WORKFLOW_TOOL_TEXT.ended(
@@ -162,7 +162,7 @@ export class WorkflowDriver {
         state.why,
         !isConversationGone && needOf(state).kind !== 'nothing',
       ),
-      WORKFLOW_TOOL_TEXT.prompts(given),
+      WORKFLOW_TOOL_TEXT.prompts(prompts),
       ...new Set(notes),
     ].join('\n')
   }

@@ -13,6 +13,7 @@ import {
 } from '../../hosts/opencode/api.ts'
 import { createChild, lastManner, type Manner, type Turns } from '../../hosts/opencode/conversation.ts'
 import { OPENCODE_TEXT, WORKFLOW_TOOL_TEXT } from '../../hosts/opencode/opencode-messages.ts'
+import { known } from '../../kernel/values.ts'
 import type { TaskFolder } from '../../project/task-folder.ts'
 import { currentPhase } from '../../run/machine/position.ts'
 import type { DuePrompt, DueWork } from '../../run/machine/prompt.ts'
@@ -55,28 +56,16 @@ export class PhaseRunner {
   readonly #ports: PhasePorts
   readonly #caller: Caller
   readonly #children: Set<string>
-  readonly #notes: string[] = []
+  readonly notes: string[] = []
+  prompts = 0
+  isConversationGone = false
   #sessions = new Map<string, Promise<Child>>()
   #visit = ''
-  #given = 0
-  #isConversationGone = false
 
   constructor(ports: PhasePorts, caller: Caller, children: Set<string>) {
     this.#ports = ports
     this.#caller = caller
     this.#children = children
-  }
-
-  get given(): number {
-    return this.#given
-  }
-
-  get notes(): readonly string[] {
-    return this.#notes
-  }
-
-  get isConversationGone(): boolean {
-    return this.#isConversationGone
   }
 
   /** Returns the reason if the run must end. Calls `onAnswer` after every answer except the last. */
@@ -106,7 +95,7 @@ export class PhaseRunner {
       if (!isGone(error)) throw error
       if (!(await this.#wasConversationDeleted())) return OPENCODE_TEXT.phaseDeleted(state.phase)
     }
-    this.#isConversationGone = true
+    this.isConversationGone = true
     return OPENCODE_TEXT.conversationDeleted
   }
 
@@ -114,12 +103,12 @@ export class PhaseRunner {
     const { turns, subAgents, sessions } = this.#ports
     const { folder, root, signal } = this.#caller
     const { session, manner } = await this.#childFor(work, state)
-    this.#given += 1
+    this.prompts += 1
     const wake = (): void => turns.noteIdle(session)
     const isInterrupted = (): boolean => signal?.aborted === true
     signal?.addEventListener('abort', wake)
     try {
-      const givesUp = (): boolean => isInterrupted() || isLost(folder, root)
+      const givesUp = (): boolean => isInterrupted() || isTakenOver(folder, root)
       const answer = await turns.prompt(session, work.prompt, manner, givesUp)
       if (isInterrupted()) return OPENCODE_TEXT.interrupted
       if (answer.kind === 'given-up') return undefined
@@ -148,7 +137,7 @@ export class PhaseRunner {
   async #createChild(work: DueWork, state: WorkflowState, step: number): Promise<Child> {
     const { client } = this.#ports
     const { manner, substitutes } = await phaseManner(client, work, this.#caller.manner)
-    this.#notes.push(...substitutes)
+    this.notes.push(...substitutes)
     const session = await createChild(client, {
       parent: this.#caller.session,
       title: WORKFLOW_TOOL_TEXT.title(state.phase, visitsOf(state, state.phase), step),
@@ -174,7 +163,7 @@ export class PhaseRunner {
   }
 }
 
-function isLost(folder: TaskFolder, session: string): boolean {
+function isTakenOver(folder: TaskFolder, session: string): boolean {
   const state = readState(folder)
   return state === undefined || !state.active || state.hostSession !== session
 }
@@ -190,8 +179,7 @@ export async function callerManner(client: HostClient, session: string): Promise
   if (manner !== undefined) return manner
   const agents = await knownAgents(client)
   const agent = agents.find(({ mode, hidden }) => mode !== 'subagent' && hidden !== true)?.name ?? 'build'
-  const model = parseModel((await client.config.get()).data?.model)
-  return { agent, ...(model !== undefined && { model }) }
+  return known({ agent, model: parseModel((await client.config.get()).data?.model) })
 }
 
 /** OpenCode may lack an agent or model of a run from another host: then uses the conversation's. */
@@ -204,14 +192,10 @@ async function phaseManner(client: HostClient, due: DueWork, caller: Manner): Pr
   const named = due.model ?? (agent?.model === undefined ? undefined : modelName(agent.model))
   const own = await knownModel(client, named)
   if (named !== undefined && own === undefined) substitutes.push(WORKFLOW_TOOL_TEXT.substitute('model', named))
-  const { model, variant } = caller
-  return {
-    manner: {
-      agent: agent?.name ?? caller.agent,
-      ...(own === undefined
-        ? { ...(model !== undefined && { model }), ...(variant !== undefined && { variant }) }
-        : { model: own }),
-    },
-    substitutes,
-  }
+  const manner = known({
+    agent: agent?.name ?? caller.agent,
+    model: own ?? caller.model,
+    variant: own === undefined ? caller.variant : undefined,
+  })
+  return { manner, substitutes }
 }
