@@ -1,6 +1,6 @@
 import { known, variable } from '../kernel/values.ts'
 import { BOTH_STOPS, eventEntries, type HookHost, type HookLocation } from './hook-entries.ts'
-import type { HostDifference } from './host.ts'
+import { type HostDifference, MAIN_AGENT } from './host.ts'
 
 /** Codex CLI (measured with 0.169.0). Its shell names root session and thread; a sub-agent has its own thread. */
 export const codex: HostDifference = {
@@ -10,7 +10,7 @@ export const codex: HostDifference = {
     const session = variable(environment, 'CODEX_SESSION_ID')
     if (session === undefined) return undefined
     const thread = variable(environment, 'CODEX_THREAD_ID')
-    return known({ session, agent: thread === session ? 'main' : thread })
+    return known({ session, agent: thread === session ? MAIN_AGENT : thread })
   },
 }
 

@@ -42,7 +42,7 @@ export const copilotSettings = {
   file: 'hooks/postflight-guard.json',
   readsClaudeSettings: true,
   tellsProject: true,
-  entries: (command) => eventEntries(command, BOTH_STOPS, 'Bash', 'task_complete'),
+  entries: (command) => eventEntries(command, BOTH_STOPS, 'Bash', copilot.endingTools),
   trust: {
     note: 'Copilot CLI runs the hooks of a project only in a folder that you trust: say yes when it asks, or start it with --trust-folder.',
     onlyInProjects: true,

@@ -51,7 +51,7 @@ export function eventEntries(
   command: string,
   stops: readonly string[],
   shellTool: string,
-  endingTool?: string,
+  endingTools: readonly string[] = [],
 ): SettingsEntry[] {
   const hook = { type: 'command', command, timeout: TIMEOUT_SECONDS } as const
   return [
@@ -61,14 +61,10 @@ export function eventEntries(
     })),
     { event: 'SessionStart', group: { hooks: [{ ...hook, command: `${command} SessionStart` }] } },
     { event: 'PostToolUse', group: { matcher: shellTool, hooks: [hook] } },
-    ...(endingTool === undefined
-      ? []
-      : [
-          {
-            event: 'PreToolUse',
-            group: { matcher: endingTool, hooks: [{ ...hook, command: stopCommand(command) }] },
-          },
-        ]),
+    ...endingTools.map((matcher) => ({
+      event: 'PreToolUse',
+      group: { matcher, hooks: [{ ...hook, command: stopCommand(command) }] },
+    })),
   ]
 }
 

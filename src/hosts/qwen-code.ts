@@ -29,5 +29,5 @@ export const qwenCodeSettings = {
   folder: '.qwen',
   file: 'settings.json',
   tellsProject: true,
-  entries: (command) => eventEntries(command, BOTH_STOPS, 'Bash', 'structured_output'),
+  entries: (command) => eventEntries(command, BOTH_STOPS, 'Bash', qwenCode.endingTools),
 } as const satisfies HookHost

@@ -1,9 +1,7 @@
 import { isOwnMessage } from '../hosts/opencode/conversation.ts'
-import { factory } from './factory.ts'
+import { factory, limitMemory } from './factory.ts'
 
 const COPILOT = 'github-copilot'
-
-const MAX_KNOWN = 1000
 
 /**
  * The hooks that mark the requests that answer a message of this plugin with `x-initiator: agent`, so that GitHub
@@ -18,8 +16,8 @@ export const createChatHeadersHook = factory('chat headers', ({ client }) => {
     const { data } = await client.session.message({ path: { id: session, messageID } })
     if (data === undefined) return false
     const own = isOwnMessage(data.parts)
-    if (known.size >= MAX_KNOWN) known.delete([...known.keys()][0] as string)
     known.set(messageID, own)
+    limitMemory(known)
     return own
   }
   return {

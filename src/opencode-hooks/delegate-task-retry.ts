@@ -1,6 +1,6 @@
 import type { HostClient, Message, Part } from '../hosts/opencode/api.ts'
 import { oneLine } from '../kernel/text.ts'
-import { addToResult, factory, resultText, TEXT_TAG } from './factory.ts'
+import { addToResult, factory, limitMemory, resultText, TEXT_TAG } from './factory.ts'
 
 const TASK = 'task'
 const OTHER_TOOLS = ['delegate_task', 'delegate', 'call_agent', 'call_omo_agent', 'background_task']
@@ -8,8 +8,6 @@ const OTHER_TOOLS = ['delegate_task', 'delegate', 'call_agent', 'call_omo_agent'
 const LOOKS_FAILED = /^\W{0,4}(?:\w+ ){0,3}(?:error|failed|invalid|unknown|missing|cannot)\b/i
 
 const MAX_ERROR_LENGTH = 2_000
-
-const MAX_KNOWN = 1_000
 
 /**
  * The hooks that add advice to a failed delegation: how to repeat it, and which agents exist. The results of a failed
@@ -24,14 +22,13 @@ export const createDelegateTaskRetryHook = factory('delegate-task retry', ({ cli
     const failure = delegationFailureIn(error)
     return failure === undefined ? undefined : delegationFix(failure, await subAgentsOf(client))
   }
-  const mended = async (part: Part): Promise<Part> => {
+  const withFix = async (part: Part): Promise<Part> => {
     const { id = '', state } = part
     if (state?.error === undefined) return part
     const fix = fixes.get(id) ?? (await fixOf(state.error))
     if (fix === undefined) return part
     fixes.set(id, fix)
-    const [oldest] = fixes.keys()
-    if (fixes.size > MAX_KNOWN && oldest !== undefined) fixes.delete(oldest)
+    limitMemory(fixes)
     return { ...part, state: { ...state, error: `${state.error}\n\n${fix}` } }
   }
   return {
@@ -44,7 +41,7 @@ export const createDelegateTaskRetryHook = factory('delegate-task retry', ({ cli
     async 'experimental.chat.messages.transform'(_input, { messages }) {
       for (const [location, message] of messages.entries()) {
         if (!message.parts.some(isFailedDelegation)) continue
-        const parts = message.parts.map((part) => (isFailedDelegation(part) ? mended(part) : part))
+        const parts = message.parts.map((part) => (isFailedDelegation(part) ? withFix(part) : part))
         messages[location] = { ...message, parts: await Promise.all(parts) } satisfies Message
       }
     },

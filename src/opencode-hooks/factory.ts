@@ -28,7 +28,6 @@ export interface HookContext {
 
 interface FactoryPorts {
   readonly client: HostClient
-  readonly directory: string
   readonly reporter: Reporter
   readonly isActing: () => boolean
   readonly findRoots: (conversation: string) => readonly string[]
@@ -40,7 +39,6 @@ function portsOf(context: HookContext & Partial<Omit<FactoryPorts, 'client'>>): 
   const search = (): readonly string[] => findRoots(startFolders({ environment: process.env, cwd: directory }))
   return {
     client,
-    directory,
     reporter: context.reporter ?? createReporter(client, search, screenOf(process.argv)),
     isActing: context.isActing ?? (() => true),
     findRoots: context.findRoots ?? search,
@@ -130,6 +128,12 @@ export function addToResult(result: ToolOutput, text: string): boolean {
   else if (Array.isArray(result.content)) result.content.push({ type: 'text', text })
   else return false
   return true
+}
+
+/** Forgets the oldest of more than 1,000. */
+export function limitMemory(memory: Map<string, unknown> | Set<string>): void {
+  const [oldest] = memory.keys()
+  if (memory.size > 1_000 && oldest !== undefined) memory.delete(oldest)
 }
 
 /** Tool hooks name neither agent nor parent. */

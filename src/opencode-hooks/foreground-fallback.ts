@@ -55,20 +55,13 @@ export const createForegroundFallbackHook = factory(
     const oneShot = isOneShot(process.argv)
     const switching = new ModelSwitch({ client, reporter, sessions, chains, isRateLimit })
     const inProvider = new ProviderFetch(chains, reporter)
-    const notice = new OneShotNotice({
-      reporter,
-      sessions,
-      chains,
-      isRateLimit,
-      triedBy: inProvider.triedBy.bind(inProvider),
-    })
-    const answer = (event: HostEvent): Promise<void> | void =>
-      oneShot ? notice.onEvent(event) : switching.onEvent(event)
+    const triedBy = inProvider.triedBy.bind(inProvider)
+    const notice = noticeOnce({ reporter, sessions, chains, isRateLimit, triedBy })
     return {
       async event({ event }) {
         const deleted = sessions.noteEvent(event)
         if (deleted !== undefined) switching.forget(deleted)
-        await answer(event)
+        await (oneShot ? notice(event) : switching.onEvent(event))
       },
       async 'chat.message'(_input, { message }) {
         sessions.noteMessage(message)
@@ -190,21 +183,15 @@ interface NoticePorts {
   readonly triedBy: (session: string) => ReadonlySet<string>
 }
 
-class OneShotNotice {
-  readonly #ports: NoticePorts
-  readonly #notified = new Set<string>()
-
-  constructor(ports: NoticePorts) {
-    this.#ports = ports
-  }
-
-  async onEvent(event: HostEvent): Promise<void> {
-    const { reporter, sessions, chains, isRateLimit, triedBy } = this.#ports
+/** Once for each session. */
+function noticeOnce({ reporter, sessions, chains, isRateLimit, triedBy }: NoticePorts) {
+  const notified = new Set<string>()
+  return async (event: HostEvent): Promise<void> => {
     const sessionID = event.properties?.sessionID
-    if (sessionID === undefined || this.#notified.has(sessionID)) return
+    if (sessionID === undefined || notified.has(sessionID)) return
     const chain = chains[sessions.agentOf(sessionID) ?? '']
     if (chain === undefined || rateLimitIn(event, isRateLimit) === undefined) return
-    this.#notified.add(sessionID)
+    notified.add(sessionID)
     if (!(await sessions.isMain(sessionID))) return
     const tried = triedBy(sessionID)
     const left = chain.filter((name) => !tried.has(name))

@@ -8,7 +8,7 @@ import { type TaskFolder, taskWord } from '../project/task-folder.ts'
 import { currentPhase, currentWork, isInStep, stepResultFile } from '../run/machine/position.ts'
 import type { WorkflowState } from '../run/machine/state.ts'
 import { findActiveRuns } from '../run/store/active-runs.ts'
-import { factory, TEXT_TAG } from './factory.ts'
+import { factory, limitMemory, TEXT_TAG } from './factory.ts'
 
 /** Options of the phase reminder. */
 export interface PhaseReminderOptions {
@@ -53,7 +53,7 @@ export const createPhaseReminderHook = factory(
         const own = runs.filter(({ state }) => state.hostSession === session)
         if (own.length === 0) return
         const reminder = own.map(({ folder, state }) => locationInRun(folder, state, text)).join('\n')
-        await titles.settled(session, messages)
+        await titles.titleRequested(session, messages)
         const location = messages.indexOf(asked)
         if (location !== -1) messages[location] = { ...asked, parts: [ownText(reminder), ...asked.parts] }
       },
@@ -104,8 +104,6 @@ const LONGEST_WAIT_MS = 1_000
 
 const DEFAULT_TITLE = /^New session - \d/
 
-const MEMORY = 1_000
-
 /** OpenCode 1.18.34 makes the title from the same list: text that is added too early also reaches the title. */
 class TitleEvents {
   readonly #client: HostClient
@@ -119,11 +117,10 @@ class TitleEvents {
   noteTitle(session: string): void {
     this.#listeners.get(session)?.()
     this.#asked.add(session)
-    const [oldest] = this.#asked
-    if (this.#asked.size > MEMORY && oldest !== undefined) this.#asked.delete(oldest)
+    limitMemory(this.#asked)
   }
 
-  async settled(session: string, messages: readonly Message[]): Promise<void> {
+  async titleRequested(session: string, messages: readonly Message[]): Promise<void> {
     if (this.#asked.has(session) || messages.some(({ info }) => info.role === 'assistant')) return
     const { data } = await this.#client.session.get({ path: { id: session } })
     if (this.#asked.has(session) || !DEFAULT_TITLE.test(data?.title ?? '')) return

@@ -1,7 +1,7 @@
 import { type HostClient, type HostEvent, type Message, need, type ToolOutput } from '../hosts/opencode/api.ts'
 import { cut, oneLine } from '../kernel/text.ts'
 import { DEFAULT_TIMEOUT_MS, type ReactiveRule, rulesFor } from '../setup/reactive/reactive-rule.ts'
-import { addToResult, factory, RefusedCall, TEXT_TAG } from './factory.ts'
+import { addToResult, factory, limitMemory, RefusedCall, TEXT_TAG } from './factory.ts'
 import { isSpawned, type SpawnAnswer, spawnAgent } from './spawn-agent.ts'
 
 /** Options of the reactive sub-agents: the rules, in their order. */
@@ -139,16 +139,13 @@ export class PendingCalls {
   }
 }
 
-const MEMORY = 1_000
-
 /** Some models number their calls from 0 in each answer. */
 export class Findings {
   readonly #texts = new Map<string, string>()
 
   keep(session: string, callID: string, text: string): void {
     this.#texts.set(keyOf(session, callID), text)
-    const [oldest] = this.#texts.keys()
-    if (this.#texts.size > MEMORY && oldest !== undefined) this.#texts.delete(oldest)
+    limitMemory(this.#texts)
   }
 
   forget(session: string, callID: string): void {

@@ -12,6 +12,7 @@ import { OPENCODE_TEXT } from '../hosts/opencode/opencode-messages.ts'
 import { oneLine } from '../kernel/text.ts'
 import { known } from '../kernel/values.ts'
 import { DEFAULT_TIMEOUT_MS, LONGEST_TIMEOUT_MS } from '../setup/reactive/reactive-rule.ts'
+import { limitMemory } from './factory.ts'
 
 /** In OpenCode's process a request may exceed five minutes (1.18.34). */
 
@@ -203,8 +204,6 @@ async function unlisted(client: HostClient, allowed: readonly string[]): Promise
 // No rule may start another agent for these. Plugins may have their own copies of this module, so it is global.
 const KEY = Symbol.for('postflight-guard.opencode.spawned')
 
-const MEMORY = 1_000
-
 type Holder = { [KEY]?: Set<string> }
 
 function spawned(): Set<string> {
@@ -214,8 +213,7 @@ function spawned(): Set<string> {
 }
 
 export function noteSpawned(session: string): void {
-  const sessions = spawned().add(session)
-  if (sessions.size > MEMORY) for (const oldest of [...sessions].slice(0, -MEMORY)) sessions.delete(oldest)
+  limitMemory(spawned().add(session))
 }
 
 export function isSpawned(session: string): boolean {

@@ -15,28 +15,22 @@ import { REACTIVE_RULES } from '../setup/reactive/reactive-rule.ts'
 
 type Create<T> = (context: HookContext, value: T) => Hooks
 
-interface Factory {
-  readonly read: (value: unknown) => ((context: HookContext) => Hooks) | SchemaFault
-}
+type Factory = (value: unknown) => ((context: HookContext) => Hooks) | SchemaFault
 
 function withOptions<T>(schema: z.ZodMiniType<T>, create: Create<T>): Factory {
-  return {
-    read(value) {
-      const read = schema.safeParse(value)
-      return read.success
-        ? (context) => create(context, read.data)
-        : (schemaFaults(value, read.error.issues, OPTION_WORDS, 1) as [SchemaFault])[0]
-    },
+  return (value) => {
+    const read = schema.safeParse(value)
+    return read.success
+      ? (context) => create(context, read.data)
+      : (schemaFaults(value, read.error.issues, OPTION_WORDS, 1) as [SchemaFault])[0]
   }
 }
 
 function withOptionalOptions<T extends object>(schema: z.ZodMiniType<T>, create: Create<T>): Factory {
-  const { read } = withOptions(schema, create)
-  return {
-    read(value) {
-      if (value === true || (typeof value === 'object' && value !== null)) return read(value === true ? {} : value)
-      return { path: [], detail: 'it must be true, false or an object' }
-    },
+  const read = withOptions(schema, create)
+  return (value) => {
+    if (value === true || (typeof value === 'object' && value !== null)) return read(value === true ? {} : value)
+    return { path: [], detail: 'it must be true, false or an object' }
   }
 }
 
@@ -84,7 +78,7 @@ export function readOptions(given: Readonly<Record<string, unknown>> = {}): Plug
   }
   const switches = { guard: isOn('guard'), workflow: isOn('workflow') }
   const created: ((context: HookContext) => Hooks)[] = []
-  for (const [name, { read }] of Object.entries(FACTORIES)) {
+  for (const [name, read] of Object.entries(FACTORIES)) {
     const value = given[name] ?? DEFAULTS[name]
     if (value === undefined || value === false) continue
     const result = read(value)

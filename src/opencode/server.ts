@@ -74,7 +74,7 @@ class StopRouter {
         return
       case 'session.error':
         if (sessionID === undefined) return
-        if (error?.name === 'MessageAbortedError') await subAgents.interrupted(sessionID)
+        if (error?.name === 'MessageAbortedError') subAgents.interrupted(sessionID)
         await inLoop.failed(sessionID)
         return
       case 'session.idle':

@@ -106,7 +106,7 @@ function realTarget(target: string): string | undefined {
   }
 }
 
-function leadsOut(project: string, real: string): boolean {
+export function leadsOut(project: string, real: string): boolean {
   const relative = path.relative(project, real)
   return relative === '..' || relative.startsWith(`..${path.sep}`) || path.isAbsolute(relative)
 }

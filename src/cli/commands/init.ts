@@ -48,7 +48,7 @@ export const document = () =>
     warnings: z.array(field.text('What keeps the guard from working, here or on another machine.')),
     parts: z.array(
       z.strictObject({
-        name: z.enum(['hook', 'shell-hook', 'permissions', 'gitignore', 'skill', 'done']),
+        name: z.enum(PART_NAMES),
         file: field.text('The file that the part is in.'),
         state: z.enum(['written', 'planned', 'declined', 'done', 'kept', 'needless', 'outside']),
       }),

@@ -95,7 +95,7 @@ export class SubAgentGuard {
     return { text: report, notices }
   }
 
-  async interrupted(session: string): Promise<void> {
+  interrupted(session: string): void {
     for (const value of this.#held) {
       if (!this.#sessions.isBelow(value, session)) continue
       this.#interrupted.add(value)

@@ -76,10 +76,10 @@ function checkHost(context: CommandContext, name: string, host: HookHost, projec
   )
   const wired = locations.filter(({ commands }) => commands.length > 0)
   const entries = own
-    .filter((place) => wired.includes(place))
-    .flatMap((place) => [
-      checkEntries(context, place, project, { ...host, hostOption: ` --host ${name}` }),
-      ...checkTrust(context, host, place),
+    .filter((location) => wired.includes(location))
+    .flatMap((location) => [
+      checkEntries(context, location, project, { ...host, hostOption: ` --host ${name}` }),
+      ...checkTrust(context, host, location),
     ])
   // Entries that are only in Claude Code's settings are checked with those.
   if (entries.length === 0 || wired.length === 1) return [...faults, ...entries]

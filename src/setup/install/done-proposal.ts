@@ -1,7 +1,7 @@
 import path from 'node:path'
 import { kindAt } from '../../disk/file-facts.ts'
 import { readSmallFile } from '../../disk/read.ts'
-import { isJsonObject } from '../../kernel/values.ts'
+import { isJsonObject, jsonObjectIn } from '../../kernel/values.ts'
 
 /** In bytes. */
 const READ_LIMIT = 1_048_576
@@ -43,12 +43,8 @@ function packageRule(project: string): Proposal | undefined {
 }
 
 function scriptsOf(text: string | undefined): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(text ?? '')
-    return isJsonObject(value) && isJsonObject(value.scripts) ? value.scripts : {}
-  } catch {
-    return {}
-  }
+  const { scripts } = jsonObjectIn(text ?? '')
+  return isJsonObject(scripts) ? scripts : {}
 }
 
 function isScript(script: unknown): boolean {

@@ -60,14 +60,14 @@ function shellHookParts(context: CommandContext, target: Target): InitPart[] {
   return shellHookLocations(context, target.project)
     .filter((location) => isOwn(location, target))
     .slice(0, 1)
-    .map((place) => ({
+    .map((location) => ({
       name: 'shell-hook',
       // One name for one file, which is written once for all parts.
       file: locationOf(target),
       state: 'missing',
-      add: (text) => removeShellHook(text, place),
+      add: (text) => removeShellHook(text, location),
       keepsBackup: true,
-      preview: place.commands.map(INIT_TEXT.shellHookEntry),
+      preview: location.commands.map(INIT_TEXT.shellHookEntry),
     }))
 }
 
@@ -87,24 +87,14 @@ function rulesPart(target: Target, freeCommands: readonly string[]): InitPart {
   const state = isOutside ? 'outside' : stateOf(file, add)
   const record = (before: string): void => recordRules(file, before, rules)
   const preview = [...rules.allow.map((rule) => `  allow  ${rule}`), ...rules.ask.map((rule) => `  ask    ${rule}`)]
-  return {
-    name: 'permissions',
-    file: isOutside ? recordOf(file) : file,
-    state,
-    add,
-    keepsBackup: true,
-    record,
-    preview,
-  }
+  const shown = isOutside ? recordOf(file) : file
+  return { name: 'permissions', file: shown, state, add, keepsBackup: true, record, preview }
 }
 
 function ignorePart({ project }: Target): InitPart {
   const file = ignoreFile(project)
   const part = { name: 'gitignore', file, add: addIgnored, keepsBackup: false } as const
-  const preview = addIgnored('')
-    .trimEnd()
-    .split('\n')
-    .map((line) => `  ${line}`)
+  const preview = indented(addIgnored(''))
   if (findCommandRepository(project) === undefined) return { ...part, state: 'needless', preview }
   if (linkOutside(file, project) !== undefined) return { ...part, state: 'outside', preview }
   const isIgnored = ownFilesNotIgnored(project)?.length === 0
@@ -127,15 +117,19 @@ function donePart({ project }: Target): InitPart[] {
   const text = proposedDone(project)
   if (text === undefined) return []
   const file = doneFilePath(project)
-  const preview = text
-    .trimEnd()
-    .split('\n')
-    .map((line) => `  ${line}`)
+  const preview = indented(text)
   const part = { name: 'done', file, add: (present: string) => present || text, keepsBackup: false, preview } as const
   if (linkOutside(file, project) !== undefined) return [{ ...part, state: 'outside' }]
   const present = readDoneFile(project)
   if (present.kind === 'absent') return [{ ...part, state: 'missing' }]
   return [{ ...part, state: present.kind === 'text' && present.text === text ? 'done' : 'kept' }]
+}
+
+function indented(text: string): string[] {
+  return text
+    .trimEnd()
+    .split('\n')
+    .map((line) => `  ${line}`)
 }
 
 function stateOf(file: string, add: (text: string) => string): 'missing' | 'done' {

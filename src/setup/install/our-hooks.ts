@@ -4,11 +4,11 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { realPath } from '../../disk/file-facts.ts'
 import { readSmallFile } from '../../disk/read.ts'
 import { guardedCommand, guardedNodeCommand, isGuardedCommand, programOf } from '../../hosts/hook-entries.ts'
-import { isJsonObject } from '../../kernel/values.ts'
+import { isJsonObject, jsonObjectIn } from '../../kernel/values.ts'
 import { type CommandContext, findCommandRepository, findCommandRoot, startOf } from '../../project/command-context.ts'
 import { type IsOurs, isOurHook } from '../claude-hooks.ts'
 import { type IsOurs as IsOurPlugin, isOurPlugin, PLUGIN_FILE, specOf } from '../opencode-plugins.ts'
-import type { Scope } from '../settings-paths.ts'
+import { leadsOut, type Scope } from '../settings-paths.ts'
 
 const DEPENDENCY_FOLDER = 'node_modules/postflight-guard'
 
@@ -21,12 +21,8 @@ function dependencyIn(project: string, packageFolder: string): string | undefine
   const relative = path.relative(realPath(project), folder).split(path.sep).join('/')
   const isInside = relative.startsWith('node_modules/')
   const isLinked = realPath(path.join(project, DEPENDENCY_FOLDER)) === folder
-  if (isLinked && (isInside || dependsOnUs(project))) return DEPENDENCY_FOLDER
+  if (isLinked && (isInside || specifierIn(project) !== undefined)) return DEPENDENCY_FOLDER
   return isInside ? relative : undefined
-}
-
-function dependsOnUs(project: string): boolean {
-  return specifierIn(project) !== undefined
 }
 
 /** Outside of `repository`, a clone or CI lacks the file, so installing the packages fails there. */
@@ -34,13 +30,8 @@ export function dependencyOutside(project: string, repository: string): string |
   const specifier = specifierIn(project)
   const named = /^(?:(?:file|link|portal):)?((?:\.{1,2}|~)?\/.*|\.{1,2})$/.exec(specifier ?? '')?.[1]
   if (named === undefined) return undefined
-  const leadsInside = !named.startsWith('~') && isBelow(path.resolve(project, named), repository)
+  const leadsInside = !named.startsWith('~') && !leadsOut(repository, path.resolve(project, named))
   return leadsInside ? undefined : specifier
-}
-
-function isBelow(file: string, folder: string): boolean {
-  const relative = path.relative(folder, file)
-  return relative !== '..' && !relative.startsWith(`..${path.sep}`) && !path.isAbsolute(relative)
 }
 
 function specifierIn(project: string): string | undefined {
@@ -60,13 +51,7 @@ const MANIFESTS = ['package.json', '.claude-plugin/plugin.json']
 
 function readManifest(file: string): Record<string, unknown> {
   const read = readSmallFile(file, MANIFEST_LIMIT)
-  if (read.kind !== 'text') return {}
-  try {
-    const manifest: unknown = JSON.parse(read.text)
-    return isJsonObject(manifest) ? manifest : {}
-  } catch {
-    return {}
-  }
+  return read.kind === 'text' ? jsonObjectIn(read.text) : {}
 }
 
 /** In bytes. */

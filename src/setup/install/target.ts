@@ -6,7 +6,7 @@ import { claudeEntries, type HookHost } from '../../hosts/hook-entries.ts'
 import { HOOK_HOSTS, HOST_TITLES, hookHost } from '../../hosts/hook-hosts.ts'
 import { FILE_DETAILS } from '../../kernel/error-messages.ts'
 import { type ErrorArguments, PostflightError } from '../../kernel/errors.ts'
-import { isJsonObject } from '../../kernel/values.ts'
+import { jsonObjectIn } from '../../kernel/values.ts'
 import { type CommandContext, displayPath } from '../../project/command-context.ts'
 import { addEntries, findCommands, findEntries, removeEntries } from '../claude-hooks.ts'
 import { addPlugin, findPlugins, removePlugin } from '../opencode-plugins.ts'
@@ -242,14 +242,8 @@ const RECORD_LIMIT = 65_536
 
 function recordedRules(settings: string): readonly string[] {
   const read = readSmallFile(recordOf(settings), RECORD_LIMIT)
-  if (read.kind !== 'text') return []
-  try {
-    const record: unknown = JSON.parse(read.text)
-    const rules = isJsonObject(record) ? record.added_rules : undefined
-    return Array.isArray(rules) ? rules.filter((rule) => typeof rule === 'string') : []
-  } catch {
-    return []
-  }
+  const rules = read.kind === 'text' ? jsonObjectIn(read.text).added_rules : undefined
+  return Array.isArray(rules) ? rules.filter((rule) => typeof rule === 'string') : []
 }
 
 export function recordRules(settings: string, before: string, rules: Rules): void {

@@ -4,7 +4,7 @@ import { commandLine } from '../../kernel/command-line.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { MARKER_FILE } from '../../kernel/files.ts'
 import { shellWords } from '../../kernel/text.ts'
-import { isJsonObject, variable } from '../../kernel/values.ts'
+import { isJsonObject, jsonObjectIn, variable } from '../../kernel/values.ts'
 import type { CommandContext } from '../../project/command-context.ts'
 import { findCommands, removeEntries } from '../claude-hooks.ts'
 import { splitMark } from '../json-document.ts'
@@ -78,12 +78,7 @@ function effective<T>(
 }
 
 function parsed(text: string | undefined): Record<string, unknown> {
-  try {
-    const settings: unknown = JSON.parse(splitMark(text ?? '').body)
-    return isJsonObject(settings) ? settings : {}
-  } catch {
-    return {}
-  }
+  return jsonObjectIn(splitMark(text ?? '').body)
 }
 
 export function hooksDisabledIn(locations: readonly SettingsLocation[]): string | undefined {

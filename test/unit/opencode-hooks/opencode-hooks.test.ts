@@ -208,7 +208,7 @@ describe('a failed delegation', () => {
     expect(delegationFailureIn(error)).toBeUndefined()
   })
 
-  it('is mended in a copy, with the words of the first time', async () => {
+  it('gets its advice in a copy, with the words of the first time', async () => {
     let asked = 0
     const data = Object.entries({ general: 'subagent', build: 'primary' }).map(([name, mode]) => ({ name, mode }))
     const agents = async () => {
