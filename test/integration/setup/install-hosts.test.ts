@@ -50,10 +50,10 @@ async function wrongIn(project: Project, options?: RunOptions): Promise<{ what: 
   return wrong.filter(({ check }) => check === 'settings').map(({ what, fix }) => ({ what, fix }))
 }
 
-/** Writes the trust of Codex's user in hooks of the project: in this one of `Stop`, and in the first one of the others. */
-function trustInCodex(project: Project, stop: string): void {
-  const states = ['subagent_stop:0:0', stop, 'session_start:0:0', 'post_tool_use:0:0'].map(
-    (hook) => `[hooks.state."${fileOf(project, 'codex', 'project')}:${hook}"]\ntrusted_hash = "sha256:0"\n`,
+/** Writes the trust of Codex's user in the hooks of the project. */
+function trustInCodex(project: Project): void {
+  const states = ['subagent_stop', 'stop', 'session_start', 'post_tool_use'].map(
+    (event) => `[hooks.state."${fileOf(project, 'codex', 'project')}:${event}:0:0"]\ntrusted_hash = "sha256:0"\n`,
   )
   project.write('../home/.codex/config.toml', states.join(''))
 }
@@ -231,24 +231,13 @@ describe.concurrent('doctor finds', () => {
     const project = createSourceProject()
     await install(project, 'codex')
     const untrusted = await wrongIn(project)
-    trustInCodex(project, 'stop:0:0')
+    trustInCodex(project)
     const what = expect.stringContaining('Codex does not trust the hooks of')
     expect(untrusted).toEqual([{ what, fix: 'open Codex in the project, type /hooks, and trust each entry' }])
     expect(await wrongIn(project)).toEqual([])
     const trust = join(project.home, '.codex/config.toml')
     renameSync(trust, join(project.base, 'trust.toml'))
     symlinkSync(join(project.base, 'trust.toml'), trust)
-    expect(await wrongIn(project)).toEqual([])
-  })
-
-  it('hooks that Codex does not trust beside those that it does', async () => {
-    const project = createSourceProject()
-    project.write('.codex/hooks.json', '{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "mine"}]}]}}')
-    trustInCodex(project, 'stop:0:0')
-    await install(project, 'codex')
-    const untrusted = await wrongIn(project)
-    trustInCodex(project, 'stop:1:0')
-    expect(untrusted.map(({ what }) => what)).toEqual([expect.stringContaining('hooks.json yet (Stop), so')])
     expect(await wrongIn(project)).toEqual([])
   })
 

@@ -108,14 +108,6 @@ describe.concurrent('install --host opencode', () => {
     }
   })
 
-  it('refuses plugins that are not a list, and leaves the file as it is', async () => {
-    const project = projectWith({ [CONFIG]: '{ "plugin": "mine" }' })
-    const before = project.snapshot()
-    const run = await install(project)
-    expect(run).toMatchObject({ status: 65, stderr: expect.stringContaining('Nothing was written') })
-    expect(project.snapshot()).toEqual(before)
-  })
-
   it('warns of a path on this machine, and suggests the scope user, because OpenCode has no local scope', async () => {
     const project = createSourceProject()
     expect((await install(project, '--dry-run')).stdout).toMatch(/a path on this machine.*--scope user\n$/)

@@ -470,14 +470,6 @@ describe.concurrent('uninstall', () => {
     expect(project.read(SETTINGS)).toBe('{}\n')
   })
 
-  it('removes a settings file that install made', async () => {
-    const project = createSourceProject()
-    await project.cli(['install'])
-    const run = await project.cli(['uninstall'])
-    expect(run.stdout).toContain('Removed .claude/settings.json: it held nothing else')
-    expect(project.has(SETTINGS)).toBe(false)
-  })
-
   it.each([undefined, '{}', settingsWith('x')])('succeeds where the hook is not installed (%j)', async (text) => {
     const project = createSourceProject()
     if (text !== undefined) project.write(SETTINGS, text)
@@ -485,14 +477,6 @@ describe.concurrent('uninstall', () => {
     const run = await project.cli(['uninstall'])
     expect(run).toMatchObject({ status: 0, stdout: 'The hook is not in .claude/settings.json\n' })
     expect(project.snapshot()).toEqual(before)
-  })
-
-  it('removes only our entries without a backup', async () => {
-    const project = projectWith(TABS)
-    const run = await project.cli(['install', '--json'])
-    rmSync(run.json().backup)
-    await project.cli(['uninstall'])
-    expect(JSON.parse(project.read(SETTINGS))).toEqual(JSON.parse(TABS))
   })
 
   it('removes the entries of another copy of the package', async () => {

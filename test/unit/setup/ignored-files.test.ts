@@ -57,8 +57,4 @@ describe('our lines in .gitignore', () => {
   ])('are taken out of %j by their title', (text, rest) => {
     expect(removeIgnored(text)).toBe(rest)
   })
-
-  it('are taken out of the middle of a file that grew since', () => {
-    expect(removeIgnored(`${addIgnored('a\n')}b\n`)).toBe('a\nb\n')
-  })
 })

@@ -68,13 +68,6 @@ describe('adding the plugin to a configuration', () => {
     expect(add(`{"plugin": [${before}, "./a.js"]}`)).toBe(`{"plugin": ["./a.js", ${after}]}`)
   })
 
-  it('refuses a text that is not JSON with line and column', () => {
-    const args = { path: PATH, line: 2, column: 8, fault: 'ValueExpected' }
-    for (const call of [add, remove]) {
-      expect(thrownBy(() => call('{\n  "a": }'))).toMatchObject({ code: 'settings-not-json', args })
-    }
-  })
-
   it.each([
     ['[]', undefined, 'object'],
     ['{"plugin": null}', 'plugin', 'list'],
