@@ -39,11 +39,14 @@ import { markerDisplayPath, type StoredMarker } from './stored-marker.ts'
 export interface MarkerPlan {
   /** Undefined removes a field. */
   readonly fields: Readonly<Record<string, unknown>>
+}
+
+interface ReplacingPlan extends MarkerPlan {
   /** Whether to keep a marker with checks as abandoned. */
   readonly keepsUnchecked?: boolean
 }
 
-export interface NewMarkerPlan extends MarkerPlan {
+export interface NewMarkerPlan extends ReplacingPlan {
   readonly keepsCount: boolean
 }
 
@@ -125,7 +128,6 @@ export function changeMarker<Plan extends MarkerPlan | undefined>(
     const text = replaceUnparsed
       ? formatOrReplace(present, fields)
       : formatMarker(withFields(present.marker.fields ?? {}, fields))
-    if (planned.keepsUnchecked === true && mustBeKept(present)) copyUnchecked(present)
     rewriteMarker(present, text)
     return { plan: planned, marker: parseMarker(text) }
   })
@@ -175,7 +177,7 @@ export function abandonMarker(
 }
 
 /** Returns undefined if there is none, or a pending one exists. */
-export function reviveAbandoned<Plan extends MarkerPlan>(
+export function reviveAbandoned<Plan extends ReplacingPlan>(
   folder: TaskFolder,
   plan: (marker: Marker) => Plan,
 ): Plan | undefined {
