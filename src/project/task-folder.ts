@@ -3,7 +3,7 @@ import { SPECS_FOLDER } from '../kernel/files.ts'
 
 /** Names of task folders, `{NNN}_{slug}` or `{NNN}-{slug}` (docs/design.md, "Task folders"). */
 
-const MAX_NAME_LENGTH = 120
+export const MAX_NAME_LENGTH = 120
 const MAX_TASK_NUMBER = 999_999
 // Reserved by some file system or by shells, and control characters.
 const FORBIDDEN = /[/\\<>:"|?*\u0000-\u001f\u007f-\u009f]/
