@@ -1,6 +1,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { fileIdentity, kindAt } from '../disk/file-facts.ts'
+import { errorCode, fileIdentity, kindAt } from '../disk/file-facts.ts'
 import { COMMAND_PATIENCE_MS, HOOK_PATIENCE_MS, withLock } from '../disk/lock.ts'
 import {
   createFile,
@@ -55,24 +55,36 @@ export function writeNewMarker<Plan extends NewMarkerPlan>(
   plan: (present: StoredMarker | undefined) => Plan,
   { patienceMs = COMMAND_PATIENCE_MS }: Pick<ChangeOptions, 'patienceMs'> = {},
 ): Plan {
-  return withLock(folder.path, patienceMs, () => {
+  const write = (): Plan => {
     const present = requireReadable(readMarker(folder))
     const planned = plan(present)
-    const target = path.join(folder.path, MARKER_FILE)
     const text = formatMarker(planned.fields)
     keepUnparsed(present, MARKER_FILE)
-    if (present === undefined) endContinuations(folder.path, undefined, () => createWhole(target, text))
-    else if (planned.keepsCount) rewriteMarker(present, text)
+    if (present === undefined) {
+      if (!createMarker(folder, text)) return write()
+    } else if (planned.keepsCount) rewriteMarker(present, text)
     else {
       const keeps = planned.keepsUnchecked === true && mustBeKept(present)
       endContinuations(folder.path, present.identity, () => {
         if (keeps) copyUnchecked(present)
-        replaceFile(target, text)
+        replaceFile(path.join(folder.path, MARKER_FILE), text)
       })
     }
     forgetGivenUp(folder)
     return planned
-  })
+  }
+  return withLock(folder.path, patienceMs, write)
+}
+
+/** Returns false if plain bash, which takes no lock, has just written a marker. */
+function createMarker(folder: TaskFolder, text: string): boolean {
+  try {
+    endContinuations(folder.path, undefined, () => createWhole(path.join(folder.path, MARKER_FILE), text))
+    return true
+  } catch (error) {
+    if (errorCode(error) !== 'EEXIST') throw error
+    return false
+  }
 }
 
 function rewriteMarker(present: StoredMarker, text: string): void {
@@ -188,8 +200,8 @@ export function reviveAbandoned<Plan extends ReplacingPlan>(
     keepUnparsed(abandoned, ABANDONED_FILE)
     const planned = plan(abandoned.marker)
     const text = formatMarker(withFields(abandoned.marker.fields ?? {}, planned.fields))
+    if (!createMarker(folder, text)) return undefined
     forgetGivenUp(folder)
-    endContinuations(folder.path, undefined, () => createWhole(path.join(folder.path, MARKER_FILE), text))
     const keeps = planned.keepsUnchecked === true && mustBeKept(abandoned)
     if (keeps) replaceFile(path.join(folder.path, ABANDONED_FILE), uncheckedText(abandoned))
     else {
