@@ -197,6 +197,7 @@ describe.concurrent('in the place of one of our files', () => {
     ['a file for the claims', `${FOLDER}/.postflight-claims`, 'touch'],
     ['a link for the claims', `${FOLDER}/.postflight-claims`, 'ln -s ../..'],
     ['a named pipe for the claims', `${FOLDER}/.postflight-claims`, 'mkfifo'],
+    ['too many claims', `${FOLDER}/.postflight-claims`, 'mkdir "$NAME" && seq -f "$NAME/f1-%g.1" 1001 | xargs touch'],
   ])('%s allows the stop and stays as it is', async (_what, name, command) => {
     // Opening a pipe without a writer may wait for ever.
     const project = withMarker(OWNED, { sources: command !== 'mkfifo' })
