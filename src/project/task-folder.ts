@@ -123,11 +123,11 @@ export interface TaskFolder {
   readonly relative: string
 }
 
-/** A number replaces a name that no command takes (a line break, for example). */
+/** A number replaces a name that no command takes (a line break, for example). No command takes a path for an option. */
 export function taskWord({ task, relative }: TaskFolder): string {
   const below = relative.slice(SPECS_FOLDER.length + 1)
   if (below.includes('/')) return below
-  return isSafeName(task) ? task : String(taskNumberOf(task) ?? task)
+  return isSafeName(task) ? task : String(taskNumberOf(task) ?? (task.startsWith('-') ? relative : task))
 }
 
 export interface SearchProblem {
