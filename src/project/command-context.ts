@@ -102,7 +102,19 @@ export function recordInJournal(context: CommandContext, root: string, entries: 
   if (problem !== undefined) context.note(notInJournal(problem))
 }
 
-/** For a command that goes on after a failure: the others, and what it did, are notes. */
+/** Does `action` for every item, even if it fails for one of them. */
+export function forEveryOne<T, R>(items: readonly T[], failures: unknown[], action: (item: T) => R | R[]): R[] {
+  return items.flatMap((item) => {
+    try {
+      return action(item)
+    } catch (error) {
+      failures.push(error)
+      return []
+    }
+  })
+}
+
+/** After `forEveryOne`: notes what was done and the further failures, and throws the first. */
 export function throwFirst({ note }: CommandContext, failures: readonly unknown[], did: readonly string[]): void {
   if (failures.length === 0) return
   for (const line of [...did, ...failures.slice(1).map((one) => `postflight: ${messageOf(one)}`)]) note(line)

@@ -11,6 +11,7 @@ import { changeMarker } from '../../marker/marker-store.ts'
 import { markerDisplayPath } from '../../marker/stored-marker.ts'
 import {
   type CommandContext,
+  forEveryOne,
   recordInJournal,
   requireRoot,
   requireTaskFolder,
@@ -65,12 +66,12 @@ export const run: Run<typeof declaration, BypassDocument> = async (context, [tas
   const done = forEveryOne(folders, failures, (folder) => {
     const marker = bypassMarker(context, folder)
     if (marker === undefined) {
-      if (task === undefined) return undefined
+      if (task === undefined) return []
       throw new PostflightError('bypass-none', { folder: folder.relative })
     }
     recordInJournal(context, root, [{ event: 'bypass-request', markerId: marker.id, task: folder.task }])
     return { task: folder.task, path: markerDisplayPath(folder), marker_id: marker.id ?? null }
-  }).filter((one) => one !== undefined)
+  })
   const isDoneBypassed = task === undefined && hasDoneFile(root)
   if (task === undefined) forEveryOne(sessionFolders(root), failures, bypassDone)
   if (isDoneBypassed) forEveryOne([root], failures, bypassNewSessions)
@@ -86,21 +87,6 @@ export const run: Run<typeof declaration, BypassDocument> = async (context, [tas
     data: { bypassed: done, stopped },
     lines: lines.length === 0 ? [BYPASS_TEXT.none] : lines,
   }
-}
-
-/**
- * Does `action` for every item, even if it fails for one of them: an emergency command must not stop at a broken marker
- * or run.
- */
-function forEveryOne<T, R>(items: readonly T[], failures: unknown[], action: (item: T) => R): R[] {
-  return items.flatMap((item) => {
-    try {
-      return [action(item)]
-    } catch (error) {
-      failures.push(error)
-      return []
-    }
-  })
 }
 
 async function stopRuns(
