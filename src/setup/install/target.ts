@@ -4,6 +4,7 @@ import { kindAt } from '../../disk/file-facts.ts'
 import { readSmallFile } from '../../disk/read.ts'
 import { claudeEntries, type HookHost } from '../../hosts/hook-entries.ts'
 import { HOST_TITLES, hookHost } from '../../hosts/hook-hosts.ts'
+import { commandLine } from '../../kernel/command-line.ts'
 import { FILE_DETAILS } from '../../kernel/error-messages.ts'
 import { type ErrorArguments, PostflightError } from '../../kernel/errors.ts'
 import { isJsonObject } from '../../kernel/values.ts'
@@ -153,7 +154,7 @@ export function refuseSecond(context: CommandContext, { project, files, entry }:
     const isSame = location.commands.every(({ command }) => command.startsWith(entry))
     if (isSame && wired.some(isWished)) continue
     const where = displayPath(context, location.file)
-    refuse(isSame ? 'same-command' : 'settings', where, `postflight uninstall --scope ${location.scope}`)
+    refuse(isSame ? 'same-command' : 'settings', where, `${uninstallLine(context)} --scope ${location.scope}`)
   }
 }
 
@@ -164,7 +165,11 @@ export function refuseOtherScope(context: CommandContext, name: string, { files,
   const locations = hookHostLocations(context, host, project)
   const other = locations.find(({ file, commands }) => !files.includes(file) && commands.length > 0)
   if (other === undefined) return
-  refuse('scope', displayPath(context, other.file), `postflight uninstall --host ${name} --scope ${other.scope}`)
+  refuse('scope', displayPath(context, other.file), `${uninstallLine(context)} --host ${name} --scope ${other.scope}`)
+}
+
+export function uninstallLine({ rootOption }: CommandContext): string {
+  return commandLine(['uninstall'], rootOption)
 }
 
 function ownPlugin({ packageFolder }: CommandContext): string | undefined {

@@ -89,7 +89,7 @@ describe('a stop of the main agent', () => {
   it('shows the output of a red check, and its marker stays', async () => {
     const project = await edited(sources('echo the fault; exit 3'))
     await stops(project)
-    const run = await done(project)
+    const run = await done(project, '--quiet')
     expect(run.status).toBe(1)
     expect(run.stdout).toContain('failed (exit code 3;')
     expect(run.stdout).toContain('  the fault')
