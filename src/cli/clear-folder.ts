@@ -15,10 +15,10 @@ import {
   mayHaveChecks,
   remainingSteps,
 } from '../marker/marker.ts'
-import { readMarker } from '../marker/marker-file.ts'
+import { mustBeKept, readMarker } from '../marker/marker-file.ts'
 import type { failedOf, RunCheck } from '../marker/run-checks.ts'
 import { markerDisplayPath, markerKey, type StoredMarker, type UnreadableMarker } from '../marker/stored-marker.ts'
-import { type CommandContext, recordInJournal } from '../project/command-context.ts'
+import { type CommandContext, displayPath, recordInJournal } from '../project/command-context.ts'
 import type { TaskFolder } from '../project/task-folder.ts'
 import * as field from '../views/documents.ts'
 
@@ -86,11 +86,11 @@ interface Clearing {
   readonly isOrphaned: (present: StoredMarker | undefined) => boolean
 }
 
-type Result =
+export type ClearResult =
   | {
       readonly kind: 'cleared'
       readonly data: ClearDocument['cleared'][number]
-      readonly notes: readonly string[]
+      readonly lines: readonly string[]
       readonly settles: readonly (string | undefined)[]
     }
   | { readonly kind: 'kept'; readonly data: ClearDocument['kept'][number]; readonly lines: readonly string[] }
@@ -104,20 +104,22 @@ export async function clearOne(
   context: CommandContext,
   folder: TaskFolder,
   clearing: Clearing,
-): Promise<Result | undefined> {
-  const files = clearableFiles(folder, clearing.returnMeta)
+): Promise<ClearResult | undefined> {
+  const present = clearableFiles(folder, clearing.returnMeta)
+  const before = markersIn(folder, present)
+  const keepsUnchecked = clearing.unchecked || (clearing.orphaned && hasChecks(before))
+  const files = present.filter((name) => !(keepsUnchecked && isAbandonedName(name) && isKept(folder, name)))
   // `--all --return-meta` removes a return file only from a folder that holds other files of ours.
   if (!files.some((name) => clearing.isNamed || name !== RETURN_META_FILE)) return undefined
   const session = shellIdentity(context.environment)?.session
   const caller = { session, runChecks: clearing.runChecks }
-  const before = markersIn(folder, files)
   const skipsChecks = clearing.unchecked || clearing.orphaned
   const decision: CheckDecision = skipsChecks
     ? { kind: 'free' }
     : decideFolder(before.pending, before.abandoned, caller)
   if (decision.kind === 'refused') return refused(folder, before, decision.why, decision.commands)
   const commands = decision.kind === 'run' ? decision.commands : []
-  if (clearing.dryRun) return wouldClear(folder, files, commands)
+  if (clearing.dryRun) return wouldClear(context, folder, { files, commands, keepsUnchecked })
   let done: readonly RunCheck[] = []
   if (decision.kind === 'run') {
     const { prove } = await import('../marker/prove.ts')
@@ -142,7 +144,7 @@ export async function clearOne(
   const keptBefore = unparsedNames(folder)
   const result = clearFolder(folder, {
     returnMeta: clearing.returnMeta,
-    keepsUnchecked: clearing.unchecked || (clearing.orphaned && hasChecks(before)),
+    keepsUnchecked,
     still: (present) =>
       clearing.isOrphaned(present) && (skipsChecks || isProven(folder, present, before.pending, caller, done)),
   })
@@ -155,7 +157,14 @@ export async function clearOne(
   const settles = result.abandoned.map(({ marker }) => marker.id)
   record(context, folder, { ...result, settles }, left, done)
   const keptTexts = unparsedNames(folder).filter((name) => !keptBefore.includes(name))
-  const owner = otherOwner(session, result.marker?.marker.hostSession)
+  const owner = result.marker?.marker.hostSession
+  const notes = [
+    ...(done.length === 0 ? [] : [CHECK_TEXT.passed(done)]),
+    ...(result.isUnchecked ? [CHECK_TEXT.unchecked] : []),
+    ...(left.length === 0 ? [] : [CLEAR_TEXT.leftSteps(left)]),
+    ...(owner === undefined || owner === session ? [] : [CLEAR_TEXT.ofOtherSession(owner)]),
+    ...(keptTexts.length === 0 ? [] : [CLEAR_TEXT.keptTexts(keptTexts, false)]),
+  ]
   return {
     kind: 'cleared',
     settles,
@@ -164,34 +173,46 @@ export async function clearOne(
       checks: done.map(({ run, durationMs }) => ({ run, duration_ms: durationMs })),
       unchecked: result.isUnchecked,
     },
-    notes: [
-      ...(done.length === 0 ? [] : [CHECK_TEXT.passed(done)]),
-      ...(result.isUnchecked ? [CHECK_TEXT.unchecked] : []),
-      ...(left.length === 0 ? [] : [CLEAR_TEXT.leftSteps(left)]),
-      ...(owner === undefined ? [] : [CLEAR_TEXT.ofOtherSession(owner)]),
-      ...(keptTexts.length === 0 ? [] : [CLEAR_TEXT.keptTexts(keptTexts, false)]),
-    ],
+    lines: [CLEAR_TEXT.cleared(displayPath(context, folder.path), result.files, notes, false)],
   }
 }
 
-function wouldClear(folder: TaskFolder, files: readonly string[], commands: readonly string[]): Result {
+interface Plan {
+  readonly files: readonly string[]
+  readonly commands: readonly string[]
+  readonly keepsUnchecked: boolean
+}
+
+function wouldClear(
+  context: CommandContext,
+  folder: TaskFolder,
+  { files, commands, keepsUnchecked }: Plan,
+): ClearResult {
   const read = readMarker(folder)
   const left = leftSteps(read)
+  const unchecked = keepsUnchecked && isKept(folder, MARKER_FILE)
   const keepsText = read?.kind === 'marker' && read.marker.fields === undefined && read.text !== ''
+  const notes = [
+    ...(commands.length === 0 ? [] : [CHECK_TEXT.wouldRun(commands)]),
+    ...(unchecked ? [CHECK_TEXT.unchecked] : []),
+    ...(left.length === 0 ? [] : [CLEAR_TEXT.leftSteps(left)]),
+    ...(keepsText ? [CLEAR_TEXT.keptTexts([UNPARSED_FILE], true)] : []),
+  ]
   return {
     kind: 'cleared',
     settles: [],
     data: {
       ...{ task: folder.task, path: folder.path, marker_id: null, steps_left: left, files },
-      checks: [],
-      unchecked: false,
+      ...{ checks: [], unchecked },
     },
-    notes: [
-      ...(commands.length === 0 ? [] : [CHECK_TEXT.wouldRun(commands)]),
-      ...(left.length === 0 ? [] : [CLEAR_TEXT.leftSteps(left)]),
-      ...(keepsText ? [CLEAR_TEXT.keptTexts([UNPARSED_FILE], true)] : []),
-    ],
+    lines: [CLEAR_TEXT.cleared(displayPath(context, folder.path), files, notes, true)],
   }
+}
+
+/** Whether it is kept as abandoned if its checks are not run. */
+function isKept(folder: TaskFolder, name: string): boolean {
+  const read = readMarker(folder, name)
+  return read?.kind === 'marker' && mustBeKept(read)
 }
 
 function unparsedNames({ path: folder }: TaskFolder): string[] {
@@ -238,7 +259,7 @@ function refused(
   why: ErrorArguments['checks-refused']['refusal'],
   commands: readonly string[],
   sinceWhen?: string,
-): Result {
+): ClearResult {
   const { code, args } = new PostflightError('checks-refused', {
     ...{ path: pathOf(folder, before, commands[0]), refusal: why, commands: checkList(commands), unchecked: true },
     ...(sinceWhen !== undefined && { since: sinceWhen }),
@@ -279,10 +300,6 @@ function record(
 
 function leftSteps(read: StoredMarker | UnreadableMarker | undefined): string[] {
   return read?.kind === 'marker' ? remainingSteps(read.marker).map(({ name }) => name) : []
-}
-
-function otherOwner(session: string | undefined, owner: string | undefined): string | undefined {
-  return owner === session ? undefined : owner
 }
 
 type FailedCheck = NonNullable<ClearDocument['kept'][number]['failed']>

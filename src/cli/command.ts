@@ -46,7 +46,7 @@ export type Run<One extends Declaration, Document extends object> = (
   surroundings: Surroundings,
 ) => Outcome<Document> | Promise<Outcome<Document>>
 
-/** An exit code alone: all is printed. */
+/** An exit code alone means that the command has printed its own output. */
 export type Outcome<Document extends object = object> = CommandResult<Document> | 0 | 1
 
 export function example(...commands: readonly string[]): string {

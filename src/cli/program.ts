@@ -85,8 +85,7 @@ export function buildProgram(ports: ProgramPorts, only?: CommandName | 'overview
   const add = (parent: CommandUnknownOpts, word: string, name: CommandName): void =>
     addCommand(parent, word, COMMANDS[name].declaration, (given, options) => {
       const { root, json = false, quiet = false } = program.opts()
-      const invocation = { command: name, arguments: given, options } as unknown as Invocation
-      return ports.run(invocation, { root, json, quiet }, program)
+      return ports.run({ command: name, arguments: given, options }, { root, json, quiet }, program)
     })
   for (const name of plain) {
     // The help lists it beside the command that explains it.

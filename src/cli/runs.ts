@@ -87,7 +87,7 @@ export function runResult(
   return {
     exitCode: 0,
     data: runData(folder, state, context.nowMs),
-    lines: runLines(folder, state, context.nowMs, paint),
+    lines: runLines(context, folder, state, paint),
   }
 }
 

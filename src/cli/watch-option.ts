@@ -25,6 +25,8 @@ export async function watchOrNote(
 ): Promise<0 | 1 | undefined> {
   const exitCode = await watchOnTerminal(surroundings, words, inspect)
   if (exitCode === undefined)
-    surroundings.contextNow().note('postflight: --watch needs a terminal, so this was printed once')
+    surroundings
+      .contextNow()
+      .note('postflight: --watch needs a terminal, and neither --json nor --quiet, so this was printed once')
   return exitCode
 }

@@ -105,10 +105,10 @@ export const INIT_TEXT = {
   tryIt: `Try it now: \`claude 'Run "postflight create 1 try", and stop.'\` Its stop is blocked until it has cleared that marker. Afterwards: \`rmdir specs/001_try\``,
   noHook: (install: string): string => `Without the hook, no stop is blocked. To add it: ${install}`,
   shellHookKept: '`postflight uninstall` does not put the entry of the shell hook back: the backup keeps it.',
-  trust: (isDependency: boolean): string =>
-    `Read specs/done.yaml, then let it take effect: ${isDependency ? 'npx ' : ''}postflight trust`,
-  undo: (scope: string, isDependency: boolean): string =>
-    `To undo all of it: ${isDependency ? 'npx ' : ''}postflight uninstall --scope ${scope}`,
+  trust: (trust: string, isDependency: boolean): string =>
+    `Read specs/done.yaml, then let it take effect: ${isDependency ? 'npx ' : ''}${trust}`,
+  undo: (uninstall: string, isDependency: boolean): string =>
+    `To undo all of it: ${isDependency ? 'npx ' : ''}${uninstall}`,
   skillWithoutPath:
     '## If `postflight` is not found\n\nUse `npx --no-install postflight` instead, from inside the project. If that fails too, tell the user at once to install the packages of the project (`npm ci`, or as its README says) and to start a new session: until then no stop is blocked. Do the postflight all the same.',
   skillMark: (checksum: string): string =>

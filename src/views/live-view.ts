@@ -25,13 +25,15 @@ export async function watchView<Result extends CommandResult>(view: View<Result>
     const screen = openLiveScreen(stdout)
     try {
       let changedAt = view.clock()
-      let shown = result.lines
-      do {
-        result = readAgain(view, result)
-        if (withoutTimes(result.lines) !== withoutTimes(shown)) changedAt = view.clock()
-        shown = result.lines
-        if (!screen.paint(frame(screen.size(), view, shown, changedAt)) || view.isOver(result)) break
-      } while (await screen.pause(INTERVAL_MS))
+      while (
+        screen.paint(frame(screen.size(), view, result.lines, changedAt)) &&
+        !view.isOver(result) &&
+        (await screen.pause(INTERVAL_MS))
+      ) {
+        const next = readAgain(view, result)
+        if (withoutTimes(next.lines) !== withoutTimes(result.lines)) changedAt = view.clock()
+        result = next
+      }
     } finally {
       screen.close()
     }

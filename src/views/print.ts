@@ -85,8 +85,8 @@ export function printable(text: string, isTerminal: boolean): string {
 }
 
 /**
- * The output, which prints clean text only. Names of folders, and what files hold, may come from a hostile repository,
- * and a terminal would obey their escape sequences.
+ * Wraps an output so that it prints clean text only. Names of folders, and what files hold, may come from a hostile
+ * repository, and a terminal would obey their escape sequences.
  */
 export function cleanOutput(output: Output): Output {
   return {

@@ -2,6 +2,7 @@ import * as z from 'zod/mini'
 import { commandLine, stopNowLine } from '../kernel/command-line.ts'
 import { inLine, oneLine } from '../kernel/text.ts'
 import { formatAge, toIso } from '../kernel/time.ts'
+import type { CommandContext } from '../project/command-context.ts'
 import { type TaskFolder, taskWord } from '../project/task-folder.ts'
 import { runBound } from '../run/definition/bound.ts'
 import { type PhaseStatus, phaseStatuses } from '../run/machine/picture.ts'
@@ -142,7 +143,14 @@ function sharedData(folder: TaskFolder, { id, sequence }: WorkflowState): RunDoc
   }
 }
 
-function sharedNotes(folder: TaskFolder, state: WorkflowState, nowMs: number, paint: Painter): string[] {
+type Caller = Pick<CommandContext, 'nowMs' | 'rootOption'>
+
+function sharedNotes(
+  { nowMs, rootOption }: Caller,
+  folder: TaskFolder,
+  state: WorkflowState,
+  paint: Painter,
+): string[] {
   const share = shareOf(folder, state.id)
   if (share === undefined) return []
   const { remote, publishedMs, problem } = share
@@ -153,11 +161,12 @@ function sharedNotes(folder: TaskFolder, state: WorkflowState, nowMs: number, pa
   const age = publishedMs === undefined ? undefined : formatAge(Math.max(0, nowMs - publishedMs))
   const shared = STATUS_TEXT.shared(remote, age, share.sequence < state.sequence)
   if (problem === undefined) return [shared]
-  const publish = commandLine(['workflow', 'publish', taskWord(folder)], undefined)
+  const publish = commandLine(['workflow', 'publish', taskWord(folder)], rootOption)
   return [shared, `${paint.yellow('!')} ${STATUS_TEXT.notPublished(problem, publish)}`]
 }
 
-export function runLines(folder: TaskFolder, state: WorkflowState, nowMs: number, paint: Painter): string[] {
+export function runLines(caller: Caller, folder: TaskFolder, state: WorkflowState, paint: Painter): string[] {
+  const { nowMs, rootOption } = caller
   const { active, why, lastFailure, hostSession, wait } = state
   const name = (text: string): string => oneLine(text, 120)
   const signs: Readonly<Record<PhaseStatus, string>> = {
@@ -168,7 +177,7 @@ export function runLines(folder: TaskFolder, state: WorkflowState, nowMs: number
     waiting: '·',
   }
   const statuses = phaseStatuses(state)
-  const command = (word: string): string => commandLine(['workflow', word, taskWord(folder)], undefined)
+  const command = (word: string): string => commandLine(['workflow', word, taskWord(folder)], rootOption)
   const artifact = `${folder.relative}/${currentPhase(state).artifact ?? ''}`
   const warning = paint.yellow('!')
   const notes = [
@@ -179,10 +188,10 @@ export function runLines(folder: TaskFolder, state: WorkflowState, nowMs: number
       `${paint.yellow('→')} ${STATUS_TEXT.needsApproval(artifact, command('approve'), command('reject'))}`,
     active &&
       state.stopRequestedMs !== undefined &&
-      `→ ${STATUS_TEXT.stopsAfter(stopNowLine(taskWord(folder), undefined))}`,
+      `→ ${STATUS_TEXT.stopsAfter(stopNowLine(taskWord(folder), rootOption))}`,
     active && wait !== undefined && STATUS_TEXT.waits(wait.for),
     needOf(state).kind === 'resume' && `→ ${STATUS_TEXT.resumes(command('resume'))}`,
-    ...sharedNotes(folder, state, nowMs, paint),
+    ...sharedNotes(caller, folder, state, paint),
     active && runFileOf(folder, state.id) === undefined && `${warning} ${STATUS_TEXT.noRunFile(command('resume'))}`,
   ]
   return [

@@ -9,9 +9,16 @@ import { MARKER_FILE } from '../../kernel/files.ts'
 import { DEFAULT_REASON, type Marker } from '../../marker/marker.ts'
 import { changeMarker } from '../../marker/marker-store.ts'
 import { markerDisplayPath } from '../../marker/stored-marker.ts'
-import { type CommandContext, recordInJournal, requireRoot, requireTaskFolder } from '../../project/command-context.ts'
+import {
+  type CommandContext,
+  forEveryOne,
+  recordInJournal,
+  requireRoot,
+  requireTaskFolder,
+  throwFirst,
+} from '../../project/command-context.ts'
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
-import { findTaskFolder, foldersHolding, listTaskFolders, refuseUnsearched } from '../../project/task-folders.ts'
+import { findTaskFolder, foldersHolding, listTaskFolders, unsearched } from '../../project/task-folders.ts'
 import * as field from '../../views/documents.ts'
 import { type BareCommand, type Declaration, example, type Run } from '../command.ts'
 import { refuseOptionAsTask, requireOneTarget } from '../option-values.ts'
@@ -59,43 +66,27 @@ export const run: Run<typeof declaration, BypassDocument> = async (context, [tas
   const done = forEveryOne(folders, failures, (folder) => {
     const marker = bypassMarker(context, folder)
     if (marker === undefined) {
-      if (task === undefined) return undefined
+      if (task === undefined) return []
       throw new PostflightError('bypass-none', { folder: folder.relative })
     }
     recordInJournal(context, root, [{ event: 'bypass-request', markerId: marker.id, task: folder.task }])
     return { task: folder.task, path: markerDisplayPath(folder), marker_id: marker.id ?? null }
-  }).filter((one) => one !== undefined)
+  })
   const isDoneBypassed = task === undefined && hasDoneFile(root)
   if (task === undefined) forEveryOne(sessionFolders(root), failures, bypassDone)
   if (isDoneBypassed) forEveryOne([root], failures, bypassNewSessions)
   const stopped = task === undefined ? await stopRuns(context, root, failures) : []
-  if (failures.length > 0) throw failures[0]
-  refuseUnsearched(problems)
   const lines = [
     ...(isDoneBypassed ? [BYPASS_TEXT.definition] : []),
     ...done.map(({ path }) => BYPASS_TEXT.nextStop(path)),
     ...stopped.map(({ path, resume }) => BYPASS_TEXT.stopped(path, resume)),
   ]
+  throwFirst(context, [...failures, ...problems.map(unsearched)], lines)
   return {
     exitCode: 0,
     data: { bypassed: done, stopped },
     lines: lines.length === 0 ? [BYPASS_TEXT.none] : lines,
   }
-}
-
-/**
- * Does `action` for every item, even if it fails for one of them: an emergency command must not stop at a broken marker
- * or run.
- */
-function forEveryOne<T, R>(items: readonly T[], failures: unknown[], action: (item: T) => R): R[] {
-  return items.flatMap((item) => {
-    try {
-      return [action(item)]
-    } catch (error) {
-      failures.push(error)
-      return []
-    }
-  })
 }
 
 async function stopRuns(

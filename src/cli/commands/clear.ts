@@ -18,17 +18,11 @@ import {
   type StoredMarker,
   UNOWNED_LIFETIME_MS,
 } from '../../marker/stored-marker.ts'
-import { type CommandContext, displayPath, findCommandRoot, recordInJournal } from '../../project/command-context.ts'
+import { type CommandContext, findCommandRoot, recordInJournal, throwFirst } from '../../project/command-context.ts'
 import { parseTaskReference, type SearchProblem, type TaskFolder, taskWord } from '../../project/task-folder.ts'
-import {
-  findTaskFolder,
-  isMeant,
-  listTaskFolders,
-  readReference,
-  refuseUnsearched,
-} from '../../project/task-folders.ts'
+import { findTaskFolder, isMeant, listTaskFolders, readReference, unsearched } from '../../project/task-folders.ts'
 import { findLostMarkers, type LostMarker } from '../../views/status/lost-markers.ts'
-import { CLEAR_DETAILS, CLEAR_TEXT, type ClearDocument, clearOne } from '../clear-folder.ts'
+import { CLEAR_DETAILS, CLEAR_TEXT, type ClearDocument, type ClearResult, clearOne } from '../clear-folder.ts'
 import { type BareCommand, type Declaration, example, type OptionsOf, type Run, timeoutOption } from '../command.ts'
 import { refuseOptionAsTask, requireOneTarget } from '../option-values.ts'
 import type { SettledRun } from '../workflow/settle-ended.ts'
@@ -61,11 +55,7 @@ export const run: Run<typeof declaration, ClearDocument> = async (context, [task
   const { folders, problems } =
     root === undefined ? { folders: [], problems: [] } : foldersToClear(context, root, task, options)
   if (task !== undefined && folders.length === 0) refuseOptionAsTask(task, ['all', 'orphaned'])
-  const cleared: Cleared[] = []
-  const ids = new Set<string | null | undefined>()
-  const kept: ClearDocument['kept'][number][] = []
-  const lines: string[] = []
-  const keptLines: string[] = []
+  const results: ClearResult[] = []
   const failures: unknown[] = []
   for (const folder of folders) {
     // An emergency command must not stop at a broken marker.
@@ -75,44 +65,32 @@ export const run: Run<typeof declaration, ClearDocument> = async (context, [task
         isNamed: task !== undefined,
         isOrphaned: (present) => !options.orphaned || isOrphaned(context, folder, present),
       })
-      if (result?.kind === 'kept') {
-        kept.push(result.data)
-        keptLines.push(...result.lines)
-      } else if (result !== undefined) {
-        const { data, notes } = result
-        cleared.push(data)
-        for (const id of [data.marker_id, ...result.settles]) ids.add(id)
-        lines.push(CLEAR_TEXT.cleared(displayPath(context, data.path), data.files, notes, options.dryRun))
-      }
+      if (result !== undefined) results.push(result)
     } catch (error) {
       failures.push(error)
     }
   }
   if (root !== undefined && !options.orphaned) {
     const { dryRun: isDryRun, unchecked } = options
-    for (const result of settleLost(context, root, task, { isDryRun, unchecked, cleared: ids })) {
-      if (result.kind === 'kept') {
-        kept.push(result.data)
-        keptLines.push(...result.lines)
-      } else {
-        cleared.push(result.data)
-        lines.push(...result.lines)
-      }
-    }
+    const ids = results.flatMap((one) => (one.kind === 'kept' ? [] : [one.data.marker_id, ...one.settles]))
+    results.push(...settleLost(context, root, task, { isDryRun, unchecked, cleared: new Set(ids) }))
   }
   const runs = task === undefined ? [] : await settleRuns(context, folders, options.dryRun)
-  if (failures.length > 0) throw failures[0]
-  refuseUnsearched(problems)
+  const cleared = results.filter((one) => one.kind === 'cleared')
+  const kept = results.filter((one) => one.kind === 'kept')
+  const keptLines = kept.flatMap((one) => one.lines)
+  const lines = [...cleared.flatMap((one) => one.lines), ...keptLines, ...runs.map(({ line }) => line)]
+  throwFirst(context, [...failures, ...problems.map(unsearched)], lines)
   const running = root !== undefined && options.all ? await runningRuns(context, root) : []
   return {
     exitCode: kept.length === 0 ? 0 : 1,
     data: {
-      ...{ root: root ?? null, dry_run: options.dryRun, cleared, kept },
+      ...{ root: root ?? null, dry_run: options.dryRun },
+      ...{ cleared: cleared.map(({ data }) => data), kept: kept.map(({ data }) => data) },
       ...{ settled: runs.flatMap(({ data }) => data ?? []), running },
     },
     lines: [
-      ...(lines.length + keptLines.length + runs.length === 0 ? [nothing(root, task, folders)] : []),
-      ...[...lines, ...keptLines, ...runs.map(({ line }) => line)],
+      ...(lines.length === 0 ? [nothing(root, task, folders)] : lines),
       ...running.map(({ path, stop }) => CLEAR_TEXT.runGoesOn(path, stop)),
     ],
     essential: keptLines,
@@ -138,8 +116,6 @@ async function runningRuns({ nowMs, rootOption }: CommandContext, root: string):
     stop: stopNowLine(taskWord(folder), rootOption),
   }))
 }
-
-type Cleared = ClearDocument['cleared'][number]
 
 function nothing(root: string | undefined, task: string | undefined, folders: readonly TaskFolder[]): string {
   if (root === undefined) return CLEAR_TEXT.noSpecs
@@ -197,26 +173,22 @@ interface Settling {
   readonly cleared: ReadonlySet<string | null | undefined>
 }
 
-type Settled =
-  | { readonly kind: 'cleared'; readonly data: ClearDocument['cleared'][number]; readonly lines: readonly string[] }
-  | { readonly kind: 'kept'; readonly data: ClearDocument['kept'][number]; readonly lines: readonly string[] }
-
 /**
- * Settles the lost markers of a task, or of all tasks, so that the verdict of `status` no longer counts them. Removing the file must not be the way around its checks: without
- * them a session never accepts its own marker as done, and only `--unchecked`, or a person at a terminal who names the
- * task, accepts another one.
+ * Accepts lost markers, so that `status` no longer counts them. Removing a marker must not evade its checks: a session
+ * can accept its own only after they have passed. Another one's goes also with `--unchecked`, or when a person at a
+ * terminal names the task.
  */
 function settleLost(
   context: CommandContext,
   root: string,
   task: string | undefined,
   { isDryRun, unchecked, cleared }: Settling,
-): Settled[] {
+): ClearResult[] {
   const session = shellIdentity(context.environment)?.session
   const skipsChecks =
     unchecked || (task !== undefined && context.terminal !== undefined && !isAgentShell(context.environment))
   const lost = lostOf(context, root, task).filter(({ record }) => record === undefined || !cleared.has(record.id))
-  return lost.map((lost): Settled => {
+  return lost.map((lost): ClearResult => {
     const { kind, relative, record, unproven } = lost
     const base = { task: lost.task, path: path.join(root, relative), marker_id: record?.id ?? null }
     const isOwn = session !== undefined && record?.sessions.has(session) === true
@@ -245,7 +217,7 @@ function settleLost(
       ])
     }
     return {
-      kind: 'cleared',
+      ...{ kind: 'cleared', settles: [] },
       data: { ...base, steps_left: [], files: [], checks: [], unchecked: false },
       lines: [CLEAR_TEXT.settled(relative, kind, isDryRun)],
     }

@@ -1,5 +1,5 @@
 import type { CommandContext } from '../../project/command-context.ts'
-import type { ArgumentsOf, Declaration, OptionsOf, Outcome, Surroundings } from '../command.ts'
+import type { Declaration, Outcome, Surroundings } from '../command.ts'
 import { declaration as adopt } from './adopt.ts'
 import { declaration as bypass } from './bypass.ts'
 import { declaration as clear } from './clear.ts'
@@ -97,13 +97,12 @@ export type RunCommand = (
 
 export type CommandName = keyof typeof COMMANDS
 
-export type Invocation = {
-  [Name in CommandName]: {
-    readonly command: Name
-    readonly arguments: ArgumentsOf<(typeof COMMANDS)[Name]['declaration']>
-    readonly options: OptionsOf<(typeof COMMANDS)[Name]['declaration']>
-  }
-}[CommandName]
+/** Its arguments and options are those that the command declares. */
+export interface Invocation {
+  readonly command: CommandName
+  readonly arguments: readonly unknown[]
+  readonly options: object
+}
 
 export function freeCommands(): string[] {
   return Object.entries(COMMANDS).flatMap(([name, { declaration }]: [string, ListedCommand]) =>

@@ -44,7 +44,7 @@ export const run: Run<typeof declaration, CompleteDocument> = (
   const context = contextNow(request.root)
   const { candidates, wants, current, prefix } = request
   const known = wants.flatMap((wanted) => candidatesFor(context, request, wanted))
-  const matching = [...candidates, ...known].filter(({ value }) => value.startsWith(current))
+  const matching = [...candidates, ...known.filter(({ value }) => value.startsWith(current))]
   const unique = [...new Map(matching.map((one) => [one.value, one])).values()]
   const offered = unique
     // A line break or a tab would be read as the end of the word.
@@ -143,28 +143,23 @@ export function completionRequest(program: CommandUnknownOpts, typed: readonly s
   const line = read(program, before)
   const joined = /^(--[\w-]+)=(.*)$/s.exec(last)
   const option = line.pending ?? (joined === null ? undefined : findOption(line.command, program, joined[1] ?? ''))
-  const current = line.pending === undefined && option !== undefined ? (joined?.[2] ?? '') : last
-  const prefix = line.pending === undefined && option !== undefined ? `${joined?.[1]}=` : ''
-  const request = { ...line, current, prefix }
-  if (option !== undefined)
-    return found(
-      request,
-      COMPLETION_VALUES[option.long ?? ''] ?? [],
-      WANTED[option.flags] ?? WANTED[valueName(option)] ?? [],
-    )
-  if (last.startsWith('-')) return found(request, optionsOf(line.command, program), [])
+  const isJoined = line.pending === undefined && option !== undefined
+  const current = isJoined ? (joined?.[2] ?? '') : last
+  const prefix = isJoined ? `${joined?.[1]}=` : ''
+  const { task, root } = line
+  const found = (candidates: readonly Candidate[], wants: readonly Wanted[]): CompletionRequest => {
+    const matching = candidates.filter(({ value }) => value.startsWith(current))
+    return { candidates: matching, wants, task, root, current, prefix }
+  }
+  if (option !== undefined) {
+    const values = COMPLETION_VALUES[option.long ?? ''] ?? []
+    return found(values, WANTED[option.flags] ?? WANTED[valueName(option)] ?? [])
+  }
+  if (last.startsWith('-')) return found(optionsOf(line.command, program), [])
   const commands = line.positional.length === 0 ? commandsOf(line.command) : []
   const argument = line.command.registeredArguments[line.positional.length]
   const values = argument === undefined ? [] : (COMPLETION_VALUES[`<${argument.name()}>`] ?? [])
-  return found(request, [...commands, ...values], WANTED[argument?.name() ?? ''] ?? [])
-}
-
-function found(
-  { task, root, current, prefix }: Pick<CompletionRequest, 'task' | 'root' | 'current' | 'prefix'>,
-  candidates: readonly Candidate[],
-  wants: readonly Wanted[],
-): CompletionRequest {
-  return { candidates: candidates.filter(({ value }) => value.startsWith(current)), wants, task, root, current, prefix }
+  return found([...commands, ...values], WANTED[argument?.name() ?? ''] ?? [])
 }
 
 interface Line {

@@ -12,7 +12,6 @@ import { toIso } from '../../kernel/time.ts'
 import { CHECK_TEXT, failureWords, seconds, since } from '../../marker/check-messages.ts'
 import { type CommandContext, type CommandResult, requireRoot } from '../../project/command-context.ts'
 import type { TaskFolder } from '../../project/task-folder.ts'
-import type { DocumentOf } from '../../views/documents.ts'
 import * as field from '../../views/documents.ts'
 import { failedCheckData, failedCheckLines } from '../clear-folder.ts'
 import { type BareCommand, type Declaration, example, type Run } from '../command.ts'
@@ -44,9 +43,6 @@ const DONE_TEXT = {
     `the checks write files themselves, whose changes make nothing due: ${quotedNames(files)}. Add them to \`unless\` in specs/done.yaml`,
 } as const
 
-const checkRun = () =>
-  z.strictObject({ run: field.text('The shell command.'), duration_ms: field.count('How long it ran.') })
-
 export const document = () =>
   z.strictObject({
     path: field.text('The definition of done, relative to the root.'),
@@ -61,12 +57,14 @@ export const document = () =>
         own_output: z.array(field.text('A file that the checks write themselves.')),
       }),
     ),
-    checks: z.array(checkRun()),
+    checks: z.array(
+      z.strictObject({ run: field.text('The shell command.'), duration_ms: field.count('How long it ran.') }),
+    ),
     failed: z.nullable(field.failedCheck),
     cleared: z.array(field.text('The folder of a session whose marker was removed, relative to the root.')),
   })
 
-type DoneDocument = DocumentOf<typeof document>
+type DoneDocument = field.DocumentOf<typeof document>
 
 export const run: Run<typeof declaration, DoneDocument> = async (context, _arguments, { all, list }) => {
   const root = requireRoot(context)
@@ -77,7 +75,7 @@ export const run: Run<typeof declaration, DoneDocument> = async (context, _argum
   if (wanted.length === 0) {
     const cleared = clearUndue(context, root, rules)
     const unsearched = states.filter((state) => !isSearched(state)).map(listLine)
-    if (unsearched.length > 0) return { ...resultOf(states, undefined, cleared, unsearched), exitCode: 1 }
+    if (unsearched.length > 0) return resultOf(states, undefined, cleared, unsearched, 1)
     const isGone = readDoneFile(root).kind === 'absent'
     return resultOf(states, undefined, cleared, [isGone ? DONE_TEXT.noRules : DONE_TEXT.nothingDue])
   }
@@ -102,10 +100,11 @@ function resultOf(
   proof: Extract<DoneProof, { kind: 'ran' }> | undefined,
   cleared: readonly TaskFolder[],
   lines: readonly string[],
+  exitCode: 0 | 1 = proof?.failed === undefined ? 0 : 1,
 ): CommandResult<DoneDocument> {
   const failed = proof?.failed
   return {
-    exitCode: failed === undefined ? 0 : 1,
+    exitCode,
     data: {
       path: `${SPECS_FOLDER}/${DONE_FILE}`,
       rules: states.map(({ rule, isDue, changed, paths, receipt: before }) => {
@@ -122,6 +121,7 @@ function resultOf(
       cleared: cleared.map(({ relative }) => relative),
     },
     lines,
+    essential: exitCode === 0 ? [] : lines,
   }
 }
 

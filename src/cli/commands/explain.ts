@@ -6,7 +6,7 @@ import { ruleName } from '../../done/done-rules.ts'
 import { hasDoneFile, type Person } from '../../done/trust-store.ts'
 import { exemptionOf, showsNotice, startsSubagent, takesContextAtTop } from '../../hosts/all-hosts.ts'
 import { type Occasion, occasionOf, type Payload } from '../../hosts/host.ts'
-import { EMPTY_PAYLOAD, parsePayload } from '../../hosts/payload.ts'
+import { parsePayload } from '../../hosts/payload.ts'
 import { unsearchable } from '../../kernel/error-messages.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { DONE_FILE, SPECS_FOLDER } from '../../kernel/files.ts'
@@ -118,10 +118,8 @@ export const document = () => {
 type ExplainDocument = field.DocumentOf<typeof document>
 
 export const run: Run<typeof declaration, ExplainDocument> = async (context, _given, options, { paint }) => {
-  const payload =
-    options.payload === undefined
-      ? EMPTY_PAYLOAD
-      : parsePayload(readPayloadFile(context, options.payload), context.nowMs)
+  const text = options.payload === undefined ? '' : await readPayload(context, options.payload)
+  const payload = parsePayload(text, context.nowMs)
   const { environment, cwd, rootOption } = context
   const location = findHookLocation({ option: rootOption, payloadCwd: payload.cwd, environment, cwd })
   const why = whyNotJudged(context, payload)
@@ -149,13 +147,13 @@ export const run: Run<typeof declaration, ExplainDocument> = async (context, _gi
     predicted.answer.kind === 'block' || reason === undefined ? predicted.answer : { kind: 'block', reason }
   const markers = plan.map(describe)
   const notified = showsNotice(payload, environment)
-  const runs = why === undefined ? await describeRuns(location.roots, payload, answer.kind === 'block') : []
+  const runs = why === undefined ? await describeRuns(roots, payload, answer.kind === 'block') : []
   const isOpen = runs.some((one) => one.answer === 'driver')
   return {
     exitCode: 0,
     data: {
       payload: { event: payload.event, host_session: payload.session ?? null, agent: payload.agent ?? null },
-      roots: location.roots,
+      roots,
       why: why ?? null,
       markers,
       done: done.map(({ path, why, rules }) => ({ path, why, rules })),
@@ -169,9 +167,9 @@ export const run: Run<typeof declaration, ExplainDocument> = async (context, _gi
       ),
     },
     lines: [
-      ...(options.payload === undefined ? [EXPLAIN_TEXT.noPayload(sessionOf(plan)), ''] : []),
+      ...(text === '' ? [EXPLAIN_TEXT.noPayload(sessionOf(plan)), ''] : []),
       `${paint.bold(inLine(payload.event))} ${EXPLAIN_TEXT.whose(payload.session, payload.agent)}`,
-      location.roots.length === 0 ? EXPLAIN_TEXT.noRoot : EXPLAIN_TEXT.roots(location.roots),
+      roots.length === 0 ? EXPLAIN_TEXT.noRoot : EXPLAIN_TEXT.roots(roots),
       ...(why === undefined ? [] : [inLine(why)]),
       ...done.flatMap(({ path, why, rules }) => [
         EXPLAIN_TEXT.run(path, why),
@@ -241,16 +239,16 @@ async function describeRuns(
   return folders.flatMap((folder) => {
     const run = runStatus(folder)
     if (run === undefined || run.status === 'over') return []
-    const about = { path: inLine(folder.relative) }
+    const path = inLine(folder.relative)
     const isMine = payload.session !== undefined && run.state?.hostSession === payload.session
     if (!isMine) {
       const why = run.status === 'running' ? `${run.note}: ${WORKFLOW_RULES.other}` : run.note
-      return { ...about, answer: 'allow' as const, why }
+      return { path, answer: 'allow' as const, why }
     }
     const isAsked = payload.event === 'Stop' && payload.wakeUps === 0 && !isHeld
     return isAsked
-      ? { ...about, answer: 'driver' as const, why: `${run.note}: ${WORKFLOW_RULES.asked}` }
-      : { ...about, answer: 'allow' as const, why: `${run.note}: ${WORKFLOW_RULES.looks}` }
+      ? { path, answer: 'driver' as const, why: `${run.note}: ${WORKFLOW_RULES.asked}` }
+      : { path, answer: 'allow' as const, why: `${run.note}: ${WORKFLOW_RULES.looks}` }
   })
 }
 
@@ -291,9 +289,18 @@ async function describeDone(root: string, occasion: Occasion, person: Person): P
   return { path, why, rules, reason }
 }
 
-function readPayloadFile(context: CommandContext, file: string): string {
+/** In ms. A person may wait for a program that writes the payload. */
+const PATIENCE_MS = 30_000
+
+/** Stdin is read as the hook reads it. */
+async function readPayload({ cwd, readInput }: CommandContext, file: string): Promise<string> {
+  if (file === '-') {
+    const read = await readInput?.(PATIENCE_MS)
+    if (read?.kind !== 'failed') return read?.kind === 'text' ? read.text : ''
+    throw new PostflightError('file-unreadable', { path: 'stdin', detail: read.detail })
+  }
   try {
-    return fs.readFileSync(file === '-' ? 0 : path.resolve(context.cwd, file), 'utf8')
+    return fs.readFileSync(path.resolve(cwd, file), 'utf8')
   } catch (error) {
     throw new PostflightError('file-unreadable', { path: file, detail: errorCode(error) }, error)
   }

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { commandLine } from '../../kernel/command-line.ts'
 import { asPostflightError, errorFault } from '../../kernel/error-messages.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { type CommandContext, displayPath, findCommandRepository } from '../../project/command-context.ts'
@@ -69,22 +70,23 @@ export const run: Run<typeof declaration, InitDocument> = (context, _given, opti
   const accepted = options.dryRun || options.yes ? missing : ask(context, missing)
   const backups = options.dryRun ? [] : write(context, accepted)
   const warnings = findWarnings(context, target, options.skip)
+  const command = (word: string): string => commandLine([word], context.rootOption)
   const lines = parts.map((part) => INIT_TEXT.line(part.name, stateOf(part), displayPath(context, part.file)))
   if (options.dryRun) lines.push(...accepted.flatMap((part) => ['', ...shown(context, part)]))
   lines.push(...backups.map((backup) => INSTALL_TEXT.backup(displayPath(context, backup))))
   const isWritten = accepted.length > 0 && !options.dryRun
   const isAccepted = (name: InitPart['name']): boolean => accepted.some((part) => part.name === name)
   if (isWritten && isAccepted('hook')) lines.push(INSTALL_TEXT.restart)
-  if (isWritten) lines.push(INIT_TEXT.undo(scope, target.portable))
+  if (isWritten) lines.push(INIT_TEXT.undo(`${command('uninstall')} --scope ${scope}`, target.portable))
   if (isWritten && isAccepted('shell-hook')) lines.push(INIT_TEXT.shellHookKept)
   if (isAccepted('hook') && scope === 'project' && !target.portable) {
     lines.push(INSTALL_TEXT.notPortable(target.personalScope))
   }
-  if (isWritten && isAccepted('done')) lines.push(INIT_TEXT.trust(target.portable))
+  if (isWritten && isAccepted('done')) lines.push(INIT_TEXT.trust(command('trust'), target.portable))
   lines.push(...warnings)
   const hook = parts.find(({ name }) => name === 'hook')
   const hookState = hook === undefined ? undefined : stateOf(hook)
-  if (hookState === 'declined') lines.push(INIT_TEXT.noHook(`postflight install --scope ${scope}`))
+  if (hookState === 'declined') lines.push(INIT_TEXT.noHook(`${command('install')} --scope ${scope}`))
   if (isWritten && (hookState === 'written' || hookState === 'done')) lines.push(INIT_TEXT.tryIt)
   return {
     exitCode: 0,

@@ -98,18 +98,14 @@ async function followLogs(context: CommandContext, options: LogsOptions, screen:
 }
 
 function describeEntry(entry: JournalLine): string {
-  const value = (name: string): string | undefined =>
-    entry[name] === undefined ? undefined : oneLine(String(entry[name]), 200)
-  const described = (name: string, say: (text: string) => string): string | undefined => {
-    const text = value(name)
-    return text === undefined ? undefined : say(text)
-  }
+  const value = (name: string, say = (text: string): string => text): string | undefined =>
+    entry[name] === undefined ? undefined : say(oneLine(String(entry[name]), 200))
   const facts = [
     value('task'),
-    described('count', LOGS_TEXT.continuation),
+    value('count', LOGS_TEXT.continuation),
     value('outcome'),
-    described('host_session', LOGS_TEXT.session),
-    described('agent', LOGS_TEXT.agent),
+    value('host_session', LOGS_TEXT.session),
+    value('agent', LOGS_TEXT.agent),
     value('marker_id'),
     value('detail'),
   ]

@@ -18,7 +18,7 @@ import { foldersHolding, isMeant, listTaskFolders } from '../../project/task-fol
 import * as field from '../../views/documents.ts'
 import type { Painter } from '../../views/print.ts'
 import { checkTwice, journalAt, lostMarkers } from '../../views/status/lost-markers.ts'
-import type { CompletedRun, runItem as RunItem } from '../../views/status/run-items.ts'
+import type { CompletedRun, runItem } from '../../views/status/run-items.ts'
 import type { StatusItem } from '../../views/status/status-items.ts'
 import {
   annotation,
@@ -113,10 +113,9 @@ type ProjectStatusOptions = OptionsOf<typeof declaration>
 export const run: Run<typeof declaration, StatusDocument> = async (context, _given, options, surroundings) => {
   const { contextNow, paint } = surroundings
   if (options.shared !== undefined) {
-    const { shared, exitCode, github, ...others } = options
+    const { shared, exitCode, ...others } = options
     const other = Object.entries(others).find(([, value]) => (Array.isArray(value) ? value.length > 0 : value))
-    if (other !== undefined || github)
-      throw new PostflightError('shared-alone', { option: `--${other?.[0] ?? 'github'}` })
+    if (other !== undefined) throw new PostflightError('shared-alone', { option: `--${other[0]}` })
     const { sharedStatus } = await import('../workflow/shared-status.ts')
     return sharedStatus(context, shared, exitCode, paint)
   }
@@ -130,7 +129,7 @@ export const run: Run<typeof declaration, StatusDocument> = async (context, _giv
   return projectStatus(context, options, paint, findItem)
 }
 
-type FindRunItem = typeof RunItem
+type FindRunItem = typeof runItem
 
 /** Loads the code of runs (5 ms) only if there are any, or for an open view, which must see new ones. */
 async function runItemOf(context: CommandContext, staysOpen: boolean): Promise<FindRunItem> {

@@ -3,14 +3,7 @@ import { shellIdentity } from '../../hosts/all-hosts.ts'
 import { type ErrorArguments, PostflightError } from '../../kernel/errors.ts'
 import { oneLine } from '../../kernel/text.ts'
 import { CHECK_TEXT, checkList, failureWords, markerProblem, since } from '../../marker/check-messages.ts'
-import {
-  commandsOf,
-  decideChecks,
-  hasUnreadableChecks,
-  type Marker,
-  type MarkerCheck,
-  remainingSteps,
-} from '../../marker/marker.ts'
+import { commandsOf, decideChecks, type Marker, type MarkerCheck, remainingSteps } from '../../marker/marker.ts'
 import { readMarker, requireReadable } from '../../marker/marker-file.ts'
 import { changeMarker } from '../../marker/marker-store.ts'
 import { markerDisplayPath } from '../../marker/stored-marker.ts'
@@ -67,9 +60,10 @@ export const run: Run<typeof declaration, StepDocument> = async (context, [task,
   const root = requireRoot(context)
   const folder = requireTaskFolder(root, task, 'marker', shellIdentity(context.environment)?.session)
   const before = options.undo ? undefined : requireReadable(readMarker(folder))?.marker
-  const index = before === undefined ? undefined : findStep(folder, before, wanted)
-  const checks = before === undefined || index === undefined ? [] : checksOfStep(before, index)
-  if (before !== undefined && index !== undefined && (checks.length > 0 || hasUnreadableChecks(before))) {
+  let checks: readonly MarkerCheck[] = []
+  if (before !== undefined) {
+    const index = findStep(folder, before, wanted)
+    checks = checksOfStep(before, index)
     const failed = await proveStep(context, { folder, marker: before, checks, index, options })
     if (failed !== undefined) return failed
   }

@@ -7,7 +7,6 @@ import { PostflightError } from '../../kernel/errors.ts'
 import { DONE_FILE, SPECS_FOLDER } from '../../kernel/files.ts'
 import { quotedNames, stripControl } from '../../kernel/text.ts'
 import { type CommandContext, requireRoot } from '../../project/command-context.ts'
-import type { DocumentOf } from '../../views/documents.ts'
 import * as field from '../../views/documents.ts'
 import { type BareCommand, type Declaration, example, type Run } from '../command.ts'
 
@@ -51,7 +50,7 @@ const TRUST_TEXT = {
   declined: (path: string): string => `${path} was not trusted; nothing has changed`,
 } as const
 
-type TrustDocument = DocumentOf<typeof document>
+type TrustDocument = field.DocumentOf<typeof document>
 
 export const run: Run<typeof declaration, TrustDocument> = (context, _arguments, { yes }) => {
   if (isAgentShell(context.environment)) throw new PostflightError('trust-agent')
@@ -64,16 +63,14 @@ export const run: Run<typeof declaration, TrustDocument> = (context, _arguments,
   const changed = readTrusted(root, context)?.fileHash !== file.hash
   const isAccepted = yes || !changed || isAnsweredYes(context, path, file.text)
   if (isAccepted && changed) keepTrusted(root, { rules, fileHash: file.hash }, context, context.nowMs)
-  const names = rules.map(ruleName)
+  const shown = rules.map((rule) => {
+    const { when, unless, checks } = rule
+    return { name: ruleName(rule), when, unless, checks }
+  })
+  const names = shown.map(({ name }) => name)
   return {
     exitCode: isAccepted ? 0 : 1,
-    data: {
-      ...{ path, trusted: isAccepted, changed },
-      rules: rules.map((rule) => ({
-        name: ruleName(rule),
-        ...{ when: rule.when, unless: rule.unless, checks: rule.checks },
-      })),
-    },
+    data: { path, trusted: isAccepted, changed, rules: shown },
     lines: [
       !isAccepted ? TRUST_TEXT.declined(path) : changed ? TRUST_TEXT.trusted(path, names) : TRUST_TEXT.same(path),
     ],

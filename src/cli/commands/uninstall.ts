@@ -12,6 +12,7 @@ import {
   removeRecord,
   type Target,
   targetOf,
+  uninstallLine,
 } from '../../setup/install/target.ts'
 import { settingsLocations } from '../../setup/install/wiring.ts'
 import { countRules } from '../../setup/permission-rules.ts'
@@ -105,7 +106,8 @@ function stillWired(context: CommandContext, host: string, done: Target): string
       listed.add(file)
       const isDefault = other.scope === 'project' && other.host !== host
       const scope = isDefault ? '' : ` --scope ${other.scope}`
-      const command = `postflight uninstall${other.host === 'claude' ? '' : ` --host ${other.host}`}${scope}`
+      const options = `${other.host === 'claude' ? '' : ` --host ${other.host}`}${scope}`
+      const command = `${uninstallLine(context)}${options}`
       return [INSTALL_TEXT.stillIn(target.what, displayPath(context, file), command)]
     } catch {
       // The host lacks this scope, or the file does not parse or leads out of the project: `doctor` reports that.

@@ -2,6 +2,7 @@ import path from 'node:path'
 import * as z from 'zod/mini'
 import { kindAt } from '../../disk/file-facts.ts'
 import { MAIN_AGENT } from '../../hosts/host.ts'
+import { messageOf } from '../../kernel/error-messages.ts'
 import { type ErrorArguments, PostflightError } from '../../kernel/errors.ts'
 import { MARKER_FILE, RUN_ID_FILE, RUN_STATE_FILE } from '../../kernel/files.ts'
 import type { Marker } from '../../marker/marker.ts'
@@ -9,9 +10,14 @@ import { readMarker, requireReadable } from '../../marker/marker-file.ts'
 import { changeMarker } from '../../marker/marker-store.ts'
 import { announcedWait, type WaitsLeft, waitsLeft } from '../../marker/marker-wait.ts'
 import { isUnowned, markerDisplayPath } from '../../marker/stored-marker.ts'
-import { displayPath, recordInJournal, requireRoot, requireTaskFolder } from '../../project/command-context.ts'
+import {
+  displayPath,
+  forEveryOne,
+  recordInJournal,
+  requireRoot,
+  requireTaskFolder,
+} from '../../project/command-context.ts'
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
-import type { announceRunWait } from '../../run/store/run-wait.ts'
 import * as field from '../../views/documents.ts'
 import { type BareCommand, type Declaration, example, HOST_SESSION, type Run, TASK } from '../command.ts'
 import { callerOf, type Identity } from '../marker-owner.ts'
@@ -51,16 +57,20 @@ export const run: Run<typeof declaration, WaitDocument> = async (context, [task]
   if (caller.session === undefined) throw new PostflightError('session-unknown')
   const folder = requireTaskFolder(root, task, 'marker', caller.session)
   const hasRun = kindAt(path.join(folder.path, RUN_ID_FILE)) !== undefined
-  const marker =
-    hasRun && requireReadable(readMarker(folder)) === undefined ? undefined : waitOfMarker(folder, options.for, caller)
   // The code of runs is loaded only for a run.
-  const announced = hasRun
-    ? (await import('../../run/store/run-wait.ts')).announceRunWait(folder, caller, options.for)
-    : undefined
-  const run = hasRun ? waitOfRun(folder, announced) : undefined
-  const waits = [marker, run].filter((one) => one !== undefined)
+  const runs = hasRun ? await import('../../run/store/run-wait.ts') : undefined
+  const announcers: (() => Announced | undefined)[] = [
+    () => (hasRun && !hasMarker(folder) ? undefined : waitOfMarker(folder, options.for, caller)),
+    () => {
+      const run = runs?.announceRunWait(folder, caller, options.for)
+      return run && { ...run, path: path.join(folder.path, RUN_STATE_FILE), count: run.wait.count }
+    },
+  ]
+  const failures: unknown[] = []
+  const waits = forEveryOne(announcers, failures, (announce) => announce() ?? [])
   const [first] = waits
-  if (first === undefined) throw new PostflightError('marker-none', { folder: folder.relative })
+  if (first === undefined) throw failures[0] ?? new PostflightError('marker-none', { folder: folder.relative })
+  for (const failure of failures) context.note(`postflight: ${messageOf(failure)}`)
   recordInJournal(context, root, [
     {
       event: 'wait',
@@ -89,6 +99,10 @@ interface Announced {
   readonly left: WaitsLeft
 }
 
+function hasMarker(folder: TaskFolder): boolean {
+  return requireReadable(readMarker(folder)) !== undefined
+}
+
 function waitOfMarker(folder: TaskFolder, purpose: string, caller: Identity): Announced {
   const { plan, marker } = changeMarker(folder, (present) => {
     const why = whyRefused(present, caller)
@@ -100,17 +114,6 @@ function waitOfMarker(folder: TaskFolder, purpose: string, caller: Identity): An
   })
   const { count } = plan.fields.wait
   return { id: marker.id ?? null, path: path.join(folder.path, MARKER_FILE), count, left: plan.left }
-}
-
-function waitOfRun(folder: TaskFolder, announced: ReturnType<typeof announceRunWait>): Announced | undefined {
-  return (
-    announced && {
-      id: announced.id ?? null,
-      path: path.join(folder.path, RUN_STATE_FILE),
-      count: announced.wait.count,
-      left: announced.left,
-    }
-  )
 }
 
 function whyRefused(marker: Marker, { session, agent }: Identity): ErrorArguments['wait-refused']['why'] | undefined {

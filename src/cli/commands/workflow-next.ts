@@ -114,8 +114,8 @@ export const run: Run<typeof declaration, NextDocument> = async (context, [task]
   const line = (word: string): string => commandLine(['workflow', word, taskWord(folder)], context.rootOption)
   const resume = line('resume')
   if (turn.command === 'none') {
-    const why = DRIVER_TEXT.isElsewhere(turn.state.hostSession ?? '', resume, caller !== undefined)
-    return { exitCode: 0, data: { command: 'wait', ...NOTHING, why }, lines: [NEXT_TEXT.wait(why)] }
+    const { hostSession = '' } = turn.state
+    return wait(DRIVER_TEXT.isElsewhere(hostSession, line('status'), resume, caller !== undefined), 0)
   }
   const { command, due, state } = turn
   const need = needOf(state)

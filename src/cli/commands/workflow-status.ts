@@ -19,7 +19,11 @@ export const declaration = {
     command
       .description('show a run, or every run')
       .argument('[task]', 'only this task')
-      .option('--watch', 'keep the output on the screen, up to date, until the run has ended (or q, Ctrl-C)', false)
+      .option(
+        '--watch',
+        'keep the output on the screen, up to date; with a task, until its run has ended (or q, Ctrl-C)',
+        false,
+      )
       .addHelpText(
         'after',
         example(

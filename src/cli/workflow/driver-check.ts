@@ -1,5 +1,4 @@
 import path from 'node:path'
-import { kindAt } from '../../disk/file-facts.ts'
 import { readSmallFile } from '../../disk/read.ts'
 import { shellIdentity } from '../../hosts/all-hosts.ts'
 import { claudeCode } from '../../hosts/claude-code.ts'
@@ -54,9 +53,8 @@ function promptsOf(context: CommandContext, root: string, session: string, next:
 /** Returns the main folder of the repository if `root` is in a linked git worktree. */
 function mainOfWorktree(root: string): string | undefined {
   const repository = findCommandRepository(root)
-  const file = repository === undefined ? undefined : path.join(repository, '.git')
-  if (repository === undefined || file === undefined || kindAt(file) !== 'file') return undefined
-  const read = readSmallFile(file, GIT_FILE_LIMIT)
+  if (repository === undefined) return undefined
+  const read = readSmallFile(path.join(repository, '.git'), GIT_FILE_LIMIT)
   const target = read.kind === 'text' ? /^gitdir: (.*\S)/.exec(read.text)?.[1] : undefined
   const main = target === undefined ? undefined : /^(.*)[\\/]\.git[\\/]worktrees[\\/][^\\/]+$/.exec(target)?.[1]
   return main === undefined ? undefined : path.resolve(repository, main)

@@ -4,6 +4,7 @@ import { kindAt } from '../../disk/file-facts.ts'
 import { readSmallFile } from '../../disk/read.ts'
 import { claudeEntries, type HookHost } from '../../hosts/hook-entries.ts'
 import { HOOK_HOSTS, HOST_TITLES, hookHost } from '../../hosts/hook-hosts.ts'
+import { commandLine } from '../../kernel/command-line.ts'
 import { FILE_DETAILS } from '../../kernel/error-messages.ts'
 import { type ErrorArguments, PostflightError } from '../../kernel/errors.ts'
 import { jsonObjectIn } from '../../kernel/values.ts'
@@ -153,7 +154,7 @@ export function refuseSecond(context: CommandContext, { project, files, entry, s
     const isSame = location.commands.every(({ command }) => command.startsWith(entry))
     if (isSame && wired.some(isWished)) continue
     const where = displayPath(context, location.file)
-    refuse(isSame ? 'same-command' : 'settings', where, `postflight uninstall --scope ${location.scope}`)
+    refuse(isSame ? 'same-command' : 'settings', where, `${uninstallLine(context)} --scope ${location.scope}`)
   }
   if (scope === 'user') return
   // Copilot CLI reads these settings too.
@@ -172,7 +173,11 @@ export function refuseOtherScope(context: CommandContext, name: string, { files,
 function refuseOtherFile(context: CommandContext, host: string, locations: readonly SettingsLocation[]): void {
   const wired = locations.find(({ commands }) => commands.length > 0)
   if (wired === undefined) return
-  refuse('scope', displayPath(context, wired.file), `postflight uninstall --host ${host} --scope ${wired.scope}`)
+  refuse('scope', displayPath(context, wired.file), `${uninstallLine(context)} --host ${host} --scope ${wired.scope}`)
+}
+
+export function uninstallLine({ rootOption }: CommandContext): string {
+  return commandLine(['uninstall'], rootOption)
 }
 
 function ownPlugin({ packageFolder }: CommandContext): string | undefined {

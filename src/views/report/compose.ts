@@ -1,6 +1,7 @@
 import { inLine, oneLine } from '../../kernel/text.ts'
 import { fromIso } from '../../kernel/time.ts'
 import type { JournalLine } from '../../project/journal-entry.ts'
+import type { Painter } from '../print.ts'
 import { clock, duration, runTimes } from './page/track.ts'
 import { eventWords, statusWords, REPORT_TEXT as TEXT, taskTitle } from './report-messages.ts'
 import { runStory } from './run-story.ts'
@@ -43,6 +44,8 @@ export function composeReport({ root, nowMs, journal, markers, runs }: ReportSou
       const own = runs.filter((run) => run.task === task).map((run) => runStory(run, nowMs))
       return { task, markers: stories, runs: own, ...around([...stories, ...own]) }
     })
+    // Of a run whose folder is gone, the journal may still have the end of a wait.
+    .filter(({ markers, runs }) => markers.length + runs.length > 0)
     .sort((one, other) => other.endMs - one.endMs || (one.task < other.task ? -1 : 1))
   const others = timed
     .filter(({ line }) => line.event === 'error')
@@ -156,7 +159,7 @@ function isOf(draft: Draft, marker: ReportMarker): boolean {
   return marker.id === undefined || draft.id === undefined || marker.id === draft.id
 }
 
-function isGivenUp({ status }: Draft): boolean {
+export function isGivenUp({ status }: Pick<Draft, 'status'>): boolean {
   return status === 'abandoned' || status === 'unchecked'
 }
 
@@ -171,16 +174,28 @@ function read(drafts: Draft[], timed: TimedLine): void {
   const { line, timeMs } = timed
   const id = textOf(line, 'marker_id')
   const isRenewed = line.event === 'create' && drafts.some((one) => one.id === id && one.endMs === undefined)
-  let draft = drafts.findLast(
-    (one) =>
-      (one.endMs === undefined || (line.event === 'clear' && isGivenUp(one))) &&
-      (id === undefined || one.id === undefined || one.id === id),
-  )
+  // No marker was pending: it settled a run, or removed what was given up.
+  const endsNone = line.event === 'clear' && id === undefined && line.outcome === undefined
+  let draft = endsNone
+    ? undefined
+    : drafts.findLast(
+        (one) =>
+          (one.endMs === undefined || (line.event === 'clear' && isGivenUp(one))) &&
+          (id === undefined || one.id === undefined || one.id === id),
+      )
+  const settles: readonly unknown[] = Array.isArray(line.settles) ? line.settles : []
+  for (const one of drafts) {
+    // A marker without an id is in no list: a `clear` of its folder removes it.
+    const isSettled = one.id === undefined ? line.event === 'clear' : settles.includes(one.id)
+    if (one === draft || !isGivenUp(one) || !isSettled) continue
+    one.events.push(storyEvent(timed))
+    end(one, line.event === 'adopt' ? 'replaced' : 'cleared', timed)
+  }
   // The end of a run's wait looks like that of a marker without an id.
-  if (draft === undefined && line.event === 'wait-end') return
+  if (endsNone || (draft === undefined && line.event === 'wait-end')) return
   if (draft === undefined || (line.event === 'create' && !isRenewed)) {
     // A folder holds one marker, so a new one replaces the last.
-    if (line.event === 'create') for (const one of drafts) if (one.endMs === undefined) end(one, 'replaced', timeMs)
+    if (line.event === 'create') for (const one of drafts) if (one.endMs === undefined) end(one, 'replaced', timed)
     draft = newDraft(timeMs)
     drafts.push(draft)
   }
@@ -192,7 +207,7 @@ function read(drafts: Draft[], timed: TimedLine): void {
   if (line.event === 'wait') draft.waitingSinceMs ??= timeMs
   else if (line.event === 'wait-end') endWait(draft, timeMs)
   const status = ENDS[line.event]
-  if (status !== undefined) end(draft, line.outcome === 'unchecked' ? 'unchecked' : status, timeMs)
+  if (status !== undefined) end(draft, line.outcome === 'unchecked' ? 'unchecked' : status, timed)
 }
 
 function endWait(draft: Draft, timeMs: number): void {
@@ -200,9 +215,10 @@ function endWait(draft: Draft, timeMs: number): void {
   draft.waitingSinceMs = undefined
 }
 
-function end(draft: Draft, status: MarkerStatus, timeMs: number): void {
+function end(draft: Draft, status: MarkerStatus, { line, timeMs }: TimedLine): void {
   endWait(draft, timeMs)
-  draft.status = status
+  const isKept = draft.id !== undefined && draft.id === textOf(line, 'keeps')
+  draft.status = isKept ? 'unchecked' : status
   draft.endMs = timeMs
 }
 
@@ -230,7 +246,6 @@ function storyOf(draft: Draft, marker: ReportMarker | undefined, nowMs: number):
 }
 
 function statusOf({ status }: Draft, marker: ReportMarker | undefined): MarkerStatus {
-  // An abandoned marker that is gone was cleared or removed by hand after all.
   if (marker === undefined) return status ?? 'removed'
   if (marker.state === 'pending') return marker.waitsFor === undefined ? 'pending' : 'waiting'
   return marker.state
@@ -238,11 +253,7 @@ function statusOf({ status }: Draft, marker: ReportMarker | undefined): MarkerSt
 
 /** The lines of a terminal. */
 
-interface Highlighter {
-  readonly bold: (text: string) => string
-}
-
-export function storyLines({ tasks, others, leftOut }: Report, paint: Highlighter): string[] {
+export function storyLines({ tasks, others, leftOut }: Report, paint: Pick<Painter, 'bold'>): string[] {
   if (tasks.length === 0 && others.length === 0) return [TEXT.nothing]
   return [
     ...tasks.flatMap(({ task, markers, runs }) => [
@@ -268,5 +279,5 @@ function runLines(run: RunStory): string[] {
 }
 
 function eventLine({ timeMs, words }: StoryEvent): string {
-  return `    ${clock(timeMs, true)}  ${words}`
+  return `    ${clock(timeMs)}  ${words}`
 }

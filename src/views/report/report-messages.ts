@@ -98,7 +98,7 @@ export const REPORT_TEXT = {
     waits: 'waits',
     completed: 'runs completed',
   },
-  key: {
+  legend: {
     good: 'cleared, completed',
     goesOn: 'pending, running',
     bad: 'given up, failed',

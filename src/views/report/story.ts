@@ -62,15 +62,13 @@ export interface StoryEvent {
   readonly words: string
 }
 
-export interface MarkerStory {
+export interface MarkerStory extends Span {
   readonly id: string | undefined
   readonly operation: string | undefined
   readonly skill: string | undefined
   readonly session: string | undefined
   readonly agent: string | undefined
   readonly status: MarkerStatus
-  readonly startMs: number
-  readonly endMs: number
   readonly blocks: number
   readonly waits: readonly Span[]
   readonly events: readonly StoryEvent[]

@@ -2,7 +2,8 @@
 
 import { chmodSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
+import { FileSearch } from '../../../src/done/search.ts'
 import { agentShell, begun, edit, later, RULES } from '../../support/done-project.ts'
 import { OTHER_SESSION, SESSION, sessionStart, stop, structuredAnswer, subagentStop } from '../../support/payloads.ts'
 import { claudeHookEnv, createSourceProject, type HookRun, makeOld, type Project } from '../../support/project.ts'
@@ -88,7 +89,7 @@ describe('a stop of the main agent', () => {
   it('shows the output of a red check, and its marker stays', async () => {
     const project = await edited(sources('echo the fault; exit 3'))
     await stops(project)
-    const run = await done(project)
+    const run = await done(project, '--quiet')
     expect(run.status).toBe(1)
     expect(run.stdout).toContain('failed (exit code 3;')
     expect(run.stdout).toContain('  the fault')
@@ -301,6 +302,15 @@ describe('done', () => {
       [false, []],
       [true, ['docs/b.md']],
     ])
+  })
+
+  it('does not say that nothing is due if the time ended before it had judged all sessions', async () => {
+    const project = await begun(sources('true'))
+    await project.hook(sessionStart('startup', { session_id: OTHER_SESSION }))
+    const changes = vi.spyOn(FileSearch.prototype, 'changedSince').mockReturnValue(undefined).mockReturnValueOnce([])
+    const run = await project.cli(['done'])
+    changes.mockRestore()
+    expect(run).toMatchObject({ status: 1, stdout: expect.stringMatching(/^\? +src\/\*\*: too many files/) })
   })
 
   it('runs every rule with --all, and each command once', async () => {

@@ -61,13 +61,15 @@ describe.concurrent('bypass', () => {
     expect(project.snapshot()).toEqual(before)
   })
 
-  it('--all bypasses the others where one is broken, and names that one', async () => {
+  it('--all bypasses the others where one is broken, says so, and names that one', async () => {
     const project = createSourceProject()
     mkdirSync(project.at('specs/001_a/.postflight-pending'), { recursive: true })
     project.marker('002_b', OWNED)
     const run = await project.cli(['bypass', '--all'])
     expect(run.status).toBe(65)
-    expect(run.stderr).toContain('specs/001_a/.postflight-pending')
+    expect(run.stderr).toMatch(
+      /^specs\/002_b\S+ the next stop goes through.*\n.*specs\/001_a\/\.postflight-pending cannot/,
+    )
     expect(JSON.parse(project.read('specs/002_b/.postflight-pending'))).toMatchObject({ stop_hook_active: true })
   })
 

@@ -189,8 +189,9 @@ describe.concurrent('a marker whose checks are skipped', () => {
 
   it('is kept as abandoned by --orphaned', async () => {
     const project = checked([NOTE], { cc_session_id: OTHER_SESSION, created: hoursAgo(30) })
-    const run = await project.cli(['clear', '--orphaned'], { env: ENV })
-    expect(run.status).toBe(0)
+    const dry = await project.cli(['clear', '--orphaned', '--dry-run', '--json'], { env: ENV })
+    const run = await project.cli(['clear', '--orphaned', '--json'], { env: ENV })
+    for (const { stdout } of [dry, run]) expect(JSON.parse(stdout).cleared).toMatchObject([{ unchecked: true }])
     expect(read(project, ABANDONED)).toMatchObject({ outcome: 'unchecked' })
     expect(project.has('ran')).toBe(false)
   })
@@ -199,7 +200,7 @@ describe.concurrent('a marker whose checks are skipped', () => {
     const project = checked([{ run: 'test -e ok' }])
     const person = checked([{ run: 'test -e ok' }])
     for (const one of [project, person]) await one.cli(['clear', '259', '--unchecked'], { env: ENV })
-    expect((await clear(project, '--unchecked')).status).toBe(0)
+    expect(await clear(project, '--unchecked')).toMatchObject({ status: 0, stdout: 'nothing to clear\n' })
     expect(project.has(ABANDONED)).toBe(true)
     expect((await clear(project)).status).toBe(1)
     expect(project.has(ABANDONED)).toBe(true)

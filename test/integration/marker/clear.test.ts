@@ -12,6 +12,7 @@ async function usedTask(): Promise<Project> {
   const project = createSourceProject()
   project.write('specs/259_x/.postflight-abandoned', '{}')
   project.write('specs/259_x/.postflight-abandoned.1', '{}')
+  project.write('specs/259_x/.postflight-abandoned.7-x-1.tmp', '')
   project.write('specs/259_x/plan.md', '# Plan')
   project.write('specs/259_x/.return-meta.json', '{}')
   project.marker('259_x', OWNED)
@@ -42,8 +43,8 @@ describe.concurrent('clear', () => {
     const before = project.snapshot()
     const run = await project.cli(['clear', '259', '--dry-run', '--return-meta'])
     expect(run.stdout).toBe(
-      'would clear specs/259_x: .postflight-abandoned, .postflight-abandoned.1, .postflight-claims, ' +
-        '.postflight-loop-guard, .postflight-pending, .return-meta.json\n',
+      'would clear specs/259_x: .postflight-abandoned, .postflight-abandoned.1, .postflight-abandoned.7-x-1.tmp, ' +
+        '.postflight-claims, .postflight-loop-guard, .postflight-pending, .return-meta.json\n',
     )
     expect(project.snapshot()).toEqual(before)
   })
@@ -326,15 +327,15 @@ describe.concurrent('clear --all', () => {
     expect(left).toEqual(['005_e/.return-meta.json', 'archive/002_b/.postflight-unparsed'])
   })
 
-  it('clears the others where one cannot be cleared, and names that one', async () => {
+  it('clears the others where some cannot be cleared, and says what it did and which those are', async () => {
     const project = withMarker(OWNED, '001_a')
-    mkdirSync(project.at('specs/002_b/.postflight-pending'), { recursive: true })
-    project.marker('003_c', OWNED)
-    const run = await project.cli(['clear', '--all'])
+    for (const task of ['002_b', '004_d'])
+      mkdirSync(project.at(`specs/${task}/.postflight-pending`), { recursive: true })
+    project.marker('003_c', { ...OWNED, checks: [{ run: 'echo red; false' }] })
+    const run = await project.cli(['clear', '--all'], { env: ENV })
     expect(run.status).toBe(65)
-    expect(run.stderr).toContain('specs/002_b/.postflight-pending')
+    expect(run.stderr).toMatch(/^cleared specs\/001_a.*003_c.*red\n.*004_d.*\n.*002_b.*cannot be read/s)
     expect(project.has('specs/001_a/.postflight-pending')).toBe(false)
-    expect(project.has('specs/003_c/.postflight-pending')).toBe(false)
   })
 })
 

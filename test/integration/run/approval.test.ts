@@ -76,10 +76,11 @@ describe('a run that waits for an approval', () => {
 
   it('is shown by status, and to a session that starts', async () => {
     const project = await waiting()
-    const one = await project.workflow('status', '7')
+    const one = await project.workflow('status', '7', '--root', '.')
     const all = await project.cli(['status'])
     const started = await project.hook(sessionStart('startup'), { words: ['SessionStart'] })
-    expect(one.stdout).toContain('waits for approval: read specs/007_flow/plan.md, then `postflight workflow approve')
+    const approve = '`postflight workflow approve 007_flow --root .`'
+    expect(one.stdout).toContain(`waits for approval: read specs/007_flow/plan.md, then ${approve}`)
     expect(all.stdout).toContain('waits for approval')
     expect(await project.status()).toMatchObject({ approval: { standing: 'asked', note: null } })
     expect(started.answer.hookSpecificOutput?.additionalContext).toContain('waits until a person approves')

@@ -342,8 +342,9 @@ describe('stop, resume, abort', () => {
 
   it('without a known session, the suggested command can take over a run', async () => {
     const project = await startedIn('s1')
-    const { stdout } = await project.workflow('next', '7')
-    expect(stdout).toMatch(/^wait: session s1 .* run `postflight workflow resume 007_flow` in.*POSTFLIGHT_HOST_SESSION/)
+    const { stdout } = await project.workflow('next', '7', '--quiet', '--root', '.')
+    const [looks, takes] = ['status', 'resume'].map((word) => `\`postflight workflow ${word} 007_flow --root .\``)
+    expect(stdout).toMatch(new RegExp(`^wait: session s1 .*${looks}.* run ${takes} in.*POSTFLIGHT_HOST_SESSION`))
     const env = { POSTFLIGHT_HOST_SESSION: 's2' }
     await project.cli(['workflow', 'resume', '7'], { env })
     expect(await project.next({ env })).toMatchObject({ command: 'prompt' })

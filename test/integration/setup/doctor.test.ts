@@ -100,7 +100,9 @@ describe.concurrent('doctor', () => {
     const root = all.find(({ check }) => check === 'root')
     expect(root).toMatchObject({ ok: true, what: expect.stringContaining('is not a project') })
     expect(root?.what).not.toContain('create')
-    const { stderr } = await project.cli(['create', '7', 'x'], { cwd: project.home })
+    symlinkSync(project.home, join(project.base, 'link'))
+    const env = { HOME: join(project.base, 'link') }
+    const { stderr } = await project.cli(['create', '7', 'x'], { cwd: project.home, env })
     expect(stderr).toContain('does not look like a project')
   })
 

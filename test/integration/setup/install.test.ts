@@ -501,16 +501,16 @@ describe.concurrent('uninstall', () => {
   it('names the other scopes that still have entries', async () => {
     const project = createSourceProject()
     for (const scope of ['project', 'local', 'user']) await project.cli(['install', '--force', '--scope', scope])
-    const still = (file: string, scope: string): string =>
-      `The hook is still in ${file}: \`postflight uninstall --scope ${scope}\` removes it\n`
+    const still = (file: string, scope: string, root = ''): string =>
+      `The hook is still in ${file}: \`postflight uninstall${root} --scope ${scope}\` removes it\n`
     const local = still('.claude/settings.local.json', 'local')
     const user = still(`${project.home}/.claude/settings.json`, 'user')
     const planned = await project.cli(['uninstall', '--dry-run'])
-    const first = await project.cli(['uninstall'])
+    const first = await project.cli(['uninstall', '--root', '.'])
     const second = await project.cli(['uninstall', '--scope', 'local'])
     const last = await project.cli(['uninstall', '--scope', 'user'])
     expect(planned.stdout).toContain(local + user)
-    expect(first.stdout).toContain(local + user)
+    expect(first.stdout).toContain(still('.claude/settings.local.json', 'local', ' --root .'))
     expect(second.stdout).toContain(user)
     expect(second.stdout).not.toContain(local)
     expect(last.stdout).not.toContain('still in')

@@ -240,6 +240,19 @@ describe.concurrent('wait is refused', () => {
     expect(run.stderr).toContain(why)
   })
 
+  it.each([
+    ['run', SESSION, OTHER_SESSION, MARKER],
+    ['marker', OTHER_SESSION, SESSION, 'specs/007_x/workflow/state.json'],
+  ])('for the %s of another session, while the other one waits', async (_what, ofMarker, ofRun, waiting) => {
+    const project = withMarker({ ...MAINS, cc_session_id: ofMarker })
+    project.write('flow.json', JSON.stringify({ name: 'f', phases: [{ id: 'a', prompt: 'Go.', artifact: 'a.md' }] }))
+    await project.cli(['workflow', 'start', '7', '--definition', 'flow.json', '--host-session', ofRun])
+    const { status, stdout, stderr } = await project.cli(WAIT, { env: ENV })
+    expect([status, stdout.split('  ')[0]]).toEqual([0, `waiting ${waiting}`])
+    expect(stderr).toMatch(/^postflight: specs\/007_x\S+ belongs to .*session/)
+    expect(project.journal().at(-1)).toMatchObject({ event: 'wait', host_session: SESSION })
+  })
+
   it('for a task without a marker', async () => {
     const project = createSourceProject()
     project.write('specs/007_x/plan.md', '')

@@ -189,7 +189,8 @@ describe('--watch without a terminal', () => {
     const ageless = (text: string): string => text.replace(/\d+ s /g, '')
     expect(ageless(watched.stdout)).toBe(ageless(once.stdout))
     expect(watched.status).toBe(once.status)
-    expect(watched.stderr).toBe('postflight: --watch needs a terminal, so this was printed once\n')
+    const needs = 'needs a terminal, and neither --json nor --quiet, so this was printed once'
+    expect(watched.stderr).toBe(`postflight: --watch ${needs}\n`)
   })
 
   it('prints one document with --json', async () => {

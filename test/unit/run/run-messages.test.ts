@@ -55,7 +55,7 @@ describeSentences('who drives a run', messages.DRIVER_TEXT, {
   afterInit: [['postflight workflow next 7']],
   inWorktree: [['/p']],
   takenFrom: [['s1']],
-  isElsewhere: forms(['s1', 'postflight workflow resume 7', true], ['s1', 'postflight workflow resume 7', false]),
+  isElsewhere: forms(['s1', 'see', 'resume', true], ['s1', 'see', 'resume', false]),
 })
 
 describe('the parts of a prompt', () => {

@@ -49,8 +49,8 @@ describeSentences('what init says', INIT_TEXT, {
   dependencyOutside: [['file:../postflight-guard-0.1.0.tgz']],
   ignoredSettings: [['.claude/settings.json:1:1: invalid JSON (a comment).']],
   skillSource: [['/p/SKILL.md']],
-  trust: [[true], [false]],
-  undo: forms(['project', true], ['user', false]),
+  trust: forms(['trust it', true], ['trust it', false]),
+  undo: forms(['undo it', true], ['undo it', false]),
   skillMark: [['1a2b']],
 })
 

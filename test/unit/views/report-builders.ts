@@ -27,7 +27,8 @@ export function reportOf(
   runs: readonly ReportRun[] = [],
 ): Report {
   const journal = entries.flatMap(([at, event, more]) => {
-    const line = parseJournalLine(formatJournalEntry({ task: TASK, event, ...more }, journalAt(at)))
+    const outcome = event === 'clear' ? 'cleared' : undefined
+    const line = parseJournalLine(formatJournalEntry({ task: TASK, event, outcome, ...more }, journalAt(at)))
     return line === undefined ? [] : [line]
   })
   return composeReport({ root: '/home/me/project', nowMs: NOW, journal, markers, runs })

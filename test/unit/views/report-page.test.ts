@@ -183,6 +183,8 @@ describe('the upper part of the page', () => {
   it('has the figures', () => {
     expect(part(days, '<div class="tiles">', '<h2>')).toMatchSnapshot()
     expect(part(cleared, '<div class="tiles">', '<h2>')).toMatchSnapshot()
+    const unreadable = reportOf([], [marker({ state: 'unreadable' })])
+    expect(part(unreadable, '<div class="tiles">', '<h2>')).toContain('<b>0</b>\n<span>given up')
     expect(part(reportOfRun({ ...completed, skips: 1 }), '<div class="tiles">', '<h2>')).toMatchSnapshot()
   })
 

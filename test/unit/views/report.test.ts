@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { enter, type WorkflowState, withTransition } from '../../../src/run/machine/state.ts'
 import { composeReport, MAX_TASKS, storyLines } from '../../../src/views/report/compose.ts'
 import { reportPage } from '../../../src/views/report/page/page.ts'
-import { clock, duration } from '../../../src/views/report/page/track.ts'
+import { duration } from '../../../src/views/report/page/track.ts'
 import type { Report, ReportMarker, RunStory } from '../../../src/views/report/story.ts'
 import { reportRun } from '../../support/report-project.ts'
 import {
@@ -20,6 +20,13 @@ import {
   TASK,
 } from './report-builders.ts'
 
+const OLD = 'pf_000000000000'
+const GIVEN_UP: Entry = [-1, 'cap', { markerId: OLD }]
+const SETTLES = { markerId: 'pf_1', settles: [OLD] }
+const KEEPS = { keeps: 'pf_1' }
+const NO_MARKER = { outcome: undefined }
+const UNCHECKED = marker({ state: 'unchecked' })
+
 const statuses = ({ tasks }: Report): string[] => tasks.flatMap(({ markers }) => markers.map(({ status }) => status))
 
 describe('the story of a marker', () => {
@@ -28,6 +35,21 @@ describe('the story of a marker', () => {
     ['unchecked', [CREATED, [1, 'clear', { outcome: 'unchecked' }]], [marker({ state: 'unchecked' })], ['unchecked']],
     ['given up', [CREATED, [1, 'cap', { markerId: 'pf_1' }]], [marker({ state: 'abandoned' })], ['abandoned']],
     ['given up and cleared later', [CREATED, [1, 'cap'], [2, 'clear', { markerId: 'pf_1' }]], [], ['cleared']],
+    ['given up and removed later', [GIVEN_UP, [2, 'clear', { settles: [OLD], ...NO_MARKER }]], [], ['cleared']],
+    [
+      'given up without an id, and removed later',
+      [
+        [1, 'cap'],
+        [2, 'clear', NO_MARKER],
+      ],
+      [],
+      ['cleared'],
+    ],
+    ['given up and cleared with another', [GIVEN_UP, CREATED, [2, 'clear', SETTLES]], [], ['cleared', 'cleared']],
+    ['given up and adopted', [GIVEN_UP, [2, 'adopt', SETTLES]], [marker()], ['replaced', 'pending']],
+    ['pending when a run was settled', [CREATED, [1, 'clear', NO_MARKER]], [marker()], ['pending']],
+    ['kept when it was replaced', [CREATED, [1, 'create', KEEPS]], [UNCHECKED], ['unchecked', 'removed']],
+    ['kept when it was bypassed', [CREATED, [1, 'bypass', KEEPS]], [UNCHECKED], ['unchecked']],
     ['bypassed', [CREATED, [1, 'bypass']], [], ['bypassed']],
     ['pending', [CREATED], [marker()], ['pending']],
     ['waiting', [CREATED, [1, 'wait']], [marker({ waitsFor: 'x' })], ['waiting']],
@@ -51,6 +73,7 @@ describe('the story of a marker', () => {
 
   it('is not made of the waits of a run', () => {
     const begin: Entry = [2, 'wait', { markerId: 'wf_1' }]
+    expect(reportOf([begin, [3, 'wait-end']]).tasks).toEqual([])
     const [task] = reportOf([begin, [3, 'wait-end']], [marker({ id: undefined })]).tasks
     expect(task?.markers).toMatchObject([{ status: 'pending', events: [] }])
   })
@@ -216,9 +239,4 @@ it.each([
   [270_000_000, '3 days 3 h'],
 ])('a duration of %d ms is %s', (ms, expected) => {
   expect(duration(ms)).toBe(expected)
-})
-
-it('a time with and without its date', () => {
-  expect(clock(NOW, true)).toBe('2026-11-22 12:00:00')
-  expect(clock(NOW, false)).toBe('12:00:00')
 })

@@ -1,11 +1,12 @@
 import { oneLine } from '../../../kernel/text.ts'
-import { around } from '../compose.ts'
+import { around, isGivenUp } from '../compose.ts'
 import { REPORT_TEXT as TEXT, taskTitle } from '../report-messages.ts'
 import {
   type MarkerStory,
   type PhaseStory,
   type Report,
   type RunStory,
+  type Span,
   STATUS_TONES,
   type StepStory,
   type StoryEvent,
@@ -15,8 +16,8 @@ import {
   type VisitStory,
 } from '../story.ts'
 import { graph } from './graph-picture.ts'
-import { type Html, html, Html as Raw, STYLE } from './html.ts'
-import { badge, bar, clock, duration, key, marks, pause, runTimes, type Scale, scaleOf } from './track.ts'
+import { Html, html, STYLE } from './html.ts'
+import { badge, bar, clock, duration, legend, marks, pause, runTimes, type Scale, scaleOf } from './track.ts'
 
 /** Pure. */
 
@@ -29,8 +30,8 @@ export function reportPage(report: Report): string {
   const page = html`<!doctype html><html lang="en"><head><meta charset="utf-8"/>
     <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'"/>
     <meta name="viewport" content="width=device-width,initial-scale=1"/>
-    <title>${TEXT.title}: ${name}</title><style>${new Raw(STYLE)}</style></head><body>
-    <header class="top"><div class="kind">${TEXT.title}</div><h1>${name}</h1><p class="soft">${oneLine(root, 300)} · ${TEXT.made(clock(nowMs, true))}</p></header>
+    <title>${TEXT.title}: ${name}</title><style>${new Html(STYLE)}</style></head><body>
+    <header class="top"><div class="kind">${TEXT.title}</div><h1>${name}</h1><p class="soft">${oneLine(root, 300)} · ${TEXT.made(clock(nowMs))}</p></header>
     <main>${
       tasks.length === 0
         ? html`<p>${TEXT.nothing}</p>`
@@ -46,7 +47,7 @@ export function reportPage(report: Report): string {
 function othersCard(others: Report['others']): Html {
   return html`<h2>${TEXT.otherEvents}</h2><div class="card"><ol class="events">${others.map(
     ({ timeMs, tone, words, task }) =>
-      html`<li class="${tone}"><time>${clock(timeMs, true)}</time><span>${task !== undefined && `${task}: `}${words}</span></li>`,
+      html`<li class="${tone}"><time>${clock(timeMs)}</time><span>${task !== undefined && `${task}: `}${words}</span></li>`,
   )}</ol></div>`
 }
 
@@ -68,7 +69,7 @@ export function overview({ tasks }: Report): Html {
       tasks.map((task, index) => row(task, index, scale)),
       30,
       (part) => html`<div class="rows">${part}</div>`,
-    )}${key(markers, runs)}</div>`
+    )}${legend(markers, runs)}</div>`
 }
 
 function folded(items: readonly Html[], first: number, list: (part: readonly Html[]) => Html): Html {
@@ -81,7 +82,7 @@ function figures(markers: readonly MarkerStory[], runs: readonly RunStory[]): Ht
   const blocks = markers.reduce((sum, marker) => sum + marker.blocks, 0)
   const waits = markers.reduce((sum, marker) => sum + marker.waits.length, 0)
   const completed = runs.filter(({ status }) => status === 'completed' || status === 'skipped').length
-  const abandoned = markers.filter(({ status }) => STATUS_TONES[status] === 'bad').length
+  const abandoned = markers.filter(isGivenUp).length
   return [
     ...(markers.length === 0
       ? []
@@ -123,20 +124,20 @@ function gaps({ pauses }: Scale): Html | false {
   return stops.length > 0 && html` style="--gaps:linear-gradient(90deg,${stops.join(',')})"`
 }
 
-function labels({ ticks }: Scale, { startMs, endMs }: { readonly startMs: number; readonly endMs: number }): Html[] {
-  const isOneDay = clock(startMs, true).slice(0, 10) === clock(endMs, true).slice(0, 10)
+function labels({ ticks }: Scale, { startMs, endMs }: Span): Html[] {
+  const isOneDay = clock(startMs).slice(0, 10) === clock(endMs).slice(0, 10)
   let last = Number.NEGATIVE_INFINITY
   return ticks.flatMap(({ at, timeMs }) => {
     if (at - last < LABEL_ROOM || at > 100 - LABEL_ROOM / 2) return []
     last = at
-    return [html`<span style="left:${at}%">${clock(timeMs, !isOneDay).slice(0, isOneDay ? 5 : 16)}</span>`]
+    return [html`<span style="left:${at}%">${clock(timeMs).slice(isOneDay ? 11 : 0, 16)}</span>`]
   })
 }
 
 export function taskCard({ task, markers, runs, endMs }: TaskStory, index: number, isOpen: boolean): Html {
   const statuses = [...new Set([...markers, ...runs].map(({ status }) => status))]
   return html`<details class="card task" id="t${index + 1}"${isOpen && html` open`}><summary><h3>${oneLine(taskTitle(task), 120)}</h3>
-    ${statuses.map(badge)}<small>${clock(endMs, true)}</small></summary>
+    ${statuses.map(badge)}<small>${clock(endMs)}</small></summary>
     ${markers.map(markerCard)}${runs.map(runCard)}</details>`
 }
 
@@ -244,9 +245,9 @@ export function eventList(events: readonly StoryEvent[]): Html | undefined {
   const left = events.length - shown.length
   const [first] = shown
   let day = ''
-  return html`<details class="more"><summary>${TEXT.events(events.length)}${first !== undefined && `, ${clock(first.timeMs, true).slice(0, 10)}`}</summary><ol class="events">
+  return html`<details class="more"><summary>${TEXT.events(events.length)}${first !== undefined && `, ${clock(first.timeMs).slice(0, 10)}`}</summary><ol class="events">
     ${left > 0 && html`<li>${TEXT.earlier(left)}</li>`}${shown.map(({ timeMs, tone, words }) => {
-      const time = clock(timeMs, true)
+      const time = clock(timeMs)
       const isNewDay = day !== '' && time.slice(0, 10) !== day
       day = time.slice(0, 10)
       const kind = tone === 'plain' ? undefined : html` class="${tone}"`

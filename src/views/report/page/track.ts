@@ -6,7 +6,7 @@ import { type Html, html } from './html.ts'
 export function bar(scale: Scale, { startMs, endMs }: Span, kind: string, name?: string): Html {
   const left = scale.at(startMs)
   const width = Math.round((scale.at(endMs) - left) * 100) / 100
-  const title = `${name === undefined ? '' : `${name}, `}${clock(startMs, true)}, ${duration(endMs - startMs)}`
+  const title = `${name === undefined ? '' : `${name}, `}${clock(startMs)}, ${duration(endMs - startMs)}`
   return html`<i class="${kind}" style="left:${left}%;width:${width}%" title="${title}"></i>`
 }
 
@@ -25,20 +25,20 @@ function marked({ events }: MarkerStory): StoryEvent[] {
   return events.filter(({ tone }) => tone === 'warn' || tone === 'bad')
 }
 
-const { key: KEY } = TEXT
+const { legend: LEGEND } = TEXT
 
-export function key(markers: readonly MarkerStory[], runs: readonly RunStory[]): Html {
+export function legend(markers: readonly MarkerStory[], runs: readonly RunStory[]): Html {
   const bars = new Set([...markers, ...runs].map(({ status }) => STATUS_TONES[status]))
   const events = new Set(markers.flatMap(marked).map(({ tone }) => tone))
   const entries: [boolean, Html, string][] = [
-    [bars.has('good'), html`<i class="good"></i>`, KEY.good],
-    [bars.has('warn'), html`<i class="warn"></i>`, KEY.goesOn],
-    [bars.has('bad'), html`<i class="bad"></i>`, KEY.bad],
-    [bars.has('plain'), html`<i></i>`, KEY.other],
-    [bars.has('wait'), html`<i class="wait"></i>`, KEY.waitsNow],
-    [markers.some(({ waits }) => waits.length > 0), html`<s></s>`, KEY.wait],
-    [events.has('warn'), html`<u></u>`, KEY.block],
-    [events.has('bad'), html`<u class="bad"></u>`, KEY.failure],
+    [bars.has('good'), html`<i class="good"></i>`, LEGEND.good],
+    [bars.has('warn'), html`<i class="warn"></i>`, LEGEND.goesOn],
+    [bars.has('bad'), html`<i class="bad"></i>`, LEGEND.bad],
+    [bars.has('plain'), html`<i></i>`, LEGEND.other],
+    [bars.has('wait'), html`<i class="wait"></i>`, LEGEND.waitsNow],
+    [markers.some(({ waits }) => waits.length > 0), html`<s></s>`, LEGEND.wait],
+    [events.has('warn'), html`<u></u>`, LEGEND.block],
+    [events.has('bad'), html`<u class="bad"></u>`, LEGEND.failure],
   ]
   return html`<div class="key">${entries.filter(([isDrawn]) => isDrawn).map(([, sign, words]) => html`<span>${sign}${words}</span>`)}</div>`
 }
@@ -101,10 +101,9 @@ function round(percent: number): number {
   return Math.round(Math.max(0, Math.min(100, percent)) * 100) / 100
 }
 
-/** `2026-11-22 14:03:22`, with the date if `withDate` is set. */
-export function clock(timeMs: number, withDate: boolean): string {
-  const iso = toIso(timeMs)
-  return withDate ? `${iso.slice(0, 10)} ${iso.slice(11, 19)}` : iso.slice(11, 19)
+/** `2026-11-22 14:03:22`. */
+export function clock(timeMs: number): string {
+  return toIso(timeMs).slice(0, 19).replace('T', ' ')
 }
 
 /** A length of time in at most two units: `850 ms`, `12 s`, `5 min 3 s`, `2 h 5 min`, `3 days 4 h`. */
