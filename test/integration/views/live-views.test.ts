@@ -189,8 +189,7 @@ describe('--watch without a terminal', () => {
     const ageless = (text: string): string => text.replace(/\d+ s /g, '')
     expect(ageless(watched.stdout)).toBe(ageless(once.stdout))
     expect(watched.status).toBe(once.status)
-    const needs = 'needs a terminal, and neither --json nor --quiet, so this was printed once'
-    expect(watched.stderr).toBe(`postflight: --watch ${needs}\n`)
+    expect(watched.stderr).toBe('postflight: printed once: --watch needs a terminal, and no --json or --quiet\n')
   })
 
   it('prints one document with --json', async () => {
