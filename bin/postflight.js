@@ -12,14 +12,13 @@ if (!isHook && Number.parseInt(process.versions.node, 10) >= 22) {
 try {
   require(isHook ? '../dist/hook.js' : '../dist/cli/cli.js')
 } catch (error) {
-  if (error.code !== 'MODULE_NOT_FOUND') throw error
-  reportMissing()
+  reportMissing(String(error.message).split('\n', 1)[0])
 }
 
-/** Says in one line that files of dist/ are missing. A stop is allowed, as after every fault of the hook. */
-function reportMissing() {
+/** Says in one line that files of dist/ are missing or cut. A stop is allowed, as after every fault of the hook. */
+function reportMissing(detail) {
   const missing = require('node:path').resolve(__dirname, '..', 'dist')
-  const message = `${missing} is missing or incomplete, so postflight cannot start. In a clone of postflight-guard run \`npm ci && npm run build\`, in a project that depends on it \`npm ci\``
+  const message = `${missing} is missing or incomplete, so postflight cannot start (${detail}). In a clone of postflight-guard run \`npm ci && npm run build\`, in a project that depends on it \`npm ci\``
   process.stderr.write(`postflight: ${message}\n`)
   if (isHook) process.stdout.write('{}\n')
   else if (words.includes('--json')) {

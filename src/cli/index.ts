@@ -122,8 +122,8 @@ void main(process.argv.slice(2), {
       return processTerminal()
     },
     async readInput(patienceMs) {
-      const { readStdinOnce } = await import('../disk/stdin.ts')
-      return readStdinOnce(patienceMs)
+      const { readStdin } = await import('../disk/stdin.ts')
+      return readStdin(patienceMs)
     },
     note: (text) => cleanOutput(standardError).write(wrapped(`${text}\n`, standardError)),
   }),

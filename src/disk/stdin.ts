@@ -17,38 +17,20 @@ export type StdinRead =
   | { readonly kind: 'failed'; readonly detail: string }
 
 /** Stops after a JSON object too: some hosts keep the pipe open. Never rejects. */
-export async function readStdin(
-  patienceMs: number = STDIN_PATIENCE_MS,
-  maxBytes: number = STDIN_MAX_BYTES,
-): Promise<StdinRead> {
-  const collected = new Collected(maxBytes)
-  return readDirectly(collected, patienceMs) ?? readStream(process.stdin, collected, patienceMs)
-}
-
-/** Lets the process end although the host keeps stdin open. */
-export async function readStdinOnce(patienceMs: number): Promise<StdinRead> {
-  const collected = new Collected(STDIN_MAX_BYTES)
-  const direct = readDirectly(collected, patienceMs)
-  if (direct !== undefined) return direct
+export async function readStdin(patienceMs: number = STDIN_PATIENCE_MS): Promise<StdinRead> {
+  const collected = new Collected()
   // Node takes 4 ms to make the stream.
-  const read = await readStream(process.stdin, collected, patienceMs)
-  process.stdin.destroy()
-  return read
+  return readDirectly(collected, patienceMs) ?? readStream(process.stdin, collected, patienceMs)
 }
 
 class Collected {
   readonly #chunks: Buffer[] = []
-  readonly #maxBytes: number
   #length = 0
-
-  constructor(maxBytes: number) {
-    this.#maxBytes = maxBytes
-  }
 
   add(chunk: Buffer): StdinRead | undefined {
     this.#chunks.push(chunk)
     this.#length += chunk.length
-    if (this.#length > this.#maxBytes) return { kind: 'failed', detail: STDIN_DETAILS.tooLong(this.#maxBytes) }
+    if (this.#length > STDIN_MAX_BYTES) return { kind: 'failed', detail: STDIN_DETAILS.tooLong(STDIN_MAX_BYTES) }
     const early = this.#length <= EARLY_LIMIT && endsWithBrace(chunk) && isWhole(this.#text())
     return early ? this.ended() : undefined
   }
@@ -58,7 +40,8 @@ class Collected {
   }
 
   timedOut(patienceMs: number): StdinRead {
-    return this.#length === 0 ? { kind: 'nothing' } : { kind: 'failed', detail: STDIN_DETAILS.noEnd(patienceMs) }
+    if (this.#length === 0 || isWhole(this.#text())) return this.ended()
+    return { kind: 'failed', detail: STDIN_DETAILS.noEnd(patienceMs) }
   }
 
   #text(): string {
@@ -106,10 +89,11 @@ function readStream(stdin: NodeJS.ReadStream, collected: Collected, patienceMs: 
   return new Promise((resolve) => {
     const finish = (result: StdinRead): void => {
       clearTimeout(timer)
-      stdin.pause()
       stdin.removeAllListeners()
       // A late error on the stream must not end the process.
       stdin.on('error', () => {})
+      // Lets the process end although the host keeps stdin open.
+      stdin.destroy()
       resolve(result)
     }
     const timer = setTimeout(() => finish(collected.timedOut(patienceMs)), patienceMs)

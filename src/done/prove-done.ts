@@ -10,6 +10,7 @@ import type { TaskFolder } from '../project/task-folder.ts'
 import type { DoneRule } from './done-rules.ts'
 import {
   type DoneReceipt,
+  type DoneReceipts,
   fileSystemNow,
   keepReceipt,
   makeJournalFolder,
@@ -19,7 +20,7 @@ import {
   sessionFolder,
   sessionFolders,
 } from './done-state.ts'
-import { FileSearch, hashOfPaths, judgeRules, type RuleState } from './search.ts'
+import { FileSearch, hashOfPaths, isSearched, judgeRules, type RuleState } from './search.ts'
 
 /** Runs the checks in the caller's own shell, and keeps receipts of those that are green. */
 
@@ -50,14 +51,17 @@ export function statesFor(context: CommandContext, root: string, rules: readonly
   const [first, ...others] = folders.map((folder) => statesOf(folder, rules, search, receipts))
   if (first === undefined)
     return judgeRules(rules, search, [{ sinceMs: Number.POSITIVE_INFINITY, paths: {} }], receipts)
-  return first.map((state, index) => others.map((states) => states[index]).find((one) => one?.isDue) ?? state)
+  return first.map((state, index) => {
+    const states = [state, ...others.flatMap((one) => one[index] ?? [])]
+    return states.find(({ isDue }) => isDue) ?? states.find((one) => !isSearched(one)) ?? state
+  })
 }
 
 function statesOf(
   folder: TaskFolder,
   rules: readonly DoneRule[],
   search: FileSearch,
-  receipts: ReturnType<typeof readReceipts>,
+  receipts: DoneReceipts,
 ): RuleState[] {
   const baseline = readBaseline(folder)
   return judgeRules(rules, search, baseline === undefined ? [] : [baseline], receipts)

@@ -75,8 +75,11 @@ export class FileSearch {
   }
 
   pathsOf(rule: SearchedRule): readonly string[] | undefined {
-    const paths = this.#found.get(searchKey(rule)) ?? ordered(searchesOf(rule).flatMap((search) => this.#glob(search)))
-    return this.#isOver ? undefined : paths
+    const key = searchKey(rule)
+    const paths = this.#found.get(key) ?? ordered(searchesOf(rule).flatMap((search) => this.#glob(search)))
+    if (this.#isOver) return undefined
+    this.#found.set(key, paths)
+    return paths
   }
 
   /** `known` are times (ms) that do not count, though they are later. */

@@ -42,7 +42,7 @@ function doneAt(occasion: Occasion): DonePart | undefined {
   if (withDone.length === 0) return undefined
   return loadDone().doneAtStop(withDone, occasion, () => {
     const busy = roots.filter((root) => runFileNames(root).length > 0)
-    return busy.length > 0 && loadWorkflowDriver().hasRunOf(busy, payload.session)
+    return busy.length > 0 && loadWorkflowDriver().hasRunOf(busy, occasion)
   })
 }
 

@@ -31,7 +31,7 @@ export function updateRunWaits(
   const recorded: Recorded[] = []
   const complaints: string[] = []
   const { session } = occasion.payload
-  for (const { folder, state } of findActiveRuns(roots).runs) {
+  for (const { folder, state } of findActiveRuns(roots, occasion.deadline).runs) {
     if (state.wait === undefined || state.hostSession !== session) continue
     try {
       recorded.push(...updateRunWait(folder, occasion, 'command'))
@@ -42,8 +42,8 @@ export function updateRunWaits(
   return { recorded, complaints }
 }
 
-export function hasRunOf(roots: readonly string[], session: string | undefined): boolean {
-  return findActiveRuns(roots).runs.some(({ state }) => state.active && state.hostSession === session)
+export function hasRunOf(roots: readonly string[], { payload, deadline }: Occasion): boolean {
+  return findActiveRuns(roots, deadline).runs.some(({ state }) => state.active && state.hostSession === payload.session)
 }
 
 /** Only the first run may send a prompt. Never throws. */
@@ -57,7 +57,7 @@ export function driveRuns(
   const notices: string[] = []
   const alerts: string[] = []
   const recorded: Recorded[] = []
-  const { runs, problems } = findActiveRuns(roots)
+  const { runs, problems } = findActiveRuns(roots, occasion.deadline)
   const cannotContinue = ({ root, path: location, task, detail }: UnusableRun): void => {
     notices.push(WORKFLOW_TEXT.unusable(location, detail))
     recorded.push({ root, entry: { event: 'error', task, detail } })

@@ -96,9 +96,12 @@ const OWN_BUNDLE = /(?:^|[/\\])postflight[^/\\]*[/\\]dist[/\\]hook\.js$/
 
 const EVENT_WORDS: readonly string[] = ['Stop', 'SessionStart', 'Agent']
 
+/** Two paths of 4,096 bytes fit. `GUARDED` takes quadratic time. */
+const MAX_COMMAND = 10_000
+
 /** A command that does more belongs to the user. */
 export function isOurCommand(command: unknown): command is string {
-  if (typeof command !== 'string') return false
+  if (typeof command !== 'string' || command.length > MAX_COMMAND) return false
   const [, guarded, event] = GUARDED.exec(command.trim()) ?? []
   const words = shellWords(guarded === undefined ? command : guarded + event)
   if (words === undefined) return false

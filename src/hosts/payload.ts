@@ -38,14 +38,15 @@ function fromFields(fields: Fields, nowMs: number): Payload {
   const prompt = identifier(fields, 'prompt_id') ?? turn
   const durationMs = own(fields, 'duration_ms')
   const tasks = runningTasks(own(fields, 'background_tasks'))
-  const shellIds = tasks.flatMap((task) => (text(task, 'type') === 'shell' ? (identifier(task, 'id') ?? []) : []))
+  const shells = tasks.filter((task) => text(task, 'type') === 'shell')
+  const shellIds = shells.flatMap((task) => identifier(task, 'id') ?? [])
   const followsBlock = own(fields, 'stop_hook_active')
   const toolInput = own(fields, 'tool_input')
   const command = isJsonObject(toolInput) ? text(toolInput, 'command') : undefined
   return known({
     event,
     wakeUps: tasks.filter(wakesAgent).length + countScheduledOnce(own(fields, 'session_crons'), nowMs),
-    shells: tasks.flatMap(shellOf),
+    shells: shells.map((task) => text(task, 'description') ?? text(task, 'command') ?? text(task, 'id') ?? ''),
     shellIds: shellIds.length > 0 ? shellIds : undefined,
     endingTool,
     followsBlock: typeof followsBlock === 'boolean' ? followsBlock : undefined,
@@ -61,7 +62,7 @@ function fromFields(fields: Fields, nowMs: number): Payload {
     prompt,
     command,
     output: command === undefined ? undefined : outputText(own(fields, 'tool_response')),
-    durationMs: isDuration(durationMs) ? durationMs : undefined,
+    durationMs: typeof durationMs === 'number' && durationMs >= 0 ? durationMs : undefined,
     lastMessage: text(fields, 'last_assistant_message'),
     isCompacted: (event === 'SessionStart' && own(fields, 'source') === 'compact') || undefined,
     isPlanning: text(fields, 'permission_mode') === 'plan' || undefined,
@@ -117,25 +118,17 @@ function countScheduledOnce(crons: unknown, nowMs: number): number {
 
 /** Minute, hour, day, month, weekday. */
 function comesSoon(cron: Fields, nowMs: number): boolean {
-  const [, , day = '*', month = '*'] = (text(cron, 'schedule') ?? '').split(' ')
+  const [, , day = '*', month = '*', weekday = '*'] = (text(cron, 'schedule') ?? '').split(' ')
   return [nowMs, nowMs + DAY_MS].some((ms) => {
     // biome-ignore lint/style/noRestrictedGlobals: a conversion of what was passed in, not a clock
     const date = new Date(ms)
-    return isAt(day, date.getDate()) && isAt(month, date.getMonth() + 1)
+    const isWeekday = isAt(weekday === '7' ? '0' : weekday, date.getDay())
+    return isAt(day, date.getDate()) && isAt(month, date.getMonth() + 1) && isWeekday
   })
 }
 
 function isAt(field: string, value: number): boolean {
   return field === '*' || Number(field) === value
-}
-
-function shellOf(task: Fields): string[] {
-  if (text(task, 'type') !== 'shell') return []
-  return [text(task, 'description') ?? text(task, 'command') ?? text(task, 'id') ?? '']
-}
-
-function isDuration(value: unknown): value is number {
-  return typeof value === 'number' && value >= 0
 }
 
 function outputText(response: unknown): string {

@@ -113,6 +113,7 @@ export const FILE_DETAILS = {
   runNotFound: 'its task folder could not be found',
   missing: 'no such file',
   tooLarge: 'too large',
+  tooManyFiles: 'too many files',
   largerThan: (bytes: number): string => `larger than ${bytes} bytes`,
   belowFile: 'below a file',
   behind: (kind: PathKind): string => `behind ${KIND_NAMES[kind]}`,

@@ -21,8 +21,10 @@ export function expandPatterns(patterns: readonly string[]): string[] | undefine
     const [whole = '', inner = ''] = found ?? []
     if (found === null) expanded.add(pattern)
     else if (inner.includes(',')) {
+      const alternatives = inner.split(',')
+      if (alternatives.length > MAX_ALTERNATIVES) return undefined
       const [before, after] = [pattern.slice(0, found.index), pattern.slice(found.index + whole.length)]
-      open.push(...inner.split(',').map((one) => before + one + after))
+      open.push(...alternatives.map((one) => before + one + after))
     } else if (inner.includes('..')) return undefined
     else open.push(pattern.replace(whole, () => `\\{${inner}\\}`))
     if (open.length + expanded.size > MAX_ALTERNATIVES) return undefined

@@ -128,8 +128,8 @@ export function twinKey(document: Document.Parsed): SyntaxFault | undefined {
     Map: (_key, { items }: YAMLMap) => {
       const seen = new Set<unknown>()
       for (const { key } of items) {
-        // A merge key may occur several times.
-        if (!isScalar(key) || key.value === '<<') continue
+        // The value of each merge key, which may occur several times, is a symbol of its own (yaml 2.9).
+        if (!isScalar(key)) continue
         if (seen.has(key.value)) {
           found = { offset: key.range?.[0] ?? 0, detail: SYNTAX_TEXT.yaml('Map keys must be unique') }
           return visit.BREAK

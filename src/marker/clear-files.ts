@@ -59,7 +59,8 @@ export function clearFolder(
   })
 }
 
-const CLEARABLE = /^\.postflight-(?:pending|loop-guard|abandoned(?:\.\d+)?|claims|(?:pending|lock)\.[\w-]+\.tmp)$/
+const CLEARABLE =
+  /^\.postflight-(?:pending|loop-guard|abandoned(?:\.\d+)?|claims|(?:pending|abandoned|lock)\.[\w-]+\.tmp)$/
 
 const ABANDONED = new RegExp(`^\\${ABANDONED_FILE}(?:\\.\\d+)?$`)
 

@@ -1,6 +1,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { fileIdentity, kindAt } from '../disk/file-facts.ts'
+import { errorCode, fileIdentity, kindAt } from '../disk/file-facts.ts'
 import { COMMAND_PATIENCE_MS, HOOK_PATIENCE_MS, withLock } from '../disk/lock.ts'
 import {
   createFile,
@@ -39,11 +39,14 @@ import { markerDisplayPath, type StoredMarker } from './stored-marker.ts'
 export interface MarkerPlan {
   /** Undefined removes a field. */
   readonly fields: Readonly<Record<string, unknown>>
+}
+
+interface ReplacingPlan extends MarkerPlan {
   /** Whether to keep a marker with checks as abandoned. */
   readonly keepsUnchecked?: boolean
 }
 
-export interface NewMarkerPlan extends MarkerPlan {
+export interface NewMarkerPlan extends ReplacingPlan {
   readonly keepsCount: boolean
 }
 
@@ -52,24 +55,36 @@ export function writeNewMarker<Plan extends NewMarkerPlan>(
   plan: (present: StoredMarker | undefined) => Plan,
   { patienceMs = COMMAND_PATIENCE_MS }: Pick<ChangeOptions, 'patienceMs'> = {},
 ): Plan {
-  return withLock(folder.path, patienceMs, () => {
+  const write = (): Plan => {
     const present = requireReadable(readMarker(folder))
     const planned = plan(present)
-    const target = path.join(folder.path, MARKER_FILE)
     const text = formatMarker(planned.fields)
     keepUnparsed(present, MARKER_FILE)
-    if (present === undefined) endContinuations(folder.path, undefined, () => createWhole(target, text))
-    else if (planned.keepsCount) rewriteMarker(present, text)
+    if (present === undefined) {
+      if (!createMarker(folder, text)) return write()
+    } else if (planned.keepsCount) rewriteMarker(present, text)
     else {
       const keeps = planned.keepsUnchecked === true && mustBeKept(present)
       endContinuations(folder.path, present.identity, () => {
         if (keeps) copyUnchecked(present)
-        replaceFile(target, text)
+        replaceFile(path.join(folder.path, MARKER_FILE), text)
       })
     }
     forgetGivenUp(folder)
     return planned
-  })
+  }
+  return withLock(folder.path, patienceMs, write)
+}
+
+/** Returns false if plain bash, which takes no lock, has just written a marker. */
+function createMarker(folder: TaskFolder, text: string): boolean {
+  try {
+    endContinuations(folder.path, undefined, () => createWhole(path.join(folder.path, MARKER_FILE), text))
+    return true
+  } catch (error) {
+    if (errorCode(error) !== 'EEXIST') throw error
+    return false
+  }
 }
 
 function rewriteMarker(present: StoredMarker, text: string): void {
@@ -125,7 +140,6 @@ export function changeMarker<Plan extends MarkerPlan | undefined>(
     const text = replaceUnparsed
       ? formatOrReplace(present, fields)
       : formatMarker(withFields(present.marker.fields ?? {}, fields))
-    if (planned.keepsUnchecked === true && mustBeKept(present)) copyUnchecked(present)
     rewriteMarker(present, text)
     return { plan: planned, marker: parseMarker(text) }
   })
@@ -175,7 +189,7 @@ export function abandonMarker(
 }
 
 /** Returns undefined if there is none, or a pending one exists. */
-export function reviveAbandoned<Plan extends MarkerPlan>(
+export function reviveAbandoned<Plan extends ReplacingPlan>(
   folder: TaskFolder,
   plan: (marker: Marker) => Plan,
 ): Plan | undefined {
@@ -186,8 +200,8 @@ export function reviveAbandoned<Plan extends MarkerPlan>(
     keepUnparsed(abandoned, ABANDONED_FILE)
     const planned = plan(abandoned.marker)
     const text = formatMarker(withFields(abandoned.marker.fields ?? {}, planned.fields))
+    if (!createMarker(folder, text)) return undefined
     forgetGivenUp(folder)
-    endContinuations(folder.path, undefined, () => createWhole(path.join(folder.path, MARKER_FILE), text))
     const keeps = planned.keepsUnchecked === true && mustBeKept(abandoned)
     if (keeps) replaceFile(path.join(folder.path, ABANDONED_FILE), uncheckedText(abandoned))
     else {

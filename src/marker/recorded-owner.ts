@@ -21,7 +21,8 @@ const WAIT_LINE = /^waiting .+ {2}((?:pf|wf)_[A-Za-z0-9]{12})$/
 
 const MAKING_PART = /(?:^|\s)(?:create|adopt)(?=[\s"')]|$)/
 const READING_PART = /^\s*(?:awk|cat|echo|find|gh|git|grep|head|less|ls|more|printf|rg|sed|tail)\s/
-const RUNS_SCRIPT = /(?:^|[;&|(]\s*|\b(?:ba|da|z)?sh\s+(?:-\w+\s+)*)["']?[^\s;&|("']*\.sh\b/
+/** An option of a shell is not another shell: its options would be read again from each one. */
+const RUNS_SCRIPT = /(?:^|[;&|(]\s*|(?<!-)\b(?:ba|da|z)?sh\s+(?:-\w+\s+)*)["']?[^\s;&|("']*\.sh\b/
 const WAITING_COMMAND = /\bwait\b/
 
 export function printedIds(output: string | undefined): ReadonlySet<string> {
@@ -64,9 +65,9 @@ function isMadeAt(marker: Marker, times: FileTimes, use: Moment): boolean {
 /** Two such markers may be two agents', so callers take only one. */
 export function isMadeByCommand(marker: Marker, times: FileTimes, use: Moment): boolean {
   const { payload } = use
-  if (payload.durationMs === undefined || !mayMake(payload)) return false
-  if (marker.agent !== undefined || marker.hostSession !== payload.session || !mayOwn(marker, times, use)) return false
-  return !wroteBefore(madeAtMs(marker, times), use, CAUGHT_TOLERANCE_MS)
+  if (payload.durationMs === undefined || marker.agent !== undefined) return false
+  if (marker.hostSession !== payload.session || !mayOwn(marker, times, use)) return false
+  return !wroteBefore(madeAtMs(marker, times), use, CAUGHT_TOLERANCE_MS) && mayMake(payload)
 }
 
 export function mayAnnounceWait({ command = '' }: Payload): boolean {

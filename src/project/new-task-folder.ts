@@ -82,10 +82,19 @@ function placeByStart(context: CommandContext): string {
   const repository = findCommandRepository(start.path)
   if (repository !== undefined) return repository
   // A specs/ there would be the root of every project below.
-  if ([path.parse(start.path).root, context.findHome()].includes(start.path)) {
+  if (start.path === path.parse(start.path).root || isSameFolder(start.path, context.findHome())) {
     throw new PostflightError('root-unlikely', { start: start.path })
   }
   return start.path
+}
+
+function isSameFolder(one: string, other: string): boolean {
+  try {
+    return fs.realpathSync(one) === fs.realpathSync(other)
+  } catch {
+    // One of them cannot be reached.
+    return false
+  }
 }
 
 function taskFolderFor(

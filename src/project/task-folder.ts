@@ -3,7 +3,7 @@ import { SPECS_FOLDER } from '../kernel/files.ts'
 
 /** Names of task folders, `{NNN}_{slug}` or `{NNN}-{slug}` (docs/design.md, "Task folders"). */
 
-const MAX_NAME_LENGTH = 120
+export const MAX_NAME_LENGTH = 120
 const MAX_TASK_NUMBER = 999_999
 // Reserved by some file system or by shells, and control characters.
 const FORBIDDEN = /[/\\<>:"|?*\u0000-\u001f\u007f-\u009f]/
@@ -123,11 +123,11 @@ export interface TaskFolder {
   readonly relative: string
 }
 
-/** A number replaces a name that no command takes (a line break, for example). */
+/** A number replaces a name that no command takes (a line break, for example). No command takes a path for an option. */
 export function taskWord({ task, relative }: TaskFolder): string {
   const below = relative.slice(SPECS_FOLDER.length + 1)
   if (below.includes('/')) return below
-  return isSafeName(task) ? task : String(taskNumberOf(task) ?? task)
+  return isSafeName(task) ? task : String(taskNumberOf(task) ?? (task.startsWith('-') ? relative : task))
 }
 
 export interface SearchProblem {

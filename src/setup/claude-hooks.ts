@@ -6,8 +6,10 @@ import { appendToList, removeFromList } from './list-editor.ts'
 
 type Hooks = Record<string, unknown[]>
 
+const SHAPE = z.record(z.string(), z.array(z.unknown()))
+
 function settingsAt(path: string): SettingsFile<Hooks> {
-  return { path, comments: false, property: 'hooks', shape: z.record(z.string(), z.array(z.unknown())) }
+  return { path, comments: false, property: 'hooks', shape: SHAPE }
 }
 
 /** The same text if they are there already. */
@@ -32,7 +34,8 @@ export function removeEntries(text: string, path: string, isOurs: IsOurs, event?
   const unshared = ours.reduce((rest, { event, index, group }) => {
     return isOnly(group) ? rest : removeFromList(rest, file, ['hooks', event, index, 'hooks'], isOurs)
   }, text)
-  return ours.reduce((rest, { event }) => removeFromList(rest, file, ['hooks', event], isOnly), unshared)
+  const events = [...new Set(ours.map((one) => one.event))]
+  return events.reduce((rest, name) => removeFromList(rest, file, ['hooks', name], isOnly), unshared)
 }
 
 export function findCommands(

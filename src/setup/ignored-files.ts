@@ -30,7 +30,9 @@ export function removeIgnored(text: string): string {
   const before = lines.slice(0, isSet ? start - 1 : start).join('')
   const after = lines.slice(end).join('')
   // Without our lines, the line before them is the last one again, and has no end if the text had none.
-  return after === '' && !text.endsWith('\n') ? before.replace(/\r?\n$/, '') : before + after
+  const rest = after === '' && !text.endsWith('\n') ? before.replace(/\r?\n$/, '') : before + after
+  // `init` adds a second block if a line of the first one is missing.
+  return removeIgnored(rest)
 }
 
 function linesOf(text: string): string[] {

@@ -33,7 +33,7 @@ export function readDocument<T>(text: string, file: SettingsFile<T>): SettingsDo
   return document
 }
 
-/** Each list of the same text is looked at in turn. */
+/** Several edits in a row read the same text. */
 let lastDocument:
   | { readonly text: string; readonly file: SettingsFile<unknown>; readonly document: SettingsDocument<unknown> }
   | undefined

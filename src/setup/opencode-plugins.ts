@@ -6,9 +6,11 @@ export const PLUGIN_FILE = 'dist/opencode/postflight-guard.mjs'
 
 const LIST = ['plugin']
 
+const SHAPE = z.array(z.unknown())
+
 /** OpenCode 1.18.34 reads comments and trailing commas. */
 function configAt(path: string): SettingsFile<unknown[]> {
-  return { path, comments: true, property: 'plugin', shape: z.array(z.unknown()) }
+  return { path, comments: true, property: 'plugin', shape: SHAPE }
 }
 
 export type IsOurs = (entry: unknown) => boolean
@@ -23,14 +25,21 @@ export function isOurPlugin(entry: unknown): boolean {
 }
 
 export function findPlugins(text: string, path: string, isOurs: IsOurs): string[] {
-  return (readDocument(text, configAt(path)).value ?? []).filter(isOurs).map((entry) => String(specOf(entry)))
+  return entriesIn(text, path, isOurs).map((entry) => String(specOf(entry)))
+}
+
+function entriesIn(text: string, path: string, isOurs: IsOurs): unknown[] {
+  return (readDocument(text, configAt(path)).value ?? []).filter(isOurs)
 }
 
 /** The same text if it is there already. */
 export function addPlugin(text: string, spec: string, path: string, isOurs: IsOurs): string {
-  const [present, ...others] = findPlugins(text, path, isOurs)
-  if (present === spec && others.length === 0) return text
-  return appendToList(removePlugin(text, path, isOurs), configAt(path), LIST, spec)
+  const present = entriesIn(text, path, isOurs)
+  if (present.length === 1 && specOf(present[0]) === spec) return text
+  // `[spec, options]`: the options are the user's.
+  const [, ...options] = present.find(Array.isArray) ?? []
+  const entry = options.length === 0 ? spec : [spec, ...options]
+  return appendToList(removePlugin(text, path, isOurs), configAt(path), LIST, entry)
 }
 
 export function removePlugin(text: string, path: string, isOurs: IsOurs): string {

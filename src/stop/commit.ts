@@ -70,10 +70,13 @@ function commitMarker(planned: PlannedMarker, moment: Moment, recorded: Recorded
   } catch (error) {
     if (error instanceof LockBusy) throw error
     // Another stop abandoned the marker while this one waited for its lock.
-    const wasLocked = error instanceof PostflightError && error.code === 'locked'
-    if (wasLocked && readMarker(folder) === undefined) return { kind: 'let-go', folder }
+    if (isLocked(error) && readMarker(folder) === undefined) return { kind: 'let-go', folder }
     return { kind: 'failed', folder, detail: errorText(error) }
   }
+}
+
+function isLocked(error: unknown): boolean {
+  return error instanceof PostflightError && error.code === 'locked'
 }
 
 /** Undefined if the marker changed meanwhile. */
@@ -87,13 +90,14 @@ function tryCommit(judged: JudgedMarker, moment: Moment, recorded: Recorded[]): 
   }
 }
 
-/** If the write fails, falls back to the original plan. */
+/** If the write fails, falls back to the original plan, unless that would wait for the same lock again. */
 function removeWait(judged: JudgedMarker, moment: Moment, recorded: Recorded[]): StopOutcome | undefined {
   try {
     recorded.push(...updateWait(judged.stored.folder, moment, 'stop'))
     return undefined
   } catch (error) {
-    if (error instanceof LockBusy) throw error
+    const needsLock = judged.rule === 'capped' || judged.rule === 'bypassed'
+    if (error instanceof LockBusy || (needsLock && isLocked(error))) throw error
     return tryCommit(judged, moment, recorded)
   }
 }

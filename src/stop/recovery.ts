@@ -1,12 +1,17 @@
 import { commandLine } from '../kernel/command-line.ts'
-import { oneLine } from '../kernel/text.ts'
+import { inLine, oneLine } from '../kernel/text.ts'
 import { type Marker, UNCHECKED } from '../marker/marker.ts'
+import { MAX_NAME_LENGTH } from '../project/task-folder.ts'
 import { RECOVERY_TEXT } from './stop-messages.ts'
 
 /** Leaves out the markers' own reasons: they may come from a cloned repository. */
 
 const MAX_LISTED = 10
+/** In characters; the answer has 4,000. */
+const LIST_LIMIT = 3_000
 const NAME_LIMIT = 80
+/** A folder in a folder. A task is listed as a whole, because commands need its name. */
+const TASK_LIMIT = 2 * MAX_NAME_LENGTH + 1
 
 interface Placed {
   readonly task: string
@@ -53,7 +58,11 @@ function composeForRoot(
   // Each root has at least one item.
   const [{ root, rootOption }] = [...postflights, ...runs] as readonly Placed[] as readonly [Placed]
   const all = [...runs.map((item) => describeRun(item, session)), ...postflights.map((item) => describe(item, session))]
-  const lines = all.slice(0, MAX_LISTED)
+  let room = LIST_LIMIT
+  const lines = all.slice(0, MAX_LISTED).filter((line) => {
+    room -= line.length
+    return room >= 0
+  })
   const rest = all.length - lines.length
   const command = (...words: string[]): string => `${commandLine(words, rootOption)} <task>`
   const advice = [
@@ -75,16 +84,15 @@ function describe({ state, task, marker, ageMs }: UnfinishedPostflight, session:
   const operation = marker.operation === undefined ? undefined : oneLine(marker.operation, NAME_LIMIT)
   const owner = ownerOf(marker.hostSession, session)
   const status = state === 'abandoned' && marker.outcome === UNCHECKED ? 'unchecked' : state
-  return RECOVERY_TEXT.item(oneLine(task, NAME_LIMIT), operation, RECOVERY_TEXT[status], owner, ageMs)
+  return RECOVERY_TEXT.item(oneLine(task, TASK_LIMIT), operation, RECOVERY_TEXT[status], owner, ageMs)
 }
 
 function describeRun(run: UnfinishedWorkflow, session: string | undefined): string {
-  const task = oneLine(run.task, NAME_LIMIT)
-  const resume = commandLine(['workflow', 'resume', task], run.rootOption)
+  const resume = commandLine(['workflow', 'resume', inLine(run.task)], run.rootOption)
   const isMine = run.status === 'running' && run.hostSession !== undefined && run.hostSession === session
   const status = isMine ? RECOVERY_TEXT.workflow.mine : RECOVERY_TEXT.workflow[run.status](resume)
   const owner = ownerOf(run.hostSession, session)
-  return RECOVERY_TEXT.item(task, oneLine(run.name, NAME_LIMIT), status, owner, run.ageMs)
+  return RECOVERY_TEXT.item(oneLine(run.task, TASK_LIMIT), oneLine(run.name, NAME_LIMIT), status, owner, run.ageMs)
 }
 
 function ownerOf(owner: string | undefined, session: string | undefined): string {

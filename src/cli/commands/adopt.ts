@@ -9,8 +9,7 @@ import { CHECK_RECORDS, CHECK_TEXT } from '../../marker/check-messages.ts'
 import { wasGivenUp } from '../../marker/given-up.ts'
 import type { Marker } from '../../marker/marker.ts'
 import { commandsOf, isOwnChecks, withFields } from '../../marker/marker.ts'
-import { readMarker, requireReadable } from '../../marker/marker-file.ts'
-import { changeMarker, reviveAbandoned, writeNewMarker } from '../../marker/marker-store.ts'
+import { reviveAbandoned, writeNewMarker } from '../../marker/marker-store.ts'
 import { displayPath, recordInJournal, requireRoot, requireTaskFolder } from '../../project/command-context.ts'
 import type { TaskFolder } from '../../project/task-folder.ts'
 import { isMarkerId } from '../../project/task-folder.ts'
@@ -78,7 +77,7 @@ export const run: Run<typeof declaration, AdoptDocument> = (context, [task], opt
       event: 'adopt',
       markerId: id,
       replaces,
-      keeps: keepsUnchecked ? (replaces ?? id) : undefined,
+      keeps: keepsUnchecked ? replaces : undefined,
       settles: revived === undefined || keepsUnchecked ? [] : [replaces],
       task: folder.task,
       hostSession: session,
@@ -123,31 +122,20 @@ interface Adoption {
   readonly replaces?: string | undefined
 }
 
+/** A marker that was given up, or whose copy keeps its id, becomes a new one. */
 function takeOver(folder: TaskFolder, owner: NewOwner, caller: string | undefined): Adoption {
-  const present = requireReadable(readMarker(folder))
-  if (present !== undefined && wasGivenUp(present)) return markerAnew(folder, owner, caller)
-  const { plan } = changeMarker(
-    folder,
-    (marker): Adoption => {
-      const { fields, dropped, keepsUnchecked } = ownerAndChecks(marker, owner, caller)
-      const id = isMarkerId(marker.id) ? marker.id : newMarkerId()
-      return { fields: { id, ...fields }, dropped, keepsUnchecked }
-    },
-    { replaceUnparsed: true },
-  )
-  return plan
-}
-
-function markerAnew(folder: TaskFolder, owner: NewOwner, caller: string | undefined): Adoption {
   return writeNewMarker(folder, (present): Adoption & { keepsCount: boolean } => {
     if (present === undefined) throw new PostflightError('marker-none', { folder: folder.relative })
-    const { fields, dropped, keepsUnchecked } = ownerAndChecks(present.marker, owner, caller)
+    const { marker } = present
+    const { fields, dropped, keepsUnchecked } = ownerAndChecks(marker, owner, caller)
+    const keepsCount = !keepsUnchecked && !wasGivenUp(present)
+    const id = keepsCount && isMarkerId(marker.id) ? marker.id : newMarkerId()
     return {
-      fields: { ...withFields(present.marker.fields ?? {}, fields), id: newMarkerId() },
+      fields: { ...withFields(marker.fields ?? {}, fields), id },
       dropped,
       keepsUnchecked,
-      replaces: present.marker.id,
-      keepsCount: false,
+      replaces: id === marker.id ? undefined : marker.id,
+      keepsCount,
     }
   })
 }

@@ -57,7 +57,8 @@ export const run: Run<typeof declaration, DoctorDocument> = async (context, _giv
     ...checkUnsupportedHosts(context),
     ...openCode,
     ...checkReactive(context),
-    ...checkShellHook(context),
+    // Without the hook it may be the only guard.
+    ...(isWired ? checkShellHook(context) : []),
     ...checkHook(context),
     // If nothing is installed, installing comes first.
     ...(isWired ? [checkReach(context)] : []),
@@ -65,10 +66,10 @@ export const run: Run<typeof declaration, DoctorDocument> = async (context, _giv
     ...(root === undefined
       ? []
       : [
-          ...checkGit(root),
+          ...checkGit(context, root),
           ...checkDone(context, root),
           ...checkMarkers(context, root),
-          ...checkRuns(root, context.nowMs),
+          ...checkRuns(context, root),
           ...(await checkStrays(root)),
         ]),
   ]

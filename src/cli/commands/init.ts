@@ -112,7 +112,11 @@ function findWarnings(context: CommandContext, target: Target, skip: readonly st
   const others = skip.includes('shell-hook') ? [] : otherShellHooks(context, target)
   return [
     ...others.map((location) =>
-      INIT_TEXT.shellHookElsewhere(location.commands[0], displayPath(context, location.file), removeCommand(location)),
+      INIT_TEXT.shellHookElsewhere(
+        location.commands[0],
+        displayPath(context, location.file),
+        removeCommand(context, location),
+      ),
     ),
     ...faults.map(({ code, args }) => INIT_TEXT.ignoredSettings(errorFault(code, args))),
     ...(outside === undefined ? [] : [INIT_TEXT.dependencyOutside(outside)]),

@@ -98,7 +98,7 @@ async function itemsOf(root: string, session: string | undefined, nowMs: number)
   // A marker that was left behind or bypassed needs no attention.
   const current = markers.filter(({ state }) => state !== 'expired' && state !== 'bypassed')
   const items = current.map((view) => markerItem(view, session))
-  const runs = findRunFiles(root, []).flatMap(({ folder }) => folder ?? [])
+  const runs = findRunFiles(root).flatMap(({ folder }) => folder ?? [])
   if (runs.length === 0) return items
   // What reads runs takes 5 ms to load.
   const { runLineItems } = await import('../../views/status/run-line.ts')

@@ -9,6 +9,7 @@ import {
   locationOf,
   type Removal,
   removalsFrom,
+  removeRecord,
   type Target,
   targetOf,
   uninstallLine,
@@ -56,6 +57,8 @@ export const run: Run<typeof declaration, UninstallDocument> = (context, _given,
   lines.push(...ofProject.map((removal) => projectLine(context, removal, dryRun)))
   if (!dryRun) {
     for (const removal of removals) carryOut(target, removal)
+    // The settings may have lost our rules already.
+    for (const file of target.files) removeRecord(target, file)
     for (const { carryOut: remove } of ofProject) remove()
     const kept = removals.flatMap(({ file }) => listBackups(file))
     lines.push(...kept.map((backup) => INSTALL_TEXT.keptBackup(displayPath(context, backup))))

@@ -15,7 +15,7 @@ export const OPENCODE_TEXT = {
   notAnswered: 'the session became idle without an answer',
   notBlocked: (task: string): string =>
     `${PRODUCT}: task ${quote(task, 80)} stopped without its postflight and could not be blocked. The marker is still pending: \`postflight inspect\` shows it.`,
-  settled: 'Nothing is pending any more. Repeat your last message, then end your turn.',
+  allowedAfterAll: 'This stop is not blocked after all. Repeat your last message, then end your turn.',
   toast: (text: string): { readonly title: string; readonly message: string; readonly variant: 'warning' } => ({
     title: PRODUCT,
     message: text.startsWith(`${PRODUCT}: `) ? text.slice(PRODUCT.length + 2) : text,

@@ -4,11 +4,15 @@ import { errorCode, isAbsent, kindAt } from '../../disk/file-facts.ts'
 import { hideFromGit, makeOwnFolder } from '../../disk/folders.ts'
 import { readSmallFile } from '../../disk/read.ts'
 import { createFile, sync, tryRemoveFile } from '../../disk/write.ts'
+import { FILE_DETAILS } from '../../kernel/error-messages.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { CLAIMS_FOLDER } from '../../kernel/files.ts'
 import { type Claim, claimKey, claimName, type MarkerIdentity, parseClaimName } from '../loop-guard.ts'
 
 const CLAIM_MAX_BYTES = 200
+
+/** A clone may contain any number, and a stop opens each one. A marker has three. */
+const MAX_CLAIMS = 1_000
 
 /** In ms. Hooks answer sooner, so an older claim's process was killed. */
 const UNDERWAY_MS = 5_000
@@ -23,22 +27,13 @@ const SYNCS_NAMES = process.platform !== 'win32'
 const CONFIRMED_TIME = 946_684_800
 
 export function readClaims(folder: string): Claim[] {
-  const claims = path.join(folder, CLAIMS_FOLDER)
-  let names: string[]
-  try {
-    requireOwnFolder(claims)
-    names = fs.readdirSync(claims)
-  } catch (error) {
-    if (isAbsent(error)) return []
-    throw error
-  }
-  return names.map(parseClaimName).filter((claim) => claim !== undefined)
-}
-
-/** Links would redirect our writes. */
-function requireOwnFolder(folder: string): void {
-  const kind = kindAt(folder)
-  if (kind !== undefined && kind !== 'folder') throw new PostflightError('not-a-folder', { path: folder, kind })
+  const location = path.join(folder, CLAIMS_FOLDER)
+  const kind = kindAt(location)
+  // Links would redirect our writes.
+  if (kind !== undefined && kind !== 'folder') throw new PostflightError('not-a-folder', { path: location, kind })
+  const claims = (listClaimFiles(folder) ?? []).map(parseClaimName).filter((claim) => claim !== undefined)
+  if (claims.length <= MAX_CLAIMS) return claims
+  throw new PostflightError('file-unreadable', { path: location, detail: FILE_DETAILS.tooManyFiles })
 }
 
 export function highestSlot(claims: readonly Claim[]): number {

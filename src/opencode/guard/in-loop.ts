@@ -21,6 +21,8 @@ import type { Guard } from './guard.ts'
 interface Step {
   tools: number
   provisional: MessageLocation | undefined
+  /** A stop was allowed although a block had been predicted (a full disk): the next prediction would be the same. */
+  wasAllowed: boolean
 }
 
 export class InLoopGuard {
@@ -37,7 +39,7 @@ export class InLoopGuard {
   async textCompleted(agent: Agent, messageId: string): Promise<void> {
     const { session } = agent
     const step = this.#stepOf(session)
-    if (step.tools > 0 || step.provisional !== undefined) return
+    if (step.tools > 0 || step.provisional !== undefined || step.wasAllowed) return
     const reason = await this.#guard.preview(agent)
     if (reason === undefined) return
     const said = await this.#read(session, messageId)
@@ -68,11 +70,14 @@ export class InLoopGuard {
     const asked = messages.findLast(({ info }) => info.role === 'user')
     // A compaction's request: the actual step comes later.
     if (asked === undefined || asked.parts.some(({ type }) => type === 'compaction')) return
-    this.#steps.set(session, { tools: 0, provisional: undefined })
+    const next: Step = { ...step, tools: 0, provisional: undefined }
+    this.#steps.set(session, next)
     if (provisional === undefined) return
     // A compaction adds its own message: the next stop is judged again.
     if (asked.info.id !== provisional.message) return this.#withdraw(session, step)
-    const text = (await this.#guard.stop(agent, 0)).reason ?? OPENCODE_TEXT.settled
+    const { reason } = await this.#guard.stop(agent, 0)
+    next.wasAllowed = reason === undefined
+    const text = reason ?? OPENCODE_TEXT.allowedAfterAll
     const part = asked.parts.find((one) => one.type === 'text')
     if (part === undefined || part.text === text) return
     part.text = text
@@ -93,7 +98,7 @@ export class InLoopGuard {
   }
 
   #stepOf(session: string): Step {
-    const step = this.#steps.get(session) ?? { tools: 0, provisional: undefined }
+    const step = this.#steps.get(session) ?? { tools: 0, provisional: undefined, wasAllowed: false }
     this.#steps.set(session, step)
     return step
   }

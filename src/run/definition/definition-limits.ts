@@ -73,10 +73,11 @@ export interface KnownNames {
   readonly hasStepField: (name: string) => boolean
 }
 
-const PLACEHOLDER = /\{\{\s*([^{}]*?)\s*\}\}/g
+/** Without `\s*` beside the name: blanks that no brace ends would take cubic time. */
+const PLACEHOLDER = /\{\{([^{}]*)\}\}/g
 
 export function unknownPlaceholders(template: string, { makers, inputs, hasStepField }: KnownNames): string[] {
-  const names = [...template.matchAll(PLACEHOLDER)].map((match) => String(match[1]))
+  const names = [...template.matchAll(PLACEHOLDER)].map((match) => String(match[1]).trim())
   const isKnown = (name: string): boolean => {
     if (name.startsWith(ARTIFACT_OF)) return makers.has(name.slice(ARTIFACT_OF.length))
     if (name.startsWith(INPUT_OF)) return inputs.has(name.slice(INPUT_OF.length))
@@ -87,5 +88,5 @@ export function unknownPlaceholders(template: string, { makers, inputs, hasStepF
 }
 
 export function fill(template: string, textOf: (name: string) => string | undefined): string {
-  return template.replace(PLACEHOLDER, (whole, name: string) => textOf(name) ?? whole)
+  return template.replace(PLACEHOLDER, (whole, name: string) => textOf(name.trim()) ?? whole)
 }

@@ -72,7 +72,10 @@ function again(
   const others = state.inWork.filter((one) => one.step !== step)
   const inWork = [...others, granted].sort((one, other) => one.step - other.step)
   const noted = withTransition(state, { event: 'step-again', ...where(state, granted) }, nowMs)
-  return withWork(noted, inWork)
+  const reopened = withWork(noted, inWork)
+  if (state.approval?.standing !== 'asked') return reopened
+  // The approval is asked for again once the step has ended.
+  return { ...(state.active ? countElapsed(reopened, nowMs) : reopened), approval: undefined }
 }
 
 /** A result that the agent still writes does not count. */

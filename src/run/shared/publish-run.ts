@@ -288,8 +288,8 @@ async function lose(
 async function isPublished(call: GitCall, commit: string, published: string): Promise<boolean> {
   if (published === '') return false
   // The history follows from the state.
-  const words = ['diff', '--quiet', '--no-ext-diff', '--no-textconv', published, commit, '--', 'state.json', 'folder']
-  return (await runGit(call, ...words, `:(exclude)folder/${RUN_HISTORY_FILE}`)).status === 0
+  const words = [':(top)state.json', ':(top)folder', `:(top,exclude)folder/${RUN_HISTORY_FILE}`]
+  return (await runGit(call, 'diff-tree', '-r', '--quiet', published, commit, '--', ...words)).status === 0
 }
 
 const MAX_LOST = 100

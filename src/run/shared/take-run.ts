@@ -248,8 +248,8 @@ export async function heldError(
 }
 
 /**
- * What may be replaced, since it is not lost: the files of these commits, and those files of the run that are here as git has
- * them in HEAD, such as a committed list of tasks.
+ * Versions that may be overwritten, because git has them: the files of `commits`, and local files that are as in HEAD, such
+ * as a committed list of tasks.
  */
 async function knownFiles(
   call: GitCall,
@@ -272,7 +272,9 @@ async function knownFiles(
     const here = readRunFile(folder, name)
     if (!Buffer.isBuffer(here) || here.equals(wanted)) continue
     const { status, bytes } = await runGit(call, 'cat-file', 'blob', `HEAD:./${relative}/${name}`)
-    if (status === 0 && bytes.equals(here)) committed.set(name, here)
+    // `core.autocrlf`, which is usual on Windows, checks files out with CRLF.
+    const plain = Buffer.from(here.toString('latin1').replaceAll('\r\n', '\n'), 'latin1')
+    if (status === 0 && (bytes.equals(here) || bytes.equals(plain))) committed.set(name, here)
   }
   return [...known, committed]
 }

@@ -1,5 +1,5 @@
 import path from 'node:path'
-import { isPast } from '../../disk/age.ts'
+import { isPast, processAgeMs } from '../../disk/age.ts'
 import { errorText, kindAt, locationIdentity } from '../../disk/file-facts.ts'
 import { HOOK_PATIENCE_MS, LockBusy } from '../../disk/lock.ts'
 import { removeFile } from '../../disk/write.ts'
@@ -12,11 +12,12 @@ import type { SearchProblem, TaskFolder } from '../../project/task-folder.ts'
 import { foldersHolding, listTaskFolders } from '../../project/task-folders.ts'
 import type { UnfinishedRun } from '../../stop/answer-for.ts'
 import type { UnfinishedStatus } from '../../stop/recovery.ts'
+import { NO_TIME_LEFT } from '../../stop/stop-messages.ts'
 import { afterSessionStart } from '../machine/agent-stop.ts'
 import { currentWork, isInStep, needOf, stepLine } from '../machine/position.ts'
 import type { WorkflowState } from '../machine/state.ts'
 import { STATUS_TEXT, WORKFLOW_TEXT } from '../run-messages.ts'
-import { findRunFiles, type RunFile, removeRunFile, runFileOf } from './run-file.ts'
+import { eachRunFile, type RunFile, removeRunFile, runFileOf } from './run-file.ts'
 import { noteSessionStart } from './run-wait.ts'
 import { readState, stateDisplayPath, withRunLock } from './state-store.ts'
 
@@ -32,37 +33,46 @@ export interface UnusableRun {
   readonly detail: string
 }
 
-/** Throws only `LockBusy`. */
-export function findActiveRuns(roots: readonly string[]): {
+/** In ms. A clone may bring any number of run files. */
+const SEARCH_MS = 2_000
+
+/** Until this process is `deadline` ms old. Throws only `LockBusy`. */
+export function findActiveRuns(
+  roots: readonly string[],
+  deadline = Number.POSITIVE_INFINITY,
+): {
   readonly runs: readonly ActiveRun[]
   readonly problems: readonly UnusableRun[]
 } {
   const runs: ActiveRun[] = []
   const problems: UnusableRun[] = []
   const seen = new Set<string>()
-  const files = roots.flatMap((root) => {
+  const endMs = Math.min(deadline, processAgeMs() + SEARCH_MS)
+  for (const root of roots) {
     const unlisted: SearchProblem[] = []
-    const found = findRunFiles(root, unlisted).map((file) => ({ root, file }))
-    problems.push(...unlisted.map((problem) => ({ ...problem, root, task: undefined })))
-    return found
-  })
-  for (const { root, file } of files) {
-    const { folder, id } = file
-    try {
-      const state = folder === undefined ? undefined : readState(folder)
-      if (folder === undefined || state?.active !== true || (id !== undefined && state.id !== id)) {
-        removeEndedRunFile(file)
-        continue
+    for (const file of eachRunFile(root, unlisted)) {
+      if (isPast(endMs)) {
+        problems.push({ root, path: file.path, task: undefined, detail: NO_TIME_LEFT })
+        return { runs, problems }
       }
-      // Two roots may lead to the same folder.
-      const location = locationIdentity(folder.path) ?? folder.path
-      if (!seen.has(location)) runs.push({ folder, state })
-      seen.add(location)
-    } catch (error) {
-      if (error instanceof LockBusy) throw error
-      const place = folder === undefined ? file.path : stateDisplayPath(folder)
-      problems.push({ root, path: place, task: folder?.task, detail: errorText(error) })
+      const { folder, id } = file
+      try {
+        const state = folder === undefined ? undefined : readState(folder)
+        if (folder === undefined || state?.active !== true || (id !== undefined && state.id !== id)) {
+          removeEndedRunFile(file)
+          continue
+        }
+        // Two roots may lead to the same folder.
+        const location = locationIdentity(folder.path) ?? folder.path
+        if (!seen.has(location)) runs.push({ folder, state })
+        seen.add(location)
+      } catch (error) {
+        if (error instanceof LockBusy) throw error
+        const place = folder === undefined ? file.path : stateDisplayPath(folder)
+        problems.push({ root, path: place, task: folder?.task, detail: errorText(error) })
+      }
     }
+    problems.push(...unlisted.map((problem) => ({ ...problem, root, task: undefined })))
   }
   return { runs, problems }
 }

@@ -62,7 +62,7 @@ export function putAside(
   return location
 }
 
-function namesIn(folder: string, location: string, isOurs: (name: string) => boolean): string[] {
+export function namesIn(folder: string, location: string, isOurs: (name: string) => boolean): string[] {
   const target = path.join(folder, ...location.split('/'))
   if (!isThere(folder, location)) return []
   // No run could use it as a folder.

@@ -9,9 +9,17 @@ import { stripControl } from '../../kernel/text.ts'
 import { CHECK_TEXT } from '../../marker/check-messages.ts'
 import { SPECS_ITSELF } from '../../project/task-folder.ts'
 import type { Phase } from '../definition/phase-fields.ts'
-import { type ArtifactTimes, type BoundFile, CHECKS_FOLDER, parseReceipt, type Receipt } from '../machine/receipt.ts'
+import {
+  type ArtifactTimes,
+  type BoundFile,
+  CHECKS_FOLDER,
+  isReceiptName,
+  parseReceipt,
+  type Receipt,
+} from '../machine/receipt.ts'
 import { visitsOf, type WorkflowState } from '../machine/state.ts'
 import { WORKFLOW_TEXT } from '../run-messages.ts'
+import { namesIn } from './put-aside.ts'
 
 /** Runs nothing, because hooks use it. */
 
@@ -61,10 +69,14 @@ export function receiptLocation(state: WorkflowState): { readonly folder: string
 }
 
 function lastReceipt(folder: string, state: WorkflowState): Receipt | undefined {
-  const visit = visitsOf(state, state.phase)
   const { folder: location } = receiptLocation(state)
-  for (let attempt = state.phaseAttempts + 1; attempt > 0; attempt--) {
-    const read = readInside(folder, `${location}/${visit}-${attempt}.json`, RECEIPT_LIMIT)
+  const visit = `${location}/${visitsOf(state, state.phase)}-`
+  const names = namesIn(folder, location, isReceiptName).filter((name) => name.startsWith(visit))
+  // Only what is there: the state's count of attempts may be any number in a clone.
+  const attempts = names.map((name) => Number.parseInt(name.slice(visit.length), 10))
+  const possible = attempts.filter((attempt) => attempt <= state.phaseAttempts + 1)
+  for (const attempt of possible.sort((one, other) => other - one)) {
+    const read = readInside(folder, `${visit}${attempt}.json`, RECEIPT_LIMIT)
     if (read.kind !== 'text' || !read.whole) continue
     const receipt = parseReceipt(read.text)
     return receipt?.runId === state.id ? receipt : undefined

@@ -50,24 +50,47 @@ export function runFileNames(root: string, problems: SearchProblem[] = []): stri
 }
 
 /** Never throws. */
-export function findRunFiles(root: string, problems: SearchProblem[] = []): RunFile[] {
-  return runFileNames(root, problems).map((name) => locate(root, name))
+export function findRunFiles(root: string): RunFile[] {
+  return [...eachRunFile(root)]
+}
+
+/** One by one: a clone may bring more than a stop has time for. Never throws. */
+export function* eachRunFile(root: string, problems: SearchProblem[] = []): Generator<RunFile> {
+  let ids: FolderIds | undefined
+  const idsOnce = (): FolderIds => {
+    ids ??= readFolderIds(root)
+    return ids
+  }
+  for (const name of runFileNames(root, problems)) yield locate(root, name, idsOnce)
 }
 
 export function runFileOf(folder: TaskFolder, id: string): RunFile | undefined {
   return findRunFiles(folder.root).find((file) => file.id === id && file.folder?.path === folder.path)
 }
 
-type HeldId = { readonly id: string } | undefined | 'unread'
+const UNREAD = Symbol('unread')
 
-function idIn(folder: TaskFolder): HeldId {
+function idIn(folder: TaskFolder): string | typeof UNREAD | undefined {
   const read = readSmallFile(idFile(folder), RUN_FILE_MAX_BYTES)
-  if (read.kind === 'unreadable') return 'unread'
-  return read.kind === 'text' && read.text.trim() !== '' ? { id: read.text.trim() } : undefined
+  if (read.kind === 'unreadable') return UNREAD
+  return read.kind === 'text' ? read.text.trim() || undefined : undefined
 }
 
-function holdsId(value: HeldId, id: string): boolean {
-  return value !== undefined && value !== 'unread' && value.id === id
+interface FolderIds {
+  readonly folders: ReadonlyMap<string, TaskFolder>
+  /** Whether the id of every folder could be read. */
+  readonly isWhole: boolean
+}
+
+function readFolderIds(root: string): FolderIds {
+  const { folders, problems } = listTaskFolders(root)
+  const ids = folders.map(idIn)
+  const known = folders.flatMap((folder, index) => {
+    const id = ids[index]
+    return typeof id === 'string' ? [[id, folder] as const] : []
+  })
+  // If several have the same id, the first one counts.
+  return { folders: new Map(known.reverse()), isWhole: problems.length === 0 && !ids.includes(UNREAD) }
 }
 
 function idFile(folder: TaskFolder): string {
@@ -77,7 +100,7 @@ function idFile(folder: TaskFolder): string {
 /** Needs the run's lock. */
 export function putRunFile(folder: TaskFolder, id: string): void {
   const { root, relative } = folder
-  if (!holdsId(idIn(folder), id)) replaceFile(idFile(folder), `${id}\n`)
+  if (idIn(folder) !== id) replaceFile(idFile(folder), `${id}\n`)
   const below = relative.slice(SPECS_FOLDER.length + 1)
   const target = path.join(runningFolder(root), nameFor(root, below, id))
   const text = `${JSON.stringify({ id, path: below })}\n`
@@ -95,7 +118,7 @@ export function putRunFile(folder: TaskFolder, id: string): void {
 /** Needs the run's lock. Removes the id first: the next process removes a leftover file. */
 export function removeRunFile(folder: TaskFolder, id: string): void {
   const value = idIn(folder)
-  if (value === 'unread' || holdsId(value, id)) removeFile(idFile(folder))
+  if (value === UNREAD || value === id) removeFile(idFile(folder))
   removeNamed(folder.root, id, undefined)
 }
 
@@ -127,26 +150,23 @@ function runningFolder(root: string): string {
 function nameFor(root: string, below: string, id: string): string {
   const name = fileNameOf(below)
   if (Buffer.byteLength(name) > NAME_MAX_BYTES) return id
-  const other = runFileNames(root).includes(name) ? locate(root, name) : undefined
+  const other = runFileNames(root).includes(name) ? locate(root, name, () => readFolderIds(root)) : undefined
   const isTaken = other?.id !== undefined && other.id !== id && other.folder !== undefined
   return isTaken && other.folder.relative !== `${SPECS_FOLDER}/${below}` ? id : name
 }
 
-function locate(root: string, name: string): RunFile {
+function locate(root: string, name: string, idsOnce: () => FolderIds): RunFile {
   const file = path.join(runningFolder(root), name)
   const { id, path: written, unread } = read(file)
   const named = folderBelow(root, written ?? pathOfFileName(name))
   const found = { path: file, id }
   const value = named === undefined ? undefined : idIn(named)
   // A file that is unreadable now may not be stale.
-  if (id === undefined || value === 'unread') return { ...found, folder: named, isSearched: unread === undefined }
-  if (holdsId(value, id)) return { ...found, folder: named, isSearched: true }
-  const { folders, problems } = listTaskFolders(root)
-  const ids = folders.map(idIn)
-  const moved = folders.find((_folder, index) => holdsId(ids[index], id))
-  const isSearched = problems.length === 0 && !ids.includes('unread')
+  if (id === undefined || value === UNREAD) return { ...found, folder: named, isSearched: unread === undefined }
+  if (value === id) return { ...found, folder: named, isSearched: true }
+  const { folders, isWhole } = idsOnce()
   // If no folder has the id, the state in the named folder decides.
-  return { ...found, folder: moved ?? (value === undefined ? named : undefined), isSearched }
+  return { ...found, folder: folders.get(id) ?? (value === undefined ? named : undefined), isSearched: isWhole }
 }
 
 function read(file: string): {

@@ -2,7 +2,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import type { SettingsEntry } from '../../hosts/hook-entries.ts'
 import { claudeEntries, fileOfCommand, withoutEventWord } from '../../hosts/hook-entries.ts'
-import type { CommandForm } from '../../kernel/command-line.ts'
+import { type CommandForm, commandLine } from '../../kernel/command-line.ts'
 import { errorFault } from '../../kernel/error-messages.ts'
 import { oneLine, shellWord } from '../../kernel/text.ts'
 import type { CommandContext } from '../../project/command-context.ts'
@@ -38,7 +38,8 @@ export function checkSettings(context: CommandContext, elsewhere: boolean): Doct
   const findings = [...off, ...faults, ...checkOnce(wired)]
   if (findings.length > 0 || elsewhere) return findings
   const { portable } = hookCommand(context, 'project', project)
-  return [bad('settings', HOOK_FINDINGS.notInstalled, `postflight install${portable ? '' : ' --scope local'}`)]
+  const install = commandLine(['install'], context.rootOption)
+  return [bad('settings', HOOK_FINDINGS.notInstalled, `${install}${portable ? '' : ' --scope local'}`)]
 }
 
 interface Wired {
@@ -53,27 +54,22 @@ const STOPS: readonly string[] = ['SubagentStop', 'Stop']
 
 const DONE_EVENTS: readonly string[] = ['Stop', 'SessionStart', 'PreToolUse']
 
-const CLAUDE_CODE: WiredHost = { tellsProject: true, entries: claudeEntries, install: 'postflight install' }
+const CLAUDE_CODE: WiredHost = { tellsProject: true, entries: claudeEntries, hostOption: '' }
 
 const RANKS: Readonly<Record<Scope, number>> = { user: 3, project: 4, local: 5 }
 
 function switchedOff(context: CommandContext, locations: readonly SettingsLocation[]): DoctorFinding[] {
+  const findings: DoctorFinding[] = []
   const hooksOff = hooksDisabledIn(locations)
+  if (hooksOff !== undefined) {
+    findings.push(bad('settings', HOOK_FINDINGS.hooksDisabled(hooksOff), HOOK_FINDINGS.enableHooks))
+  }
   const guardOff = guardDisabledIn(context, locations)
-  return [
-    ...(hooksOff === undefined
-      ? []
-      : [bad('settings', HOOK_FINDINGS.hooksDisabled(hooksOff), HOOK_FINDINGS.enableHooks)]),
-    ...(guardOff === undefined
-      ? []
-      : [
-          bad(
-            'settings',
-            HOOK_FINDINGS.guardDisabled(guardOff.file),
-            guardOff.file === undefined ? 'unset POSTFLIGHT_DISABLE' : HOOK_FINDINGS.enableGuard,
-          ),
-        ]),
-  ]
+  if (guardOff !== undefined) {
+    const fix = guardOff.file === undefined ? 'unset POSTFLIGHT_DISABLE' : HOOK_FINDINGS.enableGuard
+    findings.push(bad('settings', HOOK_FINDINGS.guardDisabled(guardOff.file), fix))
+  }
+  return findings
 }
 
 /** Claude Code 2.1.329 runs a command once, however many settings list it. */
@@ -104,7 +100,7 @@ function wiredBySettings(context: CommandContext, location: SettingsLocation, pr
   return [
     {
       where: file,
-      removal: `postflight uninstall --scope ${scope}`,
+      removal: `${commandLine(['uninstall'], context.rootOption)} --scope ${scope}`,
       stops: commands.flatMap(({ event, command }) => (STOPS.includes(event) ? [withoutEventWord(command)] : [])),
       findings: [finding],
       // An entry that a team shares comes before one for this machine.
@@ -124,7 +120,7 @@ function wiredByPlugin(locations: readonly SettingsLocation[]): Wired[] {
 interface WiredHost {
   readonly tellsProject: boolean
   readonly entries: (command: string) => SettingsEntry[]
-  readonly install: string
+  readonly hostOption: string
 }
 
 export function checkEntries(
@@ -140,9 +136,12 @@ export function checkEntries(
     return good('settings', HOOK_FINDINGS.installed(file))
   // The project's own entry is never replaced by a path of this machine: its own copy repairs it.
   const isTheirs = copy.portable && !portable
-  const fix = `${isTheirs ? 'npx --no-install ' : ''}${host.install} --scope ${scope}`
+  const install = `${commandLine(['install'], context.rootOption)}${host.hostOption} --scope ${scope}`
+  const fix = `${isTheirs ? 'npx --no-install ' : ''}${install}`
   if (isTheirs) {
-    if (copy.problem !== undefined) return bad('settings', HOOK_FINDINGS.copyMissing(file, copy.problem), copy.repair)
+    if (copy.problem !== undefined) {
+      return bad('settings', HOOK_FINDINGS.copyMissing(file, copy.problem), installCommand(project))
+    }
     if (isInstalled(text ?? '', host.entries(copy.command), file, isOurs)) {
       return good('settings', HOOK_FINDINGS.installedByProject(file))
     }
@@ -152,6 +151,7 @@ export function checkEntries(
     (one) => DONE_EVENTS.includes(one.event) && withoutEventWord(one.command) === one.command,
   )
   const isDoubled = new Set(commands.map((one) => `${one.event} ${one.command}`)).size < commands.length
+  const isIncomplete = host.entries(command).some(({ event }) => !commands.some((one) => one.event === event))
   const what =
     strange !== undefined
       ? copy.file === findWiredCopy([{ event: '', command }], project).file
@@ -161,28 +161,28 @@ export function checkEntries(
         ? HOOK_FINDINGS.listedTwice(file)
         : wordless !== undefined
           ? HOOK_FINDINGS.withoutWord(file, wordless.event)
-          : HOOK_FINDINGS.incomplete(file)
+          : isIncomplete
+            ? HOOK_FINDINGS.incomplete(file)
+            : HOOK_FINDINGS.differs(file)
   return bad('settings', what, fix)
 }
 
-const PROJECT = '$CLAUDE_PROJECT_DIR/'
+const PROJECT = /^\$(?:CLAUDE_PROJECT_DIR|\{CLAUDE_PROJECT_DIR\})\//
 
 interface WiredCopy {
   readonly command: string
   readonly file: string | undefined
   readonly portable: boolean
   readonly problem: string | undefined
-  readonly repair: string
 }
 
 function findWiredCopy(commands: readonly { event: string; command: string }[], project: string): WiredCopy {
   const { command: entry = '' } = commands.find(({ event }) => event === 'Stop') ?? commands[0] ?? {}
   const command = withoutEventWord(entry)
   const named = fileOfCommand(command)
-  const portable = named?.startsWith(PROJECT) ?? false
-  const file = portable ? path.join(project, (named ?? '').slice(PROJECT.length)) : named
-  const repair = installCommand(project)
-  return { command, file, portable, problem: file === undefined ? undefined : problemOf(file), repair }
+  const portable = PROJECT.test(named ?? '')
+  const file = portable ? path.join(project, (named ?? '').replace(PROJECT, '')) : named
+  return { command, file, portable, problem: file === undefined ? undefined : problemOf(file) }
 }
 
 function problemOf(file: string): string | undefined {
@@ -199,10 +199,11 @@ function problemOf(file: string): string | undefined {
 const MANAGERS: readonly (readonly [file: string, command: string])[] = [
   ['pnpm-lock.yaml', 'pnpm install'],
   ['yarn.lock', 'yarn install'],
+  ['bun.lock', 'bun install'],
   ['package-lock.json', 'npm ci'],
 ]
 
-function installCommand(project: string): string {
+export function installCommand(project: string): string {
   return MANAGERS.find(([file]) => fs.existsSync(path.join(project, file)))?.[1] ?? 'npm install'
 }
 

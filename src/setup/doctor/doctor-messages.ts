@@ -27,6 +27,7 @@ export const HOOK_FINDINGS = {
   withoutWord: (file: string, event: string): string =>
     `${file} has an entry for ${event} of an earlier version, which does not look for specs/done.yaml`,
   incomplete: (file: string): string => `${file} lists the hook for some of its events only`,
+  differs: (file: string): string => `${file} has entries that differ from those that \`install\` writes`,
   repairSettings: 'repair the file by hand: until then Claude Code ignores all of it',
   missing: (file: string): string => `${file} is missing`,
   rebuild: 'run `npm run build`, or install the package again',
@@ -48,6 +49,7 @@ export const HOST_FINDINGS = {
 export const PLUGIN_FINDINGS = {
   listed: (file: string): string => `the plugin is listed in ${file}`,
   anotherCopy: (file: string, plugin: string): string => `${file} lists another copy: ${plugin}`,
+  ownCopyMissing: (file: string): string => `${file} lists the project's own copy, which is not installed here`,
   inSeveralFiles: (files: readonly string[]): string => `the plugin is listed more than once, in ${listed(files)}`,
   listedTwice: (file: string): string => `${file} lists the plugin more than once`,
   repairConfiguration: 'repair the file by hand: until then OpenCode does not start',

@@ -2,9 +2,11 @@ import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { realPath } from '../../disk/file-facts.ts'
 import { readSmallFile } from '../../disk/read.ts'
 import type { HookHost } from '../../hosts/hook-entries.ts'
 import { HOOK_HOSTS, UNSUPPORTED_HOSTS } from '../../hosts/hook-hosts.ts'
+import { commandLine } from '../../kernel/command-line.ts'
 import { errorFault } from '../../kernel/error-messages.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { oneLine, shellWord } from '../../kernel/text.ts'
@@ -21,8 +23,8 @@ import {
 } from '../install/wiring.ts'
 import { findPlugins, PLUGIN_FILE } from '../opencode-plugins.ts'
 import { isReactiveHook } from '../reactive/reactive-rule.ts'
-import { hookHostFolder, openCodeConfigPaths, readSettingsFile, requireInside } from '../settings-paths.ts'
-import { checkEntries } from './claude-findings.ts'
+import { hookHostFolder, openCodeConfigPaths, readSettingsFile, requireInside, type Scope } from '../settings-paths.ts'
+import { checkEntries, installCommand } from './claude-findings.ts'
 import { HOOK_FINDINGS, HOST_FINDINGS, PLUGIN_FINDINGS } from './doctor-messages.ts'
 import { bad, type DoctorFinding, good } from './project-findings.ts'
 
@@ -46,7 +48,8 @@ export function checkHook({ packageFolder, platform }: CommandContext): DoctorFi
     timeout: 10_000,
     cwd: packageFolder,
   })
-  const answer = run.stdout.trim()
+  // Null if no process could be started.
+  const answer = run.stdout?.trim() ?? ''
   const isAnswer = run.status === 0 && answer !== ''
   findings.push(
     isAnswer
@@ -66,8 +69,8 @@ function checkHost(context: CommandContext, name: string, host: HookHost, projec
   const locations = hookHostLocations(context, host, project)
   const own = locations.filter((location) => !location.isClaudes)
   // A file without the hook is not checked: some hosts allow comments in theirs.
-  const faults = own.flatMap(({ fault, file }) =>
-    fault === undefined || !namesHook(file)
+  const faults = own.flatMap(({ fault, file, scope }) =>
+    fault === undefined || !namesHook(file, scope)
       ? []
       : [bad('settings', errorFault(fault.code, fault.args), HOST_FINDINGS.repair(host.title))],
   )
@@ -75,14 +78,14 @@ function checkHost(context: CommandContext, name: string, host: HookHost, projec
   const entries = own
     .filter((place) => wired.includes(place))
     .flatMap((place) => [
-      checkEntries(context, place, project, { ...host, install: `postflight install --host ${name}` }),
+      checkEntries(context, place, project, { ...host, hostOption: ` --host ${name}` }),
       ...checkTrust(context, host, place),
     ])
   // Entries that are only in Claude Code's settings are checked with those.
   if (entries.length === 0 || wired.length === 1) return [...faults, ...entries]
   const removals = wired
     .slice(1)
-    .map(({ scope }) => `postflight uninstall --host ${name} --scope ${scope}`)
+    .map(({ scope }) => `${commandLine(['uninstall'], context.rootOption)} --host ${name} --scope ${scope}`)
     .join(' && ')
   const files = wired.map(({ file }) => file)
   return [...faults, ...entries, bad('settings', HOST_FINDINGS.installedTwice(host.title, files), removals)]
@@ -94,7 +97,8 @@ const CONFIGURATION_LIMIT = 4_194_304
 function checkTrust(context: CommandContext, host: HookHost, { file, text = '' }: SettingsLocation): DoctorFinding[] {
   const record = host.trust?.record
   if (record === undefined) return []
-  const recorded = textOf(path.join(hookHostFolder(host, context.findHome(), context.environment), record.file))
+  const folder = hookHostFolder(host, context.findHome(), context.environment)
+  const recorded = textOf(path.join(folder, record.file), 'user')
   const events = findLocations(text, file, ourHooks(context, projectFolder(context)))
     .filter((hook) => !record.trusts(recorded, file, hook))
     .map(({ event }) => event)
@@ -104,21 +108,26 @@ function checkTrust(context: CommandContext, host: HookHost, { file, text = '' }
 export function checkUnsupportedHosts(context: CommandContext): DoctorFinding[] {
   const project = projectFolder(context)
   return UNSUPPORTED_HOSTS.flatMap(({ title, folder, file, isInProjects, why }) => {
-    const locations = new Set([...(isInProjects ? [project] : []), context.findHome()])
-    return [...locations]
-      .map((location) => path.join(location, folder, file))
-      .filter(namesHook)
-      .map((each) => bad('settings', HOST_FINDINGS.unsupported(each, title, why), HOST_FINDINGS.removeEntry))
+    const inProject = isInProjects ? ([[project, 'project']] as const) : []
+    return [...new Map<string, Scope>([...inProject, [context.findHome(), 'user']])]
+      .map(([location, scope]) => ({ path: path.join(location, folder, file), scope }))
+      .filter((one) => namesHook(one.path, one.scope))
+      .map((one) => bad('settings', HOST_FINDINGS.unsupported(one.path, title, why), HOST_FINDINGS.removeEntry))
   })
 }
 
-function namesHook(file: string): boolean {
-  return textOf(file).includes('postflight-hook')
+function namesHook(file: string, scope: Scope): boolean {
+  return textOf(file, scope).includes('postflight-hook')
 }
 
-function textOf(file: string): string {
-  const read = readSmallFile(file, CONFIGURATION_LIMIT)
-  return read.kind === 'text' ? read.text : ''
+/** People link their own settings from elsewhere. A link in a project may come with a clone. */
+function textOf(file: string, scope: Scope): string {
+  try {
+    const read = readSmallFile(scope === 'user' ? realPath(file) : file, CONFIGURATION_LIMIT)
+    return read.kind === 'text' ? read.text : ''
+  } catch {
+    return ''
+  }
 }
 
 /** OpenCode is optional: without an entry it reports nothing. */
@@ -129,14 +138,22 @@ export function checkOpenCode(context: CommandContext): DoctorFinding[] {
 }
 
 function checkOpenCodeScope(context: CommandContext, scope: 'project' | 'user', project: string): DoctorFinding[] {
-  const fix = `postflight install --host opencode --scope ${scope}`
   const { plugin: expected } = openCodePlugin(context, scope, project)
+  // The project's own entry is never replaced by a path of this machine.
+  const isTheirs = ({ plugin }: { plugin: string }): boolean =>
+    scope === 'project' && plugin !== expected && plugin.startsWith('./node_modules/')
   try {
     const files = openCodeConfigPaths(scope, project, context.findHome(), context.environment)
     const listed = files.flatMap((file) => pluginsIn(file, scope, project).map((plugin) => ({ file, plugin })))
     const [first] = listed
     if (first === undefined) return []
-    const strange = listed.find(({ plugin }) => plugin !== expected)
+    const theirs = listed.find(isTheirs)
+    if (theirs !== undefined && !fs.existsSync(path.resolve(path.dirname(theirs.file), theirs.plugin))) {
+      return [bad('plugin', PLUGIN_FINDINGS.ownCopyMissing(theirs.file), installCommand(project))]
+    }
+    const install = `${commandLine(['install'], context.rootOption)} --host opencode --scope ${scope}`
+    const fix = `${theirs === undefined ? '' : 'npx --no-install '}${install}`
+    const strange = listed.find((one) => one.plugin !== expected && !isTheirs(one))
     const findings =
       strange === undefined
         ? []
@@ -166,7 +183,7 @@ function checkPlugin({ packageFolder }: CommandContext): DoctorFinding {
     timeout: 10_000,
     cwd: packageFolder,
   })
-  if (run.stdout.trim() === 'postflight-guard') return good('plugin', PLUGIN_FINDINGS.loads)
+  if (run.stdout?.trim() === 'postflight-guard') return good('plugin', PLUGIN_FINDINGS.loads)
   const detail = run.error?.message ?? /^\w*Error.*$/m.exec(run.stderr)?.[0] ?? run.stderr.trim()
   return bad('plugin', PLUGIN_FINDINGS.doesNotLoad(oneLine(detail, 200)), PLUGIN_FINDINGS.rebuild)
 }
@@ -187,6 +204,6 @@ export function checkReactive(context: CommandContext): DoctorFinding[] {
 
 export function checkShellHook(context: CommandContext): DoctorFinding[] {
   return shellHookLocations(context, projectFolder(context)).map((location) =>
-    bad('settings', HOOK_FINDINGS.shellHook(location.commands[0], location.file), removeCommand(location)),
+    bad('settings', HOOK_FINDINGS.shellHook(location.commands[0], location.file), removeCommand(context, location)),
   )
 }

@@ -58,18 +58,20 @@ function findUnwritable(
 
 const PATTERNS = ['specs/**/.postflight-*', 'specs/**/.postflight-*/**', 'specs/.postflight/**']
 
-const ADD_LINES = 'postflight init --yes --skip hook --skip permissions --skip skill --skip done'
+const ONLY_LINES = '--yes --skip hook --skip shell-hook --skip permissions --skip skill --skip done'
 
 const MAX_NAMED = 20
 
 /** Without one, and without git, there is nothing to find. */
-export function checkGit(root: string): DoctorFinding[] {
-  const missing = ownFilesNotIgnored(root) ?? []
+export function checkGit({ cwd, rootOption }: CommandContext, root: string): DoctorFinding[] {
+  const [missing] = ownFilesNotIgnored(root) ?? []
   const tracked = trackedFiles(root, PATTERNS)
   const named = tracked.slice(0, MAX_NAMED).map(shellWord).join(' ')
+  const addLines = `${commandLine(['init'], rootOption)} ${ONLY_LINES}`
+  const git = root === cwd ? 'git' : `git -C ${shellWord(root)}`
   return [
-    ...(missing.length === 0 ? [] : [bad('git', GIT_FINDINGS.notIgnored(missing[0] as string), ADD_LINES)]),
-    ...(tracked.length === 0 ? [] : [bad('git', GIT_FINDINGS.tracked(tracked), `git rm -q --cached ${named}`)]),
+    ...(missing === undefined ? [] : [bad('git', GIT_FINDINGS.notIgnored(missing), addLines)]),
+    ...(tracked.length === 0 ? [] : [bad('git', GIT_FINDINGS.tracked(tracked), `${git} rm -q --cached ${named}`)]),
   ]
 }
 
@@ -101,10 +103,10 @@ export function checkMarkers(context: CommandContext, root: string): DoctorFindi
   )
   const found = markers.map((view) => {
     const name = view.relative_path
-    const clear = commandLine(['clear', view.task], undefined)
+    const clear = commandLine(['clear', view.task], context.rootOption)
     const adoptOrClear = isSessionFolderName(view.task)
-      ? MARKER_FINDINGS.proveOrClear(commandLine([DONE_WORD], undefined), clear)
-      : MARKER_FINDINGS.adoptOrClear(commandLine(['adopt', view.task], undefined), clear)
+      ? MARKER_FINDINGS.proveOrClear(commandLine([DONE_WORD], context.rootOption), clear)
+      : MARKER_FINDINGS.adoptOrClear(commandLine(['adopt', view.task], context.rootOption), clear)
     const age = formatAge(view.age_ms ?? 0)
     const unreadable = MARKER_FINDINGS.unreadable(name, view.problems)
     const isBroken = unparsedFaults(view) !== undefined
@@ -179,15 +181,15 @@ export function bad(check: DoctorFinding['check'], what: string, fix: string): D
 
 const PATIENCE_MS = 24 * HOUR_MS
 
-export function checkRuns(root: string, nowMs: number): DoctorFinding[] {
-  return listTaskFolders(root).folders.flatMap((folder) => findingFor(folder, nowMs) ?? [])
+export function checkRuns(context: CommandContext, root: string): DoctorFinding[] {
+  return listTaskFolders(root).folders.flatMap((folder) => findingFor(folder, context) ?? [])
 }
 
-function findingFor(folder: TaskFolder, nowMs: number): DoctorFinding | undefined {
+function findingFor(folder: TaskFolder, { nowMs, rootOption }: CommandContext): DoctorFinding | undefined {
   const run = runStatus(folder)
   if (run === undefined) return undefined
   const { status, note, state } = run
-  const command = (...words: string[]): string => commandLine([...words, taskWord(folder)], undefined)
+  const command = (...words: string[]): string => commandLine([...words, taskWord(folder)], rootOption)
   const resume = command('workflow', 'resume')
   // Doctor is for a person. Text for an agent never offers to end its run.
   const resumeOrAbort = RUN_FINDINGS.resumeOrAbort(resume, command('workflow', 'abort'))

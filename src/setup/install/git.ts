@@ -7,6 +7,8 @@ function askGit(folder: string, words: readonly string[], input?: string): strin
     cwd: folder,
     encoding: 'utf8',
     timeout: 10_000,
+    // In bytes.
+    maxBuffer: 67_108_864,
     input: input ?? '',
   })
   // 1: `check-ignore` found none.

@@ -117,7 +117,7 @@ function skillPart(context: CommandContext, { scope, project }: Target): InitPar
   const preview = [INIT_TEXT.skillSource(skillSource(context))]
   const part = { name: 'skill', file, add: () => text, keepsBackup: false, preview } as const
   if (scope !== 'user' && linkOutside(file, project) !== undefined) return { ...part, state: 'outside' }
-  const present = readSettingsFile(file)
+  const present = readSkill(file)
   const isOurs = present === undefined || (hasMark(present) && isAsWritten(present))
   return { ...part, state: !isOurs ? 'kept' : present === text ? 'done' : 'missing' }
 }
@@ -157,11 +157,11 @@ export interface ProjectRemoval {
 
 export function projectRemovals(context: CommandContext, target: Target): ProjectRemoval[] {
   const { project, scope, files } = target
+  if (scope === 'user') return skillRemoval(context, target)
   const others = settingsLocations(context, project).filter(
     (location) => location.scope !== 'user' && !files.includes(location.file) && location.commands.length > 0,
   )
-  if (others.length > 0) return []
-  return [...(scope === 'user' ? [] : ignoreRemoval(project)), ...skillRemoval(context, target)]
+  return others.length > 0 ? [] : [...ignoreRemoval(project), ...skillRemoval(context, target)]
 }
 
 function ignoreRemoval(project: string): ProjectRemoval[] {
@@ -181,9 +181,7 @@ function isOfProject(file: string, project: string): boolean {
 
 function skillRemoval(context: CommandContext, { scope, project }: Target): ProjectRemoval[] {
   const file = protocolSkillFile(context, scope, project)
-  const text = (scope === 'user' ? fs.existsSync(file) : isOfProject(file, project))
-    ? readSettingsFile(file)
-    : undefined
+  const text = (scope === 'user' ? fs.existsSync(file) : isOfProject(file, project)) ? readSkill(file) : undefined
   if (text === undefined || !hasMark(text)) return []
   const carryOut = (): void => {
     if (!isAsWritten(text)) return
@@ -191,6 +189,11 @@ function skillRemoval(context: CommandContext, { scope, project }: Target): Proj
     removeEmptyFolders(path.dirname(file), scope === 'user' ? path.dirname(path.dirname(path.dirname(file))) : project)
   }
   return [{ file, after: undefined, kept: !isAsWritten(text), carryOut }]
+}
+
+/** Git for Windows checks it out with CRLF. */
+function readSkill(file: string): string | undefined {
+  return readSettingsFile(file)?.replaceAll('\r\n', '\n')
 }
 
 function protocolSkillFile(context: CommandContext, scope: Scope, project: string): string {
@@ -204,7 +207,7 @@ function skillSource({ packageFolder }: CommandContext): string {
 }
 
 function protocolSkill(context: CommandContext): string {
-  const text = readSettingsFile(skillSource(context)) ?? ''
+  const text = readSkill(skillSource(context)) ?? ''
   const body = `${text.trimEnd()}\n\n${INIT_TEXT.skillWithoutPath}\n\n`
   return `${body}${INIT_TEXT.skillMark(checksum(body))}\n`
 }

@@ -75,7 +75,14 @@ const MANIFEST_LIMIT = 1_048_576
 const LISTS = ['dependencies', 'devDependencies', 'optionalDependencies']
 
 export function ourHooks(context: CommandContext, project: string): IsOurs {
-  return (hook) => isOurHook(hook) && startsOurPackage(context, project, hook.command)
+  // Asked again and again, while a list is edited.
+  const known = new Map<string, boolean>()
+  return (hook) => {
+    if (!isOurHook(hook)) return false
+    const isOurs = known.get(hook.command) ?? startsOurPackage(context, project, hook.command)
+    known.set(hook.command, isOurs)
+    return isOurs
+  }
 }
 
 function startsOurPackage(context: CommandContext, project: string, command: string): boolean {

@@ -3,7 +3,7 @@ import path from 'node:path'
 import { kindAt } from '../../disk/file-facts.ts'
 import { readSmallFile } from '../../disk/read.ts'
 import { claudeEntries, type HookHost } from '../../hosts/hook-entries.ts'
-import { HOST_TITLES, hookHost } from '../../hosts/hook-hosts.ts'
+import { HOOK_HOSTS, HOST_TITLES, hookHost } from '../../hosts/hook-hosts.ts'
 import { commandLine } from '../../kernel/command-line.ts'
 import { FILE_DETAILS } from '../../kernel/error-messages.ts'
 import { type ErrorArguments, PostflightError } from '../../kernel/errors.ts'
@@ -143,7 +143,7 @@ function openCodeTarget(context: CommandContext, scope: Scope, project: string):
 }
 
 /** Hosts run each entry, so each stop would count twice. */
-export function refuseSecond(context: CommandContext, { project, files, entry }: Target): void {
+export function refuseSecond(context: CommandContext, { project, files, entry, scope }: Target): void {
   const locations = settingsLocations(context, project)
   const plugin = enabledPlugin(locations)?.name ?? ownPlugin(context)
   if (plugin !== undefined) refuse('plugin', plugin, `claude plugin uninstall ${plugin}`)
@@ -156,16 +156,24 @@ export function refuseSecond(context: CommandContext, { project, files, entry }:
     const where = displayPath(context, location.file)
     refuse(isSame ? 'same-command' : 'settings', where, `${uninstallLine(context)} --scope ${location.scope}`)
   }
+  if (scope === 'user') return
+  // Copilot CLI reads these settings too.
+  const ofCopilot = hookHostLocations(context, HOOK_HOSTS.copilot, project).filter(({ isClaudes }) => !isClaudes)
+  refuseOtherFile(context, 'copilot', ofCopilot)
 }
 
 /** Another host would run both hooks. */
 export function refuseOtherScope(context: CommandContext, name: string, { files, project }: Target): void {
   const host = hookHost(name)
   if (host === undefined) return
-  const locations = hookHostLocations(context, host, project)
-  const other = locations.find(({ file, commands }) => !files.includes(file) && commands.length > 0)
-  if (other === undefined) return
-  refuse('scope', displayPath(context, other.file), `${uninstallLine(context)} --host ${name} --scope ${other.scope}`)
+  const others = hookHostLocations(context, host, project).filter(({ file }) => !files.includes(file))
+  refuseOtherFile(context, name, others)
+}
+
+function refuseOtherFile(context: CommandContext, host: string, locations: readonly SettingsLocation[]): void {
+  const wired = locations.find(({ commands }) => commands.length > 0)
+  if (wired === undefined) return
+  refuse('scope', displayPath(context, wired.file), `${uninstallLine(context)} --host ${host} --scope ${wired.scope}`)
 }
 
 export function uninstallLine({ rootOption }: CommandContext): string {
@@ -255,9 +263,11 @@ export function recordRules(settings: string, before: string, rules: Rules): voi
   replaceSettingsFile(recordOf(settings), `${record}\n`, undefined)
 }
 
-function removeRecord(settings: string): void {
+export function removeRecord({ scope, project }: Target, settings: string): void {
   const record = recordOf(settings)
-  if (readSmallFile(record, RECORD_LIMIT).kind === 'text') removeSettingsFile(record)
+  if (readSmallFile(record, RECORD_LIMIT).kind !== 'text') return
+  removeSettingsFile(record)
+  if (scope !== 'user') removeEmptyFolders(path.dirname(record), project)
 }
 
 export interface Removal {
@@ -291,7 +301,7 @@ export function carryOut(target: Target, { file, after }: Removal): void {
   // No backup: the only loss is entries that `install` can write again.
   else replaceSettingsFile(file, after, undefined)
   removeNeedlessBackups(target, file, after ?? '')
-  if (target.what === 'hook') removeRecord(file)
+  removeRecord(target, file)
   if (target.scope !== 'user') removeEmptyFolders(path.dirname(file), target.project)
 }
 

@@ -1,5 +1,6 @@
 import { readSmallFile } from '../../disk/read.ts'
 import type { HookHost } from '../../hosts/hook-entries.ts'
+import { commandLine } from '../../kernel/command-line.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { MARKER_FILE } from '../../kernel/files.ts'
 import { shellWords } from '../../kernel/text.ts'
@@ -136,8 +137,8 @@ export function shellHookLocations(context: CommandContext, project: string): Sh
   })
 }
 
-export function removeCommand({ scope }: ShellHookLocation): string {
-  return `postflight init --scope ${scope} --skip hook --skip permissions --skip gitignore --skip skill --skip done`
+export function removeCommand({ rootOption }: CommandContext, { scope }: ShellHookLocation): string {
+  return `${commandLine(['init'], rootOption)} --scope ${scope} --skip hook --skip permissions --skip gitignore --skip skill --skip done`
 }
 
 export function removeShellHook(text: string, { file, commands }: ShellHookLocation): string {

@@ -32,6 +32,24 @@ describe.skipIf(hostsSkipped())('opencode run: a main conversation with a marker
     expect(ran.stderr).toContain('postflight-guard: task 259_x stopped without its postflight after 3 blocked stops')
   })
 
+  it('is not held where the disk is full, instead of being prompted for ever', async () => {
+    const guarded = guardedProject()
+    guarded.addPlugin(
+      'full.mjs',
+      `const { default: fs } = await import('node:fs')
+       const mkdir = fs.mkdirSync
+       fs.mkdirSync = (path, options) => {
+         if (String(path).includes('claims')) throw Object.assign(new Error('full'), { code: 'ENOSPC' })
+         return mkdir(path, options)
+       }
+       return {}`,
+    )
+    const { ran, model } = await guarded.run({ main: [bash(CREATE), say('I am done.'), say('I am done.')] })
+    expect(model.turns('main')).toHaveLength(3)
+    expect(model.turns('main').at(-1)?.userTexts.at(-1)).toContain('This stop is not blocked after all')
+    expect(ran.stderr).toContain('ENOSPC')
+  })
+
   it('is not held, and nothing is counted, at a text that a tool call follows in the same answer; no message is left of it', async () => {
     const { guarded, ran, model } = await scene({
       main: [

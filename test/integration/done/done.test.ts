@@ -2,7 +2,8 @@
 
 import { chmodSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
+import { FileSearch } from '../../../src/done/search.ts'
 import { agentShell, begun, edit, later, RULES } from '../../support/done-project.ts'
 import { OTHER_SESSION, SESSION, sessionStart, stop, structuredAnswer, subagentStop } from '../../support/payloads.ts'
 import { claudeHookEnv, createSourceProject, type HookRun, makeOld, type Project } from '../../support/project.ts'
@@ -301,6 +302,15 @@ describe('done', () => {
       [false, []],
       [true, ['docs/b.md']],
     ])
+  })
+
+  it('does not say that nothing is due if the time ended before it had judged all sessions', async () => {
+    const project = await begun(sources('true'))
+    await project.hook(sessionStart('startup', { session_id: OTHER_SESSION }))
+    const changes = vi.spyOn(FileSearch.prototype, 'changedSince').mockReturnValue(undefined).mockReturnValueOnce([])
+    const run = await project.cli(['done'])
+    changes.mockRestore()
+    expect(run).toMatchObject({ status: 1, stdout: expect.stringMatching(/^\? +src\/\*\*: too many files/) })
   })
 
   it('runs every rule with --all, and each command once', async () => {

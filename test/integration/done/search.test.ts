@@ -106,7 +106,8 @@ describe('a search', () => {
     put(project, 'one/1', 'one/2', 'two/1', 'two/2', 'two/3')
     const search = new FileSearch(project.dir, Number.POSITIVE_INFINITY, 4)
     const one = { when: ['one/*'], unless: [] }
-    for (let times = 0; times < 2; times++) expect(search.pathsOf(one)).toEqual(['one/1', 'one/2'])
+    expect(search.pathsOf(one)).toEqual(['one/1', 'one/2'])
+    expect(search.pathsOf(one), 'found once for all sessions').toBe(search.pathsOf(one))
     expect(search.pathsOf({ when: ['two/*'], unless: [] })).toBeUndefined()
   })
 

@@ -69,11 +69,14 @@ describe.concurrent('a valid stdin is answered as usual', () => {
     expect((await project.hook(undefined, { input })).answer.decision).toBe('block')
   })
 
-  it('on a pipe that stays open, at once', async () => {
-    const project = withMarker(OWNED)
-    const run = await project.hook(subagentStop(), { keepOpen: true })
+  it.each([
+    ['at once', 1, AT_ONCE_MS],
+    ['in time if it is long', 300_000, LIMIT_MS],
+  ])('on a pipe that stays open, %s', async (_what, length, limitMs) => {
+    const input = JSON.stringify(subagentStop({ last_assistant_message: 'x'.repeat(length) }))
+    const run = await withMarker(OWNED).hook(undefined, { input, keepOpen: true })
     expect(run.answer.decision).toBe('block')
-    expect(run.durationMs).toBeLessThan(AT_ONCE_MS)
+    expect(run.durationMs).toBeLessThan(limitMs)
   })
 })
 
@@ -194,6 +197,7 @@ describe.concurrent('in the place of one of our files', () => {
     ['a file for the claims', `${FOLDER}/.postflight-claims`, 'touch'],
     ['a link for the claims', `${FOLDER}/.postflight-claims`, 'ln -s ../..'],
     ['a named pipe for the claims', `${FOLDER}/.postflight-claims`, 'mkfifo'],
+    ['too many claims', `${FOLDER}/.postflight-claims`, 'mkdir "$NAME" && seq -f "$NAME/f1-%g.1" 1001 | xargs touch'],
   ])('%s allows the stop and stays as it is', async (_what, name, command) => {
     // Opening a pipe without a writer may wait for ever.
     const project = withMarker(OWNED, { sources: command !== 'mkfifo' })

@@ -12,6 +12,7 @@ async function usedTask(): Promise<Project> {
   const project = createSourceProject()
   project.write('specs/259_x/.postflight-abandoned', '{}')
   project.write('specs/259_x/.postflight-abandoned.1', '{}')
+  project.write('specs/259_x/.postflight-abandoned.7-x-1.tmp', '')
   project.write('specs/259_x/plan.md', '# Plan')
   project.write('specs/259_x/.return-meta.json', '{}')
   project.marker('259_x', OWNED)
@@ -42,8 +43,8 @@ describe.concurrent('clear', () => {
     const before = project.snapshot()
     const run = await project.cli(['clear', '259', '--dry-run', '--return-meta'])
     expect(run.stdout).toBe(
-      'would clear specs/259_x: .postflight-abandoned, .postflight-abandoned.1, .postflight-claims, ' +
-        '.postflight-loop-guard, .postflight-pending, .return-meta.json\n',
+      'would clear specs/259_x: .postflight-abandoned, .postflight-abandoned.1, .postflight-abandoned.7-x-1.tmp, ' +
+        '.postflight-claims, .postflight-loop-guard, .postflight-pending, .return-meta.json\n',
     )
     expect(project.snapshot()).toEqual(before)
   })

@@ -1,6 +1,8 @@
 import { mkdirSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { writeNewMarker } from '../../../src/marker/marker-store.ts'
+import { taskFolderBelow } from '../../../src/project/task-folders.ts'
 import { OTHER_SESSION, SESSION, subagentStop } from '../../support/payloads.ts'
 import {
   createProject,
@@ -356,6 +358,19 @@ describe.concurrent('create where a marker is pending', () => {
     const winner = runs.find((run) => run.status === 0)
     expect(winner?.json().owner.host_session).toBe(readMarker(project).cc_session_id)
   })
+})
+
+it('a marker that plain bash writes meanwhile is judged like any other', () => {
+  const project = createSourceProject()
+  mkdirSync(project.at('specs/007_x'))
+  const seen: (string | undefined)[] = []
+  writeNewMarker(taskFolderBelow(project.dir, '007_x'), (present) => {
+    if (seen.push(present?.text) === 1) project.marker('007_x', 'by bash')
+    return { fields: { reason: 'new' }, keepsCount: false }
+  })
+  expect(seen).toEqual([undefined, 'by bash'])
+  expect(project.read('specs/007_x/.postflight-unparsed')).toBe('by bash')
+  expect(project.read('specs/007_x/.postflight-pending')).toContain('new')
 })
 
 describe.concurrent('with a umask that takes the right to enter new folders', () => {

@@ -81,15 +81,16 @@ describe.concurrent('adopt for another session', () => {
     expect(run.stdout).toContain(`kept as ${ABANDONED}`)
     expect(read(project, MARKER)).not.toHaveProperty('checks')
     expect(read(project, ABANDONED)).toMatchObject({ checks: [FAILS], outcome: 'unchecked' })
+    expect((await project.hook(stop({ session_id: OTHER_SESSION }))).answer.reason).toContain('Blocked stop 1 of 3')
     await project.cli(['clear', '259'], { env: ENV })
     expect(await verdict(project)).toBe(1)
   })
 
-  it('keeps a marker that has no room for a change, with its checks', async () => {
-    const project = projectWith({ checks: [FAILS], pad: '' })
-    project.marker('259_x', JSON.stringify({ ...OWNED, checks: [FAILS], pad: 'x'.repeat(65_340) }))
-    await project.cli(['adopt', '259', '--agent', 'a'.repeat(100)], { env: ENV })
-    expect(project.read(ABANDONED)).toContain('"checks":[{"run":"false"}]')
+  it('refuses a marker that has no room for the change', async () => {
+    const project = projectWith({ checks: [FAILS], pad: 'x'.repeat(65_340) })
+    const before = project.snapshot()
+    expect((await project.cli(['adopt', '259', '--agent', 'a'.repeat(100)], { env: ENV })).status).toBe(65)
+    expect(project.snapshot()).toEqual(before)
   })
 })
 

@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs'
+import { rmSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { PACKAGE, runProcess } from '../../support/process.ts'
@@ -42,11 +42,17 @@ describe.concurrent('the build', () => {
   })
 })
 
-describe.concurrent('without dist/', () => {
+describe.concurrent.each([
+  ['without dist/', (dist: string) => rmSync(dist, { recursive: true })],
+  [
+    'with dist/ half copied',
+    (dist: string) => ['hook.js', 'cli/cli.js'].map((file) => truncateSync(join(dist, file), 20_000)),
+  ],
+])('%s', (_, damage) => {
   function unbuilt(): { project: Project; cli: string } {
     const project = createProject()
     const folder = copyPackage(join(project.base, 'package'))
-    rmSync(join(folder, 'dist'), { recursive: true })
+    damage(join(folder, 'dist'))
     return { project, cli: join(folder, 'bin', 'postflight.js') }
   }
 

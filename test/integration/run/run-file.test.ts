@@ -4,6 +4,7 @@ import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync } from '
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { replaceFile } from '../../../src/disk/write.ts'
+import { findActiveRuns } from '../../../src/run/store/active-runs.ts'
 import { readState } from '../../../src/run/store/state-store.ts'
 import { IN_SESSION as ENV, IN_TASK, startFlow } from '../../support/flow.ts'
 import { OTHER_SESSION, SESSION, sessionStart, shellRan, stop, subagentStop } from '../../support/payloads.ts'
@@ -95,6 +96,13 @@ describe.concurrent('a run file', () => {
     project.write(RUN_FILE, '{"id": "wf_000000000000", "path": "007_flow"}')
     expect((await stopped(project)).answer).toEqual({})
     expect(runFiles(project)).toEqual([])
+  })
+
+  it('is left for the next stop if there is no time for it', () => {
+    const project = createSourceProject()
+    project.write(RUN_FILE, '{}')
+    expect(findActiveRuns([project.dir], 0)).toMatchObject({ runs: [], problems: [{ path: project.at(RUN_FILE) }] })
+    expect(runFiles(project)).toEqual(['007_flow'])
   })
 
   it.each([

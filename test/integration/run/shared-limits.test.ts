@@ -289,7 +289,8 @@ describe('resume --shared', () => {
     await one.workflow('release', '7')
     two.write(`${WALK}/tasks.md`, `${tasks}- [ ] mine\n`)
     expect((await two.workflow('resume', '7', '--shared')).stderr).toContain('would be overwritten: tasks.md')
-    two.write(`${WALK}/tasks.md`, tasks)
+    // As a checkout with core.autocrlf has it.
+    two.write(`${WALK}/tasks.md`, tasks.replaceAll('\n', '\r\n'))
     expect(await two.workflow('resume', '7', '--shared')).toMatchObject({ status: 0 })
     expect(two.read(`${WALK}/tasks.md`)).toBe('- [x] one\n- [ ] two\n')
   })

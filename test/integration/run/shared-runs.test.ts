@@ -1,6 +1,7 @@
 /** A run that moves between machines by a ref of a git remote. */
 
-import { readdirSync, rmSync } from 'node:fs'
+import { readdirSync, renameSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createMachines, git, type Machine, once, publishedLog, WALK, WALK_PHASES } from '../../support/machines.ts'
 import { SESSION, stop } from '../../support/payloads.ts'
@@ -199,6 +200,9 @@ describe('a run that another machine holds', () => {
 
   it('ends where it was at the next command, which keeps what was not published, and allows the stops', async () => {
     const { one, two, remote, ref } = await waiting()
+    // The project may be a folder of a larger repository.
+    renameSync(one.at('.git'), join(one.base, '.git'))
+    git(one.dir, 'config', 'diff.relative', 'true')
     await two.workflow('resume', '7', '--shared', '--take')
     one.write(`${WALK}/plan.md`, 'a better plan')
     const told = await refusal(one.workflow('approve', '7'))

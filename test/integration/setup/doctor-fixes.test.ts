@@ -130,6 +130,7 @@ const WIRING: readonly Row[] = [
   ],
   ['the plugin too', set(USER, PLUGIN), /more than once, in .*s\.json and the plugin postflight-guard@x/, remove(USER)],
   ['entries for some events only', withoutStop, /some of its events only/],
+  ['an entry with another timeout', replaced('"timeout": 10', '"timeout": 30'), /has entries that differ/],
   ['an entry twice', stopTwice, /lists the hook more than once/],
   ['an old entry for Stop', replaced(' Stop"', '"'), /has an entry for Stop of an earlier version/],
   [
@@ -259,6 +260,32 @@ describe.concurrent('doctor finds', () => {
     },
   )
 
+  it('no fault in a shell hook without ours, and its fix for .gitignore leaves that hook', async () => {
+    const wired = withPackage()
+    git(wired, 'init', '--quiet')
+    const SubagentStop = [{ hooks: [{ type: 'command', command: 'find specs -name .postflight-pending' }] }]
+    set(LOCAL, { hooks: { SubagentStop } })(wired)
+    const before = wired.project.read(LOCAL)
+    const { wrong } = await findingsOf(wired.cli)
+    await follow(wired, wrong[1]?.fix ?? '')
+    expect(wrong.map(({ check }) => check)).toEqual(['settings', 'git'])
+    expect((await findingsOf(wired.cli)).wrong).toEqual([wrong[0]])
+    expect(wired.project.read(LOCAL)).toBe(before)
+  })
+
+  it('the faults of another project, with fixes that act there', async () => {
+    const wired = await initialized(true)
+    const { project } = wired
+    project.marker('007_x', '[]')
+    git(wired, 'add', '--force', 'specs/007_x')
+    await startFlow(wired)
+    for (const name of ['specs/.postflight/running', '.gitignore', SETTINGS]) remove(name)(wired)
+    const elsewhere = createSourceProject()
+    const { wrong } = await findingsOf((words) => elsewhere.cli([...words, '--root', project.dir]))
+    expect(wrong).toHaveLength(5)
+    for (const { fix } of wrong) expect(fix).toContain(project.dir)
+  })
+
   it('POSTFLIGHT_DISABLE=1 in the environment, and settings that say otherwise win', async () => {
     const wired = await initialized()
     const found = await findingsOf(wired.cli, OFF)
@@ -304,12 +331,14 @@ describe.concurrent('doctor finds', () => {
     const other = copyPackage(join(wired.project.base, 'other'))
     const fromOther = { packageFolder: other }
     const installed = await findingsOf(wired.cli, fromOther)
+    replaced('$CLAUDE_PROJECT_DIR', '$\u007bCLAUDE_PROJECT_DIR}')(wired)
+    const inBraces = await findingsOf(wired.cli, fromOther)
     withoutStop(wired)
     const incomplete = await findingsOf(wired.cli, fromOther)
     rmSync(wired.folder, { recursive: true })
     wired.project.write('package-lock.json', '{}')
     const missing = await findingsOf(wired.cli, fromOther)
-    expect(installed).toMatchObject({ status: 0, wrong: [] })
+    for (const found of [installed, inBraces]) expect(found).toMatchObject({ status: 0, wrong: [] })
     expect(incomplete.wrong.map(({ fix }) => fix)).toEqual(['npx --no-install postflight install --scope project'])
     expect(missing.wrong.map(({ fix }) => fix)).toEqual(['npm ci'])
   })

@@ -2,8 +2,10 @@ import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:f
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { CLAIMS_FOLDER } from '../../../src/kernel/files.ts'
+import type { CommandContext } from '../../../src/project/command-context.ts'
+import { checkHook } from '../../../src/setup/doctor/host-findings.ts'
 import { SESSION, subagentStop } from '../../support/payloads.ts'
-import { runProcess } from '../../support/process.ts'
+import { PACKAGE, runProcess } from '../../support/process.ts'
 import {
   createDependentProject,
   createSourceProject,
@@ -98,7 +100,9 @@ describe.concurrent('doctor', () => {
     const root = all.find(({ check }) => check === 'root')
     expect(root).toMatchObject({ ok: true, what: expect.stringContaining('is not a project') })
     expect(root?.what).not.toContain('create')
-    const { stderr } = await project.cli(['create', '7', 'x'], { cwd: project.home })
+    symlinkSync(project.home, join(project.base, 'link'))
+    const env = { HOME: join(project.base, 'link') }
+    const { stderr } = await project.cli(['create', '7', 'x'], { cwd: project.home, env })
     expect(stderr).toContain('does not look like a project')
   })
 
@@ -120,6 +124,14 @@ describe.concurrent('doctor', () => {
     expect(run.stdout).toContain('specs cannot be searched (EACCES)')
     expect(run.stdout).toMatch(/specs\/workflow cannot be read \(EACCES\)/)
     expect(run.stdout + run.stderr).not.toContain('cannot write')
+  })
+
+  it('reports why the hook does not answer if no process can be started', () => {
+    const node = process.execPath
+    process.execPath = '/gone/node'
+    const found = checkHook({ packageFolder: PACKAGE, platform: 'linux' } as CommandContext)
+    process.execPath = node
+    expect(found).toMatchObject([{ ok: false, what: expect.stringMatching(/the hook does not answer .*ENOENT/) }])
   })
 
   it('lists markers without a problem too', async () => {

@@ -127,6 +127,10 @@ describe.concurrent('init', () => {
     rmSync(project.at(`${SETTINGS}.postflight-backup`), { force: true })
     expect((await cli('uninstall')).stdout).toContain(`Removed ${SETTINGS}`)
     expect(project.has('.claude')).toBe(false)
+    await cli('init --yes')
+    rmSync(project.at(SETTINGS))
+    await cli('uninstall')
+    expect(project.has('.claude')).toBe(false)
   })
 
   it('writes nothing with --dry-run, and shows every rule', async () => {
@@ -365,6 +369,7 @@ describe.concurrent('init', () => {
     await project.cli(['init', '--yes', '--scope', 'user', '--skip', 'gitignore'])
     expect(Object.keys(project.snapshot())).toEqual(['specs'])
     expect(project.has(`../home/${SKILL}`)).toBe(true)
+    await project.cli(['install', '--force'])
     await project.cli(['uninstall', '--scope', 'user'])
     expect(Object.keys(project.snapshot('../home/.claude'))).toEqual([])
   })
@@ -385,13 +390,14 @@ describe.concurrent('init', () => {
     expect(project.read(SKILL)).toBe('their own')
   })
 
-  it('replaces the skill of an older version', async () => {
+  it('replaces the skill of an older version, also with CRLF', async () => {
     const { project, cli } = withPackage()
     const source = 'node_modules/postflight-guard/plugin/skills/postflight/SKILL.md'
     const now = project.read(source)
     project.write(source, `${now}\nOld words.\n`)
     await cli('init --yes')
     project.write(source, now)
+    project.write(SKILL, project.read(SKILL).replaceAll('\n', '\r\n'))
     await cli('init --yes')
     expect(project.read(SKILL)).not.toContain('Old words.')
   })

@@ -1,4 +1,4 @@
-import { chmodSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { HookHostName } from '../../../src/hosts/hook-hosts.ts'
@@ -150,11 +150,16 @@ describe.concurrent('install --host', () => {
     expect(wrong.map(({ fix }) => fix)).toContain(`postflight uninstall --host ${host} --scope user`)
   })
 
-  it('copilot refuses to repeat what it reads of Claude Code', async () => {
-    const project = createSourceProject()
+  it('copilot refuses to repeat what it reads of Claude Code, and Claude Code what Copilot CLI has', async () => {
+    const [project, other] = [createSourceProject(), createSourceProject()]
     await project.cli(['install', '--scope', 'local'])
     const run = await install(project, 'copilot', '--scope', 'user')
     expect(run.stderr).toContain('the hook is already in .claude/settings.local.json')
+    await install(other, 'copilot', '--scope', 'user')
+    for (const words of [['install'], ['init', '--yes']]) {
+      const { status, stderr } = await other.cli(words)
+      expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringContaining('--host copilot --scope user') })
+    }
   })
 
   it('follows the variables that name the folder of the user', async () => {
@@ -229,6 +234,10 @@ describe.concurrent('doctor finds', () => {
     trustInCodex(project, 'stop:0:0')
     const what = expect.stringContaining('Codex does not trust the hooks of')
     expect(untrusted).toEqual([{ what, fix: 'open Codex in the project, type /hooks, and trust each entry' }])
+    expect(await wrongIn(project)).toEqual([])
+    const trust = join(project.home, '.codex/config.toml')
+    renameSync(trust, join(project.base, 'trust.toml'))
+    symlinkSync(join(project.base, 'trust.toml'), trust)
     expect(await wrongIn(project)).toEqual([])
   })
 

@@ -237,6 +237,15 @@ describe.concurrent('doctor with the plugin', () => {
     expect((await pluginFindings(project)).map(({ ok }) => ok)).toEqual([true, true])
   })
 
+  it("finds the project's own copy right, whatever copy looks, and says how it comes back", async () => {
+    const { project, folder, cli } = createDependentProject()
+    await cli('install --host opencode')
+    const there = await pluginFindings(project)
+    rmSync(folder, { recursive: true })
+    expect(there.map(({ ok }) => ok)).toEqual([true, true])
+    expect(await pluginFindings(project)).toMatchObject([{ ok: false, fix: 'npm install' }])
+  })
+
   it('finds a configuration that OpenCode cannot read', async () => {
     const project = projectWith({ [CONFIG]: '{' })
     const [found, ...others] = await pluginFindings(project)

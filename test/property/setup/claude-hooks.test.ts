@@ -149,13 +149,6 @@ const hasAll = (text: string): boolean => isInstalled(text, ENTRIES, 's', isOurH
 const oursIn = (text: string) => findCommands(text, 's', isOurHook)
 const anyGroup = fc.oneof(foreignGroup, mixedGroup)
 
-/** True if `after` is `before` with one insertion and no other change. */
-function isOneInsertion(before: string, after: string): boolean {
-  let start = 0
-  while (start < before.length && before[start] === after[start]) start += 1
-  return after.length > before.length && after.endsWith(before.slice(start))
-}
-
 describe('adding reactive rules to any settings', () => {
   const RULES = [
     { tool: 'bash', command: 'git commit*', prompt: 'docs?' },
@@ -209,14 +202,7 @@ describe('adding to any settings', () => {
     })
   })
 
-  it('is one insertion for each entry, without any other change', () => {
-    holds()(textOf(foreignGroup), fc.constantFrom(...ENTRIES), ({ text }, entry) => {
-      fc.pre(Object.keys(read(text)).length > 0)
-      expect(isOneInsertion(text, addEntries(text, [entry], 's', isOurHook))).toBe(true)
-    })
-  })
-
-  it('is four insertions for all entries, and without them the text is the same', () => {
+  it('only inserts: without our entries the text is the same', () => {
     holds()(textOf(foreignGroup), ({ text }) => {
       fc.pre(Object.keys(read(text)).length > 0)
       const after = add(text)

@@ -294,7 +294,8 @@ describe('session_crons', () => {
 
   it.each([
     ['at any date', '41 13 * * *', 1],
-    ['on a day of the week', '41 13 * * 1', 1],
+    ['tomorrow, named by its weekday', '41 13 * * 5', 1],
+    ['on a Sunday, days later', '41 13 * * 7', 0],
     ['at a time that is not told', undefined, 1],
     ['today', '41 13 31 12 *', 1],
     ['tomorrow, which is in the next year', '41 13 1 1 *', 1],

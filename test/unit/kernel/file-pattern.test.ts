@@ -22,8 +22,8 @@ describe('the patterns of files', () => {
   it.each<[string, string[]]>([
     ['a bomb of braces', ['{a,b}'.repeat(40)]],
     ['nested braces', [`${'{a,'.repeat(49)}b${'}'.repeat(49)}`.repeat(3).slice(0, 200), '{a,b}'.repeat(12)]],
-    ['a range', ['{1..100000}']],
-    ['a small range', ['{1..3}']],
+    ['a million alternatives', [`{${','.repeat(1_000_000)}}`]],
+    ['a range', ['{1..3}']],
     ['alternatives of several patterns', Array.from({ length: 100 }, (_, at) => `${at}{a,b,c,d}`)],
     ['four stars in a name', ['src/*a*b*c*']],
     ['two dots from alternatives', ['{.,a}{.,b}/c']],

@@ -22,6 +22,7 @@ describe('a text is read', () => {
     ['with a byte order mark before it', '\ufeffa: 1\n', { a: 1 }],
     ['with that character in a string', 'a: "x\ufeffy"\n', { a: 'x\ufeffy' }],
     ['with merge keys, of which there may be several', MERGED, { b: { x: 1 }, c: { y: 2 }, a: { x: 1, y: 2 } }],
+    ['with lists as keys', '? [a]\n: 1\n? [b]\n: 2\n', { '[ a ]': 1, '[ b ]': 2 }],
     ['with a hundred lists in each other', nested(100), JSON.parse(nested(100))],
   ])('%s', (_what, text, value) => {
     expect(readValue(text)).toEqual(value)
@@ -47,6 +48,7 @@ describe('a text is refused', () => {
     ['with more of them than a parser takes', '{a: '.repeat(20_000), /nested too deeply to be read$/],
     ['with aliases of aliases', BOMB.join('\n'), /^1:1 Excessive alias count/],
     ['with two keys of one name', 'a: 1\nb: 2\na: 3\n', '3:1 Map keys must be unique'],
+    ['with two keys of one name in quotes', '"<<": 1\n"<<": 2\n', '2:1 Map keys must be unique'],
     ['with two keys of one name in a list', '- a: 1\n- b: 1\n  b: 2\n', '3:3 Map keys must be unique'],
     ['with an alias of nothing', 'a: *b\n', /^1:1 Unresolved alias/],
     ['with two documents', 'a: 1\n---\nb: 2\n', /^2:1 the file contains several documents/],

@@ -5,6 +5,7 @@ import {
   judgeWait,
   parseWait,
   type SessionEvent,
+  sessionEvent,
   type Wait,
   waitFields,
   waitsLeft,
@@ -39,6 +40,15 @@ describe('a wait is read from', () => {
 function event(prompt?: string, more: Partial<Extract<SessionEvent, { isMain: boolean }>> = {}): SessionEvent {
   return { kind: 'stop', isMain: true, prompt, startMs: 0, ...more }
 }
+
+it.each([
+  ['main', 'SubagentStop', true],
+  [undefined, 'Stop', true],
+  ['a1', 'SubagentStop', false],
+])('an event of the agent %s, %s, is of the main conversation: %s', (agent, name, isMain) => {
+  const moment = { payload: { agent, event: name, prompt: 'p' }, startMs: 3 } as Parameters<typeof sessionEvent>[0]
+  expect(sessionEvent(moment, 'stop')).toEqual({ kind: 'stop', isMain, prompt: 'p', startMs: 3 })
+})
 
 const kindAt = (wait: Wait, at: SessionEvent): string => judgeWait(wait, at, 7).kind
 

@@ -4,6 +4,7 @@ import {
   isInVerdict,
   type MarkerRecord,
   markerRecords,
+  type RecordedEnd,
   removedByHand,
   unprovenChecks,
 } from '../../../src/marker/marker-record.ts'
@@ -90,15 +91,21 @@ describe('a marker that is kept as abandoned', () => {
     expect(removedByHand(records, [{ task: '259_x', id: X }]).map(({ id }) => id)).not.toContain(X)
   })
 
-  it.each<[string, Omit<JournalEntry, 'task'>[]]>([
-    ['given up and cleared', [MADE, CAPPED, SETTLED]],
-    ['cleared without its checks, and then cleared', [MADE, UNCHECKED, SETTLED]],
-    ['replaced, and cleared with the other one', [MADE, { ...OTHER, keeps: X }, { ...OTHER_CLEARED, settles: [X] }]],
-    ['adopted', [MADE, CAPPED, { event: 'adopt', markerId: Y, replaces: X, settles: [X] }, OTHER_CLEARED]],
-    ['settled without its file', [MADE, CAPPED, { event: 'clear', markerId: X, settles: [] }]],
-    ['brought back by git and cleared after its checks', [MADE, CAPPED, { ...CLEARED, settles: [] }]],
-  ])('needs no file any more: %s', (_what, entries) => {
-    expect(removedByHand(recordsOf(...entries), [])).toEqual([])
+  it.each<[string, Omit<JournalEntry, 'task'>[], RecordedEnd]>([
+    ['given up and cleared', [MADE, CAPPED, SETTLED], 'settled'],
+    ['cleared without its checks, and then cleared', [MADE, UNCHECKED, SETTLED], 'settled'],
+    [
+      'replaced, and cleared with the other one',
+      [MADE, { ...OTHER, keeps: X }, { ...OTHER_CLEARED, settles: [X] }],
+      'replaced',
+    ],
+    ['adopted', [MADE, CAPPED, { event: 'adopt', markerId: Y, replaces: X, settles: [X] }, OTHER_CLEARED], 'replaced'],
+    ['settled without its file', [MADE, CAPPED, { event: 'clear', markerId: X, settles: [] }], 'settled'],
+    ['brought back by git and cleared after its checks', [MADE, CAPPED, { ...CLEARED, settles: [] }], 'cleared'],
+  ])('needs no file any more: %s', (_what, entries, end) => {
+    const records = recordsOf(...entries)
+    expect(removedByHand(records, [])).toEqual([])
+    expect(records[0]?.end).toBe(end)
   })
 })
 

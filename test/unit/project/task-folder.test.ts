@@ -157,6 +157,7 @@ describe('the word for a task folder in a command', () => {
     ['`.` for specs/ itself', 'specs', '.'],
     ['its number if no command takes its name', 'specs/7_a\nb', '7'],
     ['its name if it has no number either', 'specs/a\nb', 'a\nb'],
+    ['its path if its name is like an option', 'specs/-foo', 'specs/-foo'],
   ])('is %s', (_, relative, expected) => {
     const task = relative === 'specs' ? '.' : relative.slice(relative.lastIndexOf('/') + 1)
     expect(taskWord({ root: '/p', path: `/p/${relative}`, task, relative })).toBe(expected)

@@ -183,6 +183,12 @@ describe('a prompt', () => {
     expect(unknownPlaceholders('{{ a b }} {{c}}{{ task }} {{step}} {{a b}} {{  c }}', NO_NAMES)).toEqual(['a b', 'c'])
   })
 
+  it('may begin a placeholder that never ends with many blanks', () => {
+    const before = performance.now()
+    expect(unknownPlaceholders(`{{${' '.repeat(2_000)}`, NO_NAMES)).toEqual([])
+    expect(performance.now() - before).toBeLessThan(1_000)
+  })
+
   const JUDGED = { next: { pass: 'end', fail: 'end', verdict: '/ok' } }
   it.each([
     [{ check: { min_bytes: 2 } }, [PROMPT_TEXT.minBytes(2)]],

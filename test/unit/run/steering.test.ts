@@ -135,6 +135,24 @@ describe('a step', () => {
     expect(isState(read) && read.inWork).toEqual(again.inWork)
   })
 
+  it('that is retried while a person is to approve the phase comes before the approval', () => {
+    const asking = played(
+      begin({ ...PLAN, ...WORK, steps: ['s1', 's2'] }),
+      {},
+      {},
+      {},
+      {},
+      { stepResults: [DONE] },
+      MADE,
+    )
+    expect(needsApproval(asking)).toBe(true)
+    const again = steered(retryStep(asking, 0, NOW + 5))
+    expect([isApprovalDue(again), again.clockSinceMs]).toEqual([false, NOW + 5])
+    expect(workOf(played(again, MADE))).toEqual(['1: 1 *'])
+    expect(needsApproval(played(again, MADE, { ...MADE, stepResults: [DONE] }, MADE))).toBe(true)
+    expect(steered(retryStep(haltState(asking, 'why', NOW), 0, NOW)).clockSinceMs).toBe(undefined)
+  })
+
   it('that ended the run is retried with new attempts', () => {
     const ended = played(begin({ ...WORK, on_exhausted: 'stop' }), {}, {}, {})
     expect(ended).toMatchObject({ outcome: 'failed', inWork: [{ step: 0, attempts: 1, maxAttempts: 1 }] })

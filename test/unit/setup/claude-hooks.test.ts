@@ -108,6 +108,7 @@ describe('a command of ours', () => {
     ...["~/bin/log.sh 'postflight hook'", 'postflight-hook-of-mine', '/bin/my-postflight-hook'],
     ...['node -e "evil()" "/x/dist/hook.js" postflight-hook', 'node /x/log.js postflight-hook'],
     ...['node /x/log.js postflight hook', 'node /x/other-tool/dist/hook.js SessionStart'],
+    `${'/x'.repeat(5_000)}/hooks/postflight-hook`,
     ...['node /x/my-postflight/dist/hook.js', 'node postflight-guard/dist/hook.js.bak'],
     ...['node /x/other-tool/dist/hook.js', 'node /x/postflight-guard/dist/cli.js'],
     'node "/home/me/postflight-lab/node_modules/other-tool/dist/hook.js"',

@@ -29,6 +29,7 @@ describeSentences('findings about the hook', HOOK_FINDINGS, {
   reactive: forms([1, '.claude/settings.json'], [2, '.claude/settings.json']),
   withoutWord: [['.claude/settings.json', 'Stop']],
   incomplete: [['.claude/settings.json']],
+  differs: [['.claude/settings.json']],
   missing: [['dist/hook.js']],
   notExecutable: [['hooks/postflight-hook']],
   answers: [['{}']],
@@ -48,6 +49,7 @@ describeSentences('findings about hooks that Codex does not trust', HOOK_HOSTS.c
 describeSentences('findings about the plugin for OpenCode', PLUGIN_FINDINGS, {
   listed: [['opencode.json']],
   anotherCopy: [['opencode.json', '/old/postflight-guard.mjs']],
+  ownCopyMissing: [['opencode.json']],
   inSeveralFiles: [[['a.json', 'b.json']]],
   listedTwice: [['opencode.json']],
   doesNotLoad: [['no such file']],

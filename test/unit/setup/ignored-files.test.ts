@@ -53,6 +53,7 @@ describe('our lines in .gitignore', () => {
     [`\n${BLOCK}`, ''],
     [`a\n# postflight-guard\nb\n${IGNORED[0]}\n`, `a\nb\n${IGNORED[0]}\n`],
     ['# postflight-guard', ''],
+    [`a\n\n# postflight-guard\n${IGNORED[0]}\n\n${BLOCK}\nb\n`, 'a\nb\n'],
   ])('are taken out of %j by their title', (text, rest) => {
     expect(removeIgnored(text)).toBe(rest)
   })

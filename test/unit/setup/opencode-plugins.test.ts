@@ -60,10 +60,12 @@ describe('adding the plugin to a configuration', () => {
     expect(findPlugins(after, PATH, isOurPlugin)).toEqual([SPEC])
   })
 
-  it('replaces an entry of another copy of the package', () => {
-    expect(add(`{\n  "plugin": [\n    "${OLD}",\n    "./a.js"\n  ]\n}\n`)).toBe(
-      `{\n  "plugin": [\n    "./a.js",\n    "${SPEC}"\n  ]\n}\n`,
-    )
+  it.each([
+    [`"${OLD}"`, `"${SPEC}"`],
+    [`["${OLD}", {"guard": false}]`, `["${SPEC}",{"guard":false}]`],
+    [`"${SPEC}", ["${OLD}", {"guard": false}]`, `["${SPEC}",{"guard":false}]`],
+  ])('replaces %s of another copy of the package, and keeps its options', (before, after) => {
+    expect(add(`{"plugin": [${before}, "./a.js"]}`)).toBe(`{"plugin": ["./a.js", ${after}]}`)
   })
 
   it('refuses a text that is not JSON with line and column', () => {

@@ -71,16 +71,18 @@ describe('the text for a session that starts', () => {
     expect(doubt).toBe('If unsure, ask the user.')
   })
 
-  it('contains a long root as a whole', () => {
-    const root = `/${'r'.repeat(150)}`
-    expect(composeRecovery([unfinished({}, { root })], 's1')).toContain(`${root}/specs`)
+  it('contains a long root and long tasks as a whole, for commands', () => {
+    const named = { root: `/${'r'.repeat(150)}`, task: `${'a'.repeat(120)}/${'t'.repeat(120)}` }
+    const [intro, run, item] = linesOf(composeRecovery([unfinished({}, named)], 's1', [unfinishedRun(named)]))
+    expect(intro).toContain(`${named.root}/specs`)
+    expect(run).toContain(`postflight workflow resume ${named.task}\``)
+    expect(item).toMatch(`- ${named.task}:`)
   })
 
   it.each([
     [{ cc_session_id: 's1' }, 's1', 'of this session'],
     [{ cc_session_id: 's2' }, 's1', 'of another session, which may still be running'],
     [{}, 's1', 'without a session'],
-    [{ cc_session_id: 5 }, 's1', 'without a session'],
     [{ cc_session_id: 's1' }, undefined, 'of another session, which may still be running'],
     [{}, undefined, 'without a session'],
   ])('says whose marker it is: %j, in the session %s, is %s', (fields, session, expected) => {
@@ -90,7 +92,6 @@ describe('the text for a session that starts', () => {
 
   it.each([
     ['abandoned', {}, 'abandoned (gave up after 3 blocked stops)'],
-    ['abandoned', { outcome: 'capped' }, 'abandoned (gave up after 3 blocked stops)'],
     ['abandoned', { outcome: 'unchecked' }, 'abandoned (its checks were not run)'],
     ['pending', { outcome: 'unchecked' }, 'pending'],
   ] as const)('says why a marker is abandoned: %s %j', (state, fields, expected) => {
@@ -135,13 +136,14 @@ describe("the words of a repository's files are not passed on", () => {
     expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f]/)
     expect(linesOf(text)).toHaveLength(3)
     expect(text.length).toBeLessThan(1000)
+    const runs = Array.from({ length: 9 }, () => unfinishedRun({ task: hostile.slice(0, 500), rootOption: '/r' }))
+    expect(composeRecovery([], 's1', runs)).toMatch(/^.{1,3500}\nand 6 more\.\nTo see .*ask the user\.$/s)
   })
 })
 
 describe('the list', () => {
   it.each([
     [10, 0],
-    [11, 1],
     [200, 190],
   ])('of %i postflights has ten, in order, and counts the rest', (count, rest) => {
     const items = Array.from({ length: count }, (_, index) => unfinished({}, { task: `${index}_x` }))
