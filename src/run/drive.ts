@@ -177,7 +177,7 @@ interface TurnTaken {
 }
 
 function dueOf(folder: TaskFolder, state: WorkflowState): DuePrompt {
-  return duePrompt(state, { task: folder.task, folder: folder.path, checkCommand: checkCommand(folder.path) })
+  return duePrompt(state, { task: folder.task, folder: folder.path, checkCommand: checkCommand(folder) })
 }
 
 /** Needs the run's lock. `onDisk`: the state on disk, if not `start`. */
@@ -192,7 +192,7 @@ export function turnUnderLock(
   let recorded = onDisk
   const ports = {
     isOutOfTime: () => isPast(deadline),
-    observe: (seen: WorkflowState) => observe(folder.path, seen, circumstances),
+    observe: (seen: WorkflowState) => observe(folder, seen, circumstances),
     apply: (effect: Effect) => applyEffect(folder.path, effect),
     record: (next: WorkflowState) => {
       recordHistory(folder, next, recorded)
@@ -217,7 +217,7 @@ export function removeIfEnded(folder: TaskFolder, { id, active }: WorkflowState)
 function foreseenTurn(folder: TaskFolder, start: WorkflowState, circumstances: StopCircumstances): TurnTaken {
   const archived = new Map<string, string>()
   const { state, command, unfinished } = reconcile(start, {
-    observe: (state) => without(archived, state, observe(folder.path, state, circumstances)),
+    observe: (state) => without(archived, state, observe(folder, state, circumstances)),
     apply: (effect) => {
       if (effect.kind === 'tick') return
       const { folder: location, name } = archiveLocation(effect)

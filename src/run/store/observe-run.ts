@@ -57,7 +57,8 @@ export type StopCircumstances = Omit<
 >
 
 /** Throws `file-unreadable` if the system fails: finished work must not count as failed. */
-export function observe(folder: string, state: WorkflowState, circumstances: StopCircumstances): Observation {
+export function observe(task: TaskFolder, state: WorkflowState, circumstances: StopCircumstances): Observation {
+  const folder = task.path
   const phase = currentPhase(state)
   const inWork = isInStep(state) ? withBatch(state, phase).inWork : []
   const asksArtifact = !hasBegun(state) || !isInStep(state)
@@ -65,7 +66,7 @@ export function observe(folder: string, state: WorkflowState, circumstances: Sto
     ...circumstances,
     artifact:
       asksArtifact && phase.artifact !== undefined
-        ? seeCheckedArtifact(folder, phase.artifact, phase, state)
+        ? seeCheckedArtifact(task, phase.artifact, phase, state)
         : { kind: 'absent' },
     stepResults: inWork.map((step) => seeStepResult(folder, state, phase, step)),
     strayResults: strayResults(folder, phase, inWork),
@@ -84,10 +85,10 @@ function previousArtifact(folder: string, state: WorkflowState, artifact: string
   return last === undefined ? undefined : `${ARTIFACTS_FOLDER}/${state.phase}/${last}`
 }
 
-function seeCheckedArtifact(folder: string, name: string, phase: Phase, state: WorkflowState): ArtifactSeen {
-  const seen = seeArtifact(folder, name, phase)
+function seeCheckedArtifact(folder: TaskFolder, name: string, phase: Phase, state: WorkflowState): ArtifactSeen {
+  const seen = seeArtifact(folder.path, name, phase)
   if (seen.kind !== 'valid' || phase.check.run === undefined) return seen
-  const why = checkBreach(folder, state, phase, checkCommand(folder))
+  const why = checkBreach(folder.path, state, phase, checkCommand(folder))
   return why === undefined ? seen : invalid(why)
 }
 

@@ -125,7 +125,7 @@ function observeUnchecked(folder: TaskFolder, state: WorkflowState): ArtifactSee
   const [first, ...others] = state.definition.phases
   const phases = [withoutCheck(first), ...others.map(withoutCheck)] as const
   const unchecked = { ...state, definition: { ...state.definition, phases } }
-  return observe(folder.path, unchecked, { nowMs: 0, returned: false, mayPrompt: false }).artifact
+  return observe(folder, unchecked, { nowMs: 0, returned: false, mayPrompt: false }).artifact
 }
 
 /** Leaves a receipt for the next turn. */

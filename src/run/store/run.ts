@@ -120,7 +120,7 @@ export function resumeRun(folder: TaskFolder, runner: Runner, nowMs: number, fro
     requireResumable(folder, state)
     const circumstances = { nowMs, returned: false, mayPrompt: false }
     const id = idToResume(folder, state.id)
-    const resumed = { ...resumeState(state, runner, observe(folder.path, state, circumstances)), id }
+    const resumed = { ...resumeState(state, runner, observe(folder, state, circumstances)), id }
     const begun = from === undefined ? resumed : enteredFrom(folder, state, resumed, from, nowMs)
     const takenFrom = state.active && state.hostSession !== begun.hostSession ? state.hostSession : undefined
     putRunFile(folder, id)
@@ -200,7 +200,7 @@ function finish(folder: TaskFolder, ended: WorkflowState, previous: WorkflowStat
 export function approveRun(folder: TaskFolder, note: string | undefined, nowMs: number): WorkflowState {
   return steer(folder, nowMs, (state) => {
     requireApproval(folder, state)
-    const { artifact } = observe(folder.path, state, { nowMs, returned: false, mayPrompt: false })
+    const { artifact } = observe(folder, state, { nowMs, returned: false, mayPrompt: false })
     if (artifact.kind !== 'valid') {
       const { artifact: name = '' } = currentPhase(state)
       const why = artifact.kind === 'invalid' ? artifact.why : WORKFLOW_TEXT.noArtifact(name)
