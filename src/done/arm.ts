@@ -182,7 +182,9 @@ function refresh(pending: StoredMarker, { folder, due, states, prompt, stop }: J
   if (due.length === 0 && states.every(isSearched)) return removeProven(pending)
   showAsked(folder, prompt)
   const checks = checksOf(due)
-  const isSame = checks.join('\0') === commandsOf(pending.marker.checks).join('\0')
+  const reason = reasonFor(folder.root, due, stop)
+  const isSame =
+    reason === pending.marker.fields?.reason && checks.join('\0') === commandsOf(pending.marker.checks).join('\0')
   if (due.length === 0 || (isSame && aboutOf(pending.marker).prompt === prompt)) return []
   changeMarker(
     folder,
@@ -191,7 +193,7 @@ function refresh(pending: StoredMarker, { folder, due, states, prompt, stop }: J
       const items = Array.isArray(present.fields.checks) ? present.fields.checks.filter(isJsonObject) : []
       return {
         fields: {
-          reason: reasonFor(folder.root, due, stop),
+          reason,
           checks: checks.map((run) => items.find((item) => item.run === run) ?? { run }),
           done: { prompt_id: prompt, paths: pathsOf(states) },
         },
