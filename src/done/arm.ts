@@ -16,7 +16,7 @@ import type { StoredMarker } from '../marker/stored-marker.ts'
 import type { Recorded } from '../project/journal-entry.ts'
 import type { TaskFolder } from '../project/task-folder.ts'
 import { DONE_WORD } from '../project/task-folders.ts'
-import { askedOften, DONE_REASON, DONE_RECORDS, doneAtStart, ruleName, searchEnded } from './done-rules.ts'
+import { askedOften, DONE_REASON, doneAtStart, ruleName, searchEnded } from './done-rules.ts'
 import {
   askedAt,
   type Baseline,
@@ -216,7 +216,7 @@ function removeProven({ folder, identity, marker }: StoredMarker): Recorded[] {
   return [
     {
       root: folder.root,
-      entry: { event: 'clear', outcome: 'cleared', settles: [], ...about, detail: DONE_RECORDS.proven },
+      entry: { event: 'clear', outcome: 'cleared', settles: [], ...about, detail: 'no rule is due any more' },
     },
   ]
 }
