@@ -15,10 +15,10 @@ import { isJsonObject } from '../../kernel/values.ts'
 import type { TaskFolder } from '../../project/task-folder.ts'
 import { findBreach, MAX_SCHEMA_STEPS } from '../definition/artifact-schema.ts'
 import type { ListedSteps } from '../definition/bound.ts'
-import { findTask, type KnownTask, readChecklist } from '../definition/checklist.ts'
+import { findTask, readChecklist } from '../definition/checklist.ts'
 import { MAX_PHASE_STEPS } from '../definition/definition-limits.ts'
 import { type Phase, reasonText, type StepSource, verdictOf } from '../definition/phase-fields.ts'
-import { MAX_STEP_LENGTH, resolvePointer, type Step, stepAsText } from '../definition/steps.ts'
+import { type ChecklistItem, MAX_STEP_LENGTH, resolvePointer, type Step, stepAsText } from '../definition/steps.ts'
 import {
   ARTIFACTS_FOLDER,
   type ArtifactSeen,
@@ -297,7 +297,7 @@ function noSteps(why: string): StepsSeen {
 }
 
 /** Replaces one byte in place, so that nothing else changes. Repeating it changes nothing. */
-export function tickTask(folder: string, name: string, known: KnownTask): void {
+export function tickTask(folder: string, name: string, known: ChecklistItem): void {
   const read = readChecklistFile(folder, name)
   if (read.kind !== 'text') return
   const task = findTask(readChecklist(read.text) ?? [], known)

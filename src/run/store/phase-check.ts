@@ -93,7 +93,6 @@ function isWritable(folder: string): boolean {
 }
 
 type PhaseCheck =
-  | { readonly kind: 'none' }
   | { readonly kind: 'busy'; readonly sinceMs: number }
   | {
       readonly kind: 'ran'
@@ -132,17 +131,15 @@ function observeUnchecked(folder: TaskFolder, state: WorkflowState): ArtifactSee
 export async function runPhaseCheck(
   folder: TaskFolder,
   state: WorkflowState,
+  command: string,
   limits: CheckLimits,
 ): Promise<PhaseCheck> {
   const { id, check, artifact = '' } = currentPhase(state)
-  const { run: command, files: patterns } = check
-  if (command === undefined) return { kind: 'none' }
   const done = await whileChecking(folder, limits, async (run): Promise<PhaseCheck> => {
     // Before the check: an edit during it was not checked.
-    const { files, notBound } = await filesOf(folder, id, patterns ?? [])
+    const { files, notBound } = await filesOf(folder, id, check.files ?? [])
     const bound = { ...boundArtifact(folder.path, artifact), files }
-    const [result] = await run([command])
-    if (result === undefined) return { kind: 'none' }
+    const [result] = (await run([command])) as [RunCheck]
     const { failure, durationMs } = result
     const { folder: where, name } = receiptLocation(state)
     const receipt = `${where}/${name}`

@@ -7,7 +7,15 @@ import { type Definition, findPhase } from '../definition/definition.ts'
 import type { Phase } from '../definition/phase-fields.ts'
 import { removeIfEnded, turnUnderLock } from '../drive.ts'
 import { isIdle } from '../machine/agent-stop.ts'
-import { abortState, haltState, promptAgain, requestStop, resumeState, settleState } from '../machine/control.ts'
+import {
+  abortState,
+  haltState,
+  promptAgain,
+  type Runner,
+  requestStop,
+  resumeState,
+  settleState,
+} from '../machine/control.ts'
 import { currentPhase, isResumable } from '../machine/position.ts'
 import { isPrompted, newState, visitsOf, type WorkflowState } from '../machine/state.ts'
 import {
@@ -27,11 +35,6 @@ import { idToResume, putRunFile, removeRunFile } from './run-file.ts'
 import { readState, withRun, withRunLock, writeChanged, writeState } from './state-store.ts'
 
 /** Starts, resumes, steers and ends runs. */
-
-export interface Runner {
-  readonly parentSession: string | undefined
-  readonly hostSession: string | undefined
-}
 
 export interface Started {
   readonly state: WorkflowState
