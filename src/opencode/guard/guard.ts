@@ -1,5 +1,5 @@
 import path from 'node:path'
-import { retryWhileLocked } from '../../disk/lock.ts'
+import { retryWhileLocked, withoutSleep } from '../../disk/lock.ts'
 import { hasDoneFile } from '../../done/trust-store.ts'
 import { MAIN_AGENT, type Occasion } from '../../hosts/host.ts'
 import { OPENCODE_TEXT } from '../../hosts/opencode/opencode-messages.ts'
@@ -166,7 +166,8 @@ export class Guard {
   }
 
   #record(recorded: readonly Recorded[], { nowMs }: Occasion): void {
-    for (const problem of appendRecorded(recorded, nowMs)) this.#reporter.notice(journalComplaint(problem))
+    const problems = withoutSleep(() => appendRecorded(recorded, nowMs))
+    for (const problem of problems) this.#reporter.notice(journalComplaint(problem))
   }
 }
 

@@ -1,7 +1,7 @@
 import path from 'node:path'
 import { sleep } from '../../disk/age.ts'
 import { makeOwnFolder } from '../../disk/folders.ts'
-import { retryWhileLocked } from '../../disk/lock.ts'
+import { retryWhileLocked, withoutSleep } from '../../disk/lock.ts'
 import { type HostConfig, type Part, type PluginTool, WORKFLOW_COMMAND } from '../../hosts/opencode/api.ts'
 import { ownText } from '../../hosts/opencode/conversation.ts'
 import { OPENCODE_TEXT, WORKFLOW_TOOL_TEXT } from '../../hosts/opencode/opencode-messages.ts'
@@ -173,7 +173,7 @@ function trusterOf(session: string): Truster {
 }
 
 function record({ root }: TaskFolder, entries: readonly JournalEntry[]): void {
-  appendJournal(root, entries, Date.now())
+  withoutSleep(() => appendJournal(root, entries, Date.now()))
 }
 
 async function takeUp(folder: TaskFolder, session: string): Promise<void> {
