@@ -13,7 +13,7 @@ import { homeFolder } from '../../project/home-folder.ts'
 import { appendJournal } from '../../project/journal.ts'
 import type { JournalEntry } from '../../project/journal-entry.ts'
 import { parseTaskName, parseTaskReference, type TaskFolder, taskFolderName } from '../../project/task-folder.ts'
-import { findTaskFolder, taskFolderAt } from '../../project/task-folders.ts'
+import { findTaskFolder, taskFolderBelow } from '../../project/task-folders.ts'
 import { type GivenInput, inputValues } from '../../run/definition/definition.ts'
 import { CAME_BACK, driveRun, endEntry, startEntry } from '../../run/drive.ts'
 import { needOf } from '../../run/machine/position.ts'
@@ -89,7 +89,7 @@ export class WorkflowDriver {
       throw new PostflightError('slug-missing', { task, specs: path.join(root, 'specs'), command: name })
     }
     if (reference.kind === 'name' && parseTaskName(reference.name) !== undefined) {
-      const folder = taskFolderAt(root, reference.name)
+      const folder = taskFolderBelow(root, reference.name)
       // The folder of a starting run appears a moment later.
       if (definition !== '' || this.#ports.driven.has(folder.path)) return folder
     }
