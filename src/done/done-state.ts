@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { errorCode, kindAt } from '../disk/file-facts.ts'
-import { hideFromGit, makeLastingFolder, makeOwnFolder } from '../disk/folders.ts'
+import { makeLastingFolder } from '../disk/folders.ts'
 import { sha256 } from '../disk/ids.ts'
 import { COMMAND_PATIENCE_MS, withLock } from '../disk/lock.ts'
 import { readSmallFile } from '../disk/read.ts'
@@ -10,7 +10,7 @@ import type { Payload } from '../hosts/host.ts'
 import { ABANDONED_FILE, DONE_RECEIPTS_FILE, MARKER_FILE } from '../kernel/files.ts'
 import { isJsonObject, jsonObjectIn } from '../kernel/values.ts'
 import { CONTINUATION_LIMIT } from '../marker/loop-guard.ts'
-import { journalPaths } from '../project/journal.ts'
+import { journalPaths, makeJournalFolder } from '../project/journal.ts'
 import type { TaskFolder } from '../project/task-folder.ts'
 import { isSessionFolderName, sessionFolderName, sessionFolderPath } from '../project/task-folders.ts'
 import { type DoneRule, ruleText } from './done-rules.ts'
@@ -35,13 +35,6 @@ export function sessionFolders(root: string): TaskFolder[] {
   } catch {
     return []
   }
-}
-
-/** Holds the session folders and the receipts. */
-export function makeJournalFolder(root: string): string {
-  const { folder } = journalPaths(root)
-  if (makeOwnFolder(folder)) hideFromGit(folder)
-  return folder
 }
 
 export function makeSessionFolder({ root, path: folder }: TaskFolder): void {
