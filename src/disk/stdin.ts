@@ -8,8 +8,9 @@ const STDIN_PATIENCE_MS = 3_000
 
 const STDIN_MAX_BYTES = 33_554_432
 
-/** Bytes. Parsing a longer text after each chunk is slow. */
+/** Bytes. Parsing a longer text after each chunk is slow, so it is tried this often at most. */
 const EARLY_LIMIT = 262_144
+const MAX_LONG_PARSES = 16
 
 export type StdinRead =
   | { readonly kind: 'text'; readonly text: string }
@@ -26,13 +27,14 @@ export async function readStdin(patienceMs: number = STDIN_PATIENCE_MS): Promise
 class Collected {
   readonly #chunks: Buffer[] = []
   #length = 0
+  #longParses = 0
 
   add(chunk: Buffer): StdinRead | undefined {
     this.#chunks.push(chunk)
     this.#length += chunk.length
     if (this.#length > STDIN_MAX_BYTES) return { kind: 'failed', detail: STDIN_DETAILS.tooLong(STDIN_MAX_BYTES) }
-    const early = this.#length <= EARLY_LIMIT && endsWithBrace(chunk) && isWhole(this.#text())
-    return early ? this.ended() : undefined
+    if (!endsWithBrace(chunk) || (this.#length > EARLY_LIMIT && this.#longParses++ >= MAX_LONG_PARSES)) return undefined
+    return isWhole(this.#text()) ? this.ended() : undefined
   }
 
   ended(): StdinRead {
@@ -40,8 +42,7 @@ class Collected {
   }
 
   timedOut(patienceMs: number): StdinRead {
-    if (this.#length === 0 || isWhole(this.#text())) return this.ended()
-    return { kind: 'failed', detail: STDIN_DETAILS.noEnd(patienceMs) }
+    return this.#length === 0 ? { kind: 'nothing' } : { kind: 'failed', detail: STDIN_DETAILS.noEnd(patienceMs) }
   }
 
   #text(): string {

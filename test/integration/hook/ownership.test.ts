@@ -54,13 +54,6 @@ describe.concurrent('a marker belongs to the agent that created it, as the host 
     expect((await project.hook(subagentStop())).answer.reason).toContain('Blocked stop 2 of 3')
   })
 
-  it('where the environment is empty: session and agent come from the payload', async () => {
-    const project = createSourceProject()
-    const { stdout } = await project.cli(CREATE.split(' ').slice(1))
-    await project.hook(shellRan(CREATE, stdout, IN_AGENT_A))
-    expect(ownerOf(project)).toEqual([SESSION, 'agent-a'])
-  })
-
   it('of the session of the host that ran create, also inside the shell of another host', async () => {
     const project = createSourceProject()
     const more = { ...IN_AGENT_A, session_id: OTHER_SESSION, duration_ms: 5000 }

@@ -72,17 +72,6 @@ describe.concurrent("the pattern's own bash lines", () => {
     expect((await project.hook(subagentStop())).answer.reason).toContain('Blocked stop 1 of 3')
   })
 
-  it('find and read marker and loop guard by the lines of the debugging section', async () => {
-    const project = createSourceProject()
-    await bash(project, STAGE_1)
-    await project.hook(subagentStop())
-    const marker = await bash(project, 'find specs -maxdepth 3 -name ".postflight-pending" -type f | head -1')
-    const find = 'find specs -maxdepth 3 -name ".postflight-loop-guard" -type f | head -1'
-    const guard = await bash(project, `guard=$(${find}); cat "$guard"`)
-    expect(marker.stdout).toBe(`${MARKER}\n`)
-    expect(guard.stdout).toBe('1\n')
-  })
-
   it.runIf(HAS_JQ)(`free a stuck agent by the jq line${skipNote(HAS_JQ, 'jq is not installed')}`, async () => {
     const project = createSourceProject()
     await bash(project, STAGE_1)

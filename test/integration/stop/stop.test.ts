@@ -135,14 +135,6 @@ describe.concurrent('stop_hook_active', () => {
     expect(project.snapshot(FOLDER)).toEqual({})
     expect(project.journal()).toMatchObject([{ event: 'bypass', outcome: 'bypassed', task: TASK }])
   })
-
-  it('set by the emergency commands of the pattern allows the stop', async () => {
-    const project = withMarker(OWNED)
-    project.write('rewritten.json', JSON.stringify({ ...OWNED, stop_hook_active: true }, null, 2))
-    await project.shell('mv rewritten.json "$(find specs -maxdepth 3 -name .postflight-pending -type f | head -1)"')
-    expect((await project.hook(subagentStop())).answer).toEqual({})
-    expect(project.snapshot(FOLDER)).toEqual({})
-  })
 })
 
 describe.concurrent('several markers in one session', () => {

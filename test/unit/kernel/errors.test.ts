@@ -35,10 +35,6 @@ describe('exit codes', () => {
   it('are those of docs/design.md', () => {
     expect(EXIT).toEqual({ done: 0, no: 1, usage: 64, data: 65, internal: 70, write: 73 })
   })
-
-  it('differ for a wrong command line, nothing to do and a fault of ours', () => {
-    expect([EXIT_CODES['task-invalid'], EXIT_CODES['marker-none'], EXIT_CODES.internal]).toEqual([64, 1, 70])
-  })
 })
 
 describe('the error class', () => {

@@ -326,16 +326,6 @@ it('the words that other programs rely on', () => {
 })
 
 describe('checks', () => {
-  it('are commands, each for the marker or for a step, with their last failure', () => {
-    const build = { run: 'make', step: 'build' }
-    const checks = [
-      { run: 'npm test', failed: { exit_code: 3, output: 'red\n' } },
-      { ...build, more: 1 },
-    ]
-    const failed = { failure: { kind: 'exited', exitCode: 3 }, output: 'red\n' }
-    expect(marker({ checks })).toMatchObject({ problems: [], checks: [{ run: 'npm test', failed }, build] })
-  })
-
   it('are twenty at most: more are a problem, and the rest stays usable', () => {
     const checks = Array.from({ length: 21 }, (_, index) => ({ run: `c${index}` }))
     const twenty = checks.slice(0, 20)

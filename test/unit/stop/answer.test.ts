@@ -121,11 +121,6 @@ describe('what happened while nobody looked, at the start of a session', () => {
   })
 })
 
-it('the reason of a block is cut at 4,000 characters', () => {
-  const reason = `\u0000${'x'.repeat(4000)}y`
-  expect(parsed({ kind: 'block', reason }).reason).toBe(`${'x'.repeat(3999)}…`)
-})
-
 describe("the sequence of a terminal's notification", () => {
   const TEXT = 'postflight: task 259 stopped'
 

@@ -227,12 +227,6 @@ describe('several markers', () => {
     expect(text.match(/y{80,}…\nTask/g)).toHaveLength(4)
     expect(text).toHaveLength(REASON_LIMIT)
   })
-
-  it('of several roots have commands with their own roots', () => {
-    const text = reasonOf([blocked({}, { task: '001_x' }), blocked({}, { task: '001_x', root: '/worktree' })])
-    expect(text).toContain('postflight clear 001_x\n')
-    expect(text).toContain('postflight clear 001_x --root /worktree\n')
-  })
 })
 
 describe('long paths', () => {
@@ -306,12 +300,6 @@ describe('the call of a tool that ends the turn', () => {
     expect(reasonOf([{ ...call, mayWait: false }])).not.toContain('wait')
     expect(reasonOf([{ ...blocked({}), mayWait: true }])).not.toContain('wait')
   })
-
-  it('keeps its sentence within the limit', () => {
-    const text = reasonOf([{ ...call, ...blocked({ reason: 'x'.repeat(9000) }) }], OFF_PATH, true)
-    expect(text.length).toBeLessThanOrEqual(REASON_LIMIT)
-    expect(text).toMatch(AGAIN)
-  })
 })
 
 describe('shells in the background', () => {
@@ -366,10 +354,6 @@ describe('the checks of a marker', () => {
     const line = (mayWait: boolean) => checksOf([{ run: 'npm test' }], { checkingSinceMs, mayWait }).at(-1)
     expect(line(true)).toMatch(/^They have been running since 2026-11-22T00:00:00Z.*postflight wait 259.*--for/)
     expect(line(false)).toBe('They have been running since 2026-11-22T00:00:00Z. Wait for them to end.')
-  })
-
-  it('are not mentioned if there are none', () => {
-    expect(linesOf(reasonOf([blocked({ cc_session_id: 's1' })]))).toHaveLength(4)
   })
 
   it.each([{ cc_session_id: 's1', checks_session: 's2' }, {}])('that another session wrote are not named', (fields) => {
