@@ -1,7 +1,7 @@
 import { expandPatterns, isInsidePattern, MAX_ALTERNATIVES, MAX_STARS } from '../../kernel/file-pattern.ts'
 import type { FaultPath } from '../../kernel/yaml-text.ts'
 import { MAX_SCHEMA_DEPTH, type SchemaFault, schemaFaults } from './artifact-schema.ts'
-import { endless, followers, leadsTo, phasesOnLoops, reachable } from './definition.ts'
+import { endless, followers, phasesOnLoops, reachable, reachedFrom, reversed } from './definition.ts'
 import {
   END,
   isArtifactPath,
@@ -202,6 +202,7 @@ function artifactsBelowArtifacts(file: DefinitionFile): DefinitionFinding[] {
 
 function warningsOf(file: DefinitionFile, isGraph: boolean): DefinitionFinding[] {
   const edges = followers(file)
+  const leading = reversed(edges)
   const reached = reachable(edges)
   const looping = phasesOnLoops(edges)
   const stuck = new Set(endless(file, edges))
@@ -214,10 +215,15 @@ function warningsOf(file: DefinitionFile, isGraph: boolean): DefinitionFinding[]
     if (isGraph && !reached.has(index)) warn(['id'], RULE_TEXT.unreachable(phase.id))
     if (isGraph && looping.has(index) && phase.max_visits === undefined) warn(['id'], RULE_TEXT.unbounded(phase.id))
     if (isGraph && stuck.has(index)) warn(['next'], RULE_TEXT.endless(phase.id))
+    let before: ReadonlySet<number> | undefined
+    const leadsHere = (from: number): boolean => {
+      before ??= reachedFrom(leading, index)
+      return before.has(from)
+    }
     for (const target of isGraph ? (edges[index] ?? []) : []) {
       const steps = file.phases[target]?.steps
       const isChecklist = steps !== undefined && !Array.isArray(steps) && 'checklist' in steps
-      if (isChecklist && leadsTo(edges, target, index)) {
+      if (isChecklist && leadsHere(target)) {
         warn(['next'], RULE_TEXT.backToChecklist(file.phases[target]?.id ?? '', steps.from))
       }
     }
@@ -236,7 +242,7 @@ function warningsOf(file: DefinitionFile, isGraph: boolean): DefinitionFinding[]
       // A list of tasks may have been there before the run.
       if (makers.length === 0 && isChecklist) return found
       if (makers.length === 0) warn(['steps', 'from'], RULE_TEXT.unmade(from))
-      else if (isGraph && !makers.some((maker) => leadsTo(edges, maker, index))) {
+      else if (isGraph && !makers.some(leadsHere)) {
         warn(['steps', 'from'], RULE_TEXT.madeLater(from, phase.id))
       } else if (!isChecked && !isChecklist) warn(['steps', 'from'], RULE_TEXT.unlisted(from))
     }

@@ -146,12 +146,14 @@ export function reachable(edges: Edges): Set<number> {
   return reachedFrom(edges, 0).add(0)
 }
 
-export function leadsTo(edges: Edges, from: number, to: number): boolean {
-  return reachedFrom(edges, from).has(to)
+export function phasesOnLoops(edges: Edges): Set<number> {
+  return new Set([...edges.keys()].filter((index) => reachedFrom(edges, index).has(index)))
 }
 
-export function phasesOnLoops(edges: Edges): Set<number> {
-  return new Set([...edges.keys()].filter((index) => leadsTo(edges, index, index)))
+export function reversed(edges: Edges): Edges {
+  const leading: number[][] = edges.map(() => [])
+  for (const [index, targets] of edges.entries()) for (const target of targets) leading[target]?.push(index)
+  return leading
 }
 
 export function reachedFrom(edges: Edges, start: number): Set<number> {
@@ -167,8 +169,7 @@ export function reachedFrom(edges: Edges, start: number): Set<number> {
 }
 
 export function endless(file: DefinitionFile, edges: Edges): number[] {
-  const leading: number[][] = file.phases.map(() => [])
-  for (const [index, targets] of edges.entries()) for (const target of targets) leading[target]?.push(index)
+  const leading = reversed(edges)
   const open = targetsIn(file).flatMap((targets, index) => (targets.includes(END) ? [index] : []))
   const ending = new Set(open)
   for (const index of open) {

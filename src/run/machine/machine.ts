@@ -41,7 +41,7 @@ export function advance(state: WorkflowState, seen: Observation): Advance {
   if (!state.active) return only(state, 'finish')
   const advanced = advanceActive(state, seen)
   const next = advanced.state
-  if (advanced.command.kind !== 'wait' || next.stopRequestedMs === undefined || !isIdle(next)) return advanced
+  if (advanced.command !== 'wait' || next.stopRequestedMs === undefined || !isIdle(next)) return advanced
   return { ...only(end(next, 'stopped', seen.nowMs), 'finish'), effects: advanced.effects }
 }
 
@@ -69,7 +69,7 @@ function clearArtifact(state: WorkflowState, phase: Phase): Advance {
     phase.artifact === undefined ? [] : [{ kind: 'archive-artifact', phase: phase.id, visit, artifact: phase.artifact }]
   return {
     state: { ...state, stage: hasBegun(state) ? 'between-prompts' : 'entered' },
-    command: { kind: 'observe' },
+    command: 'observe',
     effects,
   }
 }
@@ -190,7 +190,7 @@ const ENTRIES_AT_ONCE = 8
 
 export interface Reconciled {
   readonly state: WorkflowState
-  readonly command: Exclude<Command['kind'], 'observe'>
+  readonly command: Exclude<Command, 'observe'>
   readonly unfinished: boolean
 }
 
@@ -220,9 +220,9 @@ export function reconcile(start: WorkflowState, ports: WorkflowPorts, onDisk = s
       ports.record(state)
       recorded = state.sequence
     }
-    const unfinished = command.kind === 'observe' && ports.isOutOfTime()
-    if (command.kind === 'observe' && !unfinished) continue
+    const unfinished = command === 'observe' && ports.isOutOfTime()
+    if (command === 'observe' && !unfinished) continue
     flush()
-    return { state, command: command.kind === 'observe' ? 'wait' : command.kind, unfinished }
+    return { state, command: command === 'observe' ? 'wait' : command, unfinished }
   }
 }

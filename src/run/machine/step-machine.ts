@@ -21,11 +21,7 @@ import { end, isPrompted, visitsOf, type WorkflowState, withTransition, workedMs
 import type { StepInWork } from './state-fields.ts'
 
 /** `observe`: observe and call `advance` again. */
-export type Command =
-  | { readonly kind: 'prompt' }
-  | { readonly kind: 'wait' }
-  | { readonly kind: 'finish' }
-  | { readonly kind: 'observe' }
+export type Command = 'prompt' | 'wait' | 'finish' | 'observe'
 
 export interface Advance {
   readonly state: WorkflowState
@@ -33,12 +29,12 @@ export interface Advance {
   readonly effects: readonly Effect[]
 }
 
-export function only(state: WorkflowState, kind: Command['kind']): Advance {
-  return { state, command: { kind }, effects: [] }
+export function only(state: WorkflowState, command: Command): Advance {
+  return { state, command, effects: [] }
 }
 
 export function orWait(state: WorkflowState, given: Advance): Advance {
-  return given.command.kind === 'wait' ? only(state, 'wait') : given
+  return given.command === 'wait' ? only(state, 'wait') : given
 }
 
 interface Asked {
@@ -72,7 +68,7 @@ export function prompt(state: WorkflowState, seen: Observation, { steps, effects
       ...{ promptId: seen.promptId, shells: seen.shells ?? [], heardPromptId: undefined },
       approval: undefined,
     },
-    command: { kind: 'prompt' },
+    command: 'prompt',
     effects,
   }
 }
@@ -135,7 +131,7 @@ function betweenBatches(state: WorkflowState, phase: Phase, seen: Observation): 
   const steps = filled.inWork.filter((step) => !isSpent(step)).slice(0, phase.parallel)
   const given = prompt(filled, seen, { steps, effects: [...strays(state, seen), ...early] })
   // No later prompt would archive unrequested results.
-  return given.command.kind === 'finish' ? { ...given, effects: strays(state, seen) } : orWait(state, given)
+  return given.command === 'finish' ? { ...given, effects: strays(state, seen) } : orWait(state, given)
 }
 
 function isEarly(result: ResultThere, { takes }: Observation): boolean {
@@ -197,7 +193,7 @@ function giveUpSpent(state: WorkflowState, phase: Phase, seen: Observation, effe
       const last = WORKFLOW_TEXT.stepExhausted(spent.step + 1, spent.attempts, why)
       const text = isTooMany ? WORKFLOW_TEXT.tooManyFailed(next.phaseSkips + 1, next.totalSteps, last) : last
       const ended = end(next, 'failed', seen.nowMs, text)
-      return { state: ended, command: { kind: 'finish' }, effects: [...effects, ...strays(state, seen)] }
+      return { state: ended, command: 'finish', effects: [...effects, ...strays(state, seen)] }
     }
     const attempt = { step: spent.step, attempts: spent.attempts - 1 }
     const skipped = withTransition(next, { event: 'step-skipped', ...where(next, attempt), detail: why }, seen.nowMs)
@@ -208,7 +204,7 @@ function giveUpSpent(state: WorkflowState, phase: Phase, seen: Observation, effe
     }
   }
   const last = isInStep(next) ? [] : strays(state, seen)
-  return { state: next, command: { kind: 'observe' }, effects: [...effects, ...last] }
+  return { state: next, command: 'observe', effects: [...effects, ...last] }
 }
 
 function givesUpTooMany({ phaseSkips, totalSteps }: WorkflowState, { maxSkips }: Phase): boolean {

@@ -49,7 +49,6 @@ export function runFileNames(root: string, problems: SearchProblem[] = []): stri
   }
 }
 
-/** Never throws. */
 export function findRunFiles(root: string): RunFile[] {
   return [...eachRunFile(root)]
 }
@@ -76,13 +75,10 @@ function idIn(folder: TaskFolder): string | typeof UNREAD | undefined {
   return read.kind === 'text' ? read.text.trim() || undefined : undefined
 }
 
-interface FolderIds {
-  readonly folders: ReadonlyMap<string, TaskFolder>
-  /** Whether the id of every folder could be read. */
-  readonly isWhole: boolean
-}
+type FolderIds = ReturnType<typeof readFolderIds>
 
-function readFolderIds(root: string): FolderIds {
+/** `isWhole`: whether the id of every folder could be read. */
+function readFolderIds(root: string) {
   const { folders, problems } = listTaskFolders(root)
   const ids = folders.map(idIn)
   const known = folders.flatMap((folder, index) => {

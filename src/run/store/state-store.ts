@@ -8,6 +8,7 @@ import { replaceFile, tryRemoveFile } from '../../disk/write.ts'
 import { FILE_DETAILS } from '../../kernel/error-messages.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { type PathKind, RUN_HISTORY_FILE, RUN_STATE_FILE, WORKFLOW_FOLDER } from '../../kernel/files.ts'
+import { jsonObjectIn } from '../../kernel/values.ts'
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import type { WorkflowState } from '../machine/state.ts'
 import { type HistoryEntry, historyFields, readHistoryEntry } from '../machine/state-fields.ts'
@@ -139,20 +140,12 @@ export function readHistory(folder: TaskFolder, state: WorkflowState): HistoryEn
   const lines = read.kind === 'text' ? read.text.split('\n') : []
   const entries = new Map<number, HistoryEntry>()
   for (const line of lines) {
-    const entry = parseLine(line)
+    const entry = readHistoryEntry(jsonObjectIn(line))
     // A crash may have written a line twice, or one that no state followed.
     if (entry !== undefined && entry.n <= state.sequence) entries.set(entry.n, entry)
   }
   for (const entry of state.history) entries.set(entry.n, entry)
   return [...entries.values()].sort((one, other) => one.n - other.n)
-}
-
-function parseLine(line: string): HistoryEntry | undefined {
-  try {
-    return readHistoryEntry(JSON.parse(line))
-  } catch {
-    return undefined
-  }
 }
 
 function stateFolder(folder: TaskFolder): string {

@@ -4,7 +4,7 @@ import { mkdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { processAgeMs } from '../../../src/disk/age.ts'
-import { FileSearch, hashOfPaths } from '../../../src/done/search.ts'
+import { FileSearch } from '../../../src/done/search.ts'
 import { createSourceProject, type Project } from '../../support/project.ts'
 
 function put(project: Project, ...names: readonly string[]): void {
@@ -134,10 +134,5 @@ describe('a search', () => {
     const bounded = new FileSearch(project.dir, Number.POSITIVE_INFINITY, 100)
     await bounded.prepare([rule])
     expect(bounded.pathsOf(rule)).toBeUndefined()
-  })
-
-  it('tells sets of paths apart', () => {
-    expect(hashOfPaths(['a', 'b'])).not.toBe(hashOfPaths(['a', 'c']))
-    expect(hashOfPaths(['a', 'b'])).toBe(hashOfPaths(['a', 'b']))
   })
 })

@@ -194,13 +194,6 @@ describe('the stop hook drives a workflow', () => {
     expect(await project.status()).toMatchObject({ prompts: 2, attempt: 1 })
   })
 
-  it('at once, as the same attempt, after the session has started again', async () => {
-    const project = await prompted()
-    await sessionBegins(project, 'resume')
-    expect((await project.stopped(stop({ prompt_id: 'prompt-2' }))).reason).toContain('attempt 1 of 2')
-    expect(await project.status()).toMatchObject({ prompts: 2, attempt: 1 })
-  })
-
   it('after a compaction as without one: the agent works on', async () => {
     const project = await prompted()
     await sessionBegins(project, 'compact')

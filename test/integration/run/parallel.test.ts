@@ -124,7 +124,6 @@ describe('inputs', () => {
     [[], 'needs a value for its input "issue": --set \'issue=VALUE\''],
     [['--set', 'isue=1'], 'has no input "isue": its inputs are issue, tone'],
     [['--set', 'issue'], 'takes NAME=VALUE'],
-    [['--set', '=1'], 'takes NAME=VALUE'],
   ])('%j are refused, and no folder is made', async (options, said) => {
     const run = await start({ inputs, phases }, ...options)
     expect([run.status, run.stderr]).toEqual([64, expect.stringContaining(said)])

@@ -98,7 +98,6 @@ describe('a simulation', () => {
   it.each([
     ['--fail', 'nowhere', FAILURES],
     ['--fail', 'work', FAILURES],
-    ['--fail', 'work/6', FAILURES],
     ['--fail', 'work:many', FAILURES],
     ['--fail', 'triage/1', FAILURES],
     ['--fail', 'list/4', FAILURES],

@@ -44,7 +44,7 @@ function withNextOut(state: WorkflowState): WorkflowState {
     const results = withBatch(next, currentPhase(next)).inWork.map(() => result)
     const taken = advance(next, seeing({ stepResults: results }))
     next = taken.state
-    if (taken.command.kind !== 'observe') return next
+    if (taken.command !== 'observe') return next
   }
 }
 

@@ -35,9 +35,9 @@ function afterStop(state: WorkflowState, more: Partial<AgentStop> = {}, seen: Pa
   const judged = judgeAgentStop(state, stop(more), NOW)
   const look = seeing({ ...judged.circumstances, ...seen })
   let { state: next, command } = advance(judged.state, look)
-  while (command.kind === 'observe') ({ state: next, command } = advance(next, look))
+  while (command === 'observe') ({ state: next, command } = advance(next, look))
   const attempts = next.phaseAttempts + currentWork(next).attempts
-  return { state: next, command: command.kind, hears: judged.hears, attempts }
+  return { state: next, command, hears: judged.hears, attempts }
 }
 
 describe('a prompt that the host threw away or the person interrupted', () => {
@@ -89,7 +89,7 @@ describe('a prompt that the host threw away or the person interrupted', () => {
 
   it('is still in work after the session has started again: a requested stop waits for it', () => {
     const stopping = requestStop(afterSessionStart(asked()), NOW)
-    expect(advance(stopping, seeing({ returned: false, mayPrompt: false })).command.kind).toBe('wait')
+    expect(advance(stopping, seeing({ returned: false, mayPrompt: false })).command).toBe('wait')
     expect(afterStop(stopping, ANOTHER)).toMatchObject({ command: 'finish', state: { outcome: 'stopped', prompts: 1 } })
   })
 

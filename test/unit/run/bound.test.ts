@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { type ListedSteps, promptBound, runBound, stepCount } from '../../../src/run/definition/bound.ts'
 import { haltState, resumeState } from '../../../src/run/machine/control.ts'
-import { simulate } from '../../../src/run/machine/simulate.ts'
 import type { WorkflowState } from '../../../src/run/machine/state.ts'
-import { begin, DONE, NO_SESSIONS, NOW, PASSED, PLACE, played, seeing } from './builders.ts'
+import { begin, DONE, NO_SESSIONS, NOW, PASSED, played, seeing } from './builders.ts'
 
 /** The bound of a run on the way. In each visit three prompts may go out again. */
 
@@ -63,16 +62,5 @@ describe('the bound of a run', () => {
     expect([failed, resumed].map((state) => runBound(state, listing(4)))).toEqual([undefined, granted])
     const budgeted = { ...resumed, definition: { ...resumed.definition, maxPrompts: 7 } }
     expect(runBound(budgeted, listing(4))).toBe(7)
-  })
-
-  it.each([1, 2, 3, 5])('is never smaller than the prompts of a simulated run with %i tasks and a loop', (tasks) => {
-    const { definition } = begin(...LOOP)
-    for (const failures of [{}, { review: 1 }, { 'work/1': 2, review: 9 }]) {
-      const steps = new Map([['work', tasks]])
-      const script = { failures: new Map(Object.entries(failures)), cases: new Map(), steps }
-      const { prompts, state } = simulate(definition, script, PLACE, {})
-      expect(state.active).toBe(false)
-      expect(prompts.length).toBeLessThanOrEqual(promptBound(definition, listing(tasks)))
-    }
   })
 })

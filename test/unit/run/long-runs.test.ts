@@ -241,7 +241,7 @@ describe('an approval', () => {
     expect(asking).toMatchObject({ phase: 'a', stage: 'between-prompts', clockSinceMs: undefined })
     expect(asking.approval).toMatchObject({ standing: 'asked' })
     for (const seen of [{}, MADE, { artifact: { kind: 'invalid', why: 'cut' } as const }]) {
-      expect(advance(asking, seeing(seen))).toMatchObject({ state: asking, command: { kind: 'wait' } })
+      expect(advance(asking, seeing(seen))).toMatchObject({ state: asking, command: 'wait' })
     }
     const approved = approveState(asking, undefined, NOW)
     expect(played(approved, MADE)).toMatchObject({ phase: 'fix', approval: undefined })
@@ -251,9 +251,9 @@ describe('an approval', () => {
 
   it('leaves the run alone, and a stop request ends it at once', () => {
     const asked = advance(played(begin({ ...A, approve: true }, FIX), {}), seeing(MADE))
-    expect(asked).toEqual({ state: asking, command: { kind: 'wait' }, effects: [] })
+    expect(asked).toEqual({ state: asking, command: 'wait', effects: [] })
     const stopped = advance(requestStop(asking, NOW), seeing(MADE))
-    expect(stopped).toMatchObject({ state: { outcome: 'stopped' }, command: { kind: 'finish' }, effects: [] })
+    expect(stopped).toMatchObject({ state: { outcome: 'stopped' }, command: 'finish', effects: [] })
   })
 
   it('is also asked for an artifact that was there before', () => {

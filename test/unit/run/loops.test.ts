@@ -49,10 +49,6 @@ describe('a phase of a loop', () => {
     const resumed = played(resumeState(failed, NO_SESSIONS, seeing(failing('nothing works'))), {}, {})
     expect(promptOf(resumed)).toContain('It follows the phase "check", whose verdict was "fail":\nnothing works\n\n')
   })
-
-  it('has the reason in its history', () => {
-    expect(fixing.history).toContainEqual(expect.objectContaining({ event: 'fail', detail: 'line 3 is wrong' }))
-  })
 })
 
 describe('the reason for a verdict', () => {

@@ -80,7 +80,7 @@ describe('a request', () => {
 describe('an ended run', () => {
   it('stays finished, and cannot be stopped, aborted or halted again', () => {
     const ended = abortState(begin(...ONE), NOW)
-    expect(advance(ended, seeing())).toEqual({ state: ended, command: { kind: 'finish' }, effects: [] })
+    expect(advance(ended, seeing())).toEqual({ state: ended, command: 'finish', effects: [] })
     expect([requestStop(ended, NOW), abortState(ended, NOW), haltState(ended, 'x', NOW)]).toEqual([ended, ended, ended])
     const outcomes = ['stopped', 'stalled', 'failed', 'completed', 'aborted'] as const
     const resumable = outcomes.filter((outcome) => isResumable({ ...ended, outcome }))
@@ -130,7 +130,7 @@ it('a prompt of a step that goes out again changes nothing else, and waits for a
   const out = played(begin({ id: 'a', steps: ['x'] }), {}, {})
   const again = promptAgain(out)
   expect(again).toEqual({ ...out, stage: 'between-prompts', inWork: [{ ...out.inWork[0], out: false }] })
-  expect(advance(again, seeing({ mayPrompt: false })).command.kind).toBe('wait')
+  expect(advance(again, seeing({ mayPrompt: false })).command).toBe('wait')
 })
 
 /** Of a definition without artifacts, inputs and steps. */

@@ -18,7 +18,7 @@ describe('at the stop of an agent without the prompt', () => {
     ['after it', played(begin(CHECK), {})],
   ])('a failing verdict is not judged %s', (_when, state) => {
     const judged = advance(state, seeing({ ...HELPER, ...FAILED }))
-    expect(judged).toMatchObject({ state, command: { kind: 'wait' }, effects: [] })
+    expect(judged).toMatchObject({ state, command: 'wait', effects: [] })
     expect(played(state, { ...HELPER, ...PASSED }).outcome).toBe('completed')
     expect(played(state, { ...HELPER, ...FAILED, takes: undefined }).outcome).toBe('failed')
   })
@@ -28,7 +28,7 @@ describe('at the stop of an agent without the prompt', () => {
     ['a half-written one', half],
   ])('%s is not judged', (_what, stepResult) => {
     const seen = { ...HELPER, stepResults: [stepResult] }
-    expect(advance(asked, seeing(seen))).toMatchObject({ state: asked, command: { kind: 'wait' } })
+    expect(advance(asked, seeing(seen))).toMatchObject({ state: asked, command: 'wait' })
     expect(currentWork(played(asked, { ...seen, takes: undefined })).attempts).toBe(1)
   })
 
@@ -36,7 +36,7 @@ describe('at the stop of an agent without the prompt', () => {
     const seen = { returned: false, takes: 'complete' } as const
     expect(currentWork(played(asked, { ...seen, stepResults: [NOT_DONE] })).attempts).toBe(1)
     const judged = [[half], []].map((stepResults) => advance(asked, seeing({ ...seen, stepResults })))
-    expect(judged).toMatchObject(judged.map(() => ({ state: asked, command: { kind: 'wait' } })))
+    expect(judged).toMatchObject(judged.map(() => ({ state: asked, command: 'wait' })))
     expect(played(begin(CHECK), {}, { ...seen, ...FAILED }).outcome).toBe('failed')
   })
 

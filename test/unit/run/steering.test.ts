@@ -136,15 +136,8 @@ describe('a step', () => {
   })
 
   it('that is retried while a person is to approve the phase comes before the approval', () => {
-    const asking = played(
-      begin({ ...PLAN, ...WORK, steps: ['s1', 's2'] }),
-      {},
-      {},
-      {},
-      {},
-      { stepResults: [DONE] },
-      MADE,
-    )
+    const two = begin({ ...PLAN, ...WORK, steps: ['s1', 's2'] })
+    const asking = played(two, {}, {}, {}, {}, { stepResults: [DONE] }, MADE)
     expect(needsApproval(asking)).toBe(true)
     const again = steered(retryStep(asking, 0, NOW + 5))
     expect([isApprovalDue(again), again.clockSinceMs]).toEqual([false, NOW + 5])

@@ -31,7 +31,7 @@ function play(start: WorkflowState, ...seen: Partial<Observation>[]): { told: st
     const { state: next, command, effects } = advance(state, seeing(one))
     const entries = next.history.filter(({ n }) => n > state.sequence)
     state = next
-    return [command.kind, ...entries.map(historyLine), ...effects.map(effectLine)].join(' | ')
+    return [command, ...entries.map(historyLine), ...effects.map(effectLine)].join(' | ')
   })
   return { told, state }
 }
