@@ -6,13 +6,17 @@ import { entry } from '../sentences.ts'
 
 addSentences(COMMAND_SENTENCES)
 
-/** The same arguments with each of these. */
-const withEach = <const Base extends object, const More extends object>(base: Base, ...each: readonly More[]) =>
-  each.map((more) => ({ ...base, ...more }))
+/** The same arguments with each of these values of one more. */
+const each = <Name extends string, const Value, Base extends object>(
+  name: Name,
+  values: readonly Value[],
+  base: Base,
+) => values.map((value) => ({ ...base, [name]: value }) as Base & Readonly<Record<Name, Value>>)
 
 const path = 'specs/7_x/.postflight-pending'
 const task = '7'
 const commands = '`npm test`'
+const command = 'postflight uninstall'
 const DONE_FOLDER = 'specs/.postflight/done-0123456789abcdef'
 
 describe('each error says what is wrong and what to do about it', () => {
@@ -23,7 +27,7 @@ describe('each error says what is wrong and what to do about it', () => {
     'slug-invalid': [{ slug: 'a b' }, { slug: 'x'.repeat(130), longest: 120 }],
     'slug-missing': [{ task, specs: '/p/specs', command: 'postflight create 7 my_slug' }],
     'task-ambiguous': [{ task, folders: '7_x, 7_y' }],
-    'task-unknown': withEach({ task, specs: '/p/specs' }, { wanted: 'marker' }, { wanted: 'workflow' }),
+    'task-unknown': each('wanted', ['marker', 'workflow'], { task, specs: '/p/specs' }),
     'task-has-other-folder': [{ task, folder: 'specs/7_x' }],
     'target-missing': [{ options: '--all' }],
     'target-twice': [{ options: '--all' }],
@@ -37,35 +41,27 @@ describe('each error says what is wrong and what to do about it', () => {
     'adopt-done': [{ folder: DONE_FOLDER }],
     'bypass-none': [{ folder: 'specs/7_x' }],
     'marker-of-other-session': [{ path, whose: 'pending for host session s1', task }],
-    'marker-of-other-agent': withEach(
-      { path },
-      { agent: 'main', operation: undefined },
-      { agent: 'a7', operation: 'research' },
-    ),
-    'wait-refused': withEach(
-      { path, task },
-      ...([{ why: 'unowned' }, { why: 'other-session' }, { why: 'by-sub-agent' }, { why: 'sub-agent' }] as const),
-      ...([
-        { why: 'limit' },
-        { why: 'run-of-other-session' },
-        { why: 'run-by-sub-agent' },
-        { why: 'run-limit' },
-      ] as const),
-    ),
+    'marker-of-other-agent': [
+      { path, agent: 'main', operation: undefined },
+      { path, agent: 'a7', operation: 'research' },
+    ],
+    'wait-refused': [
+      ...each('why', ['unowned', 'other-session', 'by-sub-agent', 'sub-agent'], { path, task }),
+      ...each('why', ['limit', 'run-of-other-session', 'run-by-sub-agent', 'run-limit'], { path, task }),
+    ],
     'checks-refused': [
       ...[true, false].flatMap((unchecked) => [
-        ...withEach({ path, unchecked, commands: '' }, { refusal: 'unreadable' }),
-        ...withEach(
-          { path, unchecked, commands },
-          { refusal: 'removed' },
-          { refusal: 'other-session' },
-          { refusal: 'unowned' },
-        ),
+        ...each('refusal', ['unreadable'], { path, unchecked, commands: '' }),
+        ...each('refusal', ['removed', 'other-session', 'unowned'], { path, unchecked, commands }),
       ]),
       { path, unchecked: true, commands, refusal: 'running', since: '12:00:00Z' },
       { path, unchecked: true, commands, refusal: 'replaced' },
     ],
-    'commands-untrusted': withEach({ task, commands }, {}, { from: 'up' }, { from: 'up', prompts: '0123456789abcdef' }),
+    'commands-untrusted': [{}, { from: 'up' }, { from: 'up', prompts: '0123456789abcdef' }].map((one) => ({
+      task,
+      commands,
+      ...one,
+    })),
     'check-files': [{ limit: 1000, seconds: 10 }],
     'check-patterns': [{ task, phase: 'build' }],
     'check-none': [{ task, phase: 'plan' }],
@@ -80,8 +76,8 @@ describe('each error says what is wrong and what to do about it', () => {
     'session-unknown': [{}],
     'payload-not-json': [{ detail: 'Unexpected token' }],
     'payload-not-object': [{}],
-    'file-unreadable': withEach({ path: '/f' }, { detail: 'ENOENT' }, { detail: 'EACCES' }),
-    'definition-missing': withEach({ path: '/f' }, { examples: 'one, two' }, { examples: '' }),
+    'file-unreadable': each('detail', ['ENOENT', 'EACCES'], { path: '/f' }),
+    'definition-missing': each('examples', ['one, two', ''], { path: '/f' }),
     'settings-not-json': [{ path: '/s', line: 3, column: 5, fault: 'CommaExpected' }],
     'settings-too-deep': [{ path: '/s', limit: 500 }],
     'settings-wrong-shape': [
@@ -89,23 +85,12 @@ describe('each error says what is wrong and what to do about it', () => {
       { path: '/s', property: 'hooks.Stop', expected: 'list' },
       { path: '/s', property: 'hooks', expected: 'unique' },
     ],
-    'already-wired': withEach(
-      { where: 'PLACE', command: 'postflight uninstall' },
-      ...([{ wiredBy: 'settings' }, { wiredBy: 'same-command' }, { wiredBy: 'scope' }, { wiredBy: 'plugin' }] as const),
-    ),
+    'already-wired': each('wiredBy', ['settings', 'same-command', 'scope', 'plugin'], { where: 'PLACE', command }),
     'rules-invalid': [{ path: 'rules.json', location: ', rule 1', detail: 'it is missing' }],
     'rules-not-of-host': [{ host: 'codex' }],
     'needs-answer': [{}],
-    'workflow-definition': withEach(
-      { path: 'flow.yaml', location: ':3:5', detail: 'no phase' },
-      { more: 0 },
-      { more: 2 },
-    ),
-    'done-invalid': withEach(
-      { path: 'specs/done.yaml', location: ':3:5' },
-      { detail: 'is missing', more: 0 },
-      { detail: 'is missing', more: 2 },
-    ),
+    'workflow-definition': each('more', [0, 2], { path: 'flow.yaml', location: ':3:5', detail: 'no phase' }),
+    'done-invalid': each('more', [0, 2], { path: 'specs/done.yaml', location: ':3:5', detail: 'is missing' }),
     'done-none': [{ path: 'specs/done.yaml' }],
     'done-untrusted': [{ path: 'specs/done.yaml', trust: 'postflight trust' }],
     'done-running': [{ since: '2026-11-20T12:00:00Z (3 min)' }],
@@ -119,7 +104,7 @@ describe('each error says what is wrong and what to do about it', () => {
     ],
     'workflow-none': [{ task }],
     'workflow-there': [
-      ...withEach({ task, name: 'flow', resumable: true }, { outcome: 'running' }, { outcome: 'stalled' }),
+      ...each('outcome', ['running', 'stalled'], { task, name: 'flow', resumable: true }),
       { task, name: 'flow', outcome: 'completed', resumable: false },
     ],
     'approval-none': [{ task, phase: 'plan' }],
@@ -136,10 +121,7 @@ describe('each error says what is wrong and what to do about it', () => {
       { task, phase: 'make', step: '3', count: 3, status: 'not-ended' },
     ],
     'workflow-over': [{ task, outcome: 'completed' }],
-    'workflow-state': withEach(
-      { path: '/s', detail: 'DETAIL' },
-      ...([{ problem: 'not-json' }, { problem: 'version' }, { problem: 'shape' }, { problem: 'unreadable' }] as const),
-    ),
+    'workflow-state': each('problem', ['not-json', 'version', 'shape', 'unreadable'], { path: '/s', detail: 'DETAIL' }),
     'shared-run-id': [{ run: 'a/b' }],
     'shared-tree': [{ detail: 'it is larger than 20 MB' }],
     'shared-many': [{ remote: 'up', limit: 500 }],
@@ -157,12 +139,7 @@ describe('each error says what is wrong and what to do about it', () => {
     ],
     'not-shared': [{ task }],
     'not-published': [{ task, remote: 'up', detail: 'DETAIL' }],
-    'not-taken': withEach(
-      { run: 'wf_a', remote: 'up', detail: 'DETAIL' },
-      { claim: 'refused' },
-      { claim: 'unanswered' },
-      { claim: 'unplaced' },
-    ),
+    'not-taken': each('claim', ['refused', 'unanswered', 'unplaced'], { run: 'wf_a', remote: 'up', detail: 'DETAIL' }),
     'take-agent': [{ run: 'wf_a' }],
     'take-alone': [{}],
     'shared-alone': [{ option: '--watch' }],
@@ -174,15 +151,9 @@ describe('each error says what is wrong and what to do about it', () => {
     'host-unknown': [{ host: 'vim', known: 'claude, codex' }],
     'scope-unknown': [{ scope: 'all' }],
     'scope-not-of-host': [{ host: 'Codex CLI', scope: 'local' }],
-    'not-a-folder': withEach({ path: '/p' }, { kind: 'file' }, { kind: 'link' }),
+    'not-a-folder': each('kind', ['file', 'link'], { path: '/p' }),
     'home-unknown': [{}],
-    'cannot-write': withEach(
-      { path: '/p' },
-      { detail: 'EEXIST' },
-      { detail: 'ENOTDIR' },
-      { detail: 'EACCES' },
-      { detail: 'ENOENT' },
-    ),
+    'cannot-write': each('detail', ['EEXIST', 'ENOTDIR', 'EACCES', 'ENOENT'], { path: '/p' }),
     'init-unfinished': [
       { written: '.claude/settings.json, .gitignore', fault: 'cannot write /p (EACCES): check its permissions.' },
     ],
