@@ -119,7 +119,7 @@ export async function clearOne(
     : decideFolder(before.pending, before.abandoned, caller)
   if (decision.kind === 'refused') return refused(folder, before, decision.why, decision.commands)
   const commands = decision.kind === 'run' ? decision.commands : []
-  if (clearing.dryRun) return wouldClear(context, folder, { files, commands, keepsUnchecked })
+  if (clearing.dryRun) return wouldClear(context, folder, files, commands, keepsUnchecked)
   let done: readonly RunCheck[] = []
   if (decision.kind === 'run') {
     const { prove } = await import('../marker/prove.ts')
@@ -177,16 +177,12 @@ export async function clearOne(
   }
 }
 
-interface Plan {
-  readonly files: readonly string[]
-  readonly commands: readonly string[]
-  readonly keepsUnchecked: boolean
-}
-
 function wouldClear(
   context: CommandContext,
   folder: TaskFolder,
-  { files, commands, keepsUnchecked }: Plan,
+  files: readonly string[],
+  commands: readonly string[],
+  keepsUnchecked: boolean,
 ): ClearResult {
   const read = readMarker(folder)
   const left = leftSteps(read)

@@ -25,8 +25,6 @@ export async function watchOrNote(
 ): Promise<0 | 1 | undefined> {
   const exitCode = await watchOnTerminal(surroundings, words, inspect)
   if (exitCode === undefined)
-    surroundings
-      .contextNow()
-      .note('postflight: --watch needs a terminal, and neither --json nor --quiet, so this was printed once')
+    surroundings.contextNow().note('postflight: printed once: --watch needs a terminal, and no --json or --quiet')
   return exitCode
 }

@@ -18,7 +18,7 @@ import { tryRemoveFile } from './write.ts'
 
 /**
  * One writer at a time: no rewrite may restore a marker that another process has just removed. The lock is an empty
- * file, because `clear` must work on a full disk. A server must not sleep: it uses `retryWhileLocked`.
+ * file, because `clear` must work on a full disk. A server must not sleep: it uses `retryWhileLocked` or `withoutSleep`.
  */
 
 /** Work under a lock takes milliseconds. */
@@ -72,7 +72,7 @@ export async function retryWhileLocked<T>(action: () => T): Promise<T> {
   const sinceMs = processAgeMs()
   for (;;) {
     try {
-      return attempt(action, sinceMs)
+      return withoutSleep(action, sinceMs)
     } catch (error) {
       if (!(error instanceof LockBusy)) throw error
     }
@@ -80,12 +80,14 @@ export async function retryWhileLocked<T>(action: () => T): Promise<T> {
   }
 }
 
-function attempt<T>(action: () => T, sinceMs: number): T {
+/** Throws `LockBusy` where `action` would sleep. */
+export function withoutSleep<T>(action: () => T, sinceMs = processAgeMs()): T {
+  const before = askedSinceMs
   askedSinceMs = sinceMs
   try {
     return action()
   } finally {
-    askedSinceMs = undefined
+    askedSinceMs = before
   }
 }
 

@@ -16,7 +16,7 @@ import type { StoredMarker } from '../marker/stored-marker.ts'
 import type { Recorded } from '../project/journal-entry.ts'
 import type { TaskFolder } from '../project/task-folder.ts'
 import { DONE_WORD } from '../project/task-folders.ts'
-import { askedOften, DONE_REASON, DONE_RECORDS, doneAtStart, ruleName, searchEnded } from './done-rules.ts'
+import { askedOften, DONE_REASON, doneAtStart, ruleName, searchEnded } from './done-rules.ts'
 import {
   askedAt,
   type Baseline,
@@ -182,7 +182,9 @@ function refresh(pending: StoredMarker, { folder, due, states, prompt, stop }: J
   if (due.length === 0 && states.every(isSearched)) return removeProven(pending)
   showAsked(folder, prompt)
   const checks = checksOf(due)
-  const isSame = checks.join('\0') === commandsOf(pending.marker.checks).join('\0')
+  const reason = reasonFor(folder.root, due, stop)
+  const isSame =
+    reason === pending.marker.fields?.reason && checks.join('\0') === commandsOf(pending.marker.checks).join('\0')
   if (due.length === 0 || (isSame && aboutOf(pending.marker).prompt === prompt)) return []
   changeMarker(
     folder,
@@ -191,7 +193,7 @@ function refresh(pending: StoredMarker, { folder, due, states, prompt, stop }: J
       const items = Array.isArray(present.fields.checks) ? present.fields.checks.filter(isJsonObject) : []
       return {
         fields: {
-          reason: reasonFor(folder.root, due, stop),
+          reason,
           checks: checks.map((run) => items.find((item) => item.run === run) ?? { run }),
           done: { prompt_id: prompt, paths: pathsOf(states) },
         },
@@ -214,7 +216,7 @@ function removeProven({ folder, identity, marker }: StoredMarker): Recorded[] {
   return [
     {
       root: folder.root,
-      entry: { event: 'clear', outcome: 'cleared', settles: [], ...about, detail: DONE_RECORDS.proven },
+      entry: { event: 'clear', outcome: 'cleared', settles: [], ...about, detail: 'no rule is due any more' },
     },
   ]
 }

@@ -30,10 +30,6 @@ export const DONE_REASON = {
     `They changed during this session, by you or by somebody else. If they are not yours: ${wait} "<whose>"`,
 } as const
 
-export const DONE_RECORDS = {
-  proven: 'no rule is due any more',
-} as const
-
 export const DONE_STANDING = {
   trusted: 'specs/done.yaml is trusted on this machine',
   untrusted: 'specs/done.yaml says when work is done here, but it is not trusted on this machine, so it has no effect',

@@ -1,16 +1,16 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { errorCode, kindAt } from '../disk/file-facts.ts'
-import { hideFromGit, makeLastingFolder, makeOwnFolder } from '../disk/folders.ts'
+import { makeLastingFolder } from '../disk/folders.ts'
 import { sha256 } from '../disk/ids.ts'
 import { COMMAND_PATIENCE_MS, withLock } from '../disk/lock.ts'
 import { readSmallFile } from '../disk/read.ts'
 import { createFile, createWhole, replaceFile, sync, temporaryBeside, tryRemoveFile } from '../disk/write.ts'
 import type { Payload } from '../hosts/host.ts'
 import { ABANDONED_FILE, DONE_RECEIPTS_FILE, MARKER_FILE } from '../kernel/files.ts'
-import { isJsonObject } from '../kernel/values.ts'
+import { isJsonObject, jsonObjectIn } from '../kernel/values.ts'
 import { CONTINUATION_LIMIT } from '../marker/loop-guard.ts'
-import { journalPaths } from '../project/journal.ts'
+import { journalPaths, makeJournalFolder } from '../project/journal.ts'
 import type { TaskFolder } from '../project/task-folder.ts'
 import { isSessionFolderName, sessionFolderName, sessionFolderPath } from '../project/task-folders.ts'
 import { type DoneRule, ruleText } from './done-rules.ts'
@@ -35,13 +35,6 @@ export function sessionFolders(root: string): TaskFolder[] {
   } catch {
     return []
   }
-}
-
-/** Holds the session folders and the receipts. */
-export function makeJournalFolder(root: string): string {
-  const { folder } = journalPaths(root)
-  if (makeOwnFolder(folder)) hideFromGit(folder)
-  return folder
 }
 
 export function makeSessionFolder({ root, path: folder }: TaskFolder): void {
@@ -73,13 +66,8 @@ export function readBypass(folder: TaskFolder): Baseline | undefined {
 function readBaselineFile({ path: folder }: Pick<TaskFolder, 'path'>, name: string): Baseline | undefined {
   const read = readSmallFile(path.join(folder, name), BASELINE_LIMIT)
   if (read.kind !== 'text' || isFuture(read.modifiedMs)) return undefined
-  let value: unknown
-  try {
-    value = JSON.parse(read.text)
-  } catch {
-    // Its time counts all the same.
-  }
-  const fields = isJsonObject(value) ? value : {}
+  // The time of a garbled one counts all the same.
+  const fields = jsonObjectIn(read.text)
   const prompt = typeof fields.prompt_id === 'string' ? fields.prompt_id : undefined
   return { sinceMs: read.modifiedMs, paths: readPaths(fields.paths), prompt }
 }
@@ -260,12 +248,8 @@ export function readReceipts(root: string, nowMs: number): DoneReceipts {
 function readEntries(root: string): Readonly<Record<string, unknown>> {
   const read = readSmallFile(receiptsPath(root), RECEIPTS_LIMIT)
   if (read.kind !== 'text' || !read.whole) return {}
-  try {
-    const value: unknown = JSON.parse(read.text)
-    return isJsonObject(value) && isJsonObject(value.receipts) ? value.receipts : {}
-  } catch {
-    return {}
-  }
+  const { receipts } = jsonObjectIn(read.text)
+  return isJsonObject(receipts) ? receipts : {}
 }
 
 export function keepReceipt(root: string, rule: DoneRule, receipt: DoneReceipt, rules: readonly DoneRule[]): void {

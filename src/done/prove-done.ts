@@ -6,6 +6,7 @@ import { readMarker } from '../marker/marker-file.ts'
 import { prove } from '../marker/prove.ts'
 import { CHECK_LIMIT_MS, type RunCheck } from '../marker/run-checks.ts'
 import { type CommandContext, recordInJournal } from '../project/command-context.ts'
+import { makeJournalFolder } from '../project/journal.ts'
 import type { TaskFolder } from '../project/task-folder.ts'
 import type { DoneRule } from './done-rules.ts'
 import {
@@ -13,7 +14,6 @@ import {
   type DoneReceipts,
   fileSystemNow,
   keepReceipt,
-  makeJournalFolder,
   makeSessionFolder,
   readBaseline,
   readReceipts,

@@ -7,7 +7,7 @@ import { replaceFile } from '../disk/write.ts'
 import { FILE_DETAILS } from '../kernel/error-messages.ts'
 import { DONE_FILE, SPECS_FOLDER } from '../kernel/files.ts'
 import { toIsoSeconds } from '../kernel/time.ts'
-import { type Environment, isJsonObject } from '../kernel/values.ts'
+import { type Environment, jsonObjectIn } from '../kernel/values.ts'
 import { stateFolder } from '../project/home-folder.ts'
 import { findRepository } from '../project/root.ts'
 import { type DoneRule, type DoneStatus, readRules, rulesFile } from './done-rules.ts'
@@ -67,8 +67,8 @@ export function readTrusted(root: string, person: Person): TrustedCopy | undefin
     if (kindAt(trustFolder(person)) === undefined) return undefined
     const read = readSmallFile(trustFile(root, person), COPY_LIMIT)
     if (read.kind !== 'text' || !read.whole) return undefined
-    const value: unknown = JSON.parse(read.text)
-    if (!isJsonObject(value) || typeof value.file_hash !== 'string') return undefined
+    const value = jsonObjectIn(read.text)
+    if (typeof value.file_hash !== 'string') return undefined
     const result = readRules({ done: value.done })
     return 'rules' in result
       ? { rules: result.rules, fileHash: value.file_hash, trusted: String(value.trusted) }

@@ -10,11 +10,12 @@ import { PostflightError } from '../kernel/errors.ts'
 import { stripControl } from '../kernel/text.ts'
 import type { Environment } from '../kernel/values.ts'
 import { appendRecorded } from '../project/journal.ts'
+import { notInJournal } from '../project/journal-entry.ts'
 import { findCommandForm, findHookLocation } from '../project/root.ts'
 import { formatAnswer, NOTIFY_VARIABLE, terminalSequence } from '../stop/answer.ts'
 import { type Answered, NOTHING_DONE } from '../stop/answer-for.ts'
 import { sessionBirthMs } from '../stop/observe-stop.ts'
-import { allowedComplaint, journalComplaint, stdinComplaint, unreadableNotice } from '../stop/stop-messages.ts'
+import { allowedComplaint, stdinComplaint, unreadableNotice } from '../stop/stop-messages.ts'
 import { handleSessionStart } from './session-start.ts'
 import { handleReturn, handleStop } from './stop.ts'
 import { handleToolUse } from './tool-use.ts'
@@ -110,7 +111,8 @@ function answerPayload(payload: Payload, hook: HookProcess): Answered {
   for (const { path: folder, detail } of problems) complain(hook, unreadableNotice(folder, detail))
   const complaints = [...answered.notices, ...answered.complaints]
   for (const complaint of complaints.slice(0, MAX_COMPLAINTS)) complain(hook, complaint)
-  for (const problem of appendRecorded(answered.recorded, Date.now())) complain(hook, journalComplaint(problem))
+  for (const problem of appendRecorded(answered.recorded, Date.now()))
+    complain(hook, notInJournal(problem, 'postflight-guard'))
   return answered
 }
 

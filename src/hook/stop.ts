@@ -1,7 +1,8 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { errorText } from '../disk/file-facts.ts'
-import { hideFromGit, makeOwnFolder, readInside } from '../disk/folders.ts'
+import { makeOwnFolder, readInside } from '../disk/folders.ts'
+import { sha256 } from '../disk/ids.ts'
 import { removeFile, replaceFile, tryRemoveFile } from '../disk/write.ts'
 import { hasDoneFile } from '../done/trust-store.ts'
 import { exemptionOf, handsOverReports } from '../hosts/all-hosts.ts'
@@ -9,6 +10,7 @@ import type { Occasion } from '../hosts/host.ts'
 import { PostflightError } from '../kernel/errors.ts'
 import { JOURNAL_FOLDER, REPORTS_FOLDER, SPECS_FOLDER } from '../kernel/files.ts'
 import { stripControl } from '../kernel/text.ts'
+import { makeJournalFolder } from '../project/journal.ts'
 import type { SearchProblem } from '../project/task-folder.ts'
 import { runFileNames } from '../run/store/run-file.ts'
 import { type Answered, NOTHING_DONE } from '../stop/answer-for.ts'
@@ -16,19 +18,6 @@ import { answerStop, type DonePart, NO_RUNS, type StopOfRuns } from '../stop/ans
 import type { StopOutcome } from '../stop/plan.ts'
 import { heldReport, reportNotHandedOver, reportNotKept, unreadableNotice } from '../stop/stop-messages.ts'
 import { loadDone, loadWorkflowDriver } from './load-workflow.ts'
-
-/**
- * Keeps a blocked sub-agent's report: a host gives its caller only the last message, which may be "Done."
- * (docs/design.md, "A sub-agent's report").
- */
-
-const MAX_BYTES = 65_536
-
-/** The agent of an older report never returned. */
-const LIFETIME_MS = 86_400_000
-
-/** A cloned repository may hold very many files. */
-const MAX_LOOKED_AT = 100
 
 export function handleStop(occasion: Occasion): Answered {
   if (exemptionOf(occasion.payload, occasion.environment) !== undefined) return NOTHING_DONE
@@ -58,6 +47,19 @@ function driveRuns(occasion: Occasion, isBlocked: boolean): StopOfRuns {
     return { ...NO_RUNS, report: { prompt: undefined, notices }, problems }
   }
 }
+
+/**
+ * Keeps a blocked sub-agent's report: a host gives its caller only the last message, which may be "Done."
+ * (docs/design.md, "A sub-agent's report").
+ */
+
+const MAX_BYTES = 65_536
+
+/** The agent of an older report never returned. */
+const LIFETIME_MS = 86_400_000
+
+/** A cloned repository may hold very many files. */
+const MAX_LOOKED_AT = 100
 
 function keepReports({ payload, environment, roots, nowMs }: Occasion, outcomes: readonly StopOutcome[]): string[] {
   const { event, agent, lastMessage } = payload
@@ -101,9 +103,7 @@ function comparable(text: string): string {
 }
 
 function keepReport(root: string, agent: string, report: string, nowMs: number): void {
-  const own = path.join(root, SPECS_FOLDER, JOURNAL_FOLDER)
-  if (makeOwnFolder(own)) hideFromGit(own)
-  const folder = path.join(own, REPORTS_FOLDER)
+  const folder = path.join(makeJournalFolder(root), REPORTS_FOLDER)
   if (!makeOwnFolder(folder)) removeOld(folder, nowMs)
   const bytes = beginningOf(Buffer.from(report))
   const kept = readInside(folder, fileNameOf(agent), MAX_BYTES)
@@ -125,7 +125,7 @@ function takeReport(root: string, agent: string): string | undefined {
 
 function fileNameOf(agent: string): string {
   if (/^[\w-]{1,100}$/.test(agent)) return agent
-  return `sha256-${process.getBuiltinModule('node:crypto').createHash('sha256').update(agent).digest('hex')}`
+  return `sha256-${sha256(agent)}`
 }
 
 function beginningOf(bytes: Buffer): Buffer {

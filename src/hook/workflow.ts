@@ -126,16 +126,15 @@ function askText(folder: TaskFolder, { payload, reader }: Occasion): string {
 }
 
 function promptFor(folder: TaskFolder, due: DuePrompt): string {
-  if (due.prompt.length <= REASON_LIMIT && due.batch !== undefined) return due.prompt
   if (due.batch !== undefined) {
+    if (due.prompt.length <= REASON_LIMIT) return due.prompt
     const parts = due.batch.map((work, index) => ({ ...work, prompt: inFile(folder, `prompt-${index + 1}.md`, work) }))
     return `${due.prompt.split('\n', 1)[0]}\n\n${PROMPT_TEXT.batch(parts)}`
   }
   const isHandedOn = due.agent !== undefined || due.model !== undefined
-  const whole = isHandedOn ? `${PROMPT_TEXT.dispatch(due.agent, due.model)}\n\n${due.prompt}` : due.prompt
-  if (whole.length <= REASON_LIMIT) return whole
-  const prompt = inFile(folder, 'prompt.md', due)
-  return isHandedOn ? `${PROMPT_TEXT.dispatch(due.agent, due.model)}\n\n${prompt}` : prompt
+  const dispatch = isHandedOn ? `${PROMPT_TEXT.dispatch(due.agent, due.model)}\n\n` : ''
+  const whole = dispatch + due.prompt
+  return whole.length <= REASON_LIMIT ? whole : dispatch + inFile(folder, 'prompt.md', due)
 }
 
 function inFile(folder: TaskFolder, name: string, { prompt }: DueWork): string {

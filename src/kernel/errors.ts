@@ -155,7 +155,7 @@ export interface ErrorArguments {
   'workflow-in-way': { readonly task: string; readonly name: string; readonly run: string }
   'not-shared': { readonly task: string }
   'not-published': { readonly task: string; readonly remote: string; readonly detail: string }
-  /** `isRefused`: it was certainly not taken. */
+  /** `refused`: it was certainly not taken. */
   'not-taken': {
     readonly run: string
     readonly remote: string

@@ -25,3 +25,5 @@ export type Environment = Readonly<Record<string, string | undefined>>
 export function variable(environment: Environment, name: string): string | undefined {
   return environment[name] || undefined
 }
+
+export type Writable<T> = { -readonly [K in keyof T]: T[K] }

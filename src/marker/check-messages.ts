@@ -51,25 +51,23 @@ export const CHECK_TEXT = {
   },
   passed: (done: readonly { readonly run: string; readonly durationMs: number }[]): string =>
     `${counted(done.length, 'check')} passed: ${done.map(({ run, durationMs }) => `${checkCommand(run)} (${seconds(durationMs)})`).join(', ')}`,
-  wouldRun: (commands: readonly string[]): string => `after ${list(commands)}`,
+  wouldRun: (commands: readonly string[]): string => `after ${checkList(commands)}`,
   runs: (run: string): string => `postflight: running the check: ${stripControl(run)}`,
   unchecked: 'unchecked: its marker is kept as abandoned',
   droppedByAdopt: (commands: readonly string[]): string =>
-    `dropped the checks of its previous session: ${list(commands)}. \`create --check\` adds your own.`,
+    `dropped the checks of its previous session: ${checkList(commands)}. \`create --check\` adds your own.`,
   neverRun: 'Not run by an agent, so the checks of this marker are never run (--host-session names a session)',
   keptUnchecked: (path: string): string => `the previous marker had checks that were not run, so it is kept as ${path}`,
 } as const
 
-function list(commands: readonly string[]): string {
+export function checkList(commands: readonly string[]): string {
   return commands.map((run) => `\`${checkCommand(run)}\``).join(', ')
 }
-
-export { list as checkList }
 
 export const CHECK_RECORDS = {
   failed: (run: string, failure: string, durationMs: number): string =>
     `failed: ${checkCommand(run)} (${failure}; ${seconds(durationMs)})`,
-  dropped: (commands: readonly string[]): string => `checks dropped: ${list(commands)}`,
+  dropped: (commands: readonly string[]): string => `checks dropped: ${checkList(commands)}`,
 } as const
 
 const FIELD_KINDS: Record<FieldKind, string> = {

@@ -1,11 +1,11 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { kindAt } from '../disk/file-facts.ts'
-import { hideFromGit, makeOwnFolder } from '../disk/folders.ts'
+import { makeOwnFolder } from '../disk/folders.ts'
 import { readSmallFile } from '../disk/read.ts'
 import { createFile, tryRemoveFile } from '../disk/write.ts'
 import { GIVEN_UP_FOLDER, SPECS_FOLDER } from '../kernel/files.ts'
-import { journalPaths } from '../project/journal.ts'
+import { journalPaths, makeJournalFolder } from '../project/journal.ts'
 import { fileNameOf, pathOfFileName, SPECS_ITSELF, type TaskFolder } from '../project/task-folder.ts'
 import { liesBesideAbandoned, readOwnCount, readSpent } from './count/count.ts'
 import { CONTINUATION_LIMIT, isSpent } from './loop-guard.ts'
@@ -65,11 +65,9 @@ function noteName({ relative }: Pick<TaskFolder, 'relative'>): string {
 export function noteGivenUp({ folder, marker }: StoredMarker): void {
   const key = markerKey(marker)
   if (key === undefined) return
-  const journal = journalPaths(folder.root).folder
-  const notes = path.join(journal, GIVEN_UP_FOLDER)
-  const note = path.join(notes, noteName(folder))
   try {
-    if (makeOwnFolder(journal)) hideFromGit(journal)
+    const notes = path.join(makeJournalFolder(folder.root), GIVEN_UP_FOLDER)
+    const note = path.join(notes, noteName(folder))
     makeOwnFolder(notes)
     tryRemoveFile(note)
     createFile(note, `${key}\n`, false)

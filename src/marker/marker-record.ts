@@ -1,5 +1,6 @@
 import { MAX_CHECKS } from '../kernel/errors.ts'
 import { fromIso, HOUR_MS } from '../kernel/time.ts'
+import type { Writable } from '../kernel/values.ts'
 import { type JournalLine, VALUE_LIMIT } from '../project/journal-entry.ts'
 import { isMarkerId } from '../project/task-folder.ts'
 
@@ -32,15 +33,7 @@ export interface MarkerRecord {
   readonly lastMs: number
 }
 
-interface Draft extends MarkerRecord {
-  isMade: boolean
-  readonly sessions: Set<string>
-  readonly checks: Set<string>
-  passed: readonly string[]
-  end: RecordedEnd | undefined
-  kept: KeptAs | undefined
-  lastMs: number
-}
+type Draft = Writable<MarkerRecord> & { readonly sessions: Set<string>; readonly checks: Set<string> }
 
 export function markerRecords(lines: readonly JournalLine[]): MarkerRecord[] {
   const drafts = new Map<string, Draft>()

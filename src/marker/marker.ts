@@ -1,6 +1,6 @@
 import { MAX_CHECKS, PostflightError } from '../kernel/errors.ts'
 import { fromIso, toIsoSeconds } from '../kernel/time.ts'
-import { isJsonObject, known } from '../kernel/values.ts'
+import { isJsonObject, known, type Writable } from '../kernel/values.ts'
 import { isCount, parseWait, type Wait } from './marker-wait.ts'
 
 /** Reading a marker never fails: invalid content is one of its problems (docs/design.md, "Markers"). */
@@ -155,8 +155,6 @@ function fromFields(fields: Record<string, unknown>): Marker {
   text('outcome', 'outcome')
   return marker
 }
-
-type Writable<T> = { -readonly [K in keyof T]: T[K] }
 
 /** Its fields that hold any text. */
 type TextField = { [K in keyof Marker]-?: Marker[K] extends string | undefined ? K : never }[keyof Marker]

@@ -1,10 +1,8 @@
 import { shellIdentity } from '../hosts/all-hosts.ts'
-import { PostflightError } from '../kernel/errors.ts'
 import { type CommandContext, recordInJournal } from '../project/command-context.ts'
 import type { TaskFolder } from '../project/task-folder.ts'
 import { CHECK_RECORDS, CHECK_TEXT, failureWords } from './check-messages.ts'
-import type { Marker } from './marker.ts'
-import { failedField, sameChecks } from './marker.ts'
+import { failedField, type Marker, sameChecks } from './marker.ts'
 import { changeMarker } from './marker-store.ts'
 import { failedOf, type RunCheck, whileChecking } from './run-checks.ts'
 import { markerKey } from './stored-marker.ts'
@@ -58,8 +56,8 @@ function noteResults(folder: TaskFolder, before: Marker, done: readonly RunCheck
       const items = Array.isArray(present.fields?.checks) ? present.fields.checks : []
       return { fields: { checks: items.map((item: unknown) => withResult(item, known)) } }
     })
-  } catch (error) {
-    if (!(error instanceof PostflightError)) return
+  } catch {
+    // The marker is gone, or cannot be written.
   }
 }
 

@@ -40,7 +40,7 @@ export interface CheckLimits {
   readonly obeysSignals: boolean
 }
 
-/** In ms since the epoch. */
+/** `sinceMs`: since the epoch. */
 export type Checking<T> =
   | { readonly kind: 'busy'; readonly sinceMs: number }
   | { readonly kind: 'done'; readonly result: T }

@@ -1,3 +1,4 @@
+import { withoutSleep } from '../disk/lock.ts'
 import { writeAll } from '../disk/process-output.ts'
 import {
   type Hooks,
@@ -191,7 +192,8 @@ export function createReporter(client: HostClient, findRoots: () => readonly str
   const record = (detail: string): void => {
     quietly(() => {
       const [root] = findRoots()
-      if (root !== undefined) appendRecorded([{ root, entry: { event: 'error', detail } }], Date.now())
+      const recorded = root === undefined ? [] : [{ root, entry: { event: 'error' as const, detail } }]
+      withoutSleep(() => appendRecorded(recorded, Date.now()))
     })
   }
   const reporter: Reporter = {

@@ -8,8 +8,7 @@ import { type ErrorArguments, PostflightError } from '../kernel/errors.ts'
 import { inLine } from '../kernel/text.ts'
 import type { Environment } from '../kernel/values.ts'
 import { appendJournal } from './journal.ts'
-import type { JournalEntry } from './journal-entry.ts'
-import { notInJournal } from './journal-entry.ts'
+import { type JournalEntry, notInJournal } from './journal-entry.ts'
 import { findRepository, findRoots, startFolders } from './root.ts'
 import type { SearchProblem, TaskFolder } from './task-folder.ts'
 import { findTaskFolder, refuseUnsearched } from './task-folders.ts'
@@ -95,11 +94,11 @@ export function requireTaskFolder(
   return folder
 }
 
-/** Prints a note if the journal cannot be written. */
+/** Prints a note if the journal cannot be written. Also tells OpenCode's plugin the root. */
 export function recordInJournal(context: CommandContext, root: string, entries: readonly JournalEntry[]): void {
   noteRoot(context.environment[ROOTS_FILE_VARIABLE], root)
   const problem = appendJournal(root, entries, context.nowMs)
-  if (problem !== undefined) context.note(notInJournal(problem))
+  if (problem !== undefined) context.note(notInJournal(problem, 'postflight'))
 }
 
 /** Does `action` for every item, even if it fails for one of them. */

@@ -104,7 +104,7 @@ export interface JournalProblem {
   readonly detail: string
 }
 
-export function notInJournal({ kind, detail }: JournalProblem): string {
+export function notInJournal({ kind, detail }: JournalProblem, program: string): string {
   const what = kind === 'not-recorded' ? 'not recorded in the journal' : 'the journal is too long and cannot be rotated'
-  return inLine(`postflight: ${what}: ${detail}`)
+  return inLine(`${program}: ${what}: ${detail}`)
 }

@@ -16,6 +16,12 @@ export function journalPaths(root: string): { folder: string; old: string; curre
   return { folder, old: path.join(folder, OLD_JOURNAL_FILE), current: path.join(folder, JOURNAL_FILE) }
 }
 
+export function makeJournalFolder(root: string): string {
+  const { folder } = journalPaths(root)
+  if (makeOwnFolder(folder)) hideFromGit(folder)
+  return folder
+}
+
 /** Never throws. */
 export function appendJournal(
   root: string,
@@ -23,10 +29,10 @@ export function appendJournal(
   nowMs: number,
 ): JournalProblem | undefined {
   if (entries.length === 0) return undefined
-  const { folder, current } = journalPaths(root)
+  const { current } = journalPaths(root)
   let descriptor: number | undefined
   try {
-    if (makeOwnFolder(folder)) hideFromGit(folder)
+    makeJournalFolder(root)
     descriptor = fs.openSync(current, fs.constants.O_RDWR | APPENDING, 0o644)
     const stats = fs.fstatSync(descriptor)
     if (!stats.isFile()) return notRecorded(current, KIND_NAMES[kindOfStats(stats)])
@@ -68,14 +74,6 @@ function rotate(root: string): JournalProblem | undefined {
     return undefined
   } catch {
     // Another process will rotate it, unless a folder has the old file's name.
-    return isFolder(old) ? { kind: 'not-rotated', detail: unwritable(old, KIND_NAMES.folder) } : undefined
-  }
-}
-
-function isFolder(target: string): boolean {
-  try {
-    return kindAt(target) === 'folder'
-  } catch {
-    return false
+    return kindAt(old) === 'folder' ? { kind: 'not-rotated', detail: unwritable(old, KIND_NAMES.folder) } : undefined
   }
 }

@@ -20,7 +20,7 @@ import {
   taskFolderName,
   usualSeparator,
 } from './task-folder.ts'
-import { listTaskFolders, matchingFolders, taskFolderAt } from './task-folders.ts'
+import { listTaskFolders, matchingFolders, taskFolderBelow } from './task-folders.ts'
 
 /** `found`: undefined for a new root. */
 interface PreparedFolder {
@@ -147,7 +147,7 @@ function slugFolder(
         .folders.filter(isTop(root))
         .map((one) => one.task),
     )
-  return taskFolderAt(root, taskFolderName({ number: reference.number, separator: used, slug }))
+  return taskFolderBelow(root, taskFolderName({ number: reference.number, separator: used, slug }))
 }
 
 /** A number does not reopen an archived task. */

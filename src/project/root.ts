@@ -1,6 +1,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { errorCode, isAbsent } from '../disk/file-facts.ts'
+import { errorCode, isAbsent, kindAt } from '../disk/file-facts.ts'
 import type { CommandForm } from '../kernel/command-line.ts'
 import { SPECS_FOLDER } from '../kernel/files.ts'
 import { type Environment, variable } from '../kernel/values.ts'
@@ -67,14 +67,12 @@ interface HookLocation {
 
 export function findHookLocation(sources: RootSources): HookLocation {
   const problems: SearchProblem[] = []
-  const starts = startFolders(sources)
-  const roots = findRoots(starts, problems)
-  return { roots, foundRoot: findAgentRoot(sources), problems }
+  return { roots: findRoots(startFolders(sources), problems), foundRoot: findAgentRoot(sources), problems }
 }
 
 /** Resolves links in `start`, so that each project has one path. */
-function findRoot(start: string, problems: SearchProblem[] = []): string | undefined {
-  return walkUp(start, (folder) => isRealFolder(path.join(folder, SPECS_FOLDER)), problems)
+function findRoot(start: string, problems: SearchProblem[]): string | undefined {
+  return walkUp(start, (folder) => kindAt(path.join(folder, SPECS_FOLDER)) === 'folder', problems)
 }
 
 export function findRepository(start: string, problems: SearchProblem[] = []): string | undefined {
@@ -100,20 +98,7 @@ function walkUp(start: string, accept: (folder: string) => boolean, problems: Se
 }
 
 function hasGitEntry(folder: string): boolean {
-  return lstat(path.join(folder, '.git')) !== undefined
-}
-
-function isRealFolder(folder: string): boolean {
-  return lstat(folder)?.isDirectory() ?? false
-}
-
-function lstat(target: string): fs.Stats | undefined {
-  try {
-    return fs.lstatSync(target, { throwIfNoEntry: false })
-  } catch (error) {
-    if (isAbsent(error)) return undefined
-    throw error
-  }
+  return kindAt(path.join(folder, '.git')) !== undefined
 }
 
 /** Claude Code adds a plugin's `bin/` to the PATH of the agent's shell, but not of hooks (2.1.330). */

@@ -92,10 +92,6 @@ export function foldersHolding(
 }
 
 /** It need not exist. */
-export function taskFolderAt(root: string, name: string): TaskFolder {
-  return { root, path: path.join(root, SPECS_FOLDER, name), task: name, relative: `${SPECS_FOLDER}/${name}` }
-}
-
 export function taskFolderBelow(root: string, below: string): TaskFolder {
   const names = below.split('/')
   const task = names.at(-1) ?? below

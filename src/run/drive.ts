@@ -5,7 +5,7 @@ import type { CheckLimits } from '../marker/run-checks.ts'
 import type { JournalEntry } from '../project/journal-entry.ts'
 import type { TaskFolder } from '../project/task-folder.ts'
 import { type AgentStop, afterWaitEvent, judgeAgentStop, stopEvent } from './machine/agent-stop.ts'
-import { hadAskedBefore, repeatPrompt } from './machine/control.ts'
+import { hadAskedBefore } from './machine/control.ts'
 import { type Reconciled, reconcile } from './machine/machine.ts'
 import { archiveLocation, type Effect, type Observation } from './machine/observation.ts'
 import { currentPhase, stepResultFile, withBatch } from './machine/position.ts'
@@ -69,12 +69,11 @@ async function checkPhase(folder: TaskFolder, occasion: RunStop, driver: Driver)
     if (afterWaitEvent(state, stopEvent(occasion), 0).wait !== undefined) return undefined
     if (checkStatus(folder, state).kind !== 'due') return undefined
     requireTrust(folder, state, driver.truster)
-    const done = await runPhaseCheck(folder, state, driver.check)
+    const done = await runPhaseCheck(folder, state, run, driver.check)
     if (done.kind === 'ran') {
       driver.record([done.entry])
       return done.check.failure?.kind === 'interrupted' ? { command: 'interrupted', run } : undefined
     }
-    if (done.kind === 'none') return undefined
     if (!driver.untilChecked) return { command: 'checking', run, sinceMs: done.sinceMs }
     await sleep(POLL_MS)
   }
@@ -133,7 +132,7 @@ export function takeTurn(folder: TaskFolder, occasion: RunStop): Turn | NoTurn {
     if (turn.command !== 'wait' || turn.unfinished) return done(turn)
     // A clock that was set back must not end the chain of prompts.
     if (!isPrompted(turn.state)) return done(turnOf(turn.state, circumstances))
-    const repeated = repeatPrompt(turn.state)
+    const repeated = { ...turn.state, repeats: turn.state.repeats + 1 }
     writeChanged(folder, repeated, turn.state)
     return done({ ...turn, state: repeated, command: 'prompt', due: dueOf(folder, repeated) })
   })
@@ -177,7 +176,7 @@ interface TurnTaken {
 }
 
 function dueOf(folder: TaskFolder, state: WorkflowState): DuePrompt {
-  return duePrompt(state, { task: folder.task, folder: folder.path, checkCommand: checkCommand(folder.path) })
+  return duePrompt(state, { task: folder.task, folder: folder.path, checkCommand: checkCommand(folder) })
 }
 
 /** Needs the run's lock. `onDisk`: the state on disk, if not `start`. */
@@ -192,7 +191,7 @@ export function turnUnderLock(
   let recorded = onDisk
   const ports = {
     isOutOfTime: () => isPast(deadline),
-    observe: (seen: WorkflowState) => observe(folder.path, seen, circumstances),
+    observe: (seen: WorkflowState) => observe(folder, seen, circumstances),
     apply: (effect: Effect) => applyEffect(folder.path, effect),
     record: (next: WorkflowState) => {
       recordHistory(folder, next, recorded)
@@ -217,7 +216,7 @@ export function removeIfEnded(folder: TaskFolder, { id, active }: WorkflowState)
 function foreseenTurn(folder: TaskFolder, start: WorkflowState, circumstances: StopCircumstances): TurnTaken {
   const archived = new Map<string, string>()
   const { state, command, unfinished } = reconcile(start, {
-    observe: (state) => without(archived, state, observe(folder.path, state, circumstances)),
+    observe: (state) => without(archived, state, observe(folder, state, circumstances)),
     apply: (effect) => {
       if (effect.kind === 'tick') return
       const { folder: location, name } = archiveLocation(effect)

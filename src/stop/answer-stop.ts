@@ -1,6 +1,6 @@
 import type { Occasion } from '../hosts/host.ts'
 import type { Recorded } from '../project/journal-entry.ts'
-import type { SearchProblem, TaskFolder } from '../project/task-folder.ts'
+import type { SearchProblem } from '../project/task-folder.ts'
 import { isSessionFolder } from '../project/task-folders.ts'
 import { type Answered, answerToStop, type RunReport } from './answer-for.ts'
 import { type CommittedStop, commitStop, commitStopAsync } from './commit.ts'
@@ -41,7 +41,6 @@ export interface DonePart extends CountedPart {
   readonly arm: () => void
   /** Arms if the session's run ended at this stop. Returns whether it tried. */
   readonly armAfterRuns: () => boolean
-  readonly isOwn: (folder: TaskFolder) => boolean
 }
 
 export interface AnsweredStop extends Answered {
@@ -67,7 +66,7 @@ export function answerStop(occasion: Occasion, driveRuns: DriveRuns<StopOfRuns>,
   const runs = driveRuns(blocks(outcomes))
   if (done?.armAfterRuns()) {
     const made = observeAndPlan(occasion, judges).plan.filter(
-      (one) => one.kind === 'judged' && done.isOwn(one.stored.folder),
+      (one) => one.kind === 'judged' && isSessionFolder(one.stored.folder),
     )
     outcomes = [...outcomes, ...count(commitStop(made, occasion).outcomes)]
   }

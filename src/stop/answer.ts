@@ -52,11 +52,10 @@ export function formatAnswer(
       return printed(context(answer.event, answer.context, answer.limit, location.atTop))
     case 'start': {
       const { event, context: text, notified } = answer
-      if (!noticeShown)
-        return printed(context(event, [text, notified].filter(Boolean).join('\n\n'), undefined, location.atTop))
+      const said = noticeShown ? text : [text, notified].filter(Boolean).join('\n\n')
       return printed({
-        ...(text !== undefined && context(event, text, undefined, location.atTop)),
-        ...shown(notified, true),
+        ...(said !== undefined && context(event, said, undefined, location.atTop)),
+        ...shown(notified, noticeShown),
       })
     }
     case 'allow':
@@ -105,6 +104,7 @@ const BELL = '\u0007'
 
 /** Terminals differ in which they support. */
 const FORMS: Readonly<Record<string, (text: string) => string>> = {
+  // The text must not begin with a digit.
   osc9: (text) => `${ESCAPE}]9;${text}${BELL}`,
   osc99: (text) => `${ESCAPE}]99;;${text}${ESCAPE}\\`,
   osc777: (text) => `${ESCAPE}]777;notify;postflight;${text}${BELL}`,

@@ -118,7 +118,7 @@ function commit({ stored, rule }: JudgedMarker, moment: Moment, recorded: Record
     }
     case 'background':
     case 'waiting':
-      if (stampsWait(stored, moment)) recorded.push(...updateWait(folder, moment, 'stop'))
+      if (stampsWait(rule, marker, moment)) recorded.push(...updateWait(folder, moment, 'stop'))
       return { kind: 'let-go', folder, waitsFor: rule === 'waiting' ? marker.wait?.for : undefined }
     case 'expired':
       return noteExpired(folder.path, stored.identity) ? { kind: rule, stored } : { kind: 'let-go', folder }

@@ -28,7 +28,6 @@ export function doneAtStop(roots: readonly string[], occasion: Occasion, hasRun:
   }
   return {
     ...part,
-    isOwn: isSessionFolder,
     judges: (root) => isJudged(payload) && !waitsForRun && roots.includes(root),
     arm() {
       if (!isJudged(payload)) return

@@ -23,11 +23,7 @@ interface FoundMarkers {
 }
 
 /** Reads until this process is `deadline` ms old. A folder under two roots counts once. */
-export function findMarkers(
-  roots: readonly string[],
-  fileName: string = MARKER_FILE,
-  deadline: number | undefined = undefined,
-): FoundMarkers {
+export function findMarkers(roots: readonly string[], fileName: string = MARKER_FILE, deadline?: number): FoundMarkers {
   const problems: SearchProblem[] = []
   let unread = 0
   const isFirst = roots.length > 1 ? firstOfItsPlace() : () => true
@@ -89,7 +85,7 @@ function spentAt(stored: StoredMarker, moment: Moment): number | { readonly unkn
     const ownership = judgeOwnership(stored, moment)
     if (ownership === 'owed') return spentOf(stored)
     // Fails if the loop guard is not a file.
-    if (ownership === 'bypassed' || stampsWait(stored, moment)) readLoopGuard(stored.folder.path)
+    if (ownership === 'bypassed' || stampsWait(ownership, stored.marker, moment)) readLoopGuard(stored.folder.path)
     return 0
   } catch (error) {
     return { unknown: errorText(error) }

@@ -4,7 +4,7 @@ import { type Marker, mayHaveChecks } from '../marker/marker.ts'
 import type { StoredMarker, UnreadableMarker } from '../marker/stored-marker.ts'
 import type { JournalEntry, Recorded } from '../project/journal-entry.ts'
 import { isMarkerId, type SearchProblem, type TaskFolder } from '../project/task-folder.ts'
-import { judgeOwnership, type Rule, waitVerdict } from './rules.ts'
+import { judgeOwnership, type Ownership, type Rule, waitVerdict } from './rules.ts'
 
 /** Predicts a rule for each marker; the count on disk decides (docs/design.md, "Plan and commit"). */
 
@@ -51,13 +51,9 @@ export function planMarker(seen: SeenMarker, moment: Moment): PlannedMarker {
   return { kind: 'judged', stored: seen, rule: isSpent(spent) ? 'capped' : 'block', spent, endsWait }
 }
 
-/** Whether to stamp the marker's wait before allowing this stop. */
-export function stampsWait(stored: StoredMarker, moment: Moment): boolean {
-  const ownership = judgeOwnership(stored, moment)
-  // A stop that background work allows belongs to the wait's prompt too.
-  return (
-    (ownership === 'waiting' || ownership === 'background') && waitVerdict(stored.marker, moment)?.kind === 'begins'
-  )
+/** Whether to stamp the wait before allowing this stop. A stop that background work allows belongs to its prompt too. */
+export function stampsWait(rule: Ownership | Rule, marker: Marker, moment: Moment): boolean {
+  return (rule === 'waiting' || rule === 'background') && waitVerdict(marker, moment)?.kind === 'begins'
 }
 
 export type StopOutcome =

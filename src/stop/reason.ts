@@ -86,12 +86,18 @@ function ownReason({ marker, path }: BlockedMarker, limit: number): string {
 }
 
 function describe(item: BlockedMarker, form: CommandForm, isWhole: boolean): string {
-  const { marker, task, path, count, root, shells = [] } = item
+  const { marker, task, path, count, root } = item
   const name = task === SPECS_ITSELF ? REASON_TEXT.specsItself : oneLine(task, NAME_LIMIT)
   const named = (fallback: string, text = ''): string | undefined =>
     text === fallback ? undefined : oneLine(text, STEP_NAME_LIMIT) || undefined
   const clear = item.isDone === true ? [task] : ['clear', task]
   const fallback = isWhole ? fallbackLine(form, clear, root) : undefined
+  const details = [
+    ...checklist(marker, task, root),
+    ...running(item),
+    ...checks(item),
+    ...(marker.hostSession === undefined ? [REASON_TEXT.unowned] : []),
+  ]
   return [
     ...(item.isDone === true
       ? []
@@ -103,17 +109,14 @@ function describe(item: BlockedMarker, form: CommandForm, isWhole: boolean): str
             named(DEFAULT_SKILL, marker.skill),
           ),
         ]),
-    ...(isWhole ? checklist(marker, task, root) : []),
-    ...(isWhole ? running(item, shells) : []),
-    ...(isWhole ? checks(item) : []),
-    ...(isWhole && marker.hostSession === undefined ? [REASON_TEXT.unowned] : []),
+    ...(isWhole ? details : []),
     (item.isDone === true ? REASON_TEXT.runChecks : REASON_TEXT.clear)(commandLine(clear, root)),
     ...(fallback === undefined ? [] : [REASON_TEXT.fallback(fallback)]),
     REASON_TEXT.count(count),
   ].join('\n')
 }
 
-function running({ task, root, mayWait, endingTool }: BlockedMarker, shells: readonly string[]): string[] {
+function running({ task, root, mayWait, endingTool, shells = [] }: BlockedMarker): string[] {
   const wait = `${commandLine(['wait', task], root)} --for`
   // At a tool call, hosts do not say what runs in the background.
   if (shells.length === 0) return mayWait === true && endingTool !== undefined ? [REASON_TEXT.mayWait(wait)] : []

@@ -1,7 +1,6 @@
 import { abandonedFix, counted, inLine, oneLine, QUOTE_LIMIT } from '../kernel/text.ts'
 import { formatAge } from '../kernel/time.ts'
 import { CONTINUATION_LIMIT, isSpent } from '../marker/loop-guard.ts'
-import type { JournalProblem } from '../project/journal-entry.ts'
 
 export const REASON_TEXT = {
   where: (task: string, path: string, operation: string | undefined, skill: string | undefined): string =>
@@ -71,7 +70,6 @@ export function doneGivenUp(run: string): string {
   return `postflight-guard: stopped without the checks of specs/done.yaml, after ${CONTINUATION_LIMIT} blocked stops. To run them: \`${run}\``
 }
 
-/** Must not begin with a digit (OSC 9). */
 export const ALERT_TEXT = {
   abandoned: (task: string): string => `task ${oneLine(task, 80)} stopped without its postflight`,
   waits: (task: string, purpose: string): string => `task ${oneLine(task, 80)} waits for: ${oneLine(purpose, 80)}`,
@@ -128,11 +126,6 @@ export function allowedComplaint(why: string): string {
 
 export function stdinComplaint(why: string): string {
   return allowedComplaint(`stdin could not be read (${why})`)
-}
-
-export function journalComplaint({ kind, detail }: JournalProblem): string {
-  const what = kind === 'not-recorded' ? 'not in the journal' : 'the journal is too long and cannot be rotated'
-  return `postflight-guard: ${what}: ${detail}`
 }
 
 export const NO_TIME_LEFT = 'there was no time left'

@@ -143,10 +143,8 @@ function sharedData(folder: TaskFolder, { id, sequence }: WorkflowState): RunDoc
   }
 }
 
-type Caller = Pick<CommandContext, 'nowMs' | 'rootOption'>
-
 function sharedNotes(
-  { nowMs, rootOption }: Caller,
+  { nowMs, rootOption }: CommandContext,
   folder: TaskFolder,
   state: WorkflowState,
   paint: Painter,
@@ -165,8 +163,8 @@ function sharedNotes(
   return [shared, `${paint.yellow('!')} ${STATUS_TEXT.notPublished(problem, publish)}`]
 }
 
-export function runLines(caller: Caller, folder: TaskFolder, state: WorkflowState, paint: Painter): string[] {
-  const { nowMs, rootOption } = caller
+export function runLines(context: CommandContext, folder: TaskFolder, state: WorkflowState, paint: Painter): string[] {
+  const { nowMs, rootOption } = context
   const { active, why, lastFailure, hostSession, wait } = state
   const name = (text: string): string => oneLine(text, 120)
   const signs: Readonly<Record<PhaseStatus, string>> = {
@@ -191,7 +189,7 @@ export function runLines(caller: Caller, folder: TaskFolder, state: WorkflowStat
       `→ ${STATUS_TEXT.stopsAfter(stopNowLine(taskWord(folder), rootOption))}`,
     active && wait !== undefined && STATUS_TEXT.waits(wait.for),
     needOf(state).kind === 'resume' && `→ ${STATUS_TEXT.resumes(command('resume'))}`,
-    ...sharedNotes(caller, folder, state, paint),
+    ...sharedNotes(context, folder, state, paint),
     active && runFileOf(folder, state.id) === undefined && `${warning} ${STATUS_TEXT.noRunFile(command('resume'))}`,
   ]
   return [

@@ -7,8 +7,8 @@ import { shellIdentity } from '../../hosts/all-hosts.ts'
 import { KIND_NAMES, messageOf } from '../../kernel/error-messages.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { WORKFLOW_FOLDER } from '../../kernel/files.ts'
-import { fromIso, toIso } from '../../kernel/time.ts'
-import { type MarkerView, viewMarkers } from '../../marker/marker-view.ts'
+import { toIso } from '../../kernel/time.ts'
+import { viewMarkers } from '../../marker/marker-view.ts'
 import { type CommandContext, displayPath, requireRoot, requireTaskFolder } from '../../project/command-context.ts'
 import { allEntries } from '../../project/journal-entries.ts'
 import type { JournalLine } from '../../project/journal-entry.ts'
@@ -20,7 +20,7 @@ import * as field from '../../views/documents.ts'
 import { composeReport, storyLines } from '../../views/report/compose.ts'
 import { reportPage } from '../../views/report/page/page.ts'
 import { REPORT_TEXT as TEXT } from '../../views/report/report-messages.ts'
-import { type Report, type ReportMarker, type ReportRun, STATUS_TONES, type Status } from '../../views/report/story.ts'
+import { type Report, type ReportRun, STATUS_TONES, type Status } from '../../views/report/story.ts'
 import { type BareCommand, type Declaration, example, type Run } from '../command.ts'
 
 export const declaration = {
@@ -116,22 +116,8 @@ function sourceOf(context: CommandContext, root: string, only: TaskFolder | unde
     root,
     nowMs,
     journal: [...allEntries(context, root).entries.filter(isWanted), ...unreadable],
-    markers: viewMarkers(root, nowMs, only).markers.map(markerOf),
+    markers: viewMarkers(root, nowMs, only).markers,
     runs,
-  }
-}
-
-function markerOf(view: MarkerView): ReportMarker {
-  return {
-    task: view.task,
-    id: view.id ?? undefined,
-    state: view.outcome === 'unchecked' ? 'unchecked' : view.state,
-    operation: view.operation ?? undefined,
-    skill: view.skill ?? undefined,
-    madeMs: view.promised_at === null ? undefined : fromIso(view.promised_at),
-    waitsFor: view.wait?.for,
-    steps: view.steps,
-    checks: view.checks.map(({ run, failed }) => ({ run, failed: failed ?? undefined })),
   }
 }
 

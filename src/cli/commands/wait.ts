@@ -60,7 +60,10 @@ export const run: Run<typeof declaration, WaitDocument> = async (context, [task]
   // The code of runs is loaded only for a run.
   const runs = hasRun ? await import('../../run/store/run-wait.ts') : undefined
   const announcers: (() => Announced | undefined)[] = [
-    () => (hasRun && !hasMarker(folder) ? undefined : waitOfMarker(folder, options.for, caller)),
+    () =>
+      hasRun && requireReadable(readMarker(folder)) === undefined
+        ? undefined
+        : waitOfMarker(folder, options.for, caller),
     () => {
       const run = runs?.announceRunWait(folder, caller, options.for)
       return run && { ...run, path: path.join(folder.path, RUN_STATE_FILE), count: run.wait.count }
@@ -97,10 +100,6 @@ interface Announced {
   readonly path: string
   readonly count: number
   readonly left: WaitsLeft
-}
-
-function hasMarker(folder: TaskFolder): boolean {
-  return requireReadable(readMarker(folder)) !== undefined
 }
 
 function waitOfMarker(folder: TaskFolder, purpose: string, caller: Identity): Announced {

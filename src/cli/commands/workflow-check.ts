@@ -64,8 +64,7 @@ export const run: Run<typeof declaration, PhaseCheckDocument> = async (context, 
   if (status.kind === 'passed') return resultOf('passed', [PHASE_CHECK_TEXT.alreadyPassed(run)])
   if (status.kind === 'too-early') return resultOf('too-early', [PHASE_CHECK_TEXT.tooEarly(run, status.why)])
   requireTrust(folder, state, trusterOf(context))
-  const done = await runPhaseCheck(folder, state, { limitMs: options.timeout, obeysSignals: true })
-  if (done.kind === 'none') throw none()
+  const done = await runPhaseCheck(folder, state, run, { limitMs: options.timeout, obeysSignals: true })
   if (done.kind === 'busy') {
     return resultOf('running', [PHASE_CHECK_TEXT.running(run, since(done.sinceMs, context.nowMs))])
   }

@@ -1,5 +1,5 @@
 import path from 'node:path'
-import { retryWhileLocked } from '../../disk/lock.ts'
+import { retryWhileLocked, withoutSleep } from '../../disk/lock.ts'
 import { hasDoneFile } from '../../done/trust-store.ts'
 import { MAIN_AGENT, type Occasion } from '../../hosts/host.ts'
 import { OPENCODE_TEXT } from '../../hosts/opencode/opencode-messages.ts'
@@ -7,7 +7,7 @@ import type { CommandForm } from '../../kernel/command-line.ts'
 import type { Environment } from '../../kernel/values.ts'
 import type { Reporter } from '../../opencode-hooks/factory.ts'
 import { appendRecorded } from '../../project/journal.ts'
-import type { Recorded } from '../../project/journal-entry.ts'
+import { notInJournal, type Recorded } from '../../project/journal-entry.ts'
 import { findRoots, startFolders } from '../../project/root.ts'
 import { taskWord } from '../../project/task-folder.ts'
 import { findActiveRuns } from '../../run/store/active-runs.ts'
@@ -25,7 +25,6 @@ import {
 import { updateWait } from '../../stop/commit.ts'
 import { findMarkers } from '../../stop/observe-stop.ts'
 import { waitVerdict } from '../../stop/rules.ts'
-import { journalComplaint } from '../../stop/stop-messages.ts'
 import type { Agent, Sessions } from '../sessions.ts'
 import type { IdleRun, IdleRuns } from '../workflow/idle-runs.ts'
 
@@ -166,7 +165,8 @@ export class Guard {
   }
 
   #record(recorded: readonly Recorded[], { nowMs }: Occasion): void {
-    for (const problem of appendRecorded(recorded, nowMs)) this.#reporter.notice(journalComplaint(problem))
+    const problems = withoutSleep(() => appendRecorded(recorded, nowMs))
+    for (const problem of problems) this.#reporter.notice(notInJournal(problem, 'postflight-guard'))
   }
 }
 

@@ -1,7 +1,7 @@
 import path from 'node:path'
 import { sleep } from '../../disk/age.ts'
 import { makeOwnFolder } from '../../disk/folders.ts'
-import { retryWhileLocked } from '../../disk/lock.ts'
+import { retryWhileLocked, withoutSleep } from '../../disk/lock.ts'
 import { type HostConfig, type Part, type PluginTool, WORKFLOW_COMMAND } from '../../hosts/opencode/api.ts'
 import { ownText } from '../../hosts/opencode/conversation.ts'
 import { OPENCODE_TEXT, WORKFLOW_TOOL_TEXT } from '../../hosts/opencode/opencode-messages.ts'
@@ -13,7 +13,7 @@ import { homeFolder } from '../../project/home-folder.ts'
 import { appendJournal } from '../../project/journal.ts'
 import type { JournalEntry } from '../../project/journal-entry.ts'
 import { parseTaskName, parseTaskReference, type TaskFolder, taskFolderName } from '../../project/task-folder.ts'
-import { findTaskFolder, taskFolderAt } from '../../project/task-folders.ts'
+import { findTaskFolder, taskFolderBelow } from '../../project/task-folders.ts'
 import { type GivenInput, inputValues } from '../../run/definition/definition.ts'
 import { CAME_BACK, driveRun, endEntry, startEntry } from '../../run/drive.ts'
 import { needOf } from '../../run/machine/position.ts'
@@ -89,7 +89,7 @@ export class WorkflowDriver {
       throw new PostflightError('slug-missing', { task, specs: path.join(root, 'specs'), command: name })
     }
     if (reference.kind === 'name' && parseTaskName(reference.name) !== undefined) {
-      const folder = taskFolderAt(root, reference.name)
+      const folder = taskFolderBelow(root, reference.name)
       // The folder of a starting run appears a moment later.
       if (definition !== '' || this.#ports.driven.has(folder.path)) return folder
     }
@@ -173,7 +173,7 @@ function trusterOf(session: string): Truster {
 }
 
 function record({ root }: TaskFolder, entries: readonly JournalEntry[]): void {
-  appendJournal(root, entries, Date.now())
+  withoutSleep(() => appendJournal(root, entries, Date.now()))
 }
 
 async function takeUp(folder: TaskFolder, session: string): Promise<void> {

@@ -1,3 +1,5 @@
+import type { ChecklistItem } from './steps.ts'
+
 /**
  * Reads the task lists of a Markdown text (GFM): `- [ ] text` at any depth, also in quotes, but not in code. Only the
  * blocks of CommonMark are parsed, line by line, and each line is read once for each block that is open: a repository
@@ -144,7 +146,7 @@ class BlockParser {
     if (isWhole && this.#continueLeaf(cursor)) return true
     // A paragraph that may go on without the marks of its containers.
     const lazy = this.#leaf?.kind === 'paragraph' && !cursor.isBlank ? this.#leaf : undefined
-    // Only a paragraph whose containers all go on is interrupted by what begins; another one is closed.
+    // A new block interrupts a paragraph only if all its containers continue. Otherwise the paragraph is closed.
     let paragraph = isWhole ? lazy : undefined
     let depth = matched
     while (!cursor.isIndented && !cursor.isBlank) {
@@ -276,12 +278,7 @@ function startContainer(cursor: Cursor, interrupts: boolean): Container | undefi
   return { kind: 'item', indent: indent + mark.length + blanks, isEmpty: true }
 }
 
-export interface KnownTask {
-  readonly text: string
-  readonly item: number
-}
-
-export function findTask(tasks: readonly ChecklistTask[], { text, item }: KnownTask): ChecklistTask | undefined {
+export function findTask(tasks: readonly ChecklistTask[], { text, item }: ChecklistItem): ChecklistTask | undefined {
   const same = tasks.flatMap((task, at) => (task.text === text ? [{ task, distance: Math.abs(at - item) }] : []))
   const nearest = Math.min(...same.map(({ distance }) => distance))
   return same.find(({ distance }) => distance === nearest)?.task

@@ -27,9 +27,9 @@ export function isInputName(value: string): boolean {
   return PHASE_ID.test(value)
 }
 
-/** The names in a task folder that the workflow and the guard use themselves. */
+/** The names in a task folder that the workflow and the guard use themselves. `u`: APFS takes a Kelvin sign for a k. */
 const RESERVED =
-  /^(?:workflow|workflow-runs|artifacts|checks|step-results|step-result(?:-\d+)?\.json|\.postflight[^/]*|\.return-meta\.json)(?:\/|$)/i
+  /^(?:workflow|workflow-runs|artifacts|checks|step-results|step-result(?:-\d+)?\.json|\.postflight[^/]*|\.return-meta\.json)(?:\/|$)/iu
 
 /** File systems allow names of 255 bytes, and the archive adds a few characters. */
 const MAX_NAME_BYTES = 200

@@ -85,7 +85,6 @@ export function findPhase(definition: Definition, id: string): Phase | undefined
 }
 
 /** Fills in every default, and every prompt as text. */
-
 export function snapshotOf(file: DefinitionFile, promptText: (name: string) => string | undefined): object {
   const looping = phasesOnLoops(followers(file))
   const phases = file.phases.map((written, index) => {

@@ -48,6 +48,13 @@ export function listOf<T>(read: Reader<T>, most = Number.POSITIVE_INFINITY): Rea
   }
 }
 
+export function recordOf<T>(read: Reader<T>): Reader<Readonly<Record<string, T>>> {
+  return (value) =>
+    isJsonObject(value) && Object.values(value).every((one) => read(one) !== WRONG)
+      ? (value as Readonly<Record<string, T>>)
+      : WRONG
+}
+
 export function optional<T>(read: Reader<T>): Reader<T | undefined> {
   return (value) => (value === undefined ? undefined : read(value))
 }

@@ -3,20 +3,27 @@ import { isJsonObject } from '../../kernel/values.ts'
 import { schemaFaults } from './artifact-schema.ts'
 import { END, isArtifactPath, isPhaseId, MAX_CASE_LENGTH, MAX_PARALLEL, MAX_PHASE_STEPS } from './definition-limits.ts'
 import type { PhaseFile } from './definition-schema.ts'
-import { count, flag, listOf, objectOf, oneOf, optional, type Reader, text, type Values, WRONG } from './fields.ts'
+import {
+  count,
+  flag,
+  listOf,
+  objectOf,
+  oneOf,
+  optional,
+  type Reader,
+  recordOf,
+  text,
+  type Values,
+  WRONG,
+} from './fields.ts'
 import { readStep, type Step, stepAsText } from './steps.ts'
-
-const targets: Reader<Readonly<Record<string, string>>> = (value) =>
-  isJsonObject(value) && Object.values(value).every((one) => typeof one === 'string')
-    ? (value as Readonly<Record<string, string>>)
-    : WRONG
 
 const NEXT_FIELDS = {
   pass: { key: 'pass', read: text },
   fail: { key: 'fail', read: text },
   verdict: { key: 'verdict', read: optional(text) },
   reason: { key: 'reason', read: optional(text) },
-  cases: { key: 'cases', read: optional(targets) },
+  cases: { key: 'cases', read: optional(recordOf(text)) },
   otherwise: { key: 'default', read: optional(text) },
 }
 

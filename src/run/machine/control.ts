@@ -26,18 +26,14 @@ export function haltState(state: WorkflowState, why: string, nowMs: number): Wor
   return state.active ? end(state, 'stopped', nowMs, why) : state
 }
 
-/** Ends the run here because it continues elsewhere. */
-export function moveState(state: WorkflowState, why: string, nowMs: number): WorkflowState {
-  return end(state, 'moved', nowMs, why)
-}
-
 /** Makes a released run resumable here again. */
 export function returnState(state: WorkflowState, why: string, nowMs: number): WorkflowState {
   const returned = { event: 'end', phase: state.phase, outcome: 'stopped', detail: why } as const
   return { ...withTransition(state, returned, nowMs), outcome: 'stopped', why }
 }
 
-interface Resumer {
+/** The sessions that drive it. */
+export interface Runner {
   readonly parentSession: string | undefined
   readonly hostSession: string | undefined
 }
@@ -45,7 +41,7 @@ interface Resumer {
 /** Raises limits instead of resetting counts, so that no archived attempt is overwritten. */
 export function resumeState(
   state: WorkflowState,
-  who: Resumer,
+  who: Runner,
   seen: { readonly nowMs: number; readonly artifact: ArtifactSeen },
 ): WorkflowState {
   const phase = currentPhase(state)
@@ -80,7 +76,7 @@ export function resumeState(
 }
 
 /** No hook drives a run without a session. */
-function sessionsAfter(state: WorkflowState, who: Resumer): Resumer {
+function sessionsAfter(state: WorkflowState, who: Runner): Runner {
   if (who.hostSession !== undefined) return who
   return { hostSession: state.hostSession, parentSession: who.parentSession ?? state.parentSession }
 }
@@ -103,8 +99,4 @@ export const MAX_REPEATS = 3
 export function hadAskedBefore(state: WorkflowState, startMs: number): boolean {
   const { active, promptedMs, repeats } = state
   return active && isPrompted(state) && promptedMs !== undefined && startMs < promptedMs && repeats < MAX_REPEATS
-}
-
-export function repeatPrompt(state: WorkflowState): WorkflowState {
-  return { ...state, repeats: state.repeats + 1 }
 }

@@ -1,5 +1,5 @@
 import { toIso } from '../../kernel/time.ts'
-import { isJsonObject } from '../../kernel/values.ts'
+import { isJsonObject, jsonObjectIn } from '../../kernel/values.ts'
 import { type CheckResult, failedField, parseFailure } from '../../marker/marker.ts'
 
 /** Receipts of checks (docs/design.md, "Checks"). A phase passes only with a green one whose files are unchanged. */
@@ -61,13 +61,8 @@ export function formatReceipt(receipt: Receipt, nowMs: number): string {
 }
 
 export function parseReceipt(text: string): Receipt | undefined {
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
-    return undefined
-  }
-  if (!isJsonObject(value) || typeof value.command !== 'string' || typeof value.artifact !== 'string') return undefined
+  const value = jsonObjectIn(text)
+  if (typeof value.command !== 'string' || typeof value.artifact !== 'string') return undefined
   const isGreen = value.exit_code === 0
   const failure = isGreen ? undefined : parseFailure(value)?.failure
   if (!isGreen && failure === undefined) return undefined

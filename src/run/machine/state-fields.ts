@@ -1,5 +1,4 @@
 import { fromIso, toIso } from '../../kernel/time.ts'
-import { isJsonObject } from '../../kernel/values.ts'
 import { formatWait, parseWait, type Wait } from '../../marker/marker-wait.ts'
 import { type Definition, readDefinition } from '../definition/definition.ts'
 import { MAX_PHASE_STEPS } from '../definition/definition-limits.ts'
@@ -11,6 +10,7 @@ import {
   oneOf,
   optional,
   type Reader,
+  recordOf,
   text,
   type Values,
   WRONG,
@@ -173,26 +173,13 @@ const OUTCOME = orNull(
 /** More steps would allow more prompts than the definition. */
 const STEP_COUNT = plain(step)
 
-const COUNTS = plain((value) =>
-  isJsonObject(value) && Object.values(value).every((one) => count(one) !== WRONG)
-    ? (value as Readonly<Record<string, number>>)
-    : WRONG,
-)
+const COUNTS = plain(recordOf(count))
 
 const TEXTS = plain(listOf(text))
 const STEPS = plain(listOf(readStep))
 
-const VALUES: Kind<Readonly<Record<string, string>>> = plain((value) =>
-  isJsonObject(value) && Object.values(value).every((one) => typeof one === 'string')
-    ? (value as Readonly<Record<string, string>>)
-    : WRONG,
-)
-
-const UNFINISHED = plain((value) =>
-  isJsonObject(value) && Object.values(value).every((one) => one === 'open' || one === 'skipped')
-    ? (value as Readonly<Record<string, 'open' | 'skipped'>>)
-    : WRONG,
-)
+const VALUES = plain(recordOf(text))
+const UNFINISHED = plain(recordOf(oneOf('open', 'skipped')))
 
 type FieldTable = Readonly<Record<string, { readonly key: string }>>
 
@@ -264,7 +251,7 @@ export const STATE_FIELDS = {
   promptedMs: ofRun('prompted_at', TIME, undefined),
   /** For requests from before the prompt was sent. */
   repeats: ofRun('repeats', COUNT, 0),
-  /** The host's id of the prompt in whose chain of stops ours was sent. */
+  /** The host's id of the user's prompt that was being answered when ours was sent. */
   promptId: ofVisit('prompt_id', orNull(TEXT), () => undefined),
   shells: ofVisit('shells', TEXTS, () => []),
   /**

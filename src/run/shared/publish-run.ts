@@ -5,9 +5,9 @@ import { PostflightError } from '../../kernel/errors.ts'
 import { RUN_HISTORY_FILE } from '../../kernel/files.ts'
 import { toIsoSeconds } from '../../kernel/time.ts'
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
-import { moveState, returnState } from '../machine/control.ts'
+import { returnState } from '../machine/control.ts'
 import { isResumable } from '../machine/position.ts'
-import type { WorkflowState } from '../machine/state.ts'
+import { end, type WorkflowState } from '../machine/state.ts'
 import { formatState } from '../machine/state-file.ts'
 import { removeRunFile } from '../store/run-file.ts'
 import { requireState, withRun, writeState } from '../store/state-store.ts'
@@ -104,7 +104,7 @@ export async function releaseRun(folder: TaskFolder, machine: Machine): Promise<
   refuseMoved(folder, state)
   if (readShare(folder, state.id) === undefined) throw new PostflightError('not-shared', { task: taskWord(folder) })
   // A run that has ended is only published.
-  await push(folder, machine, state.active || isResumable(state))
+  await push(folder, machine, isResumable(state))
   return requireState(folder)
 }
 
@@ -246,7 +246,7 @@ function endHere(
     withRun(folder, COMMAND_PATIENCE_MS, (state) => {
       if (released !== undefined && state.outcome !== 'moved' && state.sequence > released) return false
       const share = shareOf(folder, state.id)
-      const ended = state.outcome === 'moved' ? state : moveState(state, why, nowMs)
+      const ended = state.outcome === 'moved' ? state : end(state, 'moved', nowMs, why)
       // Only the end itself is not published.
       const changes = {
         ...(kept !== undefined && { kept }),

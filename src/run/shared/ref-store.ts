@@ -169,7 +169,7 @@ export function treeFault(files: readonly { readonly path: string; readonly size
 }
 
 function isSafeName(name: string): boolean {
-  return NAME.test(name) && !DEVICE.test(name) && !/^\.(?:git|postflight)/i.test(name)
+  return NAME.test(name) && !DEVICE.test(name) && !/^\.(?:git|postflight)/iu.test(name)
 }
 
 /** Undefined if it does not exist. */

@@ -5,7 +5,7 @@ import { PostflightError } from '../../kernel/errors.ts'
 import { RUN_SHARE_FILE, SPECS_FOLDER } from '../../kernel/files.ts'
 import { oneLine } from '../../kernel/text.ts'
 import { fromIso, toIso } from '../../kernel/time.ts'
-import { isJsonObject } from '../../kernel/values.ts'
+import { jsonObjectIn } from '../../kernel/values.ts'
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { listTaskFolders, taskFolderBelow } from '../../project/task-folders.ts'
 import { isInsidePath } from '../definition/definition-limits.ts'
@@ -46,7 +46,7 @@ const readFields = objectOf(HOLDER_FIELDS)
 
 export function readHolder(bytes: Buffer | undefined): Holder | undefined {
   if (bytes === undefined || bytes.length > HOLDER_BYTES) return undefined
-  const read = readFields(parsed(bytes.toString()))
+  const read = readFields(jsonObjectIn(bytes.toString()))
   return read === WRONG ? undefined : read
 }
 
@@ -108,7 +108,7 @@ export function readShare(folder: TaskFolder, run: string): ShareRecord | undefi
 function recordIn(folder: TaskFolder): ShareRecord | undefined | typeof WRONG {
   const read = readSmallFile(recordFile(folder), RECORD_BYTES)
   if (read.kind === 'absent') return undefined
-  return read.kind === 'text' ? readRecord(parsed(read.text)) : WRONG
+  return read.kind === 'text' ? readRecord(jsonObjectIn(read.text)) : WRONG
 }
 
 export function refuseMoved(folder: TaskFolder, { outcome, why, id }: WorkflowState): void {
@@ -139,15 +139,6 @@ export function newShare(
 ): ShareRecord {
   const nothing = { claim: undefined, kept: undefined, publishedMs: undefined, problem: undefined }
   return { ...nothing, ...claim, run, remote, commit: '', sent: [], sequence: 0 }
-}
-
-function parsed(json: string): unknown {
-  try {
-    const value: unknown = JSON.parse(json)
-    return isJsonObject(value) ? value : undefined
-  } catch {
-    return undefined
-  }
 }
 
 export function newNonce(): string {

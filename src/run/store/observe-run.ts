@@ -15,10 +15,10 @@ import { isJsonObject } from '../../kernel/values.ts'
 import type { TaskFolder } from '../../project/task-folder.ts'
 import { findBreach, MAX_SCHEMA_STEPS } from '../definition/artifact-schema.ts'
 import type { ListedSteps } from '../definition/bound.ts'
-import { findTask, type KnownTask, readChecklist } from '../definition/checklist.ts'
+import { findTask, readChecklist } from '../definition/checklist.ts'
 import { MAX_PHASE_STEPS } from '../definition/definition-limits.ts'
 import { type Phase, reasonText, type StepSource, verdictOf } from '../definition/phase-fields.ts'
-import { MAX_STEP_LENGTH, resolvePointer, type Step, stepAsText } from '../definition/steps.ts'
+import { type ChecklistItem, MAX_STEP_LENGTH, resolvePointer, type Step, stepAsText } from '../definition/steps.ts'
 import {
   ARTIFACTS_FOLDER,
   type ArtifactSeen,
@@ -57,7 +57,8 @@ export type StopCircumstances = Omit<
 >
 
 /** Throws `file-unreadable` if the system fails: finished work must not count as failed. */
-export function observe(folder: string, state: WorkflowState, circumstances: StopCircumstances): Observation {
+export function observe(task: TaskFolder, state: WorkflowState, circumstances: StopCircumstances): Observation {
+  const folder = task.path
   const phase = currentPhase(state)
   const inWork = isInStep(state) ? withBatch(state, phase).inWork : []
   const asksArtifact = !hasBegun(state) || !isInStep(state)
@@ -65,7 +66,7 @@ export function observe(folder: string, state: WorkflowState, circumstances: Sto
     ...circumstances,
     artifact:
       asksArtifact && phase.artifact !== undefined
-        ? seeCheckedArtifact(folder, phase.artifact, phase, state)
+        ? seeCheckedArtifact(task, phase.artifact, phase, state)
         : { kind: 'absent' },
     stepResults: inWork.map((step) => seeStepResult(folder, state, phase, step)),
     strayResults: strayResults(folder, phase, inWork),
@@ -84,10 +85,10 @@ function previousArtifact(folder: string, state: WorkflowState, artifact: string
   return last === undefined ? undefined : `${ARTIFACTS_FOLDER}/${state.phase}/${last}`
 }
 
-function seeCheckedArtifact(folder: string, name: string, phase: Phase, state: WorkflowState): ArtifactSeen {
-  const seen = seeArtifact(folder, name, phase)
+function seeCheckedArtifact(folder: TaskFolder, name: string, phase: Phase, state: WorkflowState): ArtifactSeen {
+  const seen = seeArtifact(folder.path, name, phase)
   if (seen.kind !== 'valid' || phase.check.run === undefined) return seen
-  const why = checkBreach(folder, state, phase, checkCommand(folder))
+  const why = checkBreach(folder.path, state, phase, checkCommand(folder))
   return why === undefined ? seen : invalid(why)
 }
 
@@ -296,7 +297,7 @@ function noSteps(why: string): StepsSeen {
 }
 
 /** Replaces one byte in place, so that nothing else changes. Repeating it changes nothing. */
-export function tickTask(folder: string, name: string, known: KnownTask): void {
+export function tickTask(folder: string, name: string, known: ChecklistItem): void {
   const read = readChecklistFile(folder, name)
   if (read.kind !== 'text') return
   const task = findTask(readChecklist(read.text) ?? [], known)

@@ -93,7 +93,6 @@ function isWritable(folder: string): boolean {
 }
 
 type PhaseCheck =
-  | { readonly kind: 'none' }
   | { readonly kind: 'busy'; readonly sinceMs: number }
   | {
       readonly kind: 'ran'
@@ -125,24 +124,22 @@ function observeUnchecked(folder: TaskFolder, state: WorkflowState): ArtifactSee
   const [first, ...others] = state.definition.phases
   const phases = [withoutCheck(first), ...others.map(withoutCheck)] as const
   const unchecked = { ...state, definition: { ...state.definition, phases } }
-  return observe(folder.path, unchecked, { nowMs: 0, returned: false, mayPrompt: false }).artifact
+  return observe(folder, unchecked, { nowMs: 0, returned: false, mayPrompt: false }).artifact
 }
 
 /** Leaves a receipt for the next turn. */
 export async function runPhaseCheck(
   folder: TaskFolder,
   state: WorkflowState,
+  command: string,
   limits: CheckLimits,
 ): Promise<PhaseCheck> {
   const { id, check, artifact = '' } = currentPhase(state)
-  const { run: command, files: patterns } = check
-  if (command === undefined) return { kind: 'none' }
   const done = await whileChecking(folder, limits, async (run): Promise<PhaseCheck> => {
     // Before the check: an edit during it was not checked.
-    const { files, notBound } = await filesOf(folder, id, patterns ?? [])
+    const { files, notBound } = await filesOf(folder, id, check.files ?? [])
     const bound = { ...boundArtifact(folder.path, artifact), files }
-    const [result] = await run([command])
-    if (result === undefined) return { kind: 'none' }
+    const [result] = (await run([command])) as [RunCheck]
     const { failure, durationMs } = result
     const { folder: where, name } = receiptLocation(state)
     const receipt = `${where}/${name}`

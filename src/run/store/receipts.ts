@@ -4,10 +4,9 @@ import { inspectInside, readInside } from '../../disk/folders.ts'
 import { sha256 } from '../../disk/ids.ts'
 import { readSmallBytes } from '../../disk/read.ts'
 import { commandLine } from '../../kernel/command-line.ts'
-import { SPECS_FOLDER } from '../../kernel/files.ts'
 import { stripControl } from '../../kernel/text.ts'
 import { CHECK_TEXT } from '../../marker/check-messages.ts'
-import { SPECS_ITSELF } from '../../project/task-folder.ts'
+import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import type { Phase } from '../definition/phase-fields.ts'
 import {
   type ArtifactTimes,
@@ -32,12 +31,9 @@ const OUTPUT_LIMIT = 2_000
 /** In bytes: OpenCode's server may be blocked for 50 ms, and hashing a MiB takes up to 5 ms. */
 const HASH_LIMIT = 4_194_304
 
-export function checkCommand(folder: string): string {
-  const parts = folder.split(path.sep)
-  const at = parts.lastIndexOf(SPECS_FOLDER)
-  const task = parts.at(-1) === SPECS_FOLDER ? SPECS_ITSELF : (parts.at(-1) ?? '')
-  // An agent may have left the project's folder.
-  return commandLine(['workflow', 'check', task], at > 0 ? parts.slice(0, at).join(path.sep) : undefined)
+/** Names the root: an agent may have left the project's folder. */
+export function checkCommand(folder: TaskFolder): string {
+  return commandLine(['workflow', 'check', taskWord(folder)], folder.root)
 }
 
 export function checkBreach(

@@ -7,7 +7,7 @@ import { readSmallFile } from '../../disk/read.ts'
 import { removeFile, replaceFile, temporaryBeside } from '../../disk/write.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { RUN_ID_FILE, RUNNING_FOLDER, SPECS_FOLDER } from '../../kernel/files.ts'
-import { isJsonObject } from '../../kernel/values.ts'
+import { jsonObjectIn } from '../../kernel/values.ts'
 import { journalPaths } from '../../project/journal.ts'
 import {
   beginsWithDigit,
@@ -175,18 +175,9 @@ function read(file: string): {
   readonly unread: string | undefined
 } {
   const text = readSmallFile(file, RUN_FILE_MAX_BYTES)
-  const value = text.kind === 'text' ? parse(text.text) : undefined
-  const textIn = (key: string): string | undefined => (typeof value?.[key] === 'string' ? value[key] : undefined)
+  const value = text.kind === 'text' ? jsonObjectIn(text.text) : {}
+  const textIn = (key: string): string | undefined => (typeof value[key] === 'string' ? value[key] : undefined)
   return { id: textIn('id'), path: textIn('path'), unread: text.kind === 'unreadable' ? text.detail : undefined }
-}
-
-function parse(text: string): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    return isJsonObject(value) ? value : undefined
-  } catch {
-    return undefined
-  }
 }
 
 /** `below` is untrusted. */

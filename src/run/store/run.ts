@@ -7,7 +7,15 @@ import { type Definition, findPhase } from '../definition/definition.ts'
 import type { Phase } from '../definition/phase-fields.ts'
 import { removeIfEnded, turnUnderLock } from '../drive.ts'
 import { isIdle } from '../machine/agent-stop.ts'
-import { abortState, haltState, promptAgain, requestStop, resumeState, settleState } from '../machine/control.ts'
+import {
+  abortState,
+  haltState,
+  promptAgain,
+  type Runner,
+  requestStop,
+  resumeState,
+  settleState,
+} from '../machine/control.ts'
 import { currentPhase, isResumable } from '../machine/position.ts'
 import { isPrompted, newState, visitsOf, type WorkflowState } from '../machine/state.ts'
 import {
@@ -27,11 +35,6 @@ import { idToResume, putRunFile, removeRunFile } from './run-file.ts'
 import { readState, withRun, withRunLock, writeChanged, writeState } from './state-store.ts'
 
 /** Starts, resumes, steers and ends runs. */
-
-export interface Runner {
-  readonly parentSession: string | undefined
-  readonly hostSession: string | undefined
-}
 
 export interface Started {
   readonly state: WorkflowState
@@ -120,7 +123,7 @@ export function resumeRun(folder: TaskFolder, runner: Runner, nowMs: number, fro
     requireResumable(folder, state)
     const circumstances = { nowMs, returned: false, mayPrompt: false }
     const id = idToResume(folder, state.id)
-    const resumed = { ...resumeState(state, runner, observe(folder.path, state, circumstances)), id }
+    const resumed = { ...resumeState(state, runner, observe(folder, state, circumstances)), id }
     const begun = from === undefined ? resumed : enteredFrom(folder, state, resumed, from, nowMs)
     const takenFrom = state.active && state.hostSession !== begun.hostSession ? state.hostSession : undefined
     putRunFile(folder, id)
@@ -200,7 +203,7 @@ function finish(folder: TaskFolder, ended: WorkflowState, previous: WorkflowStat
 export function approveRun(folder: TaskFolder, note: string | undefined, nowMs: number): WorkflowState {
   return steer(folder, nowMs, (state) => {
     requireApproval(folder, state)
-    const { artifact } = observe(folder.path, state, { nowMs, returned: false, mayPrompt: false })
+    const { artifact } = observe(folder, state, { nowMs, returned: false, mayPrompt: false })
     if (artifact.kind !== 'valid') {
       const { artifact: name = '' } = currentPhase(state)
       const why = artifact.kind === 'invalid' ? artifact.why : WORKFLOW_TEXT.noArtifact(name)

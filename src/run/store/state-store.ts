@@ -87,11 +87,19 @@ function kindOfStateFolder(target: string): PathKind | undefined {
 }
 
 export function recordHistory(folder: TaskFolder, state: WorkflowState, previous: WorkflowState | undefined): void {
-  const since = previous?.sequence ?? 0
-  appendHistory(
-    folder,
-    state.history.filter((entry) => entry.n > since),
-  )
+  const entries = state.history.filter(({ n }) => n > (previous?.sequence ?? 0))
+  if (entries.length === 0) return
+  // A line cut short by a kill must damage no other.
+  const text = entries.map((entry) => `\n${JSON.stringify(historyFields(entry))}`).join('')
+  const history = path.join(folder.path, RUN_HISTORY_FILE)
+  const descriptor = fs.openSync(history, fs.constants.O_WRONLY | APPENDING, 0o644)
+  try {
+    writeWhole(descriptor, text)
+  } catch (error) {
+    throw named(error, history)
+  } finally {
+    closeQuietly(descriptor)
+  }
 }
 
 export function writeState(folder: TaskFolder, state: WorkflowState, previous: WorkflowState | undefined): void {
@@ -144,21 +152,6 @@ function parseLine(line: string): HistoryEntry | undefined {
     return readHistoryEntry(JSON.parse(line))
   } catch {
     return undefined
-  }
-}
-
-function appendHistory(folder: TaskFolder, entries: readonly HistoryEntry[]): void {
-  if (entries.length === 0) return
-  // A line cut short by a kill must damage no other.
-  const text = entries.map((entry) => `\n${JSON.stringify(historyFields(entry))}`).join('')
-  const history = path.join(folder.path, RUN_HISTORY_FILE)
-  const descriptor = fs.openSync(history, fs.constants.O_WRONLY | APPENDING, 0o644)
-  try {
-    writeWhole(descriptor, text)
-  } catch (error) {
-    throw named(error, history)
-  } finally {
-    closeQuietly(descriptor)
   }
 }
 

@@ -143,7 +143,7 @@ function markerStories(lines: readonly TimedLine[], markers: readonly ReportMark
   const left = new Set(drafts.filter((one) => one.status === undefined || isGivenUp(one)))
   const withMarker = new Map<Draft, ReportMarker>()
   for (const marker of markers) {
-    const draft = [...left].reverse().find((one) => isOf(one, marker)) ?? newDraft(marker.madeMs ?? nowMs)
+    const draft = [...left].reverse().find((one) => isOf(one, marker)) ?? newDraft(madeMs(marker) ?? nowMs)
     if (!drafts.includes(draft)) drafts.push(draft)
     left.delete(draft)
     withMarker.set(draft, marker)
@@ -154,9 +154,8 @@ function markerStories(lines: readonly TimedLine[], markers: readonly ReportMark
 }
 
 function isOf(draft: Draft, marker: ReportMarker): boolean {
-  const isAbandoned = marker.state === 'abandoned' || marker.state === 'unchecked'
-  if (isAbandoned !== isGivenUp(draft)) return false
-  return marker.id === undefined || draft.id === undefined || marker.id === draft.id
+  if ((marker.state === 'abandoned') !== isGivenUp(draft)) return false
+  return marker.id === null || draft.id === undefined || marker.id === draft.id
 }
 
 export function isGivenUp({ status }: Pick<Draft, 'status'>): boolean {
@@ -229,13 +228,13 @@ function storyOf(draft: Draft, marker: ReportMarker | undefined, nowMs: number):
   const endMs = draft.endMs ?? (isOpen ? Math.max(nowMs, draft.startMs) : lastMs)
   if (status === 'waiting') draft.waits.push({ startMs: draft.waitingSinceMs ?? lastMs, endMs })
   return {
-    id: draft.id ?? marker?.id,
-    operation: marker?.operation,
-    skill: marker?.skill,
+    id: draft.id ?? marker?.id ?? undefined,
+    operation: marker?.operation ?? undefined,
+    skill: marker?.skill ?? undefined,
     session: draft.session,
     agent: draft.agent,
     status,
-    startMs: Math.min(draft.startMs, isOpen ? (marker?.madeMs ?? draft.startMs) : draft.startMs),
+    startMs: Math.min(draft.startMs, (isOpen ? madeMs(marker) : undefined) ?? draft.startMs),
     endMs,
     blocks: draft.blocks,
     waits: draft.waits,
@@ -245,10 +244,14 @@ function storyOf(draft: Draft, marker: ReportMarker | undefined, nowMs: number):
   }
 }
 
+function madeMs(marker: ReportMarker | undefined): number | undefined {
+  return fromIso(marker?.promised_at ?? '')
+}
+
 function statusOf({ status }: Draft, marker: ReportMarker | undefined): MarkerStatus {
   if (marker === undefined) return status ?? 'removed'
-  if (marker.state === 'pending') return marker.waitsFor === undefined ? 'pending' : 'waiting'
-  return marker.state
+  if (marker.state === 'pending') return marker.wait === null ? 'pending' : 'waiting'
+  return marker.outcome === 'unchecked' ? 'unchecked' : marker.state
 }
 
 /** The lines of a terminal. */

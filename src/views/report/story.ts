@@ -1,3 +1,4 @@
+import type { MarkerView } from '../../marker/marker-view.ts'
 import type { JournalLine } from '../../project/journal-entry.ts'
 import type { PhaseStatus, RunStatus } from '../../run/machine/picture.ts'
 import type { WorkflowState } from '../../run/machine/state.ts'
@@ -11,17 +12,10 @@ export interface ReportSource {
   readonly runs: readonly ReportRun[]
 }
 
-export interface ReportMarker {
-  readonly task: string
-  readonly id: string | undefined
-  readonly state: 'pending' | 'bypassed' | 'expired' | 'abandoned' | 'unchecked' | 'unreadable'
-  readonly operation: string | undefined
-  readonly skill: string | undefined
-  readonly madeMs: number | undefined
-  readonly waitsFor: string | undefined
-  readonly steps: readonly { readonly name: string; readonly done: boolean }[]
-  readonly checks: readonly { readonly run: string; readonly failed: string | undefined }[]
-}
+export type ReportMarker = Pick<
+  MarkerView,
+  'task' | 'id' | 'state' | 'outcome' | 'operation' | 'skill' | 'promised_at' | 'wait' | 'steps' | 'checks'
+>
 
 export interface ReportRun {
   readonly task: string
@@ -29,7 +23,7 @@ export interface ReportRun {
   readonly history: readonly HistoryEntry[]
 }
 
-export type MarkerStatus = ReportMarker['state'] | 'waiting' | 'cleared' | 'replaced' | 'removed'
+export type MarkerStatus = MarkerView['state'] | 'unchecked' | 'waiting' | 'cleared' | 'replaced' | 'removed'
 
 export type Status = MarkerStatus | RunStatus
 

@@ -123,10 +123,6 @@ describe('completion', () => {
     expect(run.stdout).toBe('1\tparser\n2\ttests\n')
   })
 
-  it('does not offer the hidden command', async () => {
-    expect((await project.cli(['complete', '--', 'comp'])).stdout).toMatch(/^completion\t[^\n]*\n$/)
-  })
-
   it('refuses a shell that it has no script for', async () => {
     const refused = await project.cli(['completion', 'tcsh'])
     expect(refused.status).toBe(64)

@@ -26,12 +26,8 @@ describe.concurrent('a usage error is exit code 64 and one line on stderr', () =
   // The rules of a command line: unit/cli/program.test.ts.
   it.each([
     [['--nonsense']],
-    [['create', '7', 'x', 'y']],
-    [['create', '7', 'x', '--skill']],
     [['create', 'not a task']],
-    [['create', '7', '../x']],
     [['clear']],
-    [['clear', '7', '--all']],
     [['bypass']],
     [['adopt', '7']],
     [['logs', '-n', 'many']],

@@ -1,9 +1,11 @@
 /** The two ways to wait for a lock: a process of its own sleeps, a server goes on with its other work. */
 
 import { rmSync } from 'node:fs'
+import { setTimeout as pause } from 'node:timers/promises'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { retryWhileLocked, withLock } from '../../../src/disk/lock.ts'
+import { retryWhileLocked, withLock, withoutSleep } from '../../../src/disk/lock.ts'
 import type { Occasion } from '../../../src/hosts/host.ts'
+import { appendRecorded } from '../../../src/project/journal.ts'
 import { commitStop, commitStopAsync } from '../../../src/stop/commit.ts'
 import { observeStop } from '../../../src/stop/observe-stop.ts'
 import { planStop } from '../../../src/stop/plan.ts'
@@ -35,6 +37,19 @@ function planOfStop({ dir }: Project) {
   }
   return { plan: planStop(observeStop(occasion), occasion), occasion }
 }
+
+it('no server sleeps at a lock left behind to rotate the journal; a later line rotates it', async () => {
+  const { dir, write, has } = createProject()
+  write('specs/.postflight/journal.jsonl', 'x'.repeat(1_048_576))
+  makeOld(write('specs/.postflight/.postflight-lock', ''), 1)
+  const sleep = vi.spyOn(Atomics, 'wait')
+  const add = () => withoutSleep(() => appendRecorded([{ root: dir, entry: { event: 'error' } }], Date.now()))
+  add()
+  await pause(200)
+  expect(add()).toEqual([])
+  expect(has('specs/.postflight/journal.old.jsonl')).toBe(true)
+  expect(sleep).not.toHaveBeenCalled()
+})
 
 describe('an asynchronous wait for a lock', () => {
   it('runs the action when the lock is free, and never sleeps meanwhile', async () => {

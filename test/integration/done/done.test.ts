@@ -77,6 +77,9 @@ describe('a stop of the main agent', () => {
     const reason = await reasonOf(stops(project))
     expect(reason).toContain('  - docs: docs/b.md\n')
     expect(reason).not.toContain('broken')
+    rmSync(project.at('docs/b.md'))
+    await edit(project, 'docs/d.md')
+    expect(await reasonOf(stops(project)), 'the next stop').toContain('  - docs: docs/d.md\n')
   })
 
   it('is blocked where a file was removed', async () => {

@@ -1,4 +1,3 @@
-import { mkdirSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { OTHER_SESSION, SESSION, stop, subagentStop } from '../../support/payloads.ts'
 import { createSourceProject, type Project, withMarker } from '../../support/project.ts'
@@ -61,18 +60,6 @@ describe.concurrent('bypass', () => {
     expect(project.snapshot()).toEqual(before)
   })
 
-  it('--all bypasses the others where one is broken, says so, and names that one', async () => {
-    const project = createSourceProject()
-    mkdirSync(project.at('specs/001_a/.postflight-pending'), { recursive: true })
-    project.marker('002_b', OWNED)
-    const run = await project.cli(['bypass', '--all'])
-    expect(run.status).toBe(65)
-    expect(run.stderr).toMatch(
-      /^specs\/002_b\S+ the next stop goes through.*\n.*specs\/001_a\/\.postflight-pending cannot/,
-    )
-    expect(JSON.parse(project.read('specs/002_b/.postflight-pending'))).toMatchObject({ stop_hook_active: true })
-  })
-
   it('--all also stops each run at once, resumable, and names the command that continues it', async () => {
     const project = createSourceProject()
     await startRun(project, '7')
@@ -91,13 +78,19 @@ describe.concurrent('bypass', () => {
     expect((await project.hook(stop({ prompt_id: 'prompt-3' }))).stdout).toContain('"decision":"block"')
   })
 
-  it('--all stops a run where a marker is broken, and the other runs where one is broken', async () => {
+  it('--all bypasses and stops the others where markers and a run are broken, says so, and names the markers', async () => {
     const project = createSourceProject()
-    mkdirSync(project.at('specs/001_a/.postflight-pending'), { recursive: true })
+    for (const task of ['001_a', '003_c']) project.write(`specs/${task}/.postflight-pending/x`, '')
+    project.marker('002_b', OWNED)
     await startRun(project, '7')
     await startRun(project, '8')
     project.write('specs/007_flow/workflow/state.json', 'not JSON')
-    expect((await project.cli(['bypass', '--all'])).status).toBe(65)
+    const run = await project.cli(['bypass', '--all'])
+    expect(run.status).toBe(65)
+    const did = /^specs\/002_b\S+ the next stop .*\nspecs\/008_flow: the workflow was stopped.*\n/
+    expect(run.stderr).toMatch(did)
+    expect(run.stderr.replace(did, '')).toMatch(/^postflight: specs\/003_c.*\npostflight: specs\/001_a.*\n$/)
+    expect(JSON.parse(project.read('specs/002_b/.postflight-pending'))).toMatchObject({ stop_hook_active: true })
     expect(JSON.parse(project.read('specs/008_flow/workflow/state.json'))).toMatchObject({ outcome: 'stopped' })
   })
 

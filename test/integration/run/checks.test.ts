@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { existsSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { checkCommand } from '../../../src/run/store/receipts.ts'
 import { SESSION, stop } from '../../support/payloads.ts'
 import { createSourceProject, type Project } from '../../support/project.ts'
 
@@ -115,6 +116,11 @@ describe('a phase with a check, driven by the hook', () => {
     const before = process.cpuUsage().user
     expect((await project.hook(stop())).answer.decision).toBeUndefined()
     expect(process.cpuUsage().user - before).toBeLessThan(3_000_000)
+  })
+
+  it('is named by a command that finds the run in an archive, and the root if it is the file system', () => {
+    const folder = { root: '/', path: '/specs/old/012_x', task: '012_x', relative: 'specs/old/012_x' }
+    expect(checkCommand(folder)).toBe('postflight workflow check old/012_x --root /')
   })
 
   it('is not run before the artifact is there', async () => {

@@ -103,13 +103,6 @@ describe('postflight report', () => {
     expect(tasks.map(({ task }: { task: string }) => task)).toEqual(['258_deploy'])
   })
 
-  it('says so where nothing has happened', async () => {
-    const project = createSourceProject()
-    expect((await project.cli(['report'])).stdout).toBe('No markers and no runs here yet.\n')
-    await pageOf(project)
-    expect(project.read('report.html')).toContain('No markers and no runs here yet.')
-  })
-
   it('shows a run that cannot be read as an event of its own', async () => {
     const project = eventfulProject()
     project.write('specs/257_parser/workflow/state.json', '{')

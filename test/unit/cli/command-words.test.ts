@@ -86,7 +86,10 @@ describeSentences(
   'a problem of the journal',
   { notInJournal },
   {
-    notInJournal: [[{ kind: 'not-recorded', detail: 'EACCES' }], [{ kind: 'not-rotated', detail: 'EACCES' }]],
+    notInJournal: [
+      [{ kind: 'not-recorded', detail: 'EACCES' }, 'postflight'],
+      [{ kind: 'not-rotated', detail: 'EACCES' }, 'postflight-guard'],
+    ],
   },
 )
 

@@ -59,10 +59,9 @@ type Row = readonly [line: string, given: readonly unknown[], options?: object]
 /** Every command with every argument and option. */
 const ROWS: readonly Row[] = [
   ['create 7', ['7', undefined]],
-  ['create 7 a_slug', ['7', 'a_slug']],
   [
-    'create 7 --skill s --operation research --reason "two words" --session-id sess_1 --host-session h --agent main --agent-type helper --force',
-    ['7', undefined],
+    'create 7 a_slug --skill s --operation research --reason "two words" --session-id sess_1 --host-session h --agent main --agent-type helper --force',
+    ['7', 'a_slug'],
     {
       ...{ skill: 's', operation: 'research', reason: 'two words', sessionId: 'sess_1', hostSession: 'h' },
       ...{ agent: 'main', agentType: 'helper', force: true },
@@ -97,8 +96,7 @@ const ROWS: readonly Row[] = [
   ['step 7 2', ['7', '2']],
   ['step 7 "git commit" --undo', ['7', 'git commit'], { undo: true }],
   ['step -- 7 --undo', ['7', '--undo']],
-  ['wait 7 --for "an answer"', ['7'], { for: 'an answer' }],
-  ['wait 7 --for x --host-session s1', ['7'], { for: 'x', hostSession: 's1' }],
+  ['wait 7 --for "an answer" --host-session s1', ['7'], { for: 'an answer', hostSession: 's1' }],
   ['bypass 7', ['7']],
   ['bypass --all', [undefined], { all: true }],
   ['done', []],
@@ -110,7 +108,6 @@ const ROWS: readonly Row[] = [
   ['explain --payload -', [], { payload: '-' }],
   ['logs', []],
   ['logs -n 0', [], { count: 0 }],
-  ['logs -n50', [], { count: 50 }],
   ['logs --count 007 --follow', [], { count: 7, follow: true }],
   ['install', []],
   ['install --host opencode --scope user --dry-run', [], { host: 'opencode', scope: 'user', dryRun: true }],
@@ -138,7 +135,7 @@ const ROWS: readonly Row[] = [
   ['workflow next 7', ['7']],
   ['workflow next 7 --peek', ['7'], { peek: true }],
   ['workflow check 7', ['7']],
-  ['workflow resume 7 --trust', ['7'], { trust: true }],
+  ['workflow resume 7 --trust --from plan', ['7'], { trust: true, from: 'plan' }],
   ['workflow stop 7', ['7']],
   ['workflow stop 7 --now', ['7'], { now: true }],
   ['workflow approve 7', ['7']],
@@ -146,7 +143,6 @@ const ROWS: readonly Row[] = [
   ['workflow reject 7 --reason "no test"', ['7'], { reason: 'no test' }],
   ['workflow retry 7 --step 3', ['7'], { step: 3 }],
   ['workflow skip 7 --step 12', ['7'], { step: 12 }],
-  ['workflow resume 7 --from plan', ['7'], { from: 'plan' }],
   ['workflow resume 7', ['7']],
   ['workflow resume 7 --host-session h --parent-session p', ['7'], { hostSession: 'h', parentSession: 'p' }],
   ['workflow resume 7 --shared --take', ['7'], { take: true, shared: 'origin' }],

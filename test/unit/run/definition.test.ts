@@ -291,6 +291,7 @@ describe('paths and names from a definition', () => {
     ...['', '/a', '../a', 'a/../b', 'a/./b', 'a//b', 'a/', 'C:/x', 'a\\b', 'a\u0000', 'a\n', 'x.', ' x', '.', '..'],
     ...['x'.repeat(201), `${'x/'.repeat(100)}x`, '漢'.repeat(67)],
     ...['workflow/state.json', 'Workflow', 'artifacts/x', 'step-results/a', 'step-result.json', '.postflight-pending'],
+    ...['wor\u212aflow/state.json', '.po\u017ftflight-pending'],
   ])('%j is refused as a path', (path) => {
     expect(isArtifactPath(path)).toBe(false)
   })

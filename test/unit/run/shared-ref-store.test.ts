@@ -132,7 +132,7 @@ test.each([
     '.git',
     'artifacts/.GIT',
     '.gitlab-notes.md',
-    '.postflight-pending',
+    '.po\u017ftflight-pending',
     '.postflight-claims',
   ],
   ...['c:evil.md', 'NUL.md', 'aux.md', 'plan.md.', 'a\nb.md', 'a\u001b[2J.md'],

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { Moment } from '../../../src/hosts/host.ts'
 import type { StoredMarker } from '../../../src/marker/stored-marker.ts'
 import {
   type PlannedMarker,
@@ -10,7 +11,7 @@ import {
   stampsWait,
   waitEndRecord,
 } from '../../../src/stop/plan.ts'
-import { RULES, type Rule } from '../../../src/stop/rules.ts'
+import { judgeOwnership, RULES, type Rule } from '../../../src/stop/rules.ts'
 import { mainStop, seen, stopOf, subagentStop, taskFolder } from '../builders.ts'
 
 const OWN = { cc_session_id: 's1' }
@@ -57,6 +58,11 @@ describe('the plan for a stop', () => {
 })
 
 describe('the first stop of a wait stamps it', () => {
+  const stamps = (fields: object, moment: Moment): boolean => {
+    const stored = seen({ ...OWN, ...fields }) as StoredMarker
+    return stampsWait(judgeOwnership(stored, moment), stored.marker, moment)
+  }
+
   it.each([
     ['at its stop', waitAt(), { prompt_id: 'p1' }, true],
     ['also where a sub-agent still runs', waitAt(), { prompt_id: 'p1', background_tasks: RUNNING }, true],
@@ -68,12 +74,11 @@ describe('the first stop of a wait stamps it', () => {
     ["nor at another agent's stop", { ...waitAt(), agent_id: 'a1' }, { prompt_id: 'p1' }, false],
     ['nor in another session', { ...waitAt(), cc_session_id: 's2' }, { prompt_id: 'p1' }, false],
   ])('%s', (_, fields, payload, expected) => {
-    const stored = seen({ ...OWN, ...fields }) as StoredMarker
-    expect(stampsWait(stored, stopOf(mainStop(payload)))).toBe(expected)
+    expect(stamps(fields, stopOf(mainStop(payload)))).toBe(expected)
   })
 
   it("but not a sub-agent's stop: sub-agents cannot wait", () => {
-    expect(stampsWait(seen({ ...OWN, ...waitAt() }) as StoredMarker, stopOf(subagentStop()))).toBe(false)
+    expect(stamps(waitAt(), stopOf(subagentStop()))).toBe(false)
   })
 })
 

@@ -1,3 +1,4 @@
+import { toIso } from '../../../src/kernel/time.ts'
 import { formatJournalEntry, type JournalEntry, parseJournalLine } from '../../../src/project/journal-entry.ts'
 import { type Definition, readDefinition } from '../../../src/run/definition/definition.ts'
 import type { Phase } from '../../../src/run/definition/phase-fields.ts'
@@ -61,8 +62,8 @@ export function known<T>(value: T | undefined): T {
 /** A pending marker that was made an hour before the report. */
 export function reportMarker(more: Partial<ReportMarker> = {}): ReportMarker {
   return {
-    ...{ task: TASK, id: 'pf_1', state: 'pending', operation: 'research', skill: undefined },
-    ...{ madeMs: journalAt(0), waitsFor: undefined, steps: [], checks: [], ...more },
+    ...{ task: TASK, id: 'pf_1', state: 'pending', operation: 'research', skill: null },
+    ...{ outcome: null, promised_at: toIso(journalAt(0)), wait: null, steps: [], checks: [], ...more },
   }
 }
 
@@ -73,7 +74,7 @@ export const WORK: Pick<ReportMarker, 'steps' | 'checks'> = {
     { name: 'two', done: false },
   ],
   checks: [
-    { run: 'npm test', failed: 'exit code 1' },
-    { run: 'npm run lint', failed: undefined },
+    { run: 'npm test', step: null, failed: 'exit code 1' },
+    { run: 'npm run lint', step: null, failed: null },
   ],
 }

@@ -83,7 +83,7 @@ describe('the card of a task', () => {
         [11, 'check', { detail: 'failed: <red>' }],
         [30, 'wait', { detail: 'the go-ahead' }],
       ],
-      [marker({ waitsFor: 'the go-ahead', skill: 'skill-x', ...WORK })],
+      [marker({ wait: { for: 'the go-ahead', count: 1 }, skill: 'skill-x', ...WORK })],
     )
     expect(linesOf(taskCard(task, 1, true))).toMatchSnapshot()
   })
@@ -171,7 +171,7 @@ describe('the upper part of the page', () => {
       [-70, 'wait-end', { task: '2_b' }],
       [-60, 'cap', { task: '2_b' }],
     ],
-    [marker({ task: '2_b', id: 'pf_2', state: 'abandoned' }), marker({ task: '4_d', id: 'pf_4', waitsFor: 'x' })],
+    [marker({ task: '2_b', id: 'pf_2', state: 'abandoned' }), marker({ task: '4_d', wait: { for: 'x', count: 1 } })],
     [
       { task: '2_b', state: stalled, history: stalled.history },
       { task: '3_c', state: completed, history: completed.history },

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { toIso } from '../../../src/kernel/time.ts'
 import {
   enter,
   pauseClock,
@@ -24,6 +25,7 @@ import {
   reportOfRun,
   runOf,
   TASK,
+  WORK,
 } from './report-builders.ts'
 
 /** Whole stories, as data and as the lines of a terminal. `report.test.ts` has the rules one by one. */
@@ -35,8 +37,8 @@ const storiesOf = (...given: Parameters<typeof reportOf>) => reportOf(...given).
 
 describe('the story of a marker', () => {
   it('has everything that the journal and the marker know', () => {
-    const steps = [{ name: 'one', done: true }]
-    const checks = [{ run: 'npm test', failed: 'exit code 1' }]
+    const wait = { for: 'the go-ahead', count: 1 }
+    const { steps, checks } = WORK
     const [story, ...others] = storiesOf(
       [
         [0, 'create', { markerId: 'pf_1', hostSession: 's1' }],
@@ -45,7 +47,7 @@ describe('the story of a marker', () => {
         [5, 'wait-end', { detail: 'an answer' }],
         [30, 'wait', { detail: 'the go-ahead', agent: 'a2' }],
       ],
-      [marker({ waitsFor: 'the go-ahead', skill: 'skill-x', steps, checks, madeMs: NOW - 90 * MINUTE })],
+      [marker({ wait, skill: 'skill-x', steps, checks, promised_at: toIso(NOW - 90 * MINUTE) })],
     )
     expect(others).toEqual([])
     expect(story).toEqual({
@@ -66,7 +68,7 @@ describe('the story of a marker', () => {
   })
 
   it('has only what its marker says where the journal knows nothing', () => {
-    expect(storiesOf([], [marker({ madeMs: NOW - 5 * MINUTE, operation: undefined })])).toEqual([
+    expect(storiesOf([], [marker({ promised_at: toIso(NOW - 5 * MINUTE), operation: null })])).toEqual([
       {
         ...{ id: 'pf_1', operation: undefined, skill: undefined, session: undefined, agent: undefined },
         ...{ status: 'pending', startMs: NOW - 5 * MINUTE, endMs: NOW, blocks: 0 },
@@ -99,7 +101,7 @@ describe('the story of a marker', () => {
   })
 
   it('waits since its last event if the journal does not tell since when', () => {
-    const [story] = storiesOf([[4, 'create']], [marker({ waitsFor: 'x' })])
+    const [story] = storiesOf([[4, 'create']], [marker({ wait: { for: 'x', count: 1 } })])
     expect(story?.waits).toEqual([{ startMs: journalAt(4), endMs: NOW }])
   })
 
@@ -125,17 +127,17 @@ describe('the story of a marker', () => {
 
   it('takes the newest of its task where a marker has no id', () => {
     const entries = ['pf_1', 'pf_2'].map((markerId, index): Entry => [index, 'block', { markerId }])
-    const statuses = storiesOf(entries, [marker({ id: undefined })]).map(({ id, status }) => `${id} ${status}`)
+    const statuses = storiesOf(entries, [marker({ id: null })]).map(({ id, status }) => `${id} ${status}`)
     expect(statuses).toEqual(['pf_1 removed', 'pf_2 pending'])
   })
 
   it('that was given up does not take a pending marker, nor an open one an abandoned marker', () => {
     const capped = [CREATED, [1, 'cap', { markerId: 'pf_1' }]] as const
     const statuses = (...given: Parameters<typeof storiesOf>) => storiesOf(...given).map(({ status }) => status)
-    expect(statuses(capped, [marker({ madeMs: NOW })])).toEqual(['abandoned', 'pending'])
-    const abandoned = marker({ state: 'abandoned', madeMs: NOW })
+    expect(statuses(capped, [marker({ promised_at: toIso(NOW) })])).toEqual(['abandoned', 'pending'])
+    const abandoned = marker({ state: 'abandoned', promised_at: toIso(NOW) })
     expect(statuses([CREATED], [abandoned])).toEqual(['removed', 'abandoned'])
-    expect(statuses([CREATED], [marker({ state: 'unreadable', id: undefined })])).toEqual(['unreadable'])
+    expect(statuses([CREATED], [marker({ state: 'unreadable', id: null })])).toEqual(['unreadable'])
   })
 })
 

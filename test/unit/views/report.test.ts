@@ -21,30 +21,23 @@ import {
 } from './report-builders.ts'
 
 const OLD = 'pf_000000000000'
+const CAP: Entry = [1, 'cap']
 const GIVEN_UP: Entry = [-1, 'cap', { markerId: OLD }]
 const SETTLES = { markerId: 'pf_1', settles: [OLD] }
 const KEEPS = { keeps: 'pf_1' }
 const NO_MARKER = { outcome: undefined }
-const UNCHECKED = marker({ state: 'unchecked' })
+const UNCHECKED = marker({ state: 'abandoned', outcome: 'unchecked' })
 
 const statuses = ({ tasks }: Report): string[] => tasks.flatMap(({ markers }) => markers.map(({ status }) => status))
 
 describe('the story of a marker', () => {
   it.each<[string, readonly Entry[], readonly ReportMarker[], readonly string[]]>([
     ['created and cleared', [CREATED, [1, 'clear', { markerId: 'pf_1' }]], [], ['cleared']],
-    ['unchecked', [CREATED, [1, 'clear', { outcome: 'unchecked' }]], [marker({ state: 'unchecked' })], ['unchecked']],
+    ['unchecked', [CREATED, [1, 'clear', { outcome: 'unchecked' }]], [UNCHECKED], ['unchecked']],
     ['given up', [CREATED, [1, 'cap', { markerId: 'pf_1' }]], [marker({ state: 'abandoned' })], ['abandoned']],
-    ['given up and cleared later', [CREATED, [1, 'cap'], [2, 'clear', { markerId: 'pf_1' }]], [], ['cleared']],
+    ['given up and cleared later', [CREATED, CAP, [2, 'clear', { markerId: 'pf_1' }]], [], ['cleared']],
     ['given up and removed later', [GIVEN_UP, [2, 'clear', { settles: [OLD], ...NO_MARKER }]], [], ['cleared']],
-    [
-      'given up without an id, and removed later',
-      [
-        [1, 'cap'],
-        [2, 'clear', NO_MARKER],
-      ],
-      [],
-      ['cleared'],
-    ],
+    ['given up without an id, and removed later', [CAP, [2, 'clear', NO_MARKER]], [], ['cleared']],
     ['given up and cleared with another', [GIVEN_UP, CREATED, [2, 'clear', SETTLES]], [], ['cleared', 'cleared']],
     ['given up and adopted', [GIVEN_UP, [2, 'adopt', SETTLES]], [marker()], ['replaced', 'pending']],
     ['pending when a run was settled', [CREATED, [1, 'clear', NO_MARKER]], [marker()], ['pending']],
@@ -52,13 +45,13 @@ describe('the story of a marker', () => {
     ['kept when it was bypassed', [CREATED, [1, 'bypass', KEEPS]], [UNCHECKED], ['unchecked']],
     ['bypassed', [CREATED, [1, 'bypass']], [], ['bypassed']],
     ['pending', [CREATED], [marker()], ['pending']],
-    ['waiting', [CREATED, [1, 'wait']], [marker({ waitsFor: 'x' })], ['waiting']],
-    ['waiting, as only the marker says', [], [marker({ waitsFor: 'x' })], ['waiting']],
-    ['expired', [], [marker({ state: 'expired', madeMs: undefined })], ['expired']],
+    ['waiting', [CREATED, [1, 'wait']], [marker({ wait: { for: 'x', count: 1 } })], ['waiting']],
+    ['waiting, as only the marker says', [], [marker({ wait: { for: 'x', count: 1 } })], ['waiting']],
+    ['expired', [], [marker({ state: 'expired', promised_at: null })], ['expired']],
     ['removed by hand: neither an end nor a marker', [CREATED], [], ['removed']],
     ['replaced', [CREATED, [1, 'create', { markerId: 'pf_2' }]], [marker({ id: 'pf_2' })], ['replaced', 'pending']],
     ['renewed: the same marker', [CREATED, [1, 'create', { markerId: 'pf_1' }]], [marker()], ['pending']],
-    ['of plain bash, known only by its block', [[5, 'block', { count: 1 }]], [marker({ id: undefined })], ['pending']],
+    ['of plain bash, known only by its block', [[5, 'block', { count: 1 }]], [marker({ id: null })], ['pending']],
     ['of a marker whose id the journal does not know', [CREATED], [marker({ id: 'pf_9' })], ['removed', 'pending']],
   ])('%s', (_, entries, markers, expected) => {
     expect(statuses(reportOf(entries, markers)).sort()).toEqual([...expected].sort())
@@ -74,7 +67,7 @@ describe('the story of a marker', () => {
   it('is not made of the waits of a run', () => {
     const begin: Entry = [2, 'wait', { markerId: 'wf_1' }]
     expect(reportOf([begin, [3, 'wait-end']]).tasks).toEqual([])
-    const [task] = reportOf([begin, [3, 'wait-end']], [marker({ id: undefined })]).tasks
+    const [task] = reportOf([begin, [3, 'wait-end']], [marker({ id: null })]).tasks
     expect(task?.markers).toMatchObject([{ status: 'pending', events: [] }])
   })
 })

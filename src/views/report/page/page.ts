@@ -159,7 +159,7 @@ function markerCard(marker: MarkerStory): Html {
       (steps.length > 0 || checks.length > 0) &&
       html`<ul class="steps">${steps.map(
         ({ name, done }) => html`<li class="${done ? 'done' : 'open'}">${oneLine(name, 200)}</li>`,
-      )}${checks.map(({ run, failed }) => html`<li class="${failed === undefined ? 'open' : 'failed'}">${TEXT.check(oneLine(run, 200), failed)}</li>`)}</ul>`
+      )}${checks.map(({ run, failed }) => html`<li class="${failed === null ? 'open' : 'failed'}">${TEXT.check(oneLine(run, 200), failed ?? undefined)}</li>`)}</ul>`
     }
     ${eventList(events)}</section>`
 }
