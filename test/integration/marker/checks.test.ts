@@ -84,12 +84,6 @@ describe.concurrent('clear with checks', () => {
     expect(read(project)).toMatchObject({ id: OWNED.id })
   })
 
-  it('runs each command once, also one that belongs to a step as well', async () => {
-    const project = checked([NOTE, { ...NOTE, step: 'one' }], { steps: ['one'] })
-    await clear(project)
-    expect(project.read('ran')).toBe('ran\n')
-  })
-
   it('runs none with --dry-run, and names them', async () => {
     const project = checked([NOTE])
     const run = await clear(project, '--dry-run')

@@ -57,12 +57,6 @@ describe.concurrent('create writes the marker', () => {
     expect(notes.join()).toContain('Not run by an agent')
   })
 
-  it('and prints only the id with --quiet, because the hook learns the owner from it', async () => {
-    const project = createSourceProject()
-    const run = await project.cli(['create', ...SEED_WORDS, '--quiet'])
-    expect(run.stdout).toBe(`${readMarker(project).id}\n`)
-  })
-
   it('and prints one JSON document with --json', async () => {
     const project = createSourceProject()
     const run = await createFor(project, SESSION, '--agent', 'agent-a')

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { cut, inLine, oneLine, shellWord, shellWords, stripControl } from '../../../src/kernel/text.ts'
+import { closestName, cut, inLine, oneLine, shellWord, shellWords, stripControl } from '../../../src/kernel/text.ts'
 
 describe('control characters', () => {
   const everyCode = Array.from({ length: 0xd800 }, (_, code) => code)
@@ -123,4 +123,26 @@ describe('the words of a command', () => {
   ])('%j is not exactly one command with its words', (line) => {
     expect(shellWords(line)).toBeUndefined()
   })
+})
+
+const NAMES = ['id', 'name', 'prompt', 'prompt_file', 'step_prompt', 'steps', 'from']
+
+it.each<(string | undefined)[]>([
+  ['prompts', 'prompt'],
+  ['promt', 'prompt'],
+  ['prumpt', 'prompt'],
+  ['prompt_fiel', 'prompt_file'],
+  ['Step_Prompt', 'step_prompt'],
+  ['form', 'from'],
+  // Half of a swap is not one: each of these takes two edits.
+  ...['orfm', 'foxm', 'fxrm'].map((name) => [name, undefined]),
+  ['step', 'steps'],
+  ['prompt', 'prompt'],
+  ...['ids', 'fort', '', 'x'.repeat(10_000)].map((name) => [name, undefined]),
+])('the name closest to %.20j is %s', (name = '', expected) => {
+  expect(closestName(name, NAMES)).toBe(expected)
+})
+
+it('the closest of several close names is suggested', () => {
+  expect(closestName('min_item', ['maxItems', 'min_bytes', 'min_items'])).toBe('min_items')
 })
