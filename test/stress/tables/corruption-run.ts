@@ -242,7 +242,7 @@ async function observeCommand(sandbox: Sandbox, broken: Broken, command: Command
   const session = command === 'adopt' ? 'another-session' : SESSION
   const env = { POSTFLIGHT_HOST_SESSION: session, POSTFLIGHT_AGENT: 'agent-a' }
   const run = needsProcess(broken)
-    ? await sandbox.run(process.execPath, [pack.cli, ...words], { env })
+    ? await sandbox.run(process.execPath, [pack.cli, ...words], { env, asRoot: corruption.endsWith('(root)') })
     : await sandbox.here('cli', words, { env, packageFolder: pack.folder })
   const say = (problem: string): number => faults.push(`${command}: ${problem}`)
   faults.push(...commonFaults(command, run))
