@@ -3,7 +3,6 @@ import path from 'node:path'
 import { closeQuietly, kindAt } from '../disk/file-facts.ts'
 import { readSmallFile } from '../disk/read.ts'
 import type { StdinRead } from '../disk/stdin.ts'
-import { messageOf } from '../kernel/error-messages.ts'
 import { type ErrorArguments, PostflightError } from '../kernel/errors.ts'
 import { inLine } from '../kernel/text.ts'
 import type { Environment } from '../kernel/values.ts'
@@ -111,13 +110,6 @@ export function forEveryOne<T, R>(items: readonly T[], failures: unknown[], acti
       return []
     }
   })
-}
-
-/** After `forEveryOne`: notes what was done and the further failures, and throws the first. */
-export function throwFirst({ note }: CommandContext, failures: readonly unknown[], did: readonly string[]): void {
-  if (failures.length === 0) return
-  for (const line of [...did, ...failures.slice(1).map((one) => `postflight: ${messageOf(one)}`)]) note(line)
-  throw failures[0]
 }
 
 export function displayPath(context: CommandContext, target: string): string {

@@ -15,7 +15,6 @@ import {
   recordInJournal,
   requireRoot,
   requireTaskFolder,
-  throwFirst,
 } from '../../project/command-context.ts'
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { findTaskFolder, foldersHolding, listTaskFolders, unsearched } from '../../project/task-folders.ts'
@@ -81,7 +80,8 @@ export const run: Run<typeof declaration, BypassDocument> = async (context, [tas
     ...done.map(({ path }) => BYPASS_TEXT.nextStop(path)),
     ...stopped.map(({ path, resume }) => BYPASS_TEXT.stopped(path, resume)),
   ]
-  throwFirst(context, [...failures, ...problems.map(unsearched)], lines)
+  const [failure] = [...failures, ...problems.map(unsearched)]
+  if (failure !== undefined) throw failure
   return {
     exitCode: 0,
     data: { bypassed: done, stopped },

@@ -18,7 +18,7 @@ import {
   type StoredMarker,
   UNOWNED_LIFETIME_MS,
 } from '../../marker/stored-marker.ts'
-import { type CommandContext, findCommandRoot, recordInJournal, throwFirst } from '../../project/command-context.ts'
+import { type CommandContext, findCommandRoot, recordInJournal } from '../../project/command-context.ts'
 import { parseTaskReference, type SearchProblem, type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { findTaskFolder, isMeant, listTaskFolders, readReference, unsearched } from '../../project/task-folders.ts'
 import { findLostMarkers, type LostMarker } from '../../views/status/lost-markers.ts'
@@ -80,7 +80,8 @@ export const run: Run<typeof declaration, ClearDocument> = async (context, [task
   const kept = results.filter((one) => one.kind === 'kept')
   const keptLines = kept.flatMap((one) => one.lines)
   const lines = [...cleared.flatMap((one) => one.lines), ...keptLines, ...runs.map(({ line }) => line)]
-  throwFirst(context, [...failures, ...problems.map(unsearched)], lines)
+  const [failure] = [...failures, ...problems.map(unsearched)]
+  if (failure !== undefined) throw failure
   const running = root !== undefined && options.all ? await runningRuns(context, root) : []
   return {
     exitCode: kept.length === 0 ? 0 : 1,
