@@ -57,7 +57,8 @@ export function workOf(prompt: string): string {
     // The result's place as the prompt names it: each step has its own.
     const target = /write \{"success": true\} to the file (\S+)\. If/.exec(prompt)?.[1]
     const asks = prompt.includes(`For photos: ${TASKS[Number(step) - 1]}`) ? 'true' : 'false'
-    return `${asks} && ${fails ? '' : `echo ${step} >> done.log && `}printf '%s' '${result}' > '${target}'`
+    // The result first: a client that is killed once the log has the step must not do it again.
+    return `${asks} && printf '%s' '${result}' > '${target}'${fails ? '' : ` && echo ${step} >> done.log`}`
   }
   const target = /to the file (\S+?)\.(?:\n|$)/m.exec(prompt)?.[1]
   const text = place.startsWith('list') ? LIST : place.startsWith('review') ? `${place}: they are fine` : 'All is done.'
