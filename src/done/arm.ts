@@ -181,11 +181,12 @@ function arm({ folder, due, states, prompt, stop }: JudgedDone): Recorded[] {
 function refresh(pending: StoredMarker, { folder, due, states, prompt, stop }: JudgedDone): Recorded[] {
   if (due.length === 0 && states.every(isSearched)) return removeProven(pending)
   showAsked(folder, prompt)
+  if (due.length === 0) return []
   const checks = checksOf(due)
   const reason = reasonFor(folder.root, due, stop)
   const isSame =
     reason === pending.marker.fields?.reason && checks.join('\0') === commandsOf(pending.marker.checks).join('\0')
-  if (due.length === 0 || (isSame && aboutOf(pending.marker).prompt === prompt)) return []
+  if (isSame && aboutOf(pending.marker).prompt === prompt) return []
   changeMarker(
     folder,
     (present) => {

@@ -17,7 +17,7 @@ import {
   requireTaskFolder,
 } from '../../project/command-context.ts'
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
-import { findTaskFolder, foldersHolding, listTaskFolders, unsearched } from '../../project/task-folders.ts'
+import { findTaskFolder, foldersHolding, listTaskFolders, refuseUnsearched } from '../../project/task-folders.ts'
 import * as field from '../../views/documents.ts'
 import { type BareCommand, type Declaration, example, type Run } from '../command.ts'
 import { refuseOptionAsTask, requireOneTarget } from '../option-values.ts'
@@ -80,8 +80,8 @@ export const run: Run<typeof declaration, BypassDocument> = async (context, [tas
     ...done.map(({ path }) => BYPASS_TEXT.nextStop(path)),
     ...stopped.map(({ path, resume }) => BYPASS_TEXT.stopped(path, resume)),
   ]
-  const [failure] = [...failures, ...problems.map(unsearched)]
-  if (failure !== undefined) throw failure
+  if (failures.length > 0) throw failures[0]
+  refuseUnsearched(problems)
   return {
     exitCode: 0,
     data: { bypassed: done, stopped },

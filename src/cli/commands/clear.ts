@@ -20,7 +20,13 @@ import {
 } from '../../marker/stored-marker.ts'
 import { type CommandContext, findCommandRoot, recordInJournal } from '../../project/command-context.ts'
 import { parseTaskReference, type SearchProblem, type TaskFolder, taskWord } from '../../project/task-folder.ts'
-import { findTaskFolder, isMeant, listTaskFolders, readReference, unsearched } from '../../project/task-folders.ts'
+import {
+  findTaskFolder,
+  isMeant,
+  listTaskFolders,
+  readReference,
+  refuseUnsearched,
+} from '../../project/task-folders.ts'
 import { findLostMarkers, type LostMarker } from '../../views/status/lost-markers.ts'
 import { CLEAR_DETAILS, CLEAR_TEXT, type ClearDocument, type ClearResult, clearOne } from '../clear-folder.ts'
 import { type BareCommand, type Declaration, example, type OptionsOf, type Run, timeoutOption } from '../command.ts'
@@ -80,8 +86,8 @@ export const run: Run<typeof declaration, ClearDocument> = async (context, [task
   const kept = results.filter((one) => one.kind === 'kept')
   const keptLines = kept.flatMap((one) => one.lines)
   const lines = [...cleared.flatMap((one) => one.lines), ...keptLines, ...runs.map(({ line }) => line)]
-  const [failure] = [...failures, ...problems.map(unsearched)]
-  if (failure !== undefined) throw failure
+  if (failures.length > 0) throw failures[0]
+  refuseUnsearched(problems)
   const running = root !== undefined && options.all ? await runningRuns(context, root) : []
   return {
     exitCode: kept.length === 0 ? 0 : 1,

@@ -12,9 +12,8 @@ import {
   removeRecord,
   type Target,
   targetOf,
-  uninstallLine,
 } from '../../setup/install/target.ts'
-import { settingsLocations } from '../../setup/install/wiring.ts'
+import { settingsLocations, uninstallLine } from '../../setup/install/wiring.ts'
 import { countRules } from '../../setup/permission-rules.ts'
 import { INSTALL_TEXT } from '../../setup/settings-messages.ts'
 import { readSettingsFile, SCOPES } from '../../setup/settings-paths.ts'

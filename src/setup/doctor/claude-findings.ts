@@ -15,6 +15,7 @@ import {
   hooksDisabledIn,
   type SettingsLocation,
   settingsLocations,
+  uninstallLine,
 } from '../install/wiring.ts'
 import type { Scope } from '../settings-paths.ts'
 import { HOOK_FINDINGS, REACH_FINDINGS } from './doctor-messages.ts'
@@ -100,7 +101,7 @@ function wiredBySettings(context: CommandContext, location: SettingsLocation, pr
   return [
     {
       where: file,
-      removal: `${commandLine(['uninstall'], context.rootOption)} --scope ${scope}`,
+      removal: `${uninstallLine(context)} --scope ${scope}`,
       stops: commands.flatMap(({ event, command }) => (STOPS.includes(event) ? [withoutEventWord(command)] : [])),
       findings: [finding],
       // An entry that a team shares comes before one for this machine.

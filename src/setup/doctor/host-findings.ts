@@ -20,6 +20,7 @@ import {
   type SettingsLocation,
   settingsLocations,
   shellHookLocations,
+  uninstallLine,
 } from '../install/wiring.ts'
 import { findPlugins, PLUGIN_FILE } from '../opencode-plugins.ts'
 import { isReactiveHook } from '../reactive/reactive-rule.ts'
@@ -85,7 +86,7 @@ function checkHost(context: CommandContext, name: string, host: HookHost, projec
   if (entries.length === 0 || wired.length === 1) return [...faults, ...entries]
   const removals = wired
     .slice(1)
-    .map(({ scope }) => `${commandLine(['uninstall'], context.rootOption)} --host ${name} --scope ${scope}`)
+    .map(({ scope }) => `${uninstallLine(context)} --host ${name} --scope ${scope}`)
     .join(' && ')
   const files = wired.map(({ file }) => file)
   return [...faults, ...entries, bad('settings', HOST_FINDINGS.installedTwice(host.title, files), removals)]

@@ -4,7 +4,6 @@ import { kindAt } from '../../disk/file-facts.ts'
 import { readSmallFile } from '../../disk/read.ts'
 import { claudeEntries, type HookHost } from '../../hosts/hook-entries.ts'
 import { HOOK_HOSTS, HOST_TITLES, hookHost } from '../../hosts/hook-hosts.ts'
-import { commandLine } from '../../kernel/command-line.ts'
 import { FILE_DETAILS } from '../../kernel/error-messages.ts'
 import { type ErrorArguments, PostflightError } from '../../kernel/errors.ts'
 import { jsonObjectIn } from '../../kernel/values.ts'
@@ -35,7 +34,7 @@ import {
 } from '../settings-paths.ts'
 import { listBackups, removeSettingsFile, replaceSettingsFile } from '../settings-replace.ts'
 import { hookCommand, openCodePlugin, ourHooks, ourPlugins, projectFolder } from './our-hooks.ts'
-import { enabledPlugin, hookHostLocations, type SettingsLocation, settingsLocations } from './wiring.ts'
+import { enabledPlugin, hookHostLocations, type SettingsLocation, settingsLocations, uninstallLine } from './wiring.ts'
 
 export const HOSTS: readonly string[] = Object.keys(HOST_TITLES)
 
@@ -176,10 +175,6 @@ function refuseOtherFile(context: CommandContext, host: string, locations: reado
   refuse('scope', displayPath(context, wired.file), `${uninstallLine(context)} --host ${host} --scope ${wired.scope}`)
 }
 
-export function uninstallLine({ rootOption }: CommandContext): string {
-  return commandLine(['uninstall'], rootOption)
-}
-
 function ownPlugin({ packageFolder }: CommandContext): string | undefined {
   return fs.existsSync(path.join(packageFolder, '.claude-plugin', 'plugin.json')) ? 'postflight-guard' : undefined
 }
@@ -295,7 +290,6 @@ export function carryOut(target: Target, { file, after }: Removal): void {
   // No backup: the only loss is entries that `install` can write again.
   else replaceSettingsFile(file, after, undefined)
   removeNeedlessBackups(target, file, after ?? '')
-  removeRecord(target, file)
   if (target.scope !== 'user') removeEmptyFolders(path.dirname(file), target.project)
 }
 

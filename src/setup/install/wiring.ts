@@ -132,6 +132,10 @@ export function shellHookLocations(context: CommandContext, project: string): Sh
   })
 }
 
+export function uninstallLine({ rootOption }: CommandContext): string {
+  return commandLine(['uninstall'], rootOption)
+}
+
 export function removeCommand({ rootOption }: CommandContext, { scope }: ShellHookLocation): string {
   return `${commandLine(['init'], rootOption)} --scope ${scope} --skip hook --skip permissions --skip gitignore --skip skill --skip done`
 }
