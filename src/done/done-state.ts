@@ -10,7 +10,7 @@ import type { Payload } from '../hosts/host.ts'
 import { ABANDONED_FILE, DONE_RECEIPTS_FILE, MARKER_FILE } from '../kernel/files.ts'
 import { isJsonObject, jsonObjectIn } from '../kernel/values.ts'
 import { CONTINUATION_LIMIT } from '../marker/loop-guard.ts'
-import { journalPaths, makeJournalFolder } from '../project/journal.ts'
+import { journalFolder, makeJournalFolder } from '../project/journal.ts'
 import type { TaskFolder } from '../project/task-folder.ts'
 import { isSessionFolderName, sessionFolderName, sessionFolderPath } from '../project/task-folders.ts'
 import { type DoneRule, ruleText } from './done-rules.ts'
@@ -20,12 +20,12 @@ export function sessionFolder(root: string, session: string): TaskFolder {
 }
 
 function folderNamed(root: string, name: string): TaskFolder {
-  return { root, path: path.join(journalPaths(root).folder, name), task: name, relative: sessionFolderPath(name) }
+  return { root, path: path.join(journalFolder(root), name), task: name, relative: sessionFolderPath(name) }
 }
 
 /** Never throws. */
 export function sessionFolders(root: string): TaskFolder[] {
-  const above = journalPaths(root).folder
+  const above = journalFolder(root)
   try {
     if (kindAt(above) !== 'folder') return []
     return fs
@@ -109,12 +109,12 @@ export function bypassNewSessions(root: string): void {
 }
 
 export function readNewSessionBypass(root: string): Baseline | undefined {
-  return readBaselineFile({ path: journalPaths(root).folder }, BYPASSED_FILE)
+  return readBaselineFile({ path: journalFolder(root) }, BYPASSED_FILE)
 }
 
 export function endBypass(folder: TaskFolder, paths: Readonly<Record<string, string>>, prompt: string): void {
   replaceFile(path.join(folder.path, BYPASSED_FILE), `${JSON.stringify({ paths, prompt_id: prompt })}\n`)
-  tryRemoveFile(path.join(journalPaths(folder.root).folder, BYPASSED_FILE))
+  tryRemoveFile(path.join(journalFolder(folder.root), BYPASSED_FILE))
 }
 
 const WHOLE_SESSION = 'session'
@@ -218,7 +218,7 @@ export function ruleKey(rule: DoneRule): string {
 }
 
 function receiptsPath(root: string): string {
-  return path.join(journalPaths(root).folder, DONE_RECEIPTS_FILE)
+  return path.join(journalFolder(root), DONE_RECEIPTS_FILE)
 }
 
 /** Never throws. */

@@ -21,7 +21,7 @@ import { type Answered, NOTHING_DONE } from '../stop/answer-for.ts'
 import { findMarkers } from '../stop/observe-stop.ts'
 import { aboutMarker, waitEndRecord } from '../stop/plan.ts'
 import { waitVerdict } from '../stop/rules.ts'
-import { NO_TIME_LEFT, ownerNotNoted, waitNotNoted } from '../stop/stop-messages.ts'
+import { ownerNotNoted, waitNotNoted } from '../stop/stop-messages.ts'
 import { loadWorkflowDriver } from './load-workflow.ts'
 
 /** The agent owns the markers of its command (docs/design.md, "Ownership", "Waiting"). */
@@ -58,7 +58,7 @@ export function handleToolUse(occasion: Occasion): Answered {
     if (intended === undefined) continue
     // A held lock costs a second, and the answer has a time limit.
     if (isPast(deadline)) {
-      complain(markerDisplayPath(folder), NO_TIME_LEFT)
+      complain(markerDisplayPath(folder), FILE_DETAILS.noTimeLeft)
       break
     }
     try {
@@ -114,3 +114,5 @@ function decisionFor(occasion: Occasion, markers: readonly StoredMarker[]): Deci
     return { fields: { ...(owns && ownerFields(present, payload)), ...changes }, owns, ended }
   }
 }
+
+import { FILE_DETAILS } from '../kernel/error-messages.ts'

@@ -114,6 +114,7 @@ export const FILE_DETAILS = {
   missing: 'no such file',
   tooLarge: 'too large',
   tooManyFiles: 'too many files',
+  noTimeLeft: 'there was no time left',
   largerThan: (bytes: number): string => `larger than ${bytes} bytes`,
   belowFile: 'below a file',
   behind: (kind: PathKind): string => `behind ${KIND_NAMES[kind]}`,

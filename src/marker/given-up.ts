@@ -5,7 +5,7 @@ import { makeOwnFolder } from '../disk/folders.ts'
 import { readSmallFile } from '../disk/read.ts'
 import { createFile, tryRemoveFile } from '../disk/write.ts'
 import { GIVEN_UP_FOLDER, SPECS_FOLDER } from '../kernel/files.ts'
-import { journalPaths, makeJournalFolder } from '../project/journal.ts'
+import { journalFolder, makeJournalFolder } from '../project/journal.ts'
 import { fileNameOf, pathOfFileName, SPECS_ITSELF, type TaskFolder } from '../project/task-folder.ts'
 import { liesBesideAbandoned, readOwnCount, readSpent } from './count/count.ts'
 import { CONTINUATION_LIMIT, isSpent } from './loop-guard.ts'
@@ -48,7 +48,7 @@ function isNoted({ folder, marker }: StoredMarker): boolean {
 
 /** Undefined if there is none, or a link, which would lead out of the project. Never throws. */
 function notesFolder(root: string): string | undefined {
-  const journal = journalPaths(root).folder
+  const journal = journalFolder(root)
   const notes = path.join(journal, GIVEN_UP_FOLDER)
   try {
     return kindAt(journal) === 'folder' && kindAt(notes) === 'folder' ? notes : undefined

@@ -4,7 +4,7 @@ import { openingFault } from '../disk/read.ts'
 import { journalCut, KIND_NAMES } from '../kernel/error-messages.ts'
 import { PostflightError } from '../kernel/errors.ts'
 import type { CommandContext } from './command-context.ts'
-import { journalPaths } from './journal.ts'
+import { journalFiles, journalFolder } from './journal.ts'
 import { HOOK_EVENTS, type JournalLine, parseJournalLine } from './journal-entry.ts'
 
 interface Entries {
@@ -37,11 +37,11 @@ export function entriesAfter(root: string, position: number): Entries {
 }
 
 /** A link may lead out of the project. */
-function readableJournal(root: string): ReturnType<typeof journalPaths> {
-  const paths = journalPaths(root)
-  const kind = kindAt(paths.folder)
-  if (kind !== undefined && kind !== 'folder') refuse(paths.folder, KIND_NAMES[kind])
-  return paths
+function readableJournal(root: string): ReturnType<typeof journalFiles> {
+  const folder = journalFolder(root)
+  const kind = kindAt(folder)
+  if (kind !== undefined && kind !== 'folder') refuse(folder, KIND_NAMES[kind])
+  return journalFiles(root)
 }
 
 function sizeOf(file: string): number {

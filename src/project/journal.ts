@@ -11,13 +11,17 @@ import { formatJournalEntry, type JournalEntry, type JournalProblem, type Record
 
 const ROTATE_BYTES = 1_048_576
 
-export function journalPaths(root: string): { folder: string; old: string; current: string } {
-  const folder = path.join(root, SPECS_FOLDER, JOURNAL_FOLDER)
-  return { folder, old: path.join(folder, OLD_JOURNAL_FILE), current: path.join(folder, JOURNAL_FILE) }
+export function journalFolder(root: string): string {
+  return path.join(root, SPECS_FOLDER, JOURNAL_FOLDER)
+}
+
+export function journalFiles(root: string): { old: string; current: string } {
+  const folder = journalFolder(root)
+  return { old: path.join(folder, OLD_JOURNAL_FILE), current: path.join(folder, JOURNAL_FILE) }
 }
 
 export function makeJournalFolder(root: string): string {
-  const { folder } = journalPaths(root)
+  const folder = journalFolder(root)
   if (makeOwnFolder(folder)) hideFromGit(folder)
   return folder
 }
@@ -29,7 +33,7 @@ export function appendJournal(
   nowMs: number,
 ): JournalProblem | undefined {
   if (entries.length === 0) return undefined
-  const { current } = journalPaths(root)
+  const { current } = journalFiles(root)
   let descriptor: number | undefined
   try {
     makeJournalFolder(root)
@@ -66,9 +70,9 @@ function endsWithinLine(descriptor: number, size: number): boolean {
 
 /** Two processes must not discard a full file. */
 function rotate(root: string): JournalProblem | undefined {
-  const { folder, old, current } = journalPaths(root)
+  const { old, current } = journalFiles(root)
   try {
-    withLock(folder, 0, () => {
+    withLock(journalFolder(root), 0, () => {
       if (fs.lstatSync(current).size >= ROTATE_BYTES) fs.renameSync(current, old)
     })
     return undefined

@@ -107,7 +107,7 @@ export function findCommandForm(environment: Environment, script: string, cwd: s
   const folders = (environment.PATH ?? environment.Path ?? '').split(path.delimiter).filter((folder) => folder !== '')
   const plugin = environment.CLAUDE_PLUGIN_ROOT ?? ''
   if (plugin !== '') folders.push(path.join(plugin, 'bin'))
-  const onPath = folders.some((folder) => names.some((name) => isExecutable(path.join(folder, name))))
+  const onPath = folders.some((folder) => names.some((name) => isExecutable(`${folder}${path.sep}${name}`)))
   return { onPath, byNpx: !onPath && isInProjectOf(script, cwd), script }
 }
 

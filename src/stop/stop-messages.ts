@@ -127,5 +127,3 @@ export function allowedComplaint(why: string): string {
 export function stdinComplaint(why: string): string {
   return allowedComplaint(`stdin could not be read (${why})`)
 }
-
-export const NO_TIME_LEFT = 'there was no time left'

@@ -11,7 +11,7 @@ import { inLine } from '../../kernel/text.ts'
 import { expectedFault, isInVerdict, type MarkerRecord, markerRecords } from '../../marker/marker-record.ts'
 import { type MarkerView, viewMarkers } from '../../marker/marker-view.ts'
 import { type CommandContext, type CommandResult, findCommandRoot } from '../../project/command-context.ts'
-import { journalPaths } from '../../project/journal.ts'
+import { journalFiles } from '../../project/journal.ts'
 import { sessionsOfHook } from '../../project/journal-entry.ts'
 import { parseTaskReference, type TaskFolder } from '../../project/task-folder.ts'
 import { foldersHolding, isMeant, listTaskFolders } from '../../project/task-folders.ts'
@@ -269,7 +269,7 @@ function readRecords(root: string): Journal {
     return { records: markerRecords(lines), sessions: sessionsOfHook(lines), items: [] }
   } catch (error) {
     if (!(error instanceof PostflightError)) throw error
-    return { records: [], sessions: undefined, items: [unsearched(root, journalPaths(root).current, messageOf(error))] }
+    return { records: [], sessions: undefined, items: [unsearched(root, journalFiles(root).current, messageOf(error))] }
   }
 }
 

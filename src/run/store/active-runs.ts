@@ -12,7 +12,6 @@ import type { SearchProblem, TaskFolder } from '../../project/task-folder.ts'
 import { foldersHolding, listTaskFolders } from '../../project/task-folders.ts'
 import type { UnfinishedRun } from '../../stop/answer-for.ts'
 import type { UnfinishedStatus } from '../../stop/recovery.ts'
-import { NO_TIME_LEFT } from '../../stop/stop-messages.ts'
 import { afterSessionStart } from '../machine/agent-stop.ts'
 import { currentWork, isInStep, needOf, stepLine } from '../machine/position.ts'
 import type { WorkflowState } from '../machine/state.ts'
@@ -52,7 +51,7 @@ export function findActiveRuns(
     const unlisted: SearchProblem[] = []
     for (const file of eachRunFile(root, unlisted)) {
       if (isPast(endMs)) {
-        problems.push({ root, path: file.path, task: undefined, detail: NO_TIME_LEFT })
+        problems.push({ root, path: file.path, task: undefined, detail: FILE_DETAILS.noTimeLeft })
         return { runs, problems }
       }
       const { folder, id } = file

@@ -8,7 +8,7 @@ import { removeFile, replaceFile, temporaryBeside } from '../../disk/write.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { RUN_ID_FILE, RUNNING_FOLDER, SPECS_FOLDER } from '../../kernel/files.ts'
 import { jsonObjectIn } from '../../kernel/values.ts'
-import { journalPaths } from '../../project/journal.ts'
+import { journalFolder } from '../../project/journal.ts'
 import {
   beginsWithDigit,
   fileNameOf,
@@ -102,7 +102,7 @@ export function putRunFile(folder: TaskFolder, id: string): void {
   const text = `${JSON.stringify({ id, path: below })}\n`
   const present = readSmallFile(target, RUN_FILE_MAX_BYTES)
   if (present.kind === 'text' && present.text === text) return
-  const { folder: journal } = journalPaths(root)
+  const journal = journalFolder(root)
   if (makeLastingFolder(journal)) hideFromGit(journal)
   if (makeLastingFolder(runningFolder(root))) hideFromGit(runningFolder(root))
   // Hidden: a killed process must not leave a run file.
@@ -140,7 +140,7 @@ function removeNamed(root: string, id: string, kept: string | undefined): void {
 }
 
 function runningFolder(root: string): string {
-  return path.join(journalPaths(root).folder, RUNNING_FOLDER)
+  return path.join(journalFolder(root), RUNNING_FOLDER)
 }
 
 function nameFor(root: string, below: string, id: string): string {

@@ -12,7 +12,7 @@ import {
 } from '../../marker/marker-record.ts'
 import { type MarkerView, viewMarkers } from '../../marker/marker-view.ts'
 import type { CommandContext } from '../../project/command-context.ts'
-import { journalPaths } from '../../project/journal.ts'
+import { journalFiles } from '../../project/journal.ts'
 import { lastMarkerEntries } from '../../project/journal-entries.ts'
 import type { JournalLine } from '../../project/journal-entry.ts'
 import { SPECS_ITSELF } from '../../project/task-folder.ts'
@@ -40,7 +40,7 @@ export function journalAt(root: string): readonly JournalLine[] {
   const { entries, cut } = lastMarkerEntries(root, MAX_JOURNAL_BYTES)
   if (cut) {
     const detail = FILE_DETAILS.largerThan(MAX_JOURNAL_BYTES)
-    throw new PostflightError('file-unreadable', { path: journalPaths(root).current, detail })
+    throw new PostflightError('file-unreadable', { path: journalFiles(root).current, detail })
   }
   return entries
 }

@@ -42,6 +42,8 @@ describe.concurrent('the package', () => {
     const READERS = ['UnexpectedEndOfNumber', 'unrecognized_keys', 'TAB_AS_INDENT']
     /** A word of write-file-atomic. */
     const WRITER = 'tmpfileCreated'
+    /** A word of what reads the state of a run. */
+    const RUNS = 'phase_attempts'
 
     /** The words in the files that a command line loads. */
     async function wordsLoadedBy(line: string): Promise<string[]> {
@@ -52,14 +54,18 @@ describe.concurrent('the package', () => {
       const opened = JSON.parse(run.stderr.trim().split('\n').at(-1) as string) as string[]
       expect(opened.filter((file) => file.startsWith(join(PACKAGE, 'dist')))).not.toEqual([])
       const texts = opened.map((file) => readFileSync(file, 'utf8'))
-      return [...READERS, WRITER].filter((word) => texts.some((text) => text.includes(word)))
+      return [...READERS, WRITER, RUNS].filter((word) => texts.some((text) => text.includes(word)))
     }
 
     it.each([
       ...['create 259 x --step one', 'inspect', 'step 259 one', 'bypass 259', 'adopt 259 --host-session s', 'explain'],
-      ...['clear 259', 'logs', 'workflow status'],
+      ...['clear 259', 'logs'],
     ])('%s loads no library that only other commands need', async (line) => {
       expect(await wordsLoadedBy(`${line} --json`)).toEqual([])
+    })
+
+    it('workflow status loads only what reads runs', async () => {
+      expect(await wordsLoadedBy('workflow status --json')).toEqual([RUNS])
     })
 
     it.each(['--help', 'doctor', 'hook'])('%s does not load write-file-atomic', async (line) => {
