@@ -29,7 +29,7 @@ export const declaration = {
 } satisfies Declaration
 
 const DONE_TEXT = {
-  noRules: 'specs/done.yaml is gone, so nothing is asked',
+  noRules: 'specs/done.yaml is gone, so it blocks nothing',
   nothingDue: 'nothing is due: no file that a rule names changed since it was last proven (--all runs every rule)',
   due: (name: string, checks: readonly string[], changed: readonly string[]): string =>
     `due      ${oneLine(name, 80)}: ${checks.map((check) => oneLine(check, 120)).join('; ')} (${changed.length === 0 ? 'files were added or removed' : changed.map((file) => oneLine(file, 120)).join(', ')})`,

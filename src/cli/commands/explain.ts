@@ -323,17 +323,17 @@ export const RULE_SENTENCES: Record<Rule, string> = {
 export const DONE_RULES = {
   notJudged:
     'only the stops of the main conversation are judged, not in plan mode, and not while work will wake the agent',
-  run: 'a workflow of this session is active, so nothing is asked',
-  untrusted: 'not trusted on this machine (`postflight trust`), so nothing is asked',
-  'no-session': 'the payload names no session, so nothing is asked',
-  'no-time': 'there was no time to judge it, so nothing is asked',
-  'marker-decides': 'its marker is bypassed or unreadable, and decides',
-  'folder-gone': "the session's folder is gone after a block, so nothing is asked",
-  'no-baseline': 'it is not known when this session began, so nothing is asked',
+  run: 'a workflow of this session is active, so it blocks nothing',
+  untrusted: 'not trusted on this machine (`postflight trust`), so it blocks nothing',
+  'no-session': 'the payload names no session, so it blocks nothing',
+  'no-time': 'there was no time to judge it, so it blocks nothing',
+  'marker-decides': 'its marker is bypassed or unreadable, so the marker decides',
+  'folder-gone': "the session's folder is gone after a block, so it blocks nothing",
+  'no-baseline': 'it is not known when this session began, so it blocks nothing',
   makes: 'rules are due: the hook makes a marker, and blocks the stop',
   pending: 'its marker is pending',
   nothingDue: 'no rule is due',
-  askedBefore: 'rules are due, but were given up, bypassed or asked three times at this prompt',
+  askedBefore: 'rules are due, but were given up or bypassed, or have blocked three stops of this prompt',
 } as const
 
 export const WORKFLOW_RULES = {
