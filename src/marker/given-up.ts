@@ -1,6 +1,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { kindAt } from '../disk/file-facts.ts'
+import { kindAt, pathIn } from '../disk/file-facts.ts'
 import { makeOwnFolder } from '../disk/folders.ts'
 import { readSmallFile } from '../disk/read.ts'
 import { createFile, tryRemoveFile } from '../disk/write.ts'
@@ -49,7 +49,7 @@ function isNoted({ folder, marker }: StoredMarker): boolean {
 /** Undefined if there is none, or a link, which would lead out of the project. Never throws. */
 function notesFolder(root: string): string | undefined {
   const journal = journalFolder(root)
-  const notes = path.join(journal, GIVEN_UP_FOLDER)
+  const notes = pathIn(journal, GIVEN_UP_FOLDER)
   try {
     return kindAt(journal) === 'folder' && kindAt(notes) === 'folder' ? notes : undefined
   } catch {

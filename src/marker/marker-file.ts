@@ -1,6 +1,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { isAbsent, isFull, kindAt } from '../disk/file-facts.ts'
+import { isAbsent, isFull, kindAt, pathIn } from '../disk/file-facts.ts'
 import { readSmallFile } from '../disk/read.ts'
 import { createWhole, removeFile, sync, temporaryBeside, tryRemoveFile } from '../disk/write.ts'
 import { PostflightError } from '../kernel/errors.ts'
@@ -26,7 +26,7 @@ export function readMarker(
   fileName: string = MARKER_FILE,
   likely = false,
 ): StoredMarker | UnreadableMarker | undefined {
-  const read = readSmallFile(`${folder.path}${path.sep}${fileName}`, MARKER_MAX_BYTES, likely)
+  const read = readSmallFile(pathIn(folder.path, fileName), MARKER_MAX_BYTES, likely)
   if (read.kind === 'absent') return undefined
   if (read.kind === 'unreadable') return { kind: 'unreadable', folder, detail: read.detail }
   const marker = read.whole ? parseMarker(read.text) : unparsed({ code: 'too-large' })

@@ -1,6 +1,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { APPENDING, closeQuietly, errorText, kindAt, kindOfStats, writeWhole } from '../disk/file-facts.ts'
+import { APPENDING, closeQuietly, errorText, kindAt, kindOfStats, pathIn, writeWhole } from '../disk/file-facts.ts'
 import { hideFromGit, makeOwnFolder } from '../disk/folders.ts'
 import { withLock } from '../disk/lock.ts'
 import { KIND_NAMES, unwritable } from '../kernel/error-messages.ts'
@@ -17,7 +17,7 @@ export function journalFolder(root: string): string {
 
 export function journalFiles(root: string): { old: string; current: string } {
   const folder = journalFolder(root)
-  return { old: path.join(folder, OLD_JOURNAL_FILE), current: path.join(folder, JOURNAL_FILE) }
+  return { old: pathIn(folder, OLD_JOURNAL_FILE), current: pathIn(folder, JOURNAL_FILE) }
 }
 
 export function makeJournalFolder(root: string): string {

@@ -1,6 +1,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { errorCode, isAbsent, kindAt } from '../disk/file-facts.ts'
+import { errorCode, isAbsent, kindAt, pathIn } from '../disk/file-facts.ts'
 import type { CommandForm } from '../kernel/command-line.ts'
 import { SPECS_FOLDER } from '../kernel/files.ts'
 import { type Environment, variable } from '../kernel/values.ts'
@@ -107,7 +107,7 @@ export function findCommandForm(environment: Environment, script: string, cwd: s
   const folders = (environment.PATH ?? environment.Path ?? '').split(path.delimiter).filter((folder) => folder !== '')
   const plugin = environment.CLAUDE_PLUGIN_ROOT ?? ''
   if (plugin !== '') folders.push(path.join(plugin, 'bin'))
-  const onPath = folders.some((folder) => names.some((name) => isExecutable(`${folder}${path.sep}${name}`)))
+  const onPath = folders.some((folder) => names.some((name) => isExecutable(pathIn(folder, name))))
   return { onPath, byNpx: !onPath && isInProjectOf(script, cwd), script }
 }
 

@@ -1,6 +1,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { errorCode, isAbsent, kindAt } from '../disk/file-facts.ts'
+import { errorCode, isAbsent, kindAt, pathIn } from '../disk/file-facts.ts'
 import { sha256 } from '../disk/ids.ts'
 import { PostflightError } from '../kernel/errors.ts'
 import {
@@ -43,12 +43,12 @@ export function listTaskFolders(root: string): TaskFolders {
   const specs = path.join(root, SPECS_FOLDER)
   const folders: TaskFolder[] = [{ root, path: specs, task: SPECS_ITSELF, relative: SPECS_FOLDER }]
   for (const name of subfolders(specs, problems, undecodable)) {
-    const folder = path.join(specs, name)
+    const folder = pathIn(specs, name)
     const relative = `${SPECS_FOLDER}/${name}`
     folders.push({ root, path: folder, task: name, relative })
     if (beginsWithDigit(name)) continue
     for (const child of subfolders(folder, problems, undecodable)) {
-      folders.push({ root, path: path.join(folder, child), task: child, relative: `${relative}/${child}` })
+      folders.push({ root, path: pathIn(folder, child), task: child, relative: `${relative}/${child}` })
     }
   }
   return { folders, problems, undecodable }
@@ -81,7 +81,7 @@ export function foldersHolding(
 ): TaskFolder[] {
   return folders.filter((folder) => {
     try {
-      return fs.lstatSync(`${folder.path}${path.sep}${fileName}`, { throwIfNoEntry: false }) !== undefined
+      return fs.lstatSync(pathIn(folder.path, fileName), { throwIfNoEntry: false }) !== undefined
     } catch (error) {
       if (!isAbsent(error) && problems.every((problem) => problem.path !== folder.path)) {
         problems.push({ path: folder.path, detail: errorCode(error) })

@@ -1,6 +1,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { errorCode, isAbsent, kindAt } from '../../disk/file-facts.ts'
+import { errorCode, isAbsent, kindAt, pathIn } from '../../disk/file-facts.ts'
 import { hideFromGit, makeOwnFolder } from '../../disk/folders.ts'
 import { readSmallFile } from '../../disk/read.ts'
 import { createFile, sync, tryRemoveFile } from '../../disk/write.ts'
@@ -27,7 +27,7 @@ const SYNCS_NAMES = process.platform !== 'win32'
 const CONFIRMED_TIME = 946_684_800
 
 export function readClaims(folder: string): Claim[] {
-  const location = path.join(folder, CLAIMS_FOLDER)
+  const location = pathIn(folder, CLAIMS_FOLDER)
   const kind = kindAt(location)
   // Links would redirect our writes.
   if (kind !== undefined && kind !== 'folder') throw new PostflightError('not-a-folder', { path: location, kind })
@@ -46,7 +46,7 @@ export function readClaimedFile(folder: string, claim: Claim): string | undefine
 }
 
 export function claimPath(folder: string, claim: Claim): string {
-  return path.join(folder, CLAIMS_FOLDER, claimName(claim.key, claim.slot))
+  return pathIn(folder, CLAIMS_FOLDER, claimName(claim.key, claim.slot))
 }
 
 /** Returns false if another process has the slot. */
@@ -72,7 +72,7 @@ export function createClaim(folder: string, claim: Claim, marker: MarkerIdentity
 }
 
 export function prepareClaims(folder: string): boolean {
-  const claims = path.join(folder, CLAIMS_FOLDER)
+  const claims = pathIn(folder, CLAIMS_FOLDER)
   const isNew = makeOwnFolder(claims)
   if (isNew) hideFromGit(claims)
   return isNew
@@ -100,7 +100,7 @@ export function hasClaimsUnderway(folder: string, nowMs: number): boolean {
 export function noteExpired(folder: string, marker: MarkerIdentity): boolean {
   try {
     prepareClaims(folder)
-    createFile(path.join(folder, CLAIMS_FOLDER, `${claimKey(marker)}.expired`), '', false)
+    createFile(pathIn(folder, CLAIMS_FOLDER, `${claimKey(marker)}.expired`), '', false)
     return true
   } catch {
     return false
@@ -108,7 +108,7 @@ export function noteExpired(folder: string, marker: MarkerIdentity): boolean {
 }
 
 export function listClaimFiles(folder: string): string[] | undefined {
-  const claims = path.join(folder, CLAIMS_FOLDER)
+  const claims = pathIn(folder, CLAIMS_FOLDER)
   try {
     return kindAt(claims) === 'folder' ? fs.readdirSync(claims) : undefined
   } catch (error) {
@@ -123,7 +123,7 @@ export function removeClaimFiles(folder: string, names: readonly string[], key: 
     const later = listClaimFiles(folder)?.filter((name) => key !== undefined && name.startsWith(`${key}.`)) ?? []
     for (const name of new Set([...names, ...later])) {
       if (parseClaimName(name) !== undefined || name.endsWith('.expired') || name.endsWith('.tmp')) {
-        tryRemoveFile(path.join(folder, CLAIMS_FOLDER, name))
+        tryRemoveFile(pathIn(folder, CLAIMS_FOLDER, name))
       }
     }
     tidyClaims(folder)
@@ -133,9 +133,9 @@ export function removeClaimFiles(folder: string, names: readonly string[], key: 
 }
 
 export function tidyClaims(folder: string): void {
-  const claims = path.join(folder, CLAIMS_FOLDER)
+  const claims = pathIn(folder, CLAIMS_FOLDER)
   if (listClaimFiles(folder)?.every((name) => name === '.gitignore') !== true) return
-  tryRemoveFile(path.join(claims, '.gitignore'))
+  tryRemoveFile(pathIn(claims, '.gitignore'))
   try {
     fs.rmdirSync(claims)
   } catch {

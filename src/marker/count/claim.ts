@@ -1,5 +1,4 @@
-import path from 'node:path'
-import { fileIdentity, isAbsent, kindAt } from '../../disk/file-facts.ts'
+import { fileIdentity, isAbsent, kindAt, pathIn } from '../../disk/file-facts.ts'
 import { tryRemoveFile } from '../../disk/write.ts'
 import { LOOP_GUARD_FILE, MARKER_FILE } from '../../kernel/files.ts'
 import { type Claim, claimKey, isSpent, type MarkerIdentity } from '../loop-guard.ts'
@@ -94,7 +93,7 @@ function confirm(
 }
 
 function isPending(folder: string, marker: MarkerIdentity): boolean {
-  return fileIdentity(path.join(folder, MARKER_FILE)) === marker.file
+  return fileIdentity(pathIn(folder, MARKER_FILE)) === marker.file
 }
 
 /** Corrects the loop guard after a withdrawn claim. If the marker is gone, the guard would count for the next one. */
@@ -105,13 +104,13 @@ function updateLoopGuard(folder: string, floor: number): void {
     const count = isGone(folder) ? 0 : Math.max(floor, highestSlot(readClaims(folder)))
     if (count === shown) break
     shown = count
-    if (count === 0) tryRemoveFile(path.join(folder, LOOP_GUARD_FILE))
+    if (count === 0) tryRemoveFile(pathIn(folder, LOOP_GUARD_FILE))
     else tryShowCount(folder, count)
   }
 }
 
 function isGone(folder: string): boolean {
-  return kindAt(path.join(folder, MARKER_FILE)) === undefined
+  return kindAt(pathIn(folder, MARKER_FILE)) === undefined
 }
 
 function tryShowCount(folder: string, count: number): void {

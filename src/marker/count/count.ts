@@ -1,5 +1,4 @@
-import path from 'node:path'
-import { kindAt } from '../../disk/file-facts.ts'
+import { kindAt, pathIn } from '../../disk/file-facts.ts'
 import { readSmallFile } from '../../disk/read.ts'
 import { removeFile, replaceFile, sync, temporaryBeside, tryRemoveFile } from '../../disk/write.ts'
 import { PostflightError } from '../../kernel/errors.ts'
@@ -31,7 +30,7 @@ import {
 const GUARD_MAX_BYTES = 64
 
 export function readLoopGuard(folder: string): LoopGuard {
-  const guard = path.join(folder, LOOP_GUARD_FILE)
+  const guard = pathIn(folder, LOOP_GUARD_FILE)
   const read = readSmallFile(guard, GUARD_MAX_BYTES)
   if (read.kind === 'absent') return { kind: 'absent' }
   // Not ours to replace, so nothing can be counted.
@@ -41,10 +40,10 @@ export function readLoopGuard(folder: string): LoopGuard {
 
 /** Shows `count`, or more if others claimed meanwhile. No sync: the claims are on disk. */
 export function showCount(folder: string, count: number): Claim[] {
-  const guard = path.join(folder, LOOP_GUARD_FILE)
+  const guard = pathIn(folder, LOOP_GUARD_FILE)
   for (;;) {
     // A kill leaves no temporary file beside the marker.
-    replaceFile(guard, `${count}\n`, temporaryBeside(path.join(folder, CLAIMS_FOLDER, 'loop-guard')), false)
+    replaceFile(guard, `${count}\n`, temporaryBeside(pathIn(folder, CLAIMS_FOLDER, 'loop-guard')), false)
     const claims = readClaims(folder)
     const highest = Math.max(count, highestSlot(claims))
     if (highest === count) return claims
@@ -85,14 +84,14 @@ export function readOwnCount(folder: string, marker: MarkerIdentity): Count {
 /** Whether it has the abandoned marker's id: `git checkout` restores tracked markers. Its continuations are used up. */
 export function liesBesideAbandoned(folder: string, { id }: MarkerIdentity): boolean {
   if (!isMarkerId(id)) return false
-  const read = readSmallFile(path.join(folder, ABANDONED_FILE), MARKER_MAX_BYTES)
+  const read = readSmallFile(pathIn(folder, ABANDONED_FILE), MARKER_MAX_BYTES)
   return read.kind === 'text' && read.whole && parseMarker(read.text).id === id
 }
 
 /** Callers hold the folder's lock, but hooks claim without it. */
 
 export function carryCount(folder: string, marker: MarkerIdentity, rewritten: MarkerIdentity): void {
-  const kind = kindAt(path.join(folder, CLAIMS_FOLDER))
+  const kind = kindAt(pathIn(folder, CLAIMS_FOLDER))
   // Nothing can be counted, so no stop is blocked, but steps can be ticked.
   if (kind !== undefined && kind !== 'folder') return
   restoreLoopGuard(folder, marker)
@@ -122,7 +121,7 @@ function claimSpent(folder: string, marker: MarkerIdentity, rewritten: MarkerIde
  * counts if `action` fails. Claims go after the sync: a power cut could restore the marker without them.
  */
 export function endContinuations(folder: string, marker: MarkerIdentity | undefined, action: () => void): void {
-  const guard = path.join(folder, LOOP_GUARD_FILE)
+  const guard = pathIn(folder, LOOP_GUARD_FILE)
   const names = listClaimFiles(folder) ?? []
   const isPinned = marker === undefined || pinCount(folder, marker)
   // Not ours: removing it fails, so the marker stays too.

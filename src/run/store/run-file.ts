@@ -1,6 +1,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { errorCode, isAbsent, kindAt } from '../../disk/file-facts.ts'
+import { errorCode, isAbsent, kindAt, pathIn } from '../../disk/file-facts.ts'
 import { hideFromGit, makeLastingFolder } from '../../disk/folders.ts'
 import { newRunId } from '../../disk/ids.ts'
 import { readSmallFile } from '../../disk/read.ts'
@@ -140,7 +140,7 @@ function removeNamed(root: string, id: string, kept: string | undefined): void {
 }
 
 function runningFolder(root: string): string {
-  return path.join(journalFolder(root), RUNNING_FOLDER)
+  return pathIn(journalFolder(root), RUNNING_FOLDER)
 }
 
 function nameFor(root: string, below: string, id: string): string {

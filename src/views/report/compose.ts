@@ -173,7 +173,7 @@ function read(drafts: Draft[], timed: TimedLine): void {
   const { line, timeMs } = timed
   const id = textOf(line, 'marker_id')
   const isRenewed = line.event === 'create' && drafts.some((one) => one.id === id && one.endMs === undefined)
-  // No marker was pending: it settled a run, or removed what was given up.
+  // No marker was pending: it ended a run, or removed what was given up.
   const endsNone = line.event === 'clear' && id === undefined && line.outcome === undefined
   let draft = endsNone
     ? undefined
