@@ -8,7 +8,7 @@ import { toIsoSeconds } from '../../kernel/time.ts'
 import { CHECK_RECORDS, CHECK_TEXT } from '../../marker/check-messages.ts'
 import { wasGivenUp } from '../../marker/given-up.ts'
 import type { Marker } from '../../marker/marker.ts'
-import { commandsOf, isOwnChecks, withFields } from '../../marker/marker.ts'
+import { commandsOf, isOwnChecks, mayHaveChecks, withFields } from '../../marker/marker.ts'
 import { reviveAbandoned, writeNewMarker } from '../../marker/marker-store.ts'
 import { displayPath, recordInJournal, requireRoot, requireTaskFolder } from '../../project/command-context.ts'
 import type { TaskFolder } from '../../project/task-folder.ts'
@@ -149,6 +149,6 @@ function ownerAndChecks(
   return {
     fields: { ...owner, checks_session: undefined, ...(!areOwn && { checks: undefined }) },
     dropped: areOwn ? [] : commandsOf(marker.checks),
-    keepsUnchecked: !areOwn && isOwnChecks(marker, caller),
+    keepsUnchecked: !areOwn && isOwnChecks(marker, caller) && mayHaveChecks(marker),
   }
 }
