@@ -20,6 +20,7 @@ import type { failedOf, RunCheck } from '../marker/run-checks.ts'
 import { markerDisplayPath, markerKey, type StoredMarker, type UnreadableMarker } from '../marker/stored-marker.ts'
 import { type CommandContext, displayPath, recordInJournal } from '../project/command-context.ts'
 import type { TaskFolder } from '../project/task-folder.ts'
+import { isSessionFolder } from '../project/task-folders.ts'
 import * as field from '../views/documents.ts'
 
 /** Clears one task folder: its checks are run first. Also how `step` and `done` show a check that failed. */
@@ -49,7 +50,7 @@ export const clearDocument = () =>
         task: field.task,
         path: field.text("The task folder's absolute path."),
         marker_id: field.optionalText('The id of the marker that stays.'),
-        why: z.enum(['failed', 'running', 'other-session', 'unowned', 'replaced', 'unreadable', 'removed']),
+        why: z.enum(['failed', 'running', 'other-session', 'unowned', 'replaced', 'unreadable', 'removed', 'done']),
         message: field.text('The reason in words.'),
         checks: z.array(field.text('A check that must pass first.')),
         failed: z.nullable(field.failedCheck).register(z.globalRegistry, { description: 'The check that failed.' }),
@@ -107,7 +108,8 @@ export async function clearOne(
 ): Promise<ClearResult | undefined> {
   const present = clearableFiles(folder, clearing.returnMeta)
   const before = markersIn(folder, present)
-  const keepsUnchecked = clearing.unchecked || (clearing.orphaned && hasChecks(before))
+  const keepsUnchecked =
+    clearing.unchecked || (clearing.orphaned && before.pending !== undefined && mayHaveChecks(before.pending))
   const files = present.filter((name) => !(keepsUnchecked && isAbandonedName(name) && isKept(folder, name)))
   // `--all --return-meta` removes a return file only from a folder that holds other files of ours.
   if (!files.some((name) => clearing.isNamed || name !== RETURN_META_FILE)) return undefined
@@ -117,6 +119,8 @@ export async function clearOne(
   const decision: CheckDecision = skipsChecks
     ? { kind: 'free' }
     : decideFolder(before.pending, before.abandoned, caller)
+  // Only the receipts of `postflight done` keep the next stop from making the marker again.
+  if (decision.kind !== 'free' && isSessionFolder(folder)) return refused(folder, before, 'done', decision.commands)
   if (decision.kind === 'refused') return refused(folder, before, decision.why, decision.commands)
   const commands = decision.kind === 'run' ? decision.commands : []
   if (clearing.dryRun) return wouldClear(context, folder, files, commands, keepsUnchecked)
@@ -126,18 +130,12 @@ export async function clearOne(
     const { areForeign } = decision
     const wanted = { folder, marker: before.pending, commands, areForeign }
     const proof = await prove(context, { ...wanted, limitMs: clearing.timeout })
-    if (proof.kind === 'busy') {
-      return refused(folder, before, 'running', commands, since(proof.sinceMs, context.nowMs))
-    }
+    if (proof.kind === 'busy') return refused(folder, before, 'running', commands, since(proof.sinceMs, context.nowMs))
     if (proof.failed !== undefined) {
       const { run, failure, durationMs, output } = proof.failed
       const message = CHECK_TEXT.failed(pathOf(folder, before, run), run, failureWords(failure), durationMs)
-      const data = { ...keptData(folder, before, commands), why: 'failed' as const, message }
-      return {
-        kind: 'kept',
-        data: { ...data, failed: failedCheckData(proof.failed) },
-        lines: failedCheckLines(message, output),
-      }
+      const data = { ...keptData(folder, before, commands), message, failed: failedCheckData(proof.failed) }
+      return { kind: 'kept', data: { ...data, why: 'failed' }, lines: failedCheckLines(message, output) }
     }
     done = proof.done
   }
@@ -227,10 +225,6 @@ function markersIn(folder: TaskFolder, files: readonly string[]): Markers {
 function pathOf(folder: TaskFolder, { pending, abandoned }: Markers, run: string | undefined): string {
   const isPending = pending?.checks.some((check) => check.run === run) ?? abandoned.length === 0
   return markerDisplayPath(folder, isPending || abandoned.length === 0 ? MARKER_FILE : ABANDONED_FILE)
-}
-
-function hasChecks({ pending }: Markers): boolean {
-  return pending !== undefined && mayHaveChecks(pending)
 }
 
 function isProven(

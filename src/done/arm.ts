@@ -132,10 +132,8 @@ export function predictedReason(judged: JudgedDone): string | undefined {
 }
 
 function baselineOf(folder: TaskFolder, stop: Occasion): Baseline | undefined {
-  const written = readBaseline(folder)
-  if (written !== undefined) return written
   const bornMs = stop.sessionBornMs
-  return bornMs === undefined ? undefined : { sinceMs: bornMs, paths: {} }
+  return readBaseline(folder) ?? (bornMs === undefined ? undefined : { sinceMs: bornMs, paths: {} })
 }
 
 function abandonedBaseline(folder: TaskFolder): Baseline | undefined {

@@ -169,11 +169,11 @@ async function runPass(context: CommandContext, location: TaskFolder, rules: rea
   return { kind: 'ran', done, failed: undefined, green }
 }
 
-function clearProven(
+export function clearProven(
   context: CommandContext,
   root: string,
   rules: readonly DoneRule[],
-  done: readonly RunCheck[],
+  done: readonly RunCheck[] = [],
 ): TaskFolder[] {
   const search = new FileSearch(root)
   const receipts = readReceipts(root, Date.now())
@@ -198,8 +198,4 @@ function clearProven(
     ])
     return !result.isUnchecked
   })
-}
-
-export function clearUndue(context: CommandContext, root: string, rules: readonly DoneRule[]): readonly TaskFolder[] {
-  return clearProven(context, root, rules, [])
 }

@@ -54,6 +54,8 @@ const CHECK_REFUSALS: Record<
   replaced: () => 'was replaced while its checks ran, so the new marker stays.',
   unreadable: ({ unchecked }) =>
     `has a field "checks" that cannot be read (it takes a list of at most ${MAX_CHECKS} objects {"run": "COMMAND"}), so nothing can be proven: correct it.${unchecked ? UNCHECKED_ADVICE : ''}`,
+  done: ({ commands }) =>
+    `holds checks of specs/done.yaml (${commands}), which \`postflight done\` runs.${UNCHECKED_ADVICE}`,
   removed: ({ commands, unchecked }) =>
     `was removed by hand, and its checks (${commands}) have not passed since: create it again with them and clear it. ${unchecked ? '`--unchecked` settles it.' : 'The user can clear it in a terminal.'}`,
 }

@@ -45,7 +45,7 @@ export interface ErrorArguments {
   }
   'checks-refused': {
     readonly path: string
-    readonly refusal: 'other-session' | 'unowned' | 'running' | 'replaced' | 'unreadable' | 'removed'
+    readonly refusal: 'other-session' | 'unowned' | 'running' | 'replaced' | 'unreadable' | 'removed' | 'done'
     readonly commands: string
     readonly since?: string
     readonly unchecked: boolean

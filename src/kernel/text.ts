@@ -141,6 +141,10 @@ export function quotedNames(names: readonly string[]): string {
   return `${shown.join(', ')}${others === 0 ? '' : ` and ${counted(others, 'other')}`}`
 }
 
+export function proveOrClear(done: string, clear: string, isOver: boolean): string {
+  return `${done} runs the checks; if it is no longer wanted: ${clear}${isOver ? '' : ' --unchecked'}`
+}
+
 export function abandonedFix(adopt: string, clear: string): string {
   return `to finish it, in an agent's shell: ${adopt}; if it is done or no longer wanted: ${clear}`
 }

@@ -9,7 +9,7 @@ import { spentOf } from '../marker/given-up.ts'
 import { readMarker } from '../marker/marker-file.ts'
 import { madeAtMs, markerDisplayPath, type StoredMarker, type UnreadableMarker } from '../marker/stored-marker.ts'
 import type { SearchProblem, TaskFolder } from '../project/task-folder.ts'
-import { foldersHolding, listTaskFolders } from '../project/task-folders.ts'
+import { foldersHolding, isSessionFolder, listTaskFolders } from '../project/task-folders.ts'
 import type { Unfinished } from './answer-for.ts'
 import { type ObservedStop, type SeenMarker, stampsWait } from './plan.ts'
 import { judgeOwnership } from './rules.ts'
@@ -110,6 +110,7 @@ export function observeUnfinished({ roots, nowMs, deadline }: Pick<Occasion, 'ro
       .map(({ folder, marker, times }) => ({
         state,
         folder,
+        isDone: isSessionFolder(folder),
         marker,
         ageMs: nowMs - madeAtMs(marker, times, nowMs),
       }))

@@ -23,6 +23,7 @@ interface Placed {
 export interface UnfinishedPostflight extends Placed {
   readonly state: 'pending' | 'abandoned'
   readonly marker: Marker
+  readonly isDone?: boolean
 }
 
 /** `approval`: by a person. `lost`: active, but without a run file, so no hook finds it. */
@@ -66,7 +67,8 @@ function composeForRoot(
   const rest = all.length - lines.length
   const command = (...words: string[]): string => `${commandLine(words, rootOption)} <task>`
   const advice = [
-    ...(postflights.length === 0 ? [] : [RECOVERY_TEXT.advice(command('adopt'), command('clear'))]),
+    ...(postflights.every(({ isDone }) => isDone) ? [] : [RECOVERY_TEXT.advice(command('adopt'), command('clear'))]),
+    ...(postflights.some(({ isDone }) => isDone) ? [RECOVERY_TEXT.doneAdvice(commandLine(['done'], rootOption))] : []),
     ...(runs.length === 0
       ? []
       : [RECOVERY_TEXT.workflowAdvice(command('workflow', 'status'), command('workflow', 'resume'))]),

@@ -57,6 +57,7 @@ export const RECOVERY_TEXT = {
   more: (count: number): string => `and ${count} more.`,
   advice: (adopt: string, clear: string): string =>
     `To finish one here: ${adopt}, then do its postflight. If its postflight is done or no longer wanted: ${clear}.`,
+  doneAdvice: (run: string): string => `For a definition of done of this session: ${run}.`,
   workflowAdvice: (status: string, resume: string): string =>
     `To see the state of a workflow: ${status}. To continue it here: ${resume}.`,
   doubt: 'If unsure, ask the user.',

@@ -74,8 +74,6 @@ export const PROJECT_STATUS_TEXT = {
   fixes: {
     pending: (clear: string, adopt: string): string =>
       `when its postflight is done: ${clear} (in another session: ${adopt} first)`,
-    done: (done: string, unchecked: string): string =>
-      `${done} runs the checks; if it is no longer wanted: ${unchecked}`,
     missing: 'nothing, if you removed it; otherwise put the file back',
     bypassed: 'the next stop removes it',
     unreadable: 'look at it and remove it by hand',

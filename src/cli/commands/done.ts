@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { type DoneRule, ruleName } from '../../done/done-rules.ts'
 import { requireRules } from '../../done/done-yaml.ts'
-import { clearUndue, type DoneProof, proveDone, statesFor } from '../../done/prove-done.ts'
+import { clearProven, type DoneProof, proveDone, statesFor } from '../../done/prove-done.ts'
 import { isSearched, type RuleState } from '../../done/search.ts'
 import { readDoneFile, readTrusted } from '../../done/trust-store.ts'
 import { commandLine } from '../../kernel/command-line.ts'
@@ -73,7 +73,7 @@ export const run: Run<typeof declaration, DoneDocument> = async (context, _argum
   const wanted = states.filter(({ isDue }) => all || isDue).map(({ rule }) => rule)
   if (list) return resultOf(states, undefined, [], states.map(listLine))
   if (wanted.length === 0) {
-    const cleared = clearUndue(context, root, rules)
+    const cleared = clearProven(context, root, rules)
     const unsearched = states.filter((state) => !isSearched(state)).map(listLine)
     if (unsearched.length > 0) return resultOf(states, undefined, cleared, unsearched, 1)
     const isGone = readDoneFile(root).kind === 'absent'

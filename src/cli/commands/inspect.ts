@@ -1,10 +1,9 @@
 import path from 'node:path'
 import * as z from 'zod/mini'
 import { shellIdentity } from '../../hosts/all-hosts.ts'
-import { commandLine } from '../../kernel/command-line.ts'
 import { unsearchable } from '../../kernel/error-messages.ts'
 import { SPECS_FOLDER } from '../../kernel/files.ts'
-import { abandonedFix, inLine } from '../../kernel/text.ts'
+import { inLine } from '../../kernel/text.ts'
 import { formatAge } from '../../kernel/time.ts'
 import { INSPECT_TEXT } from '../../marker/check-messages.ts'
 import { type MarkerView, viewMarkers } from '../../marker/marker-view.ts'
@@ -16,6 +15,7 @@ import {
 } from '../../project/command-context.ts'
 import * as field from '../../views/documents.ts'
 import type { Painter } from '../../views/print.ts'
+import { markerFixFor } from '../../views/status/status-items.ts'
 import { type BareCommand, type Declaration, example, type OptionsOf, type Run, WATCH } from '../command.ts'
 
 export const declaration = {
@@ -135,7 +135,6 @@ function describeMarker(view: MarkerView, paint: Painter, rootOption: string | u
     spent === null ? undefined : INSPECT_TEXT.spent(spent, limit),
     view.operation === null ? undefined : `${view.operation}${view.skill === null ? '' : ` (${view.skill})`}`,
   ]
-  const command = (word: string): string => commandLine([word, view.task], rootOption)
   const { host_session: session, agent, agent_type: type } = view.owner
   return [
     `${paint.bold(view.relative_path)}  ${facts.filter((fact) => fact !== undefined).join(' · ')}`,
@@ -145,6 +144,6 @@ function describeMarker(view: MarkerView, paint: Painter, rootOption: string | u
     ...view.steps.map((step, index) => `  ${step.done ? paint.green('✓') : '·'} ${index + 1}. ${step.name}`),
     ...view.checks.map(({ run, failed }) => `  ${INSPECT_TEXT.check(run, failed)}`),
     ...view.problems.map((problem) => `  ${paint.yellow('!')} ${problem}`),
-    ...(view.state === 'abandoned' ? [`  → ${abandonedFix(command('adopt'), command('clear'))}`] : []),
+    ...(view.state === 'abandoned' ? [`  → ${markerFixFor(view, 'abandoned', rootOption)}`] : []),
   ]
 }

@@ -104,8 +104,6 @@ export const MARKER_FINDINGS = {
   unparsed: (name: string, problems: readonly string[]): string => `${name} ${unparsedMarker(problems)}`,
   repairOrClear,
   repairCount: 'repair or remove the count by hand: until then the marker blocks no stop',
-  proveOrClear: (done: string, clear: string): string =>
-    `${done} runs its checks; if it is no longer wanted: ${clear} --unchecked`,
   adoptOrClear: (adopt: string, clear: string): string => `${adopt}, or ${clear}`,
   moveStray: (specs: string): string => `move it to ${specs}/NNN_slug/, or remove it`,
   allowWriting: (folder: string): string =>

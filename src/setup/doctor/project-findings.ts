@@ -8,7 +8,7 @@ import { commandLine } from '../../kernel/command-line.ts'
 import { inPlaceOfFolder, unsearchable, unwritable } from '../../kernel/error-messages.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { CLAIMS_FOLDER, MARKER_FILE, SPECS_FOLDER, WORKFLOW_FOLDER } from '../../kernel/files.ts'
-import { shellWord } from '../../kernel/text.ts'
+import { proveOrClear, shellWord } from '../../kernel/text.ts'
 import { formatAge, HOUR_MS } from '../../kernel/time.ts'
 import { INSPECT_TEXT } from '../../marker/check-messages.ts'
 import { type MarkerView, unparsedFaults, viewMarkers } from '../../marker/marker-view.ts'
@@ -105,7 +105,7 @@ export function checkMarkers(context: CommandContext, root: string): DoctorFindi
     const name = view.relative_path
     const clear = commandLine(['clear', view.task], context.rootOption)
     const adoptOrClear = isSessionFolderName(view.task)
-      ? MARKER_FINDINGS.proveOrClear(commandLine([DONE_WORD], context.rootOption), clear)
+      ? proveOrClear(commandLine([DONE_WORD], context.rootOption), clear, view.state === 'abandoned')
       : MARKER_FINDINGS.adoptOrClear(commandLine(['adopt', view.task], context.rootOption), clear)
     const age = formatAge(view.age_ms ?? 0)
     const unreadable = MARKER_FINDINGS.unreadable(name, view.problems)

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { commandLine } from '../../kernel/command-line.ts'
-import { inLine, oneLine, unparsedMarker } from '../../kernel/text.ts'
+import { inLine, oneLine, proveOrClear, unparsedMarker } from '../../kernel/text.ts'
 import { formatAge } from '../../kernel/time.ts'
 import { type MarkerView, unparsedFaults } from '../../marker/marker-view.ts'
 import { DONE_WORD, isSessionFolderName } from '../../project/task-folders.ts'
@@ -85,18 +85,15 @@ export function markerItem(view: MarkerView, rootOption: string | undefined, isU
   }
 }
 
-function markerFixFor(view: MarkerView, kind: MarkerKind, rootOption: string | undefined): string {
+export function markerFixFor(view: MarkerView, kind: MarkerKind, rootOption: string | undefined): string {
   const clear = commandLine(['clear', view.task], rootOption)
-  const adopt = commandLine(['adopt', view.task], rootOption)
   if (kind === 'unreadable')
     return unparsedFaults(view) === undefined ? TEXT.fixes.unreadable : TEXT.fixes.unparsed(clear)
   if (kind === 'bypassed') return TEXT.fixes.bypassed
-  if (isSessionFolderName(view.task)) {
-    return TEXT.fixes.done(commandLine([DONE_WORD], rootOption), `${clear} --unchecked`)
-  }
-  return kind === 'abandoned' || kind === 'unchecked'
-    ? TEXT.fixes.abandoned(adopt, clear)
-    : TEXT.fixes.pending(clear, adopt)
+  const adopt = commandLine(['adopt', view.task], rootOption)
+  const isOver = kind === 'abandoned' || kind === 'unchecked'
+  if (isSessionFolderName(view.task)) return proveOrClear(commandLine([DONE_WORD], rootOption), clear, isOver)
+  return isOver ? TEXT.fixes.abandoned(adopt, clear) : TEXT.fixes.pending(clear, adopt)
 }
 
 export function lostMarkerItem(lost: LostMarker, nowMs: number, rootOption: string | undefined): StatusItem {

@@ -17,11 +17,10 @@ async function blocked(): Promise<Project> {
 const json = async (project: Project, ...words: string[]) => (await project.cli([...words, '--json'])).json()
 
 describe('a pending marker of the definition of done', () => {
-  it('is what `done` names, for people and for the agent of its session', async () => {
+  it('is what `done` names', async () => {
     const project = await blocked()
     const { markers } = await json(project, 'inspect', 'done')
     expect(markers).toEqual([expect.objectContaining({ operation: 'definition of done', state: 'pending' })])
-    expect((await project.cli(['inspect', 'done'], agentShell())).stdout).toContain('definition of done')
   })
 
   it('is ambiguous to people where two sessions have one, and not to their agents', async () => {
@@ -40,11 +39,8 @@ describe('a pending marker of the definition of done', () => {
     ])
     expect((await project.cli(['inspect', folders[0]])).status).toBe(0)
     const third = agentShell('9f0c1f2e-0000-4000-8000-000000000000')
-    for (const [line, status] of Object.entries({
-      'clear done --unchecked': 0,
-      'wait done --for x': 1,
-      'bypass done': 1,
-    })) {
+    const asked = { 'clear done --unchecked': 0, 'wait done --for x': 1, 'bypass done': 1 }
+    for (const [line, status] of Object.entries(asked)) {
       const run = await project.cli(line.split(' '), third)
       expect(run, run.stdout + run.stderr).toMatchObject({ status, stdout: expect.not.stringContaining('cleared') })
     }
@@ -80,10 +76,15 @@ describe('a pending marker of the definition of done', () => {
     expect((await project.hook(stop({ prompt_id: 'next' }))).answer.decision).toBe('block')
   })
 
-  it('is not asked again at the next message without a further change', async () => {
+  it('is proven by `done` alone, as every command says, and not asked again without a further change', async () => {
     const project = await blocked()
+    expect((await project.cli(['clear', 'done'], agentShell())).stdout).toContain('which `postflight done` runs')
     expect((await project.cli(['clear', 'done', '--unchecked'])).status).toBe(0)
+    const { answer } = await project.hook(sessionStart('resume'))
+    expect(JSON.stringify(answer)).toMatch(/of this session: postflight done\. If unsure/)
+    const [, line] = /: postflight (clear done-\w+)$/m.exec((await project.cli(['inspect'])).stdout) ?? []
     expect((await project.hook(stop({ prompt_id: 'next' }))).answer.decision).toBeUndefined()
+    expect((await project.cli(String(line).split(' '))).stdout).toContain('.postflight-abandoned')
   })
 })
 

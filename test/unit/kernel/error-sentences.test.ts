@@ -55,7 +55,7 @@ describe('each error says what is wrong and what to do about it', () => {
         ...each('refusal', ['removed', 'other-session', 'unowned'], { path, unchecked, commands }),
       ]),
       { path, unchecked: true, commands, refusal: 'running', since: '12:00:00Z' },
-      { path, unchecked: true, commands, refusal: 'replaced' },
+      ...each('refusal', ['replaced', 'done'], { path, unchecked: true, commands }),
     ],
     'commands-untrusted': [{}, { from: 'up' }, { from: 'up', prompts: '0123456789abcdef' }].map((one) => ({
       task,

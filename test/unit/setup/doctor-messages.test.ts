@@ -81,7 +81,6 @@ describeSentences('findings about markers', MARKER_FINDINGS, {
   stray: [['specs/7_x/.postflight-pending']],
   unparsed: [['specs/7_x/.postflight-pending', ['is empty', 'is old']]],
   repairOrClear: [['postflight clear 7']],
-  proveOrClear: [['postflight done', 'postflight clear done']],
   adoptOrClear: [['postflight adopt 7', 'postflight clear 7']],
   moveStray: [['specs']],
   allowWriting: [['specs/7_x']],

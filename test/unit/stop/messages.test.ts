@@ -44,6 +44,7 @@ describeSentences(
     ],
     more: [[6]],
     advice: [['`postflight adopt <task>`', '`postflight clear <task>`']],
+    doneAdvice: [['`postflight done`']],
     workflowAdvice: [['`postflight workflow status <task>`', '`postflight workflow resume <task>`']],
     ...{ running: RESUME, approval: RESUME, lost: RESUME, stalled: RESUME },
   },

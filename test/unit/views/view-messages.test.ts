@@ -114,7 +114,6 @@ describeSentences('the fixes that status names', PROJECT_STATUS_TEXT.fixes, {
   unparsed: [['postflight clear 7']],
   pending: [['postflight clear 7', 'postflight adopt 7']],
   abandoned: [['postflight adopt 7', 'postflight clear 7']],
-  done: [['postflight done', 'postflight clear done --unchecked']],
   moved: [['postflight workflow resume 7 --shared up', 'postflight clear 7']],
   lost: [['postflight clear 7']],
   running: [['postflight workflow status 7', 'postflight workflow resume 7']],
