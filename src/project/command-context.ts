@@ -45,6 +45,8 @@ export interface CommandResult<Data extends object = object> {
 }
 
 function explicitStart(context: CommandContext): { from: string; path: string } | undefined {
+  // An empty path would be the working directory.
+  if (context.rootOption === '') throw new PostflightError('root-missing', { path: '""', from: '--root' })
   const [first] = startFolders({ option: context.rootOption, environment: context.environment, cwd: context.cwd })
   return first?.from === '--root' || first?.from === 'POSTFLIGHT_ROOT' ? first : undefined
 }

@@ -1,5 +1,5 @@
 import fs from 'node:fs'
-import { closeQuietly, isAbsent, kindAt, kindOfStats, READING } from '../disk/file-facts.ts'
+import { closeQuietly, errorCode, isAbsent, kindAt, kindOfStats, READING } from '../disk/file-facts.ts'
 import { openingFault } from '../disk/read.ts'
 import { journalCut, KIND_NAMES } from '../kernel/error-messages.ts'
 import { PostflightError } from '../kernel/errors.ts'
@@ -39,9 +39,17 @@ export function entriesAfter(root: string, position: number): Entries {
 /** A link may lead out of the project. */
 function readableJournal(root: string): ReturnType<typeof journalFiles> {
   const folder = journalFolder(root)
-  const kind = kindAt(folder)
+  const kind = kindOrRefuse(folder)
   if (kind !== undefined && kind !== 'folder') refuse(folder, KIND_NAMES[kind])
   return journalFiles(root)
+}
+
+function kindOrRefuse(folder: string): ReturnType<typeof kindAt> {
+  try {
+    return kindAt(folder)
+  } catch (error) {
+    return refuse(folder, errorCode(error))
+  }
 }
 
 function sizeOf(file: string): number {

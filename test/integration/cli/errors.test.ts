@@ -32,6 +32,7 @@ describe.concurrent('a usage error is exit code 64 and one line on stderr', () =
     [['adopt', '7']],
     [['logs', '-n', 'many']],
     [['inspect', '--root', 'nowhere']],
+    [['inspect', '--root', '']],
     [['\u001b[31m\u0007']],
     [['create', '\u001b[31m\nforged line']],
     [['--x\nforged']],

@@ -119,11 +119,14 @@ describe.concurrent('doctor', () => {
     const user = withoutPrivileges(project)
     chmodSync(project.at('specs'), 0)
     const options = { cwd: project.dir, env: project.env, uid: user.uid }
-    const run = await runProcess(process.execPath, [user.cli, 'doctor'], options)
+    const [run, logs] = await Promise.all(
+      ['doctor', 'logs'].map((command) => runProcess(process.execPath, [user.cli, command], options)),
+    )
     chmodSync(project.at('specs'), 0o755)
-    expect(run.stdout).toContain('specs cannot be searched (EACCES)')
-    expect(run.stdout).toMatch(/specs\/workflow cannot be read \(EACCES\)/)
-    expect(run.stdout + run.stderr).not.toContain('cannot write')
+    expect(run?.stdout).toContain('specs cannot be searched (EACCES)')
+    expect(run?.stdout).toMatch(/specs\/workflow cannot be read \(EACCES\)/)
+    expect(logs?.stderr).toMatch(/specs\/.postflight cannot be read \(EACCES\)/)
+    expect(JSON.stringify([run, logs])).not.toContain('cannot write')
   })
 
   it('reports why the hook does not answer if no process can be started', () => {

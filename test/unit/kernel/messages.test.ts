@@ -7,7 +7,15 @@ import {
   unsearchable,
   unwritable,
 } from '../../../src/kernel/error-messages.ts'
-import { counted, jsonFaultWords, listed, quote, quotedNames, unknownField } from '../../../src/kernel/text.ts'
+import {
+  counted,
+  jsonFaultWords,
+  listed,
+  proveOrClear,
+  quote,
+  quotedNames,
+  unknownField,
+} from '../../../src/kernel/text.ts'
 import { markerProblem } from '../../../src/marker/check-messages.ts'
 import type { MarkerProblem } from '../../../src/marker/marker.ts'
 import { RULES } from '../../../src/stop/rules.ts'
@@ -58,7 +66,7 @@ describe('names inside a sentence', () => {
 describe('sentences about files, and parts of sentences', () => {
   const catalogue = { markerProblem, unknownField, unsearchable, unwritable, inPlaceOfFolder, journalCut }
   itSays(
-    { ...FILE_DETAILS, ...catalogue, quote, counted, listed, jsonFaultWords },
+    { ...FILE_DETAILS, ...catalogue, quote, counted, listed, jsonFaultWords, proveOrClear },
     {
       markerProblem: [
         ...(['empty', 'too-large', 'not-object'] as const).map((code): [MarkerProblem] => [{ code }]),
@@ -84,6 +92,7 @@ describe('sentences about files, and parts of sentences', () => {
         [0, 'entry', 'entries'],
       ],
       listed: [[[]], [['a']], [['a', 'b']], [['a', 'b', 'c'], 'or'], [[2, 5, 6]]],
+      proveOrClear: [true, false].map((isOver) => ['`postflight done`', 'postflight clear done', isOver] as const),
       jsonFaultWords: [['CommaExpected'], ['InvalidEscapeCharacter']],
     },
   )

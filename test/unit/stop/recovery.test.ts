@@ -68,6 +68,9 @@ describe('the text for a session that starts', () => {
     expect(lastOf([unfinished()], 's1', [unfinishedRun()])).toBe(`${finish} ${go} ${doubt}`)
     expect(lastOf([unfinished()], 's1')).toBe(`${finish} ${doubt}`)
     expect(lastOf([], 's1', [unfinishedRun()])).toBe(`${go} ${doubt}`)
+    const done = RECOVERY_TEXT.doneAdvice('postflight done')
+    expect(lastOf([unfinished({}, { isDone: true })], 's1')).toBe(`${done} ${doubt}`)
+    expect(lastOf([unfinished({}, { isDone: true }), unfinished()], 's1')).toBe(`${finish} ${done} ${doubt}`)
     expect(doubt).toBe('If unsure, ask the user.')
   })
 
