@@ -39,31 +39,22 @@ const LONGEST_START_MS = 10_000
 /** Since the epoch, never too early. The kernel reports the fork: on a busy machine Node starts many ms later. */
 export function processStartMs(): number {
   const ownMs = processAgeMs()
-  const likely = kernelAgesMs(['self', process.env.POSTFLIGHT_LAUNCHER_PID])
-    .map((ageMs) => ageMs - KERNEL_TICK_MS)
-    .filter((ageMs) => ageMs > ownMs && ageMs < ownMs + LONGEST_START_MS)
-  return Date.now() - Math.max(ownMs, ...likely)
-}
-
-function kernelAgesMs(pids: readonly (string | undefined)[]): number[] {
-  try {
-    const [uptime = ''] = fs.readFileSync('/proc/uptime', 'utf8').split(' ')
-    return pids.flatMap((pid) => {
-      const startedMs = pid === undefined ? undefined : kernelStartMs(pid)
-      return startedMs === undefined ? [] : [Number(uptime) * 1000 - startedMs]
-    })
-  } catch {
-    return []
+  // The launcher first: it started Node.
+  for (const pid of [process.env.POSTFLIGHT_LAUNCHER_PID, 'self']) {
+    const ageMs = pid === undefined ? undefined : kernelAgeMs(pid)
+    if (ageMs !== undefined && ageMs > ownMs && ageMs < ownMs + LONGEST_START_MS) return Date.now() - ageMs
   }
+  return Date.now() - ownMs
 }
 
-/** Since the machine started. */
-function kernelStartMs(pid: string): number | undefined {
+function kernelAgeMs(pid: string): number | undefined {
   if (!/^(?:self|[1-9]\d{0,9})$/.test(pid)) return undefined
   try {
+    const [uptime = ''] = fs.readFileSync('/proc/uptime', 'utf8').split(' ')
     const stat = fs.readFileSync(`/proc/${pid}/stat`, 'utf8')
     // The program's name before it may hold any character.
-    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]) * KERNEL_TICK_MS
+    const startTicks = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19])
+    return Number(uptime) * 1000 - (startTicks + 1) * KERNEL_TICK_MS
   } catch {
     return undefined
   }

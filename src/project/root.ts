@@ -41,22 +41,23 @@ export function startFolders({ option, payloadCwd, environment, cwd }: RootSourc
   )
 }
 
-export function findRoots(starts: readonly StartFolder[], problems: SearchProblem[] = []): string[] {
-  const roots = new Set<string>()
-  const seen = new Set<string>()
-  for (const start of starts) {
-    if (seen.has(start.path)) continue
-    seen.add(start.path)
-    const root = findRoot(start.path, problems)
-    if (root !== undefined) roots.add(root)
-  }
-  return [...roots]
+/** `found`: the roots of starts that were searched before. */
+export function findRoots(
+  starts: readonly StartFolder[],
+  problems: SearchProblem[] = [],
+  found: Map<string, string | undefined> = new Map(),
+): string[] {
+  for (const start of starts) if (!found.has(start.path)) found.set(start.path, findRoot(start.path, problems))
+  return [...new Set(starts.flatMap((start) => found.get(start.path) ?? []))]
 }
 
 /** The agent's shell lacks the host's project variable. Printed commands must name any other root. */
-function findAgentRoot({ payloadCwd, environment, cwd }: RootSources): string | undefined {
+function findAgentRoot(
+  { payloadCwd, environment, cwd }: RootSources,
+  found: Map<string, string | undefined>,
+): string | undefined {
   const { POSTFLIGHT_ROOT } = environment
-  return findRoots(startFolders({ environment: { POSTFLIGHT_ROOT }, cwd: payloadCwd ?? cwd }))[0]
+  return findRoots(startFolders({ environment: { POSTFLIGHT_ROOT }, cwd: payloadCwd ?? cwd }), [], found)[0]
 }
 
 interface HookLocation {
@@ -67,12 +68,14 @@ interface HookLocation {
 
 export function findHookLocation(sources: RootSources): HookLocation {
   const problems: SearchProblem[] = []
-  return { roots: findRoots(startFolders(sources), problems), foundRoot: findAgentRoot(sources), problems }
+  const found = new Map<string, string | undefined>()
+  const roots = findRoots(startFolders(sources), problems, found)
+  return { roots, foundRoot: findAgentRoot(sources, found), problems }
 }
 
 /** Resolves links in `start`, so that each project has one path. */
 function findRoot(start: string, problems: SearchProblem[]): string | undefined {
-  return walkUp(start, (folder) => kindAt(path.join(folder, SPECS_FOLDER)) === 'folder', problems)
+  return walkUp(start, (folder) => kindAt(pathIn(folder, SPECS_FOLDER)) === 'folder', problems)
 }
 
 export function findRepository(start: string, problems: SearchProblem[] = []): string | undefined {
@@ -98,7 +101,7 @@ function walkUp(start: string, accept: (folder: string) => boolean, problems: Se
 }
 
 function hasGitEntry(folder: string): boolean {
-  return kindAt(path.join(folder, '.git')) !== undefined
+  return kindAt(pathIn(folder, '.git')) !== undefined
 }
 
 /** Claude Code adds a plugin's `bin/` to the PATH of the agent's shell, but not of hooks (2.1.330). */
