@@ -39,8 +39,9 @@ function isBounded(pattern: string): boolean {
   // Alternatives may join two dots to a way out of the root.
   if (names.includes('..')) return false
   const folders = names.filter((name) => name === '**').length
-  const stars = names.filter((name) => name !== '**').map((name) => (name.match(/\*/g) ?? []).length)
-  const further = stars.reduce((sum, count) => sum + Math.max(0, count - 1), 0)
+  const further = names
+    .filter((name) => name !== '**')
+    .reduce((sum, name) => sum + Math.max(0, name.split('*').length - 2), 0)
   return further <= MAX_STARS_IN_NAMES && folders + further <= MAX_STARS
 }
 

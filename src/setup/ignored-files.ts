@@ -26,7 +26,7 @@ export function removeIgnored(text: string): string {
   if (start === -1) return text
   const length = lines.slice(start + 1).findIndex((line) => !IGNORED.includes(line.trim()))
   const end = length === -1 ? lines.length : start + 1 + length
-  const isSet = start > 0 && lines[start - 1]?.trim() === ''
+  const isSet = lines[start - 1]?.trim() === ''
   const before = lines.slice(0, isSet ? start - 1 : start).join('')
   const after = lines.slice(end).join('')
   // Without our lines, the line before them is the last one again, and has no end if the text had none.
@@ -36,5 +36,5 @@ export function removeIgnored(text: string): string {
 }
 
 function linesOf(text: string): string[] {
-  return text.match(/[^\n]*\n|[^\n]+$/g) ?? []
+  return text.split(/(?<=\n)/)
 }

@@ -25,17 +25,15 @@ export interface SettingsDocument<T> {
 
 export function readDocument<T>(text: string, file: SettingsFile<T>): SettingsDocument<T> {
   const last = lastDocument
-  if (last?.text === text && last.file.path === file.path && last.file.shape === file.shape) {
-    return last.document as SettingsDocument<T>
-  }
+  if (last?.text === text && last.shape === file.shape) return last.document as SettingsDocument<T>
   const document = parsedDocument(text, file)
-  lastDocument = { text, file, document }
+  lastDocument = { text, shape: file.shape, document }
   return document
 }
 
-/** Several edits in a row read the same text. */
+/** Several edits in a row read the same text. Each kind of file has a shape of its own. */
 let lastDocument:
-  | { readonly text: string; readonly file: SettingsFile<unknown>; readonly document: SettingsDocument<unknown> }
+  | { readonly text: string; readonly shape: unknown; readonly document: SettingsDocument<unknown> }
   | undefined
 
 function parsedDocument<T>(text: string, file: SettingsFile<T>): SettingsDocument<T> {
@@ -70,7 +68,7 @@ const CLOSING: readonly SyntaxKind[] = [2, 4]
 const END: SyntaxKind = 17
 
 function isTooDeep(body: string): boolean {
-  const scanner = createScanner(body, true)
+  const scanner = createScanner(body)
   let depth = 0
   for (let token = scanner.scan(); token !== END; token = scanner.scan()) {
     if (OPENING.includes(token)) depth += 1

@@ -37,8 +37,8 @@ export function addPlugin(text: string, spec: string, path: string, isOurs: IsOu
   const present = entriesIn(text, path, isOurs)
   if (present.length === 1 && specOf(present[0]) === spec) return text
   // `[spec, options]`: the options are the user's.
-  const [, ...options] = present.find(Array.isArray) ?? []
-  const entry = options.length === 0 ? spec : [spec, ...options]
+  const options = present.find(Array.isArray)?.slice(1)
+  const entry = options?.length ? [spec, ...options] : spec
   return appendToList(removePlugin(text, path, isOurs), configAt(path), LIST, entry)
 }
 

@@ -162,6 +162,6 @@ function stepStory(number: number, name: string | undefined, entries: readonly H
     name,
     attempts: entries.filter(({ event }) => event === 'prompt').length,
     result: (last && STEP_RESULTS[last.event]) ?? 'open',
-    durationMs: first === undefined || last === undefined ? undefined : last.timeMs - first.timeMs,
+    durationMs: first && last && last.timeMs - first.timeMs,
   }
 }

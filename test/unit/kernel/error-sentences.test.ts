@@ -167,13 +167,19 @@ describe('each error says what is wrong and what to do about it', () => {
       errors.flatMap(([code, rows]) => rows.map((given) => entry(code, [given], errorFault(code, given)))).join('\n'),
     ).toMatchSnapshot()
   })
+
+  it('where the sentences of commands are not loaded, as its code and its arguments', () => {
+    addSentences({})
+    expect(errorFault('usage', { detail: 'Missing command.' })).toBe('usage {"detail":"Missing command."}')
+    addSentences(COMMAND_SENTENCES)
+  })
 })
 
 describe('an error of another kind', () => {
   it.each<[string, unknown, ErrorCode, object]>([
     ['of the file system', { code: 'ENOSPC', path: '/p' }, 'cannot-write', { path: '/p', detail: 'ENOSPC' }],
     ['of the file system without a path', { code: 'EIO' }, 'cannot-write', { path: 'a file', detail: 'EIO' }],
-    ['of another system', { code: 'ERR_INVALID_ARG_TYPE' }, 'internal', { detail: 'boom' }],
+    ['of another system', { code: 'ERR_STREAM_DESTROYED' }, 'internal', { detail: 'boom' }],
     ['of our own code', new TypeError('boom'), 'internal', { detail: 'boom' }],
     ['that is none', 'boom', 'internal', { detail: 'boom' }],
   ])('%s', (_, thrown, code, args) => {

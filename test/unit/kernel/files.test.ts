@@ -5,17 +5,13 @@ describe('file names that other programs rely on', () => {
   it('stay as they are', () => {
     expect(files).toMatchObject({
       ...{ SPECS_FOLDER: 'specs', MARKER_FILE: '.postflight-pending', LOOP_GUARD_FILE: '.postflight-loop-guard' },
+      ...{ ABANDONED_FILE: '.postflight-abandoned', CLAIMS_FOLDER: '.postflight-claims' },
       ...{
-        ABANDONED_FILE: '.postflight-abandoned',
-        CLAIMS_FOLDER: '.postflight-claims',
         LOCK_FILE: '.postflight-lock',
-      },
-      ...{
         UNPARSED_FILE: '.postflight-unparsed',
         RETURN_META_FILE: '.return-meta.json',
-        JOURNAL_FOLDER: '.postflight',
       },
-      ...{ JOURNAL_FILE: 'journal.jsonl', OLD_JOURNAL_FILE: 'journal.old.jsonl' },
+      ...{ JOURNAL_FOLDER: '.postflight', JOURNAL_FILE: 'journal.jsonl', OLD_JOURNAL_FILE: 'journal.old.jsonl' },
     })
   })
 

@@ -3,8 +3,8 @@
 import { describe, expect, it } from 'vitest'
 import { readYamlText } from '../../../src/kernel/yaml-text.ts'
 
-function faultOf(text: string): string | undefined {
-  const read = readYamlText(text, false)
+function faultOf(text: string, isJson = false): string | undefined {
+  const read = readYamlText(text, isJson)
   return read.kind === 'fault' ? `${read.fault.line}:${read.fault.column} ${read.fault.detail}` : undefined
 }
 
@@ -55,5 +55,15 @@ describe('a text is refused', () => {
   ])('%s', (_what, text, fault) => {
     if (typeof fault === 'string') expect(faultOf(text)).toBe(fault)
     else expect(faultOf(text)).toMatch(fault)
+  })
+
+  it('of JSON with more lists in each other than its parser takes', () => {
+    expect(faultOf(`#${'['.repeat(100_000)}`, true)).toBe('1:1 nested too deeply to be read')
+  })
+
+  it('with more than a million values, counting those of aliases', () => {
+    const million = `&a [${Array(9_999).fill('x')}]${', *a'.repeat(99)}`
+    expect(faultOf(`[${million}]`)).toBeUndefined()
+    expect(faultOf(`[${million}, x]`)).toBe('1:1 too many values to be read, counting those of aliases')
   })
 })

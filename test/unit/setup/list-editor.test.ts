@@ -56,6 +56,9 @@ describe('removing values from a list', () => {
     ['removes its line, and no other', '{"a": [\n  1, // 1  \n\n  "ours"\n]}', ['a'], '{"a": [\n  1 // 1  \n\n]}'],
     ['removes the first line', '{"a": [\n  "ours",\n  1\n]}', ['a'], '{"a": [\n  1\n]}'],
     ['removes the end of a line', '{"a": [1, "ours"\n]}', ['a'], '{"a": [1\n]}'],
+    ['removes blanks at the end of its line', '{"a": [\n  1,\n  "ours" \t\n]}', ['a'], '{"a": [\n  1\n]}'],
+    ['removes blanks behind a comment', '{"a": [1, /* 1 */  "ours"]}', ['a'], '{"a": [1 /* 1 */]}'],
+    ['keeps blanks behind a comment', '{"a": ["ours",/* b */ 1]}', ['a'], '{"a": [/* b */ 1]}'],
     ['removes a comma on the next line', '{"a": ["ours"\n , 1]}', ['a'], '{"a": [\n  1]}'],
   ])('%s', (_what, before, keys, after) => {
     expect(remove(before, keys)).toBe(after)

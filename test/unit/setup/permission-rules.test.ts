@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { freeCommands } from '../../../src/cli/commands/command-list.ts'
 import { buildProgram } from '../../../src/cli/program.ts'
-import { addRules, missingRules, removeRules, rulesOf } from '../../../src/setup/permission-rules.ts'
+import { findCommands, isOurHook } from '../../../src/setup/claude-hooks.ts'
+import { addRules, countRules, missingRules, removeRules, rulesOf } from '../../../src/setup/permission-rules.ts'
 import { thrownBy } from '../builders.ts'
 
 const RULES = rulesOf(freeCommands(), true)
@@ -88,6 +89,16 @@ describe('our permission rules', () => {
     expect(removeRules(text, PATH, [])).toBe(text)
     const left = { allow: [first, 'Bash(ls)'], deny: ['Bash(rm *)'] }
     expect(JSON.parse(removeRules(text, PATH, [second, 'Bash(ls)', 'Bash(rm *)']))).toEqual({ permissions: left })
+  })
+
+  it.each([
+    ['', 0],
+    ['{"hooks": {"allow": [1]}, "permissions": {"allow": ["Bash(postflight x)", ["Bash(postflight y)"], 7]}}', 1],
+    ['{"permissions": {"allow": ["Bash(npx postflight x)", "Bash(ls)"], "ask": ["Bash(postflight y)"]}}', 2],
+  ])('are counted in the settings %s, whoever added them', (text, count) => {
+    // Another reader of the same text gets its own part.
+    expect(findCommands(text, PATH, isOurHook)).toEqual([])
+    expect(countRules(text, PATH)).toBe(count)
   })
 
   it.each([

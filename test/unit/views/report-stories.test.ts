@@ -75,6 +75,9 @@ describe('the story of a marker', () => {
         ...{ waits: [], events: [], steps: [], checks: [] },
       },
     ])
+    const [at, past] = [NOW - 5 * MINUTE, marker({ state: 'abandoned', promised_at: toIso(NOW - 5 * MINUTE) })]
+    expect(storiesOf([], [past])).toMatchObject([{ status: 'abandoned', startMs: at, endMs: at }])
+    expect(storiesOf([], [{ ...past, promised_at: null }])).toMatchObject([{ startMs: NOW, endMs: NOW }])
   })
 
   it.each([
@@ -137,6 +140,7 @@ describe('the story of a marker', () => {
     expect(statuses(capped, [marker({ promised_at: toIso(NOW) })])).toEqual(['abandoned', 'pending'])
     const abandoned = marker({ state: 'abandoned', promised_at: toIso(NOW) })
     expect(statuses([CREATED], [abandoned])).toEqual(['removed', 'abandoned'])
+    expect(statuses([[1, 'create']], [marker({ state: 'abandoned' })])).toEqual(['abandoned', 'removed'])
     expect(statuses([CREATED], [marker({ state: 'unreadable', id: null })])).toEqual(['unreadable'])
   })
 })
@@ -265,6 +269,17 @@ describe('the story of a run', () => {
     expect(first?.steps.map(({ name, result }) => [name, result])).toEqual(names.map((name) => [name, 'done']))
     const open = (attempts: number) => ({ attempts, result: 'open', durationMs: undefined })
     expect(second?.steps).toMatchObject([open(1), open(0), open(0), open(0)])
+    const unnumbered = state.history.map(({ visit: _, ...entry }) => entry)
+    expect(runOf(state, unnumbered).phases[2]?.steps).toEqual(run.phases[2]?.steps)
+  })
+
+  it('tells what is left of a history that has lost its beginning', () => {
+    const state = reportRun(NOW - 60 * MINUTE, 'stalled')
+    const from = state.history.findIndex(({ event, step }) => event === 'prompt' && step === 3)
+    const run = runOf(state, state.history.slice(from))
+    expect(run.visits.map(({ phase, result }) => `${phase} ${result}`)).toEqual(['review stuck'])
+    const steps = run.phases[2]?.steps.map(({ visit, steps }) => [visit, ...steps.map(({ result }) => result)])
+    expect(steps).toEqual([[1, 'open', 'open', 'done', 'done']])
   })
 })
 
@@ -276,12 +291,16 @@ describe('the report in a terminal', () => {
         CREATED,
         [1, 'block', { count: 1 }],
         [3, 'clear'],
-        [4, 'block', { task: 'a_plain_one' }],
+        [4, 'check', { task: 'a_plain_one', detail: 'failed: npm test' }],
         [5, 'error', { detail: 'disk full' }],
       ],
       [],
       [{ task: TASK, state, history: state.history.slice(-1) }],
     )
+    expect(report.tasks).toMatchObject([
+      { startMs: journalAt(0), endMs: state.updatedMs },
+      { startMs: journalAt(4), endMs: journalAt(4) },
+    ])
     const paint = { bold: (text: string): string => `*${text}*` }
     expect(storyLines({ ...report, leftOut: 2 }, paint)).toEqual([
       '*259_x*',
@@ -292,8 +311,8 @@ describe('the report in a terminal', () => {
       '  Run research to release: stalled · 56 min 6 s · 8 prompts',
       '    2026-11-22 11:56:06  review: ended (stalled: phase "review": 3 attempts failed)',
       '*a_plain_one*',
-      '  Marker: removed by hand · 0 ms · 1 stop blocked',
-      '    2026-11-22 11:04:00  stop blocked',
+      '  Marker: removed by hand · 0 ms',
+      '    2026-11-22 11:04:00  check failed: npm test',
       '*Other events*',
       '    2026-11-22 11:05:00  259_x: error: disk full',
       '2 older tasks left out: postflight report <task> shows one',

@@ -22,6 +22,8 @@ import {
 
 const OLD = 'pf_000000000000'
 const CAP: Entry = [1, 'cap']
+const CLEARED: Entry = [1, 'clear', { markerId: 'pf_1' }]
+const CREATED_AGAIN: Entry = [3, 'create', { markerId: 'pf_1' }]
 const GIVEN_UP: Entry = [-1, 'cap', { markerId: OLD }]
 const SETTLES = { markerId: 'pf_1', settles: [OLD] }
 const KEEPS = { keeps: 'pf_1' }
@@ -32,7 +34,7 @@ const statuses = ({ tasks }: Report): string[] => tasks.flatMap(({ markers }) =>
 
 describe('the story of a marker', () => {
   it.each<[string, readonly Entry[], readonly ReportMarker[], readonly string[]]>([
-    ['created and cleared', [CREATED, [1, 'clear', { markerId: 'pf_1' }]], [], ['cleared']],
+    ['created and cleared', [CREATED, CLEARED], [], ['cleared']],
     ['unchecked', [CREATED, [1, 'clear', { outcome: 'unchecked' }]], [UNCHECKED], ['unchecked']],
     ['given up', [CREATED, [1, 'cap', { markerId: 'pf_1' }]], [marker({ state: 'abandoned' })], ['abandoned']],
     ['given up and cleared later', [CREATED, CAP, [2, 'clear', { markerId: 'pf_1' }]], [], ['cleared']],
@@ -52,14 +54,23 @@ describe('the story of a marker', () => {
     ['replaced', [CREATED, [1, 'create', { markerId: 'pf_2' }]], [marker({ id: 'pf_2' })], ['replaced', 'pending']],
     ['renewed: the same marker', [CREATED, [1, 'create', { markerId: 'pf_1' }]], [marker()], ['pending']],
     ['of plain bash, known only by its block', [[5, 'block', { count: 1 }]], [marker({ id: null })], ['pending']],
+    ['known by a block without an id', [[5, 'block']], [marker()], ['pending']],
+    ['cleared, and pending in another task', [CREATED, CLEARED], [marker({ task: '8_y' })], ['cleared', 'pending']],
+    [
+      'of an id that ended before',
+      [CREATED, CLEARED, [2, 'block'], CREATED_AGAIN],
+      [],
+      ['cleared', 'replaced', 'removed'],
+    ],
     ['of a marker whose id the journal does not know', [CREATED], [marker({ id: 'pf_9' })], ['removed', 'pending']],
   ])('%s', (_, entries, markers, expected) => {
     expect(statuses(reportOf(entries, markers)).sort()).toEqual([...expected].sort())
   })
 
   it('counts its blocks, and a wait that was announced or ended twice as one', () => {
-    const entries: Entry[] = [CREATED, [1, 'block', { count: 1 }], [2, 'block']]
-    entries.push([3, 'wait'], [4, 'wait'], [9, 'wait-end'], [10, 'wait-end'], [12, 'clear'])
+    // Several processes write the journal, so its lines may be in another order than their times.
+    const entries: Entry[] = [[12, 'clear'], CREATED, [1, 'block', { count: 1 }], [2, 'block']]
+    entries.push([4, 'wait'], [3, 'wait'], [10, 'wait-end'], [9, 'wait-end'])
     const waits = [{ startMs: journalAt(3), endMs: journalAt(9) }]
     expect(reportOf(entries).tasks[0]?.markers).toMatchObject([{ blocks: 2, waits }])
   })
@@ -78,17 +89,20 @@ describe('a report', () => {
       { length: MAX_TASKS + 2 },
       (_, index): Entry => [index % 50, 'create', { markerId: `pf_${index}`, task: `${100 + index}_x` }],
     )
-    const report = reportOf(entries)
+    const errors = Array.from({ length: 51 }, (_, index): Entry => [index, 'error', { task: `${index}` }])
+    const report = reportOf([...entries, ...errors])
+    expect(report.others.map(({ task }) => task)).toEqual(errors.slice(1).map(([, , more]) => more?.task))
     expect(report.tasks).toHaveLength(MAX_TASKS)
     expect(report.leftOut).toBe(2)
-    expect(report.tasks[0]?.endMs).toBeGreaterThanOrEqual(report.tasks.at(-1)?.endMs ?? 0)
+    const starts = report.tasks.map(({ markers }) => markers[0]?.startMs ?? 0)
+    expect(starts).toEqual([...starts].sort((one, other) => other - one))
     expect(reportPage(report)).toContain('2 older tasks left out')
     expect(storyLines(report, { bold: (text) => text }).at(-1)).toContain('2 older tasks left out')
   })
 
   it('orders tasks of one time by name', () => {
-    const { tasks } = reportOf(['b', 'a'].map((task): Entry => [0, 'create', { task }]))
-    expect(tasks.map(({ task }) => task)).toEqual(['a', 'b'])
+    const { tasks } = reportOf(['b', 'c', 'a'].map((task): Entry => [0, 'create', { task }]))
+    expect(tasks.map(({ task }) => task)).toEqual(['a', 'b', 'c'])
   })
 
   it('keeps errors apart, and passes over lines without a time or a task', () => {
@@ -97,7 +111,7 @@ describe('a report', () => {
       journal: [
         { event: 'create', time: 7, task: TASK },
         { event: 'create', time: 'yesterday', task: TASK },
-        { event: 'create', time: '2026-11-22T10:00:00Z' },
+        ...[undefined, '', 7].map((task) => ({ event: 'create', time: '2026-11-22T10:00:00Z', task })),
         { event: 'error', time: '2026-11-22T10:00:00Z', detail: 'disk full' },
         { event: 'workflow', time: '2026-11-22T10:00:00Z', task: TASK, detail: 'x' },
       ],
@@ -153,11 +167,14 @@ describe('the story of a run', () => {
     note('resume')
     note('fail')
     state = enter(state, phaseOf(state, 'implement'), state.updatedMs)
+    // Another session may take over a run that goes on.
+    note('resume')
     for (const step of [1, 2]) note('prompt', { step, attempt: 1 })
     note('step-skipped', { step: 1, detail: 'too hard' })
     note('step-failed', { step: 2, detail: 'red' })
     const run = runOf(state)
     expect(visitsOf(run).slice(3)).toEqual(['review stuck', 'review failed', 'implement running'])
+    expect(run.visits.at(-1)?.prompts).toBe(2)
     const results = run.phases[2]?.steps.at(-1)?.steps.map(({ result }) => result)
     expect(results).toEqual(['skipped', 'failed', 'open', 'open'])
     const page = reportPage(reportOfRun(state))
