@@ -237,7 +237,8 @@ describe('background_tasks', () => {
 
   it('a task without a type counts, because not every host gives one', () => {
     expect(running([{ status: 'running' }])).toBe(1)
-    expect(running([{ status: 'running', type: 5 }])).toBe(1)
+    expect(running([{ status: 'running', type: null }])).toBe(1)
+    expect(running([{ status: 'running', type: 5 }])).toBe(0)
   })
 
   it.each([
