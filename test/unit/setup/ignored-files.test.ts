@@ -52,7 +52,6 @@ describe('our lines in .gitignore', () => {
     [`${BLOCK}\n\nb\n`, '\nb\n'],
     [`\n${BLOCK}`, ''],
     [`a\n# postflight-guard\nb\n${IGNORED[0]}\n`, `a\nb\n${IGNORED[0]}\n`],
-    // A cloned repository may have any number of titles.
     ['# postflight-guard\n'.repeat(20_000), ''],
     [`a\n\n# postflight-guard\n${IGNORED[0]}\n\n${BLOCK}\nb\n`, 'a\nb\n'],
   ])('are taken out by their title (row %#)', (text, rest) => {
