@@ -150,6 +150,11 @@ export async function clearOne(
     // A marker was made since the search. For `--orphaned` it belongs to another session, and needs no message.
     return clearing.orphaned ? undefined : refused(folder, before, 'replaced', commands)
   }
+  const [abandoned] = result.abandoned
+  if (abandoned !== undefined && isSessionFolder(folder)) {
+    const { endAbandoned } = await import('../done/done-state.ts')
+    endAbandoned(folder, abandoned.marker)
+  }
   const left = leftSteps(result.marker)
   const id = result.marker?.marker.id
   const settles = result.abandoned.map(({ marker }) => marker.id)
@@ -251,7 +256,9 @@ function refused(
   sinceWhen?: string,
 ): ClearResult {
   const { code, args } = new PostflightError('checks-refused', {
-    ...{ path: pathOf(folder, before, commands[0]), refusal: why, commands: checkList(commands), unchecked: true },
+    ...{ path: pathOf(folder, before, commands[0]), refusal: why, commands: checkList(commands) },
+    // It skips no check of an abandoned marker.
+    unchecked: before.pending !== undefined,
     ...(sinceWhen !== undefined && { since: sinceWhen }),
   })
   const message = errorMessage(code, args)

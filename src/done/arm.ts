@@ -9,7 +9,7 @@ import { isJsonObject } from '../kernel/values.ts'
 import { prepareClaims } from '../marker/count/claim-files.ts'
 import { readSpent, showCount } from '../marker/count/count.ts'
 import { CONTINUATION_LIMIT, isSpent } from '../marker/loop-guard.ts'
-import { commandsOf, type Marker, newMarkerFields } from '../marker/marker.ts'
+import { commandsOf, newMarkerFields } from '../marker/marker.ts'
 import { readMarker } from '../marker/marker-file.ts'
 import { changeMarker, removeMarker, writeNewMarker } from '../marker/marker-store.ts'
 import type { StoredMarker } from '../marker/stored-marker.ts'
@@ -18,6 +18,7 @@ import type { TaskFolder } from '../project/task-folder.ts'
 import { DONE_WORD } from '../project/task-folders.ts'
 import { askedOften, DONE_REASON, doneAtStart, ruleName, searchEnded } from './done-rules.ts'
 import {
+  aboutOf,
   askedAt,
   type Baseline,
   endBypass,
@@ -28,7 +29,6 @@ import {
   readBaseline,
   readBypass,
   readNewSessionBypass,
-  readPaths,
   readReceipts,
   removeOldFolders,
   sessionFolder,
@@ -142,11 +142,6 @@ function abandonedBaseline(folder: TaskFolder): Baseline | undefined {
   const about = aboutOf(read.marker)
   // The rename that abandons a marker changes its status.
   return { sinceMs: read.times.changedMs, paths: about.paths, prompt: about.prompt }
-}
-
-function aboutOf({ fields }: Marker): { readonly prompt: string | undefined; readonly paths: Record<string, string> } {
-  const value = isJsonObject(fields?.done) ? fields.done : {}
-  return { prompt: typeof value.prompt_id === 'string' ? value.prompt_id : undefined, paths: readPaths(value.paths) }
 }
 
 function pathsOf(states: readonly RuleState[]): Record<string, string> {

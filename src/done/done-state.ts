@@ -10,6 +10,7 @@ import type { Payload } from '../hosts/host.ts'
 import { ABANDONED_FILE, DONE_RECEIPTS_FILE, MARKER_FILE } from '../kernel/files.ts'
 import { isJsonObject, jsonObjectIn } from '../kernel/values.ts'
 import { CONTINUATION_LIMIT } from '../marker/loop-guard.ts'
+import type { Marker } from '../marker/marker.ts'
 import { journalFolder, makeJournalFolder } from '../project/journal.ts'
 import type { TaskFolder } from '../project/task-folder.ts'
 import { isSessionFolderName, sessionFolderName, sessionFolderPath } from '../project/task-folders.ts'
@@ -113,8 +114,31 @@ export function readNewSessionBypass(root: string): Baseline | undefined {
 }
 
 export function endBypass(folder: TaskFolder, paths: Readonly<Record<string, string>>, prompt: string): void {
-  replaceFile(path.join(folder.path, BYPASSED_FILE), `${JSON.stringify({ paths, prompt_id: prompt })}\n`)
+  writeBypassed(folder, paths, prompt)
   tryRemoveFile(path.join(journalFolder(folder.root), BYPASSED_FILE))
+}
+
+function writeBypassed(folder: TaskFolder, paths: Readonly<Record<string, string>>, prompt: string): void {
+  replaceFile(path.join(folder.path, BYPASSED_FILE), `${JSON.stringify({ paths, prompt_id: prompt })}\n`)
+}
+
+/** What the abandoned marker says of the last stop. */
+export function aboutOf({ fields }: Marker): Pick<Baseline, 'paths' | 'prompt'> {
+  const value = isJsonObject(fields?.done) ? fields.done : {}
+  return { prompt: typeof value.prompt_id === 'string' ? value.prompt_id : undefined, paths: readPaths(value.paths) }
+}
+
+/** Its changes must not be due again because a person cleared its abandoned marker. Never throws. */
+export function endAbandoned(folder: TaskFolder, marker: Marker): void {
+  const bypass = readBypass(folder)
+  // Of the next stop.
+  if (bypass !== undefined && bypass.prompt === undefined) return
+  const { paths, prompt = WHOLE_SESSION } = aboutOf(marker)
+  try {
+    writeBypassed(folder, paths, prompt)
+  } catch {
+    // The disk is full: they may be due again.
+  }
 }
 
 const WHOLE_SESSION = 'session'

@@ -103,8 +103,8 @@ function runningTasks(tasks: unknown): Fields[] {
  * Code 2.1.329), but it may never end.
  */
 function wakesAgent(task: Fields): boolean {
-  const type = text(task, 'type')
-  return type === undefined || /agent|^workflow$|^mcp[ _-]?task$|^cloud[ _-]?session$/i.test(type)
+  const type = own(task, 'type') ?? ''
+  return typeof type === 'string' && /^$|agent|^workflow$|^mcp[ _-]?task$|^cloud[ _-]?session$/i.test(type)
 }
 
 /**

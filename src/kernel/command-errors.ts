@@ -2,6 +2,7 @@ import { commandLine } from './command-line.ts'
 import type { HOOK_SENTENCES, Sentences } from './error-messages.ts'
 import type { ErrorArguments } from './errors.ts'
 import { MAX_CHECKS, MAX_INPUT_LENGTH, WAIT_LIMIT } from './errors.ts'
+import { JOURNAL_FOLDER, SPECS_FOLDER } from './files.ts'
 import { counted, jsonFaultWords, oneLine } from './text.ts'
 
 const NAME_QUOTE_LIMIT = 40
@@ -54,10 +55,10 @@ const CHECK_REFUSALS: Record<
   replaced: () => 'was replaced while its checks ran, so the new marker stays.',
   unreadable: ({ unchecked }) =>
     `has a field "checks" that cannot be read (it takes a list of at most ${MAX_CHECKS} objects {"run": "COMMAND"}), so nothing can be proven: correct it.${unchecked ? UNCHECKED_ADVICE : ''}`,
-  done: ({ commands }) =>
-    `holds checks of specs/done.yaml (${commands}), which \`postflight done\` runs.${UNCHECKED_ADVICE}`,
-  removed: ({ commands, unchecked }) =>
-    `was removed by hand, and its checks (${commands}) have not passed since: create it again with them and clear it. ${unchecked ? '`--unchecked` settles it.' : 'The user can clear it in a terminal.'}`,
+  done: ({ commands, unchecked }) =>
+    `holds checks of specs/done.yaml (${commands}), which \`postflight done\` runs.${unchecked ? UNCHECKED_ADVICE : ''}`,
+  removed: ({ path, commands, unchecked }) =>
+    `was removed by hand, and its checks (${commands}) have not passed since${path.startsWith(OF_SESSION) ? '' : ': create it again with them and clear it'}. ${unchecked ? '`--unchecked` settles it.' : 'The user can clear it in a terminal.'}`,
 }
 
 const STEP_REFUSALS: Record<ErrorArguments['run-step']['status'], (args: ErrorArguments['run-step']) => string> = {
@@ -66,6 +67,9 @@ const STEP_REFUSALS: Record<ErrorArguments['run-step']['status'], (args: ErrorAr
   done: () => 'is done',
   'not-ended': () => 'still has attempts left',
 }
+
+/** The hook makes these markers. */
+const OF_SESSION = `${SPECS_FOLDER}/${JOURNAL_FOLDER}/`
 
 const UNCHECKED_ADVICE = ' `--unchecked` skips them and keeps the marker as abandoned.'
 

@@ -18,7 +18,7 @@ export const HOOK_SENTENCES = {
     a.folder === SPECS_FOLDER
       ? `no marker in ${SPECS_FOLDER}/ itself, and new ones are made only in task folders: give a <task>.`
       : a.folder.startsWith(`${SPECS_FOLDER}/${JOURNAL_FOLDER}/`)
-        ? `no marker in ${a.folder}: specs/done.yaml has blocked no stop of that session, so nothing has to be ended or waited for.`
+        ? `no marker in ${a.folder}: specs/done.yaml has blocked no stop there, so nothing has to be ended or waited for.`
         : `no marker in ${a.folder}: \`postflight create\` makes one.`,
   'marker-unreadable': (a) => `${a.path} cannot be read (${a.detail}): fix or remove it by hand.`,
   'marker-unparsed': (a) =>

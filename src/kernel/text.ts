@@ -141,8 +141,9 @@ export function quotedNames(names: readonly string[]): string {
   return `${shown.join(', ')}${others === 0 ? '' : ` and ${counted(others, 'other')}`}`
 }
 
-export function proveOrClear(done: string, clear: string, isOver: boolean): string {
-  return `${done} runs the checks; if it is no longer wanted: ${clear}${isOver ? '' : ' --unchecked'}`
+/** `isGone`: specs/done.yaml is. */
+export function proveOrClear(done: string, clear: string, isOver: boolean, isGone: boolean): string {
+  return `${isGone ? 'put specs/done.yaml back, then ' : ''}${done} runs the checks; if it is no longer wanted: ${clear}${isOver ? '' : ' --unchecked'}`
 }
 
 export function abandonedFix(adopt: string, clear: string): string {

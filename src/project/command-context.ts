@@ -10,7 +10,7 @@ import { appendJournal } from './journal.ts'
 import { type JournalEntry, notInJournal } from './journal-entry.ts'
 import { findRepository, findRoots, startFolders } from './root.ts'
 import type { SearchProblem, TaskFolder } from './task-folder.ts'
-import { findTaskFolder, refuseUnsearched } from './task-folders.ts'
+import { DONE_WORD, findTaskFolder, refuseUnsearched, sessionFolderName, sessionFolderPath } from './task-folders.ts'
 
 export interface CommandContext {
   readonly environment: Environment
@@ -91,8 +91,12 @@ export function requireTaskFolder(
   session?: string,
 ): TaskFolder {
   const folder = findTaskFolder(root, task, session)
-  if (folder === undefined) throw new PostflightError('task-unknown', { task, specs: path.join(root, 'specs'), wanted })
-  return folder
+  if (folder !== undefined) return folder
+  if (task !== DONE_WORD || wanted !== 'marker') {
+    throw new PostflightError('task-unknown', { task, specs: path.join(root, 'specs'), wanted })
+  }
+  const name = session === undefined ? '' : sessionFolderName(session)
+  throw new PostflightError('marker-none', { folder: sessionFolderPath(name) })
 }
 
 /** Prints a note if the journal cannot be written. Also tells OpenCode's plugin the root. */

@@ -20,19 +20,23 @@ export function addIgnored(text: string): string {
   return text.endsWith('\n') ? text + lineEnd + block + lineEnd : text + lineEnd + lineEnd + block
 }
 
+/** `init` adds a second block if a line of the first one is missing. */
 export function removeIgnored(text: string): string {
-  const lines = linesOf(text)
-  const start = lines.findIndex((line) => line.trim() === TITLE)
-  if (start === -1) return text
-  const length = lines.slice(start + 1).findIndex((line) => !IGNORED.includes(line.trim()))
-  const end = length === -1 ? lines.length : start + 1 + length
-  const isSet = lines[start - 1]?.trim() === ''
-  const before = lines.slice(0, isSet ? start - 1 : start).join('')
-  const after = lines.slice(end).join('')
+  const kept: string[] = []
+  let isInBlock = false
+  for (const line of linesOf(text)) {
+    const word = line.trim()
+    if (word === TITLE) {
+      if (kept.at(-1)?.trim() === '') kept.pop()
+      isInBlock = true
+    } else if (!isInBlock || !IGNORED.includes(word)) {
+      kept.push(line)
+      isInBlock = false
+    }
+  }
+  const rest = kept.join('')
   // Without our lines, the line before them is the last one again, and has no end if the text had none.
-  const rest = after === '' && !text.endsWith('\n') ? before.replace(/\r?\n$/, '') : before + after
-  // `init` adds a second block if a line of the first one is missing.
-  return removeIgnored(rest)
+  return isInBlock && !text.endsWith('\n') ? rest.replace(/\r?\n$/, '') : rest
 }
 
 function linesOf(text: string): string[] {

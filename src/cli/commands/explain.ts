@@ -131,17 +131,18 @@ export const run: Run<typeof declaration, ExplainDocument> = async (context, _gi
   )
   const isStart =
     payload.event === 'SessionStart' && environment.POSTFLIGHT_DISABLE !== '1' && !startsSubagent(payload, environment)
+  const withDone = why === undefined ? roots.filter(hasDoneFile) : []
+  const hasRun = withDone.length > 0 && (await hasActiveRun(occasion))
   const predicted =
     why === undefined
       ? predictStop(
           occasion,
           { ...NO_RUNS, problems: unlistedRuns(roots) },
-          { judges: (root) => payload.isPlanning !== true && hasDoneFile(root) },
+          { judges: (root) => payload.isPlanning !== true && !hasRun && withDone.includes(root) },
         )
       : { ...NOTHING_DONE, ...(isStart && { answer: await predictStart(occasion) }), plan: [], problems: [] }
   const { notices, plan, problems } = predicted
-  const withDone = why === undefined ? roots.filter(hasDoneFile) : []
-  const done = await Promise.all(withDone.map((root) => describeDone(root, occasion, context)))
+  const done = await Promise.all(withDone.map((root) => describeDone(root, occasion, context, hasRun)))
   const reason = done.find((one) => one.reason !== undefined)?.reason
   const answer: HookAnswer =
     predicted.answer.kind === 'block' || reason === undefined ? predicted.answer : { kind: 'block', reason }
@@ -259,17 +260,18 @@ interface ExplainedDone {
   readonly reason: string | undefined
 }
 
-async function describeDone(root: string, occasion: Occasion, person: Person): Promise<ExplainedDone> {
+async function hasActiveRun({ roots, payload: { session } }: Occasion): Promise<boolean> {
+  const { findActiveRuns } = await import('../../run/store/active-runs.ts')
+  return findActiveRuns(roots).runs.some(({ state }) => state.active && state.hostSession === session)
+}
+
+async function describeDone(root: string, occasion: Occasion, person: Person, hasRun: boolean): Promise<ExplainedDone> {
   const path = `${SPECS_FOLDER}/${DONE_FILE}`
   const nothing = (why: string): ExplainedDone => ({ path, why, rules: [], reason: undefined })
   // The search for files is loaded only for a definition of done.
   const { isJudged, judgeDone, predictedReason } = await import('../../done/arm.ts')
   if (!isJudged(occasion.payload)) return nothing(DONE_RULES.notJudged)
-  const { session } = occasion.payload
-  const { findActiveRuns } = await import('../../run/store/active-runs.ts')
-  if (findActiveRuns(occasion.roots).runs.some(({ state }) => state.active && state.hostSession === session)) {
-    return nothing(DONE_RULES.run)
-  }
+  if (hasRun) return nothing(DONE_RULES.run)
   const judged = judgeDone(root, occasion, person)
   if (typeof judged === 'string') return nothing(DONE_RULES[judged])
   const reason = predictedReason(judged)

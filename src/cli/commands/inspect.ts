@@ -15,7 +15,7 @@ import {
 } from '../../project/command-context.ts'
 import * as field from '../../views/documents.ts'
 import type { Painter } from '../../views/print.ts'
-import { markerFixFor } from '../../views/status/status-items.ts'
+import { type MarkerLocation, markerFixFor } from '../../views/status/status-items.ts'
 import { type BareCommand, type Declaration, example, type OptionsOf, type Run, WATCH } from '../command.ts'
 
 export const declaration = {
@@ -108,19 +108,17 @@ function markersOf(
     exitCode: options.exitCode && pending + abandoned > 0 ? 1 : 0,
     data: { root: root ?? null, pending, abandoned, markers, problems },
     lines: [
-      ...(markers.length === 0
-        ? [
-            root === undefined
-              ? INSPECT_TEXT.noSpecs
-              : INSPECT_TEXT.noMarkers(only?.path ?? path.join(root, SPECS_FOLDER)),
-          ]
-        : markers.flatMap((view) => describeMarker(view, paint, context.rootOption))),
+      ...(root === undefined
+        ? [INSPECT_TEXT.noSpecs]
+        : markers.length === 0
+          ? [INSPECT_TEXT.noMarkers(only?.path ?? path.join(root, SPECS_FOLDER))]
+          : markers.flatMap((view) => describeMarker(view, paint, { root, rootOption: context.rootOption }))),
       ...problems.map((problem) => `${paint.yellow('!')} ${inLine(unsearchable(problem.path, problem.detail))}`),
     ],
   }
 }
 
-function describeMarker(view: MarkerView, paint: Painter, rootOption: string | undefined): string[] {
+function describeMarker(view: MarkerView, paint: Painter, location: MarkerLocation): string[] {
   const { spent, limit } = view.continuations
   const state =
     view.state === 'pending'
@@ -144,6 +142,6 @@ function describeMarker(view: MarkerView, paint: Painter, rootOption: string | u
     ...view.steps.map((step, index) => `  ${step.done ? paint.green('✓') : '·'} ${index + 1}. ${step.name}`),
     ...view.checks.map(({ run, failed }) => `  ${INSPECT_TEXT.check(run, failed)}`),
     ...view.problems.map((problem) => `  ${paint.yellow('!')} ${problem}`),
-    ...(view.state === 'abandoned' ? [`  → ${markerFixFor(view, 'abandoned', rootOption)}`] : []),
+    ...(view.state === 'abandoned' ? [`  → ${markerFixFor(view, 'abandoned', location)}`] : []),
   ]
 }

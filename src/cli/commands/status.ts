@@ -240,7 +240,7 @@ function inspectProject(
   const unfinishedRuns = runItems.filter((item) => !isDecided(item))
   const isUnseen = (view: MarkerView): boolean =>
     isSessionUnseen(view, journal.sessions, shellIdentity(context.environment)?.session)
-  const items = [...markers.map((view) => markerItem(view, rootOption, isUnseen(view))), ...unfinishedRuns]
+  const items = [...markers.map((view) => markerItem(view, { root, rootOption }, isUnseen(view))), ...unfinishedRuns]
   return {
     items: [
       ...items.filter((item) => isOf(item, session)),

@@ -3,7 +3,7 @@ import fastGlob from 'fast-glob'
 import { kindAt, unwritableBecause } from '../../disk/file-facts.ts'
 import { DONE_STANDING, ruleName } from '../../done/done-rules.ts'
 import { doneFault, parseDoneFile } from '../../done/done-yaml.ts'
-import { doneStatus, readDoneFile, readTrusted } from '../../done/trust-store.ts'
+import { doneStatus, hasDoneFile, readDoneFile, readTrusted } from '../../done/trust-store.ts'
 import { commandLine } from '../../kernel/command-line.ts'
 import { inPlaceOfFolder, unsearchable, unwritable } from '../../kernel/error-messages.ts'
 import { PostflightError } from '../../kernel/errors.ts'
@@ -105,7 +105,12 @@ export function checkMarkers(context: CommandContext, root: string): DoctorFindi
     const name = view.relative_path
     const clear = commandLine(['clear', view.task], context.rootOption)
     const adoptOrClear = isSessionFolderName(view.task)
-      ? proveOrClear(commandLine([DONE_WORD], context.rootOption), clear, view.state === 'abandoned')
+      ? proveOrClear(
+          commandLine([DONE_WORD], context.rootOption),
+          clear,
+          view.state === 'abandoned',
+          !hasDoneFile(root),
+        )
       : MARKER_FINDINGS.adoptOrClear(commandLine(['adopt', view.task], context.rootOption), clear)
     const age = formatAge(view.age_ms ?? 0)
     const unreadable = MARKER_FINDINGS.unreadable(name, view.problems)

@@ -16,6 +16,7 @@ import { journalFiles } from '../../project/journal.ts'
 import { lastMarkerEntries } from '../../project/journal-entries.ts'
 import type { JournalLine } from '../../project/journal-entry.ts'
 import { SPECS_ITSELF } from '../../project/task-folder.ts'
+import { isSessionFolderName, sessionFolderPath } from '../../project/task-folders.ts'
 
 /** Markers without a file that nothing cleared. */
 
@@ -56,7 +57,11 @@ export function lostMarkers(
     const { task, kept } = record
     const relative =
       notes.find(({ key }) => key === record.id)?.relative ??
-      (task === SPECS_ITSELF ? SPECS_FOLDER : `${SPECS_FOLDER}/${task}`)
+      (task === SPECS_ITSELF
+        ? SPECS_FOLDER
+        : isSessionFolderName(task)
+          ? sessionFolderPath(task)
+          : `${SPECS_FOLDER}/${task}`)
     const kind = kept === undefined ? 'removed' : kept === 'capped' ? 'abandoned' : 'unchecked'
     return { kind, task, relative, record, unproven: unprovenOf(record, records) }
   })

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { hasDoneFile } from '../../done/trust-store.ts'
 import { commandLine } from '../../kernel/command-line.ts'
 import { inLine, oneLine, proveOrClear, unparsedMarker } from '../../kernel/text.ts'
 import { formatAge } from '../../kernel/time.ts'
@@ -41,7 +42,12 @@ export function isSessionUnseen(
   return isOfOther && isIdle && seen?.has(session) === false
 }
 
-export function markerItem(view: MarkerView, rootOption: string | undefined, isUnseen: boolean): StatusItem {
+export interface MarkerLocation {
+  readonly root: string
+  readonly rootOption: string | undefined
+}
+
+export function markerItem(view: MarkerView, location: MarkerLocation, isUnseen: boolean): StatusItem {
   const { spent, limit } = view.continuations
   const kind = markerKindOf(view)
   const left = view.steps.filter(({ done }) => !done).map(({ name }) => name)
@@ -81,18 +87,20 @@ export function markerItem(view: MarkerView, rootOption: string | undefined, isU
       failed: red?.failed == null ? undefined : { run: red.run, failure: red.failed },
       steps: left,
     }),
-    fix: markerFixFor(view, kind, rootOption),
+    fix: markerFixFor(view, kind, location),
   }
 }
 
-export function markerFixFor(view: MarkerView, kind: MarkerKind, rootOption: string | undefined): string {
+export function markerFixFor(view: MarkerView, kind: MarkerKind, { root, rootOption }: MarkerLocation): string {
   const clear = commandLine(['clear', view.task], rootOption)
   if (kind === 'unreadable')
     return unparsedFaults(view) === undefined ? TEXT.fixes.unreadable : TEXT.fixes.unparsed(clear)
   if (kind === 'bypassed') return TEXT.fixes.bypassed
   const adopt = commandLine(['adopt', view.task], rootOption)
   const isOver = kind === 'abandoned' || kind === 'unchecked'
-  if (isSessionFolderName(view.task)) return proveOrClear(commandLine([DONE_WORD], rootOption), clear, isOver)
+  if (isSessionFolderName(view.task)) {
+    return proveOrClear(commandLine([DONE_WORD], rootOption), clear, isOver, !hasDoneFile(root))
+  }
   return isOver ? TEXT.fixes.abandoned(adopt, clear) : TEXT.fixes.pending(clear, adopt)
 }
 

@@ -17,12 +17,6 @@ async function blocked(): Promise<Project> {
 const json = async (project: Project, ...words: string[]) => (await project.cli([...words, '--json'])).json()
 
 describe('a pending marker of the definition of done', () => {
-  it('is what `done` names', async () => {
-    const project = await blocked()
-    const { markers } = await json(project, 'inspect', 'done')
-    expect(markers).toEqual([expect.objectContaining({ operation: 'definition of done', state: 'pending' })])
-  })
-
   it('is ambiguous to people where two sessions have one, and not to their agents', async () => {
     const project = await blocked()
     await project.hook(sessionStart('startup', { session_id: OTHER_SESSION }))
@@ -39,10 +33,11 @@ describe('a pending marker of the definition of done', () => {
     ])
     expect((await project.cli(['inspect', folders[0]])).status).toBe(0)
     const third = agentShell('9f0c1f2e-0000-4000-8000-000000000000')
-    const asked = { 'clear done --unchecked': 0, 'wait done --for x': 1, 'bypass done': 1 }
-    for (const [line, status] of Object.entries(asked)) {
-      const run = await project.cli(line.split(' '), third)
-      expect(run, run.stdout + run.stderr).toMatchObject({ status, stdout: expect.not.stringContaining('cleared') })
+    const NONE = 'specs/done.yaml has blocked no stop there'
+    const asked = { 'clear done --unchecked': '', 'wait done --for x': NONE, 'bypass done': NONE }
+    for (const [line, why] of Object.entries(asked)) {
+      const [stdout, stderr] = [expect.not.stringContaining('cleared'), expect.stringContaining(why)]
+      expect(await project.cli(line.split(' '), third)).toMatchObject({ status: why === '' ? 0 : 1, stdout, stderr })
     }
     expect((await json(project, 'inspect')).markers).toHaveLength(2)
   })
@@ -80,11 +75,15 @@ describe('a pending marker of the definition of done', () => {
     const project = await blocked()
     expect((await project.cli(['clear', 'done'], agentShell())).stdout).toContain('which `postflight done` runs')
     expect((await project.cli(['clear', 'done', '--unchecked'])).status).toBe(0)
+    expect((await project.cli(['clear', 'done'], agentShell())).stdout).toMatch(/which `postflight done` runs\.\n$/)
     const { answer } = await project.hook(sessionStart('resume'))
     expect(JSON.stringify(answer)).toMatch(/of this session: postflight done\. If unsure/)
     const [, line] = /: postflight (clear done-\w+)$/m.exec((await project.cli(['inspect'])).stdout) ?? []
     expect((await project.hook(stop({ prompt_id: 'next' }))).answer.decision).toBeUndefined()
     expect((await project.cli(String(line).split(' '))).stdout).toContain('.postflight-abandoned')
+    expect((await project.hook(stop({ prompt_id: 'later' }))).answer.decision).toBeUndefined()
+    await edit(project, 'src/b.ts')
+    expect((await project.hook(stop({ prompt_id: 'later' }))).answer.decision).toBe('block')
   })
 })
 

@@ -216,11 +216,6 @@ describe('background_tasks', () => {
     expect(running([{ type, status: 'running' }])).toBe(0)
   })
 
-  it('each running sub-agent counts', () => {
-    const tasks = ['running', 'completed', 'pending'].map((status) => ({ type: 'subagent', status }))
-    expect(running([...tasks, { type: 'shell', status: 'running' }])).toBe(2)
-  })
-
   it('a shell is named by its description, its command or its id, and may have none', () => {
     const shell = { type: 'shell', status: 'running' }
     const whole = { ...shell, id: 'b1', description: 'a build', command: 'make' }
@@ -236,8 +231,8 @@ describe('background_tasks', () => {
   })
 
   it('a task without a type counts, because not every host gives one', () => {
-    expect(running([{ status: 'running' }])).toBe(1)
-    expect(running([{ status: 'running', type: 5 }])).toBe(1)
+    expect(running([{ status: 'running' }, { status: 'running', type: null }])).toBe(2)
+    expect(running([{ status: 'running', type: 5 }])).toBe(0)
   })
 
   it.each([

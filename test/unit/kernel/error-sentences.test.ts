@@ -52,10 +52,11 @@ describe('each error says what is wrong and what to do about it', () => {
     'checks-refused': [
       ...[true, false].flatMap((unchecked) => [
         ...each('refusal', ['unreadable'], { path, unchecked, commands: '' }),
-        ...each('refusal', ['removed', 'other-session', 'unowned'], { path, unchecked, commands }),
+        ...each('refusal', ['removed', 'other-session', 'unowned', 'done'], { path, unchecked, commands }),
       ]),
       { path, unchecked: true, commands, refusal: 'running', since: '12:00:00Z' },
-      ...each('refusal', ['replaced', 'done'], { path, unchecked: true, commands }),
+      { path, unchecked: true, commands, refusal: 'replaced' },
+      { path: 'specs/.postflight/done-0/.postflight-pending', unchecked: true, commands, refusal: 'removed' },
     ],
     'commands-untrusted': [{}, { from: 'up' }, { from: 'up', prompts: '0123456789abcdef' }].map((one) => ({
       task,

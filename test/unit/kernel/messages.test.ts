@@ -92,7 +92,7 @@ describe('sentences about files, and parts of sentences', () => {
         [0, 'entry', 'entries'],
       ],
       listed: [[[]], [['a']], [['a', 'b']], [['a', 'b', 'c'], 'or'], [[2, 5, 6]]],
-      proveOrClear: [true, false].map((isOver) => ['`postflight done`', 'postflight clear done', isOver] as const),
+      proveOrClear: [true, false].map((is) => ['`postflight done`', 'postflight clear done', is, is] as const),
       jsonFaultWords: [['CommaExpected'], ['InvalidEscapeCharacter']],
     },
   )
