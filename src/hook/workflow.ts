@@ -21,7 +21,7 @@ import { ALERT_TEXT, unsettledRunsNotice, waitNotNoted } from '../stop/stop-mess
 
 /** Loaded only if there is a run file. `Stop` observes too: a SubagentStop can be missing. */
 
-export { listUnfinishedRuns, noteSessionStarts } from '../run/store/active-runs.ts'
+export { hasRunOf, listUnfinishedRuns, noteSessionStarts } from '../run/store/active-runs.ts'
 
 /** Never throws. */
 export function updateRunWaits(
@@ -40,10 +40,6 @@ export function updateRunWaits(
     }
   }
   return { recorded, complaints }
-}
-
-export function hasRunOf(roots: readonly string[], { payload, deadline }: Occasion): boolean {
-  return findActiveRuns(roots, deadline).runs.some(({ state }) => state.active && state.hostSession === payload.session)
 }
 
 /** Only the first run may send a prompt. Never throws. */

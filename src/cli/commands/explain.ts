@@ -132,7 +132,7 @@ export const run: Run<typeof declaration, ExplainDocument> = async (context, _gi
   const isStart =
     payload.event === 'SessionStart' && environment.POSTFLIGHT_DISABLE !== '1' && !startsSubagent(payload, environment)
   const withDone = why === undefined ? roots.filter(hasDoneFile) : []
-  const hasRun = withDone.length > 0 && (await hasActiveRun(occasion))
+  const hasRun = withDone.length > 0 && (await import('../../run/store/active-runs.ts')).hasRunOf(roots, occasion)
   const predicted =
     why === undefined
       ? predictStop(
@@ -258,11 +258,6 @@ interface ExplainedDone {
   readonly why: string
   readonly rules: ExplainDocument['done'][number]['rules']
   readonly reason: string | undefined
-}
-
-async function hasActiveRun({ roots, payload: { session } }: Occasion): Promise<boolean> {
-  const { findActiveRuns } = await import('../../run/store/active-runs.ts')
-  return findActiveRuns(roots).runs.some(({ state }) => state.active && state.hostSession === session)
 }
 
 async function describeDone(root: string, occasion: Occasion, person: Person, hasRun: boolean): Promise<ExplainedDone> {

@@ -3,6 +3,7 @@ import { isPast, processAgeMs } from '../../disk/age.ts'
 import { errorText, kindAt, locationIdentity } from '../../disk/file-facts.ts'
 import { HOOK_PATIENCE_MS, LockBusy } from '../../disk/lock.ts'
 import { removeFile } from '../../disk/write.ts'
+import type { Occasion } from '../../hosts/host.ts'
 import { FILE_DETAILS, messageOf } from '../../kernel/error-messages.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { RUN_STATE_FILE, WORKFLOW_FOLDER } from '../../kernel/files.ts'
@@ -74,6 +75,11 @@ export function findActiveRuns(
     problems.push(...unlisted.map((problem) => ({ ...problem, root, task: undefined })))
   }
   return { runs, problems }
+}
+
+/** Whether the session that stops drives an active run. Throws only `LockBusy`. */
+export function hasRunOf(roots: readonly string[], { payload, deadline }: Occasion): boolean {
+  return findActiveRuns(roots, deadline).runs.some(({ state }) => state.active && state.hostSession === payload.session)
 }
 
 /** Removes the file of a killed process, whose run never began or has ended. */
