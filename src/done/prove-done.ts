@@ -1,6 +1,6 @@
 import { kindAt } from '../disk/file-facts.ts'
 import { shellIdentity } from '../hosts/all-hosts.ts'
-import { JOURNAL_FOLDER, SPECS_FOLDER } from '../kernel/files.ts'
+import { JOURNAL_FOLDER, JOURNAL_PATH } from '../kernel/files.ts'
 import { clearFolder } from '../marker/clear-files.ts'
 import { readMarker } from '../marker/marker-file.ts'
 import { prove } from '../marker/prove.ts'
@@ -135,7 +135,7 @@ function locationOf(context: CommandContext, root: string): TaskFolder {
     makeSessionFolder(folder)
     return folder
   }
-  return { root, path: makeJournalFolder(root), task: JOURNAL_FOLDER, relative: `${SPECS_FOLDER}/${JOURNAL_FOLDER}` }
+  return { root, path: makeJournalFolder(root), task: JOURNAL_FOLDER, relative: JOURNAL_PATH }
 }
 
 type Pass =

@@ -2,7 +2,7 @@ import { commandLine } from './command-line.ts'
 import type { HOOK_SENTENCES, Sentences } from './error-messages.ts'
 import type { ErrorArguments } from './errors.ts'
 import { MAX_CHECKS, MAX_INPUT_LENGTH, WAIT_LIMIT } from './errors.ts'
-import { JOURNAL_FOLDER, SPECS_FOLDER } from './files.ts'
+import { JOURNAL_PATH } from './files.ts'
 import { counted, jsonFaultWords, oneLine } from './text.ts'
 
 const NAME_QUOTE_LIMIT = 40
@@ -58,7 +58,7 @@ const CHECK_REFUSALS: Record<
   done: ({ commands, unchecked }) =>
     `holds checks of specs/done.yaml (${commands}), which \`postflight done\` runs.${unchecked ? UNCHECKED_ADVICE : ''}`,
   removed: ({ path, commands, unchecked }) =>
-    `was removed by hand, and its checks (${commands}) have not passed since${path.startsWith(OF_SESSION) ? '' : ': create it again with them and clear it'}. ${unchecked ? '`--unchecked` settles it.' : 'The user can clear it in a terminal.'}`,
+    `was removed by hand, and its checks (${commands}) have not passed since${path.startsWith(`${JOURNAL_PATH}/`) ? '' : ': create it again with them and clear it'}. ${unchecked ? '`--unchecked` settles it.' : 'The user can clear it in a terminal.'}`,
 }
 
 const STEP_REFUSALS: Record<ErrorArguments['run-step']['status'], (args: ErrorArguments['run-step']) => string> = {
@@ -67,9 +67,6 @@ const STEP_REFUSALS: Record<ErrorArguments['run-step']['status'], (args: ErrorAr
   done: () => 'is done',
   'not-ended': () => 'still has attempts left',
 }
-
-/** The hook makes these markers. */
-const OF_SESSION = `${SPECS_FOLDER}/${JOURNAL_FOLDER}/`
 
 const UNCHECKED_ADVICE = ' `--unchecked` skips them and keeps the marker as abandoned.'
 

@@ -1,5 +1,5 @@
 import { type ErrorArguments, type ErrorCode, PostflightError } from './errors.ts'
-import { JOURNAL_FOLDER, type PathKind, SPECS_FOLDER } from './files.ts'
+import { JOURNAL_PATH, type PathKind, SPECS_FOLDER } from './files.ts'
 import { oneLine, QUOTE_LIMIT, UNNAMED_FILE } from './text.ts'
 
 const STATE_PROBLEMS: Record<ErrorArguments['workflow-state']['problem'], (detail: string) => string> = {
@@ -17,7 +17,7 @@ export const HOOK_SENTENCES = {
   'marker-none': (a) =>
     a.folder === SPECS_FOLDER
       ? `no marker in ${SPECS_FOLDER}/ itself, and new ones are made only in task folders: give a <task>.`
-      : a.folder.startsWith(`${SPECS_FOLDER}/${JOURNAL_FOLDER}/`)
+      : a.folder.startsWith(`${JOURNAL_PATH}/`)
         ? `no marker in ${a.folder}: specs/done.yaml has blocked no stop there, so nothing has to be ended or waited for.`
         : `no marker in ${a.folder}: \`postflight create\` makes one.`,
   'marker-unreadable': (a) => `${a.path} cannot be read (${a.detail}): fix or remove it by hand.`,

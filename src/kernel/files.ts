@@ -33,6 +33,9 @@ export const RETURN_META_FILE = '.return-meta.json'
 /** The folder of the journal, in `specs/`. */
 export const JOURNAL_FOLDER = '.postflight'
 
+/** Its path in a root. The markers below it are those of definitions of done. */
+export const JOURNAL_PATH = `${SPECS_FOLDER}/${JOURNAL_FOLDER}`
+
 /** The folder in it with a note for each task folder whose marker was given up. */
 export const GIVEN_UP_FOLDER = 'given-up'
 

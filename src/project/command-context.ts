@@ -92,11 +92,11 @@ export function requireTaskFolder(
 ): TaskFolder {
   const folder = findTaskFolder(root, task, session)
   if (folder !== undefined) return folder
-  if (task !== DONE_WORD || wanted !== 'marker') {
-    throw new PostflightError('task-unknown', { task, specs: path.join(root, 'specs'), wanted })
+  if (task === DONE_WORD && wanted === 'marker') {
+    const name = session === undefined ? '' : sessionFolderName(session)
+    throw new PostflightError('marker-none', { folder: sessionFolderPath(name) })
   }
-  const name = session === undefined ? '' : sessionFolderName(session)
-  throw new PostflightError('marker-none', { folder: sessionFolderPath(name) })
+  throw new PostflightError('task-unknown', { task, specs: path.join(root, 'specs'), wanted })
 }
 
 /** Prints a note if the journal cannot be written. Also tells OpenCode's plugin the root. */

@@ -7,7 +7,7 @@ import {
   ABANDONED_FILE,
   CLAIMS_FOLDER,
   DONE_FOLDER_PREFIX,
-  JOURNAL_FOLDER,
+  JOURNAL_PATH,
   LOOP_GUARD_FILE,
   MARKER_FILE,
   RUN_ID_FILE,
@@ -188,7 +188,7 @@ export function isSessionFolderName(name: string): boolean {
 }
 
 export function sessionFolderPath(name: string): string {
-  return `${SPECS_FOLDER}/${JOURNAL_FOLDER}/${name}`
+  return `${JOURNAL_PATH}/${name}`
 }
 
 export function isSessionFolder({ task, relative }: Pick<TaskFolder, 'task' | 'relative'>): boolean {
