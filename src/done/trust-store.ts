@@ -4,12 +4,15 @@ import { makeFolders } from '../disk/folders.ts'
 import { sha256 } from '../disk/ids.ts'
 import { readSmallFile } from '../disk/read.ts'
 import { replaceFile } from '../disk/write.ts'
+import { commandLine } from '../kernel/command-line.ts'
 import { FILE_DETAILS } from '../kernel/error-messages.ts'
 import { DONE_FILE, SPECS_FOLDER } from '../kernel/files.ts'
+import { proveOrClear } from '../kernel/text.ts'
 import { toIsoSeconds } from '../kernel/time.ts'
 import { type Environment, jsonObjectIn } from '../kernel/values.ts'
 import { stateFolder } from '../project/home-folder.ts'
 import { findRepository } from '../project/root.ts'
+import { DONE_WORD } from '../project/task-folders.ts'
 import { type DoneRule, type DoneStatus, readRules, rulesFile } from './done-rules.ts'
 
 /** `specs/done.yaml` as bytes. The hook compares them with the trusted ones, and parses no YAML. */
@@ -33,6 +36,16 @@ export function hasDoneFile(root: string): boolean {
   } catch {
     return false
   }
+}
+
+/** What a person can do about a definition of done that is still pending, or was given up. */
+export function doneMarkerFix(
+  root: string,
+  rootOption: string | undefined,
+  { task, isOver }: { readonly task: string; readonly isOver: boolean },
+): string {
+  const done = commandLine([DONE_WORD], rootOption)
+  return proveOrClear(done, commandLine(['clear', task], rootOption), isOver, !hasDoneFile(root))
 }
 
 /** Never throws, never follows a link. */

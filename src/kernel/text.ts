@@ -141,9 +141,10 @@ export function quotedNames(names: readonly string[]): string {
   return `${shown.join(', ')}${others === 0 ? '' : ` and ${counted(others, 'other')}`}`
 }
 
-/** `isGone`: specs/done.yaml is. */
+/** `isGone`: whether specs/done.yaml was removed. */
 export function proveOrClear(done: string, clear: string, isOver: boolean, isGone: boolean): string {
-  return `${isGone ? 'put specs/done.yaml back, then ' : ''}${done} runs the checks; if it is no longer wanted: ${clear}${isOver ? '' : ' --unchecked'}`
+  const prove = isGone ? 'to run its checks, restore specs/done.yaml, then:' : 'to run its checks:'
+  return `${prove} ${done}; if it is no longer wanted: ${clear}${isOver ? '' : ' --unchecked'}`
 }
 
 export function abandonedFix(adopt: string, clear: string): string {

@@ -3,19 +3,19 @@ import fastGlob from 'fast-glob'
 import { kindAt, unwritableBecause } from '../../disk/file-facts.ts'
 import { DONE_STANDING, ruleName } from '../../done/done-rules.ts'
 import { doneFault, parseDoneFile } from '../../done/done-yaml.ts'
-import { doneStatus, hasDoneFile, readDoneFile, readTrusted } from '../../done/trust-store.ts'
+import { doneMarkerFix, doneStatus, readDoneFile, readTrusted } from '../../done/trust-store.ts'
 import { commandLine } from '../../kernel/command-line.ts'
 import { inPlaceOfFolder, unsearchable, unwritable } from '../../kernel/error-messages.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { CLAIMS_FOLDER, MARKER_FILE, SPECS_FOLDER, WORKFLOW_FOLDER } from '../../kernel/files.ts'
-import { proveOrClear, shellWord } from '../../kernel/text.ts'
+import { shellWord } from '../../kernel/text.ts'
 import { formatAge, HOUR_MS } from '../../kernel/time.ts'
 import { INSPECT_TEXT } from '../../marker/check-messages.ts'
 import { type MarkerView, unparsedFaults, viewMarkers } from '../../marker/marker-view.ts'
 import { type CommandContext, startOf } from '../../project/command-context.ts'
 import { newRootFolder } from '../../project/new-task-folder.ts'
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
-import { DONE_WORD, isSessionFolderName, listTaskFolders } from '../../project/task-folders.ts'
+import { isSessionFolderName, listTaskFolders } from '../../project/task-folders.ts'
 import { runStatus } from '../../run/store/active-runs.ts'
 import { runFileOf } from '../../run/store/run-file.ts'
 import { ownFilesNotIgnored, trackedFiles } from '../install/git.ts'
@@ -105,12 +105,7 @@ export function checkMarkers(context: CommandContext, root: string): DoctorFindi
     const name = view.relative_path
     const clear = commandLine(['clear', view.task], context.rootOption)
     const adoptOrClear = isSessionFolderName(view.task)
-      ? proveOrClear(
-          commandLine([DONE_WORD], context.rootOption),
-          clear,
-          view.state === 'abandoned',
-          !hasDoneFile(root),
-        )
+      ? doneMarkerFix(root, context.rootOption, { task: view.task, isOver: view.state === 'abandoned' })
       : MARKER_FINDINGS.adoptOrClear(commandLine(['adopt', view.task], context.rootOption), clear)
     const age = formatAge(view.age_ms ?? 0)
     const unreadable = MARKER_FINDINGS.unreadable(name, view.problems)

@@ -55,13 +55,7 @@ export function lostMarkers(
   const notes = givenUpNotes(root).filter(({ relative }) => !withMarker.has(relative))
   const recorded = removedByHand(records, found).map((record): LostMarker => {
     const { task, kept } = record
-    const relative =
-      notes.find(({ key }) => key === record.id)?.relative ??
-      (task === SPECS_ITSELF
-        ? SPECS_FOLDER
-        : isSessionFolderName(task)
-          ? sessionFolderPath(task)
-          : `${SPECS_FOLDER}/${task}`)
+    const relative = notes.find(({ key }) => key === record.id)?.relative ?? usualFolder(task)
     const kind = kept === undefined ? 'removed' : kept === 'capped' ? 'abandoned' : 'unchecked'
     return { kind, task, relative, record, unproven: unprovenOf(record, records) }
   })
@@ -73,6 +67,11 @@ export function lostMarkers(
       return { kind: 'abandoned', task, relative, record, unproven: unprovenOf(record, records) }
     })
   return [...noted, ...recorded]
+}
+
+function usualFolder(task: string): string {
+  if (task === SPECS_ITSELF) return SPECS_FOLDER
+  return isSessionFolderName(task) ? sessionFolderPath(task) : `${SPECS_FOLDER}/${task}`
 }
 
 export function findLostMarkers(

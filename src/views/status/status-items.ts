@@ -1,10 +1,10 @@
 import * as z from 'zod/mini'
-import { hasDoneFile } from '../../done/trust-store.ts'
+import { doneMarkerFix } from '../../done/trust-store.ts'
 import { commandLine } from '../../kernel/command-line.ts'
-import { inLine, oneLine, proveOrClear, unparsedMarker } from '../../kernel/text.ts'
+import { inLine, oneLine, unparsedMarker } from '../../kernel/text.ts'
 import { formatAge } from '../../kernel/time.ts'
 import { type MarkerView, unparsedFaults } from '../../marker/marker-view.ts'
-import { DONE_WORD, isSessionFolderName } from '../../project/task-folders.ts'
+import { isSessionFolderName } from '../../project/task-folders.ts'
 import * as field from '../documents.ts'
 import {
   type MarkerKind,
@@ -98,9 +98,7 @@ export function markerFixFor(view: MarkerView, kind: MarkerKind, { root, rootOpt
   if (kind === 'bypassed') return TEXT.fixes.bypassed
   const adopt = commandLine(['adopt', view.task], rootOption)
   const isOver = kind === 'abandoned' || kind === 'unchecked'
-  if (isSessionFolderName(view.task)) {
-    return proveOrClear(commandLine([DONE_WORD], rootOption), clear, isOver, !hasDoneFile(root))
-  }
+  if (isSessionFolderName(view.task)) return doneMarkerFix(root, rootOption, { task: view.task, isOver })
   return isOver ? TEXT.fixes.abandoned(adopt, clear) : TEXT.fixes.pending(clear, adopt)
 }
 

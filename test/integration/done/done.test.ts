@@ -391,11 +391,11 @@ describe('evidence', () => {
     await done(project)
     expect(filesOf(project)).toContain('.postflight-abandoned')
     expect(project.journal().at(-1)).toMatchObject({ event: 'clear', outcome: 'unchecked' })
-    const stdout = expect.stringContaining('→ put specs/done.yaml back, then postflight done runs the checks')
+    const stdout = expect.stringContaining('→ to run its checks, restore specs/done.yaml, then: postflight done; ')
     expect(await status(project)).toMatchObject({ status: 1, stdout })
   })
 
-  it('of a marker that was removed by hand names its folder, and no command that cannot make it again', async () => {
+  it('of a marker that was removed by hand names its folder, and does not advise to create it again', async () => {
     const project = await edited(sources('false'))
     await stops(project)
     rmSync(project.at(folderOf(project), '.postflight-pending'))

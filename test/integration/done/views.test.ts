@@ -46,7 +46,9 @@ describe('a pending marker of the definition of done', () => {
     const project = await blocked()
     const run = await project.cli(['status', '--exit-code'])
     expect(run.status).toBe(1)
-    expect(run.stdout).toMatch(/definition of done .* blocked 1 of 3 stops[\s\S]*→ postflight done runs the checks/)
+    expect(run.stdout).toMatch(
+      /definition of done .* blocked 1 of 3 stops[\s\S]*→ to run its checks: postflight done; /,
+    )
     const sentence = expect.stringContaining('The definition of done: its postflight is still pending')
     const done = { standing: 'trusted', fix: null }
     expect(await json(project, 'status')).toMatchObject({ items: [{ kind: 'pending', sentence }], done })
