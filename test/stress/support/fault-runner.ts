@@ -188,5 +188,7 @@ async function runAsProcess(
   const { stdout, stderr, status, signal, durationMs } = await runProcess(command, words, options)
   if (durationMs >= LIMIT_MS || ![null, 'SIGKILL'].includes(signal)) throw new Error(`ended by ${signal}: ${stderr}`)
   const calls = linesOf(fs.readFileSync(log, 'utf8'))
-  return { ...UNSEEN, stdout, stderr, exitCode: status ?? -1, killed: signal !== null, calls }
+  // A process may make other calls than the one that was measured: a lock may be held, or the clock another one.
+  const faulted = at === undefined ? undefined : calls[at - 1]
+  return { ...UNSEEN, stdout, stderr, exitCode: status ?? -1, killed: signal !== null, calls, faulted }
 }
