@@ -18,15 +18,16 @@ export function expandPatterns(patterns: readonly string[]): string[] | undefine
   const expanded = new Set<string>()
   for (let pattern = open.pop(); pattern !== undefined; pattern = open.pop()) {
     const found = BRACES.exec(pattern)
-    const [whole = '', inner = ''] = found ?? []
     if (found === null) expanded.add(pattern)
-    else if (inner.includes(',')) {
+    else {
+      const inner = found[1] as string
+      const [before, after] = [pattern.slice(0, found.index), pattern.slice(found.index + found[0].length)]
       const alternatives = inner.split(',')
       if (alternatives.length > MAX_ALTERNATIVES) return undefined
-      const [before, after] = [pattern.slice(0, found.index), pattern.slice(found.index + whole.length)]
-      open.push(...alternatives.map((one) => before + one + after))
-    } else if (inner.includes('..')) return undefined
-    else open.push(pattern.replace(whole, () => `\\{${inner}\\}`))
+      if (alternatives.length > 1) open.push(...alternatives.map((one) => before + one + after))
+      else if (inner.includes('..')) return undefined
+      else open.push(`${before}\\{${inner}\\}${after}`)
+    }
     if (open.length + expanded.size > MAX_ALTERNATIVES) return undefined
   }
   // An empty alternative names nothing, and fast-glob throws for it.

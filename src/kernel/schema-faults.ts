@@ -40,7 +40,7 @@ function issueFaults(
   most: number,
   base: FaultPath,
 ): SchemaFault[] {
-  const path = [...base, ...issue.path.map((part) => (typeof part === 'number' ? part : String(part)))]
+  const path = [...base, ...(issue.path as FaultPath)]
   const isMissing = valueAt(whole, path) === undefined
   switch (issue.code) {
     case 'unrecognized_keys':
@@ -54,7 +54,7 @@ function issueFaults(
     case 'invalid_union': {
       const nearest = nearestOf(issue)
       if (nearest !== undefined) return nearest.flatMap((inner) => issueFaults(whole, inner, words, most, path))
-      const kinds = issue.errors.flat().flatMap((inner) => ('expected' in inner ? [inner.expected] : []))
+      const kinds = issue.errors.flat().map((inner) => (inner as z.core.$ZodIssueInvalidType).expected)
       return [{ path, detail: words.kinds(kinds, false) }]
     }
     case 'too_small':

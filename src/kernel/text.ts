@@ -86,8 +86,8 @@ export function closestName(name: string, known: readonly string[]): string | un
 }
 
 function editsBetween(from: string, to: string): number {
-  let beforeLast: readonly number[] = []
   let last: readonly number[] = [...Array(to.length + 1).keys()]
+  let beforeLast = last
   for (let i = 0; i < from.length; i += 1) {
     const row = [i + 1]
     for (let j = 0; j < to.length; j += 1) {
@@ -125,7 +125,7 @@ export function counted(count: number | bigint, one: string, several = `${one}s`
 }
 
 export function listed(parts: readonly (string | number)[], last: 'and' | 'or' = 'and'): string {
-  return parts.length < 2 ? parts.join('') : `${parts.slice(0, -1).join(', ')} ${last} ${parts.at(-1)}`
+  return parts.length < 2 ? parts.join() : `${parts.slice(0, -1).join(', ')} ${last} ${parts.at(-1)}`
 }
 
 export function jsonFaultWords(code: string): string {

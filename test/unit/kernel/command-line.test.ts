@@ -4,13 +4,11 @@ import { commandLine, fallbackLine, rootOptionFor, stopNowLine } from '../../../
 describe('a command to print', () => {
   it.each([
     ['has no --root if the agent finds the root without it', 'clear 259_x', undefined, 'clear 259_x'],
-    ['has --root if the agent would not find it', 'clear 259_x', '/home/me/p', 'clear 259_x --root /home/me/p'],
     ['quotes a path with blanks (CC#40084)', 'clear 259_x', '/home/me/a b', "clear 259_x --root '/home/me/a b'"],
     ['quotes every word, and substitutions of a shell', "step it's $(id)", undefined, "step 'it'\\''s' '$(id)'"],
     ['has a name like an option after all options', 'clear -rf', undefined, 'clear -- -rf'],
     ['has such a name also after --root', 'clear -rf', '/home/me/p', 'clear --root /home/me/p -- -rf'],
     ['may have two words before such a name', 'workflow next -rf', undefined, 'workflow next -- -rf'],
-    ['may have both', 'workflow next -rf', '/p', 'workflow next --root /p -- -rf'],
     ['has a dash inside a name', 'step 259-x a-b', undefined, 'step 259-x a-b'],
   ])('%s', (_, words, root, expected) => {
     expect(commandLine(words.split(' '), root)).toBe(`postflight ${expected}`)

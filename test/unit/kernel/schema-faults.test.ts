@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import * as z from 'zod/mini'
 import { schemaFaults } from '../../../src/kernel/schema-faults.ts'
+import { valueAt } from '../../../src/kernel/values.ts'
 
 const WORDS = {
   fieldsAt: () => ['known'],
@@ -27,10 +28,18 @@ it.each<[string, object, readonly string[]]>([
   ],
   ['the first of two forms', { ...FINE, list: [{ run: [] }] }, ['list.0.run: string']],
   ['no more than three', { ...FINE, a: 1, b: 2, c: 3, d: 4 }, ['a', 'b', 'c'].map((one) => `: unknown field "${one}"`)],
-  ['no more than three of all', { list: [1, 2, 3, 4] }, [0, 1, 2].map((at) => `list.${at}: string|object|object`)],
+  [
+    'no more than three of all',
+    { ...FINE, kind: 1, size: '', a: 1, b: 2 },
+    ['kind: a|b', 'size: number', ': unknown field "a"'],
+  ],
   ['a size, by the message of the schema', { ...FINE, size: 1 }, ['size: Invalid input']],
 ])('schema faults are %s', (_what, value, expected) => {
   const issues = SCHEMA.safeParse(value).error?.issues ?? []
   const faults = schemaFaults(value, issues, WORDS, 3)
   expect(faults.map(({ path, detail }) => `${path.join('.')}: ${detail}`)).toEqual(expected)
+})
+
+it('there is no value behind one that is missing', () => {
+  expect(valueAt({}, ['a', 'b', 'c'])).toBeUndefined()
 })

@@ -28,7 +28,6 @@ describe('surrogates', () => {
     ['a high one', 'a\ud83d b', 'a b'],
     ['a low one', 'a\ude00b', 'ab'],
     ['two in the wrong order', '\ude00\ud83d', ''],
-    ['one at the end', 'a\ud83d', 'a'],
     ['one before a pair', '\ud83d\ud83d\ude00', '😀'],
     ['none, because the pairs are whole,', '😀👩‍👩‍👧 𝒳', '😀👩‍👩‍👧 𝒳'],
   ])('%s without its other half is removed: strict JSON readers refuse it', (_, text, expected) => {
@@ -38,7 +37,6 @@ describe('surrogates', () => {
 
 describe('cut', () => {
   it.each([
-    ['abc', 4, 'abc'],
     ['abc', 3, 'abc'],
     ['abcd', 3, 'ab…'],
     ['abc', 1, '…'],
@@ -59,8 +57,6 @@ describe('one line', () => {
   it.each([
     ['newlines, tabs and runs of spaces become one space', ' a\n\n b\t c  d ', 'a b c d'],
     ['so do the line separators of Unicode', 'a\u2028b\u2029c\u00a0d', 'a b c d'],
-    ['control characters are removed', 'a\u0000\u001b[1mb\r', 'a[1mb'],
-    ['blanks alone become an empty text', ' \n ', ''],
   ])('%s', (_, text, expected) => {
     expect(oneLine(text, 80)).toBe(expected)
   })
@@ -68,7 +64,6 @@ describe('one line', () => {
   const nuls = (count: number): string => '\u0000'.repeat(count)
   it.each([
     ['the limit, after cleaning', '\u0007\u0007\u0007abc', 3, 'abc'],
-    ['the limit, with a sign', 'abcd', 3, 'ab…'],
     ['four times the limit before cleaning, so that megabytes cost little', `${nuls(39)}ab`, 10, 'a'],
     ['four times the limit, where nothing may be left', `${nuls(40)}b`, 10, ''],
     ['four times the limit, where a pair must not leave a half', `${nuls(7)}😀`, 2, ''],

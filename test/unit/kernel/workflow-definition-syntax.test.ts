@@ -32,7 +32,6 @@ describe('the first fault of YAML', () => {
     ['    prompt: "Say "hi" now"\n', `3:19 Unexpected scalar at node end ${QUOTE}`],
     ['    steps: ["a" "b"]\n', `3:17 Missing , or : between flow sequence items ${COMMA}`],
     ['    prompt x\n    artifact: y\n', `3:5 ${MULTI_LINE}`],
-    ['    prompt:x\n    artifact: y\n', `3:5 ${MULTI_LINE}`],
     ['    steps: [a, b\n  - id: b\n', `4:3 ${NO_END} (check for a missing bracket or quote before this)`],
     ['  prompt: x\n', `3:1 All mapping items must start at the same column ${INDENT}`],
     ['   prompt: x\n', `3:1 Sequence item without - indicator ${INDENT}`],

@@ -5,7 +5,9 @@ import { readYamlText } from '../../../src/kernel/yaml-text.ts'
 
 function faultOf(text: string, isJson = false): string | undefined {
   const read = readYamlText(text, isJson)
-  return read.kind === 'fault' ? `${read.fault.line}:${read.fault.column} ${read.fault.detail}` : undefined
+  if (read.kind === 'value') return undefined
+  const { line, column, where, detail } = read.fault
+  return `${line}:${column} ${where}${detail}`
 }
 
 function readValue(text: string): unknown {
@@ -31,11 +33,11 @@ describe('a text is read', () => {
   it('of JSON, with its places', () => {
     const read = readYamlText('{"a": [\n 1, {"b": 2}]}', true)
     if (read.kind === 'fault') throw new Error(read.fault.detail)
-    const paths = [[], ['a'], ['a', 0], ['a', 1, 'b'], ['none'], ['a', 0, 'b']]
+    const paths = [[], ['a'], ['a', 0], ['a', 1, 'b'], ['none'], ['a', 0, 'b'], ['a', 9, 'b']]
     const locations = paths.map((path) => read.locate({ path, detail: 'x' }))
     expect(read.value).toEqual({ a: [1, { b: 2 }] })
     const places = locations.map(({ line, column }) => `${line}:${column}`)
-    expect(places).toEqual(['1:1', '1:2', '2:2', '2:6', '1:1', '2:2'])
+    expect(places).toEqual(['1:1', '1:2', '2:2', '2:6', '1:1', '2:2', '1:1'])
   })
 })
 

@@ -142,14 +142,12 @@ describe('a command of ours', () => {
 describe('adding our entries', () => {
   it.each([
     ['an empty file', '', '{\n  "hooks": {\n    "SubagentStop": ['],
-    ['a blank file', ' \n', '{\n  "hooks": {\n    "SubagentStop": ['],
     ['an empty object', '{}', '{\n  "hooks": {\n    "SubagentStop": ['],
     ['an empty object on two lines', '{\n}\n', '{\n  "hooks": {\n    "SubagentStop": ['],
     ['two spaces', '{\n  "a": 1\n}\n', '{\n  "a": 1,\n  "hooks": {\n    "SubagentStop": [\n      {\n'],
     ['four spaces', '{\n    "a": 1\n}\n', '{\n    "a": 1,\n    "hooks": {\n        "SubagentStop": ['],
     ['tabs', '{\n\t"a": 1\n}\n', '{\n\t"a": 1,\n\t"hooks": {\n\t\t"SubagentStop": [\n\t\t\t{\n\t\t\t\t"hooks": ['],
     ['CRLF', '{\r\n  "a": 1\r\n}\r\n', '{\r\n  "a": 1,\r\n  "hooks": {\r\n    "SubagentStop": [\r\n'],
-    ['no final newline', '{\n  "a": 1\n}', '{\n  "a": 1,\n  "hooks": {\n'],
     ['a byte-order mark', '\ufeff{\n  "a": 1\n}\n', '\ufeff{\n  "a": 1,\n  "hooks": {\n'],
     ['blanks after the brace', '{ \t\n    "a": 1\n}\n', '{ \t\n    "a": 1,\n    "hooks": {\n'],
     ['a layout without a clear indent', '{"a": {\n      "b": 1 } }', '{"a": {\n      "b": 1 },\n  "hooks": {\n'],
@@ -182,7 +180,6 @@ describe('adding our entries', () => {
     ['missing', { Stop: undefined }],
     ['double', { Stop: [{ hooks: [OURS] }, { hooks: [OURS] }] }],
     ['of another timeout', { Stop: [{ hooks: [{ ...OURS, timeout: 1 }] }] }],
-    ['of another matcher', { Stop: [{ matcher: 'x', hooks: [OURS] }] }],
     ['without a matcher', { PreToolUse: [{ hooks: [OURS] }] }],
   ])('repairs entries that are %s', (_, changed) => {
     const text = json({ hooks: { ...GROUPS, ...changed } })
@@ -277,13 +274,9 @@ describe('a file that is not JSON is refused with line and column', () => {
     ['{"a": "x\n"}', 1, 7, 'UnexpectedEndOfString'],
     ['{"a": "tab\there"}', 1, 7, 'InvalidCharacter'],
     ['{"a": "\\x"}', 1, 7, 'InvalidEscapeCharacter'],
-    ["{'a': 1}", 1, 2, 'InvalidSymbol'],
-    ['{"a": 01}', 1, 8, 'CommaExpected'],
-    ['{"a": NaN}', 1, 7, 'InvalidSymbol'],
     ['{', 1, 2, 'CloseBraceExpected'],
     ['{}}', 1, 3, 'EndOfFileExpected'],
     ['\ufeff{,}', 1, 2, 'ValueExpected'],
-    ['hello', 1, 1, 'InvalidSymbol'],
   ])('%j at %i:%i: %s', (text, line, column, fault) => {
     for (const call of [add, remove]) {
       const args = { path: PATH, line, column, fault }
@@ -298,14 +291,8 @@ describe('a file of another shape is refused', () => {
   it.each([
     ['[]', undefined, 'object'],
     ['null', undefined, 'object'],
-    ['5', undefined, 'object'],
-    ['"x"', undefined, 'object'],
     ['{"hooks": []}', 'hooks', 'object'],
-    ['{"hooks": null}', 'hooks', 'object'],
-    ['{"hooks": "x"}', 'hooks', 'object'],
     ['{"hooks": {"Stop": {}}}', 'hooks.Stop', 'list'],
-    ['{"hooks": {"Stop": null}}', 'hooks.Stop', 'list'],
-    ['{"hooks": {"Other": "x"}}', 'hooks.Other', 'list'],
   ])('%s: the property %s must be of the kind %s', (text, property, expected) => {
     for (const call of [add, remove]) {
       const args = { path: PATH, property, expected }
@@ -327,7 +314,7 @@ describe('a file of another shape is refused', () => {
     ['{"hooks": {}, "hooks": {}}', 'hooks'],
     ['{"hooks": {"Stop": [1]}, "a": 1, "\\u0068ooks": {}}', 'hooks'],
     ['{"hooks": {"Stop": [1, 2], "Stop": []}}', 'Stop'],
-    [`{"hooks": {"Stop": [1, 2], "Stop": [{"hooks": [${JSON.stringify(OURS)}]}]}}`, 'Stop'],
+    ['{"hooks": {"__proto__": [1], "\\u005f_proto__": [2]}}', '__proto__'],
     ['{"hooks": {"Stop": [{"hooks": [], "hooks": []}]}}', 'hooks'],
     ['{"hooks": {"Stop": [{"hooks": [{"command": "a", "command": "b"}]}]}}', 'command'],
   ])('two equal keys in %s', (text, property) => {

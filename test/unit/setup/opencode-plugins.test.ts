@@ -37,23 +37,17 @@ describe('a plugin of ours', () => {
 describe('adding the plugin to a configuration', () => {
   it.each([
     ['an empty text', '', `{\n  "plugin": [\n    "${SPEC}"\n  ]\n}\n`],
-    ['an empty object', '{}\n', `{\n  "plugin": [\n    "${SPEC}"\n  ]\n}\n`],
     ['one line', '{"model":"a/b"}', `{"model":"a/b", "plugin": ["${SPEC}"]}`],
-    ['one line with blanks at its ends', '{ "model": "a/b" }', `{ "model": "a/b", "plugin": ["${SPEC}"] }`],
-    ['one line below a comment', '// mine\n{"a": 1}\n', `// mine\n{"a": 1, "plugin": ["${SPEC}"]}\n`],
     ['an empty list', '{"plugin": []}', `{"plugin": ["${SPEC}"]}`],
     ['tabs and CRLF', '{\r\n\t"a": 1\r\n}\r\n', `{\r\n\t"a": 1,\r\n\t"plugin": [\r\n\t\t"${SPEC}"\r\n\t]\r\n}\r\n`],
     ['a comment', '{\n  "a": 1 // b, {"c"}\n  /* 2 */\n}', `{\n  "a": 1, // b, {"c"}\n  ${OURS}\n  /* 2 */\n}`],
     ['a trailing comma', '{\n  "model": "a/b",\n}\n', `{\n  "model": "a/b",\n  ${OURS}\n}\n`],
-    ['others, on one line', '{\n  "plugin": ["./a.js"] // b\n}\n', `{\n  "plugin": ["./a.js", "${SPEC}"] // b\n}\n`],
     [
       'others, in lines',
       '{\n "plugin": [\n  "a", // a\n  "b" // b\n ]\n}',
       `{\n "plugin": [\n  "a", // a\n  "b", // b\n  "${SPEC}"\n ]\n}`,
     ],
     ['a list of a comment', '{\n  "plugin": [\n    // a\n  ]\n}', `{\n  "plugin": [\n    // a\n    "${SPEC}"\n  ]\n}`],
-    ['only a comment', '// nothing here\n', `// nothing here\n{\n  "plugin": [\n    "${SPEC}"\n  ]\n}\n`],
-    ['a byte-order mark', '\ufeff{"a": 1}', `\ufeff{"a": 1, "plugin": ["${SPEC}"]}`],
   ])('%s', (_name, before, after) => {
     expect(add(before)).toBe(after)
     expect(add(after)).toBe(after)
@@ -71,7 +65,6 @@ describe('adding the plugin to a configuration', () => {
   it.each([
     ['[]', undefined, 'object'],
     ['{"plugin": null}', 'plugin', 'list'],
-    ['{"plugin": {"0": "x"}}', 'plugin', 'list'],
     ['{"plugin": [], "a": 1, "\\u0070lugin": []}', 'plugin', 'unique'],
   ])('refuses %s: the property %s must be of the kind %s', (text, property, expected) => {
     for (const call of [add, remove]) {
@@ -94,13 +87,11 @@ describe('removing the plugin', () => {
   it.each([
     ['{}', '{}'],
     [`{\n  "plugin": [\n    "${SPEC}"\n  ]\n}\n`, '{}\n'],
-    [`{"plugin": ["${SPEC}"]}`, '{}'],
     [`{"a": 1, "plugin": ["${SPEC}"]}`, '{"a": 1}'],
     [`{"plugin": ["${SPEC}"], "a": 1}`, '{"a": 1}'],
     [`{"plugin": ["${SPEC}", "./a.js"]}`, '{"plugin": ["./a.js"]}'],
     [`{"plugin": ["${SPEC}" , "./a.js"]}`, '{"plugin": ["./a.js"]}'],
     [`{"plugin": ["${SPEC}", \t "./a.js"]}`, '{"plugin": ["./a.js"]}'],
-    [`{\r\n  "plugin": ["${SPEC}"]\r\n}\r\n`, '{}\r\n'],
     [`{"plugin": ["./a.js", "${SPEC}"]}`, '{"plugin": ["./a.js"]}'],
     [`{"plugin": ["./a.js", ["${SPEC}", {"x": [1]}], "./b.js"]}`, '{"plugin": ["./a.js", "./b.js"]}'],
     [`{\n "plugin": [\n  "a", // a\n  "${SPEC}" // ours\n ]\n}`, '{\n "plugin": [\n  "a" // a\n // ours\n ]\n}'],

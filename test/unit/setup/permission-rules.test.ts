@@ -42,11 +42,12 @@ describe('our permission rules', () => {
       ...['workflow validate', 'workflow status', 'workflow next', 'workflow check'],
       ...['workflow publish', 'workflow history', 'workflow graph'],
     ]
-    expect(RULES.allow).toEqual([
+    const { allow, ask } = rulesOf(freeCommands(), true)
+    expect(allow).toEqual([
       ...protocol.map((words) => `Bash(postflight ${words} *)`),
       ...protocol.map((words) => `Bash(npx --no-install postflight ${words} *)`),
     ])
-    expect(RULES.ask).toEqual([
+    expect(ask).toEqual([
       ...['Bash(*postflight *--check*)', 'Bash(*postflight *--step-check*)', 'Bash(*postflight *--run-checks*)'],
       ...['Bash(*postflight *--trust*)', 'Bash(*postflight install*)', 'Bash(*postflight -*install*)'],
       ...['Bash(*postflight trust*)', 'Bash(*postflight -*trust*)'],
@@ -146,7 +147,6 @@ describe('our permission rules', () => {
     ['create 259 --reason "install and start it"', 'allow'],
     ['create 259 --step "start the workflow" --root .', 'allow'],
     ['step 259 "npm install"', 'allow'],
-    ['workflow next 259 --json', 'allow'],
     ['--version', undefined],
     ['--root . status', undefined],
   ])('do not ask for the protocol, whatever its words are: postflight %s', (words, answer) => {
@@ -160,7 +160,6 @@ describe('our permission rules', () => {
 
   it.each([
     '',
-    '{}\n',
     '{\n  "permissions": {\n    "allow": [\n      "Bash(ls *)"\n    ],\n    "deny": []\n  }\n}\n',
     '{"permissions":{"ask":["Bash(git push *)"]},"hooks":{}}',
     '{"permissions": {"allow": []}}',

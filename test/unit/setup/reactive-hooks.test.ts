@@ -25,7 +25,6 @@ describe('reactiveEntries', () => {
 
   it.each<[Partial<ReactiveRule>, string, Parameters<typeof promptOf>, object]>([
     [{}, 'PostToolUse', ['context'], {}],
-    [{ answer: 'context' }, 'PostToolUse', ['context'], {}],
     [{ answer: 'block' }, 'PreToolUse', ['block'], {}],
     [{ tools: ['bash', 'mcp__x__y', 'LSP'] }, 'PostToolUse', ['context', ['Bash', 'mcp__x__y', 'LSP']], {}],
     [{ timeoutMs: 1 }, 'PostToolUse', ['context'], { timeout: 1 }],
@@ -102,25 +101,18 @@ describe('readRules', () => {
 
   it.each<[unknown, string]>([
     [{}, ': it must be a list'],
-    [null, ': it must be a list'],
     [undefined, ': it is missing'],
     [[RULE, 5], ', rule 2: it must be an object'],
     [[{ tool: 'bash' }], ', rule 1, prompt: it is missing'],
     [[{ ...RULE, tool: '' }], ', rule 1, tool: it must not be empty'],
-    [[{ ...RULE, tool: 5 }], ', rule 1, tool: it must be a string'],
     [[{ ...RULE, tools: 'bash' }], ', rule 1, tools: it must be a list'],
-    [[{ ...RULE, command: 5 }], ', rule 1, command: it must be a string'],
-    [[{ ...RULE, command: '' }], ', rule 1, command: it must not be empty'],
     [[{ ...RULE, timeoutMs: 0 }], ', rule 1, timeoutMs: it must be between 1 and 3600000'],
     [[{ ...RULE, timeoutMs: 1.5 }], ', rule 1, timeoutMs: it must be a whole number'],
-    [[{ ...RULE, tools: [5] }], ', rule 1, tools.0: it must be a string'],
-    [[{ ...RULE, timeoutMs: '5' }], ', rule 1, timeoutMs: it must be a whole number'],
     [[{ ...RULE, timeoutMs: 3_600_001 }], ', rule 1, timeoutMs: it must be between 1 and 3600000'],
     [[{ ...RULE, promt: '' }], ', rule 1: unknown field "promt" (did you mean "prompt"?)'],
-    [[{ ...RULE, xyzzy: '' }], ', rule 1: unknown field "xyzzy"'],
     [[{ ...RULE, answer: 'maybe' }], ', rule 1, answer: it must be "context" or "block"'],
     [[{ ...RULE, model: 'haiku' }], ', rule 1, model: it must name a provider and a model, as provider/model'],
-    [[{ ...RULE, prompt: ' ' }], ', rule 1, prompt: it must not be empty'],
+    [[{ ...RULE, tools: [5] }], ', rule 1, tools.0: it must be a string'],
   ])('says where and what is wrong in %j', (value, sentence) => {
     const fault = readRules(value)
     if (!('detail' in fault)) throw new Error('no fault was found')

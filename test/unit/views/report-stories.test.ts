@@ -92,7 +92,7 @@ describe('the story of a marker', () => {
   })
 
   it('ends with its last event, not with the report, if it is over or its marker was removed', () => {
-    const ends = (last: 'clear' | 'block', at: number) => storiesOf([CREATED, [at, last]])[0]
+    const ends = (last: 'clear' | 'block', at: number) => storiesOf([CREATED, [2, 'step'], [at, last]])[0]
     expect(ends('clear', 7)).toMatchObject({ status: 'cleared', startMs: journalAt(0), endMs: journalAt(7) })
     expect(ends('block', 9)).toMatchObject({ status: 'removed', startMs: journalAt(0), endMs: journalAt(9) })
   })
@@ -228,7 +228,6 @@ describe('the story of a run', () => {
     [{ event: 'end', outcome: 'stopped' }, 'plain', 'ended (stopped)'],
     [{ event: 'end', outcome: 'stalled' }, 'bad', 'ended (stalled)'],
     [{ event: 'end', outcome: 'failed' }, 'bad', 'ended (failed)'],
-    [{ event: 'end', outcome: 'aborted' }, 'plain', 'ended (aborted)'],
   ])('has the tone and the words of the transition %j: %s, %j', (transition, tone, words) => {
     const state = withTransition(reportRun(NOW, undefined), { phase: 'review', ...transition }, NOW)
     expect(runOf(state).events.at(-1)).toEqual({ timeMs: NOW, tone, words: `review: ${words}` })
@@ -291,7 +290,7 @@ describe('the report in a terminal', () => {
         CREATED,
         [1, 'block', { count: 1 }],
         [3, 'clear'],
-        [4, 'check', { task: 'a_plain_one', detail: 'failed: npm test' }],
+        [4, 'check', { task: 'done-0123456789abcdef', detail: 'failed: npm test' }],
         [5, 'error', { detail: 'disk full' }],
       ],
       [],
@@ -310,7 +309,7 @@ describe('the report in a terminal', () => {
       '    2026-11-22 11:03:00  cleared',
       '  Run research to release: stalled · 56 min 6 s · 8 prompts',
       '    2026-11-22 11:56:06  review: ended (stalled: phase "review": 3 attempts failed)',
-      '*a_plain_one*',
+      '*definition of done (done-0123456789abcdef)*',
       '  Marker: removed by hand · 0 ms',
       '    2026-11-22 11:04:00  check failed: npm test',
       '*Other events*',

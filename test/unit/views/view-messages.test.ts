@@ -26,10 +26,8 @@ describe('an entry of the journal in words', () => {
 
 it.each([
   ['unchecked', 'cleared unchecked'],
-  ['removed', 'removed by hand'],
   ['skipped', 'completed with skips'],
   ['moved', 'goes on elsewhere'],
-  ['stalled', 'stalled'],
 ] as const)('the status %s is "%s" in words', (status, words) => {
   expect(statusWords(status)).toBe(words)
 })
