@@ -18,11 +18,11 @@ export type Values<Table extends Fields> = {
 }
 
 export function objectOf<Table extends Fields>(table: Table): Reader<Values<Table>> {
-  const fields = Object.entries(table)
+  const fields = Object.entries(table).map(([name, { key, read }]) => ({ name, key, read }))
   return (held) => {
     if (!isJsonObject(held)) return WRONG
     const values: Record<string, unknown> = {}
-    for (const [name, { key, read }] of fields) {
+    for (const { name, key, read } of fields) {
       const value = read(held[key])
       if (value === WRONG) return WRONG
       values[name] = value
