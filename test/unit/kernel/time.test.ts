@@ -13,6 +13,15 @@ describe('writing ISO 8601', () => {
     expect(toIsoSeconds(AT + 999)).toBe('2026-01-18T10:00:00Z')
   })
 
+  it.each([
+    [-62_167_219_200_001, '-000001-12-31T23:59:59.999Z'],
+    [-62_167_219_200_000, '0000-01-01T00:00:00.000Z'],
+    [253_402_300_799_999, '9999-12-31T23:59:59.999Z'],
+    [253_402_300_800_000, '+010000-01-01T00:00:00.000Z'],
+  ])('%d, at an end of the years with four digits, is %s', (timeMs, expected) => {
+    expect(toIso(timeMs)).toBe(expected)
+  })
+
   it.each([Number.NaN, Number.POSITIVE_INFINITY, 8.64e15 + 1])(
     '%d, outside the range of dates, becomes the epoch',
     (timeMs) => {
