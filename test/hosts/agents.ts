@@ -18,7 +18,6 @@ export function say(text: string): Reply {
   return { text }
 }
 
-/** A turn in which the agent calls a tool, with arguments that may be `written` as they are. */
 export function call(name: string, input: Record<string, unknown>, written?: string): Reply {
   return { tools: [{ name, input, ...(written !== undefined && { written }) }] }
 }
@@ -72,5 +71,4 @@ export function answerOf(script: Script, turn: Turn): ReturnType<Extract<Script,
   return typeof script === 'function' ? script(turn) : script[turn.index]
 }
 
-/** An answer that never comes. */
 export const NEVER = new Promise<never>(() => {})

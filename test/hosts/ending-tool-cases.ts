@@ -9,7 +9,6 @@ import type { Reply } from './model.ts'
 
 const TASK = '007_demo'
 
-/** The tool, and what the command line needs for it. */
 export interface EndingTool {
   readonly name: string
   readonly input: Record<string, unknown>

@@ -15,7 +15,6 @@ const CREATE = 'postflight create 259 prove --skill research --operation researc
 const REPORT = 'Found three lemmas.'
 const CONTINUATION = /Blocked stop (\d of 3)/
 
-/** The differences between clients. */
 export interface HookCases {
   /** True if a sub-agent is a session of its own, which stops with `Stop`. */
   subAgentsAreSessions?: true
@@ -23,7 +22,6 @@ export interface HookCases {
   nests: boolean
 }
 
-/** The continuations of an agent's blocks. */
 function heldIn(model: Model, actor: string): (string | undefined)[] {
   return reasonsIn(model.turns(actor).at(-1)).map((reason) => CONTINUATION.exec(reason)?.[1])
 }
@@ -39,7 +37,6 @@ const PLAIN_BASH = [
   `printf '{"session_id": "sess_1", "skill": "research", "operation": "research", "reason": "Postflight pending"}' > specs/${TASK}/.postflight-pending`,
 ].join(' && ')
 
-/** The story of a marker whose agent was blocked once. */
 const DONE = ['create', 'claim', 'block 1', 'step', 'clear']
 
 /** A case: the agents, the continuations of the blocks of each, the files that are left, and the story. */

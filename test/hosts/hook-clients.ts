@@ -30,7 +30,6 @@ export interface HookClient {
   sessionFile?(home: string, session: string): string
   args(run: ClientRun): readonly string[]
   env(run: ClientRun): Readonly<Record<string, string>>
-  /** A turn in which the agent runs a command in its shell. */
   shell(command: string): Reply
   /** The turns in which the agent starts a sub-agent and awaits its report. */
   delegate(actor: string): readonly (Reply | ((lastToolResult: string) => Reply))[]

@@ -6,7 +6,6 @@ import { fileURLToPath } from 'node:url'
 
 export const PACKAGE = join(dirname(fileURLToPath(import.meta.url)), '..', '..')
 
-/** Copies the files that npm would publish. */
 export function copyPackageTo(folder: string): void {
   for (const name of publishedFiles()) cpSync(join(PACKAGE, name), join(folder, name), { recursive: true })
 }

@@ -14,7 +14,6 @@ export interface Machine extends Project {
   state(): Record<string, unknown>
 }
 
-/** The folder of the runs of these tests. */
 export const WALK = 'specs/007_walk'
 
 export const WALK_PHASES = [
@@ -22,7 +21,6 @@ export const WALK_PHASES = [
   { id: 'build', prompt: 'Build.', artifact: 'built.md' },
 ]
 
-/** Runs git without the user's configuration. */
 export function git(folder: string, ...words: string[]): string {
   const env = { PATH: process.env.PATH, HOME: '/nonexistent', GIT_CONFIG_NOSYSTEM: '1' }
   const identity = ['-c', 'user.name=a', '-c', 'user.email=a@b', '-c', 'init.defaultBranch=main']

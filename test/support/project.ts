@@ -179,7 +179,6 @@ export function createSourceProject(options: ProjectOptions = {}): Project {
   return createProject({ ...options, sources: true })
 }
 
-/** A project with the package in its node_modules, as npm leaves it. */
 export interface DependentProject {
   readonly project: Project
   readonly folder: string
@@ -187,7 +186,6 @@ export interface DependentProject {
   readonly cli: (words: readonly string[] | string, options?: RunOptions) => Promise<CliRun>
 }
 
-/** Creates a project with a copy of the package in its node_modules. */
 export function createDependentProject(options: ProjectOptions = {}): DependentProject {
   const project = createSourceProject(options)
   const folder = copyPackage(project.at('node_modules/postflight-guard'))
@@ -196,7 +194,6 @@ export function createDependentProject(options: ProjectOptions = {}): DependentP
   return { project, folder, cli }
 }
 
-/** The findings of `doctor`. */
 export interface Finding {
   readonly check: string
   readonly ok: boolean
@@ -204,7 +201,6 @@ export interface Finding {
   readonly fix: string | null
 }
 
-/** Runs `doctor`: what it finds, and what of that is wrong. */
 export async function findingsOf(
   cli: (words: readonly string[], options?: RunOptions) => Promise<ProcessResult>,
   options?: RunOptions,
@@ -249,7 +245,6 @@ function namesBelow(folder: string): string[] {
   })
 }
 
-/** The environment that Claude Code gives its hooks. */
 export function claudeHookEnv(project: Project, session: string): Record<string, string> {
   return { CLAUDE_PROJECT_DIR: project.dir, CLAUDE_CODE_SESSION_ID: session, CLAUDECODE: '1' }
 }
@@ -264,7 +259,6 @@ export function hoursAgo(hours: number): string {
   return `${new Date(Date.now() - hours * 3_600_000).toISOString().slice(0, 19)}Z`
 }
 
-/** Hook and CLI for a user who is not root. */
 export interface Unprivileged {
   readonly uid?: number
   /** The launcher in a folder that this user may read. */

@@ -12,7 +12,6 @@ export interface TerminalSize {
   readonly rows: number
 }
 
-/** A command in a terminal whose input stays open. */
 export interface TerminalCommand {
   /** Of the program that gives it the terminal. */
   readonly pid: number | undefined

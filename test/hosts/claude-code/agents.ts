@@ -5,17 +5,14 @@ import type { Reply, Script, ToolCall, Turn } from '../model.ts'
 
 export { call, commandsIn, NEVER, say, waiting }
 
-/** A turn in which the agent runs a command in its shell. */
 export function bash(command: string): Reply {
   return call('Bash', { command })
 }
 
-/** A turn in which the agent starts a command in the background. */
 export function inBackground(command: string, description: string): Reply {
   return call('Bash', { command, description, run_in_background: true })
 }
 
-/** A turn in which the agent uses a skill of the project. */
 export function useSkill(skill: string): Reply {
   return call('Skill', { skill, args: 'now' })
 }
@@ -25,7 +22,6 @@ export function delegate(...actors: string[]): Reply {
   return { tools: actors.map((actor) => agentCall(actor, { run_in_background: false })) }
 }
 
-/** A turn in which the agent hands work to a sub-agent and does not wait. */
 export function delegateInBackground(actor: string): Reply {
   return { tools: [agentCall(actor, { run_in_background: true })] }
 }

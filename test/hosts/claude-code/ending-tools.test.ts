@@ -11,7 +11,6 @@ import { guardedProject, scene } from './guarded.ts'
 const CREATE = bash('postflight create 7 demo --reason "Deploy, then commit"')
 const TASK = '007_demo'
 
-/** The reason for which the agent's last call was refused. */
 function refusalIn(turn: Turn | undefined): string | undefined {
   return /^PreToolUse:\w+ hook error: ([\s\S]*)/.exec(turn?.lastToolResult ?? '')?.[1]
 }

@@ -13,7 +13,6 @@ const SETTINGS = '.claude/settings.json'
 
 const binary = hostsSkipped() ? '' : await ensureClaudeCode()
 
-/** Options of `guardedProject`. */
 export interface GuardedOptions extends ProjectOptions {
   /** The package's place: somewhere on the machine, or in the project's own node_modules. */
   packageIn?: 'machine' | 'project'
@@ -27,7 +26,6 @@ export type Actors = Record<string, Script>
 
 export type SceneOptions = Partial<Omit<RunOptions, 'binary' | 'project' | 'home' | 'model'>>
 
-/** A run of the client that has ended. */
 export interface Scene {
   ran: RunResult
   model: Model
@@ -94,7 +92,6 @@ export function guardedProject(options: GuardedOptions = {}): GuardedProject {
   return guarded
 }
 
-/** A run of the client in a project of its own. */
 export async function scene(actors: Actors, options?: SceneOptions): Promise<Scene & { guarded: GuardedProject }> {
   const guarded = guardedProject()
   return { guarded, ...(await guarded.run(actors, options)) }

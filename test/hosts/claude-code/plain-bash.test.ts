@@ -10,7 +10,6 @@ const TASK = '259_prove_completeness'
 const REASON = 'Postflight pending: status update, artifact linking, git commit'
 const REPORT = 'The report of the worker.'
 
-/** The first stage of such a skill. */
 const HEREDOC = bash(`task_number=259; project_name=prove_completeness; session_id="sess_1736700000_abc123"
 # Ensure task directory exists
 padded_num=$(printf "%03d" "$task_number")
@@ -28,7 +27,6 @@ cat > "specs/\${padded_num}_\${project_name}/.postflight-pending" << EOF
 }
 EOF`)
 
-/** The last stage of such a skill. */
 const REMOVE = `rm -f "specs/${TASK}/.postflight-pending"
 rm -f "specs/${TASK}/.postflight-loop-guard"
 rm -f "specs/${TASK}/.return-meta.json"`

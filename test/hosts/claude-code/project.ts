@@ -29,7 +29,6 @@ export interface Project {
   remove(): void
 }
 
-/** Options of `createProject`. */
 export interface ProjectOptions {
   /** True to create a git repository with one commit. */
   git?: boolean
@@ -39,7 +38,6 @@ export interface ProjectOptions {
   beside?: Project
 }
 
-/** Creates an empty project with a home of its own. */
 export function createProject(options: ProjectOptions = {}): Project {
   // The real path, because the client tells hooks the real one, and some systems' temp folder is a link.
   const base = realpathSync(mkdtempSync(join(tmpdir(), 'postflight-host-')))

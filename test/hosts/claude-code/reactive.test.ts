@@ -20,7 +20,6 @@ const GUARD = { ...SYNC, answer: 'block' }
 
 const COMMIT = bash('git add api.txt && git commit -q -m "New API" && git log -1 --format=%s')
 
-/** The turn in which the agent of a hook gives its answer. */
 function verdict(ok: boolean, reason = ''): Reply {
   return call('StructuredOutput', { ok, reason })
 }
@@ -40,7 +39,6 @@ function subjects(guarded: GuardedProject): string[] {
   return log.trim().split('\n')
 }
 
-/** Everything that the main agent saw after its first turn. */
 function seenByMain(model: Model): string {
   const turn = model.turns('main').at(-1)
   return [...(turn?.toolResults ?? []), ...(turn?.reminders ?? [])].join('\n')

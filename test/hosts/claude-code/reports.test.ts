@@ -22,7 +22,6 @@ function handedOver(turn: Turn | undefined): string[] {
   return (turn?.reminders ?? []).filter((text) => text.includes('PostToolUse:Agent hook additional context'))
 }
 
-/** How often a text occurs in everything that the model was sent. */
 function occurrences(turn: Turn | undefined, text: string): number {
   const { toolResults = [], reminders = [], userTexts = [] } = turn ?? {}
   return unindented([...toolResults, ...reminders, ...userTexts].join('\n')).split(text).length - 1

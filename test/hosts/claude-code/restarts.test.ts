@@ -9,7 +9,6 @@ const CREATE = bash('postflight create 7 demo --reason "Deploy, then commit"')
 const WAIT = bash('postflight wait 7 --for "the build"')
 const TASK = '007_demo'
 
-/** The payloads that a hook of the test's own got, in order. */
 function payloadsOf(guarded: GuardedProject): Record<string, unknown>[] {
   const lines = (guarded.read('../payloads') ?? '').split('\n').filter((line) => line !== '')
   return lines.map((line) => JSON.parse(line) as Record<string, unknown>)

@@ -6,7 +6,6 @@ import { isAlive } from '../client-process.ts'
 import { inBackground, NEVER, say } from './agents.ts'
 import { guardedProject } from './guarded.ts'
 
-/** A hook that logs its input, and blocks once. */
 const LOGGING_HOOK = `#!/bin/sh
 { cat; echo; } >> "$CLAUDE_PROJECT_DIR/hook.log"
 if [ -e "$CLAUDE_PROJECT_DIR/blocked" ]; then echo '{}'; exit; fi

@@ -5,7 +5,6 @@ import { placeOf, WORK } from '../four-phases.ts'
 import type { Reply, Script, Turn } from '../model.ts'
 import { bash, reasonsIn, say } from './agents.ts'
 
-/** A turn in which the agent starts the run of `flow.yaml`. */
 export const START = bash('postflight workflow start 7 flow --definition flow.yaml')
 
 /**
@@ -33,7 +32,6 @@ export function worker(...lines: readonly Reply[]): Script {
   return follower(lines, (reason) => [replyTo(reason), say('Done.')])
 }
 
-/** The agent's answer to a prompt of the four phases. */
 function replyTo(reason: string): Reply {
   const work = WORK[placeOf(reason) ?? '']
   return work === undefined ? say('I do not know how') : bash(work)

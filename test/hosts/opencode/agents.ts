@@ -5,12 +5,10 @@ import type { Reply, Script, Turn } from '../model.ts'
 
 export { call, say, waiting }
 
-/** A turn in which the agent runs a command in its shell. */
 export function bash(command: string, text?: string): Reply {
   return { ...(text !== undefined && { text }), tools: [{ name: 'bash', input: { command, description: 'work' } }] }
 }
 
-/** A turn in which the agent reads files, all at once. */
 export function read(...names: string[]): Reply {
   return { tools: names.map((name) => ({ name: 'read', input: { filePath: name } })) }
 }
@@ -20,7 +18,6 @@ export function delegate(...actors: string[]): Reply {
   return { tools: actors.map((actor) => taskCall(actor)) }
 }
 
-/** A turn in which the agent hands work to a sub-agent and does not wait. */
 export function delegateInBackground(actor: string): Reply {
   return { tools: [taskCall(actor, { background: true })] }
 }
@@ -30,7 +27,6 @@ function taskCall(actor: string, further: object = {}) {
   return { name: 'task', input }
 }
 
-/** The report of a sub-agent that its caller got. */
 export function reportIn(toolResult: string | undefined): string | undefined {
   return /<task_result>\n([\s\S]*)\n<\/task_result>/.exec(toolResult ?? '')?.[1]
 }

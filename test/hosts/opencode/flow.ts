@@ -5,15 +5,12 @@ import type { Reply, Script, Turn } from '../model.ts'
 import { bash, call, say } from './agents.ts'
 import { type GuardedOptions, type GuardedProject, guardedProject } from './guarded.ts'
 
-/** The places of all prompts of the flow, in order. */
 export const PLACES = Object.keys(WORK)
 
-/** A turn in which the agent calls the workflow's tool. */
 export function runWorkflow(task: string, definition = ''): Reply {
   return call('workflow_run', { task, definition })
 }
 
-/** The newest prompt of a phase's session. */
 export function promptOf(turn: Turn): string | undefined {
   return turn.userTexts.findLast((text) => placeOf(text) !== undefined)
 }
@@ -46,7 +43,6 @@ export function mainTurns(turns: readonly Turn[]): Turn[] {
   return turns.filter((turn) => promptOf(turn) === undefined)
 }
 
-/** A project with the plugin and `flow.yaml`. */
 export function projectWithFlow(options: GuardedOptions = {}): GuardedProject {
   const guarded = guardedProject(options)
   guarded.project.write('flow.yaml', FOUR_PHASES)
@@ -54,7 +50,6 @@ export function projectWithFlow(options: GuardedOptions = {}): GuardedProject {
   return guarded
 }
 
-/** The answer of `workflow status`. */
 export function statusOf(guarded: GuardedProject): { outcome: string | null; active: boolean } {
   return JSON.parse(guarded.postflight('workflow', 'status', '7', '--json').stdout)
 }

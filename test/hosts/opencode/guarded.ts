@@ -16,7 +16,6 @@ const binary = hostsSkipped() ? '' : await ensureOpenCode()
 
 export type Actors = Record<string, Script>
 
-/** Options of `guardedProject`. */
 export interface GuardedOptions {
   install?: false
   config?: object

@@ -9,7 +9,6 @@ import { type GuardedProject, guardedProject, scene, talk } from './guarded.ts'
 const CREATE = 'postflight create 259 x --operation research'
 const REPORT = 'REPORT\n- first finding\n- second finding'
 
-/** A conversation that hands work to `worker`, and the result that it gets. */
 async function delegated(worker: Script, config: object = {}) {
   const guarded = guardedProject({ config })
   const main = [delegate('worker'), say('Thanks.')]
