@@ -1,6 +1,7 @@
 import fs from 'node:fs'
 import * as z from 'zod/mini'
 import { shellIdentity } from '../hosts/all-hosts.ts'
+import { commandLine } from '../kernel/command-line.ts'
 import { errorMessage } from '../kernel/error-messages.ts'
 import { type ErrorArguments, PostflightError } from '../kernel/errors.ts'
 import { ABANDONED_FILE, MARKER_FILE, RETURN_META_FILE, UNPARSED_FILE } from '../kernel/files.ts'
@@ -19,7 +20,7 @@ import { mustBeKept, readMarker } from '../marker/marker-file.ts'
 import type { failedOf, RunCheck } from '../marker/run-checks.ts'
 import { markerDisplayPath, markerKey, type StoredMarker, type UnreadableMarker } from '../marker/stored-marker.ts'
 import { type CommandContext, displayPath, recordInJournal } from '../project/command-context.ts'
-import type { TaskFolder } from '../project/task-folder.ts'
+import { type TaskFolder, taskWord } from '../project/task-folder.ts'
 import { isSessionFolder } from '../project/task-folders.ts'
 import * as field from '../views/documents.ts'
 
@@ -94,6 +95,8 @@ export type ClearResult =
       readonly lines: readonly string[]
       readonly settles: readonly (string | undefined)[]
     }
+  /** `--unchecked` keeps abandoned markers that have checks. */
+  | { readonly kind: 'abandoned'; readonly lines: readonly string[] }
   | { readonly kind: 'kept'; readonly data: ClearDocument['kept'][number]; readonly lines: readonly string[] }
 
 interface Markers {
@@ -112,7 +115,12 @@ export async function clearOne(
     clearing.unchecked || (clearing.orphaned && before.pending !== undefined && mayHaveChecks(before.pending))
   const files = present.filter((name) => !(keepsUnchecked && isAbandonedName(name) && isKept(folder, name)))
   // `--all --return-meta` removes a return file only from a folder that holds other files of ours.
-  if (!files.some((name) => clearing.isNamed || name !== RETURN_META_FILE)) return undefined
+  if (!files.some((name) => clearing.isNamed || name !== RETURN_META_FILE)) {
+    const [kept] = present.filter((name) => !files.includes(name))
+    if (kept === undefined) return undefined
+    const clear = commandLine(['clear', taskWord(folder)], context.rootOption)
+    return { kind: 'abandoned', lines: [CLEAR_TEXT.abandoned(markerDisplayPath(folder, kept), clear)] }
+  }
   const session = shellIdentity(context.environment)?.session
   const caller = { session, runChecks: clearing.runChecks }
   const skipsChecks = clearing.unchecked || clearing.orphaned
@@ -326,6 +334,8 @@ const LOST = {
 export const CLEAR_TEXT = {
   nothing: 'nothing to clear',
   noSpecs: 'nothing to clear: no specs/ folder here',
+  abandoned: (path: string, clear: string): string =>
+    `nothing to clear: --unchecked does not remove an abandoned marker that has checks (${path}); to clear it: ${clear}`,
   noFolder: (task: string, root: string): string => inLine(`nothing to clear: no folder for task ${task} in ${root}`),
   cleared: (path: string, files: readonly string[], notes: readonly string[], isDryRun: boolean): string =>
     `${isDryRun ? 'would clear' : 'cleared'} ${path}: ${files.join(', ')}${notes.map((note) => ` (${note})`).join('')}`,

@@ -2,7 +2,7 @@ import type { CommandUnknownOpts, Command as TypedCommand, Option as TypedOption
 import { Option } from 'commander'
 import { HOST_TITLES } from '../hosts/hook-hosts.ts'
 import { PostflightError } from '../kernel/errors.ts'
-import { counted, cut, listed, oneLine, QUOTE_LIMIT } from '../kernel/text.ts'
+import { counted, cut, listed, oneLine, QUOTE_LIMIT, shellWord } from '../kernel/text.ts'
 import type { CommandContext, CommandResult } from '../project/command-context.ts'
 import type { Output, Painter } from '../views/print.ts'
 
@@ -132,12 +132,14 @@ export const USAGE_TEXT = {
     `(Did you mean ${names.length > 1 ? `one of ${names.join(', ')}` : names[0]}?)`,
   mainHasNoType:
     'Give --agent main or --agent-type, not both: only sub-agents have a type, so such a marker would block no stop.',
+  stepUnknown: (option: string, value: string, step: string): string =>
+    `${option} "${oneLine(value, QUOTE_LIMIT)}": the checklist has no step "${oneLine(step, QUOTE_LIMIT)}". Add --step ${shellWord(oneLine(step, QUOTE_LIMIT))}.`,
   hookAlone: 'Start the hook as `postflight hook`, without another command.',
 } as const
 
 /** The middle of `--option …, not "value".` */
 export const OPTION_EXPECTATIONS = {
-  oneLine: 'must be one line of text',
+  oneLine: 'must be one line of text without extra spaces',
   atMostCharacters: (limit: number): string => `must have at most ${limit} characters`,
   atMostTimes: (limit: number): string => `can be given at most ${limit} times`,
   roomForChecks: (present: number, limit: number): string =>

@@ -16,7 +16,9 @@ export function checkOneLine(values: readonly OptionValue[], limit = VALUE_LIMIT
       throw new PostflightError('value-invalid', { option, value: cut(value, SHOWN_LIMIT), expected })
     }
     if (value === '' || value !== oneLine(value, limit)) {
-      throw new PostflightError('value-invalid', { option, value, expected: OPTION_EXPECTATIONS.oneLine })
+      // As JSON, to show line breaks.
+      const shown = JSON.stringify(value).slice(1, -1)
+      throw new PostflightError('value-invalid', { option, value: shown, expected: OPTION_EXPECTATIONS.oneLine })
     }
   }
 }

@@ -3,6 +3,7 @@ import { messageOf } from '../kernel/error-messages.ts'
 import { MAX_CHECKS, PostflightError } from '../kernel/errors.ts'
 import { MAX_ALTERNATIVES } from '../kernel/file-pattern.ts'
 import { DONE_FILE, SPECS_FOLDER } from '../kernel/files.ts'
+import { quotedNames } from '../kernel/text.ts'
 import { type PlacedFinding, readYamlText } from '../kernel/yaml-text.ts'
 import {
   type DoneRule,
@@ -14,6 +15,7 @@ import {
   TEXT,
   TIMEOUT,
 } from './done-rules.ts'
+import { readDoneFile } from './trust-store.ts'
 
 /** Parses `specs/done.yaml`. The hook never loads this: it reads the copy that a person trusted. */
 
@@ -34,9 +36,26 @@ export function requireRules(text: string): readonly DoneRule[] {
   throw faultError(parsed.faults)
 }
 
-export function doneFault(faults: readonly PlacedFinding[]): string {
-  return messageOf(faultError(faults)).replace(/\.$/, '')
+/** Undefined if the file is valid or cannot be read. */
+export function invalidDoneFile(root: string, isTrusted: boolean, trust: string): Finding | undefined {
+  const file = readDoneFile(root)
+  const parsed = file.kind === 'text' ? parseDoneFile(file.text) : undefined
+  if (parsed === undefined || 'rules' in parsed) return undefined
+  const fault = messageOf(faultError(parsed.faults)).replace(/\.$/, '')
+  return { message: DONE_FILE_TEXT.invalid(fault, isTrusted), fix: DONE_FILE_TEXT.repair(trust) }
 }
+
+interface Finding {
+  readonly message: string
+  readonly fix: string
+}
+
+export const DONE_FILE_TEXT = {
+  invalid: (fault: string, isTrusted: boolean): string =>
+    `${fault}; ${isTrusted ? 'the rules that were trusted stay in force' : 'it has no effect'}`,
+  repair: (trust: string): string => `repair the file, then run ${trust}`,
+  names: (names: readonly string[]): string => (names.length === 0 ? 'it has no rules' : quotedNames(names)),
+} as const
 
 function faultError(faults: readonly PlacedFinding[]): PostflightError {
   const [{ line, column, where, detail }, ...others] = faults as readonly [PlacedFinding, ...PlacedFinding[]]

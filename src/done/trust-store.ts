@@ -3,7 +3,7 @@ import { kindAt, realPath } from '../disk/file-facts.ts'
 import { makeFolders } from '../disk/folders.ts'
 import { sha256 } from '../disk/ids.ts'
 import { readSmallFile } from '../disk/read.ts'
-import { replaceFile } from '../disk/write.ts'
+import { removeFile, replaceFile } from '../disk/write.ts'
 import { commandLine } from '../kernel/command-line.ts'
 import { FILE_DETAILS } from '../kernel/error-messages.ts'
 import { DONE_FILE, SPECS_FOLDER } from '../kernel/files.ts'
@@ -101,6 +101,10 @@ export function keepTrusted(
   makeFolders(path.dirname(file))
   const copy = { root: trustedRoot(root), file_hash: fileHash, trusted: toIsoSeconds(nowMs), ...rulesFile(rules) }
   replaceFile(file, `${JSON.stringify(copy, null, 2)}\n`)
+}
+
+export function forgetTrusted(root: string, person: Person): void {
+  removeFile(trustFile(root, person))
 }
 
 function trustFile(root: string, person: Person): string {

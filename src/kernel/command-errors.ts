@@ -50,7 +50,7 @@ const CHECK_REFUSALS: Record<
   'other-session': ({ commands, unchecked }) =>
     `has checks of another session (${commands}), which must succeed first: \`--run-checks\` runs them here.${unchecked ? UNCHECKED_ADVICE : ''}`,
   unowned: ({ commands, unchecked }) =>
-    `has checks (${commands}) but no host session, so they are never run.${unchecked ? UNCHECKED_ADVICE : ''}`,
+    `has checks (${commands}) but no host session, so they are never run: create it again with \`create --force\`, in an agent's shell or with POSTFLIGHT_HOST_SESSION set for both commands.${unchecked ? UNCHECKED_ADVICE : ''}`,
   running: ({ commands, since }) => `has checks running since ${since} (${commands}): wait, then try again.`,
   replaced: () => 'was replaced while its checks ran, so the new marker stays.',
   unreadable: ({ unchecked }) =>
@@ -81,6 +81,9 @@ export const COMMAND_SENTENCES: Omit<Sentences, keyof typeof HOOK_SENTENCES> = {
     }
     if (a.longest !== undefined) {
       return `the task "${oneLine(a.task, NAME_QUOTE_LIMIT)}" is too long: the maximum is ${a.longest} characters.`
+    }
+    if (a.slug !== undefined) {
+      return `the task "${a.task}" already contains a slug: omit "${oneLine(a.slug, NAME_QUOTE_LIMIT)}", or give the number alone.`
     }
     return `invalid task "${a.task}": use its number (259) or its folder's name (259_prove_completeness), without "/", ".." or a leading "-".`
   },
@@ -145,12 +148,14 @@ export const COMMAND_SENTENCES: Omit<Sentences, keyof typeof HOOK_SENTENCES> = {
     `${a.path}${a.location}: ${a.detail}${a.more === 0 ? '.' : ` (and ${a.more} more: \`postflight workflow validate\` lists them).`}`,
   'done-invalid': (a) =>
     `${a.path}${a.location}: ${a.detail}${a.more === 0 ? '.' : ` (and ${counted(a.more, 'more fault')}).`}`,
-  'done-none': (a) => `${a.path} does not exist: write it first (docs/done.md shows how).`,
+  'done-none': (a) =>
+    `${a.path} does not exist: write it first, for example \`done: [{ when: "src/**", check: npm test }]\` (\`postflight init\` proposes rules for your project).`,
   'done-untrusted': (a) =>
     `${a.path} is not trusted on this machine: read it, then run \`${a.trust}\` in your own terminal.`,
   'done-running': (a) => `the checks have been running since ${a.since}: wait for them to end.`,
   'trust-agent': () => 'only a person may trust: run this in your own terminal.',
-  'trust-needs-answer': () => 'this is not a terminal: read the file, then give --yes.',
+  'trust-needs-answer': () =>
+    'this is not a terminal: read the file (if it is gone: make sure that you removed it), then give --yes.',
   'workflow-input': (a) => {
     const inputs = a.known === '' ? 'it has none' : `its inputs are ${a.known}`
     if (a.problem === 'missing') return `the workflow needs a value for its input "${a.name}": --set '${a.name}=VALUE'.`

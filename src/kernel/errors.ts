@@ -11,7 +11,12 @@ export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
 
 export interface ErrorArguments {
   usage: { readonly detail: string }
-  'task-invalid': { readonly task: string; readonly longest?: number; readonly largest?: number }
+  'task-invalid': {
+    readonly task: string
+    readonly longest?: number
+    readonly largest?: number
+    readonly slug?: string
+  }
   'slug-invalid': { readonly slug: string; readonly longest?: number }
   'slug-missing': { readonly task: string; readonly specs: string; readonly command: string }
   'task-ambiguous': { readonly task: string; readonly folders: string }

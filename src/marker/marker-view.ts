@@ -134,7 +134,12 @@ function viewMarker(folder: TaskFolder, fileName: string, nowMs: number): Marker
 
 function listInLine(text: string): string {
   const lines = text.split('\n').map((line) => line.trim())
-  return lines.length === 1 ? text : lines.flatMap((line) => line.replace(/^[-*•] +/, '') || []).join('; ')
+  return lines.length === 1
+    ? text
+    : lines
+        .flatMap((line) => line.replace(/^[-*•] +/, '') || [])
+        .join('; ')
+        .replaceAll(':; ', ': ')
 }
 
 const UNKNOWN = {

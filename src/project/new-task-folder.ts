@@ -111,7 +111,7 @@ function taskFolderFor(
     const parts = parseTaskName(reference.name)
     // spec-kit can number by time (`20260319-143022-albums`): a task by its name only.
     if (slug === undefined && here[0] !== undefined && beginsWithDigit(reference.name)) return here[0]
-    if (slug !== undefined || parts === undefined) throw noTaskName(reference.name)
+    if (slug !== undefined || parts === undefined) throw noTaskName(reference.name, slug)
     if (here[0] !== undefined) return here[0]
     // `20_foo` becomes `020_foo`. A number never gets a second folder.
     const numbered = { kind: 'number', number: parts.number } as const

@@ -52,11 +52,13 @@ export function checkNewSlug(slug: string): void {
   if (!ASCII_NAME.test(slug) && !PLAIN.test(slug)) throw new PostflightError('slug-invalid', { slug })
 }
 
-export function noTaskName(name: string): PostflightError {
+export function noTaskName(name: string, slug?: string): PostflightError {
   const digits = /^(\d+)[_-]/.exec(name)?.[1]
-  return Number(digits) > MAX_TASK_NUMBER
-    ? tooLarge(String(digits))
-    : new PostflightError('task-invalid', { task: name })
+  if (Number(digits) > MAX_TASK_NUMBER) return tooLarge(String(digits))
+  return new PostflightError('task-invalid', {
+    task: name,
+    ...(digits !== undefined && slug !== undefined && { slug }),
+  })
 }
 
 function tooLarge(digits: string): PostflightError {

@@ -31,6 +31,7 @@ interface Proven {
   readonly root: string
   readonly session: string | undefined
   readonly cleared: number
+  readonly withChecks: number
   readonly checks: readonly string[]
   readonly completed: number
   readonly hasMarkers: boolean
@@ -38,12 +39,15 @@ interface Proven {
 
 export const PROJECT_STATUS_TEXT = {
   noSpecs: 'no marker was made: no specs/ folder here',
-  clean: ({ root, session, cleared, checks, completed, hasMarkers }: Proven): string => {
+  unwired: 'no settings file of a host starts the hook, so no stop is blocked here',
+  clean: ({ root, session, cleared, withChecks, checks, completed, hasMarkers }: Proven): string => {
     const location = session === undefined ? oneLine(root, 300) : `session ${oneLine(session, 120)}`
     if (!hasMarkers && completed === 0) {
       return `no marker was made by \`postflight create\` in ${location}${session === undefined ? ' in the last 24 h' : ''}, none is pending`
     }
-    const passed = checks.length === 0 ? '' : ` (checks passed: ${checks.map(checkCommand).join(', ')})`
+    const commands = checks.map(checkCommand).join(', ')
+    const some = withChecks < cleared ? `, ${withChecks} of them with checks (passed: ${commands})` : undefined
+    const passed = checks.length === 0 ? '' : (some ?? ` (checks passed: ${commands})`)
     return [
       ...(hasMarkers ? [cleared === 0 ? 'nothing was cleared' : `${cleared} cleared${passed}`] : []),
       ...(completed === 0 ? [] : [`${counted(completed, 'workflow')} completed`]),
@@ -74,7 +78,7 @@ export const PROJECT_STATUS_TEXT = {
   fixes: {
     pending: (clear: string, adopt: string): string =>
       `when its postflight is done: ${clear} (in another session: ${adopt} first)`,
-    missing: 'nothing, if you removed it; otherwise put the file back',
+    missing: (trust: string): string => `if you removed it: ${trust} (forgets its rules); otherwise put the file back`,
     bypassed: 'the next stop removes it',
     unreadable: 'look at it and remove it by hand',
     unparsed: repairOrClear,

@@ -78,14 +78,16 @@ export const run: Run<typeof declaration, ClearDocument> = async (context, [task
   }
   if (root !== undefined && !options.orphaned) {
     const { dryRun: isDryRun, unchecked } = options
-    const ids = results.flatMap((one) => (one.kind === 'kept' ? [] : [one.data.marker_id, ...one.settles]))
+    const ids = results.flatMap((one) => (one.kind === 'cleared' ? [one.data.marker_id, ...one.settles] : []))
     results.push(...settleLost(context, root, task, { isDryRun, unchecked, cleared: new Set(ids) }))
   }
   const runs = task === undefined ? [] : await settleRuns(context, folders, options.dryRun)
   const cleared = results.filter((one) => one.kind === 'cleared')
   const kept = results.filter((one) => one.kind === 'kept')
   const keptLines = kept.flatMap((one) => one.lines)
-  const lines = [...cleared.flatMap((one) => one.lines), ...keptLines, ...runs.map(({ line }) => line)]
+  const abandonedLines = results.flatMap((one) => (one.kind === 'abandoned' ? one.lines : []))
+  const clearedLines = cleared.flatMap((one) => one.lines)
+  const lines = [...clearedLines, ...abandonedLines, ...keptLines, ...runs.map(({ line }) => line)]
   if (failures.length > 0) throw failures[0]
   refuseUnsearched(problems)
   const running = root !== undefined && options.all ? await runningRuns(context, root) : []

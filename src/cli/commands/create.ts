@@ -282,6 +282,10 @@ function stepCheckOf(value: string, steps: readonly MarkerStep[]): MarkerCheck {
     .map(({ name }) => name)
     .filter((name) => value.startsWith(`${name}=`))
     .sort((one, other) => other.length - one.length)
+  const [, unknown] = /^([^=]+)=.*\S/.exec(value) ?? []
+  if (step === undefined && unknown !== undefined) {
+    throw new PostflightError('usage', { detail: USAGE_TEXT.stepUnknown('--step-check', value, unknown) })
+  }
   const run = value.slice((step ?? '').length + 1)
   if (step === undefined || run.trim() === '') {
     throw new PostflightError('value-invalid', {

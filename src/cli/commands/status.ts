@@ -1,12 +1,14 @@
 import path from 'node:path'
 import * as z from 'zod/mini'
+import { kindAt } from '../../disk/file-facts.ts'
 import { DONE_STANDING } from '../../done/done-rules.ts'
+import type { invalidDoneFile } from '../../done/done-yaml.ts'
 import { doneStatus } from '../../done/trust-store.ts'
 import { shellIdentity } from '../../hosts/all-hosts.ts'
 import { commandLine } from '../../kernel/command-line.ts'
 import { messageOf, unsearchable } from '../../kernel/error-messages.ts'
 import { PostflightError } from '../../kernel/errors.ts'
-import { SPECS_FOLDER, WORKFLOW_FOLDER } from '../../kernel/files.ts'
+import { DONE_FILE, SPECS_FOLDER, WORKFLOW_FOLDER } from '../../kernel/files.ts'
 import { inLine } from '../../kernel/text.ts'
 import { expectedFault, isInVerdict, type MarkerRecord, markerRecords } from '../../marker/marker-record.ts'
 import { type MarkerView, viewMarkers } from '../../marker/marker-view.ts'
@@ -15,6 +17,7 @@ import { journalFiles } from '../../project/journal.ts'
 import { sessionsOfHook } from '../../project/journal-entry.ts'
 import { parseTaskReference, type TaskFolder } from '../../project/task-folder.ts'
 import { foldersHolding, isMeant, listTaskFolders } from '../../project/task-folders.ts'
+import type { isWired } from '../../setup/install/unwired.ts'
 import * as field from '../../views/documents.ts'
 import type { Painter } from '../../views/print.ts'
 import { checkTwice, journalAt, lostMarkers } from '../../views/status/lost-markers.ts'
@@ -22,6 +25,7 @@ import type { CompletedRun, runItem } from '../../views/status/run-items.ts'
 import type { StatusItem } from '../../views/status/status-items.ts'
 import {
   annotation,
+  annotationLine,
   isSessionUnseen,
   lostMarkerItem,
   markerItem,
@@ -90,8 +94,8 @@ const projectDocument = () => {
       .nullable(
         z.strictObject({
           standing: z.enum(['trusted', 'untrusted', 'changed', 'unreadable', 'missing']),
-          message: field.text('The standing as a sentence.'),
-          fix: field.optionalText('The command that changes it.'),
+          message: field.text('The standing as a sentence; what is wrong in the file if it is invalid.'),
+          fix: field.optionalText('What to do about it.'),
         }),
       )
       .register(z.globalRegistry, {
@@ -119,23 +123,37 @@ export const run: Run<typeof declaration, StatusDocument> = async (context, _giv
     const { sharedStatus } = await import('../workflow/shared-status.ts')
     return sharedStatus(context, shared, exitCode, paint)
   }
-  const findItem = await runItemOf(context, options.watch)
+  const parts = await loadParts(context, options.watch)
   if (options.watch) {
-    const inspect = () => projectStatus(contextNow(), options, paint, findItem)
+    const inspect = () => projectStatus(contextNow(), options, paint, parts)
     const { watchOrNote } = await import('../watch-option.ts')
     const exitCode = await watchOrNote(surroundings, ['status'], inspect)
     if (exitCode !== undefined) return exitCode
   }
-  return projectStatus(context, options, paint, findItem)
+  return projectStatus(context, options, paint, parts)
 }
 
 type FindRunItem = typeof runItem
 
-/** Loads the code of runs (5 ms) only if there are any, or for an open view, which must see new ones. */
-async function runItemOf(context: CommandContext, staysOpen: boolean): Promise<FindRunItem> {
+interface Parts {
+  readonly findItem: FindRunItem
+  readonly findInvalid: typeof invalidDoneFile
+  readonly isWired: typeof isWired
+}
+
+/** Loads the code of runs (5 ms) and what else is rare only if it is needed, or for an open view, which must see changes. */
+async function loadParts(context: CommandContext, staysOpen: boolean): Promise<Parts> {
   const root = findCommandRoot(context)
-  if (!staysOpen && (root === undefined || foldersWithRun(root).length === 0)) return () => undefined
-  return (await import('../../views/status/run-items.ts')).runItem
+  const isNeeded = (isIn: (root: string) => boolean): boolean => staysOpen || (root !== undefined && isIn(root))
+  const hasOtherText = (at: string): boolean => ['untrusted', 'changed'].includes(doneStatus(at, context) ?? '')
+  const isFirst = !staysOpen && (root === undefined || kindAt(journalFiles(root).current) === undefined)
+  return {
+    findItem: isNeeded((at) => foldersWithRun(at).length > 0)
+      ? (await import('../../views/status/run-items.ts')).runItem
+      : () => undefined,
+    findInvalid: isNeeded(hasOtherText) ? (await import('../../done/done-yaml.ts')).invalidDoneFile : () => undefined,
+    isWired: isFirst ? (await import('../../setup/install/unwired.ts')).isWired : () => true,
+  }
 }
 
 function foldersWithRun(root: string): readonly TaskFolder[] {
@@ -146,7 +164,7 @@ function projectStatus(
   context: CommandContext,
   options: ProjectStatusOptions,
   paint: Painter,
-  findItem: FindRunItem,
+  { findItem, findInvalid, isWired }: Parts,
 ): CommandResult<ProjectStatusDocument> {
   const { session, expect } = options
   checkIds([['--session', session]])
@@ -161,17 +179,26 @@ function projectStatus(
   const location = root ?? context.cwd
   const items = [...unfinished, ...expectedItems(expect, { location, records, completed, session, unfinished })]
   const clean = items.length === 0
-  const done = root === undefined ? null : doneOf(context, root)
+  const done = root === undefined ? null : doneOf(context, root, findInvalid)
+  const warnings = done === null || done.fix === null ? [] : [{ message: done.message, fix: done.fix }]
   const cleared = records.filter(({ end }) => end === 'cleared')
   const checks = [...new Set(cleared.flatMap(({ passed }) => passed))]
   const isVerdict = options.exitCode || expect.length > 0
   const proven = {
     session,
     cleared: cleared.length,
+    withChecks: cleared.filter(({ passed }) => passed.length > 0).length,
     checks,
     completed: completed.length,
     hasMarkers: records.length > 0,
   }
+  const unwired = { message: PROJECT_STATUS_TEXT.unwired, fix: commandLine(['init'], context.rootOption) }
+  const isFirst = clean && !isVerdict && records.length + completed.length === 0
+  const notes = [...warnings, ...(isFirst && !isWired(context, location) ? [unwired] : [])]
+  const file = `${SPECS_FOLDER}/${DONE_FILE}`
+  const warningLines = warnings.map(({ message, fix }) =>
+    annotationLine('warning', 'done', file, `${message} → ${fix}`),
+  )
   return {
     exitCode: isVerdict && !clean ? 1 : 0,
     data: {
@@ -188,24 +215,31 @@ function projectStatus(
       ...(clean
         ? [root === undefined ? PROJECT_STATUS_TEXT.noSpecs : PROJECT_STATUS_TEXT.clean({ root, ...proven })]
         : linesOf(items, options.github, paint)),
-      ...(options.github || done === null || done.fix === null
-        ? []
-        : [`${paint.yellow('!')} ${done.message}`, PROJECT_STATUS_TEXT.fix(done.fix)]),
+      ...(options.github
+        ? warningLines
+        : notes.flatMap(({ message, fix }) => [`${paint.yellow('!')} ${message}`, PROJECT_STATUS_TEXT.fix(fix)])),
       ...(options.github || ended.length === 0 ? [] : [PROJECT_STATUS_TEXT.ended, ...linesOf(ended, false, paint)]),
     ],
     // An annotation is for a program.
-    essential: options.github && !clean ? linesOf(items, true, paint) : [],
+    essential: options.github ? [...linesOf(items, true, paint), ...warningLines] : [],
   }
 }
 
-function doneOf(context: CommandContext, root: string): ProjectStatusDocument['done'] {
-  const status = doneStatus(root, context)
-  if (status === undefined) return null
-  const fix = status === 'trusted' ? null : commandLine(['trust'], context.rootOption)
+function doneOf(
+  context: CommandContext,
+  root: string,
+  findInvalid: Parts['findInvalid'],
+): ProjectStatusDocument['done'] {
+  const standing = doneStatus(root, context)
+  if (standing === undefined) return null
+  const trust = commandLine(['trust'], context.rootOption)
+  const invalid = standing === 'trusted' ? undefined : findInvalid(root, standing !== 'untrusted', trust)
+  if (invalid !== undefined) return { standing, ...invalid }
+  const fix = standing === 'trusted' ? null : trust
   return {
-    standing: status,
-    message: DONE_STANDING[status],
-    fix: status === 'missing' ? PROJECT_STATUS_TEXT.fixes.missing : fix,
+    standing,
+    message: DONE_STANDING[standing],
+    fix: standing === 'missing' ? PROJECT_STATUS_TEXT.fixes.missing(trust) : fix,
   }
 }
 

@@ -63,32 +63,28 @@ export const run: Run<typeof declaration, StepDocument> = async (context, [task,
   let checks: readonly MarkerCheck[] = []
   if (before !== undefined) {
     const index = findStep(folder, before, wanted)
-    checks = checksOfStep(before, index)
+    checks = isTicked(before, index) ? [] : checksOfStep(before, index)
     const failed = await proveStep(context, { folder, marker: before, checks, index, options })
     if (failed !== undefined) return failed
   }
   const { plan, marker } = changeMarker(folder, (present) => {
     const index = findStep(folder, present, wanted)
-    if (!options.undo && checksOfStep(present, index).some(({ run }) => checks.every((one) => one.run !== run))) {
-      throw refusal(folder, 'replaced', checks)
-    }
+    const isSame = isTicked(present, index) === !options.undo
+    const needed = isSame || options.undo ? [] : checksOfStep(present, index)
+    if (needed.some(({ run }) => checks.every((one) => one.run !== run))) throw refusal(folder, 'replaced', checks)
     // Only `done` changes; unknown keys are kept.
-    return { fields: { steps: withStep(present, index, !options.undo) }, index }
+    return { fields: { steps: withStep(present, index, !options.undo) }, index, isSame }
   })
   const name = nameOf(marker, plan.index)
   const remaining = remainingSteps(marker).length
-  recordInJournal(context, root, [
-    {
-      event: 'step',
-      markerId: marker.id,
-      task: folder.task,
-      detail: `${options.undo ? 'undone' : 'done'}: ${name}`,
-    },
-  ])
+  if (!plan.isSame) {
+    const detail = `${options.undo ? 'undone' : 'done'}: ${name}`
+    recordInJournal(context, root, [{ event: 'step', markerId: marker.id, task: folder.task, detail }])
+  }
   return {
     exitCode: 0,
     data: { task: folder.task, step: { number: plan.index + 1, name, done: !options.undo }, remaining, failed: null },
-    lines: [STEP_TEXT.line(plan.index + 1, name, !options.undo, remaining)],
+    lines: [STEP_TEXT.line(plan.index + 1, name, { done: !options.undo, isSame: plan.isSame, remaining })],
   }
 }
 
@@ -135,6 +131,10 @@ function refusal(
   })
 }
 
+function isTicked(marker: Marker, index: number): boolean {
+  return marker.steps[index]?.done === true
+}
+
 function checksOfStep(marker: Marker, index: number): MarkerCheck[] {
   const name = marker.steps[index]?.name
   return marker.checks.filter(({ step }) => step !== undefined && step === name)
@@ -178,7 +178,14 @@ function withDone(item: unknown, done: boolean): object {
   return typeof item === 'string' ? { name: item, done } : { ...(item as object), done }
 }
 
+interface Ticked {
+  readonly done: boolean
+  /** Whether it was so before. */
+  readonly isSame: boolean
+  readonly remaining: number
+}
+
 export const STEP_TEXT = {
-  line: (number: number, name: string, done: boolean, remaining: number): string =>
-    `${done ? '✓' : '·'} ${number}. ${name} (${remaining === 0 ? 'all done: clear the marker' : `${remaining} to go`})`,
+  line: (number: number, name: string, { done, isSame, remaining }: Ticked): string =>
+    `${done ? '✓' : '·'} ${number}. ${name} (${isSame ? `${done ? 'already done' : 'was not done'}; ` : ''}${remaining === 0 ? 'all done: clear the marker' : `${remaining} to go`})`,
 } as const

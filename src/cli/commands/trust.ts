@@ -1,12 +1,12 @@
 import * as z from 'zod/mini'
 import { ruleName } from '../../done/done-rules.ts'
-import { requireRules } from '../../done/done-yaml.ts'
-import { keepTrusted, readDoneFile, readTrusted } from '../../done/trust-store.ts'
+import { DONE_FILE_TEXT, requireRules } from '../../done/done-yaml.ts'
+import { forgetTrusted, keepTrusted, readDoneFile, readTrusted, trustedRoot } from '../../done/trust-store.ts'
 import { isAgentShell } from '../../hosts/all-hosts.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { DONE_FILE, SPECS_FOLDER } from '../../kernel/files.ts'
-import { quotedNames, stripControl } from '../../kernel/text.ts'
-import { type CommandContext, requireRoot } from '../../project/command-context.ts'
+import { oneLine, QUOTE_LIMIT, stripControl } from '../../kernel/text.ts'
+import { type CommandContext, type CommandResult, requireRoot } from '../../project/command-context.ts'
 import * as field from '../../views/documents.ts'
 import { type BareCommand, type Declaration, example, type Run } from '../command.ts'
 
@@ -23,8 +23,9 @@ export const declaration = {
         `
 Its commands then run in your agents' shells (\`postflight done\`), and hooks name
 them. Only the copy outside the repository counts: a later change of the file
-has no effect until you trust it again. Only a person can do this: the command
-refuses to run in an agent's shell.`,
+has no effect until you trust it again. If the file is gone, its rules are
+forgotten. Only a person can do this: the command refuses to run in an agent's
+shell.`,
       ),
 } satisfies Declaration
 
@@ -45,8 +46,12 @@ export const document = () =>
 
 const TRUST_TEXT = {
   question: 'Trust these rules on this machine? [y/N] ',
-  trusted: (path: string, names: readonly string[]): string => `trusted ${path}: ${quotedNames(names)}`,
+  forget: (path: string, root: string): string =>
+    `${path} is gone. Forget the rules that are trusted for ${oneLine(root, QUOTE_LIMIT)}? [y/N] `,
+  forgotten: (path: string): string => `forgot the rules of ${path}, which is gone`,
+  trusted: (path: string, names: readonly string[]): string => `trusted ${path}: ${DONE_FILE_TEXT.names(names)}`,
   same: (path: string): string => `${path} is trusted already`,
+  kept: (path: string): string => `the rules of ${path} are still trusted; nothing has changed`,
   declined: (path: string): string => `${path} was not trusted; nothing has changed`,
 } as const
 
@@ -57,11 +62,12 @@ export const run: Run<typeof declaration, TrustDocument> = (context, _arguments,
   const root = requireRoot(context)
   const path = `${SPECS_FOLDER}/${DONE_FILE}`
   const file = readDoneFile(root)
-  if (file.kind === 'absent') throw new PostflightError('done-none', { path })
+  if (file.kind === 'absent') return forget(context, root, path, yes)
   if (file.kind === 'unreadable') throw new PostflightError('file-unreadable', { path, detail: file.detail })
   const rules = requireRules(file.text)
   const changed = readTrusted(root, context)?.fileHash !== file.hash
-  const isAccepted = yes || !changed || isAnsweredYes(context, path, file.text)
+  const text = `${path}:\n\n${stripControl(file.text).trimEnd()}\n`
+  const isAccepted = yes || !changed || isAnsweredYes(context, TRUST_TEXT.question, text)
   if (isAccepted && changed) keepTrusted(root, { rules, fileHash: file.hash }, context, context.nowMs)
   const shown = rules.map((rule) => {
     const { when, unless, checks } = rule
@@ -77,8 +83,19 @@ export const run: Run<typeof declaration, TrustDocument> = (context, _arguments,
   }
 }
 
-function isAnsweredYes({ terminal }: CommandContext, path: string, text: string): boolean {
+function forget(context: CommandContext, root: string, path: string, yes: boolean): CommandResult<TrustDocument> {
+  if (readTrusted(root, context) === undefined) throw new PostflightError('done-none', { path })
+  const isAccepted = yes || isAnsweredYes(context, TRUST_TEXT.forget(path, trustedRoot(root)))
+  if (isAccepted) forgetTrusted(root, context)
+  return {
+    exitCode: isAccepted ? 0 : 1,
+    data: { path, trusted: false, changed: true, rules: [] },
+    lines: [isAccepted ? TRUST_TEXT.forgotten(path) : TRUST_TEXT.kept(path)],
+  }
+}
+
+function isAnsweredYes({ terminal }: CommandContext, question: string, text?: string): boolean {
   if (terminal === undefined) throw new PostflightError('trust-needs-answer')
-  terminal.print(`${path}:\n\n${stripControl(text).trimEnd()}\n`)
-  return /^(?:y|yes)$/i.test(terminal.ask(TRUST_TEXT.question)?.trim() ?? '')
+  if (text !== undefined) terminal.print(text)
+  return /^(?:y|yes)$/i.test(terminal.ask(question)?.trim() ?? '')
 }

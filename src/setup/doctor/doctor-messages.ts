@@ -1,4 +1,4 @@
-import { counted, listed, quote, quotedNames, repairOrClear, unparsedMarker } from '../../kernel/text.ts'
+import { counted, listed, quote, repairOrClear, unparsedMarker } from '../../kernel/text.ts'
 
 export const HOOK_FINDINGS = {
   installed: (file: string): string => `the hook is installed in ${file}`,
@@ -82,10 +82,7 @@ export const ROOT_FINDINGS = {
 } as const
 
 export const DONE_FINDINGS = {
-  trusted: (names: readonly string[]): string => `specs/done.yaml is trusted on this machine: ${quotedNames(names)}`,
-  invalid: (fault: string, isTrusted: boolean): string =>
-    `${fault}; ${isTrusted ? 'the rules that were trusted stay in force' : 'it has no effect'}`,
-  repair: (trust: string): string => `repair the file, then run ${trust}`,
+  trusted: (names: string): string => `specs/done.yaml is trusted on this machine: ${names}`,
 } as const
 
 export const MARKER_FINDINGS = {

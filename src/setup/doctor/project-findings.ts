@@ -2,8 +2,8 @@ import path from 'node:path'
 import fastGlob from 'fast-glob'
 import { kindAt, unwritableBecause } from '../../disk/file-facts.ts'
 import { DONE_STANDING, ruleName } from '../../done/done-rules.ts'
-import { doneFault, parseDoneFile } from '../../done/done-yaml.ts'
-import { doneMarkerFix, doneStatus, readDoneFile, readTrusted } from '../../done/trust-store.ts'
+import { DONE_FILE_TEXT, invalidDoneFile } from '../../done/done-yaml.ts'
+import { doneMarkerFix, doneStatus, readTrusted } from '../../done/trust-store.ts'
 import { commandLine } from '../../kernel/command-line.ts'
 import { inPlaceOfFolder, unsearchable, unwritable } from '../../kernel/error-messages.ts'
 import { PostflightError } from '../../kernel/errors.ts'
@@ -80,14 +80,12 @@ export function checkDone(context: CommandContext, root: string): DoctorFinding[
   if (status === undefined) return []
   if (status === 'missing') return [good('done', DONE_STANDING.missing)]
   const trust = commandLine(['trust'], context.rootOption)
-  const file = readDoneFile(root)
-  const parsed = file.kind === 'text' ? parseDoneFile(file.text) : undefined
-  if (parsed !== undefined && 'faults' in parsed) {
-    const fault = doneFault(parsed.faults)
-    return [bad('done', DONE_FINDINGS.invalid(fault, status !== 'untrusted'), DONE_FINDINGS.repair(trust))]
-  }
+  const invalid = invalidDoneFile(root, status !== 'untrusted', trust)
+  if (invalid !== undefined) return [bad('done', invalid.message, invalid.fix)]
   if (status !== 'trusted') return [bad('done', DONE_STANDING[status], trust)]
-  return [good('done', DONE_FINDINGS.trusted((readTrusted(root, context)?.rules ?? []).map(ruleName)))]
+  return [
+    good('done', DONE_FINDINGS.trusted(DONE_FILE_TEXT.names((readTrusted(root, context)?.rules ?? []).map(ruleName)))),
+  ]
 }
 
 const LONG_MS = 24 * HOUR_MS

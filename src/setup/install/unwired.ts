@@ -2,11 +2,11 @@ import path from 'node:path'
 import { kindAt } from '../../disk/file-facts.ts'
 import { type FileRead, readSmallFile } from '../../disk/read.ts'
 import { hostOfShell } from '../../hosts/all-hosts.ts'
-import { HOST_TITLES, hookHost } from '../../hosts/hook-hosts.ts'
+import { HOOK_HOSTS, HOST_TITLES, hookHost } from '../../hosts/hook-hosts.ts'
 import type { CommandContext } from '../../project/command-context.ts'
 import { lastMarkerEntries } from '../../project/journal-entries.ts'
 import { sessionsOfHook } from '../../project/journal-entry.ts'
-import { claudeSettingsPath, hookHostSettingsPath, SCOPES } from '../settings-paths.ts'
+import { claudeSettingsPath, hookHostSettingsPath, openCodeConfigPaths, SCOPES } from '../settings-paths.ts'
 
 /** Searches the settings for text: `create` must not take the time to parse them. */
 
@@ -19,19 +19,38 @@ const JOURNAL_LIMIT = 65_536
 const STARTS_HOOK =
   /postflight-hook|[/\\]dist[/\\]{1,2}hook\.js|postflight(?:\.js|\.cmd)?[\\"']{0,3} hook|postflight-guard@[^"]{0,100}"\s{0,100}:(?!\s{0,100}false)/
 
+const NAMES_PLUGIN = /postflight-guard/
+
 /** Undefined if it does, outside a session, and if it is not known. */
 export function unwiredNote(context: CommandContext, root: string): string | undefined {
   const { environment } = context
   const host = hostOfShell(environment)
   if (host?.name === undefined) return undefined
   const { name } = host
-  // The agent's shell has the command from our plugin, so the session has the plugin.
-  if (kindAt(path.join(context.packageFolder, '.claude-plugin')) === 'folder') return undefined
   const home = homeIfKnown(context)
-  if (home === undefined) return undefined
+  if (home === undefined || isFromPlugin(context)) return undefined
   const read = [...settingsFiles(context, name, root, home)].map((file) => readSmallFile(file, SETTINGS_LIMIT))
-  if (read.some(mayStartHook) || wasSeen(root, host.shellIdentity?.(environment)?.session)) return undefined
+  if (read.some((one) => mayHold(one, STARTS_HOOK)) || wasSeen(root, host.shellIdentity?.(environment)?.session))
+    return undefined
   return `postflight: no settings file of ${HOST_TITLES[name]} starts the hook, so it will probably not hold this session. \`postflight init\` sets it up.`
+}
+
+/** By any host. True if it is not known. */
+export function isWired(context: CommandContext, root: string): boolean {
+  const home = homeIfKnown(context)
+  if (home === undefined || isFromPlugin(context)) return true
+  const names = ['claude', ...Object.keys(HOOK_HOSTS)]
+  const files = new Set(names.flatMap((name) => [...settingsFiles(context, name, root, home)]))
+  const configs = (['project', 'user'] as const).flatMap((scope) =>
+    openCodeConfigPaths(scope, root, home, context.environment),
+  )
+  const holds = (file: string, expected: RegExp): boolean => mayHold(readSmallFile(file, SETTINGS_LIMIT), expected)
+  return [...files].some((file) => holds(file, STARTS_HOOK)) || configs.some((file) => holds(file, NAMES_PLUGIN))
+}
+
+/** The agent's shell has the command from our plugin, so the session has the plugin. */
+function isFromPlugin({ packageFolder }: CommandContext): boolean {
+  return kindAt(path.join(packageFolder, '.claude-plugin')) === 'folder'
 }
 
 function settingsFiles(context: CommandContext, name: string, root: string, home: string): Set<string> {
@@ -61,8 +80,8 @@ function homeIfKnown({ findHome }: CommandContext): string | undefined {
   }
 }
 
-function mayStartHook(read: FileRead): boolean {
-  return read.kind === 'unreadable' || (read.kind === 'text' && (!read.whole || STARTS_HOOK.test(read.text)))
+function mayHold(read: FileRead, expected: RegExp): boolean {
+  return read.kind === 'unreadable' || (read.kind === 'text' && (!read.whole || expected.test(read.text)))
 }
 
 function wasSeen(root: string, session: string | undefined): boolean {

@@ -134,7 +134,11 @@ function markerKindOf({ state, outcome, wait }: MarkerView): MarkerKind {
 }
 
 export function annotation({ kind, path, sentence }: StatusItem): string {
-  return `::error title=${property(`postflight ${kind}`)},file=${property(path)}::${escaped(sentence)}`
+  return annotationLine('error', kind, path, sentence)
+}
+
+export function annotationLine(level: 'error' | 'warning', kind: string, path: string, sentence: string): string {
+  return `::${level} title=${property(`postflight ${kind}`)},file=${property(path)}::${escaped(sentence)}`
 }
 
 function escaped(text: string): string {

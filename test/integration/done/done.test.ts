@@ -235,14 +235,10 @@ describe('trust', () => {
     expect(await done(project)).toMatchObject({ status: 1, stderr })
   })
 
-  it('is refused in an agent’s shell, with --yes too', async () => {
+  it('asks, takes anything but yes for no, and is refused in an agent’s shell, with --yes too', async () => {
     const project = untrusted()
     const stderr = expect.stringContaining('only a person may trust')
     expect(await project.cli(['trust', '--yes'], agentShell())).toMatchObject({ status: 1, stderr })
-  })
-
-  it('asks, and takes anything but yes for no', async () => {
-    const project = untrusted()
     expect((await project.cli(['trust'])).status).toBe(64)
     for (const answers of [[], [''], ['n'], ['yess']]) {
       const asked = await project.cli(['trust'], { answers })
@@ -255,6 +251,19 @@ describe('trust', () => {
     const run = await project.cli(['trust', '--yes', '--json'])
     expect(run.json()).toMatchObject({ trusted: true, changed: true, rules: [{ checks: ['test ! -f broken'] }, {}] })
     expect((await project.cli(['trust', '--json'])).json()).toMatchObject({ trusted: true, changed: false })
+  })
+
+  it('forgets the rules of a file that is gone, if a person says so', async () => {
+    const project = await begun()
+    rmSync(project.at('specs/done.yaml'))
+    const no = await project.cli(['trust'], { answers: [''] })
+    expect([no.status, no.stdout]).toEqual([1, expect.stringContaining('are still trusted')])
+    expect((await project.cli(['status'])).stdout).toContain(
+      '→ if you removed it: postflight trust (forgets its rules)',
+    )
+    expect((await project.cli(['trust'], { answers: ['y'] })).stdout).toContain('forgot the rules of specs/done.yaml')
+    expect((await project.cli(['status'])).stdout).not.toContain('done.yaml')
+    expect((await project.cli(['trust'])).stderr).toContain('`postflight init` proposes rules')
   })
 
   it('is refused for a file that is missing, a link, or too large', async () => {

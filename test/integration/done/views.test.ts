@@ -42,7 +42,7 @@ describe('a pending marker of the definition of done', () => {
     expect((await json(project, 'inspect')).markers).toHaveLength(2)
   })
 
-  it('is an item of status, with the command that proves it, and makes the verdict red', async () => {
+  it('is a red item of status with its command, a word in the status line, and a heading in the report', async () => {
     const project = await blocked()
     const run = await project.cli(['status', '--exit-code'])
     expect(run.status).toBe(1)
@@ -52,10 +52,6 @@ describe('a pending marker of the definition of done', () => {
     const sentence = expect.stringContaining('The definition of done: its postflight is still pending')
     const done = { standing: 'trusted', fix: null }
     expect(await json(project, 'status')).toMatchObject({ items: [{ kind: 'pending', sentence }], done })
-  })
-
-  it('is a word in the status line, and a heading in the report', async () => {
-    const project = await blocked()
     const line = await project.cli(['statusline'], { input: JSON.stringify({ session_id: SESSION }) })
     expect(line.stdout).toBe('⚑ done, blocked 1/3\n')
     expect((await project.cli(['report', 'done'])).stdout).toMatch(/^definition of done \(done-[0-9a-f]{16}\)\n/)
@@ -123,7 +119,7 @@ describe('explain', () => {
 describe('the standing of the file', () => {
   const lay = (text: string) => (project: Project) => project.write('specs/done.yaml', text)
   const AT_FAULT = 'specs/done.yaml:1:1: done: must be a list of rules; the rules that were trusted stay in force'
-  const standings: [string, (project: Project) => unknown, object][] = [
+  const standings: [string, (project: Project) => unknown, { fix?: string; ok?: boolean; what?: string }][] = [
     [
       'trusted',
       () => {},
@@ -136,7 +132,10 @@ describe('the standing of the file', () => {
   it.each(standings)('%s is what status and doctor say', async (standing, change, finding) => {
     const project = await begun()
     change(project)
-    expect((await json(project, 'status')).done).toMatchObject({ standing })
+    const { fix = expect.anything() } = finding
+    expect((await json(project, 'status')).done).toMatchObject(
+      standing === 'trusted' ? { fix: null } : { standing, fix },
+    )
     const { findings } = await json(project, 'doctor')
     expect(findings.filter(({ check }: { check: string }) => check === 'done')).toEqual([
       expect.objectContaining(finding),
@@ -149,6 +148,9 @@ describe('the standing of the file', () => {
     const run = await project.cli(['status', '--exit-code'], elsewhere)
     expect([run.status, run.stdout]).toEqual([0, expect.stringContaining('not trusted on this machine')])
     expect(run.stdout).toContain('→ postflight trust')
+    const github = await project.cli(['status', '--exit-code', '--github', '--quiet'], elsewhere)
+    const warning = /^::warning title=postflight done,file=specs\/done.yaml::.* not trusted on this machine.*\n$/
+    expect([github.status, github.stdout]).toEqual([0, expect.stringMatching(warning)])
     expect((await project.cli(['doctor'], elsewhere)).stdout).toContain('→ postflight trust')
   })
 })

@@ -60,12 +60,6 @@ describe.concurrent('clear with checks', () => {
     expect(project.journal().at(-1)).toMatchObject({ event: 'check', detail: expect.stringContaining('exit code 3') })
   })
 
-  it('prints a failure with --quiet too', async () => {
-    const run = await clear(checked([{ run: 'echo boo; false' }]), '--quiet')
-    expect(run.status).toBe(1)
-    expect(run.stdout).toMatch(/the check `echo boo; false` failed \(exit code 1; .*\)[\s\S]*\n {2}boo\n$/)
-  })
-
   it('names a failed check in the reason of the next block, until it has passed', async () => {
     const project = checked([{ run: 'echo "test 7 failed"; test -e fixed' }, { run: 'test -e other' }])
     await clear(project)
@@ -93,12 +87,13 @@ describe.concurrent('clear with checks', () => {
 
   it.each([
     ['is not found', 'no-such-program-here', 'exit code 127: command not found'],
-    ['is killed by a signal', 'kill -9 $$', 'killed by SIGKILL'],
+    ['is killed by a signal', 'echo boo; kill -9 $$', 'killed by SIGKILL'],
     ['whose program is killed', "sh -c 'kill -9 $$'; exit $?", 'exit code 137: killed by SIGKILL'],
-  ])('says so about a check that %s', async (_, run, words) => {
-    const result = await clear(checked([{ run }]))
+  ])('says so about a check that %s, with --quiet too', async (_, run, words) => {
+    const result = await clear(checked([{ run }]), '--quiet')
     expect(result.status).toBe(1)
-    expect(result.stdout).toContain(`failed (${words}; `)
+    expect(result.stdout).toContain(`the check \`${run}\` failed (${words}; `)
+    if (run.includes('boo')) expect(result.stdout).toMatch(/\n {2}boo\n$/)
   })
 
   it('has no stdin for them', async () => {
@@ -194,7 +189,10 @@ describe.concurrent('a marker whose checks are skipped', () => {
     const project = checked([{ run: 'test -e ok' }])
     const person = checked([{ run: 'test -e ok' }])
     for (const one of [project, person]) await one.cli(['clear', '259', '--unchecked'], { env: ENV })
-    expect(await clear(project, '--unchecked')).toMatchObject({ status: 0, stdout: 'nothing to clear\n' })
+    for (const words of [['259'], ['--all']]) {
+      const run = await project.cli(['clear', ...words, '--unchecked'], { env: ENV })
+      expect(run).toMatchObject({ status: 0, stdout: expect.stringMatching(/^nothing to clear: .* clear 259_x\n$/) })
+    }
     expect(project.has(ABANDONED)).toBe(true)
     expect((await clear(project)).status).toBe(1)
     expect(project.has(ABANDONED)).toBe(true)
@@ -234,17 +232,19 @@ describe.concurrent('create --check', () => {
     const steps = ['--step', 'a', '--step', 'a=b', '--step-check', 'a=b=make x=1']
     await project.cli(['create', '259', 'x', '--check', 'npm test', ...steps], { env: ENV })
     expect(read(project).checks).toEqual([{ run: 'npm test' }, { run: 'make x=1', step: 'a=b' }])
+    const unowned = await project.cli(['create', '260', 'x', '--check', 'true'])
+    expect(unowned.stdout).toContain('the checks of this marker are never run')
   })
 
   it.each([
-    ['without a step of that name', ['--step', 'one', '--step-check', 'two=true']],
-    ['without a command', ['--step', 'one', '--step-check', 'one=']],
-    ['with several lines', ['--check', 'one\ntwo']],
-    ['more than twenty times', Array.from({ length: 21 }, (_, index) => ['--check', `test ${index}`]).flat()],
-  ])('is refused %s', async (_, words) => {
+    ['without a step of that name', ['--step', 'one', '--step-check', 'a b=true'], `no step "a b". Add --step 'a b'.`],
+    ['without a command', ['--step', 'one', '--step-check', 'one='], '--step-check takes NAME=COMMAND'],
+    ['with several lines', ['--check', 'one\ntwo'], 'not "one\\ntwo".'],
+    ['more than twenty times', Array(21).fill(['--check', 'true']).flat(), 'at most 20 times'],
+  ])('is refused %s', async (_, words, why) => {
     const project = createSourceProject({ specs: false })
     const run = await project.cli(['create', '259', 'x', ...words], { env: ENV })
-    expect(run.status).toBe(64)
+    expect(run).toMatchObject({ status: 64, stderr: expect.stringContaining(why) })
     expect(project.has('specs')).toBe(false)
   })
 
@@ -253,11 +253,6 @@ describe.concurrent('create --check', () => {
     const run = await project.cli(['create', '259', '--check', 'true', '--agent', 'main'], { env: ENV })
     expect(run.stdout).toContain('renewed')
     expect(read(project).checks).toEqual([{ run: 'false' }, { run: 'true' }])
-  })
-
-  it('says that the checks of a marker without a session are never run', async () => {
-    const run = await createSourceProject().cli(['create', '259', 'x', '--check', 'true'])
-    expect(run.stdout).toContain('the checks of this marker are never run')
   })
 
   it('makes nothing its own that an unowned marker brought', async () => {

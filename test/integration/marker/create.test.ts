@@ -27,7 +27,7 @@ function createFor(project: Project, session: string, ...more: string[]) {
 }
 
 describe.concurrent('create writes the marker', () => {
-  it('with every required field of the protocol, in the task folder', async () => {
+  it('with every required field of the protocol, in the task folder, and no other file but the journal', async () => {
     const project = createSourceProject({ specs: false })
     const before = Date.now()
     const run = await project.cli(['create', ...SEED_WORDS])
@@ -46,15 +46,14 @@ describe.concurrent('create writes the marker', () => {
     const created = Date.parse(String(marker.created))
     expect(created).toBeGreaterThanOrEqual(Math.floor(before / 1000) * 1000)
     expect(created).toBeLessThanOrEqual(Date.now())
-  })
-
-  it('and prints its path and its id', async () => {
-    const project = createSourceProject()
-    const run = await project.cli(['create', ...SEED_WORDS])
-    const { id } = readMarker(project)
     const [first, ...notes] = run.stdout.trimEnd().split('\n')
-    expect(first).toBe(`created ${SEED_MARKER}  ${id}`)
+    expect(first).toBe(`created ${SEED_MARKER}  ${marker.id}`)
     expect(notes.join()).toContain('Not run by an agent')
+    expect(Object.keys(project.snapshot('specs'))).toEqual([
+      ...['.postflight', '.postflight/.gitignore', '.postflight/journal.jsonl'],
+      ...['259_prove_completeness', '259_prove_completeness/.postflight-pending'],
+    ])
+    expect(project.journal()).toMatchObject([{ event: 'create', task: '259_prove_completeness' }])
   })
 
   it('and prints one JSON document with --json', async () => {
@@ -99,19 +98,6 @@ describe.concurrent('create writes the marker', () => {
     expect((await project.hook(subagentStop({ agent_type: 'worker' }))).answer.decision).toBe('block')
     expect((await project.hook(subagentStop({ agent_type: 'other' }))).answer.decision).toBeUndefined()
   })
-
-  it('and no other file but the journal', async () => {
-    const project = createSourceProject()
-    await project.cli(['create', ...SEED_WORDS])
-    expect(Object.keys(project.snapshot('specs'))).toEqual([
-      '.postflight',
-      '.postflight/.gitignore',
-      '.postflight/journal.jsonl',
-      '259_prove_completeness',
-      '259_prove_completeness/.postflight-pending',
-    ])
-    expect(project.journal()).toMatchObject([{ event: 'create', task: '259_prove_completeness' }])
-  })
 })
 
 describe.concurrent('create finds or makes the task folder', () => {
@@ -145,6 +131,7 @@ describe.concurrent('create finds or makes the task folder', () => {
     ['asks for a slug if the task has no folder yet', [], ['7'], 64, /give a slug/],
     ['refuses a second folder for a number', ['007_a'], ['7', 'another_slug'], 1, /007_a/],
     ['reports a number with several folders', ['007_a', '007_b'], ['7'], 64, /007_a, 007_b/],
+    ['refuses a slug beside a folder’s name', ['007_a'], ['7_b', 'c'], 64, /"7_b" already contains a slug: omit "c"/],
   ])('%s', async (_, folders, words, status, message) => {
     const project = createSourceProject()
     for (const folder of folders) mkdirSync(project.at('specs', folder))
@@ -399,6 +386,10 @@ describe.concurrent('create says on stderr that the host of this session does no
     const settings = JSON.stringify(running('/x/hooks/postflight-hook'))
     const env = { [variable]: SESSION }
     const project = createSourceProject()
+    const first = createSourceProject()
+    expect((await first.cli([])).stdout).toContain('\n  → postflight init\n')
+    first.write(file, settings)
+    expect((await first.cli([])).stdout).not.toContain('init')
     expect(await created(project, env)).toBe(NOTE(host))
     // Permission rules are not the hook.
     project.write(file, '{"permissions":{"allow":["Bash(postflight create *)"]}}')

@@ -70,8 +70,8 @@ describe.concurrent('inspect', () => {
   })
 
   it('shows a list as one line with its items apart', async () => {
-    const project = withMarker({ ...OWNED, reason: '- link artifacts\n- commit\n' })
-    expect((await project.cli(['inspect'])).stdout).toContain('  reason: link artifacts; commit\n')
+    const project = withMarker({ ...OWNED, reason: 'left:\n- link artifacts\n- commit\n' })
+    expect((await project.cli(['inspect'])).stdout).toContain('  reason: left: link artifacts; commit\n')
   })
 
   it('shows abandoned markers after pending ones, and what to do about them', async () => {

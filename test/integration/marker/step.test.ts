@@ -27,10 +27,13 @@ describe.concurrent('step', () => {
     expect(doneOf(project)).toEqual([name])
   })
 
-  it('removes the tick with --undo', async () => {
+  it('removes the tick with --undo, and says and records nothing of a step that does not change', async () => {
     const project = withSteps()
-    await project.cli(['step', '259', '1'])
-    await project.cli(['step', '259', '1', '--undo'])
+    const said: string[] = []
+    for (const more of [[], [], ['--undo'], ['--undo']])
+      said.push((await project.cli(['step', '259', '1', ...more])).stdout)
+    expect(said.map((line) => /already done|was not done/.test(line))).toEqual([false, true, false, true])
+    expect(project.journal()).toHaveLength(2)
     expect(doneOf(project)).toEqual([])
   })
 
@@ -40,11 +43,6 @@ describe.concurrent('step', () => {
     const step = { number: 3, name: 'git commit', done: true }
     expect(run.json()).toEqual({ task: '259_x', step, remaining: 3, failed: null })
     expect(project.journal()).toMatchObject([{ event: 'step', task: '259_x', detail: 'done: git commit' }])
-  })
-
-  it('says when the last one is done', async () => {
-    const project = withSteps(['only'])
-    expect((await project.cli(['step', '259', 'only'])).stdout).toContain('all done: clear the marker')
   })
 
   it('changes nothing else in the marker, nor its count', async () => {
@@ -91,11 +89,12 @@ describe.concurrent('step', () => {
     if (text !== undefined) expect(project.read(MARKER)).toBe(text)
   })
 
-  it('loses no tick of several processes at once', async () => {
+  it('loses no tick of several processes at once, and says when the last one is done', async () => {
     const names = Array.from({ length: 4 }, (_, index) => `step ${String.fromCharCode(97 + index)}`)
     const project = withSteps(names, createProject())
     const runs = await Promise.all(names.map((name) => project.cli(['step', '259', name])))
     expect(runs.map((run) => run.status)).toEqual(names.map(() => 0))
+    expect(runs.filter(({ stdout }) => stdout.includes('all done: clear the marker'))).toHaveLength(1)
     expect(doneOf(project)).toEqual(names)
   })
 })

@@ -233,7 +233,7 @@ describe.concurrent('wait is refused', () => {
     ['without --for', ['wait', '7'], '--for'],
     ['with an empty text', ['wait', '7', '--for', ''], 'must be one line of text'],
     ['outside a host', ['wait', '7', '--for', 'x'], 'session', {}],
-    ['with two lines', ['wait', '7', '--for', 'a\nb'], 'must be one line of text'],
+    ['with two lines', ['wait', '7', '--for', 'a\nb'], 'must be one line of text without extra spaces, not "a\\nb"'],
   ])('%s, as a usage error', async (_what, words, why, env = ENV) => {
     const run = await withMarker().cli(words, { env })
     expect(run.status).toBe(64)

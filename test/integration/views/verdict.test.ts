@@ -49,11 +49,14 @@ async function giveUp(project: Project): Promise<void> {
 }
 
 describe.concurrent('a marker that was removed by hand', () => {
-  it('makes the verdict red, until `clear` of its task settles it', async () => {
+  it('makes the verdict red, until `clear` of its task settles it, and blocks no stop', async () => {
     const project = await made('--operation', 'plan')
     expect(await verdict(project)).toMatchObject({ status: 1, kinds: ['pending'] })
     remove(project, MARKER)
     expect(await verdict(project)).toMatchObject(RED)
+    for (const event of [stop(), stop({ hook_event_name: 'SessionStart', source: 'startup' })]) {
+      expect((await project.hook(event)).answer).toEqual({})
+    }
     const human = await project.cli(['status'])
     expect(human.status).toBe(0)
     expect(human.stdout).toMatch(/^✗ removed by hand: specs\/259_x · in the journal \d+ s ago · session /)
@@ -62,13 +65,6 @@ describe.concurrent('a marker that was removed by hand', () => {
     expect(await project.cli(['clear', '259'])).toMatchObject({ status: 0, stdout })
     expect(await verdict(project)).toMatchObject(GREEN)
     expect((await project.cli(['clear', '259'])).stdout).toBe('nothing to clear\n')
-  })
-
-  it('blocks no stop: for the hook there is no marker', async () => {
-    const project = await made()
-    remove(project, MARKER)
-    expect((await project.hook(stop())).answer).toEqual({})
-    expect((await project.hook(stop({ hook_event_name: 'SessionStart', source: 'startup' }))).answer).toEqual({})
   })
 
   it('is one whose whole folder was removed, too, and is settled without it', async () => {
@@ -287,11 +283,11 @@ it.concurrent('a green verdict says what was cleared, and which checks passed', 
   await project.cli(['create', '7', 'y', '--agent', 'main'], { env: ENV })
   await project.cli(['clear', '7'], { env: ENV })
   const run = await project.cli(['status', '--exit-code', '--github'])
-  const stdout = `2 cleared (checks passed: true), none pending in ${project.dir}\n`
+  const stdout = `2 cleared, 1 of them with checks (passed: true), none pending in ${project.dir}\n`
   expect(run).toMatchObject({ status: 0, stdout })
   expect((await verdict(project)).json).toMatchObject({ cleared: 2, checks_passed: ['true'] })
   const ofSession = await project.cli(['status', '--session', SESSION])
-  expect(ofSession.stdout).toBe(`2 cleared (checks passed: true), none pending in session ${SESSION}\n`)
+  expect(ofSession.stdout).toBe(stdout.replace(project.dir, `session ${SESSION}`))
 })
 
 describe.concurrent('status --expect', () => {
@@ -306,7 +302,7 @@ describe.concurrent('status --expect', () => {
     expect((await project.cli(['--expect', '259', '--expect', '260', '--quiet'])).status).toBe(1)
   })
 
-  it('says what is missing, once for each task', async () => {
+  it('says what is missing, once for each task, also in a wrong folder, and refuses what cannot be a task', async () => {
     const project = await made('--check', 'true', '--check', 'false')
     const run = await project.cli(['status', '--github', '--expect', '259', '--expect', '260', '--expect', '260'])
     expect(run.status).toBe(1)
@@ -317,14 +313,10 @@ describe.concurrent('status --expect', () => {
     expect((await project.cli(['status', '--expect', '260', '--session', OTHER_SESSION])).stdout).toBe(
       `✗ expected: Task 260: no marker was made by session ${OTHER_SESSION}, and no workflow completed, in ${project.dir}.\n`,
     )
-  })
-
-  it('is red in a wrong folder', async () => {
     const empty = createSourceProject({ specs: false })
-    expect(await empty.cli(['status', '--expect', '259'])).toMatchObject({
-      status: 1,
-      stdout: `✗ expected: Task 259: no marker was made, and no workflow completed, in ${empty.dir}.\n`,
-    })
+    const stdout = `✗ expected: Task 259: no marker was made, and no workflow completed, in ${empty.dir}.\n`
+    expect(await empty.cli(['status', '--expect', '259'])).toMatchObject({ status: 1, stdout })
+    expect((await project.cli(['status', '--expect', '../x'])).status).toBe(64)
   })
 
   it('is 0 for a task whose workflow was completed, and red for every other end of it', async () => {
@@ -348,11 +340,6 @@ describe.concurrent('status --expect', () => {
     await project.cli(['create', '259', '--agent', 'main'], { env: ENV })
     remove(project, MARKER)
     expect(await expected()).toBe(1)
-  })
-
-  it('refuses what cannot be a task', async () => {
-    const project = createSourceProject()
-    expect((await project.cli(['status', '--expect', '../x'])).status).toBe(64)
   })
 })
 

@@ -44,6 +44,7 @@ describeSentences('the details of journal lines', CLEAR_DETAILS, {
 })
 
 describeSentences('the words of clear', CLEAR_TEXT, {
+  abandoned: [['specs/7_x/.postflight-abandoned', 'clear it']],
   noFolder: [['7', '/p']],
   cleared: forms(['specs/7_x', ['a', 'b'], ['kept', 'late'], false], ['specs/7_x', ['a'], [], true]),
   leftSteps: [[['commit', 'push']]],
@@ -65,7 +66,12 @@ describeSentences('the words of bypass', BYPASS_TEXT, {
 })
 
 describeSentences('the words of step', STEP_TEXT, {
-  line: forms([1, 'git commit', true, 0], [1, 'git commit', false, 2]),
+  line: forms(
+    [1, 'git commit', { done: true, isSame: false, remaining: 0 }],
+    [1, 'git commit', { done: false, isSame: false, remaining: 2 }],
+    [1, 'git commit', { done: true, isSame: true, remaining: 0 }],
+    [1, 'git commit', { done: false, isSame: true, remaining: 2 }],
+  ),
 })
 
 describeSentences('the words of inspect', INSPECT_TEXT, {
@@ -99,6 +105,7 @@ describeSentences('errors of usage', USAGE_TEXT, {
   parserSays: forms(["unknown option '--forse'", 'postflight --help'], ['Too many arguments.', 'postflight --help']),
   meantOption: [['all\n', '--all']],
   didYouMean: [[['clear']], [['clear', 'create']]],
+  stepUnknown: [['--step-check', 'git commit=true', 'git commit']],
 })
 
 describeSentences('what the value of an option must be', OPTION_EXPECTATIONS, {

@@ -23,7 +23,13 @@ describe('each error says what is wrong and what to do about it', () => {
   /** Arguments of each code, once per form of its sentence. tsc asks for missing codes. */
   const GIVEN: { readonly [Code in ErrorCode]: readonly ErrorArguments[Code][] } = {
     usage: [{ detail: 'Missing command.' }],
-    'task-invalid': [{ task: 'a/b' }, { task: 'x'.repeat(130), longest: 120 }, { task: '1000000', largest: 999999 }],
+    'task-invalid': [
+      ...[{ task: 'a/b' }, { task: '7_x', slug: 'y' }],
+      ...[
+        { task: 'x'.repeat(130), longest: 120 },
+        { task: '1000000', largest: 999999 },
+      ],
+    ],
     'slug-invalid': [{ slug: 'a b' }, { slug: 'x'.repeat(130), longest: 120 }],
     'slug-missing': [{ task, specs: '/p/specs', command: 'postflight create 7 my_slug' }],
     'task-ambiguous': [{ task, folders: '7_x, 7_y' }],
