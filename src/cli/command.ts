@@ -132,8 +132,6 @@ export const USAGE_TEXT = {
     `(Did you mean ${names.length > 1 ? `one of ${names.join(', ')}` : names[0]}?)`,
   mainHasNoType:
     'Give --agent main or --agent-type, not both: only sub-agents have a type, so such a marker would block no stop.',
-  stepUnknown: (option: string, value: string, step: string): string =>
-    `${option} "${oneLine(value, QUOTE_LIMIT)}": the checklist has no step "${oneLine(step, QUOTE_LIMIT)}". Add --step ${shellWord(oneLine(step, QUOTE_LIMIT))}.`,
   hookAlone: 'Start the hook as `postflight hook`, without another command.',
 } as const
 
@@ -154,6 +152,8 @@ export const OPTION_EXPECTATIONS = {
   phaseSteps: (names: readonly string[], limit: number): string =>
     `takes PHASE=COUNT with at most ${limit} steps (${among(names)})`,
   input: 'takes NAME=VALUE, with the name of an input of the workflow',
+  checkOfStep: (step: string): string =>
+    `must name a step of the checklist (for a new one, add --step ${shellWord(oneLine(step, QUOTE_LIMIT))})`,
   stepCheck: 'takes NAME=COMMAND, with the name of a step of the checklist',
 } as const
 

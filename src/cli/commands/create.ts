@@ -282,17 +282,12 @@ function stepCheckOf(value: string, steps: readonly MarkerStep[]): MarkerCheck {
     .map(({ name }) => name)
     .filter((name) => value.startsWith(`${name}=`))
     .sort((one, other) => other.length - one.length)
-  const [, unknown] = /^([^=]+)=.*\S/.exec(value) ?? []
-  if (step === undefined && unknown !== undefined) {
-    throw new PostflightError('usage', { detail: USAGE_TEXT.stepUnknown('--step-check', value, unknown) })
-  }
   const run = value.slice((step ?? '').length + 1)
   if (step === undefined || run.trim() === '') {
-    throw new PostflightError('value-invalid', {
-      option: '--step-check',
-      value,
-      expected: OPTION_EXPECTATIONS.stepCheck,
-    })
+    const [, unknown] = /^([^=]+)=.*\S/.exec(value) ?? []
+    const isUnknown = step === undefined && unknown !== undefined
+    const expected = isUnknown ? OPTION_EXPECTATIONS.checkOfStep(unknown) : OPTION_EXPECTATIONS.stepCheck
+    throw new PostflightError('value-invalid', { option: '--step-check', value, expected })
   }
   return { run, step }
 }

@@ -237,7 +237,7 @@ describe.concurrent('create --check', () => {
   })
 
   it.each([
-    ['without a step of that name', ['--step', 'one', '--step-check', 'a b=true'], `no step "a b". Add --step 'a b'.`],
+    ['without a step of that name', ['--step', 'one', '--step-check', 'a b=true'], `add --step 'a b'), not "a b=true"`],
     ['without a command', ['--step', 'one', '--step-check', 'one='], '--step-check takes NAME=COMMAND'],
     ['with several lines', ['--check', 'one\ntwo'], 'not "one\\ntwo".'],
     ['more than twenty times', Array(21).fill(['--check', 'true']).flat(), 'at most 20 times'],

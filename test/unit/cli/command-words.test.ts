@@ -105,7 +105,6 @@ describeSentences('errors of usage', USAGE_TEXT, {
   parserSays: forms(["unknown option '--forse'", 'postflight --help'], ['Too many arguments.', 'postflight --help']),
   meantOption: [['all\n', '--all']],
   didYouMean: [[['clear']], [['clear', 'create']]],
-  stepUnknown: [['--step-check', 'git commit=true', 'git commit']],
 })
 
 describeSentences('what the value of an option must be', OPTION_EXPECTATIONS, {
@@ -117,4 +116,5 @@ describeSentences('what the value of an option must be', OPTION_EXPECTATIONS, {
   failures: [[['plan', 'work/1 to work/3']], [[]], [[`a${'b'.repeat(600)}`]]],
   phaseCase: [[['triage=bug', 'triage=idea']], [[]]],
   phaseSteps: [[['work', 'list'], 1000]],
+  checkOfStep: [['git commit']],
 })
