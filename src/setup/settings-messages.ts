@@ -38,7 +38,11 @@ export const INSTALL_TEXT = {
   removedFile: (file: string, isDryRun: boolean): string =>
     `${isDryRun ? 'Would remove' : 'Removed'} ${file}: it held nothing else`,
   keptRules: (file: string, count: number): string =>
-    `Kept ${count === 1 ? 'a permission rule' : `${count} permission rules`} about postflight in ${file}, because no record says that \`postflight init\` added ${count === 1 ? 'it' : 'them'}`,
+    `Kept ${count === 1 ? 'a permission rule' : `${count} permission rules`} about postflight in ${file}, because no record says that \`postflight init\` added ${count === 1 ? 'it' : 'them'}. To remove ${count === 1 ? 'it' : 'them'}, edit "permissions" in that file`,
+  keptDone: (file: string, word: string): string =>
+    `Kept ${file}, because it belongs to the project. To remove it: \`rm ${word}\``,
+  keptMarkers: (count: number, specs: string, isExposed: boolean, clear: string): string =>
+    `Kept ${counted(count, 'marker')} in ${specs}/${isExposed ? `, and git no longer ignores ${count === 1 ? 'it' : 'them'}` : ''}: \`${clear}\` removes ${count === 1 ? 'it' : 'them'}`,
   stillIn: (what: Installed, file: string, command: string): string =>
     `The ${what} is still in ${file}: \`${command}\` removes it`,
   notInstalled: (what: Installed, files: readonly string[]): string => `The ${what} is not in ${files.join(' or ')}`,

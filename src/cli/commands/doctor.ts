@@ -66,7 +66,7 @@ export const run: Run<typeof declaration, DoctorDocument> = async (context, _giv
     ...(root === undefined
       ? []
       : [
-          ...checkGit(context, root),
+          ...checkGit(context, root, isWired),
           ...checkDone(context, root),
           ...checkMarkers(context, root),
           ...checkRuns(context, root),

@@ -38,9 +38,7 @@ export function checkSettings(context: CommandContext, elsewhere: boolean): Doct
   )
   const findings = [...off, ...faults, ...checkOnce(wired)]
   if (findings.length > 0 || elsewhere) return findings
-  const { portable } = hookCommand(context, 'project', project)
-  const install = commandLine(['install'], context.rootOption)
-  return [bad('settings', HOOK_FINDINGS.notInstalled, `${install}${portable ? '' : ' --scope local'}`)]
+  return [bad('settings', HOOK_FINDINGS.notInstalled, commandLine(['init'], context.rootOption))]
 }
 
 interface Wired {

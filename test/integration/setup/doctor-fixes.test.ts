@@ -117,7 +117,12 @@ type Row = [name: string, make: Action, what: RegExp, byHand?: Action | undefine
 
 /** Findings after which no stop is blocked, or each one costs too much. */
 const WIRING: readonly Row[] = [
-  ['no hook', remove(SETTINGS), /not installed in any settings/],
+  [
+    'no hook',
+    remove(SETTINGS),
+    /not installed in any settings/,
+    ({ cli }) => cli('init', { answers: Array(5).fill('y') }),
+  ],
   ['disableAllHooks', set(LOCAL, { disableAllHooks: true }), /sets disableAllHooks/, remove(LOCAL)],
   ['the hook switched off', set(USER, OFF), /POSTFLIGHT_DISABLE=1 is set in .*settings\.json/, remove(USER)],
   [
@@ -227,6 +232,15 @@ const REPOSITORY: readonly Row[] = [
     },
     /git tracks specs\/007_x\/\.postflight-pending/,
   ],
+  [
+    'settings of a person that git tracks',
+    async (wired) => {
+      await wired.cli('uninstall')
+      await wired.cli('init --yes --scope local')
+      git(wired, 'add', '--force', LOCAL)
+    },
+    /git tracks \.claude\/settings\.local\.json/,
+  ],
 ]
 
 describe.concurrent('doctor finds', () => {
@@ -267,8 +281,10 @@ describe.concurrent('doctor finds', () => {
     set(LOCAL, { hooks: { SubagentStop } })(wired)
     const before = wired.project.read(LOCAL)
     const { wrong } = await findingsOf(wired.cli)
-    await follow(wired, wrong[1]?.fix ?? '')
-    expect(wrong.map(({ check }) => check)).toEqual(['settings', 'git'])
+    await wired.cli('init', { answers: ['n', 'n', 'y', 'n'] })
+    expect(wrong).toMatchObject(
+      [{ check: 'settings' }, { check: 'git' }].map((one) => ({ ...one, fix: 'postflight init' })),
+    )
     expect((await findingsOf(wired.cli)).wrong).toEqual([wrong[0]])
     expect(wired.project.read(LOCAL)).toBe(before)
   })
@@ -343,11 +359,6 @@ describe.concurrent('doctor finds', () => {
     expect(missing.wrong.map(({ fix }) => fix)).toEqual(['npm ci'])
   })
 
-  it('advises settings that are not shared where the project does not depend on the package', async () => {
-    const project = createSourceProject()
-    expect((await findingsOf(project.cli)).wrong[0]?.fix).toBe('postflight install --scope local')
-  })
-
   it('the plugin alone right', async () => {
     const wired = withPackage()
     set(USER, PLUGIN)(wired)
@@ -357,7 +368,7 @@ describe.concurrent('doctor finds', () => {
   it('and says how a person types the fixes where the command is not on the PATH', async () => {
     const { stdout } = await withPackage().cli('doctor')
     expect(stdout).toMatch(
-      /✗ the hook is not installed in any settings file of Claude Code\n {2}→ postflight install\n[\s\S]*Type `npx postflight`/,
+      /✗ the hook is not installed in any settings file of Claude Code\n {2}→ postflight init\n[\s\S]*Type `npx postflight`/,
     )
   })
 })

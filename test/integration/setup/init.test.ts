@@ -85,6 +85,10 @@ describe.concurrent('init', () => {
     expect(JSON.parse(project.read(SETTINGS))).toEqual({ model: 'sonnet' })
     // The backup holds the old text, which differs from the present one.
     expect(run.stdout).toContain(`Kept the backup ${SETTINGS}.postflight-backup`)
+    await cli('init --yes')
+    project.write('specs/done.yaml', '')
+    project.marker('004_x', {})
+    expect((await cli('uninstall')).stdout).toMatch(/done.yaml, .*\nKept 1 marker in specs\/, and git no longer/)
   })
 
   it('leaves permission rules that were there before, with init and without', async () => {
@@ -99,8 +103,10 @@ describe.concurrent('init', () => {
     const none = await cli('uninstall')
     const count = RULES.allow.length + RULES.ask.length
     const keptRules = (what: string, it: string): string =>
-      `Kept ${what} about postflight in ${SETTINGS}, because no record says that \`postflight init\` added ${it}\n`
-    expect(none.stdout).toBe(`The hook is not in ${SETTINGS}\n${keptRules(`${count} permission rules`, 'them')}`)
+      `Kept ${what} about postflight in ${SETTINGS}, because no record says that \`postflight init\` added ${it}. To remove ${it}, edit "permissions" in that file\n`
+    expect(none.stdout).toBe(
+      `The hook is not in ${SETTINGS} or ${LOCAL}\n${keptRules(`${count} permission rules`, 'them')}`,
+    )
     expect(filesOf(project)).toEqual(all)
     project.write(SETTINGS, JSON.stringify({ permissions: { allow: [kept], ask: ['Bash(git push *)'] } }))
     const before = filesOf(project)
@@ -408,11 +414,12 @@ describe.concurrent('init', () => {
     const project = createSourceProject()
     rmSync(project.at('.git'), { recursive: true })
     execFileSync('git', ['init', '--quiet'], { cwd: project.dir, env: project.env })
-    project.write('.gitignore', '.postflight*\n*.postflight-backup\n')
+    const own = '.postflight*\n*.postflight-backup\nsettings.local.json\n'
+    project.write('.gitignore', own)
     await project.cli(['init', '--yes'])
     expect(run.json().parts[2]).toMatchObject({ name: 'gitignore', state: 'needless' })
     expect(outside.has('.gitignore')).toBe(false)
-    expect(project.read('.gitignore')).toBe('.postflight*\n*.postflight-backup\n')
+    expect(project.read('.gitignore')).toBe(own)
   })
 
   it.each([

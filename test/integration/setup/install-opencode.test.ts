@@ -82,7 +82,7 @@ describe.concurrent('install --host opencode', () => {
     project.write(CONFIG, '{')
     expect(await project.cli(['uninstall'])).toMatchObject({
       status: 0,
-      stdout: 'The hook is not in .claude/settings.json\n',
+      stdout: 'The hook is not in .claude/settings.json or .claude/settings.local.json\n',
     })
   })
 

@@ -261,7 +261,7 @@ it('a command that only names ours is left as it is by install and uninstall', a
   const before = settingsWith(command)
   const project = projectWith(before)
   const none = await project.cli(['uninstall'])
-  expect(none.stdout).toBe('The hook is not in .claude/settings.json\n')
+  expect(none.stdout).toBe('The hook is not in .claude/settings.json or .claude/settings.local.json\n')
   expect(project.read(SETTINGS)).toBe(before)
   await project.cli(['install'])
   expect(commandsOf(project.read(SETTINGS))).toContain(command)
@@ -288,7 +288,7 @@ describe.concurrent('a script of the user’s own with the name of our launcher'
     project.write(SETTINGS, before)
     const snapshot = project.snapshot()
     const none = await project.cli(['uninstall'], { env })
-    expect(none.stdout).toBe('The hook is not in .claude/settings.json\n')
+    expect(none.stdout).toBe('The hook is not in .claude/settings.json or .claude/settings.local.json\n')
     expect(project.snapshot()).toEqual(snapshot)
     expect((await project.cli(['doctor'], { env })).stdout).toContain('the hook is not installed')
     await project.cli(['install'], { env })
@@ -475,7 +475,10 @@ describe.concurrent('uninstall', () => {
     if (text !== undefined) project.write(SETTINGS, text)
     const before = project.snapshot()
     const run = await project.cli(['uninstall'])
-    expect(run).toMatchObject({ status: 0, stdout: 'The hook is not in .claude/settings.json\n' })
+    expect(run).toMatchObject({
+      status: 0,
+      stdout: 'The hook is not in .claude/settings.json or .claude/settings.local.json\n',
+    })
     expect(project.snapshot()).toEqual(before)
   })
 
