@@ -118,6 +118,7 @@ function withOurGuess({ code, message }: CommanderError, selected: readonly Comm
 }
 
 function commandsLike(word: string, selected: readonly CommandUnknownOpts[]): string[] {
+  if (selected.length === 1 && Object.hasOwn(COMMANDS, `workflow ${word}`)) return [`workflow ${word}`]
   const names = selected.at(-1)?.commands.map((command) => command.name()) ?? []
   return word.length < 2 ? [] : names.filter((name) => name.startsWith(word))
 }

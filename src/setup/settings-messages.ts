@@ -93,7 +93,8 @@ export const INIT_TEXT = {
     done: (file: string): string =>
       `A definition of done, ${file}: when an agent changed these files, its stop is blocked until the checks have succeeded. It has no effect until you run \`postflight trust\`.`,
   } satisfies Record<Part, (file: string) => string>,
-  question: (part: Part): string => `   ${part === 'shell-hook' ? 'Take this out' : 'Write this'}? [Y/n] `,
+  question: (part: Part, isRepeated = false): string =>
+    `   ${isRepeated ? 'Please answer y or n. ' : ''}${part === 'shell-hook' ? 'Take this out' : 'Write this'}? [Y/n] `,
   line: (part: Part, state: keyof typeof PART_STATES, file: string): string => {
     const words = (part === 'shell-hook' ? REMOVAL_STATES[state] : undefined) ?? PART_STATES[state]
     return `${state === 'written' || state === 'done' ? '✓' : '·'} ${PART_TITLES[part]}: ${file} (${words})`
@@ -107,6 +108,8 @@ export const INIT_TEXT = {
     `Warning: Claude Code ignores all settings in a file that it cannot read. ${fault}`,
   skillSource: (file: string): string => `  the text of ${file}`,
   tryIt: `Try it now: \`claude 'Run "postflight create 1 try", and stop.'\` Its stop is blocked until it has cleared that marker. Afterwards: \`rmdir specs/001_try\``,
+  noDone:
+    '· a definition of done: not written, because the project shows no test command. docs/done.md shows how to write specs/done.yaml',
   noHook: (install: string): string => `Without the hook, no stop is blocked. To add it: ${install}`,
   shellHookKept: '`postflight uninstall` does not put the entry of the shell hook back: the backup keeps it.',
   trust: (trust: string, isDependency: boolean): string =>

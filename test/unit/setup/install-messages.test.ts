@@ -31,7 +31,7 @@ describeSentences('what install and uninstall say', INSTALL_TEXT, {
 
 describeSentences('what init says', INIT_TEXT, {
   intro: [[1], [4]],
-  question: [['hook'], ['shell-hook']],
+  question: forms(['hook', false], ['shell-hook', true]),
   noHook: [['install it']],
   shellHookElsewhere: [['bash\na.sh', 's.json', 'take it out']],
   shellHookEntry: [['bash a.sh\n\u001b[2J']],
