@@ -221,8 +221,8 @@ export function checkReach(context: CommandContext): DoctorFinding {
   return bad('cli', REACH_FINDINGS.unreachable, `npm install --global ${shellWord(packageFolder)}`)
 }
 
-export function needsNpx(context: CommandContext): boolean {
-  return formOf(context).byNpx
+export function npxNote(context: CommandContext): string | undefined {
+  return formOf(context).byNpx ? REACH_FINDINGS.typeNpx : undefined
 }
 
 function formOf(context: CommandContext): CommandForm {

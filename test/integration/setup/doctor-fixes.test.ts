@@ -365,10 +365,21 @@ describe.concurrent('doctor finds', () => {
     expect(await findingsOf(wired.cli)).toMatchObject({ status: 0, wrong: [] })
   })
 
-  it('and says how a person types the fixes where the command is not on the PATH', async () => {
-    const { stdout } = await withPackage().cli('doctor')
+  it('and says how a person types the fixes where the command is not on the PATH, as other commands do in a terminal', async () => {
+    const { cli } = withPackage()
+    const { stdout } = await cli('doctor')
     expect(stdout).toMatch(
       /✗ the hook is not installed in any settings file of Claude Code\n {2}→ postflight init\n[\s\S]*Type `npx postflight`/,
     )
+    const said = async (words: string, answers?: string[]): Promise<string> => {
+      const run = await cli(words, { answers })
+      return run.stdout + run.stderr
+    }
+    for (const words of ['doctor', 'history 7', 'adopt 7', 'workflow status 7']) {
+      expect((await said(words, [])).match(/Type `npx postflight`/g), words).toHaveLength(1)
+    }
+    for (const words of ['inspect', 'adopt 7 --json', 'completion bash'])
+      expect(await said(words, [])).not.toContain('npx')
+    expect(await said('history 7')).not.toContain('npx')
   })
 })
