@@ -1,11 +1,11 @@
 import type { CommandUnknownOpts } from '@commander-js/extra-typings'
 import { Command, CommanderError } from 'commander'
 import { COMMAND_SENTENCES } from '../kernel/command-errors.ts'
-import { addSentences, asPostflightError } from '../kernel/error-messages.ts'
+import { addSentences, asPostflightError, messageOf } from '../kernel/error-messages.ts'
 import { PostflightError } from '../kernel/errors.ts'
 import { closestName } from '../kernel/text.ts'
 import type { CommandContext } from '../project/command-context.ts'
-import { cleanOutput, type Output, painterFor, printError, printResult } from '../views/print.ts'
+import { cleanOutput, type Output, painterFor, printError, printResult, wrapped } from '../views/print.ts'
 import { type BareCommand, type GlobalOptions, USAGE_TEXT } from './command.ts'
 import { COMMANDS, commandIn, freeCommands, type Invocation, type RunCommand } from './commands/command-list.ts'
 import type { Program } from './program.ts'
@@ -38,8 +38,11 @@ export async function main(words: readonly string[], cli: CliProcess): Promise<v
     await program.parseAsync(line, { from: 'user' })
   } catch (error) {
     const usage = asUsageError(error, program, line)
-    if (usage !== 'done')
-      endWith(printError(usage ?? asPostflightError(error), words.includes('--json'), stdout, stderr))
+    if (usage === 'done') return
+    const reported = usage ?? asPostflightError(error)
+    const json = words.includes('--json')
+    endWith(printError(reported, json, stdout, stderr))
+    if (!json) await explainNpx([messageOf(reported)], () => cli.contextNow(undefined), stdout, stderr)
   }
 }
 
@@ -82,7 +85,28 @@ export async function runCommand(
   const outcome = await run(context, invocation.arguments as never, invocation.options as never, surroundings)
   if (typeof outcome === 'number') return outcome
   printResult(outcome, options, stdout)
+  const told = outcome.lines.filter((line) => !outcome.essential?.includes(line))
+  if (!json && !quiet) await explainNpx(told, () => context, stdout, stdout)
   return outcome.exitCode
+}
+
+const NAMED_COMMAND = /(?:^|[`→:] ?)postflight [a-z-]/m
+
+/** For a person: the agent's shell has the command on its PATH. */
+async function explainNpx(
+  lines: readonly string[],
+  findContext: () => CommandContext,
+  { isTTY }: Output,
+  output: Output,
+): Promise<void> {
+  if (isTTY !== true || !lines.some((line) => NAMED_COMMAND.test(line))) return
+  try {
+    const { npxNote } = await import('../setup/doctor/claude-findings.ts')
+    const note = npxNote(findContext())
+    if (note !== undefined && !lines.includes(note)) output.write(wrapped(`${note}\n`, output))
+  } catch {
+    // The current folder may be gone. The command has printed its result.
+  }
 }
 
 /** `done` after help and version, a usage error otherwise. */
@@ -118,6 +142,7 @@ function withOurGuess({ code, message }: CommanderError, selected: readonly Comm
 }
 
 function commandsLike(word: string, selected: readonly CommandUnknownOpts[]): string[] {
+  if (selected.length === 1 && Object.hasOwn(COMMANDS, `workflow ${word}`)) return [`workflow ${word}`]
   const names = selected.at(-1)?.commands.map((command) => command.name()) ?? []
   return word.length < 2 ? [] : names.filter((name) => name.startsWith(word))
 }

@@ -8,10 +8,13 @@ export const IGNORED = [
   '.claude/settings.local.json.postflight-rules',
 ]
 
+/** A person's own settings: they name a path on this machine. */
+export const LOCAL_SETTINGS = '.claude/settings.local.json'
+
 /** The same text if it has all of them. */
-export function addIgnored(text: string): string {
+export function addIgnored(text: string, lines: readonly string[] = IGNORED): string {
   const present = linesOf(text).map((line) => line.trim())
-  const missing = IGNORED.filter((line) => !present.includes(line))
+  const missing = lines.filter((line) => !present.includes(line))
   if (missing.length === 0) return text
   const lineEnd = text.includes('\r\n') ? '\r\n' : '\n'
   const block = [TITLE, ...missing].join(lineEnd)
@@ -29,7 +32,7 @@ export function removeIgnored(text: string): string {
     if (word === TITLE) {
       if (kept.at(-1)?.trim() === '') kept.pop()
       isInBlock = true
-    } else if (!isInBlock || !IGNORED.includes(word)) {
+    } else if (!isInBlock || ![...IGNORED, LOCAL_SETTINGS].includes(word)) {
       kept.push(line)
       isInBlock = false
     }

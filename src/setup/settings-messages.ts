@@ -38,7 +38,11 @@ export const INSTALL_TEXT = {
   removedFile: (file: string, isDryRun: boolean): string =>
     `${isDryRun ? 'Would remove' : 'Removed'} ${file}: it held nothing else`,
   keptRules: (file: string, count: number): string =>
-    `Kept ${count === 1 ? 'a permission rule' : `${count} permission rules`} about postflight in ${file}, because no record says that \`postflight init\` added ${count === 1 ? 'it' : 'them'}`,
+    `Kept ${count === 1 ? 'a permission rule' : `${count} permission rules`} about postflight in ${file}, because no record says that \`postflight init\` added ${count === 1 ? 'it' : 'them'}. To remove ${count === 1 ? 'it' : 'them'}, edit "permissions" in that file`,
+  keptDone: (file: string, word: string): string =>
+    `Kept ${file}, because it belongs to the project. To remove it: \`rm ${word}\``,
+  keptMarkers: (count: number, specs: string, isExposed: boolean, clear: string): string =>
+    `Kept ${counted(count, 'marker')} in ${specs}/${isExposed ? `, and git no longer ignores ${count === 1 ? 'it' : 'them'}` : ''}: \`${clear}\` removes ${count === 1 ? 'it' : 'them'}`,
   stillIn: (what: Installed, file: string, command: string): string =>
     `The ${what} is still in ${file}: \`${command}\` removes it`,
   notInstalled: (what: Installed, files: readonly string[]): string => `The ${what} is not in ${files.join(' or ')}`,
@@ -89,7 +93,8 @@ export const INIT_TEXT = {
     done: (file: string): string =>
       `A definition of done, ${file}: when an agent changed these files, its stop is blocked until the checks have succeeded. It has no effect until you run \`postflight trust\`.`,
   } satisfies Record<Part, (file: string) => string>,
-  question: (part: Part): string => `   ${part === 'shell-hook' ? 'Take this out' : 'Write this'}? [Y/n] `,
+  question: (part: Part, isRepeated = false): string =>
+    `   ${isRepeated ? 'Please answer y or n. ' : ''}${part === 'shell-hook' ? 'Take this out' : 'Write this'}? [Y/n] `,
   line: (part: Part, state: keyof typeof PART_STATES, file: string): string => {
     const words = (part === 'shell-hook' ? REMOVAL_STATES[state] : undefined) ?? PART_STATES[state]
     return `${state === 'written' || state === 'done' ? '✓' : '·'} ${PART_TITLES[part]}: ${file} (${words})`
@@ -103,6 +108,8 @@ export const INIT_TEXT = {
     `Warning: Claude Code ignores all settings in a file that it cannot read. ${fault}`,
   skillSource: (file: string): string => `  the text of ${file}`,
   tryIt: `Try it now: \`claude 'Run "postflight create 1 try", and stop.'\` Its stop is blocked until it has cleared that marker. Afterwards: \`rmdir specs/001_try\``,
+  noDone:
+    '· a definition of done: not written, because the project shows no test command; for example, write `done: [{ when: "src/**", check: make test }]` to specs/done.yaml',
   noHook: (install: string): string => `Without the hook, no stop is blocked. To add it: ${install}`,
   shellHookKept: '`postflight uninstall` does not put the entry of the shell hook back: the backup keeps it.',
   trust: (trust: string, isDependency: boolean): string =>

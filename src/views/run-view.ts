@@ -222,7 +222,7 @@ function statusText(state: WorkflowState): string {
   return needOf(state).kind === 'prompt' ? STATUS_TEXT.running : STATUS_TEXT.waiting
 }
 
-export function historyLine(entry: HistoryEntry): string {
+export function historyLine(entry: HistoryEntry, phaseWidth: number): string {
   const { visit, step, attempt, outcome, verdict, detail } = entry
   const facts = [
     visit !== undefined && visit > 1 && `visit ${visit}`,
@@ -233,5 +233,6 @@ export function historyLine(entry: HistoryEntry): string {
     detail !== undefined && oneLine(detail, 300),
   ]
   const rest = facts.filter(Boolean).join(', ')
-  return inLine(`${toIso(entry.timeMs)}  ${entry.event.padEnd(12)} ${entry.phase}${rest === '' ? '' : `  ${rest}`}`)
+  const phase = rest === '' ? entry.phase : `${entry.phase.padEnd(phaseWidth)}  ${rest}`
+  return inLine(`${toIso(entry.timeMs)}  ${entry.event.padEnd(12)} ${phase}`)
 }

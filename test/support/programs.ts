@@ -91,7 +91,7 @@ async function cliHere(
   let status = 0
   await main(words, {
     version: VERSION,
-    stdout: { write: print('stdout') },
+    stdout: { write: print('stdout'), isTTY: answers !== undefined },
     stderr: { write: print('stderr') },
     contextNow: (rootOption) => ({
       environment: env,

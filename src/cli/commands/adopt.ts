@@ -26,7 +26,7 @@ export const declaration = {
       .argument(...TASK)
       .option(...HOST_SESSION)
       .option('--agent <id>', '"main" or the id of the sub-agent')
-      .addHelpText('after', example('adopt 259', 'adopt 259 --host-session 5f0c1f2e-…')),
+      .addHelpText('after', example('adopt 259', 'adopt 259 --host-session SESSION_ID')),
 } satisfies Declaration
 
 export const document = () =>

@@ -1,8 +1,7 @@
 import * as z from 'zod/mini'
 import { inLine } from '../../kernel/text.ts'
 import { findCommandRoot } from '../../project/command-context.ts'
-import { checkReach, checkSettings, needsNpx } from '../../setup/doctor/claude-findings.ts'
-import { REACH_FINDINGS } from '../../setup/doctor/doctor-messages.ts'
+import { checkReach, checkSettings, npxNote } from '../../setup/doctor/claude-findings.ts'
 import {
   checkHook,
   checkHookHosts,
@@ -66,7 +65,7 @@ export const run: Run<typeof declaration, DoctorDocument> = async (context, _giv
     ...(root === undefined
       ? []
       : [
-          ...checkGit(context, root),
+          ...checkGit(context, root, isWired),
           ...checkDone(context, root),
           ...checkMarkers(context, root),
           ...checkRuns(context, root),
@@ -74,6 +73,7 @@ export const run: Run<typeof declaration, DoctorDocument> = async (context, _giv
         ]),
   ]
   const wrong = findings.filter((finding) => !finding.ok)
+  const note = wrong.some(({ fix }) => fix?.startsWith('postflight ')) ? npxNote(context) : undefined
   return {
     exitCode: wrong.length > 0 ? 1 : 0,
     data: { root: root ?? null, findings },
@@ -82,7 +82,7 @@ export const run: Run<typeof declaration, DoctorDocument> = async (context, _giv
         `${ok ? paint.green('✓') : paint.red('✗')} ${inLine(what)}`,
         ...(fix === null ? [] : [`  → ${inLine(fix)}`]),
       ]),
-      ...(wrong.some(({ fix }) => fix?.startsWith('postflight ')) && needsNpx(context) ? [REACH_FINDINGS.typeNpx] : []),
+      ...(note === undefined ? [] : [note]),
     ],
   }
 }

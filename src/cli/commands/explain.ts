@@ -36,10 +36,8 @@ export const declaration = {
       .option('--payload <file>', 'the payload file, "-" for stdin (default: an empty payload)')
       .addHelpText(
         'after',
-        example(
-          `explain --payload - <<< '{"hook_event_name":"Stop","session_id":"5f0c1f2e-…"}'`,
-          'explain --payload payload.json --json',
-        ),
+        `${example('explain --payload payload.json', 'explain --payload payload.json --json')}
+  $ echo '{"hook_event_name":"Stop","session_id":"SESSION_ID"}' | postflight explain --payload -`,
       ),
 } satisfies Declaration
 

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { readDoneFile } from '../../done/trust-store.ts'
 import { commandLine } from '../../kernel/command-line.ts'
 import { asPostflightError, errorFault } from '../../kernel/error-messages.ts'
 import { PostflightError } from '../../kernel/errors.ts'
@@ -72,6 +73,8 @@ export const run: Run<typeof declaration, InitDocument> = (context, _given, opti
   const warnings = findWarnings(context, target, options.skip)
   const command = (word: string): string => commandLine([word], context.rootOption)
   const lines = parts.map((part) => INIT_TEXT.line(part.name, stateOf(part), displayPath(context, part.file)))
+  const hasDone = parts.some(({ name }) => name === 'done') || readDoneFile(target.project).kind !== 'absent'
+  if (!hasDone && !options.skip.includes('done')) lines.push(INIT_TEXT.noDone)
   if (options.dryRun) lines.push(...accepted.flatMap((part) => ['', ...shown(context, part)]))
   lines.push(...backups.map((backup) => INSTALL_TEXT.backup(displayPath(context, backup))))
   const isWritten = accepted.length > 0 && !options.dryRun
@@ -143,9 +146,11 @@ function ask({ terminal, ...context }: CommandContext, parts: readonly InitPart[
   for (const [index, part] of parts.entries()) {
     const [what = '', ...preview] = shown(context, part)
     terminal.print(['', INIT_TEXT.numbered(index + 1, what), ...preview].join('\n'))
-    const answer = terminal.ask(INIT_TEXT.question(part.name))
+    const first = terminal.ask(INIT_TEXT.question(part.name))
     // The input ended without an answer, so the answer is no.
-    if (answer === undefined) return []
+    if (first === undefined) return []
+    const isClear = /^(?:y|yes|n|no|)$/i.test(first.trim())
+    const answer = isClear ? first : (terminal.ask(INIT_TEXT.question(part.name, true)) ?? 'n')
     if (/^(?:y|yes|)$/i.test(answer.trim())) accepted.push(part)
   }
   terminal.print('')

@@ -1,5 +1,10 @@
+import path from 'node:path'
 import * as z from 'zod/mini'
+import { doneFilePath, readDoneFile } from '../../done/trust-store.ts'
+import { commandLine } from '../../kernel/command-line.ts'
+import { SPECS_FOLDER } from '../../kernel/files.ts'
 import { shellWord } from '../../kernel/text.ts'
+import { viewMarkers } from '../../marker/marker-view.ts'
 import { type CommandContext, displayPath } from '../../project/command-context.ts'
 import { type ProjectRemoval, projectRemovals } from '../../setup/install/init-parts.ts'
 import { projectFolder } from '../../setup/install/our-hooks.ts'
@@ -64,9 +69,15 @@ export const run: Run<typeof declaration, UninstallDocument> = (context, _given,
   }
   const done = [...removals, ...ofProject.filter(({ kept }) => !kept)]
   const [first] = done
+  const isOfProject = isOfClaude(host, target.scope) && target.scope !== 'user'
+  if (isOfProject && first !== undefined) {
+    const isExposed = ofProject.some(({ file }) => path.basename(file) === '.gitignore')
+    lines.push(...keptInSpecs(context, target.project, isExposed))
+  }
+  const searched = isOfProject && options.scope === undefined ? projectSettings(context, target.project) : target.files
   const noneThere = INSTALL_TEXT.notInstalled(
     target.what,
-    target.files.map((file) => displayPath(context, file)),
+    searched.map((file) => displayPath(context, file)),
   )
   return {
     exitCode: 0,
@@ -86,6 +97,20 @@ function keptRules(context: CommandContext, target: Target, removals: readonly R
     const count = text === undefined ? 0 : countRules(text, file)
     return count === 0 ? [] : [INSTALL_TEXT.keptRules(displayPath(context, file), count)]
   })
+}
+
+function keptInSpecs(context: CommandContext, project: string, isExposed: boolean): string[] {
+  const doneFile = displayPath(context, doneFilePath(project))
+  const { length } = viewMarkers(project, context.nowMs).markers
+  const clear = `${commandLine(['clear'], context.rootOption)} --all`
+  return [
+    ...(readDoneFile(project).kind === 'absent' ? [] : [INSTALL_TEXT.keptDone(doneFile, shellWord(doneFile))]),
+    ...(length === 0 ? [] : [INSTALL_TEXT.keptMarkers(length, SPECS_FOLDER, isExposed, clear)]),
+  ]
+}
+
+function projectSettings(context: CommandContext, project: string): string[] {
+  return settingsLocations(context, project).flatMap(({ scope, file }) => (scope === 'user' ? [] : [file]))
 }
 
 function stillWired(context: CommandContext, host: string, done: Target): string[] {

@@ -47,6 +47,8 @@ export const run: Run<typeof declaration, HistoryDocument> = (context, [task]) =
   const entries = readHistory(folder, state)
   const entered = state.definition.phases.filter(({ id }) => visitsOf(state, id) > 0)
   const durations = entered.map(({ id }) => [id, phaseMs(state, id, context.nowMs)] as const)
+  const width = Math.max(0, ...entries.map(({ phase }) => phase.length))
+  const worked = durations.map(([id, ms]) => `worked on ${id}: ${formatAge(ms)}`)
   return {
     exitCode: 0,
     data: {
@@ -54,6 +56,6 @@ export const run: Run<typeof declaration, HistoryDocument> = (context, [task]) =
       history: entries.map(({ n, timeMs, ...transition }) => ({ n, time: toIso(timeMs), ...transition })),
       durations: Object.fromEntries(durations),
     },
-    lines: [...entries.map(historyLine), ...durations.map(([id, ms]) => `worked on ${id}: ${formatAge(ms)}`)],
+    lines: [...entries.map((entry) => historyLine(entry, width)), ...worked],
   }
 }

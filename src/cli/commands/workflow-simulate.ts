@@ -55,7 +55,7 @@ export const declaration = {
       .option(...SET)
       .addHelpText(
         'after',
-        example('workflow simulate four-phases', 'workflow simulate flow.yaml --fail validate:1 --json'),
+        example('workflow simulate four-phases', 'workflow simulate flow.yaml --fail plan:1 --json'),
       ),
 } satisfies Declaration
 

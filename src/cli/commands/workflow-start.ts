@@ -53,8 +53,7 @@ export const declaration = {
         example(
           'workflow start 259 --definition flow.yaml',
           'workflow start 259 my_slug --definition flow.yaml',
-          'workflow start 1 --definition spec-kit',
-          'workflow start 259 --definition flow.yaml --set issue=42',
+          'workflow start 1 --definition spec-kit --set "feature=albums of photos"',
           'workflow start 259 --definition flow.yaml --fresh',
           'workflow start 259 --definition flow.yaml --share',
         ),

@@ -38,9 +38,7 @@ export function checkSettings(context: CommandContext, elsewhere: boolean): Doct
   )
   const findings = [...off, ...faults, ...checkOnce(wired)]
   if (findings.length > 0 || elsewhere) return findings
-  const { portable } = hookCommand(context, 'project', project)
-  const install = commandLine(['install'], context.rootOption)
-  return [bad('settings', HOOK_FINDINGS.notInstalled, `${install}${portable ? '' : ' --scope local'}`)]
+  return [bad('settings', HOOK_FINDINGS.notInstalled, commandLine(['init'], context.rootOption))]
 }
 
 interface Wired {
@@ -223,8 +221,8 @@ export function checkReach(context: CommandContext): DoctorFinding {
   return bad('cli', REACH_FINDINGS.unreachable, `npm install --global ${shellWord(packageFolder)}`)
 }
 
-export function needsNpx(context: CommandContext): boolean {
-  return formOf(context).byNpx
+export function npxNote(context: CommandContext): string | undefined {
+  return formOf(context).byNpx ? REACH_FINDINGS.typeNpx : undefined
 }
 
 function formOf(context: CommandContext): CommandForm {

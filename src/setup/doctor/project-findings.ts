@@ -18,7 +18,9 @@ import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { isSessionFolderName, listTaskFolders } from '../../project/task-folders.ts'
 import { runStatus } from '../../run/store/active-runs.ts'
 import { runFileOf } from '../../run/store/run-file.ts'
+import { LOCAL_SETTINGS } from '../ignored-files.ts'
 import { ownFilesNotIgnored, trackedFiles } from '../install/git.ts'
+import { settingsLocations } from '../install/wiring.ts'
 import { DONE_FINDINGS, GIT_FINDINGS, MARKER_FINDINGS, ROOT_FINDINGS, RUN_FINDINGS } from './doctor-messages.ts'
 
 export function checkRoot(context: CommandContext, root: string | undefined): DoctorFinding {
@@ -63,11 +65,17 @@ const ONLY_LINES = '--yes --skip hook --skip shell-hook --skip permissions --ski
 const MAX_NAMED = 20
 
 /** Without one, and without git, there is nothing to find. */
-export function checkGit({ cwd, rootOption }: CommandContext, root: string): DoctorFinding[] {
-  const [missing] = ownFilesNotIgnored(root) ?? []
-  const tracked = trackedFiles(root, PATTERNS)
+export function checkGit(context: CommandContext, root: string, isWired: boolean): DoctorFinding[] {
+  const { cwd, rootOption } = context
+  const holdsHook = settingsLocations(context, root).some(
+    ({ scope, commands }) => scope === 'local' && commands.length > 0,
+  )
+  const local = holdsHook ? [LOCAL_SETTINGS] : []
+  const [missing] = ownFilesNotIgnored(root, local) ?? []
+  const tracked = trackedFiles(root, [...PATTERNS, ...local])
   const named = tracked.slice(0, MAX_NAMED).map(shellWord).join(' ')
-  const addLines = `${commandLine(['init'], rootOption)} ${ONLY_LINES}`
+  const init = commandLine(['init'], rootOption)
+  const addLines = isWired ? `${init} ${holdsHook ? '--scope local ' : ''}${ONLY_LINES}` : init
   const git = root === cwd ? 'git' : `git -C ${shellWord(root)}`
   return [
     ...(missing === undefined ? [] : [bad('git', GIT_FINDINGS.notIgnored(missing), addLines)]),

@@ -16,17 +16,18 @@ function askGit(folder: string, words: readonly string[], input?: string): strin
 }
 
 const OWN_FILES = [
-  'specs/.postflight-pending',
   'specs/259_x/.postflight-pending',
+  'specs/.postflight-pending',
   'specs/.postflight/journal.jsonl',
   '.claude/settings.json.postflight-backup',
 ]
 
-export function ownFilesNotIgnored(project: string): string[] | undefined {
-  const ignored = askGit(project, ['check-ignore', '--no-index', '--stdin', '-z'], `${OWN_FILES.join('\0')}\0`)
+export function ownFilesNotIgnored(project: string, others: readonly string[] = []): string[] | undefined {
+  const files = [...OWN_FILES, ...others]
+  const ignored = askGit(project, ['check-ignore', '--no-index', '--stdin', '-z'], `${files.join('\0')}\0`)
   if (ignored === undefined) return undefined
   const names = ignored.split('\0')
-  return OWN_FILES.filter((one) => !names.includes(one))
+  return files.filter((one) => !names.includes(one))
 }
 
 export function trackedFiles(folder: string, patterns: readonly string[]): string[] {

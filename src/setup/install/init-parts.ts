@@ -4,7 +4,7 @@ import path from 'node:path'
 import { doneFilePath, readDoneFile } from '../../done/trust-store.ts'
 import { claudeEntries } from '../../hosts/hook-entries.ts'
 import { type CommandContext, findCommandRepository } from '../../project/command-context.ts'
-import { addIgnored, removeIgnored } from '../ignored-files.ts'
+import { addIgnored, IGNORED, LOCAL_SETTINGS, removeIgnored } from '../ignored-files.ts'
 import { addRules, rulesOf } from '../permission-rules.ts'
 import { INIT_TEXT } from '../settings-messages.ts'
 import { claudeFolder, distinctFiles, linkOutside, readSettingsFile, type Scope } from '../settings-paths.ts'
@@ -91,14 +91,18 @@ function rulesPart(target: Target, freeCommands: readonly string[]): InitPart {
   return { name: 'permissions', file: shown, state, add, keepsBackup: true, record, preview }
 }
 
-function ignorePart({ project }: Target): InitPart {
+function ignorePart({ project, scope }: Target): InitPart {
   const file = ignoreFile(project)
-  const part = { name: 'gitignore', file, add: addIgnored, keepsBackup: false } as const
-  const preview = indented(addIgnored(''))
-  if (findCommandRepository(project) === undefined) return { ...part, state: 'needless', preview }
-  if (linkOutside(file, project) !== undefined) return { ...part, state: 'outside', preview }
-  const isIgnored = ownFilesNotIgnored(project)?.length === 0
-  return { ...part, state: isIgnored ? 'done' : stateOf(file, addIgnored), preview }
+  const own = scope === 'local' ? [LOCAL_SETTINGS] : []
+  const isRepository = findCommandRepository(project) !== undefined
+  const notIgnored = isRepository ? ownFilesNotIgnored(project, own) : undefined
+  // A person's own ignore file often names the local settings.
+  const lines = [...IGNORED, ...own.filter((name) => notIgnored?.includes(name) ?? true)]
+  const add = (text: string): string => addIgnored(text, lines)
+  const part = { name: 'gitignore', file, add, keepsBackup: false, preview: indented(add('')) } as const
+  if (!isRepository) return { ...part, state: 'needless' }
+  if (linkOutside(file, project) !== undefined) return { ...part, state: 'outside' }
+  return { ...part, state: notIgnored?.length === 0 ? 'done' : stateOf(file, add) }
 }
 
 function skillPart(context: CommandContext, { scope, project }: Target): InitPart {

@@ -266,6 +266,7 @@ export function storyLines({ tasks, others, leftOut }: Report, paint: Pick<Paint
     ]),
     ...(others.length === 0 ? [] : [paint.bold(TEXT.otherEvents)]),
     ...others.map((event) => eventLine({ ...event, words: [event.task, event.words].filter(Boolean).join(': ') })),
+    TEXT.utc,
     ...(leftOut > 0 ? [TEXT.leftOut(leftOut)] : []),
   ]
 }
@@ -278,7 +279,7 @@ function markerLines({ id, status, startMs, endMs, blocks, events }: MarkerStory
 function runLines(run: RunStory): string[] {
   const { name, status, prompts, events } = run
   const facts = [statusWords(status), ...runTimes(run), TEXT.prompts(prompts)]
-  return [`  ${TEXT.run} ${name}: ${facts.join(' · ')}`, ...events.map(eventLine)]
+  return [`  ${TEXT.run} "${name}": ${facts.join(' · ')}`, ...events.map(eventLine)]
 }
 
 function eventLine({ timeMs, words }: StoryEvent): string {

@@ -89,7 +89,8 @@ export function statusWords(status: Status): string {
 
 export const REPORT_TEXT = {
   title: 'Postflight report',
-  made: (time: string): string => `Generated ${time}. All times are UTC.`,
+  utc: 'All times are UTC.',
+  made: (time: string): string => `Generated ${time}. ${REPORT_TEXT.utc}`,
   nothing: 'No markers and no runs here yet.',
   figures: {
     cleared: 'markers cleared',
@@ -101,7 +102,7 @@ export const REPORT_TEXT = {
   legend: {
     good: 'cleared, completed',
     goesOn: 'pending, running',
-    bad: 'given up, failed',
+    bad: 'given up, failed, completed with skips',
     other: 'ended in another way',
     waitsNow: 'waiting now',
     wait: 'a wait',
@@ -136,6 +137,7 @@ export const REPORT_TEXT = {
   step: (number: number, name: string | undefined): string =>
     name === undefined ? `step ${number}` : `${number}. ${name}`,
   columns: ['Phase', 'Result', 'Prompts', 'Worked'],
+  phase: (status: string, skips: number): string => (skips === 0 ? status : `${status}, ${REPORT_TEXT.skips(skips)}`),
   phaseStatuses: { done: 'done', running: 'running', failed: 'failed', skipped: 'skipped', waiting: 'not reached' },
   check: (run: string, failed: string | undefined): string =>
     failed === undefined ? `check: ${run}` : `check: ${run}, failed the last time (${failed})`,

@@ -48,6 +48,7 @@ export function runStory({ state, history }: ReportRun, nowMs: number): RunStory
     workedMs: workedMs(state, nowMs),
     prompts: state.prompts,
     skips: state.skips,
+    settled: !state.active && state.settled,
     phases: state.definition.phases.map((phase, index) =>
       phaseStory(phase, statuses[index] ?? 'waiting', state, history, visits, nowMs),
     ),

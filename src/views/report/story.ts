@@ -42,7 +42,7 @@ export const STATUS_TONES: Readonly<Record<Status, Tone>> = {
   unreadable: 'bad',
   running: 'warn',
   completed: 'good',
-  skipped: 'warn',
+  skipped: 'bad',
   stopped: 'plain',
   stalled: 'bad',
   failed: 'bad',
@@ -113,6 +113,8 @@ export interface RunStory extends Span {
   readonly workedMs: number
   readonly prompts: number
   readonly skips: number
+  /** A person has accepted how it ended. */
+  readonly settled: boolean
   readonly phases: readonly PhaseStory[]
   readonly visits: readonly VisitStory[]
   readonly events: readonly StoryEvent[]

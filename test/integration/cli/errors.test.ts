@@ -62,6 +62,7 @@ describe.concurrent('a usage error is exit code 64 and one line on stderr', () =
     ['workflow stat', 'Did you mean status?'],
     ['workflow st', 'Did you mean one of start, status, stop?'],
     ['insp', 'Did you mean inspect?'],
+    ['history 7', 'Did you mean workflow history?'],
     ['crate 7', 'Did you mean create?'],
     ['clear all', 'Task "all" does not exist: did you mean --all?'],
     ['clear ALL', 'Task "ALL" does not exist: did you mean --all?'],

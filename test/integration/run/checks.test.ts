@@ -64,7 +64,7 @@ describe('a phase with a check, driven by the hook', () => {
     expect(end.answer.decision).toBe(undefined)
     expect(state(project)).toMatchObject({ outcome: 'completed' })
     const report = (await project.cli(['report', '7'])).stdout
-    expect(report).toContain('Run flow: completed')
+    expect(report).toContain('Run "flow": completed')
     expect(report, 'a check of a phase is not a promise').not.toContain('Promise')
   })
 

@@ -88,6 +88,7 @@ const rewrite =
 const set = (name: string, values: object): Action =>
   rewrite(name, (text) => JSON.stringify({ ...JSON.parse(text), ...values }))
 const replaced = (from: string | RegExp, to: string): Action => rewrite(SETTINGS, (text) => text.replaceAll(from, to))
+const init: Action = ({ cli }) => cli('init', { answers: Array(5).fill('y') })
 const clear: Action = ({ cli }) => cli('clear 7')
 const rename =
   (from: string, to: string): Action =>
@@ -117,7 +118,7 @@ type Row = [name: string, make: Action, what: RegExp, byHand?: Action | undefine
 
 /** Findings after which no stop is blocked, or each one costs too much. */
 const WIRING: readonly Row[] = [
-  ['no hook', remove(SETTINGS), /not installed in any settings/],
+  ['no hook', remove(SETTINGS), /not installed in any settings/, init],
   ['disableAllHooks', set(LOCAL, { disableAllHooks: true }), /sets disableAllHooks/, remove(LOCAL)],
   ['the hook switched off', set(USER, OFF), /POSTFLIGHT_DISABLE=1 is set in .*settings\.json/, remove(USER)],
   [
@@ -220,12 +221,14 @@ const PROJECT: readonly Row[] = [
 const REPOSITORY: readonly Row[] = [
   ['missing lines in .gitignore', write('.gitignore', 'node_modules/\n'), /git does not ignore/],
   [
-    'a marker that git tracks',
+    'a marker and the settings of a person that git tracks',
     async (wired) => {
+      await wired.cli('uninstall')
+      await wired.cli('init --yes --scope local')
       await wired.cli(['create', '7', 'x', '--host-session', SESSION])
-      git(wired, 'add', '--force', 'specs/007_x')
+      git(wired, 'add', '--force', 'specs/007_x', LOCAL)
     },
-    /git tracks specs\/007_x\/\.postflight-pending/,
+    /git tracks \.claude\/settings\.local\.json, specs\/007_x\/\.postflight-pending,/,
   ],
 ]
 
@@ -267,8 +270,10 @@ describe.concurrent('doctor finds', () => {
     set(LOCAL, { hooks: { SubagentStop } })(wired)
     const before = wired.project.read(LOCAL)
     const { wrong } = await findingsOf(wired.cli)
-    await follow(wired, wrong[1]?.fix ?? '')
-    expect(wrong.map(({ check }) => check)).toEqual(['settings', 'git'])
+    await wired.cli('init', { answers: ['n', 'n', 'y', 'n'] })
+    expect(wrong).toMatchObject(
+      [{ check: 'settings' }, { check: 'git' }].map((one) => ({ ...one, fix: 'postflight init' })),
+    )
     expect((await findingsOf(wired.cli)).wrong).toEqual([wrong[0]])
     expect(wired.project.read(LOCAL)).toBe(before)
   })
@@ -343,21 +348,20 @@ describe.concurrent('doctor finds', () => {
     expect(missing.wrong.map(({ fix }) => fix)).toEqual(['npm ci'])
   })
 
-  it('advises settings that are not shared where the project does not depend on the package', async () => {
-    const project = createSourceProject()
-    expect((await findingsOf(project.cli)).wrong[0]?.fix).toBe('postflight install --scope local')
-  })
-
   it('the plugin alone right', async () => {
     const wired = withPackage()
     set(USER, PLUGIN)(wired)
     expect(await findingsOf(wired.cli)).toMatchObject({ status: 0, wrong: [] })
   })
 
-  it('and says how a person types the fixes where the command is not on the PATH', async () => {
-    const { stdout } = await withPackage().cli('doctor')
-    expect(stdout).toMatch(
-      /✗ the hook is not installed in any settings file of Claude Code\n {2}→ postflight install\n[\s\S]*Type `npx postflight`/,
-    )
+  it('and says once how a person types the fixes where only npx finds the command, as others do in a terminal', async () => {
+    const { cli } = withPackage()
+    const notes = async (words: string, answers?: string[]): Promise<number> => {
+      const { stdout, stderr } = await cli(words, { answers })
+      return (stdout + stderr).split('Type `npx postflight`').length - 1
+    }
+    for (const words of ['doctor', 'history 7', 'adopt 7', 'workflow status 7']) expect(await notes(words, [])).toBe(1)
+    for (const words of ['inspect', 'adopt 7 --json', 'completion bash']) expect(await notes(words, [])).toBe(0)
+    expect([await notes('doctor'), await notes('adopt 7')]).toEqual([1, 0])
   })
 })

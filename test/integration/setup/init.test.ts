@@ -85,6 +85,10 @@ describe.concurrent('init', () => {
     expect(JSON.parse(project.read(SETTINGS))).toEqual({ model: 'sonnet' })
     // The backup holds the old text, which differs from the present one.
     expect(run.stdout).toContain(`Kept the backup ${SETTINGS}.postflight-backup`)
+    await cli('init --yes')
+    project.write('specs/done.yaml', '')
+    project.marker('004_x', {})
+    expect((await cli('uninstall')).stdout).toMatch(/done.yaml, .*\nKept 1 marker in specs\/, and git no longer/)
   })
 
   it('leaves permission rules that were there before, with init and without', async () => {
@@ -99,8 +103,10 @@ describe.concurrent('init', () => {
     const none = await cli('uninstall')
     const count = RULES.allow.length + RULES.ask.length
     const keptRules = (what: string, it: string): string =>
-      `Kept ${what} about postflight in ${SETTINGS}, because no record says that \`postflight init\` added ${it}\n`
-    expect(none.stdout).toBe(`The hook is not in ${SETTINGS}\n${keptRules(`${count} permission rules`, 'them')}`)
+      `Kept ${what} about postflight in ${SETTINGS}, because no record says that \`postflight init\` added ${it}. To remove ${it}, edit "permissions" in that file\n`
+    expect(none.stdout).toBe(
+      `The hook is not in ${SETTINGS} or ${LOCAL}\n${keptRules(`${count} permission rules`, 'them')}`,
+    )
     expect(filesOf(project)).toEqual(all)
     project.write(SETTINGS, JSON.stringify({ permissions: { allow: [kept], ask: ['Bash(git push *)'] } }))
     const before = filesOf(project)
@@ -146,6 +152,7 @@ describe.concurrent('init', () => {
     { answers: 'n n n n', written: [] },
     { answers: ' no N Y', written: [SETTINGS, SKILL] },
     { answers: 'n yes  x', written: ['.gitignore', SETTINGS] },
+    { answers: 'maybe n n banana y x n', written: ['.gitignore'] },
     { answers: 'y y y', written: [] },
   ])('asks about each part, and writes only after the last answer: "$answers"', async ({ answers, written }) => {
     const { project, cli } = withPackage()
@@ -306,7 +313,7 @@ describe.concurrent('init', () => {
       ['a variable of that name', { Makefile: 'test := 1\n' }],
     ])('is no question without such a sign: %s', async (_what, files) => {
       const { project, cli } = withPackage(files)
-      expect((await cli('init --yes')).stdout).not.toContain('done')
+      expect((await cli('init --yes')).stdout).toContain('shows no test command')
       expect(project.has(DONE)).toBe(false)
     })
 
@@ -408,11 +415,12 @@ describe.concurrent('init', () => {
     const project = createSourceProject()
     rmSync(project.at('.git'), { recursive: true })
     execFileSync('git', ['init', '--quiet'], { cwd: project.dir, env: project.env })
-    project.write('.gitignore', '.postflight*\n*.postflight-backup\n')
+    const own = '.postflight*\n*.postflight-backup\nsettings.local.json\n'
+    project.write('.gitignore', own)
     await project.cli(['init', '--yes'])
     expect(run.json().parts[2]).toMatchObject({ name: 'gitignore', state: 'needless' })
     expect(outside.has('.gitignore')).toBe(false)
-    expect(project.read('.gitignore')).toBe('.postflight*\n*.postflight-backup\n')
+    expect(project.read('.gitignore')).toBe(own)
   })
 
   it.each([

@@ -256,20 +256,6 @@ describe.concurrent.each(Object.entries(LAYOUTS))('with settings of this layout:
 })
 
 // What a command of ours is: unit/setup/claude-hooks.test.ts.
-it('a command that only names ours is left as it is by install and uninstall', async () => {
-  const command = 'timeout 3 /x/hooks/postflight-hook | tee -a log'
-  const before = settingsWith(command)
-  const project = projectWith(before)
-  const none = await project.cli(['uninstall'])
-  expect(none.stdout).toBe('The hook is not in .claude/settings.json\n')
-  expect(project.read(SETTINGS)).toBe(before)
-  await project.cli(['install'])
-  expect(commandsOf(project.read(SETTINGS))).toContain(command)
-  project.write(SETTINGS, project.read(SETTINGS).replace('{', '{ "added": 1, '))
-  await project.cli(['uninstall'])
-  expect(project.read(SETTINGS)).toBe(before.replace('{', '{ "added": 1, '))
-})
-
 describe.concurrent('a script of the user’s own with the name of our launcher', () => {
   /** The commands that start it. `SCRIPT` is its path. */
   const FORMS = [
@@ -277,6 +263,7 @@ describe.concurrent('a script of the user’s own with the name of our launcher'
     '[ ! -f "SCRIPT" ] || exec "SCRIPT"',
     '$CLAUDE_PROJECT_DIR/.claude/hooks/postflight-hook',
     'postflight-hook',
+    'timeout 3 /x/hooks/postflight-hook | tee -a log',
   ]
 
   it.each(FORMS)('stays where install, uninstall and doctor find it: %s', async (form) => {
@@ -288,14 +275,14 @@ describe.concurrent('a script of the user’s own with the name of our launcher'
     project.write(SETTINGS, before)
     const snapshot = project.snapshot()
     const none = await project.cli(['uninstall'], { env })
-    expect(none.stdout).toBe('The hook is not in .claude/settings.json\n')
+    expect(none.stdout).toBe('The hook is not in .claude/settings.json or .claude/settings.local.json\n')
     expect(project.snapshot()).toEqual(snapshot)
     expect((await project.cli(['doctor'], { env })).stdout).toContain('the hook is not installed')
     await project.cli(['install'], { env })
     expect(commandsOf(project.read(SETTINGS))).toContain(command)
     project.write(SETTINGS, project.read(SETTINGS).replace('{', '{ "added": 1, '))
     await project.cli(['uninstall'], { env })
-    expect(JSON.parse(project.read(SETTINGS))).toEqual({ added: 1, ...JSON.parse(before) })
+    expect(project.read(SETTINGS)).toBe(before.replace('{', '{ "added": 1, '))
   })
 
   it('stays also where a copy of the package lies beside its folder; the script of a package manager does not', async () => {
@@ -468,15 +455,6 @@ describe.concurrent('uninstall', () => {
     const run = await project.cli(['uninstall', '--json'])
     expect(run.json()).toMatchObject({ changed: true, removed_file: false })
     expect(project.read(SETTINGS)).toBe('{}\n')
-  })
-
-  it.each([undefined, '{}', settingsWith('x')])('succeeds where the hook is not installed (%j)', async (text) => {
-    const project = createSourceProject()
-    if (text !== undefined) project.write(SETTINGS, text)
-    const before = project.snapshot()
-    const run = await project.cli(['uninstall'])
-    expect(run).toMatchObject({ status: 0, stdout: 'The hook is not in .claude/settings.json\n' })
-    expect(project.snapshot()).toEqual(before)
   })
 
   it('removes the entries of another copy of the package', async () => {

@@ -8,6 +8,8 @@ describeSentences('what install and uninstall say', INSTALL_TEXT, {
   installed: forms(['hook', '.claude/settings.json', false], ['plugin', 'opencode.json', true]),
   alreadyInstalled: forms(['hook', '.claude/settings.json'], ['reactive rules', '.claude/settings.json']),
   keptRules: forms(['s.json', 1], ['s.json', 3]),
+  keptDone: [['specs/done.yaml', "'specs/done.yaml'"]],
+  keptMarkers: forms([1, 'specs', true, 'clear --all'], [2, 'specs', false, 'clear --all']),
   stillIn: [['plugin', 'opencode.json', 'postflight uninstall --host opencode']],
   backup: [['settings.json.postflight-backup']],
   notPortable: [['local']],
@@ -29,7 +31,7 @@ describeSentences('what install and uninstall say', INSTALL_TEXT, {
 
 describeSentences('what init says', INIT_TEXT, {
   intro: [[1], [4]],
-  question: [['hook'], ['shell-hook']],
+  question: forms(['hook', false], ['shell-hook', true]),
   noHook: [['install it']],
   shellHookElsewhere: [['bash\na.sh', 's.json', 'take it out']],
   shellHookEntry: [['bash a.sh\n\u001b[2J']],

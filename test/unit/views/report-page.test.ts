@@ -191,6 +191,8 @@ describe('the upper part of the page', () => {
   it('has what needs attention, with its last event of note', () => {
     expect(part(days, '<h2>Needs attention</h2>', '<h2>')).toMatchSnapshot()
     expect(linesOf(overview(reportOf([CREATED], [marker()])))).not.toContain('Needs attention')
+    const skipped = (settled: boolean) => overview(reportOfRun({ ...completed, skips: 1, settled })).text
+    expect([skipped(false), skipped(true)].map((text) => text.includes('Needs attention'))).toEqual([true, false])
   })
 
   it('has the timeline of all tasks, whose long pauses are cut', () => {

@@ -169,6 +169,7 @@ describe('the story of a run', () => {
     expect(story).toEqual({
       ...{ name: 'research to release', status: 'stalled', why: 'phase "review": 3 attempts failed' },
       ...{ waitsFor: undefined, session: 'session-of-a-host', startMs: at(0), endMs: at(56.1), prompts: 8, skips: 2 },
+      settled: false,
       workedMs: Math.round(56.1 * MINUTE),
       phases: [
         phase('research', 9.2, {}),
@@ -200,7 +201,7 @@ describe('the story of a run', () => {
     const run = runOf(state)
     expect(run).toMatchObject({ startMs: NOW - 60 * MINUTE, endMs: NOW, workedMs: 45 * MINUTE })
     const lines = storyLines(reportOfRun(state, []), { bold: (text) => text })
-    expect(lines[1]).toBe('  Run research to release: stopped · 1 h · 45 min of it worked · 7 prompts')
+    expect(lines[1]).toBe('  Run "research to release": stopped · 1 h · 45 min of it worked · 7 prompts')
   })
 
   it('waits for what its agent announced, only while it runs', () => {
@@ -307,13 +308,14 @@ describe('the report in a terminal', () => {
       '    2026-11-22 11:00:00  marker created',
       '    2026-11-22 11:01:00  stop blocked: 1 of 3',
       '    2026-11-22 11:03:00  cleared',
-      '  Run research to release: stalled · 56 min 6 s · 8 prompts',
+      '  Run "research to release": stalled · 56 min 6 s · 8 prompts',
       '    2026-11-22 11:56:06  review: ended (stalled: phase "review": 3 attempts failed)',
       '*definition of done (done-0123456789abcdef)*',
       '  Marker: removed by hand · 0 ms',
       '    2026-11-22 11:04:00  check failed: npm test',
       '*Other events*',
       '    2026-11-22 11:05:00  259_x: error: disk full',
+      'All times are UTC.',
       '2 older tasks left out: postflight report <task> shows one',
     ])
   })

@@ -123,7 +123,7 @@ describe('a report', () => {
     })
     expect(report.tasks).toEqual([])
     expect(report.others.map(({ words, task }) => [words, task])).toEqual([['error: disk full', undefined]])
-    const lines = ['Other events', '    2026-11-22 10:00:00  error: disk full']
+    const lines = ['Other events', '    2026-11-22 10:00:00  error: disk full', 'All times are UTC.']
     expect(storyLines(report, { bold: (text) => text })).toEqual(lines)
     expect(reportPage(report)).toContain('<span>error: disk full</span>')
   })

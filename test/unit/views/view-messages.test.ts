@@ -47,14 +47,18 @@ describe('a line of the history', () => {
   it.each<[Partial<HistoryEntry>, string]>([
     [{}, ''],
     [{ visit: 1 }, ''],
-    [{ visit: 2, outcome: 'failed', detail: 'too\nlate' }, '  visit 2, failed, too late'],
-    [{ step: 3, attempt: 1, verdict: 'bug' }, '  step 3, attempt 1, verdict bug'],
+    [{ visit: 2, outcome: 'failed', detail: 'too\nlate' }, '    visit 2, failed, too late'],
+    [{ step: 3, attempt: 1, verdict: 'bug' }, '    step 3, attempt 1, verdict bug'],
   ])('%j', (more, facts) => {
-    expect(historyLine({ ...entry, ...more })).toBe(`1970-01-01T00:00:00.000Z  end          plan${facts}`)
+    expect(historyLine({ ...entry, ...more }, 6)).toBe(`1970-01-01T00:00:00.000Z  end          plan${facts}`)
   })
 })
 
 describeSentences('the words of the report', REPORT_TEXT, {
+  phase: [
+    ['done', 0],
+    ['done', 2],
+  ],
   worked: [['45 min']],
   ofVisit: [[2, '0 of 2 steps']],
   made: [['2026-11-22 12:00:00']],

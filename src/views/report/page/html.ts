@@ -107,7 +107,7 @@ ol.events{list-style:none;margin:6px 0 0;padding:0;font-size:13px}
 .graph .label{paint-order:stroke;stroke:var(--card);stroke-width:4px}.graph .edge{fill:none;stroke:var(--plain-bar);stroke-width:1.5}.graph .head,.graph .dot{fill:var(--plain-bar)}
 .graph rect{fill:var(--plain-bg);stroke:var(--plain-bar);stroke-width:1.2}
 .graph .done rect{fill:var(--good-bg);stroke:var(--good-bar)}.graph .running rect{fill:var(--warn-bg);stroke:var(--warn-bar)}.graph .failed rect{fill:var(--bad-bg);stroke:var(--bad-bar)}
-.graph .end{stroke:var(--card);stroke-width:3}.graph .end.completed{fill:var(--good-bar)}.graph .end.failed,.graph .end.stalled,.graph .end.aborted{fill:var(--bad-bar)}.graph .end.skipped{fill:var(--warn-bar)}
+.graph .end{stroke:var(--card);stroke-width:3}.graph .end.completed{fill:var(--good-bar)}.graph .end.failed,.graph .end.stalled,.graph .end.aborted,.graph .end.skipped{fill:var(--bad-bar)}
 table{border-collapse:collapse;width:100%;font-size:13px}
 th{text-align:left;color:var(--soft);font-weight:600}
 th,td{padding:5px 10px 5px 0;border-top:1px solid var(--line);vertical-align:top}

@@ -81,7 +81,7 @@ function figures(markers: readonly MarkerStory[], runs: readonly RunStory[]): Ht
   const cleared = markers.filter(({ status }) => status === 'cleared').length
   const blocks = markers.reduce((sum, marker) => sum + marker.blocks, 0)
   const waits = markers.reduce((sum, marker) => sum + marker.waits.length, 0)
-  const completed = runs.filter(({ status }) => status === 'completed' || status === 'skipped').length
+  const completed = runs.filter(({ status }) => status === 'completed').length
   const abandoned = markers.filter(isGivenUp).length
   return [
     ...(markers.length === 0
@@ -101,7 +101,7 @@ function tile(figure: string | number, words: string, tone: string): Html {
 }
 
 function attention(task: TaskStory, index: number): Html[] {
-  const stories = [...task.markers, ...task.runs].filter(
+  const stories = [...task.markers, ...task.runs.filter(({ settled }) => !settled)].filter(
     ({ status }) => STATUS_TONES[status] === 'bad' || status === 'waiting',
   )
   return stories.map((story) => {
@@ -206,8 +206,9 @@ function phaseRow({ id, status, visits, prompts, workedMs, steps, check }: Phase
     ...(check === undefined ? [] : [html`<p><small>${TEXT.check(check, undefined)}</small></p>`]),
     ...steps.map((one) => stepList(one, visits > 1)),
   ]
+  const skips = steps.at(-1)?.steps.filter(({ result }) => result === 'skipped').length ?? 0
   return html`<tr><td><b>${id}</b>${visits > 1 && html` <small>${TEXT.visits(visits)}</small>`}</td>
-    <td>${phaseBadge(status)}</td><td class="n">${prompts}</td><td class="n">${visits > 0 && duration(workedMs)}</td></tr>
+    <td>${phaseBadge(status, skips)}</td><td class="n">${prompts}</td><td class="n">${visits > 0 && duration(workedMs)}</td></tr>
     ${under.length > 0 && html`<tr class="under"><td colspan="4">${under}</td></tr>`}`
 }
 
@@ -225,14 +226,15 @@ const PHASE_TONES: Readonly<Record<PhaseStory['status'], Tone>> = {
   waiting: 'plain',
 }
 
-function phaseBadge(status: PhaseStory['status']): Html {
-  return html`<span class="badge ${PHASE_TONES[status]}">${TEXT.phaseStatuses[status]}</span>`
+function phaseBadge(status: PhaseStory['status'], skips: number): Html {
+  const tone = status === 'done' && skips > 0 ? 'warn' : PHASE_TONES[status]
+  return html`<span class="badge ${tone}">${TEXT.phase(TEXT.phaseStatuses[status], skips)}</span>`
 }
 
 function stepRow({ number, name, attempts, result, durationMs }: StepStory): Html {
   const facts = [
     ...(attempts > 1 ? [TEXT.attempts(attempts)] : []),
-    ...(durationMs === undefined || result === 'open' ? [] : [duration(durationMs)]),
+    ...(durationMs === undefined || result === 'open' || attempts === 0 ? [] : [duration(durationMs)]),
   ]
   return html`<li class="${result}">${TEXT.step(number, name)}${facts.length > 0 && ` (${facts.join(', ')})`}</li>`
 }
