@@ -12,7 +12,6 @@ export function holds(numRuns?: number) {
 /** Such a value, or undefined. */
 export const maybe = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> => fc.option(value, { nil: undefined })
 
-/** Any UTF-16 units at all. */
 export const anyUnits: fc.Arbitrary<string> = fc
   .array(fc.integer({ min: 0, max: 0xffff }), { maxLength: 40 })
   .map((units) => String.fromCharCode(...units))

@@ -269,7 +269,6 @@ describe.concurrent('the hook finds nothing', () => {
   })
 })
 
-/** An unowned marker that was created two hours ago. */
 const OLD = { reason: 'rm -rf everything', created: hoursAgo(2) }
 
 const withOldMarker = (): Project => pending('259_x', OLD)

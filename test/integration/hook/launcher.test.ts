@@ -40,7 +40,6 @@ const SHELL_PATHS = [['sh'], ['bash', '--posix'], ['busybox', 'sh']]
   .map(([program = '', ...words]) => [pathOf(program), ...words])
   .filter(([program]) => program !== '')
 
-/** Names that are difficult for shells, and names that the search distinguishes. */
 const NAMES = [
   ...[
     'specs',
@@ -90,7 +89,6 @@ const level = fc.record({
 type Level = typeof level extends fc.Arbitrary<infer T> ? T : never
 type Item = typeof item extends fc.Arbitrary<infer T> ? T : never
 
-/** The value of a project variable. */
 const otherKind = fc.constantFrom(
   ...(['link', 'link up', 'relative', 'dots', 'slash', 'file', 'nowhere', 'empty', 'name only'] as const),
 )
@@ -240,7 +238,6 @@ function launch(shell: readonly string[], built: Built, locale: Record<string, s
   return stdout
 }
 
-/** A folder with a program `node` that does this. */
 function fakeNode(script: string): string {
   const bin = fs.mkdtempSync(join(base, 'node-'))
   fs.writeFileSync(join(bin, 'node'), `#!/bin/sh\n${script}\n`, { mode: 0o755 })

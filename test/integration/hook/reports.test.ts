@@ -24,7 +24,6 @@ function linkFolder(project: Project): void {
   symlinkSync(join(project.base, 'elsewhere'), project.at(FOLDER))
 }
 
-/** A project in which agent-a is blocked. */
 function projectWithMarker(create = createSourceProject): Project {
   const project = create()
   project.marker('259_x', OWNED)

@@ -4,7 +4,6 @@ import { createSourceProject, type Project, withMarker } from '../../support/pro
 
 const OWNED = { cc_session_id: SESSION, agent_id: 'agent-a', custom: { kept: true }, operation: 'research' }
 
-/** Starts a run of the session of `stop()`. */
 async function startRun(project: Project, task: string): Promise<void> {
   const phases = [{ id: 'a', prompt: 'Do it.', artifact: 'a.md' }]
   project.write('flow.json', JSON.stringify({ name: 'flow', phases }))

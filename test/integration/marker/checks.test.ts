@@ -11,7 +11,6 @@ const OWNED = { id: 'pf_abcdefghijkl', cc_session_id: SESSION, agent_id: 'main',
 const MARKER = 'specs/259_x/.postflight-pending'
 const ABANDONED = 'specs/259_x/.postflight-abandoned'
 
-/** A task whose marker has these checks. */
 function checked(
   checks: readonly object[],
   fields: object = {},

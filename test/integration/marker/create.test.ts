@@ -21,7 +21,6 @@ function readMarker(project: Project, name = SEED_MARKER): Record<string, unknow
   return JSON.parse(project.read(name)) as Record<string, unknown>
 }
 
-/** Creates the seed's marker for a session. */
 function createFor(project: Project, session: string, ...more: string[]) {
   return project.cli(['create', ...SEED_WORDS, '--host-session', session, '--json', ...more])
 }

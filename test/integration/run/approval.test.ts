@@ -11,7 +11,6 @@ const PHASES = [
 
 const start = (phases: readonly object[] = PHASES) => startFlow(phases, { words: ['--host-session', SESSION] })
 
-/** A run that waits for the approval of its plan. */
 async function waiting(): Promise<Flow> {
   const project = await start()
   await project.stopped()

@@ -7,7 +7,6 @@ import { createSourceProject, type Project } from '../../support/project.ts'
 
 const ENV = { CLAUDE_CODE_SESSION_ID: SESSION }
 
-/** A definition of one phase with this check. */
 const flow = (check: object): string =>
   JSON.stringify({ name: 'flow', phases: [{ id: 'build', prompt: 'Build it.', artifact: 'report.md', check }] })
 
@@ -23,7 +22,6 @@ async function startedRun(check: object = {}, env: Record<string, string> = ENV)
   return project
 }
 
-/** Such a run with its prompt out and its artifact there. */
 async function writtenRun(): Promise<Project> {
   const project = await startedRun()
   await reasonOf(project)

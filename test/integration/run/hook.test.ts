@@ -22,7 +22,6 @@ const CLAUDE = { AI_AGENT: 'claude-code_2-1-329_harness' }
 const started = (phases: readonly object[] = PHASES, make = createSourceProject) =>
   startFlow(phases, { env: IN_SESSION, make })
 
-/** The same with its first prompt out. */
 async function prompted(): Promise<Flow> {
   const project = await started()
   await project.stopped()

@@ -48,7 +48,6 @@ const git = async (project: Project, ...commands: string[]): Promise<void> => {
   }
 }
 
-/** What a new session reads. */
 const toldAtStart = async (project: Project): Promise<string | undefined> =>
   (await project.hook(sessionStart('startup'), { words: ['SessionStart'] })).answer.hookSpecificOutput
     ?.additionalContext

@@ -12,7 +12,6 @@ const START = ['start', '7', 'walk', '--definition', 'walk.json', '--share']
 
 const PHASES = WALK_PHASES.map(({ id, prompt, artifact }) => ({ id, prompt, artifact }))
 
-/** A started and shared run of machine `one`, without approvals. */
 async function startedWith(phases: readonly object[]) {
   const machines = createMachines(['one', 'two'])
   const { one, two } = machines

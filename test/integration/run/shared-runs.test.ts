@@ -21,7 +21,6 @@ const planned = once(async () => {
   return machines
 })
 
-/** A shared run of machine `one`, whose plan waits for approval. */
 async function waiting() {
   const machines = createMachines(['one', 'two', 'three'], { from: await planned() })
   const id = String(machines.one.state().id)

@@ -9,7 +9,6 @@ import { answering, type Script, simulatedStepCount } from '../../../src/run/mac
 import { budgetedDefinition, readyDefinition } from '../../property/run/arbitraries.ts'
 import { createSourceProject, type JsonDocument, type Project } from '../../support/project.ts'
 
-/** The number of steps in every artifact. */
 const STEPS = 2
 
 const scripted = fc.dictionary(

@@ -70,7 +70,6 @@ async function follow({ cli, project }: DependentProject, fix: string): Promise<
   }
 }
 
-/** What a row does. */
 type Action = (wired: DependentProject, fix?: string) => unknown
 
 const remove =

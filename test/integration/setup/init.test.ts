@@ -29,7 +29,6 @@ function withPackage(files: Readonly<Record<string, string>> = {}): DependentPro
   return wired
 }
 
-/** The files in the project besides the package. */
 function filesOf(project: Project): Record<string, string> {
   return Object.fromEntries(Object.entries(project.snapshot()).filter(([name]) => !name.startsWith('node_modules')))
 }

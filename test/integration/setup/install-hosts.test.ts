@@ -36,7 +36,6 @@ const install = (project: Project, host: string, ...words: string[]): Promise<Cl
 
 const hooksIn = (file: string): JsonDocument => JSON.parse(readFileSync(file, 'utf8')).hooks
 
-/** Events with their matchers: `Stop`, `PostToolUse Bash`. */
 function eventsIn(file: string): string[] {
   return Object.entries<{ matcher?: string }[]>(hooksIn(file)).flatMap(([event, groups]) =>
     groups.map(({ matcher }) => (matcher === undefined ? event : `${event} ${matcher}`)),

@@ -36,7 +36,6 @@ function person(base: string, name: string): (script: string, folder: string) =>
   return (script, cwd) => runProcess('bash', ['-e', '-c', script], { cwd, env, limitMs: 60_000 })
 }
 
-/** The command of the Stop hook in shared settings. */
 function stopCommand(folder: string): string {
   const settings: JsonDocument = JSON.parse(readFileSync(join(folder, '.claude/settings.json'), 'utf8'))
   return settings.hooks.Stop[0].hooks[0].command

@@ -21,7 +21,6 @@ const ABANDONED = `${FOLDER}/.postflight-abandoned`
 const BASIC = { operation: 'research', skill: 'skill-lean-research', reason: 'Postflight pending: git commit' }
 const OWNED = { ...BASIC, cc_session_id: SESSION, agent_id: 'agent-a' }
 
-/** `block` or `allow`. */
 function decisionOf(run: HookRun): string {
   return run.answer.decision ?? 'allow'
 }

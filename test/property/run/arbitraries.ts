@@ -74,7 +74,6 @@ const written = fc
   .chain((count) => fc.tuple(...Array.from({ length: count }, (_, index) => phaseAt(index, count))))
   .map((phases) => ({ name: 'random', inputs: { issue: { default: 7 } }, phases: JSON.parse(JSON.stringify(phases)) }))
 
-/** A random definition, checked as `start` checks it. */
 export const readyDefinition: fc.Arbitrary<Ready> = written.map(ready)
 
 export const budgetedDefinition: fc.Arbitrary<Ready> = fc

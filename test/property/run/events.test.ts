@@ -63,7 +63,6 @@ function turn(world: Run, looking: Looking, killAt = Number.POSITIVE_INFINITY) {
   return command
 }
 
-/** As `workflow resume` does it. */
 function resume(world: Run): void {
   const { artifact } = worksSeen(world, world.state, world.taken)
   world.state = reread(resumeState(world.state, SESSIONS, { nowMs: NOW, artifact }))

@@ -24,7 +24,6 @@ const config = fc
 const read = (text: string): Record<string, unknown> => parse(text, [], { allowTrailingComma: true })
 const isOurs = (entry: unknown): boolean => JSON.stringify(entry).includes('postflight-guard.mjs')
 
-/** The content of a configuration without our entries. */
 function withoutOurs(text: string): Record<string, unknown> {
   const value = { ...read(text) }
   if (!Array.isArray(value.plugin)) return value

@@ -95,7 +95,6 @@ type Step = readonly { readonly folder: FolderNode; readonly name: string; reado
 /** The texts of a folder's files by relative path; the paths of folders end in `/`. */
 type Texts = Readonly<Record<string, string>>
 
-/** What a power cut leaves. */
 export interface Remains {
   readonly texts: Texts
   /** What was lost, for people. */

@@ -16,7 +16,6 @@ import type { Fault } from './instrument.ts'
 import { PLAN_VARIABLE, type Plan } from './preload.ts'
 import { Scheduler } from './scheduler.ts'
 
-/** A folder with a project, and folders outside of the project. */
 export interface Room {
   readonly base: string
   readonly project: string
@@ -26,7 +25,6 @@ export interface Room {
   readonly kept: string
 }
 
-/** A program, and a fault at one of its file-system calls, counted from 1. */
 export interface Start {
   readonly program: Program
   readonly at?: number

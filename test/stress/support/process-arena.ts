@@ -9,7 +9,6 @@ import { type Arena, arenaEnvironment, createArenaFiles, type Program, runHere }
 import { PLAN_VARIABLE, type Plan } from './preload.ts'
 import { changeByShell } from './shell.ts'
 
-/** The point at which a process waits for the others. */
 export type Gate = 'stdin' | 'first-call'
 
 const READY = 3

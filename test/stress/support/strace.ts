@@ -21,7 +21,6 @@ export function canTamper(): boolean {
 
 const logOf = (room: Room): string => path.join(room.base, 'system-calls')
 
-/** Runs a program without a fault and records its system calls. */
 export function traced(room: Room, program: Start['program']): Start {
   // With `?` strace ignores calls that this machine does not have.
   const names = TRACED.map((name) => `?${name}`).join(',')

@@ -28,7 +28,6 @@ const GARBAGE = Buffer.from(Array.from({ length: 512 }, (_, index) => (index * 1
 /** The corruptions after which the bytes of evidence must be kept: it does not parse, or cannot be read. */
 const UNPARSABLE: readonly Corruption[] = ['one byte', 'half', 'garbage', 'wrong type', 'huge', 'unreadable']
 
-/** What is broken, and the faults that are found. */
 interface Broken {
   readonly pack: PackageCopy
   readonly subject: Subject
@@ -173,7 +172,6 @@ function copyTree(from: string, to: string): void {
   })
 }
 
-/** Runs the hook's stops one after another, and each command in a project of its own. */
 export async function observe(
   pack: PackageCopy,
   subject: Subject,

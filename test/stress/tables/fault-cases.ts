@@ -28,7 +28,6 @@ const NO_FIGURES = {
   missed: 0,
 }
 
-/** Figures of many cases, and their flaws. */
 export type Tally = typeof NO_FIGURES & { readonly flaws: string[] }
 
 /** Runs all cases, or a part of them (test/support/stress-fifth.ts), and expects that none has a flaw. Returns the figures. */

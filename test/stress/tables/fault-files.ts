@@ -12,7 +12,6 @@ import { jsonOf, linesOf } from '../support/files.ts'
 /** Texts by path relative to a folder; the paths of folders end in `/`. */
 export type Files = Readonly<Record<string, string>>
 
-/** Makes these the only files of a folder. */
 export function putFiles(folder: string, files: Files): void {
   fs.rmSync(folder, { recursive: true, force: true })
   fs.mkdirSync(folder, { recursive: true })
@@ -47,7 +46,6 @@ const isCopy = (name: string): boolean => lastName(name).startsWith('.postflight
 const isLines = (name: string): boolean => ['journal.jsonl', 'history.jsonl'].includes(lastName(name))
 /** A note about a marker that was given up: half a note counts as none. */
 const isNote = (name: string): boolean => name.includes('/given-up/')
-/** The report of a sub-agent, kept for its caller. */
 const isReport = (name: string): boolean => name.includes('/reports/')
 const isBackup = (name: string): boolean => lastName(name).includes('.postflight-backup')
 
