@@ -1,3 +1,4 @@
+import { commandLine } from '../kernel/command-line.ts'
 import { approval, counted, listed, quote } from '../kernel/text.ts'
 import { failureWords, seconds } from '../marker/check-messages.ts'
 import type { CheckFailure } from '../marker/marker.ts'
@@ -11,8 +12,14 @@ const times = (count: number): string => (count === 1 ? 'once' : `${count} times
 
 const ofTask = (task: string): string => `postflight-guard: the workflow of task ${quote(task, 80)}`
 
-const NOT_RENEWED =
-  '. A resume does not renew it: `postflight workflow start <task> --definition FILE --fresh` begins a new run'
+/** The caller's project is not known here, so this has no `--root`. */
+const commandOf = (word: string, task: string): string => commandLine(['workflow', word, task], undefined)
+
+export function freshStart(start: string): string {
+  return `\`${start} --definition FILE --fresh\` begins a new run`
+}
+
+const notRenewed = (task: string): string => `. A resume does not renew it: ${freshStart(commandOf('start', task))}`
 
 /** `steps`: undefined if the list does not exist yet. */
 export function definitionSize(phases: number, steps: number | undefined, prompts: number): string {
@@ -37,10 +44,10 @@ export const WORKFLOW_TEXT = {
     total === 1
       ? last
       : `${failed === total ? 'all' : `${failed} of`} ${total} steps failed${failed === total ? '' : ', more than max_skips allows'}; ${last}`,
-  promptsSpent: (given: number, size: number, limit: number): string =>
-    `the budget is used up: ${counted(given, 'prompt')} of at most ${limit} (max_prompts)${size === 1 ? '' : `, and ${size} more were due`}${NOT_RENEWED}`,
-  minutesSpent: (limit: number): string =>
-    `the budget is used up: ${counted(limit, 'minute')} of work (max_minutes)${NOT_RENEWED}`,
+  promptsSpent: (given: number, size: number, limit: number, task: string): string =>
+    `the budget is used up: ${counted(given, 'prompt')} of at most ${limit} (max_prompts)${size === 1 ? '' : `, and ${size} more were due`}${notRenewed(task)}`,
+  minutesSpent: (limit: number, task: string): string =>
+    `the budget is used up: ${counted(limit, 'minute')} of work (max_minutes)${notRenewed(task)}`,
   exhausted: (attempts: number, why: string): string =>
     `${counted(attempts, 'attempt')} failed${attempts === 1 ? '' : ', most recently'}: ${quote(why)}`,
   visitsSpent: (phase: string, visits: number): string =>
@@ -48,8 +55,8 @@ export const WORKFLOW_TEXT = {
   endedOnFail: (phase: string): string => `the verdict of phase "${phase}" was "fail", which ends the workflow`,
   sentBack: (phase: string, verdict: string): string =>
     `the verdict of phase "${phase}" was "${verdict}": find out why, and fix it`,
-  wentOnWithout: (count: number): string =>
-    `${count === 1 ? '1 step or artifact was' : `${count} steps or artifacts were`} skipped (\`postflight workflow history <task>\` says which)`,
+  wentOnWithout: (count: number, task: string): string =>
+    `${count === 1 ? '1 step or artifact was' : `${count} steps or artifacts were`} skipped (\`${commandOf('history', task)}\` says which)`,
   rejected: (reason: string): string => `a person rejected it: ${reason}`,
   passedOver: (from: string): string => `resume --from ${from}`,
   skippedByPerson: 'skipped by a person',
@@ -88,10 +95,10 @@ export const WORKFLOW_TEXT = {
     `${quote(name)} has no verdict at "${quote(pointer, 100)}": it must be true, false, "pass" or "fail"`,
   noCase: (name: string, pointer: string, cases: string): string =>
     `${quote(name)} has no verdict at "${quote(pointer, 100)}": it must be one of ${quote(cases, 400)}`,
-  noStepsFile: (name: string): string =>
-    `${quote(name)}, which lists the steps, is missing: create it, then run \`postflight workflow resume <task>\``,
+  noStepsFile: (name: string): string => `${quote(name)}, which lists the steps, is missing: create it`,
+  mendSteps: (why: string): string => `${why}: fix the file`,
   /** For a stalled run: no prompt asks for the list again. */
-  mendSteps: (why: string): string => `${why}: fix the file, then run \`postflight workflow resume <task>\``,
+  thenResume: (mend: string, task: string): string => `${mend}, then run \`${commandOf('resume', task)}\``,
   noSteps: (name: string, pointer: string): string => `${quote(name)} has no list of steps at "${quote(pointer, 100)}"`,
   noTasks: (name: string): string => `${quote(name)} has no task list (lines such as "- [ ] a task")`,
   tooDeep: (name: string): string => `${quote(name)} is nested too deeply to be read`,

@@ -67,8 +67,9 @@ export function cappedNotice(task: string, path: string, adopt: string, clear: s
   return `postflight-guard: task ${oneLine(task, 80)} stopped without its postflight after ${CONTINUATION_LIMIT} blocked stops. Its marker is kept as ${oneLine(path, QUOTE_LIMIT)}; ${abandonedFix(adopt, clear)}`
 }
 
-export function doneGivenUp(run: string): string {
-  return `postflight-guard: stopped without the checks of specs/done.yaml, after ${CONTINUATION_LIMIT} blocked stops. To run them: \`${run}\``
+/** `failed`: undefined if they were not run. */
+export function doneGivenUp(run: string, failed: string | undefined): string {
+  return `postflight-guard: stopped ${failed === undefined ? 'without the checks of specs/done.yaml,' : `although ${failed},`} after ${CONTINUATION_LIMIT} blocked stops. To run the checks: \`${run}\``
 }
 
 export const ALERT_TEXT = {

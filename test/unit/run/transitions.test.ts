@@ -99,7 +99,11 @@ describe('a phase with an artifact', () => {
   it('with an advisory gate, is skipped with a warning after its last attempt', () => {
     const { told, state } = play(begin({ ...A, gate: 'advisory' }, B), {}, {}, MADE)
     const skips = `${misses(1)} | warn a 1 1 a.json is missing | pass a | enter b 1`
-    expect(told).toEqual([asks('1 1'), skips, `finish | pass b | end b completed ${WORKFLOW_TEXT.wentOnWithout(1)}`])
+    expect(told).toEqual([
+      asks('1 1'),
+      skips,
+      `finish | pass b | end b completed ${WORKFLOW_TEXT.wentOnWithout(1, '7')}`,
+    ])
     expect(state).toMatchObject({ outcome: 'completed', skips: 1 })
   })
 
@@ -166,7 +170,7 @@ describe('steps listed in the definition', () => {
       'observe | step-failed a 1 2 1 no JSON | archive-step a 1 step-result.json 2-1.json',
       asks('1 2 2 y'),
       `observe | step-failed a 1 2 2 ${NONE} | step-skipped a 1 2 2 ${NONE}`,
-      ...[asks('1 3 1 z'), done(3), `finish | pass a | end a completed ${WORKFLOW_TEXT.wentOnWithout(2)}`],
+      ...[asks('1 3 1 z'), done(3), `finish | pass a | end a completed ${WORKFLOW_TEXT.wentOnWithout(2, '7')}`],
     ])
     expect(state.skips).toBe(2)
   })
@@ -273,8 +277,8 @@ describe('steps taken from an artifact', () => {
   })
 
   it('stall the run without a list of steps', () => {
-    const { told } = play(entered, { steps: { kind: 'none', why: 'a.json has no list' } })
-    expect(told).toEqual(['finish | end b stalled a.json has no list'])
+    const { told } = play(entered, { steps: { kind: 'none', mend: 'a.json has no list' } })
+    expect(told).toEqual(['finish | end b stalled a.json has no list, then run `postflight workflow resume 7`'])
   })
 })
 

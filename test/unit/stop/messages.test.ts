@@ -60,7 +60,7 @@ describeSentences(
     runEnded: [['259_x', 'completed']],
     tooLong: [[100]],
     noEnd: [[2000]],
-    doneGivenUp: [['postflight done']],
+    doneGivenUp: forms(['postflight done', undefined], ['postflight done', '`npm test` failed']),
     cappedNotice: [['259_x', 'specs/259_x/.postflight-abandoned', 'adopt it', 'clear it']],
     unreadableNotice: [[MARKER, 'EACCES']],
     unsettledNotice: [[1], [49000]],
