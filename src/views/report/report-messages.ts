@@ -136,7 +136,7 @@ export const REPORT_TEXT = {
   step: (number: number, name: string | undefined): string =>
     name === undefined ? `step ${number}` : `${number}. ${name}`,
   columns: ['Phase', 'Result', 'Prompts', 'Worked'],
-  phaseStatuses: { done: 'done', running: 'running', failed: 'failed', skipped: 'skipped', waiting: 'not reached' },
+  phaseStatuses: { done: 'done', running: 'running', failed: 'failed', skipped: 'skipped', waiting: 'to do' },
   check: (run: string, failed: string | undefined): string =>
     failed === undefined ? `check: ${run}` : `check: ${run}, failed the last time (${failed})`,
   graph: (name: string): string => `The phases of ${name}`,

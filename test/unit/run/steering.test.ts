@@ -180,7 +180,7 @@ describe('a run that goes on from another phase', () => {
   it('counts the unfinished phases that it passes over, until they are entered again', () => {
     const back = entered(played(begin(phase('a'), phase('b'), phase('c')), MADE, MADE), 'a')
     expect(back).toMatchObject({ phase: 'a', skips: 0, unfinished: { c: 'open' } })
-    expect(phaseStatuses(back)).toEqual(['running', 'done', 'waiting'])
+    expect(phaseStatuses(back)).toEqual(['running', 'waiting', 'waiting'])
     const on = entered(back, 'c')
     expect(on).toMatchObject({ phase: 'c', skips: 2, unfinished: { a: 'skipped', b: 'skipped' } })
     expect(phaseStatuses(on)).toEqual(['skipped', 'skipped', 'running'])
