@@ -58,15 +58,15 @@ export async function changeRun(
   paint: Painter,
   task: string,
   change: (folder: TaskFolder) => WorkflowState,
-  furtherLines: (folder: TaskFolder, state: WorkflowState) => readonly string[] = () => [],
+  furtherLines: (folder: TaskFolder, state: WorkflowState, before: WorkflowState) => readonly string[] = () => [],
 ): Promise<CommandResult<RunDocument>> {
   const folder = requireRunFolder(context, task)
-  const { active } = requireState(folder)
+  const before = requireState(folder)
   const state = change(folder)
-  recordEnd(context, folder, active, state)
+  recordEnd(context, folder, before.active, state)
   await publishChange(context, folder)
   const result = runResult(context, paint, folder, state)
-  return { ...result, lines: [...result.lines, ...furtherLines(folder, state)] }
+  return { ...result, lines: [...result.lines, ...furtherLines(folder, state, before)] }
 }
 
 export function recordEnd(

@@ -216,7 +216,10 @@ export const STATUS_TEXT = {
   stopping: 'stopping',
   stopsAfter: (stopNow: string): string =>
     `no further prompt: it stops when its agent ends its turn; \`${stopNow}\` stops it immediately`,
-  wasOver: (outcome: string): string => `this run had already ended (${outcome}), so there was nothing to stop`,
+  wasOver: (outcome: string): string => `this run had already ended (${outcome}), so nothing was changed`,
+  wasGivenUp: (step: number): string => `step ${step} had already been given up`,
+  givenUp: (steps: readonly string[], more: number, retry: string): string =>
+    `given up: ${quote(steps.join(', '), 500)}${more > 0 ? ` and ${more} more` : ''}; \`${retry} --step N\` tries one again`,
   prompts: (given: number, bound: number | undefined): string =>
     `${counted(given, 'prompt')}${bound === undefined ? '' : `, at most ${bound}`}`,
   lastChange: (age: string): string => `last change ${age} ago`,

@@ -129,7 +129,9 @@ describe('retry and skip', () => {
   it('skip leaves out steps that have not begun; the history names them, and the last open one ends the phase', async () => {
     const project = await start([STEPS])
     await project.next()
-    for (const _ of 'ab') await project.workflow('skip', '7', '--step', '2')
+    for (const said of ['given up: 2 two;', 'step 2 had already been given up']) {
+      expect((await project.workflow('skip', '7', '--step', '2')).stdout).toContain(said)
+    }
     project.leave(true)
     expect(await project.next()).toMatchObject({ step: 3 })
     const last = (await project.workflow('skip', '7', '--step', '3', '--json')).json()
@@ -153,7 +155,9 @@ describe('retry and skip', () => {
     await refuses('retry 7 --step 9', 'has 3 steps')
     for (const step of [2, 3]) await refuses(`retry 7 --step ${step}`, 'still has attempts left')
     for (const command of ['retry', 'skip']) await refuses(`${command} 7 --step 1`, 'is done')
-    await project.workflow('abort', '7')
+    for (const said of ['aborted', 'had already ended (aborted)']) {
+      expect((await project.workflow('abort', '7')).stdout).toContain(said)
+    }
     for (const command of ['retry', 'skip']) await refuses(`${command} 7 --step 2`, 'has ended (aborted)')
   })
 })
