@@ -45,7 +45,8 @@ describeSentences(
     more: [[6]],
     advice: [['`postflight adopt <task>`', '`postflight clear <task>`']],
     doneAdvice: [['`postflight done`']],
-    workflowAdvice: [['`postflight workflow status <task>`', '`postflight workflow resume <task>`']],
+    doneClear: [['`postflight clear <task>`']],
+    workflowAdvice: forms(['status', undefined], ['status', 'resume']),
     ...{ running: RESUME, approval: RESUME, lost: RESUME, stalled: RESUME },
   },
 )
