@@ -58,7 +58,8 @@ export const RECOVERY_TEXT = {
   advice: (adopt: string, clear: string): string =>
     `To finish one here: ${adopt}, then do its postflight. If its postflight is done or no longer wanted: ${clear}.`,
   doneAdvice: (run: string): string => `For a definition of done of this session: ${run}.`,
-  doneClear: (clear: string): string => `If an abandoned definition of done of another session is no longer wanted: ${clear}.`,
+  doneClear: (clear: string): string =>
+    `If an abandoned definition of done of another session is no longer wanted: ${clear}.`,
   workflowAdvice: (status: string, resume: string | undefined): string =>
     `To see the state of a workflow: ${status}.${resume === undefined ? '' : ` To continue it here: ${resume}.`}`,
   doubt: 'If unsure, ask the user.',
