@@ -112,7 +112,7 @@ export const DRIVER_TEXT = {
   noSession: (resume: string): string =>
     `It has no session. For prompts from the hook, the agent runs this in its shell: ${resume}`,
   tellAgent:
-    'Now tell its agent to go on: the next prompt comes when it ends its turn, or on OpenCode when it calls workflow_run.',
+    'Now tell its agent to go on: if the hook is installed, the next prompt comes when it ends its turn, and on OpenCode when it calls workflow_run. Otherwise no prompt comes automatically (`postflight init` sets the hook up).',
   askForEach: (next: string): string => `Get each prompt with: ${next}`,
   endTurn: (next: string): string =>
     `If the hook is installed, end your turn now: the prompts come automatically. Otherwise get each one with: ${next}`,
@@ -125,6 +125,13 @@ export const DRIVER_TEXT = {
   takenFrom: (session: string): string => `taken over from session ${quote(session, 120)}, where it was running`,
   isElsewhere: (session: string, status: string, resume: string, asksInSession: boolean): string =>
     `session ${quote(session, 80)} drives this workflow; \`${status}\` shows how far it is. ${asksInSession ? `\`${resume}\` takes it over.` : `To take it over, run \`${resume}\` in the agent's shell, or set POSTFLIGHT_HOST_SESSION for both commands.`}`,
+} as const
+
+/** `workflow next` replaces them if no hook sends the next prompt. */
+export const TURN_ENDS = {
+  next: 'Then end your turn. The next prompt follows once that file is valid.',
+  afterCheck: 'Then end your turn. The file and the check decide what comes next, and you will be told.',
+  batch: 'When all have finished, end your turn.',
 } as const
 
 export const PROMPT_TEXT = {
@@ -164,7 +171,7 @@ export const PROMPT_TEXT = {
     }[],
   ): string =>
     [
-      `Start ${parts.length} sub-agents in one message, so that they work at the same time: one for each part below. Give each its part word for word, and wait for all of them. When all have finished, end your turn.`,
+      `Start ${parts.length} sub-agents in one message, so that they work at the same time: one for each part below. Give each its part word for word, and wait for all of them. ${TURN_ENDS.batch}`,
       ...parts.map(
         ({ step, agent, model, prompt }) =>
           `=== step ${step}${agent === undefined ? '' : `, a sub-agent of the type ${quote(agent, 80)}`}${model === undefined ? '' : `, with the model ${quote(model, 80)}`} ===\n${prompt}`,
@@ -176,9 +183,8 @@ export const PROMPT_TEXT = {
     `When the step is done, write {"success": true} to the file ${target}. If it could not be done, write {"success": false, "summary": "<what went wrong>"}.`,
   check: (run: string, command: string): string =>
     `Then run \`${command}\`. It runs the check \`${quote(run, 200)}\`, which must succeed; give that shell call enough time. If it fails, fix what it shows and run it again.`,
-  nextAfterCheck:
-    'Then end your turn. The file and the check decide what comes next, and you will be told. Any change after the check has passed makes the check void.',
-  next: 'Then end your turn. The next prompt follows once that file is valid.',
+  nextAfterCheck: `${TURN_ENDS.afterCheck} Any change after the check has passed makes the check void.`,
+  next: TURN_ENDS.next,
   dispatch: (agent: string | undefined, model: string | undefined): string =>
     `Hand the following to a sub-agent${agent === undefined ? '' : ` of the type ${quote(agent, 80)}`}${model === undefined ? '' : ` with the model ${quote(model, 80)}`}, word for word, and wait for it. When it has finished, end your turn.`,
   askToWait: (task: string, shells: readonly string[], wait: string): string =>

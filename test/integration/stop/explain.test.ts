@@ -186,6 +186,8 @@ describe.concurrent('explain', () => {
     const pasted = await project.cli(['explain', '--payload', '-'], { input: body })
     expect(pasted.stdout).toContain(`Stop of session ${SESSION}`)
     expect(pasted.stdout).toContain('answer: block')
+    const inShell = await project.cli(['explain'], { env: { CLAUDE_CODE_SESSION_ID: OTHER_SESSION } })
+    expect(inShell.stdout).toContain(`"session_id":"${OTHER_SESSION}"}' | postflight`)
   })
 
   it('reports that no root was found', async () => {
