@@ -20,11 +20,11 @@ describe('workflow stop --now', () => {
     expect(await project.next()).toMatchObject({ command: 'prompt', step: 2, attempt: 1 })
   })
 
-  it('and stop without it report a run that had ended, and change nothing', async () => {
+  it('and stop without it, and abort, report a run that had ended, and change nothing', async () => {
     const project = await start([STEPS])
     await project.workflow('abort', '7')
     const before = project.snapshot('specs')
-    for (const words of ['stop 7 --now', 'stop 7']) {
+    for (const words of ['stop 7 --now', 'stop 7', 'abort 7']) {
       const run = await project.workflow(...words.split(' '))
       expect(run).toMatchObject({ status: 0, stdout: expect.stringContaining('had already ended (aborted)') })
     }
@@ -155,9 +155,7 @@ describe('retry and skip', () => {
     await refuses('retry 7 --step 9', 'has 3 steps')
     for (const step of [2, 3]) await refuses(`retry 7 --step ${step}`, 'still has attempts left')
     for (const command of ['retry', 'skip']) await refuses(`${command} 7 --step 1`, 'is done')
-    for (const said of ['aborted', 'had already ended (aborted)']) {
-      expect((await project.workflow('abort', '7')).stdout).toContain(said)
-    }
+    await project.workflow('abort', '7')
     for (const command of ['retry', 'skip']) await refuses(`${command} 7 --step 2`, 'has ended (aborted)')
   })
 })

@@ -101,12 +101,6 @@ describe('a step', () => {
     expect(steered(skipStep(skipped, 0, NOW))).toBe(skipped)
   })
 
-  it('that has not begun is passed over', () => {
-    const skipped = steered(skipStep(first, 1, NOW))
-    const second = played(skipped, { stepResults: [DONE] }, {})
-    expect(second.inWork).toMatchObject([{ step: 2 }])
-  })
-
   it.each([
     ['of a phase without steps', begin(NEXT), 0, 'no-steps'],
     ['that the phase does not have', first, 3, 'unknown'],
@@ -306,7 +300,6 @@ it.each([
   [{ kind: 'archive-step', phase: 'a', visit: 1, file: 'x', name: '1-1.json' }, 'step-results/a/1-1.json'],
   [{ kind: 'archive-step', phase: 'a', visit: 3, file: 'x', name: '1-1.json' }, 'step-results/a/visit-3/1-1.json'],
   [{ kind: 'archive-artifact', phase: 'a', visit: 2, artifact: 'docs/a/x.md' }, 'artifacts/a/2-x.md'],
-  [{ kind: 'archive-artifact', phase: 'a', visit: 2, artifact: 'x.md' }, 'artifacts/a/2-x.md'],
 ] as const)('%j moves its file to %s', (effect, place) => {
   const { folder, name } = archiveLocation(effect)
   expect(`${folder}/${name}`).toBe(place)
