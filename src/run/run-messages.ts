@@ -1,5 +1,5 @@
 import { commandLine } from '../kernel/command-line.ts'
-import { approval, counted, listed, quote } from '../kernel/text.ts'
+import { approval, counted, freshStart, listed, quote } from '../kernel/text.ts'
 import { failureWords, seconds } from '../marker/check-messages.ts'
 import type { CheckFailure } from '../marker/marker.ts'
 import { MAX_PHASE_STEPS } from './definition/definition-limits.ts'
@@ -14,10 +14,6 @@ const ofTask = (task: string): string => `postflight-guard: the workflow of task
 
 /** The caller's project is not known here, so this has no `--root`. */
 const commandOf = (word: string, task: string): string => commandLine(['workflow', word, task], undefined)
-
-export function freshStart(start: string): string {
-  return `\`${start} --definition FILE --fresh\` begins a new run`
-}
 
 const notRenewed = (task: string): string => `. A resume does not renew it: ${freshStart(commandOf('start', task))}`
 

@@ -1,9 +1,17 @@
-import { abandonedFix, counted, oneLine, QUOTE_LIMIT, quote, quotedNames, repairOrClear } from '../kernel/text.ts'
+import {
+  abandonedFix,
+  counted,
+  freshStart,
+  oneLine,
+  QUOTE_LIMIT,
+  quote,
+  quotedNames,
+  repairOrClear,
+} from '../kernel/text.ts'
 import { checkCommand, failedLastTime } from '../marker/check-messages.ts'
 import type { ExpectedFault } from '../marker/marker-record.ts'
 import { SPECS_ITSELF, taskNumberOf } from '../project/task-folder.ts'
 import { isSessionFolderName } from '../project/task-folders.ts'
-import { freshStart } from '../run/run-messages.ts'
 
 export const STATUS_KINDS = {
   pending: 'pending',

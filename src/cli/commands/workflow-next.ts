@@ -3,11 +3,12 @@ import { shellIdentity } from '../../hosts/all-hosts.ts'
 import { commandLine } from '../../kernel/command-line.ts'
 import { approval, listed, quote } from '../../kernel/text.ts'
 import { since } from '../../marker/check-messages.ts'
-import { type CommandResult, recordInJournal } from '../../project/command-context.ts'
-import { taskWord } from '../../project/task-folder.ts'
+import { type CommandContext, type CommandResult, recordInJournal } from '../../project/command-context.ts'
+import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { CAME_BACK, driveRun, peekTurn, type RunStop, type Turn } from '../../run/drive.ts'
 import { needOf } from '../../run/machine/position.ts'
 import { type DuePrompt, type DueWork, stepsOf } from '../../run/machine/prompt.ts'
+import type { WorkflowState } from '../../run/machine/state.ts'
 import { RUN_OUTCOMES } from '../../run/machine/state-fields.ts'
 import { DRIVER_TEXT, PHASE_CHECK_TEXT, STATUS_TEXT, TURN_ENDS } from '../../run/run-messages.ts'
 import * as field from '../../views/documents.ts'
@@ -22,7 +23,6 @@ import {
   timeoutOption,
 } from '../command.ts'
 import { publishChange, requireRunFolder, trusterOf } from '../runs.ts'
-import { mustAsk } from '../workflow/driver-check.ts'
 
 /** Drives a run without hooks. */
 
@@ -119,7 +119,7 @@ export const run: Run<typeof declaration, NextDocument> = async (context, [task]
     return wait(DRIVER_TEXT.isElsewhere(hostSession, line('status'), resume, caller !== undefined), 0)
   }
   const { command, state } = turn
-  const due = turn.due && mustAsk(context, folder, state) ? askingAgain(turn.due, line('next')) : turn.due
+  const due = turn.due && (await mustAsk(context, folder, state)) ? askingAgain(turn.due, line('next')) : turn.due
   const need = needOf(state)
   if (need.kind === 'approval') {
     const file = `${folder.relative}/${need.artifact}`
@@ -129,6 +129,18 @@ export const run: Run<typeof declaration, NextDocument> = async (context, [task]
   const decided = due === undefined ? { outcome: state.outcome ?? null, why: state.why ?? null } : dueData(due)
   const lines = [...turnLines({ ...turn, due }), ...(need.kind === 'resume' ? [STATUS_TEXT.resumes(resume)] : [])]
   return { exitCode: exitCodeOf(state), data: { command, ...NOTHING, ...decided }, lines, essential: lines }
+}
+
+/** False if it is not known. */
+async function mustAsk(
+  context: CommandContext,
+  { root }: TaskFolder,
+  { hostSession }: WorkflowState,
+): Promise<boolean> {
+  if (hostSession === undefined) return true
+  // What judges settings is loaded only for a run with a session.
+  const { findMissingHook } = await import('../workflow/driver-check.ts')
+  return findMissingHook(context, root, hostSession) !== undefined
 }
 
 /** For a run without a hook that sends the next prompt. */

@@ -44,13 +44,12 @@ function promptsOf(context: CommandContext, root: string, session: string, next:
   return DRIVER_TEXT.afterInit(next)
 }
 
-/** Whether the agent must ask for each prompt. False if that is not known. */
-export function mustAsk(context: CommandContext, { root }: TaskFolder, { hostSession }: WorkflowState): boolean {
-  return hostSession === undefined || findMissingHook(context, root, hostSession) !== undefined
-}
-
 /** Undefined if it is not known. Settings are only judged for Claude Code. */
-function findMissingHook(context: CommandContext, root: string, session: string): string | DoctorFinding | undefined {
+export function findMissingHook(
+  context: CommandContext,
+  root: string,
+  session: string,
+): string | DoctorFinding | undefined {
   const isOfShell = shellIdentity(context.environment)?.session === session
   const unwired = isOfShell ? unwiredNote(context, root) : undefined
   if (unwired !== undefined) return unwired
