@@ -58,15 +58,15 @@ export async function changeRun(
   paint: Painter,
   task: string,
   change: (folder: TaskFolder) => WorkflowState,
-  furtherLines: (folder: TaskFolder, state: WorkflowState) => readonly string[] = () => [],
+  furtherLines: (folder: TaskFolder, state: WorkflowState, before: WorkflowState) => readonly string[] = () => [],
 ): Promise<CommandResult<RunDocument>> {
   const folder = requireRunFolder(context, task)
-  const { active } = requireState(folder)
+  const before = requireState(folder)
   const state = change(folder)
-  recordEnd(context, folder, active, state)
+  recordEnd(context, folder, before.active, state)
   await publishChange(context, folder)
   const result = runResult(context, paint, folder, state)
-  return { ...result, lines: [...result.lines, ...furtherLines(folder, state)] }
+  return { ...result, lines: [...result.lines, ...furtherLines(folder, state, before)] }
 }
 
 export function recordEnd(
@@ -141,11 +141,14 @@ export async function publishNow(context: CommandContext, folder: TaskFolder, sh
   refuseMoved(folder, state)
   const remote = await withRemote(context, () => publishRun(folder, machine))
   if (remote === undefined) throw new PostflightError('not-shared', { task: taskWord(folder) })
-  const resume = commandLine(['workflow', 'resume', taskWord(folder)], undefined)
-  const resumeShared = `${resume} --shared${remote === 'origin' ? '' : ` ${remote}`}`
   return [
     `published to ${remote} as refs/postflight/${state.id}. Everyone who can read that repository can now read the run's state with all its prompts and inputs, its artifacts, step results, receipts and history`,
     `  and the name of this machine: ${machine.name} (POSTFLIGHT_MACHINE gives another one)`,
-    `  after \`workflow release\` here, another machine continues it with \`${resumeShared}\``,
+    `  after \`workflow release\` here, ${elsewhere(folder, remote)}`,
   ]
+}
+
+export function elsewhere(folder: TaskFolder, remote: string): string {
+  const resume = commandLine(['workflow', 'resume', taskWord(folder)], undefined)
+  return `another machine continues it with \`${resume} --shared${remote === 'origin' ? '' : ` ${remote}`}\``
 }

@@ -157,11 +157,13 @@ export const COMMAND_SENTENCES: Omit<Sentences, keyof typeof HOOK_SENTENCES> = {
   'trust-needs-answer': () =>
     'this is not a terminal: read the file (if it is gone: make sure that you removed it), then give --yes.',
   'workflow-input': (a) => {
-    const inputs = a.known === '' ? 'it has none' : `its inputs are ${a.known}`
     if (a.problem === 'missing') return `the workflow needs a value for its input "${a.name}": --set '${a.name}=VALUE'.`
-    return a.problem === 'unknown'
-      ? `the workflow has no input "${a.name}": ${inputs}.`
-      : `the value of the input "${a.name}" is too long: at most ${MAX_INPUT_LENGTH} characters are allowed.`
+    if (a.problem !== 'unknown') {
+      return `the value of the input "${a.name}" is too long: at most ${MAX_INPUT_LENGTH} characters are allowed.`
+    }
+    return a.known === ''
+      ? `the workflow takes no inputs: leave out "${a.name}".`
+      : `the workflow has no input "${a.name}": its inputs are ${a.known}.`
   },
   'workflow-there': (a) =>
     a.outcome === 'running'

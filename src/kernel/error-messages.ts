@@ -34,7 +34,7 @@ export const HOOK_SENTENCES = {
       ? `${a.path} does not exist: check the path.`
       : `${a.path} cannot be read (${a.detail}): fix or replace it by hand.`,
   'workflow-none': (a) =>
-    `task ${a.task} has no workflow: \`postflight workflow start <task> --definition <file>\` starts one.`,
+    `task ${a.task} has no workflow: \`postflight workflow start ${a.task} --definition FILE\` starts one.`,
   'workflow-state': (a) =>
     `${a.path} ${STATE_PROBLEMS[a.problem](a.detail)}, so it was left unchanged. Fix it, or move it away and start again (existing artifacts count as done).`,
   'home-unknown': () =>

@@ -151,6 +151,10 @@ export function abandonedFix(adopt: string, clear: string): string {
   return `to finish it, in an agent's shell: ${adopt}; if it is done or no longer wanted: ${clear}`
 }
 
+export function freshStart(start: string): string {
+  return `\`${start} --definition FILE --fresh\` begins a new run`
+}
+
 export function unparsedMarker(problems: readonly string[]): string {
   return `${problems.join(', ')}, so it blocks any sub-agent without saying what remains`
 }

@@ -31,6 +31,10 @@ export function failureWords(failure: CheckFailure | { readonly kind: 'interrupt
   }
 }
 
+export function failedLastTime(run: string, failure: string): string {
+  return `\`${oneLine(run, 120)}\` failed the last time (${failure})`
+}
+
 export function seconds(ms: number): string {
   return ms < 10_000 ? `${(ms / 1000).toFixed(1)} s` : `${Math.round(ms / 1000)} s`
 }

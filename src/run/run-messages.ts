@@ -1,4 +1,5 @@
-import { approval, counted, listed, quote } from '../kernel/text.ts'
+import { commandLine } from '../kernel/command-line.ts'
+import { approval, counted, freshStart, listed, quote } from '../kernel/text.ts'
 import { failureWords, seconds } from '../marker/check-messages.ts'
 import type { CheckFailure } from '../marker/marker.ts'
 import { MAX_PHASE_STEPS } from './definition/definition-limits.ts'
@@ -11,8 +12,10 @@ const times = (count: number): string => (count === 1 ? 'once' : `${count} times
 
 const ofTask = (task: string): string => `postflight-guard: the workflow of task ${quote(task, 80)}`
 
-const NOT_RENEWED =
-  '. A resume does not renew it: `postflight workflow start <task> --definition FILE --fresh` begins a new run'
+/** The caller's project is not known here, so this has no `--root`. */
+const commandOf = (word: string, task: string): string => commandLine(['workflow', word, task], undefined)
+
+const notRenewed = (task: string): string => `. A resume does not renew it: ${freshStart(commandOf('start', task))}`
 
 /** `steps`: undefined if the list does not exist yet. */
 export function definitionSize(phases: number, steps: number | undefined, prompts: number): string {
@@ -37,10 +40,10 @@ export const WORKFLOW_TEXT = {
     total === 1
       ? last
       : `${failed === total ? 'all' : `${failed} of`} ${total} steps failed${failed === total ? '' : ', more than max_skips allows'}; ${last}`,
-  promptsSpent: (given: number, size: number, limit: number): string =>
-    `the budget is used up: ${counted(given, 'prompt')} of at most ${limit} (max_prompts)${size === 1 ? '' : `, and ${size} more were due`}${NOT_RENEWED}`,
-  minutesSpent: (limit: number): string =>
-    `the budget is used up: ${counted(limit, 'minute')} of work (max_minutes)${NOT_RENEWED}`,
+  promptsSpent: (given: number, size: number, limit: number, task: string): string =>
+    `the budget is used up: ${counted(given, 'prompt')} of at most ${limit} (max_prompts)${size === 1 ? '' : `, and ${size} more were due`}${notRenewed(task)}`,
+  minutesSpent: (limit: number, task: string): string =>
+    `the budget is used up: ${counted(limit, 'minute')} of work (max_minutes)${notRenewed(task)}`,
   exhausted: (attempts: number, why: string): string =>
     `${counted(attempts, 'attempt')} failed${attempts === 1 ? '' : ', most recently'}: ${quote(why)}`,
   visitsSpent: (phase: string, visits: number): string =>
@@ -48,8 +51,8 @@ export const WORKFLOW_TEXT = {
   endedOnFail: (phase: string): string => `the verdict of phase "${phase}" was "fail", which ends the workflow`,
   sentBack: (phase: string, verdict: string): string =>
     `the verdict of phase "${phase}" was "${verdict}": find out why, and fix it`,
-  wentOnWithout: (count: number): string =>
-    `${count === 1 ? '1 step or artifact was' : `${count} steps or artifacts were`} skipped (\`postflight workflow history <task>\` says which)`,
+  wentOnWithout: (count: number, task: string): string =>
+    `${count === 1 ? '1 step or artifact was' : `${count} steps or artifacts were`} skipped (\`${commandOf('history', task)}\` says which)`,
   rejected: (reason: string): string => `a person rejected it: ${reason}`,
   passedOver: (from: string): string => `resume --from ${from}`,
   skippedByPerson: 'skipped by a person',
@@ -88,10 +91,10 @@ export const WORKFLOW_TEXT = {
     `${quote(name)} has no verdict at "${quote(pointer, 100)}": it must be true, false, "pass" or "fail"`,
   noCase: (name: string, pointer: string, cases: string): string =>
     `${quote(name)} has no verdict at "${quote(pointer, 100)}": it must be one of ${quote(cases, 400)}`,
-  noStepsFile: (name: string): string =>
-    `${quote(name)}, which lists the steps, is missing: create it, then run \`postflight workflow resume <task>\``,
+  noStepsFile: (name: string): string => `${quote(name)}, which lists the steps, is missing: create it`,
+  mendSteps: (why: string): string => `${why}: fix the file`,
   /** For a stalled run: no prompt asks for the list again. */
-  mendSteps: (why: string): string => `${why}: fix the file, then run \`postflight workflow resume <task>\``,
+  thenResume: (mend: string, task: string): string => `${mend}, then run \`${commandOf('resume', task)}\``,
   noSteps: (name: string, pointer: string): string => `${quote(name)} has no list of steps at "${quote(pointer, 100)}"`,
   noTasks: (name: string): string => `${quote(name)} has no task list (lines such as "- [ ] a task")`,
   tooDeep: (name: string): string => `${quote(name)} is nested too deeply to be read`,
@@ -105,7 +108,7 @@ export const DRIVER_TEXT = {
   noSession: (resume: string): string =>
     `It has no session. For prompts from the hook, the agent runs this in its shell: ${resume}`,
   tellAgent:
-    'Now tell its agent to go on: the next prompt comes when it ends its turn, or on OpenCode when it calls workflow_run.',
+    'Now tell its agent to go on: if the hook is installed, the next prompt comes when it ends its turn, and on OpenCode when it calls workflow_run. Otherwise no prompt comes automatically (`postflight init` sets the hook up).',
   askForEach: (next: string): string => `Get each prompt with: ${next}`,
   endTurn: (next: string): string =>
     `If the hook is installed, end your turn now: the prompts come automatically. Otherwise get each one with: ${next}`,
@@ -118,6 +121,13 @@ export const DRIVER_TEXT = {
   takenFrom: (session: string): string => `taken over from session ${quote(session, 120)}, where it was running`,
   isElsewhere: (session: string, status: string, resume: string, asksInSession: boolean): string =>
     `session ${quote(session, 80)} drives this workflow; \`${status}\` shows how far it is. ${asksInSession ? `\`${resume}\` takes it over.` : `To take it over, run \`${resume}\` in the agent's shell, or set POSTFLIGHT_HOST_SESSION for both commands.`}`,
+} as const
+
+/** `workflow next` replaces them if no hook sends the next prompt. */
+export const TURN_ENDS = {
+  next: 'Then end your turn. The next prompt follows once that file is valid.',
+  afterCheck: 'Then end your turn. The file and the check decide what comes next, and you will be told.',
+  batch: 'When all have finished, end your turn.',
 } as const
 
 export const PROMPT_TEXT = {
@@ -157,7 +167,7 @@ export const PROMPT_TEXT = {
     }[],
   ): string =>
     [
-      `Start ${parts.length} sub-agents in one message, so that they work at the same time: one for each part below. Give each its part word for word, and wait for all of them. When all have finished, end your turn.`,
+      `Start ${parts.length} sub-agents in one message, so that they work at the same time: one for each part below. Give each its part word for word, and wait for all of them. ${TURN_ENDS.batch}`,
       ...parts.map(
         ({ step, agent, model, prompt }) =>
           `=== step ${step}${agent === undefined ? '' : `, a sub-agent of the type ${quote(agent, 80)}`}${model === undefined ? '' : `, with the model ${quote(model, 80)}`} ===\n${prompt}`,
@@ -169,9 +179,8 @@ export const PROMPT_TEXT = {
     `When the step is done, write {"success": true} to the file ${target}. If it could not be done, write {"success": false, "summary": "<what went wrong>"}.`,
   check: (run: string, command: string): string =>
     `Then run \`${command}\`. It runs the check \`${quote(run, 200)}\`, which must succeed; give that shell call enough time. If it fails, fix what it shows and run it again.`,
-  nextAfterCheck:
-    'Then end your turn. The file and the check decide what comes next, and you will be told. Any change after the check has passed makes the check void.',
-  next: 'Then end your turn. The next prompt follows once that file is valid.',
+  nextAfterCheck: `${TURN_ENDS.afterCheck} Any change after the check has passed makes the check void.`,
+  next: TURN_ENDS.next,
   dispatch: (agent: string | undefined, model: string | undefined): string =>
     `Hand the following to a sub-agent${agent === undefined ? '' : ` of the type ${quote(agent, 80)}`}${model === undefined ? '' : ` with the model ${quote(model, 80)}`}, word for word, and wait for it. When it has finished, end your turn.`,
   askToWait: (task: string, shells: readonly string[], wait: string): string =>
@@ -209,7 +218,10 @@ export const STATUS_TEXT = {
   stopping: 'stopping',
   stopsAfter: (stopNow: string): string =>
     `no further prompt: it stops when its agent ends its turn; \`${stopNow}\` stops it immediately`,
-  wasOver: (outcome: string): string => `this run had already ended (${outcome}), so there was nothing to stop`,
+  wasOver: (outcome: string): string => `this run had already ended (${outcome}), so nothing was changed`,
+  wasGivenUp: (step: number): string => `step ${step} had already been given up`,
+  givenUp: (steps: readonly string[], more: number, retry: string): string =>
+    `given up: ${quote(steps.join(', '), 500)}${more > 0 ? ` and ${more} more` : ''}; \`${retry} --step N\` tries one again`,
   prompts: (given: number, bound: number | undefined): string =>
     `${counted(given, 'prompt')}${bound === undefined ? '' : `, at most ${bound}`}`,
   lastChange: (age: string): string => `last change ${age} ago`,

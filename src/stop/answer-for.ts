@@ -1,6 +1,7 @@
 import type { Occasion, Payload } from '../hosts/host.ts'
 import { type CommandReader, commandLine, rootOptionFor } from '../kernel/command-line.ts'
 import { ABANDONED_FILE } from '../kernel/files.ts'
+import { failedLastTime, failureWords } from '../marker/check-messages.ts'
 import { waitsLeft } from '../marker/marker-wait.ts'
 import { isUnowned, markerDisplayPath } from '../marker/stored-marker.ts'
 import type { Recorded } from '../project/journal-entry.ts'
@@ -130,7 +131,9 @@ function noticeOf(outcome: StopOutcome, reader: CommandReader): string | undefin
   if (outcome.kind === 'failed') return unreadableNotice(markerDisplayPath(folder), outcome.detail)
   if (outcome.kind !== 'capped') return undefined
   if (isSessionFolder(folder)) {
-    return doneGivenUp(commandLine([DONE_WORD], rootOptionFor(reader, folder.root)))
+    const red = outcome.stored.marker.checks.find(({ failed }) => failed !== undefined)
+    const failed = red?.failed && failedLastTime(red.run, failureWords(red.failed.failure))
+    return doneGivenUp(commandLine([DONE_WORD], rootOptionFor(reader, folder.root)), failed)
   }
   const task = taskWord(folder)
   const command = (word: string): string => commandLine([word, task], rootOptionFor(reader, folder.root))

@@ -66,12 +66,15 @@ function composeForRoot(
   })
   const rest = all.length - lines.length
   const command = (...words: string[]): string => `${commandLine(words, rootOption)} <task>`
+  const clear = command('clear')
+  const definitions = postflights.filter(({ isDone }) => isDone)
+  const isOwn = ({ marker }: UnfinishedPostflight): boolean => marker.hostSession === session
+  const resume = runs.every((run) => isRunningIn(run, session)) ? undefined : command('workflow', 'resume')
   const advice = [
-    ...(postflights.every(({ isDone }) => isDone) ? [] : [RECOVERY_TEXT.advice(command('adopt'), command('clear'))]),
-    ...(postflights.some(({ isDone }) => isDone) ? [RECOVERY_TEXT.doneAdvice(commandLine(['done'], rootOption))] : []),
-    ...(runs.length === 0
-      ? []
-      : [RECOVERY_TEXT.workflowAdvice(command('workflow', 'status'), command('workflow', 'resume'))]),
+    ...(definitions.length === postflights.length ? [] : [RECOVERY_TEXT.advice(command('adopt'), clear)]),
+    ...(definitions.some(isOwn) ? [RECOVERY_TEXT.doneAdvice(commandLine(['done'], rootOption))] : []),
+    ...(definitions.some((item) => item.state === 'abandoned' && !isOwn(item)) ? [RECOVERY_TEXT.doneClear(clear)] : []),
+    ...(runs.length === 0 ? [] : [RECOVERY_TEXT.workflowAdvice(command('workflow', 'status'), resume)]),
     RECOVERY_TEXT.doubt,
   ]
   return [
@@ -91,10 +94,13 @@ function describe({ state, task, marker, ageMs }: UnfinishedPostflight, session:
 
 function describeRun(run: UnfinishedWorkflow, session: string | undefined): string {
   const resume = commandLine(['workflow', 'resume', inLine(run.task)], run.rootOption)
-  const isMine = run.status === 'running' && run.hostSession !== undefined && run.hostSession === session
-  const status = isMine ? RECOVERY_TEXT.workflow.mine : RECOVERY_TEXT.workflow[run.status](resume)
+  const status = isRunningIn(run, session) ? RECOVERY_TEXT.workflow.mine : RECOVERY_TEXT.workflow[run.status](resume)
   const owner = ownerOf(run.hostSession, session)
   return RECOVERY_TEXT.item(oneLine(run.task, TASK_LIMIT), oneLine(run.name, NAME_LIMIT), status, owner, run.ageMs)
+}
+
+function isRunningIn({ status, hostSession }: UnfinishedWorkflow, session: string | undefined): boolean {
+  return status === 'running' && hostSession !== undefined && hostSession === session
 }
 
 function ownerOf(owner: string | undefined, session: string | undefined): string {

@@ -58,8 +58,10 @@ export const RECOVERY_TEXT = {
   advice: (adopt: string, clear: string): string =>
     `To finish one here: ${adopt}, then do its postflight. If its postflight is done or no longer wanted: ${clear}.`,
   doneAdvice: (run: string): string => `For a definition of done of this session: ${run}.`,
-  workflowAdvice: (status: string, resume: string): string =>
-    `To see the state of a workflow: ${status}. To continue it here: ${resume}.`,
+  doneClear: (clear: string): string =>
+    `If an abandoned definition of done of another session is no longer wanted: ${clear}.`,
+  workflowAdvice: (status: string, resume: string | undefined): string =>
+    `To see the state of a workflow: ${status}.${resume === undefined ? '' : ` To continue it here: ${resume}.`}`,
   doubt: 'If unsure, ask the user.',
 } as const
 
@@ -67,8 +69,9 @@ export function cappedNotice(task: string, path: string, adopt: string, clear: s
   return `postflight-guard: task ${oneLine(task, 80)} stopped without its postflight after ${CONTINUATION_LIMIT} blocked stops. Its marker is kept as ${oneLine(path, QUOTE_LIMIT)}; ${abandonedFix(adopt, clear)}`
 }
 
-export function doneGivenUp(run: string): string {
-  return `postflight-guard: stopped without the checks of specs/done.yaml, after ${CONTINUATION_LIMIT} blocked stops. To run them: \`${run}\``
+/** `failed`: undefined if they were not run. */
+export function doneGivenUp(run: string, failed: string | undefined): string {
+  return `postflight-guard: stopped ${failed === undefined ? 'without the checks of specs/done.yaml,' : `although ${failed},`} after ${CONTINUATION_LIMIT} blocked stops. To run the checks: \`${run}\``
 }
 
 export const ALERT_TEXT = {

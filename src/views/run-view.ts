@@ -6,7 +6,15 @@ import type { CommandContext } from '../project/command-context.ts'
 import { type TaskFolder, taskWord } from '../project/task-folder.ts'
 import { runBound } from '../run/definition/bound.ts'
 import { type PhaseStatus, phaseStatuses } from '../run/machine/picture.ts'
-import { currentPhase, currentWork, isFromBefore, isInStep, needOf } from '../run/machine/position.ts'
+import {
+  currentPhase,
+  currentWork,
+  isFromBefore,
+  isInStep,
+  isResumable,
+  needOf,
+  stepLine,
+} from '../run/machine/position.ts'
 import { phaseMs, visitsOf, type WorkflowState } from '../run/machine/state.ts'
 import { type HistoryEntry, RUN_OUTCOMES } from '../run/machine/state-fields.ts'
 import { isApprovalDue } from '../run/machine/steering.ts'
@@ -181,6 +189,7 @@ export function runLines(context: CommandContext, folder: TaskFolder, state: Wor
   const notes = [
     why !== undefined && `${warning} ${oneLine(why, 500)}`,
     active && lastFailure !== undefined && `${warning} ${STATUS_TEXT.lastFailure(lastFailure, isFromBefore(state))}`,
+    ...givenUpNotes(state, command('retry'), paint),
     active && hostSession !== undefined && DRIVER_TEXT.drives(hostSession),
     isApprovalDue(state) &&
       `${paint.yellow('→')} ${STATUS_TEXT.needsApproval(artifact, command('approve'), command('reject'))}`,
@@ -214,6 +223,15 @@ export function runLines(context: CommandContext, folder: TaskFolder, state: Wor
     }),
     ...notes.filter((note) => note !== false).map((note) => `  ${note}`),
   ]
+}
+
+const MAX_GIVEN_UP = 8
+
+function givenUpNotes(state: WorkflowState, retry: string, paint: Painter): string[] {
+  const lost = isResumable(state) ? state.endedSteps.filter(({ outcome }) => outcome === 'skipped') : []
+  if (lost.length === 0) return []
+  const shown = lost.slice(0, MAX_GIVEN_UP).map(({ step }) => `${step + 1} ${stepLine(state, step)}`.trimEnd())
+  return [`${paint.red('✗')} ${STATUS_TEXT.givenUp(shown, lost.length - shown.length, retry)}`]
 }
 
 function statusText(state: WorkflowState): string {

@@ -1,5 +1,14 @@
-import { abandonedFix, counted, oneLine, QUOTE_LIMIT, quote, quotedNames, repairOrClear } from '../kernel/text.ts'
-import { checkCommand } from '../marker/check-messages.ts'
+import {
+  abandonedFix,
+  counted,
+  freshStart,
+  oneLine,
+  QUOTE_LIMIT,
+  quote,
+  quotedNames,
+  repairOrClear,
+} from '../kernel/text.ts'
+import { checkCommand, failedLastTime } from '../marker/check-messages.ts'
 import type { ExpectedFault } from '../marker/marker-record.ts'
 import { SPECS_ITSELF, taskNumberOf } from '../project/task-folder.ts'
 import { isSessionFolderName } from '../project/task-folders.ts'
@@ -66,7 +75,7 @@ export const PROJECT_STATUS_TEXT = {
   blocked: (spent: number, limit: number): string => `blocked ${spent} of ${limit} stops`,
   gaveUp: (limit: number): string => `gave up after ${limit} blocked stops`,
   unchecked: 'ended without its checks',
-  failedCheck: (run: string, failure: string): string => `\`${quote(run, 120)}\` failed the last time (${failure})`,
+  failedCheck: failedLastTime,
   steps: (left: number): string => `${counted(left, 'step')} to go`,
   session: (session: string | null): string =>
     session === null ? 'without a session' : `session ${oneLine(session, 80)}`,
@@ -88,8 +97,8 @@ export const PROJECT_STATUS_TEXT = {
       `read ${quote(file)}, then ${approve}, or ${reject} --reason TEXT`,
     over: (resume: string, clear: string): string => `to continue it: ${resume}; if it is no longer wanted: ${clear}`,
     lost: (clear: string): string => `if its postflight is done or no longer wanted: ${clear}`,
-    aborted: (history: string, clear: string): string =>
-      `${history} shows what was done; \`postflight workflow start <task> --definition FILE --fresh\` starts a new run. To list it no longer: ${clear}`,
+    aborted: (history: string, start: string, clear: string): string =>
+      `${history} shows what was done; ${freshStart(start)}. To list it no longer: ${clear}`,
     moved: (resume: string, clear: string): string =>
       `to continue it here: ${resume}. To remove it from this list: ${clear}`,
     skipped: (history: string, clear: string): string =>

@@ -84,7 +84,7 @@ export function runWorld(
     if (fault === 'after') throw new Crash()
   }
   const observe = (state: WorkflowState, mayPrompt: boolean): Observation => ({
-    ...{ nowMs: NOW, returned, mayPrompt },
+    ...{ nowMs: NOW, task: '7', returned, mayPrompt },
     ...worksSeen(world, state, takenSteps),
   })
   const apply = (effect: Effect): void => disk(() => applyTo(world, effect))
@@ -185,7 +185,7 @@ export function worksSeen(
       return { kind: 'result', success: result === 'pass', archived: archived !== undefined }
     }),
     strayResults: phase.parallel === 1 ? [] : [...world.results.keys()].filter((file) => !wanted.includes(file)).sort(),
-    steps: takenSteps === undefined ? { kind: 'none', why: 'no list there' } : { kind: 'list', steps: takenSteps },
+    steps: takenSteps === undefined ? { kind: 'none', mend: 'no list there' } : { kind: 'list', steps: takenSteps },
   }
 }
 

@@ -4,7 +4,7 @@ import * as z from 'zod/mini'
 import { errorCode } from '../../disk/file-facts.ts'
 import { ruleName } from '../../done/done-rules.ts'
 import { hasDoneFile, type Person } from '../../done/trust-store.ts'
-import { exemptionOf, showsNotice, startsSubagent, takesContextAtTop } from '../../hosts/all-hosts.ts'
+import { exemptionOf, shellIdentity, showsNotice, startsSubagent, takesContextAtTop } from '../../hosts/all-hosts.ts'
 import { type Occasion, occasionOf, type Payload } from '../../hosts/host.ts'
 import { parsePayload } from '../../hosts/payload.ts'
 import { unsearchable } from '../../kernel/error-messages.ts'
@@ -166,7 +166,7 @@ export const run: Run<typeof declaration, ExplainDocument> = async (context, _gi
       ),
     },
     lines: [
-      ...(text === '' ? [EXPLAIN_TEXT.noPayload(sessionOf(plan)), ''] : []),
+      ...(text === '' ? [EXPLAIN_TEXT.noPayload(shellIdentity(environment)?.session ?? sessionOf(plan)), ''] : []),
       `${paint.bold(inLine(payload.event))} ${EXPLAIN_TEXT.whose(payload.session, payload.agent)}`,
       roots.length === 0 ? EXPLAIN_TEXT.noRoot : EXPLAIN_TEXT.roots(roots),
       ...(why === undefined ? [] : [inLine(why)]),

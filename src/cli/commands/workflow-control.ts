@@ -1,3 +1,4 @@
+import { isResumable } from '../../run/machine/position.ts'
 import { STATUS_TEXT } from '../../run/run-messages.ts'
 import { abortRun, retryRunStep, skipRunStep, stopRun, stopRunNow } from '../../run/store/run.ts'
 import type { RunDocument } from '../../views/run-view.ts'
@@ -35,7 +36,13 @@ export const abortDeclaration = {
 } satisfies Declaration
 
 export const abort: Run<typeof abortDeclaration, RunDocument> = (context, [task], _options, { paint }) =>
-  changeRun(context, paint, task, (folder) => abortRun(folder, context.nowMs))
+  changeRun(
+    context,
+    paint,
+    task,
+    (folder) => abortRun(folder, context.nowMs),
+    (_folder, { outcome = '' }, before) => (isResumable(before) ? [] : [`  ${STATUS_TEXT.wasOver(outcome)}`]),
+  )
 
 export const retryDeclaration = {
   declare: (command: BareCommand) =>
@@ -59,4 +66,11 @@ export const skipDeclaration = {
 } satisfies Declaration
 
 export const skip: Run<typeof skipDeclaration, RunDocument> = (context, [task], { step }, { paint }) =>
-  changeRun(context, paint, task, (folder) => skipRunStep(folder, step, context.nowMs))
+  changeRun(
+    context,
+    paint,
+    task,
+    (folder) => skipRunStep(folder, step, context.nowMs),
+    (_folder, _state, { endedSteps }) =>
+      endedSteps.some((one) => one.step === step - 1) ? [`  ${STATUS_TEXT.wasGivenUp(step)}`] : [],
+  )

@@ -3,13 +3,14 @@ import { shellIdentity } from '../../hosts/all-hosts.ts'
 import { commandLine } from '../../kernel/command-line.ts'
 import { approval, listed, quote } from '../../kernel/text.ts'
 import { since } from '../../marker/check-messages.ts'
-import { type CommandResult, recordInJournal } from '../../project/command-context.ts'
-import { taskWord } from '../../project/task-folder.ts'
+import { type CommandContext, type CommandResult, recordInJournal } from '../../project/command-context.ts'
+import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { CAME_BACK, driveRun, peekTurn, type RunStop, type Turn } from '../../run/drive.ts'
 import { needOf } from '../../run/machine/position.ts'
 import { type DuePrompt, type DueWork, stepsOf } from '../../run/machine/prompt.ts'
+import type { WorkflowState } from '../../run/machine/state.ts'
 import { RUN_OUTCOMES } from '../../run/machine/state-fields.ts'
-import { DRIVER_TEXT, PHASE_CHECK_TEXT, STATUS_TEXT } from '../../run/run-messages.ts'
+import { DRIVER_TEXT, PHASE_CHECK_TEXT, STATUS_TEXT, TURN_ENDS } from '../../run/run-messages.ts'
 import * as field from '../../views/documents.ts'
 import { exitCodeOf } from '../../views/run-view.ts'
 import {
@@ -117,7 +118,8 @@ export const run: Run<typeof declaration, NextDocument> = async (context, [task]
     const { hostSession = '' } = turn.state
     return wait(DRIVER_TEXT.isElsewhere(hostSession, line('status'), resume, caller !== undefined), 0)
   }
-  const { command, due, state } = turn
+  const { command, state } = turn
+  const due = turn.due && (await mustAsk(context, folder, state)) ? askingAgain(turn.due, line('next')) : turn.due
   const need = needOf(state)
   if (need.kind === 'approval') {
     const file = `${folder.relative}/${need.artifact}`
@@ -125,8 +127,32 @@ export const run: Run<typeof declaration, NextDocument> = async (context, [task]
   }
   if (command === 'wait' && turn.wait !== undefined) return wait(STATUS_TEXT.waits(turn.wait.for), 0)
   const decided = due === undefined ? { outcome: state.outcome ?? null, why: state.why ?? null } : dueData(due)
-  const lines = [...turnLines(turn), ...(need.kind === 'resume' ? [STATUS_TEXT.resumes(resume)] : [])]
+  const lines = [...turnLines({ ...turn, due }), ...(need.kind === 'resume' ? [STATUS_TEXT.resumes(resume)] : [])]
   return { exitCode: exitCodeOf(state), data: { command, ...NOTHING, ...decided }, lines, essential: lines }
+}
+
+/** False if it is not known. */
+async function mustAsk(
+  context: CommandContext,
+  { root }: TaskFolder,
+  { hostSession }: WorkflowState,
+): Promise<boolean> {
+  if (hostSession === undefined) return true
+  // What judges settings is loaded only for a run with a session.
+  const { findMissingHook } = await import('../workflow/driver-check.ts')
+  return findMissingHook(context, root, hostSession) !== undefined
+}
+
+/** For a run without a hook that sends the next prompt. */
+export function askingAgain(due: DuePrompt, next: string): DuePrompt {
+  const asking = <Work extends DueWork>(work: Work): Work => ({
+    ...work,
+    prompt: work.prompt
+      .replaceAll(TURN_ENDS.next, () => NEXT_TEXT.askAgain(next))
+      .replaceAll(TURN_ENDS.afterCheck, () => NEXT_TEXT.askAgain(next))
+      .replaceAll(TURN_ENDS.batch, () => NEXT_TEXT.askAfterBatch(next)),
+  })
+  return { ...asking(due), batch: due.batch?.map(asking) }
 }
 
 function wait(why: string, exitCode: 0 | 1): CommandResult<NextDocument> {
@@ -158,6 +184,9 @@ export function dueLine(due: DuePrompt): string {
 }
 
 export const NEXT_TEXT = {
+  askAgain: (next: string): string =>
+    `Then you are done with this prompt. The orchestrating agent runs \`${next}\` again, which checks the result and prints the next prompt.`,
+  askAfterBatch: (next: string): string => `When all have finished, run \`${next}\`.`,
   prompt: (phase: string, step: number | undefined, attempt: number): string =>
     `prompt: phase ${phase}${step === undefined ? '' : `, step ${step}`}, attempt ${attempt}`,
   batch: (phase: string, steps: readonly number[]): string =>

@@ -1,7 +1,8 @@
+import { shareOf } from '../../run/shared/share-record.ts'
 import { requireState } from '../../run/store/state-store.ts'
 import type { RunDocument } from '../../views/run-view.ts'
 import { type BareCommand, type Declaration, example, REMOTE, type Run, TASK } from '../command.ts'
-import { machineOf, publishNow, recordEnd, requireRunFolder, runResult, withRemote } from '../runs.ts'
+import { elsewhere, machineOf, publishNow, recordEnd, requireRunFolder, runResult, withRemote } from '../runs.ts'
 
 /** `workflow share`, `publish` and `release`. */
 
@@ -57,5 +58,7 @@ export const release: Run<typeof releaseDeclaration, RunDocument> = async (conte
   const { releaseRun } = await import('../../run/shared/publish-run.ts')
   const state = await withRemote(context, () => releaseRun(folder, machineOf(context)))
   recordEnd(context, folder, active, state)
-  return runResult(context, paint, folder, state)
+  const result = runResult(context, paint, folder, state)
+  const share = state.outcome === 'moved' ? shareOf(folder, state.id) : undefined
+  return share === undefined ? result : { ...result, lines: [...result.lines, `  ${elsewhere(folder, share.remote)}`] }
 }

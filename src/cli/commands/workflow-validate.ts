@@ -13,7 +13,7 @@ export const declaration = {
   free: true,
   declare: (command: BareCommand) =>
     command
-      .description('check a definition: print every fault and warning, with line and column')
+      .description('check a definition: print faults and warnings, with line and column')
       .argument('<definition>', DEFINITION)
       .addHelpText('after', example('workflow validate flow.yaml', 'workflow validate spec-kit --json')),
 } satisfies Declaration
@@ -39,7 +39,7 @@ type ValidateDocument = field.DocumentOf<typeof document>
 
 export const run: Run<typeof declaration, ValidateDocument> = (context, [file], _options, { paint }) => {
   const target = findDefinition(context, file)
-  const { faults, warnings, definition } = loadDefinition(target)
+  const { faults, warnings, definition, isPartial } = loadDefinition(target)
   const shown = displayPath(context, target)
   const bound = definition === undefined ? undefined : promptBound(definition)
   const line = (finding: PlacedFinding, sign: string): string =>
@@ -58,7 +58,7 @@ export const run: Run<typeof declaration, ValidateDocument> = (context, [file], 
       ...faults.map((finding) => line(finding, paint.red('✗'))),
       ...warnings.map((finding) => line(finding, paint.yellow('!'))),
       definition === undefined || bound === undefined
-        ? counted(faults.length, 'fault')
+        ? `${counted(faults.length, 'fault')}${isPartial ? `; the rest is checked once ${faults.length === 1 ? 'it is' : 'they are'} fixed` : ''}`
         : `${paint.green('✓')} ${inLine(definition.name)}: ${definitionSize(definition.phases.length, stepCount(definition), bound)}`,
     ],
   }

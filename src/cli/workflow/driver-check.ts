@@ -9,6 +9,7 @@ import { needOf } from '../../run/machine/position.ts'
 import type { WorkflowState } from '../../run/machine/state.ts'
 import { DRIVER_TEXT } from '../../run/run-messages.ts'
 import { checkSettings } from '../../setup/doctor/claude-findings.ts'
+import type { DoctorFinding } from '../../setup/doctor/project-findings.ts'
 import { unwiredNote } from '../../setup/install/unwired.ts'
 
 /** In bytes. A `.git` file holds one path. */
@@ -35,19 +36,26 @@ export function driverLines(
   ]
 }
 
-/** Only checked for Claude Code. */
 function promptsOf(context: CommandContext, root: string, session: string, next: string): string {
+  const missing = findMissingHook(context, root, session)
+  if (missing === undefined) return DRIVER_TEXT.endTurn(next)
+  if (typeof missing !== 'string') return DRIVER_TEXT.noHook(missing.what, missing.fix ?? '', next)
+  context.note(missing)
+  return DRIVER_TEXT.afterInit(next)
+}
+
+/** Undefined if it is not known. Settings are only judged for Claude Code. */
+export function findMissingHook(
+  context: CommandContext,
+  root: string,
+  session: string,
+): string | DoctorFinding | undefined {
   const isOfShell = shellIdentity(context.environment)?.session === session
   const unwired = isOfShell ? unwiredNote(context, root) : undefined
-  if (unwired !== undefined) {
-    context.note(unwired)
-    return DRIVER_TEXT.afterInit(next)
-  }
+  if (unwired !== undefined) return unwired
   const isClaudeCode = isOfShell && claudeCode.shellIdentity?.(context.environment)?.session === session
   const findings = isClaudeCode ? checkSettings(context, false) : []
-  const wrong = findings.find(({ ok }) => !ok)
-  if (wrong === undefined || findings.some(({ ok }) => ok)) return DRIVER_TEXT.endTurn(next)
-  return DRIVER_TEXT.noHook(wrong.what, wrong.fix ?? '', next)
+  return findings.some(({ ok }) => ok) ? undefined : findings.find(({ ok }) => !ok)
 }
 
 /** Returns the main folder of the repository if `root` is in a linked git worktree. */

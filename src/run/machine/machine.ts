@@ -79,7 +79,10 @@ function learnSteps(state: WorkflowState, phase: Phase, seen: Observation): Adva
     return only({ ...state, stepsKnown: true, totalSteps: phase.steps.steps.length }, 'observe')
   }
   if (seen.steps === undefined) return only(state, 'wait')
-  if (seen.steps.kind === 'none') return only(end(state, 'stalled', seen.nowMs, seen.steps.why), 'finish')
+  if (seen.steps.kind === 'none') {
+    const why = WORKFLOW_TEXT.thenResume(seen.steps.mend, seen.task)
+    return only(end(state, 'stalled', seen.nowMs, why), 'finish')
+  }
   const isDone = phase.steps?.kind === 'checklist' && seen.steps.steps.length === 0
   const steps = isDone ? reasonAsStep(state) : seen.steps.steps
   return only({ ...state, stepsKnown: true, totalSteps: steps.length, takenSteps: steps }, 'observe')
@@ -151,7 +154,7 @@ function pass(state: WorkflowState, phase: Phase, { verdict, reason }: Judged, s
   if (target === END) {
     if (failed) return left(end(passed, 'failed', nowMs, WORKFLOW_TEXT.endedOnFail(phase.id)), 'finish')
     const counted = withOpenSkipped(passed, nowMs)
-    const gaps = counted.skips === 0 ? undefined : WORKFLOW_TEXT.wentOnWithout(counted.skips)
+    const gaps = counted.skips === 0 ? undefined : WORKFLOW_TEXT.wentOnWithout(counted.skips, seen.task)
     return left(end(counted, 'completed', nowMs, gaps), 'finish')
   }
   const next = findPhase(state.definition, target)

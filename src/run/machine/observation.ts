@@ -16,9 +16,11 @@ export type StepResultSeen =
 
 export type StepsSeen =
   | { readonly kind: 'list'; readonly steps: readonly Step[] }
-  | { readonly kind: 'none'; readonly why: string }
+  | { readonly kind: 'none'; readonly mend: string }
 
 export interface Observation {
+  /** As in a command. */
+  readonly task: string
   readonly nowMs: number
   readonly artifact: ArtifactSeen
   /** In the order of the steps in progress (`withBatch`). */

@@ -5,6 +5,7 @@ import { GRAPH_TEXT } from '../run-messages.ts'
 import { needOf } from './position.ts'
 import { visitsOf, type WorkflowState } from './state.ts'
 import type { RunOutcome } from './state-fields.ts'
+import { aheadOf } from './steering.ts'
 
 export type RunStatus = RunOutcome | 'running' | 'waiting' | 'skipped'
 
@@ -18,6 +19,7 @@ export function runStatus(state: WorkflowState): RunStatus {
 export type PhaseStatus = 'done' | 'running' | 'failed' | 'skipped' | 'waiting'
 
 export function phaseStatuses(state: WorkflowState): PhaseStatus[] {
+  const isAhead = aheadOf(state)
   return state.definition.phases.map((phase) => {
     if (phase.id === state.phase) {
       if (state.active) return 'running'
@@ -26,7 +28,7 @@ export function phaseStatuses(state: WorkflowState): PhaseStatus[] {
     }
     const left = Object.hasOwn(state.unfinished, phase.id) ? state.unfinished[phase.id] : undefined
     if (left !== undefined) return left === 'skipped' ? 'skipped' : 'waiting'
-    return visitsOf(state, phase.id) > 0 ? 'done' : 'waiting'
+    return visitsOf(state, phase.id) > 0 && !isAhead(phase.id) ? 'done' : 'waiting'
   })
 }
 

@@ -73,7 +73,7 @@ export function simulate(
   let state = newState(definition, { id: 'simulated', nowMs, ...sessions, inputs })
   const prompts: DuePrompt[] = []
   const history: HistoryEntry[] = [...state.history]
-  const world = new SimulatedFolder(definition, script)
+  const world = new SimulatedFolder(definition, script, location.task)
   const answer = answering(script)
   const record = ({ history: last, sequence }: WorkflowState): void => {
     const known = history.at(-1)?.n ?? 0
@@ -103,12 +103,14 @@ export function simulate(
 class SimulatedFolder {
   readonly #files = new Map<string, string>()
   readonly #script: Script
+  readonly #task: string
   readonly #ticked = new Map<string, Set<number>>()
   /** Steps can be read only after these were made. */
   readonly #made: ReadonlySet<string>
   #previous: string | undefined
 
-  constructor({ phases }: Definition, script: Script) {
+  constructor({ phases }: Definition, script: Script, task: string) {
+    this.#task = task
     this.#script = script
     this.#made = new Set(phases.flatMap(({ artifact }) => artifact ?? []))
   }
@@ -136,7 +138,7 @@ class SimulatedFolder {
     const phase = currentPhase(state)
     const verdict = phase.artifact === undefined ? undefined : this.#files.get(phase.artifact)
     return {
-      ...{ nowMs, returned: true, mayPrompt: true },
+      ...{ nowMs, task: this.#task, returned: true, mayPrompt: true },
       artifact:
         verdict === undefined
           ? { kind: 'absent' }
@@ -154,7 +156,7 @@ class SimulatedFolder {
     if (phase.steps === undefined || phase.steps.kind === 'list') return undefined
     const { artifact } = phase.steps
     if (this.#made.has(artifact) && !this.#files.has(artifact)) {
-      return { kind: 'none', why: WORKFLOW_TEXT.noStepsFile(artifact) }
+      return { kind: 'none', mend: WORKFLOW_TEXT.noStepsFile(artifact) }
     }
     const ticked = this.#ticked.get(artifact)
     const steps = simulatedSteps(this.#script, phase)

@@ -139,12 +139,22 @@ export function enterFrom(
 
 type Ways = ReadonlyMap<string, readonly string[]>
 
+function passingWays({ phases }: Definition): Ways {
+  return new Map(phases.map(({ id, next }) => [id, next.cases === undefined ? [next.pass] : targetsOf(next)]))
+}
+
+/** Whether the run must do the phase, perhaps again, if no verdict fails. The current phase is not ahead. */
+export function aheadOf({ definition, phase }: WorkflowState): (id: string) => boolean {
+  const ways = passingWays(definition)
+  const reached = reachedFrom(ways, phase)
+  return (id) => id !== phase && reached.has(id) && isCertain(ways, phase, id)
+}
+
 /** Leaves out failing verdicts that end the run or form a loop. */
-function forwardWays({ phases }: Definition): Ways {
-  const passing: Ways = new Map(
-    phases.map(({ id, next }) => [id, next.cases === undefined ? [next.pass] : targetsOf(next)]),
-  )
-  const isLoop = (from: string, fail: string): boolean => wayTo(passing, fail, from) !== undefined
+function forwardWays(definition: Definition): Ways {
+  const { phases } = definition
+  const passing = passingWays(definition)
+  const isLoop = (from: string, fail: string): boolean => reachedFrom(passing, fail).has(from)
   return new Map(
     phases.map(({ id, next }) => [
       id,
@@ -155,12 +165,21 @@ function forwardWays({ phases }: Definition): Ways {
 
 /** Whether every way to the end leads through the phase. */
 function isCertain(ways: Ways, from: string, id: string): boolean {
-  return id === from || wayTo(ways, from, END, id) === undefined
+  return id === from || !reachedFrom(ways, from, id).has(END)
 }
 
-function wayTo(ways: Ways, from: string, to: string, without?: string): readonly string[] | undefined {
+function reachedFrom(ways: Ways, from: string, without?: string): ReadonlySet<string> {
+  const reached = new Set([from])
+  // A set also iterates over what is added meanwhile.
+  for (const id of reached) {
+    for (const target of ways.get(id) ?? []) if (target !== without) reached.add(target)
+  }
+  return reached
+}
+
+function wayTo(ways: Ways, from: string, to: string): readonly string[] | undefined {
   const found: (readonly [string, readonly string[]])[] = [[from, []]]
-  const seen = new Set([from, without])
+  const seen = new Set([from])
   for (const [id, way] of found) {
     if (id === to) return way
     for (const target of ways.get(id) ?? []) {

@@ -47,7 +47,7 @@ export function prompt(state: WorkflowState, seen: Observation, { steps, effects
   if (state.stopRequestedMs !== undefined) return only(end(state, 'stopped', seen.nowMs), 'finish')
   if (!seen.mayPrompt) return only(state, 'wait')
   const size = Math.max(1, steps?.length ?? 1)
-  const spent = spentBudget(state, size, seen.nowMs)
+  const spent = spentBudget(state, size, seen)
   if (spent !== undefined) return only(end(state, 'stalled', seen.nowMs, spent), 'finish')
   const previousArtifact = tellsPrevious(state) ? seen.previousArtifact : state.previousArtifact
   const due = { ...state, previousArtifact }
@@ -73,13 +73,13 @@ export function prompt(state: WorkflowState, seen: Observation, { steps, effects
   }
 }
 
-function spentBudget(state: WorkflowState, size: number, nowMs: number): string | undefined {
+function spentBudget(state: WorkflowState, size: number, { nowMs, task }: Observation): string | undefined {
   const { maxPrompts, maxMinutes } = state.definition
   if (maxPrompts !== undefined && size > promptsLeft(state)) {
-    return WORKFLOW_TEXT.promptsSpent(state.prompts, size, maxPrompts)
+    return WORKFLOW_TEXT.promptsSpent(state.prompts, size, maxPrompts, task)
   }
   const isLate = maxMinutes !== undefined && workedMs(state, nowMs) >= maxMinutes * 60_000
-  return isLate ? WORKFLOW_TEXT.minutesSpent(maxMinutes) : undefined
+  return isLate ? WORKFLOW_TEXT.minutesSpent(maxMinutes, task) : undefined
 }
 
 /** Limited, because it is the same attempt. */

@@ -20,6 +20,8 @@ export interface LoadedDefinition {
   readonly faults: readonly PlacedFinding[]
   readonly warnings: readonly PlacedFinding[]
   readonly definition: Definition | undefined
+  /** Whether the rest is checked only once these faults are fixed. */
+  readonly isPartial: boolean
 }
 
 export function loadDefinition(file: string): LoadedDefinition {
@@ -33,24 +35,29 @@ export function loadDefinition(file: string): LoadedDefinition {
 
 function checkText(file: string, text: string): LoadedDefinition {
   const read = readYamlText(text, /\.json$/i.test(file))
-  if (read.kind === 'fault') return { faults: [read.fault], warnings: [], definition: undefined }
+  if (read.kind === 'fault') return partly([read.fault])
   const { value, locate } = read
   const inOrder = (findings: readonly DefinitionFinding[]): PlacedFinding[] =>
     findings.map(locate).sort((one, other) => one.line - other.line || one.column - other.column)
   const checked = checkDefinition(value)
-  if (checked.file === undefined) return { faults: inOrder(checked.faults), warnings: [], definition: undefined }
+  if (checked.file === undefined) return partly(inOrder(checked.faults))
   const prompts = readPromptFiles(checked.file, path.dirname(file))
   const faults = inOrder([...checked.faults, ...prompts.faults])
   const warnings = inOrder(checked.warnings)
-  if (faults.length > 0) return { faults, warnings, definition: undefined }
+  if (faults.length > 0) return { faults, warnings, definition: undefined, isPartial: false }
   const definition = makeReady(checked.file, prompts.texts)
   return definition === undefined
     ? {
         faults: [locate({ path: [], detail: RULE_TEXT.definitionTooLong(SNAPSHOT_MEBIBYTES) })],
         warnings,
         definition,
+        isPartial: false,
       }
-    : { faults, warnings, definition }
+    : { faults, warnings, definition, isPartial: false }
+}
+
+function partly(faults: readonly PlacedFinding[]): LoadedDefinition {
+  return { faults, warnings: [], definition: undefined, isPartial: true }
 }
 
 export function requireDefinition(file: string, shown: string): Definition {

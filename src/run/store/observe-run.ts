@@ -12,7 +12,7 @@ import {
 import { readSmallBytes } from '../../disk/read.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { isJsonObject } from '../../kernel/values.ts'
-import type { TaskFolder } from '../../project/task-folder.ts'
+import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { findBreach, MAX_SCHEMA_STEPS } from '../definition/artifact-schema.ts'
 import type { ListedSteps } from '../definition/bound.ts'
 import { findTask, readChecklist } from '../definition/checklist.ts'
@@ -53,7 +53,7 @@ const STEP_RESULT_LIMIT = 1_048_576
 
 export type StopCircumstances = Omit<
   Observation,
-  'artifact' | 'stepResults' | 'strayResults' | 'steps' | 'previousArtifact'
+  'task' | 'artifact' | 'stepResults' | 'strayResults' | 'steps' | 'previousArtifact'
 >
 
 /** Throws `file-unreadable` if the system fails: finished work must not count as failed. */
@@ -64,6 +64,7 @@ export function observe(task: TaskFolder, state: WorkflowState, circumstances: S
   const asksArtifact = !hasBegun(state) || !isInStep(state)
   return {
     ...circumstances,
+    task: taskWord(task),
     artifact:
       asksArtifact && phase.artifact !== undefined
         ? seeCheckedArtifact(task, phase.artifact, phase, state)
@@ -170,7 +171,7 @@ function seeSteps(folder: string, source: StepSource): StepsSeen | undefined {
   const { artifact: name } = source
   if (source.kind === 'checklist') return seeTasks(folder, name)
   const json = readJson(folder, name, ARTIFACT_LIMIT, inspectNamed)
-  if (json.kind === 'absent') return { kind: 'none', why: WORKFLOW_TEXT.noStepsFile(name) }
+  if (json.kind === 'absent') return { kind: 'none', mend: WORKFLOW_TEXT.noStepsFile(name) }
   if (json.kind === 'wrong') return noSteps(json.why)
   const list = resolvePointer(json.value, source.pointer)
   if (!Array.isArray(list)) return noSteps(WORKFLOW_TEXT.noSteps(name, source.pointer))
@@ -276,7 +277,7 @@ function readChecklistFile(folder: string, name: string): TextRead {
 
 function seeTasks(folder: string, name: string): StepsSeen {
   const read = readChecklistFile(folder, name)
-  if (read.kind === 'absent') return { kind: 'none', why: WORKFLOW_TEXT.noStepsFile(name) }
+  if (read.kind === 'absent') return { kind: 'none', mend: WORKFLOW_TEXT.noStepsFile(name) }
   if (read.kind === 'unreadable') return noSteps(unreadable(folder, name, read.detail))
   if (read.kind !== 'text') return noSteps(CHECKLIST_FAULTS[read.kind](name))
   const tasks = readChecklist(read.text)
@@ -293,7 +294,7 @@ const CHECKLIST_FAULTS = {
 }
 
 function noSteps(why: string): StepsSeen {
-  return { kind: 'none', why: WORKFLOW_TEXT.mendSteps(why) }
+  return { kind: 'none', mend: WORKFLOW_TEXT.mendSteps(why) }
 }
 
 /** Replaces one byte in place, so that nothing else changes. Repeating it changes nothing. */

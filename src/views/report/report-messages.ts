@@ -138,7 +138,7 @@ export const REPORT_TEXT = {
     name === undefined ? `step ${number}` : `${number}. ${name}`,
   columns: ['Phase', 'Result', 'Prompts', 'Worked'],
   phase: (status: string, skips: number): string => (skips === 0 ? status : `${status}, ${REPORT_TEXT.skips(skips)}`),
-  phaseStatuses: { done: 'done', running: 'running', failed: 'failed', skipped: 'skipped', waiting: 'not reached' },
+  phaseStatuses: { done: 'done', running: 'running', failed: 'failed', skipped: 'skipped', waiting: 'to do' },
   check: (run: string, failed: string | undefined): string =>
     failed === undefined ? `check: ${run}` : `check: ${run}, failed the last time (${failed})`,
   graph: (name: string): string => `The phases of ${name}`,

@@ -90,7 +90,7 @@ function runFixFor(
   if (kind === 'running' || kind === 'waiting') return TEXT.fixes.running(ofRun('status'), ofRun('resume'))
   const clear = command('clear')
   if (kind === 'skipped') return TEXT.fixes.skipped(ofRun('history'), clear)
-  if (kind === 'aborted') return TEXT.fixes.aborted(ofRun('history'), clear)
+  if (kind === 'aborted') return TEXT.fixes.aborted(ofRun('history'), ofRun('start'), clear)
   if (kind === 'moved') return TEXT.fixes.moved(`${ofRun('resume')} --shared ${remote}`, clear)
   return TEXT.fixes.over(ofRun('resume'), clear)
 }

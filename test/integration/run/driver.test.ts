@@ -22,12 +22,15 @@ describe('start and resume', () => {
       const project = withFlow()
       const session = { [variable]: SESSION }
       const resume = () => project.cli(['workflow', 'resume', '7'], { env: session })
+      const prompt = async () => (await project.cli(['workflow', 'next', '7', '--peek'], { env: session })).stdout
       for (const run of [await start(project, '7', session), await resume()]) {
         expect(run.stderr).toContain(`no settings file of ${title} starts the hook`)
         expect(run.stderr).toContain('`postflight init` sets it up')
         expect(run.stdout).toContain('No prompt will come automatically until the hook is set up')
       }
+      expect(await prompt()).toContain('The orchestrating agent runs `postflight workflow next 007_flow` again')
       expect((await project.cli(['install', '--host', host])).status).toBe(0)
+      expect(await prompt()).toContain('Then end your turn.')
       const resumed = await resume()
       expect(resumed.stdout).toContain('end your turn now: the prompts come automatically')
       expect(resumed.stderr).toBe('')

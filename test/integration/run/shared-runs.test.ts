@@ -143,7 +143,9 @@ describe('a released run', () => {
     const back = await one.workflow('resume', id, '--shared')
     one.write(`${WALK}/built.md`, 'built')
     await one.workflow('next', '7')
+    const elsewhere = 'another machine continues it with `postflight workflow resume 007_walk --shared`\n'
     expect(released.stdout).toContain('released: anyone may continue it (origin)')
+    expect(released.stdout.endsWith(elsewhere)).toBe(true)
     expect(resumed).toMatchObject({ status: 0, stdout: expect.stringContaining('waits for approval') })
     expect(two.read(`${WALK}/plan.md`)).toBe('the plan')
     expect(prompt.stdout).toContain('prompt: phase build')

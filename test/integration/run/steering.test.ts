@@ -20,11 +20,11 @@ describe('workflow stop --now', () => {
     expect(await project.next()).toMatchObject({ command: 'prompt', step: 2, attempt: 1 })
   })
 
-  it('and stop without it report a run that had ended, and change nothing', async () => {
+  it('and stop without it, and abort, report a run that had ended, and change nothing', async () => {
     const project = await start([STEPS])
     await project.workflow('abort', '7')
     const before = project.snapshot('specs')
-    for (const words of ['stop 7 --now', 'stop 7']) {
+    for (const words of ['stop 7 --now', 'stop 7', 'abort 7']) {
       const run = await project.workflow(...words.split(' '))
       expect(run).toMatchObject({ status: 0, stdout: expect.stringContaining('had already ended (aborted)') })
     }
@@ -129,7 +129,9 @@ describe('retry and skip', () => {
   it('skip leaves out steps that have not begun; the history names them, and the last open one ends the phase', async () => {
     const project = await start([STEPS])
     await project.next()
-    for (const _ of 'ab') await project.workflow('skip', '7', '--step', '2')
+    for (const said of ['given up: 2 two;', 'step 2 had already been given up']) {
+      expect((await project.workflow('skip', '7', '--step', '2')).stdout).toContain(said)
+    }
     project.leave(true)
     expect(await project.next()).toMatchObject({ step: 3 })
     const last = (await project.workflow('skip', '7', '--step', '3', '--json')).json()

@@ -78,7 +78,9 @@ describe('workflow validate', () => {
     const project = createSourceProject()
     project.write(name, text)
     expect(await placesIn(name, text)).toEqual({ faults: places, warnings: [], status: 1 })
-    expect((await project.cli(['workflow', 'validate', name])).stdout).toContain(detail)
+    const { stdout } = await project.cli(['workflow', 'validate', name])
+    expect(stdout).toContain(detail)
+    expect(stdout).toMatch(/\n1 fault; the rest is checked once it is fixed\n$/)
   })
 
   it('reports that a file is nested too deeply, without an internal error', async () => {

@@ -118,7 +118,6 @@ describe('steps', () => {
   it.each([
     ['list.json, which lists the steps, is missing: create it, then run `postflight', undefined],
     ['list.json is not JSON', 'no json'],
-    ['list.json has no list', '{}'],
     ['list.json has no list of steps at "/a~1b/0": fix the file, then run `postflight', '{"a/b": [3]}'],
     ['more than the maximum of 1000: fix the file, then run', JSON.stringify({ 'a/b': [Array(1001).fill('x')] })],
   ])('that are not found stall the run until the file is repaired: %s', async (why, content) => {

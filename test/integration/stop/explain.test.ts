@@ -30,8 +30,9 @@ function rowsOf(document: JsonDocument): unknown[] {
 }
 
 describe.concurrent('explain', () => {
-  it('names for each marker the row of the table that decides, at a sub-agent’s stop', async () => {
+  it('names for each marker the row of the table that decides, at a sub-agent’s stop, and writes nothing', async () => {
     const project = everyRow()
+    const before = project.snapshot()
     const run = await explainPayload(project, subagentStop())
     expect(rowsOf(run.json())).toEqual([
       ['001_bypassed', 1, 'bypassed', 'allow'],
@@ -47,6 +48,8 @@ describe.concurrent('explain', () => {
       roots: [project.dir],
       answer: { decision: 'block' },
     })
+    await project.cli(['explain'])
+    expect(project.snapshot()).toEqual(before)
   })
 
   it('and at the main conversation’s stop', async () => {
@@ -69,14 +72,6 @@ describe.concurrent('explain', () => {
     const { hookSpecificOutput } = main.json().answer
     expect(hookSpecificOutput).toMatchObject({ hookEventName: 'PreToolUse', permissionDecision: 'deny' })
     expect((await project.hook(structuredAnswer())).answer).toEqual(main.json().answer)
-  })
-
-  it('writes nothing', async () => {
-    const project = everyRow()
-    const before = project.snapshot()
-    await explainPayload(project, subagentStop())
-    await project.cli(['explain'])
-    expect(project.snapshot()).toEqual(before)
   })
 
   it.each([
@@ -186,6 +181,8 @@ describe.concurrent('explain', () => {
     const pasted = await project.cli(['explain', '--payload', '-'], { input: body })
     expect(pasted.stdout).toContain(`Stop of session ${SESSION}`)
     expect(pasted.stdout).toContain('answer: block')
+    const inShell = await project.cli(['explain'], { env: { CLAUDE_CODE_SESSION_ID: OTHER_SESSION } })
+    expect(inShell.stdout).toContain(`"session_id":"${OTHER_SESSION}"}' | postflight`)
   })
 
   it('reports that no root was found', async () => {

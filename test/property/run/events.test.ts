@@ -47,7 +47,7 @@ function turn(world: Run, looking: Looking, killAt = Number.POSITIVE_INFINITY) {
     if (writes++ >= killAt) throw new Killed()
   }
   const { state, command } = reconcile(world.state, {
-    observe: (seen) => ({ nowMs: NOW, ...looking, ...worksSeen(world, seen, world.taken) }),
+    observe: (seen) => ({ nowMs: NOW, task: '7', ...looking, ...worksSeen(world, seen, world.taken) }),
     apply: (effect) => {
       kill()
       applyTo(world, effect)

@@ -5,6 +5,8 @@ import { describeSentences, forms } from '../sentences.ts'
 describeSentences('what status says of a run', STATUS_TEXT, {
   stopsAfter: [['stop it']],
   wasOver: [['stalled']],
+  wasGivenUp: [[2]],
+  givenUp: forms([['1 alpha'], 0, 'retry it'], [['1 alpha', '3 gam\nma'], 2, 'retry it']),
   prompts: forms([1, 40], [2, 40], [2, undefined]),
   lastChange: [['2 h']],
   visit: [[1, 3]],
@@ -23,6 +25,8 @@ describeSentences('what status says of a run', STATUS_TEXT, {
 })
 
 describeSentences('what next says', NEXT_TEXT, {
+  askAgain: [['postflight workflow next 7']],
+  askAfterBatch: [['postflight workflow next 7']],
   prompt: forms(['make', undefined, 1], ['make', 2, 3]),
   batch: [['make', [1, 2]]],
   agent: [['cod\ner']],

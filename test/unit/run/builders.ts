@@ -28,6 +28,7 @@ export function begin(...phases: object[]): WorkflowState {
 export function seeing(more: Partial<Observation> = {}): Observation {
   return {
     nowMs: NOW,
+    task: PLACE.task,
     artifact: { kind: 'absent' },
     stepResults: [],
     steps: undefined,

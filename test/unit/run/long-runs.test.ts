@@ -189,7 +189,7 @@ describe('a budget', () => {
 
   it('of prompts stalls the run when one more is due, and again after a resume', () => {
     const spent = played(limited({ max_prompts: 1 }, A), {}, {}, {})
-    expect(spent).toMatchObject({ outcome: 'stalled', prompts: 1, why: WORKFLOW_TEXT.promptsSpent(1, 1, 1) })
+    expect(spent).toMatchObject({ outcome: 'stalled', prompts: 1, why: WORKFLOW_TEXT.promptsSpent(1, 1, 1, '7') })
     expect(played(resumeState(spent, NO_SESSIONS, seeing()), {})).toMatchObject({ outcome: 'stalled', prompts: 1 })
     expect(played(limited({ max_prompts: 1 }, A), {}, MADE)).toMatchObject({ outcome: 'completed' })
   })
@@ -197,7 +197,7 @@ describe('a budget', () => {
   it('of minutes counts the time of work only', () => {
     const start = limited({ max_minutes: 60 }, A, FIX)
     const late = played(start, { nowMs: NOW + HOUR })
-    expect(late).toMatchObject({ outcome: 'stalled', why: WORKFLOW_TEXT.minutesSpent(60) })
+    expect(late).toMatchObject({ outcome: 'stalled', why: WORKFLOW_TEXT.minutesSpent(60, '7') })
     expect(played(start, { nowMs: NOW + HOUR - 1 })).toMatchObject({ active: true, stage: 'prompted' })
     // A run that was stopped for a day goes on.
     const stopped = played(requestStop(start, NOW), { nowMs: NOW + 1000 })
@@ -318,8 +318,9 @@ describe('a simulation', () => {
     expect(walk([tasks]).prompts).toHaveLength(3)
     expect(walk([tasks], { steps: new Map([['t', 1]]) }).prompts).toEqual(['t 1'])
     const plan = { id: 'plan', gate: 'advisory', prompt: 'p', artifact: 'tasks.md' }
+    const { noStepsFile, thenResume } = WORKFLOW_TEXT
     const stalled = walk([plan, tasks], { failures: new Map([['plan', 1]]) }).state
-    expect(stalled).toMatchObject({ outcome: 'stalled', why: WORKFLOW_TEXT.noStepsFile('tasks.md') })
+    expect(stalled).toMatchObject({ outcome: 'stalled', why: thenResume(noStepsFile('tasks.md'), '7') })
   })
 
   it('gives approvals at once, and keeps the whole history', () => {

@@ -162,7 +162,7 @@ describe('a batch', () => {
     const budget = (maxPrompts: number) => ({ ...state, definition: { ...state.definition, maxPrompts } })
     expect(workOf(hand(budget(2)))).toEqual(['1: 0 *', '2: 0 *'])
     const short = hand(back(hand(budget(4)), { 1: FAILED, 2: FAILED, 3: FAILED }))
-    expect(short).toMatchObject({ outcome: 'stalled', why: WORKFLOW_TEXT.promptsSpent(3, 3, 4) })
+    expect(short).toMatchObject({ outcome: 'stalled', why: WORKFLOW_TEXT.promptsSpent(3, 3, 4, '7') })
   })
 })
 

@@ -101,12 +101,6 @@ describe('a step', () => {
     expect(steered(skipStep(skipped, 0, NOW))).toBe(skipped)
   })
 
-  it('that has not begun is passed over', () => {
-    const skipped = steered(skipStep(first, 1, NOW))
-    const second = played(skipped, { stepResults: [DONE] }, {})
-    expect(second.inWork).toMatchObject([{ step: 2 }])
-  })
-
   it.each([
     ['of a phase without steps', begin(NEXT), 0, 'no-steps'],
     ['that the phase does not have', first, 3, 'unknown'],
@@ -180,7 +174,7 @@ describe('a run that goes on from another phase', () => {
   it('counts the unfinished phases that it passes over, until they are entered again', () => {
     const back = entered(played(begin(phase('a'), phase('b'), phase('c')), MADE, MADE), 'a')
     expect(back).toMatchObject({ phase: 'a', skips: 0, unfinished: { c: 'open' } })
-    expect(phaseStatuses(back)).toEqual(['running', 'done', 'waiting'])
+    expect(phaseStatuses(back)).toEqual(['running', 'waiting', 'waiting'])
     const on = entered(back, 'c')
     expect(on).toMatchObject({ phase: 'c', skips: 2, unfinished: { a: 'skipped', b: 'skipped' } })
     expect(phaseStatuses(on)).toEqual(['skipped', 'skipped', 'running'])
@@ -306,7 +300,6 @@ it.each([
   [{ kind: 'archive-step', phase: 'a', visit: 1, file: 'x', name: '1-1.json' }, 'step-results/a/1-1.json'],
   [{ kind: 'archive-step', phase: 'a', visit: 3, file: 'x', name: '1-1.json' }, 'step-results/a/visit-3/1-1.json'],
   [{ kind: 'archive-artifact', phase: 'a', visit: 2, artifact: 'docs/a/x.md' }, 'artifacts/a/2-x.md'],
-  [{ kind: 'archive-artifact', phase: 'a', visit: 2, artifact: 'x.md' }, 'artifacts/a/2-x.md'],
 ] as const)('%j moves its file to %s', (effect, place) => {
   const { folder, name } = archiveLocation(effect)
   expect(`${folder}/${name}`).toBe(place)

@@ -45,7 +45,8 @@ describeSentences(
     more: [[6]],
     advice: [['`postflight adopt <task>`', '`postflight clear <task>`']],
     doneAdvice: [['`postflight done`']],
-    workflowAdvice: [['`postflight workflow status <task>`', '`postflight workflow resume <task>`']],
+    doneClear: [['`postflight clear <task>`']],
+    workflowAdvice: forms(['status', undefined], ['status', 'resume']),
     ...{ running: RESUME, approval: RESUME, lost: RESUME, stalled: RESUME },
   },
 )
@@ -60,7 +61,7 @@ describeSentences(
     runEnded: [['259_x', 'completed']],
     tooLong: [[100]],
     noEnd: [[2000]],
-    doneGivenUp: [['postflight done']],
+    doneGivenUp: forms(['postflight done', undefined], ['postflight done', '`npm test` failed']),
     cappedNotice: [['259_x', 'specs/259_x/.postflight-abandoned', 'adopt it', 'clear it']],
     unreadableNotice: [[MARKER, 'EACCES']],
     unsettledNotice: [[1], [49000]],

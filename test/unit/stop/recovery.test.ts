@@ -54,12 +54,6 @@ describe('the text for a session that starts', () => {
     expect(text).toContain(`${resume} continues here, without a session`)
   })
 
-  it('names the root in the commands for workflows if the agent would not find it', () => {
-    const last = linesOf(composeRecovery([], 's1', [unfinishedRun({ rootOption: '/my project' })])).at(-1)
-    expect(last).toContain("postflight workflow status --root '/my project' <task>")
-    expect(last).toContain("postflight workflow resume --root '/my project' <task>")
-  })
-
   it('names the commands for what there is, on one line: workflows, other postflights or both', () => {
     const { advice, workflowAdvice, doubt } = RECOVERY_TEXT
     const finish = advice('postflight adopt <task>', 'postflight clear <task>')
@@ -69,8 +63,13 @@ describe('the text for a session that starts', () => {
     expect(lastOf([unfinished()], 's1')).toBe(`${finish} ${doubt}`)
     expect(lastOf([], 's1', [unfinishedRun()])).toBe(`${go} ${doubt}`)
     const done = RECOVERY_TEXT.doneAdvice('postflight done')
-    expect(lastOf([unfinished({}, { isDone: true })], 's1')).toBe(`${done} ${doubt}`)
-    expect(lastOf([unfinished({}, { isDone: true }), unfinished()], 's1')).toBe(`${finish} ${done} ${doubt}`)
+    const definition = unfinished({ cc_session_id: 's1' }, { isDone: true })
+    expect(lastOf([definition], 's1')).toBe(`${done} ${doubt}`)
+    expect(lastOf([definition, unfinished()], 's1')).toBe(`${finish} ${done} ${doubt}`)
+    const clear = RECOVERY_TEXT.doneClear('postflight clear <task>')
+    expect(lastOf([{ ...definition, state: 'abandoned' }], 's2')).toBe(`${clear} ${doubt}`)
+    const own = workflowAdvice('postflight workflow status <task>', undefined)
+    expect(lastOf([], 's1', [unfinishedRun({ hostSession: 's1' })])).toBe(`${own} ${doubt}`)
     expect(doubt).toBe('If unsure, ask the user.')
   })
 
@@ -85,7 +84,6 @@ describe('the text for a session that starts', () => {
   it.each([
     [{ cc_session_id: 's1' }, 's1', 'of this session'],
     [{ cc_session_id: 's2' }, 's1', 'of another session, which may still be running'],
-    [{}, 's1', 'without a session'],
     [{ cc_session_id: 's1' }, undefined, 'of another session, which may still be running'],
     [{}, undefined, 'without a session'],
   ])('says whose marker it is: %j, in the session %s, is %s', (fields, session, expected) => {

@@ -105,8 +105,11 @@ describe('the checks of specs/done.yaml', () => {
   })
 
   it('are given up with a notice that names this command', () => {
-    const outcomes: StopOutcome[] = [{ kind: 'capped', stored: stored({}, { folder }) }]
-    expect(speak({ outcomes }).notices).toEqual([doneGivenUp('postflight done')])
+    const given = (fields: object) => speak({ outcomes: [{ kind: 'capped', stored: stored(fields, { folder }) }] })
+    expect(given({}).notices).toEqual([doneGivenUp('postflight done', undefined)])
+    const checks = [{ run: 'true' }, { run: 'npm test', failed: { exit_code: 1, output: '' } }]
+    const said = '`npm test` failed the last time (exit code 1)'
+    expect(given({ checks }).notices).toEqual([doneGivenUp('postflight done', said)])
   })
 })
 
