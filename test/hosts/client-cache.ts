@@ -68,7 +68,6 @@ export function platformSuffix(): string {
   return `${process.platform}-${process.arch}${usesMusl() ? '-musl' : ''}`
 }
 
-/** Path of the Claude Code binary, fetched on first use. */
 export async function ensureClaudeCode(): Promise<string> {
   return ensureClient({
     name: `@anthropic-ai/claude-code-${platformSuffix()}`,
@@ -78,7 +77,6 @@ export async function ensureClaudeCode(): Promise<string> {
   })
 }
 
-/** Path of the OpenCode binary, fetched on first use. */
 export async function ensureOpenCode(): Promise<string> {
   return ensureClient({
     // The package's name spells the platform as Node does, except for Windows.

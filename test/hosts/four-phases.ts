@@ -13,7 +13,6 @@ export function placeOf(text: string): string | undefined {
   return promptPlace(text, 'four phases')
 }
 
-/** The command that writes a file into the task folder. */
 export function leave(name: string, text: string): string {
   return `printf '%s' '${text}' > ${IN_TASK}/${name}`
 }

@@ -26,7 +26,6 @@ function heldIn(model: Model, actor: string): (string | undefined)[] {
   return reasonsIn(model.turns(actor).at(-1)).map((reason) => CONTINUATION.exec(reason)?.[1])
 }
 
-/** A marker of another session, as its `create` left it. */
 function leaveForeignMarker({ postflight }: HookedProject): void {
   postflight('create', '12', 'foreign', '--operation', 'foreign work', '--host-session', 'another', '--agent', 'main')
 }

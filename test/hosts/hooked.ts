@@ -121,7 +121,6 @@ export function dutiful(client: Pick<HookClient, 'shell'>, ...lines: readonly Li
   return whenHeld(reasonsIn, lines, (reason, lastWords) => [client.shell(commandsIn(reason).join(' && ')), lastWords])
 }
 
-/** An agent that only repeats its last words, however often it is blocked. */
 export function stubborn(...lines: readonly Line[]): Script {
   return whenHeld(reasonsIn, lines, (_reason, lastWords) => [lastWords])
 }

@@ -35,7 +35,6 @@ export interface Inspected {
   mainEvents(): string[]
 }
 
-/** Looks at a project that uses the package in this folder. */
 export function inspected(project: Project, packageFolder: string): Inspected {
   const read = (name: string): string | undefined => {
     const file = join(project.dir, name)

@@ -65,13 +65,11 @@ export function workOf(prompt: string): string {
   return `printf '%s' '${text}' > '${target}'`
 }
 
-/** The tasks that were done, from `done.log`, sorted. */
 export function tasksDone(log: string | undefined): number[] {
   const lines = (log ?? '').split('\n').filter((line) => line !== '')
   return lines.map(Number).sort((one, other) => one - other)
 }
 
-/** All tasks but the one that is given up. */
 export const DONE = TASKS.flatMap((_, at) => (at + 1 === HOPELESS ? [] : [at + 1]))
 
 export const TICKED = LIST.split('\n')

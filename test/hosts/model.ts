@@ -34,7 +34,6 @@ export interface Failure {
   message?: string
 }
 
-/** A part of a message, with the fields that the tests read. */
 export interface ContentBlock {
   type: string
   text?: string
@@ -50,7 +49,6 @@ export interface Message {
   content: string | ContentBlock[]
 }
 
-/** The body of a POST to `/v1/messages`. */
 export interface RequestBody {
   model: string
   messages: Message[]
@@ -60,7 +58,6 @@ export interface RequestBody {
   max_tokens?: number
 }
 
-/** A request of an actor in its parts. */
 export interface Turn {
   /** The number of this request among the actor's, from 0. */
   index: number

@@ -88,7 +88,6 @@ function addToEveryEvent(file: string, command: string): void {
   writeFileSync(file, JSON.stringify(settings))
 }
 
-/** The recording with the same names, numbers and times in every run. */
 function anonymous(recording: Recording, base: string): Recording {
   const known = new Map<string, string>()
   const numbered = (text: string, shape: (number: number) => string): string => {

@@ -3,7 +3,6 @@
 import type { ServerResponse } from 'node:http'
 import type { ContentBlock, Message, Reply, RequestBody } from './model.ts'
 
-/** An item of a request: a message, a call of a tool, or its result. */
 interface Item {
   type: string
   role?: string
@@ -11,7 +10,6 @@ interface Item {
   output?: unknown
 }
 
-/** The body of a POST to `/v1/responses`. */
 export interface ResponsesBody {
   model: string
   instructions?: string
@@ -22,7 +20,6 @@ export interface ResponsesBody {
 /** Codex's own messages to the model in the user's name. */
 const CONTEXT = /^<(?:environment_context|user_instructions|skills|apps|plugins)\b|^# AGENTS\.md/
 
-/** The request in the shape of the Messages API. */
 export function fromResponses(body: ResponsesBody): RequestBody {
   return {
     model: body.model,

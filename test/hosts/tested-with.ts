@@ -43,7 +43,6 @@ function rowsOf(project: TestProject, date: string): Row[] {
   })
 }
 
-/** The table with the new rows; rows of clients that did not run stay. */
 function tableWith(table: string, rows: readonly Row[]): string {
   const kept = table
     .split('\n')

@@ -49,7 +49,6 @@ afterAll(() => {
   rmSync(base, { recursive: true, force: true })
 })
 
-/** Ways to get a work tree; each returns its project. */
 const CLONES: readonly [string, () => Sandbox][] = [
   ['as a plain clone', () => makeClone(join(base, 'plain'))],
   ['with line ends of another platform', () => makeClone(join(base, 'plain'), 'core.autocrlf=true')],

@@ -40,7 +40,6 @@ export function reportIn(toolResult: string | undefined): string | undefined {
 
 const FEEDBACK = 'Stop hook feedback:\n'
 
-/** The reasons of this agent's blocks so far, as they reached the model. */
 export function reasonsIn(turn: Turn | undefined): string[] {
   return (turn?.userTexts ?? [])
     .filter((text) => text.startsWith(FEEDBACK))

@@ -15,7 +15,6 @@ import { expectCleanEnd } from './guarded.ts'
 import { createProject, type Project } from './project.ts'
 import { runClaude } from './run-client.ts'
 
-/** A clone of the repository as it lies here, without what git ignores. */
 function cloneInto(folder: string): void {
   const names = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: PACKAGE })
   for (const name of names.toString().split('\0').filter(Boolean)) {

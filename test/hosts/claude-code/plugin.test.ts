@@ -21,7 +21,6 @@ const TASK = '259_prove'
 const REPORT = 'The whole report:\n- first finding\n- second finding'
 const NAME = 'postflight-guard@postflight-guard'
 
-/** A project in which the plugin is in use. */
 interface WithPlugin {
   guarded: GuardedProject
   /** The client's arguments for the plugin. */

@@ -17,7 +17,6 @@ function forgetful(...lines: readonly Reply[]): Script {
   return whenHeld(reasonsIn, lines, (reason) => [bash(commandsIn(reason).join(' && ')), say('Done.')])
 }
 
-/** The texts from hooks that main's last request holds about a sub-agent's return. */
 function handedOver(turn: Turn | undefined): string[] {
   return (turn?.reminders ?? []).filter((text) => text.includes('PostToolUse:Agent hook additional context'))
 }

@@ -107,7 +107,6 @@ export function startClaude(options: RunOptions): RunningClient {
   return { ...client, send, done }
 }
 
-/** What a host application sends for Esc. */
 const ESC = { type: 'control_request', request_id: 'esc', request: { subtype: 'interrupt' } }
 
 function userMessage(content: string): object {

@@ -151,7 +151,6 @@ describe.skipIf(hostsSkipped())('main with a marker', () => {
   })
 })
 
-/** Everything that the client told the agent so far, but for the results of its tools. */
 function textsOf(turn: Turn | undefined): string {
   return [...(turn?.userTexts ?? []), ...(turn?.reminders ?? [])].join('\n')
 }

@@ -49,7 +49,6 @@ async function inTerminal(
   return terminal
 }
 
-/** The text that was printed to a terminal, without the sequences that place and colour it. */
 function plain(output: string): string {
   return output.replace(new RegExp(`${ESCAPE}\\[[0-9;?>=]*[A-Za-z]`, 'g'), ' ').replace(/\s+/g, ' ')
 }

@@ -37,7 +37,6 @@ function replyTo(reason: string): Reply {
   return work === undefined ? say('I do not know how') : bash(work)
 }
 
-/** The attempts of the prompts in this agent's context, as `phase attempt`. */
 export function attemptsIn(turn: Turn | undefined): string[] {
   return reasonsIn(turn).flatMap((reason) => {
     const found = new RegExp(`^Workflow .* ${PROMPT_PLACE}`).exec(reason)

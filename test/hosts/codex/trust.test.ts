@@ -14,7 +14,6 @@ import type { Reply } from '../model.ts'
 const CODEX = HOOK_CLIENTS.codex
 const create = (task: number): Reply => CODEX.shell(`postflight create ${task} prove --operation research`)
 
-/** The hooks that Codex knows, as its own server lists them for `/hooks`. */
 async function listHooks({
   project: { dir, home, path },
 }: HookedProject): Promise<{ key: string; currentHash: string }[]> {

@@ -23,7 +23,6 @@ async function projectOfBoth(): Promise<HookedProject> {
   return hooked
 }
 
-/** The tasks that an agent's blocks named. */
 function heldFor(model: Model, actor: string): string[] {
   return reasonsIn(model.turns(actor).at(-1)).map((reason) => /^Task (\S+):/m.exec(reason)?.[1] ?? reason)
 }

@@ -31,7 +31,6 @@ export function reportIn(toolResult: string | undefined): string | undefined {
   return /<task_result>\n([\s\S]*)\n<\/task_result>/.exec(toolResult ?? '')?.[1]
 }
 
-/** The reasons of this agent's blocks so far, as they reached the model. */
 export function reasonsIn(turn: Turn | undefined): string[] {
   return (turn?.userTexts ?? []).filter((text) => /^Blocked stop \d of 3/m.test(text))
 }

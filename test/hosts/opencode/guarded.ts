@@ -35,7 +35,6 @@ export interface SceneOptions {
   timeoutMs?: number
 }
 
-/** Options of `talk`. */
 interface TalkOptions extends PromptOptions {
   /** The turns of the actor that must come. */
   turns?: number

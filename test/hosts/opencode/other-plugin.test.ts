@@ -11,7 +11,6 @@ const PAGE = readFileSync(new URL('../../../docs/opencode-hooks.md', import.meta
 const EXAMPLE =
   [...PAGE.matchAll(/```js\n([\s\S]*?)```/g)].find(([text]) => text.includes('createPostReadNudgeHook'))?.[1] ?? ''
 
-/** A project with the example as its only plugin, and this package in `node_modules`. */
 function withExample(): GuardedProject {
   const guarded = guardedProject({ install: false })
   const modules = join(guarded.project.dir, 'node_modules')

@@ -9,7 +9,6 @@ import { guardedProject } from './guarded.ts'
 
 const CREATE = 'postflight create 259 x --operation research'
 
-/** The text that was printed to a terminal, without the sequences that place and colour it. */
 function plain(output: string): string {
   return output.replace(new RegExp(`${String.fromCharCode(27)}\\[[0-9;?]*[A-Za-z]`, 'g'), ' ').replace(/\s+/g, ' ')
 }

@@ -384,7 +384,6 @@ function undisturbedFlaws(
   ]
 }
 
-/** Checks that the commands work again after a fault. */
 async function flawsAfterwards(arena: Arena): Promise<Flaw[]> {
   const later = 120_000
   const created = await arena.alone(arena.cli('create', '259', '--force', '--reason', NEW_REASON), later)

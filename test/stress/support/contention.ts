@@ -18,13 +18,11 @@ export const GUARD = '.postflight-loop-guard'
 export const ABANDONED = '.postflight-abandoned'
 export const CLAIMS = '.postflight-claims'
 export const LOCK = '.postflight-lock'
-/** A text that another program may have written to the loop guard. */
 export const GARBLED = '{}'
 export const OLD_ID = 'pf_0ld0ld0ld0ld'
 export const OLD_REASON = 'OLD marker'
 export const NEW_REASON = 'NEW marker'
 
-/** The marker that the programs find, as `postflight create` writes it. */
 export const OLD_MARKER = {
   id: OLD_ID,
   session_id: 'sess_1_abcdef',

@@ -92,7 +92,6 @@ const newFolder = (): FolderNode => ({ kind: 'folder', names: new Map(), certain
 /** A change of names that happens as a whole or not at all. */
 type Step = readonly { readonly folder: FolderNode; readonly name: string; readonly node: Node | undefined }[]
 
-/** The texts of a folder's files by relative path; the paths of folders end in `/`. */
 type Texts = Readonly<Record<string, string>>
 
 export interface Remains {

@@ -3,7 +3,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
 
-/** The text of a file; undefined if it cannot be read. */
 export function textAt(file: string): string | undefined {
   // Mostly it is not there, and an error takes longer than this.
   if (!fs.existsSync(file)) return undefined
@@ -14,7 +13,6 @@ export function textAt(file: string): string | undefined {
   }
 }
 
-/** The value of a JSON text; undefined for another text. */
 export function jsonOf(text: string | undefined): unknown {
   try {
     return JSON.parse(text ?? '')

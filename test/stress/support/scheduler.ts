@@ -27,9 +27,7 @@ export interface Policy {
   readonly afterTurn?: (turn: number) => void
 }
 
-/** After this number of turns a run fails, because no actor makes progress. */
 const MAX_TURNS = 50_000
-/** The number of turns within which the changes of priority fall. */
 const HORIZON = 160
 /** The share of turns in which an actor that polls a lock may go before the others. */
 const POLL_SHARE = 0.05

@@ -154,7 +154,6 @@ async function finish(machine: Machine, remote: string, id: string, log: Log): P
   ]
 }
 
-/** The state that the remote has; undefined before the first publish. */
 function headState(remote: string, id: string): RunState | undefined {
   if (git(remote, 'for-each-ref', `refs/postflight/${id}`) === '') return undefined
   return JSON.parse(git(remote, 'cat-file', 'blob', `refs/postflight/${id}:state.json`)) as RunState

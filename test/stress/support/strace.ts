@@ -8,7 +8,6 @@ import type { Room, Start } from './fault-runner.ts'
 /** One system call about a file of the project: the `when`th of its name in the main thread. */
 export type SystemCall = { readonly name: string; readonly when: number }
 
-/** The system calls about files. */
 const TRACED = [
   ...['openat', 'write', 'fsync', 'close', 'read', 'utimensat', 'statx', 'getdents64'],
   ...['rename', 'renameat', 'renameat2', 'link', 'linkat', 'unlink', 'unlinkat', 'mkdir', 'mkdirat', 'rmdir'],

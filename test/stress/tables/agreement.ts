@@ -69,7 +69,6 @@ export const agreementCase = fc.record({
 })
 export type AgreementCase = typeof agreementCase extends fc.Arbitrary<infer T> ? T : never
 
-/** The journal's event for each rule; the others leave no line. */
 const EVENTS: Readonly<Record<string, string>> = {
   block: 'block',
   capped: 'cap',

@@ -77,7 +77,6 @@ export const CORRUPTIONS = [
 
 export type Corruption = (typeof CORRUPTIONS)[number]
 
-/** A row of the table: the answers when the file is broken in one of these ways. */
 export interface Row {
   readonly when: readonly Corruption[]
   /**
@@ -94,11 +93,9 @@ const ROOTS_OWN: readonly Corruption[] = ['unreadable (root)', 'not writable (ro
 const UNPARSED: readonly Corruption[] = ['one byte', 'half', 'garbage', 'wrong type', 'huge']
 const NO_FILE: readonly Corruption[] = ['folder', 'link out', 'dangling link', 'link to itself', 'pipe']
 const NO_FOLDER: readonly Corruption[] = ['one byte', 'link out', 'dangling link', 'link to itself', 'pipe']
-/** Changes after which the file is still read. */
 const UNDERSTOOD: readonly Corruption[] = [...ROOTS_OWN, 'future', 'byte-order mark', 'CRLF']
 /** Changes after which a lock or a claim is still what it is by its name. */
 const BY_NAME: readonly Corruption[] = ['missing', 'empty', ...UNPARSED, 'unreadable', ...UNDERSTOOD]
-/** Changes after which a folder can still be used. */
 const USABLE: readonly Corruption[] = ['missing', 'empty', 'huge', ...ROOTS_OWN, 'future']
 
 /** A folder has no text; "one byte" puts a file in its place. */

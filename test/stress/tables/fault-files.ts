@@ -9,7 +9,6 @@ import { isState, parseState } from '../../../src/run/machine/state-file.ts'
 import { ABANDONED, CLAIMS, GUARD, LOCK, MARKER } from '../support/contention.ts'
 import { jsonOf, linesOf } from '../support/files.ts'
 
-/** Texts by path relative to a folder; the paths of folders end in `/`. */
 export type Files = Readonly<Record<string, string>>
 
 export function putFiles(folder: string, files: Files): void {
@@ -23,7 +22,6 @@ export function putFiles(folder: string, files: Files): void {
   letTimePass(folder)
 }
 
-/** Makes locks and claims as old as those of processes that ended long ago. */
 export function letTimePass(folder: string): void {
   for (const entry of fs.readdirSync(folder, { withFileTypes: true, recursive: true })) {
     const isTimed = entry.name.startsWith(LOCK) || entry.name === CHECKING_FILE || entry.parentPath.endsWith(CLAIMS)

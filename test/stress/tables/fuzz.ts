@@ -55,7 +55,6 @@ const written = (fields: fc.Arbitrary<object>) =>
 
 const payloadText: fc.Arbitrary<string> = fc.oneof({ weight: 8, arbitrary: written(payloadFields) }, anyText)
 
-/** Stands for a marker that cannot be read. */
 const UNREADABLE = '(unreadable)'
 
 export const markerText: fc.Arbitrary<string> = fc.oneof(
@@ -64,7 +63,6 @@ export const markerText: fc.Arbitrary<string> = fc.oneof(
   fc.constantFrom('', '\n', UNREADABLE, 'pf_abcdefgh1234', 'session_id=1\nskill=x\n'),
 )
 
-/** Names that a file system allows and that are dangerous to print. */
 const HOSTILE_NAMES = [
   ...['007_plain', '-rf', '--all', '..x', 'a b', "it's", '$(touch x)', '`touch x`', '"; touch x; "', 'a\nb', '%s%n'],
   ...['e\u001b[2J\u009b31m', '\u202egnp.exe', '__proto__', 'constructor', '20260118', 'größe_😀'],
@@ -166,7 +164,6 @@ function checkRest(marker: ReturnType<typeof parseMarker>, session: string | und
   }
 }
 
-/** Control characters except tabs and line ends. */
 export const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/
 
 /**

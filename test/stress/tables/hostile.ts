@@ -178,7 +178,6 @@ export function printedCommand(reason: string): string {
   return command
 }
 
-/** The clear command for a shell without `postflight` on its PATH. */
 export function printedFallback(reason: string): string {
   const [, command = ''] = /\(where `postflight` is not on the PATH: ([\s\S]*?)\)\nBlocked stop/.exec(reason) ?? []
   return command

@@ -96,7 +96,6 @@ class Killed extends Error {}
 /** Makes the calls of the program that runs; undefined while none runs. */
 let around: Around | undefined
 let isDead = false
-/** Closes what a killed program left open. */
 let closeLeft = (): void => {}
 let passedMs = 0
 

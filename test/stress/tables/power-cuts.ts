@@ -27,7 +27,6 @@ const CONTENTS: readonly Content[] = ['none', 'half', 'zeros', 'before', 'all']
 
 /** Of all remains of a program, the next run is tried with every one of so many. */
 const FOLLOW_EVERY = 2
-/** The number of random subsets that are tried at each call, besides the systematic ones. */
 const RANDOM_FATES = 8
 
 export function* everyCut(
@@ -77,7 +76,6 @@ function* cuts(measured: Measured, room: Room, seed: number, tally: Tally): Happ
   }
 }
 
-/** The next run of the program, and the stops until its marker is gone. */
 function* goOn(
   measured: Measured,
   room: Room,
@@ -134,7 +132,6 @@ export function* randomCuts(
   }
 }
 
-/** After this number of programs the power stays on. */
 const MAX_PROGRAMS = 30
 
 function* cutsInTurn(

@@ -1,10 +1,18 @@
 import { describe, expect, it } from 'vitest'
 import { findPhase } from '../../../src/run/definition/definition.ts'
-import { abortState, haltState, promptAgain, resumeState } from '../../../src/run/machine/control.ts'
+import { MAX_STEP_LENGTH } from '../../../src/run/definition/steps.ts'
+import { abortState, haltState, promptAgain, resumeState, returnState } from '../../../src/run/machine/control.ts'
 import { advance } from '../../../src/run/machine/machine.ts'
-import { archiveLocation } from '../../../src/run/machine/observation.ts'
+import { archiveLocation, isArchivedName } from '../../../src/run/machine/observation.ts'
 import { phaseStatuses } from '../../../src/run/machine/picture.ts'
-import { needsApproval, visitPutAside } from '../../../src/run/machine/position.ts'
+import {
+  currentPhase,
+  currentWork,
+  isFromBefore,
+  needsApproval,
+  visitPutAside,
+  withBatch,
+} from '../../../src/run/machine/position.ts'
 import { duePrompt } from '../../../src/run/machine/prompt.ts'
 import type { WorkflowState } from '../../../src/run/machine/state.ts'
 import { formatState, isState, parseState } from '../../../src/run/machine/state-file.ts'
@@ -16,6 +24,7 @@ import {
   retryStep,
   skipStep,
 } from '../../../src/run/machine/steering.ts'
+import { WORKFLOW_TEXT } from '../../../src/run/run-messages.ts'
 import {
   begin,
   DONE,
@@ -99,6 +108,26 @@ describe('a step', () => {
     expect(skipped.history.at(-1)).toEqual({ ...entry, step: 1, attempt: 1, detail: 'skipped by a person' })
     expect(workOf(played(skipped, {}))).toEqual(['2: 0 *'])
     expect(steered(skipStep(skipped, 0, NOW))).toBe(skipped)
+  })
+
+  it('is skipped with its attempts, whether it is in progress or not', () => {
+    const failed = { step: 1, attempts: 1, maxAttempts: 2, out: false, failure: 'x' }
+    const state = { ...first, inWork: [...first.inWork, failed] }
+    const ended = [1, 2].flatMap((step) => steered(skipStep(state, step, NOW)).endedSteps)
+    expect(ended).toEqual([1, 2].map((step) => ({ step, attempts: 2 - step, outcome: 'skipped' })))
+    expect(duePrompt(state, PLACE)).toMatchObject({ step: 1, batch: undefined })
+    expect(currentWork({ ...first, inWork: [failed] })).toMatchObject({ step: 0, attempts: 0 })
+    const parallel = { ...played(begin({ ...WORK, parallel: 3 }), {}), inWork: [failed] }
+    expect(workOf(withBatch(parallel, currentPhase(parallel)))).toEqual(['1: 0', '2: 1', '3: 0'])
+    const counts = [
+      [0, 0],
+      [1, 0],
+      [0, 1],
+    ] as const
+    const fromBefore = counts.map(([phaseAttempts, totalSteps]) =>
+      isFromBefore({ ...first, phaseAttempts, totalSteps }),
+    )
+    expect(fromBefore).toEqual([true, false, false])
   })
 
   it.each([
@@ -192,6 +221,20 @@ describe('a run that goes on from another phase', () => {
 
   it('shows a phase as done whatever its name', () => {
     expect(phaseStatuses(played(begin(phase('constructor'), phase('b')), MADE))).toEqual(['done', 'running'])
+  })
+
+  it('shows a phase as done unless every way leads through it again', () => {
+    const triage = phase('a', { next: { verdict: '/kind', cases: { bug: 'b', idea: 'c' } } })
+    const fixing = phase('b', { next: { pass: 'd', fail: 'end', verdict: '/ok' } })
+    const state = { ...begin(triage, fixing, phase('c'), phase('d')), visits: { a: 2, b: 1, c: 1, d: 1 } }
+    expect(phaseStatuses(state)).toEqual(['running', 'done', 'done', 'waiting'])
+    const moved = { ...returnState(state, 'back', NOW), active: false }
+    expect(moved).toMatchObject({
+      outcome: 'stopped',
+      why: 'back',
+      history: [{}, {}, { event: 'end', detail: 'back' }],
+    })
+    expect(phaseStatuses({ ...moved, outcome: 'moved' })[0]).toBe('waiting')
   })
 
   it('counts no phase that will certainly be done again, in a loop too', () => {
@@ -316,4 +359,29 @@ it('a done step of a checklist is ticked, before the state that follows', () => 
   // A step of the definition that looks like one of a checklist is none.
   const listed = played(begin({ id: 'a', steps: [item] }), {}, {})
   expect(advance(listed, seeing({ stepResults: [DONE] })).effects.map(({ kind }) => kind)).toEqual(['archive-step'])
+})
+
+it.each<[string, string, boolean]>([
+  ['12-b.c.md', 'docs/b.c.md', true],
+  ['2-b.c.31.md', 'docs/b.c.md', true],
+  ['2-b.3.c.md', 'docs/b.c.md', false],
+  ['2-b.c.x.md', 'docs/b.c.md', false],
+  ['1-x.2', 'x', true],
+])('the name %s is one of the archived %s: %s', (name, artifact, expected) => {
+  expect(isArchivedName(name, artifact)).toBe(expected)
+})
+
+const TASKS = { from: 'tasks.md', checklist: true }
+it.each<[object, Partial<NonNullable<WorkflowState['ledBy']>> | undefined, number, string[]]>([
+  [TASKS, undefined, 1, []],
+  [TASKS, { phase: 'r' }, 2, []],
+  [TASKS, { phase: 'r', verdict: 'fail' }, 1, [WORKFLOW_TEXT.sentBack('r', 'fail')]],
+  [TASKS, { phase: 'r', reason: 'x' }, 1, []],
+  [TASKS, { phase: 'r', reason: 'x' }, 2, ['x']],
+  [TASKS, { phase: 'r', verdict: 'fail', reason: 'x'.repeat(9_999) }, 1, ['x'.repeat(MAX_STEP_LENGTH)]],
+  [{ from: 's.json', pointer: '/x' }, { phase: 'r', verdict: 'fail' }, 1, []],
+])('without open steps in %j a visit that %j led to, number %i, has the steps %j', (steps, led, visit, expected) => {
+  const ledBy = led && { phase: 'r', verdict: undefined, reason: undefined, ...led }
+  const state = { ...begin({ id: 'a', steps }), ledBy, visits: { a: visit } }
+  expect(played(state, { steps: { kind: 'list', steps: [] } }).takenSteps).toEqual(expected)
 })
