@@ -27,15 +27,18 @@ export function addIgnored(text: string, lines: readonly string[] = IGNORED): st
 export function removeIgnored(text: string): string {
   const kept: string[] = []
   let isInBlock = false
+  let last = ''
   for (const line of linesOf(text)) {
     const word = line.trim()
     if (word === TITLE) {
       if (kept.at(-1)?.trim() === '') kept.pop()
       isInBlock = true
-    } else if (!isInBlock || ![...IGNORED, LOCAL_SETTINGS].includes(word)) {
+      // People add the local settings too, so that line is ours only after the title.
+    } else if (!isInBlock || !(IGNORED.includes(word) || (word === LOCAL_SETTINGS && last === TITLE))) {
       kept.push(line)
       isInBlock = false
     }
+    last = word
   }
   const rest = kept.join('')
   // Without our lines, the line before them is the last one again, and has no end if the text had none.

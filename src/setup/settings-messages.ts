@@ -42,7 +42,7 @@ export const INSTALL_TEXT = {
   keptDone: (file: string, word: string): string =>
     `Kept ${file}, because it belongs to the project. To remove it: \`rm ${word}\``,
   keptMarkers: (count: number, specs: string, isExposed: boolean, clear: string): string =>
-    `Kept ${counted(count, 'marker')} in ${specs}/${isExposed ? `, and git no longer ignores ${count === 1 ? 'it' : 'them'}` : ''}: \`${clear}\` removes ${count === 1 ? 'it' : 'them'}`,
+    `Kept ${counted(count, 'marker')} in ${specs}/${isExposed ? `, and git no longer ignores ${count === 1 ? 'it' : 'them'}` : ''}. To clear ${count === 1 ? 'it' : 'them'}: \`${clear}\``,
   stillIn: (what: Installed, file: string, command: string): string =>
     `The ${what} is still in ${file}: \`${command}\` removes it`,
   notInstalled: (what: Installed, files: readonly string[]): string => `The ${what} is not in ${files.join(' or ')}`,

@@ -48,7 +48,7 @@ interface Proven {
 
 export const PROJECT_STATUS_TEXT = {
   noSpecs: 'no marker was made: no specs/ folder here',
-  unwired: 'no settings file of a host starts the hook, so no stop is blocked here',
+  unwired: 'no settings file of a host starts the hook, so stops are probably not blocked here',
   clean: ({ root, session, cleared, withChecks, checks, completed, hasMarkers }: Proven): string => {
     const location = session === undefined ? oneLine(root, 300) : `session ${oneLine(session, 120)}`
     if (!hasMarkers && completed === 0) {

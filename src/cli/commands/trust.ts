@@ -48,6 +48,8 @@ const TRUST_TEXT = {
   question: 'Trust these rules on this machine? [y/N] ',
   forget: (path: string, root: string): string =>
     `${path} is gone. Forget the rules that are trusted for ${oneLine(root, QUOTE_LIMIT)}? [y/N] `,
+  ofMain: (path: string, main: string): string =>
+    `${path} is gone here, but not in ${oneLine(main, QUOTE_LIMIT)}, so its rules stay trusted`,
   forgotten: (path: string): string => `forgot the rules of ${path}, which is gone`,
   trusted: (path: string, names: readonly string[]): string => `trusted ${path}: ${DONE_FILE_TEXT.names(names)}`,
   same: (path: string): string => `${path} is trusted already`,
@@ -85,12 +87,15 @@ export const run: Run<typeof declaration, TrustDocument> = (context, _arguments,
 
 function forget(context: CommandContext, root: string, path: string, yes: boolean): CommandResult<TrustDocument> {
   if (readTrusted(root, context) === undefined) throw new PostflightError('done-none', { path })
-  const isAccepted = yes || isAnsweredYes(context, TRUST_TEXT.forget(path, trustedRoot(root)))
+  const main = trustedRoot(root)
+  const isOfMain = main !== root && readDoneFile(main).kind !== 'absent'
+  const isAccepted = !isOfMain && (yes || isAnsweredYes(context, TRUST_TEXT.forget(path, main)))
   if (isAccepted) forgetTrusted(root, context)
+  const kept = isOfMain ? TRUST_TEXT.ofMain(path, main) : TRUST_TEXT.kept(path)
   return {
     exitCode: isAccepted ? 0 : 1,
     data: { path, trusted: false, changed: true, rules: [] },
-    lines: [isAccepted ? TRUST_TEXT.forgotten(path) : TRUST_TEXT.kept(path)],
+    lines: [isAccepted ? TRUST_TEXT.forgotten(path) : kept],
   }
 }
 

@@ -97,7 +97,7 @@ function ignorePart({ project, scope }: Target): InitPart {
   const isRepository = findCommandRepository(project) !== undefined
   const notIgnored = isRepository ? ownFilesNotIgnored(project, own) : undefined
   // A person's own ignore file often names the local settings.
-  const lines = [...IGNORED, ...own.filter((name) => notIgnored?.includes(name) ?? true)]
+  const lines = [...own.filter((name) => notIgnored?.includes(name) ?? true), ...IGNORED]
   const add = (text: string): string => addIgnored(text, lines)
   const part = { name: 'gitignore', file, add, keepsBackup: false, preview: indented(add('')) } as const
   if (!isRepository) return { ...part, state: 'needless' }

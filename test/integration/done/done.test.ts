@@ -631,6 +631,9 @@ describe('a hostile or broken project', () => {
     expect(await reasonOf(project.hook(stop({ cwd }), { cwd }))).toContain('src/b.ts')
     expect((await project.cli(['done'], { ...agentShell(), cwd })).status).toBe(0)
     expect((await project.hook(stop({ cwd }), { cwd })).answer).toEqual({})
+    rmSync(project.at('tree/specs/done.yaml'))
+    expect((await project.cli(['trust', '--yes'], { cwd })).stdout).toContain('so its rules stay trusted')
+    expect((await project.cli(['trust', '--json'])).json()).toMatchObject({ changed: false })
   })
 
   it('is not asked for what editors, systems and interpreters leave beside sources', async () => {

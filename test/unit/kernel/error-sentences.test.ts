@@ -109,7 +109,7 @@ describe('each error says what is wrong and what to do about it', () => {
       { problem: 'unknown', name: 'who', known: '"what", "why"' },
       { problem: 'too-long', name: 'who', known: '"who"' },
     ],
-    'workflow-none': [{ task }],
+    'workflow-none': [{ task }, { task: '007_a $(id)' }],
     'workflow-there': [
       ...each('outcome', ['running', 'stalled'], { task, name: 'flow', resumable: true }),
       { task, name: 'flow', outcome: 'completed', resumable: false },

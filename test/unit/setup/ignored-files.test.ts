@@ -54,6 +54,8 @@ describe('our lines in .gitignore', () => {
     [`a\n# postflight-guard\nb\n${IGNORED[0]}\n`, `a\nb\n${IGNORED[0]}\n`],
     ['# postflight-guard\n'.repeat(20_000), ''],
     [`a\n\n# postflight-guard\n${IGNORED[0]}\n\n${BLOCK}\nb\n`, 'a\nb\n'],
+    [`# postflight-guard\n.claude/settings.local.json\n${IGNORED.join('\n')}\n`, ''],
+    [`${BLOCK}\n.claude/settings.local.json\n`, '.claude/settings.local.json\n'],
   ])('are taken out by their title (row %#)', (text, rest) => {
     expect(removeIgnored(text)).toBe(rest)
   })
