@@ -45,7 +45,7 @@ function laterBound(definition: Definition, from: Phase, left: (phase: Phase) =>
   const { phases } = definition
   const indexes = new Map(phases.map(({ id }, index) => [id, index]))
   const edges = phases.map(({ next }) => targetsOf(next).flatMap((id) => indexes.get(id) ?? []))
-  const reached = reachedFrom(edges, indexes.get(from.id) ?? 0)
+  const reached = reachedFrom(indexes.get(from.id) ?? 0, (index) => edges[index])
   return phases.reduce((sum, phase, index) => {
     const visits = reached.has(index) ? left(phase) : 0
     return visits === 0 ? sum : sum + visits * visitBound(phase, listed)

@@ -217,7 +217,7 @@ function warningsOf(file: DefinitionFile, isGraph: boolean): DefinitionFinding[]
     if (isGraph && stuck.has(index)) warn(['next'], RULE_TEXT.endless(phase.id))
     let before: ReadonlySet<number> | undefined
     const leadsHere = (from: number): boolean => {
-      before ??= reachedFrom(leading, index)
+      before ??= reachedFrom(index, (one) => leading[one])
       return before.has(from)
     }
     for (const target of isGraph ? (edges[index] ?? []) : []) {

@@ -143,11 +143,12 @@ export function followers(file: DefinitionFile): Edges {
 }
 
 export function reachable(edges: Edges): Set<number> {
-  return reachedFrom(edges, 0).add(0)
+  return reachedFrom(0, (index) => edges[index]).add(0)
 }
 
 export function phasesOnLoops(edges: Edges): Set<number> {
-  return new Set([...edges.keys()].filter((index) => reachedFrom(edges, index).has(index)))
+  const following = (index: number) => edges[index]
+  return new Set([...edges.keys()].filter((index) => reachedFrom(index, following).has(index)))
 }
 
 export function reversed(edges: Edges): Edges {
@@ -156,11 +157,15 @@ export function reversed(edges: Edges): Edges {
   return leading
 }
 
-export function reachedFrom(edges: Edges, start: number): Set<number> {
-  const reached = new Set<number>()
+/** `start` itself only if a way leads back to it. */
+export function reachedFrom<Place>(
+  start: Place,
+  following: (place: Place) => readonly Place[] | undefined,
+): Set<Place> {
+  const reached = new Set<Place>()
   const open = [start]
-  for (const index of open) {
-    for (const next of edges[index] ?? []) {
+  for (const place of open) {
+    for (const next of following(place) ?? []) {
       if (!reached.has(next)) open.push(next)
       reached.add(next)
     }
@@ -183,7 +188,7 @@ export function endless(file: DefinitionFile, edges: Edges): number[] {
   for (const index of [...reachable(edges)].sort((one, other) => one - other)) {
     if (ending.has(index) || known.has(index)) continue
     found.push(index)
-    for (const following of reachedFrom(edges, index)) known.add(following)
+    for (const following of reachedFrom(index, (one) => edges[one])) known.add(following)
   }
   return found
 }

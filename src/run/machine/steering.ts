@@ -1,5 +1,5 @@
 import type { StepRefusal } from '../../kernel/errors.ts'
-import type { Definition } from '../definition/definition.ts'
+import { type Definition, reachedFrom } from '../definition/definition.ts'
 import { END } from '../definition/definition-limits.ts'
 import { type Phase, targetsOf } from '../definition/phase-fields.ts'
 import { WORKFLOW_TEXT } from '../run-messages.ts'
@@ -146,7 +146,7 @@ function passingWays({ phases }: Definition): Ways {
 /** Whether the run must do the phase, perhaps again, if no verdict fails. The current phase is not ahead. */
 export function aheadOf({ definition, phase }: WorkflowState): (id: string) => boolean {
   const ways = passingWays(definition)
-  const reached = reachedFrom(ways, phase)
+  const reached = reachedFrom(phase, (id) => ways.get(id))
   return (id) => id !== phase && reached.has(id) && isCertain(ways, phase, id)
 }
 
@@ -154,7 +154,8 @@ export function aheadOf({ definition, phase }: WorkflowState): (id: string) => b
 function forwardWays(definition: Definition): Ways {
   const { phases } = definition
   const passing = passingWays(definition)
-  const isLoop = (from: string, fail: string): boolean => reachedFrom(passing, fail).has(from)
+  const isLoop = (from: string, fail: string): boolean =>
+    from === fail || reachedFrom(fail, (id) => passing.get(id)).has(from)
   return new Map(
     phases.map(({ id, next }) => [
       id,
@@ -165,16 +166,7 @@ function forwardWays(definition: Definition): Ways {
 
 /** Whether every way to the end leads through the phase. */
 function isCertain(ways: Ways, from: string, id: string): boolean {
-  return id === from || !reachedFrom(ways, from, id).has(END)
-}
-
-function reachedFrom(ways: Ways, from: string, without?: string): ReadonlySet<string> {
-  const reached = new Set([from])
-  // A set also iterates over what is added meanwhile.
-  for (const id of reached) {
-    for (const target of ways.get(id) ?? []) if (target !== without) reached.add(target)
-  }
-  return reached
+  return id === from || !reachedFrom(from, (one) => ways.get(one)?.filter((target) => target !== id)).has(END)
 }
 
 function wayTo(ways: Ways, from: string, to: string): readonly string[] | undefined {
