@@ -1,6 +1,6 @@
+import fs from 'node:fs'
 import path from 'node:path'
 import * as z from 'zod/mini'
-import { kindAt } from '../../disk/file-facts.ts'
 import { DONE_STANDING } from '../../done/done-rules.ts'
 import type { invalidDoneFile } from '../../done/done-yaml.ts'
 import { doneStatus } from '../../done/trust-store.ts'
@@ -146,13 +146,13 @@ async function loadParts(context: CommandContext, staysOpen: boolean): Promise<P
   const root = findCommandRoot(context)
   const isNeeded = (isIn: (root: string) => boolean): boolean => staysOpen || (root !== undefined && isIn(root))
   const hasOtherText = (at: string): boolean => ['untrusted', 'changed'].includes(doneStatus(at, context) ?? '')
-  const isFirst = !staysOpen && (root === undefined || kindAt(journalFiles(root).current) === undefined)
+  const hasJournal = root !== undefined && fs.existsSync(journalFiles(root).current)
   return {
     findItem: isNeeded((at) => foldersWithRun(at).length > 0)
       ? (await import('../../views/status/run-items.ts')).runItem
       : () => undefined,
     findInvalid: isNeeded(hasOtherText) ? (await import('../../done/done-yaml.ts')).invalidDoneFile : () => undefined,
-    isWired: isFirst ? (await import('../../setup/install/unwired.ts')).isWired : () => true,
+    isWired: !staysOpen && !hasJournal ? (await import('../../setup/install/unwired.ts')).isWired : () => true,
   }
 }
 

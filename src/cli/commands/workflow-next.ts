@@ -131,7 +131,7 @@ export const run: Run<typeof declaration, NextDocument> = async (context, [task]
   return { exitCode: exitCodeOf(state), data: { command, ...NOTHING, ...decided }, lines, essential: lines }
 }
 
-/** False if it is not known. */
+/** Whether no hook is known to send the next prompt. */
 async function mustAsk(
   context: CommandContext,
   { root }: TaskFolder,

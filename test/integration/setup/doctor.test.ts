@@ -115,7 +115,7 @@ describe.concurrent('doctor', () => {
 
   it('that cannot read specs/ reports that, and not that it cannot write', async () => {
     const project = createSourceProject()
-    mkdirSync(project.at('specs/007_x'))
+    for (const name of ['007_x', '.postflight']) mkdirSync(project.at(`specs/${name}`), { recursive: true })
     const user = withoutPrivileges(project)
     chmodSync(project.at('specs'), 0)
     const options = { cwd: project.dir, env: project.env, uid: user.uid }
@@ -126,6 +126,10 @@ describe.concurrent('doctor', () => {
     expect(run?.stdout).toContain('specs cannot be searched (EACCES)')
     expect(run?.stdout).toMatch(/specs\/workflow cannot be read \(EACCES\)/)
     expect(logs?.stderr).toMatch(/specs\/.postflight cannot be read \(EACCES\)/)
+    chmodSync(project.at('specs/.postflight'), 0)
+    const status = await runProcess(process.execPath, [user.cli, 'status'], options)
+    chmodSync(project.at('specs/.postflight'), 0o755)
+    expect(status.stdout).toContain('specs/.postflight cannot be searched (EACCES)')
     expect(JSON.stringify([run, logs])).not.toContain('cannot write')
   })
 
