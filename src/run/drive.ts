@@ -175,8 +175,9 @@ interface TurnTaken {
   readonly ends: boolean
 }
 
-function dueOf(folder: TaskFolder, state: WorkflowState): DuePrompt {
-  return duePrompt(state, { task: folder.task, folder: folder.path, checkCommand: checkCommand(folder) })
+/** `nextCommand`: for a run without a hook that sends the next prompt. */
+export function dueOf(folder: TaskFolder, state: WorkflowState, nextCommand?: string): DuePrompt {
+  return duePrompt(state, { task: folder.task, folder: folder.path, checkCommand: checkCommand(folder), nextCommand })
 }
 
 /** Needs the run's lock. `onDisk`: the state on disk, if not `start`. */

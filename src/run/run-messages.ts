@@ -123,13 +123,6 @@ export const DRIVER_TEXT = {
     `session ${quote(session, 80)} drives this workflow; \`${status}\` shows how far it is. ${asksInSession ? `\`${resume}\` takes it over.` : `To take it over, run \`${resume}\` in the agent's shell, or set POSTFLIGHT_HOST_SESSION for both commands.`}`,
 } as const
 
-/** `workflow next` replaces them if no hook sends the next prompt. */
-export const TURN_ENDS = {
-  next: 'Then end your turn. The next prompt follows once that file is valid.',
-  afterCheck: 'Then end your turn. The file and the check decide what comes next, and you will be told.',
-  batch: 'When all have finished, end your turn.',
-} as const
-
 export const PROMPT_TEXT = {
   standard: (inStep: boolean): string =>
     inStep ? 'Do this step of the work: {{step}}' : 'All steps of this phase have ended. Write down their results.',
@@ -165,9 +158,10 @@ export const PROMPT_TEXT = {
       readonly model: string | undefined
       readonly prompt: string
     }[],
+    nextCommand?: string,
   ): string =>
     [
-      `Start ${parts.length} sub-agents in one message, so that they work at the same time: one for each part below. Give each its part word for word, and wait for all of them. ${TURN_ENDS.batch}`,
+      `Start ${parts.length} sub-agents in one message, so that they work at the same time: one for each part below. Give each its part word for word, and wait for all of them. When all have finished, ${nextCommand === undefined ? 'end your turn' : `run \`${nextCommand}\``}.`,
       ...parts.map(
         ({ step, agent, model, prompt }) =>
           `=== step ${step}${agent === undefined ? '' : `, a sub-agent of the type ${quote(agent, 80)}`}${model === undefined ? '' : `, with the model ${quote(model, 80)}`} ===\n${prompt}`,
@@ -179,8 +173,11 @@ export const PROMPT_TEXT = {
     `When the step is done, write {"success": true} to the file ${target}. If it could not be done, write {"success": false, "summary": "<what went wrong>"}.`,
   check: (run: string, command: string): string =>
     `Then run \`${command}\`. It runs the check \`${quote(run, 200)}\`, which must succeed; give that shell call enough time. If it fails, fix what it shows and run it again.`,
-  nextAfterCheck: `${TURN_ENDS.afterCheck} Any change after the check has passed makes the check void.`,
-  next: TURN_ENDS.next,
+  nextAfterCheck: (nextCommand?: string): string =>
+    `${askNext(nextCommand) ?? 'Then end your turn. The file and the check decide what comes next, and you will be told.'} Any change after the check has passed makes the check void.`,
+  /** `nextCommand`: for a run without a hook that sends the next prompt. */
+  next: (nextCommand?: string): string =>
+    askNext(nextCommand) ?? 'Then end your turn. The next prompt follows once that file is valid.',
   dispatch: (agent: string | undefined, model: string | undefined): string =>
     `Hand the following to a sub-agent${agent === undefined ? '' : ` of the type ${quote(agent, 80)}`}${model === undefined ? '' : ` with the model ${quote(model, 80)}`}, word for word, and wait for it. When it has finished, end your turn.`,
   askToWait: (task: string, shells: readonly string[], wait: string): string =>
@@ -195,6 +192,12 @@ export const PROMPT_TEXT = {
   inFile: (file: string): string =>
     `Read ${file} and do exactly what it says. It is the next prompt of a running workflow, and too long to be shown here.`,
 } as const
+
+function askNext(command: string | undefined): string | undefined {
+  return command === undefined
+    ? undefined
+    : `Then you are done with this prompt. The orchestrating agent runs \`${command}\` again, which checks the result and prints the next prompt.`
+}
 
 export const GRAPH_TEXT = {
   steps: (count: number): string => counted(count, 'step'),

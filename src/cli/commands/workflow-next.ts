@@ -5,12 +5,12 @@ import { approval, listed, quote } from '../../kernel/text.ts'
 import { since } from '../../marker/check-messages.ts'
 import { type CommandContext, type CommandResult, recordInJournal } from '../../project/command-context.ts'
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
-import { CAME_BACK, driveRun, peekTurn, type RunStop, type Turn } from '../../run/drive.ts'
+import { CAME_BACK, driveRun, dueOf, peekTurn, type RunStop, type Turn } from '../../run/drive.ts'
 import { needOf } from '../../run/machine/position.ts'
 import { type DuePrompt, type DueWork, stepsOf } from '../../run/machine/prompt.ts'
 import type { WorkflowState } from '../../run/machine/state.ts'
 import { RUN_OUTCOMES } from '../../run/machine/state-fields.ts'
-import { DRIVER_TEXT, PHASE_CHECK_TEXT, STATUS_TEXT, TURN_ENDS } from '../../run/run-messages.ts'
+import { DRIVER_TEXT, PHASE_CHECK_TEXT, STATUS_TEXT } from '../../run/run-messages.ts'
 import * as field from '../../views/documents.ts'
 import { exitCodeOf } from '../../views/run-view.ts'
 import {
@@ -119,7 +119,7 @@ export const run: Run<typeof declaration, NextDocument> = async (context, [task]
     return wait(DRIVER_TEXT.isElsewhere(hostSession, line('status'), resume, caller !== undefined), 0)
   }
   const { command, state } = turn
-  const due = turn.due && (await mustAsk(context, folder, state)) ? askingAgain(turn.due, line('next')) : turn.due
+  const due = turn.due && (await mustAsk(context, folder, state)) ? dueOf(folder, state, line('next')) : turn.due
   const need = needOf(state)
   if (need.kind === 'approval') {
     const file = `${folder.relative}/${need.artifact}`
@@ -141,18 +141,6 @@ async function mustAsk(
   // What judges settings is loaded only for a run with a session.
   const { findMissingHook } = await import('../workflow/driver-check.ts')
   return findMissingHook(context, root, hostSession) !== undefined
-}
-
-/** For a run without a hook that sends the next prompt. */
-export function askingAgain(due: DuePrompt, next: string): DuePrompt {
-  const asking = <Work extends DueWork>(work: Work): Work => ({
-    ...work,
-    prompt: work.prompt
-      .replaceAll(TURN_ENDS.next, () => NEXT_TEXT.askAgain(next))
-      .replaceAll(TURN_ENDS.afterCheck, () => NEXT_TEXT.askAgain(next))
-      .replaceAll(TURN_ENDS.batch, () => NEXT_TEXT.askAfterBatch(next)),
-  })
-  return { ...asking(due), batch: due.batch?.map(asking) }
 }
 
 function wait(why: string, exitCode: 0 | 1): CommandResult<NextDocument> {
@@ -184,9 +172,6 @@ export function dueLine(due: DuePrompt): string {
 }
 
 export const NEXT_TEXT = {
-  askAgain: (next: string): string =>
-    `Then you are done with this prompt. The orchestrating agent runs \`${next}\` again, which checks the result and prints the next prompt.`,
-  askAfterBatch: (next: string): string => `When all have finished, run \`${next}\`.`,
   prompt: (phase: string, step: number | undefined, attempt: number): string =>
     `prompt: phase ${phase}${step === undefined ? '' : `, step ${step}`}, attempt ${attempt}`,
   batch: (phase: string, steps: readonly number[]): string =>

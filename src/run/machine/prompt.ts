@@ -44,6 +44,8 @@ export interface TaskLocation {
   /** Absolute: an agent may have left the project's folder. */
   readonly folder: string
   readonly checkCommand?: string
+  /** Asks for the next prompt; undefined if a hook sends it. */
+  readonly nextCommand?: string | undefined
 }
 
 export function duePrompt(state: WorkflowState, location: TaskLocation): DuePrompt {
@@ -56,7 +58,7 @@ export function duePrompt(state: WorkflowState, location: TaskLocation): DueProm
   const titled = (words: string): string => PROMPT_TEXT.batchTitle(...namesOf(state, location), phase.id, words)
   const wordsWith = (texts: string[]): string => stepWords(stepsOf({ batch }), state.totalSteps, texts)
   const words = wordsWith(steps.map(({ step }) => stepLine(state, step)))
-  const prompt = `${titled(wordsWith([]))}\n\n${PROMPT_TEXT.batch(batch)}`
+  const prompt = `${titled(wordsWith([]))}\n\n${PROMPT_TEXT.batch(batch, location.nextCommand)}`
   return { phase: phase.id, ...first, words, line: titled(words), prompt, batch }
 }
 
@@ -73,8 +75,11 @@ function dueOwn(state: WorkflowState, phase: Phase, location: TaskLocation): Due
     ...failureText(state.lastFailure, isFromBefore(state)),
     PROMPT_TEXT.artifact(`${location.folder}/${artifact}`, demands(phase)),
     ...(phase.check.run === undefined
-      ? [PROMPT_TEXT.next]
-      : [PROMPT_TEXT.check(phase.check.run, location.checkCommand ?? ''), PROMPT_TEXT.nextAfterCheck]),
+      ? [PROMPT_TEXT.next(location.nextCommand)]
+      : [
+          PROMPT_TEXT.check(phase.check.run, location.checkCommand ?? ''),
+          PROMPT_TEXT.nextAfterCheck(location.nextCommand),
+        ]),
   ])
   return {
     step: undefined,
@@ -102,7 +107,7 @@ function dueStep(state: WorkflowState, phase: Phase, work: StepInWork, location:
     ...failureText(work.failure),
     PROMPT_TEXT.stepResult(`${location.folder}/${artifact}`),
     ...(jsonSchema === undefined ? [] : [PROMPT_TEXT.stepSchema(JSON.stringify(jsonSchema))]),
-    PROMPT_TEXT.next,
+    PROMPT_TEXT.next(location.nextCommand),
   ])
   return {
     ...{ step: number, words, line: titled(words), attempt, prompt, artifact },

@@ -40,7 +40,6 @@ describe.concurrent('the hook finds the marker', () => {
     expect(project.read(GUARD)).toBe('1\n')
   })
 
-  // The shells' part of more names is in launcher.test.ts.
   it.each([`qu'ote "double" $HOME \`x\``, '-dash', 'new\nline'])('in a folder called %j', async (name) => {
     const project = createProject({ name })
     project.marker('259_x', OWNED)
@@ -288,7 +287,6 @@ function withRestoredMarker(): Project {
 }
 
 describe.concurrent('an unowned marker that', () => {
-  // test/stress/hostile.test.ts gets a repository in more ways.
   it.each([
     ['was left by an earlier session', withOldMarker],
     ['was cloned, and restored by git during the session', withRestoredMarker],

@@ -69,7 +69,6 @@ describe('workflow validate', () => {
     }
   })
 
-  // The unit tests of the syntax have every kind of fault.
   it.each([
     ['flow.json', '{"name": "x" "phases": []}', ['1:14 '], 'invalid JSON: comma expected'],
     ['flow.yaml', 'name: x: y\nphases: []\n', ['1:7 '], 'contains ": " needs quotes'],

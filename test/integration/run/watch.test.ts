@@ -64,7 +64,6 @@ describe.concurrent('workflow status --watch', () => {
     await project.cli(['workflow', 'abort', '8'])
     // One of them was aborted.
     expect(await ended).toBe(1)
-    // With --json, each line is a document.
     const { workflows } = JSON.parse(stdout().trimEnd().split('\n').at(-1) ?? '')
     expect(workflows.map(({ outcome }: { outcome: string }) => outcome)).toEqual(['completed', 'aborted'])
   })
