@@ -5,7 +5,7 @@ import type { Surroundings } from './command.ts'
 export async function watchOnTerminal<Result extends CommandResult>(
   { stdout, json, quiet, paint, contextNow, terminalOutput }: Surroundings,
   words: readonly (string | undefined)[],
-  inspect: () => Result,
+  inspect: () => Result | Promise<Result>,
   isOver: (result: Result) => boolean = () => false,
 ): Promise<0 | 1 | undefined> {
   const context = contextNow()
@@ -21,7 +21,7 @@ export async function watchOnTerminal<Result extends CommandResult>(
 export async function watchOrNote(
   surroundings: Surroundings,
   words: readonly (string | undefined)[],
-  inspect: () => CommandResult,
+  inspect: () => CommandResult | Promise<CommandResult>,
 ): Promise<0 | 1 | undefined> {
   const exitCode = await watchOnTerminal(surroundings, words, inspect)
   if (exitCode === undefined)

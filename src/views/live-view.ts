@@ -11,7 +11,7 @@ const INTERVAL_MS = 500
 export interface View<Result extends CommandResult> {
   readonly command: string
   readonly root: string | undefined
-  readonly inspect: () => Result
+  readonly inspect: () => Result | Promise<Result>
   /** Whether it is final: then the last frame stays. */
   readonly isOver: (result: Result) => boolean
   readonly paint: Painter
@@ -20,7 +20,7 @@ export interface View<Result extends CommandResult> {
 
 /** A later failure is shown, because it may pass. */
 export async function watchView<Result extends CommandResult>(view: View<Result>, stdout: Output): Promise<0 | 1> {
-  let result = view.inspect()
+  let result = await view.inspect()
   if (!view.isOver(result)) {
     const screen = openLiveScreen(stdout)
     try {
@@ -30,7 +30,7 @@ export async function watchView<Result extends CommandResult>(view: View<Result>
         !view.isOver(result) &&
         (await screen.pause(INTERVAL_MS))
       ) {
-        const next = readAgain(view, result)
+        const next = await readAgain(view, result)
         if (withoutTimes(next.lines) !== withoutTimes(result.lines)) changedAt = view.clock()
         result = next
       }
@@ -48,9 +48,12 @@ function withoutTimes(lines: readonly string[]): string {
   return lines.join('\n').replace(/\d+ (?:s|min|h|days)\b/g, '')
 }
 
-function readAgain<Result extends CommandResult>({ inspect, paint }: View<Result>, before: Result): Result {
+async function readAgain<Result extends CommandResult>(
+  { inspect, paint }: View<Result>,
+  before: Result,
+): Promise<Result> {
   try {
-    return inspect()
+    return await inspect()
   } catch (error) {
     return { ...before, lines: [`${paint.red('✗')} ${messageOf(error)}`] }
   }

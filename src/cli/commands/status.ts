@@ -2,7 +2,6 @@ import fs from 'node:fs'
 import path from 'node:path'
 import * as z from 'zod/mini'
 import { DONE_STANDING } from '../../done/done-rules.ts'
-import type { invalidDoneFile } from '../../done/done-yaml.ts'
 import { doneStatus } from '../../done/trust-store.ts'
 import { shellIdentity } from '../../hosts/all-hosts.ts'
 import { commandLine } from '../../kernel/command-line.ts'
@@ -15,13 +14,12 @@ import { type MarkerView, viewMarkers } from '../../marker/marker-view.ts'
 import { type CommandContext, type CommandResult, findCommandRoot } from '../../project/command-context.ts'
 import { journalFiles } from '../../project/journal.ts'
 import { sessionsOfHook } from '../../project/journal-entry.ts'
-import { parseTaskReference, type TaskFolder } from '../../project/task-folder.ts'
+import { parseTaskReference } from '../../project/task-folder.ts'
 import { foldersHolding, isMeant, listTaskFolders } from '../../project/task-folders.ts'
-import type { isWired } from '../../setup/install/unwired.ts'
 import * as field from '../../views/documents.ts'
 import type { Painter } from '../../views/print.ts'
 import { checkTwice, journalAt, lostMarkers } from '../../views/status/lost-markers.ts'
-import type { CompletedRun, runItem } from '../../views/status/run-items.ts'
+import type { CompletedRun } from '../../views/status/run-items.ts'
 import type { StatusItem } from '../../views/status/status-items.ts'
 import {
   annotation,
@@ -123,124 +121,99 @@ export const run: Run<typeof declaration, StatusDocument> = async (context, _giv
     const { sharedStatus } = await import('../workflow/shared-status.ts')
     return sharedStatus(context, shared, exitCode, paint)
   }
-  const parts = await loadParts(context, options.watch)
+  const inspect = (at: CommandContext) => projectStatus(at, options, paint)
   if (options.watch) {
-    const inspect = () => projectStatus(contextNow(), options, paint, parts)
     const { watchOrNote } = await import('../watch-option.ts')
-    const exitCode = await watchOrNote(surroundings, ['status'], inspect)
+    const exitCode = await watchOrNote(surroundings, ['status'], () => inspect(contextNow()))
     if (exitCode !== undefined) return exitCode
   }
-  return projectStatus(context, options, paint, parts)
+  return inspect(context)
 }
 
-type FindRunItem = typeof runItem
-
-interface Parts {
-  readonly findItem: FindRunItem
-  readonly findInvalid: typeof invalidDoneFile
-  readonly isWired: typeof isWired
-}
-
-/** Loads the code of runs (5 ms) and what else is rare only if it is needed, or for an open view, which must see changes. */
-async function loadParts(context: CommandContext, staysOpen: boolean): Promise<Parts> {
-  const root = findCommandRoot(context)
-  const isNeeded = (isIn: (root: string) => boolean): boolean => staysOpen || (root !== undefined && isIn(root))
-  const hasOtherText = (at: string): boolean => ['untrusted', 'changed'].includes(doneStatus(at, context) ?? '')
-  const hasJournal = root !== undefined && fs.existsSync(journalFiles(root).current)
-  return {
-    findItem: isNeeded((at) => foldersWithRun(at).length > 0)
-      ? (await import('../../views/status/run-items.ts')).runItem
-      : () => undefined,
-    findInvalid: isNeeded(hasOtherText) ? (await import('../../done/done-yaml.ts')).invalidDoneFile : () => undefined,
-    isWired: !staysOpen && !hasJournal ? (await import('../../setup/install/unwired.ts')).isWired : () => true,
-  }
-}
-
-function foldersWithRun(root: string): readonly TaskFolder[] {
-  return foldersHolding(listTaskFolders(root).folders, WORKFLOW_FOLDER)
-}
-
-function projectStatus(
+async function projectStatus(
   context: CommandContext,
   options: ProjectStatusOptions,
   paint: Painter,
-  { findItem, findInvalid, isWired }: Parts,
-): CommandResult<ProjectStatusDocument> {
+): Promise<CommandResult<ProjectStatusDocument>> {
   const { session, expect } = options
   checkIds([['--session', session]])
   for (const task of expect) parseTaskReference(task)
   const root = findCommandRoot(context)
-  const {
-    items: unfinished,
-    ended,
-    completed,
-    records,
-  } = root === undefined ? NOTHING : inspectProject(context, root, session, findItem)
   const location = root ?? context.cwd
-  const items = [...unfinished, ...expectedItems(expect, { location, records, completed, session, unfinished })]
+  const found = root === undefined ? NOTHING : await inspectProject(context, root, session)
+  const items = [...found.items, ...expectedItems(expect, location, session, found)]
+  const done = root === undefined ? null : await doneOf(context, root)
   const clean = items.length === 0
-  const done = root === undefined ? null : doneOf(context, root, findInvalid)
-  const warnings = done === null || done.fix === null ? [] : [{ message: done.message, fix: done.fix }]
-  const cleared = records.filter(({ end }) => end === 'cleared')
-  const checks = [...new Set(cleared.flatMap(({ passed }) => passed))]
   const isVerdict = options.exitCode || expect.length > 0
-  const proven = {
-    session,
-    cleared: cleared.length,
-    withChecks: cleared.filter(({ passed }) => passed.length > 0).length,
-    checks,
-    completed: completed.length,
-    hasMarkers: records.length > 0,
-  }
-  const unwired = { message: PROJECT_STATUS_TEXT.unwired, fix: commandLine(['init'], context.rootOption) }
-  const isFirst = clean && !isVerdict && records.length + completed.length === 0
-  const notes = [...warnings, ...(isFirst && !isWired(context, location) ? [unwired] : [])]
-  const file = `${SPECS_FOLDER}/${DONE_FILE}`
-  const warningLines = warnings.map(({ message, fix }) =>
-    annotationLine('warning', 'done', file, `${message} → ${fix}`),
-  )
-  return {
+  const proven = provenBy(found, session)
+  const result = {
     exitCode: isVerdict && !clean ? 1 : 0,
     data: {
       root: root ?? null,
       clean,
-      cleared: cleared.length,
-      checks_passed: checks,
-      completed: completed.length,
+      cleared: proven.cleared,
+      checks_passed: proven.checks,
+      completed: proven.completed,
       items,
       done,
-      ended,
+      ended: found.ended,
     },
-    lines: [
-      ...(clean
-        ? [root === undefined ? PROJECT_STATUS_TEXT.noSpecs : PROJECT_STATUS_TEXT.clean({ root, ...proven })]
-        : linesOf(items, options.github, paint)),
-      ...(options.github
-        ? warningLines
-        : notes.flatMap(({ message, fix }) => [`${paint.yellow('!')} ${message}`, PROJECT_STATUS_TEXT.fix(fix)])),
-      ...(options.github || ended.length === 0 ? [] : [PROJECT_STATUS_TEXT.ended, ...linesOf(ended, false, paint)]),
-    ],
+  } as const
+  const summary = root === undefined ? PROJECT_STATUS_TEXT.noSpecs : PROJECT_STATUS_TEXT.clean({ root, ...proven })
+  const warnings = done === null || done.fix === null ? [] : [{ message: done.message, fix: done.fix }]
+  if (options.github) {
+    const file = `${SPECS_FOLDER}/${DONE_FILE}`
+    const warningLines = warnings.map((one) => annotationLine('warning', 'done', file, `${one.message} → ${one.fix}`))
     // An annotation is for a program.
-    essential: options.github ? [...linesOf(items, true, paint), ...warningLines] : [],
+    const essential = [...items.map(annotation), ...warningLines]
+    return { ...result, lines: clean ? [summary, ...essential] : essential, essential }
+  }
+  const isFirst = clean && !isVerdict && !options.watch && found.records.length + found.completed.length === 0
+  const notes = [...warnings, ...(isFirst ? await unwiredNotes(context, root) : [])]
+  const lines = [
+    ...(clean ? [summary] : linesOf(items, paint)),
+    ...notes.flatMap(({ message, fix }) => [`${paint.yellow('!')} ${message}`, PROJECT_STATUS_TEXT.fix(fix)]),
+    ...(found.ended.length === 0 ? [] : [PROJECT_STATUS_TEXT.ended, ...linesOf(found.ended, paint)]),
+  ]
+  return { ...result, lines }
+}
+
+function provenBy({ records, completed }: Found, session: string | undefined) {
+  const cleared = records.filter(({ end }) => end === 'cleared')
+  return {
+    session,
+    cleared: cleared.length,
+    withChecks: cleared.filter(({ passed }) => passed.length > 0).length,
+    checks: [...new Set(cleared.flatMap(({ passed }) => passed))],
+    completed: completed.length,
+    hasMarkers: records.length > 0,
   }
 }
 
-function doneOf(
-  context: CommandContext,
-  root: string,
-  findInvalid: Parts['findInvalid'],
-): ProjectStatusDocument['done'] {
+async function doneOf(context: CommandContext, root: string): Promise<ProjectStatusDocument['done']> {
   const standing = doneStatus(root, context)
   if (standing === undefined) return null
   const trust = commandLine(['trust'], context.rootOption)
-  const invalid = standing === 'trusted' ? undefined : findInvalid(root, standing !== 'untrusted', trust)
-  if (invalid !== undefined) return { standing, ...invalid }
+  if (standing === 'untrusted' || standing === 'changed') {
+    // The parser takes some 20 ms to load.
+    const { invalidDoneFile } = await import('../../done/done-yaml.ts')
+    const invalid = invalidDoneFile(root, standing === 'changed', trust)
+    if (invalid !== undefined) return { standing, ...invalid }
+  }
   const fix = standing === 'trusted' ? null : trust
   return {
     standing,
     message: DONE_STANDING[standing],
     fix: standing === 'missing' ? PROJECT_STATUS_TEXT.fixes.missing(trust) : fix,
   }
+}
+
+/** For a first contact: nothing was ever recorded here. */
+async function unwiredNotes(context: CommandContext, root: string | undefined) {
+  if (root !== undefined && fs.existsSync(journalFiles(root).current)) return []
+  const { isWired } = await import('../../setup/install/unwired.ts')
+  if (isWired(context, root ?? context.cwd)) return []
+  return [{ message: PROJECT_STATUS_TEXT.unwired, fix: commandLine(['init'], context.rootOption) }]
 }
 
 interface Found {
@@ -252,12 +225,7 @@ interface Found {
 
 const NOTHING: Found = { items: [], ended: [], completed: [], records: [] }
 
-function inspectProject(
-  context: CommandContext,
-  root: string,
-  session: string | undefined,
-  findItem: FindRunItem,
-): Found {
+async function inspectProject(context: CommandContext, root: string, session: string | undefined): Promise<Found> {
   const { rootOption, nowMs } = context
   const isRecent = (record: MarkerRecord): boolean => isInVerdict(record, session, nowMs)
   const { markers, problems, journal, lost } = checkTwice(() => {
@@ -269,7 +237,7 @@ function inspectProject(
     )
     return { ...view, journal, lost }
   })
-  const runs = foldersWithRun(root).flatMap((folder) => findItem(folder, nowMs, rootOption) ?? [])
+  const runs = await runsIn(root, nowMs, rootOption)
   const runItems = runs.filter((run) => run.kind !== 'completed')
   const unfinishedRuns = runItems.filter((item) => !isDecided(item))
   const isUnseen = (view: MarkerView): boolean =>
@@ -286,6 +254,14 @@ function inspectProject(
     completed: runs.filter((run) => run.kind === 'completed'),
     records: journal.records.filter(isRecent),
   }
+}
+
+async function runsIn(root: string, nowMs: number, rootOption: string | undefined) {
+  const folders = foldersHolding(listTaskFolders(root).folders, WORKFLOW_FOLDER)
+  if (folders.length === 0) return []
+  // The code of runs takes 5 ms to load.
+  const { runItem } = await import('../../views/status/run-items.ts')
+  return folders.flatMap((folder) => runItem(folder, nowMs, rootOption) ?? [])
 }
 
 function isDecided({ kind }: StatusItem): boolean {
@@ -318,23 +294,19 @@ function isOf({ kind, host_session }: StatusItem, session: string | undefined): 
   return session === undefined || host_session === session || kind === 'unreadable' || kind === 'unusable'
 }
 
-interface Known {
-  readonly location: string
-  readonly records: readonly MarkerRecord[]
-  readonly session: string | undefined
-  readonly unfinished: readonly StatusItem[]
-  readonly completed: readonly CompletedRun[]
-}
-
-function expectedItems(tasks: readonly string[], known: Known): StatusItem[] {
-  const { location, records, session, unfinished } = known
-  const completed = known.completed.filter(({ host_session: of }) => session === undefined || of === session)
+function expectedItems(
+  tasks: readonly string[],
+  location: string,
+  session: string | undefined,
+  { items, records, completed }: Found,
+): StatusItem[] {
   return [...new Set(tasks)].flatMap((word): StatusItem[] => {
     const reference = parseTaskReference(word)
-    if (unfinished.some(({ task }) => task !== null && isMeant({ task }, reference))) return []
+    if (items.some(({ task }) => task !== null && isMeant({ task }, reference))) return []
     const fault = expectedFault(records.filter((record) => isMeant(record, reference)))
     if (fault === undefined) return []
-    if (fault.kind === 'not-made' && completed.some((run) => isMeant(run, reference))) return []
+    const isOfSession = (run: CompletedRun): boolean => session === undefined || run.host_session === session
+    if (fault.kind === 'not-made' && completed.some((run) => isOfSession(run) && isMeant(run, reference))) return []
     const sentence = VERDICT_TEXT.expected(word, fault, session, location)
     const message = PROJECT_STATUS_TEXT.expected(sentence)
     return [{ kind: 'expected', task: word, path: SPECS_FOLDER, host_session: null, message, sentence, fix: null }]
@@ -343,8 +315,7 @@ function expectedItems(tasks: readonly string[], known: Known): StatusItem[] {
 
 const GOES_ON: readonly StatusItem['kind'][] = ['pending', 'waiting', 'running', 'bypassed']
 
-function linesOf(items: readonly StatusItem[], isForGithub: boolean, paint: Painter): string[] {
-  if (isForGithub) return items.map(annotation)
+function linesOf(items: readonly StatusItem[], paint: Painter): string[] {
   return items.flatMap(({ kind, message, fix }) => [
     `${markOf(kind, paint)} ${message}`,
     ...(fix === null ? [] : [PROJECT_STATUS_TEXT.fix(fix)]),
