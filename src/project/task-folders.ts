@@ -135,7 +135,11 @@ export function findTaskFolder(root: string, task: string, session?: string): Ta
 }
 
 export function refuseUnsearched([problem]: readonly SearchProblem[]): void {
-  if (problem !== undefined) throw new PostflightError('file-unreadable', { ...problem })
+  if (problem !== undefined) throw unsearchedError(problem)
+}
+
+export function unsearchedError(problem: SearchProblem): PostflightError {
+  return new PostflightError('file-unreadable', { ...problem })
 }
 
 function foldersNamed(folders: readonly TaskFolder[], task: string, session: string | undefined): TaskFolder[] {

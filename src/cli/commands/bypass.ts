@@ -11,13 +11,14 @@ import { changeMarker } from '../../marker/marker-store.ts'
 import { markerDisplayPath } from '../../marker/stored-marker.ts'
 import {
   type CommandContext,
+  endWithFailures,
   forEveryOne,
   recordInJournal,
   requireRoot,
   requireTaskFolder,
 } from '../../project/command-context.ts'
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
-import { findTaskFolder, foldersHolding, listTaskFolders, refuseUnsearched } from '../../project/task-folders.ts'
+import { findTaskFolder, foldersHolding, listTaskFolders, unsearchedError } from '../../project/task-folders.ts'
 import * as field from '../../views/documents.ts'
 import { type BareCommand, type Declaration, example, type Run } from '../command.ts'
 import { refuseOptionAsTask, requireOneTarget } from '../option-values.ts'
@@ -80,8 +81,7 @@ export const run: Run<typeof declaration, BypassDocument> = async (context, [tas
     ...done.map(({ path }) => BYPASS_TEXT.nextStop(path)),
     ...stopped.map(({ path, resume }) => BYPASS_TEXT.stopped(path, resume)),
   ]
-  if (failures.length > 0) throw failures[0]
-  refuseUnsearched(problems)
+  endWithFailures(context, [...failures, ...problems.map(unsearchedError)], lines)
   return {
     exitCode: 0,
     data: { bypassed: done, stopped },

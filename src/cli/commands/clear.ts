@@ -18,15 +18,14 @@ import {
   type StoredMarker,
   UNOWNED_LIFETIME_MS,
 } from '../../marker/stored-marker.ts'
-import { type CommandContext, findCommandRoot, recordInJournal } from '../../project/command-context.ts'
-import { parseTaskReference, type SearchProblem, type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import {
-  findTaskFolder,
-  isMeant,
-  listTaskFolders,
-  readReference,
-  refuseUnsearched,
-} from '../../project/task-folders.ts'
+  type CommandContext,
+  endWithFailures,
+  findCommandRoot,
+  recordInJournal,
+} from '../../project/command-context.ts'
+import { parseTaskReference, type SearchProblem, type TaskFolder, taskWord } from '../../project/task-folder.ts'
+import { findTaskFolder, isMeant, listTaskFolders, readReference, unsearchedError } from '../../project/task-folders.ts'
 import { findLostMarkers, type LostMarker } from '../../views/status/lost-markers.ts'
 import { CLEAR_DETAILS, CLEAR_TEXT, type ClearDocument, type ClearResult, clearOne } from '../clear-folder.ts'
 import { type BareCommand, type Declaration, example, type OptionsOf, type Run, timeoutOption } from '../command.ts'
@@ -88,8 +87,7 @@ export const run: Run<typeof declaration, ClearDocument> = async (context, [task
   const abandonedLines = results.flatMap((one) => (one.kind === 'abandoned' ? one.lines : []))
   const clearedLines = cleared.flatMap((one) => one.lines)
   const lines = [...clearedLines, ...abandonedLines, ...keptLines, ...runs.map(({ line }) => line)]
-  if (failures.length > 0) throw failures[0]
-  refuseUnsearched(problems)
+  endWithFailures(context, [...failures, ...problems.map(unsearchedError)], lines)
   const running = root !== undefined && options.all ? await runningRuns(context, root) : []
   return {
     exitCode: kept.length === 0 ? 0 : 1,
