@@ -66,6 +66,8 @@ const STEP_REFUSALS: Record<ErrorArguments['run-step']['status'], (args: ErrorAr
   unknown: ({ phase, count }) => `does not exist: phase "${phase}" has ${counted(count, 'step')}`,
   done: () => 'is done',
   'not-ended': () => 'still has attempts left',
+  'too-many': ({ phase }) =>
+    `cannot be skipped: a run fails if phase "${phase}" skips all its steps, or more than its max_skips`,
 }
 
 const UNCHECKED_ADVICE = ' `--unchecked` skips them and keeps the marker as abandoned.'

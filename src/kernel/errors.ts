@@ -309,7 +309,7 @@ export class PostflightError extends Error {
   }
 }
 
-export type StepRefusal = 'no-steps' | 'unknown' | 'done' | 'not-ended'
+export type StepRefusal = 'no-steps' | 'unknown' | 'done' | 'not-ended' | 'too-many'
 
 export const MAX_INPUT_LENGTH = 5000
 

@@ -6,6 +6,7 @@ import { WORKFLOW_TEXT } from '../run-messages.ts'
 import { currentPhase, isResumable, where, withStepEnded, withWork } from './position.ts'
 import { countElapsed, end, enter, hasBegun, visitsOf, type WorkflowState, withTransition } from './state.ts'
 import type { EndedStep, StepInWork } from './state-fields.ts'
+import { givesUpTooMany } from './step-machine.ts'
 
 /** What a person does to a run: approve, reject, retry a step, skip a step. Pure. */
 
@@ -84,6 +85,7 @@ export function skipStep(state: WorkflowState, step: number, nowMs: number): Ste
   if (refusal !== undefined) return { refusal }
   const ended = endedAt(state, step)
   if (ended !== undefined) return ended.outcome === 'done' ? { refusal: 'done' } : { state }
+  if (givesUpTooMany(state, currentPhase(state))) return { refusal: 'too-many' }
   const { attempts } = state.inWork.find((one) => one.step === step) ?? { attempts: 0 }
   const detail = WORKFLOW_TEXT.skippedByPerson
   const noted = withTransition(state, { event: 'step-skipped', ...where(state, { step, attempts }), detail }, nowMs)

@@ -207,6 +207,6 @@ function giveUpSpent(state: WorkflowState, phase: Phase, seen: Observation, effe
   return { state: next, command: 'observe', effects: [...effects, ...last] }
 }
 
-function givesUpTooMany({ phaseSkips, totalSteps }: WorkflowState, { maxSkips }: Phase): boolean {
+export function givesUpTooMany({ phaseSkips, totalSteps }: WorkflowState, { maxSkips }: Phase): boolean {
   return phaseSkips + 1 === totalSteps || (maxSkips !== undefined && phaseSkips >= maxSkips)
 }

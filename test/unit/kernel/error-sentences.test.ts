@@ -126,6 +126,7 @@ describe('each error says what is wrong and what to do about it', () => {
       { task, phase: 'make', step: '3', count: 2, status: 'unknown' },
       { task, phase: 'make', step: '3', count: 3, status: 'done' },
       { task, phase: 'make', step: '3', count: 3, status: 'not-ended' },
+      { task, phase: 'make', step: '3', count: 3, status: 'too-many' },
     ],
     'workflow-over': [{ task, outcome: 'completed' }],
     'workflow-state': each('problem', ['not-json', 'version', 'shape', 'unreadable'], { path: '/s', detail: 'DETAIL' }),

@@ -108,6 +108,9 @@ describe('a step', () => {
     expect(skipped.history.at(-1)).toEqual({ ...entry, step: 1, attempt: 1, detail: 'skipped by a person' })
     expect(workOf(played(skipped, {}))).toEqual(['2: 0 *'])
     expect(steered(skipStep(skipped, 0, NOW))).toBe(skipped)
+    const limited = { ...played(begin({ ...WORK, max_skips: 1 }), {}), phaseSkips: 1 }
+    for (const state of [limited, { ...first, phaseSkips: 2 }])
+      expect(skipStep(state, 0, NOW)).toEqual({ refusal: 'too-many' })
   })
 
   it('is skipped with its attempts, whether it is in progress or not', () => {
