@@ -81,7 +81,9 @@ export function driveRuns(
       const { outcome = '', why } = turn.state
       const need = needOf(turn.state)
       if (turn.command === 'finish') {
-        notices.push(WORKFLOW_TEXT.ended(folder.task, outcome, why, command('resume')))
+        notices.push(
+          WORKFLOW_TEXT.ended(folder.task, outcome, why, need.kind === 'resume' ? command('resume') : undefined),
+        )
         if (outcome === 'stalled' || outcome === 'failed') alerts.push(ALERT_TEXT.runEnded(taskWord(folder), outcome))
         // The user does not see a notice at a sub-agent's stop.
       } else if (need.kind === 'approval' && occasion.payload.event === 'Stop') {

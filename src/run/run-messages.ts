@@ -4,7 +4,6 @@ import { failureWords, seconds } from '../marker/check-messages.ts'
 import type { CheckFailure } from '../marker/marker.ts'
 import { MAX_PHASE_STEPS } from './definition/definition-limits.ts'
 import type { NotBound } from './machine/receipt.ts'
-import { isResumableOutcome } from './machine/state-fields.ts'
 
 /** Sentences about runs; the hook loads them only for a workflow. */
 
@@ -63,8 +62,8 @@ export const WORKFLOW_TEXT = {
     `${ofTask(task)} needs your approval: ${approval(file, approve, reject)}. Then tell the agent to go on.`,
   running: (name: string, location: string): string => `the workflow "${quote(name, 100)}" is running: ${location}`,
   over: (name: string, outcome: string): string => `the workflow "${quote(name, 100)}" has ended (${outcome})`,
-  ended: (task: string, outcome: string, why: string | undefined, resume: string): string =>
-    `${ofTask(task)} has ended (${outcome})${why === undefined ? '' : `: ${quote(why)}`}.${isResumableOutcome(outcome) ? ` \`${quote(resume)}\` continues it.` : ''}`,
+  ended: (task: string, outcome: string, why: string | undefined, resume: string | undefined): string =>
+    `${ofTask(task)} has ended (${outcome})${why === undefined ? '' : `: ${quote(why)}`}.${resume === undefined ? '' : ` \`${quote(resume)}\` continues it.`}`,
   unusable: (path: string, detail: string): string =>
     `postflight-guard: the workflow in ${quote(path)} could not continue (${quote(detail, 600)}), so the stop was allowed.`,
   unfinished: (task: string): string =>

@@ -92,5 +92,5 @@ function runFixFor(
   if (kind === 'skipped') return TEXT.fixes.skipped(ofRun('history'), clear)
   if (kind === 'aborted') return TEXT.fixes.aborted(ofRun('history'), ofRun('start'), clear)
   if (kind === 'moved') return TEXT.fixes.moved(`${ofRun('resume')} --shared ${remote}`, clear)
-  return TEXT.fixes.over(ofRun('resume'), clear)
+  return need.kind === 'resume' ? TEXT.fixes.over(ofRun('resume'), clear) : TEXT.fixes.spent(ofRun('start'), clear)
 }

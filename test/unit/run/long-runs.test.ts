@@ -9,7 +9,7 @@ import { requestStop, resumeState } from '../../../src/run/machine/control.ts'
 import { advance } from '../../../src/run/machine/machine.ts'
 import type { Observation } from '../../../src/run/machine/observation.ts'
 import { mermaidLines } from '../../../src/run/machine/picture.ts'
-import { askForApproval } from '../../../src/run/machine/position.ts'
+import { askForApproval, needOf } from '../../../src/run/machine/position.ts'
 import { duePrompt } from '../../../src/run/machine/prompt.ts'
 import { type Script, simulate } from '../../../src/run/machine/simulate.ts'
 import {
@@ -191,6 +191,8 @@ describe('a budget', () => {
     const spent = played(limited({ max_prompts: 1 }, A), {}, {}, {})
     expect(spent).toMatchObject({ outcome: 'stalled', prompts: 1, why: WORKFLOW_TEXT.promptsSpent(1, 1, 1, '7') })
     expect(played(resumeState(spent, NO_SESSIONS, seeing()), {})).toMatchObject({ outcome: 'stalled', prompts: 1 })
+    const others = [spent, { ...spent, prompts: 0 }, { ...spent, outcome: 'stopped' as const }]
+    expect(others.map((state) => needOf(state).kind)).toEqual(['nothing', 'resume', 'resume'])
     expect(played(limited({ max_prompts: 1 }, A), {}, MADE)).toMatchObject({ outcome: 'completed' })
   })
 
@@ -198,8 +200,8 @@ describe('a budget', () => {
     const start = limited({ max_minutes: 60 }, A, FIX)
     const late = played(start, { nowMs: NOW + HOUR })
     expect(late).toMatchObject({ outcome: 'stalled', why: WORKFLOW_TEXT.minutesSpent(60, '7') })
+    expect([late, { ...late, durations: {} }].map((state) => needOf(state).kind)).toEqual(['nothing', 'resume'])
     expect(played(start, { nowMs: NOW + HOUR - 1 })).toMatchObject({ active: true, stage: 'prompted' })
-    // A run that was stopped for a day goes on.
     const stopped = played(requestStop(start, NOW), { nowMs: NOW + 1000 })
     expect(stopped).toMatchObject({ outcome: 'stopped', durations: { a: 1000 }, clockSinceMs: undefined })
     const resumed = resumeState(stopped, NO_SESSIONS, seeing({ nowMs: NOW + 24 * HOUR }))
