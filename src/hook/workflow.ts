@@ -8,8 +8,9 @@ import { WORKFLOW_FOLDER } from '../kernel/files.ts'
 import type { Recorded } from '../project/journal-entry.ts'
 import { type TaskFolder, taskWord } from '../project/task-folder.ts'
 import { type RunStop, takeTurn } from '../run/drive.ts'
-import { needOf } from '../run/machine/position.ts'
+import { currentPhase, needOf } from '../run/machine/position.ts'
 import type { DuePrompt, DueWork } from '../run/machine/prompt.ts'
+import type { WorkflowState } from '../run/machine/state.ts'
 import { PROMPT_TEXT, WORKFLOW_TEXT } from '../run/run-messages.ts'
 import { findActiveRuns, type UnusableRun } from '../run/store/active-runs.ts'
 import { updateRunWait } from '../run/store/run-wait.ts'
@@ -72,7 +73,7 @@ export function driveRuns(
       const turn = takeTurn(folder, runStopOf(occasion, isBlocked || prompt !== undefined))
       if (turn.command === 'none') continue
       if (turn.unfinished) notices.push(WORKFLOW_TEXT.unfinished(folder.task))
-      if (turn.asksToWait) prompt = askText(folder, occasion)
+      if (turn.asksToWait) prompt = askText(folder, occasion, turn.state)
       if (turn.due !== undefined) {
         prompt = promptFor(folder, turn.due)
         promptLine = PROMPT_TEXT.follows(turn.due.line, stopNow)
@@ -118,9 +119,11 @@ function runStopOf({ payload, startMs, deadline }: Occasion, isBlocked: boolean)
   }
 }
 
-function askText(folder: TaskFolder, { payload, reader }: Occasion): string {
+function askText(folder: TaskFolder, { payload, reader }: Occasion, state: WorkflowState): string {
   const wait = `${commandLine(['wait', taskWord(folder)], rootOptionFor(reader, folder.root))} --for`
-  return PROMPT_TEXT.askToWait(folder.task, payload.shells, wait)
+  // Without shells, the phase's check is running.
+  const { run = '' } = currentPhase(state).check
+  return PROMPT_TEXT.askToWait(folder.task, payload.shells.length > 0 ? payload.shells : [run], wait)
 }
 
 function promptFor(folder: TaskFolder, due: DuePrompt): string {

@@ -1,7 +1,7 @@
 import { isPast, sleep } from '../disk/age.ts'
 import { COMMAND_PATIENCE_MS, HOOK_PATIENCE_MS, retryWhileLocked } from '../disk/lock.ts'
 import type { Wait } from '../marker/marker-wait.ts'
-import type { CheckLimits } from '../marker/run-checks.ts'
+import { type CheckLimits, checkingSince } from '../marker/run-checks.ts'
 import type { JournalEntry } from '../project/journal-entry.ts'
 import type { TaskFolder } from '../project/task-folder.ts'
 import { type AgentStop, afterWaitEvent, judgeAgentStop, stopEvent } from './machine/agent-stop.ts'
@@ -112,7 +112,8 @@ export function takeTurn(folder: TaskFolder, occasion: RunStop): Turn | NoTurn {
     if (state.active && !occasion.drives(state)) return { state, command: 'none' }
     // Inside the lock: a prompt must be later than the start of every process that waited for the lock.
     const nowMs = Date.now()
-    const { state: noted, circumstances, asks, hears, wait } = judgeAgentStop(state, occasion, nowMs)
+    const stop = withCheck(folder, state, occasion)
+    const { state: noted, circumstances, asks, hears, wait } = judgeAgentStop(state, stop, nowMs)
     const turnOf = (start: WorkflowState, how: Omit<StopCircumstances, 'nowMs'>, onDisk = start): TurnTaken =>
       turnUnderLock(folder, start, { ...how, nowMs }, { onDisk, deadline: occasion.deadline })
     const done = (taken: TurnTaken, said: Partial<Pick<Turn, 'asksToWait' | 'hears'>> = {}): Turn => {
@@ -141,9 +142,15 @@ export function takeTurn(folder: TaskFolder, occasion: RunStop): Turn | NoTurn {
 export function peekTurn(folder: TaskFolder, occasion: RunStop, nowMs: number): Turn | NoTurn {
   const state = requireState(folder)
   if (state.active && !occasion.drives(state)) return { state, command: 'none' }
-  const { state: noted, circumstances, wait } = judgeAgentStop(state, occasion, nowMs)
+  const { state: noted, circumstances, wait } = judgeAgentStop(state, withCheck(folder, state, occasion), nowMs)
   const taken = foreseenTurn(folder, noted, { ...circumstances, nowMs })
   return { ...taken, wait, asksToWait: false, hears: false, entries: [] }
+}
+
+/** A running check counts as a shell in the background: its result is still to come. */
+function withCheck(folder: TaskFolder, state: WorkflowState, stop: RunStop): RunStop {
+  const sinceMs = currentPhase(state).check.run === undefined ? undefined : checkingSince(folder.path)
+  return sinceMs === undefined ? stop : { ...stop, shells: [...stop.shells, `check ${sinceMs}`] }
 }
 
 function entriesOf(

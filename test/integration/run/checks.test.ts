@@ -96,6 +96,15 @@ describe('a phase with a check, driven by the hook', () => {
     expect(state(project)).toMatchObject({ outcome: 'completed' })
   })
 
+  it('counts no attempt while it runs: the agent is asked once whether it waits', async () => {
+    const project = await writtenRun()
+    project.write('specs/007_x/.postflight-checking', '')
+    expect(await reasonOf(project)).toMatch(/running in the background: "echo ran.*postflight wait 007_x --for/s)
+    expect(await reasonOf(project)).toBeUndefined()
+    expect(state(project)).toMatchObject({ prompts: 1, phase_attempts: 0 })
+    expect((await project.cli(['workflow', 'next', '7', '--peek'], { env: ENV })).stdout).toMatch(/^wait: /)
+  })
+
   it('does not pass with a receipt of another run, another command or a garbled one', async () => {
     const project = await writtenRun()
     project.write('fixed', '')
