@@ -11,7 +11,7 @@ import { type RunStop, takeTurn } from '../run/drive.ts'
 import { currentPhase, needOf } from '../run/machine/position.ts'
 import type { DuePrompt, DueWork } from '../run/machine/prompt.ts'
 import type { WorkflowState } from '../run/machine/state.ts'
-import { PROMPT_TEXT, WORKFLOW_TEXT } from '../run/run-messages.ts'
+import { PROMPT_TEXT, TURN_ENDS, WORKFLOW_TEXT } from '../run/run-messages.ts'
 import { findActiveRuns, type UnusableRun } from '../run/store/active-runs.ts'
 import { updateRunWait } from '../run/store/run-wait.ts'
 import { stateDisplayPath } from '../run/store/state-store.ts'
@@ -130,7 +130,7 @@ function promptFor(folder: TaskFolder, due: DuePrompt): string {
   if (due.batch !== undefined) {
     if (due.prompt.length <= REASON_LIMIT) return due.prompt
     const parts = due.batch.map((work, index) => ({ ...work, prompt: inFile(folder, `prompt-${index + 1}.md`, work) }))
-    return `${due.prompt.split('\n', 1)[0]}\n\n${PROMPT_TEXT.batch(parts)}`
+    return `${due.prompt.split('\n', 1)[0]}\n\n${PROMPT_TEXT.batch(parts, TURN_ENDS.batch)}`
   }
   const isHandedOn = due.agent !== undefined || due.model !== undefined
   const dispatch = isHandedOn ? `${PROMPT_TEXT.dispatch(due.agent, due.model)}\n\n` : ''

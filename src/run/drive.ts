@@ -9,7 +9,7 @@ import { hadAskedBefore } from './machine/control.ts'
 import { type Reconciled, reconcile } from './machine/machine.ts'
 import { archiveLocation, type Effect, type Observation } from './machine/observation.ts'
 import { currentPhase, stepResultFile, withBatch } from './machine/position.ts'
-import { type DuePrompt, duePrompt, promptRecord } from './machine/prompt.ts'
+import { type DuePrompt, duePrompt, promptRecord, type TurnEnds } from './machine/prompt.ts'
 import { isPrompted, type WorkflowState } from './machine/state.ts'
 import { RUN_RECORDS } from './run-messages.ts'
 import { applyEffect, observe, type StopCircumstances } from './store/observe-run.ts'
@@ -182,9 +182,8 @@ interface TurnTaken {
   readonly ends: boolean
 }
 
-/** `nextCommand`: for a run without a hook that sends the next prompt. */
-export function dueOf(folder: TaskFolder, state: WorkflowState, nextCommand?: string): DuePrompt {
-  return duePrompt(state, { task: folder.task, folder: folder.path, checkCommand: checkCommand(folder), nextCommand })
+export function dueOf(folder: TaskFolder, state: WorkflowState, turnEnds?: TurnEnds): DuePrompt {
+  return duePrompt(state, { task: folder.task, folder: folder.path, checkCommand: checkCommand(folder), turnEnds })
 }
 
 /** Needs the run's lock. `onDisk`: the state on disk, if not `start`. */

@@ -52,10 +52,6 @@ export const WORKFLOW_TEXT = {
     `the verdict of phase "${phase}" was "${verdict}": find out why, and fix it`,
   wentOnWithout: (count: number, task: string): string =>
     `${count === 1 ? '1 step or artifact was' : `${count} steps or artifacts were`} skipped (\`${commandOf('history', task)}\` says which)`,
-  rejected: (reason: string): string => `a person rejected it: ${reason}`,
-  passedOver: (from: string): string => `resume --from ${from}`,
-  skippedByPerson: 'skipped by a person',
-  stoppedNow: 'it was stopped immediately',
   heard: (task: string, stopNow: string): string =>
     `postflight-guard: you interrupted the workflow of task ${quote(task, 80)}, so this stop was allowed. The workflow goes on after your next message; \`${quote(stopNow)}\` ends it.`,
   needsApproval: (task: string, file: string, approve: string, reject: string): string =>
@@ -122,6 +118,21 @@ export const DRIVER_TEXT = {
     `session ${quote(session, 80)} drives this workflow; \`${status}\` shows how far it is. ${asksInSession ? `\`${resume}\` takes it over.` : `To take it over, run \`${resume}\` in the agent's shell, or set POSTFLIGHT_HOST_SESSION for both commands.`}`,
 } as const
 
+/** What a person did to a run: hooks do not load it. */
+export const STEERING_TEXT = {
+  rejected: (reason: string): string => `a person rejected it: ${reason}`,
+  passedOver: (from: string): string => `resume --from ${from}`,
+  skippedByPerson: 'skipped by a person',
+  stoppedNow: 'it was stopped immediately',
+} as const
+
+/** How a prompt ends its agent's turn, if a hook sends the next prompt. */
+export const TURN_ENDS = {
+  alone: 'Then end your turn. The next prompt follows once that file is valid.',
+  afterCheck: 'Then end your turn. The file and the check decide what comes next, and you will be told.',
+  batch: 'When all have finished, end your turn.',
+} as const
+
 export const PROMPT_TEXT = {
   standard: (inStep: boolean): string =>
     inStep ? 'Do this step of the work: {{step}}' : 'All steps of this phase have ended. Write down their results.',
@@ -157,10 +168,10 @@ export const PROMPT_TEXT = {
       readonly model: string | undefined
       readonly prompt: string
     }[],
-    nextCommand?: string,
+    turnEnd: string,
   ): string =>
     [
-      `Start ${parts.length} sub-agents in one message, so that they work at the same time: one for each part below. Give each its part word for word, and wait for all of them. When all have finished, ${nextCommand === undefined ? 'end your turn' : `run \`${nextCommand}\``}.`,
+      `Start ${parts.length} sub-agents in one message, so that they work at the same time: one for each part below. Give each its part word for word, and wait for all of them. ${turnEnd}`,
       ...parts.map(
         ({ step, agent, model, prompt }) =>
           `=== step ${step}${agent === undefined ? '' : `, a sub-agent of the type ${quote(agent, 80)}`}${model === undefined ? '' : `, with the model ${quote(model, 80)}`} ===\n${prompt}`,
@@ -172,11 +183,7 @@ export const PROMPT_TEXT = {
     `When the step is done, write {"success": true} to the file ${target}. If it could not be done, write {"success": false, "summary": "<what went wrong>"}.`,
   check: (run: string, command: string): string =>
     `Then run \`${command}\`. It runs the check \`${quote(run, 200)}\`, which must succeed; give that shell call enough time. If it fails, fix what it shows and run it again.`,
-  nextAfterCheck: (nextCommand?: string): string =>
-    `${askNext(nextCommand) ?? 'Then end your turn. The file and the check decide what comes next, and you will be told.'} Any change after the check has passed makes the check void.`,
-  /** `nextCommand`: for a run without a hook that sends the next prompt. */
-  next: (nextCommand?: string): string =>
-    askNext(nextCommand) ?? 'Then end your turn. The next prompt follows once that file is valid.',
+  checkVoid: 'If that file, or a file that the check covers, changes after it has passed, run it again.',
   dispatch: (agent: string | undefined, model: string | undefined): string =>
     `Hand the following to a sub-agent${agent === undefined ? '' : ` of the type ${quote(agent, 80)}`}${model === undefined ? '' : ` with the model ${quote(model, 80)}`}, word for word, and wait for it. When it has finished, end your turn.`,
   askToWait: (task: string, shells: readonly string[], wait: string): string =>
@@ -191,12 +198,6 @@ export const PROMPT_TEXT = {
   inFile: (file: string): string =>
     `Read ${file} and do exactly what it says. It is the next prompt of a running workflow, and too long to be shown here.`,
 } as const
-
-function askNext(command: string | undefined): string | undefined {
-  return command === undefined
-    ? undefined
-    : `Then you are done with this prompt. The orchestrating agent runs \`${command}\` again, which checks the result and prints the next prompt.`
-}
 
 export const GRAPH_TEXT = {
   steps: (count: number): string => counted(count, 'step'),

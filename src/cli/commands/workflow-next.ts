@@ -7,7 +7,7 @@ import { type CommandContext, type CommandResult, recordInJournal } from '../../
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { CAME_BACK, driveRun, dueOf, peekTurn, type RunStop, type Turn } from '../../run/drive.ts'
 import { needOf } from '../../run/machine/position.ts'
-import { type DuePrompt, type DueWork, stepsOf } from '../../run/machine/prompt.ts'
+import { type DuePrompt, type DueWork, stepsOf, type TurnEnds } from '../../run/machine/prompt.ts'
 import type { WorkflowState } from '../../run/machine/state.ts'
 import { RUN_OUTCOMES } from '../../run/machine/state-fields.ts'
 import { DRIVER_TEXT, PHASE_CHECK_TEXT, STATUS_TEXT } from '../../run/run-messages.ts'
@@ -119,7 +119,8 @@ export const run: Run<typeof declaration, NextDocument> = async (context, [task]
     return wait(DRIVER_TEXT.isElsewhere(hostSession, line('status'), resume, caller !== undefined), 0)
   }
   const { command, state } = turn
-  const due = turn.due && (await mustAsk(context, folder, state)) ? dueOf(folder, state, line('next')) : turn.due
+  const due =
+    turn.due && (await mustAsk(context, folder, state)) ? dueOf(folder, state, turnEnds(line('next'))) : turn.due
   const need = needOf(state)
   if (need.kind === 'approval') {
     const file = `${folder.relative}/${need.artifact}`
@@ -141,6 +142,11 @@ async function mustAsk(
   // What judges settings is loaded only for a run with a session.
   const { findMissingHook } = await import('../workflow/driver-check.ts')
   return findMissingHook(context, root, hostSession) !== undefined
+}
+
+function turnEnds(next: string): TurnEnds {
+  const ofAgent = NEXT_TEXT.turnEnd(next)
+  return { alone: ofAgent, afterCheck: ofAgent, batch: NEXT_TEXT.batchEnd(next) }
 }
 
 function wait(why: string, exitCode: 0 | 1): CommandResult<NextDocument> {
@@ -172,6 +178,9 @@ export function dueLine(due: DuePrompt): string {
 }
 
 export const NEXT_TEXT = {
+  turnEnd: (next: string): string =>
+    `Then you are done with this prompt. The orchestrating agent runs \`${next}\` again, which checks the result and prints the next prompt.`,
+  batchEnd: (next: string): string => `When all have finished, run \`${next}\`.`,
   prompt: (phase: string, step: number | undefined, attempt: number): string =>
     `prompt: phase ${phase}${step === undefined ? '' : `, step ${step}`}, attempt ${attempt}`,
   batch: (phase: string, steps: readonly number[]): string =>

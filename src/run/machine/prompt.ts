@@ -2,7 +2,7 @@ import { cut, oneLine, stripControl } from '../../kernel/text.ts'
 import { ARTIFACT_OF, fill, INPUT_OF, type PLACEHOLDERS, STEP_FIELD } from '../definition/definition-limits.ts'
 import type { Next, Phase } from '../definition/phase-fields.ts'
 import { MAX_STEP_LENGTH, namedByStep, stepAsText, stepField } from '../definition/steps.ts'
-import { PROMPT_TEXT, RUN_RECORDS, stepWords } from '../run-messages.ts'
+import { PROMPT_TEXT, RUN_RECORDS, stepWords, TURN_ENDS } from '../run-messages.ts'
 import {
   currentPhase,
   isFromBefore,
@@ -39,13 +39,15 @@ export interface DuePrompt extends DueWork {
   readonly batch: readonly DueWork[] | undefined
 }
 
+export type TurnEnds = Readonly<Record<keyof typeof TURN_ENDS, string>>
+
 export interface TaskLocation {
   readonly task: string
   /** Absolute: an agent may have left the project's folder. */
   readonly folder: string
   readonly checkCommand?: string
-  /** Asks for the next prompt; undefined if a hook sends it. */
-  readonly nextCommand?: string | undefined
+  /** For a run without a hook that sends the next prompt. */
+  readonly turnEnds?: TurnEnds | undefined
 }
 
 export function duePrompt(state: WorkflowState, location: TaskLocation): DuePrompt {
@@ -58,7 +60,7 @@ export function duePrompt(state: WorkflowState, location: TaskLocation): DueProm
   const titled = (words: string): string => PROMPT_TEXT.batchTitle(...namesOf(state, location), phase.id, words)
   const wordsWith = (texts: string[]): string => stepWords(stepsOf({ batch }), state.totalSteps, texts)
   const words = wordsWith(steps.map(({ step }) => stepLine(state, step)))
-  const prompt = `${titled(wordsWith([]))}\n\n${PROMPT_TEXT.batch(batch, location.nextCommand)}`
+  const prompt = `${titled(wordsWith([]))}\n\n${PROMPT_TEXT.batch(batch, turnEndOf(location, 'batch'))}`
   return { phase: phase.id, ...first, words, line: titled(words), prompt, batch }
 }
 
@@ -75,10 +77,10 @@ function dueOwn(state: WorkflowState, phase: Phase, location: TaskLocation): Due
     ...failureText(state.lastFailure, isFromBefore(state)),
     PROMPT_TEXT.artifact(`${location.folder}/${artifact}`, demands(phase)),
     ...(phase.check.run === undefined
-      ? [PROMPT_TEXT.next(location.nextCommand)]
+      ? [turnEndOf(location, 'alone')]
       : [
           PROMPT_TEXT.check(phase.check.run, location.checkCommand ?? ''),
-          PROMPT_TEXT.nextAfterCheck(location.nextCommand),
+          `${turnEndOf(location, 'afterCheck')} ${PROMPT_TEXT.checkVoid}`,
         ]),
   ])
   return {
@@ -107,13 +109,17 @@ function dueStep(state: WorkflowState, phase: Phase, work: StepInWork, location:
     ...failureText(work.failure),
     PROMPT_TEXT.stepResult(`${location.folder}/${artifact}`),
     ...(jsonSchema === undefined ? [] : [PROMPT_TEXT.stepSchema(JSON.stringify(jsonSchema))]),
-    PROMPT_TEXT.next(location.nextCommand),
+    turnEndOf(location, 'alone'),
   ])
   return {
     ...{ step: number, words, line: titled(words), attempt, prompt, artifact },
     agent: namedByStep(step, 'agent') ?? phase.agent,
     model: namedByStep(step, 'model') ?? phase.model,
   }
+}
+
+function turnEndOf({ turnEnds = TURN_ENDS }: TaskLocation, kind: keyof TurnEnds): string {
+  return turnEnds[kind]
 }
 
 function namesOf(state: WorkflowState, location: TaskLocation): [workflow: string, task: string] {

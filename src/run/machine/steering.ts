@@ -2,7 +2,7 @@ import type { StepRefusal } from '../../kernel/errors.ts'
 import { type Definition, reachedFrom } from '../definition/definition.ts'
 import { END } from '../definition/definition-limits.ts'
 import { type Phase, targetsOf } from '../definition/phase-fields.ts'
-import { WORKFLOW_TEXT } from '../run-messages.ts'
+import { STEERING_TEXT, WORKFLOW_TEXT } from '../run-messages.ts'
 import { currentPhase, isResumable, where, withStepEnded, withWork } from './position.ts'
 import { countElapsed, end, enter, hasBegun, visitsOf, type WorkflowState, withTransition } from './state.ts'
 import type { EndedStep, StepInWork } from './state-fields.ts'
@@ -23,7 +23,7 @@ export function approveState(state: WorkflowState, note: string | undefined, now
 /** Counts as an attempt. The next turn archives the artifact and asks again. */
 export function rejectState(state: WorkflowState, reason: string, nowMs: number): WorkflowState {
   const phaseAttempts = state.phaseAttempts + 1
-  const why = WORKFLOW_TEXT.rejected(reason)
+  const why = STEERING_TEXT.rejected(reason)
   const rejected: WorkflowState = {
     ...judged(state, 'rejected', reason, nowMs),
     ...{ approval: { standing: 'rejected', note: reason }, phaseAttempts, lastFailure: why },
@@ -87,7 +87,7 @@ export function skipStep(state: WorkflowState, step: number, nowMs: number): Ste
   if (ended !== undefined) return ended.outcome === 'done' ? { refusal: 'done' } : { state }
   if (givesUpTooMany(state, currentPhase(state))) return { refusal: 'too-many' }
   const { attempts } = state.inWork.find((one) => one.step === step) ?? { attempts: 0 }
-  const detail = WORKFLOW_TEXT.skippedByPerson
+  const detail = STEERING_TEXT.skippedByPerson
   const noted = withTransition(state, { event: 'step-skipped', ...where(state, { step, attempts }), detail }, nowMs)
   const skipped = withStepEnded(noted, { step, attempts }, 'skipped')
   return { state: { ...skipped, skips: state.skips + 1, phaseSkips: state.phaseSkips + 1 } }
@@ -129,7 +129,7 @@ export function enterFrom(
   if (unapproved !== undefined) return { refusal: { kind: 'approval', phase: unapproved.id } }
   const skipped = (wayTo(ways, current, phase.id) ?? []).filter(isPassedOver)
   const noted = skipped.reduce((one, id) => {
-    const detail = WORKFLOW_TEXT.passedOver(phase.id)
+    const detail = STEERING_TEXT.passedOver(phase.id)
     return withTransition(one, { event: 'phase-skipped', phase: id, visit: visitsOf(one, id), detail }, nowMs)
   }, granted)
   const unfinished = {

@@ -27,7 +27,7 @@ import {
   type Steered,
   skipStep,
 } from '../machine/steering.ts'
-import { WORKFLOW_TEXT } from '../run-messages.ts'
+import { STEERING_TEXT, WORKFLOW_TEXT } from '../run-messages.ts'
 import { refuseMoved } from '../shared/share-record.ts'
 import { observe } from './observe-run.ts'
 import { putAside } from './put-aside.ts'
@@ -107,7 +107,7 @@ export function stopRun(folder: TaskFolder, nowMs: number): Stopping {
 export function stopRunNow(folder: TaskFolder, nowMs: number): Stopping {
   return withRun(folder, COMMAND_PATIENCE_MS, (state) =>
     state.active
-      ? { state: finish(folder, haltState(state, WORKFLOW_TEXT.stoppedNow, nowMs), state), wasOver: false }
+      ? { state: finish(folder, haltState(state, STEERING_TEXT.stoppedNow, nowMs), state), wasOver: false }
       : { state, wasOver: true },
   )
 }

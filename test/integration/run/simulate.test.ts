@@ -3,10 +3,11 @@
 import { existsSync, readdirSync, rmSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { NEXT_TEXT } from '../../../src/cli/commands/workflow-next.ts'
 import type { Definition } from '../../../src/run/definition/definition.ts'
 import { findPhase } from '../../../src/run/definition/definition.ts'
 import { answering, type Script, simulatedStepCount } from '../../../src/run/machine/simulate.ts'
-import { PROMPT_TEXT } from '../../../src/run/run-messages.ts'
+import { TURN_ENDS } from '../../../src/run/run-messages.ts'
 import { budgetedDefinition, readyDefinition } from '../../property/run/arbitraries.ts'
 import { createSourceProject, type JsonDocument, type Project } from '../../support/project.ts'
 
@@ -42,7 +43,7 @@ async function runReally(project: Project, definition: Definition, script: Scrip
       ?.replaceAll(folder, 'specs/TASK')
       .replaceAll('007_flow', 'TASK')
       // A simulation speaks as the hook does.
-      .replaceAll(PROMPT_TEXT.next('postflight workflow next TASK'), PROMPT_TEXT.next())
+      .replaceAll(NEXT_TEXT.turnEnd('postflight workflow next TASK'), TURN_ENDS.alone)
       .replaceAll('run `postflight workflow next TASK`', 'end your turn') ?? null
   const answer = answering(script)
   const prompts: JsonDocument[] = []

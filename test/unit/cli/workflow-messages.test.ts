@@ -25,6 +25,8 @@ describeSentences('what status says of a run', STATUS_TEXT, {
 })
 
 describeSentences('what next says', NEXT_TEXT, {
+  turnEnd: [['postflight workflow next 7']],
+  batchEnd: [['postflight workflow next 7']],
   prompt: forms(['make', undefined, 1], ['make', 2, 3]),
   batch: [['make', [1, 2]]],
   agent: [['cod\ner']],

@@ -17,7 +17,7 @@ import { mermaidLines, phaseStatuses } from '../../../src/run/machine/picture.ts
 import { currentWork, isResumable } from '../../../src/run/machine/position.ts'
 import { duePrompt, PROMPT_LIMIT } from '../../../src/run/machine/prompt.ts'
 import type { WorkflowState } from '../../../src/run/machine/state.ts'
-import { PROMPT_TEXT, WORKFLOW_TEXT } from '../../../src/run/run-messages.ts'
+import { PROMPT_TEXT, TURN_ENDS, WORKFLOW_TEXT } from '../../../src/run/run-messages.ts'
 import { begin, FAILED, MADE, NO_SESSIONS, NOT_DONE, NOW, PLACE, played, seeing } from './builders.ts'
 
 const TEMPLATE = 'Do {{task}} in {{ phase }}, {{failure}}{{step}}'
@@ -172,7 +172,7 @@ describe('a prompt', () => {
     expect(values).toBe(
       'workflow=flow task=7 task_folder=/f phase=a visit=1 attempt=2 max_attempts=3 artifact=/f/a.md previous_artifact= verdict= step=dry step_number=2 total_steps=2 failure=',
     )
-    expect([result, next]).toEqual([PROMPT_TEXT.stepResult('/f/step-result.json'), PROMPT_TEXT.next()])
+    expect([result, next]).toEqual([PROMPT_TEXT.stepResult('/f/step-result.json'), TURN_ENDS.alone])
     expect(duePrompt({ ...known, endedSteps: [first, { ...first, step: 1 }] }, PLACE).prompt).toContain(
       'phase=a visit=1 attempt=1 max_attempts=3 artifact=/f/a.md previous_artifact= verdict= step= step_number= total_steps=2 failure=',
     )
@@ -210,7 +210,7 @@ describe('a prompt', () => {
     expect(prompt.split('\n\n').slice(2)).toEqual([
       'Write the result of this phase to the file /f/a.json.',
       PROMPT_TEXT.check('make test', 'postflight workflow check 7'),
-      PROMPT_TEXT.nextAfterCheck(),
+      `${TURN_ENDS.afterCheck} ${PROMPT_TEXT.checkVoid}`,
     ])
   })
 

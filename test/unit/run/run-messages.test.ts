@@ -15,8 +15,6 @@ describeSentences('the reasons for the state of a run', messages.WORKFLOW_TEXT, 
   endedOnFail: [['review']],
   sentBack: [['review', 'fail']],
   wentOnWithout: forms([1, '7'], [2, '007_a b']),
-  rejected: [['too short']],
-  passedOver: [['c']],
   needsApproval: [['7_x', 'specs/007_x/plan.md', 'postflight workflow approve 7', 'postflight workflow reject 7']],
   running: [['flow', 'phase plan, attempt 1 of 3']],
   over: [['flow', 'stalled']],
@@ -74,12 +72,10 @@ describe('the parts of a prompt', () => {
     verdict: [['/passed']],
     caseVerdict: forms(['/kind', ['bug', 'idea'], false], ['/kind', ['bug'], true]),
     batchTitle: [['flow', '7_x', 'make', 'steps 1, 2 and 3 of 5']],
-    batch: forms([[PART, { step: 2, agent: 'coder', model: 'haiku', prompt: 'Do two.' }]], [[PART], 'next 7']),
+    batch: [[[PART, { step: 2, agent: 'coder', model: 'haiku', prompt: 'Do two.' }], 'End.']],
     stepSchema: [['{"type":"object"}']],
     stepResult: [['step-1.json']],
     check: [['npm test', 'postflight workflow check 7']],
-    nextAfterCheck: [[], ['next 7']],
-    next: [[], ['next 7']],
     dispatch: forms([undefined, undefined], [undefined, 'haiku'], ['coder', undefined], ['coder', 'haiku']),
     askToWait: forms(['7_x', ['a'], 'wait'], ['7_x', ['a', 'b', 'c', 'd', 'e', 'f'], 'wait']),
     follows: [['Workflow "flow".', 'stop it']],
@@ -101,6 +97,8 @@ describeSentences('the labels of a diagram', messages.GRAPH_TEXT, {
   stepsFrom: [['plan.json']],
   atOnce: [[3]],
 })
+
+describeSentences('what a person did', messages.STEERING_TEXT, { rejected: [['too short']], passedOver: [['c']] })
 
 describeSentences('what the journal says of a run', messages.RUN_RECORDS, {
   started: [['flow']],
