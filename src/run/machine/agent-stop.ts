@@ -64,13 +64,16 @@ export function withoutIdleTime(state: WorkflowState, nowMs: number): WorkflowSt
 
 /**
  * Notes that another prompt of the person is answered: ours did not arrive, or was interrupted. Unknown on hosts
- * without prompt ids. Background work does not count: its end wakes the agent when the person may be away.
+ * without prompt ids. A stop that background work lets go is not their answer: its end wakes the agent when the person
+ * may be away.
  */
 function noteStop(state: WorkflowState, stop: AgentStop): WorkflowState {
   if (state.stage !== 'prompted' || stop.promptId === undefined) return state
-  const isHeard = state.heardPromptId === undefined && stop.followsBlock === false && (stop.isNext || stop.isBlocked)
-  const isOther = state.promptId !== undefined && stop.promptId !== undefined && stop.promptId !== state.promptId
-  return { ...state, stage: 'came-back', ...(isHeard && isOther && { heardPromptId: stop.promptId }) }
+  const isOther = state.promptId !== undefined && stop.promptId !== state.promptId
+  const isInterrupted = state.heardPromptId === undefined && stop.followsBlock === false && isOther
+  // At the next stop the prompt goes out again.
+  const heardPromptId = stop.isNext || stop.isBlocked ? stop.promptId : state.promptId
+  return { ...state, stage: 'came-back', ...(isInterrupted && { heardPromptId }) }
 }
 
 function wasInterrupted({ heardPromptId, promptId }: WorkflowState, stop: AgentStop): boolean {

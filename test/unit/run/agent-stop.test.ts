@@ -112,13 +112,14 @@ describe('a prompt that the host threw away or the person interrupted', () => {
     expect(afterStop({ ...asked(), ...changed }, more).state).toMatchObject({ phaseAttempts: 1, interruptions: 0 })
   })
 
-  it.each<[string, Partial<AgentStop>]>([
-    ['while a sub-agent runs', { isNext: false }],
-    ['of another prompt', { isNext: false, ...ANOTHER }],
-  ])('is not one after which the agent has stopped: %s', (_why, more) => {
-    const { state } = afterStop(asked(), more)
-    expect(state).toMatchObject({ stage: 'came-back', phaseAttempts: 0 })
-    expect(afterStop(state, later('p3')).state.phaseAttempts).toBe(1)
+  it.each<[string, Partial<AgentStop>, number, number]>([
+    ['and came back', {}, 1, 0],
+    ['and was interrupted: it goes out again at once', ANOTHER, 0, 1],
+  ])('to an agent whose sub-agent works in the background %s', (_why, more, phaseAttempts, interruptions) => {
+    const { state, command } = afterStop(asked(), { ...more, isNext: false })
+    expect([command, state]).toMatchObject(['wait', { stage: 'came-back', phaseAttempts: 0 }])
+    const last = afterStop(state, later('p3'))
+    expect(last).toMatchObject({ command: 'prompt', hears: false, state: { phaseAttempts, interruptions } })
   })
 
   it('is known after the stop of a sub-agent', () => {
