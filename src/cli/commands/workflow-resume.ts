@@ -73,7 +73,10 @@ export const run: Run<typeof declaration, ResumeDocument> = async (context, [tas
       ? requireRunFolder(context, task)
       : await fetchRun(context, task, options.shared, options)
   const truster = trusterOf(context)
-  if (!options.trust) requireTrust(folder, requireState(folder), truster)
+  const before = requireState(folder)
+  if (options.trust) trustRun(before, truster)
+  // The session that takes over a run needs no record of its trust.
+  if (!options.trust || truster.session === undefined) requireTrust(folder, before, truster)
   const { state, takenFrom } = resumeRun(folder, runner, context.nowMs, options.from)
   trustRun(state, truster)
   // Resuming accepts the results that exist, which may complete the run.

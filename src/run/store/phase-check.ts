@@ -71,6 +71,10 @@ export function isTrusted(state: WorkflowState, truster: Truster): boolean {
 
 export function requireTrust(folder: TaskFolder, state: WorkflowState, truster: Truster): void {
   if (isTrusted(state, truster)) return
+  const store = path.dirname(trustFile(state, truster))
+  if (truster.session === undefined && !isWritable(store)) {
+    throw new PostflightError('cannot-write', { path: store, detail: 'trust is recorded there' })
+  }
   throw new PostflightError('commands-untrusted', {
     task: taskWord(folder),
     commands: checkList(commandsOfRun(state)),

@@ -201,6 +201,9 @@ describe('trust', () => {
       return (await project.cli(['workflow', 'check', '7'], { env })).status
     }
     expect([await checked('other'), await checked(SESSION)]).toEqual([1, 0])
+    const { CLAUDE_CODE_SESSION_ID: _session, ...env } = unwritable
+    const resumed = await project.cli(['workflow', 'resume', '7', '--trust'], { env })
+    expect(resumed).toMatchObject({ status: 73, stderr: expect.stringContaining('(trust is recorded there)') })
     expect(existsSync(`${project.home}/.local`)).toBe(false)
   })
 })
