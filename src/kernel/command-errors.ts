@@ -3,7 +3,7 @@ import type { HOOK_SENTENCES, Sentences } from './error-messages.ts'
 import type { ErrorArguments } from './errors.ts'
 import { MAX_CHECKS, MAX_INPUT_LENGTH, WAIT_LIMIT } from './errors.ts'
 import { JOURNAL_PATH } from './files.ts'
-import { counted, jsonFaultWords, oneLine } from './text.ts'
+import { counted, jsonFaultWords, oneLine, shellWord } from './text.ts'
 
 const NAME_QUOTE_LIMIT = 40
 
@@ -147,7 +147,7 @@ export const COMMAND_SENTENCES: Omit<Sentences, keyof typeof HOOK_SENTENCES> = {
   'definition-missing': (a) =>
     `${a.path} does not exist: check the path${a.examples === '' ? '' : `, or name one of the shipped examples: ${a.examples}`}.`,
   'workflow-definition': (a) =>
-    `${a.path}${a.location}: ${a.detail}${a.more === 0 ? '.' : ` (and ${a.more} more: \`postflight workflow validate\` lists them).`}`,
+    `${a.path}${a.location}: ${a.detail}${a.more === 0 ? '.' : ` (and ${a.more} more: \`postflight workflow validate ${shellWord(a.path)}\` lists them).`}`,
   'done-invalid': (a) =>
     `${a.path}${a.location}: ${a.detail}${a.more === 0 ? '.' : ` (and ${counted(a.more, 'more fault')}).`}`,
   'done-none': (a) =>

@@ -164,5 +164,8 @@ export function repairOrClear(clear: string): string {
 }
 
 export function unknownField(name: string, known: readonly string[]): string {
-  return `unknown field "${quote(name, 80)}"${suggestion(name, known)}`
+  // Two forms of one value may share a field.
+  return known.includes(name)
+    ? `the field "${quote(name, 80)}" does not go with the others here`
+    : `unknown field "${quote(name, 80)}"${suggestion(name, known)}`
 }

@@ -61,7 +61,7 @@ export const WORKFLOW_TEXT = {
   ended: (task: string, outcome: string, why: string | undefined, resume: string | undefined): string =>
     `${ofTask(task)} has ended (${outcome})${why === undefined ? '' : `: ${quote(why)}`}.${resume === undefined ? '' : ` \`${quote(resume)}\` continues it.`}`,
   unusable: (path: string, detail: string): string =>
-    `postflight-guard: the workflow in ${quote(path)} could not continue (${quote(detail, 600)}), so the stop was allowed.`,
+    `postflight-guard: the workflow in ${quote(path)} could not continue (${quote(detail.replace(/\.$/, ''), 600)}), so the stop was allowed.`,
   unfinished: (task: string): string =>
     `${ofTask(task)} could not check all finished phases in time, so the stop was allowed. It continues at the next stop.`,
   checkNotRun: (run: string, command: string): string =>

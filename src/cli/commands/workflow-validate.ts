@@ -3,6 +3,7 @@ import { counted, inLine } from '../../kernel/text.ts'
 import type { PlacedFinding } from '../../kernel/yaml-text.ts'
 import { displayPath } from '../../project/command-context.ts'
 import { promptBound, stepCount } from '../../run/definition/bound.ts'
+import { MAX_FAULTS } from '../../run/definition/definition-limits.ts'
 import { definitionSize } from '../../run/run-messages.ts'
 import { findDefinition } from '../../run/store/find-definition.ts'
 import { loadDefinition } from '../../run/store/load-definition.ts'
@@ -30,6 +31,7 @@ export const document = () => {
     valid: field.flag('True if it has no faults.'),
     faults: z.array(finding),
     warnings: z.array(finding),
+    partial: field.flag('True if the rest is checked only once the faults are fixed.'),
     phases: field.optionalCount('The number of phases; null if it has faults.'),
     prompt_bound: field.optionalCount('The maximum number of prompts of a run; null if it has faults.'),
   })
@@ -51,6 +53,7 @@ export const run: Run<typeof declaration, ValidateDocument> = (context, [file], 
       valid: faults.length === 0,
       faults,
       warnings,
+      partial: isPartial,
       phases: definition?.phases.length ?? null,
       prompt_bound: bound ?? null,
     },
@@ -58,7 +61,7 @@ export const run: Run<typeof declaration, ValidateDocument> = (context, [file], 
       ...faults.map((finding) => line(finding, paint.red('✗'))),
       ...warnings.map((finding) => line(finding, paint.yellow('!'))),
       definition === undefined || bound === undefined
-        ? `${counted(faults.length, 'fault')}${isPartial ? `; the rest is checked once ${faults.length === 1 ? 'it is' : 'they are'} fixed` : ''}`
+        ? `${faults.length === MAX_FAULTS ? 'at least ' : ''}${counted(faults.length, 'fault')}${isPartial ? `; the rest is checked once ${faults.length === 1 ? 'it is' : 'they are'} fixed` : ''}`
         : `${paint.green('✓')} ${inLine(definition.name)}: ${definitionSize(definition.phases.length, stepCount(definition), bound)}`,
     ],
   }

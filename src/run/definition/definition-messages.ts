@@ -76,6 +76,7 @@ export const RULE_TEXT = {
   promptFile: (name: string, detail: string): string => `${quote(name, 120)}: ${quote(detail, 120)}`,
   definitionTooLong: (mebibytes: number): string =>
     `with its prompt files, the definition is larger than ${mebibytes} MiB, the maximum for a run`,
+  promptEmpty: 'empty',
   promptTooLong: (limit: number): string => `larger than ${limit} bytes`,
 } as const
 

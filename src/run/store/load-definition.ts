@@ -99,6 +99,8 @@ function readPromptFiles(
       if (read.kind !== 'text') {
         const detail = read.kind === 'absent' ? FILE_DETAILS.missing : read.detail
         faults.push({ path: at, detail: RULE_TEXT.promptFile(name, detail) })
+      } else if (read.text === '') {
+        faults.push({ path: at, detail: RULE_TEXT.promptFile(name, RULE_TEXT.promptEmpty) })
       } else if (!read.whole) {
         faults.push({ path: at, detail: RULE_TEXT.promptFile(name, RULE_TEXT.promptTooLong(MAX_PROMPT_LENGTH)) })
       } else {

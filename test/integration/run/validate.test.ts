@@ -20,6 +20,7 @@ phases:
     artifact: a.json
     next: nowhere
   - id: A
+    prompt_file: empty.md
     artifact: ../b
     check:
       json_schema: { type: object, properties: { "a/b": { format: date } } }
@@ -43,9 +44,11 @@ describe('workflow validate', () => {
   it('lists every fault in the sense of a YAML file and its prompt files, in order, one on a line', async () => {
     const project = createSourceProject()
     project.write('flow.yaml', YAML)
+    project.write('empty.md', '')
     const run = await project.cli(['workflow', 'validate', 'flow.yaml'])
     expect(run.stdout.split('\n')).toHaveLength(9)
     expect(run.stdout).toContain('✗ flow.yaml:6:5  phases.0.next: unknown phase "nowhere"\n')
+    expect(run.stdout).toContain('prompt_file: empty.md: empty\n')
     expect(run.stdout).toContain('unknown keyword "format": the keywords are type, enum, const,')
     expect(run.stdout).toMatch(/\n7 faults\n$/)
     const { faults, status } = await placesIn('flow.yaml', YAML)
@@ -53,11 +56,11 @@ describe('workflow validate', () => {
     expect(faults).toEqual([
       '4:5 phases.0.prompt',
       '6:5 phases.0.next',
-      '7:5 phases.1',
       '7:5 phases.1.id',
-      '8:5 phases.1.artifact',
-      '10:59 phases.1.check.json_schema.properties.a/b.format',
-      '12:5 phases.2.prompt_file',
+      '8:5 phases.1.prompt_file',
+      '9:5 phases.1.artifact',
+      '11:59 phases.1.check.json_schema.properties.a/b.format',
+      '13:5 phases.2.prompt_file',
     ])
   })
 

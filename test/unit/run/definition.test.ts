@@ -55,6 +55,7 @@ describe('the shape of a definition', () => {
     [{ check: { phases: 1 } }, 'check.phases', 'unknown field "phases"'],
     [{ next: { verdikt: '' } }, 'next.verdikt', 'unknown field "verdikt" (did you mean "verdict"?)'],
     [{ steps: { form: 'a' } }, 'steps.form', 'unknown field "form" (did you mean "from"?)'],
+    [{ steps: { from: 't', checklist: true, pointer: '' } }, 'steps.checklist', expect.stringContaining('not go with')],
     [{ steps: [3] }, 'steps.0', 'must be a string or an object'],
     [{ step_check: { json_shema: {} } }, 'step_check.json_shema', expect.stringContaining('mean "json_schema"')],
   ])('of a phase with %j has a fault at %s: %s', (more, path, detail) => {
