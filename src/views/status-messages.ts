@@ -71,6 +71,7 @@ export const PROJECT_STATUS_TEXT = {
   waitsFor: (purpose: string): string => `waits for ${quote(purpose)}`,
   needsApproval: 'waits for approval',
   stopping: 'stopping',
+  noRunFile: 'its run file is missing, so hooks ignore it',
   age: (age: string): string => `${age} old`,
   blocked: (spent: number, limit: number): string => `blocked ${spent} of ${limit} stops`,
   gaveUp: (limit: number): string => `gave up after ${limit} blocked stops`,
@@ -93,6 +94,7 @@ export const PROJECT_STATUS_TEXT = {
     unparsed: repairOrClear,
     abandoned: abandonedFix,
     running: (status: string, resume: string): string => `${status}; to continue it in another session: ${resume}`,
+    noRunFile: (resume: string): string => `${resume} restores it`,
     approval: (file: string, approve: string, reject: string): string =>
       `read ${quote(file)}, then ${approve}, or ${reject} --reason TEXT`,
     over: (resume: string, clear: string): string => `to continue it: ${resume}; if it is no longer wanted: ${clear}`,

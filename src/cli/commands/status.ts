@@ -260,8 +260,8 @@ async function runsIn(root: string, nowMs: number, rootOption: string | undefine
   const folders = foldersHolding(listTaskFolders(root).folders, WORKFLOW_FOLDER)
   if (folders.length === 0) return []
   // The code of runs takes 5 ms to load.
-  const { runItem } = await import('../../views/status/run-items.ts')
-  return folders.flatMap((folder) => runItem(folder, nowMs, rootOption) ?? [])
+  const { runItems } = await import('../../views/status/run-items.ts')
+  return runItems(root, folders, nowMs, rootOption)
 }
 
 function isDecided({ kind }: StatusItem): boolean {

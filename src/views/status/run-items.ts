@@ -9,6 +9,7 @@ import type { WorkflowState } from '../../run/machine/state.ts'
 import { isApprovalDue } from '../../run/machine/steering.ts'
 import { shareOf } from '../../run/shared/share-record.ts'
 import { locationText } from '../../run/store/active-runs.ts'
+import { findRunFiles, isOfRun, type RunFile } from '../../run/store/run-file.ts'
 import { readState } from '../../run/store/state-store.ts'
 import { type StatusKind, PROJECT_STATUS_TEXT as TEXT, VERDICT_TEXT } from '../status-messages.ts'
 import type { StatusItem } from './status-items.ts'
@@ -19,8 +20,19 @@ export interface CompletedRun {
   readonly host_session: string | null
 }
 
-export function runItem(
+export function runItems(
+  root: string,
+  folders: readonly TaskFolder[],
+  nowMs: number,
+  rootOption: string | undefined,
+): (StatusItem | CompletedRun)[] {
+  const files = findRunFiles(root)
+  return folders.flatMap((folder) => runItem(folder, files, nowMs, rootOption) ?? [])
+}
+
+function runItem(
   folder: TaskFolder,
+  files: readonly RunFile[],
   nowMs: number,
   rootOption: string | undefined,
 ): StatusItem | CompletedRun | undefined {
@@ -28,9 +40,10 @@ export function runItem(
     const state = readState(folder)
     if (state === undefined || (!state.active && state.settled)) return undefined
     const kind = runStatus(state)
+    const isLost = state.active && !files.some((file) => isOfRun(file, folder, state.id))
     return kind === 'completed'
       ? { kind, task: folder.task, host_session: state.hostSession ?? null }
-      : itemOf(kind, folder, state, nowMs, rootOption)
+      : itemOf(kind, folder, state, isLost, nowMs, rootOption)
   } catch (error) {
     const message = messageOf(error)
     const sentence = VERDICT_TEXT.problem(folder.task, message)
@@ -43,10 +56,12 @@ function itemOf(
   kind: StatusKind,
   folder: TaskFolder,
   state: WorkflowState,
+  isLost: boolean,
   nowMs: number,
   rootOption: string | undefined,
 ): StatusItem {
   const path = inLine(folder.relative)
+  const command = (...words: string[]): string => commandLine([...words, taskWord(folder)], rootOption)
   const facts = [
     oneLine(state.name, 80),
     ...(state.active ? [locationText(state)] : []),
@@ -54,6 +69,7 @@ function itemOf(
     ...(state.wait === undefined ? [] : [TEXT.waitsFor(state.wait.for)]),
     ...(isApprovalDue(state) ? [TEXT.needsApproval] : []),
     ...(state.why === undefined ? [] : [oneLine(state.why, 300)]),
+    ...(isLost ? [TEXT.noRunFile] : []),
     TEXT.lastChange(formatAge(Math.max(0, nowMs - state.updatedMs))),
     TEXT.session(state.hostSession ?? null),
   ]
@@ -61,9 +77,9 @@ function itemOf(
     ...{ task: folder.task, path, kind, host_session: state.hostSession ?? null },
     message: TEXT.item(kind, path, facts),
     sentence: sentenceOf(kind, folder.task, state),
-    fix: runFixFor(kind, state, { path, remote: shareOf(folder, state.id)?.remote ?? 'origin' }, (...words) =>
-      commandLine([...words, taskWord(folder)], rootOption),
-    ),
+    fix: isLost
+      ? TEXT.fixes.noRunFile(command('workflow', 'resume'))
+      : runFixFor(kind, state, { path, remote: shareOf(folder, state.id)?.remote ?? 'origin' }, command),
   }
 }
 
