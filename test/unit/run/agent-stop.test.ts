@@ -114,6 +114,7 @@ describe('a prompt that the host threw away or the person interrupted', () => {
 
   it.each<[string, Partial<AgentStop>, number, number]>([
     ['and came back', {}, 1, 0],
+    ['and came back in the same chain', { followsBlock: false }, 1, 0],
     ['and was interrupted: it goes out again at once', ANOTHER, 0, 1],
   ])('to an agent whose sub-agent works in the background %s', (_why, more, phaseAttempts, interruptions) => {
     const { state, command } = afterStop(asked(), { ...more, isNext: false })
@@ -171,8 +172,11 @@ describe('a stop', () => {
     const circumstances = { ...GOES_ON, returned: true, interrupted: false }
     expect(first).toEqual({ state: { ...asked(), stage: 'came-back' }, circumstances, asks: false, hears: false })
     expect(judgeAgentStop(first.state, stop(), NOW).state).toBe(first.state)
-    const fresh = begin(PHASE)
-    expect(judgeAgentStop(fresh, stop(), NOW).state).toBe(fresh)
+    for (const [state, promptId] of [
+      [begin(PHASE), 'p1'],
+      [asked(), undefined],
+    ] as const)
+      expect(judgeAgentStop(state, stop({ promptId }), NOW).state).toBe(state)
   })
 
   it.each<[string, WorkflowState, boolean, boolean]>([

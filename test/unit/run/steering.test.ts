@@ -108,6 +108,7 @@ describe('a step', () => {
     expect(skipped.history.at(-1)).toEqual({ ...entry, step: 1, attempt: 1, detail: 'skipped by a person' })
     expect(workOf(played(skipped, {}))).toEqual(['2: 0 *'])
     expect(steered(skipStep(skipped, 0, NOW))).toBe(skipped)
+    expect(steered(skipStep(played(first, { stepResults: [DONE] }), 1, NOW)).endedSteps).toHaveLength(2)
     const limited = { ...played(begin({ ...WORK, max_skips: 1 }), {}), phaseSkips: 1 }
     for (const state of [limited, { ...first, phaseSkips: 2 }])
       expect(skipStep(state, 0, NOW)).toEqual({ refusal: 'too-many' })
@@ -151,10 +152,18 @@ describe('a step', () => {
     expect(workOf(again)).toEqual(['1: 1', '2: 0 *'])
     expect(again.inWork[0]).toMatchObject({ maxAttempts: 2 })
     expect(again.history.at(-1)).toMatchObject({ event: 'step-again', step: 1, attempt: 2 })
-    // The phase has one step at a time, so the other one waits.
     expect(workOf(played(promptAgain(again), {}))).toEqual(['1: 1 *', '2: 0'])
-    const refused = [retryStep(again, 0, NOW), retryStep(first, 2, NOW), retryStep(first, 0, NOW)]
-    expect(refused).toEqual(Array(3).fill({ refusal: 'not-ended' }))
+    const spent = {
+      ...again,
+      inWork: [...first.inWork, { step: 1, attempts: 2, maxAttempts: 2, out: false, failure: '' }],
+    }
+    const refused = [
+      retryStep(again, 0, NOW),
+      retryStep(first, 2, NOW),
+      retryStep(first, 0, NOW),
+      retryStep(spent, 0, NOW),
+    ]
+    expect(refused).toEqual(Array(4).fill({ refusal: 'not-ended' }))
     // A state that was edited by hand has no skips to take back.
     expect(steered(retryStep({ ...gap, skips: 0, phaseSkips: 0 }, 0, NOW))).toMatchObject({ skips: 0, phaseSkips: 0 })
     const read = parseState(formatState(again))
