@@ -7,7 +7,7 @@ import { type ErrorArguments, PostflightError } from '../kernel/errors.ts'
 import { ABANDONED_FILE, MARKER_FILE, RETURN_META_FILE, UNPARSED_FILE } from '../kernel/files.ts'
 import { inLine, oneLine, quote, quotedNames, stripControl } from '../kernel/text.ts'
 import { CHECK_TEXT, checkList, failureWords, since } from '../marker/check-messages.ts'
-import { type Cleared, clearableFiles, clearFolder, isAbandonedName } from '../marker/clear-files.ts'
+import { clearableFiles, clearFolder, isAbandonedName } from '../marker/clear-files.ts'
 import {
   type CheckCaller,
   type CheckDecision,
@@ -18,7 +18,7 @@ import {
 } from '../marker/marker.ts'
 import { mustBeKept, readMarker } from '../marker/marker-file.ts'
 import type { failedOf, RunCheck } from '../marker/run-checks.ts'
-import { markerDisplayPath, markerKey, type StoredMarker, type UnreadableMarker } from '../marker/stored-marker.ts'
+import { markerDisplayPath, markerKey, type StoredMarker } from '../marker/stored-marker.ts'
 import { type CommandContext, displayPath, recordInJournal } from '../project/command-context.ts'
 import { type TaskFolder, taskWord } from '../project/task-folder.ts'
 import { isSessionFolder } from '../project/task-folders.ts'
@@ -163,12 +163,14 @@ export async function clearOne(
     const { endAbandoned } = await import('../done/done-state.ts')
     endAbandoned(folder, abandoned.marker)
   }
-  const left = leftSteps(result.marker)
-  const id = result.marker?.marker.id
+  // Its checks passed, although somebody removed it meanwhile.
+  const proven = done.length > 0 && abandoned === undefined ? before.pending : undefined
+  const marker = result.marker?.marker ?? proven
+  const left = leftSteps(marker)
   const settles = result.abandoned.map(({ marker }) => marker.id)
-  record(context, folder, { ...result, settles }, left, done)
+  record(context, folder, { marker, isUnchecked: result.isUnchecked, settles }, left, done)
   const keptTexts = unparsedNames(folder).filter((name) => !keptBefore.includes(name))
-  const owner = result.marker?.marker.hostSession
+  const owner = marker?.hostSession
   const notes = [
     ...(done.length === 0 ? [] : [CHECK_TEXT.passed(done)]),
     ...(result.isUnchecked ? [CHECK_TEXT.unchecked] : []),
@@ -180,7 +182,7 @@ export async function clearOne(
     kind: 'cleared',
     settles,
     data: {
-      ...{ task: folder.task, path: folder.path, marker_id: id ?? null, steps_left: left, files: result.files },
+      ...{ task: folder.task, path: folder.path, marker_id: marker?.id ?? null, steps_left: left, files: result.files },
       checks: done.map(({ run, durationMs }) => ({ run, duration_ms: durationMs })),
       unchecked: result.isUnchecked,
     },
@@ -196,7 +198,7 @@ function wouldClear(
   keepsUnchecked: boolean,
 ): ClearResult {
   const read = readMarker(folder)
-  const left = leftSteps(read)
+  const left = leftSteps(read?.kind === 'marker' ? read.marker : undefined)
   const unchecked = keepsUnchecked && isKept(folder, MARKER_FILE)
   const keepsText = read?.kind === 'marker' && read.marker.fields === undefined && read.text !== ''
   const notes = [
@@ -251,7 +253,11 @@ function isProven(
   const needed = decideFolder(present?.marker, abandoned, caller)
   if (needed.kind === 'refused') return false
   if (done.length === 0) return needed.kind === 'free'
-  const isOther = present !== undefined && (before === undefined || markerKey(before) !== markerKey(present.marker))
+  const isOther =
+    present !== undefined &&
+    (before === undefined ||
+      markerKey(before) !== markerKey(present.marker) ||
+      before.hostSession !== present.marker.hostSession)
   const passed = new Set(done.map(({ run }) => run))
   return !isOther && (needed.kind === 'free' || needed.commands.every((run) => passed.has(run)))
 }
@@ -277,10 +283,16 @@ function keptData(folder: TaskFolder, { pending }: Markers, commands: readonly s
   return { task: folder.task, path: folder.path, marker_id: pending?.id ?? null, checks: commands }
 }
 
+interface Ended {
+  readonly marker: Marker | undefined
+  readonly isUnchecked: boolean
+  readonly settles: readonly (string | undefined)[]
+}
+
 function record(
   context: CommandContext,
   folder: TaskFolder,
-  { marker, isUnchecked, settles }: Cleared & { readonly settles: readonly (string | undefined)[] },
+  { marker, isUnchecked, settles }: Ended,
   left: readonly string[],
   done: readonly RunCheck[],
 ): void {
@@ -293,7 +305,7 @@ function record(
     {
       event: 'clear',
       outcome: marker === undefined ? undefined : isUnchecked ? 'unchecked' : 'cleared',
-      markerId: marker?.marker.id,
+      markerId: marker?.id,
       settles,
       task: folder.task,
       hostSession: shellIdentity(context.environment)?.session,
@@ -303,8 +315,8 @@ function record(
   ])
 }
 
-function leftSteps(read: StoredMarker | UnreadableMarker | undefined): string[] {
-  return read?.kind === 'marker' ? remainingSteps(read.marker).map(({ name }) => name) : []
+function leftSteps(marker: Marker | undefined): string[] {
+  return marker === undefined ? [] : remainingSteps(marker).map(({ name }) => name)
 }
 
 type FailedCheck = NonNullable<ClearDocument['kept'][number]['failed']>
@@ -338,7 +350,7 @@ export const CLEAR_TEXT = {
     `nothing to clear: --unchecked does not remove an abandoned marker that has checks (${path}); to clear it: ${clear}`,
   noFolder: (task: string, root: string): string => inLine(`nothing to clear: no folder for task ${task} in ${root}`),
   cleared: (path: string, files: readonly string[], notes: readonly string[], isDryRun: boolean): string =>
-    `${isDryRun ? 'would clear' : 'cleared'} ${path}: ${files.join(', ')}${notes.map((note) => ` (${note})`).join('')}`,
+    `${isDryRun ? 'would clear' : 'cleared'} ${path}${files.length === 0 ? '' : `: ${files.join(', ')}`}${notes.map((note) => ` (${note})`).join('')}`,
   leftSteps: (names: readonly string[]): string => `not ticked: ${quotedNames(names)}`,
   keptTexts: (names: readonly string[], isDryRun: boolean): string =>
     `its text does not parse and ${isDryRun ? 'would be' : 'is'} kept as ${names.join(', ')}`,

@@ -103,7 +103,8 @@ export function requireTaskFolder(
 /** Prints a note if the journal cannot be written. Also tells OpenCode's plugin the root. */
 export function recordInJournal(context: CommandContext, root: string, entries: readonly JournalEntry[]): void {
   noteRoot(context.environment[ROOTS_FILE_VARIABLE], root)
-  const problem = appendJournal(root, entries, context.nowMs)
+  // The command may have started minutes ago, before its checks.
+  const problem = appendJournal(root, entries, Date.now())
   if (problem !== undefined) context.note(notInJournal(problem, 'postflight'))
 }
 

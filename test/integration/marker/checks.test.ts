@@ -1,4 +1,4 @@
-import { readFileSync, utimesSync } from 'node:fs'
+import { readFileSync, rmSync, utimesSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { OTHER_SESSION, SESSION, stop, subagentStop } from '../../support/payloads.ts'
@@ -326,14 +326,28 @@ describe('running checks', () => {
     expect(project.snapshot('specs/259_x')).toEqual({})
   })
 
-  it('leave a marker that replaced theirs', async () => {
+  it.each([
+    ['replaced theirs', { id: 'pf_newnewnewnew' }],
+    ['another session adopted', { cc_session_id: OTHER_SESSION }],
+  ])('leave a marker that %s', async (_what, fields) => {
     const project = checked([{ run: WAIT_FOR_GO }])
     const { ended, stdout } = await clearing(project)
-    project.marker('259_x', { ...OWNED, id: 'pf_newnewnewnew' })
+    project.marker('259_x', { ...OWNED, ...fields })
     project.write('go', '')
     expect(await ended).toBe(1)
     expect(stdout()).toContain('was replaced while its checks ran')
-    expect(read(project).id).toBe('pf_newnewnewnew')
+    expect(read(project)).toMatchObject(fields)
+  })
+
+  it('prove a marker that was removed by hand meanwhile, at the time when they end', async () => {
+    const project = checked([{ run: WAIT_FOR_GO }])
+    const { ended, stdout } = await clearing(project)
+    rmSync(project.at(MARKER))
+    await project.hook(stop())
+    project.write('go', '')
+    expect(await ended).toBe(0)
+    expect(stdout()).toMatch(/^cleared specs\/259_x \(1 check passed: [^\n]*\n$/)
+    expect((await project.cli(['status', '--exit-code', '--expect', '259'])).status).toBe(0)
   })
 
   it('clear a marker that reached its limit meanwhile', async () => {
