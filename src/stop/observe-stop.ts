@@ -39,7 +39,8 @@ export function findMarkers(roots: readonly string[], fileName: string = MARKER_
       return readMarker(folder, fileName, true) ?? []
     })
   })
-  return { markers, problems, unread }
+  // One answer lists them all.
+  return { markers: markers.sort((one, other) => (one.folder.path < other.folder.path ? -1 : 1)), problems, unread }
 }
 
 /** Markers may be replaced between two calls, so this compares folders. */

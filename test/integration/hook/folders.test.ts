@@ -59,6 +59,12 @@ describe.concurrent('the hook finds the marker', () => {
     project.write(`${worktree}/specs/259_x/.postflight-pending`, JSON.stringify(OWNED))
     expect((await project.hook(subagentStop(), { cwd: project.at(worktree), env })).answer.decision).toBe('block')
     expect((await project.hook(subagentStop(), { env })).answer).toEqual({})
+    project.marker('100_y', OWNED)
+    const both = await project.hook(subagentStop(), {
+      cwd: project.at(worktree),
+      env: { POSTFLIGHT_ROOT: project.dir },
+    })
+    expect(both.answer.reason, 'in path order').toMatch(/259_x.*100_y/s)
   })
 
   it('in worktree and main checkout: both are listed, each with a command that finds it', async () => {
