@@ -117,7 +117,7 @@ export const COMMAND_SENTENCES: Omit<Sentences, keyof typeof HOOK_SENTENCES> = {
   'marker-of-other-session': (a) =>
     `${a.path} is ${a.whose}: finish or clear it first, take it over with \`${markerCommand('adopt', a.task)}\`, or replace it with \`create --force\`.`,
   'marker-of-other-agent': (a) =>
-    `${a.path} is pending for ${a.agent === 'main' ? 'the main conversation' : `sub-agent ${a.agent}`}${a.operation === undefined ? '' : ` (${a.operation})`}: finish and clear it first. If it is yours, add \`--agent ${a.agent}\`; to replace it anyway, add \`--force\`.`,
+    `${a.path} is pending for ${a.agent === 'main' ? 'the main conversation' : `sub-agent ${a.agent}`}${a.operation === undefined ? '' : ` (${a.operation})`}: finish and clear it first. If it is yours, add \`--agent ${shellWord(a.agent)}\`; to replace it anyway, add \`--force\`.`,
   'wait-refused': (a) => `${a.path} ${WAIT_REFUSALS[a.why](a.task)}`,
   'checks-refused': (a) => `${a.path} ${CHECK_REFUSALS[a.refusal](a)}`,
   'commands-untrusted': (a) =>

@@ -3,6 +3,7 @@ import { kindAt } from '../../disk/file-facts.ts'
 import { type FileRead, readSmallFile } from '../../disk/read.ts'
 import { hostOfShell } from '../../hosts/all-hosts.ts'
 import { HOOK_HOSTS, HOST_TITLES, hookHost } from '../../hosts/hook-hosts.ts'
+import { commandLine } from '../../kernel/command-line.ts'
 import type { CommandContext } from '../../project/command-context.ts'
 import { lastMarkerEntries } from '../../project/journal-entries.ts'
 import { sessionsOfHook } from '../../project/journal-entry.ts'
@@ -32,7 +33,11 @@ export function unwiredNote(context: CommandContext, root: string): string | und
   const read = [...settingsFiles(context, name, root, home)].map((file) => readSmallFile(file, SETTINGS_LIMIT))
   if (read.some((one) => mayHold(one, STARTS_HOOK)) || wasSeen(root, host.shellIdentity?.(environment)?.session))
     return undefined
-  return `postflight: no settings file of ${HOST_TITLES[name]} starts the hook, so it will probably not hold this session. \`postflight init\` sets it up.`
+  const init = commandLine(['init'], context.rootOption)
+  const install = `${commandLine(['install'], context.rootOption)} --host ${name}`
+  const rest = name === 'claude' ? '' : `, \`${init}\` the rest of the project`
+  const setUp = `\`${name === 'claude' ? init : install}\` sets it up${rest}.`
+  return `postflight: no settings file of ${HOST_TITLES[name]} starts the hook, so it will probably not hold this session. ${setUp}`
 }
 
 /** By any host. True if it is not known. */

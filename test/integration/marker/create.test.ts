@@ -362,8 +362,8 @@ describe.concurrent('with a umask that takes the right to enter new folders', ()
   })
 })
 
-const NOTE = (host: string): string =>
-  `postflight: no settings file of ${host} starts the hook, so it will probably not hold this session. \`postflight init\` sets it up.\n`
+const NOTE = (host: string, name = 'claude'): string =>
+  `postflight: no settings file of ${host} starts the hook, so it will probably not hold this session. \`postflight ${name === 'claude' ? 'init` sets it up' : `install --host ${name}\` sets it up, \`postflight init\` the rest of the project`}.\n`
 
 describe.concurrent('create says on stderr that the host of this session does not start the hook', () => {
   const running = (command: string) => ({ hooks: { Stop: [{ hooks: [{ command }] }] } })
@@ -384,15 +384,16 @@ describe.concurrent('create says on stderr that the host of this session does no
   ])('on %s (%s), unless %s wires it, in the project, above it or of the user', async (host, variable, file) => {
     const settings = JSON.stringify(running('/x/hooks/postflight-hook'))
     const env = { [variable]: SESSION }
+    const name = variable.split('_', 1)[0]?.toLowerCase()
     const project = createSourceProject()
     const first = createSourceProject()
     expect((await first.cli([])).stdout).toContain('\n  → postflight init\n')
     first.write(file, settings)
     expect((await first.cli([])).stdout).not.toContain('init')
-    expect(await created(project, env)).toBe(NOTE(host))
+    expect(await created(project, env)).toBe(NOTE(host, name))
     // Permission rules are not the hook.
     project.write(file, '{"permissions":{"allow":["Bash(postflight create *)"]}}')
-    expect(await created(project, env)).toBe(NOTE(host))
+    expect(await created(project, env)).toBe(NOTE(host, name))
     project.write(file, settings)
     expect(await created(project, env)).toBe('')
     const below = createSourceProject({ specs: false })
