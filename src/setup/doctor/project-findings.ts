@@ -67,15 +67,15 @@ const MAX_NAMED = 20
 /** Without one, and without git, there is nothing to find. */
 export function checkGit(context: CommandContext, root: string, isWired: boolean): DoctorFinding[] {
   const { cwd, rootOption } = context
-  const holdsHook = settingsLocations(context, root).some(
-    ({ scope, commands }) => scope === 'local' && commands.length > 0,
-  )
+  const holding = settingsLocations(context, root).filter(({ commands }) => commands.length > 0)
+  const holdsHook = holding.some(({ scope }) => scope === 'local')
   const local = holdsHook ? [LOCAL_SETTINGS] : []
   const [missing] = ownFilesNotIgnored(root, local) ?? []
   const tracked = trackedFiles(root, [...PATTERNS, ...local])
   const named = tracked.slice(0, MAX_NAMED).map(shellWord).join(' ')
   const init = commandLine(['init'], rootOption)
-  const addLines = isWired ? `${init} ${holdsHook ? '--scope local ' : ''}${ONLY_LINES}` : init
+  // `init` alone refuses to add the hook a second time, even if it is switched off.
+  const addLines = isWired || holding.length > 0 ? `${init} ${holdsHook ? '--scope local ' : ''}${ONLY_LINES}` : init
   const git = root === cwd ? 'git' : `git -C ${shellWord(root)}`
   return [
     ...(missing === undefined ? [] : [bad('git', GIT_FINDINGS.notIgnored(missing), addLines)]),
