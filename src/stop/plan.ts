@@ -96,7 +96,10 @@ export function folderOf(outcome: StopOutcome): TaskFolder {
 
 function entryOf(outcome: StopOutcome, payload: Payload): JournalEntry | undefined {
   if (outcome.kind === 'let-go') return undefined
-  if (outcome.kind === 'failed') return { event: 'error', task: outcome.folder.task, detail: outcome.detail }
+  if (outcome.kind === 'failed') {
+    const { session: hostSession, agent } = payload
+    return { event: 'error', task: outcome.folder.task, hostSession, agent, detail: outcome.detail }
+  }
   const { folder, marker } = outcome.stored
   const about = aboutMarker(folder, marker, payload)
   switch (outcome.kind) {

@@ -124,7 +124,8 @@ describe('the journal', () => {
   })
 
   it('records why a marker could not be judged', () => {
-    const entry = { event: 'error', task: ABOUT.task, detail: 'EACCES' }
+    const { task, hostSession, agent } = ABOUT
+    const entry = { event: 'error', task, hostSession, agent, detail: 'EACCES' }
     expect(recordsOf([{ kind: 'failed', folder: FOLDER, detail: 'EACCES' }], PAYLOAD)).toEqual([
       { root: '/home/me/p', entry },
     ])
