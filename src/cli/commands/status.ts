@@ -232,7 +232,7 @@ async function inspectProject(context: CommandContext, root: string, session: st
     const view = viewMarkers(root, nowMs)
     const journal = readRecords(root)
     // A note about a marker that was given up may be all that is left of it.
-    const lost = lostMarkers(root, journal.records, view.markers).filter(({ kind, record }) =>
+    const lost = lostMarkers(root, journal.records, view).filter(({ kind, record }) =>
       record === undefined || (kind !== 'removed' && session === undefined) ? true : isRecent(record),
     )
     return { ...view, journal, lost }

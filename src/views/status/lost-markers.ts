@@ -1,3 +1,4 @@
+import path from 'node:path'
 import { sleepSync } from '../../disk/age.ts'
 import { FILE_DETAILS } from '../../kernel/error-messages.ts'
 import { PostflightError } from '../../kernel/errors.ts'
@@ -10,7 +11,7 @@ import {
   removedByHand,
   unprovenChecks,
 } from '../../marker/marker-record.ts'
-import { type MarkerView, viewMarkers } from '../../marker/marker-view.ts'
+import { viewMarkers } from '../../marker/marker-view.ts'
 import type { CommandContext } from '../../project/command-context.ts'
 import { journalFiles } from '../../project/journal.ts'
 import { lastMarkerEntries } from '../../project/journal-entries.ts'
@@ -49,7 +50,7 @@ export function journalAt(root: string): readonly JournalLine[] {
 export function lostMarkers(
   root: string,
   records: readonly MarkerRecord[],
-  found: readonly MarkerView[],
+  { markers: found, problems }: Pick<ReturnType<typeof viewMarkers>, 'markers' | 'problems'>,
 ): LostMarker[] {
   const withMarker = new Set(found.map(({ relative_path }) => folderOf(relative_path)))
   const notes = givenUpNotes(root).filter(({ relative }) => !withMarker.has(relative))
@@ -66,7 +67,12 @@ export function lostMarkers(
       const record = records.find(({ id }) => id === key)
       return { kind: 'abandoned', task, relative, record, unproven: unprovenOf(record, records) }
     })
-  return [...noted, ...recorded]
+  // In a folder that cannot be searched nothing is known to be lost.
+  const isSearched = ({ relative }: LostMarker): boolean =>
+    problems.every(
+      ({ path: problem }) => !`${path.join(root, relative)}${path.sep}`.startsWith(`${problem}${path.sep}`),
+    )
+  return [...noted, ...recorded].filter(isSearched)
 }
 
 function usualFolder(task: string): string {
@@ -82,7 +88,7 @@ export function findLostMarkers(
   return checkTwice(() => {
     const records = markerRecords(journalAt(root))
     if (!records.some(needsFile) && givenUpNotes(root).length === 0) return { lost: [] }
-    return { lost: lostMarkers(root, records, viewMarkers(root, context.nowMs).markers).filter(isWanted) }
+    return { lost: lostMarkers(root, records, viewMarkers(root, context.nowMs)).filter(isWanted) }
   }).lost
 }
 

@@ -130,6 +130,11 @@ describe.concurrent('doctor', () => {
     const status = await runProcess(process.execPath, [user.cli, 'status'], options)
     chmodSync(project.at('specs/.postflight'), 0o755)
     expect(status.stdout).toContain('specs/.postflight cannot be searched (EACCES)')
+    await project.cli(['create', '7', '--agent', 'main'], { env: { POSTFLIGHT_HOST_SESSION: SESSION } })
+    chmodSync(project.at('specs/007_x'), 0)
+    const closed = await runProcess(process.execPath, [user.cli, 'status'], options)
+    chmodSync(project.at('specs/007_x'), 0o755)
+    expect(closed.stdout).toMatch(/^✗ \S+\/007_x cannot be searched \(EACCES\)[^\n]*\n$/)
     expect(JSON.stringify([run, logs])).not.toContain('cannot write')
   })
 
