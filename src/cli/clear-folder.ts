@@ -118,9 +118,8 @@ export async function clearOne(
   if (!files.some((name) => clearing.isNamed || name !== RETURN_META_FILE)) {
     const [kept] = present.filter((name) => !files.includes(name))
     if (kept === undefined) return undefined
-    const line = (word: string): string => commandLine([word, taskWord(folder)], context.rootOption)
-    const path = markerDisplayPath(folder, kept)
-    return { kind: 'abandoned', lines: [CLEAR_TEXT.abandoned(path, line('clear'), line('adopt'))] }
+    const clear = commandLine(['clear', taskWord(folder)], context.rootOption)
+    return { kind: 'abandoned', lines: [CLEAR_TEXT.abandoned(markerDisplayPath(folder, kept), clear)] }
   }
   const session = shellIdentity(context.environment)?.session
   const caller = { session, runChecks: clearing.runChecks }
@@ -347,8 +346,8 @@ const LOST = {
 export const CLEAR_TEXT = {
   nothing: 'nothing to clear',
   noSpecs: 'nothing to clear: no specs/ folder here',
-  abandoned: (path: string, clear: string, adopt: string): string =>
-    `nothing to clear: --unchecked does not remove an abandoned marker that has checks (${path}); to drop them, in an agent's shell: ${adopt}; to run them and clear it: ${clear}`,
+  abandoned: (path: string, clear: string): string =>
+    `nothing to clear: --unchecked does not remove an abandoned marker that has checks (${path}); when they pass, or in a plain terminal: ${clear}`,
   noFolder: (task: string, root: string): string => inLine(`nothing to clear: no folder for task ${task} in ${root}`),
   cleared: (path: string, files: readonly string[], notes: readonly string[], isDryRun: boolean): string =>
     `${isDryRun ? 'would clear' : 'cleared'} ${path}${files.length === 0 ? '' : `: ${files.join(', ')}`}${notes.map((note) => ` (${note})`).join('')}`,

@@ -44,7 +44,7 @@ describeSentences('the details of journal lines', CLEAR_DETAILS, {
 })
 
 describeSentences('the words of clear', CLEAR_TEXT, {
-  abandoned: [['specs/7_x/.postflight-abandoned', 'clear it', 'adopt it']],
+  abandoned: [['specs/7_x/.postflight-abandoned', 'clear it']],
   noFolder: [['7', '/p']],
   cleared: forms(['specs/7_x', ['a', 'b'], ['kept', 'late'], false], ['specs/7_x', ['a'], [], true]),
   leftSteps: [[['commit', 'push']]],
