@@ -51,9 +51,7 @@ describe("the session and the agent that the shell's environment names", () => {
     ['Copilot CLI', { COPILOT_AGENT_SESSION_ID: 's1' }, { session: 's1', isPiped: true }],
     ['droid, which names neither', DROID, undefined],
     ['empty variables, which count as unset', Object.fromEntries(IN_ORDER.map((name) => [name, ''])), undefined],
-  ])('%s', (_, environment, expected) => {
-    expect(shellIdentity(environment)).toStrictEqual(expected)
-  })
+  ])('%s', (_, environment, expected) => expect(shellIdentity(environment)).toStrictEqual(expected))
 
   it('the variables are read in this order, POSTFLIGHT_HOST_SESSION first', () => {
     for (const [index, name] of IN_ORDER.entries()) {

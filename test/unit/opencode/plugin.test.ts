@@ -17,15 +17,11 @@ describe('a process that ends at the first idle', () => {
 
   it.each([
     ...['run', 'run go', '--log-level INFO run go', '--print-logs run', 'run --attach', '-m a/b run x', 'github run'],
-  ])('can be `opencode %s`', (words) => {
-    expect(isOneShot(started(words))).toBe(true)
-  })
+  ])('can be `opencode %s`', (words) => expect(isOneShot(started(words))).toBe(true))
 
   it.each(['serve', 'serve --port 0', 'web', 'acp', '', '/home/me/run', '--prompt run', '--continue', '--agent run'])(
     'cannot be `opencode %s`',
-    (words) => {
-      expect(isOneShot(started(words))).toBe(false)
-    },
+    (words) => expect(isOneShot(started(words))).toBe(false),
   )
 })
 
@@ -61,9 +57,7 @@ it.each([
   ['', []],
   ['" "', []],
   ['"', ['"']],
-])('the words of a command: %s', (line, words) => {
-  expect(commandWords(line)).toEqual(words)
-})
+])('the words of a command: %s', (line, words) => expect(commandWords(line)).toEqual(words))
 
 describe('a notice', () => {
   it.each([

@@ -89,9 +89,7 @@ describe('a command of ours', () => {
     'node /x/postflight-guard/dist/hook.js SessionStart',
     ...['postflight hook', 'postflight  hook', '/usr/local/bin/postflight hook', 'postflight hook SessionStart'],
     ...['node "/x/bin/postflight.js" hook', 'C:\\npm\\postflight.cmd hook'],
-  ])('can be %s', (command) => {
-    expect(isOurCommand(command)).toBe(true)
-  })
+  ])('can be %s', (command) => expect(isOurCommand(command)).toBe(true))
 
   it.each([
     ...['/y/hooks/postflight-hook', '/x/hooks/postflight-hook; say done', '/x/hooks/postflight-hook SessionStart x']
@@ -114,9 +112,7 @@ describe('a command of ours', () => {
     'node "/home/me/postflight-lab/node_modules/other-tool/dist/hook.js"',
     ...['postflight hook --root .', 'postflight hook | cat', 'postflight "hook me"', 'postflight hooks'],
     ...['postflight inspect', 'my-postflight hook', '', undefined, null, 5, ['postflight-hook']],
-  ])('cannot be %j', (command) => {
-    expect(isOurCommand(command)).toBe(false)
-  })
+  ])('cannot be %j', (command) => expect(isOurCommand(command)).toBe(false))
 
   it.each<[string, string, string | undefined, boolean]>([
     ['/x/postflight-hook', ' Stop', '/x/postflight-hook', false],
@@ -161,9 +157,7 @@ describe('adding our entries', () => {
     expect(Object.keys(hooksOf(added))).toEqual(EVENTS)
   })
 
-  it('makes a new file that looks as if a person wrote it', () => {
-    expect(add('')).toBe(json({ hooks: GROUPS }))
-  })
+  it('makes a new file that looks as if a person wrote it', () => expect(add('')).toBe(json({ hooks: GROUPS })))
 
   it('leaves invalid groups unchanged', () => {
     const odd = [null, 5, 'x', [], {}, { hooks: null }, { hooks: 'x' }, { hooks: [null, 5, { command: 5 }] }]

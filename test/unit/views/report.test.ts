@@ -244,6 +244,4 @@ it.each([
   [7_200_000, '2 h'],
   [90_000_000, '1 day 1 h'],
   [270_000_000, '3 days 3 h'],
-])('a duration of %d ms is %s', (ms, expected) => {
-  expect(duration(ms)).toBe(expected)
-})
+])('a duration of %d ms is %s', (ms, expected) => expect(duration(ms)).toBe(expected))

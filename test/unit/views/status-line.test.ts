@@ -22,6 +22,4 @@ it.each<[string, LineItem[], string]>([
     'pending · +2 elsewhere',
   ],
   ['has only that number where nothing is ours', [item('pending', false)], '+1 elsewhere'],
-])('the status line %s', (_, items, expected) => {
-  expect(statusLine(items)).toBe(expected)
-})
+])('the status line %s', (_, items, expected) => expect(statusLine(items)).toBe(expected))

@@ -28,9 +28,7 @@ it.each([
   ['unchecked', 'cleared unchecked'],
   ['skipped', 'completed with skips'],
   ['moved', 'goes on elsewhere'],
-] as const)('the status %s is "%s" in words', (status, words) => {
-  expect(statusWords(status)).toBe(words)
-})
+] as const)('the status %s is "%s" in words', (status, words) => expect(statusWords(status)).toBe(words))
 
 describe('a transition of a run in words', () => {
   it('names the step, and the attempt from the second on', () => {

@@ -16,9 +16,7 @@ describe('a line that is wrapped', () => {
     ['漢字漢字', 5, ['漢字', ' 漢字']],
     ['e\u0301e\u0301', 2, ['e\u0301e\u0301']],
     ['🚀🚀', 3, ['🚀', ' 🚀']],
-  ])('%j in %d columns', (line, columns, expected) => {
-    expect(wrap(line, columns)).toEqual(expected)
-  })
+  ])('%j in %d columns', (line, columns, expected) => expect(wrap(line, columns)).toEqual(expected))
 
   it.each<[string, number, readonly string[]]>([
     ['0123456789ab', 10, ['0123456789ab']],
