@@ -83,8 +83,7 @@ describe.concurrent('the hook finds the marker', () => {
     const other = createSourceProject()
     project.marker('259_x', OWNED)
     other.marker('001_other', { ...OWNED, cc_session_id: 'elsewhere' })
-    const { answer } = await project.hook(subagentStop({ cwd: project.dir }), { cwd: other.dir })
-    expect(answer.decision).toBe('block')
+    expect((await project.hook(subagentStop({ cwd: project.dir }), { cwd: other.dir })).answer.decision).toBe('block')
   })
 
   it('once, though three variables and a link name the same project', async () => {
@@ -106,9 +105,7 @@ describe.concurrent('the hook finds the marker', () => {
     ['an archive', 'archive/012_x'],
     ['a hidden folder below an archive', 'archive/.x'],
     ['a folder whose name begins with two dots', '..x'],
-  ])('in %s', async (_where, task) => {
-    expect((await pending(task).hook(subagentStop())).answer.decision).toBe('block')
-  })
+  ])('in %s', async (_where, task) => expect((await pending(task).hook(subagentStop())).answer.decision).toBe('block'))
 
   it('above the agent’s folder, where specs/ is a link', async () => {
     const project = pending()
@@ -138,11 +135,9 @@ describe.concurrent('a specs/ that is a repository of its own', () => {
 
   it('is where commands that start inside it find the project', async () => {
     const project = createNested('folder')
-    const options = { cwd: project.at('specs') }
-    const created = await project.cli(['create', '259', 'x', '--json'], options)
-    const cleared = await project.cli(['clear', '259'], { cwd: project.at('specs', '259_x') })
+    const created = await project.cli(['create', '259', 'x', '--json'], { cwd: project.at('specs') })
     expect(created.json().path).toBe(project.at('specs/259_x/.postflight-pending'))
-    expect(cleared.stdout).toMatch(/^cleared /)
+    expect((await project.cli(['clear', '259'], { cwd: project.at('specs', '259_x') })).stdout).toMatch(/^cleared /)
     expect(project.has('specs/specs')).toBe(false)
   })
 
@@ -195,8 +190,7 @@ describe.concurrent('a marker that two roots lead to', () => {
   it('does not hide a marker of the same task in another root', async () => {
     const { project, env, cwd } = createNested()
     project.marker('259_x', OWNED)
-    const { answer } = await project.hook(subagentStop(), { cwd, env })
-    expect(answer.reason?.match(/Task .*259_x/g)).toHaveLength(2)
+    expect((await project.hook(subagentStop(), { cwd, env })).answer.reason?.match(/Task .*259_x/g)).toHaveLength(2)
   })
 
   it.runIf(MAY_MOUNT)(
@@ -208,8 +202,7 @@ describe.concurrent('a marker that two roots lead to', () => {
       const script = `mount --bind "$0" "$1" && cd "$1" && exec "$2"`
       const program = ['unshare', '--mount', 'sh', '-c', script, project.dir, other, LAUNCHER] as const
       const env = { POSTFLIGHT_ROOT: project.dir, PATH: `${project.env.PATH}:/usr/sbin:/sbin` }
-      const { answer } = await project.hook(subagentStop({ cwd: other }), { program, env })
-      expect(answer.decision).toBe('block')
+      expect((await project.hook(subagentStop({ cwd: other }), { program, env })).answer.decision).toBe('block')
       expect(project.read(GUARD)).toBe('1\n')
     },
   )
@@ -260,10 +253,9 @@ describe.concurrent('the hook finds nothing', () => {
     const script = `cd gone && rmdir ../gone && exec "$0"`
     const program = ['sh', '-c', script, LAUNCHER] as const
     const payload = subagentStop({ cwd: project.at('gone') })
-    const without = await project.hook(payload, { program })
+    expect((await project.hook(payload, { program })).stdout).toBe('{}\n')
     mkdirSync(project.at('gone'))
     const run = await project.hook(payload, { program, env: { CLAUDE_PROJECT_DIR: project.dir } })
-    expect(without.stdout).toBe('{}\n')
     expect(run.answer.decision).toBe('block')
   })
 })
@@ -302,8 +294,7 @@ describe.concurrent('an unowned marker that', () => {
     const project = createProject()
     // A part of this repository, so its files are older than this test.
     const payload = subagentStop({ cwd: FROM_BEFORE, transcript_path: project.transcript() })
-    const run = await project.hook(payload, { cwd: FROM_BEFORE })
-    expect(run.stdout).toBe('{}\n')
+    expect((await project.hook(payload, { cwd: FROM_BEFORE })).stdout).toBe('{}\n')
     const tasks = ['001_empty', '002_words', '003_json']
     const files = tasks.flatMap((task) => [task, `${task}/.postflight-pending`])
     expect(readdirSync(join(FROM_BEFORE, 'specs'), { recursive: true }).sort()).toEqual(files)
@@ -374,11 +365,10 @@ describe.runIf(process.platform === 'linux')('a task folder whose name is not UT
     for (const line of ['clear 259', 'bypass --all', 'clear --all', 'create 259 x']) {
       expect(await project.cli(line.split(' ')), line).toMatchObject({ status: 0, stderr: '' })
     }
-    const inspected = await project.cli(['inspect'])
+    expect((await project.cli(['inspect'])).stdout).not.toContain('\ufffd')
     const examined = await project.cli(['doctor'])
     expect(project.has('specs/259_x/.postflight-pending')).toBe(true)
     expect(project.has('specs/259_\ufffd/.postflight-pending')).toBe(true)
-    expect(inspected.stdout).not.toContain('\ufffd')
     for (const folder of ['259_\ufffd', 'archive/012_\ufffd']) {
       expect(examined.stdout).toContain(`specs/${folder} cannot be searched (its name is not UTF-8`)
     }

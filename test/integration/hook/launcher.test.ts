@@ -373,8 +373,7 @@ describe('the launcher', () => {
     const moved = join(dirname(LAUNCHER_COPY), 'moved')
     fs.writeFileSync(moved, script)
     const options = { cwd: dirname(shell[0] as string), env: { PATH: BIN, TOP: top }, encoding: 'utf8' as const }
-    const { stdout } = spawnSync(shell[0] as string, [moved], options)
-    expect(stdout).toBe(NODE_STARTED)
+    expect(spawnSync(shell[0] as string, [moved], options).stdout).toBe(NODE_STARTED)
   })
 
   it.each([
@@ -431,9 +430,8 @@ describe('the launcher', () => {
       const { stdout, status } = spawnSync(bash as string, [...words, LAUNCHER_COPY], { ...options, encoding: 'utf8' })
       return { stdout, status, called: fs.readdirSync(called) }
     }
-    const idle = answer()
+    expect(answer()).toEqual({ stdout: '{}\n', status: 0, called: [] })
     fs.writeFileSync(join(built.cwd, MARKER), '')
-    expect(idle).toEqual({ stdout: '{}\n', status: 0, called: [] })
     expect(answer()).toEqual({ stdout: NODE_STARTED, status: 0, called: [] })
   })
 

@@ -24,8 +24,7 @@ describe.concurrent('a marker belongs to the agent that created it, as the host 
   it('a sub-agent', async () => {
     const project = createProject()
     const output = await createInShell(project)
-    const run = await project.hook(shellRan(CREATE, output, IN_AGENT_A))
-    expect(run.stdout).toBe('{}\n')
+    expect((await project.hook(shellRan(CREATE, output, IN_AGENT_A))).stdout).toBe('{}\n')
     expect(ownerOf(project)).toEqual([SESSION, 'agent-a'])
     expect(project.journal()).toMatchObject([
       { event: 'create' },
@@ -117,8 +116,7 @@ describe.concurrent('the owner is written', () => {
     const project = createSourceProject()
     const output = await createInShell(project)
     await project.cli(['clear', '259'])
-    const run = await project.hook(shellRan(`${CREATE} && postflight clear 259`, output, IN_AGENT_A))
-    expect(run.stdout).toBe('{}\n')
+    expect((await project.hook(shellRan(`${CREATE} && postflight clear 259`, output, IN_AGENT_A))).stdout).toBe('{}\n')
     expect(project.has(MARKER)).toBe(false)
   })
 
@@ -127,8 +125,7 @@ describe.concurrent('the owner is written', () => {
     const output = await createInShell(project)
     project.write('specs/259_x/.postflight-lock', '1 1\n')
     const run = await project.hook(shellRan(CREATE, output, IN_AGENT_A))
-    expect(run.stdout).toBe('{}\n')
-    expect(run.stderr).toContain('the owner was not recorded')
+    expect(run).toMatchObject({ stdout: '{}\n', stderr: expect.stringContaining('the owner was not recorded') })
     expect(run.durationMs).toBeLessThan(4000)
     expect(ownerOf(project)).toEqual([SESSION, undefined])
   })
@@ -141,8 +138,7 @@ describe.concurrent('the owner is written', () => {
       project.write(`specs/00${at}_x/.postflight-lock`, '')
     }
     const run = await project.hook(shellRan('make ids', ids.join('\n'), IN_AGENT_A), { judgesForMs: 100 })
-    expect(run.stdout).toBe('{}\n')
-    expect(run.stderr).toContain('there was no time left')
+    expect(run).toMatchObject({ stdout: '{}\n', stderr: expect.stringContaining('there was no time left') })
     // It waited for the first lock only.
     expect(run.durationMs).toBeLessThan(3000)
   })
@@ -202,8 +198,7 @@ describe.concurrent('create says on stderr that the owner is unknown, and what t
   ])('%s', async (_where, variable, script, said) => {
     const project = createProject({ wired: true })
     const ours = `postflight() { "${process.execPath}" "${CLI}" "$@"; }`
-    const { stderr } = await project.shell(`${ours}; ${script}`, { env: { [variable]: SESSION } })
-    expect(stderr).toMatch(said)
+    expect((await project.shell(`${ours}; ${script}`, { env: { [variable]: SESSION } })).stderr).toMatch(said)
   })
 })
 

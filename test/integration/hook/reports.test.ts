@@ -147,8 +147,7 @@ describe.concurrent('the report of a blocked sub-agent', () => {
 
   it('is not kept on other hosts, which cannot hand it over', async () => {
     const project = projectWithMarker()
-    const { answer } = await project.hook(subagentStop({ last_assistant_message: REPORT }))
-    expect(answer.decision).toBe('block')
+    expect((await project.hook(subagentStop({ last_assistant_message: REPORT }))).answer.decision).toBe('block')
     expect(project.has(FOLDER)).toBe(false)
   })
 
@@ -173,8 +172,7 @@ describe.concurrent('the report of a blocked sub-agent', () => {
     expect(answer.decision).toBe('block')
     expect(stderr).toMatch(/^postflight-guard: the report of the sub-agent agent-a was not kept \([^\n]+\)$/m)
     expect(readdirSync(project.base)).not.toContain('agent-a')
-    const { stdout } = await returns(project, 'Done.')
-    expect(stdout).toBe('{}\n')
+    expect((await returns(project, 'Done.')).stdout).toBe('{}\n')
   })
 
   it.each<[string, (project: Project) => void]>([

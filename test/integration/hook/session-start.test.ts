@@ -64,16 +64,14 @@ describe.concurrent('a session that starts', () => {
     const named = [...(context ?? '').matchAll(/postflight (workflow) (\w+)/g)]
     expect(named.length).toBeGreaterThan(0)
     for (const [line, ...words] of named) {
-      const { status } = await project.cli([...words, '7'], { env: { POSTFLIGHT_HOST_SESSION: SESSION } })
-      expect(status, line).toBe(0)
+      expect((await project.cli([...words, '7'], { env: { POSTFLIGHT_HOST_SESSION: SESSION } })).status, line).toBe(0)
     }
   })
 
   it('gets no text if nothing is unfinished', async () => {
     const project = createSourceProject()
     mkdirSync(project.at('specs/001_a'))
-    const run = await project.hook(sessionStart('startup'), LAUNCHED)
-    expect(run).toMatchObject({ stdout: '{}\n', stderr: '' })
+    expect(await project.hook(sessionStart('startup'), LAUNCHED)).toMatchObject({ stdout: '{}\n', stderr: '' })
   })
 
   it('is told of pending markers even without the launcher’s argument', async () => {

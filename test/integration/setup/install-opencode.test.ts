@@ -48,10 +48,9 @@ describe.concurrent('install --host opencode', () => {
   it('lists the plugin in a new opencode.json, which uninstall removes', async () => {
     const project = createSourceProject()
     const run = await install(project)
-    const again = await install(project)
+    expect((await install(project)).stdout).toBe('The plugin is already in opencode.json\n')
     expect(run).toMatchObject({ status: 0, stdout: expect.stringContaining('Installed the plugin in opencode.json') })
     expect(JSON.parse(project.read(CONFIG))).toEqual({ plugin: [PLUGIN] })
-    expect(again.stdout).toBe('The plugin is already in opencode.json\n')
     expect((await uninstall(project)).status).toBe(0)
     expect(project.has(CONFIG)).toBe(false)
     expect((await uninstall(project)).stdout).toBe('The plugin is not in opencode.json\n')
@@ -59,10 +58,9 @@ describe.concurrent('install --host opencode', () => {
 
   it('keeps comments and layout to the byte, and a backup, also after uninstall if that is not the same text', async () => {
     const project = projectWith({ [CONFIG]: COMMENTED })
-    const run = await install(project, '--json')
+    expect((await install(project, '--json')).json()).toMatchObject({ changed: true, plugin: PLUGIN })
     const after = project.read(CONFIG)
     expect(after).toBe(COMMENTED.replace('"./mine.js", // mine', `"./mine.js", // mine\n    "${PLUGIN}"`))
-    expect(run.json()).toMatchObject({ changed: true, plugin: PLUGIN })
     expect(project.read(`${CONFIG}.postflight-backup`)).toBe(COMMENTED)
     await install(project)
     expect(project.read(CONFIG)).toBe(after)
@@ -86,8 +84,7 @@ describe.concurrent('install --host opencode', () => {
 
   it('names a package in node_modules by a relative path', async () => {
     const { project, cli } = createDependentProject()
-    const run = await cli('install --host opencode')
-    expect(run).toMatchObject({ status: 0, stderr: '' })
+    expect(await cli('install --host opencode')).toMatchObject({ status: 0, stderr: '' })
     const plugin = './node_modules/postflight-guard/dist/opencode/postflight-guard.mjs'
     expect(JSON.parse(project.read(CONFIG))).toEqual({ plugin: [plugin] })
     expect((await cli('doctor')).stdout).toContain('✓ the plugin loads')
@@ -127,8 +124,7 @@ describe.concurrent('both configuration files of the user', () => {
   it('install adds nothing where one of them has it already, and names that file', async () => {
     const project = projectWith({ [json]: ONE, [commented]: COMMENTED })
     const before = project.snapshot('..')
-    const run = await install(project, ...words)
-    expect(run.stdout).toMatch(/^The plugin is already in \S*opencode\.json\n$/)
+    expect((await install(project, ...words)).stdout).toMatch(/^The plugin is already in \S*opencode\.json\n$/)
     expect(project.snapshot('..')).toEqual(before)
   })
 
@@ -153,8 +149,7 @@ describe.concurrent('both configuration files of the user', () => {
 
   it('uninstall removes it from the file that has it, whatever is in the other', async () => {
     const project = projectWith({ [json]: ONE, [commented]: COMMENTED })
-    const run = await uninstall(project, ...words)
-    expect(run.stdout).toMatch(/Removed \S*opencode\.json: it held nothing else\n$/)
+    expect((await uninstall(project, ...words)).stdout).toMatch(/Removed \S*opencode\.json: it held nothing else\n$/)
     expect(project.has(json)).toBe(false)
     expect(project.read(commented)).toBe(COMMENTED)
     expect((await uninstall(project, ...words)).stdout).toMatch(/^The plugin is not in \S*opencode\.jsonc\n$/)
@@ -230,9 +225,8 @@ describe.concurrent('doctor with the plugin', () => {
   it("finds the project's own copy right, whatever copy looks, and says how it comes back", async () => {
     const { project, folder, cli } = createDependentProject()
     await cli('install --host opencode')
-    const there = await pluginFindings(project)
+    expect((await pluginFindings(project)).map(({ ok }) => ok)).toEqual([true, true])
     rmSync(folder, { recursive: true })
-    expect(there.map(({ ok }) => ok)).toEqual([true, true])
     expect(await pluginFindings(project)).toMatchObject([{ ok: false, fix: 'npm install' }])
   })
 

@@ -111,8 +111,7 @@ describe.concurrent('install', () => {
     const project = createSourceProject()
     mkdirSync(project.at('node_modules'))
     symlinkSync(PACKAGE, project.at('node_modules/postflight-guard'))
-    const run = await project.cli(['install'])
-    expect(run.stdout).toMatch(/a path on this machine.*--scope local\n$/)
+    expect((await project.cli(['install'])).stdout).toMatch(/a path on this machine.*--scope local\n$/)
     expect(commandsOf(project.read(SETTINGS))).toContain(`[ ! -f "${LAUNCHER}" ] || exec "${LAUNCHER}"`)
   })
 
@@ -153,9 +152,8 @@ describe.concurrent('install', () => {
     const { command, portable } = windowsCommand(project, folder)
     project.marker('259_x', { cc_session_id: SESSION, agent_id: 'agent-a' })
     const env = claudeHookEnv(project, SESSION)
-    const held = await project.hook(subagentStop(), { program: ['sh', '-c', command], env })
+    expect((await project.hook(subagentStop(), { program: ['sh', '-c', command], env })).answer.decision).toBe('block')
     expect(portable).toBe(true)
-    expect(held.answer.decision).toBe('block')
   })
 
   it('writes a command that works from a package in a folder with any name', async () => {
@@ -207,8 +205,7 @@ describe.concurrent('install', () => {
   it('writes nothing with --dry-run, and shows what it would write', async () => {
     const { project, cli } = createDependentProject()
     const before = project.snapshot()
-    const run = await cli('install --dry-run')
-    expect(run.stdout).toBe(`Would install the hook in .claude/settings.json\n${EXAMPLE}`)
+    expect((await cli('install --dry-run')).stdout).toBe(`Would install the hook in .claude/settings.json\n${EXAMPLE}`)
     expect(project.snapshot()).toEqual(before)
   })
 })
@@ -220,10 +217,9 @@ describe.concurrent.each(Object.entries(LAYOUTS))('with settings of this layout:
     const project = projectWith(before)
     await project.cli(['install'])
     const after = project.read(SETTINGS)
-    const again = await project.cli(['install'])
+    expect((await project.cli(['install'])).stdout).toContain('already')
     expect(ourEventsIn(body(after))).toEqual(EVENTS)
     expect(withoutOurs(body(after))).toEqual(withoutOurs(body(before)))
-    expect(again.stdout).toContain('already')
     expect(project.read(SETTINGS)).toBe(after)
   })
 
@@ -231,8 +227,7 @@ describe.concurrent.each(Object.entries(LAYOUTS))('with settings of this layout:
     const project = projectWith(before)
     await project.cli(['install'])
     await project.cli(['install'])
-    const run = await project.cli(['uninstall'])
-    expect(run.status).toBe(0)
+    expect((await project.cli(['uninstall'])).status).toBe(0)
     const text = project.read(SETTINGS)
     expect(text === before).toBe(RESTORED.includes(layout))
     expect(withoutOurs(body(text))).toEqual(withoutOurs(body(before)))
@@ -442,8 +437,7 @@ describe.concurrent('settings that are a link or have narrow permissions', () =>
     if (process.getuid?.() === 0) chownSync(project.at(SETTINGS), NOBODY, NOBODY)
     const { uid, gid } = statSync(project.at(SETTINGS))
     const run = await project.cli(['install', '--json'])
-    const modes = [project.at(SETTINGS), run.json().backup].map((file) => statSync(file).mode & 0o777)
-    expect(modes).toEqual([0o600, 0o600])
+    expect([project.at(SETTINGS), run.json().backup].map((file) => statSync(file).mode & 0o777)).toEqual([0o600, 0o600])
     expect(statSync(project.at(SETTINGS))).toMatchObject({ uid, gid })
   })
 })
@@ -452,8 +446,7 @@ describe.concurrent('uninstall', () => {
   it.each(['{}\n', ''])('keeps a settings file that was there before, with nothing in it: %j', async (text) => {
     const project = projectWith(text)
     await project.cli(['install'])
-    const run = await project.cli(['uninstall', '--json'])
-    expect(run.json()).toMatchObject({ changed: true, removed_file: false })
+    expect((await project.cli(['uninstall', '--json'])).json()).toMatchObject({ changed: true, removed_file: false })
     expect(project.read(SETTINGS)).toBe('{}\n')
   })
 
@@ -483,15 +476,13 @@ describe.concurrent('uninstall', () => {
       `The hook is still in ${file}: \`postflight uninstall${root} --scope ${scope}\` removes it\n`
     const local = still('.claude/settings.local.json', 'local')
     const user = still(`${project.home}/.claude/settings.json`, 'user')
-    const planned = await project.cli(['uninstall', '--dry-run'])
+    expect((await project.cli(['uninstall', '--dry-run'])).stdout).toContain(local + user)
     const first = await project.cli(['uninstall', '--root', '.'])
-    const second = await project.cli(['uninstall', '--scope', 'local'])
-    const last = await project.cli(['uninstall', '--scope', 'user'])
-    expect(planned.stdout).toContain(local + user)
     expect(first.stdout).toContain(still('.claude/settings.local.json', 'local', ' --root .'))
+    const second = await project.cli(['uninstall', '--scope', 'local'])
     expect(second.stdout).toContain(user)
     expect(second.stdout).not.toContain(local)
-    expect(last.stdout).not.toContain('still in')
+    expect((await project.cli(['uninstall', '--scope', 'user'])).stdout).not.toContain('still in')
   })
 
   it.each(['', '.'])('never takes the current folder for the user’s home, where HOME is %j', async (HOME) => {

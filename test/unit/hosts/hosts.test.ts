@@ -196,8 +196,7 @@ it.each([
 ])(
   'a session of droid that another one started is a sub-agent: "%s", %j, %s',
   (calling_session_id, environment, expected) => {
-    const start = payload({ hook_event_name: 'SessionStart', calling_session_id })
-    expect(startsSubagent(start, environment)).toBe(expected)
+    expect(startsSubagent(payload({ hook_event_name: 'SessionStart', calling_session_id }), environment)).toBe(expected)
   },
 )
 

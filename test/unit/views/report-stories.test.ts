@@ -198,8 +198,7 @@ describe('the story of a run', () => {
     const running = reportRun(NOW - 60 * MINUTE, undefined)
     const stopped: WorkflowState = { ...pauseClock(running, NOW - 15 * MINUTE), active: false, outcome: 'stopped' }
     const state = { ...stopped, updatedMs: NOW }
-    const run = runOf(state)
-    expect(run).toMatchObject({ startMs: NOW - 60 * MINUTE, endMs: NOW, workedMs: 45 * MINUTE })
+    expect(runOf(state)).toMatchObject({ startMs: NOW - 60 * MINUTE, endMs: NOW, workedMs: 45 * MINUTE })
     const lines = storyLines(reportOfRun(state, []), { bold: (text) => text })
     expect(lines[1]).toBe('  Run "research to release": stopped · 1 h · 45 min of it worked · 7 prompts')
   })
@@ -243,8 +242,7 @@ describe('the story of a run', () => {
     // One that a version before this wrote.
     state = withTransition(state, { ...prompted, step: 2 }, NOW)
     state = enter(state, phaseOf(state, 'b'), NOW)
-    const run = runOf(state)
-    expect(run.phases[0]?.steps[0]?.steps.map(({ name }) => name)).toEqual(['add the route', undefined])
+    expect(runOf(state).phases[0]?.steps[0]?.steps.map(({ name }) => name)).toEqual(['add the route', undefined])
     expect(reportPage(reportOfRun(state))).toContain('1. add the route')
   })
 
