@@ -13,7 +13,14 @@ import {
   runProcess,
   skipNote,
 } from '../../support/process.ts'
-import { createProject, createSourceProject, makeOld, type Project, withoutPrivileges } from '../../support/project.ts'
+import {
+  createProject,
+  createSourceProject,
+  makeOld,
+  type Project,
+  withMarker,
+  withoutPrivileges,
+} from '../../support/project.ts'
 
 const OWNED = { id: 'pf_abcdefghijkl', cc_session_id: SESSION, agent_id: 'agent-a', steps: ['one'] }
 
@@ -82,8 +89,7 @@ describe.concurrent('a usage error is exit code 64 and one line on stderr', () =
   })
 
   it('no option is meant by the name of a folder that exists', async () => {
-    const project = createSourceProject()
-    project.marker('all', { cc_session_id: SESSION })
+    const project = withMarker({ cc_session_id: SESSION }, 'all')
     expect((await project.cli(['clear', 'all'])).stdout).toContain('cleared specs/all: .postflight-pending')
   })
 
@@ -180,16 +186,14 @@ describe.concurrent('a file that cannot be written is exit code 73 and named', (
   })
 
   it('a lock that is a folder is exit code 65 at once, because waiting would not help', async () => {
-    const project = createSourceProject()
-    project.marker('007_x', OWNED)
+    const project = withMarker(OWNED, '007_x')
     mkdirSync(project.at('specs/007_x/.postflight-lock'))
     const run = await project.cli(['step', '7', 'one'])
     expect(run).toMatchObject({ status: 65, stderr: expect.stringContaining('.postflight-lock') })
   })
 
   it('a lock whose process was just killed is waited for, then taken over', async () => {
-    const project = createProject()
-    project.marker('007_x', OWNED)
+    const project = withMarker(OWNED, '007_x', createProject)
     const ageMs = 4200
     makeOld(project.write('specs/007_x/.postflight-lock', '12345 999\n'), ageMs / 3_600_000)
     const run = await project.cli(['step', '7', 'one'])
@@ -213,8 +217,7 @@ describe.concurrent('output', () => {
     ...['create 8 y', 'clear 7', 'inspect', 'step 7 one', 'bypass 7', 'adopt 7 --host-session s', 'explain', 'logs'],
     ...['install', 'uninstall', 'doctor'],
   ])('of %s with --quiet is only what a script needs', async (line) => {
-    const project = createSourceProject()
-    project.marker('007_x', OWNED)
+    const project = withMarker(OWNED, '007_x')
     const { stdout } = await project.cli([...line.split(' '), '--quiet'])
     expect(stdout).toMatch(/^(?:create|adopt)/.test(line) ? /^pf_[a-z0-9]{12}\n$/ : /^$/)
   })
@@ -234,8 +237,7 @@ describe.concurrent('output', () => {
   })
 
   it('has no colour without a terminal, whatever the environment says', async () => {
-    const project = createProject()
-    project.marker('007_x', OWNED)
+    const project = withMarker(OWNED, '007_x', createProject)
     for (const word of ['inspect', 'doctor', 'explain', '--help', 'nonsense']) {
       const run = await project.cli([word], { env: { FORCE_COLOR: '1', TERM: 'xterm-256color' } })
       expect(run.stdout + run.stderr, word).not.toContain('\u001b')
@@ -246,8 +248,7 @@ describe.concurrent('output', () => {
   it.runIf(hasScript)(
     `has colour on a terminal, and none with NO_COLOR${skipNote(hasScript, 'script is not installed')}`,
     async () => {
-      const project = createSourceProject()
-      project.marker('007_x', OWNED)
+      const project = withMarker(OWNED, '007_x')
       const script = `script -qec '"${process.execPath}" "${CLI}" inspect' /dev/null < /dev/null`
       expect((await project.shell(script, { env: { TERM: 'xterm' } })).stdout).toContain('\u001b[')
       expect((await project.shell(script, { env: { TERM: 'xterm', NO_COLOR: '1' } })).stdout).not.toContain('\u001b[')
@@ -361,8 +362,7 @@ describe.concurrent('--root and POSTFLIGHT_ROOT', () => {
   })
 
   it('are a usage error if they name no folder: another project must not be found instead', async () => {
-    const project = createSourceProject()
-    project.marker('007_x', OWNED)
+    const project = withMarker(OWNED, '007_x')
     const byOption = await project.cli(['clear', '--all', '--root', 'nowhere'])
     const byVariable = await project.cli(['clear', '--all'], { env: { POSTFLIGHT_ROOT: '/nowhere/at/all' } })
     expect([byOption.status, byVariable.status]).toEqual([64, 64])
@@ -385,8 +385,7 @@ describe.concurrent('exit code 2, which hosts read as a block,', () => {
   })
 
   it('is not the exit code of a broken bundle: Node’s own is 1', async () => {
-    const project = createSourceProject()
-    project.marker('007_x', OWNED)
+    const project = withMarker(OWNED, '007_x')
     // With such a small stack Node itself fails, as it may with a broken bundle.
     const run = await runProcess(process.execPath, ['--stack-size=10', HOOK_BUNDLE], {
       cwd: project.dir,
@@ -414,8 +413,7 @@ describe.concurrent('in a current folder that was removed', () => {
     return runProcess('sh', program, { cwd: project.dir, env: { ...project.env, ...env } })
   }
   const createFilled = (): Project => {
-    const project = createSourceProject()
-    project.marker('001_x', OWNED)
+    const project = withMarker(OWNED, '001_x')
     project.write('definition.json', DEFINITION)
     project.write('payload.json', '{}')
     return project

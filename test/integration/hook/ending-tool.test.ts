@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { agentReturned, SESSION, shellRan, stop, structuredAnswer, subagentStop } from '../../support/payloads.ts'
-import { createProject, createSourceProject, type HookRun, type Project } from '../../support/project.ts'
+import { createProject, createSourceProject, type HookRun, type Project, withMarker } from '../../support/project.ts'
 
 /** A tool whose call ends the agent's turn: the call is judged as the stop that it is. */
 
@@ -15,8 +15,7 @@ const storyOf = (project: Project): string[] =>
 
 describe.concurrent('a structured answer', () => {
   it('of the main conversation is refused with the reason, and the answer holds nothing else', async () => {
-    const project = createProject()
-    project.marker(TASK, MAIN)
+    const project = withMarker(MAIN, TASK, createProject)
     const run = await project.hook(structuredAnswer())
     expect(run).toMatchObject({ status: 0, stderr: '' })
     expect(run.answer).toEqual({
@@ -31,8 +30,7 @@ describe.concurrent('a structured answer', () => {
   })
 
   it('is given up after three blocked stops, whatever kind they were, and the stop behind it finds nothing', async () => {
-    const project = createSourceProject()
-    project.marker(TASK, MAIN)
+    const project = withMarker(MAIN, TASK)
     expect(reasonOf(await project.hook(structuredAnswer()))).toContain('Blocked stop 1 of 3')
     expect((await project.hook(stop())).answer.reason).toContain('Blocked stop 2 of 3')
     expect(reasonOf(await project.hook(structuredAnswer()))).toContain('Blocked stop 3 of 3')
@@ -43,8 +41,7 @@ describe.concurrent('a structured answer', () => {
   })
 
   it('of a sub-agent is judged as its stop', async () => {
-    const project = createSourceProject()
-    project.marker(TASK, OWNED)
+    const project = withMarker(OWNED, TASK)
     expect((await project.hook(structuredAnswer())).answer).toEqual({})
     const worker = await project.hook(structuredAnswer(WORKER))
     expect(reasonOf(worker)).toContain('Blocked stop 1 of 3')
@@ -52,8 +49,7 @@ describe.concurrent('a structured answer', () => {
   })
 
   it('that hands a report back is refused, and its report reaches the caller', async () => {
-    const project = createSourceProject()
-    project.marker(TASK, OWNED)
+    const project = withMarker(OWNED, TASK)
     const env = { CLAUDECODE: '1', CLAUDE_CODE_SESSION_ID: SESSION }
     const worker = { agent_id: 'agent-a', agent_type: 'general-purpose' }
     const handBack = { ...worker, tool_name: 'SubagentHandback', tool_input: { message: 'All the findings.' } }
@@ -69,8 +65,7 @@ it.each([
   ['of another tool', structuredAnswer({ tool_name: 'Bash', tool_input: { command: 'ls' } })],
   ['that has ended', structuredAnswer({ hook_event_name: 'PostToolUse', tool_response: 'provided' })],
 ])('a call %s is no stop: it is allowed, and counts nothing', async (_, payload) => {
-  const project = createSourceProject()
-  project.marker(TASK, MAIN)
+  const project = withMarker(MAIN, TASK)
   expect((await project.hook(payload)).answer).toEqual({})
   expect(project.has('specs/.postflight')).toBe(false)
 })

@@ -69,10 +69,7 @@ describe.concurrent('a valid stdin is answered as usual', () => {
     expect((await project.hook(undefined, { input })).answer.decision).toBe('block')
   })
 
-  it.each([
-    ['short', 1],
-    ['long', 300_000],
-  ])('on a pipe that stays open, at once: a %s one', async (_what, length) => {
+  it.each([1, 300_000])('on a pipe that stays open, at once: a message of %i characters', async (length) => {
     const input = JSON.stringify(subagentStop({ last_assistant_message: 'x'.repeat(length) }))
     const run = await withMarker(OWNED).hook(undefined, { input, keepOpen: true })
     expect(run.answer.decision).toBe('block')

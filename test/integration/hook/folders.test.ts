@@ -5,7 +5,7 @@ import { PROJECT_VARIABLES } from '../../../src/project/root.ts'
 import { git } from '../../support/machines.ts'
 import { SESSION, sessionStart, stop, subagentStop } from '../../support/payloads.ts'
 import { canRun, HOOK_BUNDLE, LAUNCHER, PACKAGE, skipNote } from '../../support/process.ts'
-import { createProject, createSourceProject, hoursAgo, type Project } from '../../support/project.ts'
+import { createProject, createSourceProject, hoursAgo, type Project, withMarker } from '../../support/project.ts'
 
 const MAY_MOUNT = canRun('unshare --mount true')
 const OWNED = { cc_session_id: SESSION, agent_id: 'agent-a', reason: 'pending' }
@@ -13,12 +13,6 @@ const GUARD = 'specs/259_x/.postflight-loop-guard'
 
 /** A project whose files are as old as this checkout. */
 const FROM_BEFORE = join(PACKAGE, 'test', 'fixtures', 'from-before')
-
-function pending(task = '259_x', fields: Readonly<Record<string, unknown>> = OWNED): Project {
-  const project = createSourceProject()
-  project.marker(task, fields)
-  return project
-}
 
 /** A project with a folder as `git worktree add` makes it. */
 function withWorktree(create = createSourceProject) {
@@ -30,8 +24,7 @@ function withWorktree(create = createSourceProject) {
 
 describe.concurrent('the hook finds the marker', () => {
   it('when the agent is three folders below the root', async () => {
-    const project = createProject()
-    project.marker('259_x', OWNED)
+    const project = withMarker(OWNED, '259_x', createProject)
     const cwd = project.at('src', 'deep', 'er')
     mkdirSync(cwd, { recursive: true })
     const { answer } = await project.hook(subagentStop(), { cwd })
@@ -71,23 +64,20 @@ describe.concurrent('the hook finds the marker', () => {
   })
 
   it.each([...PROJECT_VARIABLES, 'POSTFLIGHT_ROOT'])('by %s, from a folder that leads nowhere', async (name) => {
-    const project = createSourceProject()
     // droid ignores the answer to a SubagentStop, so here a main conversation stops.
-    project.marker('259_x', { ...OWNED, agent_id: 'main' })
+    const project = withMarker({ ...OWNED, agent_id: 'main' })
     const { answer } = await project.hook(stop(), { cwd: project.home, env: { [name]: project.dir } })
     expect(answer.decision).toBe('block')
   })
 
   it("by the payload's cwd, where the process's own cwd leads to another project", async () => {
-    const project = createSourceProject()
-    const other = createSourceProject()
-    project.marker('259_x', OWNED)
-    other.marker('001_other', { ...OWNED, cc_session_id: 'elsewhere' })
+    const project = withMarker(OWNED)
+    const other = withMarker({ ...OWNED, cc_session_id: 'elsewhere' }, '001_other')
     expect((await project.hook(subagentStop({ cwd: project.dir }), { cwd: other.dir })).answer.decision).toBe('block')
   })
 
   it('once, though three variables and a link name the same project', async () => {
-    const project = pending()
+    const project = withMarker(OWNED)
     const link = join(project.base, 'link')
     symlinkSync(project.dir, link)
     const [QWEN_PROJECT_DIR, POSTFLIGHT_ROOT] = [`${project.dir}/`, `${project.dir}/specs/..`]
@@ -105,10 +95,12 @@ describe.concurrent('the hook finds the marker', () => {
     ['an archive', 'archive/012_x'],
     ['a hidden folder below an archive', 'archive/.x'],
     ['a folder whose name begins with two dots', '..x'],
-  ])('in %s', async (_where, task) => expect((await pending(task).hook(subagentStop())).answer.decision).toBe('block'))
+  ])('in %s', async (_where, task) =>
+    expect((await withMarker(OWNED, task).hook(subagentStop())).answer.decision).toBe('block'),
+  )
 
   it('above the agent’s folder, where specs/ is a link', async () => {
-    const project = pending()
+    const project = withMarker(OWNED)
     mkdirSync(project.at('src'))
     symlinkSync(project.home, project.at('src', 'specs'))
     expect((await project.hook(subagentStop(), { cwd: project.at('src') })).answer.decision).toBe('block')
@@ -182,7 +174,7 @@ describe.concurrent('a marker that two roots lead to', () => {
   })
 
   it('as the marker of specs/ itself is counted once', async () => {
-    const project = pending('feature-y/specs')
+    const project = withMarker(OWNED, 'feature-y/specs')
     await project.hook(subagentStop(), { cwd: project.at('specs/feature-y'), env: { CLAUDE_PROJECT_DIR: project.dir } })
     expect(project.read('specs/feature-y/specs/.postflight-loop-guard')).toBe('1\n')
   })
@@ -196,7 +188,7 @@ describe.concurrent('a marker that two roots lead to', () => {
   it.runIf(MAY_MOUNT)(
     `by a bind mount is counted once${skipNote(MAY_MOUNT, 'mounting needs rights that are missing here')}`,
     async () => {
-      const project = pending()
+      const project = withMarker(OWNED)
       const other = join(project.base, 'mounted')
       mkdirSync(other)
       const script = `mount --bind "$0" "$1" && cd "$1" && exec "$2"`
@@ -221,7 +213,7 @@ describe.concurrent('the hook finds nothing', () => {
     ['in a folder of a task folder', '259_x/sub', '.'],
     ['three folders below specs/', 'a/b/c', '.'],
   ])('%s', async (_where, task, cwd, folders = []) => {
-    const project = pending(task)
+    const project = withMarker(OWNED, task)
     for (const folder of folders) mkdirSync(project.at(folder), { recursive: true })
     expect((await project.hook(subagentStop(), { cwd: project.at(cwd) })).stdout).toBe('{}\n')
   })
@@ -242,13 +234,13 @@ describe.concurrent('the hook finds nothing', () => {
     ['is empty', ''],
     ['is not a path', '\u0007\n"'],
   ])('by a project variable that %s, and still uses the others', async (_how, value) => {
-    const project = pending()
+    const project = withMarker(OWNED)
     const env = { CLAUDE_PROJECT_DIR: value, QWEN_PROJECT_DIR: project.dir }
     expect((await project.hook(subagentStop(), { cwd: project.home, env })).answer.decision).toBe('block')
   })
 
   it('from a deleted folder, but finds it by the project variable', async () => {
-    const project = pending()
+    const project = withMarker(OWNED)
     mkdirSync(project.at('gone'))
     const script = `cd gone && rmdir ../gone && exec "$0"`
     const program = ['sh', '-c', script, LAUNCHER] as const
@@ -262,7 +254,7 @@ describe.concurrent('the hook finds nothing', () => {
 
 const OLD = { reason: 'rm -rf everything', created: hoursAgo(2) }
 
-const withOldMarker = (): Project => pending('259_x', OLD)
+const withOldMarker = (): Project => withMarker(OLD)
 
 /** A clone of a repository that holds such a marker, which git writes once more during the session. */
 function withRestoredMarker(): Project {

@@ -174,27 +174,14 @@ describe.concurrent('a marker whose creation printed nothing to the host', () =>
 
 describe.concurrent('create says on stderr that the owner is unknown, and what to add', () => {
   const NOTE = /^postflight: the output of this command does not reach the hook.*--agent main.*\n$/
+  const SILENT = 'postflight create 7 x >/dev/null'
+  const PIPED = 'postflight create 7 x | cat >/dev/null'
   it.each([
-    ['where the host tells no times', 'COPILOT_AGENT_SESSION_ID', 'postflight create 7 x >/dev/null', NOTE],
-    [
-      'not where the hook learns it from the time of the call',
-      'CLAUDE_CODE_SESSION_ID',
-      'postflight create 7 x >/dev/null',
-      /^$/,
-    ],
-    [
-      'where the call made two markers',
-      'CLAUDE_CODE_SESSION_ID',
-      'postflight create 8 y >/dev/null; postflight create 7 x >/dev/null',
-      NOTE,
-    ],
-    ['where a pipe catches it', 'CODEX_SESSION_ID', 'postflight create 7 x | cat >/dev/null', NOTE],
-    [
-      'not for the pipe of the shell itself',
-      'COPILOT_AGENT_SESSION_ID',
-      'postflight create 7 x | cat >/dev/null',
-      /^$/,
-    ],
+    ['where the host tells no times', 'COPILOT_AGENT_SESSION_ID', SILENT, NOTE],
+    ['not where the hook learns it from the time of the call', 'CLAUDE_CODE_SESSION_ID', SILENT, /^$/],
+    ['where the call made two markers', 'CLAUDE_CODE_SESSION_ID', `postflight create 8 y >/dev/null; ${SILENT}`, NOTE],
+    ['where a pipe catches it', 'CODEX_SESSION_ID', PIPED, NOTE],
+    ['not for the pipe of the shell itself', 'COPILOT_AGENT_SESSION_ID', PIPED, /^$/],
   ])('%s', async (_where, variable, script, said) => {
     const project = createProject({ wired: true })
     const ours = `postflight() { "${process.execPath}" "${CLI}" "$@"; }`

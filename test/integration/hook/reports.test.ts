@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { agentReturned, SESSION, subagentStop } from '../../support/payloads.ts'
-import { createProject, createSourceProject, makeOld, type Project } from '../../support/project.ts'
+import { createProject, createSourceProject, makeOld, type Project, withMarker } from '../../support/project.ts'
 
 const OWNED = { id: 'pf_abcdefghijkl', cc_session_id: SESSION, agent_id: 'agent-a' }
 const ENV = { CLAUDE_CODE_SESSION_ID: SESSION }
@@ -24,11 +24,7 @@ function linkFolder(project: Project): void {
   symlinkSync(join(project.base, 'elsewhere'), project.at(FOLDER))
 }
 
-function projectWithMarker(create = createSourceProject): Project {
-  const project = create()
-  project.marker('259_x', OWNED)
-  return project
-}
+const projectWithMarker = (create = createSourceProject): Project => withMarker(OWNED, '259_x', create)
 
 describe.concurrent('the report of a blocked sub-agent', () => {
   it('is kept at the block, and handed once to its caller, who otherwise gets only the last message', async () => {
@@ -101,8 +97,7 @@ describe.concurrent('the report of a blocked sub-agent', () => {
   it.each(['../../../outside', '.hidden', 'a'.repeat(200), 'ü', 'con:x'])(
     'of an agent with the id %j stays in its folder',
     async (agent) => {
-      const project = createSourceProject()
-      project.marker('259_x', { ...OWNED, agent_id: agent })
+      const project = withMarker({ ...OWNED, agent_id: agent })
       await held(project, REPORT, { agent_id: agent })
       expect(kept(project)).toEqual([expect.stringMatching(/^sha256-[0-9a-f]{64}$/)])
       const response = { tool_response: { agentId: agent, content: 'Done.' } }

@@ -6,7 +6,7 @@ import { EXIT_CODES } from '../../../src/kernel/errors.ts'
 import { installPacked, packOnce } from '../../support/packed.ts'
 import { subagentStop } from '../../support/payloads.ts'
 import { PACKAGE, runProcess } from '../../support/process.ts'
-import { createProject } from '../../support/project.ts'
+import { createProject, withMarker } from '../../support/project.ts'
 
 describe.concurrent('the package', () => {
   it.each(['hook.js', 'workflow.js', 'done-hook.js'])(
@@ -47,8 +47,7 @@ describe.concurrent('the package', () => {
 
     /** The words in the files that a command line loads. */
     async function wordsLoadedBy(line: string): Promise<string[]> {
-      const project = createProject()
-      project.marker('259_x', { steps: ['one'] })
+      const project = withMarker({ steps: ['one'] }, '259_x', createProject)
       project.write('list.js', "process.on('exit', () => console.error(JSON.stringify(Object.keys(require.cache))))")
       const run = await project.cli(line.split(' '), { env: { NODE_OPTIONS: `--require=${project.at('list.js')}` } })
       const opened = JSON.parse(run.stderr.trim().split('\n').at(-1) as string) as string[]

@@ -132,17 +132,9 @@ const WIRING: readonly Row[] = [
   ['entries for some events only', withoutStop, /some of its events only/],
   ['an entry with another timeout', replaced('"timeout": 10', '"timeout": 30'), /has entries that differ/],
   ['an entry twice', stopTwice, /lists the hook more than once/],
-  ['an old entry for Stop', replaced(' Stop"', '"'), /has an entry for Stop of an earlier version/],
-  [
-    'an old entry for SessionStart',
-    replaced(' SessionStart"', '"'),
-    /has an entry for SessionStart of an earlier version/,
-  ],
-  [
-    'an entry with another command',
-    replaced(/\[ ! -f [^\]]* \] \|\| exec /g, ''),
-    /starts the hook by another command/,
-  ],
+  ['an old Stop entry', replaced(' Stop"', '"'), /has an entry for Stop of an earlier version/],
+  ['an old SessionStart entry', replaced(' SessionStart"', '"'), /has an entry for SessionStart of an earlier version/],
+  ['an entry of another command', replaced(/\[ ! -f [^\]]* \] \|\| exec /g, ''), /starts the hook by another command/],
   ['an entry of another copy', replaced('$CLAUDE_PROJECT_DIR/node_modules', '/elsewhere'), /starts another copy/],
   ['no JSON in settings', replaced(/^/g, '// mine\n'), /s\.json:1:1: invalid JSON/, replaced('// mine\n', '')],
   [
@@ -191,12 +183,7 @@ const PROJECT: readonly Row[] = [
     /pending for 3 days/,
     clear,
   ],
-  [
-    'a marker where the hook does not look',
-    write('docs/.postflight-pending', ''),
-    /where the hook does not look/,
-    remove('docs'),
-  ],
+  ['a misplaced marker', write('docs/.postflight-pending', ''), /where the hook does not look/, remove('docs')],
   [
     'a stalled run',
     async (wired) => {
@@ -270,9 +257,7 @@ describe.concurrent('doctor finds', () => {
     const before = wired.project.read(LOCAL)
     const { wrong } = await findingsOf(wired.cli)
     await wired.cli('init', { answers: ['n', 'n', 'y', 'n'] })
-    expect(wrong).toMatchObject(
-      [{ check: 'settings' }, { check: 'git' }].map((one) => ({ ...one, fix: 'postflight init' })),
-    )
+    expect(wrong).toMatchObject(['settings', 'git'].map((check) => ({ check, fix: 'postflight init' })))
     expect((await findingsOf(wired.cli)).wrong).toEqual([wrong[0]])
     expect(wired.project.read(LOCAL)).toBe(before)
   })

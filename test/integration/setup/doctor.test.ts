@@ -13,6 +13,7 @@ import {
   findingsOf,
   hoursAgo,
   type Project,
+  withMarker,
   withoutPrivileges,
 } from '../../support/project.ts'
 
@@ -45,8 +46,7 @@ describe.concurrent('doctor', () => {
   })
 
   it('finds each folder that cannot be written, so that no stop can be blocked, and writes nothing', async () => {
-    const project = createSourceProject()
-    project.marker('007_x', { cc_session_id: SESSION })
+    const project = withMarker({ cc_session_id: SESSION }, '007_x')
     project.write(`specs/007_x/${CLAIMS_FOLDER}/.gitignore`, '*\n')
     const phases = [{ id: 'a', prompt: 'p', artifact: 'a.txt' }]
     project.write('flow.json', JSON.stringify({ name: 'flow', phases }))
@@ -213,10 +213,9 @@ describe.concurrent('a hook that is installed more than once', () => {
     const hooks = [{ hooks: [{ type: 'command', command: '/elsewhere/postflight-guard/hooks/postflight-hook' }] }]
     project.write(SETTINGS, JSON.stringify({ hooks: { Stop: hooks } }))
     const { wrong } = await findingsOf(project.cli)
+    const fixes = wrong.filter(({ check }) => check === 'settings').map(({ fix }) => fix)
     // Never both `install` and `uninstall` for one scope.
-    expect(wrong.filter(({ check }) => check === 'settings').map(({ fix }) => fix)).toEqual([
-      'postflight uninstall --scope project',
-    ])
+    expect(fixes).toEqual(['postflight uninstall --scope project'])
   })
 
   it('is not found where two scopes share a file: the project is the home folder, or one file is a link to the other', async () => {

@@ -106,7 +106,8 @@ describe.concurrent('init', () => {
       `The hook is not in ${SETTINGS} or ${LOCAL}\n${keptRules(`${count} permission rules`, 'them')}`,
     )
     expect(filesOf(project)).toEqual(all)
-    project.write(SETTINGS, JSON.stringify({ permissions: { allow: [kept], ask: ['Bash(git push *)'] } }))
+    const own = { allow: [kept], ask: ['Bash(git push *)'] }
+    project.write(SETTINGS, JSON.stringify({ permissions: own }))
     const before = filesOf(project)
     await cli('init --yes')
     expect(JSON.parse(project.read(SETTINGS)).permissions.allow).toContain(other)
@@ -118,10 +119,7 @@ describe.concurrent('init', () => {
     project.write(SETTINGS, project.read(SETTINGS).replace('{', '{"model":"opus",'))
     await cli('uninstall')
 
-    expect(JSON.parse(project.read(SETTINGS))).toEqual({
-      model: 'opus',
-      permissions: { allow: [kept], ask: ['Bash(git push *)'] },
-    })
+    expect(JSON.parse(project.read(SETTINGS))).toEqual({ model: 'opus', permissions: own })
     expect(project.has(`${SETTINGS}.postflight-rules`)).toBe(false)
   })
 

@@ -209,11 +209,8 @@ describe('background_tasks', () => {
   it('a shell is named by its description, its command or its id, and may have none', () => {
     const shell = { type: 'shell', status: 'running' }
     const whole = { ...shell, id: 'b1', description: 'a build', command: 'make' }
-    const others = [
-      { ...shell, id: 7 },
-      { ...shell, id: 'b4', status: 'completed' },
-      { ...shell, id: 'b5', type: 'x' },
-    ]
+    const unnamed = { ...shell, id: 7 }
+    const others = [unnamed, { ...shell, id: 'b4', status: 'completed' }, { ...shell, id: 'b5', type: 'x' }]
     const background_tasks = [whole, { ...shell, command: 'make' }, { ...shell, id: 'b3' }, shell, ...others]
     const named = { shells: ['a build', 'make', 'b3', '', ''], shellIds: ['b1', 'b3'] }
     expect(mainStop({ background_tasks })).toMatchObject(named)

@@ -40,25 +40,21 @@ const hooksOf = (text: string): Record<string, unknown[]> => JSON.parse(text.rep
 describe('the entries for Claude Code', () => {
   it('are one for each event and two for the end of a tool, with timeouts (s) longer than the 5 s of an answer', () => {
     const hook = (word?: string) => ({ ...OURS, command: word === undefined ? COMMAND : `${COMMAND} ${word}` })
+    const endingTools = 'StructuredOutput|SubagentHandback|task_complete'
     expect(claudeEntries(COMMAND)).toEqual([
       { event: 'SubagentStop', group: { hooks: [hook()] } },
       { event: 'Stop', group: { hooks: [hook('Stop')] } },
       { event: 'SessionStart', group: { hooks: [hook('SessionStart')] } },
       { event: 'PostToolUse', group: { matcher: 'Bash', hooks: [{ ...hook(), if: 'Bash(*postflight*)' }] } },
       { event: 'PostToolUse', group: { matcher: 'Agent', hooks: [hook('Agent')] } },
-      {
-        event: 'PreToolUse',
-        group: { matcher: 'StructuredOutput|SubagentHandback|task_complete', hooks: [hook('Stop')] },
-      },
+      { event: 'PreToolUse', group: { matcher: endingTools, hooks: [hook('Stop')] } },
     ])
   })
 })
 
 describe('a command that does nothing where its file is missing', () => {
   it('is a line of the shell', () => {
-    expect(guardedCommand('"/a b/postflight-hook"')).toBe(
-      '[ ! -f "/a b/postflight-hook" ] || exec "/a b/postflight-hook"',
-    )
+    expect(guardedCommand('"/a b/hooks/hook"')).toBe('[ ! -f "/a b/hooks/hook" ] || exec "/a b/hooks/hook"')
   })
 
   it('is a line for Node on Windows, with the word that marks it as ours', () => {
@@ -191,11 +187,7 @@ describe('removing our entries', () => {
   it.each<[string, object, object]>([
     ['the list of an event that held nothing else', { Stop: [{ hooks: [OURS] }], Other: [1] }, { Other: [1] }],
     ['our group, if others stay', { Stop: [1, { hooks: [OURS] }, 2] }, { Stop: [1, 2] }],
-    [
-      'ours between others',
-      { Stop: [{ hooks: [5, OURS, FOREIGN, OURS_OF_OLD] }] },
-      { Stop: [{ hooks: [5, FOREIGN] }] },
-    ],
+    ['ours among others', { Stop: [{ hooks: [5, OURS, FOREIGN, OURS_OF_OLD] }] }, { Stop: [{ hooks: [5, FOREIGN] }] }],
     ['all, and the list of events', { A: [{ hooks: [OURS] }], B: [{ hooks: [OURS] }, { hooks: [OURS] }] }, {}],
     ['an event of a prototype’s name', { constructor: [{ hooks: [OURS] }], Stop: [1] }, { Stop: [1] }],
   ])('removes %s', (_, before, left) => {

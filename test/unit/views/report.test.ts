@@ -55,18 +55,8 @@ describe('the story of a marker', () => {
     ['renewed: the same marker', [CREATED, [1, 'create', { markerId: 'pf_1' }]], [marker()], ['pending']],
     ['of plain bash, known only by its block', [[5, 'block', { count: 1 }]], [marker({ id: null })], ['pending']],
     ['known by a block without an id', [[5, 'block']], [marker()], ['pending']],
-    [
-      'cleared, and there again',
-      [CREATED, CLEARED],
-      [marker({ task: '8_y' }), marker()],
-      ['cleared', 'pending', 'pending'],
-    ],
-    [
-      'of an id that ended before',
-      [CREATED, CLEARED, [2, 'block'], CREATED_AGAIN],
-      [],
-      ['cleared', 'replaced', 'removed'],
-    ],
+    ['cleared, and back', [CREATED, CLEARED], [marker({ task: '8_y' }), marker()], ['cleared', 'pending', 'pending']],
+    ['of an id that ended', [CREATED, CLEARED, [2, 'block'], CREATED_AGAIN], [], ['cleared', 'replaced', 'removed']],
     ['of a marker whose id the journal does not know', [CREATED], [marker({ id: 'pf_9' })], ['removed', 'pending']],
   ])('%s', (_, entries, markers, expected) => {
     expect(statuses(reportOf(entries, markers)).sort()).toEqual([...expected].sort())

@@ -53,10 +53,7 @@ describe('a line of the history', () => {
 })
 
 describeSentences('the words of the report', REPORT_TEXT, {
-  phase: [
-    ['done', 0],
-    ['done', 2],
-  ],
+  phase: forms(['done', 0], ['done', 2]),
   worked: [['45 min']],
   ofVisit: [[2, '0 of 2 steps']],
   made: [['2026-11-22 12:00:00']],
