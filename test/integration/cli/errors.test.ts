@@ -3,16 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { DOCUMENTS } from '../../support/command-documents.ts'
 import { SESSION } from '../../support/payloads.ts'
-import {
-  CLI,
-  canRun,
-  HOOK_BUNDLE,
-  LAUNCHER,
-  PACKAGE,
-  type ProcessResult,
-  runProcess,
-  skipNote,
-} from '../../support/process.ts'
+import { CLI, canRun, HOOK_BUNDLE, LAUNCHER, PACKAGE, runProcess, skipNote } from '../../support/process.ts'
 import {
   createProject,
   createSourceProject,
@@ -376,8 +367,7 @@ describe.concurrent('exit code 2, which hosts read as a block,', () => {
     const sources = readdirSync(join(PACKAGE, 'src'), { recursive: true, encoding: 'utf8' })
       .filter((name) => name.endsWith('.ts'))
       .map((name) => join(PACKAGE, 'src', name))
-    const started = [...sources, LAUNCHER, CLI]
-    const found = started.filter((file) =>
+    const found = [...sources, LAUNCHER, CLI].filter((file) =>
       /\bexit\s*\(?\s*2\b|exitCode\s*[=:]\s*2\b|\breturn 2\b|:\s*2,?\s*\/\/.*exit/.test(readFileSync(file, 'utf8')),
     )
     expect(sources.length).toBeGreaterThan(30)
@@ -430,7 +420,7 @@ describe.concurrent('in a current folder that was removed', () => {
   it.each(COMMANDS)('%s works as in the project where an absolute --root names it', async (line) => {
     const [project, other] = [createFilled(), createFilled()]
     const words = line.split(' ')
-    const readable = ({ status, stdout, stderr }: ProcessResult, { base }: Project): unknown => {
+    const readable = ({ status, stdout, stderr }: Awaited<ReturnType<typeof runIn>>, { base }: Project): unknown => {
       const text = `${stdout}\n${stderr}`.replaceAll(base, 'BASE')
       return [status, text.replaceAll(/pf_\w+|\d+ s /g, '')]
     }

@@ -17,9 +17,7 @@ import {
 const OWNED = { operation: 'research', cc_session_id: SESSION, agent_id: 'agent-a', reason: 'SECRET ORDER' }
 const LAUNCHED = { words: ['SessionStart'] }
 
-function contextOf(run: HookRun): string | undefined {
-  return run.answer.hookSpecificOutput?.additionalContext
-}
+const contextOf = (run: HookRun): string | undefined => run.answer.hookSpecificOutput?.additionalContext
 
 describe.concurrent('a session that starts', () => {
   it.each([

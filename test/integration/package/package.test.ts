@@ -6,7 +6,7 @@ import { EXIT_CODES } from '../../../src/kernel/errors.ts'
 import { installPacked, packOnce } from '../../support/packed.ts'
 import { subagentStop } from '../../support/payloads.ts'
 import { PACKAGE, runProcess } from '../../support/process.ts'
-import { createProject, withMarker } from '../../support/project.ts'
+import { createProject, type JsonDocument, withMarker } from '../../support/project.ts'
 
 describe.concurrent('the package', () => {
   it.each(['hook.js', 'workflow.js', 'done-hook.js'])(
@@ -83,18 +83,14 @@ describe.concurrent('the package', () => {
   it('has executable launchers', () => {
     const { files } = packOnce()
     for (const name of ['bin/postflight', 'bin/postflight.js', 'hooks/postflight-hook']) {
-      const file = files.find((one) => one.path === name)
-      expect((file?.mode ?? 0) & 0o111, name).not.toBe(0)
+      expect((files.find(({ path }) => path === name)?.mode ?? 0) & 0o111, name).not.toBe(0)
       accessSync(join(PACKAGE, name), constants.X_OK)
     }
   })
 
   it('names only existing files', () => {
-    const { bin, files } = JSON.parse(readFileSync(join(PACKAGE, 'package.json'), 'utf8')) as {
-      bin: Record<string, string>
-      files: string[]
-    }
-    for (const name of [...Object.values(bin), ...files]) expect(statSync(join(PACKAGE, name))).toBeDefined()
+    const { bin, files }: JsonDocument = JSON.parse(readFileSync(join(PACKAGE, 'package.json'), 'utf8'))
+    for (const name of [...Object.values<string>(bin), ...files]) expect(statSync(join(PACKAGE, name))).toBeDefined()
   })
 
   it('holds no path of the machine that it was built on', () => {

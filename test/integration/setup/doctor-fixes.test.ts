@@ -72,27 +72,23 @@ async function follow({ cli, project }: DependentProject, fix: string): Promise<
 
 type Action = (wired: DependentProject, fix?: string) => unknown
 
-const remove =
-  (name: string): Action =>
-  ({ project }) =>
-    rmSync(project.at(name), { recursive: true })
-const write =
-  (name: string, text: string): Action =>
-  ({ project }) =>
-    project.write(name, text)
-const rewrite =
-  (name: string, edit: (text: string) => string): Action =>
-  ({ project }) =>
-    project.write(name, edit(project.has(name) ? project.read(name) : '{}'))
+function remove(name: string): Action {
+  return ({ project }) => rmSync(project.at(name), { recursive: true })
+}
+function write(name: string, text: string): Action {
+  return ({ project }) => project.write(name, text)
+}
+function rewrite(name: string, edit: (text: string) => string): Action {
+  return ({ project }) => project.write(name, edit(project.has(name) ? project.read(name) : '{}'))
+}
+function rename(from: string, to: string): Action {
+  return ({ folder }) => renameSync(join(folder, from), join(folder, to))
+}
 const set = (name: string, values: object): Action =>
   rewrite(name, (text) => JSON.stringify({ ...JSON.parse(text), ...values }))
 const replaced = (from: string | RegExp, to: string): Action => rewrite(SETTINGS, (text) => text.replaceAll(from, to))
 const init: Action = ({ cli }) => cli('init', { answers: Array(5).fill('y') })
 const clear: Action = ({ cli }) => cli('clear 7')
-const rename =
-  (from: string, to: string): Action =>
-  ({ folder }) =>
-    renameSync(join(folder, from), join(folder, to))
 
 const OFF = { env: { POSTFLIGHT_DISABLE: '1' } }
 const PLUGIN = { enabledPlugins: { 'postflight-guard@x': true } }

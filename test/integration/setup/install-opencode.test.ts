@@ -3,14 +3,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { PACKAGE } from '../../support/process.ts'
-import {
-  type CliRun,
-  createDependentProject,
-  createSourceProject,
-  type Finding,
-  findingsOf,
-  type Project,
-} from '../../support/project.ts'
+import { createDependentProject, createSourceProject, findingsOf, type Project } from '../../support/project.ts'
 
 const CONFIG = 'opencode.json'
 const PLUGIN = pathToFileURL(join(PACKAGE, 'dist', 'opencode', 'postflight-guard.mjs')).href
@@ -34,15 +27,12 @@ function projectWith(files: Readonly<Record<string, string>> = {}): Project {
   return project
 }
 
-const install = (project: Project, ...words: string[]): Promise<CliRun> =>
-  project.cli(['install', '--host', 'opencode', ...words])
+const install = (project: Project, ...words: string[]) => project.cli(['install', '--host', 'opencode', ...words])
 
-const uninstall = (project: Project, ...words: string[]): Promise<CliRun> =>
-  project.cli(['uninstall', '--host', 'opencode', ...words])
+const uninstall = (project: Project, ...words: string[]) => project.cli(['uninstall', '--host', 'opencode', ...words])
 
-async function pluginFindings(project: Project): Promise<Finding[]> {
-  return (await findingsOf(project.cli)).all.filter(({ check }) => check === 'plugin')
-}
+const pluginFindings = async (project: Project) =>
+  (await findingsOf(project.cli)).all.filter(({ check }) => check === 'plugin')
 
 describe.concurrent('install --host opencode', () => {
   it('lists the plugin in a new opencode.json, which uninstall removes', async () => {

@@ -1,14 +1,4 @@
-import {
-  chmodSync,
-  chownSync,
-  mkdirSync,
-  readFileSync,
-  readlinkSync,
-  renameSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-} from 'node:fs'
+import fs from 'node:fs'
 import { userInfo } from 'node:os'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -27,7 +17,7 @@ import {
 } from '../../support/project.ts'
 
 const SETTINGS = '.claude/settings.json'
-const EXAMPLE = readFileSync(join(PACKAGE, 'settings.example.json'), 'utf8')
+const EXAMPLE = fs.readFileSync(join(PACKAGE, 'settings.example.json'), 'utf8')
 
 function projectWith(settings: string): Project {
   const project = createSourceProject()
@@ -99,7 +89,7 @@ describe.concurrent('install', () => {
     const [subagent, , start] = commandsOf(project.read(SETTINGS))
     project.marker('259_x', { cc_session_id: SESSION, agent_id: 'agent-a' })
     const env = claudeHookEnv(project, SESSION)
-    mkdirSync(project.at('src'))
+    fs.mkdirSync(project.at('src'))
     const cwd = project.at('src')
     const held = await project.hook(subagentStop(), { program: ['sh', '-c', String(subagent)], cwd, env })
     const told = await project.hook(sessionStart('startup'), { program: ['sh', '-c', String(start)], env })
@@ -109,8 +99,8 @@ describe.concurrent('install', () => {
 
   it('writes the full path where the package is elsewhere, and says that it is a path on this machine', async () => {
     const project = createSourceProject()
-    mkdirSync(project.at('node_modules'))
-    symlinkSync(PACKAGE, project.at('node_modules/postflight-guard'))
+    fs.mkdirSync(project.at('node_modules'))
+    fs.symlinkSync(PACKAGE, project.at('node_modules/postflight-guard'))
     expect((await project.cli(['install'])).stdout).toMatch(/a path on this machine.*--scope local\n$/)
     expect(commandsOf(project.read(SETTINGS))).toContain(`[ ! -f "${LAUNCHER}" ] || exec "${LAUNCHER}"`)
   })
@@ -119,11 +109,11 @@ describe.concurrent('install', () => {
     const pnpm = createSourceProject()
     const inStore = pnpm.at('node_modules/.pnpm/postflight-guard@0.1.0/node_modules/postflight-guard')
     copyPackage(inStore)
-    symlinkSync(inStore, pnpm.at('node_modules/postflight-guard'))
+    fs.symlinkSync(inStore, pnpm.at('node_modules/postflight-guard'))
     const outside = createSourceProject()
     const shared = copyPackage(join(outside.base, 'store', 'postflight-guard'))
-    mkdirSync(outside.at('node_modules'))
-    symlinkSync(shared, outside.at('node_modules/postflight-guard'))
+    fs.mkdirSync(outside.at('node_modules'))
+    fs.symlinkSync(shared, outside.at('node_modules/postflight-guard'))
     outside.write('package.json', JSON.stringify({ devDependencies: { 'postflight-guard': '0.1.0' } }))
     await pnpm.cli(['install'], { packageFolder: inStore })
     await outside.cli(['install'], { packageFolder: shared })
@@ -137,7 +127,7 @@ describe.concurrent('install', () => {
     const windows = windowsCommand(project, folder)
     const commands = [...commandsOf(project.read(SETTINGS)), windows.command, `${windows.command} SessionStart`]
     project.marker('259_x', { cc_session_id: SESSION, agent_id: 'agent-a' })
-    rmSync(project.at('node_modules'), { recursive: true })
+    fs.rmSync(project.at('node_modules'), { recursive: true })
     for (const command of commands) {
       const run = await project.shell(command, {
         input: JSON.stringify({ cwd: project.dir, ...subagentStop() }),
@@ -194,7 +184,7 @@ describe.concurrent('install', () => {
 
   it('writes to the project’s settings from a folder below it, and with --root', async () => {
     const project = createSourceProject({ specs: false })
-    mkdirSync(project.at('src', 'deep'), { recursive: true })
+    fs.mkdirSync(project.at('src', 'deep'), { recursive: true })
     const other = createSourceProject()
     await project.cli(['install'], { cwd: project.at('src', 'deep') })
     await project.cli(['install', '--root', other.dir])
@@ -246,7 +236,7 @@ describe.concurrent.each(Object.entries(LAYOUTS))('with settings of this layout:
 
   it('install keeps a backup', async () => {
     const { backup } = (await projectWith(before).cli(['install', '--json'])).json()
-    expect(readFileSync(backup, 'utf8')).toBe(before)
+    expect(fs.readFileSync(backup, 'utf8')).toBe(before)
   })
 })
 
@@ -355,12 +345,12 @@ describe.concurrent('install and uninstall refuse, and write nothing', () => {
   it.each(['.claude', SETTINGS])('project settings through %s that is a link out of the project', async (name) => {
     const project = createSourceProject()
     const outside = join(project.base, 'outside')
-    mkdirSync(outside)
-    if (name === '.claude') symlinkSync(outside, project.at('.claude'))
+    fs.mkdirSync(outside)
+    if (name === '.claude') fs.symlinkSync(outside, project.at('.claude'))
     else {
       project.write('../outside/file.json', '{}')
-      mkdirSync(project.at('.claude'))
-      symlinkSync(join(outside, 'file.json'), project.at(SETTINGS))
+      fs.mkdirSync(project.at('.claude'))
+      fs.symlinkSync(join(outside, 'file.json'), project.at(SETTINGS))
     }
     const before = project.snapshot('../outside')
     const refused = { status: 65, stderr: expect.stringContaining('leads out of the project') }
@@ -372,10 +362,10 @@ describe.concurrent('install and uninstall refuse, and write nothing', () => {
 
   it('project settings that are a folder, or a link to nothing', async () => {
     const folder = createSourceProject()
-    mkdirSync(folder.at(SETTINGS), { recursive: true })
+    fs.mkdirSync(folder.at(SETTINGS), { recursive: true })
     const dangling = createSourceProject()
-    mkdirSync(dangling.at('.claude'))
-    symlinkSync('nowhere.json', dangling.at(SETTINGS))
+    fs.mkdirSync(dangling.at('.claude'))
+    fs.symlinkSync('nowhere.json', dangling.at(SETTINGS))
     expect((await folder.cli(['install'])).status).toBe(65)
     expect((await dangling.cli(['install'])).status).toBe(65)
     expect(dangling.snapshot('.claude')).toEqual({ 'settings.json': 'link to nowhere.json' })
@@ -400,9 +390,9 @@ describe.concurrent('settings that are a link or have narrow permissions', () =>
       const project = createSourceProject()
       await project.cli(['install', '--scope', scope])
       const target = join(dirname(file), to)
-      mkdirSync(dirname(project.at(target)), { recursive: true })
-      renameSync(project.at(file), project.at(target))
-      symlinkSync(to, project.at(file))
+      fs.mkdirSync(dirname(project.at(target)), { recursive: true })
+      fs.renameSync(project.at(file), project.at(target))
+      fs.symlinkSync(to, project.at(file))
       const before = project.snapshot('..')
       const planned = await project.cli(['uninstall', '--scope', scope, '--dry-run'])
       expect(project.snapshot('..')).toEqual(before)
@@ -411,7 +401,7 @@ describe.concurrent('settings that are a link or have narrow permissions', () =>
       expect(run.json()).toMatchObject({ changed: true, removed_file: false })
       expect(JSON.parse(project.read(target))).toEqual({})
       expect((await project.cli(['install', '--scope', scope])).status).toBe(0)
-      expect(readlinkSync(project.at(file))).toBe(to)
+      expect(fs.readlinkSync(project.at(file))).toBe(to)
       expect(ourEventsIn(project.read(target))).toEqual(EVENTS)
     },
   )
@@ -419,9 +409,9 @@ describe.concurrent('settings that are a link or have narrow permissions', () =>
   it('are not changed by uninstall where the link leads out of the project or nowhere', async () => {
     const project = createSourceProject()
     await project.cli(['install'])
-    renameSync(project.at(SETTINGS), join(project.base, 'claude.json'))
-    symlinkSync('../../claude.json', project.at(SETTINGS))
-    symlinkSync('nowhere.json', project.at('.claude/settings.local.json'))
+    fs.renameSync(project.at(SETTINGS), join(project.base, 'claude.json'))
+    fs.symlinkSync('../../claude.json', project.at(SETTINGS))
+    fs.symlinkSync('nowhere.json', project.at('.claude/settings.local.json'))
     const before = project.snapshot('..')
     const runs = [await project.cli(['uninstall']), await project.cli(['uninstall', '--scope', 'local'])]
     expect(runs.map((run) => run.status)).toEqual([65, 65])
@@ -432,13 +422,15 @@ describe.concurrent('settings that are a link or have narrow permissions', () =>
 
   it('keep their permissions and their owner; the backup has the same permissions', async () => {
     const project = createSourceProject()
-    chmodSync(project.write(SETTINGS, '{}\n'), 0o600)
+    fs.chmodSync(project.write(SETTINGS, '{}\n'), 0o600)
     // Only root may change a file's owner.
-    if (process.getuid?.() === 0) chownSync(project.at(SETTINGS), NOBODY, NOBODY)
-    const { uid, gid } = statSync(project.at(SETTINGS))
+    if (process.getuid?.() === 0) fs.chownSync(project.at(SETTINGS), NOBODY, NOBODY)
+    const { uid, gid } = fs.statSync(project.at(SETTINGS))
     const run = await project.cli(['install', '--json'])
-    expect([project.at(SETTINGS), run.json().backup].map((file) => statSync(file).mode & 0o777)).toEqual([0o600, 0o600])
-    expect(statSync(project.at(SETTINGS))).toMatchObject({ uid, gid })
+    expect([project.at(SETTINGS), run.json().backup].map((file) => fs.statSync(file).mode & 0o777)).toEqual([
+      0o600, 0o600,
+    ])
+    expect(fs.statSync(project.at(SETTINGS))).toMatchObject({ uid, gid })
   })
 })
 

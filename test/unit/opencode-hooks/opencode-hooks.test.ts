@@ -306,8 +306,8 @@ describe('the foreground fallback', () => {
       status.isBusy = true
       return hooks['chat.message']({}, { message: { ...user, model: { ...model, modelID } } as never, parts: [] })
     }
-    const retrying = { sessionID: SESSION, status: { type: 'retry', message: 'rate limit' } }
-    const retry = () => event('session.status', retrying)
+    const retry = () =>
+      event('session.status', { sessionID: SESSION, status: { type: 'retry', message: 'rate limit' } })
     const event = (type: string, properties: object) => hooks.event({ event: { type, properties } })
     return { sent, log, status, asked, message, retry, event }
   }
@@ -386,9 +386,8 @@ describe('the foreground fallback', () => {
     await message('1')
     await event('session.error', { sessionID: SESSION, error: { name: 'APIError', data: { message: 'broken' } } })
     await event('session.status', { sessionID: SESSION, status: { type: 'busy' } })
-    const data = { message: 'Your request exceeded model token limit: 131072' }
-    const overflow = { name: 'ContextOverflowError', data }
-    await event('session.error', { sessionID: SESSION, error: overflow })
+    const error = { name: 'ContextOverflowError', data: { message: 'Your request exceeded model token limit: 131072' } }
+    await event('session.error', { sessionID: SESSION, error })
     expect([...other.sent, ...sent]).toEqual([])
     await event('session.error', { sessionID: SESSION, error: { name: 'APIError', data: { statusCode: 429 } } })
     expect(sent).toHaveLength(1)

@@ -1,11 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import {
-  type HostClient,
-  type HostConfig,
-  isOneShot,
-  screenOf,
-  WORKFLOW_COMMAND,
-} from '../../../src/hosts/opencode/api.ts'
+import { type HostConfig, isOneShot, screenOf, WORKFLOW_COMMAND } from '../../../src/hosts/opencode/api.ts'
 import { mannerOf, readLastTurn } from '../../../src/hosts/opencode/conversation.ts'
 import { OPENCODE_TEXT } from '../../../src/hosts/opencode/opencode-messages.ts'
 import { joinReports } from '../../../src/opencode/guard/prompt-guards.ts'
@@ -112,8 +106,7 @@ describe('the last turn', () => {
         data: all.find(({ info }) => info.id === path.messageID),
       }),
     }
-    const client = { session } as unknown as HostClient
-    expect(await readLastTurn(client, 'ses_1')).toEqual({
+    expect(await readLastTurn({ session } as never, 'ses_1')).toEqual({
       manner: { agent: 'build', model },
       answer: { id: `msg_${count}`, text: `step ${count}` },
       ended: 'well',
