@@ -208,8 +208,7 @@ describe.concurrent('output', () => {
     ...['create 8 y', 'clear 7', 'inspect', 'step 7 one', 'bypass 7', 'adopt 7 --host-session s', 'explain', 'logs'],
     ...['install', 'uninstall', 'doctor'],
   ])('of %s with --quiet is only what a script needs', async (line) => {
-    const project = withMarker(OWNED, '007_x')
-    const { stdout } = await project.cli([...line.split(' '), '--quiet'])
+    const { stdout } = await withMarker(OWNED, '007_x').cli([...line.split(' '), '--quiet'])
     expect(stdout).toMatch(/^(?:create|adopt)/.test(line) ? /^pf_[a-z0-9]{12}\n$/ : /^$/)
   })
 
@@ -219,8 +218,7 @@ describe.concurrent('output', () => {
     [['inspect', '9'], 'task-unknown', 1],
     [['explain', '--payload', 'nowhere'], 'file-unreadable', 65],
   ])('of an error with --json is a document too: %j', async (words, code, status) => {
-    const project = createSourceProject()
-    const run = await project.cli([...words, '--json'])
+    const run = await createSourceProject().cli([...words, '--json'])
     expect(run.status).toBe(status)
     const { error } = run.json()
     expect(error).toEqual({ code, message: expect.any(String) })
@@ -298,8 +296,7 @@ describe
       })
 
       it('an error keeps its exit code, and with --json its line', async () => {
-        const project = createProject()
-        const run = await project.shell(`"${process.execPath}" "${CLI}" inspect 9 --json > /dev/full`)
+        const run = await createProject().shell(`"${process.execPath}" "${CLI}" inspect 9 --json > /dev/full`)
         expect(run.status).toBe(1)
         expect(run.stderr).toMatch(/^postflight: task 9 has no folder [^\n]+\n$/)
       })
@@ -425,8 +422,7 @@ describe.concurrent('in a current folder that was removed', () => {
       return [status, text.replaceAll(/pf_\w+|\d+ s /g, '')]
     }
     const run = await runIn(project, ['--root', project.dir, ...words])
-    const expected = await other.cli(['--root', other.dir, ...words])
-    expect(readable(run, project)).toEqual(readable(expected, other))
+    expect(readable(run, project)).toEqual(readable(await other.cli(['--root', other.dir, ...words]), other))
     expect(run.stderr).not.toContain('current folder')
   })
 

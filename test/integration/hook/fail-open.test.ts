@@ -91,16 +91,14 @@ describe.concurrent('an empty stdin is the stop of an unknown sub-agent, as for 
   })
 
   it('open and silent: answered within 5 s', async () => {
-    const project = withMarker(UNOWNED)
-    const run = await project.hook(undefined, { input: 'open' })
+    const run = await withMarker(UNOWNED).hook(undefined, { input: 'open' })
     expect(run.answer.decision).toBe('block')
     expect(run.durationMs).toBeLessThan(LIMIT_MS)
   })
 
   const hasScript = canRun('script -qec true /dev/null')
   it.runIf(hasScript)(`a terminal: answered at once${skipNote(hasScript, 'script is not installed')}`, async () => {
-    const project = withMarker(UNOWNED)
-    const run = await project.shell(`script -qec '"${LAUNCHER}"' /dev/null`, { input: 'open' })
+    const run = await withMarker(UNOWNED).shell(`script -qec '"${LAUNCHER}"' /dev/null`, { input: 'open' })
     expect(JSON.parse(run.stdout)).toMatchObject({ decision: 'block' })
     expect(run.durationMs).toBeLessThan(AT_ONCE_MS)
   })
@@ -111,8 +109,7 @@ describe.concurrent('without a marker the answer does not wait for stdin', () =>
     ['open and silent', 'open'],
     ['a million characters', 'x'.repeat(1_000_000)],
   ])('%s', async (_what, input) => {
-    const project = createProject()
-    const run = await project.hook(undefined, { input })
+    const run = await createProject().hook(undefined, { input })
     expect(run).toMatchObject({ stdout: '{}\n', stderr: '' })
     expect(run.durationMs).toBeLessThan(AT_ONCE_MS)
   })

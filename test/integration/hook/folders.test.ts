@@ -277,8 +277,7 @@ describe.concurrent('an unowned marker that', () => {
   ])('%s does not block a sub-agent of a new session, and stays as it is', async (_origin, make) => {
     const project = make()
     const before = project.snapshot()
-    const payload = subagentStop({ transcript_path: project.transcript() })
-    expect((await project.hook(payload)).stdout).toBe('{}\n')
+    expect((await project.hook(subagentStop({ transcript_path: project.transcript() }))).stdout).toBe('{}\n')
     expect(project.snapshot()).toEqual(before)
   })
 
@@ -287,14 +286,12 @@ describe.concurrent('an unowned marker that', () => {
     // A part of this repository, so its files are older than this test.
     const payload = subagentStop({ cwd: FROM_BEFORE, transcript_path: project.transcript() })
     expect((await project.hook(payload, { cwd: FROM_BEFORE })).stdout).toBe('{}\n')
-    const tasks = ['001_empty', '002_words', '003_json']
-    const files = tasks.flatMap((task) => [task, `${task}/.postflight-pending`])
+    const files = ['001_empty', '002_words', '003_json'].flatMap((task) => [task, `${task}/.postflight-pending`])
     expect(readdirSync(join(FROM_BEFORE, 'specs'), { recursive: true }).sort()).toEqual(files)
   })
 
   it('was left by an earlier session is announced when a session starts', async () => {
-    const project = withOldMarker()
-    const { answer } = await project.hook(sessionStart('startup'), { words: ['SessionStart'] })
+    const { answer } = await withOldMarker().hook(sessionStart('startup'), { words: ['SessionStart'] })
     expect(answer.hookSpecificOutput?.additionalContext).toContain('259_x: pending, without a session, 2 h old')
   })
 

@@ -27,8 +27,7 @@ describe('a notification of the terminal', () => {
   it('says that a postflight was given up, beside the notice', async () => {
     const project = marked()
     await spend(project)
-    const run = await project.hook(stop(), { env: asked(project) })
-    expect(JSON.parse(run.stdout)).toEqual({
+    expect(JSON.parse((await project.hook(stop(), { env: asked(project) })).stdout)).toEqual({
       systemMessage: expect.stringContaining('259'),
       terminalSequence: `${OSC}task 259_x stopped without its postflight\u0007`,
     })

@@ -23,8 +23,7 @@ function ownerOf(project: Project, name = MARKER): [unknown, unknown] {
 describe.concurrent('a marker belongs to the agent that created it, as the host says', () => {
   it('a sub-agent', async () => {
     const project = createProject()
-    const output = await createInShell(project)
-    expect((await project.hook(shellRan(CREATE, output, IN_AGENT_A))).stdout).toBe('{}\n')
+    expect((await project.hook(shellRan(CREATE, await createInShell(project), IN_AGENT_A))).stdout).toBe('{}\n')
     expect(ownerOf(project)).toEqual([SESSION, 'agent-a'])
     expect(project.journal()).toMatchObject([
       { event: 'create' },

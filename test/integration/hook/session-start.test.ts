@@ -71,8 +71,7 @@ describe.concurrent('a session that starts', () => {
   })
 
   it('is told of pending markers even without the launcher’s argument', async () => {
-    const project = withMarker(OWNED)
-    expect(contextOf(await project.hook(sessionStart('startup')))).toContain('259_x')
+    expect(contextOf(await withMarker(OWNED).hook(sessionStart('startup')))).toContain('259_x')
   })
 })
 

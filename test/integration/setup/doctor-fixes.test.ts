@@ -157,8 +157,7 @@ const PROJECT: readonly Row[] = [
     (wired) => {
       wired.project.write('.claude/hooks/guard.sh', 'find specs -name .postflight-pending\n')
       const command = 'bash "$CLAUDE_PROJECT_DIR"/.claude/hooks/guard.sh 2>/dev/null || echo "{}"'
-      const SubagentStop = [{ hooks: [{ type: 'command', command }] }]
-      set(LOCAL, { hooks: { SubagentStop } })(wired)
+      set(LOCAL, { hooks: { SubagentStop: [{ hooks: [{ type: 'command', command }] }] } })(wired)
     },
     /looks for the same markers, so one stop of a sub-agent counts twice/,
     ({ cli }, fix = '') => cli(fix.split(' ').slice(1), { answers: ['y'] }),

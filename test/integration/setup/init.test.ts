@@ -357,11 +357,9 @@ describe.concurrent('init', () => {
 
   it('says which settings Claude Code ignores, also in a file that it does not write to', async () => {
     const { project, cli } = withPackage({ [LOCAL]: '{\n  // mine\n  "model": "opus"\n}\n' })
-    const run = await cli('init --yes')
-    const again = await cli('init --yes --json')
     const warning = expect.stringMatching(/Warning: Claude Code ignores all settings .*local\.json:2:3: invalid JSON/)
-    expect(run.stdout).toEqual(warning)
-    expect(again.json().warnings).toEqual([warning])
+    expect((await cli('init --yes')).stdout).toEqual(warning)
+    expect((await cli('init --yes --json')).json().warnings).toEqual([warning])
     expect(project.read(LOCAL)).toContain('// mine')
   })
 
@@ -452,9 +450,8 @@ describe.concurrent('init', () => {
 
   it('names what it has written where a later file cannot be written', async () => {
     const { project, cli } = withPackage({ '.claude/skills': 'a file' })
-    const run = await cli('init --yes')
     const said = /\.claude\/skills.* Already written: \.claude\/settings\.json, \.gitignore\. /
-    expect(run).toMatchObject({ status: 73, stderr: expect.stringMatching(said) })
+    expect(await cli('init --yes')).toMatchObject({ status: 73, stderr: expect.stringMatching(said) })
     rmSync(project.at('.claude/skills'))
     expect((await cli('init --yes')).status).toBe(0)
     expect(project.has(SKILL)).toBe(true)

@@ -126,9 +126,8 @@ describe.concurrent('install --host', () => {
   it.each(['copilot', 'codex', 'opencode'])('--reactive is refused for %s, and nothing is written', async (host) => {
     const project = createSourceProject()
     project.write('rules.json', '[]')
-    const run = await install(project, host, '--reactive', 'rules.json')
     const stderr = expect.stringContaining(`--reactive is for Claude Code, not for --host ${host}`)
-    expect(run).toMatchObject({ status: 64, stderr })
+    expect(await install(project, host, '--reactive', 'rules.json')).toMatchObject({ status: 64, stderr })
     expect(Object.keys(project.snapshot())).toEqual(['rules.json', 'specs'])
   })
 
@@ -239,8 +238,7 @@ describe.concurrent('doctor finds', () => {
     project.write('.gemini/settings.json', GEMINI)
     project.write('../home/.gemini/settings.json', '{}')
     project.write('../home/.kimi-code/config.toml', '[[hooks]]\ncommand = "/x/postflight-hook"\n')
-    const wrong = await wrongIn(project)
-    expect(wrong.map(({ what }) => what)).toEqual([
+    expect((await wrongIn(project)).map(({ what }) => what)).toEqual([
       expect.stringContaining('Gemini CLI is not supported'),
       expect.stringContaining('Kimi Code is not supported'),
     ])

@@ -129,10 +129,11 @@ describe.concurrent('both configuration files of the user', () => {
     const project = projectWith({ [json]: ONE, [commented]: ONE.replace('{', '{ // mine') })
     const before = project.snapshot('..')
     const planned = await install(project, ...words, '--dry-run')
-    expect(project.snapshot('..')).toEqual(before)
-    const run = await install(project, ...words)
     expect(planned.stdout).toMatch(/already in \S*opencode\.jsonc\nWould remove \S*opencode\.json:/)
-    expect(run.stdout).toMatch(/already in \S*opencode\.jsonc\nRemoved \S*opencode\.json:/)
+    expect(project.snapshot('..')).toEqual(before)
+    expect((await install(project, ...words)).stdout).toMatch(
+      /already in \S*opencode\.jsonc\nRemoved \S*opencode\.json:/,
+    )
     expect(project.has(json)).toBe(false)
     expect(project.read(commented)).toBe(ONE.replace('{', '{ // mine'))
   })

@@ -291,9 +291,8 @@ describe('session_crons', () => {
   })
 
   it('Qwen Code calls them crons, and may have switched one off', () => {
-    const off = { ...once, enabled: false }
-    const often = { ...once, recurring: true, enabled: true }
-    const crons = [{ ...once, enabled: true }, off, often]
+    const on = { ...once, enabled: true }
+    const crons = [on, { ...once, enabled: false }, { ...on, recurring: true }]
     expect(mainStop({ crons }).wakeUps).toBe(1)
     expect(mainStop({ crons: [null, once] }).wakeUps).toBe(1)
     expect(mainStop({ crons: once }).wakeUps).toBe(0)

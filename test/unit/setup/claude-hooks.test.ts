@@ -212,8 +212,7 @@ describe('finding', () => {
 
   it('returns the places of our hooks: the event, the group in its list, the hook in its group', () => {
     const stops = [{ hooks: [FOREIGN] }, { hooks: [FOREIGN, OURS, OURS_OF_OLD] }]
-    const text = json({ hooks: { Stop: stops, Other: [null, { hooks: [OURS] }] } })
-    expect(findLocations(text, PATH, isOurHook)).toEqual([
+    expect(findLocations(json({ hooks: { Stop: stops, Other: [null, { hooks: [OURS] }] } }), PATH, isOurHook)).toEqual([
       { event: 'Stop', group: 1, hook: 1 },
       { event: 'Stop', group: 1, hook: 2 },
       { event: 'Other', group: 1, hook: 0 },

@@ -111,8 +111,11 @@ describe('the card of a run', () => {
 
   it('says what it waits for, what it left out and which session drove it', () => {
     const state = { ...loopedRun(), skips: 2, hostSession: 's1', wait: { for: 'the build', count: 1 } }
-    const card = linesOf(runCard(runOf(state)))
-    expect(card.split('\n').slice(1, 8)).toEqual([
+    expect(
+      linesOf(runCard(runOf(state)))
+        .split('\n')
+        .slice(1, 8),
+    ).toEqual([
       '<div class="head">',
       '<span class="kind">Run</span>',
       '<b>make &amp; check</b>',
