@@ -73,8 +73,7 @@ const SOUND: readonly (readonly [what: string, page: string])[] = [
 
 describe.skipIf(process.platform === 'win32')('a page', () => {
   it.concurrent.each(BROKEN)('fails with %s', async (_fault, text, said) => {
-    const faults = await pageFaults(parsePage('page.md', text))
-    expect(faults.join('\n')).toMatch(said)
+    expect((await pageFaults(parsePage('page.md', text))).join('\n')).toMatch(said)
   })
 
   it.concurrent.each(SOUND)('passes with %s', async (_what, text) => {

@@ -61,10 +61,7 @@ export function parsePage(name: string, markdown: string): Page {
       }
     }
     if (node.type === 'heading') headings.push(textOf(node))
-    if ('children' in node)
-      node.children.forEach((child, index) => {
-        visit(child, node.children[index - 1])
-      })
+    if ('children' in node) for (const [index, child] of node.children.entries()) visit(child, node.children[index - 1])
   }
   visit(fromMarkdown(withoutFrontMatter(markdown)), undefined)
   return { name, blocks, inlineCode, links, anchors: anchorsOf(headings) }

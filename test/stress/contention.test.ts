@@ -19,10 +19,8 @@ describe(`${HOOKS} stops of one marker at once, ${ROUNDS} times`, () => {
     let abandonedAtOnce = 0
     for (let round = 1; round <= ROUNDS; round++) {
       arena.prepare({ [MARKER]: JSON.stringify(OLD_MARKER) })
-      const outcomes = await arena.runFrom(
-        'stdin',
-        Array.from({ length: HOOKS }, () => arena.hook()),
-      )
+      const hooks = Array.from({ length: HOOKS }, () => arena.hook())
+      const outcomes = await arena.runFrom('stdin', hooks)
       const where = `round ${round}`
       for (const { stdout, exitCode } of outcomes) {
         expect(exitCode, where).toBe(0)
@@ -38,16 +36,12 @@ describe(`${HOOKS} stops of one marker at once, ${ROUNDS} times`, () => {
       } else abandonedAtOnce += 1
       expect(arena.files()[MARKER], where).toBe(undefined)
       expect(arena.journal('cap').length, where).toBe(1)
-      expect(
-        arena.journal('block').map((entry) => entry.count),
-        where,
-      ).toEqual(expect.arrayContaining([1, 2, 3]))
+      const counts = arena.journal('block').map(({ count }) => count)
+      expect(counts, where).toEqual(expect.arrayContaining([1, 2, 3]))
       // On a busy machine a stop may wait for the lock longer than its patience, which is a second.
       const errors = arena.journal('error').map(({ detail }) => String(detail))
-      expect(
-        errors.filter((detail) => !detail.includes('is being changed by another process')),
-        where,
-      ).toEqual([])
+      const others = errors.filter((detail) => !detail.includes('is being changed by another process'))
+      expect(others, where).toEqual([])
     }
     console.log(
       `contention: ${ROUNDS} rounds, ${ROUNDS * HOOKS} stops, ${blocked} blocks, abandoned at once in ${abandonedAtOnce}`,
@@ -58,8 +52,7 @@ describe(`${HOOKS} stops of one marker at once, ${ROUNDS} times`, () => {
 describe('stops and other programs at once, as processes', () => {
   test.each([...partOf(SCENARIOS, 5)])('$name', async (scenario) => {
     for (let round = 1; round <= MIXED_ROUNDS; round++) {
-      const { flaws } = await findFlaws(arena, scenario, round, 'none')
-      expect(flaws, `round ${round}`).toEqual([])
+      expect((await findFlaws(arena, scenario, round, 'none')).flaws, `round ${round}`).toEqual([])
     }
   })
 })

@@ -1,27 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import {
-  CORRUPTIONS,
-  type Command,
-  listCells,
-  NOT_OF_FOLDERS,
-  STOPS,
-  SUBJECTS,
-  type Subject,
-  TABLE,
-} from './tables/corruption.ts'
+import { CORRUPTIONS, type Command, listCells, NOT_OF_FOLDERS, STOPS, SUBJECTS, TABLE } from './tables/corruption.ts'
 import { observe, observeFreshLock, observeManyLocks } from './tables/corruption-run.ts'
-import {
-  IS_ROOT,
-  makePackageCopy,
-  makeSandbox,
-  noteBlindness,
-  type PackageCopy,
-  withSandbox,
-} from './tables/sandbox.ts'
+import { IS_ROOT, makePackageCopy, makeSandbox, noteBlindness, withSandbox } from './tables/sandbox.ts'
 
 /** Each of our files, broken in every way: the whole table in `tables/corruption.ts`. */
 
-let pack: PackageCopy
+const EACH_SUBJECT = Object.keys(SUBJECTS) as (keyof typeof SUBJECTS)[]
+
+let pack: ReturnType<typeof makePackageCopy>
 
 beforeAll(async () => {
   pack = makePackageCopy()
@@ -31,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => pack.remove())
 
 describe('the table', () => {
-  it.each(Object.keys(SUBJECTS) as Subject[])('has a row for every corruption: %s', (subject) => {
+  it.each(EACH_SUBJECT)('has a row for every corruption: %s', (subject) => {
     const senseless = SUBJECTS[subject].kind === 'folder' ? NOT_OF_FOLDERS : []
     const said = [...TABLE[subject].flatMap((row) => row.when), ...senseless]
     expect(said.sort()).toEqual([...CORRUPTIONS].sort())
@@ -43,7 +29,7 @@ describe('the table', () => {
   })
 })
 
-for (const subject of Object.keys(SUBJECTS) as Subject[]) {
+for (const subject of EACH_SUBJECT) {
   describe.concurrent(`${subject} (${SUBJECTS[subject].commands.join(', ')})`, () => {
     for (const cell of listCells().filter((one) => one.subject === subject)) {
       const isRootsOwn = cell.corruption.endsWith('(root)')

@@ -21,10 +21,8 @@ describe.runIf(canTrace)('faults in system calls', () => {
   const traces = new Map<Measured, readonly SystemCall[]>()
   beforeAll(async () => {
     processes = createProcessRunner(SESSION)
-    programs = await measureAll(
-      processes,
-      FAULT_PROGRAMS.filter(({ name }) => PROGRAMS.includes(name)),
-    )
+    const chosen = FAULT_PROGRAMS.filter(({ name }) => PROGRAMS.includes(name))
+    programs = await measureAll(processes, chosen)
     await processes.runAll(
       programs.map(
         (measured) =>

@@ -210,8 +210,8 @@ export async function findingsOf(
   return { status, all: findings, wrong: findings.filter(({ ok }) => !ok), stdout }
 }
 
-export function withMarker(content: object | string = {}, task = '259_x'): Project {
-  const project = createSourceProject()
+export function withMarker(content: object | string = {}, task = '259_x', create = createSourceProject): Project {
+  const project = create()
   project.marker(task, typeof content === 'string' ? content : { ...content })
   return project
 }

@@ -3,6 +3,7 @@
 import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { startFlow } from '../../support/flow.ts'
 import { CLI, canRun, skipNote } from '../../support/process.ts'
 import { createSourceProject, type Project } from '../../support/project.ts'
 
@@ -114,10 +115,7 @@ describe('completion', () => {
   })
 
   it('offers the numbers of the steps of a run, and what they are', async () => {
-    const steps = createSourceProject()
-    const phases = [{ id: 'build', steps: ['parser', 'tests'], step_prompt: 'Do {{step}}.' }]
-    steps.write('flow.json', JSON.stringify({ name: 'flow', phases }))
-    await steps.cli(['workflow', 'start', '7', 'flow', '--definition', 'flow.json'])
+    const steps = await startFlow([{ id: 'build', steps: ['parser', 'tests'], step_prompt: 'Do {{step}}.' }])
     await steps.cli(['workflow', 'next', '7'])
     const run = await steps.cli(['complete', '--', 'workflow', 'retry', '7', '--step', ''])
     expect(run.stdout).toBe('1\tparser\n2\ttests\n')
@@ -125,8 +123,7 @@ describe('completion', () => {
 
   it('refuses a shell that it has no script for', async () => {
     const refused = await project.cli(['completion', 'tcsh'])
-    expect(refused.status).toBe(64)
-    expect(refused.stderr).toContain('must be one of bash, zsh, fish')
+    expect(refused).toMatchObject({ status: 64, stderr: expect.stringContaining('must be one of bash, zsh, fish') })
   })
 
   it('looks in the root that the line names', async () => {

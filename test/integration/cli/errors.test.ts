@@ -3,17 +3,15 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { DOCUMENTS } from '../../support/command-documents.ts'
 import { SESSION } from '../../support/payloads.ts'
+import { CLI, canRun, HOOK_BUNDLE, LAUNCHER, PACKAGE, runProcess, skipNote } from '../../support/process.ts'
 import {
-  CLI,
-  canRun,
-  HOOK_BUNDLE,
-  LAUNCHER,
-  PACKAGE,
-  type ProcessResult,
-  runProcess,
-  skipNote,
-} from '../../support/process.ts'
-import { createProject, createSourceProject, makeOld, type Project, withoutPrivileges } from '../../support/project.ts'
+  createProject,
+  createSourceProject,
+  makeOld,
+  type Project,
+  withMarker,
+  withoutPrivileges,
+} from '../../support/project.ts'
 
 const OWNED = { id: 'pf_abcdefghijkl', cc_session_id: SESSION, agent_id: 'agent-a', steps: ['one'] }
 
@@ -41,8 +39,7 @@ describe.concurrent('a usage error is exit code 64 and one line on stderr', () =
     mkdirSync(project.at('specs/007_x'))
     const before = project.snapshot()
     const run = await project.cli(words)
-    expect(run).toMatchObject({ status: 64, stdout: '' })
-    expect(run.stderr).toMatch(/^postflight: [^\n]+\n$/)
+    expect(run).toMatchObject({ status: 64, stdout: '', stderr: expect.stringMatching(/^postflight: [^\n]+\n$/) })
     expect(run.stderr).not.toMatch(CONTROL)
     expect(run.stderr.length).toBeLessThan(1500)
     expect(project.snapshot()).toEqual(before)
@@ -83,8 +80,7 @@ describe.concurrent('a usage error is exit code 64 and one line on stderr', () =
   })
 
   it('no option is meant by the name of a folder that exists', async () => {
-    const project = createSourceProject()
-    project.marker('all', { cc_session_id: SESSION })
+    const project = withMarker({ cc_session_id: SESSION }, 'all')
     expect((await project.cli(['clear', 'all'])).stdout).toContain('cleared specs/all: .postflight-pending')
   })
 
@@ -147,8 +143,7 @@ describe.concurrent('a negative result is exit code 1', () => {
 
   it.each(['step 7 one', 'bypass --all', 'logs', 'adopt 7 --host-session s'])('without a root: %s', async (line) => {
     const run = await createSourceProject({ specs: false }).cli(line.split(' '))
-    expect(run.status).toBe(1)
-    expect(run.stderr).toMatch(/no specs\/ folder in .*--root/)
+    expect(run).toMatchObject({ status: 1, stderr: expect.stringMatching(/no specs\/ folder in .*--root/) })
   })
 })
 
@@ -182,16 +177,14 @@ describe.concurrent('a file that cannot be written is exit code 73 and named', (
   })
 
   it('a lock that is a folder is exit code 65 at once, because waiting would not help', async () => {
-    const project = createSourceProject()
-    project.marker('007_x', OWNED)
+    const project = withMarker(OWNED, '007_x')
     mkdirSync(project.at('specs/007_x/.postflight-lock'))
     const run = await project.cli(['step', '7', 'one'])
     expect(run).toMatchObject({ status: 65, stderr: expect.stringContaining('.postflight-lock') })
   })
 
   it('a lock whose process was just killed is waited for, then taken over', async () => {
-    const project = createProject()
-    project.marker('007_x', OWNED)
+    const project = withMarker(OWNED, '007_x', createProject)
     const ageMs = 4200
     makeOld(project.write('specs/007_x/.postflight-lock', '12345 999\n'), ageMs / 3_600_000)
     const run = await project.cli(['step', '7', 'one'])
@@ -215,9 +208,7 @@ describe.concurrent('output', () => {
     ...['create 8 y', 'clear 7', 'inspect', 'step 7 one', 'bypass 7', 'adopt 7 --host-session s', 'explain', 'logs'],
     ...['install', 'uninstall', 'doctor'],
   ])('of %s with --quiet is only what a script needs', async (line) => {
-    const project = createSourceProject()
-    project.marker('007_x', OWNED)
-    const { stdout } = await project.cli([...line.split(' '), '--quiet'])
+    const { stdout } = await withMarker(OWNED, '007_x').cli([...line.split(' '), '--quiet'])
     expect(stdout).toMatch(/^(?:create|adopt)/.test(line) ? /^pf_[a-z0-9]{12}\n$/ : /^$/)
   })
 
@@ -227,8 +218,7 @@ describe.concurrent('output', () => {
     [['inspect', '9'], 'task-unknown', 1],
     [['explain', '--payload', 'nowhere'], 'file-unreadable', 65],
   ])('of an error with --json is a document too: %j', async (words, code, status) => {
-    const project = createSourceProject()
-    const run = await project.cli([...words, '--json'])
+    const run = await createSourceProject().cli([...words, '--json'])
     expect(run.status).toBe(status)
     const { error } = run.json()
     expect(error).toEqual({ code, message: expect.any(String) })
@@ -236,8 +226,7 @@ describe.concurrent('output', () => {
   })
 
   it('has no colour without a terminal, whatever the environment says', async () => {
-    const project = createProject()
-    project.marker('007_x', OWNED)
+    const project = withMarker(OWNED, '007_x', createProject)
     for (const word of ['inspect', 'doctor', 'explain', '--help', 'nonsense']) {
       const run = await project.cli([word], { env: { FORCE_COLOR: '1', TERM: 'xterm-256color' } })
       expect(run.stdout + run.stderr, word).not.toContain('\u001b')
@@ -248,13 +237,10 @@ describe.concurrent('output', () => {
   it.runIf(hasScript)(
     `has colour on a terminal, and none with NO_COLOR${skipNote(hasScript, 'script is not installed')}`,
     async () => {
-      const project = createSourceProject()
-      project.marker('007_x', OWNED)
+      const project = withMarker(OWNED, '007_x')
       const script = `script -qec '"${process.execPath}" "${CLI}" inspect' /dev/null < /dev/null`
-      const coloured = await project.shell(script, { env: { TERM: 'xterm' } })
-      const plain = await project.shell(script, { env: { TERM: 'xterm', NO_COLOR: '1' } })
-      expect(coloured.stdout).toContain('\u001b[')
-      expect(plain.stdout).not.toContain('\u001b[')
+      expect((await project.shell(script, { env: { TERM: 'xterm' } })).stdout).toContain('\u001b[')
+      expect((await project.shell(script, { env: { TERM: 'xterm', NO_COLOR: '1' } })).stdout).not.toContain('\u001b[')
     },
   )
 
@@ -267,15 +253,12 @@ describe.concurrent('output', () => {
 
     it('ends without an error when the reader goes away', async () => {
       const project = large()
-      const run = await project.cli(['inspect'], { unread: ['stdout'] })
+      expect(await project.cli(['inspect'], { unread: ['stdout'] })).toMatchObject({ status: 0, stderr: '' })
       const piped = await project.shell(`{ "${process.execPath}" "${CLI}" inspect; echo $? >&2; } | head -1`)
-      expect(run).toMatchObject({ status: 0, stderr: '' })
       expect(piped.stderr).toBe('0\n')
     })
 
-    it('is complete', async () => {
-      expect((await large().cli(['inspect', '--json'])).json().markers).toHaveLength(300)
-    })
+    it('is complete', async () => expect((await large().cli(['inspect', '--json'])).json().markers).toHaveLength(300))
   })
 })
 
@@ -313,8 +296,7 @@ describe
       })
 
       it('an error keeps its exit code, and with --json its line', async () => {
-        const project = createProject()
-        const run = await project.shell(`"${process.execPath}" "${CLI}" inspect 9 --json > /dev/full`)
+        const run = await createProject().shell(`"${process.execPath}" "${CLI}" inspect 9 --json > /dev/full`)
         expect(run.status).toBe(1)
         expect(run.stderr).toMatch(/^postflight: task 9 has no folder [^\n]+\n$/)
       })
@@ -368,8 +350,7 @@ describe.concurrent('--root and POSTFLIGHT_ROOT', () => {
   })
 
   it('are a usage error if they name no folder: another project must not be found instead', async () => {
-    const project = createSourceProject()
-    project.marker('007_x', OWNED)
+    const project = withMarker(OWNED, '007_x')
     const byOption = await project.cli(['clear', '--all', '--root', 'nowhere'])
     const byVariable = await project.cli(['clear', '--all'], { env: { POSTFLIGHT_ROOT: '/nowhere/at/all' } })
     expect([byOption.status, byVariable.status]).toEqual([64, 64])
@@ -383,8 +364,7 @@ describe.concurrent('exit code 2, which hosts read as a block,', () => {
     const sources = readdirSync(join(PACKAGE, 'src'), { recursive: true, encoding: 'utf8' })
       .filter((name) => name.endsWith('.ts'))
       .map((name) => join(PACKAGE, 'src', name))
-    const started = [...sources, LAUNCHER, CLI]
-    const found = started.filter((file) =>
+    const found = [...sources, LAUNCHER, CLI].filter((file) =>
       /\bexit\s*\(?\s*2\b|exitCode\s*[=:]\s*2\b|\breturn 2\b|:\s*2,?\s*\/\/.*exit/.test(readFileSync(file, 'utf8')),
     )
     expect(sources.length).toBeGreaterThan(30)
@@ -392,8 +372,7 @@ describe.concurrent('exit code 2, which hosts read as a block,', () => {
   })
 
   it('is not the exit code of a broken bundle: Node’s own is 1', async () => {
-    const project = createSourceProject()
-    project.marker('007_x', OWNED)
+    const project = withMarker(OWNED, '007_x')
     // With such a small stack Node itself fails, as it may with a broken bundle.
     const run = await runProcess(process.execPath, ['--stack-size=10', HOOK_BUNDLE], {
       cwd: project.dir,
@@ -421,8 +400,7 @@ describe.concurrent('in a current folder that was removed', () => {
     return runProcess('sh', program, { cwd: project.dir, env: { ...project.env, ...env } })
   }
   const createFilled = (): Project => {
-    const project = createSourceProject()
-    project.marker('001_x', OWNED)
+    const project = withMarker(OWNED, '001_x')
     project.write('definition.json', DEFINITION)
     project.write('payload.json', '{}')
     return project
@@ -439,13 +417,12 @@ describe.concurrent('in a current folder that was removed', () => {
   it.each(COMMANDS)('%s works as in the project where an absolute --root names it', async (line) => {
     const [project, other] = [createFilled(), createFilled()]
     const words = line.split(' ')
-    const readable = ({ status, stdout, stderr }: ProcessResult, { base }: Project): unknown => {
+    const readable = ({ status, stdout, stderr }: Awaited<ReturnType<typeof runIn>>, { base }: Project): unknown => {
       const text = `${stdout}\n${stderr}`.replaceAll(base, 'BASE')
       return [status, text.replaceAll(/pf_\w+|\d+ s /g, '')]
     }
     const run = await runIn(project, ['--root', project.dir, ...words])
-    const expected = await other.cli(['--root', other.dir, ...words])
-    expect(readable(run, project)).toEqual(readable(expected, other))
+    expect(readable(run, project)).toEqual(readable(await other.cli(['--root', other.dir, ...words]), other))
     expect(run.stderr).not.toContain('current folder')
   })
 

@@ -105,8 +105,7 @@ function alike(project: Project, text: string): string {
 describe('the built files, as processes,', () => {
   it('print and leave what the sources in this process do', async () => {
     const inProcess = await runAll(createSourceProject())
-    const asProcesses = await runAll(createProject())
-    expect(asProcesses).toEqual(inProcess)
+    expect(await runAll(createProject())).toEqual(inProcess)
     // Some sixty processes, one after another: slow on a busy machine.
   }, 180_000)
 

@@ -64,11 +64,8 @@ describe.concurrent('a published schema', () => {
     marker('008_y')
     await run('step', '7', 'one')
     await run('step', '7', 'one', '--undo')
-    for (const [prompt, question] of [
-      ['prompt-1', 'an answer'],
-      ['prompt-2', 'another'],
-    ]) {
-      const printed = await run('wait', '7', '--for', String(question))
+    for (const [prompt, question] of Object.entries({ 'prompt-1': 'an answer', 'prompt-2': 'another' })) {
+      const printed = await run('wait', '7', '--for', question)
       await project.hook(shellRan('postflight wait 7', printed, { prompt_id: prompt }))
       marker()
     }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { agentReturned, SESSION, shellRan, stop, structuredAnswer, subagentStop } from '../../support/payloads.ts'
-import { createProject, createSourceProject, type HookRun, type Project } from '../../support/project.ts'
+import { createProject, createSourceProject, type HookRun, type Project, withMarker } from '../../support/project.ts'
 
 /** A tool whose call ends the agent's turn: the call is judged as the stop that it is. */
 
@@ -15,8 +15,7 @@ const storyOf = (project: Project): string[] =>
 
 describe.concurrent('a structured answer', () => {
   it('of the main conversation is refused with the reason, and the answer holds nothing else', async () => {
-    const project = createProject()
-    project.marker(TASK, MAIN)
+    const project = withMarker(MAIN, TASK, createProject)
     const run = await project.hook(structuredAnswer())
     expect(run).toMatchObject({ status: 0, stderr: '' })
     expect(run.answer).toEqual({
@@ -31,34 +30,26 @@ describe.concurrent('a structured answer', () => {
   })
 
   it('is given up after three blocked stops, whatever kind they were, and the stop behind it finds nothing', async () => {
-    const project = createSourceProject()
-    project.marker(TASK, MAIN)
-    const first = await project.hook(structuredAnswer())
-    const second = await project.hook(stop())
-    const third = await project.hook(structuredAnswer())
-    const fourth = await project.hook(structuredAnswer())
-    const discarded = await project.hook(stop({ last_assistant_message: undefined }))
-    expect(reasonOf(first)).toContain('Blocked stop 1 of 3')
-    expect(second.answer.reason).toContain('Blocked stop 2 of 3')
-    expect(reasonOf(third)).toContain('Blocked stop 3 of 3')
-    expect([fourth.answer, discarded.answer]).toEqual([{}, {}])
+    const project = withMarker(MAIN, TASK)
+    expect(reasonOf(await project.hook(structuredAnswer()))).toContain('Blocked stop 1 of 3')
+    expect((await project.hook(stop())).answer.reason).toContain('Blocked stop 2 of 3')
+    expect(reasonOf(await project.hook(structuredAnswer()))).toContain('Blocked stop 3 of 3')
+    expect((await project.hook(structuredAnswer())).answer).toEqual({})
+    expect((await project.hook(stop({ last_assistant_message: undefined }))).answer).toEqual({})
     expect(storyOf(project)).toEqual(['block 1', 'block 2', 'block 3', 'cap 3'])
     expect(project.has(`specs/${TASK}/.postflight-abandoned`)).toBe(true)
   })
 
   it('of a sub-agent is judged as its stop', async () => {
-    const project = createSourceProject()
-    project.marker(TASK, OWNED)
-    const main = await project.hook(structuredAnswer())
+    const project = withMarker(OWNED, TASK)
+    expect((await project.hook(structuredAnswer())).answer).toEqual({})
     const worker = await project.hook(structuredAnswer(WORKER))
-    expect(main.answer).toEqual({})
     expect(reasonOf(worker)).toContain('Blocked stop 1 of 3')
     expect(reasonOf(worker)).not.toContain('full report')
   })
 
   it('that hands a report back is refused, and its report reaches the caller', async () => {
-    const project = createSourceProject()
-    project.marker(TASK, OWNED)
+    const project = withMarker(OWNED, TASK)
     const env = { CLAUDECODE: '1', CLAUDE_CODE_SESSION_ID: SESSION }
     const worker = { agent_id: 'agent-a', agent_type: 'general-purpose' }
     const handBack = { ...worker, tool_name: 'SubagentHandback', tool_input: { message: 'All the findings.' } }
@@ -74,8 +65,7 @@ it.each([
   ['of another tool', structuredAnswer({ tool_name: 'Bash', tool_input: { command: 'ls' } })],
   ['that has ended', structuredAnswer({ hook_event_name: 'PostToolUse', tool_response: 'provided' })],
 ])('a call %s is no stop: it is allowed, and counts nothing', async (_, payload) => {
-  const project = createSourceProject()
-  project.marker(TASK, MAIN)
+  const project = withMarker(MAIN, TASK)
   expect((await project.hook(payload)).answer).toEqual({})
   expect(project.has('specs/.postflight')).toBe(false)
 })
@@ -100,17 +90,13 @@ describe.concurrent("a workflow's run at a structured answer", () => {
 
   it('gives its prompts, and lets the answer pass when it has ended', async () => {
     const { project, answer } = await started(createProject)
-    const plan = reasonOf(await answer())
-    project.write('specs/007_demo/plan.md', 'The plan.')
-    const helper = await project.hook(structuredAnswer(WORKER), { env: ENV })
-    const work = reasonOf(await answer())
-    project.write('specs/007_demo/work.md', 'The work.')
-    const ended = await answer()
     // The model gets a refusal once, so the whole prompt is its reason.
-    expect(plan).toContain('Write the plan.')
-    expect(helper.answer).toEqual({})
-    expect(work).toContain('Do the work.')
-    expect(ended.answer).toEqual({ systemMessage: expect.stringContaining('completed') })
+    expect(reasonOf(await answer())).toContain('Write the plan.')
+    project.write('specs/007_demo/plan.md', 'The plan.')
+    expect((await project.hook(structuredAnswer(WORKER), { env: ENV })).answer).toEqual({})
+    expect(reasonOf(await answer())).toContain('Do the work.')
+    project.write('specs/007_demo/work.md', 'The work.')
+    expect((await answer()).answer).toEqual({ systemMessage: expect.stringContaining('completed') })
     expect((await project.hook(stop(), { env: ENV })).answer).toEqual({})
     expect((await project.hook(subagentStop(), { env: ENV })).answer).toEqual({})
   })

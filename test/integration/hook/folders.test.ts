@@ -5,7 +5,7 @@ import { PROJECT_VARIABLES } from '../../../src/project/root.ts'
 import { git } from '../../support/machines.ts'
 import { SESSION, sessionStart, stop, subagentStop } from '../../support/payloads.ts'
 import { canRun, HOOK_BUNDLE, LAUNCHER, PACKAGE, skipNote } from '../../support/process.ts'
-import { createProject, createSourceProject, hoursAgo, type Project } from '../../support/project.ts'
+import { createProject, createSourceProject, hoursAgo, type Project, withMarker } from '../../support/project.ts'
 
 const MAY_MOUNT = canRun('unshare --mount true')
 const OWNED = { cc_session_id: SESSION, agent_id: 'agent-a', reason: 'pending' }
@@ -13,12 +13,6 @@ const GUARD = 'specs/259_x/.postflight-loop-guard'
 
 /** A project whose files are as old as this checkout. */
 const FROM_BEFORE = join(PACKAGE, 'test', 'fixtures', 'from-before')
-
-function pending(task = '259_x', fields: Readonly<Record<string, unknown>> = OWNED): Project {
-  const project = createSourceProject()
-  project.marker(task, fields)
-  return project
-}
 
 /** A project with a folder as `git worktree add` makes it. */
 function withWorktree(create = createSourceProject) {
@@ -30,8 +24,7 @@ function withWorktree(create = createSourceProject) {
 
 describe.concurrent('the hook finds the marker', () => {
   it('when the agent is three folders below the root', async () => {
-    const project = createProject()
-    project.marker('259_x', OWNED)
+    const project = withMarker(OWNED, '259_x', createProject)
     const cwd = project.at('src', 'deep', 'er')
     mkdirSync(cwd, { recursive: true })
     const { answer } = await project.hook(subagentStop(), { cwd })
@@ -77,24 +70,20 @@ describe.concurrent('the hook finds the marker', () => {
   })
 
   it.each([...PROJECT_VARIABLES, 'POSTFLIGHT_ROOT'])('by %s, from a folder that leads nowhere', async (name) => {
-    const project = createSourceProject()
     // droid ignores the answer to a SubagentStop, so here a main conversation stops.
-    project.marker('259_x', { ...OWNED, agent_id: 'main' })
+    const project = withMarker({ ...OWNED, agent_id: 'main' })
     const { answer } = await project.hook(stop(), { cwd: project.home, env: { [name]: project.dir } })
     expect(answer.decision).toBe('block')
   })
 
   it("by the payload's cwd, where the process's own cwd leads to another project", async () => {
-    const project = createSourceProject()
-    const other = createSourceProject()
-    project.marker('259_x', OWNED)
-    other.marker('001_other', { ...OWNED, cc_session_id: 'elsewhere' })
-    const { answer } = await project.hook(subagentStop({ cwd: project.dir }), { cwd: other.dir })
-    expect(answer.decision).toBe('block')
+    const project = withMarker(OWNED)
+    const other = withMarker({ ...OWNED, cc_session_id: 'elsewhere' }, '001_other')
+    expect((await project.hook(subagentStop({ cwd: project.dir }), { cwd: other.dir })).answer.decision).toBe('block')
   })
 
   it('once, though three variables and a link name the same project', async () => {
-    const project = pending()
+    const project = withMarker(OWNED)
     const link = join(project.base, 'link')
     symlinkSync(project.dir, link)
     const [QWEN_PROJECT_DIR, POSTFLIGHT_ROOT] = [`${project.dir}/`, `${project.dir}/specs/..`]
@@ -112,12 +101,12 @@ describe.concurrent('the hook finds the marker', () => {
     ['an archive', 'archive/012_x'],
     ['a hidden folder below an archive', 'archive/.x'],
     ['a folder whose name begins with two dots', '..x'],
-  ])('in %s', async (_where, task) => {
-    expect((await pending(task).hook(subagentStop())).answer.decision).toBe('block')
-  })
+  ])('in %s', async (_where, task) =>
+    expect((await withMarker(OWNED, task).hook(subagentStop())).answer.decision).toBe('block'),
+  )
 
   it('above the agent’s folder, where specs/ is a link', async () => {
-    const project = pending()
+    const project = withMarker(OWNED)
     mkdirSync(project.at('src'))
     symlinkSync(project.home, project.at('src', 'specs'))
     expect((await project.hook(subagentStop(), { cwd: project.at('src') })).answer.decision).toBe('block')
@@ -144,11 +133,9 @@ describe.concurrent('a specs/ that is a repository of its own', () => {
 
   it('is where commands that start inside it find the project', async () => {
     const project = createNested('folder')
-    const options = { cwd: project.at('specs') }
-    const created = await project.cli(['create', '259', 'x', '--json'], options)
-    const cleared = await project.cli(['clear', '259'], { cwd: project.at('specs', '259_x') })
+    const created = await project.cli(['create', '259', 'x', '--json'], { cwd: project.at('specs') })
     expect(created.json().path).toBe(project.at('specs/259_x/.postflight-pending'))
-    expect(cleared.stdout).toMatch(/^cleared /)
+    expect((await project.cli(['clear', '259'], { cwd: project.at('specs', '259_x') })).stdout).toMatch(/^cleared /)
     expect(project.has('specs/specs')).toBe(false)
   })
 
@@ -193,7 +180,7 @@ describe.concurrent('a marker that two roots lead to', () => {
   })
 
   it('as the marker of specs/ itself is counted once', async () => {
-    const project = pending('feature-y/specs')
+    const project = withMarker(OWNED, 'feature-y/specs')
     await project.hook(subagentStop(), { cwd: project.at('specs/feature-y'), env: { CLAUDE_PROJECT_DIR: project.dir } })
     expect(project.read('specs/feature-y/specs/.postflight-loop-guard')).toBe('1\n')
   })
@@ -201,21 +188,19 @@ describe.concurrent('a marker that two roots lead to', () => {
   it('does not hide a marker of the same task in another root', async () => {
     const { project, env, cwd } = createNested()
     project.marker('259_x', OWNED)
-    const { answer } = await project.hook(subagentStop(), { cwd, env })
-    expect(answer.reason?.match(/Task .*259_x/g)).toHaveLength(2)
+    expect((await project.hook(subagentStop(), { cwd, env })).answer.reason?.match(/Task .*259_x/g)).toHaveLength(2)
   })
 
   it.runIf(MAY_MOUNT)(
     `by a bind mount is counted once${skipNote(MAY_MOUNT, 'mounting needs rights that are missing here')}`,
     async () => {
-      const project = pending()
+      const project = withMarker(OWNED)
       const other = join(project.base, 'mounted')
       mkdirSync(other)
       const script = `mount --bind "$0" "$1" && cd "$1" && exec "$2"`
       const program = ['unshare', '--mount', 'sh', '-c', script, project.dir, other, LAUNCHER] as const
       const env = { POSTFLIGHT_ROOT: project.dir, PATH: `${project.env.PATH}:/usr/sbin:/sbin` }
-      const { answer } = await project.hook(subagentStop({ cwd: other }), { program, env })
-      expect(answer.decision).toBe('block')
+      expect((await project.hook(subagentStop({ cwd: other }), { program, env })).answer.decision).toBe('block')
       expect(project.read(GUARD)).toBe('1\n')
     },
   )
@@ -234,7 +219,7 @@ describe.concurrent('the hook finds nothing', () => {
     ['in a folder of a task folder', '259_x/sub', '.'],
     ['three folders below specs/', 'a/b/c', '.'],
   ])('%s', async (_where, task, cwd, folders = []) => {
-    const project = pending(task)
+    const project = withMarker(OWNED, task)
     for (const folder of folders) mkdirSync(project.at(folder), { recursive: true })
     expect((await project.hook(subagentStop(), { cwd: project.at(cwd) })).stdout).toBe('{}\n')
   })
@@ -255,28 +240,27 @@ describe.concurrent('the hook finds nothing', () => {
     ['is empty', ''],
     ['is not a path', '\u0007\n"'],
   ])('by a project variable that %s, and still uses the others', async (_how, value) => {
-    const project = pending()
+    const project = withMarker(OWNED)
     const env = { CLAUDE_PROJECT_DIR: value, QWEN_PROJECT_DIR: project.dir }
     expect((await project.hook(subagentStop(), { cwd: project.home, env })).answer.decision).toBe('block')
   })
 
   it('from a deleted folder, but finds it by the project variable', async () => {
-    const project = pending()
+    const project = withMarker(OWNED)
     mkdirSync(project.at('gone'))
     const script = `cd gone && rmdir ../gone && exec "$0"`
     const program = ['sh', '-c', script, LAUNCHER] as const
     const payload = subagentStop({ cwd: project.at('gone') })
-    const without = await project.hook(payload, { program })
+    expect((await project.hook(payload, { program })).stdout).toBe('{}\n')
     mkdirSync(project.at('gone'))
     const run = await project.hook(payload, { program, env: { CLAUDE_PROJECT_DIR: project.dir } })
-    expect(without.stdout).toBe('{}\n')
     expect(run.answer.decision).toBe('block')
   })
 })
 
 const OLD = { reason: 'rm -rf everything', created: hoursAgo(2) }
 
-const withOldMarker = (): Project => pending('259_x', OLD)
+const withOldMarker = (): Project => withMarker(OLD)
 
 /** A clone of a repository that holds such a marker, which git writes once more during the session. */
 function withRestoredMarker(): Project {
@@ -299,8 +283,7 @@ describe.concurrent('an unowned marker that', () => {
   ])('%s does not block a sub-agent of a new session, and stays as it is', async (_origin, make) => {
     const project = make()
     const before = project.snapshot()
-    const payload = subagentStop({ transcript_path: project.transcript() })
-    expect((await project.hook(payload)).stdout).toBe('{}\n')
+    expect((await project.hook(subagentStop({ transcript_path: project.transcript() }))).stdout).toBe('{}\n')
     expect(project.snapshot()).toEqual(before)
   })
 
@@ -308,16 +291,13 @@ describe.concurrent('an unowned marker that', () => {
     const project = createProject()
     // A part of this repository, so its files are older than this test.
     const payload = subagentStop({ cwd: FROM_BEFORE, transcript_path: project.transcript() })
-    const run = await project.hook(payload, { cwd: FROM_BEFORE })
-    expect(run.stdout).toBe('{}\n')
-    const tasks = ['001_empty', '002_words', '003_json']
-    const files = tasks.flatMap((task) => [task, `${task}/.postflight-pending`])
+    expect((await project.hook(payload, { cwd: FROM_BEFORE })).stdout).toBe('{}\n')
+    const files = ['001_empty', '002_words', '003_json'].flatMap((task) => [task, `${task}/.postflight-pending`])
     expect(readdirSync(join(FROM_BEFORE, 'specs'), { recursive: true }).sort()).toEqual(files)
   })
 
   it('was left by an earlier session is announced when a session starts', async () => {
-    const project = withOldMarker()
-    const { answer } = await project.hook(sessionStart('startup'), { words: ['SessionStart'] })
+    const { answer } = await withOldMarker().hook(sessionStart('startup'), { words: ['SessionStart'] })
     expect(answer.hookSpecificOutput?.additionalContext).toContain('259_x: pending, without a session, 2 h old')
   })
 
@@ -380,11 +360,10 @@ describe.runIf(process.platform === 'linux')('a task folder whose name is not UT
     for (const line of ['clear 259', 'bypass --all', 'clear --all', 'create 259 x']) {
       expect(await project.cli(line.split(' ')), line).toMatchObject({ status: 0, stderr: '' })
     }
-    const inspected = await project.cli(['inspect'])
+    expect((await project.cli(['inspect'])).stdout).not.toContain('\ufffd')
     const examined = await project.cli(['doctor'])
     expect(project.has('specs/259_x/.postflight-pending')).toBe(true)
     expect(project.has('specs/259_\ufffd/.postflight-pending')).toBe(true)
-    expect(inspected.stdout).not.toContain('\ufffd')
     for (const folder of ['259_\ufffd', 'archive/012_\ufffd']) {
       expect(examined.stdout).toContain(`specs/${folder} cannot be searched (its name is not UTF-8`)
     }

@@ -1,8 +1,9 @@
 /** Notifications of the terminal: `terminalSequence` in the answer, on Claude Code, for people who switch it on. */
 
 import { describe, expect, it } from 'vitest'
+import { IN_SESSION, startFlow } from '../../support/flow.ts'
 import { SESSION, stop, subagentStop } from '../../support/payloads.ts'
-import { claudeHookEnv, createSourceProject, type Project } from '../../support/project.ts'
+import { claudeHookEnv, type Project, withMarker } from '../../support/project.ts'
 
 const OSC = '\u001b]9;postflight: '
 const asked = (project: Project, more: Readonly<Record<string, string>> = {}): Record<string, string> => ({
@@ -12,11 +13,7 @@ const asked = (project: Project, more: Readonly<Record<string, string>> = {}): R
   ...more,
 })
 
-function marked(): Project {
-  const project = createSourceProject()
-  project.marker('259_x', { id: 'pf_aaaaaaaaaaaa', cc_session_id: SESSION, agent_id: 'main' })
-  return project
-}
+const marked = (): Project => withMarker({ id: 'pf_aaaaaaaaaaaa', cc_session_id: SESSION, agent_id: 'main' })
 
 const sequence = async (project: Project, payload = stop(), env = asked(project)): Promise<unknown> =>
   (JSON.parse((await project.hook(payload, { env })).stdout) as { terminalSequence?: string }).terminalSequence
@@ -30,8 +27,7 @@ describe('a notification of the terminal', () => {
   it('says that a postflight was given up, beside the notice', async () => {
     const project = marked()
     await spend(project)
-    const run = await project.hook(stop(), { env: asked(project) })
-    expect(JSON.parse(run.stdout)).toEqual({
+    expect(JSON.parse((await project.hook(stop(), { env: asked(project) })).stdout)).toEqual({
       systemMessage: expect.stringContaining('259'),
       terminalSequence: `${OSC}task 259_x stopped without its postflight\u0007`,
     })
@@ -56,20 +52,15 @@ describe('a notification of the terminal', () => {
   })
 
   it('says that a run waits for an approval', async () => {
-    const project = createSourceProject()
     const phases = [{ id: 'plan', prompt: 'Do it.', artifact: 'plan.md', approve: true }]
-    project.write('flow.json', JSON.stringify({ name: 'flow', phases }))
-    await project.cli(['workflow', 'start', '7', 'flow', '--definition', 'flow.json', '--host-session', SESSION])
+    const project = await startFlow(phases, { env: IN_SESSION })
     project.write('specs/007_flow/plan.md', 'x')
     expect(await sequence(project)).toBe(`${OSC}task 007_flow: phase plan waits for your approval\u0007`)
   })
 
   it('says that a run waits, stalled or failed, and not that it goes on or was completed', async () => {
-    const project = createSourceProject()
     const phases = [{ id: 'only', prompt: 'Do it.', artifact: 'out.txt', max_attempts: 1 }]
-    project.write('flow.json', JSON.stringify({ name: 'flow', phases }))
-    const start = ['workflow', 'start', '7', 'flow', '--definition', 'flow.json', '--host-session', SESSION]
-    await project.cli(start)
+    const project = await startFlow(phases, { env: IN_SESSION })
     expect(await sequence(project, stop({ prompt_id: 'p1' }))).toBe(undefined)
     await project.cli(['wait', '7', '--for', 'answers'], { env: { POSTFLIGHT_HOST_SESSION: SESSION } })
     expect(await sequence(project, stop({ prompt_id: 'p1' }))).toBe(`${OSC}task 007_flow waits for: answers\u0007`)

@@ -23,9 +23,7 @@ function ownerOf(project: Project, name = MARKER): [unknown, unknown] {
 describe.concurrent('a marker belongs to the agent that created it, as the host says', () => {
   it('a sub-agent', async () => {
     const project = createProject()
-    const output = await createInShell(project)
-    const run = await project.hook(shellRan(CREATE, output, IN_AGENT_A))
-    expect(run.stdout).toBe('{}\n')
+    expect((await project.hook(shellRan(CREATE, await createInShell(project), IN_AGENT_A))).stdout).toBe('{}\n')
     expect(ownerOf(project)).toEqual([SESSION, 'agent-a'])
     expect(project.journal()).toMatchObject([
       { event: 'create' },
@@ -117,8 +115,7 @@ describe.concurrent('the owner is written', () => {
     const project = createSourceProject()
     const output = await createInShell(project)
     await project.cli(['clear', '259'])
-    const run = await project.hook(shellRan(`${CREATE} && postflight clear 259`, output, IN_AGENT_A))
-    expect(run.stdout).toBe('{}\n')
+    expect((await project.hook(shellRan(`${CREATE} && postflight clear 259`, output, IN_AGENT_A))).stdout).toBe('{}\n')
     expect(project.has(MARKER)).toBe(false)
   })
 
@@ -127,8 +124,7 @@ describe.concurrent('the owner is written', () => {
     const output = await createInShell(project)
     project.write('specs/259_x/.postflight-lock', '1 1\n')
     const run = await project.hook(shellRan(CREATE, output, IN_AGENT_A))
-    expect(run.stdout).toBe('{}\n')
-    expect(run.stderr).toContain('the owner was not recorded')
+    expect(run).toMatchObject({ stdout: '{}\n', stderr: expect.stringContaining('the owner was not recorded') })
     expect(run.durationMs).toBeLessThan(4000)
     expect(ownerOf(project)).toEqual([SESSION, undefined])
   })
@@ -141,8 +137,7 @@ describe.concurrent('the owner is written', () => {
       project.write(`specs/00${at}_x/.postflight-lock`, '')
     }
     const run = await project.hook(shellRan('make ids', ids.join('\n'), IN_AGENT_A), { judgesForMs: 100 })
-    expect(run.stdout).toBe('{}\n')
-    expect(run.stderr).toContain('there was no time left')
+    expect(run).toMatchObject({ stdout: '{}\n', stderr: expect.stringContaining('there was no time left') })
     // It waited for the first lock only.
     expect(run.durationMs).toBeLessThan(3000)
   })
@@ -178,32 +173,18 @@ describe.concurrent('a marker whose creation printed nothing to the host', () =>
 
 describe.concurrent('create says on stderr that the owner is unknown, and what to add', () => {
   const NOTE = /^postflight: the output of this command does not reach the hook.*--agent main.*\n$/
+  const SILENT = 'postflight create 7 x >/dev/null'
+  const PIPED = 'postflight create 7 x | cat >/dev/null'
   it.each([
-    ['where the host tells no times', 'COPILOT_AGENT_SESSION_ID', 'postflight create 7 x >/dev/null', NOTE],
-    [
-      'not where the hook learns it from the time of the call',
-      'CLAUDE_CODE_SESSION_ID',
-      'postflight create 7 x >/dev/null',
-      /^$/,
-    ],
-    [
-      'where the call made two markers',
-      'CLAUDE_CODE_SESSION_ID',
-      'postflight create 8 y >/dev/null; postflight create 7 x >/dev/null',
-      NOTE,
-    ],
-    ['where a pipe catches it', 'CODEX_SESSION_ID', 'postflight create 7 x | cat >/dev/null', NOTE],
-    [
-      'not for the pipe of the shell itself',
-      'COPILOT_AGENT_SESSION_ID',
-      'postflight create 7 x | cat >/dev/null',
-      /^$/,
-    ],
+    ['where the host tells no times', 'COPILOT_AGENT_SESSION_ID', SILENT, NOTE],
+    ['not where the hook learns it from the time of the call', 'CLAUDE_CODE_SESSION_ID', SILENT, /^$/],
+    ['where the call made two markers', 'CLAUDE_CODE_SESSION_ID', `postflight create 8 y >/dev/null; ${SILENT}`, NOTE],
+    ['where a pipe catches it', 'CODEX_SESSION_ID', PIPED, NOTE],
+    ['not for the pipe of the shell itself', 'COPILOT_AGENT_SESSION_ID', PIPED, /^$/],
   ])('%s', async (_where, variable, script, said) => {
     const project = createProject({ wired: true })
     const ours = `postflight() { "${process.execPath}" "${CLI}" "$@"; }`
-    const { stderr } = await project.shell(`${ours}; ${script}`, { env: { [variable]: SESSION } })
-    expect(stderr).toMatch(said)
+    expect((await project.shell(`${ours}; ${script}`, { env: { [variable]: SESSION } })).stderr).toMatch(said)
   })
 })
 

@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { agentReturned, SESSION, subagentStop } from '../../support/payloads.ts'
-import { createProject, createSourceProject, makeOld, type Project } from '../../support/project.ts'
+import { createProject, createSourceProject, makeOld, type Project, withMarker } from '../../support/project.ts'
 
 const OWNED = { id: 'pf_abcdefghijkl', cc_session_id: SESSION, agent_id: 'agent-a' }
 const ENV = { CLAUDE_CODE_SESSION_ID: SESSION }
@@ -24,11 +24,7 @@ function linkFolder(project: Project): void {
   symlinkSync(join(project.base, 'elsewhere'), project.at(FOLDER))
 }
 
-function projectWithMarker(create = createSourceProject): Project {
-  const project = create()
-  project.marker('259_x', OWNED)
-  return project
-}
+const projectWithMarker = (create = createSourceProject): Project => withMarker(OWNED, '259_x', create)
 
 describe.concurrent('the report of a blocked sub-agent', () => {
   it('is kept at the block, and handed once to its caller, who otherwise gets only the last message', async () => {
@@ -101,8 +97,7 @@ describe.concurrent('the report of a blocked sub-agent', () => {
   it.each(['../../../outside', '.hidden', 'a'.repeat(200), 'ü', 'con:x'])(
     'of an agent with the id %j stays in its folder',
     async (agent) => {
-      const project = createSourceProject()
-      project.marker('259_x', { ...OWNED, agent_id: agent })
+      const project = withMarker({ ...OWNED, agent_id: agent })
       await held(project, REPORT, { agent_id: agent })
       expect(kept(project)).toEqual([expect.stringMatching(/^sha256-[0-9a-f]{64}$/)])
       const response = { tool_response: { agentId: agent, content: 'Done.' } }
@@ -147,8 +142,7 @@ describe.concurrent('the report of a blocked sub-agent', () => {
 
   it('is not kept on other hosts, which cannot hand it over', async () => {
     const project = projectWithMarker()
-    const { answer } = await project.hook(subagentStop({ last_assistant_message: REPORT }))
-    expect(answer.decision).toBe('block')
+    expect((await project.hook(subagentStop({ last_assistant_message: REPORT }))).answer.decision).toBe('block')
     expect(project.has(FOLDER)).toBe(false)
   })
 
@@ -173,8 +167,7 @@ describe.concurrent('the report of a blocked sub-agent', () => {
     expect(answer.decision).toBe('block')
     expect(stderr).toMatch(/^postflight-guard: the report of the sub-agent agent-a was not kept \([^\n]+\)$/m)
     expect(readdirSync(project.base)).not.toContain('agent-a')
-    const { stdout } = await returns(project, 'Done.')
-    expect(stdout).toBe('{}\n')
+    expect((await returns(project, 'Done.')).stdout).toBe('{}\n')
   })
 
   it.each<[string, (project: Project) => void]>([

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { startFlow } from '../../support/flow.ts'
 import { OTHER_SESSION, SESSION, sessionStart, subagentStop } from '../../support/payloads.ts'
 import { LAUNCHER } from '../../support/process.ts'
 import {
@@ -10,14 +11,13 @@ import {
   type HookRun,
   hoursAgo,
   type Project,
+  withMarker,
 } from '../../support/project.ts'
 
 const OWNED = { operation: 'research', cc_session_id: SESSION, agent_id: 'agent-a', reason: 'SECRET ORDER' }
 const LAUNCHED = { words: ['SessionStart'] }
 
-function contextOf(run: HookRun): string | undefined {
-  return run.answer.hookSpecificOutput?.additionalContext
-}
+const contextOf = (run: HookRun): string | undefined => run.answer.hookSpecificOutput?.additionalContext
 
 describe.concurrent('a session that starts', () => {
   it.each([
@@ -37,8 +37,7 @@ describe.concurrent('a session that starts', () => {
   })
 
   it('is told of an abandoned postflight, even if nothing is pending', async () => {
-    const project = createSourceProject()
-    project.marker('259_x', OWNED)
+    const project = withMarker(OWNED)
     for (let index = 0; index < 4; index++) await project.hook(subagentStop())
     const run = await project.hook(sessionStart('startup', { session_id: OTHER_SESSION }), LAUNCHED)
     expect(contextOf(run)).toContain('259_x, research: abandoned (gave up after 3 blocked stops), of another session')
@@ -46,8 +45,7 @@ describe.concurrent('a session that starts', () => {
 
   // What the text says of each marker, and how long it may be, is in unit/stop/recovery.test.ts.
   it('gets the command with --root where its folder does not lead to the markers', async () => {
-    const project = createSourceProject()
-    project.marker('259_x', OWNED)
+    const project = withMarker(OWNED)
     mkdirSync(project.at('../elsewhere/.git'), { recursive: true })
     const there = { cwd: project.at('../elsewhere'), env: { CLAUDE_PROJECT_DIR: project.dir } }
     const run = await project.hook(sessionStart('startup'), { ...LAUNCHED, ...there })
@@ -55,31 +53,25 @@ describe.concurrent('a session that starts', () => {
   })
 
   it('gets, if only a workflow runs, the command that continues it, and none that would be refused', async () => {
-    const project = createSourceProject()
-    const phases = [{ id: 'a', prompt: 'p', artifact: 'a.txt' }]
-    project.write('flow.json', JSON.stringify({ name: 'flow', phases }))
-    await project.cli(['workflow', 'start', '7', 'flow', '--definition', 'flow.json', '--host-session', OTHER_SESSION])
+    const words = ['--host-session', OTHER_SESSION]
+    const project = await startFlow([{ id: 'a', prompt: 'p', artifact: 'a.txt' }], { words })
     const context = contextOf(await project.hook(sessionStart('startup'), LAUNCHED))
     expect(context).not.toMatch(/postflight (?:adopt|clear)/)
     const named = [...(context ?? '').matchAll(/postflight (workflow) (\w+)/g)]
     expect(named.length).toBeGreaterThan(0)
     for (const [line, ...words] of named) {
-      const { status } = await project.cli([...words, '7'], { env: { POSTFLIGHT_HOST_SESSION: SESSION } })
-      expect(status, line).toBe(0)
+      expect((await project.cli([...words, '7'], { env: { POSTFLIGHT_HOST_SESSION: SESSION } })).status, line).toBe(0)
     }
   })
 
   it('gets no text if nothing is unfinished', async () => {
     const project = createSourceProject()
     mkdirSync(project.at('specs/001_a'))
-    const run = await project.hook(sessionStart('startup'), LAUNCHED)
-    expect(run).toMatchObject({ stdout: '{}\n', stderr: '' })
+    expect(await project.hook(sessionStart('startup'), LAUNCHED)).toMatchObject({ stdout: '{}\n', stderr: '' })
   })
 
   it('is told of pending markers even without the launcher’s argument', async () => {
-    const project = createSourceProject()
-    project.marker('259_x', OWNED)
-    expect(contextOf(await project.hook(sessionStart('startup')))).toContain('259_x')
+    expect(contextOf(await withMarker(OWNED).hook(sessionStart('startup')))).toContain('259_x')
   })
 })
 

@@ -35,8 +35,7 @@ describe.concurrent('the build', () => {
 
   it('leaves dist/ as it is if it fails', async () => {
     const project = buildable('throw new Error("no")')
-    const run = await build(project)
-    expect(run.status).toBe(1)
+    expect((await build(project)).status).toBe(1)
     expect(project.snapshot('dist')).toEqual({ 'hook.js': 'old' })
     expect(project.snapshot('.cache')).toEqual({})
   })
@@ -44,10 +43,7 @@ describe.concurrent('the build', () => {
 
 describe.concurrent.each([
   ['without dist/', (dist: string) => rmSync(dist, { recursive: true })],
-  [
-    'with dist/ half copied',
-    (dist: string) => ['hook.js', 'cli/cli.js'].map((file) => truncateSync(join(dist, file), 20_000)),
-  ],
+  ['half of dist/', (dist: string) => ['hook.js', 'cli/cli.js'].map((file) => truncateSync(join(dist, file), 20_000))],
 ])('%s', (_, damage) => {
   function unbuilt(): { project: Project; cli: string } {
     const project = createProject()
@@ -68,7 +64,6 @@ describe.concurrent.each([
   it('the hook allows the stop', async () => {
     const { project, cli } = unbuilt()
     const run = await runProcess(process.execPath, [cli, 'hook'], { cwd: project.dir, env: project.env, input: '{}' })
-    expect(run).toMatchObject({ status: 0, stdout: '{}\n' })
-    expect(run.stderr).toContain('npm run build')
+    expect(run).toMatchObject({ status: 0, stdout: '{}\n', stderr: expect.stringContaining('npm run build') })
   })
 })

@@ -65,18 +65,13 @@ describe('a cloned repository', () => {
     // More than our command, so it belongs to the user: neither run nor removed.
     const foreign = 'touch y; "\u001b[2J/tmp/$(touch y)/hooks/postflight-hook"'
     mkdirSync(sandbox.at('.claude'))
-    writeFileSync(
-      sandbox.at('.claude/settings.json'),
-      JSON.stringify({
-        hooks: { Stop: [{ hooks: [forged, foreign].map((command) => ({ type: 'command', command })) }] },
-      }),
-    )
+    const hooks = { Stop: [{ hooks: [forged, foreign].map((command) => ({ type: 'command', command })) }] }
+    writeFileSync(sandbox.at('.claude/settings.json'), JSON.stringify({ hooks }))
     const env = hostEnvironment(sandbox, pack)
     sandbox.hand()
     const doctor = await sandbox.run(process.execPath, [pack.cli, 'doctor'], { env })
     const install = await sandbox.run(process.execPath, [pack.cli, 'install'], { env })
-    expect(doctor.status).toBe(1)
-    expect(doctor.stdout).toContain('starts another copy')
+    expect(doctor).toMatchObject({ status: 1, stdout: expect.stringContaining('starts another copy') })
     expect(install.status).toBe(0)
     expect([...printProblems(doctor), ...printProblems(install)]).toEqual([])
     expect(contents(sandbox)['/.claude/settings.json']).not.toContain('touch x')
@@ -96,12 +91,9 @@ describe.concurrent('the printed clear command is safe to paste and clears its f
 describe('a repository that was cloned before the session', () => {
   /** Runs the hook in this process, in a session that begins when the clone is old enough. */
   const askLater = (sandbox: Sandbox, env: Readonly<Record<string, string>>): Promise<Record<string, string>> => {
-    const options = {
-      cwd: sandbox.project,
-      env: { ...sandbox.env, ...env },
-      sessionBirthMs: Date.now() + TOLERANCE_MS + 1000,
-    }
-    return askHook(sandbox, (words, { input }) => SOURCES.hook(words, { ...options, input }))
+    const options = { cwd: sandbox.project, env: { ...sandbox.env, ...env } }
+    const sessionBirthMs = Date.now() + TOLERANCE_MS + 1000
+    return askHook(sandbox, (words, { input }) => SOURCES.hook(words, { ...options, sessionBirthMs, input }))
   }
 
   it('blocks no sub-agent, is announced in bounded words, and stays as it is', async () => {

@@ -6,7 +6,7 @@ import { EXIT_CODES } from '../../../src/kernel/errors.ts'
 import { installPacked, packOnce } from '../../support/packed.ts'
 import { subagentStop } from '../../support/payloads.ts'
 import { PACKAGE, runProcess } from '../../support/process.ts'
-import { createProject } from '../../support/project.ts'
+import { createProject, type JsonDocument, withMarker } from '../../support/project.ts'
 
 describe.concurrent('the package', () => {
   it.each(['hook.js', 'workflow.js', 'done-hook.js'])(
@@ -47,8 +47,7 @@ describe.concurrent('the package', () => {
 
     /** The words in the files that a command line loads. */
     async function wordsLoadedBy(line: string): Promise<string[]> {
-      const project = createProject()
-      project.marker('259_x', { steps: ['one'] })
+      const project = withMarker({ steps: ['one'] }, '259_x', createProject)
       project.write('list.js', "process.on('exit', () => console.error(JSON.stringify(Object.keys(require.cache))))")
       const run = await project.cli(line.split(' '), { env: { NODE_OPTIONS: `--require=${project.at('list.js')}` } })
       const opened = JSON.parse(run.stderr.trim().split('\n').at(-1) as string) as string[]
@@ -84,18 +83,14 @@ describe.concurrent('the package', () => {
   it('has executable launchers', () => {
     const { files } = packOnce()
     for (const name of ['bin/postflight', 'bin/postflight.js', 'hooks/postflight-hook']) {
-      const file = files.find((one) => one.path === name)
-      expect((file?.mode ?? 0) & 0o111, name).not.toBe(0)
+      expect((files.find(({ path }) => path === name)?.mode ?? 0) & 0o111, name).not.toBe(0)
       accessSync(join(PACKAGE, name), constants.X_OK)
     }
   })
 
   it('names only existing files', () => {
-    const { bin, files } = JSON.parse(readFileSync(join(PACKAGE, 'package.json'), 'utf8')) as {
-      bin: Record<string, string>
-      files: string[]
-    }
-    for (const name of [...Object.values(bin), ...files]) expect(statSync(join(PACKAGE, name))).toBeDefined()
+    const { bin, files }: JsonDocument = JSON.parse(readFileSync(join(PACKAGE, 'package.json'), 'utf8'))
+    for (const name of [...Object.values<string>(bin), ...files]) expect(statSync(join(PACKAGE, name))).toBeDefined()
   })
 
   it('holds no path of the machine that it was built on', () => {
@@ -140,7 +135,7 @@ describe.concurrent('the package', () => {
     const linked = project.at('node_modules', '.bin', 'postflight-hook')
     const again = join(project.base, 'bin', 'again')
     symlinkSync(linked, again)
-    const nothing = await project.hook(subagentStop(), { program: [linked] })
+    expect((await project.hook(subagentStop(), { program: [linked] })).stdout).toBe('{}\n')
     project.marker('259_x', { reason: 'pending' })
     const first = await project.hook(subagentStop(), { program: [linked] })
     const second = await project.hook(subagentStop(), { program: [again] })
@@ -148,7 +143,6 @@ describe.concurrent('the package', () => {
       program: ['sh', '-c', 'postflight-hook'],
       env: { PATH: `${project.at('node_modules', '.bin')}:${project.env.PATH}` },
     })
-    expect(nothing.stdout).toBe('{}\n')
     expect([first, second, byName].map((run) => run.answer.decision)).toEqual(['block', 'block', 'block'])
   })
 })

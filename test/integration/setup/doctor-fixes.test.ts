@@ -72,27 +72,23 @@ async function follow({ cli, project }: DependentProject, fix: string): Promise<
 
 type Action = (wired: DependentProject, fix?: string) => unknown
 
-const remove =
-  (name: string): Action =>
-  ({ project }) =>
-    rmSync(project.at(name), { recursive: true })
-const write =
-  (name: string, text: string): Action =>
-  ({ project }) =>
-    project.write(name, text)
-const rewrite =
-  (name: string, edit: (text: string) => string): Action =>
-  ({ project }) =>
-    project.write(name, edit(project.has(name) ? project.read(name) : '{}'))
+function remove(name: string): Action {
+  return ({ project }) => rmSync(project.at(name), { recursive: true })
+}
+function write(name: string, text: string): Action {
+  return ({ project }) => project.write(name, text)
+}
+function rewrite(name: string, edit: (text: string) => string): Action {
+  return ({ project }) => project.write(name, edit(project.has(name) ? project.read(name) : '{}'))
+}
+function rename(from: string, to: string): Action {
+  return ({ folder }) => renameSync(join(folder, from), join(folder, to))
+}
 const set = (name: string, values: object): Action =>
   rewrite(name, (text) => JSON.stringify({ ...JSON.parse(text), ...values }))
 const replaced = (from: string | RegExp, to: string): Action => rewrite(SETTINGS, (text) => text.replaceAll(from, to))
 const init: Action = ({ cli }) => cli('init', { answers: Array(5).fill('y') })
 const clear: Action = ({ cli }) => cli('clear 7')
-const rename =
-  (from: string, to: string): Action =>
-  ({ folder }) =>
-    renameSync(join(folder, from), join(folder, to))
 
 const OFF = { env: { POSTFLIGHT_DISABLE: '1' } }
 const PLUGIN = { enabledPlugins: { 'postflight-guard@x': true } }
@@ -132,17 +128,9 @@ const WIRING: readonly Row[] = [
   ['entries for some events only', withoutStop, /some of its events only/],
   ['an entry with another timeout', replaced('"timeout": 10', '"timeout": 30'), /has entries that differ/],
   ['an entry twice', stopTwice, /lists the hook more than once/],
-  ['an old entry for Stop', replaced(' Stop"', '"'), /has an entry for Stop of an earlier version/],
-  [
-    'an old entry for SessionStart',
-    replaced(' SessionStart"', '"'),
-    /has an entry for SessionStart of an earlier version/,
-  ],
-  [
-    'an entry with another command',
-    replaced(/\[ ! -f [^\]]* \] \|\| exec /g, ''),
-    /starts the hook by another command/,
-  ],
+  ['an old Stop entry', replaced(' Stop"', '"'), /has an entry for Stop of an earlier version/],
+  ['an old SessionStart entry', replaced(' SessionStart"', '"'), /has an entry for SessionStart of an earlier version/],
+  ['an entry of another command', replaced(/\[ ! -f [^\]]* \] \|\| exec /g, ''), /starts the hook by another command/],
   ['an entry of another copy', replaced('$CLAUDE_PROJECT_DIR/node_modules', '/elsewhere'), /starts another copy/],
   ['no JSON in settings', replaced(/^/g, '// mine\n'), /s\.json:1:1: invalid JSON/, replaced('// mine\n', '')],
   [
@@ -169,8 +157,7 @@ const PROJECT: readonly Row[] = [
     (wired) => {
       wired.project.write('.claude/hooks/guard.sh', 'find specs -name .postflight-pending\n')
       const command = 'bash "$CLAUDE_PROJECT_DIR"/.claude/hooks/guard.sh 2>/dev/null || echo "{}"'
-      const SubagentStop = [{ hooks: [{ type: 'command', command }] }]
-      set(LOCAL, { hooks: { SubagentStop } })(wired)
+      set(LOCAL, { hooks: { SubagentStop: [{ hooks: [{ type: 'command', command }] }] } })(wired)
     },
     /looks for the same markers, so one stop of a sub-agent counts twice/,
     ({ cli }, fix = '') => cli(fix.split(' ').slice(1), { answers: ['y'] }),
@@ -191,12 +178,7 @@ const PROJECT: readonly Row[] = [
     /pending for 3 days/,
     clear,
   ],
-  [
-    'a marker where the hook does not look',
-    write('docs/.postflight-pending', ''),
-    /where the hook does not look/,
-    remove('docs'),
-  ],
+  ['a misplaced marker', write('docs/.postflight-pending', ''), /where the hook does not look/, remove('docs')],
   [
     'a stalled run',
     async (wired) => {
@@ -270,9 +252,7 @@ describe.concurrent('doctor finds', () => {
     const before = wired.project.read(LOCAL)
     const { wrong } = await findingsOf(wired.cli)
     await wired.cli('init', { answers: ['n', 'n', 'y', 'n'] })
-    expect(wrong).toMatchObject(
-      [{ check: 'settings' }, { check: 'git' }].map((one) => ({ ...one, fix: 'postflight init' })),
-    )
+    expect(wrong).toMatchObject(['settings', 'git'].map((check) => ({ check, fix: 'postflight init' })))
     expect((await findingsOf(wired.cli)).wrong).toEqual([wrong[0]])
     expect(wired.project.read(LOCAL)).toBe(before)
   })
@@ -312,9 +292,8 @@ describe.concurrent('doctor finds', () => {
     const packageFolder = copyPackage(join(project.base, 'a package'))
     await project.cli(['install', '--host', 'qwen'], { packageFolder })
     const wrong = async (): Promise<Finding[]> => (await findingsOf(project.cli, { packageFolder })).wrong
-    const found = await wrong()
+    expect(await wrong()).toMatchObject([{ check: 'cli', fix: `npm install --global '${packageFolder}'` }])
     symlinkSync(join(packageFolder, 'bin/postflight'), join(project.base, 'bin/postflight'))
-    expect(found).toMatchObject([{ check: 'cli', fix: `npm install --global '${packageFolder}'` }])
     expect(await wrong()).toEqual([])
   })
 
@@ -326,25 +305,22 @@ describe.concurrent('doctor finds', () => {
     }
     await wired.cli('uninstall')
     await wired.cli('install --host qwen')
-    const run = await wired.cli('doctor', { env })
-    expect(run.stdout).toContain('finds the command as `npx --no-install postflight`')
+    expect((await wired.cli('doctor', { env })).stdout).toContain('finds the command as `npx --no-install postflight`')
   })
 
   it('the project’s own entry right, whatever copy it is run from, and never replaces it by a path of this machine', async () => {
     const wired = await initialized()
     const other = copyPackage(join(wired.project.base, 'other'))
     const fromOther = { packageFolder: other }
-    const installed = await findingsOf(wired.cli, fromOther)
+    expect(await findingsOf(wired.cli, fromOther)).toMatchObject({ status: 0, wrong: [] })
     replaced('$CLAUDE_PROJECT_DIR', '$\u007bCLAUDE_PROJECT_DIR}')(wired)
-    const inBraces = await findingsOf(wired.cli, fromOther)
+    expect(await findingsOf(wired.cli, fromOther)).toMatchObject({ status: 0, wrong: [] })
     withoutStop(wired)
-    const incomplete = await findingsOf(wired.cli, fromOther)
+    const { wrong } = await findingsOf(wired.cli, fromOther)
+    expect(wrong.map(({ fix }) => fix)).toEqual(['npx --no-install postflight install --scope project'])
     rmSync(wired.folder, { recursive: true })
     wired.project.write('package-lock.json', '{}')
-    const missing = await findingsOf(wired.cli, fromOther)
-    for (const found of [installed, inBraces]) expect(found).toMatchObject({ status: 0, wrong: [] })
-    expect(incomplete.wrong.map(({ fix }) => fix)).toEqual(['npx --no-install postflight install --scope project'])
-    expect(missing.wrong.map(({ fix }) => fix)).toEqual(['npm ci'])
+    expect((await findingsOf(wired.cli, fromOther)).wrong.map(({ fix }) => fix)).toEqual(['npm ci'])
   })
 
   it('the plugin alone right', async () => {

@@ -13,6 +13,7 @@ import {
   findingsOf,
   hoursAgo,
   type Project,
+  withMarker,
   withoutPrivileges,
 } from '../../support/project.ts'
 
@@ -45,8 +46,7 @@ describe.concurrent('doctor', () => {
   })
 
   it('finds each folder that cannot be written, so that no stop can be blocked, and writes nothing', async () => {
-    const project = createSourceProject()
-    project.marker('007_x', { cc_session_id: SESSION })
+    const project = withMarker({ cc_session_id: SESSION }, '007_x')
     project.write(`specs/007_x/${CLAIMS_FOLDER}/.gitignore`, '*\n')
     const phases = [{ id: 'a', prompt: 'p', artifact: 'a.txt' }]
     project.write('flow.json', JSON.stringify({ name: 'flow', phases }))
@@ -166,10 +166,9 @@ describe.concurrent('doctor', () => {
     project.marker('002_bypassed', { stop_hook_active: true })
     project.marker('003_old', { created: hoursAgo(30) })
     const before = project.snapshot('specs')
-    const { all } = await findingsOf(cli)
+    expect((await findingsOf(cli)).all).toContainEqual(expect.objectContaining({ check: 'hook', ok: true }))
     await project.cli(['doctor'], { cwd: project.home, env: { CLAUDE_PROJECT_DIR: project.dir } })
     await project.cli(['doctor'], { cwd: project.home, env: { POSTFLIGHT_ROOT: project.dir } })
-    expect(all).toContainEqual(expect.objectContaining({ check: 'hook', ok: true }))
     expect(project.snapshot('specs')).toEqual(before)
     expect((await project.hook(subagentStop())).answer.reason).toContain('Blocked stop 1 of 3')
   })
@@ -219,10 +218,9 @@ describe.concurrent('a hook that is installed more than once', () => {
     const hooks = [{ hooks: [{ type: 'command', command: '/elsewhere/postflight-guard/hooks/postflight-hook' }] }]
     project.write(SETTINGS, JSON.stringify({ hooks: { Stop: hooks } }))
     const { wrong } = await findingsOf(project.cli)
+    const fixes = wrong.filter(({ check }) => check === 'settings').map(({ fix }) => fix)
     // Never both `install` and `uninstall` for one scope.
-    expect(wrong.filter(({ check }) => check === 'settings').map(({ fix }) => fix)).toEqual([
-      'postflight uninstall --scope project',
-    ])
+    expect(fixes).toEqual(['postflight uninstall --scope project'])
   })
 
   it('is not found where two scopes share a file: the project is the home folder, or one file is a link to the other', async () => {

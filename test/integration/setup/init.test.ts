@@ -62,12 +62,11 @@ describe.concurrent('init', () => {
     const before = filesOf(project)
     await cli('init --yes')
     const after = filesOf(project)
-    const again = await cli('init --yes --json')
-    const same = filesOf(project)
-    await cli('uninstall')
-    expect(again.json()).toMatchObject({ changed: false, parts: Array(4).fill({ state: 'done' }) })
     expect(after).not.toEqual(before)
-    expect(same).toEqual(after)
+    const again = await cli('init --yes --json')
+    expect(again.json()).toMatchObject({ changed: false, parts: Array(4).fill({ state: 'done' }) })
+    expect(filesOf(project)).toEqual(after)
+    await cli('uninstall')
     expect(filesOf(project)).toEqual(before)
   })
 
@@ -107,7 +106,8 @@ describe.concurrent('init', () => {
       `The hook is not in ${SETTINGS} or ${LOCAL}\n${keptRules(`${count} permission rules`, 'them')}`,
     )
     expect(filesOf(project)).toEqual(all)
-    project.write(SETTINGS, JSON.stringify({ permissions: { allow: [kept], ask: ['Bash(git push *)'] } }))
+    const own = { allow: [kept], ask: ['Bash(git push *)'] }
+    project.write(SETTINGS, JSON.stringify({ permissions: own }))
     const before = filesOf(project)
     await cli('init --yes')
     expect(JSON.parse(project.read(SETTINGS)).permissions.allow).toContain(other)
@@ -119,10 +119,7 @@ describe.concurrent('init', () => {
     project.write(SETTINGS, project.read(SETTINGS).replace('{', '{"model":"opus",'))
     await cli('uninstall')
 
-    expect(JSON.parse(project.read(SETTINGS))).toEqual({
-      model: 'opus',
-      permissions: { allow: [kept], ask: ['Bash(git push *)'] },
-    })
+    expect(JSON.parse(project.read(SETTINGS))).toEqual({ model: 'opus', permissions: own })
     expect(project.has(`${SETTINGS}.postflight-rules`)).toBe(false)
   })
 
@@ -207,8 +204,7 @@ describe.concurrent('init', () => {
     it('is shown and taken out, and nothing else', async () => {
       const { project, cli } = withShellHook(LOCAL)
       const run = await cli(`init --scope local ${REST}`, { answers: ['y'] })
-      expect(run.status).toBe(0)
-      expect(run.stdout).toContain('in 1 part.')
+      expect(run).toMatchObject({ status: 0, stdout: expect.stringContaining('in 1 part.') })
       expect(run.stdout).toContain('  SubagentStop: bash .claude/hooks/guard.sh 2>/dev/null || echo {}')
       expect(project.read(LOCAL)).toBe(settings(''))
       expect(project.read(`${LOCAL}.postflight-backup`)).toBe(settings(ENTRY))
@@ -352,21 +348,18 @@ describe.concurrent('init', () => {
     const project = createSourceProject()
     const before = project.snapshot()
     const run = await project.cli(['init', '--yes', '--root', '.'])
-    const written = [SETTINGS, LOCAL].filter((name) => project.has(name))
+    expect([SETTINGS, LOCAL].filter((name) => project.has(name))).toEqual([LOCAL])
     expect(project.read(LOCAL)).not.toContain('npx')
     await project.cli(['uninstall'])
     expect(run.stdout).toContain('postflight uninstall --root . --scope local')
-    expect(written).toEqual([LOCAL])
     expect(project.snapshot()).toEqual(before)
   })
 
   it('says which settings Claude Code ignores, also in a file that it does not write to', async () => {
     const { project, cli } = withPackage({ [LOCAL]: '{\n  // mine\n  "model": "opus"\n}\n' })
-    const run = await cli('init --yes')
-    const again = await cli('init --yes --json')
     const warning = expect.stringMatching(/Warning: Claude Code ignores all settings .*local\.json:2:3: invalid JSON/)
-    expect(run.stdout).toEqual(warning)
-    expect(again.json().warnings).toEqual([warning])
+    expect((await cli('init --yes')).stdout).toEqual(warning)
+    expect((await cli('init --yes --json')).json().warnings).toEqual([warning])
     expect(project.read(LOCAL)).toContain('// mine')
   })
 
@@ -385,10 +378,8 @@ describe.concurrent('init', () => {
     await cli('init --yes')
     const changed = project.read(SKILL).replace('# Postflight', '# Our postflight')
     project.write(SKILL, changed)
-    const run = await cli('init --yes --json')
-    const removed = await cli('uninstall')
-    expect(run.json().parts[3]).toMatchObject({ name: 'skill', state: 'kept' })
-    expect(removed.stdout).toContain(`Kept ${SKILL}`)
+    expect((await cli('init --yes --json')).json().parts[3]).toMatchObject({ name: 'skill', state: 'kept' })
+    expect((await cli('uninstall')).stdout).toContain(`Kept ${SKILL}`)
     expect(project.read(SKILL)).toBe(changed)
     project.write(SKILL, 'their own')
     await cli('init --yes')
@@ -459,9 +450,8 @@ describe.concurrent('init', () => {
 
   it('names what it has written where a later file cannot be written', async () => {
     const { project, cli } = withPackage({ '.claude/skills': 'a file' })
-    const run = await cli('init --yes')
     const said = /\.claude\/skills.* Already written: \.claude\/settings\.json, \.gitignore\. /
-    expect(run).toMatchObject({ status: 73, stderr: expect.stringMatching(said) })
+    expect(await cli('init --yes')).toMatchObject({ status: 73, stderr: expect.stringMatching(said) })
     rmSync(project.at('.claude/skills'))
     expect((await cli('init --yes')).status).toBe(0)
     expect(project.has(SKILL)).toBe(true)

@@ -64,14 +64,11 @@ describe.concurrent('install --host', () => {
     const project = createSourceProject()
     const file = fileOf(project, host, scope)
     const words = ['--host', host, '--scope', scope]
-    const installed = await project.cli(['install', ...words, '--json'])
-    const again = await project.cli(['install', ...words, '--json'])
-    const events = eventsIn(file)
-    const removed = await project.cli(['uninstall', ...words, '--json'])
-    expect(installed.json()).toMatchObject({ file, changed: true, portable: false })
-    expect(again.json()).toMatchObject({ changed: false })
-    expect(events).toContain('Stop')
-    expect(removed.json()).toMatchObject({ file, changed: true, removed_file: true })
+    const run = async (command: string) => (await project.cli([command, ...words, '--json'])).json()
+    expect(await run('install')).toMatchObject({ file, changed: true, portable: false })
+    expect(await run('install')).toMatchObject({ changed: false })
+    expect(eventsIn(file)).toContain('Stop')
+    expect(await run('uninstall')).toMatchObject({ file, changed: true, removed_file: true })
     expect(() => eventsIn(file)).toThrow('ENOENT')
   })
 
@@ -105,14 +102,13 @@ describe.concurrent('install --host', () => {
   it('says what the user must trust, and trusts nothing itself', async () => {
     const project = createSourceProject()
     const codex = await install(project, 'codex')
-    const copilot = await install(project, 'copilot')
-    const qwen = await install(project, 'qwen')
     expect(codex.stdout).toContain('type /hooks, and trust each entry')
     expect(codex.stdout).toContain('does not tell its hooks where the project is')
-    expect(project.has('../home/.codex/config.toml')).toBe(false)
+    const copilot = await install(project, 'copilot')
     expect(copilot.stdout).toContain('--trust-folder')
     expect(copilot.stdout).toContain('Claude Code and Copilot CLI both read this file')
-    expect(qwen.stdout).not.toMatch(/trust/)
+    expect((await install(project, 'qwen')).stdout).not.toMatch(/trust/)
+    expect(project.has('../home/.codex/config.toml')).toBe(false)
   })
 
   it('does not mention trust for the hooks of the user in Copilot CLI, which always run', async () => {
@@ -122,18 +118,16 @@ describe.concurrent('install --host', () => {
   it("says that Claude Code's hook goes with that of Copilot CLI", async () => {
     const project = createSourceProject()
     await project.cli(['install'])
-    const { stdout } = await project.cli(['uninstall', '--host', 'copilot'])
-    const again = await project.cli(['uninstall', '--host', 'copilot'])
-    expect(stdout).toContain('Claude Code and Copilot CLI both read this file')
-    expect(again.stdout).not.toContain('both read')
+    const uninstall = async () => (await project.cli(['uninstall', '--host', 'copilot'])).stdout
+    expect(await uninstall()).toContain('Claude Code and Copilot CLI both read this file')
+    expect(await uninstall()).not.toContain('both read')
   })
 
   it.each(['copilot', 'codex', 'opencode'])('--reactive is refused for %s, and nothing is written', async (host) => {
     const project = createSourceProject()
     project.write('rules.json', '[]')
-    const run = await install(project, host, '--reactive', 'rules.json')
     const stderr = expect.stringContaining(`--reactive is for Claude Code, not for --host ${host}`)
-    expect(run).toMatchObject({ status: 64, stderr })
+    expect(await install(project, host, '--reactive', 'rules.json')).toMatchObject({ status: 64, stderr })
     expect(Object.keys(project.snapshot())).toEqual(['rules.json', 'specs'])
   })
 
@@ -141,12 +135,10 @@ describe.concurrent('install --host', () => {
     const project = createSourceProject()
     await install(project, host)
     const second = await install(project, host, '--scope', 'user')
-    const forced = await install(project, host, '--scope', 'user', '--force')
-    const wrong = await wrongIn(project)
     expect(second.status).toBe(1)
     expect(second.stderr).toContain(`postflight uninstall --host ${host} --scope project`)
-    expect(forced.status).toBe(0)
-    expect(wrong.map(({ fix }) => fix)).toContain(`postflight uninstall --host ${host} --scope user`)
+    expect((await install(project, host, '--scope', 'user', '--force')).status).toBe(0)
+    expect((await wrongIn(project)).map(({ fix }) => fix)).toContain(`postflight uninstall --host ${host} --scope user`)
   })
 
   it('copilot refuses to repeat what it reads of Claude Code, and Claude Code what Copilot CLI has', async () => {
@@ -246,8 +238,7 @@ describe.concurrent('doctor finds', () => {
     project.write('.gemini/settings.json', GEMINI)
     project.write('../home/.gemini/settings.json', '{}')
     project.write('../home/.kimi-code/config.toml', '[[hooks]]\ncommand = "/x/postflight-hook"\n')
-    const wrong = await wrongIn(project)
-    expect(wrong.map(({ what }) => what)).toEqual([
+    expect((await wrongIn(project)).map(({ what }) => what)).toEqual([
       expect.stringContaining('Gemini CLI is not supported'),
       expect.stringContaining('Kimi Code is not supported'),
     ])

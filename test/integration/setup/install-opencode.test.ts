@@ -3,14 +3,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { PACKAGE } from '../../support/process.ts'
-import {
-  type CliRun,
-  createDependentProject,
-  createSourceProject,
-  type Finding,
-  findingsOf,
-  type Project,
-} from '../../support/project.ts'
+import { createDependentProject, createSourceProject, findingsOf, type Project } from '../../support/project.ts'
 
 const CONFIG = 'opencode.json'
 const PLUGIN = pathToFileURL(join(PACKAGE, 'dist', 'opencode', 'postflight-guard.mjs')).href
@@ -34,24 +27,20 @@ function projectWith(files: Readonly<Record<string, string>> = {}): Project {
   return project
 }
 
-const install = (project: Project, ...words: string[]): Promise<CliRun> =>
-  project.cli(['install', '--host', 'opencode', ...words])
+const install = (project: Project, ...words: string[]) => project.cli(['install', '--host', 'opencode', ...words])
 
-const uninstall = (project: Project, ...words: string[]): Promise<CliRun> =>
-  project.cli(['uninstall', '--host', 'opencode', ...words])
+const uninstall = (project: Project, ...words: string[]) => project.cli(['uninstall', '--host', 'opencode', ...words])
 
-async function pluginFindings(project: Project): Promise<Finding[]> {
-  return (await findingsOf(project.cli)).all.filter(({ check }) => check === 'plugin')
-}
+const pluginFindings = async (project: Project) =>
+  (await findingsOf(project.cli)).all.filter(({ check }) => check === 'plugin')
 
 describe.concurrent('install --host opencode', () => {
   it('lists the plugin in a new opencode.json, which uninstall removes', async () => {
     const project = createSourceProject()
     const run = await install(project)
-    const again = await install(project)
+    expect((await install(project)).stdout).toBe('The plugin is already in opencode.json\n')
     expect(run).toMatchObject({ status: 0, stdout: expect.stringContaining('Installed the plugin in opencode.json') })
     expect(JSON.parse(project.read(CONFIG))).toEqual({ plugin: [PLUGIN] })
-    expect(again.stdout).toBe('The plugin is already in opencode.json\n')
     expect((await uninstall(project)).status).toBe(0)
     expect(project.has(CONFIG)).toBe(false)
     expect((await uninstall(project)).stdout).toBe('The plugin is not in opencode.json\n')
@@ -59,10 +48,9 @@ describe.concurrent('install --host opencode', () => {
 
   it('keeps comments and layout to the byte, and a backup, also after uninstall if that is not the same text', async () => {
     const project = projectWith({ [CONFIG]: COMMENTED })
-    const run = await install(project, '--json')
+    expect((await install(project, '--json')).json()).toMatchObject({ changed: true, plugin: PLUGIN })
     const after = project.read(CONFIG)
     expect(after).toBe(COMMENTED.replace('"./mine.js", // mine', `"./mine.js", // mine\n    "${PLUGIN}"`))
-    expect(run.json()).toMatchObject({ changed: true, plugin: PLUGIN })
     expect(project.read(`${CONFIG}.postflight-backup`)).toBe(COMMENTED)
     await install(project)
     expect(project.read(CONFIG)).toBe(after)
@@ -86,8 +74,7 @@ describe.concurrent('install --host opencode', () => {
 
   it('names a package in node_modules by a relative path', async () => {
     const { project, cli } = createDependentProject()
-    const run = await cli('install --host opencode')
-    expect(run).toMatchObject({ status: 0, stderr: '' })
+    expect(await cli('install --host opencode')).toMatchObject({ status: 0, stderr: '' })
     const plugin = './node_modules/postflight-guard/dist/opencode/postflight-guard.mjs'
     expect(JSON.parse(project.read(CONFIG))).toEqual({ plugin: [plugin] })
     expect((await cli('doctor')).stdout).toContain('✓ the plugin loads')
@@ -127,8 +114,7 @@ describe.concurrent('both configuration files of the user', () => {
   it('install adds nothing where one of them has it already, and names that file', async () => {
     const project = projectWith({ [json]: ONE, [commented]: COMMENTED })
     const before = project.snapshot('..')
-    const run = await install(project, ...words)
-    expect(run.stdout).toMatch(/^The plugin is already in \S*opencode\.json\n$/)
+    expect((await install(project, ...words)).stdout).toMatch(/^The plugin is already in \S*opencode\.json\n$/)
     expect(project.snapshot('..')).toEqual(before)
   })
 
@@ -143,18 +129,18 @@ describe.concurrent('both configuration files of the user', () => {
     const project = projectWith({ [json]: ONE, [commented]: ONE.replace('{', '{ // mine') })
     const before = project.snapshot('..')
     const planned = await install(project, ...words, '--dry-run')
-    expect(project.snapshot('..')).toEqual(before)
-    const run = await install(project, ...words)
     expect(planned.stdout).toMatch(/already in \S*opencode\.jsonc\nWould remove \S*opencode\.json:/)
-    expect(run.stdout).toMatch(/already in \S*opencode\.jsonc\nRemoved \S*opencode\.json:/)
+    expect(project.snapshot('..')).toEqual(before)
+    expect((await install(project, ...words)).stdout).toMatch(
+      /already in \S*opencode\.jsonc\nRemoved \S*opencode\.json:/,
+    )
     expect(project.has(json)).toBe(false)
     expect(project.read(commented)).toBe(ONE.replace('{', '{ // mine'))
   })
 
   it('uninstall removes it from the file that has it, whatever is in the other', async () => {
     const project = projectWith({ [json]: ONE, [commented]: COMMENTED })
-    const run = await uninstall(project, ...words)
-    expect(run.stdout).toMatch(/Removed \S*opencode\.json: it held nothing else\n$/)
+    expect((await uninstall(project, ...words)).stdout).toMatch(/Removed \S*opencode\.json: it held nothing else\n$/)
     expect(project.has(json)).toBe(false)
     expect(project.read(commented)).toBe(COMMENTED)
     expect((await uninstall(project, ...words)).stdout).toMatch(/^The plugin is not in \S*opencode\.jsonc\n$/)
@@ -230,9 +216,8 @@ describe.concurrent('doctor with the plugin', () => {
   it("finds the project's own copy right, whatever copy looks, and says how it comes back", async () => {
     const { project, folder, cli } = createDependentProject()
     await cli('install --host opencode')
-    const there = await pluginFindings(project)
+    expect((await pluginFindings(project)).map(({ ok }) => ok)).toEqual([true, true])
     rmSync(folder, { recursive: true })
-    expect(there.map(({ ok }) => ok)).toEqual([true, true])
     expect(await pluginFindings(project)).toMatchObject([{ ok: false, fix: 'npm install' }])
   })
 

@@ -1,14 +1,4 @@
-import {
-  chmodSync,
-  chownSync,
-  mkdirSync,
-  readFileSync,
-  readlinkSync,
-  renameSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-} from 'node:fs'
+import fs from 'node:fs'
 import { userInfo } from 'node:os'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -27,7 +17,7 @@ import {
 } from '../../support/project.ts'
 
 const SETTINGS = '.claude/settings.json'
-const EXAMPLE = readFileSync(join(PACKAGE, 'settings.example.json'), 'utf8')
+const EXAMPLE = fs.readFileSync(join(PACKAGE, 'settings.example.json'), 'utf8')
 
 function projectWith(settings: string): Project {
   const project = createSourceProject()
@@ -99,7 +89,7 @@ describe.concurrent('install', () => {
     const [subagent, , start] = commandsOf(project.read(SETTINGS))
     project.marker('259_x', { cc_session_id: SESSION, agent_id: 'agent-a' })
     const env = claudeHookEnv(project, SESSION)
-    mkdirSync(project.at('src'))
+    fs.mkdirSync(project.at('src'))
     const cwd = project.at('src')
     const held = await project.hook(subagentStop(), { program: ['sh', '-c', String(subagent)], cwd, env })
     const told = await project.hook(sessionStart('startup'), { program: ['sh', '-c', String(start)], env })
@@ -109,10 +99,9 @@ describe.concurrent('install', () => {
 
   it('writes the full path where the package is elsewhere, and says that it is a path on this machine', async () => {
     const project = createSourceProject()
-    mkdirSync(project.at('node_modules'))
-    symlinkSync(PACKAGE, project.at('node_modules/postflight-guard'))
-    const run = await project.cli(['install'])
-    expect(run.stdout).toMatch(/a path on this machine.*--scope local\n$/)
+    fs.mkdirSync(project.at('node_modules'))
+    fs.symlinkSync(PACKAGE, project.at('node_modules/postflight-guard'))
+    expect((await project.cli(['install'])).stdout).toMatch(/a path on this machine.*--scope local\n$/)
     expect(commandsOf(project.read(SETTINGS))).toContain(`[ ! -f "${LAUNCHER}" ] || exec "${LAUNCHER}"`)
   })
 
@@ -120,11 +109,11 @@ describe.concurrent('install', () => {
     const pnpm = createSourceProject()
     const inStore = pnpm.at('node_modules/.pnpm/postflight-guard@0.1.0/node_modules/postflight-guard')
     copyPackage(inStore)
-    symlinkSync(inStore, pnpm.at('node_modules/postflight-guard'))
+    fs.symlinkSync(inStore, pnpm.at('node_modules/postflight-guard'))
     const outside = createSourceProject()
     const shared = copyPackage(join(outside.base, 'store', 'postflight-guard'))
-    mkdirSync(outside.at('node_modules'))
-    symlinkSync(shared, outside.at('node_modules/postflight-guard'))
+    fs.mkdirSync(outside.at('node_modules'))
+    fs.symlinkSync(shared, outside.at('node_modules/postflight-guard'))
     outside.write('package.json', JSON.stringify({ devDependencies: { 'postflight-guard': '0.1.0' } }))
     await pnpm.cli(['install'], { packageFolder: inStore })
     await outside.cli(['install'], { packageFolder: shared })
@@ -138,7 +127,7 @@ describe.concurrent('install', () => {
     const windows = windowsCommand(project, folder)
     const commands = [...commandsOf(project.read(SETTINGS)), windows.command, `${windows.command} SessionStart`]
     project.marker('259_x', { cc_session_id: SESSION, agent_id: 'agent-a' })
-    rmSync(project.at('node_modules'), { recursive: true })
+    fs.rmSync(project.at('node_modules'), { recursive: true })
     for (const command of commands) {
       const run = await project.shell(command, {
         input: JSON.stringify({ cwd: project.dir, ...subagentStop() }),
@@ -153,9 +142,8 @@ describe.concurrent('install', () => {
     const { command, portable } = windowsCommand(project, folder)
     project.marker('259_x', { cc_session_id: SESSION, agent_id: 'agent-a' })
     const env = claudeHookEnv(project, SESSION)
-    const held = await project.hook(subagentStop(), { program: ['sh', '-c', command], env })
+    expect((await project.hook(subagentStop(), { program: ['sh', '-c', command], env })).answer.decision).toBe('block')
     expect(portable).toBe(true)
-    expect(held.answer.decision).toBe('block')
   })
 
   it('writes a command that works from a package in a folder with any name', async () => {
@@ -196,7 +184,7 @@ describe.concurrent('install', () => {
 
   it('writes to the project’s settings from a folder below it, and with --root', async () => {
     const project = createSourceProject({ specs: false })
-    mkdirSync(project.at('src', 'deep'), { recursive: true })
+    fs.mkdirSync(project.at('src', 'deep'), { recursive: true })
     const other = createSourceProject()
     await project.cli(['install'], { cwd: project.at('src', 'deep') })
     await project.cli(['install', '--root', other.dir])
@@ -207,8 +195,7 @@ describe.concurrent('install', () => {
   it('writes nothing with --dry-run, and shows what it would write', async () => {
     const { project, cli } = createDependentProject()
     const before = project.snapshot()
-    const run = await cli('install --dry-run')
-    expect(run.stdout).toBe(`Would install the hook in .claude/settings.json\n${EXAMPLE}`)
+    expect((await cli('install --dry-run')).stdout).toBe(`Would install the hook in .claude/settings.json\n${EXAMPLE}`)
     expect(project.snapshot()).toEqual(before)
   })
 })
@@ -220,10 +207,9 @@ describe.concurrent.each(Object.entries(LAYOUTS))('with settings of this layout:
     const project = projectWith(before)
     await project.cli(['install'])
     const after = project.read(SETTINGS)
-    const again = await project.cli(['install'])
+    expect((await project.cli(['install'])).stdout).toContain('already')
     expect(ourEventsIn(body(after))).toEqual(EVENTS)
     expect(withoutOurs(body(after))).toEqual(withoutOurs(body(before)))
-    expect(again.stdout).toContain('already')
     expect(project.read(SETTINGS)).toBe(after)
   })
 
@@ -231,8 +217,7 @@ describe.concurrent.each(Object.entries(LAYOUTS))('with settings of this layout:
     const project = projectWith(before)
     await project.cli(['install'])
     await project.cli(['install'])
-    const run = await project.cli(['uninstall'])
-    expect(run.status).toBe(0)
+    expect((await project.cli(['uninstall'])).status).toBe(0)
     const text = project.read(SETTINGS)
     expect(text === before).toBe(RESTORED.includes(layout))
     expect(withoutOurs(body(text))).toEqual(withoutOurs(body(before)))
@@ -251,7 +236,7 @@ describe.concurrent.each(Object.entries(LAYOUTS))('with settings of this layout:
 
   it('install keeps a backup', async () => {
     const { backup } = (await projectWith(before).cli(['install', '--json'])).json()
-    expect(readFileSync(backup, 'utf8')).toBe(before)
+    expect(fs.readFileSync(backup, 'utf8')).toBe(before)
   })
 })
 
@@ -360,12 +345,12 @@ describe.concurrent('install and uninstall refuse, and write nothing', () => {
   it.each(['.claude', SETTINGS])('project settings through %s that is a link out of the project', async (name) => {
     const project = createSourceProject()
     const outside = join(project.base, 'outside')
-    mkdirSync(outside)
-    if (name === '.claude') symlinkSync(outside, project.at('.claude'))
+    fs.mkdirSync(outside)
+    if (name === '.claude') fs.symlinkSync(outside, project.at('.claude'))
     else {
       project.write('../outside/file.json', '{}')
-      mkdirSync(project.at('.claude'))
-      symlinkSync(join(outside, 'file.json'), project.at(SETTINGS))
+      fs.mkdirSync(project.at('.claude'))
+      fs.symlinkSync(join(outside, 'file.json'), project.at(SETTINGS))
     }
     const before = project.snapshot('../outside')
     const refused = { status: 65, stderr: expect.stringContaining('leads out of the project') }
@@ -377,10 +362,10 @@ describe.concurrent('install and uninstall refuse, and write nothing', () => {
 
   it('project settings that are a folder, or a link to nothing', async () => {
     const folder = createSourceProject()
-    mkdirSync(folder.at(SETTINGS), { recursive: true })
+    fs.mkdirSync(folder.at(SETTINGS), { recursive: true })
     const dangling = createSourceProject()
-    mkdirSync(dangling.at('.claude'))
-    symlinkSync('nowhere.json', dangling.at(SETTINGS))
+    fs.mkdirSync(dangling.at('.claude'))
+    fs.symlinkSync('nowhere.json', dangling.at(SETTINGS))
     expect((await folder.cli(['install'])).status).toBe(65)
     expect((await dangling.cli(['install'])).status).toBe(65)
     expect(dangling.snapshot('.claude')).toEqual({ 'settings.json': 'link to nowhere.json' })
@@ -405,18 +390,18 @@ describe.concurrent('settings that are a link or have narrow permissions', () =>
       const project = createSourceProject()
       await project.cli(['install', '--scope', scope])
       const target = join(dirname(file), to)
-      mkdirSync(dirname(project.at(target)), { recursive: true })
-      renameSync(project.at(file), project.at(target))
-      symlinkSync(to, project.at(file))
+      fs.mkdirSync(dirname(project.at(target)), { recursive: true })
+      fs.renameSync(project.at(file), project.at(target))
+      fs.symlinkSync(to, project.at(file))
       const before = project.snapshot('..')
       const planned = await project.cli(['uninstall', '--scope', scope, '--dry-run'])
+      expect(planned.stdout).toContain('Would remove the hook from')
       expect(project.snapshot('..')).toEqual(before)
       const run = await project.cli(['uninstall', '--scope', scope, '--json'])
-      expect(planned.stdout).toContain('Would remove the hook from')
       expect(run.json()).toMatchObject({ changed: true, removed_file: false })
       expect(JSON.parse(project.read(target))).toEqual({})
       expect((await project.cli(['install', '--scope', scope])).status).toBe(0)
-      expect(readlinkSync(project.at(file))).toBe(to)
+      expect(fs.readlinkSync(project.at(file))).toBe(to)
       expect(ourEventsIn(project.read(target))).toEqual(EVENTS)
     },
   )
@@ -424,9 +409,9 @@ describe.concurrent('settings that are a link or have narrow permissions', () =>
   it('are not changed by uninstall where the link leads out of the project or nowhere', async () => {
     const project = createSourceProject()
     await project.cli(['install'])
-    renameSync(project.at(SETTINGS), join(project.base, 'claude.json'))
-    symlinkSync('../../claude.json', project.at(SETTINGS))
-    symlinkSync('nowhere.json', project.at('.claude/settings.local.json'))
+    fs.renameSync(project.at(SETTINGS), join(project.base, 'claude.json'))
+    fs.symlinkSync('../../claude.json', project.at(SETTINGS))
+    fs.symlinkSync('nowhere.json', project.at('.claude/settings.local.json'))
     const before = project.snapshot('..')
     const runs = [await project.cli(['uninstall']), await project.cli(['uninstall', '--scope', 'local'])]
     expect(runs.map((run) => run.status)).toEqual([65, 65])
@@ -437,14 +422,15 @@ describe.concurrent('settings that are a link or have narrow permissions', () =>
 
   it('keep their permissions and their owner; the backup has the same permissions', async () => {
     const project = createSourceProject()
-    chmodSync(project.write(SETTINGS, '{}\n'), 0o600)
+    fs.chmodSync(project.write(SETTINGS, '{}\n'), 0o600)
     // Only root may change a file's owner.
-    if (process.getuid?.() === 0) chownSync(project.at(SETTINGS), NOBODY, NOBODY)
-    const { uid, gid } = statSync(project.at(SETTINGS))
+    if (process.getuid?.() === 0) fs.chownSync(project.at(SETTINGS), NOBODY, NOBODY)
+    const { uid, gid } = fs.statSync(project.at(SETTINGS))
     const run = await project.cli(['install', '--json'])
-    const modes = [project.at(SETTINGS), run.json().backup].map((file) => statSync(file).mode & 0o777)
-    expect(modes).toEqual([0o600, 0o600])
-    expect(statSync(project.at(SETTINGS))).toMatchObject({ uid, gid })
+    expect([project.at(SETTINGS), run.json().backup].map((file) => fs.statSync(file).mode & 0o777)).toEqual([
+      0o600, 0o600,
+    ])
+    expect(fs.statSync(project.at(SETTINGS))).toMatchObject({ uid, gid })
   })
 })
 
@@ -452,8 +438,7 @@ describe.concurrent('uninstall', () => {
   it.each(['{}\n', ''])('keeps a settings file that was there before, with nothing in it: %j', async (text) => {
     const project = projectWith(text)
     await project.cli(['install'])
-    const run = await project.cli(['uninstall', '--json'])
-    expect(run.json()).toMatchObject({ changed: true, removed_file: false })
+    expect((await project.cli(['uninstall', '--json'])).json()).toMatchObject({ changed: true, removed_file: false })
     expect(project.read(SETTINGS)).toBe('{}\n')
   })
 
@@ -483,15 +468,13 @@ describe.concurrent('uninstall', () => {
       `The hook is still in ${file}: \`postflight uninstall${root} --scope ${scope}\` removes it\n`
     const local = still('.claude/settings.local.json', 'local')
     const user = still(`${project.home}/.claude/settings.json`, 'user')
-    const planned = await project.cli(['uninstall', '--dry-run'])
+    expect((await project.cli(['uninstall', '--dry-run'])).stdout).toContain(local + user)
     const first = await project.cli(['uninstall', '--root', '.'])
-    const second = await project.cli(['uninstall', '--scope', 'local'])
-    const last = await project.cli(['uninstall', '--scope', 'user'])
-    expect(planned.stdout).toContain(local + user)
     expect(first.stdout).toContain(still('.claude/settings.local.json', 'local', ' --root .'))
+    const second = await project.cli(['uninstall', '--scope', 'local'])
     expect(second.stdout).toContain(user)
     expect(second.stdout).not.toContain(local)
-    expect(last.stdout).not.toContain('still in')
+    expect((await project.cli(['uninstall', '--scope', 'user'])).stdout).not.toContain('still in')
   })
 
   it.each(['', '.'])('never takes the current folder for the user’s home, where HOME is %j', async (HOME) => {

@@ -6,13 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { packOnce } from '../../support/packed.ts'
 import { SESSION, stop } from '../../support/payloads.ts'
 import { PACKAGE, type ProcessResult, runProcess } from '../../support/process.ts'
-import {
-  claudeHookEnv,
-  copyPackage,
-  createProject,
-  createSourceProject,
-  type JsonDocument,
-} from '../../support/project.ts'
+import { claudeHookEnv, copyPackage, createProject, type JsonDocument } from '../../support/project.ts'
 
 /** The commands of the page, for a project beside the clone of this repository. */
 function commandsOfPage(): string {
@@ -43,7 +37,7 @@ function stopCommand(folder: string): string {
 
 /** A project whose package.json names the package by `specifier`; with `folder`, somewhere in a larger repository. */
 function packagedProject(specifier: string, folder: string): { init: () => Promise<ProcessResult> } {
-  const project = createSourceProject({ specs: false })
+  const project = createProject({ specs: false, sources: true })
   const root = project.at(folder)
   mkdirSync(join(root, 'specs'), { recursive: true })
   project.write(join(folder, 'package.json'), JSON.stringify({ devDependencies: { 'postflight-guard': specifier } }))

@@ -69,12 +69,7 @@ export const agreementCase = fc.record({
 })
 export type AgreementCase = typeof agreementCase extends fc.Arbitrary<infer T> ? T : never
 
-const EVENTS: Readonly<Record<string, string>> = {
-  block: 'block',
-  capped: 'cap',
-  bypassed: 'bypass',
-  expired: 'expire',
-}
+const EVENTS: Record<string, string> = { block: 'block', capped: 'cap', bypassed: 'bypass', expired: 'expire' }
 
 /** Compares all cases, several at a time. Returns the differences, and the number of markers for each rule. */
 export async function compareAll(pack: PackageCopy, cases: readonly AgreementCase[]) {

@@ -19,9 +19,7 @@ describe('the hosts whose settings take the hook', () => {
         ...stops.map((event) => ({ event, group: hook(event === 'Stop' ? 'HOOK Stop' : 'HOOK') })),
         { event: 'SessionStart', group: hook('HOOK SessionStart') },
         { event: 'PostToolUse', group: { matcher: shellTool, ...hook('HOOK') } },
-        ...(endingTool === undefined
-          ? []
-          : [{ event: 'PreToolUse', group: { matcher: endingTool, ...hook('HOOK Stop') } }]),
+        ...(endingTool ? [{ event: 'PreToolUse', group: { matcher: endingTool, ...hook('HOOK Stop') } }] : []),
       ])
     },
   )

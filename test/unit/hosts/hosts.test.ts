@@ -51,9 +51,7 @@ describe("the session and the agent that the shell's environment names", () => {
     ['Copilot CLI', { COPILOT_AGENT_SESSION_ID: 's1' }, { session: 's1', isPiped: true }],
     ['droid, which names neither', DROID, undefined],
     ['empty variables, which count as unset', Object.fromEntries(IN_ORDER.map((name) => [name, ''])), undefined],
-  ])('%s', (_, environment, expected) => {
-    expect(shellIdentity(environment)).toStrictEqual(expected)
-  })
+  ])('%s', (_, environment, expected) => expect(shellIdentity(environment)).toStrictEqual(expected))
 
   it('the variables are read in this order, POSTFLIGHT_HOST_SESSION first', () => {
     for (const [index, name] of IN_ORDER.entries()) {
@@ -198,8 +196,7 @@ it.each([
 ])(
   'a session of droid that another one started is a sub-agent: "%s", %j, %s',
   (calling_session_id, environment, expected) => {
-    const start = payload({ hook_event_name: 'SessionStart', calling_session_id })
-    expect(startsSubagent(start, environment)).toBe(expected)
+    expect(startsSubagent(payload({ hook_event_name: 'SessionStart', calling_session_id }), environment)).toBe(expected)
   },
 )
 

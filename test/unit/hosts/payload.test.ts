@@ -10,9 +10,7 @@ describe('an empty stdin is a SubagentStop without further information', () => {
     expect(parsePayload(text, 0)).toEqual({ event: 'SubagentStop', wakeUps: 0, shells: [] })
   })
 
-  it('so is an empty object', () => {
-    expect(payload({})).toEqual(EMPTY_PAYLOAD)
-  })
+  it('so is an empty object', () => expect(payload({})).toEqual(EMPTY_PAYLOAD))
 })
 
 describe('any other text is refused', () => {
@@ -76,9 +74,7 @@ describe('the return of a sub-agent', () => {
     ['in a text', 'agentId: a1'],
     ['in a list', [{ agentId: 'a1', content: 'x' }]],
     ['in nothing', null],
-  ])('is not that of one %s', (_what, response) => {
-    expect(returned(response)).toBeUndefined()
-  })
+  ])('is not that of one %s', (_what, response) => expect(returned(response)).toBeUndefined())
 
   it('has the report that was handed back, too', () => {
     const content = [{ type: 'text', text: 'See the message.' }]
@@ -184,9 +180,7 @@ describe('the agent of an event', () => {
     ['a tool call without one is main', of('PostToolUse'), 'main'],
     ['a tool call in the root conversation of Codex is main', of('PostToolUse', { agent_id: 's1' }), 'main'],
     ['a session that starts is main', of('SessionStart'), 'main'],
-  ])('%s', (_, fields, expected) => {
-    expect(payload(fields).agent).toBe(expected)
-  })
+  ])('%s', (_, fields, expected) => expect(payload(fields).agent).toBe(expected))
 })
 
 describe('background_tasks', () => {
@@ -205,25 +199,18 @@ describe('background_tasks', () => {
 
   it.each([
     ...['agent', 'local_agent', 'workflow', 'MCP task', 'mcp_task', 'mcptask', 'cloud session', 'cloudsession'],
-  ])('a running %s counts', (type) => {
-    expect(running([{ type, status: 'running' }])).toBe(1)
-  })
+  ])('a running %s counts', (type) => expect(running([{ type, status: 'running' }])).toBe(1))
 
   it.each([
     ...['the mcp task', 'MCP task log', 'a cloud session', 'cloud sessions', 'workflows', 'no workflow', 'teammate'],
     ...['dream', 'local_bash', 'Shell', 'command', 'monitor'],
-  ])('a running %s does not count', (type) => {
-    expect(running([{ type, status: 'running' }])).toBe(0)
-  })
+  ])('a running %s does not count', (type) => expect(running([{ type, status: 'running' }])).toBe(0))
 
   it('a shell is named by its description, its command or its id, and may have none', () => {
     const shell = { type: 'shell', status: 'running' }
     const whole = { ...shell, id: 'b1', description: 'a build', command: 'make' }
-    const others = [
-      { ...shell, id: 7 },
-      { ...shell, id: 'b4', status: 'completed' },
-      { ...shell, id: 'b5', type: 'x' },
-    ]
+    const unnamed = { ...shell, id: 7 }
+    const others = [unnamed, { ...shell, id: 'b4', status: 'completed' }, { ...shell, id: 'b5', type: 'x' }]
     const background_tasks = [whole, { ...shell, command: 'make' }, { ...shell, id: 'b3' }, shell, ...others]
     const named = { shells: ['a build', 'make', 'b3', '', ''], shellIds: ['b1', 'b3'] }
     expect(mainStop({ background_tasks })).toMatchObject(named)
@@ -242,9 +229,7 @@ describe('background_tasks', () => {
     ['a string', 'running'],
     ['a number', 3],
     ['a list of anything', [null, 5, 'running', [], ['running'], {}, { type: 'subagent' }, { status: true }]],
-  ])('no sub-agent is running with tasks of this shape: %s', (_, tasks) => {
-    expect(running(tasks)).toBe(0)
-  })
+  ])('no sub-agent is running with tasks of this shape: %s', (_, tasks) => expect(running(tasks)).toBe(0))
 })
 
 describe('the call of a tool that ends the turn', () => {
@@ -306,9 +291,8 @@ describe('session_crons', () => {
   })
 
   it('Qwen Code calls them crons, and may have switched one off', () => {
-    const off = { ...once, enabled: false }
-    const often = { ...once, recurring: true, enabled: true }
-    const crons = [{ ...once, enabled: true }, off, often]
+    const on = { ...once, enabled: true }
+    const crons = [on, { ...once, enabled: false }, { ...on, recurring: true }]
     expect(mainStop({ crons }).wakeUps).toBe(1)
     expect(mainStop({ crons: [null, once] }).wakeUps).toBe(1)
     expect(mainStop({ crons: once }).wakeUps).toBe(0)
@@ -322,9 +306,7 @@ describe('session_crons', () => {
     ['omitted', undefined],
     ['an object', once],
     ['a list of anything', [null, false, 'once', [], [once]]],
-  ])('does not count where they are %s', (_, crons) => {
-    expect(scheduled(crons)).toBe(0)
-  })
+  ])('does not count where they are %s', (_, crons) => expect(scheduled(crons)).toBe(0))
 })
 
 describe('a tool call', () => {

@@ -126,9 +126,7 @@ describe('an error about JSON', () => {
     "The arguments provided to the tool are invalid: Model tried to call unavailable tool 'x'. Available tools: read.",
     `JSON Parse error: Unterminated string ${'x'.repeat(2_000)}`,
     "TypeError: Expected ':' in the clock",
-  ])('is not %s', (output) => {
-    expect(jsonFaultIn(output)).toBeUndefined()
-  })
+  ])('is not %s', (output) => expect(jsonFaultIn(output)).toBeUndefined())
 
   it('is looked for behind long arguments, and never in the output of a tool that may hold any text, or that the option excepts', async () => {
     const options = { except: ['parse_other'] }
@@ -234,17 +232,13 @@ describe('the words of a rate limit', () => {
     ...['Too Many Requests', 'This request would exceed your rate limit of 50 requests per minute', 'rate_limit_error'],
     ...["the test's script says 429", 'You exceeded your current quota', 'RESOURCE_EXHAUSTED', 'Usage limit reached'],
     ...['Provider is overloaded', 'Request rate increased too quickly'],
-  ])('are %s', (text) => {
-    expect(rateLimitTest([])(text)).toBe(true)
-  })
+  ])('are %s', (text) => expect(rateLimitTest([])(text)).toBe(true))
 
   it.each(['Internal server error', 'fetch failed', 'model 4290 not found', undefined])('are not %s', (text) => {
     expect(rateLimitTest([])(text)).toBe(false)
   })
 
-  it('can be extended', () => {
-    expect(rateLimitTest(['come back (later|tomorrow)'])('Come back tomorrow.')).toBe(true)
-  })
+  it('can be extended', () => expect(rateLimitTest(['come back (later|tomorrow)'])('Come back tomorrow.')).toBe(true))
 })
 
 it('the headers for GitHub Copilot fetch each message once, and remember a bounded number of them', async () => {
@@ -312,8 +306,8 @@ describe('the foreground fallback', () => {
       status.isBusy = true
       return hooks['chat.message']({}, { message: { ...user, model: { ...model, modelID } } as never, parts: [] })
     }
-    const retrying = { sessionID: SESSION, status: { type: 'retry', message: 'rate limit' } }
-    const retry = () => event('session.status', retrying)
+    const retry = () =>
+      event('session.status', { sessionID: SESSION, status: { type: 'retry', message: 'rate limit' } })
     const event = (type: string, properties: object) => hooks.event({ event: { type, properties } })
     return { sent, log, status, asked, message, retry, event }
   }
@@ -392,9 +386,8 @@ describe('the foreground fallback', () => {
     await message('1')
     await event('session.error', { sessionID: SESSION, error: { name: 'APIError', data: { message: 'broken' } } })
     await event('session.status', { sessionID: SESSION, status: { type: 'busy' } })
-    const data = { message: 'Your request exceeded model token limit: 131072' }
-    const overflow = { name: 'ContextOverflowError', data }
-    await event('session.error', { sessionID: SESSION, error: overflow })
+    const error = { name: 'ContextOverflowError', data: { message: 'Your request exceeded model token limit: 131072' } }
+    await event('session.error', { sessionID: SESSION, error })
     expect([...other.sent, ...sent]).toEqual([])
     await event('session.error', { sessionID: SESSION, error: { name: 'APIError', data: { statusCode: 429 } } })
     expect(sent).toHaveLength(1)

@@ -43,8 +43,7 @@ describe('a call that waits', () => {
     ['another event', { type: 'session.idle', properties: { sessionID: 'child' } }],
   ])('goes on after %s', async (_what, event) => {
     const calls = new PendingCalls(clientWith({ child: 'main', main: undefined }, BUSY))
-    const { isInterrupted } = await calls.hold('child', async () => calls.onEvent(event))
-    expect(isInterrupted).toBe(false)
+    expect((await calls.hold('child', async () => calls.onEvent(event))).isInterrupted).toBe(false)
   })
 
   it.each([
@@ -66,8 +65,7 @@ describe('a call that waits', () => {
 
   it('ends its walk to the root in a circle of parents', async () => {
     const calls = new PendingCalls(clientWith({ child: 'main', main: 'child' }, BUSY))
-    const { result } = await calls.hold('child', async (_signal, lineage) => lineage.length)
-    expect(result).toBe(51)
+    expect((await calls.hold('child', async (_signal, lineage) => lineage.length)).result).toBe(51)
   })
 })
 

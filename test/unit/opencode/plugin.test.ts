@@ -1,11 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import {
-  type HostClient,
-  type HostConfig,
-  isOneShot,
-  screenOf,
-  WORKFLOW_COMMAND,
-} from '../../../src/hosts/opencode/api.ts'
+import { type HostConfig, isOneShot, screenOf, WORKFLOW_COMMAND } from '../../../src/hosts/opencode/api.ts'
 import { mannerOf, readLastTurn } from '../../../src/hosts/opencode/conversation.ts'
 import { OPENCODE_TEXT } from '../../../src/hosts/opencode/opencode-messages.ts'
 import { joinReports } from '../../../src/opencode/guard/prompt-guards.ts'
@@ -17,15 +11,11 @@ describe('a process that ends at the first idle', () => {
 
   it.each([
     ...['run', 'run go', '--log-level INFO run go', '--print-logs run', 'run --attach', '-m a/b run x', 'github run'],
-  ])('can be `opencode %s`', (words) => {
-    expect(isOneShot(started(words))).toBe(true)
-  })
+  ])('can be `opencode %s`', (words) => expect(isOneShot(started(words))).toBe(true))
 
   it.each(['serve', 'serve --port 0', 'web', 'acp', '', '/home/me/run', '--prompt run', '--continue', '--agent run'])(
     'cannot be `opencode %s`',
-    (words) => {
-      expect(isOneShot(started(words))).toBe(false)
-    },
+    (words) => expect(isOneShot(started(words))).toBe(false),
   )
 })
 
@@ -61,9 +51,7 @@ it.each([
   ['', []],
   ['" "', []],
   ['"', ['"']],
-])('the words of a command: %s', (line, words) => {
-  expect(commandWords(line)).toEqual(words)
-})
+])('the words of a command: %s', (line, words) => expect(commandWords(line)).toEqual(words))
 
 describe('a notice', () => {
   it.each([
@@ -118,8 +106,7 @@ describe('the last turn', () => {
         data: all.find(({ info }) => info.id === path.messageID),
       }),
     }
-    const client = { session } as unknown as HostClient
-    expect(await readLastTurn(client, 'ses_1')).toEqual({
+    expect(await readLastTurn({ session } as never, 'ses_1')).toEqual({
       manner: { agent: 'build', model },
       answer: { id: `msg_${count}`, text: `step ${count}` },
       ended: 'well',

@@ -40,25 +40,21 @@ const hooksOf = (text: string): Record<string, unknown[]> => JSON.parse(text.rep
 describe('the entries for Claude Code', () => {
   it('are one for each event and two for the end of a tool, with timeouts (s) longer than the 5 s of an answer', () => {
     const hook = (word?: string) => ({ ...OURS, command: word === undefined ? COMMAND : `${COMMAND} ${word}` })
+    const endingTools = 'StructuredOutput|SubagentHandback|task_complete'
     expect(claudeEntries(COMMAND)).toEqual([
       { event: 'SubagentStop', group: { hooks: [hook()] } },
       { event: 'Stop', group: { hooks: [hook('Stop')] } },
       { event: 'SessionStart', group: { hooks: [hook('SessionStart')] } },
       { event: 'PostToolUse', group: { matcher: 'Bash', hooks: [{ ...hook(), if: 'Bash(*postflight*)' }] } },
       { event: 'PostToolUse', group: { matcher: 'Agent', hooks: [hook('Agent')] } },
-      {
-        event: 'PreToolUse',
-        group: { matcher: 'StructuredOutput|SubagentHandback|task_complete', hooks: [hook('Stop')] },
-      },
+      { event: 'PreToolUse', group: { matcher: endingTools, hooks: [hook('Stop')] } },
     ])
   })
 })
 
 describe('a command that does nothing where its file is missing', () => {
   it('is a line of the shell', () => {
-    expect(guardedCommand('"/a b/postflight-hook"')).toBe(
-      '[ ! -f "/a b/postflight-hook" ] || exec "/a b/postflight-hook"',
-    )
+    expect(guardedCommand('"/a b/hooks/hook"')).toBe('[ ! -f "/a b/hooks/hook" ] || exec "/a b/hooks/hook"')
   })
 
   it('is a line for Node on Windows, with the word that marks it as ours', () => {
@@ -89,9 +85,7 @@ describe('a command of ours', () => {
     'node /x/postflight-guard/dist/hook.js SessionStart',
     ...['postflight hook', 'postflight  hook', '/usr/local/bin/postflight hook', 'postflight hook SessionStart'],
     ...['node "/x/bin/postflight.js" hook', 'C:\\npm\\postflight.cmd hook'],
-  ])('can be %s', (command) => {
-    expect(isOurCommand(command)).toBe(true)
-  })
+  ])('can be %s', (command) => expect(isOurCommand(command)).toBe(true))
 
   it.each([
     ...['/y/hooks/postflight-hook', '/x/hooks/postflight-hook; say done', '/x/hooks/postflight-hook SessionStart x']
@@ -114,9 +108,7 @@ describe('a command of ours', () => {
     'node "/home/me/postflight-lab/node_modules/other-tool/dist/hook.js"',
     ...['postflight hook --root .', 'postflight hook | cat', 'postflight "hook me"', 'postflight hooks'],
     ...['postflight inspect', 'my-postflight hook', '', undefined, null, 5, ['postflight-hook']],
-  ])('cannot be %j', (command) => {
-    expect(isOurCommand(command)).toBe(false)
-  })
+  ])('cannot be %j', (command) => expect(isOurCommand(command)).toBe(false))
 
   it.each<[string, string, string | undefined, boolean]>([
     ['/x/postflight-hook', ' Stop', '/x/postflight-hook', false],
@@ -161,9 +153,7 @@ describe('adding our entries', () => {
     expect(Object.keys(hooksOf(added))).toEqual(EVENTS)
   })
 
-  it('makes a new file that looks as if a person wrote it', () => {
-    expect(add('')).toBe(json({ hooks: GROUPS }))
-  })
+  it('makes a new file that looks as if a person wrote it', () => expect(add('')).toBe(json({ hooks: GROUPS })))
 
   it('leaves invalid groups unchanged', () => {
     const odd = [null, 5, 'x', [], {}, { hooks: null }, { hooks: 'x' }, { hooks: [null, 5, { command: 5 }] }]
@@ -197,11 +187,7 @@ describe('removing our entries', () => {
   it.each<[string, object, object]>([
     ['the list of an event that held nothing else', { Stop: [{ hooks: [OURS] }], Other: [1] }, { Other: [1] }],
     ['our group, if others stay', { Stop: [1, { hooks: [OURS] }, 2] }, { Stop: [1, 2] }],
-    [
-      'ours between others',
-      { Stop: [{ hooks: [5, OURS, FOREIGN, OURS_OF_OLD] }] },
-      { Stop: [{ hooks: [5, FOREIGN] }] },
-    ],
+    ['ours among others', { Stop: [{ hooks: [5, OURS, FOREIGN, OURS_OF_OLD] }] }, { Stop: [{ hooks: [5, FOREIGN] }] }],
     ['all, and the list of events', { A: [{ hooks: [OURS] }], B: [{ hooks: [OURS] }, { hooks: [OURS] }] }, {}],
     ['an event of a prototype’s name', { constructor: [{ hooks: [OURS] }], Stop: [1] }, { Stop: [1] }],
   ])('removes %s', (_, before, left) => {
@@ -226,8 +212,7 @@ describe('finding', () => {
 
   it('returns the places of our hooks: the event, the group in its list, the hook in its group', () => {
     const stops = [{ hooks: [FOREIGN] }, { hooks: [FOREIGN, OURS, OURS_OF_OLD] }]
-    const text = json({ hooks: { Stop: stops, Other: [null, { hooks: [OURS] }] } })
-    expect(findLocations(text, PATH, isOurHook)).toEqual([
+    expect(findLocations(json({ hooks: { Stop: stops, Other: [null, { hooks: [OURS] }] } }), PATH, isOurHook)).toEqual([
       { event: 'Stop', group: 1, hook: 1 },
       { event: 'Stop', group: 1, hook: 2 },
       { event: 'Other', group: 1, hook: 0 },

@@ -10,6 +10,9 @@ import {
 } from '../../../src/setup/doctor/doctor-messages.ts'
 import { describeSentences, forms } from '../sentences.ts'
 
+const MARKER = 'specs/7_x/.postflight-pending'
+const RUN = 'workflow "flow" in specs/7_x'
+
 describeSentences('findings about the hook', HOOK_FINDINGS, {
   installed: [['.claude/settings.json']],
   installedTwice: forms(
@@ -56,7 +59,7 @@ describeSentences('findings about the plugin for OpenCode', PLUGIN_FINDINGS, {
 })
 
 describeSentences('findings about git', GIT_FINDINGS, {
-  notIgnored: [['specs/7_x/.postflight-pending']],
+  notIgnored: [[MARKER]],
   tracked: [[['a']], [['a', 'b', 'c']], [['a', 'b', 'c', 'd', 'e']]],
 })
 
@@ -67,19 +70,16 @@ describeSentences('findings about the root', ROOT_FINDINGS, {
 })
 
 describeSentences('findings about markers', MARKER_FINDINGS, {
-  pending: forms(
-    ['specs/7_x/.postflight-pending', []],
-    ['specs/7_x/.postflight-pending', ['has no host session', 'is old']],
-  ),
-  unreadable: [['specs/7_x/.postflight-pending', ['is empty', 'is old']]],
-  abandoned: [['specs/7_x/.postflight-pending']],
-  unchecked: [['specs/7_x/.postflight-pending']],
-  expired: [['specs/7_x/.postflight-pending', '2 days']],
-  uncountable: [['specs/7_x/.postflight-pending', 'its folder cannot be written']],
-  bypassed: [['specs/7_x/.postflight-pending']],
-  old: [['specs/7_x/.postflight-pending', '2 days']],
-  stray: [['specs/7_x/.postflight-pending']],
-  unparsed: [['specs/7_x/.postflight-pending', ['is empty', 'is old']]],
+  pending: forms([MARKER, []], [MARKER, ['has no host session', 'is old']]),
+  unreadable: [[MARKER, ['is empty', 'is old']]],
+  abandoned: [[MARKER]],
+  unchecked: [[MARKER]],
+  expired: [[MARKER, '2 days']],
+  uncountable: [[MARKER, 'its folder cannot be written']],
+  bypassed: [[MARKER]],
+  old: [[MARKER, '2 days']],
+  stray: [[MARKER]],
+  unparsed: [[MARKER, ['is empty', 'is old']]],
   repairOrClear: [['postflight clear 7']],
   adoptOrClear: [['postflight adopt 7', 'postflight clear 7']],
   moveStray: [['specs']],
@@ -88,12 +88,9 @@ describeSentences('findings about markers', MARKER_FINDINGS, {
 
 describeSentences('findings about runs', RUN_FINDINGS, {
   about: [['specs/7_x', 'is running']],
-  noRunFile: [['workflow "flow" in specs/7_x']],
-  blocked: [['workflow "flow" in specs/7_x', 'its state is too large']],
-  idle: [['workflow "flow" in specs/7_x', '3 days']],
-  stalled: forms(
-    ['workflow "flow" in specs/7_x', undefined],
-    ['workflow "flow" in specs/7_x', 'phase "make":\n3 attempts failed'],
-  ),
+  noRunFile: [[RUN]],
+  blocked: [[RUN, 'its state is too large']],
+  idle: [[RUN, '3 days']],
+  stalled: forms([RUN, undefined], [RUN, 'phase "make":\n3 attempts failed']),
   resumeOrAbort: [['postflight workflow resume 7', 'postflight workflow stop 7']],
 })

@@ -35,9 +35,7 @@ describe('our lines in .gitignore', () => {
     ['a', `a\n\n${BLOCK}`],
     ['a\r\n', `a\r\n\r\n${BLOCK.replaceAll('\n', '\r\n')}\r\n`],
     [`  ${IGNORED[0]}  \na\n`, `  ${IGNORED[0]}  \na\n\n# postflight-guard\n${IGNORED.slice(1).join('\n')}\n`],
-  ])('follow an empty line at the end of %j', (text, added) => {
-    expect(addIgnored(text)).toBe(added)
-  })
+  ])('follow an empty line at the end of %j', (text, added) => expect(addIgnored(text)).toBe(added))
 
   it('keep markers, the journal, the backups of settings and the record of a person’s own rules out of git', () => {
     expect(IGNORED).toEqual([
@@ -56,7 +54,5 @@ describe('our lines in .gitignore', () => {
     [`a\n\n# postflight-guard\n${IGNORED[0]}\n\n${BLOCK}\nb\n`, 'a\nb\n'],
     [`# postflight-guard\n.claude/settings.local.json\n${IGNORED.join('\n')}\n`, ''],
     [`${BLOCK}\n.claude/settings.local.json\n`, '.claude/settings.local.json\n'],
-  ])('are taken out by their title (row %#)', (text, rest) => {
-    expect(removeIgnored(text)).toBe(rest)
-  })
+  ])('are taken out by their title (row %#)', (text, rest) => expect(removeIgnored(text)).toBe(rest))
 })

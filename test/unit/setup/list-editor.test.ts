@@ -24,18 +24,14 @@ describe('adding a value to a list', () => {
     ['keeps comments', '{"a": [\n1 /* 1\n*/ // 1\n// 2\n]}', ['a'], '{"a": [\n1, /* 1\n*/ // 1\n    "ours"\n// 2\n]}'],
     ['uses a trailing comma on another line', '{"a": [\n1\n, // 1\n]}', ['a'], '{"a": [\n1\n,\n    "ours" // 1\n]}'],
     ['has inherited names', '{"a": {}}', ['a', '__proto__', 'toString'], '{"a": {"__proto__": {"toString":["ours"]}}}'],
-  ])('%s', (_what, before, keys, after) => {
-    expect(append(before, keys)).toBe(after)
-  })
+  ])('%s', (_what, before, keys, after) => expect(append(before, keys)).toBe(after))
 
   it.each([
     ['// only a comment', '// only a comment\n{\n  "a": [\n    "ours"\n  ]\n}\n'],
     ['/* only a comment */', '/* only a comment */\n{\n  "a": [\n    "ours"\n  ]\n}\n'],
     ['// one\r\n', '// one\r\n{\r\n  "a": [\r\n    "ours"\r\n  ]\r\n}\r\n'],
     ['\ufeff', '\ufeff{\n  "a": [\n    "ours"\n  ]\n}\n'],
-  ])('adds an object to a file without one: %j', (before, after) => {
-    expect(append(before, ['a'])).toBe(after)
-  })
+  ])('adds an object to a file without one: %j', (before, after) => expect(append(before, ['a'])).toBe(after))
 
   it('writes no blanks between values of plain JSON on one line', () => {
     expect(append('{"a":[1]}', ['a'], JSON_ALONE)).toBe('{"a":[1,"ours"]}')
@@ -59,9 +55,7 @@ describe('removing values from a list', () => {
     ['removes blanks behind a comment', '{"a": [1, /* 1 */  "ours"]}', ['a'], '{"a": [1 /* 1 */]}'],
     ['keeps blanks behind a comment', '{"a": ["ours",/* b */ 1]}', ['a'], '{"a": [/* b */ 1]}'],
     ['removes a comma on the next line', '{"a": ["ours"\n , 1]}', ['a'], '{"a": [\n  1]}'],
-  ])('%s', (_what, before, keys, after) => {
-    expect(remove(before, keys)).toBe(after)
-  })
+  ])('%s', (_what, before, keys, after) => expect(remove(before, keys)).toBe(after))
 
   it.each([
     ['', ['a']],
@@ -70,7 +64,5 @@ describe('removing values from a list', () => {
     ['{"a": [["ours"]]}', ['a']],
     ['{"__proto__": {"a": ["ours"]}}', ['a']],
     ['{"b": ["ours"]}', ['a']],
-  ])('leaves %j unchanged', (text, keys) => {
-    expect(remove(text, keys)).toBe(text)
-  })
+  ])('leaves %j unchanged', (text, keys) => expect(remove(text, keys)).toBe(text))
 })

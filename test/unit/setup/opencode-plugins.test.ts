@@ -21,17 +21,13 @@ describe('a plugin of ours', () => {
     'file:///home/me/clone/dist/opencode/postflight-guard.mjs',
     `file:///wherever/this/lies/${PLUGIN_FILE}`,
     [SPEC, { option: 1 }],
-  ])('can be %j', (entry) => {
-    expect(isOurPlugin(entry)).toBe(true)
-  })
+  ])('can be %j', (entry) => expect(isOurPlugin(entry)).toBe(true))
 
   it.each([
     ...['./my-plugin.js', 'opencode-postflight', 'file:///x/dist/opencode/index.mjs'],
     ...['file:///x/dist/opencode/postflight-guard.mjs.bak', 'postflight-guard-x', 'my-postflight-guard'],
     ...['./packages/postflight-guard', 7, null, [], [[SPEC]]],
-  ])('cannot be %j', (entry) => {
-    expect(isOurPlugin(entry)).toBe(false)
-  })
+  ])('cannot be %j', (entry) => expect(isOurPlugin(entry)).toBe(false))
 })
 
 describe('adding the plugin to a configuration', () => {
@@ -97,7 +93,5 @@ describe('removing the plugin', () => {
     [`{\n "plugin": [\n  "a", // a\n  "${SPEC}" // ours\n ]\n}`, '{\n "plugin": [\n  "a" // a\n // ours\n ]\n}'],
     [`{\n  "plugin": [\n    // why\n    "${SPEC}"]\n}\n`, '{\n  "plugin": [\n    // why\n]\n}\n'],
     [`{\n  // first\n  "plugin": ["${SPEC}"],\n  "a": 1, // one\n}\n`, '{\n  // first\n  "a": 1, // one\n}\n'],
-  ])('%j', (before, after) => {
-    expect(remove(before)).toBe(after)
-  })
+  ])('%j', (before, after) => expect(remove(before)).toBe(after))
 })

@@ -80,9 +80,7 @@ describe('our permission rules', () => {
     [`{"permissions": {"allow": ["${RULES.ask[0]}"]}}`, [...RULES.allow, ...RULES.ask]],
     [`{"permissions": {"ask": ["${RULES.ask[0]}"]}}`, [...RULES.allow, ...RULES.ask.slice(1)]],
     [addRules('', PATH, RULES), []],
-  ])('are missing in %s', (text, missing) => {
-    expect(missingRules(text, PATH, RULES)).toEqual(missing)
-  })
+  ])('are missing in %s', (text, missing) => expect(missingRules(text, PATH, RULES)).toEqual(missing))
 
   it('are removed only as far as a record names them, and a record removes no other rule', () => {
     const [first = '', second = ''] = RULES.allow

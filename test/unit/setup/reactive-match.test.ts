@@ -10,16 +10,12 @@ describe('rulesFor', () => {
     ...['git commit', 'git commit -m "one"', '  git commit -m one', 'git add . && git commit -m one'],
     'cd x; git commit',
     ...['true || git commit', 'echo y | git commit -F -', 'git add .\ngit commit -m one', 'git commit -m "a\nb; c"'],
-  ])('finds the rule of %j', (command) => {
-    expect(matches(command)).toBe(true)
-  })
+  ])('finds the rule of %j', (command) => expect(matches(command)).toBe(true))
 
   it.each([
     ...['git status', 'echo git commit', 'echo "x; git commit"', "echo 'x && git commit'", 'echo x \\; git commit'],
     ...['echo "a \\" ; git commit"', 'echo "a\\ ; git commit"', 'echo a \\\ngit commit', 'legit commit', ''],
-  ])('does not find the rule of %j', (command) => {
-    expect(matches(command)).toBe(false)
-  })
+  ])('does not find the rule of %j', (command) => expect(matches(command)).toBe(false))
 
   it.each([5, ['git commit'], { command: 'git commit' }, null, undefined, true])(
     'does not match a command that is not a string: %j',
@@ -62,9 +58,7 @@ describe('matchesGlob', () => {
     ['a\nb', 'a*b', true],
     ['ab', 'ab**', true],
     ['ab', 'ab?', false],
-  ])('%j by %j: %s', (text, glob, matches) => {
-    expect(matchesGlob(text, glob)).toBe(matches)
-  })
+  ])('%j by %j: %s', (text, glob, matches) => expect(matchesGlob(text, glob)).toBe(matches))
 
   it('answers soon for many stars', () => {
     const started = performance.now()

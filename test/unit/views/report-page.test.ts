@@ -111,8 +111,11 @@ describe('the card of a run', () => {
 
   it('says what it waits for, what it left out and which session drove it', () => {
     const state = { ...loopedRun(), skips: 2, hostSession: 's1', wait: { for: 'the build', count: 1 } }
-    const card = linesOf(runCard(runOf(state)))
-    expect(card.split('\n').slice(1, 8)).toEqual([
+    expect(
+      linesOf(runCard(runOf(state)))
+        .split('\n')
+        .slice(1, 8),
+    ).toEqual([
       '<div class="head">',
       '<span class="kind">Run</span>',
       '<b>make &amp; check</b>',
@@ -161,6 +164,7 @@ describe('the upper part of the page', () => {
 
   const stalled = reportRun(journalAt(0), 'stalled')
   const completed = reportRun(journalAt(0), 'completed')
+  const run = (task: string, state: WorkflowState) => ({ task, state, history: state.history })
   const days = reportOf(
     [
       [-3000, 'create', { task: '1_a', markerId: 'pf_1' }],
@@ -172,10 +176,7 @@ describe('the upper part of the page', () => {
       [-60, 'cap', { task: '2_b' }],
     ],
     [marker({ task: '2_b', id: 'pf_2', state: 'abandoned' }), marker({ task: '4_d', wait: { for: 'x', count: 1 } })],
-    [
-      { task: '2_b', state: stalled, history: stalled.history },
-      { task: '3_c', state: completed, history: completed.history },
-    ],
+    [run('2_b', stalled), run('3_c', completed)],
   )
 
   const cleared = reportOf([CREATED, [9, 'clear']])

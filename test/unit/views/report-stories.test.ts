@@ -1,13 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { toIso } from '../../../src/kernel/time.ts'
-import {
-  enter,
-  pauseClock,
-  phaseMs,
-  type WorkflowState,
-  withTransition,
-  workedMs,
-} from '../../../src/run/machine/state.ts'
+import { enter, pauseClock, phaseMs, withTransition, workedMs } from '../../../src/run/machine/state.ts'
 import { storyLines } from '../../../src/views/report/compose.ts'
 import { reportPage } from '../../../src/views/report/page/page.ts'
 import type { Tone } from '../../../src/views/report/story.ts'
@@ -196,16 +189,15 @@ describe('the story of a run', () => {
 
   it('has worked only while its clock ran, and says so beside the time from its start to its end', () => {
     const running = reportRun(NOW - 60 * MINUTE, undefined)
-    const stopped: WorkflowState = { ...pauseClock(running, NOW - 15 * MINUTE), active: false, outcome: 'stopped' }
+    const stopped: typeof running = { ...pauseClock(running, NOW - 15 * MINUTE), active: false, outcome: 'stopped' }
     const state = { ...stopped, updatedMs: NOW }
-    const run = runOf(state)
-    expect(run).toMatchObject({ startMs: NOW - 60 * MINUTE, endMs: NOW, workedMs: 45 * MINUTE })
+    expect(runOf(state)).toMatchObject({ startMs: NOW - 60 * MINUTE, endMs: NOW, workedMs: 45 * MINUTE })
     const lines = storyLines(reportOfRun(state, []), { bold: (text) => text })
     expect(lines[1]).toBe('  Run "research to release": stopped · 1 h · 45 min of it worked · 7 prompts')
   })
 
   it('waits for what its agent announced, only while it runs', () => {
-    const state: WorkflowState = { ...reportRun(NOW, undefined), wait: { for: 'the\nbuild', count: 1 } }
+    const state = { ...reportRun(NOW, undefined), wait: { for: 'the\nbuild', count: 1 } }
     expect(runOf(state)).toMatchObject({ status: 'waiting', waitsFor: 'the build' })
     const over = runOf({ ...state, active: false, outcome: 'failed', why: 'too\nlate' })
     expect(over).toMatchObject({ status: 'failed', waitsFor: undefined, why: 'too late' })
@@ -243,8 +235,7 @@ describe('the story of a run', () => {
     // One that a version before this wrote.
     state = withTransition(state, { ...prompted, step: 2 }, NOW)
     state = enter(state, phaseOf(state, 'b'), NOW)
-    const run = runOf(state)
-    expect(run.phases[0]?.steps[0]?.steps.map(({ name }) => name)).toEqual(['add the route', undefined])
+    expect(runOf(state).phases[0]?.steps[0]?.steps.map(({ name }) => name)).toEqual(['add the route', undefined])
     expect(reportPage(reportOfRun(state))).toContain('1. add the route')
   })
 

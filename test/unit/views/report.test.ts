@@ -55,18 +55,8 @@ describe('the story of a marker', () => {
     ['renewed: the same marker', [CREATED, [1, 'create', { markerId: 'pf_1' }]], [marker()], ['pending']],
     ['of plain bash, known only by its block', [[5, 'block', { count: 1 }]], [marker({ id: null })], ['pending']],
     ['known by a block without an id', [[5, 'block']], [marker()], ['pending']],
-    [
-      'cleared, and there again',
-      [CREATED, CLEARED],
-      [marker({ task: '8_y' }), marker()],
-      ['cleared', 'pending', 'pending'],
-    ],
-    [
-      'of an id that ended before',
-      [CREATED, CLEARED, [2, 'block'], CREATED_AGAIN],
-      [],
-      ['cleared', 'replaced', 'removed'],
-    ],
+    ['cleared, and back', [CREATED, CLEARED], [marker({ task: '8_y' }), marker()], ['cleared', 'pending', 'pending']],
+    ['of an id that ended', [CREATED, CLEARED, [2, 'block'], CREATED_AGAIN], [], ['cleared', 'replaced', 'removed']],
     ['of a marker whose id the journal does not know', [CREATED], [marker({ id: 'pf_9' })], ['removed', 'pending']],
   ])('%s', (_, entries, markers, expected) => {
     expect(statuses(reportOf(entries, markers)).sort()).toEqual([...expected].sort())
@@ -244,6 +234,4 @@ it.each([
   [7_200_000, '2 h'],
   [90_000_000, '1 day 1 h'],
   [270_000_000, '3 days 3 h'],
-])('a duration of %d ms is %s', (ms, expected) => {
-  expect(duration(ms)).toBe(expected)
-})
+])('a duration of %d ms is %s', (ms, expected) => expect(duration(ms)).toBe(expected))

@@ -2,18 +2,15 @@ import { expect, it } from 'vitest'
 import { type LineItem, statusLine } from '../../../src/views/status-line.ts'
 
 const item = (kind: LineItem['kind'], isOurs = true): LineItem => ({ kind, isOurs, text: kind })
+const items = (...kinds: LineItem['kind'][]): LineItem[] => kinds.map((kind) => item(kind))
 
 it.each<[string, LineItem[], string]>([
   ['is empty without items', [], ''],
-  [
-    'begins with what waits for the user',
-    [item('running'), item('pending'), item('waiting')],
-    'waiting · pending · running',
-  ],
-  ['ends with what is over', [item('abandoned'), item('unusable'), item('running')], 'running · unusable · abandoned'],
+  ['begins with what waits for the user', items('running', 'pending', 'waiting'), 'waiting · pending · running'],
+  ['ends with what is over', items('abandoned', 'unusable', 'running'), 'running · unusable · abandoned'],
   [
     'names three, and counts the others',
-    [item('abandoned'), item('running'), item('unusable'), item('pending'), item('waiting')],
+    items('abandoned', 'running', 'unusable', 'pending', 'waiting'),
     'waiting · pending · running · +2 more',
   ],
   [
@@ -22,6 +19,4 @@ it.each<[string, LineItem[], string]>([
     'pending · +2 elsewhere',
   ],
   ['has only that number where nothing is ours', [item('pending', false)], '+1 elsewhere'],
-])('the status line %s', (_, items, expected) => {
-  expect(statusLine(items)).toBe(expected)
-})
+])('the status line %s', (_, items, expected) => expect(statusLine(items)).toBe(expected))

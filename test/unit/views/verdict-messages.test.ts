@@ -19,11 +19,7 @@ describe('the sentence of a marker', () => {
       { blocked: 3, failed: { run: 'npm test', failure: 'exit code 1' }, steps: ['a'] },
       'Task 7: the agent gave up after 3 blocked stops. Check "npm test" failed (exit 1). Not ticked: "a".',
     ],
-    [
-      'unchecked',
-      { checks: ['npm\ntest', 'true'] },
-      'Task 7: its marker ended without its checks ("npm test", "true").',
-    ],
+    ['unchecked', { checks: ['npm\ntest', 'ls'] }, 'Task 7: its marker ended without its checks ("npm test", "ls").'],
     ['unchecked', {}, 'Task 7: its marker ended without its checks.'],
   ])('%s %j', (kind, facts, sentence) => {
     expect(VERDICT_TEXT.marker('007_x', kind, { ...FACTS, ...facts })).toBe(sentence)

@@ -28,9 +28,7 @@ it.each([
   ['unchecked', 'cleared unchecked'],
   ['skipped', 'completed with skips'],
   ['moved', 'goes on elsewhere'],
-] as const)('the status %s is "%s" in words', (status, words) => {
-  expect(statusWords(status)).toBe(words)
-})
+] as const)('the status %s is "%s" in words', (status, words) => expect(statusWords(status)).toBe(words))
 
 describe('a transition of a run in words', () => {
   it('names the step, and the attempt from the second on', () => {
@@ -55,10 +53,7 @@ describe('a line of the history', () => {
 })
 
 describeSentences('the words of the report', REPORT_TEXT, {
-  phase: [
-    ['done', 0],
-    ['done', 2],
-  ],
+  phase: forms(['done', 0], ['done', 2]),
   worked: [['45 min']],
   ofVisit: [[2, '0 of 2 steps']],
   made: [['2026-11-22 12:00:00']],

@@ -16,9 +16,7 @@ describe('a line that is wrapped', () => {
     ['漢字漢字', 5, ['漢字', ' 漢字']],
     ['e\u0301e\u0301', 2, ['e\u0301e\u0301']],
     ['🚀🚀', 3, ['🚀', ' 🚀']],
-  ])('%j in %d columns', (line, columns, expected) => {
-    expect(wrap(line, columns)).toEqual(expected)
-  })
+  ])('%j in %d columns', (line, columns, expected) => expect(wrap(line, columns)).toEqual(expected))
 
   it.each<[string, number, readonly string[]]>([
     ['0123456789ab', 10, ['0123456789ab']],
@@ -36,9 +34,8 @@ describe('a line that is wrapped', () => {
   })
 
   it('is never wider than the window, and keeps every character but blanks', () => {
-    const text = fc.array(fc.constantFrom('word', 'a', ' ', '  ', '漢', '🚀', 'a-rather-long-word', 'é'), {
-      maxLength: 30,
-    })
+    const part = fc.constantFrom('word', 'a', ' ', '  ', '漢', '🚀', 'a-rather-long-word', 'é')
+    const text = fc.array(part, { maxLength: 30 })
     fc.assert(
       fc.property(text, fc.integer({ min: 6, max: 40 }), (parts, columns) => {
         const line = parts.join('')
