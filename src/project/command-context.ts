@@ -3,7 +3,6 @@ import path from 'node:path'
 import { closeQuietly, kindAt } from '../disk/file-facts.ts'
 import { readSmallFile } from '../disk/read.ts'
 import type { StdinRead } from '../disk/stdin.ts'
-import { messageOf } from '../kernel/error-messages.ts'
 import { type ErrorArguments, PostflightError } from '../kernel/errors.ts'
 import { inLine } from '../kernel/text.ts'
 import type { Environment } from '../kernel/values.ts'
@@ -118,15 +117,6 @@ export function forEveryOne<T, R>(items: readonly T[], failures: unknown[], acti
       return []
     }
   })
-}
-
-/** Throws the first failure, if any, and prints notes about what was done and the other failures. */
-export function endWithFailures({ note }: CommandContext, failures: readonly unknown[], done: readonly string[]): void {
-  if (failures.length === 0) return
-  for (const line of done) note(line)
-  const [first, ...others] = failures
-  for (const other of others) note(`postflight: ${messageOf(other)}`)
-  throw first
 }
 
 export function displayPath(context: CommandContext, target: string): string {

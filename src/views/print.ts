@@ -28,6 +28,19 @@ export function printResult(result: CommandResult, options: PrintOptions, stdout
   stdout.write(lines === result.essential ? text : wrapped(text, stdout))
 }
 
+/** Throws the first failure, if any, after it has printed what was done and the other failures. */
+export function endWithFailures(
+  failures: readonly unknown[],
+  done: readonly string[],
+  options: PrintOptions,
+  stdout: Output,
+): void {
+  if (failures.length === 0) return
+  const [first, ...others] = failures
+  if (!options.json) printResult({ exitCode: 1, data: {}, lines: [...done, ...others.map(messageOf)] }, options, stdout)
+  throw first
+}
+
 export function wrapped(text: string, { columns }: Pick<Output, 'columns'>): string {
   if (!columns) return text
   return text

@@ -11,7 +11,6 @@ import { changeMarker } from '../../marker/marker-store.ts'
 import { markerDisplayPath } from '../../marker/stored-marker.ts'
 import {
   type CommandContext,
-  endWithFailures,
   forEveryOne,
   recordInJournal,
   requireRoot,
@@ -20,6 +19,7 @@ import {
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { findTaskFolder, foldersHolding, listTaskFolders, unsearchedError } from '../../project/task-folders.ts'
 import * as field from '../../views/documents.ts'
+import { endWithFailures } from '../../views/print.ts'
 import { type BareCommand, type Declaration, example, type Run } from '../command.ts'
 import { refuseOptionAsTask, requireOneTarget } from '../option-values.ts'
 
@@ -57,7 +57,7 @@ export const document = () =>
 
 type BypassDocument = field.DocumentOf<typeof document>
 
-export const run: Run<typeof declaration, BypassDocument> = async (context, [task], options) => {
+export const run: Run<typeof declaration, BypassDocument> = async (context, [task], options, surroundings) => {
   requireOneTarget(task, { all: options.all })
   const root = requireRoot(context)
   const { folders, problems } =
@@ -81,7 +81,7 @@ export const run: Run<typeof declaration, BypassDocument> = async (context, [tas
     ...done.map(({ path }) => BYPASS_TEXT.nextStop(path)),
     ...stopped.map(({ path, resume }) => BYPASS_TEXT.stopped(path, resume)),
   ]
-  endWithFailures(context, [...failures, ...problems.map(unsearchedError)], lines)
+  endWithFailures([...failures, ...problems.map(unsearchedError)], lines, surroundings, surroundings.stdout)
   return {
     exitCode: 0,
     data: { bypassed: done, stopped },

@@ -18,14 +18,10 @@ import {
   type StoredMarker,
   UNOWNED_LIFETIME_MS,
 } from '../../marker/stored-marker.ts'
-import {
-  type CommandContext,
-  endWithFailures,
-  findCommandRoot,
-  recordInJournal,
-} from '../../project/command-context.ts'
+import { type CommandContext, findCommandRoot, recordInJournal } from '../../project/command-context.ts'
 import { parseTaskReference, type SearchProblem, type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { findTaskFolder, isMeant, listTaskFolders, readReference, unsearchedError } from '../../project/task-folders.ts'
+import { endWithFailures } from '../../views/print.ts'
 import { findLostMarkers, type LostMarker } from '../../views/status/lost-markers.ts'
 import { CLEAR_DETAILS, CLEAR_TEXT, type ClearDocument, type ClearResult, clearOne } from '../clear-folder.ts'
 import { type BareCommand, type Declaration, example, type OptionsOf, type Run, timeoutOption } from '../command.ts'
@@ -52,7 +48,7 @@ export { clearDocument as document } from '../clear-folder.ts'
 
 type ClearOptions = OptionsOf<typeof declaration>
 
-export const run: Run<typeof declaration, ClearDocument> = async (context, [task], options) => {
+export const run: Run<typeof declaration, ClearDocument> = async (context, [task], options, surroundings) => {
   requireOneTarget(task, { all: options.all, orphaned: options.orphaned })
   const root = findCommandRoot(context)
   // A malformed task is a usage error, with or without a root.
@@ -87,7 +83,7 @@ export const run: Run<typeof declaration, ClearDocument> = async (context, [task
   const abandonedLines = results.flatMap((one) => (one.kind === 'abandoned' ? one.lines : []))
   const clearedLines = cleared.flatMap((one) => one.lines)
   const lines = [...clearedLines, ...abandonedLines, ...keptLines, ...runs.map(({ line }) => line)]
-  endWithFailures(context, [...failures, ...problems.map(unsearchedError)], lines)
+  endWithFailures([...failures, ...problems.map(unsearchedError)], lines, surroundings, surroundings.stdout)
   const running = root !== undefined && options.all ? await runningRuns(context, root) : []
   return {
     exitCode: kept.length === 0 ? 0 : 1,

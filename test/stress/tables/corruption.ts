@@ -233,7 +233,7 @@ export const TABLE: Readonly<Record<Subject, readonly Row[]>> = {
     { when: ['missing', ...NO_FOLDER], hook: '-- -----', codes: '0 0 1 73 73 1 1 1 0 0 0 1' },
     { when: ['empty'], hook: '-- -----', codes: '0 0 0 0 0 1 1 1 0 0 0 0' },
     { when: ['huge', 'not writable', ...ROOTS_OWN, 'future'], hook: 'c- BBn--', codes: '0 0 0 0 0 0 0 0 0 0 0 0' },
-    { when: ['unreadable'], hook: '-- nnnnn', codes: '0 0 1 73 73 65 65 65 65 73 65 73' },
+    { when: ['unreadable'], hook: '-- nnnnn', codes: '0 0 1 73 73 65 65 65 65 73 65 65' },
   ],
 }
 
