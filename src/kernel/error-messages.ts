@@ -108,12 +108,16 @@ export const KIND_NAMES: Readonly<Record<PathKind, string>> = {
   other: 'a device or a socket',
 }
 
+/** For parentheses, like the next. Apart from them, because the hook for `specs/done.yaml` needs no others. */
+export const SIZE_DETAILS = {
+  tooLarge: 'too large',
+  tooManyFiles: 'too many files',
+} as const
+
 /** For parentheses, or after "is". */
 export const FILE_DETAILS = {
   runNotFound: 'its task folder could not be found',
   missing: 'no such file',
-  tooLarge: 'too large',
-  tooManyFiles: 'too many files',
   noTimeLeft: 'there was no time left',
   largerThan: (bytes: number): string => `larger than ${bytes} bytes`,
   belowFile: 'below a file',
