@@ -41,7 +41,7 @@ export async function main(words: readonly string[], cli: CliProcess): Promise<v
     if (usage === 'done') return
     const reported = usage ?? asPostflightError(error)
     const json = words.includes('--json')
-    endWith(printError(reported, json, stdout, stderr))
+    endWith(printError(reported, json, stdout, stderr, program.opts().root))
     if (!json) await explainNpx([messageOf(reported)], () => cli.contextNow(undefined), stdout, stderr)
   }
 }

@@ -6,7 +6,7 @@ import { commandLine } from '../kernel/command-line.ts'
 import { asPostflightError, messageOf } from '../kernel/error-messages.ts'
 import { PostflightError } from '../kernel/errors.ts'
 import { RUN_SHARE_FILE } from '../kernel/files.ts'
-import { oneLine } from '../kernel/text.ts'
+import { oneLine, shellWord } from '../kernel/text.ts'
 import { variable } from '../kernel/values.ts'
 import {
   type CommandContext,
@@ -100,8 +100,9 @@ export function givenInputs(values: readonly string[] = []): GivenInput[] {
   })
 }
 
-export function machineOf({ environment, nowMs }: CommandContext): Machine {
-  return { name: oneLine(variable(environment, 'POSTFLIGHT_MACHINE')?.trim() || os.hostname(), 100), nowMs }
+export function machineOf({ environment, nowMs, rootOption }: CommandContext): Machine {
+  const name = oneLine(variable(environment, 'POSTFLIGHT_MACHINE')?.trim() || os.hostname(), 100)
+  return { name, nowMs, rootOption }
 }
 
 const NOTE_AFTER_MS = 5_000
@@ -150,5 +151,5 @@ export async function publishNow(context: CommandContext, folder: TaskFolder, sh
 
 export function elsewhere(folder: TaskFolder, remote: string): string {
   const resume = commandLine(['workflow', 'resume', taskWord(folder)], undefined)
-  return `another machine continues it with \`${resume} --shared${remote === 'origin' ? '' : ` ${remote}`}\``
+  return `another machine continues it with \`${resume} --shared${remote === 'origin' ? '' : ` ${shellWord(remote)}`}\``
 }

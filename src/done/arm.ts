@@ -1,3 +1,4 @@
+import path from 'node:path'
 import { isPast } from '../disk/age.ts'
 import { kindAt } from '../disk/file-facts.ts'
 import { newMarkerId } from '../disk/ids.ts'
@@ -92,15 +93,17 @@ export function judgeDone(
   if (payload.followsBlock === true && kindAt(folder.path) === undefined) return 'folder-gone'
   const baseline = baselineOf(folder, stop)
   if (baseline === undefined) return 'no-baseline'
-  const bypass = kindAt(folder.path) === undefined ? readNewSessionBypass(root) : readBypass(folder)
+  const forNew = readNewSessionBypass(root)
+  const isNew = kindAt(folder.path) === undefined || (forNew !== undefined && baseline.sinceMs > forNew.sinceMs)
+  const bypass = readBypass(folder) ?? (isNew ? forNew : undefined)
   const ends = [abandonedBaseline(folder), bypass].filter((one) => one !== undefined)
-  const states = judgeRules(copy.rules, search, [baseline, ...ends], readReceipts(root, nowMs))
+  const states = judgeRules(copy.rules, search, [baseline, ...ends], readReceipts(root, nowMs, copy.trusted))
   const prompt = promptOf(payload)
   return {
     ...{ folder, pending, states, due: states.filter(({ isDue }) => isDue), prompt, stop },
     isBypassed: bypass !== undefined && bypass.prompt === undefined,
     isAsked: ends.every((end) => end.prompt !== prompt),
-    asked: askedAt(folder, prompt),
+    asked: askedAt(folder, prompt, stop.roots),
   }
 }
 
@@ -122,7 +125,9 @@ export function armAtStop(root: string, stop: Occasion, person: Person, search?:
   if (judged.due.length === 0 || !judged.isAsked) return { recorded: [], notices }
   if (!isSpent(judged.asked)) return { recorded: arm(judged), notices }
   if (isToldFirst(folder, `asked ${prompt}`)) notices.push(askedOften(CONTINUATION_LIMIT))
-  return { recorded: [], notices }
+  // What was not proven must show: this marker is abandoned at once.
+  const isShown = kindAt(path.join(folder.path, ABANDONED_FILE)) !== undefined
+  return { recorded: isShown ? [] : arm(judged), notices }
 }
 
 export function predictedReason(judged: JudgedDone): string | undefined {
@@ -139,16 +144,16 @@ function baselineOf(folder: TaskFolder, stop: Occasion): Baseline | undefined {
 function abandonedBaseline(folder: TaskFolder): Baseline | undefined {
   const read = readMarker(folder, ABANDONED_FILE)
   if (read?.kind !== 'marker' || isFuture(read.times.changedMs)) return undefined
-  const about = aboutOf(read.marker)
+  const { paths, prompt } = aboutOf(read.marker)
   // The rename that abandons a marker changes its status.
-  return { sinceMs: read.times.changedMs, paths: about.paths, prompt: about.prompt }
+  return prompt === undefined ? undefined : { sinceMs: read.times.changedMs, paths, prompt }
 }
 
 function pathsOf(states: readonly RuleState[]): Record<string, string> {
   return Object.fromEntries(states.flatMap(({ key, paths }) => (paths === undefined ? [] : [[key, paths]])))
 }
 
-function arm({ folder, due, states, prompt, stop }: JudgedDone): Recorded[] {
+function arm({ folder, due, states, prompt, asked, stop }: JudgedDone): Recorded[] {
   const { payload, nowMs } = stop
   const checks = checksOf(due)
   const id = newMarkerId()
@@ -158,22 +163,23 @@ function arm({ folder, due, states, prompt, stop }: JudgedDone): Recorded[] {
       ...{ operation: 'definition of done', reason: reasonFor(folder.root, due, stop), createdMs: nowMs },
       ...{ hostSession: payload.session, agent: MAIN_AGENT, checks: checks.map((run) => ({ run })) },
     }),
-    done: { prompt_id: prompt, paths: pathsOf(states) },
+    // No stop was blocked for these changes: the next prompt asks for them.
+    ...(!isSpent(asked) && { done: { prompt_id: prompt, paths: pathsOf(states) } }),
   }
   const plan = (present: StoredMarker | undefined) =>
     present === undefined
       ? { fields, keepsCount: false, isNew: true }
       : { fields: present.marker.fields ?? fields, keepsCount: true, isNew: false }
   const { isNew } = writeNewMarker(folder, plan, { patienceMs: HOOK_PATIENCE_MS })
-  showAsked(folder, prompt)
+  showAsked(folder, asked)
   if (!isNew) return []
   const about = { markerId: id, task: folder.task, hostSession: payload.session, agent: MAIN_AGENT }
   return [{ root: folder.root, entry: { event: 'create', ...about, checks } }]
 }
 
-function refresh(pending: StoredMarker, { folder, due, states, prompt, stop }: JudgedDone): Recorded[] {
+function refresh(pending: StoredMarker, { folder, due, states, prompt, asked, stop }: JudgedDone): Recorded[] {
   if (due.length === 0 && states.every(isSearched)) return removeProven(pending)
-  showAsked(folder, prompt)
+  showAsked(folder, asked)
   if (due.length === 0) return []
   const checks = checksOf(due)
   const reason = reasonFor(folder.root, due, stop)
@@ -215,8 +221,7 @@ function removeProven({ folder, identity, marker }: StoredMarker): Recorded[] {
   ]
 }
 
-function showAsked(folder: TaskFolder, prompt: string): void {
-  const asked = askedAt(folder, prompt)
+function showAsked(folder: TaskFolder, asked: number): void {
   const read = readMarker(folder)
   if (asked === 0 || read?.kind !== 'marker' || readSpent(folder.path, read.identity) >= asked) return
   prepareClaims(folder.path)
@@ -256,7 +261,7 @@ export function startDone(
   if (copy !== undefined && payload.session !== undefined) {
     const folder = sessionFolder(root, payload.session)
     if (readBaseline(folder) === undefined) {
-      writeBaseline(folder, pathsOf(judgeRules(copy.rules, search, [], readReceipts(root, nowMs))))
+      writeBaseline(folder, pathsOf(judgeRules(copy.rules, search, [], readReceipts(root, nowMs, copy.trusted))))
     }
     touchFolder(folder)
   }

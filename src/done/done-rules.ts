@@ -23,8 +23,8 @@ export const RULES_TEXT = {
 
 export const DONE_REASON = {
   intro: 'This repository says when work is done (specs/done.yaml). Files changed since these rules were last proven:',
-  rule: (name: string, files: readonly string[], hasMore: boolean): string =>
-    `  - ${oneLine(name, 80)}: ${files.length === 0 ? 'files were added or removed' : files.map((file) => oneLine(file, 120)).join(', ')}${hasMore ? ', …' : ''}`,
+  rule: (name: string, files: readonly string[], isFull: boolean): string =>
+    `  - ${oneLine(name, 80)}: ${files.length === 0 ? 'files were added or removed' : files.map((file) => oneLine(file, 120)).join(', ')}${isFull ? ' (at most five are named)' : ''}`,
   more: (count: number): string => `  and ${counted(count, 'more rule')}`,
   notYours: (wait: string): string =>
     `They changed during this session, by you or by somebody else. If they are not yours: ${wait} "<whose>"`,
@@ -52,8 +52,8 @@ export function askedOften(most: number): string {
   return `postflight-guard: files of specs/done.yaml changed again, but ${most} stops were blocked since your last message, so this one was allowed.`
 }
 
-export function doneNotJudged(path: string, detail: string): string {
-  return `postflight-guard: specs/done.yaml in ${oneLine(path, QUOTE_LIMIT)} could not be judged (${oneLine(detail, QUOTE_LIMIT)}), so the stop was allowed.`
+export function doneNotJudged(path: string, detail: string, isStop: boolean): string {
+  return `postflight-guard: specs/done.yaml in ${oneLine(path, QUOTE_LIMIT)} could not be judged (${oneLine(detail, QUOTE_LIMIT)})${isStop ? ', so the stop was allowed' : ''}.`
 }
 
 /** docs/design.md, "Definition of done". The same reader serves the file and the trusted copy of it. */

@@ -104,7 +104,7 @@ export function bypassDone(folder: TaskFolder): void {
   replaceFile(path.join(folder.path, BYPASSED_FILE), '{}\n')
 }
 
-/** For sessions that have no folder yet: the first stop of one of them uses it up. */
+/** For sessions that begin later, or have no folder yet: the first stop of one of them uses it up. */
 export function bypassNewSessions(root: string): void {
   replaceFile(path.join(makeJournalFolder(root), BYPASSED_FILE), '{}\n')
 }
@@ -153,12 +153,16 @@ function slotPath({ path: folder }: TaskFolder, prompt: string, slot: number): s
 
 const SLOTS = Array.from({ length: CONTINUATION_LIMIT }, (_, index) => index + 1)
 
-export function askedAt(folder: TaskFolder, prompt: string): number {
-  return SLOTS.filter((slot) => kindAt(slotPath(folder, prompt, slot)) !== undefined).length
+/** The highest slot that the session has taken in any of its roots. */
+export function askedAt({ task }: TaskFolder, prompt: string, roots: readonly string[]): number {
+  const isTaken = (slot: number): boolean =>
+    roots.some((root) => kindAt(slotPath(folderNamed(root, task), prompt, slot)) !== undefined)
+  return SLOTS.findLast(isTaken) ?? 0
 }
 
-export function countAsking(folder: TaskFolder, prompt: string): boolean {
-  return SLOTS.some((slot) => {
+/** Takes a slot after `asked`. */
+export function countAsking(folder: TaskFolder, prompt: string, asked: number): boolean {
+  return SLOTS.slice(asked).some((slot) => {
     try {
       createFile(slotPath(folder, prompt, slot), '')
     } catch (error) {
@@ -245,15 +249,17 @@ function receiptsPath(root: string): string {
   return path.join(journalFolder(root), DONE_RECEIPTS_FILE)
 }
 
-/** Never throws. */
-export function readReceipts(root: string, nowMs: number): DoneReceipts {
+/** Those of checks that ran after the rules were trusted here: earlier ones may have come with a clone. Never throws. */
+export function readReceipts(root: string, nowMs: number, trusted = ''): DoneReceipts {
+  const trustedMs = Date.parse(trusted)
+  const sinceMs = isFuture(trustedMs) ? 0 : trustedMs
   const receipts: Record<string, DoneReceipt> = {}
   for (const [key, one] of Object.entries(readEntries(root))) {
     if (!isJsonObject(one)) continue
     const { at_ms: atMs, paths, own_output: ownOutput, duration_ms: durationMs, ahead } = one
     if (typeof atMs !== 'number' || typeof paths !== 'string') continue
     // A receipt from the future came with a repository: it would prove files that do not exist yet.
-    if (atMs > nowMs + CLOCK_TOLERANCE_MS) continue
+    if (atMs > nowMs + CLOCK_TOLERANCE_MS || atMs < sinceMs) continue
     receipts[key] = {
       atMs,
       paths,

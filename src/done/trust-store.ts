@@ -5,7 +5,7 @@ import { sha256 } from '../disk/ids.ts'
 import { readSmallFile } from '../disk/read.ts'
 import { removeFile, replaceFile } from '../disk/write.ts'
 import { commandLine } from '../kernel/command-line.ts'
-import { FILE_DETAILS } from '../kernel/error-messages.ts'
+import { SIZE_DETAILS } from '../kernel/error-messages.ts'
 import { DONE_FILE, SPECS_FOLDER } from '../kernel/files.ts'
 import { proveOrClear } from '../kernel/text.ts'
 import { toIsoSeconds } from '../kernel/time.ts'
@@ -52,7 +52,7 @@ export function doneMarkerFix(
 export function readDoneFile(root: string): DoneFile {
   const read = readSmallFile(doneFilePath(root), DONE_FILE_LIMIT)
   if (read.kind !== 'text') return read
-  if (!read.whole) return { kind: 'unreadable', detail: FILE_DETAILS.tooLarge }
+  if (!read.whole) return { kind: 'unreadable', detail: SIZE_DETAILS.tooLarge }
   return { kind: 'text', text: read.text, hash: sha256(read.text) }
 }
 

@@ -38,9 +38,10 @@ export function shellIdentity(environment: Environment): ShellIdentity | undefin
   return hostOfShell(environment)?.shellIdentity?.(environment)
 }
 
-/** CLAUDECODE and AI_AGENT name no session. */
+/** CLAUDECODE, AI_AGENT and OPENCODE (OpenCode 1.18.34) name no session. */
 export function isAgentShell(environment: Environment): boolean {
-  return shellIdentity(environment) !== undefined || environment.CLAUDECODE === '1' || Boolean(environment.AI_AGENT)
+  const { CLAUDECODE, AI_AGENT, OPENCODE } = environment
+  return shellIdentity(environment) !== undefined || CLAUDECODE === '1' || OPENCODE === '1' || Boolean(AI_AGENT)
 }
 
 export function exemptionOf(payload: Payload, environment: Environment): Exemption | undefined {

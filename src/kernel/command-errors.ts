@@ -1,4 +1,4 @@
-import { commandLine } from './command-line.ts'
+import { commandLine, resumeSharedLine } from './command-line.ts'
 import type { HOOK_SENTENCES, Sentences } from './error-messages.ts'
 import type { ErrorArguments } from './errors.ts'
 import { MAX_CHECKS, MAX_INPUT_LENGTH, WAIT_LIMIT } from './errors.ts'
@@ -72,7 +72,8 @@ const STEP_REFUSALS: Record<ErrorArguments['run-step']['status'], (args: ErrorAr
 
 const UNCHECKED_ADVICE = ' `--unchecked` skips them and keeps the marker as abandoned.'
 
-const workflowCommand = (command: string, task: string): string => commandLine(['workflow', command, task], undefined)
+const workflowCommand = (command: string, task: string, root?: string): string =>
+  commandLine(['workflow', command, task], root)
 const markerCommand = (command: string, task: string): string => commandLine([command, task], undefined)
 
 export const COMMAND_SENTENCES: Omit<Sentences, keyof typeof HOOK_SENTENCES> = {
@@ -130,7 +131,8 @@ export const COMMAND_SENTENCES: Omit<Sentences, keyof typeof HOOK_SENTENCES> = {
   'shell-missing': (a) =>
     `checks need a POSIX shell, and \`sh\` could not be started (${a.detail}): put it on the PATH (Git for Windows brings one).`,
   'step-unknown': (a) => `no step "${a.step}" in ${a.path}. Its steps: ${a.steps}.`,
-  'steps-none': (a) => `${a.path} has no checklist: \`postflight create --step NAME\` adds one.`,
+  'steps-none': (a) =>
+    `${a.path} has no checklist${a.path.startsWith(`${JOURNAL_PATH}/`) ? '' : ': `postflight create --step NAME` adds one'}.`,
   'session-unknown': () =>
     "unknown host session: run this in the agent's shell, or give --host-session (or set POSTFLIGHT_HOST_SESSION).",
   'settings-not-json': (a) => `${a.path}:${a.line}:${a.column}: invalid JSON (${jsonFaultWords(a.fault)}).`,
@@ -186,31 +188,32 @@ export const COMMAND_SENTENCES: Omit<Sentences, keyof typeof HOOK_SENTENCES> = {
     `step ${a.step} of task ${a.task} ${STEP_REFUSALS[a.status](a)} (\`${workflowCommand('status', a.task)}\` shows the run).`,
   'workflow-over': (a) =>
     `the workflow of task ${a.task} has ended (${a.outcome}): \`${workflowCommand('start', a.task)} --definition FILE --fresh\` starts a new run.`,
-  'shared-run-id': (a) => `"${a.run}" is not the id of a run: \`postflight status --shared\` prints the ids.`,
+  'shared-run-id': (a, root) =>
+    `"${a.run}" is not the id of a run: \`${commandLine(['status'], root)} --shared\` prints the ids.`,
   'shared-tree': (a) => `the shared run was refused: ${a.detail}.`,
   'shared-many': (a) =>
-    `"${a.remote}" has more than ${a.limit} shared runs: name one by its id, or remove finished ones (\`git push ${a.remote} --delete refs/postflight/ID\`).`,
+    `"${a.remote}" has more than ${a.limit} shared runs: name one by its id, or remove finished ones (\`git push ${shellWord(a.remote)} --delete refs/postflight/ID\`).`,
   'share-unreadable': (a) =>
     `${a.path} says where the run is shared, and is not valid: fix it. To stop sharing the run, remove the file.`,
   'shared-too-large': (a) =>
     `the run has more than ${a.files} files, or more than ${a.megabytes} MB, its state included: make its artifacts smaller. Nothing was published.`,
   'shared-differs': (a) =>
     `these files in ${a.folder} differ from those of the shared run, and would be overwritten: ${a.files}. Move them away, then try again.`,
-  'shared-elsewhere': (a) =>
-    `the run of task ${a.task} is shared with "${a.remote}": release it there first (\`${workflowCommand('release', a.task)}\`).`,
-  'shared-none': (a) =>
-    `"${a.remote}" has no shared run of task ${a.task}: \`postflight status --shared ${a.remote}\` lists its runs.`,
+  'shared-elsewhere': (a, root) =>
+    `the run of task ${a.task} is shared with "${a.remote}": release it there first (\`${workflowCommand('release', a.task, root)}\`).`,
+  'shared-none': (a, root) =>
+    `"${a.remote}" has no shared run of task ${a.task}: \`${commandLine(['status'], root)} --shared ${shellWord(a.remote)}\` lists its runs.`,
   'shared-ambiguous': (a) => `task ${a.task} has several shared runs: name one by its id (${a.runs}).`,
-  'shared-held': (a) =>
+  'shared-held': (a, root) =>
     a.machine === ''
       ? `${a.run} was changed by another machine or command at the same moment: try again.`
-      : `${a.run} is held by ${a.machine}${a.session === undefined ? '' : ` (session ${a.session})`} for ${a.age}: \`workflow release\` there lets it go; \`${workflowCommand('resume', a.run)} --shared ${a.remote} --take\` takes it anyway and ends it there.`,
-  'workflow-in-way': (a) =>
-    `task ${a.task} has another run of "${a.name}", which is not over: end it with \`${workflowCommand('abort', a.task)}\`, then fetch ${a.run} again.`,
-  'not-shared': (a) =>
-    `the run of task ${a.task} is not shared: \`${workflowCommand('share', a.task)}\` publishes it to a remote.`,
-  'not-published': (a) =>
-    `the run of task ${a.task} was not published to "${a.remote}": ${a.detail}. It goes on here; \`${workflowCommand('publish', a.task)}\` tries again.`,
+      : `${a.run} is held by ${a.machine}${a.session === undefined ? '' : ` (session ${a.session})`} for ${a.age}: \`workflow release\` there lets it go; \`${resumeSharedLine(a.run, a.remote, root)} --take\` takes it anyway and ends it there.`,
+  'workflow-in-way': (a, root) =>
+    `task ${a.task} has another run of "${a.name}", which is not over: end it with \`${workflowCommand('abort', a.task, root)}\`, then fetch ${a.run} again.`,
+  'not-shared': (a, root) =>
+    `the run of task ${a.task} is not shared: \`${workflowCommand('share', a.task, root)}\` publishes it to a remote.`,
+  'not-published': (a, root) =>
+    `the run of task ${a.task} was not published to "${a.remote}": ${a.detail}. It goes on here; \`${workflowCommand('publish', a.task, root)}\` tries again.`,
   'not-taken': (a) =>
     ({
       refused: `${a.run} was not taken over from "${a.remote}": ${a.detail}.`,
@@ -224,8 +227,8 @@ export const COMMAND_SENTENCES: Omit<Sentences, keyof typeof HOOK_SENTENCES> = {
   'take-alone': () => '--take needs --shared: a run is taken from a remote.',
   'prompts-untrusted': (a) =>
     `${a.run} has prompts that are not those of this checkout: they may come from anyone who can push to "${a.remote}". Read them (\`git show ${a.commit.slice(0, 12)}:state.json\`), then add --trust.`,
-  'workflow-moved': (a) =>
-    `the run of task ${a.task} has ended here: ${a.why}. \`${workflowCommand('resume', a.run)} --shared ${a.remote}\` continues it here, unless another machine holds it.`,
+  'workflow-moved': (a, root) =>
+    `the run of task ${a.task} has ended here: ${a.why}. \`${resumeSharedLine(a.run, a.remote, root)}\` continues it here, unless another machine holds it.`,
   'git-failed': (a) => `\`git ${a.command}\` failed: ${a.detail} (shared runs need git, and a repository).`,
   'remote-unreachable': (a) => `the remote "${a.remote}" cannot be read: ${a.detail}.`,
   'remote-unknown': (a) =>

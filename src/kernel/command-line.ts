@@ -25,6 +25,10 @@ export function stopNowLine(task: string, root: string | undefined): string {
   return `${commandLine(['workflow', 'stop', task], root)} --now`
 }
 
+export function resumeSharedLine(run: string, remote: string, root: string | undefined): string {
+  return `${commandLine(['workflow', 'resume', run], root)} --shared ${shellWord(remote)}`
+}
+
 export function fallbackLine(
   { onPath, byNpx, script }: CommandForm,
   words: readonly string[],

@@ -11,7 +11,8 @@ const STATE_PROBLEMS: Record<ErrorArguments['workflow-state']['problem'], (detai
 
 const IN_THE_WAY: readonly string[] = ['EEXIST', 'ENOTDIR']
 
-export type Sentences = { readonly [Code in ErrorCode]: (args: ErrorArguments[Code]) => string }
+/** `root`: the `--root` that the commands in it need. */
+export type Sentences = { readonly [Code in ErrorCode]: (args: ErrorArguments[Code], root?: string) => string }
 
 export const HOOK_SENTENCES = {
   'marker-none': (a) =>
@@ -55,13 +56,13 @@ export function addSentences(sentences: Partial<Sentences>): void {
 
 const NOTHING_WRITTEN = ' Nothing was written: fix the file, then try again.'
 
-export function errorMessage<Code extends ErrorCode>(code: Code, args: ErrorArguments[Code]): string {
-  return `${errorFault(code, args)}${code.startsWith('settings-') ? NOTHING_WRITTEN : ''}`
+export function errorMessage<Code extends ErrorCode>(code: Code, args: ErrorArguments[Code], root?: string): string {
+  return `${errorFault(code, args, root)}${code.startsWith('settings-') ? NOTHING_WRITTEN : ''}`
 }
 
-export function errorFault<Code extends ErrorCode>(code: Code, args: ErrorArguments[Code]): string {
+export function errorFault<Code extends ErrorCode>(code: Code, args: ErrorArguments[Code], root?: string): string {
   const sentence = (HOOK_SENTENCES as Partial<Sentences>)[code] ?? further[code]
-  return sentence === undefined ? `${code} ${JSON.stringify(args)}` : sentence(cleaned(args))
+  return sentence === undefined ? `${code} ${JSON.stringify(args)}` : sentence(cleaned(args), root)
 }
 
 /** A hostile text must not control the terminal. */
@@ -70,9 +71,9 @@ function cleaned<Arguments extends object>(args: Arguments): Arguments {
   return Object.fromEntries(Object.entries(args).map(([name, value]) => [name, clean(value)])) as Arguments
 }
 
-export function messageOf(error: unknown): string {
+export function messageOf(error: unknown, root?: string): string {
   const { code, args } = asPostflightError(error)
-  return errorMessage(code, args)
+  return errorMessage(code, args, root)
 }
 
 export function asPostflightError(error: unknown): PostflightError {
@@ -108,12 +109,16 @@ export const KIND_NAMES: Readonly<Record<PathKind, string>> = {
   other: 'a device or a socket',
 }
 
+/** For parentheses, like the next. Apart from them, because the hook for `specs/done.yaml` needs no others. */
+export const SIZE_DETAILS = {
+  tooLarge: 'too large',
+  tooManyFiles: 'too many files',
+} as const
+
 /** For parentheses, or after "is". */
 export const FILE_DETAILS = {
   runNotFound: 'its task folder could not be found',
   missing: 'no such file',
-  tooLarge: 'too large',
-  tooManyFiles: 'too many files',
   noTimeLeft: 'there was no time left',
   largerThan: (bytes: number): string => `larger than ${bytes} bytes`,
   belowFile: 'below a file',

@@ -47,9 +47,13 @@ const ASCII_NAME = /^[\w.-]+$/
 const PLAIN = /^[\p{L}\p{M}\p{N}_.-]+$/u
 
 /** An existing folder may have any name. */
+export function isNewName(name: string): boolean {
+  return isSafeName(name) && (ASCII_NAME.test(name) || PLAIN.test(name))
+}
+
 export function checkNewSlug(slug: string): void {
   checkSlug(slug)
-  if (!ASCII_NAME.test(slug) && !PLAIN.test(slug)) throw new PostflightError('slug-invalid', { slug })
+  if (!isNewName(slug)) throw new PostflightError('slug-invalid', { slug })
 }
 
 export function noTaskName(name: string, slug?: string): PostflightError {

@@ -2,7 +2,7 @@ import { errorText } from '../disk/file-facts.ts'
 import { retryWhileLocked } from '../disk/lock.ts'
 import { type Armed, armAtStop, isJudged, isStarted, startDone } from '../done/arm.ts'
 import { doneNotJudged } from '../done/done-rules.ts'
-import { countAsking, promptOf } from '../done/done-state.ts'
+import { askedAt, countAsking, promptOf } from '../done/done-state.ts'
 import { preparedSearch } from '../done/search.ts'
 import { readTrusted } from '../done/trust-store.ts'
 import type { Occasion } from '../hosts/host.ts'
@@ -22,7 +22,7 @@ export function doneAtStop(roots: readonly string[], occasion: Occasion, hasRun:
       try {
         add(part, armAtStop(root, occasion, personAt(occasion)))
       } catch (error) {
-        part.notices.push(doneNotJudged(root, errorText(error)))
+        part.notices.push(doneNotJudged(root, errorText(error), true))
       }
     }
   }
@@ -59,7 +59,7 @@ export async function armDone(
       const search = await preparedSearch(root, copy.rules)
       add(part, await retryWhileLocked(() => armAtStop(root, occasion, person, search)))
     } catch (error) {
-      part.notices.push(doneNotJudged(root, errorText(error)))
+      part.notices.push(doneNotJudged(root, errorText(error), true))
     }
   }
   return { ...part, judges: (root) => roots.includes(root) }
@@ -80,12 +80,16 @@ function add(part: Collected, { recorded, notices }: Armed): void {
 }
 
 /** A prompt has its own limit of blocks. */
-function countForPrompt(outcomes: readonly StopOutcome[], { payload }: Occasion): readonly StopOutcome[] {
+function countForPrompt(outcomes: readonly StopOutcome[], { payload, roots }: Occasion): readonly StopOutcome[] {
+  const prompt = promptOf(payload)
+  // A stop that is blocked in several roots counts once.
+  let asked: number | undefined
   return outcomes.map((outcome) => {
     if (outcome.kind !== 'blocked' || !isSessionFolder(outcome.stored.folder)) return outcome
     const { folder } = outcome.stored
     try {
-      return countAsking(folder, promptOf(payload)) ? outcome : { kind: 'let-go', folder }
+      asked ??= askedAt(folder, prompt, roots)
+      return countAsking(folder, prompt, asked) ? outcome : { kind: 'let-go', folder }
     } catch (error) {
       return { kind: 'failed', folder, detail: errorText(error) }
     }
@@ -98,7 +102,7 @@ export function startAll(roots: readonly string[], occasion: Occasion): readonly
     try {
       return startDone(root, occasion, personAt(occasion))
     } catch (error) {
-      return [doneNotJudged(root, errorText(error))]
+      return [doneNotJudged(root, errorText(error), false)]
     }
   })
 }
@@ -112,7 +116,7 @@ export async function startAllAsync(roots: readonly string[], occasion: Occasion
       const search = copy && (await preparedSearch(root, copy.rules))
       notified.push(...startDone(root, occasion, person, search))
     } catch (error) {
-      notified.push(doneNotJudged(root, errorText(error)))
+      notified.push(doneNotJudged(root, errorText(error), false))
     }
   }
   return notified

@@ -58,8 +58,14 @@ export function jsonText(value: object, indent?: number): string {
 }
 
 /** With --json also as a document on stdout, if that works. */
-export function printError(error: PostflightError, json: boolean, stdout: Output, stderr: Output): number {
-  const message = messageOf(error)
+export function printError(
+  error: PostflightError,
+  json: boolean,
+  stdout: Output,
+  stderr: Output,
+  root?: string,
+): number {
+  const message = messageOf(error, root)
   stderr.write(wrapped(`postflight: ${message}\n`, stderr))
   const document: ErrorDocument = { error: { code: error.code, message } }
   try {

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { commandLine, stopNowLine } from '../kernel/command-line.ts'
+import { commandLine, resumeSharedLine, stopNowLine } from '../kernel/command-line.ts'
 import { inLine, oneLine } from '../kernel/text.ts'
 import { formatAge, toIso } from '../kernel/time.ts'
 import type { CommandContext } from '../project/command-context.ts'
@@ -161,8 +161,7 @@ function sharedNotes(
   if (share === undefined) return []
   const { remote, publishedMs, problem } = share
   if (state.outcome === 'moved') {
-    const resume = commandLine(['workflow', 'resume', state.id], undefined)
-    return [`→ ${STATUS_TEXT.movedTo(`${resume} --shared ${remote}`)}`]
+    return [`→ ${STATUS_TEXT.movedTo(resumeSharedLine(state.id, remote, rootOption))}`]
   }
   const age = publishedMs === undefined ? undefined : formatAge(Math.max(0, nowMs - publishedMs))
   const shared = STATUS_TEXT.shared(remote, age, share.sequence < state.sequence)

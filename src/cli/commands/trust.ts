@@ -80,6 +80,7 @@ export const run: Run<typeof declaration, TrustDocument> = (context, _arguments,
     exitCode: isAccepted ? 0 : 1,
     data: { path, trusted: isAccepted, changed, rules: shown },
     lines: [
+      ...(yes && changed ? [text] : []),
       !isAccepted ? TRUST_TEXT.declined(path) : changed ? TRUST_TEXT.trusted(path, names) : TRUST_TEXT.same(path),
     ],
   }

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { commandLine } from '../../kernel/command-line.ts'
+import { resumeSharedLine } from '../../kernel/command-line.ts'
 import { messageOf } from '../../kernel/error-messages.ts'
 import { inLine, oneLine } from '../../kernel/text.ts'
 import { formatAge, toIso } from '../../kernel/time.ts'
@@ -72,7 +72,7 @@ function rowOf(context: CommandContext, root: string, remote: string, run: Remot
     ...{ id: run.run, task: taskOf(run), name: state.name, phase: state.phase, outcome: state.outcome ?? null },
     ...{ needs: need.kind, machine: holder.machine ?? null, session: holder.session ?? null },
     ...{ since: toIso(holder.sinceMs), here: isHere, updated_at: toIso(state.updatedMs), message },
-    fix: isFree ? `${commandLine(['workflow', 'resume', run.run], context.rootOption)} --shared ${remote}` : null,
+    fix: isFree ? resumeSharedLine(run.run, remote, context.rootOption) : null,
   }
 }
 

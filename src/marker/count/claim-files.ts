@@ -4,7 +4,7 @@ import { errorCode, isAbsent, kindAt, pathIn } from '../../disk/file-facts.ts'
 import { hideFromGit, makeOwnFolder } from '../../disk/folders.ts'
 import { readSmallFile } from '../../disk/read.ts'
 import { createFile, sync, tryRemoveFile } from '../../disk/write.ts'
-import { FILE_DETAILS } from '../../kernel/error-messages.ts'
+import { SIZE_DETAILS } from '../../kernel/error-messages.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { CLAIMS_FOLDER } from '../../kernel/files.ts'
 import { type Claim, claimKey, claimName, type MarkerIdentity, parseClaimName } from '../loop-guard.ts'
@@ -33,7 +33,7 @@ export function readClaims(folder: string): Claim[] {
   if (kind !== undefined && kind !== 'folder') throw new PostflightError('not-a-folder', { path: location, kind })
   const claims = (listClaimFiles(folder) ?? []).map(parseClaimName).filter((claim) => claim !== undefined)
   if (claims.length <= MAX_CLAIMS) return claims
-  throw new PostflightError('file-unreadable', { path: location, detail: FILE_DETAILS.tooManyFiles })
+  throw new PostflightError('file-unreadable', { path: location, detail: SIZE_DETAILS.tooManyFiles })
 }
 
 export function highestSlot(claims: readonly Claim[]): number {

@@ -3,6 +3,7 @@ import { commandLine } from '../../kernel/command-line.ts'
 import { asPostflightError, errorMessage } from '../../kernel/error-messages.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { RUN_HISTORY_FILE } from '../../kernel/files.ts'
+import { shellWord } from '../../kernel/text.ts'
 import { toIsoSeconds } from '../../kernel/time.ts'
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { returnState } from '../machine/control.ts'
@@ -49,6 +50,8 @@ const PUBLISH_MS = 30_000
 export interface Machine {
   readonly name: string
   readonly nowMs: number
+  /** Of the command, for those that it advises. */
+  readonly rootOption?: string | undefined
 }
 
 export function gitCall(root: string): GitCall {
@@ -110,7 +113,9 @@ export async function releaseRun(folder: TaskFolder, machine: Machine): Promise<
 
 async function push(folder: TaskFolder, machine: Machine, releases: boolean): Promise<void> {
   const limit = gitCall(folder.root)
-  const { nowMs } = machine
+  const { nowMs, rootOption } = machine
+  // The record keeps the advice, which another command may print.
+  const root = rootOption && folder.root
   for (;;) {
     const { state, share, files } = await retryWhileLocked(() =>
       withRun(folder, COMMAND_PATIENCE_MS, (state) => {
@@ -126,7 +131,7 @@ async function push(folder: TaskFolder, machine: Machine, releases: boolean): Pr
     const shareWords = ['workflow', 'share', taskWord(folder)]
     const call = await requireRemote(limit, remote).catch((error: unknown) => {
       if (asPostflightError(error).code !== 'remote-unknown') throw error
-      const again = `${commandLine(shareWords, undefined)} REMOTE`
+      const again = `${commandLine(shareWords, root)} REMOTE`
       throw notPublished(`that remote is gone or renamed: \`${again}\` uses another name`, error)
     })
     const attempt: Attempt = { call, folder, share, nowMs }
@@ -141,7 +146,7 @@ async function push(folder: TaskFolder, machine: Machine, releases: boolean): Pr
       ['holder.json', holder],
       ...[...files].map(([name, bytes]) => [`folder/${name}`, bytes] as const),
     ])
-    const gone = `its ref is gone from the remote: \`${commandLine([...shareWords, remote], undefined)}\` publishes it again`
+    const gone = `its ref is gone from the remote: \`${commandLine([...shareWords, remote], root)}\` publishes it again`
     const fault =
       readHolder(holder) === undefined
         ? 'the name of its task folder is not safe on every machine'
@@ -175,9 +180,15 @@ async function push(folder: TaskFolder, machine: Machine, releases: boolean): Pr
     if (pushed.outcome === 'failed') throw notPublished(pushed.detail || 'the remote refused it')
     const there = await holderAt(call, pushed.there)
     if (!isOurs(shareOf(folder, run), pushed.there)) {
-      if (there?.machine === undefined || there.nonce !== share.nonce) throw await lose(attempt, pushed.there, commit)
+      // A copy of this checkout has our nonce, but a newer version.
+      const isOlder = (await runGit(call, 'merge-base', '--is-ancestor', pushed.there, commit)).status === 0
+      if (!isOlder || there?.machine === undefined || there.nonce !== share.nonce) {
+        throw await lose(attempt, pushed.there, commit)
+      }
       // A backup of the remote, or a person, brought an older version of ours back.
-      const remove = `git push ${remote} :${sharedRef(run)}`
+      const remove = ['git', ...(root ? ['-C', root] : []), 'push', remote, `:${sharedRef(run)}`]
+        .map(shellWord)
+        .join(' ')
       throw notPublished(`its ref was set back there to an older version: \`${remove}\` removes it, then publish again`)
     }
     // An earlier commit of ours arrived late. After a release anyone may have the run; until then it can be released anew.

@@ -125,6 +125,8 @@ export async function pushRun(
 
 export const MAX_FILES = 1_000
 export const MAX_TOTAL_BYTES = 20_000_000
+/** `state.json` and `holder.json`. */
+const OWN_FILES = 2
 /** Windows reads a colon as a stream and a backslash as a separator, and drops a final dot or space. */
 const NAME = /^[^\p{Cc}/\\:*?"<>|]{0,199}[^\p{Cc}/\\:*?"<>|. ]$/u
 const DEVICE = /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i
@@ -153,7 +155,7 @@ export async function readTree(call: GitCall, commit: string): Promise<Map<strin
 
 /** What another machine would refuse: checked before a run is published, and before it is taken. */
 export function treeFault(files: readonly { readonly path: string; readonly size: number }[]): string | undefined {
-  if (files.length > MAX_FILES) return `it has more than ${MAX_FILES} files`
+  if (files.length > MAX_FILES + OWN_FILES) return `it has more than ${MAX_FILES} files`
   if (files.reduce((sum, { size }) => sum + size, 0) > MAX_TOTAL_BYTES) return 'it is larger than 20 MB'
   const unsafe = files.find(({ path }) => !path.split('/').every(isSafeName))
   if (unsafe !== undefined) return `"${unsafe.path}" is not a safe name on every machine`

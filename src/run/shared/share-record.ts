@@ -6,7 +6,7 @@ import { RUN_SHARE_FILE, SPECS_FOLDER } from '../../kernel/files.ts'
 import { oneLine } from '../../kernel/text.ts'
 import { fromIso, toIso } from '../../kernel/time.ts'
 import { jsonObjectIn } from '../../kernel/values.ts'
-import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
+import { beginsWithDigit, isNewName, type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { listTaskFolders, taskFolderBelow } from '../../project/task-folders.ts'
 import { isInsidePath } from '../definition/definition-limits.ts'
 import { count, listOf, objectOf, optional, type Reader, text, type Values, WRONG } from '../definition/fields.ts'
@@ -22,11 +22,13 @@ const time: Reader<number> = (value) => (typeof value === 'string' ? (fromIso(va
 const commit: Reader<string> = (value) =>
   typeof value === 'string' && /^(?:[0-9a-f]{40,64})?$/.test(value) ? value : WRONG
 const nonce: Reader<string> = (value) => (typeof value === 'string' && /^[0-9a-f]{32}$/.test(value) ? value : WRONG)
-/** Below `specs/`. */
-const folderPath: Reader<string> = (value) =>
-  typeof value === 'string' && isInsidePath(value) && !/(?:^|\/)\./.test(value) && value.split('/').length <= 2
-    ? value
-    : WRONG
+/** Below `specs/`: a new folder may get this name, and the search finds it there. */
+const folderPath: Reader<string> = (value) => {
+  if (typeof value !== 'string' || !isInsidePath(value)) return WRONG
+  const names = value.split('/')
+  const isFound = names.length === 1 || (names.length === 2 && !beginsWithDigit(value))
+  return isFound && names.every(isNewName) ? value : WRONG
+}
 
 const HOLDER_FIELDS = {
   /** Undefined after a release, like the session. */

@@ -1,7 +1,7 @@
 import path from 'node:path'
 import { inspectNamed, readInside } from '../../disk/folders.ts'
 import { readSmallFile } from '../../disk/read.ts'
-import { FILE_DETAILS } from '../../kernel/error-messages.ts'
+import { FILE_DETAILS, SIZE_DETAILS } from '../../kernel/error-messages.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { type PlacedFinding, readYamlText } from '../../kernel/yaml-text.ts'
 import { type Definition, readDefinition, snapshotOf } from '../definition/definition.ts'
@@ -27,7 +27,7 @@ export interface LoadedDefinition {
 export function loadDefinition(file: string): LoadedDefinition {
   const read = readSmallFile(file, DEFINITION_LIMIT)
   if (read.kind !== 'text' || !read.whole) {
-    const detail = read.kind === 'absent' ? 'ENOENT' : read.kind === 'text' ? FILE_DETAILS.tooLarge : read.detail
+    const detail = read.kind === 'absent' ? 'ENOENT' : read.kind === 'text' ? SIZE_DETAILS.tooLarge : read.detail
     throw new PostflightError('file-unreadable', { path: file, detail })
   }
   return checkText(file, read.text)

@@ -4,7 +4,7 @@ import { kindAt } from '../../disk/file-facts.ts'
 import { readSmallFile } from '../../disk/read.ts'
 import { claudeEntries, type HookHost } from '../../hosts/hook-entries.ts'
 import { HOOK_HOSTS, HOST_TITLES, hookHost } from '../../hosts/hook-hosts.ts'
-import { FILE_DETAILS } from '../../kernel/error-messages.ts'
+import { FILE_DETAILS, SIZE_DETAILS } from '../../kernel/error-messages.ts'
 import { type ErrorArguments, PostflightError } from '../../kernel/errors.ts'
 import { jsonObjectIn } from '../../kernel/values.ts'
 import { type CommandContext, displayPath } from '../../project/command-context.ts'
@@ -206,7 +206,7 @@ export function reactiveTarget(
 function loadRules(file: string, shown: string): readonly ReactiveRule[] {
   const read = readSmallFile(file, RULES_LIMIT)
   if (read.kind !== 'text' || !read.whole) {
-    const detail = read.kind === 'absent' ? 'ENOENT' : read.kind === 'text' ? FILE_DETAILS.tooLarge : read.detail
+    const detail = read.kind === 'absent' ? 'ENOENT' : read.kind === 'text' ? SIZE_DETAILS.tooLarge : read.detail
     throw new PostflightError('file-unreadable', { path: shown, detail })
   }
   const refuse = (rule: number | undefined, field: string, detail: string): never => {

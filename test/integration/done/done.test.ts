@@ -138,6 +138,8 @@ describe('a stop of the main agent', () => {
     const { answer, stderr } = await stops(project)
     expect(answer.decision).toBeUndefined()
     expect(stderr).toContain('3 stops were blocked since your last message')
+    expect((await project.cli(['status', '--exit-code'])).status).toBe(1)
+    expect(project.journal().at(-1)).toMatchObject({ event: 'cap', outcome: 'capped' })
     expect(await reasonOf(stops(project, { prompt_id: 'prompt-2' }))).toContain('Blocked stop 1 of 3.')
   })
 
@@ -370,11 +372,16 @@ describe('done', () => {
     expect((await stops(project)).answer).toEqual({})
   })
 
-  it('is not fooled by a receipt from the future', async () => {
+  it.each([
+    ['the future', 1e12],
+    ['before the rules were trusted', -1e12],
+  ])('is not fooled by a receipt from %s', async (_when, ms) => {
     const project = await begun()
     await done(project, '--all')
     const receipts = JSON.parse(project.read('specs/.postflight/done-receipts.json'))
-    for (const one of Object.values<{ at_ms: number }>(receipts.receipts)) one.at_ms += 1e12
+    for (const one of Object.values<{ at_ms: number }>(receipts.receipts)) {
+      Object.assign(one, { at_ms: one.at_ms + ms, own_output: ['src/b.ts'] })
+    }
     project.write('specs/.postflight/done-receipts.json', JSON.stringify(receipts))
     await edit(project, 'src/b.ts')
     expect(await reasonOf(stops(project))).toContain('src/b.ts')
@@ -443,13 +450,18 @@ describe('a marker of the definition of done', () => {
 })
 
 describe('an emergency', () => {
-  it('in a session that has no folder yet lets its next stop through, once', async () => {
+  it.each([
+    ['that has no folder yet', false],
+    ['that begins after it', true],
+  ])('in a session %s lets its next stop through, once', async (_which, isStarted) => {
     const project = untrusted()
     project.write('src/a.ts', 'a')
     await project.cli(['trust', '--yes'])
     const transcript = project.transcript()
     await edit(project, 'src/b.ts')
     const { stdout } = await project.cli(['bypass', '--all'])
+    if (isStarted) await project.hook(sessionStart('startup'))
+    await edit(project, 'src/b.ts')
     const first = await stops(project, { transcript_path: transcript, prompt_id: 'p1' })
     await edit(project, 'src/b.ts')
     const second = await stops(project, { transcript_path: transcript, prompt_id: 'p2' })
@@ -634,6 +646,22 @@ describe('a hostile or broken project', () => {
     rmSync(project.at('tree/specs/done.yaml'))
     expect((await project.cli(['trust', '--yes'], { cwd })).stdout).toContain('so its rules stay trusted')
     expect((await project.cli(['trust', '--json'])).json()).toMatchObject({ changed: false })
+  })
+
+  it('asks three times in all roots of a stop together', async () => {
+    const project = await begun(sources('false'))
+    for (const folder of ['specs', 'src']) mkdirSync(project.at(`sub/${folder}`), { recursive: true })
+    project.write('sub/specs/done.yaml', sources('false'))
+    const cwd = project.at('sub')
+    await project.cli(['trust', '--yes'], { cwd })
+    await project.hook(sessionStart('startup', { cwd }), { cwd })
+    await edit(project, 'src/b.ts')
+    const stopHere = () => project.hook(stop({ cwd }), { cwd, env: claudeHookEnv(project, SESSION) })
+    for (const count of [1, 2]) expect(await reasonOf(stopHere())).toContain(`Blocked stop ${count} of 3.`)
+    await edit(project, 'sub/src/b.ts')
+    const reason = String(await reasonOf(stopHere()))
+    expect(reason.match(/Blocked stop 3 of 3\./g)).toHaveLength(2)
+    expect((await stopHere()).answer.decision).toBeUndefined()
   })
 
   it('is not asked for what editors, systems and interpreters leave beside sources', async () => {

@@ -251,6 +251,15 @@ it('a ref that was set back to an older version of the same holder ends nothing,
   expect(await one.workflow('share', '7')).toMatchObject({ status: 0 })
 })
 
+it('a newer version of the same holder ends the run here: this checkout is a copy of another one', async () => {
+  const { one } = await started()
+  const record = one.read(`${WALK}/workflow/shared.json`)
+  await one.workflow('next', '7')
+  one.write(`${WALK}/workflow/shared.json`, record)
+  one.write(`${WALK}/plan.md`, 'the plan')
+  expect((await one.workflow('next', '7')).stderr).toContain('it goes on at one')
+})
+
 describe('resume --shared', () => {
   it('by several commands at once is done by one, which keeps the run shared', async () => {
     const { one, two } = await started()

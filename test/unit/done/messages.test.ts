@@ -9,7 +9,7 @@ describeSentences(
   {
     askedOften: [[3]],
     doneAtStart: forms(['untrusted', 'postflight trust'], ['changed', 'postflight trust']),
-    doneNotJudged: [['/project/a\nb', 'EACCES\n']],
+    doneNotJudged: forms(['/project/a\nb', 'EACCES\n', true], ['/project', 'EACCES', false]),
     searchEnded: [[`src/**\n${'x'.repeat(200)}`, 100_000, 2]],
   },
 )

@@ -66,6 +66,7 @@ it.each<[string, Environment, boolean]>([
   ['an older Claude Code', { CLAUDECODE: '1' }, true],
   ['CLAUDECODE with another value', { CLAUDECODE: '0' }, false],
   ['AI_AGENT', { AI_AGENT: 'claude-code_2-1-329_agent' }, true],
+  ["OpenCode's bash", { OPENCODE: '1', AGENT: '1' }, true],
   ['an empty AI_AGENT', { AI_AGENT: '' }, false],
   ['a terminal', { PATH: '/bin' }, false],
 ])("an agent's shell is known by %s: %o, %s", (_name, environment, isAgents) => {

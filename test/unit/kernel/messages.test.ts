@@ -4,6 +4,7 @@ import {
   FILE_DETAILS,
   inPlaceOfFolder,
   journalCut,
+  SIZE_DETAILS,
   unsearchable,
   unwritable,
 } from '../../../src/kernel/error-messages.ts'
@@ -66,7 +67,7 @@ describe('names inside a sentence', () => {
 describe('sentences about files, and parts of sentences', () => {
   const catalogue = { markerProblem, unknownField, unsearchable, unwritable, inPlaceOfFolder, journalCut }
   itSays(
-    { ...FILE_DETAILS, ...catalogue, quote, counted, listed, jsonFaultWords, proveOrClear },
+    { ...FILE_DETAILS, ...SIZE_DETAILS, ...catalogue, quote, counted, listed, jsonFaultWords, proveOrClear },
     {
       markerProblem: [
         ...(['empty', 'too-large', 'not-object'] as const).map((code): [MarkerProblem] => [{ code }]),

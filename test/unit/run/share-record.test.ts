@@ -22,6 +22,7 @@ describe('the holder of a shared run', () => {
 
   it.each([
     ...[{ path: '../../evil' }, { path: '/tmp/evil' }, { path: '.git/hooks' }, { path: 'a/.b' }, { path: 'a/b/c' }],
+    ...['007_a b', '007_$(id)', '-rf', 'a/-rf', '007_walk/sub'].map((path) => ({ path })),
     ...[{ generation: -1 }, { nonce: 'x' }, { since: 'yesterday' }, { machine: 7 }, { path: undefined }],
   ])('is refused with %j', (fields) => {
     expect(readWith(fields)).toBe(undefined)

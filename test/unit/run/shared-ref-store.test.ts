@@ -154,8 +154,8 @@ test.each([
 
 test('1,000 files and 20 MB are allowed, more of either are not', () => {
   const names = Array.from({ length: 1_000 }, (_, index) => `folder/${index}`)
-  expect(faultOf(...names)).toBe(undefined)
-  expect(faultOf(...names, 'state.json')).toBe('it has more than 1000 files')
+  expect(faultOf(...names, 'state.json', 'holder.json')).toBe(undefined)
+  expect(faultOf(...names, 'state.json', 'holder.json', 'folder/x')).toBe('it has more than 1000 files')
   expect(treeFault([{ path: 'a', size: 20_000_000 }])).toBe(undefined)
   expect(treeFault(['a', 'b'].map((path) => ({ path, size: 10_000_001 })))).toBe('it is larger than 20 MB')
 })
