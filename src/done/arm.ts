@@ -93,9 +93,7 @@ export function judgeDone(
   if (payload.followsBlock === true && kindAt(folder.path) === undefined) return 'folder-gone'
   const baseline = baselineOf(folder, stop)
   if (baseline === undefined) return 'no-baseline'
-  const forNew = readNewSessionBypass(root)
-  const isNew = kindAt(folder.path) === undefined || (forNew !== undefined && baseline.sinceMs > forNew.sinceMs)
-  const bypass = readBypass(folder) ?? (isNew ? forNew : undefined)
+  const bypass = kindAt(folder.path) === undefined ? readNewSessionBypass(root) : readBypass(folder)
   const ends = [abandonedBaseline(folder), bypass].filter((one) => one !== undefined)
   const states = judgeRules(copy.rules, search, [baseline, ...ends], readReceipts(root, nowMs, copy.trusted))
   const prompt = promptOf(payload)

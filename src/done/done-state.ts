@@ -104,7 +104,7 @@ export function bypassDone(folder: TaskFolder): void {
   replaceFile(path.join(folder.path, BYPASSED_FILE), '{}\n')
 }
 
-/** For sessions that begin later, or have no folder yet: the first stop of one of them uses it up. */
+/** For sessions that have no folder yet: the first stop of one of them uses it up. */
 export function bypassNewSessions(root: string): void {
   replaceFile(path.join(makeJournalFolder(root), BYPASSED_FILE), '{}\n')
 }

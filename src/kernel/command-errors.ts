@@ -131,8 +131,7 @@ export const COMMAND_SENTENCES: Omit<Sentences, keyof typeof HOOK_SENTENCES> = {
   'shell-missing': (a) =>
     `checks need a POSIX shell, and \`sh\` could not be started (${a.detail}): put it on the PATH (Git for Windows brings one).`,
   'step-unknown': (a) => `no step "${a.step}" in ${a.path}. Its steps: ${a.steps}.`,
-  'steps-none': (a) =>
-    `${a.path} has no checklist${a.path.startsWith(`${JOURNAL_PATH}/`) ? '' : ': `postflight create --step NAME` adds one'}.`,
+  'steps-none': (a) => `${a.path} has no checklist: \`postflight create --step NAME\` adds one.`,
   'session-unknown': () =>
     "unknown host session: run this in the agent's shell, or give --host-session (or set POSTFLIGHT_HOST_SESSION).",
   'settings-not-json': (a) => `${a.path}:${a.line}:${a.column}: invalid JSON (${jsonFaultWords(a.fault)}).`,

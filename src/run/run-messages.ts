@@ -112,7 +112,7 @@ export const DRIVER_TEXT = {
   afterInit: (next: string): string =>
     `No prompt will come automatically until the hook is set up (\`postflight init\`) and a new session resumes the run. Until then, get each prompt with: ${next}`,
   inWorktree: (main: string): string =>
-    `This is a linked worktree of ${quote(main, 400)}: the run is stored in the worktree and is removed with it, and only a session whose folder is in the worktree gets its prompts. Settings that git does not track (settings.local.json) are not there.`,
+    `This is a linked worktree of ${quote(main, 400)}: the run is stored and removed with it, and only a session whose folder is in it gets the prompts. Settings that git does not track (settings.local.json) are not there.`,
   takenFrom: (session: string): string => `taken over from session ${quote(session, 120)}, where it was running`,
   isElsewhere: (session: string, status: string, resume: string, asksInSession: boolean): string =>
     `session ${quote(session, 80)} drives this workflow; \`${status}\` shows how far it is. ${asksInSession ? `\`${resume}\` takes it over.` : `To take it over, run \`${resume}\` in the agent's shell, or set POSTFLIGHT_HOST_SESSION for both commands.`}`,

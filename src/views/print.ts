@@ -37,7 +37,12 @@ export function endWithFailures(
 ): void {
   if (failures.length === 0) return
   const [first, ...others] = failures
-  if (!options.json) printResult({ exitCode: 1, data: {}, lines: [...done, ...others.map(messageOf)] }, options, stdout)
+  if (!options.json)
+    printResult(
+      { exitCode: 1, data: {}, lines: [...done, ...others.map((error) => messageOf(error))] },
+      options,
+      stdout,
+    )
   throw first
 }
 

@@ -94,11 +94,9 @@ export const PROJECT_STATUS_TEXT = {
     unparsed: repairOrClear,
     abandoned: abandonedFix,
     running: (status: string, resume: string): string => `${status}; to continue it in another session: ${resume}`,
-    noRunFile: (resume: string): string => `${resume} restores it`,
     approval: (file: string, approve: string, reject: string): string =>
       `read ${quote(file)}, then ${approve}, or ${reject} --reason TEXT`,
     over: (resume: string, clear: string): string => `to continue it: ${resume}; if it is no longer wanted: ${clear}`,
-    spent: (start: string, clear: string): string => `${freshStart(start)}; if it is no longer wanted: ${clear}`,
     lost: (clear: string): string => `if its postflight is done or no longer wanted: ${clear}`,
     aborted: (history: string, start: string, clear: string): string =>
       `${history} shows what was done; ${freshStart(start)}. To list it no longer: ${clear}`,

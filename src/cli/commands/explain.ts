@@ -341,7 +341,7 @@ export const WORKFLOW_RULES = {
 export const EXPLAIN_TEXT = {
   noPayload: (session: string | undefined): string =>
     [
-      'To explain a stop, pipe what the host gives its hook to --payload - (or name a file: --payload FILE). For example:',
+      'To explain a stop, pipe what the host gives its hook to --payload - (or name a file). For example:',
       `  echo '{"hook_event_name":"Stop","session_id":"${/^[\w-]{1,120}$/.test(session ?? '') ? session : 'ID'}"}' | postflight explain --payload -`,
       'Without a payload, the hook cannot identify the stop. It assumes this one:',
     ].join('\n'),

@@ -1,4 +1,4 @@
-import { commandLine, resumeSharedLine } from '../../kernel/command-line.ts'
+import { commandLine } from '../../kernel/command-line.ts'
 import { messageOf } from '../../kernel/error-messages.ts'
 import { inLine, shellWord } from '../../kernel/text.ts'
 import { type CommandContext, displayPath, findCommandRoot, recordInJournal } from '../../project/command-context.ts'
@@ -7,16 +7,13 @@ import type { TaskFolder } from '../../project/task-folder.ts'
 import { stepCount } from '../../run/definition/bound.ts'
 import { inputValues } from '../../run/definition/definition.ts'
 import { startEntry } from '../../run/drive.ts'
-import { isResumable } from '../../run/machine/position.ts'
 import { definitionSize } from '../../run/run-messages.ts'
 import { definitionName } from '../../run/shared/own-definition.ts'
-import { shareOf } from '../../run/shared/share-record.ts'
 import { findDefinition } from '../../run/store/find-definition.ts'
 import { requireDefinition } from '../../run/store/load-definition.ts'
 import { listedIn } from '../../run/store/observe-run.ts'
 import { trustRun } from '../../run/store/phase-check.ts'
 import { startRun } from '../../run/store/run.ts'
-import { readState } from '../../run/store/state-store.ts'
 import { type RunDocument, runData } from '../../views/run-view.ts'
 import {
   type BareCommand,
@@ -72,7 +69,7 @@ export const run: Run<typeof declaration, RunDocument> = async (context, [task, 
   // This comes before a folder is made for the task.
   const inputs = inputValues(definition, givenInputs(options.set))
   if (options.share !== undefined) await requireRemoteHere(context, options.share)
-  const { folder, held, state, aside } = inTaskFolder(
+  const { folder, state, aside } = inTaskFolder(
     context,
     task,
     slug,
@@ -80,7 +77,6 @@ export const run: Run<typeof declaration, RunDocument> = async (context, [task, 
       `${commandLine(['workflow', 'start', task, missing], context.rootOption)} --definition ${shellWord(options.definition)}`,
     ({ folder }) => ({
       folder,
-      held: heldLines(folder),
       ...startRun(folder, definition, runner, {
         ...{ nowMs: context.nowMs, fresh: options.fresh, inputs },
         definitionFile: definitionName(file, { root: folder.root, packageFolder: context.packageFolder }),
@@ -102,21 +98,10 @@ export const run: Run<typeof declaration, RunDocument> = async (context, [task, 
       ...(aside === undefined
         ? []
         : [`  files of an earlier run are now in ${shown}/${aside}: they do not count for this one`]),
-      ...held,
       ...shared,
       ...driverLines(context, folder, state, runner.hostSession),
     ],
   }
-}
-
-/** Of a shared run that is set aside before it is over: only a takeover can continue it. */
-function heldLines(folder: TaskFolder): string[] {
-  const before = readState(folder)
-  if (before === undefined || before.outcome === 'moved' || !isResumable(before)) return []
-  const remote = shareOf(folder, before.id)?.remote
-  if (remote === undefined) return []
-  const resume = `${resumeSharedLine(before.id, remote, undefined)} --take`
-  return [`  this machine still holds the earlier run in ${remote}: \`${resume}\` continues it in another checkout`]
 }
 
 async function requireRemoteHere(context: CommandContext, remote: string): Promise<void> {

@@ -3,7 +3,6 @@ import { counted, inLine } from '../../kernel/text.ts'
 import type { PlacedFinding } from '../../kernel/yaml-text.ts'
 import { displayPath } from '../../project/command-context.ts'
 import { promptBound, stepCount } from '../../run/definition/bound.ts'
-import { MAX_FAULTS } from '../../run/definition/definition-limits.ts'
 import { definitionSize } from '../../run/run-messages.ts'
 import { findDefinition } from '../../run/store/find-definition.ts'
 import { loadDefinition } from '../../run/store/load-definition.ts'
@@ -61,7 +60,7 @@ export const run: Run<typeof declaration, ValidateDocument> = (context, [file], 
       ...faults.map((finding) => line(finding, paint.red('✗'))),
       ...warnings.map((finding) => line(finding, paint.yellow('!'))),
       definition === undefined || bound === undefined
-        ? `${faults.length === MAX_FAULTS ? 'at least ' : ''}${counted(faults.length, 'fault')}${isPartial ? `; the rest is checked once ${faults.length === 1 ? 'it is' : 'they are'} fixed` : ''}`
+        ? `${counted(faults.length, 'fault')}${isPartial ? `; the rest is checked once ${faults.length === 1 ? 'it is' : 'they are'} fixed` : ''}`
         : `${paint.green('✓')} ${inLine(definition.name)}: ${definitionSize(definition.phases.length, stepCount(definition), bound)}`,
     ],
   }

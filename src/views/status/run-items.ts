@@ -78,7 +78,7 @@ function itemOf(
     message: TEXT.item(kind, path, facts),
     sentence: sentenceOf(kind, folder.task, state),
     fix: isLost
-      ? TEXT.fixes.noRunFile(command('workflow', 'resume'))
+      ? command('workflow', 'resume')
       : runFixFor(kind, state, { path, remote: shareOf(folder, state.id)?.remote ?? 'origin' }, command),
   }
 }
@@ -108,5 +108,6 @@ function runFixFor(
   if (kind === 'skipped') return TEXT.fixes.skipped(ofRun('history'), clear)
   if (kind === 'aborted') return TEXT.fixes.aborted(ofRun('history'), ofRun('start'), clear)
   if (kind === 'moved') return TEXT.fixes.moved(`${ofRun('resume')} --shared ${remote}`, clear)
-  return need.kind === 'resume' ? TEXT.fixes.over(ofRun('resume'), clear) : TEXT.fixes.spent(ofRun('start'), clear)
+  // Its reason says how to begin a new run.
+  return need.kind === 'resume' ? TEXT.fixes.over(ofRun('resume'), clear) : TEXT.fixes.lost(clear)
 }

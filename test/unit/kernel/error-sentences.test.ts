@@ -79,7 +79,7 @@ describe('each error says what is wrong and what to do about it', () => {
     'marker-too-large': [{ limit: 65536 }],
     locked: [{ path, lock: 'specs/7_x/.postflight-pending.lock' }],
     'step-unknown': [{ step: '3', path, steps: '1 "a", 2 "b"' }],
-    'steps-none': [{ path }, { path: 'specs/.postflight/done-1/.postflight-pending' }],
+    'steps-none': [{ path }],
     'session-unknown': [{}],
     'payload-not-json': [{ detail: 'Unexpected token' }],
     'payload-not-object': [{}],

@@ -120,8 +120,6 @@ describeSentences('the fixes that status names', PROJECT_STATUS_TEXT.fixes, {
   running: [['postflight workflow status 7', 'postflight workflow resume 7']],
   approval: [['specs/7_x/plan.md', 'postflight workflow approve 7', 'postflight workflow reject 7']],
   over: [['postflight workflow resume 7', 'postflight clear 7']],
-  noRunFile: [['postflight workflow resume 7']],
-  spent: [['postflight workflow start 7', 'postflight clear 7']],
   aborted: [['postflight workflow history 7', 'postflight workflow start 7', 'postflight clear 7']],
   skipped: [['postflight workflow history 7', 'postflight clear 7']],
 })
