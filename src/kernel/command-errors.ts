@@ -67,7 +67,7 @@ const STEP_REFUSALS: Record<ErrorArguments['run-step']['status'], (args: ErrorAr
   done: () => 'is done',
   'not-ended': () => 'still has attempts left',
   'too-many': ({ phase }) =>
-    `cannot be skipped: a run fails if phase "${phase}" skips all its steps, or more than its max_skips`,
+    `cannot be skipped: a run fails if phase "${phase}" skips all its steps, or more than max_skips`,
 }
 
 const UNCHECKED_ADVICE = ' `--unchecked` skips them and keeps the marker as abandoned.'

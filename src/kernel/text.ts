@@ -166,6 +166,6 @@ export function repairOrClear(clear: string): string {
 export function unknownField(name: string, known: readonly string[]): string {
   // Two forms of one value may share a field.
   return known.includes(name)
-    ? `the field "${quote(name, 80)}" does not go with the others here`
+    ? `the field "${quote(name, 80)}" does not go with the others`
     : `unknown field "${quote(name, 80)}"${suggestion(name, known)}`
 }
