@@ -33,11 +33,10 @@ export function unwiredNote(context: CommandContext, root: string): string | und
   const read = [...settingsFiles(context, name, root, home)].map((file) => readSmallFile(file, SETTINGS_LIMIT))
   if (read.some((one) => mayHold(one, STARTS_HOOK)) || wasSeen(root, host.shellIdentity?.(environment)?.session))
     return undefined
-  const init = commandLine(['init'], context.rootOption)
-  const install = `${commandLine(['install'], context.rootOption)} --host ${name}`
-  const rest = name === 'claude' ? '' : `, \`${init}\` the rest of the project`
-  const setUp = `\`${name === 'claude' ? init : install}\` sets it up${rest}.`
-  return `postflight: no settings file of ${HOST_TITLES[name]} starts the hook, so it will probably not hold this session. ${setUp}`
+  const line = (word: string): string => commandLine([word], context.rootOption)
+  const title = HOST_TITLES[name]
+  const own = name === 'claude' ? '' : ` for Claude Code, \`${line('install')} --host ${name}\` for ${title}`
+  return `postflight: no settings file of ${title} starts the hook, so it will probably not hold this session. \`${line('init')}\` sets it up${own}.`
 }
 
 /** By any host. True if it is not known. */

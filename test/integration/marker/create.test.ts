@@ -363,7 +363,7 @@ describe.concurrent('with a umask that takes the right to enter new folders', ()
 })
 
 const NOTE = (host: string, name = 'claude'): string =>
-  `postflight: no settings file of ${host} starts the hook, so it will probably not hold this session. \`postflight ${name === 'claude' ? 'init` sets it up' : `install --host ${name}\` sets it up, \`postflight init\` the rest of the project`}.\n`
+  `postflight: no settings file of ${host} starts the hook, so it will probably not hold this session. \`postflight init\` sets it up${name === 'claude' ? '' : ` for Claude Code, \`postflight install --host ${name}\` for ${host}`}.\n`
 
 describe.concurrent('create says on stderr that the host of this session does not start the hook', () => {
   const running = (command: string) => ({ hooks: { Stop: [{ hooks: [{ command }] }] } })
