@@ -143,8 +143,8 @@ export async function publishNow(context: CommandContext, folder: TaskFolder, sh
   const remote = await withRemote(context, () => publishRun(folder, machine))
   if (remote === undefined) throw new PostflightError('not-shared', { task: taskWord(folder) })
   return [
-    `published to ${remote} as refs/postflight/${state.id}. Everyone who can read that repository can now read its state with all prompts and inputs, artifacts, step results, receipts and history`,
-    `  and the name of this machine: ${machine.name} (POSTFLIGHT_MACHINE gives another one)`,
+    `published to ${remote} as refs/postflight/${state.id}. Everyone who can read that repository can now read the run: all prompts and inputs, artifacts, step results, receipts and history`,
+    `  and the name of this machine: ${machine.name} (POSTFLIGHT_MACHINE changes it)`,
     `  after \`workflow release\` here, ${elsewhere(folder, remote)}`,
   ]
 }

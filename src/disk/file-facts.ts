@@ -51,8 +51,9 @@ export function errorCode(error: unknown): string {
   return (error as NodeJS.ErrnoException).code ?? (error as Error).message
 }
 
+/** For parentheses: without the final period. */
 export function errorText(error: unknown): string {
-  return error instanceof PostflightError ? errorMessage(error.code, error.args) : errorCode(error)
+  return error instanceof PostflightError ? errorMessage(error.code, error.args).replace(/\.$/, '') : errorCode(error)
 }
 
 export function isAbsent(error: unknown): boolean {

@@ -249,17 +249,15 @@ function receiptsPath(root: string): string {
   return path.join(journalFolder(root), DONE_RECEIPTS_FILE)
 }
 
-/** Those of checks that ran after the rules were trusted here: earlier ones may have come with a clone. Never throws. */
-export function readReceipts(root: string, nowMs: number, trusted = ''): DoneReceipts {
-  const trustedMs = Date.parse(trusted)
-  const sinceMs = isFuture(trustedMs) ? 0 : trustedMs
+/** Never throws. */
+export function readReceipts(root: string, nowMs: number): DoneReceipts {
   const receipts: Record<string, DoneReceipt> = {}
   for (const [key, one] of Object.entries(readEntries(root))) {
     if (!isJsonObject(one)) continue
     const { at_ms: atMs, paths, own_output: ownOutput, duration_ms: durationMs, ahead } = one
     if (typeof atMs !== 'number' || typeof paths !== 'string') continue
     // A receipt from the future came with a repository: it would prove files that do not exist yet.
-    if (atMs > nowMs + CLOCK_TOLERANCE_MS || atMs < sinceMs) continue
+    if (atMs > nowMs + CLOCK_TOLERANCE_MS) continue
     receipts[key] = {
       atMs,
       paths,

@@ -21,7 +21,6 @@ import {
   sessionFolders,
 } from './done-state.ts'
 import { FileSearch, hashOfPaths, isSearched, judgeRules, type RuleState } from './search.ts'
-import { readTrusted } from './trust-store.ts'
 
 /** Runs the checks in the caller's own shell, and keeps receipts of those that are green. */
 
@@ -47,7 +46,7 @@ function foldersOf(context: CommandContext, root: string): readonly TaskFolder[]
 
 export function statesFor(context: CommandContext, root: string, rules: readonly DoneRule[]): readonly RuleState[] {
   const search = new FileSearch(root)
-  const receipts = receiptsIn(context, root)
+  const receipts = readReceipts(root, Date.now())
   const folders = foldersOf(context, root)
   const [first, ...others] = folders.map((folder) => statesOf(folder, rules, search, receipts))
   if (first === undefined)
@@ -56,10 +55,6 @@ export function statesFor(context: CommandContext, root: string, rules: readonly
     const states = [state, ...others.flatMap((one) => one[index] ?? [])]
     return states.find(({ isDue }) => isDue) ?? states.find((one) => !isSearched(one)) ?? state
   })
-}
-
-function receiptsIn(context: CommandContext, root: string): DoneReceipts {
-  return readReceipts(root, Date.now(), readTrusted(root, context)?.trusted)
 }
 
 function statesOf(
@@ -181,7 +176,7 @@ export function clearProven(
   done: readonly RunCheck[] = [],
 ): TaskFolder[] {
   const search = new FileSearch(root)
-  const receipts = receiptsIn(context, root)
+  const receipts = readReceipts(root, Date.now())
   return foldersOf(context, root).filter((folder) => {
     if (kindAt(folder.path) !== 'folder') return false
     const states = statesOf(folder, rules, search, receipts)

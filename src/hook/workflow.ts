@@ -7,8 +7,8 @@ import { commandLine, rootOptionFor, stopNowLine } from '../kernel/command-line.
 import { WORKFLOW_FOLDER } from '../kernel/files.ts'
 import type { Recorded } from '../project/journal-entry.ts'
 import { type TaskFolder, taskWord } from '../project/task-folder.ts'
-import { type RunStop, takeTurn } from '../run/drive.ts'
-import { currentPhase, needOf } from '../run/machine/position.ts'
+import { type RunStop, runningCheck, takeTurn } from '../run/drive.ts'
+import { needOf } from '../run/machine/position.ts'
 import type { DuePrompt, DueWork } from '../run/machine/prompt.ts'
 import type { WorkflowState } from '../run/machine/state.ts'
 import { PROMPT_TEXT, TURN_ENDS, WORKFLOW_TEXT } from '../run/run-messages.ts'
@@ -121,9 +121,8 @@ function runStopOf({ payload, startMs, deadline }: Occasion, isBlocked: boolean)
 
 function askText(folder: TaskFolder, { payload, reader }: Occasion, state: WorkflowState): string {
   const wait = `${commandLine(['wait', taskWord(folder)], rootOptionFor(reader, folder.root))} --for`
-  // Without shells, the phase's check is running.
-  const { run = '' } = currentPhase(state).check
-  return PROMPT_TEXT.askToWait(folder.task, payload.shells.length > 0 ? payload.shells : [run], wait)
+  const check = runningCheck(folder, state)
+  return PROMPT_TEXT.askToWait(folder.task, check === undefined ? payload.shells : [check.run], wait)
 }
 
 function promptFor(folder: TaskFolder, due: DuePrompt): string {

@@ -66,8 +66,7 @@ const STEP_REFUSALS: Record<ErrorArguments['run-step']['status'], (args: ErrorAr
   unknown: ({ phase, count }) => `does not exist: phase "${phase}" has ${counted(count, 'step')}`,
   done: () => 'is done',
   'not-ended': () => 'still has attempts left',
-  'too-many': ({ phase }) =>
-    `cannot be skipped: a run fails if phase "${phase}" skips all its steps, or more than max_skips`,
+  'too-many': ({ phase }) => `cannot be skipped: phase "${phase}" may not skip all its steps, or more than max_skips`,
 }
 
 const UNCHECKED_ADVICE = ' `--unchecked` skips them and keeps the marker as abandoned.'

@@ -1,5 +1,8 @@
+import path from 'node:path'
 import { isPast, sleep } from '../disk/age.ts'
+import { kindAt } from '../disk/file-facts.ts'
 import { COMMAND_PATIENCE_MS, HOOK_PATIENCE_MS, retryWhileLocked } from '../disk/lock.ts'
+import { MARKER_FILE } from '../kernel/files.ts'
 import type { Wait } from '../marker/marker-wait.ts'
 import { type CheckLimits, checkingSince } from '../marker/run-checks.ts'
 import type { JournalEntry } from '../project/journal-entry.ts'
@@ -149,8 +152,16 @@ export function peekTurn(folder: TaskFolder, occasion: RunStop, nowMs: number): 
 
 /** A running check counts as a shell in the background: its result is still to come. */
 function withCheck(folder: TaskFolder, state: WorkflowState, stop: RunStop): RunStop {
-  const sinceMs = currentPhase(state).check.run === undefined ? undefined : checkingSince(folder.path)
-  return sinceMs === undefined ? stop : { ...stop, shells: [...stop.shells, `check ${sinceMs}`] }
+  const check = runningCheck(folder, state)
+  return check === undefined ? stop : { ...stop, shells: [...stop.shells, `check ${check.sinceMs}`] }
+}
+
+/** Not those of a marker in the same folder, which take the same lock. */
+export function runningCheck(folder: TaskFolder, state: WorkflowState) {
+  const { run } = currentPhase(state).check
+  if (run === undefined || kindAt(path.join(folder.path, MARKER_FILE)) !== undefined) return undefined
+  const sinceMs = checkingSince(folder.path)
+  return sinceMs === undefined ? undefined : { run, sinceMs }
 }
 
 function entriesOf(

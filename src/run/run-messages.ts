@@ -14,6 +14,9 @@ const ofTask = (task: string): string => `postflight-guard: the workflow of task
 /** The caller's project is not known here, so this has no `--root`. */
 const commandOf = (word: string, task: string): string => commandLine(['workflow', word, task], undefined)
 
+/** Begins the reason of a run that stalled because of its budget. */
+export const OUT_OF_BUDGET = 'the budget is used up'
+
 const notRenewed = (task: string): string => `. A resume does not renew it: ${freshStart(commandOf('start', task))}`
 
 /** `steps`: undefined if the list does not exist yet. */
@@ -40,9 +43,9 @@ export const WORKFLOW_TEXT = {
       ? last
       : `${failed === total ? 'all' : `${failed} of`} ${total} steps failed${failed === total ? '' : ', more than max_skips allows'}; ${last}`,
   promptsSpent: (given: number, size: number, limit: number, task: string): string =>
-    `the budget is used up: ${counted(given, 'prompt')} of at most ${limit} (max_prompts)${size === 1 ? '' : `, and ${size} more were due`}${notRenewed(task)}`,
+    `${OUT_OF_BUDGET}: ${counted(given, 'prompt')} of at most ${limit} (max_prompts)${size === 1 ? '' : `, and ${size} more were due`}${notRenewed(task)}`,
   minutesSpent: (limit: number, task: string): string =>
-    `the budget is used up: ${counted(limit, 'minute')} of work (max_minutes)${notRenewed(task)}`,
+    `${OUT_OF_BUDGET}: ${counted(limit, 'minute')} of work (max_minutes)${notRenewed(task)}`,
   exhausted: (attempts: number, why: string): string =>
     `${counted(attempts, 'attempt')} failed${attempts === 1 ? '' : ', most recently'}: ${quote(why)}`,
   visitsSpent: (phase: string, visits: number): string =>
@@ -61,7 +64,7 @@ export const WORKFLOW_TEXT = {
   ended: (task: string, outcome: string, why: string | undefined, resume: string | undefined): string =>
     `${ofTask(task)} has ended (${outcome})${why === undefined ? '' : `: ${quote(why)}`}.${resume === undefined ? '' : ` \`${quote(resume)}\` continues it.`}`,
   unusable: (path: string, detail: string): string =>
-    `postflight-guard: the workflow in ${quote(path)} could not continue (${quote(detail.replace(/\.$/, ''), 600)}), so the stop was allowed.`,
+    `postflight-guard: the workflow in ${quote(path)} could not continue (${quote(detail, 600)}), so the stop was allowed.`,
   unfinished: (task: string): string =>
     `${ofTask(task)} could not check all finished phases in time, so the stop was allowed. It continues at the next stop.`,
   checkNotRun: (run: string, command: string): string =>
@@ -108,7 +111,7 @@ export const DRIVER_TEXT = {
   endTurn: (next: string): string =>
     `If the hook is installed, end your turn now: the prompts come automatically. Otherwise get each one with: ${next}`,
   noHook: (what: string, fix: string, next: string): string =>
-    `No prompt will come automatically, because ${quote(what, 400)}: ${fix}, then start a new session and resume there. Or get each prompt with: ${next} (If the hook is wired in another way, end your turn now.)`,
+    `No prompt will come automatically, because ${quote(what, 400)}: ${fix}, then start a new session and resume there. Or get each prompt with: ${next} (If it is wired otherwise, end your turn now.)`,
   afterInit: (next: string): string =>
     `No prompt will come automatically until the hook is set up (\`postflight init\`) and a new session resumes the run. Until then, get each prompt with: ${next}`,
   inWorktree: (main: string): string =>
@@ -183,7 +186,7 @@ export const PROMPT_TEXT = {
     `When the step is done, write {"success": true} to the file ${target}. If it could not be done, write {"success": false, "summary": "<what went wrong>"}.`,
   check: (run: string, command: string): string =>
     `Then run \`${command}\`. It runs the check \`${quote(run, 200)}\`, which must succeed; give that shell call enough time. If it fails, fix what it shows and run it again.`,
-  checkVoid: 'If that file, or a file that the check covers, changes after it has passed, run it again.',
+  checkVoid: 'If that file or one that the check covers changes later, run it again.',
   dispatch: (agent: string | undefined, model: string | undefined): string =>
     `Hand the following to a sub-agent${agent === undefined ? '' : ` of the type ${quote(agent, 80)}`}${model === undefined ? '' : ` with the model ${quote(model, 80)}`}, word for word, and wait for it. When it has finished, end your turn.`,
   askToWait: (task: string, shells: readonly string[], wait: string): string =>

@@ -117,7 +117,7 @@ export const INIT_TEXT = {
   undo: (uninstall: string, isDependency: boolean): string =>
     `To undo all of it: ${isDependency ? 'npx ' : ''}${uninstall}`,
   skillWithoutPath:
-    '## If `postflight` is not found\n\nUse `npx --no-install postflight` instead, from inside the project. If that fails too, tell the user at once to install the packages of the project (`npm ci`, or as its README says) and to start a new session: until then no stop is blocked. Do the postflight all the same.',
+    '## If `postflight` is not found\n\nUse `npx --no-install postflight` instead, in the project. If that fails too, tell the user at once to install the packages of the project (`npm ci`, or as its README says) and to start a new session: until then no stop is blocked. Do the postflight all the same.',
   skillMark: (checksum: string): string =>
     `<!-- postflight init wrote this file (${checksum}), and \`postflight uninstall\` removes it. -->`,
 } as const

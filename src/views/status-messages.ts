@@ -71,7 +71,7 @@ export const PROJECT_STATUS_TEXT = {
   waitsFor: (purpose: string): string => `waits for ${quote(purpose)}`,
   needsApproval: 'waits for approval',
   stopping: 'stopping',
-  noRunFile: 'its run file is missing, so hooks ignore it',
+  noRunFile: 'no run file, so hooks ignore it',
   age: (age: string): string => `${age} old`,
   blocked: (spent: number, limit: number): string => `blocked ${spent} of ${limit} stops`,
   gaveUp: (limit: number): string => `gave up after ${limit} blocked stops`,
@@ -96,7 +96,8 @@ export const PROJECT_STATUS_TEXT = {
     running: (status: string, resume: string): string => `${status}; to continue it in another session: ${resume}`,
     approval: (file: string, approve: string, reject: string): string =>
       `read ${quote(file)}, then ${approve}, or ${reject} --reason TEXT`,
-    over: (resume: string, clear: string): string => `to continue it: ${resume}; if it is no longer wanted: ${clear}`,
+    over: (resume: string | undefined, clear: string): string =>
+      `${resume === undefined ? '' : `to continue it: ${resume}; `}if it is no longer wanted: ${clear}`,
     lost: (clear: string): string => `if its postflight is done or no longer wanted: ${clear}`,
     aborted: (history: string, start: string, clear: string): string =>
       `${history} shows what was done; ${freshStart(start)}. To list it no longer: ${clear}`,

@@ -315,7 +315,7 @@ export const CREATE_NOTES = {
   unowned:
     'Not run by an agent, so this marker will not block your conversation; it blocks only sub-agents (--host-session names a session)',
   ownerLost:
-    'postflight: the output of this command does not reach the hook, so the hook cannot learn the owner from it, and the marker may block any agent of the session. Add `--agent main`, or `--agent` with the id of the sub-agent.',
+    'postflight: the output of this command does not reach the hook, so it cannot learn the owner, and the marker may block any agent of the session. Add `--agent main`, or `--agent` with the id of the sub-agent.',
   droppedSteps: (names: readonly string[]): string =>
     `ticked in the previous marker, but not in this one: ${quotedNames(names)}`,
   blocksNothing:

@@ -343,7 +343,7 @@ export const EXPLAIN_TEXT = {
     [
       'To explain a stop, pipe what the host gives its hook to --payload - (or name a file). For example:',
       `  echo '{"hook_event_name":"Stop","session_id":"${/^[\w-]{1,120}$/.test(session ?? '') ? session : 'ID'}"}' | postflight explain --payload -`,
-      'Without a payload, the hook cannot identify the stop. It assumes this one:',
+      'Without a payload, the hook assumes this stop:',
     ].join('\n'),
   whose: (session: string | undefined, agent: string | undefined): string =>
     `of session ${inLine(session ?? '(unknown)')}, agent ${inLine(agent ?? '(unknown)')}`,

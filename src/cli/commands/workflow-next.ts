@@ -5,7 +5,7 @@ import { approval, listed, quote } from '../../kernel/text.ts'
 import { since } from '../../marker/check-messages.ts'
 import { type CommandContext, type CommandResult, recordInJournal } from '../../project/command-context.ts'
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
-import { CAME_BACK, driveRun, dueOf, peekTurn, type RunStop, type Turn } from '../../run/drive.ts'
+import { CAME_BACK, driveRun, dueOf, peekTurn, type RunStop, runningCheck, type Turn } from '../../run/drive.ts'
 import { needOf } from '../../run/machine/position.ts'
 import { type DuePrompt, type DueWork, stepsOf, type TurnEnds } from '../../run/machine/prompt.ts'
 import type { WorkflowState } from '../../run/machine/state.ts'
@@ -126,6 +126,8 @@ export const run: Run<typeof declaration, NextDocument> = async (context, [task]
     const file = `${folder.relative}/${need.artifact}`
     return wait(NEXT_TEXT.needsApproval(need.phase, file, line('approve'), line('reject')), 0)
   }
+  const check = command === 'wait' ? runningCheck(folder, state) : undefined
+  if (check !== undefined) return wait(PHASE_CHECK_TEXT.running(check.run, since(check.sinceMs, context.nowMs)), 0)
   if (command === 'wait' && turn.wait !== undefined) return wait(STATUS_TEXT.waits(turn.wait.for), 0)
   const decided = due === undefined ? { outcome: state.outcome ?? null, why: state.why ?? null } : dueData(due)
   const lines = [...turnLines({ ...turn, due }), ...(need.kind === 'resume' ? [STATUS_TEXT.resumes(resume)] : [])]

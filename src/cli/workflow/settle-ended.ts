@@ -3,7 +3,7 @@ import { commandLine } from '../../kernel/command-line.ts'
 import { type CommandContext, recordInJournal } from '../../project/command-context.ts'
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { settleState } from '../../run/machine/control.ts'
-import { isResumable } from '../../run/machine/position.ts'
+import { needOf } from '../../run/machine/position.ts'
 import { runStatus } from '../../run/store/active-runs.ts'
 import { settleRun } from '../../run/store/run.ts'
 import { CLEAR_DETAILS, CLEAR_TEXT, type ClearDocument } from '../clear-folder.ts'
@@ -33,7 +33,7 @@ export function settleEnded(context: CommandContext, folder: TaskFolder, isDryRu
     const detail = CLEAR_DETAILS.settledRun(name, outcome)
     recordInJournal(context, folder.root, [{ event: 'clear', task, hostSession: session, settles: [], detail }])
   }
-  const resume = isResumable(state) ? command('workflow', 'resume') : null
+  const resume = needOf(state).kind === 'resume' ? command('workflow', 'resume') : null
   return {
     data: { task, path, outcome, resume },
     line: CLEAR_TEXT.settledRun(path, name, outcome, resume, isDryRun),

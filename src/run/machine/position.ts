@@ -3,16 +3,8 @@ import type { Wait } from '../../marker/marker-wait.ts'
 import { findPhase } from '../definition/definition.ts'
 import type { Phase } from '../definition/phase-fields.ts'
 import { type Step, stepAsText } from '../definition/steps.ts'
-import {
-  hasBegun,
-  isPrompted,
-  pauseClock,
-  visitsOf,
-  type WorkflowState,
-  withdrawn,
-  withTransition,
-  workedMs,
-} from './state.ts'
+import { OUT_OF_BUDGET } from '../run-messages.ts'
+import { hasBegun, isPrompted, pauseClock, visitsOf, type WorkflowState, withdrawn, withTransition } from './state.ts'
 import { type EndedStep, isResumableOutcome, type StepInWork, type Transition } from './state-fields.ts'
 
 /** A batch is the work of one prompt: one step, or up to `parallel`. Steps and attempts count from 0. */
@@ -114,10 +106,6 @@ export function promptsLeft({ definition, prompts }: WorkflowState): number {
   return Math.max(0, (definition.maxPrompts ?? Number.POSITIVE_INFINITY) - prompts)
 }
 
-export function minutesLeft(state: WorkflowState, nowMs: number): number {
-  return Math.max(0, (state.definition.maxMinutes ?? Number.POSITIVE_INFINITY) - workedMs(state, nowMs) / 60_000)
-}
-
 export function stepsOut({ inWork }: WorkflowState): readonly StepInWork[] {
   const out = inWork.filter((step) => step.out)
   return out.length === 0 ? inWork : out
@@ -140,16 +128,13 @@ type Need =
   | { readonly kind: 'nothing' }
 
 export function needOf(state: WorkflowState): Need {
-  if (!state.active) return { kind: isResumable(state) && !hasSpentBudget(state) ? 'resume' : 'nothing' }
+  // A resume renews attempts, but no budget.
+  const isSpent = state.why?.startsWith(OUT_OF_BUDGET) === true
+  if (!state.active) return { kind: isResumable(state) && !isSpent ? 'resume' : 'nothing' }
   const { phase, wait, stopRequestedMs } = state
   if (needsApproval(state)) return { kind: 'approval', phase, artifact: currentPhase(state).artifact ?? '' }
   if (stopRequestedMs !== undefined) return { kind: 'stop' }
   return wait === undefined ? { kind: 'prompt' } : { kind: 'wait', wait }
-}
-
-/** Whether it stalled for good: a resume renews no budget. */
-function hasSpentBudget(state: WorkflowState): boolean {
-  return state.outcome === 'stalled' && (promptsLeft(state) === 0 || minutesLeft(state, state.updatedMs) === 0)
 }
 
 export function isResumable(state: WorkflowState): boolean {

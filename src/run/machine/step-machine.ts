@@ -6,7 +6,6 @@ import type { Effect, Observation, StepResultSeen } from './observation.ts'
 import {
   isInStep,
   isSpent,
-  minutesLeft,
   promptsLeft,
   stepArchiveName,
   stepAt,
@@ -18,7 +17,7 @@ import {
   withStepEnded,
   withStepInWork,
 } from './position.ts'
-import { end, isPrompted, visitsOf, type WorkflowState, withTransition } from './state.ts'
+import { end, isPrompted, visitsOf, type WorkflowState, withTransition, workedMs } from './state.ts'
 import type { StepInWork } from './state-fields.ts'
 
 /** `observe`: observe and call `advance` again. */
@@ -79,7 +78,7 @@ function spentBudget(state: WorkflowState, size: number, { nowMs, task }: Observ
   if (maxPrompts !== undefined && size > promptsLeft(state)) {
     return WORKFLOW_TEXT.promptsSpent(state.prompts, size, maxPrompts, task)
   }
-  const isLate = maxMinutes !== undefined && minutesLeft(state, nowMs) === 0
+  const isLate = maxMinutes !== undefined && workedMs(state, nowMs) >= maxMinutes * 60_000
   return isLate ? WORKFLOW_TEXT.minutesSpent(maxMinutes, task) : undefined
 }
 

@@ -149,7 +149,7 @@ async function push(folder: TaskFolder, machine: Machine, releases: boolean): Pr
     const gone = `its ref is gone from the remote: \`${commandLine([...shareWords, remote], root)}\` publishes it again`
     const fault =
       readHolder(holder) === undefined
-        ? 'the name of its task folder is not safe on every machine'
+        ? 'the name of its task folder is not allowed: rename it'
         : treeFault([...tree].map(([path, { length: size }]) => ({ path, size })))
     if (fault !== undefined) throw await fencedOr(notPublished(fault), attempt)
     // git removes a commit to which no ref leads after some weeks.

@@ -1,6 +1,6 @@
 import { commandLine } from '../../kernel/command-line.ts'
 import { messageOf } from '../../kernel/error-messages.ts'
-import { inLine, oneLine } from '../../kernel/text.ts'
+import { inLine, oneLine, shellWord } from '../../kernel/text.ts'
 import { formatAge } from '../../kernel/time.ts'
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { runStatus } from '../../run/machine/picture.ts'
@@ -26,18 +26,32 @@ export function runItems(
   nowMs: number,
   rootOption: string | undefined,
 ): (StatusItem | CompletedRun)[] {
+  const readers = folders.map((folder) => ({ folder, read: readEarly(folder) }))
+  // After the states: a run file is made before its state becomes active.
   const files = findRunFiles(root)
-  return folders.flatMap((folder) => runItem(folder, files, nowMs, rootOption) ?? [])
+  return readers.flatMap(({ folder, read }) => runItem(folder, read, files, nowMs, rootOption) ?? [])
+}
+
+function readEarly(folder: TaskFolder): () => WorkflowState | undefined {
+  try {
+    const state = readState(folder)
+    return () => state
+  } catch (error) {
+    return () => {
+      throw error
+    }
+  }
 }
 
 function runItem(
   folder: TaskFolder,
+  read: () => WorkflowState | undefined,
   files: readonly RunFile[],
   nowMs: number,
   rootOption: string | undefined,
 ): StatusItem | CompletedRun | undefined {
   try {
-    const state = readState(folder)
+    const state = read()
     if (state === undefined || (!state.active && state.settled)) return undefined
     const kind = runStatus(state)
     const isLost = state.active && !files.some((file) => isOfRun(file, folder, state.id))
@@ -107,7 +121,7 @@ function runFixFor(
   const clear = command('clear')
   if (kind === 'skipped') return TEXT.fixes.skipped(ofRun('history'), clear)
   if (kind === 'aborted') return TEXT.fixes.aborted(ofRun('history'), ofRun('start'), clear)
-  if (kind === 'moved') return TEXT.fixes.moved(`${ofRun('resume')} --shared ${remote}`, clear)
-  // Its reason says how to begin a new run.
-  return need.kind === 'resume' ? TEXT.fixes.over(ofRun('resume'), clear) : TEXT.fixes.lost(clear)
+  if (kind === 'moved') return TEXT.fixes.moved(`${ofRun('resume')} --shared ${shellWord(remote)}`, clear)
+  // Without budget, its reason says how to begin a new run.
+  return TEXT.fixes.over(need.kind === 'resume' ? ofRun('resume') : undefined, clear)
 }

@@ -372,16 +372,11 @@ describe('done', () => {
     expect((await stops(project)).answer).toEqual({})
   })
 
-  it.each([
-    ['the future', 1e12],
-    ['before the rules were trusted', -1e12],
-  ])('is not fooled by a receipt from %s', async (_when, ms) => {
+  it('is not fooled by a receipt from the future', async () => {
     const project = await begun()
     await done(project, '--all')
     const receipts = JSON.parse(project.read('specs/.postflight/done-receipts.json'))
-    for (const one of Object.values<{ at_ms: number }>(receipts.receipts)) {
-      Object.assign(one, { at_ms: one.at_ms + ms, own_output: ['src/b.ts'] })
-    }
+    for (const one of Object.values<{ at_ms: number }>(receipts.receipts)) one.at_ms += 1e12
     project.write('specs/.postflight/done-receipts.json', JSON.stringify(receipts))
     await edit(project, 'src/b.ts')
     expect(await reasonOf(stops(project))).toContain('src/b.ts')

@@ -197,7 +197,7 @@ describe.concurrent('the run goes on after', () => {
     expect((await project.workflow('status', '7')).stdout).toContain(`\`${resume}\``)
     expect(await project.status()).toMatchObject({ run_file: false })
     const shown = (await project.cli(['status'])).stdout
-    expect(shown).toMatch(/its run file is missing, so hooks ignore it.*\n {2}→ postflight workflow resume 007_flow\n/)
+    expect(shown).toMatch(/no run file, so hooks ignore it.*\n {2}→ postflight workflow resume 007_flow\n/)
     expect(await findings(project)).toEqual([[false, expect.stringContaining('its run file is missing'), resume]])
     expect(await toldAtStart(project)).toContain(`\`${resume}\` puts it back`)
     await project.cli(['workflow', 'resume', '7'], { env: ENV })
