@@ -26,8 +26,12 @@ const shared: UserConfig = {
   // A bundle with its dependencies starts in a third of the time, because no modules are searched for.
   deps: { alwaysBundle: [/.*/], onlyBundle: false },
   shims: true,
-  // The main file is UMD, and bundlers do not see the `require` calls in it.
-  alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' },
+  alias: {
+    // The main file is UMD, and bundlers do not see the `require` calls in it.
+    'jsonc-parser': 'jsonc-parser/lib/esm/main.js',
+    // As ES modules, of which the bundler leaves out a seventh. For Node the package has CommonJS only (2.9.1).
+    yaml: fileURLToPath(new URL('node_modules/yaml/browser/dist/index.js', import.meta.url)),
+  },
 }
 
 /** Adds a `package.json` to the folder, which says that its `.js` files are CommonJS. */
