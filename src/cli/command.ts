@@ -12,6 +12,10 @@ export type BareCommand = TypedCommand<[], {}, {}>
 export interface Declaration {
   readonly free?: boolean
   readonly hidden?: boolean
+  readonly description: string
+  readonly examples: readonly string[]
+  /** Further text at the end of the help. */
+  readonly notes?: readonly string[]
   readonly declare: (command: BareCommand) => CommandUnknownOpts
 }
 
@@ -48,10 +52,6 @@ export type Run<One extends Declaration, Document extends object> = (
 
 /** An exit code alone means that the command has printed its own output. */
 export type Outcome<Document extends object = object> = CommandResult<Document> | 0 | 1
-
-export function example(...commands: readonly string[]): string {
-  return `\nExample${commands.length === 1 ? '' : 's'}:\n${commands.map((command) => `  $ postflight ${command}`).join('\n')}`
-}
 
 export function collect(value: string, previous: readonly string[]): string[] {
   return [...previous, value]

@@ -2,7 +2,7 @@ import type { CommandUnknownOpts, Command as TypedCommand } from '@commander-js/
 import { Command } from 'commander'
 import { PostflightError } from '../kernel/errors.ts'
 import type { Output } from '../views/print.ts'
-import { type BareCommand, type Declaration, example, type GlobalOptions, USAGE_TEXT } from './command.ts'
+import { type BareCommand, type Declaration, type GlobalOptions, USAGE_TEXT } from './command.ts'
 import { COMMANDS, type CommandName, type Invocation } from './commands/command-list.ts'
 
 /** It never ends the process. */
@@ -102,10 +102,12 @@ export function buildProgram(ports: ProgramPorts, only?: CommandName | 'overview
 function addCommand(
   parent: CommandUnknownOpts,
   word: string,
-  { declare, hidden = false }: Declaration,
+  { declare, description, examples, notes = [], hidden = false }: Declaration,
   run: (given: readonly unknown[], options: object) => Promise<void>,
 ): void {
   const command = declare(parent.command(word, { hidden }) as unknown as BareCommand)
+  command.description(description)
+  for (const text of [exampleText(...examples), ...notes]) command.addHelpText('after', text)
   // commander reports a missing option before an unknown one: for the typo `--definiton` that would be the wrong error.
   const required = command.options.filter(({ mandatory }) => mandatory)
   for (const option of required) option.makeOptionMandatory(false)
@@ -120,12 +122,16 @@ function addCommand(
   })
 }
 
+function exampleText(...commands: readonly string[]): string {
+  return `\nExample${commands.length === 1 ? '' : 's'}:\n${commands.map((command) => `  $ postflight ${command}`).join('\n')}`
+}
+
 /** bin/postflight.js starts the hook's bundle without loading this program. */
 function addHook(program: Program): void {
   program
     .command('hook')
     .description('run the hook: payload on stdin, answer on stdout')
-    .addHelpText('after', example('hook < payload.json'))
+    .addHelpText('after', exampleText('hook < payload.json'))
     .action(() => {
       throw new PostflightError('usage', { detail: USAGE_TEXT.hookAlone })
     })

@@ -15,18 +15,18 @@ import type { TaskFolder } from '../../project/task-folder.ts'
 import { isMarkerId } from '../../project/task-folder.ts'
 import { isSessionFolder } from '../../project/task-folders.ts'
 import * as field from '../../views/documents.ts'
-import { type BareCommand, type Declaration, example, HOST_SESSION, type Run, TASK } from '../command.ts'
+import { type BareCommand, type Declaration, HOST_SESSION, type Run, TASK } from '../command.ts'
 import { callerOf } from '../marker-owner.ts'
 import { checkIds } from '../option-values.ts'
 
 export const declaration = {
+  description: "take over another session's marker, or an abandoned one",
+  examples: ['adopt 259', 'adopt 259 --host-session SESSION_ID'],
   declare: (command: BareCommand) =>
     command
-      .description("take over another session's marker, or an abandoned one")
       .argument(...TASK)
       .option(...HOST_SESSION)
-      .option('--agent <id>', '"main" or the id of the sub-agent')
-      .addHelpText('after', example('adopt 259', 'adopt 259 --host-session SESSION_ID')),
+      .option('--agent <id>', '"main" or the id of the sub-agent'),
 } satisfies Declaration
 
 export const document = () =>

@@ -20,7 +20,7 @@ import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { findTaskFolder, foldersHolding, listTaskFolders, unsearchedError } from '../../project/task-folders.ts'
 import * as field from '../../views/documents.ts'
 import { endWithFailures } from '../../views/print.ts'
-import { type BareCommand, type Declaration, example, type Run } from '../command.ts'
+import type { BareCommand, Declaration, Run } from '../command.ts'
 import { refuseOptionAsTask, requireOneTarget } from '../option-values.ts'
 
 /**
@@ -29,12 +29,12 @@ import { refuseOptionAsTask, requireOneTarget } from '../option-values.ts'
  */
 
 export const declaration = {
+  description: 'allow the next stop of any agent (emergency)',
+  examples: ['bypass 259', 'bypass --all'],
   declare: (command: BareCommand) =>
     command
-      .description('allow the next stop of any agent (emergency)')
       .argument('[task]', 'task number or folder name; "." for specs/ itself')
-      .option('--all', 'every marker; also stop every workflow, which `workflow resume` continues', false)
-      .addHelpText('after', example('bypass 259', 'bypass --all')),
+      .option('--all', 'every marker; also stop every workflow, which `workflow resume` continues', false),
 } satisfies Declaration
 
 export const document = () =>

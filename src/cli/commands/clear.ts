@@ -24,15 +24,16 @@ import { findTaskFolder, isMeant, listTaskFolders, readReference, unsearchedErro
 import { endWithFailures } from '../../views/print.ts'
 import { findLostMarkers, type LostMarker } from '../../views/status/lost-markers.ts'
 import { CLEAR_DETAILS, CLEAR_TEXT, type ClearDocument, type ClearResult, clearOne } from '../clear-folder.ts'
-import { type BareCommand, type Declaration, example, type OptionsOf, type Run, timeoutOption } from '../command.ts'
+import { type BareCommand, type Declaration, type OptionsOf, type Run, timeoutOption } from '../command.ts'
 import { refuseOptionAsTask, requireOneTarget } from '../option-values.ts'
 import type { SettledRun } from '../workflow/settle-ended.ts'
 
 export const declaration = {
   free: true,
+  description: 'remove a marker whose postflight is done or no longer wanted; accept a workflow that has ended',
+  examples: ['clear 259', 'clear 259 --timeout 1800', 'clear --orphaned --dry-run'],
   declare: (command: BareCommand) =>
     command
-      .description('remove a marker whose postflight is done or no longer wanted; accept a workflow that has ended')
       .argument('[task]', 'task number or folder name; "." for specs/ itself')
       .option('--all', 'every task', false)
       .option('--orphaned', 'every marker whose session will not return: abandoned, expired, left behind', false)
@@ -40,8 +41,7 @@ export const declaration = {
       .option('--run-checks', 'also run checks that another session set; they are printed first', false)
       .option('--unchecked', 'do not run the checks; a marker with checks is kept as abandoned', false)
       .addOption(timeoutOption('the time that each check may take'))
-      .option('--dry-run', 'only print what would be removed', false)
-      .addHelpText('after', example('clear 259', 'clear 259 --timeout 1800', 'clear --orphaned --dry-run')),
+      .option('--dry-run', 'only print what would be removed', false),
 } satisfies Declaration
 
 export { clearDocument as document } from '../clear-folder.ts'

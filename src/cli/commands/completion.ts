@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { PostflightError } from '../../kernel/errors.ts'
 import * as field from '../../views/documents.ts'
-import { type BareCommand, type Declaration, example, OPTION_EXPECTATIONS, type Run } from '../command.ts'
+import { type BareCommand, type Declaration, OPTION_EXPECTATIONS, type Run } from '../command.ts'
 
 const WHERE = `
 Put one line into the file that your shell reads at its start:
@@ -10,12 +10,10 @@ Put one line into the file that your shell reads at its start:
   fish  ~/.config/fish/config.fish   postflight completion fish | source`
 
 export const declaration = {
-  declare: (command: BareCommand) =>
-    command
-      .description('print the completion script of a shell')
-      .argument('<shell>', 'bash, zsh or fish')
-      .addHelpText('after', example('completion bash', 'completion zsh', 'completion fish'))
-      .addHelpText('after', WHERE),
+  description: 'print the completion script of a shell',
+  examples: ['completion bash', 'completion zsh', 'completion fish'],
+  notes: [WHERE],
+  declare: (command: BareCommand) => command.argument('<shell>', 'bash, zsh or fish'),
 } satisfies Declaration
 
 export const document = () => z.strictObject({ script: field.text('The script that the shell reads.') })

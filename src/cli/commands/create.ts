@@ -35,7 +35,6 @@ import {
   type BareCommand,
   collect,
   type Declaration,
-  example,
   HOST_SESSION,
   OPTION_EXPECTATIONS,
   type OptionsOf,
@@ -49,9 +48,15 @@ import { checkIds, checkOneLine } from '../option-values.ts'
 
 export const declaration = {
   free: true,
+  description: 'create the marker of a pending postflight',
+  examples: [
+    'create 259 prove_completeness --skill skill-lean-research --operation research',
+    'create 259 --step "update status" --step "git commit" --agent main',
+    "create 259 --operation implement --check 'npm test'",
+    'create 259 --operation plan --force',
+  ],
   declare: (command: BareCommand) =>
     command
-      .description('create the marker of a pending postflight')
       .argument(...TASK)
       .argument('[slug]', 'name for a new task folder')
       .option('--skill <name>', 'name of the skill')
@@ -72,16 +77,7 @@ export const declaration = {
         collect,
         [],
       )
-      .option('--force', "replace another session's or another agent's marker", false)
-      .addHelpText(
-        'after',
-        example(
-          'create 259 prove_completeness --skill skill-lean-research --operation research',
-          'create 259 --step "update status" --step "git commit" --agent main',
-          "create 259 --operation implement --check 'npm test'",
-          'create 259 --operation plan --force',
-        ),
-      ),
+      .option('--force', "replace another session's or another agent's marker", false),
 } satisfies Declaration
 
 export const document = () =>

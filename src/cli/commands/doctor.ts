@@ -19,14 +19,13 @@ import {
   checkStrays,
 } from '../../setup/doctor/project-findings.ts'
 import * as field from '../../views/documents.ts'
-import { type BareCommand, type Declaration, example, type Run } from '../command.ts'
+import type { BareCommand, Declaration, Run } from '../command.ts'
 
 export const declaration = {
   free: true,
-  declare: (command: BareCommand) =>
-    command
-      .description('check the installation and the markers; every problem comes with its fix')
-      .addHelpText('after', example('doctor', 'doctor --json')),
+  description: 'check the installation and the markers; every problem comes with its fix',
+  examples: ['doctor', 'doctor --json'],
+  declare: (command: BareCommand) => command,
 } satisfies Declaration
 
 export const document = () =>

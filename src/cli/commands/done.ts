@@ -14,18 +14,18 @@ import { type CommandContext, type CommandResult, requireRoot } from '../../proj
 import type { TaskFolder } from '../../project/task-folder.ts'
 import * as field from '../../views/documents.ts'
 import { failedCheckData, failedCheckLines } from '../clear-folder.ts'
-import { type BareCommand, type Declaration, example, type Run } from '../command.ts'
+import type { BareCommand, Declaration, Run } from '../command.ts'
 
 /** docs/design.md, "Definition of done". */
 
 export const declaration = {
   free: true,
+  description: 'run the checks of specs/done.yaml that changed files call for',
+  examples: ['done', 'done --list', 'done --all'],
   declare: (command: BareCommand) =>
     command
-      .description('run the checks of specs/done.yaml that changed files call for')
       .option('--all', 'the checks of every rule', false)
-      .option('--list', 'only list which rules are due, and why', false)
-      .addHelpText('after', example('done', 'done --list', 'done --all')),
+      .option('--list', 'only list which rules are due, and why', false),
 } satisfies Declaration
 
 const DONE_TEXT = {

@@ -24,21 +24,17 @@ import { observeUnfinished, sessionBirthMs } from '../../stop/observe-stop.ts'
 import type { PlannedMarker } from '../../stop/plan.ts'
 import { RULES, type Rule } from '../../stop/rules.ts'
 import * as field from '../../views/documents.ts'
-import { type BareCommand, type Declaration, example, type Run } from '../command.ts'
+import type { BareCommand, Declaration, Run } from '../command.ts'
 
 /** Writes nothing. */
 
 export const declaration = {
   free: true,
+  description: "show the hook's answer to a payload, and why; writes nothing",
+  examples: ['explain --payload payload.json', 'explain --payload payload.json --json'],
+  notes: [`  $ echo '{"hook_event_name":"Stop","session_id":"SESSION_ID"}' | postflight explain --payload -`],
   declare: (command: BareCommand) =>
-    command
-      .description("show the hook's answer to a payload, and why; writes nothing")
-      .option('--payload <file>', 'the payload file, "-" for stdin (default: an empty payload)')
-      .addHelpText(
-        'after',
-        `${example('explain --payload payload.json', 'explain --payload payload.json --json')}
-  $ echo '{"hook_event_name":"Stop","session_id":"SESSION_ID"}' | postflight explain --payload -`,
-      ),
+    command.option('--payload <file>', 'the payload file, "-" for stdin (default: an empty payload)'),
 } satisfies Declaration
 
 export const document = () => {

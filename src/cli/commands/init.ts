@@ -12,7 +12,7 @@ import { INIT_TEXT, INSTALL_TEXT } from '../../setup/settings-messages.ts'
 import { readSettingsFile } from '../../setup/settings-paths.ts'
 import { replaceSettingsFile } from '../../setup/settings-replace.ts'
 import * as field from '../../views/documents.ts'
-import { type BareCommand, collect, type Declaration, example, OPTION_EXPECTATIONS, type Run } from '../command.ts'
+import { type BareCommand, collect, type Declaration, OPTION_EXPECTATIONS, type Run } from '../command.ts'
 
 const OTHER_HOSTS = `
 For another host:
@@ -20,11 +20,12 @@ For another host:
   $ postflight init --skip hook --skip permissions`
 
 export const declaration = {
+  description:
+    'set a project up for Claude Code: hook, permission rules, .gitignore, a skill and a definition of done; asks first',
+  examples: ['init', 'init --yes --skip skill', 'init --dry-run'],
+  notes: [OTHER_HOSTS],
   declare: (command: BareCommand) =>
     command
-      .description(
-        'set a project up for Claude Code: hook, permission rules, .gitignore, a skill and a definition of done; asks first',
-      )
       .option(
         '--scope <scope>',
         'project, local or user (default: project if it depends on postflight-guard, else local)',
@@ -37,8 +38,7 @@ export const declaration = {
       )
       .option('--yes', 'do not ask', false)
       .option('--dry-run', 'only print what would be written', false)
-      .option('--force', 'install even if the hook is installed in another place', false)
-      .addHelpText('after', `${example('init', 'init --yes --skip skill', 'init --dry-run')}\n${OTHER_HOSTS}`),
+      .option('--force', 'install even if the hook is installed in another place', false),
 } satisfies Declaration
 
 export const document = () =>

@@ -18,12 +18,19 @@ import { INSTALL_TEXT } from '../../setup/settings-messages.ts'
 import { readSettingsFile, type Scope } from '../../setup/settings-paths.ts'
 import { replaceSettingsFile } from '../../setup/settings-replace.ts'
 import * as field from '../../views/documents.ts'
-import { type BareCommand, type Declaration, example, HOST, type Run, SCOPE } from '../command.ts'
+import { type BareCommand, type Declaration, HOST, type Run, SCOPE } from '../command.ts'
 
 export const declaration = {
+  description: "add the hook (or the plugin) to a host's settings",
+  examples: [
+    'install --scope local',
+    'install --scope user --dry-run',
+    'install --reactive reactive.json --dry-run',
+    'install --host codex',
+    'install --host opencode --scope user',
+  ],
   declare: (command: BareCommand) =>
     command
-      .description("add the hook (or the plugin) to a host's settings")
       .option(...HOST)
       .option('--scope <scope>', SCOPE, 'project')
       .option(
@@ -31,17 +38,7 @@ export const declaration = {
         'write the reactive rules of a JSON file as hooks of Claude Code instead; they replace the existing rules',
       )
       .option('--dry-run', 'only print what would be written', false)
-      .option('--force', 'install even if the hook is installed in another place', false)
-      .addHelpText(
-        'after',
-        example(
-          'install --scope local',
-          'install --scope user --dry-run',
-          'install --reactive reactive.json --dry-run',
-          'install --host codex',
-          'install --host opencode --scope user',
-        ),
-      ),
+      .option('--force', 'install even if the hook is installed in another place', false),
 } satisfies Declaration
 
 export const document = () => {

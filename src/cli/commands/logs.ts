@@ -6,23 +6,16 @@ import { allEntries, entriesAfter } from '../../project/journal-entries.ts'
 import type { JournalLine } from '../../project/journal-entry.ts'
 import * as field from '../../views/documents.ts'
 import { jsonText, processScreen, type Screen } from '../../views/print.ts'
-import {
-  type BareCommand,
-  type Declaration,
-  example,
-  OPTION_EXPECTATIONS,
-  type OptionsOf,
-  type Run,
-} from '../command.ts'
+import { type BareCommand, type Declaration, OPTION_EXPECTATIONS, type OptionsOf, type Run } from '../command.ts'
 
 export const declaration = {
   free: true,
+  description: 'print the journal',
+  examples: ['logs -n 50', 'logs --follow'],
   declare: (command: BareCommand) =>
     command
-      .description('print the journal')
       .option('-n, --count <number>', 'number of entries to print, from the end', entryCount, 20)
-      .option('--follow', 'keep printing new entries until Ctrl-C', false)
-      .addHelpText('after', example('logs -n 50', 'logs --follow')),
+      .option('--follow', 'keep printing new entries until Ctrl-C', false),
 } satisfies Declaration
 
 const known = (description: string) => z.optional(z.unknown().register(z.globalRegistry, { description }))

@@ -21,15 +21,13 @@ import { composeReport, storyLines } from '../../views/report/compose.ts'
 import { reportPage } from '../../views/report/page/page.ts'
 import { REPORT_TEXT as TEXT } from '../../views/report/report-messages.ts'
 import { type Report, type ReportRun, STATUS_TONES, type Status } from '../../views/report/story.ts'
-import { type BareCommand, type Declaration, example, type Run } from '../command.ts'
+import type { BareCommand, Declaration, Run } from '../command.ts'
 
 export const declaration = {
+  description: 'show what became of markers and runs, as text or as a single HTML page',
+  examples: ['report --html report.html', 'report 259', 'report 259 --json'],
   declare: (command: BareCommand) =>
-    command
-      .description('show what became of markers and runs, as text or as a single HTML page')
-      .argument('[task]', 'only this task')
-      .option('--html <file>', 'write the page to this file; "-" for stdout')
-      .addHelpText('after', example('report --html report.html', 'report 259', 'report 259 --json')),
+    command.argument('[task]', 'only this task').option('--html <file>', 'write the page to this file; "-" for stdout'),
 } satisfies Declaration
 
 export const document = () => {

@@ -34,7 +34,6 @@ import {
   type BareCommand,
   collect,
   type Declaration,
-  example,
   type OptionsOf,
   type Run,
   remoteOption,
@@ -47,9 +46,16 @@ import { sharedDocument } from '../workflow/shared-status.ts'
 
 export const declaration = {
   free: true,
+  description: 'show what is unfinished in the project, and what to do (the same as `postflight` alone)',
+  examples: [
+    'status',
+    'status --watch',
+    'status --exit-code --github --expect 259',
+    'status --shared --exit-code',
+    'status --json',
+  ],
   declare: (command: BareCommand) =>
     command
-      .description('show what is unfinished in the project, and what to do (the same as `postflight` alone)')
       .option('--exit-code', 'exit with 1 unless everything is done (for CI)', false)
       .option('--session <id>', 'only what belongs to this session of the host')
       .option(
@@ -60,17 +66,7 @@ export const declaration = {
       )
       .addOption(remoteOption('--shared [remote]', 'show the shared runs in a git remote instead (default: origin)'))
       .option('--github', 'print annotations for GitHub Actions', false)
-      .option(...WATCH)
-      .addHelpText(
-        'after',
-        example(
-          'status',
-          'status --watch',
-          'status --exit-code --github --expect 259',
-          'status --shared --exit-code',
-          'status --json',
-        ),
-      ),
+      .option(...WATCH),
 } satisfies Declaration
 
 export const document = () => z.union([projectDocument(), sharedDocument()])

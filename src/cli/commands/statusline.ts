@@ -10,7 +10,7 @@ import { DONE_WORD, isSessionFolderName } from '../../project/task-folders.ts'
 import { findRunFiles } from '../../run/store/run-file.ts'
 import * as field from '../../views/documents.ts'
 import { type LineItem, statusLine, STATUS_LINE_TEXT as TEXT } from '../../views/status-line.ts'
-import { type BareCommand, type Declaration, example, type Run } from '../command.ts'
+import type { BareCommand, Declaration, Run } from '../command.ts'
 
 /**
  * `postflight statusline`: one line for a host's status line. `hooks/postflight-hook StatusLine` answers without Node
@@ -18,13 +18,12 @@ import { type BareCommand, type Declaration, example, type Run } from '../comman
  */
 
 export const declaration = {
-  declare: (command: BareCommand) =>
-    command
-      .description("print one short line for a host's status line, from its JSON on stdin")
-      .addHelpText(
-        'after',
-        `${example('statusline < status.json')}\n\n\`postflight-hook StatusLine\` prints the same line, and does not start Node\nif there is nothing to show.`,
-      ),
+  description: "print one short line for a host's status line, from its JSON on stdin",
+  examples: ['statusline < status.json'],
+  notes: [
+    `\n\`postflight-hook StatusLine\` prints the same line, and does not start Node\nif there is nothing to show.`,
+  ],
+  declare: (command: BareCommand) => command,
 } satisfies Declaration
 
 export const document = () =>

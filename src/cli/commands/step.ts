@@ -17,27 +17,19 @@ import {
 import type { TaskFolder } from '../../project/task-folder.ts'
 import * as field from '../../views/documents.ts'
 import { failedCheckData, failedCheckLines } from '../clear-folder.ts'
-import {
-  type BareCommand,
-  type Declaration,
-  example,
-  type OptionsOf,
-  type Run,
-  TASK,
-  timeoutOption,
-} from '../command.ts'
+import { type BareCommand, type Declaration, type OptionsOf, type Run, TASK, timeoutOption } from '../command.ts'
 
 export const declaration = {
   free: true,
+  description: 'tick a step of the checklist',
+  examples: ['step 259 2', 'step 259 "git commit"', 'step 259 2 --undo'],
   declare: (command: BareCommand) =>
     command
-      .description('tick a step of the checklist')
       .argument(...TASK)
       .argument('<step>', 'its number or its name')
       .option('--undo', 'remove the tick', false)
       .option('--run-checks', "also run the step's checks if another session set them; they are printed first", false)
-      .addOption(timeoutOption('the time that each check may take'))
-      .addHelpText('after', example('step 259 2', 'step 259 "git commit"', 'step 259 2 --undo')),
+      .addOption(timeoutOption('the time that each check may take')),
 } satisfies Declaration
 
 export const document = () =>

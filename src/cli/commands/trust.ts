@@ -8,25 +8,22 @@ import { DONE_FILE, SPECS_FOLDER } from '../../kernel/files.ts'
 import { oneLine, QUOTE_LIMIT, stripControl } from '../../kernel/text.ts'
 import { type CommandContext, type CommandResult, requireRoot } from '../../project/command-context.ts'
 import * as field from '../../views/documents.ts'
-import { type BareCommand, type Declaration, example, type Run } from '../command.ts'
+import type { BareCommand, Declaration, Run } from '../command.ts'
 
 /** docs/design.md, "Definition of done". */
 
 export const declaration = {
-  declare: (command: BareCommand) =>
-    command
-      .description('put specs/done.yaml into effect on this machine, after you have read it')
-      .option('--yes', 'do not ask', false)
-      .addHelpText('after', example('trust', 'trust --yes'))
-      .addHelpText(
-        'after',
-        `
+  description: 'put specs/done.yaml into effect on this machine, after you have read it',
+  examples: ['trust', 'trust --yes'],
+  notes: [
+    `
 Its commands then run in your agents' shells (\`postflight done\`), and hooks name
 them. Only the copy outside the repository counts: a later change of the file
 has no effect until you trust it again. If the file is gone, its rules are
 forgotten. Only a person can do this: the command refuses to run in an agent's
 shell.`,
-      ),
+  ],
+  declare: (command: BareCommand) => command.option('--yes', 'do not ask', false),
 } satisfies Declaration
 
 export const document = () =>

@@ -24,17 +24,17 @@ import { INSTALL_TEXT } from '../../setup/settings-messages.ts'
 import { readSettingsFile, SCOPES } from '../../setup/settings-paths.ts'
 import { listBackups } from '../../setup/settings-replace.ts'
 import * as field from '../../views/documents.ts'
-import { type BareCommand, type Declaration, example, HOST, type Run, SCOPE } from '../command.ts'
+import { type BareCommand, type Declaration, HOST, type Run, SCOPE } from '../command.ts'
 import { isOfClaude, removalLine, settingsFields, takenOutOf } from './install.ts'
 
 export const declaration = {
+  description: 'undo install and init',
+  examples: ['uninstall', 'uninstall --scope user --dry-run', 'uninstall --host opencode'],
   declare: (command: BareCommand) =>
     command
-      .description('undo install and init')
       .option(...HOST)
       .option('--scope <scope>', `${SCOPE} (default: the scope in the project that has it)`)
-      .option('--dry-run', 'only print what would be written', false)
-      .addHelpText('after', example('uninstall', 'uninstall --scope user --dry-run', 'uninstall --host opencode')),
+      .option('--dry-run', 'only print what would be written', false),
 } satisfies Declaration
 
 export const document = () =>

@@ -19,7 +19,7 @@ import {
 } from '../../project/command-context.ts'
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import * as field from '../../views/documents.ts'
-import { type BareCommand, type Declaration, example, HOST_SESSION, type Run, TASK } from '../command.ts'
+import { type BareCommand, type Declaration, HOST_SESSION, type Run, TASK } from '../command.ts'
 import { callerOf, type Identity } from '../marker-owner.ts'
 import { checkIds, checkOneLine } from '../option-values.ts'
 
@@ -27,13 +27,13 @@ import { checkIds, checkOneLine } from '../option-values.ts'
 
 export const declaration = {
   free: true,
+  description: 'announce that you stop to wait: for a person, or for work in the background',
+  examples: ['wait 259 --for "go-ahead to deploy"', 'wait 259 --for "the build to finish"'],
   declare: (command: BareCommand) =>
     command
-      .description('announce that you stop to wait: for a person, or for work in the background')
       .argument(...TASK)
       .requiredOption('--for <text>', 'what you wait for')
-      .option(...HOST_SESSION)
-      .addHelpText('after', example('wait 259 --for "go-ahead to deploy"', 'wait 259 --for "the build to finish"')),
+      .option(...HOST_SESSION),
 } satisfies Declaration
 
 export const document = () =>

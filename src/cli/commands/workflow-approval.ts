@@ -6,7 +6,7 @@ import type { WorkflowState } from '../../run/machine/state.ts'
 import { approveRun, rejectRun } from '../../run/store/run.ts'
 import type { Painter } from '../../views/print.ts'
 import type { RunDocument } from '../../views/run-view.ts'
-import { type BareCommand, type Declaration, example, type Run, TASK } from '../command.ts'
+import { type BareCommand, type Declaration, type Run, TASK } from '../command.ts'
 import { checkOneLine } from '../option-values.ts'
 import { changeRun } from '../runs.ts'
 import { driverLines } from '../workflow/driver-check.ts'
@@ -20,13 +20,11 @@ A run waits for this at a phase with "approve: true". Only a person can do it:
 the command refuses to run in an agent's shell.`
 
 export const approveDeclaration = {
+  description: 'approve the result of a phase, so that the run continues',
+  examples: ['workflow approve 259', 'workflow approve 259 --note "use the existing table"'],
+  notes: [NOTE],
   declare: (command: BareCommand) =>
-    command
-      .description('approve the result of a phase, so that the run continues')
-      .argument(...TASK)
-      .option('--note <text>', 'what the next phase should know')
-      .addHelpText('after', example('workflow approve 259', 'workflow approve 259 --note "use the existing table"'))
-      .addHelpText('after', NOTE),
+    command.argument(...TASK).option('--note <text>', 'what the next phase should know'),
 } satisfies Declaration
 
 export const approve: Run<typeof approveDeclaration, RunDocument> = (context, [task], { note }, { paint }) => {
@@ -35,13 +33,11 @@ export const approve: Run<typeof approveDeclaration, RunDocument> = (context, [t
 }
 
 export const rejectDeclaration = {
+  description: 'reject the result of a phase: the agent is asked for another one',
+  examples: ['workflow reject 259 --reason "step 3 lacks a test"'],
+  notes: [NOTE],
   declare: (command: BareCommand) =>
-    command
-      .description('reject the result of a phase: the agent is asked for another one')
-      .argument(...TASK)
-      .requiredOption('--reason <text>', 'why; it is part of the next prompt')
-      .addHelpText('after', example('workflow reject 259 --reason "step 3 lacks a test"'))
-      .addHelpText('after', NOTE),
+    command.argument(...TASK).requiredOption('--reason <text>', 'why; it is part of the next prompt'),
 } satisfies Declaration
 
 export const reject: Run<typeof rejectDeclaration, RunDocument> = (context, [task], { reason }, { paint }) => {

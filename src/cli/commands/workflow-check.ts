@@ -10,17 +10,14 @@ import { checkStatus, requireTrust, runPhaseCheck } from '../../run/store/phase-
 import { requireState } from '../../run/store/state-store.ts'
 import * as field from '../../views/documents.ts'
 import { failedCheckData } from '../clear-folder.ts'
-import { type BareCommand, type Declaration, example, type Run, TASK, timeoutOption } from '../command.ts'
+import { type BareCommand, type Declaration, type Run, TASK, timeoutOption } from '../command.ts'
 import { publishChange, requireRunFolder, trusterOf } from '../runs.ts'
 
 export const declaration = {
   free: true,
-  declare: (command: BareCommand) =>
-    command
-      .description('run the check of the current phase (check.run)')
-      .argument(...TASK)
-      .addOption(timeoutOption('the time that it may take'))
-      .addHelpText('after', example('workflow check 259', 'workflow check 259 --timeout 1800')),
+  description: 'run the check of the current phase (check.run)',
+  examples: ['workflow check 259', 'workflow check 259 --timeout 1800'],
+  declare: (command: BareCommand) => command.argument(...TASK).addOption(timeoutOption('the time that it may take')),
 } satisfies Declaration
 
 export const document = () =>

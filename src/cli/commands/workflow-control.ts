@@ -2,7 +2,7 @@ import { isResumable } from '../../run/machine/position.ts'
 import { STATUS_TEXT } from '../../run/run-messages.ts'
 import { abortRun, retryRunStep, skipRunStep, stopRun, stopRunNow } from '../../run/store/run.ts'
 import type { RunDocument } from '../../views/run-view.ts'
-import { type BareCommand, type Declaration, example, type Run, STEP_NUMBER, TASK } from '../command.ts'
+import { type BareCommand, type Declaration, type Run, STEP_NUMBER, TASK } from '../command.ts'
 import { changeRun, publishChange, recordEnd, requireRunFolder, runResult } from '../runs.ts'
 
 /** `workflow stop`, `abort`, `retry` and `skip`. */
@@ -10,12 +10,16 @@ import { changeRun, publishChange, recordEnd, requireRunFolder, runResult } from
 export { runDocument as document } from '../../views/run-view.ts'
 
 export const stopDeclaration = {
+  description: 'stop a run: no further prompt; it ends when its agent ends its turn. resume continues it',
+  examples: ['workflow stop 259', 'workflow stop 259 --now'],
   declare: (command: BareCommand) =>
     command
-      .description('stop a run: no further prompt; it ends when its agent ends its turn. resume continues it')
       .argument(...TASK)
-      .option('--now', 'stop it immediately; a result that the last prompt still produces counts after `resume`', false)
-      .addHelpText('after', example('workflow stop 259', 'workflow stop 259 --now')),
+      .option(
+        '--now',
+        'stop it immediately; a result that the last prompt still produces counts after `resume`',
+        false,
+      ),
 } satisfies Declaration
 
 export const stop: Run<typeof stopDeclaration, RunDocument> = async (context, [task], { now }, { paint }) => {
@@ -28,11 +32,9 @@ export const stop: Run<typeof stopDeclaration, RunDocument> = async (context, [t
 }
 
 export const abortDeclaration = {
-  declare: (command: BareCommand) =>
-    command
-      .description('end a run at once, for good')
-      .argument(...TASK)
-      .addHelpText('after', example('workflow abort 259')),
+  description: 'end a run at once, for good',
+  examples: ['workflow abort 259'],
+  declare: (command: BareCommand) => command.argument(...TASK),
 } satisfies Declaration
 
 export const abort: Run<typeof abortDeclaration, RunDocument> = (context, [task], _options, { paint }) =>
@@ -45,24 +47,18 @@ export const abort: Run<typeof abortDeclaration, RunDocument> = (context, [task]
   )
 
 export const retryDeclaration = {
-  declare: (command: BareCommand) =>
-    command
-      .description('retry a step that was given up, with all its attempts')
-      .argument(...TASK)
-      .requiredOption(...STEP_NUMBER)
-      .addHelpText('after', example('workflow retry 259 --step 3')),
+  description: 'retry a step that was given up, with all its attempts',
+  examples: ['workflow retry 259 --step 3'],
+  declare: (command: BareCommand) => command.argument(...TASK).requiredOption(...STEP_NUMBER),
 } satisfies Declaration
 
 export const retry: Run<typeof retryDeclaration, RunDocument> = (context, [task], { step }, { paint }) =>
   changeRun(context, paint, task, (folder) => retryRunStep(folder, step, context.nowMs))
 
 export const skipDeclaration = {
-  declare: (command: BareCommand) =>
-    command
-      .description('give up a step, and continue without it')
-      .argument(...TASK)
-      .requiredOption(...STEP_NUMBER)
-      .addHelpText('after', example('workflow skip 259 --step 3')),
+  description: 'give up a step, and continue without it',
+  examples: ['workflow skip 259 --step 3'],
+  declare: (command: BareCommand) => command.argument(...TASK).requiredOption(...STEP_NUMBER),
 } satisfies Declaration
 
 export const skip: Run<typeof skipDeclaration, RunDocument> = (context, [task], { step }, { paint }) =>

@@ -9,22 +9,18 @@ import { findDefinition, listExamples } from '../../run/store/find-definition.ts
 import { requireDefinition } from '../../run/store/load-definition.ts'
 import { readState, requireState } from '../../run/store/state-store.ts'
 import * as field from '../../views/documents.ts'
-import { type BareCommand, type Declaration, example, type Run } from '../command.ts'
+import type { BareCommand, Declaration, Run } from '../command.ts'
 import { requireRunFolder } from '../runs.ts'
 
 export const declaration = {
   free: true,
+  description: 'print a Mermaid diagram of a definition, or of a run, coloured by its state',
+  examples: ['workflow graph flow.yaml', 'workflow graph spec-kit', 'workflow graph 259 > run.mmd'],
   declare: (command: BareCommand) =>
-    command
-      .description('print a Mermaid diagram of a definition, or of a run, coloured by its state')
-      .argument(
-        '<definition-or-task>',
-        'a task number or folder name, a definition file, or the name of a shipped example',
-      )
-      .addHelpText(
-        'after',
-        example('workflow graph flow.yaml', 'workflow graph spec-kit', 'workflow graph 259 > run.mmd'),
-      ),
+    command.argument(
+      '<definition-or-task>',
+      'a task number or folder name, a definition file, or the name of a shipped example',
+    ),
 } satisfies Declaration
 
 export const document = () => z.strictObject({ mermaid: field.text('The diagram, as Mermaid reads it.') })

@@ -5,16 +5,14 @@ import { RUN_OUTCOMES, TRANSITION_EVENTS } from '../../run/machine/state-fields.
 import { readHistory, requireState } from '../../run/store/state-store.ts'
 import * as field from '../../views/documents.ts'
 import { historyLine } from '../../views/run-view.ts'
-import { type BareCommand, type Declaration, example, type Run, TASK } from '../command.ts'
+import { type BareCommand, type Declaration, type Run, TASK } from '../command.ts'
 import { requireRunFolder } from '../runs.ts'
 
 export const declaration = {
   free: true,
-  declare: (command: BareCommand) =>
-    command
-      .description('list every transition of a run')
-      .argument(...TASK)
-      .addHelpText('after', example('workflow history 259', 'workflow history 259 --json')),
+  description: 'list every transition of a run',
+  examples: ['workflow history 259', 'workflow history 259 --json'],
+  declare: (command: BareCommand) => command.argument(...TASK),
 } satisfies Declaration
 
 export const document = () => {

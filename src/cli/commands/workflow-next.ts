@@ -13,15 +13,7 @@ import { RUN_OUTCOMES } from '../../run/machine/state-fields.ts'
 import { DRIVER_TEXT, PHASE_CHECK_TEXT, STATUS_TEXT } from '../../run/run-messages.ts'
 import * as field from '../../views/documents.ts'
 import { exitCodeOf } from '../../views/run-view.ts'
-import {
-  type BareCommand,
-  type Declaration,
-  example,
-  RUN_EXIT_CODES,
-  type Run,
-  TASK,
-  timeoutOption,
-} from '../command.ts'
+import { type BareCommand, type Declaration, RUN_EXIT_CODES, type Run, TASK, timeoutOption } from '../command.ts'
 import { publishChange, requireRunFolder, trusterOf } from '../runs.ts'
 
 /** Drives a run without hooks. */
@@ -32,15 +24,14 @@ an attempt. To look at a run, use \`postflight workflow status\`.`
 
 export const declaration = {
   free: true,
+  description: 'check the results of the last prompt, and print the next one',
+  examples: ['workflow next 259 --json', 'workflow next 259 --peek'],
+  notes: [NOTE, RUN_EXIT_CODES],
   declare: (command: BareCommand) =>
     command
-      .description('check the results of the last prompt, and print the next one')
       .argument(...TASK)
       .option('--peek', 'only print the prompt that is due now; counts no attempt and writes nothing', false)
-      .addOption(timeoutOption('the time that the check of a phase may take'))
-      .addHelpText('after', example('workflow next 259 --json', 'workflow next 259 --peek'))
-      .addHelpText('after', NOTE)
-      .addHelpText('after', RUN_EXIT_CODES),
+      .addOption(timeoutOption('the time that the check of a phase may take')),
 } satisfies Declaration
 
 const workFields = () => ({

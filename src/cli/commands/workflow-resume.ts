@@ -12,7 +12,6 @@ import { runDocument } from '../../views/run-view.ts'
 import {
   type BareCommand,
   type Declaration,
-  example,
   HOST_SESSION,
   type OptionsOf,
   PARENT_SESSION,
@@ -29,9 +28,11 @@ that are not those of this checkout, need --trust. Only a person can --take a
 run: the command refuses to do it in an agent's shell.`
 
 export const declaration = {
+  description: 'continue a run that was stopped or is stuck, or whose session has ended',
+  examples: ['workflow resume 259', 'workflow resume 259 --from plan', 'workflow resume 259 --shared'],
+  notes: [SHARED_NOTE],
   declare: (command: BareCommand) =>
     command
-      .description('continue a run that was stopped or is stuck, or whose session has ended')
       .argument(...TASK)
       .option(...HOST_SESSION)
       .option(...PARENT_SESSION)
@@ -50,12 +51,7 @@ export const declaration = {
           `fetch a shared run from a git remote, and continue it here (default: origin)`,
         ),
       )
-      .option('--take', 'with --shared: take it from the machine that holds it; its next command ends it there', false)
-      .addHelpText(
-        'after',
-        example('workflow resume 259', 'workflow resume 259 --from plan', 'workflow resume 259 --shared'),
-      )
-      .addHelpText('after', SHARED_NOTE),
+      .option('--take', 'with --shared: take it from the machine that holds it; its next command ends it there', false),
 } satisfies Declaration
 
 export const document = () =>

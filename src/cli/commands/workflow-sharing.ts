@@ -1,7 +1,7 @@
 import { shareOf } from '../../run/shared/share-record.ts'
 import { requireState } from '../../run/store/state-store.ts'
 import type { RunDocument } from '../../views/run-view.ts'
-import { type BareCommand, type Declaration, example, REMOTE, type Run, TASK } from '../command.ts'
+import { type BareCommand, type Declaration, REMOTE, type Run, TASK } from '../command.ts'
 import { elsewhere, machineOf, publishNow, recordEnd, requireRunFolder, runResult, withRemote } from '../runs.ts'
 
 /** `workflow share`, `publish` and `release`. */
@@ -9,12 +9,9 @@ import { elsewhere, machineOf, publishNow, recordEnd, requireRunFolder, runResul
 export { runDocument as document } from '../../views/run-view.ts'
 
 export const shareDeclaration = {
-  declare: (command: BareCommand) =>
-    command
-      .description('publish a run to a git remote, so that another machine can continue it')
-      .argument(...TASK)
-      .argument('[remote]', REMOTE)
-      .addHelpText('after', example('workflow share 259', 'workflow share 259 upstream')),
+  description: 'publish a run to a git remote, so that another machine can continue it',
+  examples: ['workflow share 259', 'workflow share 259 upstream'],
+  declare: (command: BareCommand) => command.argument(...TASK).argument('[remote]', REMOTE),
 } satisfies Declaration
 
 export const share: Run<typeof shareDeclaration, RunDocument> = async (
@@ -31,11 +28,9 @@ export const share: Run<typeof shareDeclaration, RunDocument> = async (
 
 export const publishDeclaration = {
   free: true,
-  declare: (command: BareCommand) =>
-    command
-      .description('publish the present state of a shared run (for the end of a CI job)')
-      .argument(...TASK)
-      .addHelpText('after', example('workflow publish 259')),
+  description: 'publish the present state of a shared run (for the end of a CI job)',
+  examples: ['workflow publish 259'],
+  declare: (command: BareCommand) => command.argument(...TASK),
 } satisfies Declaration
 
 export const publish: Run<typeof publishDeclaration, RunDocument> = async (context, [task], _options, { paint }) => {
@@ -45,11 +40,9 @@ export const publish: Run<typeof publishDeclaration, RunDocument> = async (conte
 }
 
 export const releaseDeclaration = {
-  declare: (command: BareCommand) =>
-    command
-      .description('publish a shared run a last time and end it here: anyone may continue it')
-      .argument(...TASK)
-      .addHelpText('after', example('workflow release 259')),
+  description: 'publish a shared run a last time and end it here: anyone may continue it',
+  examples: ['workflow release 259'],
+  declare: (command: BareCommand) => command.argument(...TASK),
 } satisfies Declaration
 
 export const release: Run<typeof releaseDeclaration, RunDocument> = async (context, [task], _options, { paint }) => {

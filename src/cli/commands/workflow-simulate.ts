@@ -18,7 +18,6 @@ import {
   collect,
   DEFINITION,
   type Declaration,
-  example,
   OPTION_EXPECTATIONS,
   type OptionsOf,
   type Run,
@@ -28,11 +27,11 @@ import { givenInputs } from '../runs.ts'
 import { dueData, dueFields, dueLine } from './workflow-next.ts'
 
 export const declaration = {
+  description:
+    'walk through a definition with given outcomes, and print its path and its number of prompts; writes nothing',
+  examples: ['workflow simulate four-phases', 'workflow simulate flow.yaml --fail plan:1 --json'],
   declare: (command: BareCommand) =>
     command
-      .description(
-        'walk through a definition with given outcomes, and print its path and its number of prompts; writes nothing',
-      )
       .argument('<definition>', DEFINITION)
       .option(
         '--fail <phase:count>',
@@ -52,11 +51,7 @@ export const declaration = {
         collect,
         [],
       )
-      .option(...SET)
-      .addHelpText(
-        'after',
-        example('workflow simulate four-phases', 'workflow simulate flow.yaml --fail plan:1 --json'),
-      ),
+      .option(...SET),
 } satisfies Declaration
 
 export const document = () => {

@@ -19,7 +19,6 @@ import {
   type BareCommand,
   DEFINITION,
   type Declaration,
-  example,
   HOST_SESSION,
   PARENT_SESSION,
   REMOTE,
@@ -32,9 +31,16 @@ import { givenInputs, publishNow, runnerOf, trusterOf } from '../runs.ts'
 import { driverLines } from '../workflow/driver-check.ts'
 
 export const declaration = {
+  description: 'start a workflow in a task folder, for this host session',
+  examples: [
+    'workflow start 259 --definition flow.yaml',
+    'workflow start 259 my_slug --definition flow.yaml',
+    'workflow start 1 --definition spec-kit --set "feature=albums of photos"',
+    'workflow start 259 --definition flow.yaml --fresh',
+    'workflow start 259 --definition flow.yaml --share',
+  ],
   declare: (command: BareCommand) =>
     command
-      .description('start a workflow in a task folder, for this host session')
       .argument(...TASK)
       .argument('[slug]', 'name for a new task folder')
       .requiredOption('--definition <file>', DEFINITION)
@@ -47,17 +53,7 @@ export const declaration = {
           `publish the run to a git remote, so that another machine can continue it: ${REMOTE}`,
         ),
       )
-      .option('--fresh', 'first set the ended run aside, with its results', false)
-      .addHelpText(
-        'after',
-        example(
-          'workflow start 259 --definition flow.yaml',
-          'workflow start 259 my_slug --definition flow.yaml',
-          'workflow start 1 --definition spec-kit --set "feature=albums of photos"',
-          'workflow start 259 --definition flow.yaml --fresh',
-          'workflow start 259 --definition flow.yaml --share',
-        ),
-      ),
+      .option('--fresh', 'first set the ended run aside, with its results', false),
 } satisfies Declaration
 
 export { runDocument as document } from '../../views/run-view.ts'

@@ -10,31 +10,25 @@ import { readState, requireState } from '../../run/store/state-store.ts'
 import * as field from '../../views/documents.ts'
 import { jsonText, type Painter, processScreen } from '../../views/print.ts'
 import { exitCodeOf, runDocument } from '../../views/run-view.ts'
-import { type BareCommand, type Declaration, example, RUN_EXIT_CODES, type Run, type Surroundings } from '../command.ts'
+import { type BareCommand, type Declaration, RUN_EXIT_CODES, type Run, type Surroundings } from '../command.ts'
 import { requireRunFolder, runResult } from '../runs.ts'
 
 export const declaration = {
   free: true,
+  description: 'show a run, or every run',
+  examples: [
+    'workflow status',
+    'workflow status 259 --watch',
+    'workflow status 259 --watch --quiet && echo it was completed',
+  ],
+  notes: [`${RUN_EXIT_CODES}\nWith several runs: 1 if that is true of any of them, or if one cannot be read.`],
   declare: (command: BareCommand) =>
     command
-      .description('show a run, or every run')
       .argument('[task]', 'only this task')
       .option(
         '--watch',
         'keep the output on the screen, up to date; with a task, until its run has ended (or q, Ctrl-C)',
         false,
-      )
-      .addHelpText(
-        'after',
-        example(
-          'workflow status',
-          'workflow status 259 --watch',
-          'workflow status 259 --watch --quiet && echo it was completed',
-        ),
-      )
-      .addHelpText(
-        'after',
-        `${RUN_EXIT_CODES}\nWith several runs: 1 if that is true of any of them, or if one cannot be read.`,
       ),
 } satisfies Declaration
 

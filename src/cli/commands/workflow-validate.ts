@@ -7,15 +7,13 @@ import { definitionSize } from '../../run/run-messages.ts'
 import { findDefinition } from '../../run/store/find-definition.ts'
 import { loadDefinition } from '../../run/store/load-definition.ts'
 import * as field from '../../views/documents.ts'
-import { type BareCommand, DEFINITION, type Declaration, example, type Run } from '../command.ts'
+import { type BareCommand, DEFINITION, type Declaration, type Run } from '../command.ts'
 
 export const declaration = {
   free: true,
-  declare: (command: BareCommand) =>
-    command
-      .description('check a definition: print faults and warnings, with line and column')
-      .argument('<definition>', DEFINITION)
-      .addHelpText('after', example('workflow validate flow.yaml', 'workflow validate spec-kit --json')),
+  description: 'check a definition: print faults and warnings, with line and column',
+  examples: ['workflow validate flow.yaml', 'workflow validate spec-kit --json'],
+  declare: (command: BareCommand) => command.argument('<definition>', DEFINITION),
 } satisfies Declaration
 
 export const document = () => {
