@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { described, optionally } from '../kernel/described.ts'
 import { messageOf } from '../kernel/error-messages.ts'
 import { MAX_CHECKS, PostflightError } from '../kernel/errors.ts'
 import { MAX_ALTERNATIVES } from '../kernel/file-pattern.ts'
@@ -70,24 +71,25 @@ function faultError(faults: readonly PlacedFinding[]): PostflightError {
 const one = (longest: number) => z.string().check(z.regex(TEXT), z.maxLength(longest))
 
 const oneOrMore = (longest: number, description: string) =>
-  z
-    .union([one(longest), z.array(one(longest)).check(z.minLength(1), z.maxLength(MAX_ALTERNATIVES))])
-    .register(z.globalRegistry, { description })
+  described(
+    z.union([one(longest), z.array(one(longest)).check(z.minLength(1), z.maxLength(MAX_ALTERNATIVES))]),
+    description,
+  )
 
 const rule = z.strictObject({
-  name: z.optional(one(MAX_NAME).register(z.globalRegistry, { description: 'What reasons and lists call the rule.' })),
+  name: optionally(one(MAX_NAME), 'What reasons and lists call the rule.'),
   when: oneOrMore(MAX_PATTERN, 'Patterns of files, relative to the root: when one of these changed, the rule is due.'),
   unless: z.optional(oneOrMore(MAX_PATTERN, 'Patterns of files that do not count.')),
   check: oneOrMore(MAX_COMMAND, 'Shell commands that must succeed, run at the root by `postflight done`.'),
-  timeout: z.optional(
-    z
-      .union([z.string().check(z.regex(TIMEOUT)), z.int().check(z.minimum(1), z.maximum(MAX_TIMEOUT_MS / 1000))])
-      .register(z.globalRegistry, { description: 'The longest time of each command: 90s, 5m, 1h, or seconds.' }),
+  timeout: optionally(
+    z.union([z.string().check(z.regex(TIMEOUT)), z.int().check(z.minimum(1), z.maximum(MAX_TIMEOUT_MS / 1000))]),
+    'The longest time of each command: 90s, 5m, 1h, or seconds.',
   ),
 })
 
 export const RULES_SCHEMA = z.strictObject({
-  done: z.array(rule).check(z.maxLength(MAX_CHECKS)).register(z.globalRegistry, {
-    description: 'The rules. An agent is not done before the checks of each that is due succeed.',
-  }),
+  done: described(
+    z.array(rule).check(z.maxLength(MAX_CHECKS)),
+    'The rules. An agent is not done before the checks of each that is due succeed.',
+  ),
 })

@@ -1,13 +1,13 @@
 import * as z from 'zod/mini'
+import { described, optionally } from '../kernel/described.ts'
 import { MAX_CHECKS } from '../kernel/errors.ts'
 
 /** For other programs: `marker.ts` reads any content. */
 
-const text = (description: string) => z.optional(z.string().register(z.globalRegistry, { description }))
-const flag = (description: string) => z.optional(z.boolean().register(z.globalRegistry, { description }))
-const count = (least: number, description: string) =>
-  z.int().check(z.minimum(least)).register(z.globalRegistry, { description })
-const filled = (description: string) => z.string().check(z.minLength(1)).register(z.globalRegistry, { description })
+const text = (description: string) => optionally(z.string(), description)
+const flag = (description: string) => optionally(z.boolean(), description)
+const count = (least: number, description: string) => described(z.int().check(z.minimum(least)), description)
+const filled = (description: string) => described(z.string().check(z.minLength(1)), description)
 
 const step = z.looseObject({ name: z.string(), done: flag('True once it is ticked.') })
 
@@ -16,23 +16,23 @@ const wait = z.looseObject({
   count: count(1, 'The number of this prompt among those that the marker has waited at.'),
   prompt_id: z.optional(filled('The prompt whose stops are allowed.')),
   last_prompt_id: z.optional(filled('The prompt of the previous wait.')),
-  stopped_ms: z.optional(z.number()).register(z.globalRegistry, {
-    description: 'Without ids of prompts: when the one stop was allowed, in ms since the epoch.',
-  }),
+  stopped_ms: described(
+    z.optional(z.number()),
+    'Without ids of prompts: when the one stop was allowed, in ms since the epoch.',
+  ),
 })
 
 const check = z.looseObject({
-  run: z.string().check(z.regex(/\S/)).register(z.globalRegistry, { description: 'The shell command.' }),
+  run: described(z.string().check(z.regex(/\S/)), 'The shell command.'),
   step: text('The step of the checklist that it belongs to.'),
-  failed: z.optional(
-    z
-      .looseObject({
-        exit_code: z.optional(z.int()),
-        signal: z.optional(z.string()),
-        timed_out_ms: z.optional(z.number()),
-        output: text('The end of its output.'),
-      })
-      .register(z.globalRegistry, { description: 'How it failed when it was run last.' }),
+  failed: optionally(
+    z.looseObject({
+      exit_code: z.optional(z.int()),
+      signal: z.optional(z.string()),
+      timed_out_ms: z.optional(z.number()),
+      output: text('The end of its output.'),
+    }),
+    'How it failed when it was run last.',
   ),
 })
 
@@ -40,34 +40,29 @@ export const MARKER_SCHEMA = z.looseObject({
   id: text('"pf_" and 12 letters or digits, given by `postflight create`.'),
   session_id: text("The skill's own session id."),
   skill: text('The skill that made the marker.'),
-  task_number: z.optional(z.number().register(z.globalRegistry, { description: "The task's number." })),
+  task_number: optionally(z.number(), "The task's number."),
   operation: text('The operation, such as "research".'),
   reason: text('The message to the agent when it stops too early.'),
-  created: z.optional(
-    z.iso.datetime({ offset: true }).register(z.globalRegistry, { description: 'When the marker was made.' }),
-  ),
+  created: optionally(z.iso.datetime({ offset: true }), 'When the marker was made.'),
   stop_hook_active: flag('True: the next stop is allowed, and the marker is removed.'),
   cc_session_id: text("The host's id of the conversation. Without it, the marker is unowned."),
   owner_from: text('"environment" if session and agent come from the environment of `postflight create`.'),
   agent_id: text('The owner: "main", or the id of a sub-agent. Without it, the owner is not known yet.'),
   agent_type: text('Only sub-agents of this type are blocked.'),
-  steps: z.optional(z.array(z.union([z.string(), step])).register(z.globalRegistry, { description: 'The checklist.' })),
-  checks: z.optional(
-    z
-      .array(check)
-      .check(z.maxLength(MAX_CHECKS))
-      .register(z.globalRegistry, { description: 'The commands that must succeed before the marker may be cleared.' }),
+  steps: optionally(z.array(z.union([z.string(), step])), 'The checklist.'),
+  checks: optionally(
+    z.array(check).check(z.maxLength(MAX_CHECKS)),
+    'The commands that must succeed before the marker may be cleared.',
   ),
   checks_session: text('The session that wrote the checks, if the marker belongs to another one now.'),
   outcome: text('"unchecked" in an abandoned marker that was ended without its checks.'),
-  done: z.optional(
-    z
-      .looseObject({
-        prompt_id: text('The prompt of the last stop.'),
-        paths: z.optional(z.record(z.string(), z.string())),
-      })
-      .register(z.globalRegistry, { description: 'In a marker that the hook made for a definition of done.' }),
+  done: optionally(
+    z.looseObject({
+      prompt_id: text('The prompt of the last stop.'),
+      paths: z.optional(z.record(z.string(), z.string())),
+    }),
+    'In a marker that the hook made for a definition of done.',
   ),
-  wait: z.optional(wait.register(z.globalRegistry, { description: 'The wait that the agent announced.' })),
+  wait: optionally(wait, 'The wait that the agent announced.'),
   waits: z.optional(count(0, 'The number of prompts at which the marker has waited, apart from `wait`.')),
 })

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { described, optionally } from '../../kernel/described.ts'
 import { MAX_INPUT_LENGTH } from '../../kernel/errors.ts'
 import { type SchemaFault, schemaFaults } from '../../kernel/schema-faults.ts'
 import type { FaultPath } from '../../kernel/yaml-text.ts'
@@ -9,38 +10,39 @@ import { POINTER } from './steps.ts'
 
 export const MAX_PROMPT_LENGTH = 50_000
 
-const limit = (description: string) =>
-  z.int().check(z.minimum(1), z.maximum(1000)).register(z.globalRegistry, { description })
+const limit = (description: string) => described(z.int().check(z.minimum(1), z.maximum(1000)), description)
 const text = (description: string, most = 200) =>
-  z.string().check(z.minLength(1), z.maxLength(most)).register(z.globalRegistry, { description })
+  described(z.string().check(z.minLength(1), z.maxLength(most)), description)
 
 const pointer = (description: string) =>
-  z.string().check(z.regex(POINTER, SHAPE_TEXT.pointer), z.maxLength(500)).register(z.globalRegistry, { description })
+  described(z.string().check(z.regex(POINTER, SHAPE_TEXT.pointer), z.maxLength(500)), description)
 
 const step = z.union([z.string().check(z.minLength(1), z.maxLength(5000)), z.record(z.string(), z.unknown())])
 
 const jsonSchema = (description: string) =>
-  z.union([z.record(z.string(), z.unknown()), z.boolean()]).register(z.globalRegistry, {
-    description: `${description} Its keywords: ${SCHEMA_KEYWORDS.join(', ')}; any other keyword is a fault.`,
-  })
+  described(
+    z.union([z.record(z.string(), z.unknown()), z.boolean()]),
+    `${description} Its keywords: ${SCHEMA_KEYWORDS.join(', ')}; any other keyword is a fault.`,
+  )
 
-const check = z
-  .strictObject({
+const check = described(
+  z.strictObject({
     run: z.optional(text('A shell command that must succeed: `postflight workflow check` runs it at the root.', 2000)),
-    files: z.optional(
-      z.array(text('A pattern of files, relative to the root.')).check(z.maxLength(100)).register(z.globalRegistry, {
-        description: 'The files that a passed check is bound to: a change makes it void. At most 2,000 files.',
-      }),
+    files: optionally(
+      z.array(text('A pattern of files, relative to the root.')).check(z.maxLength(100)),
+      'The files that a passed check is bound to: a change makes it void. At most 2,000 files.',
     ),
     min_bytes: z.optional(z.int().check(z.minimum(0), z.maximum(1_000_000_000))),
     json: z.optional(z.boolean()),
     json_schema: z.optional(jsonSchema('A JSON Schema; implies json.')),
-  })
-  .register(z.globalRegistry, { description: 'The conditions for a valid artifact, besides being a file.' })
+  }),
+  'The conditions for a valid artifact, besides being a file.',
+)
 
-const stepCheck = z
-  .strictObject({ json_schema: jsonSchema('A JSON Schema for the result of a step that succeeded.') })
-  .register(z.globalRegistry, { description: 'The conditions for a valid step result, besides its "success".' })
+const stepCheck = described(
+  z.strictObject({ json_schema: jsonSchema('A JSON Schema for the result of a step that succeeded.') }),
+  'The conditions for a valid step result, besides its "success".',
+)
 
 const ways = z.strictObject({
   pass: text(`The next phase after a pass: its id, or "${END}".`, 60),
@@ -55,9 +57,10 @@ const ways = z.strictObject({
 
 const caseWays = z.strictObject({
   verdict: pointer('JSON pointer to the verdict in the artifact: a string, a number or a boolean.'),
-  cases: z
-    .record(z.string(), text(`The next phase after this verdict: its id, or "${END}".`, 60))
-    .register(z.globalRegistry, { description: 'The next phase by verdict.' }),
+  cases: described(
+    z.record(z.string(), text(`The next phase after this verdict: its id, or "${END}".`, 60)),
+    'The next phase by verdict.',
+  ),
   default: z.optional(
     text(`The next phase after any other verdict: its id, or "${END}". Without it, such an artifact is invalid.`, 60),
   ),
@@ -73,25 +76,22 @@ const stepSource = z.strictObject({
 
 const checklistSource = z.strictObject({
   from: text('A Markdown file in the task folder.'),
-  checklist: z.literal(true).register(z.globalRegistry, {
-    description: 'The steps are the items of its task lists that are not ticked. An item is ticked when it is done.',
-  }),
+  checklist: described(
+    z.literal(true),
+    'The steps are the items of its task lists that are not ticked. An item is ticked when it is done.',
+  ),
 })
 
 const input = z.strictObject({
   description: z.optional(text('The purpose of the value.', 500)),
-  default: z.optional(
-    z
-      .union([z.string().check(z.maxLength(MAX_INPUT_LENGTH)), z.number(), z.boolean()])
-      .register(z.globalRegistry, { description: 'The value if `start --set` gives none.' }),
+  default: optionally(
+    z.union([z.string().check(z.maxLength(MAX_INPUT_LENGTH)), z.number(), z.boolean()]),
+    'The value if `start --set` gives none.',
   ),
-  required: z.optional(
-    z.boolean().register(z.globalRegistry, { description: 'True if `start` must be given a value.', default: false }),
-  ),
+  required: optionally(z.boolean(), 'True if `start` must be given a value.', { default: false }),
 })
 
-const budget = (description: string) =>
-  z.int().check(z.minimum(1), z.maximum(MAX_BUDGET)).register(z.globalRegistry, { description })
+const budget = (description: string) => described(z.int().check(z.minimum(1), z.maximum(MAX_BUDGET)), description)
 
 const phase = z.strictObject({
   id: text('Unique id of the phase: a letter, then letters, digits, "_" and "-".', 60),
@@ -99,67 +99,54 @@ const phase = z.strictObject({
   prompt_file: z.optional(text('A file with the prompt, beside the definition or below it.')),
   artifact: z.optional(text('The file that this phase must produce: a path in the task folder.')),
   check: z.optional(check),
-  approve: z.optional(
-    z.boolean().register(z.globalRegistry, {
-      description: 'True if a person must approve the artifact (`workflow approve`) before the next phase.',
-      default: false,
-    }),
+  approve: optionally(
+    z.boolean(),
+    'True if a person must approve the artifact (`workflow approve`) before the next phase.',
+    { default: false },
   ),
-  gate: z.optional(
-    z.enum(['strict', 'advisory']).register(z.globalRegistry, {
-      description:
-        'strict (the default): the run cannot continue without a valid artifact. advisory: it warns and continues.',
-      default: 'strict',
-    }),
+  gate: optionally(
+    z.enum(['strict', 'advisory']),
+    'strict (the default): the run cannot continue without a valid artifact. advisory: it warns and continues.',
+    { default: 'strict' },
   ),
   max_attempts: z.optional(limit('Maximum number of prompts for this phase in one visit (strict: 3, advisory: 1).')),
-  next: z.optional(
-    z.union([text(`A phase's id, or "${END}".`, 60), ways, caseWays]).register(z.globalRegistry, {
-      description: 'The next phase (default: the following one; after the last phase, the end).',
-    }),
+  next: optionally(
+    z.union([text(`A phase's id, or "${END}".`, 60), ways, caseWays]),
+    'The next phase (default: the following one; after the last phase, the end).',
   ),
   max_visits: z.optional(limit('Maximum number of visits of this phase (default: 1; on a loop 3).')),
   agent: z.optional(text('The type of the agent for this phase.')),
   model: z.optional(text('The model for this phase.')),
-  steps: z.optional(
-    z
-      .union([z.array(step).check(z.maxLength(MAX_PHASE_STEPS)), stepSource, checklistSource])
-      .register(z.globalRegistry, {
-        description:
-          'The steps of this phase; each gets its own prompt. In an object, `agent` and `model` say who should do the step.',
-      }),
+  steps: optionally(
+    z.union([z.array(step).check(z.maxLength(MAX_PHASE_STEPS)), stepSource, checklistSource]),
+    'The steps of this phase; each gets its own prompt. In an object, `agent` and `model` say who should do the step.',
   ),
   step_prompt: z.optional(text('The prompt for each step: a template.', MAX_PROMPT_LENGTH)),
   step_prompt_file: z.optional(text('A file with the prompt for each step, beside the definition or below it.')),
   step_check: z.optional(stepCheck),
-  parallel: z.optional(
-    z
-      .int()
-      .check(z.minimum(1), z.maximum(MAX_PARALLEL))
-      .register(z.globalRegistry, { description: 'How many steps may be in progress at once.', default: 1 }),
+  parallel: optionally(
+    z.int().check(z.minimum(1), z.maximum(MAX_PARALLEL)),
+    'How many steps may be in progress at once.',
+    { default: 1 },
   ),
   max_step_attempts: z.optional(limit('Maximum number of prompts for one step (default: 3).')),
-  max_skips: z.optional(
-    z.int().check(z.minimum(0), z.maximum(MAX_PHASE_STEPS)).register(z.globalRegistry, {
-      description:
-        'Maximum number of steps that may be skipped in one visit; one more, and the run has failed. If all steps fail, it has failed too.',
-    }),
+  max_skips: optionally(
+    z.int().check(z.minimum(0), z.maximum(MAX_PHASE_STEPS)),
+    'Maximum number of steps that may be skipped in one visit; one more, and the run has failed. If all steps fail, it has failed too.',
   ),
-  on_exhausted: z.optional(
-    z.enum(['skip', 'stop']).register(z.globalRegistry, {
-      description: 'After the last attempt at a step failed: skip the step (the default), or stop the workflow.',
-      default: 'skip',
-    }),
+  on_exhausted: optionally(
+    z.enum(['skip', 'stop']),
+    'After the last attempt at a step failed: skip the step (the default), or stop the workflow.',
+    { default: 'skip' },
   ),
 })
 
 export const DEFINITION_SCHEMA = z.strictObject({
   $schema: z.optional(z.string()),
   name: text('Name of the workflow.', 100),
-  inputs: z.optional(
-    z.record(z.string(), input).register(z.globalRegistry, {
-      description: 'Values that `start --set NAME=VALUE` takes, and that prompts show as {{input.NAME}}.',
-    }),
+  inputs: optionally(
+    z.record(z.string(), input),
+    'Values that `start --set NAME=VALUE` takes, and that prompts show as {{input.NAME}}.',
   ),
   max_prompts: z.optional(
     budget('Maximum number of prompts of a run, with all its resumes. After that it has stalled.'),

@@ -1,12 +1,8 @@
 import * as z from 'zod/mini'
+import { described } from '../../kernel/described.ts'
 import { RUN_OUTCOMES, STAGES } from './state-fields.ts'
 
 /** Source of `schema/state.schema.json`. Not in the hook's bundle; a test compares it with `state-fields.ts`. */
-
-const described = <Schema extends z.core.$ZodType>(schema: Schema, description: string): Schema => {
-  z.globalRegistry.add(schema, { description })
-  return schema
-}
 
 const text = (description: string) => described(z.string(), description)
 const flag = (description: string) => described(z.boolean(), description)
