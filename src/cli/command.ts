@@ -4,6 +4,7 @@ import { HOST_TITLES } from '../hosts/hook-hosts.ts'
 import { PostflightError } from '../kernel/errors.ts'
 import { counted, cut, listed, oneLine, QUOTE_LIMIT, shellWord } from '../kernel/text.ts'
 import type { CommandContext, CommandResult } from '../project/command-context.ts'
+import type { DocumentOf, DocumentSource } from '../views/documents.ts'
 import type { Output, Painter } from '../views/print.ts'
 
 // biome-ignore lint/complexity/noBannedTypes: these are the package's own defaults.
@@ -42,13 +43,15 @@ export interface Surroundings extends Omit<GlobalOptions, 'root'> {
   readonly program: CommandUnknownOpts
 }
 
-/** The work of a command: its declaration gives the types of its arguments and options. */
+/** The work of a command: its declaration gives the types of its arguments and options, its document that of its data. */
 export type Run<One extends Declaration, Document extends object> = (
   context: CommandContext,
   words: ArgumentsOf<One>,
   options: OptionsOf<One>,
   surroundings: Surroundings,
-) => Outcome<Document> | Promise<Outcome<Document>>
+) => Outcome<DataOf<Document>> | Promise<Outcome<DataOf<Document>>>
+
+type DataOf<Document extends object> = Document extends DocumentSource ? DocumentOf<Document> & object : Document
 
 /** An exit code alone means that the command has printed its own output. */
 export type Outcome<Document extends object = object> = CommandResult<Document> | 0 | 1

@@ -1,7 +1,9 @@
 import * as z from 'zod/mini'
 import { type ErrorCode, EXIT_CODES } from '../kernel/errors.ts'
 
-export type DocumentOf<Source extends z.core.$ZodType | (() => z.core.$ZodType)> = DeepReadonly<
+export type DocumentSource = z.core.$ZodType | (() => z.core.$ZodType)
+
+export type DocumentOf<Source extends DocumentSource> = DeepReadonly<
   z.core.output<Source extends () => infer Schema ? Extract<Schema, z.core.$ZodType> : Source>
 >
 

@@ -42,9 +42,7 @@ export const document = () =>
     dropped_checks: z.array(field.text('A check that the marker had, which was not written by this session.')),
   })
 
-type AdoptDocument = field.DocumentOf<typeof document>
-
-export const run: Run<typeof declaration, AdoptDocument> = (context, [task], options) => {
+export const run: Run<typeof declaration, typeof document> = (context, [task], options) => {
   checkIds([
     ['--host-session', options.hostSession],
     ['--agent', options.agent],

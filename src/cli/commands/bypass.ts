@@ -57,7 +57,7 @@ export const document = () =>
 
 type BypassDocument = field.DocumentOf<typeof document>
 
-export const run: Run<typeof declaration, BypassDocument> = async (context, [task], options, surroundings) => {
+export const run: Run<typeof declaration, typeof document> = async (context, [task], options, surroundings) => {
   requireOneTarget(task, { all: options.all })
   const root = requireRoot(context)
   const { folders, problems } =

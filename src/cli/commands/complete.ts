@@ -30,14 +30,7 @@ export const document = () =>
     files: field.flag('True if a file may follow too.'),
   })
 
-type CompleteDocument = field.DocumentOf<typeof document>
-
-export const run: Run<typeof declaration, CompleteDocument> = (
-  _context,
-  [words],
-  _options,
-  { program, contextNow },
-) => {
+export const run: Run<typeof declaration, typeof document> = (_context, [words], _options, { program, contextNow }) => {
   const request = completionRequest(program, words)
   const context = contextNow(request.root)
   const { candidates, wants, current, prefix } = request

@@ -18,9 +18,7 @@ export const declaration = {
 
 export const document = () => z.strictObject({ script: field.text('The script that the shell reads.') })
 
-type CompletionDocument = field.DocumentOf<typeof document>
-
-export const run: Run<typeof declaration, CompletionDocument> = (_context, [shell]) => {
+export const run: Run<typeof declaration, typeof document> = (_context, [shell]) => {
   const names = Object.keys(COMPLETION_SCRIPTS)
   if (!Object.hasOwn(COMPLETION_SCRIPTS, shell)) {
     const expected = OPTION_EXPECTATIONS.oneOf(names)

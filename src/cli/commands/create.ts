@@ -94,11 +94,9 @@ export const document = () =>
     owner: field.owner,
   })
 
-type CreateDocument = field.DocumentOf<typeof document>
-
 type CreateOptions = OptionsOf<typeof declaration>
 
-export const run: Run<typeof declaration, CreateDocument> = (context, [task, slug], options) => {
+export const run: Run<typeof declaration, typeof document> = (context, [task, slug], options) => {
   checkValues(options)
   const identity = newOwnerOf(context, options)
   const { root, found, folder, fields, keepsCount, previous } = inTaskFolder(

@@ -41,9 +41,7 @@ export const document = () =>
     ),
   })
 
-type DoctorDocument = field.DocumentOf<typeof document>
-
-export const run: Run<typeof declaration, DoctorDocument> = async (context, _given, _options, { paint }) => {
+export const run: Run<typeof declaration, typeof document> = async (context, _given, _options, { paint }) => {
   const root = findCommandRoot(context)
   const openCode = checkOpenCode(context)
   const hookHosts = checkHookHosts(context)

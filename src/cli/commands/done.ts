@@ -66,7 +66,7 @@ export const document = () =>
 
 type DoneDocument = field.DocumentOf<typeof document>
 
-export const run: Run<typeof declaration, DoneDocument> = async (context, _arguments, { all, list }) => {
+export const run: Run<typeof declaration, typeof document> = async (context, _arguments, { all, list }) => {
   const root = requireRoot(context)
   const rules = trustedRules(context, root)
   const states = statesFor(context, root, rules)

@@ -111,7 +111,7 @@ export const document = () => {
 
 type ExplainDocument = field.DocumentOf<typeof document>
 
-export const run: Run<typeof declaration, ExplainDocument> = async (context, _given, options, { paint }) => {
+export const run: Run<typeof declaration, typeof document> = async (context, _given, options, { paint }) => {
   const text = options.payload === undefined ? '' : await readPayload(context, options.payload)
   const payload = parsePayload(text, context.nowMs)
   const { environment, cwd, rootOption } = context

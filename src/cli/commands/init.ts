@@ -59,7 +59,7 @@ export const document = () =>
 
 type InitDocument = field.DocumentOf<typeof document>
 
-export const run: Run<typeof declaration, InitDocument> = (context, _given, options, { freeCommands }) => {
+export const run: Run<typeof declaration, typeof document> = (context, _given, options, { freeCommands }) => {
   checkNames(options.skip)
   const scope = options.scope ?? likelyScope(context)
   const target = targetOf(context, 'claude', scope)

@@ -78,7 +78,7 @@ type InspectDocument = field.DocumentOf<typeof document>
 
 type InspectOptions = OptionsOf<typeof declaration>
 
-export const run: Run<typeof declaration, InspectDocument> = async (context, [task], options, surroundings) => {
+export const run: Run<typeof declaration, typeof document> = async (context, [task], options, surroundings) => {
   const { contextNow, paint } = surroundings
   if (options.watch) {
     const inspect = () => markersOf(contextNow(), task, options, paint)

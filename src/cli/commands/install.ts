@@ -58,8 +58,6 @@ export const document = () => {
   ])
 }
 
-type InstallDocument = field.DocumentOf<typeof document>
-
 export const settingsFields = () => ({
   file: field.text('The settings file.'),
   changed: field.flag('False if nothing had to change.'),
@@ -68,7 +66,7 @@ export const settingsFields = () => ({
 
 export const takenOutOf = () => z.array(field.text('Another file, from which our entries were removed.'))
 
-export const run: Run<typeof declaration, InstallDocument> = (context, _given, options) => {
+export const run: Run<typeof declaration, typeof document> = (context, _given, options) => {
   const { host, scope, reactive, dryRun, force } = options
   const target =
     reactive === undefined ? targetOf(context, host, scope) : reactiveTarget(context, { host, scope, file: reactive })

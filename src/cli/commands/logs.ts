@@ -39,8 +39,6 @@ export const journalEntryDocument = () =>
 
 export const document = () => z.strictObject({ entries: z.array(journalEntryDocument()) })
 
-type LogsDocument = field.DocumentOf<typeof document>
-
 type LogsOptions = OptionsOf<typeof declaration>
 
 const FOLLOW_INTERVAL_MS = 500
@@ -52,7 +50,7 @@ function entryCount(value: string): number {
   return Number(value)
 }
 
-export const run: Run<typeof declaration, LogsDocument> = async (context, _given, options, { stdout, json }) => {
+export const run: Run<typeof declaration, typeof document> = async (context, _given, options, { stdout, json }) => {
   if (options.follow) {
     await followLogs(context, options, processScreen(stdout, json), json)
     return 0

@@ -76,7 +76,7 @@ type ReportDocument = field.DocumentOf<typeof document>
 
 const STDOUT = '-'
 
-export const run: Run<typeof declaration, ReportDocument> = (context, [task], { html }, { paint }) => {
+export const run: Run<typeof declaration, typeof document> = (context, [task], { html }, { paint }) => {
   const root = requireRoot(context)
   const only =
     task === undefined ? undefined : requireTaskFolder(root, task, 'story', shellIdentity(context.environment)?.session)

@@ -105,10 +105,9 @@ const projectDocument = () => {
 
 type ProjectStatusDocument = field.DocumentOf<typeof projectDocument>
 
-type StatusDocument = field.DocumentOf<typeof document>
 type ProjectStatusOptions = OptionsOf<typeof declaration>
 
-export const run: Run<typeof declaration, StatusDocument> = async (context, _given, options, surroundings) => {
+export const run: Run<typeof declaration, typeof document> = async (context, _given, options, surroundings) => {
   const { contextNow, paint } = surroundings
   if (options.shared !== undefined) {
     const { shared, exitCode, ...others } = options

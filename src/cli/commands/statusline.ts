@@ -45,7 +45,7 @@ interface HostState {
   readonly folders: readonly string[]
 }
 
-export const run: Run<typeof declaration, StatusLineDocument> = async (context) => {
+export const run: Run<typeof declaration, typeof document> = async (context) => {
   if (context.environment.POSTFLIGHT_DISABLE === '1') return resultOf([])
   const { session, folders } = hostState(await context.readInput?.(PATIENCE_MS))
   const roots = rootsOf(context, folders)

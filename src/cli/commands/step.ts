@@ -48,7 +48,7 @@ type StepDocument = field.DocumentOf<typeof document>
 
 type StepOptions = OptionsOf<typeof declaration>
 
-export const run: Run<typeof declaration, StepDocument> = async (context, [task, wanted], options) => {
+export const run: Run<typeof declaration, typeof document> = async (context, [task, wanted], options) => {
   const root = requireRoot(context)
   const folder = requireTaskFolder(root, task, 'marker', shellIdentity(context.environment)?.session)
   const before = options.undo ? undefined : requireReadable(readMarker(folder))?.marker

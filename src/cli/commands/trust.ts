@@ -56,7 +56,7 @@ const TRUST_TEXT = {
 
 type TrustDocument = field.DocumentOf<typeof document>
 
-export const run: Run<typeof declaration, TrustDocument> = (context, _arguments, { yes }) => {
+export const run: Run<typeof declaration, typeof document> = (context, _arguments, { yes }) => {
   if (isAgentShell(context.environment)) throw new PostflightError('trust-agent')
   const root = requireRoot(context)
   const path = `${SPECS_FOLDER}/${DONE_FILE}`

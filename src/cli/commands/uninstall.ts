@@ -44,9 +44,7 @@ export const document = () =>
     taken_out_of: takenOutOf(),
   })
 
-type UninstallDocument = field.DocumentOf<typeof document>
-
-export const run: Run<typeof declaration, UninstallDocument> = (context, _given, options) => {
+export const run: Run<typeof declaration, typeof document> = (context, _given, options) => {
   const { host, dryRun } = options
   const target = targetOf(context, host, options.scope ?? scopeThatHolds(context, host))
   const removals = removalsFrom(target, target.files)

@@ -45,11 +45,9 @@ export const document = () =>
     count: field.count('The number of prompts at which the marker has waited, this one included.'),
   })
 
-type WaitDocument = field.DocumentOf<typeof document>
-
 const PURPOSE_LIMIT = 500
 
-export const run: Run<typeof declaration, WaitDocument> = async (context, [task], options) => {
+export const run: Run<typeof declaration, typeof document> = async (context, [task], options) => {
   checkOneLine([['--for', options.for]], PURPOSE_LIMIT)
   checkIds([['--host-session', options.hostSession]])
   const root = requireRoot(context)

@@ -37,7 +37,7 @@ export const document = () =>
 
 type PhaseCheckDocument = field.DocumentOf<typeof document>
 
-export const run: Run<typeof declaration, PhaseCheckDocument> = async (context, [task], options) => {
+export const run: Run<typeof declaration, typeof document> = async (context, [task], options) => {
   const folder = requireRunFolder(context, task)
   const state = requireState(folder)
   refuseMoved(folder, state)

@@ -25,9 +25,7 @@ export const declaration = {
 
 export const document = () => z.strictObject({ mermaid: field.text('The diagram, as Mermaid reads it.') })
 
-type GraphDocument = field.DocumentOf<typeof document>
-
-export const run: Run<typeof declaration, GraphDocument> = (context, [target]) => {
+export const run: Run<typeof declaration, typeof document> = (context, [target]) => {
   const state =
     isFile(context, target) || isExample(context, target) ? undefined : requireState(requireRunFolder(context, target))
   const definition = state?.definition ?? definitionAt(context, target)

@@ -37,9 +37,7 @@ export const document = () => {
   })
 }
 
-type HistoryDocument = field.DocumentOf<typeof document>
-
-export const run: Run<typeof declaration, HistoryDocument> = (context, [task]) => {
+export const run: Run<typeof declaration, typeof document> = (context, [task]) => {
   const folder = requireRunFolder(context, task)
   const state = requireState(folder)
   const entries = readHistory(folder, state)

@@ -79,7 +79,7 @@ export const document = () =>
 
 type NextDocument = field.DocumentOf<typeof document>
 
-export const run: Run<typeof declaration, NextDocument> = async (context, [task], options) => {
+export const run: Run<typeof declaration, typeof document> = async (context, [task], options) => {
   const folder = requireRunFolder(context, task)
   const caller = shellIdentity(context.environment)?.session
   // A shell does not know the host's id of the prompt, so a wait lasts as on a host without such ids.

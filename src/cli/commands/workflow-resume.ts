@@ -59,9 +59,7 @@ export const document = () =>
     taken_over_from: field.optionalText('The other session in which it was running until now.'),
   })
 
-type ResumeDocument = field.DocumentOf<typeof document>
-
-export const run: Run<typeof declaration, ResumeDocument> = async (context, [task], options, { paint }) => {
+export const run: Run<typeof declaration, typeof document> = async (context, [task], options, { paint }) => {
   const runner = runnerOf(context, options)
   if (options.take && options.shared === undefined) throw new PostflightError('take-alone')
   const folder =

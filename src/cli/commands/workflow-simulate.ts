@@ -70,11 +70,9 @@ export const document = () => {
   })
 }
 
-type SimulateDocument = field.DocumentOf<typeof document>
-
 const TASK = 'TASK'
 
-export const run: Run<typeof declaration, SimulateDocument> = (context, [target], options) => {
+export const run: Run<typeof declaration, typeof document> = (context, [target], options) => {
   const file = findDefinition(context, target)
   const definition = requireDefinition(file, displayPath(context, file))
   const script = scriptFrom(definition, options)

@@ -42,7 +42,7 @@ export const document = () => z.union([runDocument(), runsDocument()])
 
 type StatusDocument = field.DocumentOf<typeof document>
 
-export const run: Run<typeof declaration, StatusDocument> = async (context, [task], { watch }, surroundings) => {
+export const run: Run<typeof declaration, typeof document> = async (context, [task], { watch }, surroundings) => {
   const { contextNow, paint } = surroundings
   if (!watch) return status(context, paint, task)
   const inspect = (): CommandResult<StatusDocument> => statusOrWait(contextNow(), paint, task)

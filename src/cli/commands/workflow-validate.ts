@@ -34,9 +34,7 @@ export const document = () => {
   })
 }
 
-type ValidateDocument = field.DocumentOf<typeof document>
-
-export const run: Run<typeof declaration, ValidateDocument> = (context, [file], _options, { paint }) => {
+export const run: Run<typeof declaration, typeof document> = (context, [file], _options, { paint }) => {
   const target = findDefinition(context, file)
   const { faults, warnings, definition, isPartial } = loadDefinition(target)
   const shown = displayPath(context, target)
