@@ -1,5 +1,4 @@
 import fs from 'node:fs'
-import * as z from 'zod/mini'
 import { shellIdentity } from '../hosts/all-hosts.ts'
 import { commandLine } from '../kernel/command-line.ts'
 import { errorMessage } from '../kernel/error-messages.ts'
@@ -27,51 +26,41 @@ import * as field from '../views/documents.ts'
 /** Clears one task folder: its checks are run first. Also how `step` and `done` show a check that failed. */
 
 export const clearDocument = () =>
-  z.strictObject({
+  field.object({
     root: field.optionalText('The folder that holds specs/; null if there is none.'),
     dry_run: field.flag('True if nothing was removed: these files would have been.'),
-    cleared: z.array(
-      z.strictObject({
-        task: field.task,
-        path: field.text("The task folder's absolute path."),
-        marker_id: field.optionalText('The id of the marker that was removed.'),
-        steps_left: z.array(field.text('Name of a step of its checklist that was not ticked.')),
-        files: z.array(field.text('Name of a file in it that was removed.')),
-        checks: z.array(
-          z.strictObject({
-            run: field.text('A check that passed before.'),
-            duration_ms: field.count('How long it ran.'),
-          }),
-        ),
-        unchecked: field.flag('True if its checks were not run, so that its marker is kept as abandoned.'),
+    cleared: field.objects({
+      task: field.task,
+      path: field.text("The task folder's absolute path."),
+      marker_id: field.optionalText('The id of the marker that was removed.'),
+      steps_left: field.texts('Name of a step of its checklist that was not ticked.'),
+      files: field.texts('Name of a file in it that was removed.'),
+      checks: field.objects({
+        run: field.text('A check that passed before.'),
+        duration_ms: field.count('How long it ran.'),
       }),
-    ),
-    kept: z.array(
-      z.strictObject({
-        task: field.task,
-        path: field.text("The task folder's absolute path."),
-        marker_id: field.optionalText('The id of the marker that stays.'),
-        why: z.enum(['failed', 'running', 'other-session', 'unowned', 'replaced', 'unreadable', 'removed', 'done']),
-        message: field.text('The reason in words.'),
-        checks: z.array(field.text('A check that must pass first.')),
-        failed: z.nullable(field.failedCheck).register(z.globalRegistry, { description: 'The check that failed.' }),
-      }),
-    ),
-    settled: z.array(
-      z.strictObject({
-        task: field.task,
-        path: field.text('The task folder of an ended run that status no longer lists, relative to the root.'),
-        outcome: field.text('Its outcome.'),
-        resume: field.optionalText('The command that continues it; null if it cannot be resumed.'),
-      }),
-    ),
-    running: z.array(
-      z.strictObject({
-        task: field.task,
-        path: field.text('With --all: the task folder of a workflow that goes on, relative to the root.'),
-        stop: field.text('The command that stops it.'),
-      }),
-    ),
+      unchecked: field.flag('True if its checks were not run, so that its marker is kept as abandoned.'),
+    }),
+    kept: field.objects({
+      task: field.task,
+      path: field.text("The task folder's absolute path."),
+      marker_id: field.optionalText('The id of the marker that stays.'),
+      why: field.oneOf(['failed', 'running', 'other-session', 'unowned', 'replaced', 'unreadable', 'removed', 'done']),
+      message: field.text('The reason in words.'),
+      checks: field.texts('A check that must pass first.'),
+      failed: field.optional(field.failedCheck, 'The check that failed.'),
+    }),
+    settled: field.objects({
+      task: field.task,
+      path: field.text('The task folder of an ended run that status no longer lists, relative to the root.'),
+      outcome: field.text('Its outcome.'),
+      resume: field.optionalText('The command that continues it; null if it cannot be resumed.'),
+    }),
+    running: field.objects({
+      task: field.task,
+      path: field.text('With --all: the task folder of a workflow that goes on, relative to the root.'),
+      stop: field.text('The command that stops it.'),
+    }),
   })
 
 export type ClearDocument = field.DocumentOf<typeof clearDocument>

@@ -13,30 +13,59 @@ type DeepReadonly<T> = T extends readonly (infer Item)[]
     ? { readonly [Name in keyof T]: DeepReadonly<T[Name]> }
     : T
 
-export const text = (description: string) => z.string().register(z.globalRegistry, { description })
+export const object = z.strictObject
 
-export const optionalText = (description: string) => z.nullable(z.string()).register(z.globalRegistry, { description })
+export const list = z.array
 
-export const flag = (description: string) => z.boolean().register(z.globalRegistry, { description })
+export const oneOf = z.enum
 
-export const count = (description: string) => z.int().check(z.minimum(0)).register(z.globalRegistry, { description })
+export function described<Schema extends z.ZodMiniType>(schema: Schema, description: string): Schema {
+  z.globalRegistry.add(schema, { description })
+  return schema
+}
 
-export const optionalCount = (description: string) =>
-  z.nullable(z.int().check(z.minimum(0))).register(z.globalRegistry, { description })
+/** May be null. */
+export const optional = <Schema extends z.ZodMiniType>(schema: Schema, description?: string) =>
+  description === undefined ? z.nullable(schema) : described(z.nullable(schema), description)
+
+export const objects = <Shape extends z.core.$ZodLooseShape>(shape: Shape) => list(object(shape))
+
+export const optionalObject = <Shape extends z.core.$ZodLooseShape>(description: string, shape: Shape) =>
+  optional(object(shape), description)
+
+export const text = (description: string) => described(z.string(), description)
+
+export const texts = (description: string) => list(text(description))
+
+export const optionalText = (description: string) => optional(z.string(), description)
+
+export const flag = (description: string) => described(z.boolean(), description)
+
+const natural = () => z.int().check(z.minimum(0))
+
+export const count = (description: string) => described(natural(), description)
+
+export const optionalCount = (description: string) => optional(natural(), description)
 
 export const task = text('Name of the task folder; "." for specs/ itself.')
 
-export const owner = z.strictObject({
+export const owner = object({
   host_session: optionalText("The host's id of the conversation; null: unowned."),
   agent: optionalText('"main" or the id of a sub-agent; null: not known.'),
 })
 
-export const searchProblem = z.strictObject({
+export const wait = () =>
+  optionalObject('The wait that the agent announced.', {
+    for: text('What the agent waits for.'),
+    count: count('The number of waits so far.'),
+  })
+
+export const searchProblem = object({
   path: text('The folder or file.'),
   detail: text('Why it could not be read.'),
 })
 
-export const failedCheck = z.strictObject({
+export const failedCheck = object({
   run: text('The shell command.'),
   exit_code: optionalCount('Its exit code; null if it was killed.'),
   signal: optionalText('The signal that killed or interrupted it.'),
@@ -45,11 +74,11 @@ export const failedCheck = z.strictObject({
   output: text('The end of its output.'),
 })
 
-export const errorDetail = z.strictObject({
-  code: z.enum(Object.keys(EXIT_CODES) as ErrorCode[]),
+export const errorDetail = object({
+  code: oneOf(Object.keys(EXIT_CODES) as ErrorCode[]),
   message: text('What is wrong and what to do about it, in one line.'),
 })
 
-export const ERROR_DOCUMENT = z.strictObject({ error: errorDetail })
+export const ERROR_DOCUMENT = object({ error: errorDetail })
 
 export type ErrorDocument = DocumentOf<typeof ERROR_DOCUMENT>

@@ -27,47 +27,37 @@ import * as field from './documents.ts'
 import type { Painter } from './print.ts'
 
 export const runDocument = () => {
-  const phase = z.strictObject({
+  const phase = field.object({
     id: field.text("The phase's id."),
-    state: z.enum(['done', 'running', 'failed', 'skipped', 'waiting']),
+    state: field.oneOf(['done', 'running', 'failed', 'skipped', 'waiting']),
     visits: field.count('The number of times it was entered.'),
     max_visits: field.count('The number of times it may be entered.'),
     artifact: field.optionalText('The file that it must produce, as a path in the task folder.'),
-    gate: z.enum(['strict', 'advisory']),
+    gate: field.oneOf(['strict', 'advisory']),
     duration_ms: field.count('The time for which the run worked on it.'),
   })
-  return z.strictObject({
+  return field.object({
     id: field.text('The id of the run.'),
     task: field.task,
     name: field.text('Name of the workflow.'),
     active: field.flag('True while it runs.'),
-    outcome: z.nullable(z.enum(RUN_OUTCOMES)),
+    outcome: field.optional(field.oneOf(RUN_OUTCOMES)),
     why: field.optionalText('Why it ended as it did, in words.'),
     phase: field.text('The current phase.'),
     step: field.optionalCount('The current step, from 1; null between steps.'),
-    in_work: z.array(field.count('From 1.')).register(z.globalRegistry, {
-      description: 'The steps that were handed out and have not ended: one, or several at once.',
-    }),
+    in_work: field.described(
+      field.list(field.count('From 1.')),
+      'The steps that were handed out and have not ended: one, or several at once.',
+    ),
     total_steps: field.count('The number of steps of this phase.'),
     attempt: field.count('The current attempt, from 1.'),
     last_failure: field.optionalText('Why the last attempt failed.'),
     stop_requested: field.flag('True if no further prompt goes out: it stops when its agent ends its turn.'),
-    wait: z
-      .nullable(
-        z.strictObject({
-          for: field.text('What the agent waits for.'),
-          count: field.count('The number of waits so far.'),
-        }),
-      )
-      .register(z.globalRegistry, { description: 'The wait that the agent announced.' }),
-    approval: z
-      .nullable(
-        z.strictObject({
-          standing: z.enum(['asked', 'approved', 'rejected']),
-          note: field.optionalText('The note of an approval, or the reason for a rejection.'),
-        }),
-      )
-      .register(z.globalRegistry, { description: 'The approval by a person that this phase needs.' }),
+    wait: field.wait(),
+    approval: field.optionalObject('The approval by a person that this phase needs.', {
+      standing: field.oneOf(['asked', 'approved', 'rejected']),
+      note: field.optionalText('The note of an approval, or the reason for a rejection.'),
+    }),
     host_session: field.optionalText('The session that drives it.'),
     parent_session_id: field.optionalText('The session that its prompts belong to.'),
     prompts: field.count('The number of prompts sent so far.'),
@@ -76,19 +66,15 @@ export const runDocument = () => {
     ),
     started_at: field.text('ISO 8601.'),
     updated_at: field.text('ISO 8601.'),
-    age_ms: z.int().register(z.globalRegistry, { description: 'Time since the last change.' }),
+    age_ms: field.described(z.int(), 'Time since the last change.'),
     run_file: field.flag("True if the run's file exists in specs/.postflight/running/, by which the hook finds it."),
-    shared: z
-      .nullable(
-        z.strictObject({
-          remote: field.text('The git remote.'),
-          published_at: field.optionalText('ISO 8601; null before the first publish.'),
-          is_published: field.flag('False if the run has changed since, or was never published.'),
-          problem: field.optionalText('Why the last publish failed.'),
-        }),
-      )
-      .register(z.globalRegistry, { description: 'The remote that the run is shared with.' }),
-    phases: z.array(phase),
+    shared: field.optionalObject('The remote that the run is shared with.', {
+      remote: field.text('The git remote.'),
+      published_at: field.optionalText('ISO 8601; null before the first publish.'),
+      is_published: field.flag('False if the run has changed since, or was never published.'),
+      problem: field.optionalText('Why the last publish failed.'),
+    }),
+    phases: field.list(phase),
   })
 }
 

@@ -1,5 +1,4 @@
 import path from 'node:path'
-import * as z from 'zod/mini'
 import { newMarkerId } from '../../disk/ids.ts'
 import { shellIdentity } from '../../hosts/all-hosts.ts'
 import { PostflightError } from '../../kernel/errors.ts'
@@ -30,16 +29,16 @@ export const declaration = {
 } satisfies Declaration
 
 export const document = () =>
-  z.strictObject({
+  field.object({
     id: field.text("The marker's id."),
     path: field.text("The marker's absolute path."),
     task: field.task,
     revived: field.flag('True if it was abandoned; it is a new marker now.'),
-    owner: z.strictObject({
+    owner: field.object({
       host_session: field.text("The host's id of the conversation."),
       agent: field.optionalText('"main" or the id of a sub-agent; null: not known.'),
     }),
-    dropped_checks: z.array(field.text('A check that the marker had, which was not written by this session.')),
+    dropped_checks: field.texts('A check that the marker had, which was not written by this session.'),
   })
 
 export const run: Run<typeof declaration, typeof document> = (context, [task], options) => {

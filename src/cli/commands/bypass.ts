@@ -1,4 +1,3 @@
-import * as z from 'zod/mini'
 import { errorCode, isFull } from '../../disk/file-facts.ts'
 import { bypassDone, bypassNewSessions, sessionFolders } from '../../done/done-state.ts'
 import { hasDoneFile } from '../../done/trust-store.ts'
@@ -38,21 +37,17 @@ export const declaration = {
 } satisfies Declaration
 
 export const document = () =>
-  z.strictObject({
-    bypassed: z.array(
-      z.strictObject({
-        task: field.task,
-        path: field.text("The marker's path, relative to the root."),
-        marker_id: field.optionalText("The marker's id."),
-      }),
-    ),
-    stopped: z.array(
-      z.strictObject({
-        task: field.task,
-        path: field.text('The task folder of a workflow that was stopped, relative to the root.'),
-        resume: field.text('The command that continues it.'),
-      }),
-    ),
+  field.object({
+    bypassed: field.objects({
+      task: field.task,
+      path: field.text("The marker's path, relative to the root."),
+      marker_id: field.optionalText("The marker's id."),
+    }),
+    stopped: field.objects({
+      task: field.task,
+      path: field.text('The task folder of a workflow that was stopped, relative to the root.'),
+      resume: field.text('The command that continues it.'),
+    }),
   })
 
 type BypassDocument = field.DocumentOf<typeof document>

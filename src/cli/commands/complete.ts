@@ -1,5 +1,4 @@
 import type { CommandUnknownOpts, Option } from '@commander-js/extra-typings'
-import * as z from 'zod/mini'
 import { HOST_TITLES } from '../../hosts/hook-hosts.ts'
 import { oneLine, stripControl } from '../../kernel/text.ts'
 import { readMarker } from '../../marker/marker-file.ts'
@@ -23,10 +22,8 @@ export const declaration = {
 } satisfies Declaration
 
 export const document = () =>
-  z.strictObject({
-    words: z.array(
-      z.strictObject({ value: field.text('A word that may follow.'), description: field.text('What it means.') }),
-    ),
+  field.object({
+    words: field.objects({ value: field.text('A word that may follow.'), description: field.text('What it means.') }),
     files: field.flag('True if a file may follow too.'),
   })
 

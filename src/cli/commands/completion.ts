@@ -1,4 +1,3 @@
-import * as z from 'zod/mini'
 import { PostflightError } from '../../kernel/errors.ts'
 import * as field from '../../views/documents.ts'
 import { type BareCommand, type Declaration, OPTION_EXPECTATIONS, type Run } from '../command.ts'
@@ -16,7 +15,7 @@ export const declaration = {
   declare: (command: BareCommand) => command.argument('<shell>', 'bash, zsh or fish'),
 } satisfies Declaration
 
-export const document = () => z.strictObject({ script: field.text('The script that the shell reads.') })
+export const document = () => field.object({ script: field.text('The script that the shell reads.') })
 
 export const run: Run<typeof declaration, typeof document> = (_context, [shell]) => {
   const names = Object.keys(COMPLETION_SCRIPTS)

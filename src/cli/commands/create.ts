@@ -81,15 +81,16 @@ export const declaration = {
 } satisfies Declaration
 
 export const document = () =>
-  z.strictObject({
+  field.object({
     id: field.text("The marker's id."),
     path: field.text("The marker's absolute path."),
     task: field.task,
     renewed: field.flag('True if the same marker was pending already; it keeps its id and its count.'),
-    replaced: z.nullable(z.union([z.string(), z.literal(true)])).register(z.globalRegistry, {
-      description: 'The id of the replaced marker; true if that had no id; null if no marker was replaced.',
-    }),
-    dropped_steps: z.array(field.text('Name of a ticked step of the previous marker that is not ticked in this one.')),
+    replaced: field.optional(
+      z.union([z.string(), z.literal(true)]),
+      'The id of the replaced marker; true if that had no id; null if no marker was replaced.',
+    ),
+    dropped_steps: field.texts('Name of a ticked step of the previous marker that is not ticked in this one.'),
     kept_unchecked: field.flag('True if a marker with checks was replaced, which is kept as abandoned.'),
     owner: field.owner,
   })

@@ -1,4 +1,3 @@
-import * as z from 'zod/mini'
 import { inLine } from '../../kernel/text.ts'
 import { findCommandRoot } from '../../project/command-context.ts'
 import { checkReach, checkSettings, npxNote } from '../../setup/doctor/claude-findings.ts'
@@ -29,16 +28,14 @@ export const declaration = {
 } satisfies Declaration
 
 export const document = () =>
-  z.strictObject({
+  field.object({
     root: field.optionalText('The folder that holds specs/; null if there is none.'),
-    findings: z.array(
-      z.strictObject({
-        check: z.enum(['settings', 'hook', 'plugin', 'cli', 'root', 'git', 'marker', 'done', 'workflow']),
-        ok: field.flag('False for a problem.'),
-        what: field.text('The finding.'),
-        fix: field.optionalText('How to fix it: a command, or what to do by hand.'),
-      }),
-    ),
+    findings: field.objects({
+      check: field.oneOf(['settings', 'hook', 'plugin', 'cli', 'root', 'git', 'marker', 'done', 'workflow']),
+      ok: field.flag('False for a problem.'),
+      what: field.text('The finding.'),
+      fix: field.optionalText('How to fix it: a command, or what to do by hand.'),
+    }),
   })
 
 export const run: Run<typeof declaration, typeof document> = async (context, _given, _options, { paint }) => {

@@ -1,4 +1,3 @@
-import * as z from 'zod/mini'
 import { type DoneRule, ruleName } from '../../done/done-rules.ts'
 import { requireRules } from '../../done/done-yaml.ts'
 import { clearProven, type DoneProof, proveDone, statesFor } from '../../done/prove-done.ts'
@@ -44,24 +43,20 @@ const DONE_TEXT = {
 } as const
 
 export const document = () =>
-  z.strictObject({
+  field.object({
     path: field.text('The definition of done, relative to the root.'),
-    rules: z.array(
-      z.strictObject({
-        name: field.text("The rule's name, or its patterns."),
-        due: field.flag('Whether its files changed since it was last proven; before the checks ran.'),
-        changed: z.array(field.text('A changed file, relative to the root; at most five.')),
-        searched: field.flag('False if its files are too many to be searched.'),
-        green: field.flag('Whether its checks succeeded now.'),
-        proven: field.optionalText('When its checks succeeded last, in ISO 8601.'),
-        own_output: z.array(field.text('A file that the checks write themselves.')),
-      }),
-    ),
-    checks: z.array(
-      z.strictObject({ run: field.text('The shell command.'), duration_ms: field.count('How long it ran.') }),
-    ),
-    failed: z.nullable(field.failedCheck),
-    cleared: z.array(field.text('The folder of a session whose marker was removed, relative to the root.')),
+    rules: field.objects({
+      name: field.text("The rule's name, or its patterns."),
+      due: field.flag('Whether its files changed since it was last proven; before the checks ran.'),
+      changed: field.texts('A changed file, relative to the root; at most five.'),
+      searched: field.flag('False if its files are too many to be searched.'),
+      green: field.flag('Whether its checks succeeded now.'),
+      proven: field.optionalText('When its checks succeeded last, in ISO 8601.'),
+      own_output: field.texts('A file that the checks write themselves.'),
+    }),
+    checks: field.objects({ run: field.text('The shell command.'), duration_ms: field.count('How long it ran.') }),
+    failed: field.optional(field.failedCheck),
+    cleared: field.texts('The folder of a session whose marker was removed, relative to the root.'),
   })
 
 type DoneDocument = field.DocumentOf<typeof document>

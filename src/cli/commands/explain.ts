@@ -39,73 +39,72 @@ export const declaration = {
 
 export const document = () => {
   const letteredRows = Object.values(RULES).flatMap(({ row }) => (typeof row === 'string' ? row : []))
-  const marker = z.strictObject({
+  const marker = field.object({
     path: field.text("The marker's path, relative to its root."),
-    rule: z.nullable(z.enum(Object.keys(RULES) as Rule[])).register(z.globalRegistry, {
-      description: 'The rule that decides; null if the marker cannot be read.',
-    }),
-    row: z
-      .nullable(z.union([z.number(), z.enum(letteredRows)]))
-      .register(z.globalRegistry, { description: "The rule's row in the table." }),
-    answer: z.enum(['allow', 'block']),
+    rule: field.optional(
+      field.oneOf(Object.keys(RULES) as Rule[]),
+      'The rule that decides; null if the marker cannot be read.',
+    ),
+    row: field.optional(z.union([z.number(), field.oneOf(letteredRows)]), "The rule's row in the table."),
+    answer: field.oneOf(['allow', 'block']),
     why: field.text('The rule in words.'),
     continuations_spent: field.optionalCount(
       'The number of stops that it has blocked; null if the marker cannot be read.',
     ),
   })
 
-  const run = z.strictObject({
+  const run = field.object({
     path: field.text('The task folder, relative to its root.'),
-    answer: z.enum(['allow', 'driver']).register(z.globalRegistry, {
-      description: '"driver": the answer comes from the driver of the workflow.',
-    }),
+    answer: field.described(
+      field.oneOf(['allow', 'driver']),
+      '"driver": the answer comes from the driver of the workflow.',
+    ),
     why: field.text('The reason in words.'),
   })
 
   const answer = z.union([
-    z.strictObject({}),
-    z.strictObject({ decision: z.literal('block'), reason: field.text('The message to the agent.') }),
-    z.strictObject({
-      hookSpecificOutput: z.strictObject({
+    field.object({}),
+    field.object({ decision: z.literal('block'), reason: field.text('The message to the agent.') }),
+    field.object({
+      hookSpecificOutput: field.object({
         hookEventName: z.literal('PreToolUse'),
         permissionDecision: z.literal('deny'),
         permissionDecisionReason: field.text('The message to the agent.'),
       }),
     }),
-    z.strictObject({ systemMessage: field.text('The message to the user.') }),
-    z.strictObject({
-      hookSpecificOutput: z.strictObject({
+    field.object({ systemMessage: field.text('The message to the user.') }),
+    field.object({
+      hookSpecificOutput: field.object({
         hookEventName: field.text('The event.'),
         additionalContext: field.text('The message to the agent.'),
       }),
     }),
   ])
-  const rule = z.strictObject({
+  const rule = field.object({
     name: field.text("The rule's name, or its patterns."),
     due: field.flag('Whether files changed since the session began and since the rule was last proven.'),
-    changed: z.array(field.text('A changed file, relative to the root; at most five.')),
+    changed: field.texts('A changed file, relative to the root; at most five.'),
   })
-  return z.strictObject({
-    payload: z.strictObject({
+  return field.object({
+    payload: field.object({
       event: field.text('The event that the payload names.'),
       host_session: field.optionalText("The host's id of the conversation."),
       agent: field.optionalText('The sub-agent that stops; null: the main conversation, or not known.'),
     }),
-    roots: z.array(field.text('A folder that holds specs/.')),
+    roots: field.texts('A folder that holds specs/.'),
     why: field.optionalText('Why no marker is judged; null if markers are judged.'),
-    markers: z.array(marker),
-    done: z
-      .array(
-        z.strictObject({
-          path: field.text('The definition of done, relative to its root.'),
-          why: field.text('What the hook does about it.'),
-          rules: z.array(rule),
-        }),
-      )
-      .register(z.globalRegistry, { description: 'The definitions of done of the roots.' }),
-    runs: z.array(run),
-    problems: z.array(field.searchProblem),
-    answer: answer.register(z.globalRegistry, { description: 'What the hook would print.' }),
+    markers: field.list(marker),
+    done: field.described(
+      field.objects({
+        path: field.text('The definition of done, relative to its root.'),
+        why: field.text('What the hook does about it.'),
+        rules: field.list(rule),
+      }),
+      'The definitions of done of the roots.',
+    ),
+    runs: field.list(run),
+    problems: field.list(field.searchProblem),
+    answer: field.described(answer, 'What the hook would print.'),
   })
 }
 

@@ -1,4 +1,3 @@
-import * as z from 'zod/mini'
 import { readDoneFile } from '../../done/trust-store.ts'
 import { commandLine } from '../../kernel/command-line.ts'
 import { asPostflightError, errorFault } from '../../kernel/error-messages.ts'
@@ -42,19 +41,17 @@ export const declaration = {
 } satisfies Declaration
 
 export const document = () =>
-  z.strictObject({
+  field.object({
     scope: field.text('The scope of the settings: project, local or user.'),
     changed: field.flag('False if nothing had to change.'),
     dry_run: field.flag('True if nothing was written: this is what would be written.'),
-    backups: z.array(field.text('The backup of a file.')),
-    warnings: z.array(field.text('What keeps the guard from working, here or on another machine.')),
-    parts: z.array(
-      z.strictObject({
-        name: z.enum(PART_NAMES),
-        file: field.text('The file that the part is in.'),
-        state: z.enum(['written', 'planned', 'declined', 'done', 'kept', 'needless', 'outside']),
-      }),
-    ),
+    backups: field.texts('The backup of a file.'),
+    warnings: field.texts('What keeps the guard from working, here or on another machine.'),
+    parts: field.objects({
+      name: field.oneOf(PART_NAMES),
+      file: field.text('The file that the part is in.'),
+      state: field.oneOf(['written', 'planned', 'declined', 'done', 'kept', 'needless', 'outside']),
+    }),
   })
 
 type InitDocument = field.DocumentOf<typeof document>

@@ -30,9 +30,9 @@ export const declaration = {
 } satisfies Declaration
 
 export const document = () => {
-  const marker = z.strictObject({
-    state: z.enum(['pending', 'bypassed', 'expired', 'abandoned', 'unreadable']),
-    outcome: z.nullable(z.enum(['capped', 'expired', 'unchecked'])),
+  const marker = field.object({
+    state: field.oneOf(['pending', 'bypassed', 'expired', 'abandoned', 'unreadable']),
+    outcome: field.optional(field.oneOf(['capped', 'expired', 'unchecked'])),
     task: field.task,
     path: field.text("The marker's absolute path."),
     relative_path: field.text('The same, relative to the root.'),
@@ -42,35 +42,26 @@ export const document = () => {
     reason: field.optionalText('The message to the agent.'),
     owner: z.extend(field.owner, { agent_type: field.optionalText('Only sub-agents of this type.') }),
     promised_at: field.optionalText('When the marker was made (ISO 8601).'),
-    age_ms: z.nullable(z.int()),
-    continuations: z.strictObject({
+    age_ms: field.optional(z.int()),
+    continuations: field.object({
       spent: field.optionalCount('The number of stops that were blocked; null if that cannot be read.'),
       limit: field.count('The number of stops that may be blocked.'),
     }),
-    steps: z.array(z.strictObject({ name: field.text('A line of the checklist.'), done: z.boolean() })),
-    checks: z.array(
-      z.strictObject({
-        run: field.text('A shell command that must succeed before `clear`.'),
-        step: field.optionalText('The step that it belongs to.'),
-        failed: field.optionalText('How it failed the last time.'),
-      }),
-    ),
-    wait: z
-      .nullable(
-        z.strictObject({
-          for: field.text('What the agent waits for.'),
-          count: field.count('The number of waits so far.'),
-        }),
-      )
-      .register(z.globalRegistry, { description: 'The wait that the agent announced.' }),
-    problems: z.array(field.text('What is wrong with the marker.')),
+    steps: field.objects({ name: field.text('A line of the checklist.'), done: z.boolean() }),
+    checks: field.objects({
+      run: field.text('A shell command that must succeed before `clear`.'),
+      step: field.optionalText('The step that it belongs to.'),
+      failed: field.optionalText('How it failed the last time.'),
+    }),
+    wait: field.wait(),
+    problems: field.texts('What is wrong with the marker.'),
   })
-  return z.strictObject({
+  return field.object({
     root: field.optionalText('The folder that holds specs/; null if there is none.'),
     pending: field.count('The number of markers that are pending or cannot be read.'),
     abandoned: field.count('The number of markers that are abandoned.'),
-    markers: z.array(marker),
-    problems: z.array(field.searchProblem),
+    markers: field.list(marker),
+    problems: field.list(field.searchProblem),
   })
 }
 

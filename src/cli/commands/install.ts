@@ -42,7 +42,7 @@ export const declaration = {
 } satisfies Declaration
 
 export const document = () => {
-  const installed = z.strictObject({
+  const installed = field.object({
     ...settingsFields(),
     backup: field.optionalText('The backup of the file.'),
     portable: field.flag('False if the entry holds a path on this machine.'),
@@ -53,7 +53,7 @@ export const document = () => {
     z.extend(installed, { plugin: field.text('Where the host finds the plugin.') }),
     z.extend(installed, {
       rules: field.text('The file of the reactive rules.'),
-      notes: z.array(field.text('A part of a rule that a hook of Claude Code cannot have.')),
+      notes: field.texts('A part of a rule that a hook of Claude Code cannot have.'),
     }),
   ])
 }
@@ -64,7 +64,7 @@ export const settingsFields = () => ({
   dry_run: field.flag('True if nothing was written: this is what would be written.'),
 })
 
-export const takenOutOf = () => z.array(field.text('Another file, from which our entries were removed.'))
+export const takenOutOf = () => field.texts('Another file, from which our entries were removed.')
 
 export const run: Run<typeof declaration, typeof document> = (context, _given, options) => {
   const { host, scope, reactive, dryRun, force } = options

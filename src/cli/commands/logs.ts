@@ -18,7 +18,7 @@ export const declaration = {
       .option('--follow', 'keep printing new entries until Ctrl-C', false),
 } satisfies Declaration
 
-const known = (description: string) => z.optional(z.unknown().register(z.globalRegistry, { description }))
+const known = (description: string) => z.optional(field.described(z.unknown(), description))
 
 export const journalEntryDocument = () =>
   z.looseObject({
@@ -37,7 +37,7 @@ export const journalEntryDocument = () =>
     detail: known('Details in words.'),
   })
 
-export const document = () => z.strictObject({ entries: z.array(journalEntryDocument()) })
+export const document = () => field.object({ entries: field.list(journalEntryDocument()) })
 
 type LogsOptions = OptionsOf<typeof declaration>
 

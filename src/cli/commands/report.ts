@@ -1,6 +1,5 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import * as z from 'zod/mini'
 import { kindAt } from '../../disk/file-facts.ts'
 import { withVerifiedFile } from '../../disk/verified-write.ts'
 import { shellIdentity } from '../../hosts/all-hosts.ts'
@@ -31,15 +30,15 @@ export const declaration = {
 } satisfies Declaration
 
 export const document = () => {
-  const status = z.enum(Object.keys(STATUS_TONES) as Status[])
-  const events = z.array(z.strictObject({ time: field.text('ISO 8601.'), words: field.text('What happened.') }))
+  const status = field.oneOf(Object.keys(STATUS_TONES) as Status[])
+  const events = field.objects({ time: field.text('ISO 8601.'), words: field.text('What happened.') })
   const span = {
     standing: status,
     started_at: field.text('ISO 8601.'),
     ended_at: field.text('ISO 8601. The time of the report if it has not ended.'),
   }
 
-  const marker = z.strictObject({
+  const marker = field.object({
     id: field.optionalText("The marker's id."),
     ...span,
     blocks: field.count('The number of stops that it blocked.'),
@@ -47,28 +46,26 @@ export const document = () => {
     events,
   })
 
-  const run = z.strictObject({
+  const run = field.object({
     name: field.text('Name of the workflow.'),
     ...span,
     prompts: field.count('The number of prompts sent.'),
-    phases: z.array(
-      z.strictObject({
-        id: field.text("The phase's id."),
-        standing: z.enum(['done', 'running', 'failed', 'skipped', 'waiting']),
-        visits: field.count('The number of times it was entered.'),
-        prompts: field.count('The number of prompts sent in it.'),
-        duration_ms: field.count(
-          'The time that the run worked on it, in ms: not while it is stopped or waits for approval.',
-        ),
-        steps: field.count('The number of steps of its last visit.'),
-      }),
-    ),
+    phases: field.objects({
+      id: field.text("The phase's id."),
+      standing: field.oneOf(['done', 'running', 'failed', 'skipped', 'waiting']),
+      visits: field.count('The number of times it was entered.'),
+      prompts: field.count('The number of prompts sent in it.'),
+      duration_ms: field.count(
+        'The time that the run worked on it, in ms: not while it is stopped or waits for approval.',
+      ),
+      steps: field.count('The number of steps of its last visit.'),
+    }),
     events,
   })
-  return z.strictObject({
+  return field.object({
     root: field.text('The folder that holds specs/.'),
     file: field.optionalText('The page that was written.'),
-    tasks: z.array(z.strictObject({ task: field.task, promises: z.array(marker), runs: z.array(run) })),
+    tasks: field.objects({ task: field.task, promises: field.list(marker), runs: field.list(run) }),
   })
 }
 

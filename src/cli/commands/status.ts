@@ -73,7 +73,7 @@ export const document = () => z.union([projectDocument(), sharedDocument()])
 
 const projectDocument = () => {
   const item = statusItemDocument()
-  return z.strictObject({
+  return field.object({
     root: field.optionalText('The folder that holds specs/; null if there is none.'),
     clean: field.flag(
       'True if nothing is pending, abandoned or unfinished. With --exit-code, the exit code is 1 if not.',
@@ -81,25 +81,21 @@ const projectDocument = () => {
     cleared: field.count(
       'The number of markers that were cleared, by the journal: those of --session, or those of the last 24 hours.',
     ),
-    checks_passed: z.array(field.text('A check that passed for one of them.')),
+    checks_passed: field.texts('A check that passed for one of them.'),
     completed: field.count('The number of workflows that were completed without skips.'),
-    items: z.array(item),
-    done: z
-      .nullable(
-        z.strictObject({
-          standing: z.enum(['trusted', 'untrusted', 'changed', 'unreadable', 'missing']),
-          message: field.text('The standing as a sentence; what is wrong in the file if it is invalid.'),
-          fix: field.optionalText('What to do about it.'),
-        }),
-      )
-      .register(z.globalRegistry, {
-        description:
-          'Whether specs/done.yaml has effect on this machine; null if there is none. It is not in the verdict.',
-      }),
-    ended: z.array(item).register(z.globalRegistry, {
-      description:
-        'The runs that a person aborted, and those that go on elsewhere, until they are settled. They do not count.',
-    }),
+    items: field.list(item),
+    done: field.optionalObject(
+      'Whether specs/done.yaml has effect on this machine; null if there is none. It is not in the verdict.',
+      {
+        standing: field.oneOf(['trusted', 'untrusted', 'changed', 'unreadable', 'missing']),
+        message: field.text('The standing as a sentence; what is wrong in the file if it is invalid.'),
+        fix: field.optionalText('What to do about it.'),
+      },
+    ),
+    ended: field.described(
+      field.list(item),
+      'The runs that a person aborted, and those that go on elsewhere, until they are settled. They do not count.',
+    ),
   })
 }
 

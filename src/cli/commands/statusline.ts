@@ -1,4 +1,3 @@
-import * as z from 'zod/mini'
 import type { StdinRead } from '../../disk/stdin.ts'
 import { MAX_ID_LENGTH } from '../../hosts/payload.ts'
 import { isJsonObject } from '../../kernel/values.ts'
@@ -27,7 +26,7 @@ export const declaration = {
 } satisfies Declaration
 
 export const document = () =>
-  z.strictObject({
+  field.object({
     text: field.text('The line; empty if there is nothing to show.'),
     pending: field.count('The number of pending markers, those of other sessions included.'),
     waiting: field.count('The number of markers and runs that wait.'),

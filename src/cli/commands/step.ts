@@ -1,4 +1,3 @@
-import * as z from 'zod/mini'
 import { shellIdentity } from '../../hosts/all-hosts.ts'
 import { type ErrorArguments, PostflightError } from '../../kernel/errors.ts'
 import { oneLine } from '../../kernel/text.ts'
@@ -33,15 +32,15 @@ export const declaration = {
 } satisfies Declaration
 
 export const document = () =>
-  z.strictObject({
+  field.object({
     task: field.task,
-    step: z.strictObject({
+    step: field.object({
       number: field.count('Its place in the checklist, from 1.'),
       name: field.text('The line of the checklist.'),
       done: field.flag('False after --undo, and if its check failed.'),
     }),
     remaining: field.count('The number of steps that remain.'),
-    failed: z.nullable(field.failedCheck).register(z.globalRegistry, { description: 'Its check that failed.' }),
+    failed: field.optional(field.failedCheck, 'Its check that failed.'),
   })
 
 type StepDocument = field.DocumentOf<typeof document>

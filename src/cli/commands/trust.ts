@@ -1,4 +1,3 @@
-import * as z from 'zod/mini'
 import { ruleName } from '../../done/done-rules.ts'
 import { DONE_FILE_TEXT, requireRules } from '../../done/done-yaml.ts'
 import { forgetTrusted, keepTrusted, readDoneFile, readTrusted, trustedRoot } from '../../done/trust-store.ts'
@@ -27,18 +26,16 @@ shell.`,
 } satisfies Declaration
 
 export const document = () =>
-  z.strictObject({
+  field.object({
     path: field.text('The definition of done, relative to the root.'),
     trusted: field.flag('Whether its rules count now.'),
     changed: field.flag('Whether the file differs from the one that was trusted before.'),
-    rules: z.array(
-      z.strictObject({
-        name: field.text("The rule's name, or its patterns."),
-        when: z.array(field.text('A pattern of files.')),
-        unless: z.array(field.text('A pattern of files.')),
-        checks: z.array(field.text('A shell command.')),
-      }),
-    ),
+    rules: field.objects({
+      name: field.text("The rule's name, or its patterns."),
+      when: field.texts('A pattern of files.'),
+      unless: field.texts('A pattern of files.'),
+      checks: field.texts('A shell command.'),
+    }),
   })
 
 const TRUST_TEXT = {

@@ -1,5 +1,4 @@
 import path from 'node:path'
-import * as z from 'zod/mini'
 import { doneFilePath, readDoneFile } from '../../done/trust-store.ts'
 import { commandLine } from '../../kernel/command-line.ts'
 import { SPECS_FOLDER } from '../../kernel/files.ts'
@@ -38,7 +37,7 @@ export const declaration = {
 } satisfies Declaration
 
 export const document = () =>
-  z.strictObject({
+  field.object({
     ...settingsFields(),
     removed_file: field.flag('True if the file was removed because it held nothing else.'),
     taken_out_of: takenOutOf(),

@@ -1,5 +1,4 @@
 import path from 'node:path'
-import * as z from 'zod/mini'
 import { kindAt } from '../../disk/file-facts.ts'
 import { MAIN_AGENT } from '../../hosts/host.ts'
 import { messageOf } from '../../kernel/error-messages.ts'
@@ -37,7 +36,7 @@ export const declaration = {
 } satisfies Declaration
 
 export const document = () =>
-  z.strictObject({
+  field.object({
     id: field.optionalText("The marker's id; the run's if only a run waits."),
     path: field.text("The absolute path of the marker, or of the run's state."),
     task: field.task,

@@ -1,4 +1,3 @@
-import * as z from 'zod/mini'
 import { PostflightError } from '../../kernel/errors.ts'
 import { CHECK_TEXT, failureWords, since } from '../../marker/check-messages.ts'
 import { type CommandResult, recordInJournal } from '../../project/command-context.ts'
@@ -21,18 +20,20 @@ export const declaration = {
 } satisfies Declaration
 
 export const document = () =>
-  z.strictObject({
+  field.object({
     task: field.task,
     phase: field.text('The current phase.'),
-    result: z.enum(['passed', 'failed', 'running', 'too-early']).register(z.globalRegistry, {
-      description: '"running": another process runs it. "too-early": the artifact is not valid yet.',
-    }),
+    result: field.described(
+      field.oneOf(['passed', 'failed', 'running', 'too-early']),
+      '"running": another process runs it. "too-early": the artifact is not valid yet.',
+    ),
     message: field.text('The result in words.'),
     receipt: field.optionalText('The receipt, as a path in the task folder; null if the check was not run.'),
-    not_bound: z.array(field.text('A path from the root, or a pattern.')).register(z.globalRegistry, {
-      description: 'What check.files names and the result is not bound to: links, and files in node_modules.',
-    }),
-    failed: z.nullable(field.failedCheck).register(z.globalRegistry, { description: 'The check, if it failed.' }),
+    not_bound: field.described(
+      field.texts('A path from the root, or a pattern.'),
+      'What check.files names and the result is not bound to: links, and files in node_modules.',
+    ),
+    failed: field.optional(field.failedCheck, 'The check, if it failed.'),
   })
 
 type PhaseCheckDocument = field.DocumentOf<typeof document>

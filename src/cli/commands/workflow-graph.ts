@@ -1,5 +1,4 @@
 import path from 'node:path'
-import * as z from 'zod/mini'
 import { kindAt } from '../../disk/file-facts.ts'
 import { type CommandContext, displayPath, findCommandRoot } from '../../project/command-context.ts'
 import { findTaskFolder } from '../../project/task-folders.ts'
@@ -23,7 +22,7 @@ export const declaration = {
     ),
 } satisfies Declaration
 
-export const document = () => z.strictObject({ mermaid: field.text('The diagram, as Mermaid reads it.') })
+export const document = () => field.object({ mermaid: field.text('The diagram, as Mermaid reads it.') })
 
 export const run: Run<typeof declaration, typeof document> = (context, [target]) => {
   const state =

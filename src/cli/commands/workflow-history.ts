@@ -16,24 +16,22 @@ export const declaration = {
 } satisfies Declaration
 
 export const document = () => {
-  const entry = z.strictObject({
+  const entry = field.object({
     n: field.count('Its number, from 1.'),
     time: field.text('ISO 8601.'),
-    event: z.enum(TRANSITION_EVENTS),
+    event: field.oneOf(TRANSITION_EVENTS),
     phase: field.text('The phase that it happened in.'),
     visit: z.optional(field.count('The visit of that phase, from 1.')),
     step: z.optional(field.count('From 1.')),
     attempt: z.optional(field.count('From 1.')),
-    outcome: z.optional(z.enum(RUN_OUTCOMES)),
+    outcome: z.optional(field.oneOf(RUN_OUTCOMES)),
     verdict: z.optional(field.text('The case that decided the way.')),
     detail: z.optional(field.text('Details in words.')),
   })
-  return z.strictObject({
+  return field.object({
     task: field.task,
-    history: z.array(entry),
-    durations: z
-      .record(z.string(), z.int())
-      .register(z.globalRegistry, { description: 'The time (ms) for which the run worked on each phase.' }),
+    history: field.list(entry),
+    durations: field.described(z.record(z.string(), z.int()), 'The time (ms) for which the run worked on each phase.'),
   })
 }
 

@@ -1,4 +1,4 @@
-import * as z from 'zod/mini'
+import type * as z from 'zod/mini'
 import { shellIdentity } from '../../hosts/all-hosts.ts'
 import { commandLine } from '../../kernel/command-line.ts'
 import { approval, listed, quote } from '../../kernel/text.ts'
@@ -46,10 +46,10 @@ const workFields = () => ({
 export const dueFields = () => ({
   phase: field.optionalText('The phase of the prompt.'),
   ...workFields(),
-  batch: z.nullable(z.array(z.strictObject(workFields()))).register(z.globalRegistry, {
-    description:
-      'The prompts of several steps at once: each for an agent of its own. Then `prompt` contains all of them.',
-  }),
+  batch: field.optional(
+    field.objects(workFields()),
+    'The prompts of several steps at once: each for an agent of its own. Then `prompt` contains all of them.',
+  ),
 })
 
 type WorkData = field.DocumentOf<() => z.ZodMiniObject<ReturnType<typeof workFields>, z.core.$strict>>
@@ -68,12 +68,13 @@ function workData({ step, attempt, prompt, agent, model, artifact }: DueWork): W
 }
 
 export const document = () =>
-  z.strictObject({
-    command: z.enum(['prompt', 'wait', 'finish']).register(z.globalRegistry, {
-      description: 'What to do: give the prompt to an agent and ask again, ask again later, or end.',
-    }),
+  field.object({
+    command: field.described(
+      field.oneOf(['prompt', 'wait', 'finish']),
+      'What to do: give the prompt to an agent and ask again, ask again later, or end.',
+    ),
     ...dueFields(),
-    outcome: z.nullable(z.enum(RUN_OUTCOMES)).register(z.globalRegistry, { description: 'How the run ended.' }),
+    outcome: field.optional(field.oneOf(RUN_OUTCOMES), 'How the run ended.'),
     why: field.optionalText('Why it ended, or why to wait, in words.'),
   })
 

@@ -1,4 +1,3 @@
-import * as z from 'zod/mini'
 import { commandLine } from '../../kernel/command-line.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { inLine, quote } from '../../kernel/text.ts'
@@ -55,16 +54,15 @@ export const declaration = {
 } satisfies Declaration
 
 export const document = () => {
-  const entered = z.strictObject({ phase: field.text("The phase's id."), visit: field.count('Its visit, from 1.') })
-  return z.strictObject({
-    outcome: z.nullable(z.enum(RUN_OUTCOMES)).register(z.globalRegistry, {
-      description: 'How the run would end; null if it would go on after 10,000 prompts.',
-    }),
+  const entered = field.object({ phase: field.text("The phase's id."), visit: field.count('Its visit, from 1.') })
+  return field.object({
+    outcome: field.optional(
+      field.oneOf(RUN_OUTCOMES),
+      'How the run would end; null if it would go on after 10,000 prompts.',
+    ),
     why: field.optionalText('Why it would end in this way, in words.'),
-    path: z
-      .array(entered)
-      .register(z.globalRegistry, { description: 'The phases in the order in which they are entered.' }),
-    prompts: z.array(z.strictObject(dueFields())),
+    path: field.described(field.list(entered), 'The phases in the order in which they are entered.'),
+    prompts: field.objects(dueFields()),
     prompt_count: field.count('The number of prompts; each step of a batch counts.'),
     prompt_bound: field.count('The maximum number of prompts of a run of this definition.'),
   })

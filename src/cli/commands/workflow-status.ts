@@ -33,8 +33,8 @@ export const declaration = {
 } satisfies Declaration
 
 const runsDocument = () =>
-  z.strictObject({
-    workflows: z.array(z.union([runDocument(), z.strictObject({ task: field.task, error: field.errorDetail })])),
+  field.object({
+    workflows: field.list(z.union([runDocument(), field.object({ task: field.task, error: field.errorDetail })])),
   })
 
 /** With `--watch`, a document whenever it changes. */

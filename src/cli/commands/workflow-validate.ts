@@ -1,4 +1,3 @@
-import * as z from 'zod/mini'
 import { counted, inLine } from '../../kernel/text.ts'
 import type { PlacedFinding } from '../../kernel/yaml-text.ts'
 import { displayPath } from '../../project/command-context.ts'
@@ -17,17 +16,17 @@ export const declaration = {
 } satisfies Declaration
 
 export const document = () => {
-  const finding = z.strictObject({
+  const finding = field.object({
     line: field.count('From 1.'),
     column: field.count('From 1.'),
     where: field.text('The place in the definition, such as "phases.0.next"; empty for the whole file.'),
     detail: field.text('The fault or the warning.'),
   })
-  return z.strictObject({
+  return field.object({
     file: field.text("The definition's absolute path."),
     valid: field.flag('True if it has no faults.'),
-    faults: z.array(finding),
-    warnings: z.array(finding),
+    faults: field.list(finding),
+    warnings: field.list(finding),
     partial: field.flag('True if the rest is checked only once the faults are fixed.'),
     phases: field.optionalCount('The number of phases; null if it has faults.'),
     prompt_bound: field.optionalCount('The maximum number of prompts of a run; null if it has faults.'),

@@ -1,4 +1,3 @@
-import * as z from 'zod/mini'
 import { resumeSharedLine } from '../../kernel/command-line.ts'
 import { messageOf } from '../../kernel/error-messages.ts'
 import { inLine, oneLine } from '../../kernel/text.ts'
@@ -77,31 +76,31 @@ function rowOf(context: CommandContext, root: string, remote: string, run: Remot
 }
 
 export const sharedDocument = () =>
-  z.strictObject({
+  field.object({
     remote: field.text('The git remote.'),
     clean: field.flag('True if every run in it is completed or aborted. With --exit-code, the exit code is 1 if not.'),
-    runs: z.array(
-      z.strictObject({
-        id: field.text('The id of the run: its ref is refs/postflight/{id}.'),
-        task: field.optionalText('Name of the task folder; null for a run that cannot be read.'),
-        name: field.optionalText('Name of the workflow.'),
-        phase: field.optionalText('The current phase.'),
-        outcome: z.nullable(z.enum(RUN_OUTCOMES)).register(z.globalRegistry, { description: 'Null while it runs.' }),
-        needs: z
-          .nullable(z.enum(['approval', 'stop', 'wait', 'prompt', 'resume', 'nothing']))
-          .register(z.globalRegistry, { description: 'What it needs to go on.' }),
-        machine: field.optionalText('The machine that holds it; null if it was released.'),
-        session: field.optionalText('The session there.'),
-        since: field.optionalText('Since when it has been held, or released. ISO 8601.'),
-        here: field.flag('True if this project holds it.'),
-        updated_at: field.optionalText('The last change of the run. ISO 8601.'),
-        message: field.text('The same as a sentence, or why it cannot be read.'),
-        fix: field.optionalText('The command that continues it here.'),
-      }),
-    ),
-    lost: z.array(field.text('A ref.')).register(z.globalRegistry, {
-      description: 'Refs that keep what a machine had not published when another one took its run.',
+    runs: field.objects({
+      id: field.text('The id of the run: its ref is refs/postflight/{id}.'),
+      task: field.optionalText('Name of the task folder; null for a run that cannot be read.'),
+      name: field.optionalText('Name of the workflow.'),
+      phase: field.optionalText('The current phase.'),
+      outcome: field.optional(field.oneOf(RUN_OUTCOMES), 'Null while it runs.'),
+      needs: field.optional(
+        field.oneOf(['approval', 'stop', 'wait', 'prompt', 'resume', 'nothing']),
+        'What it needs to go on.',
+      ),
+      machine: field.optionalText('The machine that holds it; null if it was released.'),
+      session: field.optionalText('The session there.'),
+      since: field.optionalText('Since when it has been held, or released. ISO 8601.'),
+      here: field.flag('True if this project holds it.'),
+      updated_at: field.optionalText('The last change of the run. ISO 8601.'),
+      message: field.text('The same as a sentence, or why it cannot be read.'),
+      fix: field.optionalText('The command that continues it here.'),
     }),
+    lost: field.described(
+      field.texts('A ref.'),
+      'Refs that keep what a machine had not published when another one took its run.',
+    ),
   })
 
 export type SharedDocument = field.DocumentOf<typeof sharedDocument>

@@ -1,4 +1,3 @@
-import * as z from 'zod/mini'
 import { doneMarkerFix } from '../../done/trust-store.ts'
 import { commandLine } from '../../kernel/command-line.ts'
 import { inLine, oneLine, unparsedMarker } from '../../kernel/text.ts'
@@ -16,9 +15,9 @@ import {
 import type { LostMarker } from './lost-markers.ts'
 
 export const statusItemDocument = () =>
-  z.strictObject({
-    kind: z.enum(Object.keys(STATUS_KINDS) as StatusKind[]),
-    task: z.nullable(field.task),
+  field.object({
+    kind: field.oneOf(Object.keys(STATUS_KINDS) as StatusKind[]),
+    task: field.optional(field.task),
     path: field.text('The file or folder, relative to the root.'),
     host_session: field.optionalText("The host's id of the conversation that it belongs to."),
     message: field.text('The unfinished thing, in one line.'),
