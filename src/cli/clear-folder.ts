@@ -290,18 +290,16 @@ function record(
     ...(done.length === 0 ? [] : [CHECK_TEXT.passed(done)]),
     ...(left.length === 0 ? [] : [CLEAR_DETAILS.leftSteps(left)]),
   ]
-  recordInJournal(context, folder.root, [
-    {
-      event: 'clear',
-      outcome: marker === undefined ? undefined : isUnchecked ? 'unchecked' : 'cleared',
-      markerId: marker?.id,
-      settles,
-      task: folder.task,
-      hostSession: shellIdentity(context.environment)?.session,
-      checks: done.map(({ run }) => run),
-      detail: details.length === 0 ? undefined : details.join('; '),
-    },
-  ])
+  recordInJournal(context, folder.root, {
+    event: 'clear',
+    outcome: marker === undefined ? undefined : isUnchecked ? 'unchecked' : 'cleared',
+    markerId: marker?.id,
+    settles,
+    task: folder.task,
+    hostSession: shellIdentity(context.environment)?.session,
+    checks: done.map(({ run }) => run),
+    detail: details.length === 0 ? undefined : details.join('; '),
+  })
 }
 
 function leftSteps(marker: Marker | undefined): string[] {

@@ -56,6 +56,10 @@ type DataOf<Document extends object> = Document extends DocumentSource ? Documen
 /** An exit code alone means that the command has printed its own output. */
 export type Outcome<Document extends object = object> = CommandResult<Document> | 0 | 1
 
+export function invalidValue(option: string, value: string, expected: string): PostflightError {
+  return new PostflightError('value-invalid', { option, value, expected })
+}
+
 export function collect(value: string, previous: readonly string[]): string[] {
   return [...previous, value]
 }
@@ -71,8 +75,7 @@ export function timeoutOption(description: string) {
 
 function timeoutMs(value: string): number {
   if (!/^\d+$/.test(value) || Number(value) < 1 || Number(value) > MAX_SECONDS) {
-    const expected = OPTION_EXPECTATIONS.seconds(MAX_SECONDS)
-    throw new PostflightError('value-invalid', { option: '--timeout', value, expected })
+    throw invalidValue('--timeout', value, OPTION_EXPECTATIONS.seconds(MAX_SECONDS))
   }
   return Number(value) * 1000
 }
@@ -102,16 +105,14 @@ export function remoteOption<Usage extends string>(usage: Usage, description: st
   const [option = ''] = usage.split(' ')
   return new StrictOption(usage, description).preset('origin').argParser((value: string) => {
     if (!/^\d+$/.test(value)) return value
-    throw new PostflightError('value-invalid', { option, value, expected: OPTION_EXPECTATIONS.remote })
+    throw invalidValue(option, value, OPTION_EXPECTATIONS.remote)
   })
 }
 
 export const STEP_NUMBER = ['--step <number>', 'the step of the current phase, from 1', stepNumber] as const
 
 function stepNumber(value: string): number {
-  if (!/^[1-9]\d{0,3}$/.test(value)) {
-    throw new PostflightError('value-invalid', { option: '--step', value, expected: OPTION_EXPECTATIONS.stepNumber })
-  }
+  if (!/^[1-9]\d{0,3}$/.test(value)) throw invalidValue('--step', value, OPTION_EXPECTATIONS.stepNumber)
   return Number(value)
 }
 

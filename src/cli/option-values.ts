@@ -1,31 +1,30 @@
 import { MAX_ID_LENGTH } from '../hosts/payload.ts'
 import { PostflightError } from '../kernel/errors.ts'
 import { closestName, cut, oneLine } from '../kernel/text.ts'
-import { OPTION_EXPECTATIONS, USAGE_TEXT } from './command.ts'
-
-type OptionValue = readonly [option: string, value: string | undefined]
+import { invalidValue, OPTION_EXPECTATIONS, USAGE_TEXT } from './command.ts'
 
 const VALUE_LIMIT = 2000
 const SHOWN_LIMIT = 40
 
-export function checkOneLine(values: readonly OptionValue[], limit = VALUE_LIMIT): void {
-  for (const [option, value] of values) {
-    if (value === undefined) continue
-    if (value.length > limit) {
-      const expected = OPTION_EXPECTATIONS.atMostCharacters(limit)
-      throw new PostflightError('value-invalid', { option, value: cut(value, SHOWN_LIMIT), expected })
-    }
-    if (value === '' || value !== oneLine(value, limit)) {
+type OptionValues = Readonly<Record<string, string | readonly string[] | undefined>>
+
+export function checkOneLine(options: OptionValues, limit = VALUE_LIMIT): void {
+  for (const [option, given] of Object.entries(options)) {
+    for (const value of [given ?? []].flat()) {
+      if (value.length > limit) {
+        throw invalidValue(option, cut(value, SHOWN_LIMIT), OPTION_EXPECTATIONS.atMostCharacters(limit))
+      }
       // As JSON, to show line breaks.
       const shown = JSON.stringify(value).slice(1, -1)
-      throw new PostflightError('value-invalid', { option, value: shown, expected: OPTION_EXPECTATIONS.oneLine })
+      if (value === '' || value !== oneLine(value, limit))
+        throw invalidValue(option, shown, OPTION_EXPECTATIONS.oneLine)
     }
   }
 }
 
 /** The hook ignores longer ids, so a marker with one would block no stop. */
-export function checkIds(values: readonly OptionValue[]): void {
-  checkOneLine(values, MAX_ID_LENGTH)
+export function checkIds(options: OptionValues): void {
+  checkOneLine(options, MAX_ID_LENGTH)
 }
 
 export function requireOneTarget(task: string | undefined, options: Readonly<Record<string, boolean>>): void {

@@ -27,7 +27,7 @@ import type { Truster } from '../run/store/phase-check.ts'
 import { requireState } from '../run/store/state-store.ts'
 import type { Painter } from '../views/print.ts'
 import { type RunDocument, runData, runLines } from '../views/run-view.ts'
-import { OPTION_EXPECTATIONS } from './command.ts'
+import { invalidValue, OPTION_EXPECTATIONS } from './command.ts'
 import { callerOf } from './marker-owner.ts'
 import { checkIds } from './option-values.ts'
 
@@ -45,10 +45,7 @@ export function runnerOf(
   options: { readonly hostSession?: string; readonly parentSession?: string },
 ): Runner {
   const { hostSession, parentSession } = options
-  checkIds([
-    ['--host-session', hostSession],
-    ['--parent-session', parentSession],
-  ])
+  checkIds({ '--host-session': hostSession, '--parent-session': parentSession })
   const { session } = callerOf(context, options)
   return { hostSession: session, parentSession: parentSession ?? session }
 }
@@ -75,7 +72,7 @@ export function recordEnd(
   wasActive: boolean,
   state: WorkflowState,
 ): void {
-  if (wasActive && !state.active) recordInJournal(context, root, [endEntry(task, state)])
+  if (wasActive && !state.active) recordInJournal(context, root, endEntry(task, state))
 }
 
 export function runResult(
@@ -94,8 +91,7 @@ export function runResult(
 export function givenInputs(values: readonly string[] = []): GivenInput[] {
   return values.map((value) => {
     const at = value.indexOf('=')
-    if (at < 1)
-      throw new PostflightError('value-invalid', { option: '--set', value, expected: OPTION_EXPECTATIONS.input })
+    if (at < 1) throw invalidValue('--set', value, OPTION_EXPECTATIONS.input)
     return [value.slice(0, at), value.slice(at + 1)]
   })
 }

@@ -185,17 +185,15 @@ export function clearProven(
     const keepsUnchecked = rules.length === 0
     const result = clearFolder(folder, { returnMeta: false, keepsUnchecked, still: () => true })
     if (result === undefined || (result.marker === undefined && result.abandoned.length === 0)) return false
-    recordInJournal(context, root, [
-      {
-        event: 'clear',
-        outcome: result.marker === undefined ? undefined : result.isUnchecked ? 'unchecked' : 'cleared',
-        markerId: result.marker?.marker.id,
-        settles: result.abandoned.map(({ marker }) => marker.id),
-        task: folder.task,
-        hostSession: shellIdentity(context.environment)?.session,
-        checks: done.map(({ run }) => run),
-      },
-    ])
+    recordInJournal(context, root, {
+      event: 'clear',
+      outcome: result.marker === undefined ? undefined : result.isUnchecked ? 'unchecked' : 'cleared',
+      markerId: result.marker?.marker.id,
+      settles: result.abandoned.map(({ marker }) => marker.id),
+      task: folder.task,
+      hostSession: shellIdentity(context.environment)?.session,
+      checks: done.map(({ run }) => run),
+    })
     return !result.isUnchecked
   })
 }

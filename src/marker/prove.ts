@@ -31,15 +31,13 @@ export async function prove(context: CommandContext, wanted: ChecksToRun): Promi
   const done = run.result
   const failed = failedOf(done)
   if (failed !== undefined) {
-    recordInJournal(context, folder.root, [
-      {
-        event: 'check',
-        markerId: marker?.id,
-        task: folder.task,
-        hostSession: shellIdentity(context.environment)?.session,
-        detail: CHECK_RECORDS.failed(failed.run, failureWords(failed.failure), failed.durationMs),
-      },
-    ])
+    recordInJournal(context, folder.root, {
+      event: 'check',
+      markerId: marker?.id,
+      task: folder.task,
+      hostSession: shellIdentity(context.environment)?.session,
+      detail: CHECK_RECORDS.failed(failed.run, failureWords(failed.failure), failed.durationMs),
+    })
   }
   if (marker !== undefined) noteResults(folder, marker, done)
   return { kind: 'done', done, failed }

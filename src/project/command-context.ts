@@ -100,7 +100,7 @@ export function requireTaskFolder(
 }
 
 /** Prints a note if the journal cannot be written. Also tells OpenCode's plugin the root. */
-export function recordInJournal(context: CommandContext, root: string, entries: readonly JournalEntry[]): void {
+export function recordInJournal(context: CommandContext, root: string, ...entries: readonly JournalEntry[]): void {
   noteRoot(context.environment[ROOTS_FILE_VARIABLE], root)
   // The command may have started minutes ago, before its checks.
   const problem = appendJournal(root, entries, Date.now())

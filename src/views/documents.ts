@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { described } from '../kernel/described.ts'
 import { type ErrorCode, EXIT_CODES } from '../kernel/errors.ts'
 
 export type DocumentSource = z.core.$ZodType | (() => z.core.$ZodType)
@@ -19,10 +20,7 @@ export const list = z.array
 
 export const oneOf = z.enum
 
-export function described<Schema extends z.ZodMiniType>(schema: Schema, description: string): Schema {
-  z.globalRegistry.add(schema, { description })
-  return schema
-}
+export { described }
 
 /** May be null. */
 export const optional = <Schema extends z.ZodMiniType>(schema: Schema, description?: string) =>

@@ -42,10 +42,7 @@ export const document = () =>
   })
 
 export const run: Run<typeof declaration, typeof document> = (context, [task], options) => {
-  checkIds([
-    ['--host-session', options.hostSession],
-    ['--agent', options.agent],
-  ])
+  checkIds({ '--host-session': options.hostSession, '--agent': options.agent })
   const root = requireRoot(context)
   const folder = requireTaskFolder(root, task)
   if (isSessionFolder(folder)) throw new PostflightError('adopt-done', { folder: folder.relative })
@@ -69,23 +66,21 @@ export const run: Run<typeof declaration, typeof document> = (context, [task], o
   const { fields, dropped, keepsUnchecked, replaces } = revived ?? takeOver(folder, owner, caller)
   const { id } = fields
   const target = path.join(folder.path, MARKER_FILE)
-  recordInJournal(context, root, [
-    {
-      event: 'adopt',
-      markerId: id,
-      replaces,
-      keeps: keepsUnchecked ? replaces : undefined,
-      settles: revived === undefined || keepsUnchecked ? [] : [replaces],
-      task: folder.task,
-      hostSession: session,
-      agent,
-      detail:
-        [
-          ...(revived === undefined ? [] : ['was abandoned']),
-          ...(dropped.length === 0 ? [] : [CHECK_RECORDS.dropped(dropped)]),
-        ].join('; ') || undefined,
-    },
-  ])
+  recordInJournal(context, root, {
+    event: 'adopt',
+    markerId: id,
+    replaces,
+    keeps: keepsUnchecked ? replaces : undefined,
+    settles: revived === undefined || keepsUnchecked ? [] : [replaces],
+    task: folder.task,
+    hostSession: session,
+    agent,
+    detail:
+      [
+        ...(revived === undefined ? [] : ['was abandoned']),
+        ...(dropped.length === 0 ? [] : [CHECK_RECORDS.dropped(dropped)]),
+      ].join('; ') || undefined,
+  })
   const newOwner = { host_session: session, agent: agent ?? null }
   return {
     exitCode: 0,

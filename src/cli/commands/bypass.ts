@@ -64,7 +64,7 @@ export const run: Run<typeof declaration, typeof document> = async (context, [ta
       if (task === undefined) return []
       throw new PostflightError('bypass-none', { folder: folder.relative })
     }
-    recordInJournal(context, root, [{ event: 'bypass-request', markerId: marker.id, task: folder.task }])
+    recordInJournal(context, root, { event: 'bypass-request', markerId: marker.id, task: folder.task })
     return { task: folder.task, path: markerDisplayPath(folder), marker_id: marker.id ?? null }
   })
   const isDoneBypassed = task === undefined && hasDoneFile(root)
@@ -94,7 +94,7 @@ async function stopRuns(
   const { stopRunNow } = await import('../../run/store/run.ts')
   return forEveryOne(listActiveRuns(root, nowMs), failures, ({ folder, hostSession }) => {
     stopRunNow(folder, nowMs)
-    recordInJournal(context, root, [{ event: 'workflow', task: folder.task, hostSession, detail: 'stopped' }])
+    recordInJournal(context, root, { event: 'workflow', task: folder.task, hostSession, detail: 'stopped' })
     const resume = commandLine(['workflow', 'resume', taskWord(folder)], rootOption)
     return { task: folder.task, path: folder.relative, resume }
   })

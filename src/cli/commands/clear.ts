@@ -208,16 +208,14 @@ function settleLost(
     }
     if (!isDryRun) {
       forgetGivenUp({ root, relative })
-      recordInJournal(context, root, [
-        {
-          event: 'clear',
-          markerId: record?.id,
-          settles: [],
-          task: lost.task,
-          hostSession: session,
-          detail: CLEAR_DETAILS.fileGone,
-        },
-      ])
+      recordInJournal(context, root, {
+        event: 'clear',
+        markerId: record?.id,
+        settles: [],
+        task: lost.task,
+        hostSession: session,
+        detail: CLEAR_DETAILS.fileGone,
+      })
     }
     return {
       ...{ kind: 'cleared', settles: [] },

@@ -1,6 +1,5 @@
-import { PostflightError } from '../../kernel/errors.ts'
 import * as field from '../../views/documents.ts'
-import { type BareCommand, type Declaration, OPTION_EXPECTATIONS, type Run } from '../command.ts'
+import { type BareCommand, type Declaration, invalidValue, OPTION_EXPECTATIONS, type Run } from '../command.ts'
 
 const WHERE = `
 Put one line into the file that your shell reads at its start:
@@ -20,8 +19,7 @@ export const document = () => field.object({ script: field.text('The script that
 export const run: Run<typeof declaration, typeof document> = (_context, [shell]) => {
   const names = Object.keys(COMPLETION_SCRIPTS)
   if (!Object.hasOwn(COMPLETION_SCRIPTS, shell)) {
-    const expected = OPTION_EXPECTATIONS.oneOf(names)
-    throw new PostflightError('value-invalid', { option: '<shell>', value: shell, expected })
+    throw invalidValue('<shell>', shell, OPTION_EXPECTATIONS.oneOf(names))
   }
   const script = COMPLETION_SCRIPTS[shell as keyof typeof COMPLETION_SCRIPTS]
   const lines = script.trimEnd().split('\n')

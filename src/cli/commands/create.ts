@@ -36,6 +36,7 @@ import {
   collect,
   type Declaration,
   HOST_SESSION,
+  invalidValue,
   OPTION_EXPECTATIONS,
   type OptionsOf,
   type Run,
@@ -112,20 +113,18 @@ export const run: Run<typeof declaration, typeof document> = (context, [task, sl
   const dropped = droppedSteps(previous, keepsCount, options.step)
   const hasChecks = options.check.length + options.stepCheck.length > 0
   const isKept = previous !== undefined && mayHaveChecks(previous) && !keepsCount
-  recordInJournal(context, root, [
-    {
-      event: 'create',
-      markerId: id,
-      task: folder.task,
-      hostSession: owner.session,
-      agent: owner.agent,
-      replaces: keepsCount ? undefined : previous?.id,
-      keeps: isKept ? previous.id : undefined,
-      checks: runsOf(fields.checks),
-      detail:
-        previous === undefined ? undefined : keepsCount ? 'renewed' : `replaced ${previous.id ?? 'an older marker'}`,
-    },
-  ])
+  recordInJournal(context, root, {
+    event: 'create',
+    markerId: id,
+    task: folder.task,
+    hostSession: owner.session,
+    agent: owner.agent,
+    replaces: keepsCount ? undefined : previous?.id,
+    keeps: isKept ? previous.id : undefined,
+    checks: runsOf(fields.checks),
+    detail:
+      previous === undefined ? undefined : keepsCount ? 'renewed' : `replaced ${previous.id ?? 'an older marker'}`,
+  })
   if (isOwnerLost(context, folder, owner)) context.note(CREATE_NOTES.ownerLost)
   const unwired = options.hostSession === undefined ? unwiredNote(context, root) : undefined
   if (unwired !== undefined) context.note(unwired)
@@ -191,27 +190,16 @@ function checkValues(options: CreateOptions): void {
   if (options.agent === MAIN_AGENT && options.agentType !== undefined) {
     throw new PostflightError('usage', { detail: USAGE_TEXT.mainHasNoType })
   }
-  checkOneLine([
-    ['--skill', options.skill],
-    ['--operation', options.operation],
-    ['--session-id', options.sessionId],
-    ...options.step.map((step): [string, string] => ['--step', step]),
-    ...options.check.map((command): [string, string] => ['--check', command]),
-    ...options.stepCheck.map((command): [string, string] => ['--step-check', command]),
-  ])
-  checkIds([
-    ['--host-session', options.hostSession],
-    ['--agent', options.agent],
-    ['--agent-type', options.agentType],
-  ])
+  const { skill, operation, sessionId, step, check, stepCheck } = options
+  checkOneLine({ '--skill': skill, '--operation': operation, '--session-id': sessionId })
+  checkOneLine({ '--step': step, '--check': check, '--step-check': stepCheck })
+  checkIds({ '--host-session': options.hostSession, '--agent': options.agent, '--agent-type': options.agentType })
   if (options.step.length > MAX_CHECKLIST_STEPS) {
-    const expected = OPTION_EXPECTATIONS.atMostTimes(MAX_CHECKLIST_STEPS)
-    throw new PostflightError('value-invalid', { option: '--step', value: String(options.step.length), expected })
+    throw invalidValue('--step', String(options.step.length), OPTION_EXPECTATIONS.atMostTimes(MAX_CHECKLIST_STEPS))
   }
   const checks = options.check.length + options.stepCheck.length
   if (checks > MAX_CHECKS) {
-    const expected = OPTION_EXPECTATIONS.atMostTimes(MAX_CHECKS)
-    throw new PostflightError('value-invalid', { option: '--check', value: String(checks), expected })
+    throw invalidValue('--check', String(checks), OPTION_EXPECTATIONS.atMostTimes(MAX_CHECKS))
   }
 }
 
@@ -261,8 +249,7 @@ function newChecks(
   if (fresh.length === 0) return undefined
   const before = renewed?.checks.length ?? 0
   if (before + fresh.length > MAX_CHECKS) {
-    const expected = OPTION_EXPECTATIONS.roomForChecks(before, MAX_CHECKS)
-    throw new PostflightError('value-invalid', { option: '--check', value: String(fresh.length), expected })
+    throw invalidValue('--check', String(fresh.length), OPTION_EXPECTATIONS.roomForChecks(before, MAX_CHECKS))
   }
   return [...((renewed?.fields?.checks ?? []) as object[]), ...fresh]
 }
@@ -282,7 +269,7 @@ function stepCheckOf(value: string, steps: readonly MarkerStep[]): MarkerCheck {
     const [, unknown] = /^([^=]+)=.*\S/.exec(value) ?? []
     const isUnknown = step === undefined && unknown !== undefined
     const expected = isUnknown ? OPTION_EXPECTATIONS.checkOfStep(unknown) : OPTION_EXPECTATIONS.stepCheck
-    throw new PostflightError('value-invalid', { option: '--step-check', value, expected })
+    throw invalidValue('--step-check', value, expected)
   }
   return { run, step }
 }

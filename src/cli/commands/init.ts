@@ -11,7 +11,7 @@ import { INIT_TEXT, INSTALL_TEXT } from '../../setup/settings-messages.ts'
 import { readSettingsFile } from '../../setup/settings-paths.ts'
 import { replaceSettingsFile } from '../../setup/settings-replace.ts'
 import * as field from '../../views/documents.ts'
-import { type BareCommand, collect, type Declaration, OPTION_EXPECTATIONS, type Run } from '../command.ts'
+import { type BareCommand, collect, type Declaration, invalidValue, OPTION_EXPECTATIONS, type Run } from '../command.ts'
 
 const OTHER_HOSTS = `
 For another host:
@@ -130,9 +130,7 @@ function likelyScope(context: CommandContext): string {
 
 function checkNames(names: readonly string[]): void {
   const unknown = names.find((name) => !PART_NAMES.includes(name as never))
-  if (unknown === undefined) return
-  const expected = OPTION_EXPECTATIONS.oneOf(PART_NAMES)
-  throw new PostflightError('value-invalid', { option: '--skip', expected, value: unknown })
+  if (unknown !== undefined) throw invalidValue('--skip', unknown, OPTION_EXPECTATIONS.oneOf(PART_NAMES))
 }
 
 function ask({ terminal, ...context }: CommandContext, parts: readonly InitPart[]): InitPart[] {

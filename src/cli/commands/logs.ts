@@ -1,12 +1,18 @@
 import * as z from 'zod/mini'
-import { PostflightError } from '../../kernel/errors.ts'
 import { oneLine } from '../../kernel/text.ts'
 import { type CommandContext, requireRoot } from '../../project/command-context.ts'
 import { allEntries, entriesAfter } from '../../project/journal-entries.ts'
 import type { JournalLine } from '../../project/journal-entry.ts'
 import * as field from '../../views/documents.ts'
 import { jsonText, processScreen, type Screen } from '../../views/print.ts'
-import { type BareCommand, type Declaration, OPTION_EXPECTATIONS, type OptionsOf, type Run } from '../command.ts'
+import {
+  type BareCommand,
+  type Declaration,
+  invalidValue,
+  OPTION_EXPECTATIONS,
+  type OptionsOf,
+  type Run,
+} from '../command.ts'
 
 export const declaration = {
   free: true,
@@ -44,9 +50,7 @@ type LogsOptions = OptionsOf<typeof declaration>
 const FOLLOW_INTERVAL_MS = 500
 
 function entryCount(value: string): number {
-  if (!/^\d+$/.test(value)) {
-    throw new PostflightError('value-invalid', { option: '-n', value, expected: OPTION_EXPECTATIONS.wholeNumber })
-  }
+  if (!/^\d+$/.test(value)) throw invalidValue('-n', value, OPTION_EXPECTATIONS.wholeNumber)
   return Number(value)
 }
 

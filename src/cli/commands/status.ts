@@ -127,7 +127,7 @@ async function projectStatus(
   paint: Painter,
 ): Promise<CommandResult<ProjectStatusDocument>> {
   const { session, expect } = options
-  checkIds([['--session', session]])
+  checkIds({ '--session': session })
   for (const task of expect) parseTaskReference(task)
   const root = findCommandRoot(context)
   const location = root ?? context.cwd

@@ -70,7 +70,7 @@ export const run: Run<typeof declaration, typeof document> = async (context, [ta
   const remaining = remainingSteps(marker).length
   if (!plan.isSame) {
     const detail = `${options.undo ? 'undone' : 'done'}: ${name}`
-    recordInJournal(context, root, [{ event: 'step', markerId: marker.id, task: folder.task, detail }])
+    recordInJournal(context, root, { event: 'step', markerId: marker.id, task: folder.task, detail })
   }
   return {
     exitCode: 0,

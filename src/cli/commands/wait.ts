@@ -47,8 +47,8 @@ export const document = () =>
 const PURPOSE_LIMIT = 500
 
 export const run: Run<typeof declaration, typeof document> = async (context, [task], options) => {
-  checkOneLine([['--for', options.for]], PURPOSE_LIMIT)
-  checkIds([['--host-session', options.hostSession]])
+  checkOneLine({ '--for': options.for }, PURPOSE_LIMIT)
+  checkIds({ '--host-session': options.hostSession })
   const root = requireRoot(context)
   const caller = callerOf(context, options)
   if (caller.session === undefined) throw new PostflightError('session-unknown')
@@ -71,16 +71,14 @@ export const run: Run<typeof declaration, typeof document> = async (context, [ta
   const [first] = waits
   if (first === undefined) throw failures[0] ?? new PostflightError('marker-none', { folder: folder.relative })
   for (const failure of failures) context.note(`postflight: ${messageOf(failure)}`)
-  recordInJournal(context, root, [
-    {
-      event: 'wait',
-      markerId: first.id ?? undefined,
-      task: folder.task,
-      hostSession: caller.session,
-      agent: caller.agent,
-      detail: options.for,
-    },
-  ])
+  recordInJournal(context, root, {
+    event: 'wait',
+    markerId: first.id ?? undefined,
+    task: folder.task,
+    hostSession: caller.session,
+    agent: caller.agent,
+    detail: options.for,
+  })
   const lines = waits.map((one) => `waiting ${displayPath(context, one.path)}${one.id === null ? '' : `  ${one.id}`}`)
   const isLast = waits.some(({ left }) => left === 'here-only')
   return {

@@ -28,7 +28,7 @@ export const approveDeclaration = {
 } satisfies Declaration
 
 export const approve: Run<typeof approveDeclaration, RunDocument> = (context, [task], { note }, { paint }) => {
-  checkOneLine([['--note', note]])
+  checkOneLine({ '--note': note })
   return decide(context, paint, task, (folder) => approveRun(folder, note, context.nowMs))
 }
 
@@ -41,7 +41,7 @@ export const rejectDeclaration = {
 } satisfies Declaration
 
 export const reject: Run<typeof rejectDeclaration, RunDocument> = (context, [task], { reason }, { paint }) => {
-  checkOneLine([['--reason', reason]])
+  checkOneLine({ '--reason': reason })
   return decide(context, paint, task, (folder) => rejectRun(folder, reason, context.nowMs))
 }
 

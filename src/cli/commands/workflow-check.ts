@@ -66,7 +66,7 @@ export const run: Run<typeof declaration, typeof document> = async (context, [ta
   if (done.kind === 'busy') {
     return resultOf('running', [PHASE_CHECK_TEXT.running(run, since(done.sinceMs, context.nowMs))])
   }
-  recordInJournal(context, folder.root, [done.entry])
+  recordInJournal(context, folder.root, done.entry)
   await publishChange(context, folder)
   const { failure, durationMs, output } = done.check
   const notBound = done.notBound.length === 0 ? [] : [PHASE_CHECK_TEXT.notBound(done.notBound)]

@@ -97,7 +97,7 @@ export const run: Run<typeof declaration, typeof document> = async (context, [ta
         truster: trusterOf(context),
         check: { limitMs: options.timeout, obeysSignals: true },
         untilChecked: false,
-        record: (entries) => recordInJournal(context, folder.root, entries),
+        record: (entries) => recordInJournal(context, folder.root, ...entries),
       })
   if (!options.peek) await publishChange(context, folder)
   if (turn.command === 'checking') {

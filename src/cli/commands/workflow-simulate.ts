@@ -1,5 +1,4 @@
 import { commandLine } from '../../kernel/command-line.ts'
-import { PostflightError } from '../../kernel/errors.ts'
 import { inLine, quote } from '../../kernel/text.ts'
 import { displayPath } from '../../project/command-context.ts'
 import { promptBound } from '../../run/definition/bound.ts'
@@ -17,6 +16,7 @@ import {
   collect,
   DEFINITION,
   type Declaration,
+  invalidValue,
   OPTION_EXPECTATIONS,
   type OptionsOf,
   type Run,
@@ -120,7 +120,7 @@ function stepCountOf(definition: Definition, value: string): [string, number] {
   const phase = findPhase(definition, name)
   if (phase !== undefined && isCounted(phase) && Number(count) <= MAX_PHASE_STEPS) return [name, Number(count)]
   const names = definition.phases.filter(isCounted).map(({ id }) => id)
-  return refuse('--steps', value, OPTION_EXPECTATIONS.phaseSteps(names, MAX_PHASE_STEPS))
+  throw invalidValue('--steps', value, OPTION_EXPECTATIONS.phaseSteps(names, MAX_PHASE_STEPS))
 }
 
 function caseOf(definition: Definition, value: string): [string, string] {
@@ -128,7 +128,7 @@ function caseOf(definition: Definition, value: string): [string, string] {
   const { cases, otherwise } = findPhase(definition, name)?.next ?? {}
   if (cases !== undefined && (Object.hasOwn(cases, chosen) || otherwise !== undefined)) return [name, chosen]
   const names = definition.phases.flatMap(({ id, next }) => Object.keys(next.cases ?? {}).map((one) => `${id}=${one}`))
-  return refuse('--case', value, OPTION_EXPECTATIONS.phaseCase(names))
+  throw invalidValue('--case', value, OPTION_EXPECTATIONS.phaseCase(names))
 }
 
 function failureOf(definition: Definition, value: string, script: Pick<Script, 'steps'>): [string, number] {
@@ -143,9 +143,5 @@ function failureOf(definition: Definition, value: string, script: Pick<Script, '
     const ofSteps = steps > 1 ? [`${one.id}/1 to ${one.id}/${steps}`] : steps === 1 ? [`${one.id}/1`] : []
     return one.artifact === undefined ? ofSteps : [one.id, ...ofSteps]
   })
-  return refuse('--fail', value, OPTION_EXPECTATIONS.failures(names))
-}
-
-function refuse(option: string, value: string, expected: string): never {
-  throw new PostflightError('value-invalid', { option, value, expected })
+  throw invalidValue('--fail', value, OPTION_EXPECTATIONS.failures(names))
 }

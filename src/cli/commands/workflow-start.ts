@@ -80,7 +80,7 @@ export const run: Run<typeof declaration, RunDocument> = async (context, [task, 
     }),
   )
   trustRun(state, trusterOf(context, runner.hostSession))
-  recordInJournal(context, folder.root, [startEntry(folder.task, state)])
+  recordInJournal(context, folder.root, startEntry(folder.task, state))
   const shared = options.share === undefined ? [] : await shareStarted(context, folder, options.share)
   const data = runData(folder, state, context.nowMs)
   const steps = stepCount(definition, listedIn(folder))

@@ -31,7 +31,7 @@ export function settleEnded(context: CommandContext, folder: TaskFolder, isDryRu
   if (!isDryRun) {
     settleRun(folder)
     const detail = CLEAR_DETAILS.settledRun(name, outcome)
-    recordInJournal(context, folder.root, [{ event: 'clear', task, hostSession: session, settles: [], detail }])
+    recordInJournal(context, folder.root, { event: 'clear', task, hostSession: session, settles: [], detail })
   }
   const resume = needOf(state).kind === 'resume' ? command('workflow', 'resume') : null
   return {
