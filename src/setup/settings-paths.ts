@@ -4,7 +4,8 @@ import { errorCode, isAbsent, kindAt, kindOfStats } from '../disk/file-facts.ts'
 import type { HookHost } from '../hosts/hook-entries.ts'
 import { FILE_DETAILS, KIND_NAMES } from '../kernel/error-messages.ts'
 import { PostflightError } from '../kernel/errors.ts'
-import { type Environment, variable } from '../kernel/values.ts'
+import { variable } from '../kernel/values.ts'
+import type { CommandContext } from '../project/command-context.ts'
 
 /** Finds the settings files of each host and scope. */
 
@@ -12,33 +13,30 @@ export const SCOPES = ['project', 'local', 'user'] as const
 
 export type Scope = (typeof SCOPES)[number]
 
-export function claudeFolder(home: string, environment: Environment): string {
+/** The scopes of hosts other than Claude Code. */
+export const HOST_SCOPES = ['project', 'user'] as const
+
+type HostScope = (typeof HOST_SCOPES)[number]
+
+type Person = Pick<CommandContext, 'environment' | 'findHome'>
+
+export function claudeFolder({ environment, findHome }: Person, scope: Scope, project: string): string {
+  const home = findHome()
+  if (scope !== 'user') return path.join(project, '.claude')
   return variable(environment, 'CLAUDE_CONFIG_DIR') ?? path.join(home, '.claude')
 }
 
-export function claudeSettingsPath(scope: Scope, project: string, home: string, environment: Environment): string {
-  switch (scope) {
-    case 'user':
-      return path.join(claudeFolder(home, environment), 'settings.json')
-    case 'project':
-      return path.join(project, '.claude', 'settings.json')
-    case 'local':
-      return path.join(project, '.claude', 'settings.local.json')
-  }
+export function claudeSettingsPath(person: Person, scope: Scope, project: string): string {
+  return path.join(claudeFolder(person, scope, project), scope === 'local' ? 'settings.local.json' : 'settings.json')
 }
 
-export function hookHostSettingsPath(
-  host: HookHost,
-  scope: Exclude<Scope, 'local'>,
-  project: string,
-  home: string,
-  environment: Environment,
-): string {
-  if (scope === 'project') return path.join(project, host.folder, host.file)
-  return path.join(hookHostFolder(host, home, environment), host.file)
+export function hookHostSettingsPath(person: Person, host: HookHost, scope: HostScope, project: string): string {
+  const folder = hookHostFolder(person, host)
+  return path.join(scope === 'user' ? folder : path.join(project, host.folder), host.file)
 }
 
-export function hookHostFolder({ folder, folderVariable }: HookHost, home: string, environment: Environment): string {
+export function hookHostFolder({ environment, findHome }: Person, { folder, folderVariable }: HookHost): string {
+  const home = findHome()
   const named = folderVariable === undefined ? undefined : variable(environment, folderVariable)
   return named ?? path.join(home, folder)
 }
@@ -47,16 +45,10 @@ export function hookHostFolder({ folder, folderVariable }: HookHost, home: strin
 const OPENCODE_CONFIGS = ['opencode.json', 'opencode.jsonc']
 
 /** The existing ones, in its order, otherwise the one that `install` creates. */
-export function openCodeConfigPaths(
-  scope: Exclude<Scope, 'local'>,
-  project: string,
-  home: string,
-  environment: Environment,
-): string[] {
-  const folder =
-    scope === 'user'
-      ? path.join(variable(environment, 'XDG_CONFIG_HOME') ?? path.join(home, '.config'), 'opencode')
-      : project
+export function openCodeConfigPaths({ environment, findHome }: Person, scope: HostScope, project: string): string[] {
+  const home = findHome()
+  const user = path.join(variable(environment, 'XDG_CONFIG_HOME') ?? path.join(home, '.config'), 'opencode')
+  const folder = scope === 'user' ? user : project
   const [main, ...others] = OPENCODE_CONFIGS.map((name) => path.join(folder, name)) as [string, ...string[]]
   const there = [main, ...others].filter((file) => kindAt(file) !== undefined)
   return there.length === 0 ? [main] : distinctFiles(there)

@@ -24,7 +24,14 @@ import {
 } from '../install/wiring.ts'
 import { findPlugins, PLUGIN_FILE } from '../opencode-plugins.ts'
 import { isReactiveHook } from '../reactive/reactive-rule.ts'
-import { hookHostFolder, openCodeConfigPaths, readSettingsFile, requireInside, type Scope } from '../settings-paths.ts'
+import {
+  HOST_SCOPES,
+  hookHostFolder,
+  openCodeConfigPaths,
+  readSettingsFile,
+  requireInside,
+  type Scope,
+} from '../settings-paths.ts'
 import { checkEntries, installCommand } from './claude-findings.ts'
 import { HOOK_FINDINGS, HOST_FINDINGS, PLUGIN_FINDINGS } from './doctor-messages.ts'
 import { bad, type DoctorFinding, good } from './project-findings.ts'
@@ -98,7 +105,7 @@ const CONFIGURATION_LIMIT = 4_194_304
 function checkTrust(context: CommandContext, host: HookHost, { file, text = '' }: SettingsLocation): DoctorFinding[] {
   const record = host.trust?.record
   if (record === undefined) return []
-  const folder = hookHostFolder(host, context.findHome(), context.environment)
+  const folder = hookHostFolder(context, host)
   const recorded = textOf(path.join(folder, record.file), 'user')
   const events = findLocations(text, file, ourHooks(context, projectFolder(context)))
     .filter((hook) => !record.trusts(recorded, file, hook))
@@ -134,7 +141,7 @@ function textOf(file: string, scope: Scope): string {
 /** OpenCode is optional: without an entry it reports nothing. */
 export function checkOpenCode(context: CommandContext): DoctorFinding[] {
   const project = projectFolder(context)
-  const findings = (['project', 'user'] as const).flatMap((scope) => checkOpenCodeScope(context, scope, project))
+  const findings = HOST_SCOPES.flatMap((scope) => checkOpenCodeScope(context, scope, project))
   return findings.some(({ ok }) => ok) ? [...findings, checkPlugin(context)] : findings
 }
 
@@ -144,7 +151,7 @@ function checkOpenCodeScope(context: CommandContext, scope: 'project' | 'user', 
   const isTheirs = ({ plugin }: { plugin: string }): boolean =>
     scope === 'project' && plugin !== expected && plugin.startsWith('./node_modules/')
   try {
-    const files = openCodeConfigPaths(scope, project, context.findHome(), context.environment)
+    const files = openCodeConfigPaths(context, scope, project)
     const listed = files.flatMap((file) => pluginsIn(file, scope, project).map((plugin) => ({ file, plugin })))
     const [first] = listed
     if (first === undefined) return []

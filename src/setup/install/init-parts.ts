@@ -195,9 +195,7 @@ function readSkill(file: string): string | undefined {
 }
 
 function protocolSkillFile(context: CommandContext, scope: Scope, project: string): string {
-  const folder =
-    scope === 'user' ? claudeFolder(context.findHome(), context.environment) : path.join(project, '.claude')
-  return path.join(folder, 'skills', 'postflight', 'SKILL.md')
+  return path.join(claudeFolder(context, scope, project), 'skills', 'postflight', 'SKILL.md')
 }
 
 function skillSource({ packageFolder }: CommandContext): string {

@@ -110,7 +110,7 @@ export function holdsReactive(text: string, file: string): boolean {
 function claudeTarget(context: CommandContext, scope: Scope, project: string): Target {
   const { command, portable } = hookCommand(context, scope, project)
   const entries = claudeEntries(command)
-  const files = [claudeSettingsPath(scope, project, context.findHome(), context.environment)]
+  const files = [claudeSettingsPath(context, scope, project)]
   const isOurs = ourHooks(context, project)
   const add = (text: string, file: string): string => addEntries(text, entries, file, isOurs)
   const holds = (text: string, file: string): boolean => findCommands(text, file, isOurs).length > 0
@@ -122,7 +122,7 @@ function claudeTarget(context: CommandContext, scope: Scope, project: string): T
 function hookTarget(context: CommandContext, host: HookHost, scope: Scope, project: string): Target {
   if (scope === 'local') throw new PostflightError('scope-not-of-host', { scope, host: host.title })
   const { command, portable } = hookCommand(context, scope, project, host)
-  const files = [hookHostSettingsPath(host, scope, project, context.findHome(), context.environment)]
+  const files = [hookHostSettingsPath(context, host, scope, project)]
   const isOurs = ourHooks(context, project)
   const add = (text: string, file: string): string => addEntries(text, host.entries(command), file, isOurs)
   const holds = (text: string, file: string): boolean => findCommands(text, file, isOurs).length > 0
@@ -134,7 +134,7 @@ function hookTarget(context: CommandContext, host: HookHost, scope: Scope, proje
 function openCodeTarget(context: CommandContext, scope: Scope, project: string): Target {
   if (scope === 'local') throw new PostflightError('scope-not-of-host', { scope, host: 'OpenCode' })
   const { plugin, portable } = openCodePlugin(context, scope, project)
-  const files = openCodeConfigPaths(scope, project, context.findHome(), context.environment)
+  const files = openCodeConfigPaths(context, scope, project)
   const add = (text: string, file: string): string => addPlugin(text, plugin, file, ourPlugins(file))
   const holds = (text: string, file: string): boolean => findPlugins(text, file, ourPlugins(file)).length > 0
   const remove = (text: string, file: string): string => removePlugin(text, file, ourPlugins(file))

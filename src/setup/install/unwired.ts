@@ -7,7 +7,13 @@ import { commandLine } from '../../kernel/command-line.ts'
 import type { CommandContext } from '../../project/command-context.ts'
 import { lastMarkerEntries } from '../../project/journal-entries.ts'
 import { sessionsOfHook } from '../../project/journal-entry.ts'
-import { claudeSettingsPath, hookHostSettingsPath, openCodeConfigPaths, SCOPES } from '../settings-paths.ts'
+import {
+  claudeSettingsPath,
+  HOST_SCOPES,
+  hookHostSettingsPath,
+  openCodeConfigPaths,
+  SCOPES,
+} from '../settings-paths.ts'
 
 /** Searches the settings for text: `create` must not take the time to parse them. */
 
@@ -28,9 +34,8 @@ export function unwiredNote(context: CommandContext, root: string): string | und
   const host = hostOfShell(environment)
   if (host?.name === undefined) return undefined
   const { name } = host
-  const home = homeIfKnown(context)
-  if (home === undefined || isFromPlugin(context)) return undefined
-  const read = [...settingsFiles(context, name, root, home)].map((file) => readSmallFile(file, SETTINGS_LIMIT))
+  if (!isHomeKnown(context) || isFromPlugin(context)) return undefined
+  const read = [...settingsFiles(context, name, root)].map((file) => readSmallFile(file, SETTINGS_LIMIT))
   if (read.some((one) => mayHold(one, STARTS_HOOK)) || wasSeen(root, host.shellIdentity?.(environment)?.session))
     return undefined
   const line = (word: string): string => commandLine([word], context.rootOption)
@@ -41,13 +46,10 @@ export function unwiredNote(context: CommandContext, root: string): string | und
 
 /** By any host. True if it is not known. */
 export function isWired(context: CommandContext, root: string): boolean {
-  const home = homeIfKnown(context)
-  if (home === undefined || isFromPlugin(context)) return true
+  if (!isHomeKnown(context) || isFromPlugin(context)) return true
   const names = ['claude', ...Object.keys(HOOK_HOSTS)]
-  const files = new Set(names.flatMap((name) => [...settingsFiles(context, name, root, home)]))
-  const configs = (['project', 'user'] as const).flatMap((scope) =>
-    openCodeConfigPaths(scope, root, home, context.environment),
-  )
+  const files = new Set(names.flatMap((name) => [...settingsFiles(context, name, root)]))
+  const configs = HOST_SCOPES.flatMap((scope) => openCodeConfigPaths(context, scope, root))
   const holds = (file: string, expected: RegExp): boolean => mayHold(readSmallFile(file, SETTINGS_LIMIT), expected)
   return [...files].some((file) => holds(file, STARTS_HOOK)) || configs.some((file) => holds(file, NAMES_PLUGIN))
 }
@@ -57,8 +59,7 @@ function isFromPlugin({ packageFolder }: CommandContext): boolean {
   return kindAt(path.join(packageFolder, '.claude-plugin')) === 'folder'
 }
 
-function settingsFiles(context: CommandContext, name: string, root: string, home: string): Set<string> {
-  const { environment } = context
+function settingsFiles(context: CommandContext, name: string, root: string): Set<string> {
   const projects = new Set<string>()
   for (let folder = context.cwd; !projects.has(folder); folder = path.dirname(folder)) projects.add(folder)
   projects.add(root)
@@ -66,21 +67,20 @@ function settingsFiles(context: CommandContext, name: string, root: string, home
   return new Set(
     [...projects].flatMap((project) => [
       ...(host === undefined || host.readsClaudeSettings === true
-        ? SCOPES.map((scope) => claudeSettingsPath(scope, project, home, environment))
+        ? SCOPES.map((scope) => claudeSettingsPath(context, scope, project))
         : []),
-      ...(host === undefined
-        ? []
-        : (['project', 'user'] as const).map((scope) => hookHostSettingsPath(host, scope, project, home, environment))),
+      ...(host === undefined ? [] : HOST_SCOPES.map((scope) => hookHostSettingsPath(context, host, scope, project))),
     ]),
   )
 }
 
-function homeIfKnown({ findHome }: CommandContext): string | undefined {
+function isHomeKnown({ findHome }: CommandContext): boolean {
   try {
-    return findHome()
+    findHome()
+    return true
   } catch {
     // A command that needs the folder reports that; a note must not fail a command that has done its work.
-    return undefined
+    return false
   }
 }
 

@@ -11,6 +11,7 @@ import { splitMark } from '../json-document.ts'
 import {
   claudeSettingsPath,
   distinctFiles,
+  HOST_SCOPES,
   hookHostSettingsPath,
   readSettingsFile,
   requireInside,
@@ -32,15 +33,14 @@ interface HookHostLocation extends SettingsLocation {
 }
 
 export function settingsLocations(context: CommandContext, project: string): SettingsLocation[] {
-  const files = SCOPES.map((scope) => claudeSettingsPath(scope, project, context.findHome(), context.environment))
+  const files = SCOPES.map((scope) => claudeSettingsPath(context, scope, project))
   return distinctFiles(files).map((file) => locationOf(context, SCOPES[files.indexOf(file)] as Scope, file, project))
 }
 
 export function hookHostLocations(context: CommandContext, host: HookHost, project: string): HookHostLocation[] {
-  const { environment } = context
   const shared = host.readsClaudeSettings === true ? settingsLocations(context, project) : []
-  const scopes = host.readsClaudeSettings === true ? (['user'] as const) : (['project', 'user'] as const)
-  const files = scopes.map((scope) => hookHostSettingsPath(host, scope, project, context.findHome(), environment))
+  const scopes = host.readsClaudeSettings === true ? (['user'] as const) : HOST_SCOPES
+  const files = scopes.map((scope) => hookHostSettingsPath(context, host, scope, project))
   return [
     ...shared.filter(({ scope }) => scope !== 'user').map((location) => ({ ...location, isClaudes: true })),
     ...distinctFiles(files).map((file) => {
