@@ -6,7 +6,7 @@ export const claudeCode: HostDifference = {
   name: 'claude',
   // A schema's answer; a report in mode `auto`. The host asks the stop hook, but ignores a block (2.1.330).
   endingTools: ['StructuredOutput', 'SubagentHandback'],
-  readFields: (fields) => ({ ...fields, ...reportOf(fields) }),
+  readFields: (fields) => ({ ...fields, ...reportOf(fields), ...failedCommand(fields) }),
   // Main agent and sub-agents share the Bash environment.
   shellIdentity(environment) {
     const session = variable(environment, 'CLAUDE_CODE_SESSION_ID')
@@ -32,6 +32,11 @@ export const claudeCode: HostDifference = {
 /** A stop by SubagentHandback has no last message. */
 function reportOf({ tool_name: tool, tool_input: input }: PayloadFields): PayloadFields {
   return tool === 'SubagentHandback' && isJsonObject(input) ? { last_assistant_message: input.message } : {}
+}
+
+/** Ended with another code than 0, or was interrupted (2.1.330). */
+function failedCommand({ hook_event_name: event, error }: PayloadFields): PayloadFields {
+  return event === 'PostToolUseFailure' ? { hook_event_name: 'PostToolUse', tool_response: error } : {}
 }
 
 /** A host in Claude Code's shell inherits the variable, but its payload has another session. */

@@ -14,6 +14,8 @@ export const codex: HostDifference = {
   },
 }
 
+const ADVICE = 'open Codex in the project, type /hooks, and trust each entry'
+
 /** Codex 0.169.0 gives its hooks no variable of its own. */
 export const codexSettings = {
   title: 'Codex CLI',
@@ -23,24 +25,27 @@ export const codexSettings = {
   tellsProject: false,
   entries: (command) => eventEntries(command, BOTH_STOPS, 'Bash'),
   trust: {
-    note: 'Codex runs it only after you trust it: open Codex in the project, type /hooks, and trust each entry. Until then Codex skips it, and `codex exec` does not say so. Changed entries need your trust again.',
+    note: `Codex runs it only after you trust it: ${ADVICE}. Until then Codex skips it, and \`codex exec\` does not say so. Changed entries need your trust again.`,
     record: {
       file: 'config.toml',
       trusts,
       untrusted: (settings, events) =>
-        `Codex does not trust the hooks of ${settings} yet (${events.join(', ')}), so it skips them silently`,
-      advice: 'open Codex in the project, type /hooks, and trust each entry',
+        `Codex does not trust the hooks of ${settings}, or they are off (${events.join(', ')}), so it skips them silently`,
+      advice: ADVICE,
     },
   },
 } as const satisfies HookHost
 
 /**
- * Codex 0.169.0 keeps its user's trust in `config.toml`, by file, event and indices, each hook on its own. Whether the
- * trusted hook is the present one is known to Codex alone.
+ * Codex 0.169.0 keeps its user's trust in `config.toml`, by file, event and indices, each hook on its own; `/hooks` also
+ * switches one off there. Whether the trusted hook is the present one is known to Codex alone.
  */
 function trusts(text: string, settings: string, { event, group, hook }: HookLocation): boolean {
   const label = event.replace(/(?<=[a-z])(?=[A-Z])/g, '_').toLowerCase()
   // A TOML key has JSON's escapes, or none.
   const key = `${settings}:${label}:${group}:${hook}`
-  return text.includes(JSON.stringify(key)) || text.includes(`'${key}'`)
+  return [JSON.stringify(key), `'${key}'`].some((name) => {
+    const [record = ''] = (text.split(name)[1] ?? '').split(/[[}]/)
+    return record.includes('trusted_hash') && !/enabled\s*=\s*false/.test(record)
+  })
 }

@@ -20,8 +20,9 @@ interface HookCommand {
 /** Claude Code's unit. The hook answers within 5. */
 const TIMEOUT_SECONDS = 10
 
-function stopCommand(command: string): string {
-  return `${command} Stop`
+function entryOf(event: string, command: string, matcher?: string, condition?: string): SettingsEntry {
+  const hook = { type: 'command', command, timeout: TIMEOUT_SECONDS, ...(condition !== undefined && { if: condition }) }
+  return { event, group: { ...(matcher !== undefined && { matcher }), hooks: [hook as HookCommand] } }
 }
 
 /**
@@ -29,20 +30,16 @@ function stopCommand(command: string): string {
  * file too.
  */
 export function claudeEntries(command: string): SettingsEntry[] {
-  const hook = { type: 'command', command, timeout: TIMEOUT_SECONDS } as const
+  const shell = (event: string): SettingsEntry => entryOf(event, command, 'Bash', 'Bash(*postflight*)')
   return [
-    { event: 'SubagentStop', group: { hooks: [hook] } },
-    { event: 'Stop', group: { hooks: [{ ...hook, command: stopCommand(command) }] } },
-    { event: 'SessionStart', group: { hooks: [{ ...hook, command: `${command} SessionStart` }] } },
-    { event: 'PostToolUse', group: { matcher: 'Bash', hooks: [{ ...hook, if: 'Bash(*postflight*)' }] } },
-    { event: 'PostToolUse', group: { matcher: 'Agent', hooks: [{ ...hook, command: `${command} Agent` }] } },
-    {
-      event: 'PreToolUse',
-      group: {
-        matcher: 'StructuredOutput|SubagentHandback|task_complete',
-        hooks: [{ ...hook, command: stopCommand(command) }],
-      },
-    },
+    entryOf('SubagentStop', command),
+    entryOf('Stop', `${command} Stop`),
+    entryOf('SessionStart', `${command} SessionStart`),
+    shell('PostToolUse'),
+    entryOf('PostToolUse', `${command} Agent`, 'Agent'),
+    // For a command that failed there is no `PostToolUse` (2.1.330).
+    shell('PostToolUseFailure'),
+    entryOf('PreToolUse', `${command} Stop`, 'StructuredOutput|SubagentHandback|task_complete'),
   ]
 }
 
@@ -53,18 +50,11 @@ export function eventEntries(
   shellTool: string,
   endingTools: readonly string[] = [],
 ): SettingsEntry[] {
-  const hook = { type: 'command', command, timeout: TIMEOUT_SECONDS } as const
   return [
-    ...stops.map((event) => ({
-      event,
-      group: { hooks: [event === 'SubagentStop' ? hook : { ...hook, command: stopCommand(command) }] },
-    })),
-    { event: 'SessionStart', group: { hooks: [{ ...hook, command: `${command} SessionStart` }] } },
-    { event: 'PostToolUse', group: { matcher: shellTool, hooks: [hook] } },
-    ...endingTools.map((matcher) => ({
-      event: 'PreToolUse',
-      group: { matcher, hooks: [{ ...hook, command: stopCommand(command) }] },
-    })),
+    ...stops.map((event) => entryOf(event, event === 'SubagentStop' ? command : `${command} Stop`)),
+    entryOf('SessionStart', `${command} SessionStart`),
+    entryOf('PostToolUse', command, shellTool),
+    ...endingTools.map((tool) => entryOf('PreToolUse', `${command} Stop`, tool)),
   ]
 }
 
@@ -162,6 +152,8 @@ export interface HookHost {
   /** Whether hooks get CLAUDE_PROJECT_DIR. */
   readonly tellsProject: boolean
   readonly entries: (command: string) => SettingsEntry[]
+  /** Whether `disableAllHooks` in its settings switches the hook off. */
+  readonly canDisableHooks?: true
   /** If the host runs the hook only once the user trusts it, or its folder. */
   readonly trust?: HookTrust
 }

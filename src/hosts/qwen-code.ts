@@ -29,5 +29,6 @@ export const qwenCodeSettings = {
   folder: '.qwen',
   file: 'settings.json',
   tellsProject: true,
+  canDisableHooks: true,
   entries: (command) => eventEntries(command, BOTH_STOPS, 'Bash', qwenCode.endingTools),
 } as const satisfies HookHost

@@ -83,10 +83,13 @@ function checkHost(context: CommandContext, name: string, host: HookHost, projec
       : [bad('settings', errorFault(fault.code, fault.args), HOST_FINDINGS.repair(host.title))],
   )
   const wired = locations.filter(({ commands }) => commands.length > 0)
+  const off = host.canDisableHooks === true ? hooksDisabledIn(own) : undefined
   const entries = own
     .filter((location) => wired.includes(location))
     .flatMap((location) => [
-      checkEntries(context, location, project, { ...host, hostOption: ` --host ${name}` }),
+      off === undefined
+        ? checkEntries(context, location, project, { ...host, hostOption: ` --host ${name}` })
+        : bad('settings', HOOK_FINDINGS.hooksDisabled(off), HOOK_FINDINGS.enableHooks),
       ...checkTrust(context, host, location),
     ])
   // Entries that are only in Claude Code's settings are checked with those.

@@ -49,7 +49,8 @@ describe.skipIf(hostsSkipped())('a sub-agent with a marker', () => {
   it('that never clears is blocked three times, then allowed to stop with a notice, and main still receives its report', async () => {
     const { guarded, ran, model } = await scene({
       main: [delegate('worker'), say('Main is done.')],
-      worker: stubborn(bash(CREATE), say(REPORT)),
+      // The hook knows its owner although the command fails.
+      worker: stubborn(bash(`${CREATE}; false`), say(REPORT)),
     })
     expect(reasonsIn(model.turns('worker').at(-1))).toHaveLength(3)
     expect(reportIn(model.turns('main')[1]?.lastToolResult)).toBe(REPORT)

@@ -34,9 +34,11 @@ describe.concurrent('a marker belongs to the agent that created it, as the host 
     expect((await project.hook(subagentStop())).answer.decision).toBe('block')
   })
 
-  it('the main conversation, whose tool calls carry no agent', async () => {
+  it('the main conversation, whose tool calls carry no agent, although the command failed after that', async () => {
     const project = createSourceProject()
-    await project.hook(shellRan(CREATE, await createInShell(project)))
+    const error = `Exit code 1\n${await createInShell(project)}`
+    const failed = { hook_event_name: 'PostToolUseFailure', tool_response: undefined, error, is_interrupt: false }
+    await project.hook(shellRan(`${CREATE}; npm test`, '', failed))
     expect(ownerOf(project)).toEqual([SESSION, 'main'])
     expect((await project.hook(subagentStop())).answer).toEqual({})
     expect((await project.hook(stop())).answer.decision).toBe('block')

@@ -41,7 +41,8 @@ describe.concurrent('init', () => {
     expect(run.stdout).toContain('npx postflight uninstall --scope project')
     expect(run.stdout.trimEnd().split('\n').at(-1)).toMatch(/^Try it now: /)
     const settings = JSON.parse(project.read(SETTINGS))
-    expect(Object.keys(settings.hooks)).toEqual(['SubagentStop', 'Stop', 'SessionStart', 'PostToolUse', 'PreToolUse'])
+    const events = 'SubagentStop Stop SessionStart PostToolUse PostToolUseFailure PreToolUse'
+    expect(Object.keys(settings.hooks).join(' ')).toBe(events)
     expect(settings.permissions).toEqual({ allow: RULES.allow, ask: RULES.ask })
     expect(project.read('.gitignore')).toContain('specs/**/.postflight-*\n')
     expect(project.read(SKILL)).toMatch(/^---\nname: postflight\n[\s\S]*npx --no-install postflight/)

@@ -82,6 +82,7 @@ describe.concurrent('install --host', () => {
     expect(eventsIn(fileOf(project, 'copilot', 'project'))).toEqual([
       ...stops,
       'PostToolUse Agent',
+      'PostToolUseFailure Bash',
       'PreToolUse StructuredOutput|SubagentHandback|task_complete',
     ])
     expect(eventsIn(fileOf(project, 'droid', 'project'))).toEqual(['Stop', 'SessionStart', 'PostToolUse Execute'])
@@ -230,6 +231,14 @@ describe.concurrent('doctor finds', () => {
     renameSync(trust, join(project.base, 'trust.toml'))
     symlinkSync(join(project.base, 'trust.toml'), trust)
     expect(await wrongIn(project)).toEqual([])
+  })
+
+  it('that Qwen Code runs no hook', async () => {
+    const project = createSourceProject()
+    await install(project, 'qwen')
+    project.write('../home/.qwen/settings.json', '{ "disableAllHooks": true }')
+    const what = expect.stringContaining('home/.qwen/settings.json sets disableAllHooks')
+    expect(await wrongIn(project)).toMatchObject([{ what }])
   })
 
   it('the hook in hosts where it does not work', async () => {

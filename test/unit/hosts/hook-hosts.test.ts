@@ -31,7 +31,16 @@ describe('the hosts whose settings take the hook', () => {
   it('trust a hook of Codex by its file, event, group and place', () => {
     const trusts = (text: string) =>
       hookHost('codex')?.trust?.record?.trusts(text, 'C:\\x', { event: 'SubagentStop', group: 1, hook: 2 })
-    expect(['"C:\\\\x:subagent_stop:1:2"', "'C:\\x:subagent_stop:1:2'"].map(trusts)).toEqual([true, true])
-    expect(['"C:\\\\x:subagent_stop:1:1"', '"C:\\x:subagent_stop:1:2"', ''].map(trusts)).toEqual([false, false, false])
+    const [key, other] = ['"C:\\\\x:subagent_stop:1:2"', '"C:\\\\x:subagent_stop:1:1"']
+    const trusted = 'trusted_hash = "sha256:0"'
+    for (const name of [key, "'C:\\x:subagent_stop:1:2'"]) {
+      expect(trusts(`[hooks.state.${name}]\n${trusted}\n[x]\nenabled = false`)).toBe(true)
+      expect(trusts(`[hooks.state]\n${name} = { ${trusted} }\n${other} = { enabled = false }`)).toBe(true)
+    }
+    for (const name of [other, '"C:\\x:subagent_stop:1:2"', '']) expect(trusts(`[${name}]\n${trusted}`)).toBe(false)
+    // Switched off, or on without trust (0.169.0).
+    for (const more of [`${trusted}\nenabled = false`, 'enabled = true', `[x]\n${trusted}`]) {
+      expect(trusts(`[hooks.state.${key}]\n${more}`)).toBe(false)
+    }
   })
 })

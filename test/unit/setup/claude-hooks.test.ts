@@ -22,7 +22,7 @@ import { thrownBy } from '../builders.ts'
 const COMMAND = '"/opt/postflight-guard/hooks/postflight-hook"'
 const ENTRIES = claudeEntries(COMMAND)
 const PATH = '/home/me/.claude/settings.json'
-const EVENTS = ['SubagentStop', 'Stop', 'SessionStart', 'PostToolUse', 'PreToolUse']
+const EVENTS = ['SubagentStop', 'Stop', 'SessionStart', 'PostToolUse', 'PostToolUseFailure', 'PreToolUse']
 const GROUPS = Object.fromEntries(
   EVENTS.map((event) => [event, ENTRIES.filter((entry) => entry.event === event).map(({ group }) => group)]),
 )
@@ -38,15 +38,17 @@ const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`
 const hooksOf = (text: string): Record<string, unknown[]> => JSON.parse(text.replace(/^\ufeff/, '')).hooks
 
 describe('the entries for Claude Code', () => {
-  it('are one for each event and two for the end of a tool, with timeouts (s) longer than the 5 s of an answer', () => {
+  it('are one for each event and one more for the end of a sub-agent, with timeouts (s) longer than the 5 s of an answer', () => {
     const hook = (word?: string) => ({ ...OURS, command: word === undefined ? COMMAND : `${COMMAND} ${word}` })
     const endingTools = 'StructuredOutput|SubagentHandback|task_complete'
+    const shell = { matcher: 'Bash', hooks: [{ ...hook(), if: 'Bash(*postflight*)' }] }
     expect(claudeEntries(COMMAND)).toEqual([
       { event: 'SubagentStop', group: { hooks: [hook()] } },
       { event: 'Stop', group: { hooks: [hook('Stop')] } },
       { event: 'SessionStart', group: { hooks: [hook('SessionStart')] } },
-      { event: 'PostToolUse', group: { matcher: 'Bash', hooks: [{ ...hook(), if: 'Bash(*postflight*)' }] } },
+      { event: 'PostToolUse', group: shell },
       { event: 'PostToolUse', group: { matcher: 'Agent', hooks: [hook('Agent')] } },
+      { event: 'PostToolUseFailure', group: shell },
       { event: 'PreToolUse', group: { matcher: endingTools, hooks: [hook('Stop')] } },
     ])
   })
