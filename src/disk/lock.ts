@@ -49,17 +49,15 @@ export function withLock<T>(folder: string, patienceMs: number, action: () => T)
 
 /** Runs without a lock if no inodes are left: then no other process can create a lock or a marker's text either. */
 export function withLockIfRoom<T>(folder: string, patienceMs: number, action: () => T): T {
-  const lock = path.join(folder, LOCK_FILE)
-  let held: FileIdentity | undefined
+  let isHeld = false
   try {
-    held = take(lock, patienceMs)
+    return withLock(folder, patienceMs, () => {
+      isHeld = true
+      return action()
+    })
   } catch (error) {
-    if (!isFull(error)) throw error
-  }
-  try {
+    if (isHeld || !isFull(error)) throw error
     return action()
-  } finally {
-    if (held !== undefined) release(lock, held)
   }
 }
 

@@ -2,7 +2,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { runBounded } from '../disk/bounded-run.ts'
 import { closeQuietly, type FileIdentity, fileIdentity, identityOfStats, isFull, kindAt } from '../disk/file-facts.ts'
-import { COMMAND_PATIENCE_MS, withLockIfRoom } from '../disk/lock.ts'
+import { COMMAND_PATIENCE_MS, retryWhileLocked, withLockIfRoom } from '../disk/lock.ts'
 import { tryRemoveFile } from '../disk/write.ts'
 import { KIND_NAMES } from '../kernel/error-messages.ts'
 import { PostflightError } from '../kernel/errors.ts'
@@ -54,7 +54,7 @@ export async function whileChecking<T>(
   action: (run: RunChecks) => Promise<T>,
 ): Promise<Checking<T>> {
   const lock = checkingPath(folder.path)
-  let value = take(folder.path, lock)
+  let value = await retryWhileLocked(() => take(folder.path, lock))
   if (typeof value === 'number') return { kind: 'busy', sinceMs: value }
   const touching = setInterval(() => {
     value = touch(lock, value as FileIdentity | undefined)
@@ -87,8 +87,8 @@ function take(folder: string, lock: string): FileIdentity | number | undefined {
   return withLockIfRoom(folder, COMMAND_PATIENCE_MS, () => {
     const sinceMs = checkingSince(folder)
     if (sinceMs !== undefined) return sinceMs
-    const kind = kindAt(lock)
-    if (kind !== undefined && kind !== 'file') {
+    const kind = kindAt(lock) ?? 'file'
+    if (kind !== 'file') {
       throw new PostflightError('file-unreadable', { path: lock, detail: KIND_NAMES[kind] })
     }
     tryRemoveFile(lock)

@@ -1,6 +1,7 @@
 import { readFileSync, rmSync, utimesSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { whileChecking } from '../../../src/marker/run-checks.ts'
 import { OTHER_SESSION, SESSION, stop, subagentStop } from '../../support/payloads.ts'
 import { startCli } from '../../support/process.ts'
 import { createProject, createSourceProject, hoursAgo, type Project } from '../../support/project.ts'
@@ -407,6 +408,17 @@ describe('running checks', () => {
     utimesSync(project.at('specs/259_x/.postflight-checking'), 1, 1)
     expect((await clear(project)).status).toBe(0)
     expect(project.snapshot('specs/259_x')).toEqual({})
+  })
+
+  it('wait for a lock of the folder without blocking their process', async () => {
+    const project = createSourceProject()
+    project.write('specs/259_x/.postflight-lock', '')
+    const folder = { root: project.dir, path: project.at('specs/259_x'), task: '259_x', relative: 'specs/259_x' }
+    const startedMs = Date.now()
+    const checking = whileChecking(folder, { limitMs: 60_000, obeysSignals: false }, (run) => run(['true']))
+    rmSync(project.at('specs/259_x/.postflight-lock'))
+    expect(await checking).toMatchObject({ kind: 'done', result: [{ failure: undefined }] })
+    expect(Date.now() - startedMs).toBeLessThan(4_000)
   })
 
   it('cost little memory, however much they print', async () => {
