@@ -14,6 +14,8 @@ import {
   type UserMessage,
 } from '../hosts/opencode/api.ts'
 import { OPENCODE_TEXT, PRODUCT } from '../hosts/opencode/opencode-messages.ts'
+import { messageOf } from '../kernel/error-messages.ts'
+import { PostflightError } from '../kernel/errors.ts'
 import { appendRecorded } from '../project/journal.ts'
 import { findRoots, startFolders } from '../project/root.ts'
 
@@ -207,8 +209,10 @@ export function createReporter(client: HostClient, findRoots: () => readonly str
         record(OPENCODE_TEXT.unreadable(detail))
         return
       }
-      log('error', OPENCODE_TEXT.fault(where, detail))
-      record(OPENCODE_TEXT.fault(where, detail))
+      const text =
+        error instanceof PostflightError ? `${PRODUCT}: ${messageOf(error)}` : OPENCODE_TEXT.fault(where, detail)
+      log('error', text)
+      record(text)
     },
     notice(text) {
       log('warn', text)

@@ -71,12 +71,9 @@ describe.each(['session.stopping', 'experimental.session.stopping'] as const)('%
     const output: StoppingOutput = { stop: true }
     await hooks[name]?.({ sessionID: 'ses_main' }, output)
     expect(output).toEqual({ stop: true })
-    expect(
-      project
-        .journal()
-        .map(({ event }) => event)
-        .slice(-2),
-    ).toEqual(['error', 'bypass'])
+    const [error, bypass] = project.journal().slice(-2)
+    expect([error?.event, bypass?.event]).toEqual(['error', 'bypass'])
+    expect(error?.detail).toMatch(/^postflight-guard: .*specs\/007_flow\/workflow\/\.postflight-lock cannot be read/)
   })
 
   it('allows the stops of sessions without a marker, and of sub-agents whose caller waits for them', async () => {
