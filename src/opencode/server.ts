@@ -22,7 +22,13 @@ import { Guard } from './guard/guard.ts'
 import { InLoopGuard } from './guard/in-loop.ts'
 import { IdleGuard, SubAgentGuard } from './guard/prompt-guards.ts'
 import { type Agent, RootsFiles, Sessions, tellShell } from './sessions.ts'
-import { addWorkflowCommand, runWorkflowCommand, WorkflowDriver, workflowTool } from './workflow/driver.ts'
+import {
+  addWorkflowCommand,
+  type DrivingCall,
+  runWorkflowCommand,
+  WorkflowDriver,
+  workflowTool,
+} from './workflow/driver.ts'
 import { IdleRuns } from './workflow/idle-runs.ts'
 
 /** The one place that knows the four ways to block an agent. */
@@ -34,6 +40,7 @@ interface StopRouterParts {
   readonly idle: IdleGuard
   readonly inLoop: InLoopGuard
   readonly subAgents: SubAgentGuard
+  readonly driver: WorkflowDriver
   /** Whether the process ends at the first idle. */
   readonly oneShot: boolean
 }
@@ -126,9 +133,10 @@ class StopRouter {
   }
 
   #forget(session: string): void {
-    this.#parts.turns.noteDeleted(session)
-    this.#parts.sessions.forget(session)
-    this.#parts.idle.forget(session)
+    const { driver, turns, ...others } = this.#parts
+    driver.noteDeleted(session)
+    turns.noteDeleted(session)
+    for (const part of [others.sessions, others.idle, others.inLoop]) part.forget(session)
     this.#background.delete(session)
   }
 }
@@ -151,7 +159,7 @@ export async function server(
   const { readOptions } = await import('./options.ts')
   const options = readOptions(given)
   const oneShot = isOneShot(process.argv)
-  const driven = new Set<string>()
+  const driven = new Map<string, DrivingCall>()
   const rootsFiles = new RootsFiles()
   const sessions = new Sessions(client, rootsFiles)
   const turns = new Turns(client)
@@ -162,20 +170,13 @@ export async function server(
   const idle = new IdleGuard(client, sessions, guard)
   const inLoop = new InLoopGuard(client, guard)
   const subAgents = new SubAgentGuard(client, sessions, guard, turns)
-  const router = new StopRouter({ sessions, turns, guard, idle, inLoop, subAgents, oneShot })
-  const findRoot = (): string | undefined => guard.rootsFor(undefined)[0]
-  const ports = {
-    client,
-    sessions,
-    turns,
-    subAgents,
-    reporter,
+  const driver = new WorkflowDriver({
+    ...{ client, sessions, turns, subAgents, reporter, driven },
     folder: directory,
     packageFolder: PACKAGE,
-    findRoot,
-    driven,
-  }
-  const driver = new WorkflowDriver(ports)
+    findRoot: () => guard.rootsFor(undefined)[0],
+  })
+  const router = new StopRouter({ sessions, turns, guard, idle, inLoop, subAgents, driver, oneShot })
 
   const acting = actingDrivers().set(directory, driver)
   const isActing = (): boolean => acting.get(directory) === driver

@@ -86,15 +86,20 @@ export class InLoopGuard {
 
   /** The message must not start the next turn. */
   async failed(session: string): Promise<void> {
-    await this.#withdraw(session, this.#stepOf(session))
+    const step = this.#steps.get(session)
+    if (step !== undefined) await this.#withdraw(session, step)
   }
 
   async idle(session: string): Promise<void> {
     await this.failed(session)
-    this.#steps.delete(session)
     const leftovers = this.#leftovers.get(session) ?? []
-    this.#leftovers.delete(session)
+    this.forget(session)
     for (const location of leftovers) await removeMessage(this.#client, location)
+  }
+
+  forget(session: string): void {
+    this.#steps.delete(session)
+    this.#leftovers.delete(session)
   }
 
   #stepOf(session: string): Step {

@@ -22,7 +22,7 @@ import { findDefinition } from '../../run/store/find-definition.ts'
 import { requireTrust, type Truster, trustRun } from '../../run/store/phase-check.ts'
 import { interruptRun, resumeRun, startRun } from '../../run/store/run.ts'
 import { requireState } from '../../run/store/state-store.ts'
-import { callerManner, type PhasePorts, PhaseRunner } from './phase-runner.ts'
+import { callerManner, endOf, type PhasePorts, PhaseRunner } from './phase-runner.ts'
 
 /** Works inside one tool or command call, for which OpenCode waits (docs/design.md, "Workflows"). */
 
@@ -38,7 +38,13 @@ interface DriverPorts extends PhasePorts {
   readonly folder: string
   readonly packageFolder: string
   readonly findRoot: () => string | undefined
-  readonly driven: Set<string>
+  /** By the paths of their folders. */
+  readonly driven: Map<string, DrivingCall>
+}
+
+export interface DrivingCall {
+  readonly session: string
+  readonly controller: AbortController
 }
 
 export class WorkflowDriver {
@@ -47,6 +53,14 @@ export class WorkflowDriver {
 
   constructor(ports: DriverPorts) {
     this.#ports = ports
+  }
+
+  /** OpenCode does not interrupt the tool calls of a deleted conversation (1.18.34). */
+  noteDeleted(session: string): void {
+    this.#children.delete(session)
+    for (const call of this.#ports.driven.values()) {
+      if (call.session === session) call.controller.abort(OPENCODE_TEXT.conversationDeleted)
+    }
   }
 
   /** OpenCode would show a thrown error as an internal error of the tool. */
@@ -64,13 +78,16 @@ export class WorkflowDriver {
     const caller = await this.#ports.sessions.identify(session)
     if (this.#isOwn(session)) return WORKFLOW_TOOL_TEXT.ownChild
     const folder = this.#locate(request)
-    if (this.#ports.driven.has(folder.path)) return WORKFLOW_TOOL_TEXT.drivenHere(folder.task)
-    this.#ports.driven.add(folder.path)
+    const { driven } = this.#ports
+    if (driven.has(folder.path)) return WORKFLOW_TOOL_TEXT.drivenHere(folder.task)
+    const controller = new AbortController()
+    driven.set(folder.path, { session, controller })
+    const signals = [controller.signal, ...(signal === undefined ? [] : [signal])]
     try {
       if (request.definition !== '') await this.#start(folder, request, caller.root)
-      return await this.#drive(folder, { session, root: caller.root }, signal)
+      return await this.#drive(folder, { session, root: caller.root }, AbortSignal.any(signals))
     } finally {
-      this.#ports.driven.delete(folder.path)
+      driven.delete(folder.path)
     }
   }
 
@@ -117,7 +134,7 @@ export class WorkflowDriver {
   async #drive(
     folder: TaskFolder,
     caller: { readonly session: string; readonly root: string },
-    signal: AbortSignal | undefined,
+    signal: AbortSignal,
   ): Promise<string> {
     const { client, sessions } = this.#ports
     const { root } = caller
@@ -143,7 +160,7 @@ export class WorkflowDriver {
     })
     if (rest.command === 'none' || rest.command === 'checking') return OPENCODE_TEXT.takenOver(folder.task)
     if (rest.command === 'interrupted') {
-      return this.#summary(folder, await haltRun(folder, root, rest.why ?? OPENCODE_TEXT.interrupted), phases)
+      return this.#summary(folder, await haltRun(folder, root, rest.why ?? endOf(signal)), phases)
     }
     const need = needOf(rest.state)
     if (need.kind === 'approval') return WORKFLOW_TOOL_TEXT.needsApproval(folder.task, need.phase)
@@ -153,15 +170,10 @@ export class WorkflowDriver {
     return this.#summary(folder, rest.state, phases)
   }
 
-  #summary(folder: TaskFolder, state: WorkflowState, { prompts, notes, isConversationGone }: PhaseRunner): string {
-    const outcome = state.outcome ?? requireState(folder).phase
+  #summary(folder: TaskFolder, state: WorkflowState, { prompts, notes }: PhaseRunner): string {
+    const isResumable = state.why !== OPENCODE_TEXT.conversationDeleted && needOf(state).kind !== 'nothing'
     return [
-      WORKFLOW_TOOL_TEXT.ended(
-        folder.task,
-        outcome,
-        state.why,
-        !isConversationGone && needOf(state).kind !== 'nothing',
-      ),
+      WORKFLOW_TOOL_TEXT.ended(folder.task, state.outcome ?? state.phase, state.why, isResumable),
       WORKFLOW_TOOL_TEXT.prompts(prompts),
       ...new Set(notes),
     ].join('\n')

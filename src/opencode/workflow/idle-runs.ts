@@ -21,11 +21,11 @@ export interface IdleRun {
 }
 
 export class IdleRuns {
-  readonly #driven: ReadonlySet<string>
+  readonly #driven: Pick<ReadonlyMap<string, unknown>, 'has'>
   /** The last transition at which the agent got the request. */
   readonly #notified = new Map<string, number>()
 
-  constructor(driven: ReadonlySet<string>) {
+  constructor(driven: Pick<ReadonlyMap<string, unknown>, 'has'>) {
     this.#driven = driven
   }
 

@@ -6,7 +6,6 @@ import {
   knownAgents,
   knownModel,
   modelName,
-  need,
   type PermissionRule,
   parseModel,
   WORKFLOW_TOOL,
@@ -28,8 +27,8 @@ const PERMISSION: readonly PermissionRule[] = [
   { permission: WORKFLOW_TOOL, pattern: '*', action: 'deny' },
 ]
 
-/** OpenCode deletes the sessions below a conversation first. */
-const LOOK_AGAIN_MS = 100
+/** OpenCode deletes the sessions below a conversation first (1.18.34). */
+const DELETION_MS = 1_000
 
 export interface PhasePorts {
   readonly client: HostClient
@@ -43,8 +42,8 @@ interface Caller {
   readonly root: string
   readonly manner: Manner
   readonly folder: TaskFolder
-  /** Raised if the user interrupts. */
-  readonly signal: AbortSignal | undefined
+  /** Raised if the user interrupts or deletes the conversation. */
+  readonly signal: AbortSignal
 }
 
 interface Child {
@@ -58,7 +57,6 @@ export class PhaseRunner {
   readonly #children: Set<string>
   readonly notes: string[] = []
   prompts = 0
-  isConversationGone = false
   #sessions = new Map<string, Promise<Child>>()
   #visit = ''
 
@@ -88,15 +86,14 @@ export class PhaseRunner {
   }
 
   async #give(work: DueWork, state: WorkflowState): Promise<string | undefined> {
+    const { signal } = this.#caller
     try {
-      const why = await this.#prompt(work, state)
-      if (why === undefined || !(await this.#wasConversationDeleted())) return why
+      return await this.#prompt(work, state)
     } catch (error) {
       if (!isGone(error)) throw error
-      if (!(await this.#wasConversationDeleted())) return OPENCODE_TEXT.phaseDeleted(state.phase)
+      if (!signal.aborted) await sleep(DELETION_MS, signal)
+      return signal.aborted ? endOf(signal) : OPENCODE_TEXT.phaseDeleted(state.phase)
     }
-    this.isConversationGone = true
-    return OPENCODE_TEXT.conversationDeleted
   }
 
   async #prompt(work: DueWork, state: WorkflowState): Promise<string | undefined> {
@@ -105,19 +102,18 @@ export class PhaseRunner {
     const { session, manner } = await this.#childFor(work, state)
     this.prompts += 1
     const wake = (): void => turns.noteIdle(session)
-    const isInterrupted = (): boolean => signal?.aborted === true
-    signal?.addEventListener('abort', wake)
+    signal.addEventListener('abort', wake)
     try {
-      const givesUp = (): boolean => isInterrupted() || isTakenOver(folder, root)
+      const givesUp = (): boolean => signal.aborted || isTakenOver(folder, root)
       const answer = await turns.prompt(session, work.prompt, manner, givesUp)
-      if (isInterrupted()) return OPENCODE_TEXT.interrupted
+      if (signal.aborted) return endOf(signal)
       if (answer.kind === 'given-up') return undefined
       if (answer.kind === 'failed') return OPENCODE_TEXT.turnFailed(answer.why)
       const agent = await sessions.identify(session)
       if (agent.agent !== MAIN_AGENT) await subAgents.hold(agent, answer.text)
-      return isInterrupted() ? OPENCODE_TEXT.interrupted : undefined
+      return signal.aborted ? endOf(signal) : undefined
     } finally {
-      signal?.removeEventListener('abort', wake)
+      signal.removeEventListener('abort', wake)
     }
   }
 
@@ -147,20 +143,11 @@ export class PhaseRunner {
     this.#children.add(session)
     return { session, manner }
   }
+}
 
-  async #wasConversationDeleted(): Promise<boolean> {
-    const { client } = this.#ports
-    for (const pauseMs of [0, LOOK_AGAIN_MS]) {
-      await sleep(pauseMs)
-      try {
-        need(await client.session.get({ path: { id: this.#caller.session } }), 'session.get')
-      } catch (error) {
-        if (isGone(error)) return true
-        throw error
-      }
-    }
-    return false
-  }
+/** OpenCode gives a reason of its own. */
+export function endOf({ reason }: AbortSignal): string {
+  return reason === OPENCODE_TEXT.conversationDeleted ? reason : OPENCODE_TEXT.interrupted
 }
 
 function isTakenOver(folder: TaskFolder, session: string): boolean {

@@ -3,7 +3,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import { NEVER } from '../agents.ts'
 import { hostsSkipped } from '../client-cache.ts'
-import { TASK } from '../four-phases.ts'
+import { IN_TASK, TASK } from '../four-phases.ts'
 import { bash, delegate, say } from './agents.ts'
 import { mainTurns, PLACES, placesIn, projectWithFlow, runWorkflow, worker } from './flow.ts'
 import { type GuardedProject, guardedProject } from './guarded.ts'
@@ -60,6 +60,18 @@ describe.skipIf(hostsSkipped())('deleted in the middle of a run', () => {
     expect(guarded.story()).not.toContain('error')
     expect(guarded.log()).not.toContain('internal error')
     await expectResumable(guarded)
+  })
+
+  it('the conversation ends the check of a phase too', async () => {
+    const guarded = projectWithFlow()
+    const phase = { id: 'only', prompt: 'Do it.', artifact: 'a.md', check: { run: 'touch begun; sleep 600' } }
+    guarded.project.write('flow.json', JSON.stringify({ name: 'flow', phases: [phase] }))
+    guarded.project.write(`${IN_TASK}/a.md`, 'x')
+    const { server, session } = await guarded.begin({ main: [runWorkflow(TASK, 'flow.json')] })
+    await expect.poll(() => guarded.read('begun'), { timeout: 20_000 }).toBeDefined()
+    await server.remove(session)
+    await expect.poll(() => guarded.state().why, { timeout: 20_000 }).toBe('the conversation was deleted in OpenCode')
+    expect(guarded.files(TASK)).toEqual(['a.md', 'workflow'])
   })
 })
 

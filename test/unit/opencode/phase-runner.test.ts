@@ -32,7 +32,7 @@ function runner() {
     subAgents: { hold: async (_agent: unknown, text: string) => ({ text, notices: [] }) },
   } as unknown as PhasePorts
   const manner = { agent: 'build' }
-  const caller = { session: 'ses_main', root: 'ses_main', manner, folder: FOLDER, signal: undefined }
+  const caller = { session: 'ses_main', root: 'ses_main', manner, folder: FOLDER, signal: new AbortController().signal }
   return { phases: new PhaseRunner(ports, caller, new Set()), prompted }
 }
 
