@@ -84,10 +84,10 @@ export const TASK = ['<task>', 'task number or folder name'] as const
 
 export const HOST_SESSION = [
   '--host-session <id>',
-  "the host's id of the conversation (default: from the environment)",
+  "the host's id for the conversation (default: from the environment)",
 ] as const
 
-export const WATCH = ['--watch', 'keep the output on the screen, up to date, until q or Ctrl-C', false] as const
+export const WATCH = ['--watch', 'keep the output on screen and up to date until q or Ctrl-C', false] as const
 
 export const DEFINITION = 'a definition file (JSON or YAML), or the name of a shipped example'
 

@@ -27,7 +27,7 @@ export const DONE_REASON = {
     `  - ${oneLine(name, 80)}: ${files.length === 0 ? 'files were added or removed' : files.map((file) => oneLine(file, 120)).join(', ')}${isFull ? ' (at most five are named)' : ''}`,
   more: (count: number): string => `  and ${counted(count, 'more rule')}`,
   notYours: (wait: string): string =>
-    `They changed during this session, by you or by somebody else. If they are not yours: ${wait} "<whose>"`,
+    `You or somebody else changed them during this session. If the changes are not yours: ${wait} "<whose>"`,
 } as const
 
 export const DONE_STANDING = {

@@ -125,7 +125,7 @@ export const COMMAND_SENTENCES: Omit<Sentences, keyof typeof HOOK_SENTENCES> = {
   'check-files': (a) =>
     `check.files names more than ${a.limit} files, or takes more than ${a.seconds} s to search: use narrower patterns.`,
   'check-patterns': (a) =>
-    `check.files of phase "${a.phase}" has a pattern that is not allowed, as \`postflight workflow validate\` says of its definition: correct it, then \`${workflowCommand('start', a.task)} --definition FILE --fresh\`.`,
+    `check.files of phase "${a.phase}" has an invalid pattern (\`postflight workflow validate\` names it): correct it, then \`${workflowCommand('start', a.task)} --definition FILE --fresh\`.`,
   'check-none': (a) => `no check to run: phase "${a.phase}" of task ${a.task} has no check.run.`,
   'shell-missing': (a) =>
     `checks need a POSIX shell, and \`sh\` could not be started (${a.detail}): put it on the PATH (Git for Windows brings one).`,
@@ -176,7 +176,7 @@ export const COMMAND_SENTENCES: Omit<Sentences, keyof typeof HOOK_SENTENCES> = {
   'approval-agent': (a) =>
     `only a person may approve or reject: run this for task ${a.task} in your own terminal, not in an agent's shell.`,
   'approval-artifact': (a) =>
-    `the result that you would approve has become invalid (${a.detail}): \`${workflowCommand('reject', a.task)} --reason TEXT\` asks for another one.`,
+    `the result is no longer valid, so it cannot be approved (${a.detail}): \`${workflowCommand('reject', a.task)} --reason TEXT\` asks for another one.`,
   'phase-not-entered': (a) =>
     `the workflow of task ${a.task} has not reached phase "${a.phase}" yet: --from takes a phase that was entered before (${a.known}).`,
   'phase-approval': (a) =>
@@ -192,7 +192,7 @@ export const COMMAND_SENTENCES: Omit<Sentences, keyof typeof HOOK_SENTENCES> = {
   'shared-many': (a) =>
     `"${a.remote}" has more than ${a.limit} shared runs: name one by its id, or remove finished ones (\`git push ${shellWord(a.remote)} --delete refs/postflight/ID\`).`,
   'share-unreadable': (a) =>
-    `${a.path} says where the run is shared, and is not valid: fix it. To stop sharing the run, remove the file.`,
+    `${a.path}, which says where the run is shared, is not valid: fix it. To stop sharing the run, remove the file.`,
   'shared-too-large': (a) =>
     `the run has more than ${a.files} files, or more than ${a.megabytes} MB, its state included: make its artifacts smaller. Nothing was published.`,
   'shared-differs': (a) =>
@@ -205,9 +205,9 @@ export const COMMAND_SENTENCES: Omit<Sentences, keyof typeof HOOK_SENTENCES> = {
   'shared-held': (a, root) =>
     a.machine === ''
       ? `${a.run} was changed by another machine or command at the same moment: try again.`
-      : `${a.run} is held by ${a.machine}${a.session === undefined ? '' : ` (session ${a.session})`} for ${a.age}: \`workflow release\` there lets it go; \`${resumeSharedLine(a.run, a.remote, root)} --take\` takes it anyway and ends it there.`,
+      : `${a.run} is held by ${a.machine}${a.session === undefined ? '' : ` (session ${a.session})`} for ${a.age}: run \`workflow release\` there. To take it anyway, and end it there: \`${resumeSharedLine(a.run, a.remote, root)} --take\`.`,
   'workflow-in-way': (a, root) =>
-    `task ${a.task} has another run of "${a.name}", which is not over: end it with \`${workflowCommand('abort', a.task, root)}\`, then fetch ${a.run} again.`,
+    `task ${a.task} has another run of "${a.name}", which has not ended: end it with \`${workflowCommand('abort', a.task, root)}\`, then fetch ${a.run} again.`,
   'not-shared': (a, root) =>
     `the run of task ${a.task} is not shared: \`${workflowCommand('share', a.task, root)}\` publishes it to a remote.`,
   'not-published': (a, root) =>
@@ -216,7 +216,7 @@ export const COMMAND_SENTENCES: Omit<Sentences, keyof typeof HOOK_SENTENCES> = {
     ({
       refused: `${a.run} was not taken over from "${a.remote}": ${a.detail}.`,
       unanswered: `it is not known whether ${a.run} was taken over from "${a.remote}" (${a.detail}): run the same command again.`,
-      unplaced: `${a.run} was taken over from "${a.remote}", but its files could not be written here (${a.detail}): fix that, then run the same command again. Until then no machine continues it.`,
+      unplaced: `${a.run} was taken over from "${a.remote}", but its files could not be written here (${a.detail}): fix that, then run the same command again. Until then, no machine continues it.`,
     })[a.claim],
   'take-agent': (a) =>
     `only a person may take ${a.run} from the machine that holds it: run this in your own terminal, not in an agent's shell.`,
@@ -235,7 +235,7 @@ export const COMMAND_SENTENCES: Omit<Sentences, keyof typeof HOOK_SENTENCES> = {
   'scope-unknown': (a) => `unknown scope "${a.scope}": use user, project or local.`,
   'scope-not-of-host': (a) => `${a.host} has no settings for the scope "${a.scope}": use user or project.`,
   'init-unfinished': (a) =>
-    `${a.fault} Already written: ${a.written}. Mend that, and run the same command again: it writes what is missing.`,
+    `${a.fault} Already written: ${a.written}. Fix that, and run the same command again: it writes what is missing.`,
   'output-unwritable': (a) =>
     `the output could not be written (${a.detail}): the command ran, but its result was not printed.`,
 }

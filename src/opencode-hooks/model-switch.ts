@@ -47,10 +47,9 @@ export const FALLBACK_TEXT = {
     `${PRODUCT}: ${named(from)} is rate-limited, so the last message was sent again with ${named(to)}.`,
   replaced: (from: string, to: string): string =>
     `${PRODUCT}: ${named(from)} is rate-limited, so ${named(to)} answers in its place.`,
-  unknown: (model: string): string =>
-    `${PRODUCT}: OpenCode has no model ${named(model)}, so the fallback leaves it out.`,
+  unknown: (model: string): string => `${PRODUCT}: OpenCode has no model ${named(model)}, so the fallback skips it.`,
   exhausted: (tried: readonly string[]): string =>
-    `${PRODUCT}: no model of the chain is left (${tried.map(named).join(', ')}). OpenCode repeats the request a few times more.`,
+    `${PRODUCT}: no model of the chain is left (${tried.map(named).join(', ')}). OpenCode repeats the request a few more times.`,
   cannotSwitch: (left: readonly string[]): string =>
     `${PRODUCT}: the model is rate-limited, and \`opencode run\` can switch only to a model of the same provider, which your configuration describes (npm or options.apiKey). Not tried: ${left.map(named).join(', ')}.`,
 } as const

@@ -56,7 +56,7 @@ export const WORKFLOW_TEXT = {
   wentOnWithout: (count: number, task: string): string =>
     `${count === 1 ? '1 step or artifact was' : `${count} steps or artifacts were`} skipped (\`${commandOf('history', task)}\` says which)`,
   heard: (task: string, stopNow: string): string =>
-    `postflight-guard: you interrupted the workflow of task ${quote(task, 80)}, so this stop was allowed. The workflow goes on after your next message; \`${quote(stopNow)}\` ends it.`,
+    `postflight-guard: you interrupted the workflow of task ${quote(task, 80)}, so this stop was allowed. The workflow continues after your next message; \`${quote(stopNow)}\` ends it.`,
   needsApproval: (task: string, file: string, approve: string, reject: string): string =>
     `${ofTask(task)} needs your approval: ${approval(file, approve, reject)}. Then tell the agent to go on.`,
   running: (name: string, location: string): string => `the workflow "${quote(name, 100)}" is running: ${location}`,
@@ -111,7 +111,7 @@ export const DRIVER_TEXT = {
   endTurn: (next: string): string =>
     `If the hook is installed, end your turn now: the prompts come automatically. Otherwise get each one with: ${next}`,
   noHook: (what: string, fix: string, next: string): string =>
-    `No prompt will come automatically, because ${quote(what, 400)}: ${fix}, then start a new session and resume there. Or get each prompt with: ${next} (If it is wired otherwise, end your turn now.)`,
+    `No prompt will come automatically, because ${quote(what, 400)}: ${fix}, then start a new session and resume there. Or get each prompt with: ${next} (If the hook is installed in another way, end your turn now.)`,
   afterInit: (next: string): string =>
     `No prompt will come automatically until the hook is set up (\`postflight init\`) and a new session resumes the run. Until then, get each prompt with: ${next}`,
   inWorktree: (main: string): string =>
@@ -195,7 +195,7 @@ export const PROMPT_TEXT = {
       .map((name) => `"${quote(name, 80)}"`)
       .join(
         ', ',
-      )}. If you are waiting for that: ${quote(wait)} "<what>", then end your turn. Otherwise go on with the prompt, and write its result.`,
+      )}. If you are waiting for that: ${quote(wait)} "<what>", then end your turn. Otherwise continue with the prompt, and write its result.`,
   follows: (title: string, stopNow: string): string =>
     `${title} The prompt follows. (A person ends the run with: ${stopNow})`,
   inFile: (file: string): string =>
@@ -267,7 +267,7 @@ export const PHASE_CHECK_TEXT = {
     `the check \`${quote(run, 200)}\` was not run, because the phase has no valid result yet: ${quote(why)}`,
   interrupted: (run: string): string => `the check \`${quote(run, 200)}\` was interrupted, so nothing was counted`,
   notBound: (files: readonly NotBound[]): string =>
-    `its result is not bound to ${listed(files.slice(0, 5).map(({ path, why }) => `${quote(path, 200)}${why === 'link' ? ' (a link)' : ' (node_modules)'}`))}${files.length > 5 ? ` and ${counted(files.length - 5, 'other')}` : ''}: a change there does not make it void`,
+    `its result is not bound to ${listed(files.slice(0, 5).map(({ path, why }) => `${quote(path, 200)}${why === 'link' ? ' (a link)' : ' (node_modules)'}`))}${files.length > 5 ? ` and ${counted(files.length - 5, 'other')}` : ''}: a change there does not invalidate it`,
   record: (run: string, failure: string | undefined, durationMs: number): string =>
     `check ${failure === undefined ? 'passed' : 'failed'}: ${quote(run, 200)} (${failure === undefined ? '' : `${failure}; `}${seconds(durationMs)})`,
 } as const

@@ -15,7 +15,7 @@ export const INSTALL_TEXT = {
     `The ${what} ${what === 'reactive rules' ? 'are' : 'is'} already in ${file}`,
   backup: (file: string): string => `Backup: ${file}`,
   sharedWithClaude: 'Claude Code and Copilot CLI both read this file',
-  removedForBoth: 'Claude Code and Copilot CLI both read this file, so the hook is gone for both',
+  removedForBoth: 'Claude Code and Copilot CLI both read this file, so the hook was removed for both',
   restart: 'Restart running sessions to use it',
   notPortable: (personalScope: string): string =>
     `This entry names a path on this machine: for shared settings, make postflight-guard a dev dependency of the project, or use --scope ${personalScope}`,
@@ -70,8 +70,8 @@ const PART_STATES = {
 } as const
 
 const REMOVAL_STATES: Partial<Record<keyof typeof PART_STATES, string>> = {
-  written: 'taken out',
-  planned: 'would be taken out',
+  written: 'removed',
+  planned: 'would be removed',
   declined: 'left there',
 }
 
@@ -83,7 +83,7 @@ export const INIT_TEXT = {
     hook: (file: string): string =>
       `The hook, in ${file}: entries that start it when an agent stops, when a session starts, and after commands that name postflight.`,
     'shell-hook': (file: string): string =>
-      `To take out of ${file}: an entry of a shell hook that looks for the same markers. With both, one stop of a sub-agent counts twice. Its script stays, and a backup of the file keeps the entry: \`postflight uninstall\` does not put it back. Everybody who uses that file loses the shell hook.`,
+      `Removal of a shell hook's entry from ${file}: it looks for the same markers, so with both, one stop of a sub-agent counts twice. Its script stays, and a backup of the file keeps the entry: \`postflight uninstall\` does not put it back. Everybody who uses that file loses the shell hook.`,
     permissions: (file: string): string =>
       `Permission rules, in ${file}: agents may use the commands of the protocol without asking (create, step, wait, clear, …). Claude Code still asks you about the ones that can start other programs (--check, --step-check, --run-checks, --trust, workflow start, workflow resume, install).`,
     gitignore: (file: string): string =>
@@ -94,7 +94,7 @@ export const INIT_TEXT = {
       `A definition of done, ${file}: when an agent changed these files, its stop is blocked until the checks have succeeded. It has no effect until you run \`postflight trust\`.`,
   } satisfies Record<Part, (file: string) => string>,
   question: (part: Part, isRepeated = false): string =>
-    `   ${isRepeated ? 'Please answer y or n. ' : ''}${part === 'shell-hook' ? 'Take this out' : 'Write this'}? [Y/n] `,
+    `   ${isRepeated ? 'Please answer y or n. ' : ''}${part === 'shell-hook' ? 'Remove this' : 'Write this'}? [Y/n] `,
   line: (part: Part, state: keyof typeof PART_STATES, file: string): string => {
     const words = (part === 'shell-hook' ? REMOVAL_STATES[state] : undefined) ?? PART_STATES[state]
     return `${state === 'written' || state === 'done' ? '✓' : '·'} ${PART_TITLES[part]}: ${file} (${words})`

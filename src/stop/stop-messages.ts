@@ -45,7 +45,7 @@ export const RECOVERY_TEXT = {
     approval: (command: string): string =>
       `a workflow that waits until a person approves a result in their own terminal; \`${command}\` continues it here`,
     lost: (command: string): string =>
-      `a running workflow that no hook finds, because its run file is gone: \`${command}\` puts it back and continues it here`,
+      `a running workflow that hooks ignore, because its run file is missing: \`${command}\` puts it back and continues it here`,
     stalled: (command: string): string =>
       `a workflow that stalled, which \`${command}\` continues here with new attempts`,
   },

@@ -33,7 +33,7 @@ export const declaration = {
   declare: (command: BareCommand) =>
     command
       .argument('[task]', 'task number or folder name; "." for specs/ itself')
-      .option('--all', 'every marker; also stop every workflow, which `workflow resume` continues', false),
+      .option('--all', 'every marker; also stop every workflow (`workflow resume` continues it)', false),
 } satisfies Declaration
 
 export const document = () =>

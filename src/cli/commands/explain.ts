@@ -305,7 +305,7 @@ export const RULE_SENTENCES: Record<Rule, string> = {
   'other-agent': 'it belongs to another agent of this session',
   background:
     'the host will wake the agent, because work runs in the background or a wake-up is scheduled: the stop is allowed, and the host asks again',
-  waiting: 'the agent announced that it waits (`postflight wait`): the stops of this prompt are allowed',
+  waiting: 'the agent announced a wait (`postflight wait`): the stops of this prompt are allowed',
   capped: `it has blocked ${CONTINUATION_LIMIT} stops, so this one is allowed, and the marker is kept as abandoned`,
   block: 'the postflight is pending',
 }
@@ -356,5 +356,5 @@ export const EXPLAIN_TEXT = {
   disabled: 'POSTFLIGHT_DISABLE=1: every stop is allowed',
   notAStop: (event: string): string => `"${event}" is not a stop event, so nothing is blocked`,
   'answer-ignored': (host: string): string => `${host} ignores the answer to this stop, so nothing is counted`,
-  'own-agent': (host: string): string => `this stop is of ${host}'s own agent (a compaction), so nothing is blocked`,
+  'own-agent': (host: string): string => `this is a stop of ${host}'s own agent (a compaction), so nothing is blocked`,
 } as const

@@ -37,7 +37,7 @@ export const declaration = {
       )
       .option('--yes', 'do not ask', false)
       .option('--dry-run', 'only print what would be written', false)
-      .option('--force', 'install even if the hook is installed in another place', false),
+      .option('--force', 'install even if the hook is installed elsewhere', false),
 } satisfies Declaration
 
 export const document = () =>

@@ -38,7 +38,7 @@ export const declaration = {
         'write the reactive rules of a JSON file as hooks of Claude Code instead; they replace the existing rules',
       )
       .option('--dry-run', 'only print what would be written', false)
-      .option('--force', 'install even if the hook is installed in another place', false),
+      .option('--force', 'install even if the hook is installed elsewhere', false),
 } satisfies Declaration
 
 export const document = () => {

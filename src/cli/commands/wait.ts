@@ -26,7 +26,7 @@ import { checkIds, checkOneLine } from '../option-values.ts'
 
 export const declaration = {
   free: true,
-  description: 'announce that you stop to wait: for a person, or for work in the background',
+  description: 'announce that you are stopping to wait for a person or for background work',
   examples: ['wait 259 --for "go-ahead to deploy"', 'wait 259 --for "the build to finish"'],
   declare: (command: BareCommand) =>
     command

@@ -33,7 +33,7 @@ export const approve: Run<typeof approveDeclaration, RunDocument> = (context, [t
 }
 
 export const rejectDeclaration = {
-  description: 'reject the result of a phase: the agent is asked for another one',
+  description: 'reject the result of a phase, and ask the agent for another one',
   examples: ['workflow reject 259 --reason "step 3 lacks a test"'],
   notes: [NOTE],
   declare: (command: BareCommand) =>

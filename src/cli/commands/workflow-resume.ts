@@ -51,7 +51,7 @@ export const declaration = {
           `fetch a shared run from a git remote, and continue it here (default: origin)`,
         ),
       )
-      .option('--take', 'with --shared: take it from the machine that holds it; its next command ends it there', false),
+      .option('--take', 'with --shared: take it from its present holder, whose next command ends it there', false),
 } satisfies Declaration
 
 export const document = () =>

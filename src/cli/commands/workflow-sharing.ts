@@ -40,7 +40,7 @@ export const publish: Run<typeof publishDeclaration, RunDocument> = async (conte
 }
 
 export const releaseDeclaration = {
-  description: 'publish a shared run a last time and end it here: anyone may continue it',
+  description: 'publish a shared run one last time and end it here: anyone may continue it',
   examples: ['workflow release 259'],
   declare: (command: BareCommand) => command.argument(...TASK),
 } satisfies Declaration

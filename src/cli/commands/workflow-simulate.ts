@@ -34,7 +34,7 @@ export const declaration = {
       .argument('<definition>', DEFINITION)
       .option(
         '--fail <phase:count>',
-        'let the first COUNT attempts fail; PHASE/STEP:COUNT for a step (repeatable)',
+        'make the first COUNT attempts fail; PHASE/STEP:COUNT for a step (repeatable)',
         collect,
         [],
       )

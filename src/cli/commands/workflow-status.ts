@@ -27,7 +27,7 @@ export const declaration = {
       .argument('[task]', 'only this task')
       .option(
         '--watch',
-        'keep the output on the screen, up to date; with a task, until its run has ended (or q, Ctrl-C)',
+        'keep the output on screen and up to date; with a task, until its run has ended (or q, Ctrl-C)',
         false,
       ),
 } satisfies Declaration

@@ -32,7 +32,7 @@ export const OPENCODE_TEXT = {
 export const WORKFLOW_TOOL_TEXT = {
   description:
     'Runs the postflight workflow of a task to its end: phases gated by artifacts, each in a sub-agent of its own, one after another. Returns when the workflow is completed, stopped or stuck. Call it once and wait.',
-  task: 'The task: its number, or the name of its folder in specs/. A new run makes the folder where it is missing: give its name then, such as 259_my_slug',
+  task: 'The task: its number, or the name of its folder in specs/. A new run makes the folder if it is missing: then give its name, such as 259_my_slug',
   definition:
     'Path of the definition (JSON or YAML) to start a new run with, or the name of a shipped example; an empty string to continue the existing run',
   inputs:
@@ -54,7 +54,7 @@ export const WORKFLOW_TOOL_TEXT = {
   waits: (task: string, name: string): string =>
     `The workflow "${quote(name, 100)}" of task ${quote(task, 80)} is running and waits for you: call the tool workflow_run once, with the task "${quote(task, 80)}" and an empty definition, and wait for its result.`,
   waitsFor: (task: string, purpose: string): string =>
-    `The workflow of task ${quote(task, 80)} waits for: ${quote(purpose)}. Tell the user and end your turn. When the answer is there, call workflow_run again, with an empty definition.`,
+    `The workflow of task ${quote(task, 80)} waits for: ${quote(purpose)}. Tell the user and end your turn. When you have the answer, call workflow_run again, with an empty definition.`,
   needsApproval: (task: string, phase: string): string =>
     `The workflow of task ${quote(task, 80)} waits for a person to approve or reject the result of phase "${phase}" in a terminal: \`postflight workflow approve ${quote(task, 80)}\` or \`postflight workflow reject ${quote(task, 80)} --reason TEXT\`. Tell the user and end your turn. Do not run either yourself. When it is approved or rejected, call workflow_run again, with an empty definition.`,
   report: (outcome: string): string => `Tell the user the result in a sentence or two:\n\n${outcome}`,

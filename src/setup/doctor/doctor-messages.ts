@@ -108,7 +108,7 @@ export const MARKER_FINDINGS = {
 
 export const RUN_FINDINGS = {
   about: (folder: string, what: string): string => `${folder}: ${what}`,
-  noRunFile: (run: string): string => `${run}, but its run file is missing, so no hook finds it`,
+  noRunFile: (run: string): string => `${run}, but its run file is missing, so hooks ignore it`,
   blocked: (run: string, why: string): string => `${run}, but ${why}, so it cannot continue`,
   idle: (run: string, age: string): string => `${run}, and has not moved for ${age}`,
   stalled: (run: string, why: string | undefined): string => (why === undefined ? run : `${run}: ${quote(why)}`),

@@ -51,7 +51,7 @@ const TRANSITION_WORDS: Readonly<Record<TransitionEvent, string>> = {
   'step-skipped': 'given up',
   pass: 'passed',
   fail: 'verdict: fail',
-  warn: 'went on without a valid artifact',
+  warn: 'continued without a valid artifact',
   approval: 'waits for approval',
   approved: 'approved',
   rejected: 'rejected',

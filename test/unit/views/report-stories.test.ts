@@ -210,7 +210,7 @@ describe('the story of a run', () => {
     [{ event: 'step-failed' }, 'warn', 'failed'],
     [{ event: 'step-skipped' }, 'bad', 'given up'],
     [{ event: 'fail' }, 'warn', 'verdict: fail'],
-    [{ event: 'warn' }, 'warn', 'went on without a valid artifact'],
+    [{ event: 'warn' }, 'warn', 'continued without a valid artifact'],
     [{ event: 'approval' }, 'wait', 'waits for approval'],
     [{ event: 'approved' }, 'good', 'approved'],
     [{ event: 'rejected', detail: 'too short' }, 'warn', 'rejected (too short)'],
