@@ -55,7 +55,7 @@ const LINE_BYTES = 4_096
 const POLL_MS = 20
 
 /**
- * Reads one line that a person types; undefined at the end of the input. A terminal hands out one line a read, so lines
+ * Reads one line that a person types; undefined at the end of the input. A terminal returns one line per read, so lines
  * that are typed ahead stay there. It reads synchronously, because an open stream or a `readline` interface on stdin
  * keeps the process alive after its last line.
  */

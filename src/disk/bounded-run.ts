@@ -7,7 +7,7 @@ import { errorCode } from './file-facts.ts'
 
 const KEPT_BYTES = 4_096
 
-/** A process that the command left may hold the pipe forever. */
+/** A process that the command left behind may hold the pipe open forever. */
 const DRAIN_MS = 200
 
 const GRACE_MS = 2_000

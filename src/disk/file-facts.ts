@@ -4,7 +4,7 @@ import { errorMessage } from '../kernel/error-messages.ts'
 import { PostflightError } from '../kernel/errors.ts'
 import type { PathKind } from '../kernel/files.ts'
 
-/** `path.join` for plain names: that one looks at each character, and a block composes thirty paths. */
+/** `path.join` for plain names. `path.join` itself looks at each character, and a block needs thirty paths. */
 export function pathIn(folder: string, ...names: readonly string[]): string {
   return [folder, ...names].join(path.sep)
 }
@@ -112,14 +112,14 @@ export function birthMs(path: string): number | undefined {
 const NO_FOLLOW = fs.constants.O_NOFOLLOW ?? 0
 const NON_BLOCKING = fs.constants.O_NONBLOCK ?? 0
 
-/** Refuses links, and does not wait at pipes. */
+/** Refuses links, and does not block on pipes. */
 export const READING = fs.constants.O_RDONLY | NO_FOLLOW | NON_BLOCKING
 
 export const CHANGING = fs.constants.O_RDWR | NO_FOLLOW | NON_BLOCKING
 
 export const APPENDING = fs.constants.O_APPEND | fs.constants.O_CREAT | NO_FOLLOW | NON_BLOCKING
 
-/** A nearly full disk takes a part and reports the error only at the next write. */
+/** A nearly full disk writes a part, and reports the error only at the next write. */
 export function writeWhole(descriptor: number, content: string | Uint8Array): void {
   const bytes = typeof content === 'string' ? Buffer.from(content) : content
   for (let written = 0; written < bytes.length; ) written += fs.writeSync(descriptor, bytes, written)

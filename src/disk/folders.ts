@@ -29,7 +29,7 @@ export function makeLastingFolder(folder: string): boolean {
   return isNew
 }
 
-/** A umask of 0177 would take the right to enter. */
+/** With a umask of 0177, nobody could enter the folder. */
 export function makeFolder(folder: string): void {
   fs.mkdirSync(folder)
   const { mode } = fs.lstatSync(folder)
@@ -39,7 +39,7 @@ export function makeFolder(folder: string): void {
 export function makeFolders(folder: string): void {
   const above = path.dirname(folder)
   try {
-    // In /proc, ENOENT also means that nothing can be made in a folder that is there.
+    // In /proc, ENOENT can also mean that nothing can be created in an existing folder.
     if (above !== folder && !fs.existsSync(above)) makeFolders(above)
     makeFolder(folder)
     sync(above)
@@ -53,7 +53,7 @@ export function hideFromGit(folder: string): void {
   try {
     createFile(`${folder}/.gitignore`, '*\n', false)
   } catch {
-    // Nothing depends on it.
+    // The guard works without it.
   }
 }
 

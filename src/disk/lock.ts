@@ -78,7 +78,7 @@ export async function retryWhileLocked<T>(action: () => T): Promise<T> {
   }
 }
 
-/** Throws `LockBusy` where `action` would sleep. */
+/** Throws `LockBusy` instead of sleeping. */
 export function withoutSleep<T>(action: () => T, sinceMs = processAgeMs()): T {
   const before = askedSinceMs
   askedSinceMs = sinceMs
@@ -109,8 +109,8 @@ function take(lock: string, patienceMs: number): FileIdentity {
     const status = takeOverStale(lock)
     if (status === 'gone') continue
     if (status === 'held') refuseForeign(lock)
-    // Watched even without patience, or it would never be removed. If the disk's clock differs, each new lock looks
-    // stale.
+    // We watch it even if the caller does not wait, or it would never be removed. If the disk's clock differs, each new
+    // lock looks stale.
     const endMs = status === 'watched' ? deadline + 2 * WATCH_MS : deadline
     if (processAgeMs() >= endMs) throw new PostflightError('locked', { path: path.dirname(lock), lock })
     if (askedSinceMs !== undefined) throw new LockBusy()

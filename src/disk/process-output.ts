@@ -35,7 +35,7 @@ export function isTerminal(descriptor: 0 | 1 | 2): boolean {
   }
 }
 
-/** `isPiped`: the host itself reads a pipe, so a pipe says nothing. */
+/** `isPiped`: the host itself reads from a pipe, so a pipe proves nothing. */
 export function isCaught(descriptor: number, { isPiped }: { readonly isPiped: boolean }): boolean {
   try {
     const stats = fs.fstatSync(descriptor)

@@ -8,7 +8,7 @@ const STDIN_PATIENCE_MS = 3_000
 
 const STDIN_MAX_BYTES = 33_554_432
 
-/** Bytes. Parsing a longer text after each chunk is slow, so it is tried this often at most. */
+/** Bytes. Parsing a longer text after each chunk is slow, so we try that at most `MAX_LONG_PARSES` times. */
 const EARLY_LIMIT = 262_144
 const MAX_LONG_PARSES = 16
 

@@ -115,7 +115,7 @@ export function armAtStop(root: string, stop: Occasion, person: Person, search?:
     .filter((state) => !isSearched(state) && isToldFirst(folder, `search ${state.key}`))
     .map(({ rule }) => searchEnded(ruleName(rule), MAX_ENTRIES, SEARCH_MS / 1000))
   if (judged.isBypassed) {
-    // From here on, changes count again, but not before another prompt.
+    // From now on changes count again, but only after another prompt.
     endBypass(folder, pathsOf(states), prompt)
     return { recorded: [], notices }
   }
@@ -123,7 +123,7 @@ export function armAtStop(root: string, stop: Occasion, person: Person, search?:
   if (judged.due.length === 0 || !judged.isAsked) return { recorded: [], notices }
   if (!isSpent(judged.asked)) return { recorded: arm(judged), notices }
   if (isToldFirst(folder, `asked ${prompt}`)) notices.push(askedOften(CONTINUATION_LIMIT))
-  // What was not proven must show: this marker is abandoned at once.
+  // Unproven work must stay visible, so this marker is abandoned immediately.
   const isShown = kindAt(path.join(folder.path, ABANDONED_FILE)) !== undefined
   return { recorded: isShown ? [] : arm(judged), notices }
 }

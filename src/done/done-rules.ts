@@ -99,7 +99,7 @@ export function readRules(
   else for (const [index, one] of value.done.entries()) rules.push(readRule(one, ['done', index], fault))
   if (rules.flatMap(({ checks }) => checks).length > MAX_CHECKS) fault(['done'], RULES_TEXT.tooManyChecks(MAX_CHECKS))
   const patterns = rules.flatMap(({ when, unless }) => [...when, ...unless])
-  // To expand a long one takes quadratic time.
+  // Expanding a long one takes quadratic time.
   const areReadable = patterns.every((one) => one.length <= MAX_PATTERN && isInsidePattern(one))
   if (areReadable && expandPatterns(patterns) === undefined) {
     fault(['done'], RULES_TEXT.patternsTooWide(MAX_ALTERNATIVES, MAX_STARS))

@@ -67,7 +67,7 @@ export function readBypass(folder: TaskFolder): Baseline | undefined {
 function readBaselineFile({ path: folder }: Pick<TaskFolder, 'path'>, name: string): Baseline | undefined {
   const read = readSmallFile(path.join(folder, name), BASELINE_LIMIT)
   if (read.kind !== 'text' || isFuture(read.modifiedMs)) return undefined
-  // The time of a garbled one counts all the same.
+  // A garbled baseline still has a time.
   const fields = jsonObjectIn(read.text)
   const prompt = typeof fields.prompt_id === 'string' ? fields.prompt_id : undefined
   return { sinceMs: read.modifiedMs, paths: readPaths(fields.paths), prompt }
@@ -76,7 +76,7 @@ function readBaselineFile({ path: folder }: Pick<TaskFolder, 'path'>, name: stri
 /** In ms. */
 const CLOCK_TOLERANCE_MS = 60_000
 
-/** A time that is still to come, after a clock was set back, says nothing: no change would ever be later. */
+/** After a clock was set back, a time may lie in the future. It is useless: no change would ever be later. */
 export function isFuture(timeMs: number): boolean {
   return timeMs > Date.now() + CLOCK_TOLERANCE_MS
 }
@@ -122,7 +122,7 @@ function writeBypassed(folder: TaskFolder, paths: Readonly<Record<string, string
   replaceFile(path.join(folder.path, BYPASSED_FILE), `${JSON.stringify({ paths, prompt_id: prompt })}\n`)
 }
 
-/** What the abandoned marker says of the last stop. */
+/** The last stop, according to the abandoned marker. */
 export function aboutOf({ fields }: Marker): Pick<Baseline, 'paths' | 'prompt'> {
   const value = isJsonObject(fields?.done) ? fields.done : {}
   return { prompt: typeof value.prompt_id === 'string' ? value.prompt_id : undefined, paths: readPaths(value.paths) }
@@ -131,7 +131,7 @@ export function aboutOf({ fields }: Marker): Pick<Baseline, 'paths' | 'prompt'> 
 /** Its changes must not be due again because a person cleared its abandoned marker. Never throws. */
 export function endAbandoned(folder: TaskFolder, marker: Marker): void {
   const bypass = readBypass(folder)
-  // Of the next stop.
+  // A bypass of the next stop.
   if (bypass !== undefined && bypass.prompt === undefined) return
   const { paths, prompt = WHOLE_SESSION } = aboutOf(marker)
   try {
@@ -204,7 +204,7 @@ export function touchFolder({ path: folder }: TaskFolder): void {
     const now = new Date()
     fs.utimesSync(folder, now, now)
   } catch {
-    // It is not there yet.
+    // It does not exist yet.
   }
 }
 

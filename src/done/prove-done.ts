@@ -38,7 +38,7 @@ export type DoneProof =
       readonly cleared: readonly TaskFolder[]
     }
 
-/** Its own, or in a plain terminal all of them. */
+/** The session's own folder. In a plain terminal: all of them. */
 function foldersOf(context: CommandContext, root: string): readonly TaskFolder[] {
   const session = shellIdentity(context.environment)?.session
   return session === undefined ? sessionFolders(root) : [sessionFolder(root, session)]
@@ -106,7 +106,7 @@ export async function proveDone(
       const makesFiles = [...(known?.changed ?? [])].some((name) => known?.paths.has(name) === false)
       const ownOutput = changed.filter((name) => known?.changed.has(name) || (makesFiles && !old.has(name)))
       const own = new Set(ownOutput)
-      // Somebody else changed the other files: they are due since then.
+      // Somebody else changed the other files, so they are due from the start of the checks.
       const provenMs = own.size === changed.length ? atMs : sinceMs
       const listed = ownOutput.slice(0, MAX_OWN_OUTPUT)
       const ahead = paths.filter((name) => old.get(name) === times.get(name) && Number(times.get(name)) > provenMs)
@@ -127,7 +127,7 @@ export async function proveDone(
   return { kind: 'ran', done: all, failed, green, cleared }
 }
 
-/** In the session's folder, or in a plain terminal beside all of them. */
+/** In the session's folder. In a plain terminal: beside all of them. */
 function locationOf(context: CommandContext, root: string): TaskFolder {
   const session = shellIdentity(context.environment)?.session
   if (session !== undefined) {

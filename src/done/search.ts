@@ -82,7 +82,7 @@ export class FileSearch {
     return paths
   }
 
-  /** `known` are times (ms) that do not count, though they are later. */
+  /** `known`: times (ms) that do not count, even if they are later. */
   changedSince(
     paths: readonly string[],
     sinceMs: number,
@@ -98,7 +98,7 @@ export class FileSearch {
     return changed
   }
 
-  /** In ms, of each path. */
+  /** In ms, for each path. */
   timesOf(paths: readonly string[]): ReadonlyMap<string, number> {
     return new Map(paths.map((name) => [name, this.#timeOf(name)]))
   }

@@ -38,7 +38,7 @@ export function hasDoneFile(root: string): boolean {
   }
 }
 
-/** What a person can do about a definition of done that is still pending, or was given up. */
+/** Advice about a definition of done that is still pending or was given up. */
 export function doneMarkerFix(
   root: string,
   rootOption: string | undefined,
@@ -76,7 +76,7 @@ const COPY_LIMIT = 8_388_608
 /** Never throws. */
 export function readTrusted(root: string, person: Person): TrustedCopy | undefined {
   try {
-    // Where nothing was ever trusted, nothing is hashed: `node:crypto` takes 3 ms to load.
+    // If nothing was ever trusted, nothing is hashed: `node:crypto` takes 3 ms to load.
     if (kindAt(trustFolder(person)) === undefined) return undefined
     const read = readSmallFile(trustFile(root, person), COPY_LIMIT)
     if (read.kind !== 'text' || !read.whole) return undefined

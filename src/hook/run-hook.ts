@@ -116,7 +116,7 @@ function answerPayload(payload: Payload, hook: HookProcess): Answered {
   return answered
 }
 
-/** Falls back to the top: the other start folders still count. */
+/** Falls back to the top folder: the other start folders still count. */
 function currentFolder(hook: HookProcess): string {
   try {
     return hook.currentFolder()

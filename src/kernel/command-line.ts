@@ -2,7 +2,7 @@ import { shellWord } from './text.ts'
 
 export interface CommandForm {
   readonly onPath: boolean
-  /** Then npx finds the CLI there. */
+  /** Whether npx finds the CLI in the project. */
   readonly byNpx: boolean
   readonly script: string
 }

@@ -109,7 +109,7 @@ export const KIND_NAMES: Readonly<Record<PathKind, string>> = {
   other: 'a device or a socket',
 }
 
-/** For parentheses, like the next. Apart from them, because the hook for `specs/done.yaml` needs no others. */
+/** For parentheses, like the next two. Separate, because the hook for `specs/done.yaml` needs only these. */
 export const SIZE_DETAILS = {
   tooLarge: 'too large',
   tooManyFiles: 'too many files',

@@ -70,7 +70,7 @@ export type PathKind = 'file' | 'folder' | 'link' | 'pipe' | 'other'
 /** The definition of done, in `specs/`. */
 export const DONE_FILE = 'done.yaml'
 
-/** What the names of the folders of sessions begin with, beside the journal. */
+/** Prefix of the session folders, beside the journal. */
 export const DONE_FOLDER_PREFIX = 'done-'
 
 export const DONE_RECEIPTS_FILE = 'done-receipts.json'

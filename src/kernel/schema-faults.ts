@@ -3,7 +3,7 @@ import { unknownField } from './text.ts'
 import { valueAt } from './values.ts'
 import type { FaultPath } from './yaml-text.ts'
 
-/** Puts what a schema finds wrong with a file or an option into words. */
+/** Turns a schema's findings about a file or an option into sentences. */
 
 export interface SchemaFault {
   readonly path: FaultPath

@@ -88,7 +88,7 @@ export function keepText(read: StoredMarker, fileName: string): void {
     tryRemoveFile(temporary)
     throw error
   }
-  // Before the original is replaced.
+  // Durable before the original is replaced.
   sync(read.folder.path)
 }
 
@@ -96,7 +96,7 @@ export function keepEarlierAbandoned(folder: TaskFolder): void {
   const target = path.join(folder.path, ABANDONED_FILE)
   if (kindAt(target) === undefined) return
   fs.renameSync(target, freeName(`${target}.1`))
-  // Before another file takes its name.
+  // Durable before another file takes its name.
   sync(folder.path)
 }
 

@@ -21,7 +21,7 @@ import { findRoots, startFolders } from '../project/root.ts'
 
 export const TEXT_TAG = `[${PRODUCT}]`
 
-/** What a factory needs: the input that OpenCode gives to every plugin. */
+/** The input of a factory: OpenCode gives it to every plugin. */
 export interface HookContext {
   /** OpenCode's client. */
   readonly client: object

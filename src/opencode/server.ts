@@ -114,7 +114,7 @@ class StopRouter {
     if (this.#isHeldInLoop(agent)) await this.#parts.inLoop.textCompleted(agent, messageId)
   }
 
-  /** For a hook that is proposed upstream. */
+  /** For a hook that has been proposed to OpenCode. */
   async onStopping(session: string, output: StoppingOutput): Promise<void> {
     const { sessions, guard, oneShot } = this.#parts
     this.#asksBeforeStop = true

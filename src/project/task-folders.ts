@@ -67,7 +67,7 @@ function subfolders(folder: string, problems: SearchProblem[], undecodable: stri
       return isDecoded
     })
   } catch (error) {
-    // Removed in the meantime.
+    // Removed meanwhile.
     if (!isAbsent(error)) problems.push({ path: folder, detail: errorCode(error) })
     return []
   }

@@ -121,7 +121,7 @@ export const DRIVER_TEXT = {
     `session ${quote(session, 80)} drives this workflow; \`${status}\` shows how far it is. ${asksInSession ? `\`${resume}\` takes it over.` : `To take it over, run \`${resume}\` in the agent's shell, or set POSTFLIGHT_HOST_SESSION for both commands.`}`,
 } as const
 
-/** What a person did to a run: hooks do not load it. */
+/** Changes to a run by a person. Hooks do not load this. */
 export const STEERING_TEXT = {
   rejected: (reason: string): string => `a person rejected it: ${reason}`,
   passedOver: (from: string): string => `resume --from ${from}`,
@@ -129,7 +129,7 @@ export const STEERING_TEXT = {
   stoppedNow: 'it was stopped immediately',
 } as const
 
-/** How a prompt ends its agent's turn, if a hook sends the next prompt. */
+/** The end of a prompt, if a hook sends the next one. */
 export const TURN_ENDS = {
   alone: 'Then end your turn. The next prompt follows once that file is valid.',
   afterCheck: 'Then end your turn. The file and the check decide what comes next, and you will be told.',

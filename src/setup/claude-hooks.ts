@@ -12,7 +12,7 @@ function settingsAt(path: string): SettingsFile<Hooks> {
   return { path, comments: false, property: 'hooks', shape: SHAPE }
 }
 
-/** The same text if they are there already. */
+/** Returns the same text if the hooks are there already. */
 export function addEntries(
   text: string,
   entries: readonly SettingsEntry<object>[],

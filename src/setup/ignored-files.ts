@@ -11,7 +11,7 @@ export const IGNORED = [
 /** A person's own settings: they name a path on this machine. */
 export const LOCAL_SETTINGS = '.claude/settings.local.json'
 
-/** The same text if it has all of them. */
+/** Returns the same text if it has all of the lines. */
 export function addIgnored(text: string, lines: readonly string[] = IGNORED): string {
   const present = linesOf(text).map((line) => line.trim())
   const missing = lines.filter((line) => !present.includes(line))

@@ -38,7 +38,7 @@ function settingsAt(path: string): SettingsFile<z.output<typeof SHAPE>> {
   return { path, comments: false, property: 'permissions', shape: SHAPE }
 }
 
-/** The same text if they are there already. */
+/** Returns the same text if the rules are there already. */
 export function addRules(text: string, path: string, rules: Rules): string {
   const { value } = readDocument(text, settingsAt(path))
   return LISTS.reduce(

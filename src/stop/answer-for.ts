@@ -19,7 +19,7 @@ export interface Answered {
   /** A few words each, for a person who is looking elsewhere. */
   readonly alerts: readonly string[]
   readonly recorded: readonly Recorded[]
-  /** For stderr alone. */
+  /** For stderr only. */
   readonly complaints: readonly string[]
 }
 

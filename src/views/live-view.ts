@@ -64,7 +64,7 @@ interface Size {
   readonly rows: number
 }
 
-/** The rows of a whole screen. Says how many of the lines have no room. */
+/** Fills a whole screen. Says how many lines do not fit. */
 export function frame(
   { columns, rows }: Size,
   { command, root, paint }: Pick<View<CommandResult>, 'command' | 'root' | 'paint'>,
@@ -98,7 +98,7 @@ interface LiveScreen {
 /** The alternate screen, an invisible cursor, and no wrapping. */
 const ENTER = '\u001b[?1049h\u001b[?25l\u001b[?7l\u001b[2J'
 const LEAVE = '\u001b[?7h\u001b[?25h\u001b[?1049l'
-/** Terminals that know these show the text between them at once. */
+/** Terminals that support these show all of the text between them at the same time. */
 const [BEGIN, END] = ['\u001b[?2026h', '\u001b[?2026l']
 
 const QUIT = /[qQ\u0003\u0004]/

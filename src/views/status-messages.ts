@@ -108,7 +108,7 @@ export const PROJECT_STATUS_TEXT = {
   },
 } as const
 
-/** Sentences for people who read the log of a CI job. */
+/** For people who read the log of a CI job. */
 
 export interface MarkerFacts {
   readonly blocked: number | null

@@ -228,7 +228,7 @@ async function describeRuns(
 ): Promise<ExplainDocument['runs']> {
   const folders = roots.flatMap((root) => findRunFiles(root)).flatMap(({ folder }) => folder ?? [])
   if (folders.length === 0) return []
-  // What reads runs takes 5 ms to load.
+  // The code of runs takes 5 ms to load.
   const { runStatus } = await import('../../run/store/active-runs.ts')
   return folders.flatMap((folder) => {
     const run = runStatus(folder)

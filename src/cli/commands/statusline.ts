@@ -98,7 +98,7 @@ async function itemsOf(root: string, session: string | undefined, nowMs: number)
   const items = current.map((view) => markerItem(view, session))
   const runs = findRunFiles(root).flatMap(({ folder }) => folder ?? [])
   if (runs.length === 0) return items
-  // What reads runs takes 5 ms to load.
+  // The code of runs takes 5 ms to load.
   const { runLineItems } = await import('../../views/status/run-line.ts')
   return [...items, ...runs.flatMap((folder) => runLineItems(folder, shortName(folder.task), session))]
 }

@@ -171,7 +171,7 @@ function withDone(item: unknown, done: boolean): object {
 
 interface Ticked {
   readonly done: boolean
-  /** Whether it was so before. */
+  /** Whether the step had this state before. */
   readonly isSame: boolean
   readonly remaining: number
 }

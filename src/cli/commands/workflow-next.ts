@@ -133,7 +133,7 @@ async function mustAsk(
   { hostSession }: WorkflowState,
 ): Promise<boolean> {
   if (hostSession === undefined) return true
-  // What judges settings is loaded only for a run with a session.
+  // The code that judges settings is loaded only for a run with a session.
   const { findMissingHook } = await import('../workflow/driver-check.ts')
   return findMissingHook(context, root, hostSession) !== undefined
 }

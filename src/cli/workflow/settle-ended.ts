@@ -14,9 +14,9 @@ export interface SettledRun {
 }
 
 /**
- * Settles the ended run of a folder; undefined if there is nothing to settle. The session that ran it cannot: an agent
- * that clears its marker would settle its own failure. An aborted run counts no longer anyway. A state that cannot be
- * read stays, and `status` reports it.
+ * Accepts the ended run of a folder; undefined if there is none. The session that ran it cannot: an agent that clears
+ * its marker would accept its own failure. An aborted run does not count anyway. A state that cannot be read stays, and
+ * `status` reports it.
  */
 export function settleEnded(context: CommandContext, folder: TaskFolder, isDryRun: boolean): SettledRun | undefined {
   const state = runStatus(folder)?.state

@@ -23,7 +23,7 @@ const UNDERWAY_MS = 5_000
  */
 const SYNCS_NAMES = process.platform !== 'win32'
 
-/** In seconds since the epoch: long ago. */
+/** In seconds since the epoch: a time long past. */
 const CONFIRMED_TIME = 946_684_800
 
 export function readClaims(folder: string): Claim[] {

@@ -33,7 +33,7 @@ export function readLoopGuard(folder: string): LoopGuard {
   const guard = pathIn(folder, LOOP_GUARD_FILE)
   const read = readSmallFile(guard, GUARD_MAX_BYTES)
   if (read.kind === 'absent') return { kind: 'absent' }
-  // Not ours to replace, so nothing can be counted.
+  // We must not replace it, so nothing can be counted.
   if (read.kind === 'unreadable') throw new PostflightError('cannot-write', { path: guard, detail: read.detail })
   return read.whole ? parseLoopGuard(read.text) : { kind: 'garbled' }
 }

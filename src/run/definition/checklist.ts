@@ -144,7 +144,7 @@ class BlockParser {
     const matched = this.#continued(cursor)
     const isWhole = matched === this.#open.length
     if (isWhole && this.#continueLeaf(cursor)) return true
-    // A paragraph that may go on without the marks of its containers.
+    // A paragraph may continue without the marks of its containers.
     const lazy = this.#leaf?.kind === 'paragraph' && !cursor.isBlank ? this.#leaf : undefined
     // A new block interrupts a paragraph only if all its containers continue. Otherwise the paragraph is closed.
     let paragraph = isWhole ? lazy : undefined

@@ -63,9 +63,9 @@ export function withoutIdleTime(state: WorkflowState, nowMs: number): WorkflowSt
 }
 
 /**
- * Notes that another prompt of the person is answered: ours did not arrive, or was interrupted. Unknown on hosts
- * without prompt ids. A stop that background work lets go is not their answer: its end wakes the agent when the person
- * may be away.
+ * Notes that the agent answers another prompt of the person: ours did not arrive, or was interrupted. Unknown on hosts
+ * without prompt ids. A stop during background work is no such answer: the end of that work wakes the agent, perhaps
+ * while the person is away.
  */
 function noteStop(state: WorkflowState, stop: AgentStop): WorkflowState {
   if (state.stage !== 'prompted' || stop.promptId === undefined) return state

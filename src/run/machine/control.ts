@@ -4,7 +4,7 @@ import type { ArtifactSeen } from './observation.ts'
 import { currentPhase, isResumable, isSpent, needsApproval } from './position.ts'
 import { end, enter, isPrompted, pauseClock, type WorkflowState, withdrawn, withTransition } from './state.ts'
 
-/** What a person does to a run: stop, resume, abort, settle. Pure. */
+/** A person's changes to a run: stop, resume, abort, accept its end. Pure. */
 
 export function requestStop(state: WorkflowState, nowMs: number): WorkflowState {
   if (!state.active || state.stopRequestedMs !== undefined) return state

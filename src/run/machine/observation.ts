@@ -1,6 +1,6 @@
 import type { ChecklistItem, Step } from '../definition/steps.ts'
 
-/** What a driver sees in a task folder and changes there. */
+/** A driver's view of a task folder, and its changes there. */
 
 export type ArtifactSeen =
   | { readonly kind: 'absent' }

@@ -115,7 +115,7 @@ export function isSpent({ attempts, maxAttempts }: StepInWork): boolean {
   return attempts >= maxAttempts
 }
 
-/** What a run needs. While a person must approve, nothing is counted and no prompt is sent. */
+/** Decides who must act next. While a person must approve, nothing is counted and no prompt is sent. */
 
 type Need =
   /** `artifact`: a path in the task folder. */

@@ -90,9 +90,9 @@ export function readHistoryEntry(value: unknown): HistoryEntry | undefined {
 }
 
 /**
- * How far a visit of a phase has come. A second visit begins with `archiving` the old artifact. From the first prompt on a
- * visit is `prompted`, `came-back` (the main conversation has stopped since) or `between-prompts`; a rejection by a person
- * leads to `archiving-rejected`. The stage of an ended run says where a resume continues.
+ * Progress of a phase's visit. A second visit begins with `archiving` the old artifact. From the first prompt on, a
+ * visit is `prompted`, `came-back` (the main conversation has stopped since) or `between-prompts`; a rejection by a
+ * person leads to `archiving-rejected`. A resume continues at the stage of the ended run.
  */
 export const STAGES = [
   'archiving',

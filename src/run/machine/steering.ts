@@ -8,7 +8,7 @@ import { countElapsed, end, enter, hasBegun, visitsOf, type WorkflowState, withT
 import type { EndedStep, StepInWork } from './state-fields.ts'
 import { givesUpTooMany } from './step-machine.ts'
 
-/** What a person does to a run: approve, reject, retry a step, skip a step. Pure. */
+/** A person's changes to a run: approve, reject, retry a step, skip a step. Pure. */
 
 /** Whether a person must approve, even if the run was stopped since. */
 export function isApprovalDue(state: WorkflowState): boolean {

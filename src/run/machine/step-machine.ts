@@ -94,8 +94,8 @@ export function promptOnceMore(state: WorkflowState, seen: Observation): Advance
 }
 
 /**
- * The machine's part for steps. A transition takes one result, or gives out a batch. Steps are given up only at its
- * end.
+ * The machine's part for steps. A transition takes one result, or sends a batch. Steps are given up only at the end of
+ * a batch.
  */
 
 export function advanceSteps(state: WorkflowState, phase: Phase, seen: Observation): Advance {
@@ -127,7 +127,7 @@ function betweenBatches(state: WorkflowState, phase: Phase, seen: Observation): 
     if (result.archived) return takeResult(filled, phase, step, result, seen)
     early.push(archiveStep(state, stepResultFile(phase, step.step), `early-${stepArchiveName(step)}`))
   }
-  // After a crash, others may be given out again. A retry by a person may exceed `parallel`.
+  // After a crash, others may be sent again. A retry by a person may exceed `parallel`.
   const steps = filled.inWork.filter((step) => !isSpent(step)).slice(0, phase.parallel)
   const given = prompt(filled, seen, { steps, effects: [...strays(state, seen), ...early] })
   // No later prompt would archive unrequested results.

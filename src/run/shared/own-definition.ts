@@ -26,7 +26,7 @@ function ownDefinition(named: string | undefined, { root, packageFolder }: OwnDe
     const file = example?.file ?? (found?.kind === 'file' ? found.path : undefined)
     return file === undefined ? undefined : requireDefinition(file, named)
   } catch {
-    // Faulty, so not the run's.
+    // An invalid definition cannot be the run's.
     return undefined
   }
 }

@@ -50,7 +50,7 @@ const PUBLISH_MS = 30_000
 export interface Machine {
   readonly name: string
   readonly nowMs: number
-  /** Of the command, for those that it advises. */
+  /** The `--root` of the commands that it suggests. */
   readonly rootOption?: string | undefined
 }
 
@@ -203,7 +203,7 @@ async function push(folder: TaskFolder, machine: Machine, releases: boolean): Pr
 interface Attempt {
   readonly call: GitCall
   readonly folder: TaskFolder
-  /** As it was before. */
+  /** As it was before the attempt. */
   readonly share: ShareRecord
   readonly nowMs: number
 }
@@ -247,7 +247,7 @@ function releasedText(remote: string): string {
   return `released: anyone may continue it (${remote})`
 }
 
-/** False if the run went on after the transition `released`: then nothing is changed. */
+/** Returns false if the run continued after the transition `released`: then nothing is changed. */
 function endHere(
   { folder, nowMs }: Attempt,
   why: string,

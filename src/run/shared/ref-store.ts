@@ -153,7 +153,7 @@ export async function readTree(call: GitCall, commit: string): Promise<Map<strin
   return files
 }
 
-/** What another machine would refuse: checked before a run is published, and before it is taken. */
+/** Finds a reason for another machine to refuse the run: called before it is published, and before it is taken. */
 export function treeFault(files: readonly { readonly path: string; readonly size: number }[]): string | undefined {
   if (files.length > MAX_FILES + OWN_FILES) return `it has more than ${MAX_FILES} files`
   if (files.reduce((sum, { size }) => sum + size, 0) > MAX_TOTAL_BYTES) return 'it is larger than 20 MB'

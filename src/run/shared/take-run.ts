@@ -41,7 +41,7 @@ import {
 
 /** Checks all of a run and claims its ref by compare-and-swap before it writes files. */
 
-/** Untrusted. */
+/** Nothing in it is trusted. */
 export interface RemoteRun {
   readonly remote: string
   readonly run: string
@@ -148,7 +148,7 @@ export async function takeRun(call: GitCall, folder: TaskFolder, wanted: RemoteR
   const tree = await readTree(call, commit)
   const before = shareOf(folder, run)
   const bases = await knownFiles(call, folder, tree, [before?.commit, before?.kept])
-  // By another command of this machine.
+  // Another command of this machine changed it.
   const changed = new PostflightError('shared-held', { run, remote, machine: '', session: undefined, age: '' })
   const plan = (): PlannedRun => {
     const present = readState(folder)

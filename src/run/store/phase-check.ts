@@ -32,7 +32,7 @@ import { PHASE_CHECK_TEXT, WORKFLOW_TEXT } from '../run-messages.ts'
 import { observe } from './observe-run.ts'
 import { boundArtifact, boundFile, checkBreach, receiptLocation } from './receipts.ts'
 
-/** Which checks may run. Recorded outside the repository: anything inside may come with a clone. */
+/** Records which checks may run. Outside the repository, because anything inside may come with a clone. */
 
 export interface Truster {
   readonly environment: Environment

@@ -147,7 +147,7 @@ function unwritableFor(view: MarkerView): ReturnType<typeof findUnwritable> {
 
 const MAX_STRAYS = 20
 
-/** Markers where the hook does not look never block a stop. */
+/** Finds markers in folders that the hook does not search: they never block a stop. */
 export async function checkStrays(root: string): Promise<DoctorFinding[]> {
   const searched = new Set(listTaskFolders(root).folders.map((folder) => path.join(folder.path, MARKER_FILE)))
   const found = await fastGlob(`**/${MARKER_FILE}`, {

@@ -22,7 +22,7 @@ export interface InitPart {
   readonly state: 'missing' | 'done' | 'kept' | 'needless' | 'outside'
   readonly add: (text: string) => string
   readonly keepsBackup: boolean
-  /** Records what is added to a file with this text, so that `uninstall` can tell it from what was there. */
+  /** Records additions to a file with this text, so that `uninstall` can tell them from the user's own lines. */
   readonly record?: (before: string) => void
   readonly preview: readonly string[]
 }
@@ -116,7 +116,7 @@ function skillPart(context: CommandContext, { scope, project }: Target): InitPar
   return { ...part, state: !isOurs ? 'kept' : present === text ? 'done' : 'missing' }
 }
 
-/** A file that is there is never changed. */
+/** An existing file is never changed. */
 function donePart({ project }: Target): InitPart[] {
   const text = proposedDone(project)
   if (text === undefined) return []

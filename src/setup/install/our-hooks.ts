@@ -60,7 +60,7 @@ const MANIFEST_LIMIT = 1_048_576
 const LISTS = ['dependencies', 'devDependencies', 'optionalDependencies']
 
 export function ourHooks(context: CommandContext, project: string): IsOurs {
-  // Asked again and again, while a list is edited.
+  // Editing a list asks about the same command many times.
   const known = new Map<string, boolean>()
   return (hook) => {
     if (!isOurHook(hook)) return false

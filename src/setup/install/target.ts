@@ -277,7 +277,7 @@ export function removalsFrom(target: Target, files: readonly string[]): Removal[
 /** A link is not removed: its target would stay. */
 function isLeftBehind(target: Target, file: string, rest: string): boolean {
   if (rest.trim() !== '{}' || kindAt(file) === 'link') return false
-  // A backup without our entries is of a file that was there before.
+  // A backup without our entries is of a file that existed before.
   return !listBackups(file).some((backup) => {
     const text = readSettingsFile(backup)
     return text !== undefined && withoutOurs(target, file, text) === text

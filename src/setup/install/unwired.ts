@@ -92,7 +92,7 @@ function wasSeen(root: string, session: string | undefined): boolean {
   try {
     return sessionsOfHook(lastMarkerEntries(root, JOURNAL_LIMIT).entries).has(session)
   } catch {
-    // What cannot be read is reported by `status`.
+    // `status` reports unreadable files.
     return false
   }
 }

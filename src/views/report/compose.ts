@@ -44,7 +44,7 @@ export function composeReport({ root, nowMs, journal, markers, runs }: ReportSou
       const own = runs.filter((run) => run.task === task).map((run) => runStory(run, nowMs))
       return { task, markers: stories, runs: own, ...around([...stories, ...own]) }
     })
-    // Of a run whose folder is gone, the journal may still have the end of a wait.
+    // If a run's folder is gone, the journal may still have the end of a wait.
     .filter(({ markers, runs }) => markers.length + runs.length > 0)
     .sort((one, other) => other.endMs - one.endMs || (one.task < other.task ? -1 : 1))
   const others = timed
