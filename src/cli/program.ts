@@ -69,11 +69,10 @@ First steps:
   $ postflight workflow start 259 my_slug --definition flow.yaml
   $ postflight workflow status 259 --watch
 
-With the stop hook, the agent that ran \`start\` ends its turn, and gets one
-prompt after another. On OpenCode, it calls the tool \`workflow_run\`. Without
-either, it asks for each prompt: \`postflight workflow next 259 --json\`.
-To look at a run, use \`status\`: \`next\` counts an attempt if the last prompt
-left no result.`
+With the stop hook, the agent that ran \`start\` gets the next prompt whenever it
+ends its turn. On OpenCode, it calls the tool \`workflow_run\`. Without either, it
+asks for each prompt: \`postflight workflow next 259 --json\`. To look at a run,
+use \`status\`: \`next\` counts an attempt if the last prompt left no result.`
 
 const WORKFLOW = 'workflow '
 
