@@ -17,14 +17,14 @@ export async function watchOnTerminal<Result extends CommandResult>(
   return watchView({ command, root: findCommandRoot(context), inspect, isOver, paint, clock }, terminalOutput)
 }
 
-/** Otherwise the caller prints the command once, and a note says so. */
-export async function watchOrNote(
+/** Otherwise the result is printed once, and a note says so. */
+export async function watchOrNote<Result extends CommandResult>(
   surroundings: Surroundings,
   words: readonly (string | undefined)[],
-  inspect: () => CommandResult | Promise<CommandResult>,
-): Promise<0 | 1 | undefined> {
+  inspect: () => Result | Promise<Result>,
+): Promise<0 | 1 | Result> {
   const exitCode = await watchOnTerminal(surroundings, words, inspect)
-  if (exitCode === undefined)
-    surroundings.contextNow().note('postflight: printed once: --watch needs a terminal, and no --json or --quiet')
-  return exitCode
+  if (exitCode !== undefined) return exitCode
+  surroundings.contextNow().note('postflight: printed once: --watch needs a terminal, and no --json or --quiet')
+  return inspect()
 }

@@ -63,8 +63,8 @@ export const PROJECT_STATUS_TEXT = {
       `none pending in ${location}`,
     ].join(', ')
   },
-  item: (kind: StatusKind, path: string, facts: readonly string[]): string =>
-    `${STATUS_KINDS[kind]}: ${path}${facts.length === 0 ? '' : ` · ${facts.join(' · ')}`}`,
+  item: (kind: StatusKind, path: string, facts: readonly (string | false | undefined)[]): string =>
+    [`${STATUS_KINDS[kind]}: ${path}`, ...facts.filter((fact) => typeof fact === 'string')].join(' · '),
   expected: (sentence: string): string => `expected: ${sentence}`,
   ended: 'ended',
   fix: (fix: string): string => `  → ${fix}`,

@@ -103,10 +103,6 @@ export const run: Run<typeof declaration, typeof document> = (context, [task], o
   }
 }
 
-interface NewOwner {
-  readonly cc_session_id: string
-}
-
 interface Adoption {
   readonly fields: Readonly<Record<string, unknown>> & { readonly id: string }
   readonly dropped: readonly string[]
@@ -115,7 +111,7 @@ interface Adoption {
 }
 
 /** A marker that was given up, or whose copy keeps its id, becomes a new one. */
-function takeOver(folder: TaskFolder, owner: NewOwner, caller: string | undefined): Adoption {
+function takeOver(folder: TaskFolder, owner: { readonly cc_session_id: string }, caller: string | undefined): Adoption {
   return writeNewMarker(folder, (present): Adoption & { keepsCount: boolean } => {
     if (present === undefined) throw new PostflightError('marker-none', { folder: folder.relative })
     const { marker } = present
@@ -134,7 +130,7 @@ function takeOver(folder: TaskFolder, owner: NewOwner, caller: string | undefine
 
 function ownerAndChecks(
   marker: Marker,
-  owner: NewOwner,
+  owner: { readonly cc_session_id: string },
   caller: string | undefined,
 ): Pick<Adoption, 'dropped' | 'keepsUnchecked'> & { readonly fields: Readonly<Record<string, unknown>> } {
   const areOwn = isOwnChecks(marker, owner.cc_session_id)

@@ -72,9 +72,8 @@ export const run: Run<typeof declaration, ClearDocument> = async (context, [task
     }
   }
   if (root !== undefined && !options.orphaned) {
-    const { dryRun: isDryRun, unchecked } = options
     const ids = results.flatMap((one) => (one.kind === 'cleared' ? [one.data.marker_id, ...one.settles] : []))
-    results.push(...settleLost(context, root, task, { isDryRun, unchecked, cleared: new Set(ids) }))
+    results.push(...settleLost(context, root, task, options, ids))
   }
   const runs = task === undefined ? [] : await settleRuns(context, folders, options.dryRun)
   const cleared = results.filter((one) => one.kind === 'cleared')
@@ -169,13 +168,6 @@ function isLeftBehind({ environment, nowMs }: CommandContext, { marker, times }:
   return old && ![marker.hostSession, checksSessionOf(marker)].includes(shellIdentity(environment)?.session)
 }
 
-interface Settling {
-  readonly isDryRun: boolean
-  readonly unchecked: boolean
-  /** A full disk may have kept their end out of the journal. */
-  readonly cleared: ReadonlySet<string | null | undefined>
-}
-
 /**
  * Accepts lost markers, so that `status` no longer counts them. Removing a marker must not evade its checks: a session
  * can accept its own only after they have passed. Another one's goes also with `--unchecked`, or when a person at a
@@ -185,12 +177,14 @@ function settleLost(
   context: CommandContext,
   root: string,
   task: string | undefined,
-  { isDryRun, unchecked, cleared }: Settling,
+  { dryRun: isDryRun, unchecked }: ClearOptions,
+  cleared: readonly (string | null | undefined)[],
 ): ClearResult[] {
   const session = shellIdentity(context.environment)?.session
   const skipsChecks =
     unchecked || (task !== undefined && context.terminal !== undefined && !isAgentShell(context.environment))
-  const lost = lostOf(context, root, task).filter(({ record }) => record === undefined || !cleared.has(record.id))
+  // A full disk may have kept the end of what was cleared out of the journal.
+  const lost = lostOf(context, root, task).filter(({ record }) => record === undefined || !cleared.includes(record.id))
   return lost.map((lost): ClearResult => {
     const { kind, relative, record, unproven } = lost
     const base = { task: lost.task, path: path.join(root, relative), marker_id: record?.id ?? null }

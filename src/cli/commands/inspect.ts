@@ -71,13 +71,9 @@ type InspectOptions = OptionsOf<typeof declaration>
 
 export const run: Run<typeof declaration, typeof document> = async (context, [task], options, surroundings) => {
   const { contextNow, paint } = surroundings
-  if (options.watch) {
-    const inspect = () => markersOf(contextNow(), task, options, paint)
-    const { watchOrNote } = await import('../watch-option.ts')
-    const exitCode = await watchOrNote(surroundings, ['inspect', task], inspect)
-    if (exitCode !== undefined) return exitCode
-  }
-  return markersOf(context, task, options, paint)
+  if (!options.watch) return markersOf(context, task, options, paint)
+  const { watchOrNote } = await import('../watch-option.ts')
+  return watchOrNote(surroundings, ['inspect', task], () => markersOf(contextNow(), task, options, paint))
 }
 
 function markersOf(

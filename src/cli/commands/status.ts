@@ -112,13 +112,9 @@ export const run: Run<typeof declaration, typeof document> = async (context, _gi
     const { sharedStatus } = await import('../workflow/shared-status.ts')
     return sharedStatus(context, shared, exitCode, paint)
   }
-  const inspect = (at: CommandContext) => projectStatus(at, options, paint)
-  if (options.watch) {
-    const { watchOrNote } = await import('../watch-option.ts')
-    const exitCode = await watchOrNote(surroundings, ['status'], () => inspect(contextNow()))
-    if (exitCode !== undefined) return exitCode
-  }
-  return inspect(context)
+  if (!options.watch) return projectStatus(context, options, paint)
+  const { watchOrNote } = await import('../watch-option.ts')
+  return watchOrNote(surroundings, ['status'], () => projectStatus(contextNow(), options, paint))
 }
 
 async function projectStatus(
@@ -228,7 +224,7 @@ async function inspectProject(context: CommandContext, root: string, session: st
     )
     return { ...view, journal, lost }
   })
-  const runs = await runsIn(root, nowMs, rootOption)
+  const runs = await runsIn(context, root)
   const runItems = runs.filter((run) => run.kind !== 'completed')
   const unfinishedRuns = runItems.filter((item) => !isDecided(item))
   const isUnseen = (view: MarkerView): boolean =>
@@ -247,12 +243,12 @@ async function inspectProject(context: CommandContext, root: string, session: st
   }
 }
 
-async function runsIn(root: string, nowMs: number, rootOption: string | undefined) {
+async function runsIn(context: CommandContext, root: string) {
   const folders = foldersHolding(listTaskFolders(root).folders, WORKFLOW_FOLDER)
   if (folders.length === 0) return []
   // The code of runs takes 5 ms to load.
   const { runItems } = await import('../../views/status/run-items.ts')
-  return runItems(root, folders, nowMs, rootOption)
+  return runItems(context, root, folders)
 }
 
 function isDecided({ kind }: StatusItem): boolean {

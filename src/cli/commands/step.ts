@@ -45,8 +45,6 @@ export const document = () =>
 
 type StepDocument = field.DocumentOf<typeof document>
 
-type StepOptions = OptionsOf<typeof declaration>
-
 export const run: Run<typeof declaration, typeof document> = async (context, [task, wanted], options) => {
   const root = requireRoot(context)
   const folder = requireTaskFolder(root, task, 'marker', shellIdentity(context.environment)?.session)
@@ -55,7 +53,7 @@ export const run: Run<typeof declaration, typeof document> = async (context, [ta
   if (before !== undefined) {
     const index = findStep(folder, before, wanted)
     checks = isTicked(before, index) ? [] : checksOfStep(before, index)
-    const failed = await proveStep(context, { folder, marker: before, checks, index, options })
+    const failed = await proveStep(context, folder, before, checks, index, options)
     if (failed !== undefined) return failed
   }
   const { plan, marker } = changeMarker(folder, (present) => {
@@ -79,17 +77,13 @@ export const run: Run<typeof declaration, typeof document> = async (context, [ta
   }
 }
 
-interface CheckedStep {
-  readonly folder: TaskFolder
-  readonly marker: Marker
-  readonly checks: readonly MarkerCheck[]
-  readonly index: number
-  readonly options: StepOptions
-}
-
 async function proveStep(
   context: CommandContext,
-  { folder, marker, checks, index, options }: CheckedStep,
+  folder: TaskFolder,
+  marker: Marker,
+  checks: readonly MarkerCheck[],
+  index: number,
+  options: OptionsOf<typeof declaration>,
 ): Promise<CommandResult<StepDocument> | undefined> {
   const session = shellIdentity(context.environment)?.session
   const decision = decideChecks(marker, { session, runChecks: options.runChecks }, checks)

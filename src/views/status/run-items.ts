@@ -2,6 +2,7 @@ import { commandLine } from '../../kernel/command-line.ts'
 import { messageOf } from '../../kernel/error-messages.ts'
 import { inLine, oneLine, shellWord } from '../../kernel/text.ts'
 import { formatAge } from '../../kernel/time.ts'
+import type { CommandContext } from '../../project/command-context.ts'
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { runStatus } from '../../run/machine/picture.ts'
 import { needOf } from '../../run/machine/position.ts'
@@ -9,7 +10,7 @@ import type { WorkflowState } from '../../run/machine/state.ts'
 import { isApprovalDue } from '../../run/machine/steering.ts'
 import { shareOf } from '../../run/shared/share-record.ts'
 import { locationText } from '../../run/store/active-runs.ts'
-import { findRunFiles, isOfRun, type RunFile } from '../../run/store/run-file.ts'
+import { findRunFiles, isOfRun } from '../../run/store/run-file.ts'
 import { readState } from '../../run/store/state-store.ts'
 import { type StatusKind, PROJECT_STATUS_TEXT as TEXT, VERDICT_TEXT } from '../status-messages.ts'
 import type { StatusItem } from './status-items.ts'
@@ -21,15 +22,28 @@ export interface CompletedRun {
 }
 
 export function runItems(
+  context: CommandContext,
   root: string,
   folders: readonly TaskFolder[],
-  nowMs: number,
-  rootOption: string | undefined,
 ): (StatusItem | CompletedRun)[] {
   const readers = folders.map((folder) => ({ folder, read: readEarly(folder) }))
   // After the states: a run file is made before its state becomes active.
   const files = findRunFiles(root)
-  return readers.flatMap(({ folder, read }) => runItem(folder, read, files, nowMs, rootOption) ?? [])
+  return readers.flatMap(({ folder, read }) => {
+    const { task, relative } = folder
+    try {
+      const state = read()
+      if (state === undefined || (!state.active && state.settled)) return []
+      const kind = runStatus(state)
+      if (kind === 'completed') return { kind, task, host_session: state.hostSession ?? null }
+      const isLost = state.active && !files.some((file) => isOfRun(file, folder, state.id))
+      return itemOf(context, kind, folder, state, isLost)
+    } catch (error) {
+      const message = messageOf(error)
+      const sentence = VERDICT_TEXT.problem(task, message)
+      return { kind: 'unusable', task, path: inLine(relative), host_session: null, message, sentence, fix: null }
+    }
+  })
 }
 
 function readEarly(folder: TaskFolder): () => WorkflowState | undefined {
@@ -43,47 +57,23 @@ function readEarly(folder: TaskFolder): () => WorkflowState | undefined {
   }
 }
 
-function runItem(
-  folder: TaskFolder,
-  read: () => WorkflowState | undefined,
-  files: readonly RunFile[],
-  nowMs: number,
-  rootOption: string | undefined,
-): StatusItem | CompletedRun | undefined {
-  try {
-    const state = read()
-    if (state === undefined || (!state.active && state.settled)) return undefined
-    const kind = runStatus(state)
-    const isLost = state.active && !files.some((file) => isOfRun(file, folder, state.id))
-    return kind === 'completed'
-      ? { kind, task: folder.task, host_session: state.hostSession ?? null }
-      : itemOf(kind, folder, state, isLost, nowMs, rootOption)
-  } catch (error) {
-    const message = messageOf(error)
-    const sentence = VERDICT_TEXT.problem(folder.task, message)
-    const path = inLine(folder.relative)
-    return { task: folder.task, path, kind: 'unusable', host_session: null, message, sentence, fix: null }
-  }
-}
-
 function itemOf(
+  { nowMs, rootOption }: CommandContext,
   kind: StatusKind,
   folder: TaskFolder,
   state: WorkflowState,
   isLost: boolean,
-  nowMs: number,
-  rootOption: string | undefined,
 ): StatusItem {
   const path = inLine(folder.relative)
   const command = (...words: string[]): string => commandLine([...words, taskWord(folder)], rootOption)
   const facts = [
     oneLine(state.name, 80),
-    ...(state.active ? [locationText(state)] : []),
-    ...(state.active && state.stopRequestedMs !== undefined ? [TEXT.stopping] : []),
-    ...(state.wait === undefined ? [] : [TEXT.waitsFor(state.wait.for)]),
-    ...(isApprovalDue(state) ? [TEXT.needsApproval] : []),
-    ...(state.why === undefined ? [] : [oneLine(state.why, 300)]),
-    ...(isLost ? [TEXT.noRunFile] : []),
+    state.active && locationText(state),
+    state.active && state.stopRequestedMs !== undefined && TEXT.stopping,
+    state.wait !== undefined && TEXT.waitsFor(state.wait.for),
+    isApprovalDue(state) && TEXT.needsApproval,
+    state.why !== undefined && oneLine(state.why, 300),
+    isLost && TEXT.noRunFile,
     TEXT.lastChange(formatAge(Math.max(0, nowMs - state.updatedMs))),
     TEXT.session(state.hostSession ?? null),
   ]
@@ -91,9 +81,7 @@ function itemOf(
     ...{ task: folder.task, path, kind, host_session: state.hostSession ?? null },
     message: TEXT.item(kind, path, facts),
     sentence: sentenceOf(kind, folder.task, state),
-    fix: isLost
-      ? command('workflow', 'resume')
-      : runFixFor(kind, state, { path, remote: shareOf(folder, state.id)?.remote ?? 'origin' }, command),
+    fix: isLost ? command('workflow', 'resume') : runFixFor(kind, state, folder, command),
   }
 }
 
@@ -109,13 +97,14 @@ function sentenceOf(kind: StatusKind, task: string, state: WorkflowState): strin
 function runFixFor(
   kind: StatusKind,
   state: WorkflowState,
-  { path, remote }: { readonly path: string; readonly remote: string },
+  folder: TaskFolder,
   command: (...words: string[]) => string,
 ): string {
+  const remote = shareOf(folder, state.id)?.remote ?? 'origin'
   const ofRun = (word: string): string => command('workflow', word)
   const need = needOf(state)
   if (need.kind === 'approval') {
-    return TEXT.fixes.approval(`${path}/${need.artifact}`, ofRun('approve'), ofRun('reject'))
+    return TEXT.fixes.approval(`${inLine(folder.relative)}/${need.artifact}`, ofRun('approve'), ofRun('reject'))
   }
   if (kind === 'running' || kind === 'waiting') return TEXT.fixes.running(ofRun('status'), ofRun('resume'))
   const clear = command('clear')

@@ -50,40 +50,34 @@ export function markerItem(view: MarkerView, location: MarkerLocation, isUnseen:
   const { spent, limit } = view.continuations
   const kind = markerKindOf(view)
   const left = view.steps.filter(({ done }) => !done).map(({ name }) => name)
-  const red = view.checks.find(({ failed }) => failed !== null)
+  const [failed] = view.checks.flatMap(({ run, failed }) => (failed === null ? [] : { run, failure: failed }))
   const faults = unparsedFaults(view)
   const problem = faults === undefined ? view.problems[0] : unparsedMarker(faults)
   const facts = [
-    view.state === 'unreadable' ? problem : undefined,
-    view.operation === null ? undefined : oneLine(view.operation, 60),
-    kind === 'unchecked' ? TEXT.unchecked : undefined,
-    kind === 'abandoned' ? TEXT.gaveUp(limit) : undefined,
-    view.wait === null ? undefined : TEXT.waitsFor(view.wait.for),
-    view.age_ms === null ? undefined : TEXT.age(formatAge(view.age_ms)),
-    (kind === 'pending' || kind === 'unreadable') && spent !== null && spent > 0
-      ? TEXT.blocked(spent, limit)
-      : undefined,
-    left.length === 0 ? undefined : TEXT.steps(left.length),
-    red?.failed == null ? undefined : TEXT.failedCheck(red.run, red.failed),
-    view.state === 'unreadable' ? undefined : TEXT.session(view.owner.host_session),
-    isUnseen ? TEXT.unseen : undefined,
+    view.state === 'unreadable' && problem,
+    view.operation !== null && oneLine(view.operation, 60),
+    kind === 'unchecked' && TEXT.unchecked,
+    kind === 'abandoned' && TEXT.gaveUp(limit),
+    view.wait !== null && TEXT.waitsFor(view.wait.for),
+    view.age_ms !== null && TEXT.age(formatAge(view.age_ms)),
+    (kind === 'pending' || kind === 'unreadable') && spent !== null && spent > 0 && TEXT.blocked(spent, limit),
+    left.length > 0 && TEXT.steps(left.length),
+    failed !== undefined && TEXT.failedCheck(failed.run, failed.failure),
+    view.state !== 'unreadable' && TEXT.session(view.owner.host_session),
+    isUnseen && TEXT.unseen,
   ]
   return {
     kind,
     task: view.task,
     path: view.relative_path,
     host_session: view.owner.host_session,
-    message: TEXT.item(
-      kind,
-      inLine(view.relative_path),
-      facts.filter((fact) => fact !== undefined),
-    ),
+    message: TEXT.item(kind, inLine(view.relative_path), facts),
     sentence: VERDICT_TEXT.marker(view.task, kind, {
       blocked: spent,
       waitsFor: view.wait?.for,
       problem,
       checks: view.checks.map(({ run }) => run),
-      failed: red?.failed == null ? undefined : { run: red.run, failure: red.failed },
+      failed,
       steps: left,
     }),
     fix: markerFixFor(view, kind, location),
@@ -104,24 +98,20 @@ export function markerFixFor(view: MarkerView, kind: MarkerKind, { root, rootOpt
 export function lostMarkerItem(lost: LostMarker, nowMs: number, rootOption: string | undefined): StatusItem {
   const { kind, task, relative, record, unproven } = lost
   const path = inLine(relative)
-  const sessions = [...(record?.sessions ?? [])]
+  const session = [...(record?.sessions ?? [])].at(-1) ?? null
   const facts = [
-    kind === 'unchecked' ? TEXT.unchecked : undefined,
-    kind === 'removed' ? undefined : TEXT.fileGone,
-    record === undefined ? undefined : TEXT.lastSeen(formatAge(Math.max(0, nowMs - record.lastMs))),
-    unproven.length === 0 ? undefined : TEXT.unproven(unproven),
-    record === undefined ? undefined : TEXT.session(sessions.at(-1) ?? null),
+    kind === 'unchecked' && TEXT.unchecked,
+    kind !== 'removed' && TEXT.fileGone,
+    record !== undefined && TEXT.lastSeen(formatAge(Math.max(0, nowMs - record.lastMs))),
+    unproven.length > 0 && TEXT.unproven(unproven),
+    record !== undefined && TEXT.session(session),
   ]
   return {
     kind,
     task,
     path,
-    host_session: sessions.at(-1) ?? null,
-    message: TEXT.item(
-      kind,
-      path,
-      facts.filter((fact) => fact !== undefined),
-    ),
+    host_session: session,
+    message: TEXT.item(kind, path, facts),
     sentence: kind === 'removed' ? VERDICT_TEXT.removed(task, unproven) : VERDICT_TEXT.fileGone(task, kind, unproven),
     fix: TEXT.fixes.lost(commandLine(['clear', inLine(task)], rootOption)),
   }
