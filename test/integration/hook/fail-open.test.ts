@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { chmodSync, cpSync, mkdirSync, rmSync, symlinkSync } from 'node:fs'
+import { chmodSync, cpSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { SESSION, subagentStop } from '../../support/payloads.ts'
@@ -294,13 +294,14 @@ describe.concurrent('an answer that is not read', () => {
 })
 
 describe.concurrent('the hook’s surroundings', () => {
-  it.each(['node is not on the PATH', 'dist/hook.js is missing'])(
+  it.each(['node is not on the PATH', 'dist/hook.js is missing', 'the hook did not finish'])(
     '%s: the stop is allowed, stderr says so, and the user of Claude Code is told',
     async (what) => {
       const project = withMarker(UNOWNED)
       const copy = copyPackage(join(project.base, 'package'))
       mkdirSync(project.at('empty'))
       if (what.startsWith('dist')) rmSync(join(copy, 'dist'), { recursive: true })
+      if (what.endsWith('finish')) writeFileSync(join(copy, 'dist', 'hook.js'), 'process.exit(2)')
       const path = what.startsWith('node') ? { PATH: project.at('empty') } : {}
       const program = ['/bin/sh', join(copy, 'hooks', 'postflight-hook')] as const
       const run = (env = {}) => project.hook(subagentStop(), { program, env: { ...env, ...path } })

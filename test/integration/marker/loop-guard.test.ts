@@ -1,8 +1,10 @@
-import { type BigIntStats, readdirSync, readFileSync, renameSync, rmSync, utimesSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { type BigIntStats, readdirSync, renameSync, rmSync, utimesSync } from 'node:fs'
+import { basename } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { instrument } from '../../stress/support/instrument.ts'
-import { SESSION, subagentStop } from '../../support/payloads.ts'
-import { LAUNCHER } from '../../support/process.ts'
+import { SESSION, shellRan, subagentStop } from '../../support/payloads.ts'
+import { CLI, LAUNCHER } from '../../support/process.ts'
 import {
   createSourceProject,
   type HookOptions,
@@ -20,6 +22,7 @@ const CREATE = ['create', '259', 'x', '--operation', 'research', '--host-session
 
 /** A marker from `create`, and one from plain bash. */
 const WITH_ID = { id: 'pf_abcdefghijkl', cc_session_id: SESSION, agent_id: 'agent-a', operation: 'research' }
+const CREATED = shellRan('postflight create 259', `created ${MARKER}  ${WITH_ID.id}\n`)
 const SEED = { session_id: 'sess_1736700000_abc123', task_number: 259, operation: 'research', stop_hook_active: false }
 
 /** For hooks that must run at once, and for a few rows of each table: the process that a host starts. */
@@ -46,6 +49,10 @@ async function stopTimes(project: Project, times: number, change?: (project: Pro
 function resetByHand(project: Project, text?: string): void {
   for (const name of [MARKER, GUARD]) rmSync(project.at(name), { force: true })
   if (text !== undefined) project.write(MARKER, text)
+}
+
+function clearAtOnce({ dir, env }: Project): void {
+  spawnSync(process.execPath, [CLI, 'clear', '259', '--quiet'], { cwd: dir, env })
 }
 
 /** Writes a file beside another one, and puts it in its place. */
@@ -208,30 +215,25 @@ describe.concurrent('the loop guard', () => {
   })
 })
 
-// Beside other tests of this process it would read too seldom.
-it('the loop guard reads as an integer at any time', async () => {
-  const project = withMarker(SEED)
-  const seen = new Set<string>()
-  let watching = true
-  const watch = async (): Promise<void> => {
-    while (watching) {
-      try {
-        seen.add(readFileSync(project.at(GUARD), 'utf8'))
-      } catch {
-        // It does not exist at this moment.
-      }
-      await new Promise((resolve) => setImmediate(resolve))
+it('a second stop that claims after the first has read the count gets the next number, and each is synced before its block', async () => {
+  const project = withMarker(WITH_ID)
+  const calls: string[] = []
+  const blocked: string[] = []
+  const { end } = instrument([project.at(FOLDER)], (call, run) => {
+    calls.push(`${call.name} ${basename(call.file)}`)
+    if (calls.at(-1) === 'openSync pf_abcdefghijkl.1' && blocked.length === 0) {
+      const input = JSON.stringify({ ...subagentStop(), cwd: project.dir })
+      blocked.push(String(spawnSync(LAUNCHER, { input, cwd: project.dir, env: project.env }).stdout))
     }
-  }
-  const watcher = watch()
-  for (let round = 0; round < 3; round++) {
-    await Promise.all(stopsAtOnce(project, 3))
-    resetByHand(project, JSON.stringify(SEED))
-  }
-  watching = false
-  await watcher
-  expect([...seen].filter((text) => !/^[123]\n$/.test(text))).toEqual([])
-  expect(seen.size).toBeGreaterThan(0)
+    return run()
+  })
+  blocked.push((await reasonOf(project)) ?? '')
+  end()
+  expect(blocked.map((text) => /Blocked stop (\d) of 3/.exec(text)?.[1])).toEqual(['1', '2'])
+  expect(calls.indexOf('fsyncSync .postflight-claims')).toBeGreaterThan(calls.indexOf('openSync pf_abcdefghijkl.2'))
+  // It reads as an integer at any time, because only a rename changes it.
+  expect(calls.filter((call) => /^\w*(?:write|truncate)\w* \.postflight-loop-guard$/i.test(call))).toEqual([])
+  expect(calls).toContainEqual(expect.stringMatching(/^renameSync loop-guard\./))
 })
 
 /** Gives every file no birth time, and the marker always the same inode, as ext2 and NFS do. */
@@ -294,24 +296,20 @@ describe('without birth times, where an inode comes back at once', () => {
   })
 })
 
-describe.concurrent('a marker that is removed while hooks run stays removed', () => {
-  it.each([
-    ['by clear', (project: Project) => project.cli(['clear', '259'])],
-    ['by plain rm', (project: Project) => resetByHand(project)],
-  ])('%s', async (_how, remove) => {
-    for (const [round, fields] of [WITH_ID, SEED, WITH_ID, SEED].entries()) {
-      const project = withMarker(fields)
-      const hooks = stopsAtOnce(project, 2)
-      // Each round removes it at another moment of the hooks' lives.
-      await new Promise((resolve) => setTimeout(resolve, round * 20))
-      await remove(project)
-      await Promise.all(hooks)
-      expect(project.has(MARKER)).toBe(false)
-      expect(project.has(GUARD)).toBe(false)
-      expect(await stopTimes(project, 1)).toBe(0)
-      project.marker('259_x', SEED)
-      expect(await reasonOf(project)).toContain('Blocked stop 1 of 3')
-      expect(readdirSync(project.at(FOLDER)).filter((name) => name.endsWith('.tmp'))).toEqual([])
-    }
+it.each<[string, RegExp, (project: Project) => unknown, (project: Project) => unknown]>([
+  ['by plain rm while a stop is counted', /claims.loop-guard/, resetByHand, (project) => project.hook(subagentStop())],
+  ['by clear while a stop is counted', /claims.loop-guard/, clearAtOnce, (project) => project.hook(subagentStop())],
+  ['by plain rm while its owner is recorded', /-pending\..*tmp$/, resetByHand, (project) => project.hook(CREATED)],
+])('a marker that is removed %s stays removed, and its count with it', async (_when, file, remove, act) => {
+  const project = withMarker({ ...WITH_ID, agent_id: undefined })
+  let left = 1
+  const { end } = instrument([project.at(FOLDER)], (call, run) => {
+    if (call.name === 'openSync' && file.test(call.file) && left-- > 0) remove(project)
+    return run()
   })
+  await act(project)
+  end()
+  expect(readdirSync(project.at(FOLDER))).toEqual([])
+  project.marker('259_x', SEED)
+  expect(await reasonOf(project)).toContain('Blocked stop 1 of 3')
 })

@@ -7,12 +7,13 @@ import { createDependentProject, createSourceProject, findingsOf, type Project }
 
 const CONFIG = 'opencode.json'
 const PLUGIN = pathToFileURL(join(PACKAGE, 'dist', 'opencode', 'postflight-guard.mjs')).href
-
+/** A plugin of the user's own, whose file has the name of ours. */
+const MINE = './dist/opencode/postflight-guard.mjs'
 const COMMENTED = `{
   // what I pay for
   "model": "anthropic/claude", /* not the large one */
   "plugin": [
-    "./mine.js", // mine
+    "${MINE}", // mine
   ],
   "mcp": {}, // none yet
 }
@@ -47,16 +48,16 @@ describe.concurrent('install --host opencode', () => {
   })
 
   it('keeps comments and layout to the byte, and a backup, also after uninstall if that is not the same text', async () => {
-    const project = projectWith({ [CONFIG]: COMMENTED })
+    const project = projectWith({ [CONFIG]: COMMENTED, [MINE]: '', 'package.json': '{"name":"mine"}' })
     expect((await install(project, '--json')).json()).toMatchObject({ changed: true, plugin: PLUGIN })
     const after = project.read(CONFIG)
-    expect(after).toBe(COMMENTED.replace('"./mine.js", // mine', `"./mine.js", // mine\n    "${PLUGIN}"`))
+    expect(after).toBe(COMMENTED.replace('// mine', `// mine\n    "${PLUGIN}"`))
     expect(project.read(`${CONFIG}.postflight-backup`)).toBe(COMMENTED)
     await install(project)
     expect(project.read(CONFIG)).toBe(after)
     await uninstall(project)
     // Removing the entry leaves no comma behind the last one.
-    expect(project.read(CONFIG)).toBe(COMMENTED.replace('"./mine.js",', '"./mine.js"'))
+    expect(project.read(CONFIG)).toBe(COMMENTED.replace(`"${MINE}",`, `"${MINE}"`))
     expect(project.read(`${CONFIG}.postflight-backup`)).toBe(COMMENTED)
   })
 
@@ -148,14 +149,14 @@ describe.concurrent('both configuration files of the user', () => {
 
   it('uninstall removes it from both', async () => {
     const project = projectWith({
-      [json]: JSON.stringify({ a: 1, plugin: ['./mine.js', PLUGIN] }),
-      [commented]: COMMENTED.replace('"./mine.js", // mine', `"./mine.js", // mine\n    "${OTHER_COPY}"`),
+      [json]: JSON.stringify({ a: 1, plugin: [MINE, PLUGIN] }),
+      [commented]: COMMENTED.replace('// mine', `// mine\n    "${OTHER_COPY}"`),
     })
     const run = await uninstall(project, ...words, '--json')
     const taken = [project.at(json), project.at(commented)]
     expect(run.json()).toMatchObject({ changed: true, removed_file: false, taken_out_of: taken })
-    expect(JSON.parse(project.read(json))).toEqual({ a: 1, plugin: ['./mine.js'] })
-    expect(project.read(commented)).toBe(COMMENTED.replace('"./mine.js",', '"./mine.js"'))
+    expect(JSON.parse(project.read(json))).toEqual({ a: 1, plugin: [MINE] })
+    expect(project.read(commented)).toBe(COMMENTED.replace(`"${MINE}",`, `"${MINE}"`))
     expect((await uninstall(project, ...words)).stdout).toMatch(/^The plugin is not in \S*\.json or \S*\.jsonc\n$/)
   })
 

@@ -1,19 +1,20 @@
 /**
  * The `session.stopping` hook that OpenCode has announced: called before a session stops, it lets a plugin say why the
  * session should continue. No released OpenCode has it, so these tests call the built plugin as the proposals describe.
+ * Then idle events as OpenCode 1.18.34 sends them.
  */
 
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import type { Hooks, PluginInput, StoppingOutput } from '../../../src/hosts/opencode/api.ts'
 import { PACKAGE } from '../../support/process.ts'
 import { createSourceProject, type Project, withMarker } from '../../support/project.ts'
 
 const PLUGIN = pathToFileURL(join(PACKAGE, 'dist', 'opencode', 'postflight-guard.mjs')).href
 
-/** The part of a host that a stop needs: the parents of sessions. Any other call is an error, which is reported. */
-function hostWith(parents: Record<string, string>): { client: PluginInput['client']; calls: string[] } {
+/** The part of a host that a stop needs: the parents of sessions, messages. Any other call is an error, which is reported. */
+function hostWith(parents: Record<string, string>, messages: object[] = []) {
   const calls: string[] = []
   const called = (name: string) => async () => {
     calls.push(name)
@@ -23,6 +24,7 @@ function hostWith(parents: Record<string, string>): { client: PluginInput['clien
     session: {
       get: async ({ path }: { path: { id: string } }) => ({ data: { id: path.id, parentID: parents[path.id] } }),
       status: async () => ({ data: {} }),
+      messages: async () => ({ data: messages }),
       promptAsync: called('promptAsync'),
     },
     app: { log: called('log') },
@@ -87,4 +89,29 @@ describe.each(['session.stopping', 'experimental.session.stopping'] as const)('%
     }
     expect(project.has('specs/259_x/.postflight-claims')).toBe(false)
   })
+})
+
+it.each([
+  ['well: once, although the event comes twice', { finish: 'stop' }, 1],
+  ['by an error: never', { error: { name: 'APIError' } }, 0],
+  ["by the user's Esc: never", { finish: 'stop', error: { name: 'MessageAbortedError' } }, 0],
+  ['with a tool that was refused: never', { finish: 'tool-calls' }, 0],
+  ['as a compaction: never', { finish: 'stop', summary: true }, 0],
+])('an idle conversation, not its child, is prompted if its turn ended %s', async (_how, end, prompts) => {
+  const project = withMarker({ cc_session_id: 'ses_main' })
+  const said = { id: 'msg_1', role: 'assistant', parentID: 'msg_0', time: { completed: 1 }, ...end }
+  const messages = [{ id: 'msg_0', role: 'user', agent: 'build', model: {} }, said].map((info) => ({ info, parts: [] }))
+  const { client, calls } = hostWith({ ses_child: 'ses_main' }, messages)
+  const hooks = await load(project, client)
+  for (const sessionID of ['ses_child', 'ses_main', 'ses_main']) {
+    await hooks.event?.({ event: { type: 'session.idle', properties: { sessionID } } })
+  }
+  expect(calls.filter((name) => name === 'promptAsync')).toHaveLength(prompts)
+  expect(project.has('specs/259_x/.postflight-claims')).toBe(prompts > 0)
+})
+
+it('with POSTFLIGHT_DISABLE=1 the plugin has no hooks', async ({ onTestFinished }) => {
+  vi.stubEnv('POSTFLIGHT_DISABLE', '1')
+  onTestFinished(() => void vi.unstubAllEnvs())
+  expect(await load(createSourceProject(), hostWith({}).client)).toEqual({})
 })

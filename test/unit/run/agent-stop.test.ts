@@ -78,13 +78,13 @@ describe('a prompt that the host threw away or the person interrupted', () => {
   })
 
   it('goes out again at once after the session has started again: a restart must not let the run rest', () => {
-    const restarted = afterSessionStart(asked())
-    expect(restarted).toMatchObject({ heardPromptId: 'p1' })
+    const restarted = afterSessionStart({ ...asked(), phaseAttempts: 1 })
+    expect(restarted).toMatchObject({ heardPromptId: 'p1', phaseAttempts: 1 })
     expect(afterSessionStart(restarted)).toBe(restarted)
     const { state, command, hears } = afterStop(restarted, ANOTHER)
     expect([command, hears]).toEqual(['prompt', false])
-    expect(state).toMatchObject({ interruptions: 1, phaseAttempts: 0, promptId: 'p2' })
-    expect(afterStop(restarted).state.phaseAttempts).toBe(1)
+    expect(state).toMatchObject({ interruptions: 1, phaseAttempts: 1, promptId: 'p2' })
+    expect(afterStop(restarted).state.phaseAttempts).toBe(2)
   })
 
   it('is still in work after the session has started again: a requested stop waits for it', () => {
