@@ -58,19 +58,7 @@ async function subAgentsOf(client: HostClient): Promise<string[]> {
 }
 
 interface DelegationFailure {
-  readonly kind:
-    | 'missing-argument'
-    | 'wrong-argument'
-    | 'unknown-agent'
-    | 'primary-agent'
-    | 'unknown-category'
-    | 'unknown-skill'
-    | 'unknown-task'
-    | 'both-given'
-    | 'background'
-    | 'depth'
-    | 'refused'
-    | 'model'
+  readonly kind: keyof typeof DELEGATION_FIXES
   readonly name: string
   readonly offered: string | undefined
 }
@@ -122,15 +110,16 @@ export function delegationFailureIn(text: string): DelegationFailure | undefined
 }
 
 export function delegationFix({ kind, name, offered }: DelegationFailure, agents: readonly string[]): string {
-  return `${TEXT_TAG} ${DELEGATION_FIXES[kind](oneLine(name, 80), oneLine(offered ?? '', 500), agents.join(', '))}`
+  const fix: Fix = DELEGATION_FIXES[kind]
+  return `${TEXT_TAG} ${fix(oneLine(name, 80), oneLine(offered ?? '', 500), agents.join(', '))}`
 }
 
 const AGAIN = 'Call the task tool again'
 const ARGUMENTS = 'description (three to five words), prompt (the whole task) and subagent_type'
 
-const DELEGATION_FIXES: Readonly<
-  Record<DelegationFailure['kind'], (name: string, offered: string, agents: string) => string>
-> = {
+type Fix = (name: string, offered: string, agents: string) => string
+
+const DELEGATION_FIXES = {
   'missing-argument': (name, _offered, agents) =>
     `${AGAIN} with the argument "${name}". The task tool needs ${ARGUMENTS}.${agentsThere(agents)}`,
   'wrong-argument': (name, _offered, agents) =>
@@ -153,7 +142,7 @@ const DELEGATION_FIXES: Readonly<
     `The user does not allow this delegation: do not repeat it as it is.${agentsThere(agents)} Use another agent, or do the work yourself.`,
   model: (_name, _offered, agents) =>
     `The model of this agent is not available here.${agentsThere(agents)} ${AGAIN} with another agent, or do the work yourself.`,
-}
+} satisfies Record<string, Fix>
 
 function named(name: string): string {
   return name === '' ? '' : ` "${name}"`

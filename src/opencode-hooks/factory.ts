@@ -3,15 +3,11 @@ import { writeAll } from '../disk/process-output.ts'
 import {
   type Hooks,
   type HostClient,
-  type HostEvent,
   HostRefusal,
   isGone,
-  need,
   type Screen,
-  type SessionInfo,
   screenOf,
   type ToolOutput,
-  type UserMessage,
 } from '../hosts/opencode/api.ts'
 import { OPENCODE_TEXT, PRODUCT } from '../hosts/opencode/opencode-messages.ts'
 import { messageOf } from '../kernel/error-messages.ts'
@@ -137,46 +133,6 @@ export function addToResult(result: ToolOutput, text: string): boolean {
 export function limitMemory(memory: Map<string, unknown> | Set<string>): void {
   const [oldest] = memory.keys()
   if (memory.size > 1_000 && oldest !== undefined) memory.delete(oldest)
-}
-
-/** Tool hooks name neither agent nor parent. */
-export class KnownSessions {
-  readonly #client: HostClient
-  readonly #agents = new Map<string, string>()
-  readonly #parents = new Map<string, string | undefined>()
-
-  constructor(client: HostClient) {
-    this.#client = client
-  }
-
-  noteMessage({ sessionID, agent }: Pick<UserMessage, 'sessionID' | 'agent'>): void {
-    this.#agents.set(sessionID, agent)
-  }
-
-  noteEvent({ type, properties = {} }: HostEvent): string | undefined {
-    const { info } = properties
-    if (info === undefined) return undefined
-    if (type === 'session.created') this.#note(info)
-    if (type !== 'session.deleted') return undefined
-    this.#agents.delete(info.id)
-    this.#parents.delete(info.id)
-    return info.id
-  }
-
-  agentOf(session: string): string | undefined {
-    return this.#agents.get(session)
-  }
-
-  async isMain(session: string): Promise<boolean> {
-    if (!this.#parents.has(session)) {
-      this.#note(need(await this.#client.session.get({ path: { id: session } }), 'session.get', session))
-    }
-    return this.#parents.get(session) === undefined
-  }
-
-  #note({ id, parentID }: SessionInfo): void {
-    this.#parents.set(id, parentID)
-  }
 }
 
 export interface Reporter {

@@ -8,15 +8,9 @@ import {
   parseModel,
   type UserMessage,
 } from '../hosts/opencode/api.ts'
-import { factory, KnownSessions, type Reporter } from './factory.ts'
-import {
-  FALLBACK_TEXT,
-  ModelSwitch,
-  type RateLimitTest,
-  rateLimitIn,
-  rateLimitTest,
-  TOO_MANY_REQUESTS,
-} from './model-switch.ts'
+import { SessionTree } from '../hosts/opencode/session-tree.ts'
+import { factory, type Reporter } from './factory.ts'
+import { FALLBACK_TEXT, ModelSwitch, rateLimitIn, rateLimitTest, TOO_MANY_REQUESTS } from './model-switch.ts'
 
 /** Options of the foreground fallback. */
 export interface ForegroundFallbackOptions {
@@ -50,18 +44,27 @@ function isRegularExpression(text: string): boolean {
 export const createForegroundFallbackHook = factory(
   'foreground fallback',
   ({ client, reporter }, { chains, patterns = [] }: ForegroundFallbackOptions) => {
-    const sessions = new KnownSessions(client)
+    const sessions = new SessionTree(client)
     const isRateLimit = rateLimitTest(patterns)
     const oneShot = isOneShot(process.argv)
     const switching = new ModelSwitch({ client, reporter, sessions, chains, isRateLimit })
     const inProvider = new ProviderFetch(chains, reporter)
-    const triedBy = inProvider.triedBy.bind(inProvider)
-    const notice = noticeOnce({ reporter, sessions, chains, isRateLimit, triedBy })
+    const notified = new Set<string>()
+    const noticeOnce = async (event: HostEvent): Promise<void> => {
+      const session = event.properties?.sessionID ?? ''
+      const chain = chains[sessions.agentOf(session) ?? '']
+      if (chain === undefined || notified.has(session) || rateLimitIn(event, isRateLimit) === undefined) return
+      notified.add(session)
+      if (!(await sessions.isMain(session))) return
+      const tried = inProvider.triedBy(session)
+      const left = chain.filter((name) => !tried.has(name))
+      reporter.notice(left.length === 0 ? FALLBACK_TEXT.exhausted([...tried]) : FALLBACK_TEXT.cannotSwitch(left))
+    }
     return {
       async event({ event }) {
         const deleted = sessions.noteEvent(event)
         if (deleted !== undefined) switching.forget(deleted)
-        await (oneShot ? notice(event) : switching.onEvent(event))
+        await (oneShot ? noticeOnce(event) : switching.onEvent(event))
       },
       async 'chat.message'(_input, { message }) {
         sessions.noteMessage(message)
@@ -172,29 +175,5 @@ function bodyOf(init: RequestInit | undefined): { readonly model: unknown } | un
     return typeof body === 'object' && body !== null && 'model' in body ? body : undefined
   } catch {
     return undefined
-  }
-}
-
-interface NoticePorts {
-  readonly reporter: Reporter
-  readonly sessions: KnownSessions
-  readonly chains: Readonly<Record<string, readonly string[]>>
-  readonly isRateLimit: RateLimitTest
-  readonly triedBy: (session: string) => ReadonlySet<string>
-}
-
-/** Once for each session. */
-function noticeOnce({ reporter, sessions, chains, isRateLimit, triedBy }: NoticePorts) {
-  const notified = new Set<string>()
-  return async (event: HostEvent): Promise<void> => {
-    const sessionID = event.properties?.sessionID
-    if (sessionID === undefined || notified.has(sessionID)) return
-    const chain = chains[sessions.agentOf(sessionID) ?? '']
-    if (chain === undefined || rateLimitIn(event, isRateLimit) === undefined) return
-    notified.add(sessionID)
-    if (!(await sessions.isMain(sessionID))) return
-    const tried = triedBy(sessionID)
-    const left = chain.filter((name) => !tried.has(name))
-    reporter.notice(left.length === 0 ? FALLBACK_TEXT.exhausted([...tried]) : FALLBACK_TEXT.cannotSwitch(left))
   }
 }

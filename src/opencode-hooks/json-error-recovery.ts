@@ -41,19 +41,23 @@ export const createJsonErrorRecoveryHook = factory(
   },
 )
 
-type JsonFault =
-  | 'unterminated'
-  | 'cut-off'
-  | 'single-quotes'
-  | 'key'
-  | 'colon'
-  | 'object-end'
-  | 'array-end'
-  | 'escape'
-  | 'control-character'
-  | 'trailing-text'
-  | 'word'
-  | 'other'
+const JSON_FAULTS = {
+  unterminated:
+    'a string without its closing quote, a quote inside a string without its backslash, or a line break that is not written as \\n',
+  'cut-off': 'the end is missing, so the arguments were probably too long',
+  'single-quotes': 'strings in single quotes',
+  key: 'a key without double quotes, or a comma before a closing brace',
+  colon: 'a key without its colon',
+  'object-end': 'a missing comma or closing brace, or a key without double quotes',
+  'array-end': 'a missing comma or closing bracket in a list',
+  escape: 'a backslash that is not doubled: Windows paths and regular expressions need \\\\',
+  'control-character': 'a line break or tab inside a string that is not written as \\n or \\t',
+  'trailing-text': 'text before or after the object',
+  word: 'a word that JSON does not have, such as undefined, None or True, or text around the object',
+  other: 'quotes, commas and brackets',
+} as const
+
+type JsonFault = keyof typeof JSON_FAULTS
 
 /** Most specific first: OpenCode's (JavaScriptCore), Node's (V8), others. */
 const PATTERNS: readonly (readonly [JsonFault, RegExp])[] = [
@@ -95,20 +99,4 @@ function brokenJsonText(fault: JsonFault, wanted: string | undefined): string {
     '- Send the whole call again as one JSON object: keys and strings in double quotes, no comma before a closing bracket, no comments, no text around it.',
     '- If the arguments are long, write them in several smaller calls.',
   ].join('\n')
-}
-
-const JSON_FAULTS: Readonly<Record<JsonFault, string>> = {
-  unterminated:
-    'a string without its closing quote, a quote inside a string without its backslash, or a line break that is not written as \\n',
-  'cut-off': 'the end is missing, so the arguments were probably too long',
-  'single-quotes': 'strings in single quotes',
-  key: 'a key without double quotes, or a comma before a closing brace',
-  colon: 'a key without its colon',
-  'object-end': 'a missing comma or closing brace, or a key without double quotes',
-  'array-end': 'a missing comma or closing bracket in a list',
-  escape: 'a backslash that is not doubled: Windows paths and regular expressions need \\\\',
-  'control-character': 'a line break or tab inside a string that is not written as \\n or \\t',
-  'trailing-text': 'text before or after the object',
-  word: 'a word that JSON does not have, such as undefined, None or True, or text around the object',
-  other: 'quotes, commas and brackets',
 }

@@ -1,11 +1,12 @@
 import { sleep } from '../disk/age.ts'
 import type { HostClient, HostEvent, ModelName, Part, UserMessage } from '../hosts/opencode/api.ts'
-import { knownModel, modelName } from '../hosts/opencode/api.ts'
-import { readLastMessages, sendPrompt } from '../hosts/opencode/conversation.ts'
+import { interruptedIn, knownModel, modelName } from '../hosts/opencode/api.ts'
+import { isBusy, readLastMessages, sendPrompt } from '../hosts/opencode/conversation.ts'
 import { PRODUCT } from '../hosts/opencode/opencode-messages.ts'
+import type { SessionTree } from '../hosts/opencode/session-tree.ts'
 import { oneLine } from '../kernel/text.ts'
 import { known } from '../kernel/values.ts'
-import type { KnownSessions, Reporter } from './factory.ts'
+import type { Reporter } from './factory.ts'
 
 /** The process must outlive the abort (`opencode serve`, the terminal interface). */
 
@@ -65,15 +66,14 @@ const SENDABLE = ['text', 'file', 'agent', 'subtask']
 interface Conversation {
   readonly tried: Set<string>
   handledMs: number
-  isSwitching: boolean
-  isResending: boolean
-  isOver: boolean
+  /** `over`: the user interrupted it, or no model is left. */
+  stage: 'open' | 'switching' | 'resending' | 'over'
 }
 
 interface SwitchPorts {
   readonly client: HostClient
   readonly reporter: Reporter
-  readonly sessions: KnownSessions
+  readonly sessions: SessionTree
   readonly chains: Readonly<Record<string, readonly string[]>>
   readonly isRateLimit: RateLimitTest
 }
@@ -88,17 +88,8 @@ export class ModelSwitch {
 
   noteMessage({ sessionID, model }: UserMessage): void {
     const before = this.#conversations.get(sessionID)
-    if (before?.isResending === true) {
-      before.isResending = false
-      return
-    }
-    this.#conversations.set(sessionID, {
-      tried: new Set([modelName(model)]),
-      handledMs: 0,
-      isSwitching: false,
-      isResending: false,
-      isOver: false,
-    })
+    if (before?.stage === 'resending') before.stage = 'open'
+    else this.#conversations.set(sessionID, { tried: new Set([modelName(model)]), handledMs: 0, stage: 'open' })
   }
 
   forget(session: string): void {
@@ -106,23 +97,23 @@ export class ModelSwitch {
   }
 
   async onEvent(event: HostEvent): Promise<void> {
-    const { sessionID = '', error } = event.properties ?? {}
+    const { sessionID = '' } = event.properties ?? {}
     const conversation = this.#conversations.get(sessionID)
     if (conversation === undefined) return
-    const { isSwitching, isResending } = conversation
-    if (event.type === 'session.error' && error?.name === 'MessageAbortedError') {
+    const { stage, handledMs } = conversation
+    if (interruptedIn(event) !== undefined) {
       // Our own abort may send this event too.
-      if (!isSwitching && !isResending) conversation.isOver = true
+      if (stage === 'open') conversation.stage = 'over'
       return
     }
     const limit = rateLimitIn(event, this.#ports.isRateLimit)
-    if (limit === undefined || isSwitching || conversation.isOver) return
-    if (isResending && Date.now() - conversation.handledMs < SAME_LIMIT_MS) return
-    conversation.isSwitching = true
+    if (limit === undefined || stage === 'switching' || stage === 'over') return
+    if (stage === 'resending' && Date.now() - handledMs < SAME_LIMIT_MS) return
+    conversation.stage = 'switching'
     try {
       await this.#switch(sessionID, conversation, limit)
     } finally {
-      conversation.isSwitching = false
+      if (conversation.stage === 'switching') conversation.stage = 'open'
     }
   }
 
@@ -136,23 +127,23 @@ export class ModelSwitch {
     if (asked?.info.role !== 'user' || parts.length === 0) return
     const model = await this.#nextModel(chain, conversation.tried)
     if (model === undefined) {
-      conversation.isOver = true
+      conversation.stage = 'over'
       return reporter.notice(FALLBACK_TEXT.exhausted([...conversation.tried]))
     }
     const { info } = asked
     const wasBusy = await this.#interrupt(session)
     if (limit === 'retrying' && !wasBusy) {
       // The user interrupted it: 1.18.34 sends no error event before a retry.
-      conversation.isOver = true
+      conversation.stage = 'over'
       return
     }
     conversation.handledMs = Date.now()
-    conversation.isResending = true
+    conversation.stage = 'resending'
     const { agent, system, tools, format } = info
     try {
       await sendPrompt(client, session, { agent, model, ...known({ system, tools, format }), parts })
     } catch (error) {
-      conversation.isResending = false
+      conversation.stage = 'open'
       throw error
     }
     reporter.notice(FALLBACK_TEXT.switched(modelName(info.model), modelName(model)))
@@ -172,14 +163,10 @@ export class ModelSwitch {
 
   async #interrupt(session: string): Promise<boolean> {
     const { client } = this.#ports
-    const isBusy = async (): Promise<boolean> =>
-      ((await client.session.status()).data?.[session]?.type ?? 'idle') !== 'idle'
-    if (!(await isBusy())) return false
+    if (!(await isBusy(client, session))) return false
     await client.session.abort({ path: { id: session } })
     const deadline = Date.now() + ABORT_LIMIT_MS
-    while (Date.now() < deadline && (await isBusy())) {
-      await sleep(LOOK_AGAIN_MS)
-    }
+    while (Date.now() < deadline && (await isBusy(client, session))) await sleep(LOOK_AGAIN_MS)
     return true
   }
 }

@@ -63,41 +63,20 @@ export const createPhaseReminderHook = factory(
 
 export function locationInRun(folder: TaskFolder, state: WorkflowState, advice: string | undefined): string {
   const phase = currentPhase(state)
-  const { id, artifact } = phase
   const steps = stepsInWork(state)
-  const ofPhase = artifact === undefined ? [] : [artifact]
+  const ofPhase = phase.artifact === undefined ? [] : [phase.artifact]
   const due = steps.length === 0 ? ofPhase : steps.map((step) => stepResultFile(phase, step))
-  return reminderText({
-    workflow: state.name,
-    task: taskWord(folder),
-    phase: id,
-    steps: steps.map((step) => step + 1),
-    totalSteps: state.totalSteps,
-    due: due.map((file) => `${folder.path}/${file}`),
-    advice,
-  })
+  const files = due.map((file) => oneLine(`${folder.path}/${file}`, 500)).join(', ')
+  const numbers = steps.map((step) => step + 1).join(', ')
+  const inStep = steps.length === 0 ? '' : `, step${steps.length === 1 ? '' : 's'} ${numbers} of ${state.totalSteps}`
+  const location = `phase "${oneLine(phase.id, 80)}"${inStep}.${files === '' ? '' : ` It must produce ${files}.`}`
+  const workflow = `The workflow "${oneLine(state.name, 100)}" of task ${oneLine(taskWord(folder), 80)}`
+  return `${TEXT_TAG} ${workflow} is in ${location} ${advice ?? 'Do not work ahead of this phase, and do not skip it.'}`
 }
 
 function stepsInWork(state: WorkflowState): number[] {
   if (!isInStep(state)) return []
   return state.inWork.length > 0 ? state.inWork.map(({ step }) => step) : [currentWork(state).step]
-}
-
-interface RunLocation {
-  readonly workflow: string
-  readonly task: string
-  readonly phase: string
-  readonly steps: readonly number[]
-  readonly totalSteps: number
-  readonly due: readonly string[]
-  readonly advice: string | undefined
-}
-
-export function reminderText({ workflow, task, phase, steps, totalSteps, due, advice }: RunLocation): string {
-  const numbers = `step${steps.length === 1 ? '' : 's'} ${steps.join(', ')} of ${totalSteps}`
-  const location = `phase "${oneLine(phase, 80)}"${steps.length === 0 ? '' : `, ${numbers}`}`
-  const files = due.length === 0 ? '' : ` It must produce ${due.map((file) => oneLine(file, 500)).join(', ')}.`
-  return `${TEXT_TAG} The workflow "${oneLine(workflow, 100)}" of task ${oneLine(task, 80)} is in ${location}.${files} ${advice ?? 'Do not work ahead of this phase, and do not skip it.'}`
 }
 
 const LONGEST_WAIT_MS = 1_000

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
-import { addToResult, factory, KnownSessions, TEXT_TAG } from './factory.ts'
+import { SessionTree } from '../hosts/opencode/session-tree.ts'
+import { addToResult, factory, TEXT_TAG } from './factory.ts'
 
 /** Options of the post-read nudge. */
 export interface PostReadNudgeOptions {
@@ -28,7 +29,7 @@ const DEFAULT_TEXT = `${TEXT_TAG} You have read several files in the main conver
 export const createPostReadNudgeHook = factory(
   'post-read nudge',
   ({ client }, { every = DEFAULT_EVERY, agents, text = DEFAULT_TEXT }: PostReadNudgeOptions | undefined = {}) => {
-    const sessions = new KnownSessions(client)
+    const sessions = new SessionTree(client)
     const reads = new Map<string, number>()
     return {
       async event({ event }) {

@@ -1,4 +1,5 @@
-import { type HostClient, type HostEvent, type Message, need, type ToolOutput } from '../hosts/opencode/api.ts'
+import { type HostClient, type HostEvent, interruptedIn, type Message, type ToolOutput } from '../hosts/opencode/api.ts'
+import { SessionTree } from '../hosts/opencode/session-tree.ts'
 import { cut, oneLine } from '../kernel/text.ts'
 import { DEFAULT_TIMEOUT_MS, type ReactiveRule, rulesFor } from '../setup/reactive/reactive-rule.ts'
 import { addToResult, factory, limitMemory, RefusedCall, TEXT_TAG } from './factory.ts'
@@ -77,8 +78,6 @@ function analysisOf({ tool, command, answer }: ReactiveRule, given: SpawnAnswer)
   return { text: refuses ? REACTIVE_TEXT.refusal(rule, text) : REACTIVE_TEXT.analysis(rule, text), refuses }
 }
 
-const MAX_DEPTH = 50
-
 interface PendingCall {
   lineage: readonly string[]
   readonly controller: AbortController
@@ -87,10 +86,12 @@ interface PendingCall {
 /** After an interruption OpenCode 1.18.34 makes the conversation idle at once, but the tool could still run. */
 export class PendingCalls {
   readonly #client: HostClient
+  readonly #sessions: SessionTree
   readonly #calls = new Set<PendingCall>()
 
   constructor(client: HostClient) {
     this.#client = client
+    this.#sessions = new SessionTree(client)
   }
 
   async hold<T>(
@@ -100,7 +101,7 @@ export class PendingCalls {
     const call: PendingCall = { lineage: [session], controller: new AbortController() }
     this.#calls.add(call)
     try {
-      call.lineage = await this.#lineageOf(session)
+      call.lineage = await this.#sessions.lineageOf(session).catch(() => [session])
       const result = await work(call.controller.signal, call.lineage)
       return { result, isInterrupted: call.controller.signal.aborted || (await this.#isIdle(session)) }
     } finally {
@@ -108,24 +109,10 @@ export class PendingCalls {
     }
   }
 
-  onEvent({ type, properties = {} }: HostEvent): void {
-    const isInterruption = type === 'session.error' && properties.error?.name === 'MessageAbortedError'
-    const ended = isInterruption ? properties.sessionID : type === 'session.deleted' ? properties.info?.id : undefined
+  onEvent(event: HostEvent): void {
+    const ended = this.#sessions.noteEvent(event) ?? interruptedIn(event)
     if (ended === undefined) return
     for (const { lineage, controller } of this.#calls) if (lineage.includes(ended)) controller.abort()
-  }
-
-  async #lineageOf(session: string): Promise<string[]> {
-    const lineage = [session]
-    try {
-      for (let depth = 0; depth < MAX_DEPTH; depth++) {
-        const id = lineage.at(-1) as string
-        const { parentID } = need(await this.#client.session.get({ path: { id } }), 'session.get', id)
-        if (parentID === undefined) break
-        lineage.push(parentID)
-      }
-    } catch {}
-    return lineage
   }
 
   /** Whether it was interrupted before we noted the call. */

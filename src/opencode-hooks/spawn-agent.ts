@@ -52,48 +52,55 @@ export interface SpawnRequest {
 /** The last text of the sub-agent, or the reason that it has none. */
 export type SpawnAnswer = { readonly text: string } | { readonly why: string }
 
-interface Child {
-  session: string | undefined
-  isOver: boolean
-}
-
 /**
  * Starts a sub-agent in a session of its own and returns its last text. It never throws. At the time limit, or when
  * `signal` is raised, the sub-agent is interrupted. `client` is the one that OpenCode gives to a plugin.
  */
 export async function spawnAgent(client: object, request: SpawnRequest): Promise<SpawnAnswer> {
-  const { signal } = request
   // A timer of more than 24 days would end at once.
   const timeoutMs = Math.min(request.timeoutMs ?? DEFAULT_TIMEOUT_MS, LONGEST_TIMEOUT_MS)
   const host = client as HostClient
-  const child: Child = { session: undefined, isOver: false }
-  const end = endAfter(timeoutMs, signal)
-  const turn = converse(host, request, child)
+  const limit = new AbortController()
+  const timer = setTimeout(() => limit.abort(), timeoutMs)
+  const end = AbortSignal.any([limit.signal, ...(request.signal === undefined ? [] : [request.signal])])
+  const child: { session?: string } = {}
+  const turn = converse(host, request, child, end)
   try {
-    const first = await Promise.race([turn, end.reached])
-    if (typeof first === 'object') return first
-    if (first === 'interrupted') return { why: SPAWN_TEXT.interrupted }
+    const answer = await Promise.race([turn, raised(end)])
+    if (answer !== undefined) return answer
+    if (!limit.signal.aborted) return { why: SPAWN_TEXT.interrupted }
     return { why: SPAWN_TEXT.late(timeoutMs / 1000, await retryOf(host, child.session)) }
   } catch (error) {
     return { why: (error as Error).message }
   } finally {
-    child.isOver = true
-    end.cancel()
-    if (end.isReached() && child.session !== undefined) void interrupt(host, child.session, turn)
+    clearTimeout(timer)
+    if (end.aborted && child.session !== undefined) void interrupt(host, child.session, turn)
   }
 }
 
-async function converse(client: HostClient, request: SpawnRequest, child: Child): Promise<SpawnAnswer> {
+function raised(signal: AbortSignal): Promise<undefined> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve(undefined)
+    signal.addEventListener('abort', () => resolve(undefined))
+  })
+}
+
+async function converse(
+  client: HostClient,
+  request: SpawnRequest,
+  child: { session?: string },
+  end: AbortSignal,
+): Promise<SpawnAnswer> {
   const { parentID, prompt, tools } = request
   const chosen = await chooseManner(client, request)
   if ('why' in chosen) return chosen
   const denied = await deniedTools(client, tools)
-  if (child.isOver) return { why: SPAWN_TEXT.interrupted }
+  if (end.aborted) return { why: SPAWN_TEXT.interrupted }
   const created = await client.session.create({ body: { parentID, title: SPAWN_TEXT.title(prompt) } })
   const { id } = need(created, 'session.create')
   noteSpawned(id)
   child.session = id
-  if (child.isOver) return { why: SPAWN_TEXT.interrupted }
+  if (end.aborted) return { why: SPAWN_TEXT.interrupted }
   const body: PromptBody = { ...chosen, tools: denied, parts: [ownText(prompt)] }
   return answerOf(need(await client.session.prompt({ path: { id }, body }), 'session.prompt'))
 }
@@ -148,30 +155,6 @@ async function interrupt(client: HostClient, session: string, turn: Promise<unkn
   for (let count = 0; count < MAX_INTERRUPTIONS && !isOver; count++) {
     await client.session.abort({ path: { id: session } }).catch(() => {})
     await new Promise((resolve) => setTimeout(resolve, INTERRUPT_AGAIN_MS).unref())
-  }
-}
-
-function endAfter(limitMs: number, signal: AbortSignal | undefined) {
-  let reached: 'late' | 'interrupted' | undefined
-  let timer: NodeJS.Timeout | undefined
-  let onAbort = (): void => {}
-  const promise = new Promise<'late' | 'interrupted'>((resolve) => {
-    const end = (why: 'late' | 'interrupted'): void => {
-      reached ??= why
-      resolve(why)
-    }
-    onAbort = () => end('interrupted')
-    if (signal?.aborted === true) onAbort()
-    signal?.addEventListener('abort', onAbort)
-    timer = setTimeout(() => end('late'), limitMs)
-  })
-  return {
-    reached: promise,
-    isReached: () => reached !== undefined,
-    cancel: () => {
-      clearTimeout(timer)
-      signal?.removeEventListener('abort', onAbort)
-    },
   }
 }
 

@@ -4,6 +4,7 @@ import { MAIN_AGENT } from '../hosts/host.ts'
 import {
   type Hooks,
   type HostEvent,
+  interruptedIn,
   isOneShot,
   type PluginInput,
   type StoppingOutput,
@@ -65,28 +66,19 @@ class StopRouter {
     return agent.agent === MAIN_AGENT ? this.#parts.oneShot : this.#background.has(agent.session)
   }
 
-  async onEvent({ type, properties = {} }: HostEvent): Promise<void> {
-    const { sessionID, info, part, error } = properties
+  async onEvent(event: HostEvent): Promise<void> {
+    const { type, properties: { sessionID, part } = {} } = event
     const { sessions, inLoop, subAgents } = this.#parts
-    switch (type) {
-      case 'session.created':
-      case 'session.updated':
-        if (info !== undefined) sessions.note(info)
-        return
-      case 'session.deleted':
-        if (info !== undefined) this.#forget(info.id)
-        return
-      case 'message.part.updated':
-        if (part?.type === 'tool' && part.tool === 'task') this.#noteBackground(part.state?.metadata)
-        return
-      case 'session.error':
-        if (sessionID === undefined) return
-        if (error?.name === 'MessageAbortedError') subAgents.interrupted(sessionID)
-        await inLoop.failed(sessionID)
-        return
-      case 'session.idle':
-        if (sessionID !== undefined) await this.#onIdle(sessionID)
+    const deleted = sessions.noteEvent(event)
+    if (deleted !== undefined) this.#forget(deleted)
+    if (type === 'message.part.updated' && part?.type === 'tool' && part.tool === 'task') {
+      this.#noteBackground(part.state?.metadata)
     }
+    const interrupted = interruptedIn(event)
+    if (interrupted !== undefined) subAgents.interrupted(interrupted)
+    if (sessionID === undefined) return
+    if (type === 'session.error') await inLoop.failed(sessionID)
+    if (type === 'session.idle') await this.#onIdle(sessionID)
   }
 
   async #onIdle(session: string): Promise<void> {
@@ -133,10 +125,11 @@ class StopRouter {
   }
 
   #forget(session: string): void {
-    const { driver, turns, ...others } = this.#parts
+    const { driver, turns, idle, inLoop } = this.#parts
     driver.noteDeleted(session)
     turns.noteDeleted(session)
-    for (const part of [others.sessions, others.idle, others.inLoop]) part.forget(session)
+    idle.forget(session)
+    inLoop.forget(session)
     this.#background.delete(session)
   }
 }
@@ -165,8 +158,8 @@ export async function server(
   const turns = new Turns(client)
   const reporter = createReporter(client, () => guard.rootsFor(undefined), screenOf(process.argv))
   const findForm = () => findCommandForm(environment, CLI, directory)
-  const location = { folder: directory, environment, findForm, findsMarkers: options.guard }
-  const guard = new Guard(location, sessions, reporter, options.workflow ? new IdleRuns(driven) : undefined)
+  const finds = { findForm, findsMarkers: options.guard, findsRuns: options.workflow }
+  const guard = new Guard({ folder: directory, environment, ...finds }, sessions, reporter, new IdleRuns(driven))
   const idle = new IdleGuard(client, sessions, guard)
   const inLoop = new InLoopGuard(client, guard)
   const subAgents = new SubAgentGuard(client, sessions, guard, turns)
@@ -193,7 +186,7 @@ export async function server(
   const own: Hooks = {
     event: safely('event', ({ event }) => router.onEvent(event)),
     'chat.message': safely('chat.message', async (_input, { message, parts }) => {
-      sessions.noteType(message.sessionID, message.agent)
+      sessions.noteMessage(message)
       if (isOwnMessage(parts)) return
       sessions.notePrompt(message.sessionID, message.id)
       await guard.begins(await sessions.identify(message.sessionID))

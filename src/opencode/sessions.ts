@@ -4,6 +4,7 @@ import path from 'node:path'
 import { tryRemoveFile } from '../disk/write.ts'
 import { MAIN_AGENT } from '../hosts/host.ts'
 import { type HostClient, need, type SessionInfo } from '../hosts/opencode/api.ts'
+import { SessionTree } from '../hosts/opencode/session-tree.ts'
 import { notedRoots, ROOTS_FILE_VARIABLE } from '../project/command-context.ts'
 
 /** A sub-agent's stop reads as `SubagentStop` of the root conversation, as on every other host. */
@@ -19,25 +20,17 @@ export interface Agent {
 
 const MAX_FOLDERS = 20
 
-const MAX_DEPTH = 50
-
-export class Sessions {
+export class Sessions extends SessionTree {
   readonly #client: HostClient
   readonly #rootsFiles: RootsFiles
-  readonly #parents = new Map<string, string | undefined>()
-  readonly #types = new Map<string, string>()
   readonly #births = new Map<string, number>()
   readonly #folders = new Map<string, Set<string>>()
   readonly #prompts = new Map<string, string>()
 
   constructor(client: HostClient, rootsFiles: RootsFiles) {
+    super(client)
     this.#client = client
     this.#rootsFiles = rootsFiles
-  }
-
-  note({ id, parentID, time }: SessionInfo): void {
-    this.#parents.set(id, parentID)
-    if (time !== undefined) this.#births.set(id, time.created)
   }
 
   bornMs(session: string): number | undefined {
@@ -53,10 +46,6 @@ export class Sessions {
     return this.#prompts.get(session)
   }
 
-  noteType(session: string, type: string): void {
-    this.#types.set(session, type)
-  }
-
   noteFolder(root: string, folder: string): void {
     const folders = this.#folders.get(root) ?? new Set()
     if (folders.size < MAX_FOLDERS) folders.add(folder)
@@ -67,27 +56,9 @@ export class Sessions {
     return [...(this.#folders.get(root) ?? []), ...this.#rootsFiles.rootsOf(root).slice(0, MAX_FOLDERS)]
   }
 
-  forget(session: string): void {
-    for (const known of [this.#parents, this.#types, this.#births, this.#folders, this.#prompts]) known.delete(session)
-    this.#rootsFiles.forget(session)
-  }
-
   async identify(session: string): Promise<Agent> {
-    let root = session
-    for (let depth = 0; depth < MAX_DEPTH; depth++) {
-      const parent = await this.#parentOf(root)
-      if (parent === undefined) break
-      root = parent
-    }
-    return { session, root, agent: root === session ? MAIN_AGENT : session, type: this.#types.get(session) }
-  }
-
-  async #parentOf(session: string): Promise<string | undefined> {
-    // A session created before this process has sent no event.
-    if (!this.#parents.has(session)) {
-      this.note(need(await this.#client.session.get({ path: { id: session } }), 'session.get'))
-    }
-    return this.#parents.get(session)
+    const root = (await this.lineageOf(session)).at(-1) as string
+    return { session, root, agent: root === session ? MAIN_AGENT : session, type: this.agentOf(session) }
   }
 
   async countBusyBelow(session: string): Promise<number> {
@@ -95,13 +66,15 @@ export class Sessions {
     return Object.entries(status).filter(([id, { type }]) => type !== 'idle' && this.isBelow(id, session)).length
   }
 
-  isBelow(session: string, ancestor: string): boolean {
-    let current: string | undefined = session
-    for (let depth = 0; depth < MAX_DEPTH && current !== undefined; depth++) {
-      current = this.#parents.get(current)
-      if (current === ancestor) return true
-    }
-    return false
+  protected override note(info: SessionInfo): void {
+    super.note(info)
+    if (info.time !== undefined) this.#births.set(info.id, info.time.created)
+  }
+
+  protected override forget(session: string): void {
+    super.forget(session)
+    for (const known of [this.#births, this.#folders, this.#prompts]) known.delete(session)
+    this.#rootsFiles.forget(session)
   }
 }
 

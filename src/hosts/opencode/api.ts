@@ -65,7 +65,6 @@ export interface SessionInfo {
   readonly id: string
   readonly parentID?: string
   readonly title?: string
-  readonly directory?: string
   /** ms since the epoch. */
   readonly time?: { readonly created: number }
 }
@@ -174,6 +173,12 @@ export interface HostEvent {
   }
 }
 
+/** The session that the user interrupted. */
+export function interruptedIn({ type, properties = {} }: HostEvent): string | undefined {
+  const isInterruption = type === 'session.error' && properties.error?.name === 'MessageAbortedError'
+  return isInterruption ? properties.sessionID : undefined
+}
+
 export interface ToolCall {
   readonly tool: string
   readonly sessionID: string
@@ -191,8 +196,6 @@ export interface ToolOutput {
 
 interface ToolContext {
   readonly sessionID: string
-  readonly messageID: string
-  readonly agent: string
   readonly abort: AbortSignal
 }
 

@@ -145,6 +145,10 @@ function urlOf({ session, message }: MessageLocation): string {
   return `/session/${session}/message/${message}`
 }
 
+export async function isBusy(client: HostClient, session: string): Promise<boolean> {
+  return ((await client.session.status()).data?.[session]?.type ?? 'idle') !== 'idle'
+}
+
 export async function createChild(
   client: HostClient,
   child: {
@@ -216,12 +220,12 @@ export class Turns {
           return { kind: 'given-up' }
         }
         // A session stays busy for a moment after its idle event (1.18.34).
-        const isBusy = await this.#isBusy(session)
-        if (isBusy && !idle) continue
+        const works = await isBusy(this.#client, session)
+        if (works && !idle) continue
         const { answer, ended, error } = await readLastTurn(this.#client, session)
         const isNew = answer !== undefined && answer.id !== before
         if (isNew && ended === 'well') return { kind: 'answered', text: answer.text }
-        if (isBusy) {
+        if (works) {
           // The idle event belonged to an earlier turn.
           idle = false
           continue
@@ -233,11 +237,6 @@ export class Turns {
     } finally {
       bell.stop()
     }
-  }
-
-  async #isBusy(session: string): Promise<boolean> {
-    const status = (await this.#client.session.status()).data?.[session]
-    return status !== undefined && status.type !== 'idle'
   }
 
   #ring(session: string): Bell {

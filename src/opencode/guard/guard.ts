@@ -10,7 +10,7 @@ import { appendRecorded } from '../../project/journal.ts'
 import { notInJournal, type Recorded } from '../../project/journal-entry.ts'
 import { findRoots, startFolders } from '../../project/root.ts'
 import { taskWord } from '../../project/task-folder.ts'
-import { findActiveRuns } from '../../run/store/active-runs.ts'
+import { findActiveRuns, hasRunOf } from '../../run/store/active-runs.ts'
 import { updateRunWait } from '../../run/store/run-wait.ts'
 import {
   type AnsweredStop,
@@ -35,23 +35,22 @@ interface GuardLocation {
   readonly environment: Environment
   readonly findForm: () => CommandForm
   readonly findsMarkers: boolean
+  readonly findsRuns: boolean
 }
 
 /** OpenCode's own agent that only plans (1.18.34). */
 const PLAN_AGENT = 'plan'
 
-const NO_RUN: IdleRun = { reason: undefined, note: () => {} }
-
 export class Guard {
   readonly #location: GuardLocation
   readonly #sessions: Sessions
   readonly #reporter: Reporter
-  readonly #runs: IdleRuns | undefined
+  readonly #runs: IdleRuns
   readonly #done = new DefinitionOfDone()
   /** Markers with a notice to the user that they did not block. */
   readonly #notified = new Set<string>()
 
-  constructor(location: GuardLocation, sessions: Sessions, reporter: Reporter, runs: IdleRuns | undefined) {
+  constructor(location: GuardLocation, sessions: Sessions, reporter: Reporter, runs: IdleRuns) {
     this.#location = location
     this.#sessions = sessions
     this.#reporter = reporter
@@ -124,11 +123,9 @@ export class Guard {
     this.#record(await updateWaits(occasion), occasion)
   }
 
-  async #inspect(agent: Agent, occasion: Occasion): Promise<IdleRun> {
-    const runs = this.#runs
-    if (runs === undefined) return NO_RUN
-    const roots = this.rootsFor(agent.root)
-    return retryWhileLocked(() => runs.inspect(occasion, roots))
+  #inspect(agent: Agent, occasion: Occasion): Promise<IdleRun> {
+    const roots = this.#location.findsRuns ? this.rootsFor(agent.root) : []
+    return retryWhileLocked(() => this.#runs.inspect(occasion, roots))
   }
 
   #occasionOf(
@@ -222,12 +219,9 @@ class DefinitionOfDone {
   }
 
   async arm(occasion: Occasion): Promise<CountedPart> {
-    const { payload } = occasion
-    const roots = payload.agent === MAIN_AGENT ? occasion.roots.filter(hasDoneFile) : []
+    const roots = occasion.payload.agent === MAIN_AGENT ? occasion.roots.filter(hasDoneFile) : []
     if (roots.length === 0) return NOTHING_ARMED
-    const hasRun = (): boolean =>
-      findActiveRuns(occasion.roots).runs.some(({ state }) => state.active && state.hostSession === payload.session)
     const { armDone } = await import('../../stop/done-part.ts')
-    return armDone(roots, occasion, hasRun)
+    return armDone(roots, occasion, () => hasRunOf(occasion.roots, occasion))
   }
 }

@@ -12,7 +12,7 @@ import {
 } from '../../../src/opencode-hooks/index.ts'
 import { jsonFaultIn } from '../../../src/opencode-hooks/json-error-recovery.ts'
 import { rateLimitTest } from '../../../src/opencode-hooks/model-switch.ts'
-import { locationInRun, reminderText } from '../../../src/opencode-hooks/phase-reminder.ts'
+import { locationInRun } from '../../../src/opencode-hooks/phase-reminder.ts'
 import { begin } from '../run/builders.ts'
 
 const directory = '/nowhere'
@@ -69,24 +69,22 @@ it('a fault in a factory is logged and does not reach the session', async () => 
 })
 
 describe('the reminder of a phase', () => {
-  const place = { workflow: 'w', task: '7_x', phase: 'do', steps: [2], totalSteps: 5, advice: undefined } as const
-  const RESULT = '/a/step-result.json'
   const STAY = 'Do not work ahead of this phase, and do not skip it.'
+  const folder = { path: '/x', task: '007_x', relative: 'specs/007_x' } as never
 
   it.each([
-    [{ due: [RESULT] }, `step 2 of 5. It must produce /a/step-result.json. ${STAY}`],
-    [{ steps: [], due: [], advice: 'Slowly.' }, ' Slowly.'],
-    [{ steps: [2, 4], due: ['/1', '/2'], advice: 'Slowly.' }, 'steps 2, 4 of 5. It must produce /1, /2. Slowly.'],
-  ])('with %j names phase, steps and files, and ends with the advice', (more, end) => {
-    const begin = '[postflight-guard] The workflow "w" of task 7_x is in phase "do"'
-    expect(reminderText({ ...place, ...more })).toBe(`${begin}${end.startsWith(' ') ? '.' : ', '}${end}`)
+    [{ prompt: 'p', artifact: 'a.md' }, undefined, ` It must produce /x/a.md. ${STAY}`],
+    [{ steps: ['s1'] }, 'Slowly.', ' Slowly.'],
+  ])('of a phase with %j names its artifact, and ends with the advice', (more, advice, end) => {
+    const state = begin({ id: 'do', ...more })
+    const begins = `[postflight-guard] The workflow "${state.name}" of task 007_x is in phase "do".`
+    expect(locationInRun(folder, state, advice)).toBe(`${begins}${end}`)
   })
 
   it('names every step in progress, each with its file', () => {
     const run = begin({ id: 'a', steps: ['s1', 's2', 's3', 's4'], parallel: 3 })
     const state = { ...run, stepsKnown: true, totalSteps: 4 }
     const inWork = [1, 3].map((step) => ({ step, attempts: 0, maxAttempts: 2, out: true, failure: undefined }))
-    const folder = { path: '/x', task: '007_x', relative: 'specs/007_x' } as never
     expect(locationInRun(folder, { ...state, inWork }, 'Slowly.')).toContain(
       'phase "a", steps 2, 4 of 4. It must produce /x/step-result-2.json, /x/step-result-4.json. Slowly.',
     )
