@@ -157,7 +157,7 @@ export function describeHookCases(client: HookClient, cases: HookCases): void {
       expect(hooked.story()).toEqual(DONE)
     })
 
-    it('lets every agent stop where the hook is broken', async () => {
+    it('lets every agent stop if the hook is broken', async () => {
       const hooked = await hookedProject(client)
       writeFileSync(join(hooked.packageFolder, 'dist', 'hook.js'), 'this is not JavaScript')
       const { model } = await hooked.run({ main: [client.shell(CREATE), say('Finished.')] })
@@ -165,7 +165,7 @@ export function describeHookCases(client: HookClient, cases: HookCases): void {
       expect(hooked.marker(TASK)).toBeDefined()
     })
 
-    it('lets every agent stop where the package is gone', async () => {
+    it('lets every agent stop if the package is gone', async () => {
       const hooked = await hookedProject(client)
       hooked.postflight('create', '259', 'prove')
       rmSync(hooked.packageFolder, { recursive: true })

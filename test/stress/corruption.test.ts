@@ -54,7 +54,7 @@ describe.concurrent('a lock that another process holds, or left a moment ago', (
       commandInTime: true,
     })
   })
-  it('is waited for by the hook no longer than its time, where there are many', async () => {
+  it('is waited for by the hook no longer than its time, if there are many', async () => {
     expect(await withSandbox(makeSandbox(), (sandbox) => observeManyLocks(sandbox, pack))).toEqual({
       stdout: '{}\n',
       ranOutOfTime: true,

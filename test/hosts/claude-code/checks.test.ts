@@ -34,7 +34,7 @@ describe.skipIf(hostsSkipped())('a check that outlasts the limit of a shell call
   const SLOW = bash(`postflight create 7 demo --check 'sleep 5'`)
   const CLEAR_BRIEFLY: Reply = { tools: [{ name: 'Bash', input: { command: 'postflight clear 7', timeout: 1500 } }] }
 
-  it('goes on in the background: the agent waits, is woken, and the marker is cleared', async () => {
+  it('continues in the background: the agent waits, is woken, and the marker is cleared', async () => {
     const { guarded, ran, model } = await scene({
       main: [
         ...[SLOW, CLEAR_BRIEFLY, say('Done.')],

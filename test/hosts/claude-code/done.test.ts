@@ -55,7 +55,7 @@ describe.skipIf(hostsSkipped())('nobody is blocked', () => {
     expect(reasonsIn(model.turns('main').at(-1))).toHaveLength(1)
   })
 
-  it('by rules that no person has trusted, and the person is told at the start', async () => {
+  it('by rules that no person has trusted, and the person is notified at the start', async () => {
     const guarded = withRules(guardedProject(), false)
     const { ran } = await guarded.run({ main: [EDIT, say('Done.')] }, { args: ['--include-hook-events'] })
     expect(guarded.story()).toEqual([])

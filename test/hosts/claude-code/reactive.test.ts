@@ -70,7 +70,7 @@ describe.skipIf(hostsSkipped())('a reactive rule on Claude Code', () => {
     expect(subjects(guarded)).toEqual(['New API', 'Start'])
   })
 
-  it('blocks the call, with its reason, where the rule may', async () => {
+  it('blocks the call, with its reason, if the rule may', async () => {
     const guarded = projectWith([GUARD])
     const { model } = await guarded.run({ main: [COMMIT, say('I see.')], sync: [verdict(false, SUGGESTION)] })
     expect(model.turns('sync')[0]?.lastUserText).toContain('"hook_event_name":"PreToolUse"')

@@ -54,7 +54,7 @@ describe.skipIf(hostsSkipped())("a blocked sub-agent's report", () => {
     expect(guarded.story()).toEqual(['create', 'claim', 'block 1', 'clear'])
   })
 
-  it('that is very long is in a file of the client, which main is told', async () => {
+  it('that is very long is in a file of the client, of which main gets the path', async () => {
     const guarded = guardedProject()
     const long = Array.from({ length: 3000 }, (_, line) => `- finding ${line}`).join('\n')
     const { model } = await guarded.run({

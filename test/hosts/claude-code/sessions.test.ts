@@ -48,7 +48,7 @@ describe.skipIf(hostsSkipped())('a marker of one session', () => {
     expect(guarded.files(TASK)).toEqual([])
   })
 
-  it('does not block a fork of that session, which is told of it', async () => {
+  it('does not block a fork of that session, which is notified of it', async () => {
     const guarded = guardedProject()
     const session = await killedSession(guarded)
     const { ran, model } = await guarded.run(

@@ -96,7 +96,7 @@ describe.skipIf(hostsSkipped())('in a project that depends on the package', () =
     expect(guarded.postflight('status', '--exit-code').status).toBe(0)
   })
 
-  it('a sub-agent finds the command too, and a session that goes on later', async () => {
+  it('a sub-agent finds the command too, and a session that continues later', async () => {
     const guarded = teamProject()
     init(guarded)
     const { ran, model } = await guarded.run({

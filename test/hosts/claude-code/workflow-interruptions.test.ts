@@ -24,7 +24,7 @@ describe.skipIf(hostsSkipped())('a build in the background that outlasts the tur
   it.each([
     ['waits for it, as the hook offers', [bash(WAIT), say('I wait.')]],
     ['only ends its turn', [say('I still wait.')]],
-  ])('costs no attempt of an agent that %s; its end wakes the agent, and the run goes on', async (_what, answer) => {
+  ])('costs no attempt of an agent that %s; its end wakes the agent, and the run continues', async (_what, answer) => {
     const guarded = projectWith(BUILD, REPORT)
     const build = inBackground(`sleep 2; ${leave('built.txt', 'x')}`, 'build the project')
     const { ran, model } = await guarded.run({
@@ -63,7 +63,7 @@ describe.skipIf(hostsSkipped())('a server that ran before the prompt went out', 
 })
 
 describe.skipIf(hostsSkipped())('a run that met the host’s limit of eight blocks', () => {
-  it('goes on when the user types again, with the prompt that the host threw away, as the same attempt', async () => {
+  it('continues when the user types again, with the prompt that the host threw away, as the same attempt', async () => {
     const guarded = projectWith({ ...BUILD, max_attempts: 12 })
     const talks = await guarded.run({ main: ({ index }) => (index === 0 ? START : say('Done.')) })
     expect(attemptsIn(talks.model.turns('main').at(-1))).toHaveLength(8)

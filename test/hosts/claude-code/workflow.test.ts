@@ -54,7 +54,7 @@ describe.skipIf(hostsSkipped())('a workflow on Claude Code', () => {
     expect(guarded.marker(TASK)).toBeUndefined()
   })
 
-  it('goes on where a skill inside each phase makes its own marker and removes it, by the CLI or by plain rm', async () => {
+  it('continues if a skill inside each phase makes its own marker and removes it, by the CLI or by plain rm', async () => {
     const guarded = projectWithFlow()
     const removals = ['postflight clear 7', `rm -f ${IN_TASK}/.postflight-pending ${IN_TASK}/.postflight-loop-guard`]
     let phases = 0

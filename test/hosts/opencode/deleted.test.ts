@@ -30,7 +30,7 @@ async function expectResumable(guarded: GuardedProject): Promise<void> {
 }
 
 describe.skipIf(hostsSkipped())('deleted in the middle of a run', () => {
-  it('the session of a phase stops the run, resumable, and the conversation is told why', async () => {
+  it('the session of a phase stops the run, resumable, and the conversation learns why', async () => {
     const guarded = projectWithFlow()
     const { server, model, phase } = await runInMidPhase(guarded)
     await server.remove(phase)

@@ -29,7 +29,7 @@ describe.skipIf(hostsSkipped())('opencode run: an agent that changed files which
     expect(guarded.postflight('status', '--exit-code')).toMatchObject({ status: 0 })
   })
 
-  it('is not asked by rules that no person has trusted, and the person is told', async () => {
+  it('is not asked by rules that no person has trusted, and the person is notified', async () => {
     const guarded = withRules(guardedProject(), false)
     const { ran } = await guarded.run({ main: [EDIT, say('Done.')] })
     expect(guarded.story()).toEqual([])

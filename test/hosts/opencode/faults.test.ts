@@ -10,7 +10,7 @@ import { guardedProject, pluginAt, scene } from './guarded.ts'
 const CREATE = 'postflight create 259 x --operation research'
 
 describe.skipIf(hostsSkipped())('the plugin', () => {
-  it('acts once where it is listed twice: the same file, and another copy of the package', async () => {
+  it('acts once if it is listed twice: the same file, and another copy of the package', async () => {
     const guarded = guardedProject()
     const copy = join(guarded.project.base, 'another copy')
     cpSync(guarded.packageFolder, copy, { recursive: true })

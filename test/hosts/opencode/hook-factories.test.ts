@@ -174,7 +174,7 @@ describe.skipIf(hostsSkipped())('the header of GitHub Copilot', () => {
 })
 
 describe.skipIf(hostsSkipped())('a wrong option', () => {
-  it('is reported in one line each, and the session goes on with the rest', async () => {
+  it('is reported in one line each, and the session continues with the rest', async () => {
     const guarded = guardedProject({
       options: { postReadNudge: { every: 0 }, jsonErrorRecovery: true, unknownThing: 1 },
     })

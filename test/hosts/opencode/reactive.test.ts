@@ -217,7 +217,7 @@ describe.skipIf(hostsSkipped())('a reactive sub-agent', () => {
     expect(turn?.request.tools?.map(({ name }) => name).sort()).toEqual(['bash', 'read'])
   })
 
-  it('has all tools of its agent where its rule names none, but starts no agents of its own', async () => {
+  it('has all tools of its agent if its rule names none, but starts no agents of its own', async () => {
     const { model } = await commit([{ tool: 'bash', prompt: 'ACTOR:sync Look.' }], { sync: [say(SUGGESTION)] })
     const names = model.turns('sync')[0]?.request.tools?.map(({ name }) => name) ?? []
     expect(names).toEqual(expect.arrayContaining(['bash', 'read', 'write', 'grep']))
@@ -255,7 +255,7 @@ describe.skipIf(hostsSkipped())('a reactive sub-agent', () => {
     [{ agent: 'ghost' }, 'OpenCode has no agent "ghost" (it has '],
     [{ model: 'scripted/ghost' }, 'OpenCode has no model "scripted/ghost"'],
     [{ model: 'ghost/ghost' }, 'OpenCode has no model "ghost/ghost"'],
-  ])('is left out with a note where OpenCode does not have %j', async (fields, why) => {
+  ])('is left out with a note if OpenCode does not have %j', async (fields, why) => {
     const { guarded, result } = await commit([{ ...SYNC, ...fields }], {})
     expect(result).toContain(why)
     expect(subjects(guarded)).toEqual(COMMITTED)

@@ -21,7 +21,7 @@ describe.skipIf(hostsSkipped())('opencode run: a main conversation with a marker
     expect(guarded.journal()[0]).toMatchObject({ agent: 'main', host_session: ran.sessionId })
   })
 
-  it('is held at most three times; then the marker is kept as abandoned, and the user is told', async () => {
+  it('is held at most three times; then the marker is kept as abandoned, and the user is notified', async () => {
     const { guarded, ran, model } = await scene({ main: stubborn(bash(CREATE), say('I am done.')) })
     expect(model.turns('main')).toHaveLength(5)
     const counts = reasonsIn(model.turns('main').at(-1)).map((reason) => /Blocked stop (\d)/.exec(reason)?.[1])
@@ -32,7 +32,7 @@ describe.skipIf(hostsSkipped())('opencode run: a main conversation with a marker
     expect(ran.stderr).toContain('postflight-guard: task 259_x stopped without its postflight after 3 blocked stops')
   })
 
-  it('is not held where the disk is full, instead of being prompted for ever', async () => {
+  it('is not held if the disk is full, instead of being prompted forever', async () => {
     const guarded = guardedProject()
     guarded.addPlugin(
       'full.mjs',
@@ -92,14 +92,14 @@ describe.skipIf(hostsSkipped())('opencode run: a main conversation with a marker
     expect(held?.systemText).toContain('You are careful.')
   })
 
-  it('cannot be held at a last step without text, for which OpenCode calls no plugin; its user is told', async () => {
+  it('cannot be held at a last step without text, for which OpenCode calls no plugin; its user is notified', async () => {
     const { guarded, ran } = await scene({ main: [bash(CREATE), {}] })
     expect(ran.stderr).toContain('task 259_x stopped without its postflight and could not be blocked')
     expect(guarded.story()).toEqual(['create'])
     expect(guarded.marker(TASK)).toBeDefined()
   })
 
-  it('is not held when its turn ends in an error, and its user is told', async () => {
+  it('is not held when its turn ends in an error, and its user is notified', async () => {
     const guarded = guardedProject()
     const { client, model } = await guarded.start({ main: [bash(CREATE), { failure: { status: 400 } }] })
     const ran = await client.done

@@ -57,7 +57,7 @@ function openCodeAgent(lines: ReturnType<typeof say>[]): Script {
 }
 
 describe.skipIf(hostsSkipped())('a shared run', () => {
-  it('begins on Claude Code, goes on on OpenCode, and is approved and finished on a third machine', async () => {
+  it('begins on Claude Code, continues on OpenCode, and is approved and finished on a third machine', async () => {
     const { one, remote } = firstMachine()
     const two = join(guardedProject(), remote)
     const three = join(claudeProject({ git: true }), remote)

@@ -33,7 +33,7 @@ describe.skipIf(hostsSkipped())('a sub-agent with a marker', () => {
     expect(created?.agent).not.toBe(ran.sessionId)
   })
 
-  it('keeps its whole report, its agent and its model where it only says in the end that it is done', async () => {
+  it('keeps its whole report, its agent and its model if it only says in the end that it is done', async () => {
     const agent = { general: { model: 'scripted/scripted-2', prompt: 'You are general.' } }
     const { model, report } = await delegated(dutiful([bash(CREATE), say(REPORT)], say('Done.')), { agent })
     expect(report).toBe(`${REPORT}\n\nDone.`)
@@ -42,7 +42,7 @@ describe.skipIf(hostsSkipped())('a sub-agent with a marker', () => {
     expect(turns.at(-1)?.systemText).toContain('You are general.')
   })
 
-  it('is held at most three times, and its caller is told', async () => {
+  it('is held at most three times, and its caller is notified', async () => {
     const { guarded, model, report } = await delegated(stubborn(bash(CREATE), say(REPORT)))
     expect(model.turns('worker')).toHaveLength(5)
     expect(report).toMatch(/^REPORT\n- first finding\n- second finding\n\npostflight-guard: task 259_x stopped without/)

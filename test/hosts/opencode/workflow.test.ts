@@ -189,7 +189,7 @@ describe.skipIf(hostsSkipped())('a workflow on OpenCode', () => {
     expect(guarded.state()).toMatchObject({ active: false, outcome: 'stopped', phase: 'plan', phase_attempts: 0 })
   })
 
-  it("gives a phase the agent and the model that it asks for, or the conversation's where OpenCode does not have them", async () => {
+  it("gives a phase the agent and the model that it asks for, or the conversation's if OpenCode does not have them", async () => {
     const guarded = projectWithFlow({ config: { agent: { general: { prompt: 'You are general.' } } } })
     const wishes = [
       { agent: 'general', model: 'scripted/scripted-2' },

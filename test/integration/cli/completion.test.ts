@@ -95,7 +95,7 @@ for (const [shell, ask] of Object.entries({ bash, zsh, fish })) {
       expect((await ask('postflight install --scope ')).sort()).toEqual(['local', 'project', 'user'])
     })
 
-    it('offers files where a file is wanted', async () => {
+    it('offers files if a file is wanted', async () => {
       expect(await ask('postflight workflow validate fl')).toContain('flow.yaml')
     })
 
@@ -132,7 +132,7 @@ describe('completion', () => {
     expect(run.stdout).toBe('259_prove_completeness\tspecs/259_prove_completeness\n')
   })
 
-  it('offers only what needs no project where there is none', async () => {
+  it('offers only what needs no project if there is none', async () => {
     const none = createSourceProject({ specs: false })
     expect((await none.cli(['complete', '--', 'clear', ''])).stdout).toBe('')
     expect((await none.cli(['complete', '--', 'work'])).stdout).toMatch(/^workflow\t/)

@@ -119,7 +119,7 @@ describe('an asynchronous wait for a lock', () => {
     expect(sleep).toHaveBeenCalledOnce()
   })
 
-  it('of a stop, once for a marker: if it was in vain it reports nothing if the marker is gone by then, and an error if it still lies there', () => {
+  it('of a stop, once for a marker: without success it reports nothing if the marker is gone by then, and an error if it is still there', () => {
     const { project } = locked()
     const { plan, occasion } = planOfStop(project)
     const begin = performance.now()

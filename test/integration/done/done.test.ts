@@ -40,13 +40,13 @@ function folderOf(project: Project): string {
 const filesOf = (project: Project): string[] => readdirSync(project.at(folderOf(project)))
 
 describe('a stop of the main agent', () => {
-  it('is allowed where nothing changed', async () => {
+  it('is allowed if nothing changed', async () => {
     const project = await begun()
     expect((await stops(project)).answer).toEqual({})
     expect(filesOf(project)).toEqual(['baseline.json'])
   })
 
-  it('is blocked where files changed, and names them and the command', async () => {
+  it('is blocked if files changed, and names them and the command', async () => {
     const project = await edited()
     const { answer } = await stops(project)
     expect(answer.decision).toBe('block')
@@ -82,7 +82,7 @@ describe('a stop of the main agent', () => {
     expect(await reasonOf(stops(project)), 'the next stop').toContain('  - docs: docs/d.md\n')
   })
 
-  it('is blocked where a file was removed', async () => {
+  it('is blocked if a file was removed', async () => {
     const project = await begun()
     await later()
     rmSync(project.at('src/a.ts'))
@@ -127,7 +127,7 @@ describe('a stop of the main agent', () => {
     expect((await stops(project, { prompt_id: 'prompt-2' })).answer).toEqual({})
   })
 
-  it('is blocked three times for one prompt, also where the checks were green in between', async () => {
+  it('is blocked three times for one prompt, even if the checks were green in between', async () => {
     const project = await begun()
     for (const count of [1, 2, 3]) {
       await edit(project, 'src/b.ts')
@@ -201,7 +201,7 @@ describe('a stop of the main agent', () => {
     expect(project.journal().filter(({ event }) => event === 'clear')).toHaveLength(2)
   })
 
-  it('counts from the birth of the transcript where the session has no baseline', async () => {
+  it('counts from the birth of the transcript if the session has no baseline', async () => {
     const project = untrusted()
     await project.cli(['trust', '--yes'])
     expect((await stops(project)).answer).toEqual({})
@@ -282,7 +282,7 @@ describe('trust', () => {
   it.each([
     ['weakened', 'done: []'],
     ['broken', 'done: ['],
-  ])('stays as it was where the file is %s, and the person is told', async (_what, text) => {
+  ])('stays as it was if the file is %s, and the person is notified', async (_what, text) => {
     const project = await begun()
     project.write('specs/done.yaml', text)
     const { answer } = await project.hook(sessionStart('resume'), { env: claudeHookEnv(project, SESSION) })
@@ -292,7 +292,7 @@ describe('trust', () => {
     expect((await done(project)).status).toBe(0)
   })
 
-  it('has no effect where the file is gone', async () => {
+  it('has no effect if the file is gone', async () => {
     const project = await begun()
     rmSync(project.at('specs/done.yaml'))
     await edit(project, 'src/b.ts')
@@ -395,7 +395,7 @@ describe('evidence', () => {
     expect(await status(project)).toMatchObject({ status: 1 })
   })
 
-  it('of a block becomes that of a marker without its checks, where the definition is gone', async () => {
+  it('of a block becomes that of a marker without its checks, if the definition is gone', async () => {
     const project = await edited(sources('false'))
     await stops(project)
     rmSync(project.at('specs/done.yaml'))
@@ -509,7 +509,7 @@ describe('the times of files', () => {
 })
 
 describe('the files of a rule', () => {
-  it('are none behind a link, also where the pattern names the link', async () => {
+  it('are none behind a link, even if the pattern names the link', async () => {
     const project = createSourceProject()
     const outside = join(project.base, 'outside')
     mkdirSync(outside)
@@ -523,7 +523,7 @@ describe('the files of a rule', () => {
     expect((await done(project, '--list')).stdout).toBe('not due  link/**\nnot due  link/f.txt\n')
   })
 
-  it('are due where their folder became a link', async () => {
+  it('are due if their folder became a link', async () => {
     const project = await begun()
     renameSync(project.at('src'), join(project.base, 'moved'))
     symlinkSync(join(project.base, 'moved'), project.at('src'))
@@ -566,7 +566,7 @@ describe('a hostile or broken project', () => {
     ['its receipts are a folder', (project) => project.write('specs/.postflight/done-receipts.json/x', '')],
     ['its folder cannot be written', (project) => chmodSync(project.at('specs/.postflight'), 0o500)],
     ['its folder is gone', (project) => rmSync(project.at('specs/.postflight'), { recursive: true })],
-  ])('where %s: the hook answers, with exit code 0', async (_what, breaks) => {
+  ])('if %s: the hook answers, with exit code 0', async (_what, breaks) => {
     const project = await edited()
     breaks(project)
     const { answer } = await stops(project, { transcript_path: project.transcript() })
@@ -581,7 +581,7 @@ describe('a hostile or broken project', () => {
       `a: &a [x]\n${Array.from({ length: 60 }, (_, n) => `b${n}: &b${n} [*${n === 0 ? 'a' : `b${n - 1}`}, *${n === 0 ? 'a' : `b${n - 1}`}]\n`).join('')}done: *b59`,
       'specs/done.yaml:',
     ],
-  ])('where the file has %s: it is refused, and nothing is run', async (_what, text, fault) => {
+  ])('if the file has %s: it is refused, and nothing is run', async (_what, text, fault) => {
     const project = untrusted(text)
     for (const words of [['trust', '--yes'], ['done']]) {
       const run = await project.cli(words)
@@ -591,7 +591,7 @@ describe('a hostile or broken project', () => {
     expect(JSON.stringify(answer)).toContain('is not trusted on this machine')
   })
 
-  it('is held by the trusted rules where a check edits the file', async () => {
+  it('is held by the trusted rules if a check edits the file', async () => {
     const project = await edited(sources("echo 'done: []' > specs/done.yaml"))
     expect((await done(project)).status).toBe(0)
     expect(project.read('specs/done.yaml')).toBe('done: []\n')

@@ -90,7 +90,7 @@ describe('a search', () => {
     expect(search.pathsOf({ when: ['*a*a*b'], unless: [] })).toBeUndefined()
   })
 
-  it('ends soon where folders with long names lie in one another', () => {
+  it('ends soon if folders with long names are in one another', () => {
     const project = createSourceProject()
     const deep = Array.from({ length: 12 }, (_, depth) => `${`${'a'.repeat(240)}/`.repeat(depth + 1)}a`)
     put(project, ...deep)

@@ -13,7 +13,7 @@ function personOf({ home }: Project, environment: Record<string, string> = {}) {
 }
 
 describe('the trusted copy', () => {
-  it('lies outside the repository, for its user alone', () => {
+  it('is outside the repository, for its user alone', () => {
     const project = createSourceProject()
     expect(readTrusted(project.dir, personOf(project))).toBeUndefined()
     keepTrusted(project.dir, { rules: RULES, fileHash: 'abc' }, personOf(project), 0)
@@ -25,7 +25,7 @@ describe('the trusted copy', () => {
     expect(project.snapshot('specs')).toEqual({})
   })
 
-  it('lies in XDG_STATE_HOME if that is absolute', () => {
+  it('is in XDG_STATE_HOME if that is absolute', () => {
     const project = createSourceProject()
     const person = personOf(project, { XDG_STATE_HOME: join(project.base, 'state') })
     keepTrusted(project.dir, { rules: RULES, fileHash: 'abc' }, person, 0)

@@ -17,7 +17,7 @@ async function blocked(): Promise<Project> {
 const json = async (project: Project, ...words: string[]) => (await project.cli([...words, '--json'])).json()
 
 describe('a pending marker of the definition of done', () => {
-  it('is ambiguous to people where two sessions have one, and not to their agents', async () => {
+  it('is ambiguous to people if two sessions have one, and not to their agents', async () => {
     const project = await blocked()
     await project.hook(sessionStart('startup', { session_id: OTHER_SESSION }))
     await edit(project, 'src/c.ts')
@@ -109,7 +109,7 @@ describe('explain', () => {
     ['nothing changed', stop(), /no rule is due/],
     ['the agent plans', stop({ permission_mode: 'plan' }), /not in plan mode/],
     ['the session began at an unknown time', stop({ session_id: OTHER_SESSION }), /not known when this session began/],
-  ])('says why nothing is asked where %s', async (_name, payload, why) => {
+  ])('says why nothing is asked if %s', async (_name, payload, why) => {
     const { done, answer } = await explain(await begun(), payload)
     expect(done).toEqual([{ path: 'specs/done.yaml', why: expect.stringMatching(why), rules: expect.anything() }])
     expect(answer).toEqual({})

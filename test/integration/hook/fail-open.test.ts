@@ -132,7 +132,7 @@ describe.concurrent('an agent with limited permissions', () => {
     ['an unreadable loop guard', `${FOLDER}/.postflight-loop-guard`, 0o000],
     ['a read-only claims folder', `${FOLDER}/.postflight-claims`, 0o555],
     ['an unreadable claims folder', `${FOLDER}/.postflight-claims`, 0o333],
-  ])('is not blocked by %s, and the user of Claude Code is told', async (_what, name, mode) => {
+  ])('is not blocked by %s, and the user of Claude Code is notified', async (_what, name, mode) => {
     const project = withMarker(OWNED)
     if (name.endsWith('loop-guard')) project.write(name, '1\n')
     if (name.endsWith('claims')) mkdirSync(project.at(name))
@@ -270,7 +270,7 @@ describe.concurrent('an answer that is not read', () => {
     expect({ status: run.status, signal: run.signal }).toEqual({ status: 0, signal: null })
   })
 
-  it('is not an error where the complaint on stderr is lost too', async () => {
+  it('is not an error if the complaint on stderr is lost too', async () => {
     const project = withMarker(UNOWNED)
     mkdirSync(project.at('empty'))
     const env = { PATH: project.at('empty') }

@@ -76,7 +76,7 @@ describe.concurrent('the hook finds the marker', () => {
     expect(answer.decision).toBe('block')
   })
 
-  it("by the payload's cwd, where the process's own cwd leads to another project", async () => {
+  it("by the payload's cwd, if the process's own cwd leads to another project", async () => {
     const project = withMarker(OWNED)
     const other = withMarker({ ...OWNED, cc_session_id: 'elsewhere' }, '001_other')
     expect((await project.hook(subagentStop({ cwd: project.dir }), { cwd: other.dir })).answer.decision).toBe('block')
@@ -105,7 +105,7 @@ describe.concurrent('the hook finds the marker', () => {
     expect((await withMarker(OWNED, task).hook(subagentStop())).answer.decision).toBe('block'),
   )
 
-  it('above the agent’s folder, where specs/ is a link', async () => {
+  it('above the agent’s folder, if specs/ is a link', async () => {
     const project = withMarker(OWNED)
     mkdirSync(project.at('src'))
     symlinkSync(project.home, project.at('src', 'specs'))
@@ -287,7 +287,7 @@ describe.concurrent('an unowned marker that', () => {
     expect(project.snapshot()).toEqual(before)
   })
 
-  it('does not state its age does not block where its file is older than the session', async () => {
+  it('does not state its age does not block if its file is older than the session', async () => {
     const project = createProject()
     // A part of this repository, so its files are older than this test.
     const payload = subagentStop({ cwd: FROM_BEFORE, transcript_path: project.transcript() })
@@ -316,7 +316,7 @@ describe.concurrent('an unowned marker that', () => {
     ['the payload names no transcript', () => ({})],
     ['the transcript does not exist', (project: Project) => ({ transcript_path: project.at('nowhere.jsonl') })],
     ['the host is another one', (project: Project) => ({ transcript_path: project.transcript(), turn_id: 'turn-1' })],
-  ])('was left by an earlier session blocks where the session’s birth is not known: %s', async (_why, more) => {
+  ])('was left by an earlier session blocks if the session’s birth is not known: %s', async (_why, more) => {
     const project = withOldMarker()
     const { answer } = await project.hook(subagentStop({ transcript_path: undefined, ...more(project) }))
     expect(answer.decision).toBe('block')

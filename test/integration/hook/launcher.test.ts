@@ -311,7 +311,7 @@ describe.each(SHELL_PATHS.map((shell) => ({ name: shell.join(' '), shell })))('t
     expect(start('')).toBe(`${said}\n`)
   })
 
-  it('with the word Agent starts Node only where a report is kept', () => {
+  it('with the word Agent starts Node only if a report is kept', () => {
     const ours = 'specs/.postflight'
     const built = withFiles(emptyFiles([`specs/${MARKER_FILE}`, `specs/${ABANDONED_FILE}`, `${ours}/journal.jsonl`]))
     for (const folder of ['src', `${ours}/reports`]) fs.mkdirSync(join(built.cwd, folder))

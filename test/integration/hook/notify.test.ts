@@ -58,7 +58,7 @@ describe('a notification of the terminal', () => {
     expect(await sequence(project)).toBe(`${OSC}task 007_flow: phase plan waits for your approval\u0007`)
   })
 
-  it('says that a run waits, stalled or failed, and not that it goes on or was completed', async () => {
+  it('says that a run waits, stalled or failed, and not that it continues or was completed', async () => {
     const phases = [{ id: 'only', prompt: 'Do it.', artifact: 'out.txt', max_attempts: 1 }]
     const project = await startFlow(phases, { env: IN_SESSION })
     expect(await sequence(project, stop({ prompt_id: 'p1' }))).toBe(undefined)

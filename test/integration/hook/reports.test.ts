@@ -132,7 +132,7 @@ describe.concurrent('the report of a blocked sub-agent', () => {
     expect([kept(project), kept(other)]).toEqual([[], []])
   })
 
-  it('is not kept where nothing was blocked, or without a message or an agent', async () => {
+  it('is not kept if nothing was blocked, or without a message or an agent', async () => {
     const project = projectWithMarker()
     await held(project, REPORT, { agent_id: 'agent-b' })
     await held(project, '')

@@ -36,7 +36,7 @@ describe.concurrent('a session that starts', () => {
     expect(project.snapshot()).toEqual(before)
   })
 
-  it('is told of an abandoned postflight, even if nothing is pending', async () => {
+  it('is notified of an abandoned postflight, even if nothing is pending', async () => {
     const project = withMarker(OWNED)
     for (let index = 0; index < 4; index++) await project.hook(subagentStop())
     const run = await project.hook(sessionStart('startup', { session_id: OTHER_SESSION }), LAUNCHED)
@@ -44,7 +44,7 @@ describe.concurrent('a session that starts', () => {
   })
 
   // What the text says of each marker, and how long it may be, is in unit/stop/recovery.test.ts.
-  it('gets the command with --root where its folder does not lead to the markers', async () => {
+  it('gets the command with --root if its folder does not lead to the markers', async () => {
     const project = withMarker(OWNED)
     mkdirSync(project.at('../elsewhere/.git'), { recursive: true })
     const there = { cwd: project.at('../elsewhere'), env: { CLAUDE_PROJECT_DIR: project.dir } }
@@ -70,7 +70,7 @@ describe.concurrent('a session that starts', () => {
     expect(await project.hook(sessionStart('startup'), LAUNCHED)).toMatchObject({ stdout: '{}\n', stderr: '' })
   })
 
-  it('is told of pending markers even without the launcher’s argument', async () => {
+  it('is notified of pending markers even without the launcher’s argument', async () => {
     expect(contextOf(await withMarker(OWNED).hook(sessionStart('startup')))).toContain('259_x')
   })
 })
@@ -110,13 +110,13 @@ describe.concurrent('the agent’s shell, through the file that Claude Code runs
     expect((await project.shell(`. '${file}' && postflight && echo "$PATH"`)).stdout).toBe(`own\n${project.env.PATH}\n`)
   })
 
-  it('gets nothing from the hook of a plugin, whose folder the host adds, and nothing where the hook is off', async () => {
+  it('gets nothing from the hook of a plugin, whose folder the host adds, and nothing if the hook is off', async () => {
     const project = createSourceProject()
     expect(await shares(project, LAUNCHER, { CLAUDE_PLUGIN_ROOT: '/plugin' })).toBe('')
     expect(await shares(project, LAUNCHER, { POSTFLIGHT_DISABLE: '1' })).toBe('')
   })
 
-  it('does without where that file cannot be written', async () => {
+  it('does without if that file cannot be written', async () => {
     const project = createSourceProject()
     const env = { CLAUDE_ENV_FILE: '/nowhere/session.sh' }
     const run = await project.hook(sessionStart('startup'), { ...LAUNCHED, program: [LAUNCHER], env })

@@ -77,7 +77,7 @@ describe.concurrent('bypass', () => {
     expect((await project.hook(stop({ prompt_id: 'prompt-3' }))).stdout).toContain('"decision":"block"')
   })
 
-  it('--all bypasses and stops the others where markers and a run are broken, and says all of it', async () => {
+  it('--all bypasses and stops the others if markers and a run are broken, and says all of it', async () => {
     const project = createSourceProject()
     for (const task of ['001_a', '003_c']) project.write(`specs/${task}/.postflight-pending/x`, '')
     project.marker('002_b', OWNED)

@@ -152,7 +152,7 @@ describe.concurrent('clear', () => {
     },
   )
 
-  it('clears the folder with a marker where two folders have the same name', async () => {
+  it('clears the folder with a marker if two folders have the same name', async () => {
     const project = createSourceProject()
     mkdirSync(project.at('specs/012_x'))
     project.marker('archive/012_x', OWNED)
@@ -160,7 +160,7 @@ describe.concurrent('clear', () => {
     expect(project.has('specs/archive/012_x/.postflight-pending')).toBe(false)
   })
 
-  it('refuses where two folders of the same name have a marker, and names both', async () => {
+  it('refuses if two folders of the same name have a marker, and names both', async () => {
     const project = withMarker(OWNED, '012_x')
     project.marker('archive/012_x', OWNED)
     const run = await project.cli(['clear', '012_x'])
@@ -226,7 +226,7 @@ describe.concurrent('clear of a task whose run has ended', () => {
     ['failed', 'failed', true],
     ['aborted', 'aborted', false],
     ['skipped', 'completed', false],
-  ])('settles it and keeps its files (%s)', async (kind, outcome, isResumable) => {
+  ])('accepts it and keeps its files (%s)', async (kind, outcome, isResumable) => {
     const project = await endedRun(kind)
     const before = project.snapshot('specs/007_flow')
     const dry = await project.cli(['clear', '7', '--dry-run'])
@@ -272,7 +272,7 @@ describe.concurrent('clear of a task whose run has ended', () => {
     expect(await findings()).not.toContain('specs/007_flow')
   })
 
-  it('settles nothing in the session that ran it, whose agent would accept its own failure', async () => {
+  it('accepts nothing in the session that ran it, whose agent would accept its own failure', async () => {
     const project = await endedRun('failed')
     project.marker('007_flow', { ...OWNED, agent_id: 'main' })
     const run = await project.cli(['clear', '7'], { env: ENV })
@@ -283,7 +283,7 @@ describe.concurrent('clear of a task whose run has ended', () => {
     expect((await project.cli(['status', '--exit-code'])).status).toBe(1)
   })
 
-  it('leaves a run that goes on, one that was completed, and a state that cannot be read', async () => {
+  it('leaves a run that continues, one that was completed, and a state that cannot be read', async () => {
     const project = createSourceProject()
     project.write('flow.json', JSON.stringify(FLOWS.strict))
     await project.cli(['workflow', 'start', '7', 'flow', '--definition', 'flow.json'])
@@ -327,7 +327,7 @@ describe.concurrent('clear --all', () => {
     expect(left).toEqual(['005_e/.return-meta.json', 'archive/002_b/.postflight-unparsed'])
   })
 
-  it('clears the others where some cannot be cleared, and says all of it', async () => {
+  it('clears the others if some cannot be cleared, and says all of it', async () => {
     const project = withMarker(OWNED, '001_a')
     for (const task of ['002_b', '004_d'])
       mkdirSync(project.at(`specs/${task}/.postflight-pending`), { recursive: true })

@@ -209,7 +209,7 @@ describe.concurrent('create learns host session and agent from the environment',
   })
 })
 
-describe.concurrent('create where a marker is pending', () => {
+describe.concurrent('create if a marker is pending', () => {
   it('of another session: exits with 1, names the session, and changes nothing', async () => {
     const project = createSourceProject()
     await createFor(project, SESSION)
@@ -421,7 +421,7 @@ describe.concurrent('create says on stderr that the host of this session does no
     expect(await created(createSourceProject(), { CLAUDE_CODE_SESSION_ID: 's2' }, '--host-session', SESSION)).toBe('')
   })
 
-  it('not where the hook was seen in the session, or settings cannot be read', async () => {
+  it('not if the hook was seen in the session, or settings cannot be read', async () => {
     const env = { CLAUDE_CODE_SESSION_ID: SESSION }
     const seen = createSourceProject()
     seen.write('specs/.postflight/journal.jsonl', `${JSON.stringify({ event: 'block', host_session: SESSION })}\n`)

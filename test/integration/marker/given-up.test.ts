@@ -45,7 +45,7 @@ async function givenUp(content: object, task = '259_x', tracked = false) {
   return { project, marker, bringBack, reset }
 }
 
-describe.concurrent('a marker that was given up, and lies beside its abandoned file again', () => {
+describe.concurrent('a marker that was given up, and is beside its abandoned file again', () => {
   it.each([
     ['bypass', '259'],
     ['step', '259', 'x'],
@@ -156,7 +156,7 @@ describe.concurrent('a marker that was given up', () => {
     ['a large file', (project) => project.write(NOTE, '\0'.repeat(100_000))],
     ['an empty file', (project) => project.write(NOTE, '')],
     ['another text', (project) => project.write(NOTE, '../../x')],
-  ])('blocks if %s lies in place of the note', async (what, lay) => {
+  ])('blocks if %s is in place of the note', async (what, lay) => {
     const { project, reset } = await givenUp(WITH_ID)
     expect(project.read(NOTE)).toBe(`${WITH_ID.id}\n`)
     reset()

@@ -79,7 +79,7 @@ describe.concurrent('step', () => {
     ['a marker that does not parse', 'garbage', 65, `${MARKER} is not JSON (`],
     ['an empty marker', '', 65, `${MARKER} is empty: fix it by hand`],
     ['a checklist of another shape', '{"steps":"all of them"}', 1, 'has no checklist'],
-  ])('says so where there is %s', async (_what, text, status, said) => {
+  ])('says so if there is %s', async (_what, text, status, said) => {
     const project = createSourceProject()
     if (text === undefined) project.write('specs/259_x/plan.md', '')
     else project.marker('259_x', text)

@@ -62,7 +62,7 @@ describe.concurrent('the plugin for Claude Code', () => {
     expect(readJson(plugin, 'package.json')).not.toHaveProperty('dependencies')
   })
 
-  it('blocks and allows, also where the right to execute was lost', async () => {
+  it('blocks and allows, even if the right to execute was lost', async () => {
     const project = createProject()
     const plugin = withPlugin(project)
     chmodSync(join(plugin, 'hooks', 'postflight-hook'), 0o644)
@@ -99,7 +99,7 @@ describe.concurrent('the plugin for Claude Code', () => {
     }
   })
 
-  it('is committed whole where a repository ignores dist/ and bin/', () => {
+  it('is committed whole if a repository ignores dist/ and bin/', () => {
     const project = createProject({ git: false })
     const plugin = withPlugin(project)
     const git = (...words: string[]) =>

@@ -42,7 +42,7 @@ describe('a run that waits for an approval', () => {
     expect(state).toMatchObject({ active: true, phase: 'plan', phase_attempts: 0, approval: { standing: 'asked' } })
   })
 
-  it("goes on after it was approved, and the note is in the next phase's prompt", async () => {
+  it("continues after it was approved, and the note is in the next phase's prompt", async () => {
     const project = await waiting()
     const approved = await project.workflow('approve', '7', '--note', 'use the existing table')
     const answer = await project.stopped()

@@ -62,7 +62,7 @@ describe('start and resume', () => {
   })
 })
 
-it('a stalled run is told to the user, also while another run of the session prompts', async () => {
+it('a stalled run is reported to the user, also while another run of the session prompts', async () => {
   const project = withFlow()
   await start(project)
   expect(await project.stopped()).toMatchObject({ decision: 'block' })

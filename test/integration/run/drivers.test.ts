@@ -232,7 +232,7 @@ describe.each(Object.entries(STORIES))('%s', (name, story) => {
   })
 })
 
-it('next says that the run waits, as status does, counts nothing, and goes on', async () => {
+it('next says that the run waits, as status does, counts nothing, and continues', async () => {
   const project = await startFlow(PHASES, { env: ENV })
   const next = () => project.next({ env: ENV })
   await next()

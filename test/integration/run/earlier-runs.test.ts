@@ -43,7 +43,7 @@ describe('step results of an earlier run', () => {
   it.each([
     ['that succeeded', { success: true }],
     ['that failed', { success: false, summary: 'no luck' }],
-  ])('%s do not count if they come with a clone or with git while the run goes on', async (_what, result) => {
+  ])('%s do not count if they come with a clone or with git while the run continues', async (_what, result) => {
     for (const when of ['before the start', 'before the prompt', 'after the prompt']) {
       const project = projectWith(CHECKLIST)
       if (when === 'before the start') leaveArchive(project, result)
@@ -118,7 +118,7 @@ describe('other files of an earlier run', () => {
     expect((await project.next()).prompt).not.toContain('0-plan.md')
   })
 
-  it('leave no folder behind where there were none', async () => {
+  it('leave no folder behind if there were none', async () => {
     const project = projectWith(CHECKLIST)
     const run = await start(project)
     expect(run.stdout).not.toContain('earlier run')

@@ -263,7 +263,7 @@ describe('the stop hook drives a workflow', () => {
     ['cut in half', '{"version": 1, "name"'],
     ['of another version', '{"version": 99}'],
     ['empty', ''],
-  ])('until the state is %s: then the stop goes through, and the user is told', async (_what, broken) => {
+  ])('until the state is %s: then the stop goes through, and the user is notified', async (_what, broken) => {
     const project = await started()
     project.write(STATE, broken)
     const answer = await project.stopped()
@@ -272,7 +272,7 @@ describe('the stop hook drives a workflow', () => {
     expect(project.read(STATE)).toBe(broken)
   })
 
-  it('within its time, even if other processes hold the locks of many runs: it skips the rest, and the user is told', async () => {
+  it('within its time, even if other processes hold the locks of many runs: it skips the rest, and the user is notified', async () => {
     const project = createSourceProject()
     const file = project.write('flow.json', JSON.stringify({ name: 'flow', phases: PHASES }))
     const tasks = Array.from({ length: 9 }, (_, at) => `${at + 1}`)

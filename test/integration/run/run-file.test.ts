@@ -142,7 +142,7 @@ describe.concurrent('a run whose state is gone is over, and nothing is kept of i
   })
 })
 
-describe.concurrent('the run goes on after', () => {
+describe.concurrent('the run continues after', () => {
   it.each([
     ['git stash -u', ['add -A', 'commit -qm x', 'stash -u']],
     ['git stash -u of work', ['add flow.json', 'commit -qm x', 'stash -u']],
@@ -188,7 +188,7 @@ describe.concurrent('the run goes on after', () => {
     ['its run file was removed', (project) => rmSync(project.at('specs/.postflight'), { recursive: true })],
     ['git clean -fdx while git tracks state and id', (project) => cleaned(project, 'add -f specs/007_flow/workflow')],
     ['git clean -fdx while git tracks the state alone', (project) => cleaned(project, `add -f ${STATE}`)],
-  ])('%s: status, doctor and a new session say so, and resume goes on', async (what, remove) => {
+  ])('%s: status, doctor and a new session say so, and resume continues', async (what, remove) => {
     const project = await started(makerOf(what === 'its run file was removed', { git: false }))
     expect(await promptOf(project)).toContain('attempt 1 of 3')
     await remove(project)
@@ -238,7 +238,7 @@ describe.concurrent('the run goes on after', () => {
   })
 })
 
-it.concurrent('a run that has stalled is named by status, next, doctor and to a new session, with the command that goes on', async () => {
+it.concurrent('a run that has stalled is named by status, next and doctor, and to a new session, with the command that continues it', async () => {
   const project = await started()
   const stops: HookRun['answer'][] = []
   for (let attempt = 0; attempt < 5; attempt++) stops.push((await stopped(project)).answer)
@@ -278,7 +278,7 @@ it.concurrent('what an agent reads in mid-phase never offers to end its run', as
 })
 
 describe.concurrent('a marker in the folder of a run', () => {
-  it('is made, kept and cleared by the CLI, and the run goes on', async () => {
+  it('is made, kept and cleared by the CLI, and the run continues', async () => {
     const project = await started()
     await project.cli(['create', '7', '--reason', 'Commit it.', '--agent', 'main'], { env: ENV })
     // The marker first, then the prompt.
@@ -305,7 +305,7 @@ describe.concurrent('a marker in the folder of a run', () => {
     expect(project.snapshot(`${IN_TASK}/workflow`)).toEqual(run)
   })
 
-  it('that is kept until its continuations are spent lets the prompt out', async () => {
+  it('that is kept until its continuations are used up lets the prompt out', async () => {
     const project = await started()
     project.marker('007_flow', { cc_session_id: SESSION, agent_id: 'main', reason: 'Commit it.' })
     for (let count = 1; count <= 3; count++) expect(await promptOf(project)).toContain('Commit it.')
@@ -316,7 +316,7 @@ describe.concurrent('a marker in the folder of a run', () => {
 describe.concurrent('a run that waits', () => {
   const WAIT = ['wait', '7', '--for', 'go-ahead to deploy']
 
-  it('allows the stops of its prompt, uncounted, and goes on at the next message', async () => {
+  it('allows the stops of its prompt, uncounted, and continues at the next message', async () => {
     const project = await started()
     await promptOf(project)
     const run = await project.cli(WAIT, { env: ENV })

@@ -90,7 +90,7 @@ const headOf = (remote: string, id: string) => git(remote, 'rev-parse', `refs/po
 const planIn = (remote: string, id: string) => git(remote, 'cat-file', 'blob', `refs/postflight/${id}:folder/plan.md`)
 
 describe.concurrent('a publish', () => {
-  it('goes on from its own commit after the process was killed before it noted it', async () => {
+  it('continues from its own commit after the process was killed before it noted it', async () => {
     const { one, remote, id } = await shared()
     fail(one, 'killed')
     await expect(one.process('next', '7')).rejects.toThrow()
@@ -125,7 +125,7 @@ describe.concurrent('a publish', () => {
     expectLine(remote, id)
   })
 
-  it('with nothing new goes on from a commit that arrived late', async () => {
+  it('with nothing new continues from a commit that arrived late', async () => {
     const { one, remote, id } = await shared()
     const text = one.read(`${WALK}/workflow/state.json`)
     fail(one, 'late')
@@ -149,7 +149,7 @@ describe.concurrent('a publish', () => {
   })
 })
 
-it.concurrent('a remote that does not answer is waited for 30 s, with a note on what the command waits for; then the run goes on here', async () => {
+it.concurrent('a remote that does not answer is waited for 30 s, with a note on what the command waits for; then the run continues here', async () => {
   const { one } = await shared()
   const silent = createServer(() => {})
   silent.listen(0, '127.0.0.1')

@@ -154,7 +154,7 @@ describe('a forged run', () => {
     ])
   })
 
-  it('is not asked for by a name that is no id, whatever lies below refs/postflight', async () => {
+  it('is not asked for by a name that is no id, whatever is below refs/postflight', async () => {
     const { two, remote, id } = await released()
     const head = git(remote, 'rev-parse', `refs/postflight/${id}`)
     for (const name of ['a/b', 'wf_@x', `${id}-lost-1`, '-x'])

@@ -73,7 +73,7 @@ it('an old holder that cannot publish is ended all the same: nothing is overwrit
 })
 
 describe('a task folder with another run', () => {
-  it('that is over: it is put aside with its files, and the shared one goes on', async () => {
+  it('that is over: it is put aside with its files, and the shared one continues', async () => {
     const { one, two, id } = await started()
     one.write(`${WALK}/plan.md`, 'the first plan')
     await one.workflow('release', '7')
@@ -208,7 +208,7 @@ it('a release during which a hook runs takes with it what a hook changed while i
   expect(two.read(`${WALK}/plan.md`)).toBe('done')
 })
 
-it('a folder that was renamed is where its machine goes on with the run, under the same id', async () => {
+it('a folder that was renamed is where its machine continues with the run, under the same id', async () => {
   const { one, id } = await started()
   renameSync(one.at(WALK), one.at('specs/007_better'))
   const { stdout } = await one.cli(['status', '--shared'])
@@ -221,7 +221,7 @@ it('a folder that was renamed is where its machine goes on with the run, under t
   expect(JSON.parse(one.read('specs/007_better/workflow/state.json'))).toMatchObject({ id, active: true })
 })
 
-describe('a run that goes on elsewhere', () => {
+describe('a run that continues elsewhere', () => {
   const released = once(async () => {
     const machines = await startedWith([{ ...PHASES[0], approve: true }, PHASES[1] ?? {}])
     machines.one.write(`${WALK}/plan.md`, 'the plan')
@@ -270,7 +270,7 @@ describe('resume --shared', () => {
     expect(await two.workflow('publish', '7')).toMatchObject({ status: 0 })
   })
 
-  it('that cannot write its files says that the run is held here, and goes on when it is repeated', async () => {
+  it('that cannot write its files says that the run is held here, and continues when it is repeated', async () => {
     const { one, two, remote } = await started()
     one.write(`${WALK}/plan.md`, 'the plan')
     await one.workflow('release', '7')

@@ -38,7 +38,7 @@ const treeOf = (remote: string, ref: string) => git(remote, 'ls-tree', '-r', '--
 const fileIn = (remote: string, ref: string, name: string) => git(remote, 'cat-file', 'blob', `${ref}:${name}`)
 
 describe('a run that is started with --share', () => {
-  it('lies in a ref of its own, outside of branches and tags, and says what became readable', async () => {
+  it('is in a ref of its own, outside of branches and tags, and says what became readable', async () => {
     const { one, remote } = createMachines(['one'])
     const started = await one.workflow(...START, '--share')
     const ref = `refs/postflight/${one.state().id}`
@@ -61,7 +61,7 @@ describe('a run that is started with --share', () => {
     expect(one.has(WALK)).toBe(false)
   })
 
-  it('goes on if the remote cannot be reached: status says so, and the next command publishes', async () => {
+  it('continues if the remote cannot be reached: status says so, and the next command publishes', async () => {
     const { one, remote } = createMachines(['one'])
     git(one.dir, 'remote', 'set-url', 'origin', `file://${remote}-away`)
     const started = await one.workflow(...START, '--share')
@@ -120,7 +120,7 @@ describe('the commands of a shared run', () => {
     expect(await one.workflow('next', '7', '--peek')).toMatchObject({ stderr: '' })
   })
 
-  it('share a run that goes on already, and only with one remote', async () => {
+  it('share a run that continues already, and only with one remote', async () => {
     const { one, remote } = createMachines(['one'])
     await one.workflow(...START)
     git(one.dir, 'remote', 'add', 'up', `file://${remote}`)
@@ -131,7 +131,7 @@ describe('the commands of a shared run', () => {
 })
 
 describe('a released run', () => {
-  it('goes on at another machine where it was, artifacts included, and comes back', async () => {
+  it('continues at another machine where it was, artifacts included, and comes back', async () => {
     const { one, two, remote, id } = await waiting()
     // A clone that has no task yet.
     rmSync(two.at('specs'), { recursive: true })

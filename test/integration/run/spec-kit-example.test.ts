@@ -64,7 +64,7 @@ async function workflow(project: Project, ...words: string[]): Promise<JsonDocum
 }
 
 describe('the example for spec-kit', () => {
-  it("goes on from the folder's present state: the open tasks are done in their order, once a person has approved them", async () => {
+  it("continues from the folder's present state: the open tasks are done in their order, once a person has approved them", async () => {
     const project = specKitProject({ 'spec.md': SPEC, 'plan.md': PLAN, 'tasks.md': TASKS })
     await workflow(project, 'start', '1', '--definition', EXAMPLE)
     expect(await workflow(project, 'next', '1')).toMatchObject({ command: 'wait' })

@@ -117,7 +117,7 @@ describe('retry and skip', () => {
     expect(project.state()).toMatchObject({ skips: 0 })
   })
 
-  it('skip goes on without a step that is in progress, whose late result does not count', async () => {
+  it('skip continues without a step that is in progress, whose late result does not count', async () => {
     const project = await start([STEPS])
     await project.next()
     await project.workflow('skip', '7', '--step', '1')

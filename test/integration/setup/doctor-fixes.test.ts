@@ -279,7 +279,7 @@ describe.concurrent('doctor finds', () => {
     expect((await findingsOf(wired.cli, OFF)).status).toBe(0)
   })
 
-  it('disableAllHooks only where it counts: the settings that Claude Code reads last', async () => {
+  it('disableAllHooks only if it counts: the settings that Claude Code reads last', async () => {
     const wired = await initialized()
     set(USER, { disableAllHooks: true })(wired)
     set(LOCAL, { disableAllHooks: false })(wired)
@@ -297,7 +297,7 @@ describe.concurrent('doctor finds', () => {
     expect(await wrong()).toEqual([])
   })
 
-  it('the command only where an agent finds it too: npx puts it on the PATH of doctor alone', async () => {
+  it('the command only if an agent finds it too: npx puts it on the PATH of doctor alone', async () => {
     const wired = await initialized()
     const env = {
       PATH: `${wired.project.at('node_modules/.bin')}:${wired.project.env.PATH}`,
@@ -329,7 +329,7 @@ describe.concurrent('doctor finds', () => {
     expect(await findingsOf(wired.cli)).toMatchObject({ status: 0, wrong: [] })
   })
 
-  it('and says once how a person types the fixes where only npx finds the command, as others do in a terminal', async () => {
+  it('and says once how a person types the fixes if only npx finds the command, as others do in a terminal', async () => {
     const { cli } = withPackage()
     const notes = async (words: string, answers?: string[]): Promise<number> => {
       const { stdout, stderr } = await cli(words, { answers })

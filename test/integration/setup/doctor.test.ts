@@ -93,7 +93,7 @@ describe.concurrent('doctor', () => {
     expect((await project.cli(['create', '7', 'x'])).stderr).toContain(what)
   })
 
-  it('does not suggest create where create refuses to make specs/', async () => {
+  it('does not suggest create if create refuses to make specs/', async () => {
     const project = createSourceProject({ git: false, specs: false })
     rmSync(join(project.home, '.git'), { recursive: true })
     const { all } = await findingsOf((words) => project.cli(words, { cwd: project.home }))
@@ -106,7 +106,7 @@ describe.concurrent('doctor', () => {
     expect(stderr).toContain('does not look like a project')
   })
 
-  it('names the folder of --root where it has no specs/ yet', async () => {
+  it('names the folder of --root if it has no specs/ yet', async () => {
     const { cli, project } = createDependentProject()
     mkdirSync(project.at('new/.git'), { recursive: true })
     const { all } = await findingsOf((words) => cli([...words, '--root', 'new']))
@@ -223,7 +223,7 @@ describe.concurrent('a hook that is installed more than once', () => {
     expect(fixes).toEqual(['postflight uninstall --scope project'])
   })
 
-  it('is not found where two scopes share a file: the project is the home folder, or one file is a link to the other', async () => {
+  it('is not found if two scopes share a file: the project is the home folder, or one file is a link to the other', async () => {
     const home = createSourceProject()
     const inHome = (words: readonly string[]) => home.cli(words, { cwd: home.home })
     await inHome(['install', '--scope', 'user'])

@@ -71,7 +71,7 @@ describe.concurrent('init', () => {
     expect(filesOf(project)).toEqual(before)
   })
 
-  it('leaves no trace either where install came before, or the settings have changed since', async () => {
+  it('leaves no trace either if install came before, or the settings have changed since', async () => {
     const { project, cli } = withPackage({ [SETTINGS]: '{"model": "opus"}\n' })
     const before = filesOf(project)
     await cli('install')
@@ -213,7 +213,7 @@ describe.concurrent('init', () => {
       expect((await cli('init --yes --json')).json().parts).toHaveLength(4)
     })
 
-    it('stays where the answer is no, and with --skip shell-hook', async () => {
+    it('stays if the answer is no, and with --skip shell-hook', async () => {
       const { project, cli } = withShellHook(LOCAL)
       const before = filesOf(project)
       const run = await cli(`init --scope local ${REST}`, { answers: ['n'] })
@@ -240,7 +240,7 @@ describe.concurrent('init', () => {
       },
     )
 
-    it('is no question where no entry of SubagentStop names markers', async () => {
+    it('is no question if no entry of SubagentStop names markers', async () => {
       const { cli } = withShellHook(LOCAL, '')
       const { parts } = (await cli('init --dry-run --json')).json()
       expect(parts.map(({ name }: { name: string }) => name)).not.toContain('shell-hook')
@@ -259,7 +259,7 @@ describe.concurrent('init', () => {
       expect(project.read(`${SETTINGS}.postflight-backup`)).toBe(settings(ENTRY))
     })
 
-    it('goes in the same write where two scopes share the file through a link', async () => {
+    it('goes in the same write if two scopes share the file through a link', async () => {
       const { project, cli } = withShellHook(SETTINGS)
       symlinkSync('settings.json', project.at(LOCAL))
       await cli('init --yes --scope local')
@@ -313,7 +313,7 @@ describe.concurrent('init', () => {
       expect(project.has(DONE)).toBe(false)
     })
 
-    it('is shown before it is asked for, and not written where the answer is no', async () => {
+    it('is shown before it is asked for, and not written if the answer is no', async () => {
       const { project, cli } = withPackage({ 'go.mod': '' })
       const run = await cli('init', { answers: ['n', 'n', 'n', 'n', 'n'] })
       expect(run.stdout).toContain('check: ["go test ./..."]')
@@ -335,7 +335,7 @@ describe.concurrent('init', () => {
     })
   })
 
-  it('refuses to go on without a terminal and without --yes, and with an unknown part', async () => {
+  it('refuses to continue without a terminal and without --yes, and with an unknown part', async () => {
     const { project, cli } = withPackage()
     const before = filesOf(project)
     expect(await cli('init')).toMatchObject({ status: 64, stderr: expect.stringContaining('--yes') })
@@ -449,7 +449,7 @@ describe.concurrent('init', () => {
     },
   )
 
-  it('names what it has written where a later file cannot be written', async () => {
+  it('names what it has written if a later file cannot be written', async () => {
     const { project, cli } = withPackage({ '.claude/skills': 'a file' })
     const said = /\.claude\/skills.* Already written: \.claude\/settings\.json, \.gitignore\. /
     expect(await cli('init --yes')).toMatchObject({ status: 73, stderr: expect.stringMatching(said) })
@@ -563,7 +563,7 @@ describe.concurrent('a second place for the hook', () => {
     expect((await cli('install --scope local')).status).toBe(0)
   })
 
-  it('is not one that is there already: where both have the same command, either is brought up to date', async () => {
+  it('is not one that is there already: if both have the same command, either is brought up to date', async () => {
     const { project, cli } = withPackage()
     await cli('install')
     await cli('install --scope local --force')
@@ -586,7 +586,7 @@ describe.concurrent('a second place for the hook', () => {
     ['the project', SETTINGS, { 'postflight-guard@postflight-guard': true }, 1],
     ['no settings: it is switched off', SETTINGS, { 'postflight-guard@postflight-guard': false }, 0],
     ['another plugin', SETTINGS, { 'postflight-guards@postflight-guard': true }, 0],
-  ])('is refused where %s has the plugin', async (_what, file, enabledPlugins, status) => {
+  ])('is refused if %s has the plugin', async (_what, file, enabledPlugins, status) => {
     const project = createSourceProject()
     project.write(file, JSON.stringify({ enabledPlugins }))
     const run = await project.cli(['install', '--scope', 'local'])

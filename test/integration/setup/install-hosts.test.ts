@@ -88,7 +88,7 @@ describe.concurrent('install --host', () => {
     expect(eventsIn(fileOf(project, 'droid', 'project'))).toEqual(['Stop', 'SessionStart', 'PostToolUse Execute'])
   })
 
-  it("names the project's own copy where the host tells hooks the project, and never for Codex", async () => {
+  it("names the project's own copy if the host tells hooks the project, and never for Codex", async () => {
     const { project, folder, cli } = createDependentProject()
     for (const host of HOSTS) await cli(`install --host ${host}`)
     const ofProject = '"$CLAUDE_PROJECT_DIR/node_modules/postflight-guard/hooks/postflight-hook"'
@@ -169,7 +169,7 @@ describe.concurrent('install --host', () => {
     expect(run).toMatchObject({ status: 64, stderr: expect.stringContaining('use user or project') })
   })
 
-  it('names every host where the given one is unknown', async () => {
+  it('names every host if the given one is unknown', async () => {
     const stderr = expect.stringContaining('use one of claude, opencode, codex, copilot, qwen, droid')
     expect(await install(createSourceProject(), 'gemini')).toMatchObject({ status: 64, stderr })
   })

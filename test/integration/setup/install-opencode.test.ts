@@ -81,7 +81,7 @@ describe.concurrent('install --host opencode', () => {
     expect((await cli('doctor')).stdout).toContain('✓ the plugin loads')
   })
 
-  it('writes to opencode.jsonc where it exists, and to the user’s folder', async () => {
+  it('writes to opencode.jsonc if it exists, and to the user’s folder', async () => {
     const project = projectWith({ 'opencode.jsonc': '{}\n' })
     const env = { XDG_CONFIG_HOME: join(project.base, 'xdg') }
     await install(project)
@@ -112,7 +112,7 @@ describe.concurrent('both configuration files of the user', () => {
   const commented = '../home/.config/opencode/opencode.jsonc'
   const words = ['--scope', 'user']
 
-  it('install adds nothing where one of them has it already, and names that file', async () => {
+  it('install adds nothing if one of them has it already, and names that file', async () => {
     const project = projectWith({ [json]: ONE, [commented]: COMMENTED })
     const before = project.snapshot('..')
     expect((await install(project, ...words)).stdout).toMatch(/^The plugin is already in \S*opencode\.json\n$/)
@@ -126,7 +126,7 @@ describe.concurrent('both configuration files of the user', () => {
     expect(project.read(commented)).toBe(COMMENTED)
   })
 
-  it('install leaves it in one of them where both have it', async () => {
+  it('install leaves it in one of them if both have it', async () => {
     const project = projectWith({ [json]: ONE, [commented]: ONE.replace('{', '{ // mine') })
     const before = project.snapshot('..')
     const planned = await install(project, ...words, '--dry-run')
@@ -160,7 +160,7 @@ describe.concurrent('both configuration files of the user', () => {
     expect((await uninstall(project, ...words)).stdout).toMatch(/^The plugin is not in \S*\.json or \S*\.jsonc\n$/)
   })
 
-  it('neither is written where one of them cannot be read', async () => {
+  it('neither is written if one of them cannot be read', async () => {
     const project = projectWith({ [json]: ONE, [commented]: '{' })
     const before = project.snapshot('..')
     const runs = [await install(project, ...words), await uninstall(project, ...words)]
@@ -239,7 +239,7 @@ describe.concurrent('doctor with the plugin', () => {
     expect(run.stdout).toMatch(/✗ the plugin does not load \(.*ERR_MODULE_NOT_FOUND/)
   })
 
-  it('does not mention OpenCode where no configuration lists the plugin', async () => {
+  it('does not mention OpenCode if no configuration lists the plugin', async () => {
     expect(await pluginFindings(projectWith({ [CONFIG]: '{"model": "a/b"}' }))).toEqual([])
   })
 })

@@ -82,7 +82,7 @@ const windowsCommand = (project: Project, packageFolder: string) =>
   hookCommand({ packageFolder, platform: 'win32' } as CommandContext, 'project', project.dir)
 
 describe.concurrent('install', () => {
-  it('writes settings.example.json where there are no settings and the project has the package', async () => {
+  it('writes settings.example.json if there are no settings and the project has the package', async () => {
     const { project, cli } = createDependentProject()
     const run = await cli('install')
     expect(run).toMatchObject({ status: 0, stderr: '' })
@@ -105,7 +105,7 @@ describe.concurrent('install', () => {
     expect(told.answer.hookSpecificOutput?.additionalContext).toContain('259_x')
   })
 
-  it('writes the full path where the package is elsewhere, and says that it is a path on this machine', async () => {
+  it('writes the full path if the package is elsewhere, and says that it is a path on this machine', async () => {
     const project = createSourceProject()
     fs.mkdirSync(project.at('node_modules'))
     fs.symlinkSync(PACKAGE, project.at('node_modules/postflight-guard'))
@@ -113,7 +113,7 @@ describe.concurrent('install', () => {
     expect(commandsOf(project.read(SETTINGS))).toContain(`[ ! -f "${LAUNCHER}" ] || exec "${LAUNCHER}"`)
   })
 
-  it('writes the path of the project where a package manager links the package from a store', async () => {
+  it('writes the path of the project if a package manager links the package from a store', async () => {
     const pnpm = createSourceProject()
     const inStore = pnpm.at('node_modules/.pnpm/postflight-guard@0.1.0/node_modules/postflight-guard')
     copyPackage(inStore)
@@ -232,7 +232,7 @@ describe.concurrent.each(Object.entries(LAYOUTS))('with settings of this layout:
     expect(project.has(`${SETTINGS}.postflight-backup`)).toBe(text !== before)
   })
 
-  it('uninstall removes only our entries where the file has changed since', async () => {
+  it('uninstall removes only our entries if the file has changed since', async () => {
     const project = projectWith(before)
     await project.cli(['install'])
     project.write(SETTINGS, project.read(SETTINGS).replace('{', '{"added": true,'))
@@ -278,7 +278,7 @@ describe.concurrent('a script of the user’s own with the name of our launcher'
     expect(project.read(SETTINGS)).toBe(before.replace('{', '{ "added": 1, '))
   })
 
-  it('stays also where a copy of the package lies beside its folder; the script of a package manager does not', async () => {
+  it('stays even if a copy of the package is beside its folder; the script of a package manager does not', async () => {
     const project = createSourceProject()
     const own = project.write('tools/hooks/postflight-hook', '#!/bin/sh\n', 0o755)
     project.write('tools/postflight-guard/package.json', '{"name":"postflight-guard"}')
@@ -414,7 +414,7 @@ describe.concurrent('settings that are a link or have narrow permissions', () =>
     },
   )
 
-  it('are not changed by uninstall where the link leads out of the project or nowhere', async () => {
+  it('are not changed by uninstall if the link leads out of the project or nowhere', async () => {
     const project = createSourceProject()
     await project.cli(['install'])
     fs.renameSync(project.at(SETTINGS), join(project.base, 'claude.json'))
@@ -497,7 +497,7 @@ describe.concurrent('uninstall', () => {
     ['CLAUDE_CONFIG_DIR', 'claude'],
     ['CODEX_HOME', 'codex'],
     ['XDG_CONFIG_HOME', 'opencode'],
-  ])('refuses the user’s scope where %s is relative: it would write into the current folder', async (name, host) => {
+  ])('refuses the user’s scope if %s is relative: it would write into the current folder', async (name, host) => {
     const project = createSourceProject()
     const before = project.snapshot()
     const run = await project.cli(['install', '--scope', 'user', '--host', host], { env: { [name]: 'mine' } })

@@ -68,7 +68,7 @@ describe.concurrent('on a full disk', () => {
     { command: 'install', free: 3, error: 'settings.json (incomplete write)', fits: 'half of the new settings too' },
     { command: 'uninstall', free: 0, error: 'settings.json (ENOSPC)', fits: 'nothing' },
     { command: 'uninstall', free: 1, error: 'settings.json (incomplete write)', fits: 'half of the former settings' },
-  ])('$command changes nothing where this much fits: $fits', async ({ command, free, error }, { skip }) => {
+  ])('$command changes nothing if this much fits: $fits', async ({ command, free, error }, { skip }) => {
     skip(UNSHARE === undefined, WHY_SKIPPED)
     const { project, before, run } = await onFullDisk(command, free)
     const settings = command === 'install' ? before : project.read('installed.json')
@@ -112,7 +112,7 @@ describe.concurrent('with a limit of 512 bytes per file', () => {
     expect(run.stderr).toContain(one.error)
   })
 
-  it('install makes no settings where there are none', async () => {
+  it('install makes no settings if there are none', async () => {
     const project = createProject()
     const run = await withLimit(project, '1', 'install')
     expect(run).toMatchObject({ status: 73, stderr: expect.stringContaining('settings.json (incomplete write)') })

@@ -46,7 +46,7 @@ function packagedProject(specifier: string, folder: string): { init: () => Promi
 }
 
 describe('a team', () => {
-  it('is guarded after npm ci in a clone, with a fresh home and a fresh cache, where the lead did what the page says', async () => {
+  it('is guarded after npm ci in a clone, with a fresh home and a fresh cache, if the lead did what the page says', async () => {
     const project = createProject({ git: false, specs: false })
     const { tarball } = packOnce()
     cpSync(tarball, join(project.base, 'postflight-guard', basename(tarball)))
@@ -82,7 +82,7 @@ describe('a team', () => {
     ['file:../vendor/postflight-guard-0.1.0.tgz', 'packages/app', false],
     ['git+https://example.org/postflight-guard.git', '.', false],
     ['^0.1.0', '.', false],
-  ])('is told by init of a package that only one machine has: %s, in %s', async (specifier, folder, isOutside) => {
+  ])('is notified by init of a package that only one machine has: %s, in %s', async (specifier, folder, isOutside) => {
     const { stdout } = await packagedProject(specifier, folder).init()
     expect(stdout.includes(`names postflight-guard by "${specifier}"`)).toBe(isOutside)
     expect(stdout.includes('Warning')).toBe(isOutside)

@@ -131,7 +131,7 @@ describe.concurrent('explain', () => {
     expect(run.json()).toMatchObject({ why: expect.stringContaining('droid'), markers: [], answer: {} })
   })
 
-  it('prints commands with --root where the agent’s folder does not lead to the root, as the hook does', async () => {
+  it('prints commands with --root if the agent’s folder does not lead to the root, as the hook does', async () => {
     const project = everyRow()
     const elsewhere = createSourceProject()
     const env = { POSTFLIGHT_ROOT: project.dir }

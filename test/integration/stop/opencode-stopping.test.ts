@@ -61,7 +61,7 @@ describe.each(['session.stopping', 'experimental.session.stopping'] as const)('%
     expect(calls).not.toContain('promptAsync')
   })
 
-  it('records what became of the markers also where a run cannot be used', async () => {
+  it('records what became of the markers even if a run cannot be used', async () => {
     const project = createSourceProject()
     project.write('flow.json', JSON.stringify({ name: 'flow', phases: [{ id: 'a', prompt: 'p', artifact: 'a.txt' }] }))
     const env = { POSTFLIGHT_HOST_SESSION: 'ses_main', POSTFLIGHT_AGENT: 'main' }

@@ -97,7 +97,7 @@ describe.concurrent('a pending marker', () => {
 })
 
 describe.concurrent('at the limit', () => {
-  it('the user of Claude Code is told', async () => {
+  it('the user of Claude Code is notified', async () => {
     const project = createProject()
     project.marker(TASK, OWNED)
     const env = claudeHookEnv(project, SESSION)

@@ -105,7 +105,7 @@ describe.concurrent('a marker that waits', () => {
     expect(project.read(MARKER)).toBe(before)
   })
 
-  it('is not abandoned when its continuations are spent', async () => {
+  it('is not abandoned when its continuations are used up', async () => {
     const project = withMarker()
     for (let stops = 0; stops < 3; stops++) expect(isBlock(await stopAt(project, 'p1'))).toBe(true)
     await project.cli(WAIT, { env: ENV })

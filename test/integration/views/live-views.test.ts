@@ -163,7 +163,7 @@ describe
       await quit(view)
     })
 
-    it('shows a failure that may pass, and goes on', async ({ expect, onTestFinished }) => {
+    it('shows a failure that may pass, and continues', async ({ expect, onTestFinished }) => {
       const project = await busyProject()
       const view = start(project, 'workflow status 7 --watch', WIDE, onTestFinished)
       await expect.poll(view.screen, patient).toContainEqual(expect.stringContaining('▶ only'))

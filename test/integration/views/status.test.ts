@@ -107,7 +107,7 @@ describe('status', () => {
     expect(human.stdout).toMatch(/^ended\n○ aborted: specs\/002_aborted · flow · /m)
   })
 
-  it('is green where a run was aborted: that is a decision', async () => {
+  it('is green if a run was aborted: that is a decision', async () => {
     const project = createSourceProject()
     project.write('flow.json', FLOW)
     await project.cli(['workflow', 'start', '2', 'aborted', '--definition', 'flow.json'], { env: ENV })

@@ -116,7 +116,7 @@ describe('the status line', () => {
     expect(await line(project)).toBe('⚑ evil[31m a b · ! 3 unreadable · ! 7 unreadable\n')
   })
 
-  it('finds the project by the JSON where the command is started elsewhere', async () => {
+  it('finds the project by the JSON if the command is started elsewhere', async () => {
     const project = await withMarker()
     const elsewhere = createSourceProject({ specs: false })
     const run = await elsewhere.cli(['statusline'], { input: hostJson(project) })
@@ -125,7 +125,7 @@ describe('the status line', () => {
     expect(rooted.stdout).toBe('⚑ 259 research\n')
   })
 
-  it('is empty with POSTFLIGHT_DISABLE=1, and where Node is missing', async () => {
+  it('is empty with POSTFLIGHT_DISABLE=1, and if Node is missing', async () => {
     const project = await withMarker()
     expect(await line(project, { POSTFLIGHT_DISABLE: '1' })).toBe('')
     expect((await project.cli(['statusline'], { env: { POSTFLIGHT_DISABLE: '1' }, input: '{}' })).stdout).toBe('')

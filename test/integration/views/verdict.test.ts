@@ -49,7 +49,7 @@ async function giveUp(project: Project): Promise<void> {
 }
 
 describe.concurrent('a marker that was removed by hand', () => {
-  it('makes the verdict red, until `clear` of its task settles it, and blocks no stop', async () => {
+  it('makes the verdict red, until `clear` of its task accepts it, and blocks no stop', async () => {
     const project = await made('--operation', 'plan')
     expect(await verdict(project)).toMatchObject({ status: 1, kinds: ['pending'] })
     remove(project, MARKER)
@@ -67,7 +67,7 @@ describe.concurrent('a marker that was removed by hand', () => {
     expect((await project.cli(['clear', '259'])).stdout).toBe('nothing to clear\n')
   })
 
-  it('is one whose whole folder was removed, too, and is settled without it', async () => {
+  it('is one whose whole folder was removed, too, and is accepted without it', async () => {
     const project = await made()
     remove(project, 'specs/259_x')
     expect((await project.cli(['clear', '259', '--dry-run'])).stdout).toMatch(/^would settle specs\/259_x/)
@@ -76,7 +76,7 @@ describe.concurrent('a marker that was removed by hand', () => {
     expect(await verdict(project)).toMatchObject(GREEN)
   })
 
-  it('is settled by `clear --all`, and not by `clear --orphaned` or by `clear` of another task', async () => {
+  it('is accepted by `clear --all`, and not by `clear --orphaned` or by `clear` of another task', async () => {
     const project = await made()
     remove(project, MARKER)
     await project.cli(['clear', '300'])
@@ -117,7 +117,7 @@ describe.concurrent('a marker that was removed by hand', () => {
     expect(await verdict(project)).toMatchObject(RED)
   })
 
-  it('is one again where `create` makes another marker, until that one passes its checks', async () => {
+  it('is one again if `create` makes another marker, until that one passes its checks', async () => {
     const project = await made('--check', 'test -e done')
     remove(project, MARKER)
     // Its own session cannot get rid of the checks.
@@ -142,7 +142,7 @@ describe.concurrent('a marker that was removed by hand', () => {
     ['`clear 259` of another session at a terminal', ['259'], OTHER, true],
     ['`clear 259` of a program', ['259'], {}, false],
     ['`clear 259` in a shell of Claude Code at a terminal', ['259'], { CLAUDECODE: '1' }, true],
-  ])('with checks is not settled by %s, but with --unchecked', async (_what, words, env, atTerminal) => {
+  ])('with checks is not accepted by %s, but with --unchecked', async (_what, words, env, atTerminal) => {
     const project = await made('--check', 'false')
     remove(project, MARKER)
     const options = { env, answers: atTerminal ? [] : undefined }
@@ -155,14 +155,14 @@ describe.concurrent('a marker that was removed by hand', () => {
     expect(await verdict(project)).toMatchObject(GREEN)
   })
 
-  it('with checks is settled by a person who names the task at a terminal', async () => {
+  it('with checks is accepted by a person who names the task at a terminal', async () => {
     const project = await made('--check', 'false')
     remove(project, MARKER)
     expect(await project.cli(['clear', '259'], { answers: [] })).toMatchObject({ status: 0 })
     expect(await verdict(project)).toMatchObject(GREEN)
   })
 
-  it('is nothing that `clear` speaks of after it has removed the marker, also where the journal cannot be written', async () => {
+  it('is nothing that `clear` speaks of after it has removed the marker, even if the journal cannot be written', async () => {
     const project = await made('--check', 'true')
     const before = project.read(JOURNAL)
     remove(project, JOURNAL)
@@ -243,7 +243,7 @@ async function giveUpWithoutNote(project: Project): Promise<void> {
 }
 
 describe.concurrent('the verdict and a hostile journal', () => {
-  it('is red where the journal cannot be read', async () => {
+  it('is red if the journal cannot be read', async () => {
     const project = createSourceProject()
     project.write('elsewhere', '')
     project.write('specs/.postflight/x', '')
@@ -267,7 +267,7 @@ describe.concurrent('the verdict and a hostile journal', () => {
     expect(await project.cli(['clear', '--all'])).toMatchObject({ status: 0 })
   })
 
-  it('is red where the journal is longer than ours can be: its beginning may have been hidden', async () => {
+  it('is red if the journal is longer than ours can be: its beginning may have been hidden', async () => {
     const project = await made()
     remove(project, MARKER)
     project.write(JOURNAL, `${project.read(JOURNAL)}${'x'.repeat(2_097_152)}\n`)

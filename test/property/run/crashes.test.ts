@@ -42,7 +42,7 @@ describe('a run of any definition in any world, with crashes', () => {
     })
   })
 
-  it('counts no result of another run that lies in its archive', () => {
+  it('counts no result of another run that is in its archive', () => {
     const works = fc.constantFrom('pass' as const, 'fail' as const, 'invalid' as const)
     holds(150)(anyWorld, works, someCrashes(3), (world, foreign, crashes) => {
       expect(trace(run(world, crashes, { foreign }))).toEqual(trace(run(world)))

@@ -53,12 +53,12 @@ describe('the candidates', () => {
     expect(values(line)).toEqual(expected)
   })
 
-  it('repeats the option where the word holds it, as zsh and fish give it', () => {
+  it('repeats the option if the word holds it, as zsh and fish give it', () => {
     expect(ask('install --scope=l')).toMatchObject({ prefix: '--scope=', current: 'l' })
     expect(ask('install --scope l').prefix).toBe('')
   })
 
-  it('is a phase where an option or an argument is called that', () => {
+  it('is a phase if an option or an argument is called that', () => {
     const declared = new Command('postflight')
     declared.command('resume').argument('<task>').option('--from <phase>').option('-n, --count [number]')
     const other = declared as unknown as CommandUnknownOpts

@@ -127,7 +127,7 @@ describe('an omitted field of a payload is unknown, not wrong', () => {
     expect([payload(fields).isCompacted, payload(fields).isPlanning]).toEqual([isCompacted, isPlanning])
   })
 
-  it('agent_type: left out or of another type; empty is told, for an agent of the host’s own', () => {
+  it('agent_type: left out or of another type; an empty one is kept, for an agent of the host’s own', () => {
     expect(payload({ agent_type: 'worker' }).agentType).toBe('worker')
     expect(payload({ agent_type: '' }).agentType).toBe('')
     for (const value of WRONG_TEXTS) {
@@ -306,7 +306,7 @@ describe('session_crons', () => {
     ['omitted', undefined],
     ['an object', once],
     ['a list of anything', [null, false, 'once', [], [once]]],
-  ])('does not count where they are %s', (_, crons) => expect(scheduled(crons)).toBe(0))
+  ])('does not count if they are %s', (_, crons) => expect(scheduled(crons)).toBe(0))
 })
 
 describe('a tool call', () => {

@@ -176,7 +176,7 @@ describe('each error says what is wrong and what to do about it', () => {
     ).toMatchSnapshot()
   })
 
-  it('where the sentences of commands are not loaded, as its code and its arguments', () => {
+  it('if the sentences of commands are not loaded, as its code and its arguments', () => {
     addSentences({})
     expect(errorFault('usage', { detail: 'Missing command.' })).toBe('usage {"detail":"Missing command."}')
     addSentences(COMMAND_SENTENCES)

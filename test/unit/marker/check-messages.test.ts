@@ -28,7 +28,7 @@ describe('a check that failed', () => {
     expect(parseFailure(value)).toBeUndefined()
   })
 
-  it('has no output where that is not a text', () => {
+  it('has no output if that is not a text', () => {
     expect(parseFailure({ exit_code: 1, output: 7 })).toEqual({ failure: { kind: 'exited', exitCode: 1 }, output: '' })
   })
 })

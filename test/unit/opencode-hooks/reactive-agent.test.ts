@@ -41,7 +41,7 @@ describe('a call that waits', () => {
     ['another session', errorOf('other', ABORTED)],
     ['an error of no session', errorOf(undefined, ABORTED)],
     ['another event', { type: 'session.idle', properties: { sessionID: 'child' } }],
-  ])('goes on after %s', async (_what, event) => {
+  ])('continues after %s', async (_what, event) => {
     const calls = new PendingCalls(clientWith({ child: 'main', main: undefined }, BUSY))
     expect((await calls.hold('child', async () => calls.onEvent(event))).isInterrupted).toBe(false)
   })
@@ -51,12 +51,12 @@ describe('a call that waits', () => {
     ['is idle and listed', { child: { type: 'idle' } }, true],
     ['is busy', BUSY, false],
     ['is not known', undefined, false],
-  ])('is taken for interrupted where its session %s when the analysis ends: %j', async (_what, busy, interrupted) => {
+  ])('is taken for interrupted if its session %s when the analysis ends: %j', async (_what, busy, interrupted) => {
     const calls = new PendingCalls(clientWith({ child: undefined }, busy))
     expect(await calls.hold('child', async () => 1)).toEqual({ result: 1, isInterrupted: interrupted })
   })
 
-  it('is held where OpenCode knows neither its parents nor its state', async () => {
+  it('is held if OpenCode knows neither its parents nor its state', async () => {
     const client = { session: { get: async () => ({ error: {} }), status: () => Promise.reject(new Error('x')) } }
     const calls = new PendingCalls(client as unknown as HostClient)
     const held = await calls.hold('child', async (_signal, lineage) => lineage)

@@ -85,7 +85,7 @@ describe('spawnAgent', () => {
     expect(await bodyOf(REQUEST, { agents: [{ name: 'build' }] })).toMatchObject({ agent: 'build' })
   })
 
-  it('does not list hidden agents where the name is unknown', async () => {
+  it('does not list hidden agents if the name is unknown', async () => {
     const { client, calls } = fakeClient()
     const answer = await spawnAgent(client, { ...REQUEST, agent: 'ghost' })
     expect(answer).toEqual({ why: 'OpenCode has no agent "ghost" (it has general)' })
@@ -99,7 +99,7 @@ describe('spawnAgent', () => {
     ['OpenCode refused it', { answer: async () => ({ error: { name: 'X' } }) }, 'refused session.prompt (X)'],
     ['OpenCode refused the session', { create: Promise.resolve({ error: {} }) }, 'refused session.create (no answer)'],
     ['the client threw', { answer: () => Promise.reject(new Error('boom')) }, 'boom'],
-  ])('says why where %s', async (_what, options, why) => {
+  ])('says why if %s', async (_what, options, why) => {
     expect(await spawnAgent(fakeClient(options).client, REQUEST)).toEqual({ why: expect.stringContaining(why) })
   })
 

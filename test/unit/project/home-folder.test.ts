@@ -28,7 +28,7 @@ describe('the home folder of a user whom the user database does not know', () =>
     expect(unwiredNote(context, '/')).toBeUndefined()
   })
 
-  it('is HOME where that is a full path', () => {
+  it('is HOME if that is a full path', () => {
     vi.stubEnv('HOME', '/somewhere')
     expect(homeFolder()).toBe('/somewhere')
   })

@@ -67,13 +67,13 @@ describe('a prompt that the host threw away or the person interrupted', () => {
     expect(again).toMatchObject({ command: 'wait', hears: true, state: first.state })
   })
 
-  it('is heard where a marker blocks the first stop of the person’s message', () => {
+  it('is heard if a marker blocks the first stop of the person’s message', () => {
     const blocked = afterStop(asked(), { ...ANOTHER, isNext: false, isBlocked: true })
     expect(blocked).toMatchObject({ command: 'wait', hears: false, state: { heardPromptId: 'p2' } })
     expect(afterStop(blocked.state, { promptId: 'p2' })).toMatchObject({ command: 'wait', hears: true })
   })
 
-  it('goes on at once where the person’s message left its result', () => {
+  it('continues at once if the person’s message left its result', () => {
     expect(afterStop(asked(), ANOTHER, MADE)).toMatchObject({ hears: true, state: { outcome: 'completed' } })
   })
 
@@ -137,7 +137,7 @@ describe('a prompt that the host threw away or the person interrupted', () => {
     expect(ended).toMatchObject({ command: 'finish', hears: false, state: { outcome: 'stopped', prompts: 1 } })
   })
 
-  it('counts where something invalid was left, after the person was heard', () => {
+  it('counts if something invalid was left, after the person was heard', () => {
     const artifact = { kind: 'invalid', why: 'empty' } as const
     const heard = afterStop(asked(), ANOTHER, { artifact })
     expect(heard.command).toBe('wait')
@@ -233,7 +233,7 @@ describe('a run that waits', () => {
     expect(afterStop(state)).toMatchObject({ command: 'wait', state })
   })
 
-  it('goes on at the next prompt: the agent has come back', () => {
+  it('continues at the next prompt: the agent has come back', () => {
     const { state } = afterStop(waiting())
     expect(afterStop(state, ANOTHER).state).toMatchObject({ phaseAttempts: 1, wait: undefined, waits: 1 })
   })

@@ -297,7 +297,7 @@ describe('paths and names from a definition', () => {
     expect(isArtifactPath(path)).toBe(false)
   })
 
-  it('a prompt file may lie in a folder whose name is reserved in a task folder', () => {
+  it('a prompt file may be in a folder whose name is reserved in a task folder', () => {
     expect([isInsidePath('workflow/plan.md'), isInsidePath('../plan.md')]).toEqual([true, false])
   })
 

@@ -48,7 +48,7 @@ describe('the next of a phase', () => {
     expect(first && nextOf(first, undefined)).toEqual({ pass: 'end', fail: 'end' })
   })
 
-  it('has the default of its cases where there is no verdict', () => {
+  it('has the default of its cases if there is no verdict', () => {
     const cases = { verdict: '/k', reason: '/r', cases: { bug: 'a' } }
     expect(second && nextOf(second, undefined)).toEqual({ ...cases, pass: 'end', fail: 'end', default: undefined })
     const [only] = fileOf({ ...cases, default: 'a' }).phases

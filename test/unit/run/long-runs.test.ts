@@ -122,7 +122,7 @@ describe('cases', () => {
     expect(played(start, {}, seen('pass'))).toMatchObject({ phase: 'fix' })
   })
 
-  it('have a default for any other verdict, and for none where the phase is advisory', () => {
+  it('have a default for any other verdict, and for none if the phase is advisory', () => {
     expect(played(begin(triage({ default: 'fix' }), FIX), {}, seen('typo'))).toMatchObject({ phase: 'fix' })
     const advisory = { ...triage({ default: 'fix', cases: { fail: 'end', bug: 'end' } }), gate: 'advisory' }
     const ledBy = { phase: 'triage', verdict: undefined, reason: undefined }

@@ -67,7 +67,7 @@ describe('a request', () => {
     expect(without.map((state) => hadAskedBefore(state, NOW - 1))).toEqual([false, false, false])
   })
 
-  it('counts as later after too many repeats: a clock that was set back must not keep an agent for ever', () => {
+  it('counts as later after too many repeats: a clock that was set back must not keep an agent forever', () => {
     let state = out
     for (let count = 0; count < MAX_REPEATS; count++) {
       expect(hadAskedBefore(state, NOW - 1)).toBe(true)
@@ -87,7 +87,7 @@ describe('an ended run', () => {
     expect(resumable).toEqual(['stopped', 'stalled', 'failed'])
   })
 
-  it('is settled once a person knows of it, unless it is done or goes on', () => {
+  it('is accepted once a person knows of it, unless it is done or continues', () => {
     const ended = haltState(begin(...ONE), 'why', NOW)
     const settled = settleState(ended)
     expect(settled).toEqual({ ...ended, settled: true })

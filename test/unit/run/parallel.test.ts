@@ -54,7 +54,7 @@ describe('a batch', () => {
     expect(promptBound(out.definition)).toBe(5 * 2 + 3 * 3)
   })
 
-  it('takes results that pass as they come, and goes on when the last step has come back', () => {
+  it('takes results that pass as they come, and continues when the last step has come back', () => {
     const helper = { returned: false, takes: 'passing' } as const
     const some = back(out, { 2: DONE, 3: FAILED }, helper)
     expect([workOf(some), endedOf(some)]).toEqual([['1: 0 *', '3: 0 *'], ['2: done after 1']])

@@ -55,7 +55,7 @@ it('a phase has the steps that it lists, those that the script gives it for a fi
   expect(simulatedStepCount(script, phaseOf(A))).toBe(0)
 })
 
-it('a simulated phase that is entered again is told where its own last artifact lies, and no other phase is', () => {
+it('a simulated phase that is entered again gets the path of its own last artifact, and no other phase does', () => {
   const prompt = '<{{previous_artifact}}>'
   const check = { id: 'check', prompt, artifact: 'c.json', next: { pass: 'end', fail: 'fix', verdict: '/ok' } }
   const fix = { id: 'fix', prompt, artifact: 'docs/fix.md', next: 'check' }

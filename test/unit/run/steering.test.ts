@@ -144,7 +144,7 @@ describe('a step', () => {
     expect(retryStep(state, step, NOW)).toEqual({ refusal })
   })
 
-  it('that was given up is retried: its attempts go on, and its gap is closed', () => {
+  it('that was given up is retried: its attempts continue, and its gap is closed', () => {
     const gap = played(first, {}, {})
     expect(gap).toMatchObject({ skips: 1, endedSteps: [{ step: 0, outcome: 'skipped', attempts: 1 }] })
     const again = steered(retryStep(gap, 0, NOW))
@@ -202,7 +202,7 @@ function entered(state: WorkflowState, id: string): WorkflowState {
   return result.state
 }
 
-describe('a run that goes on from another phase', () => {
+describe('a run that continues from another phase', () => {
   const phase = (id: string, more: object = {}): object => ({ id, prompt: 'p', artifact: `${id}.json`, ...more })
   const BUG = { artifact: { kind: 'valid', verdict: 'bug' } } as const
 
@@ -277,7 +277,7 @@ describe('a run that goes on from another phase', () => {
     expect(entered(asking, 'a')).toMatchObject({ phase: 'a', approval: undefined })
   })
 
-  it('is refused where it would leave an approval that is asked for, and another way leads to the end', () => {
+  it('is refused if it would leave an approval that is asked for, and another way leads to the end', () => {
     const triage = phase('a', { next: { verdict: '/kind', cases: { bug: 'b', done: 'end' } } })
     const working = played(begin(triage, phase('b', { approve: true })), BUG)
     expect(entered(working, 'a').phase).toBe('a')
@@ -339,7 +339,7 @@ describe('a run that goes on from another phase', () => {
   })
 })
 
-it('a run that goes on from a phase enters it again, once more than its limit', () => {
+it('a run that continues from a phase enters it again, once more than its limit', () => {
   const later = played(begin({ ...NEXT, id: 'first', artifact: 'f.md' }, NEXT), MADE)
   const again = entered(later, 'first')
   expect(again).toMatchObject({ phase: 'first', stage: 'archiving', visits: { first: 2, next: 1 }, visitsGranted: 1 })

@@ -81,7 +81,7 @@ describe('a phase with an artifact', () => {
     expect(play(begin(A), {}).state.lastFailure).toBeUndefined()
   })
 
-  it('is told the problem of the last attempt, not of the current file', () => {
+  it('gets the problem of the last attempt, not of the current file', () => {
     const failed = play(begin(A), {}, {}).state
     const next = [{}, artifact({ kind: 'invalid', why: 'cut' })].map((seen) => play(failed, seen).state)
     expect([failed, ...next].map((state) => state.lastFailure)).toEqual(Array(3).fill('a.json is missing'))

@@ -54,7 +54,7 @@ describe('the entries for Claude Code', () => {
   })
 })
 
-describe('a command that does nothing where its file is missing', () => {
+describe('a command that does nothing if its file is missing', () => {
   it('is a line of the shell', () => {
     expect(guardedCommand('"/a b/hooks/hook"')).toBe('[ ! -f "/a b/hooks/hook" ] || exec "/a b/hooks/hook"')
   })

@@ -17,13 +17,13 @@ describe('our lines in .gitignore', () => {
     },
   )
 
-  it('are not added where people have them already, and those of people stay', () => {
+  it('are not added if people have them already, and those of people stay', () => {
     const text = `x\n${IGNORED.join('\n')}\ny\n`
     expect(addIgnored(text)).toBe(text)
     expect(removeIgnored(text)).toBe(text)
   })
 
-  it('are completed where some are missing', () => {
+  it('are completed if some are missing', () => {
     const text = `${IGNORED[1]}\n`
     expect(addIgnored(text)).toBe(`${text}\n# postflight-guard\n${IGNORED[0]}\n${IGNORED.slice(2).join('\n')}\n`)
     expect(removeIgnored(addIgnored(text))).toBe(text)

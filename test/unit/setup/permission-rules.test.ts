@@ -64,7 +64,7 @@ describe('our permission rules', () => {
     expect(JSON.parse(removeRules(addRules('', PATH, RULES), PATH, missingRules('', PATH, RULES)))).toEqual({})
   })
 
-  it('are completed where some are missing, and those of people stay in their place', () => {
+  it('are completed if some are missing, and those of people stay in their place', () => {
     const [first, second] = RULES.allow
     const text = JSON.stringify({ permissions: { allow: ['Bash(ls)', second, 7], ask: RULES.ask, deny: ['x'] } })
     const { permissions } = JSON.parse(addRules(text, PATH, RULES))

@@ -101,7 +101,7 @@ describe('row 4: an unowned marker older than 24 h does not block (OMC PR 246)',
     expect(judge(createdAgo(HOUR_MS), SUB, 100 * DAY_MS)).toBe('owed')
   })
 
-  it('a `created` in the future would block for ever, so the time of the file counts', () => {
+  it('a `created` in the future would block forever, so the time of the file counts', () => {
     expect(judge(createdAgo(-2 * HOUR_MS), SUB, DAY_MS + 1)).toBe('expired')
     expect(judge({ created: '9999-12-31T23:59:59Z' }, SUB, DAY_MS + 1)).toBe('expired')
     expect(judge({ created: '9999-12-31T23:59:59Z' }, SUB, DAY_MS)).toBe('owed')

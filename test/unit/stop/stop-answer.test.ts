@@ -176,7 +176,7 @@ describe('what a person who looks elsewhere must know of', () => {
 describe('a session that starts', () => {
   const event = payload({ hook_event_name: 'SessionStart', session_id: 's1' })
 
-  it('is told what is unfinished, with the commands for each root', () => {
+  it('is notified of unfinished work, with the commands for each root', () => {
     const folder = taskFolder('7_y', '/worktree')
     const unfinished = [{ state: 'pending', folder: FOLDER, marker: marker(), ageMs: HOUR_MS } as const]
     const run = { name: 'flow', hostSession: 's1', ageMs: 2 * HOUR_MS, status: 'running' } as const
@@ -190,7 +190,7 @@ describe('a session that starts', () => {
     expect(answer).toEqual({ kind: 'context', event: 'SessionStart', context })
   })
 
-  it('is told what ended while nobody looked, and nothing if there is nothing to tell', () => {
+  it('is notified of ends that nobody saw, if there are any', () => {
     const asker = { payload: event, reader: READER }
     const start = { kind: 'start', event: 'SessionStart', context: undefined, notified: 'one\ntwo' }
     expect(answerToStart(asker, [], [], ['one', 'two'])).toEqual(start)

@@ -224,7 +224,7 @@ describe('the drawing of a run', () => {
     return linesOf(graph(runOf({ ...state, phase: definition.phases[0].id, ...more })))
   }
 
-  it('has its phases, and arrows that go on, over phases and back', () => {
+  it('has its phases, and arrows to the next one, over phases and back', () => {
     const drawing = drawingOf([
       phase('one', { pass: 'two', fail: 'end' }),
       phase('two', { pass: 'four', fail: 'one' }),

@@ -60,7 +60,7 @@ describe('the story of a marker', () => {
     })
   })
 
-  it('has only what its marker says where the journal knows nothing', () => {
+  it('has only what its marker says if the journal knows nothing', () => {
     expect(storiesOf([], [marker({ promised_at: toIso(NOW - 5 * MINUTE), operation: null })])).toEqual([
       {
         ...{ id: 'pf_1', operation: undefined, skill: undefined, session: undefined, agent: undefined },
@@ -110,7 +110,7 @@ describe('the story of a marker', () => {
     expect(storiesOf([CREATED, [1, 'clear'], entry]).map(({ status }) => status)).toEqual(statuses)
   })
 
-  it('of another marker is told apart by the id, and an event without one belongs to the last that is open', () => {
+  it('of another marker is recognized by the id, and an event without one belongs to the last that is open', () => {
     const markers = storiesOf([
       [0, 'block', { markerId: 'pf_1' }],
       [1, 'block', { markerId: 'pf_2' }],
@@ -121,7 +121,7 @@ describe('the story of a marker', () => {
     expect(stories).toEqual(['pf_1: stop blocked, check', 'pf_2: stop blocked, step'])
   })
 
-  it('takes the newest of its task where a marker has no id', () => {
+  it('takes the newest of its task if a marker has no id', () => {
     const entries = ['pf_1', 'pf_2'].map((markerId, index): Entry => [index, 'block', { markerId }])
     const statuses = storiesOf(entries, [marker({ id: null })]).map(({ id, status }) => `${id} ${status}`)
     expect(statuses).toEqual(['pf_1 removed', 'pf_2 pending'])
@@ -179,7 +179,7 @@ describe('the story of a run', () => {
     })
   })
 
-  it('goes on until the time of the report while it runs, and never ends before it began', () => {
+  it('continues until the time of the report while it runs, and never ends before it began', () => {
     const state = reportRun(NOW - 60 * MINUTE, undefined)
     const run = runOf({ ...state, hostSession: undefined })
     expect(run).toMatchObject({ endMs: NOW, session: undefined, why: undefined, status: 'running' })

@@ -153,7 +153,7 @@ describe('the story of a run', () => {
     expect(visitsOf(runOf(state)).at(-1)).toBe('implement stuck')
   })
 
-  it('is resumed: the same visit of a phase goes on, and steps may fail, be given up or begin again', () => {
+  it('is resumed: the same visit of a phase continues, and steps may fail, be given up or begin again', () => {
     let state = reportRun(NOW - 60 * MINUTE, 'stalled')
     const note = (event: 'resume' | 'fail' | 'prompt' | `step-${'skipped' | 'failed' | 'again'}`, more = {}): void => {
       state = withTransition(state, { event, phase: state.phase, ...more }, state.updatedMs + MINUTE)
@@ -194,7 +194,7 @@ describe('the story of a run', () => {
     expect(visitsOf(runOf(state)).slice(before)).toEqual(['research running'])
   })
 
-  it('whose steps come from an artifact has their names in the phase in progress, and where the history lacks them only there', () => {
+  it('whose steps come from an artifact has their names in the phase in progress, and if the history lacks them only there', () => {
     const steps = { steps: { from: 'plan.json', pointer: '/steps' }, step_prompt: 'p' }
     const definition = definitionOf('n', [
       { ...steps, id: 'a', next: { pass: 'b', fail: 'b' } },
