@@ -16,10 +16,10 @@ import { foldersHolding, listTaskFolders } from '../../project/task-folders.ts'
 import { readHistory, readState } from '../../run/store/state-store.ts'
 import { linkOutside } from '../../setup/settings-paths.ts'
 import * as field from '../../views/documents.ts'
-import { composeReport, storyLines } from '../../views/report/compose.ts'
+import { composeReport, type Report, storyLines } from '../../views/report/compose.ts'
 import { reportPage } from '../../views/report/page/page.ts'
 import { REPORT_TEXT as TEXT } from '../../views/report/report-messages.ts'
-import { type Report, type ReportRun, STATUS_TONES, type Status } from '../../views/report/story.ts'
+import { type ReportRun, STATUS_TONES, type Status } from '../../views/report/story.ts'
 import type { BareCommand, Declaration, Run } from '../command.ts'
 
 export const declaration = {

@@ -4,19 +4,8 @@ import type { JournalLine } from '../../project/journal-entry.ts'
 import type { Painter } from '../print.ts'
 import { clock, duration, runTimes } from './page/track.ts'
 import { eventWords, statusWords, REPORT_TEXT as TEXT, taskTitle } from './report-messages.ts'
-import { runStory } from './run-story.ts'
-import type {
-  MarkerStatus,
-  MarkerStory,
-  Report,
-  ReportMarker,
-  ReportSource,
-  RunStory,
-  Span,
-  StoryEvent,
-  TaskStory,
-  Tone,
-} from './story.ts'
+import { type RunStory, runStory } from './run-story.ts'
+import type { MarkerStatus, MarkerStory, ReportMarker, ReportSource, Span, StoryEvent, Tone } from './story.ts'
 
 /** Pure. */
 
@@ -25,7 +14,7 @@ export const MAX_TASKS = 200
 
 const MAX_OTHERS = 50
 
-export function composeReport({ root, nowMs, journal, markers, runs }: ReportSource): Report {
+export function composeReport({ root, nowMs, journal, markers, runs }: ReportSource) {
   const timed = journal
     .flatMap((line): TimedLine[] => {
       const timeMs = timeOf(line)
@@ -35,7 +24,7 @@ export function composeReport({ root, nowMs, journal, markers, runs }: ReportSou
   const ofMarkers = groupByTask(timed)
   const names = new Set([...ofMarkers.keys(), ...markers.map(({ task }) => task), ...runs.map(({ task }) => task)])
   const tasks = [...names]
-    .map((task): TaskStory => {
+    .map((task) => {
       const stories = markerStories(
         ofMarkers.get(task) ?? [],
         markers.filter((marker) => marker.task === task),
@@ -58,6 +47,10 @@ export function composeReport({ root, nowMs, journal, markers, runs }: ReportSou
     leftOut: Math.max(0, tasks.length - MAX_TASKS),
   }
 }
+
+export type Report = Readonly<ReturnType<typeof composeReport>>
+
+export type TaskStory = Report['tasks'][number]
 
 function groupByTask(timed: readonly TimedLine[]): Map<string, TimedLine[]> {
   const groups = new Map<string, TimedLine[]>()

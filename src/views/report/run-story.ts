@@ -1,22 +1,12 @@
 import { oneLine } from '../../kernel/text.ts'
 import type { Phase } from '../../run/definition/phase-fields.ts'
 import { stepAsText } from '../../run/definition/steps.ts'
-import { phaseStatuses, runStatus } from '../../run/machine/picture.ts'
+import { type PhaseStatus, phaseStatuses, runStatus } from '../../run/machine/picture.ts'
 import { needOf } from '../../run/machine/position.ts'
 import { phaseMs, visitsOf, type WorkflowState, workedMs } from '../../run/machine/state.ts'
 import type { HistoryEntry, TransitionEvent } from '../../run/machine/state-fields.ts'
 import { REPORT_TEXT, transitionWords } from './report-messages.ts'
-import {
-  type PhaseStory,
-  type ReportRun,
-  type RunStory,
-  STATUS_TONES,
-  type StepStory,
-  type StoryEvent,
-  type Tone,
-  type VisitSteps,
-  type VisitStory,
-} from './story.ts'
+import { type ReportRun, STATUS_TONES, type StoryEvent, type Tone, type VisitStory } from './story.ts'
 
 /** Pure. */
 
@@ -34,7 +24,7 @@ const TONES: Partial<Readonly<Record<TransitionEvent, Tone>>> = {
   'stop-request': 'wait',
 }
 
-export function runStory({ state, history }: ReportRun, nowMs: number): RunStory {
+export function runStory({ state, history }: ReportRun, nowMs: number) {
   const visits = visitStories(history, state, nowMs)
   const statuses = phaseStatuses(state)
   return {
@@ -48,6 +38,7 @@ export function runStory({ state, history }: ReportRun, nowMs: number): RunStory
     workedMs: workedMs(state, nowMs),
     prompts: state.prompts,
     skips: state.skips,
+    /** A person has accepted how it ended. */
     settled: !state.active && state.settled,
     phases: state.definition.phases.map((phase, index) =>
       phaseStory(phase, statuses[index] ?? 'waiting', state, history, visits, nowMs),
@@ -57,6 +48,10 @@ export function runStory({ state, history }: ReportRun, nowMs: number): RunStory
     definition: state.definition,
   }
 }
+
+export type RunStory = Readonly<ReturnType<typeof runStory>>
+
+export type PhaseStory = RunStory['phases'][number]
 
 function waitsFor(state: WorkflowState): string | undefined {
   const need = needOf(state)
@@ -101,12 +96,12 @@ function visitStories(history: readonly HistoryEntry[], state: WorkflowState, no
 
 function phaseStory(
   phase: Phase,
-  status: PhaseStory['status'],
+  status: PhaseStatus,
   state: WorkflowState,
   history: readonly HistoryEntry[],
   visits: readonly VisitStory[],
   nowMs: number,
-): PhaseStory {
+) {
   const own = visits.filter((visit) => visit.phase === phase.id)
   return {
     id: phase.id,
@@ -119,7 +114,7 @@ function phaseStory(
   }
 }
 
-function visitSteps(phase: Phase, state: WorkflowState, history: readonly HistoryEntry[]): VisitSteps[] {
+function visitSteps(phase: Phase, state: WorkflowState, history: readonly HistoryEntry[]) {
   const visits: { readonly visit: number; readonly entries: HistoryEntry[] }[] = []
   const own = history.filter(({ phase: id }) => id === phase.id)
   for (const entry of own) {
@@ -135,7 +130,7 @@ function visitSteps(phase: Phase, state: WorkflowState, history: readonly Histor
     .filter(({ steps }) => steps.length > 0)
 }
 
-function stepStories(phase: Phase, isLast: boolean, state: WorkflowState, own: readonly HistoryEntry[]): StepStory[] {
+function stepStories(phase: Phase, isLast: boolean, state: WorkflowState, own: readonly HistoryEntry[]) {
   const listed = phase.steps?.kind === 'list' ? phase.steps.steps : undefined
   const names = listed ?? (isLast && phase.id === state.phase ? state.takenSteps : undefined) ?? []
   const reached = own.reduce((most, { step }) => Math.max(most, step ?? 0), 0)
@@ -148,14 +143,14 @@ function stepStories(phase: Phase, isLast: boolean, state: WorkflowState, own: r
   })
 }
 
-const STEP_RESULTS: Partial<Readonly<Record<TransitionEvent, StepStory['result']>>> = {
+const STEP_RESULTS: Partial<Readonly<Record<TransitionEvent, 'done' | 'skipped' | 'failed' | 'open'>>> = {
   'step-done': 'done',
   'step-skipped': 'skipped',
   'step-failed': 'failed',
   'step-again': 'open',
 }
 
-function stepStory(number: number, name: string | undefined, entries: readonly HistoryEntry[]): StepStory {
+function stepStory(number: number, name: string | undefined, entries: readonly HistoryEntry[]) {
   const [first] = entries
   const last = entries.findLast(({ event }) => STEP_RESULTS[event] !== undefined)
   return {

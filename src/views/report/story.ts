@@ -1,6 +1,6 @@
 import type { MarkerView } from '../../marker/marker-view.ts'
 import type { JournalLine } from '../../project/journal-entry.ts'
-import type { PhaseStatus, RunStatus } from '../../run/machine/picture.ts'
+import type { RunStatus } from '../../run/machine/picture.ts'
 import type { WorkflowState } from '../../run/machine/state.ts'
 import type { HistoryEntry } from '../../run/machine/state-fields.ts'
 
@@ -56,6 +56,17 @@ export interface StoryEvent {
   readonly words: string
 }
 
+export interface Span {
+  readonly startMs: number
+  readonly endMs: number
+}
+
+export interface VisitStory extends Span {
+  readonly phase: string
+  readonly prompts: number
+  readonly result: 'passed' | 'failed' | 'running' | 'stuck'
+}
+
 export interface MarkerStory extends Span {
   readonly id: string | undefined
   readonly operation: string | undefined
@@ -68,69 +79,4 @@ export interface MarkerStory extends Span {
   readonly events: readonly StoryEvent[]
   readonly steps: ReportMarker['steps']
   readonly checks: ReportMarker['checks']
-}
-
-export interface Span {
-  readonly startMs: number
-  readonly endMs: number
-}
-
-export interface VisitStory extends Span {
-  readonly phase: string
-  readonly prompts: number
-  readonly result: 'passed' | 'failed' | 'running' | 'stuck'
-}
-
-export interface StepStory {
-  readonly number: number
-  readonly name: string | undefined
-  readonly attempts: number
-  readonly result: 'done' | 'skipped' | 'failed' | 'open'
-  readonly durationMs: number | undefined
-}
-
-export interface VisitSteps {
-  readonly visit: number
-  readonly steps: readonly StepStory[]
-}
-
-export interface PhaseStory {
-  readonly id: string
-  readonly status: PhaseStatus
-  readonly check: string | undefined
-  readonly visits: number
-  readonly prompts: number
-  readonly workedMs: number
-  readonly steps: readonly VisitSteps[]
-}
-
-export interface RunStory extends Span {
-  readonly name: string
-  readonly status: RunStatus
-  readonly why: string | undefined
-  readonly waitsFor: string | undefined
-  readonly session: string | undefined
-  readonly workedMs: number
-  readonly prompts: number
-  readonly skips: number
-  /** A person has accepted how it ended. */
-  readonly settled: boolean
-  readonly phases: readonly PhaseStory[]
-  readonly visits: readonly VisitStory[]
-  readonly events: readonly StoryEvent[]
-  readonly definition: WorkflowState['definition']
-}
-
-export interface TaskStory extends Span {
-  readonly task: string
-  readonly markers: readonly MarkerStory[]
-  readonly runs: readonly RunStory[]
-}
-
-export interface Report {
-  readonly root: string
-  readonly nowMs: number
-  readonly tasks: readonly TaskStory[]
-  readonly others: readonly (StoryEvent & { readonly task: string | undefined })[]
-  readonly leftOut: number
 }

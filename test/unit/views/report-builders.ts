@@ -3,8 +3,9 @@ import { formatJournalEntry, type JournalEntry, parseJournalLine } from '../../.
 import { type Definition, readDefinition } from '../../../src/run/definition/definition.ts'
 import type { Phase } from '../../../src/run/definition/phase-fields.ts'
 import type { WorkflowState } from '../../../src/run/machine/state.ts'
-import { composeReport } from '../../../src/views/report/compose.ts'
-import type { Report, ReportMarker, ReportRun, RunStory } from '../../../src/views/report/story.ts'
+import { composeReport, type Report } from '../../../src/views/report/compose.ts'
+import type { RunStory } from '../../../src/views/report/run-story.ts'
+import type { ReportMarker, ReportRun } from '../../../src/views/report/story.ts'
 
 /** Reports for tests, made from entries of the journal, markers and runs. */
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { enter, type WorkflowState, withTransition } from '../../../src/run/machine/state.ts'
+import type { TaskStory } from '../../../src/views/report/compose.ts'
 import { graph } from '../../../src/views/report/page/graph-picture.ts'
 import { type Html, html } from '../../../src/views/report/page/html.ts'
 import { eventList, overview, reportPage, runCard, taskCard } from '../../../src/views/report/page/page.ts'
 import { scaleOf } from '../../../src/views/report/page/track.ts'
-import type { TaskStory } from '../../../src/views/report/story.ts'
 import { reportRun } from '../../support/report-project.ts'
 import {
   CREATED,

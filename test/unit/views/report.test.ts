@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { enter, type WorkflowState, withTransition } from '../../../src/run/machine/state.ts'
-import { composeReport, MAX_TASKS, storyLines } from '../../../src/views/report/compose.ts'
+import { composeReport, MAX_TASKS, type Report, storyLines } from '../../../src/views/report/compose.ts'
 import { reportPage } from '../../../src/views/report/page/page.ts'
 import { duration } from '../../../src/views/report/page/track.ts'
-import type { Report, ReportMarker, RunStory } from '../../../src/views/report/story.ts'
+import type { RunStory } from '../../../src/views/report/run-story.ts'
+import type { ReportMarker } from '../../../src/views/report/story.ts'
 import { reportRun } from '../../support/report-project.ts'
 import {
   CREATED,

@@ -3,7 +3,7 @@ import { END } from '../../../run/definition/definition-limits.ts'
 import type { Phase } from '../../../run/definition/phase-fields.ts'
 import { phaseDetails, waysOf } from '../../../run/machine/picture.ts'
 import { REPORT_TEXT as TEXT } from '../report-messages.ts'
-import type { PhaseStory, RunStory } from '../story.ts'
+import type { PhaseStory, RunStory } from '../run-story.ts'
 import { type Html, html } from './html.ts'
 
 const MAX_DRAWN = 40

@@ -1,20 +1,8 @@
 import { oneLine } from '../../../kernel/text.ts'
-import { around, isGivenUp } from '../compose.ts'
+import { around, isGivenUp, type Report, type TaskStory } from '../compose.ts'
 import { REPORT_TEXT as TEXT, taskTitle } from '../report-messages.ts'
-import {
-  type MarkerStory,
-  type PhaseStory,
-  type Report,
-  type RunStory,
-  type Span,
-  STATUS_TONES,
-  type StepStory,
-  type StoryEvent,
-  type TaskStory,
-  type Tone,
-  type VisitSteps,
-  type VisitStory,
-} from '../story.ts'
+import type { PhaseStory, RunStory } from '../run-story.ts'
+import { type MarkerStory, type Span, STATUS_TONES, type StoryEvent, type Tone, type VisitStory } from '../story.ts'
 import { graph } from './graph-picture.ts'
 import { Html, html, STYLE } from './html.ts'
 import { badge, bar, clock, duration, legend, marks, pause, runTimes, type Scale, scaleOf } from './track.ts'
@@ -212,7 +200,7 @@ function phaseRow({ id, status, visits, prompts, workedMs, steps, check }: Phase
     ${under.length > 0 && html`<tr class="under"><td colspan="4">${under}</td></tr>`}`
 }
 
-function stepList({ visit, steps }: VisitSteps, isOneOfSeveral: boolean): Html {
+function stepList({ visit, steps }: PhaseStory['steps'][number], isOneOfSeveral: boolean): Html {
   const done = steps.filter(({ result }) => result === 'done').length
   const count = TEXT.stepsDone(done, steps.length)
   return html`<p><small>${isOneOfSeveral ? TEXT.ofVisit(visit, count) : count}</small></p><ul class="steps">${steps.slice(0, MAX_STEPS).map(stepRow)}</ul>`
@@ -231,7 +219,7 @@ function phaseBadge(status: PhaseStory['status'], skips: number): Html {
   return html`<span class="badge ${tone}">${TEXT.phase(TEXT.phaseStatuses[status], skips)}</span>`
 }
 
-function stepRow({ number, name, attempts, result, durationMs }: StepStory): Html {
+function stepRow({ number, name, attempts, result, durationMs }: PhaseStory['steps'][number]['steps'][number]): Html {
   const facts = [
     ...(attempts > 1 ? [TEXT.attempts(attempts)] : []),
     ...(durationMs === undefined || result === 'open' || attempts === 0 ? [] : [duration(durationMs)]),

@@ -1,6 +1,7 @@
 import { toIso } from '../../../kernel/time.ts'
 import { statusWords, REPORT_TEXT as TEXT } from '../report-messages.ts'
-import { type MarkerStory, type RunStory, type Span, STATUS_TONES, type Status, type StoryEvent } from '../story.ts'
+import type { RunStory } from '../run-story.ts'
+import { type MarkerStory, type Span, STATUS_TONES, type Status, type StoryEvent } from '../story.ts'
 import { type Html, html } from './html.ts'
 
 export function bar(scale: Scale, { startMs, endMs }: Span, kind: string, name?: string): Html {
