@@ -34,7 +34,7 @@ function reportOf({ tool_name: tool, tool_input: input }: PayloadFields): Payloa
   return tool === 'SubagentHandback' && isJsonObject(input) ? { last_assistant_message: input.message } : {}
 }
 
-/** Ended with another code than 0, or was interrupted (2.1.330). */
+/** It ended with another code than 0 (2.1.330). After an interruption there is no event. */
 function failedCommand({ hook_event_name: event, error }: PayloadFields): PayloadFields {
   return event === 'PostToolUseFailure' ? { hook_event_name: 'PostToolUse', tool_response: error } : {}
 }

@@ -44,8 +44,7 @@ function trusts(text: string, settings: string, { event, group, hook }: HookLoca
   const label = event.replace(/(?<=[a-z])(?=[A-Z])/g, '_').toLowerCase()
   // A TOML key has JSON's escapes, or none.
   const key = `${settings}:${label}:${group}:${hook}`
-  return [JSON.stringify(key), `'${key}'`].some((name) => {
-    const [record = ''] = (text.split(name)[1] ?? '').split(/[[}]/)
-    return record.includes('trusted_hash') && !/enabled\s*=\s*false/.test(record)
-  })
+  return [JSON.stringify(key), `'${key}'`].some((name) =>
+    /^(?![^[}]*enabled\s*=\s*false)[^[}]*trusted_hash/.test(text.split(name)[1] ?? ''),
+  )
 }

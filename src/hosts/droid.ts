@@ -1,11 +1,18 @@
+import { variable } from '../kernel/values.ts'
 import { eventEntries, type HookHost } from './hook-entries.ts'
-import { type HostDifference, hasVariable } from './host.ts'
+import { type HostDifference, hasVariable, MAIN_AGENT } from './host.ts'
 
 const isHook = hasVariable('FACTORY_PROJECT_DIR')
 
 /** Factory droid (measured with 0.225.2). */
 export const droid: HostDifference = {
+  name: 'droid',
   recognizes: isHook,
+  // The launcher sets it. A sub-agent is a session of its own.
+  shellIdentity(environment) {
+    const session = variable(environment, 'POSTFLIGHT_DROID_SESSION')
+    return session === undefined ? undefined : { session, agent: MAIN_AGENT }
+  },
   startsSubagent: (payload, environment) => payload.caller !== undefined && isHook(payload, environment),
   // A sub-agent stops with `Stop`; the SubagentStop after it is only a notification.
   exempts: (payload, environment) =>

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { startFlow } from '../../support/flow.ts'
@@ -114,6 +114,15 @@ describe.concurrent('the agent’s shell, through the file that Claude Code runs
     const project = createSourceProject()
     expect(await shares(project, LAUNCHER, { CLAUDE_PLUGIN_ROOT: '/plugin' })).toBe('')
     expect(await shares(project, LAUNCHER, { POSTFLIGHT_DISABLE: '1' })).toBe('')
+  })
+
+  it('of droid has its session too, so that `wait` and `adopt` know it; droid names a plugin that does not exist', async () => {
+    const project = createSourceProject()
+    const env = { FACTORY_PROJECT_DIR: project.dir, CLAUDE_PLUGIN_ROOT: '/PLUGIN_ROOT_NOT_EXPANDED_ERROR' }
+    const file = await shares(project, LAUNCHER, { ...env, session_id: SESSION })
+    const lines = readFileSync(file, 'utf8').split('\n')
+    expect(lines).toEqual([`export POSTFLIGHT_DROID_SESSION=${SESSION}`, expect.stringMatching(/bin'$/), ''])
+    expect(await shares(createSourceProject(), LAUNCHER, { ...env, CLAUDE_ENV_FILE: '', session_id: SESSION })).toBe('')
   })
 
   it('does without if that file cannot be written', async () => {

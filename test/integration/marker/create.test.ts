@@ -381,10 +381,11 @@ describe.concurrent('create says on stderr that the host of this session does no
     ['Copilot CLI', 'COPILOT_AGENT_SESSION_ID', '.claude/settings.json'],
     ['Copilot CLI', 'COPILOT_AGENT_SESSION_ID', '.copilot/hooks/postflight-guard.json'],
     ['Qwen Code', 'QWEN_CODE_SESSION_ID', '.qwen/settings.json'],
+    ['Factory droid', 'POSTFLIGHT_DROID_SESSION', '.factory/settings.json'],
   ])('on %s (%s), unless %s wires it, in the project, above it or of the user', async (host, variable, file) => {
     const settings = JSON.stringify(running('/x/hooks/postflight-hook'))
     const env = { [variable]: SESSION }
-    const name = variable.split('_', 1)[0]?.toLowerCase()
+    const name = /^(?:POSTFLIGHT_)?([A-Z]+)/.exec(variable)?.[1]?.toLowerCase()
     const project = createSourceProject()
     const first = createSourceProject()
     expect((await first.cli([])).stdout).toContain('\n  → postflight init\n')

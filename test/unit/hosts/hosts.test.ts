@@ -24,7 +24,7 @@ const DROID = { FACTORY_PROJECT_DIR: '/p' }
 
 describe("the session and the agent that the shell's environment names", () => {
   const OTHERS = ['CLAUDE_CODE', 'CODEX', 'QWEN_CODE', 'COPILOT_AGENT'].map((host) => `${host}_SESSION_ID`)
-  const IN_ORDER = ['POSTFLIGHT_HOST_SESSION', ...OTHERS]
+  const IN_ORDER = ['POSTFLIGHT_HOST_SESSION', ...OTHERS, 'POSTFLIGHT_DROID_SESSION']
   const ours = { POSTFLIGHT_HOST_SESSION: 's1' }
   const codex = { CODEX_SESSION_ID: 's1' }
   const qwen = { QWEN_CODE_SESSION_ID: 's1' }
@@ -50,6 +50,7 @@ describe("the session and the agent that the shell's environment names", () => {
     ['Qwen Code with an empty agent is main', { ...qwen, QWEN_CODE_AGENT_ID: '' }, { session: 's1', agent: 'main' }],
     ['Copilot CLI', { COPILOT_AGENT_SESSION_ID: 's1' }, { session: 's1', isPiped: true }],
     ['droid, which names neither', DROID, undefined],
+    ['droid, where the launcher named it', { POSTFLIGHT_DROID_SESSION: 's1' }, { session: 's1', agent: 'main' }],
     ['empty variables, which count as unset', Object.fromEntries(IN_ORDER.map((name) => [name, ''])), undefined],
   ])('%s', (_, environment, expected) => expect(shellIdentity(environment)).toStrictEqual(expected))
 
