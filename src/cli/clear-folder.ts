@@ -58,7 +58,7 @@ export const clearDocument = () =>
     }),
     running: field.objects({
       task: field.task,
-      path: field.text('With --all: the task folder of a workflow that goes on, relative to the root.'),
+      path: field.text('With --all: the task folder of a workflow that continues, relative to the root.'),
       stop: field.text('The command that stops it.'),
     }),
   })
@@ -72,7 +72,7 @@ interface Clearing {
   readonly unchecked: boolean
   readonly orphaned: boolean
   readonly timeout: number
-  /** Then its `.return-meta.json` goes without other files of ours. */
+  /** Then its `.return-meta.json` is removed even without other files of ours. */
   readonly isNamed: boolean
   readonly isOrphaned: (present: StoredMarker | undefined) => boolean
 }
@@ -260,7 +260,7 @@ function refused(
 ): ClearResult {
   const { code, args } = new PostflightError('checks-refused', {
     ...{ path: pathOf(folder, before, commands[0]), refusal: why, commands: checkList(commands) },
-    // It skips no check of an abandoned marker.
+    // It never skips a check of an abandoned marker.
     unchecked: before.pending !== undefined,
     ...(sinceWhen !== undefined && { since: sinceWhen }),
   })

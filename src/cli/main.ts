@@ -31,7 +31,7 @@ export async function main(words: readonly string[], cli: CliProcess): Promise<v
     run: async (invocation, options, program) => endWith(await runCommand(invocation, options, program, world)),
   }
   const line = meansStatus(words) ? ['status', ...words] : words
-  // To declare all commands takes 3 ms, so only the help of `workflow`, completion and errors in a command's name do.
+  // Declaring all commands takes 3 ms, so only the help of `workflow`, completion and errors in a command's name do it.
   const named = commandIn(line)
   const program = buildProgram(ports, named === 'complete' ? undefined : named)
   try {
@@ -92,7 +92,7 @@ export async function runCommand(
 
 const NAMED_COMMAND = /(?:^|[`→:] ?)postflight [a-z-]/m
 
-/** For a person: the agent's shell has the command on its PATH. */
+/** Only for a person: an agent's shell has the command on its PATH. */
 async function explainNpx(
   lines: readonly string[],
   findContext: () => CommandContext,

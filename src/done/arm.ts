@@ -87,9 +87,9 @@ export function judgeDone(
   const folder = sessionFolder(root, payload.session)
   const read = readMarker(folder)
   const pending = read?.kind === 'marker' ? read : undefined
-  // An unreadable one is judged, and one that is bypassed ends, by the rules for all markers.
+  // The rules for all markers judge an unreadable one and end a bypassed one.
   if (read?.kind === 'unreadable' || pending?.marker.bypassed === true) return 'marker-decides'
-  // Every stop leaves the folder. If it is gone after a block, so is the count of this prompt's blocks.
+  // Every stop keeps the folder. If somebody removed it after a block, the count of this prompt's blocks is gone too.
   if (payload.followsBlock === true && kindAt(folder.path) === undefined) return 'folder-gone'
   const baseline = baselineOf(folder, stop)
   if (baseline === undefined) return 'no-baseline'
@@ -161,7 +161,7 @@ function arm({ folder, due, states, prompt, asked, stop }: JudgedDone): Recorded
       ...{ operation: 'definition of done', reason: reasonFor(folder.root, due, stop), createdMs: nowMs },
       ...{ hostSession: payload.session, agent: MAIN_AGENT, checks: checks.map((run) => ({ run })) },
     }),
-    // No stop was blocked for these changes: the next prompt asks for them.
+    // If the prompt has no blocks left, nobody asked about these changes, so the next prompt does.
     ...(!isSpent(asked) && { done: { prompt_id: prompt, paths: pathsOf(states) } }),
   }
   const plan = (present: StoredMarker | undefined) =>
@@ -245,7 +245,7 @@ function reasonFor(root: string, due: readonly RuleState[], { reader }: Occasion
   ].join('\n')
 }
 
-/** The answer has nothing of the file's text, which may have come with a clone. */
+/** The answer repeats none of the file's text, which may have come with a clone. */
 export function startDone(
   root: string,
   occasion: Occasion,

@@ -104,7 +104,7 @@ export function bypassDone(folder: TaskFolder): void {
   replaceFile(path.join(folder.path, BYPASSED_FILE), '{}\n')
 }
 
-/** For sessions that have no folder yet: the first stop of one of them uses it up. */
+/** For sessions without a folder yet: the first stop of any of them uses the bypass up. */
 export function bypassNewSessions(root: string): void {
   replaceFile(path.join(makeJournalFolder(root), BYPASSED_FILE), '{}\n')
 }
@@ -128,7 +128,7 @@ export function aboutOf({ fields }: Marker): Pick<Baseline, 'paths' | 'prompt'> 
   return { prompt: typeof value.prompt_id === 'string' ? value.prompt_id : undefined, paths: readPaths(value.paths) }
 }
 
-/** Its changes must not be due again because a person cleared its abandoned marker. Never throws. */
+/** After a person cleared the abandoned marker, its changes must not be due again. Never throws. */
 export function endAbandoned(folder: TaskFolder, marker: Marker): void {
   const bypass = readBypass(folder)
   // A bypass of the next stop.
@@ -137,7 +137,7 @@ export function endAbandoned(folder: TaskFolder, marker: Marker): void {
   try {
     writeBypassed(folder, paths, prompt)
   } catch {
-    // The disk is full: they may be due again.
+    // The disk is full, so the changes may be due again.
   }
 }
 
@@ -220,18 +220,18 @@ export function removeOldFolders(root: string, nowMs: number): void {
   }
 }
 
-/** It is evidence, which only a command ends. */
+/** A marker is evidence that only a command removes. */
 function holdsMarker({ path: folder }: TaskFolder): boolean {
   return fs.readdirSync(folder).some((name) => name.startsWith(MARKER_FILE) || name.startsWith(ABANDONED_FILE))
 }
 
-/** Which rules were green last, when, and with which files. A green check proves the files for every session. */
+/** The last green run of each rule: its time and files. A green check proves the files for every session. */
 
 export interface DoneReceipt {
   readonly atMs: number
   readonly paths: string
   readonly ownOutput: readonly string[]
-  /** Proven files whose time is later than the receipt, with that time (ms): a clock was set back, or an archive unpacked. */
+  /** Proven files with a later time (ms) than the receipt: a clock was set back, or an archive was unpacked. */
   readonly ahead: Readonly<Record<string, number>>
   readonly durationMs: number
 }

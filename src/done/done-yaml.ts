@@ -18,7 +18,7 @@ import {
 } from './done-rules.ts'
 import { readDoneFile } from './trust-store.ts'
 
-/** Parses `specs/done.yaml`. The hook never loads this: it reads the copy that a person trusted. */
+/** Parses `specs/done.yaml`. The hook never loads this: it reads the trusted copy. */
 
 export function parseDoneFile(
   text: string,
@@ -77,7 +77,7 @@ const oneOrMore = (longest: number, description: string) =>
   )
 
 const rule = z.strictObject({
-  name: optionally(one(MAX_NAME), 'What reasons and lists call the rule.'),
+  name: optionally(one(MAX_NAME), 'The name of the rule in reasons and lists.'),
   when: oneOrMore(MAX_PATTERN, 'Patterns of files, relative to the root: when one of these changed, the rule is due.'),
   unless: z.optional(oneOrMore(MAX_PATTERN, 'Patterns of files that do not count.')),
   check: oneOrMore(MAX_COMMAND, 'Shell commands that must succeed, run at the root by `postflight done`.'),

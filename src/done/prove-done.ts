@@ -87,7 +87,7 @@ export async function proveDone(
     if (pass.kind === 'busy') return pass
     all.push(...pass.done)
     failed = pass.failed
-    // A check may have removed what git ignores, and our folder with it.
+    // A check may have removed ignored files, and our folder with them.
     const atMs = fileSystemNow(locationOf(context, root).path)
     const after = new FileSearch(root)
     const again: DoneRule[] = []
@@ -181,7 +181,7 @@ export function clearProven(
     if (kindAt(folder.path) !== 'folder') return false
     const states = statesOf(folder, rules, search, receipts)
     if (states.some(({ isDue, paths }) => isDue || paths === undefined)) return false
-    // Without rules nothing was proven.
+    // There were no rules, so nothing was proven.
     const keepsUnchecked = rules.length === 0
     const result = clearFolder(folder, { returnMeta: false, keepsUnchecked, still: () => true })
     if (result === undefined || (result.marker === undefined && result.abandoned.length === 0)) return false

@@ -19,7 +19,7 @@ const SORTED_AT_ONCE = 10_000
 
 const SEARCH_DEPTH = 50
 
-/** Never the work of an agent: packages, git's own files, and what editors and interpreters leave beside sources. */
+/** Never an agent's work: packages, git's own files, and files that editors and interpreters leave beside sources. */
 const NEVER = [
   ...['**/node_modules/**', '**/.git/**', '**/.git'],
   ...['**/__pycache__/**', '**/*~', '**/.*.sw?', '**/.#*', '**/#*#', '**/.DS_Store'],
@@ -152,7 +152,7 @@ export class FileSearch {
     return isLink
   }
 
-  /** A pattern without stars is looked up, and no folder read for it. */
+  /** A pattern without stars is looked up directly: its folder is never read. */
   #isLinked(name: string): boolean {
     const end = name.lastIndexOf('/')
     if (end === -1) return false
@@ -181,7 +181,7 @@ export class FileSearch {
       const stats = fs.lstatSync(path.join(this.#root, name), { throwIfNoEntry: false })
       if (stats !== undefined) time = Math.max(stats.mtimeMs, stats.ctimeMs)
     } catch {
-      // A folder on the way without rights.
+      // A folder on the way cannot be entered.
     }
     this.#times.set(name, time)
     return time
@@ -245,7 +245,7 @@ function ordered(paths: readonly string[]): string[] {
   return [...new Set(paths)].sort()
 }
 
-/** The last sort only merges, so none takes more than 20 ms for the largest search. */
+/** The last sort only merges, so no sort takes more than 20 ms, even for the largest search. */
 async function orderedInSlices(paths: readonly string[]): Promise<string[]> {
   const sorted: string[] = []
   for (const part of slices([...new Set(paths)], SORTED_AT_ONCE)) {

@@ -2,7 +2,7 @@ import { writeAll } from '../disk/process-output.ts'
 import { allowedComplaint } from '../stop/stop-messages.ts'
 import { runHook } from './run-hook.ts'
 
-// A bug must not cause an exit code or an empty stdout.
+// A bug must not change the exit code or leave stdout empty.
 process.on('uncaughtException', (error) => {
   writeAll(2, `${allowedComplaint(String(error))}\n`)
   writeAll(1, '{}\n')

@@ -55,7 +55,7 @@ function driveRuns(occasion: Occasion, isBlocked: boolean): StopOfRuns {
 
 const MAX_BYTES = 65_536
 
-/** The agent of an older report never returned. */
+/** If a report is older, its agent never returned. */
 const LIFETIME_MS = 86_400_000
 
 /** A cloned repository may hold very many files. */

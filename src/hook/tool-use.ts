@@ -99,7 +99,7 @@ function decisionFor(occasion: Occasion, markers: readonly StoredMarker[]): Deci
   const { payload } = occasion
   const printed = printedIds(payload.output)
   const waiting = waitingIds(payload.output)
-  // A command that printed one line printed all: other markers are another agent's.
+  // A command that printed one marker's line printed all of them: other markers are another agent's.
   const made = printed.size > 0 ? [] : markers.filter(({ marker, times }) => isMadeByCommand(marker, times, occasion))
   return (stored, present) => {
     const owns =

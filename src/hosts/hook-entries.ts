@@ -73,7 +73,7 @@ const LOAD_IF_THERE = "require('fs').existsSync(process.argv[1])&&require(proces
 
 const GUARDED = /^\[ ! -f ([\s\S]+) \] \|\| exec \1(| [A-Za-z]+)$/
 
-// Literals, so that a bundle leaves out unused ones.
+// Literals, so that a bundler can drop unused ones.
 const NODE = /(?:^|[/\\])node(?:\.exe)?$/
 const LAUNCHER = /(?:^|[/\\])postflight-hook$/
 const CLI = /(?:^|[/\\])postflight(?:\.js|\.cmd)?$/
@@ -125,7 +125,7 @@ export function isGuardedCommand(command: string): boolean {
 
 export interface HookTrust {
   readonly note: string
-  /** Whether the user's own hooks need none. */
+  /** Whether hooks in the user's own settings need no trust. */
   readonly onlyInProjects?: true
   /** For `doctor`, if the host's folder has a file that says which hooks are trusted. */
   readonly record?: {

@@ -64,7 +64,7 @@ export interface Payload {
    * 2.1.329). On Codex the turn's id.
    */
   readonly prompt?: string
-  /** Above 0, the agent will stop again. */
+  /** If above 0, the agent will stop again. */
   readonly wakeUps: number
   readonly shells: readonly string[]
   readonly shellIds?: readonly string[]

@@ -3,7 +3,7 @@ import { isJsonObject, known } from '../kernel/values.ts'
 import { ENDING_TOOLS, readFields } from './all-hosts.ts'
 import { MAIN_AGENT, type Payload, type ReturnedAgent } from './host.ts'
 
-/** No host has longer ids, and ids get into files. */
+/** No host has longer ids, and we write ids to files. */
 export const MAX_ID_LENGTH = 256
 
 const DAY_MS = 86_400_000

@@ -37,7 +37,7 @@ export function expandPatterns(patterns: readonly string[]): string[] | undefine
 
 function isBounded(pattern: string): boolean {
   const names = pattern.split('/')
-  // Alternatives may join two dots to a way out of the root.
+  // Alternatives may combine to `..`, which leads out of the root.
   if (names.includes('..')) return false
   const folders = names.filter((name) => name === '**').length
   const further = names

@@ -49,7 +49,7 @@ const SHELL_PIECES = /[ \t]+|'([^']*)'|"((?:[^"\\`$]|\\[\s\S]|\$(?!\())*)"|\\([^
 /** A backslash before a letter or a digit belongs to a Windows path. */
 export function shellWords(line: string): string[] | undefined {
   const text = line.trim()
-  // A line that sets a variable for its command is more than words.
+  // A line that sets a variable for its command is not just words.
   if (/^\w+=/.test(text)) return undefined
   const words: string[] = []
   let word: string | undefined
@@ -91,7 +91,7 @@ function editsBetween(from: string, to: string): number {
   for (let i = 0; i < from.length; i += 1) {
     const row = [i + 1]
     for (let j = 0; j < to.length; j += 1) {
-      // A text has no character before its start, so nothing matches there.
+      // There is no character before the start of a text, so nothing matches there.
       const isSwapped = from[i] === to[j - 1] && from[i - 1] === to[j]
       row.push(
         Math.min(

@@ -42,7 +42,7 @@ export function clearFolder(
     }
     const isUnchecked = keepsUnchecked && mustBeKept(marker)
     if (isUnchecked) {
-      // First, because the marker takes an abandoned name.
+      // First, because the marker takes the name of an abandoned one.
       removeAbandoned()
       endContinuations(folder.path, marker.identity, () => abandonUnchecked(marker))
     } else {

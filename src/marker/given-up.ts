@@ -83,13 +83,13 @@ export function forgetGivenUp(folder: Pick<TaskFolder, 'root' | 'relative'>): vo
 }
 
 export interface GivenUpNote {
-  /** For people; it may be gone. */
+  /** For people. The folder may be gone. */
   readonly relative: string
   readonly task: string
   readonly key: string
 }
 
-/** A clone may contain any number. */
+/** A clone may contain any number of notes. */
 const MAX_NOTES = 500
 
 /** Never throws. */

@@ -35,7 +35,7 @@ import { markerDisplayPath, type StoredMarker } from './stored-marker.ts'
 
 /** Changes markers under the folder's lock, and never loses a text that it could not parse. */
 
-/** Made under the lock; may carry the caller's own results. */
+/** Planned under the lock; may contain the caller's own results. */
 export interface MarkerPlan {
   /** Undefined removes a field. */
   readonly fields: Readonly<Record<string, unknown>>

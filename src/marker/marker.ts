@@ -185,7 +185,7 @@ function readChecks(value: unknown, wrong: (field: string, expected: FieldKind) 
   return checks.filter((check) => check !== undefined)
 }
 
-/** If so, nothing can prove the marker. */
+/** Then nothing can prove the marker. */
 export function hasUnreadableChecks({ problems }: Marker): boolean {
   return problems.some((problem) => problem.code === 'field' && problem.field === 'checks')
 }

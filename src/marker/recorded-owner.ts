@@ -10,7 +10,7 @@ import { type FileTimes, isFromBefore, isUnowned } from './stored-marker.ts'
 
 /** In ms: clocks round, and the hook starts later. */
 const PRINTED_TOLERANCE_MS = 3_000
-/** The same if only times connect command and file. */
+/** The same, if only their times connect the command and the file. */
 const CAUGHT_TOLERANCE_MS = 1_000
 /** The longest shell call (ms) that Claude Code 2.1.329 allows. */
 export const ONE_CALL_MS = 600_000
@@ -41,7 +41,7 @@ function idsIn(output: string | undefined, pattern: RegExp): ReadonlySet<string>
 export function isNamedInOutput(marker: Marker, times: FileTimes, use: Moment, printed: ReadonlySet<string>): boolean {
   const { payload } = use
   if (!isMarkerId(marker.id) || !printed.has(marker.id) || !mayOwn(marker, times, use)) return false
-  // A log may contain an earlier command's line.
+  // The output may be a log with an earlier command's line.
   if (wroteBefore(times.changedMs, use, PRINTED_TOLERANCE_MS)) return false
   if (isUnowned(marker)) return true
   const isFromEnvironment = marker.ownerFrom === OWNER_FROM_ENVIRONMENT

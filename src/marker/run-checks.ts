@@ -128,7 +128,7 @@ function release(lock: string, value: FileIdentity | undefined): void {
   try {
     if (value !== undefined && fileIdentity(lock) === value) tryRemoveFile(lock)
   } catch {
-    // It becomes stale.
+    // The lock becomes stale.
   }
 }
 
@@ -148,7 +148,7 @@ export function checkingSince(folder: string): number | undefined {
   }
 }
 
-/** The future counts too: the clock was set back. */
+/** A future time counts too: the clock was set back. */
 function isLeftBehind({ mtimeMs }: { readonly mtimeMs: number }): boolean {
   return Math.abs(Date.now() - mtimeMs) > SILENT_MS
 }

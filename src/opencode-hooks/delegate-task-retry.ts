@@ -63,7 +63,7 @@ interface DelegationFailure {
   readonly offered: string | undefined
 }
 
-/** As OpenCode 1.18.34 and common plugins word them. */
+/** The wording of OpenCode 1.18.34 and of common plugins. */
 const PATTERNS: readonly (readonly [DelegationFailure['kind'], RegExp])[] = [
   ['missing-argument', /missing key\s+at \["(\w+)"\]/i],
   ['wrong-argument', /expected .{1,80}, got .{0,200}?\s+at \["(\w+)"\]/is],

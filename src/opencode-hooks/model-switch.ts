@@ -36,7 +36,7 @@ export function rateLimitIn(
 ): 'retrying' | 'failed' | undefined {
   const { status, error } = properties
   if (type === 'session.status' && status?.type === 'retry' && isRateLimit(status.message)) return 'retrying'
-  // OpenCode compacts then. Some providers speak of a token limit.
+  // Then OpenCode compacts. Some providers call this a token limit.
   if (type !== 'session.error' || error?.name === 'ContextOverflowError') return undefined
   return error?.data?.statusCode === TOO_MANY_REQUESTS || isRateLimit(error?.data?.message) ? 'failed' : undefined
 }

@@ -211,7 +211,7 @@ export async function server(
     config: safely('config', (config) => {
       ownsCommand = options.workflow && addWorkflowCommand(config)
     }),
-    // A replaced instance's tool calls the active one.
+    // The tool of a replaced instance calls the active instance.
     tool: options.workflow ? { [WORKFLOW_TOOL]: workflowTool(() => acting.get(directory) ?? driver) } : {},
     'command.execute.before': safely('command.execute.before', async (input, { parts }) => {
       // The command counts as the user's last message.

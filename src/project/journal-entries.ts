@@ -60,7 +60,7 @@ function sizeOf(file: string): number {
 interface Part {
   /** Bytes, from the end. */
   readonly limit?: number
-  /** Judges a line before parsing, which takes most of the time. */
+  /** Filters lines before parsing them, because parsing takes most of the time. */
   readonly isWanted?: (line: string) => boolean
 }
 

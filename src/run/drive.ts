@@ -109,7 +109,7 @@ interface NoTurn {
   readonly command: 'none'
 }
 
-/** Takes results, sends the next prompt. A second request, as from a hook wired twice, repeats the same attempt. */
+/** Takes results and sends the next prompt. A second request, as from a hook that is wired twice, repeats the attempt. */
 export function takeTurn(folder: TaskFolder, occasion: RunStop): Turn | NoTurn {
   return withRun(folder, occasion.patience === 'hook' ? HOOK_PATIENCE_MS : COMMAND_PATIENCE_MS, (state) => {
     if (state.active && !occasion.drives(state)) return { state, command: 'none' }

@@ -41,7 +41,7 @@ function layoutOf(body: string, root: Node, container: Node, depth: number, comm
   const whole = textOf(body, root)
   const isFileOneLine = whole !== '{}' && !whole.includes('\n')
   if (isFileOneLine || (childrenOf(container).length > 0 && !textOf(body, container).includes('\n'))) {
-    // Plain JSON on one line comes from a program, which writes no blanks.
+    // Plain JSON on one line comes from a program, without blanks.
     return { indent: '', margin: isFileOneLine && !comments ? '' : ' ', ending: '' }
   }
   const indent = /^\{[ \t]*\r?\n([ \t]+)/.exec(whole)?.[1] ?? '  '

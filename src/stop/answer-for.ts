@@ -16,7 +16,7 @@ import { ALERT_TEXT, cappedNotice, doneGivenUp, unreadableNotice, unsettledNotic
 export interface Answered {
   readonly answer: HookAnswer
   readonly notices: readonly string[]
-  /** A few words each, for a person who is looking elsewhere. */
+  /** A few words each, for a notification. */
   readonly alerts: readonly string[]
   readonly recorded: readonly Recorded[]
   /** For stderr only. */
@@ -65,7 +65,7 @@ export function answerToStop(
     blocked.length > 0 || prompt === undefined
       ? { reason: composeReason(blocked, reader.findForm(), payload.event === 'SubagentStop') }
       : { reason: prompt, ...(line !== undefined && { line }) }
-  // One run's prompt must not hide another's end.
+  // The prompt of one run must not hide the end of another.
   const answer: HookAnswer = { kind: 'block', ...block, ...(ended.length > 0 && { notice: ended.join('\n') }) }
   return { answer, notices, alerts }
 }

@@ -39,7 +39,7 @@ export interface CountedPart {
 /** None of its functions throws. */
 export interface DonePart extends CountedPart {
   readonly arm: () => void
-  /** Arms if the session's run ended at this stop. Returns whether it tried. */
+  /** Arms the definition of done if the session's run ended at this stop. Returns whether it tried. */
   readonly armAfterRuns: () => boolean
 }
 

@@ -79,7 +79,7 @@ function add(part: Collected, { recorded, notices }: Armed): void {
   part.notices.push(...notices)
 }
 
-/** A prompt has its own limit of blocks. */
+/** Each prompt has its own limit of blocks. */
 function countForPrompt(outcomes: readonly StopOutcome[], { payload, roots }: Occasion): readonly StopOutcome[] {
   const prompt = promptOf(payload)
   // A stop that is blocked in several roots counts once.

@@ -51,7 +51,7 @@ export function planMarker(seen: SeenMarker, moment: Moment): PlannedMarker {
   return { kind: 'judged', stored: seen, rule: isSpent(spent) ? 'capped' : 'block', spent, endsWait }
 }
 
-/** Whether to stamp the wait before allowing this stop. A stop that background work allows belongs to its prompt too. */
+/** Whether to stamp the wait before allowing this stop, which may also be allowed because of background work. */
 export function stampsWait(rule: Ownership | Rule, marker: Marker, moment: Moment): boolean {
   return (rule === 'waiting' || rule === 'background') && waitVerdict(marker, moment)?.kind === 'begins'
 }

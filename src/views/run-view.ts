@@ -47,7 +47,7 @@ export const runDocument = () => {
     step: field.optionalCount('The current step, from 1; null between steps.'),
     in_work: field.described(
       field.list(field.count('From 1.')),
-      'The steps that were handed out and have not ended: one, or several at once.',
+      'The steps that have begun and not ended: one, or several in parallel.',
     ),
     total_steps: field.count('The number of steps of this phase.'),
     attempt: field.count('The current attempt, from 1.'),

@@ -46,7 +46,7 @@ export const document = () =>
     changed: field.flag('False if nothing had to change.'),
     dry_run: field.flag('True if nothing was written: this is what would be written.'),
     backups: field.texts('The backup of a file.'),
-    warnings: field.texts('What keeps the guard from working, here or on another machine.'),
+    warnings: field.texts('Problems that keep the guard from working, here or on another machine.'),
     parts: field.objects({
       name: field.oneOf(PART_NAMES),
       file: field.text('The file that the part is in.'),

@@ -53,7 +53,7 @@ export const document = () => {
     z.extend(installed, { plugin: field.text('Where the host finds the plugin.') }),
     z.extend(installed, {
       rules: field.text('The file of the reactive rules.'),
-      notes: field.texts('A part of a rule that a hook of Claude Code cannot have.'),
+      notes: field.texts('A part of a rule that hooks of Claude Code do not support.'),
     }),
   ])
 }

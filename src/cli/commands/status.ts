@@ -94,7 +94,7 @@ const projectDocument = () => {
     ),
     ended: field.described(
       field.list(item),
-      'The runs that a person aborted, and those that go on elsewhere, until they are settled. They do not count.',
+      'The runs that a person aborted, and those that continue elsewhere, until `clear` accepts them. They do not count.',
     ),
   })
 }
@@ -151,7 +151,7 @@ async function projectStatus(
   if (options.github) {
     const file = `${SPECS_FOLDER}/${DONE_FILE}`
     const warningLines = warnings.map((one) => annotationLine('warning', 'done', file, `${one.message} → ${one.fix}`))
-    // An annotation is for a program.
+    // Annotations are for programs, so --quiet keeps them.
     const essential = [...items.map(annotation), ...warningLines]
     return { ...result, lines: clean ? [summary, ...essential] : essential, essential }
   }
@@ -195,7 +195,7 @@ async function doneOf(context: CommandContext, root: string): Promise<ProjectSta
   }
 }
 
-/** For a first contact: nothing was ever recorded here. */
+/** For a new project: nothing was ever recorded here. */
 async function unwiredNotes(context: CommandContext, root: string | undefined) {
   if (root !== undefined && fs.existsSync(journalFiles(root).current)) return []
   const { isWired } = await import('../../setup/install/unwired.ts')
@@ -218,7 +218,7 @@ async function inspectProject(context: CommandContext, root: string, session: st
   const { markers, problems, journal, lost } = checkTwice(() => {
     const view = viewMarkers(root, nowMs)
     const journal = readRecords(root)
-    // A note about a marker that was given up may be all that is left of it.
+    // The note may be the only trace of a marker that was given up.
     const lost = lostMarkers(root, journal.records, view).filter(({ kind, record }) =>
       record === undefined || (kind !== 'removed' && session === undefined) ? true : isRecent(record),
     )

@@ -31,7 +31,7 @@ export const document = () =>
     receipt: field.optionalText('The receipt, as a path in the task folder; null if the check was not run.'),
     not_bound: field.described(
       field.texts('A path from the root, or a pattern.'),
-      'What check.files names and the result is not bound to: links, and files in node_modules.',
+      'Links and files in node_modules that check.files names: the result is not bound to them.',
     ),
     failed: field.optional(field.failedCheck, 'The check, if it failed.'),
   })

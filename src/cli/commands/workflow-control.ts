@@ -32,7 +32,7 @@ export const stop: Run<typeof stopDeclaration, RunDocument> = async (context, [t
 }
 
 export const abortDeclaration = {
-  description: 'end a run at once, for good',
+  description: 'end a run immediately and for good',
   examples: ['workflow abort 259'],
   declare: (command: BareCommand) => command.argument(...TASK),
 } satisfies Declaration

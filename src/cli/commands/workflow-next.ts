@@ -48,7 +48,7 @@ export const dueFields = () => ({
   ...workFields(),
   batch: field.optional(
     field.objects(workFields()),
-    'The prompts of several steps at once: each for an agent of its own. Then `prompt` contains all of them.',
+    'The prompts of several parallel steps, each for an agent of its own. Then `prompt` contains all of them.',
   ),
 })
 

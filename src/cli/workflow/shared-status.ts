@@ -87,7 +87,7 @@ export const sharedDocument = () =>
       outcome: field.optional(field.oneOf(RUN_OUTCOMES), 'Null while it runs.'),
       needs: field.optional(
         field.oneOf(['approval', 'stop', 'wait', 'prompt', 'resume', 'nothing']),
-        'What it needs to go on.',
+        'What it needs to continue.',
       ),
       machine: field.optionalText('The machine that holds it; null if it was released.'),
       session: field.optionalText('The session there.'),

@@ -19,7 +19,7 @@ const LAST_MESSAGES = 20
 
 export interface Manner {
   readonly agent: string
-  /** If absent, OpenCode chooses. */
+  /** If it is absent, OpenCode chooses one. */
   readonly model?: ModelName
   readonly variant?: string
   readonly system?: string
@@ -80,7 +80,7 @@ export async function readLastMessages(
   const asked = messages.findLast(({ info }) => info.role === 'user')
   const said = messages.findLast(({ info }) => info.role === 'assistant')
   if (asked !== undefined || said?.info.role !== 'assistant') return { asked, said }
-  // The steps of a long turn may fill the list.
+  // The steps of a long turn may fill the whole list.
   const { data } = await client.session.message({ path: { id: session, messageID: said.info.parentID } })
   return { asked: data, said }
 }
@@ -178,7 +178,7 @@ type TurnAnswer =
 interface Bell {
   isDeleted: boolean
   ring(): void
-  /** Resolves to whether it rang in time. */
+  /** Resolves to true if it rang in time. */
   next(patienceMs: number): Promise<boolean>
   stop(): void
 }

@@ -11,7 +11,7 @@ import { type Claim, claimKey, claimName, type MarkerIdentity, parseClaimName } 
 
 const CLAIM_MAX_BYTES = 200
 
-/** A clone may contain any number, and a stop opens each one. A marker has three. */
+/** A clone may contain any number of claims, and a stop opens each of them. A marker has at most three. */
 const MAX_CLAIMS = 1_000
 
 /** In ms. Hooks answer sooner, so an older claim's process was killed. */
@@ -62,7 +62,7 @@ export function createClaim(folder: string, claim: Claim, marker: MarkerIdentity
   }
   try {
     if (!sync(path.dirname(target))) sync(target)
-    // The process that made the folder may have been killed before this.
+    // The process that made the folder may have been killed before it synced it.
     if (isNew || claim.slot === 1) sync(folder)
   } catch (error) {
     tryRemoveFile(target)

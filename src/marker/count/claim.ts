@@ -10,7 +10,7 @@ import { readCount, showCount } from './count.ts'
  * waits, and a kill wastes at most one slot.
  */
 
-/** Contention alone needs fewer: each retry means that another process made progress. */
+/** Contention alone needs fewer retries: each one means that another process made progress. */
 const MAX_ATTEMPTS = 20
 
 export type ClaimResult =

@@ -124,7 +124,7 @@ export function endContinuations(folder: string, marker: MarkerIdentity | undefi
   const guard = pathIn(folder, LOOP_GUARD_FILE)
   const names = listClaimFiles(folder) ?? []
   const isPinned = marker === undefined || pinCount(folder, marker)
-  // Not ours: removing it fails, so the marker stays too.
+  // It is not our file: removing it fails, so the marker stays too.
   const goesFirst = isPinned || (kindAt(guard) ?? 'file') !== 'file'
   if (goesFirst) removeFile(guard)
   action()

@@ -71,7 +71,7 @@ export class SubAgentGuard {
       found === null ? report : output.output.replace(TASK_RESULT, (_all, open, _text, close) => open + report + close)
   }
 
-  /** A blocked sub-agent's last text is often "Done.": joins its texts. */
+  /** Joins the texts of a blocked sub-agent, because its last one is often "Done.". */
   async hold(agent: Agent, text: string): Promise<Report> {
     const { session } = agent
     const notices: string[] = []

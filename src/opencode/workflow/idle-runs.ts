@@ -59,7 +59,7 @@ export class IdleRuns {
   }
 }
 
-/** No further prompt follows. */
+/** No further prompt will follow. */
 function endStopping(folder: TaskFolder, { payload, startMs }: Moment): void {
   const turn = takeTurn(folder, {
     ...{ ...CAME_BACK, promptId: undefined, startMs },

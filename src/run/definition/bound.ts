@@ -63,7 +63,7 @@ function newSteps(phase: Phase, listed: ListedSteps): number {
 }
 
 function restOfVisit(state: WorkflowState, phase: Phase, listed: ListedSteps): number {
-  // An artifact that waits for a person, or was approved, is the result of this attempt.
+  // An artifact that is waiting for approval, or was approved, is the result of this attempt.
   const isJudged = state.approval !== undefined && state.approval.standing !== 'rejected'
   const isOwnOut = isJudged || (isPrompted(state) && !isInStep(state))
   const own = phase.artifact === undefined ? 0 : state.maxPhaseAttempts - state.phaseAttempts - (isOwnOut ? 1 : 0)

@@ -38,7 +38,7 @@ export function checkRules(file: DefinitionFile): { faults: DefinitionFinding[];
     ...twins(file),
     ...artifactsBelowArtifacts(file),
   ]
-  // With an unknown target, or two phases of one id, the graph of the phases is unknown.
+  // If a target is unknown, or two phases have the same id, the graph of the phases is unknown.
   const isGraph = !faults.some(({ path }) => path[2] === 'next' || path[2] === 'id')
   return { faults: faults.slice(0, MAX_FAULTS), warnings: warningsOf(file, isGraph).slice(0, MAX_FAULTS) }
 }
@@ -239,7 +239,7 @@ function warningsOf(file: DefinitionFile, isGraph: boolean): DefinitionFinding[]
       const makers = file.phases.flatMap((one, at) => (one.artifact === from ? [at] : []))
       const isChecked = file.phases.every((one) => one.artifact !== from || one.check?.json_schema !== undefined)
       const isChecklist = 'checklist' in phase.steps
-      // A list of tasks may have been there before the run.
+      // A list of tasks may have existed before the run.
       if (makers.length === 0 && isChecklist) return found
       if (makers.length === 0) warn(['steps', 'from'], RULE_TEXT.unmade(from))
       else if (isGraph && !makers.some(leadsHere)) {
@@ -256,7 +256,7 @@ interface Checked {
   readonly file: DefinitionFile | undefined
 }
 
-/** The sense can be judged only if the shape is right. */
+/** The rules can be checked only if the shape is right. */
 export function checkDefinition(value: unknown): Checked {
   const shape = checkShape(value)
   if ('faults' in shape) return { faults: shape.faults, warnings: [], file: undefined }

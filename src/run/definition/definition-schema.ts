@@ -121,7 +121,7 @@ const phase = z.strictObject({
     z.union([z.array(step).check(z.maxLength(MAX_PHASE_STEPS)), stepSource, checklistSource]),
     'The steps of this phase; each gets its own prompt. In an object, `agent` and `model` say who should do the step.',
   ),
-  step_prompt: z.optional(text('The prompt for each step: a template.', MAX_PROMPT_LENGTH)),
+  step_prompt: z.optional(text('The template of the prompt for each step.', MAX_PROMPT_LENGTH)),
   step_prompt_file: z.optional(text('A file with the prompt for each step, beside the definition or below it.')),
   step_check: z.optional(stepCheck),
   parallel: optionally(

@@ -128,7 +128,7 @@ export function nextOf({ next }: PhaseFile, following: PhaseFile | undefined): o
   }
   const { verdict, reason } = next
   if ('pass' in next) return { pass: next.pass, fail: next.fail, verdict, reason }
-  // No verdict leads on by these: the only way without one is the default.
+  // These need a verdict: without one, the only way is the default.
   const target = next.default ?? END
   return { pass: target, fail: target, verdict, reason, cases: next.cases, default: next.default }
 }

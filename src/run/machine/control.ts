@@ -46,7 +46,7 @@ export function resumeState(
 ): WorkflowState {
   const phase = currentPhase(state)
   const resumed: WorkflowState = {
-    // The client may have been gone since the last transition.
+    // The client may have ended after the last transition.
     ...withTransition(pauseClock(state, state.updatedMs), { event: 'resume', phase: state.phase }, seen.nowMs),
     ...sessionsAfter(state, who),
     active: true,

@@ -60,8 +60,8 @@ function advanceActive(state: WorkflowState, seen: Observation): Advance {
 }
 
 /**
- * Archives the old or rejected artifact. On disk the phase is already entered: in a phase that leads to itself, this
- * artifact led here.
+ * Archives the old or rejected artifact. The state on disk has already entered the phase: if the phase leads to itself,
+ * this artifact led here.
  */
 function clearArtifact(state: WorkflowState, phase: Phase): Advance {
   const visit = visitPutAside(state)

@@ -193,7 +193,7 @@ function keyed(table: FieldTable, values: object): object {
   )
 }
 
-/** `note`: of the approval, or the reason for the rejection. */
+/** `note`: the approval's note, or the reason for the rejection. */
 const APPROVAL = plain(
   objectOf({
     standing: { key: 'standing', read: oneOf('asked', 'approved', 'rejected') },
@@ -283,7 +283,7 @@ export const STATE_FIELDS = {
   prompts: ofRun('prompts', COUNT, 0),
   sequence: ofRun('sequence', COUNT, 0),
   visits: ofRun('visits', COUNTS, {}),
-  /** Beyond `max_visits`, by resumes. */
+  /** Granted by resumes, beyond `max_visits`. */
   visitsGranted: ofRun('visits_granted', COUNT, 0),
   /** Phases that `resume --from` left early. */
   unfinished: ofRun('unfinished', UNFINISHED, {}),

@@ -152,7 +152,7 @@ async function push(folder: TaskFolder, machine: Machine, releases: boolean): Pr
         ? 'the name of its task folder is not allowed: rename it'
         : treeFault([...tree].map(([path, { length: size }]) => ({ path, size })))
     if (fault !== undefined) throw await fencedOr(notPublished(fault), attempt)
-    // git removes a commit to which no ref leads after some weeks.
+    // After some weeks, git removes a commit without a ref.
     if (expected !== '' && !(await hasCommit(call, expected))) {
       if ((await commitOf(call, remote, run)) === '') throw notPublished(gone)
       await fetchRuns(call, remote, [run])
@@ -180,12 +180,12 @@ async function push(folder: TaskFolder, machine: Machine, releases: boolean): Pr
     if (pushed.outcome === 'failed') throw notPublished(pushed.detail || 'the remote refused it')
     const there = await holderAt(call, pushed.there)
     if (!isOurs(shareOf(folder, run), pushed.there)) {
-      // A copy of this checkout has our nonce, but a newer version.
+      // A copy of this checkout shares our nonce, and has a newer version.
       const isOlder = (await runGit(call, 'merge-base', '--is-ancestor', pushed.there, commit)).status === 0
       if (!isOlder || there?.machine === undefined || there.nonce !== share.nonce) {
         throw await lose(attempt, pushed.there, commit)
       }
-      // A backup of the remote, or a person, brought an older version of ours back.
+      // A backup of the remote, or a person, restored an older version of ours.
       const remove = ['git', ...(root ? ['-C', root] : []), 'push', remote, `:${sharedRef(run)}`]
         .map(shellWord)
         .join(' ')

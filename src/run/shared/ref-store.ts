@@ -107,7 +107,7 @@ export async function pushRun(
 ): Promise<Pushed> {
   const ref = sharedRef(run)
   const lease = `--force-with-lease=${ref}:${expected}`
-  // A mirror refuses single refs.
+  // A mirror remote refuses single refs.
   const push = ['-c', `remote.${remote}.mirror=false`, 'push', '--no-verify', '--quiet']
   const pushed = await runGit(partOf(call, PUSH_SHARE), ...push, lease, remote, `${commit}:${ref}`)
   const listed = await runGit(call, 'ls-remote', call.address ?? remote, ref)

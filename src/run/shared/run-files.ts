@@ -112,12 +112,12 @@ export function planPlacing(
     const wanted = theirs.get(name)
     const here = ended !== undefined && isPutAside(ended, name) ? undefined : readRunFile(folder, name)
     if (Buffer.isBuffer(here) && wanted?.equals(here) === true) continue
-    // A known run's history has only grown here.
+    // The history of a known run only grows here.
     const isKnown = Buffer.isBuffer(here) && bases.some((base) => base.get(name)?.equals(here) === true)
     const mayGo = here === undefined || isKnown || (name === RUN_HISTORY_FILE && bases.length > 0)
     if (mayGo && wanted !== undefined) written.set(name, wanted)
     else if (mayGo && here !== undefined) removed.push(name)
-    // A result on disk would count for the step that is due.
+    // A local result would count for the due step.
     else if (!mayGo && (wanted !== undefined || stepResultFiles(folder).includes(name))) differing.push(name)
   }
   if (differing.length > 0)

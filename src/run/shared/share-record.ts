@@ -13,7 +13,7 @@ import { count, listOf, objectOf, optional, type Reader, text, type Values, WRON
 import type { WorkflowState } from '../machine/state.ts'
 
 const HOLDER_BYTES = 8_192
-/** A week without the remote: each publish adds a commit to `sent`. */
+/** Enough for a week without the remote: each publish adds a commit to `sent`. */
 const RECORD_BYTES = 4_194_304
 export const MAX_SENT = 50_000
 

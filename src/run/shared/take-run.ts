@@ -115,7 +115,7 @@ export async function findRun(call: GitCall, remote: string, word: string): Prom
     throw new PostflightError('shared-ambiguous', { task: word, runs: candidates.map(({ run }) => run).join(', ') })
   }
   if (found !== undefined) return found
-  // A run that could not be fetched may be the one.
+  // A run that could not be fetched may be the one that we look for.
   const [unknown] = runs.flatMap((run) =>
     'problem' in run && ['remote-unreachable', 'git-failed'].includes(run.problem.code) ? run.problem : [],
   )

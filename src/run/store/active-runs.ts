@@ -36,7 +36,7 @@ export interface UnusableRun {
 /** In ms. A clone may bring any number of run files. */
 const SEARCH_MS = 2_000
 
-/** Until this process is `deadline` ms old. Throws only `LockBusy`. */
+/** Ends when this process is `deadline` ms old. Throws only `LockBusy`. */
 export function findActiveRuns(
   roots: readonly string[],
   deadline = Number.POSITIVE_INFINITY,

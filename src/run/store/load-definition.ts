@@ -76,7 +76,7 @@ export function requireDefinition(file: string, shown: string): Definition {
 function makeReady(file: DefinitionFile, texts: ReadonlyMap<string, string>): Definition | undefined {
   const text = JSON.stringify(snapshotOf(file, (name) => texts.get(name)))
   if (Buffer.byteLength(text) > SNAPSHOT_MEBIBYTES * 1_048_576) return undefined
-  // Read as from a state file.
+  // Reads it as from a state file.
   const definition = readDefinition(JSON.parse(text))
   if (definition === undefined) throw new Error('the snapshot of a checked definition is invalid')
   return definition

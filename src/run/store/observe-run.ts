@@ -195,7 +195,7 @@ export function applyEffect(folder: string, effect: Effect): void {
   }
   const source = effect.kind === 'archive-step' ? effect.file : effect.artifact
   const found = inspectInside(folder, source)
-  // A folder or link is moved too: it must not count as the next result.
+  // Folders and links are moved too, so that they do not count as the next result.
   if (found.kind === 'absent' || found.kind === 'elsewhere') return
   const { folder: location, name } = archiveLocation(effect)
   moveToFree(path.join(folder, source), makeFoldersInside(folder, location), name)

@@ -102,7 +102,7 @@ type PhaseCheck =
       readonly kind: 'ran'
       readonly check: RunCheck
       readonly receipt: string
-      /** Not the event of a marker's check: the report would list a marker. */
+      /** A separate event: with that of a marker's check, the report would list a marker. */
       readonly entry: JournalEntry
       /** Named by `check.files`, but not bound. */
       readonly notBound: readonly NotBound[]

@@ -31,7 +31,7 @@ export function putAside(
     ]),
   )
   const state = ended === undefined ? [] : [RUN_HISTORY_FILE, RUN_STATE_FILE]
-  // Last: while it exists, the next call moves the rest.
+  // The state goes last: while it exists, the next call moves the rest.
   const names = [...left, ...archives, STEP_RESULTS_FOLDER, ...stepResultFiles(folder.path), ...state].filter((name) =>
     isThere(folder.path, name),
   )

@@ -81,7 +81,7 @@ function lastReceipt(folder: string, state: WorkflowState): Receipt | undefined 
 }
 
 export function boundArtifact(folder: string, artifact: string): Pick<Receipt, 'artifact' | 'artifactTimes'> {
-  // Times first: they must not cover a change that the hash does not.
+  // Times are read first, so that they cover no change that the hash does not.
   const artifactTimes = timesOf(folder, artifact)
   return { artifact: hashOf(folder, artifact), artifactTimes }
 }

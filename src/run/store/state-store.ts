@@ -46,8 +46,8 @@ export function readState(folder: TaskFolder): WorkflowState | undefined {
 let lastRead: { readonly version: string; readonly state: WeakRef<WorkflowState> } | undefined
 
 /**
- * File system clocks advance in steps, and inodes are reused: two writes may look like one. Linux takes up to 10 ms; a file
- * system without fractions of a second up to 2 s (FAT).
+ * File system clocks advance in steps, and inodes are reused, so two writes may look like one. The steps are up to 10 ms
+ * on Linux, and up to 2 s on a file system without fractions of a second (FAT).
  */
 const CLOCK_STEP_MS = 50
 const COARSE_CLOCK_STEP_MS = 2000

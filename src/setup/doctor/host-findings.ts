@@ -48,7 +48,7 @@ export function checkHook({ packageFolder, platform }: CommandContext): DoctorFi
       findings.push(bad('hook', HOOK_FINDINGS.notExecutable(launcher), `chmod +x ${shellWord(launcher)}`))
     }
   }
-  // The bundle itself, because the launcher hides a broken bundle.
+  // Starts the bundle itself, because the launcher hides a broken one.
   const run = spawnSync(process.execPath, [bundle, '--root', packageFolder], {
     // Not a stop, which would be counted in every root that this environment leads to.
     input: '{"hook_event_name":"doctor"}',

@@ -64,7 +64,7 @@ const ONLY_LINES = '--yes --skip hook --skip shell-hook --skip permissions --ski
 
 const MAX_NAMED = 20
 
-/** Without one, and without git, there is nothing to find. */
+/** Without specs/ and without git, there is nothing to find. */
 export function checkGit(context: CommandContext, root: string, isWired: boolean): DoctorFinding[] {
   const { cwd, rootOption } = context
   const holding = settingsLocations(context, root).filter(({ commands }) => commands.length > 0)

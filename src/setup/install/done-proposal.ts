@@ -15,7 +15,7 @@ interface Proposal {
 
 export function proposedDone(project: string): string | undefined {
   const languages = [packageRule, pythonRule, rustRule, goRule].flatMap((propose) => propose(project) ?? [])
-  // A Makefile usually calls the tools of the languages, so it counts only without them.
+  // A Makefile usually calls the languages' own tools, so it counts only if there are none.
   const rules = languages.length > 0 ? languages : [makeRule(project) ?? []].flat()
   if (rules.length === 0) return undefined
   return `# If files that match \`when\` change, the agent is not done until \`check\` succeeds.\ndone:\n${rules.map(ruleText).join('')}`

@@ -73,7 +73,7 @@ export function ourHooks(context: CommandContext, project: string): IsOurs {
 function startsOurPackage(context: CommandContext, project: string, command: string): boolean {
   const program = programOf(command) ?? ''
   const file = realFile(/[/\\]/.test(program) ? expanded(context, project, program) : onPath(context, program))
-  // A copy that is gone: only `install` writes such a command, or the path itself names our package.
+  // The copy was removed: only `install` writes such a command, or the path itself names our package.
   if (file === undefined) return isGuardedCommand(command) || IN_OUR_FOLDER.test(program)
   const folder = path.dirname(file)
   return (

@@ -86,7 +86,7 @@ function findTarget(context: CommandContext, host: string, scope: Scope, project
   return { ...hookTarget(context, other, scope, project), notes }
 }
 
-/** The file that holds some already, so that they are never in two; or the one read last. */
+/** The file that already has some of them, so that they are never in two; otherwise the one that is read last. */
 export function locationOf({ files, holds }: Target): string {
   const holder = files.findLast((file) => {
     const text = readSettingsFile(file)
@@ -314,7 +314,7 @@ export function removeEmptyFolders(folder: string, top: string): void {
     try {
       fs.rmdirSync(each)
     } catch {
-      // It holds something, or it is a link.
+      // It is not empty, or it is a link.
       return
     }
   }

@@ -96,7 +96,7 @@ export function guardDisabledIn(
   return variable(context.environment, 'POSTFLIGHT_DISABLE') === '1' ? { file: undefined } : undefined
 }
 
-/** A marketplace follows it. */
+/** The marketplace's name follows it. */
 const PLUGIN = /^postflight-guard@/
 
 export function enabledPlugin(locations: readonly SettingsLocation[]): { name: string; file: string } | undefined {

@@ -183,7 +183,7 @@ function read(drafts: Draft[], timed: TimedLine): void {
     one.events.push(storyEvent(timed))
     end(one, line.event === 'adopt' ? 'replaced' : 'cleared', timed)
   }
-  // The end of a run's wait looks like that of a marker without an id.
+  // The end of a run's wait looks like the end of a marker's wait without an id.
   if (endsNone || (draft === undefined && line.event === 'wait-end')) return
   if (draft === undefined || (line.event === 'create' && !isRenewed)) {
     // A folder holds one marker, so a new one replaces the last.

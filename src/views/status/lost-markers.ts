@@ -67,7 +67,7 @@ export function lostMarkers(
       const record = records.find(({ id }) => id === key)
       return { kind: 'abandoned', task, relative, record, unproven: unprovenOf(record, records) }
     })
-  // In a folder that cannot be searched nothing is known to be lost.
+  // In a folder that cannot be searched, nothing counts as lost.
   const isSearched = ({ relative }: LostMarker): boolean =>
     problems.every(
       ({ path: problem }) => !`${path.join(root, relative)}${path.sep}`.startsWith(`${problem}${path.sep}`),
@@ -94,7 +94,7 @@ export function findLostMarkers(
 
 const BETWEEN_MS = 100
 
-/** Another process may just have changed a marker or its line in the journal, so only a second look counts. */
+/** Another process may just have changed a marker or its line in the journal, so only a second check counts. */
 export function checkTwice<Found extends { readonly lost: readonly LostMarker[] }>(inspect: () => Found): Found {
   const first = inspect()
   if (first.lost.length === 0) return first

@@ -52,7 +52,7 @@ export interface Scale {
   readonly ticks: readonly { readonly at: number; readonly timeMs: number }[]
 }
 
-/** A time without activity that is longer than this (ms), and than a share of the whole, is drawn short: at most 12. */
+/** An idle time that is longer than this (ms), and than a share of the whole, is drawn short: at most 12. */
 const LONG_PAUSE_MS = 20 * 60_000
 const LONG_SHARE = 0.08
 /** In percent. */
