@@ -1,4 +1,4 @@
-/** `node:crypto` takes 3 ms to load, and these ids are not secret. */
+/** `node:crypto` takes 3 ms to load, and ids are not secret. */
 
 const ID_ALPHABET = 'abcdefghijklmnopqrstuvwxyz0123456789'
 
@@ -13,6 +13,10 @@ export function newRunId(): string {
 
 export function randomCharacters(count: number): string {
   return Array.from({ length: count }, () => ID_ALPHABET[Math.floor(Math.random() * ID_ALPHABET.length)]).join('')
+}
+
+export function newNonce(): string {
+  return process.getBuiltinModule('node:crypto').randomBytes(16).toString('hex')
 }
 
 export function sha256(data: string | Uint8Array): string {

@@ -95,7 +95,7 @@ export function judgeDone(
   if (baseline === undefined) return 'no-baseline'
   const bypass = kindAt(folder.path) === undefined ? readNewSessionBypass(root) : readBypass(folder)
   const ends = [abandonedBaseline(folder), bypass].filter((one) => one !== undefined)
-  const states = judgeRules(copy.rules, search, [baseline, ...ends], readReceipts(root, nowMs))
+  const states = judgeRules(copy.rules, search, [baseline, ...ends], readReceipts(root, copy, nowMs))
   const prompt = promptOf(payload)
   return {
     ...{ folder, pending, states, due: states.filter(({ isDue }) => isDue), prompt, stop },
@@ -259,7 +259,7 @@ export function startDone(
   if (copy !== undefined && payload.session !== undefined) {
     const folder = sessionFolder(root, payload.session)
     if (readBaseline(folder) === undefined) {
-      writeBaseline(folder, pathsOf(judgeRules(copy.rules, search, [], readReceipts(root, nowMs))))
+      writeBaseline(folder, pathsOf(judgeRules(copy.rules, search, [], readReceipts(root, copy, nowMs))))
     }
     touchFolder(folder)
   }

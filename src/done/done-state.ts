@@ -15,6 +15,7 @@ import { journalFolder, makeJournalFolder } from '../project/journal.ts'
 import type { TaskFolder } from '../project/task-folder.ts'
 import { isSessionFolderName, sessionFolderName, sessionFolderPath } from '../project/task-folders.ts'
 import { type DoneRule, ruleText } from './done-rules.ts'
+import type { TrustedRules } from './trust-store.ts'
 
 export function sessionFolder(root: string, session: string): TaskFolder {
   return folderNamed(root, sessionFolderName(session))
@@ -250,27 +251,40 @@ function receiptsPath(root: string): string {
 }
 
 /** Never throws. */
-export function readReceipts(root: string, nowMs: number): DoneReceipts {
+export function readReceipts(root: string, { nonce }: TrustedRules, nowMs: number): DoneReceipts {
   const receipts: Record<string, DoneReceipt> = {}
   for (const [key, one] of Object.entries(readEntries(root))) {
     if (!isJsonObject(one)) continue
-    const { at_ms: atMs, paths, own_output: ownOutput, duration_ms: durationMs, ahead } = one
-    if (typeof atMs !== 'number' || typeof paths !== 'string') continue
-    // A receipt from the future came with a repository: it would prove files that do not exist yet.
-    if (atMs > nowMs + CLOCK_TOLERANCE_MS) continue
-    receipts[key] = {
-      atMs,
-      paths,
-      ownOutput: Array.isArray(ownOutput) ? ownOutput.filter((name) => typeof name === 'string') : [],
-      ahead: Object.fromEntries(
-        Object.entries(isJsonObject(ahead) ? ahead : {}).filter(
-          (entry): entry is [string, number] => typeof entry[1] === 'number',
-        ),
-      ),
-      durationMs: typeof durationMs === 'number' ? durationMs : 0,
-    }
+    const { seal, ...stored } = one
+    if (!isSealed(seal, nonce, key, stored)) continue
+    // The fields are as `keepReceipt` wrote them.
+    const { at_ms, paths, own_output, ahead, duration_ms } = stored as unknown as StoredReceipt
+    // A clock was set back: it would prove files that do not exist yet.
+    if (at_ms > nowMs + CLOCK_TOLERANCE_MS) continue
+    receipts[key] = { atMs: at_ms, paths, ownOutput: own_output, ahead, durationMs: duration_ms }
   }
   return receipts
+}
+
+interface StoredReceipt {
+  readonly at_ms: number
+  readonly paths: string
+  readonly own_output: readonly string[]
+  readonly ahead: Readonly<Record<string, number>>
+  readonly duration_ms: number
+}
+
+function sealOf(nonce: string, key: string, stored: object): string {
+  return sha256(JSON.stringify([nonce, key, stored]))
+}
+
+function isSealed(seal: unknown, ...sealed: Parameters<typeof sealOf>): boolean {
+  try {
+    return seal === sealOf(...sealed)
+  } catch {
+    // Nested too deeply, so it is not ours.
+    return false
+  }
 }
 
 function readEntries(root: string): Readonly<Record<string, unknown>> {
@@ -280,17 +294,16 @@ function readEntries(root: string): Readonly<Record<string, unknown>> {
   return isJsonObject(receipts) ? receipts : {}
 }
 
-export function keepReceipt(root: string, rule: DoneRule, receipt: DoneReceipt, rules: readonly DoneRule[]): void {
+export function keepReceipt(root: string, rule: DoneRule, receipt: DoneReceipt, { rules, nonce }: TrustedRules): void {
+  const key = ruleKey(rule)
   const folder = makeJournalFolder(root)
   const keys = new Set(rules.map(ruleKey))
   withLock(folder, COMMAND_PATIENCE_MS, () => {
-    const others = Object.entries(readEntries(root)).filter(([key]) => keys.has(key) && key !== ruleKey(rule))
-    const { when, unless, checks } = rule
-    const own = {
-      ...{ when, unless, check: checks, at_ms: receipt.atMs, duration_ms: receipt.durationMs },
-      ...{ paths: receipt.paths, own_output: receipt.ownOutput, ahead: receipt.ahead },
-    }
-    const receipts = { ...Object.fromEntries(others), [ruleKey(rule)]: own }
+    const others = Object.entries(readEntries(root)).filter(([other]) => keys.has(other) && other !== key)
+    const { when, unless, checks: check } = rule
+    const { atMs: at_ms, durationMs: duration_ms, ownOutput: own_output, paths, ahead } = receipt
+    const own = { when, unless, check, at_ms, duration_ms, paths, own_output, ahead }
+    const receipts = { ...Object.fromEntries(others), [key]: { ...own, seal: sealOf(nonce, key, own) } }
     replaceFile(receiptsPath(root), `${JSON.stringify({ receipts }, null, 2)}\n`)
   })
 }

@@ -21,6 +21,7 @@ import {
   sessionFolders,
 } from './done-state.ts'
 import { FileSearch, hashOfPaths, isSearched, judgeRules, type RuleState } from './search.ts'
+import type { TrustedRules } from './trust-store.ts'
 
 /** Runs the checks in the caller's own shell, and keeps receipts of those that are green. */
 
@@ -44,13 +45,13 @@ function foldersOf(context: CommandContext, root: string): readonly TaskFolder[]
   return session === undefined ? sessionFolders(root) : [sessionFolder(root, session)]
 }
 
-export function statesFor(context: CommandContext, root: string, rules: readonly DoneRule[]): readonly RuleState[] {
+export function statesFor(context: CommandContext, root: string, trusted: TrustedRules): readonly RuleState[] {
   const search = new FileSearch(root)
-  const receipts = readReceipts(root, Date.now())
+  const receipts = readReceipts(root, trusted, Date.now())
   const folders = foldersOf(context, root)
-  const [first, ...others] = folders.map((folder) => statesOf(folder, rules, search, receipts))
+  const [first, ...others] = folders.map((folder) => statesOf(folder, trusted.rules, search, receipts))
   if (first === undefined)
-    return judgeRules(rules, search, [{ sinceMs: Number.POSITIVE_INFINITY, paths: {} }], receipts)
+    return judgeRules(trusted.rules, search, [{ sinceMs: Number.POSITIVE_INFINITY, paths: {} }], receipts)
   return first.map((state, index) => {
     const states = [state, ...others.flatMap((one) => one[index] ?? [])]
     return states.find(({ isDue }) => isDue) ?? states.find((one) => !isSearched(one)) ?? state
@@ -70,7 +71,7 @@ function statesOf(
 export async function proveDone(
   context: CommandContext,
   root: string,
-  rules: readonly DoneRule[],
+  trusted: TrustedRules,
   wanted: readonly DoneRule[],
 ): Promise<DoneProof> {
   const location = locationOf(context, root)
@@ -117,13 +118,13 @@ export async function proveDone(
         ahead: Object.fromEntries(ahead.slice(0, MAX_AHEAD).map((name) => [name, Number(times.get(name))])),
         durationMs,
       }
-      keepReceipt(root, rule, receipt, rules)
+      keepReceipt(root, rule, receipt, trusted)
       green.push({ rule, receipt })
     }
     open = again
     if (failed !== undefined || again.length === 0) break
   }
-  const cleared = failed === undefined ? clearProven(context, root, rules, all) : []
+  const cleared = failed === undefined ? clearProven(context, root, trusted, all) : []
   return { kind: 'ran', done: all, failed, green, cleared }
 }
 
@@ -172,17 +173,17 @@ async function runPass(context: CommandContext, location: TaskFolder, rules: rea
 export function clearProven(
   context: CommandContext,
   root: string,
-  rules: readonly DoneRule[],
+  trusted: TrustedRules,
   done: readonly RunCheck[] = [],
 ): TaskFolder[] {
   const search = new FileSearch(root)
-  const receipts = readReceipts(root, Date.now())
+  const receipts = readReceipts(root, trusted, Date.now())
   return foldersOf(context, root).filter((folder) => {
     if (kindAt(folder.path) !== 'folder') return false
-    const states = statesOf(folder, rules, search, receipts)
+    const states = statesOf(folder, trusted.rules, search, receipts)
     if (states.some(({ isDue, paths }) => isDue || paths === undefined)) return false
     // There were no rules, so nothing was proven.
-    const keepsUnchecked = rules.length === 0
+    const keepsUnchecked = trusted.rules.length === 0
     const result = clearFolder(folder, { returnMeta: false, keepsUnchecked, still: () => true })
     if (result === undefined || (result.marker === undefined && result.abandoned.length === 0)) return false
     recordInJournal(context, root, {

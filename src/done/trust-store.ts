@@ -1,7 +1,7 @@
 import path from 'node:path'
 import { kindAt, realPath } from '../disk/file-facts.ts'
 import { makeFolders } from '../disk/folders.ts'
-import { sha256 } from '../disk/ids.ts'
+import { newNonce, sha256 } from '../disk/ids.ts'
 import { readSmallFile } from '../disk/read.ts'
 import { removeFile, replaceFile } from '../disk/write.ts'
 import { commandLine } from '../kernel/command-line.ts'
@@ -63,8 +63,13 @@ export interface Person {
   readonly findHome: () => string
 }
 
-interface TrustedCopy {
+export interface TrustedRules {
   readonly rules: readonly DoneRule[]
+  /** Seals the receipts of this checkout: one that came with a clone proves nothing. Stays when rules are trusted again. */
+  readonly nonce: string
+}
+
+interface TrustedCopy extends TrustedRules {
   readonly fileHash: string
   /** ISO 8601. */
   readonly trusted: string
@@ -81,11 +86,10 @@ export function readTrusted(root: string, person: Person): TrustedCopy | undefin
     const read = readSmallFile(trustFile(root, person), COPY_LIMIT)
     if (read.kind !== 'text' || !read.whole) return undefined
     const value = jsonObjectIn(read.text)
-    if (typeof value.file_hash !== 'string') return undefined
+    const { file_hash: fileHash, nonce } = value
+    if (typeof fileHash !== 'string' || typeof nonce !== 'string') return undefined
     const result = readRules({ done: value.done })
-    return 'rules' in result
-      ? { rules: result.rules, fileHash: value.file_hash, trusted: String(value.trusted) }
-      : undefined
+    return 'rules' in result ? { rules: result.rules, nonce, fileHash, trusted: String(value.trusted) } : undefined
   } catch {
     return undefined
   }
@@ -99,8 +103,9 @@ export function keepTrusted(
 ): void {
   const file = trustFile(root, person)
   makeFolders(path.dirname(file))
-  const copy = { root: trustedRoot(root), file_hash: fileHash, trusted: toIsoSeconds(nowMs), ...rulesFile(rules) }
-  replaceFile(file, `${JSON.stringify(copy, null, 2)}\n`)
+  const nonce = readTrusted(root, person)?.nonce ?? newNonce()
+  const about = { root: trustedRoot(root), file_hash: fileHash, trusted: toIsoSeconds(nowMs), nonce }
+  replaceFile(file, `${JSON.stringify({ ...about, ...rulesFile(rules) }, null, 2)}\n`)
 }
 
 export function forgetTrusted(root: string, person: Person): void {

@@ -1,8 +1,8 @@
-import { type DoneRule, ruleName } from '../../done/done-rules.ts'
+import { ruleName } from '../../done/done-rules.ts'
 import { requireRules } from '../../done/done-yaml.ts'
 import { clearProven, type DoneProof, proveDone, statesFor } from '../../done/prove-done.ts'
 import { isSearched, type RuleState } from '../../done/search.ts'
-import { readDoneFile, readTrusted } from '../../done/trust-store.ts'
+import { readDoneFile, readTrusted, type TrustedRules } from '../../done/trust-store.ts'
 import { commandLine } from '../../kernel/command-line.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { DONE_FILE, SPECS_FOLDER } from '../../kernel/files.ts'
@@ -63,27 +63,27 @@ type DoneDocument = field.DocumentOf<typeof document>
 
 export const run: Run<typeof declaration, typeof document> = async (context, _arguments, { all, list }) => {
   const root = requireRoot(context)
-  const rules = trustedRules(context, root)
-  const states = statesFor(context, root, rules)
+  const trusted = trustedRules(context, root)
+  const states = statesFor(context, root, trusted)
   const wanted = states.filter(({ isDue }) => all || isDue).map(({ rule }) => rule)
   if (list) return resultOf(states, undefined, [], states.map(listLine))
   if (wanted.length === 0) {
-    const cleared = clearProven(context, root, rules)
+    const cleared = clearProven(context, root, trusted)
     const unsearched = states.filter((state) => !isSearched(state)).map(listLine)
     if (unsearched.length > 0) return resultOf(states, undefined, cleared, unsearched, 1)
     const isGone = readDoneFile(root).kind === 'absent'
     return resultOf(states, undefined, cleared, [isGone ? DONE_TEXT.noRules : DONE_TEXT.nothingDue])
   }
-  const proof = await proveDone(context, root, rules, wanted)
+  const proof = await proveDone(context, root, trusted, wanted)
   if (proof.kind === 'busy') throw new PostflightError('done-running', { since: since(proof.sinceMs, context.nowMs) })
   return resultOf(states, proof, proof.cleared, linesOf(proof))
 }
 
-function trustedRules(context: CommandContext, root: string): readonly DoneRule[] {
+function trustedRules(context: CommandContext, root: string): TrustedRules {
   const path = `${SPECS_FOLDER}/${DONE_FILE}`
   const file = readDoneFile(root)
   const copy = readTrusted(root, context)
-  if (copy !== undefined) return file.kind === 'absent' ? [] : copy.rules
+  if (copy !== undefined) return file.kind === 'absent' ? { ...copy, rules: [] } : copy
   if (file.kind === 'absent') throw new PostflightError('done-none', { path })
   if (file.kind === 'unreadable') throw new PostflightError('file-unreadable', { path, detail: file.detail })
   requireRules(file.text)

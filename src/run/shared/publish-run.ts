@@ -1,3 +1,4 @@
+import { newNonce } from '../../disk/ids.ts'
 import { COMMAND_PATIENCE_MS, retryWhileLocked } from '../../disk/lock.ts'
 import { commandLine } from '../../kernel/command-line.ts'
 import { asPostflightError, errorMessage } from '../../kernel/error-messages.ts'
@@ -33,7 +34,6 @@ import {
   type Holder,
   holderWords,
   MAX_SENT,
-  newNonce,
   newShare,
   pathInSpecs,
   readHolder,

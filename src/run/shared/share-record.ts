@@ -142,7 +142,3 @@ export function newShare(
   const nothing = { claim: undefined, kept: undefined, publishedMs: undefined, problem: undefined }
   return { ...nothing, ...claim, run, remote, commit: '', sent: [], sequence: 0 }
 }
-
-export function newNonce(): string {
-  return process.getBuiltinModule('node:crypto').randomBytes(16).toString('hex')
-}

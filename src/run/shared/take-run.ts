@@ -1,5 +1,6 @@
 import path from 'node:path'
 import { errorText } from '../../disk/file-facts.ts'
+import { newNonce } from '../../disk/ids.ts'
 import { COMMAND_PATIENCE_MS } from '../../disk/lock.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { formatAge } from '../../kernel/time.ts'
@@ -30,7 +31,6 @@ import { type Placing, placeFiles, planPlacing, readRunFile } from './run-files.
 import {
   formatHolder,
   type Holder,
-  newNonce,
   newShare,
   pathInSpecs,
   removeShare,

@@ -372,14 +372,18 @@ describe('done', () => {
     expect((await stops(project)).answer).toEqual({})
   })
 
-  it('is not fooled by a receipt from the future', async () => {
-    const project = await begun()
-    await done(project, '--all')
-    const receipts = JSON.parse(project.read('specs/.postflight/done-receipts.json'))
-    for (const one of Object.values<{ at_ms: number }>(receipts.receipts)) one.at_ms += 1e12
-    project.write('specs/.postflight/done-receipts.json', JSON.stringify(receipts))
-    await edit(project, 'src/b.ts')
-    expect(await reasonOf(stops(project))).toContain('src/b.ts')
+  it('leaves a receipt that counts after rules are trusted again, and in no other checkout', async () => {
+    const project = await edited()
+    const clone = await edited()
+    await done(project)
+    const receipts = project.read('specs/.postflight/done-receipts.json')
+    clone.write('specs/.postflight/done-receipts.json', receipts)
+    expect(await reasonOf(stops(clone)), 'in a clone').toContain('src/b.ts')
+    project.write('specs/done.yaml', `${RULES}# changed\n`)
+    await project.cli(['trust', '--yes'])
+    expect((await stops(project)).answer).toEqual({})
+    project.write('specs/.postflight/done-receipts.json', receipts.replace(/"at_ms": \d/, '$&0'))
+    expect(await reasonOf(stops(project)), 'edited').toContain('src/b.ts')
   })
 })
 

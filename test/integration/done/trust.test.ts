@@ -18,7 +18,8 @@ describe('the trusted copy', () => {
     expect(readTrusted(project.dir, personOf(project))).toBeUndefined()
     keepTrusted(project.dir, { rules: RULES, fileHash: 'abc' }, personOf(project), 0)
     const trusted = '1970-01-01T00:00:00Z'
-    expect(readTrusted(project.dir, personOf(project))).toEqual({ rules: RULES, fileHash: 'abc', trusted })
+    const nonce = expect.stringMatching(/^[0-9a-f]{32}$/)
+    expect(readTrusted(project.dir, personOf(project))).toEqual({ rules: RULES, fileHash: 'abc', trusted, nonce })
     const store = join(project.home, '.local/state/postflight-guard/done')
     const [name = ''] = readdirSync(store)
     expect(JSON.parse(readFileSync(join(store, name), 'utf8'))).toMatchObject({ root: project.dir })
