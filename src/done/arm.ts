@@ -258,7 +258,8 @@ export function startDone(
   const copy = readTrusted(root, person)
   if (copy !== undefined && payload.session !== undefined) {
     const folder = sessionFolder(root, payload.session)
-    if (readBaseline(folder) === undefined) {
+    // After a compaction a folder that is gone took its count of blocked stops with it.
+    if (payload.isCompacted !== true && readBaseline(folder) === undefined) {
       writeBaseline(folder, pathsOf(judgeRules(copy.rules, search, [], readReceipts(root, copy, nowMs))))
     }
     touchFolder(folder)

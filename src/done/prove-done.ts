@@ -14,7 +14,6 @@ import {
   type DoneReceipts,
   fileSystemNow,
   keepReceipt,
-  makeSessionFolder,
   readBaseline,
   readReceipts,
   sessionFolder,
@@ -131,11 +130,9 @@ export async function proveDone(
 /** In the session's folder. In a plain terminal: beside all of them. */
 function locationOf(context: CommandContext, root: string): TaskFolder {
   const session = shellIdentity(context.environment)?.session
-  if (session !== undefined) {
-    const folder = sessionFolder(root, session)
-    makeSessionFolder(folder)
-    return folder
-  }
+  const folder = session === undefined ? undefined : sessionFolder(root, session)
+  // One that was removed is not made again: its count of blocked stops is gone, and the next stop must know.
+  if (folder !== undefined && kindAt(folder.path) === 'folder') return folder
   return { root, path: makeJournalFolder(root), task: JOURNAL_FOLDER, relative: JOURNAL_PATH }
 }
 

@@ -44,6 +44,7 @@ const ACTS: Readonly<Record<string, (project: Project) => unknown>> = {
     project.has(folderOf(project)) && project.write(`${folderOf(project)}/.postflight-loop-guard`, 'x'),
   'garble the receipts': (project) =>
     project.has('specs/.postflight') && project.write('specs/.postflight/done-receipts.json', '['),
+  compact: (project) => project.hook(sessionStart('compact')),
   nothing: () => undefined,
 }
 
@@ -80,6 +81,8 @@ it('blocks at most three stops of one prompt', async () => {
       examples: [
         [Array(5).fill(['done']), true, true],
         [Array(5).fill(['remove marker and loop guard']), true, false],
+        [Array(5).fill(['remove all of ours', 'done']), true, false],
+        [Array(5).fill(['remove all of ours', 'compact']), true, false],
       ],
     },
   )
