@@ -20,6 +20,23 @@ export function kindAt(path: string): PathKind | undefined {
   }
 }
 
+/** Undefined too if it cannot be inspected. Never throws. */
+export function kindIfSeen(path: string): PathKind | undefined {
+  try {
+    return kindAt(path)
+  } catch {
+    return undefined
+  }
+}
+
+export function requireKind(path: string): PathKind | undefined {
+  try {
+    return kindAt(path)
+  } catch (error) {
+    throw new PostflightError('file-unreadable', { path, detail: errorCode(error) }, error)
+  }
+}
+
 export function kindOfStats(
   stats: Pick<fs.StatsBase<unknown>, 'isFile' | 'isDirectory' | 'isSymbolicLink' | 'isFIFO'>,
 ): PathKind {

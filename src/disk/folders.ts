@@ -2,7 +2,6 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { FILE_DETAILS, KIND_NAMES } from '../kernel/error-messages.ts'
 import { PostflightError } from '../kernel/errors.ts'
-import type { PathKind } from '../kernel/files.ts'
 import { errorCode, kindAt } from './file-facts.ts'
 import { type FileRead, readSmallFile } from './read.ts'
 import { createFile, sync } from './write.ts'
@@ -81,15 +80,12 @@ export function inspectInside(folder: string, relative: string): Inside {
     const kind = kindAt(current)
     if (kind === undefined) return { kind: 'absent' }
     const isLast = index === parts.length - 1
-    if (!isLast && kind !== 'folder') return { kind: 'elsewhere', what: obstacle(kind) }
+    if (!isLast && kind === 'file') return { kind: 'elsewhere', what: FILE_DETAILS.belowFile }
+    if (!isLast && kind !== 'folder') return { kind: 'elsewhere', what: FILE_DETAILS.behind(kind) }
     if (isLast && kind !== 'file') return { kind: 'other', what: KIND_NAMES[kind] }
   }
   const { size, mtimeMs, ctimeMs } = fs.lstatSync(current)
   return { kind: 'file', path: current, size, modifiedMs: mtimeMs, changedMs: ctimeMs }
-}
-
-function obstacle(kind: PathKind): string {
-  return kind === 'file' ? FILE_DETAILS.belowFile : FILE_DETAILS.behind(kind)
 }
 
 export function inspectNamed(folder: string, relative: string): Inside {

@@ -39,25 +39,26 @@ const watched = new Map<string, { readonly identity: FileIdentity; readonly sinc
 
 export function withLock<T>(folder: string, patienceMs: number, action: () => T): T {
   const lock = path.join(folder, LOCK_FILE)
-  const held = take(lock, patienceMs)
-  try {
-    return action()
-  } finally {
-    release(lock, held)
-  }
+  return whileHeld(lock, take(lock, patienceMs), action)
 }
 
 /** Runs without a lock if no inodes are left: then no other process can create a lock or a marker's text either. */
-export function withLockIfRoom<T>(folder: string, patienceMs: number, action: () => T): T {
-  let isHeld = false
+export function withLockIfRoom<T>(folder: string, action: () => T): T {
+  const lock = path.join(folder, LOCK_FILE)
+  let held: FileIdentity | undefined
   try {
-    return withLock(folder, patienceMs, () => {
-      isHeld = true
-      return action()
-    })
+    held = take(lock, COMMAND_PATIENCE_MS)
   } catch (error) {
-    if (isHeld || !isFull(error)) throw error
+    if (!isFull(error)) throw error
+  }
+  return whileHeld(lock, held, action)
+}
+
+function whileHeld<T>(lock: string, held: FileIdentity | undefined, action: () => T): T {
+  try {
     return action()
+  } finally {
+    releaseLock(lock, held)
   }
 }
 
@@ -90,9 +91,9 @@ export function withoutSleep<T>(action: () => T, sinceMs = processAgeMs()): T {
 }
 
 /** The lock may be another process's if this one slept for seconds. */
-function release(lock: string, held: FileIdentity): void {
+export function releaseLock(lock: string, held: FileIdentity | undefined): void {
   try {
-    if (fileIdentity(lock) === held) tryRemoveFile(lock)
+    if (held !== undefined && fileIdentity(lock) === held) tryRemoveFile(lock)
   } catch {
     // The owner is unknown: the lock becomes stale.
   }
@@ -118,7 +119,7 @@ function take(lock: string, patienceMs: number): FileIdentity {
   }
 }
 
-function createLock(lock: string): FileIdentity {
+export function createLock(lock: string): FileIdentity {
   const descriptor = fs.openSync(lock, 'wx', 0o644)
   try {
     return identityOfStats(fs.fstatSync(descriptor, { bigint: true }))

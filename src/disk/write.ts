@@ -36,17 +36,17 @@ export function createFile(path: string, content: string | Uint8Array, durable =
 }
 
 /** Readers see no file or all of it, even after a kill. */
-export function createWhole(path: string, text: string, mode = 0o644): void {
+export function createWhole(path: string, text: string): void {
   const temporary = temporaryBeside(path)
-  createFile(temporary, text, true, mode)
+  createFile(temporary, text)
   try {
-    placeNew(temporary, path, text, mode)
+    placeNew(temporary, path, text)
   } finally {
     tryRemoveFile(temporary)
   }
 }
 
-export function placeNew(temporary: string, path: string, text: string, mode: number): void {
+export function placeNew(temporary: string, path: string, text: string, mode?: number): void {
   try {
     fs.linkSync(temporary, path)
   } catch (error) {

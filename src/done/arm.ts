@@ -8,7 +8,7 @@ import { commandLine, rootOptionFor } from '../kernel/command-line.ts'
 import { ABANDONED_FILE } from '../kernel/files.ts'
 import { isJsonObject } from '../kernel/values.ts'
 import { prepareClaims } from '../marker/count/claim-files.ts'
-import { readSpent, showCount } from '../marker/count/count.ts'
+import { readCount, showCount } from '../marker/count/count.ts'
 import { CONTINUATION_LIMIT, isSpent } from '../marker/loop-guard.ts'
 import { commandsOf, newMarkerFields } from '../marker/marker.ts'
 import { readMarker } from '../marker/marker-file.ts'
@@ -221,7 +221,7 @@ function removeProven({ folder, identity, marker }: StoredMarker): Recorded[] {
 
 function showAsked(folder: TaskFolder, asked: number): void {
   const read = readMarker(folder)
-  if (asked === 0 || read?.kind !== 'marker' || readSpent(folder.path, read.identity) >= asked) return
+  if (asked === 0 || read?.kind !== 'marker' || readCount(folder.path, read.identity).spent >= asked) return
   prepareClaims(folder.path)
   showCount(folder.path, asked)
 }

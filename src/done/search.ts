@@ -76,7 +76,7 @@ export class FileSearch {
 
   pathsOf(rule: SearchedRule): readonly string[] | undefined {
     const key = searchKey(rule)
-    const paths = this.#found.get(key) ?? ordered(searchesOf(rule).flatMap((search) => this.#glob(search)))
+    const paths = this.#found.get(key) ?? [...new Set(searchesOf(rule).flatMap((search) => this.#glob(search)))].sort()
     if (this.#isOver) return undefined
     this.#found.set(key, paths)
     return paths
@@ -239,10 +239,6 @@ function searchesOf({ when, unless }: SearchedRule): OneSearch[] {
     { patterns: patterns.filter(isInSpecs), ignore },
     { patterns: patterns.filter((pattern) => !isInSpecs(pattern)), ignore: [...ignore, `${SPECS_FOLDER}/**`] },
   ].filter((search) => search.patterns.length > 0)
-}
-
-function ordered(paths: readonly string[]): string[] {
-  return [...new Set(paths)].sort()
 }
 
 /** The last sort only merges, so no sort takes more than 20 ms, even for the largest search. */

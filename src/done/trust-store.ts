@@ -1,5 +1,5 @@
 import path from 'node:path'
-import { kindAt, realPath } from '../disk/file-facts.ts'
+import { kindAt, kindIfSeen, realPath } from '../disk/file-facts.ts'
 import { makeFolders } from '../disk/folders.ts'
 import { newNonce, sha256 } from '../disk/ids.ts'
 import { readSmallFile } from '../disk/read.ts'
@@ -31,11 +31,7 @@ export function doneFilePath(root: string): string {
 
 /** Never throws. */
 export function hasDoneFile(root: string): boolean {
-  try {
-    return kindAt(doneFilePath(root)) !== undefined
-  } catch {
-    return false
-  }
+  return kindIfSeen(doneFilePath(root)) !== undefined
 }
 
 /** Advice about a definition of done that is still pending or was given up. */

@@ -2,6 +2,7 @@ import { isPast } from '../disk/age.ts'
 import { errorText } from '../disk/file-facts.ts'
 import { HOOK_PATIENCE_MS } from '../disk/lock.ts'
 import type { Occasion } from '../hosts/host.ts'
+import { FILE_DETAILS } from '../kernel/error-messages.ts'
 import type { Marker } from '../marker/marker.ts'
 import { changeMarker } from '../marker/marker-store.ts'
 import { waitFields } from '../marker/marker-wait.ts'
@@ -114,5 +115,3 @@ function decisionFor(occasion: Occasion, markers: readonly StoredMarker[]): Deci
     return { fields: { ...(owns && ownerFields(present, payload)), ...changes }, owns, ended }
   }
 }
-
-import { FILE_DETAILS } from '../kernel/error-messages.ts'

@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { kindAt } from '../disk/file-facts.ts'
-import { COMMAND_PATIENCE_MS, withLockIfRoom } from '../disk/lock.ts'
+import { withLockIfRoom } from '../disk/lock.ts'
 import { removeFile, sync } from '../disk/write.ts'
 import { ABANDONED_FILE, CLAIMS_FOLDER, LOOP_GUARD_FILE, MARKER_FILE, RETURN_META_FILE } from '../kernel/files.ts'
 import type { TaskFolder } from '../project/task-folder.ts'
@@ -29,7 +29,7 @@ export function clearFolder(
   folder: TaskFolder,
   { returnMeta, keepsUnchecked, still }: FolderClearing,
 ): Cleared | undefined {
-  return withLockIfRoom(folder.path, COMMAND_PATIENCE_MS, () => {
+  return withLockIfRoom(folder.path, () => {
     const files = clearableFiles(folder, returnMeta)
     const marker = requireReadable(readMarker(folder))
     if (!still(marker)) return undefined

@@ -1,13 +1,13 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { kindAt, pathIn } from '../disk/file-facts.ts'
+import { kindIfSeen, pathIn } from '../disk/file-facts.ts'
 import { makeOwnFolder } from '../disk/folders.ts'
 import { readSmallFile } from '../disk/read.ts'
 import { createFile, tryRemoveFile } from '../disk/write.ts'
 import { GIVEN_UP_FOLDER, SPECS_FOLDER } from '../kernel/files.ts'
 import { journalFolder, makeJournalFolder } from '../project/journal.ts'
 import { fileNameOf, pathOfFileName, SPECS_ITSELF, type TaskFolder } from '../project/task-folder.ts'
-import { liesBesideAbandoned, readOwnCount, readSpent } from './count/count.ts'
+import { liesBesideAbandoned, readCount, readOwnCount } from './count/count.ts'
 import { CONTINUATION_LIMIT, isSpent } from './loop-guard.ts'
 import { markerKey, type StoredMarker } from './stored-marker.ts'
 
@@ -20,7 +20,7 @@ import { markerKey, type StoredMarker } from './stored-marker.ts'
 const NOTE_MAX_BYTES = 1_024
 
 export function spentOf(stored: StoredMarker): number {
-  const spent = readSpent(stored.folder.path, stored.identity)
+  const { spent } = readCount(stored.folder.path, stored.identity)
   return isSpent(spent) || !isNoted(stored) ? spent : CONTINUATION_LIMIT
 }
 
@@ -50,11 +50,7 @@ function isNoted({ folder, marker }: StoredMarker): boolean {
 function notesFolder(root: string): string | undefined {
   const journal = journalFolder(root)
   const notes = pathIn(journal, GIVEN_UP_FOLDER)
-  try {
-    return kindAt(journal) === 'folder' && kindAt(notes) === 'folder' ? notes : undefined
-  } catch {
-    return undefined
-  }
+  return kindIfSeen(journal) === 'folder' && kindIfSeen(notes) === 'folder' ? notes : undefined
 }
 
 function noteName({ relative }: Pick<TaskFolder, 'relative'>): string {

@@ -357,7 +357,7 @@ export function newMarkerFields(marker: NewMarker): Record<string, unknown> {
 
 /** On one line if it would be too long indented. */
 export function formatMarker(fields: Readonly<Record<string, unknown>>): string {
-  const text = layouts(fields).find((one) => byteLength(one) <= MARKER_MAX_BYTES)
+  const text = layouts(fields).find((one) => new TextEncoder().encode(one).length <= MARKER_MAX_BYTES)
   if (text === undefined) throw new PostflightError('marker-too-large', { limit: MARKER_MAX_BYTES })
   return text
 }
@@ -369,10 +369,6 @@ function layouts(fields: Readonly<Record<string, unknown>>): string[] {
   } catch {
     return []
   }
-}
-
-function byteLength(text: string): number {
-  return new TextEncoder().encode(text).length
 }
 
 export function withFields(

@@ -50,7 +50,7 @@ function noteResults(folder: TaskFolder, before: Marker, done: readonly RunCheck
   if (!isNews) return
   try {
     changeMarker(folder, (present) => {
-      if (!hasSameChecks(before, present)) return undefined
+      if (markerKey(before) !== markerKey(present) || !sameChecks(before.checks, present.checks)) return undefined
       const items = Array.isArray(present.fields?.checks) ? present.fields.checks : []
       return { fields: { checks: items.map((item: unknown) => withResult(item, known)) } }
     })
@@ -68,8 +68,4 @@ function withResult(item: unknown, known: ReadonlyMap<string, RunCheck>): unknow
   return failure === undefined || failure.kind === 'interrupted'
     ? rest
     : { ...rest, failed: failedField({ failure, output }) }
-}
-
-function hasSameChecks(before: Marker, present: Marker): boolean {
-  return markerKey(before) === markerKey(present) && sameChecks(before.checks, present.checks)
 }

@@ -1,8 +1,8 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { runBounded } from '../disk/bounded-run.ts'
-import { closeQuietly, type FileIdentity, fileIdentity, identityOfStats, isFull, kindAt } from '../disk/file-facts.ts'
-import { COMMAND_PATIENCE_MS, retryWhileLocked, withLockIfRoom } from '../disk/lock.ts'
+import { type FileIdentity, fileIdentity, isFull, kindAt } from '../disk/file-facts.ts'
+import { createLock, releaseLock, retryWhileLocked, withLockIfRoom } from '../disk/lock.ts'
 import { tryRemoveFile } from '../disk/write.ts'
 import { KIND_NAMES } from '../kernel/error-messages.ts'
 import { PostflightError } from '../kernel/errors.ts'
@@ -63,7 +63,7 @@ export async function whileChecking<T>(
     return { kind: 'done', result: await action((commands) => runInOrder(commands, { ...limits, cwd: folder.root })) }
   } finally {
     clearInterval(touching)
-    release(lock, value as FileIdentity | undefined)
+    releaseLock(lock, value as FileIdentity | undefined)
   }
 }
 
@@ -84,7 +84,7 @@ async function runInOrder(
 
 /** Undefined if the disk is full: `clear` must still work. */
 function take(folder: string, lock: string): FileIdentity | number | undefined {
-  return withLockIfRoom(folder, COMMAND_PATIENCE_MS, () => {
+  return withLockIfRoom(folder, () => {
     const sinceMs = checkingSince(folder)
     if (sinceMs !== undefined) return sinceMs
     const kind = kindAt(lock) ?? 'file'
@@ -93,21 +93,12 @@ function take(folder: string, lock: string): FileIdentity | number | undefined {
     }
     tryRemoveFile(lock)
     try {
-      return create(lock)
+      return createLock(lock)
     } catch (error) {
       if (!isFull(error)) throw error
       return undefined
     }
   })
-}
-
-function create(lock: string): FileIdentity {
-  const descriptor = fs.openSync(lock, 'wx', 0o644)
-  try {
-    return identityOfStats(fs.fstatSync(descriptor, { bigint: true }))
-  } finally {
-    closeQuietly(descriptor)
-  }
 }
 
 /** Returns the identity, which changes on file systems without birth times. */
@@ -123,15 +114,6 @@ function touch(lock: string, value: FileIdentity | undefined): FileIdentity | un
   }
 }
 
-/** Another process may have taken it over if this one slept. */
-function release(lock: string, value: FileIdentity | undefined): void {
-  try {
-    if (value !== undefined && fileIdentity(lock) === value) tryRemoveFile(lock)
-  } catch {
-    // The lock becomes stale.
-  }
-}
-
 function checkingPath(folder: string): string {
   return path.join(folder, CHECKING_FILE)
 }
@@ -140,15 +122,11 @@ function checkingPath(folder: string): string {
 export function checkingSince(folder: string): number | undefined {
   try {
     const stats = fs.lstatSync(checkingPath(folder), { throwIfNoEntry: false })
-    if (!stats?.isFile() || isLeftBehind(stats)) return undefined
+    // A time in the future is stale too: the clock was set back.
+    if (!stats?.isFile() || Math.abs(Date.now() - stats.mtimeMs) > SILENT_MS) return undefined
     // Some file systems have no birth time.
     return stats.birthtimeMs > 0 ? stats.birthtimeMs : stats.mtimeMs
   } catch {
     return undefined
   }
-}
-
-/** A future time counts too: the clock was set back. */
-function isLeftBehind({ mtimeMs }: { readonly mtimeMs: number }): boolean {
-  return Math.abs(Date.now() - mtimeMs) > SILENT_MS
 }

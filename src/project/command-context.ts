@@ -1,6 +1,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { closeQuietly, kindAt } from '../disk/file-facts.ts'
+import { closeQuietly, kindIfSeen } from '../disk/file-facts.ts'
 import { readSmallFile } from '../disk/read.ts'
 import type { StdinRead } from '../disk/stdin.ts'
 import { type ErrorArguments, PostflightError } from '../kernel/errors.ts'
@@ -57,7 +57,9 @@ function explicitStart(context: CommandContext): { from: string; path: string } 
  */
 export function findCommandRoot(context: CommandContext): string | undefined {
   const explicit = explicitStart(context)
-  if (explicit !== undefined && !isFolder(explicit.path)) throw new PostflightError('root-missing', { ...explicit })
+  if (explicit !== undefined && !['folder', 'link'].includes(kindIfSeen(explicit.path) ?? '')) {
+    throw new PostflightError('root-missing', { ...explicit })
+  }
   const starts =
     explicit === undefined ? startFolders({ environment: context.environment, cwd: context.cwd }) : [explicit]
   const problems: SearchProblem[] = []
@@ -122,15 +124,6 @@ export function forEveryOne<T, R>(items: readonly T[], failures: unknown[], acti
 export function displayPath(context: CommandContext, target: string): string {
   const relative = path.relative(context.cwd, target)
   return inLine(relative === '' || relative.startsWith('..') || path.isAbsolute(relative) ? target : relative)
-}
-
-function isFolder(target: string): boolean {
-  try {
-    const kind = kindAt(target)
-    return kind === 'folder' || kind === 'link'
-  } catch {
-    return false
-  }
 }
 
 /**

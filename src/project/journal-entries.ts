@@ -1,5 +1,5 @@
 import fs from 'node:fs'
-import { closeQuietly, errorCode, isAbsent, kindAt, kindOfStats, READING } from '../disk/file-facts.ts'
+import { closeQuietly, isAbsent, kindOfStats, READING, requireKind } from '../disk/file-facts.ts'
 import { openingFault } from '../disk/read.ts'
 import { journalCut, KIND_NAMES } from '../kernel/error-messages.ts'
 import { PostflightError } from '../kernel/errors.ts'
@@ -39,17 +39,9 @@ export function entriesAfter(root: string, position: number): Entries {
 /** A link may lead out of the project. */
 function readableJournal(root: string): ReturnType<typeof journalFiles> {
   const folder = journalFolder(root)
-  const kind = kindOrRefuse(folder)
+  const kind = requireKind(folder)
   if (kind !== undefined && kind !== 'folder') refuse(folder, KIND_NAMES[kind])
   return journalFiles(root)
-}
-
-function kindOrRefuse(folder: string): ReturnType<typeof kindAt> {
-  try {
-    return kindAt(folder)
-  } catch (error) {
-    return refuse(folder, errorCode(error))
-  }
 }
 
 function sizeOf(file: string): number {
@@ -62,13 +54,6 @@ interface Part {
   readonly limit?: number
   /** Filters lines before parsing them, because parsing takes most of the time. */
   readonly isWanted?: (line: string) => boolean
-}
-
-function readJournal(file: string, start: number, { limit, isWanted = () => true }: Part = {}) {
-  const part = readJournalPart(file, start, limit)
-  if (part.kind === 'unreadable') return refuse(file, part.detail)
-  const { lines, end, cut } = part
-  return { entries: lines.filter(isWanted).flatMap((line) => parseJournalLine(line) ?? []), end, cut }
 }
 
 function refuse(file: string, detail: string): never {
@@ -85,22 +70,13 @@ export function mayConcernMarker(line: string): boolean {
 /** Bytes. The journal is rotated at 1 MiB: other programs wrote to a longer one. */
 const JOURNAL_PART_BYTES = 16_777_216
 
-type JournalPart =
-  | {
-      readonly kind: 'lines'
-      readonly lines: readonly string[]
-      /** In bytes. */
-      readonly end: number
-      readonly cut: boolean
-    }
-  | { readonly kind: 'unreadable'; readonly detail: string }
-
-function readJournalPart(file: string, start: number, limit = JOURNAL_PART_BYTES): JournalPart {
+/** `end`: in bytes. */
+function readJournal(file: string, start: number, { limit = JOURNAL_PART_BYTES, isWanted = () => true }: Part = {}) {
   let descriptor: number | undefined
   try {
     descriptor = fs.openSync(file, READING)
     const stats = fs.fstatSync(descriptor)
-    if (!stats.isFile()) return { kind: 'unreadable', detail: KIND_NAMES[kindOfStats(stats)] }
+    if (!stats.isFile()) return refuse(file, KIND_NAMES[kindOfStats(stats)])
     const from = Math.max(start, stats.size - limit)
     const bytes = readFrom(descriptor, from, stats.size)
     const cut = from > start
@@ -108,10 +84,11 @@ function readJournalPart(file: string, start: number, limit = JOURNAL_PART_BYTES
     const first = cut ? bytes.indexOf(0x0a) + 1 : 0
     const last = bytes.lastIndexOf(0x0a) + 1
     const lines = bytes.subarray(first, last).toString('utf8').split('\n').slice(0, -1)
-    return { kind: 'lines', lines, end: from + last, cut }
+    return { entries: lines.filter(isWanted).flatMap((line) => parseJournalLine(line) ?? []), end: from + last, cut }
   } catch (error) {
-    if (isAbsent(error)) return { kind: 'lines', lines: [], end: 0, cut: false }
-    return { kind: 'unreadable', detail: openingFault(error) }
+    if (isAbsent(error)) return { entries: [], end: 0, cut: false }
+    if (error instanceof PostflightError) throw error
+    return refuse(file, openingFault(error))
   } finally {
     if (descriptor !== undefined) closeQuietly(descriptor)
   }

@@ -10,6 +10,7 @@ import {
   JOURNAL_PATH,
   LOOP_GUARD_FILE,
   MARKER_FILE,
+  type PathKind,
   RUN_ID_FILE,
   SPECS_FOLDER,
 } from '../kernel/files.ts'
@@ -166,16 +167,9 @@ export function readReference(task: string, isThere: boolean): TaskReference | u
 }
 
 function holdsOurs(folder: TaskFolder): boolean {
-  return (
-    kindAt(path.join(folder.path, MARKER_FILE)) !== undefined ||
-    kindAt(path.join(folder.path, ABANDONED_FILE)) !== undefined ||
-    kindAt(path.join(folder.path, RUN_ID_FILE)) !== undefined ||
-    hasContinuations(folder.path)
-  )
-}
-
-function hasContinuations(folder: string): boolean {
-  return kindAt(path.join(folder, LOOP_GUARD_FILE)) === 'file' || kindAt(path.join(folder, CLAIMS_FOLDER)) === 'folder'
+  const kindOf = (name: string): PathKind | undefined => kindAt(path.join(folder.path, name))
+  const isThere = [MARKER_FILE, ABANDONED_FILE, RUN_ID_FILE].some((name) => kindOf(name) !== undefined)
+  return isThere || kindOf(LOOP_GUARD_FILE) === 'file' || kindOf(CLAIMS_FOLDER) === 'folder'
 }
 
 /** The `<task>` of the session's own folder. */

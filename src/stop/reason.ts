@@ -131,6 +131,7 @@ function checks({ marker, task, root, checkingSinceMs, mayWait }: BlockedMarker)
   const shown = marker.checks.slice(0, MAX_LISTED_CHECKS)
   const more = marker.checks.length - shown.length
   const last = marker.checks.find(({ failed }) => failed !== undefined)
+  const wait = mayWait === true ? `${commandLine(['wait', task], root)} --for "the checks"` : undefined
   return [
     REASON_TEXT.checks,
     ...shown.map(({ run, step, failed }) =>
@@ -142,7 +143,7 @@ function checks({ marker, task, root, checkingSinceMs, mayWait }: BlockedMarker)
     ),
     ...(more > 0 ? [REASON_TEXT.moreSteps(more)] : []),
     ...(last?.failed === undefined ? [] : lastOutput(last.failed.output)),
-    ...(checkingSinceMs === undefined ? [] : [stillRunning(checkingSinceMs, mayWait === true, task, root)]),
+    ...(checkingSinceMs === undefined ? [] : [REASON_TEXT.checking(toIsoSeconds(checkingSinceMs), wait)]),
   ]
 }
 
@@ -157,11 +158,6 @@ function lastOutput(output: string): string[] {
     if (text !== '') shown.unshift(`  | ${text}`)
   }
   return shown.length === 0 ? [] : [REASON_TEXT.lastOutput, ...shown]
-}
-
-function stillRunning(sinceMs: number, mayWait: boolean, task: string, root: string | undefined): string {
-  const wait = mayWait ? `${commandLine(['wait', task], root)} --for "the checks"` : undefined
-  return REASON_TEXT.checking(toIsoSeconds(sinceMs), wait)
 }
 
 function checklist(marker: Marker, task: string, root: string | undefined): string[] {

@@ -58,10 +58,6 @@ interface Count {
   readonly floor: number
 }
 
-export function readSpent(folder: string, marker: MarkerIdentity): number {
-  return readCount(folder, marker).spent
-}
-
 export function readCount(folder: string, marker: MarkerIdentity): Count {
   const own = readOwnCount(folder, marker)
   return isSpent(own.spent) || !liesBesideAbandoned(folder, marker) ? own : { ...own, spent: CONTINUATION_LIMIT }

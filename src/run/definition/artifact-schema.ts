@@ -6,7 +6,17 @@ import { isJsonObject } from '../../kernel/values.ts'
  * bounded number of steps. Any other keyword is a fault of the definition; none is ignored.
  */
 
-export const SCHEMA_TYPES: readonly string[] = ['object', 'array', 'string', 'number', 'integer', 'boolean', 'null']
+const IS_OF_TYPE: Readonly<Record<string, (value: unknown) => boolean>> = {
+  object: isJsonObject,
+  array: Array.isArray,
+  string: (value) => typeof value === 'string',
+  number: (value) => typeof value === 'number',
+  integer: Number.isInteger,
+  boolean: (value) => typeof value === 'boolean',
+  null: (value) => value === null,
+}
+
+export const SCHEMA_TYPES: readonly string[] = Object.keys(IS_OF_TYPE)
 
 const ANNOTATIONS = ['$schema', '$id', '$comment', 'title', 'description', 'default', 'examples']
 export const MAX_ENUM_VALUES = 200
@@ -113,7 +123,7 @@ class SchemaCheck {
     const rule = schema[keyword]
     switch (keyword) {
       case 'type':
-        return (Array.isArray(rule) ? rule : [rule]).some((one) => isOfType(one as string, value))
+        return (Array.isArray(rule) ? rule : [rule]).some((one) => IS_OF_TYPE[one as string]?.(value))
       case 'enum':
         return (rule as unknown[]).some((one) => this.#isSame(one, value))
       case 'const':
@@ -194,23 +204,4 @@ function lengthOf(text: string): number {
 
 function isWithin(keyword: string, size: number, limit: number): boolean {
   return keyword.startsWith('min') ? size >= limit : size <= limit
-}
-
-function isOfType(type: string, value: unknown): boolean {
-  switch (type) {
-    case 'object':
-      return isJsonObject(value)
-    case 'array':
-      return Array.isArray(value)
-    case 'integer':
-      return Number.isInteger(value)
-    case 'null':
-      return value === null
-    case 'string':
-      return typeof value === 'string'
-    case 'number':
-      return typeof value === 'number'
-    default:
-      return typeof value === 'boolean'
-  }
 }

@@ -41,11 +41,9 @@ const MAX_NAME_BYTES = 200
 export function isInsidePath(value: string): boolean {
   if (value.length > 200 || /[\\:*?"<>|\u0000-\u001f\u007f-\u009f]/.test(value)) return false
   // No part may end in a dot: that excludes `.`, `..` and names that Windows reads without the dot.
-  return value.split('/').every((part) => part !== '' && !/[. ]$|^ /.test(part) && isShortName(part))
-}
-
-function isShortName(name: string): boolean {
-  return new TextEncoder().encode(name).length <= MAX_NAME_BYTES
+  return value
+    .split('/')
+    .every((part) => part !== '' && !/[. ]$|^ /.test(part) && new TextEncoder().encode(part).length <= MAX_NAME_BYTES)
 }
 
 export function isReserved(value: string): boolean {

@@ -31,6 +31,14 @@ export function objectOf<Table extends Fields>(table: Table): Reader<Values<Tabl
   }
 }
 
+type Keys = Readonly<Record<string, { readonly key: string }>>
+
+/** What `objectOf` reads. */
+export function keyed(table: Keys, values: object): object {
+  const held = values as Readonly<Record<string, unknown>>
+  return Object.fromEntries(Object.entries(table).map(([name, { key }]) => [key, held[name]]))
+}
+
 export function wrongKeys(table: Fields, value: Readonly<Record<string, unknown>>): string[] {
   return Object.values(table).flatMap(({ key, read }) => (read(value[key]) === WRONG ? [key] : []))
 }
@@ -64,6 +72,8 @@ export function oneOf<T extends string>(...texts: readonly T[]): Reader<T> {
 }
 
 export const text: Reader<string> = (value) => (typeof value === 'string' ? value : WRONG)
+
+export const number: Reader<number> = (value) => (typeof value === 'number' ? value : WRONG)
 
 export const flag: Reader<boolean> = (value) => (typeof value === 'boolean' ? value : WRONG)
 

@@ -5,7 +5,7 @@ import type { Phase } from '../definition/phase-fields.ts'
 import { type Step, stepAsText } from '../definition/steps.ts'
 import { OUT_OF_BUDGET } from '../run-messages.ts'
 import { hasBegun, isPrompted, pauseClock, visitsOf, type WorkflowState, withdrawn, withTransition } from './state.ts'
-import { type EndedStep, isResumableOutcome, type StepInWork, type Transition } from './state-fields.ts'
+import type { EndedStep, RunOutcome, StepInWork, Transition } from './state-fields.ts'
 
 /** A batch is the work of one prompt: one step, or up to `parallel`. Steps and attempts count from 0. */
 
@@ -137,8 +137,10 @@ export function needOf(state: WorkflowState): Need {
   return wait === undefined ? { kind: 'prompt' } : { kind: 'wait', wait }
 }
 
-export function isResumable(state: WorkflowState): boolean {
-  return state.active || isResumableOutcome(state.outcome)
+const RESUMABLE: readonly (RunOutcome | undefined)[] = ['stopped', 'stalled', 'failed']
+
+export function isResumable({ active, outcome }: WorkflowState): boolean {
+  return active || RESUMABLE.includes(outcome)
 }
 
 export function needsApproval({ active, approval }: Pick<WorkflowState, 'active' | 'approval'>): boolean {

@@ -1,6 +1,7 @@
 import { toIso } from '../../kernel/time.ts'
-import { isJsonObject, jsonObjectIn } from '../../kernel/values.ts'
+import { jsonObjectIn } from '../../kernel/values.ts'
 import { type CheckResult, failedField, parseFailure } from '../../marker/marker.ts'
+import { keyed, listOf, number, objectOf, text, type Values, WRONG } from '../definition/fields.ts'
 
 /** Receipts of checks (docs/design.md, "Checks"). A phase passes only with a green one whose files are unchanged. */
 
@@ -14,20 +15,27 @@ export function isReceiptName(name: string): boolean {
 
 export const MAX_BOUND_FILES = 2_000
 
-export interface BoundFile {
-  /** Relative to the task folder, with `/`. */
-  readonly path: string
-  readonly size: number
-  readonly mtimeMs: number
+/** `path`: relative to the task folder, with `/`. */
+const BOUND_FIELDS = {
+  path: { key: 'path', read: text },
+  size: { key: 'size', read: number },
+  mtimeMs: { key: 'mtime_ms', read: number },
+}
+
+export interface BoundFile extends Values<typeof BOUND_FIELDS> {}
+
+const readFiles = listOf(objectOf(BOUND_FIELDS), MAX_BOUND_FILES)
+
+const TIMES_FIELDS = {
+  size: { key: 'size', read: number },
+  modifiedMs: { key: 'mtime_ms', read: number },
+  changedMs: { key: 'ctime_ms', read: number },
 }
 
 /** As they were when the check began. No program can set ctime on a POSIX system. */
-export interface ArtifactTimes {
-  readonly size: number
-  readonly modifiedMs: number
-  /** ctime. */
-  readonly changedMs: number
-}
+export interface ArtifactTimes extends Values<typeof TIMES_FIELDS> {}
+
+const readTimes = objectOf(TIMES_FIELDS)
 
 /** A change here does not void the check. */
 export interface NotBound {
@@ -52,22 +60,23 @@ export function formatReceipt(receipt: Receipt, nowMs: number): string {
       ...{ run: runId, command, time: toIso(nowMs), seconds: durationMs / 1000 },
       ...(failure === undefined ? { exit_code: 0, output } : { ...failedField({ failure, output }), output }),
       artifact,
-      artifact_file: times && { size: times.size, mtime_ms: times.modifiedMs, ctime_ms: times.changedMs },
-      files: files.map(({ path, size, mtimeMs }) => ({ path, size, mtime_ms: mtimeMs })),
+      artifact_file: times && keyed(TIMES_FIELDS, times),
+      files: files.map((file) => keyed(BOUND_FIELDS, file)),
     },
     null,
     2,
   )}\n`
 }
 
-export function parseReceipt(text: string): Receipt | undefined {
-  const value = jsonObjectIn(text)
+export function parseReceipt(held: string): Receipt | undefined {
+  const value = jsonObjectIn(held)
   if (typeof value.command !== 'string' || typeof value.artifact !== 'string') return undefined
   const isGreen = value.exit_code === 0
   const failure = isGreen ? undefined : parseFailure(value)?.failure
   if (!isGreen && failure === undefined) return undefined
-  const files = Array.isArray(value.files) ? value.files.slice(0, MAX_BOUND_FILES + 1).map(parseBound) : []
-  if (files.length > MAX_BOUND_FILES || files.includes(undefined)) return undefined
+  const files = Array.isArray(value.files) ? readFiles(value.files) : []
+  if (files === WRONG) return undefined
+  const artifactTimes = readTimes(value.artifact_file)
   return {
     runId: typeof value.run === 'string' ? value.run : undefined,
     run: value.command,
@@ -75,21 +84,7 @@ export function parseReceipt(text: string): Receipt | undefined {
     durationMs: typeof value.seconds === 'number' ? value.seconds * 1000 : 0,
     output: typeof value.output === 'string' ? value.output : '',
     artifact: value.artifact,
-    artifactTimes: parseTimes(value.artifact_file),
-    files: files.filter((file) => file !== undefined),
+    artifactTimes: artifactTimes === WRONG ? undefined : artifactTimes,
+    files,
   }
-}
-
-function parseTimes(value: unknown): ArtifactTimes | undefined {
-  if (!isJsonObject(value)) return undefined
-  const { size, mtime_ms: modifiedMs, ctime_ms: changedMs } = value
-  const isWhole = typeof size === 'number' && typeof modifiedMs === 'number' && typeof changedMs === 'number'
-  return isWhole ? { size, modifiedMs, changedMs } : undefined
-}
-
-function parseBound(value: unknown): BoundFile | undefined {
-  if (!isJsonObject(value)) return undefined
-  const { path, size, mtime_ms: mtimeMs } = value
-  const isWhole = typeof path === 'string' && typeof size === 'number' && typeof mtimeMs === 'number'
-  return isWhole ? { path, size, mtimeMs } : undefined
 }

@@ -5,6 +5,7 @@ import { MAX_PHASE_STEPS } from '../definition/definition-limits.ts'
 import {
   count,
   flag,
+  keyed,
   listOf,
   objectOf,
   oneOf,
@@ -22,12 +23,6 @@ import { readStep } from '../definition/steps.ts'
 export const RUN_OUTCOMES = ['completed', 'stopped', 'stalled', 'failed', 'aborted', 'moved'] as const
 
 export type RunOutcome = (typeof RUN_OUTCOMES)[number]
-
-const RESUMABLE: readonly (string | undefined)[] = ['stopped', 'stalled', 'failed'] satisfies RunOutcome[]
-
-export function isResumableOutcome(outcome: string | undefined): boolean {
-  return RESUMABLE.includes(outcome)
-}
 
 export const TRANSITION_EVENTS = [
   ...([
@@ -181,16 +176,8 @@ const STEPS = plain(listOf(readStep))
 const VALUES = plain(recordOf(text))
 const UNFINISHED = plain(recordOf(oneOf('open', 'skipped')))
 
-type FieldTable = Readonly<Record<string, { readonly key: string }>>
-
-function objects<T extends object>(table: FieldTable, read: Reader<T>): Kind<readonly T[]> {
+function objects<T extends object>(table: Parameters<typeof keyed>[0], read: Reader<T>): Kind<readonly T[]> {
   return { read: listOf(read, MAX_PHASE_STEPS), write: (values) => values.map((one) => keyed(table, one)) }
-}
-
-function keyed(table: FieldTable, values: object): object {
-  return Object.fromEntries(
-    Object.entries(table).map(([name, { key }]) => [key, (values as Readonly<Record<string, unknown>>)[name]]),
-  )
 }
 
 /** `note`: the approval's note, or the reason for the rejection. */

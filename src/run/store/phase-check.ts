@@ -2,7 +2,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import type { Readable } from 'node:stream'
 import type { Entry } from 'fast-glob'
-import { isAbsent, kindAt } from '../../disk/file-facts.ts'
+import { isAbsent, kindAt, kindIfSeen } from '../../disk/file-facts.ts'
 import { makeFolders, makeFoldersInside } from '../../disk/folders.ts'
 import { sha256 } from '../../disk/ids.ts'
 import { replaceFile } from '../../disk/write.ts'
@@ -60,11 +60,7 @@ export function trustRun(state: WorkflowState, truster: Truster): void {
 export function isTrusted(state: WorkflowState, truster: Truster): boolean {
   if (commandsOfRun(state).length === 0) return true
   const file = trustFile(state, truster)
-  try {
-    if (kindAt(file) === 'file') return true
-  } catch {
-    // The store is unreadable.
-  }
+  if (kindIfSeen(file) === 'file') return true
   if (isWritable(path.dirname(file))) return false
   return truster.session !== undefined && state.hostSession === truster.session
 }

@@ -1,6 +1,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { errorCode, isAbsent, kindAt, pathIn } from '../../disk/file-facts.ts'
+import { errorCode, isAbsent, kindIfSeen, pathIn } from '../../disk/file-facts.ts'
 import { hideFromGit, makeLastingFolder } from '../../disk/folders.ts'
 import { newRunId } from '../../disk/ids.ts'
 import { readSmallFile } from '../../disk/read.ts'
@@ -189,14 +189,6 @@ function folderBelow(root: string, below: string): TaskFolder | undefined {
   const specs = path.join(root, SPECS_FOLDER)
   const above = second === undefined ? [] : [path.join(specs, first)]
   const target = path.join(specs, ...names)
-  if ([...above, target].some((folder) => !isFolder(folder))) return undefined
+  if ([...above, target].some((folder) => kindIfSeen(folder) !== 'folder')) return undefined
   return { root, path: target, task: second ?? first, relative: `${SPECS_FOLDER}/${below}` }
-}
-
-function isFolder(target: string): boolean {
-  try {
-    return kindAt(target) === 'folder'
-  } catch {
-    return false
-  }
 }

@@ -1,13 +1,13 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { APPENDING, closeQuietly, errorCode, kindAt, named, writeWhole } from '../../disk/file-facts.ts'
+import { APPENDING, closeQuietly, kindAt, named, requireKind, writeWhole } from '../../disk/file-facts.ts'
 import { hideFromGit, makeLastingFolder } from '../../disk/folders.ts'
 import { withLock } from '../../disk/lock.ts'
 import { readSmallFile } from '../../disk/read.ts'
 import { replaceFile, tryRemoveFile } from '../../disk/write.ts'
 import { FILE_DETAILS } from '../../kernel/error-messages.ts'
 import { PostflightError } from '../../kernel/errors.ts'
-import { type PathKind, RUN_HISTORY_FILE, RUN_STATE_FILE, WORKFLOW_FOLDER } from '../../kernel/files.ts'
+import { RUN_HISTORY_FILE, RUN_STATE_FILE, WORKFLOW_FOLDER } from '../../kernel/files.ts'
 import { jsonObjectIn } from '../../kernel/values.ts'
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import type { WorkflowState } from '../machine/state.ts'
@@ -23,7 +23,7 @@ export function stateDisplayPath(folder: TaskFolder): string {
 }
 
 export function readState(folder: TaskFolder): WorkflowState | undefined {
-  const kind = kindOfStateFolder(stateFolder(folder))
+  const kind = requireKind(stateFolder(folder))
   if (kind === undefined) return undefined
   const unusable = (problem: StateProblem['code'] | 'unreadable', detail: string): PostflightError =>
     new PostflightError('workflow-state', { path: stateDisplayPath(folder), problem, detail })
@@ -77,14 +77,6 @@ export function requireState(folder: TaskFolder): WorkflowState {
 
 function noRun(folder: TaskFolder): PostflightError {
   return new PostflightError('workflow-none', { task: taskWord(folder) })
-}
-
-function kindOfStateFolder(target: string): PathKind | undefined {
-  try {
-    return kindAt(target)
-  } catch (error) {
-    throw new PostflightError('file-unreadable', { path: target, detail: errorCode(error) }, error)
-  }
 }
 
 export function recordHistory(folder: TaskFolder, state: WorkflowState, previous: WorkflowState | undefined): void {
