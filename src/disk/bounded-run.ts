@@ -17,7 +17,7 @@ const POLL_MS = 50
 /** Bytes. 500 MB of output cost 18 MB of memory instead of 43. */
 const COLLECT_EVERY = 4_194_304
 
-const ENDING_SIGNALS: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP']
+export const ENDING_SIGNALS: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP']
 
 export interface BoundedCommand {
   readonly command: string

@@ -82,11 +82,13 @@ export function isFuture(timeMs: number): boolean {
   return timeMs > Date.now() + CLOCK_TOLERANCE_MS
 }
 
-export function readPaths(value: unknown): Record<string, string> {
-  if (!isJsonObject(value)) return {}
-  return Object.fromEntries(
-    Object.entries(value).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
-  )
+function readPaths(value: unknown): Record<string, string> {
+  return entriesOf(value, (one) => typeof one === 'string')
+}
+
+function entriesOf<T>(value: unknown, isOfKind: (one: unknown) => one is T): Record<string, T> {
+  const entries = Object.entries(isJsonObject(value) ? value : {})
+  return Object.fromEntries(entries.filter((entry): entry is [string, T] => isOfKind(entry[1])))
 }
 
 /** A resumed session keeps its baseline. */

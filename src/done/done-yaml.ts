@@ -5,7 +5,7 @@ import { MAX_CHECKS, PostflightError } from '../kernel/errors.ts'
 import { MAX_ALTERNATIVES } from '../kernel/file-pattern.ts'
 import { DONE_FILE, SPECS_FOLDER } from '../kernel/files.ts'
 import { quotedNames } from '../kernel/text.ts'
-import { type PlacedFinding, readYamlText } from '../kernel/yaml-text.ts'
+import { firstOf, type PlacedFinding, placedInOrder, readYamlText } from '../kernel/yaml-text.ts'
 import {
   type DoneRule,
   MAX_COMMAND,
@@ -27,8 +27,7 @@ export function parseDoneFile(
   if (read.kind === 'fault') return { faults: [read.fault] }
   const result = readRules(read.value)
   if ('rules' in result) return result
-  const placed = result.faults.map(read.locate)
-  return { faults: placed.sort((one, other) => one.line - other.line || one.column - other.column) }
+  return { faults: placedInOrder(result.faults, read.locate) }
 }
 
 export function requireRules(text: string): readonly DoneRule[] {
@@ -38,17 +37,12 @@ export function requireRules(text: string): readonly DoneRule[] {
 }
 
 /** Undefined if the file is valid or cannot be read. */
-export function invalidDoneFile(root: string, isTrusted: boolean, trust: string): Finding | undefined {
+export function invalidDoneFile(root: string, isTrusted: boolean, trust: string) {
   const file = readDoneFile(root)
   const parsed = file.kind === 'text' ? parseDoneFile(file.text) : undefined
   if (parsed === undefined || 'rules' in parsed) return undefined
   const fault = messageOf(faultError(parsed.faults)).replace(/\.$/, '')
   return { message: DONE_FILE_TEXT.invalid(fault, isTrusted), fix: DONE_FILE_TEXT.repair(trust) }
-}
-
-interface Finding {
-  readonly message: string
-  readonly fix: string
 }
 
 export const DONE_FILE_TEXT = {
@@ -59,13 +53,7 @@ export const DONE_FILE_TEXT = {
 } as const
 
 function faultError(faults: readonly PlacedFinding[]): PostflightError {
-  const [{ line, column, where, detail }, ...others] = faults as readonly [PlacedFinding, ...PlacedFinding[]]
-  return new PostflightError('done-invalid', {
-    path: `${SPECS_FOLDER}/${DONE_FILE}`,
-    location: `:${line}:${column}`,
-    detail: where === '' ? detail : `${where}: ${detail}`,
-    more: others.length,
-  })
+  return new PostflightError('done-invalid', { path: `${SPECS_FOLDER}/${DONE_FILE}`, ...firstOf(faults) })
 }
 
 const one = (longest: number) => z.string().check(z.regex(TEXT), z.maxLength(longest))

@@ -4,7 +4,7 @@ import { JOURNAL_FOLDER, JOURNAL_PATH } from '../kernel/files.ts'
 import { clearFolder } from '../marker/clear-files.ts'
 import { readMarker } from '../marker/marker-file.ts'
 import { prove } from '../marker/prove.ts'
-import { CHECK_LIMIT_MS, type RunCheck } from '../marker/run-checks.ts'
+import { type Busy, CHECK_LIMIT_MS, type RunCheck } from '../marker/run-checks.ts'
 import { type CommandContext, recordInJournal } from '../project/command-context.ts'
 import { makeJournalFolder } from '../project/journal.ts'
 import type { TaskFolder } from '../project/task-folder.ts'
@@ -28,15 +28,16 @@ const MAX_OWN_OUTPUT = 200
 
 const MAX_AHEAD = 10_000
 
-export type DoneProof =
-  | { readonly kind: 'busy'; readonly sinceMs: number }
-  | {
-      readonly kind: 'ran'
-      readonly done: readonly RunCheck[]
-      readonly failed: RunCheck | undefined
-      readonly green: readonly { readonly rule: DoneRule; readonly receipt: DoneReceipt }[]
-      readonly cleared: readonly TaskFolder[]
-    }
+interface Pass<Green> {
+  readonly kind: 'ran'
+  readonly done: readonly RunCheck[]
+  readonly failed: RunCheck | undefined
+  readonly green: readonly (Green & { readonly rule: DoneRule })[]
+}
+
+export interface DoneProof extends Pass<{ readonly receipt: DoneReceipt }> {
+  readonly cleared: readonly TaskFolder[]
+}
 
 /** The session's own folder. In a plain terminal: all of them. */
 function foldersOf(context: CommandContext, root: string): readonly TaskFolder[] {
@@ -72,7 +73,7 @@ export async function proveDone(
   root: string,
   trusted: TrustedRules,
   wanted: readonly DoneRule[],
-): Promise<DoneProof> {
+): Promise<DoneProof | Busy> {
   const location = locationOf(context, root)
   const all: RunCheck[] = []
   const green: { readonly rule: DoneRule; readonly receipt: DoneReceipt }[] = []
@@ -136,16 +137,11 @@ function locationOf(context: CommandContext, root: string): TaskFolder {
   return { root, path: makeJournalFolder(root), task: JOURNAL_FOLDER, relative: JOURNAL_PATH }
 }
 
-type Pass =
-  | { readonly kind: 'busy'; readonly sinceMs: number }
-  | {
-      readonly kind: 'ran'
-      readonly done: readonly RunCheck[]
-      readonly failed: RunCheck | undefined
-      readonly green: readonly { readonly rule: DoneRule; readonly durationMs: number }[]
-    }
-
-async function runPass(context: CommandContext, location: TaskFolder, rules: readonly DoneRule[]): Promise<Pass> {
+async function runPass(
+  context: CommandContext,
+  location: TaskFolder,
+  rules: readonly DoneRule[],
+): Promise<Pass<{ readonly durationMs: number }> | Busy> {
   const done: RunCheck[] = []
   const green: { rule: DoneRule; durationMs: number }[] = []
   for (const rule of rules) {

@@ -22,13 +22,22 @@ export interface PlacedFinding {
   readonly detail: string
 }
 
+type Locate = (finding: { readonly path: FaultPath; readonly detail: string }) => PlacedFinding
+
 export type YamlText =
-  | {
-      readonly kind: 'value'
-      readonly value: unknown
-      readonly locate: (finding: { readonly path: FaultPath; readonly detail: string }) => PlacedFinding
-    }
+  | { readonly kind: 'value'; readonly value: unknown; readonly locate: Locate }
   | { readonly kind: 'fault'; readonly fault: PlacedFinding }
+
+export function placedInOrder(findings: readonly Parameters<Locate>[0][], locate: Locate): PlacedFinding[] {
+  return findings.map(locate).sort((one, other) => one.line - other.line || one.column - other.column)
+}
+
+/** The arguments of an error about findings, of which there is one at least. */
+export function firstOf(findings: readonly PlacedFinding[]) {
+  const [{ line, column, where, detail }, ...others] = findings as readonly [PlacedFinding, ...PlacedFinding[]]
+  const placed = where === '' ? detail : `${where}: ${detail}`
+  return { location: `:${line}:${column}`, detail: placed, more: others.length }
+}
 
 /** Never throws. `isJson`: YAML 1.2 includes JSON, so one parser gives places for both. */
 export function readYamlText(text: string, isJson: boolean): YamlText {
@@ -61,7 +70,7 @@ function readBounded(text: string, isJson: boolean): YamlText {
     const fault = { ...locationAt(syntax.offset), where: '', detail: inLine(cut(syntax.detail, 300)) }
     return { kind: 'fault', fault }
   }
-  const locate = ({ path: at, detail }: { readonly path: FaultPath; readonly detail: string }): PlacedFinding => ({
+  const locate: Locate = ({ path: at, detail }) => ({
     ...locationAt(offsetOf(document.contents, at)),
     where: inLine(at.join('.')),
     detail: inLine(detail),

@@ -7,7 +7,7 @@ import { PostflightError } from '../kernel/errors.ts'
 import { ABANDONED_FILE, MARKER_FILE, UNPARSED_FILE } from '../kernel/files.ts'
 import type { TaskFolder } from '../project/task-folder.ts'
 import {
-  formatMarker,
+  formatIfRoom,
   MARKER_MAX_BYTES,
   mayHaveChecks,
   parseMarker,
@@ -118,12 +118,7 @@ export function copyUnchecked(stored: StoredMarker): void {
 }
 
 export function uncheckedText({ marker, text }: StoredMarker): string {
-  try {
-    return formatMarker(withFields(marker.fields ?? {}, { outcome: UNCHECKED }))
-  } catch (error) {
-    if (error instanceof PostflightError && error.code === 'marker-too-large') return text
-    throw error
-  }
+  return formatIfRoom(withFields(marker.fields ?? {}, { outcome: UNCHECKED })) ?? text
 }
 
 /** The caller holds the folder's lock and ends the count. */

@@ -18,7 +18,7 @@ import { markerProblem } from './check-messages.ts'
 import { hasClaimsUnderway } from './count/claim-files.ts'
 import { carryCount, endContinuations } from './count/count.ts'
 import { forgetGivenUp, noteGivenUp, spentOf } from './given-up.ts'
-import { formatMarker, type Marker, parseMarker, withFields } from './marker.ts'
+import { formatIfRoom, formatMarker, type Marker, parseMarker, withFields } from './marker.ts'
 import {
   abandonUnchecked,
   copyUnchecked,
@@ -147,14 +147,11 @@ export function changeMarker<Plan extends MarkerPlan | undefined>(
 
 /** Replaces a text that would be too large by the changes alone. */
 function formatOrReplace(present: StoredMarker, changes: Readonly<Record<string, unknown>>): string {
-  try {
-    return formatMarker(withFields(present.marker.fields ?? {}, changes))
-  } catch (error) {
-    if (!(error instanceof PostflightError) || error.code !== 'marker-too-large') throw error
-    if (mustBeKept(present)) copyUnchecked(present)
-    else keepText(present, MARKER_FILE)
-    return formatMarker(changes)
-  }
+  const text = formatIfRoom(withFields(present.marker.fields ?? {}, changes))
+  if (text !== undefined) return text
+  if (mustBeKept(present)) copyUnchecked(present)
+  else keepText(present, MARKER_FILE)
+  return formatMarker(changes)
 }
 
 /** Calls `still` under the lock. Keeps a marker with checks as abandoned. */

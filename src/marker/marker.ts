@@ -355,19 +355,19 @@ export function newMarkerFields(marker: NewMarker): Record<string, unknown> {
   })
 }
 
-/** On one line if it would be too long indented. */
 export function formatMarker(fields: Readonly<Record<string, unknown>>): string {
-  const text = layouts(fields).find((one) => new TextEncoder().encode(one).length <= MARKER_MAX_BYTES)
+  const text = formatIfRoom(fields)
   if (text === undefined) throw new PostflightError('marker-too-large', { limit: MARKER_MAX_BYTES })
   return text
 }
 
-/** None if nested too deeply for JSON. */
-function layouts(fields: Readonly<Record<string, unknown>>): string[] {
+/** On one line if it would be too long indented. Undefined if it is too large, or nested too deeply for JSON. */
+export function formatIfRoom(fields: Readonly<Record<string, unknown>>): string | undefined {
   try {
-    return [2, 0].map((indent) => `${JSON.stringify(fields, null, indent)}\n`)
+    const layouts = [2, 0].map((indent) => `${JSON.stringify(fields, null, indent)}\n`)
+    return layouts.find((text) => new TextEncoder().encode(text).length <= MARKER_MAX_BYTES)
   } catch {
-    return []
+    return undefined
   }
 }
 

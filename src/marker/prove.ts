@@ -4,7 +4,7 @@ import type { TaskFolder } from '../project/task-folder.ts'
 import { CHECK_RECORDS, CHECK_TEXT, failureWords } from './check-messages.ts'
 import { failedField, type Marker, sameChecks } from './marker.ts'
 import { changeMarker } from './marker-store.ts'
-import { failedOf, type RunCheck, whileChecking } from './run-checks.ts'
+import { type Busy, failedOf, type RunCheck, whileChecking } from './run-checks.ts'
 import { markerKey } from './stored-marker.ts'
 
 /** Loaded only if a marker has checks. */
@@ -17,18 +17,18 @@ export interface ChecksToRun {
   readonly limitMs: number
 }
 
-/** `busy`: another process runs them. */
-export type Proof =
-  | { readonly kind: 'busy'; readonly sinceMs: number }
-  | { readonly kind: 'done'; readonly done: readonly RunCheck[]; readonly failed: ReturnType<typeof failedOf> }
+interface Proof {
+  readonly kind: 'done'
+  readonly done: readonly RunCheck[]
+  readonly failed: ReturnType<typeof failedOf>
+}
 
 /** The marker keeps a failure, for the next block's reason. */
-export async function prove(context: CommandContext, wanted: ChecksToRun): Promise<Proof> {
+export async function prove(context: CommandContext, wanted: ChecksToRun): Promise<Proof | Busy> {
   const { folder, marker, commands, areForeign, limitMs } = wanted
   if (areForeign) for (const command of commands) context.note(CHECK_TEXT.runs(command))
-  const run = await whileChecking(folder, { limitMs, obeysSignals: true }, (runAll) => runAll(commands))
-  if (run.kind === 'busy') return run
-  const done = run.result
+  const done = await whileChecking(folder, { limitMs, obeysSignals: true }, (runAll) => runAll(commands))
+  if ('kind' in done) return done
   const failed = failedOf(done)
   if (failed !== undefined) {
     recordInJournal(context, folder.root, {

@@ -40,10 +40,11 @@ export interface CheckLimits {
   readonly obeysSignals: boolean
 }
 
-/** `sinceMs`: since the epoch. */
-export type Checking<T> =
-  | { readonly kind: 'busy'; readonly sinceMs: number }
-  | { readonly kind: 'done'; readonly result: T }
+/** Another process runs them. `sinceMs`: since the epoch. */
+export interface Busy {
+  readonly kind: 'busy'
+  readonly sinceMs: number
+}
 
 /** Stops at the first failure. */
 type RunChecks = (commands: readonly string[]) => Promise<RunCheck[]>
@@ -52,7 +53,7 @@ export async function whileChecking<T>(
   folder: TaskFolder,
   limits: CheckLimits,
   action: (run: RunChecks) => Promise<T>,
-): Promise<Checking<T>> {
+): Promise<T | Busy> {
   const lock = checkingPath(folder.path)
   let value = await retryWhileLocked(() => take(folder.path, lock))
   if (typeof value === 'number') return { kind: 'busy', sinceMs: value }
@@ -60,7 +61,7 @@ export async function whileChecking<T>(
     value = touch(lock, value as FileIdentity | undefined)
   }, TOUCH_EVERY_MS)
   try {
-    return { kind: 'done', result: await action((commands) => runInOrder(commands, { ...limits, cwd: folder.root })) }
+    return await action((commands) => runInOrder(commands, { ...limits, cwd: folder.root }))
   } finally {
     clearInterval(touching)
     releaseLock(lock, value as FileIdentity | undefined)

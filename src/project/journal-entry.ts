@@ -6,22 +6,12 @@ import { isMarkerId } from './task-folder.ts'
 
 /** Only the verdict of `status` reads it, never a stop. */
 
-export type JournalEvent =
-  | 'create'
-  | 'block'
-  | 'clear'
-  | 'check'
-  | 'cap'
-  | 'bypass'
-  | 'bypass-request'
-  | 'expire'
-  | 'adopt'
-  | 'claim'
-  | 'step'
-  | 'wait'
-  | 'wait-end'
-  | 'workflow'
-  | 'error'
+const BY_HOOK = ['block', 'cap', 'bypass', 'expire', 'claim', 'wait-end'] as const
+const OTHERS = ['create', 'clear', 'check', 'bypass-request', 'adopt', 'step', 'wait', 'workflow', 'error'] as const
+
+export type JournalEvent = (typeof BY_HOOK | typeof OTHERS)[number]
+
+export const HOOK_EVENTS: readonly string[] = BY_HOOK
 
 export type MarkerOutcome = 'cleared' | 'capped' | 'bypassed' | 'expired' | 'unchecked'
 
@@ -91,8 +81,6 @@ export function parseJournalLine(line: string): JournalLine | undefined {
   }
   return undefined
 }
-
-export const HOOK_EVENTS: readonly string[] = ['block', 'cap', 'bypass', 'expire', 'claim', 'wait-end']
 
 /** A stop that was allowed without a change is not in the journal. */
 export function sessionsOfHook(lines: readonly JournalLine[]): Set<unknown> {

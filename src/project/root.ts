@@ -60,13 +60,7 @@ function findAgentRoot(
   return findRoots(startFolders({ environment: { POSTFLIGHT_ROOT }, cwd: payloadCwd ?? cwd }), [], found)[0]
 }
 
-interface HookLocation {
-  readonly roots: readonly string[]
-  readonly foundRoot: string | undefined
-  readonly problems: readonly SearchProblem[]
-}
-
-export function findHookLocation(sources: RootSources): HookLocation {
+export function findHookLocation(sources: RootSources) {
   const problems: SearchProblem[] = []
   const found = new Map<string, string | undefined>()
   const roots = findRoots(startFolders(sources), problems, found)

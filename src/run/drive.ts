@@ -184,11 +184,7 @@ export function endEntry(task: string, { hostSession, outcome }: WorkflowState):
   return { event: 'workflow', task, hostSession, detail: outcome }
 }
 
-interface TurnTaken {
-  readonly state: WorkflowState
-  readonly command: Reconciled['command']
-  /** Whether time ran out; the next turn continues. */
-  readonly unfinished: boolean
+interface TurnTaken extends Reconciled {
   readonly due: DuePrompt | undefined
   readonly ends: boolean
 }
@@ -220,10 +216,15 @@ export function turnUnderLock(
       recorded = next
     },
   }
-  const { state, command, unfinished } = reconcile(start, ports, onDisk)
-  removeIfEnded(folder, state)
+  const reconciled = reconcile(start, ports, onDisk)
+  removeIfEnded(folder, reconciled.state)
+  return takenFrom(folder, start, reconciled)
+}
+
+function takenFrom(folder: TaskFolder, start: WorkflowState, reconciled: Reconciled): TurnTaken {
+  const { state, command } = reconciled
   const due = command === 'prompt' ? dueOf(folder, state) : undefined
-  return { state, command, unfinished, due, ends: start.active && !state.active }
+  return { ...reconciled, due, ends: start.active && !state.active }
 }
 
 export function removeIfEnded(folder: TaskFolder, { id, active }: WorkflowState): void {
@@ -233,7 +234,7 @@ export function removeIfEnded(folder: TaskFolder, { id, active }: WorkflowState)
 /** Predicts `turnUnderLock` without writing. */
 function foreseenTurn(folder: TaskFolder, start: WorkflowState, circumstances: StopCircumstances): TurnTaken {
   const archived = new Map<string, string>()
-  const { state, command, unfinished } = reconcile(start, {
+  const reconciled = reconcile(start, {
     observe: (state) => without(archived, state, observe(folder, state, circumstances)),
     apply: (effect) => {
       if (effect.kind === 'tick') return
@@ -244,8 +245,7 @@ function foreseenTurn(folder: TaskFolder, start: WorkflowState, circumstances: S
     write: () => {},
     isOutOfTime: () => false,
   })
-  const due = command === 'prompt' ? dueOf(folder, state) : undefined
-  return { state, command, unfinished, due, ends: start.active && !state.active }
+  return takenFrom(folder, start, reconciled)
 }
 
 function without(archived: ReadonlyMap<string, string>, state: WorkflowState, seen: Observation): Observation {

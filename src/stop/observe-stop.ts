@@ -16,14 +16,8 @@ import { judgeOwnership } from './rules.ts'
 
 /** Writes nothing. */
 
-interface FoundMarkers {
-  readonly markers: readonly (StoredMarker | UnreadableMarker)[]
-  readonly problems: readonly SearchProblem[]
-  readonly unread: number
-}
-
 /** Reads until this process is `deadline` ms old. A folder under two roots counts once. */
-export function findMarkers(roots: readonly string[], fileName: string = MARKER_FILE, deadline?: number): FoundMarkers {
+export function findMarkers(roots: readonly string[], fileName: string = MARKER_FILE, deadline?: number) {
   const problems: SearchProblem[] = []
   let unread = 0
   const isFirst = roots.length > 1 ? firstOfItsPlace() : () => true

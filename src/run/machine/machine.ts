@@ -194,6 +194,7 @@ const ENTRIES_AT_ONCE = 8
 export interface Reconciled {
   readonly state: WorkflowState
   readonly command: Exclude<Command, 'observe'>
+  /** Whether time ran out; the next turn continues. */
   readonly unfinished: boolean
 }
 

@@ -70,13 +70,6 @@ export function withWork(
   return { ...state, inWork, endedSteps, stage: inWork.some(({ out }) => out) ? state.stage : withdrawn(state) }
 }
 
-export function withStepInWork(state: WorkflowState, changed: StepInWork): WorkflowState {
-  return withWork(
-    state,
-    state.inWork.map((one) => (one.step === changed.step ? changed : one)),
-  )
-}
-
 export function withStepEnded(
   state: WorkflowState,
   { step, attempts }: Pick<StepInWork, 'step' | 'attempts'>,

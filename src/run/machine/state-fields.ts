@@ -25,18 +25,8 @@ export const RUN_OUTCOMES = ['completed', 'stopped', 'stalled', 'failed', 'abort
 export type RunOutcome = (typeof RUN_OUTCOMES)[number]
 
 export const TRANSITION_EVENTS = [
-  ...([
-    'start',
-    'enter',
-    'prompt',
-    'retry',
-    'step-done',
-    'step-failed',
-    'step-skipped',
-    'pass',
-    'fail',
-    'warn',
-  ] as const),
+  ...(['start', 'enter', 'prompt', 'retry', 'step-done', 'step-failed', 'step-skipped'] as const),
+  ...(['pass', 'fail', 'warn'] as const),
   ...(['stop-request', 'resume', 'end', 'approval', 'approved', 'rejected', 'step-again', 'phase-skipped'] as const),
 ] as const
 

@@ -21,23 +21,14 @@ interface Starter {
 
 export function newState(
   definition: Definition,
-  { id, nowMs, parentSession, hostSession, inputs = {}, definitionFile }: Starter,
+  { nowMs, inputs = {}, definitionFile, ...starter }: Starter,
 ): WorkflowState {
   const [first] = definition.phases
   const blank: WorkflowState = {
     ...runValues(),
     ...visitValues(first, 1),
-    ...{
-      id,
-      name: definition.name,
-      definition,
-      parentSession,
-      hostSession,
-      startedMs: nowMs,
-      updatedMs: nowMs,
-      inputs,
-      definitionFile,
-    },
+    ...starter,
+    ...{ name: definition.name, definition, definitionFile, inputs, startedMs: nowMs, updatedMs: nowMs },
   }
   return enter(withTransition(blank, { event: 'start', phase: first.id }, nowMs), first, nowMs)
 }

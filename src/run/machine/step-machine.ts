@@ -15,7 +15,7 @@ import {
   where,
   withBatch,
   withStepEnded,
-  withStepInWork,
+  withWork,
 } from './position.ts'
 import { end, isPrompted, visitsOf, type WorkflowState, withTransition, workedMs } from './state.ts'
 import type { StepInWork } from './state-fields.ts'
@@ -181,7 +181,8 @@ function stepFailed(
 ): Advance {
   const failed = withTransition(state, { event: 'step-failed', ...where(state, step), detail: why }, seen.nowMs)
   const changed = { ...step, attempts: step.attempts + 1, out: false, failure: why }
-  return giveUpSpent({ ...withStepInWork(failed, changed), lastFailure: why }, phase, seen, effects)
+  const inWork = state.inWork.map((one) => (one.step === step.step ? changed : one))
+  return giveUpSpent({ ...withWork(failed, inWork), lastFailure: why }, phase, seen, effects)
 }
 
 function giveUpSpent(state: WorkflowState, phase: Phase, seen: Observation, effects: readonly Effect[]): Advance {

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { devNull } from 'node:os'
+import { ENDING_SIGNALS } from '../../disk/bounded-run.ts'
 import { oneLine } from '../../kernel/text.ts'
 
 /** Runs git without hooks and prompts, but with the user's credentials. */
@@ -31,8 +32,6 @@ export interface GitAnswer {
   readonly bytes: Buffer
   readonly detail: string
 }
-
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 /** `until`: when git's process group is killed, by `performance.now()`. `address`: where the remote's pushes go. */
 export interface GitCall {
@@ -71,14 +70,14 @@ export function runGit({ root, until, input }: GitCall, ...words: readonly strin
     // Its own group does not get the terminal's signal.
     const interrupt = (signal: NodeJS.Signals): void => {
       cut()
-      for (const each of SIGNALS) process.off(each, interrupt)
+      for (const each of ENDING_SIGNALS) process.off(each, interrupt)
       process.kill(process.pid, signal)
     }
-    for (const each of SIGNALS) process.on(each, interrupt)
+    for (const each of ENDING_SIGNALS) process.on(each, interrupt)
     const timer = setTimeout(cut, Math.max(1, until - performance.now()))
     const end = (status: number | undefined): void => {
       clearTimeout(timer)
-      for (const each of SIGNALS) process.off(each, interrupt)
+      for (const each of ENDING_SIGNALS) process.off(each, interrupt)
       const detail = isCut ? 'it took too long, or answered too much' : reasonIn(complaint)
       resolve({ status: isCut ? undefined : status, bytes: Buffer.concat(pieces), detail })
     }

@@ -3,7 +3,7 @@ import { inspectNamed, readInside } from '../../disk/folders.ts'
 import { readSmallFile } from '../../disk/read.ts'
 import { FILE_DETAILS, SIZE_DETAILS } from '../../kernel/error-messages.ts'
 import { PostflightError } from '../../kernel/errors.ts'
-import { type PlacedFinding, readYamlText } from '../../kernel/yaml-text.ts'
+import { firstOf, type PlacedFinding, placedInOrder, readYamlText } from '../../kernel/yaml-text.ts'
 import { type Definition, readDefinition, snapshotOf } from '../definition/definition.ts'
 import { isInsidePath, unknownPlaceholders } from '../definition/definition-limits.ts'
 import { RULE_TEXT } from '../definition/definition-messages.ts'
@@ -37,8 +37,7 @@ function checkText(file: string, text: string): LoadedDefinition {
   const read = readYamlText(text, /\.json$/i.test(file))
   if (read.kind === 'fault') return partly([read.fault])
   const { value, locate } = read
-  const inOrder = (findings: readonly DefinitionFinding[]): PlacedFinding[] =>
-    findings.map(locate).sort((one, other) => one.line - other.line || one.column - other.column)
+  const inOrder = (findings: readonly DefinitionFinding[]): PlacedFinding[] => placedInOrder(findings, locate)
   const checked = checkDefinition(value)
   if (checked.file === undefined) return partly(inOrder(checked.faults))
   const prompts = readPromptFiles(checked.file, path.dirname(file))
@@ -46,14 +45,8 @@ function checkText(file: string, text: string): LoadedDefinition {
   const warnings = inOrder(checked.warnings)
   if (faults.length > 0) return { faults, warnings, definition: undefined, isPartial: false }
   const definition = makeReady(checked.file, prompts.texts)
-  return definition === undefined
-    ? {
-        faults: [locate({ path: [], detail: RULE_TEXT.definitionTooLong(SNAPSHOT_MEBIBYTES) })],
-        warnings,
-        definition,
-        isPartial: false,
-      }
-    : { faults, warnings, definition, isPartial: false }
+  const tooLong = locate({ path: [], detail: RULE_TEXT.definitionTooLong(SNAPSHOT_MEBIBYTES) })
+  return { faults: definition === undefined ? [tooLong] : [], warnings, definition, isPartial: false }
 }
 
 function partly(faults: readonly PlacedFinding[]): LoadedDefinition {
@@ -63,13 +56,7 @@ function partly(faults: readonly PlacedFinding[]): LoadedDefinition {
 export function requireDefinition(file: string, shown: string): Definition {
   const { definition, faults } = loadDefinition(file)
   if (definition !== undefined) return definition
-  const [{ line, column, where, detail }, ...others] = faults as readonly [PlacedFinding, ...PlacedFinding[]]
-  throw new PostflightError('workflow-definition', {
-    path: shown,
-    location: `:${line}:${column}`,
-    detail: where === '' ? detail : `${where}: ${detail}`,
-    more: others.length,
-  })
+  throw new PostflightError('workflow-definition', { path: shown, ...firstOf(faults) })
 }
 
 /** Returns undefined if it would not fit into a state file. */

@@ -93,7 +93,7 @@ function seeCheckedArtifact(folder: TaskFolder, name: string, phase: Phase, stat
   return why === undefined ? seen : invalid(why)
 }
 
-function seeArtifact(folder: string, name: string, { check, next }: Phase): ArtifactSeen {
+export function seeArtifact(folder: string, name: string, { check, next }: Phase): ArtifactSeen {
   const found = inspectNamed(folder, name)
   if (found.kind === 'absent') return found
   if (found.kind !== 'file') return invalid(WORKFLOW_TEXT.kind(name, found.what))

@@ -11,13 +11,12 @@ import { expandPatterns } from '../../kernel/file-pattern.ts'
 import { SPECS_FOLDER } from '../../kernel/files.ts'
 import type { Environment } from '../../kernel/values.ts'
 import { checkList, failureWords } from '../../marker/check-messages.ts'
-import { type CheckLimits, type RunCheck, whileChecking } from '../../marker/run-checks.ts'
+import { type Busy, type CheckLimits, type RunCheck, whileChecking } from '../../marker/run-checks.ts'
 import { stateFolder } from '../../project/home-folder.ts'
 import type { JournalEntry } from '../../project/journal-entry.ts'
 import { beginsWithDigit, SPECS_ITSELF, type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { isReserved } from '../definition/definition-limits.ts'
-import type { Phase } from '../definition/phase-fields.ts'
-import { ARTIFACTS_FOLDER, type ArtifactSeen } from '../machine/observation.ts'
+import { ARTIFACTS_FOLDER } from '../machine/observation.ts'
 import { currentPhase, isInStep } from '../machine/position.ts'
 import {
   type BoundFile,
@@ -29,7 +28,7 @@ import {
 } from '../machine/receipt.ts'
 import { isArchiving, type WorkflowState } from '../machine/state.ts'
 import { PHASE_CHECK_TEXT, WORKFLOW_TEXT } from '../run-messages.ts'
-import { observe } from './observe-run.ts'
+import { seeArtifact } from './observe-run.ts'
 import { boundArtifact, boundFile, checkBreach, receiptLocation } from './receipts.ts'
 
 /** Records which checks may run. Outside the repository, because anything inside may come with a clone. */
@@ -92,17 +91,15 @@ function isWritable(folder: string): boolean {
   }
 }
 
-type PhaseCheck =
-  | { readonly kind: 'busy'; readonly sinceMs: number }
-  | {
-      readonly kind: 'ran'
-      readonly check: RunCheck
-      readonly receipt: string
-      /** A separate event: with that of a marker's check, the report would list a marker. */
-      readonly entry: JournalEntry
-      /** Named by `check.files`, but not bound. */
-      readonly notBound: readonly NotBound[]
-    }
+interface PhaseCheck {
+  readonly kind: 'ran'
+  readonly check: RunCheck
+  readonly receipt: string
+  /** A separate event: with that of a marker's check, the report would list a marker. */
+  readonly entry: JournalEntry
+  /** Named by `check.files`, but not bound. */
+  readonly notBound: readonly NotBound[]
+}
 
 type CheckStatus = { readonly kind: 'none' | 'due' | 'passed' } | { readonly kind: 'too-early'; readonly why: string }
 
@@ -110,21 +107,12 @@ export function checkStatus(folder: TaskFolder, state: WorkflowState): CheckStat
   const phase = currentPhase(state)
   const { check, artifact = '' } = phase
   if (!state.active || check.run === undefined) return { kind: 'none' }
-  if (isArchiving(state) || isInStep(state)) return { kind: 'too-early', why: WORKFLOW_TEXT.noArtifact(artifact) }
+  const isEarly = artifact === '' || isArchiving(state) || isInStep(state)
   // The check is due if the artifact is otherwise valid.
-  const seen = observeUnchecked(folder, state)
+  const seen = isEarly ? { kind: 'absent' as const } : seeArtifact(folder.path, artifact, phase)
   if (seen.kind === 'invalid') return { kind: 'too-early', why: seen.why }
   if (seen.kind === 'absent') return { kind: 'too-early', why: WORKFLOW_TEXT.noArtifact(artifact) }
   return { kind: checkBreach(folder.path, state, phase, '') === undefined ? 'passed' : 'due' }
-}
-
-function observeUnchecked(folder: TaskFolder, state: WorkflowState): ArtifactSeen {
-  const withoutCheck = (phase: Phase): Phase =>
-    phase.id === state.phase ? { ...phase, check: { ...phase.check, run: undefined } } : phase
-  const [first, ...others] = state.definition.phases
-  const phases = [withoutCheck(first), ...others.map(withoutCheck)] as const
-  const unchecked = { ...state, definition: { ...state.definition, phases } }
-  return observe(folder, unchecked, { nowMs: 0, returned: false, mayPrompt: false }).artifact
 }
 
 /** Leaves a receipt for the next turn. */
@@ -133,9 +121,9 @@ export async function runPhaseCheck(
   state: WorkflowState,
   command: string,
   limits: CheckLimits,
-): Promise<PhaseCheck> {
+): Promise<PhaseCheck | Busy> {
   const { id, check, artifact = '' } = currentPhase(state)
-  const done = await whileChecking(folder, limits, async (run): Promise<PhaseCheck> => {
+  return whileChecking(folder, limits, async (run) => {
     // Before the check: an edit during it was not checked.
     const { files, notBound } = await filesOf(folder, id, check.files ?? [])
     const bound = { ...boundArtifact(folder.path, artifact), files }
@@ -152,7 +140,6 @@ export async function runPhaseCheck(
     const entry = { event: 'workflow', task: folder.task, hostSession: state.hostSession, detail } as const
     return { kind: 'ran', check: result, receipt, entry, notBound }
   })
-  return done.kind === 'busy' ? done : done.result
 }
 
 /** Never searched: it has too many files. */
