@@ -72,14 +72,11 @@ const RULE_FIELDS = ['when', 'unless', 'check', 'timeout', 'name']
 export const MAX_NAME = 80
 export const MAX_COMMAND = 2000
 export const MAX_PATTERN = 200
-
 export const MAX_TIMEOUT_MS = 86_400_000
+const MAX_FAULTS = 100
 
 export const TEXT = /^(?=\s*\S)[^\u0000-\u001f\u007f-\u009f]+$/
-
 export const TIMEOUT = /^(\d{1,6})\s*([smh])?$/
-
-const MAX_FAULTS = 100
 
 /** Never throws. */
 export function readRules(

@@ -9,14 +9,10 @@ import type { DoneRule } from './done-rules.ts'
 import { type Baseline, type DoneReceipt, type DoneReceipts, ruleKey } from './done-state.ts'
 
 export const MAX_ENTRIES = 100_000
-
 export const SEARCH_MS = 2_000
-
 export const MAX_CHANGED = 5
-
 const TIMES_AT_ONCE = 1_000
 const SORTED_AT_ONCE = 10_000
-
 const SEARCH_DEPTH = 50
 
 /** Never an agent's work: packages, git's own files, and files that editors and interpreters leave beside sources. */

@@ -77,11 +77,7 @@ export function handleToolUse(occasion: Occasion): Answered {
     }
   }
   const runs = updateRunWaits(occasion)
-  return {
-    ...NOTHING_DONE,
-    recorded: [...recorded, ...runs.recorded],
-    complaints: [...complaints, ...runs.complaints],
-  }
+  return { ...NOTHING_DONE, recorded: [...recorded, ...runs.recorded], complaints: [...complaints, ...runs.complaints] }
 }
 
 function updateRunWaits(occasion: Occasion): Pick<Answered, 'recorded' | 'complaints'> {

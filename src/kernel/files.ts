@@ -6,71 +6,52 @@
 /** The folder that makes its parent a root. */
 export const SPECS_FOLDER = 'specs'
 
-/** The marker of a pending postflight, in a task folder or in `specs/` itself (the old global place). */
+/** In a task folder, or in `specs/` itself (the old global place). */
 export const MARKER_FILE = '.postflight-pending'
-
 /** One integer, for `cat`: the used continuations. It mirrors the claims, and the count never falls below it. */
 export const LOOP_GUARD_FILE = '.postflight-loop-guard'
-
 /** The new name of a marker whose continuations are used up. */
 export const ABANDONED_FILE = '.postflight-abandoned'
-
-/** The folder of claims: one exclusively created file for each continuation. No stop is blocked without its claim. */
+/** One exclusively created file for each continuation. No stop is blocked without its claim. */
 export const CLAIMS_FOLDER = '.postflight-claims'
-
-/** The lock for rewriting or removing a marker; held for milliseconds. */
+/** For rewriting or removing a marker; held for milliseconds. */
 export const LOCK_FILE = '.postflight-lock'
-
 /** The lock of a process that runs a marker's checks; it is touched as long as they run. */
 export const CHECKING_FILE = '.postflight-checking'
-
 /** The copy of a marker that did not parse, made before the marker is replaced or removed. */
 export const UNPARSED_FILE = '.postflight-unparsed'
-
 /** A file that a sub-agent leaves for its caller; `clear --return-meta` removes it. */
 export const RETURN_META_FILE = '.return-meta.json'
 
-/** The folder of the journal, in `specs/`. */
+/** In `specs/`. */
 export const JOURNAL_FOLDER = '.postflight'
-
 /** Its path in a root. The markers below it are those of definitions of done. */
 export const JOURNAL_PATH = `${SPECS_FOLDER}/${JOURNAL_FOLDER}`
-
-/** The folder in it with a note for each task folder whose marker was given up. */
-export const GIVEN_UP_FOLDER = 'given-up'
-
-/** The folder in it with the run file of each running workflow. */
-export const RUNNING_FOLDER = 'running'
-
-/** The folder of a run, in its task folder. */
-export const WORKFLOW_FOLDER = 'workflow'
-
-/** The id of a running workflow, in its task folder: it moves with the folder. */
-export const RUN_ID_FILE = 'workflow/id'
-
-/** The state of a run, in its task folder. */
-export const RUN_STATE_FILE = 'workflow/state.json'
-
-/** The remote to which a run is published, and the last commit there, in its task folder. */
-export const RUN_SHARE_FILE = 'workflow/shared.json'
-
-/** Every transition of a run, in its task folder. */
-export const RUN_HISTORY_FILE = 'workflow/history.jsonl'
-
-/** The journal and the one old file that rotation keeps. */
 export const JOURNAL_FILE = 'journal.jsonl'
+/** The one old file that rotation keeps. */
 export const OLD_JOURNAL_FILE = 'journal.old.jsonl'
-
-/** The folder of the reports of sub-agents that were blocked, beside the journal. */
+/** Beside the journal: a note for each task folder whose marker was given up. */
+export const GIVEN_UP_FOLDER = 'given-up'
+/** Beside the journal: the run file of each running workflow. */
+export const RUNNING_FOLDER = 'running'
+/** Beside the journal: the reports of sub-agents that were blocked. */
 export const REPORTS_FOLDER = 'reports'
-
-/** Links are not followed; `other` is a device or a socket. */
-export type PathKind = 'file' | 'folder' | 'link' | 'pipe' | 'other'
+/** Beside the journal: prefix of the session folders. */
+export const DONE_FOLDER_PREFIX = 'done-'
+export const DONE_RECEIPTS_FILE = 'done-receipts.json'
 
 /** The definition of done, in `specs/`. */
 export const DONE_FILE = 'done.yaml'
 
-/** Prefix of the session folders, beside the journal. */
-export const DONE_FOLDER_PREFIX = 'done-'
+/** The folder of a run, in its task folder. */
+export const WORKFLOW_FOLDER = 'workflow'
+/** It moves with the folder. */
+export const RUN_ID_FILE = 'workflow/id'
+export const RUN_STATE_FILE = 'workflow/state.json'
+/** The remote to which a run is published, and the last commit there. */
+export const RUN_SHARE_FILE = 'workflow/shared.json'
+/** Every transition of a run. */
+export const RUN_HISTORY_FILE = 'workflow/history.jsonl'
 
-export const DONE_RECEIPTS_FILE = 'done-receipts.json'
+/** Links are not followed; `other` is a device or a socket. */
+export type PathKind = 'file' | 'folder' | 'link' | 'pipe' | 'other'

@@ -10,7 +10,7 @@ import { failureWords, INSPECT_TEXT, markerProblem } from './check-messages.ts'
 import { isAbandonedName } from './clear-files.ts'
 import { spentOf } from './given-up.ts'
 import { CONTINUATION_LIMIT } from './loop-guard.ts'
-import { UNCHECKED } from './marker.ts'
+import { type Marker, UNCHECKED } from './marker.ts'
 import { readMarker } from './marker-file.ts'
 import { isExpired, isUnowned, madeAtMs, markerDisplayPath } from './stored-marker.ts'
 
@@ -81,6 +81,7 @@ function viewMarker(folder: TaskFolder, fileName: string, nowMs: number): Marker
   }
   if (read.kind === 'unreadable') return { ...UNKNOWN, ...base, problems: [INSPECT_TEXT.unreadable(read.detail)] }
   const { marker, times } = read
+  const { hostSession, agent, agentType } = marker
   const abandoned = fileName !== MARKER_FILE
   const isUnchecked = marker.outcome === UNCHECKED
   const expired = isExpired(marker, times, nowMs)
@@ -99,25 +100,14 @@ function viewMarker(folder: TaskFolder, fileName: string, nowMs: number): Marker
   const quoted = (text: string | undefined): string | null => (text === undefined ? null : oneLine(text, TEXT_LIMIT))
   return {
     ...base,
-    state: abandoned
-      ? 'abandoned'
-      : marker.bypassed
-        ? 'bypassed'
-        : expired
-          ? 'expired'
-          : marker.fields === undefined
-            ? 'unreadable'
-            : 'pending',
-    outcome: abandoned ? (isUnchecked ? 'unchecked' : 'capped') : expired ? 'expired' : null,
+    ...(abandoned
+      ? { state: 'abandoned', outcome: isUnchecked ? 'unchecked' : 'capped' }
+      : { state: pendingState(marker, expired), outcome: expired ? 'expired' : null }),
     id: quoted(marker.id),
     skill: quoted(marker.skill),
     operation: quoted(marker.operation),
     reason: quoted(marker.reason === undefined ? undefined : listInLine(marker.reason)),
-    owner: {
-      host_session: quoted(marker.hostSession),
-      agent: quoted(marker.agent),
-      agent_type: quoted(marker.agentType),
-    },
+    owner: { host_session: quoted(hostSession), agent: quoted(agent), agent_type: quoted(agentType) },
     promised_at: toIso(madeMs),
     age_ms: Math.round(nowMs - madeMs),
     continuations: { spent, limit: CONTINUATION_LIMIT },
@@ -130,6 +120,12 @@ function viewMarker(folder: TaskFolder, fileName: string, nowMs: number): Marker
     wait: marker.wait === undefined ? null : { for: oneLine(marker.wait.for, TEXT_LIMIT), count: marker.wait.count },
     problems,
   }
+}
+
+function pendingState({ bypassed, fields }: Marker, expired: boolean): MarkerView['state'] {
+  if (bypassed) return 'bypassed'
+  if (expired) return 'expired'
+  return fields === undefined ? 'unreadable' : 'pending'
 }
 
 function listInLine(text: string): string {

@@ -60,8 +60,8 @@ export const NOTHING_ARMED: CountedPart = {
 export function answerStop(occasion: Occasion, driveRuns: DriveRuns<StopOfRuns>, done?: DonePart): AnsweredStop {
   done?.arm()
   const { count, judges } = done ?? NOTHING_ARMED
-  const { observed, plan } = observeAndPlan(occasion, judges)
-  const committed = commitStop(plan, occasion)
+  const planned = observeAndPlan(occasion, judges)
+  const committed = commitStop(planned.plan, occasion)
   let outcomes = count(committed.outcomes)
   const runs = driveRuns(blocks(outcomes))
   if (done?.armAfterRuns()) {
@@ -70,7 +70,7 @@ export function answerStop(occasion: Occasion, driveRuns: DriveRuns<StopOfRuns>,
     )
     outcomes = [...outcomes, ...count(commitStop(made, occasion).outcomes)]
   }
-  return answerOf(occasion, observed, plan, { ...committed, outcomes }, runs, done)
+  return answerOf(occasion, planned, { ...committed, outcomes }, runs, done)
 }
 
 /** Does not block the event loop while another process holds a lock. */
@@ -79,10 +79,10 @@ export async function answerStopAsync(
   driveRuns: DriveRuns<Promise<StopOfRuns>>,
   done: CountedPart = NOTHING_ARMED,
 ): Promise<AnsweredStop> {
-  const { observed, plan } = observeAndPlan(occasion, done.judges)
-  const committed = await commitStopAsync(plan, occasion)
+  const planned = observeAndPlan(occasion, done.judges)
+  const committed = await commitStopAsync(planned.plan, occasion)
   const outcomes = done.count(committed.outcomes)
-  return answerOf(occasion, observed, plan, { ...committed, outcomes }, await driveRuns(blocks(outcomes)), done)
+  return answerOf(occasion, planned, { ...committed, outcomes }, await driveRuns(blocks(outcomes)), done)
 }
 
 /** Writes nothing. */
@@ -91,36 +91,35 @@ export function predictStop(
   runs: StopOfRuns = NO_RUNS,
   { judges }: Pick<CountedPart, 'judges'> = NOTHING_ARMED,
 ): AnsweredStop {
-  const { observed, plan } = observeAndPlan(occasion, judges)
-  const predicted = { outcomes: predictOutcomes(plan), unchecked: 0, recorded: [] }
-  return { ...answerOf(occasion, observed, plan, predicted, runs), recorded: [] }
+  const planned = observeAndPlan(occasion, judges)
+  const predicted = { outcomes: predictOutcomes(planned.plan), unchecked: 0, recorded: [] }
+  return { ...answerOf(occasion, planned, predicted, runs), recorded: [] }
 }
 
 /** `unblocked`: markers that can no longer block the stop. */
 export async function endStop(
   occasion: Occasion,
 ): Promise<{ readonly stop: AnsweredStop; readonly unblocked: readonly JudgedMarker[] }> {
-  const { observed, plan } = observeAndPlan(occasion, () => true)
-  const unblocked = plan.filter((one) => one.kind === 'judged').filter(({ rule }) => rule === 'block')
-  const rest = plan.filter((one) => one.kind === 'judged' && one.rule !== 'block')
+  const { plan, unchecked } = observeAndPlan(occasion, () => true)
+  const judged = plan.filter((one) => one.kind === 'judged')
+  const unblocked = judged.filter(({ rule }) => rule === 'block')
+  const rest = judged.filter(({ rule }) => rule !== 'block')
   const committed = await commitStopAsync(rest, occasion)
-  return { stop: answerOf(occasion, { ...observed, problems: [] }, rest, committed, NO_RUNS), unblocked }
+  return { stop: answerOf(occasion, { plan: rest, unchecked, problems: [] }, committed, NO_RUNS), unblocked }
 }
 
-function observeAndPlan(
-  occasion: Occasion,
-  judges: CountedPart['judges'],
-): {
-  readonly observed: ObservedStop
+interface Planned extends Pick<ObservedStop, 'problems' | 'unchecked'> {
   readonly plan: readonly PlannedMarker[]
-} {
+}
+
+function observeAndPlan(occasion: Occasion, judges: CountedPart['judges']): Planned {
   const observed = observeStop(occasion)
-  const holds = (one: PlannedMarker): boolean => one.kind === 'judged' && ['block', 'capped'].includes(one.rule)
   const plan = planStop(observed, occasion).filter((one) => {
-    const folder = one.kind === 'judged' ? one.stored.folder : one.folder
-    return !holds(one) || !isSessionFolder(folder) || judges(folder.root)
+    if (one.kind !== 'judged' || !['block', 'capped'].includes(one.rule)) return true
+    const { folder } = one.stored
+    return !isSessionFolder(folder) || judges(folder.root)
   })
-  return { observed, plan }
+  return { ...observed, plan }
 }
 
 function blocks(outcomes: readonly StopOutcome[]): boolean {
@@ -129,21 +128,15 @@ function blocks(outcomes: readonly StopOutcome[]): boolean {
 
 function answerOf(
   occasion: Occasion,
-  observed: ObservedStop,
-  plan: readonly PlannedMarker[],
+  planned: Planned,
   { outcomes, unchecked, recorded }: CommittedStop,
   runs: StopOfRuns,
   done: CountedPart = NOTHING_ARMED,
 ): AnsweredStop {
-  const problems = [...observed.problems, ...runs.problems]
+  const problems = [...planned.problems, ...runs.problems]
   const notified = { ...runs.report, notices: [...done.notices, ...runs.report.notices] }
-  const report = { outcomes, problems, unchecked: observed.unchecked + unchecked, runs: notified }
-  return {
-    ...answerToStop(occasion, report),
-    recorded: [...done.recorded, ...recorded, ...recordsOf(outcomes, occasion.payload), ...runs.recorded],
-    complaints: [],
-    plan,
-    outcomes,
-    problems,
-  }
+  const report = { outcomes, problems, unchecked: planned.unchecked + unchecked, runs: notified }
+  const records = [...done.recorded, ...recorded, ...recordsOf(outcomes, occasion.payload), ...runs.recorded]
+  const answer = answerToStop(occasion, report)
+  return { ...answer, recorded: records, complaints: [], plan: planned.plan, outcomes, problems }
 }

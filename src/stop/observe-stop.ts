@@ -87,12 +87,9 @@ function spentAt(stored: StoredMarker, moment: Moment): number | { readonly unkn
   }
 }
 
-export function observeUnfinished({ roots, nowMs, deadline }: Pick<Occasion, 'roots' | 'nowMs' | 'deadline'>): {
-  readonly unfinished: readonly Unfinished[]
-  readonly problems: readonly SearchProblem[]
-} {
+export function observeUnfinished({ roots, nowMs, deadline }: Pick<Occasion, 'roots' | 'nowMs' | 'deadline'>) {
   const problems: SearchProblem[] = []
-  const unfinished = [MARKER_FILE, ABANDONED_FILE].flatMap((fileName) => {
+  const unfinished = [MARKER_FILE, ABANDONED_FILE].flatMap((fileName): Unfinished[] => {
     const found = findMarkers(roots, fileName, deadline)
     const unreadable = found.markers.filter((read) => read.kind === 'unreadable')
     problems.push(
@@ -102,13 +99,10 @@ export function observeUnfinished({ roots, nowMs, deadline }: Pick<Occasion, 'ro
     const state = fileName === MARKER_FILE ? ('pending' as const) : ('abandoned' as const)
     return found.markers
       .filter((read) => read.kind === 'marker')
-      .map(({ folder, marker, times }) => ({
-        state,
-        folder,
-        isDone: isSessionFolder(folder),
-        marker,
-        ageMs: nowMs - madeAtMs(marker, times, nowMs),
-      }))
+      .map(({ folder, marker, times }) => {
+        const ageMs = nowMs - madeAtMs(marker, times, nowMs)
+        return { state, folder, isDone: isSessionFolder(folder), marker, ageMs }
+      })
   })
   return { unfinished, problems }
 }

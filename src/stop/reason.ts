@@ -98,17 +98,9 @@ function describe(item: BlockedMarker, form: CommandForm, isWhole: boolean): str
     ...checks(item),
     ...(marker.hostSession === undefined ? [REASON_TEXT.unowned] : []),
   ]
+  const [operation, skill] = [named(DEFAULT_OPERATION, marker.operation), named(DEFAULT_SKILL, marker.skill)]
   return [
-    ...(item.isDone === true
-      ? []
-      : [
-          REASON_TEXT.where(
-            name,
-            oneLine(path, NAME_LIMIT * 2),
-            named(DEFAULT_OPERATION, marker.operation),
-            named(DEFAULT_SKILL, marker.skill),
-          ),
-        ]),
+    ...(item.isDone === true ? [] : [REASON_TEXT.where(name, oneLine(path, NAME_LIMIT * 2), operation, skill)]),
     ...(isWhole ? details : []),
     (item.isDone === true ? REASON_TEXT.runChecks : REASON_TEXT.clear)(commandLine(clear, root)),
     ...(fallback === undefined ? [] : [REASON_TEXT.fallback(fallback)]),

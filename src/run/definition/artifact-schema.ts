@@ -20,7 +20,6 @@ export const SCHEMA_TYPES: readonly string[] = Object.keys(IS_OF_TYPE)
 
 const ANNOTATIONS = ['$schema', '$id', '$comment', 'title', 'description', 'default', 'examples']
 export const MAX_ENUM_VALUES = 200
-
 export const MAX_SCHEMA_DEPTH = 20
 
 export type ValueKind = 'types' | 'values' | 'schemas' | 'names' | 'number'

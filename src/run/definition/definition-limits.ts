@@ -1,19 +1,12 @@
 export const END = 'end'
 
 export const MAX_FAULTS = 100
-
 export const MAX_PHASES = 2000
-
 export const MAX_PHASE_STEPS = 1000
-
 export const MAX_PARALLEL = 16
-
 export const MAX_INPUTS = 50
-
 export const MAX_CASES = 100
-
 export const MAX_CASE_LENGTH = 60
-
 export const MAX_BUDGET = 1_000_000
 
 /** An id names folders and appears in diagrams, so it must be a plain word. */
@@ -60,9 +53,7 @@ export const PLACEHOLDERS = [
 ] as const
 
 export const ARTIFACT_OF = 'artifact:'
-
 export const INPUT_OF = 'input.'
-
 export const STEP_FIELD = 'step.'
 
 export interface KnownNames {

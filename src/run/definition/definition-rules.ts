@@ -16,8 +16,7 @@ import {
   unknownPlaceholders,
 } from './definition-limits.ts'
 import { RULE_TEXT } from './definition-messages.ts'
-import type { PhaseFile } from './definition-schema.ts'
-import { checkShape, type DefinitionFile } from './definition-schema.ts'
+import { checkShape, type DefinitionFile, type PhaseFile } from './definition-schema.ts'
 
 export interface DefinitionFinding {
   readonly path: FaultPath
@@ -250,14 +249,8 @@ function warningsOf(file: DefinitionFile, isGraph: boolean): DefinitionFinding[]
   })
 }
 
-interface Checked {
-  readonly faults: readonly DefinitionFinding[]
-  readonly warnings: readonly DefinitionFinding[]
-  readonly file: DefinitionFile | undefined
-}
-
 /** The rules can be checked only if the shape is right. */
-export function checkDefinition(value: unknown): Checked {
+export function checkDefinition(value: unknown) {
   const shape = checkShape(value)
   if ('faults' in shape) return { faults: shape.faults, warnings: [], file: undefined }
   return { ...checkRules(shape.file), file: shape.file }

@@ -95,10 +95,7 @@ export const CHECK_FIELDS = {
     read: (value: unknown) =>
       Array.isArray(value) ? value.filter((one): one is string => typeof one === 'string') : undefined,
   },
-  minBytes: {
-    key: 'min_bytes',
-    read: (value: unknown) => (typeof value === 'number' ? value : undefined),
-  },
+  minBytes: { key: 'min_bytes', read: (value: unknown) => (typeof value === 'number' ? value : undefined) },
   json: { key: 'json', read: (value: unknown) => value === true || undefined },
   jsonSchema: { key: 'json_schema', read: (value: unknown): unknown => schema(value) },
 }

@@ -68,11 +68,7 @@ export function resumeState(
     !state.active && isSpent(step) ? { ...step, maxAttempts: step.maxAttempts + phase.maxStepAttempts } : step,
   )
   const phaseSpent = state.phaseAttempts >= state.maxPhaseAttempts
-  return {
-    ...resumed,
-    inWork,
-    maxPhaseAttempts: state.maxPhaseAttempts + (phaseSpent ? phase.maxAttempts : 0),
-  }
+  return { ...resumed, inWork, maxPhaseAttempts: state.maxPhaseAttempts + (phaseSpent ? phase.maxAttempts : 0) }
 }
 
 /** No hook drives a run without a session. */

@@ -67,11 +67,7 @@ function clearArtifact(state: WorkflowState, phase: Phase): Advance {
   const visit = visitPutAside(state)
   const effects: Effect[] =
     phase.artifact === undefined ? [] : [{ kind: 'archive-artifact', phase: phase.id, visit, artifact: phase.artifact }]
-  return {
-    state: { ...state, stage: hasBegun(state) ? 'between-prompts' : 'entered' },
-    command: 'observe',
-    effects,
-  }
+  return { state: { ...state, stage: hasBegun(state) ? 'between-prompts' : 'entered' }, command: 'observe', effects }
 }
 
 function learnSteps(state: WorkflowState, phase: Phase, seen: Observation): Advance {

@@ -62,7 +62,6 @@ export type Effect =
   | { readonly kind: 'tick'; readonly artifact: string; readonly item: ChecklistItem }
 
 export const STEP_RESULTS_FOLDER = 'step-results'
-
 export const ARTIFACTS_FOLDER = 'artifacts'
 
 type ArchiveEffect = Exclude<Effect, { kind: 'tick' }>

@@ -69,7 +69,7 @@ export function stepsOf({ batch = [] }: Pick<DuePrompt, 'batch'>): number[] {
 }
 
 function dueOwn(state: WorkflowState, phase: Phase, location: TaskLocation): DueWork {
-  const artifact = phase.artifact ?? ''
+  const { agent, model, artifact = '' } = phase
   const attempt = state.phaseAttempts + 1
   const title = PROMPT_TEXT.title(...namesOf(state, location), phase.id, undefined, attempt, state.maxPhaseAttempts)
   const prompt = joined(title, filled(state, phase, location, undefined), [
@@ -83,16 +83,7 @@ function dueOwn(state: WorkflowState, phase: Phase, location: TaskLocation): Due
           `${turnEndOf(location, 'afterCheck')} ${PROMPT_TEXT.checkVoid}`,
         ]),
   ])
-  return {
-    step: undefined,
-    words: undefined,
-    line: title,
-    attempt,
-    prompt,
-    agent: phase.agent,
-    model: phase.model,
-    artifact,
-  }
+  return { step: undefined, words: undefined, line: title, attempt, prompt, agent, model, artifact }
 }
 
 function dueStep(state: WorkflowState, phase: Phase, work: StepInWork, location: TaskLocation): DueWork {

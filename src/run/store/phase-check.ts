@@ -70,10 +70,7 @@ export function requireTrust(folder: TaskFolder, state: WorkflowState, truster: 
   if (truster.session === undefined && !isWritable(store)) {
     throw new PostflightError('cannot-write', { path: store, detail: 'trust is recorded there' })
   }
-  throw new PostflightError('commands-untrusted', {
-    task: taskWord(folder),
-    commands: checkList(commandsOfRun(state)),
-  })
+  throw new PostflightError('commands-untrusted', { task: taskWord(folder), commands: checkList(commandsOfRun(state)) })
 }
 
 function trustFile({ id, definition }: WorkflowState, { environment, findHome }: Truster): string {
@@ -146,7 +143,6 @@ export async function runPhaseCheck(
 const MODULES = 'node_modules'
 
 const SEARCH_LIMIT_MS = 10_000
-
 const SEARCH_DEPTH = 50
 
 async function filesOf(
@@ -186,12 +182,8 @@ async function filesOf(
     clearTimeout(timer)
   }
   const modules = patterns.filter((pattern) => pattern.split('/').includes(MODULES))
-  if (
-    patterns.some((pattern) => /^\*\*?(?:\/|$)/.test(pattern)) &&
-    kindAt(path.join(folder.root, MODULES)) !== undefined
-  ) {
-    modules.push(MODULES)
-  }
+  const isWide = patterns.some((pattern) => /^\*\*?(?:\/|$)/.test(pattern))
+  if (isWide && kindAt(path.join(folder.root, MODULES)) !== undefined) modules.push(MODULES)
   return {
     files: found
       .map((name) => path.join(folder.root, name))

@@ -169,11 +169,7 @@ function locate(root: string, name: string, idsOnce: () => FolderIds): RunFile {
   return { ...found, folder: folders.get(id) ?? (value === undefined ? named : undefined), isSearched: isWhole }
 }
 
-function read(file: string): {
-  readonly id: string | undefined
-  readonly path: string | undefined
-  readonly unread: string | undefined
-} {
+function read(file: string) {
   const text = readSmallFile(file, RUN_FILE_MAX_BYTES)
   const value = text.kind === 'text' ? jsonObjectIn(text.text) : {}
   const textIn = (key: string): string | undefined => (typeof value[key] === 'string' ? value[key] : undefined)
