@@ -39,7 +39,7 @@ export const HOOK_FINDINGS = {
 export const HOST_FINDINGS = {
   repair: (host: string): string => `repair the file by hand: until then ${host} may ignore all of it`,
   installedTwice: (host: string, files: readonly string[]): string =>
-    `${host} runs the hook of each of ${listed(files)}, so each stop counts several times`,
+    `${host} runs the hook of each of ${listed(files)}, so a stop may count several times`,
   unsupported: (file: string, host: string, why: string): string =>
     `${file} starts the hook, but ${host} is not supported: ${why}`,
   removeEntry: 'remove the entry from that file',

@@ -39,7 +39,8 @@ describe('the hosts whose settings take the hook', () => {
     }
     for (const name of [other, '"C:\\x:subagent_stop:1:2"', '']) expect(trusts(`[${name}]\n${trusted}`)).toBe(false)
     // Switched off, or on without trust (0.169.0).
-    for (const more of [`${trusted}\nenabled = false`, 'enabled = true', `[x]\n${trusted}`]) {
+    const feature = `${trusted}\n[features]\nhooks = false`
+    for (const more of [`${trusted}\nenabled = false`, 'enabled = true', `[x]\n${trusted}`, feature]) {
       expect(trusts(`[hooks.state.${key}]\n${more}`)).toBe(false)
     }
   })
