@@ -13,22 +13,22 @@ const MAX_STARS_IN_NAMES = 2
 
 const BRACES = /(?<!\\)\{((?:[^{}\\]|\\.)*)(?<!\\)\}/
 
+/** Equal patterns are expanded once: otherwise `{a,aa}{a,aa}…`, of which few differ, takes exponential time. */
 export function expandPatterns(patterns: readonly string[]): string[] | undefined {
-  const open = patterns.map((pattern) => pattern.replace(/^(?:\.\/)+/, '').replace(/[()|+]/g, '\\$&'))
-  const expanded = new Set<string>()
-  for (let pattern = open.pop(); pattern !== undefined; pattern = open.pop()) {
+  const expanded = new Set(patterns.map((one) => one.replace(/^(?:\.\/)+/, '').replace(/[()|+]/g, '\\$&')))
+  // The loop also reaches what it adds.
+  for (const pattern of expanded) {
+    if (expanded.size > MAX_ALTERNATIVES) return undefined
     const found = BRACES.exec(pattern)
-    if (found === null) expanded.add(pattern)
-    else {
-      const inner = found[1] as string
-      const [before, after] = [pattern.slice(0, found.index), pattern.slice(found.index + found[0].length)]
-      const alternatives = inner.split(',')
-      if (alternatives.length > MAX_ALTERNATIVES) return undefined
-      if (alternatives.length > 1) open.push(...alternatives.map((one) => before + one + after))
-      else if (inner.includes('..')) return undefined
-      else open.push(`${before}\\{${inner}\\}${after}`)
-    }
-    if (open.length + expanded.size > MAX_ALTERNATIVES) return undefined
+    if (found === null) continue
+    expanded.delete(pattern)
+    const inner = found[1] as string
+    const [before, after] = [pattern.slice(0, found.index), pattern.slice(found.index + found[0].length)]
+    const alternatives = inner.split(',')
+    if (alternatives.length > MAX_ALTERNATIVES) return undefined
+    if (alternatives.length > 1) for (const one of alternatives) expanded.add(before + one + after)
+    else if (inner.includes('..')) return undefined
+    else expanded.add(`${before}\\{${inner}\\}${after}`)
   }
   // An empty alternative names nothing, and fast-glob throws for it.
   const result = [...expanded].filter((pattern) => pattern !== '')
