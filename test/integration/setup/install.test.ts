@@ -505,12 +505,16 @@ describe.concurrent('uninstall', () => {
     expect(project.snapshot()).toEqual(before)
   })
 
-  it('leaves the settings and a backup that somebody else wrote', async () => {
+  it('keeps each earlier text of the settings, and a backup that somebody else wrote', async () => {
     const project = projectWith('{"a":1}')
     await project.cli(['install'])
     project.write(`${SETTINGS}.postflight-backup.7`, '{"forged":true}')
+    project.write(SETTINGS, '{"b":2}')
+    await project.cli(['install'])
+    expect(project.read(`${SETTINGS}.postflight-backup.2`)).toBe('{"b":2}')
     await project.cli(['uninstall'])
-    expect(project.read(SETTINGS)).toBe('{"a":1}')
+    expect(project.read(SETTINGS)).toBe('{"b":2}')
+    expect(project.read(`${SETTINGS}.postflight-backup`)).toBe('{"a":1}')
     expect(project.has(`${SETTINGS}.postflight-backup.7`)).toBe(true)
   })
 })

@@ -1,7 +1,6 @@
 /**
  * The `session.stopping` hook that OpenCode has announced: called before a session stops, it lets a plugin say why the
  * session should continue. No released OpenCode has it, so these tests call the built plugin as the proposals describe.
- * Then idle events as OpenCode 1.18.34 sends them.
  */
 
 import { join } from 'node:path'
