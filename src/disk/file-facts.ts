@@ -46,9 +46,10 @@ export function kindOfStats(
   return stats.isFIFO() ? 'pipe' : 'other'
 }
 
+/** Native: only that one has one spelling for a folder, whatever its case (macOS) or its short name (Windows). */
 export function realPath(path: string): string {
   try {
-    return fs.realpathSync(path)
+    return fs.realpathSync.native(path)
   } catch (error) {
     if (isAbsent(error)) return path
     throw error

@@ -37,9 +37,11 @@ export function makeFolder(folder: string): void {
 
 export function makeFolders(folder: string): void {
   const above = path.dirname(folder)
+  // The top of a drive: Windows answers EPERM, not EEXIST.
+  if (above === folder) return
   try {
     // In /proc, ENOENT can also mean that nothing can be created in an existing folder.
-    if (above !== folder && !fs.existsSync(above)) makeFolders(above)
+    if (!fs.existsSync(above)) makeFolders(above)
     makeFolder(folder)
     sync(above)
   } catch (error) {

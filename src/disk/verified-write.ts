@@ -14,7 +14,8 @@ export function withVerifiedFile(
   mode: number | undefined,
   place: (temporary: string) => void,
 ): void {
-  const temporary = temporaryBeside(target)
+  // After a kill it stays: git ignores it as a backup.
+  const temporary = temporaryBeside(`${target}.postflight-backup`)
   try {
     writeFileAtomic.sync(temporary, text, mode === undefined ? {} : { mode })
     // A nearly full disk takes a part of the text without an error.

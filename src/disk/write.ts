@@ -4,8 +4,8 @@ import { closeQuietly, errorCode, isAbsent, named, writeWhole } from './file-fac
 
 /** Readers see the old file or the new one, even after a power cut (docs/design.md, "Power cuts"). */
 
-/** On Windows, on some network file systems, or without the right to read folders. */
-const UNSYNCABLE = ['EACCES', 'EPERM', 'EINVAL', 'EISDIR', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP']
+/** On Windows, on some file systems (exFAT, network folders), or without the right to read folders. */
+const UNSUPPORTED = ['EACCES', 'EPERM', 'EINVAL', 'EISDIR', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP']
 
 export function sync(path: string): boolean {
   let descriptor: number | undefined
@@ -14,7 +14,7 @@ export function sync(path: string): boolean {
     fs.fsyncSync(descriptor)
     return true
   } catch (error) {
-    if (!isAbsent(error) && !UNSYNCABLE.includes(errorCode(error))) throw named(error, path)
+    if (!isAbsent(error) && !UNSUPPORTED.includes(errorCode(error))) throw named(error, path)
     return false
   } finally {
     if (descriptor !== undefined) closeQuietly(descriptor)
@@ -50,9 +50,8 @@ export function placeNew(temporary: string, path: string, text: string, mode?: n
   try {
     fs.linkSync(temporary, path)
   } catch (error) {
-    const code = errorCode(error)
-    if (code !== 'EPERM' && code !== 'ENOTSUP' && code !== 'ENOSYS' && code !== 'EOPNOTSUPP') throw error
-    // No hard links (exFAT, some network folders): exclusive, but not in one step.
+    if (!UNSUPPORTED.includes(errorCode(error))) throw error
+    // No hard links (on Windows, exFAT answers EISDIR): exclusive, but not in one step.
     createFile(path, text, true, mode)
   }
 }

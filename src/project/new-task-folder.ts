@@ -90,7 +90,7 @@ function placeByStart(context: CommandContext): string {
 
 function isSameFolder(one: string, other: string): boolean {
   try {
-    return fs.realpathSync(one) === fs.realpathSync(other)
+    return fs.realpathSync.native(one) === fs.realpathSync.native(other)
   } catch {
     // One of them cannot be reached.
     return false
