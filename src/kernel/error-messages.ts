@@ -124,6 +124,7 @@ export const FILE_DETAILS = {
   belowFile: 'below a file',
   behind: (kind: PathKind): string => `behind ${KIND_NAMES[kind]}`,
   outOfReach: (code: string): string => `out of reach (${code})`,
+  notUtf8: 'not UTF-8',
   brokenLink: 'a broken link',
   linkOutside: 'a link that leads out of the project',
   relativeFolder: 'the variable that names its folder must be an absolute path',

@@ -8,6 +8,14 @@ interface HeldParts {
   readonly permissions: boolean
 }
 
+function removed(isDryRun: boolean): string {
+  return isDryRun ? 'Would remove' : 'Removed'
+}
+
+function them(count: number): string {
+  return count === 1 ? 'it' : 'them'
+}
+
 export const INSTALL_TEXT = {
   installed: (what: Installed, file: string, isDryRun: boolean): string =>
     `${isDryRun ? 'Would install' : 'Installed'} the ${what} in ${file}`,
@@ -27,22 +35,20 @@ export const INSTALL_TEXT = {
       ...(value.permissions ? ['our permission rules'] : []),
     ]
     const parts = [...(value.entry || others.length === 0 ? [`the ${what}`] : []), ...others]
-    return `${isDryRun ? 'Would remove' : 'Removed'} ${listed(parts)} from ${file}`
+    return `${removed(isDryRun)} ${listed(parts)} from ${file}`
   },
-  removedLines: (file: string, isDryRun: boolean): string =>
-    `${isDryRun ? 'Would remove' : 'Removed'} our lines from ${file}`,
-  removedWhole: (file: string, isDryRun: boolean): string => `${isDryRun ? 'Would remove' : 'Removed'} ${file}`,
+  removedLines: (file: string, isDryRun: boolean): string => `${removed(isDryRun)} our lines from ${file}`,
+  removedWhole: (file: string, isDryRun: boolean): string => `${removed(isDryRun)} ${file}`,
   keptSkill: (file: string, word: string): string =>
     `Kept ${file}, because it was changed after \`postflight init\` wrote it. To remove it: \`rm ${word}\``,
   keptBackup: (backup: string): string => `Kept the backup ${backup}, because it differs from the file`,
-  removedFile: (file: string, isDryRun: boolean): string =>
-    `${isDryRun ? 'Would remove' : 'Removed'} ${file}: it held nothing else`,
+  removedFile: (file: string, isDryRun: boolean): string => `${removed(isDryRun)} ${file}: it held nothing else`,
   keptRules: (file: string, count: number): string =>
-    `Kept ${count === 1 ? 'a permission rule' : `${count} permission rules`} about postflight in ${file}, because no record says that \`postflight init\` added ${count === 1 ? 'it' : 'them'}. To remove ${count === 1 ? 'it' : 'them'}, edit "permissions" in that file`,
+    `Kept ${count === 1 ? 'a permission rule' : `${count} permission rules`} about postflight in ${file}, because no record says that \`postflight init\` added ${them(count)}. To remove ${them(count)}, edit "permissions" in that file`,
   keptDone: (file: string, word: string): string =>
     `Kept ${file}, because it belongs to the project. To remove it: \`rm ${word}\``,
   keptMarkers: (count: number, specs: string, isExposed: boolean, clear: string): string =>
-    `Kept ${counted(count, 'marker')} in ${specs}/${isExposed ? `, and git no longer ignores ${count === 1 ? 'it' : 'them'}` : ''}. To clear ${count === 1 ? 'it' : 'them'}: \`${clear}\``,
+    `Kept ${counted(count, 'marker')} in ${specs}/${isExposed ? `, and git no longer ignores ${them(count)}` : ''}. To clear ${them(count)}: \`${clear}\``,
   stillIn: (what: Installed, file: string, command: string): string =>
     `The ${what} is still in ${file}: \`${command}\` removes it`,
   notInstalled: (what: Installed, files: readonly string[]): string => `The ${what} is not in ${files.join(' or ')}`,

@@ -57,7 +57,7 @@ export function openCodeConfigPaths({ environment, findHome }: Person, scope: Ho
 export function distinctFiles(files: readonly string[]): string[] {
   const real = files.map((file) => {
     try {
-      return fs.realpathSync(file)
+      return fs.realpathSync.native(file)
     } catch {
       // Reading the file will report the error.
       return file
@@ -82,7 +82,7 @@ export function linkOutside(file: string, project: string): { path: string; deta
       if (kindAt(target) === 'link') return { path: target, detail: FILE_DETAILS.brokenLink }
       continue
     }
-    if (leadsOut(fs.realpathSync(project), real)) return { path: target, detail: FILE_DETAILS.linkOutside }
+    if (leadsOut(fs.realpathSync.native(project), real)) return { path: target, detail: FILE_DETAILS.linkOutside }
     // The first folder that exists decides: its real path resolves the links above it.
     if (target !== file) return undefined
   }
@@ -91,7 +91,7 @@ export function linkOutside(file: string, project: string): { path: string; deta
 
 function realTarget(target: string): string | undefined {
   try {
-    return fs.realpathSync(target)
+    return fs.realpathSync.native(target)
   } catch (error) {
     if (isAbsent(error)) return undefined
     throw new PostflightError('file-unreadable', { path: target, detail: errorCode(error) }, error)
@@ -120,6 +120,8 @@ export function readSettingsFile(file: string): string | undefined {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(fs.readFileSync(file))
   } catch (error) {
     if (error instanceof PostflightError) throw error
+    // The decoder's error.
+    if (error instanceof TypeError) return refuse(FILE_DETAILS.notUtf8)
     return isAbsent(error) ? undefined : refuse(errorCode(error), error)
   }
 }

@@ -8,6 +8,7 @@ import { type CommandContext, displayPath } from '../../project/command-context.
 import { type ProjectRemoval, projectRemovals } from '../../setup/install/init-parts.ts'
 import { projectFolder } from '../../setup/install/our-hooks.ts'
 import {
+  backupsOf,
   carryOut,
   HOSTS,
   locationOf,
@@ -21,7 +22,6 @@ import { settingsLocations, uninstallLine } from '../../setup/install/wiring.ts'
 import { countRules } from '../../setup/permission-rules.ts'
 import { INSTALL_TEXT } from '../../setup/settings-messages.ts'
 import { readSettingsFile, SCOPES } from '../../setup/settings-paths.ts'
-import { listBackups } from '../../setup/settings-replace.ts'
 import * as field from '../../views/documents.ts'
 import { type BareCommand, type Declaration, HOST, type Run, SCOPE } from '../command.ts'
 import { isOfClaude, removalLine, settingsFields, takenOutOf } from './install.ts'
@@ -56,14 +56,14 @@ export const run: Run<typeof declaration, typeof document> = (context, _given, o
   const isShared = host !== 'claude' && isOfClaude(host, target.scope)
   if (isShared && removals.length > 0) lines.push(INSTALL_TEXT.removedForBoth)
   lines.push(...ofProject.map((removal) => projectLine(context, removal, dryRun)))
+  const kept = removals.flatMap((removal) => backupsOf(target, removal))
   if (!dryRun) {
     for (const removal of removals) carryOut(target, removal)
     // The settings may have lost our rules already.
     for (const file of target.files) removeRecord(target, file)
     for (const { carryOut: remove } of ofProject) remove()
-    const kept = removals.flatMap(({ file }) => listBackups(file))
-    lines.push(...kept.map((backup) => INSTALL_TEXT.keptBackup(displayPath(context, backup))))
   }
+  lines.push(...kept.map((backup) => INSTALL_TEXT.keptBackup(displayPath(context, backup))))
   const done = [...removals, ...ofProject.filter(({ kept }) => !kept)]
   const [first] = done
   const isOfProject = isOfClaude(host, target.scope) && target.scope !== 'user'
@@ -140,10 +140,13 @@ function stillWired(context: CommandContext, host: string, done: Target): string
 function scopeThatHolds(context: CommandContext, host: string): string {
   if (!isOfClaude(host, 'project')) return 'project'
   const project = projectFolder(context)
-  const holds = settingsLocations(context, project).find(
-    ({ scope, text, file }) =>
-      scope !== 'user' && text !== undefined && targetOf(context, host, scope).remove(text, file) !== text,
+  const locations = settingsLocations(context, project).filter(({ scope }) => scope !== 'user')
+  const holds = locations.find(
+    ({ scope, text, file }) => text !== undefined && targetOf(context, host, scope).remove(text, file) !== text,
   )
+  // A file that cannot be read may hold the hook.
+  const fault = locations.find((one) => one.fault !== undefined)?.fault
+  if (holds === undefined && fault !== undefined) throw fault
   return holds?.scope ?? 'project'
 }
 

@@ -8,6 +8,7 @@ import { oneLine, shellWord } from '../../kernel/text.ts'
 import type { CommandContext } from '../../project/command-context.ts'
 import { findCommandForm } from '../../project/root.ts'
 import { isInstalled } from '../claude-hooks.ts'
+import { packageTool } from '../install/done-proposal.ts'
 import { hookCommand, ourHooks, projectFolder } from '../install/our-hooks.ts'
 import {
   enabledPlugin,
@@ -192,15 +193,10 @@ function problemOf(file: string): string | undefined {
   }
 }
 
-const MANAGERS: readonly (readonly [file: string, command: string])[] = [
-  ['pnpm-lock.yaml', 'pnpm install'],
-  ['yarn.lock', 'yarn install'],
-  ['bun.lock', 'bun install'],
-  ['package-lock.json', 'npm ci'],
-]
-
 export function installCommand(project: string): string {
-  return MANAGERS.find(([file]) => fs.existsSync(path.join(project, file)))?.[1] ?? 'npm install'
+  const tool = packageTool(project)
+  const isLocked = tool === 'npm' && fs.existsSync(path.join(project, 'package-lock.json'))
+  return isLocked ? 'npm ci' : `${tool} install`
 }
 
 /** On Claude Code the hook adds the package's folder to the PATH when a session starts. */

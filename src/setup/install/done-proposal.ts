@@ -1,7 +1,8 @@
 import path from 'node:path'
 import { kindAt } from '../../disk/file-facts.ts'
 import { readSmallFile } from '../../disk/read.ts'
-import { isJsonObject, jsonObjectIn } from '../../kernel/values.ts'
+import { isJsonObject } from '../../kernel/values.ts'
+import { readManifest } from './our-hooks.ts'
 
 /** In bytes. */
 const READ_LIMIT = 1_048_576
@@ -31,7 +32,8 @@ function listText(values: readonly string[]): string {
 }
 
 function packageRule(project: string): Proposal | undefined {
-  const scripts = scriptsOf(textOf(project, 'package.json'))
+  const manifest = readManifest(path.join(project, 'package.json'))
+  const scripts = isJsonObject(manifest.scripts) ? manifest.scripts : {}
   const tool = packageTool(project)
   const check = [
     ...(isScript(scripts.lint) ? [`${tool} run lint`] : []),
@@ -42,16 +44,11 @@ function packageRule(project: string): Proposal | undefined {
   return { name: 'JavaScript', when, unless: ['{dist,build,out,coverage}/**'], check }
 }
 
-function scriptsOf(text: string | undefined): Record<string, unknown> {
-  const { scripts } = jsonObjectIn(text ?? '')
-  return isJsonObject(scripts) ? scripts : {}
-}
-
 function isScript(script: unknown): boolean {
   return typeof script === 'string' && script.trim() !== '' && !script.includes('no test specified')
 }
 
-function packageTool(project: string): string {
+export function packageTool(project: string): string {
   const tools = { 'pnpm-lock.yaml': 'pnpm', 'yarn.lock': 'yarn', 'bun.lock': 'bun', 'bun.lockb': 'bun' }
   return Object.entries(tools).find(([file]) => isFile(project, file))?.[1] ?? 'npm'
 }

@@ -7,6 +7,7 @@ import { guardedCommand, guardedNodeCommand, isGuardedCommand, programOf } from 
 import { isJsonObject, jsonObjectIn } from '../../kernel/values.ts'
 import { type CommandContext, findCommandRepository, findCommandRoot, startOf } from '../../project/command-context.ts'
 import { type IsOurs, isOurHook } from '../claude-hooks.ts'
+import { splitMark } from '../json-document.ts'
 import { type IsOurs as IsOurPlugin, isOurPlugin, PLUGIN_FILE, specOf } from '../opencode-plugins.ts'
 import { leadsOut, type Scope } from '../settings-paths.ts'
 
@@ -49,9 +50,10 @@ function isOurPackage(folder: string): boolean {
 
 const MANIFESTS = ['package.json', '.claude-plugin/plugin.json']
 
-function readManifest(file: string): Record<string, unknown> {
+/** npm too reads past a byte order mark, which editors on Windows write. */
+export function readManifest(file: string): Record<string, unknown> {
   const read = readSmallFile(file, MANIFEST_LIMIT)
-  return read.kind === 'text' ? jsonObjectIn(read.text) : {}
+  return read.kind === 'text' ? jsonObjectIn(splitMark(read.text).body) : {}
 }
 
 /** In bytes. */
@@ -124,7 +126,7 @@ function onPath({ environment, platform }: CommandContext, name: string): string
 
 function realFile(file: string | undefined): string | undefined {
   try {
-    return file !== undefined && fs.statSync(file).isFile() ? fs.realpathSync(file) : undefined
+    return file !== undefined && fs.statSync(file).isFile() ? realPath(file) : undefined
   } catch {
     return undefined
   }

@@ -83,7 +83,7 @@ function findTarget(context: CommandContext, host: string, scope: Scope, project
   if (other.readsClaudeSettings === true && scope !== 'user') {
     return { ...claudeTarget(context, scope, project), notes: [INSTALL_TEXT.sharedWithClaude, ...notes] }
   }
-  return { ...hookTarget(context, other, scope, project), notes }
+  return { ...otherHostTarget(context, other, scope, project), notes }
 }
 
 /** The file that already has some of them, so that they are never in two; otherwise the one that is read last. */
@@ -108,27 +108,32 @@ export function holdsReactive(text: string, file: string): boolean {
 }
 
 function claudeTarget(context: CommandContext, scope: Scope, project: string): Target {
-  const { command, portable } = hookCommand(context, scope, project)
-  const entries = claudeEntries(command)
-  const files = [claudeSettingsPath(context, scope, project)]
-  const isOurs = ourHooks(context, project)
-  const add = (text: string, file: string): string => addEntries(text, entries, file, isOurs)
-  const holds = (text: string, file: string): boolean => findCommands(text, file, isOurs).length > 0
-  const remove = (text: string, file: string): string =>
-    removeReactive(removeRules(removeEntries(text, file, isOurs), file, recordedRules(file)), file)
-  return { ...HOOK, scope, project, files, entry: command, portable, holds, add, remove }
+  const file = claudeSettingsPath(context, scope, project)
+  const target = hookTarget(context, scope, project, file, { tellsProject: true, entries: claudeEntries })
+  const remove = (text: string, from: string): string =>
+    removeReactive(removeRules(target.remove(text, from), from, recordedRules(from)), from)
+  return { ...target, remove }
 }
 
-function hookTarget(context: CommandContext, host: HookHost, scope: Scope, project: string): Target {
+function otherHostTarget(context: CommandContext, host: HookHost, scope: Scope, project: string): Target {
   if (scope === 'local') throw new PostflightError('scope-not-of-host', { scope, host: host.title })
+  const file = hookHostSettingsPath(context, host, scope, project)
+  return { ...hookTarget(context, scope, project, file, host), personalScope: 'user' }
+}
+
+function hookTarget(
+  context: CommandContext,
+  scope: Scope,
+  project: string,
+  settings: string,
+  host: Pick<HookHost, 'tellsProject' | 'entries'>,
+): Target {
   const { command, portable } = hookCommand(context, scope, project, host)
-  const files = [hookHostSettingsPath(context, host, scope, project)]
   const isOurs = ourHooks(context, project)
   const add = (text: string, file: string): string => addEntries(text, host.entries(command), file, isOurs)
   const holds = (text: string, file: string): boolean => findCommands(text, file, isOurs).length > 0
   const remove = (text: string, file: string): string => removeEntries(text, file, isOurs)
-  const installed = { ...HOOK, personalScope: 'user' } as const
-  return { ...installed, scope, project, files, entry: command, portable, holds, add, remove }
+  return { ...HOOK, scope, project, files: [settings], entry: command, portable, holds, add, remove }
 }
 
 function openCodeTarget(context: CommandContext, scope: Scope, project: string): Target {
@@ -285,20 +290,22 @@ function isLeftBehind(target: Target, file: string, rest: string): boolean {
 }
 
 /** Then removes the backups that have the same text as the file. */
-export function carryOut(target: Target, { file, after }: Removal): void {
+export function carryOut(target: Target, removal: Removal): void {
+  const { file, after } = removal
+  const needless = backupsOf(target, removal, true)
   if (after === undefined) removeSettingsFile(file)
   // No backup: the only loss is entries that `install` can write again.
   else replaceSettingsFile(file, after, undefined)
-  removeNeedlessBackups(target, file, after ?? '')
+  for (const backup of needless) fs.rmSync(backup)
   if (target.scope !== 'user') removeEmptyFolders(path.dirname(file), target.project)
 }
 
-function removeNeedlessBackups(target: Target, file: string, text: string): void {
-  const rest = withoutOurs(target, file, text)
-  for (const backup of listBackups(file)) {
-    const kept = readSettingsFile(backup)
-    if (kept !== undefined && withoutOurs(target, file, kept) === rest) fs.rmSync(backup)
-  }
+/** Those that are needless, or those that stay. */
+export function backupsOf(target: Target, { file, after = '' }: Removal, isNeedless = false): string[] {
+  return listBackups(file).filter((backup) => {
+    const text = readSettingsFile(backup)
+    return (text !== undefined && withoutOurs(target, file, text) === after) === isNeedless
+  })
 }
 
 function withoutOurs(target: Target, file: string, text: string): string {

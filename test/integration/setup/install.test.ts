@@ -225,7 +225,9 @@ describe.concurrent.each(Object.entries(LAYOUTS))('with settings of this layout:
     const project = projectWith(before)
     await project.cli(['install'])
     await project.cli(['install'])
-    expect((await project.cli(['uninstall'])).status).toBe(0)
+    const planned = await project.cli(['uninstall', '--dry-run'])
+    const run = await project.cli(['uninstall'])
+    expect(run).toMatchObject({ status: 0, stdout: planned.stdout.replaceAll('Would remove', 'Removed') })
     const text = project.read(SETTINGS)
     expect(text === before).toBe(RESTORED.includes(layout))
     expect(withoutOurs(body(text))).toEqual(withoutOurs(body(before)))
@@ -330,6 +332,18 @@ describe.concurrent('install and uninstall refuse, and write nothing', () => {
       expect(run.json().error.code).toBe('settings-not-json')
     }
     expect(project.snapshot('.claude')).toEqual({ 'settings.json': text })
+  })
+
+  it.each([
+    ['that are not JSON', '{,', 'invalid JSON'],
+    ['that are UTF-16', Buffer.from('\ufeff{}', 'utf16le'), 'cannot be read (not UTF-8)'],
+  ])('local settings %s, which may hold the hook', async (_what, text, fault) => {
+    const { cli, ...project } = createSourceProject()
+    await cli(['init', '--yes', '--scope', 'local'])
+    fs.writeFileSync(project.at('.claude/settings.local.json'), text)
+    const before = project.snapshot()
+    expect(await cli(['uninstall'])).toMatchObject({ status: 65, stderr: expect.stringContaining(fault) })
+    expect(project.snapshot()).toEqual(before)
   })
 
   it.each([
