@@ -157,7 +157,7 @@ export async function clearOne(
   const marker = result.marker?.marker ?? proven
   const left = leftSteps(marker)
   const settles = result.abandoned.map(({ marker }) => marker.id)
-  record(context, folder, { marker, isUnchecked: result.isUnchecked, settles }, left, done)
+  record(context, folder, marker, result.isUnchecked, settles, done)
   const keptTexts = unparsedNames(folder).filter((name) => !keptBefore.includes(name))
   const owner = marker?.hostSession
   const notes = [
@@ -272,19 +272,15 @@ function keptData(folder: TaskFolder, { pending }: Markers, commands: readonly s
   return { task: folder.task, path: folder.path, marker_id: pending?.id ?? null, checks: commands }
 }
 
-interface Ended {
-  readonly marker: Marker | undefined
-  readonly isUnchecked: boolean
-  readonly settles: readonly (string | undefined)[]
-}
-
 function record(
   context: CommandContext,
   folder: TaskFolder,
-  { marker, isUnchecked, settles }: Ended,
-  left: readonly string[],
+  marker: Marker | undefined,
+  isUnchecked: boolean,
+  settles: readonly (string | undefined)[],
   done: readonly RunCheck[],
 ): void {
+  const left = leftSteps(marker)
   const details = [
     ...(marker !== undefined ? [] : [settles.length > 0 ? CLEAR_DETAILS.abandonedCleared : CLEAR_DETAILS.noMarker]),
     ...(done.length === 0 ? [] : [CHECK_TEXT.passed(done)]),

@@ -13,8 +13,10 @@ import { buildProgram, type ProgramPorts } from './program.ts'
 
 /** The CLI without a process of its own. */
 
-export interface CliProcess extends Omit<World, 'terminalOutput'> {
+export interface CliProcess {
+  readonly contextNow: (rootOption: string | undefined) => CommandContext
   readonly version: string
+  readonly stdout: Output
   readonly stderr: Output
   readonly endWith: (exitCode: number) => void
 }
@@ -24,11 +26,10 @@ export async function main(words: readonly string[], cli: CliProcess): Promise<v
   const { version, endWith } = cli
   const stdout = cleanOutput(cli.stdout)
   const stderr = cleanOutput(cli.stderr)
-  const world = { contextNow: cli.contextNow, stdout, terminalOutput: cli.stdout }
   const ports: ProgramPorts = {
     version,
     stdout,
-    run: async (invocation, options, program) => endWith(await runCommand(invocation, options, program, world)),
+    run: async (invocation, options, program) => endWith(await runCommand(invocation, options, program, stdout, cli)),
   }
   const line = meansStatus(words) ? ['status', ...words] : words
   // Declaring all commands takes 3 ms, so only the help of `workflow`, completion and errors in a command's name do it.
@@ -57,17 +58,12 @@ function meansStatus(words: readonly string[]): boolean {
   return status.options.some(({ long }) => long === first.replace(/=.*/s, ''))
 }
 
-export interface World {
-  readonly contextNow: (rootOption: string | undefined) => CommandContext
-  readonly stdout: Output
-  readonly terminalOutput: Output
-}
-
-export async function runCommand(
+async function runCommand(
   invocation: Invocation,
   options: GlobalOptions,
   program: Program,
-  { contextNow, stdout, terminalOutput }: World,
+  stdout: Output,
+  { contextNow, stdout: terminalOutput }: CliProcess,
 ): Promise<0 | 1> {
   const run = (await COMMANDS[invocation.command].load()) as RunCommand
   const { json, quiet } = options

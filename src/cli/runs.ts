@@ -66,13 +66,8 @@ export async function changeRun(
   return { ...result, lines: [...result.lines, ...furtherLines(folder, state, before)] }
 }
 
-export function recordEnd(
-  context: CommandContext,
-  { root, task }: TaskFolder,
-  wasActive: boolean,
-  state: WorkflowState,
-): void {
-  if (wasActive && !state.active) recordInJournal(context, root, endEntry(task, state))
+export function recordEnd(context: CommandContext, folder: TaskFolder, wasActive: boolean, state: WorkflowState): void {
+  if (wasActive && !state.active) recordInJournal(context, folder.root, endEntry(folder.task, state))
 }
 
 export function runResult(

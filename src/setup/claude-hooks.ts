@@ -4,6 +4,8 @@ import { isOurCommand } from '../hosts/hook-entries.ts'
 import { readDocument, type SettingsFile } from './json-document.ts'
 import { appendToList, removeFromList } from './list-editor.ts'
 
+type Entries = readonly SettingsEntry<object>[]
+
 type Hooks = Record<string, unknown[]>
 
 const SHAPE = z.record(z.string(), z.array(z.unknown()))
@@ -13,12 +15,7 @@ function settingsAt(path: string): SettingsFile<Hooks> {
 }
 
 /** Returns the same text if the hooks are there already. */
-export function addEntries(
-  text: string,
-  entries: readonly SettingsEntry<object>[],
-  path: string,
-  isOurs: IsOurs,
-): string {
+export function addEntries(text: string, entries: Entries, path: string, isOurs: IsOurs): string {
   if (isInstalled(text, entries, path, isOurs)) return text
   return entries.reduce(
     (changed, { event, group }) => appendToList(changed, settingsAt(path), ['hooks', event], group),
@@ -38,12 +35,12 @@ export function removeEntries(text: string, path: string, isOurs: IsOurs, event?
   return events.reduce((rest, name) => removeFromList(rest, file, ['hooks', name], isOnly), unshared)
 }
 
-export function findCommands(
-  text: string,
-  path: string,
-  isOurs: IsOurs,
-  event?: string,
-): { event: string; command: string }[] {
+export interface HookCommand {
+  readonly event: string
+  readonly command: string
+}
+
+export function findCommands(text: string, path: string, isOurs: IsOurs, event?: string): HookCommand[] {
   return ourGroups(text, path, isOurs, event).flatMap(({ event, group }) =>
     hooksOf(group)
       .filter(isOurs)
@@ -51,22 +48,13 @@ export function findCommands(
   )
 }
 
-export function findLocations(
-  text: string,
-  path: string,
-  isOurs: IsOurs,
-): { event: string; group: number; hook: number }[] {
+export function findLocations(text: string, path: string, isOurs: IsOurs) {
   return ourGroups(text, path, isOurs).flatMap(({ event, index, group }) =>
     hooksOf(group).flatMap((one, hook) => (isOurs(one) ? [{ event, group: index, hook }] : [])),
   )
 }
 
-export function isInstalled(
-  text: string,
-  entries: readonly SettingsEntry<object>[],
-  path: string,
-  isOurs: IsOurs,
-): boolean {
+export function isInstalled(text: string, entries: Entries, path: string, isOurs: IsOurs): boolean {
   const sorted = (list: readonly { event: string; group: unknown }[]): string =>
     list
       .map(({ event, group }) => JSON.stringify([event, group]))

@@ -48,14 +48,11 @@ function withoutTimes(lines: readonly string[]): string {
   return lines.join('\n').replace(/\d+ (?:s|min|h|days)\b/g, '')
 }
 
-async function readAgain<Result extends CommandResult>(
-  { inspect, paint }: View<Result>,
-  before: Result,
-): Promise<Result> {
+async function readAgain<Result extends CommandResult>(view: View<Result>, before: Result): Promise<Result> {
   try {
-    return await inspect()
+    return await view.inspect()
   } catch (error) {
-    return { ...before, lines: [`${paint.red('✗')} ${messageOf(error)}`] }
+    return { ...before, lines: [`${view.paint.red('✗')} ${messageOf(error)}`] }
   }
 }
 

@@ -32,17 +32,12 @@ export function printResult(result: CommandResult, options: PrintOptions, stdout
 export function endWithFailures(
   failures: readonly unknown[],
   done: readonly string[],
-  options: PrintOptions,
-  stdout: Output,
+  options: PrintOptions & { readonly stdout: Output },
 ): void {
   if (failures.length === 0) return
   const [first, ...others] = failures
-  if (!options.json)
-    printResult(
-      { exitCode: 1, data: {}, lines: [...done, ...others.map((error) => messageOf(error))] },
-      options,
-      stdout,
-    )
+  const lines = [...done, ...others.map((error) => messageOf(error))]
+  if (!options.json) printResult({ exitCode: 1, data: {}, lines }, options, options.stdout)
   throw first
 }
 

@@ -137,12 +137,8 @@ function sharedData(folder: TaskFolder, { id, sequence }: WorkflowState): RunDoc
   }
 }
 
-function sharedNotes(
-  { nowMs, rootOption }: CommandContext,
-  folder: TaskFolder,
-  state: WorkflowState,
-  paint: Painter,
-): string[] {
+function sharedNotes(context: CommandContext, folder: TaskFolder, state: WorkflowState, paint: Painter): string[] {
+  const { nowMs, rootOption } = context
   const share = shareOf(folder, state.id)
   if (share === undefined) return []
   const { remote, publishedMs, problem } = share

@@ -50,8 +50,6 @@ export const document = () =>
     }),
   })
 
-type BypassDocument = field.DocumentOf<typeof document>
-
 export const run: Run<typeof declaration, typeof document> = async (context, [task], options, surroundings) => {
   requireOneTarget(task, { all: options.all })
   const root = requireRoot(context)
@@ -76,7 +74,7 @@ export const run: Run<typeof declaration, typeof document> = async (context, [ta
     ...done.map(({ path }) => BYPASS_TEXT.nextStop(path)),
     ...stopped.map(({ path, resume }) => BYPASS_TEXT.stopped(path, resume)),
   ]
-  endWithFailures([...failures, ...problems.map(unsearchedError)], lines, surroundings, surroundings.stdout)
+  endWithFailures([...failures, ...problems.map(unsearchedError)], lines, surroundings)
   return {
     exitCode: 0,
     data: { bypassed: done, stopped },
@@ -84,11 +82,7 @@ export const run: Run<typeof declaration, typeof document> = async (context, [ta
   }
 }
 
-async function stopRuns(
-  context: CommandContext,
-  root: string,
-  failures: unknown[],
-): Promise<BypassDocument['stopped']> {
+async function stopRuns(context: CommandContext, root: string, failures: unknown[]) {
   const { nowMs, rootOption } = context
   const { listActiveRuns } = await import('../../run/store/active-runs.ts')
   const { stopRunNow } = await import('../../run/store/run.ts')

@@ -82,7 +82,7 @@ export const run: Run<typeof declaration, ClearDocument> = async (context, [task
   const abandonedLines = results.flatMap((one) => (one.kind === 'abandoned' ? one.lines : []))
   const clearedLines = cleared.flatMap((one) => one.lines)
   const lines = [...clearedLines, ...abandonedLines, ...keptLines, ...runs.map(({ line }) => line)]
-  endWithFailures([...failures, ...problems.map(unsearchedError)], lines, surroundings, surroundings.stdout)
+  endWithFailures([...failures, ...problems.map(unsearchedError)], lines, surroundings)
   const running = root !== undefined && options.all ? await runningRuns(context, root) : []
   return {
     exitCode: kept.length === 0 ? 0 : 1,

@@ -27,21 +27,6 @@ export const declaration = {
       .option('--list', 'only list which rules are due, and why', false),
 } satisfies Declaration
 
-const DONE_TEXT = {
-  noRules: 'specs/done.yaml is gone, so it blocks nothing',
-  nothingDue: 'nothing is due: no file that a rule names changed since it was last proven (--all runs every rule)',
-  due: (name: string, checks: readonly string[], changed: readonly string[]): string =>
-    `due      ${oneLine(name, 80)}: ${checks.map((check) => oneLine(check, 120)).join('; ')} (${changed.length === 0 ? 'files were added or removed' : changed.map((file) => oneLine(file, 120)).join(', ')})`,
-  notDue: (name: string, proven: string | undefined): string =>
-    `not due  ${oneLine(name, 80)}${proven === undefined ? '' : ` (proven ${proven})`}`,
-  unsearched: (name: string): string =>
-    `?        ${oneLine(name, 80)}: too many files to be searched; narrow its \`when\``,
-  failed: (run: string, failure: string, durationMs: number): string =>
-    `the check \`${oneLine(run, 200)}\` failed (${failure}; ${seconds(durationMs)}), so the work is not done. The end of its output:`,
-  ownOutput: (files: readonly string[]): string =>
-    `the checks write files themselves, whose changes make nothing due: ${quotedNames(files)}. Add them to \`unless\` in specs/done.yaml`,
-} as const
-
 export const document = () =>
   field.object({
     path: field.text('The definition of done, relative to the root.'),
@@ -72,7 +57,10 @@ export const run: Run<typeof declaration, typeof document> = async (context, _ar
     const unsearched = states.filter((state) => !isSearched(state)).map(listLine)
     if (unsearched.length > 0) return resultOf(states, undefined, cleared, unsearched, 1)
     const isGone = readDoneFile(root).kind === 'absent'
-    return resultOf(states, undefined, cleared, [isGone ? DONE_TEXT.noRules : DONE_TEXT.nothingDue])
+    const why = isGone
+      ? 'specs/done.yaml is gone, so it blocks nothing'
+      : 'nothing is due: no file that a rule names changed since it was last proven (--all runs every rule)'
+    return resultOf(states, undefined, cleared, [why])
   }
   const proof = await proveDone(context, root, trusted, wanted)
   if (proof.kind === 'busy') throw new PostflightError('done-running', { since: since(proof.sinceMs, context.nowMs) })
@@ -121,21 +109,22 @@ function resultOf(
 }
 
 function listLine({ rule, isDue, changed, paths, receipt }: RuleState): string {
-  const proven = receipt === undefined ? undefined : toIso(receipt.atMs)
-  return paths === undefined
-    ? DONE_TEXT.unsearched(ruleName(rule))
-    : isDue
-      ? DONE_TEXT.due(ruleName(rule), rule.checks, changed)
-      : DONE_TEXT.notDue(ruleName(rule), proven)
+  const name = oneLine(ruleName(rule), 80)
+  if (paths === undefined) return `?        ${name}: too many files to be searched; narrow its \`when\``
+  if (!isDue) return `not due  ${name}${receipt === undefined ? '' : ` (proven ${toIso(receipt.atMs)})`}`
+  const short = (texts: readonly string[]): string[] => texts.map((text) => oneLine(text, 120))
+  const files = changed.length === 0 ? 'files were added or removed' : short(changed).join(', ')
+  return `due      ${name}: ${short(rule.checks).join('; ')} (${files})`
 }
 
 function linesOf({ done, failed, green }: Extract<DoneProof, { kind: 'ran' }>): string[] {
   const own = [...new Set(green.flatMap(({ receipt }) => receipt.ownOutput))]
   if (failed?.failure !== undefined) {
-    return failedCheckLines(
-      DONE_TEXT.failed(failed.run, failureWords(failed.failure), failed.durationMs),
-      failed.output,
-    )
+    const how = `${failureWords(failed.failure)}; ${seconds(failed.durationMs)}`
+    const first = `the check \`${oneLine(failed.run, 200)}\` failed (${how}), so the work is not done. The end of its output:`
+    return failedCheckLines(first, failed.output)
   }
-  return [CHECK_TEXT.passed(done), ...(own.length === 0 ? [] : [DONE_TEXT.ownOutput(own)])]
+  if (own.length === 0) return [CHECK_TEXT.passed(done)]
+  const written = `the checks write files themselves, whose changes make nothing due: ${quotedNames(own)}`
+  return [CHECK_TEXT.passed(done), `${written}. Add them to \`unless\` in specs/done.yaml`]
 }

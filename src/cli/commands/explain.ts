@@ -221,11 +221,7 @@ function describe(planned: PlannedMarker): ExplainDocument['markers'][number] {
 }
 
 /** Cannot predict the driver's own answer: it moves files to decide. */
-async function describeRuns(
-  roots: readonly string[],
-  payload: Payload,
-  isHeld: boolean,
-): Promise<ExplainDocument['runs']> {
+async function describeRuns(roots: readonly string[], payload: Payload, isHeld: boolean) {
   const folders = roots.flatMap((root) => findRunFiles(root)).flatMap(({ folder }) => folder ?? [])
   if (folders.length === 0) return []
   // The code of runs takes 5 ms to load.
@@ -271,11 +267,7 @@ async function describeDone(root: string, occasion: Occasion, person: Person, ha
         : judged.due.length === 0
           ? DONE_RULES.nothingDue
           : DONE_RULES.askedBefore
-  const rules = judged.states.map(({ rule, isDue, changed }) => ({
-    name: ruleName(rule),
-    due: isDue,
-    changed: [...changed],
-  }))
+  const rules = judged.states.map(({ rule, isDue, changed }) => ({ name: ruleName(rule), due: isDue, changed }))
   return { path, why, rules, reason }
 }
 

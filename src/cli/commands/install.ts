@@ -120,12 +120,8 @@ export function isOfClaude(host: string, scope: Scope): boolean {
   return host === 'claude' || (hookHost(host)?.readsClaudeSettings === true && scope !== 'user')
 }
 
-export function removalLine(
-  context: CommandContext,
-  target: Target,
-  { file, before, after }: Removal,
-  dryRun: boolean,
-): string {
+export function removalLine(context: CommandContext, target: Target, removal: Removal, dryRun: boolean): string {
+  const { file, before, after } = removal
   const shown = displayPath(context, file)
   if (after === undefined) return INSTALL_TEXT.removedFile(shown, dryRun)
   const ofClaude = target.what === 'hook'

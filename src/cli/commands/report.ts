@@ -19,7 +19,7 @@ import * as field from '../../views/documents.ts'
 import { composeReport, type Report, storyLines } from '../../views/report/compose.ts'
 import { reportPage } from '../../views/report/page/page.ts'
 import { REPORT_TEXT as TEXT } from '../../views/report/report-messages.ts'
-import { type ReportRun, STATUS_TONES, type Status } from '../../views/report/story.ts'
+import { type ReportRun, STATUS_TONES, type Status, type StoryEvent } from '../../views/report/story.ts'
 import type { BareCommand, Declaration, Run } from '../command.ts'
 
 export const declaration = {
@@ -128,10 +128,7 @@ function write(file: string, root: string, page: string): void {
 }
 
 function documentOf({ root, tasks }: Report, file: string | null): ReportDocument {
-  const event = ({ timeMs, words }: { readonly timeMs: number; readonly words: string }) => ({
-    time: toIso(timeMs),
-    words,
-  })
+  const event = ({ timeMs, words }: StoryEvent) => ({ time: toIso(timeMs), words })
   return {
     root,
     file,

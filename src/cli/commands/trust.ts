@@ -38,19 +38,6 @@ export const document = () =>
     }),
   })
 
-const TRUST_TEXT = {
-  question: 'Trust these rules on this machine? [y/N] ',
-  forget: (path: string, root: string): string =>
-    `${path} is gone. Forget the rules that are trusted for ${oneLine(root, QUOTE_LIMIT)}? [y/N] `,
-  ofMain: (path: string, main: string): string =>
-    `${path} is gone here, but not in ${oneLine(main, QUOTE_LIMIT)}, so its rules stay trusted`,
-  forgotten: (path: string): string => `forgot the rules of ${path}, which is gone`,
-  trusted: (path: string, names: readonly string[]): string => `trusted ${path}: ${DONE_FILE_TEXT.names(names)}`,
-  same: (path: string): string => `${path} is trusted already`,
-  kept: (path: string): string => `the rules of ${path} are still trusted; nothing has changed`,
-  declined: (path: string): string => `${path} was not trusted; nothing has changed`,
-} as const
-
 type TrustDocument = field.DocumentOf<typeof document>
 
 export const run: Run<typeof declaration, typeof document> = (context, _arguments, { yes }) => {
@@ -63,20 +50,19 @@ export const run: Run<typeof declaration, typeof document> = (context, _argument
   const rules = requireRules(file.text)
   const changed = readTrusted(root, context)?.fileHash !== file.hash
   const text = `${path}:\n\n${stripControl(file.text).trimEnd()}\n`
-  const isAccepted = yes || !changed || isAnsweredYes(context, TRUST_TEXT.question, text)
+  const isAccepted = yes || !changed || isAnsweredYes(context, 'Trust these rules on this machine? [y/N] ', text)
   if (isAccepted && changed) keepTrusted(root, { rules, fileHash: file.hash }, context, context.nowMs)
   const shown = rules.map((rule) => {
     const { when, unless, checks } = rule
     return { name: ruleName(rule), when, unless, checks }
   })
-  const names = shown.map(({ name }) => name)
+  const trusted = changed
+    ? `trusted ${path}: ${DONE_FILE_TEXT.names(shown.map(({ name }) => name))}`
+    : `${path} is trusted already`
   return {
     exitCode: isAccepted ? 0 : 1,
     data: { path, trusted: isAccepted, changed, rules: shown },
-    lines: [
-      ...(yes && changed ? [text] : []),
-      !isAccepted ? TRUST_TEXT.declined(path) : changed ? TRUST_TEXT.trusted(path, names) : TRUST_TEXT.same(path),
-    ],
+    lines: [...(yes && changed ? [text] : []), isAccepted ? trusted : `${path} was not trusted; nothing has changed`],
   }
 }
 
@@ -84,13 +70,17 @@ function forget(context: CommandContext, root: string, path: string, yes: boolea
   if (readTrusted(root, context) === undefined) throw new PostflightError('done-none', { path })
   const main = trustedRoot(root)
   const isOfMain = main !== root && readDoneFile(main).kind !== 'absent'
-  const isAccepted = !isOfMain && (yes || isAnsweredYes(context, TRUST_TEXT.forget(path, main)))
+  const shown = oneLine(main, QUOTE_LIMIT)
+  const question = `${path} is gone. Forget the rules that are trusted for ${shown}? [y/N] `
+  const isAccepted = !isOfMain && (yes || isAnsweredYes(context, question))
   if (isAccepted) forgetTrusted(root, context)
-  const kept = isOfMain ? TRUST_TEXT.ofMain(path, main) : TRUST_TEXT.kept(path)
+  const kept = isOfMain
+    ? `${path} is gone here, but not in ${shown}, so its rules stay trusted`
+    : `the rules of ${path} are still trusted; nothing has changed`
   return {
     exitCode: isAccepted ? 0 : 1,
     data: { path, trusted: false, changed: true, rules: [] },
-    lines: [isAccepted ? TRUST_TEXT.forgotten(path) : kept],
+    lines: [isAccepted ? `forgot the rules of ${path}, which is gone` : kept],
   }
 }
 

@@ -80,12 +80,14 @@ export const run: Run<typeof declaration, typeof document> = async (context, [ta
     detail: options.for,
   })
   const lines = waits.map((one) => `waiting ${displayPath(context, one.path)}${one.id === null ? '' : `  ${one.id}`}`)
-  const isLast = waits.some(({ left }) => left === 'here-only')
+  const until = waits.some(({ left }) => left === 'here-only')
+    ? 'that was the tenth wait, the limit: it allows stops only at the prompt where the tenth wait began'
+    : 'the stops of this prompt are allowed; the wait ends with the next message, or when the background work ends'
   return {
     exitCode: 0,
     data: { id: first.id, path: first.path, task: folder.task, for: options.for, count: first.count },
     // The hook learns from these lines at which prompt the agent waits, so --quiet keeps them.
-    lines: [...lines, `  ${isLast ? WAIT_TEXT.hereOnly : WAIT_TEXT.until}`],
+    lines: [...lines, `  ${until}`],
     essential: lines,
   }
 }
@@ -118,8 +120,3 @@ function whyRefused(marker: Marker, { session, agent }: Identity): ErrorArgument
   if (isSubAgents) return 'sub-agent'
   return waitsLeft(marker.wait, marker.waits ?? 0) === 'no' ? 'limit' : undefined
 }
-
-export const WAIT_TEXT = {
-  hereOnly: 'that was the tenth wait, the limit: it allows stops only at the prompt where the tenth wait began',
-  until: 'the stops of this prompt are allowed; the wait ends with the next message, or when the background work ends',
-} as const

@@ -1,7 +1,6 @@
 import * as z from 'zod/mini'
 import { PostflightError } from '../../kernel/errors.ts'
 import { inLine } from '../../kernel/text.ts'
-import type { CommandContext } from '../../project/command-context.ts'
 import type { TaskFolder } from '../../project/task-folder.ts'
 import { DRIVER_TEXT } from '../../run/run-messages.ts'
 import { commandsOfRun, requireTrust, trustRun } from '../../run/store/phase-check.ts'
@@ -13,7 +12,6 @@ import {
   type BareCommand,
   type Declaration,
   HOST_SESSION,
-  type OptionsOf,
   PARENT_SESSION,
   type Run,
   remoteOption,
@@ -62,10 +60,11 @@ export const document = () =>
 export const run: Run<typeof declaration, typeof document> = async (context, [task], options, { paint }) => {
   const runner = runnerOf(context, options)
   if (options.take && options.shared === undefined) throw new PostflightError('take-alone')
-  const folder =
-    options.shared === undefined
-      ? requireRunFolder(context, task)
-      : await fetchRun(context, task, options.shared, options)
+  const fetchRun = async (remote: string): Promise<TaskFolder> => {
+    const { takeShared } = await import('../workflow/take-shared.ts')
+    return withRemote(context, () => takeShared(context, task, remote, options))
+  }
+  const folder = options.shared === undefined ? requireRunFolder(context, task) : await fetchRun(options.shared)
   const truster = trusterOf(context)
   const before = requireState(folder)
   if (options.trust) trustRun(before, truster)
@@ -87,14 +86,4 @@ export const run: Run<typeof declaration, typeof document> = async (context, [ta
       ...(state.active ? driverLines(context, folder, state, runner.hostSession) : []),
     ],
   }
-}
-
-async function fetchRun(
-  context: CommandContext,
-  task: string,
-  remote: string,
-  options: OptionsOf<typeof declaration>,
-): Promise<TaskFolder> {
-  const { takeShared } = await import('../workflow/take-shared.ts')
-  return withRemote(context, () => takeShared(context, task, remote, options))
 }

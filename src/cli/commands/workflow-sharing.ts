@@ -14,12 +14,7 @@ export const shareDeclaration = {
   declare: (command: BareCommand) => command.argument(...TASK).argument('[remote]', REMOTE),
 } satisfies Declaration
 
-export const share: Run<typeof shareDeclaration, RunDocument> = async (
-  context,
-  [task, remote],
-  _options,
-  { paint },
-) => {
+export const share: Run<typeof shareDeclaration, RunDocument> = async (context, [task, remote], _given, { paint }) => {
   const folder = requireRunFolder(context, task)
   const lines = await publishNow(context, folder, remote ?? 'origin')
   const result = runResult(context, paint, folder, requireState(folder))

@@ -18,7 +18,6 @@ import {
   type Declaration,
   invalidValue,
   OPTION_EXPECTATIONS,
-  type OptionsOf,
   type Run,
   SET,
 } from '../command.ts'
@@ -73,15 +72,18 @@ const TASK = 'TASK'
 export const run: Run<typeof declaration, typeof document> = (context, [target], options) => {
   const file = findDefinition(context, target)
   const definition = requireDefinition(file, displayPath(context, file))
-  const script = scriptFrom(definition, options)
-  const location = {
-    task: TASK,
-    folder: `specs/${TASK}`,
-    checkCommand: commandLine(['workflow', 'check', TASK], undefined),
-  }
+  const steps = new Map(options.steps.map((value) => stepCountOf(definition, value)))
+  const cases = new Map(options.case.map((value) => caseOf(definition, value)))
+  const failures = new Map(options.fail.map((value) => failureOf(definition, value, { steps })))
+  const checkCommand = commandLine(['workflow', 'check', TASK], undefined)
   const inputs = inputValues(definition, givenInputs(options.set))
-  const { state, prompts, history } = walk(definition, script, location, inputs)
-  const bound = promptBound(definition, ({ id }) => script.steps.get(id))
+  const { state, prompts, history } = walk(
+    definition,
+    { failures, cases, steps },
+    { task: TASK, folder: `specs/${TASK}`, checkCommand },
+    inputs,
+  )
+  const bound = promptBound(definition, ({ id }) => steps.get(id))
   const entered = history.flatMap(({ event, phase, visit = 1 }) => (event === 'enter' ? [{ phase, visit }] : []))
   const taken = [...entered.map(({ phase }) => phase), state.outcome ?? '…'].join(' → ')
   const lines = [
@@ -102,16 +104,6 @@ export const run: Run<typeof declaration, typeof document> = (context, [target],
     lines,
     essential: lines,
   }
-}
-
-function scriptFrom(
-  definition: Definition,
-  options: Pick<OptionsOf<typeof declaration>, 'steps' | 'case' | 'fail'>,
-): Script {
-  const steps = new Map(options.steps.map((value) => stepCountOf(definition, value)))
-  const cases = new Map(options.case.map((value) => caseOf(definition, value)))
-  const failures = new Map(options.fail.map((value) => failureOf(definition, value, { steps })))
-  return { failures, cases, steps }
 }
 
 function stepCountOf(definition: Definition, value: string): [string, number] {

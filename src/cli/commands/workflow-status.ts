@@ -117,11 +117,7 @@ async function printChanges(
 
 const NOT_BEGUN: readonly string[] = ['root-none', 'task-unknown', 'workflow-none']
 
-function statusOrWait(
-  context: CommandContext,
-  paint: Painter,
-  task: string | undefined,
-): CommandResult<StatusDocument> {
+function statusOrWait(context: CommandContext, paint: Painter, task?: string): CommandResult<StatusDocument> {
   try {
     return status(context, paint, task)
   } catch (error) {

@@ -9,7 +9,6 @@ import { needOf } from '../../run/machine/position.ts'
 import type { WorkflowState } from '../../run/machine/state.ts'
 import { DRIVER_TEXT } from '../../run/run-messages.ts'
 import { checkSettings } from '../../setup/doctor/claude-findings.ts'
-import type { DoctorFinding } from '../../setup/doctor/project-findings.ts'
 import { unwiredNote } from '../../setup/install/unwired.ts'
 
 /** In bytes. A `.git` file holds one path. */
@@ -45,11 +44,7 @@ function promptsOf(context: CommandContext, root: string, session: string, next:
 }
 
 /** Undefined if it is not known. Settings are only judged for Claude Code. */
-export function findMissingHook(
-  context: CommandContext,
-  root: string,
-  session: string,
-): string | DoctorFinding | undefined {
+export function findMissingHook(context: CommandContext, root: string, session: string) {
   const isOfShell = shellIdentity(context.environment)?.session === session
   const unwired = isOfShell ? unwiredNote(context, root) : undefined
   if (unwired !== undefined) return unwired

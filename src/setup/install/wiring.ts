@@ -6,7 +6,7 @@ import { MARKER_FILE } from '../../kernel/files.ts'
 import { shellWords } from '../../kernel/text.ts'
 import { isJsonObject, jsonObjectIn, variable } from '../../kernel/values.ts'
 import type { CommandContext } from '../../project/command-context.ts'
-import { findCommands, removeEntries } from '../claude-hooks.ts'
+import { findCommands, type HookCommand, removeEntries } from '../claude-hooks.ts'
 import { splitMark } from '../json-document.ts'
 import {
   claudeSettingsPath,
@@ -24,7 +24,7 @@ export interface SettingsLocation {
   readonly scope: Scope
   readonly file: string
   readonly text: string | undefined
-  readonly commands: readonly { readonly event: string; readonly command: string }[]
+  readonly commands: readonly HookCommand[]
   readonly fault: PostflightError | undefined
 }
 
