@@ -149,7 +149,9 @@ export const run: Run<typeof declaration, typeof document> = (context, [task, sl
       ...(isKept
         ? [`  ${CHECK_TEXT.keptUnchecked(displayPath(context, path.join(folder.path, ABANDONED_FILE)))}`]
         : []),
-      ...(identity.session === undefined ? [`  ${unownedNote(identity)}`] : []),
+      ...(identity.session === undefined
+        ? [`  ${identity.agent === MAIN_AGENT ? CREATE_NOTES.blocksNothing : CREATE_NOTES.unowned}`]
+        : []),
       ...(identity.session === undefined && hasChecks ? [`  ${CHECK_TEXT.neverRun}`] : []),
     ],
     // The hook learns the owner from the id in this output, so --quiet keeps it.
@@ -171,7 +173,7 @@ function writeMarker(context: CommandContext, folder: TaskFolder, identity: Iden
       present !== undefined &&
       conflict === undefined &&
       isForOperation(present.marker, options.operation) &&
-      !hasOtherChecks(present.marker, identity.session) &&
+      (!mayHaveChecks(present.marker) || checksSessionOf(present.marker) === identity.session) &&
       !wasGivenUp(present)
     return {
       fields: fieldsFor(context, folder, options, identity, keepsCount ? previous : undefined),
@@ -180,10 +182,6 @@ function writeMarker(context: CommandContext, folder: TaskFolder, identity: Iden
       previous,
     }
   })
-}
-
-function unownedNote({ agent }: Identity): string {
-  return agent === MAIN_AGENT ? CREATE_NOTES.blocksNothing : CREATE_NOTES.unowned
 }
 
 function checkValues(options: CreateOptions): void {
@@ -215,16 +213,19 @@ function fieldsFor(
   const steps: MarkerStep[] = options.step.map((name) => ({ name, done: done.has(name) }))
   const id = isMarkerId(renewed?.id) ? renewed.id : newMarkerId()
   const agent = identity.agent ?? renewed?.agent
+  const { session } = identity
+  const isFromEnvironment = session !== undefined && options.hostSession === undefined && options.agent === undefined
   const fresh = newMarkerFields({
     id,
-    sessionId: options.sessionId ?? renewed?.sessionId ?? newSessionId(context.nowMs),
+    sessionId:
+      options.sessionId ?? renewed?.sessionId ?? `sess_${Math.floor(context.nowMs / 1000)}_${randomCharacters(6)}`,
     skill: options.skill ?? renewed?.skill ?? DEFAULT_SKILL,
     taskNumber,
     operation: options.operation ?? renewed?.operation ?? DEFAULT_OPERATION,
     reason: options.reason ?? renewed?.reason ?? DEFAULT_REASON,
     createdMs: context.nowMs,
-    hostSession: identity.session,
-    ownerFrom: isFromEnvironment(options, identity) ? OWNER_FROM_ENVIRONMENT : undefined,
+    hostSession: session,
+    ownerFrom: isFromEnvironment ? OWNER_FROM_ENVIRONMENT : undefined,
     agent,
     agentType: options.agentType ?? renewed?.agentType,
     // Without new steps the list stays as it is in the file, unknown keys included.
@@ -274,22 +275,10 @@ function stepCheckOf(value: string, steps: readonly MarkerStep[]): MarkerCheck {
   return { run, step }
 }
 
-function hasOtherChecks(marker: Marker, session: string | undefined): boolean {
-  return mayHaveChecks(marker) && checksSessionOf(marker) !== session
-}
-
 function droppedSteps(previous: Marker | undefined, isRenewed: boolean, steps: readonly string[]): string[] {
   const ticked = previous?.steps.flatMap(({ name, done }) => (done ? name : [])) ?? []
   if (!isRenewed) return ticked
   return steps.length === 0 ? [] : ticked.filter((name) => !steps.includes(name))
-}
-
-function isFromEnvironment({ hostSession, agent }: CreateOptions, { session }: Identity): boolean {
-  return session !== undefined && hostSession === undefined && agent === undefined
-}
-
-function newSessionId(nowMs: number): string {
-  return `sess_${Math.floor(nowMs / 1000)}_${randomCharacters(6)}`
 }
 
 export const CREATE_NOTES = {

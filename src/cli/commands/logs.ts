@@ -5,14 +5,7 @@ import { allEntries, entriesAfter } from '../../project/journal-entries.ts'
 import type { JournalLine } from '../../project/journal-entry.ts'
 import * as field from '../../views/documents.ts'
 import { jsonText, processScreen, type Screen } from '../../views/print.ts'
-import {
-  type BareCommand,
-  type Declaration,
-  invalidValue,
-  OPTION_EXPECTATIONS,
-  type OptionsOf,
-  type Run,
-} from '../command.ts'
+import { type BareCommand, type Declaration, invalidValue, OPTION_EXPECTATIONS, type Run } from '../command.ts'
 
 export const declaration = {
   free: true,
@@ -45,8 +38,6 @@ export const journalEntryDocument = () =>
 
 export const document = () => field.object({ entries: field.list(journalEntryDocument()) })
 
-type LogsOptions = OptionsOf<typeof declaration>
-
 const FOLLOW_INTERVAL_MS = 500
 
 function entryCount(value: string): number {
@@ -56,10 +47,10 @@ function entryCount(value: string): number {
 
 export const run: Run<typeof declaration, typeof document> = async (context, _given, options, { stdout, json }) => {
   if (options.follow) {
-    await followLogs(context, options, processScreen(stdout, json), json)
+    await followLogs(context, options.count, processScreen(stdout, json), json)
     return 0
   }
-  const { last, isEmpty } = lastEntries(context, options)
+  const { last, isEmpty } = lastEntries(context, options.count)
   return {
     exitCode: 0,
     data: { entries: last },
@@ -68,16 +59,13 @@ export const run: Run<typeof declaration, typeof document> = async (context, _gi
 }
 
 /** `end` is in bytes. */
-function lastEntries(
-  context: CommandContext,
-  { count }: LogsOptions,
-): { readonly last: readonly JournalLine[]; readonly isEmpty: boolean; readonly end: number } {
+function lastEntries(context: CommandContext, count: number) {
   const { entries, end } = allEntries(context, requireRoot(context))
   return { last: count === 0 ? [] : entries.slice(-count), isEmpty: entries.length === 0, end }
 }
 
-async function followLogs(context: CommandContext, options: LogsOptions, screen: Screen, json: boolean): Promise<void> {
-  const { last, end } = lastEntries(context, options)
+async function followLogs(context: CommandContext, count: number, screen: Screen, json: boolean): Promise<void> {
+  const { last, end } = lastEntries(context, count)
   const root = requireRoot(context)
   let position = end
   const print = (entry: JournalLine): boolean => screen.print(`${json ? jsonText(entry) : describeEntry(entry)}\n`)

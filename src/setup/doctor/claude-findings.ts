@@ -19,7 +19,7 @@ import {
   uninstallLine,
 } from '../install/wiring.ts'
 import type { Scope } from '../settings-paths.ts'
-import { HOOK_FINDINGS, REACH_FINDINGS } from './doctor-messages.ts'
+import { HOOK_FINDINGS } from './doctor-messages.ts'
 import { bad, type DoctorFinding, good } from './project-findings.ts'
 
 /** With `elsewhere`, another host has the hook, so Claude Code does not need it. */
@@ -205,17 +205,20 @@ export function checkReach(context: CommandContext): DoctorFinding {
   const project = projectFolder(context)
   const { onPath, byNpx } = formOf(context)
   const locations = settingsLocations(context, project)
-  if (onPath) return good('cli', REACH_FINDINGS.onPath)
-  if (enabledPlugin(locations) !== undefined) return good('cli', REACH_FINDINGS.byPlugin)
+  if (onPath) return good('cli', '`postflight` is on the PATH')
+  if (enabledPlugin(locations) !== undefined)
+    return good('cli', "the plugin adds `postflight` to the PATH of the agent's shell")
   if (platform !== 'win32' && locations.some(({ commands }) => sharesItself(commands, project))) {
-    return good('cli', REACH_FINDINGS.byHook)
+    return good('cli', "the hook adds `postflight` to the PATH of the agent's shell when a session starts")
   }
-  if (byNpx) return good('cli', REACH_FINDINGS.byNpx)
-  return bad('cli', REACH_FINDINGS.unreachable, `npm install --global ${shellWord(packageFolder)}`)
+  if (byNpx) return good('cli', "the agent's shell finds the command as `npx --no-install postflight`")
+  const unreachable = "the agent's shell does not find `postflight`, so skills cannot create markers"
+  return bad('cli', unreachable, `npm install --global ${shellWord(packageFolder)}`)
 }
 
 export function npxNote(context: CommandContext): string | undefined {
-  return formOf(context).byNpx ? REACH_FINDINGS.typeNpx : undefined
+  if (!formOf(context).byNpx) return undefined
+  return 'Type `npx postflight` instead of `postflight`, which is not on the PATH here.'
 }
 
 function formOf(context: CommandContext): CommandForm {

@@ -57,15 +57,6 @@ export const PLUGIN_FINDINGS = {
   rebuild: HOOK_FINDINGS.rebuild,
 } as const
 
-export const REACH_FINDINGS = {
-  onPath: '`postflight` is on the PATH',
-  byPlugin: "the plugin adds `postflight` to the PATH of the agent's shell",
-  byHook: "the hook adds `postflight` to the PATH of the agent's shell when a session starts",
-  byNpx: "the agent's shell finds the command as `npx --no-install postflight`",
-  unreachable: "the agent's shell does not find `postflight`, so skills cannot create markers",
-  typeNpx: 'Type `npx postflight` instead of `postflight`, which is not on the PATH here.',
-} as const
-
 export const GIT_FINDINGS = {
   notIgnored: (example: string): string => `git does not ignore the files of postflight-guard, such as ${example}`,
   tracked: (names: readonly string[]): string =>
@@ -78,10 +69,6 @@ export const ROOT_FINDINGS = {
     `no ${specs}/ at or above ${start} yet: \`postflight create\` makes it`,
   notProject: (specs: string, start: string): string => `no ${specs}/ at or above ${start}, which is not a project`,
   moveAway: 'remove or rename it: until then markers are neither written nor found there',
-} as const
-
-export const DONE_FINDINGS = {
-  trusted: (names: string): string => `specs/done.yaml is trusted on this machine: ${names}`,
 } as const
 
 export const MARKER_FINDINGS = {

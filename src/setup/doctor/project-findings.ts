@@ -11,7 +11,7 @@ import { CLAIMS_FOLDER, MARKER_FILE, SPECS_FOLDER, WORKFLOW_FOLDER } from '../..
 import { shellWord } from '../../kernel/text.ts'
 import { formatAge, HOUR_MS } from '../../kernel/time.ts'
 import { INSPECT_TEXT } from '../../marker/check-messages.ts'
-import { type MarkerView, unparsedFaults, viewMarkers } from '../../marker/marker-view.ts'
+import { unparsedFaults, viewMarkers } from '../../marker/marker-view.ts'
 import { type CommandContext, startOf } from '../../project/command-context.ts'
 import { newRootFolder } from '../../project/new-task-folder.ts'
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
@@ -21,7 +21,7 @@ import { runFileOf } from '../../run/store/run-file.ts'
 import { LOCAL_SETTINGS } from '../ignored-files.ts'
 import { ownFilesNotIgnored, trackedFiles } from '../install/git.ts'
 import { settingsLocations } from '../install/wiring.ts'
-import { DONE_FINDINGS, GIT_FINDINGS, MARKER_FINDINGS, ROOT_FINDINGS, RUN_FINDINGS } from './doctor-messages.ts'
+import { GIT_FINDINGS, MARKER_FINDINGS, ROOT_FINDINGS, RUN_FINDINGS } from './doctor-messages.ts'
 
 export function checkRoot(context: CommandContext, root: string | undefined): DoctorFinding {
   if (root !== undefined) return good('root', ROOT_FINDINGS.root(root))
@@ -91,20 +91,17 @@ export function checkDone(context: CommandContext, root: string): DoctorFinding[
   const invalid = invalidDoneFile(root, status !== 'untrusted', trust)
   if (invalid !== undefined) return [bad('done', invalid.message, invalid.fix)]
   if (status !== 'trusted') return [bad('done', DONE_STANDING[status], trust)]
-  return [
-    good('done', DONE_FINDINGS.trusted(DONE_FILE_TEXT.names((readTrusted(root, context)?.rules ?? []).map(ruleName)))),
-  ]
+  const names = DONE_FILE_TEXT.names((readTrusted(root, context)?.rules ?? []).map(ruleName))
+  return [good('done', `specs/done.yaml is trusted on this machine: ${names}`)]
 }
 
 const LONG_MS = 24 * HOUR_MS
 
 export function checkMarkers(context: CommandContext, root: string): DoctorFinding[] {
   const { markers, problems } = viewMarkers(root, context.nowMs)
-  const undecodable = listTaskFolders(root).undecodable.map((folder) => ({
-    path: folder,
-    detail: MARKER_FINDINGS.notUtf8,
-  }))
-  const unsearched = [...problems, ...undecodable].map((problem) =>
+  const { undecodable } = listTaskFolders(root)
+  const unreachable = [...problems, ...undecodable.map((folder) => ({ path: folder, detail: MARKER_FINDINGS.notUtf8 }))]
+  const unsearched = unreachable.map((problem) =>
     bad('marker', unsearchable(problem.path, problem.detail), MARKER_FINDINGS.fixFolder),
   )
   const found = markers.map((view) => {
@@ -128,7 +125,9 @@ export function checkMarkers(context: CommandContext, root: string): DoctorFindi
     if (isPending && faults.length > 0) {
       return bad('marker', MARKER_FINDINGS.unparsed(name, faults), MARKER_FINDINGS.repairOrClear(clear))
     }
-    const unwritable = view.state === 'pending' ? unwritableFor(view) : undefined
+    // A stop is counted in the marker's folder before it is blocked.
+    const folder = { path: path.dirname(view.path), relative: path.posix.dirname(name) }
+    const unwritable = view.state === 'pending' ? findUnwritable(folder, [CLAIMS_FOLDER]) : undefined
     if (unwritable !== undefined) {
       return bad('marker', MARKER_FINDINGS.uncountable(name, unwritable.what), unwritable.fix)
     }
@@ -137,12 +136,6 @@ export function checkMarkers(context: CommandContext, root: string): DoctorFindi
     return good('marker', MARKER_FINDINGS.pending(name, view.problems))
   })
   return [...unsearched, ...found]
-}
-
-/** A stop is counted in the marker's folder before it is blocked. */
-function unwritableFor(view: MarkerView): ReturnType<typeof findUnwritable> {
-  const folder = { path: path.dirname(view.path), relative: path.posix.dirname(view.relative_path) }
-  return findUnwritable(folder, [CLAIMS_FOLDER])
 }
 
 const MAX_STRAYS = 20
