@@ -27,8 +27,9 @@ interface Proof {
 export async function prove(context: CommandContext, wanted: ChecksToRun): Promise<Proof | Busy> {
   const { folder, marker, commands, areForeign, limitMs } = wanted
   if (areForeign) for (const command of commands) context.note(CHECK_TEXT.runs(command))
-  const done = await whileChecking(folder, { limitMs, obeysSignals: true }, (runAll) => runAll(commands))
-  if ('kind' in done) return done
+  const run = await whileChecking(folder, { limitMs, obeysSignals: true }, (runAll) => runAll(commands))
+  if (run.kind === 'busy') return run
+  const done = run.result
   const failed = failedOf(done)
   if (failed !== undefined) {
     recordInJournal(context, folder.root, {

@@ -53,7 +53,7 @@ export async function whileChecking<T>(
   folder: TaskFolder,
   limits: CheckLimits,
   action: (run: RunChecks) => Promise<T>,
-): Promise<T | Busy> {
+): Promise<{ readonly kind: 'done'; readonly result: T } | Busy> {
   const lock = checkingPath(folder.path)
   let value = await retryWhileLocked(() => take(folder.path, lock))
   if (typeof value === 'number') return { kind: 'busy', sinceMs: value }
@@ -61,7 +61,7 @@ export async function whileChecking<T>(
     value = touch(lock, value as FileIdentity | undefined)
   }, TOUCH_EVERY_MS)
   try {
-    return await action((commands) => runInOrder(commands, { ...limits, cwd: folder.root }))
+    return { kind: 'done', result: await action((commands) => runInOrder(commands, { ...limits, cwd: folder.root })) }
   } finally {
     clearInterval(touching)
     releaseLock(lock, value as FileIdentity | undefined)

@@ -120,7 +120,7 @@ export async function runPhaseCheck(
   limits: CheckLimits,
 ): Promise<PhaseCheck | Busy> {
   const { id, check, artifact = '' } = currentPhase(state)
-  return whileChecking(folder, limits, async (run) => {
+  const done = await whileChecking(folder, limits, async (run): Promise<PhaseCheck> => {
     // Before the check: an edit during it was not checked.
     const { files, notBound } = await filesOf(folder, id, check.files ?? [])
     const bound = { ...boundArtifact(folder.path, artifact), files }
@@ -137,6 +137,7 @@ export async function runPhaseCheck(
     const entry = { event: 'workflow', task: folder.task, hostSession: state.hostSession, detail } as const
     return { kind: 'ran', check: result, receipt, entry, notBound }
   })
+  return done.kind === 'busy' ? done : done.result
 }
 
 /** Never searched: it has too many files. */
