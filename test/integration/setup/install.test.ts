@@ -528,7 +528,6 @@ describe.concurrent('uninstall', () => {
     expect(project.read(`${SETTINGS}.postflight-backup.2`)).toBe('{"b":2}')
     await project.cli(['uninstall'])
     expect(project.read(SETTINGS)).toBe('{"b":2}')
-    expect(project.read(`${SETTINGS}.postflight-backup`)).toBe('{"a":1}')
     expect(project.has(`${SETTINGS}.postflight-backup.7`)).toBe(true)
   })
 })
