@@ -155,7 +155,6 @@ export const OPTION_EXPECTATIONS = {
   phaseCase: (names: readonly string[]): string => `takes PHASE=CASE (${among(names)})`,
   phaseSteps: (names: readonly string[], limit: number): string =>
     `takes PHASE=COUNT with at most ${limit} steps (${among(names)})`,
-  input: 'takes NAME=VALUE, with the name of an input of the workflow',
   checkOfStep: (step: string): string =>
     `must name a step of the checklist (for a new one, add --step ${shellWord(oneLine(step, QUOTE_LIMIT))})`,
   stepCheck: 'takes NAME=COMMAND, with the name of a step of the checklist',

@@ -16,7 +16,6 @@ import {
   requireTaskFolder,
 } from '../project/command-context.ts'
 import { type TaskFolder, taskWord } from '../project/task-folder.ts'
-import type { GivenInput } from '../run/definition/definition.ts'
 import { endEntry } from '../run/drive.ts'
 import type { Runner } from '../run/machine/control.ts'
 import type { WorkflowState } from '../run/machine/state.ts'
@@ -27,7 +26,6 @@ import type { Truster } from '../run/store/phase-check.ts'
 import { requireState } from '../run/store/state-store.ts'
 import type { Painter } from '../views/print.ts'
 import { type RunDocument, runData, runLines } from '../views/run-view.ts'
-import { invalidValue, OPTION_EXPECTATIONS } from './command.ts'
 import { callerOf } from './marker-owner.ts'
 import { checkIds } from './option-values.ts'
 
@@ -81,14 +79,6 @@ export function runResult(
     data: runData(folder, state, context.nowMs),
     lines: runLines(context, folder, state, paint),
   }
-}
-
-export function givenInputs(values: readonly string[] = []): GivenInput[] {
-  return values.map((value) => {
-    const at = value.indexOf('=')
-    if (at < 1) throw invalidValue('--set', value, OPTION_EXPECTATIONS.input)
-    return [value.slice(0, at), value.slice(at + 1)]
-  })
 }
 
 export function machineOf({ environment, nowMs, rootOption }: CommandContext): Machine {

@@ -46,11 +46,6 @@ interface StopRouterParts {
   readonly oneShot: boolean
 }
 
-/** A model may send anything. */
-function mayBeOurs(command: unknown): boolean {
-  return typeof command === 'string' && command.includes('postflight')
-}
-
 class StopRouter {
   readonly #parts: StopRouterParts
   readonly #background = new Set<string>()
@@ -94,7 +89,8 @@ class StopRouter {
 
   async onToolEnded({ tool, sessionID, args }: ToolCall, output: ToolOutput): Promise<void> {
     const { sessions, guard } = this.#parts
-    if (tool === 'bash' && mayBeOurs(args?.command)) await guard.commandEnded(await sessions.identify(sessionID))
+    const isOurs = tool === 'bash' && String(args?.command).includes('postflight')
+    if (isOurs) await guard.commandEnded(await sessions.identify(sessionID))
     const session = output.metadata?.sessionId
     if (tool !== 'task' || typeof session !== 'string') return
     this.#noteBackground(output.metadata)
@@ -195,7 +191,7 @@ export async function server(
       if (sessionID === undefined) return
       const agent = await sessions.identify(sessionID)
       sessions.noteFolder(agent.root, cwd)
-      tellShell(env, agent, await rootsFiles.fileOf(agent.root))
+      tellShell(env, agent, rootsFiles.fileOf(agent.root))
     }),
     'tool.execute.before': safely('tool.execute.before', ({ sessionID }) => inLoop.toolStarts(sessionID)),
     'tool.execute.after': safely('tool.execute.after', (call, output) => router.onToolEnded(call, output)),
@@ -236,7 +232,7 @@ export async function server(
       await Promise.race([Promise.all(answering), sleep(DISPOSE_PATIENCE_MS, patience.signal)])
       patience.abort()
       if (isActing()) acting.delete(directory)
-      await rootsFiles.remove()
+      rootsFiles.remove()
     },
   }
 }

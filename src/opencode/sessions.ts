@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { tryRemoveFile } from '../disk/write.ts'
@@ -80,24 +80,20 @@ export class Sessions extends SessionTree {
 
 /** OpenCode reports the folder in which a shell starts, but not a change of folder (`project/command-context.ts`). */
 export class RootsFiles {
-  readonly #files = new Map<string, Promise<string | undefined>>()
-  readonly #known = new Map<string, string>()
-  #folder: Promise<string> | undefined
+  readonly #files = new Map<string, string>()
+  #folder: string | undefined
   #made = 0
 
-  fileOf(root: string): Promise<string | undefined> {
-    const file = this.#files.get(root) ?? this.#make(root)
-    this.#files.set(root, file)
-    return file
-  }
-
-  async #make(root: string): Promise<string | undefined> {
+  /** Undefined if it cannot be made. */
+  fileOf(root: string): string | undefined {
+    const known = this.#files.get(root)
+    if (known !== undefined) return known
     try {
-      this.#folder ??= mkdtemp(path.join(os.tmpdir(), 'postflight-roots-'))
+      this.#folder ??= mkdtempSync(path.join(os.tmpdir(), 'postflight-roots-'))
       this.#made += 1
-      const file = path.join(await this.#folder, `${this.#made}`)
-      await writeFile(file, '', { flag: 'wx', mode: 0o600 })
-      this.#known.set(root, file)
+      const file = path.join(this.#folder, `${this.#made}`)
+      writeFileSync(file, '', { flag: 'wx', mode: 0o600 })
+      this.#files.set(root, file)
       return file
     } catch {
       return undefined
@@ -105,25 +101,23 @@ export class RootsFiles {
   }
 
   rootsOf(root: string): readonly string[] {
-    const file = this.#known.get(root)
+    const file = this.#files.get(root)
     return file === undefined ? [] : notedRoots(file)
   }
 
   forget(root: string): void {
-    const file = this.#known.get(root)
+    const file = this.#files.get(root)
     if (file !== undefined) tryRemoveFile(file)
-    this.#known.delete(root)
     this.#files.delete(root)
   }
 
-  async remove(): Promise<void> {
+  remove(): void {
     try {
-      if (this.#folder !== undefined) await rm(await this.#folder, { recursive: true, force: true })
+      if (this.#folder !== undefined) rmSync(this.#folder, { recursive: true, force: true })
     } catch {
       // The system empties its temporary folder anyway.
     }
     this.#folder = undefined
-    this.#known.clear()
     this.#files.clear()
   }
 }

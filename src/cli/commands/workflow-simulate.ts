@@ -2,7 +2,7 @@ import { commandLine } from '../../kernel/command-line.ts'
 import { inLine, quote } from '../../kernel/text.ts'
 import { displayPath } from '../../project/command-context.ts'
 import { promptBound } from '../../run/definition/bound.ts'
-import { type Definition, findPhase, inputValues } from '../../run/definition/definition.ts'
+import { type Definition, findPhase, givenInputs, inputValues } from '../../run/definition/definition.ts'
 import { MAX_PHASE_STEPS } from '../../run/definition/definition-limits.ts'
 import type { Phase } from '../../run/definition/phase-fields.ts'
 import { type Script, simulatedStepCount, simulate as walk } from '../../run/machine/simulate.ts'
@@ -21,7 +21,6 @@ import {
   type Run,
   SET,
 } from '../command.ts'
-import { givenInputs } from '../runs.ts'
 import { dueData, dueFields, dueLine } from './workflow-next.ts'
 
 export const declaration = {

@@ -5,7 +5,7 @@ import { type CommandContext, displayPath, findCommandRoot, recordInJournal } fr
 import { inTaskFolder, newRootFolder } from '../../project/new-task-folder.ts'
 import type { TaskFolder } from '../../project/task-folder.ts'
 import { stepCount } from '../../run/definition/bound.ts'
-import { inputValues } from '../../run/definition/definition.ts'
+import { givenInputs, inputValues } from '../../run/definition/definition.ts'
 import { startEntry } from '../../run/drive.ts'
 import { definitionSize } from '../../run/run-messages.ts'
 import { definitionName } from '../../run/shared/own-definition.ts'
@@ -27,7 +27,7 @@ import {
   SET,
   TASK,
 } from '../command.ts'
-import { givenInputs, publishNow, runnerOf, trusterOf } from '../runs.ts'
+import { publishNow, runnerOf, trusterOf } from '../runs.ts'
 import { driverLines } from '../workflow/driver-check.ts'
 
 export const declaration = {

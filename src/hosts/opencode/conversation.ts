@@ -176,11 +176,25 @@ type TurnAnswer =
   | { readonly kind: 'given-up' }
 
 interface Bell {
+  hasRung: boolean
   isDeleted: boolean
-  ring(): void
-  /** Resolves to true if it rang in time. */
-  next(patienceMs: number): Promise<boolean>
-  stop(): void
+  wake: () => void
+}
+
+/** Resolves to true if it rings in time. */
+async function rings(bell: Bell, patienceMs: number): Promise<boolean> {
+  if (!bell.hasRung) {
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, patienceMs)
+      bell.wake = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+  }
+  const { hasRung } = bell
+  bell.hasRung = false
+  return hasRung
 }
 
 /** OpenCode ends a request after five minutes (1.18.34), so we wait for events. Polling covers missed ones. */
@@ -193,26 +207,33 @@ export class Turns {
   }
 
   noteIdle(session: string): void {
-    for (const bell of this.#bells.get(session) ?? []) bell.ring()
+    this.#ring(session, false)
   }
 
   /** A deleted session may stay busy forever, and sends no idle event (1.18.34). */
   noteDeleted(session: string): void {
+    this.#ring(session, true)
+  }
+
+  #ring(session: string, isDeleted: boolean): void {
     for (const bell of this.#bells.get(session) ?? []) {
-      bell.isDeleted = true
-      bell.ring()
+      bell.hasRung = true
+      bell.isDeleted ||= isDeleted
+      bell.wake()
     }
   }
 
   async prompt(session: string, text: string, manner: Manner, givesUp: () => boolean): Promise<TurnAnswer> {
     const before = (await readLastTurn(this.#client, session)).answer?.id
-    const bell = this.#ring(session)
+    const bells = this.#bells.get(session) ?? new Set()
+    const bell: Bell = { hasRung: false, isDeleted: false, wake: () => {} }
+    this.#bells.set(session, bells.add(bell))
     try {
       await sendPrompt(this.#client, session, { ...manner, parts: [ownText(text)] })
       let idle = false
       let idleSince: number | undefined
       for (;;) {
-        const rung = await bell.next(idle ? LOOK_SOON_MS : LOOK_AGAIN_MS)
+        const rung = await rings(bell, idle ? LOOK_SOON_MS : LOOK_AGAIN_MS)
         idle ||= rung
         if (bell.isDeleted) throw new HostRefusal(OPENCODE_TEXT.deleted(session), 'gone', session)
         if (givesUp()) {
@@ -235,38 +256,8 @@ export class Turns {
         if (Date.now() - idleSince > IDLE_LIMIT_MS) return { kind: 'failed', why: OPENCODE_TEXT.notAnswered }
       }
     } finally {
-      bell.stop()
+      bells.delete(bell)
+      if (bells.size === 0) this.#bells.delete(session)
     }
-  }
-
-  #ring(session: string): Bell {
-    let rung = false
-    let wake = (): void => {}
-    const bells = this.#bells.get(session) ?? new Set()
-    const bell: Bell = {
-      isDeleted: false,
-      ring: () => {
-        rung = true
-        wake()
-      },
-      next: (patienceMs) =>
-        new Promise((resolve) => {
-          const timer = setTimeout(() => wake(), rung ? 0 : patienceMs)
-          wake = () => {
-            clearTimeout(timer)
-            wake = () => {}
-            const wasRung = rung
-            rung = false
-            resolve(wasRung)
-          }
-        }),
-      stop: () => {
-        bells.delete(bell)
-        if (bells.size === 0) this.#bells.delete(session)
-      },
-    }
-    bells.add(bell)
-    this.#bells.set(session, bells)
-    return bell
   }
 }

@@ -78,8 +78,7 @@ export class Guard {
     const occasion = this.#occasionOf(agent, 0)
     const armed = await this.#done.arm(occasion)
     this.#record(armed.recorded, occasion)
-    const { reason } = await this.#inspect(agent, occasion)
-    return reasonOf(predictStop(occasion, stopOfRuns(reason), armed))
+    return reasonOf(predictStop(occasion, (await this.#inspect(agent, occasion)).stop, armed))
   }
 
   /** Counts a block on disk. */
@@ -93,7 +92,7 @@ export class Guard {
       try {
         const idle = await this.#inspect(agent, occasion)
         await retryWhileLocked(idle.note)
-        return stopOfRuns(idle.reason)
+        return idle.stop
       } catch (error) {
         this.#reporter.fault('runs', error)
         return NO_RUNS
@@ -165,10 +164,6 @@ export class Guard {
     const problems = withoutSleep(() => appendRecorded(recorded, nowMs))
     for (const problem of problems) this.#reporter.notice(notInJournal(problem, 'postflight-guard'))
   }
-}
-
-function stopOfRuns(prompt: string | undefined): StopOfRuns {
-  return { ...NO_RUNS, report: { prompt, notices: [] } }
 }
 
 function reasonOf({ answer }: AnsweredStop): string | undefined {

@@ -14,7 +14,7 @@ import { appendJournal } from '../../project/journal.ts'
 import type { JournalEntry } from '../../project/journal-entry.ts'
 import { parseTaskName, parseTaskReference, type TaskFolder, taskFolderName } from '../../project/task-folder.ts'
 import { findTaskFolder, taskFolderBelow } from '../../project/task-folders.ts'
-import { type GivenInput, inputValues } from '../../run/definition/definition.ts'
+import { givenInputs, inputValues } from '../../run/definition/definition.ts'
 import { CAME_BACK, driveRun, endEntry, startEntry } from '../../run/drive.ts'
 import { needOf } from '../../run/machine/position.ts'
 import type { WorkflowState } from '../../run/machine/state.ts'
@@ -30,7 +30,8 @@ interface RunRequest {
   readonly task: string
   /** A path or a shipped example; empty to continue. */
   readonly definition: string
-  readonly inputs: readonly GivenInput[]
+  /** One `NAME=VALUE` each. */
+  readonly inputs: readonly string[]
 }
 
 interface DriverPorts extends PhasePorts {
@@ -120,7 +121,7 @@ export class WorkflowDriver {
     await sleep(0)
     const { folder: cwd, packageFolder } = this.#ports
     const ready = requireDefinition(findDefinition({ cwd, packageFolder }, definition), definition)
-    const inputs = inputValues(ready, given)
+    const inputs = inputValues(ready, givenInputs(given))
     // Last: a refused start leaves no empty folder.
     makeOwnFolder(folder.path)
     const runner = { hostSession: root, parentSession: root }
@@ -213,11 +214,9 @@ export function workflowTool(findDriver: () => WorkflowDriver): PluginTool {
       inputs: { type: 'string', description: WORKFLOW_TOOL_TEXT.inputs },
     },
     execute: ({ task, definition, inputs }, { sessionID, abort }) => {
-      const given = textOf(inputs)
-        .split('\n')
-        .filter((line) => line.trim() !== '')
-      const request = { task: textOf(task), definition: textOf(definition), inputs: given.map(inputOf) }
-      return findDriver().run(sessionID, request, abort)
+      const lines = textOf(inputs).split('\n')
+      const given = lines.filter((line) => line.trim() !== '')
+      return findDriver().run(sessionID, { task: textOf(task), definition: textOf(definition), inputs: given }, abort)
     },
   }
 }
@@ -250,13 +249,7 @@ function commandRequest(line: string): RunRequest {
   const [task = '', ...rest] = commandWords(line)
   const end = rest.indexOf('--set')
   const definition = (end === -1 ? rest : rest.slice(0, end)).join(' ')
-  const values = end === -1 ? [] : rest.slice(end).filter((word) => word !== '--set')
-  return { task, definition, inputs: values.map(inputOf) }
-}
-
-function inputOf(text: string): GivenInput {
-  const [name = '', ...value] = text.split('=')
-  return [name.trim(), value.join('=')]
+  return { task, definition, inputs: end === -1 ? [] : rest.slice(end).filter((word) => word !== '--set') }
 }
 
 /** `opencode run --command NAME "a b"` passes the quotes too and escapes inner ones (1.18.34). */

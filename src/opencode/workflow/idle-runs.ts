@@ -6,8 +6,10 @@ import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { CAME_BACK, takeTurn } from '../../run/drive.ts'
 import { afterWaitEvent } from '../../run/machine/agent-stop.ts'
 import { needOf } from '../../run/machine/position.ts'
+import { WORKFLOW_TEXT } from '../../run/run-messages.ts'
 import { findActiveRuns } from '../../run/store/active-runs.ts'
 import { updateRunWait } from '../../run/store/run-wait.ts'
+import type { StopOfRuns } from '../../stop/answer-stop.ts'
 
 /**
  * On Claude Code the prompts come when the turn ends; here the agent must call a tool. Requested once per state:
@@ -15,7 +17,7 @@ import { updateRunWait } from '../../run/store/run-wait.ts'
  */
 
 export interface IdleRun {
-  readonly reason: string | undefined
+  readonly stop: StopOfRuns
   /** Takes the locks of runs. */
   readonly note: () => void
 }
@@ -35,7 +37,7 @@ export class IdleRuns {
     const stopping: TaskFolder[] = []
     let reason: string | undefined
     let notified = (): void => {}
-    const { runs } = payload.event === 'Stop' ? findActiveRuns(roots) : { runs: [] }
+    const { runs, problems } = findActiveRuns(payload.event === 'Stop' ? roots : [])
     for (const { folder, state } of runs) {
       if (state.hostSession !== payload.session || this.#driven.has(folder.path)) continue
       const need = needOf(state)
@@ -48,8 +50,13 @@ export class IdleRuns {
       reason = WORKFLOW_TOOL_TEXT.waits(taskWord(folder), state.name)
       notified = () => this.#notified.set(folder.path, state.sequence)
     }
+    const notices = problems.map(({ path, detail }) => WORKFLOW_TEXT.unusable(path, detail))
+    const recorded = problems.map(({ root, task, detail }) => ({
+      root,
+      entry: { event: 'error', task, detail } as const,
+    }))
     return {
-      reason,
+      stop: { report: { prompt: reason, notices }, problems: [], recorded },
       note: () => {
         for (const folder of waiting) appendRecorded(updateRunWait(folder, occasion, 'stop'), Date.now())
         for (const folder of stopping) endStopping(folder, occasion)

@@ -132,8 +132,7 @@ export class PhaseRunner {
 
   async #createChild(work: DueWork, state: WorkflowState, step: number): Promise<Child> {
     const { client } = this.#ports
-    const { manner, substitutes } = await phaseManner(client, work, this.#caller.manner)
-    this.notes.push(...substitutes)
+    const manner = await phaseManner(client, work, this.#caller.manner, this.notes)
     const session = await createChild(client, {
       parent: this.#caller.session,
       title: WORKFLOW_TOOL_TEXT.title(state.phase, visitsOf(state, state.phase), step),
@@ -155,11 +154,6 @@ function isTakenOver(folder: TaskFolder, session: string): boolean {
   return state === undefined || !state.active || state.hostSession !== session
 }
 
-interface ChosenManner {
-  readonly manner: Manner
-  readonly substitutes: readonly string[]
-}
-
 /** Falls back to OpenCode's configuration. */
 export async function callerManner(client: HostClient, session: string): Promise<Manner> {
   const manner = await lastManner(client, session)
@@ -170,19 +164,15 @@ export async function callerManner(client: HostClient, session: string): Promise
 }
 
 /** OpenCode may lack an agent or model of a run from another host: then uses the conversation's. */
-async function phaseManner(client: HostClient, due: DueWork, caller: Manner): Promise<ChosenManner> {
-  const substitutes: string[] = []
+async function phaseManner(client: HostClient, due: DueWork, caller: Manner, notes: string[]): Promise<Manner> {
   const agent = due.agent === undefined ? undefined : (await knownAgents(client)).find(({ name }) => name === due.agent)
-  if (due.agent !== undefined && agent === undefined) {
-    substitutes.push(WORKFLOW_TOOL_TEXT.substitute('agent', due.agent))
-  }
+  if (due.agent !== undefined && agent === undefined) notes.push(WORKFLOW_TOOL_TEXT.substitute('agent', due.agent))
   const named = due.model ?? (agent?.model === undefined ? undefined : modelName(agent.model))
   const own = await knownModel(client, named)
-  if (named !== undefined && own === undefined) substitutes.push(WORKFLOW_TOOL_TEXT.substitute('model', named))
-  const manner = known({
+  if (named !== undefined && own === undefined) notes.push(WORKFLOW_TOOL_TEXT.substitute('model', named))
+  return known({
     agent: agent?.name ?? caller.agent,
     model: own ?? caller.model,
     variant: own === undefined ? caller.variant : undefined,
   })
-  return { manner, substitutes }
 }

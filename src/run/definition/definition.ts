@@ -103,6 +103,16 @@ function fieldsFrom<Source>(
 
 export type GivenInput = readonly [name: string, value: string]
 
+const INPUT_FORM = 'takes NAME=VALUE, with the name of an input of the workflow'
+
+export function givenInputs(values: readonly string[] = []): GivenInput[] {
+  return values.map((value) => {
+    const at = value.indexOf('=')
+    if (at < 1) throw new PostflightError('value-invalid', { option: '--set', value, expected: INPUT_FORM })
+    return [value.slice(0, at).trim(), value.slice(at + 1)]
+  })
+}
+
 export function inputValues({ inputs }: Definition, given: readonly GivenInput[]): Readonly<Record<string, string>> {
   const refused = (problem: ErrorArguments['workflow-input']['problem'], name: string): PostflightError =>
     new PostflightError('workflow-input', { problem, name, known: [...inputs.keys()].join(', ') })

@@ -10,7 +10,7 @@ import { worker as claudeWorker } from '../claude-code/workflow-agents.ts'
 import { hostsSkipped } from '../client-cache.ts'
 import { IN_TASK, leave, placeOf, TASK, WORK } from '../four-phases.ts'
 import type { Model } from '../model.ts'
-import { bash, reasonsIn, say } from './agents.ts'
+import { bash, call, reasonsIn, say } from './agents.ts'
 import { mainTurns, PLACES, placesIn, projectWithFlow, promptOf, runWorkflow, statusOf, worker } from './flow.ts'
 import type { GuardedProject, Talk } from './guarded.ts'
 
@@ -239,12 +239,14 @@ describe.skipIf(hostsSkipped())('a workflow on OpenCode', () => {
     guarded.project.write('broken.yaml', 'name: broken\nphases: []\n')
     const wrong = [['7'], [TASK, 'broken.yaml'], [TASK, 'nowhere.yaml'], ['7', 'flow.yaml']] as const
     const calls = wrong.map(([task, definition]) => runWorkflow(task, definition))
-    const { model } = await guarded.talk({ main: [...calls, say('So be it.')] }, { turns: 5 })
+    const inputs = call('workflow_run', { task: TASK, definition: 'flow.yaml', inputs: 'issue' })
+    const { model } = await guarded.talk({ main: [...calls, inputs, say('So be it.')] }, { turns: 6 })
     const results = model.turns('main').at(-1)?.toolResults ?? []
     expect(results[0]).toContain('task 7 has no folder')
     expect(results[1]).toMatch(/^broken\.yaml:2:/)
     expect(results[2]).toMatch(/nowhere\.yaml does not exist: .*shipped examples: four-phases, /)
     expect(results[3]).toContain('give a slug after the number, to name the folder: `007_my_slug`')
+    expect(results[4]).toContain('takes NAME=VALUE')
     expect(existsSync(join(guarded.project.dir, IN_TASK))).toBe(false)
   })
 })

@@ -77,6 +77,16 @@ describe.each(['session.stopping', 'experimental.session.stopping'] as const)('%
     expect(error?.detail).toMatch(/^postflight-guard: .*specs\/007_flow\/workflow\/\.postflight-lock cannot be read/)
   })
 
+  it('reports a run whose state cannot be read', async () => {
+    const project = createSourceProject()
+    await project.cli(['workflow', 'start', '7', 'flow', '--definition', 'four-phases'])
+    project.write('specs/007_flow/workflow/state.json', '{')
+    const { client, calls } = hostWith({})
+    await (await load(project, client))[name]?.({ sessionID: 'ses_main' }, {})
+    expect(project.journal().at(-1)).toMatchObject({ event: 'error', task: '007_flow' })
+    expect(calls).toEqual(['log', 'showToast'])
+  })
+
   it('allows the stops of sessions without a marker, and of sub-agents whose caller waits for them', async () => {
     const project = withMarker({ cc_session_id: 'ses_main', agent_id: 'ses_child' })
     const { client } = hostWith({ ses_child: 'ses_main' })
