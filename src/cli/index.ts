@@ -97,7 +97,7 @@ function usableFolder(): string | undefined {
     // Node decodes a name that is not UTF-8 into another one.
     if (!folder.includes('\ufffd') || fs.statSync(folder).ino === fs.statSync('.').ino) return folder
   } catch {
-    // It was removed.
+    // The folder was removed.
   }
   return undefined
 }

@@ -39,7 +39,7 @@ const LONGEST_START_MS = 10_000
 /** Since the epoch, never too early. The kernel reports the fork: on a busy machine Node starts many ms later. */
 export function processStartMs(): number {
   const ownMs = processAgeMs()
-  // The launcher first: it started Node.
+  // The launcher comes first, because it started Node.
   for (const pid of [process.env.POSTFLIGHT_LAUNCHER_PID, 'self']) {
     const ageMs = pid === undefined ? undefined : kernelAgeMs(pid)
     if (ageMs !== undefined && ageMs > ownMs && ageMs < ownMs + LONGEST_START_MS) return Date.now() - ageMs

@@ -69,7 +69,7 @@ export function errorCode(error: unknown): string {
   return (error as NodeJS.ErrnoException).code ?? (error as Error).message
 }
 
-/** For parentheses: without the final period. */
+/** Without the final period, for use in parentheses. */
 export function errorText(error: unknown): string {
   return error instanceof PostflightError ? errorMessage(error.code, error.args).replace(/\.$/, '') : errorCode(error)
 }

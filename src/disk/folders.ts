@@ -115,7 +115,7 @@ export function makeFoldersInside(folder: string, relative: string): string {
   return current
 }
 
-/** Durable; overwrites no file. */
+/** Durable. Overwrites no file. */
 export function moveToFree(source: string, folder: string, name: string): void {
   let number = 1
   while (kindAt(path.join(folder, numbered(name, number))) !== undefined) number += 1

@@ -10,7 +10,7 @@ import {
   READING,
 } from './file-facts.ts'
 
-/** A cloned repository may have filled the folder: no links, pipes or devices. */
+/** A cloned repository may have filled the folder, so this reads no links, pipes or devices. */
 
 export type NotRead = { readonly kind: 'absent' } | { readonly kind: 'unreadable'; readonly detail: string }
 

@@ -90,7 +90,7 @@ export function removeFile(path: string): boolean {
   }
 }
 
-/** For leftovers, never for a marker. */
+/** Only for leftovers, never for a marker. */
 export function tryRemoveFile(path: string): void {
   try {
     fs.unlinkSync(path)

@@ -17,7 +17,7 @@ interface HookCommand {
   readonly timeout: number
 }
 
-/** Claude Code's unit. The hook answers within 5. */
+/** Claude Code takes seconds. The hook answers within 5. */
 const TIMEOUT_SECONDS = 10
 
 function entryOf(event: string, command: string, matcher?: string, condition?: string): SettingsEntry {

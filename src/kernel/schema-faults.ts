@@ -7,7 +7,7 @@ import type { FaultPath } from './yaml-text.ts'
 
 export interface SchemaFault {
   readonly path: FaultPath
-  /** Unknown in the object at `path`. */
+  /** Unknown fields of the object at `path`. */
   readonly field?: string
   readonly detail: string
 }

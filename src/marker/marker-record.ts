@@ -9,7 +9,7 @@ import { isMarkerId } from '../project/task-folder.ts'
 /** In ms, if there is no session. */
 const VERDICT_MS = 24 * HOUR_MS
 
-/** A journal may contain very many. */
+/** A journal may contain very many lines. */
 const MAX_REMOVED = 100
 
 /** `settled`: removed by hand, which `clear` accepted. */

@@ -4,7 +4,7 @@ import { factory, limitMemory } from './factory.ts'
 const COPILOT = 'github-copilot'
 
 /**
- * The hooks that mark the requests that answer a message of this plugin with `x-initiator: agent`, so that GitHub
+ * Creates hooks that mark the requests that answer a message of this plugin with `x-initiator: agent`, so that GitHub
  * Copilot does not charge them as the user's. Titles are left alone. OpenCode 1.18.34 itself marks child sessions and
  * compactions.
  */

@@ -10,9 +10,9 @@ const LOOKS_FAILED = /^\W{0,4}(?:\w+ ){0,3}(?:error|failed|invalid|unknown|missi
 const MAX_ERROR_LENGTH = 2_000
 
 /**
- * The hooks that add advice to a failed delegation: how to repeat it, and which agents exist. The results of a failed
- * tool reach no hook in OpenCode 1.18.34, so the fix is added to the error in the messages of each request; nothing is
- * stored.
+ * Creates hooks that add advice to a failed delegation: how to repeat it, and which agents exist. The results of a
+ * failed tool reach no hook in OpenCode 1.18.34, so the fix is added to the error in the messages of each request;
+ * nothing is stored.
  */
 export const createDelegateTaskRetryHook = factory('delegate-task retry', ({ client }) => {
   /** The same words in each request keep the provider's cache valid. */

@@ -38,7 +38,7 @@ function isRegularExpression(text: string): boolean {
 }
 
 /**
- * The hooks that continue a rate-limited main conversation with the next model of its agent's chain. Each model is
+ * Creates hooks that continue a rate-limited main conversation with the next model of its agent's chain. Each model is
  * tried once for each message; after the last one OpenCode's own retries and its error follow.
  */
 export const createForegroundFallbackHook = factory(

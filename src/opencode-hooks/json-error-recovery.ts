@@ -22,8 +22,8 @@ const NEVER_LOOKED_AT: readonly string[] = [
 const UNREADABLE_CALL = 'invalid'
 
 /**
- * The hooks that tell an agent how to repeat a tool call whose arguments were not JSON. OpenCode answers such a call
- * with its tool `invalid`; tools of MCP servers and of other plugins may answer with the same errors.
+ * Creates hooks that show an agent how to repeat a tool call whose arguments were not JSON. OpenCode answers such a
+ * call with its tool `invalid`; tools of MCP servers and of other plugins may answer with the same errors.
  */
 export const createJsonErrorRecoveryHook = factory(
   'JSON error recovery',

@@ -24,9 +24,9 @@ export const PHASE_REMINDER: z.ZodMiniType<PhaseReminderOptions> = z.strictObjec
 })
 
 /**
- * The hooks that remind the agent that drives a workflow of the run's position. While the run is active, the reminder
- * comes before the last message of the user in every request. It is sent, not stored. Our own messages get no reminder:
- * they already name the position.
+ * Creates hooks that remind the agent that drives a workflow of the run's position. While the run is active, the
+ * reminder comes before the last message of the user in every request. It is sent, not stored. Our own messages get no
+ * reminder: they already name the position.
  */
 export const createPhaseReminderHook = factory(
   'phase reminder',

@@ -4,7 +4,7 @@ import { addToResult, factory, TEXT_TAG } from './factory.ts'
 
 /** Options of the post-read nudge. */
 export interface PostReadNudgeOptions {
-  /** The number of file reads after which the nudge comes, and comes again (5). */
+  /** The number of file reads before each nudge (5). */
   readonly every?: number | undefined
   /** The agents that are nudged (all that run a main conversation). */
   readonly agents?: readonly string[] | undefined
@@ -23,8 +23,8 @@ const DEFAULT_EVERY = 5
 const DEFAULT_TEXT = `${TEXT_TAG} You have read several files in the main conversation. If further reading or the change itself can be described in a few sentences, hand it to a sub-agent with the task tool: then its reading stays out of this context.`
 
 /**
- * The hooks that remind an agent to delegate after it has read some files. The text is added to the result of a read.
- * Only main conversations are nudged: a sub-agent reads because that is its task.
+ * Creates hooks that remind an agent to delegate after it has read some files. The text is added to the result of a
+ * read. Only main conversations are nudged: a sub-agent reads because that is its task.
  */
 export const createPostReadNudgeHook = factory(
   'post-read nudge',

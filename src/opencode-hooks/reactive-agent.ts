@@ -14,7 +14,7 @@ const ARGUMENTS_LIMIT = 20_000
 const ANALYSIS_LIMIT = 20_000
 
 /**
- * The hooks that let sub-agents analyse tool calls before they run. All rules that apply to a call start their
+ * Creates hooks that let sub-agents analyse tool calls before they run. All rules that apply to a call start their
  * sub-agents at the same time. Their answers are added to the call's result, in the order of the rules, or refuse the
  * call. A rule without an answer adds a note. Calls of sub-agents are analysed too, but never those of sub-agents that
  * a rule or `spawnAgent` started.

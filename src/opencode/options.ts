@@ -52,7 +52,7 @@ const FACTORIES: Readonly<Record<string, Factory>> = {
   foregroundFallback: withOptions(FOREGROUND_FALLBACK, createForegroundFallbackHook),
 }
 
-/** On without an option, with this value. */
+/** Switched on by default, with this value. */
 const DEFAULTS: Readonly<Record<string, unknown>> = { phaseReminder: true }
 
 const SWITCHES = ['guard', 'workflow'] as const

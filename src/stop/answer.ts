@@ -96,13 +96,13 @@ function printed(value: object): string {
   return `${JSON.stringify(value)}\n`
 }
 
-/** Unknown values mean the first form. */
+/** Unknown values select the first form. */
 export const NOTIFY_VARIABLE = 'POSTFLIGHT_NOTIFY'
 
 const ESCAPE = '\u001b'
 const BELL = '\u0007'
 
-/** Terminals differ in which they support. */
+/** Each terminal supports only some of these. */
 const FORMS: Readonly<Record<string, (text: string) => string>> = {
   // The text must not begin with a digit.
   osc9: (text) => `${ESCAPE}]9;${text}${BELL}`,

@@ -33,7 +33,7 @@ export function findMarkers(roots: readonly string[], fileName: string = MARKER_
       return readMarker(folder, fileName, true) ?? []
     })
   })
-  // One answer lists them all.
+  // One answer lists all markers.
   return { markers: markers.sort((one, other) => (one.folder.path < other.folder.path ? -1 : 1)), problems, unread }
 }
 
@@ -52,10 +52,10 @@ function isNew(problem: SearchProblem, known: readonly SearchProblem[]): boolean
   return known.every(({ path }) => path !== problem.path)
 }
 
-/** The rest is for acting. */
+/** The rest of the time is for acting. */
 const OBSERVING_SHARE = 0.6
 
-/** The rest is for counts. */
+/** The rest of the time is for counts. */
 const READING_SHARE = 0.5
 
 export function observeStop(occasion: Occasion): ObservedStop {

@@ -48,7 +48,7 @@ export const optionalCount = (description: string) => optional(natural(), descri
 export const task = text('Name of the task folder; "." for specs/ itself.')
 
 export const owner = object({
-  host_session: optionalText("The host's id of the conversation; null: unowned."),
+  host_session: optionalText("The host's id for the conversation; null: unowned."),
   agent: optionalText('"main" or the id of a sub-agent; null: not known.'),
 })
 

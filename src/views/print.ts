@@ -94,7 +94,7 @@ export async function painterFor(output: Pick<Output, 'isTTY'>, noColor: string 
 
 const COLOURS = /(\u001b\[(?:0|1|2|22|31|32|33|39)m)/
 
-/** On a terminal the painter's colours stay. */
+/** On a terminal, keeps the painter's colours. */
 export function printable(text: string, isTerminal: boolean): string {
   if (!isTerminal) return stripControl(text)
   return text

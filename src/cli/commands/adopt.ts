@@ -35,7 +35,7 @@ export const document = () =>
     task: field.task,
     revived: field.flag('True if it was abandoned; it is a new marker now.'),
     owner: field.object({
-      host_session: field.text("The host's id of the conversation."),
+      host_session: field.text("The host's id for the conversation."),
       agent: field.optionalText('"main" or the id of a sub-agent; null: not known.'),
     }),
     dropped_checks: field.texts('A check that the marker had, which was not written by this session.'),

@@ -88,7 +88,7 @@ export const document = () => {
   return field.object({
     payload: field.object({
       event: field.text('The event that the payload names.'),
-      host_session: field.optionalText("The host's id of the conversation."),
+      host_session: field.optionalText("The host's id for the conversation."),
       agent: field.optionalText('The sub-agent that stops; null: the main conversation, or not known.'),
     }),
     roots: field.texts('A folder that holds specs/.'),

@@ -29,7 +29,7 @@ export const journalEntryDocument = () =>
     keeps: known('The id of the marker that is kept as abandoned, because its checks were not run.'),
     settles: known('The ids of the abandoned markers that were removed (clear, adopt).'),
     task: known('Name of the task folder.'),
-    host_session: known("The host's id of the conversation."),
+    host_session: known("The host's id for the conversation."),
     agent: known('"main" or the id of a sub-agent.'),
     count: known('The number of blocked stops, this one included.'),
     checks: known('The commands of its checks: those that it has (create), or those that passed (clear).'),

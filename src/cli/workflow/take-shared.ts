@@ -64,7 +64,7 @@ function requireForeignTrust(
 ): void {
   const isOwn = hasOwnPrompts(state, known, { root, packageFolder: context.packageFolder })
   if (!isTrusted(state, trusterOf(context))) {
-    // --trust is for both.
+    // `--trust` covers both.
     throw new PostflightError('commands-untrusted', {
       ...{ task: run, commands: checkList(commandsOfRun(state)), from: remote },
       ...(!isOwn && { prompts: commit }),

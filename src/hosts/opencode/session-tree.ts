@@ -25,7 +25,7 @@ export class SessionTree {
     this.#agents.set(sessionID, agent)
   }
 
-  /** Of its last message. */
+  /** The agent of the session's last message. */
   agentOf(session: string): string | undefined {
     return this.#agents.get(session)
   }

@@ -14,7 +14,7 @@ import { readCount, showCount } from './count.ts'
 const MAX_ATTEMPTS = 20
 
 export type ClaimResult =
-  /** On disk: a block may be printed. */
+  /** Counted on disk: a block may be printed. */
   | { readonly kind: 'claimed'; readonly count: number }
   | { readonly kind: 'spent' }
   /** Nothing was counted: judge the marker again. */

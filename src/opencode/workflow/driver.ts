@@ -115,7 +115,7 @@ export class WorkflowDriver {
   }
 
   async #start(folder: TaskFolder, { definition, inputs: given }: RunRequest, root: string): Promise<void> {
-    // On demand: the parsers are large.
+    // Loaded on demand, because the parsers are large.
     const { requireDefinition } = await import('../../run/store/load-definition.ts')
     // Their first use takes about 25 ms: other work of the server may run in between.
     await sleep(0)

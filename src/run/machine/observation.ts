@@ -19,7 +19,7 @@ export type StepsSeen =
   | { readonly kind: 'none'; readonly mend: string }
 
 export interface Observation {
-  /** As in a command. */
+  /** The `<task>` of a command. */
   readonly task: string
   readonly nowMs: number
   readonly artifact: ArtifactSeen

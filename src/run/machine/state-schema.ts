@@ -98,7 +98,7 @@ export const STATE_SCHEMA = z.strictObject({
   approval: orNull(approval, 'How the approval by a person stands, in a phase that needs one.'),
   stop_requested: orNull(time(), 'When a stop was requested.'),
   parent_session_id: orNull(z.string(), 'The session that its prompts belong to.'),
-  host_session: orNull(z.string(), "The host's id of the conversation that is driven."),
+  host_session: orNull(z.string(), "The host's id for the conversation that is driven."),
   started_at: time(),
   updated_at: time(),
   inputs: described(z.record(z.string(), z.string()), "The values of the definition's inputs."),

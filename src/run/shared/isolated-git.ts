@@ -5,7 +5,7 @@ import { oneLine } from '../../kernel/text.ts'
 
 /** Runs git without hooks and prompts, but with the user's credentials. */
 
-/** A longer answer fails. */
+/** A longer answer counts as a failure. */
 const ANSWER_BYTES = 33_554_432
 const COMPLAINT_BYTES = 4_096
 
@@ -62,7 +62,7 @@ export function runGit({ root, until, input }: GitCall, ...words: readonly strin
         if (ownGroup && child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
         else child.kill('SIGKILL')
       } catch {
-        // It has ended.
+        // The process has ended.
       }
       child.stdout.destroy()
       child.stderr.destroy()

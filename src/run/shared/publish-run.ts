@@ -44,7 +44,7 @@ import {
   writeShare,
 } from './share-record.ts'
 
-/** For all git commands together. */
+/** The time for all git commands together. */
 const PUBLISH_MS = 30_000
 
 export interface Machine {
@@ -173,7 +173,7 @@ async function push(folder: TaskFolder, machine: Machine, releases: boolean): Pr
       await changeShare(folder, (now) => (now.commit === expected ? { ...now, commit, sent: [], ...facts } : now))
       if (!releases && pushed.there !== commit) throw await lose(attempt, pushed.there, commit, commit)
       if (!releases || (await endReleased(attempt, state.sequence))) return
-      // A hook changed the run while it was sent.
+      // A hook changed the run while it was being sent.
       continue
     }
     if (pushed.outcome === 'gone') throw notPublished(gone)
@@ -305,12 +305,12 @@ async function isPublished(call: GitCall, commit: string, published: string): Pr
 
 const MAX_LOST = 100
 
-/** Says where it is kept. */
+/** Returns the place where the commit is kept. */
 async function keep({ call, share: { remote, run } }: Attempt, commit: string): Promise<string | undefined> {
   for (let number = 1; number <= MAX_LOST; number++) {
     const name = `${run}-lost-${number}`
     const ref = sharedRef(name)
-    // The empty value: the ref must not exist.
+    // With an empty old value, the ref must not exist.
     if ((await runGit(call, 'update-ref', ref, commit, '')).status !== 0) continue
     const { outcome } = await pushRun(call, { remote, run: name, commit, expected: '' })
     if (outcome === 'published') return ref

@@ -88,7 +88,7 @@ export type Pushed =
   | { readonly outcome: 'gone' }
   | { readonly outcome: 'failed'; readonly detail: string; readonly isRefused: boolean }
 
-/** The rest is for the read-back. */
+/** The rest of the time is for reading the ref back. */
 const PUSH_SHARE = 0.8
 
 /** The same call with a part of the time that is left. */

@@ -36,7 +36,7 @@ function isPutAside(definition: Definition, name: string): boolean {
   })
 }
 
-/** Or why they cannot be published. */
+/** Returns the reason if they cannot be published. */
 export function readRunFiles(folder: string, definition: Definition): Map<string, Buffer> | PostflightError {
   const artifacts = definition.phases.flatMap(({ artifact }) => artifact ?? [])
   const names = new Set([RUN_HISTORY_FILE, ...artifacts, ...stepFiles(definition), ...stepResultFiles(folder)])

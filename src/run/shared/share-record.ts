@@ -61,11 +61,11 @@ const RECORD_FIELDS = {
   remote: { key: 'remote', read: text },
   /** The last commit published or taken over here. */
   commit: { key: 'commit', read: commit },
-  /** Sent later, unanswered: the ref may hold one of them. */
+  /** Commits sent later without an answer: the ref may hold one of them. */
   sent: { key: 'sent', read: listOf(commit) },
   /** Sent to take the run over, unanswered: until its files are in place, the state here is older than the ref. */
   claim: { key: 'claim', read: optional(commit) },
-  /** Not published before a takeover. */
+  /** The unpublished commit that a takeover replaced. */
   kept: { key: 'kept', read: optional(commit) },
   generation: { key: 'generation', read: count },
   nonce: { key: 'nonce', read: nonce },
@@ -133,7 +133,7 @@ function recordFile(folder: TaskFolder): string {
   return path.join(folder.path, RUN_SHARE_FILE)
 }
 
-/** Not published yet. */
+/** For a run that has not been published yet. */
 export function newShare(
   run: string,
   remote: string,

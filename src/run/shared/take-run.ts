@@ -263,7 +263,7 @@ async function knownFiles(
     try {
       known.push(runFilesIn(await readTree(call, commit)))
     } catch (error) {
-      // Git no longer has the commit.
+      // git no longer has the commit.
       if (!(error instanceof PostflightError)) throw error
     }
   }

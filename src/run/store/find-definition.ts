@@ -43,7 +43,7 @@ function kindOrOther(file: string): PathKind | undefined {
   try {
     return kindAt(file)
   } catch {
-    // The reader reports why.
+    // The reader will report the error.
     return 'other'
   }
 }

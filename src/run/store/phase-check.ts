@@ -51,7 +51,7 @@ export function trustRun(state: WorkflowState, truster: Truster): void {
     makeFolders(path.dirname(file))
     fs.writeFileSync(file, '', { mode: 0o600 })
   } catch {
-    // A sandbox without a home.
+    // Some sandboxes have no home folder.
   }
 }
 
@@ -140,7 +140,7 @@ export async function runPhaseCheck(
   return done.kind === 'busy' ? done : done.result
 }
 
-/** Never searched: it has too many files. */
+/** Never searched, because it has too many files. */
 const MODULES = 'node_modules'
 
 const SEARCH_LIMIT_MS = 10_000

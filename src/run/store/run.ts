@@ -235,7 +235,7 @@ export function skipRunStep(folder: TaskFolder, step: number, nowMs: number): Wo
 }
 
 function stepped(folder: TaskFolder, state: WorkflowState, step: number, steered: Steered): WorkflowState {
-  // An ended run would never do the step.
+  // A run that has ended would never do the step.
   requireResumable(folder, state)
   if ('state' in steered) return steered.state
   const { phase, totalSteps } = state

@@ -105,7 +105,7 @@ export function writeChanged(folder: TaskFolder, state: WorkflowState, previous:
   if (state !== previous) writeState(folder, state, previous)
 }
 
-/** Of `RUN_STATE_FILE` and `RUN_SHARE_FILE`. */
+/** Temporary files of `RUN_STATE_FILE` and `RUN_SHARE_FILE`. */
 const LITTER = /^(?:state|shared)\.json\..*\.tmp$/
 
 function removeLitter(folder: TaskFolder): void {

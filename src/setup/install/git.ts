@@ -11,7 +11,7 @@ function askGit(folder: string, words: readonly string[], input?: string): strin
     maxBuffer: 67_108_864,
     input: input ?? '',
   })
-  // 1: `check-ignore` found none.
+  // Exit code 1: `check-ignore` found none.
   return run.status === 0 || run.status === 1 ? run.stdout : undefined
 }
 

@@ -148,7 +148,7 @@ function ignoreFile(project: string): string {
 export interface ProjectRemoval {
   readonly file: string
   readonly after: string | undefined
-  /** People changed it, so it stays. */
+  /** Somebody changed it, so it stays. */
   readonly kept: boolean
   readonly carryOut: () => void
 }

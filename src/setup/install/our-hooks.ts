@@ -91,7 +91,7 @@ export function ourPlugins(configuration: string): IsOurPlugin {
   return (entry) => {
     if (!isOurPlugin(entry)) return false
     const spec = String(specOf(entry))
-    // The name of the package.
+    // A spec without a slash is the name of the package.
     if (!/[/\\]/.test(spec)) return true
     const file = realFile(path.resolve(path.dirname(configuration), pathOf(spec)))
     return file === undefined ? IN_OUR_FOLDER.test(spec) : isOurPackage(path.join(file, '..', '..', '..'))

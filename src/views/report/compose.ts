@@ -247,7 +247,7 @@ function statusOf({ status }: Draft, marker: ReportMarker | undefined): MarkerSt
   return marker.outcome === 'unchecked' ? 'unchecked' : marker.state
 }
 
-/** The lines of a terminal. */
+/** Formats a report for a terminal. */
 
 export function storyLines({ tasks, others, leftOut }: Report, paint: Pick<Painter, 'bold'>): string[] {
   if (tasks.length === 0 && others.length === 0) return [TEXT.nothing]

@@ -119,7 +119,7 @@ function visitSteps(phase: Phase, state: WorkflowState, history: readonly Histor
   const own = history.filter(({ phase: id }) => id === phase.id)
   for (const entry of own) {
     if (entry.event === 'enter') visits.push({ visit: entry.visit ?? visits.length + 1, entries: [] })
-    // The beginning of the history may be lost.
+    // The beginning of the history may be missing.
     if (visits.length === 0) visits.push({ visit: entry.visit ?? 1, entries: [] })
     visits.at(-1)?.entries.push(entry)
   }

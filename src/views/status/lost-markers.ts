@@ -19,7 +19,7 @@ import type { JournalLine } from '../../project/journal-entry.ts'
 import { SPECS_ITSELF } from '../../project/task-folder.ts'
 import { isSessionFolderName, sessionFolderPath } from '../../project/task-folders.ts'
 
-/** Markers without a file that nothing cleared. */
+/** Finds markers whose file is gone although nothing cleared them. */
 
 /** The journal is rotated at 1 MiB, and one entry takes at most 15 KB. */
 const MAX_JOURNAL_BYTES = 2_097_152

@@ -19,8 +19,8 @@ export const statusItemDocument = () =>
     kind: field.oneOf(Object.keys(STATUS_KINDS) as StatusKind[]),
     task: field.optional(field.task),
     path: field.text('The file or folder, relative to the root.'),
-    host_session: field.optionalText("The host's id of the conversation that it belongs to."),
-    message: field.text('The unfinished thing, in one line.'),
+    host_session: field.optionalText("The host's id for the conversation that it belongs to."),
+    message: field.text('The unfinished item, in one line.'),
     sentence: field.text('The same as a sentence, as --github prints it.'),
     fix: field.optionalText('What to do about it.'),
   })

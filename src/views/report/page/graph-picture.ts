@@ -74,7 +74,7 @@ function arrowsOf(phases: readonly Phase[]): Arrow[] {
       const to = positionOf(target)
       labels.set(to, [...(labels.get(to) ?? []), ...(label === undefined ? [] : [oneLine(label, LABEL_LENGTH)])])
     }
-    // Two ways to one place are one arrow.
+    // Two ways to the same phase become one arrow.
     return [...labels].map(([to, names]) => ({ from, to, label: cut(names.join(', '), LABEL_LENGTH) || undefined }))
   })
 }
