@@ -16,7 +16,7 @@ export const RULES_TEXT = {
   pattern: (value: string): string =>
     `invalid pattern "${quote(value, 80)}": it must be relative to the root, with "/", without "..", and without "!" (use unless)`,
   patternsTooWide: (alternatives: number, stars: number): string =>
-    `the patterns must have at most ${alternatives} alternatives ({a,b}) in all, no ranges ({1..9}), and at most ${stars} stars that multiply: a "**", and a "*" after the first of its name (two of these)`,
+    `the patterns must have at most ${alternatives} alternatives ({a,b}) in all, no ranges ({1..9}), and at most ${stars} stars that multiply: each "**", and each further "*" in one name (at most two of those)`,
   name: (most: number): string => `must be a string of at most ${most} characters, on one line`,
   timeout: 'must be a time such as 90s, 5m or 1h, at most 24h',
 } as const

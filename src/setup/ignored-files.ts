@@ -33,7 +33,7 @@ export function removeIgnored(text: string): string {
     if (word === TITLE) {
       if (kept.at(-1)?.trim() === '') kept.pop()
       isInBlock = true
-      // People add the local settings too, so that line is ours only after the title.
+      // People also ignore the local settings themselves, so that line is ours only after our title.
     } else if (!isInBlock || !(IGNORED.includes(word) || (word === LOCAL_SETTINGS && last === TITLE))) {
       kept.push(line)
       isInBlock = false

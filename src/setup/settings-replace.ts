@@ -6,7 +6,7 @@ import { withVerifiedFile } from '../disk/verified-write.ts'
 import { placeNew, sync } from '../disk/write.ts'
 import { readSettingsFile } from './settings-paths.ts'
 
-/** Replaces settings files and keeps backups beside them. Apart from reading: only writing loads `write-file-atomic`. */
+/** Replaces settings files and keeps backups beside them. Only this loads `write-file-atomic`, so reading is separate. */
 
 const BACKUP = '.postflight-backup'
 

@@ -161,7 +161,7 @@ async function push(folder: TaskFolder, machine: Machine, releases: boolean): Pr
     const isSame = expected !== '' && (await treeIn(call, expected)) === written
     const subject = releases ? `${run}: released` : `${run}: ${state.phase}, transition ${state.sequence}`
     const commit = isSame ? expected : await writeCommit(call, written, expected, subject)
-    // Before sending: a killed process then recognizes its commit.
+    // Noted before sending, so that after a kill the next process recognizes the commit.
     if (!isSame)
       await changeShare(folder, (now) => ({
         ...now,
