@@ -64,7 +64,7 @@ describe.concurrent('a structured answer', () => {
 it.each([
   ['of another tool', structuredAnswer({ tool_name: 'Bash', tool_input: { command: 'ls' } })],
   ['that has ended', structuredAnswer({ hook_event_name: 'PostToolUse', tool_response: 'provided' })],
-])('a call %s is no stop: it is allowed, and counts nothing', async (_, payload) => {
+])('a call %s is not a stop: it is allowed, and counts nothing', async (_, payload) => {
   const project = withMarker(MAIN, TASK)
   expect((await project.hook(payload)).answer).toEqual({})
   expect(project.has('specs/.postflight')).toBe(false)
