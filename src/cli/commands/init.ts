@@ -3,10 +3,11 @@ import { commandLine } from '../../kernel/command-line.ts'
 import { asPostflightError, errorFault } from '../../kernel/error-messages.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { type CommandContext, displayPath, findCommandRepository } from '../../project/command-context.ts'
+import { HOOK_FINDINGS } from '../../setup/doctor/doctor-messages.ts'
 import { type InitPart, initParts, otherShellHooks, PART_NAMES } from '../../setup/install/init-parts.ts'
 import { dependencyOutside, hookCommand, projectFolder } from '../../setup/install/our-hooks.ts'
 import { refuseSecond, type Target, targetOf } from '../../setup/install/target.ts'
-import { removeCommand, settingsLocations } from '../../setup/install/wiring.ts'
+import { forbidsHooks, removeCommand, settingsLocations } from '../../setup/install/wiring.ts'
 import { INIT_TEXT, INSTALL_TEXT } from '../../setup/settings-messages.ts'
 import { readSettingsFile } from '../../setup/settings-paths.ts'
 import { replaceSettingsFile } from '../../setup/settings-replace.ts'
@@ -109,6 +110,7 @@ function findWarnings(context: CommandContext, target: Target, skip: readonly st
   const { project, portable } = target
   const faults = settingsLocations(context, project).flatMap(({ fault }) => fault ?? [])
   const outside = portable ? dependencyOutside(project, findCommandRepository(project) ?? project) : undefined
+  const managed = forbidsHooks(context)
   const others = skip.includes('shell-hook') ? [] : otherShellHooks(context, target)
   return [
     ...others.map((location) =>
@@ -118,6 +120,7 @@ function findWarnings(context: CommandContext, target: Target, skip: readonly st
         removeCommand(context, location),
       ),
     ),
+    ...(managed === undefined ? [] : [`Warning: ${HOOK_FINDINGS.hooksForbidden(managed)}`]),
     ...faults.map(({ code, args }) => INIT_TEXT.ignoredSettings(errorFault(code, args))),
     ...(outside === undefined ? [] : [INIT_TEXT.dependencyOutside(outside)]),
   ]

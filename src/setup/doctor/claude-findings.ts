@@ -12,6 +12,7 @@ import { packageTool } from '../install/done-proposal.ts'
 import { hookCommand, ourHooks, projectFolder } from '../install/our-hooks.ts'
 import {
   enabledPlugin,
+  forbidsHooks,
   guardDisabledIn,
   hooksDisabledIn,
   type SettingsLocation,
@@ -60,6 +61,10 @@ const RANKS: Readonly<Record<Scope, number>> = { user: 3, project: 4, local: 5 }
 
 function switchedOff(context: CommandContext, locations: readonly SettingsLocation[]): DoctorFinding[] {
   const findings: DoctorFinding[] = []
+  const managed = forbidsHooks(context)
+  if (managed !== undefined) {
+    findings.push(bad('settings', HOOK_FINDINGS.hooksForbidden(managed), HOOK_FINDINGS.allowHooks))
+  }
   const hooksOff = hooksDisabledIn(locations)
   if (hooksOff !== undefined) {
     findings.push(bad('settings', HOOK_FINDINGS.hooksDisabled(hooksOff), HOOK_FINDINGS.enableHooks))

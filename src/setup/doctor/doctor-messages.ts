@@ -9,6 +9,9 @@ export const HOOK_FINDINGS = {
     'Claude Code runs the same command once, but other hosts run each of them, and one stop then counts several times',
   differentCommands: 'the host runs each of them, so one stop counts several times',
   hooksDisabled: (file: string): string => `${file} sets disableAllHooks, so no hook runs`,
+  hooksForbidden: (file: string): string => `${file} forbids other hooks, so Claude Code does not run this one`,
+  allowHooks:
+    'ask whoever manages that file to allow it, or to add the entries that `postflight install --dry-run` prints',
   enableHooks: 'remove disableAllHooks from that file',
   guardDisabled: (file: string | undefined): string =>
     `POSTFLIGHT_DISABLE=1 is set ${file === undefined ? 'in the environment' : `in ${file}`}, so the hook allows every stop`,

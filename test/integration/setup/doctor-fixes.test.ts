@@ -3,6 +3,7 @@ import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } 
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { SESSION, stop } from '../../support/payloads.ts'
+import { CLI, canRun } from '../../support/process.ts'
 import {
   claudeHookEnv,
   copyPackage,
@@ -277,6 +278,15 @@ describe.concurrent('doctor finds', () => {
     const what = expect.stringContaining('set in the environment')
     expect(found).toMatchObject({ status: 1, wrong: [{ what, fix: 'unset POSTFLIGHT_DISABLE' }] })
     expect((await findingsOf(wired.cli, OFF)).status).toBe(0)
+  })
+
+  it.each(['disableAllHooks', 'allowManagedHooksOnly'])('%s in the settings of an organization', async (name) => {
+    const start = ['unshare -m', 'unshare -rm'].find((one) => canRun(`${one} mount -t tmpfs tmpfs /etc`))
+    const file = '/etc/claude-code/managed-settings.json'
+    const script = `mount -t tmpfs tmpfs /etc; mkdir /etc/claude-code; echo "{\\"${name}\\":true}" > ${file}; node "${CLI}" doctor`
+    const { project } = await initialized()
+    const { stdout } = await project.shell(`exec ${start} sh -c '${script}'`)
+    if (start !== undefined) expect(stdout).toContain(`✗ ${file} forbids other hooks`)
   })
 
   it('disableAllHooks only if it counts: the settings that Claude Code reads last', async () => {

@@ -335,15 +335,15 @@ describe.concurrent('install and uninstall refuse, and write nothing', () => {
   })
 
   it.each([
-    ['that are not JSON', '{,', 'invalid JSON'],
-    ['that are UTF-16', Buffer.from('\ufeff{}', 'utf16le'), 'cannot be read (not UTF-8)'],
-  ])('local settings %s, which may hold the hook', async (_what, text, fault) => {
-    const { cli, ...project } = createSourceProject()
+    ['{,', 'invalid JSON'],
+    [Buffer.from('\ufeff{}', 'utf16le'), 'cannot be read (not UTF-8)'],
+  ])('local settings that may hold the hook: %j', async (text, fault) => {
+    const { cli, at, snapshot } = createSourceProject()
     await cli(['init', '--yes', '--scope', 'local'])
-    fs.writeFileSync(project.at('.claude/settings.local.json'), text)
-    const before = project.snapshot()
+    fs.writeFileSync(at('.claude/settings.local.json'), text)
+    const before = snapshot()
     expect(await cli(['uninstall'])).toMatchObject({ status: 65, stderr: expect.stringContaining(fault) })
-    expect(project.snapshot()).toEqual(before)
+    expect(snapshot()).toEqual(before)
   })
 
   it.each([

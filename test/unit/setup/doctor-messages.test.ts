@@ -20,6 +20,7 @@ describeSentences('findings about the hook', HOOK_FINDINGS, {
     [['.claude/settings.json', '.claude/settings.local.json', '~/.claude/settings.json'], 'at a cost'],
   ),
   hooksDisabled: [['.claude/settings.json']],
+  hooksForbidden: [['/etc/claude-code/managed-settings.json']],
   guardDisabled: [[undefined], ['.claude/settings.json']],
   anotherCopy: [['.claude/settings.json', '/old/hooks/postflight-hook']],
   listedTwice: [['.claude/settings.json']],
