@@ -19,7 +19,7 @@ import {
   sessionFolder,
   sessionFolders,
 } from './done-state.ts'
-import { FileSearch, hashOfPaths, isSearched, judgeRules, type RuleState } from './search.ts'
+import { FileSearch, hashOfPaths, isSearched, judgeRules, type RuleState, UNSEARCHED } from './search.ts'
 import type { TrustedRules } from './trust-store.ts'
 
 /** Runs the checks in the caller's own shell, and keeps receipts of those that are green. */
@@ -27,6 +27,11 @@ import type { TrustedRules } from './trust-store.ts'
 const MAX_OWN_OUTPUT = 200
 
 const MAX_AHEAD = 10_000
+
+function timesOf(search: FileSearch, rule: DoneRule): ReadonlyMap<string, number> | undefined {
+  const paths = search.pathsOf(rule)
+  return paths && search.timesOf(paths)
+}
 
 interface Pass<Green> {
   readonly kind: 'ran'
@@ -74,28 +79,34 @@ export async function proveDone(
   trusted: TrustedRules,
   wanted: readonly DoneRule[],
 ): Promise<DoneProof | Busy> {
-  const location = locationOf(context, root)
   const all: RunCheck[] = []
   const green: { readonly rule: DoneRule; readonly receipt: DoneReceipt }[] = []
+  const keep = (rule: DoneRule, receipt: DoneReceipt): void => {
+    keepReceipt(root, rule, receipt, trusted)
+    green.push({ rule, receipt })
+  }
   let open = wanted
   let failed: RunCheck | undefined
   const first = new Map<DoneRule, { readonly changed: ReadonlySet<string>; readonly paths: ReadonlySet<string> }>()
   for (const isLast of [false, true]) {
-    const sinceMs = fileSystemNow(location.path)
+    const sinceMs = fileSystemNow(locationOf(context, root).path)
     const before = new FileSearch(root)
-    const lists = new Map(open.map((rule) => [rule, before.timesOf(before.pathsOf(rule) ?? [])]))
-    const pass = await runPass(context, location, open)
+    const lists = new Map(open.map((rule) => [rule, timesOf(before, rule)]))
+    const pass = await runPass(context, root, open)
     if (pass.kind === 'busy') return pass
     all.push(...pass.done)
     failed = pass.failed
-    // A check may have removed ignored files, and our folder with them.
     const atMs = fileSystemNow(locationOf(context, root).path)
     const after = new FileSearch(root)
     const again: DoneRule[] = []
     for (const { rule, durationMs } of pass.green) {
-      const paths = after.pathsOf(rule) ?? []
-      const times = after.timesOf(paths)
-      const old: ReadonlyMap<string, number> = lists.get(rule) ?? new Map()
+      const old = lists.get(rule)
+      const times = timesOf(after, rule)
+      if (old === undefined || times === undefined) {
+        keep(rule, { atMs: sinceMs, paths: UNSEARCHED, ownOutput: [], ahead: {}, durationMs })
+        continue
+      }
+      const paths = [...times.keys()]
       const changed = paths.filter((name) => old.get(name) !== times.get(name))
       const isChanged = changed.length > 0 || paths.length !== old.size
       if (isChanged && !isLast) {
@@ -111,24 +122,22 @@ export async function proveDone(
       const provenMs = own.size === changed.length ? atMs : sinceMs
       const listed = ownOutput.slice(0, MAX_OWN_OUTPUT)
       const ahead = paths.filter((name) => old.get(name) === times.get(name) && Number(times.get(name)) > provenMs)
-      const receipt = {
+      keep(rule, {
         atMs: provenMs,
         paths: hashOfPaths(paths.filter((name) => !listed.includes(name))),
         ownOutput: listed,
         ahead: Object.fromEntries(ahead.slice(0, MAX_AHEAD).map((name) => [name, Number(times.get(name))])),
         durationMs,
-      }
-      keepReceipt(root, rule, receipt, trusted)
-      green.push({ rule, receipt })
+      })
     }
     open = again
     if (failed !== undefined || again.length === 0) break
   }
-  const cleared = failed === undefined ? clearProven(context, root, trusted, all) : []
+  const cleared = failed === undefined ? clearProven(context, root, trusted, { done: all, green }) : []
   return { kind: 'ran', done: all, failed, green, cleared }
 }
 
-/** In the session's folder. In a plain terminal: beside all of them. */
+/** In the session's folder, or in a plain terminal beside all of them. A check may remove what git ignores: both. */
 function locationOf(context: CommandContext, root: string): TaskFolder {
   const session = shellIdentity(context.environment)?.session
   const folder = session === undefined ? undefined : sessionFolder(root, session)
@@ -139,16 +148,17 @@ function locationOf(context: CommandContext, root: string): TaskFolder {
 
 async function runPass(
   context: CommandContext,
-  location: TaskFolder,
+  root: string,
   rules: readonly DoneRule[],
 ): Promise<Pass<{ readonly durationMs: number }> | Busy> {
   const done: RunCheck[] = []
   const green: { rule: DoneRule; durationMs: number }[] = []
   for (const rule of rules) {
     const commands = rule.checks.filter((command) => done.every(({ run }) => run !== command))
-    const read = readMarker(location)
+    const folder = locationOf(context, root)
+    const read = readMarker(folder)
     const proof = await prove(context, {
-      folder: location,
+      folder,
       marker: read?.kind === 'marker' ? read.marker : undefined,
       commands,
       areForeign: false,
@@ -167,14 +177,16 @@ export function clearProven(
   context: CommandContext,
   root: string,
   trusted: TrustedRules,
-  done: readonly RunCheck[] = [],
+  { done, green }: Pick<DoneProof, 'done' | 'green'> = { done: [], green: [] },
 ): TaskFolder[] {
   const search = new FileSearch(root)
   const receipts = readReceipts(root, trusted, Date.now())
   return foldersOf(context, root).filter((folder) => {
     if (kindAt(folder.path) !== 'folder') return false
     const states = statesOf(folder, trusted.rules, search, receipts)
-    if (states.some(({ isDue, paths }) => isDue || paths === undefined)) return false
+    // If its search ended early, a green check proves a rule all the same.
+    const isProven = (state: RuleState): boolean => isSearched(state) || green.some(({ rule }) => rule === state.rule)
+    if (states.some((state) => state.isDue || !isProven(state))) return false
     // There were no rules, so nothing was proven.
     const keepsUnchecked = trusted.rules.length === 0
     const result = clearFolder(folder, { returnMeta: false, keepsUnchecked, still: () => true })

@@ -259,6 +259,9 @@ export function hashOfPaths(paths: readonly string[]): string {
   return sha256(paths.join('\0')).slice(0, 32)
 }
 
+/** In place of the hash of a receipt's paths, if the search for them ended early. */
+export const UNSEARCHED = ''
+
 export interface RuleState {
   readonly rule: DoneRule
   readonly key: string
@@ -295,7 +298,7 @@ export function judgeRules(
     if (paths === undefined || changed === undefined) {
       return { rule, key, isDue: false, changed: [], paths: undefined, receipt }
     }
-    const isOtherSet = last.hash !== undefined && last.hash !== hash
+    const isOtherSet = last.hash !== undefined && last.hash !== UNSEARCHED && last.hash !== hash
     return { rule, key, isDue: changed.length > 0 || isOtherSet, changed, paths: hash, receipt }
   })
 }

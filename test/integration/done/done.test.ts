@@ -323,6 +323,25 @@ describe('done', () => {
     expect(run).toMatchObject({ status: 1, stdout: expect.stringMatching(/^\? +src\/\*\*: too many files/) })
   })
 
+  it('proves rules whose search ended early, if their checks are green', async () => {
+    const project = await edited()
+    await stops(project)
+    const paths = vi.spyOn(FileSearch.prototype, 'pathsOf').mockReturnValue(undefined)
+    const run = await project.cli(['done', '--all', '--json'], agentShell())
+    paths.mockRestore()
+    expect(run.json().cleared).toHaveLength(1)
+    expect((await stops(project)).answer).toEqual({})
+    await edit(project, 'src/b.ts')
+    expect(await reasonOf(stops(project))).toContain('src/b.ts')
+  })
+
+  it('goes on with the next rule after a check that removed our folder', async () => {
+    const project = await edited(
+      'done: [{ when: "src/**", check: rm -r specs/.postflight }, { when: "*/*.ts", check: "true" }]',
+    )
+    expect(await done(project)).toMatchObject({ status: 0, stdout: expect.stringContaining('2 checks passed') })
+  })
+
   it('runs every rule with --all, and each command once', async () => {
     const project = await begun('done: [{ when: a, check: echo >> ran }, { when: b, check: [echo >> ran, "true"] }]')
     expect((await done(project, '--all')).status).toBe(0)
