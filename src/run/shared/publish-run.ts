@@ -182,14 +182,14 @@ async function push(folder: TaskFolder, machine: Machine, releases: boolean): Pr
     if (!isOurs(shareOf(folder, run), pushed.there)) {
       // A copy of this checkout shares our nonce, and has a newer version.
       const isOlder = (await runGit(call, 'merge-base', '--is-ancestor', pushed.there, commit)).status === 0
-      if (!isOlder || there?.machine === undefined || there.nonce !== share.nonce) {
-        throw await lose(attempt, pushed.there, commit)
-      }
-      // A backup of the remote, or a person, restored an older version of ours.
+      // A backup of the remote, or a person, brought an older version of ours back.
+      const isSetBack = isOlder && there?.machine !== undefined && there.nonce === share.nonce
+      if (there !== undefined && !isSetBack) throw await lose(attempt, pushed.there, commit)
       const remove = ['git', ...(root ? ['-C', root] : []), 'push', remote, `:${sharedRef(run)}`]
         .map(shellWord)
         .join(' ')
-      throw notPublished(`its ref was set back there to an older version: \`${remove}\` removes it, then publish again`)
+      const what = isSetBack ? 'was set back there to an older version' : 'no longer leads to a run there'
+      throw notPublished(`its ref ${what}: \`${remove}\` removes it, then publish again`)
     }
     // An earlier commit of ours arrived late. After a release anyone may have the run; until then it can be released anew.
     if (there?.machine === undefined && !releases) throw await lose(attempt, pushed.there, commit, pushed.there)
@@ -223,7 +223,7 @@ async function fencedOr(error: PostflightError, attempt: Attempt): Promise<Postf
     const there = await commitOf(call, share.remote, share.run)
     if (there === '' || isOurs(share, there)) return error
     await fetchRuns(call, share.remote, [share.run])
-    return await lose(attempt, there)
+    return (await holderAt(call, there)) === undefined ? error : await lose(attempt, there)
   } catch (problem) {
     if (problem instanceof PostflightError) return error
     throw problem

@@ -238,11 +238,16 @@ describe('a run that continues elsewhere', () => {
   })
 })
 
-it('a ref that was set back to an older version of the same holder ends nothing, and the next publish continues once it is removed', async () => {
+const TREE = '4b825dc642cb6eb9a060e54bf8d69288fbee4904'
+
+it.each<[string, (remote: string, ref: string) => string]>([
+  ['set back to an older version of the same holder', (remote, ref) => git(remote, 'rev-parse', ref)],
+  ['set to a commit that is no run', (remote) => git(remote, 'commit-tree', '-m', 'x', TREE)],
+])('a ref that was %s ends nothing, and the next publish continues once it is removed', async (_, replacement) => {
   const { one, remote, ref } = await started()
-  const older = git(remote, 'rev-parse', ref)
+  const other = replacement(remote, ref)
   await one.workflow('next', '7')
-  git(remote, 'update-ref', ref, older)
+  git(remote, 'update-ref', ref, other)
   one.write(`${WALK}/built.md`, 'half')
   const why = expect.stringContaining(`git push origin :${ref}`)
   expect(await one.workflow('publish', '7')).toMatchObject({ status: 1, stderr: why })
