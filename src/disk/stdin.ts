@@ -4,7 +4,7 @@ import { processAgeMs, sleepSync } from './age.ts'
 import { errorCode } from './file-facts.ts'
 
 /** The hook judges markers until it is 3.5 s old: on a busy machine it needs a second of them. */
-const STDIN_PATIENCE_MS = 2_000
+const STDIN_PATIENCE_MS = 2_500
 
 const STDIN_MAX_BYTES = 33_554_432
 
