@@ -207,7 +207,7 @@ function loadedBy(entry: string, graph: Pick<Rolldown.ChunkingContext, 'getModul
 const byEntry: Rolldown.CodeSplittingGroup = {
   // The files of commands import zod for their schemas, which no command uses.
   name(id, graph) {
-    if (id.includes('/zod/')) return 'zod'
+    if (id.includes('/zod/') || id.endsWith('/kernel/described.ts')) return 'zod'
     if (id === COMMAND_SENTENCES) return null
     return CHUNKS.find(([entry]) => loadedBy(entry, graph).has(id))?.[1] ?? null
   },

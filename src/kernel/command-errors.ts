@@ -125,7 +125,7 @@ export const COMMAND_SENTENCES: Omit<Sentences, keyof typeof HOOK_SENTENCES> = {
   'check-files': (a) =>
     `check.files names more than ${a.limit} files, or takes more than ${a.seconds} s to search: use narrower patterns.`,
   'check-patterns': (a) =>
-    `check.files of phase "${a.phase}" has an invalid pattern (\`postflight workflow validate\` names it): correct it, then \`${workflowCommand('start', a.task)} --definition FILE --fresh\`.`,
+    `check.files of phase "${a.phase}" has a pattern that is not allowed (\`postflight workflow validate\` names it): correct it, then \`${workflowCommand('start', a.task)} --definition FILE --fresh\`.`,
   'check-none': (a) => `no check to run: phase "${a.phase}" of task ${a.task} has no check.run.`,
   'shell-missing': (a) =>
     `checks need a POSIX shell, and \`sh\` could not be started (${a.detail}): put it on the PATH (Git for Windows brings one).`,
