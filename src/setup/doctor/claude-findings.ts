@@ -156,6 +156,7 @@ export function checkEntries(
     (one) => DONE_EVENTS.includes(one.event) && withoutEventWord(one.command) === one.command,
   )
   const isDoubled = new Set(commands.map((one) => `${one.event} ${one.command}`)).size < commands.length
+  const isIncomplete = host.entries(command).some(({ event }) => !commands.some((one) => one.event === event))
   const what =
     strange !== undefined
       ? copy.file === findWiredCopy([{ event: '', command }], project).file
@@ -165,7 +166,9 @@ export function checkEntries(
         ? HOOK_FINDINGS.listedTwice(file)
         : wordless !== undefined
           ? HOOK_FINDINGS.withoutWord(file, wordless.event)
-          : HOOK_FINDINGS.differs(file)
+          : isIncomplete
+            ? HOOK_FINDINGS.incomplete(file)
+            : HOOK_FINDINGS.differs(file)
   return bad('settings', what, fix)
 }
 

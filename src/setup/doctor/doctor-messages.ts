@@ -29,6 +29,7 @@ export const HOOK_FINDINGS = {
   reactive: (count: number, file: string): string => `${counted(count, 'reactive rule')} in ${file}`,
   withoutWord: (file: string, event: string): string =>
     `${file} has an entry for ${event} of an earlier version, which does not look for specs/done.yaml`,
+  incomplete: (file: string): string => `${file} lists the hook for some of its events only`,
   differs: (file: string): string => `${file} has entries that differ from those that \`install\` writes`,
   repairSettings: 'repair the file by hand: until then Claude Code ignores all of it',
   missing: (file: string): string => `${file} is missing`,

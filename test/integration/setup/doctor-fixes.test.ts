@@ -126,7 +126,7 @@ const WIRING: readonly Row[] = [
     /installed more than once/,
   ],
   ['the plugin too', set(USER, PLUGIN), /more than once, in .*s\.json and the plugin postflight-guard@x/, remove(USER)],
-  ['entries for some events only', withoutStop, /has entries that differ/],
+  ['entries for some events only', withoutStop, /some of its events only/],
   ['an entry with another timeout', replaced('"timeout": 10', '"timeout": 30'), /has entries that differ/],
   ['an entry twice', stopTwice, /lists the hook more than once/],
   ['an old Stop entry', replaced(' Stop"', '"'), /has an entry for Stop of an earlier version/],

@@ -32,6 +32,7 @@ describeSentences('findings about the hook', HOOK_FINDINGS, {
   shellHook: [['bash guard.sh', '.claude/settings.json']],
   reactive: forms([1, '.claude/settings.json'], [2, '.claude/settings.json']),
   withoutWord: [['.claude/settings.json', 'Stop']],
+  incomplete: [['.claude/settings.json']],
   differs: [['.claude/settings.json']],
   missing: [['dist/hook.js']],
   notExecutable: [['hooks/postflight-hook']],
