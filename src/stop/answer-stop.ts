@@ -37,10 +37,9 @@ export interface CountedPart {
 }
 
 /** None of its functions throws. */
-export interface DonePart extends CountedPart {
-  readonly arm: () => void
+export interface DonePart<Tried = boolean> extends CountedPart {
   /** Arms the definition of done if the session's run ended at this stop. Returns whether it tried. */
-  readonly armAfterRuns: () => boolean
+  readonly armAfterRuns: () => Tried
 }
 
 export interface AnsweredStop extends Answered {
@@ -58,17 +57,14 @@ export const NOTHING_ARMED: CountedPart = {
 
 /** Throws only if `driveRuns` does. */
 export function answerStop(occasion: Occasion, driveRuns: DriveRuns<StopOfRuns>, done?: DonePart): AnsweredStop {
-  done?.arm()
   const { count, judges } = done ?? NOTHING_ARMED
   const planned = observeAndPlan(occasion, judges)
   const committed = commitStop(planned.plan, occasion)
   let outcomes = count(committed.outcomes)
   const runs = driveRuns(blocks(outcomes))
   if (done?.armAfterRuns()) {
-    const made = observeAndPlan(occasion, judges).plan.filter(
-      (one) => one.kind === 'judged' && isSessionFolder(one.stored.folder),
-    )
-    outcomes = [...outcomes, ...count(commitStop(made, occasion).outcomes)]
+    const made = commitStop(planOfArmed(occasion, judges), occasion)
+    outcomes = [...outcomes, ...count(made.outcomes)]
   }
   return answerOf(occasion, planned, { ...committed, outcomes }, runs, done)
 }
@@ -77,12 +73,18 @@ export function answerStop(occasion: Occasion, driveRuns: DriveRuns<StopOfRuns>,
 export async function answerStopAsync(
   occasion: Occasion,
   driveRuns: DriveRuns<Promise<StopOfRuns>>,
-  done: CountedPart = NOTHING_ARMED,
+  done?: DonePart<Promise<boolean>>,
 ): Promise<AnsweredStop> {
-  const planned = observeAndPlan(occasion, done.judges)
+  const { count, judges } = done ?? NOTHING_ARMED
+  const planned = observeAndPlan(occasion, judges)
   const committed = await commitStopAsync(planned.plan, occasion)
-  const outcomes = done.count(committed.outcomes)
-  return answerOf(occasion, planned, { ...committed, outcomes }, await driveRuns(blocks(outcomes)), done)
+  let outcomes = count(committed.outcomes)
+  const runs = await driveRuns(blocks(outcomes))
+  if (await done?.armAfterRuns()) {
+    const made = await commitStopAsync(planOfArmed(occasion, judges), occasion)
+    outcomes = [...outcomes, ...count(made.outcomes)]
+  }
+  return answerOf(occasion, planned, { ...committed, outcomes }, runs, done)
 }
 
 /** Writes nothing. */
@@ -120,6 +122,12 @@ function observeAndPlan(occasion: Occasion, judges: CountedPart['judges']): Plan
     return !isSessionFolder(folder) || judges(folder.root)
   })
   return { ...observed, plan }
+}
+
+/** Only the markers of definitions of done: the others have been judged. */
+function planOfArmed(occasion: Occasion, judges: CountedPart['judges']): readonly PlannedMarker[] {
+  const { plan } = observeAndPlan(occasion, judges)
+  return plan.filter((one) => one.kind === 'judged' && isSessionFolder(one.stored.folder))
 }
 
 function blocks(outcomes: readonly StopOutcome[]): boolean {

@@ -26,14 +26,13 @@ export function doneAtStop(roots: readonly string[], occasion: Occasion, hasRun:
       }
     }
   }
+  if (isJudged(payload)) {
+    waitsForRun = hasRun()
+    if (!waitsForRun) armAll()
+  }
   return {
     ...part,
     judges: (root) => isJudged(payload) && !waitsForRun && roots.includes(root),
-    arm() {
-      if (!isJudged(payload)) return
-      waitsForRun = hasRun()
-      if (!waitsForRun) armAll()
-    },
     armAfterRuns() {
       if (!waitsForRun || hasRun()) return false
       waitsForRun = false
@@ -43,26 +42,42 @@ export function doneAtStop(roots: readonly string[], occasion: Occasion, hasRun:
   }
 }
 
-/** Never throws. */
-export async function armDone(
+/** `doneAtStop` that does not block the event loop. */
+export async function doneAtStopAsync(
   roots: readonly string[],
   occasion: Occasion,
   hasRun: () => boolean,
-): Promise<CountedPart> {
+): Promise<DonePart<Promise<boolean>>> {
+  const { payload } = occasion
   const part = emptyPart(occasion)
-  if (!isJudged(occasion.payload) || (await retryWhileLocked(hasRun))) return part
   const person = personAt(occasion)
-  for (const root of roots) {
-    try {
-      const copy = readTrusted(root, person)
-      if (copy === undefined) continue
-      const search = await preparedSearch(root, copy.rules)
-      add(part, await retryWhileLocked(() => armAtStop(root, occasion, person, search)))
-    } catch (error) {
-      part.notices.push(doneNotJudged(root, errorText(error), true))
+  let waitsForRun = false
+  const armAll = async (): Promise<void> => {
+    for (const root of roots) {
+      try {
+        const copy = readTrusted(root, person)
+        if (copy === undefined) continue
+        const search = await preparedSearch(root, copy.rules)
+        add(part, await retryWhileLocked(() => armAtStop(root, occasion, person, search)))
+      } catch (error) {
+        part.notices.push(doneNotJudged(root, errorText(error), true))
+      }
     }
   }
-  return { ...part, judges: (root) => roots.includes(root) }
+  if (isJudged(payload)) {
+    waitsForRun = await retryWhileLocked(hasRun)
+    if (!waitsForRun) await armAll()
+  }
+  return {
+    ...part,
+    judges: (root) => isJudged(payload) && !waitsForRun && roots.includes(root),
+    async armAfterRuns() {
+      if (!waitsForRun || (await retryWhileLocked(hasRun))) return false
+      waitsForRun = false
+      await armAll()
+      return true
+    },
+  }
 }
 
 interface Collected extends CountedPart {

@@ -15,10 +15,9 @@ import { updateRunWait } from '../../run/store/run-wait.ts'
 import {
   type AnsweredStop,
   answerStopAsync,
-  type CountedPart,
+  type DonePart,
   endStop,
   NO_RUNS,
-  NOTHING_ARMED,
   predictStop,
   type StopOfRuns,
 } from '../../stop/answer-stop.ts'
@@ -77,7 +76,7 @@ export class Guard {
   async preview(agent: Agent): Promise<string | undefined> {
     const occasion = this.#occasionOf(agent, 0)
     const armed = await this.#done.arm(occasion)
-    this.#record(armed.recorded, occasion)
+    this.#record(armed?.recorded ?? [], occasion)
     return reasonOf(predictStop(occasion, (await this.#inspect(agent, occasion)).stop, armed))
   }
 
@@ -213,10 +212,10 @@ class DefinitionOfDone {
     return startAllAsync(roots, occasion)
   }
 
-  async arm(occasion: Occasion): Promise<CountedPart> {
+  async arm(occasion: Occasion): Promise<DonePart<Promise<boolean>> | undefined> {
     const roots = occasion.payload.agent === MAIN_AGENT ? occasion.roots.filter(hasDoneFile) : []
-    if (roots.length === 0) return NOTHING_ARMED
-    const { armDone } = await import('../../stop/done-part.ts')
-    return armDone(roots, occasion, () => hasRunOf(occasion.roots, occasion))
+    if (roots.length === 0) return undefined
+    const { doneAtStopAsync } = await import('../../stop/done-part.ts')
+    return doneAtStopAsync(roots, occasion, () => hasRunOf(occasion.roots, occasion))
   }
 }

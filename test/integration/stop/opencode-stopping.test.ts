@@ -6,7 +6,8 @@
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { describe, expect, it, vi } from 'vitest'
-import type { Hooks, PluginInput, StoppingOutput } from '../../../src/hosts/opencode/api.ts'
+import type { Hooks, PluginInput, StoppingOutput, UserMessage } from '../../../src/hosts/opencode/api.ts'
+import { begun, edit } from '../../support/done-project.ts'
 import { PACKAGE } from '../../support/process.ts'
 import { createSourceProject, type Project, withMarker } from '../../support/project.ts'
 
@@ -117,6 +118,26 @@ it.each([
   }
   expect(calls.filter((name) => name === 'promptAsync')).toHaveLength(prompts)
   expect(project.has('specs/259_x/.postflight-claims')).toBe(prompts > 0)
+})
+
+it('a stop that ends a run is judged by the definition of done', async ({ onTestFinished }) => {
+  const project = await begun()
+  vi.stubEnv('HOME', project.home)
+  onTestFinished(() => void vi.unstubAllEnvs())
+  const hooks = await load(project, hostWith({}).client)
+  const message = { id: 'msg_0', role: 'user', sessionID: 'ses_main' } as UserMessage
+  await hooks['chat.message']?.({ sessionID: 'ses_main' }, { message, parts: [] })
+  const env = { POSTFLIGHT_HOST_SESSION: 'ses_main', POSTFLIGHT_AGENT: 'main' }
+  await project.cli(['workflow', 'start', '7', 'flow', '--definition', 'four-phases'], { env })
+  await edit(project, 'src/a.ts')
+  const stop = async (): Promise<StoppingOutput> => {
+    const output: StoppingOutput = { stop: true }
+    await hooks['session.stopping']?.({ sessionID: 'ses_main' }, output)
+    return output
+  }
+  expect((await stop()).message).toContain('workflow_run')
+  await project.cli(['workflow', 'stop', '7'])
+  expect((await stop()).message).toContain('postflight done')
 })
 
 it('with POSTFLIGHT_DISABLE=1 the plugin has no hooks', async ({ onTestFinished }) => {
