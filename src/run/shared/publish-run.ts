@@ -168,7 +168,11 @@ async function push(folder: TaskFolder, machine: Machine, releases: boolean): Pr
         sent: [...now.sent.filter((one) => one !== commit), commit].slice(-MAX_SENT),
       }))
     const pushed = await pushRun(call, { remote, run, commit, expected })
-    if (pushed.outcome === 'published' && (pushed.there === commit || !isOurs(shareOf(folder, run), pushed.there))) {
+    if (pushed.outcome === 'gone') throw notPublished(gone)
+    if (pushed.outcome === 'failed') throw notPublished(pushed.detail || 'the remote refused it')
+    const isForeign = pushed.there !== commit && !isOurs(shareOf(folder, run), pushed.there)
+    const there = pushed.there === commit ? undefined : await holderAt(call, pushed.there)
+    if (pushed.outcome === 'published' && (pushed.there === commit || (isForeign && there !== undefined))) {
       const facts = { publishedMs: nowMs, sequence: state.sequence, problem: undefined }
       await changeShare(folder, (now) => (now.commit === expected ? { ...now, commit, sent: [], ...facts } : now))
       if (!releases && pushed.there !== commit) throw await lose(attempt, pushed.there, commit, commit)
@@ -176,10 +180,7 @@ async function push(folder: TaskFolder, machine: Machine, releases: boolean): Pr
       // A hook changed the run while it was being sent.
       continue
     }
-    if (pushed.outcome === 'gone') throw notPublished(gone)
-    if (pushed.outcome === 'failed') throw notPublished(pushed.detail || 'the remote refused it')
-    const there = await holderAt(call, pushed.there)
-    if (!isOurs(shareOf(folder, run), pushed.there)) {
+    if (isForeign) {
       // A copy of this checkout shares our nonce, and has a newer version.
       const isOlder = (await runGit(call, 'merge-base', '--is-ancestor', pushed.there, commit)).status === 0
       // A backup of the remote, or a person, brought an older version of ours back.

@@ -240,17 +240,18 @@ describe('a run that continues elsewhere', () => {
 
 const TREE = '4b825dc642cb6eb9a060e54bf8d69288fbee4904'
 
-it.each<[string, (remote: string, ref: string) => string]>([
-  ['set back to an older version of the same holder', (remote, ref) => git(remote, 'rev-parse', ref)],
-  ['set to a commit that is no run', (remote) => git(remote, 'commit-tree', '-m', 'x', TREE)],
-])('a ref that was %s ends nothing, and the next publish continues once it is removed', async (_, replacement) => {
+it.each<[string, 'changed' | 'unchanged', (ref: string) => string[]]>([
+  ['set back to an older version of the same holder', 'changed', (ref) => ['rev-parse', `${ref}~1`]],
+  ['set to a commit that is no run', 'changed', () => ['commit-tree', '-m', 'x', TREE]],
+  ['continued by a commit that is no run', 'unchanged', (ref) => ['commit-tree', '-m', 'x', '-p', ref, TREE]],
+])('a ref that was %s ends nothing, and the %s run is shared once it is removed', async (_, run, replacement) => {
   const { one, remote, ref } = await started()
-  const other = replacement(remote, ref)
   await one.workflow('next', '7')
-  git(remote, 'update-ref', ref, other)
-  one.write(`${WALK}/built.md`, 'half')
+  git(remote, 'update-ref', ref, git(remote, ...replacement(ref)))
+  if (run === 'changed') one.write(`${WALK}/built.md`, 'half')
   const why = expect.stringContaining(`git push origin :${ref}`)
   expect(await one.workflow('publish', '7')).toMatchObject({ status: 1, stderr: why })
+  expect(await one.workflow('release', '7')).toMatchObject({ status: 1, stderr: why })
   expect(one.state()).toMatchObject({ active: true })
   git(remote, 'update-ref', '-d', ref)
   expect(await one.workflow('share', '7')).toMatchObject({ status: 0 })
