@@ -16,10 +16,7 @@ const wait = z.looseObject({
   count: count(1, 'The number of this prompt among those that the marker has waited at.'),
   prompt_id: z.optional(filled('The prompt whose stops are allowed.')),
   last_prompt_id: z.optional(filled('The prompt of the previous wait.')),
-  stopped_ms: described(
-    z.optional(z.number()),
-    'Without ids of prompts: when the one stop was allowed, in ms since the epoch.',
-  ),
+  stopped_ms: optionally(z.number(), 'Without ids of prompts: when the one stop was allowed, in ms since the epoch.'),
 })
 
 const check = z.looseObject({

@@ -80,7 +80,7 @@ function trustedRules(context: CommandContext, root: string): TrustedRules {
 
 function resultOf(
   states: readonly RuleState[],
-  proof: Extract<DoneProof, { kind: 'ran' }> | undefined,
+  proof: DoneProof | undefined,
   cleared: readonly TaskFolder[],
   lines: readonly string[],
   exitCode: 0 | 1 = proof?.failed === undefined ? 0 : 1,
@@ -117,7 +117,7 @@ function listLine({ rule, isDue, changed, paths, receipt }: RuleState): string {
   return `due      ${name}: ${short(rule.checks).join('; ')} (${files})`
 }
 
-function linesOf({ done, failed, green }: Extract<DoneProof, { kind: 'ran' }>): string[] {
+function linesOf({ done, failed, green }: DoneProof): string[] {
   const own = [...new Set(green.flatMap(({ receipt }) => receipt.ownOutput))]
   if (failed?.failure !== undefined) {
     const how = `${failureWords(failed.failure)}; ${seconds(failed.durationMs)}`
