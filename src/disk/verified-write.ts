@@ -7,6 +7,8 @@ import { sync, temporaryBeside, tryRemoveFile } from './write.ts'
 
 /** The hook never loads this. */
 
+export const BACKUP = '.postflight-backup'
+
 /** Reads the temporary file back before `place` moves it. */
 export function withVerifiedFile(
   target: string,
@@ -15,7 +17,7 @@ export function withVerifiedFile(
   place: (temporary: string) => void,
 ): void {
   // After a kill it stays: git ignores it as a backup.
-  const temporary = temporaryBeside(`${target}.postflight-backup`)
+  const temporary = temporaryBeside(target + BACKUP)
   try {
     writeFileAtomic.sync(temporary, text, mode === undefined ? {} : { mode })
     // A nearly full disk takes a part of the text without an error.

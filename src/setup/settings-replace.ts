@@ -2,13 +2,11 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { errorCode, isAbsent, realPath } from '../disk/file-facts.ts'
 import { makeFolders } from '../disk/folders.ts'
-import { withVerifiedFile } from '../disk/verified-write.ts'
+import { BACKUP, withVerifiedFile } from '../disk/verified-write.ts'
 import { placeNew, sync } from '../disk/write.ts'
 import { readSettingsFile } from './settings-paths.ts'
 
 /** Replaces settings files and keeps backups beside them. Only this loads `write-file-atomic`, so reading is separate. */
-
-const BACKUP = '.postflight-backup'
 
 export function listBackups(file: string): string[] {
   const folder = path.dirname(file)
