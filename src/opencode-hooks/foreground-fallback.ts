@@ -8,7 +8,7 @@ import {
   parseModel,
   type UserMessage,
 } from '../hosts/opencode/api.ts'
-import { SessionTree } from '../hosts/opencode/session-tree.ts'
+import { SessionTree } from '../hosts/opencode/conversation.ts'
 import { factory, type Reporter } from './factory.ts'
 import { FALLBACK_TEXT, ModelSwitch, rateLimitIn, rateLimitTest, TOO_MANY_REQUESTS } from './model-switch.ts'
 

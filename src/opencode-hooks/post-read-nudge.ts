@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { SessionTree } from '../hosts/opencode/session-tree.ts'
+import { SessionTree } from '../hosts/opencode/conversation.ts'
 import { addToResult, factory, TEXT_TAG } from './factory.ts'
 
 /** Options of the post-read nudge. */

@@ -1,5 +1,5 @@
 import { type HostClient, type HostEvent, interruptedIn, type Message, type ToolOutput } from '../hosts/opencode/api.ts'
-import { SessionTree } from '../hosts/opencode/session-tree.ts'
+import { SessionTree } from '../hosts/opencode/conversation.ts'
 import { cut, oneLine } from '../kernel/text.ts'
 import { DEFAULT_TIMEOUT_MS, type ReactiveRule, rulesFor } from '../setup/reactive/reactive-rule.ts'
 import { addToResult, factory, limitMemory, RefusedCall, TEXT_TAG } from './factory.ts'

@@ -4,7 +4,7 @@ import path from 'node:path'
 import { tryRemoveFile } from '../disk/write.ts'
 import { MAIN_AGENT } from '../hosts/host.ts'
 import { type HostClient, need, type SessionInfo } from '../hosts/opencode/api.ts'
-import { SessionTree } from '../hosts/opencode/session-tree.ts'
+import { SessionTree } from '../hosts/opencode/conversation.ts'
 import { notedRoots, ROOTS_FILE_VARIABLE } from '../project/command-context.ts'
 
 /** A sub-agent's stop reads as `SubagentStop` of the root conversation, as on every other host. */
