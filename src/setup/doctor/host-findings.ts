@@ -83,15 +83,15 @@ function checkHost(context: CommandContext, name: string, host: HookHost, projec
       : [bad('settings', errorFault(fault.code, fault.args), HOST_FINDINGS.repair(host.title))],
   )
   const wired = locations.filter(({ commands }) => commands.length > 0)
-  const off = host.canDisableHooks === true ? hooksDisabledIn(own) : undefined
-  const entries = own
-    .filter((location) => wired.includes(location))
-    .flatMap((location) => [
-      off === undefined
-        ? checkEntries(context, location, project, { ...host, hostOption: ` --host ${name}` })
-        : bad('settings', HOOK_FINDINGS.hooksDisabled(off), HOOK_FINDINGS.enableHooks),
-      ...checkTrust(context, host, location),
-    ])
+  const wiredOwn = own.filter((location) => wired.includes(location))
+  const off = host.canDisableHooks === true && wiredOwn.length > 0 ? hooksDisabledIn(own) : undefined
+  const entries =
+    off === undefined
+      ? wiredOwn.flatMap((location) => [
+          checkEntries(context, location, project, { ...host, hostOption: ` --host ${name}` }),
+          ...checkTrust(context, host, location),
+        ])
+      : [bad('settings', HOOK_FINDINGS.hooksDisabled(off), HOOK_FINDINGS.enableHooks)]
   // Entries that are only in Claude Code's settings are checked with those.
   if (entries.length === 0 || wired.length === 1) return [...faults, ...entries]
   const removals = wired

@@ -284,8 +284,8 @@ function isLeftBehind(target: Target, file: string, rest: string): boolean {
   if (rest.trim() !== '{}' || kindAt(file) === 'link') return false
   // A backup without our entries is of a file that existed before.
   return !listBackups(file).some((backup) => {
-    const text = readSettingsFile(backup)
-    return text !== undefined && withoutOurs(target, file, text) === text
+    const { text, others } = textsOf(target, file, backup)
+    return text !== undefined && others === text
   })
 }
 
@@ -302,17 +302,17 @@ export function carryOut(target: Target, removal: Removal): void {
 
 /** Those that are needless, or those that stay. */
 export function backupsOf(target: Target, { file, after = '' }: Removal, isNeedless = false): string[] {
-  return listBackups(file).filter((backup) => {
-    const text = readSettingsFile(backup)
-    return (text !== undefined && withoutOurs(target, file, text) === after) === isNeedless
-  })
+  return listBackups(file).filter((backup) => (textsOf(target, file, backup).others === after) === isNeedless)
 }
 
-function withoutOurs(target: Target, file: string, text: string): string {
+/** `others`: without our entries. A backup that cannot be read has no text: it stays, and does not stop `uninstall`. */
+function textsOf({ remove }: Target, file: string, backup: string): Record<'text' | 'others', string | undefined> {
+  let text: string | undefined
   try {
-    return target.remove(text, file)
+    text = readSettingsFile(backup)
+    return { text, others: text === undefined ? undefined : remove(text, file) }
   } catch {
-    return text
+    return { text, others: text }
   }
 }
 

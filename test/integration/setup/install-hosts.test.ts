@@ -239,6 +239,8 @@ describe.concurrent('doctor finds', () => {
     project.write('../home/.qwen/settings.json', '{ "disableAllHooks": true }')
     const what = expect.stringContaining('home/.qwen/settings.json sets disableAllHooks')
     expect(await wrongIn(project)).toMatchObject([{ what }])
+    await project.cli(['install', '--host', 'qwen', '--scope', 'user', '--force'])
+    expect(await wrongIn(project)).toMatchObject([{ what }, { what: expect.stringContaining('runs the hook of each') }])
   })
 
   it('the hook in hosts where it does not work', async () => {

@@ -530,4 +530,12 @@ describe.concurrent('uninstall', () => {
     expect(project.read(SETTINGS)).toBe('{"b":2}')
     expect(project.has(`${SETTINGS}.postflight-backup.7`)).toBe(true)
   })
+
+  it('uninstall keeps a backup that it cannot read', async () => {
+    const project = projectWith('{"a":1}')
+    await project.cli(['install'])
+    fs.writeFileSync(project.at(`${SETTINGS}.postflight-backup`), Buffer.of(0xff))
+    expect((await project.cli(['uninstall'])).stdout).toContain('Kept the backup')
+    expect(project.read(SETTINGS)).toBe('{"a":1}')
+  })
 })
