@@ -100,6 +100,25 @@ const bundlesEverything: Rolldown.Plugin = {
   },
 }
 
+/**
+ * Fails the build if two files load each other, because one of them would find the other half loaded. `cli` would load
+ * another one if the declaration of a command used a module of that file.
+ */
+const loadsNoCircle: Rolldown.Plugin = {
+  name: 'loads-no-circle',
+  generateBundle(_options, bundle) {
+    const importsOf = (file: string): readonly string[] =>
+      (bundle[file] as { imports?: string[] } | undefined)?.imports ?? []
+    for (const file of Object.keys(bundle)) {
+      const other = importsOf(file).find((imported) => importsOf(imported).includes(file))
+      if (other === undefined) continue
+      this.error(
+        `${file} and ${other} load each other. Does the declaration of a command use a module that src/cli/index.ts does not load? Use it in \`run\`, or add it to CHUNKS in tsdown.config.ts`,
+      )
+    }
+  },
+}
+
 const source = (file: string): string => fileURLToPath(new URL(`src/cli/${file}`, import.meta.url))
 const COMMAND_SENTENCES = source('../kernel/command-errors.ts')
 const COMMAND_ERRORS = './command-errors.js'
@@ -241,7 +260,15 @@ export default defineConfig([
     ...shared,
     entry: { cli: 'src/cli/index.ts' },
     outDir: `${output}/cli`,
-    plugins: [plainBuiltins, lazyChildProcess, lazyCommandErrors, declarationsAlone, plainExports, ...everywhere],
+    plugins: [
+      plainBuiltins,
+      lazyChildProcess,
+      lazyCommandErrors,
+      declarationsAlone,
+      plainExports,
+      loadsNoCircle,
+      ...everywhere,
+    ],
     // Only what is used counts: schemas and the work of other commands are imported and not used.
     treeshake: { moduleSideEffects: false },
     minify: true,

@@ -5,6 +5,7 @@ import fs from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { expect } from 'vitest'
+import { HOOK_HOSTS } from '../../src/hosts/hook-hosts.ts'
 import { readDocument } from './documents.ts'
 import type { Fields } from './payloads.ts'
 import { CLI, LAUNCHER, NOBODY, PACKAGE, type ProcessResult, runProcess } from './process.ts'
@@ -164,9 +165,7 @@ export function createProject(options: ProjectOptions = {}): Project {
 
 const USER_SETTINGS = [
   '.claude/settings.json',
-  '.codex/hooks.json',
-  '.copilot/hooks/postflight-guard.json',
-  '.qwen/settings.json',
+  ...Object.values(HOOK_HOSTS).map(({ folder, file }) => `${folder}/${file}`),
 ]
 
 function wire(settings: string): void {
