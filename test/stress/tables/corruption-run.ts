@@ -53,14 +53,13 @@ function prepare(sandbox: Sandbox, pack: PackageCopy, subject: Subject, corrupti
   write('specs/.postflight/journal.jsonl', '{"time":"2026-01-18T10:00:00.000Z","event":"create"}\n'.repeat(3))
   const command = `[ ! -f "${pack.launcher}" ] || exec "${pack.launcher}"`
   const hook = (word = '') => ({ type: 'command', command: `${command}${word}`, timeout: 10 })
+  const shell = { matcher: 'Bash', hooks: [{ ...hook(), if: 'Bash(*postflight*)' }] }
   const hooks = {
     SubagentStop: [{ hooks: [hook()] }],
     Stop: [{ hooks: [hook(' Stop')] }],
     SessionStart: [{ hooks: [hook(' SessionStart')] }],
-    PostToolUse: [
-      { matcher: 'Bash', hooks: [{ ...hook(), if: 'Bash(*postflight*)' }] },
-      { matcher: 'Agent', hooks: [hook(' Agent')] },
-    ],
+    PostToolUse: [shell, { matcher: 'Agent', hooks: [hook(' Agent')] }],
+    PostToolUseFailure: [shell],
     PreToolUse: [{ matcher: 'StructuredOutput|SubagentHandback|task_complete', hooks: [hook(' Stop')] }],
   }
   write('.claude/settings.json', json({ model: 'x', hooks }))
