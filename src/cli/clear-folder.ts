@@ -157,7 +157,7 @@ export async function clearOne(
   const marker = result.marker?.marker ?? proven
   const left = leftSteps(marker)
   const settles = result.abandoned.map(({ marker }) => marker.id)
-  record(context, folder, marker, result.isUnchecked, settles, done)
+  record(context, folder, marker, result.isUnchecked, settles, left, done)
   const keptTexts = unparsedNames(folder).filter((name) => !keptBefore.includes(name))
   const owner = marker?.hostSession
   const notes = [
@@ -278,9 +278,9 @@ function record(
   marker: Marker | undefined,
   isUnchecked: boolean,
   settles: readonly (string | undefined)[],
+  left: readonly string[],
   done: readonly RunCheck[],
 ): void {
-  const left = leftSteps(marker)
   const details = [
     ...(marker !== undefined ? [] : [settles.length > 0 ? CLEAR_DETAILS.abandonedCleared : CLEAR_DETAILS.noMarker]),
     ...(done.length === 0 ? [] : [CHECK_TEXT.passed(done)]),

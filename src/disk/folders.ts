@@ -28,7 +28,7 @@ export function makeLastingFolder(folder: string): boolean {
   return isNew
 }
 
-/** With a umask of 0177, nobody could enter the folder. */
+/** A umask of 0177 would remove the permission to enter the folder. */
 export function makeFolder(folder: string): void {
   fs.mkdirSync(folder)
   const { mode } = fs.lstatSync(folder)

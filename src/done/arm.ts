@@ -89,7 +89,7 @@ export function judgeDone(
   const pending = read?.kind === 'marker' ? read : undefined
   // The rules for all markers judge an unreadable one and end a bypassed one.
   if (read?.kind === 'unreadable' || pending?.marker.bypassed === true) return 'marker-decides'
-  // Every stop keeps the folder. If somebody removed it after a block, the count of this prompt's blocks is gone too.
+  // A stop never removes the folder. If it is missing after a block, the count of this prompt's blocks is lost.
   if (payload.followsBlock === true && kindAt(folder.path) === undefined) return 'folder-gone'
   const baseline = baselineOf(folder, stop)
   if (baseline === undefined) return 'no-baseline'

@@ -35,12 +35,12 @@ export function removeEntries(text: string, path: string, isOurs: IsOurs, event?
   return events.reduce((rest, name) => removeFromList(rest, file, ['hooks', name], isOnly), unshared)
 }
 
-export interface HookCommand {
+export interface WiredCommand {
   readonly event: string
   readonly command: string
 }
 
-export function findCommands(text: string, path: string, isOurs: IsOurs, event?: string): HookCommand[] {
+export function findCommands(text: string, path: string, isOurs: IsOurs, event?: string): WiredCommand[] {
   return ourGroups(text, path, isOurs, event).flatMap(({ event, group }) =>
     hooksOf(group)
       .filter(isOurs)

@@ -14,32 +14,25 @@ import type { StopOutcome } from './plan.ts'
 
 /** Arms nothing while a run of the session is active (`hasRun`). */
 export function doneAtStop(roots: readonly string[], occasion: Occasion, hasRun: () => boolean): DonePart {
-  const { payload } = occasion
   const part = emptyPart(occasion)
+  const person = personAt(occasion)
+  const isAsked = isJudged(occasion.payload)
   let waitsForRun = false
-  const armAll = (): void => {
+  const arm = (): boolean => {
+    waitsForRun = isAsked && hasRun()
+    if (!isAsked || waitsForRun) return false
     for (const root of roots) {
       try {
-        add(part, armAtStop(root, occasion, personAt(occasion)))
+        add(part, armAtStop(root, occasion, person))
       } catch (error) {
         part.notices.push(doneNotJudged(root, errorText(error), true))
       }
     }
+    return true
   }
-  if (isJudged(payload)) {
-    waitsForRun = hasRun()
-    if (!waitsForRun) armAll()
-  }
-  return {
-    ...part,
-    judges: (root) => isJudged(payload) && !waitsForRun && roots.includes(root),
-    armAfterRuns() {
-      if (!waitsForRun || hasRun()) return false
-      waitsForRun = false
-      armAll()
-      return true
-    },
-  }
+  arm()
+  const judges = (root: string): boolean => isAsked && !waitsForRun && roots.includes(root)
+  return { ...part, judges, armAfterRuns: () => waitsForRun && arm() }
 }
 
 /** `doneAtStop` that does not block the event loop. */
@@ -48,11 +41,13 @@ export async function doneAtStopAsync(
   occasion: Occasion,
   hasRun: () => boolean,
 ): Promise<DonePart<Promise<boolean>>> {
-  const { payload } = occasion
   const part = emptyPart(occasion)
   const person = personAt(occasion)
+  const isAsked = isJudged(occasion.payload)
   let waitsForRun = false
-  const armAll = async (): Promise<void> => {
+  const arm = async (): Promise<boolean> => {
+    waitsForRun = isAsked && (await retryWhileLocked(hasRun))
+    if (!isAsked || waitsForRun) return false
     for (const root of roots) {
       try {
         const copy = readTrusted(root, person)
@@ -63,21 +58,11 @@ export async function doneAtStopAsync(
         part.notices.push(doneNotJudged(root, errorText(error), true))
       }
     }
+    return true
   }
-  if (isJudged(payload)) {
-    waitsForRun = await retryWhileLocked(hasRun)
-    if (!waitsForRun) await armAll()
-  }
-  return {
-    ...part,
-    judges: (root) => isJudged(payload) && !waitsForRun && roots.includes(root),
-    async armAfterRuns() {
-      if (!waitsForRun || (await retryWhileLocked(hasRun))) return false
-      waitsForRun = false
-      await armAll()
-      return true
-    },
-  }
+  await arm()
+  const judges = (root: string): boolean => isAsked && !waitsForRun && roots.includes(root)
+  return { ...part, judges, armAfterRuns: async () => waitsForRun && arm() }
 }
 
 interface Collected extends CountedPart {

@@ -45,8 +45,9 @@ function checkText(file: string, text: string): LoadedDefinition {
   const warnings = inOrder(checked.warnings)
   if (faults.length > 0) return { faults, warnings, definition: undefined, isPartial: false }
   const definition = makeReady(checked.file, prompts.texts)
+  if (definition !== undefined) return { faults: [], warnings, definition, isPartial: false }
   const tooLong = locate({ path: [], detail: RULE_TEXT.definitionTooLong(SNAPSHOT_MEBIBYTES) })
-  return { faults: definition === undefined ? [tooLong] : [], warnings, definition, isPartial: false }
+  return { faults: [tooLong], warnings, definition, isPartial: false }
 }
 
 function partly(faults: readonly PlacedFinding[]): LoadedDefinition {

@@ -7,7 +7,7 @@ import { errorFault } from '../../kernel/error-messages.ts'
 import { oneLine, shellWord } from '../../kernel/text.ts'
 import type { CommandContext } from '../../project/command-context.ts'
 import { findCommandForm } from '../../project/root.ts'
-import { type HookCommand, isInstalled } from '../claude-hooks.ts'
+import { isInstalled, type WiredCommand } from '../claude-hooks.ts'
 import { packageTool } from '../install/done-proposal.ts'
 import { hookCommand, ourHooks, projectFolder } from '../install/our-hooks.ts'
 import {
@@ -181,7 +181,7 @@ interface WiredCopy {
   readonly problem: string | undefined
 }
 
-function findWiredCopy(commands: readonly HookCommand[], project: string): WiredCopy {
+function findWiredCopy(commands: readonly WiredCommand[], project: string): WiredCopy {
   const { command: entry = '' } = commands.find(({ event }) => event === 'Stop') ?? commands[0] ?? {}
   const command = withoutEventWord(entry)
   const named = fileOfCommand(command)
@@ -239,7 +239,7 @@ function formOf(context: CommandContext): CommandForm {
   return findCommandForm({ ...environment, PATH }, script, projectFolder(context))
 }
 
-function sharesItself(commands: readonly HookCommand[], project: string): boolean {
+function sharesItself(commands: readonly WiredCommand[], project: string): boolean {
   const starts = commands.filter(({ event }) => event === 'SessionStart')
   const { file } = findWiredCopy(starts, project)
   return file?.endsWith('postflight-hook') === true && fs.existsSync(path.join(file, '..', '..', 'bin', 'postflight'))

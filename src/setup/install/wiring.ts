@@ -7,7 +7,7 @@ import { MARKER_FILE } from '../../kernel/files.ts'
 import { shellWords } from '../../kernel/text.ts'
 import { isJsonObject, jsonObjectIn, variable } from '../../kernel/values.ts'
 import type { CommandContext } from '../../project/command-context.ts'
-import { findCommands, type HookCommand, removeEntries } from '../claude-hooks.ts'
+import { findCommands, removeEntries, type WiredCommand } from '../claude-hooks.ts'
 import { splitMark } from '../json-document.ts'
 import {
   claudeSettingsPath,
@@ -25,7 +25,7 @@ export interface SettingsLocation {
   readonly scope: Scope
   readonly file: string
   readonly text: string | undefined
-  readonly commands: readonly HookCommand[]
+  readonly commands: readonly WiredCommand[]
   readonly fault: PostflightError | undefined
 }
 
