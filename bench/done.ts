@@ -198,7 +198,11 @@ function printSearch(): void {
     const subjects: Subject[] = [
       { name: 'empty Node', command: ['node', '-e', ''], cwd: folder, environment },
       {
-        ...{ name: 'a whole stop', command: [launcher, 'Stop'], cwd: folder, environment, expects: '{}' },
+        name: 'a whole stop',
+        command: [launcher, 'Stop'],
+        cwd: folder,
+        environment,
+        expects: '{}',
         input: payload('Stop', folder, { prompt_id: 'prompt' }),
       },
       { name: 'git status', command: ['git', 'status', '--porcelain'], cwd: folder, environment },

@@ -171,7 +171,11 @@ export async function clearOne(
     kind: 'cleared',
     settles,
     data: {
-      ...{ task: folder.task, path: folder.path, marker_id: marker?.id ?? null, steps_left: left, files: result.files },
+      task: folder.task,
+      path: folder.path,
+      marker_id: marker?.id ?? null,
+      steps_left: left,
+      files: result.files,
       checks: done.map(({ run, durationMs }) => ({ run, duration_ms: durationMs })),
       unchecked: result.isUnchecked,
     },
@@ -200,8 +204,13 @@ function wouldClear(
     kind: 'cleared',
     settles: [],
     data: {
-      ...{ task: folder.task, path: folder.path, marker_id: null, steps_left: left, files },
-      ...{ checks: [], unchecked },
+      task: folder.task,
+      path: folder.path,
+      marker_id: null,
+      steps_left: left,
+      files,
+      checks: [],
+      unchecked,
     },
     lines: [CLEAR_TEXT.cleared(displayPath(context, folder.path), files, notes, true)],
   }
@@ -259,7 +268,9 @@ function refused(
   sinceWhen?: string,
 ): ClearResult {
   const { code, args } = new PostflightError('checks-refused', {
-    ...{ path: pathOf(folder, before, commands[0]), refusal: why, commands: checkList(commands) },
+    path: pathOf(folder, before, commands[0]),
+    refusal: why,
+    commands: checkList(commands),
     // It never skips a check of an abandoned marker.
     unchecked: before.pending !== undefined,
     ...(sinceWhen !== undefined && { since: sinceWhen }),

@@ -75,7 +75,13 @@ async function runCommand(
   const context = now()
   const paint = await painterFor(stdout, context.environment.NO_COLOR)
   const surroundings = {
-    ...{ json, quiet, paint, stdout, terminalOutput, contextNow: now, program },
+    json,
+    quiet,
+    paint,
+    stdout,
+    terminalOutput,
+    contextNow: now,
+    program,
     freeCommands: freeCommands(),
   }
   const outcome = await run(context, invocation.arguments as never, invocation.options as never, surroundings)

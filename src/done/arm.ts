@@ -98,7 +98,12 @@ export function judgeDone(
   const states = judgeRules(copy.rules, search, [baseline, ...ends], readReceipts(root, copy, nowMs))
   const prompt = promptOf(payload)
   return {
-    ...{ folder, pending, states, due: states.filter(({ isDue }) => isDue), prompt, stop },
+    folder,
+    pending,
+    states,
+    due: states.filter(({ isDue }) => isDue),
+    prompt,
+    stop,
     isBypassed: bypass !== undefined && bypass.prompt === undefined,
     isAsked: ends.every((end) => end.prompt !== prompt),
     asked: askedAt(folder, prompt, stop.roots),
@@ -157,9 +162,16 @@ function arm({ folder, due, states, prompt, asked, stop }: JudgedDone): Recorded
   const id = newMarkerId()
   const fields = {
     ...newMarkerFields({
-      ...{ id, sessionId: `done_${payload.session}`, skill: DONE_WORD, taskNumber: 0 },
-      ...{ operation: 'definition of done', reason: reasonFor(folder.root, due, stop), createdMs: nowMs },
-      ...{ hostSession: payload.session, agent: MAIN_AGENT, checks: checks.map((run) => ({ run })) },
+      id,
+      sessionId: `done_${payload.session}`,
+      skill: DONE_WORD,
+      taskNumber: 0,
+      operation: 'definition of done',
+      reason: reasonFor(folder.root, due, stop),
+      createdMs: nowMs,
+      hostSession: payload.session,
+      agent: MAIN_AGENT,
+      checks: checks.map((run) => ({ run })),
     }),
     // If the prompt has no blocks left, nobody asked about these changes, so the next prompt does.
     ...(!isSpent(asked) && { done: { prompt_id: prompt, paths: pathsOf(states) } }),

@@ -100,8 +100,15 @@ function settle(kept: Set<Draft>, { settles }: JournalLine): void {
 
 function newDraft(id: string, task: string): Draft {
   return {
-    ...{ id, task, isMade: false, sessions: new Set(), checks: new Set() },
-    ...{ passed: [], end: undefined, kept: undefined, lastMs: Number.NEGATIVE_INFINITY },
+    id,
+    task,
+    isMade: false,
+    sessions: new Set(),
+    checks: new Set(),
+    passed: [],
+    end: undefined,
+    kept: undefined,
+    lastMs: Number.NEGATIVE_INFINITY,
   }
 }
 

@@ -96,7 +96,9 @@ export function ownerFields(
 ): Record<string, unknown> {
   const keepsChecks = hostSession === session || checks.length === 0
   return {
-    ...{ agent_id: agent, cc_session_id: session, owner_from: undefined },
+    agent_id: agent,
+    cc_session_id: session,
+    owner_from: undefined,
     ...(!keepsChecks && { checks_session: checksSession ?? hostSession ?? NO_SESSION }),
   }
 }

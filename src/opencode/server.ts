@@ -160,7 +160,12 @@ export async function server(
   const inLoop = new InLoopGuard(client, guard)
   const subAgents = new SubAgentGuard(client, sessions, guard, turns)
   const driver = new WorkflowDriver({
-    ...{ client, sessions, turns, subAgents, reporter, driven },
+    client,
+    sessions,
+    turns,
+    subAgents,
+    reporter,
+    driven,
     folder: directory,
     packageFolder: PACKAGE,
     findRoot: () => guard.rootsFor(undefined)[0],

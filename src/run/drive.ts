@@ -92,7 +92,11 @@ export interface RunStop extends AgentStop {
 }
 
 export const CAME_BACK = {
-  ...{ isMain: true, isNext: true, isBlocked: false, followsBlock: undefined, shells: [] },
+  isMain: true,
+  isNext: true,
+  isBlocked: false,
+  followsBlock: undefined,
+  shells: [],
   patience: 'command',
 } as const
 

@@ -87,9 +87,12 @@ export const run: Run<typeof declaration, ClearDocument> = async (context, [task
   return {
     exitCode: kept.length === 0 ? 0 : 1,
     data: {
-      ...{ root: root ?? null, dry_run: options.dryRun },
-      ...{ cleared: cleared.map(({ data }) => data), kept: kept.map(({ data }) => data) },
-      ...{ settled: runs.flatMap(({ data }) => data ?? []), running },
+      root: root ?? null,
+      dry_run: options.dryRun,
+      cleared: cleared.map(({ data }) => data),
+      kept: kept.map(({ data }) => data),
+      settled: runs.flatMap(({ data }) => data ?? []),
+      running,
     },
     lines: [
       ...(lines.length === 0 ? [nothing(root, task, folders)] : lines),
@@ -191,7 +194,10 @@ function settleLost(
     const isOwn = session !== undefined && record?.sessions.has(session) === true
     if (unproven.length > 0 && (isOwn || !skipsChecks)) {
       const { code, args } = new PostflightError('checks-refused', {
-        ...{ path: `${relative}/${MARKER_FILE}`, refusal: 'removed', commands: checkList(unproven), unchecked: !isOwn },
+        path: `${relative}/${MARKER_FILE}`,
+        refusal: 'removed',
+        commands: checkList(unproven),
+        unchecked: !isOwn,
       })
       const message = errorMessage(code, args)
       return {
@@ -212,7 +218,8 @@ function settleLost(
       })
     }
     return {
-      ...{ kind: 'cleared', settles: [] },
+      kind: 'cleared',
+      settles: [],
       data: { ...base, steps_left: [], files: [], checks: [], unchecked: false },
       lines: [CLEAR_TEXT.settled(relative, kind, isDryRun)],
     }

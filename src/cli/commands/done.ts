@@ -94,7 +94,11 @@ function resultOf(
         const now = proof?.green.find((one) => one.rule === rule)?.receipt
         const receipt = now ?? before
         return {
-          ...{ name: ruleName(rule), due: isDue, changed, searched: paths !== undefined, green: now !== undefined },
+          name: ruleName(rule),
+          due: isDue,
+          changed,
+          searched: paths !== undefined,
+          green: now !== undefined,
           proven: receipt === undefined ? null : toIso(receipt.atMs),
           own_output: receipt?.ownOutput ?? [],
         }

@@ -92,7 +92,11 @@ export const run: Run<typeof declaration, typeof document> = (context, _given, o
   return {
     exitCode: 0,
     data: {
-      ...{ scope: target.scope, changed: accepted.length > 0, dry_run: options.dryRun, backups, warnings },
+      scope: target.scope,
+      changed: accepted.length > 0,
+      dry_run: options.dryRun,
+      backups,
+      warnings,
       parts: parts.map((part) => ({ name: part.name, file: part.file, state: stateOf(part) })),
     },
     lines,

@@ -102,9 +102,13 @@ export const run: Run<typeof declaration, typeof document> = (context, _given, o
   return {
     exitCode: 0,
     data: {
-      ...{ file: location, changed, dry_run: dryRun, backup: backup ?? null },
+      file: location,
+      changed,
+      dry_run: dryRun,
+      backup: backup ?? null,
       ...entryOf(target),
-      ...{ portable: target.portable, taken_out_of: removals.map(({ file }) => file) },
+      portable: target.portable,
+      taken_out_of: removals.map(({ file }) => file),
     },
     lines,
   }

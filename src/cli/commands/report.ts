@@ -150,7 +150,12 @@ function documentOf({ root, tasks }: Report, file: string | null): ReportDocumen
         ended_at: toIso(one.endMs),
         prompts: one.prompts,
         phases: one.phases.map(({ id, status, visits, prompts, workedMs, steps }) => ({
-          ...{ id, standing: status, visits, prompts, duration_ms: workedMs, steps: steps.at(-1)?.steps.length ?? 0 },
+          id,
+          standing: status,
+          visits,
+          prompts,
+          duration_ms: workedMs,
+          steps: steps.at(-1)?.steps.length ?? 0,
         })),
         events: one.events.map(event),
       })),

@@ -91,7 +91,10 @@ async function proveStep(
   if (decision.kind === 'refused') throw refusal(folder, decision.why, checks)
   const { prove } = await import('../../marker/prove.ts')
   const proof = await prove(context, {
-    ...{ folder, marker, commands: decision.commands, areForeign: decision.areForeign },
+    folder,
+    marker,
+    commands: decision.commands,
+    areForeign: decision.areForeign,
     limitMs: options.timeout,
   })
   if (proof.kind === 'busy') throw refusal(folder, 'running', checks, since(proof.sinceMs, context.nowMs))
@@ -111,7 +114,10 @@ function refusal(
   sinceWhen?: string,
 ): PostflightError {
   return new PostflightError('checks-refused', {
-    ...{ path: markerDisplayPath(folder), refusal, commands: checkList(commandsOf(checks)), unchecked: false },
+    path: markerDisplayPath(folder),
+    refusal,
+    commands: checkList(commandsOf(checks)),
+    unchecked: false,
     ...(sinceWhen !== undefined && { since: sinceWhen }),
   })
 }

@@ -79,8 +79,11 @@ export const run: Run<typeof declaration, typeof document> = (context, _given, o
   return {
     exitCode: 0,
     data: {
-      ...{ file: first?.file ?? (target.files.at(-1) as string), changed: first !== undefined, dry_run: dryRun },
-      ...{ removed_file: first !== undefined && first.after === undefined, taken_out_of: done.map(({ file }) => file) },
+      file: first?.file ?? (target.files.at(-1) as string),
+      changed: first !== undefined,
+      dry_run: dryRun,
+      removed_file: first !== undefined && first.after === undefined,
+      taken_out_of: done.map(({ file }) => file),
     },
     lines: [...(lines.length > 0 ? lines : [noneThere]), ...left],
   }

@@ -74,7 +74,9 @@ export const run: Run<typeof declaration, RunDocument> = async (context, [task, 
     ({ folder }) => ({
       folder,
       ...startRun(folder, definition, runner, {
-        ...{ nowMs: context.nowMs, fresh: options.fresh, inputs },
+        nowMs: context.nowMs,
+        fresh: options.fresh,
+        inputs,
         definitionFile: definitionName(file, { root: folder.root, packageFolder: context.packageFolder }),
       }),
     }),

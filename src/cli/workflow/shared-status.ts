@@ -44,8 +44,17 @@ export async function sharedStatus(
 type Row = SharedDocument['runs'][number]
 
 const UNREADABLE = {
-  ...{ task: null, name: null, phase: null, outcome: null, needs: null, machine: null, session: null, since: null },
-  ...{ here: false, updated_at: null, fix: null },
+  task: null,
+  name: null,
+  phase: null,
+  outcome: null,
+  needs: null,
+  machine: null,
+  session: null,
+  since: null,
+  here: false,
+  updated_at: null,
+  fix: null,
 } as const
 
 function rowOf(context: CommandContext, root: string, remote: string, run: RemoteRun | UnreadableRun): Row {
@@ -68,9 +77,18 @@ function rowOf(context: CommandContext, root: string, remote: string, run: Remot
   const isFree = holder.machine === undefined && isResumable(state)
   const message = [inLine(taskOf(run)), ...facts, run.run].join(' · ')
   return {
-    ...{ id: run.run, task: taskOf(run), name: state.name, phase: state.phase, outcome: state.outcome ?? null },
-    ...{ needs: need.kind, machine: holder.machine ?? null, session: holder.session ?? null },
-    ...{ since: toIso(holder.sinceMs), here: isHere, updated_at: toIso(state.updatedMs), message },
+    id: run.run,
+    task: taskOf(run),
+    name: state.name,
+    phase: state.phase,
+    outcome: state.outcome ?? null,
+    needs: need.kind,
+    machine: holder.machine ?? null,
+    session: holder.session ?? null,
+    since: toIso(holder.sinceMs),
+    here: isHere,
+    updated_at: toIso(state.updatedMs),
+    message,
     fix: isFree ? resumeSharedLine(run.run, remote, context.rootOption) : null,
   }
 }

@@ -66,7 +66,9 @@ function requireForeignTrust(
   if (!isTrusted(state, trusterOf(context))) {
     // `--trust` covers both.
     throw new PostflightError('commands-untrusted', {
-      ...{ task: run, commands: checkList(commandsOfRun(state)), from: remote },
+      task: run,
+      commands: checkList(commandsOfRun(state)),
+      from: remote,
       ...(!isOwn && { prompts: commit }),
     })
   }

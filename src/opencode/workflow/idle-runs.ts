@@ -69,7 +69,9 @@ export class IdleRuns {
 /** No further prompt will follow. */
 function endStopping(folder: TaskFolder, { payload, startMs }: Moment): void {
   const turn = takeTurn(folder, {
-    ...{ ...CAME_BACK, promptId: undefined, startMs },
+    ...CAME_BACK,
+    promptId: undefined,
+    startMs,
     drives: ({ hostSession, stopRequestedMs }) => hostSession === payload.session && stopRequestedMs !== undefined,
   })
   if (turn.command !== 'none') appendJournal(folder.root, turn.entries, Date.now())

@@ -172,8 +172,11 @@ export function checkShape(value: unknown): { file: DefinitionFile } | { faults:
 function fieldsAt(path: FaultPath): string[] {
   const name = path.findLast((part) => typeof part === 'string')
   const objects: Readonly<Record<string, readonly { shape: object }[]>> = {
-    ...{ phases: [phase], check: [check], step_check: [stepCheck], next: [ways, caseWays] },
-    ...{ steps: [stepSource, checklistSource] },
+    phases: [phase],
+    check: [check],
+    step_check: [stepCheck],
+    next: [ways, caseWays],
+    steps: [stepSource, checklistSource],
   }
   const known = name === undefined ? [DEFINITION_SCHEMA] : path.at(-2) === 'inputs' ? [input] : (objects[name] ?? [])
   return [...new Set(known.flatMap(({ shape }) => Object.keys(shape)))]

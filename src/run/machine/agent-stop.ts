@@ -30,7 +30,9 @@ export interface JudgedStop {
 }
 
 const ONLY_LOOKED_AT = {
-  ...{ asks: false, hears: false, wait: undefined },
+  asks: false,
+  hears: false,
+  wait: undefined,
   circumstances: { returned: false, takes: 'passing', mayPrompt: false },
 } as const
 

@@ -137,7 +137,8 @@ function pass(state: WorkflowState, phase: Phase, { verdict, reason }: Judged, s
   const passed = withTransition(
     state,
     {
-      ...{ event: failed ? 'fail' : 'pass', phase: phase.id },
+      event: failed ? 'fail' : 'pass',
+      phase: phase.id,
       ...(phase.next.cases !== undefined && verdict !== undefined && { verdict }),
       ...(reason !== undefined && { detail: reason }),
     },

@@ -103,7 +103,12 @@ function dueStep(state: WorkflowState, phase: Phase, work: StepInWork, location:
     turnEndOf(location, 'alone'),
   ])
   return {
-    ...{ step: number, words, line: titled(words), attempt, prompt, artifact },
+    step: number,
+    words,
+    line: titled(words),
+    attempt,
+    prompt,
+    artifact,
     agent: namedByStep(step, 'agent') ?? phase.agent,
     model: namedByStep(step, 'model') ?? phase.model,
   }

@@ -57,7 +57,10 @@ export function formatReceipt(receipt: Receipt, nowMs: number): string {
   const { runId, run: command, failure, durationMs, output, artifact, artifactTimes: times, files } = receipt
   return `${JSON.stringify(
     {
-      ...{ run: runId, command, time: toIso(nowMs), seconds: durationMs / 1000 },
+      run: runId,
+      command,
+      time: toIso(nowMs),
+      seconds: durationMs / 1000,
       ...(failure === undefined ? { exit_code: 0, output } : { ...failedField({ failure, output }), output }),
       artifact,
       artifact_file: times && keyed(TIMES_FIELDS, times),

@@ -138,7 +138,10 @@ class SimulatedFolder {
     const phase = currentPhase(state)
     const verdict = phase.artifact === undefined ? undefined : this.#files.get(phase.artifact)
     return {
-      ...{ nowMs, task: this.#task, returned: true, mayPrompt: true },
+      nowMs,
+      task: this.#task,
+      returned: true,
+      mayPrompt: true,
       artifact:
         verdict === undefined
           ? { kind: 'absent' }

@@ -28,7 +28,12 @@ export function newState(
     ...runValues(),
     ...visitValues(first, 1),
     ...starter,
-    ...{ name: definition.name, definition, definitionFile, inputs, startedMs: nowMs, updatedMs: nowMs },
+    name: definition.name,
+    definition,
+    definitionFile,
+    inputs,
+    startedMs: nowMs,
+    updatedMs: nowMs,
   }
   return enter(withTransition(blank, { event: 'start', phase: first.id }, nowMs), first, nowMs)
 }

@@ -26,7 +26,9 @@ export function rejectState(state: WorkflowState, reason: string, nowMs: number)
   const why = STEERING_TEXT.rejected(reason)
   const rejected: WorkflowState = {
     ...judged(state, 'rejected', reason, nowMs),
-    ...{ approval: { standing: 'rejected', note: reason }, phaseAttempts, lastFailure: why },
+    approval: { standing: 'rejected', note: reason },
+    phaseAttempts,
+    lastFailure: why,
     stage: hasBegun(state) ? 'archiving-rejected' : 'archiving',
   }
   const isSpent = state.active && phaseAttempts >= state.maxPhaseAttempts
@@ -133,7 +135,8 @@ export function enterFrom(
     return withTransition(one, { event: 'phase-skipped', phase: id, visit: visitsOf(one, id), detail }, nowMs)
   }, granted)
   const unfinished = {
-    ...{ ...state.unfinished, [current]: 'open' as const },
+    ...state.unfinished,
+    [current]: 'open' as const,
     ...Object.fromEntries(skipped.map((id) => [id, 'skipped' as const])),
   }
   return { state: enter({ ...noted, unfinished, skips: state.skips + skipped.length }, phase, nowMs) }

@@ -63,9 +63,15 @@ export function prompt(state: WorkflowState, seen: Observation, { steps, effects
   const inWork = asked.inWork.map((one) => ({ ...one, out: numbers.has(one.step) }))
   return {
     state: {
-      ...{ ...asked, inWork },
-      ...{ stage: 'prompted', promptedMs: seen.nowMs, repeats: 0, prompts: state.prompts + size },
-      ...{ promptId: seen.promptId, shells: seen.shells ?? [], heardPromptId: undefined },
+      ...asked,
+      inWork,
+      stage: 'prompted',
+      promptedMs: seen.nowMs,
+      repeats: 0,
+      prompts: state.prompts + size,
+      promptId: seen.promptId,
+      shells: seen.shells ?? [],
+      heardPromptId: undefined,
       approval: undefined,
     },
     command: 'prompt',
@@ -200,7 +206,9 @@ function giveUpSpent(state: WorkflowState, phase: Phase, seen: Observation, effe
     const skipped = withTransition(next, { event: 'step-skipped', ...where(next, attempt), detail: why }, seen.nowMs)
     const ended = withStepEnded(skipped, spent, 'skipped')
     next = {
-      ...{ ...ended, skips: next.skips + 1, phaseSkips: next.phaseSkips + 1 },
+      ...ended,
+      skips: next.skips + 1,
+      phaseSkips: next.phaseSkips + 1,
       lastFailure: isInStep(ended) ? undefined : why,
     }
   }

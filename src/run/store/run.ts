@@ -240,7 +240,11 @@ function stepped(folder: TaskFolder, state: WorkflowState, step: number, steered
   if ('state' in steered) return steered.state
   const { phase, totalSteps } = state
   throw new PostflightError('run-step', {
-    ...{ task: taskWord(folder), phase, step: String(step), count: totalSteps, status: steered.refusal },
+    task: taskWord(folder),
+    phase,
+    step: String(step),
+    count: totalSteps,
+    status: steered.refusal,
   })
 }
 

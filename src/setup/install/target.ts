@@ -202,8 +202,13 @@ export function reactiveTarget(
   const add = (text: string, settings: string): string => addEntries(text, entries, settings, isReactiveHook)
   return {
     ...target,
-    ...{ what: 'reactive rules', key: 'rules', entry: file, portable: true },
-    ...{ add, remove: removeReactive, holds: holdsReactive },
+    what: 'reactive rules',
+    key: 'rules',
+    entry: file,
+    portable: true,
+    add,
+    remove: removeReactive,
+    holds: holdsReactive,
     notes: omissionsOf(rules).map(({ rule, field, value }) => RULES_TEXT.omitted[field](rule, value)),
   }
 }

@@ -157,8 +157,16 @@ export function isGivenUp({ status }: Pick<Draft, 'status'>): boolean {
 
 function newDraft(startMs: number): Draft {
   return {
-    ...{ id: undefined, session: undefined, agent: undefined, startMs, endMs: undefined, status: undefined },
-    ...{ blocks: 0, waits: [], waitingSinceMs: undefined, events: [] },
+    id: undefined,
+    session: undefined,
+    agent: undefined,
+    startMs,
+    endMs: undefined,
+    status: undefined,
+    blocks: 0,
+    waits: [],
+    waitingSinceMs: undefined,
+    events: [],
   }
 }
 

@@ -78,7 +78,10 @@ function itemOf(
     TEXT.session(state.hostSession ?? null),
   ]
   return {
-    ...{ task: folder.task, path, kind, host_session: state.hostSession ?? null },
+    task: folder.task,
+    path,
+    kind,
+    host_session: state.hostSession ?? null,
     message: TEXT.item(kind, path, facts),
     sentence: sentenceOf(kind, folder.task, state),
     fix: isLost ? command('workflow', 'resume') : runFixFor(kind, state, folder, command),
