@@ -82,8 +82,9 @@ describe.skipIf(hostsSkipped())('a sub-agent with a marker', () => {
 
   it('is blocked by that one only, while another is blocked by its own at the same time', async () => {
     const guarded = guardedProject()
-    const both = () => vi.waitUntil(() => guarded.marker('001_alpha') && guarded.marker('002_beta'), 20_000)
-    // Both markers are created before either sub-agent stops.
+    const isOwned = (task: string) => guarded.marker(task)?.agent_id !== undefined
+    const both = () => vi.waitUntil(() => isOwned('001_alpha') && isOwned('002_beta'), 20_000)
+    // Neither sub-agent stops before the hook has recorded both owners: without one, a marker blocks any sub-agent.
     const worker = (number: number, name: string) =>
       waiting(1, both, dutiful(bash(`postflight create ${number} ${name} --reason "Finish it"`), say(`${name} report`)))
     const { model } = await guarded.run({
