@@ -46,9 +46,12 @@ export function planMarker(seen: SeenMarker, moment: Moment): PlannedMarker {
   const { folder, spent } = seen
   if (typeof spent !== 'number') return { kind: 'unjudged', folder, detail: spent.unknown }
   const ownership = judgeOwnership(seen, moment)
-  const endsWait = waitVerdict(seen.marker, moment)?.kind === 'ends'
-  if (ownership !== 'owed') return { kind: 'judged', stored: seen, rule: ownership, spent: 0, endsWait }
-  return { kind: 'judged', stored: seen, rule: isSpent(spent) ? 'capped' : 'block', spent, endsWait }
+  const wait = waitVerdict(seen.marker, moment)
+  const endsWait = wait?.kind === 'ends'
+  // A reason offers another wait only if one is left.
+  const stored = endsWait ? { ...seen, marker: { ...seen.marker, waits: wait.waits } } : seen
+  if (ownership !== 'owed') return { kind: 'judged', stored, rule: ownership, spent: 0, endsWait }
+  return { kind: 'judged', stored, rule: isSpent(spent) ? 'capped' : 'block', spent, endsWait }
 }
 
 /** Whether to stamp the wait before allowing this stop, which may also be allowed because of background work. */

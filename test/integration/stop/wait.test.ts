@@ -133,6 +133,16 @@ describe.concurrent('a marker that waits', () => {
     expect(explained.json().markers[0]).toMatchObject({ rule: 'waiting', row: '6a', answer: 'allow' })
   })
 
+  it('is not offered again by explain or a reason once the tenth wait is over', async () => {
+    const project = withMarker({ ...MAINS, wait: { for: 'x', count: 10, prompt_id: 'p1' } })
+    const shell = { id: 'b', type: 'shell', status: 'running', command: 'npm run dev' }
+    const payload = stop({ cwd: project.dir, prompt_id: 'p2', background_tasks: [shell] })
+    const explained = await project.cli(['explain', '--payload', '-', '--json'], { input: JSON.stringify(payload) })
+    const held = await project.hook(payload)
+    expect(held.answer.reason).not.toContain('postflight wait')
+    expect(explained.json().answer).toEqual(held.answer)
+  })
+
   it('cannot be stamped on a full disk: the stop is allowed, and the user gets a notice', async () => {
     const project = withMarker()
     await project.cli(WAIT, { env: ENV })
