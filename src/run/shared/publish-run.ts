@@ -147,10 +147,7 @@ async function push(folder: TaskFolder, machine: Machine, releases: boolean): Pr
       ...[...files].map(([name, bytes]) => [`folder/${name}`, bytes] as const),
     ])
     const gone = `its ref is gone from the remote: \`${commandLine([...shareWords, remote], root)}\` publishes it again`
-    const fault =
-      readHolder(holder) === undefined
-        ? 'the name of its task folder is not allowed: rename it'
-        : treeFault([...tree].map(([path, { length: size }]) => ({ path, size })))
+    const fault = whyRefused(tree)
     if (fault !== undefined) throw await fencedOr(notPublished(fault), attempt)
     // After some weeks, git removes a commit without a ref.
     if (expected !== '' && !(await hasCommit(call, expected))) {
@@ -199,6 +196,13 @@ async function push(folder: TaskFolder, machine: Machine, releases: boolean): Pr
     }
     await changeShare(folder, (now) => ({ ...now, commit: pushed.there }))
   }
+}
+
+/** Why another machine would refuse these files: then they must not get into the ref. */
+export function whyRefused(tree: ReadonlyMap<string, Buffer>): string | undefined {
+  return readHolder(tree.get('holder.json')) === undefined
+    ? 'the name of its task folder is not allowed: rename it'
+    : treeFault([...tree].map(([path, { length: size }]) => ({ path, size })))
 }
 
 interface Attempt {

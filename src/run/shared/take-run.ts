@@ -12,7 +12,7 @@ import { isState, parseState } from '../machine/state-file.ts'
 import { putAside } from '../store/put-aside.ts'
 import { readState, withRunLock, writeState } from '../store/state-store.ts'
 import { type GitCall, runGit } from './isolated-git.ts'
-import { holderAt, isOurs, type Machine } from './publish-run.ts'
+import { holderAt, isOurs, type Machine, whyRefused } from './publish-run.ts'
 import {
   commitOf,
   fetchRuns,
@@ -178,7 +178,10 @@ export async function takeRun(call: GitCall, folder: TaskFolder, wanted: RemoteR
   plan()
   const claim = { generation: wanted.holder.generation + 1, nonce: newNonce(), sinceMs: machine.nowMs }
   const holder = formatHolder({ ...claim, machine: machine.name, session: undefined, path: pathInSpecs(folder) })
-  const written = await writeTree(call, new Map([...tree, ['holder.json', Buffer.from(holder)] as const]))
+  const own = new Map([...tree, ['holder.json', Buffer.from(holder)] as const])
+  const fault = whyRefused(own)
+  if (fault !== undefined) throw notTaken(fault, 'refused')
+  const written = await writeTree(call, own)
   const claimed = await writeCommit(call, written, commit, `${run}: taken by claim ${claim.generation}`)
   const record = before ?? newShare(run, remote, claim)
   withRunLock(folder, COMMAND_PATIENCE_MS, () => {

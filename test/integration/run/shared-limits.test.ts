@@ -290,6 +290,16 @@ describe('resume --shared', () => {
     expect(two.state()).toMatchObject({ active: true })
   })
 
+  it('claims nothing if the folder here has a name that other machines refuse', async () => {
+    const { one, two, id } = await started()
+    await two.workflow('resume', '7', '--shared', '--take')
+    await two.workflow('release', '7')
+    renameSync(two.at(WALK), two.at('specs/007_a walk'))
+    const { stderr } = await two.workflow('resume', id, '--shared')
+    expect(stderr).toContain('was not taken over from "origin": the name of its task folder is not allowed')
+    expect(await one.workflow('resume', '7', '--shared')).toMatchObject({ status: 0 })
+  })
+
   it('replaces a file of the run that is as git has it', async () => {
     const phases = [{ id: 'work', steps: { from: 'tasks.md', checklist: true }, step_prompt: 'Do {{step}}.' }]
     const { one, two } = await startedWith(phases)
