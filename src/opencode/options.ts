@@ -71,7 +71,7 @@ export function readOptions(given: Readonly<Record<string, unknown>> = {}): Plug
     .filter((name) => !known.includes(name))
     .map((name) => OPTIONS_TEXT.unknown(name, closestName(name, known)))
   const isOn = (name: (typeof SWITCHES)[number]): boolean => {
-    const value = given[name] ?? true
+    const { [name]: value = true } = given
     if (typeof value === 'boolean') return value
     problems.push(OPTIONS_TEXT.wrongSwitch(name))
     return true
@@ -79,7 +79,7 @@ export function readOptions(given: Readonly<Record<string, unknown>> = {}): Plug
   const switches = { guard: isOn('guard'), workflow: isOn('workflow') }
   const created: ((context: HookContext) => Hooks)[] = []
   for (const [name, read] of Object.entries(FACTORIES)) {
-    const value = given[name] ?? DEFAULTS[name]
+    const { [name]: value = DEFAULTS[name] } = given
     if (value === undefined || value === false) continue
     const result = read(value)
     if (typeof result === 'function') created.push(result)

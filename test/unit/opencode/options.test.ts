@@ -12,6 +12,7 @@ describe("the plugin's options", () => {
 
   it.each([
     [{ guard: 'no' }, 'option "guard" must be true or false; the default is used.'],
+    [{ guard: null }, 'option "guard" must be true or false; the default is used.'],
     [{ postReadNudg: {} }, 'unknown option "postReadNudg" (did you mean "postReadNudge"?).'],
     [{ somethingElse: 1 }, 'unknown option "somethingElse".'],
   ])('%j leads to one line', (given, line) => {
@@ -25,6 +26,8 @@ describe("the plugin's options", () => {
     [{ postReadNudge: { every: 2.5 } }, 'postReadNudge.every', 'it must be a whole number'],
     [{ phaseReminder: { agents: 'build' } }, 'phaseReminder.agents', 'it must be a list'],
     [{ phaseReminder: 7 }, 'phaseReminder', 'it must be true, false or an object'],
+    [{ phaseReminder: null }, 'phaseReminder', 'it must be true, false or an object'],
+    [{ reactive: null }, 'reactive', 'it must be a list'],
     [{ chatHeaders: 'yes' }, 'chatHeaders', 'it must be true or false'],
     [{ foregroundFallback: { chains: { build: [] } } }, 'foregroundFallback.chains.build', 'it must not be empty'],
     [{ foregroundFallback: { chains: { a: ['gpt'] } } }, 'foregroundFallback.chains.a.0', 'not "provider/model"'],
