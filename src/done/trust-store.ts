@@ -126,6 +126,12 @@ export function trustedRoot(root: string): string {
   return top === undefined || main === undefined ? root : path.join(main, path.relative(top, root))
 }
 
+/** The main checkout of a linked worktree, if the rules that both share still have their file there. */
+export function mainWithDoneFile(root: string): string | undefined {
+  const main = trustedRoot(root)
+  return main !== root && hasDoneFile(main) ? main : undefined
+}
+
 function mainCheckout(top: string): string | undefined {
   try {
     const link = path.join(top, '.git')

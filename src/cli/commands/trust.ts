@@ -1,6 +1,13 @@
 import { ruleName } from '../../done/done-rules.ts'
 import { DONE_FILE_TEXT, requireRules } from '../../done/done-yaml.ts'
-import { forgetTrusted, keepTrusted, readDoneFile, readTrusted, trustedRoot } from '../../done/trust-store.ts'
+import {
+  forgetTrusted,
+  keepTrusted,
+  mainWithDoneFile,
+  readDoneFile,
+  readTrusted,
+  trustedRoot,
+} from '../../done/trust-store.ts'
 import { isAgentShell } from '../../hosts/all-hosts.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { DONE_FILE, SPECS_FOLDER } from '../../kernel/files.ts'
@@ -68,9 +75,8 @@ export const run: Run<typeof declaration, typeof document> = (context, _argument
 
 function forget(context: CommandContext, root: string, path: string, yes: boolean): CommandResult<TrustDocument> {
   if (readTrusted(root, context) === undefined) throw new PostflightError('done-none', { path })
-  const main = trustedRoot(root)
-  const isOfMain = main !== root && readDoneFile(main).kind !== 'absent'
-  const shown = oneLine(main, QUOTE_LIMIT)
+  const isOfMain = mainWithDoneFile(root) !== undefined
+  const shown = oneLine(trustedRoot(root), QUOTE_LIMIT)
   const question = `${path} is gone. Forget the rules that are trusted for ${shown}? [y/N] `
   const isAccepted = !isOfMain && (yes || isAnsweredYes(context, question))
   if (isAccepted) forgetTrusted(root, context)

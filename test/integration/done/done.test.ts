@@ -658,6 +658,7 @@ describe('a hostile or broken project', () => {
     expect((await project.hook(stop({ cwd }), { cwd })).answer).toEqual({})
     rmSync(project.at('tree/specs/done.yaml'))
     expect((await project.cli(['trust', '--yes'], { cwd })).stdout).toContain('so its rules stay trusted')
+    expect((await project.cli(['status', '--json'], { cwd })).json().done).toMatchObject({ fix: null })
     expect((await project.cli(['trust', '--json'])).json()).toMatchObject({ changed: false })
   })
 
