@@ -3,11 +3,10 @@ import { commandLine } from '../../kernel/command-line.ts'
 import { asPostflightError, errorFault } from '../../kernel/error-messages.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { type CommandContext, displayPath, findCommandRepository } from '../../project/command-context.ts'
-import { HOOK_FINDINGS } from '../../setup/doctor/doctor-messages.ts'
 import { type InitPart, initParts, otherShellHooks, PART_NAMES } from '../../setup/install/init-parts.ts'
 import { dependencyOutside, hookCommand, projectFolder } from '../../setup/install/our-hooks.ts'
 import { refuseSecond, type Target, targetOf } from '../../setup/install/target.ts'
-import { forbidsHooks, removeCommand, settingsLocations } from '../../setup/install/wiring.ts'
+import { forbidsHooks, hooksForbidden, removeCommand, settingsLocations } from '../../setup/install/wiring.ts'
 import { INIT_TEXT, INSTALL_TEXT } from '../../setup/settings-messages.ts'
 import { readSettingsFile } from '../../setup/settings-paths.ts'
 import { replaceSettingsFile } from '../../setup/settings-replace.ts'
@@ -124,7 +123,7 @@ function findWarnings(context: CommandContext, target: Target, skip: readonly st
         removeCommand(context, location),
       ),
     ),
-    ...(managed === undefined ? [] : [`Warning: ${HOOK_FINDINGS.hooksForbidden(managed)}`]),
+    ...(managed === undefined ? [] : [`Warning: ${hooksForbidden(managed)}`]),
     ...faults.map(({ code, args }) => INIT_TEXT.ignoredSettings(errorFault(code, args))),
     ...(outside === undefined ? [] : [INIT_TEXT.dependencyOutside(outside)]),
   ]

@@ -4,7 +4,7 @@ import type { SettingsEntry } from '../../hosts/hook-entries.ts'
 import { claudeEntries, fileOfCommand, withoutEventWord } from '../../hosts/hook-entries.ts'
 import { type CommandForm, commandLine } from '../../kernel/command-line.ts'
 import { errorFault } from '../../kernel/error-messages.ts'
-import { oneLine, shellWord } from '../../kernel/text.ts'
+import { listed, oneLine, shellWord } from '../../kernel/text.ts'
 import type { CommandContext } from '../../project/command-context.ts'
 import { findCommandForm } from '../../project/root.ts'
 import { isInstalled, type WiredCommand } from '../claude-hooks.ts'
@@ -15,12 +15,12 @@ import {
   forbidsHooks,
   guardDisabledIn,
   hooksDisabledIn,
+  hooksForbidden,
   type SettingsLocation,
   settingsLocations,
   uninstallLine,
 } from '../install/wiring.ts'
 import type { Scope } from '../settings-paths.ts'
-import { HOOK_FINDINGS } from './doctor-messages.ts'
 import { bad, type DoctorFinding, good } from './project-findings.ts'
 
 /** With `elsewhere`, another host has the hook, so Claude Code does not need it. */
@@ -35,12 +35,14 @@ export function checkSettings(context: CommandContext, elsewhere: boolean): Doct
     ...locations.flatMap((location) => wiredBySettings(context, location, project)),
     ...wiredByPlugin(locations),
   ].map(inForce)
+  const repair = 'repair the file by hand: until then Claude Code ignores all of it'
   const faults = locations.flatMap(({ fault }) =>
-    fault === undefined ? [] : [bad('settings', errorFault(fault.code, fault.args), HOOK_FINDINGS.repairSettings)],
+    fault === undefined ? [] : [bad('settings', errorFault(fault.code, fault.args), repair)],
   )
   const findings = [...off, ...faults, ...checkOnce(wired)]
   if (findings.length > 0 || elsewhere) return findings
-  return [bad('settings', HOOK_FINDINGS.notInstalled, commandLine(['init'], context.rootOption))]
+  const notInstalled = 'the hook is not installed in any settings file of Claude Code'
+  return [bad('settings', notInstalled, commandLine(['init'], context.rootOption))]
 }
 
 interface Wired {
@@ -63,18 +65,25 @@ function switchedOff(context: CommandContext, locations: readonly SettingsLocati
   const findings: DoctorFinding[] = []
   const managed = forbidsHooks(context)
   if (managed !== undefined) {
-    findings.push(bad('settings', HOOK_FINDINGS.hooksForbidden(managed), HOOK_FINDINGS.allowHooks))
+    const fix =
+      'ask whoever manages that file to allow it, or to add the entries that `postflight install --dry-run` prints'
+    findings.push(bad('settings', hooksForbidden(managed), fix))
   }
   const hooksOff = hooksDisabledIn(locations)
-  if (hooksOff !== undefined) {
-    findings.push(bad('settings', HOOK_FINDINGS.hooksDisabled(hooksOff), HOOK_FINDINGS.enableHooks))
-  }
+  if (hooksOff !== undefined) findings.push(hooksDisabled(hooksOff))
   const guardOff = guardDisabledIn(context, locations)
   if (guardOff !== undefined) {
-    const fix = guardOff.file === undefined ? 'unset POSTFLIGHT_DISABLE' : HOOK_FINDINGS.enableGuard
-    findings.push(bad('settings', HOOK_FINDINGS.guardDisabled(guardOff.file), fix))
+    const [where, fix] =
+      guardOff.file === undefined
+        ? ['the environment', 'unset POSTFLIGHT_DISABLE']
+        : [guardOff.file, 'remove POSTFLIGHT_DISABLE from "env" in that file']
+    findings.push(bad('settings', `POSTFLIGHT_DISABLE=1 is set in ${where}, so the hook allows every stop`, fix))
   }
   return findings
+}
+
+export function hooksDisabled(file: string): DoctorFinding {
+  return bad('settings', `${file} sets disableAllHooks, so no hook runs`, 'remove disableAllHooks from that file')
 }
 
 /** Claude Code 2.1.329 runs a command once, however many settings list it. */
@@ -85,12 +94,15 @@ function checkOnce(wired: readonly Wired[]): DoctorFinding[] {
   if (only === undefined) return []
   if (others.length === 0) return [...only.findings]
   const commands = new Set(wired.flatMap(({ stops }) => stops))
-  const cost = commands.size === 1 ? HOOK_FINDINGS.sameCommand : HOOK_FINDINGS.differentCommands
-  const locations = [only, ...others].map(({ where }) => where)
+  const cost =
+    commands.size === 1
+      ? 'Claude Code runs the same command once, but other hosts run each of them, and one stop then counts several times'
+      : 'the host runs each of them, so one stop counts several times'
+  const locations = listed([only, ...others].map(({ where }) => where))
   const removals = others.map(({ removal }) => removal).join(' && ')
   // The problems of a place that should be removed need no separate fix.
   const kept = [...only.findings, ...others.flatMap(({ findings }) => findings.filter(({ ok }) => ok))]
-  return [...kept, bad('settings', HOOK_FINDINGS.installedTwice(locations, cost), removals)]
+  return [...kept, bad('settings', `the hook is installed more than once, in ${locations}: ${cost}`, removals)]
 }
 
 function isBroken({ findings }: Wired): boolean {
@@ -117,9 +129,10 @@ function wiredBySettings(context: CommandContext, location: SettingsLocation, pr
 function wiredByPlugin(locations: readonly SettingsLocation[]): Wired[] {
   const plugin = enabledPlugin(locations)
   if (plugin === undefined) return []
-  const findings = [good('settings', HOOK_FINDINGS.plugin(plugin.name, plugin.file))]
+  const where = `the plugin ${plugin.name}`
+  const findings = [good('settings', `${where} brings the hook (${plugin.file})`)]
   const removal = `claude plugin disable ${shellWord(plugin.name)}`
-  return [{ where: HOOK_FINDINGS.pluginLocation(plugin.name), removal, stops: [plugin.name], findings, rank: 2 }]
+  return [{ where, removal, stops: [plugin.name], findings, rank: 2 }]
 }
 
 interface WiredHost {
@@ -138,17 +151,18 @@ export function checkEntries(
   const { command, portable } = hookCommand(context, scope, project, host)
   const isOurs = ourHooks(context, project)
   if (isInstalled(text ?? '', host.entries(command), file, isOurs))
-    return good('settings', HOOK_FINDINGS.installed(file))
+    return good('settings', `the hook is installed in ${file}`)
   // The project's own entry is never replaced by a path of this machine: its own copy repairs it.
   const isTheirs = copy.portable && !portable
   const install = `${commandLine(['install'], context.rootOption)}${host.hostOption} --scope ${scope}`
   const fix = `${isTheirs ? 'npx --no-install ' : ''}${install}`
   if (isTheirs) {
     if (copy.problem !== undefined) {
-      return bad('settings', HOOK_FINDINGS.copyMissing(file, copy.problem), installCommand(project))
+      const what = `${file} starts the project's own copy, which does not work here: ${copy.problem}`
+      return bad('settings', what, installCommand(project))
     }
     if (isInstalled(text ?? '', host.entries(copy.command), file, isOurs)) {
-      return good('settings', HOOK_FINDINGS.installedByProject(file))
+      return good('settings', `the project's own copy of the hook is installed in ${file}`)
     }
   }
   const strange = isTheirs ? undefined : commands.find((one) => !one.command.startsWith(command))
@@ -160,16 +174,16 @@ export function checkEntries(
   const what =
     strange !== undefined
       ? copy.file === findWiredCopy([{ event: '', command }], project).file
-        ? HOOK_FINDINGS.otherCommand(file)
-        : HOOK_FINDINGS.anotherCopy(file, oneLine(strange.command, 200))
+        ? 'starts the hook by another command than `install` writes'
+        : `starts another copy: ${oneLine(strange.command, 200)}`
       : isDoubled
-        ? HOOK_FINDINGS.listedTwice(file)
+        ? 'lists the hook more than once'
         : wordless !== undefined
-          ? HOOK_FINDINGS.withoutWord(file, wordless.event)
+          ? `has an entry for ${wordless.event} of an earlier version, which does not look for specs/done.yaml`
           : isIncomplete
-            ? HOOK_FINDINGS.incomplete(file)
-            : HOOK_FINDINGS.differs(file)
-  return bad('settings', what, fix)
+            ? 'lists the hook for some of its events only'
+            : 'has entries that differ from those that `install` writes'
+  return bad('settings', `${file} ${what}`, fix)
 }
 
 const PROJECT = /^\$(?:CLAUDE_PROJECT_DIR|\{CLAUDE_PROJECT_DIR\})\//
@@ -192,12 +206,24 @@ function findWiredCopy(commands: readonly WiredCommand[], project: string): Wire
 
 function problemOf(file: string): string | undefined {
   const bundle = file.endsWith('hook.js') ? file : path.join(path.dirname(file), '..', 'dist', 'hook.js')
-  for (const each of [file, bundle]) if (!fs.existsSync(each)) return HOOK_FINDINGS.missing(each)
+  for (const each of [file, bundle]) if (!fs.existsSync(each)) return missing(each)
+  return file === bundle || isExecutable(file) ? undefined : notExecutable(file)
+}
+
+export function missing(file: string): string {
+  return `${file} is missing`
+}
+
+export function notExecutable(file: string): string {
+  return `${file} is not executable`
+}
+
+export function isExecutable(file: string): boolean {
   try {
-    if (file !== bundle) fs.accessSync(file, fs.constants.X_OK)
-    return undefined
+    fs.accessSync(file, fs.constants.X_OK)
+    return true
   } catch {
-    return HOOK_FINDINGS.notExecutable(file)
+    return false
   }
 }
 

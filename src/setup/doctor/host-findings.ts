@@ -9,7 +9,7 @@ import { HOOK_HOSTS, UNSUPPORTED_HOSTS } from '../../hosts/hook-hosts.ts'
 import { commandLine } from '../../kernel/command-line.ts'
 import { errorFault } from '../../kernel/error-messages.ts'
 import { PostflightError } from '../../kernel/errors.ts'
-import { oneLine, shellWord } from '../../kernel/text.ts'
+import { counted, listed, oneLine, quote, shellWord } from '../../kernel/text.ts'
 import type { CommandContext } from '../../project/command-context.ts'
 import { findEntries, findLocations } from '../claude-hooks.ts'
 import { openCodePlugin, ourHooks, ourPlugins, projectFolder } from '../install/our-hooks.ts'
@@ -32,21 +32,18 @@ import {
   requireInside,
   type Scope,
 } from '../settings-paths.ts'
-import { checkEntries, installCommand } from './claude-findings.ts'
-import { HOOK_FINDINGS, HOST_FINDINGS, PLUGIN_FINDINGS } from './doctor-messages.ts'
+import { checkEntries, hooksDisabled, installCommand, isExecutable, missing, notExecutable } from './claude-findings.ts'
 import { bad, type DoctorFinding, good } from './project-findings.ts'
+
+const REBUILD = 'run `npm run build`, or install the package again'
 
 export function checkHook({ packageFolder, platform }: CommandContext): DoctorFinding[] {
   const bundle = path.join(packageFolder, 'dist', 'hook.js')
   const launcher = path.join(packageFolder, 'hooks', 'postflight-hook')
-  if (!fs.existsSync(bundle)) return [bad('hook', HOOK_FINDINGS.missing(bundle), HOOK_FINDINGS.rebuild)]
+  if (!fs.existsSync(bundle)) return [bad('hook', missing(bundle), REBUILD)]
   const findings: DoctorFinding[] = []
-  if (platform !== 'win32') {
-    try {
-      fs.accessSync(launcher, fs.constants.X_OK)
-    } catch {
-      findings.push(bad('hook', HOOK_FINDINGS.notExecutable(launcher), `chmod +x ${shellWord(launcher)}`))
-    }
+  if (platform !== 'win32' && !isExecutable(launcher)) {
+    findings.push(bad('hook', notExecutable(launcher), `chmod +x ${shellWord(launcher)}`))
   }
   // Starts the bundle itself, because the launcher hides a broken one.
   const run = spawnSync(process.execPath, [bundle, '--root', packageFolder], {
@@ -58,13 +55,12 @@ export function checkHook({ packageFolder, platform }: CommandContext): DoctorFi
   })
   // Null if no process could be started.
   const answer = run.stdout?.trim() ?? ''
-  const isAnswer = run.status === 0 && answer !== ''
-  findings.push(
-    isAnswer
-      ? good('hook', HOOK_FINDINGS.answers(answer.slice(0, 80)))
-      : bad('hook', HOOK_FINDINGS.noAnswer(run.error?.message ?? run.stderr.trim()), HOOK_FINDINGS.checkNode),
-  )
-  return findings
+  if (run.status === 0 && answer !== '') {
+    return [...findings, good('hook', `the hook runs (it answered ${answer.slice(0, 80)})`)]
+  }
+  const detail = run.error?.message ?? run.stderr.trim()
+  const checkNode = "check that `node` is on your agent's PATH"
+  return [...findings, bad('hook', `the hook does not answer (${detail})`, checkNode)]
 }
 
 export function checkHookHosts(context: CommandContext): DoctorFinding[] {
@@ -76,11 +72,10 @@ export function checkHookHosts(context: CommandContext): DoctorFinding[] {
 function checkHost(context: CommandContext, name: string, host: HookHost, project: string): DoctorFinding[] {
   const locations = hookHostLocations(context, host, project)
   const own = locations.filter((location) => !location.isClaudes)
+  const repair = `repair the file by hand: until then ${host.title} may ignore all of it`
   // A file without the hook is not checked: some hosts allow comments in theirs.
   const faults = own.flatMap(({ fault, file, scope }) =>
-    fault === undefined || !namesHook(file, scope)
-      ? []
-      : [bad('settings', errorFault(fault.code, fault.args), HOST_FINDINGS.repair(host.title))],
+    fault === undefined || !namesHook(file, scope) ? [] : [bad('settings', errorFault(fault.code, fault.args), repair)],
   )
   const wired = locations.filter(({ commands }) => commands.length > 0)
   const wiredOwn = own.filter((location) => wired.includes(location))
@@ -91,15 +86,16 @@ function checkHost(context: CommandContext, name: string, host: HookHost, projec
           checkEntries(context, location, project, { ...host, hostOption: ` --host ${name}` }),
           ...checkTrust(context, host, location),
         ])
-      : [bad('settings', HOOK_FINDINGS.hooksDisabled(off), HOOK_FINDINGS.enableHooks)]
+      : [hooksDisabled(off)]
   // Entries that are only in Claude Code's settings are checked with those.
   if (entries.length === 0 || wired.length === 1) return [...faults, ...entries]
   const removals = wired
     .slice(1)
     .map(({ scope }) => `${uninstallLine(context)} --host ${name} --scope ${scope}`)
     .join(' && ')
-  const files = wired.map(({ file }) => file)
-  return [...faults, ...entries, bad('settings', HOST_FINDINGS.installedTwice(host.title, files), removals)]
+  const files = listed(wired.map(({ file }) => file))
+  const several = `${host.title} runs the hook of each of ${files}, so a stop may count several times`
+  return [...faults, ...entries, bad('settings', several, removals)]
 }
 
 /** In bytes. */
@@ -123,7 +119,10 @@ export function checkUnsupportedHosts(context: CommandContext): DoctorFinding[] 
     return [...new Map<string, Scope>([...inProject, [context.findHome(), 'user']])]
       .map(([location, scope]) => ({ path: path.join(location, folder, file), scope }))
       .filter((one) => namesHook(one.path, one.scope))
-      .map((one) => bad('settings', HOST_FINDINGS.unsupported(one.path, title, why), HOST_FINDINGS.removeEntry))
+      .map((one) => {
+        const what = `${one.path} starts the hook, but ${title} is not supported: ${why}`
+        return bad('settings', what, 'remove the entry from that file')
+      })
   })
 }
 
@@ -155,27 +154,30 @@ function checkOpenCodeScope(context: CommandContext, scope: 'project' | 'user', 
     scope === 'project' && plugin !== expected && plugin.startsWith('./node_modules/')
   try {
     const files = openCodeConfigPaths(context, scope, project)
-    const listed = files.flatMap((file) => pluginsIn(file, scope, project).map((plugin) => ({ file, plugin })))
-    const [first] = listed
+    const entries = files.flatMap((file) => pluginsIn(file, scope, project).map((plugin) => ({ file, plugin })))
+    const [first] = entries
     if (first === undefined) return []
-    const theirs = listed.find(isTheirs)
+    const theirs = entries.find(isTheirs)
     if (theirs !== undefined && !fs.existsSync(path.resolve(path.dirname(theirs.file), theirs.plugin))) {
-      return [bad('plugin', PLUGIN_FINDINGS.ownCopyMissing(theirs.file), installCommand(project))]
+      const what = `${theirs.file} lists the project's own copy, which is not installed here`
+      return [bad('plugin', what, installCommand(project))]
     }
     const install = `${commandLine(['install'], context.rootOption)} --host opencode --scope ${scope}`
     const fix = `${theirs === undefined ? '' : 'npx --no-install '}${install}`
-    const strange = listed.find((one) => one.plugin !== expected && !isTheirs(one))
+    const strange = entries.find((one) => one.plugin !== expected && !isTheirs(one))
     const findings =
       strange === undefined
         ? []
-        : [bad('plugin', PLUGIN_FINDINGS.anotherCopy(strange.file, oneLine(strange.plugin, 200)), fix)]
-    const holders = [...new Set(listed.map(({ file }) => file))]
-    if (holders.length > 1) findings.push(bad('plugin', PLUGIN_FINDINGS.inSeveralFiles(holders), fix))
-    else if (listed.length > 1) findings.push(bad('plugin', PLUGIN_FINDINGS.listedTwice(first.file), fix))
-    return findings.length > 0 ? findings : [good('plugin', PLUGIN_FINDINGS.listed(first.file))]
+        : [bad('plugin', `${strange.file} lists another copy: ${oneLine(strange.plugin, 200)}`, fix)]
+    const holders = [...new Set(entries.map(({ file }) => file))]
+    const several = `the plugin is listed more than once, in ${listed(holders)}`
+    if (holders.length > 1) findings.push(bad('plugin', several, fix))
+    else if (entries.length > 1) findings.push(bad('plugin', `${first.file} lists the plugin more than once`, fix))
+    return findings.length > 0 ? findings : [good('plugin', `the plugin is listed in ${first.file}`)]
   } catch (error) {
     if (!(error instanceof PostflightError)) throw error
-    return [bad('plugin', errorFault(error.code, error.args), PLUGIN_FINDINGS.repairConfiguration)]
+    const fix = 'repair the file by hand: until then OpenCode does not start'
+    return [bad('plugin', errorFault(error.code, error.args), fix)]
   }
 }
 
@@ -194,9 +196,9 @@ function checkPlugin({ packageFolder }: CommandContext): DoctorFinding {
     timeout: 10_000,
     cwd: packageFolder,
   })
-  if (run.stdout?.trim() === 'postflight-guard') return good('plugin', PLUGIN_FINDINGS.loads)
+  if (run.stdout?.trim() === 'postflight-guard') return good('plugin', 'the plugin loads')
   const detail = run.error?.message ?? /^\w*Error.*$/m.exec(run.stderr)?.[0] ?? run.stderr.trim()
-  return bad('plugin', PLUGIN_FINDINGS.doesNotLoad(oneLine(detail, 200)), PLUGIN_FINDINGS.rebuild)
+  return bad('plugin', `the plugin does not load (${oneLine(detail, 200)})`, REBUILD)
 }
 
 /**
@@ -209,12 +211,14 @@ export function checkReactive(context: CommandContext): DoctorFinding[] {
   return locations.flatMap(({ text, file, fault }) => {
     if (text === undefined || fault !== undefined) return []
     const count = findEntries(text, file, isReactiveHook).length
-    return count === 0 ? [] : [good('settings', HOOK_FINDINGS.reactive(count, file))]
+    return count === 0 ? [] : [good('settings', `${counted(count, 'reactive rule')} in ${file}`)]
   })
 }
 
 export function checkShellHook(context: CommandContext): DoctorFinding[] {
-  return shellHookLocations(context, projectFolder(context)).map((location) =>
-    bad('settings', HOOK_FINDINGS.shellHook(location.commands[0], location.file), removeCommand(context, location)),
-  )
+  return shellHookLocations(context, projectFolder(context)).map((location) => {
+    const hook = `the hook "${quote(location.commands[0], 120)}" in ${location.file}`
+    const what = `${hook} looks for the same markers, so one stop of a sub-agent counts twice`
+    return bad('settings', what, removeCommand(context, location))
+  })
 }

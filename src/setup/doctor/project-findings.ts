@@ -8,7 +8,7 @@ import { commandLine } from '../../kernel/command-line.ts'
 import { inPlaceOfFolder, unsearchable, unwritable } from '../../kernel/error-messages.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { CLAIMS_FOLDER, MARKER_FILE, SPECS_FOLDER, WORKFLOW_FOLDER } from '../../kernel/files.ts'
-import { shellWord } from '../../kernel/text.ts'
+import { quote, repairOrClear, shellWord, unparsedMarker } from '../../kernel/text.ts'
 import { formatAge, HOUR_MS } from '../../kernel/time.ts'
 import { INSPECT_TEXT } from '../../marker/check-messages.ts'
 import { unparsedFaults, viewMarkers } from '../../marker/marker-view.ts'
@@ -21,25 +21,26 @@ import { runFileOf } from '../../run/store/run-file.ts'
 import { LOCAL_SETTINGS } from '../ignored-files.ts'
 import { ownFilesNotIgnored, trackedFiles } from '../install/git.ts'
 import { settingsLocations } from '../install/wiring.ts'
-import { GIT_FINDINGS, MARKER_FINDINGS, ROOT_FINDINGS, RUN_FINDINGS } from './doctor-messages.ts'
 
 export function checkRoot(context: CommandContext, root: string | undefined): DoctorFinding {
-  if (root !== undefined) return good('root', ROOT_FINDINGS.root(root))
+  if (root !== undefined) return good('root', `the root is ${root}`)
   const start = startOf(context).path
   let location: string
   try {
     location = newRootFolder(context)
   } catch (error) {
     if (error instanceof PostflightError && error.code === 'root-unlikely') {
-      return good('root', ROOT_FINDINGS.notProject(SPECS_FOLDER, start))
+      return good('root', `no ${SPECS_FOLDER}/ at or above ${start}, which is not a project`)
     }
     throw error
   }
   const specs = path.join(location, SPECS_FOLDER)
   const kind = kindAt(specs)
-  return kind === undefined
-    ? good('root', ROOT_FINDINGS.none(SPECS_FOLDER, start))
-    : bad('root', inPlaceOfFolder(specs, kind), ROOT_FINDINGS.moveAway)
+  if (kind === undefined) {
+    return good('root', `no ${SPECS_FOLDER}/ at or above ${start} yet: \`postflight create\` makes it`)
+  }
+  const moveAway = 'remove or rename it: until then markers are neither written nor found there'
+  return bad('root', inPlaceOfFolder(specs, kind), moveAway)
 }
 
 function findUnwritable(
@@ -52,7 +53,7 @@ function findUnwritable(
     if (detail === undefined) continue
     return {
       what: unwritable(name === '' ? relative : `${relative}/${name}`, detail),
-      fix: MARKER_FINDINGS.allowWriting(shellWord(target)),
+      fix: `let the user who runs the agent write there, for example: chmod u+wx ${shellWord(target)}`,
     }
   }
   return undefined
@@ -77,10 +78,16 @@ export function checkGit(context: CommandContext, root: string, isWired: boolean
   // `init` alone refuses to add the hook a second time, even if it is switched off.
   const addLines = isWired || holding.length > 0 ? `${init} ${holdsHook ? '--scope local ' : ''}${ONLY_LINES}` : init
   const git = root === cwd ? 'git' : `git -C ${shellWord(root)}`
-  return [
-    ...(missing === undefined ? [] : [bad('git', GIT_FINDINGS.notIgnored(missing), addLines)]),
-    ...(tracked.length === 0 ? [] : [bad('git', GIT_FINDINGS.tracked(tracked), `${git} rm -q --cached ${named}`)]),
-  ]
+  const findings: DoctorFinding[] = []
+  if (missing !== undefined) {
+    findings.push(bad('git', `git does not ignore the files of postflight-guard, such as ${missing}`, addLines))
+  }
+  if (tracked.length > 0) {
+    const more = tracked.length > 3 ? ` and ${tracked.length - 3} more` : ''
+    const what = `git tracks ${tracked.slice(0, 3).join(', ')}${more}, but such files belong to one machine`
+    findings.push(bad('git', what, `${git} rm -q --cached ${named}`))
+  }
+  return findings
 }
 
 export function checkDone(context: CommandContext, root: string): DoctorFinding[] {
@@ -100,40 +107,41 @@ const LONG_MS = 24 * HOUR_MS
 export function checkMarkers(context: CommandContext, root: string): DoctorFinding[] {
   const { markers, problems } = viewMarkers(root, context.nowMs)
   const { undecodable } = listTaskFolders(root)
-  const unreachable = [...problems, ...undecodable.map((folder) => ({ path: folder, detail: MARKER_FINDINGS.notUtf8 }))]
-  const unsearched = unreachable.map((problem) =>
-    bad('marker', unsearchable(problem.path, problem.detail), MARKER_FINDINGS.fixFolder),
-  )
+  const notUtf8 = 'its name is not UTF-8, or has the character U+FFFD'
+  const unreachable = [...problems, ...undecodable.map((folder) => ({ path: folder, detail: notUtf8 }))]
+  const fix = 'fix its permissions or its name, or move it away'
+  const unsearched = unreachable.map((problem) => bad('marker', unsearchable(problem.path, problem.detail), fix))
   const found = markers.map((view) => {
     const name = view.relative_path
     const clear = commandLine(['clear', view.task], context.rootOption)
     const adoptOrClear = isSessionFolderName(view.task)
       ? doneMarkerFix(root, context.rootOption, { task: view.task, isOver: view.state === 'abandoned' })
-      : MARKER_FINDINGS.adoptOrClear(commandLine(['adopt', view.task], context.rootOption), clear)
+      : `${commandLine(['adopt', view.task], context.rootOption)}, or ${clear}`
     const age = formatAge(view.age_ms ?? 0)
-    const unreadable = MARKER_FINDINGS.unreadable(name, view.problems)
+    const unreadable = `${name} ${view.problems.join(', ')}`
     const isBroken = unparsedFaults(view) !== undefined
-    if (view.state === 'unreadable' && !isBroken) return bad('marker', unreadable, MARKER_FINDINGS.removeByHand)
-    if (view.outcome === 'unchecked') return bad('marker', MARKER_FINDINGS.unchecked(name), adoptOrClear)
-    if (view.state === 'abandoned') return bad('marker', MARKER_FINDINGS.abandoned(name), adoptOrClear)
-    if (view.state === 'expired') return bad('marker', MARKER_FINDINGS.expired(name, age), clear)
+    if (view.state === 'unreadable' && !isBroken) return bad('marker', unreadable, 'look at it and remove it by hand')
+    if (view.outcome === 'unchecked') return bad('marker', `${name}: ended without its checks`, adoptOrClear)
+    if (view.state === 'abandoned') {
+      return bad('marker', `${name}: abandoned, its postflight was never done`, adoptOrClear)
+    }
+    if (view.state === 'expired') return bad('marker', `${name}: unowned and ${age} old, so it blocks no stop`, clear)
     const isPending = view.state === 'pending' || isBroken
     if (isPending && view.continuations.spent === null) {
-      return bad('marker', unreadable, MARKER_FINDINGS.repairCount)
+      const repairCount = 'repair or remove the count by hand: until then the marker blocks no stop'
+      return bad('marker', unreadable, repairCount)
     }
     const faults = view.problems.filter((problem) => problem !== INSPECT_TEXT.unowned)
-    if (isPending && faults.length > 0) {
-      return bad('marker', MARKER_FINDINGS.unparsed(name, faults), MARKER_FINDINGS.repairOrClear(clear))
-    }
+    if (isPending && faults.length > 0) return bad('marker', `${name} ${unparsedMarker(faults)}`, repairOrClear(clear))
     // A stop is counted in the marker's folder before it is blocked.
     const folder = { path: path.dirname(view.path), relative: path.posix.dirname(name) }
     const unwritable = view.state === 'pending' ? findUnwritable(folder, [CLAIMS_FOLDER]) : undefined
     if (unwritable !== undefined) {
-      return bad('marker', MARKER_FINDINGS.uncountable(name, unwritable.what), unwritable.fix)
+      return bad('marker', `${name}: pending, but ${unwritable.what}, so it blocks no stop`, unwritable.fix)
     }
-    if (view.state === 'bypassed') return good('marker', MARKER_FINDINGS.bypassed(name))
-    if ((view.age_ms ?? 0) > LONG_MS) return bad('marker', MARKER_FINDINGS.old(name, age), adoptOrClear)
-    return good('marker', MARKER_FINDINGS.pending(name, view.problems))
+    if (view.state === 'bypassed') return good('marker', `${name}: bypassed, the next stop removes it`)
+    if ((view.age_ms ?? 0) > LONG_MS) return bad('marker', `${name}: pending for ${age}`, adoptOrClear)
+    return good('marker', [`${name}: pending`, ...view.problems].join('; it '))
   })
   return [...unsearched, ...found]
 }
@@ -156,9 +164,10 @@ export async function checkStrays(root: string): Promise<DoctorFinding[]> {
     .map((file) => path.normalize(file))
     .filter((file) => !searched.has(file))
     .slice(0, MAX_STRAYS)
-    .map((file) =>
-      bad('marker', MARKER_FINDINGS.stray(path.relative(root, file)), MARKER_FINDINGS.moveStray(SPECS_FOLDER)),
-    )
+    .map((file) => {
+      const what = `${path.relative(root, file)} is where the hook does not look`
+      return bad('marker', what, `move it to ${SPECS_FOLDER}/NNN_slug/, or remove it`)
+    })
 }
 
 export interface DoctorFinding {
@@ -191,17 +200,20 @@ function findingFor(folder: TaskFolder, { nowMs, rootOption }: CommandContext): 
   const command = (...words: string[]): string => commandLine([...words, taskWord(folder)], rootOption)
   const resume = command('workflow', 'resume')
   // Doctor is for a person. Text for an agent never offers to end its run.
-  const resumeOrAbort = RUN_FINDINGS.resumeOrAbort(resume, command('workflow', 'abort'))
-  const wrong = (what: string, fix: string): DoctorFinding =>
-    bad('workflow', RUN_FINDINGS.about(folder.relative, what), fix)
-  if (status === 'unusable') return wrong(note, RUN_FINDINGS.repairState)
-  if (state?.outcome === 'stalled' && !state.settled) return wrong(RUN_FINDINGS.stalled(note, state.why), resumeOrAbort)
+  const resumeOrAbort = `${resume}, or ${command('workflow', 'abort')}`
+  const wrong = (what: string, fix: string): DoctorFinding => bad('workflow', `${folder.relative}: ${what}`, fix)
+  if (status === 'unusable') return wrong(note, 'repair that file by hand, or move it away')
+  if (state?.outcome === 'stalled' && !state.settled) {
+    return wrong(state.why === undefined ? note : `${note}: ${quote(state.why)}`, resumeOrAbort)
+  }
   if (state === undefined || status !== 'running') return undefined
-  if (runFileOf(folder, state.id) === undefined) return wrong(RUN_FINDINGS.noRunFile(note), resume)
+  if (runFileOf(folder, state.id) === undefined) {
+    return wrong(`${note}, but its run file is missing, so hooks ignore it`, resume)
+  }
   const unwritable = findUnwritable(folder, [WORKFLOW_FOLDER])
-  if (unwritable !== undefined) return wrong(RUN_FINDINGS.blocked(note, unwritable.what), unwritable.fix)
+  if (unwritable !== undefined) return wrong(`${note}, but ${unwritable.what}, so it cannot continue`, unwritable.fix)
   const age = nowMs - state.updatedMs
   return age > PATIENCE_MS
-    ? wrong(RUN_FINDINGS.idle(note, formatAge(age)), resumeOrAbort)
-    : good('workflow', RUN_FINDINGS.about(folder.relative, note))
+    ? wrong(`${note}, and has not moved for ${formatAge(age)}`, resumeOrAbort)
+    : good('workflow', `${folder.relative}: ${note}`)
 }
