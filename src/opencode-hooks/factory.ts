@@ -9,11 +9,13 @@ import {
   screenOf,
   type ToolOutput,
 } from '../hosts/opencode/api.ts'
-import { OPENCODE_TEXT, PRODUCT } from '../hosts/opencode/opencode-messages.ts'
 import { messageOf } from '../kernel/error-messages.ts'
 import { PostflightError } from '../kernel/errors.ts'
+import { quote } from '../kernel/text.ts'
 import { appendRecorded } from '../project/journal.ts'
 import { findRoots, startFolders } from '../project/root.ts'
+
+const PRODUCT = 'postflight-guard'
 
 export const TEXT_TAG = `[${PRODUCT}]`
 
@@ -161,22 +163,31 @@ export function createReporter(client: HostClient, findRoots: () => readonly str
       if (error instanceof HostRefusal && error.kind === 'unreadable') {
         if (unreadable.has(error.session)) return
         unreadable.add(error.session)
-        reporter.notice(OPENCODE_TEXT.unreadable(detail))
-        record(OPENCODE_TEXT.unreadable(detail))
+        const text = `${PRODUCT}: OpenCode cannot read the messages of this conversation, so its stops are not blocked (${quote(detail)}).`
+        reporter.notice(text)
+        record(text)
         return
       }
-      const text =
-        error instanceof PostflightError ? `${PRODUCT}: ${messageOf(error)}` : OPENCODE_TEXT.fault(where, detail)
+      const text = error instanceof PostflightError ? `${PRODUCT}: ${messageOf(error)}` : internalError(where, detail)
       log('error', text)
       record(text)
     },
     notice(text) {
       log('warn', text)
       if (screen === 'scrollback') quietly(() => process.stdout.write(`\n${text}\n`))
-      if (screen === 'toast') quietly(() => client.tui.showToast({ body: OPENCODE_TEXT.toast(text) }))
+      if (screen === 'toast') quietly(() => client.tui.showToast({ body: toastOf(text) }))
     },
   }
   return reporter
+}
+
+export function internalError(where: string, detail: string): string {
+  return `${PRODUCT}: internal error (${where}: ${quote(detail, 600)}). Please report it.`
+}
+
+export function toastOf(text: string) {
+  const message = text.startsWith(`${PRODUCT}: `) ? text.slice(PRODUCT.length + 2) : text
+  return { title: PRODUCT, message, variant: 'warning' } as const
 }
 
 function quietly(action: () => unknown): void {

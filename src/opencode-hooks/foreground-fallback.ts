@@ -10,7 +10,14 @@ import {
 } from '../hosts/opencode/api.ts'
 import { SessionTree } from '../hosts/opencode/conversation.ts'
 import { factory, type Reporter } from './factory.ts'
-import { FALLBACK_TEXT, ModelSwitch, rateLimitIn, rateLimitTest, TOO_MANY_REQUESTS } from './model-switch.ts'
+import {
+  chainExhausted,
+  ModelSwitch,
+  rateLimitIn,
+  rateLimitTest,
+  shownModel,
+  TOO_MANY_REQUESTS,
+} from './model-switch.ts'
 
 /** Options of the foreground fallback. */
 export interface ForegroundFallbackOptions {
@@ -58,7 +65,11 @@ export const createForegroundFallbackHook = factory(
       if (!(await sessions.isMain(session))) return
       const tried = inProvider.triedBy(session)
       const left = chain.filter((name) => !tried.has(name))
-      reporter.notice(left.length === 0 ? FALLBACK_TEXT.exhausted([...tried]) : FALLBACK_TEXT.cannotSwitch(left))
+      if (left.length === 0) return reporter.notice(chainExhausted(tried))
+      const untried = left.map(shownModel).join(', ')
+      reporter.notice(
+        `postflight-guard: the model is rate-limited, and \`opencode run\` can switch only to a model of the same provider, which your configuration describes (npm or options.apiKey). Not tried: ${untried}.`,
+      )
     }
     return {
       async event({ event }) {
@@ -161,7 +172,10 @@ class ProviderFetch {
       const next = chain.find((name) => parseModel(name)?.providerID === providerID && !conversation.tried.has(name))
       if (next === undefined) return response
       await response.body?.cancel()
-      this.#reporter.notice(FALLBACK_TEXT.replaced(conversation.current, next))
+      const limited = shownModel(conversation.current)
+      this.#reporter.notice(
+        `postflight-guard: ${limited} is rate-limited, so ${shownModel(next)} answers in its place.`,
+      )
       conversation.tried.add(next)
       conversation.current = next
     }

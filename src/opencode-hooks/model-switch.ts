@@ -2,7 +2,6 @@ import { sleep } from '../disk/age.ts'
 import type { HostClient, HostEvent, ModelName, Part, UserMessage } from '../hosts/opencode/api.ts'
 import { interruptedIn, knownModel, modelName } from '../hosts/opencode/api.ts'
 import { isBusy, readLastMessages, type SessionTree, sendPrompt } from '../hosts/opencode/conversation.ts'
-import { PRODUCT } from '../hosts/opencode/opencode-messages.ts'
 import { oneLine } from '../kernel/text.ts'
 import { known } from '../kernel/values.ts'
 import type { Reporter } from './factory.ts'
@@ -40,19 +39,13 @@ export function rateLimitIn(
   return error?.data?.statusCode === TOO_MANY_REQUESTS || isRateLimit(error?.data?.message) ? 'failed' : undefined
 }
 
-const named = (model: string): string => oneLine(model, 120)
+export function shownModel(name: string): string {
+  return oneLine(name, 120)
+}
 
-export const FALLBACK_TEXT = {
-  switched: (from: string, to: string): string =>
-    `${PRODUCT}: ${named(from)} is rate-limited, so the last message was sent again with ${named(to)}.`,
-  replaced: (from: string, to: string): string =>
-    `${PRODUCT}: ${named(from)} is rate-limited, so ${named(to)} answers in its place.`,
-  unknown: (model: string): string => `${PRODUCT}: OpenCode has no model ${named(model)}, so the fallback skips it.`,
-  exhausted: (tried: readonly string[]): string =>
-    `${PRODUCT}: no model of the chain is left (${tried.map(named).join(', ')}). OpenCode repeats the request a few more times.`,
-  cannotSwitch: (left: readonly string[]): string =>
-    `${PRODUCT}: the model is rate-limited, and \`opencode run\` can switch only to a model of the same provider, which your configuration describes (npm or options.apiKey). Not tried: ${left.map(named).join(', ')}.`,
-} as const
+export function chainExhausted(tried: Iterable<string>): string {
+  return `postflight-guard: no model of the chain is left (${[...tried].map(shownModel).join(', ')}). OpenCode repeats the request a few more times.`
+}
 
 /** OpenCode reports one limit in several events. */
 const SAME_LIMIT_MS = 5_000
@@ -127,7 +120,7 @@ export class ModelSwitch {
     const model = await this.#nextModel(chain, conversation.tried)
     if (model === undefined) {
       conversation.stage = 'over'
-      return reporter.notice(FALLBACK_TEXT.exhausted([...conversation.tried]))
+      return reporter.notice(chainExhausted(conversation.tried))
     }
     const { info } = asked
     const wasBusy = await this.#interrupt(session)
@@ -145,7 +138,9 @@ export class ModelSwitch {
       conversation.stage = 'open'
       throw error
     }
-    reporter.notice(FALLBACK_TEXT.switched(modelName(info.model), modelName(model)))
+    const limited = shownModel(modelName(info.model))
+    const other = shownModel(modelName(model))
+    reporter.notice(`postflight-guard: ${limited} is rate-limited, so the last message was sent again with ${other}.`)
   }
 
   /** OpenCode would not answer with an unknown model. */
@@ -155,7 +150,9 @@ export class ModelSwitch {
       tried.add(name)
       const model = await knownModel(this.#ports.client, name)
       if (model !== undefined) return model
-      this.#ports.reporter.notice(FALLBACK_TEXT.unknown(name))
+      this.#ports.reporter.notice(
+        `postflight-guard: OpenCode has no model ${shownModel(name)}, so the fallback skips it.`,
+      )
     }
     return undefined
   }

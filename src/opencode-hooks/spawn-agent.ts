@@ -1,4 +1,5 @@
 import {
+  errorDetail,
   type HostClient,
   knownAgents,
   knownModel,
@@ -8,7 +9,6 @@ import {
   WORKFLOW_TOOL,
 } from '../hosts/opencode/api.ts'
 import { lastManner, ownText } from '../hosts/opencode/conversation.ts'
-import { OPENCODE_TEXT } from '../hosts/opencode/opencode-messages.ts'
 import { oneLine } from '../kernel/text.ts'
 import { known } from '../kernel/values.ts'
 import { DEFAULT_TIMEOUT_MS, LONGEST_TIMEOUT_MS } from '../setup/reactive/reactive-rule.ts'
@@ -21,16 +21,7 @@ const DEFAULT_AGENT = 'general'
 const MAX_INTERRUPTIONS = 20
 const INTERRUPT_AGAIN_MS = 250
 
-const SPAWN_TEXT = {
-  title: (prompt: string): string => `Sub-agent: ${oneLine(prompt, 60)}`,
-  interrupted: 'it was interrupted',
-  late: (seconds: number, retry: string | undefined): string =>
-    `no answer within ${seconds} s${retry === undefined ? '' : `; its model was asked again after an error (${oneLine(retry, 200)})`}`,
-  empty: 'its last message has no text',
-  unknownAgent: (agent: string, known: readonly string[]): string =>
-    `OpenCode has no agent "${oneLine(agent, 80)}" (it has ${known.map((name) => oneLine(name, 40)).join(', ')})`,
-  unknownModel: (model: string): string => `OpenCode has no model "${oneLine(model, 80)}"`,
-} as const
+const INTERRUPTED: SpawnAnswer = { why: 'it was interrupted' }
 
 /** A sub-agent to start. */
 export interface SpawnRequest {
@@ -68,8 +59,10 @@ export async function spawnAgent(client: object, request: SpawnRequest): Promise
   try {
     const answer = await Promise.race([turn, raised(end)])
     if (answer !== undefined) return answer
-    if (!limit.signal.aborted) return { why: SPAWN_TEXT.interrupted }
-    return { why: SPAWN_TEXT.late(timeoutMs / 1000, await retryOf(host, child.session)) }
+    if (!limit.signal.aborted) return INTERRUPTED
+    const retry = await retryOf(host, child.session)
+    const error = retry === undefined ? '' : `; its model was asked again after an error (${oneLine(retry, 200)})`
+    return { why: `no answer within ${timeoutMs / 1000} s${error}` }
   } catch (error) {
     return { why: (error as Error).message }
   } finally {
@@ -95,12 +88,13 @@ async function converse(
   const chosen = await chooseManner(client, request)
   if ('why' in chosen) return chosen
   const denied = await deniedTools(client, tools)
-  if (end.aborted) return { why: SPAWN_TEXT.interrupted }
-  const created = await client.session.create({ body: { parentID, title: SPAWN_TEXT.title(prompt) } })
+  if (end.aborted) return INTERRUPTED
+  const title = `Sub-agent: ${oneLine(prompt, 60)}`
+  const created = await client.session.create({ body: { parentID, title } })
   const { id } = need(created, 'session.create')
   noteSpawned(id)
   child.session = id
-  if (end.aborted) return { why: SPAWN_TEXT.interrupted }
+  if (end.aborted) return INTERRUPTED
   const body: PromptBody = { ...chosen, tools: denied, parts: [ownText(prompt)] }
   return answerOf(need(await client.session.prompt({ path: { id }, body }), 'session.prompt'))
 }
@@ -113,15 +107,11 @@ async function chooseManner(
   const agents = await knownAgents(client)
   const found = agents.find(({ name }) => name === (agent ?? DEFAULT_AGENT))
   if (found === undefined && agent !== undefined) {
-    return {
-      why: SPAWN_TEXT.unknownAgent(
-        agent,
-        agents.flatMap(({ name, hidden }) => (hidden === true ? [] : name)),
-      ),
-    }
+    const names = agents.flatMap(({ name, hidden }) => (hidden === true ? [] : oneLine(name, 40)))
+    return { why: `OpenCode has no agent "${oneLine(agent, 80)}" (it has ${names.join(', ')})` }
   }
   const named = await knownModel(client, model)
-  if (model !== undefined && named === undefined) return { why: SPAWN_TEXT.unknownModel(model) }
+  if (model !== undefined && named === undefined) return { why: `OpenCode has no model "${oneLine(model, 80)}"` }
   const parent = await lastManner(client, parentID)
   // OpenCode would take its default model, not the parent's (1.18.34).
   const isParents = named === undefined && found?.model === undefined
@@ -134,9 +124,9 @@ async function chooseManner(
 
 function answerOf({ info, parts }: Message): SpawnAnswer {
   const error = info.role === 'assistant' ? info.error : undefined
-  if (error !== undefined) return { why: error.data?.message ?? error.name ?? OPENCODE_TEXT.unknownError }
+  if (error !== undefined) return { why: errorDetail(error) }
   const last = parts.findLast(({ type, text = '' }) => type === 'text' && text.trim() !== '')
-  return last?.text === undefined ? { why: SPAWN_TEXT.empty } : { text: last.text }
+  return last?.text === undefined ? { why: 'its last message has no text' } : { text: last.text }
 }
 
 async function retryOf(client: HostClient, session: string | undefined): Promise<string | undefined> {

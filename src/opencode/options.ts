@@ -1,8 +1,7 @@
 import * as z from 'zod/mini'
 import type { Hooks } from '../hosts/opencode/api.ts'
-import { PRODUCT } from '../hosts/opencode/opencode-messages.ts'
 import { kindName, type SchemaFault, schemaFaults } from '../kernel/schema-faults.ts'
-import { closestName, oneLine } from '../kernel/text.ts'
+import { oneLine, suggestion } from '../kernel/text.ts'
 import { createChatHeadersHook } from '../opencode-hooks/chat-headers.ts'
 import { createDelegateTaskRetryHook } from '../opencode-hooks/delegate-task-retry.ts'
 import type { HookContext } from '../opencode-hooks/factory.ts'
@@ -69,11 +68,11 @@ export function readOptions(given: Readonly<Record<string, unknown>> = {}): Plug
   const known = [...SWITCHES, ...Object.keys(FACTORIES)]
   const problems = Object.keys(given)
     .filter((name) => !known.includes(name))
-    .map((name) => OPTIONS_TEXT.unknown(name, closestName(name, known)))
+    .map((name) => `postflight-guard: unknown option "${oneLine(name, 80)}"${suggestion(name, known)}.`)
   const isOn = (name: (typeof SWITCHES)[number]): boolean => {
     const { [name]: value = true } = given
     if (typeof value === 'boolean') return value
-    problems.push(OPTIONS_TEXT.wrongSwitch(name))
+    problems.push(`postflight-guard: option "${name}" must be true or false; the default is used.`)
     return true
   }
   const switches = { guard: isOn('guard'), workflow: isOn('workflow') }
@@ -83,9 +82,14 @@ export function readOptions(given: Readonly<Record<string, unknown>> = {}): Plug
     if (value === undefined || value === false) continue
     const result = read(value)
     if (typeof result === 'function') created.push(result)
-    else problems.push(OPTIONS_TEXT.wrong(name, result))
+    else problems.push(invalidOption(name, result))
   }
   return { ...switches, createHooks: (context) => created.map((create) => create(context)), problems }
+}
+
+function invalidOption(name: string, { path, detail }: SchemaFault): string {
+  const option = oneLine([name, ...path].join('.'), 120)
+  return `postflight-guard: option "${option}" is invalid, so ${name} stays off: ${oneLine(detail, 200)}.`
 }
 
 const OPTION_WORDS = {
@@ -95,12 +99,4 @@ const OPTION_WORDS = {
   values: (values: readonly string[]): string => `it must be ${values.map((one) => `"${one}"`).join(' or ')}`,
   atLeast: (least: number | bigint, origin: string): string =>
     origin === 'number' || origin === 'int' ? `it must be at least ${least}` : 'it must not be empty',
-} as const
-
-const OPTIONS_TEXT = {
-  unknown: (name: string, closest: string | undefined): string =>
-    `${PRODUCT}: unknown option "${oneLine(name, 80)}"${closest === undefined ? '' : ` (did you mean "${closest}"?)`}.`,
-  wrongSwitch: (name: string): string => `${PRODUCT}: option "${name}" must be true or false; the default is used.`,
-  wrong: (name: string, { path, detail }: SchemaFault): string =>
-    `${PRODUCT}: option "${oneLine([name, ...path].join('.'), 120)}" is invalid, so ${name} stays off: ${oneLine(detail, 200)}.`,
 } as const

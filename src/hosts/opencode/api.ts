@@ -1,4 +1,4 @@
-import { OPENCODE_TEXT } from './opencode-messages.ts'
+import { quote } from '../../kernel/text.ts'
 
 /** Own types (1.18.34), because `@opencode-ai/plugin` may not be installed. */
 
@@ -13,6 +13,10 @@ export interface ModelName {
 interface HostError {
   readonly name?: string
   readonly data?: { readonly message?: string; readonly statusCode?: number }
+}
+
+export function errorDetail({ name, data }: HostError): string {
+  return data?.message ?? name ?? 'unknown error'
 }
 
 export interface UserMessage {
@@ -294,8 +298,8 @@ export function need<T>(
 
 export function refused(call: string, error: unknown, session: string | undefined = undefined): HostRefusal {
   const { name, data, message } = (error ?? {}) as { name?: string; data?: { message?: string }; message?: string }
-  const words = OPENCODE_TEXT.refused(call, data?.message ?? message ?? name ?? OPENCODE_TEXT.noReply)
-  return new HostRefusal(words, kindOf(call, name), session)
+  const detail = data?.message ?? message ?? name ?? 'no answer'
+  return new HostRefusal(`OpenCode refused ${call} (${quote(detail)})`, kindOf(call, name), session)
 }
 
 function kindOf(call: string, name: string | undefined): HostRefusal['kind'] {

@@ -1,6 +1,8 @@
+import { quote } from '../../kernel/text.ts'
 import { known } from '../../kernel/values.ts'
 import {
   type AssistantMessage,
+  errorDetail,
   type HostClient,
   type HostEvent,
   HostRefusal,
@@ -14,7 +16,6 @@ import {
   type SessionInfo,
   type UserMessage,
 } from './api.ts'
-import { OPENCODE_TEXT } from './opencode-messages.ts'
 
 /** Each step of a turn is a message. */
 const LAST_MESSAGES = 20
@@ -69,10 +70,7 @@ export async function readLastTurn(client: HostClient, session: string): Promise
     manner: user === undefined ? undefined : mannerOf(user),
     answer: said === undefined ? undefined : { id: said.info.id, text: lastText(said) },
     ended: endOf(answer, user),
-    error:
-      answer?.error === undefined
-        ? undefined
-        : (answer.error.data?.message ?? answer.error.name ?? OPENCODE_TEXT.unknownError),
+    error: answer?.error && errorDetail(answer.error),
   }
 }
 
@@ -175,6 +173,8 @@ const LOOK_SOON_MS = 50
 
 const IDLE_LIMIT_MS = 10_000
 
+const NOT_ANSWERED = 'the session became idle without an answer'
+
 type TurnAnswer =
   | { readonly kind: 'answered'; readonly text: string }
   | { readonly kind: 'failed'; readonly why: string }
@@ -240,7 +240,9 @@ export class Turns {
       for (;;) {
         const rung = await rings(bell, idle ? LOOK_SOON_MS : LOOK_AGAIN_MS)
         idle ||= rung
-        if (bell.isDeleted) throw new HostRefusal(OPENCODE_TEXT.deleted(session), 'gone', session)
+        if (bell.isDeleted) {
+          throw new HostRefusal(`the session ${quote(session, 80)} was deleted in OpenCode`, 'gone', session)
+        }
         if (givesUp()) {
           await this.#client.session.abort({ path: { id: session } })
           return { kind: 'given-up' }
@@ -256,9 +258,9 @@ export class Turns {
           idle = false
           continue
         }
-        if (isNew && ended === 'failed') return { kind: 'failed', why: error ?? OPENCODE_TEXT.notAnswered }
+        if (isNew && ended === 'failed') return { kind: 'failed', why: error ?? NOT_ANSWERED }
         idleSince ??= Date.now()
-        if (Date.now() - idleSince > IDLE_LIMIT_MS) return { kind: 'failed', why: OPENCODE_TEXT.notAnswered }
+        if (Date.now() - idleSince > IDLE_LIMIT_MS) return { kind: 'failed', why: NOT_ANSWERED }
       }
     } finally {
       bells.delete(bell)

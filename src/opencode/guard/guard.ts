@@ -2,8 +2,8 @@ import path from 'node:path'
 import { retryWhileLocked, withoutSleep } from '../../disk/lock.ts'
 import { hasDoneFile } from '../../done/trust-store.ts'
 import { MAIN_AGENT, type Occasion } from '../../hosts/host.ts'
-import { OPENCODE_TEXT } from '../../hosts/opencode/opencode-messages.ts'
 import type { CommandForm } from '../../kernel/command-line.ts'
+import { quote } from '../../kernel/text.ts'
 import type { Environment } from '../../kernel/values.ts'
 import type { Reporter } from '../../opencode-hooks/factory.ts'
 import { appendRecorded } from '../../project/journal.ts'
@@ -111,7 +111,10 @@ export class Guard {
       // After an error OpenCode sends the idle event twice (1.18.34).
       if (this.#notified.has(stored.identity.file)) continue
       this.#notified.add(stored.identity.file)
-      this.#reporter.notice(OPENCODE_TEXT.notBlocked(taskWord(stored.folder)))
+      const task = quote(taskWord(stored.folder), 80)
+      this.#reporter.notice(
+        `postflight-guard: task ${task} stopped without its postflight and could not be blocked. The marker is still pending: \`postflight inspect\` shows it.`,
+      )
     }
   }
 

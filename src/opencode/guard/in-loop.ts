@@ -8,7 +8,6 @@ import {
   removeMessage,
   rewriteMessage,
 } from '../../hosts/opencode/conversation.ts'
-import { OPENCODE_TEXT } from '../../hosts/opencode/opencode-messages.ts'
 import type { Agent } from '../sessions.ts'
 import type { Guard } from './guard.ts'
 
@@ -77,7 +76,7 @@ export class InLoopGuard {
     if (asked.info.id !== provisional.message) return this.#withdraw(session, step)
     const { reason } = await this.#guard.stop(agent, 0)
     next.wasAllowed = reason === undefined
-    const text = reason ?? OPENCODE_TEXT.allowedAfterAll
+    const text = reason ?? 'This stop is not blocked after all. Repeat your last message, then end your turn.'
     const part = asked.parts.find((one) => one.type === 'text')
     if (part === undefined || part.text === text) return
     part.text = text

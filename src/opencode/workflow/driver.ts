@@ -4,11 +4,11 @@ import { makeOwnFolder } from '../../disk/folders.ts'
 import { retryWhileLocked, withoutSleep } from '../../disk/lock.ts'
 import { type HostConfig, type Part, type PluginTool, WORKFLOW_COMMAND } from '../../hosts/opencode/api.ts'
 import { ownText } from '../../hosts/opencode/conversation.ts'
-import { OPENCODE_TEXT, WORKFLOW_TOOL_TEXT } from '../../hosts/opencode/opencode-messages.ts'
 import { errorMessage } from '../../kernel/error-messages.ts'
 import { PostflightError } from '../../kernel/errors.ts'
+import { counted, quote } from '../../kernel/text.ts'
 import { CHECK_LIMIT_MS } from '../../marker/run-checks.ts'
-import type { Reporter } from '../../opencode-hooks/factory.ts'
+import { internalError, type Reporter } from '../../opencode-hooks/factory.ts'
 import { homeFolder } from '../../project/home-folder.ts'
 import { appendJournal } from '../../project/journal.ts'
 import type { JournalEntry } from '../../project/journal-entry.ts'
@@ -22,7 +22,7 @@ import { findDefinition } from '../../run/store/find-definition.ts'
 import { requireTrust, type Truster, trustRun } from '../../run/store/phase-check.ts'
 import { interruptRun, resumeRun, startRun } from '../../run/store/run.ts'
 import { requireState } from '../../run/store/state-store.ts'
-import { callerManner, endOf, type PhasePorts, PhaseRunner } from './phase-runner.ts'
+import { CONVERSATION_DELETED, callerManner, endOf, type PhasePorts, PhaseRunner } from './phase-runner.ts'
 
 /** Works inside one tool or command call, for which OpenCode waits (docs/design.md, "Workflows"). */
 
@@ -60,7 +60,7 @@ export class WorkflowDriver {
   noteDeleted(session: string): void {
     this.#children.delete(session)
     for (const call of this.#ports.driven.values()) {
-      if (call.session === session) call.controller.abort(OPENCODE_TEXT.conversationDeleted)
+      if (call.session === session) call.controller.abort(CONVERSATION_DELETED)
     }
   }
 
@@ -71,16 +71,18 @@ export class WorkflowDriver {
     } catch (error) {
       if (error instanceof PostflightError) return errorMessage(error.code, error.args)
       this.#ports.reporter.fault('workflow driver', error)
-      return OPENCODE_TEXT.fault('workflow driver', (error as Error).message)
+      return internalError('workflow driver', (error as Error).message)
     }
   }
 
   async #run(session: string, request: RunRequest, signal: AbortSignal | undefined): Promise<string> {
     const caller = await this.#ports.sessions.identify(session)
-    if (this.#isOwn(session)) return WORKFLOW_TOOL_TEXT.ownChild
+    if (this.#isOwn(session)) {
+      return 'A phase of a workflow cannot run a workflow: do what the prompt says, then end your turn.'
+    }
     const folder = this.#locate(request)
     const { driven } = this.#ports
-    if (driven.has(folder.path)) return WORKFLOW_TOOL_TEXT.drivenHere(folder.task)
+    if (driven.has(folder.path)) return `${workflowOf(folder)} is already running: wait for it.`
     const controller = new AbortController()
     driven.set(folder.path, { session, controller })
     const signals = [controller.signal, ...(signal === undefined ? [] : [signal])]
@@ -159,26 +161,38 @@ export class WorkflowDriver {
       record: (entries) => record(folder, entries),
       give: (due, state, takePassed) => phases.give(due, state, takePassed),
     })
-    if (rest.command === 'none' || rest.command === 'checking') return OPENCODE_TEXT.takenOver(folder.task)
+    if (rest.command === 'none' || rest.command === 'checking') {
+      return `${workflowOf(folder)} now belongs to another session.`
+    }
     if (rest.command === 'interrupted') {
       return this.#summary(folder, await haltRun(folder, root, rest.why ?? endOf(signal)), phases)
     }
     const need = needOf(rest.state)
-    if (need.kind === 'approval') return WORKFLOW_TOOL_TEXT.needsApproval(folder.task, need.phase)
+    if (need.kind === 'approval') {
+      const task = quote(folder.task, 80)
+      return `${workflowOf(folder)} waits for a person to approve or reject the result of phase "${need.phase}" in a terminal: \`postflight workflow approve ${task}\` or \`postflight workflow reject ${task} --reason TEXT\`. Tell the user and end your turn. Do not run either yourself. When it is approved or rejected, call workflow_run again, with an empty definition.`
+    }
     if (rest.command === 'wait' && rest.wait !== undefined) {
-      return WORKFLOW_TOOL_TEXT.waitsFor(folder.task, rest.wait.for)
+      return `${workflowOf(folder)} waits for: ${quote(rest.wait.for)}. Tell the user and end your turn. When you have the answer, call workflow_run again, with an empty definition.`
     }
     return this.#summary(folder, rest.state, phases)
   }
 
   #summary(folder: TaskFolder, state: WorkflowState, { prompts, notes }: PhaseRunner): string {
-    const isResumable = state.why !== OPENCODE_TEXT.conversationDeleted && needOf(state).kind !== 'nothing'
+    const { why, outcome = state.phase } = state
+    const isResumable = why !== CONVERSATION_DELETED && needOf(state).kind !== 'nothing'
+    const reason = why === undefined ? '' : `: ${quote(why)}`
+    const result = `${workflowOf(folder)} is ${outcome}${reason}.`
     return [
-      WORKFLOW_TOOL_TEXT.ended(folder.task, state.outcome ?? state.phase, state.why, isResumable),
-      WORKFLOW_TOOL_TEXT.prompts(prompts),
+      isResumable ? `${result} Call workflow_run again, with an empty definition, to continue it.` : result,
+      `${counted(prompts, 'prompt was', 'prompts were')} sent in this call.`,
       ...new Set(notes),
     ].join('\n')
   }
+}
+
+function workflowOf({ task }: TaskFolder): string {
+  return `The workflow of task ${quote(task, 80)}`
 }
 
 function trusterOf(session: string): Truster {
@@ -207,11 +221,24 @@ async function haltRun(folder: TaskFolder, session: string, why: string): Promis
 
 export function workflowTool(findDriver: () => WorkflowDriver): PluginTool {
   return {
-    description: WORKFLOW_TOOL_TEXT.description,
+    description:
+      'Runs the postflight workflow of a task to its end: phases gated by artifacts, each in a sub-agent of its own, one after another. Returns when the workflow is completed, stopped or stuck. Call it once and wait.',
     args: {
-      task: { type: 'string', description: WORKFLOW_TOOL_TEXT.task },
-      definition: { type: 'string', description: WORKFLOW_TOOL_TEXT.definition },
-      inputs: { type: 'string', description: WORKFLOW_TOOL_TEXT.inputs },
+      task: {
+        type: 'string',
+        description:
+          'The task: its number, or the name of its folder in specs/. A new run makes the folder if it is missing: then give its name, such as 259_my_slug',
+      },
+      definition: {
+        type: 'string',
+        description:
+          'Path of the definition (JSON or YAML) to start a new run with, or the name of a shipped example; an empty string to continue the existing run',
+      },
+      inputs: {
+        type: 'string',
+        description:
+          'The inputs of a new run, one NAME=VALUE on each line; an empty string for none. Ask the user for values that you do not know',
+      },
     },
     execute: ({ task, definition, inputs }, { sessionID, abort }) => {
       const lines = textOf(inputs).split('\n')
@@ -227,9 +254,10 @@ function textOf(value: unknown): string {
 }
 
 export function addWorkflowCommand(config: HostConfig): boolean {
-  const template = WORKFLOW_TOOL_TEXT.commandTemplate
+  const template = 'The workflow of task $ARGUMENTS was run.'
+  const description = 'Run or continue a postflight workflow: <task> [definition] [--set NAME=VALUE]'
   config.command ??= {}
-  config.command[WORKFLOW_COMMAND] ??= { template, description: WORKFLOW_TOOL_TEXT.commandDescription }
+  config.command[WORKFLOW_COMMAND] ??= { template, description }
   return config.command[WORKFLOW_COMMAND].template === template
 }
 
@@ -240,8 +268,11 @@ export async function runWorkflowCommand(
   parts: Part[],
 ): Promise<void> {
   const request = commandRequest(words)
-  const outcome = request.task === '' ? WORKFLOW_TOOL_TEXT.usage : await driver.run(session, request, undefined)
-  parts.splice(0, parts.length, ownText(WORKFLOW_TOOL_TEXT.report(outcome)))
+  const outcome =
+    request.task === ''
+      ? 'Usage: /postflight-workflow <task> [definition file] [--set NAME=VALUE]…'
+      : await driver.run(session, request, undefined)
+  parts.splice(0, parts.length, ownText(`Tell the user the result in a sentence or two:\n\n${outcome}`))
 }
 
 /** `<task> [definition] [--set NAME=VALUE]…` */

@@ -1,5 +1,5 @@
 import type { Moment } from '../../hosts/host.ts'
-import { WORKFLOW_TOOL_TEXT } from '../../hosts/opencode/opencode-messages.ts'
+import { quote } from '../../kernel/text.ts'
 import { sessionEvent } from '../../marker/marker-wait.ts'
 import { appendJournal, appendRecorded } from '../../project/journal.ts'
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
@@ -47,7 +47,8 @@ export class IdleRuns {
       const { wait } = afterWaitEvent(state, sessionEvent(occasion, 'stop'), occasion.startMs)
       if (wait !== undefined || reason !== undefined) continue
       if (need.kind === 'prompt' && this.#notified.get(folder.path) === state.sequence) continue
-      reason = WORKFLOW_TOOL_TEXT.waits(taskWord(folder), state.name)
+      const task = quote(taskWord(folder), 80)
+      reason = `The workflow "${quote(state.name, 100)}" of task ${task} is running and waits for you: call the tool workflow_run once, with the task "${task}" and an empty definition, and wait for its result.`
       notified = () => this.#notified.set(folder.path, state.sequence)
     }
     const notices = problems.map(({ path, detail }) => WORKFLOW_TEXT.unusable(path, detail))

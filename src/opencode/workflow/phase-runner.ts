@@ -11,7 +11,7 @@ import {
   WORKFLOW_TOOL,
 } from '../../hosts/opencode/api.ts'
 import { createChild, lastManner, type Manner, type Turns } from '../../hosts/opencode/conversation.ts'
-import { OPENCODE_TEXT, WORKFLOW_TOOL_TEXT } from '../../hosts/opencode/opencode-messages.ts'
+import { quote } from '../../kernel/text.ts'
 import { known } from '../../kernel/values.ts'
 import type { TaskFolder } from '../../project/task-folder.ts'
 import { currentPhase } from '../../run/machine/position.ts'
@@ -92,7 +92,8 @@ export class PhaseRunner {
     } catch (error) {
       if (!isGone(error)) throw error
       if (!signal.aborted) await sleep(DELETION_MS, signal)
-      return signal.aborted ? endOf(signal) : OPENCODE_TEXT.phaseDeleted(state.phase)
+      if (signal.aborted) return endOf(signal)
+      return `the session of phase "${quote(state.phase, 80)}" was deleted in OpenCode`
     }
   }
 
@@ -108,7 +109,7 @@ export class PhaseRunner {
       const answer = await turns.prompt(session, work.prompt, manner, givesUp)
       if (signal.aborted) return endOf(signal)
       if (answer.kind === 'given-up') return undefined
-      if (answer.kind === 'failed') return OPENCODE_TEXT.turnFailed(answer.why)
+      if (answer.kind === 'failed') return `the turn in OpenCode failed: ${quote(answer.why)}`
       const agent = await sessions.identify(session)
       if (agent.agent !== MAIN_AGENT) await subAgents.hold(agent, answer.text)
       return signal.aborted ? endOf(signal) : undefined
@@ -133,9 +134,12 @@ export class PhaseRunner {
   async #createChild(work: DueWork, state: WorkflowState, step: number): Promise<Child> {
     const { client } = this.#ports
     const manner = await phaseManner(client, work, this.#caller.manner, this.notes)
+    const visit = visitsOf(state, state.phase)
+    const ofStep = step === 0 ? '' : `, step ${step}`
+    const ofVisit = visit > 1 ? ` (visit ${visit})` : ''
     const session = await createChild(client, {
       parent: this.#caller.session,
-      title: WORKFLOW_TOOL_TEXT.title(state.phase, visitsOf(state, state.phase), step),
+      title: `Workflow: ${state.phase}${ofStep}${ofVisit}`,
       agent: manner.agent,
       permission: PERMISSION,
     })
@@ -144,9 +148,11 @@ export class PhaseRunner {
   }
 }
 
+export const CONVERSATION_DELETED = 'the conversation was deleted in OpenCode'
+
 /** OpenCode gives a reason of its own. */
 export function endOf({ reason }: AbortSignal): string {
-  return reason === OPENCODE_TEXT.conversationDeleted ? reason : OPENCODE_TEXT.interrupted
+  return reason === CONVERSATION_DELETED ? reason : 'it was interrupted in OpenCode'
 }
 
 function isTakenOver(folder: TaskFolder, session: string): boolean {
@@ -166,13 +172,17 @@ export async function callerManner(client: HostClient, session: string): Promise
 /** OpenCode may lack an agent or model of a run from another host: then uses the conversation's. */
 async function phaseManner(client: HostClient, due: DueWork, caller: Manner, notes: string[]): Promise<Manner> {
   const agent = due.agent === undefined ? undefined : (await knownAgents(client)).find(({ name }) => name === due.agent)
-  if (due.agent !== undefined && agent === undefined) notes.push(WORKFLOW_TOOL_TEXT.substitute('agent', due.agent))
+  if (due.agent !== undefined && agent === undefined) notes.push(substituted('agent', due.agent))
   const named = due.model ?? (agent?.model === undefined ? undefined : modelName(agent.model))
   const own = await knownModel(client, named)
-  if (named !== undefined && own === undefined) notes.push(WORKFLOW_TOOL_TEXT.substitute('model', named))
+  if (named !== undefined && own === undefined) notes.push(substituted('model', named))
   return known({
     agent: agent?.name ?? caller.agent,
     model: own ?? caller.model,
     variant: own === undefined ? caller.variant : undefined,
   })
+}
+
+function substituted(what: 'agent' | 'model', name: string): string {
+  return `OpenCode has no ${what} "${quote(name, 80)}": this conversation's ${what} was used instead.`
 }

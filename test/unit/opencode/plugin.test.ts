@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { type HostConfig, isOneShot, screenOf, WORKFLOW_COMMAND } from '../../../src/hosts/opencode/api.ts'
 import { mannerOf, readLastTurn } from '../../../src/hosts/opencode/conversation.ts'
-import { OPENCODE_TEXT } from '../../../src/hosts/opencode/opencode-messages.ts'
 import { joinReports } from '../../../src/opencode/guard/prompt-guards.ts'
 import { tellShell } from '../../../src/opencode/sessions.ts'
 import { addWorkflowCommand, commandWords } from '../../../src/opencode/workflow/driver.ts'
+import { toastOf } from '../../../src/opencode-hooks/factory.ts'
 
 describe('a process that ends at the first idle', () => {
   const started = (words: string): string[] => ['bun', '/$bunfs/root/src/index.js', ...words.split(' ').filter(Boolean)]
@@ -63,10 +63,8 @@ describe('a notice', () => {
   })
 
   it('as a toast names the product once, in its title', () => {
-    const text = OPENCODE_TEXT.notBlocked('259_x')
-    expect(text).toMatch(/^postflight-guard: task 259_x/)
-    const message = expect.stringMatching(/^task 259_x/)
-    expect(OPENCODE_TEXT.toast(text)).toMatchObject({ title: 'postflight-guard', message })
+    const toast = { title: 'postflight-guard', message: 'task 259_x stopped', variant: 'warning' }
+    expect(toastOf('postflight-guard: task 259_x stopped')).toEqual(toast)
   })
 })
 
