@@ -46,7 +46,7 @@ export function readYamlText(text: string, isJson: boolean): YamlText {
   } catch (error) {
     // The parsers are recursive: deep nesting exhausts the stack.
     if (!(error instanceof RangeError)) throw error
-    return { kind: 'fault', fault: { line: 1, column: 1, where: '', detail: SYNTAX_TEXT.tooDeep } }
+    return { kind: 'fault', fault: { line: 1, column: 1, where: '', detail: TOO_DEEP } }
   }
 }
 
@@ -87,6 +87,8 @@ function readBounded(text: string, isJson: boolean): YamlText {
     : { kind: 'fault', fault: locate({ path: [], detail: unbounded }) }
 }
 
+const TOO_DEEP = 'nested too deeply to be read'
+
 const MAX_VALUES = 1_000_000
 const MAX_LEVELS = 100
 
@@ -96,10 +98,10 @@ function boundFault(top: unknown): string | undefined {
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const [value, level] = next
     if (typeof value !== 'object' || value === null) continue
-    if (level === MAX_LEVELS) return SYNTAX_TEXT.tooDeep
+    if (level === MAX_LEVELS) return TOO_DEEP
     const parts = Object.values(value)
     count += parts.length
-    if (count > MAX_VALUES) return SYNTAX_TEXT.tooManyValues
+    if (count > MAX_VALUES) return 'too many values to be read, counting those of aliases'
     for (const part of parts) open.push([part, level + 1])
   }
   return undefined
@@ -114,7 +116,9 @@ export function jsonFault(text: string): SyntaxFault | undefined {
   const errors: ParseError[] = []
   parse(text, errors, { allowTrailingComma: false, disallowComments: true })
   const [first] = errors
-  return first && { offset: first.offset, detail: SYNTAX_TEXT.json(printParseErrorCode(first.error)) }
+  if (first === undefined) return undefined
+  const code = printParseErrorCode(first.error)
+  return { offset: first.offset, detail: hinted(`invalid JSON: ${jsonFaultWords(code)}`, JSON_HINTS[code]) }
 }
 
 export function yamlFault(document: Document.Parsed): SyntaxFault | undefined {
@@ -122,12 +126,16 @@ export function yamlFault(document: Document.Parsed): SyntaxFault | undefined {
   if (first === undefined) return undefined
   const { code, message } = first
   const [offset] = first.pos
-  if (code === 'MULTIPLE_DOCS') return { offset, detail: SYNTAX_TEXT.severalDocuments }
-  if (code === 'RESOURCE_EXHAUSTION') return { offset, detail: SYNTAX_TEXT.tooDeep }
+  if (code === 'MULTIPLE_DOCS') {
+    return { offset, detail: 'the file contains several documents: put each definition in its own file' }
+  }
+  if (code === 'RESOURCE_EXHAUSTION') return { offset, detail: TOO_DEEP }
   const quote = /^Missing closing (.)quote/.exec(message)?.[1]
-  return quote === undefined
-    ? { offset, detail: SYNTAX_TEXT.yaml(message) }
-    : { offset: startOfText(document, offset), detail: SYNTAX_TEXT.openQuote(quote) }
+  if (quote === undefined) {
+    return { offset, detail: hinted(message, YAML_HINTS.find(([pattern]) => pattern.test(message))?.[1]) }
+  }
+  const detail = `the string that begins here has no closing quote: end it with ${quote}`
+  return { offset: startOfText(document, offset), detail }
 }
 
 /** The YAML library compares each key with all others, so it is not asked to. */
@@ -140,7 +148,7 @@ export function twinKey(document: Document.Parsed): SyntaxFault | undefined {
         // The value of each merge key, which may occur several times, is a symbol of its own (yaml 2.9).
         if (!isScalar(key)) continue
         if (seen.has(key.value)) {
-          found = { offset: key.range?.[0] ?? 0, detail: SYNTAX_TEXT.yaml('Map keys must be unique') }
+          found = { offset: key.range?.[0] ?? 0, detail: 'Map keys must be unique' }
           return visit.BREAK
         }
         seen.add(key.value)
@@ -205,13 +213,6 @@ const YAML_HINTS: readonly (readonly [says: RegExp, hint: string])[] = [
   [/^Tabs/, 'use spaces'],
 ]
 
-const hinted = (fault: string, hint: string | undefined): string => (hint === undefined ? fault : `${fault} (${hint})`)
-
-export const SYNTAX_TEXT = {
-  json: (code: string): string => hinted(`invalid JSON: ${jsonFaultWords(code)}`, JSON_HINTS[code]),
-  yaml: (says: string): string => hinted(says, YAML_HINTS.find(([pattern]) => pattern.test(says))?.[1]),
-  openQuote: (quote: string): string => `the string that begins here has no closing quote: end it with ${quote}`,
-  severalDocuments: 'the file contains several documents: put each definition in its own file',
-  tooDeep: 'nested too deeply to be read',
-  tooManyValues: 'too many values to be read, counting those of aliases',
-} as const
+function hinted(fault: string, hint: string | undefined): string {
+  return hint === undefined ? fault : `${fault} (${hint})`
+}

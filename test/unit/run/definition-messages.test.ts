@@ -1,4 +1,3 @@
-import { SYNTAX_TEXT } from '../../../src/kernel/yaml-text.ts'
 import { RULE_TEXT, SHAPE_TEXT } from '../../../src/run/definition/definition-messages.ts'
 import { describeSentences, forms } from '../sentences.ts'
 
@@ -43,22 +42,4 @@ describeSentences('the faults of the shape of a definition', SHAPE_TEXT, {
   values: [[['strict', 'advisory']]],
   atLeast: forms([1, 'string'], [2, 'array'], [3, 'int']),
   atMost: forms([200, 'string'], [1, 'array'], [10, 'int']),
-})
-
-describeSentences('the faults of the syntax of a definition', SYNTAX_TEXT, {
-  json: [['CommaExpected'], ['InvalidSymbol']],
-  yaml: forms(
-    ['Something else'],
-    ['Nested mappings are not allowed in compact mappings'],
-    ['Plain value cannot start with reserved character @'],
-    ['A block scalar cannot be an empty string'],
-    ['Unexpected scalar at node end'],
-    ['Missing , between flow collection items'],
-    ['Implicit keys need to be on a single line'],
-    ['Flow sequence in block collection must be sufficiently indented'],
-    ['All mapping items must start at the same column'],
-    ['A collection cannot be both a mapping and without - indicator'],
-    ['Tabs are not allowed as indentation'],
-  ),
-  openQuote: [['"']],
 })
