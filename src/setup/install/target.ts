@@ -6,6 +6,7 @@ import { claudeEntries, type HookHost } from '../../hosts/hook-entries.ts'
 import { HOOK_HOSTS, HOST_TITLES, hookHost } from '../../hosts/hook-hosts.ts'
 import { FILE_DETAILS, SIZE_DETAILS } from '../../kernel/error-messages.ts'
 import { type ErrorArguments, PostflightError } from '../../kernel/errors.ts'
+import { quote } from '../../kernel/text.ts'
 import { jsonObjectIn } from '../../kernel/values.ts'
 import { type CommandContext, displayPath } from '../../project/command-context.ts'
 import { addEntries, findCommands, findEntries, removeEntries } from '../claude-hooks.ts'
@@ -14,9 +15,8 @@ import { missingRules, type Rules, removeRules } from '../permission-rules.ts'
 import {
   claudeTool,
   isReactiveHook,
-  omissionsOf,
+  omissionNotes,
   type ReactiveRule,
-  RULES_TEXT,
   reactiveEntries,
   readRules,
   TOOL_NAMES,
@@ -209,7 +209,7 @@ export function reactiveTarget(
     add,
     remove: removeReactive,
     holds: holdsReactive,
-    notes: omissionsOf(rules).map(({ rule, field, value }) => RULES_TEXT.omitted[field](rule, value)),
+    notes: omissionNotes(rules),
   }
 }
 
@@ -220,14 +220,18 @@ function loadRules(file: string, shown: string): readonly ReactiveRule[] {
     throw new PostflightError('file-unreadable', { path: shown, detail })
   }
   const refuse = (rule: number | undefined, field: string, detail: string): never => {
-    throw new PostflightError('rules-invalid', { path: shown, location: RULES_TEXT.location(rule, field), detail })
+    const ofField = field === '' ? '' : `, ${quote(field, 80)}`
+    const location = rule === undefined ? '' : `, rule ${rule}${ofField}`
+    throw new PostflightError('rules-invalid', { path: shown, location, detail })
   }
   const rules = readRules(parse(read.text, (detail) => refuse(undefined, '', detail)))
   if ('detail' in rules) return refuse(rules.rule, rules.field, rules.detail)
   for (const [index, { tool, tools = [] }] of rules.entries()) {
     const unknown = [tool, ...tools].find((name) => claudeTool(name) === undefined)
     if (unknown !== undefined) {
-      refuse(index + 1, unknown === tool ? 'tool' : 'tools', RULES_TEXT.tool(unknown, TOOL_NAMES))
+      const known = `use one of ${TOOL_NAMES.join(', ')}, or Claude Code's own name of a tool`
+      const detail = `Claude Code has no tool "${quote(unknown, 80)}": ${known}`
+      refuse(index + 1, unknown === tool ? 'tool' : 'tools', detail)
     }
   }
   return rules
