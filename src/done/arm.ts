@@ -10,7 +10,7 @@ import { isJsonObject } from '../kernel/values.ts'
 import { prepareClaims } from '../marker/count/claim-files.ts'
 import { readCount, showCount } from '../marker/count/count.ts'
 import { CONTINUATION_LIMIT, isSpent } from '../marker/loop-guard.ts'
-import { commandsOf, newMarkerFields } from '../marker/marker.ts'
+import { commandsOf, type Marker, newMarkerFields, parseMarker, withFields } from '../marker/marker.ts'
 import { readMarker } from '../marker/marker-file.ts'
 import { changeMarker, removeMarker, writeNewMarker } from '../marker/marker-store.ts'
 import type { StoredMarker } from '../marker/stored-marker.ts'
@@ -64,6 +64,7 @@ export interface JudgedDone {
   readonly pending: StoredMarker | undefined
   readonly states: readonly RuleState[]
   readonly due: readonly RuleState[]
+  readonly isProven: boolean
   readonly isBypassed: boolean
   readonly isAsked: boolean
   readonly asked: number
@@ -97,11 +98,13 @@ export function judgeDone(
   const ends = [abandonedBaseline(folder), bypass].filter((one) => one !== undefined)
   const states = judgeRules(copy.rules, search, [baseline, ...ends], readReceipts(root, copy, nowMs))
   const prompt = promptOf(payload)
+  const due = states.filter(({ isDue }) => isDue)
   return {
     folder,
     pending,
     states,
-    due: states.filter(({ isDue }) => isDue),
+    due,
+    isProven: due.length === 0 && states.every(isSearched),
     prompt,
     stop,
     isBypassed: bypass !== undefined && bypass.prompt === undefined,
@@ -126,17 +129,29 @@ export function armAtStop(root: string, stop: Occasion, person: Person, search?:
   }
   if (judged.pending !== undefined) return { recorded: refresh(judged.pending, judged), notices }
   if (judged.due.length === 0 || !judged.isAsked) return { recorded: [], notices }
-  if (!isSpent(judged.asked)) return { recorded: arm(judged), notices }
-  if (isToldFirst(folder, `asked ${prompt}`)) notices.push(askedOften(CONTINUATION_LIMIT))
-  // Unproven work must stay visible, so this marker is abandoned immediately.
-  const isShown = kindAt(path.join(folder.path, ABANDONED_FILE)) !== undefined
-  return { recorded: isShown ? [] : arm(judged), notices }
+  if (isSpent(judged.asked) && isToldFirst(folder, `asked ${prompt}`)) notices.push(askedOften(CONTINUATION_LIMIT))
+  return { recorded: isMade(judged) ? arm(judged) : [], notices }
 }
 
-export function predictedReason(judged: JudgedDone): string | undefined {
-  const { pending, due, isBypassed, isAsked, asked, folder, stop } = judged
-  const isArmed = pending === undefined && due.length > 0 && !isBypassed && isAsked && !isSpent(asked)
-  return isArmed ? reasonFor(folder.root, due, stop) : undefined
+/** The marker that `armAtStop` would leave. */
+export function predictMarker(judged: JudgedDone): StoredMarker | undefined {
+  const { folder, pending, due, isBypassed, isProven, stop } = judged
+  if (pending === undefined) {
+    if (!isMade(judged)) return undefined
+    const marker = parseMarker(JSON.stringify(newFields(judged)))
+    const times = { modifiedMs: stop.nowMs, changedMs: stop.nowMs }
+    return { kind: 'marker', folder, marker, text: '', whole: true, identity: { id: marker.id, file: '' }, times }
+  }
+  const { fields } = pending.marker
+  if (isProven && !isBypassed) return undefined
+  if (isBypassed || due.length === 0 || fields === undefined) return pending
+  return { ...pending, marker: parseMarker(JSON.stringify(withFields(fields, refreshed(pending.marker, judged)))) }
+}
+
+/** Unproven work must stay visible: without blocks left, the marker is made and abandoned immediately. */
+function isMade({ folder, due, isBypassed, isAsked, asked }: JudgedDone): boolean {
+  const isShown = isSpent(asked) && kindAt(path.join(folder.path, ABANDONED_FILE)) !== undefined
+  return due.length > 0 && isAsked && !isBypassed && !isShown
 }
 
 function baselineOf(folder: TaskFolder, stop: Occasion): Baseline | undefined {
@@ -156,13 +171,11 @@ function pathsOf(states: readonly RuleState[]): Record<string, string> {
   return Object.fromEntries(states.flatMap(({ key, paths }) => (paths === undefined ? [] : [[key, paths]])))
 }
 
-function arm({ folder, due, states, prompt, asked, stop }: JudgedDone): Recorded[] {
+function newFields({ folder, due, states, prompt, asked, stop }: JudgedDone): Record<string, unknown> {
   const { payload, nowMs } = stop
-  const checks = checksOf(due)
-  const id = newMarkerId()
-  const fields = {
+  return {
     ...newMarkerFields({
-      id,
+      id: newMarkerId(),
       sessionId: `done_${payload.session}`,
       skill: DONE_WORD,
       taskNumber: 0,
@@ -171,11 +184,16 @@ function arm({ folder, due, states, prompt, asked, stop }: JudgedDone): Recorded
       createdMs: nowMs,
       hostSession: payload.session,
       agent: MAIN_AGENT,
-      checks: checks.map((run) => ({ run })),
+      checks: checksOf(due).map((run) => ({ run })),
     }),
     // If the prompt has no blocks left, nobody asked about these changes, so the next prompt does.
     ...(!isSpent(asked) && { done: { prompt_id: prompt, paths: pathsOf(states) } }),
   }
+}
+
+function arm(judged: JudgedDone): Recorded[] {
+  const { folder, due, asked, stop } = judged
+  const fields = newFields(judged)
   const plan = (present: StoredMarker | undefined) =>
     present === undefined
       ? { fields, keepsCount: false, isNew: true }
@@ -183,35 +201,37 @@ function arm({ folder, due, states, prompt, asked, stop }: JudgedDone): Recorded
   const { isNew } = writeNewMarker(folder, plan, { patienceMs: HOOK_PATIENCE_MS })
   showAsked(folder, asked)
   if (!isNew) return []
-  const about = { markerId: id, task: folder.task, hostSession: payload.session, agent: MAIN_AGENT }
-  return [{ root: folder.root, entry: { event: 'create', ...about, checks } }]
+  const about = { markerId: String(fields.id), task: folder.task, hostSession: stop.payload.session, agent: MAIN_AGENT }
+  return [{ root: folder.root, entry: { event: 'create', ...about, checks: checksOf(due) } }]
 }
 
-function refresh(pending: StoredMarker, { folder, due, states, prompt, asked, stop }: JudgedDone): Recorded[] {
-  if (due.length === 0 && states.every(isSearched)) return removeProven(pending)
+function refresh(pending: StoredMarker, judged: JudgedDone): Recorded[] {
+  const { folder, due, prompt, asked, stop } = judged
+  if (judged.isProven) return removeProven(pending)
   showAsked(folder, asked)
   if (due.length === 0) return []
-  const checks = checksOf(due)
-  const reason = reasonFor(folder.root, due, stop)
   const isSame =
-    reason === pending.marker.fields?.reason && checks.join('\0') === commandsOf(pending.marker.checks).join('\0')
+    reasonFor(folder.root, due, stop) === pending.marker.fields?.reason &&
+    checksOf(due).join('\0') === commandsOf(pending.marker.checks).join('\0')
   if (isSame && aboutOf(pending.marker).prompt === prompt) return []
   changeMarker(
     folder,
-    (present) => {
-      if (present.id !== pending.marker.id || present.fields === undefined) return undefined
-      const items = Array.isArray(present.fields.checks) ? present.fields.checks.filter(isJsonObject) : []
-      return {
-        fields: {
-          reason,
-          checks: checks.map((run) => items.find((item) => item.run === run) ?? { run }),
-          done: { prompt_id: prompt, paths: pathsOf(states) },
-        },
-      }
-    },
+    (present) =>
+      present.id !== pending.marker.id || present.fields === undefined
+        ? undefined
+        : { fields: refreshed(present, judged) },
     { patienceMs: HOOK_PATIENCE_MS },
   )
   return []
+}
+
+function refreshed({ fields }: Marker, { folder, due, states, prompt, stop }: JudgedDone): Record<string, unknown> {
+  const items = Array.isArray(fields?.checks) ? fields.checks.filter(isJsonObject) : []
+  return {
+    reason: reasonFor(folder.root, due, stop),
+    checks: checksOf(due).map((run) => items.find((item) => item.run === run) ?? { run }),
+    done: { prompt_id: prompt, paths: pathsOf(states) },
+  }
 }
 
 function removeProven({ folder, identity, marker }: StoredMarker): Recorded[] {

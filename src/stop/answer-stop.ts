@@ -1,6 +1,6 @@
 import type { Occasion } from '../hosts/host.ts'
 import type { Recorded } from '../project/journal-entry.ts'
-import type { SearchProblem } from '../project/task-folder.ts'
+import type { SearchProblem, TaskFolder } from '../project/task-folder.ts'
 import { isSessionFolder } from '../project/task-folders.ts'
 import { type Answered, answerToStop, type RunReport } from './answer-for.ts'
 import { type CommittedStop, commitStop, commitStopAsync } from './commit.ts'
@@ -12,6 +12,7 @@ import {
   planStop,
   predictOutcomes,
   recordsOf,
+  type SeenMarker,
   type StopOutcome,
 } from './plan.ts'
 
@@ -87,13 +88,24 @@ export async function answerStopAsync(
   return answerOf(occasion, planned, { ...committed, outcomes }, runs, done)
 }
 
+/** The marker that a definition of done would leave in its session's folder. */
+export interface PredictedMarker {
+  readonly folder: TaskFolder
+  readonly seen: SeenMarker | undefined
+}
+
 /** Writes nothing. */
 export function predictStop(
   occasion: Occasion,
   runs: StopOfRuns = NO_RUNS,
   { judges }: Pick<CountedPart, 'judges'> = NOTHING_ARMED,
+  made: readonly PredictedMarker[] = [],
 ): AnsweredStop {
-  const planned = observeAndPlan(occasion, judges)
+  const observed = observeStop(occasion)
+  const others = observed.markers.filter(({ folder }) => made.every((one) => one.folder.path !== folder.path))
+  const markers = [...others, ...made.flatMap(({ seen }) => seen ?? [])]
+  markers.sort((one, other) => (one.folder.path < other.folder.path ? -1 : 1))
+  const planned = planObserved({ ...observed, markers }, occasion, judges)
   const predicted = { outcomes: predictOutcomes(planned.plan), unchecked: 0, recorded: [] }
   return { ...answerOf(occasion, planned, predicted, runs), recorded: [] }
 }
@@ -115,7 +127,10 @@ interface Planned extends Pick<ObservedStop, 'problems' | 'unchecked'> {
 }
 
 function observeAndPlan(occasion: Occasion, judges: CountedPart['judges']): Planned {
-  const observed = observeStop(occasion)
+  return planObserved(observeStop(occasion), occasion, judges)
+}
+
+function planObserved(observed: ObservedStop, occasion: Occasion, judges: CountedPart['judges']): Planned {
   const plan = planStop(observed, occasion).filter((one) => {
     if (one.kind !== 'judged' || !['block', 'capped'].includes(one.rule)) return true
     const { folder } = one.stored

@@ -11,7 +11,7 @@ import { unsearchable } from '../../kernel/error-messages.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { DONE_FILE, SPECS_FOLDER } from '../../kernel/files.ts'
 import { inLine, stripControl } from '../../kernel/text.ts'
-import { CONTINUATION_LIMIT } from '../../marker/loop-guard.ts'
+import { CONTINUATION_LIMIT, isSpent } from '../../marker/loop-guard.ts'
 import { markerDisplayPath } from '../../marker/stored-marker.ts'
 import type { CommandContext } from '../../project/command-context.ts'
 import { findCommandForm, findHookLocation } from '../../project/root.ts'
@@ -19,8 +19,8 @@ import type { SearchProblem } from '../../project/task-folder.ts'
 import { findRunFiles, runFileNames } from '../../run/store/run-file.ts'
 import { formatAnswer, type HookAnswer } from '../../stop/answer.ts'
 import { answerToStart, NOTHING_DONE } from '../../stop/answer-for.ts'
-import { NO_RUNS, predictStop } from '../../stop/answer-stop.ts'
-import { observeUnfinished, sessionBirthMs } from '../../stop/observe-stop.ts'
+import { NO_RUNS, type PredictedMarker, predictStop } from '../../stop/answer-stop.ts'
+import { countContinuations, observeUnfinished, sessionBirthMs } from '../../stop/observe-stop.ts'
 import type { PlannedMarker } from '../../stop/plan.ts'
 import { RULES, type Rule } from '../../stop/rules.ts'
 import * as field from '../../views/documents.ts'
@@ -126,19 +126,16 @@ export const run: Run<typeof declaration, typeof document> = async (context, _gi
     payload.event === 'SessionStart' && environment.POSTFLIGHT_DISABLE !== '1' && !startsSubagent(payload, environment)
   const withDone = why === undefined ? roots.filter(hasDoneFile) : []
   const hasRun = withDone.length > 0 && (await import('../../run/store/active-runs.ts')).hasRunOf(roots, occasion)
-  const predicted =
+  const done = await Promise.all(withDone.map((root) => describeDone(root, occasion, context, hasRun)))
+  const { answer, notices, plan, problems } =
     why === undefined
       ? predictStop(
           occasion,
           { ...NO_RUNS, problems: unlistedRuns(roots) },
           { judges: (root) => payload.isPlanning !== true && !hasRun && withDone.includes(root) },
+          done.flatMap(({ made }) => made ?? []),
         )
       : { ...NOTHING_DONE, ...(isStart && { answer: await predictStart(occasion) }), plan: [], problems: [] }
-  const { notices, plan, problems } = predicted
-  const done = await Promise.all(withDone.map((root) => describeDone(root, occasion, context, hasRun)))
-  const reason = done.find((one) => one.reason !== undefined)?.reason
-  const answer: HookAnswer =
-    predicted.answer.kind === 'block' || reason === undefined ? predicted.answer : { kind: 'block', reason }
   const markers = plan.map(describe)
   const notified = showsNotice(payload, environment)
   const runs = why === undefined ? await describeRuns(roots, payload, answer.kind === 'block') : []
@@ -246,29 +243,26 @@ interface ExplainedDone {
   readonly path: string
   readonly why: string
   readonly rules: ExplainDocument['done'][number]['rules']
-  readonly reason: string | undefined
+  readonly made: PredictedMarker | undefined
 }
 
 async function describeDone(root: string, occasion: Occasion, person: Person, hasRun: boolean): Promise<ExplainedDone> {
   const path = `${SPECS_FOLDER}/${DONE_FILE}`
-  const nothing = (why: string): ExplainedDone => ({ path, why, rules: [], reason: undefined })
+  const nothing = (why: string): ExplainedDone => ({ path, why, rules: [], made: undefined })
   // The search for files is loaded only for a definition of done.
-  const { isJudged, judgeDone, predictedReason } = await import('../../done/arm.ts')
+  const { isJudged, judgeDone, predictMarker } = await import('../../done/arm.ts')
   if (!isJudged(occasion.payload)) return nothing(DONE_RULES.notJudged)
   if (hasRun) return nothing(DONE_RULES.run)
   const judged = judgeDone(root, occasion, person)
   if (typeof judged === 'string') return nothing(DONE_RULES[judged])
-  const reason = predictedReason(judged)
-  const why =
-    reason !== undefined
-      ? DONE_RULES.makes
-      : judged.pending !== undefined
-        ? DONE_RULES.pending
-        : judged.due.length === 0
-          ? DONE_RULES.nothingDue
-          : DONE_RULES.askedBefore
+  const { folder, pending, due, asked } = judged
+  const stored = predictMarker(judged)
+  const seen = stored && (pending === undefined ? { ...stored, spent: asked } : countContinuations(stored, occasion))
+  const isMade = seen !== undefined && !isSpent(asked)
+  const unmade = due.length === 0 ? DONE_RULES.nothingDue : isMade ? DONE_RULES.makes : DONE_RULES.askedBefore
+  const why = pending !== undefined && seen !== undefined ? DONE_RULES.pending : unmade
   const rules = judged.states.map(({ rule, isDue, changed }) => ({ name: ruleName(rule), due: isDue, changed }))
-  return { path, why, rules, reason }
+  return { path, why, rules, made: { folder, seen } }
 }
 
 /** In ms. A person may wait for a program that writes the payload. */

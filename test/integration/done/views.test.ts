@@ -102,7 +102,18 @@ describe('explain', () => {
     expect(done).toEqual([{ path: 'specs/done.yaml', why, rules }])
     expect(answer).toMatchObject({ decision: 'block', reason: expect.stringContaining('src/b.ts') })
     expect(project.snapshot('specs')).toEqual(before)
-    expect((await project.hook(stop())).answer.reason).toContain(answer.reason)
+    expect((await project.hook(stop())).answer).toEqual(answer)
+  })
+
+  it.each<[string, (project: Project) => Promise<unknown>, string | undefined]>([
+    ['another rule is due too', (project) => edit(project, 'docs/b.md'), 'block'],
+    ['another session proved the rule', (project) => project.cli(['done'], agentShell(OTHER_SESSION)), undefined],
+  ])('predicts exactly the answer about a pending marker if %s', async (_name, change, decision) => {
+    const project = await blocked()
+    await change(project)
+    const { answer } = await explain(project, stop())
+    expect(answer.decision).toBe(decision)
+    expect((await project.hook(stop())).answer).toEqual(answer)
   })
 
   it.each<[string, object, RegExp]>([
