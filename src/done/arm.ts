@@ -284,9 +284,7 @@ export function startDone(
   person: Person,
   search = new FileSearch(root, searchDeadline(occasion.deadline)),
 ): readonly string[] {
-  const { payload, reader, nowMs } = occasion
-  const trust = commandLine(['trust'], rootOptionFor(reader, root))
-  const status = doneStatus(root, person)
+  const { payload, nowMs } = occasion
   const copy = readTrusted(root, person)
   if (copy !== undefined && payload.session !== undefined) {
     const folder = sessionFolder(root, payload.session)
@@ -297,7 +295,13 @@ export function startDone(
     touchFolder(folder)
   }
   if (copy !== undefined) removeOldFolders(root, nowMs)
+  return toldAtStart(root, occasion, person)
+}
+
+export function toldAtStart(root: string, { payload, reader }: Occasion, person: Person): readonly string[] {
+  const status = doneStatus(root, person)
   const isTold = status === 'untrusted' || status === 'changed' || status === 'unreadable'
+  const trust = commandLine(['trust'], rootOptionFor(reader, root))
   return isTold && payload.isCompacted !== true ? [doneAtStart(status, trust)] : []
 }
 

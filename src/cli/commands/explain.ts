@@ -73,11 +73,13 @@ export const document = () => {
       }),
     }),
     field.object({ systemMessage: field.text('The message to the user.') }),
+    field.object({ additionalContext: field.text('The message to the agent, on Copilot CLI.') }),
     field.object({
       hookSpecificOutput: field.object({
         hookEventName: field.text('The event.'),
         additionalContext: field.text('The message to the agent.'),
       }),
+      systemMessage: z.optional(field.text('The message to the user.')),
     }),
   ])
   const rule = field.object({
@@ -135,7 +137,7 @@ export const run: Run<typeof declaration, typeof document> = async (context, _gi
           { judges: (root) => payload.isPlanning !== true && !hasRun && withDone.includes(root) },
           done.flatMap(({ made }) => made ?? []),
         )
-      : { ...NOTHING_DONE, ...(isStart && { answer: await predictStart(occasion) }), plan: [], problems: [] }
+      : { ...NOTHING_DONE, ...(isStart && { answer: await predictStart(occasion, context) }), plan: [], problems: [] }
   const markers = plan.map(describe)
   const notified = showsNotice(payload, environment)
   const runs = why === undefined ? await describeRuns(roots, payload, answer.kind === 'block') : []
@@ -172,7 +174,8 @@ export const run: Run<typeof declaration, typeof document> = async (context, _gi
       ...[...location.problems, ...problems].map((problem) => inLine(unsearchable(problem.path, problem.detail))),
       `${EXPLAIN_TEXT.answer} ${paint.bold(answer.kind)}${isOpen ? `, ${WORKFLOW_RULES.unless}` : ''}`,
       ...(answer.kind === 'block' ? [stripControl(answer.reason)] : []),
-      ...(answer.kind === 'context' ? [stripControl(answer.context)] : []),
+      ...('context' in answer && answer.context !== undefined ? [stripControl(answer.context)] : []),
+      ...(answer.kind === 'start' ? [EXPLAIN_TEXT.notified(answer.notified)] : []),
       ...(answer.kind === 'allow' && notified ? notices.map((notice) => EXPLAIN_TEXT.notified(notice)) : []),
     ],
   }
@@ -191,10 +194,12 @@ function unlistedRuns(roots: readonly string[]): readonly SearchProblem[] {
   return problems
 }
 
-async function predictStart(occasion: Occasion): Promise<HookAnswer> {
+async function predictStart(occasion: Occasion, person: Person): Promise<HookAnswer> {
   const { unfinished } = observeUnfinished(occasion)
   const { listUnfinishedRuns } = await import('../../run/store/active-runs.ts')
-  return answerToStart(occasion, unfinished, listUnfinishedRuns(occasion.roots, occasion))
+  const { toldAtStart } = await import('../../done/arm.ts')
+  const notified = occasion.roots.filter(hasDoneFile).flatMap((root) => toldAtStart(root, occasion, person))
+  return answerToStart(occasion, unfinished, listUnfinishedRuns(occasion.roots, occasion), notified)
 }
 
 function sessionOf(planned: readonly PlannedMarker[]): string | undefined {

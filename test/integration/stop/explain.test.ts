@@ -110,6 +110,20 @@ describe.concurrent('explain', () => {
   })
 
   it.each([
+    ['Claude Code', 'CLAUDECODE', ['hookSpecificOutput', 'systemMessage']],
+    ['Copilot CLI', 'COPILOT_PROJECT_DIR', ['additionalContext']],
+  ])('predicts exactly what %s gets for a definition of done that is not trusted', async (_host, name, keys) => {
+    const project = everyRow()
+    project.write('specs/done.yaml', 'done:\n  - when: src/**\n    check: "true"\n')
+    const payload = sessionStart('startup', { cwd: project.dir })
+    const env = { [name]: '1' }
+    const { answer } = (await explainPayload(project, payload, env)).json()
+    expect(Object.keys(answer)).toEqual(keys)
+    expect((await project.hook(payload, { env })).answer).toEqual(answer)
+    expect((await explainPayload(project, payload, env, [])).stdout).toContain('the user: postflight-guard: ')
+  })
+
+  it.each([
     ['a marker without continuations left', '', '3\n'],
     ['a marker that cannot be counted', '/x', ''],
   ])('predicts exactly the notice that Claude Code gets for %s', async (_what, below, text) => {
