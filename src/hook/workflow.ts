@@ -112,6 +112,7 @@ function runStopOf({ payload, startMs, deadline }: Occasion, isBlocked: boolean)
     followsBlock: payload.followsBlock,
     shells: payload.shellIds ?? [],
     startMs,
+    isCall: payload.endingTool !== undefined,
     // Another session may have taken it over.
     drives: ({ hostSession }) => hostSession === payload.session,
     patience: 'hook',

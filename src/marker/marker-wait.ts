@@ -21,7 +21,8 @@ export interface Wait {
 export type SessionEvent = { readonly kind: 'session-start' } | WaitMoment
 
 interface WaitMoment {
-  readonly kind: 'stop' | 'command' | 'announcement'
+  /** `call`: of a tool that ends the turn; another stop of the same turn may follow. */
+  readonly kind: 'stop' | 'call' | 'command' | 'announcement'
   readonly isMain: boolean
   /** Undefined on a host without prompt ids. */
   readonly prompt: string | undefined
@@ -38,7 +39,8 @@ const STAYS = { kind: 'stays' } as const
 
 export function sessionEvent({ payload, startMs }: Moment, kind: SessionEvent['kind']): SessionEvent {
   const isMain = payload.agent === MAIN_AGENT || payload.event === 'Stop'
-  return { kind, isMain, prompt: payload.prompt, startMs }
+  const isCall = kind === 'stop' && payload.endingTool !== undefined
+  return { kind: isCall ? 'call' : kind, isMain, prompt: payload.prompt, startMs }
 }
 
 export function parseWait(value: unknown): Wait | undefined {
@@ -69,7 +71,7 @@ export function judgeWait(wait: Wait, event: SessionEvent, nowMs: number): WaitV
   if (state === 'stamped' || kind === 'command') return STAYS
   if (!isMain) return kind === 'announcement' ? endOf(wait) : STAYS
   // Without prompt ids, the next stop is allowed.
-  if (kind === 'announcement' && prompt === undefined) return STAYS
+  if (kind !== 'stop' && prompt === undefined) return STAYS
   const stamp = prompt === undefined ? { stoppedMs: nowMs } : { promptId: prompt }
   return { kind: 'begins', wait: { for: wait.for, ...stamp, count: countAt(wait, prompt) } }
 }

@@ -15,6 +15,8 @@ export interface AgentStop {
   readonly shells: readonly string[]
   /** Start of the hook, or time of the event (ms since the epoch). */
   readonly startMs: number
+  /** Whether it is the call of a tool that ends the turn. */
+  readonly isCall?: boolean
   /** Whether the client has ended. */
   readonly isLost?: boolean
 }
@@ -103,6 +105,6 @@ export function afterWaitEvent(state: WorkflowState, event: SessionEvent, nowMs:
     : { ...state, wait: undefined, waits: verdict.waits }
 }
 
-export function stopEvent({ promptId, startMs }: Pick<AgentStop, 'promptId' | 'startMs'>): SessionEvent {
-  return { kind: 'stop', isMain: true, prompt: promptId, startMs }
+export function stopEvent({ promptId, startMs, isCall }: AgentStop): SessionEvent {
+  return { kind: isCall === true ? 'call' : 'stop', isMain: true, prompt: promptId, startMs }
 }

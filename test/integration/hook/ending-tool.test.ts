@@ -40,6 +40,23 @@ describe.concurrent('a structured answer', () => {
     expect(project.has(`specs/${TASK}/.postflight-abandoned`)).toBe(true)
   })
 
+  it.each(['', '--definition flow.json'])(
+    'leaves a wait without a prompt id to the stop behind it: %s',
+    async (flow) => {
+      const project = createSourceProject()
+      project.write('flow.json', '{ "name": "f", "phases": [{ "id": "a", "prompt": "Go.", "artifact": "a.md" }] }')
+      const env = { COPILOT_AGENT_SESSION_ID: SESSION, COPILOT_PROJECT_DIR: project.dir }
+      const make = flow === '' ? 'create 7 x --agent main' : `workflow start 7 x ${flow}`
+      for (const line of [make, 'wait 7 --for answers']) await project.cli(line.split(' '), { env })
+      const call = structuredAnswer({ tool_name: 'task_complete', prompt_id: undefined })
+      const behind = stop({ prompt_id: undefined })
+      const answers = [call, behind, behind].map((payload) => () => project.hook(payload, { env }))
+      const decisions: unknown[] = []
+      for (const answer of answers) decisions.push((await answer()).answer.decision)
+      expect(decisions).toEqual([undefined, undefined, 'block'])
+    },
+  )
+
   it('of a sub-agent is judged as its stop', async () => {
     const project = withMarker(OWNED, TASK)
     expect((await project.hook(structuredAnswer())).answer).toEqual({})
