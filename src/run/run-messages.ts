@@ -46,6 +46,7 @@ export const WORKFLOW_TEXT = {
     `${OUT_OF_BUDGET}: ${counted(given, 'prompt')} of at most ${limit} (max_prompts)${size === 1 ? '' : `, and ${size} more were due`}${notRenewed(task)}`,
   minutesSpent: (limit: number, task: string): string =>
     `${OUT_OF_BUDGET}: ${counted(limit, 'minute')} of work (max_minutes)${notRenewed(task)}`,
+  rejected: (reason: string): string => `a person rejected it: ${reason}`,
   exhausted: (attempts: number, why: string): string =>
     `${counted(attempts, 'attempt')} failed${attempts === 1 ? '' : ', most recently'}: ${quote(why)}`,
   visitsSpent: (phase: string, visits: number): string =>
@@ -123,7 +124,6 @@ export const DRIVER_TEXT = {
 
 /** Changes to a run by a person. Hooks do not load this. */
 export const STEERING_TEXT = {
-  rejected: (reason: string): string => `a person rejected it: ${reason}`,
   passedOver: (from: string): string => `resume --from ${from}`,
   skippedByPerson: 'skipped by a person',
   stoppedNow: 'it was stopped immediately',

@@ -140,7 +140,7 @@ export function needsApproval({ active, approval }: Pick<WorkflowState, 'active'
   return active && approval?.standing === 'asked'
 }
 
-function isRejected({ approval }: WorkflowState): boolean {
+export function isRejected({ approval }: WorkflowState): boolean {
   return approval?.standing === 'rejected'
 }
 

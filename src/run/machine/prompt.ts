@@ -2,7 +2,7 @@ import { cut, oneLine, stripControl } from '../../kernel/text.ts'
 import { ARTIFACT_OF, fill, INPUT_OF, type PLACEHOLDERS, STEP_FIELD } from '../definition/definition-limits.ts'
 import type { Next, Phase } from '../definition/phase-fields.ts'
 import { MAX_STEP_LENGTH, namedByStep, stepAsText, stepField } from '../definition/steps.ts'
-import { PROMPT_TEXT, RUN_RECORDS, stepWords, TURN_ENDS } from '../run-messages.ts'
+import { PROMPT_TEXT, RUN_RECORDS, stepWords, TURN_ENDS, WORKFLOW_TEXT } from '../run-messages.ts'
 import {
   currentPhase,
   isFromBefore,
@@ -74,7 +74,7 @@ function dueOwn(state: WorkflowState, phase: Phase, location: TaskLocation): Due
   const title = PROMPT_TEXT.title(...namesOf(state, location), phase.id, undefined, attempt, state.maxPhaseAttempts)
   const prompt = joined(title, filled(state, phase, location, undefined), [
     ...entryReasons(state, location),
-    ...failureText(state.lastFailure, isFromBefore(state)),
+    ...failureTexts(state, state.lastFailure, isFromBefore(state)),
     PROMPT_TEXT.artifact(`${location.folder}/${artifact}`, demands(phase)),
     ...(phase.check.run === undefined
       ? [turnEndOf(location, 'alone')]
@@ -97,7 +97,7 @@ function dueStep(state: WorkflowState, phase: Phase, work: StepInWork, location:
   const words = wordsWith([stepLine(state, work.step)])
   const prompt = joined(titled(wordsWith([])), filled(state, phase, location, work), [
     ...entryReasons(state, location),
-    ...failureText(work.failure),
+    ...failureTexts(state, work.failure),
     PROMPT_TEXT.stepResult(`${location.folder}/${artifact}`),
     ...(jsonSchema === undefined ? [] : [PROMPT_TEXT.stepSchema(JSON.stringify(jsonSchema))]),
     turnEndOf(location, 'alone'),
@@ -128,9 +128,12 @@ function joined(title: string, template: string, rest: readonly string[]): strin
   return cut(`${before}${cut(stripControl(template), PROMPT_LIMIT - `${before}${after}`.length)}${after}`, PROMPT_LIMIT)
 }
 
-function failureText(failure: string | undefined, isBefore = false): string[] {
-  if (failure === undefined) return []
-  return [PROMPT_TEXT[isBefore ? 'before' : 'failure'](cut(stripControl(failure).trim(), 3000))]
+/** A rejection is a reason until the next artifact: steps and failed attempts may come before. */
+function failureTexts({ approval }: WorkflowState, failure: string | undefined, isBefore = false): string[] {
+  const rejection = approval?.standing === 'rejected' ? WORKFLOW_TEXT.rejected(approval.note ?? '') : undefined
+  return [...new Set([rejection, failure])].flatMap((why) =>
+    why === undefined ? [] : [PROMPT_TEXT[isBefore ? 'before' : 'failure'](cut(stripControl(why).trim(), 3000))],
+  )
 }
 
 function filled(state: WorkflowState, phase: Phase, location: TaskLocation, work: StepInWork | undefined): string {

@@ -23,7 +23,7 @@ export function approveState(state: WorkflowState, note: string | undefined, now
 /** Counts as an attempt. The next turn archives the artifact and asks again. */
 export function rejectState(state: WorkflowState, reason: string, nowMs: number): WorkflowState {
   const phaseAttempts = state.phaseAttempts + 1
-  const why = STEERING_TEXT.rejected(reason)
+  const why = WORKFLOW_TEXT.rejected(reason)
   const rejected: WorkflowState = {
     ...judged(state, 'rejected', reason, nowMs),
     approval: { standing: 'rejected', note: reason },

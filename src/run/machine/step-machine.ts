@@ -5,6 +5,7 @@ import { WORKFLOW_TEXT } from '../run-messages.ts'
 import type { Effect, Observation, StepResultSeen } from './observation.ts'
 import {
   isInStep,
+  isRejected,
   isSpent,
   promptsLeft,
   stepArchiveName,
@@ -72,7 +73,7 @@ export function prompt(state: WorkflowState, seen: Observation, { steps, effects
       promptId: seen.promptId,
       shells: seen.shells ?? [],
       heardPromptId: undefined,
-      approval: undefined,
+      approval: isRejected(state) ? state.approval : undefined,
     },
     command: 'prompt',
     effects,

@@ -10,6 +10,7 @@ describeSentences('the reasons for the state of a run', messages.WORKFLOW_TEXT, 
   tooManyFailed: forms([1, 1, 'step 1 failed'], [3, 3, 'step 3 failed'], [2, 3, 'step 3 failed']),
   promptsSpent: forms([1, 1, 1, '7'], [9, 3, 10, '7']),
   minutesSpent: forms([1, '7'], [60, '7']),
+  rejected: [['too short']],
   exhausted: forms([1, 'no file'], [3, 'no file']),
   visitsSpent: forms(['plan', 1], ['plan', 3]),
   endedOnFail: [['review']],
@@ -98,7 +99,7 @@ describeSentences('the labels of a diagram', messages.GRAPH_TEXT, {
   atOnce: [[3]],
 })
 
-describeSentences('what a person did', messages.STEERING_TEXT, { rejected: [['too short']], passedOver: [['c']] })
+describeSentences('what a person did', messages.STEERING_TEXT, { passedOver: [['c']] })
 
 describeSentences('what the journal says of a run', messages.RUN_RECORDS, {
   started: [['flow']],

@@ -65,8 +65,8 @@ describe('a rejection', () => {
     expect(cleared.effects).toEqual([{ kind: 'archive-artifact', phase: 'plan', visit: 1, artifact: 'docs/plan.md' }])
     const previousArtifact = 'artifacts/plan/1-plan.md'
     const asked = advance(cleared.state, seeing({ previousArtifact })).state
-    expect(asked).toMatchObject({ stage: 'prompted', approval: undefined, previousArtifact })
-    expect(asked.lastFailure).toContain('too long')
+    expect(asked).toMatchObject({ stage: 'prompted', previousArtifact })
+    expect(duePrompt(asked, PLACE).prompt.match(/a person rejected it: too long/g)).toHaveLength(1)
     expect(asked.history.map(({ event }) => event).slice(-4)).toEqual(['prompt', 'approval', 'rejected', 'prompt'])
   })
 
@@ -82,6 +82,21 @@ describe('a rejection', () => {
     expect(isApprovalDue(halted)).toBe(true)
     expect(rejectState(halted, 'no', NOW)).toMatchObject({ outcome: 'stopped', clockSinceMs: undefined })
     expect(isApprovalDue(abortState(again, NOW))).toBe(false)
+  })
+
+  it('is in every prompt until there is another artifact, also of steps and after failed attempts', () => {
+    const early = advance(begin({ ...PLAN, max_attempts: 3, steps: ['one'] }), seeing(MADE)).state
+    const step = played(rejectState(early, 'too long', NOW), {}, {}, {})
+    const own = played(step, { stepResults: [DONE] }, {})
+    const again = played(own, {}, {})
+    const prompts = [step, own, again].map((state) => duePrompt(state, PLACE))
+    expect(prompts.map(({ step, attempt }) => [step, attempt])).toEqual([
+      [1, 1],
+      [undefined, 2],
+      [undefined, 3],
+    ])
+    for (const { prompt } of prompts) expect(prompt).toContain('a person rejected it: too long')
+    expect(again.lastFailure).toContain('is missing')
   })
 
   it("is not in the next phase's prompt, but the note of an approval is", () => {
