@@ -159,10 +159,9 @@ function pass(state: WorkflowState, phase: Phase, { verdict, reason }: Judged, s
     const why = WORKFLOW_TEXT.visitsSpent(target, visitsOf(state, target))
     return left(end(state, 'failed', nowMs, why), 'finish')
   }
-  return left(
-    enter(passed, next, nowMs, { phase: phase.id, verdict, reason: state.approval?.note ?? reason }),
-    'observe',
-  )
+  const reasons = [reason, state.approval?.note].filter((one) => one !== undefined)
+  const ledBy = { phase: phase.id, verdict, reason: reasons.length === 0 ? undefined : reasons.join('\n') }
+  return left(enter(passed, next, nowMs, ledBy), 'observe')
 }
 
 function withOpenSkipped(state: WorkflowState, nowMs: number): WorkflowState {

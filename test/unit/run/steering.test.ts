@@ -99,7 +99,12 @@ describe('a rejection', () => {
     expect(again.lastFailure).toContain('is missing')
   })
 
-  it("is not in the next phase's prompt, but the note of an approval is", () => {
+  it("is not in the next phase's prompt, but the note of an approval is, after the reason for the verdict", () => {
+    const verdict = { verdict: 'fail', reason: 'no test' }
+    const reviewed = { ...PLAN, next: { pass: 'end', fail: 'next', verdict: '/ok', reason: '/why' } }
+    const wrong = { artifact: { kind: 'valid', ...verdict } } as const
+    const sent = played(approveState(played(begin(reviewed, NEXT), wrong), 'use the table', NOW), wrong)
+    expect(sent).toMatchObject({ ledBy: { ...verdict, reason: 'no test\nuse the table' } })
     const next = played(approveState(asking, 'use the table', NOW), MADE)
     expect(next).toMatchObject({ phase: 'next', ledBy: { phase: 'plan', reason: 'use the table' } })
     const noted = { event: 'approved', phase: 'plan', visit: 1, attempt: 1 }
