@@ -242,8 +242,10 @@ function foreseenTurn(folder: TaskFolder, start: WorkflowState, circumstances: S
     observe: (state) => without(archived, state, observe(folder, state, circumstances)),
     apply: (effect) => {
       if (effect.kind === 'tick') return
+      const file = effect.kind === 'archive-step' ? effect.file : effect.artifact
+      if (kindAt(path.join(folder.path, file)) === undefined) return
       const { folder: location, name } = archiveLocation(effect)
-      archived.set(effect.kind === 'archive-step' ? effect.file : effect.artifact, `${location}/${name}`)
+      archived.set(file, `${location}/${name}`)
     },
     record: () => {},
     write: () => {},

@@ -306,6 +306,11 @@ describe('stop, resume, abort', () => {
     await agrees({ phase: 'a', attempt: 1, prompt: expect.stringContaining('artifacts/a/1-a.json') })
     await project.workflow('abort', '7')
     await agrees({ command: 'finish', outcome: 'aborted' })
+    // No artifact is archived.
+    const loop = await started([{ id: 'a', prompt: 'p', artifact: 'a.json', gate: 'advisory', next: 'a' }])
+    await loop.next()
+    const { prompt } = (await loop.workflow('next', '7', '--peek', '--json')).json()
+    expect(await loop.next()).toMatchObject({ prompt })
   })
 
   it('stop lets the attempt in progress finish, sends no other one, and resume continues after it', async () => {
