@@ -265,6 +265,7 @@ export const PHASE_CHECK_TEXT = {
     `the check \`${quote(run, 200)}\` has been running since ${since}: wait for it to end, then try again`,
   tooEarly: (run: string, why: string): string =>
     `the check \`${quote(run, 200)}\` was not run, because the phase has no valid result yet: ${quote(why)}`,
+  stepsOpen: 'not all of its steps have ended',
   interrupted: (run: string): string => `the check \`${quote(run, 200)}\` was interrupted, so nothing was counted`,
   notBound: (files: readonly NotBound[]): string =>
     `its result is not bound to ${listed(files.slice(0, 5).map(({ path, why }) => `${quote(path, 200)}${why === 'link' ? ' (a link)' : ' (node_modules)'}`))}${files.length > 5 ? ` and ${counted(files.length - 5, 'other')}` : ''}: a change there does not invalidate it`,

@@ -104,7 +104,8 @@ export function checkStatus(folder: TaskFolder, state: WorkflowState): CheckStat
   const phase = currentPhase(state)
   const { check, artifact = '' } = phase
   if (!state.active || check.run === undefined) return { kind: 'none' }
-  const isEarly = artifact === '' || isArchiving(state) || isInStep(state)
+  if (isInStep(state)) return { kind: 'too-early', why: PHASE_CHECK_TEXT.stepsOpen }
+  const isEarly = artifact === '' || isArchiving(state)
   // The check is due if the artifact is otherwise valid.
   const seen = isEarly ? { kind: 'absent' as const } : seeArtifact(folder.path, artifact, phase)
   if (seen.kind === 'invalid') return { kind: 'too-early', why: seen.why }

@@ -135,6 +135,16 @@ describe('a phase with a check, driven by the hook', () => {
     const run = await check(project, '--json')
     expect([run.status, run.json().result, run.json().receipt]).toEqual([1, 'too-early', null])
     expect(ran(project)).toBe(0)
+    const phase = { ...JSON.parse(flow({ run: 'true' })).phases[0], steps: ['one'] }
+    project.write('steps.json', JSON.stringify({ name: 'flow', phases: [phase] }))
+    await project.cli(['workflow', 'start', '8', 'y', '--definition', 'steps.json'])
+    await project.cli(['workflow', 'next', '8'])
+    project.write('specs/008_y/report.md', 'x')
+    const early = await project.cli(['workflow', 'check', '8'])
+    expect(early).toMatchObject({
+      status: 1,
+      stdout: expect.stringContaining('result yet: not all of its steps have ended'),
+    })
   })
 })
 
