@@ -15,7 +15,7 @@ export function isReceiptName(name: string): boolean {
 
 export const MAX_BOUND_FILES = 2_000
 
-/** `path`: relative to the task folder, with `/`. */
+/** `path`: relative to the root, with `/`; of a file in the task folder `./…` there, because people rename that folder. */
 const BOUND_FIELDS = {
   path: { key: 'path', read: text },
   size: { key: 'size', read: number },

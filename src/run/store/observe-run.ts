@@ -43,7 +43,7 @@ import { hasBegun, visitsOf, type WorkflowState } from '../machine/state.ts'
 import type { StepInWork } from '../machine/state-fields.ts'
 import { WORKFLOW_TEXT } from '../run-messages.ts'
 import { stepResultFiles } from './put-aside.ts'
-import { checkBreach, checkCommand } from './receipts.ts'
+import { checkBreach } from './receipts.ts'
 
 /** In bytes. */
 const ARTIFACT_LIMIT = 4_194_304
@@ -89,7 +89,7 @@ function previousArtifact(folder: string, state: WorkflowState, artifact: string
 function seeCheckedArtifact(folder: TaskFolder, name: string, phase: Phase, state: WorkflowState): ArtifactSeen {
   const seen = seeArtifact(folder.path, name, phase)
   if (seen.kind !== 'valid' || phase.check.run === undefined) return seen
-  const why = checkBreach(folder.path, state, phase, checkCommand(folder))
+  const why = checkBreach(folder, state, phase)
   return why === undefined ? seen : invalid(why)
 }
 

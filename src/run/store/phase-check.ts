@@ -29,7 +29,7 @@ import {
 import { isArchiving, type WorkflowState } from '../machine/state.ts'
 import { PHASE_CHECK_TEXT, WORKFLOW_TEXT } from '../run-messages.ts'
 import { seeArtifact } from './observe-run.ts'
-import { boundArtifact, boundFile, checkBreach, receiptLocation } from './receipts.ts'
+import { boundArtifact, checkBreach, receiptLocation, versionOf } from './receipts.ts'
 
 /** Records which checks may run. Outside the repository, because anything inside may come with a clone. */
 
@@ -110,7 +110,7 @@ export function checkStatus(folder: TaskFolder, state: WorkflowState): CheckStat
   const seen = isEarly ? { kind: 'absent' as const } : seeArtifact(folder.path, artifact, phase)
   if (seen.kind === 'invalid') return { kind: 'too-early', why: seen.why }
   if (seen.kind === 'absent') return { kind: 'too-early', why: WORKFLOW_TEXT.noArtifact(artifact) }
-  return { kind: checkBreach(folder.path, state, phase, '') === undefined ? 'passed' : 'due' }
+  return { kind: checkBreach(folder, state, phase) === undefined ? 'passed' : 'due' }
 }
 
 /** Leaves a receipt for the next turn. */
@@ -190,12 +190,20 @@ async function filesOf(
     files: found
       .map((name) => path.join(folder.root, name))
       .sort()
-      .flatMap((file) => boundFile(folder.path, file) ?? []),
+      .flatMap((file) => {
+        const version = versionOf(file)
+        return version === undefined ? [] : [{ path: boundName(folder, file), ...version }]
+      }),
     notBound: [
       ...links.sort().map((name) => ({ path: name, why: 'link' }) as const),
       ...modules.map((name) => ({ path: name, why: MODULES }) as const),
     ],
   }
+}
+
+function boundName({ root, path: folder }: TaskFolder, file: string): string {
+  const [from, prefix] = file.startsWith(folder + path.sep) ? [folder, './'] : [root, '']
+  return prefix + path.relative(from, file).split(path.sep).join('/')
 }
 
 function isOurs(folder: TaskFolder, name: string): boolean {

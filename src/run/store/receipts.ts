@@ -37,15 +37,15 @@ export function checkCommand(folder: TaskFolder): string {
 }
 
 export function checkBreach(
-  folder: string,
+  folder: TaskFolder,
   state: WorkflowState,
   { check, artifact = '' }: Phase,
-  command: string,
 ): string | undefined {
   if (check.run === undefined) return undefined
-  const receipt = lastReceipt(folder, state)
+  const command = checkCommand(folder)
+  const receipt = lastReceipt(folder.path, state)
   if (receipt === undefined || receipt.run !== check.run) return WORKFLOW_TEXT.checkNotRun(check.run, command)
-  const changed = isUnchanged(folder, artifact, receipt) ? changedFile(folder, receipt.files) : artifact
+  const changed = isUnchanged(folder.path, artifact, receipt) ? changedFile(folder, receipt.files) : artifact
   if (changed !== undefined) return WORKFLOW_TEXT.checkVoid(check.run, changed, command)
   return receipt.failure === undefined
     ? undefined
@@ -118,19 +118,17 @@ function hashOf(folder: string, artifact: string): string {
   }
 }
 
-function changedFile(folder: string, files: readonly BoundFile[]): string | undefined {
+function changedFile(folder: TaskFolder, files: readonly BoundFile[]): string | undefined {
   return files.find(({ path: name, size, mtimeMs }) => {
-    const seen = boundFile(folder, path.join(folder, name))
+    const seen = versionOf(path.join(name.startsWith('./') ? folder.path : folder.root, name))
     return seen?.size !== size || seen.mtimeMs !== mtimeMs
   })?.path
 }
 
-export function boundFile(folder: string, file: string): BoundFile | undefined {
+export function versionOf(file: string): Omit<BoundFile, 'path'> | undefined {
   try {
     const stats = fs.lstatSync(file, { throwIfNoEntry: false })
-    if (!stats?.isFile()) return undefined
-    const relative = path.relative(folder, file).split(path.sep).join('/')
-    return { path: relative, size: stats.size, mtimeMs: stats.mtimeMs }
+    return stats?.isFile() ? { size: stats.size, mtimeMs: stats.mtimeMs } : undefined
   } catch {
     return undefined
   }
