@@ -119,16 +119,19 @@ export class WorkflowDriver {
   async #start(folder: TaskFolder, { definition, inputs: given }: RunRequest, root: string): Promise<void> {
     // Loaded on demand, because the parsers are large.
     const { requireDefinition } = await import('../../run/store/load-definition.ts')
+    const { definitionName } = await import('../../run/shared/own-definition.ts')
     // Their first use takes about 25 ms: other work of the server may run in between.
     await sleep(0)
     const { folder: cwd, packageFolder } = this.#ports
-    const ready = requireDefinition(findDefinition({ cwd, packageFolder }, definition), definition)
+    const file = findDefinition({ cwd, packageFolder }, definition)
+    const ready = requireDefinition(file, definition)
     const inputs = inputValues(ready, givenInputs(given))
     // Last: a refused start leaves no empty folder.
     makeOwnFolder(folder.path)
     const runner = { hostSession: root, parentSession: root }
+    const definitionFile = definitionName(file, { root: folder.root, packageFolder })
     const { state } = await retryWhileLocked(() =>
-      startRun(folder, ready, runner, { nowMs: Date.now(), fresh: false, inputs }),
+      startRun(folder, ready, runner, { nowMs: Date.now(), fresh: false, inputs, definitionFile }),
     )
     trustRun(state, trusterOf(root))
     record(folder, [startEntry(folder.task, state)])

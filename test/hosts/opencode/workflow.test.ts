@@ -51,7 +51,8 @@ describe.skipIf(hostsSkipped())('a workflow on OpenCode', () => {
     )
     expect(placesIn(model.turns('main'))).toEqual(PLACES)
     expect(ran.texts).toEqual(['All is done.'])
-    expect(guarded.state()).toMatchObject({ active: false, outcome: 'completed', host_session: ran.sessionId })
+    const ended = { active: false, outcome: 'completed', host_session: ran.sessionId, definition_file: 'flow.yaml' }
+    expect(guarded.state()).toMatchObject(ended)
     expect(statusOf(guarded)).toMatchObject({ active: false, outcome: 'completed' })
     expect(guarded.read(`${IN_TASK}/step-results/execute/2-1.json`)).toContain('no luck')
     expect(guarded.files(`${TASK}/step-results/execute`)).toEqual(ARCHIVE)
