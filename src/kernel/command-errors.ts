@@ -185,7 +185,7 @@ export const COMMAND_SENTENCES: Omit<Sentences, keyof typeof HOOK_SENTENCES> = {
   'run-step': (a) =>
     `step ${a.step} of task ${a.task} ${STEP_REFUSALS[a.status](a)} (\`${workflowCommand('status', a.task)}\` shows the run).`,
   'workflow-over': (a) =>
-    `the workflow of task ${a.task} has ended (${a.outcome}): \`${workflowCommand('start', a.task)} --definition FILE --fresh\` starts a new run.`,
+    `the workflow of task ${a.task} has ended (${a.outcome}): ${a.resumable ? `\`${workflowCommand('resume', a.task)}\` continues it` : `\`${workflowCommand('start', a.task)} --definition FILE --fresh\` starts a new run`}.`,
   'shared-run-id': (a, root) =>
     `"${a.run}" is not the id of a run: \`${commandLine(['status'], root)} --shared\` prints the ids.`,
   'shared-tree': (a) => `the shared run was refused: ${a.detail}.`,

@@ -100,7 +100,7 @@ export const EXIT_CODES = {
   'workflow-input': EXIT.usage as With<{ problem: 'unknown' | 'missing' | 'too-long'; name: string; known: string }>,
   'workflow-none': EXIT.no as With<{ task: string }>,
   'workflow-there': EXIT.no as With<{ task: string; name: string; outcome: string; resumable: boolean }>,
-  'workflow-over': EXIT.no as With<{ task: string; outcome: string }>,
+  'workflow-over': EXIT.no as With<{ task: string; outcome: string; resumable?: boolean }>,
   'approval-none': EXIT.no as With<{ task: string; phase: string }>,
   'approval-agent': EXIT.no as With<{ task: string }>,
   'approval-artifact': EXIT.no as With<{ task: string; detail: string }>,

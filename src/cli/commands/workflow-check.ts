@@ -2,7 +2,7 @@ import { PostflightError } from '../../kernel/errors.ts'
 import { CHECK_TEXT, failureWords, since } from '../../marker/check-messages.ts'
 import { type CommandResult, recordInJournal } from '../../project/command-context.ts'
 import { taskWord } from '../../project/task-folder.ts'
-import { currentPhase } from '../../run/machine/position.ts'
+import { currentPhase, isResumable } from '../../run/machine/position.ts'
 import { PHASE_CHECK_TEXT } from '../../run/run-messages.ts'
 import { refuseMoved } from '../../run/shared/share-record.ts'
 import { checkStatus, requireTrust, runPhaseCheck } from '../../run/store/phase-check.ts'
@@ -42,6 +42,10 @@ export const run: Run<typeof declaration, typeof document> = async (context, [ta
   const folder = requireRunFolder(context, task)
   const state = requireState(folder)
   refuseMoved(folder, state)
+  const { active, outcome = '' } = state
+  if (!active) {
+    throw new PostflightError('workflow-over', { task: taskWord(folder), outcome, resumable: isResumable(state) })
+  }
   const { run } = currentPhase(state).check
   const none = (): PostflightError => new PostflightError('check-none', { task: taskWord(folder), phase: state.phase })
   const resultOf = (

@@ -170,6 +170,7 @@ const ROWS: readonly Row[] = [
   ['workflow next 7', { command: 'prompt', step: null, agent: 'planner' }, running],
   ['workflow next 7', { command: 'finish', outcome: 'aborted' }, aborted],
   ['workflow check 7', { error: { code: 'check-none' } }, running],
+  ['workflow check 7', { error: { code: 'workflow-over' } }, aborted],
   ['workflow check 7', { result: 'too-early', failed: null }, withCheck],
   ['workflow stop 7', { active: false, outcome: 'stopped' }, running],
   ['workflow resume 7', { active: true, taken_over_from: null }, running],

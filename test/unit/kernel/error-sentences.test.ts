@@ -128,7 +128,10 @@ describe('each error says what is wrong and what to do about it', () => {
       { task, phase: 'make', step: '3', count: 3, status: 'not-ended' },
       { task, phase: 'make', step: '3', count: 3, status: 'too-many' },
     ],
-    'workflow-over': [{ task, outcome: 'completed' }],
+    'workflow-over': [
+      { task, outcome: 'completed' },
+      { task, outcome: 'stopped', resumable: true },
+    ],
     'workflow-state': each('problem', ['not-json', 'version', 'shape', 'unreadable'], { path: '/s', detail: 'DETAIL' }),
     'shared-run-id': [{ run: 'a/b' }],
     'shared-tree': [{ detail: 'it is larger than 20 MB' }],
