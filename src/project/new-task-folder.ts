@@ -18,6 +18,7 @@ import {
   type TaskReference,
   type TaskSeparator,
   taskFolderName,
+  taskWord,
   usualSeparator,
 } from './task-folder.ts'
 import { listTaskFolders, matchingFolders, taskFolderBelow } from './task-folders.ts'
@@ -103,6 +104,9 @@ function taskFolderFor(
   slug: string | undefined,
   commandWith: (slug: string) => string,
 ): TaskFolder {
+  // As messages name an archived task.
+  const named = task.includes('/') ? listTaskFolders(root).folders.find((one) => taskWord(one) === task) : undefined
+  if (slug === undefined && named !== undefined && beginsWithDigit(named.task)) return named
   const reference = parseTaskReference(task)
   if (slug !== undefined) checkSlug(slug)
   if (reference.kind === 'specs') throw new PostflightError('task-invalid', { task: SPECS_ITSELF })

@@ -170,6 +170,13 @@ describe.concurrent('the run continues after', () => {
     renameSync(project.at(IN_TASK), project.at(place))
     expect(await promptOf(project)).toContain('attempt 2 of 3')
     expect(runFiles(project)).toEqual([place.slice('specs/'.length).replace('/', '%')])
+    if (what !== 'archived') return
+    await project.workflow('abort', '7')
+    const { stderr } = await project.workflow('resume', '7')
+    const again = /`postflight (workflow start archive\/007_flow --definition )FILE( --fresh)`/.exec(stderr)
+    const words = `${again?.[1]}flow.json${again?.[2]}`.split(' ')
+    expect(await project.cli(words)).toMatchObject({ status: 0 })
+    expect(runFiles(project)).toEqual(['archive%007_flow'])
   })
 
   it('a copy of its folder was made, which is another run once it is resumed', async () => {
