@@ -60,6 +60,10 @@ export function invalidValue(option: string, value: string, expected: string): P
   return new PostflightError('value-invalid', { option, value, expected })
 }
 
+export function notOneOf(names: readonly string[], option: string, value: string): PostflightError {
+  return invalidValue(option, value, `must be one of ${names.join(', ')}`)
+}
+
 export function collect(value: string, previous: readonly string[]): string[] {
   return [...previous, value]
 }

@@ -2,16 +2,17 @@ import { readDoneFile } from '../../done/trust-store.ts'
 import { commandLine } from '../../kernel/command-line.ts'
 import { asPostflightError, errorFault } from '../../kernel/error-messages.ts'
 import { PostflightError } from '../../kernel/errors.ts'
+import { counted, quote } from '../../kernel/text.ts'
 import { type CommandContext, displayPath, findCommandRepository } from '../../project/command-context.ts'
 import { type InitPart, initParts, otherShellHooks, PART_NAMES } from '../../setup/install/init-parts.ts'
 import { dependencyOutside, hookCommand, projectFolder } from '../../setup/install/our-hooks.ts'
 import { refuseSecond, type Target, targetOf } from '../../setup/install/target.ts'
 import { forbidsHooks, hooksForbidden, removeCommand, settingsLocations } from '../../setup/install/wiring.ts'
-import { INIT_TEXT, INSTALL_TEXT } from '../../setup/settings-messages.ts'
+import { backupLine, INIT_TEXT, notPortable, RESTART } from '../../setup/settings-messages.ts'
 import { readSettingsFile } from '../../setup/settings-paths.ts'
 import { replaceSettingsFile } from '../../setup/settings-replace.ts'
 import * as field from '../../views/documents.ts'
-import { type BareCommand, collect, type Declaration, invalidValue, OPTION_EXPECTATIONS, type Run } from '../command.ts'
+import { type BareCommand, collect, type Declaration, notOneOf, type Run } from '../command.ts'
 
 const OTHER_HOSTS = `
 For another host:
@@ -50,11 +51,13 @@ export const document = () =>
     parts: field.objects({
       name: field.oneOf(PART_NAMES),
       file: field.text('The file that the part is in.'),
-      state: field.oneOf(['written', 'planned', 'declined', 'done', 'kept', 'needless', 'outside']),
+      state: field.oneOf(PART_STATES),
     }),
   })
 
-type InitDocument = field.DocumentOf<typeof document>
+const PART_STATES = ['written', 'planned', 'declined', 'done', 'kept', 'needless', 'outside'] as const
+
+type PartState = (typeof PART_STATES)[number]
 
 export const run: Run<typeof declaration, typeof document> = (context, _given, options, { freeCommands }) => {
   checkNames(options.skip)
@@ -69,25 +72,30 @@ export const run: Run<typeof declaration, typeof document> = (context, _given, o
   const backups = options.dryRun ? [] : write(context, accepted)
   const warnings = findWarnings(context, target, options.skip)
   const command = (word: string): string => commandLine([word], context.rootOption)
-  const lines = parts.map((part) => INIT_TEXT.line(part.name, stateOf(part), displayPath(context, part.file)))
+  const npx = target.portable ? 'npx ' : ''
+  const lines = parts.map((part) => partLine(part.name, stateOf(part), displayPath(context, part.file)))
   const hasDone = parts.some(({ name }) => name === 'done') || readDoneFile(target.project).kind !== 'absent'
-  if (!hasDone && !options.skip.includes('done')) lines.push(INIT_TEXT.noDone)
+  if (!hasDone && !options.skip.includes('done')) lines.push(NO_DONE)
   if (options.dryRun) lines.push(...accepted.flatMap((part) => ['', ...shown(context, part)]))
-  lines.push(...backups.map((backup) => INSTALL_TEXT.backup(displayPath(context, backup))))
+  lines.push(...backups.map((backup) => backupLine(displayPath(context, backup))))
   const isWritten = accepted.length > 0 && !options.dryRun
   const isAccepted = (name: InitPart['name']): boolean => accepted.some((part) => part.name === name)
-  if (isWritten && isAccepted('hook')) lines.push(INSTALL_TEXT.restart)
-  if (isWritten) lines.push(INIT_TEXT.undo(`${command('uninstall')} --scope ${scope}`, target.portable))
-  if (isWritten && isAccepted('shell-hook')) lines.push(INIT_TEXT.shellHookKept)
-  if (isAccepted('hook') && scope === 'project' && !target.portable) {
-    lines.push(INSTALL_TEXT.notPortable(target.personalScope))
+  if (isWritten && isAccepted('hook')) lines.push(RESTART)
+  if (isWritten) lines.push(`To undo all of it: ${npx}${command('uninstall')} --scope ${scope}`)
+  if (isWritten && isAccepted('shell-hook')) {
+    lines.push('`postflight uninstall` does not put the entry of the shell hook back: the backup keeps it.')
   }
-  if (isWritten && isAccepted('done')) lines.push(INIT_TEXT.trust(command('trust'), target.portable))
+  if (isAccepted('hook') && scope === 'project' && !target.portable) lines.push(notPortable(target.personalScope))
+  if (isWritten && isAccepted('done')) {
+    lines.push(`Read specs/done.yaml, then let it take effect: ${npx}${command('trust')}`)
+  }
   lines.push(...warnings)
   const hook = parts.find(({ name }) => name === 'hook')
   const hookState = hook === undefined ? undefined : stateOf(hook)
-  if (hookState === 'declined') lines.push(INIT_TEXT.noHook(`${command('install')} --scope ${scope}`))
-  if (isWritten && (hookState === 'written' || hookState === 'done')) lines.push(INIT_TEXT.tryIt)
+  if (hookState === 'declined') {
+    lines.push(`Without the hook, no stop is blocked. To add it: ${command('install')} --scope ${scope}`)
+  }
+  if (isWritten && (hookState === 'written' || hookState === 'done')) lines.push(TRY_IT)
   return {
     exitCode: 0,
     data: {
@@ -101,11 +109,47 @@ export const run: Run<typeof declaration, typeof document> = (context, _given, o
     lines,
   }
 
-  function stateOf(part: InitPart): InitDocument['parts'][number]['state'] {
+  function stateOf(part: InitPart): PartState {
     if (part.state !== 'missing') return part.state
     if (!accepted.includes(part)) return 'declined'
     return options.dryRun ? 'planned' : 'written'
   }
+}
+
+const NO_DONE =
+  '· a definition of done: not written, because the project shows no test command; for example, write `done: [{ when: "src/**", check: make test }]` to specs/done.yaml'
+
+const TRY_IT =
+  'Try it now: `claude \'Run "postflight create 1 try", and stop.\'` Its stop is blocked until it has cleared that marker. Afterwards: `rmdir specs/001_try`'
+
+function partLine(name: InitPart['name'], state: PartState, file: string): string {
+  const words = (name === 'shell-hook' ? REMOVAL_WORDS[state] : undefined) ?? STATE_WORDS[state]
+  return `${state === 'written' || state === 'done' ? '✓' : '·'} ${PART_TITLES[name]}: ${file} (${words})`
+}
+
+const PART_TITLES: Record<InitPart['name'], string> = {
+  hook: 'the hook',
+  'shell-hook': 'the entry of a shell hook',
+  permissions: 'permission rules',
+  gitignore: 'lines for git',
+  skill: 'a skill',
+  done: 'a definition of done',
+}
+
+const STATE_WORDS: Record<PartState, string> = {
+  written: 'written',
+  planned: 'would be written',
+  declined: 'not written',
+  done: 'already there',
+  kept: 'kept: it differs from the file that init writes',
+  needless: 'not needed: this is not a git repository',
+  outside: 'not written: a link leads this file out of the project, or to nothing',
+}
+
+const REMOVAL_WORDS: Partial<Record<PartState, string>> = {
+  written: 'removed',
+  planned: 'would be removed',
+  declined: 'left there',
 }
 
 /** Includes the settings that Claude Code ignores. */
@@ -116,17 +160,23 @@ function findWarnings(context: CommandContext, target: Target, skip: readonly st
   const managed = forbidsHooks(context)
   const others = skip.includes('shell-hook') ? [] : otherShellHooks(context, target)
   return [
-    ...others.map((location) =>
-      INIT_TEXT.shellHookElsewhere(
-        location.commands[0],
-        displayPath(context, location.file),
-        removeCommand(context, location),
-      ),
-    ),
+    ...others.map((location) => {
+      const entry = `"${quote(location.commands[0])}" in ${displayPath(context, location.file)}`
+      const harm = 'looks for the same markers, so one stop of a sub-agent counts twice'
+      const remove = removeCommand(context, location)
+      return `Warning: ${entry} ${harm}. Everybody who uses that file loses it with: ${remove}`
+    }),
     ...(managed === undefined ? [] : [`Warning: ${hooksForbidden(managed)}`]),
-    ...faults.map(({ code, args }) => INIT_TEXT.ignoredSettings(errorFault(code, args))),
-    ...(outside === undefined ? [] : [INIT_TEXT.dependencyOutside(outside)]),
+    ...faults.map(
+      ({ code, args }) =>
+        `Warning: Claude Code ignores all settings in a file that it cannot read. ${errorFault(code, args)}`,
+    ),
+    ...(outside === undefined ? [] : [outsideWarning(outside)]),
   ]
+}
+
+function outsideWarning(specifier: string): string {
+  return `Warning: package.json names postflight-guard by "${specifier}", which is outside this repository, so \`npm ci\` fails on every other machine. Copy the tarball into the repository, for example into vendor/, and install that file.`
 }
 
 /** A path of this machine does not belong in shared settings. */
@@ -136,17 +186,18 @@ function likelyScope(context: CommandContext): string {
 
 function checkNames(names: readonly string[]): void {
   const unknown = names.find((name) => !PART_NAMES.includes(name as never))
-  if (unknown !== undefined) throw invalidValue('--skip', unknown, OPTION_EXPECTATIONS.oneOf(PART_NAMES))
+  if (unknown !== undefined) throw notOneOf(PART_NAMES, '--skip', unknown)
 }
 
 function ask({ terminal, ...context }: CommandContext, parts: readonly InitPart[]): InitPart[] {
   if (parts.length === 0) return []
   if (terminal === undefined) throw new PostflightError('needs-answer')
-  terminal.print(INIT_TEXT.intro(parts.length))
+  const intro = `postflight init sets this project up for Claude Code in ${counted(parts.length, 'part')}.`
+  terminal.print(`${intro} Nothing is written before the last answer.`)
   const accepted: InitPart[] = []
   for (const [index, part] of parts.entries()) {
     const [what = '', ...preview] = shown(context, part)
-    terminal.print(['', INIT_TEXT.numbered(index + 1, what), ...preview].join('\n'))
+    terminal.print(['', `${index + 1}. ${what}`, ...preview].join('\n'))
     const first = terminal.ask(INIT_TEXT.question(part.name))
     // The input ended without an answer, so the answer is no.
     if (first === undefined) return []
@@ -159,7 +210,21 @@ function ask({ terminal, ...context }: CommandContext, parts: readonly InitPart[
 }
 
 function shown(context: Omit<CommandContext, 'terminal'>, part: InitPart): string[] {
-  return [INIT_TEXT.part[part.name](displayPath(context, part.file)), ...part.preview]
+  return [PART_DESCRIPTIONS[part.name](displayPath(context, part.file)), ...part.preview]
+}
+
+const PART_DESCRIPTIONS: Record<InitPart['name'], (file: string) => string> = {
+  hook: (file) =>
+    `The hook, in ${file}: entries that start it when an agent stops, when a session starts, and after commands that name postflight.`,
+  'shell-hook': (file) =>
+    `Removal of a shell hook's entry from ${file}: it looks for the same markers, so with both, one stop of a sub-agent counts twice. Its script stays, and a backup of the file keeps the entry: \`postflight uninstall\` does not put it back. Everybody who uses that file loses the shell hook.`,
+  permissions: (file) =>
+    `Permission rules, in ${file}: agents may use the commands of the protocol without asking (create, step, wait, clear, …). Claude Code still asks you about the ones that can start other programs (--check, --step-check, --run-checks, --trust, workflow start, workflow resume, install).`,
+  gitignore: (file) => `Lines in ${file}, so that git ignores markers, the journal and the backups of settings.`,
+  skill: (file) =>
+    `A skill, ${file}: it teaches agents how to create, tick and clear a marker, how to wait, and what a block means.`,
+  done: (file) =>
+    `A definition of done, ${file}: when an agent changed these files, its stop is blocked until the checks have succeeded. It has no effect until you run \`postflight trust\`.`,
 }
 
 function write(context: CommandContext, parts: readonly InitPart[]): string[] {

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
 import { hookHost } from '../../hosts/hook-hosts.ts'
+import { listed } from '../../kernel/text.ts'
 import { type CommandContext, displayPath } from '../../project/command-context.ts'
 import {
   carryOut,
@@ -14,7 +15,7 @@ import {
   type Target,
   targetOf,
 } from '../../setup/install/target.ts'
-import { INSTALL_TEXT } from '../../setup/settings-messages.ts'
+import { backupLine, notPortable, RESTART } from '../../setup/settings-messages.ts'
 import { readSettingsFile, type Scope } from '../../setup/settings-paths.ts'
 import { replaceSettingsFile } from '../../setup/settings-replace.ts'
 import * as field from '../../views/documents.ts'
@@ -88,16 +89,16 @@ export const run: Run<typeof declaration, typeof document> = (context, _given, o
   if (!dryRun) for (const removal of removals) carryOut(target, removal)
   const shown = displayPath(context, location)
   const lines = added
-    ? [INSTALL_TEXT.installed(target.what, shown, dryRun)]
-    : [INSTALL_TEXT.alreadyInstalled(target.what, shown)]
+    ? [`${dryRun ? 'Would install' : 'Installed'} the ${target.what} in ${shown}`]
+    : [`The ${target.what} ${target.what === 'reactive rules' ? 'are' : 'is'} already in ${shown}`]
   if (dryRun && added) lines.push(after.trimEnd())
-  if (backup !== undefined) lines.push(INSTALL_TEXT.backup(displayPath(context, backup)))
+  if (backup !== undefined) lines.push(backupLine(displayPath(context, backup)))
   lines.push(...removals.map((removal) => removalLine(context, target, removal, dryRun)))
-  if (changed && !dryRun) lines.push(INSTALL_TEXT.restart)
+  if (changed && !dryRun) lines.push(RESTART)
   lines.push(...(target.notes ?? []))
   if (added && target.scope === 'project' && !target.portable) {
     const canBePortable = hookHost(host)?.tellsProject ?? true
-    lines.push(canBePortable ? INSTALL_TEXT.notPortable(target.personalScope) : INSTALL_TEXT.neverPortable)
+    lines.push(canBePortable ? notPortable(target.personalScope) : NEVER_PORTABLE)
   }
   return {
     exitCode: 0,
@@ -114,6 +115,9 @@ export const run: Run<typeof declaration, typeof document> = (context, _given, o
   }
 }
 
+const NEVER_PORTABLE =
+  'This entry names a path on this machine, because the host does not tell its hooks where the project is: --scope user keeps it out of shared files'
+
 function entryOf({ key, entry, notes = [] }: Target) {
   if (key === 'rules') return { rules: entry, notes: [...notes] }
   return key === 'command' ? { command: entry } : { plugin: entry }
@@ -127,12 +131,16 @@ export function isOfClaude(host: string, scope: Scope): boolean {
 export function removalLine(context: CommandContext, target: Target, removal: Removal, dryRun: boolean): string {
   const { file, before, after } = removal
   const shown = displayPath(context, file)
-  if (after === undefined) return INSTALL_TEXT.removedFile(shown, dryRun)
+  if (after === undefined) return `${removed(dryRun)} ${shown}: it held nothing else`
   const ofClaude = target.what === 'hook'
-  const value = {
-    entry: target.holds(before, file),
-    reactive: ofClaude && holdsReactive(before, file),
-    permissions: ofClaude && holdsOurRules(before, file),
-  }
-  return INSTALL_TEXT.removed(target.what, value, shown, dryRun)
+  const others = [
+    ...(ofClaude && holdsReactive(before, file) ? ['the reactive rules'] : []),
+    ...(ofClaude && holdsOurRules(before, file) ? ['our permission rules'] : []),
+  ]
+  const hasEntry = target.holds(before, file) || others.length === 0
+  return `${removed(dryRun)} ${listed(hasEntry ? [`the ${target.what}`, ...others] : others)} from ${shown}`
+}
+
+export function removed(isDryRun: boolean): string {
+  return isDryRun ? 'Would remove' : 'Removed'
 }

@@ -2,7 +2,7 @@ import path from 'node:path'
 import { doneFilePath, readDoneFile } from '../../done/trust-store.ts'
 import { commandLine } from '../../kernel/command-line.ts'
 import { SPECS_FOLDER } from '../../kernel/files.ts'
-import { shellWord } from '../../kernel/text.ts'
+import { counted, shellWord } from '../../kernel/text.ts'
 import { viewMarkers } from '../../marker/marker-view.ts'
 import { type CommandContext, displayPath } from '../../project/command-context.ts'
 import { type ProjectRemoval, projectRemovals } from '../../setup/install/init-parts.ts'
@@ -20,11 +20,11 @@ import {
 } from '../../setup/install/target.ts'
 import { settingsLocations, uninstallLine } from '../../setup/install/wiring.ts'
 import { countRules } from '../../setup/permission-rules.ts'
-import { INSTALL_TEXT } from '../../setup/settings-messages.ts'
+import { SHARED_WITH_CLAUDE } from '../../setup/settings-messages.ts'
 import { readSettingsFile, SCOPES } from '../../setup/settings-paths.ts'
 import * as field from '../../views/documents.ts'
 import { type BareCommand, type Declaration, HOST, type Run, SCOPE } from '../command.ts'
-import { isOfClaude, removalLine, settingsFields, takenOutOf } from './install.ts'
+import { isOfClaude, removalLine, removed, settingsFields, takenOutOf } from './install.ts'
 
 export const declaration = {
   description: 'undo install and init',
@@ -54,7 +54,7 @@ export const run: Run<typeof declaration, typeof document> = (context, _given, o
     ...stillWired(context, host, target),
   ]
   const isShared = host !== 'claude' && isOfClaude(host, target.scope)
-  if (isShared && removals.length > 0) lines.push(INSTALL_TEXT.removedForBoth)
+  if (isShared && removals.length > 0) lines.push(`${SHARED_WITH_CLAUDE}, so the hook was removed for both`)
   lines.push(...ofProject.map((removal) => projectLine(context, removal, dryRun)))
   const kept = removals.flatMap((removal) => backupsOf(target, removal))
   if (!dryRun) {
@@ -63,7 +63,9 @@ export const run: Run<typeof declaration, typeof document> = (context, _given, o
     for (const file of target.files) removeRecord(target, file)
     for (const { carryOut: remove } of ofProject) remove()
   }
-  lines.push(...kept.map((backup) => INSTALL_TEXT.keptBackup(displayPath(context, backup))))
+  lines.push(
+    ...kept.map((backup) => `Kept the backup ${displayPath(context, backup)}, because it differs from the file`),
+  )
   const done = [...removals, ...ofProject.filter(({ kept }) => !kept)]
   const [first] = done
   const isOfProject = isOfClaude(host, target.scope) && target.scope !== 'user'
@@ -72,10 +74,7 @@ export const run: Run<typeof declaration, typeof document> = (context, _given, o
     lines.push(...keptInSpecs(context, target.project, isExposed))
   }
   const searched = isOfProject && options.scope === undefined ? projectSettings(context, target.project) : target.files
-  const noneThere = INSTALL_TEXT.notInstalled(
-    target.what,
-    searched.map((file) => displayPath(context, file)),
-  )
+  const places = searched.map((file) => displayPath(context, file)).join(' or ')
   return {
     exitCode: 0,
     data: {
@@ -85,7 +84,7 @@ export const run: Run<typeof declaration, typeof document> = (context, _given, o
       removed_file: first !== undefined && first.after === undefined,
       taken_out_of: done.map(({ file }) => file),
     },
-    lines: [...(lines.length > 0 ? lines : [noneThere]), ...left],
+    lines: [...(lines.length > 0 ? lines : [`The ${target.what} is not in ${places}`]), ...left],
   }
 }
 
@@ -95,7 +94,11 @@ function keptRules(context: CommandContext, target: Target, removals: readonly R
     const removal = removals.find((one) => one.file === file)
     const text = removal === undefined ? readSettingsFile(file) : removal.after
     const count = text === undefined ? 0 : countRules(text, file)
-    return count === 0 ? [] : [INSTALL_TEXT.keptRules(displayPath(context, file), count)]
+    if (count === 0) return []
+    const [rules, them] = count === 1 ? ['a permission rule', 'it'] : [`${count} permission rules`, 'them']
+    const shown = displayPath(context, file)
+    const why = `because no record says that \`postflight init\` added ${them}`
+    return [`Kept ${rules} about postflight in ${shown}, ${why}. To remove ${them}, edit "permissions" in that file`]
   })
 }
 
@@ -103,9 +106,12 @@ function keptInSpecs(context: CommandContext, project: string, isExposed: boolea
   const doneFile = displayPath(context, doneFilePath(project))
   const { length } = viewMarkers(project, context.nowMs).markers
   const clear = `${commandLine(['clear'], context.rootOption)} --all`
+  const them = length === 1 ? 'it' : 'them'
+  const markers = `${counted(length, 'marker')} in ${SPECS_FOLDER}/`
+  const exposed = isExposed ? `, and git no longer ignores ${them}` : ''
   return [
-    ...(readDoneFile(project).kind === 'absent' ? [] : [INSTALL_TEXT.keptDone(doneFile, shellWord(doneFile))]),
-    ...(length === 0 ? [] : [INSTALL_TEXT.keptMarkers(length, SPECS_FOLDER, isExposed, clear)]),
+    ...(readDoneFile(project).kind === 'absent' ? [] : [keptFile(doneFile, 'it belongs to the project')]),
+    ...(length === 0 ? [] : [`Kept ${markers}${exposed}. To clear ${them}: \`${clear}\``]),
   ]
 }
 
@@ -132,7 +138,7 @@ function stillWired(context: CommandContext, host: string, done: Target): string
       const scope = isDefault ? '' : ` --scope ${other.scope}`
       const options = `${other.host === 'claude' ? '' : ` --host ${other.host}`}${scope}`
       const command = `${uninstallLine(context)}${options}`
-      return [INSTALL_TEXT.stillIn(target.what, displayPath(context, file), command)]
+      return [`The ${target.what} is still in ${displayPath(context, file)}: \`${command}\` removes it`]
     } catch {
       // The host lacks this scope, or the file does not parse or leads out of the project: `doctor` reports that.
       return []
@@ -155,6 +161,10 @@ function scopeThatHolds(context: CommandContext, host: string): string {
 
 function projectLine(context: CommandContext, { file, after, kept }: ProjectRemoval, dryRun: boolean): string {
   const shown = displayPath(context, file)
-  if (kept) return INSTALL_TEXT.keptSkill(shown, shellWord(shown))
-  return after === undefined ? INSTALL_TEXT.removedWhole(shown, dryRun) : INSTALL_TEXT.removedLines(shown, dryRun)
+  if (kept) return keptFile(shown, 'it was changed after `postflight init` wrote it')
+  return `${removed(dryRun)} ${after === undefined ? shown : `our lines from ${shown}`}`
+}
+
+function keptFile(file: string, why: string): string {
+  return `Kept ${file}, because ${why}. To remove it: \`rm ${shellWord(file)}\``
 }

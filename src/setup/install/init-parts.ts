@@ -3,10 +3,10 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { doneFilePath, readDoneFile } from '../../done/trust-store.ts'
 import { claudeEntries } from '../../hosts/hook-entries.ts'
+import { quote } from '../../kernel/text.ts'
 import { type CommandContext, findCommandRepository } from '../../project/command-context.ts'
 import { addIgnored, IGNORED, LOCAL_SETTINGS, removeIgnored } from '../ignored-files.ts'
 import { addRules, rulesOf } from '../permission-rules.ts'
-import { INIT_TEXT } from '../settings-messages.ts'
 import { claudeFolder, distinctFiles, linkOutside, readSettingsFile, type Scope } from '../settings-paths.ts'
 import { removeSettingsFile, replaceSettingsFile } from '../settings-replace.ts'
 import { proposedDone } from './done-proposal.ts'
@@ -67,7 +67,7 @@ function shellHookParts(context: CommandContext, target: Target): InitPart[] {
       state: 'missing',
       add: (text) => removeShellHook(text, location),
       keepsBackup: true,
-      preview: location.commands.map(INIT_TEXT.shellHookEntry),
+      preview: location.commands.map((command) => `  SubagentStop: ${quote(command)}`),
     }))
 }
 
@@ -108,7 +108,7 @@ function ignorePart({ project, scope }: Target): InitPart {
 function skillPart(context: CommandContext, { scope, project }: Target): InitPart {
   const file = protocolSkillFile(context, scope, project)
   const text = protocolSkill(context)
-  const preview = [INIT_TEXT.skillSource(skillSource(context))]
+  const preview = [`  the text of ${skillSource(context)}`]
   const part = { name: 'skill', file, add: () => text, keepsBackup: false, preview } as const
   if (scope !== 'user' && linkOutside(file, project) !== undefined) return { ...part, state: 'outside' }
   const present = readSkill(file)
@@ -204,18 +204,28 @@ function skillSource({ packageFolder }: CommandContext): string {
 
 function protocolSkill(context: CommandContext): string {
   const text = readSkill(skillSource(context)) ?? ''
-  const body = `${text.trimEnd()}\n\n${INIT_TEXT.skillWithoutPath}\n\n`
-  return `${body}${INIT_TEXT.skillMark(checksum(body))}\n`
+  const body = `${text.trimEnd()}\n\n${WITHOUT_PATH}\n\n`
+  return `${body}${markOf(body)}\n`
+}
+
+const WITHOUT_PATH = `## If \`postflight\` is not found
+
+Use \`npx --no-install postflight\` instead, in the project. If that fails too, tell the user at once to install the packages of the project (\`npm ci\`, or as its README says) and to start a new session: until then no stop is blocked. Do the postflight all the same.`
+
+const MARK_START = '<!-- postflight init wrote this file '
+
+function markOf(body: string): string {
+  return `${MARK_START}(${checksum(body)}), and \`postflight uninstall\` removes it. -->`
 }
 
 function isAsWritten(text: string): boolean {
   const last = text.trimEnd().split('\n').at(-1) ?? ''
   const body = text.slice(0, text.lastIndexOf(last))
-  return last === INIT_TEXT.skillMark(checksum(body))
+  return last === markOf(body)
 }
 
 function hasMark(text: string): boolean {
-  return text.includes(INIT_TEXT.skillMark('').split('(')[0] as string)
+  return text.includes(MARK_START)
 }
 
 function checksum(text: string): string {

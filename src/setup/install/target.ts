@@ -21,7 +21,7 @@ import {
   readRules,
   TOOL_NAMES,
 } from '../reactive/reactive-rule.ts'
-import { INSTALL_TEXT } from '../settings-messages.ts'
+import { SHARED_WITH_CLAUDE } from '../settings-messages.ts'
 import {
   claudeSettingsPath,
   distinctFiles,
@@ -81,7 +81,7 @@ function findTarget(context: CommandContext, host: string, scope: Scope, project
   const { trust } = other
   const notes = trust === undefined || (trust.onlyInProjects && scope === 'user') ? [] : [trust.note]
   if (other.readsClaudeSettings === true && scope !== 'user') {
-    return { ...claudeTarget(context, scope, project), notes: [INSTALL_TEXT.sharedWithClaude, ...notes] }
+    return { ...claudeTarget(context, scope, project), notes: [SHARED_WITH_CLAUDE, ...notes] }
   }
   return { ...otherHostTarget(context, other, scope, project), notes }
 }
