@@ -200,6 +200,8 @@ const everywhere: readonly Rolldown.Plugin[] = [bundlesEverything, writesNotices
  */
 const CHUNKS: readonly (readonly [entry: string, chunk: string])[] = [
   [source('index.ts'), 'cli'],
+  // The declarations use it.
+  [source('command.ts'), 'cli'],
   [COMMAND_SENTENCES, 'cli'],
   // What says whether there are runs, and what reads no more than the definition of done.
   [source('../run/store/run-file.ts'), 'markers'],

@@ -4,8 +4,8 @@ import { commandLine } from '../kernel/command-line.ts'
 import { errorMessage } from '../kernel/error-messages.ts'
 import { type ErrorArguments, PostflightError } from '../kernel/errors.ts'
 import { ABANDONED_FILE, MARKER_FILE, RETURN_META_FILE, UNPARSED_FILE } from '../kernel/files.ts'
-import { inLine, oneLine, quote, quotedNames, stripControl } from '../kernel/text.ts'
-import { CHECK_TEXT, checkList, failureWords, since } from '../marker/check-messages.ts'
+import { oneLine, quotedNames, stripControl } from '../kernel/text.ts'
+import { checkFailed, checkList, checksPassed, outputLines, since } from '../marker/check-messages.ts'
 import { clearableFiles, clearFolder, isAbandonedName } from '../marker/clear-files.ts'
 import {
   type CheckCaller,
@@ -108,7 +108,9 @@ export async function clearOne(
     const [kept] = present.filter((name) => !files.includes(name))
     if (kept === undefined) return undefined
     const clear = commandLine(['clear', taskWord(folder)], context.rootOption)
-    return { kind: 'abandoned', lines: [CLEAR_TEXT.abandoned(markerDisplayPath(folder, kept), clear)] }
+    const path = markerDisplayPath(folder, kept)
+    const why = `--unchecked does not remove an abandoned marker that has checks (${path})`
+    return { kind: 'abandoned', lines: [`nothing to clear: ${why}; when they pass, or in a plain terminal: ${clear}`] }
   }
   const session = shellIdentity(context.environment)?.session
   const caller = { session, runChecks: clearing.runChecks }
@@ -129,8 +131,9 @@ export async function clearOne(
     const proof = await prove(context, { ...wanted, limitMs: clearing.timeout })
     if (proof.kind === 'busy') return refused(folder, before, 'running', commands, since(proof.sinceMs, context.nowMs))
     if (proof.failed !== undefined) {
-      const { run, failure, durationMs, output } = proof.failed
-      const message = CHECK_TEXT.failed(pathOf(folder, before, run), run, failureWords(failure), durationMs)
+      const { run, output } = proof.failed
+      const path = pathOf(folder, before, run)
+      const message = `${path}: the ${checkFailed(proof.failed)}, so the marker stays. The end of its output:`
       const data = { ...keptData(folder, before, commands), message, failed: failedCheckData(proof.failed) }
       return { kind: 'kept', data: { ...data, why: 'failed' }, lines: failedCheckLines(message, output) }
     }
@@ -161,11 +164,11 @@ export async function clearOne(
   const keptTexts = unparsedNames(folder).filter((name) => !keptBefore.includes(name))
   const owner = marker?.hostSession
   const notes = [
-    ...(done.length === 0 ? [] : [CHECK_TEXT.passed(done)]),
-    ...(result.isUnchecked ? [CHECK_TEXT.unchecked] : []),
-    ...(left.length === 0 ? [] : [CLEAR_TEXT.leftSteps(left)]),
-    ...(owner === undefined || owner === session ? [] : [CLEAR_TEXT.ofOtherSession(owner)]),
-    ...(keptTexts.length === 0 ? [] : [CLEAR_TEXT.keptTexts(keptTexts, false)]),
+    ...(done.length === 0 ? [] : [checksPassed(done)]),
+    ...(result.isUnchecked ? [UNCHECKED_NOTE] : []),
+    ...(left.length === 0 ? [] : [notTicked(left)]),
+    ...(owner === undefined || owner === session ? [] : [`it belonged to session ${oneLine(owner, 80)}`]),
+    ...(keptTexts.length === 0 ? [] : [`its text does not parse and is kept as ${keptTexts.join(', ')}`]),
   ]
   return {
     kind: 'cleared',
@@ -179,7 +182,7 @@ export async function clearOne(
       checks: done.map(({ run, durationMs }) => ({ run, duration_ms: durationMs })),
       unchecked: result.isUnchecked,
     },
-    lines: [CLEAR_TEXT.cleared(displayPath(context, folder.path), result.files, notes, false)],
+    lines: [`cleared ${filesAndNotes(context, folder, result.files, notes)}`],
   }
 }
 
@@ -195,10 +198,10 @@ function wouldClear(
   const unchecked = keepsUnchecked && isKept(folder, MARKER_FILE)
   const keepsText = read?.kind === 'marker' && read.marker.fields === undefined && read.text !== ''
   const notes = [
-    ...(commands.length === 0 ? [] : [CHECK_TEXT.wouldRun(commands)]),
-    ...(unchecked ? [CHECK_TEXT.unchecked] : []),
-    ...(left.length === 0 ? [] : [CLEAR_TEXT.leftSteps(left)]),
-    ...(keepsText ? [CLEAR_TEXT.keptTexts([UNPARSED_FILE], true)] : []),
+    ...(commands.length === 0 ? [] : [`after ${checkList(commands)}`]),
+    ...(unchecked ? [UNCHECKED_NOTE] : []),
+    ...(left.length === 0 ? [] : [notTicked(left)]),
+    ...(keepsText ? [`its text does not parse and would be kept as ${UNPARSED_FILE}`] : []),
   ]
   return {
     kind: 'cleared',
@@ -212,8 +215,24 @@ function wouldClear(
       checks: [],
       unchecked,
     },
-    lines: [CLEAR_TEXT.cleared(displayPath(context, folder.path), files, notes, true)],
+    lines: [`would clear ${filesAndNotes(context, folder, files, notes)}`],
   }
+}
+
+const UNCHECKED_NOTE = 'unchecked: its marker is kept as abandoned'
+
+function notTicked(names: readonly string[]): string {
+  return `not ticked: ${quotedNames(names)}`
+}
+
+function filesAndNotes(
+  context: CommandContext,
+  folder: TaskFolder,
+  files: readonly string[],
+  notes: readonly string[],
+): string {
+  const names = files.length === 0 ? '' : `: ${files.join(', ')}`
+  return `${displayPath(context, folder.path)}${names}${notes.map((note) => ` (${note})`).join('')}`
 }
 
 /** Whether it is kept as abandoned if its checks are not run. */
@@ -292,10 +311,11 @@ function record(
   left: readonly string[],
   done: readonly RunCheck[],
 ): void {
+  const withoutMarker = settles.length > 0 ? 'the abandoned marker was cleared' : 'no marker was pending'
   const details = [
-    ...(marker !== undefined ? [] : [settles.length > 0 ? CLEAR_DETAILS.abandonedCleared : CLEAR_DETAILS.noMarker]),
-    ...(done.length === 0 ? [] : [CHECK_TEXT.passed(done)]),
-    ...(left.length === 0 ? [] : [CLEAR_DETAILS.leftSteps(left)]),
+    ...(marker === undefined ? [withoutMarker] : []),
+    ...(done.length === 0 ? [] : [checksPassed(done)]),
+    ...(left.length === 0 ? [] : [`steps ${notTicked(left)}`]),
   ]
   recordInJournal(context, folder.root, {
     event: 'clear',
@@ -328,42 +348,5 @@ export function failedCheckData(failed: NonNullable<ReturnType<typeof failedOf>>
 }
 
 export function failedCheckLines(first: string, output: string): string[] {
-  return [first, ...CHECK_TEXT.output(output)]
+  return [first, ...outputLines(output)]
 }
-
-const LOST = {
-  removed: 'was removed by hand',
-  abandoned: 'was given up',
-  unchecked: 'ended without its checks',
-} as const
-
-export const CLEAR_TEXT = {
-  nothing: 'nothing to clear',
-  noSpecs: 'nothing to clear: no specs/ folder here',
-  abandoned: (path: string, clear: string): string =>
-    `nothing to clear: --unchecked does not remove an abandoned marker that has checks (${path}); when they pass, or in a plain terminal: ${clear}`,
-  noFolder: (task: string, root: string): string => inLine(`nothing to clear: no folder for task ${task} in ${root}`),
-  cleared: (path: string, files: readonly string[], notes: readonly string[], isDryRun: boolean): string =>
-    `${isDryRun ? 'would clear' : 'cleared'} ${path}${files.length === 0 ? '' : `: ${files.join(', ')}`}${notes.map((note) => ` (${note})`).join('')}`,
-  leftSteps: (names: readonly string[]): string => `not ticked: ${quotedNames(names)}`,
-  keptTexts: (names: readonly string[], isDryRun: boolean): string =>
-    `its text does not parse and ${isDryRun ? 'would be' : 'is'} kept as ${names.join(', ')}`,
-  ofOtherSession: (session: string): string => `it belonged to session ${oneLine(session, 80)}`,
-  settled: (path: string, kind: keyof typeof LOST, isDryRun: boolean): string =>
-    `${isDryRun ? 'would settle' : 'settled'} ${inLine(path)}: its marker ${LOST[kind]}, and its file is gone`,
-  settledRun: (path: string, name: string, outcome: string, resume: string | null, isDryRun: boolean): string =>
-    `${isDryRun ? 'would settle' : 'settled'} ${inLine(path)}: status no longer lists its workflow "${quote(name, 80)}" (${outcome})${resume === null ? '' : `; to continue it: ${resume}`}`,
-  ownRun: (path: string, name: string, outcome: string, clear: string): string =>
-    `${inLine(path)}: status still lists its workflow "${quote(name, 80)}" (${outcome}), because the session that ran it cannot settle it. In a terminal: ${clear}`,
-  runGoesOn: (path: string, stop: string): string => `${path}: the workflow goes on; to stop it: ${stop}`,
-  notCleared: (path: string, detail: string): string =>
-    `postflight: ${path} cannot be read (${detail}), so it was not cleared`,
-} as const
-
-export const CLEAR_DETAILS = {
-  noMarker: 'no marker was pending',
-  abandonedCleared: 'the abandoned marker was cleared',
-  fileGone: 'its file was gone',
-  settledRun: (name: string, outcome: string): string => `settled the workflow "${quote(name, 80)}" (${outcome})`,
-  leftSteps: (names: readonly string[]): string => `steps not ticked: ${quotedNames(names)}`,
-} as const

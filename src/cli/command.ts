@@ -2,7 +2,7 @@ import type { CommandUnknownOpts, Command as TypedCommand, Option as TypedOption
 import { Option } from 'commander'
 import { HOST_TITLES } from '../hosts/hook-hosts.ts'
 import { PostflightError } from '../kernel/errors.ts'
-import { counted, cut, listed, oneLine, QUOTE_LIMIT, shellWord } from '../kernel/text.ts'
+import { listed } from '../kernel/text.ts'
 import type { CommandContext, CommandResult } from '../project/command-context.ts'
 import type { DocumentOf, DocumentSource } from '../views/documents.ts'
 import type { Output, Painter } from '../views/print.ts'
@@ -56,6 +56,7 @@ type DataOf<Document extends object> = Document extends DocumentSource ? Documen
 /** An exit code alone means that the command has printed its own output. */
 export type Outcome<Document extends object = object> = CommandResult<Document> | 0 | 1
 
+/** `expected` is the middle of `--option …, not "value".` */
 export function invalidValue(option: string, value: string, expected: string): PostflightError {
   return new PostflightError('value-invalid', { option, value, expected })
 }
@@ -79,7 +80,7 @@ export function timeoutOption(description: string) {
 
 function timeoutMs(value: string): number {
   if (!/^\d+$/.test(value) || Number(value) < 1 || Number(value) > MAX_SECONDS) {
-    throw invalidValue('--timeout', value, OPTION_EXPECTATIONS.seconds(MAX_SECONDS))
+    throw invalidValue('--timeout', value, `takes a number of seconds from 1 to ${MAX_SECONDS}`)
   }
   return Number(value) * 1000
 }
@@ -109,14 +110,14 @@ export function remoteOption<Usage extends string>(usage: Usage, description: st
   const [option = ''] = usage.split(' ')
   return new StrictOption(usage, description).preset('origin').argParser((value: string) => {
     if (!/^\d+$/.test(value)) return value
-    throw invalidValue(option, value, OPTION_EXPECTATIONS.remote)
+    throw invalidValue(option, value, 'takes the name of a git remote (write the task before it)')
   })
 }
 
 export const STEP_NUMBER = ['--step <number>', 'the step of the current phase, from 1', stepNumber] as const
 
 function stepNumber(value: string): number {
-  if (!/^[1-9]\d{0,3}$/.test(value)) throw invalidValue('--step', value, OPTION_EXPECTATIONS.stepNumber)
+  if (!/^[1-9]\d{0,3}$/.test(value)) throw invalidValue('--step', value, 'takes the number of a step, from 1')
   return Number(value)
 }
 
@@ -128,42 +129,3 @@ export const HOST = ['--host <name>', listed(Object.keys(HOST_TITLES), 'or'), 'c
 
 export const SCOPE =
   "project (.claude/settings.json, opencode.json, .codex/hooks.json, …), local (.claude/settings.local.json) or user (the host's own folder)"
-
-export const USAGE_TEXT = {
-  missingCommand: (help: string): string => `Missing command: \`${help}\` lists the commands.`,
-  missingOption: (option: string, help: string): string => `Missing option ${option}. See \`${help}\`.`,
-  parserSays: (says: string, help: string): string =>
-    `${says.charAt(0).toUpperCase()}${says.slice(1).replace(/[.]$/, '')}. See \`${help}\`.`,
-  meantOption: (word: string, option: string): string =>
-    `Task "${oneLine(word, QUOTE_LIMIT)}" does not exist: did you mean ${option}?`,
-  didYouMean: (names: readonly string[]): string =>
-    `(Did you mean ${names.length > 1 ? `one of ${names.join(', ')}` : names[0]}?)`,
-  mainHasNoType:
-    'Give --agent main or --agent-type, not both: only sub-agents have a type, so such a marker would block no stop.',
-  hookAlone: 'Start the hook as `postflight hook`, without another command.',
-} as const
-
-/** The middle of `--option …, not "value".` */
-export const OPTION_EXPECTATIONS = {
-  oneLine: 'must be one line of text without extra spaces',
-  atMostCharacters: (limit: number): string => `must have at most ${limit} characters`,
-  atMostTimes: (limit: number): string => `can be given at most ${limit} times`,
-  roomForChecks: (present: number, limit: number): string =>
-    `can add at most ${counted(limit - present, 'check')} to this marker, which has ${present} (the limit is ${limit})`,
-  oneOf: (names: readonly string[]): string => `must be one of ${names.join(', ')}`,
-  wholeNumber: 'takes a whole number',
-  remote: 'takes the name of a git remote (write the task before it)',
-  stepNumber: 'takes the number of a step, from 1',
-  seconds: (largest: number): string => `takes a number of seconds from 1 to ${largest}`,
-  failures: (names: readonly string[]): string => `takes PHASE:COUNT or PHASE/STEP:COUNT (${among(names)})`,
-  phaseCase: (names: readonly string[]): string => `takes PHASE=CASE (${among(names)})`,
-  phaseSteps: (names: readonly string[], limit: number): string =>
-    `takes PHASE=COUNT with at most ${limit} steps (${among(names)})`,
-  checkOfStep: (step: string): string =>
-    `must name a step of the checklist (for a new one, add --step ${shellWord(oneLine(step, QUOTE_LIMIT))})`,
-  stepCheck: 'takes NAME=COMMAND, with the name of a step of the checklist',
-} as const
-
-function among(names: readonly string[]): string {
-  return names.length === 0 ? 'this workflow has no such phase' : cut(names.join(', '), 500)
-}

@@ -6,7 +6,7 @@ import { PostflightError } from '../kernel/errors.ts'
 import { closestName } from '../kernel/text.ts'
 import type { CommandContext } from '../project/command-context.ts'
 import { cleanOutput, type Output, painterFor, printError, printResult, wrapped } from '../views/print.ts'
-import { type BareCommand, type GlobalOptions, USAGE_TEXT } from './command.ts'
+import type { BareCommand, GlobalOptions } from './command.ts'
 import { COMMANDS, commandIn, freeCommands, type Invocation, type RunCommand } from './commands/command-list.ts'
 import type { Program } from './program.ts'
 import { buildProgram, type ProgramPorts } from './program.ts'
@@ -124,23 +124,27 @@ export function asUsageError(
   if (error.code === 'commander.help') {
     // `help nonsense`
     const unknown = words.includes('help') ? words[words.indexOf('help') + 1] : undefined
-    if (unknown !== undefined) {
-      return new PostflightError('usage', { detail: USAGE_TEXT.parserSays(`unknown command '${unknown}'`, help) })
-    }
-    return new PostflightError('usage', { detail: USAGE_TEXT.missingCommand(help) })
+    if (unknown !== undefined) return usageError(`Unknown command '${unknown}'`, help)
+    return new PostflightError('usage', { detail: `Missing command: \`${help}\` lists the commands.` })
   }
   const what = withOurGuess(error, selected)
     .replace(/^error: /, '')
     .replace(/\s*\n\s*/g, ' ')
     .trim()
-  return new PostflightError('usage', { detail: USAGE_TEXT.parserSays(what, help) })
+  return usageError(`${what.charAt(0).toUpperCase()}${what.slice(1).replace(/[.]$/, '')}`, help)
+}
+
+function usageError(what: string, help: string): PostflightError {
+  return new PostflightError('usage', { detail: `${what}. See \`${help}\`.` })
 }
 
 /** commander prefers `start` to `status` for `stat`, and does not separate `--option=value`. */
 function withOurGuess({ code, message }: CommanderError, selected: readonly CommandUnknownOpts[]): string {
   const [, word = ''] = /^error: unknown (?:command|option) '(.*)'(?:\n|$)/s.exec(message) ?? []
   const guesses = code === 'commander.unknownCommand' ? commandsLike(word, selected) : optionsLike(word, selected)
-  return guesses.length === 0 ? message : `${message.split('\n(Did')[0]} ${USAGE_TEXT.didYouMean(guesses)}`
+  if (guesses.length === 0) return message
+  const meant = guesses.length > 1 ? `one of ${guesses.join(', ')}` : guesses[0]
+  return `${message.split('\n(Did')[0]} (Did you mean ${meant}?)`
 }
 
 function commandsLike(word: string, selected: readonly CommandUnknownOpts[]): string[] {

@@ -64,14 +64,15 @@ function foreignOwner(
   const conflict = (whose: string): PostflightError =>
     new PostflightError('marker-of-other-session', { path, whose, task: folder.task })
   if (marker.hostSession !== undefined) {
-    return marker.hostSession === session ? undefined : conflict(CONFLICTING_OWNERS.hostSession(marker.hostSession))
+    return marker.hostSession === session ? undefined : conflict(`pending for host session ${marker.hostSession}`)
   }
   if (sessionId !== undefined && marker.sessionId !== undefined && marker.sessionId !== sessionId) {
-    return conflict(CONFLICTING_OWNERS.skillSession(marker.sessionId))
+    return conflict(`pending for session ${marker.sessionId}`)
   }
-  if (session !== undefined && marker.fields === undefined) return conflict(CONFLICTING_OWNERS.unparsed)
+  if (session !== undefined && marker.fields === undefined) return conflict('a marker of unknown origin')
   if (session !== undefined && sessionId === undefined) {
-    return conflict(CONFLICTING_OWNERS.unowned(marker.sessionId))
+    const named = marker.sessionId === undefined ? '' : ` (${marker.sessionId})`
+    return conflict(`pending without a host session${named}`)
   }
   return undefined
 }
@@ -98,14 +99,6 @@ export function isOwnerLost(context: CommandContext, folder: TaskFolder, { sessi
       one.times.changedMs > context.nowMs - ONE_CALL_MS,
   )
 }
-
-export const CONFLICTING_OWNERS = {
-  hostSession: (session: string): string => `pending for host session ${session}`,
-  skillSession: (session: string): string => `pending for session ${session}`,
-  unowned: (session: string | undefined): string =>
-    `pending without a host session${session === undefined ? '' : ` (${session})`}`,
-  unparsed: 'a marker of unknown origin',
-} as const
 
 export interface Identity {
   readonly session: string | undefined

@@ -1,7 +1,7 @@
 import { MAX_ID_LENGTH } from '../hosts/payload.ts'
 import { PostflightError } from '../kernel/errors.ts'
-import { closestName, cut, oneLine } from '../kernel/text.ts'
-import { invalidValue, OPTION_EXPECTATIONS, USAGE_TEXT } from './command.ts'
+import { closestName, cut, oneLine, QUOTE_LIMIT } from '../kernel/text.ts'
+import { invalidValue } from './command.ts'
 
 const VALUE_LIMIT = 2000
 const SHOWN_LIMIT = 40
@@ -12,12 +12,13 @@ export function checkOneLine(options: OptionValues, limit = VALUE_LIMIT): void {
   for (const [option, given] of Object.entries(options)) {
     for (const value of [given ?? []].flat()) {
       if (value.length > limit) {
-        throw invalidValue(option, cut(value, SHOWN_LIMIT), OPTION_EXPECTATIONS.atMostCharacters(limit))
+        throw invalidValue(option, cut(value, SHOWN_LIMIT), `must have at most ${limit} characters`)
       }
       // As JSON, to show line breaks.
       const shown = JSON.stringify(value).slice(1, -1)
-      if (value === '' || value !== oneLine(value, limit))
-        throw invalidValue(option, shown, OPTION_EXPECTATIONS.oneLine)
+      if (value === '' || value !== oneLine(value, limit)) {
+        throw invalidValue(option, shown, 'must be one line of text without extra spaces')
+      }
     }
   }
 }
@@ -37,5 +38,7 @@ export function requireOneTarget(task: string | undefined, options: Readonly<Rec
 /** `clear all` would do nothing. */
 export function refuseOptionAsTask(task: string, options: readonly string[]): void {
   const meant = closestName(task.toLowerCase(), options)
-  if (meant !== undefined) throw new PostflightError('usage', { detail: USAGE_TEXT.meantOption(task, `--${meant}`) })
+  if (meant === undefined) return
+  const detail = `Task "${oneLine(task, QUOTE_LIMIT)}" does not exist: did you mean --${meant}?`
+  throw new PostflightError('usage', { detail })
 }

@@ -2,7 +2,7 @@ import type { CommandUnknownOpts, Command as TypedCommand } from '@commander-js/
 import { Command } from 'commander'
 import { PostflightError } from '../kernel/errors.ts'
 import type { Output } from '../views/print.ts'
-import { type BareCommand, type Declaration, type GlobalOptions, USAGE_TEXT } from './command.ts'
+import type { BareCommand, Declaration, GlobalOptions } from './command.ts'
 import { COMMANDS, type CommandName, type Invocation } from './commands/command-list.ts'
 
 /** It never ends the process. */
@@ -116,7 +116,7 @@ function addCommand(
     const missing = required.find((option) => options[option.attributeName()] === undefined)
     if (missing !== undefined) {
       const help = `postflight ${parent.name() === 'postflight' ? '' : `${parent.name()} `}${word} --help`
-      throw new PostflightError('usage', { detail: USAGE_TEXT.missingOption(missing.flags, help) })
+      throw new PostflightError('usage', { detail: `Missing option ${missing.flags}. See \`${help}\`.` })
     }
     await run(command.processedArgs, options)
   })
@@ -133,6 +133,6 @@ function addHook(program: Program): void {
     .description('run the hook: payload on stdin, answer on stdout')
     .addHelpText('after', exampleText('hook < payload.json'))
     .action(() => {
-      throw new PostflightError('usage', { detail: USAGE_TEXT.hookAlone })
+      throw new PostflightError('usage', { detail: 'Start the hook as `postflight hook`, without another command.' })
     })
 }

@@ -6,7 +6,7 @@ import { oneLine } from '../kernel/text.ts'
 import { toIso } from '../kernel/time.ts'
 import type { SearchProblem, TaskFolder } from '../project/task-folder.ts'
 import { foldersHolding, listTaskFolders } from '../project/task-folders.ts'
-import { failureWords, INSPECT_TEXT, markerProblem } from './check-messages.ts'
+import { failureWords, markerProblem } from './check-messages.ts'
 import { isAbandonedName } from './clear-files.ts'
 import { spentOf } from './given-up.ts'
 import { CONTINUATION_LIMIT } from './loop-guard.ts'
@@ -37,8 +37,11 @@ export interface MarkerView {
 /** Such a marker still blocks stops; one whose file cannot be opened does not. */
 export function unparsedFaults({ state, promised_at: madeAt, problems }: MarkerView): string[] | undefined {
   if (state !== 'unreadable' || madeAt === null) return undefined
-  return problems.filter((problem) => problem !== INSPECT_TEXT.unowned)
+  return problems.filter((problem) => problem !== UNOWNED_PROBLEM)
 }
+
+export const UNOWNED_PROBLEM =
+  "has no host session, so it blocks any sub-agent's stop and never the main conversation's"
 
 const TEXT_LIMIT = 4000
 const MAX_ABANDONED = 20
@@ -79,7 +82,7 @@ function viewMarker(folder: TaskFolder, fileName: string, nowMs: number): Marker
     path: path.join(folder.path, fileName),
     relative_path: markerDisplayPath(folder, fileName),
   }
-  if (read.kind === 'unreadable') return { ...UNKNOWN, ...base, problems: [INSPECT_TEXT.unreadable(read.detail)] }
+  if (read.kind === 'unreadable') return { ...UNKNOWN, ...base, problems: [`cannot be read (${read.detail})`] }
   const { marker, times } = read
   const { hostSession, agent, agentType } = marker
   const abandoned = fileName !== MARKER_FILE
@@ -88,14 +91,14 @@ function viewMarker(folder: TaskFolder, fileName: string, nowMs: number): Marker
   const madeMs = madeAtMs(marker, times, nowMs)
   const problems = marker.problems.map(markerProblem)
   if (isUnowned(marker) && !abandoned && !expired) {
-    problems.push(INSPECT_TEXT.unowned)
+    problems.push(UNOWNED_PROBLEM)
   }
   let spent: number | null = null
   try {
     // Not known from the file.
     spent = abandoned ? (isUnchecked ? null : CONTINUATION_LIMIT) : spentOf(read)
   } catch (error) {
-    problems.push(INSPECT_TEXT.noCount(errorText(error)))
+    problems.push(`has a count that cannot be read (${errorText(error)})`)
   }
   const quoted = (text: string | undefined): string | null => (text === undefined ? null : oneLine(text, TEXT_LIMIT))
   return {

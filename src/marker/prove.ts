@@ -1,7 +1,8 @@
 import { shellIdentity } from '../hosts/all-hosts.ts'
+import { stripControl } from '../kernel/text.ts'
 import { type CommandContext, recordInJournal } from '../project/command-context.ts'
 import type { TaskFolder } from '../project/task-folder.ts'
-import { CHECK_RECORDS, CHECK_TEXT, failureWords } from './check-messages.ts'
+import { checkCommand, failureWords, seconds } from './check-messages.ts'
 import { failedField, type Marker, sameChecks } from './marker.ts'
 import { changeMarker } from './marker-store.ts'
 import { type Busy, failedOf, type RunCheck, whileChecking } from './run-checks.ts'
@@ -26,18 +27,21 @@ interface Proof {
 /** The marker keeps a failure, for the next block's reason. */
 export async function prove(context: CommandContext, wanted: ChecksToRun): Promise<Proof | Busy> {
   const { folder, marker, commands, areForeign, limitMs } = wanted
-  if (areForeign) for (const command of commands) context.note(CHECK_TEXT.runs(command))
+  if (areForeign) {
+    for (const command of commands) context.note(`postflight: running the check: ${stripControl(command)}`)
+  }
   const run = await whileChecking(folder, { limitMs, obeysSignals: true }, (runAll) => runAll(commands))
   if (run.kind === 'busy') return run
   const done = run.result
   const failed = failedOf(done)
   if (failed !== undefined) {
+    const how = `${failureWords(failed.failure)}; ${seconds(failed.durationMs)}`
     recordInJournal(context, folder.root, {
       event: 'check',
       markerId: marker?.id,
       task: folder.task,
       hostSession: shellIdentity(context.environment)?.session,
-      detail: CHECK_RECORDS.failed(failed.run, failureWords(failed.failure), failed.durationMs),
+      detail: `failed: ${checkCommand(failed.run)} (${how})`,
     })
   }
   if (marker !== undefined) noteResults(folder, marker, done)

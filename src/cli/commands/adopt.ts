@@ -4,7 +4,7 @@ import { shellIdentity } from '../../hosts/all-hosts.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { ABANDONED_FILE, MARKER_FILE } from '../../kernel/files.ts'
 import { toIsoSeconds } from '../../kernel/time.ts'
-import { CHECK_RECORDS, CHECK_TEXT } from '../../marker/check-messages.ts'
+import { checkList, keptUnchecked } from '../../marker/check-messages.ts'
 import { wasGivenUp } from '../../marker/given-up.ts'
 import type { Marker } from '../../marker/marker.ts'
 import { commandsOf, isOwnChecks, mayHaveChecks, withFields } from '../../marker/marker.ts'
@@ -78,7 +78,7 @@ export const run: Run<typeof declaration, typeof document> = (context, [task], o
     detail:
       [
         ...(revived === undefined ? [] : ['was abandoned']),
-        ...(dropped.length === 0 ? [] : [CHECK_RECORDS.dropped(dropped)]),
+        ...(dropped.length === 0 ? [] : [`checks dropped: ${checkList(dropped)}`]),
       ].join('; ') || undefined,
   })
   const newOwner = { host_session: session, agent: agent ?? null }
@@ -94,10 +94,10 @@ export const run: Run<typeof declaration, typeof document> = (context, [task], o
     },
     lines: [
       `adopted ${displayPath(context, target)}  ${id}`,
-      ...(dropped.length === 0 ? [] : [`  ${CHECK_TEXT.droppedByAdopt(dropped)}`]),
-      ...(keepsUnchecked
-        ? [`  ${CHECK_TEXT.keptUnchecked(displayPath(context, path.join(folder.path, ABANDONED_FILE)))}`]
-        : []),
+      ...(dropped.length === 0
+        ? []
+        : [`  dropped the checks of its previous session: ${checkList(dropped)}. \`create --check\` adds your own.`]),
+      ...(keepsUnchecked ? [`  ${keptUnchecked(displayPath(context, path.join(folder.path, ABANDONED_FILE)))}`] : []),
     ],
     essential: [id],
   }

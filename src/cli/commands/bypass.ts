@@ -70,15 +70,15 @@ export const run: Run<typeof declaration, typeof document> = async (context, [ta
   if (isDoneBypassed) forEveryOne([root], failures, bypassNewSessions)
   const stopped = task === undefined ? await stopRuns(context, root, failures) : []
   const lines = [
-    ...(isDoneBypassed ? [BYPASS_TEXT.definition] : []),
-    ...done.map(({ path }) => BYPASS_TEXT.nextStop(path)),
-    ...stopped.map(({ path, resume }) => BYPASS_TEXT.stopped(path, resume)),
+    ...(isDoneBypassed ? ['specs/done.yaml: the next stop of each session goes through'] : []),
+    ...done.map(({ path }) => `${path}: the next stop goes through and removes it`),
+    ...stopped.map(({ path, resume }) => `${path}: the workflow was stopped; to continue it: ${resume}`),
   ]
   endWithFailures([...failures, ...problems.map(unsearchedError)], lines, surroundings)
   return {
     exitCode: 0,
     data: { bypassed: done, stopped },
-    lines: lines.length === 0 ? [BYPASS_TEXT.none] : lines,
+    lines: lines.length === 0 ? ['nothing to bypass: no markers and no active workflows'] : lines,
   }
 }
 
@@ -119,10 +119,3 @@ function everyMarker(root: string) {
   const { folders, problems } = listTaskFolders(root)
   return { folders: foldersHolding(folders, MARKER_FILE, problems), problems }
 }
-
-export const BYPASS_TEXT = {
-  none: 'nothing to bypass: no markers and no active workflows',
-  definition: 'specs/done.yaml: the next stop of each session goes through',
-  nextStop: (path: string): string => `${path}: the next stop goes through and removes it`,
-  stopped: (path: string, resume: string): string => `${path}: the workflow was stopped; to continue it: ${resume}`,
-} as const

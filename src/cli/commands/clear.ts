@@ -5,6 +5,7 @@ import { stopNowLine } from '../../kernel/command-line.ts'
 import { errorMessage } from '../../kernel/error-messages.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { MARKER_FILE, RUN_STATE_FILE } from '../../kernel/files.ts'
+import { inLine } from '../../kernel/text.ts'
 import { checkList } from '../../marker/check-messages.ts'
 import { clearableFiles, isAbandonedName } from '../../marker/clear-files.ts'
 import { forgetGivenUp } from '../../marker/given-up.ts'
@@ -23,7 +24,7 @@ import { parseTaskReference, type SearchProblem, type TaskFolder, taskWord } fro
 import { findTaskFolder, isMeant, listTaskFolders, readReference, unsearchedError } from '../../project/task-folders.ts'
 import { endWithFailures } from '../../views/print.ts'
 import { findLostMarkers, type LostMarker } from '../../views/status/lost-markers.ts'
-import { CLEAR_DETAILS, CLEAR_TEXT, type ClearDocument, type ClearResult, clearOne } from '../clear-folder.ts'
+import { type ClearDocument, type ClearResult, clearOne } from '../clear-folder.ts'
 import { type BareCommand, type Declaration, type OptionsOf, type Run, timeoutOption } from '../command.ts'
 import { refuseOptionAsTask, requireOneTarget } from '../option-values.ts'
 import type { SettledRun } from '../workflow/settle-ended.ts'
@@ -96,7 +97,7 @@ export const run: Run<typeof declaration, ClearDocument> = async (context, [task
     },
     lines: [
       ...(lines.length === 0 ? [nothing(root, task, folders)] : lines),
-      ...running.map(({ path, stop }) => CLEAR_TEXT.runGoesOn(path, stop)),
+      ...running.map(({ path, stop }) => `${path}: the workflow goes on; to stop it: ${stop}`),
     ],
     essential: keptLines,
   }
@@ -123,8 +124,9 @@ async function runningRuns({ nowMs, rootOption }: CommandContext, root: string):
 }
 
 function nothing(root: string | undefined, task: string | undefined, folders: readonly TaskFolder[]): string {
-  if (root === undefined) return CLEAR_TEXT.noSpecs
-  return task !== undefined && folders.length === 0 ? CLEAR_TEXT.noFolder(task, root) : CLEAR_TEXT.nothing
+  if (root === undefined) return 'nothing to clear: no specs/ folder here'
+  const isMissing = task !== undefined && folders.length === 0
+  return isMissing ? inLine(`nothing to clear: no folder for task ${task} in ${root}`) : 'nothing to clear'
 }
 
 function foldersToClear(
@@ -149,7 +151,7 @@ function foldersToClear(
 function looksOrphaned(context: CommandContext, folder: TaskFolder): boolean {
   const read = readMarker(folder)
   if (read?.kind !== 'unreadable') return isOrphaned(context, folder, read)
-  context.note(CLEAR_TEXT.notCleared(markerDisplayPath(folder), read.detail))
+  context.note(`postflight: ${markerDisplayPath(folder)} cannot be read (${read.detail}), so it was not cleared`)
   return false
 }
 
@@ -214,17 +216,25 @@ function settleLost(
         settles: [],
         task: lost.task,
         hostSession: session,
-        detail: CLEAR_DETAILS.fileGone,
+        detail: 'its file was gone',
       })
     }
     return {
       kind: 'cleared',
       settles: [],
       data: { ...base, steps_left: [], files: [], checks: [], unchecked: false },
-      lines: [CLEAR_TEXT.settled(relative, kind, isDryRun)],
+      lines: [
+        `${isDryRun ? 'would settle' : 'settled'} ${inLine(relative)}: its marker ${LOST[kind]}, and its file is gone`,
+      ],
     }
   })
 }
+
+const LOST = {
+  removed: 'was removed by hand',
+  abandoned: 'was given up',
+  unchecked: 'ended without its checks',
+} as const
 
 function lostOf(context: CommandContext, root: string, task: string | undefined): readonly LostMarker[] {
   const name = task?.slice(task.lastIndexOf('/') + 1)

@@ -1,5 +1,5 @@
 import * as field from '../../views/documents.ts'
-import { type BareCommand, type Declaration, invalidValue, OPTION_EXPECTATIONS, type Run } from '../command.ts'
+import { type BareCommand, type Declaration, notOneOf, type Run } from '../command.ts'
 
 const WHERE = `
 Put one line into the file that your shell reads at its start:
@@ -17,10 +17,7 @@ export const declaration = {
 export const document = () => field.object({ script: field.text('The script that the shell reads.') })
 
 export const run: Run<typeof declaration, typeof document> = (_context, [shell]) => {
-  const names = Object.keys(COMPLETION_SCRIPTS)
-  if (!Object.hasOwn(COMPLETION_SCRIPTS, shell)) {
-    throw invalidValue('<shell>', shell, OPTION_EXPECTATIONS.oneOf(names))
-  }
+  if (!Object.hasOwn(COMPLETION_SCRIPTS, shell)) throw notOneOf(Object.keys(COMPLETION_SCRIPTS), '<shell>', shell)
   const script = COMPLETION_SCRIPTS[shell as keyof typeof COMPLETION_SCRIPTS]
   const lines = script.trimEnd().split('\n')
   return { exitCode: 0, data: { script }, lines, essential: lines }

@@ -5,8 +5,8 @@ import { MAIN_AGENT } from '../../hosts/host.ts'
 import { commandLine } from '../../kernel/command-line.ts'
 import { MAX_CHECKS, PostflightError } from '../../kernel/errors.ts'
 import { ABANDONED_FILE, MARKER_FILE } from '../../kernel/files.ts'
-import { oneLine, QUOTE_LIMIT, quotedNames } from '../../kernel/text.ts'
-import { CHECK_TEXT } from '../../marker/check-messages.ts'
+import { counted, oneLine, QUOTE_LIMIT, quotedNames, shellWord } from '../../kernel/text.ts'
+import { keptUnchecked } from '../../marker/check-messages.ts'
 import { wasGivenUp } from '../../marker/given-up.ts'
 import {
   checksSessionOf,
@@ -37,11 +37,9 @@ import {
   type Declaration,
   HOST_SESSION,
   invalidValue,
-  OPTION_EXPECTATIONS,
   type OptionsOf,
   type Run,
   TASK,
-  USAGE_TEXT,
 } from '../command.ts'
 import type { Identity } from '../marker-owner.ts'
 import { conflictWith, isForOperation, isOwnerLost, newOwnerOf } from '../marker-owner.ts'
@@ -125,7 +123,7 @@ export const run: Run<typeof declaration, typeof document> = (context, [task, sl
     detail:
       previous === undefined ? undefined : keepsCount ? 'renewed' : `replaced ${previous.id ?? 'an older marker'}`,
   })
-  if (isOwnerLost(context, folder, owner)) context.note(CREATE_NOTES.ownerLost)
+  if (isOwnerLost(context, folder, owner)) context.note(OWNER_LOST)
   const unwired = options.hostSession === undefined ? unwiredNote(context, root) : undefined
   if (unwired !== undefined) context.note(unwired)
   const target = path.join(folder.path, MARKER_FILE)
@@ -144,19 +142,28 @@ export const run: Run<typeof declaration, typeof document> = (context, [task, sl
     },
     lines: [
       `${verb} ${displayPath(context, target)}  ${id}`,
-      ...(found === undefined ? [`  ${CREATE_NOTES.newRoot(root)}`] : []),
-      ...(dropped.length === 0 ? [] : [`  ${CREATE_NOTES.droppedSteps(dropped)}`]),
-      ...(isKept
-        ? [`  ${CHECK_TEXT.keptUnchecked(displayPath(context, path.join(folder.path, ABANDONED_FILE)))}`]
-        : []),
-      ...(identity.session === undefined
-        ? [`  ${identity.agent === MAIN_AGENT ? CREATE_NOTES.blocksNothing : CREATE_NOTES.unowned}`]
-        : []),
-      ...(identity.session === undefined && hasChecks ? [`  ${CHECK_TEXT.neverRun}`] : []),
+      ...(found === undefined ? [`  made specs/ in ${oneLine(root, QUOTE_LIMIT)}`] : []),
+      ...(dropped.length === 0
+        ? []
+        : [`  ticked in the previous marker, but not in this one: ${quotedNames(dropped)}`]),
+      ...(isKept ? [`  ${keptUnchecked(displayPath(context, path.join(folder.path, ABANDONED_FILE)))}`] : []),
+      ...(identity.session === undefined ? unownedNotes(identity.agent, hasChecks) : []),
     ],
     // The hook learns the owner from the id in this output, so --quiet keeps it.
     essential: [id],
   }
+}
+
+const OWNER_LOST =
+  'postflight: the output of this command does not reach the hook, so it cannot learn the owner, and the marker may block any agent of the session. Add `--agent main`, or `--agent` with the id of the sub-agent.'
+
+function unownedNotes(agent: string | undefined, hasChecks: boolean): string[] {
+  const blocks = agent === MAIN_AGENT ? '' : '; it blocks only sub-agents'
+  const notes = [
+    `this marker will not block your conversation${blocks}`,
+    ...(hasChecks ? ['the checks of this marker are never run'] : []),
+  ]
+  return notes.map((note) => `  Not run by an agent, so ${note} (--host-session names a session)`)
 }
 
 function writeMarker(context: CommandContext, folder: TaskFolder, identity: Identity, options: CreateOptions) {
@@ -186,19 +193,20 @@ function writeMarker(context: CommandContext, folder: TaskFolder, identity: Iden
 
 function checkValues(options: CreateOptions): void {
   if (options.agent === MAIN_AGENT && options.agentType !== undefined) {
-    throw new PostflightError('usage', { detail: USAGE_TEXT.mainHasNoType })
+    const detail =
+      'Give --agent main or --agent-type, not both: only sub-agents have a type, so such a marker would block no stop.'
+    throw new PostflightError('usage', { detail })
   }
   const { skill, operation, sessionId, step, check, stepCheck } = options
   checkOneLine({ '--skill': skill, '--operation': operation, '--session-id': sessionId })
   checkOneLine({ '--step': step, '--check': check, '--step-check': stepCheck })
   checkIds({ '--host-session': options.hostSession, '--agent': options.agent, '--agent-type': options.agentType })
-  if (options.step.length > MAX_CHECKLIST_STEPS) {
-    throw invalidValue('--step', String(options.step.length), OPTION_EXPECTATIONS.atMostTimes(MAX_CHECKLIST_STEPS))
-  }
-  const checks = options.check.length + options.stepCheck.length
-  if (checks > MAX_CHECKS) {
-    throw invalidValue('--check', String(checks), OPTION_EXPECTATIONS.atMostTimes(MAX_CHECKS))
-  }
+  checkCount('--step', step.length, MAX_CHECKLIST_STEPS)
+  checkCount('--check', check.length + stepCheck.length, MAX_CHECKS)
+}
+
+function checkCount(option: string, count: number, limit: number): void {
+  if (count > limit) throw invalidValue(option, String(count), `can be given at most ${limit} times`)
 }
 
 function fieldsFor(
@@ -250,7 +258,9 @@ function newChecks(
   if (fresh.length === 0) return undefined
   const before = renewed?.checks.length ?? 0
   if (before + fresh.length > MAX_CHECKS) {
-    throw invalidValue('--check', String(fresh.length), OPTION_EXPECTATIONS.roomForChecks(before, MAX_CHECKS))
+    const room = counted(MAX_CHECKS - before, 'check')
+    const expected = `can add at most ${room} to this marker, which has ${before} (the limit is ${MAX_CHECKS})`
+    throw invalidValue('--check', String(fresh.length), expected)
   }
   return [...((renewed?.fields?.checks ?? []) as object[]), ...fresh]
 }
@@ -269,7 +279,9 @@ function stepCheckOf(value: string, steps: readonly MarkerStep[]): MarkerCheck {
   if (step === undefined || run.trim() === '') {
     const [, unknown] = /^([^=]+)=.*\S/.exec(value) ?? []
     const isUnknown = step === undefined && unknown !== undefined
-    const expected = isUnknown ? OPTION_EXPECTATIONS.checkOfStep(unknown) : OPTION_EXPECTATIONS.stepCheck
+    const expected = isUnknown
+      ? `must name a step of the checklist (for a new one, add --step ${shellWord(oneLine(unknown, QUOTE_LIMIT))})`
+      : 'takes NAME=COMMAND, with the name of a step of the checklist'
     throw invalidValue('--step-check', value, expected)
   }
   return { run, step }
@@ -280,15 +292,3 @@ function droppedSteps(previous: Marker | undefined, isRenewed: boolean, steps: r
   if (!isRenewed) return ticked
   return steps.length === 0 ? [] : ticked.filter((name) => !steps.includes(name))
 }
-
-export const CREATE_NOTES = {
-  newRoot: (root: string): string => `made specs/ in ${oneLine(root, QUOTE_LIMIT)}`,
-  unowned:
-    'Not run by an agent, so this marker will not block your conversation; it blocks only sub-agents (--host-session names a session)',
-  ownerLost:
-    'postflight: the output of this command does not reach the hook, so it cannot learn the owner, and the marker may block any agent of the session. Add `--agent main`, or `--agent` with the id of the sub-agent.',
-  droppedSteps: (names: readonly string[]): string =>
-    `ticked in the previous marker, but not in this one: ${quotedNames(names)}`,
-  blocksNothing:
-    'Not run by an agent, so this marker will not block your conversation (--host-session names a session)',
-} as const

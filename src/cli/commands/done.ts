@@ -8,7 +8,7 @@ import { PostflightError } from '../../kernel/errors.ts'
 import { DONE_FILE, SPECS_FOLDER } from '../../kernel/files.ts'
 import { oneLine, quotedNames } from '../../kernel/text.ts'
 import { toIso } from '../../kernel/time.ts'
-import { CHECK_TEXT, failureWords, seconds, since } from '../../marker/check-messages.ts'
+import { checkFailed, checksPassed, since } from '../../marker/check-messages.ts'
 import { type CommandContext, type CommandResult, requireRoot } from '../../project/command-context.ts'
 import type { TaskFolder } from '../../project/task-folder.ts'
 import * as field from '../../views/documents.ts'
@@ -124,11 +124,10 @@ function listLine({ rule, isDue, changed, paths, receipt }: RuleState): string {
 function linesOf({ done, failed, green }: DoneProof): string[] {
   const own = [...new Set(green.flatMap(({ receipt }) => receipt.ownOutput))]
   if (failed?.failure !== undefined) {
-    const how = `${failureWords(failed.failure)}; ${seconds(failed.durationMs)}`
-    const first = `the check \`${oneLine(failed.run, 200)}\` failed (${how}), so the work is not done. The end of its output:`
-    return failedCheckLines(first, failed.output)
+    const check = checkFailed({ ...failed, failure: failed.failure })
+    return failedCheckLines(`the ${check}, so the work is not done. The end of its output:`, failed.output)
   }
-  if (own.length === 0) return [CHECK_TEXT.passed(done)]
+  if (own.length === 0) return [checksPassed(done)]
   const written = `the checks write files themselves, whose changes make nothing due: ${quotedNames(own)}`
-  return [CHECK_TEXT.passed(done), `${written}. Add them to \`unless\` in specs/done.yaml`]
+  return [checksPassed(done), `${written}. Add them to \`unless\` in specs/done.yaml`]
 }

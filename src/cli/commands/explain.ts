@@ -160,32 +160,58 @@ export const run: Run<typeof declaration, typeof document> = async (context, _gi
       ),
     },
     lines: [
-      ...(text === '' ? [EXPLAIN_TEXT.noPayload(shellIdentity(environment)?.session ?? sessionOf(plan)), ''] : []),
-      `${paint.bold(inLine(payload.event))} ${EXPLAIN_TEXT.whose(payload.session, payload.agent)}`,
-      roots.length === 0 ? EXPLAIN_TEXT.noRoot : EXPLAIN_TEXT.roots(roots),
+      ...(text === '' ? howToPipe(shellIdentity(environment)?.session ?? sessionOf(plan)) : []),
+      `${paint.bold(inLine(payload.event))} of session ${named(payload.session)}, agent ${named(payload.agent)}`,
+      roots.length === 0 ? 'no root: no start folder leads to a specs/ folder' : inLine(`roots: ${roots.join(', ')}`),
       ...(why === undefined ? [] : [inLine(why)]),
-      ...done.flatMap(({ path, why, rules }) => [
-        EXPLAIN_TEXT.run(path, why),
-        ...rules.map(({ name, due, changed }) => EXPLAIN_TEXT.rule(name, due, changed)),
-      ]),
-      ...(why === undefined && markers.length === 0 ? [EXPLAIN_TEXT.noMarkers] : []),
-      ...markers.map((one) => EXPLAIN_TEXT.marker(one.path, one.row, one.rule, one.why)),
-      ...runs.map((one) => EXPLAIN_TEXT.run(one.path, one.why)),
+      ...done.flatMap(({ path, why, rules }) => [`${path}: ${why}`, ...rules.map(ruleLine)]),
+      ...(why === undefined && markers.length === 0 ? ['no pending markers'] : []),
+      ...markers.map(({ path, rule, row, why }) => `${path}: ${rule === null ? why : `row ${row}, ${rule}: ${why}`}`),
+      ...runs.map(({ path, why }) => `${path}: ${why}`),
       ...[...location.problems, ...problems].map((problem) => inLine(unsearchable(problem.path, problem.detail))),
-      `${EXPLAIN_TEXT.answer} ${paint.bold(answer.kind)}${isOpen ? `, ${WORKFLOW_RULES.unless}` : ''}`,
+      `answer: ${paint.bold(answer.kind)}${isOpen ? ", unless the workflow's driver sends a prompt" : ''}`,
       ...(answer.kind === 'block' ? [stripControl(answer.reason)] : []),
       ...('context' in answer && answer.context !== undefined ? [stripControl(answer.context)] : []),
-      ...(answer.kind === 'start' ? [EXPLAIN_TEXT.notified(answer.notified)] : []),
-      ...(answer.kind === 'allow' && notified ? notices.map((notice) => EXPLAIN_TEXT.notified(notice)) : []),
+      ...(answer.kind === 'start' ? [noticeLine(answer.notified)] : []),
+      ...(answer.kind === 'allow' && notified ? notices.map(noticeLine) : []),
     ],
   }
 }
 
+function named(id: string | undefined): string {
+  return inLine(id ?? '(unknown)')
+}
+
+function howToPipe(session = ''): string[] {
+  const id = /^[\w-]{1,120}$/.test(session) ? session : 'ID'
+  return [
+    'To explain a stop, pipe what the host gives its hook to --payload - (or name a file). For example:',
+    `  echo '{"hook_event_name":"Stop","session_id":"${id}"}' | postflight explain --payload -`,
+    'Without a payload, the hook assumes this stop:',
+    '',
+  ]
+}
+
+function noticeLine(notice: string): string {
+  return `notice to the user: ${inLine(notice)}`
+}
+
+function ruleLine({ name, due, changed }: ExplainDocument['done'][number]['rules'][number]): string {
+  const files = changed.length === 0 ? '' : ` (${changed.join(', ')})`
+  return inLine(`  ${due ? 'due' : 'not due'}: ${name}${files}`)
+}
+
 function whyNotJudged({ environment }: CommandContext, payload: Payload): string | undefined {
-  if (environment.POSTFLIGHT_DISABLE === '1') return EXPLAIN_TEXT.disabled
-  if (payload.event !== 'Stop' && payload.event !== 'SubagentStop') return EXPLAIN_TEXT.notAStop(payload.event)
+  if (environment.POSTFLIGHT_DISABLE === '1') return 'POSTFLIGHT_DISABLE=1: every stop is allowed'
+  if (payload.event !== 'Stop' && payload.event !== 'SubagentStop') {
+    return `"${payload.event}" is not a stop event, so nothing is blocked`
+  }
   const exemption = exemptionOf(payload, environment)
-  return exemption && EXPLAIN_TEXT[exemption.why](exemption.host)
+  if (exemption === undefined) return undefined
+  const { host, why } = exemption
+  return why === 'own-agent'
+    ? `this is a stop of ${host}'s own agent (a compaction), so nothing is blocked`
+    : `${host} ignores the answer to this stop, so nothing is counted`
 }
 
 function unlistedRuns(roots: readonly string[]): readonly SearchProblem[] {
@@ -212,7 +238,7 @@ function sessionOf(planned: readonly PlannedMarker[]): string | undefined {
 
 function describe(planned: PlannedMarker): ExplainDocument['markers'][number] {
   if (planned.kind === 'unjudged') {
-    const why = EXPLAIN_TEXT.unreadable(planned.detail)
+    const why = `cannot be read (${planned.detail}), so the stop is allowed`
     const path = markerDisplayPath(planned.folder)
     return { path, rule: null, row: null, answer: 'allow', why, continuations_spent: null }
   }
@@ -234,13 +260,15 @@ async function describeRuns(roots: readonly string[], payload: Payload, isHeld: 
     const path = inLine(folder.relative)
     const isMine = payload.session !== undefined && run.state?.hostSession === payload.session
     if (!isMine) {
-      const why = run.status === 'running' ? `${run.note}: ${WORKFLOW_RULES.other}` : run.note
+      const why = run.status === 'running' ? `${run.note}: this session does not drive it` : run.note
       return { path, answer: 'allow' as const, why }
     }
     const isAsked = payload.event === 'Stop' && payload.wakeUps === 0 && !isHeld
-    return isAsked
-      ? { path, answer: 'driver' as const, why: `${run.note}: ${WORKFLOW_RULES.asked}` }
-      : { path, answer: 'allow' as const, why: `${run.note}: ${WORKFLOW_RULES.looks}` }
+    if (!isAsked) {
+      return { path, answer: 'allow' as const, why: `${run.note}: the driver checks the results and allows the stop` }
+    }
+    const what = 'the driver checks the results, then sends the next prompt, or allows the stop if the run has ended'
+    return { path, answer: 'driver' as const, why: `${run.note}: ${what}` }
   })
 }
 
@@ -256,16 +284,25 @@ async function describeDone(root: string, occasion: Occasion, person: Person, ha
   const nothing = (why: string): ExplainedDone => ({ path, why, rules: [], made: undefined })
   // The search for files is loaded only for a definition of done.
   const { isJudged, judgeDone, predictMarker } = await import('../../done/arm.ts')
-  if (!isJudged(occasion.payload)) return nothing(DONE_RULES.notJudged)
-  if (hasRun) return nothing(DONE_RULES.run)
+  if (!isJudged(occasion.payload)) {
+    return nothing(
+      'only the stops of the main conversation are judged, not in plan mode, and not while work will wake the agent',
+    )
+  }
+  if (hasRun) return nothing('a workflow of this session is active, so it blocks nothing')
   const judged = judgeDone(root, occasion, person)
-  if (typeof judged === 'string') return nothing(DONE_RULES[judged])
+  if (typeof judged === 'string') return nothing(NOT_JUDGED[judged])
   const { folder, pending, due, asked } = judged
   const stored = predictMarker(judged)
   const seen = stored && (pending === undefined ? { ...stored, spent: asked } : countContinuations(stored, occasion))
-  const isMade = seen !== undefined && !isSpent(asked)
-  const unmade = due.length === 0 ? DONE_RULES.nothingDue : isMade ? DONE_RULES.makes : DONE_RULES.askedBefore
-  const why = pending !== undefined && seen !== undefined ? DONE_RULES.pending : unmade
+  const why =
+    pending !== undefined && seen !== undefined
+      ? 'its marker is pending'
+      : due.length === 0
+        ? 'no rule is due'
+        : seen !== undefined && !isSpent(asked)
+          ? 'rules are due: the hook makes a marker, and blocks the stop'
+          : 'rules are due, but were given up or bypassed, or have blocked three stops of this prompt'
   const rules = judged.states.map(({ rule, isDue, changed }) => ({ name: ruleName(rule), due: isDue, changed }))
   return { path, why, rules, made: { folder, seen } }
 }
@@ -301,51 +338,11 @@ export const RULE_SENTENCES: Record<Rule, string> = {
   block: 'the postflight is pending',
 }
 
-export const DONE_RULES = {
-  notJudged:
-    'only the stops of the main conversation are judged, not in plan mode, and not while work will wake the agent',
-  run: 'a workflow of this session is active, so it blocks nothing',
+const NOT_JUDGED = {
   untrusted: 'not trusted on this machine (`postflight trust`), so it blocks nothing',
   'no-session': 'the payload names no session, so it blocks nothing',
   'no-time': 'there was no time to judge it, so it blocks nothing',
   'marker-decides': 'its marker is bypassed or unreadable, so the marker decides',
   'folder-gone': "the session's folder is gone after a block, so it blocks nothing",
   'no-baseline': 'it is not known when this session began, so it blocks nothing',
-  makes: 'rules are due: the hook makes a marker, and blocks the stop',
-  pending: 'its marker is pending',
-  nothingDue: 'no rule is due',
-  askedBefore: 'rules are due, but were given up or bypassed, or have blocked three stops of this prompt',
-} as const
-
-export const WORKFLOW_RULES = {
-  other: 'this session does not drive it',
-  asked: 'the driver checks the results, then sends the next prompt, or allows the stop if the run has ended',
-  looks: 'the driver checks the results and allows the stop',
-  unless: "unless the workflow's driver sends a prompt",
-} as const
-
-export const EXPLAIN_TEXT = {
-  noPayload: (session: string | undefined): string =>
-    [
-      'To explain a stop, pipe what the host gives its hook to --payload - (or name a file). For example:',
-      `  echo '{"hook_event_name":"Stop","session_id":"${/^[\w-]{1,120}$/.test(session ?? '') ? session : 'ID'}"}' | postflight explain --payload -`,
-      'Without a payload, the hook assumes this stop:',
-    ].join('\n'),
-  whose: (session: string | undefined, agent: string | undefined): string =>
-    `of session ${inLine(session ?? '(unknown)')}, agent ${inLine(agent ?? '(unknown)')}`,
-  noRoot: 'no root: no start folder leads to a specs/ folder',
-  roots: (roots: readonly string[]): string => inLine(`roots: ${roots.join(', ')}`),
-  noMarkers: 'no pending markers',
-  marker: (path: string, row: number | string | null, rule: string | null, why: string): string =>
-    `${path}: ${rule === null ? '' : `row ${row}, ${rule}: `}${why}`,
-  run: (path: string, why: string): string => `${path}: ${why}`,
-  rule: (name: string, isDue: boolean, files: readonly string[]): string =>
-    inLine(`  ${isDue ? 'due' : 'not due'}: ${name}${files.length === 0 ? '' : ` (${files.join(', ')})`}`),
-  unreadable: (detail: string): string => `cannot be read (${detail}), so the stop is allowed`,
-  answer: 'answer:',
-  notified: (notice: string): string => `notice to the user: ${inLine(notice)}`,
-  disabled: 'POSTFLIGHT_DISABLE=1: every stop is allowed',
-  notAStop: (event: string): string => `"${event}" is not a stop event, so nothing is blocked`,
-  'answer-ignored': (host: string): string => `${host} ignores the answer to this stop, so nothing is counted`,
-  'own-agent': (host: string): string => `this is a stop of ${host}'s own agent (a compaction), so nothing is blocked`,
 } as const

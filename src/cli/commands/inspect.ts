@@ -5,7 +5,6 @@ import { unsearchable } from '../../kernel/error-messages.ts'
 import { SPECS_FOLDER } from '../../kernel/files.ts'
 import { inLine } from '../../kernel/text.ts'
 import { formatAge } from '../../kernel/time.ts'
-import { INSPECT_TEXT } from '../../marker/check-messages.ts'
 import { type MarkerView, viewMarkers } from '../../marker/marker-view.ts'
 import {
   type CommandContext,
@@ -96,9 +95,9 @@ function markersOf(
     data: { root: root ?? null, pending, abandoned, markers, problems },
     lines: [
       ...(root === undefined
-        ? [INSPECT_TEXT.noSpecs]
+        ? ['no specs/ folder here']
         : markers.length === 0
-          ? [INSPECT_TEXT.noMarkers(only?.path ?? path.join(root, SPECS_FOLDER))]
+          ? [inLine(`no markers in ${only?.path ?? path.join(root, SPECS_FOLDER)}`)]
           : markers.flatMap((view) => describeMarker(view, paint, { root, rootOption: context.rootOption }))),
       ...problems.map((problem) => `${paint.yellow('!')} ${inLine(unsearchable(problem.path, problem.detail))}`),
     ],
@@ -115,19 +114,23 @@ function describeMarker(view: MarkerView, paint: Painter, location: MarkerLocati
         : view.state
   const facts = [
     state,
-    view.age_ms === null ? undefined : INSPECT_TEXT.age(formatAge(view.age_ms)),
-    view.outcome === 'unchecked' ? INSPECT_TEXT.unchecked : undefined,
-    spent === null ? undefined : INSPECT_TEXT.spent(spent, limit),
+    view.age_ms === null ? undefined : `${formatAge(view.age_ms)} old`,
+    view.outcome === 'unchecked' ? 'ended without its checks' : undefined,
+    spent === null ? undefined : `${spent} of ${limit} stops blocked`,
     view.operation === null ? undefined : `${view.operation}${view.skill === null ? '' : ` (${view.skill})`}`,
   ]
   const { host_session: session, agent, agent_type: type } = view.owner
+  const checks = view.checks.map(({ run, failed }) =>
+    failed === null ? run : `${run} (failed the last time: ${failed})`,
+  )
+  const ofType = type === null ? '' : `, type ${type}`
   return [
     `${paint.bold(view.relative_path)}  ${facts.filter((fact) => fact !== undefined).join(' · ')}`,
-    ...(session === null ? [] : [`  ${INSPECT_TEXT.owner(session, agent, type)}`]),
-    ...(view.reason === null ? [] : [`  ${INSPECT_TEXT.reason(view.reason)}`]),
-    ...(view.wait === null ? [] : [`  ${INSPECT_TEXT.waits(view.wait.for)}`]),
+    ...(session === null ? [] : [`  owner: session ${session}, agent ${agent ?? 'not known yet'}${ofType}`]),
+    ...(view.reason === null ? [] : [`  reason: ${view.reason}`]),
+    ...(view.wait === null ? [] : [`  waits for: ${view.wait.for}`]),
     ...view.steps.map((step, index) => `  ${step.done ? paint.green('✓') : '·'} ${index + 1}. ${step.name}`),
-    ...view.checks.map(({ run, failed }) => `  ${INSPECT_TEXT.check(run, failed)}`),
+    ...checks.map((check) => `  check: ${check}`),
     ...view.problems.map((problem) => `  ${paint.yellow('!')} ${problem}`),
     ...(view.state === 'abandoned' ? [`  → ${markerFixFor(view, 'abandoned', location)}`] : []),
   ]

@@ -5,7 +5,7 @@ import { allEntries, entriesAfter } from '../../project/journal-entries.ts'
 import type { JournalLine } from '../../project/journal-entry.ts'
 import * as field from '../../views/documents.ts'
 import { jsonText, processScreen, type Screen } from '../../views/print.ts'
-import { type BareCommand, type Declaration, invalidValue, OPTION_EXPECTATIONS, type Run } from '../command.ts'
+import { type BareCommand, type Declaration, invalidValue, type Run } from '../command.ts'
 
 export const declaration = {
   free: true,
@@ -41,7 +41,7 @@ export const document = () => field.object({ entries: field.list(journalEntryDoc
 const FOLLOW_INTERVAL_MS = 500
 
 function entryCount(value: string): number {
-  if (!/^\d+$/.test(value)) throw invalidValue('-n', value, OPTION_EXPECTATIONS.wholeNumber)
+  if (!/^\d+$/.test(value)) throw invalidValue('-n', value, 'takes a whole number')
   return Number(value)
 }
 
@@ -54,7 +54,7 @@ export const run: Run<typeof declaration, typeof document> = async (context, _gi
   return {
     exitCode: 0,
     data: { entries: last },
-    lines: isEmpty ? [LOGS_TEXT.empty] : last.map(describeEntry),
+    lines: isEmpty ? ['the journal is empty'] : last.map(describeEntry),
   }
 }
 
@@ -85,20 +85,13 @@ function describeEntry(entry: JournalLine): string {
     entry[name] === undefined ? undefined : say(oneLine(String(entry[name]), 200))
   const facts = [
     value('task'),
-    value('count', LOGS_TEXT.continuation),
+    value('count', (count) => `blocked stop ${count}`),
     value('outcome'),
-    value('host_session', LOGS_TEXT.session),
-    value('agent', LOGS_TEXT.agent),
+    value('host_session', (session) => `session ${session}`),
+    value('agent', (agent) => `agent ${agent}`),
     value('marker_id'),
     value('detail'),
   ]
   const name = (value('event') ?? '').padEnd(14)
   return `${value('time') ?? ''}  ${name} ${facts.filter((fact) => fact !== undefined).join(' · ')}`
 }
-
-export const LOGS_TEXT = {
-  empty: 'the journal is empty',
-  continuation: (count: string): string => `blocked stop ${count}`,
-  session: (session: string): string => `session ${session}`,
-  agent: (agent: string): string => `agent ${agent}`,
-} as const

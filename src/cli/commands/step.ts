@@ -1,7 +1,7 @@
 import { shellIdentity } from '../../hosts/all-hosts.ts'
 import { type ErrorArguments, PostflightError } from '../../kernel/errors.ts'
 import { oneLine } from '../../kernel/text.ts'
-import { CHECK_TEXT, checkList, failureWords, markerProblem, since } from '../../marker/check-messages.ts'
+import { checkFailed, checkList, markerProblem, since } from '../../marker/check-messages.ts'
 import { commandsOf, decideChecks, type Marker, type MarkerCheck, remainingSteps } from '../../marker/marker.ts'
 import { readMarker, requireReadable } from '../../marker/marker-file.ts'
 import { changeMarker } from '../../marker/marker-store.ts'
@@ -66,14 +66,18 @@ export const run: Run<typeof declaration, typeof document> = async (context, [ta
   })
   const name = nameOf(marker, plan.index)
   const remaining = remainingSteps(marker).length
+  const done = !options.undo
   if (!plan.isSame) {
-    const detail = `${options.undo ? 'undone' : 'done'}: ${name}`
+    const detail = `${done ? 'done' : 'undone'}: ${name}`
     recordInJournal(context, root, { event: 'step', markerId: marker.id, task: folder.task, detail })
   }
+  const number = plan.index + 1
+  const unchanged = plan.isSame ? `${done ? 'already done' : 'was not done'}; ` : ''
+  const left = remaining === 0 ? 'all done: clear the marker' : `${remaining} to go`
   return {
     exitCode: 0,
-    data: { task: folder.task, step: { number: plan.index + 1, name, done: !options.undo }, remaining, failed: null },
-    lines: [STEP_TEXT.line(plan.index + 1, name, { done: !options.undo, isSame: plan.isSame, remaining })],
+    data: { task: folder.task, step: { number, name, done }, remaining, failed: null },
+    lines: [`${done ? '✓' : '·'} ${number}. ${name} (${unchanged}${left})`],
   }
 }
 
@@ -99,9 +103,9 @@ async function proveStep(
   })
   if (proof.kind === 'busy') throw refusal(folder, 'running', checks, since(proof.sinceMs, context.nowMs))
   if (proof.failed === undefined) return undefined
-  const { run, failure, durationMs, output } = proof.failed
   const name = nameOf(marker, index)
-  const lines = failedCheckLines(CHECK_TEXT.failedStep(name, run, failureWords(failure), durationMs), output)
+  const why = `its ${checkFailed(proof.failed)}. The end of its output:`
+  const lines = failedCheckLines(`the step "${oneLine(name, 60)}" was not ticked: ${why}`, proof.failed.output)
   const remaining = remainingSteps(marker).length
   const data = { task: folder.task, step: { number: index + 1, name, done: false }, remaining }
   return { exitCode: 1, data: { ...data, failed: failedCheckData(proof.failed) }, lines, essential: lines }
@@ -168,15 +172,3 @@ function isStep(item: unknown): boolean {
 function withDone(item: unknown, done: boolean): object {
   return typeof item === 'string' ? { name: item, done } : { ...(item as object), done }
 }
-
-interface Ticked {
-  readonly done: boolean
-  /** Whether the step had this state before. */
-  readonly isSame: boolean
-  readonly remaining: number
-}
-
-export const STEP_TEXT = {
-  line: (number: number, name: string, { done, isSame, remaining }: Ticked): string =>
-    `${done ? '✓' : '·'} ${number}. ${name} (${isSame ? `${done ? 'already done' : 'was not done'}; ` : ''}${remaining === 0 ? 'all done: clear the marker' : `${remaining} to go`})`,
-} as const

@@ -1,5 +1,5 @@
 import { PostflightError } from '../../kernel/errors.ts'
-import { CHECK_TEXT, failureWords, since } from '../../marker/check-messages.ts'
+import { failureWords, outputLines, since } from '../../marker/check-messages.ts'
 import { type CommandResult, recordInJournal } from '../../project/command-context.ts'
 import { taskWord } from '../../project/task-folder.ts'
 import { currentPhase, isResumable } from '../../run/machine/position.ts'
@@ -78,5 +78,5 @@ export const run: Run<typeof declaration, typeof document> = async (context, [ta
   if (failure === undefined) return resultOf('passed', [PHASE_CHECK_TEXT.passed(run, durationMs), ...notBound], data)
   const line = PHASE_CHECK_TEXT.failed(run, failureWords(failure), durationMs)
   const failed = failedCheckData({ ...done.check, failure })
-  return resultOf('failed', [line, ...CHECK_TEXT.output(output), ...notBound], { ...data, failed })
+  return resultOf('failed', [line, ...outputLines(output), ...notBound], { ...data, failed })
 }

@@ -116,7 +116,8 @@ export const run: Run<typeof declaration, typeof document> = async (context, [ta
   const need = needOf(state)
   if (need.kind === 'approval') {
     const file = `${folder.relative}/${need.artifact}`
-    return wait(NEXT_TEXT.needsApproval(need.phase, file, line('approve'), line('reject')), 0)
+    const how = approval(file, line('approve'), line('reject'))
+    return wait(`a person must approve the result of phase ${need.phase}: ${how}`, 0)
   }
   const check = command === 'wait' ? runningCheck(folder, state) : undefined
   if (check !== undefined) return wait(PHASE_CHECK_TEXT.running(check.run, since(check.sinceMs, context.nowMs)), 0)
@@ -140,11 +141,11 @@ async function mustAsk(
 
 function turnEnds(next: string): TurnEnds {
   const ofAgent = NEXT_TEXT.turnEnd(next)
-  return { alone: ofAgent, afterCheck: ofAgent, batch: NEXT_TEXT.batchEnd(next) }
+  return { alone: ofAgent, afterCheck: ofAgent, batch: `When all have finished, run \`${next}\`.` }
 }
 
 function wait(why: string, exitCode: 0 | 1): CommandResult<NextDocument> {
-  const lines = [NEXT_TEXT.wait(why)]
+  const lines = [`wait: ${why}`]
   return { exitCode, data: { command: 'wait', ...NOTHING, why }, lines, essential: lines }
 }
 
@@ -152,15 +153,16 @@ const NOTHING = { phase: null, ...NO_WORK, batch: null, outcome: null, why: null
 
 function turnLines({ command, due, state }: Turn): string[] {
   if (due === undefined) {
-    return command === 'finish'
-      ? [NEXT_TEXT.finish(state.outcome ?? '', state.why)]
-      : [NEXT_TEXT.wait(NEXT_TEXT.nothingToDo)]
+    if (command !== 'finish') return ['wait: nothing to do now']
+    const { outcome = '', why } = state
+    const because = why === undefined ? '' : ` (${quote(why, 500)})`
+    return [`finish: ${outcome}${because}`]
   }
   const { agent, model } = due.batch === undefined ? due : {}
   return [
     dueLine(due),
-    ...(agent === undefined ? [] : [NEXT_TEXT.agent(agent)]),
-    ...(model === undefined ? [] : [NEXT_TEXT.model(model)]),
+    ...(agent === undefined ? [] : [`agent: ${quote(agent, 200)}`]),
+    ...(model === undefined ? [] : [`model: ${quote(model, 200)}`]),
     '',
     due.prompt,
   ]
@@ -168,23 +170,12 @@ function turnLines({ command, due, state }: Turn): string[] {
 
 export function dueLine(due: DuePrompt): string {
   const { phase, step, attempt, batch } = due
-  return batch === undefined ? NEXT_TEXT.prompt(phase, step, attempt) : NEXT_TEXT.batch(phase, stepsOf(due))
+  if (batch !== undefined) return `prompt: phase ${phase}, steps ${listed(stepsOf(due))} at the same time`
+  const place = step === undefined ? phase : `${phase}, step ${step}`
+  return `prompt: phase ${place}, attempt ${attempt}`
 }
 
 export const NEXT_TEXT = {
   turnEnd: (next: string): string =>
     `Then you are done with this prompt. The orchestrating agent runs \`${next}\` again, which checks the result and prints the next prompt.`,
-  batchEnd: (next: string): string => `When all have finished, run \`${next}\`.`,
-  prompt: (phase: string, step: number | undefined, attempt: number): string =>
-    `prompt: phase ${phase}${step === undefined ? '' : `, step ${step}`}, attempt ${attempt}`,
-  batch: (phase: string, steps: readonly number[]): string =>
-    `prompt: phase ${phase}, steps ${listed(steps)} at the same time`,
-  agent: (agent: string): string => `agent: ${quote(agent, 200)}`,
-  model: (model: string): string => `model: ${quote(model, 200)}`,
-  wait: (why: string): string => `wait: ${why}`,
-  nothingToDo: 'nothing to do now',
-  needsApproval: (phase: string, file: string, approve: string, reject: string): string =>
-    `a person must approve the result of phase ${phase}: ${approval(file, approve, reject)}`,
-  finish: (outcome: string, why: string | undefined): string =>
-    `finish: ${outcome}${why === undefined ? '' : ` (${quote(why, 500)})`}`,
 } as const

@@ -1,5 +1,5 @@
 import { commandLine } from '../../kernel/command-line.ts'
-import { inLine, quote } from '../../kernel/text.ts'
+import { cut, inLine, quote } from '../../kernel/text.ts'
 import { displayPath } from '../../project/command-context.ts'
 import { promptBound } from '../../run/definition/bound.ts'
 import { type Definition, findPhase, givenInputs, inputValues } from '../../run/definition/definition.ts'
@@ -11,16 +11,7 @@ import { STATUS_TEXT } from '../../run/run-messages.ts'
 import { findDefinition } from '../../run/store/find-definition.ts'
 import { requireDefinition } from '../../run/store/load-definition.ts'
 import * as field from '../../views/documents.ts'
-import {
-  type BareCommand,
-  collect,
-  DEFINITION,
-  type Declaration,
-  invalidValue,
-  OPTION_EXPECTATIONS,
-  type Run,
-  SET,
-} from '../command.ts'
+import { type BareCommand, collect, DEFINITION, type Declaration, invalidValue, type Run, SET } from '../command.ts'
 import { dueData, dueFields, dueLine } from './workflow-next.ts'
 
 export const declaration = {
@@ -111,7 +102,8 @@ function stepCountOf(definition: Definition, value: string): [string, number] {
   const phase = findPhase(definition, name)
   if (phase !== undefined && isCounted(phase) && Number(count) <= MAX_PHASE_STEPS) return [name, Number(count)]
   const names = definition.phases.filter(isCounted).map(({ id }) => id)
-  throw invalidValue('--steps', value, OPTION_EXPECTATIONS.phaseSteps(names, MAX_PHASE_STEPS))
+  const expected = `takes PHASE=COUNT with at most ${MAX_PHASE_STEPS} steps (${among(names)})`
+  throw invalidValue('--steps', value, expected)
 }
 
 function caseOf(definition: Definition, value: string): [string, string] {
@@ -119,7 +111,7 @@ function caseOf(definition: Definition, value: string): [string, string] {
   const { cases, otherwise } = findPhase(definition, name)?.next ?? {}
   if (cases !== undefined && (Object.hasOwn(cases, chosen) || otherwise !== undefined)) return [name, chosen]
   const names = definition.phases.flatMap(({ id, next }) => Object.keys(next.cases ?? {}).map((one) => `${id}=${one}`))
-  throw invalidValue('--case', value, OPTION_EXPECTATIONS.phaseCase(names))
+  throw invalidValue('--case', value, `takes PHASE=CASE (${among(names)})`)
 }
 
 function failureOf(definition: Definition, value: string, script: Pick<Script, 'steps'>): [string, number] {
@@ -134,5 +126,9 @@ function failureOf(definition: Definition, value: string, script: Pick<Script, '
     const ofSteps = steps > 1 ? [`${one.id}/1 to ${one.id}/${steps}`] : steps === 1 ? [`${one.id}/1`] : []
     return one.artifact === undefined ? ofSteps : [one.id, ...ofSteps]
   })
-  throw invalidValue('--fail', value, OPTION_EXPECTATIONS.failures(names))
+  throw invalidValue('--fail', value, `takes PHASE:COUNT or PHASE/STEP:COUNT (${among(names)})`)
+}
+
+function among(names: readonly string[]): string {
+  return names.length === 0 ? 'this workflow has no such phase' : cut(names.join(', '), 500)
 }

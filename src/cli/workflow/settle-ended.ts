@@ -1,12 +1,13 @@
 import { shellIdentity } from '../../hosts/all-hosts.ts'
 import { commandLine } from '../../kernel/command-line.ts'
+import { inLine, quote } from '../../kernel/text.ts'
 import { type CommandContext, recordInJournal } from '../../project/command-context.ts'
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { settleState } from '../../run/machine/control.ts'
 import { needOf } from '../../run/machine/position.ts'
 import { runStatus } from '../../run/store/active-runs.ts'
 import { settleRun } from '../../run/store/run.ts'
-import { CLEAR_DETAILS, CLEAR_TEXT, type ClearDocument } from '../clear-folder.ts'
+import type { ClearDocument } from '../clear-folder.ts'
 
 export interface SettledRun {
   readonly data: ClearDocument['settled'][number] | undefined
@@ -24,18 +25,23 @@ export function settleEnded(context: CommandContext, folder: TaskFolder, isDryRu
   const session = shellIdentity(context.environment)?.session
   const command = (...words: string[]): string => commandLine([...words, taskWord(folder)], context.rootOption)
   const { task, relative: path } = folder
-  const { name, hostSession, outcome = 'stopped' } = state
+  const { hostSession, outcome = 'stopped' } = state
+  const workflow = `workflow "${quote(state.name, 80)}" (${outcome})`
   if (session !== undefined && session === hostSession && outcome !== 'aborted') {
-    return { data: undefined, line: CLEAR_TEXT.ownRun(path, name, outcome, command('clear')) }
+    const why = 'because the session that ran it cannot settle it'
+    const line = `${inLine(path)}: status still lists its ${workflow}, ${why}. In a terminal: ${command('clear')}`
+    return { data: undefined, line }
   }
   if (!isDryRun) {
     settleRun(folder)
-    const detail = CLEAR_DETAILS.settledRun(name, outcome)
+    const detail = `settled the ${workflow}`
     recordInJournal(context, folder.root, { event: 'clear', task, hostSession: session, settles: [], detail })
   }
   const resume = needOf(state).kind === 'resume' ? command('workflow', 'resume') : null
+  const verb = isDryRun ? 'would settle' : 'settled'
+  const more = resume === null ? '' : `; to continue it: ${resume}`
   return {
     data: { task, path, outcome, resume },
-    line: CLEAR_TEXT.settledRun(path, name, outcome, resume, isDryRun),
+    line: `${verb} ${inLine(path)}: status no longer lists its ${workflow}${more}`,
   }
 }

@@ -5,7 +5,7 @@ import { sha256 } from '../../disk/ids.ts'
 import { readSmallBytes } from '../../disk/read.ts'
 import { commandLine } from '../../kernel/command-line.ts'
 import { stripControl } from '../../kernel/text.ts'
-import { CHECK_TEXT } from '../../marker/check-messages.ts'
+import { NO_OUTPUT } from '../../marker/check-messages.ts'
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import type { Phase } from '../definition/phase-fields.ts'
 import {
@@ -54,7 +54,7 @@ export function checkBreach(
 
 function endOf(output: string): string {
   const text = stripControl(output).trim()
-  if (text === '') return CHECK_TEXT.silent.trim()
+  if (text === '') return NO_OUTPUT
   const end = text.slice(-OUTPUT_LIMIT)
   return end === text ? text : `…${end.slice(end.indexOf('\n') + 1)}`
 }

@@ -10,8 +10,7 @@ import { PostflightError } from '../../kernel/errors.ts'
 import { CLAIMS_FOLDER, MARKER_FILE, SPECS_FOLDER, WORKFLOW_FOLDER } from '../../kernel/files.ts'
 import { quote, repairOrClear, shellWord, unparsedMarker } from '../../kernel/text.ts'
 import { formatAge, HOUR_MS } from '../../kernel/time.ts'
-import { INSPECT_TEXT } from '../../marker/check-messages.ts'
-import { unparsedFaults, viewMarkers } from '../../marker/marker-view.ts'
+import { UNOWNED_PROBLEM, unparsedFaults, viewMarkers } from '../../marker/marker-view.ts'
 import { type CommandContext, startOf } from '../../project/command-context.ts'
 import { newRootFolder } from '../../project/new-task-folder.ts'
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
@@ -131,7 +130,7 @@ export function checkMarkers(context: CommandContext, root: string): DoctorFindi
       const repairCount = 'repair or remove the count by hand: until then the marker blocks no stop'
       return bad('marker', unreadable, repairCount)
     }
-    const faults = view.problems.filter((problem) => problem !== INSPECT_TEXT.unowned)
+    const faults = view.problems.filter((problem) => problem !== UNOWNED_PROBLEM)
     if (isPending && faults.length > 0) return bad('marker', `${name} ${unparsedMarker(faults)}`, repairOrClear(clear))
     // A stop is counted in the marker's folder before it is blocked.
     const folder = { path: path.dirname(view.path), relative: path.posix.dirname(name) }

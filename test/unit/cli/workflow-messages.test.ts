@@ -26,14 +26,6 @@ describeSentences('what status says of a run', STATUS_TEXT, {
 
 describeSentences('what next says', NEXT_TEXT, {
   turnEnd: [['postflight workflow next 7']],
-  batchEnd: [['postflight workflow next 7']],
-  prompt: forms(['make', undefined, 1], ['make', 2, 3]),
-  batch: [['make', [1, 2]]],
-  agent: [['cod\ner']],
-  model: [['hai\nku']],
-  wait: [['it waits']],
-  needsApproval: [['plan', 'specs/7_x/plan.md', 'postflight workflow approve 7', 'postflight workflow reject 7']],
-  finish: forms(['completed', undefined], ['stalled', 'the budget\nis used up']),
 })
 
 describeSentences('what check says', PHASE_CHECK_TEXT, {

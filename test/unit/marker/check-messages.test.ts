@@ -1,5 +1,14 @@
 import { describe, expect, it } from 'vitest'
-import { CHECK_RECORDS, CHECK_TEXT, failureWords, seconds, since } from '../../../src/marker/check-messages.ts'
+import {
+  checkFailed,
+  checkList,
+  checksPassed,
+  failureWords,
+  keptUnchecked,
+  outputLines,
+  seconds,
+  since,
+} from '../../../src/marker/check-messages.ts'
 import { failedField, type LastFailure, parseFailure } from '../../../src/marker/marker.ts'
 import { parseReceipt } from '../../../src/run/machine/receipt.ts'
 import { describeSentences, forms } from '../sentences.ts'
@@ -59,21 +68,17 @@ describe('the receipt of a check', () => {
 
 const PASSED = { run: 'npm test', durationMs: 1200 }
 
-describeSentences('what clear and step print about checks', CHECK_TEXT, {
-  failed: [['specs/7_x/.postflight-pending', 'npm  test', 'exit code 1', 12000]],
-  failedStep: [['build it', 'npm run build', 'killed by SIGKILL', 1500]],
-  output: [['one\r\n\u001b[2Jtwo\n\n'], [''], [' \n']],
-  passed: [[[PASSED]], [[PASSED, { run: 'npm run lint', durationMs: 34000 }]]],
-  wouldRun: [[['npm test']], [['npm test', 'npm run lint']]],
-  runs: [['npm test\u001b[2J']],
-  droppedByAdopt: [[['npm test', 'npm run lint']]],
-  keptUnchecked: [['specs/7_x/.postflight-abandoned']],
-})
-
-describeSentences('what the journal says of checks', CHECK_RECORDS, {
-  failed: [['npm test', 'exit code 1', 9000]],
-  dropped: [[['npm test', 'npm run lint']]],
-})
+describeSentences(
+  'what commands print about checks',
+  { checkFailed, outputLines, checksPassed, checkList, keptUnchecked },
+  {
+    checkFailed: [[{ run: 'npm  test', failure: { kind: 'exited', exitCode: 1 }, durationMs: 12000 }]],
+    outputLines: [['one\r\n\u001b[2Jtwo\n\n'], [''], [' \n']],
+    checksPassed: [[[PASSED]], [[PASSED, { run: 'npm run lint', durationMs: 34000 }]]],
+    checkList: [[['npm test']], [['npm  test', 'npm run lint']]],
+    keptUnchecked: [['specs/7_x/.postflight-abandoned']],
+  },
+)
 
 describeSentences(
   'times',
