@@ -5,22 +5,6 @@ import { closestName, counted, oneLine, QUOTE_LIMIT, quote, unknownField } from 
 import { isJsonObject } from '../kernel/values.ts'
 import type { FaultPath } from '../kernel/yaml-text.ts'
 
-export const RULES_TEXT = {
-  notObject: 'must be an object',
-  notList: 'must be a list of rules',
-  tooManyRules: (most: number): string => `at most ${most} rules are allowed`,
-  tooManyChecks: (most: number): string => `at most ${most} commands are allowed in all rules together`,
-  texts: (isMissing: boolean): string =>
-    `${isMissing ? 'is missing, and ' : ''}must be a string or a list of strings, each on one line and not empty`,
-  tooLong: (most: number): string => `must be at most ${most} characters long`,
-  pattern: (value: string): string =>
-    `invalid pattern "${quote(value, 80)}": it must be relative to the root, with "/", without "..", and without "!" (use unless)`,
-  patternsTooWide: (alternatives: number, stars: number): string =>
-    `the patterns must have at most ${alternatives} alternatives ({a,b}) in all, no ranges ({1..9}), and at most ${stars} stars that multiply: each "**", and each further "*" in one name (at most two of those)`,
-  name: (most: number): string => `must be a string of at most ${most} characters, on one line`,
-  timeout: 'must be a time such as 90s, 5m or 1h, at most 24h',
-} as const
-
 export const DONE_REASON = {
   intro: 'This repository says when work is done (specs/done.yaml). Files changed since these rules were last proven:',
   rule: (name: string, files: readonly string[], isFull: boolean): string =>
@@ -75,6 +59,8 @@ export const MAX_PATTERN = 200
 export const MAX_TIMEOUT_MS = 86_400_000
 const MAX_FAULTS = 100
 
+const NOT_OBJECT = 'must be an object'
+
 export const TEXT = /^(?=\s*\S)[^\u0000-\u001f\u007f-\u009f]+$/
 export const TIMEOUT = /^(\d{1,6})\s*([smh])?$/
 
@@ -86,20 +72,24 @@ export function readRules(
   const fault = (path: FaultPath, detail: string): void => {
     faults.push({ path, detail })
   }
-  if (!isJsonObject(value)) return { faults: [{ path: [], detail: RULES_TEXT.notObject }] }
+  if (!isJsonObject(value)) return { faults: [{ path: [], detail: NOT_OBJECT }] }
   for (const name of Object.keys(value)) {
     if (!TOP_FIELDS.includes(name)) fault([name], unknownField(name, TOP_FIELDS))
   }
   const rules: DoneRule[] = []
-  if (!Array.isArray(value.done)) fault(['done'], RULES_TEXT.notList)
-  else if (value.done.length > MAX_CHECKS) fault(['done'], RULES_TEXT.tooManyRules(MAX_CHECKS))
+  if (!Array.isArray(value.done)) fault(['done'], 'must be a list of rules')
+  else if (value.done.length > MAX_CHECKS) fault(['done'], `at most ${MAX_CHECKS} rules are allowed`)
   else for (const [index, one] of value.done.entries()) rules.push(readRule(one, ['done', index], fault))
-  if (rules.flatMap(({ checks }) => checks).length > MAX_CHECKS) fault(['done'], RULES_TEXT.tooManyChecks(MAX_CHECKS))
+  if (rules.flatMap(({ checks }) => checks).length > MAX_CHECKS) {
+    fault(['done'], `at most ${MAX_CHECKS} commands are allowed in all rules together`)
+  }
   const patterns = rules.flatMap(({ when, unless }) => [...when, ...unless])
   // Expanding a long one takes quadratic time.
   const areReadable = patterns.every((one) => one.length <= MAX_PATTERN && isInsidePattern(one))
   if (areReadable && expandPatterns(patterns) === undefined) {
-    fault(['done'], RULES_TEXT.patternsTooWide(MAX_ALTERNATIVES, MAX_STARS))
+    const alternatives = `at most ${MAX_ALTERNATIVES} alternatives ({a,b}) in all, no ranges ({1..9})`
+    const stars = `at most ${MAX_STARS} stars that multiply: each "**", and each further "*" in one name (at most two of those)`
+    fault(['done'], `the patterns must have ${alternatives}, and ${stars}`)
   }
   return faults.length === 0 ? { rules } : { faults: faults.slice(0, MAX_FAULTS) }
 }
@@ -108,7 +98,7 @@ type Fault = (path: FaultPath, detail: string) => void
 
 function readRule(value: unknown, at: FaultPath, fault: Fault): DoneRule {
   const fields = isJsonObject(value) ? value : {}
-  if (!isJsonObject(value)) fault(at, RULES_TEXT.notObject)
+  if (!isJsonObject(value)) fault(at, NOT_OBJECT)
   const unknown = Object.keys(fields).filter((name) => !RULE_FIELDS.includes(name))
   for (const name of unknown) fault([...at, name], unknownField(name, RULE_FIELDS))
   const texts = (name: string, longest: number): string[] => {
@@ -118,23 +108,33 @@ function readRule(value: unknown, at: FaultPath, fault: Fault): DoneRule {
     if (!isGiven || list.length > MAX_ALTERNATIVES || !list.every(isText)) {
       // A mistyped name is one fault, which names this field.
       const isMistyped = held === undefined && unknown.some((one) => closestName(one, RULE_FIELDS) === name)
-      if (!isMistyped) fault([...at, name], RULES_TEXT.texts(held === undefined))
+      const missing = held === undefined ? 'is missing, and ' : ''
+      if (!isMistyped) {
+        fault([...at, name], `${missing}must be a string or a list of strings, each on one line and not empty`)
+      }
       return []
     }
-    if (list.some((text) => text.length > longest)) fault([...at, name], RULES_TEXT.tooLong(longest))
+    if (list.some((text) => text.length > longest)) {
+      fault([...at, name], `must be at most ${longest} characters long`)
+    }
     return list
   }
   const patterns = (name: string): string[] => {
     const found = texts(name, MAX_PATTERN)
-    for (const pattern of found) if (!isInsidePattern(pattern)) fault([...at, name], RULES_TEXT.pattern(pattern))
+    for (const pattern of found.filter((one) => !isInsidePattern(one))) {
+      const allowed = 'it must be relative to the root, with "/", without "..", and without "!" (use unless)'
+      fault([...at, name], `invalid pattern "${quote(pattern, 80)}": ${allowed}`)
+    }
     return found
   }
   const { name, timeout } = fields
   if (name !== undefined && (!isText(name) || name.length > MAX_NAME)) {
-    fault([...at, 'name'], RULES_TEXT.name(MAX_NAME))
+    fault([...at, 'name'], `must be a string of at most ${MAX_NAME} characters, on one line`)
   }
   const timeoutMs = timeout === undefined ? undefined : durationMs(timeout)
-  if (timeout !== undefined && timeoutMs === undefined) fault([...at, 'timeout'], RULES_TEXT.timeout)
+  if (timeout !== undefined && timeoutMs === undefined) {
+    fault([...at, 'timeout'], 'must be a time such as 90s, 5m or 1h, at most 24h')
+  }
   return {
     name: isText(name) ? name : undefined,
     when: patterns('when'),

@@ -42,15 +42,13 @@ export function invalidDoneFile(root: string, isTrusted: boolean, trust: string)
   const parsed = file.kind === 'text' ? parseDoneFile(file.text) : undefined
   if (parsed === undefined || 'rules' in parsed) return undefined
   const fault = messageOf(faultError(parsed.faults)).replace(/\.$/, '')
-  return { message: DONE_FILE_TEXT.invalid(fault, isTrusted), fix: DONE_FILE_TEXT.repair(trust) }
+  const effect = isTrusted ? 'the rules that were trusted stay in force' : 'it has no effect'
+  return { message: `${fault}; ${effect}`, fix: `repair the file, then run ${trust}` }
 }
 
-export const DONE_FILE_TEXT = {
-  invalid: (fault: string, isTrusted: boolean): string =>
-    `${fault}; ${isTrusted ? 'the rules that were trusted stay in force' : 'it has no effect'}`,
-  repair: (trust: string): string => `repair the file, then run ${trust}`,
-  names: (names: readonly string[]): string => (names.length === 0 ? 'it has no rules' : quotedNames(names)),
-} as const
+export function describeRules(names: readonly string[]): string {
+  return names.length === 0 ? 'it has no rules' : quotedNames(names)
+}
 
 function faultError(faults: readonly PlacedFinding[]): PostflightError {
   return new PostflightError('done-invalid', { path: `${SPECS_FOLDER}/${DONE_FILE}`, ...firstOf(faults) })

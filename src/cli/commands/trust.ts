@@ -1,5 +1,5 @@
 import { ruleName } from '../../done/done-rules.ts'
-import { DONE_FILE_TEXT, requireRules } from '../../done/done-yaml.ts'
+import { describeRules, requireRules } from '../../done/done-yaml.ts'
 import {
   forgetTrusted,
   keepTrusted,
@@ -64,7 +64,7 @@ export const run: Run<typeof declaration, typeof document> = (context, _argument
     return { name: ruleName(rule), when, unless, checks }
   })
   const trusted = changed
-    ? `trusted ${path}: ${DONE_FILE_TEXT.names(shown.map(({ name }) => name))}`
+    ? `trusted ${path}: ${describeRules(shown.map(({ name }) => name))}`
     : `${path} is trusted already`
   return {
     exitCode: isAccepted ? 0 : 1,

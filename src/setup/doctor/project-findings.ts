@@ -2,7 +2,7 @@ import path from 'node:path'
 import fastGlob from 'fast-glob'
 import { kindAt, unwritableBecause } from '../../disk/file-facts.ts'
 import { DONE_STANDING, ruleName } from '../../done/done-rules.ts'
-import { DONE_FILE_TEXT, invalidDoneFile } from '../../done/done-yaml.ts'
+import { describeRules, invalidDoneFile } from '../../done/done-yaml.ts'
 import { doneMarkerFix, doneStatus, readTrusted } from '../../done/trust-store.ts'
 import { commandLine } from '../../kernel/command-line.ts'
 import { inPlaceOfFolder, unsearchable, unwritable } from '../../kernel/error-messages.ts'
@@ -97,7 +97,7 @@ export function checkDone(context: CommandContext, root: string): DoctorFinding[
   const invalid = invalidDoneFile(root, status !== 'untrusted', trust)
   if (invalid !== undefined) return [bad('done', invalid.message, invalid.fix)]
   if (status !== 'trusted') return [bad('done', DONE_STANDING[status], trust)]
-  const names = DONE_FILE_TEXT.names((readTrusted(root, context)?.rules ?? []).map(ruleName))
+  const names = describeRules((readTrusted(root, context)?.rules ?? []).map(ruleName))
   return [good('done', `specs/done.yaml is trusted on this machine: ${names}`)]
 }
 

@@ -1,7 +1,7 @@
 import * as messages from '../../../src/done/done-rules.ts'
 import { describeSentences, forms } from '../sentences.ts'
 
-const { DONE_REASON, RULES_TEXT, askedOften, doneAtStart, doneNotJudged, searchEnded } = messages
+const { DONE_REASON, askedOften, doneAtStart, doneNotJudged, searchEnded } = messages
 
 describeSentences(
   'what a person is told of a definition of done',
@@ -18,14 +18,4 @@ describeSentences('the reason of a stop that a definition of done blocks', DONE_
   rule: forms(['src/**', ['src/a.ts', 'src/b\n.ts'], true], ['src/**', [], false]),
   more: [[1], [2]],
   notYours: [['postflight wait done --for']],
-})
-
-describeSentences('the faults of rules', RULES_TEXT, {
-  tooManyRules: [[20]],
-  tooManyChecks: [[20]],
-  texts: [[true], [false]],
-  tooLong: [[200]],
-  pattern: [['../x']],
-  patternsTooWide: [[300, 3]],
-  name: [[80]],
 })
