@@ -29,8 +29,10 @@ describe('the hosts whose settings take the hook', () => {
   })
 
   it('trust a hook of Codex by its file, event, group and place', () => {
-    const trusts = (text: string) =>
-      hookHost('codex')?.trust?.record?.trusts(text, 'C:\\x', { event: 'SubagentStop', group: 1, hook: 2 })
+    const record = hookHost('codex')?.trust?.record
+    const trusts = (text: string) => record?.trusts(text, 'C:\\x', { event: 'SubagentStop', group: 1, hook: 2 })
+    const untrusted = 'Codex does not trust the hooks of x, or they are off (Stop, A), so it skips them silently'
+    expect(record?.untrusted('x', ['Stop', 'A'])).toBe(untrusted)
     const [key, other] = ['"C:\\\\x:subagent_stop:1:2"', '"C:\\\\x:subagent_stop:1:1"']
     const trusted = 'trusted_hash = "sha256:0"'
     for (const name of [key, "'C:\\x:subagent_stop:1:2'"]) {

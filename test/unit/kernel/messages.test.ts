@@ -16,6 +16,7 @@ import {
   quote,
   quotedNames,
   unknownField,
+  unparsedMarker,
 } from '../../../src/kernel/text.ts'
 import { markerProblem } from '../../../src/marker/check-messages.ts'
 import type { MarkerProblem } from '../../../src/marker/marker.ts'
@@ -67,7 +68,17 @@ describe('names inside a sentence', () => {
 describe('sentences about files, and parts of sentences', () => {
   const catalogue = { markerProblem, unknownField, unsearchable, unwritable, inPlaceOfFolder, journalCut }
   itSays(
-    { ...FILE_DETAILS, ...SIZE_DETAILS, ...catalogue, quote, counted, listed, jsonFaultWords, proveOrClear },
+    {
+      ...FILE_DETAILS,
+      ...SIZE_DETAILS,
+      ...catalogue,
+      quote,
+      counted,
+      listed,
+      jsonFaultWords,
+      proveOrClear,
+      unparsedMarker,
+    },
     {
       markerProblem: [
         ...(['empty', 'too-large', 'not-object'] as const).map((code): [MarkerProblem] => [{ code }]),
@@ -94,6 +105,7 @@ describe('sentences about files, and parts of sentences', () => {
       ],
       listed: [[[]], [['a']], [['a', 'b']], [['a', 'b', 'c'], 'or'], [[2, 5, 6]]],
       proveOrClear: [true, false].map((is) => ['`postflight done`', 'postflight clear done', is, is] as const),
+      unparsedMarker: [[['is empty', 'is old']]],
       jsonFaultWords: [['CommaExpected'], ['InvalidEscapeCharacter']],
     },
   )
