@@ -6,8 +6,9 @@ import { commandLine } from '../kernel/command-line.ts'
 import { asPostflightError, messageOf } from '../kernel/error-messages.ts'
 import { PostflightError } from '../kernel/errors.ts'
 import { RUN_SHARE_FILE } from '../kernel/files.ts'
-import { oneLine, shellWord } from '../kernel/text.ts'
+import { oneLine, quote, shellWord } from '../kernel/text.ts'
 import { variable } from '../kernel/values.ts'
+import { since } from '../marker/check-messages.ts'
 import {
   type CommandContext,
   type CommandResult,
@@ -19,13 +20,12 @@ import { type TaskFolder, taskWord } from '../project/task-folder.ts'
 import { endEntry } from '../run/drive.ts'
 import type { Runner } from '../run/machine/control.ts'
 import type { WorkflowState } from '../run/machine/state.ts'
-import { STATUS_TEXT } from '../run/run-messages.ts'
 import type { Machine } from '../run/shared/publish-run.ts'
 import { refuseMoved } from '../run/shared/share-record.ts'
 import type { Truster } from '../run/store/phase-check.ts'
 import { requireState } from '../run/store/state-store.ts'
 import type { Painter } from '../views/print.ts'
-import { type RunDocument, runData, runLines } from '../views/run-view.ts'
+import { notPublished, type RunDocument, runData, runLines } from '../views/run-view.ts'
 import { callerOf } from './marker-owner.ts'
 import { checkIds } from './option-values.ts'
 
@@ -46,6 +46,10 @@ export function runnerOf(
   checkIds({ '--host-session': hostSession, '--parent-session': parentSession })
   const { session } = callerOf(context, options)
   return { hostSession: session, parentSession: parentSession ?? session }
+}
+
+export function checkIsRunning({ nowMs }: CommandContext, run: string, sinceMs: number): string {
+  return `the check \`${quote(run, 200)}\` has been running since ${since(sinceMs, nowMs)}: wait for it to end, then try again`
 }
 
 export async function changeRun(
@@ -106,9 +110,7 @@ export async function publishChange(context: CommandContext, folder: TaskFolder)
     await withRemote(context, () => publishRun(folder, machineOf(context)))
   } catch (error) {
     const { code, args } = asPostflightError(error)
-    const publish = commandLine(['workflow', 'publish', taskWord(folder)], context.rootOption)
-    if (code === 'not-published' && 'detail' in args)
-      context.note(STATUS_TEXT.notPublished(String(args.detail), publish))
+    if (code === 'not-published' && 'detail' in args) context.note(notPublished(context, folder, String(args.detail)))
     else if (code === 'share-unreadable') context.note(messageOf(error))
     else throw error
   }

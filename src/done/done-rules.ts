@@ -5,23 +5,6 @@ import { closestName, counted, oneLine, QUOTE_LIMIT, quote, unknownField } from 
 import { isJsonObject } from '../kernel/values.ts'
 import type { FaultPath } from '../kernel/yaml-text.ts'
 
-export const RULES_TEXT = {
-  notObject: 'must be an object',
-  notList: 'must be a list of rules',
-  tooManyRules: (most: number): string => `at most ${most} rules are allowed`,
-  tooManyChecks: (most: number): string => `at most ${most} commands are allowed in all rules together`,
-  texts: (isMissing: boolean): string =>
-    `${isMissing ? 'is missing, and ' : ''}must be a string or a list of strings, each on one line and not empty`,
-  tooMany: (most: number): string => `at most ${most} are allowed in a list`,
-  tooLong: (most: number): string => `must be at most ${most} characters long`,
-  pattern: (value: string): string =>
-    `invalid pattern "${quote(value, 80)}": it must be relative to the root, with "/", without "..", and without "!" (use unless)`,
-  patternsTooWide: (alternatives: number, stars: number): string =>
-    `the patterns must have at most ${alternatives} alternatives ({a,b}) in all, no ranges ({1..9}), and at most ${stars} stars that multiply: each "**", and each further "*" in one name (at most two of those)`,
-  name: (most: number): string => `must be a string of at most ${most} characters, on one line`,
-  timeout: 'must be a time such as 90s, 5m or 1h, at most 24h',
-} as const
-
 export const DONE_REASON = {
   intro: 'This repository says when work is done (specs/done.yaml). Files changed since these rules were last proven:',
   rule: (name: string, files: readonly string[], isFull: boolean): string =>
@@ -123,7 +106,7 @@ function readRule(value: unknown, at: FaultPath, fault: Fault): DoneRule {
     const list = Array.isArray(held) ? held : [held]
     const isGiven = held !== undefined && list.length > 0
     if (list.length > MAX_ALTERNATIVES) {
-      fault([...at, name], RULES_TEXT.tooMany(MAX_ALTERNATIVES))
+      fault([...at, name], `at most ${MAX_ALTERNATIVES} are allowed in a list`)
       return []
     }
     if (!isGiven || !list.every(isText)) {

@@ -5,14 +5,15 @@ import { replaceFile } from '../disk/write.ts'
 import type { Occasion } from '../hosts/host.ts'
 import { commandLine, rootOptionFor, stopNowLine } from '../kernel/command-line.ts'
 import { WORKFLOW_FOLDER } from '../kernel/files.ts'
+import { approval, quote } from '../kernel/text.ts'
 import type { Recorded } from '../project/journal-entry.ts'
 import { type TaskFolder, taskWord } from '../project/task-folder.ts'
 import { type RunStop, runningCheck, takeTurn } from '../run/drive.ts'
 import { needOf } from '../run/machine/position.ts'
 import type { DuePrompt, DueWork } from '../run/machine/prompt.ts'
 import type { WorkflowState } from '../run/machine/state.ts'
-import { PROMPT_TEXT, TURN_ENDS, WORKFLOW_TEXT } from '../run/run-messages.ts'
-import { findActiveRuns, type UnusableRun } from '../run/store/active-runs.ts'
+import { PROMPT_TEXT, TURN_ENDS } from '../run/run-messages.ts'
+import { findActiveRuns, type UnusableRun, unusableNotice } from '../run/store/active-runs.ts'
 import { updateRunWait } from '../run/store/run-wait.ts'
 import { stateDisplayPath } from '../run/store/state-store.ts'
 import { REASON_LIMIT } from '../stop/answer.ts'
@@ -55,8 +56,9 @@ export function driveRuns(
   const alerts: string[] = []
   const recorded: Recorded[] = []
   const { runs, problems } = findActiveRuns(roots, occasion.deadline)
-  const cannotContinue = ({ root, path: location, task, detail }: UnusableRun): void => {
-    notices.push(WORKFLOW_TEXT.unusable(location, detail))
+  const cannotContinue = (run: UnusableRun): void => {
+    const { root, task, detail } = run
+    notices.push(unusableNotice(run))
     recorded.push({ root, entry: { event: 'error', task, detail } })
   }
   for (const problem of problems) cannotContinue(problem)
@@ -68,28 +70,38 @@ export function driveRuns(
     }
     const command = (word: string): string =>
       commandLine(['workflow', word, taskWord(folder)], rootOptionFor(occasion.reader, folder.root))
+    const workflow = `the workflow of task ${quote(folder.task, 80)}`
     const stopNow = stopNowLine(taskWord(folder), rootOptionFor(occasion.reader, folder.root))
     try {
       const turn = takeTurn(folder, runStopOf(occasion, isBlocked || prompt !== undefined))
       if (turn.command === 'none') continue
-      if (turn.unfinished) notices.push(WORKFLOW_TEXT.unfinished(folder.task))
+      if (turn.unfinished) {
+        notices.push(
+          `postflight-guard: ${workflow} could not check all finished phases in time, so the stop was allowed. It continues at the next stop.`,
+        )
+      }
       if (turn.asksToWait) prompt = askText(folder, occasion, turn.state)
       if (turn.due !== undefined) {
         prompt = promptFor(folder, turn.due)
         promptLine = PROMPT_TEXT.follows(turn.due.line, stopNow)
       }
-      if (turn.hears) notices.push(WORKFLOW_TEXT.heard(folder.task, stopNow))
+      if (turn.hears) {
+        notices.push(
+          `postflight-guard: you interrupted ${workflow}, so this stop was allowed. The workflow continues after your next message; \`${quote(stopNow)}\` ends it.`,
+        )
+      }
       const { outcome = '', why } = turn.state
       const need = needOf(turn.state)
       if (turn.command === 'finish') {
-        notices.push(
-          WORKFLOW_TEXT.ended(folder.task, outcome, why, need.kind === 'resume' ? command('resume') : undefined),
-        )
+        const reason = why === undefined ? '' : `: ${quote(why)}`
+        const resume = need.kind === 'resume' ? ` \`${quote(command('resume'))}\` continues it.` : ''
+        notices.push(`postflight-guard: ${workflow} has ended (${outcome})${reason}.${resume}`)
         if (outcome === 'stalled' || outcome === 'failed') alerts.push(ALERT_TEXT.runEnded(taskWord(folder), outcome))
         // The user does not see a notice at a sub-agent's stop.
       } else if (need.kind === 'approval' && occasion.payload.event === 'Stop') {
         const file = `${folder.relative}/${need.artifact}`
-        notices.push(WORKFLOW_TEXT.needsApproval(folder.task, file, command('approve'), command('reject')))
+        const todo = approval(file, command('approve'), command('reject'))
+        notices.push(`postflight-guard: ${workflow} needs your approval: ${todo}. Then tell the agent to go on.`)
         alerts.push(ALERT_TEXT.needsApproval(taskWord(folder), need.phase))
       } else if (turn.wait !== undefined) alerts.push(ALERT_TEXT.waits(taskWord(folder), turn.wait.for))
       recorded.push(...turn.entries.map((entry) => ({ root: folder.root, entry })))

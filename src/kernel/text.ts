@@ -124,6 +124,10 @@ export function counted(count: number | bigint, one: string, several = `${one}s`
   return `${count} ${Number(count) === 1 ? one : several}`
 }
 
+export function times(count: number): string {
+  return count === 1 ? 'once' : `${count} times`
+}
+
 export function listed(parts: readonly (string | number)[], last: 'and' | 'or' = 'and'): string {
   return parts.length < 2 ? parts.join() : `${parts.slice(0, -1).join(', ')} ${last} ${parts.at(-1)}`
 }

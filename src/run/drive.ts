@@ -14,7 +14,6 @@ import { archiveLocation, type Effect, type Observation } from './machine/observ
 import { currentPhase, stepResultFile, withBatch } from './machine/position.ts'
 import { type DuePrompt, duePrompt, promptRecord, type TurnEnds } from './machine/prompt.ts'
 import { isPrompted, type WorkflowState } from './machine/state.ts'
-import { RUN_RECORDS } from './run-messages.ts'
 import { applyEffect, observe, type StopCircumstances } from './store/observe-run.ts'
 import { checkStatus, requireTrust, runPhaseCheck, type Truster } from './store/phase-check.ts'
 import { checkCommand } from './store/receipts.ts'
@@ -176,12 +175,12 @@ function entriesOf(
   const entry = { event: 'workflow', task, hostSession: state.hostSession } as const
   const ended = waitEnd(task, before, state)
   if (due !== undefined) return [...ended, { ...entry, detail: promptRecord(due, state.repeats > 0) }]
-  if (hears) return [...ended, { ...entry, detail: RUN_RECORDS.heard }]
+  if (hears) return [...ended, { ...entry, detail: 'interrupted: the stop was allowed' }]
   return ends ? [...ended, endEntry(task, state)] : ended
 }
 
 export function startEntry(task: string, { name, hostSession }: WorkflowState): JournalEntry {
-  return { event: 'workflow', task, hostSession, detail: RUN_RECORDS.started(name) }
+  return { event: 'workflow', task, hostSession, detail: `started: ${name}` }
 }
 
 export function endEntry(task: string, { hostSession, outcome }: WorkflowState): JournalEntry {

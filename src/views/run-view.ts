@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { commandLine, resumeSharedLine, stopNowLine } from '../kernel/command-line.ts'
-import { inLine, oneLine } from '../kernel/text.ts'
+import { approval, counted, inLine, oneLine, quote } from '../kernel/text.ts'
 import { formatAge, toIso } from '../kernel/time.ts'
 import type { CommandContext } from '../project/command-context.ts'
 import { type TaskFolder, taskWord } from '../project/task-folder.ts'
@@ -18,7 +18,6 @@ import {
 import { phaseMs, visitsOf, type WorkflowState } from '../run/machine/state.ts'
 import { type HistoryEntry, RUN_OUTCOMES } from '../run/machine/state-fields.ts'
 import { isApprovalDue } from '../run/machine/steering.ts'
-import { DRIVER_TEXT, STATUS_TEXT } from '../run/run-messages.ts'
 import { shareOf } from '../run/shared/share-record.ts'
 import { progress, stepsInWork } from '../run/store/active-runs.ts'
 import { listedIn } from '../run/store/observe-run.ts'
@@ -143,13 +142,21 @@ function sharedNotes(context: CommandContext, folder: TaskFolder, state: Workflo
   if (share === undefined) return []
   const { remote, publishedMs, problem } = share
   if (state.outcome === 'moved') {
-    return [`→ ${STATUS_TEXT.movedTo(resumeSharedLine(state.id, remote, rootOption))}`]
+    const resume = resumeSharedLine(state.id, remote, rootOption)
+    return [`→ \`${resume}\` continues it here, unless another machine holds it`]
   }
-  const age = publishedMs === undefined ? undefined : formatAge(Math.max(0, nowMs - publishedMs))
-  const shared = STATUS_TEXT.shared(remote, age, share.sequence < state.sequence)
-  if (problem === undefined) return [shared]
+  const changed = share.sequence < state.sequence ? ', changed since' : ''
+  const published =
+    publishedMs === undefined
+      ? 'not published yet'
+      : `published ${formatAge(Math.max(0, nowMs - publishedMs))} ago${changed}`
+  const shared = `shared with ${remote}: ${published}`
+  return problem === undefined ? [shared] : [shared, `${paint.yellow('!')} ${notPublished(context, folder, problem)}`]
+}
+
+export function notPublished({ rootOption }: CommandContext, folder: TaskFolder, problem: string): string {
   const publish = commandLine(['workflow', 'publish', taskWord(folder)], rootOption)
-  return [shared, `${paint.yellow('!')} ${STATUS_TEXT.notPublished(problem, publish)}`]
+  return `not published: ${quote(problem)}. The next command of the run tries again, or \`${publish}\``
 }
 
 export function runLines(context: CommandContext, folder: TaskFolder, state: WorkflowState, paint: Painter): string[] {
@@ -166,37 +173,42 @@ export function runLines(context: CommandContext, folder: TaskFolder, state: Wor
   const statuses = phaseStatuses(state)
   const command = (word: string): string => commandLine(['workflow', word, taskWord(folder)], rootOption)
   const artifact = `${folder.relative}/${currentPhase(state).artifact ?? ''}`
+  const bound = runBound(state, listedIn(folder))
   const warning = paint.yellow('!')
   const notes = [
     why !== undefined && `${warning} ${oneLine(why, 500)}`,
-    active && lastFailure !== undefined && `${warning} ${STATUS_TEXT.lastFailure(lastFailure, isFromBefore(state))}`,
+    active &&
+      lastFailure !== undefined &&
+      `${warning} ${isFromBefore(state) ? 'a file from before' : 'last attempt'}: ${quote(lastFailure, 500)}`,
     ...givenUpNotes(state, command('retry'), paint),
-    active && hostSession !== undefined && DRIVER_TEXT.drives(hostSession),
+    active && hostSession !== undefined && `session ${quote(hostSession, 120)} drives it`,
     isApprovalDue(state) &&
-      `${paint.yellow('→')} ${STATUS_TEXT.needsApproval(artifact, command('approve'), command('reject'))}`,
+      `${paint.yellow('→')} waits for approval: ${approval(artifact, command('approve'), command('reject'))}`,
     active &&
       state.stopRequestedMs !== undefined &&
-      `→ ${STATUS_TEXT.stopsAfter(stopNowLine(taskWord(folder), rootOption))}`,
-    active && wait !== undefined && STATUS_TEXT.waits(wait.for),
-    needOf(state).kind === 'resume' && `→ ${STATUS_TEXT.resumes(command('resume'))}`,
+      `→ no further prompt: it stops when its agent ends its turn; \`${stopNowLine(taskWord(folder), rootOption)}\` stops it immediately`,
+    active && wait !== undefined && `waits for: ${quote(wait.for, 500)}`,
+    needOf(state).kind === 'resume' && `→ \`${command('resume')}\` continues it`,
     ...sharedNotes(context, folder, state, paint),
-    active && runFileOf(folder, state.id) === undefined && `${warning} ${STATUS_TEXT.noRunFile(command('resume'))}`,
+    active &&
+      runFileOf(folder, state.id) === undefined &&
+      `${warning} its run file is missing, so hooks ignore it; \`${command('resume')}\` restores it`,
   ]
   return [
     [
       `${paint.bold(inLine(folder.relative))}  ${name(state.name)}`,
       statusText(state),
-      STATUS_TEXT.prompts(state.prompts, runBound(state, listedIn(folder))),
-      STATUS_TEXT.lastChange(formatAge(Math.max(0, nowMs - state.updatedMs))),
+      `${counted(state.prompts, 'prompt')}${bound === undefined ? '' : `, at most ${bound}`}`,
+      `last change ${formatAge(Math.max(0, nowMs - state.updatedMs))} ago`,
     ].join(' · '),
     ...state.definition.phases.map((phase, index) => {
       const status = statuses[index] ?? 'waiting'
       const visits = visitsOf(state, phase.id)
       const facts = [
         phase.artifact !== undefined && name(phase.artifact),
-        status === 'skipped' && STATUS_TEXT.skipped,
-        phase.gate === 'advisory' && STATUS_TEXT.advisory,
-        visits > 1 && STATUS_TEXT.visit(visits, phase.maxVisits + state.visitsGranted),
+        status === 'skipped' && 'skipped',
+        phase.gate === 'advisory' && 'advisory',
+        visits > 1 && `visit ${visits} of ${phase.maxVisits + state.visitsGranted}`,
         phase.id === state.phase && status !== 'done' && progress(state),
         visits > 0 && formatAge(phaseMs(state, phase.id, nowMs)),
       ]
@@ -212,13 +224,15 @@ function givenUpNotes(state: WorkflowState, retry: string, paint: Painter): stri
   const lost = isResumable(state) ? state.endedSteps.filter(({ outcome }) => outcome === 'skipped') : []
   if (lost.length === 0) return []
   const shown = lost.slice(0, MAX_GIVEN_UP).map(({ step }) => `${step + 1} ${stepLine(state, step)}`.trimEnd())
-  return [`${paint.red('✗')} ${STATUS_TEXT.givenUp(shown, lost.length - shown.length, retry)}`]
+  const more = lost.length > shown.length ? ` and ${lost.length - shown.length} more` : ''
+  const steps = quote(shown.join(', '), 500)
+  return [`${paint.red('✗')} given up: ${steps}${more}; \`${retry} --step N\` tries one again`]
 }
 
 function statusText(state: WorkflowState): string {
   if (!state.active) return state.outcome ?? ''
-  if (state.stopRequestedMs !== undefined) return STATUS_TEXT.stopping
-  return needOf(state).kind === 'prompt' ? STATUS_TEXT.running : STATUS_TEXT.waiting
+  if (state.stopRequestedMs !== undefined) return 'stopping'
+  return needOf(state).kind === 'prompt' ? 'running' : 'waiting'
 }
 
 export function historyLine(entry: HistoryEntry, phaseWidth: number): string {

@@ -1,16 +1,17 @@
 import { PostflightError } from '../../kernel/errors.ts'
-import { failureWords, outputLines, since } from '../../marker/check-messages.ts'
+import { counted, listed, quote } from '../../kernel/text.ts'
+import { failureWords, outputLines, seconds } from '../../marker/check-messages.ts'
 import { type CommandResult, recordInJournal } from '../../project/command-context.ts'
 import { taskWord } from '../../project/task-folder.ts'
 import { currentPhase, isResumable } from '../../run/machine/position.ts'
-import { PHASE_CHECK_TEXT } from '../../run/run-messages.ts'
+import type { NotBound } from '../../run/machine/receipt.ts'
 import { refuseMoved } from '../../run/shared/share-record.ts'
 import { checkStatus, requireTrust, runPhaseCheck } from '../../run/store/phase-check.ts'
 import { requireState } from '../../run/store/state-store.ts'
 import * as field from '../../views/documents.ts'
 import { failedCheckData } from '../clear-folder.ts'
 import { type BareCommand, type Declaration, type Run, TASK, timeoutOption } from '../command.ts'
-import { publishChange, requireRunFolder, trusterOf } from '../runs.ts'
+import { checkIsRunning, publishChange, requireRunFolder, trusterOf } from '../runs.ts'
 
 export const declaration = {
   free: true,
@@ -47,7 +48,6 @@ export const run: Run<typeof declaration, typeof document> = async (context, [ta
     throw new PostflightError('workflow-over', { task: taskWord(folder), outcome, resumable: isResumable(state) })
   }
   const { run } = currentPhase(state).check
-  const none = (): PostflightError => new PostflightError('check-none', { task: taskWord(folder), phase: state.phase })
   const resultOf = (
     result: PhaseCheckDocument['result'],
     lines: readonly [string, ...string[]],
@@ -62,21 +62,34 @@ export const run: Run<typeof declaration, typeof document> = async (context, [ta
     }
   }
   const status = checkStatus(folder, state)
-  if (status.kind === 'none' || run === undefined) throw none()
-  if (status.kind === 'passed') return resultOf('passed', [PHASE_CHECK_TEXT.alreadyPassed(run)])
-  if (status.kind === 'too-early') return resultOf('too-early', [PHASE_CHECK_TEXT.tooEarly(run, status.why)])
+  if (status.kind === 'none' || run === undefined) {
+    throw new PostflightError('check-none', { task: taskWord(folder), phase: state.phase })
+  }
+  const named = `the check \`${quote(run, 200)}\``
+  if (status.kind === 'passed') {
+    return resultOf('passed', [`${named} has passed for these files, so it was not run again`])
+  }
+  if (status.kind === 'too-early') {
+    const why = quote(status.why)
+    return resultOf('too-early', [`${named} was not run, because the phase has no valid result yet: ${why}`])
+  }
   requireTrust(folder, state, trusterOf(context))
   const done = await runPhaseCheck(folder, state, run, { limitMs: options.timeout, obeysSignals: true })
-  if (done.kind === 'busy') {
-    return resultOf('running', [PHASE_CHECK_TEXT.running(run, since(done.sinceMs, context.nowMs))])
-  }
+  if (done.kind === 'busy') return resultOf('running', [checkIsRunning(context, run, done.sinceMs)])
   recordInJournal(context, folder.root, done.entry)
   await publishChange(context, folder)
   const { failure, durationMs, output } = done.check
-  const notBound = done.notBound.length === 0 ? [] : [PHASE_CHECK_TEXT.notBound(done.notBound)]
+  const notBound = done.notBound.length === 0 ? [] : [notBoundNote(done.notBound)]
   const data = { receipt: done.receipt, not_bound: done.notBound.map((one) => one.path) }
-  if (failure === undefined) return resultOf('passed', [PHASE_CHECK_TEXT.passed(run, durationMs), ...notBound], data)
-  const line = PHASE_CHECK_TEXT.failed(run, failureWords(failure), durationMs)
+  const time = seconds(durationMs)
+  if (failure === undefined) return resultOf('passed', [`${named} passed (${time})`, ...notBound], data)
+  const line = `${named} failed (${failureWords(failure)}; ${time}). The end of its output:`
   const failed = failedCheckData({ ...done.check, failure })
   return resultOf('failed', [line, ...outputLines(output), ...notBound], { ...data, failed })
+}
+
+function notBoundNote(files: readonly NotBound[]): string {
+  const named = files.slice(0, 5).map(({ path, why }) => `${quote(path, 200)} (${why === 'link' ? 'a link' : why})`)
+  const others = files.length > 5 ? ` and ${counted(files.length - 5, 'other')}` : ''
+  return `its result is not bound to ${listed(named)}${others}: a change there does not invalidate it`
 }

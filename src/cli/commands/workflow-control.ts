@@ -1,5 +1,5 @@
 import { isResumable } from '../../run/machine/position.ts'
-import { STATUS_TEXT } from '../../run/run-messages.ts'
+import type { WorkflowState } from '../../run/machine/state.ts'
 import { abortRun, retryRunStep, skipRunStep, stopRun, stopRunNow } from '../../run/store/run.ts'
 import type { RunDocument } from '../../views/run-view.ts'
 import { type BareCommand, type Declaration, type Run, STEP_NUMBER, TASK } from '../command.ts'
@@ -28,7 +28,7 @@ export const stop: Run<typeof stopDeclaration, RunDocument> = async (context, [t
   recordEnd(context, folder, !wasOver, state)
   await publishChange(context, folder)
   const result = runResult(context, paint, folder, state)
-  return wasOver ? { ...result, lines: [...result.lines, `  ${STATUS_TEXT.wasOver(state.outcome ?? '')}`] } : result
+  return wasOver ? { ...result, lines: [...result.lines, wasOverLine(state)] } : result
 }
 
 export const abortDeclaration = {
@@ -43,8 +43,12 @@ export const abort: Run<typeof abortDeclaration, RunDocument> = (context, [task]
     paint,
     task,
     (folder) => abortRun(folder, context.nowMs),
-    (_folder, { outcome = '' }, before) => (isResumable(before) ? [] : [`  ${STATUS_TEXT.wasOver(outcome)}`]),
+    (_folder, state, before) => (isResumable(before) ? [] : [wasOverLine(state)]),
   )
+
+function wasOverLine({ outcome }: WorkflowState): string {
+  return `  this run had already ended (${outcome ?? ''}), so nothing was changed`
+}
 
 export const retryDeclaration = {
   description: 'retry a step that was given up, with all its attempts',
@@ -68,5 +72,5 @@ export const skip: Run<typeof skipDeclaration, RunDocument> = (context, [task], 
     task,
     (folder) => skipRunStep(folder, step, context.nowMs),
     (_folder, _state, { endedSteps }) =>
-      endedSteps.some((one) => one.step === step - 1) ? [`  ${STATUS_TEXT.wasGivenUp(step)}`] : [],
+      endedSteps.some((one) => one.step === step - 1) ? [`  step ${step} had already been given up`] : [],
   )

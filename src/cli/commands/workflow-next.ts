@@ -2,7 +2,6 @@ import type * as z from 'zod/mini'
 import { shellIdentity } from '../../hosts/all-hosts.ts'
 import { commandLine } from '../../kernel/command-line.ts'
 import { approval, listed, quote } from '../../kernel/text.ts'
-import { since } from '../../marker/check-messages.ts'
 import { type CommandContext, type CommandResult, recordInJournal } from '../../project/command-context.ts'
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { CAME_BACK, driveRun, dueOf, peekTurn, type RunStop, runningCheck, type Turn } from '../../run/drive.ts'
@@ -10,11 +9,10 @@ import { needOf } from '../../run/machine/position.ts'
 import { type DuePrompt, type DueWork, stepsOf, type TurnEnds } from '../../run/machine/prompt.ts'
 import type { WorkflowState } from '../../run/machine/state.ts'
 import { RUN_OUTCOMES } from '../../run/machine/state-fields.ts'
-import { DRIVER_TEXT, PHASE_CHECK_TEXT, STATUS_TEXT } from '../../run/run-messages.ts'
 import * as field from '../../views/documents.ts'
 import { exitCodeOf } from '../../views/run-view.ts'
 import { type BareCommand, type Declaration, RUN_EXIT_CODES, type Run, TASK, timeoutOption } from '../command.ts'
-import { publishChange, requireRunFolder, trusterOf } from '../runs.ts'
+import { checkIsRunning, publishChange, requireRunFolder, trusterOf } from '../runs.ts'
 
 /** Drives a run without hooks. */
 
@@ -100,15 +98,20 @@ export const run: Run<typeof declaration, typeof document> = async (context, [ta
         record: (entries) => recordInJournal(context, folder.root, ...entries),
       })
   if (!options.peek) await publishChange(context, folder)
-  if (turn.command === 'checking') {
-    return wait(PHASE_CHECK_TEXT.running(turn.run, since(turn.sinceMs, context.nowMs)), 0)
+  if (turn.command === 'checking') return wait(checkIsRunning(context, turn.run, turn.sinceMs), 0)
+  if (turn.command === 'interrupted') {
+    return wait(`the check \`${quote(turn.run ?? '', 200)}\` was interrupted, so nothing was counted`, 1)
   }
-  if (turn.command === 'interrupted') return wait(PHASE_CHECK_TEXT.interrupted(turn.run ?? ''), 1)
   const line = (word: string): string => commandLine(['workflow', word, taskWord(folder)], context.rootOption)
   const resume = line('resume')
   if (turn.command === 'none') {
     const { hostSession = '' } = turn.state
-    return wait(DRIVER_TEXT.isElsewhere(hostSession, line('status'), resume, caller !== undefined), 0)
+    const driver = `session ${quote(hostSession, 80)} drives this workflow; \`${line('status')}\` shows how far it is`
+    const takeOver =
+      caller === undefined
+        ? `To take it over, run \`${resume}\` in the agent's shell, or set POSTFLIGHT_HOST_SESSION for both commands.`
+        : `\`${resume}\` takes it over.`
+    return wait(`${driver}. ${takeOver}`, 0)
   }
   const { command, state } = turn
   const due =
@@ -120,10 +123,10 @@ export const run: Run<typeof declaration, typeof document> = async (context, [ta
     return wait(`a person must approve the result of phase ${need.phase}: ${how}`, 0)
   }
   const check = command === 'wait' ? runningCheck(folder, state) : undefined
-  if (check !== undefined) return wait(PHASE_CHECK_TEXT.running(check.run, since(check.sinceMs, context.nowMs)), 0)
-  if (command === 'wait' && turn.wait !== undefined) return wait(STATUS_TEXT.waits(turn.wait.for), 0)
+  if (check !== undefined) return wait(checkIsRunning(context, check.run, check.sinceMs), 0)
+  if (command === 'wait' && turn.wait !== undefined) return wait(`waits for: ${quote(turn.wait.for, 500)}`, 0)
   const decided = due === undefined ? { outcome: state.outcome ?? null, why: state.why ?? null } : dueData(due)
-  const lines = [...turnLines({ ...turn, due }), ...(need.kind === 'resume' ? [STATUS_TEXT.resumes(resume)] : [])]
+  const lines = [...turnLines({ ...turn, due }), ...(need.kind === 'resume' ? [`\`${resume}\` continues it`] : [])]
   return { exitCode: exitCodeOf(state), data: { command, ...NOTHING, ...decided }, lines, essential: lines }
 }
 

@@ -1,8 +1,7 @@
 import * as z from 'zod/mini'
 import { PostflightError } from '../../kernel/errors.ts'
-import { inLine } from '../../kernel/text.ts'
+import { inLine, quote } from '../../kernel/text.ts'
 import type { TaskFolder } from '../../project/task-folder.ts'
-import { DRIVER_TEXT } from '../../run/run-messages.ts'
 import { commandsOfRun, requireTrust, trustRun } from '../../run/store/phase-check.ts'
 import { resumeRun } from '../../run/store/run.ts'
 import { requireState } from '../../run/store/state-store.ts'
@@ -82,7 +81,7 @@ export const run: Run<typeof declaration, typeof document> = async (context, [ta
     lines: [
       ...lines,
       ...(options.trust ? commandsOfRun(state).map((run) => `  trusted from now on: ${inLine(run)}`) : []),
-      ...(takenFrom === undefined ? [] : [`  ${DRIVER_TEXT.takenFrom(takenFrom)}`]),
+      ...(takenFrom === undefined ? [] : [`  taken over from session ${quote(takenFrom, 120)}, where it was running`]),
       ...(state.active ? driverLines(context, folder, state, runner.hostSession) : []),
     ],
   }

@@ -1,5 +1,5 @@
 import { commandLine } from '../../kernel/command-line.ts'
-import { cut, inLine, quote } from '../../kernel/text.ts'
+import { counted, cut, inLine, quote } from '../../kernel/text.ts'
 import { displayPath } from '../../project/command-context.ts'
 import { promptBound } from '../../run/definition/bound.ts'
 import { type Definition, findPhase, givenInputs, inputValues } from '../../run/definition/definition.ts'
@@ -7,7 +7,6 @@ import { MAX_PHASE_STEPS } from '../../run/definition/definition-limits.ts'
 import type { Phase } from '../../run/definition/phase-fields.ts'
 import { type Script, simulatedStepCount, simulate as walk } from '../../run/machine/simulate.ts'
 import { RUN_OUTCOMES } from '../../run/machine/state-fields.ts'
-import { STATUS_TEXT } from '../../run/run-messages.ts'
 import { findDefinition } from '../../run/store/find-definition.ts'
 import { requireDefinition } from '../../run/store/load-definition.ts'
 import * as field from '../../views/documents.ts'
@@ -79,7 +78,7 @@ export const run: Run<typeof declaration, typeof document> = (context, [target],
   const lines = [
     `${inLine(state.name)}: ${taken}${state.why === undefined ? '' : ` (${quote(state.why, 500)})`}`,
     ...prompts.map((due, index) => `${String(index + 1).padStart(4)}  ${dueLine(due)}`),
-    STATUS_TEXT.prompts(state.prompts, bound),
+    `${counted(state.prompts, 'prompt')}, at most ${bound}`,
   ]
   return {
     exitCode: 0,

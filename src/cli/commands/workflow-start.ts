@@ -4,10 +4,9 @@ import { inLine, shellWord } from '../../kernel/text.ts'
 import { type CommandContext, displayPath, findCommandRoot, recordInJournal } from '../../project/command-context.ts'
 import { inTaskFolder, newRootFolder } from '../../project/new-task-folder.ts'
 import type { TaskFolder } from '../../project/task-folder.ts'
-import { stepCount } from '../../run/definition/bound.ts'
+import { definitionSize } from '../../run/definition/bound.ts'
 import { givenInputs, inputValues } from '../../run/definition/definition.ts'
 import { startEntry } from '../../run/drive.ts'
-import { definitionSize } from '../../run/run-messages.ts'
 import { definitionName } from '../../run/shared/own-definition.ts'
 import { findDefinition } from '../../run/store/find-definition.ts'
 import { requireDefinition } from '../../run/store/load-definition.ts'
@@ -85,9 +84,8 @@ export const run: Run<typeof declaration, RunDocument> = async (context, [task, 
   recordInJournal(context, folder.root, startEntry(folder.task, state))
   const shared = options.share === undefined ? [] : await shareStarted(context, folder, options.share)
   const data = runData(folder, state, context.nowMs)
-  const steps = stepCount(definition, listedIn(folder))
   const shown = inLine(folder.relative)
-  const size = definitionSize(definition.phases.length, steps, data.prompt_bound ?? 0)
+  const size = definitionSize(definition, data.prompt_bound ?? 0, listedIn(folder))
   return {
     exitCode: 0,
     data,

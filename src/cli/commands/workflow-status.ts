@@ -5,7 +5,6 @@ import { quote } from '../../kernel/text.ts'
 import { type CommandContext, type CommandResult, requireRoot } from '../../project/command-context.ts'
 import type { TaskFolder } from '../../project/task-folder.ts'
 import { foldersHolding, listTaskFolders } from '../../project/task-folders.ts'
-import { STATUS_TEXT } from '../../run/run-messages.ts'
 import { readState, requireState } from '../../run/store/state-store.ts'
 import * as field from '../../views/documents.ts'
 import { jsonText, type Painter, processScreen } from '../../views/print.ts'
@@ -66,7 +65,7 @@ function status(context: CommandContext, paint: Painter, task: string | undefine
   return {
     exitCode: views.some(({ exitCode }) => exitCode !== 0) ? 1 : 0,
     data: { workflows: views.flatMap((view) => view.data) },
-    lines: lines.length === 0 ? [STATUS_TEXT.noRuns] : lines,
+    lines: lines.length === 0 ? ['no workflows here'] : lines,
   }
 }
 

@@ -1,8 +1,7 @@
 import { counted, inLine } from '../../kernel/text.ts'
 import type { PlacedFinding } from '../../kernel/yaml-text.ts'
 import { displayPath } from '../../project/command-context.ts'
-import { promptBound, stepCount } from '../../run/definition/bound.ts'
-import { definitionSize } from '../../run/run-messages.ts'
+import { definitionSize, promptBound } from '../../run/definition/bound.ts'
 import { findDefinition } from '../../run/store/find-definition.ts'
 import { loadDefinition } from '../../run/store/load-definition.ts'
 import * as field from '../../views/documents.ts'
@@ -56,7 +55,7 @@ export const run: Run<typeof declaration, typeof document> = (context, [file], _
       ...warnings.map((finding) => line(finding, paint.yellow('!'))),
       definition === undefined || bound === undefined
         ? `${counted(faults.length, 'fault')}${isPartial ? `; the rest is checked once ${faults.length === 1 ? 'it is' : 'they are'} fixed` : ''}`
-        : `${paint.green('✓')} ${inLine(definition.name)}: ${definitionSize(definition.phases.length, stepCount(definition), bound)}`,
+        : `${paint.green('✓')} ${inLine(definition.name)}: ${definitionSize(definition, bound)}`,
     ],
   }
 }

@@ -3,11 +3,11 @@ import { readSmallFile } from '../../disk/read.ts'
 import { shellIdentity } from '../../hosts/all-hosts.ts'
 import { claudeCode } from '../../hosts/claude-code.ts'
 import { commandLine } from '../../kernel/command-line.ts'
+import { quote } from '../../kernel/text.ts'
 import { type CommandContext, findCommandRepository } from '../../project/command-context.ts'
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { needOf } from '../../run/machine/position.ts'
 import type { WorkflowState } from '../../run/machine/state.ts'
-import { DRIVER_TEXT } from '../../run/run-messages.ts'
 import { checkSettings } from '../../setup/doctor/claude-findings.ts'
 import { unwiredNote } from '../../setup/install/unwired.ts'
 
@@ -21,26 +21,35 @@ export function driverLines(
   state: WorkflowState,
   caller: string | undefined,
 ): string[] {
-  const { hostSession } = state
   const command = (word: string): string => commandLine(['workflow', word, taskWord(folder)], context.rootOption)
   const next = command('next')
-  const main = mainOfWorktree(folder.root)
+  const lines = worktreeLines(folder.root)
+  if (state.hostSession === undefined) {
+    return [
+      ...lines,
+      `It has no session. For prompts from the hook, the agent runs this in its shell: ${command('resume')}`,
+      `Get each prompt with: ${next}`,
+    ]
+  }
+  if (caller !== undefined) return [...lines, promptsOf(context, folder.root, caller, next)]
+  if (needOf(state).kind === 'approval') return lines
   return [
-    ...(main === undefined ? [] : [DRIVER_TEXT.inWorktree(main)]),
-    ...(hostSession === undefined ? [DRIVER_TEXT.noSession(command('resume')), DRIVER_TEXT.askForEach(next)] : []),
-    ...(hostSession !== undefined && caller !== undefined ? [promptsOf(context, folder.root, caller, next)] : []),
-    ...(hostSession !== undefined && caller === undefined && needOf(state).kind !== 'approval'
-      ? [DRIVER_TEXT.tellAgent]
-      : []),
+    ...lines,
+    'Now tell its agent to go on: if the hook is installed, the next prompt comes when it ends its turn, and on OpenCode when it calls workflow_run. Otherwise no prompt comes automatically (`postflight init` sets the hook up).',
   ]
 }
 
 function promptsOf(context: CommandContext, root: string, session: string, next: string): string {
   const missing = findMissingHook(context, root, session)
-  if (missing === undefined) return DRIVER_TEXT.endTurn(next)
-  if (typeof missing !== 'string') return DRIVER_TEXT.noHook(missing.what, missing.fix ?? '', next)
+  if (missing === undefined) {
+    return `If the hook is installed, end your turn now: the prompts come automatically. Otherwise get each one with: ${next}`
+  }
+  if (typeof missing !== 'string') {
+    const { what, fix } = missing
+    return `No prompt will come automatically, because ${quote(what, 400)}: ${fix ?? ''}, then start a new session and resume there. Or get each prompt with: ${next} (If the hook is installed in another way, end your turn now.)`
+  }
   context.note(missing)
-  return DRIVER_TEXT.afterInit(next)
+  return `No prompt will come automatically until the hook is set up (\`postflight init\`) and a new session resumes the run. Until then, get each prompt with: ${next}`
 }
 
 /** Undefined if it is not known. Settings are only judged for Claude Code. */
@@ -51,6 +60,14 @@ export function findMissingHook(context: CommandContext, root: string, session: 
   const isClaudeCode = isOfShell && claudeCode.shellIdentity?.(context.environment)?.session === session
   const findings = isClaudeCode ? checkSettings(context, false) : []
   return findings.some(({ ok }) => ok) ? undefined : findings.find(({ ok }) => !ok)
+}
+
+function worktreeLines(root: string): string[] {
+  const main = mainOfWorktree(root)
+  if (main === undefined) return []
+  return [
+    `This is a linked worktree of ${quote(main, 400)}: the run is stored and removed with it, and only a session whose folder is in it gets the prompts. Settings that git does not track (settings.local.json) are not there.`,
+  ]
 }
 
 /** Returns the main folder of the repository if `root` is in a linked git worktree. */

@@ -1,12 +1,11 @@
 import { resumeSharedLine } from '../../kernel/command-line.ts'
 import { messageOf } from '../../kernel/error-messages.ts'
-import { inLine, oneLine } from '../../kernel/text.ts'
+import { inLine, oneLine, quote } from '../../kernel/text.ts'
 import { formatAge, toIso } from '../../kernel/time.ts'
 import { type CommandContext, type CommandResult, findCommandRoot } from '../../project/command-context.ts'
 import { newRootFolder } from '../../project/new-task-folder.ts'
 import { isResumable, needOf } from '../../run/machine/position.ts'
 import { RUN_OUTCOMES } from '../../run/machine/state-fields.ts'
-import { STATUS_TEXT } from '../../run/run-messages.ts'
 import { gitCall } from '../../run/shared/publish-run.ts'
 import { requireRemote } from '../../run/shared/ref-store.ts'
 import { folderOfShare, holderWords, shareOf } from '../../run/shared/share-record.ts'
@@ -67,7 +66,7 @@ function rowOf(context: CommandContext, root: string, remote: string, run: Remot
     oneLine(state.name, 80),
     state.active ? locationText(state) : (state.outcome ?? ''),
     ...(need.kind === 'approval' ? ['waits for approval'] : []),
-    ...(need.kind === 'wait' ? [STATUS_TEXT.waits(need.wait.for)] : []),
+    ...(need.kind === 'wait' ? [`waits for: ${quote(need.wait.for, 500)}`] : []),
     holder.machine === undefined
       ? `released ${age} ago`
       : isHere

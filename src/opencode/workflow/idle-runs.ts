@@ -6,8 +6,7 @@ import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { CAME_BACK, takeTurn } from '../../run/drive.ts'
 import { afterWaitEvent } from '../../run/machine/agent-stop.ts'
 import { needOf } from '../../run/machine/position.ts'
-import { WORKFLOW_TEXT } from '../../run/run-messages.ts'
-import { findActiveRuns } from '../../run/store/active-runs.ts'
+import { findActiveRuns, unusableNotice } from '../../run/store/active-runs.ts'
 import { updateRunWait } from '../../run/store/run-wait.ts'
 import type { StopOfRuns } from '../../stop/answer-stop.ts'
 
@@ -51,7 +50,7 @@ export class IdleRuns {
       reason = `The workflow "${quote(state.name, 100)}" of task ${task} is running and waits for you: call the tool workflow_run once, with the task "${task}" and an empty definition, and wait for its result.`
       notified = () => this.#notified.set(folder.path, state.sequence)
     }
-    const notices = problems.map(({ path, detail }) => WORKFLOW_TEXT.unusable(path, detail))
+    const notices = problems.map(unusableNotice)
     const recorded = problems.map(({ root, task, detail }) => ({
       root,
       entry: { event: 'error', task, detail } as const,

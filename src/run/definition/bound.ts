@@ -1,3 +1,4 @@
+import { counted } from '../../kernel/text.ts'
 import { currentPhase, isInStep } from '../machine/position.ts'
 import { isPrompted, visitsOf, type WorkflowState } from '../machine/state.ts'
 import { type Definition, reachedFrom } from './definition.ts'
@@ -10,7 +11,14 @@ export type ListedSteps = (phase: Phase) => number | undefined
 
 const NO_LISTS: ListedSteps = () => undefined
 
-export function stepCount({ phases }: Definition, listed: ListedSteps = NO_LISTS): number | undefined {
+export function definitionSize(definition: Definition, prompts: number, listed?: ListedSteps): string {
+  const steps = stepCount(definition, listed)
+  const known = steps === 0 || steps === undefined ? '' : `, ${counted(steps, 'step')}`
+  const assumed = steps === undefined ? ` (steps not known yet count as ${MAX_PHASE_STEPS})` : ''
+  return `${counted(definition.phases.length, 'phase')}${known}, at most ${counted(prompts, 'prompt')}${assumed}`
+}
+
+function stepCount({ phases }: Definition, listed: ListedSteps = NO_LISTS): number | undefined {
   const counts = phases.map((phase) => stepsOf(phase, listed))
   return counts.reduce<number | undefined>(
     (sum, count) => (sum === undefined || count === undefined ? undefined : sum + count),

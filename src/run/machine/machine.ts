@@ -1,10 +1,10 @@
+import { counted, times } from '../../kernel/text.ts'
 import { findPhase } from '../definition/definition.ts'
 import { END } from '../definition/definition-limits.ts'
 import { isFailing, type Phase, targetAfter } from '../definition/phase-fields.ts'
 import { MAX_STEP_LENGTH, type Step } from '../definition/steps.ts'
-import { WORKFLOW_TEXT } from '../run-messages.ts'
 import { isIdle } from './agent-stop.ts'
-import { type Effect, isTooEarly, type Observation } from './observation.ts'
+import { artifactFault, type Effect, isTooEarly, type Observation } from './observation.ts'
 import { askForApproval, currentPhase, isInStep, needsApproval, visitPutAside, where } from './position.ts'
 import {
   end,
@@ -21,7 +21,9 @@ import {
 import {
   type Advance,
   advanceSteps,
+  attemptsFailed,
   type Command,
+  commandOfRun,
   goesOutAgain,
   only,
   orWait,
@@ -76,7 +78,8 @@ function learnSteps(state: WorkflowState, phase: Phase, seen: Observation): Adva
   }
   if (seen.steps === undefined) return only(state, 'wait')
   if (seen.steps.kind === 'none') {
-    const why = WORKFLOW_TEXT.thenResume(seen.steps.mend, seen.task)
+    // No prompt asks for the list again.
+    const why = `${seen.steps.mend}, then run \`${commandOfRun('resume', seen)}\``
     return only(end(state, 'stalled', seen.nowMs, why), 'finish')
   }
   const isDone = phase.steps?.kind === 'checklist' && seen.steps.steps.length === 0
@@ -90,7 +93,7 @@ function reasonAsStep({ ledBy, phase, visits }: WorkflowState): Step[] {
   const { verdict = 'pass', reason } = ledBy
   const isSentBack = verdict !== 'pass'
   if (reason !== undefined) return isSentBack || Number(visits[phase]) > 1 ? [reason.slice(0, MAX_STEP_LENGTH)] : []
-  return isSentBack ? [WORKFLOW_TEXT.sentBack(ledBy.phase, verdict)] : []
+  return isSentBack ? [`the verdict of phase "${ledBy.phase}" was "${verdict}": find out why, and fix it`] : []
 }
 
 /** An invalid artifact from before the prompt counts as none. */
@@ -103,7 +106,7 @@ function advancePhase(state: WorkflowState, phase: Phase, seen: Observation): Ad
   if (phase.artifact === undefined) return pass(state, phase, {}, seen)
   if (isTooEarly(seen)) return only(state, 'wait')
   if (seen.artifact.kind === 'valid') return pass(state, phase, seen.artifact, seen)
-  const why = seen.artifact.kind === 'invalid' ? seen.artifact.why : WORKFLOW_TEXT.noArtifact(phase.artifact)
+  const why = artifactFault(seen.artifact, phase.artifact)
   if (!isPrompted(state)) {
     const known = seen.artifact.kind === 'invalid' && state.lastFailure === undefined ? why : state.lastFailure
     return orWait(state, prompt({ ...state, lastFailure: known }, seen, {}))
@@ -112,12 +115,12 @@ function advancePhase(state: WorkflowState, phase: Phase, seen: Observation): Ad
   if (isNothingLeft(state, seen) && goesOutAgain(state, seen)) return promptOnceMore(state, seen)
   const attempts = state.phaseAttempts + 1
   const failed = withTransition(state, { event: 'retry', ...where(state), detail: why }, seen.nowMs)
-  const counted = { ...failed, phaseAttempts: attempts, stage: withdrawn(failed), lastFailure: why }
-  if (attempts < state.maxPhaseAttempts) return only(counted, 'observe')
+  const tried = { ...failed, phaseAttempts: attempts, stage: withdrawn(failed), lastFailure: why }
+  if (attempts < state.maxPhaseAttempts) return only(tried, 'observe')
   if (phase.gate === 'strict') {
-    return only(end(counted, 'stalled', seen.nowMs, WORKFLOW_TEXT.exhausted(attempts, why)), 'finish')
+    return only(end(tried, 'stalled', seen.nowMs, attemptsFailed(attempts, why)), 'finish')
   }
-  const goingOn = { ...counted, skips: state.skips + 1 }
+  const goingOn = { ...tried, skips: state.skips + 1 }
   const warned = withTransition(goingOn, { event: 'warn', ...where(state), detail: why }, seen.nowMs)
   // A missing or invalid artifact counts as a failing verdict.
   const hasVerdict = phase.next.verdict !== undefined && phase.next.cases === undefined
@@ -149,19 +152,27 @@ function pass(state: WorkflowState, phase: Phase, { verdict, reason }: Judged, s
     effects: strays(state, seen),
   })
   if (target === END) {
-    if (failed) return left(end(passed, 'failed', nowMs, WORKFLOW_TEXT.endedOnFail(phase.id)), 'finish')
-    const counted = withOpenSkipped(passed, nowMs)
-    const gaps = counted.skips === 0 ? undefined : WORKFLOW_TEXT.wentOnWithout(counted.skips, seen.task)
-    return left(end(counted, 'completed', nowMs, gaps), 'finish')
+    if (failed) {
+      const why = `the verdict of phase "${phase.id}" was "fail", which ends the workflow`
+      return left(end(passed, 'failed', nowMs, why), 'finish')
+    }
+    const completed = withOpenSkipped(passed, nowMs)
+    return left(end(completed, 'completed', nowMs, skipsReason(completed, seen)), 'finish')
   }
   const next = findPhase(state.definition, target)
   if (next === undefined || visitsOf(state, target) >= next.maxVisits + state.visitsGranted) {
-    const why = WORKFLOW_TEXT.visitsSpent(target, visitsOf(state, target))
+    const why = `phase "${target}" was already entered ${times(visitsOf(state, target))}, its limit (max_visits)`
     return left(end(state, 'failed', nowMs, why), 'finish')
   }
   const reasons = [reason, state.approval?.note].filter((one) => one !== undefined)
   const ledBy = { phase: phase.id, verdict, reason: reasons.length === 0 ? undefined : reasons.join('\n') }
   return left(enter(passed, next, nowMs, ledBy), 'observe')
+}
+
+function skipsReason({ skips }: WorkflowState, seen: Observation): string | undefined {
+  if (skips === 0) return undefined
+  const skipped = counted(skips, 'step or artifact was', 'steps or artifacts were')
+  return `${skipped} skipped (\`${commandOfRun('history', seen)}\` says which)`
 }
 
 function withOpenSkipped(state: WorkflowState, nowMs: number): WorkflowState {

@@ -1,3 +1,4 @@
+import { quote } from '../../kernel/text.ts'
 import type { ChecklistItem, Step } from '../definition/steps.ts'
 
 /** A driver's view of a task folder, and its changes there. */
@@ -17,6 +18,14 @@ export type StepResultSeen =
 export type StepsSeen =
   | { readonly kind: 'list'; readonly steps: readonly Step[] }
   | { readonly kind: 'none'; readonly mend: string }
+
+export function artifactFault(seen: Exclude<ArtifactSeen, { kind: 'valid' }>, artifact: string): string {
+  return seen.kind === 'invalid' ? seen.why : `${quote(artifact)} is missing`
+}
+
+export function noStepsFile(name: string): StepsSeen {
+  return { kind: 'none', mend: `${quote(name)}, which lists the steps, is missing: create it` }
+}
 
 export interface Observation {
   /** The `<task>` of a command. */

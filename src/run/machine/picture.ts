@@ -1,7 +1,7 @@
+import { counted } from '../../kernel/text.ts'
 import type { Definition } from '../definition/definition.ts'
 import { END } from '../definition/definition-limits.ts'
 import type { Next, Phase, StepSource } from '../definition/phase-fields.ts'
-import { GRAPH_TEXT } from '../run-messages.ts'
 import { needOf } from './position.ts'
 import { visitsOf, type WorkflowState } from './state.ts'
 import type { RunOutcome } from './state-fields.ts'
@@ -36,13 +36,13 @@ export function phaseDetails({ artifact, steps, parallel, approve }: Phase): str
   return [
     ...(artifact === undefined ? [] : [artifact]),
     ...(steps === undefined ? [] : [stepsLabel(steps)]),
-    ...(parallel === 1 ? [] : [GRAPH_TEXT.atOnce(parallel)]),
-    ...(approve ? [GRAPH_TEXT.approval] : []),
+    ...(parallel === 1 ? [] : [`${parallel} at once`]),
+    ...(approve ? ['needs approval'] : []),
   ]
 }
 
 function stepsLabel(steps: StepSource): string {
-  return steps.kind === 'list' ? GRAPH_TEXT.steps(steps.steps.length) : GRAPH_TEXT.stepsFrom(steps.artifact)
+  return steps.kind === 'list' ? counted(steps.steps.length, 'step') : `steps from ${steps.artifact}`
 }
 
 export function waysOf({ verdict, pass, fail, cases, otherwise }: Next): [string | undefined, string][] {
@@ -53,7 +53,7 @@ export function waysOf({ verdict, pass, fail, cases, otherwise }: Next): [string
       ['fail', fail],
     ]
   const ways = Object.entries(cases).map(([name, target]): [string, string] => [name, target])
-  return otherwise === undefined ? ways : [...ways, [GRAPH_TEXT.otherwise, otherwise]]
+  return otherwise === undefined ? ways : [...ways, ['any other', otherwise]]
 }
 
 const COLOURS: Readonly<Record<PhaseStatus, string>> = {

@@ -3,7 +3,6 @@ import type { Wait } from '../../marker/marker-wait.ts'
 import { findPhase } from '../definition/definition.ts'
 import type { Phase } from '../definition/phase-fields.ts'
 import { type Step, stepAsText } from '../definition/steps.ts'
-import { OUT_OF_BUDGET } from '../run-messages.ts'
 import { hasBegun, isPrompted, pauseClock, visitsOf, type WorkflowState, withdrawn, withTransition } from './state.ts'
 import type { EndedStep, RunOutcome, StepInWork, Transition } from './state-fields.ts'
 
@@ -108,6 +107,9 @@ export function isSpent({ attempts, maxAttempts }: StepInWork): boolean {
   return attempts >= maxAttempts
 }
 
+/** Begins the reason of a run that stalled because of its budget. */
+export const OUT_OF_BUDGET = 'the budget is used up'
+
 /** Decides who must act next. While a person must approve, nothing is counted and no prompt is sent. */
 
 type Need =
@@ -142,6 +144,10 @@ export function needsApproval({ active, approval }: Pick<WorkflowState, 'active'
 
 export function isRejected({ approval }: WorkflowState): boolean {
   return approval?.standing === 'rejected'
+}
+
+export function rejectedBecause(reason: string): string {
+  return `a person rejected it: ${reason}`
 }
 
 export function tellsPrevious(state: WorkflowState): boolean {

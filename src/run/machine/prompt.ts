@@ -2,11 +2,12 @@ import { cut, oneLine, stripControl } from '../../kernel/text.ts'
 import { ARTIFACT_OF, fill, INPUT_OF, type PLACEHOLDERS, STEP_FIELD } from '../definition/definition-limits.ts'
 import type { Next, Phase } from '../definition/phase-fields.ts'
 import { MAX_STEP_LENGTH, namedByStep, stepAsText, stepField } from '../definition/steps.ts'
-import { PROMPT_TEXT, RUN_RECORDS, stepWords, TURN_ENDS, WORKFLOW_TEXT } from '../run-messages.ts'
+import { PROMPT_TEXT, stepWords, TURN_ENDS } from '../run-messages.ts'
 import {
   currentPhase,
   isFromBefore,
   isInStep,
+  rejectedBecause,
   stepAt,
   stepLine,
   stepResultFile,
@@ -130,7 +131,7 @@ function joined(title: string, template: string, rest: readonly string[]): strin
 
 /** A rejection is a reason until the next artifact: steps and failed attempts may come before. */
 function failureTexts({ approval }: WorkflowState, failure: string | undefined, isBefore = false): string[] {
-  const rejection = approval?.standing === 'rejected' ? WORKFLOW_TEXT.rejected(approval.note ?? '') : undefined
+  const rejection = approval?.standing === 'rejected' ? rejectedBecause(approval.note ?? '') : undefined
   return [...new Set([rejection, failure])].flatMap((why) =>
     why === undefined ? [] : [PROMPT_TEXT[isBefore ? 'before' : 'failure'](cut(stripControl(why).trim(), 3000))],
   )
@@ -194,6 +195,7 @@ function verdictDemand(pointer: string, { cases, otherwise }: Next): string {
     : PROMPT_TEXT.caseVerdict(pointer, Object.keys(cases), otherwise !== undefined)
 }
 
-export function promptRecord(due: DuePrompt, isRepeated: boolean): string {
-  return RUN_RECORDS.prompt(due.phase, due.words, due.batch === undefined ? due.attempt : undefined, isRepeated)
+export function promptRecord({ phase, words, batch, attempt }: DuePrompt, isRepeated: boolean): string {
+  const facts = [phase, words, batch === undefined && `attempt ${attempt}`]
+  return `prompt${isRepeated ? ' again' : ''}: ${facts.filter(Boolean).join(', ')}`
 }

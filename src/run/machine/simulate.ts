@@ -1,10 +1,8 @@
 import type { Definition } from '../definition/definition.ts'
 import type { Phase } from '../definition/phase-fields.ts'
 import type { Step } from '../definition/steps.ts'
-import { WORKFLOW_TEXT } from '../run-messages.ts'
 import { reconcile } from './machine.ts'
-import type { Effect, Observation, StepsSeen } from './observation.ts'
-import { archiveLocation } from './observation.ts'
+import { archiveLocation, type Effect, noStepsFile, type Observation, type StepsSeen } from './observation.ts'
 import { currentPhase, needsApproval, stepResultFile, withBatch } from './position.ts'
 import { type DuePrompt, type DueWork, duePrompt, type TaskLocation } from './prompt.ts'
 import { newState, type WorkflowState } from './state.ts'
@@ -158,9 +156,7 @@ class SimulatedFolder {
   #steps(phase: Phase): StepsSeen | undefined {
     if (phase.steps === undefined || phase.steps.kind === 'list') return undefined
     const { artifact } = phase.steps
-    if (this.#made.has(artifact) && !this.#files.has(artifact)) {
-      return { kind: 'none', mend: WORKFLOW_TEXT.noStepsFile(artifact) }
-    }
+    if (this.#made.has(artifact) && !this.#files.has(artifact)) return noStepsFile(artifact)
     const ticked = this.#ticked.get(artifact)
     const steps = simulatedSteps(this.#script, phase)
     return { kind: 'list', steps: steps.filter((_step, item) => ticked?.has(item) !== true) }

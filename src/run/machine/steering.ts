@@ -2,11 +2,10 @@ import type { StepRefusal } from '../../kernel/errors.ts'
 import { type Definition, reachedFrom } from '../definition/definition.ts'
 import { END } from '../definition/definition-limits.ts'
 import { type Phase, targetsOf } from '../definition/phase-fields.ts'
-import { STEERING_TEXT, WORKFLOW_TEXT } from '../run-messages.ts'
-import { currentPhase, isResumable, where, withStepEnded, withWork } from './position.ts'
+import { currentPhase, isResumable, rejectedBecause, where, withStepEnded, withWork } from './position.ts'
 import { countElapsed, end, enter, hasBegun, visitsOf, type WorkflowState, withTransition } from './state.ts'
 import type { EndedStep, StepInWork } from './state-fields.ts'
-import { givesUpTooMany } from './step-machine.ts'
+import { attemptsFailed, givesUpTooMany } from './step-machine.ts'
 
 /** A person's changes to a run: approve, reject, retry a step, skip a step. Pure. */
 
@@ -23,7 +22,7 @@ export function approveState(state: WorkflowState, note: string | undefined, now
 /** Counts as an attempt. The next turn archives the artifact and asks again. */
 export function rejectState(state: WorkflowState, reason: string, nowMs: number): WorkflowState {
   const phaseAttempts = state.phaseAttempts + 1
-  const why = WORKFLOW_TEXT.rejected(reason)
+  const why = rejectedBecause(reason)
   const rejected: WorkflowState = {
     ...judged(state, 'rejected', reason, nowMs),
     approval: { standing: 'rejected', note: reason },
@@ -32,7 +31,7 @@ export function rejectState(state: WorkflowState, reason: string, nowMs: number)
     stage: hasBegun(state) ? 'archiving-rejected' : 'archiving',
   }
   const isSpent = state.active && phaseAttempts >= state.maxPhaseAttempts
-  return isSpent ? end(rejected, 'stalled', nowMs, WORKFLOW_TEXT.exhausted(phaseAttempts, why)) : rejected
+  return isSpent ? end(rejected, 'stalled', nowMs, attemptsFailed(phaseAttempts, why)) : rejected
 }
 
 function judged(
@@ -89,7 +88,7 @@ export function skipStep(state: WorkflowState, step: number, nowMs: number): Ste
   if (ended !== undefined) return ended.outcome === 'done' ? { refusal: 'done' } : { state }
   if (givesUpTooMany(state, currentPhase(state))) return { refusal: 'too-many' }
   const { attempts } = state.inWork.find((one) => one.step === step) ?? { attempts: 0 }
-  const detail = STEERING_TEXT.skippedByPerson
+  const detail = 'skipped by a person'
   const noted = withTransition(state, { event: 'step-skipped', ...where(state, { step, attempts }), detail }, nowMs)
   const skipped = withStepEnded(noted, { step, attempts }, 'skipped')
   return { state: { ...skipped, skips: state.skips + 1, phaseSkips: state.phaseSkips + 1 } }
@@ -131,7 +130,7 @@ export function enterFrom(
   if (unapproved !== undefined) return { refusal: { kind: 'approval', phase: unapproved.id } }
   const skipped = (wayTo(ways, current, phase.id) ?? []).filter(isPassedOver)
   const noted = skipped.reduce((one, id) => {
-    const detail = STEERING_TEXT.passedOver(phase.id)
+    const detail = `resume --from ${phase.id}`
     return withTransition(one, { event: 'phase-skipped', phase: id, visit: visitsOf(one, id), detail }, nowMs)
   }, granted)
   const unfinished = {

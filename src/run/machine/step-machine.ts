@@ -1,12 +1,14 @@
+import { commandLine } from '../../kernel/command-line.ts'
+import { counted, freshStart, quote, times } from '../../kernel/text.ts'
 import { MAX_INTERRUPTIONS } from '../definition/bound.ts'
 import type { Phase } from '../definition/phase-fields.ts'
 import { isChecklistItem } from '../definition/steps.ts'
-import { WORKFLOW_TEXT } from '../run-messages.ts'
 import type { Effect, Observation, StepResultSeen } from './observation.ts'
 import {
   isInStep,
   isRejected,
   isSpent,
+  OUT_OF_BUDGET,
   promptsLeft,
   stepArchiveName,
   stepAt,
@@ -80,13 +82,23 @@ export function prompt(state: WorkflowState, seen: Observation, { steps, effects
   }
 }
 
-function spentBudget(state: WorkflowState, size: number, { nowMs, task }: Observation): string | undefined {
+function spentBudget(state: WorkflowState, size: number, seen: Observation): string | undefined {
   const { maxPrompts, maxMinutes } = state.definition
   if (maxPrompts !== undefined && size > promptsLeft(state)) {
-    return WORKFLOW_TEXT.promptsSpent(state.prompts, size, maxPrompts, task)
+    const more = size === 1 ? '' : `, and ${size} more were due`
+    return outOfBudget(`${counted(state.prompts, 'prompt')} of at most ${maxPrompts} (max_prompts)${more}`, seen)
   }
-  const isLate = maxMinutes !== undefined && workedMs(state, nowMs) >= maxMinutes * 60_000
-  return isLate ? WORKFLOW_TEXT.minutesSpent(maxMinutes, task) : undefined
+  const isLate = maxMinutes !== undefined && workedMs(state, seen.nowMs) >= maxMinutes * 60_000
+  return isLate ? outOfBudget(`${counted(maxMinutes, 'minute')} of work (max_minutes)`, seen) : undefined
+}
+
+function outOfBudget(spent: string, seen: Observation): string {
+  return `${OUT_OF_BUDGET}: ${spent}. A resume does not renew it: ${freshStart(commandOfRun('start', seen))}`
+}
+
+/** The caller's project is not known here, so this has no `--root`. */
+export function commandOfRun(word: string, { task }: Observation): string {
+  return commandLine(['workflow', word, task], undefined)
 }
 
 /** Limited, because it is the same attempt. */
@@ -114,7 +126,7 @@ export function advanceSteps(state: WorkflowState, phase: Phase, seen: Observati
   if (goesOutAgain(state, seen)) return promptOnceMore(state, seen)
   const missing = state.inWork.find(({ out }) => out)
   if (!seen.returned || missing === undefined) return only(state, 'wait')
-  return stepFailed(state, phase, missing, WORKFLOW_TEXT.noStepResult(stepResultFile(phase, missing.step)), seen, [])
+  return stepFailed(state, phase, missing, `${stepResultFile(phase, missing.step)} is missing`, seen, [])
 }
 
 type ResultThere = Exclude<StepResultSeen, { readonly kind: 'absent' }>
@@ -158,7 +170,7 @@ function takeResult(
   const effects = result.archived ? [] : [archiveStep(state, file, stepArchiveName(step))]
   if (result.kind === 'invalid') return stepFailed(state, phase, step, result.why, seen, effects)
   if (!result.success) {
-    return stepFailed(state, phase, step, result.summary ?? WORKFLOW_TEXT.stepSaysFailed(file), seen, effects)
+    return stepFailed(state, phase, step, result.summary ?? `${file} says that the step failed`, seen, effects)
   }
   const done = withTransition(state, { event: 'step-done', ...where(state, step) }, seen.nowMs)
   const ended = withStepEnded(done, { ...step, attempts: step.attempts + 1 }, 'done')
@@ -198,8 +210,8 @@ function giveUpSpent(state: WorkflowState, phase: Phase, seen: Observation, effe
     const why = spent.failure ?? ''
     const isTooMany = givesUpTooMany(next, phase)
     if (phase.onExhausted === 'stop' || isTooMany) {
-      const last = WORKFLOW_TEXT.stepExhausted(spent.step + 1, spent.attempts, why)
-      const text = isTooMany ? WORKFLOW_TEXT.tooManyFailed(next.phaseSkips + 1, next.totalSteps, last) : last
+      const last = `step ${spent.step + 1} failed ${times(spent.attempts)}${lastFailure(spent.attempts, why)}`
+      const text = isTooMany ? tooManyFailed(next, last) : last
       const ended = end(next, 'failed', seen.nowMs, text)
       return { state: ended, command: 'finish', effects: [...effects, ...strays(state, seen)] }
     }
@@ -215,6 +227,22 @@ function giveUpSpent(state: WorkflowState, phase: Phase, seen: Observation, effe
   }
   const last = isInStep(next) ? [] : strays(state, seen)
   return { state: next, command: 'observe', effects: [...effects, ...last] }
+}
+
+export function attemptsFailed(attempts: number, why: string): string {
+  return `${counted(attempts, 'attempt')} failed${lastFailure(attempts, why)}`
+}
+
+function lastFailure(attempts: number, why: string): string {
+  return `${attempts === 1 ? '' : ', most recently'}: ${quote(why)}`
+}
+
+function tooManyFailed({ phaseSkips, totalSteps }: WorkflowState, last: string): string {
+  const failed = phaseSkips + 1
+  if (totalSteps === 1) return last
+  return failed === totalSteps
+    ? `all ${totalSteps} steps failed; ${last}`
+    : `${failed} of ${totalSteps} steps failed, more than max_skips allows; ${last}`
 }
 
 export function givesUpTooMany({ phaseSkips, totalSteps }: WorkflowState, { maxSkips }: Phase): boolean {

@@ -7,7 +7,7 @@ import type { Occasion } from '../../hosts/host.ts'
 import { FILE_DETAILS, messageOf } from '../../kernel/error-messages.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { RUN_STATE_FILE, WORKFLOW_FOLDER } from '../../kernel/files.ts'
-import { oneLine } from '../../kernel/text.ts'
+import { oneLine, quote } from '../../kernel/text.ts'
 import type { Recorded } from '../../project/journal-entry.ts'
 import type { SearchProblem, TaskFolder } from '../../project/task-folder.ts'
 import { foldersHolding, listTaskFolders } from '../../project/task-folders.ts'
@@ -16,7 +16,7 @@ import type { UnfinishedStatus } from '../../stop/recovery.ts'
 import { afterSessionStart } from '../machine/agent-stop.ts'
 import { currentWork, isInStep, needOf, stepLine } from '../machine/position.ts'
 import type { WorkflowState } from '../machine/state.ts'
-import { STATUS_TEXT, WORKFLOW_TEXT } from '../run-messages.ts'
+import { stepWords } from '../run-messages.ts'
 import { eachRunFile, type RunFile, removeRunFile, runFileOf } from './run-file.ts'
 import { noteSessionStart } from './run-wait.ts'
 import { readState, stateDisplayPath, withRunLock } from './state-store.ts'
@@ -31,6 +31,10 @@ export interface UnusableRun {
   readonly path: string
   readonly task: string | undefined
   readonly detail: string
+}
+
+export function unusableNotice({ path: location, detail }: UnusableRun): string {
+  return `postflight-guard: the workflow in ${quote(location)} could not continue (${quote(detail, 600)}), so the stop was allowed.`
 }
 
 /** In ms. A clone may bring any number of run files. */
@@ -152,15 +156,15 @@ export function runStatus(folder: TaskFolder): RunStatus | undefined {
     if (state === undefined) return undefined
     const name = oneLine(state.name, 100)
     return state.active
-      ? { status: 'running', note: WORKFLOW_TEXT.running(name, locationText(state)), state }
-      : { status: 'over', note: WORKFLOW_TEXT.over(name, state.outcome ?? ''), state }
+      ? { status: 'running', note: `the workflow "${name}" is running: ${locationText(state)}`, state }
+      : { status: 'over', note: `the workflow "${name}" has ended (${state.outcome ?? ''})`, state }
   } catch (error) {
     return { status: 'unusable', note: messageOf(error), state: undefined }
   }
 }
 
 export function locationText(state: WorkflowState): string {
-  return STATUS_TEXT.location(state.phase, progress(state))
+  return `phase ${state.phase}, ${progress(state)}`
 }
 
 /** Counts from 1. */
@@ -169,14 +173,16 @@ export function stepsInWork({ inWork }: WorkflowState): number[] {
 }
 
 export function progress(state: WorkflowState): string {
-  if (isInStep(state)) {
-    if (state.inWork.length > 1) {
-      const texts = state.inWork.map(({ step }) => stepLine(state, step))
-      return STATUS_TEXT.steps(stepsInWork(state), state.totalSteps, texts)
-    }
-    const { step, attempts, maxAttempts } = currentWork(state)
-    const attempt = Math.min(attempts + 1, maxAttempts)
-    return STATUS_TEXT.step(step + 1, state.totalSteps, stepLine(state, step), attempt, maxAttempts)
+  const { inWork, totalSteps, phaseAttempts, maxPhaseAttempts } = state
+  if (!isInStep(state)) return attemptWords(phaseAttempts, maxPhaseAttempts)
+  if (inWork.length > 1) {
+    const texts = inWork.map(({ step }) => stepLine(state, step))
+    return `in progress: ${stepWords(stepsInWork(state), totalSteps, texts)}`
   }
-  return STATUS_TEXT.attempt(Math.min(state.phaseAttempts + 1, state.maxPhaseAttempts), state.maxPhaseAttempts)
+  const { step, attempts, maxAttempts } = currentWork(state)
+  return `${stepWords([step + 1], totalSteps, [stepLine(state, step)])}, ${attemptWords(attempts, maxAttempts)}`
+}
+
+function attemptWords(ended: number, limit: number): string {
+  return `attempt ${Math.min(ended + 1, limit)} of ${limit}`
 }

@@ -11,6 +11,7 @@ import {
 } from '../../disk/folders.ts'
 import { readSmallBytes } from '../../disk/read.ts'
 import { PostflightError } from '../../kernel/errors.ts'
+import { counted, quote } from '../../kernel/text.ts'
 import { isJsonObject } from '../../kernel/values.ts'
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { findBreach, MAX_SCHEMA_STEPS } from '../definition/artifact-schema.ts'
@@ -25,6 +26,7 @@ import {
   archivedName,
   archiveLocation,
   type Effect,
+  noStepsFile,
   type Observation,
   type StepResultSeen,
   type StepsSeen,
@@ -41,7 +43,6 @@ import {
 } from '../machine/position.ts'
 import { hasBegun, visitsOf, type WorkflowState } from '../machine/state.ts'
 import type { StepInWork } from '../machine/state-fields.ts'
-import { WORKFLOW_TEXT } from '../run-messages.ts'
 import { stepResultFiles } from './put-aside.ts'
 import { checkBreach } from './receipts.ts'
 
@@ -96,10 +97,12 @@ function seeCheckedArtifact(folder: TaskFolder, name: string, phase: Phase, stat
 export function seeArtifact(folder: string, name: string, { check, next }: Phase): ArtifactSeen {
   const found = inspectNamed(folder, name)
   if (found.kind === 'absent') return found
-  if (found.kind !== 'file') return invalid(WORKFLOW_TEXT.kind(name, found.what))
-  const { changedMs } = found
-  if (found.size < (check.minBytes ?? 0))
-    return invalid(WORKFLOW_TEXT.tooSmall(name, found.size, check.minBytes ?? 0), changedMs)
+  if (found.kind !== 'file') return invalid(`${quote(name)} is ${found.what}, not a file`)
+  const { size, changedMs } = found
+  const { minBytes = 0 } = check
+  if (size < minBytes) {
+    return invalid(`${quote(name)} has ${counted(size, 'byte')}, but must have at least ${minBytes}`, changedMs)
+  }
   if (check.json !== true && check.jsonSchema === undefined && next.verdict === undefined) return { kind: 'valid' }
   const json = readJson(folder, name, ARTIFACT_LIMIT)
   if (json.kind === 'absent') return json
@@ -110,19 +113,24 @@ export function seeArtifact(folder: string, name: string, { check, next }: Phase
   const verdict = verdictOf(next, resolvePointer(json.value, next.verdict))
   const reason = next.reason === undefined ? undefined : reasonText(resolvePointer(json.value, next.reason))
   if (verdict !== undefined) return { kind: 'valid', verdict, reason }
-  const { cases } = next
-  return invalid(
-    cases === undefined
-      ? WORKFLOW_TEXT.noVerdict(name, next.verdict)
-      : WORKFLOW_TEXT.noCase(name, next.verdict, Object.keys(cases).join(', ')),
-    changedMs,
-  )
+  const expected =
+    next.cases === undefined
+      ? 'true, false, "pass" or "fail"'
+      : `one of ${quote(Object.keys(next.cases).join(', '), 400)}`
+  const why = `${quote(name)} has no verdict at "${quote(next.verdict, 100)}": it must be ${expected}`
+  return invalid(why, changedMs)
 }
 
 function schemaBreach(name: string, schema: unknown, value: unknown): string | undefined {
   const breach = schema === undefined ? undefined : findBreach(schema, value)
-  if (breach === 'too-long') return WORKFLOW_TEXT.checkTooLong(name, MAX_SCHEMA_STEPS)
-  return breach && WORKFLOW_TEXT.breach(name, breach.at, breach.keyword, breach.expected)
+  if (breach === undefined) return undefined
+  if (breach === 'too-long') {
+    return `${quote(name)} cannot be checked: its schema needs more than ${MAX_SCHEMA_STEPS} steps for it. Make the file or the schema smaller`
+  }
+  const { at, keyword, expected } = breach
+  const location = at === '' ? 'the whole value' : `the value at "${quote(at, 100)}"`
+  const rule = keyword === 'false' ? 'is not allowed' : `must satisfy ${keyword}: ${quote(expected, 120)}`
+  return `${quote(name)} does not match its schema: ${location} ${rule}`
 }
 
 function seeStepResult(folder: string, state: WorkflowState, phase: Phase, step: StepInWork): StepResultSeen {
@@ -134,7 +142,8 @@ function seeStepResult(folder: string, state: WorkflowState, phase: Phase, step:
   if (read.kind === 'wrong') return { kind: 'invalid', why: read.why, archived: isArchived }
   const { value } = read
   if (!isJsonObject(value) || typeof value.success !== 'boolean') {
-    return { kind: 'invalid', why: WORKFLOW_TEXT.notStepResult(file), archived: isArchived }
+    const why = `${file} must have a "success" that is true or false`
+    return { kind: 'invalid', why, archived: isArchived }
   }
   const { jsonSchema } = phase.stepCheck
   const breach = value.success ? schemaBreach(file, jsonSchema, value) : undefined
@@ -171,11 +180,11 @@ function seeSteps(folder: string, source: StepSource): StepsSeen | undefined {
   const { artifact: name } = source
   if (source.kind === 'checklist') return seeTasks(folder, name)
   const json = readJson(folder, name, ARTIFACT_LIMIT, inspectNamed)
-  if (json.kind === 'absent') return { kind: 'none', mend: WORKFLOW_TEXT.noStepsFile(name) }
+  if (json.kind === 'absent') return noStepsFile(name)
   if (json.kind === 'wrong') return noSteps(json.why)
   const list = resolvePointer(json.value, source.pointer)
-  if (!Array.isArray(list)) return noSteps(WORKFLOW_TEXT.noSteps(name, source.pointer))
-  if (list.length > MAX_PHASE_STEPS) return noSteps(WORKFLOW_TEXT.tooManySteps(name, list.length, MAX_PHASE_STEPS))
+  if (!Array.isArray(list)) return noSteps(`${quote(name)} has no list of steps at "${quote(source.pointer, 100)}"`)
+  if (list.length > MAX_PHASE_STEPS) return tooManySteps(name, list.length)
   return { kind: 'list', steps: list.map(takenStep) }
 }
 
@@ -236,11 +245,11 @@ function readJson(folder: string, name: string, limit: number, inspect = inspect
   const read = readInside(folder, name, limit, inspect)
   if (read.kind === 'absent') return read
   if (read.kind === 'unreadable') return { kind: 'wrong', why: unreadable(folder, name, read.detail) }
-  if (!read.whole) return { kind: 'wrong', why: WORKFLOW_TEXT.tooLarge(name, limit) }
+  if (!read.whole) return { kind: 'wrong', why: tooLarge(name, limit) }
   try {
     return { kind: 'json', value: JSON.parse(read.text.replace(/^\ufeff/, '')) }
   } catch (error) {
-    return { kind: 'wrong', why: WORKFLOW_TEXT.notJson(name, (error as Error).message) }
+    return { kind: 'wrong', why: `${quote(name)} is not JSON (${quote((error as Error).message, 120)})` }
   }
 }
 
@@ -248,7 +257,11 @@ function unreadable(folder: string, name: string, detail: string): string {
   if (isNoFaultOfFile(detail)) {
     throw new PostflightError('file-unreadable', { path: path.join(folder, name), detail })
   }
-  return WORKFLOW_TEXT.unreadable(name, detail)
+  return `${quote(name)} cannot be read (${quote(detail, 80)})`
+}
+
+function tooLarge(name: string, limit: number): string {
+  return `${quote(name)} is larger than ${limit} bytes, too large to be checked`
 }
 
 function isNoFaultOfFile(detail: string): boolean {
@@ -277,24 +290,24 @@ function readChecklistFile(folder: string, name: string): TextRead {
 
 function seeTasks(folder: string, name: string): StepsSeen {
   const read = readChecklistFile(folder, name)
-  if (read.kind === 'absent') return { kind: 'none', mend: WORKFLOW_TEXT.noStepsFile(name) }
+  if (read.kind === 'absent') return noStepsFile(name)
   if (read.kind === 'unreadable') return noSteps(unreadable(folder, name, read.detail))
-  if (read.kind !== 'text') return noSteps(CHECKLIST_FAULTS[read.kind](name))
+  if (read.kind === 'too-large') return noSteps(tooLarge(name, CHECKLIST_LIMIT))
+  if (read.kind !== 'text') return noSteps(`${quote(name)} is not UTF-8`)
   const tasks = readChecklist(read.text)
-  if (tasks === undefined) return noSteps(WORKFLOW_TEXT.tooDeep(name))
-  if (tasks.length === 0) return noSteps(WORKFLOW_TEXT.noTasks(name))
+  if (tasks === undefined) return noSteps(`${quote(name)} is nested too deeply to be read`)
+  if (tasks.length === 0) return noSteps(`${quote(name)} has no task list (lines such as "- [ ] a task")`)
   const steps = tasks.flatMap(({ text, done }, item) => (done ? [] : [{ text, item }]))
-  if (steps.length > MAX_PHASE_STEPS) return noSteps(WORKFLOW_TEXT.tooManySteps(name, steps.length, MAX_PHASE_STEPS))
+  if (steps.length > MAX_PHASE_STEPS) return tooManySteps(name, steps.length)
   return { kind: 'list', steps }
 }
 
-const CHECKLIST_FAULTS = {
-  'too-large': (name: string) => WORKFLOW_TEXT.tooLarge(name, CHECKLIST_LIMIT),
-  'not-utf8': WORKFLOW_TEXT.notUtf8,
+function tooManySteps(name: string, count: number): StepsSeen {
+  return noSteps(`${quote(name)} lists ${count} steps, more than the maximum of ${MAX_PHASE_STEPS}`)
 }
 
 function noSteps(why: string): StepsSeen {
-  return { kind: 'none', mend: WORKFLOW_TEXT.mendSteps(why) }
+  return { kind: 'none', mend: `${why}: fix the file` }
 }
 
 /** Replaces one byte in place, so that nothing else changes. Repeating it changes nothing. */

@@ -9,14 +9,15 @@ import { replaceFile } from '../../disk/write.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { expandPatterns } from '../../kernel/file-pattern.ts'
 import { SPECS_FOLDER } from '../../kernel/files.ts'
+import { quote } from '../../kernel/text.ts'
 import type { Environment } from '../../kernel/values.ts'
-import { checkList, failureWords } from '../../marker/check-messages.ts'
+import { checkList, failureWords, seconds } from '../../marker/check-messages.ts'
 import { type Busy, type CheckLimits, type RunCheck, whileChecking } from '../../marker/run-checks.ts'
 import { stateFolder } from '../../project/home-folder.ts'
 import type { JournalEntry } from '../../project/journal-entry.ts'
 import { beginsWithDigit, SPECS_ITSELF, type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { isReserved } from '../definition/definition-limits.ts'
-import { ARTIFACTS_FOLDER } from '../machine/observation.ts'
+import { ARTIFACTS_FOLDER, artifactFault } from '../machine/observation.ts'
 import { currentPhase, isInStep } from '../machine/position.ts'
 import {
   type BoundFile,
@@ -27,7 +28,6 @@ import {
   type NotBound,
 } from '../machine/receipt.ts'
 import { isArchiving, type WorkflowState } from '../machine/state.ts'
-import { PHASE_CHECK_TEXT, WORKFLOW_TEXT } from '../run-messages.ts'
 import { seeArtifact } from './observe-run.ts'
 import { boundArtifact, checkBreach, receiptLocation, versionOf } from './receipts.ts'
 
@@ -104,12 +104,11 @@ export function checkStatus(folder: TaskFolder, state: WorkflowState): CheckStat
   const phase = currentPhase(state)
   const { check, artifact = '' } = phase
   if (!state.active || check.run === undefined) return { kind: 'none' }
-  if (isInStep(state)) return { kind: 'too-early', why: PHASE_CHECK_TEXT.stepsOpen }
+  if (isInStep(state)) return { kind: 'too-early', why: 'not all of its steps have ended' }
   const isEarly = artifact === '' || isArchiving(state)
   // The check is due if the artifact is otherwise valid.
   const seen = isEarly ? { kind: 'absent' as const } : seeArtifact(folder.path, artifact, phase)
-  if (seen.kind === 'invalid') return { kind: 'too-early', why: seen.why }
-  if (seen.kind === 'absent') return { kind: 'too-early', why: WORKFLOW_TEXT.noArtifact(artifact) }
+  if (seen.kind !== 'valid') return { kind: 'too-early', why: artifactFault(seen, artifact) }
   return { kind: checkBreach(folder, state, phase) === undefined ? 'passed' : 'due' }
 }
 
@@ -133,8 +132,8 @@ export async function runPhaseCheck(
       const text = formatReceipt({ ...result, failure, runId: state.id, ...bound }, Date.now())
       replaceFile(path.join(makeFoldersInside(folder.path, where), name), text)
     }
-    const words = failure === undefined ? undefined : failureWords(failure)
-    const detail = PHASE_CHECK_TEXT.record(command, words, durationMs)
+    const [outcome, why] = failure === undefined ? ['passed', ''] : ['failed', `${failureWords(failure)}; `]
+    const detail = `check ${outcome}: ${quote(command, 200)} (${why}${seconds(durationMs)})`
     const entry = { event: 'workflow', task: folder.task, hostSession: state.hostSession, detail } as const
     return { kind: 'ran', check: result, receipt, entry, notBound }
   })

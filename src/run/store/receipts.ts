@@ -4,8 +4,8 @@ import { inspectInside, readInside } from '../../disk/folders.ts'
 import { sha256 } from '../../disk/ids.ts'
 import { readSmallBytes } from '../../disk/read.ts'
 import { commandLine } from '../../kernel/command-line.ts'
-import { stripControl } from '../../kernel/text.ts'
-import { NO_OUTPUT } from '../../marker/check-messages.ts'
+import { quote, stripControl } from '../../kernel/text.ts'
+import { failureWords, NO_OUTPUT } from '../../marker/check-messages.ts'
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import type { Phase } from '../definition/phase-fields.ts'
 import {
@@ -17,7 +17,6 @@ import {
   type Receipt,
 } from '../machine/receipt.ts'
 import { visitsOf, type WorkflowState } from '../machine/state.ts'
-import { WORKFLOW_TEXT } from '../run-messages.ts'
 import { namesIn } from './put-aside.ts'
 
 /** Runs nothing, because hooks use it. */
@@ -43,13 +42,16 @@ export function checkBreach(
 ): string | undefined {
   if (check.run === undefined) return undefined
   const command = checkCommand(folder)
+  const named = `the check \`${quote(check.run, 200)}\``
   const receipt = lastReceipt(folder.path, state)
-  if (receipt === undefined || receipt.run !== check.run) return WORKFLOW_TEXT.checkNotRun(check.run, command)
+  if (receipt === undefined || receipt.run !== check.run) return `${named} was not run: \`${command}\` runs it`
   const changed = isUnchanged(folder.path, artifact, receipt) ? changedFile(folder, receipt.files) : artifact
-  if (changed !== undefined) return WORKFLOW_TEXT.checkVoid(check.run, changed, command)
-  return receipt.failure === undefined
-    ? undefined
-    : `${WORKFLOW_TEXT.checkFailed(check.run, receipt.failure, command)}\n${endOf(receipt.output)}`
+  if (changed !== undefined) {
+    return `${quote(changed, 200)} changed after ${named} had run, so its result no longer counts: \`${command}\` runs it again`
+  }
+  if (receipt.failure === undefined) return undefined
+  const failure = failureWords(receipt.failure)
+  return `${named} failed (${failure}); \`${command}\` runs it again. The end of its output:\n${endOf(receipt.output)}`
 }
 
 function endOf(output: string): string {

@@ -16,6 +16,7 @@ import {
   resumeState,
   settleState,
 } from '../machine/control.ts'
+import { artifactFault } from '../machine/observation.ts'
 import { currentPhase, isResumable } from '../machine/position.ts'
 import { isPrompted, newState, visitsOf, type WorkflowState } from '../machine/state.ts'
 import {
@@ -27,7 +28,6 @@ import {
   type Steered,
   skipStep,
 } from '../machine/steering.ts'
-import { STEERING_TEXT, WORKFLOW_TEXT } from '../run-messages.ts'
 import { refuseMoved } from '../shared/share-record.ts'
 import { observe } from './observe-run.ts'
 import { putAside } from './put-aside.ts'
@@ -107,7 +107,7 @@ export function stopRun(folder: TaskFolder, nowMs: number): Stopping {
 export function stopRunNow(folder: TaskFolder, nowMs: number): Stopping {
   return withRun(folder, COMMAND_PATIENCE_MS, (state) =>
     state.active
-      ? { state: finish(folder, haltState(state, STEERING_TEXT.stoppedNow, nowMs), state), wasOver: false }
+      ? { state: finish(folder, haltState(state, 'it was stopped immediately', nowMs), state), wasOver: false }
       : { state, wasOver: true },
   )
 }
@@ -205,9 +205,8 @@ export function approveRun(folder: TaskFolder, note: string | undefined, nowMs: 
     requireApproval(folder, state)
     const { artifact } = observe(folder, state, { nowMs, returned: false, mayPrompt: false })
     if (artifact.kind !== 'valid') {
-      const { artifact: name = '' } = currentPhase(state)
-      const why = artifact.kind === 'invalid' ? artifact.why : WORKFLOW_TEXT.noArtifact(name)
-      throw new PostflightError('approval-artifact', { task: taskWord(folder), detail: why })
+      const detail = artifactFault(artifact, currentPhase(state).artifact ?? '')
+      throw new PostflightError('approval-artifact', { task: taskWord(folder), detail })
     }
     return approveState(state, note, nowMs)
   })

@@ -102,7 +102,9 @@ describe('a phase with a check, driven by the hook', () => {
     expect(await reasonOf(project)).toMatch(/running in the background: "echo ran.*postflight wait 007_x --for/s)
     expect(await reasonOf(project)).toBeUndefined()
     expect(state(project)).toMatchObject({ prompts: 1, phase_attempts: 0 })
-    expect((await project.cli(['workflow', 'next', '7', '--peek'], { env: ENV })).stdout).toMatch(/^wait: /)
+    expect((await project.cli(['workflow', 'next', '7', '--peek'], { env: ENV })).stdout).toMatch(
+      /^wait: the .* been running since /,
+    )
   })
 
   it('does not pass with a receipt of another run, another command or a garbled one', async () => {
@@ -134,6 +136,7 @@ describe('a phase with a check, driven by the hook', () => {
     const project = await startedRun()
     const run = await check(project, '--json')
     expect([run.status, run.json().result, run.json().receipt]).toEqual([1, 'too-early', null])
+    expect(run.json().message).toContain('was not run, because the phase has no valid result yet: report.md is missing')
     expect(ran(project)).toBe(0)
     const phase = { ...JSON.parse(flow({ run: 'true' })).phases[0], steps: ['one'] }
     project.write('steps.json', JSON.stringify({ name: 'flow', phases: [phase] }))

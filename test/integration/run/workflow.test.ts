@@ -13,6 +13,9 @@ const PAGE_FLOW = /```yaml\n(# yaml-language-server[\s\S]*?)```/.exec(PAGE)?.[1]
 
 const STATE = `${IN_TASK}/workflow/state.json`
 
+/** A schema with these needs many steps for a long list. */
+const TEXTS = [...Array.from({ length: 199 }, (_, index) => `${index}${'-'.repeat(20)}`), 'x']
+
 const one = (more: object = {}): object[] => [{ id: 'only', prompt: 'do it', artifact: 'out.txt', ...more }]
 
 describe('`workflow next` alone', () => {
@@ -79,10 +82,10 @@ describe('steps', () => {
     await project.next()
     project.put('list.json', JSON.stringify({ 'a/b': [['first', { do: 'second' }]] }))
     expect((await project.next()).prompt).toContain('Do first')
-    project.put('step-result.json', 'no json')
+    project.put('step-result.json', '{}')
     const retry = await project.next()
     expect(retry).toMatchObject({ phase: 'work', step: 1, attempt: 2, artifact: 'step-result.json' })
-    expect(retry.prompt).toContain('step-result.json is not JSON')
+    expect(retry.prompt).toContain('step-result.json must have a "success" that is true or false')
     project.put('step-result.json', '{"success": true}')
     expect((await project.next()).prompt).toContain('Do {"do":"second"}')
     project.put('step-result.json', '{"success": false, "summary": "too hard"}')
@@ -169,6 +172,28 @@ describe('bad input', () => {
     const project = await started(one({ artifact: 'sub/out.txt' }))
     await project.next()
     make(project)
+    expect((await project.next()).prompt).toContain(why)
+  })
+
+  it.each([
+    ['has 2 bytes, but must have at least 5', { check: { min_bytes: 5 } }, '{}'],
+    ['larger than 4194304 bytes, too large to be checked', { check: { json: true } }, 'x'.repeat(4_194_305)],
+    ['schema: the whole value must satisfy type: ', { check: { json_schema: { type: 'array' } } }, '{}'],
+    [
+      'more than 250000',
+      { check: { json_schema: { items: { enum: TEXTS } } } },
+      JSON.stringify(Array(99_999).fill('x')),
+    ],
+    [
+      'at "/is": it must be true, false, "pass" or "fail"',
+      { next: { verdict: '/is', pass: 'end', fail: 'end' } },
+      '{}',
+    ],
+    ['at "/is": it must be one of bug, idea', { next: { verdict: '/is', cases: { bug: 'end', idea: 'end' } } }, '{}'],
+  ])('an artifact with a fault does not count: %s', async (why, more, content) => {
+    const project = await started(one({ artifact: 'out.json', ...more }))
+    await project.next()
+    project.put('out.json', content)
     expect((await project.next()).prompt).toContain(why)
   })
 

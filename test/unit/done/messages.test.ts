@@ -19,14 +19,3 @@ describeSentences('the reason of a stop that a definition of done blocks', DONE_
   more: [[1], [2]],
   notYours: [['postflight wait done --for']],
 })
-
-describeSentences('the faults of rules', RULES_TEXT, {
-  tooManyRules: [[20]],
-  tooManyChecks: [[20]],
-  texts: [[true], [false]],
-  tooMany: [[300]],
-  tooLong: [[200]],
-  pattern: [['../x']],
-  patternsTooWide: [[300, 3]],
-  name: [[80]],
-})

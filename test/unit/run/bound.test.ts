@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type ListedSteps, promptBound, runBound, stepCount } from '../../../src/run/definition/bound.ts'
+import { definitionSize, type ListedSteps, promptBound, runBound } from '../../../src/run/definition/bound.ts'
 import { haltState, resumeState } from '../../../src/run/machine/control.ts'
 import type { WorkflowState } from '../../../src/run/machine/state.ts'
 import { begin, DONE, NO_SESSIONS, NOW, PASSED, played, seeing } from './builders.ts'
@@ -28,9 +28,14 @@ describe('the bound of a run', () => {
       1 * 3 + 3,
       1000 * 3 + 3,
     ])
-    expect([6, 0, undefined].map((count) => stepCount(state.definition, listing(count)))).toEqual([6, 0, undefined])
+    expect([6, 1, 0, undefined].map((count) => definitionSize(state.definition, 9, listing(count)))).toEqual([
+      '1 phase, 6 steps, at most 9 prompts',
+      '1 phase, 1 step, at most 9 prompts',
+      '1 phase, at most 9 prompts',
+      '1 phase, at most 9 prompts (steps not known yet count as 1000)',
+    ])
     const mixed = begin({ id: 'a', steps: ['x', 'y'] }, CHECKLIST, LAST)
-    expect(stepCount(mixed.definition, listing(3))).toBe(5)
+    expect(definitionSize(mixed.definition, 1, listing(3))).toBe('3 phases, 5 steps, at most 1 prompt')
     const taking = { id: 'a', steps: { from: 'a.json', pointer: '' }, step_prompt: 'p' }
     expect(promptBound(begin(taking).definition, listing(0))).toBe(3)
   })

@@ -21,7 +21,6 @@ import {
   workedMs,
 } from '../../../src/run/machine/state.ts'
 import { approveState } from '../../../src/run/machine/steering.ts'
-import { WORKFLOW_TEXT } from '../../../src/run/run-messages.ts'
 import { ready } from '../../property/run/arbitraries.ts'
 import { begin, MADE, NO_SESSIONS, NOW, PLACE, played, seeing } from './builders.ts'
 
@@ -189,7 +188,9 @@ describe('a budget', () => {
 
   it('of prompts stalls the run when one more is due, and again after a resume', () => {
     const spent = played(limited({ max_prompts: 1 }, A), {}, {}, {})
-    expect(spent).toMatchObject({ outcome: 'stalled', prompts: 1, why: WORKFLOW_TEXT.promptsSpent(1, 1, 1, '7') })
+    const why =
+      'the budget is used up: 1 prompt of at most 1 (max_prompts). A resume does not renew it: `postflight workflow start 7 --definition FILE --fresh` begins a new run'
+    expect(spent).toMatchObject({ outcome: 'stalled', prompts: 1, why })
     expect(played(resumeState(spent, NO_SESSIONS, seeing()), {})).toMatchObject({ outcome: 'stalled', prompts: 1 })
     expect([spent, { ...spent, why: undefined }].map((state) => needOf(state).kind)).toEqual(['nothing', 'resume'])
     expect(played(limited({ max_prompts: 1 }, A), {}, MADE)).toMatchObject({ outcome: 'completed' })
@@ -198,7 +199,10 @@ describe('a budget', () => {
   it('of minutes counts the time of work only', () => {
     const start = limited({ max_minutes: 60 }, A, FIX)
     const late = played(start, { nowMs: NOW + HOUR })
-    expect(late).toMatchObject({ outcome: 'stalled', why: WORKFLOW_TEXT.minutesSpent(60, '7') })
+    expect(late).toMatchObject({
+      outcome: 'stalled',
+      why: expect.stringContaining(': 60 minutes of work (max_minutes). A'),
+    })
     expect(needOf(late).kind).toBe('nothing')
     expect(played(start, { nowMs: NOW + HOUR - 1 })).toMatchObject({ active: true, stage: 'prompted' })
     const stopped = played(requestStop(start, NOW), { nowMs: NOW + 1000 })
@@ -319,9 +323,9 @@ describe('a simulation', () => {
     expect(walk([tasks]).prompts).toHaveLength(3)
     expect(walk([tasks], { steps: new Map([['t', 1]]) }).prompts).toEqual(['t 1'])
     const plan = { id: 'plan', gate: 'advisory', prompt: 'p', artifact: 'tasks.md' }
-    const { noStepsFile, thenResume } = WORKFLOW_TEXT
+    const why = 'tasks.md, which lists the steps, is missing: create it, then run `postflight workflow resume 7`'
     const stalled = walk([plan, tasks], { failures: new Map([['plan', 1]]) }).state
-    expect(stalled).toMatchObject({ outcome: 'stalled', why: thenResume(noStepsFile('tasks.md'), '7') })
+    expect(stalled).toMatchObject({ outcome: 'stalled', why })
   })
 
   it('gives approvals at once, and keeps the whole history', () => {

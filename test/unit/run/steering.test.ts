@@ -24,7 +24,6 @@ import {
   retryStep,
   skipStep,
 } from '../../../src/run/machine/steering.ts'
-import { WORKFLOW_TEXT } from '../../../src/run/run-messages.ts'
 import {
   begin,
   DONE,
@@ -74,7 +73,10 @@ describe('a rejection', () => {
     const again = played(rejectState(asking, 'too long', NOW), MADE, {}, MADE)
     expect(again.approval).toMatchObject({ standing: 'asked' })
     const spent = rejectState(again, 'still too long', NOW)
-    expect(spent).toMatchObject({ outcome: 'stalled', why: expect.stringContaining('still too long') })
+    expect(spent).toMatchObject({
+      outcome: 'stalled',
+      why: '2 attempts failed, most recently: a person rejected it: still too long',
+    })
     // A resumed run has attempts again.
     const resumed = played(resumeState(spent, NO_SESSIONS, seeing()), {}, {})
     expect(resumed).toMatchObject({ stage: 'prompted', maxPhaseAttempts: 4 })
@@ -407,7 +409,7 @@ const TASKS = { from: 'tasks.md', checklist: true }
 it.each<[object, Partial<NonNullable<WorkflowState['ledBy']>> | undefined, number, string[]]>([
   [TASKS, undefined, 1, []],
   [TASKS, { phase: 'r' }, 2, []],
-  [TASKS, { phase: 'r', verdict: 'fail' }, 1, [WORKFLOW_TEXT.sentBack('r', 'fail')]],
+  [TASKS, { phase: 'r', verdict: 'fail' }, 1, ['the verdict of phase "r" was "fail": find out why, and fix it']],
   [TASKS, { phase: 'r', reason: 'x' }, 1, []],
   [TASKS, { phase: 'r', reason: 'x' }, 2, ['x']],
   [TASKS, { phase: 'r', verdict: 'fail', reason: 'x'.repeat(9_999) }, 1, ['x'.repeat(MAX_STEP_LENGTH)]],

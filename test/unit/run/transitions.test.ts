@@ -5,7 +5,6 @@ import type { ArtifactSeen, Effect, Observation, StepResultSeen } from '../../..
 import { currentWork, stepAt } from '../../../src/run/machine/position.ts'
 import { HISTORY_KEPT, type WorkflowState, withTransition } from '../../../src/run/machine/state.ts'
 import type { HistoryEntry } from '../../../src/run/machine/state-fields.ts'
-import { WORKFLOW_TEXT } from '../../../src/run/run-messages.ts'
 import { begin, DONE as DONE_STEP, FAILED, MADE, NO_SESSIONS, NOT_DONE, NOW, PASSED, seeing } from './builders.ts'
 
 /** The transitions of the machine as transcripts: the command, the new lines of the history, the effects. */
@@ -101,7 +100,7 @@ describe('a phase with an artifact', () => {
     expect(told).toEqual([
       asks('1 1'),
       skips,
-      `finish | pass b | end b completed ${WORKFLOW_TEXT.wentOnWithout(1, '7')}`,
+      'finish | pass b | end b completed 1 step or artifact was skipped (`postflight workflow history 7` says which)',
     ])
     expect(state).toMatchObject({ outcome: 'completed', skips: 1 })
   })
@@ -117,7 +116,7 @@ describe('a phase with an artifact', () => {
 
   it('fails the run if a failing verdict leads to the end', () => {
     const judged = { ...A, next: { pass: 'end', fail: 'end', verdict: '/ok' } }
-    const why = WORKFLOW_TEXT.endedOnFail('a')
+    const why = 'the verdict of phase "a" was "fail", which ends the workflow'
     expect(play(begin(judged), FAILED).told).toEqual([`finish | fail a | end a failed ${why}`])
   })
 
@@ -132,7 +131,10 @@ describe('a phase that is entered again', () => {
     const again = { ...A, next: 'a', max_visits: 2 }
     const { told, state } = play(begin(again), {}, MADE, MADE, {}, MADE)
     const visits = [asks('1 1'), 'observe | pass a | enter a 2', 'observe | archive-artifact a 1 a.json', asks('2 1')]
-    expect(told).toEqual([...visits, `finish | end a failed ${WORKFLOW_TEXT.visitsSpent('a', 2)}`])
+    expect(told).toEqual([
+      ...visits,
+      'finish | end a failed phase "a" was already entered 2 times, its limit (max_visits)',
+    ])
     expect(state.visits).toEqual({ a: 2 })
   })
 
@@ -169,7 +171,7 @@ describe('steps listed in the definition', () => {
       'observe | step-failed a 1 2 1 no JSON | archive-step a 1 step-result.json 2-1.json',
       asks('1 2 2 y'),
       `observe | step-failed a 1 2 2 ${NONE} | step-skipped a 1 2 2 ${NONE}`,
-      ...[asks('1 3 1 z'), done(3), `finish | pass a | end a completed ${WORKFLOW_TEXT.wentOnWithout(2, '7')}`],
+      ...[asks('1 3 1 z'), done(3), expect.stringContaining(' | end a completed 2 steps or artifacts were skipped (`')],
     ])
     expect(state.skips).toBe(2)
   })
