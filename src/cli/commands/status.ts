@@ -8,8 +8,15 @@ import { commandLine } from '../../kernel/command-line.ts'
 import { messageOf, unsearchable } from '../../kernel/error-messages.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { DONE_FILE, SPECS_FOLDER, WORKFLOW_FOLDER } from '../../kernel/files.ts'
-import { inLine } from '../../kernel/text.ts'
-import { expectedFault, isInVerdict, type MarkerRecord, markerRecords } from '../../marker/marker-record.ts'
+import { counted, inLine, oneLine } from '../../kernel/text.ts'
+import { checkCommand } from '../../marker/check-messages.ts'
+import {
+  type ExpectedFault,
+  expectedFault,
+  isInVerdict,
+  type MarkerRecord,
+  markerRecords,
+} from '../../marker/marker-record.ts'
 import { type MarkerView, viewMarkers } from '../../marker/marker-view.ts'
 import { type CommandContext, type CommandResult, findCommandRoot } from '../../project/command-context.ts'
 import { journalFiles } from '../../project/journal.ts'
@@ -27,9 +34,10 @@ import {
   isSessionUnseen,
   lostMarkerItem,
   markerItem,
+  problemSentence,
+  quotedCommands,
   statusItemDocument,
 } from '../../views/status/status-items.ts'
-import { PROJECT_STATUS_TEXT, VERDICT_TEXT } from '../../views/status-messages.ts'
 import {
   type BareCommand,
   collect,
@@ -146,7 +154,7 @@ async function projectStatus(
       ended: found.ended,
     },
   } as const
-  const summary = root === undefined ? PROJECT_STATUS_TEXT.noSpecs : PROJECT_STATUS_TEXT.clean({ root, ...proven })
+  const summary = root === undefined ? 'no marker was made: no specs/ folder here' : cleanSummary(root, proven)
   const warnings = done === null || done.fix === null ? [] : [{ message: done.message, fix: done.fix }]
   if (options.github) {
     const file = `${SPECS_FOLDER}/${DONE_FILE}`
@@ -159,11 +167,13 @@ async function projectStatus(
   const notes = [...warnings, ...(isFirst ? await unwiredNotes(context, root) : [])]
   const lines = [
     ...(clean ? [summary] : linesOf(items, paint)),
-    ...notes.flatMap(({ message, fix }) => [`${paint.yellow('!')} ${message}`, PROJECT_STATUS_TEXT.fix(fix)]),
-    ...(found.ended.length === 0 ? [] : [PROJECT_STATUS_TEXT.ended, ...linesOf(found.ended, paint)]),
+    ...notes.flatMap(({ message, fix }) => [`${paint.yellow('!')} ${message}`, `  → ${fix}`]),
+    ...(found.ended.length === 0 ? [] : ['ended', ...linesOf(found.ended, paint)]),
   ]
   return { ...result, lines }
 }
+
+type Proven = ReturnType<typeof provenBy>
 
 function provenBy({ records, completed }: Found, session: string | undefined) {
   const cleared = records.filter(({ end }) => end === 'cleared')
@@ -177,6 +187,28 @@ function provenBy({ records, completed }: Found, session: string | undefined) {
   }
 }
 
+function cleanSummary(root: string, proven: Proven): string {
+  const { session, cleared, completed, hasMarkers } = proven
+  const location = session === undefined ? oneLine(root, 300) : `session ${oneLine(session, 120)}`
+  if (!hasMarkers && completed === 0) {
+    const period = session === undefined ? ' in the last 24 h' : ''
+    return `no marker was made by \`postflight create\` in ${location}${period}, none is pending`
+  }
+  return [
+    ...(hasMarkers ? [cleared === 0 ? 'nothing was cleared' : `${cleared} cleared${passedChecks(proven)}`] : []),
+    ...(completed === 0 ? [] : [`${counted(completed, 'workflow')} completed`]),
+    `none pending in ${location}`,
+  ].join(', ')
+}
+
+function passedChecks({ cleared, withChecks, checks }: Proven): string {
+  if (checks.length === 0) return ''
+  const commands = checks.map(checkCommand).join(', ')
+  return withChecks < cleared
+    ? `, ${withChecks} of them with checks (passed: ${commands})`
+    : ` (checks passed: ${commands})`
+}
+
 async function doneOf(context: CommandContext, root: string): Promise<ProjectStatusDocument['done']> {
   const standing = doneStatus(root, context)
   if (standing === undefined) return null
@@ -187,10 +219,12 @@ async function doneOf(context: CommandContext, root: string): Promise<ProjectSta
     const invalid = invalidDoneFile(root, standing === 'changed', trust)
     if (invalid !== undefined) return { standing, ...invalid }
   }
-  const fix = standing === 'missing' ? PROJECT_STATUS_TEXT.fixes.missing(trust) : trust
-  // `trust` does not forget rules that the main checkout of a linked worktree still has.
-  const hasFix = standing !== 'trusted' && (standing !== 'missing' || mainWithDoneFile(root) === undefined)
-  return { standing, message: DONE_STANDING[standing], fix: hasFix ? fix : null }
+  const fix = standing === 'trusted' ? null : trust
+  return {
+    standing,
+    message: DONE_STANDING[standing],
+    fix: standing === 'missing' ? `if you removed it: ${trust} (forgets its rules); otherwise put the file back` : fix,
+  }
 }
 
 /** For a new project: nothing was ever recorded here. */
@@ -198,7 +232,8 @@ async function unwiredNotes(context: CommandContext, root: string | undefined) {
   if (root !== undefined && fs.existsSync(journalFiles(root).current)) return []
   const { isWired } = await import('../../setup/install/unwired.ts')
   if (isWired(context, root ?? context.cwd)) return []
-  return [{ message: PROJECT_STATUS_TEXT.unwired, fix: commandLine(['init'], context.rootOption) }]
+  const message = 'no settings file of a host starts the hook, so stops are probably not blocked here'
+  return [{ message, fix: commandLine(['init'], context.rootOption) }]
 }
 
 interface Found {
@@ -271,7 +306,7 @@ function readRecords(root: string): Journal {
 function unsearched(root: string, location: string, what: string): StatusItem {
   const message = inLine(what)
   const relative = inLine(path.relative(root, location))
-  const sentence = VERDICT_TEXT.problem(null, message)
+  const sentence = problemSentence(message)
   return { kind: 'unsearched', task: null, path: relative, host_session: null, message, sentence, fix: null }
 }
 
@@ -292,10 +327,20 @@ function expectedItems(
     if (fault === undefined) return []
     const isOfSession = (run: CompletedRun): boolean => session === undefined || run.host_session === session
     if (fault.kind === 'not-made' && completed.some((run) => isOfSession(run) && isMeant(run, reference))) return []
-    const sentence = VERDICT_TEXT.expected(word, fault, session, location)
-    const message = PROJECT_STATUS_TEXT.expected(sentence)
+    const sentence = expectedSentence(word, fault, session, location)
+    const message = `expected: ${sentence}`
     return [{ kind: 'expected', task: word, path: SPECS_FOLDER, host_session: null, message, sentence, fix: null }]
   })
+}
+
+function expectedSentence(task: string, fault: ExpectedFault, session: string | undefined, location: string): string {
+  const name = `Task ${/^\d+$/.test(task) ? Number(task) : `"${oneLine(task, 120)}"`}`
+  if (fault.kind === 'not-cleared') return `${name}: its marker was not cleared.`
+  if (fault.kind === 'not-checked') {
+    return `${name}: its marker was cleared, but without its checks (${quotedCommands(fault.checks)}).`
+  }
+  const inSession = session === undefined ? '' : ` by session ${oneLine(session, 120)}`
+  return `${name}: no marker was made${inSession}, and no workflow completed, in ${oneLine(location, 300)}.`
 }
 
 const GOES_ON: readonly StatusItem['kind'][] = ['pending', 'waiting', 'running', 'bypassed']
@@ -303,7 +348,7 @@ const GOES_ON: readonly StatusItem['kind'][] = ['pending', 'waiting', 'running',
 function linesOf(items: readonly StatusItem[], paint: Painter): string[] {
   return items.flatMap(({ kind, message, fix }) => [
     `${markOf(kind, paint)} ${message}`,
-    ...(fix === null ? [] : [PROJECT_STATUS_TEXT.fix(fix)]),
+    ...(fix === null ? [] : [`  → ${fix}`]),
   ])
 }
 

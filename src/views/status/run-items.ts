@@ -1,6 +1,6 @@
 import { commandLine } from '../../kernel/command-line.ts'
 import { messageOf } from '../../kernel/error-messages.ts'
-import { inLine, oneLine, shellWord } from '../../kernel/text.ts'
+import { freshStart, inLine, oneLine, quote, shellWord } from '../../kernel/text.ts'
 import { formatAge } from '../../kernel/time.ts'
 import type { CommandContext } from '../../project/command-context.ts'
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
@@ -12,8 +12,7 @@ import { shareOf } from '../../run/shared/share-record.ts'
 import { locationText } from '../../run/store/active-runs.ts'
 import { findRunFiles, isOfRun } from '../../run/store/run-file.ts'
 import { readState } from '../../run/store/state-store.ts'
-import { type StatusKind, PROJECT_STATUS_TEXT as TEXT, VERDICT_TEXT } from '../status-messages.ts'
-import type { StatusItem } from './status-items.ts'
+import { itemLine, problemSentence, type StatusItem, type StatusKind, sessionFact, taskName } from './status-items.ts'
 
 export interface CompletedRun {
   readonly kind: 'completed'
@@ -40,7 +39,7 @@ export function runItems(
       return itemOf(context, kind, folder, state, isLost)
     } catch (error) {
       const message = messageOf(error)
-      const sentence = VERDICT_TEXT.problem(task, message)
+      const sentence = `${taskName(task)}: ${problemSentence(message)}`
       return { kind: 'unusable', task, path: inLine(relative), host_session: null, message, sentence, fix: null }
     }
   })
@@ -69,32 +68,41 @@ function itemOf(
   const facts = [
     oneLine(state.name, 80),
     state.active && locationText(state),
-    state.active && state.stopRequestedMs !== undefined && TEXT.stopping,
-    state.wait !== undefined && TEXT.waitsFor(state.wait.for),
-    isApprovalDue(state) && TEXT.needsApproval,
+    state.active && state.stopRequestedMs !== undefined && 'stopping',
+    state.wait !== undefined && `waits for ${quote(state.wait.for)}`,
+    isApprovalDue(state) && 'waits for approval',
     state.why !== undefined && oneLine(state.why, 300),
-    isLost && TEXT.noRunFile,
-    TEXT.lastChange(formatAge(Math.max(0, nowMs - state.updatedMs))),
-    TEXT.session(state.hostSession ?? null),
+    isLost && 'no run file, so hooks ignore it',
+    `last change ${formatAge(Math.max(0, nowMs - state.updatedMs))} ago`,
+    sessionFact(state.hostSession ?? null),
   ]
   return {
     task: folder.task,
     path,
     kind,
     host_session: state.hostSession ?? null,
-    message: TEXT.item(kind, path, facts),
+    message: itemLine(kind, path, facts),
     sentence: sentenceOf(kind, folder.task, state),
     fix: isLost ? command('workflow', 'resume') : runFixFor(kind, state, folder, command),
   }
 }
 
 function sentenceOf(kind: StatusKind, task: string, state: WorkflowState): string {
+  const workflow = `${taskName(task)}: its workflow "${oneLine(state.name, 80)}"`
   if (kind === 'waiting') {
     const need = needOf(state)
-    const what = need.kind === 'wait' ? TEXT.waitsFor(need.wait.for) : TEXT.needsApproval
-    return VERDICT_TEXT.runWaits(task, state.name, what)
+    return `${workflow} waits for ${need.kind === 'wait' ? quote(need.wait.for) : 'approval'}.`
   }
-  return VERDICT_TEXT.run(task, kind, state.name, state.active ? locationText(state) : state.why)
+  const detail = state.active ? locationText(state) : state.why
+  return `${workflow} ${OUTCOMES[kind] ?? kind}${detail === undefined ? '' : ` (${quote(detail)})`}.`
+}
+
+const OUTCOMES: Partial<Record<StatusKind, string>> = {
+  running: 'is still running',
+  stopped: 'was stopped',
+  aborted: 'was aborted',
+  moved: 'goes on elsewhere',
+  skipped: 'was completed with skips',
 }
 
 function runFixFor(
@@ -107,13 +115,22 @@ function runFixFor(
   const ofRun = (word: string): string => command('workflow', word)
   const need = needOf(state)
   if (need.kind === 'approval') {
-    return TEXT.fixes.approval(`${inLine(folder.relative)}/${need.artifact}`, ofRun('approve'), ofRun('reject'))
+    const file = quote(`${inLine(folder.relative)}/${need.artifact}`)
+    return `read ${file}, then ${ofRun('approve')}, or ${ofRun('reject')} --reason TEXT`
   }
-  if (kind === 'running' || kind === 'waiting') return TEXT.fixes.running(ofRun('status'), ofRun('resume'))
+  if (kind === 'running' || kind === 'waiting') {
+    return `${ofRun('status')}; to continue it in another session: ${ofRun('resume')}`
+  }
   const clear = command('clear')
-  if (kind === 'skipped') return TEXT.fixes.skipped(ofRun('history'), clear)
-  if (kind === 'aborted') return TEXT.fixes.aborted(ofRun('history'), ofRun('start'), clear)
-  if (kind === 'moved') return TEXT.fixes.moved(`${ofRun('resume')} --shared ${shellWord(remote)}`, clear)
+  if (kind === 'skipped') return `${ofRun('history')} shows what was skipped. If that is all right: ${clear}`
+  if (kind === 'aborted') {
+    return `${ofRun('history')} shows what was done; ${freshStart(ofRun('start'))}. To list it no longer: ${clear}`
+  }
+  if (kind === 'moved') {
+    const resume = `${ofRun('resume')} --shared ${shellWord(remote)}`
+    return `to continue it here: ${resume}. To remove it from this list: ${clear}`
+  }
   // Without budget, its reason says how to begin a new run.
-  return TEXT.fixes.over(need.kind === 'resume' ? ofRun('resume') : undefined, clear)
+  const resume = need.kind === 'resume' ? `to continue it: ${ofRun('resume')}; ` : ''
+  return `${resume}if it is no longer wanted: ${clear}`
 }

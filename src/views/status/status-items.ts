@@ -1,18 +1,51 @@
 import { doneMarkerFix } from '../../done/trust-store.ts'
 import { commandLine } from '../../kernel/command-line.ts'
-import { inLine, oneLine, unparsedMarker } from '../../kernel/text.ts'
+import {
+  abandonedFix,
+  counted,
+  inLine,
+  oneLine,
+  QUOTE_LIMIT,
+  quote,
+  quotedNames,
+  repairOrClear,
+  unparsedMarker,
+} from '../../kernel/text.ts'
 import { formatAge } from '../../kernel/time.ts'
+import { checkCommand, failedLastTime } from '../../marker/check-messages.ts'
 import { type MarkerView, unparsedFaults } from '../../marker/marker-view.ts'
+import { SPECS_ITSELF, taskNumberOf } from '../../project/task-folder.ts'
 import { isSessionFolderName } from '../../project/task-folders.ts'
 import * as field from '../documents.ts'
-import {
-  type MarkerKind,
-  STATUS_KINDS,
-  type StatusKind,
-  PROJECT_STATUS_TEXT as TEXT,
-  VERDICT_TEXT,
-} from '../status-messages.ts'
 import type { LostMarker } from './lost-markers.ts'
+
+const STATUS_KINDS = {
+  pending: 'pending',
+  waiting: 'waiting',
+  bypassed: 'bypassed',
+  expired: 'expired',
+  unreadable: 'unreadable',
+  abandoned: 'abandoned',
+  unchecked: 'unchecked',
+  removed: 'removed by hand',
+  expected: 'expected',
+  running: 'running',
+  stopped: 'stopped',
+  stalled: 'stalled',
+  failed: 'failed',
+  aborted: 'aborted',
+  moved: 'goes on elsewhere',
+  skipped: 'completed with skips',
+  unusable: 'unusable',
+  unsearched: 'not searched',
+} as const
+
+export type StatusKind = keyof typeof STATUS_KINDS
+
+type MarkerKind = Extract<
+  StatusKind,
+  'pending' | 'waiting' | 'bypassed' | 'expired' | 'unreadable' | 'abandoned' | 'unchecked'
+>
 
 export const statusItemDocument = () =>
   field.object({
@@ -56,43 +89,71 @@ export function markerItem(view: MarkerView, location: MarkerLocation, isUnseen:
   const facts = [
     view.state === 'unreadable' && problem,
     view.operation !== null && oneLine(view.operation, 60),
-    kind === 'unchecked' && TEXT.unchecked,
-    kind === 'abandoned' && TEXT.gaveUp(limit),
-    view.wait !== null && TEXT.waitsFor(view.wait.for),
-    view.age_ms !== null && TEXT.age(formatAge(view.age_ms)),
-    (kind === 'pending' || kind === 'unreadable') && spent !== null && spent > 0 && TEXT.blocked(spent, limit),
-    left.length > 0 && TEXT.steps(left.length),
-    failed !== undefined && TEXT.failedCheck(failed.run, failed.failure),
-    view.state !== 'unreadable' && TEXT.session(view.owner.host_session),
-    isUnseen && TEXT.unseen,
+    kind === 'unchecked' && UNCHECKED,
+    kind === 'abandoned' && `gave up after ${limit} blocked stops`,
+    view.wait !== null && `waits for ${quote(view.wait.for)}`,
+    view.age_ms !== null && `${formatAge(view.age_ms)} old`,
+    (kind === 'pending' || kind === 'unreadable') &&
+      spent !== null &&
+      spent > 0 &&
+      `blocked ${spent} of ${limit} stops`,
+    left.length > 0 && `${counted(left.length, 'step')} to go`,
+    failed !== undefined && failedLastTime(failed.run, failed.failure),
+    view.state !== 'unreadable' && sessionFact(view.owner.host_session),
+    isUnseen && 'no stop of that session was seen: does its host start the hook? (`postflight doctor`)',
   ]
+  const sentences = [`${taskName(view.task)}: ${markerSentence(view, kind, problem)}`]
+  if (failed !== undefined) {
+    const failure = failed.failure.replace(/^exit code /, 'exit ')
+    sentences.push(`Check "${checkCommand(failed.run)}" failed (${failure}).`)
+  }
+  if (left.length > 0) sentences.push(`Not ticked: ${quotedNames(left)}.`)
   return {
     kind,
     task: view.task,
     path: view.relative_path,
     host_session: view.owner.host_session,
-    message: TEXT.item(kind, inLine(view.relative_path), facts),
-    sentence: VERDICT_TEXT.marker(view.task, kind, {
-      blocked: spent,
-      waitsFor: view.wait?.for,
-      problem,
-      checks: view.checks.map(({ run }) => run),
-      failed,
-      steps: left,
-    }),
+    message: itemLine(kind, inLine(view.relative_path), facts),
+    sentence: sentences.join(' '),
     fix: markerFixFor(view, kind, location),
+  }
+}
+
+const UNCHECKED = 'ended without its checks'
+
+function markerSentence(view: MarkerView, kind: MarkerKind, problem = ''): string {
+  const { spent } = view.continuations
+  const after = spent === null || spent === 0 ? '' : ` after ${counted(spent, 'blocked stop')}`
+  const checks = view.checks.length === 0 ? '' : ` (${quotedCommands(view.checks.map(({ run }) => run))})`
+  switch (kind) {
+    case 'pending':
+      return `its postflight is still pending${after}.`
+    case 'waiting':
+      return `its postflight is still pending: the agent waits for ${quote(view.wait?.for ?? '')}.`
+    case 'bypassed':
+      return 'its marker was bypassed, and no agent has stopped since.'
+    case 'expired':
+      return 'its marker names no host session and is older than 24 h, so it blocks no stop.'
+    case 'unreadable':
+      return `its marker ${quote(problem)}.`
+    case 'abandoned':
+      return `the agent gave up${after}.`
+    case 'unchecked':
+      return `its marker ended without its checks${checks}.`
   }
 }
 
 export function markerFixFor(view: MarkerView, kind: MarkerKind, { root, rootOption }: MarkerLocation): string {
   const clear = commandLine(['clear', view.task], rootOption)
-  if (kind === 'unreadable')
-    return unparsedFaults(view) === undefined ? TEXT.fixes.unreadable : TEXT.fixes.unparsed(clear)
-  if (kind === 'bypassed') return TEXT.fixes.bypassed
+  if (kind === 'unreadable') {
+    return unparsedFaults(view) === undefined ? 'look at it and remove it by hand' : repairOrClear(clear)
+  }
+  if (kind === 'bypassed') return 'the next stop removes it'
   const adopt = commandLine(['adopt', view.task], rootOption)
   const isOver = kind === 'abandoned' || kind === 'unchecked'
   if (isSessionFolderName(view.task)) return doneMarkerFix(root, rootOption, { task: view.task, isOver })
-  return isOver ? TEXT.fixes.abandoned(adopt, clear) : TEXT.fixes.pending(clear, adopt)
+  if (isOver) return abandonedFix(adopt, clear)
+  return `when its postflight is done: ${clear} (in another session: ${adopt} first)`
 }
 
 export function lostMarkerItem(lost: LostMarker, nowMs: number, rootOption: string | undefined): StatusItem {
@@ -100,21 +161,56 @@ export function lostMarkerItem(lost: LostMarker, nowMs: number, rootOption: stri
   const path = inLine(relative)
   const session = [...(record?.sessions ?? [])].at(-1) ?? null
   const facts = [
-    kind === 'unchecked' && TEXT.unchecked,
-    kind !== 'removed' && TEXT.fileGone,
-    record !== undefined && TEXT.lastSeen(formatAge(Math.max(0, nowMs - record.lastMs))),
-    unproven.length > 0 && TEXT.unproven(unproven),
-    record !== undefined && TEXT.session(session),
+    kind === 'unchecked' && UNCHECKED,
+    kind !== 'removed' && 'its abandoned marker was removed by hand',
+    record !== undefined && `in the journal ${formatAge(Math.max(0, nowMs - record.lastMs))} ago`,
+    unproven.length > 0 && `not passed since: ${unproven.map(checkCommand).join(', ')}`,
+    record !== undefined && sessionFact(session),
   ]
   return {
     kind,
     task,
     path,
     host_session: session,
-    message: TEXT.item(kind, path, facts),
-    sentence: kind === 'removed' ? VERDICT_TEXT.removed(task, unproven) : VERDICT_TEXT.fileGone(task, kind, unproven),
-    fix: TEXT.fixes.lost(commandLine(['clear', inLine(task)], rootOption)),
+    message: itemLine(kind, path, facts),
+    sentence: `${taskName(task)}: ${lostSentence(lost)}.`,
+    fix: `if its postflight is done or no longer wanted: ${commandLine(['clear', inLine(task)], rootOption)}`,
   }
+}
+
+function lostSentence({ kind, unproven }: LostMarker): string {
+  const checks = quotedCommands(unproven)
+  if (kind === 'removed') {
+    const open = unproven.length === 0 ? '' : `, and its checks have not passed since (${checks})`
+    return `its marker was removed by hand, not cleared${open}`
+  }
+  const end = kind === 'abandoned' ? 'the agent gave up' : 'its marker ended without its checks'
+  const open = unproven.length === 0 ? '' : `. Its checks have not passed since (${checks})`
+  return `${end}, and the abandoned marker was removed by hand${open}`
+}
+
+export function itemLine(kind: StatusKind, path: string, facts: readonly (string | false | undefined)[]): string {
+  return [`${STATUS_KINDS[kind]}: ${path}`, ...facts.filter((fact) => typeof fact === 'string')].join(' · ')
+}
+
+export function sessionFact(session: string | null): string {
+  return session === null ? 'without a session' : `session ${oneLine(session, 80)}`
+}
+
+export function taskName(task: string): string {
+  if (isSessionFolderName(task)) return 'The definition of done'
+  if (task === SPECS_ITSELF) return 'specs/'
+  const number = taskNumberOf(task)
+  return number === undefined ? `Task "${oneLine(task, 120)}"` : `Task ${number}`
+}
+
+export function quotedCommands(checks: readonly string[]): string {
+  return checks.map((run) => `"${checkCommand(run)}"`).join(', ')
+}
+
+export function problemSentence(message: string): string {
+  const text = oneLine(message, QUOTE_LIMIT * 5)
+  return text.endsWith('.') ? text : `${text}.`
 }
 
 function markerKindOf({ state, outcome, wait }: MarkerView): MarkerKind {

@@ -388,7 +388,7 @@ describe.concurrent('create says on stderr that the host of this session does no
     const name = /^(?:POSTFLIGHT_)?([A-Z]+)/.exec(variable)?.[1]?.toLowerCase()
     const project = createSourceProject()
     const first = createSourceProject()
-    expect((await first.cli([])).stdout).toContain('\n  → postflight init\n')
+    expect((await first.cli([])).stdout).toMatch(/^! no settings file .* starts the hook.*\n {2}→ postflight init\n/m)
     first.write(file, settings)
     expect((await first.cli([])).stdout).not.toContain('init')
     expect(await created(project, env)).toBe(NOTE(host, name))

@@ -165,6 +165,9 @@ describe('a released run', () => {
     const status = await one.cli(['status', '--exit-code'])
     expect([before.answer.decision, after.answer, status.status]).toEqual(['block', {}, 0])
     expect(status.stdout).toContain('○ goes on elsewhere: specs/007_walk')
+    expect(status.stdout).toMatch(
+      /→ to continue it here: .* 007_walk --shared origin\. To remove .*: postflight clear 007_walk$/m,
+    )
     const resume = `\`postflight workflow resume ${one.state().id} --shared origin\``
     expect(await refusal(one.workflow('resume', '7'))).toContain(resume)
     expect(await refusal(one.workflow('release', '7'))).toContain('has ended here: released')

@@ -102,7 +102,7 @@ describe('status', () => {
     expect(kindsOf(run.json().items)).toEqual({ '001_skips': 'skipped', '003_stopped': 'stopped' })
     expect(kindsOf(run.json().ended)).toEqual({ '002_aborted': 'aborted' })
     const human = await project.cli(['status'])
-    expect(human.stdout).toMatch(/If that is all right: postflight clear 001_skips$/m)
+    expect(human.stdout).toMatch(/workflow history 001_skips shows what was skipped\. .*: postflight clear 001_skips$/m)
     expect(human.stdout).toMatch(/resume 003_stopped; if it is no longer wanted: postflight clear 003_stopped$/m)
     expect(human.stdout).toMatch(/^ended\n○ aborted: specs\/002_aborted · flow · /m)
   })
@@ -115,6 +115,9 @@ describe('status', () => {
     const run = await project.cli(['status', '--exit-code'])
     expect(run.status).toBe(0)
     expect(run.stdout).toMatch(/^no marker was made by `postflight create` in .*\nended\n○ aborted: specs\/002_aborted/)
+    expect(run.stdout).toMatch(
+      / 002_aborted .*--fresh` begins a new run\. To list it no longer: postflight clear 002_aborted$/m,
+    )
     expect(run.stdout).not.toContain('✗')
     const ofSession = (session: string) => project.cli(['status', '--exit-code', '--json', '--session', session])
     expect((await ofSession(SESSION)).json()).toMatchObject({ clean: true, completed: 0, ended: [{ kind: 'aborted' }] })

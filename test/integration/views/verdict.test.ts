@@ -319,6 +319,20 @@ describe.concurrent('status --expect', () => {
     expect((await project.cli(['status', '--expect', '../x'])).status).toBe(64)
   })
 
+  it.each([
+    ['bypass 259', 'its marker was not cleared.'],
+    ['adopt 259', 'its marker was cleared, but without its checks ("true").'],
+  ])('says that a marker ended without its checks: %s', async (words, said) => {
+    const project = await made('--check', 'true')
+    await project.cli(words.split(' '), { env: OTHER })
+    await project.hook(stop())
+    await project.cli(['clear', '259'], { env: OTHER })
+    expect(await project.cli(['status', '--expect', '259'])).toMatchObject({
+      status: 1,
+      stdout: expect.stringContaining(said),
+    })
+  })
+
   it('is 0 for a task whose workflow was completed, and red for every other end of it', async () => {
     const project = createSourceProject()
     const phases = [{ id: 'plan', prompt: 'Plan.', artifact: 'plan.md' }]
@@ -337,6 +351,7 @@ describe.concurrent('status --expect', () => {
     expect((await project.cli(['status', '--expect', '260'])).stdout).toContain(
       'Task 260: no marker was made, and no workflow',
     )
+    expect((await project.cli(['status'])).stdout).toMatch(/^1 workflow completed, none pending in /)
     await project.cli(['create', '259', '--agent', 'main'], { env: ENV })
     remove(project, MARKER)
     expect(await expected()).toBe(1)

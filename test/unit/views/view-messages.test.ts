@@ -3,7 +3,6 @@ import type { HistoryEntry } from '../../../src/run/machine/state-fields.ts'
 import { eventWords, REPORT_TEXT, statusWords, transitionWords } from '../../../src/views/report/report-messages.ts'
 import { historyLine } from '../../../src/views/run-view.ts'
 import { STATUS_LINE_TEXT } from '../../../src/views/status-line.ts'
-import { PROJECT_STATUS_TEXT } from '../../../src/views/status-messages.ts'
 import { describeSentences, forms } from '../sentences.ts'
 
 describe('an entry of the journal in words', () => {
@@ -79,49 +78,6 @@ describeSentences('the words of the report', REPORT_TEXT, {
   graph: [['flow']],
   more: [[1], [2]],
   written: forms(['report.html', 1], ['report.html', 2]),
-})
-
-const NOTHING = { cleared: 0, withChecks: 0, checks: [], completed: 0, hasMarkers: false }
-const PROVEN = { ...NOTHING, root: '/p', session: undefined }
-const MADE = { ...PROVEN, hasMarkers: true, cleared: 2, withChecks: 2 }
-
-describeSentences('what status says', PROJECT_STATUS_TEXT, {
-  clean: forms(
-    [PROVEN],
-    [{ ...PROVEN, session: 's\n1' }],
-    [{ ...PROVEN, completed: 1 }],
-    [{ ...PROVEN, hasMarkers: true }],
-    [{ ...PROVEN, hasMarkers: true, cleared: 1, session: 's' }],
-    [{ ...MADE, root: '/p\n', checks: ['npm\ntest', 'true'], completed: 2 }],
-    [{ ...MADE, withChecks: 1, checks: ['true'] }],
-  ),
-  expected: [['Task 7: x.']],
-  lastSeen: [['2 h']],
-  unproven: [[['npm\ntest', 'true']]],
-  item: forms(['pending', 'specs/7_x/.postflight-pending', []], ['stalled', 'specs/7_x', ['2 h old', 'session s1']]),
-  fix: [['postflight clear 7']],
-  waitsFor: [['the\nanswer']],
-  age: [['2 h']],
-  blocked: [[1, 3]],
-  gaveUp: [[3]],
-  failedCheck: [['npm\ntest', 'exit code 1']],
-  steps: [[1], [2]],
-  session: [[null], ['s\n1']],
-  lastChange: [['2 h']],
-})
-
-describeSentences('the fixes that status names', PROJECT_STATUS_TEXT.fixes, {
-  missing: [['postflight trust']],
-  unparsed: [['postflight clear 7']],
-  pending: [['postflight clear 7', 'postflight adopt 7']],
-  abandoned: [['postflight adopt 7', 'postflight clear 7']],
-  moved: [['postflight workflow resume 7 --shared up', 'postflight clear 7']],
-  lost: [['postflight clear 7']],
-  running: [['postflight workflow status 7', 'postflight workflow resume 7']],
-  approval: [['specs/7_x/plan.md', 'postflight workflow approve 7', 'postflight workflow reject 7']],
-  over: [['postflight workflow resume 7', 'postflight clear 7']],
-  aborted: [['postflight workflow history 7', 'postflight workflow start 7', 'postflight clear 7']],
-  skipped: [['postflight workflow history 7', 'postflight clear 7']],
 })
 
 describeSentences('the parts of the status line', STATUS_LINE_TEXT, {
