@@ -18,28 +18,15 @@ export function statusLine(items: readonly LineItem[]): string {
   const others = items.length - ours.length
   return [
     ...ours.slice(0, NAMED_ITEMS).map(({ text }) => text),
-    ...(ours.length > NAMED_ITEMS ? [STATUS_LINE_TEXT.more(ours.length - NAMED_ITEMS)] : []),
-    ...(others > 0 ? [STATUS_LINE_TEXT.elsewhere(others)] : []),
+    ...(ours.length > NAMED_ITEMS ? [`+${ours.length - NAMED_ITEMS} more`] : []),
+    ...(others > 0 ? [`+${others} elsewhere`] : []),
   ].join(' · ')
 }
 
-export const STATUS_LINE_TEXT = {
-  pending: (task: string, operation: string | null): string =>
-    `⚑ ${word(task)}${operation === null ? '' : ` ${oneLine(operation, 24)}`}`,
-  steps: (done: number, total: number): string => `${done}/${total} steps`,
-  blocked: (spent: number, limit: number): string => `blocked ${spent}/${limit}`,
-  waits: (task: string, purpose: string): string => `⏸ ${word(task)} waits: ${oneLine(purpose, 40)}`,
-  approval: (task: string, phase: string): string => `⏸ ${word(task)} waits for approval: ${oneLine(phase, 24)}`,
-  running: (task: string, phase: string): string => `▶ ${word(task)} ${oneLine(phase, 24)}`,
-  step: (step: number, total: number): string => `${step}/${total}`,
-  atOnce: (count: number): string => `${count} at once`,
-  attempt: (attempt: number, limit: number): string => `attempt ${attempt}/${limit}`,
-  abandoned: (task: string): string => `✗ ${word(task)} abandoned`,
-  unusable: (task: string): string => `! ${word(task)} unreadable`,
-  more: (count: number): string => `+${count} more`,
-  elsewhere: (count: number): string => `+${count} elsewhere`,
-} as const
+export function waitText(task: string, purpose: string): string {
+  return `⏸ ${task} waits: ${oneLine(purpose, 40)}`
+}
 
-function word(task: string): string {
-  return oneLine(task, 30)
+export function unreadableText(task: string): string {
+  return `! ${task} unreadable`
 }

@@ -1,5 +1,6 @@
 import type { StdinRead } from '../../disk/stdin.ts'
 import { MAX_ID_LENGTH } from '../../hosts/payload.ts'
+import { oneLine } from '../../kernel/text.ts'
 import { isJsonObject } from '../../kernel/values.ts'
 import { type MarkerView, viewMarkers } from '../../marker/marker-view.ts'
 import type { CommandContext, CommandResult } from '../../project/command-context.ts'
@@ -8,7 +9,7 @@ import { SPECS_ITSELF, taskNumberOf } from '../../project/task-folder.ts'
 import { DONE_WORD, isSessionFolderName } from '../../project/task-folders.ts'
 import { findRunFiles } from '../../run/store/run-file.ts'
 import * as field from '../../views/documents.ts'
-import { type LineItem, statusLine, STATUS_LINE_TEXT as TEXT } from '../../views/status-line.ts'
+import { type LineItem, statusLine, unreadableText, waitText } from '../../views/status-line.ts'
 import type { BareCommand, Declaration, Run } from '../command.ts'
 
 /**
@@ -107,20 +108,21 @@ function markerItem(view: MarkerView, session: string | undefined): LineItem {
   const task = shortName(view.task)
   const { host_session: owner } = view.owner
   const isOurs = owner === null || session === undefined || owner === session
-  if (view.state === 'unreadable') return { kind: 'unusable', isOurs: true, text: TEXT.unusable(task) }
-  if (view.state === 'abandoned') return { kind: 'abandoned', isOurs, text: TEXT.abandoned(task) }
-  if (view.wait !== null) return { kind: 'waiting', isOurs, text: TEXT.waits(task, view.wait.for) }
+  if (view.state === 'unreadable') return { kind: 'unusable', isOurs: true, text: unreadableText(task) }
+  if (view.state === 'abandoned') return { kind: 'abandoned', isOurs, text: `✗ ${task} abandoned` }
+  if (view.wait !== null) return { kind: 'waiting', isOurs, text: waitText(task, view.wait.for) }
   const { spent, limit } = view.continuations
   const done = view.steps.filter((step) => step.done).length
+  const operation = task === DONE_WORD || view.operation === null ? '' : ` ${oneLine(view.operation, 24)}`
   const facts = [
-    TEXT.pending(task, task === DONE_WORD ? null : view.operation),
-    ...(view.steps.length === 0 ? [] : [TEXT.steps(done, view.steps.length)]),
-    ...(spent === null || spent === 0 ? [] : [TEXT.blocked(spent, limit)]),
+    `⚑ ${task}${operation}`,
+    ...(view.steps.length === 0 ? [] : [`${done}/${view.steps.length} steps`]),
+    ...(spent === null || spent === 0 ? [] : [`blocked ${spent}/${limit}`]),
   ]
   return { kind: 'pending', isOurs, text: facts.join(', ') }
 }
 
 function shortName(task: string): string {
   if (isSessionFolderName(task)) return DONE_WORD
-  return task === SPECS_ITSELF ? 'specs' : String(taskNumberOf(task) ?? task)
+  return task === SPECS_ITSELF ? 'specs' : oneLine(String(taskNumberOf(task) ?? task), 30)
 }

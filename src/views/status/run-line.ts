@@ -1,8 +1,9 @@
+import { oneLine } from '../../kernel/text.ts'
 import type { TaskFolder } from '../../project/task-folder.ts'
 import { currentWork, isInStep, needOf } from '../../run/machine/position.ts'
 import type { WorkflowState } from '../../run/machine/state.ts'
 import { readState } from '../../run/store/state-store.ts'
-import { type LineItem, STATUS_LINE_TEXT as TEXT } from '../status-line.ts'
+import { type LineItem, unreadableText, waitText } from '../status-line.ts'
 
 /** Never throws. */
 export function runLineItems(folder: TaskFolder, task: string, session: string | undefined): LineItem[] {
@@ -12,11 +13,13 @@ export function runLineItems(folder: TaskFolder, task: string, session: string |
     const { hostSession } = state
     const isOurs = hostSession === undefined || session === undefined || hostSession === session
     const need = needOf(state)
-    if (need.kind === 'approval') return [{ kind: 'waiting', isOurs, text: TEXT.approval(task, need.phase) }]
-    if (need.kind === 'wait') return [{ kind: 'waiting', isOurs, text: TEXT.waits(task, need.wait.for) }]
+    if (need.kind === 'approval') {
+      return [{ kind: 'waiting', isOurs, text: `⏸ ${task} waits for approval: ${oneLine(need.phase, 24)}` }]
+    }
+    if (need.kind === 'wait') return [{ kind: 'waiting', isOurs, text: waitText(task, need.wait.for) }]
     return [{ kind: 'running', isOurs, text: runText(task, state) }]
   } catch {
-    return [{ kind: 'unusable', isOurs: true, text: TEXT.unusable(task) }]
+    return [{ kind: 'unusable', isOurs: true, text: unreadableText(task) }]
   }
 }
 
@@ -24,12 +27,8 @@ function runText(task: string, state: WorkflowState): string {
   const inStep = isInStep(state)
   const work = currentWork(state)
   const [spent, limit] = inStep ? [work.attempts, work.maxAttempts] : [state.phaseAttempts, state.maxPhaseAttempts]
-  return [
-    `${TEXT.running(task, state.phase)}${inStep ? ` ${TEXT.step(work.step + 1, state.totalSteps)}` : ''}`,
-    ...(state.inWork.length > 1
-      ? [TEXT.atOnce(state.inWork.length)]
-      : spent > 0
-        ? [TEXT.attempt(Math.min(spent + 1, limit), limit)]
-        : []),
-  ].join(', ')
+  const step = inStep ? ` ${work.step + 1}/${state.totalSteps}` : ''
+  const text = `▶ ${task} ${oneLine(state.phase, 24)}${step}`
+  if (state.inWork.length > 1) return `${text}, ${state.inWork.length} at once`
+  return spent > 0 ? `${text}, attempt ${Math.min(spent + 1, limit)}/${limit}` : text
 }

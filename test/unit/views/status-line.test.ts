@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { type LineItem, statusLine } from '../../../src/views/status-line.ts'
+import { type LineItem, statusLine, unreadableText, waitText } from '../../../src/views/status-line.ts'
 
 const item = (kind: LineItem['kind'], isOurs = true): LineItem => ({ kind, isOurs, text: kind })
 const items = (...kinds: LineItem['kind'][]): LineItem[] => kinds.map((kind) => item(kind))
@@ -17,6 +17,14 @@ it.each<[string, LineItem[], string]>([
     'counts the items of other sessions',
     [item('waiting', false), item('pending'), item('running', false)],
     'pending · +2 elsewhere',
+  ],
+  [
+    'shows each item as its text',
+    [
+      { ...item('waiting'), text: waitText('7', 'the\nanswer') },
+      { ...item('unusable'), text: unreadableText('8') },
+    ],
+    '⏸ 7 waits: the answer · ! 8 unreadable',
   ],
   ['has only that number where nothing is ours', [item('pending', false)], '+1 elsewhere'],
 ])('the status line %s', (_, items, expected) => expect(statusLine(items)).toBe(expected))

@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest'
 import type { HistoryEntry } from '../../../src/run/machine/state-fields.ts'
 import { eventWords, REPORT_TEXT, statusWords, transitionWords } from '../../../src/views/report/report-messages.ts'
 import { historyLine } from '../../../src/views/run-view.ts'
-import { STATUS_LINE_TEXT } from '../../../src/views/status-line.ts'
 import { describeSentences, forms } from '../sentences.ts'
 
 describe('an entry of the journal in words', () => {
@@ -78,20 +77,4 @@ describeSentences('the words of the report', REPORT_TEXT, {
   graph: [['flow']],
   more: [[1], [2]],
   written: forms(['report.html', 1], ['report.html', 2]),
-})
-
-describeSentences('the parts of the status line', STATUS_LINE_TEXT, {
-  pending: forms(['259_x', null], ['259_x', 'research']),
-  steps: [[1, 3]],
-  blocked: [[2, 3]],
-  waits: [['259_x', 'the\nanswer']],
-  approval: [['259_x', 'plan']],
-  running: [['259_x', 'plan']],
-  step: [[2, 5]],
-  atOnce: [[3]],
-  attempt: [[2, 3]],
-  abandoned: [['259_x']],
-  unusable: [['259_a_rather_long_name_of_a_task_folder']],
-  more: [[2]],
-  elsewhere: [[2]],
 })
