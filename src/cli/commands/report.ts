@@ -6,6 +6,7 @@ import { shellIdentity } from '../../hosts/all-hosts.ts'
 import { KIND_NAMES, messageOf } from '../../kernel/error-messages.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { WORKFLOW_FOLDER } from '../../kernel/files.ts'
+import { counted } from '../../kernel/text.ts'
 import { toIso } from '../../kernel/time.ts'
 import { viewMarkers } from '../../marker/marker-view.ts'
 import { type CommandContext, displayPath, requireRoot, requireTaskFolder } from '../../project/command-context.ts'
@@ -18,7 +19,6 @@ import { linkOutside } from '../../setup/settings-paths.ts'
 import * as field from '../../views/documents.ts'
 import { composeReport, type Report, storyLines } from '../../views/report/compose.ts'
 import { reportPage } from '../../views/report/page/page.ts'
-import { REPORT_TEXT as TEXT } from '../../views/report/report-messages.ts'
 import { type ReportRun, STATUS_TONES, type Status, type StoryEvent } from '../../views/report/story.ts'
 import type { BareCommand, Declaration, Run } from '../command.ts'
 
@@ -88,7 +88,7 @@ export const run: Run<typeof declaration, typeof document> = (context, [task], {
   return {
     exitCode: 0,
     data: documentOf(story, file),
-    lines: [TEXT.written(displayPath(context, file), story.tasks.length)],
+    lines: [`wrote ${displayPath(context, file)}: ${counted(story.tasks.length, 'task')}`],
   }
 }
 

@@ -1,9 +1,17 @@
-import { inLine, oneLine } from '../../kernel/text.ts'
+import { counted, inLine, oneLine } from '../../kernel/text.ts'
 import { fromIso } from '../../kernel/time.ts'
 import type { JournalLine } from '../../project/journal-entry.ts'
 import type { Painter } from '../print.ts'
 import { clock, duration, runTimes } from './page/track.ts'
-import { eventWords, statusWords, REPORT_TEXT as TEXT, taskTitle } from './report-messages.ts'
+import {
+  eventWords,
+  leftOutWords,
+  NOTHING,
+  OTHER_EVENTS,
+  statusWords,
+  TIME_ZONE,
+  taskTitle,
+} from './report-messages.ts'
 import { type RunStory, runStory } from './run-story.ts'
 import type { MarkerStatus, MarkerStory, ReportMarker, ReportSource, Span, StoryEvent, Tone } from './story.ts'
 
@@ -258,29 +266,30 @@ function statusOf({ status }: Draft, marker: ReportMarker | undefined): MarkerSt
 /** Formats a report for a terminal. */
 
 export function storyLines({ tasks, others, leftOut }: Report, paint: Pick<Painter, 'bold'>): string[] {
-  if (tasks.length === 0 && others.length === 0) return [TEXT.nothing]
+  if (tasks.length === 0 && others.length === 0) return [NOTHING]
   return [
     ...tasks.flatMap(({ task, markers, runs }) => [
       paint.bold(inLine(taskTitle(task))),
       ...markers.flatMap(markerLines),
       ...runs.flatMap(runLines),
     ]),
-    ...(others.length === 0 ? [] : [paint.bold(TEXT.otherEvents)]),
+    ...(others.length === 0 ? [] : [paint.bold(OTHER_EVENTS)]),
     ...others.map((event) => eventLine({ ...event, words: [event.task, event.words].filter(Boolean).join(': ') })),
-    TEXT.utc,
-    ...(leftOut > 0 ? [TEXT.leftOut(leftOut)] : []),
+    TIME_ZONE,
+    ...(leftOut > 0 ? [leftOutWords(leftOut)] : []),
   ]
 }
 
 function markerLines({ id, status, startMs, endMs, blocks, events }: MarkerStory): string[] {
-  const facts = [statusWords(status), duration(endMs - startMs), ...(blocks === 0 ? [] : [TEXT.blocks(blocks)])]
-  return [`  ${TEXT.marker} ${id ?? ''}`.trimEnd().concat(`: ${facts.join(' · ')}`), ...events.map(eventLine)]
+  const facts = [statusWords(status), duration(endMs - startMs)]
+  if (blocks > 0) facts.push(`${counted(blocks, 'stop')} blocked`)
+  return [`  Marker ${id ?? ''}`.trimEnd().concat(`: ${facts.join(' · ')}`), ...events.map(eventLine)]
 }
 
 function runLines(run: RunStory): string[] {
   const { name, status, prompts, events } = run
-  const facts = [statusWords(status), ...runTimes(run), TEXT.prompts(prompts)]
-  return [`  ${TEXT.run} "${name}": ${facts.join(' · ')}`, ...events.map(eventLine)]
+  const facts = [statusWords(status), ...runTimes(run), counted(prompts, 'prompt')]
+  return [`  Run "${name}": ${facts.join(' · ')}`, ...events.map(eventLine)]
 }
 
 function eventLine({ timeMs, words }: StoryEvent): string {

@@ -87,61 +87,12 @@ export function statusWords(status: Status): string {
   return STATUS_WORDS[status] ?? status
 }
 
-export const REPORT_TEXT = {
-  title: 'Postflight report',
-  utc: 'All times are UTC.',
-  made: (time: string): string => `Generated ${time}. ${REPORT_TEXT.utc}`,
-  nothing: 'No markers and no runs here yet.',
-  figures: {
-    cleared: 'markers cleared',
-    givenUp: 'given up',
-    blocked: 'stops blocked',
-    waits: 'waits',
-    completed: 'runs completed',
-  },
-  legend: {
-    good: 'cleared, completed',
-    goesOn: 'pending, running',
-    bad: 'given up, failed, completed with skips',
-    other: 'ended in another way',
-    waitsNow: 'waiting now',
-    wait: 'a wait',
-    block: 'a stop was blocked',
-    failure: 'a check failed, or it was given up',
-  },
-  waited: (time: string): string => `waits ${time}`,
-  attention: 'Needs attention',
-  timeline: 'Timeline',
-  tasks: 'Tasks',
-  otherEvents: 'Other events',
-  others: (count: number): string => `${count} more`,
-  leftOut: (count: number): string => `${counted(count, 'older task')} left out: postflight report <task> shows one`,
-  marker: 'Marker',
-  run: 'Run',
-  events: (count: number): string => counted(count, 'event'),
-  earlier: (count: number): string => `${counted(count, 'earlier event')} left out`,
-  session: (session: string): string => `session ${session}`,
-  agent: (agent: string): string => (agent === 'main' ? 'main conversation' : `agent ${agent}`),
-  blocks: (count: number): string => `${counted(count, 'stop')} blocked`,
-  waitsFor: (purpose: string): string => `waits for: ${purpose}`,
-  approval: (phase: string): string => `a person to approve the result of ${phase}`,
-  verdict: (verdict: string): string => `verdict ${verdict}`,
-  waitCount: (count: number): string => counted(count, 'wait'),
-  prompts: (count: number): string => counted(count, 'prompt'),
-  worked: (time: string): string => `${time} of it worked`,
-  skips: (count: number): string => `${count} skipped`,
-  visits: (count: number): string => `${count} ×`,
-  stepsDone: (done: number, all: number): string => `${done} of ${counted(all, 'step')}`,
-  ofVisit: (visit: number, words: string): string => `visit ${visit}: ${words}`,
-  attempts: (count: number): string => counted(count, 'attempt'),
-  step: (number: number, name: string | undefined): string =>
-    name === undefined ? `step ${number}` : `${number}. ${name}`,
-  columns: ['Phase', 'Result', 'Prompts', 'Worked'],
-  phase: (status: string, skips: number): string => (skips === 0 ? status : `${status}, ${REPORT_TEXT.skips(skips)}`),
-  phaseStatuses: { done: 'done', running: 'running', failed: 'failed', skipped: 'skipped', waiting: 'to do' },
-  check: (run: string, failed: string | undefined): string =>
-    failed === undefined ? `check: ${run}` : `check: ${run}, failed the last time (${failed})`,
-  graph: (name: string): string => `The phases of ${name}`,
-  more: (count: number): string => `${counted(count, 'more phase')}`,
-  written: (file: string, tasks: number): string => `wrote ${file}: ${counted(tasks, 'task')}`,
-} as const
+export const NOTHING = 'No markers and no runs here yet.'
+
+export const OTHER_EVENTS = 'Other events'
+
+export const TIME_ZONE = 'All times are UTC.'
+
+export function leftOutWords(count: number): string {
+  return `${counted(count, 'older task')} left out: postflight report <task> shows one`
+}

@@ -5,7 +5,7 @@ import { type PhaseStatus, phaseStatuses, runStatus } from '../../run/machine/pi
 import { needOf } from '../../run/machine/position.ts'
 import { phaseMs, visitsOf, type WorkflowState, workedMs } from '../../run/machine/state.ts'
 import type { HistoryEntry, TransitionEvent } from '../../run/machine/state-fields.ts'
-import { REPORT_TEXT, transitionWords } from './report-messages.ts'
+import { transitionWords } from './report-messages.ts'
 import { type ReportRun, STATUS_TONES, type StoryEvent, type Tone, type VisitStory } from './story.ts'
 
 /** Pure. */
@@ -55,14 +55,14 @@ export type PhaseStory = RunStory['phases'][number]
 
 function waitsFor(state: WorkflowState): string | undefined {
   const need = needOf(state)
-  if (need.kind === 'approval') return REPORT_TEXT.approval(oneLine(need.phase, 60))
+  if (need.kind === 'approval') return `a person to approve the result of ${oneLine(need.phase, 60)}`
   return need.kind === 'wait' ? oneLine(need.wait.for, 300) : undefined
 }
 
 function eventOf({ timeMs, event, phase, step, attempt, outcome, verdict, detail }: HistoryEntry): StoryEvent {
   const rest = [
     outcome,
-    verdict === undefined ? undefined : REPORT_TEXT.verdict(oneLine(verdict, 60)),
+    verdict === undefined ? undefined : `verdict ${oneLine(verdict, 60)}`,
     detail === undefined ? undefined : oneLine(detail, 300),
   ].filter((one) => one !== undefined)
   const tone = (outcome === undefined ? TONES[event] : STATUS_TONES[outcome]) ?? 'plain'

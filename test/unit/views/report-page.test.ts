@@ -98,6 +98,7 @@ describe('the card of a task', () => {
     ])
     const markers = task.markers.map((one) => ({ ...one, events: [] }))
     expect(linesOf(taskCard({ ...task, markers }, 0, false))).toMatchSnapshot()
+    expect(taskCard(taskOf([[0, 'create', { agent: 'a73' }]]), 0, false).text).toContain(' · agent a73</small>')
   })
 })
 
@@ -134,6 +135,9 @@ describe('the card of a run', () => {
     const card = runCard({ ...run, phases: [{ ...phase, visits: 1, steps: [{ visit: 1, steps }] }] }).text
     expect(card).toContain('<small>70 of 70 steps</small>')
     expect(card.match(/<li class="done">/g)).toHaveLength(60)
+    const skipped = [{ visit: 1, steps: [{ ...step, result: 'skipped' as const }] }]
+    const gaps = runCard({ ...run, phases: [{ ...phase, status: 'done', visits: 1, steps: skipped }] }).text
+    expect(gaps).toContain('<span class="badge warn">done, 1 skipped</span>')
   })
 })
 

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { HistoryEntry } from '../../../src/run/machine/state-fields.ts'
-import { eventWords, REPORT_TEXT, statusWords, transitionWords } from '../../../src/views/report/report-messages.ts'
+import { eventWords, statusWords, transitionWords } from '../../../src/views/report/report-messages.ts'
 import { historyLine } from '../../../src/views/run-view.ts'
-import { describeSentences, forms } from '../sentences.ts'
 
 describe('an entry of the journal in words', () => {
   it.each([
@@ -48,33 +47,4 @@ describe('a line of the history', () => {
   ])('%j', (more, facts) => {
     expect(historyLine({ ...entry, ...more }, 6)).toBe(`1970-01-01T00:00:00.000Z  end          plan${facts}`)
   })
-})
-
-describeSentences('the words of the report', REPORT_TEXT, {
-  phase: forms(['done', 0], ['done', 2]),
-  worked: [['45 min']],
-  ofVisit: [[2, '0 of 2 steps']],
-  made: [['2026-11-22 12:00:00']],
-  waited: [['5 min']],
-  others: [[3]],
-  leftOut: [[1], [2]],
-  events: [[1], [2]],
-  earlier: [[1], [2]],
-  session: [['s1']],
-  agent: [['main'], ['a73']],
-  blocks: [[1], [2]],
-  waitsFor: [['answers']],
-  approval: [['plan']],
-  verdict: [['bug']],
-  waitCount: [[1], [2]],
-  prompts: [[1], [2]],
-  skips: [[2]],
-  visits: [[2]],
-  stepsDone: forms([0, 1], [1, 2]),
-  attempts: [[1], [2]],
-  step: forms([1, 'build'], [2, undefined]),
-  check: forms(['npm test', undefined], ['npm test', 'exit code 1']),
-  graph: [['flow']],
-  more: [[1], [2]],
-  written: forms(['report.html', 1], ['report.html', 2]),
 })

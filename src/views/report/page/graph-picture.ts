@@ -1,8 +1,7 @@
-import { cut, oneLine } from '../../../kernel/text.ts'
+import { counted, cut, oneLine } from '../../../kernel/text.ts'
 import { END } from '../../../run/definition/definition-limits.ts'
 import type { Phase } from '../../../run/definition/phase-fields.ts'
 import { phaseDetails, waysOf } from '../../../run/machine/picture.ts'
-import { REPORT_TEXT as TEXT } from '../report-messages.ts'
 import type { PhaseStory, RunStory } from '../run-story.ts'
 import { type Html, html } from './html.ts'
 
@@ -47,7 +46,7 @@ export function graph({ name, phases, definition, status }: RunStory): Html {
   const height = y(end) + 32
   const frame = { left, middle, end, y }
   const sides = [...back.map((one) => bypass(one, 1, frame)), ...forth.map((one) => bypass(one, -1, frame))]
-  return html`<svg class="graph" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="${TEXT.graph(name)}">
+  return html`<svg class="graph" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="The phases of ${name}">
     <circle class="dot" cx="${middle}" cy="9" r="6"/>
     ${line(middle, 15, TOP)}
     ${straight.map(({ from }) => line(middle, y(from) + NODE.height, y(from + 1)))}
@@ -55,7 +54,7 @@ export function graph({ name, phases, definition, status }: RunStory): Html {
     ${straight.flatMap(({ from, label }) => labelAt(middle + 8, y(from + 1) - 9, label))}
     ${sides.flatMap(({ label }) => label)}
     ${drawn.map((phase, at) => node(phase, left, y(at), definition.phases[at]))}
-    ${hidden > 0 && html`<text class="sub" x="${middle}" y="${y(end) - 8}" text-anchor="middle">${TEXT.more(hidden)}</text>`}
+    ${hidden > 0 && html`<text class="sub" x="${middle}" y="${y(end) - 8}" text-anchor="middle">${counted(hidden, 'more phase')}</text>`}
     <circle class="dot end ${status}" cx="${middle}" cy="${y(end) + 10}" r="9"/>
   </svg>`
 }

@@ -1,6 +1,6 @@
-import { oneLine } from '../../../kernel/text.ts'
+import { counted, oneLine } from '../../../kernel/text.ts'
 import { around, isGivenUp, type Report, type TaskStory } from '../compose.ts'
-import { REPORT_TEXT as TEXT, taskTitle } from '../report-messages.ts'
+import { leftOutWords, NOTHING, OTHER_EVENTS, TIME_ZONE, taskTitle } from '../report-messages.ts'
 import type { PhaseStory, RunStory } from '../run-story.ts'
 import { type MarkerStory, type Span, STATUS_TONES, type StoryEvent, type Tone, type VisitStory } from '../story.ts'
 import { graph } from './graph-picture.ts'
@@ -18,22 +18,22 @@ export function reportPage(report: Report): string {
   const page = html`<!doctype html><html lang="en"><head><meta charset="utf-8"/>
     <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'"/>
     <meta name="viewport" content="width=device-width,initial-scale=1"/>
-    <title>${TEXT.title}: ${name}</title><style>${new Html(STYLE)}</style></head><body>
-    <header class="top"><div class="kind">${TEXT.title}</div><h1>${name}</h1><p class="soft">${oneLine(root, 300)} · ${TEXT.made(clock(nowMs))}</p></header>
+    <title>Postflight report: ${name}</title><style>${new Html(STYLE)}</style></head><body>
+    <header class="top"><div class="kind">Postflight report</div><h1>${name}</h1><p class="soft">${oneLine(root, 300)} · Generated ${clock(nowMs)}. ${TIME_ZONE}</p></header>
     <main>${
       tasks.length === 0
-        ? html`<p>${TEXT.nothing}</p>`
+        ? html`<p>${NOTHING}</p>`
         : html`${overview(report)}
-      <h2>${TEXT.tasks}</h2>${tasks.map((task, index) => taskCard(task, index, index === 0 || tasks.length <= OPEN_TASKS))}`
+      <h2>Tasks</h2>${tasks.map((task, index) => taskCard(task, index, index === 0 || tasks.length <= OPEN_TASKS))}`
     }
-    ${leftOut > 0 && html`<p class="soft">${TEXT.leftOut(leftOut)}</p>`}
+    ${leftOut > 0 && html`<p class="soft">${leftOutWords(leftOut)}</p>`}
     ${others.length > 0 && othersCard(others)}</main>
     <footer>postflight-guard</footer></body></html>`
   return `${page.text}\n`
 }
 
 function othersCard(others: Report['others']): Html {
-  return html`<h2>${TEXT.otherEvents}</h2><div class="card"><ol class="events">${others.map(
+  return html`<h2>${OTHER_EVENTS}</h2><div class="card"><ol class="events">${others.map(
     ({ timeMs, tone, words, task }) =>
       html`<li class="${tone}"><time>${clock(timeMs)}</time><span>${task !== undefined && `${task}: `}${words}</span></li>`,
   )}</ol></div>`
@@ -51,8 +51,8 @@ export function overview({ tasks }: Report): Html {
   const urgent = tasks.flatMap((task, index) => attention(task, index))
   const scale = scaleOf([...markers, ...runs])
   return html`<div class="tiles">${figures(markers, runs)}</div>
-    ${urgent.length > 0 && html`<h2>${TEXT.attention}</h2><div class="card">${folded(urgent, 8, (part) => html`<ul class="list">${part}</ul>`)}</div>`}
-    <h2>${TEXT.timeline}</h2><div class="card"${gaps(scale)}><div class="row"><span></span><div class="axis">${labels(scale, around([...markers, ...runs]))}</div></div>
+    ${urgent.length > 0 && html`<h2>Needs attention</h2><div class="card">${folded(urgent, 8, (part) => html`<ul class="list">${part}</ul>`)}</div>`}
+    <h2>Timeline</h2><div class="card"${gaps(scale)}><div class="row"><span></span><div class="axis">${labels(scale, around([...markers, ...runs]))}</div></div>
     ${folded(
       tasks.map((task, index) => row(task, index, scale)),
       30,
@@ -62,7 +62,7 @@ export function overview({ tasks }: Report): Html {
 
 function folded(items: readonly Html[], first: number, list: (part: readonly Html[]) => Html): Html {
   const others = items.slice(first)
-  return html`${list(items.slice(0, first))}${others.length > 0 && html`<details class="more"><summary>${TEXT.others(others.length)}</summary>${list(others)}</details>`}`
+  return html`${list(items.slice(0, first))}${others.length > 0 && html`<details class="more"><summary>${others.length} more</summary>${list(others)}</details>`}`
 }
 
 function figures(markers: readonly MarkerStory[], runs: readonly RunStory[]): Html[] {
@@ -74,13 +74,13 @@ function figures(markers: readonly MarkerStory[], runs: readonly RunStory[]): Ht
   return [
     ...(markers.length === 0
       ? []
-      : [tile(`${cleared} / ${markers.length}`, TEXT.figures.cleared, cleared === markers.length ? 'good' : '')]),
-    tile(abandoned, TEXT.figures.givenUp, abandoned > 0 ? 'bad' : ''),
-    tile(blocks, TEXT.figures.blocked, ''),
-    tile(waits, TEXT.figures.waits, ''),
+      : [tile(`${cleared} / ${markers.length}`, 'markers cleared', cleared === markers.length ? 'good' : '')]),
+    tile(abandoned, 'given up', abandoned > 0 ? 'bad' : ''),
+    tile(blocks, 'stops blocked', ''),
+    tile(waits, 'waits', ''),
     ...(runs.length === 0
       ? []
-      : [tile(`${completed} / ${runs.length}`, TEXT.figures.completed, completed === runs.length ? 'good' : '')]),
+      : [tile(`${completed} / ${runs.length}`, 'runs completed', completed === runs.length ? 'good' : '')]),
   ]
 }
 
@@ -132,22 +132,22 @@ export function taskCard({ task, markers, runs, endMs }: TaskStory, index: numbe
 function markerCard(marker: MarkerStory): Html {
   const { status, startMs, endMs, blocks, waits, events, steps, checks } = marker
   const scale = scaleOf([{ startMs, endMs }])
-  const title = marker.operation ?? marker.id ?? TEXT.marker
+  const title = marker.operation ?? marker.id ?? 'Marker'
   const facts = [
     ...(marker.skill === undefined ? [] : [marker.skill]),
     duration(endMs - startMs),
-    ...(blocks === 0 ? [] : [TEXT.blocks(blocks)]),
-    ...(waits.length === 0 ? [] : [TEXT.waitCount(waits.length)]),
-    ...(marker.agent === undefined ? [] : [TEXT.agent(marker.agent)]),
+    ...(blocks === 0 ? [] : [`${counted(blocks, 'stop')} blocked`]),
+    ...(waits.length === 0 ? [] : [counted(waits.length, 'wait')]),
+    ...(marker.agent === undefined ? [] : [marker.agent === 'main' ? 'main conversation' : `agent ${marker.agent}`]),
   ]
-  return html`<section class="story"><div class="head"><span class="kind">${TEXT.marker}</span><b>${oneLine(title, 80)}</b>${badge(status)}<small>${facts.join(' · ')}</small></div>
+  return html`<section class="story"><div class="head"><span class="kind">Marker</span><b>${oneLine(title, 80)}</b>${badge(status)}<small>${facts.join(' · ')}</small></div>
     <div class="track">${bar(scale, marker, STATUS_TONES[status])}${waits.map((wait) => pause(scale, wait))}
     ${marks(scale, marker)}</div>
     ${
       (steps.length > 0 || checks.length > 0) &&
       html`<ul class="steps">${steps.map(
         ({ name, done }) => html`<li class="${done ? 'done' : 'open'}">${oneLine(name, 200)}</li>`,
-      )}${checks.map(({ run, failed }) => html`<li class="${failed === null ? 'open' : 'failed'}">${TEXT.check(oneLine(run, 200), failed ?? undefined)}</li>`)}</ul>`
+      )}${checks.map(({ run, failed }) => html`<li class="${failed === null ? 'open' : 'failed'}">check: ${oneLine(run, 200)}${failed !== null && `, failed the last time (${failed})`}</li>`)}</ul>`
     }
     ${eventList(events)}</section>`
 }
@@ -166,12 +166,12 @@ export function runCard(run: RunStory): Html {
   const scale = scaleOf([{ startMs, endMs }])
   const facts = [
     ...runTimes(run),
-    TEXT.prompts(run.prompts),
-    ...(run.skips === 0 ? [] : [TEXT.skips(run.skips)]),
-    ...(run.session === undefined ? [] : [TEXT.session(run.session)]),
+    counted(run.prompts, 'prompt'),
+    ...(run.skips === 0 ? [] : [`${run.skips} skipped`]),
+    ...(run.session === undefined ? [] : [`session ${run.session}`]),
   ]
   const explanation = explanationOf(run)
-  return html`<section class="story"><div class="head"><span class="kind">${TEXT.run}</span><b>${run.name}</b>${badge(status)}<small>${facts.join(' · ')}</small></div>
+  return html`<section class="story"><div class="head"><span class="kind">Run</span><b>${run.name}</b>${badge(status)}<small>${facts.join(' · ')}</small></div>
     ${explanation !== undefined && html`<p>${explanation}</p>`}
     <div class="rows">${phases
       .filter(({ id }) => visits.some(({ phase }) => phase === id))
@@ -181,29 +181,29 @@ export function runCard(run: RunStory): Html {
             .filter(({ phase }) => phase === id)
             .map((visit) => bar(scale, visit, VISIT_TONES[visit.result]))}</div></div>`,
       )}</div>
-    <div class="run">${graph(run)}<table><tr>${TEXT.columns.map((column, index) => html`<th${index > 1 && html` class="n"`}>${column}</th>`)}</tr>${phases.map(phaseRow)}</table></div>
+    <div class="run">${graph(run)}<table><tr><th>Phase</th><th>Result</th><th class="n">Prompts</th><th class="n">Worked</th></tr>${phases.map(phaseRow)}</table></div>
     ${eventList(run.events)}</section>`
 }
 
 function explanationOf({ waitsFor, why }: RunStory): string | undefined {
-  return waitsFor === undefined ? why : TEXT.waitsFor(waitsFor)
+  return waitsFor === undefined ? why : `waits for: ${waitsFor}`
 }
 
 function phaseRow({ id, status, visits, prompts, workedMs, steps, check }: PhaseStory): Html {
   const under = [
-    ...(check === undefined ? [] : [html`<p><small>${TEXT.check(check, undefined)}</small></p>`]),
+    ...(check === undefined ? [] : [html`<p><small>check: ${check}</small></p>`]),
     ...steps.map((one) => stepList(one, visits > 1)),
   ]
   const skips = steps.at(-1)?.steps.filter(({ result }) => result === 'skipped').length ?? 0
-  return html`<tr><td><b>${id}</b>${visits > 1 && html` <small>${TEXT.visits(visits)}</small>`}</td>
+  return html`<tr><td><b>${id}</b>${visits > 1 && html` <small>${visits} ×</small>`}</td>
     <td>${phaseBadge(status, skips)}</td><td class="n">${prompts}</td><td class="n">${visits > 0 && duration(workedMs)}</td></tr>
     ${under.length > 0 && html`<tr class="under"><td colspan="4">${under}</td></tr>`}`
 }
 
 function stepList({ visit, steps }: PhaseStory['steps'][number], isOneOfSeveral: boolean): Html {
   const done = steps.filter(({ result }) => result === 'done').length
-  const count = TEXT.stepsDone(done, steps.length)
-  return html`<p><small>${isOneOfSeveral ? TEXT.ofVisit(visit, count) : count}</small></p><ul class="steps">${steps.slice(0, MAX_STEPS).map(stepRow)}</ul>`
+  const count = `${done} of ${counted(steps.length, 'step')}`
+  return html`<p><small>${isOneOfSeveral && `visit ${visit}: `}${count}</small></p><ul class="steps">${steps.slice(0, MAX_STEPS).map(stepRow)}</ul>`
 }
 
 const PHASE_TONES: Readonly<Record<PhaseStory['status'], Tone>> = {
@@ -216,15 +216,15 @@ const PHASE_TONES: Readonly<Record<PhaseStory['status'], Tone>> = {
 
 function phaseBadge(status: PhaseStory['status'], skips: number): Html {
   const tone = status === 'done' && skips > 0 ? 'warn' : PHASE_TONES[status]
-  return html`<span class="badge ${tone}">${TEXT.phase(TEXT.phaseStatuses[status], skips)}</span>`
+  return html`<span class="badge ${tone}">${status === 'waiting' ? 'to do' : status}${skips > 0 && `, ${skips} skipped`}</span>`
 }
 
 function stepRow({ number, name, attempts, result, durationMs }: PhaseStory['steps'][number]['steps'][number]): Html {
   const facts = [
-    ...(attempts > 1 ? [TEXT.attempts(attempts)] : []),
+    ...(attempts > 1 ? [counted(attempts, 'attempt')] : []),
     ...(durationMs === undefined || result === 'open' || attempts === 0 ? [] : [duration(durationMs)]),
   ]
-  return html`<li class="${result}">${TEXT.step(number, name)}${facts.length > 0 && ` (${facts.join(', ')})`}</li>`
+  return html`<li class="${result}">${name === undefined ? `step ${number}` : `${number}. ${name}`}${facts.length > 0 && ` (${facts.join(', ')})`}</li>`
 }
 
 const MAX_EVENTS = 150
@@ -235,8 +235,8 @@ export function eventList(events: readonly StoryEvent[]): Html | undefined {
   const left = events.length - shown.length
   const [first] = shown
   let day = ''
-  return html`<details class="more"><summary>${TEXT.events(events.length)}${first !== undefined && `, ${clock(first.timeMs).slice(0, 10)}`}</summary><ol class="events">
-    ${left > 0 && html`<li>${TEXT.earlier(left)}</li>`}${shown.map(({ timeMs, tone, words }) => {
+  return html`<details class="more"><summary>${counted(events.length, 'event')}${first !== undefined && `, ${clock(first.timeMs).slice(0, 10)}`}</summary><ol class="events">
+    ${left > 0 && html`<li>${counted(left, 'earlier event')} left out</li>`}${shown.map(({ timeMs, tone, words }) => {
       const time = clock(timeMs)
       const isNewDay = day !== '' && time.slice(0, 10) !== day
       day = time.slice(0, 10)

@@ -1,5 +1,5 @@
 import { toIso } from '../../../kernel/time.ts'
-import { statusWords, REPORT_TEXT as TEXT } from '../report-messages.ts'
+import { statusWords } from '../report-messages.ts'
 import type { RunStory } from '../run-story.ts'
 import { type MarkerStory, type Span, STATUS_TONES, type Status, type StoryEvent } from '../story.ts'
 import { type Html, html } from './html.ts'
@@ -13,7 +13,7 @@ export function bar(scale: Scale, { startMs, endMs }: Span, kind: string, name?:
 
 export function pause(scale: Scale, { startMs, endMs }: Span): Html {
   const left = scale.at(startMs)
-  return html`<s style="left:${left}%;width:${Math.round((scale.at(endMs) - left) * 100) / 100}%" title="${TEXT.waited(duration(endMs - startMs))}"></s>`
+  return html`<s style="left:${left}%;width:${Math.round((scale.at(endMs) - left) * 100) / 100}%" title="waits ${duration(endMs - startMs)}"></s>`
 }
 
 export function marks(scale: Scale, marker: MarkerStory): Html[] {
@@ -26,20 +26,18 @@ function marked({ events }: MarkerStory): StoryEvent[] {
   return events.filter(({ tone }) => tone === 'warn' || tone === 'bad')
 }
 
-const { legend: LEGEND } = TEXT
-
 export function legend(markers: readonly MarkerStory[], runs: readonly RunStory[]): Html {
   const bars = new Set([...markers, ...runs].map(({ status }) => STATUS_TONES[status]))
   const events = new Set(markers.flatMap(marked).map(({ tone }) => tone))
   const entries: [boolean, Html, string][] = [
-    [bars.has('good'), html`<i class="good"></i>`, LEGEND.good],
-    [bars.has('warn'), html`<i class="warn"></i>`, LEGEND.goesOn],
-    [bars.has('bad'), html`<i class="bad"></i>`, LEGEND.bad],
-    [bars.has('plain'), html`<i></i>`, LEGEND.other],
-    [bars.has('wait'), html`<i class="wait"></i>`, LEGEND.waitsNow],
-    [markers.some(({ waits }) => waits.length > 0), html`<s></s>`, LEGEND.wait],
-    [events.has('warn'), html`<u></u>`, LEGEND.block],
-    [events.has('bad'), html`<u class="bad"></u>`, LEGEND.failure],
+    [bars.has('good'), html`<i class="good"></i>`, 'cleared, completed'],
+    [bars.has('warn'), html`<i class="warn"></i>`, 'pending, running'],
+    [bars.has('bad'), html`<i class="bad"></i>`, 'given up, failed, completed with skips'],
+    [bars.has('plain'), html`<i></i>`, 'ended in another way'],
+    [bars.has('wait'), html`<i class="wait"></i>`, 'waiting now'],
+    [markers.some(({ waits }) => waits.length > 0), html`<s></s>`, 'a wait'],
+    [events.has('warn'), html`<u></u>`, 'a stop was blocked'],
+    [events.has('bad'), html`<u class="bad"></u>`, 'a check failed, or it was given up'],
   ]
   return html`<div class="key">${entries.filter(([isDrawn]) => isDrawn).map(([, sign, words]) => html`<span>${sign}${words}</span>`)}</div>`
 }
@@ -128,7 +126,7 @@ export function duration(ms: number): string {
 export function runTimes({ startMs, endMs, workedMs }: Pick<RunStory, 'startMs' | 'endMs' | 'workedMs'>): string[] {
   const whole = duration(endMs - startMs)
   const worked = duration(workedMs)
-  return whole === worked ? [whole] : [whole, TEXT.worked(worked)]
+  return whole === worked ? [whole] : [whole, `${worked} of it worked`]
 }
 
 export function badge(status: Status): Html {
