@@ -2,7 +2,6 @@ import path from 'node:path'
 import { processStartMs } from '../disk/age.ts'
 import { writeAll } from '../disk/process-output.ts'
 import { readStdin, type StdinRead } from '../disk/stdin.ts'
-import { showsNotice, takesContextAtTop, takesContextOfBlock, writesSequences } from '../hosts/all-hosts.ts'
 import { type Occasion, occasionOf, type Payload } from '../hosts/host.ts'
 import { EMPTY_PAYLOAD, parsePayload } from '../hosts/payload.ts'
 import { errorMessage } from '../kernel/error-messages.ts'
@@ -12,8 +11,7 @@ import type { Environment } from '../kernel/values.ts'
 import { appendRecorded } from '../project/journal.ts'
 import { notInJournal } from '../project/journal-entry.ts'
 import { findCommandForm, findHookLocation } from '../project/root.ts'
-import { formatAnswer, NOTIFY_VARIABLE, terminalSequence } from '../stop/answer.ts'
-import { type Answered, NOTHING_DONE } from '../stop/answer-for.ts'
+import { type Answered, NOTHING_DONE, printedAnswer } from '../stop/answer-for.ts'
 import { sessionBirthMs } from '../stop/observe-stop.ts'
 import { allowedComplaint, stdinComplaint, unreadableNotice } from '../stop/stop-messages.ts'
 import { handleSessionStart } from './session-start.ts'
@@ -68,19 +66,7 @@ export async function runHook(hook: HookProcess = thisProcess()): Promise<void> 
   } catch (error) {
     complain(hook, allowedComplaint(describe(error)))
   }
-  write(1, printed(answered, payload, environment))
-}
-
-function printed({ answer, alerts }: Answered, payload: Payload | undefined, environment: Environment): string {
-  if (payload === undefined) return formatAnswer(answer, false)
-  const location = {
-    refusesCall: payload.endingTool !== undefined,
-    besideBlock: takesContextOfBlock(payload, environment),
-    atTop: takesContextAtTop(payload, environment),
-  }
-  const isWritten = alerts.length > 0 && writesSequences(payload, environment)
-  const sequence = isWritten ? terminalSequence(environment[NOTIFY_VARIABLE], alerts) : undefined
-  return formatAnswer(answer, showsNotice(payload, environment), location, sequence)
+  write(1, printedAnswer(answered, payload, environment))
 }
 
 async function readPayload(hook: HookProcess): Promise<Payload | undefined> {

@@ -1,13 +1,15 @@
+import { showsNotice, takesContextAtTop, takesContextOfBlock, writesSequences } from '../hosts/all-hosts.ts'
 import type { Occasion, Payload } from '../hosts/host.ts'
 import { type CommandReader, commandLine, rootOptionFor } from '../kernel/command-line.ts'
 import { ABANDONED_FILE } from '../kernel/files.ts'
+import type { Environment } from '../kernel/values.ts'
 import { failedLastTime, failureWords } from '../marker/check-messages.ts'
 import { waitsLeft } from '../marker/marker-wait.ts'
 import { isUnowned, markerDisplayPath } from '../marker/stored-marker.ts'
 import type { Recorded } from '../project/journal-entry.ts'
 import { type SearchProblem, type TaskFolder, taskWord } from '../project/task-folder.ts'
 import { DONE_WORD, isSessionFolder } from '../project/task-folders.ts'
-import { ALLOW, type HookAnswer } from './answer.ts'
+import { ALLOW, formatAnswer, type HookAnswer, NOTIFY_VARIABLE, terminalSequence } from './answer.ts'
 import { folderOf, type StopOutcome } from './plan.ts'
 import { type BlockedMarker, composeReason } from './reason.ts'
 import { composeRecovery, type UnfinishedPostflight, type UnfinishedWorkflow } from './recovery.ts'
@@ -24,6 +26,23 @@ export interface Answered {
 }
 
 export const NOTHING_DONE: Answered = { answer: ALLOW, notices: [], alerts: [], recorded: [], complaints: [] }
+
+/** What the hook prints. `payload`: undefined if it could not be read. */
+export function printedAnswer(
+  { answer, alerts }: Pick<Answered, 'answer' | 'alerts'>,
+  payload: Payload | undefined,
+  environment: Environment,
+): string {
+  if (payload === undefined) return formatAnswer(answer, false)
+  const location = {
+    refusesCall: payload.endingTool !== undefined,
+    besideBlock: takesContextOfBlock(payload, environment),
+    atTop: takesContextAtTop(payload, environment),
+  }
+  const isWritten = alerts.length > 0 && writesSequences(payload, environment)
+  const sequence = isWritten ? terminalSequence(environment[NOTIFY_VARIABLE], alerts) : undefined
+  return formatAnswer(answer, showsNotice(payload, environment), location, sequence)
+}
 
 export interface StopReport {
   readonly outcomes: readonly StopOutcome[]

@@ -82,7 +82,11 @@ function predictOutcome(planned: PlannedMarker): StopOutcome {
     case 'expired':
       return { kind: rule, stored }
     default:
-      return { kind: 'let-go', folder: stored.folder }
+      return {
+        kind: 'let-go',
+        folder: stored.folder,
+        waitsFor: rule === 'waiting' ? stored.marker.wait?.for : undefined,
+      }
   }
 }
 

@@ -4,7 +4,7 @@ import * as z from 'zod/mini'
 import { errorCode } from '../../disk/file-facts.ts'
 import { ruleName } from '../../done/done-rules.ts'
 import { hasDoneFile, type Person } from '../../done/trust-store.ts'
-import { exemptionOf, shellIdentity, showsNotice, startsSubagent, takesContextAtTop } from '../../hosts/all-hosts.ts'
+import { exemptionOf, shellIdentity, showsNotice, startsSubagent } from '../../hosts/all-hosts.ts'
 import { type Occasion, occasionOf, type Payload } from '../../hosts/host.ts'
 import { parsePayload } from '../../hosts/payload.ts'
 import { unsearchable } from '../../kernel/error-messages.ts'
@@ -17,8 +17,8 @@ import type { CommandContext } from '../../project/command-context.ts'
 import { findCommandForm, findHookLocation } from '../../project/root.ts'
 import type { SearchProblem } from '../../project/task-folder.ts'
 import { findRunFiles, runFileNames } from '../../run/store/run-file.ts'
-import { formatAnswer, type HookAnswer } from '../../stop/answer.ts'
-import { answerToStart, NOTHING_DONE } from '../../stop/answer-for.ts'
+import type { HookAnswer } from '../../stop/answer.ts'
+import { answerToStart, NOTHING_DONE, printedAnswer } from '../../stop/answer-for.ts'
 import { NO_RUNS, type PredictedMarker, predictStop } from '../../stop/answer-stop.ts'
 import { countContinuations, observeUnfinished, sessionBirthMs } from '../../stop/observe-stop.ts'
 import type { PlannedMarker } from '../../stop/plan.ts'
@@ -62,17 +62,19 @@ export const document = () => {
     why: field.text('The reason in words.'),
   })
 
+  const sequence = { terminalSequence: z.optional(field.text("A notification for the user's terminal.")) }
   const answer = z.union([
-    field.object({}),
-    field.object({ decision: z.literal('block'), reason: field.text('The message to the agent.') }),
+    field.object(sequence),
+    field.object({ decision: z.literal('block'), reason: field.text('The message to the agent.'), ...sequence }),
     field.object({
       hookSpecificOutput: field.object({
         hookEventName: z.literal('PreToolUse'),
         permissionDecision: z.literal('deny'),
         permissionDecisionReason: field.text('The message to the agent.'),
       }),
+      ...sequence,
     }),
-    field.object({ systemMessage: field.text('The message to the user.') }),
+    field.object({ systemMessage: field.text('The message to the user.'), ...sequence }),
     field.object({ additionalContext: field.text('The message to the agent, on Copilot CLI.') }),
     field.object({
       hookSpecificOutput: field.object({
@@ -129,7 +131,7 @@ export const run: Run<typeof declaration, typeof document> = async (context, _gi
   const withDone = why === undefined ? roots.filter(hasDoneFile) : []
   const hasRun = withDone.length > 0 && (await import('../../run/store/active-runs.ts')).hasRunOf(roots, occasion)
   const done = await Promise.all(withDone.map((root) => describeDone(root, occasion, context, hasRun)))
-  const { answer, notices, plan, problems } =
+  const { answer, alerts, notices, plan, problems } =
     why === undefined
       ? predictStop(
           occasion,
@@ -152,12 +154,7 @@ export const run: Run<typeof declaration, typeof document> = async (context, _gi
       done: done.map(({ path, why, rules }) => ({ path, why, rules })),
       runs,
       problems: [...location.problems, ...problems],
-      answer: JSON.parse(
-        formatAnswer(answer, notified, {
-          refusesCall: payload.endingTool !== undefined,
-          atTop: takesContextAtTop(payload, environment),
-        }),
-      ),
+      answer: JSON.parse(printedAnswer({ answer, alerts }, payload, environment)),
     },
     lines: [
       ...(text === '' ? howToPipe(shellIdentity(environment)?.session ?? sessionOf(plan)) : []),

@@ -129,12 +129,12 @@ describe.concurrent('explain', () => {
   ])('predicts exactly the notice that Claude Code gets for %s', async (_what, below, text) => {
     const project = withMarker(OWNED, '007_spent')
     project.write(`specs/007_spent/.postflight-loop-guard${below}`, text)
-    const env = { CLAUDECODE: '1' }
+    const env = { CLAUDECODE: '1', AI_AGENT: 'claude-code_2-1-330_harness', POSTFLIGHT_NOTIFY: 'osc9' }
     const payload = subagentStop({ cwd: project.dir })
     const explained = await explainPayload(project, payload, env)
     const shown = await explainPayload(project, payload, env, [])
     const run = await project.hook(subagentStop(), { env })
-    expect(run.answer).toEqual({ systemMessage: expect.stringContaining('007_spent') })
+    expect(run.answer).toMatchObject({ systemMessage: expect.stringContaining('007_spent') })
     expect(explained.json().answer).toEqual(run.answer)
     expect(shown.stdout).toContain('notice to the user: postflight-guard:')
   })
