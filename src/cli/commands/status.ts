@@ -252,7 +252,7 @@ async function inspectProject(context: CommandContext, root: string, session: st
     const view = viewMarkers(root, nowMs)
     const journal = readRecords(root)
     // The note may be the only trace of a marker that was given up.
-    const lost = lostMarkers(root, journal.records, view).filter(({ kind, record }) =>
+    const lost = lostMarkers(context, root, journal.records, view).filter(({ kind, record }) =>
       record === undefined || (kind !== 'removed' && session === undefined) ? true : isRecent(record),
     )
     return { ...view, journal, lost }

@@ -1,5 +1,7 @@
 import path from 'node:path'
 import { sleepSync } from '../../disk/age.ts'
+import { readReceipts, ruleKey } from '../../done/done-state.ts'
+import { readTrusted } from '../../done/trust-store.ts'
 import { FILE_DETAILS } from '../../kernel/error-messages.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { SPECS_FOLDER } from '../../kernel/files.ts'
@@ -48,24 +50,31 @@ export function journalAt(root: string): readonly JournalLine[] {
 }
 
 export function lostMarkers(
+  context: CommandContext,
   root: string,
   records: readonly MarkerRecord[],
   { markers: found, problems }: Pick<ReturnType<typeof viewMarkers>, 'markers' | 'problems'>,
 ): LostMarker[] {
   const withMarker = new Set(found.map(({ relative_path }) => folderOf(relative_path)))
+  const proofs = records.some(({ task }) => isSessionFolderName(task)) ? proofsOfDone(context, root) : []
+  const unprovenOf = (record: MarkerRecord): string[] => {
+    const later = records.filter(({ task, lastMs }) => task === record.task && lastMs >= record.lastMs)
+    const proven = isSessionFolderName(record.task) ? proofs.filter(({ atMs }) => atMs >= record.lastMs) : []
+    return unprovenChecks([record], later).filter((run) => !proven.some(({ checks }) => checks.includes(run)))
+  }
   const notes = givenUpNotes(root).filter(({ relative }) => !withMarker.has(relative))
   const recorded = removedByHand(records, found).map((record): LostMarker => {
     const { task, kept } = record
     const relative = notes.find(({ key }) => key === record.id)?.relative ?? usualFolder(task)
     const kind = kept === undefined ? 'removed' : kept === 'capped' ? 'abandoned' : 'unchecked'
-    return { kind, task, relative, record, unproven: unprovenOf(record, records) }
+    return { kind, task, relative, record, unproven: unprovenOf(record) }
   })
   // The journal may have been removed, or may have dropped their lines.
   const noted = notes
     .filter(({ key }) => recorded.every(({ record }) => record?.id !== key))
     .map(({ relative, task, key }): LostMarker => {
       const record = records.find(({ id }) => id === key)
-      return { kind: 'abandoned', task, relative, record, unproven: unprovenOf(record, records) }
+      return { kind: 'abandoned', task, relative, record, unproven: record === undefined ? [] : unprovenOf(record) }
     })
   // In a folder that cannot be searched, nothing counts as lost.
   const isSearched = ({ relative }: LostMarker): boolean =>
@@ -88,7 +97,7 @@ export function findLostMarkers(
   return checkTwice(() => {
     const records = markerRecords(journalAt(root))
     if (!records.some(needsFile) && givenUpNotes(root).length === 0) return { lost: [] }
-    return { lost: lostMarkers(root, records, viewMarkers(root, context.nowMs)).filter(isWanted) }
+    return { lost: lostMarkers(context, root, records, viewMarkers(root, context.nowMs)).filter(isWanted) }
   }).lost
 }
 
@@ -105,10 +114,11 @@ export function checkTwice<Found extends { readonly lost: readonly LostMarker[] 
   return { ...again, lost: again.lost.filter((one) => keys.has(keyOf(one))) }
 }
 
-function unprovenOf(record: MarkerRecord | undefined, records: readonly MarkerRecord[]): string[] {
-  if (record === undefined) return []
-  const later = records.filter(({ task, lastMs }) => task === record.task && lastMs >= record.lastMs)
-  return unprovenChecks([record], later)
+/** `postflight done` may have run the checks when no marker was left. */
+function proofsOfDone(context: CommandContext, root: string) {
+  const trusted = readTrusted(root, context)
+  const receipts = trusted === undefined ? {} : readReceipts(root, trusted, context.nowMs)
+  return (trusted?.rules ?? []).map((rule) => ({ checks: rule.checks, atMs: receipts[ruleKey(rule)]?.atMs ?? 0 }))
 }
 
 function folderOf(file: string): string {

@@ -438,6 +438,19 @@ describe('evidence', () => {
     expect(stdout).toContain('its checks (`false`) have not passed since. `--unchecked` settles it.\n')
   })
 
+  it.each([
+    ['removed', (file: string) => rmSync(file)],
+    ['garbled', (file: string) => writeFileSync(file, 'garbled')],
+  ])('of a marker that was %s counts as checked after `done` was green', async (_how, change) => {
+    const project = await edited()
+    await stops(project)
+    change(project.at(folderOf(project), '.postflight-pending'))
+    expect(await done(project)).toMatchObject({ status: 0 })
+    expect((await status(project)).stdout).toMatch(/^✗ removed by hand: .* · in the journal \d+ s ago · session /)
+    expect(await project.cli(['clear', basename(folderOf(project))], agentShell())).toMatchObject({ status: 0 })
+    expect(await status(project)).toMatchObject({ status: 0 })
+  })
+
   it('stays in folders of old sessions', async () => {
     const project = await edited()
     await stops(project)
