@@ -2,7 +2,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import * as z from 'zod/mini'
 import { DONE_STANDING } from '../../done/done-rules.ts'
-import { doneStatus } from '../../done/trust-store.ts'
+import { doneStatus, mainWithDoneFile } from '../../done/trust-store.ts'
 import { shellIdentity } from '../../hosts/all-hosts.ts'
 import { commandLine } from '../../kernel/command-line.ts'
 import { messageOf, unsearchable } from '../../kernel/error-messages.ts'
@@ -219,12 +219,11 @@ async function doneOf(context: CommandContext, root: string): Promise<ProjectSta
     const invalid = invalidDoneFile(root, standing === 'changed', trust)
     if (invalid !== undefined) return { standing, ...invalid }
   }
-  const fix = standing === 'trusted' ? null : trust
-  return {
-    standing,
-    message: DONE_STANDING[standing],
-    fix: standing === 'missing' ? `if you removed it: ${trust} (forgets its rules); otherwise put the file back` : fix,
-  }
+  const fix =
+    standing === 'missing' ? `if you removed it: ${trust} (forgets its rules); otherwise put the file back` : trust
+  // `trust` does not forget rules that the main checkout of a linked worktree still has.
+  const hasFix = standing !== 'trusted' && (standing !== 'missing' || mainWithDoneFile(root) === undefined)
+  return { standing, message: DONE_STANDING[standing], fix: hasFix ? fix : null }
 }
 
 /** For a new project: nothing was ever recorded here. */
