@@ -130,14 +130,14 @@ export function armAtStop(root: string, stop: Occasion, person: Person, search?:
   if (judged.pending !== undefined) return { recorded: refresh(judged.pending, judged), notices }
   if (judged.due.length === 0 || !judged.isAsked) return { recorded: [], notices }
   if (isSpent(judged.asked) && isToldFirst(folder, `asked ${prompt}`)) notices.push(askedOften(CONTINUATION_LIMIT))
-  return { recorded: isMade(judged) ? arm(judged) : [], notices }
+  return { recorded: isShown(judged) ? [] : arm(judged), notices }
 }
 
 /** The marker that `armAtStop` would leave. */
 export function predictMarker(judged: JudgedDone): StoredMarker | undefined {
-  const { folder, pending, due, isBypassed, isProven, stop } = judged
+  const { folder, pending, due, isBypassed, isProven, isAsked, stop } = judged
   if (pending === undefined) {
-    if (!isMade(judged)) return undefined
+    if (due.length === 0 || !isAsked || isBypassed || isShown(judged)) return undefined
     const marker = parseMarker(JSON.stringify(newFields(judged)))
     const times = { modifiedMs: stop.nowMs, changedMs: stop.nowMs }
     return { kind: 'marker', folder, marker, text: '', whole: true, identity: { id: marker.id, file: '' }, times }
@@ -149,9 +149,8 @@ export function predictMarker(judged: JudgedDone): StoredMarker | undefined {
 }
 
 /** Unproven work must stay visible: without blocks left, the marker is made and abandoned immediately. */
-function isMade({ folder, due, isBypassed, isAsked, asked }: JudgedDone): boolean {
-  const isShown = isSpent(asked) && kindAt(path.join(folder.path, ABANDONED_FILE)) !== undefined
-  return due.length > 0 && isAsked && !isBypassed && !isShown
+function isShown({ folder, asked }: JudgedDone): boolean {
+  return isSpent(asked) && kindAt(path.join(folder.path, ABANDONED_FILE)) !== undefined
 }
 
 function baselineOf(folder: TaskFolder, stop: Occasion): Baseline | undefined {
