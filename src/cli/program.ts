@@ -5,8 +5,6 @@ import type { Output } from '../views/print.ts'
 import type { BareCommand, Declaration, GlobalOptions } from './command.ts'
 import { COMMANDS, type CommandName, type Invocation } from './commands/command-list.ts'
 
-/** It never ends the process. */
-
 export interface ProgramPorts {
   readonly version: string
   readonly stdout: Output
@@ -76,7 +74,7 @@ use \`status\`: \`next\` counts an attempt if the last prompt left no result.`
 
 const WORKFLOW = 'workflow '
 
-/** Declares all commands, or one. The overview does not show those of `workflow`. */
+/** Declares all commands, or one. The overview does not show those of `workflow`. commander throws instead of exiting. */
 export function buildProgram(ports: ProgramPorts, only?: CommandName | 'overview'): Program {
   const program = bareProgram(ports.version, ports.stdout)
   const names = only === undefined || only === 'overview' ? (Object.keys(COMMANDS) as CommandName[]) : [only]

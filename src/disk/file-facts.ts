@@ -46,7 +46,7 @@ export function kindOfStats(
   return stats.isFIFO() ? 'pipe' : 'other'
 }
 
-/** Native: only that one has one spelling for a folder, whatever its case (macOS) or its short name (Windows). */
+/** Only `native` gives a folder one spelling, whatever the case (macOS) or the short name (Windows) that it was given. */
 export function realPath(path: string): string {
   try {
     return fs.realpathSync.native(path)

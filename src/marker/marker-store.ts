@@ -145,7 +145,7 @@ export function changeMarker<Plan extends MarkerPlan | undefined>(
   })
 }
 
-/** Replaces a text that would be too large by the changes alone. */
+/** If the text would be too large, keeps it in a copy and writes the changes alone. */
 function formatOrReplace(present: StoredMarker, changes: Readonly<Record<string, unknown>>): string {
   const text = formatIfRoom(withFields(present.marker.fields ?? {}, changes))
   if (text !== undefined) return text

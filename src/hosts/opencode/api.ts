@@ -112,7 +112,7 @@ interface ProviderInfo {
   readonly models: Readonly<Record<string, unknown>>
 }
 
-/** It calls OpenCode inside the process. */
+/** The part of OpenCode's client that we use; its calls stay inside OpenCode's process. */
 export interface HostClient {
   readonly session: {
     get(request: OfSession): Reply<SessionInfo>

@@ -169,7 +169,7 @@ export async function callerManner(client: HostClient, session: string): Promise
   return known({ agent, model: parseModel((await client.config.get()).data?.model) })
 }
 
-/** OpenCode may lack an agent or model of a run from another host: then uses the conversation's. */
+/** OpenCode may lack the agent or model of a run from another host: then the phase gets the conversation's. */
 async function phaseManner(client: HostClient, due: DueWork, caller: Manner, notes: string[]): Promise<Manner> {
   const agent = due.agent === undefined ? undefined : (await knownAgents(client)).find(({ name }) => name === due.agent)
   if (due.agent !== undefined && agent === undefined) notes.push(substituted('agent', due.agent))
