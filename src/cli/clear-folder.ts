@@ -6,7 +6,7 @@ import { type ErrorArguments, PostflightError } from '../kernel/errors.ts'
 import { ABANDONED_FILE, MARKER_FILE, RETURN_META_FILE, UNPARSED_FILE } from '../kernel/files.ts'
 import { oneLine, quotedNames, stripControl } from '../kernel/text.ts'
 import { checkFailed, checkList, checksPassed, outputLines, since } from '../marker/check-messages.ts'
-import { clearableFiles, clearFolder, isAbandonedName } from '../marker/clear-files.ts'
+import { clearableFiles, clearFolder, isAbandonedName, recordCleared } from '../marker/clear-files.ts'
 import {
   type CheckCaller,
   type CheckDecision,
@@ -18,7 +18,7 @@ import {
 import { mustBeKept, readMarker } from '../marker/marker-file.ts'
 import type { failedOf, RunCheck } from '../marker/run-checks.ts'
 import { markerDisplayPath, markerKey, type StoredMarker } from '../marker/stored-marker.ts'
-import { type CommandContext, displayPath, recordInJournal } from '../project/command-context.ts'
+import { type CommandContext, displayPath } from '../project/command-context.ts'
 import { type TaskFolder, taskWord } from '../project/task-folder.ts'
 import { isSessionFolder } from '../project/task-folders.ts'
 import * as field from '../views/documents.ts'
@@ -153,14 +153,19 @@ export async function clearOne(
   const [abandoned] = result.abandoned
   if (abandoned !== undefined && isSessionFolder(folder)) {
     const { endAbandoned } = await import('../done/done-state.ts')
-    endAbandoned(folder, abandoned.marker)
+    endAbandoned(folder, abandoned)
   }
   // Its checks passed, although somebody removed it meanwhile.
   const proven = done.length > 0 && abandoned === undefined ? before.pending : undefined
-  const marker = result.marker?.marker ?? proven
+  const marker = result.marker ?? proven
   const left = leftSteps(marker)
-  const settles = result.abandoned.map(({ marker }) => marker.id)
-  record(context, folder, marker, result.isUnchecked, settles, left, done)
+  const withoutMarker = abandoned === undefined ? 'no marker was pending' : 'the abandoned marker was cleared'
+  const details = [
+    ...(marker === undefined ? [withoutMarker] : []),
+    ...(done.length === 0 ? [] : [checksPassed(done)]),
+    ...(left.length === 0 ? [] : [`steps ${notTicked(left)}`]),
+  ]
+  recordCleared(context, folder, { ...result, marker }, done, details.join('; ') || undefined)
   const keptTexts = unparsedNames(folder).filter((name) => !keptBefore.includes(name))
   const owner = marker?.hostSession
   const notes = [
@@ -172,7 +177,7 @@ export async function clearOne(
   ]
   return {
     kind: 'cleared',
-    settles,
+    settles: result.abandoned.map(({ id }) => id),
     data: {
       task: folder.task,
       path: folder.path,
@@ -300,33 +305,6 @@ function refused(
 
 function keptData(folder: TaskFolder, { pending }: Markers, commands: readonly string[]) {
   return { task: folder.task, path: folder.path, marker_id: pending?.id ?? null, checks: commands }
-}
-
-function record(
-  context: CommandContext,
-  folder: TaskFolder,
-  marker: Marker | undefined,
-  isUnchecked: boolean,
-  settles: readonly (string | undefined)[],
-  left: readonly string[],
-  done: readonly RunCheck[],
-): void {
-  const withoutMarker = settles.length > 0 ? 'the abandoned marker was cleared' : 'no marker was pending'
-  const details = [
-    ...(marker === undefined ? [withoutMarker] : []),
-    ...(done.length === 0 ? [] : [checksPassed(done)]),
-    ...(left.length === 0 ? [] : [`steps ${notTicked(left)}`]),
-  ]
-  recordInJournal(context, folder.root, {
-    event: 'clear',
-    outcome: marker === undefined ? undefined : isUnchecked ? 'unchecked' : 'cleared',
-    markerId: marker?.id,
-    settles,
-    task: folder.task,
-    hostSession: shellIdentity(context.environment)?.session,
-    checks: done.map(({ run }) => run),
-    detail: details.length === 0 ? undefined : details.join('; '),
-  })
 }
 
 function leftSteps(marker: Marker | undefined): string[] {

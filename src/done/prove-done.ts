@@ -1,11 +1,11 @@
 import { kindAt } from '../disk/file-facts.ts'
 import { shellIdentity } from '../hosts/all-hosts.ts'
 import { JOURNAL_FOLDER, JOURNAL_PATH } from '../kernel/files.ts'
-import { clearFolder } from '../marker/clear-files.ts'
+import { clearFolder, recordCleared } from '../marker/clear-files.ts'
 import { readMarker } from '../marker/marker-file.ts'
 import { prove } from '../marker/prove.ts'
 import { type Busy, CHECK_LIMIT_MS, type RunCheck } from '../marker/run-checks.ts'
-import { type CommandContext, recordInJournal } from '../project/command-context.ts'
+import type { CommandContext } from '../project/command-context.ts'
 import { makeJournalFolder } from '../project/journal.ts'
 import type { TaskFolder } from '../project/task-folder.ts'
 import type { DoneRule } from './done-rules.ts'
@@ -191,15 +191,7 @@ export function clearProven(
     const keepsUnchecked = trusted.rules.length === 0
     const result = clearFolder(folder, { returnMeta: false, keepsUnchecked, still: () => true })
     if (result === undefined || (result.marker === undefined && result.abandoned.length === 0)) return false
-    recordInJournal(context, root, {
-      event: 'clear',
-      outcome: result.marker === undefined ? undefined : result.isUnchecked ? 'unchecked' : 'cleared',
-      markerId: result.marker?.marker.id,
-      settles: result.abandoned.map(({ marker }) => marker.id),
-      task: folder.task,
-      hostSession: shellIdentity(context.environment)?.session,
-      checks: done.map(({ run }) => run),
-    })
+    recordCleared(context, folder, result, done)
     return !result.isUnchecked
   })
 }

@@ -3,18 +3,22 @@ import path from 'node:path'
 import { kindAt } from '../disk/file-facts.ts'
 import { withLockIfRoom } from '../disk/lock.ts'
 import { removeFile, sync } from '../disk/write.ts'
+import { shellIdentity } from '../hosts/all-hosts.ts'
 import { ABANDONED_FILE, CLAIMS_FOLDER, LOOP_GUARD_FILE, MARKER_FILE, RETURN_META_FILE } from '../kernel/files.ts'
+import { type CommandContext, recordInJournal } from '../project/command-context.ts'
 import type { TaskFolder } from '../project/task-folder.ts'
 import { endContinuations } from './count/count.ts'
 import { forgetGivenUp } from './given-up.ts'
+import type { Marker } from './marker.ts'
 import { abandonUnchecked, mustBeKept, readMarker, removeOrKeep, requireReadable } from './marker-file.ts'
 import { removeMarker } from './marker-store.ts'
+import type { RunCheck } from './run-checks.ts'
 import type { StoredMarker } from './stored-marker.ts'
 
 export interface Cleared {
-  readonly marker: StoredMarker | undefined
+  readonly marker: Marker | undefined
   readonly files: readonly string[]
-  readonly abandoned: readonly StoredMarker[]
+  readonly abandoned: readonly Marker[]
   readonly isUnchecked: boolean
 }
 
@@ -54,8 +58,32 @@ export function clearFolder(
       if (name === RETURN_META_FILE || name.endsWith('.tmp')) removeFile(path.join(folder.path, name))
     }
     if (files.some((name) => name !== MARKER_FILE && name !== LOOP_GUARD_FILE)) sync(folder.path)
-    const removed = abandoned.flatMap(({ name, read }) => (read === undefined || kept.includes(name) ? [] : read))
-    return { marker, files: files.filter((name) => !kept.includes(name)), abandoned: removed, isUnchecked }
+    return {
+      marker: marker?.marker,
+      files: files.filter((name) => !kept.includes(name)),
+      abandoned: abandoned.flatMap(({ name, read }) => (read && !kept.includes(name) ? read.marker : [])),
+      isUnchecked,
+    }
+  })
+}
+
+/** `done`: the checks that passed before. */
+export function recordCleared(
+  context: CommandContext,
+  { root, task }: TaskFolder,
+  { marker, abandoned, isUnchecked }: Omit<Cleared, 'files'>,
+  done: readonly RunCheck[],
+  detail?: string,
+): void {
+  recordInJournal(context, root, {
+    event: 'clear',
+    outcome: marker === undefined ? undefined : isUnchecked ? 'unchecked' : 'cleared',
+    markerId: marker?.id,
+    settles: abandoned.map(({ id }) => id),
+    task,
+    hostSession: shellIdentity(context.environment)?.session,
+    checks: done.map(({ run }) => run),
+    detail,
   })
 }
 
