@@ -17,6 +17,7 @@ import {
   checkRuns,
   checkStrays,
 } from '../../setup/doctor/project-findings.ts'
+import { projectFolder } from '../../setup/install/our-hooks.ts'
 import * as field from '../../views/documents.ts'
 import type { BareCommand, Declaration, Run } from '../command.ts'
 
@@ -40,21 +41,22 @@ export const document = () =>
 
 export const run: Run<typeof declaration, typeof document> = async (context, _given, _options, { paint }) => {
   const root = findCommandRoot(context)
-  const openCode = checkOpenCode(context)
-  const hookHosts = checkHookHosts(context)
-  const settings = checkSettings(context, openCode.length + hookHosts.length > 0)
+  const project = projectFolder(context)
+  const openCode = checkOpenCode(context, project)
+  const hookHosts = checkHookHosts(context, project)
+  const settings = checkSettings(context, project, openCode.length + hookHosts.length > 0)
   const isWired = [...settings, ...hookHosts, ...openCode].some(({ ok }) => ok)
   const findings = [
     ...settings,
     ...hookHosts,
-    ...checkUnsupportedHosts(context),
+    ...checkUnsupportedHosts(context, project),
     ...openCode,
-    ...checkReactive(context),
+    ...checkReactive(context, project),
     // Without the hook it may be the only guard.
-    ...(isWired ? checkShellHook(context) : []),
+    ...(isWired ? checkShellHook(context, project) : []),
     ...checkHook(context),
     // If nothing is installed, installing comes first.
-    ...(isWired ? [checkReach(context)] : []),
+    ...(isWired ? [checkReach(context, project)] : []),
     checkRoot(context, root),
     ...(root === undefined
       ? []
@@ -67,7 +69,7 @@ export const run: Run<typeof declaration, typeof document> = async (context, _gi
         ]),
   ]
   const wrong = findings.filter((finding) => !finding.ok)
-  const note = wrong.some(({ fix }) => fix?.startsWith('postflight ')) ? npxNote(context) : undefined
+  const note = wrong.some(({ fix }) => fix?.startsWith('postflight ')) ? npxNote(context, project) : undefined
   return {
     exitCode: wrong.length > 0 ? 1 : 0,
     data: { root: root ?? null, findings },

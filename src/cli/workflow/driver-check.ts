@@ -9,6 +9,7 @@ import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { needOf } from '../../run/machine/position.ts'
 import type { WorkflowState } from '../../run/machine/state.ts'
 import { checkSettings } from '../../setup/doctor/claude-findings.ts'
+import { projectFolder } from '../../setup/install/our-hooks.ts'
 import { unwiredNote } from '../../setup/install/unwired.ts'
 
 /** In bytes. A `.git` file holds one path. */
@@ -58,7 +59,7 @@ export function findMissingHook(context: CommandContext, root: string, session: 
   const unwired = isOfShell ? unwiredNote(context, root) : undefined
   if (unwired !== undefined) return unwired
   const isClaudeCode = isOfShell && claudeCode.shellIdentity?.(context.environment)?.session === session
-  const findings = isClaudeCode ? checkSettings(context, false) : []
+  const findings = isClaudeCode ? checkSettings(context, projectFolder(context), false) : []
   return findings.some(({ ok }) => ok) ? undefined : findings.find(({ ok }) => !ok)
 }
 

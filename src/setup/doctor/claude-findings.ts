@@ -24,8 +24,7 @@ import type { Scope } from '../settings-paths.ts'
 import { bad, type DoctorFinding, good } from './project-findings.ts'
 
 /** With `elsewhere`, another host has the hook, so Claude Code does not need it. */
-export function checkSettings(context: CommandContext, elsewhere: boolean): DoctorFinding[] {
-  const project = projectFolder(context)
+export function checkSettings(context: CommandContext, project: string, elsewhere: boolean): DoctorFinding[] {
   const locations = settingsLocations(context, project)
   const off = switchedOff(context, locations)
   // A hook that is switched off is not reported as one that works.
@@ -234,10 +233,9 @@ export function installCommand(project: string): string {
 }
 
 /** On Claude Code the hook adds the package's folder to the PATH when a session starts. */
-export function checkReach(context: CommandContext): DoctorFinding {
+export function checkReach(context: CommandContext, project: string): DoctorFinding {
   const { packageFolder, platform } = context
-  const project = projectFolder(context)
-  const { onPath, byNpx } = formOf(context)
+  const { onPath, byNpx } = formOf(context, project)
   const locations = settingsLocations(context, project)
   if (onPath) return good('cli', '`postflight` is on the PATH')
   if (enabledPlugin(locations) !== undefined)
@@ -250,19 +248,18 @@ export function checkReach(context: CommandContext): DoctorFinding {
   return bad('cli', unreachable, `npm install --global ${shellWord(packageFolder)}`)
 }
 
-export function npxNote(context: CommandContext): string | undefined {
-  if (!formOf(context).byNpx) return undefined
+export function npxNote(context: CommandContext, project = projectFolder(context)): string | undefined {
+  if (!formOf(context, project).byNpx) return undefined
   return 'Type `npx postflight` instead of `postflight`, which is not on the PATH here.'
 }
 
-function formOf(context: CommandContext): CommandForm {
-  const { environment, packageFolder } = context
+function formOf({ environment, packageFolder }: CommandContext, project: string): CommandForm {
   const script = path.join(packageFolder, 'bin', 'postflight.js')
   const folders = (environment.PATH ?? environment.Path ?? '').split(path.delimiter)
   const own = folders.filter((folder) => path.basename(folder) !== '.bin')
   const isRunByNpm = environment.npm_config_user_agent !== undefined
   const PATH = (isRunByNpm ? own : folders).join(path.delimiter)
-  return findCommandForm({ ...environment, PATH }, script, projectFolder(context))
+  return findCommandForm({ ...environment, PATH }, script, project)
 }
 
 function sharesItself(commands: readonly WiredCommand[], project: string): boolean {

@@ -12,7 +12,7 @@ import { PostflightError } from '../../kernel/errors.ts'
 import { counted, listed, oneLine, quote, shellWord } from '../../kernel/text.ts'
 import type { CommandContext } from '../../project/command-context.ts'
 import { findEntries, findLocations } from '../claude-hooks.ts'
-import { openCodePlugin, ourHooks, ourPlugins, projectFolder } from '../install/our-hooks.ts'
+import { openCodePlugin, ourHooks, ourPlugins } from '../install/our-hooks.ts'
 import {
   hookHostLocations,
   hooksDisabledIn,
@@ -63,8 +63,7 @@ export function checkHook({ packageFolder, platform }: CommandContext): DoctorFi
   return [...findings, bad('hook', `the hook does not answer (${detail})`, checkNode)]
 }
 
-export function checkHookHosts(context: CommandContext): DoctorFinding[] {
-  const project = projectFolder(context)
+export function checkHookHosts(context: CommandContext, project: string): DoctorFinding[] {
   const hosts: [string, HookHost][] = Object.entries(HOOK_HOSTS)
   return hosts.flatMap(([name, host]) => checkHost(context, name, host, project))
 }
@@ -84,7 +83,7 @@ function checkHost(context: CommandContext, name: string, host: HookHost, projec
     off === undefined
       ? wiredOwn.flatMap((location) => [
           checkEntries(context, location, project, { ...host, hostOption: ` --host ${name}` }),
-          ...checkTrust(context, host, location),
+          ...checkTrust(context, host, location, project),
         ])
       : [hooksDisabled(off)]
   // Entries that are only in Claude Code's settings are checked with those.
@@ -101,19 +100,19 @@ function checkHost(context: CommandContext, name: string, host: HookHost, projec
 /** In bytes. */
 const CONFIGURATION_LIMIT = 4_194_304
 
-function checkTrust(context: CommandContext, host: HookHost, { file, text = '' }: SettingsLocation): DoctorFinding[] {
+function checkTrust(context: CommandContext, host: HookHost, at: SettingsLocation, project: string): DoctorFinding[] {
+  const { file, text = '' } = at
   const record = host.trust?.record
   if (record === undefined) return []
   const folder = hookHostFolder(context, host)
   const recorded = textOf(path.join(folder, record.file), 'user')
-  const events = findLocations(text, file, ourHooks(context, projectFolder(context)))
+  const events = findLocations(text, file, ourHooks(context, project))
     .filter((hook) => !record.trusts(recorded, file, hook))
     .map(({ event }) => event)
   return events.length === 0 ? [] : [bad('settings', record.untrusted(file, events), record.advice)]
 }
 
-export function checkUnsupportedHosts(context: CommandContext): DoctorFinding[] {
-  const project = projectFolder(context)
+export function checkUnsupportedHosts(context: CommandContext, project: string): DoctorFinding[] {
   return UNSUPPORTED_HOSTS.flatMap(({ title, folder, file, isInProjects, why }) => {
     const inProject = isInProjects ? ([[project, 'project']] as const) : []
     return [...new Map<string, Scope>([...inProject, [context.findHome(), 'user']])]
@@ -141,8 +140,7 @@ function textOf(file: string, scope: Scope): string {
 }
 
 /** OpenCode is optional: without an entry it reports nothing. */
-export function checkOpenCode(context: CommandContext): DoctorFinding[] {
-  const project = projectFolder(context)
+export function checkOpenCode(context: CommandContext, project: string): DoctorFinding[] {
   const findings = HOST_SCOPES.flatMap((scope) => checkOpenCodeScope(context, scope, project))
   return findings.some(({ ok }) => ok) ? [...findings, checkPlugin(context)] : findings
 }
@@ -205,8 +203,8 @@ function checkPlugin({ packageFolder }: CommandContext): DoctorFinding {
  * Lists the reactive rules in Claude Code's settings. They do not depend on the hook, so they do not show whether it
  * works.
  */
-export function checkReactive(context: CommandContext): DoctorFinding[] {
-  const locations = settingsLocations(context, projectFolder(context))
+export function checkReactive(context: CommandContext, project: string): DoctorFinding[] {
+  const locations = settingsLocations(context, project)
   if (hooksDisabledIn(locations) !== undefined) return []
   return locations.flatMap(({ text, file, fault }) => {
     if (text === undefined || fault !== undefined) return []
@@ -215,8 +213,8 @@ export function checkReactive(context: CommandContext): DoctorFinding[] {
   })
 }
 
-export function checkShellHook(context: CommandContext): DoctorFinding[] {
-  return shellHookLocations(context, projectFolder(context)).map((location) => {
+export function checkShellHook(context: CommandContext, project: string): DoctorFinding[] {
+  return shellHookLocations(context, project).map((location) => {
     const hook = `the hook "${quote(location.commands[0], 120)}" in ${location.file}`
     const what = `${hook} looks for the same markers, so one stop of a sub-agent counts twice`
     return bad('settings', what, removeCommand(context, location))
