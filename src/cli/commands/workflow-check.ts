@@ -3,7 +3,7 @@ import { counted, listed, quote } from '../../kernel/text.ts'
 import { failureWords, outputLines, seconds } from '../../marker/check-messages.ts'
 import { type CommandResult, recordInJournal } from '../../project/command-context.ts'
 import { taskWord } from '../../project/task-folder.ts'
-import { currentPhase, isResumable } from '../../run/machine/position.ts'
+import { currentPhase, needOf } from '../../run/machine/position.ts'
 import type { NotBound } from '../../run/machine/receipt.ts'
 import { refuseMoved } from '../../run/shared/share-record.ts'
 import { checkStatus, requireTrust, runPhaseCheck } from '../../run/store/phase-check.ts'
@@ -45,7 +45,8 @@ export const run: Run<typeof declaration, typeof document> = async (context, [ta
   refuseMoved(folder, state)
   const { active, outcome = '' } = state
   if (!active) {
-    throw new PostflightError('workflow-over', { task: taskWord(folder), outcome, resumable: isResumable(state) })
+    const resumable = needOf(state).kind === 'resume'
+    throw new PostflightError('workflow-over', { task: taskWord(folder), outcome, resumable })
   }
   const { run } = currentPhase(state).check
   const resultOf = (

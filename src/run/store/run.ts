@@ -17,7 +17,7 @@ import {
   settleState,
 } from '../machine/control.ts'
 import { artifactFault } from '../machine/observation.ts'
-import { currentPhase, isResumable } from '../machine/position.ts'
+import { currentPhase, isResumable, needOf } from '../machine/position.ts'
 import { isPrompted, newState, visitsOf, type WorkflowState } from '../machine/state.ts'
 import {
   approveState,
@@ -59,7 +59,7 @@ export function startRun(
     const present = readState(folder)
     if (present !== undefined && (present.active || !fresh)) {
       const outcome = present.active ? 'running' : (present.outcome ?? '')
-      const resumable = isResumable(present)
+      const resumable = needOf(present).kind === 'resume'
       throw new PostflightError('workflow-there', { task: taskWord(folder), name: present.name, outcome, resumable })
     }
     const id = newRunId()

@@ -283,6 +283,17 @@ describe('bad input', () => {
     expect(project.read(`${IN_TASK}/workflow-runs/.gitignore`)).toBe('*\n')
     expect(await project.next()).toMatchObject({ command: 'prompt', attempt: 1 })
   })
+
+  it.each(['start 7 --definition flow.json', 'check 7'])(
+    '%s offers no resume of a run without budget',
+    async (words) => {
+      const project = await started(one({ check: { run: 'true' } }), { more: { max_prompts: 1 } })
+      await project.next()
+      expect(await project.next()).toMatchObject({ outcome: 'stalled', why: expect.stringContaining('budget') })
+      const { stderr } = await project.workflow(...words.split(' '))
+      expect(stderr).toContain(' (stalled): `postflight workflow start 007_flow --definition FILE --fresh` ')
+    },
+  )
 })
 
 it('the history holds every transition, even if one step of a run makes more than a state file keeps', async () => {
