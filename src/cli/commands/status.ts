@@ -155,10 +155,12 @@ async function projectStatus(
     },
   } as const
   const summary = root === undefined ? 'no marker was made: no specs/ folder here' : cleanSummary(root, proven)
-  const warnings = done === null || done.fix === null ? [] : [{ message: done.message, fix: done.fix }]
+  const warnings = done === null || done.standing === 'trusted' ? [] : [done]
   if (options.github) {
     const file = `${SPECS_FOLDER}/${DONE_FILE}`
-    const warningLines = warnings.map((one) => annotationLine('warning', 'done', file, `${one.message} → ${one.fix}`))
+    const warningLines = warnings.map(({ message, fix }) =>
+      annotationLine('warning', 'done', file, fix === null ? message : `${message} → ${fix}`),
+    )
     // Annotations are for programs, so --quiet keeps them.
     const essential = [...items.map(annotation), ...warningLines]
     return { ...result, lines: clean ? [summary, ...essential] : essential, essential }
@@ -167,7 +169,7 @@ async function projectStatus(
   const notes = [...warnings, ...(isFirst ? await unwiredNotes(context, root) : [])]
   const lines = [
     ...(clean ? [summary] : linesOf(items, paint)),
-    ...notes.flatMap(({ message, fix }) => [`${paint.yellow('!')} ${message}`, `  → ${fix}`]),
+    ...notes.flatMap(({ message, fix }) => withFix(`${paint.yellow('!')} ${message}`, fix)),
     ...(found.ended.length === 0 ? [] : ['ended', ...linesOf(found.ended, paint)]),
   ]
   return { ...result, lines }
@@ -345,10 +347,11 @@ function expectedSentence(task: string, fault: ExpectedFault, session: string | 
 const GOES_ON: readonly StatusItem['kind'][] = ['pending', 'waiting', 'running', 'bypassed']
 
 function linesOf(items: readonly StatusItem[], paint: Painter): string[] {
-  return items.flatMap(({ kind, message, fix }) => [
-    `${markOf(kind, paint)} ${message}`,
-    ...(fix === null ? [] : [`  → ${fix}`]),
-  ])
+  return items.flatMap(({ kind, message, fix }) => withFix(`${markOf(kind, paint)} ${message}`, fix))
+}
+
+function withFix(line: string, fix: string | null): string[] {
+  return fix === null ? [line] : [line, `  → ${fix}`]
 }
 
 function markOf(kind: StatusItem['kind'], paint: Painter): string {

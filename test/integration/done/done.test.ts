@@ -672,6 +672,10 @@ describe('a hostile or broken project', () => {
     rmSync(project.at('tree/specs/done.yaml'))
     expect((await project.cli(['trust', '--yes'], { cwd })).stdout).toContain('so its rules stay trusted')
     expect((await project.cli(['status', '--json'], { cwd })).json().done).toMatchObject({ fix: null })
+    for (const options of [[], ['--github']]) {
+      const { stdout } = await project.cli(['status', ...options], { cwd })
+      expect(stdout).toMatch(/specs\/done\.yaml is gone, so its rules, .*, have no effect$/m)
+    }
     expect((await project.cli(['trust', '--json'])).json()).toMatchObject({ changed: false })
   })
 
