@@ -10,7 +10,6 @@ export function notPortable(personalScope: string): string {
 
 export const SHARED_WITH_CLAUDE = 'Claude Code and Copilot CLI both read this file'
 
-export const INIT_TEXT = {
-  question: (part: string, isRepeated = false): string =>
-    `   ${isRepeated ? 'Please answer y or n. ' : ''}${part === 'shell-hook' ? 'Remove this' : 'Write this'}? [Y/n] `,
-} as const
+export function initQuestion(part: string, isRepeated = false): string {
+  return `   ${isRepeated ? 'Please answer y or n. ' : ''}${part === 'shell-hook' ? 'Remove this' : 'Write this'}? [Y/n] `
+}

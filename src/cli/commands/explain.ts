@@ -2,6 +2,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import * as z from 'zod/mini'
 import { errorCode } from '../../disk/file-facts.ts'
+import type { JudgedDone } from '../../done/arm.ts'
 import { ruleName } from '../../done/done-rules.ts'
 import { hasDoneFile, type Person } from '../../done/trust-store.ts'
 import { exemptionOf, shellIdentity, showsNotice, startsSubagent } from '../../hosts/all-hosts.ts'
@@ -289,19 +290,19 @@ async function describeDone(root: string, occasion: Occasion, person: Person, ha
   if (hasRun) return nothing('a workflow of this session is active, so it blocks nothing')
   const judged = judgeDone(root, occasion, person)
   if (typeof judged === 'string') return nothing(NOT_JUDGED[judged])
-  const { folder, pending, due, asked } = judged
+  const { folder, pending, asked } = judged
   const stored = predictMarker(judged)
   const seen = stored && (pending === undefined ? { ...stored, spent: asked } : countContinuations(stored, occasion))
-  const why =
-    pending !== undefined && seen !== undefined
-      ? 'its marker is pending'
-      : due.length === 0
-        ? 'no rule is due'
-        : seen !== undefined && !isSpent(asked)
-          ? 'rules are due: the hook makes a marker, and blocks the stop'
-          : 'rules are due, but were given up or bypassed, or have blocked three stops of this prompt'
   const rules = judged.states.map(({ rule, isDue, changed }) => ({ name: ruleName(rule), due: isDue, changed }))
-  return { path, why, rules, made: { folder, seen } }
+  return { path, why: whatHappens(judged, seen !== undefined), rules, made: { folder, seen } }
+}
+
+function whatHappens({ pending, due, asked }: JudgedDone, hasMarker: boolean): string {
+  if (pending !== undefined && hasMarker) return 'its marker is pending'
+  if (due.length === 0) return 'no rule is due'
+  return hasMarker && !isSpent(asked)
+    ? 'rules are due: the hook makes a marker, and blocks the stop'
+    : 'rules are due, but were given up or bypassed, or have blocked three stops of this prompt'
 }
 
 /** In ms. A person may wait for a program that writes the payload. */

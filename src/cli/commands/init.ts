@@ -8,7 +8,7 @@ import { type InitPart, initParts, otherShellHooks, PART_NAMES } from '../../set
 import { dependencyOutside, hookCommand, projectFolder } from '../../setup/install/our-hooks.ts'
 import { refuseSecond, type Target, targetOf } from '../../setup/install/target.ts'
 import { forbidsHooks, hooksForbidden, removeCommand, settingsLocations } from '../../setup/install/wiring.ts'
-import { backupLine, INIT_TEXT, notPortable, RESTART } from '../../setup/settings-messages.ts'
+import { backupLine, initQuestion, notPortable, RESTART } from '../../setup/settings-messages.ts'
 import { readSettingsFile } from '../../setup/settings-paths.ts'
 import { replaceSettingsFile } from '../../setup/settings-replace.ts'
 import * as field from '../../views/documents.ts'
@@ -198,11 +198,11 @@ function ask({ terminal, ...context }: CommandContext, parts: readonly InitPart[
   for (const [index, part] of parts.entries()) {
     const [what = '', ...preview] = shown(context, part)
     terminal.print(['', `${index + 1}. ${what}`, ...preview].join('\n'))
-    const first = terminal.ask(INIT_TEXT.question(part.name))
+    const first = terminal.ask(initQuestion(part.name))
     // The input ended without an answer, so the answer is no.
     if (first === undefined) return []
     const isClear = /^(?:y|yes|n|no|)$/i.test(first.trim())
-    const answer = isClear ? first : (terminal.ask(INIT_TEXT.question(part.name, true)) ?? 'n')
+    const answer = isClear ? first : (terminal.ask(initQuestion(part.name, true)) ?? 'n')
     if (/^(?:y|yes|)$/i.test(answer.trim())) accepted.push(part)
   }
   terminal.print('')

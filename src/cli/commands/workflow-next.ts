@@ -142,9 +142,9 @@ async function mustAsk(
   return findMissingHook(context, root, hostSession) !== undefined
 }
 
-function turnEnds(next: string): TurnEnds {
-  const ofAgent = NEXT_TEXT.turnEnd(next)
-  return { alone: ofAgent, afterCheck: ofAgent, batch: `When all have finished, run \`${next}\`.` }
+export function turnEnds(next: string): TurnEnds {
+  const alone = `Then you are done with this prompt. The orchestrating agent runs \`${next}\` again, which checks the result and prints the next prompt.`
+  return { alone, afterCheck: alone, batch: `When all have finished, run \`${next}\`.` }
 }
 
 function wait(why: string, exitCode: 0 | 1): CommandResult<NextDocument> {
@@ -177,8 +177,3 @@ export function dueLine(due: DuePrompt): string {
   const place = step === undefined ? phase : `${phase}, step ${step}`
   return `prompt: phase ${place}, attempt ${attempt}`
 }
-
-export const NEXT_TEXT = {
-  turnEnd: (next: string): string =>
-    `Then you are done with this prompt. The orchestrating agent runs \`${next}\` again, which checks the result and prints the next prompt.`,
-} as const

@@ -6,7 +6,7 @@ import { clock, duration, runTimes } from './page/track.ts'
 import {
   eventWords,
   leftOutWords,
-  NOTHING,
+  NOTHING_YET,
   OTHER_EVENTS,
   statusWords,
   TIME_ZONE,
@@ -266,7 +266,7 @@ function statusOf({ status }: Draft, marker: ReportMarker | undefined): MarkerSt
 /** Formats a report for a terminal. */
 
 export function storyLines({ tasks, others, leftOut }: Report, paint: Pick<Painter, 'bold'>): string[] {
-  if (tasks.length === 0 && others.length === 0) return [NOTHING]
+  if (tasks.length === 0 && others.length === 0) return [NOTHING_YET]
   return [
     ...tasks.flatMap(({ task, markers, runs }) => [
       paint.bold(inLine(taskTitle(task))),

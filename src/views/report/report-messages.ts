@@ -87,7 +87,7 @@ export function statusWords(status: Status): string {
   return STATUS_WORDS[status] ?? status
 }
 
-export const NOTHING = 'No markers and no runs here yet.'
+export const NOTHING_YET = 'No markers and no runs here yet.'
 
 export const OTHER_EVENTS = 'Other events'
 

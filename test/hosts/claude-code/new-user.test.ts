@@ -5,7 +5,7 @@ import { cpSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { INIT_TEXT } from '../../../src/setup/settings-messages.ts'
+import { initQuestion } from '../../../src/setup/settings-messages.ts'
 import { startCommandInTerminal, type TerminalCommand } from '../../support/pseudo-terminal.ts'
 import { ensureClaudeCode, hostsSkipped } from '../client-cache.ts'
 import { startModel } from '../model.ts'
@@ -63,9 +63,7 @@ describe.skipIf(hostsSkipped())('a new user', () => {
     const init = start(second)
     // Enter at each question, once it is asked: entries, rules, ignored files, skill, definition of done.
     for (const asked of [1, 2, 3, 4, 5]) {
-      await expect
-        .poll(() => init.output().split(INIT_TEXT.question('hook')), { timeout: 20_000 })
-        .toHaveLength(asked + 1)
+      await expect.poll(() => init.output().split(initQuestion('hook')), { timeout: 20_000 }).toHaveLength(asked + 1)
       init.type('\r')
     }
     expect(await init.ended, init.output()).toBe(0)

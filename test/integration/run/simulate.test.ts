@@ -3,7 +3,7 @@
 import { existsSync, readdirSync, rmSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { NEXT_TEXT } from '../../../src/cli/commands/workflow-next.ts'
+import { turnEnds } from '../../../src/cli/commands/workflow-next.ts'
 import type { Definition } from '../../../src/run/definition/definition.ts'
 import { findPhase } from '../../../src/run/definition/definition.ts'
 import { answering, type Script, simulatedStepCount } from '../../../src/run/machine/simulate.ts'
@@ -43,7 +43,7 @@ async function runReally(project: Project, definition: Definition, script: Scrip
       ?.replaceAll(folder, 'specs/TASK')
       .replaceAll('007_flow', 'TASK')
       // A simulation speaks as the hook does.
-      .replaceAll(NEXT_TEXT.turnEnd('postflight workflow next TASK'), TURN_ENDS.alone)
+      .replaceAll(turnEnds('postflight workflow next TASK').alone, TURN_ENDS.alone)
       .replaceAll('run `postflight workflow next TASK`', 'end your turn') ?? null
   const answer = answering(script)
   const prompts: JsonDocument[] = []

@@ -1,6 +1,6 @@
 import { counted, oneLine } from '../../../kernel/text.ts'
 import { around, isGivenUp, type Report, type TaskStory } from '../compose.ts'
-import { leftOutWords, NOTHING, OTHER_EVENTS, TIME_ZONE, taskTitle } from '../report-messages.ts'
+import { leftOutWords, NOTHING_YET, OTHER_EVENTS, TIME_ZONE, taskTitle } from '../report-messages.ts'
 import type { PhaseStory, RunStory } from '../run-story.ts'
 import { type MarkerStory, type Span, STATUS_TONES, type StoryEvent, type Tone, type VisitStory } from '../story.ts'
 import { graph } from './graph-picture.ts'
@@ -22,7 +22,7 @@ export function reportPage(report: Report): string {
     <header class="top"><div class="kind">Postflight report</div><h1>${name}</h1><p class="soft">${oneLine(root, 300)} · Generated ${clock(nowMs)}. ${TIME_ZONE}</p></header>
     <main>${
       tasks.length === 0
-        ? html`<p>${NOTHING}</p>`
+        ? html`<p>${NOTHING_YET}</p>`
         : html`${overview(report)}
       <h2>Tasks</h2>${tasks.map((task, index) => taskCard(task, index, index === 0 || tasks.length <= OPEN_TASKS))}`
     }
