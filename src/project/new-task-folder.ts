@@ -104,7 +104,7 @@ function taskFolderFor(
   slug: string | undefined,
   commandWith: (slug: string) => string,
 ): TaskFolder {
-  // As messages name an archived task.
+  // Messages name an archived task by its path below specs/.
   const named = task.includes('/') ? listTaskFolders(root).folders.find((one) => taskWord(one) === task) : undefined
   if (slug === undefined && named !== undefined && beginsWithDigit(named.task)) return named
   const reference = parseTaskReference(task)
