@@ -104,12 +104,11 @@ function readRule(value: unknown, at: FaultPath, fault: Fault): DoneRule {
   const texts = (name: string, longest: number): string[] => {
     const held = fields[name]
     const list = Array.isArray(held) ? held : [held]
-    const isGiven = held !== undefined && list.length > 0
     if (list.length > MAX_ALTERNATIVES) {
       fault([...at, name], `at most ${MAX_ALTERNATIVES} are allowed in a list`)
       return []
     }
-    if (!isGiven || !list.every(isText)) {
+    if (list.length === 0 || !list.every(isText)) {
       // A mistyped name is one fault, which names this field.
       const isMistyped = held === undefined && unknown.some((one) => closestName(one, RULE_FIELDS) === name)
       const missing = held === undefined ? 'is missing, and ' : ''

@@ -27,8 +27,6 @@ import { RULES, type Rule } from '../../stop/rules.ts'
 import * as field from '../../views/documents.ts'
 import type { BareCommand, Declaration, Run } from '../command.ts'
 
-/** Writes nothing. */
-
 export const declaration = {
   free: true,
   description: "show the hook's answer to a payload, and why; writes nothing",
@@ -167,7 +165,7 @@ export const run: Run<typeof declaration, typeof document> = async (context, _gi
       ...markers.map(({ path, rule, row, why }) => `${path}: ${rule === null ? why : `row ${row}, ${rule}: ${why}`}`),
       ...runs.map(({ path, why }) => `${path}: ${why}`),
       ...[...location.problems, ...problems].map((problem) => inLine(unsearchable(problem.path, problem.detail))),
-      `answer: ${paint.bold(answer.kind)}${isOpen ? ", unless the workflow's driver sends a prompt" : ''}`,
+      `answer: ${paint.bold(kindOf(answer))}${isOpen ? ", unless the workflow's driver sends a prompt" : ''}`,
       ...(answer.kind === 'block' ? [stripControl(answer.reason)] : []),
       ...('context' in answer && answer.context !== undefined ? [stripControl(answer.context)] : []),
       ...(answer.kind === 'start' ? [noticeLine(answer.notified)] : []),
@@ -188,6 +186,11 @@ function howToPipe(session = ''): string[] {
     'Without a payload, the hook assumes this stop:',
     '',
   ]
+}
+
+function kindOf(answer: HookAnswer): string {
+  if (answer.kind !== 'start') return answer.kind
+  return answer.context === undefined ? 'notice' : 'context'
 }
 
 function noticeLine(notice: string): string {

@@ -43,10 +43,9 @@ export const run: Run<typeof declaration, typeof document> = async (context, [ta
   const folder = requireRunFolder(context, task)
   const state = requireState(folder)
   refuseMoved(folder, state)
-  const { active, outcome = '' } = state
-  if (!active) {
+  if (!state.active) {
     const resumable = needOf(state).kind === 'resume'
-    throw new PostflightError('workflow-over', { task: taskWord(folder), outcome, resumable })
+    throw new PostflightError('workflow-over', { task: taskWord(folder), outcome: state.outcome ?? '', resumable })
   }
   const { run } = currentPhase(state).check
   const resultOf = (
