@@ -27,6 +27,7 @@ export const PROMPT_TEXT = {
   ): string =>
     `Workflow "${workflow}", task ${task}: phase "${phase}"${step === undefined ? '' : `, ${step}`}, attempt ${attempt} of ${limit}.`,
   failure: (why: string): string => `Problem with the last result: ${why}`,
+  earlierFailure: (why: string): string => `Problem with an earlier result: ${why}`,
   before: (why: string): string => `The file was there before this attempt, and is not valid: ${why}`,
   ledBy: (phase: string, verdict: string | undefined, reason: string | undefined, visit: number): string =>
     `${visit === 1 ? 'This phase follows' : `This is visit ${visit} of this phase. It follows`} the phase "${phase}"${verdict === undefined ? '' : `, whose verdict was "${verdict}"`}${reason === undefined ? '.' : `:\n${reason}`}`,

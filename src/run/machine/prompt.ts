@@ -131,10 +131,11 @@ function joined(title: string, template: string, rest: readonly string[]): strin
 
 /** A rejection is a reason until the next artifact: steps and failed attempts may come before. */
 function failureTexts({ approval }: WorkflowState, failure: string | undefined, isBefore = false): string[] {
-  const rejection = approval?.standing === 'rejected' ? rejectedBecause(approval.note ?? '') : undefined
-  return [...new Set([rejection, failure])].flatMap((why) =>
-    why === undefined ? [] : [PROMPT_TEXT[isBefore ? 'before' : 'failure'](cut(stripControl(why).trim(), 3000))],
-  )
+  const shown = (why: string): string => cut(stripControl(why).trim(), 3000)
+  const last = failure === undefined ? [] : [PROMPT_TEXT[isBefore ? 'before' : 'failure'](shown(failure))]
+  if (approval?.standing !== 'rejected') return last
+  const rejection = rejectedBecause(approval.note ?? '')
+  return rejection === failure ? last : [PROMPT_TEXT.earlierFailure(shown(rejection)), ...last]
 }
 
 function filled(state: WorkflowState, phase: Phase, location: TaskLocation, work: StepInWork | undefined): string {

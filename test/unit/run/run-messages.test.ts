@@ -8,6 +8,7 @@ describe('the parts of a prompt', () => {
     standard: [[true], [false]],
     title: forms(['flow', '7_x', 'make', undefined, 1, 3], ['flow', '7_x', 'make', 'step 2 of 5', 2, 3]),
     failure: [['no file']],
+    earlierFailure: [['too short']],
     before: [['cut']],
     ledBy: forms(['a', undefined, undefined, 1], ['a', 'fail', undefined, 2], ['a', 'fail', 'too short', 1]),
     previousArtifact: [['old/plan.md']],

@@ -97,7 +97,9 @@ describe('a rejection', () => {
       [undefined, 2],
       [undefined, 3],
     ])
-    for (const { prompt } of prompts) expect(prompt).toContain('a person rejected it: too long')
+    const shown = 'Problem with an earlier result: a person rejected it: too long'
+    for (const { prompt } of prompts) expect(prompt.split('a person rejected it: too long')).toHaveLength(2)
+    expect(prompts.map(({ prompt }) => prompt.includes(shown))).toEqual([true, true, true])
     expect(again.lastFailure).toContain('is missing')
   })
 
