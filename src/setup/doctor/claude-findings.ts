@@ -65,7 +65,7 @@ function switchedOff(context: CommandContext, locations: readonly SettingsLocati
   const managed = forbidsHooks(context)
   if (managed !== undefined) {
     const fix =
-      'ask whoever manages that file to allow it, or to add the entries that `postflight install --dry-run` prints'
+      'ask your administrator to allow it there, or to add the entries that `postflight install --dry-run` prints'
     findings.push(bad('settings', hooksForbidden(managed), fix))
   }
   const hooksOff = hooksDisabledIn(locations)
