@@ -64,7 +64,6 @@ export interface JudgedDone {
   readonly pending: StoredMarker | undefined
   readonly states: readonly RuleState[]
   readonly due: readonly RuleState[]
-  readonly isProven: boolean
   readonly isBypassed: boolean
   readonly isAsked: boolean
   readonly asked: number
@@ -98,13 +97,11 @@ export function judgeDone(
   const ends = [abandonedBaseline(folder), bypass].filter((one) => one !== undefined)
   const states = judgeRules(copy.rules, search, [baseline, ...ends], readReceipts(root, copy, nowMs))
   const prompt = promptOf(payload)
-  const due = states.filter(({ isDue }) => isDue)
   return {
     folder,
     pending,
     states,
-    due,
-    isProven: due.length === 0 && states.every(isSearched),
+    due: states.filter(({ isDue }) => isDue),
     prompt,
     stop,
     isBypassed: bypass !== undefined && bypass.prompt === undefined,
@@ -135,7 +132,7 @@ export function armAtStop(root: string, stop: Occasion, person: Person, search?:
 
 /** The marker that `armAtStop` would leave. */
 export function predictMarker(judged: JudgedDone): StoredMarker | undefined {
-  const { folder, pending, due, isBypassed, isProven, isAsked, stop } = judged
+  const { folder, pending, due, isBypassed, isAsked, stop } = judged
   if (pending === undefined) {
     if (due.length === 0 || !isAsked || isBypassed || isShown(judged)) return undefined
     const marker = parseMarker(JSON.stringify(newFields(judged)))
@@ -143,9 +140,13 @@ export function predictMarker(judged: JudgedDone): StoredMarker | undefined {
     return { kind: 'marker', folder, marker, text: '', whole: true, identity: { id: marker.id, file: '' }, times }
   }
   const { fields } = pending.marker
-  if (isProven && !isBypassed) return undefined
+  if (isProven(judged) && !isBypassed) return undefined
   if (isBypassed || due.length === 0 || fields === undefined) return pending
   return { ...pending, marker: parseMarker(JSON.stringify(withFields(fields, refreshed(pending.marker, judged)))) }
+}
+
+function isProven({ due, states }: JudgedDone): boolean {
+  return due.length === 0 && states.every(isSearched)
 }
 
 /** Unproven work must stay visible: without blocks left, the marker is made and abandoned immediately. */
@@ -206,7 +207,7 @@ function arm(judged: JudgedDone): Recorded[] {
 
 function refresh(pending: StoredMarker, judged: JudgedDone): Recorded[] {
   const { folder, due, prompt, asked, stop } = judged
-  if (judged.isProven) return removeProven(pending)
+  if (isProven(judged)) return removeProven(pending)
   showAsked(folder, asked)
   if (due.length === 0) return []
   const isSame =

@@ -4,7 +4,7 @@ import type { SearchProblem, TaskFolder } from '../project/task-folder.ts'
 import { isSessionFolder } from '../project/task-folders.ts'
 import { type Answered, answerToStop, type RunReport } from './answer-for.ts'
 import { type CommittedStop, commitStop, commitStopAsync } from './commit.ts'
-import { observeStop } from './observe-stop.ts'
+import { byPath, observeStop } from './observe-stop.ts'
 import {
   type JudgedMarker,
   type ObservedStop,
@@ -103,8 +103,7 @@ export function predictStop(
 ): AnsweredStop {
   const observed = observeStop(occasion)
   const others = observed.markers.filter(({ folder }) => made.every((one) => one.folder.path !== folder.path))
-  const markers = [...others, ...made.flatMap(({ seen }) => seen ?? [])]
-  markers.sort((one, other) => (one.folder.path < other.folder.path ? -1 : 1))
+  const markers = [...others, ...made.flatMap(({ seen }) => seen ?? [])].sort(byPath)
   const planned = planObserved({ ...observed, markers }, occasion, judges)
   const predicted = { outcomes: predictOutcomes(planned.plan), unchecked: 0, recorded: [] }
   return { ...answerOf(occasion, planned, predicted, runs), recorded: [] }

@@ -34,7 +34,15 @@ export function findMarkers(roots: readonly string[], fileName: string = MARKER_
     })
   })
   // One answer lists all markers.
-  return { markers: markers.sort((one, other) => (one.folder.path < other.folder.path ? -1 : 1)), problems, unread }
+  return { markers: markers.sort(byPath), problems, unread }
+}
+
+interface InFolder {
+  readonly folder: TaskFolder
+}
+
+export function byPath({ folder: one }: InFolder, { folder: other }: InFolder): number {
+  return one.path < other.path ? -1 : 1
 }
 
 /** Markers may be replaced between two calls, so this compares folders. */

@@ -7,6 +7,7 @@ import {
   currentPhase,
   isFromBefore,
   isInStep,
+  isRejected,
   rejectedBecause,
   stepAt,
   stepLine,
@@ -130,11 +131,11 @@ function joined(title: string, template: string, rest: readonly string[]): strin
 }
 
 /** A rejection is a reason until the next artifact: steps and failed attempts may come before. */
-function failureTexts({ approval }: WorkflowState, failure: string | undefined, isBefore = false): string[] {
+function failureTexts(state: WorkflowState, failure: string | undefined, isBefore = false): string[] {
   const shown = (why: string): string => cut(stripControl(why).trim(), 3000)
   const last = failure === undefined ? [] : [PROMPT_TEXT[isBefore ? 'before' : 'failure'](shown(failure))]
-  if (approval?.standing !== 'rejected') return last
-  const rejection = rejectedBecause(approval.note ?? '')
+  if (!isRejected(state)) return last
+  const rejection = rejectedBecause(state.approval?.note ?? '')
   return rejection === failure ? last : [PROMPT_TEXT.earlierFailure(shown(rejection)), ...last]
 }
 
