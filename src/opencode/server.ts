@@ -168,7 +168,7 @@ export async function server(
     driven,
     folder: directory,
     packageFolder: PACKAGE,
-    findRoot: () => guard.rootsFor(undefined)[0],
+    findRoots: guard.rootsFor.bind(guard),
   })
   const router = new StopRouter({ sessions, turns, guard, idle, inLoop, subAgents, driver, oneShot })
 

@@ -30,7 +30,7 @@ interface PreparedFolder {
   readonly folder: TaskFolder
 }
 
-/** Removes new folders if the work is refused. `commandWith`: what to suggest without a slug. */
+/** Removes new folders if the work is refused. */
 export function inTaskFolder<Result>(
   context: CommandContext,
   task: string,
@@ -98,7 +98,8 @@ function isSameFolder(one: string, other: string): boolean {
   }
 }
 
-function taskFolderFor(
+/** `commandWith`: what to suggest without a slug. */
+export function taskFolderFor(
   root: string,
   task: string,
   slug: string | undefined,

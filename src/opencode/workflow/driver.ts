@@ -1,18 +1,19 @@
 import path from 'node:path'
 import { sleep } from '../../disk/age.ts'
-import { makeOwnFolder } from '../../disk/folders.ts'
 import { retryWhileLocked, withoutSleep } from '../../disk/lock.ts'
 import { type HostConfig, type Part, type PluginTool, WORKFLOW_COMMAND } from '../../hosts/opencode/api.ts'
 import { ownText } from '../../hosts/opencode/conversation.ts'
 import { errorMessage } from '../../kernel/error-messages.ts'
 import { PostflightError } from '../../kernel/errors.ts'
+import { SPECS_FOLDER } from '../../kernel/files.ts'
 import { counted, quote } from '../../kernel/text.ts'
 import { CHECK_LIMIT_MS } from '../../marker/run-checks.ts'
 import { internalError, type Reporter } from '../../opencode-hooks/factory.ts'
 import { homeFolder } from '../../project/home-folder.ts'
 import { appendJournal } from '../../project/journal.ts'
 import type { JournalEntry } from '../../project/journal-entry.ts'
-import { parseTaskName, parseTaskReference, type TaskFolder, taskFolderName } from '../../project/task-folder.ts'
+import { inFolder, taskFolderFor } from '../../project/new-task-folder.ts'
+import { type TaskFolder, taskFolderName } from '../../project/task-folder.ts'
 import { findTaskFolder, taskFolderBelow } from '../../project/task-folders.ts'
 import { givenInputs, inputValues } from '../../run/definition/definition.ts'
 import { CAME_BACK, driveRun, endEntry, startEntry } from '../../run/drive.ts'
@@ -21,7 +22,7 @@ import type { WorkflowState } from '../../run/machine/state.ts'
 import { findDefinition } from '../../run/store/find-definition.ts'
 import { requireTrust, type Truster, trustRun } from '../../run/store/phase-check.ts'
 import { interruptRun, resumeRun, startRun } from '../../run/store/run.ts'
-import { requireState } from '../../run/store/state-store.ts'
+import { readState, requireState } from '../../run/store/state-store.ts'
 import { CONVERSATION_DELETED, callerManner, endOf, type PhasePorts, PhaseRunner } from './phase-runner.ts'
 
 /** Works inside one tool or command call, for which OpenCode waits (docs/design.md, "Workflows"). */
@@ -38,7 +39,8 @@ interface DriverPorts extends PhasePorts {
   readonly reporter: Reporter
   readonly folder: string
   readonly packageFolder: string
-  readonly findRoot: () => string | undefined
+  /** The project's root first. */
+  readonly findRoots: (conversation: string) => readonly string[]
   /** By the paths of their folders. */
   readonly driven: Map<string, DrivingCall>
 }
@@ -80,7 +82,7 @@ export class WorkflowDriver {
     if (this.#isOwn(session)) {
       return 'A phase of a workflow cannot run a workflow: do what the prompt says, then end your turn.'
     }
-    const folder = this.#locate(request)
+    const folder = this.#locate(request, caller.root)
     const { driven } = this.#ports
     if (driven.has(folder.path)) return `${workflowOf(folder)} is already running: wait for it.`
     const controller = new AbortController()
@@ -98,22 +100,22 @@ export class WorkflowDriver {
     return [...this.#children].some((child) => child === session || this.#ports.sessions.isBelow(session, child))
   }
 
-  #locate({ task, definition }: RunRequest): TaskFolder {
-    const root = this.#ports.findRoot()
+  #locate({ task, definition }: RunRequest, conversation: string): TaskFolder {
+    const roots = this.#ports.findRoots(conversation)
+    const [root] = roots
     if (root === undefined) throw new PostflightError('root-none', { start: this.#ports.folder })
-    const found = findTaskFolder(root, task)
-    if (found !== undefined) return found
-    const reference = parseTaskReference(task)
-    if (definition !== '' && reference.kind === 'number') {
-      const name = taskFolderName({ number: reference.number, separator: '_', slug: 'my_slug' })
-      throw new PostflightError('slug-missing', { task, specs: path.join(root, 'specs'), command: name })
+    if (definition !== '') {
+      return taskFolderFor(root, task, undefined, (slug) =>
+        taskFolderName({ number: Number(task), separator: '_', slug }),
+      )
     }
-    if (reference.kind === 'name' && parseTaskName(reference.name) !== undefined) {
-      const folder = taskFolderBelow(root, reference.name)
-      // The folder of a starting run appears a moment later.
-      if (definition !== '' || this.#ports.driven.has(folder.path)) return folder
-    }
-    throw new PostflightError('task-unknown', { task, specs: path.join(root, 'specs'), wanted: 'workflow' })
+    const found = roots.flatMap((one) => findTaskFolder(one, task) ?? [])
+    const folder = found.find((one) => readState(one) !== undefined) ?? found[0]
+    if (folder !== undefined) return folder
+    // The folder of a starting run appears a moment later.
+    const starting = taskFolderBelow(root, task)
+    if (this.#ports.driven.has(starting.path)) return starting
+    throw new PostflightError('task-unknown', { task, specs: path.join(root, SPECS_FOLDER), wanted: 'workflow' })
   }
 
   async #start(folder: TaskFolder, { definition, inputs: given }: RunRequest, root: string): Promise<void> {
@@ -126,12 +128,12 @@ export class WorkflowDriver {
     const file = findDefinition({ cwd, packageFolder }, definition)
     const ready = requireDefinition(file, definition)
     const inputs = inputValues(ready, givenInputs(given))
-    // Last: a refused start leaves no empty folder.
-    makeOwnFolder(folder.path)
     const runner = { hostSession: root, parentSession: root }
     const definitionFile = definitionName(file, { root: folder.root, packageFolder })
-    const { state } = await retryWhileLocked(() =>
-      startRun(folder, ready, runner, { nowMs: Date.now(), fresh: false, inputs, definitionFile }),
+    const { state } = await inFolder(folder, () =>
+      retryWhileLocked(() =>
+        startRun(folder, ready, runner, { nowMs: Date.now(), fresh: false, inputs, definitionFile }),
+      ),
     )
     trustRun(state, trusterOf(root))
     record(folder, [startEntry(folder.task, state)])

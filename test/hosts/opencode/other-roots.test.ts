@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { hostsSkipped } from '../client-cache.ts'
 import { bash, delegate, dutiful, reasonsIn, reportIn, say, stubborn } from './agents.ts'
+import { runWorkflow } from './flow.ts'
 import { type GuardedProject, guardedProject } from './guarded.ts'
 
 const CREATE = 'cd ../worktree && postflight create 259 x --operation research'
@@ -34,3 +35,23 @@ describe.skipIf(hostsSkipped())('a marker that `cd ../worktree && postflight cre
     expect(reportIn(model.turns('main')[1]?.lastToolResult)).toMatch(/^The report\./)
   })
 })
+
+it.skipIf(hostsSkipped())(
+  'a run that `cd ../worktree && postflight workflow start` began is found by the tool',
+  async () => {
+    const guarded = withOtherRoot()
+    guarded.project.write(
+      'flow.json',
+      '{ "name": "flow", "phases": [{ "id": "a", "prompt": "p", "artifact": "a.md" }] }',
+    )
+    const start = 'cd ../worktree && postflight workflow start 7 flow --definition ../project/flow.json'
+    const lines = [
+      bash(`${start} && touch specs/007_flow/a.md`),
+      say('Started.'),
+      runWorkflow('007_flow'),
+      say('Done.'),
+    ]
+    const { model } = await guarded.talk({ main: lines }, { turns: 4 })
+    expect(model.turns('main').at(-1)?.lastToolResult).toContain('The workflow of task 007_flow is completed.')
+  },
+)

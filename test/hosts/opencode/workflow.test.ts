@@ -238,16 +238,24 @@ describe.skipIf(hostsSkipped())('a workflow on OpenCode', () => {
   it('reports a wrong task or definition, and starts nothing', async () => {
     const guarded = projectWithFlow()
     guarded.project.write('broken.yaml', 'name: broken\nphases: []\n')
-    const wrong = [['7'], [TASK, 'broken.yaml'], [TASK, 'nowhere.yaml'], ['7', 'flow.yaml']] as const
+    guarded.project.write('specs/008_other/README.md', 'Another task.\n')
+    const wrong = [
+      ['7'],
+      [TASK, 'broken.yaml'],
+      [TASK, 'nowhere.yaml'],
+      ['7', 'flow.yaml'],
+      ['8_t', 'flow.yaml'],
+    ] as const
     const calls = wrong.map(([task, definition]) => runWorkflow(task, definition))
     const inputs = call('workflow_run', { task: TASK, definition: 'flow.yaml', inputs: 'issue' })
-    const { model } = await guarded.talk({ main: [...calls, inputs, say('So be it.')] }, { turns: 6 })
+    const { model } = await guarded.talk({ main: [...calls, inputs, say('So be it.')] }, { turns: 7 })
     const results = model.turns('main').at(-1)?.toolResults ?? []
     expect(results[0]).toContain('task 7 has no folder')
     expect(results[1]).toMatch(/^broken\.yaml:2:/)
     expect(results[2]).toMatch(/nowhere\.yaml does not exist: .*shipped examples: four-phases, /)
     expect(results[3]).toContain('give a slug after the number, to name the folder: `007_my_slug`')
-    expect(results[4]).toContain('takes NAME=VALUE')
+    expect(results[4]).toContain('task 8 already has the folder 008_other')
+    expect(results[5]).toContain('takes NAME=VALUE')
     expect(existsSync(join(guarded.project.dir, IN_TASK))).toBe(false)
   })
 })
