@@ -159,7 +159,7 @@ export function createReporter(client: HostClient, findRoots: () => readonly str
   const reporter: Reporter = {
     fault(where, error) {
       if (isGone(error)) return
-      const detail = error instanceof Error ? error.message : String(error)
+      const detail = detailOf(error)
       if (error instanceof HostRefusal && error.kind === 'unreadable') {
         if (unreadable.has(error.session)) return
         unreadable.add(error.session)
@@ -179,6 +179,11 @@ export function createReporter(client: HostClient, findRoots: () => readonly str
     },
   }
   return reporter
+}
+
+/** A client may throw anything. */
+export function detailOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }
 
 export function internalError(where: string, detail: string): string {

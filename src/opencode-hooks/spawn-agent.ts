@@ -1,3 +1,4 @@
+import { sleep } from '../disk/age.ts'
 import {
   errorDetail,
   type HostClient,
@@ -12,7 +13,7 @@ import { lastManner, ownText } from '../hosts/opencode/conversation.ts'
 import { oneLine } from '../kernel/text.ts'
 import { known } from '../kernel/values.ts'
 import { DEFAULT_TIMEOUT_MS, LONGEST_TIMEOUT_MS } from '../setup/reactive/reactive-rule.ts'
-import { limitMemory } from './factory.ts'
+import { detailOf, limitMemory } from './factory.ts'
 
 /** In OpenCode's process a request may exceed five minutes (1.18.34). */
 
@@ -20,6 +21,9 @@ const DEFAULT_AGENT = 'general'
 
 const MAX_INTERRUPTIONS = 20
 const INTERRUPT_AGAIN_MS = 250
+
+/** OpenCode may no longer answer. */
+const STATUS_LIMIT_MS = 1_000
 
 const INTERRUPTED: SpawnAnswer = { why: 'it was interrupted' }
 
@@ -64,10 +68,10 @@ export async function spawnAgent(client: object, request: SpawnRequest): Promise
     const error = retry === undefined ? '' : `; its model was asked again after an error (${oneLine(retry, 200)})`
     return { why: `no answer within ${timeoutMs / 1000} s${error}` }
   } catch (error) {
-    return { why: (error as Error).message }
+    return { why: detailOf(error) }
   } finally {
     clearTimeout(timer)
-    if (end.aborted && child.session !== undefined) void interrupt(host, child.session, turn)
+    if (end.aborted && child.session !== undefined) interrupt(host, child.session, turn).catch(() => {})
   }
 }
 
@@ -131,7 +135,8 @@ function answerOf({ info, parts }: Message): SpawnAnswer {
 
 async function retryOf(client: HostClient, session: string | undefined): Promise<string | undefined> {
   if (session === undefined) return undefined
-  const status = (await client.session.status()).data?.[session]
+  const reply = await Promise.race([client.session.status(), sleep(STATUS_LIMIT_MS)])
+  const status = reply?.data?.[session]
   return status?.type === 'retry' ? status.message : undefined
 }
 
@@ -143,7 +148,7 @@ async function interrupt(client: HostClient, session: string, turn: Promise<unkn
   }
   turn.then(end, end)
   for (let count = 0; count < MAX_INTERRUPTIONS && !isOver; count++) {
-    await client.session.abort({ path: { id: session } }).catch(() => {})
+    await client.session.abort({ path: { id: session } })
     await new Promise((resolve) => setTimeout(resolve, INTERRUPT_AGAIN_MS).unref())
   }
 }

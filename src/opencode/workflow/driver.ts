@@ -8,7 +8,7 @@ import { PostflightError } from '../../kernel/errors.ts'
 import { SPECS_FOLDER } from '../../kernel/files.ts'
 import { counted, quote } from '../../kernel/text.ts'
 import { CHECK_LIMIT_MS } from '../../marker/run-checks.ts'
-import { internalError, type Reporter } from '../../opencode-hooks/factory.ts'
+import { detailOf, internalError, type Reporter } from '../../opencode-hooks/factory.ts'
 import { homeFolder } from '../../project/home-folder.ts'
 import { appendJournal } from '../../project/journal.ts'
 import type { JournalEntry } from '../../project/journal-entry.ts'
@@ -73,7 +73,7 @@ export class WorkflowDriver {
     } catch (error) {
       if (error instanceof PostflightError) return errorMessage(error.code, error.args)
       this.#ports.reporter.fault('workflow driver', error)
-      return internalError('workflow driver', (error as Error).message)
+      return internalError('workflow driver', detailOf(error))
     }
   }
 

@@ -18,7 +18,7 @@ interface FakeOptions {
   readonly answer?: () => Promise<Answer>
   readonly create?: Promise<Answer>
   readonly servers?: Record<string, unknown>
-  readonly status?: Record<string, unknown>
+  readonly status?: Record<string, unknown> | Promise<never>
   readonly agents?: readonly object[]
 }
 
@@ -52,7 +52,7 @@ function fakeClient(options: FakeOptions = {}) {
         calls.push('abort')
         return { data: true }
       },
-      status: async () => ({ data: options.status ?? {} }),
+      status: async () => ({ data: (await options.status) ?? {} }),
     },
   }
   return { client: client as unknown as HostClient, calls, bodies }
@@ -99,12 +99,13 @@ describe('spawnAgent', () => {
     ['OpenCode refused it', { answer: async () => ({ error: { name: 'X' } }) }, 'refused session.prompt (X)'],
     ['OpenCode refused the session', { create: Promise.resolve({ error: {} }) }, 'refused session.create (no answer)'],
     ['the client threw', { answer: () => Promise.reject(new Error('boom')) }, 'boom'],
+    ['the client threw null', { answer: () => Promise.reject(null) }, 'null'],
   ])('says why if %s', async (_what, options, why) => {
     expect(await spawnAgent(fakeClient(options).client, REQUEST)).toEqual({ why: expect.stringContaining(why) })
   })
 
-  it('interrupts the sub-agent at the time limit', async () => {
-    const { client, calls } = fakeClient({ answer: () => NEVER })
+  it('interrupts the sub-agent at the time limit, also if OpenCode no longer answers', async () => {
+    const { client, calls } = fakeClient({ answer: () => NEVER, status: NEVER })
     expect(await spawnAgent(client, { ...REQUEST, timeoutMs: 20 })).toEqual({ why: 'no answer within 0.02 s' })
     expect(calls).toEqual(['create', 'prompt', 'abort'])
   })
