@@ -67,6 +67,7 @@ interface DelegationFailure {
 const PATTERNS: readonly (readonly [DelegationFailure['kind'], RegExp])[] = [
   ['missing-argument', /missing key\s+at \["(\w+)"\]/i],
   ['wrong-argument', /expected .{1,80}, got .{0,200}?\s+at \["(\w+)"\]/is],
+  ['wrong-argument', /SchemaError\(Expected object/],
   [
     'primary-agent',
     /(?:cannot|can't|not allowed to) (?:call|use|delegate to) (?:the )?primary agent:? ?["'`]?([\w-]+)?/i,
@@ -97,9 +98,13 @@ const PATTERNS: readonly (readonly [DelegationFailure['kind'], RegExp])[] = [
 
 const OFFERED = /(?:available|valid|known|allowed)[^:\n]{0,40}:\s*([^\n]{1,500})/i
 
+/** The sub-agent ran and failed at its work, so another call would not avoid it (1.18.34). */
+const FAILED_AT_WORK = /^Subagent failed \(/
+
 const LOOKED_AT = 2_000
 
 export function delegationFailureIn(text: string): DelegationFailure | undefined {
+  if (FAILED_AT_WORK.test(text)) return undefined
   const error = text.slice(0, LOOKED_AT)
   for (const [kind, pattern] of PATTERNS) {
     const found = pattern.exec(error)

@@ -182,6 +182,7 @@ describe('a failed delegation', () => {
     ['missing-argument', 'load_skills', 'load_skills parameter is REQUIRED'],
     ['wrong-argument', 'subagent_type', invalid('Expected string, got 7\n  at ["subagent_type"]')],
     ['wrong-argument', '', 'Invalid arguments: 7'],
+    ['wrong-argument', '', invalid('Expected object, got "x"')],
     ['unknown-agent', 'nobody', 'Unknown agent type: nobody is not a valid agent type'],
     ['unknown-agent', 'ghost', 'Agent "ghost" not found'],
     ['primary-agent', 'plan', 'Cannot call primary agent "plan" by task'],
@@ -200,9 +201,12 @@ describe('a failed delegation', () => {
     expect(fix).toMatch(/^\[postflight-guard\] [A-Z"][^\n]+\.$/)
   })
 
-  it.each(['Tool execution aborted', 'This request would exceed the rate limit', ''])('is not %s', (error) => {
-    expect(delegationFailureIn(error)).toBeUndefined()
-  })
+  it.each([
+    'Tool execution aborted',
+    'This request would exceed the rate limit',
+    'Subagent failed (task_id: ses_1): The user rejected permission to use this specific tool call.',
+    '',
+  ])('is not %s', (error) => expect(delegationFailureIn(error)).toBeUndefined())
 
   it('gets its advice in a copy, with the words of the first time', async () => {
     let asked = 0
