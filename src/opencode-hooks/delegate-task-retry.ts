@@ -2,10 +2,10 @@ import type { HostClient, Message, Part } from '../hosts/opencode/api.ts'
 import { oneLine } from '../kernel/text.ts'
 import { addToResult, factory, limitMemory, resultText, TEXT_TAG } from './factory.ts'
 
-const TASK = 'task'
-const OTHER_TOOLS = ['delegate_task', 'delegate', 'call_agent', 'call_omo_agent', 'background_task']
+/** Some plugins replace `task`. */
+const TOOLS = ['task', 'delegate_task', 'delegate', 'call_agent', 'call_omo_agent', 'background_task']
 
-const LOOKS_FAILED = /^\W{0,4}(?:\w+ ){0,3}(?:error|failed|invalid|unknown|missing|cannot)\b/i
+const LOOKS_FAILED = /^\W{0,4}(?:\w+ ){0,3}(?:error|failed|invalid|unknown|missing|cannot|not found)\b/i
 
 const MAX_ERROR_LENGTH = 2_000
 
@@ -33,7 +33,7 @@ export const createDelegateTaskRetryHook = factory('delegate-task retry', ({ cli
   }
   return {
     async 'tool.execute.after'({ tool }, output) {
-      const said = OTHER_TOOLS.includes(tool) ? resultText(output) : undefined
+      const said = TOOLS.includes(tool) ? resultText(output) : undefined
       if (said === undefined || said.length > MAX_ERROR_LENGTH || !LOOKS_FAILED.test(said)) return
       const fix = await fixOf(said)
       if (fix !== undefined) addToResult(output, fix)
@@ -49,7 +49,7 @@ export const createDelegateTaskRetryHook = factory('delegate-task retry', ({ cli
 })
 
 function isFailedDelegation({ type, tool = '', state }: Part): boolean {
-  return type === 'tool' && (tool === TASK || OTHER_TOOLS.includes(tool)) && state?.status === 'error'
+  return type === 'tool' && TOOLS.includes(tool) && state?.status === 'error'
 }
 
 async function subAgentsOf(client: HostClient): Promise<string[]> {
@@ -72,15 +72,18 @@ const PATTERNS: readonly (readonly [DelegationFailure['kind'], RegExp])[] = [
     'primary-agent',
     /(?:cannot|can't|not allowed to) (?:call|use|delegate to) (?:the )?primary agent:? ?["'`]?([\w-]+)?/i,
   ],
-  ['unknown-agent', /(?:unknown|invalid|no such) (?:sub-?)?agent(?: type)?:? ?["'`]?([\w.@/-]+)?/i],
+  ['unknown-agent', /(?:unknown|invalid|no such) (?:sub-?)?agent(?: type)?:? ?["'`]?([\w.@/-]*\w)?/i],
   ['unknown-agent', /agent ["'`]?([\w.@/-]+)["'`]? (?:was |is )?(?:not found|not a valid)/i],
-  ['unknown-category', /(?:unknown|invalid|no such) category:? ?["'`]?([\w.-]+)?/i],
+  ['unknown-category', /(?:unknown|invalid|no such) category:? ?["'`]?([\w.-]*\w)?/i],
   [
     'unknown-skill',
-    /skills?:? ?["'`]?([\w.:-]+)?["'`]? (?:was |were )?not found(?:: ?([\w.:-]+))?|(?:unknown|invalid) skills?:? ?["'`]?([\w.:-]+)?/i,
+    /skills?:? ?["'`]?([\w.:-]+)?["'`]? (?:was |were )?not found(?:: ?([\w.:-]*\w))?|(?:unknown|invalid) skills?:? ?["'`]?([\w.:-]*\w)?/i,
   ],
   ['unknown-task', /(?:session|task(?:_id)?) ["'`]?([\w-]+)["'`]? (?:was )?not found/i],
-  ['both-given', /(category and subagent_type|subagent_type and category|mutually exclusive)/i],
+  [
+    'both-given',
+    /(category and subagent_type|subagent_type and category|or subagent_type, not both|mutually exclusive)/i,
+  ],
   ['background', /(background) subagents require/i],
   ['depth', /(subagent depth) limit reached/i],
   ['refused', /(rejected permission|rule which prevents you from using)/i],

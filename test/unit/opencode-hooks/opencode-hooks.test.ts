@@ -191,6 +191,7 @@ describe('a failed delegation', () => {
     ['unknown-skill', 'gitty', 'Skills not found: gitty'],
     ['unknown-task', 'ses_1', 'Session ses_1 not found'],
     ['both-given', 'category and subagent_type', 'category and subagent_type are mutually exclusive'],
+    ['both-given', 'OR subagent_type, not both', 'Provide EITHER category OR subagent_type, not both.'],
     ['background', 'Background', 'Background subagents require OPENCODE_EXPERIMENTAL_BACKGROUND_SUBAGENTS=true'],
     ['depth', 'Subagent depth', DEPTH],
     ['refused', 'rejected permission', 'The user rejected permission to use this specific tool call.'],
@@ -207,6 +208,20 @@ describe('a failed delegation', () => {
     'Subagent failed (task_id: ses_1): The user rejected permission to use this specific tool call.',
     '',
   ])('is not %s', (error) => expect(delegationFailureIn(error)).toBeUndefined())
+
+  // The first three are results of a plugin that replaces `task`.
+  it.each([
+    ['task', 'Invalid arguments: Must provide either category or subagent_type.', 'Call the task tool again'],
+    ['task', '❌ Skills not found: gitty. Available: git-master', 'Unknown skill "gitty". Skills: git-master.'],
+    ['delegate_task', '[ERROR] Unknown category: "slow". Available: quick', 'Unknown category "slow".'],
+    ['task', '<task id="ses_1" state="completed">\n<task_result>\nUnknown agent "x".\n</task_result>\n</task>', ''],
+    ['bash', 'Unknown agent: x', ''],
+  ])('has its advice in the result of %s: %s', async (tool, error, advice) => {
+    const hooks = createDelegateTaskRetryHook({ client: { app: { agents: async () => ({}) } }, directory }, undefined)
+    const output = { output: error }
+    await hooks['tool.execute.after']({ tool, ...CALL }, output)
+    expect(output.output.slice(error.length)).toMatch(advice === '' ? /^$/ : `\n\n[postflight-guard] ${advice}`)
+  })
 
   it('gets its advice in a copy, with the words of the first time', async () => {
     let asked = 0
