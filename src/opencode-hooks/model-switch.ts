@@ -12,7 +12,8 @@ const WORDS: readonly RegExp[] = [
   /\b429\b/,
   /rate[- _]?limit/i,
   /too[ _]many[ _]requests/i,
-  /\b(?:usage|request|token|quota) limit/i,
+  // OpenCode's own words for its free models (1.18.34): "Free usage exceeded, subscribe to Go".
+  /\b(?:usage|request|token|quota) limit|usage exceeded/i,
   /quota (?:exceeded|exhausted|reached)|(?:exceeded|out of|insufficient)[ _](?:your |the )?(?:current )?quota/i,
   /resource[ _]?(?:has been )?exhausted/i,
   /rate increased too quickly|throttl/i,

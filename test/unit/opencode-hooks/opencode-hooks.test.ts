@@ -248,7 +248,7 @@ describe('the words of a rate limit', () => {
   it.each([
     ...['Too Many Requests', 'This request would exceed your rate limit of 50 requests per minute', 'rate_limit_error'],
     ...["the test's script says 429", 'You exceeded your current quota', 'RESOURCE_EXHAUSTED', 'Usage limit reached'],
-    ...['Provider is overloaded', 'Request rate increased too quickly'],
+    ...['Provider is overloaded', 'Request rate increased too quickly', 'Free usage exceeded, subscribe to Go'],
   ])('are %s', (text) => expect(rateLimitTest([])(text)).toBe(true))
 
   it.each(['Internal server error', 'fetch failed', 'model 4290 not found', undefined])('are not %s', (text) => {
