@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import type { Hooks } from '../hosts/opencode/api.ts'
-import { kindName, type SchemaFault, schemaFaults } from '../kernel/schema-faults.ts'
+import { type SchemaFault, schemaFaults } from '../kernel/schema-faults.ts'
 import { oneLine, suggestion } from '../kernel/text.ts'
 import { createChatHeadersHook } from '../opencode-hooks/chat-headers.ts'
 import { createDelegateTaskRetryHook } from '../opencode-hooks/delegate-task-retry.ts'
@@ -10,7 +10,7 @@ import { createJsonErrorRecoveryHook, JSON_ERROR_RECOVERY } from '../opencode-ho
 import { createPhaseReminderHook, PHASE_REMINDER } from '../opencode-hooks/phase-reminder.ts'
 import { createPostReadNudgeHook, POST_READ_NUDGE } from '../opencode-hooks/post-read-nudge.ts'
 import { createReactiveAgentHook } from '../opencode-hooks/reactive-agent.ts'
-import { REACTIVE_RULES } from '../setup/reactive/reactive-rule.ts'
+import { REACTIVE_RULES, VALUE_WORDS } from '../setup/reactive/reactive-rule.ts'
 
 type Create<T> = (context: HookContext, value: T) => Hooks
 
@@ -51,10 +51,7 @@ const FACTORIES: Readonly<Record<string, Factory>> = {
   foregroundFallback: withOptions(FOREGROUND_FALLBACK, createForegroundFallbackHook),
 }
 
-/** Switched on by default, with this value. */
-const DEFAULTS: Readonly<Record<string, unknown>> = { phaseReminder: true }
-
-const SWITCHES = ['guard', 'workflow'] as const
+const DEFAULTS = { guard: true, workflow: true, phaseReminder: true }
 
 export interface PluginOptions {
   readonly guard: boolean
@@ -65,12 +62,13 @@ export interface PluginOptions {
 }
 
 export function readOptions(given: Readonly<Record<string, unknown>> = {}): PluginOptions {
-  const known = [...SWITCHES, ...Object.keys(FACTORIES)]
+  const values: Readonly<Record<string, unknown>> = { ...DEFAULTS, ...given }
+  const known = ['guard', 'workflow', ...Object.keys(FACTORIES)]
   const problems = Object.keys(given)
     .filter((name) => !known.includes(name))
     .map((name) => `postflight-guard: unknown option "${oneLine(name, 80)}"${suggestion(name, known)}.`)
-  const isOn = (name: (typeof SWITCHES)[number]): boolean => {
-    const { [name]: value = true } = given
+  const isOn = (name: 'guard' | 'workflow'): boolean => {
+    const { [name]: value } = values
     if (typeof value === 'boolean') return value
     problems.push(`postflight-guard: option "${name}" must be true or false; the default is used.`)
     return true
@@ -78,8 +76,8 @@ export function readOptions(given: Readonly<Record<string, unknown>> = {}): Plug
   const switches = { guard: isOn('guard'), workflow: isOn('workflow') }
   const created: ((context: HookContext) => Hooks)[] = []
   for (const [name, read] of Object.entries(FACTORIES)) {
-    const { [name]: value = DEFAULTS[name] } = given
-    if (value === undefined || value === false) continue
+    const { [name]: value = false } = values
+    if (value === false) continue
     const result = read(value)
     if (typeof result === 'function') created.push(result)
     else problems.push(invalidOption(name, result))
@@ -93,10 +91,8 @@ function invalidOption(name: string, { path, detail }: SchemaFault): string {
 }
 
 const OPTION_WORDS = {
+  ...VALUE_WORDS,
   fieldsAt: () => [],
-  kinds: ([kind = '']: readonly string[]): string =>
-    `it must be ${kind === 'boolean' ? 'true or false' : kindName(kind)}`,
-  values: (values: readonly string[]): string => `it must be ${values.map((one) => `"${one}"`).join(' or ')}`,
   atLeast: (least: number | bigint, origin: string): string =>
     origin === 'number' || origin === 'int' ? `it must be at least ${least}` : 'it must not be empty',
 } as const

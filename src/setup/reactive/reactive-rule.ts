@@ -43,12 +43,16 @@ const RULE = z.strictObject({
 /** The option `reactive` of OpenCode's plugin, and the file of `postflight install --reactive`. */
 export const REACTIVE_RULES: z.ZodMiniType<readonly ReactiveRule[]> = z.array(RULE)
 
-const RULE_WORDS: FaultWords = {
-  fieldsAt: () => Object.keys(RULE.shape),
-  kinds: ([kind = ''], isMissing) =>
-    isMissing ? 'it is missing' : `it must be ${kindName(kind === 'number' ? 'int' : kind)}`,
+/** Every number is a whole one here. */
+const KINDS: Readonly<Record<string, string>> = { boolean: 'true or false', number: kindName('int') }
+
+/** For a rule, and for the options of OpenCode's plugin. */
+export const VALUE_WORDS: Pick<FaultWords, 'kinds' | 'values'> = {
+  kinds: ([kind = ''], isMissing) => (isMissing ? 'it is missing' : `it must be ${KINDS[kind] ?? kindName(kind)}`),
   values: (values) => `it must be ${values.map((value) => `"${value}"`).join(' or ')}`,
 }
+
+const RULE_WORDS: FaultWords = { ...VALUE_WORDS, fieldsAt: () => Object.keys(RULE.shape) }
 
 interface RuleFault {
   readonly rule: number | undefined

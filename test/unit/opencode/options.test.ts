@@ -28,6 +28,8 @@ describe("the plugin's options", () => {
     [{ phaseReminder: 7 }, 'phaseReminder', 'it must be true, false or an object'],
     [{ phaseReminder: null }, 'phaseReminder', 'it must be true, false or an object'],
     [{ reactive: null }, 'reactive', 'it must be a list'],
+    [{ reactive: [{ prompt: 'p' }] }, 'reactive.0.tool', 'it is missing'],
+    [{ postReadNudge: { every: '5' } }, 'postReadNudge.every', 'it must be a whole number'],
     [{ chatHeaders: 'yes' }, 'chatHeaders', 'it must be true or false'],
     [{ foregroundFallback: { chains: { build: [] } } }, 'foregroundFallback.chains.build', 'it must not be empty'],
     [{ foregroundFallback: { chains: { a: ['gpt'] } } }, 'foregroundFallback.chains.a.0', 'not "provider/model"'],
