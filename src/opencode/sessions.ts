@@ -21,7 +21,6 @@ export interface Agent {
 const MAX_FOLDERS = 20
 
 export class Sessions extends SessionTree {
-  readonly #client: HostClient
   readonly #rootsFiles: RootsFiles
   readonly #births = new Map<string, number>()
   readonly #folders = new Map<string, Set<string>>()
@@ -29,7 +28,6 @@ export class Sessions extends SessionTree {
 
   constructor(client: HostClient, rootsFiles: RootsFiles) {
     super(client)
-    this.#client = client
     this.#rootsFiles = rootsFiles
   }
 
@@ -62,7 +60,7 @@ export class Sessions extends SessionTree {
   }
 
   async countBusyBelow(session: string): Promise<number> {
-    const status = need(await this.#client.session.status(), 'session.status')
+    const status = need(await this.client.session.status(), 'session.status')
     return Object.entries(status).filter(([id, { type }]) => type !== 'idle' && this.isBelow(id, session)).length
   }
 

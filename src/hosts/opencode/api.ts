@@ -230,36 +230,29 @@ export interface ModelRequest {
   readonly message: { readonly id: string }
 }
 
+type Hook<Input, Output = object> = (input: Input, output: Output) => Promise<void>
+
 /** OpenCode waits for all but `event`; an error breaks the turn: see `safeHook`. */
 export interface Hooks {
-  dispose?(): Promise<void>
-  event?(input: { readonly event: HostEvent }): Promise<void>
-  config?(config: HostConfig): Promise<void>
+  dispose?: () => Promise<void>
+  event?: (input: { readonly event: HostEvent }) => Promise<void>
+  config?: (config: HostConfig) => Promise<void>
   tool?: Record<string, PluginTool>
-  'chat.message'?(input: object, output: { readonly message: UserMessage; readonly parts: Part[] }): Promise<void>
-  'command.execute.before'?(
-    input: { readonly command: string; readonly sessionID: string; readonly arguments: string },
-    output: { readonly parts: Part[] },
-  ): Promise<void>
+  'chat.message'?: Hook<object, { readonly message: UserMessage; readonly parts: Part[] }>
+  'command.execute.before'?: Hook<
+    { readonly command: string; readonly sessionID: string; readonly arguments: string },
+    { readonly parts: Part[] }
+  >
   /** OpenCode checks `args` later. A throw refuses the call. */
-  'tool.execute.before'?(
-    input: { readonly tool: string; readonly sessionID: string; readonly callID: string },
-    output: { readonly args: unknown },
-  ): Promise<void>
-  'tool.execute.after'?(input: ToolCall, output: ToolOutput): Promise<void>
-  'shell.env'?(
-    input: { readonly cwd: string; readonly sessionID?: string },
-    output: { readonly env: Record<string, string> },
-  ): Promise<void>
-  'experimental.chat.messages.transform'?(input: object, output: { readonly messages: Message[] }): Promise<void>
-  'experimental.session.compacting'?(input: { readonly sessionID: string }, output: object): Promise<void>
-  'chat.headers'?(input: ModelRequest, output: { readonly headers: Record<string, string> }): Promise<void>
-  'experimental.text.complete'?(
-    input: { readonly sessionID: string; readonly messageID: string },
-    output: { text: string },
-  ): Promise<void>
-  'session.stopping'?(input: { readonly sessionID: string }, output: StoppingOutput): Promise<void>
-  'experimental.session.stopping'?(input: { readonly sessionID: string }, output: StoppingOutput): Promise<void>
+  'tool.execute.before'?: Hook<Omit<ToolCall, 'args'>, { readonly args: unknown }>
+  'tool.execute.after'?: Hook<ToolCall, ToolOutput>
+  'shell.env'?: Hook<{ readonly cwd: string; readonly sessionID?: string }, { readonly env: Record<string, string> }>
+  'experimental.chat.messages.transform'?: Hook<object, { readonly messages: Message[] }>
+  'experimental.session.compacting'?: Hook<{ readonly sessionID: string }>
+  'chat.headers'?: Hook<ModelRequest, { readonly headers: Record<string, string> }>
+  'experimental.text.complete'?: Hook<{ readonly sessionID: string; readonly messageID: string }, { text: string }>
+  'session.stopping'?: Hook<{ readonly sessionID: string }, StoppingOutput>
+  'experimental.session.stopping'?: Hook<{ readonly sessionID: string }, StoppingOutput>
 }
 
 /** 1.18.34 has no such hook. Upstream proposals read `stop` or `continue`, and `message`. */
@@ -276,35 +269,26 @@ export class HostRefusal extends Error {
   readonly kind: 'gone' | 'unreadable' | 'other'
   readonly session: string | undefined
 
-  constructor(message: string, kind: HostRefusal['kind'], session: string | undefined) {
-    super(message)
-    this.kind = kind
+  constructor(call: string, error: unknown, session?: string) {
+    const { name, data, message } = (error ?? {}) as HostError & { message?: string }
+    super(`OpenCode refused ${call} (${quote(data?.message ?? message ?? name ?? 'no answer')})`)
+    this.kind = kindOf(call, name)
     this.session = session
   }
+}
+
+function kindOf(call: string, name: string | undefined): HostRefusal['kind'] {
+  if (name === 'NotFoundError') return 'gone'
+  return name === 'BadRequest' && READING_CALLS.includes(call) ? 'unreadable' : 'other'
 }
 
 export function isGone(error: unknown): boolean {
   return error instanceof HostRefusal && error.kind === 'gone'
 }
 
-export function need<T>(
-  reply: { readonly data?: T; readonly error?: unknown },
-  call: string,
-  session: string | undefined = undefined,
-): T {
-  if (reply.data === undefined || reply.data === null) throw refused(call, reply.error, session)
-  return reply.data
-}
-
-export function refused(call: string, error: unknown, session: string | undefined = undefined): HostRefusal {
-  const { name, data, message } = (error ?? {}) as { name?: string; data?: { message?: string }; message?: string }
-  const detail = data?.message ?? message ?? name ?? 'no answer'
-  return new HostRefusal(`OpenCode refused ${call} (${quote(detail)})`, kindOf(call, name), session)
-}
-
-function kindOf(call: string, name: string | undefined): HostRefusal['kind'] {
-  if (name === 'NotFoundError') return 'gone'
-  return name === 'BadRequest' && READING_CALLS.includes(call) ? 'unreadable' : 'other'
+export function need<T>({ data, error }: Awaited<Reply<T>>, call: string, session?: string): T {
+  if (data === undefined || data === null) throw new HostRefusal(call, error, session)
+  return data
 }
 
 export async function knownAgents(client: HostClient): Promise<AgentInfo[]> {

@@ -1,4 +1,4 @@
-import { quote } from '../../kernel/text.ts'
+import { sleep } from '../../disk/age.ts'
 import { known } from '../../kernel/values.ts'
 import {
   type AssistantMessage,
@@ -10,9 +10,7 @@ import {
   type ModelName,
   need,
   type Part,
-  type PermissionRule,
   type PromptBody,
-  refused,
   type SessionInfo,
   type UserMessage,
 } from './api.ts'
@@ -107,7 +105,7 @@ function endOf(answer: AssistantMessage | undefined, user: UserMessage | undefin
 
 export async function sendPrompt(client: HostClient, session: string, body: PromptBody): Promise<void> {
   const { error } = await client.session.promptAsync({ path: { id: session }, body })
-  if (error !== undefined) throw refused('session.promptAsync', error)
+  if (error !== undefined) throw new HostRefusal('session.promptAsync', error)
 }
 
 export async function appendMessage(client: HostClient, session: string, body: PromptBody): Promise<MessageLocation> {
@@ -128,7 +126,7 @@ export interface MessageLocation {
 export async function emptyMessage(client: HostClient, location: MessageLocation): Promise<void> {
   for (const part of location.parts) {
     const { error } = await client._client.delete({ url: `${urlOf(location)}/part/${part}` })
-    if (error !== undefined) throw refused('part.delete', error)
+    if (error !== undefined) throw new HostRefusal('part.delete', error)
   }
 }
 
@@ -136,7 +134,7 @@ export async function rewriteMessage(client: HostClient, location: MessageLocati
   const [id] = location.parts
   const body = { id, sessionID: location.session, messageID: location.message, ...ownText(text) }
   const { error } = await client._client.patch({ url: `${urlOf(location)}/part/${id}`, body })
-  if (error !== undefined) throw refused('part.update', error)
+  if (error !== undefined) throw new HostRefusal('part.update', error)
 }
 
 /** The session must be idle. */
@@ -150,20 +148,6 @@ function urlOf({ session, message }: MessageLocation): string {
 
 export async function isBusy(client: HostClient, session: string): Promise<boolean> {
   return ((await client.session.status()).data?.[session]?.type ?? 'idle') !== 'idle'
-}
-
-export async function createChild(
-  client: HostClient,
-  child: {
-    readonly parent: string
-    readonly title: string
-    readonly agent: string
-    readonly permission: readonly PermissionRule[]
-  },
-): Promise<string> {
-  const { parent, title, agent, permission } = child
-  return need(await client.session.create({ body: { parentID: parent, title, agent, permission } }), 'session.create')
-    .id
 }
 
 const LOOK_AGAIN_MS = 2_000
@@ -180,26 +164,18 @@ type TurnAnswer =
   | { readonly kind: 'failed'; readonly why: string }
   | { readonly kind: 'given-up' }
 
+/** `ring`: a new one for each wait. */
 interface Bell {
-  hasRung: boolean
+  ring: AbortController
   isDeleted: boolean
-  wake: () => void
 }
 
 /** Resolves to true if it rings in time. */
 async function rings(bell: Bell, patienceMs: number): Promise<boolean> {
-  if (!bell.hasRung) {
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, patienceMs)
-      bell.wake = () => {
-        clearTimeout(timer)
-        resolve()
-      }
-    })
-  }
-  const { hasRung } = bell
-  bell.hasRung = false
-  return hasRung
+  const { signal } = bell.ring
+  if (!signal.aborted) await sleep(patienceMs, signal)
+  bell.ring = new AbortController()
+  return signal.aborted
 }
 
 /** OpenCode ends a request after five minutes (1.18.34), so we wait for events. Polling covers missed ones. */
@@ -222,16 +198,15 @@ export class Turns {
 
   #ring(session: string, isDeleted: boolean): void {
     for (const bell of this.#bells.get(session) ?? []) {
-      bell.hasRung = true
       bell.isDeleted ||= isDeleted
-      bell.wake()
+      bell.ring.abort()
     }
   }
 
   async prompt(session: string, text: string, manner: Manner, givesUp: () => boolean): Promise<TurnAnswer> {
     const before = (await readLastTurn(this.#client, session)).answer?.id
     const bells = this.#bells.get(session) ?? new Set()
-    const bell: Bell = { hasRung: false, isDeleted: false, wake: () => {} }
+    const bell: Bell = { ring: new AbortController(), isDeleted: false }
     this.#bells.set(session, bells.add(bell))
     try {
       await sendPrompt(this.#client, session, { ...manner, parts: [ownText(text)] })
@@ -240,9 +215,7 @@ export class Turns {
       for (;;) {
         const rung = await rings(bell, idle ? LOOK_SOON_MS : LOOK_AGAIN_MS)
         idle ||= rung
-        if (bell.isDeleted) {
-          throw new HostRefusal(`the session ${quote(session, 80)} was deleted in OpenCode`, 'gone', session)
-        }
+        if (bell.isDeleted) throw new HostRefusal('session.promptAsync', { name: 'NotFoundError' })
         if (givesUp()) {
           await this.#client.session.abort({ path: { id: session } })
           return { kind: 'given-up' }
@@ -271,12 +244,12 @@ export class Turns {
 
 /** Tool hooks name neither agent nor parent. */
 export class SessionTree {
-  readonly #client: HostClient
+  protected readonly client: HostClient
   readonly #parents = new Map<string, string | undefined>()
   readonly #agents = new Map<string, string>()
 
   constructor(client: HostClient) {
-    this.#client = client
+    this.client = client
   }
 
   /** Returns the session that was deleted. */
@@ -303,7 +276,7 @@ export class SessionTree {
     for (let id = session; lineage.length <= MAX_DEPTH; ) {
       // A session created before this process has sent no event.
       if (!this.#parents.has(id)) {
-        this.note(need(await this.#client.session.get({ path: { id } }), 'session.get', id))
+        this.note(need(await this.client.session.get({ path: { id } }), 'session.get', id))
       }
       const parent = this.#parents.get(id)
       if (parent === undefined) break

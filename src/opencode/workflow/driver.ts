@@ -23,6 +23,7 @@ import { findDefinition } from '../../run/store/find-definition.ts'
 import { requireTrust, type Truster, trustRun } from '../../run/store/phase-check.ts'
 import { interruptRun, resumeRun, startRun } from '../../run/store/run.ts'
 import { readState, requireState } from '../../run/store/state-store.ts'
+import type { Agent } from '../sessions.ts'
 import { CONVERSATION_DELETED, callerManner, endOf, type PhasePorts, PhaseRunner } from './phase-runner.ts'
 
 /** Works inside one tool or command call, for which OpenCode waits (docs/design.md, "Workflows"). */
@@ -90,7 +91,7 @@ export class WorkflowDriver {
     const signals = [controller.signal, ...(signal === undefined ? [] : [signal])]
     try {
       if (request.definition !== '') await this.#start(folder, request, caller.root)
-      return await this.#drive(folder, { session, root: caller.root }, AbortSignal.any(signals))
+      return await this.#drive(folder, caller, AbortSignal.any(signals))
     } finally {
       driven.delete(folder.path)
     }
@@ -110,7 +111,11 @@ export class WorkflowDriver {
       )
     }
     const found = roots.flatMap((one) => findTaskFolder(one, task) ?? [])
-    const folder = found.find((one) => readState(one) !== undefined) ?? found[0]
+    const isDriven = (one: TaskFolder): boolean => {
+      const state = readState(one)
+      return state?.active === true && state.hostSession === conversation
+    }
+    const folder = found.find(isDriven) ?? found.find((one) => readState(one) !== undefined) ?? found[0]
     if (folder !== undefined) return folder
     // The folder of a starting run appears a moment later.
     const starting = taskFolderBelow(root, task)
@@ -139,18 +144,13 @@ export class WorkflowDriver {
     record(folder, [startEntry(folder.task, state)])
   }
 
-  async #drive(
-    folder: TaskFolder,
-    caller: { readonly session: string; readonly root: string },
-    signal: AbortSignal,
-  ): Promise<string> {
+  async #drive(folder: TaskFolder, { session, root }: Agent, signal: AbortSignal): Promise<string> {
     const { client, sessions } = this.#ports
-    const { root } = caller
     requireTrust(folder, requireState(folder), trusterOf(root))
     await takeUp(folder, root)
     trustRun(requireState(folder), trusterOf(root))
-    const manner = await callerManner(client, caller.session)
-    const phases = new PhaseRunner(this.#ports, { ...caller, manner, folder, signal }, this.#children)
+    const manner = await callerManner(client, session)
+    const phases = new PhaseRunner(this.#ports, { session, root, manner, folder, signal }, this.#children)
     const rest = await driveRun(folder, {
       findOccasion: () => ({
         ...CAME_BACK,

@@ -6,11 +6,12 @@ import {
   knownAgents,
   knownModel,
   modelName,
+  need,
   type PermissionRule,
   parseModel,
   WORKFLOW_TOOL,
 } from '../../hosts/opencode/api.ts'
-import { createChild, lastManner, type Manner, type Turns } from '../../hosts/opencode/conversation.ts'
+import { lastManner, type Manner, type Turns } from '../../hosts/opencode/conversation.ts'
 import { quote } from '../../kernel/text.ts'
 import { known } from '../../kernel/values.ts'
 import type { TaskFolder } from '../../project/task-folder.ts'
@@ -137,14 +138,11 @@ export class PhaseRunner {
     const visit = visitsOf(state, state.phase)
     const ofStep = step === 0 ? '' : `, step ${step}`
     const ofVisit = visit > 1 ? ` (visit ${visit})` : ''
-    const session = await createChild(client, {
-      parent: this.#caller.session,
-      title: `Workflow: ${state.phase}${ofStep}${ofVisit}`,
-      agent: manner.agent,
-      permission: PERMISSION,
-    })
-    this.#children.add(session)
-    return { session, manner }
+    const title = `Workflow: ${state.phase}${ofStep}${ofVisit}`
+    const body = { parentID: this.#caller.session, title, agent: manner.agent, permission: PERMISSION }
+    const { id } = need(await client.session.create({ body }), 'session.create')
+    this.#children.add(id)
+    return { session: id, manner }
   }
 }
 

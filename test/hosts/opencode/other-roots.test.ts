@@ -44,14 +44,15 @@ it.skipIf(hostsSkipped())(
       'flow.json',
       '{ "name": "flow", "phases": [{ "id": "a", "prompt": "p", "artifact": "a.md" }] }',
     )
-    const start = 'cd ../worktree && postflight workflow start 7 flow --definition ../project/flow.json'
+    const start = 'postflight workflow start 7 flow --definition ../project/flow.json'
     const lines = [
-      bash(`${start} && touch specs/007_flow/a.md`),
+      bash(`${start} && postflight workflow stop 7`),
+      bash(`cd ../worktree && ${start} && touch specs/007_flow/a.md`),
       say('Started.'),
       runWorkflow('007_flow'),
       say('Done.'),
     ]
-    const { model } = await guarded.talk({ main: lines }, { turns: 4 })
+    const { model } = await guarded.talk({ main: lines }, { turns: 5 })
     expect(model.turns('main').at(-1)?.lastToolResult).toContain('The workflow of task 007_flow is completed.')
   },
 )
