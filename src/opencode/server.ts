@@ -207,6 +207,9 @@ export async function server(
       const session = output.messages.at(-1)?.info.sessionID
       if (session !== undefined) await inLoop.stepBegins(await sessions.identify(session), output.messages)
     }),
+    'experimental.session.compacting': safely('experimental.session.compacting', ({ sessionID }) =>
+      inLoop.compacts(sessionID),
+    ),
     'session.stopping': stopping,
     'experimental.session.stopping': stopping,
     config: safely('config', (config) => {

@@ -23,6 +23,8 @@ export interface Reply {
   tools?: readonly ToolCall[]
   /** The pause (ms) between text and tool calls in a streamed answer. */
   pauseMs?: number
+  /** The tokens of its request (1), in a streamed answer: many of them make a client compact the conversation. */
+  tokens?: number
   /** An HTTP error instead of an answer. */
   failure?: Failure
 }
@@ -276,8 +278,8 @@ function wholeMessage(model: string, reply: Reply): object {
   return { ...message(model), content, stop_reason: stopReason(reply) }
 }
 
-function message(model: string): object {
-  const usage = { input_tokens: 1, output_tokens: 1 }
+function message(model: string, tokens = 1): object {
+  const usage = { input_tokens: tokens, output_tokens: 1 }
   return { id: nextId('msg'), type: 'message', role: 'assistant', model, content: [], stop_reason: null, usage }
 }
 
@@ -290,7 +292,7 @@ async function sendStream(response: ServerResponse, model: string, reply: Reply)
   const send = (type: string, data: object): void => {
     response.write(`event: ${type}\ndata: ${JSON.stringify({ type, ...data })}\n\n`)
   }
-  send('message_start', { message: message(model) })
+  send('message_start', { message: message(model, reply.tokens) })
   let index = 0
   const block = (start: object, delta: object): void => {
     send('content_block_start', { index, content_block: start })

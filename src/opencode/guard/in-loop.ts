@@ -20,6 +20,8 @@ import type { Guard } from './guard.ts'
 interface Step {
   tools: number
   provisional: MessageLocation | undefined
+  /** Whether the next request is a compaction's, which ends with the last message of the conversation (1.18.34). */
+  isCompacting: boolean
   /** A stop was allowed although a block had been predicted (a full disk): the next prediction would be the same. */
   wasAllowed: boolean
 }
@@ -55,6 +57,10 @@ export class InLoopGuard {
     if (step.tools > 0) await this.#withdraw(session, step)
   }
 
+  compacts(session: string): void {
+    this.#stepOf(session).isCompacting = true
+  }
+
   async toolStarts(session: string): Promise<void> {
     const step = this.#stepOf(session)
     step.tools += 1
@@ -67,8 +73,10 @@ export class InLoopGuard {
     const step = this.#stepOf(session)
     const { provisional } = step
     const asked = messages.findLast(({ info }) => info.role === 'user')
-    // A compaction's request: the actual step comes later.
-    if (asked === undefined || asked.parts.some(({ type }) => type === 'compaction')) return
+    if (step.isCompacting || asked === undefined) {
+      step.isCompacting = false
+      return
+    }
     const next: Step = { ...step, tools: 0, provisional: undefined }
     this.#steps.set(session, next)
     if (provisional === undefined) return
@@ -102,7 +110,12 @@ export class InLoopGuard {
   }
 
   #stepOf(session: string): Step {
-    const step = this.#steps.get(session) ?? { tools: 0, provisional: undefined, wasAllowed: false }
+    const step = this.#steps.get(session) ?? {
+      tools: 0,
+      provisional: undefined,
+      isCompacting: false,
+      wasAllowed: false,
+    }
     this.#steps.set(session, step)
     return step
   }

@@ -76,6 +76,13 @@ describe.skipIf(hostsSkipped())('opencode run: a main conversation with a marker
     expect(later.turns('main')).toHaveLength(1)
   })
 
+  it('is not held by a message that OpenCode compacts before the agent reads it, and nothing is counted', async () => {
+    const full = { ...say('I am done.'), tokens: 198_000 }
+    const { guarded, model } = await scene({ main: dutiful([bash(CREATE), full, say('Nothing is left.')]) })
+    expect(guarded.story()).toEqual(['create', 'block 1', 'clear'])
+    expect(reasonsIn(model.turns('main').at(-1))).toHaveLength(1)
+  })
+
   it('is held when it is continued, with its own agent and model', async () => {
     const guarded = guardedProject({ config: { agent: { careful: { mode: 'primary', prompt: 'You are careful.' } } } })
     const first = await guarded.run(
