@@ -9,8 +9,7 @@ import {
   screenOf,
   type ToolOutput,
 } from '../hosts/opencode/api.ts'
-import { messageOf } from '../kernel/error-messages.ts'
-import { PostflightError } from '../kernel/errors.ts'
+import { asPostflightError, messageOf } from '../kernel/error-messages.ts'
 import { quote } from '../kernel/text.ts'
 import { appendRecorded } from '../project/journal.ts'
 import { findRoots, startFolders } from '../project/root.ts'
@@ -168,7 +167,8 @@ export function createReporter(client: HostClient, findRoots: () => readonly str
         record(text)
         return
       }
-      const text = error instanceof PostflightError ? `${PRODUCT}: ${messageOf(error)}` : internalError(where, detail)
+      const known = messageForUser(error)
+      const text = known === undefined ? internalError(where, detail) : `${PRODUCT}: ${known}`
       log('error', text)
       record(text)
     },
@@ -179,6 +179,12 @@ export function createReporter(client: HostClient, findRoots: () => readonly str
     },
   }
   return reporter
+}
+
+/** Undefined for an internal error. Others are refusals, and the system's errors about files. */
+export function messageForUser(error: unknown): string | undefined {
+  const isKnown = error instanceof Error && asPostflightError(error).code !== 'internal'
+  return isKnown ? messageOf(error) : undefined
 }
 
 /** A client may throw anything. */

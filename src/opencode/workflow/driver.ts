@@ -3,12 +3,11 @@ import { sleep } from '../../disk/age.ts'
 import { retryWhileLocked, withoutSleep } from '../../disk/lock.ts'
 import { type HostConfig, type Part, type PluginTool, WORKFLOW_COMMAND } from '../../hosts/opencode/api.ts'
 import { ownText } from '../../hosts/opencode/conversation.ts'
-import { errorMessage } from '../../kernel/error-messages.ts'
 import { PostflightError } from '../../kernel/errors.ts'
 import { SPECS_FOLDER } from '../../kernel/files.ts'
 import { counted, quote } from '../../kernel/text.ts'
 import { CHECK_LIMIT_MS } from '../../marker/run-checks.ts'
-import { detailOf, internalError, type Reporter } from '../../opencode-hooks/factory.ts'
+import { detailOf, internalError, messageForUser, type Reporter } from '../../opencode-hooks/factory.ts'
 import { homeFolder } from '../../project/home-folder.ts'
 import { appendJournal } from '../../project/journal.ts'
 import type { JournalEntry } from '../../project/journal-entry.ts'
@@ -72,7 +71,8 @@ export class WorkflowDriver {
     try {
       return await this.#run(session, request, signal)
     } catch (error) {
-      if (error instanceof PostflightError) return errorMessage(error.code, error.args)
+      const known = messageForUser(error)
+      if (known !== undefined) return known
       this.#ports.reporter.fault('workflow driver', error)
       return internalError('workflow driver', detailOf(error))
     }

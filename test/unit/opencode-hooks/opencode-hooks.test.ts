@@ -53,19 +53,26 @@ describe('the hooks of several parts', () => {
   })
 })
 
-it('a fault in a factory is logged and does not reach the session', async () => {
+const INTERNAL = 'internal error (post-read nudge, tool.execute.after:'
+it.each([
+  [new Error('broken'), `${INTERNAL} broken). Please report it.`],
+  [null, `${INTERNAL} null). Please report it.`],
+  [
+    Object.assign(new Error('EACCES: no'), { code: 'EACCES', path: '/x' }),
+    'cannot write /x (EACCES): check its permissions and the free space.',
+  ],
+])('a fault in a factory is logged and does not reach the session: %s', async (error, line) => {
   const logged: string[] = []
   const client = {
     app: { log: async ({ body }: { body: { message: string } }) => logged.push(body.message) },
-    session: { get: () => Promise.reject(new Error('broken')) },
+    session: { get: () => Promise.reject(error) },
     tui: { showToast: async () => ({}) },
   }
   const hooks = createPostReadNudgeHook({ client, directory }, { every: 1 })
   const output = { output: 'text' }
   await hooks['tool.execute.after']({ tool: 'read', ...CALL }, output)
   expect(output).toEqual({ output: 'text' })
-  const fault = 'post-read nudge, tool.execute.after: broken'
-  expect(logged).toEqual([`postflight-guard: internal error (${fault}). Please report it.`])
+  expect(logged).toEqual([`postflight-guard: ${line}`])
 })
 
 describe('the reminder of a phase', () => {
