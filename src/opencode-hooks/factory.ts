@@ -62,31 +62,30 @@ export function factory<O, H extends Hooks>(
 ): (context: HookContext, ...given: Given<O>) => FactoryHooks<H> {
   return (context, ...[options]) => {
     const ports = portsOf(context)
-    const hooks = Object.entries(create(ports, options as O)).map(([point, hook]) => [
-      point,
-      safeHook(`${name}, ${point}`, ports.reporter, ports.isActing, hook),
-    ])
-    return Object.fromEntries(hooks) as FactoryHooks<H>
+    return safeHooks(create(ports, options as O), `${name}, `, ports)
   }
 }
 
 export class RefusedCall extends Error {}
 
 /** In OpenCode 1.18.34 an error in a hook breaks the turn, in the event handler the server. */
-export function safeHook<A extends unknown[]>(
-  where: string,
-  reporter: Pick<Reporter, 'fault'>,
-  isActing: () => boolean,
-  hook: (...words: A) => Promise<void> | void,
-): (...words: A) => Promise<void> {
-  return async (...words) => {
-    try {
-      if (isActing()) await hook(...words)
-    } catch (error) {
-      if (error instanceof RefusedCall) throw error
-      reporter.fault(where, error)
+export function safeHooks<H extends object>(
+  hooks: H,
+  prefix: string,
+  { reporter, isActing }: Pick<FactoryPorts, 'reporter' | 'isActing'>,
+): FactoryHooks<H> {
+  const safe = Object.entries(hooks).map(([point, hook]: [string, AnyHook]) => {
+    const safeHook: AnyHook = async (...words) => {
+      try {
+        if (isActing()) await hook(...words)
+      } catch (error) {
+        if (error instanceof RefusedCall) throw error
+        reporter.fault(`${prefix}${point}`, error)
+      }
     }
-  }
+    return [point, safeHook]
+  })
+  return Object.fromEntries(safe) as FactoryHooks<H>
 }
 
 type AnyHook = (...words: unknown[]) => Promise<void>
@@ -94,13 +93,13 @@ type AnyHook = (...words: unknown[]) => Promise<void>
 /** OpenCode does not wait for events, so they run at once. */
 export function composeHooks(parts: readonly Hooks[]): Hooks {
   const byPoint = new Map<string, AnyHook[]>()
-  for (const { tool: _tool, ...hooks } of parts) {
+  for (const hooks of parts) {
     for (const [point, hook] of Object.entries(hooks)) {
       byPoint.set(point, [...(byPoint.get(point) ?? []), hook as AnyHook])
     }
   }
   const composed = [...byPoint].map(([point, hooks]) => [point, point === 'event' ? together(hooks) : inTurn(hooks)])
-  return { ...Object.fromEntries(composed), tool: Object.assign({}, ...parts.map(({ tool }) => tool)) }
+  return Object.fromEntries(composed)
 }
 
 function together(hooks: readonly AnyHook[]): AnyHook {

@@ -6,6 +6,7 @@ import {
   type HostEvent,
   interruptedIn,
   isOneShot,
+  type PluginHooks,
   type PluginInput,
   type StoppingOutput,
   screenOf,
@@ -17,7 +18,7 @@ import {
 import { isOwnMessage, Turns } from '../hosts/opencode/conversation.ts'
 import { COMMAND_SENTENCES } from '../kernel/command-errors.ts'
 import { addSentences } from '../kernel/error-messages.ts'
-import { composeHooks, createReporter, safeHook } from '../opencode-hooks/factory.ts'
+import { composeHooks, createReporter, safeHooks } from '../opencode-hooks/factory.ts'
 import { findCommandForm } from '../project/root.ts'
 import { Guard } from './guard/guard.ts'
 import { InLoopGuard } from './guard/in-loop.ts'
@@ -139,7 +140,7 @@ const CLI = path.join(PACKAGE, 'bin', 'postflight.js')
 export async function server(
   { client, directory }: PluginInput,
   given?: Readonly<Record<string, unknown>>,
-): Promise<Hooks> {
+): Promise<PluginHooks> {
   const environment = process.env
   if (environment.POSTFLIGHT_DISABLE === '1') return {}
   addSentences(COMMAND_SENTENCES)
@@ -174,62 +175,54 @@ export async function server(
 
   const acting = actingDrivers().set(directory, driver)
   const isActing = (): boolean => acting.get(directory) === driver
-  const safely = <A extends unknown[]>(where: string, hook: (...words: A) => Promise<void> | void) =>
-    safeHook(where, reporter, isActing, hook)
 
   for (const problem of options.problems) reporter.notice(problem)
 
   let ownsCommand = false
-  const stopping = safely('session.stopping', (input: { sessionID: string }, output: StoppingOutput) =>
-    router.onStopping(input.sessionID, output),
-  )
-
   const own: Hooks = {
-    event: safely('event', ({ event }) => router.onEvent(event)),
-    'chat.message': safely('chat.message', async (_input, { message, parts }) => {
+    event: ({ event }) => router.onEvent(event),
+    async 'chat.message'(_input, { message, parts }) {
       sessions.noteMessage(message)
       if (isOwnMessage(parts)) return
       sessions.notePrompt(message.sessionID, message.id)
       await guard.begins(await sessions.identify(message.sessionID))
-    }),
-    'shell.env': safely('shell.env', async ({ sessionID, cwd }, { env }) => {
+    },
+    async 'shell.env'({ sessionID, cwd }, { env }) {
       if (sessionID === undefined) return
       const agent = await sessions.identify(sessionID)
       sessions.noteFolder(agent.root, cwd)
       tellShell(env, agent, rootsFiles.fileOf(agent.root))
-    }),
-    'tool.execute.before': safely('tool.execute.before', ({ sessionID }) => inLoop.toolStarts(sessionID)),
-    'tool.execute.after': safely('tool.execute.after', (call, output) => router.onToolEnded(call, output)),
-    'experimental.text.complete': safely('experimental.text.complete', ({ sessionID, messageID }) =>
-      router.onTextCompleted(sessionID, messageID),
-    ),
-    'experimental.chat.messages.transform': safely('experimental.chat.messages.transform', async (_input, output) => {
-      const session = output.messages.at(-1)?.info.sessionID
-      if (session !== undefined) await inLoop.stepBegins(await sessions.identify(session), output.messages)
-    }),
-    'experimental.session.compacting': safely('experimental.session.compacting', ({ sessionID }) =>
-      inLoop.compacts(sessionID),
-    ),
-    'session.stopping': stopping,
-    'experimental.session.stopping': stopping,
-    config: safely('config', (config) => {
+    },
+    'tool.execute.before': ({ sessionID }) => inLoop.toolStarts(sessionID),
+    'tool.execute.after': (call, output) => router.onToolEnded(call, output),
+    'experimental.text.complete': ({ sessionID, messageID }) => router.onTextCompleted(sessionID, messageID),
+    async 'experimental.chat.messages.transform'(_input, { messages }) {
+      const session = messages.at(-1)?.info.sessionID
+      if (session !== undefined) await inLoop.stepBegins(await sessions.identify(session), messages)
+    },
+    async 'experimental.session.compacting'({ sessionID }) {
+      inLoop.compacts(sessionID)
+    },
+    'session.stopping': ({ sessionID }, output) => router.onStopping(sessionID, output),
+    'experimental.session.stopping': ({ sessionID }, output) => router.onStopping(sessionID, output),
+    async config(config) {
       ownsCommand = options.workflow && addWorkflowCommand(config)
-    }),
-    // The tool of a replaced instance calls the active instance.
-    tool: options.workflow ? { [WORKFLOW_TOOL]: workflowTool(() => acting.get(directory) ?? driver) } : {},
-    'command.execute.before': safely('command.execute.before', async (input, { parts }) => {
+    },
+    async 'command.execute.before'(input, { parts }) {
       // The command counts as the user's last message.
       sessions.notePrompt(input.sessionID, `command-${Date.now()}`)
       if (!ownsCommand || input.command !== WORKFLOW_COMMAND) return
       await runWorkflowCommand(driver, input.sessionID, input.arguments, parts)
-    }),
+    },
   }
   const context = { client, directory, reporter, isActing, findRoots: guard.rootsFor.bind(guard) }
-  const { event: answerEvent, ...hooks } = composeHooks([own, ...options.createHooks(context)])
+  const { event: answerEvent, ...hooks } = composeHooks([safeHooks(own, '', context), ...options.createHooks(context)])
   /** Before it ends, OpenCode waits for `dispose`, but not for events. */
   const answering = new Set<Promise<void> | undefined>()
   return {
     ...hooks,
+    // The tool of a replaced instance calls the active instance.
+    tool: options.workflow ? { [WORKFLOW_TOOL]: workflowTool(() => acting.get(directory) ?? driver) } : {},
     event(input) {
       const answer = answerEvent?.(input).finally(() => answering.delete(answer))
       answering.add(answer)

@@ -232,12 +232,11 @@ export interface ModelRequest {
 
 type Hook<Input, Output = object> = (input: Input, output: Output) => Promise<void>
 
-/** OpenCode waits for all but `event`; an error breaks the turn: see `safeHook`. */
+/** OpenCode waits for all but `event`; an error breaks the turn: see `safeHooks`. */
 export interface Hooks {
   dispose?: () => Promise<void>
   event?: (input: { readonly event: HostEvent }) => Promise<void>
   config?: (config: HostConfig) => Promise<void>
-  tool?: Record<string, PluginTool>
   'chat.message'?: Hook<object, { readonly message: UserMessage; readonly parts: Part[] }>
   'command.execute.before'?: Hook<
     { readonly command: string; readonly sessionID: string; readonly arguments: string },
@@ -253,6 +252,10 @@ export interface Hooks {
   'experimental.text.complete'?: Hook<{ readonly sessionID: string; readonly messageID: string }, { text: string }>
   'session.stopping'?: Hook<{ readonly sessionID: string }, StoppingOutput>
   'experimental.session.stopping'?: Hook<{ readonly sessionID: string }, StoppingOutput>
+}
+
+export interface PluginHooks extends Hooks {
+  tool?: Record<string, PluginTool>
 }
 
 /** 1.18.34 has no such hook. Upstream proposals read `stop` or `continue`, and `message`. */

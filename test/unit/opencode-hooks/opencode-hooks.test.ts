@@ -37,19 +37,17 @@ describe('the hooks of several parts', () => {
     await hooks.event?.({ event: { type: 'x' } })
     await hooks['chat.message']?.({}, {} as never)
     expect(said).toEqual(['one began', 'two began', 'two ended', 'one ended', 'one', 'two'])
-    expect(Object.keys(hooks).sort()).toEqual(['chat.message', 'event', 'tool'])
+    expect(Object.keys(hooks).sort()).toEqual(['chat.message', 'event'])
   })
 
-  it('end at the one that refuses a call, and have the tools of all', async () => {
+  it('end at the one that refuses a call', async () => {
     const said: string[] = []
     const hooks = composeHooks([
-      { tool: { a: {} as never } },
       { 'tool.execute.before': () => Promise.reject(new RefusedCall('no')) },
-      { tool: { b: {} as never }, 'tool.execute.before': async () => void said.push('later') },
+      { 'tool.execute.before': async () => void said.push('later') },
     ])
     await expect(hooks['tool.execute.before']?.({} as never, {} as never)).rejects.toThrow('no')
     expect(said).toEqual([])
-    expect(Object.keys(hooks.tool ?? {})).toEqual(['a', 'b'])
   })
 })
 
