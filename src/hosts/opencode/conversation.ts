@@ -68,8 +68,13 @@ export async function readLastTurn(client: HostClient, session: string): Promise
     manner: user === undefined ? undefined : mannerOf(user),
     answer: said === undefined ? undefined : { id: said.info.id, text: lastText(said) },
     ended: endOf(answer, user),
-    error: answer?.error && errorDetail(answer.error),
+    error: answer?.error === undefined ? refusalIn(said) : errorDetail(answer.error),
   }
+}
+
+/** A refused tool ends the turn without an error of its own (1.18.34). */
+function refusalIn(said: Message | undefined): string | undefined {
+  return said?.parts.findLast(({ state }) => state?.status === 'error')?.state?.error
 }
 
 export async function readLastMessages(

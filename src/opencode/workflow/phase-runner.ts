@@ -72,18 +72,16 @@ export class PhaseRunner {
     const { phase, batch = [due] } = due
     this.#enter(`${phase} ${visitsOf(state, phase)}`)
     let unanswered = batch.length
-    const answers = await Promise.allSettled(
-      batch.map(async (work) => {
-        const why = await this.#give(work, state).finally(() => {
-          unanswered -= 1
-        })
-        if (unanswered > 0) await onAnswer()
-        return why
-      }),
-    )
+    const answers = batch.map(async (work) => {
+      const why = await this.#give(work, state).finally(() => {
+        unanswered -= 1
+      })
+      if (unanswered > 0) await onAnswer()
+      return why
+    })
     // While other sessions work, the run must not look ended.
-    for (const answer of answers) if (answer.status === 'rejected') throw answer.reason
-    return answers.flatMap((answer) => (answer.status === 'fulfilled' ? (answer.value ?? []) : []))[0]
+    await Promise.allSettled(answers)
+    return (await Promise.all(answers)).find((why) => why !== undefined)
   }
 
   async #give(work: DueWork, state: WorkflowState): Promise<string | undefined> {
@@ -110,7 +108,7 @@ export class PhaseRunner {
       const answer = await turns.prompt(session, work.prompt, manner, givesUp)
       if (signal.aborted) return endOf(signal)
       if (answer.kind === 'given-up') return undefined
-      if (answer.kind === 'failed') return `the turn in OpenCode failed: ${quote(answer.why)}`
+      if (answer.kind === 'failed') return `the turn in OpenCode failed: ${quote(answer.why.replace(/\.$/, ''))}`
       const agent = await sessions.identify(session)
       if (agent.agent !== MAIN_AGENT) await subAgents.hold(agent, answer.text)
       return signal.aborted ? endOf(signal) : undefined

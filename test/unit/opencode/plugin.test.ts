@@ -88,6 +88,13 @@ it('the command is added to a configuration with and without other commands, and
 })
 
 describe('the last turn', () => {
+  it('that a refused tool ended has the words of the refusal', async () => {
+    const info = { id: 'msg_1', role: 'assistant', parentID: 'msg_0', finish: 'tool-calls', time: { completed: 1 } }
+    const said = { info, parts: [{ type: 'tool', state: { status: 'error', error: 'You may not.' } }] }
+    const session = { messages: async () => ({ data: [user, said] }) }
+    expect(await readLastTurn({ session } as never, 'ses_1')).toMatchObject({ ended: 'failed', error: 'You may not.' })
+  })
+
   const model = { providerID: 'p', modelID: 'm' }
   const user = { info: { id: 'msg_0', role: 'user', agent: 'build', model }, parts: [] }
   const step = (number: number, finish: string) => ({
