@@ -106,7 +106,8 @@ export class WorkflowDriver {
     const [root] = roots
     if (root === undefined) throw new PostflightError('root-none', { start: this.#ports.folder })
     if (definition !== '') {
-      return taskFolderFor(root, task, undefined, (slug) =>
+      // A model may give the folder's path.
+      return taskFolderFor(root, task.replace(/^specs\//, ''), undefined, (slug) =>
         taskFolderName({ number: Number(task), separator: '_', slug }),
       )
     }

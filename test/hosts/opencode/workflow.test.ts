@@ -244,7 +244,7 @@ describe.skipIf(hostsSkipped())('a workflow on OpenCode', () => {
       [TASK, 'broken.yaml'],
       [TASK, 'nowhere.yaml'],
       ['7', 'flow.yaml'],
-      ['8_t', 'flow.yaml'],
+      ['specs/8_t', 'flow.yaml'],
     ] as const
     const calls = wrong.map(([task, definition]) => runWorkflow(task, definition))
     const inputs = call('workflow_run', { task: TASK, definition: 'flow.yaml', inputs: 'issue' })
