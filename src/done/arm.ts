@@ -93,7 +93,7 @@ export function judgeDone(
   if (payload.followsBlock === true && kindAt(folder.path) === undefined) return 'folder-gone'
   const baseline = baselineOf(folder, stop)
   if (baseline === undefined) return 'no-baseline'
-  const bypass = kindAt(folder.path) === undefined ? readNewSessionBypass(root) : readBypass(folder)
+  const bypass = kindAt(folder.path) === undefined ? readNewSessionBypass(root, copy) : readBypass(folder)
   const ends = [abandonedBaseline(folder), bypass].filter((one) => one !== undefined)
   const states = judgeRules(copy.rules, search, [baseline, ...ends], readReceipts(root, copy, nowMs))
   const prompt = promptOf(payload)

@@ -65,7 +65,7 @@ export function readBypass(folder: TaskFolder): Baseline | undefined {
   return readBaselineFile(folder, BYPASSED_FILE)
 }
 
-function readBaselineFile({ path: folder }: Pick<TaskFolder, 'path'>, name: string): Baseline | undefined {
+function readBaselineFile({ path: folder }: TaskFolder, name: string): Baseline | undefined {
   const read = readSmallFile(path.join(folder, name), BASELINE_LIMIT)
   if (read.kind !== 'text' || isFuture(read.modifiedMs)) return undefined
   // A garbled baseline still has a time.
@@ -108,17 +108,29 @@ export function bypassDone(folder: TaskFolder): void {
 }
 
 /** For sessions without a folder yet: the first stop of any of them uses the bypass up. */
-export function bypassNewSessions(root: string): void {
-  replaceFile(path.join(makeJournalFolder(root), BYPASSED_FILE), '{}\n')
+export function bypassNewSessions(root: string, trusted: TrustedRules): void {
+  makeJournalFolder(root)
+  replaceFile(newSessionBypassPath(root), newSessionBypass(trusted))
 }
 
-export function readNewSessionBypass(root: string): Baseline | undefined {
-  return readBaselineFile({ path: journalFolder(root) }, BYPASSED_FILE)
+export function readNewSessionBypass(root: string, trusted: TrustedRules): Baseline | undefined {
+  const read = readSmallFile(newSessionBypassPath(root), BASELINE_LIMIT)
+  // Any other text may have come with a clone.
+  if (read.kind !== 'text' || read.text !== newSessionBypass(trusted) || isFuture(read.modifiedMs)) return undefined
+  return { sinceMs: read.modifiedMs, paths: {} }
+}
+
+function newSessionBypass({ nonce }: TrustedRules): string {
+  return `${JSON.stringify({ seal: sealOf(nonce, BYPASSED_FILE, {}) })}\n`
+}
+
+function newSessionBypassPath(root: string): string {
+  return path.join(journalFolder(root), BYPASSED_FILE)
 }
 
 export function endBypass(folder: TaskFolder, paths: Readonly<Record<string, string>>, prompt: string): void {
   writeBypassed(folder, paths, prompt)
-  tryRemoveFile(path.join(journalFolder(folder.root), BYPASSED_FILE))
+  tryRemoveFile(newSessionBypassPath(folder.root))
 }
 
 function writeBypassed(folder: TaskFolder, paths: Readonly<Record<string, string>>, prompt: string): void {

@@ -1,6 +1,6 @@
 import { errorCode, isFull } from '../../disk/file-facts.ts'
 import { bypassDone, bypassNewSessions, sessionFolders } from '../../done/done-state.ts'
-import { hasDoneFile } from '../../done/trust-store.ts'
+import { hasDoneFile, readTrusted } from '../../done/trust-store.ts'
 import { shellIdentity } from '../../hosts/all-hosts.ts'
 import { commandLine } from '../../kernel/command-line.ts'
 import { PostflightError } from '../../kernel/errors.ts'
@@ -65,12 +65,12 @@ export const run: Run<typeof declaration, typeof document> = async (context, [ta
     recordInJournal(context, root, { event: 'bypass-request', markerId: marker.id, task: folder.task })
     return { task: folder.task, path: markerDisplayPath(folder), marker_id: marker.id ?? null }
   })
-  const isDoneBypassed = task === undefined && hasDoneFile(root)
+  const trusted = task === undefined && hasDoneFile(root) ? readTrusted(root, context) : undefined
   if (task === undefined) forEveryOne(sessionFolders(root), failures, bypassDone)
-  if (isDoneBypassed) forEveryOne([root], failures, bypassNewSessions)
+  if (trusted !== undefined) forEveryOne([trusted], failures, (copy) => bypassNewSessions(root, copy))
   const stopped = task === undefined ? await stopRuns(context, root, failures) : []
   const lines = [
-    ...(isDoneBypassed ? ['specs/done.yaml: the next stop of each session goes through'] : []),
+    ...(trusted !== undefined ? ['specs/done.yaml: the next stop of each session goes through'] : []),
     ...done.map(({ path }) => `${path}: the next stop goes through and removes it`),
     ...stopped.map(({ path, resume }) => `${path}: the workflow was stopped; to continue it: ${resume}`),
   ]

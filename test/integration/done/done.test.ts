@@ -496,6 +496,15 @@ describe('an emergency', () => {
     expect(second.answer.reason).toContain('src/b.ts')
   })
 
+  it('that came with a clone lets no stop through', async () => {
+    const project = untrusted()
+    await project.cli(['trust', '--yes'])
+    const transcript = project.transcript()
+    project.write('specs/.postflight/bypassed.json', '{}\n')
+    await edit(project, 'src/b.ts')
+    expect(await reasonOf(stops(project, { transcript_path: transcript }))).toContain('src/b.ts')
+  })
+
   it('is no reason to adopt the marker of another session', async () => {
     const project = await edited()
     await stops(project)
