@@ -19,7 +19,7 @@ const COLLECT_EVERY = 4_194_304
 
 export const ENDING_SIGNALS: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP']
 
-export interface BoundedCommand {
+interface BoundedCommand {
   readonly command: string
   readonly cwd: string
   readonly limitMs: number
@@ -27,14 +27,14 @@ export interface BoundedCommand {
   readonly obeysSignals: boolean
 }
 
-export type CommandEnd =
+type CommandEnd =
   | { readonly kind: 'exited'; readonly exitCode: number }
   | { readonly kind: 'killed'; readonly signal: string }
   | { readonly kind: 'timed-out'; readonly limitMs: number }
   | { readonly kind: 'interrupted'; readonly by: string }
   | { readonly kind: 'not-started'; readonly detail: string }
 
-export interface CommandRun {
+interface CommandRun {
   readonly end: CommandEnd
   readonly durationMs: number
   readonly output: string

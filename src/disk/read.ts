@@ -14,7 +14,7 @@ import {
 
 export type NotRead = { readonly kind: 'absent' } | { readonly kind: 'unreadable'; readonly detail: string }
 
-export type BytesRead =
+type BytesRead =
   | {
       readonly kind: 'bytes'
       readonly bytes: Buffer

@@ -71,7 +71,7 @@ export interface JudgedDone {
   readonly stop: Occasion
 }
 
-export type NotJudged = 'untrusted' | 'no-session' | 'no-time' | 'marker-decides' | 'folder-gone' | 'no-baseline'
+type NotJudged = 'untrusted' | 'no-session' | 'no-time' | 'marker-decides' | 'folder-gone' | 'no-baseline'
 
 export function judgeDone(
   root: string,
@@ -198,7 +198,7 @@ function arm(judged: JudgedDone): Recorded[] {
     present === undefined
       ? { fields, keepsCount: false, isNew: true }
       : { fields: present.marker.fields ?? fields, keepsCount: true, isNew: false }
-  const { isNew } = writeNewMarker(folder, plan, { patienceMs: HOOK_PATIENCE_MS })
+  const { isNew } = writeNewMarker(folder, plan, HOOK_PATIENCE_MS)
   showAsked(folder, asked)
   if (!isNew) return []
   const about = { markerId: String(fields.id), task: folder.task, hostSession: stop.payload.session, agent: MAIN_AGENT }

@@ -69,9 +69,17 @@ function readBaselineFile({ path: folder }: TaskFolder, name: string): Baseline 
   const read = readSmallFile(path.join(folder, name), BASELINE_LIMIT)
   if (read.kind !== 'text' || isFuture(read.modifiedMs)) return undefined
   // A garbled baseline still has a time.
-  const fields = jsonObjectIn(read.text)
-  const prompt = typeof fields.prompt_id === 'string' ? fields.prompt_id : undefined
-  return { sinceMs: read.modifiedMs, paths: readPaths(fields.paths), prompt }
+  return { sinceMs: read.modifiedMs, ...readAbout(jsonObjectIn(read.text)) }
+}
+
+type About = Pick<Baseline, 'paths' | 'prompt'>
+
+function readAbout({ paths, prompt_id: prompt }: Record<string, unknown>): About {
+  const entries = Object.entries(isJsonObject(paths) ? paths : {})
+  return {
+    paths: Object.fromEntries(entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string')),
+    prompt: typeof prompt === 'string' ? prompt : undefined,
+  }
 }
 
 /** In ms. */
@@ -80,15 +88,6 @@ const CLOCK_TOLERANCE_MS = 60_000
 /** After a clock was set back, a time may lie in the future. It is useless: no change would ever be later. */
 export function isFuture(timeMs: number): boolean {
   return timeMs > Date.now() + CLOCK_TOLERANCE_MS
-}
-
-function readPaths(value: unknown): Record<string, string> {
-  return entriesOf(value, (one) => typeof one === 'string')
-}
-
-function entriesOf<T>(value: unknown, isOfKind: (one: unknown) => one is T): Record<string, T> {
-  const entries = Object.entries(isJsonObject(value) ? value : {})
-  return Object.fromEntries(entries.filter((entry): entry is [string, T] => isOfKind(entry[1])))
 }
 
 /** A resumed session keeps its baseline. */
@@ -138,9 +137,8 @@ function writeBypassed(folder: TaskFolder, paths: Readonly<Record<string, string
 }
 
 /** The last stop, according to the abandoned marker. */
-export function aboutOf({ fields }: Marker): Pick<Baseline, 'paths' | 'prompt'> {
-  const value = isJsonObject(fields?.done) ? fields.done : {}
-  return { prompt: typeof value.prompt_id === 'string' ? value.prompt_id : undefined, paths: readPaths(value.paths) }
+export function aboutOf({ fields }: Marker): About {
+  return readAbout(isJsonObject(fields?.done) ? fields.done : {})
 }
 
 /** After a person cleared the abandoned marker, its changes must not be due again. Never throws. */

@@ -2,7 +2,7 @@ import path from 'node:path'
 import { kindAt, kindIfSeen, realPath } from '../disk/file-facts.ts'
 import { makeFolders } from '../disk/folders.ts'
 import { newNonce, sha256 } from '../disk/ids.ts'
-import { readSmallFile } from '../disk/read.ts'
+import { type NotRead, readSmallFile } from '../disk/read.ts'
 import { removeFile, replaceFile } from '../disk/write.ts'
 import { commandLine } from '../kernel/command-line.ts'
 import { SIZE_DETAILS } from '../kernel/error-messages.ts'
@@ -20,10 +20,7 @@ import { type DoneRule, type DoneStatus, readRules, rulesFile } from './done-rul
 /** In bytes. */
 const DONE_FILE_LIMIT = 1_048_576
 
-type DoneFile =
-  | { readonly kind: 'absent' }
-  | { readonly kind: 'unreadable'; readonly detail: string }
-  | { readonly kind: 'text'; readonly text: string; readonly hash: string }
+type DoneFile = NotRead | { readonly kind: 'text'; readonly text: string; readonly hash: string }
 
 export function doneFilePath(root: string): string {
   return path.join(root, SPECS_FOLDER, DONE_FILE)

@@ -26,7 +26,7 @@ const MAX_COMPLAINTS = 20
 /** Process age: one marker may take a second, and the hook has 5 s. */
 const DEADLINE_MS = 3_500
 
-export interface HookProcess {
+interface HookProcess {
   readonly environment: Environment
   readonly words: readonly string[]
   /** @throws {Error} if the folder was removed. */
@@ -80,7 +80,10 @@ async function readPayload(hook: HookProcess): Promise<Payload | undefined> {
 const HANDLERS: Readonly<Record<string, (occasion: Occasion) => Answered>> = {
   SubagentStop: handleStop,
   Stop: handleStop,
-  PostToolUse: (occasion) => (occasion.payload.returned === undefined ? handleToolUse : handleReturn)(occasion),
+  PostToolUse: (occasion) => {
+    const { returned } = occasion.payload
+    return returned === undefined ? handleToolUse(occasion) : handleReturn(occasion, returned)
+  },
   SessionStart: handleSessionStart,
 }
 

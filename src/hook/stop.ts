@@ -6,7 +6,7 @@ import { sha256 } from '../disk/ids.ts'
 import { removeFile, replaceFile, tryRemoveFile } from '../disk/write.ts'
 import { hasDoneFile } from '../done/trust-store.ts'
 import { exemptionOf, handsOverReports } from '../hosts/all-hosts.ts'
-import type { Occasion } from '../hosts/host.ts'
+import type { Occasion, ReturnedAgent } from '../hosts/host.ts'
 import { PostflightError } from '../kernel/errors.ts'
 import { JOURNAL_FOLDER, REPORTS_FOLDER, SPECS_FOLDER } from '../kernel/files.ts'
 import { stripControl } from '../kernel/text.ts'
@@ -77,9 +77,7 @@ function keepReports({ payload, environment, roots, nowMs }: Occasion, outcomes:
   })
 }
 
-export function handleReturn({ payload, roots }: Occasion): Answered {
-  const { event, returned } = payload
-  if (returned === undefined) return NOTHING_DONE
+export function handleReturn({ payload: { event }, roots }: Occasion, returned: ReturnedAgent): Answered {
   const complaints: string[] = []
   // An agent that changed folders may have several reports.
   const kept = roots.flatMap((root) => {
@@ -124,8 +122,7 @@ function takeReport(root: string, agent: string): string | undefined {
 }
 
 function fileNameOf(agent: string): string {
-  if (/^[\w-]{1,100}$/.test(agent)) return agent
-  return `sha256-${sha256(agent)}`
+  return /^[\w-]{1,100}$/.test(agent) ? agent : `sha256-${sha256(agent)}`
 }
 
 function beginningOf(bytes: Buffer): Buffer {

@@ -7,7 +7,7 @@ import type { PathKind } from './files.ts'
 
 export const EXIT = { done: 0, no: 1, usage: 64, data: 65, internal: 70, write: 73 } as const
 
-export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
+type ExitCode = (typeof EXIT)[keyof typeof EXIT]
 
 type NoArguments = Readonly<Record<string, never>>
 

@@ -24,7 +24,7 @@ export interface PlacedFinding {
 
 type Locate = (finding: { readonly path: FaultPath; readonly detail: string }) => PlacedFinding
 
-export type YamlText =
+type YamlText =
   | { readonly kind: 'value'; readonly value: unknown; readonly locate: Locate }
   | { readonly kind: 'fault'; readonly fault: PlacedFinding }
 
@@ -107,7 +107,7 @@ function boundFault(top: unknown): string | undefined {
   return undefined
 }
 
-export interface SyntaxFault {
+interface SyntaxFault {
   readonly offset: number
   readonly detail: string
 }
@@ -139,7 +139,7 @@ export function yamlFault(document: Document.Parsed): SyntaxFault | undefined {
 }
 
 /** The YAML library compares each key with all others, so it is not asked to. */
-export function twinKey(document: Document.Parsed): SyntaxFault | undefined {
+function twinKey(document: Document.Parsed): SyntaxFault | undefined {
   let found: SyntaxFault | undefined
   visit(document, {
     Map: (_key, { items }: YAMLMap) => {

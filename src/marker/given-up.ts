@@ -78,7 +78,7 @@ export function forgetGivenUp(folder: Pick<TaskFolder, 'root' | 'relative'>): vo
   if (notes !== undefined) tryRemoveFile(path.join(notes, noteName(folder)))
 }
 
-export interface GivenUpNote {
+interface GivenUpNote {
   /** For people. The folder may be gone. */
   readonly relative: string
   readonly task: string

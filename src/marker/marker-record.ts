@@ -17,7 +17,7 @@ const ENDS = ['cleared', 'unchecked', 'capped', 'bypassed', 'expired', 'replaced
 
 export type RecordedEnd = (typeof ENDS)[number]
 
-export type KeptAs = 'capped' | 'unchecked'
+type KeptAs = 'capped' | 'unchecked'
 
 export interface MarkerRecord {
   readonly id: string

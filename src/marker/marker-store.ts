@@ -36,7 +36,7 @@ import { markerDisplayPath, type StoredMarker } from './stored-marker.ts'
 /** Changes markers under the folder's lock, and never loses a text that it could not parse. */
 
 /** Planned under the lock; may contain the caller's own results. */
-export interface MarkerPlan {
+interface MarkerPlan {
   /** Undefined removes a field. */
   readonly fields: Readonly<Record<string, unknown>>
 }
@@ -46,14 +46,14 @@ interface ReplacingPlan extends MarkerPlan {
   readonly keepsUnchecked?: boolean
 }
 
-export interface NewMarkerPlan extends ReplacingPlan {
+interface NewMarkerPlan extends ReplacingPlan {
   readonly keepsCount: boolean
 }
 
 export function writeNewMarker<Plan extends NewMarkerPlan>(
   folder: TaskFolder,
   plan: (present: StoredMarker | undefined) => Plan,
-  { patienceMs = COMMAND_PATIENCE_MS }: Pick<ChangeOptions, 'patienceMs'> = {},
+  patienceMs = COMMAND_PATIENCE_MS,
 ): Plan {
   const write = (): Plan => {
     const present = requireReadable(readMarker(folder))
@@ -106,14 +106,9 @@ function rewriteMarker(present: StoredMarker, text: string): void {
   }
 }
 
-export interface ChangeOptions {
+interface ChangeOptions {
   readonly patienceMs?: number
   readonly replaceUnparsed?: boolean
-}
-
-export interface ChangedMarker<Plan extends MarkerPlan | undefined> {
-  readonly plan: Plan
-  readonly marker: Marker
 }
 
 /** `plan` returns undefined to leave the marker alone. */
@@ -121,7 +116,7 @@ export function changeMarker<Plan extends MarkerPlan | undefined>(
   folder: TaskFolder,
   plan: (marker: Marker) => Plan,
   { patienceMs = COMMAND_PATIENCE_MS, replaceUnparsed = false }: ChangeOptions = {},
-): ChangedMarker<Plan> {
+): { readonly plan: Plan; readonly marker: Marker } {
   return withLock(folder.path, patienceMs, () => {
     const present = requireReadable(readMarker(folder))
     if (present === undefined) throw new PostflightError('marker-none', { folder: folder.relative })

@@ -90,9 +90,7 @@ function viewMarker(folder: TaskFolder, fileName: string, nowMs: number): Marker
   const expired = isExpired(marker, times, nowMs)
   const madeMs = madeAtMs(marker, times, nowMs)
   const problems = marker.problems.map(markerProblem)
-  if (isUnowned(marker) && !abandoned && !expired) {
-    problems.push(UNOWNED_PROBLEM)
-  }
+  if (isUnowned(marker) && !abandoned && !expired) problems.push(UNOWNED_PROBLEM)
   let spent: number | null = null
   try {
     // Not known from the file.

@@ -113,11 +113,7 @@ function countAt({ count, lastPromptId }: Wait, prompt: string | undefined): num
   return lastPromptId === undefined || lastPromptId === prompt ? count : count + 1
 }
 
-export function announcedWait(
-  purpose: string,
-  present: Wait | undefined,
-  used: number,
-): { readonly wait: AnnouncedWait } {
+export function announcedWait(purpose: string, present: Wait | undefined, used: number) {
   return {
     wait: known({
       for: purpose,
@@ -125,12 +121,6 @@ export function announcedWait(
       last_prompt_id: isSpentStop(present) ? undefined : (present?.promptId ?? present?.lastPromptId),
     }),
   }
-}
-
-interface AnnouncedWait {
-  readonly for: string
-  readonly count: number
-  readonly last_prompt_id?: string
 }
 
 /** `here-only`: only at the prompt of the tenth wait. */

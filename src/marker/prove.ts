@@ -10,7 +10,7 @@ import { markerKey } from './stored-marker.ts'
 
 /** Loaded only if a marker has checks. */
 
-export interface ChecksToRun {
+interface ChecksToRun {
   readonly folder: TaskFolder
   readonly marker: Marker | undefined
   readonly commands: readonly string[]

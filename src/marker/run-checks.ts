@@ -55,16 +55,17 @@ export async function whileChecking<T>(
   action: (run: RunChecks) => Promise<T>,
 ): Promise<{ readonly kind: 'done'; readonly result: T } | Busy> {
   const lock = checkingPath(folder.path)
-  let value = await retryWhileLocked(() => take(folder.path, lock))
-  if (typeof value === 'number') return { kind: 'busy', sinceMs: value }
+  const taken = await retryWhileLocked(() => take(folder.path, lock))
+  if (typeof taken === 'number') return { kind: 'busy', sinceMs: taken }
+  let held = taken
   const touching = setInterval(() => {
-    value = touch(lock, value as FileIdentity | undefined)
+    held = touch(lock, held)
   }, TOUCH_EVERY_MS)
   try {
     return { kind: 'done', result: await action((commands) => runInOrder(commands, { ...limits, cwd: folder.root })) }
   } finally {
     clearInterval(touching)
-    releaseLock(lock, value as FileIdentity | undefined)
+    releaseLock(lock, held)
   }
 }
 
@@ -89,9 +90,7 @@ function take(folder: string, lock: string): FileIdentity | number | undefined {
     const sinceMs = checkingSince(folder)
     if (sinceMs !== undefined) return sinceMs
     const kind = kindAt(lock) ?? 'file'
-    if (kind !== 'file') {
-      throw new PostflightError('file-unreadable', { path: lock, detail: KIND_NAMES[kind] })
-    }
+    if (kind !== 'file') throw new PostflightError('file-unreadable', { path: lock, detail: KIND_NAMES[kind] })
     tryRemoveFile(lock)
     try {
       return createLock(lock)
@@ -103,9 +102,9 @@ function take(folder: string, lock: string): FileIdentity | number | undefined {
 }
 
 /** Returns the identity, which changes on file systems without birth times. */
-function touch(lock: string, value: FileIdentity | undefined): FileIdentity | undefined {
+function touch(lock: string, held: FileIdentity | undefined): FileIdentity | undefined {
   try {
-    if (value === undefined || fileIdentity(lock) !== value) return undefined
+    if (held === undefined || fileIdentity(lock) !== held) return undefined
     const now = new Date()
     fs.utimesSync(lock, now, now)
     return fileIdentity(lock)

@@ -136,7 +136,7 @@ export const ROOTS_FILE_VARIABLE = 'POSTFLIGHT_ROOTS_FILE'
 const LIMIT = 65_536
 
 /** Never throws. */
-export function noteRoot(file: string | undefined, root: string): void {
+function noteRoot(file: string | undefined, root: string): void {
   if (file === undefined || file === '' || root.includes('\n') || notedRoots(file).includes(root)) return
   try {
     // Without O_CREAT: only the plugin's own file.

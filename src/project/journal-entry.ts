@@ -9,11 +9,11 @@ import { isMarkerId } from './task-folder.ts'
 const BY_HOOK = ['block', 'cap', 'bypass', 'expire', 'claim', 'wait-end'] as const
 const OTHERS = ['create', 'clear', 'check', 'bypass-request', 'adopt', 'step', 'wait', 'workflow', 'error'] as const
 
-export type JournalEvent = (typeof BY_HOOK | typeof OTHERS)[number]
+type JournalEvent = (typeof BY_HOOK | typeof OTHERS)[number]
 
 export const HOOK_EVENTS: readonly string[] = BY_HOOK
 
-export type MarkerOutcome = 'cleared' | 'capped' | 'bypassed' | 'expired' | 'unchecked'
+type MarkerOutcome = 'cleared' | 'capped' | 'bypassed' | 'expired' | 'unchecked'
 
 export interface JournalEntry {
   readonly event: JournalEvent

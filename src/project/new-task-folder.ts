@@ -8,8 +8,8 @@ import { SPECS_FOLDER } from '../kernel/files.ts'
 import { type CommandContext, findCommandRepository, findCommandRoot, startOf } from './command-context.ts'
 import {
   beginsWithDigit,
-  checkNewSlug,
   checkSlug,
+  isNewName,
   noTaskName,
   parseTaskName,
   parseTaskReference,
@@ -144,7 +144,7 @@ function slugFolder(
   const found = here.find((folder) => parseTaskName(folder.task)?.slug === slug)
   if (found !== undefined) return found
   if (here[0] !== undefined) throw new PostflightError('task-has-other-folder', { task, folder: here[0].task })
-  checkNewSlug(slug)
+  if (!isNewName(slug)) throw new PostflightError('slug-invalid', { slug })
   const used =
     separator ??
     usualSeparator(

@@ -51,20 +51,16 @@ export function findRoots(
   return [...new Set(starts.flatMap((start) => found.get(start.path) ?? []))]
 }
 
-/** The agent's shell lacks the host's project variable. Printed commands must name any other root. */
-function findAgentRoot(
-  { payloadCwd, environment, cwd }: RootSources,
-  found: Map<string, string | undefined>,
-): string | undefined {
-  const { POSTFLIGHT_ROOT } = environment
-  return findRoots(startFolders({ environment: { POSTFLIGHT_ROOT }, cwd: payloadCwd ?? cwd }), [], found)[0]
-}
-
 export function findHookLocation(sources: RootSources) {
   const problems: SearchProblem[] = []
   const found = new Map<string, string | undefined>()
   const roots = findRoots(startFolders(sources), problems, found)
-  return { roots, foundRoot: findAgentRoot(sources, found), problems }
+  // The agent's shell lacks the host's project variable. Printed commands must name any other root.
+  const { payloadCwd, cwd, environment } = sources
+  const { POSTFLIGHT_ROOT } = environment
+  const ofShell = startFolders({ environment: { POSTFLIGHT_ROOT }, cwd: payloadCwd ?? cwd })
+  const [foundRoot] = findRoots(ofShell, [], found)
+  return { roots, foundRoot, problems }
 }
 
 /** Resolves links in `start`, so that each project has one path. */

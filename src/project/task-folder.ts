@@ -28,9 +28,8 @@ export function parseTaskReference(text: string): TaskReference {
   return { kind: 'name', name: text }
 }
 
-export function checkSlug(slug: string): string {
+export function checkSlug(slug: string): void {
   if (!isSafeName(slug)) throw new PostflightError('slug-invalid', { slug, ...tooLong(slug) })
-  return slug
 }
 
 /** `%` alone is `specs/` itself. */
@@ -49,11 +48,6 @@ const PLAIN = /^[\p{L}\p{M}\p{N}_.-]+$/u
 /** An existing folder may have any name. */
 export function isNewName(name: string): boolean {
   return isSafeName(name) && (ASCII_NAME.test(name) || PLAIN.test(name))
-}
-
-export function checkNewSlug(slug: string): void {
-  checkSlug(slug)
-  if (!isNewName(slug)) throw new PostflightError('slug-invalid', { slug })
 }
 
 export function noTaskName(name: string, slug?: string): PostflightError {
@@ -85,7 +79,7 @@ function hasSafeCharacters(text: string): boolean {
 /** GitHub's spec-kit writes `001-photo-albums`. */
 export type TaskSeparator = '_' | '-'
 
-export interface TaskName {
+interface TaskName {
   readonly number: number
   readonly separator: TaskSeparator
   readonly slug: string

@@ -25,7 +25,7 @@ export interface StopOfRuns {
 }
 
 /** `isBlocked`: no prompt may be sent. */
-export type DriveRuns<Result> = (isBlocked: boolean) => Result
+type DriveRuns<Result> = (isBlocked: boolean) => Result
 
 export const NO_RUNS: StopOfRuns = { report: { prompt: undefined, notices: [] }, problems: [], recorded: [] }
 
@@ -49,7 +49,7 @@ export interface AnsweredStop extends Answered {
   readonly problems: readonly SearchProblem[]
 }
 
-export const NOTHING_ARMED: CountedPart = {
+const NOTHING_ARMED: CountedPart = {
   judges: () => false,
   count: (outcomes) => outcomes,
   recorded: [],

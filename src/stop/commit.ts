@@ -15,6 +15,7 @@ import type { TaskFolder } from '../project/task-folder.ts'
 import { countContinuations } from './observe-stop.ts'
 import {
   type JudgedMarker,
+  letGo,
   type PlannedMarker,
   planMarker,
   type StopOutcome,
@@ -102,7 +103,8 @@ function removeWait(judged: JudgedMarker, moment: Moment, recorded: Recorded[]):
   }
 }
 
-function commit({ stored, rule }: JudgedMarker, moment: Moment, recorded: Recorded[]): StopOutcome | undefined {
+function commit(judged: JudgedMarker, moment: Moment, recorded: Recorded[]): StopOutcome | undefined {
+  const { stored, rule } = judged
   const { folder, marker } = stored
   switch (rule) {
     case 'block':
@@ -119,11 +121,11 @@ function commit({ stored, rule }: JudgedMarker, moment: Moment, recorded: Record
     case 'background':
     case 'waiting':
       if (stampsWait(rule, marker, moment)) recorded.push(...updateWait(folder, moment, 'stop'))
-      return { kind: 'let-go', folder, waitsFor: rule === 'waiting' ? marker.wait?.for : undefined }
+      return letGo(judged)
     case 'expired':
-      return noteExpired(folder.path, stored.identity) ? { kind: rule, stored } : { kind: 'let-go', folder }
+      return noteExpired(folder.path, stored.identity) ? { kind: rule, stored } : letGo(judged)
     default:
-      return { kind: 'let-go', folder }
+      return letGo(judged)
   }
 }
 

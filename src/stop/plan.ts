@@ -82,12 +82,12 @@ function predictOutcome(planned: PlannedMarker): StopOutcome {
     case 'expired':
       return { kind: rule, stored }
     default:
-      return {
-        kind: 'let-go',
-        folder: stored.folder,
-        waitsFor: rule === 'waiting' ? stored.marker.wait?.for : undefined,
-      }
+      return letGo(planned)
   }
+}
+
+export function letGo({ rule, stored: { folder, marker } }: JudgedMarker): StopOutcome {
+  return { kind: 'let-go', folder, waitsFor: rule === 'waiting' ? marker.wait?.for : undefined }
 }
 
 export function recordsOf(outcomes: readonly StopOutcome[], payload: Payload): Recorded[] {
