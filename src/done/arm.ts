@@ -116,25 +116,34 @@ export function armAtStop(root: string, stop: Occasion, person: Person, search?:
   const { folder, states, prompt } = judged
   makeSessionFolder(folder)
   touchFolder(folder)
+  const recorded = act(judged)
+  // Each is told once, so not before the last lock: a caller that may not wait for it tries again.
   const notices = states
     .filter((state) => !isSearched(state) && isToldFirst(folder, `search ${state.key}`))
     .map(({ rule }) => searchEnded(ruleName(rule), MAX_ENTRIES, SEARCH_MS / 1000))
-  if (judged.isBypassed) {
-    // From now on changes count again, but only after another prompt.
-    endBypass(folder, pathsOf(states), prompt)
-    return { recorded: [], notices }
-  }
-  if (judged.pending !== undefined) return { recorded: refresh(judged.pending, judged), notices }
-  if (judged.due.length === 0 || !judged.isAsked) return { recorded: [], notices }
-  if (isSpent(judged.asked) && isToldFirst(folder, `asked ${prompt}`)) notices.push(askedOften(CONTINUATION_LIMIT))
-  return { recorded: isShown(judged) ? [] : arm(judged), notices }
+  const isOften = isNewlyDue(judged) && isSpent(judged.asked)
+  if (isOften && isToldFirst(folder, `asked ${prompt}`)) notices.push(askedOften(CONTINUATION_LIMIT))
+  return { recorded, notices }
+}
+
+function act(judged: JudgedDone): Recorded[] {
+  const { folder, pending, states, prompt, isBypassed } = judged
+  // From now on changes count again, but only after another prompt.
+  if (isBypassed) endBypass(folder, pathsOf(states), prompt)
+  else if (pending !== undefined) return refresh(pending, judged)
+  else if (isNewlyDue(judged) && !isShown(judged)) return arm(judged)
+  return []
+}
+
+function isNewlyDue({ pending, due, isAsked, isBypassed }: JudgedDone): boolean {
+  return pending === undefined && due.length > 0 && isAsked && !isBypassed
 }
 
 /** The marker that `armAtStop` would leave. */
 export function predictMarker(judged: JudgedDone): StoredMarker | undefined {
-  const { folder, pending, due, isBypassed, isAsked, stop } = judged
+  const { folder, pending, due, isBypassed, stop } = judged
   if (pending === undefined) {
-    if (due.length === 0 || !isAsked || isBypassed || isShown(judged)) return undefined
+    if (!isNewlyDue(judged) || isShown(judged)) return undefined
     const marker = parseMarker(JSON.stringify(newFields(judged)))
     const times = { modifiedMs: stop.nowMs, changedMs: stop.nowMs }
     return { kind: 'marker', folder, marker, text: '', whole: true, identity: { id: marker.id, file: '' }, times }

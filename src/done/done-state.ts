@@ -190,7 +190,6 @@ export function countAsking(folder: TaskFolder, prompt: string, asked: number): 
 /** Never throws. */
 export function isToldFirst(folder: TaskFolder, what: string): boolean {
   try {
-    makeSessionFolder(folder)
     createFile(path.join(folder.path, `told-${sha256(what).slice(0, 16)}`), '', false)
     return true
   } catch {

@@ -135,9 +135,13 @@ describe('a stop of the main agent', () => {
       expect((await done(project)).status).toBe(0)
     }
     await edit(project, 'src/b.ts')
+    const lock = `${folderOf(project)}/.postflight-lock`
+    project.write(lock, '')
+    expect((await stops(project)).stderr).toContain('could not be judged')
+    rmSync(project.at(lock))
     const { answer, stderr } = await stops(project)
     expect(answer.decision).toBeUndefined()
-    expect(stderr).toContain('3 stops were blocked since your last message')
+    expect(stderr, 'although a lock ended the stop before').toContain('3 stops were blocked since your last message')
     expect((await project.cli(['status', '--exit-code'])).status).toBe(1)
     expect(project.journal().at(-1)).toMatchObject({ event: 'cap', outcome: 'capped' })
     expect(await reasonOf(stops(project, { prompt_id: 'prompt-2' }))).toContain('Blocked stop 1 of 3.')
