@@ -159,7 +159,8 @@ export class FileSearch {
   #counted(folder: string, found: readonly fs.Dirent[]): SearchedEntry[] {
     this.#entries += found.length
     if (this.#entries > this.#maxEntries) this.#isOver = true
-    const entries = found.map((entry) => new SearchedEntry(entry, () => this.#isPast()))
+    const isOver = (): boolean => this.#isPast()
+    const entries = found.map((entry) => new SearchedEntry(entry, isOver))
     this.#folders.set(folder, entries)
     return this.#isOver ? [] : entries
   }
@@ -290,15 +291,12 @@ export function judgeRules(
     const hash = paths && hashOfPaths(paths)
     const proven = receipt === undefined ? [] : [{ sinceMs: receipt.atMs, hash: receipt.paths }]
     const begun = baselines.map(({ sinceMs, paths: hashes }) => ({ sinceMs, hash: hashes[key] }))
-    const last = [...begun, ...proven].reduce((one, other) => (other.sinceMs >= one.sinceMs ? other : one), {
-      sinceMs: 0,
-      hash: undefined as string | undefined,
-    })
-    const changed = paths && search.changedSince(paths, last.sinceMs, receipt?.ahead)
+    const last = [...begun, ...proven].sort((one, other) => one.sinceMs - other.sinceMs).at(-1)
+    const changed = paths && search.changedSince(paths, last?.sinceMs ?? 0, receipt?.ahead)
     if (paths === undefined || changed === undefined) {
       return { rule, key, isDue: false, changed: [], paths: undefined, receipt }
     }
-    const isOtherSet = last.hash !== undefined && last.hash !== UNSEARCHED && last.hash !== hash
+    const isOtherSet = last?.hash !== undefined && last.hash !== UNSEARCHED && last.hash !== hash
     return { rule, key, isDue: changed.length > 0 || isOtherSet, changed, paths: hash, receipt }
   })
 }

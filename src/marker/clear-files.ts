@@ -40,9 +40,10 @@ export function clearFolder(
     const abandoned = files
       .filter(isAbandonedName)
       .map((name) => ({ name, read: requireReadable(readMarker(folder, name), name) }))
-    const kept = keepsUnchecked ? abandoned.filter(({ read }) => mustBeKept(read)).map(({ name }) => name) : []
+    const kept = abandoned.filter(({ read }) => keepsUnchecked && mustBeKept(read))
+    const removed = abandoned.filter((one) => !kept.includes(one))
     const removeAbandoned = (): void => {
-      for (const { name, read } of abandoned) if (read !== undefined && !kept.includes(name)) removeOrKeep(read, name)
+      for (const { name, read } of removed) if (read !== undefined) removeOrKeep(read, name)
     }
     const isUnchecked = keepsUnchecked && mustBeKept(marker)
     if (isUnchecked) {
@@ -60,8 +61,8 @@ export function clearFolder(
     if (files.some((name) => name !== MARKER_FILE && name !== LOOP_GUARD_FILE)) sync(folder.path)
     return {
       marker: marker?.marker,
-      files: files.filter((name) => !kept.includes(name)),
-      abandoned: abandoned.flatMap(({ name, read }) => (read && !kept.includes(name) ? read.marker : [])),
+      files: files.filter((name) => kept.every((one) => one.name !== name)),
+      abandoned: removed.flatMap(({ read }) => read?.marker ?? []),
       isUnchecked,
     }
   })
