@@ -9,8 +9,6 @@ const STATE_PROBLEMS: Record<ErrorArguments['workflow-state']['problem'], (detai
   unreadable: (detail) => `cannot be read (${detail})`,
 }
 
-const IN_THE_WAY: readonly string[] = ['EEXIST', 'ENOTDIR']
-
 /** `root`: the `--root` that the commands in it need. */
 export type Sentences = { readonly [Code in ErrorCode]: (args: ErrorArguments[Code], root?: string) => string }
 
@@ -41,12 +39,18 @@ export const HOOK_SENTENCES = {
   'home-unknown': () =>
     'the home folder of this user is unknown: set HOME to the full path of a folder, because the user database has no entry.',
   'not-a-folder': (a) => `${inPlaceOfFolder(a.path, a.kind)}: remove or rename it. Nothing was written there.`,
-  'cannot-write': (a) =>
-    IN_THE_WAY.includes(a.detail)
-      ? `cannot write ${a.path} (${a.detail}): a folder is needed there, but something else has its name: move or rename that.`
-      : `cannot write ${a.path} (${a.detail}): ${a.detail === 'ENOENT' ? 'its folder does not exist' : 'check its permissions and the free space'}.`,
+  'cannot-write': (a) => `cannot write ${a.path} (${a.detail}): ${writeAdvice(a.detail)}.`,
   internal: (a) => `internal error (${a.detail}). Please report it, with the command that you ran.`,
 } satisfies Partial<Sentences>
+
+/** `detail`: a code of the file system, or what is there instead of a file. */
+function writeAdvice(detail: string): string {
+  if (detail === 'ENOENT') return 'its folder does not exist'
+  const isFolderNeeded = detail === 'EEXIST' || detail === 'ENOTDIR'
+  const isFileNeeded = detail === 'EISDIR' || Object.values(KIND_NAMES).includes(detail)
+  if (!isFolderNeeded && !isFileNeeded) return 'check its permissions and the free space'
+  return `a ${isFolderNeeded ? 'folder' : 'file'} is needed there, but something else has its name: move or rename that`
+}
 
 let further: Partial<Sentences> = {}
 

@@ -164,7 +164,7 @@ describe('each error says what is wrong and what to do about it', () => {
     'scope-not-of-host': [{ host: 'Codex CLI', scope: 'local' }],
     'not-a-folder': each('kind', ['file', 'link'], { path: '/p' }),
     'home-unknown': [{}],
-    'cannot-write': each('detail', ['EEXIST', 'ENOTDIR', 'EACCES', 'ENOENT'], { path: '/p' }),
+    'cannot-write': each('detail', ['EEXIST', 'ENOTDIR', 'EISDIR', 'a link', 'EACCES', 'ENOENT'], { path: '/p' }),
     'init-unfinished': [
       { written: '.claude/settings.json, .gitignore', fault: 'cannot write /p (EACCES): check its permissions.' },
     ],
