@@ -146,7 +146,7 @@ export function predictMarker(judged: JudgedDone): StoredMarker | undefined {
     if (!isNewlyDue(judged) || isShown(judged)) return undefined
     const marker = parseMarker(JSON.stringify(newFields(judged)))
     const times = { modifiedMs: stop.nowMs, changedMs: stop.nowMs }
-    return { kind: 'marker', folder, marker, text: '', whole: true, identity: { id: marker.id, file: '' }, times }
+    return { kind: 'marker', folder, marker, text: '', identity: { id: marker.id, file: '' }, times }
   }
   const { fields } = pending.marker
   if (isProven(judged) && !isBypassed) return undefined

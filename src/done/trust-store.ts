@@ -64,8 +64,6 @@ export interface TrustedRules {
 
 interface TrustedCopy extends TrustedRules {
   readonly fileHash: string
-  /** ISO 8601. */
-  readonly trusted: string
 }
 
 /** In bytes. */
@@ -82,7 +80,7 @@ export function readTrusted(root: string, person: Person): TrustedCopy | undefin
     const { file_hash: fileHash, nonce } = value
     if (typeof fileHash !== 'string' || typeof nonce !== 'string') return undefined
     const result = readRules({ done: value.done })
-    return 'rules' in result ? { rules: result.rules, nonce, fileHash, trusted: String(value.trusted) } : undefined
+    return 'rules' in result ? { rules: result.rules, nonce, fileHash } : undefined
   } catch {
     return undefined
   }
@@ -90,7 +88,7 @@ export function readTrusted(root: string, person: Person): TrustedCopy | undefin
 
 export function keepTrusted(
   root: string,
-  { rules, fileHash }: Pick<TrustedCopy, 'rules' | 'fileHash'>,
+  { rules, fileHash }: Omit<TrustedCopy, 'nonce'>,
   person: Person,
   nowMs: number,
 ): void {

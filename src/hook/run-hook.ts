@@ -92,7 +92,7 @@ function answerPayload(payload: Payload, hook: HookProcess): Answered {
   if (handle === undefined) return NOTHING_DONE
   const { environment, words, cli, deadline } = hook
   const cwd = currentFolder(hook)
-  const location = findHookLocation({ option: optionValue(words, '--root'), payloadCwd: payload.cwd, environment, cwd })
+  const location = findHookLocation({ option: rootOption(words), payloadCwd: payload.cwd, environment, cwd })
   const { roots, foundRoot, problems } = location
   const reader = { foundRoot, findForm: () => findCommandForm(environment, cli, cwd) }
   const find = { startMs: hook.findStart, sessionBornMs: () => hook.findSessionBirth(payload, environment) }
@@ -114,11 +114,11 @@ function currentFolder(hook: HookProcess): string {
   }
 }
 
-function optionValue(argv: readonly string[], name: string): string | undefined {
-  const joined = argv.find((word) => word.startsWith(`${name}=`))
-  if (joined !== undefined) return joined.slice(name.length + 1)
-  const index = argv.indexOf(name)
-  return index === -1 ? undefined : argv[index + 1]
+function rootOption(words: readonly string[]): string | undefined {
+  const joined = words.find((word) => word.startsWith('--root='))
+  if (joined !== undefined) return joined.slice('--root='.length)
+  const index = words.indexOf('--root')
+  return index === -1 ? undefined : words[index + 1]
 }
 
 function describe(error: unknown): string {

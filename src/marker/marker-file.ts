@@ -35,7 +35,6 @@ export function readMarker(
     folder,
     marker,
     text: read.text,
-    whole: read.whole,
     identity: { id: marker.id, file: read.identity },
     times: { modifiedMs: read.modifiedMs, changedMs: read.changedMs },
     ...(marker.checks.length > 0 && { checkingSinceMs: checkingSince(folder.path) }),

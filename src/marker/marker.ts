@@ -109,22 +109,18 @@ function fromFields(fields: Record<string, unknown>): Marker {
     if (value === undefined || value === '') return undefined
     return typeof value === 'string' ? value : wrong(field, 'text')
   }
-  const flag = (field: string): boolean => {
-    const value = own(field)
-    if (value !== undefined && typeof value !== 'boolean') wrong(field, 'flag')
-    return value === true
-  }
-
   const created = string('created')
   const createdMs = created === undefined ? undefined : (fromIso(created) ?? wrong('created', 'time'))
   const number = own('task_number')
   const taskNumber =
     number === undefined ? undefined : typeof number === 'number' ? number : wrong('task_number', 'number')
+  const bypassed = own('stop_hook_active')
+  if (bypassed !== undefined && typeof bypassed !== 'boolean') wrong('stop_hook_active', 'flag')
 
   const marker: Writable<Marker> = {
     fields,
     problems,
-    bypassed: flag('stop_hook_active'),
+    bypassed: bypassed === true,
     steps: readSteps(own('steps'), wrong),
     checks: readChecks(own('checks'), wrong),
   }

@@ -11,8 +11,6 @@ export interface StoredMarker {
   readonly folder: TaskFolder
   readonly marker: Marker
   readonly text: string
-  /** Whether `text` is the whole file. */
-  readonly whole: boolean
   readonly identity: MarkerIdentity
   readonly times: FileTimes
   /** In ms since the epoch. */

@@ -10,7 +10,7 @@ import {
   type ObservedStop,
   type PlannedMarker,
   planStop,
-  predictOutcomes,
+  predictOutcome,
   recordsOf,
   type SeenMarker,
   type StopOutcome,
@@ -97,7 +97,7 @@ export interface PredictedMarker {
 /** Writes nothing. */
 export function predictStop(
   occasion: Occasion,
-  runs: StopOfRuns = NO_RUNS,
+  runs: StopOfRuns,
   { judges }: Pick<CountedPart, 'judges'> = NOTHING_ARMED,
   made: readonly PredictedMarker[] = [],
 ): AnsweredStop {
@@ -105,7 +105,7 @@ export function predictStop(
   const others = observed.markers.filter(({ folder }) => made.every((one) => one.folder.path !== folder.path))
   const markers = [...others, ...made.flatMap(({ seen }) => seen ?? [])].sort(byPath)
   const planned = planObserved({ ...observed, markers }, occasion, judges)
-  const predicted = { outcomes: predictOutcomes(planned.plan), unchecked: 0, recorded: [] }
+  const predicted = { outcomes: planned.plan.map(predictOutcome), unchecked: 0, recorded: [] }
   return { ...answerOf(occasion, planned, predicted, runs), recorded: [] }
 }
 

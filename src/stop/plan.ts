@@ -67,11 +67,7 @@ export type StopOutcome =
   | { readonly kind: 'capped' | 'bypassed' | 'expired'; readonly stored: StoredMarker }
   | { readonly kind: 'failed'; readonly folder: TaskFolder; readonly detail: string }
 
-export function predictOutcomes(plan: readonly PlannedMarker[]): StopOutcome[] {
-  return plan.map(predictOutcome)
-}
-
-function predictOutcome(planned: PlannedMarker): StopOutcome {
+export function predictOutcome(planned: PlannedMarker): StopOutcome {
   if (planned.kind === 'unjudged') return { kind: 'failed', folder: planned.folder, detail: planned.detail }
   const { rule, spent, stored } = planned
   switch (rule) {

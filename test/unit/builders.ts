@@ -90,7 +90,6 @@ export function seen(fields: Fields = {}, more: Partial<Extract<SeenMarker, { ki
     folder: taskFolder(),
     marker: read,
     text: JSON.stringify(fields),
-    whole: true,
     identity: { id: read.id, file: 'f1-1' },
     times: changedAt(NOW_MS),
     spent: 0,

@@ -17,12 +17,14 @@ describe('the trusted copy', () => {
     const project = createSourceProject()
     expect(readTrusted(project.dir, personOf(project))).toBeUndefined()
     keepTrusted(project.dir, { rules: RULES, fileHash: 'abc' }, personOf(project), 0)
-    const trusted = '1970-01-01T00:00:00Z'
     const nonce = expect.stringMatching(/^[0-9a-f]{32}$/)
-    expect(readTrusted(project.dir, personOf(project))).toEqual({ rules: RULES, fileHash: 'abc', trusted, nonce })
+    expect(readTrusted(project.dir, personOf(project))).toEqual({ rules: RULES, fileHash: 'abc', nonce })
     const store = join(project.home, '.local/state/postflight-guard/done')
     const [name = ''] = readdirSync(store)
-    expect(JSON.parse(readFileSync(join(store, name), 'utf8'))).toMatchObject({ root: project.dir })
+    expect(JSON.parse(readFileSync(join(store, name), 'utf8'))).toMatchObject({
+      root: project.dir,
+      trusted: '1970-01-01T00:00:00Z',
+    })
     expect(project.snapshot('specs')).toEqual({})
   })
 

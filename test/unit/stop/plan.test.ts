@@ -4,7 +4,7 @@ import type { StoredMarker } from '../../../src/marker/stored-marker.ts'
 import {
   type PlannedMarker,
   planStop,
-  predictOutcomes,
+  predictOutcome,
   recordsOf,
   type SeenMarker,
   type StopOutcome,
@@ -92,7 +92,7 @@ const ABOUT = { markerId: 'pf_abcdefghijkl', task: '259_prove_completeness', hos
 describe('the outcome that a rule leads to', () => {
   const stored = seen({ cc_session_id: 's1' }) as StoredMarker
   const planned = (rule: Rule) => ({ kind: 'judged', stored, rule, spent: 1, endsWait: false }) as const
-  const outcomesOf = (...markers: PlannedMarker[]): StopOutcome[] => predictOutcomes(markers)
+  const outcomesOf = (...markers: PlannedMarker[]): StopOutcome[] => markers.map(predictOutcome)
 
   it('a block counts one more continuation', () => {
     expect(outcomesOf(planned('block'))).toEqual([{ kind: 'blocked', stored, count: 2 }])
