@@ -1,5 +1,6 @@
 import { shellIdentity } from '../hosts/all-hosts.ts'
 import { stripControl } from '../kernel/text.ts'
+import { isJsonObject } from '../kernel/values.ts'
 import { type CommandContext, recordInJournal } from '../project/command-context.ts'
 import type { TaskFolder } from '../project/task-folder.ts'
 import { checkCommand, failureWords, seconds } from './check-messages.ts'
@@ -65,10 +66,10 @@ function noteResults(folder: TaskFolder, before: Marker, done: readonly RunCheck
 }
 
 function withResult(item: unknown, known: ReadonlyMap<string, RunCheck>): unknown {
-  if (typeof item !== 'object' || item === null) return item
-  const result = known.get(String((item as { run?: unknown }).run))
+  if (!isJsonObject(item)) return item
+  const result = known.get(String(item.run))
   if (result === undefined) return item
-  const { failed: _, ...rest } = item as Record<string, unknown>
+  const { failed: _, ...rest } = item
   const { failure, output } = result
   return failure === undefined || failure.kind === 'interrupted'
     ? rest

@@ -32,7 +32,7 @@ export const NO_RUNS: StopOfRuns = { report: { prompt: undefined, notices: [] },
 export interface CountedPart {
   /** Whether a definition of done may hold this stop: not in plan mode, during a run, or without its file. */
   readonly judges: (root: string) => boolean
-  readonly count: (outcomes: readonly StopOutcome[]) => readonly StopOutcome[]
+  readonly count: (committed: CommittedStop) => CommittedStop
   readonly recorded: readonly Recorded[]
   readonly notices: readonly string[]
 }
@@ -51,7 +51,7 @@ export interface AnsweredStop extends Answered {
 
 const NOTHING_ARMED: CountedPart = {
   judges: () => false,
-  count: (outcomes) => outcomes,
+  count: (committed) => committed,
   recorded: [],
   notices: [],
 }
@@ -60,14 +60,12 @@ const NOTHING_ARMED: CountedPart = {
 export function answerStop(occasion: Occasion, driveRuns: DriveRuns<StopOfRuns>, done?: DonePart): AnsweredStop {
   const { count, judges } = done ?? NOTHING_ARMED
   const planned = observeAndPlan(occasion, judges)
-  const committed = commitStop(planned.plan, occasion)
-  let outcomes = count(committed.outcomes)
-  const runs = driveRuns(blocks(outcomes))
+  let committed = count(commitStop(planned.plan, occasion))
+  const runs = driveRuns(blocks(committed))
   if (done?.armAfterRuns()) {
-    const made = commitStop(planOfArmed(occasion, judges), occasion)
-    outcomes = [...outcomes, ...count(made.outcomes)]
+    committed = together(committed, count(commitStop(planOfArmed(occasion, judges), occasion)))
   }
-  return answerOf(occasion, planned, { ...committed, outcomes }, runs, done)
+  return answerOf(occasion, planned, committed, runs, done)
 }
 
 /** Does not block the event loop while another process holds a lock. */
@@ -78,14 +76,12 @@ export async function answerStopAsync(
 ): Promise<AnsweredStop> {
   const { count, judges } = done ?? NOTHING_ARMED
   const planned = observeAndPlan(occasion, judges)
-  const committed = await commitStopAsync(planned.plan, occasion)
-  let outcomes = count(committed.outcomes)
-  const runs = await driveRuns(blocks(outcomes))
+  let committed = count(await commitStopAsync(planned.plan, occasion))
+  const runs = await driveRuns(blocks(committed))
   if (await done?.armAfterRuns()) {
-    const made = await commitStopAsync(planOfArmed(occasion, judges), occasion)
-    outcomes = [...outcomes, ...count(made.outcomes)]
+    committed = together(committed, count(await commitStopAsync(planOfArmed(occasion, judges), occasion)))
   }
-  return answerOf(occasion, planned, { ...committed, outcomes }, runs, done)
+  return answerOf(occasion, planned, committed, runs, done)
 }
 
 /** The marker that a definition of done would leave in its session's folder. */
@@ -144,8 +140,16 @@ function planOfArmed(occasion: Occasion, judges: CountedPart['judges']): readonl
   return plan.filter((one) => one.kind === 'judged' && isSessionFolder(one.stored.folder))
 }
 
-function blocks(outcomes: readonly StopOutcome[]): boolean {
+function blocks({ outcomes }: CommittedStop): boolean {
   return outcomes.some(({ kind }) => kind === 'blocked')
+}
+
+function together(one: CommittedStop, other: CommittedStop): CommittedStop {
+  return {
+    outcomes: [...one.outcomes, ...other.outcomes],
+    unchecked: one.unchecked + other.unchecked,
+    recorded: [...one.recorded, ...other.recorded],
+  }
 }
 
 function answerOf(

@@ -10,6 +10,7 @@ import { homeFolder } from '../project/home-folder.ts'
 import type { Recorded } from '../project/journal-entry.ts'
 import { isSessionFolder } from '../project/task-folders.ts'
 import type { CountedPart, DonePart } from './answer-stop.ts'
+import type { CommittedStop } from './commit.ts'
 import type { StopOutcome } from './plan.ts'
 
 /** Arms nothing while a run of the session is active (`hasRun`). */
@@ -71,7 +72,7 @@ interface Collected extends CountedPart {
 }
 
 function emptyPart(occasion: Occasion): Collected {
-  return { judges: () => false, recorded: [], notices: [], count: (outcomes) => countForPrompt(outcomes, occasion) }
+  return { judges: () => false, recorded: [], notices: [], count: (committed) => countForPrompt(committed, occasion) }
 }
 
 function add(part: Collected, { recorded, notices }: Armed): void {
@@ -80,11 +81,11 @@ function add(part: Collected, { recorded, notices }: Armed): void {
 }
 
 /** Each prompt has its own limit of blocks. */
-function countForPrompt(outcomes: readonly StopOutcome[], { payload, roots }: Occasion): readonly StopOutcome[] {
+function countForPrompt(committed: CommittedStop, { payload, roots }: Occasion): CommittedStop {
   const prompt = promptOf(payload)
   // A stop that is blocked in several roots counts once.
   let asked: number | undefined
-  return outcomes.map((outcome) => {
+  const outcomes = committed.outcomes.map((outcome): StopOutcome => {
     if (outcome.kind !== 'blocked' || !isSessionFolder(outcome.stored.folder)) return outcome
     const { folder } = outcome.stored
     try {
@@ -94,6 +95,7 @@ function countForPrompt(outcomes: readonly StopOutcome[], { payload, roots }: Oc
       return { kind: 'failed', folder, detail: errorText(error) }
     }
   })
+  return { ...committed, outcomes }
 }
 
 /** Never throws. */

@@ -178,6 +178,17 @@ describe('a stop of the main agent', () => {
     expect(reason).toContain('Blocked stop 1 of 3.')
   })
 
+  it('that ends a run ends the wait of an earlier prompt too, and the journal says so', async () => {
+    const project = await edited()
+    await stops(project)
+    await project.cli(['wait', 'done', '--for', 'x'], agentShell())
+    await stops(project)
+    await startFlow(project)
+    project.write('specs/007_x/plan.md', 'A plan.')
+    expect(await reasonOf(stops(project, { prompt_id: 'prompt-2' }))).toContain('src/b.ts')
+    expect(project.journal().slice(-3)).toMatchObject([{ event: 'wait-end', detail: 'x' }, {}, { detail: 'completed' }])
+  })
+
   it('is allowed while the agent waits, and blocked again after that', async () => {
     const project = await edited()
     await stops(project)
