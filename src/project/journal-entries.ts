@@ -13,19 +13,21 @@ interface Entries {
 }
 
 export function allEntries(context: CommandContext, root: string): Entries {
-  const { old, current } = readableJournal(root)
-  const before = readJournal(old, 0)
-  const now = readJournal(current, 0)
-  if (before.cut || now.cut) context.note(`postflight: ${journalCut(JOURNAL_PART_BYTES)}`)
-  return { entries: [...before.entries, ...now.entries], end: now.end }
+  const all = readBoth(root)
+  if (all.cut) context.note(`postflight: ${journalCut(JOURNAL_PART_BYTES)}`)
+  return all
+}
+
+export function lastMarkerEntries(root: string, limit: number) {
+  return readBoth(root, { limit, isWanted: mayConcernMarker })
 }
 
 /** `cut`: whether there is more. */
-export function lastMarkerEntries(root: string, limit: number): { entries: readonly JournalLine[]; cut: boolean } {
+function readBoth(root: string, part?: Part) {
   const { old, current } = readableJournal(root)
-  const before = readJournal(old, 0, { limit, isWanted: mayConcernMarker })
-  const now = readJournal(current, 0, { limit, isWanted: mayConcernMarker })
-  return { entries: [...before.entries, ...now.entries], cut: before.cut || now.cut }
+  const before = readJournal(old, 0, part)
+  const now = readJournal(current, 0, part)
+  return { entries: [...before.entries, ...now.entries], end: now.end, cut: before.cut || now.cut }
 }
 
 export function entriesAfter(root: string, position: number): Entries {

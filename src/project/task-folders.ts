@@ -94,9 +94,8 @@ export function foldersHolding(
 
 /** It need not exist. */
 export function taskFolderBelow(root: string, below: string): TaskFolder {
-  const names = below.split('/')
-  const task = names.at(-1) ?? below
-  return { root, path: path.join(root, SPECS_FOLDER, ...names), task, relative: `${SPECS_FOLDER}/${below}` }
+  const relative = `${SPECS_FOLDER}/${below}`
+  return { root, path: path.join(root, relative), task: path.posix.basename(below), relative }
 }
 
 /** Throws without a listing: an existing folder would be created again. */
