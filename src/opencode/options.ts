@@ -2,6 +2,7 @@ import * as z from 'zod/mini'
 import type { Hooks } from '../hosts/opencode/api.ts'
 import { type SchemaFault, schemaFaults } from '../kernel/schema-faults.ts'
 import { oneLine, suggestion } from '../kernel/text.ts'
+import { known } from '../kernel/values.ts'
 import { createChatHeadersHook } from '../opencode-hooks/chat-headers.ts'
 import { createDelegateTaskRetryHook } from '../opencode-hooks/delegate-task-retry.ts'
 import type { HookContext } from '../opencode-hooks/factory.ts'
@@ -62,11 +63,11 @@ export interface PluginOptions {
 }
 
 export function readOptions(given: Readonly<Record<string, unknown>> = {}): PluginOptions {
-  const values: Readonly<Record<string, unknown>> = { ...DEFAULTS, ...given }
-  const known = ['guard', 'workflow', ...Object.keys(FACTORIES)]
+  const values: Readonly<Record<string, unknown>> = { ...DEFAULTS, ...known(given) }
+  const names = ['guard', 'workflow', ...Object.keys(FACTORIES)]
   const problems = Object.keys(given)
-    .filter((name) => !known.includes(name))
-    .map((name) => `postflight-guard: unknown option "${oneLine(name, 80)}"${suggestion(name, known)}.`)
+    .filter((name) => !names.includes(name))
+    .map((name) => `postflight-guard: unknown option "${oneLine(name, 80)}"${suggestion(name, names)}.`)
   const isOn = (name: 'guard' | 'workflow'): boolean => {
     const { [name]: value } = values
     if (typeof value === 'boolean') return value

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { readOptions } from '../../../src/opencode/options.ts'
 
 describe("the plugin's options", () => {
-  it('are all optional', () => {
-    expect(readOptions(undefined)).toMatchObject({ guard: true, workflow: true, problems: [] })
+  it.each([[undefined], [{ guard: undefined, workflow: undefined }]])('are all optional: %j', (given) => {
+    expect(readOptions(given)).toMatchObject({ guard: true, workflow: true, problems: [] })
   })
 
   it('switch the guard and the workflow off', () => {
