@@ -30,6 +30,7 @@ export function composeReport({ root, nowMs, journal, markers, runs }: ReportSou
     })
     .sort((one, other) => one.timeMs - other.timeMs)
   const ofMarkers = groupByTask(timed)
+  const ofNone = new Set<TimedLine>()
   const names = new Set([...ofMarkers.keys(), ...markers.map(({ task }) => task), ...runs.map(({ task }) => task)])
   const tasks = [...names]
     .map((task) => {
@@ -37,6 +38,7 @@ export function composeReport({ root, nowMs, journal, markers, runs }: ReportSou
         ofMarkers.get(task) ?? [],
         markers.filter((marker) => marker.task === task),
         nowMs,
+        ofNone,
       )
       const own = runs.filter((run) => run.task === task).map((run) => runStory(run, nowMs))
       return { task, markers: stories, runs: own, ...around([...stories, ...own]) }
@@ -45,7 +47,7 @@ export function composeReport({ root, nowMs, journal, markers, runs }: ReportSou
     .filter(({ markers, runs }) => markers.length + runs.length > 0)
     .sort((one, other) => other.endMs - one.endMs || (one.task < other.task ? -1 : 1))
   const others = timed
-    .filter(({ line }) => line.event === 'error')
+    .filter((one) => one.line.event === 'error' || ofNone.has(one))
     .map((one) => ({ ...storyEvent(one), task: textOf(one.line, 'task', 120) }))
   return {
     root,
@@ -138,9 +140,14 @@ function storyEvent({ line, timeMs }: TimedLine): StoryEvent {
   return { timeMs, tone: TONES[line.event] ?? 'plain', words }
 }
 
-function markerStories(lines: readonly TimedLine[], markers: readonly ReportMarker[], nowMs: number): MarkerStory[] {
+function markerStories(
+  lines: readonly TimedLine[],
+  markers: readonly ReportMarker[],
+  nowMs: number,
+  ofNone: Set<TimedLine>,
+): MarkerStory[] {
   const drafts: Draft[] = []
-  for (const timed of lines) read(drafts, timed)
+  for (const timed of lines) read(drafts, timed, ofNone)
   const left = new Set(drafts.filter((one) => one.status === undefined || isGivenUp(one)))
   const withMarker = new Map<Draft, ReportMarker>()
   for (const marker of markers) {
@@ -178,17 +185,19 @@ function newDraft(startMs: number): Draft {
   }
 }
 
-function read(drafts: Draft[], timed: TimedLine): void {
+/** Adds an event to the draft of its marker. A check of `postflight done` may have no marker: it goes to `ofNone`. */
+function read(drafts: Draft[], timed: TimedLine, ofNone: Set<TimedLine>): void {
   const { line, timeMs } = timed
   const id = textOf(line, 'marker_id')
   const isRenewed = line.event === 'create' && drafts.some((one) => one.id === id && one.endMs === undefined)
   // No marker was pending: it ended a run, or removed what was given up.
   const endsNone = line.event === 'clear' && id === undefined && line.outcome === undefined
+  const isOfEnded = line.event === 'clear' || line.event === 'check'
   let draft = endsNone
     ? undefined
     : drafts.findLast(
         (one) =>
-          (one.endMs === undefined || (line.event === 'clear' && isGivenUp(one))) &&
+          (one.endMs === undefined || (isOfEnded && isGivenUp(one))) &&
           (id === undefined || one.id === undefined || one.id === id),
       )
   const settles: readonly unknown[] = Array.isArray(line.settles) ? line.settles : []
@@ -201,6 +210,10 @@ function read(drafts: Draft[], timed: TimedLine): void {
   }
   // The end of a run's wait looks like the end of a marker's wait without an id.
   if (endsNone || (draft === undefined && line.event === 'wait-end')) return
+  if (draft === undefined && line.event === 'check' && id === undefined) {
+    ofNone.add(timed)
+    return
+  }
   if (draft === undefined || (line.event === 'create' && !isRenewed)) {
     // A folder holds one marker, so a new one replaces the last.
     if (line.event === 'create') for (const one of drafts) if (one.endMs === undefined) end(one, 'replaced', timed)

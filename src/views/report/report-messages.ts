@@ -77,7 +77,7 @@ export function transitionWords(
 }
 
 const STATUS_WORDS: Partial<Record<Status, string>> = {
-  unchecked: 'cleared unchecked',
+  unchecked: 'ended without its checks',
   removed: 'removed by hand',
   skipped: 'completed with skips',
   moved: 'goes on elsewhere',

@@ -80,7 +80,7 @@ describe('the story of a marker', () => {
     ['good', ['clear']],
     ['wait', ['wait']],
   ] as const)('has the tone %s of its events %j', (tone, events) => {
-    const tones = events.map((event) => [event, storiesOf([[0, event]])[0]?.events[0]?.tone])
+    const tones = events.map((event) => [event, storiesOf([[0, event, { markerId: 'pf_1' }]])[0]?.events[0]?.tone])
     expect(tones).toEqual(events.map((event) => [event, tone]))
   })
 
@@ -119,6 +119,21 @@ describe('the story of a marker', () => {
     ])
     const stories = markers.map(({ id, events }) => `${id}: ${events.map(({ words }) => words).join(', ')}`)
     expect(stories).toEqual(['pf_1: stop blocked, check', 'pf_2: stop blocked, step'])
+  })
+
+  it('has the check of an abandoned marker, and a check without any marker is another event', () => {
+    const entries: Entry[] = [
+      [0, 'check'],
+      [1, 'create', { markerId: 'pf_1' }],
+      [2, 'cap'],
+      [3, 'check'],
+    ]
+    const { tasks, others } = reportOf(entries)
+    const events = ['marker created', 'gave up after the last blocked stop', 'check'].map((words) => ({ words }))
+    expect(tasks).toMatchObject([
+      { markers: [{ status: 'abandoned', startMs: journalAt(1), endMs: journalAt(2), events }] },
+    ])
+    expect(others).toMatchObject([{ timeMs: journalAt(0), words: 'check', task: TASK }])
   })
 
   it('takes the newest of its task if a marker has no id', () => {
@@ -282,7 +297,7 @@ describe('the report in a terminal', () => {
         CREATED,
         [1, 'block', { count: 1 }],
         [3, 'clear'],
-        [4, 'check', { task: 'done-0123456789abcdef', detail: 'failed: npm test' }],
+        [4, 'block', { task: 'done-0123456789abcdef' }],
         [5, 'error', { detail: 'disk full' }],
       ],
       [],
@@ -302,8 +317,8 @@ describe('the report in a terminal', () => {
       '  Run "research to release": stalled · 56 min 6 s · 8 prompts',
       '    2026-11-22 11:56:06  review: ended (stalled: phase "review": 3 attempts failed)',
       '*definition of done (done-0123456789abcdef)*',
-      '  Marker: removed by hand · 0 ms',
-      '    2026-11-22 11:04:00  check failed: npm test',
+      '  Marker: removed by hand · 0 ms · 1 stop blocked',
+      '    2026-11-22 11:04:00  stop blocked',
       '*Other events*',
       '    2026-11-22 11:05:00  259_x: error: disk full',
       'All times are UTC.',

@@ -22,7 +22,7 @@ describe('an entry of the journal in words', () => {
 })
 
 it.each([
-  ['unchecked', 'cleared unchecked'],
+  ['unchecked', 'ended without its checks'],
   ['skipped', 'completed with skips'],
   ['moved', 'goes on elsewhere'],
 ] as const)('the status %s is "%s" in words', (status, words) => expect(statusWords(status)).toBe(words))
