@@ -31,7 +31,7 @@ export async function main(words: readonly string[], cli: CliProcess): Promise<v
     stdout,
     run: async (invocation, options, program) => endWith(await runCommand(invocation, options, program, stdout, cli)),
   }
-  const line = meansStatus(words) ? ['status', ...words] : words
+  const line = lineMeant(words)
   // Declaring all commands takes 3 ms, so only the help of `workflow`, completion and errors in a command's name do it.
   const named = commandIn(line)
   const program = buildProgram(ports, named === 'complete' ? undefined : named)
@@ -45,6 +45,13 @@ export async function main(words: readonly string[], cli: CliProcess): Promise<v
     endWith(printError(reported, json, stdout, stderr, program.opts().root))
     if (!json) await explainNpx([messageOf(reported)], () => cli.contextNow(undefined), stdout, stderr)
   }
+}
+
+function lineMeant(words: readonly string[]): readonly string[] {
+  if (meansStatus(words)) return ['status', ...words]
+  const [first, ...others] = words
+  // commander's own `help` ignores the second word of `help workflow start`.
+  return first === 'help' && commandIn(others) !== undefined ? [...others, '--help'] : words
 }
 
 function meansStatus(words: readonly string[]): boolean {

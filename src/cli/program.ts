@@ -43,7 +43,7 @@ function bareProgram(version: string, stdout: Output) {
       showGlobalOptions: true,
       // The default of a flag (off) or a list (empty) needs no mention.
       optionDescription: ({ description, defaultValue, defaultValueDescription = defaultValue }) =>
-        typeof defaultValueDescription === 'string'
+        typeof defaultValueDescription === 'string' || typeof defaultValueDescription === 'number'
           ? `${description} (default: ${defaultValueDescription})`
           : description,
     })

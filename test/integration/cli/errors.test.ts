@@ -329,9 +329,16 @@ describe.concurrent('help and version', () => {
     )
   })
 
+  it('the help of an option gives its default, also a number', async () => {
+    expect((await createSourceProject().cli(['logs', '--help'])).stdout).toMatch(
+      /--count <number> [^-]*\(default: 20\)/,
+    )
+  })
+
   it.each([...Object.keys(DOCUMENTS), 'hook'])('%s --help shows an example of that command', async (command) => {
     const run = await createSourceProject().cli([...command.split(' '), '--help'])
     expect(run).toMatchObject({ status: 0, stdout: expect.stringContaining(`$ postflight ${command}`) })
+    expect((await createSourceProject().cli(['help', ...command.split(' ')])).stdout).toBe(run.stdout)
   })
 })
 
