@@ -78,11 +78,8 @@ export function runResult(
   folder: TaskFolder,
   state: WorkflowState,
 ): CommandResult<RunDocument> {
-  return {
-    exitCode: 0,
-    data: runData(folder, state, context.nowMs),
-    lines: runLines(context, folder, state, paint),
-  }
+  const data = runData(folder, state, context.nowMs)
+  return { exitCode: 0, data, lines: runLines(context, folder, state, data, paint) }
 }
 
 export function machineOf({ environment, nowMs, rootOption }: CommandContext): Machine {

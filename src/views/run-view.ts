@@ -159,8 +159,15 @@ export function notPublished({ rootOption }: CommandContext, folder: TaskFolder,
   return `not published: ${quote(problem)}. The next command of the run tries again, or \`${publish}\``
 }
 
-export function runLines(context: CommandContext, folder: TaskFolder, state: WorkflowState, paint: Painter): string[] {
-  const { nowMs, rootOption } = context
+/** The same for a person. */
+export function runLines(
+  context: CommandContext,
+  folder: TaskFolder,
+  state: WorkflowState,
+  data: RunDocument,
+  paint: Painter,
+): string[] {
+  const { rootOption } = context
   const { active, why, lastFailure, hostSession, wait } = state
   const name = (text: string): string => oneLine(text, 120)
   const signs: Readonly<Record<PhaseStatus, string>> = {
@@ -170,10 +177,8 @@ export function runLines(context: CommandContext, folder: TaskFolder, state: Wor
     skipped: paint.yellow('–'),
     waiting: '·',
   }
-  const statuses = phaseStatuses(state)
   const command = (word: string): string => commandLine(['workflow', word, taskWord(folder)], rootOption)
   const artifact = `${folder.relative}/${currentPhase(state).artifact ?? ''}`
-  const bound = runBound(state, listedIn(folder))
   const warning = paint.yellow('!')
   const notes = [
     why !== undefined && `${warning} ${oneLine(why, 500)}`,
@@ -185,34 +190,32 @@ export function runLines(context: CommandContext, folder: TaskFolder, state: Wor
     isApprovalDue(state) &&
       `${paint.yellow('→')} waits for approval: ${approval(artifact, command('approve'), command('reject'))}`,
     active &&
-      state.stopRequestedMs !== undefined &&
+      data.stop_requested &&
       `→ no further prompt: it stops when its agent ends its turn; \`${stopNowLine(taskWord(folder), rootOption)}\` stops it immediately`,
     active && wait !== undefined && `waits for: ${quote(wait.for, 500)}`,
     needOf(state).kind === 'resume' && `→ \`${command('resume')}\` continues it`,
     ...sharedNotes(context, folder, state, paint),
     active &&
-      runFileOf(folder, state.id) === undefined &&
+      !data.run_file &&
       `${warning} its run file is missing, so hooks ignore it; \`${command('resume')}\` restores it`,
   ]
   return [
     [
       `${paint.bold(inLine(folder.relative))}  ${name(state.name)}`,
       statusText(state),
-      `${counted(state.prompts, 'prompt')}${bound === undefined ? '' : `, at most ${bound}`}`,
-      `last change ${formatAge(Math.max(0, nowMs - state.updatedMs))} ago`,
+      `${counted(data.prompts, 'prompt')}${data.prompt_bound === null ? '' : `, at most ${data.prompt_bound}`}`,
+      `last change ${formatAge(Math.max(0, data.age_ms))} ago`,
     ].join(' · '),
-    ...state.definition.phases.map((phase, index) => {
-      const status = statuses[index] ?? 'waiting'
-      const visits = visitsOf(state, phase.id)
+    ...data.phases.map((phase) => {
       const facts = [
-        phase.artifact !== undefined && name(phase.artifact),
-        status === 'skipped' && 'skipped',
+        phase.artifact !== null && name(phase.artifact),
+        phase.state === 'skipped' && 'skipped',
         phase.gate === 'advisory' && 'advisory',
-        visits > 1 && `visit ${visits} of ${phase.maxVisits + state.visitsGranted}`,
-        phase.id === state.phase && status !== 'done' && progress(state),
-        visits > 0 && formatAge(phaseMs(state, phase.id, nowMs)),
+        phase.visits > 1 && `visit ${phase.visits} of ${phase.max_visits}`,
+        phase.id === state.phase && phase.state !== 'done' && progress(state),
+        phase.visits > 0 && formatAge(phase.duration_ms),
       ]
-      return `  ${signs[status]} ${phase.id.padEnd(16)} ${facts.filter(Boolean).join(' · ')}`.trimEnd()
+      return `  ${signs[phase.state]} ${phase.id.padEnd(16)} ${facts.filter(Boolean).join(' · ')}`.trimEnd()
     }),
     ...notes.filter((note) => note !== false).map((note) => `  ${note}`),
   ]

@@ -50,7 +50,6 @@ header.top{padding-top:32px}
 h1{font-size:26px;line-height:1.2;margin:0 0 4px}
 h2{font-size:13px;letter-spacing:.06em;text-transform:uppercase;color:var(--soft);margin:32px 0 10px}
 h3{font-size:15px;margin:0}
-h4{font-size:13px;color:var(--soft);font-weight:600;margin:14px 0 6px}
 p{margin:4px 0}
 a{color:inherit}
 .soft,small{color:var(--soft);font-size:13px}
@@ -61,7 +60,7 @@ a{color:inherit}
 .tile{background:var(--card);border:1px solid var(--line);border-radius:12px;padding:12px 16px}
 .tile b{display:block;font-size:24px;line-height:1.2;font-variant-numeric:tabular-nums}
 .tile span{color:var(--soft);font-size:13px}
-.tile.bad b{color:var(--bad)}.tile.warn b{color:var(--warn)}.tile.good b{color:var(--good)}
+.tile.bad b{color:var(--bad)}.tile.good b{color:var(--good)}
 .badge{display:inline-block;border-radius:99px;padding:1px 9px;font-size:12px;font-weight:600;white-space:nowrap;background:var(--plain-bg);color:var(--plain)}
 .badge.good{background:var(--good-bg);color:var(--good)}.badge.warn{background:var(--warn-bg);color:var(--warn)}
 .badge.bad{background:var(--bad-bg);color:var(--bad)}.badge.wait{background:var(--wait-bg);color:var(--wait)}
@@ -75,7 +74,7 @@ a{color:inherit}
 .track{position:relative;height:18px;background:var(--gaps,none),var(--track);border-radius:5px}
 .track.two{height:30px}
 .track i{position:absolute;top:5px;height:8px;min-width:4px;border-radius:4px;background:var(--plain-bar)}
-.track.two i.p{top:5px}.track.two i.r{top:17px}
+.track.two i.r{top:17px}
 .track i.good{background:var(--good-bar)}.track i.warn{background:var(--warn-bar)}.track i.bad{background:var(--bad-bar)}.track i.wait{background:var(--wait-bar)}
 .track u{position:absolute;top:2px;width:3px;height:14px;margin-left:-1px;border-radius:2px;background:var(--ink);opacity:.75}
 .track u.bad{width:4px;background:var(--bad-bar);opacity:1;box-shadow:0 0 0 1px var(--card)}
@@ -107,7 +106,7 @@ ol.events{list-style:none;margin:6px 0 0;padding:0;font-size:13px}
 .graph .label{paint-order:stroke;stroke:var(--card);stroke-width:4px}.graph .edge{fill:none;stroke:var(--plain-bar);stroke-width:1.5}.graph .head,.graph .dot{fill:var(--plain-bar)}
 .graph rect{fill:var(--plain-bg);stroke:var(--plain-bar);stroke-width:1.2}
 .graph .done rect{fill:var(--good-bg);stroke:var(--good-bar)}.graph .running rect{fill:var(--warn-bg);stroke:var(--warn-bar)}.graph .failed rect{fill:var(--bad-bg);stroke:var(--bad-bar)}
-.graph .end{stroke:var(--card);stroke-width:3}.graph .end.completed{fill:var(--good-bar)}.graph .end.failed,.graph .end.stalled,.graph .end.aborted,.graph .end.skipped{fill:var(--bad-bar)}
+.graph .end{stroke:var(--card);stroke-width:3}.graph .end.good{fill:var(--good-bar)}.graph .end.bad{fill:var(--bad-bar)}
 table{border-collapse:collapse;width:100%;font-size:13px}
 th{text-align:left;color:var(--soft);font-weight:600}
 th,td{padding:5px 10px 5px 0;border-top:1px solid var(--line);vertical-align:top}

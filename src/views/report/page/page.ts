@@ -102,7 +102,7 @@ function attention(task: TaskStory, index: number): Html[] {
 function row({ task, markers, runs }: TaskStory, index: number, scale: Scale): Html {
   const two = markers.length > 0 && runs.length > 0 ? ' two' : ''
   return html`<div class="row"><a href="#t${index + 1}">${task}</a><div class="track${two}">
-    ${markers.map((one) => bar(scale, one, `p ${STATUS_TONES[one.status]}`, one.operation))}
+    ${markers.map((one) => bar(scale, one, STATUS_TONES[one.status], one.operation))}
     ${runs.map((one) => bar(scale, one, `${two === '' ? '' : 'r '}${STATUS_TONES[one.status]}`, one.name))}
 ${markers.filter((one) => scale.at(one.endMs) - scale.at(one.startMs) >= ROOM_FOR_MARKS).flatMap((one) => [...one.waits.map((wait) => pause(scale, wait)), ...marks(scale, one)])}</div></div>`
 }

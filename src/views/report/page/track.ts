@@ -4,16 +4,22 @@ import type { RunStory } from '../run-story.ts'
 import { type MarkerStory, type Span, STATUS_TONES, type Status, type StoryEvent } from '../story.ts'
 import { type Html, html } from './html.ts'
 
-export function bar(scale: Scale, { startMs, endMs }: Span, kind: string, name?: string): Html {
-  const left = scale.at(startMs)
-  const width = Math.round((scale.at(endMs) - left) * 100) / 100
-  const title = `${name === undefined ? '' : `${name}, `}${clock(startMs)}, ${duration(endMs - startMs)}`
-  return html`<i class="${kind}" style="left:${left}%;width:${width}%" title="${title}"></i>`
+export function bar(scale: Scale, span: Span, kind: string, name?: string): Html {
+  const title = `${name === undefined ? '' : `${name}, `}${clock(span.startMs)}, ${lengthOf(span)}`
+  return html`<i class="${kind}" style="${position(scale, span)}" title="${title}"></i>`
 }
 
-export function pause(scale: Scale, { startMs, endMs }: Span): Html {
+export function pause(scale: Scale, wait: Span): Html {
+  return html`<s style="${position(scale, wait)}" title="waits ${lengthOf(wait)}"></s>`
+}
+
+function position(scale: Scale, { startMs, endMs }: Span): string {
   const left = scale.at(startMs)
-  return html`<s style="left:${left}%;width:${Math.round((scale.at(endMs) - left) * 100) / 100}%" title="waits ${duration(endMs - startMs)}"></s>`
+  return `left:${left}%;width:${Math.round((scale.at(endMs) - left) * 100) / 100}%`
+}
+
+function lengthOf({ startMs, endMs }: Span): string {
+  return duration(endMs - startMs)
 }
 
 export function marks(scale: Scale, marker: MarkerStory): Html[] {
@@ -123,9 +129,9 @@ export function duration(ms: number): string {
   return `${whole} ${name === 'days' && whole === 1 ? 'day' : name}${rest === 0 ? '' : ` ${rest} ${smallerName}`}`
 }
 
-export function runTimes({ startMs, endMs, workedMs }: Pick<RunStory, 'startMs' | 'endMs' | 'workedMs'>): string[] {
-  const whole = duration(endMs - startMs)
-  const worked = duration(workedMs)
+export function runTimes(run: Pick<RunStory, 'startMs' | 'endMs' | 'workedMs'>): string[] {
+  const whole = lengthOf(run)
+  const worked = duration(run.workedMs)
   return whole === worked ? [whole] : [whole, `${worked} of it worked`]
 }
 
