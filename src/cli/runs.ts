@@ -26,7 +26,7 @@ import type { Truster } from '../run/store/phase-check.ts'
 import { requireState } from '../run/store/state-store.ts'
 import type { Painter } from '../views/print.ts'
 import { notPublished, type RunDocument, runData, runLines } from '../views/run-view.ts'
-import { callerOf } from './marker-owner.ts'
+import { callerOf } from './caller.ts'
 import { checkIds } from './option-values.ts'
 
 export function requireRunFolder(context: CommandContext, task: string): TaskFolder {

@@ -14,8 +14,8 @@ import type { TaskFolder } from '../../project/task-folder.ts'
 import { isMarkerId } from '../../project/task-folder.ts'
 import { isSessionFolder } from '../../project/task-folders.ts'
 import * as field from '../../views/documents.ts'
+import { callerOf } from '../caller.ts'
 import { type BareCommand, type Declaration, HOST_SESSION, type Run, TASK } from '../command.ts'
-import { callerOf } from '../marker-owner.ts'
 import { checkIds } from '../option-values.ts'
 
 export const declaration = {

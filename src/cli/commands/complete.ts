@@ -95,21 +95,11 @@ function stepNumbers(folder: TaskFolder): Candidate[] {
   }))
 }
 
-export interface Candidate {
-  readonly value: string
-  readonly description: string
-}
+type Candidate = field.DocumentOf<typeof document>['words'][number]
 
-export type Wanted = 'task' | 'step' | 'step-number' | 'phase' | 'example' | 'file'
+type Wanted = 'task' | 'step' | 'step-number' | 'phase' | 'example' | 'file'
 
-export interface CompletionRequest {
-  readonly candidates: readonly Candidate[]
-  readonly wants: readonly Wanted[]
-  readonly task: string | undefined
-  readonly root: string | undefined
-  readonly current: string
-  readonly prefix: string
-}
+export type CompletionRequest = ReturnType<typeof completionRequest>
 
 const WANTED: Readonly<Record<string, readonly Wanted[]>> = {
   task: ['task'],
@@ -123,7 +113,7 @@ const WANTED: Readonly<Record<string, readonly Wanted[]>> = {
   'definition-or-task': ['task', 'example', 'file'],
 }
 
-export function completionRequest(program: CommandUnknownOpts, typed: readonly string[]): CompletionRequest {
+export function completionRequest(program: CommandUnknownOpts, typed: readonly string[]) {
   // bash treats each equals sign as a word.
   const words = typed.at(-1) === '=' ? [...typed.slice(0, -1), ''] : typed
   const before = words.slice(0, -1).filter((word) => word !== '=')
@@ -135,7 +125,7 @@ export function completionRequest(program: CommandUnknownOpts, typed: readonly s
   const current = isJoined ? (joined?.[2] ?? '') : last
   const prefix = isJoined ? `${joined?.[1]}=` : ''
   const { task, root } = line
-  const found = (candidates: readonly Candidate[], wants: readonly Wanted[]): CompletionRequest => {
+  const found = (candidates: readonly Candidate[], wants: readonly Wanted[]) => {
     const matching = candidates.filter(({ value }) => value.startsWith(current))
     return { candidates: matching, wants, task, root, current, prefix }
   }
@@ -150,15 +140,8 @@ export function completionRequest(program: CommandUnknownOpts, typed: readonly s
   return found([...commands, ...values], WANTED[argument?.name() ?? ''] ?? [])
 }
 
-interface Line {
-  readonly command: CommandUnknownOpts
-  readonly positional: readonly string[]
-  readonly pending: Option | undefined
-  readonly task: string | undefined
-  readonly root: string | undefined
-}
-
-function read(program: CommandUnknownOpts, words: readonly string[]): Line {
+/** Reads the finished words. `pending` is an option that waits for its value. */
+function read(program: CommandUnknownOpts, words: readonly string[]) {
   let command = program
   let pending: Option | undefined
   let root: string | undefined
@@ -205,7 +188,7 @@ function commandsOf(command: CommandUnknownOpts): Candidate[] {
   return visible.map((one) => ({ value: one.name(), description: one.description() }))
 }
 
-export const COMPLETION_VALUES: Readonly<Record<string, readonly { value: string; description: string }[]>> = {
+const COMPLETION_VALUES: Readonly<Record<string, readonly Candidate[]>> = {
   '--scope': [
     { value: 'project', description: 'shared with everyone who works on the project' },
     { value: 'local', description: 'yours, in this project' },

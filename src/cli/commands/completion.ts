@@ -79,4 +79,4 @@ end
 complete -c postflight -f -a '(__postflight_complete)'
 `
 
-export const COMPLETION_SCRIPTS = { bash: BASH, zsh: ZSH, fish: FISH } as const
+const COMPLETION_SCRIPTS = { bash: BASH, zsh: ZSH, fish: FISH } as const

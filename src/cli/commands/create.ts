@@ -1,6 +1,7 @@
 import path from 'node:path'
 import * as z from 'zod/mini'
 import { newMarkerId, randomCharacters } from '../../disk/ids.ts'
+import { shellIdentity } from '../../hosts/all-hosts.ts'
 import { MAIN_AGENT } from '../../hosts/host.ts'
 import { commandLine } from '../../kernel/command-line.ts'
 import { MAX_CHECKS, PostflightError } from '../../kernel/errors.ts'
@@ -25,12 +26,15 @@ import {
   withFields,
 } from '../../marker/marker.ts'
 import { writeNewMarker } from '../../marker/marker-store.ts'
-import { markerDisplayPath } from '../../marker/stored-marker.ts'
+import { ONE_CALL_MS } from '../../marker/recorded-owner.ts'
+import { markerDisplayPath, type StoredMarker } from '../../marker/stored-marker.ts'
 import { type CommandContext, displayPath, recordInJournal } from '../../project/command-context.ts'
 import { inTaskFolder } from '../../project/new-task-folder.ts'
 import { isMarkerId, type TaskFolder, taskNumberOf } from '../../project/task-folder.ts'
 import { unwiredNote } from '../../setup/install/unwired.ts'
+import { findMarkers } from '../../stop/observe-stop.ts'
 import * as field from '../../views/documents.ts'
+import { callerOf, type Identity } from '../caller.ts'
 import {
   type BareCommand,
   collect,
@@ -41,8 +45,6 @@ import {
   type Run,
   TASK,
 } from '../command.ts'
-import type { Identity } from '../marker-owner.ts'
-import { conflictWith, isForOperation, isOwnerLost, newOwnerOf } from '../marker-owner.ts'
 import { checkIds, checkOneLine } from '../option-values.ts'
 
 export const declaration = {
@@ -168,7 +170,9 @@ function unownedNotes(agent: string | undefined, hasChecks: boolean): string[] {
 
 function writeMarker(context: CommandContext, folder: TaskFolder, identity: Identity, options: CreateOptions) {
   return writeNewMarker(folder, (present) => {
-    const conflict = present === undefined ? undefined : conflictWith(present, identity, options)
+    const conflict =
+      present &&
+      (foreignOwner(present, identity.session, options.sessionId) ?? otherAgent(present, identity.agent, options))
     if (conflict !== undefined && !options.force) throw conflict
     const previous = present?.marker
     if (present !== undefined && hasUnreadableChecks(present.marker) && !options.force) {
@@ -291,4 +295,75 @@ function droppedSteps(previous: Marker | undefined, isRenewed: boolean, steps: r
   const ticked = previous?.steps.flatMap(({ name, done }) => (done ? name : [])) ?? []
   if (!isRenewed) return ticked
   return steps.length === 0 ? [] : ticked.filter((name) => !steps.includes(name))
+}
+
+/** docs/design.md, "Ownership". `--agent-type` names a sub-agent, so the owner is not `main`, even if main's shell runs the command. */
+function newOwnerOf(context: CommandContext, options: CreateOptions): Identity {
+  const identity = callerOf(context, options)
+  const isForSubagent = options.agentType !== undefined && identity.agent === MAIN_AGENT
+  return isForSubagent ? { ...identity, agent: undefined } : identity
+}
+
+/** If a host's shell does not say which agent runs `create`, a marker with an owner can only be renewed unchanged. */
+function otherAgent(
+  { marker, folder }: StoredMarker,
+  agent: string | undefined,
+  options: CreateOptions,
+): PostflightError | undefined {
+  if (marker.agent === undefined || marker.agent === agent) return undefined
+  if (agent === undefined && renewsAsItIs(marker, options)) return undefined
+  const path = markerDisplayPath(folder)
+  return new PostflightError('marker-of-other-agent', { path, agent: marker.agent, operation: marker.operation })
+}
+
+function renewsAsItIs(marker: Marker, { operation, agentType, reason, step, skill }: CreateOptions): boolean {
+  if (agentType !== marker.agentType) return false
+  if (operation !== undefined) return isForOperation(marker, operation)
+  return reason === undefined && skill === undefined && step.length === 0
+}
+
+function foreignOwner(
+  present: StoredMarker,
+  session: string | undefined,
+  sessionId: string | undefined,
+): PostflightError | undefined {
+  const { marker, folder } = present
+  const path = markerDisplayPath(folder)
+  const conflict = (whose: string): PostflightError =>
+    new PostflightError('marker-of-other-session', { path, whose, task: folder.task })
+  if (marker.hostSession !== undefined) {
+    return marker.hostSession === session ? undefined : conflict(`pending for host session ${marker.hostSession}`)
+  }
+  if (sessionId !== undefined && marker.sessionId !== undefined && marker.sessionId !== sessionId) {
+    return conflict(`pending for session ${marker.sessionId}`)
+  }
+  if (session !== undefined && marker.fields === undefined) return conflict('a marker of unknown origin')
+  if (session !== undefined && sessionId === undefined) {
+    const named = marker.sessionId === undefined ? '' : ` (${marker.sessionId})`
+    return conflict(`pending without a host session${named}`)
+  }
+  return undefined
+}
+
+function isForOperation(marker: Marker, operation: string | undefined): boolean {
+  return marker.fields !== undefined && (operation === undefined || marker.operation === operation)
+}
+
+/**
+ * Whether the hook cannot learn which agent made the marker: the output does not reach it, and the time of the shell
+ * call is not known, or fits another marker too.
+ */
+function isOwnerLost(context: CommandContext, folder: TaskFolder, { session, agent }: Identity): boolean {
+  if (session === undefined || agent !== undefined) return false
+  const host = shellIdentity(context.environment)
+  if (!context.isOutputCaught({ isPiped: host?.isPiped === true })) return false
+  if (host?.session !== session || host.tellsDuration !== true) return true
+  return findMarkers([folder.root]).markers.some(
+    (one) =>
+      one.kind === 'marker' &&
+      one.folder.path !== folder.path &&
+      one.marker.hostSession === session &&
+      one.marker.agent === undefined &&
+      one.times.changedMs > context.nowMs - ONE_CALL_MS,
+  )
 }

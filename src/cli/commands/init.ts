@@ -189,8 +189,9 @@ function checkNames(names: readonly string[]): void {
   if (unknown !== undefined) throw notOneOf(PART_NAMES, '--skip', unknown)
 }
 
-function ask({ terminal, ...context }: CommandContext, parts: readonly InitPart[]): InitPart[] {
+function ask(context: CommandContext, parts: readonly InitPart[]): InitPart[] {
   if (parts.length === 0) return []
+  const { terminal } = context
   if (terminal === undefined) throw new PostflightError('needs-answer')
   const intro = `postflight init sets this project up for Claude Code in ${counted(parts.length, 'part')}.`
   terminal.print(`${intro} Nothing is written before the last answer.`)
@@ -209,7 +210,7 @@ function ask({ terminal, ...context }: CommandContext, parts: readonly InitPart[
   return accepted
 }
 
-function shown(context: Omit<CommandContext, 'terminal'>, part: InitPart): string[] {
+function shown(context: CommandContext, part: InitPart): string[] {
   return [PART_DESCRIPTIONS[part.name](displayPath(context, part.file)), ...part.preview]
 }
 

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { oneLine } from '../../kernel/text.ts'
-import { type CommandContext, requireRoot } from '../../project/command-context.ts'
+import { requireRoot } from '../../project/command-context.ts'
 import { allEntries, entriesAfter } from '../../project/journal-entries.ts'
 import type { JournalLine } from '../../project/journal-entry.ts'
 import * as field from '../../views/documents.ts'
@@ -46,38 +46,29 @@ function entryCount(value: string): number {
 }
 
 export const run: Run<typeof declaration, typeof document> = async (context, _given, options, { stdout, json }) => {
+  const root = requireRoot(context)
+  const { entries, end } = allEntries(context, root)
+  const last = options.count === 0 ? [] : entries.slice(-options.count)
   if (options.follow) {
-    await followLogs(context, options.count, processScreen(stdout, json), json)
+    await followLogs(root, { entries: last, end }, processScreen(stdout, json), json)
     return 0
   }
-  const { last, isEmpty } = lastEntries(context, options.count)
   return {
     exitCode: 0,
     data: { entries: last },
-    lines: isEmpty ? ['the journal is empty'] : last.map(describeEntry),
+    lines: entries.length === 0 ? ['the journal is empty'] : last.map(describeEntry),
   }
 }
 
-/** `end` is in bytes. */
-function lastEntries(context: CommandContext, count: number) {
-  const { entries, end } = allEntries(context, requireRoot(context))
-  return { last: count === 0 ? [] : entries.slice(-count), isEmpty: entries.length === 0, end }
-}
-
-async function followLogs(context: CommandContext, count: number, screen: Screen, json: boolean): Promise<void> {
-  const { last, end } = lastEntries(context, count)
-  const root = requireRoot(context)
-  let position = end
+async function followLogs(
+  root: string,
+  first: ReturnType<typeof entriesAfter>,
+  screen: Screen,
+  json: boolean,
+): Promise<void> {
   const print = (entry: JournalLine): boolean => screen.print(`${json ? jsonText(entry) : describeEntry(entry)}\n`)
-  const readNew = (): readonly JournalLine[] => {
-    const { entries, end } = entriesAfter(root, position)
-    position = end
-    return entries
-  }
-  if (!last.every(print)) return
-  do {
-    if (!readNew().every(print)) return
-  } while (await screen.pause(FOLLOW_INTERVAL_MS))
+  let read = first
+  while (read.entries.every(print) && (await screen.pause(FOLLOW_INTERVAL_MS))) read = entriesAfter(root, read.end)
 }
 
 function describeEntry(entry: JournalLine): string {

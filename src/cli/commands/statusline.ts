@@ -1,7 +1,7 @@
 import type { StdinRead } from '../../disk/stdin.ts'
 import { MAX_ID_LENGTH } from '../../hosts/payload.ts'
 import { oneLine } from '../../kernel/text.ts'
-import { isJsonObject } from '../../kernel/values.ts'
+import { isJsonObject, jsonObjectIn } from '../../kernel/values.ts'
 import { type MarkerView, viewMarkers } from '../../marker/marker-view.ts'
 import type { CommandContext, CommandResult } from '../../project/command-context.ts'
 import { findRoots, startFolders } from '../../project/root.ts'
@@ -40,11 +40,6 @@ type StatusLineDocument = field.DocumentOf<typeof document>
 /** In ms. A host sends its JSON at once. A terminal, or a program that sends nothing, must not delay the line. */
 const PATIENCE_MS = 300
 
-interface HostState {
-  readonly session: string | undefined
-  readonly folders: readonly string[]
-}
-
 export const run: Run<typeof declaration, typeof document> = async (context) => {
   if (context.environment.POSTFLIGHT_DISABLE === '1') return resultOf([])
   const { session, folders } = hostState(await context.readInput?.(PATIENCE_MS))
@@ -69,20 +64,13 @@ function resultOf(items: readonly LineItem[]): CommandResult<StatusLineDocument>
   }
 }
 
-function hostState(read: StdinRead | undefined): HostState {
-  if (read?.kind !== 'text') return { session: undefined, folders: [] }
-  try {
-    const value: unknown = JSON.parse(read.text)
-    if (!isJsonObject(value)) return { session: undefined, folders: [] }
-    const workspace = isJsonObject(value.workspace) ? value.workspace : {}
-    const isText = (one: unknown): one is string => typeof one === 'string' && one !== ''
-    const { session_id: session } = value
-    return {
-      session: isText(session) && session.length <= MAX_ID_LENGTH ? session : undefined,
-      folders: [value.cwd, workspace.current_dir, workspace.project_dir].filter(isText),
-    }
-  } catch {
-    return { session: undefined, folders: [] }
+function hostState(read: StdinRead | undefined) {
+  const isText = (one: unknown): one is string => typeof one === 'string' && one !== ''
+  const { session_id: session, cwd, workspace } = jsonObjectIn(read?.kind === 'text' ? read.text : '')
+  const { current_dir: current, project_dir: project } = isJsonObject(workspace) ? workspace : {}
+  return {
+    session: isText(session) && session.length <= MAX_ID_LENGTH ? session : undefined,
+    folders: [cwd, current, project].filter(isText),
   }
 }
 

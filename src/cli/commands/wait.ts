@@ -18,8 +18,8 @@ import {
 } from '../../project/command-context.ts'
 import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import * as field from '../../views/documents.ts'
+import { callerOf, type Identity } from '../caller.ts'
 import { type BareCommand, type Declaration, HOST_SESSION, type Run, TASK } from '../command.ts'
-import { callerOf, type Identity } from '../marker-owner.ts'
 import { checkIds, checkOneLine } from '../option-values.ts'
 
 /** docs/design.md, "Waiting". */

@@ -1,0 +1,20 @@
+import { shellIdentity } from '../hosts/all-hosts.ts'
+import type { CommandContext } from '../project/command-context.ts'
+
+export interface Identity {
+  readonly session: string | undefined
+  readonly agent: string | undefined
+}
+
+export function callerOf(
+  context: CommandContext,
+  options: { readonly hostSession?: string; readonly agent?: string },
+): Identity {
+  const fromShell = shellIdentity(context.environment)
+  // The environment's agent belongs to its own session.
+  const sameSession = options.hostSession === undefined || options.hostSession === fromShell?.session
+  return {
+    session: options.hostSession ?? fromShell?.session,
+    agent: options.agent ?? (sameSession ? fromShell?.agent : undefined),
+  }
+}
