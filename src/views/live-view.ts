@@ -80,18 +80,6 @@ export function frame(
   return [...top, ...shown, ...blank, ...bottom].slice(0, rows)
 }
 
-interface LiveScreen {
-  readonly size: () => Size
-  /**
-   * Paints the rows that changed, and returns false if the terminal is gone. log-update 7.2.0 erases all rows between
-   * two that changed first, which flickers, and loses the last character of a row that fills the line.
-   */
-  readonly paint: (rows: readonly string[]) => boolean
-  /** Returns false if `q` or Ctrl-C was pressed. */
-  readonly pause: (ms: number) => Promise<boolean>
-  readonly close: () => void
-}
-
 /** The alternate screen, an invisible cursor, and no wrapping. */
 const ENTER = '\u001b[?1049h\u001b[?25l\u001b[?7l\u001b[2J'
 const LEAVE = '\u001b[?7h\u001b[?25h\u001b[?1049l'
@@ -105,7 +93,7 @@ const USUAL_SIZE: Size = { columns: 80, rows: 24 }
 
 const ENDING_SIGNALS = ['SIGTERM', 'SIGHUP'] as const
 
-function openLiveScreen(output: Output): LiveScreen {
+function openLiveScreen(output: Output) {
   const { stdin, stdout } = process
   let painted: readonly string[] = []
   let wake: () => void = () => {}
@@ -160,8 +148,12 @@ function openLiveScreen(output: Output): LiveScreen {
   enter()
 
   return {
-    size: () => ({ columns: stdout.columns || USUAL_SIZE.columns, rows: stdout.rows || USUAL_SIZE.rows }),
-    paint(rows) {
+    size: (): Size => ({ columns: stdout.columns || USUAL_SIZE.columns, rows: stdout.rows || USUAL_SIZE.rows }),
+    /**
+     * Paints the rows that changed, and returns false if the terminal is gone. log-update 7.2.0 erases all rows between
+     * two that changed first, which flickers, and loses the last character of a row that fills the line.
+     */
+    paint(rows: readonly string[]): boolean {
       // The rest of a row is erased first: after a row that fills the line, that would erase its last character.
       const changes = rows.flatMap((row, index) =>
         row === painted[index]
@@ -176,7 +168,8 @@ function openLiveScreen(output: Output): LiveScreen {
         false
       )
     },
-    async pause(ms) {
+    /** Returns false if `q` or Ctrl-C was pressed. */
+    async pause(ms: number): Promise<boolean> {
       if (!isOver) {
         const woken = new AbortController()
         wake = () => woken.abort()

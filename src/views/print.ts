@@ -119,23 +119,17 @@ export function cleanOutput(output: Output): Output {
   }
 }
 
-export interface Screen {
-  readonly print: (text: string) => boolean
-  readonly pause: (ms: number) => Promise<boolean>
-}
+export type Screen = ReturnType<typeof processScreen>
 
-export function processScreen(output: Output, isJson: boolean): Screen {
-  const stopped = new Promise<false>((resolve) => process.once('SIGINT', () => resolve(false)))
+/** `print` returns false if the reader is gone, `pause` after Ctrl-C. */
+export function processScreen(output: Output, isJson: boolean) {
+  const stopped = new AbortController()
+  process.once('SIGINT', () => stopped.abort())
   return {
-    print: (text) => output.write(isJson ? text : wrapped(text, output)) !== false,
-    async pause(ms) {
-      let timer: NodeJS.Timeout | undefined
-      const passed = new Promise<true>((resolve) => {
-        timer = setTimeout(() => resolve(true), ms)
-      })
-      const goesOn = await Promise.race([stopped, passed])
-      clearTimeout(timer)
-      return goesOn
+    print: (text: string): boolean => output.write(isJson ? text : wrapped(text, output)) !== false,
+    async pause(ms: number): Promise<boolean> {
+      const { setTimeout } = await import('node:timers/promises')
+      return setTimeout(ms, true, { signal: stopped.signal }).catch(() => false)
     },
   }
 }

@@ -27,7 +27,6 @@ import { findLostMarkers, type LostMarker } from '../../views/status/lost-marker
 import { type ClearDocument, type ClearResult, clearOne } from '../clear-folder.ts'
 import { type BareCommand, type Declaration, type OptionsOf, type Run, timeoutOption } from '../command.ts'
 import { refuseOptionAsTask, requireOneTarget } from '../option-values.ts'
-import type { SettledRun } from '../workflow/settle-ended.ts'
 
 export const declaration = {
   free: true,
@@ -103,11 +102,7 @@ export const run: Run<typeof declaration, ClearDocument> = async (context, [task
   }
 }
 
-async function settleRuns(
-  context: CommandContext,
-  folders: readonly TaskFolder[],
-  isDryRun: boolean,
-): Promise<readonly SettledRun[]> {
+async function settleRuns(context: CommandContext, folders: readonly TaskFolder[], isDryRun: boolean) {
   const withRun = folders.filter((folder) => kindAt(path.join(folder.path, RUN_STATE_FILE)) !== undefined)
   if (withRun.length === 0) return []
   const { settleEnded } = await import('../workflow/settle-ended.ts')

@@ -154,7 +154,7 @@ function read(program: CommandUnknownOpts, words: readonly string[]) {
       const [name = '', value] = word.split('=', 2)
       const option = findOption(command, program, name)
       if (option?.long === '--root' && value !== undefined) root = value
-      pending = option !== undefined && takesValue(option) && value === undefined ? option : undefined
+      pending = (option?.required || option?.optional) && value === undefined ? option : undefined
     } else {
       const below = positional.length === 0 ? command.commands.find((one) => one.name() === word) : undefined
       if (below === undefined) positional.push(word)
@@ -167,10 +167,6 @@ function read(program: CommandUnknownOpts, words: readonly string[]) {
 
 function findOption(command: CommandUnknownOpts, program: CommandUnknownOpts, name: string): Option | undefined {
   return [...command.options, ...program.options].find(({ long, short }) => name === long || name === short)
-}
-
-function takesValue({ required, optional }: Option): boolean {
-  return required || optional
 }
 
 function valueName({ flags }: Option): string {

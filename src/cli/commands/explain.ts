@@ -20,7 +20,7 @@ import type { SearchProblem } from '../../project/task-folder.ts'
 import { findRunFiles, runFileNames } from '../../run/store/run-file.ts'
 import type { HookAnswer } from '../../stop/answer.ts'
 import { answerToStart, NOTHING_DONE, printedAnswer } from '../../stop/answer-for.ts'
-import { NO_RUNS, type PredictedMarker, predictStop } from '../../stop/answer-stop.ts'
+import { NO_RUNS, predictStop } from '../../stop/answer-stop.ts'
 import { countContinuations, observeUnfinished, sessionBirthMs } from '../../stop/observe-stop.ts'
 import type { PlannedMarker } from '../../stop/plan.ts'
 import { RULES, type Rule } from '../../stop/rules.ts'
@@ -230,11 +230,7 @@ async function predictStart(occasion: Occasion, person: Person): Promise<HookAns
 }
 
 function sessionOf(planned: readonly PlannedMarker[]): string | undefined {
-  for (const one of planned) {
-    const session = one.kind === 'unjudged' ? undefined : one.stored.marker.hostSession
-    if (session !== undefined) return session
-  }
-  return undefined
+  return planned.flatMap((one) => (one.kind === 'unjudged' ? [] : (one.stored.marker.hostSession ?? [])))[0]
 }
 
 function describe(planned: PlannedMarker): ExplainDocument['markers'][number] {
@@ -273,16 +269,9 @@ async function describeRuns(roots: readonly string[], payload: Payload, isHeld: 
   })
 }
 
-interface ExplainedDone {
-  readonly path: string
-  readonly why: string
-  readonly rules: ExplainDocument['done'][number]['rules']
-  readonly made: PredictedMarker | undefined
-}
-
-async function describeDone(root: string, occasion: Occasion, person: Person, hasRun: boolean): Promise<ExplainedDone> {
+async function describeDone(root: string, occasion: Occasion, person: Person, hasRun: boolean) {
   const path = `${SPECS_FOLDER}/${DONE_FILE}`
-  const nothing = (why: string): ExplainedDone => ({ path, why, rules: [], made: undefined })
+  const nothing = (why: string) => ({ path, why, rules: [], made: undefined })
   // The search for files is loaded only for a definition of done.
   const { isJudged, judgeDone, predictMarker } = await import('../../done/arm.ts')
   if (!isJudged(occasion.payload)) {

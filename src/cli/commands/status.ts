@@ -289,12 +289,8 @@ function isDecided({ kind }: StatusItem): boolean {
   return kind === 'aborted' || kind === 'moved'
 }
 
-interface Journal extends Pick<Found, 'items' | 'records'> {
-  readonly sessions: ReadonlySet<unknown> | undefined
-}
-
 /** A journal that cannot be read is an item: it may say that a marker was removed by hand. */
-function readRecords(root: string): Journal {
+function readRecords(root: string) {
   try {
     const lines = journalAt(root)
     return { records: markerRecords(lines), sessions: sessionsOfHook(lines), items: [] }

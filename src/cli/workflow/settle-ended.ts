@@ -7,19 +7,13 @@ import { settleState } from '../../run/machine/control.ts'
 import { needOf } from '../../run/machine/position.ts'
 import { runStatus } from '../../run/store/active-runs.ts'
 import { settleRun } from '../../run/store/run.ts'
-import type { ClearDocument } from '../clear-folder.ts'
-
-export interface SettledRun {
-  readonly data: ClearDocument['settled'][number] | undefined
-  readonly line: string
-}
 
 /**
  * Accepts the ended run of a folder; undefined if there is none. The session that ran it cannot: an agent that clears
  * its marker would accept its own failure. An aborted run does not count anyway. A state that cannot be read stays, and
  * `status` reports it.
  */
-export function settleEnded(context: CommandContext, folder: TaskFolder, isDryRun: boolean): SettledRun | undefined {
+export function settleEnded(context: CommandContext, folder: TaskFolder, isDryRun: boolean) {
   const state = runStatus(folder)?.state
   if (state === undefined || settleState(state) === state) return undefined
   const session = shellIdentity(context.environment)?.session
