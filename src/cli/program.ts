@@ -41,6 +41,8 @@ function bareProgram(version: string, stdout: Output) {
     .helpOption('-h, --help', 'show help')
     .configureHelp({
       showGlobalOptions: true,
+      // commander's own 40 would leave the help of a terminal with 75 columns unwrapped.
+      minWidthToWrap: 20,
       // The default of a flag (off) or a list (empty) needs no mention.
       optionDescription: ({ description, defaultValue, defaultValueDescription = defaultValue }) =>
         typeof defaultValueDescription === 'string' || typeof defaultValueDescription === 'number'

@@ -178,6 +178,8 @@ export function wrap(line: string, columns: number, keepsWords = false): string[
       else if (used + gap.length < columns) {
         row += gap
         used += gap.length
+        // A long first word begins on this row.
+        if (isFirst) start = used
       }
       gap = ''
       for (const character of !keepsWords && used + width > columns ? piece : [piece]) {

@@ -182,7 +182,8 @@ function howToPipe(session = ''): string[] {
   const id = /^[\w-]{1,120}$/.test(session) ? session : 'ID'
   return [
     'To explain a stop, pipe what the host gives its hook to --payload - (or name a file). For example:',
-    `  echo '{"hook_event_name":"Stop","session_id":"${id}"}' | postflight explain --payload -`,
+    // Backticks keep the line whole on a narrow terminal, so that it can be copied.
+    `  \`echo '{"hook_event_name":"Stop","session_id":"${id}"}' | postflight explain --payload -\``,
     'Without a payload, the hook assumes this stop:',
     '',
   ]

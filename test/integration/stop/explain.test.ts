@@ -192,7 +192,7 @@ describe.concurrent('explain', () => {
   it('gives an example that can be pasted, and that explains the stop of a marker here', async () => {
     const project = withMarker({ cc_session_id: SESSION, agent_id: 'main', created: hoursAgo(0) })
     const { stdout } = await project.cli(['explain'])
-    const [, body = ''] = /^ {2}echo '(.*)' \| postflight explain --payload -$/m.exec(stdout) ?? []
+    const [, body = ''] = /^ {2}`echo '(.*)' \| postflight explain --payload -`$/m.exec(stdout) ?? []
     const pasted = await project.cli(['explain', '--payload', '-'], { input: body })
     expect(pasted.stdout).toContain(`Stop of session ${SESSION}`)
     expect(pasted.stdout).toContain('answer: block')

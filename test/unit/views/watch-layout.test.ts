@@ -23,6 +23,7 @@ describe('a line that is wrapped', () => {
     ['see /a/long/path/to/it now', 10, ['see', '  /a/long/path/to/it', '  now']],
     ['Undo: `postflight clear 259` now', 22, ['Undo:', '  `postflight clear 259`', '  now']],
     ['Undo: (`postflight clear`), now', 30, ['Undo: (`postflight clear`),', '  now']],
+    ['  `echo 0123456789`', 10, ['  `echo 0123456789`']],
     ["it's a ` alone", 8, ["it's a `", '  alone']],
   ])('keeps words and commands whole for people who copy them: %j in %d columns', (line, columns, expected) => {
     expect(wrap(line, columns, true)).toEqual(expected)
