@@ -36,7 +36,11 @@ export const declaration = {
     command
       .argument('[task]', 'task number or folder name; "." for specs/ itself')
       .option('--all', 'every task', false)
-      .option('--orphaned', 'every marker whose session will not return: abandoned, expired, left behind', false)
+      .option(
+        '--orphaned',
+        'every marker whose session will not return: older than 24 h, or abandoned without a session',
+        false,
+      )
       .option('--return-meta', 'also remove .return-meta.json', false)
       .option('--run-checks', 'also run checks that another session set; they are printed first', false)
       .option('--unchecked', 'do not run the checks; a marker with checks is kept as abandoned', false)
