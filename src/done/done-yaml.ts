@@ -3,7 +3,7 @@ import { described, optionally } from '../kernel/described.ts'
 import { messageOf } from '../kernel/error-messages.ts'
 import { MAX_CHECKS, PostflightError } from '../kernel/errors.ts'
 import { MAX_ALTERNATIVES } from '../kernel/file-pattern.ts'
-import { DONE_FILE, SPECS_FOLDER } from '../kernel/files.ts'
+import { DONE_PATH } from '../kernel/files.ts'
 import { quotedNames } from '../kernel/text.ts'
 import { firstOf, type PlacedFinding, placedInOrder, readYamlText } from '../kernel/yaml-text.ts'
 import {
@@ -51,7 +51,7 @@ export function describeRules(names: readonly string[]): string {
 }
 
 function faultError(faults: readonly PlacedFinding[]): PostflightError {
-  return new PostflightError('done-invalid', { path: `${SPECS_FOLDER}/${DONE_FILE}`, ...firstOf(faults) })
+  return new PostflightError('done-invalid', { path: DONE_PATH, ...firstOf(faults) })
 }
 
 const one = (longest: number) => z.string().check(z.regex(TEXT), z.maxLength(longest))

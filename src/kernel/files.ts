@@ -42,6 +42,8 @@ export const DONE_RECEIPTS_FILE = 'done-receipts.json'
 
 /** The definition of done, in `specs/`. */
 export const DONE_FILE = 'done.yaml'
+/** Its path in a root. */
+export const DONE_PATH = `${SPECS_FOLDER}/${DONE_FILE}`
 
 /** The folder of a run, in its task folder. */
 export const WORKFLOW_FOLDER = 'workflow'

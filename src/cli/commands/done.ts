@@ -5,7 +5,7 @@ import { isSearched, type RuleState } from '../../done/search.ts'
 import { readDoneFile, readTrusted, type TrustedRules } from '../../done/trust-store.ts'
 import { commandLine } from '../../kernel/command-line.ts'
 import { PostflightError } from '../../kernel/errors.ts'
-import { DONE_FILE, SPECS_FOLDER } from '../../kernel/files.ts'
+import { DONE_PATH } from '../../kernel/files.ts'
 import { oneLine, quotedNames } from '../../kernel/text.ts'
 import { toIso } from '../../kernel/time.ts'
 import { checkFailed, checksPassed, since } from '../../marker/check-messages.ts'
@@ -68,14 +68,13 @@ export const run: Run<typeof declaration, typeof document> = async (context, _ar
 }
 
 function trustedRules(context: CommandContext, root: string): TrustedRules {
-  const path = `${SPECS_FOLDER}/${DONE_FILE}`
   const file = readDoneFile(root)
   const copy = readTrusted(root, context)
   if (copy !== undefined) return file.kind === 'absent' ? { ...copy, rules: [] } : copy
-  if (file.kind === 'absent') throw new PostflightError('done-none', { path })
-  if (file.kind === 'unreadable') throw new PostflightError('file-unreadable', { path, detail: file.detail })
+  if (file.kind === 'absent') throw new PostflightError('done-none', { path: DONE_PATH })
+  if (file.kind === 'unreadable') throw new PostflightError('file-unreadable', { path: DONE_PATH, detail: file.detail })
   requireRules(file.text)
-  throw new PostflightError('done-untrusted', { path, trust: commandLine(['trust'], context.rootOption) })
+  throw new PostflightError('done-untrusted', { path: DONE_PATH, trust: commandLine(['trust'], context.rootOption) })
 }
 
 function resultOf(
@@ -89,7 +88,7 @@ function resultOf(
   return {
     exitCode,
     data: {
-      path: `${SPECS_FOLDER}/${DONE_FILE}`,
+      path: DONE_PATH,
       rules: states.map(({ rule, isDue, changed, paths, receipt: before }) => {
         const now = proof?.green.find((one) => one.rule === rule)?.receipt
         const receipt = now ?? before

@@ -10,7 +10,7 @@ import { type Occasion, occasionOf, type Payload } from '../../hosts/host.ts'
 import { parsePayload } from '../../hosts/payload.ts'
 import { unsearchable } from '../../kernel/error-messages.ts'
 import { PostflightError } from '../../kernel/errors.ts'
-import { DONE_FILE, SPECS_FOLDER } from '../../kernel/files.ts'
+import { DONE_PATH } from '../../kernel/files.ts'
 import { inLine, stripControl } from '../../kernel/text.ts'
 import { CONTINUATION_LIMIT, isSpent } from '../../marker/loop-guard.ts'
 import { markerDisplayPath } from '../../marker/stored-marker.ts'
@@ -271,8 +271,7 @@ async function describeRuns(roots: readonly string[], payload: Payload, isHeld: 
 }
 
 async function describeDone(root: string, occasion: Occasion, person: Person, hasRun: boolean) {
-  const path = `${SPECS_FOLDER}/${DONE_FILE}`
-  const nothing = (why: string) => ({ path, why, rules: [], made: undefined })
+  const nothing = (why: string) => ({ path: DONE_PATH, why, rules: [], made: undefined })
   // The search for files is loaded only for a definition of done.
   const { isJudged, judgeDone, predictMarker } = await import('../../done/arm.ts')
   if (!isJudged(occasion.payload)) {
@@ -287,7 +286,7 @@ async function describeDone(root: string, occasion: Occasion, person: Person, ha
   const stored = predictMarker(judged)
   const seen = stored && (pending === undefined ? { ...stored, spent: asked } : countContinuations(stored, occasion))
   const rules = judged.states.map(({ rule, isDue, changed }) => ({ name: ruleName(rule), due: isDue, changed }))
-  return { path, why: whatHappens(judged, seen !== undefined), rules, made: { folder, seen } }
+  return { path: DONE_PATH, why: whatHappens(judged, seen !== undefined), rules, made: { folder, seen } }
 }
 
 function whatHappens({ pending, due, asked }: JudgedDone, hasMarker: boolean): string {

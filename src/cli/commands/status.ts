@@ -7,7 +7,7 @@ import { shellIdentity } from '../../hosts/all-hosts.ts'
 import { commandLine } from '../../kernel/command-line.ts'
 import { messageOf, unsearchable } from '../../kernel/error-messages.ts'
 import { PostflightError } from '../../kernel/errors.ts'
-import { DONE_FILE, SPECS_FOLDER, WORKFLOW_FOLDER } from '../../kernel/files.ts'
+import { DONE_PATH, SPECS_FOLDER, WORKFLOW_FOLDER } from '../../kernel/files.ts'
 import { counted, inLine, oneLine } from '../../kernel/text.ts'
 import { checkCommand } from '../../marker/check-messages.ts'
 import {
@@ -157,9 +157,8 @@ async function projectStatus(
   const summary = root === undefined ? 'no marker was made: no specs/ folder here' : cleanSummary(root, proven)
   const warnings = done === null || done.standing === 'trusted' ? [] : [done]
   if (options.github) {
-    const file = `${SPECS_FOLDER}/${DONE_FILE}`
     const warningLines = warnings.map(({ message, fix }) =>
-      annotationLine('warning', 'done', file, fix === null ? message : `${message} → ${fix}`),
+      annotationLine('warning', 'done', DONE_PATH, fix === null ? message : `${message} → ${fix}`),
     )
     // Annotations are for programs, so --quiet keeps them.
     const essential = [...items.map(annotation), ...warningLines]

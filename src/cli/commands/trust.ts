@@ -10,7 +10,7 @@ import {
 } from '../../done/trust-store.ts'
 import { isAgentShell } from '../../hosts/all-hosts.ts'
 import { PostflightError } from '../../kernel/errors.ts'
-import { DONE_FILE, SPECS_FOLDER } from '../../kernel/files.ts'
+import { DONE_PATH } from '../../kernel/files.ts'
 import { oneLine, QUOTE_LIMIT, stripControl } from '../../kernel/text.ts'
 import { type CommandContext, type CommandResult, requireRoot } from '../../project/command-context.ts'
 import * as field from '../../views/documents.ts'
@@ -50,13 +50,12 @@ type TrustDocument = field.DocumentOf<typeof document>
 export const run: Run<typeof declaration, typeof document> = (context, _arguments, { yes }) => {
   if (isAgentShell(context.environment)) throw new PostflightError('trust-agent')
   const root = requireRoot(context)
-  const path = `${SPECS_FOLDER}/${DONE_FILE}`
   const file = readDoneFile(root)
-  if (file.kind === 'absent') return forget(context, root, path, yes)
-  if (file.kind === 'unreadable') throw new PostflightError('file-unreadable', { path, detail: file.detail })
+  if (file.kind === 'absent') return forget(context, root, yes)
+  if (file.kind === 'unreadable') throw new PostflightError('file-unreadable', { path: DONE_PATH, detail: file.detail })
   const rules = requireRules(file.text)
   const changed = readTrusted(root, context)?.fileHash !== file.hash
-  const text = `${path}:\n\n${stripControl(file.text).trimEnd()}\n`
+  const text = `${DONE_PATH}:\n\n${stripControl(file.text).trimEnd()}\n`
   const isAccepted = yes || !changed || isAnsweredYes(context, 'Trust these rules on this machine? [y/N] ', text)
   if (isAccepted && changed) keepTrusted(root, { rules, fileHash: file.hash }, context, context.nowMs)
   const shown = rules.map((rule) => {
@@ -64,29 +63,32 @@ export const run: Run<typeof declaration, typeof document> = (context, _argument
     return { name: ruleName(rule), when, unless, checks }
   })
   const trusted = changed
-    ? `trusted ${path}: ${describeRules(shown.map(({ name }) => name))}`
-    : `${path} is trusted already`
+    ? `trusted ${DONE_PATH}: ${describeRules(shown.map(({ name }) => name))}`
+    : `${DONE_PATH} is trusted already`
   return {
     exitCode: isAccepted ? 0 : 1,
-    data: { path, trusted: isAccepted, changed, rules: shown },
-    lines: [...(yes && changed ? [text] : []), isAccepted ? trusted : `${path} was not trusted; nothing has changed`],
+    data: { path: DONE_PATH, trusted: isAccepted, changed, rules: shown },
+    lines: [
+      ...(yes && changed ? [text] : []),
+      isAccepted ? trusted : `${DONE_PATH} was not trusted; nothing has changed`,
+    ],
   }
 }
 
-function forget(context: CommandContext, root: string, path: string, yes: boolean): CommandResult<TrustDocument> {
-  if (readTrusted(root, context) === undefined) throw new PostflightError('done-none', { path })
+function forget(context: CommandContext, root: string, yes: boolean): CommandResult<TrustDocument> {
+  if (readTrusted(root, context) === undefined) throw new PostflightError('done-none', { path: DONE_PATH })
   const isOfMain = mainWithDoneFile(root) !== undefined
   const shown = oneLine(trustedRoot(root), QUOTE_LIMIT)
-  const question = `${path} is gone. Forget the rules that are trusted for ${shown}? [y/N] `
+  const question = `${DONE_PATH} is gone. Forget the rules that are trusted for ${shown}? [y/N] `
   const isAccepted = !isOfMain && (yes || isAnsweredYes(context, question))
   if (isAccepted) forgetTrusted(root, context)
   const kept = isOfMain
-    ? `${path} is gone here, but not in ${shown}, so its rules stay trusted`
-    : `the rules of ${path} are still trusted; nothing has changed`
+    ? `${DONE_PATH} is gone here, but not in ${shown}, so its rules stay trusted`
+    : `the rules of ${DONE_PATH} are still trusted; nothing has changed`
   return {
     exitCode: isAccepted ? 0 : 1,
-    data: { path, trusted: false, changed: true, rules: [] },
-    lines: [isAccepted ? `forgot the rules of ${path}, which is gone` : kept],
+    data: { path: DONE_PATH, trusted: false, changed: true, rules: [] },
+    lines: [isAccepted ? `forgot the rules of ${DONE_PATH}, which is gone` : kept],
   }
 }
 
