@@ -82,23 +82,21 @@ function markersOf(
   paint: Painter,
 ): CommandResult<InspectDocument> {
   const root = findCommandRoot(context)
-  const only =
-    root === undefined || task === undefined
-      ? undefined
-      : requireTaskFolder(root, task, 'marker', shellIdentity(context.environment)?.session)
-  const { markers, problems } =
-    root === undefined ? { markers: [], problems: [] } : viewMarkers(root, context.nowMs, only)
+  if (root === undefined) {
+    const data = { root: null, pending: 0, abandoned: 0, markers: [], problems: [] }
+    return { exitCode: 0, data, lines: ['no specs/ folder here'] }
+  }
+  const session = shellIdentity(context.environment)?.session
+  const only = task === undefined ? undefined : requireTaskFolder(root, task, 'marker', session)
+  const { markers, problems } = viewMarkers(root, context.nowMs, only)
   const pending = markers.filter((view) => view.state === 'pending' || view.state === 'unreadable').length
   const abandoned = markers.filter((view) => view.state === 'abandoned').length
   return {
     exitCode: options.exitCode && pending + abandoned > 0 ? 1 : 0,
-    data: { root: root ?? null, pending, abandoned, markers, problems },
+    data: { root, pending, abandoned, markers, problems },
     lines: [
-      ...(root === undefined
-        ? ['no specs/ folder here']
-        : markers.length === 0
-          ? [inLine(`no markers in ${only?.path ?? path.join(root, SPECS_FOLDER)}`)]
-          : markers.flatMap((view) => describeMarker(view, paint, { root, rootOption: context.rootOption }))),
+      ...(markers.length === 0 ? [inLine(`no markers in ${only?.path ?? path.join(root, SPECS_FOLDER)}`)] : []),
+      ...markers.flatMap((view) => describeMarker(view, paint, { root, rootOption: context.rootOption })),
       ...problems.map((problem) => `${paint.yellow('!')} ${inLine(unsearchable(problem.path, problem.detail))}`),
     ],
   }

@@ -109,15 +109,15 @@ const TONES: Readonly<Record<string, Tone>> = {
 }
 
 interface Draft {
-  id: string | undefined
-  session: string | undefined
-  agent: string | undefined
+  id?: string | undefined
+  session?: string | undefined
+  agent?: string | undefined
   startMs: number
-  endMs: number | undefined
-  status: MarkerStatus | undefined
+  endMs?: number
+  status?: MarkerStatus
   blocks: number
   waits: Span[]
-  waitingSinceMs: number | undefined
+  waitingSinceMs?: number | undefined
   events: StoryEvent[]
 }
 
@@ -171,18 +171,7 @@ export function isGivenUp({ status }: Pick<Draft, 'status'>): boolean {
 }
 
 function newDraft(startMs: number): Draft {
-  return {
-    id: undefined,
-    session: undefined,
-    agent: undefined,
-    startMs,
-    endMs: undefined,
-    status: undefined,
-    blocks: 0,
-    waits: [],
-    waitingSinceMs: undefined,
-    events: [],
-  }
+  return { startMs, blocks: 0, waits: [], events: [] }
 }
 
 /** Adds an event to the draft of its marker. A check of `postflight done` may have no marker: it goes to `ofNone`. */
