@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { HistoryEntry } from '../../../src/run/machine/state-fields.ts'
-import { eventWords, statusWords, transitionWords } from '../../../src/views/report/report-messages.ts'
+import { eventWords, statusWords, taskTitle, transitionWords } from '../../../src/views/report/report-messages.ts'
 import { historyLine } from '../../../src/views/run-view.ts'
 
 describe('an entry of the journal in words', () => {
@@ -20,6 +20,11 @@ describe('an entry of the journal in words', () => {
     expect(eventWords(event, { ...none, ...facts })).toBe(words)
   })
 })
+
+it.each([
+  ['.', 'specs/'],
+  ['done-0123456789abcdef', 'definition of done (done-0123456789abcdef)'],
+] as const)('the task %s is "%s" in a report', (task, title) => expect(taskTitle(task)).toBe(title))
 
 it.each([
   ['unchecked', 'ended without its checks'],
