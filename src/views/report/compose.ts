@@ -197,8 +197,9 @@ function read(drafts: Draft[], timed: TimedLine, ofNone: Set<TimedLine>): void {
     one.events.push(storyEvent(timed))
     end(one, line.event === 'adopt' ? 'replaced' : 'cleared', timed)
   }
-  // The end of a run's wait looks like the end of a marker's wait without an id.
-  if (endsNone || (draft === undefined && line.event === 'wait-end')) return
+  // The end of a run's wait has no id either.
+  const isOfRun = id === undefined && draft?.waitingSinceMs === undefined
+  if (endsNone || (line.event === 'wait-end' && (draft === undefined || isOfRun))) return
   if (draft === undefined && line.event === 'check' && id === undefined) {
     ofNone.add(timed)
     return

@@ -76,6 +76,8 @@ describe('the story of a marker', () => {
     expect(reportOf([begin, [3, 'wait-end']]).tasks).toEqual([])
     const [task] = reportOf([begin, [3, 'wait-end']], [marker({ id: null })]).tasks
     expect(task?.markers).toMatchObject([{ status: 'pending', events: [] }])
+    const beside = reportOf([CREATED, begin, [3, 'wait-end']]).tasks
+    expect(beside).toMatchObject([{ markers: [{ events: [{ words: 'marker created' }] }] }])
   })
 })
 
