@@ -107,7 +107,7 @@ function addCommand(
 ): void {
   const command = declare(parent.command(word, { hidden }) as unknown as BareCommand)
   command.description(description)
-  for (const text of [exampleText(...examples), ...notes]) command.addHelpText('after', text)
+  for (const text of [exampleText(examples), ...notes]) command.addHelpText('after', text)
   // commander reports a missing option before an unknown one: for the typo `--definiton` that would be the wrong error.
   const required = command.options.filter(({ mandatory }) => mandatory)
   for (const option of required) option.makeOptionMandatory(false)
@@ -122,7 +122,7 @@ function addCommand(
   })
 }
 
-function exampleText(...commands: readonly string[]): string {
+function exampleText(commands: readonly string[]): string {
   return `\nExample${commands.length === 1 ? '' : 's'}:\n${commands.map((command) => `  $ postflight ${command}`).join('\n')}`
 }
 
@@ -131,7 +131,7 @@ function addHook(program: Program): void {
   program
     .command('hook')
     .description('run the hook: payload on stdin, answer on stdout')
-    .addHelpText('after', exampleText('hook < payload.json'))
+    .addHelpText('after', exampleText(['hook < payload.json']))
     .action(() => {
       throw new PostflightError('usage', { detail: 'Start the hook as `postflight hook`, without another command.' })
     })

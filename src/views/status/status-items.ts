@@ -42,10 +42,7 @@ const STATUS_KINDS = {
 
 export type StatusKind = keyof typeof STATUS_KINDS
 
-type MarkerKind = Extract<
-  StatusKind,
-  'pending' | 'waiting' | 'bypassed' | 'expired' | 'unreadable' | 'abandoned' | 'unchecked'
->
+type MarkerKind = MarkerView['state'] | 'waiting' | 'unchecked'
 
 export const statusItemDocument = () =>
   field.object({
