@@ -22,6 +22,8 @@ export const MAX_TASKS = 200
 
 const MAX_OTHERS = 50
 
+const MOVED: MarkerStatus = 'moved'
+
 export function composeReport({ root, nowMs, journal, markers, runs }: ReportSource) {
   const timed = journal
     .flatMap((line): TimedLine[] => {
@@ -31,6 +33,11 @@ export function composeReport({ root, nowMs, journal, markers, runs }: ReportSou
     .sort((one, other) => one.timeMs - other.timeMs)
   const ofMarkers = groupByTask(timed)
   const ofNone = new Set<TimedLine>()
+  // Its folder was renamed.
+  const isElsewhere = ({ id, endMs }: MarkerStory, task: string): boolean =>
+    id !== undefined &&
+    (markers.some((one) => one.id === id && one.task !== task) ||
+      timed.some(({ line, timeMs }) => line.marker_id === id && line.task !== task && timeMs > endMs))
   const names = new Set([...ofMarkers.keys(), ...markers.map(({ task }) => task), ...runs.map(({ task }) => task)])
   const tasks = [...names]
     .map((task) => {
@@ -39,7 +46,7 @@ export function composeReport({ root, nowMs, journal, markers, runs }: ReportSou
         markers.filter((marker) => marker.task === task),
         nowMs,
         ofNone,
-      )
+      ).map((story) => (story.status === 'removed' && isElsewhere(story, task) ? { ...story, status: MOVED } : story))
       const own = runs.filter((run) => run.task === task).map((run) => runStory(run, nowMs))
       return { task, markers: stories, runs: own, ...around([...stories, ...own]) }
     })

@@ -23,7 +23,7 @@ export interface ReportRun {
   readonly history: readonly HistoryEntry[]
 }
 
-export type MarkerStatus = MarkerView['state'] | 'unchecked' | 'waiting' | 'cleared' | 'replaced' | 'removed'
+export type MarkerStatus = MarkerView['state'] | 'unchecked' | 'waiting' | 'cleared' | 'replaced' | 'removed' | 'moved'
 
 export type Status = MarkerStatus | RunStatus
 

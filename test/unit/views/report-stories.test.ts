@@ -136,6 +136,15 @@ describe('the story of a marker', () => {
     expect(others).toMatchObject([{ timeMs: journalAt(0), words: 'check', task: TASK }])
   })
 
+  it.each([
+    ['its file is there', [], [marker({ task: '260_renamed' })]],
+    ['the journal has it there', [[1, 'clear', { markerId: 'pf_1', task: '260_renamed' }]], []],
+  ] as const)('goes on elsewhere if its folder was renamed: %s', (_how, entries, markers) => {
+    const { tasks } = reportOf([CREATED, ...entries], markers)
+    expect(tasks.find(({ task }) => task === TASK)?.markers).toMatchObject([{ id: 'pf_1', status: 'moved' }])
+    expect(tasks.find(({ task }) => task !== TASK)?.markers[0]?.status).not.toBe('moved')
+  })
+
   it('takes the newest of its task if a marker has no id', () => {
     const entries = ['pf_1', 'pf_2'].map((markerId, index): Entry => [index, 'block', { markerId }])
     const statuses = storiesOf(entries, [marker({ id: null })]).map(({ id, status }) => `${id} ${status}`)

@@ -50,7 +50,10 @@ export function overview({ tasks }: Report): Html {
   const runs = tasks.flatMap((task) => task.runs)
   const urgent = tasks.flatMap((task, index) => attention(task, index))
   const scale = scaleOf([...markers, ...runs])
-  return html`<div class="tiles">${figures(markers, runs)}</div>
+  return html`<div class="tiles">${figures(
+    markers.filter(({ status }) => status !== 'moved'),
+    runs,
+  )}</div>
     ${urgent.length > 0 && html`<h2>Needs attention</h2><div class="card">${folded(urgent, 8, (part) => html`<ul class="list">${part}</ul>`)}</div>`}
     <h2>Timeline</h2><div class="card"${gaps(scale)}><div class="row"><span></span><div class="axis">${labels(scale, around([...markers, ...runs]))}</div></div>
     ${folded(
