@@ -37,7 +37,7 @@ export function composeReport({ root, nowMs, journal, markers, runs }: ReportSou
   const isElsewhere = ({ id, endMs }: MarkerStory, task: string): boolean =>
     id !== undefined &&
     (markers.some((one) => one.id === id && one.task !== task) ||
-      timed.some(({ line, timeMs }) => line.marker_id === id && line.task !== task && timeMs > endMs))
+      timed.some(({ line, timeMs }) => line.marker_id === id && timeMs > endMs))
   const names = new Set([...ofMarkers.keys(), ...markers.map(({ task }) => task), ...runs.map(({ task }) => task)])
   const tasks = [...names]
     .map((task) => {
