@@ -204,9 +204,8 @@ function read(drafts: Draft[], timed: TimedLine, ofNone: Set<TimedLine>): void {
     one.events.push(storyEvent(timed))
     end(one, line.event === 'adopt' ? 'replaced' : 'cleared', timed)
   }
-  // The end of a run's wait has no id either.
-  const isOfRun = id === undefined && draft?.waitingSinceMs === undefined
-  if (endsNone || (line.event === 'wait-end' && (draft === undefined || isOfRun))) return
+  // The end of a run's wait looks like that of a marker without an id.
+  if (endsNone || (line.event === 'wait-end' && draft?.waitingSinceMs === undefined)) return
   if (draft === undefined && line.event === 'check' && id === undefined) {
     ofNone.add(timed)
     return

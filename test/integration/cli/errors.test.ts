@@ -315,7 +315,7 @@ describe.concurrent('help and version', () => {
     expect(run).toMatchObject({ status: 0, stdout: `${version}\n`, stderr: '' })
   })
 
-  it('--help lists every command and every exit code', async () => {
+  it('--help lists every command and every exit code, and the default of an option', async () => {
     const { stdout, status } = await createSourceProject().cli(['--help'])
     expect(status).toBe(0)
     // All but the hidden one. The hook has no document.
@@ -327,12 +327,8 @@ describe.concurrent('help and version', () => {
     expect(stdout).toContain(
       'Exit codes: 0 success, 1 negative result, 64 usage error, 65 invalid data,\n70 internal error, 73 cannot write.',
     )
-  })
-
-  it('the help of an option gives its default, also a number', async () => {
-    expect((await createSourceProject().cli(['logs', '--help'])).stdout).toMatch(
-      /--count <number> [^-]*\(default: 20\)/,
-    )
+    const ofLogs = await createSourceProject().cli(['logs', '--help'])
+    expect(ofLogs.stdout).toMatch(/--count <number> [^-]*\(default: 20\)/)
   })
 
   it.each([...Object.keys(DOCUMENTS), 'hook'])('%s --help shows an example of that command', async (command) => {

@@ -127,22 +127,24 @@ describe('the story of a marker', () => {
       [1, 'create', { markerId: 'pf_1' }],
       [2, 'cap'],
       [3, 'check'],
+      [4, 'step'],
     ]
     const { tasks, others } = reportOf(entries)
     const events = ['marker created', 'gave up after the last blocked stop', 'check'].map((words) => ({ words }))
-    expect(tasks).toMatchObject([
-      { markers: [{ status: 'abandoned', startMs: journalAt(1), endMs: journalAt(2), events }] },
-    ])
+    const abandoned = { status: 'abandoned', startMs: journalAt(1), endMs: journalAt(2), events }
+    expect(tasks).toMatchObject([{ markers: [abandoned, { events: [{ words: 'step' }] }] }])
     expect(others).toMatchObject([{ timeMs: journalAt(0), words: 'check', task: TASK }])
   })
 
+  const there = { task: '260_renamed' }
   it.each([
-    ['its file is there', [], [marker({ task: '260_renamed' })]],
-    ['the journal has it there', [[1, 'clear', { markerId: 'pf_1', task: '260_renamed' }]], []],
-  ] as const)('goes on elsewhere if its folder was renamed: %s', (_how, entries, markers) => {
-    const { tasks } = reportOf([CREATED, ...entries], markers)
-    expect(tasks.find(({ task }) => task === TASK)?.markers).toMatchObject([{ id: 'pf_1', status: 'moved' }])
-    expect(tasks.find(({ task }) => task !== TASK)?.markers[0]?.status).not.toBe('moved')
+    ['its file is there', [], [marker(there)], 'moved', '0 / 1'],
+    ['the journal has it there', [[1, 'clear', { markerId: 'pf_1', ...there }]], [], 'moved', '1 / 1'],
+    ['but not if that is another one', [], [marker({ ...there, id: 'pf_2' })], 'removed', '0 / 2'],
+  ] as const)('goes on elsewhere if its folder was renamed: %s', (_how, entries, markers, status, cleared) => {
+    const report = reportOf([CREATED, ...entries], markers)
+    expect(report.tasks.find(({ task }) => task === TASK)?.markers).toMatchObject([{ id: 'pf_1', status }])
+    expect(reportPage(report)).toContain(`<b>${cleared}</b>`)
   })
 
   it('takes the newest of its task if a marker has no id', () => {
