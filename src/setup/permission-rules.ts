@@ -32,27 +32,36 @@ export function rulesOf(freeCommands: readonly string[], isDependency: boolean):
   }
 }
 
-const SHAPE = z.looseObject({ allow: z.optional(z.array(z.unknown())), ask: z.optional(z.array(z.unknown())) })
+const RULES = z.optional(z.array(z.unknown()))
+
+const SHAPE = z.looseObject({ allow: RULES, ask: RULES, deny: RULES })
 
 function settingsAt(path: string): SettingsFile<z.output<typeof SHAPE>> {
   return { path, comments: false, property: 'permissions', shape: SHAPE }
 }
 
+/** Claude Code ignores the whole file if the rules in it have another shape (measured with 2.1.330). */
+export function requireRules(text: string, path: string): void {
+  readDocument(text, settingsAt(path))
+}
+
 /** Returns the same text if the rules are there already. */
 export function addRules(text: string, path: string, rules: Rules): string {
-  const { value } = readDocument(text, settingsAt(path))
-  return LISTS.reduce(
-    (changed, list) =>
-      rules[list]
-        .filter((rule) => !value?.[list]?.includes(rule))
-        .reduce((next, rule) => appendToList(next, settingsAt(path), ['permissions', list], rule), changed),
+  return missingIn(text, path, rules).reduce(
+    (changed, { list, rule }) => appendToList(changed, settingsAt(path), ['permissions', list], rule),
     text,
   )
 }
 
 export function missingRules(text: string, path: string, rules: Rules): string[] {
+  return missingIn(text, path, rules).map(({ rule }) => rule)
+}
+
+function missingIn(text: string, path: string, rules: Rules): { list: List; rule: string }[] {
   const { value } = readDocument(text, settingsAt(path))
-  return LISTS.flatMap((list) => rules[list].filter((rule) => !value?.[list]?.includes(rule)))
+  return LISTS.flatMap((list) =>
+    rules[list].filter((rule) => !value?.[list]?.includes(rule)).map((rule) => ({ list, rule })),
+  )
 }
 
 const ABOUT_US = /^Bash\(.*postflight/
@@ -66,6 +75,8 @@ export function countRules(text: string, path: string): number {
 /** The record of these may come with a clone, so only rules about our commands are removed. */
 export function removeRules(text: string, path: string, added: readonly string[]): string {
   const ours = added.filter((rule) => ABOUT_US.test(rule))
+  // Other hosts may keep something else in "permissions".
+  if (ours.length === 0) return text
   return LISTS.reduce(
     (rest, list) =>
       removeFromList(rest, settingsAt(path), ['permissions', list], (rule) => ours.includes(rule as string)),

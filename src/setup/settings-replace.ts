@@ -67,6 +67,7 @@ function keepOwner(temporary: string, { uid, gid }: fs.Stats): void {
 }
 
 export function removeSettingsFile(file: string): void {
-  fs.rmSync(file)
+  // Another `uninstall` may have removed it.
+  fs.rmSync(file, { force: true })
   sync(path.dirname(file))
 }

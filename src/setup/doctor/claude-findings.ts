@@ -34,7 +34,7 @@ export function checkSettings(context: CommandContext, project: string, elsewher
     ...locations.flatMap((location) => wiredBySettings(context, location, project)),
     ...wiredByPlugin(locations),
   ].map(inForce)
-  const repair = 'repair the file by hand: until then Claude Code ignores all of it'
+  const repair = 'repair the file by hand: until then Claude Code may ignore all of it'
   const faults = locations.flatMap(({ fault }) =>
     fault === undefined ? [] : [bad('settings', errorFault(fault.code, fault.args), repair)],
   )
@@ -149,7 +149,7 @@ export function checkEntries(
   const copy = findWiredCopy(commands, project)
   const { command, portable } = hookCommand(context, scope, project, host)
   const isOurs = ourHooks(context, project)
-  if (isInstalled(text ?? '', host.entries(command), file, isOurs))
+  if (isInstalled(text, host.entries(command), file, isOurs))
     return good('settings', `the hook is installed in ${file}`)
   // The project's own entry is never replaced by a path of this machine: its own copy repairs it.
   const isTheirs = copy.portable && !portable
@@ -160,7 +160,7 @@ export function checkEntries(
       const what = `${file} starts the project's own copy, which does not work here: ${copy.problem}`
       return bad('settings', what, installCommand(project))
     }
-    if (isInstalled(text ?? '', host.entries(copy.command), file, isOurs)) {
+    if (isInstalled(text, host.entries(copy.command), file, isOurs)) {
       return good('settings', `the project's own copy of the hook is installed in ${file}`)
     }
   }

@@ -101,7 +101,7 @@ function checkHost(context: CommandContext, name: string, host: HookHost, projec
 const CONFIGURATION_LIMIT = 4_194_304
 
 function checkTrust(context: CommandContext, host: HookHost, at: SettingsLocation, project: string): DoctorFinding[] {
-  const { file, text = '' } = at
+  const { file, text } = at
   const record = host.trust?.record
   if (record === undefined) return []
   const folder = hookHostFolder(context, host)
@@ -206,8 +206,7 @@ function checkPlugin({ packageFolder }: CommandContext): DoctorFinding {
 export function checkReactive(context: CommandContext, project: string): DoctorFinding[] {
   const locations = settingsLocations(context, project)
   if (hooksDisabledIn(locations) !== undefined) return []
-  return locations.flatMap(({ text, file, fault }) => {
-    if (text === undefined || fault !== undefined) return []
+  return locations.flatMap(({ text, file }) => {
     const count = findEntries(text, file, isReactiveHook).length
     return count === 0 ? [] : [good('settings', `${counted(count, 'reactive rule')} in ${file}`)]
   })

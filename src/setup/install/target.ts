@@ -2,6 +2,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { kindAt } from '../../disk/file-facts.ts'
 import { readSmallFile } from '../../disk/read.ts'
+import { tryRemoveFile } from '../../disk/write.ts'
 import { claudeEntries, type HookHost } from '../../hosts/hook-entries.ts'
 import { HOOK_HOSTS, HOST_TITLES, hookHost } from '../../hosts/hook-hosts.ts'
 import { FILE_DETAILS, SIZE_DETAILS } from '../../kernel/error-messages.ts'
@@ -11,7 +12,7 @@ import { jsonObjectIn } from '../../kernel/values.ts'
 import { type CommandContext, displayPath } from '../../project/command-context.ts'
 import { addEntries, findCommands, findEntries, removeEntries } from '../claude-hooks.ts'
 import { addPlugin, findPlugins, removePlugin } from '../opencode-plugins.ts'
-import { missingRules, type Rules, removeRules } from '../permission-rules.ts'
+import { missingRules, type Rules, removeRules, requireRules } from '../permission-rules.ts'
 import {
   claudeTool,
   isReactiveHook,
@@ -110,9 +111,13 @@ export function holdsReactive(text: string, file: string): boolean {
 function claudeTarget(context: CommandContext, scope: Scope, project: string): Target {
   const file = claudeSettingsPath(context, scope, project)
   const target = hookTarget(context, scope, project, file, { tellsProject: true, entries: claudeEntries })
+  const add = (text: string, to: string): string => {
+    requireRules(text, to)
+    return target.add(text, to)
+  }
   const remove = (text: string, from: string): string =>
     removeReactive(removeRules(target.remove(text, from), from, recordedRules(from)), from)
-  return { ...target, remove }
+  return { ...target, add, remove }
 }
 
 function otherHostTarget(context: CommandContext, host: HookHost, scope: Scope, project: string): Target {
@@ -305,7 +310,7 @@ export function carryOut(target: Target, removal: Removal): void {
   if (after === undefined) removeSettingsFile(file)
   // No backup: the only loss is entries that `install` can write again.
   else replaceSettingsFile(file, after, undefined)
-  for (const backup of needless) fs.rmSync(backup)
+  for (const backup of needless) tryRemoveFile(backup)
   if (target.scope !== 'user') removeEmptyFolders(path.dirname(file), target.project)
 }
 

@@ -9,6 +9,7 @@ import { isJsonObject, jsonObjectIn, variable } from '../../kernel/values.ts'
 import type { CommandContext } from '../../project/command-context.ts'
 import { findCommands, removeEntries, type WiredCommand } from '../claude-hooks.ts'
 import { splitMark } from '../json-document.ts'
+import { requireRules } from '../permission-rules.ts'
 import {
   claudeSettingsPath,
   distinctFiles,
@@ -24,42 +25,48 @@ import { expanded, ourHooks } from './our-hooks.ts'
 export interface SettingsLocation {
   readonly scope: Scope
   readonly file: string
-  readonly text: string | undefined
+  readonly isClaudes: boolean
+  /** Empty if there is no such file, or if it has a fault. */
+  readonly text: string
   readonly commands: readonly WiredCommand[]
   readonly fault: PostflightError | undefined
 }
 
-interface HookHostLocation extends SettingsLocation {
-  readonly isClaudes: boolean
-}
-
 export function settingsLocations(context: CommandContext, project: string): SettingsLocation[] {
   const files = SCOPES.map((scope) => claudeSettingsPath(context, scope, project))
-  return distinctFiles(files).map((file) => locationOf(context, SCOPES[files.indexOf(file)] as Scope, file, project))
+  return distinctFiles(files).map((file) => {
+    return locationOf(context, SCOPES[files.indexOf(file)] as Scope, file, project, true)
+  })
 }
 
-export function hookHostLocations(context: CommandContext, host: HookHost, project: string): HookHostLocation[] {
+export function hookHostLocations(context: CommandContext, host: HookHost, project: string): SettingsLocation[] {
   const shared = host.readsClaudeSettings === true ? settingsLocations(context, project) : []
   const scopes = host.readsClaudeSettings === true ? (['user'] as const) : HOST_SCOPES
   const files = scopes.map((scope) => hookHostSettingsPath(context, host, scope, project))
   return [
-    ...shared.filter(({ scope }) => scope !== 'user').map((location) => ({ ...location, isClaudes: true })),
+    ...shared.filter(({ scope }) => scope !== 'user'),
     ...distinctFiles(files).map((file) => {
-      const scope = scopes[files.indexOf(file)] as Scope
-      return { ...locationOf(context, scope, file, project), isClaudes: false }
+      return locationOf(context, scopes[files.indexOf(file)] as Scope, file, project, false)
     }),
   ]
 }
 
-function locationOf(context: CommandContext, scope: Scope, file: string, project: string): SettingsLocation {
+function locationOf(
+  context: CommandContext,
+  scope: Scope,
+  file: string,
+  project: string,
+  isClaudes: boolean,
+): SettingsLocation {
   try {
     if (scope !== 'user') requireInside(file, project)
-    const text = readSettingsFile(file)
-    const commands = text === undefined ? [] : findCommands(text, file, ourHooks(context, project))
-    return { scope, file, text, commands, fault: undefined }
+    const text = readSettingsFile(file) ?? ''
+    if (isClaudes) requireRules(text, file)
+    const commands = findCommands(text, file, ourHooks(context, project))
+    return { scope, file, isClaudes, text, commands, fault: undefined }
   } catch (error) {
     if (!(error instanceof PostflightError)) throw error
-    return { scope, file, text: undefined, commands: [], fault: error }
+    return { scope, file, isClaudes, text: '', commands: [], fault: error }
   }
 }
 
@@ -78,8 +85,8 @@ function effective<T>(
     .at(-1)
 }
 
-function parsed(text: string | undefined): Record<string, unknown> {
-  return jsonObjectIn(splitMark(text ?? '').body)
+function parsed(text: string): Record<string, unknown> {
+  return jsonObjectIn(splitMark(text).body)
 }
 
 export function hooksDisabledIn(locations: readonly SettingsLocation[]): string | undefined {
@@ -151,7 +158,7 @@ export function shellHookLocations(context: CommandContext, project: string): Sh
     return typeof command === 'string' && !isOurs(hook) && namesMarkers(context, project, command)
   }
   return settingsLocations(context, project).flatMap(({ text, file, scope }) => {
-    const [first, ...others] = findCommands(text ?? '', file, isShellHook, EVENT).map(({ command }) => command)
+    const [first, ...others] = findCommands(text, file, isShellHook, EVENT).map(({ command }) => command)
     return first === undefined ? [] : [{ scope, file, commands: [first, ...others] }]
   })
 }

@@ -72,6 +72,14 @@ describe.concurrent('install --host', () => {
     expect(() => eventsIn(file)).toThrow('ENOENT')
   })
 
+  it('leaves "permissions" of another host than Claude Code alone, whatever they are', async () => {
+    const project = createSourceProject()
+    const file = project.write(FILES.qwen.project, '{"permissions":[]}')
+    await install(project, 'qwen')
+    await project.cli(['uninstall', '--host', 'qwen'])
+    expect(readFileSync(file, 'utf8')).toBe('{"permissions":[]}')
+  })
+
   it('registers the events and the shell tool of each host', async () => {
     const project = createSourceProject()
     for (const host of HOSTS) await install(project, host)

@@ -12,6 +12,7 @@ import {
   createDependentProject,
   createProject,
   createSourceProject,
+  findingsOf,
   type JsonDocument,
   type Project,
 } from '../../support/project.ts'
@@ -310,12 +311,17 @@ describe.concurrent('a script of the user’s own with the name of our launcher'
   })
 })
 
-it('several processes of install at once write our entries once', async () => {
+it('several processes of install at once write our entries once, and of uninstall remove them', async () => {
   const project = createProject()
   project.write(SETTINGS, TABS)
-  const runs = await Promise.all(Array.from({ length: 5 }, () => project.cli(['install'])))
-  expect(runs.map((run) => run.status)).toEqual([0, 0, 0, 0, 0])
-  expect(ourEventsIn(project.read(SETTINGS))).toEqual(EVENTS)
+  for (const [command, events] of [
+    ['install', EVENTS],
+    ['uninstall', []],
+  ] as const) {
+    const runs = await Promise.all(Array.from({ length: 5 }, () => project.cli([command])))
+    expect(runs.map(({ status, stderr }) => [status, stderr])).toEqual(Array(5).fill([0, '']))
+    expect(ourEventsIn(project.read(SETTINGS))).toEqual(events)
+  }
 })
 
 describe.concurrent('install and uninstall refuse, and write nothing', () => {
@@ -333,6 +339,18 @@ describe.concurrent('install and uninstall refuse, and write nothing', () => {
     }
     expect(project.snapshot('.claude')).toEqual({ 'settings.json': text })
   })
+
+  it.each(['null', '{"ask":{}}', '{"deny":"x"}'])(
+    'settings with permissions that make Claude Code ignore all of them: %s',
+    async (permissions) => {
+      const text = settingsWith(LAUNCHER).replace('{', `{"permissions":${permissions},`)
+      const project = projectWith(text)
+      const refused = { status: 65, stderr: expect.stringMatching(/"permissions(\.\w+)?" must be/) }
+      for (const command of ['install', 'uninstall']) expect(await project.cli([command])).toMatchObject(refused)
+      expect((await findingsOf(project.cli)).wrong[0]?.what).toContain('"permissions')
+      expect(project.read(SETTINGS)).toBe(text)
+    },
+  )
 
   it.each([
     ['{,', 'invalid JSON'],
