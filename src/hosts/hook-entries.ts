@@ -21,8 +21,9 @@ interface HookCommand {
 const TIMEOUT_SECONDS = 10
 
 function entryOf(event: string, command: string, matcher?: string, condition?: string): SettingsEntry {
-  const hook = { type: 'command', command, timeout: TIMEOUT_SECONDS, ...(condition !== undefined && { if: condition }) }
-  return { event, group: { ...(matcher !== undefined && { matcher }), hooks: [hook as HookCommand] } }
+  const filter = condition !== undefined && { if: condition }
+  const hook: HookCommand = { type: 'command', command, timeout: TIMEOUT_SECONDS, ...filter }
+  return { event, group: { ...(matcher !== undefined && { matcher }), hooks: [hook] } }
 }
 
 /**

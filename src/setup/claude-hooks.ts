@@ -42,20 +42,18 @@ export interface WiredCommand {
 
 export function findCommands(text: string, path: string, isOurs: IsOurs, event?: string): WiredCommand[] {
   return ourGroups(text, path, isOurs, event).flatMap(({ event, group }) =>
-    hooksOf(group)
-      .filter(isOurs)
-      .map((hook) => ({ event, command: (hook as { command: string }).command })),
+    group.hooks.filter(isOurs).map((hook) => ({ event, command: (hook as { command: string }).command })),
   )
 }
 
 export function findLocations(text: string, path: string, isOurs: IsOurs) {
   return ourGroups(text, path, isOurs).flatMap(({ event, index, group }) =>
-    hooksOf(group).flatMap((one, hook) => (isOurs(one) ? [{ event, group: index, hook }] : [])),
+    group.hooks.flatMap((one, hook) => (isOurs(one) ? [{ event, group: index, hook }] : [])),
   )
 }
 
 export function isInstalled(text: string, entries: Entries, path: string, isOurs: IsOurs): boolean {
-  const sorted = (list: readonly { event: string; group: unknown }[]): string =>
+  const sorted = (list: readonly SettingsEntry<unknown>[]): string =>
     list
       .map(({ event, group }) => JSON.stringify([event, group]))
       .sort()
@@ -63,21 +61,21 @@ export function isInstalled(text: string, entries: Entries, path: string, isOurs
   return sorted(ourGroups(text, path, isOurs)) === sorted(entries)
 }
 
-export function findEntries(text: string, path: string, isOurs: IsOurs): SettingsEntry<object>[] {
-  return ourGroups(text, path, isOurs).map(({ event, group }) => ({ event, group }) as SettingsEntry<object>)
+export function findEntries(text: string, path: string, isOurs: IsOurs): SettingsEntry<unknown>[] {
+  return ourGroups(text, path, isOurs).map(({ event, group }) => ({ event, group }))
 }
 
-interface OurGroup {
-  readonly event: string
+interface OurGroup extends SettingsEntry<unknown> {
   readonly index: number
-  readonly group: unknown
 }
 
 function ourGroups(text: string, path: string, isOurs: IsOurs, only?: string): OurGroup[] {
   return Object.entries(readDocument(text, settingsAt(path)).value ?? {})
     .filter(([event]) => only === undefined || event === only)
     .flatMap(([event, groups]) =>
-      groups.map((group, index) => ({ event, index, group })).filter(({ group }) => hooksOf(group).some(isOurs)),
+      groups.flatMap((group, index) =>
+        hooksOf(group).some(isOurs) ? [{ event, index, group: group as OurGroup['group'] }] : [],
+      ),
     )
 }
 

@@ -21,9 +21,8 @@ type HostScope = (typeof HOST_SCOPES)[number]
 type Person = Pick<CommandContext, 'environment' | 'findHome'>
 
 export function claudeFolder({ environment, findHome }: Person, scope: Scope, project: string): string {
-  const home = findHome()
   if (scope !== 'user') return path.join(project, '.claude')
-  return variable(environment, 'CLAUDE_CONFIG_DIR') ?? path.join(home, '.claude')
+  return variable(environment, 'CLAUDE_CONFIG_DIR') ?? path.join(findHome(), '.claude')
 }
 
 export function claudeSettingsPath(person: Person, scope: Scope, project: string): string {
@@ -36,9 +35,8 @@ export function hookHostSettingsPath(person: Person, host: HookHost, scope: Host
 }
 
 export function hookHostFolder({ environment, findHome }: Person, { folder, folderVariable }: HookHost): string {
-  const home = findHome()
   const named = folderVariable === undefined ? undefined : variable(environment, folderVariable)
-  return named ?? path.join(home, folder)
+  return named ?? path.join(findHome(), folder)
 }
 
 /** The names of OpenCode's configuration files, in the order in which it reads them; it reads both (1.18.34). */
@@ -46,12 +44,10 @@ const OPENCODE_CONFIGS = ['opencode.json', 'opencode.jsonc']
 
 /** The existing ones, in its order, otherwise the one that `install` creates. */
 export function openCodeConfigPaths({ environment, findHome }: Person, scope: HostScope, project: string): string[] {
-  const home = findHome()
-  const user = path.join(variable(environment, 'XDG_CONFIG_HOME') ?? path.join(home, '.config'), 'opencode')
-  const folder = scope === 'user' ? user : project
-  const [main, ...others] = OPENCODE_CONFIGS.map((name) => path.join(folder, name)) as [string, ...string[]]
-  const there = [main, ...others].filter((file) => kindAt(file) !== undefined)
-  return there.length === 0 ? [main] : distinctFiles(there)
+  const user = path.join(variable(environment, 'XDG_CONFIG_HOME') ?? path.join(findHome(), '.config'), 'opencode')
+  const files = OPENCODE_CONFIGS.map((name) => path.join(scope === 'user' ? user : project, name))
+  const there = files.filter((file) => kindAt(file) !== undefined)
+  return there.length === 0 ? files.slice(0, 1) : distinctFiles(there)
 }
 
 export function distinctFiles(files: readonly string[]): string[] {

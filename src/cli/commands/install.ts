@@ -95,7 +95,7 @@ export const run: Run<typeof declaration, typeof document> = (context, _given, o
   if (backup !== undefined) lines.push(backupLine(displayPath(context, backup)))
   lines.push(...removals.map((removal) => removalLine(context, target, removal, dryRun)))
   if (changed && !dryRun) lines.push(RESTART)
-  lines.push(...(target.notes ?? []))
+  lines.push(...target.notes)
   if (added && target.scope === 'project' && !target.portable) {
     const canBePortable = hookHost(host)?.tellsProject ?? true
     lines.push(canBePortable ? notPortable(target.personalScope) : NEVER_PORTABLE)
@@ -118,9 +118,9 @@ export const run: Run<typeof declaration, typeof document> = (context, _given, o
 const NEVER_PORTABLE =
   'This entry names a path on this machine, because the host does not tell its hooks where the project is: --scope user keeps it out of shared files'
 
-function entryOf({ key, entry, notes = [] }: Target) {
-  if (key === 'rules') return { rules: entry, notes: [...notes] }
-  return key === 'command' ? { command: entry } : { plugin: entry }
+function entryOf({ what, entry, notes }: Target) {
+  if (what === 'reactive rules') return { rules: entry, notes: [...notes] }
+  return what === 'hook' ? { command: entry } : { plugin: entry }
 }
 
 /** Whether the entries go into Claude Code's settings, also because another host reads these. */

@@ -8,7 +8,6 @@ import { type CommandContext, displayPath } from '../../project/command-context.
 import { type ProjectRemoval, projectRemovals } from '../../setup/install/init-parts.ts'
 import { projectFolder } from '../../setup/install/our-hooks.ts'
 import {
-  backupsOf,
   carryOut,
   HOSTS,
   locationOf,
@@ -48,6 +47,7 @@ export const run: Run<typeof declaration, typeof document> = (context, _given, o
   const target = targetOf(context, host, options.scope ?? scopeThatHolds(context, host))
   const removals = removalsFrom(target, target.files)
   const ofProject = host === 'claude' ? projectRemovals(context, target) : []
+  const undone = ofProject.filter(({ kept }) => !kept)
   const lines = removals.map((removal) => removalLine(context, target, removal, dryRun))
   const left = [
     ...(isOfClaude(host, target.scope) ? keptRules(context, target, removals) : []),
@@ -56,17 +56,17 @@ export const run: Run<typeof declaration, typeof document> = (context, _given, o
   const isShared = host !== 'claude' && isOfClaude(host, target.scope)
   if (isShared && removals.length > 0) lines.push(`${SHARED_WITH_CLAUDE}, so the hook was removed for both`)
   lines.push(...ofProject.map((removal) => projectLine(context, removal, dryRun)))
-  const kept = removals.flatMap((removal) => backupsOf(target, removal))
+  const kept = removals.flatMap(({ backups }) => backups.filter(({ isNeedless }) => !isNeedless))
   if (!dryRun) {
     for (const removal of removals) carryOut(target, removal)
     // The settings may have lost our rules already.
     for (const file of target.files) removeRecord(target, file)
-    for (const { carryOut: remove } of ofProject) remove()
+    for (const { carryOut: remove } of undone) remove()
   }
   lines.push(
-    ...kept.map((backup) => `Kept the backup ${displayPath(context, backup)}, because it differs from the file`),
+    ...kept.map(({ file }) => `Kept the backup ${displayPath(context, file)}, because it differs from the file`),
   )
-  const done = [...removals, ...ofProject.filter(({ kept }) => !kept)]
+  const done = [...removals, ...undone]
   const [first] = done
   const isOfProject = isOfClaude(host, target.scope) && target.scope !== 'user'
   if (isOfProject && first !== undefined) {
@@ -93,7 +93,7 @@ function keptRules(context: CommandContext, target: Target, removals: readonly R
   return target.files.flatMap((file) => {
     const removal = removals.find((one) => one.file === file)
     const text = removal === undefined ? readSettingsFile(file) : removal.after
-    const count = text === undefined ? 0 : countRules(text, file)
+    const count = countRules(text ?? '', file)
     if (count === 0) return []
     const [rules, them] = count === 1 ? ['a permission rule', 'it'] : [`${count} permission rules`, 'them']
     const shown = displayPath(context, file)

@@ -1,7 +1,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import type { SettingsEntry } from '../../hosts/hook-entries.ts'
-import { claudeEntries, fileOfCommand, withoutEventWord } from '../../hosts/hook-entries.ts'
+import { claudeEntries, fileOfCommand, type HookHost, withoutEventWord } from '../../hosts/hook-entries.ts'
 import { type CommandForm, commandLine } from '../../kernel/command-line.ts'
 import { errorFault } from '../../kernel/error-messages.ts'
 import { listed, oneLine, shellWord } from '../../kernel/text.ts'
@@ -134,11 +133,7 @@ function wiredByPlugin(locations: readonly SettingsLocation[]): Wired[] {
   return [{ where, removal, stops: [plugin.name], findings, rank: 2 }]
 }
 
-interface WiredHost {
-  readonly tellsProject: boolean
-  readonly entries: (command: string) => SettingsEntry[]
-  readonly hostOption: string
-}
+type WiredHost = Pick<HookHost, 'tellsProject' | 'entries'> & { readonly hostOption: string }
 
 export function checkEntries(
   context: CommandContext,
@@ -149,40 +144,43 @@ export function checkEntries(
   const copy = findWiredCopy(commands, project)
   const { command, portable } = hookCommand(context, scope, project, host)
   const isOurs = ourHooks(context, project)
-  if (isInstalled(text, host.entries(command), file, isOurs))
-    return good('settings', `the hook is installed in ${file}`)
+  const holds = (one: string): boolean => isInstalled(text, host.entries(one), file, isOurs)
+  if (holds(command)) return good('settings', `the hook is installed in ${file}`)
   // The project's own entry is never replaced by a path of this machine: its own copy repairs it.
   const isTheirs = copy.portable && !portable
-  const install = `${commandLine(['install'], context.rootOption)}${host.hostOption} --scope ${scope}`
-  const fix = `${isTheirs ? 'npx --no-install ' : ''}${install}`
-  if (isTheirs) {
-    if (copy.problem !== undefined) {
-      const what = `${file} starts the project's own copy, which does not work here: ${copy.problem}`
-      return bad('settings', what, installCommand(project))
-    }
-    if (isInstalled(text, host.entries(copy.command), file, isOurs)) {
-      return good('settings', `the project's own copy of the hook is installed in ${file}`)
-    }
+  if (isTheirs && copy.problem !== undefined) {
+    const what = `${file} starts the project's own copy, which does not work here: ${copy.problem}`
+    return bad('settings', what, installCommand(project))
   }
+  if (isTheirs && holds(copy.command)) {
+    return good('settings', `the project's own copy of the hook is installed in ${file}`)
+  }
+  const install = `${commandLine(['install'], context.rootOption)}${host.hostOption} --scope ${scope}`
+  const wrong = (what: string): DoctorFinding =>
+    bad('settings', `${file} ${what}`, `${isTheirs ? 'npx --no-install ' : ''}${install}`)
   const strange = isTheirs ? undefined : commands.find((one) => !one.command.startsWith(command))
+  if (strange !== undefined) {
+    const isSameCopy = copy.file === findWiredCopy([{ event: '', command }], project).file
+    return wrong(
+      isSameCopy
+        ? 'starts the hook by another command than `install` writes'
+        : `starts another copy: ${oneLine(strange.command, 200)}`,
+    )
+  }
+  const isDoubled = new Set(commands.map((one) => `${one.event} ${one.command}`)).size < commands.length
+  if (isDoubled) return wrong('lists the hook more than once')
   const wordless = commands.find(
     (one) => DONE_EVENTS.includes(one.event) && withoutEventWord(one.command) === one.command,
   )
-  const isDoubled = new Set(commands.map((one) => `${one.event} ${one.command}`)).size < commands.length
+  if (wordless !== undefined) {
+    return wrong(`has an entry for ${wordless.event} of an earlier version, which does not look for specs/done.yaml`)
+  }
   const isIncomplete = host.entries(command).some(({ event }) => !commands.some((one) => one.event === event))
-  const what =
-    strange !== undefined
-      ? copy.file === findWiredCopy([{ event: '', command }], project).file
-        ? 'starts the hook by another command than `install` writes'
-        : `starts another copy: ${oneLine(strange.command, 200)}`
-      : isDoubled
-        ? 'lists the hook more than once'
-        : wordless !== undefined
-          ? `has an entry for ${wordless.event} of an earlier version, which does not look for specs/done.yaml`
-          : isIncomplete
-            ? 'lists the hook for some of its events only'
-            : 'has entries that differ from those that `install` writes'
-  return bad('settings', `${file} ${what}`, fix)
+  return wrong(
+    isIncomplete
+      ? 'lists the hook for some of its events only'
+      : 'has entries that differ from those that `install` writes',
+  )
 }
 
 const PROJECT = /^\$(?:CLAUDE_PROJECT_DIR|\{CLAUDE_PROJECT_DIR\})\//

@@ -77,7 +77,7 @@ function checkHost(context: CommandContext, name: string, host: HookHost, projec
     fault === undefined || !namesHook(file, scope) ? [] : [bad('settings', errorFault(fault.code, fault.args), repair)],
   )
   const wired = locations.filter(({ commands }) => commands.length > 0)
-  const wiredOwn = own.filter((location) => wired.includes(location))
+  const wiredOwn = wired.filter((location) => !location.isClaudes)
   const off = host.canDisableHooks === true && wiredOwn.length > 0 ? hooksDisabledIn(own) : undefined
   const entries =
     off === undefined

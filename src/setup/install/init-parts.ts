@@ -112,8 +112,8 @@ function skillPart(context: CommandContext, { scope, project }: Target): InitPar
   const part = { name: 'skill', file, add: () => text, keepsBackup: false, preview } as const
   if (scope !== 'user' && linkOutside(file, project) !== undefined) return { ...part, state: 'outside' }
   const present = readSkill(file)
-  const isOurs = present === undefined || (hasMark(present) && isAsWritten(present))
-  return { ...part, state: !isOurs ? 'kept' : present === text ? 'done' : 'missing' }
+  if (present !== undefined && !isAsWritten(present)) return { ...part, state: 'kept' }
+  return { ...part, state: present === text ? 'done' : 'missing' }
 }
 
 /** An existing file is never changed. */
@@ -164,10 +164,10 @@ export function projectRemovals(context: CommandContext, target: Target): Projec
 
 function ignoreRemoval(project: string): ProjectRemoval[] {
   const file = ignoreFile(project)
-  const before = isOfProject(file, project) ? readSettingsFile(file) : undefined
-  const rest = before === undefined ? undefined : removeIgnored(before)
-  if (before === undefined || rest === undefined || rest === before) return []
-  const after = rest === '' ? undefined : rest
+  const before = (isOfProject(file, project) && readSettingsFile(file)) || ''
+  const rest = removeIgnored(before)
+  if (rest === before) return []
+  const after = rest || undefined
   const carryOut = (): void =>
     after === undefined ? removeSettingsFile(file) : void replaceSettingsFile(file, after, undefined)
   return [{ file, after, kept: false, carryOut }]
@@ -182,7 +182,6 @@ function skillRemoval(context: CommandContext, { scope, project }: Target): Proj
   const text = (scope === 'user' ? fs.existsSync(file) : isOfProject(file, project)) ? readSkill(file) : undefined
   if (text === undefined || !hasMark(text)) return []
   const carryOut = (): void => {
-    if (!isAsWritten(text)) return
     removeSettingsFile(file)
     removeEmptyFolders(path.dirname(file), scope === 'user' ? path.dirname(path.dirname(path.dirname(file))) : project)
   }

@@ -39,17 +39,10 @@ import { enabledPlugin, hookHostLocations, type SettingsLocation, settingsLocati
 
 export const HOSTS: readonly string[] = Object.keys(HOST_TITLES)
 
-interface Installed {
+export interface Target {
   readonly what: 'hook' | 'plugin' | 'reactive rules'
-  readonly key: 'command' | 'plugin' | 'rules'
-  readonly personalScope: 'local' | 'user'
-}
-
-const HOOK: Installed = { what: 'hook', key: 'command', personalScope: 'local' }
-const PLUGIN: Installed = { what: 'plugin', key: 'plugin', personalScope: 'user' }
-
-export interface Target extends Installed {
   readonly scope: Scope
+  readonly personalScope: Scope
   readonly project: string
   readonly files: readonly string[]
   readonly entry: string
@@ -57,7 +50,7 @@ export interface Target extends Installed {
   readonly holds: (text: string, file: string) => boolean
   readonly add: (text: string, file: string) => string
   readonly remove: (text: string, file: string) => string
-  readonly notes?: readonly string[]
+  readonly notes: readonly string[]
 }
 
 export function targetOf(context: CommandContext, host: string, scope: string): Target {
@@ -117,13 +110,13 @@ function claudeTarget(context: CommandContext, scope: Scope, project: string): T
   }
   const remove = (text: string, from: string): string =>
     removeReactive(removeRules(target.remove(text, from), from, recordedRules(from)), from)
-  return { ...target, add, remove }
+  return { ...target, personalScope: 'local', add, remove }
 }
 
 function otherHostTarget(context: CommandContext, host: HookHost, scope: Scope, project: string): Target {
   if (scope === 'local') throw new PostflightError('scope-not-of-host', { scope, host: host.title })
   const file = hookHostSettingsPath(context, host, scope, project)
-  return { ...hookTarget(context, scope, project, file, host), personalScope: 'user' }
+  return hookTarget(context, scope, project, file, host)
 }
 
 function hookTarget(
@@ -138,7 +131,8 @@ function hookTarget(
   const add = (text: string, file: string): string => addEntries(text, host.entries(command), file, isOurs)
   const holds = (text: string, file: string): boolean => findCommands(text, file, isOurs).length > 0
   const remove = (text: string, file: string): string => removeEntries(text, file, isOurs)
-  return { ...HOOK, scope, project, files: [settings], entry: command, portable, holds, add, remove }
+  const how = { scope, project, files: [settings], entry: command, portable, holds, add, remove }
+  return { what: 'hook', personalScope: 'user', ...how, notes: [] }
 }
 
 function openCodeTarget(context: CommandContext, scope: Scope, project: string): Target {
@@ -148,7 +142,8 @@ function openCodeTarget(context: CommandContext, scope: Scope, project: string):
   const add = (text: string, file: string): string => addPlugin(text, plugin, file, ourPlugins(file))
   const holds = (text: string, file: string): boolean => findPlugins(text, file, ourPlugins(file)).length > 0
   const remove = (text: string, file: string): string => removePlugin(text, file, ourPlugins(file))
-  return { ...PLUGIN, scope, project, files, entry: plugin, portable, holds, add, remove }
+  const how = { scope, project, files, entry: plugin, portable, holds, add, remove }
+  return { what: 'plugin', personalScope: 'user', ...how, notes: [] }
 }
 
 /** Hosts run each entry, so each stop would count twice. */
@@ -208,7 +203,6 @@ export function reactiveTarget(
   return {
     ...target,
     what: 'reactive rules',
-    key: 'rules',
     entry: file,
     portable: true,
     add,
@@ -282,52 +276,42 @@ export interface Removal {
   readonly file: string
   readonly before: string
   readonly after: string | undefined
+  /** `isNeedless`: the backup has the same text as the file will have. */
+  readonly backups: readonly { readonly file: string; readonly isNeedless: boolean }[]
 }
 
 export function removalsFrom(target: Target, files: readonly string[]): Removal[] {
   return files.flatMap((file) => {
-    const before = readSettingsFile(file)
-    if (before === undefined) return []
+    const before = readSettingsFile(file) ?? ''
     const rest = target.remove(before, file)
-    return before === rest ? [] : [{ file, before, after: isLeftBehind(target, file, rest) ? undefined : rest }]
+    if (rest === before) return []
+    const backups = listBackups(file).map((backup) => readBackup(target, file, backup))
+    // A backup without our entries is of a file that existed before.
+    const existed = backups.some(({ text, others }) => text !== undefined && others === text)
+    // A link is not removed: its target would stay.
+    const after = rest.trim() === '{}' && !existed && kindAt(file) !== 'link' ? undefined : rest
+    const ofBackups = backups.map((backup) => ({ file: backup.file, isNeedless: backup.others === (after ?? '') }))
+    return [{ file, before, after, backups: ofBackups }]
   })
-}
-
-/** A link is not removed: its target would stay. */
-function isLeftBehind(target: Target, file: string, rest: string): boolean {
-  if (rest.trim() !== '{}' || kindAt(file) === 'link') return false
-  // A backup without our entries is of a file that existed before.
-  return !listBackups(file).some((backup) => {
-    const { text, others } = textsOf(target, file, backup)
-    return text !== undefined && others === text
-  })
-}
-
-/** Then removes the backups that have the same text as the file. */
-export function carryOut(target: Target, removal: Removal): void {
-  const { file, after } = removal
-  const needless = backupsOf(target, removal, true)
-  if (after === undefined) removeSettingsFile(file)
-  // No backup: the only loss is entries that `install` can write again.
-  else replaceSettingsFile(file, after, undefined)
-  for (const backup of needless) tryRemoveFile(backup)
-  if (target.scope !== 'user') removeEmptyFolders(path.dirname(file), target.project)
-}
-
-/** Those that are needless, or those that stay. */
-export function backupsOf(target: Target, { file, after = '' }: Removal, isNeedless = false): string[] {
-  return listBackups(file).filter((backup) => (textsOf(target, file, backup).others === after) === isNeedless)
 }
 
 /** `others`: without our entries. A backup that cannot be read has no text: it stays, and does not stop `uninstall`. */
-function textsOf({ remove }: Target, file: string, backup: string): Record<'text' | 'others', string | undefined> {
+function readBackup({ remove }: Target, file: string, backup: string) {
   let text: string | undefined
   try {
     text = readSettingsFile(backup)
-    return { text, others: text === undefined ? undefined : remove(text, file) }
+    return { file: backup, text, others: text && remove(text, file) }
   } catch {
-    return { text, others: text }
+    return { file: backup, text, others: text }
   }
+}
+
+export function carryOut(target: Target, { file, after, backups }: Removal): void {
+  if (after === undefined) removeSettingsFile(file)
+  // No backup: the only loss is entries that `install` can write again.
+  else replaceSettingsFile(file, after, undefined)
+  for (const backup of backups) if (backup.isNeedless) tryRemoveFile(backup.file)
+  if (target.scope !== 'user') removeEmptyFolders(path.dirname(file), target.project)
 }
 
 export function removeEmptyFolders(folder: string, top: string): void {

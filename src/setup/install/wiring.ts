@@ -33,31 +33,28 @@ export interface SettingsLocation {
 }
 
 export function settingsLocations(context: CommandContext, project: string): SettingsLocation[] {
-  const files = SCOPES.map((scope) => claudeSettingsPath(context, scope, project))
-  return distinctFiles(files).map((file) => {
-    return locationOf(context, SCOPES[files.indexOf(file)] as Scope, file, project, true)
-  })
+  const places = SCOPES.map((scope) => ({ scope, file: claudeSettingsPath(context, scope, project), isClaudes: true }))
+  return locationsOf(context, project, places)
 }
 
 export function hookHostLocations(context: CommandContext, host: HookHost, project: string): SettingsLocation[] {
   const shared = host.readsClaudeSettings === true ? settingsLocations(context, project) : []
   const scopes = host.readsClaudeSettings === true ? (['user'] as const) : HOST_SCOPES
-  const files = scopes.map((scope) => hookHostSettingsPath(context, host, scope, project))
-  return [
-    ...shared.filter(({ scope }) => scope !== 'user'),
-    ...distinctFiles(files).map((file) => {
-      return locationOf(context, scopes[files.indexOf(file)] as Scope, file, project, false)
-    }),
-  ]
+  const places = scopes.map((scope) => {
+    return { scope, file: hookHostSettingsPath(context, host, scope, project), isClaudes: false }
+  })
+  return [...shared.filter(({ scope }) => scope !== 'user'), ...locationsOf(context, project, places)]
 }
 
-function locationOf(
-  context: CommandContext,
-  scope: Scope,
-  file: string,
-  project: string,
-  isClaudes: boolean,
-): SettingsLocation {
+type Place = Pick<SettingsLocation, 'scope' | 'file' | 'isClaudes'>
+
+/** Scopes may share a file. */
+function locationsOf(context: CommandContext, project: string, places: readonly Place[]): SettingsLocation[] {
+  const files = distinctFiles(places.map(({ file }) => file))
+  return files.map((file) => locationOf(context, project, places.find((place) => place.file === file) as Place))
+}
+
+function locationOf(context: CommandContext, project: string, { scope, file, isClaudes }: Place): SettingsLocation {
   try {
     if (scope !== 'user') requireInside(file, project)
     const text = readSettingsFile(file) ?? ''
