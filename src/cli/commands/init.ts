@@ -73,6 +73,7 @@ export const run: Run<typeof declaration, typeof document> = (context, _given, o
   const warnings = findWarnings(context, target, options.skip)
   const command = (word: string): string => commandLine([word], context.rootOption)
   const npx = target.portable ? 'npx ' : ''
+  const uninstall = `${npx}${command('uninstall')}`
   const lines = parts.map((part) => partLine(part.name, stateOf(part), displayPath(context, part.file)))
   const hasDone = parts.some(({ name }) => name === 'done') || readDoneFile(target.project).kind !== 'absent'
   if (!hasDone && !options.skip.includes('done')) lines.push(NO_DONE)
@@ -81,7 +82,9 @@ export const run: Run<typeof declaration, typeof document> = (context, _given, o
   const isWritten = accepted.length > 0 && !options.dryRun
   const isAccepted = (name: InitPart['name']): boolean => accepted.some((part) => part.name === name)
   if (isWritten && isAccepted('hook')) lines.push(RESTART)
-  if (isWritten) lines.push(`To undo all of it: ${npx}${command('uninstall')} --scope ${scope}`)
+  // Even then the lines for git are the project's.
+  const isOfBoth = scope === 'user' && isAccepted('gitignore')
+  if (isWritten) lines.push(`To undo all of it: ${uninstall} --scope ${scope}${isOfBoth ? ` && ${uninstall}` : ''}`)
   if (isWritten && isAccepted('shell-hook')) {
     lines.push('`postflight uninstall` does not put the entry of the shell hook back: the backup keeps it.')
   }

@@ -364,6 +364,14 @@ describe.concurrent('init', () => {
     expect(project.read(LOCAL)).toContain('// mine')
   })
 
+  it('says how to undo all of it with --scope user, if lines for git are in the project', async () => {
+    const project = createSourceProject()
+    const { stdout } = await project.cli(['init', '--yes', '--scope', 'user'])
+    const commands = /^To undo all of it: (.*)$/m.exec(stdout)?.[1]?.split(' && ') ?? []
+    for (const command of commands) await project.cli(command.split(' ').slice(1))
+    expect({ ...project.snapshot(), ...project.snapshot('../home/.claude') }).toEqual({ specs: 'folder' })
+  })
+
   it('puts the skill beside the settings of the user with --scope user', async () => {
     const project = createSourceProject()
     await project.cli(['init', '--yes', '--scope', 'user', '--skip', 'gitignore'])
