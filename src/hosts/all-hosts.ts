@@ -3,7 +3,7 @@ import { claudeCode } from './claude-code.ts'
 import { codex } from './codex.ts'
 import { copilot } from './copilot.ts'
 import { droid } from './droid.ts'
-import type { Exemption, HostDifference, Payload, PayloadFields, ShellIdentity } from './host.ts'
+import type { Exemption, HostDifference, Payload, PayloadFields, PayloadTest, ShellIdentity } from './host.ts'
 import { qwenCode } from './qwen-code.ts'
 
 export const postflight: HostDifference = {
@@ -62,7 +62,7 @@ type Question =
   | 'handsOverReports'
   | 'recognizes'
 
-function anyHost(question: Question): (payload: Payload, environment: Environment) => boolean {
+function anyHost(question: Question): PayloadTest {
   return (payload, environment) => HOSTS.some((host) => host[question]?.(payload, environment))
 }
 

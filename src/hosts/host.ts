@@ -16,6 +16,8 @@ export interface Exemption {
 
 export type PayloadFields = Readonly<Record<string, unknown>>
 
+export type PayloadTest = (payload: Payload, environment: Environment) => boolean
+
 export interface HostDifference {
   /** For `--host`, if the host's shell names the session. */
   readonly name?: string
@@ -24,17 +26,17 @@ export interface HostDifference {
   readonly endingTools?: readonly string[]
   readonly shellIdentity?: (environment: Environment) => ShellIdentity | undefined
   readonly exempts?: (payload: Payload, environment: Environment) => Exemption | undefined
-  readonly startsSubagent?: (payload: Payload, environment: Environment) => boolean
+  readonly startsSubagent?: PayloadTest
   /** Several hosts imitate Claude Code: unrecognized payloads count as Claude Code's. */
-  readonly recognizes?: (payload: Payload, environment: Environment) => boolean
-  readonly showsNotice?: (payload: Payload, environment: Environment) => boolean
-  readonly takesContextAtTop?: (payload: Payload, environment: Environment) => boolean
-  readonly takesContextOfBlock?: (payload: Payload, environment: Environment) => boolean
-  readonly writesSequences?: (payload: Payload, environment: Environment) => boolean
-  readonly handsOverReports?: (payload: Payload, environment: Environment) => boolean
+  readonly recognizes?: PayloadTest
+  readonly showsNotice?: PayloadTest
+  readonly takesContextAtTop?: PayloadTest
+  readonly takesContextOfBlock?: PayloadTest
+  readonly writesSequences?: PayloadTest
+  readonly handsOverReports?: PayloadTest
 }
 
-export function hasVariable(name: string): (payload: Payload, environment: Environment) => boolean {
+export function hasVariable(name: string): PayloadTest {
   return (_payload, environment) => variable(environment, name) !== undefined
 }
 

@@ -42,7 +42,7 @@ export interface WiredCommand {
 
 export function findCommands(text: string, path: string, isOurs: IsOurs, event?: string): WiredCommand[] {
   return ourGroups(text, path, isOurs, event).flatMap(({ event, group }) =>
-    group.hooks.filter(isOurs).map((hook) => ({ event, command: (hook as { command: string }).command })),
+    group.hooks.filter(isOurs).map((hook) => ({ event, command: commandOf(hook) as string })),
   )
 }
 
@@ -86,9 +86,13 @@ function hooksOf(group: unknown): unknown[] {
   return Array.isArray(hooks) ? hooks : []
 }
 
+export function commandOf(hook: unknown): unknown {
+  return (hook as { command?: unknown } | null)?.command
+}
+
 /** Only the disk says whether it starts our package. */
 export function isOurHook(hook: unknown): hook is { command: string } {
-  return isOurCommand((hook as { command?: unknown } | null)?.command)
+  return isOurCommand(commandOf(hook))
 }
 
 function isOnlyOurs(group: unknown, isOurs: IsOurs): boolean {

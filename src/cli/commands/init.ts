@@ -6,7 +6,7 @@ import { counted, quote } from '../../kernel/text.ts'
 import { type CommandContext, displayPath, findCommandRepository } from '../../project/command-context.ts'
 import { type InitPart, initParts, otherShellHooks, PART_NAMES } from '../../setup/install/init-parts.ts'
 import { dependencyOutside, hookCommand, projectFolder } from '../../setup/install/our-hooks.ts'
-import { refuseSecond, type Target, targetOf } from '../../setup/install/target.ts'
+import { locationOf, refuseSecond, type Target, targetOf } from '../../setup/install/target.ts'
 import { forbidsHooks, hooksForbidden, removeCommand, settingsLocations } from '../../setup/install/wiring.ts'
 import { backupLine, initQuestion, notPortable, RESTART } from '../../setup/settings-messages.ts'
 import { readSettingsFile } from '../../setup/settings-paths.ts'
@@ -69,7 +69,7 @@ export const run: Run<typeof declaration, typeof document> = (context, _given, o
   const parts = initParts(context, target, freeCommands, options.skip)
   const missing = parts.filter(({ state }) => state === 'missing')
   const accepted = options.dryRun || options.yes ? missing : ask(context, missing)
-  const backups = options.dryRun ? [] : write(context, accepted)
+  const backups = options.dryRun ? [] : write(context, accepted, locationOf(target))
   const warnings = findWarnings(context, target, options.skip)
   const command = (word: string): string => commandLine([word], context.rootOption)
   const npx = target.portable ? 'npx ' : ''
@@ -231,7 +231,7 @@ const PART_DESCRIPTIONS: Record<InitPart['name'], (file: string) => string> = {
     `A definition of done, ${file}: when an agent changed these files, its stop is blocked until the checks have succeeded. It has no effect until you run \`postflight trust\`.`,
 }
 
-function write(context: CommandContext, parts: readonly InitPart[]): string[] {
+function write(context: CommandContext, parts: readonly InitPart[], settings: string): string[] {
   const files = [...new Set(parts.map(({ file }) => file))]
   const texts = files.map((file) => {
     const before = readSettingsFile(file)
@@ -242,7 +242,7 @@ function write(context: CommandContext, parts: readonly InitPart[]): string[] {
   try {
     return texts.flatMap(({ file, before, after, edits }) => {
       for (const { record } of edits) record?.(before ?? '')
-      const backup = replaceSettingsFile(file, after, edits.some(({ keepsBackup }) => keepsBackup) ? before : undefined)
+      const backup = replaceSettingsFile(file, after, file === settings ? before : undefined)
       written.push(displayPath(context, file))
       return backup ?? []
     })

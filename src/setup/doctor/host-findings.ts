@@ -163,10 +163,10 @@ function checkOpenCodeScope(context: CommandContext, scope: 'project' | 'user', 
     const install = `${commandLine(['install'], context.rootOption)} --host opencode --scope ${scope}`
     const fix = `${theirs === undefined ? '' : 'npx --no-install '}${install}`
     const strange = entries.find((one) => one.plugin !== expected && !isTheirs(one))
-    const findings =
-      strange === undefined
-        ? []
-        : [bad('plugin', `${strange.file} lists another copy: ${oneLine(strange.plugin, 200)}`, fix)]
+    const findings: DoctorFinding[] = []
+    if (strange !== undefined) {
+      findings.push(bad('plugin', `${strange.file} lists another copy: ${oneLine(strange.plugin, 200)}`, fix))
+    }
     const holders = [...new Set(entries.map(({ file }) => file))]
     const several = `the plugin is listed more than once, in ${listed(holders)}`
     if (holders.length > 1) findings.push(bad('plugin', several, fix))
@@ -174,15 +174,14 @@ function checkOpenCodeScope(context: CommandContext, scope: 'project' | 'user', 
     return findings.length > 0 ? findings : [good('plugin', `the plugin is listed in ${first.file}`)]
   } catch (error) {
     if (!(error instanceof PostflightError)) throw error
-    const fix = 'repair the file by hand: until then OpenCode does not start'
+    const fix = 'repair the file by hand: until then OpenCode may not start'
     return [bad('plugin', errorFault(error.code, error.args), fix)]
   }
 }
 
 function pluginsIn(file: string, scope: 'project' | 'user', project: string): string[] {
   if (scope === 'project') requireInside(file, project)
-  const text = readSettingsFile(file)
-  return text === undefined ? [] : findPlugins(text, file, ourPlugins(file))
+  return findPlugins(readSettingsFile(file) ?? '', file, ourPlugins(file))
 }
 
 /** Loads the plugin as OpenCode does: an ES module whose default export names it. */

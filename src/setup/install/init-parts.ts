@@ -21,7 +21,6 @@ export interface InitPart {
   readonly file: string
   readonly state: 'missing' | 'done' | 'kept' | 'needless' | 'outside'
   readonly add: (text: string) => string
-  readonly keepsBackup: boolean
   /** Records additions to a file with this text, so that `uninstall` can tell them from the user's own lines. */
   readonly record?: (before: string) => void
   readonly preview: readonly string[]
@@ -47,7 +46,7 @@ export function initParts(
 function hookPart(target: Target): InitPart {
   const file = locationOf(target)
   const add = (text: string): string => target.add(text, file)
-  return { name: 'hook', file, state: stateOf(file, add), add, keepsBackup: true, preview: entriesOf(target) }
+  return { name: 'hook', file, state: stateOf(file, add), add, preview: entriesOf(target) }
 }
 
 function entriesOf({ entry }: Target): string[] {
@@ -66,7 +65,6 @@ function shellHookParts(context: CommandContext, target: Target): InitPart[] {
       file: locationOf(target),
       state: 'missing',
       add: (text) => removeShellHook(text, location),
-      keepsBackup: true,
       preview: location.commands.map((command) => `  SubagentStop: ${quote(command)}`),
     }))
 }
@@ -88,7 +86,7 @@ function rulesPart(target: Target, freeCommands: readonly string[]): InitPart {
   const record = (before: string): void => recordRules(file, before, rules)
   const preview = [...rules.allow.map((rule) => `  allow  ${rule}`), ...rules.ask.map((rule) => `  ask    ${rule}`)]
   const shown = isOutside ? recordOf(file) : file
-  return { name: 'permissions', file: shown, state, add, keepsBackup: true, record, preview }
+  return { name: 'permissions', file: shown, state, add, record, preview }
 }
 
 function ignorePart({ project, scope }: Target): InitPart {
@@ -99,7 +97,7 @@ function ignorePart({ project, scope }: Target): InitPart {
   // A person's own ignore file often names the local settings.
   const lines = [...own.filter((name) => notIgnored?.includes(name) ?? true), ...IGNORED]
   const add = (text: string): string => addIgnored(text, lines)
-  const part = { name: 'gitignore', file, add, keepsBackup: false, preview: indented(add('')) } as const
+  const part = { name: 'gitignore', file, add, preview: indented(add('')) } as const
   if (!isRepository) return { ...part, state: 'needless' }
   if (linkOutside(file, project) !== undefined) return { ...part, state: 'outside' }
   return { ...part, state: notIgnored?.length === 0 ? 'done' : stateOf(file, add) }
@@ -109,7 +107,7 @@ function skillPart(context: CommandContext, { scope, project }: Target): InitPar
   const file = protocolSkillFile(context, scope, project)
   const text = protocolSkill(context)
   const preview = [`  the text of ${skillSource(context)}`]
-  const part = { name: 'skill', file, add: () => text, keepsBackup: false, preview } as const
+  const part = { name: 'skill', file, add: () => text, preview } as const
   if (scope !== 'user' && linkOutside(file, project) !== undefined) return { ...part, state: 'outside' }
   const present = readSkill(file)
   if (present !== undefined && !isAsWritten(present)) return { ...part, state: 'kept' }
@@ -122,7 +120,7 @@ function donePart({ project }: Target): InitPart[] {
   if (text === undefined) return []
   const file = doneFilePath(project)
   const preview = indented(text)
-  const part = { name: 'done', file, add: (present: string) => present || text, keepsBackup: false, preview } as const
+  const part = { name: 'done', file, add: (present: string) => present || text, preview } as const
   if (linkOutside(file, project) !== undefined) return [{ ...part, state: 'outside' }]
   const present = readDoneFile(project)
   if (present.kind === 'absent') return [{ ...part, state: 'missing' }]

@@ -7,7 +7,7 @@ import { MARKER_FILE } from '../../kernel/files.ts'
 import { shellWords } from '../../kernel/text.ts'
 import { isJsonObject, jsonObjectIn, variable } from '../../kernel/values.ts'
 import type { CommandContext } from '../../project/command-context.ts'
-import { findCommands, removeEntries, type WiredCommand } from '../claude-hooks.ts'
+import { commandOf, findCommands, removeEntries, type WiredCommand } from '../claude-hooks.ts'
 import { splitMark } from '../json-document.ts'
 import { requireRules } from '../permission-rules.ts'
 import {
@@ -151,7 +151,7 @@ export interface ShellHookLocation {
 export function shellHookLocations(context: CommandContext, project: string): ShellHookLocation[] {
   const isOurs = ourHooks(context, project)
   const isShellHook = (hook: unknown): boolean => {
-    const command = (hook as { command?: unknown } | null)?.command
+    const command = commandOf(hook)
     return typeof command === 'string' && !isOurs(hook) && namesMarkers(context, project, command)
   }
   return settingsLocations(context, project).flatMap(({ text, file, scope }) => {
@@ -169,8 +169,7 @@ export function removeCommand({ rootOption }: CommandContext, { scope }: ShellHo
 }
 
 export function removeShellHook(text: string, { file, commands }: ShellHookLocation): string {
-  const isShellHook = (hook: unknown): boolean => commands.includes((hook as { command: string } | null)?.command ?? '')
-  return removeEntries(text, file, isShellHook, EVENT)
+  return removeEntries(text, file, (hook) => commands.includes(commandOf(hook) as string), EVENT)
 }
 
 function namesMarkers(context: CommandContext, project: string, command: string): boolean {
