@@ -22,6 +22,10 @@ export const DONE_STANDING = {
   missing: 'specs/done.yaml is gone, so its rules, which are trusted on this machine, have no effect',
 } as const
 
+export function repairDoneFile(trust: string): string {
+  return `repair the file, then run ${trust}`
+}
+
 export type DoneStatus = keyof typeof DONE_STANDING
 
 export function doneAtStart(status: DoneStatus, trust: string): string {

@@ -13,6 +13,7 @@ import {
   MAX_PATTERN,
   MAX_TIMEOUT_MS,
   readRules,
+  repairDoneFile,
   TEXT,
   TIMEOUT,
 } from './done-rules.ts'
@@ -43,7 +44,7 @@ export function invalidDoneFile(root: string, isTrusted: boolean, trust: string)
   if (parsed === undefined || 'rules' in parsed) return undefined
   const fault = messageOf(faultError(parsed.faults)).replace(/\.$/, '')
   const effect = isTrusted ? 'the rules that were trusted stay in force' : 'it has no effect'
-  return { message: `${fault}; ${effect}`, fix: `repair the file, then run ${trust}` }
+  return { message: `${fault}; ${effect}`, fix: repairDoneFile(trust) }
 }
 
 export function describeRules(names: readonly string[]): string {

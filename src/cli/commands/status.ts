@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import * as z from 'zod/mini'
-import { DONE_STANDING } from '../../done/done-rules.ts'
+import { DONE_STANDING, repairDoneFile } from '../../done/done-rules.ts'
 import { doneStatus, mainWithDoneFile } from '../../done/trust-store.ts'
 import { shellIdentity } from '../../hosts/all-hosts.ts'
 import { commandLine } from '../../kernel/command-line.ts'
@@ -220,6 +220,7 @@ async function doneOf(context: CommandContext, root: string): Promise<ProjectSta
     const invalid = invalidDoneFile(root, standing === 'changed', trust)
     if (invalid !== undefined) return { standing, ...invalid }
   }
+  if (standing === 'unreadable') return { standing, message: DONE_STANDING[standing], fix: repairDoneFile(trust) }
   const fix =
     standing === 'missing' ? `if you removed it: ${trust} (forgets its rules); otherwise put the file back` : trust
   // `trust` does not forget rules that the main checkout of a linked worktree still has.

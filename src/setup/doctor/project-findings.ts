@@ -1,7 +1,7 @@
 import path from 'node:path'
 import fastGlob from 'fast-glob'
 import { kindAt, unwritableBecause } from '../../disk/file-facts.ts'
-import { DONE_STANDING, ruleName } from '../../done/done-rules.ts'
+import { DONE_STANDING, repairDoneFile, ruleName } from '../../done/done-rules.ts'
 import { describeRules, invalidDoneFile } from '../../done/done-yaml.ts'
 import { doneMarkerFix, doneStatus, readTrusted } from '../../done/trust-store.ts'
 import { commandLine } from '../../kernel/command-line.ts'
@@ -96,7 +96,8 @@ export function checkDone(context: CommandContext, root: string): DoctorFinding[
   const trust = commandLine(['trust'], context.rootOption)
   const invalid = invalidDoneFile(root, status !== 'untrusted', trust)
   if (invalid !== undefined) return [bad('done', invalid.message, invalid.fix)]
-  if (status !== 'trusted') return [bad('done', DONE_STANDING[status], trust)]
+  const fix = status === 'unreadable' ? repairDoneFile(trust) : trust
+  if (status !== 'trusted') return [bad('done', DONE_STANDING[status], fix)]
   const names = describeRules((readTrusted(root, context)?.rules ?? []).map(ruleName))
   return [good('done', `specs/done.yaml is trusted on this machine: ${names}`)]
 }

@@ -138,6 +138,7 @@ describe('the standing of the file', () => {
     ],
     ['changed', lay('done: []\n'), { ok: false, fix: 'postflight trust' }],
     ['changed', lay('done: 7\n'), { what: AT_FAULT, fix: 'repair the file, then run postflight trust' }],
+    ['unreadable', lay('#'.repeat(1_100_000)), { ok: false, fix: 'repair the file, then run postflight trust' }],
     ['missing', ({ at }) => rmSync(at('specs/done.yaml')), { ok: true, what: expect.stringContaining('is gone') }],
   ]
   it.each(standings)('%s is what status and doctor say', async (standing, change, finding) => {
