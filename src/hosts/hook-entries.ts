@@ -124,7 +124,7 @@ export function isGuardedCommand(command: string): boolean {
   return GUARDED.test(command.trim()) || command.includes(LOAD_IF_THERE)
 }
 
-export interface HookTrust {
+interface HookTrust {
   readonly note: string
   /** Whether hooks in the user's own settings need no trust. */
   readonly onlyInProjects?: true

@@ -16,7 +16,7 @@ export type Scope = (typeof SCOPES)[number]
 /** The scopes of hosts other than Claude Code. */
 export const HOST_SCOPES = ['project', 'user'] as const
 
-type HostScope = (typeof HOST_SCOPES)[number]
+export type HostScope = (typeof HOST_SCOPES)[number]
 
 type Person = Pick<CommandContext, 'environment' | 'findHome'>
 

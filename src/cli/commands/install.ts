@@ -6,6 +6,7 @@ import {
   carryOut,
   holdsOurRules,
   holdsReactive,
+  isOfClaude,
   locationOf,
   type Removal,
   reactiveTarget,
@@ -16,7 +17,7 @@ import {
   targetOf,
 } from '../../setup/install/target.ts'
 import { backupLine, notPortable, RESTART } from '../../setup/settings-messages.ts'
-import { readSettingsFile, type Scope } from '../../setup/settings-paths.ts'
+import { readSettingsFile } from '../../setup/settings-paths.ts'
 import { replaceSettingsFile } from '../../setup/settings-replace.ts'
 import * as field from '../../views/documents.ts'
 import { type BareCommand, type Declaration, HOST, type Run, SCOPE } from '../command.ts'
@@ -70,7 +71,7 @@ export const takenOutOf = () => field.texts('Another file, from which our entrie
 export const run: Run<typeof declaration, typeof document> = (context, _given, options) => {
   const { host, scope, reactive, dryRun, force } = options
   const target =
-    reactive === undefined ? targetOf(context, host, scope) : reactiveTarget(context, { host, scope, file: reactive })
+    reactive === undefined ? targetOf(context, host, scope) : reactiveTarget(context, host, scope, reactive)
   if (!force && target.what === 'hook') {
     if (isOfClaude(host, target.scope)) refuseSecond(context, target)
     refuseOtherScope(context, host, target)
@@ -121,11 +122,6 @@ const NEVER_PORTABLE =
 function entryOf({ what, entry, notes }: Target) {
   if (what === 'reactive rules') return { rules: entry, notes: [...notes] }
   return what === 'hook' ? { command: entry } : { plugin: entry }
-}
-
-/** Whether the entries go into Claude Code's settings, also because another host reads these. */
-export function isOfClaude(host: string, scope: Scope): boolean {
-  return host === 'claude' || (hookHost(host)?.readsClaudeSettings === true && scope !== 'user')
 }
 
 export function removalLine(context: CommandContext, target: Target, removal: Removal, dryRun: boolean): string {

@@ -10,6 +10,7 @@ import { projectFolder } from '../../setup/install/our-hooks.ts'
 import {
   carryOut,
   HOSTS,
+  isOfClaude,
   locationOf,
   type Removal,
   removalsFrom,
@@ -23,7 +24,7 @@ import { SHARED_WITH_CLAUDE } from '../../setup/settings-messages.ts'
 import { readSettingsFile, SCOPES } from '../../setup/settings-paths.ts'
 import * as field from '../../views/documents.ts'
 import { type BareCommand, type Declaration, HOST, type Run, SCOPE } from '../command.ts'
-import { isOfClaude, removalLine, removed, settingsFields, takenOutOf } from './install.ts'
+import { removalLine, removed, settingsFields, takenOutOf } from './install.ts'
 
 export const declaration = {
   description: 'undo install and init',

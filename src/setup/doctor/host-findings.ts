@@ -26,6 +26,7 @@ import { findPlugins, PLUGIN_FILE } from '../opencode-plugins.ts'
 import { isReactiveHook } from '../reactive/reactive-rule.ts'
 import {
   HOST_SCOPES,
+  type HostScope,
   hookHostFolder,
   openCodeConfigPaths,
   readSettingsFile,
@@ -145,7 +146,7 @@ export function checkOpenCode(context: CommandContext, project: string): DoctorF
   return findings.some(({ ok }) => ok) ? [...findings, checkPlugin(context)] : findings
 }
 
-function checkOpenCodeScope(context: CommandContext, scope: 'project' | 'user', project: string): DoctorFinding[] {
+function checkOpenCodeScope(context: CommandContext, scope: HostScope, project: string): DoctorFinding[] {
   const { plugin: expected } = openCodePlugin(context, scope, project)
   // The project's own entry is never replaced by a path of this machine.
   const isTheirs = ({ plugin }: { plugin: string }): boolean =>
@@ -179,7 +180,7 @@ function checkOpenCodeScope(context: CommandContext, scope: 'project' | 'user', 
   }
 }
 
-function pluginsIn(file: string, scope: 'project' | 'user', project: string): string[] {
+function pluginsIn(file: string, scope: HostScope, project: string): string[] {
   if (scope === 'project') requireInside(file, project)
   return findPlugins(readSettingsFile(file) ?? '', file, ourPlugins(file))
 }

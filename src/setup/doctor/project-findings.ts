@@ -44,9 +44,9 @@ export function checkRoot(context: CommandContext, root: string | undefined): Do
 
 function findUnwritable(
   { path: folder, relative }: Pick<TaskFolder, 'path' | 'relative'>,
-  own: readonly string[],
+  own: string,
 ): { readonly what: string; readonly fix: string } | undefined {
-  for (const name of ['', ...own]) {
+  for (const name of ['', own]) {
     const target = path.join(folder, name)
     const detail = unwritableBecause(target)
     if (detail === undefined) continue
@@ -135,7 +135,7 @@ export function checkMarkers(context: CommandContext, root: string): DoctorFindi
     if (isPending && faults.length > 0) return bad('marker', `${name} ${unparsedMarker(faults)}`, repairOrClear(clear))
     // A stop is counted in the marker's folder before it is blocked.
     const folder = { path: path.dirname(view.path), relative: path.posix.dirname(name) }
-    const unwritable = view.state === 'pending' ? findUnwritable(folder, [CLAIMS_FOLDER]) : undefined
+    const unwritable = view.state === 'pending' ? findUnwritable(folder, CLAIMS_FOLDER) : undefined
     if (unwritable !== undefined) {
       return bad('marker', `${name}: pending, but ${unwritable.what}, so it blocks no stop`, unwritable.fix)
     }
@@ -210,7 +210,7 @@ function findingFor(folder: TaskFolder, { nowMs, rootOption }: CommandContext): 
   if (runFileOf(folder, state.id) === undefined) {
     return wrong(`${note}, but its run file is missing, so hooks ignore it`, resume)
   }
-  const unwritable = findUnwritable(folder, [WORKFLOW_FOLDER])
+  const unwritable = findUnwritable(folder, WORKFLOW_FOLDER)
   if (unwritable !== undefined) return wrong(`${note}, but ${unwritable.what}, so it cannot continue`, unwritable.fix)
   const age = nowMs - state.updatedMs
   return age > PATIENCE_MS

@@ -26,6 +26,7 @@ import { SHARED_WITH_CLAUDE } from '../settings-messages.ts'
 import {
   claudeSettingsPath,
   distinctFiles,
+  type HostScope,
   hookHostSettingsPath,
   openCodeConfigPaths,
   readSettingsFile,
@@ -68,16 +69,22 @@ export function targetOf(context: CommandContext, host: string, scope: string): 
   return target
 }
 
-function findTarget(context: CommandContext, host: string, scope: Scope, project: string): Target {
-  if (host === 'opencode') return openCodeTarget(context, scope, project)
-  const other = hookHost(host)
-  if (other === undefined) return claudeTarget(context, scope, project)
-  const { trust } = other
+function findTarget(context: CommandContext, name: string, scope: Scope, project: string): Target {
+  const host = hookHost(name)
+  const trust = host?.trust
   const notes = trust === undefined || (trust.onlyInProjects && scope === 'user') ? [] : [trust.note]
-  if (other.readsClaudeSettings === true && scope !== 'user') {
-    return { ...claudeTarget(context, scope, project), notes: [SHARED_WITH_CLAUDE, ...notes] }
+  if (isOfClaude(name, scope)) {
+    return { ...claudeTarget(context, scope, project), notes: host === undefined ? [] : [SHARED_WITH_CLAUDE, ...notes] }
   }
-  return { ...otherHostTarget(context, other, scope, project), notes }
+  if (scope === 'local') throw new PostflightError('scope-not-of-host', { scope, host: host?.title ?? 'OpenCode' })
+  if (host === undefined) return openCodeTarget(context, scope, project)
+  const file = hookHostSettingsPath(context, host, scope, project)
+  return { ...hookTarget(context, scope, project, file, host), notes }
+}
+
+/** Whether the entries go into Claude Code's settings, also because another host reads these. */
+export function isOfClaude(host: string, scope: Scope): boolean {
+  return host === 'claude' || (hookHost(host)?.readsClaudeSettings === true && scope !== 'user')
 }
 
 /** The file that already has some of them, so that they are never in two; otherwise the one that is read last. */
@@ -113,12 +120,6 @@ function claudeTarget(context: CommandContext, scope: Scope, project: string): T
   return { ...target, personalScope: 'local', add, remove }
 }
 
-function otherHostTarget(context: CommandContext, host: HookHost, scope: Scope, project: string): Target {
-  if (scope === 'local') throw new PostflightError('scope-not-of-host', { scope, host: host.title })
-  const file = hookHostSettingsPath(context, host, scope, project)
-  return hookTarget(context, scope, project, file, host)
-}
-
 function hookTarget(
   context: CommandContext,
   scope: Scope,
@@ -135,8 +136,7 @@ function hookTarget(
   return { what: 'hook', personalScope: 'user', ...how, notes: [] }
 }
 
-function openCodeTarget(context: CommandContext, scope: Scope, project: string): Target {
-  if (scope === 'local') throw new PostflightError('scope-not-of-host', { scope, host: 'OpenCode' })
+function openCodeTarget(context: CommandContext, scope: HostScope, project: string): Target {
   const { plugin, portable } = openCodePlugin(context, scope, project)
   const files = openCodeConfigPaths(context, scope, project)
   const add = (text: string, file: string): string => addPlugin(text, plugin, file, ourPlugins(file))
@@ -191,10 +191,7 @@ function refuse(wiredBy: ErrorArguments['already-wired']['wiredBy'], where: stri
 /** In bytes. */
 const RULES_LIMIT = 1_048_576
 
-export function reactiveTarget(
-  context: CommandContext,
-  { host, scope, file }: { readonly host: string; readonly scope: string; readonly file: string },
-): Target {
+export function reactiveTarget(context: CommandContext, host: string, scope: string, file: string): Target {
   const target = targetOf(context, host, scope)
   if (host !== 'claude') throw new PostflightError('rules-not-of-host', { host })
   const rules = loadRules(path.resolve(context.cwd, file), file)
@@ -223,7 +220,13 @@ function loadRules(file: string, shown: string): readonly ReactiveRule[] {
     const location = rule === undefined ? '' : `, rule ${rule}${ofField}`
     throw new PostflightError('rules-invalid', { path: shown, location, detail })
   }
-  const rules = readRules(parse(read.text, (detail) => refuse(undefined, '', detail)))
+  let value: unknown
+  try {
+    value = JSON.parse(read.text.replace(/^\ufeff/, ''))
+  } catch (error) {
+    return refuse(undefined, '', (error as Error).message)
+  }
+  const rules = readRules(value)
   if ('detail' in rules) return refuse(rules.rule, rules.field, rules.detail)
   for (const [index, { tool, tools = [] }] of rules.entries()) {
     const unknown = [tool, ...tools].find((name) => claudeTool(name) === undefined)
@@ -234,14 +237,6 @@ function loadRules(file: string, shown: string): readonly ReactiveRule[] {
     }
   }
   return rules
-}
-
-function parse(text: string, refuse: (detail: string) => never): unknown {
-  try {
-    return JSON.parse(text.replace(/^\ufeff/, ''))
-  } catch (error) {
-    return refuse((error as Error).message)
-  }
 }
 
 /** Tells rules that `init` added from those that the user had before. */
