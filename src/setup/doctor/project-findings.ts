@@ -68,14 +68,16 @@ const MAX_NAMED = 20
 export function checkGit(context: CommandContext, root: string, isWired: boolean): DoctorFinding[] {
   const { cwd, rootOption } = context
   const holding = settingsLocations(context, root).filter(({ commands }) => commands.length > 0)
-  const holdsHook = holding.some(({ scope }) => scope === 'local')
-  const local = holdsHook ? [LOCAL_SETTINGS] : []
+  const scope = (['local', 'project'] as const).find((one) => holding.some((location) => location.scope === one))
+  const local = scope === 'local' ? [LOCAL_SETTINGS] : []
   const [missing] = ownFilesNotIgnored(root, local) ?? []
   const tracked = trackedFiles(root, [...PATTERNS, ...local])
   const named = tracked.slice(0, MAX_NAMED).map(shellWord).join(' ')
   const init = commandLine(['init'], rootOption)
-  // `init` alone refuses to add the hook a second time, even if it is switched off.
-  const addLines = isWired || holding.length > 0 ? `${init} ${holdsHook ? '--scope local ' : ''}${ONLY_LINES}` : init
+  // `init` alone refuses to add the hook a second time, even if it is switched off. With the scope of the hook, it
+  // names the command that undoes both.
+  const option = scope === undefined ? '' : `--scope ${scope} `
+  const addLines = isWired || holding.length > 0 ? `${init} ${option}${ONLY_LINES}` : init
   const git = root === cwd ? 'git' : `git -C ${shellWord(root)}`
   const findings: DoctorFinding[] = []
   if (missing !== undefined) {

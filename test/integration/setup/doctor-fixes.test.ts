@@ -258,6 +258,18 @@ describe.concurrent('doctor finds', () => {
     expect(wired.project.read(LOCAL)).toBe(before)
   })
 
+  it('missing lines in .gitignore, and its fix names the command that undoes them, whatever scope has the hook', async () => {
+    const { project, ...wired } = withPackage()
+    git({ project, ...wired }, 'init', '--quiet')
+    const before = project.snapshot()
+    await project.cli(['install'])
+    const fix = (await findingsOf(project.cli)).wrong.find(({ check }) => check === 'git')?.fix ?? ''
+    const { stdout } = await project.cli(fix.split(' ').slice(1))
+    const [, undo = ''] = /undo all of it: postflight (.*)/.exec(stdout) ?? []
+    expect((await project.cli(undo.split(' '))).status).toBe(0)
+    expect(project.snapshot()).toEqual(before)
+  })
+
   it('the faults of another project, with fixes that act there', async () => {
     const wired = await initialized(true)
     const { project } = wired
