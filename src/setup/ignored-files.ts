@@ -1,15 +1,14 @@
 const TITLE = '# postflight-guard'
 
-/** Markers, the journal, backups of settings, and the record of rules in settings that are not shared. */
-export const IGNORED = [
-  'specs/**/.postflight-*',
-  'specs/.postflight/',
-  '*.postflight-backup*',
-  '.claude/settings.local.json.postflight-rules',
-]
-
 /** A person's own settings: they name a path on this machine. */
 export const LOCAL_SETTINGS = '.claude/settings.local.json'
+
+const LOCAL_RULES = `${LOCAL_SETTINGS}.postflight-rules`
+
+export const LOCAL_FILES = [LOCAL_SETTINGS, LOCAL_RULES]
+
+/** Markers, the journal, backups of settings, and the record of rules in settings that are not shared. */
+export const IGNORED = ['specs/**/.postflight-*', 'specs/.postflight/', '*.postflight-backup*', LOCAL_RULES]
 
 /** Returns the same text if it has all of the lines. */
 export function addIgnored(text: string, lines: readonly string[] = IGNORED): string {

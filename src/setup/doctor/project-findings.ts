@@ -17,7 +17,7 @@ import { type TaskFolder, taskWord } from '../../project/task-folder.ts'
 import { isSessionFolderName, listTaskFolders } from '../../project/task-folders.ts'
 import { runStatus } from '../../run/store/active-runs.ts'
 import { runFileOf } from '../../run/store/run-file.ts'
-import { LOCAL_SETTINGS } from '../ignored-files.ts'
+import { LOCAL_FILES } from '../ignored-files.ts'
 import { ownFilesNotIgnored, trackedFiles } from '../install/git.ts'
 import { settingsLocations } from '../install/wiring.ts'
 
@@ -69,7 +69,7 @@ export function checkGit(context: CommandContext, root: string, isWired: boolean
   const { cwd, rootOption } = context
   const holding = settingsLocations(context, root).filter(({ commands }) => commands.length > 0)
   const scope = (['local', 'project'] as const).find((one) => holding.some((location) => location.scope === one))
-  const local = scope === 'local' ? [LOCAL_SETTINGS] : []
+  const local = scope === 'local' ? LOCAL_FILES : []
   const [missing] = ownFilesNotIgnored(root, local) ?? []
   const tracked = trackedFiles(root, [...PATTERNS, ...local])
   const named = tracked.slice(0, MAX_NAMED).map(shellWord).join(' ')

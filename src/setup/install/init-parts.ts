@@ -5,7 +5,7 @@ import { doneFilePath, readDoneFile } from '../../done/trust-store.ts'
 import { claudeEntries } from '../../hosts/hook-entries.ts'
 import { quote } from '../../kernel/text.ts'
 import { type CommandContext, findCommandRepository } from '../../project/command-context.ts'
-import { addIgnored, IGNORED, LOCAL_SETTINGS, removeIgnored } from '../ignored-files.ts'
+import { addIgnored, IGNORED, LOCAL_FILES, LOCAL_SETTINGS, removeIgnored } from '../ignored-files.ts'
 import { addRules, rulesOf } from '../permission-rules.ts'
 import { claudeFolder, distinctFiles, linkOutside, readSettingsFile, type Scope } from '../settings-paths.ts'
 import { removeSettingsFile, replaceSettingsFile } from '../settings-replace.ts'
@@ -91,11 +91,12 @@ function rulesPart(target: Target, freeCommands: readonly string[]): InitPart {
 
 function ignorePart({ project, scope }: Target): InitPart {
   const file = ignoreFile(project)
-  const own = scope === 'local' ? [LOCAL_SETTINGS] : []
+  const isLocal = scope === 'local'
   const isRepository = findCommandRepository(project) !== undefined
-  const notIgnored = isRepository ? ownFilesNotIgnored(project, own) : undefined
+  const notIgnored = isRepository ? ownFilesNotIgnored(project, isLocal ? LOCAL_FILES : []) : undefined
   // A person's own ignore file often names the local settings.
-  const lines = [...own.filter((name) => notIgnored?.includes(name) ?? true), ...IGNORED]
+  const isNamed = notIgnored?.includes(LOCAL_SETTINGS) === false
+  const lines = isLocal && !isNamed ? [LOCAL_SETTINGS, ...IGNORED] : IGNORED
   const add = (text: string): string => addIgnored(text, lines)
   const part = { name: 'gitignore', file, add, preview: indented(add('')) } as const
   if (!isRepository) return { ...part, state: 'needless' }

@@ -414,9 +414,12 @@ describe.concurrent('init', () => {
     const project = createSourceProject()
     rmSync(project.at('.git'), { recursive: true })
     execFileSync('git', ['init', '--quiet'], { cwd: project.dir, env: project.env })
-    const own = '.postflight*\n*.postflight-backup\nsettings.local.json\n'
+    const own = '.postflight*\n*.postflight-backup\nsettings.local.json*\n'
+    project.write('.gitignore', own.replace('json*', 'json'))
+    const half = await project.cli(['init', '--dry-run', '--json'])
     project.write('.gitignore', own)
     await project.cli(['init', '--yes'])
+    expect(half.json().parts[2]).toMatchObject({ name: 'gitignore', state: 'planned' })
     expect(run.json().parts[2]).toMatchObject({ name: 'gitignore', state: 'needless' })
     expect(outside.has('.gitignore')).toBe(false)
     expect(project.read('.gitignore')).toBe(own)
