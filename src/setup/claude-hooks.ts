@@ -1,6 +1,7 @@
 import * as z from 'zod/mini'
 import type { SettingsEntry } from '../hosts/hook-entries.ts'
 import { isOurCommand } from '../hosts/hook-entries.ts'
+import { isJsonObject } from '../kernel/values.ts'
 import { readDocument, type SettingsFile } from './json-document.ts'
 import { appendToList, removeFromList } from './list-editor.ts'
 
@@ -55,10 +56,15 @@ export function findLocations(text: string, path: string, isOurs: IsOurs) {
 export function isInstalled(text: string, entries: Entries, path: string, isOurs: IsOurs): boolean {
   const sorted = (list: readonly SettingsEntry<unknown>[]): string =>
     list
-      .map(({ event, group }) => JSON.stringify([event, group]))
+      .map(({ event, group }) => JSON.stringify([event, group], sortKeys))
       .sort()
       .join('\n')
   return sorted(ourGroups(text, path, isOurs)) === sorted(entries)
+}
+
+/** Formatters may sort the keys of settings. */
+function sortKeys(_key: string, value: unknown): unknown {
+  return isJsonObject(value) ? Object.fromEntries(Object.entries(value).sort()) : value
 }
 
 export function findEntries(text: string, path: string, isOurs: IsOurs): SettingsEntry<unknown>[] {

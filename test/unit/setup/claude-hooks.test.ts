@@ -8,6 +8,7 @@ import {
   isOurCommand,
   withoutEventWord,
 } from '../../../src/hosts/hook-entries.ts'
+import { isJsonObject } from '../../../src/kernel/values.ts'
 import {
   addEntries,
   findCommands,
@@ -178,6 +179,13 @@ describe('adding our entries', () => {
     expect(isInstalled(text, ENTRIES, PATH, isOurHook)).toBe(false)
     expect(JSON.parse(add(text))).toEqual({ hooks: GROUPS })
     expect(isInstalled(add(text), ENTRIES, PATH, isOurHook)).toBe(true)
+  })
+
+  it('leaves entries whose keys a formatter has put into another order', () => {
+    const reversed = (_key: string, value: unknown) =>
+      isJsonObject(value) ? Object.fromEntries(Object.entries(value).reverse()) : value
+    const text = JSON.stringify({ hooks: GROUPS }, reversed)
+    expect(add(text)).toBe(text)
   })
 })
 
